@@ -36,7 +36,7 @@ std::shared_ptr<DeviceFloats> input(const std::shared_ptr<gpu::Context>& device,
   return made;
 }
 
-Work evaluate(std::function<void()> enqueue, std::shared_ptr<DeviceFloats> result) {
+BenchCase evaluate(std::function<void()> enqueue, std::shared_ptr<DeviceFloats> result) {
   const auto run = [=] {
     enqueue();
     result->context->synchronize();

@@ -42,6 +42,6 @@ std::shared_ptr<DeviceFloats> input(const std::shared_ptr<sinter::runtime::cuda:
                                     uint32_t seed);
 
 /// A case that enqueues its work and leaves it in `result`.
-Work evaluate(std::function<void()> enqueue, std::shared_ptr<DeviceFloats> result);
+BenchCase evaluate(std::function<void()> enqueue, std::shared_ptr<DeviceFloats> result);
 
 }  // namespace bench

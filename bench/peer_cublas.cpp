@@ -32,7 +32,7 @@ const Cublas& cublas(gpu::Context& device) {
 
 /// sgemm:LAYOUT:MxKxN, as bench_sinter's. A row-major product is the column-major one of the operands in the other
 /// order.
-Work product(const Arguments& arguments) {
+BenchCase product(const Arguments& arguments) {
   const auto device = gpu::Context::get(0);
   const Cublas& library = cublas(*device);
   const auto s = arguments.sizes(2);

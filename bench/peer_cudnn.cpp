@@ -12,7 +12,7 @@ namespace gpu = sinter::runtime::cuda;
 using gpu::DevicePointer;
 
 /// What cudnn_cnn.h calls cudnnConvolution...AlgoPerf_t: one algorithm that was tried.
-struct Tried {
+struct AlgorithmTrial {
   int algorithm, status;
   float ms;
   size_t workspace;
@@ -28,7 +28,7 @@ constexpr int kMostTried = 16;
 struct Cudnn {
   using Descriptor = void*;
   using Try = int (*)(void* handle, Descriptor a, Descriptor b, Descriptor convolution, Descriptor c, int most,
-                      int* count, Tried* tried);
+                      int* count, AlgorithmTrial* tried);
   using Convolve = int (*)(void* handle, const float* alpha, Descriptor a, DevicePointer a_data, Descriptor b,
                            DevicePointer b_data, Descriptor convolution, int algorithm, DevicePointer workspace,
                            size_t bytes, const float* beta, Descriptor c, DevicePointer c_data);
@@ -104,7 +104,7 @@ const Cudnn& cudnn(gpu::Context& device) {
 size_t count(const std::array<int64_t, 4>& s) { return static_cast<size_t>(s[0] * s[1] * s[2] * s[3]); }
 
 /// conv:KIND:NxCxHxW:KxRxS, as bench_sinter's. Each kind is a function of two operands in cuDNN's order.
-Work convolution(const Arguments& arguments) {
+BenchCase convolution(const Arguments& arguments) {
   const auto device = gpu::Context::get(0);
   const Cudnn& library = cudnn(*device);
   const auto s = arguments.sizes(2), f = arguments.sizes(3);
@@ -124,11 +124,11 @@ Work convolution(const Arguments& arguments) {
       kind == "forward" ? Operands{xd, wd, yd, count(x), count(w), count(y), 1, 2, library.try_forward, library.forward}
       : kind == "data"  ? Operands{wd, yd, xd, count(w), count(y), count(x), 2, 3, library.try_data, library.data}
                         : Operands{xd, yd, wd, count(x), count(y), count(w), 1, 3, library.try_filter, library.filter};
-  std::array<Tried, kMostTried> tried{};
+  std::array<AlgorithmTrial, kMostTried> tried{};
   int found = 0;
   check(o.try_all(library.handle, o.a, o.b, convolution, o.c, kMostTried, &found, tried.data()),
         "cudnnFindConvolution");
-  const Tried* best = nullptr;  // they come fastest first
+  const AlgorithmTrial* best = nullptr;  // they come fastest first
   for (int i = found; i-- > 0;)
     if (tried[static_cast<size_t>(i)].status == 0 && tried[static_cast<size_t>(i)].math == kFmaMath)
       best = &tried[static_cast<size_t>(i)];
@@ -147,7 +147,7 @@ Work convolution(const Arguments& arguments) {
 }
 
 /// softmax:MxN, along rows.
-Work softmax(const Arguments& arguments) {
+BenchCase softmax(const Arguments& arguments) {
   const auto device = gpu::Context::get(0);
   const Cudnn& library = cudnn(*device);
   const auto s = arguments.sizes(1);

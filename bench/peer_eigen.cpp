@@ -18,13 +18,13 @@ Matrix input(int64_t rows, int64_t columns, uint32_t seed) {
 
 /// A case that calls fill(matrix) on a matrix of that size.
 template <class Fill>
-Work filling(int64_t rows, int64_t columns, Fill fill) {
+BenchCase filling(int64_t rows, int64_t columns, Fill fill) {
   auto result = std::make_shared<Matrix>(rows, columns);
   return {.run = [=] { fill(*result); },
           .check = [=] { return fill(*result), fingerprint({result->data(), static_cast<size_t>(rows * columns)}); }};
 }
 
-Work gemm(const std::string& layout, int64_t m, int64_t k, int64_t n) {
+BenchCase gemm(const std::string& layout, int64_t m, int64_t k, int64_t n) {
   if (layout == "tn")
     return filling(m, n, [a = input(k, m, 1), b = input(k, n, 2)](Matrix& c) { c.noalias() = a.transpose() * b; });
   if (layout == "nt")
@@ -32,17 +32,17 @@ Work gemm(const std::string& layout, int64_t m, int64_t k, int64_t n) {
   return filling(m, n, [a = input(m, k, 1), b = input(k, n, 2)](Matrix& c) { c.noalias() = a * b; });
 }
 
-Work product(const Arguments& arguments) {
+BenchCase product(const Arguments& arguments) {
   const auto s = arguments.sizes(2);
   return gemm(arguments.text(1), s.at(0), s.at(1), s.at(2));
 }
 
-Work product_as_sum(const Arguments& arguments) {
+BenchCase product_as_sum(const Arguments& arguments) {
   const auto s = arguments.sizes(1);
   return gemm("nn", s.at(0), s.at(1), s.at(2));
 }
 
-Work of_slice(const Arguments& arguments) {
+BenchCase of_slice(const Arguments& arguments) {
   const auto s = arguments.sizes(1);
   const int64_t m = s.at(0), k = s.at(1), n = s.at(2);
   return filling(m, n, [=, a = input(m + 3, k + 5, 1), b = input(k, n, 2)](Matrix& c) {
@@ -50,7 +50,7 @@ Work of_slice(const Arguments& arguments) {
   });
 }
 
-Work matrix_vector(const Arguments& arguments) {
+BenchCase matrix_vector(const Arguments& arguments) {
   const auto s = arguments.sizes(2);
   const bool left = arguments.text(1) == "tn";
   return filling(left ? s.at(1) : s.at(0), 1,
@@ -62,23 +62,23 @@ Work matrix_vector(const Arguments& arguments) {
                  });
 }
 
-Work chain(const Arguments& arguments) {
+BenchCase chain(const Arguments& arguments) {
   const int64_t n = arguments.sizes(1).at(0);
   return filling(1, n, [x = input(1, n, 1)](Matrix& y) {
     y = ((x.array() * 1.5f + 0.25f).tanh() * x.array().logistic() - 0.5f).matrix();
   });
 }
 
-Work total(const Arguments& arguments) {
+BenchCase total(const Arguments& arguments) {
   return filling(1, 1, [x = input(1, arguments.sizes(1).at(0), 1)](Matrix& y) { y(0, 0) = x.sum(); });
 }
 
-Work column_sums(const Arguments& arguments) {
+BenchCase column_sums(const Arguments& arguments) {
   const auto s = arguments.sizes(1);
   return filling(1, s.at(1), [x = input(s[0], s[1], 1)](Matrix& y) { y = x.colwise().sum(); });
 }
 
-Work transposed(const Arguments& arguments) {
+BenchCase transposed(const Arguments& arguments) {
   const auto s = arguments.sizes(1);
   return filling(s.at(1), s.at(0), [x = input(s[0], s[1], 1)](Matrix& y) { y = x.transpose(); });
 }

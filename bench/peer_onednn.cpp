@@ -49,7 +49,7 @@ struct Bound : Step {
   }
 };
 
-Work work(Bound bound) {
+BenchCase work(Bound bound) {
   std::vector<Step> steps = bound.before;
   steps.push_back(bound);
   steps.insert(steps.end(), bound.after.begin(), bound.after.end());
@@ -64,8 +64,8 @@ Work work(Bound bound) {
 Floats input(int64_t count, uint32_t seed) { return uniform(static_cast<size_t>(count), seed); }
 
 /// c [dims..., m, n] of a and b as described; with a bias [n] and gelu if `epilogue`.
-Work multiply(const memory::desc& a, const Floats& a_data, size_t a_offset, const memory::desc& b, const Floats& b_data,
-              bool epilogue) {
+BenchCase multiply(const memory::desc& a, const Floats& a_data, size_t a_offset, const memory::desc& b,
+                   const Floats& b_data, bool epilogue) {
   memory::dims sizes = a.dims();
   sizes.back() = b.dims().back();
   const memory::desc c = packed(sizes);
@@ -89,7 +89,7 @@ Work multiply(const memory::desc& a, const Floats& a_data, size_t a_offset, cons
   return work(std::move(bound));
 }
 
-Work product_of(const std::string& layout, int64_t m, int64_t k, int64_t n, bool epilogue = false) {
+BenchCase product_of(const std::string& layout, int64_t m, int64_t k, int64_t n, bool epilogue = false) {
   const auto f32 = memory::data_type::f32;
   const memory::desc a({m, k}, f32, layout == "tn" ? memory::dims{1, m} : memory::dims{k, 1});
   const memory::desc b({k, n}, f32, layout == "nt" ? memory::dims{1, k} : memory::dims{n, 1});
@@ -97,7 +97,7 @@ Work product_of(const std::string& layout, int64_t m, int64_t k, int64_t n, bool
 }
 
 /// The function for products of BLAS that oneDNN has beside its primitive; the quicker of both depends on the shape.
-Work sgemm(const std::string& layout, int64_t m, int64_t k, int64_t n) {
+BenchCase sgemm(const std::string& layout, int64_t m, int64_t k, int64_t n) {
   auto c = std::make_shared<Floats>(static_cast<size_t>(m * n));
   const bool ta = layout == "tn", tb = layout == "nt";
   const auto run = [=, a = input(m * k, 1), b = input(k * n, 2)] {
@@ -110,30 +110,30 @@ Work sgemm(const std::string& layout, int64_t m, int64_t k, int64_t n) {
 /// BENCH_SGEMM in the environment chooses the function; only products are cases of that worker.
 bool by_function() { return std::getenv("BENCH_SGEMM") != nullptr; }
 
-Work product(const Arguments& arguments) {
+BenchCase product(const Arguments& arguments) {
   const auto s = arguments.sizes(2);
   return by_function() ? sgemm(arguments.text(1), s.at(0), s.at(1), s.at(2))
                        : product_of(arguments.text(1), s.at(0), s.at(1), s.at(2));
 }
 
-Work product_as_sum(const Arguments& arguments) {
+BenchCase product_as_sum(const Arguments& arguments) {
   const auto s = arguments.sizes(1);
   return by_function() ? sgemm("nn", s.at(0), s.at(1), s.at(2)) : product_of("nn", s.at(0), s.at(1), s.at(2));
 }
 
-Work with_epilogue(const Arguments& arguments) {
+BenchCase with_epilogue(const Arguments& arguments) {
   const auto s = arguments.sizes(1);
   return product_of("nn", s.at(0), s.at(1), s.at(2), true);
 }
 
-Work permuted_batch(const Arguments& arguments) {
+BenchCase permuted_batch(const Arguments& arguments) {
   const auto s = arguments.sizes(1);
   const int64_t p = s.at(0), q = s.at(1), m = s.at(2), k = s.at(3), n = s.at(4);
   const memory::desc a({p, q, m, k}, memory::data_type::f32, memory::dims{m * k, p * m * k, k, 1});
   return multiply(a, input(p * q * m * k, 1), 0, packed({p, q, k, n}), input(p * q * k * n, 2), false);
 }
 
-Work of_slice(const Arguments& arguments) {
+BenchCase of_slice(const Arguments& arguments) {
   const auto s = arguments.sizes(1);
   const int64_t m = s.at(0), k = s.at(1), n = s.at(2);
   const memory::desc a({m, k}, memory::data_type::f32, memory::dims{k + 5, 1});
@@ -141,7 +141,7 @@ Work of_slice(const Arguments& arguments) {
                   false);
 }
 
-Work matrix_vector(const Arguments& arguments) {
+BenchCase matrix_vector(const Arguments& arguments) {
   const auto s = arguments.sizes(2);
   const int64_t m = s.at(0), n = s.at(1);
   const memory::desc a = packed({m, n});
@@ -149,7 +149,7 @@ Work matrix_vector(const Arguments& arguments) {
   return multiply(a, input(m * n, 1), 0, packed({n, 1}), input(n, 2), false);
 }
 
-Work softmax_rows(const Arguments& arguments) {
+BenchCase softmax_rows(const Arguments& arguments) {
   const auto s = arguments.sizes(1);
   const memory::desc x = packed({s.at(0), s.at(1)});
   Bound bound;
@@ -161,7 +161,7 @@ Work softmax_rows(const Arguments& arguments) {
   return work(std::move(bound));
 }
 
-Work layer_norm_rows(const Arguments& arguments) {
+BenchCase layer_norm_rows(const Arguments& arguments) {
   const auto s = arguments.sizes(1);
   const memory::desc x = packed({s.at(0), s.at(1)}), row = packed({s[1]});
   const auto flags = dnnl::normalization_flags::use_scale | dnnl::normalization_flags::use_shift;
@@ -176,7 +176,7 @@ Work layer_norm_rows(const Arguments& arguments) {
   return work(std::move(bound));
 }
 
-Work total(const Arguments& arguments) {
+BenchCase total(const Arguments& arguments) {
   const int64_t n = arguments.sizes(1).at(0);
   const memory::desc x = packed({n}), y = packed({1});
   Bound bound;
@@ -188,7 +188,7 @@ Work total(const Arguments& arguments) {
   return work(std::move(bound));
 }
 
-Work transposed(const Arguments& arguments) {
+BenchCase transposed(const Arguments& arguments) {
   const auto s = arguments.sizes(1);
   const memory::desc x({s.at(1), s.at(0)}, memory::data_type::f32, memory::dims{1, s[1]}), y = packed({s[1], s[0]});
   Bound bound;
@@ -202,7 +202,7 @@ Work transposed(const Arguments& arguments) {
 /// conv:KIND:NxCxHxW:KxRxS[:STRIDExPADDINGxGROUPS], as bench_sinter's. Images and results lie as Sinter's do, and are
 /// converted in each run where the primitive works on another layout, which is far quicker than one that works on this;
 /// filters are converted beforehand.
-Work convolution(const Arguments& arguments) {
+BenchCase convolution(const Arguments& arguments) {
   const std::string& kind = arguments.text(1);
   const auto s = arguments.sizes(2), f = arguments.sizes(3);
   const auto options = arguments.parts.size() > 4 ? arguments.sizes(4) : std::vector<int64_t>{1, 0, 1};

@@ -16,32 +16,32 @@ void multiply(bool ta, bool tb, int64_t m, int64_t k, int64_t n, const float* a,
   cblas_sgemm(CblasRowMajor, as(ta), as(tb), size(m), size(n), size(k), 1, a, size(lda), b, size(ldb), 0, c, size(n));
 }
 
-/// A Work that fills `result`.
-Work filling(const std::shared_ptr<Floats>& result, std::function<void()> run) {
+/// A BenchCase that fills `result`.
+BenchCase filling(const std::shared_ptr<Floats>& result, std::function<void()> run) {
   return {.run = run, .check = [=] { return run(), fingerprint(*result); }};
 }
 
 std::shared_ptr<Floats> room(int64_t count) { return std::make_shared<Floats>(static_cast<size_t>(count)); }
 Floats input(int64_t count, uint32_t seed) { return uniform(static_cast<size_t>(count), seed); }
 
-Work gemm(bool ta, bool tb, int64_t m, int64_t k, int64_t n) {
+BenchCase gemm(bool ta, bool tb, int64_t m, int64_t k, int64_t n) {
   auto c = room(m * n);
   return filling(c, [=, a = input(m * k, 1), b = input(k * n, 2)] {
     multiply(ta, tb, m, k, n, a.data(), ta ? m : k, b.data(), tb ? k : n, c->data());
   });
 }
 
-Work product(const Arguments& arguments) {
+BenchCase product(const Arguments& arguments) {
   const auto s = arguments.sizes(2);
   return gemm(arguments.text(1) == "tn", arguments.text(1) == "nt", s.at(0), s.at(1), s.at(2));
 }
 
-Work product_as_sum(const Arguments& arguments) {
+BenchCase product_as_sum(const Arguments& arguments) {
   const auto s = arguments.sizes(1);
   return gemm(false, false, s.at(0), s.at(1), s.at(2));
 }
 
-Work permuted_batch(const Arguments& arguments) {
+BenchCase permuted_batch(const Arguments& arguments) {
   const auto s = arguments.sizes(1);
   const int64_t p = s.at(0), q = s.at(1), m = s.at(2), k = s.at(3), n = s.at(4);
   auto c = room(p * q * m * n);
@@ -53,7 +53,7 @@ Work permuted_batch(const Arguments& arguments) {
   });
 }
 
-Work of_slice(const Arguments& arguments) {
+BenchCase of_slice(const Arguments& arguments) {
   const auto s = arguments.sizes(1);
   const int64_t m = s.at(0), k = s.at(1), n = s.at(2);
   auto c = room(m * n);
@@ -62,7 +62,7 @@ Work of_slice(const Arguments& arguments) {
   });
 }
 
-Work matrix_vector(const Arguments& arguments) {
+BenchCase matrix_vector(const Arguments& arguments) {
   const auto s = arguments.sizes(2);
   const bool left = arguments.text(1) == "tn";
   const auto m = static_cast<blasint>(s.at(0)), n = static_cast<blasint>(s.at(1));

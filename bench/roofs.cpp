@@ -44,7 +44,7 @@ class GpuCopy {
   const cuda::DevicePointer from_ = device_->allocator().allocate(kBytes), to_ = device_->allocator().allocate(kBytes);
 };
 
-bench::Work rounds(std::function<double()> rate) {
+bench::BenchCase rounds(std::function<double()> rate) {
   const auto seconds = [rate = std::move(rate)] { return kUnits / rate(); };
   return {.run = seconds, .check = [] { return std::vector<double>{kUnits}; }, .seconds = seconds};
 }
@@ -54,13 +54,13 @@ bench::Work rounds(std::function<double()> rate) {
 int main(int argc, char** argv) {
   const char *device = std::getenv("SINTER_DEVICE"), *threads = std::getenv("BENCH_THREADS");
   const auto family = [](std::function<double()> rate) {
-    return bench::Family{[rate = std::move(rate)](const bench::Arguments&) { return rounds(rate); }};
+    return bench::CaseFamily{[rate = std::move(rate)](const bench::Arguments&) { return rounds(rate); }};
   };
   if (device && std::string_view(device) == "cuda") {
     GpuCopy copy;
     return bench::serve(argc, argv, {{"copy", family(std::ref(copy))}});
   }
-  sinter::runtime::cpu::RoofLoops loops(threads ? std::atoi(threads) : 1);
+  sinter::runtime::cpu::RooflineBenchmark loops(threads ? std::atoi(threads) : 1);
   return bench::serve(
       argc, argv, {{"flops", family([&] { return loops.flops(); })}, {"copy", family([&] { return loops.copy(); })}});
 }

@@ -9,7 +9,7 @@ namespace {
 /// conv:KIND:NxCxHxW:KxRxS[:STRIDExPADDINGxGROUPS]: images of C planes under K filters of R x S; without the last part
 /// every place of images without a border, in one group. The kind is forward, data (the gradient of the images, given
 /// that of the result) or filter (that of the filters).
-Work convolution(const Arguments& arguments) {
+BenchCase convolution(const Arguments& arguments) {
   const auto x_sizes = arguments.sizes(2), w_sizes = arguments.sizes(3);
   const std::string& kind = arguments.text(1);
   const auto options = arguments.parts.size() > 4 ? arguments.sizes(4) : std::vector<int64_t>{1, 0, 1};
@@ -29,6 +29,6 @@ Work convolution(const Arguments& arguments) {
 
 }  // namespace
 
-std::map<std::string, Family> convolutions() { return {{"conv", {convolution}}}; }
+std::map<std::string, CaseFamily> convolutions() { return {{"conv", {convolution}}}; }
 
 }  // namespace bench

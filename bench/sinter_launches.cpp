@@ -28,7 +28,7 @@ sn::Tensor sum_of(const sn::Tensor& x, int64_t count) {
 /// node:N: N tensor calls whose nodes are new. The time is that of the calls, by N.
 /// walk:N: what realize() takes of their result when such a program ran before, by N: the walk over its nodes, one
 /// launch, a kernel of N additions of one vector.
-Work calls(const Arguments& arguments) {
+BenchCase calls(const Arguments& arguments) {
   const int64_t count = arguments.sizes(1).at(0);
   const bool walked = arguments.text(0) == "walk";
   const sn::Tensor x = input({kSide}, 1);
@@ -49,7 +49,7 @@ Work calls(const Arguments& arguments) {
 
 /// launch:N: a plan of N kernels, each of which needs the one before, under jit(): a GPU runs it as one graph. The time
 /// is what the calling thread takes to put it on its way, by N; on a CPU that is until they ran.
-Work launches(const Arguments& arguments) {
+BenchCase launches(const Arguments& arguments) {
   const int64_t count = arguments.sizes(1).at(0);
   const sn::Tensor x = input({kSide, kSide}, 1);
   const auto program = [count](sn::Tensor y) {
@@ -73,6 +73,6 @@ Work launches(const Arguments& arguments) {
 
 }  // namespace
 
-std::map<std::string, Family> host() { return {{"node", {calls}}, {"walk", {calls}}, {"launch", {launches}}}; }
+std::map<std::string, CaseFamily> host() { return {{"node", {calls}}, {"walk", {calls}}, {"launch", {launches}}}; }
 
 }  // namespace bench

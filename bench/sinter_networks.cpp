@@ -96,7 +96,7 @@ struct Training {
 };
 
 template <class Model, class Optimizer>
-Work train(const Recipe<Model, Optimizer>& recipe, int64_t n) {
+BenchCase train(const Recipe<Model, Optimizer>& recipe, int64_t n) {
   auto training = std::make_shared<Training<Model, Optimizer>>(recipe, n);
   set_parameters(training->model);
   return {.run =
@@ -114,7 +114,7 @@ Work train(const Recipe<Model, Optimizer>& recipe, int64_t n) {
 }
 
 template <class Model, class Optimizer>
-Work infer(const Recipe<Model, Optimizer>& recipe, int64_t n) {
+BenchCase infer(const Recipe<Model, Optimizer>& recipe, int64_t n) {
   auto model = std::make_shared<Model>();
   set_parameters(*model);
   sn::nn::eval(*model);
@@ -128,7 +128,7 @@ Work infer(const Recipe<Model, Optimizer>& recipe, int64_t n) {
 
 /// What can be done with a network.
 struct Network {
-  std::function<Work(int64_t n)> train, infer;
+  std::function<BenchCase(int64_t n)> train, infer;
   std::function<std::vector<double>(int64_t n, int steps)> losses;
 };
 
@@ -156,15 +156,15 @@ const Network& find(const std::string& name) {
 }
 
 /// train:NETWORK:BATCH.
-const Family kTrain = {
+const CaseFamily kTrain = {
     .make = [](const Arguments& a) { return find(a.text(1)).train(a.sizes(2).at(0)); },
     .train = [](const Arguments& a, int steps) { return find(a.text(1)).losses(a.sizes(2).at(0), steps); }};
 
 /// infer:NETWORK:BATCH, in eval mode and under jit().
-const Family kInfer = {.make = [](const Arguments& a) { return find(a.text(1)).infer(a.sizes(2).at(0)); }};
+const CaseFamily kInfer = {.make = [](const Arguments& a) { return find(a.text(1)).infer(a.sizes(2).at(0)); }};
 
 }  // namespace
 
-std::map<std::string, Family> networks() { return {{"train", kTrain}, {"infer", kInfer}}; }
+std::map<std::string, CaseFamily> networks() { return {{"train", kTrain}, {"infer", kInfer}}; }
 
 }  // namespace bench

@@ -8,7 +8,7 @@ namespace {
 
 /// sgemm:LAYOUT:MxKxN. The layout says which operand is stored transposed: nn, tn (a), nt (b). jit:LAYOUT:MxKxN, the
 /// same under jit().
-Work product(const Arguments& arguments) {
+BenchCase product(const Arguments& arguments) {
   const auto s = arguments.sizes(2);
   const int64_t m = s.at(0), k = s.at(1), n = s.at(2);
   const std::string& layout = arguments.text(1);
@@ -23,7 +23,7 @@ Work product(const Arguments& arguments) {
 }
 
 /// sum:MxKxN: the sum of a product of expanded operands.
-Work product_as_sum(const Arguments& arguments) {
+BenchCase product_as_sum(const Arguments& arguments) {
   const auto s = arguments.sizes(1);
   const sn::Shape all{s.at(0), s.at(1), s.at(2)};
   const sn::Tensor a = input({s[0], s[1]}, 1), b = input({s[1], s[2]}, 2);
@@ -31,28 +31,28 @@ Work product_as_sum(const Arguments& arguments) {
 }
 
 /// batch:PxQxMxKxN: two batch axes, which a has in the other order.
-Work permuted_batch(const Arguments& arguments) {
+BenchCase permuted_batch(const Arguments& arguments) {
   const auto s = arguments.sizes(1);
   const sn::Tensor a = input({s.at(1), s.at(0), s.at(2), s.at(3)}, 1), b = input({s[0], s[1], s[3], s.at(4)}, 2);
   return evaluate([=] { return matmul(a.permute({1, 0, 2, 3}), b); });
 }
 
 /// gelu:MxKxN: a bias and gelu behind the product.
-Work with_epilogue(const Arguments& arguments) {
+BenchCase with_epilogue(const Arguments& arguments) {
   const auto s = arguments.sizes(1);
   const sn::Tensor a = input({s.at(0), s.at(1)}, 1), b = input({s[1], s.at(2)}, 2), bias = input({s[2]}, 3);
   return evaluate([=] { return gelu(matmul(a, b) + bias); });
 }
 
 /// slice:MxKxN: a is [3:, 5:] of a larger tensor.
-Work of_slice(const Arguments& arguments) {
+BenchCase of_slice(const Arguments& arguments) {
   const auto s = arguments.sizes(1);
   const sn::Tensor padded = input({s.at(0) + 3, s.at(1) + 5}, 1), b = input({s[1], s.at(2)}, 2);
   return evaluate([=] { return matmul(padded.index({sn::Slice{3}, sn::Slice{5}}), b); });
 }
 
 /// panels:MxKxN: b lies in panels of 64 columns, as one who keeps packed weights lays them out.
-Work in_panels(const Arguments& arguments) {
+BenchCase in_panels(const Arguments& arguments) {
   const auto s = arguments.sizes(1);
   const int64_t m = s.at(0), k = s.at(1), n = s.at(2), width = n % 64 ? n : 64;
   const sn::Tensor a = input({m, k}, 1), b = input({k, n}, 2);
@@ -62,7 +62,7 @@ Work in_panels(const Arguments& arguments) {
 }
 
 /// matvec:LAYOUT:MxN: a [m, n] times a vector (nn), or a vector times a (tn).
-Work matrix_vector(const Arguments& arguments) {
+BenchCase matrix_vector(const Arguments& arguments) {
   const auto s = arguments.sizes(2);
   const bool left = arguments.text(1) == "tn";
   const sn::Tensor a = input({s.at(0), s.at(1)}, 1), x = input({left ? s[0] : s[1]}, 2);
@@ -70,7 +70,7 @@ Work matrix_vector(const Arguments& arguments) {
 }
 
 /// attention:BxHxTxD.
-Work attention(const Arguments& arguments) {
+BenchCase attention(const Arguments& arguments) {
   const auto s = arguments.sizes(1);
   const sn::Shape shape{s.at(0), s.at(1), s.at(2), s.at(3)};
   const sn::Tensor q = input(shape, 1), k = input(shape, 2), v = input(shape, 3);
@@ -79,7 +79,7 @@ Work attention(const Arguments& arguments) {
 
 }  // namespace
 
-std::map<std::string, Family> products() {
+std::map<std::string, CaseFamily> products() {
   return {{"sgemm", {product}},        {"jit", {product}},          {"sum", {product_as_sum}},
           {"batch", {permuted_batch}}, {"gelu", {with_epilogue}},   {"slice", {of_slice}},
           {"panels", {in_panels}},     {"matvec", {matrix_vector}}, {"attention", {attention}}};

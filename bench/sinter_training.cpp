@@ -61,7 +61,7 @@ std::vector<double> train(int steps) {
 }
 
 template <class Model>
-Work training_step() {
+BenchCase training_step() {
   auto training = std::make_shared<Training<Model>>();
   set_parameters(training->model);
   return {.run =
@@ -73,13 +73,13 @@ Work training_step() {
 }
 
 /// step:mlp and step:conv.
-const Family kStep = {
+const CaseFamily kStep = {
     .make = [](const Arguments& a) { return a.text(1) == "mlp" ? training_step<Mlp>() : training_step<ConvNet>(); },
     .train = [](const Arguments& a,
                 int steps) { return a.text(1) == "mlp" ? train<Mlp>(steps) : train<ConvNet>(steps); }};
 
 /// forward:mlp:BATCH, from call to result; forward:jit:BATCH, the same under jit().
-Work forward(const Arguments& arguments) {
+BenchCase forward(const Arguments& arguments) {
   auto model = std::make_shared<Mlp>();
   set_parameters(*model);
   const sn::Tensor x = input({arguments.sizes(2).at(0), 784}, 1);
@@ -94,6 +94,6 @@ Work forward(const Arguments& arguments) {
 
 }  // namespace
 
-std::map<std::string, Family> trainings() { return {{"step", kStep}, {"forward", {forward}}}; }
+std::map<std::string, CaseFamily> trainings() { return {{"step", kStep}, {"forward", {forward}}}; }
 
 }  // namespace bench

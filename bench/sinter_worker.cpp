@@ -14,7 +14,7 @@ void finish() {
   if (device.kind() == sn::Device::Kind::Cuda) sn::cuda::synchronize(device.index());
 }
 
-Work evaluate(std::function<sn::Tensor()> f) {
+BenchCase evaluate(std::function<sn::Tensor()> f) {
   auto result = std::make_shared<sn::Tensor>();
   return {.run =
               [=] {
@@ -28,7 +28,7 @@ Work evaluate(std::function<sn::Tensor()> f) {
 }  // namespace bench
 
 int main(int argc, char** argv) {
-  std::map<std::string, bench::Family> all = bench::products();
+  std::map<std::string, bench::CaseFamily> all = bench::products();
   all.merge(bench::convolutions());
   all.merge(bench::streams());
   all.merge(bench::trainings());

@@ -35,7 +35,7 @@ Arguments parse(const std::string& name) {
   return arguments;
 }
 
-const Family& find(const std::map<std::string, Family>& families, const Arguments& arguments) {
+const CaseFamily& find(const std::map<std::string, CaseFamily>& families, const Arguments& arguments) {
   const auto found = families.find(arguments.text(0));
   if (found == families.end()) throw std::invalid_argument("unknown case");
   return found->second;
@@ -65,7 +65,7 @@ int64_t peak_resident() {
   return 0;
 }
 
-void warm_up(const Work& work) {
+void warm_up(const BenchCase& work) {
   const auto start = Clock::now();
   for (int runs = 0; since(start) < (runs < kWarmRuns ? kLongWarmUp : kWarmUp); ++runs) work.run();
 }
@@ -75,7 +75,7 @@ struct Sample {
   double median;
 };
 
-Sample measure(const Work& work, double seconds) {
+Sample measure(const BenchCase& work, double seconds) {
   std::vector<double> times;
   for (const auto start = Clock::now(); times.empty() || since(start) < seconds;) {
     const auto begin = Clock::now();
@@ -92,9 +92,9 @@ Sample measure(const Work& work, double seconds) {
 }
 
 /// Answers requests until stdin ends. Only the last case is kept, so that none stands in another's memory.
-void answer_requests(const std::map<std::string, Family>& families) {
+void answer_requests(const std::map<std::string, CaseFamily>& families) {
   std::string current, values;
-  Work work;
+  BenchCase work;
   std::string name;
   double seconds = 0;
   while (std::cin >> name >> seconds) {
@@ -152,7 +152,7 @@ std::vector<double> fingerprint(std::span<const float> data) {
   return {std::sqrt(squares), projection};
 }
 
-int serve(int argc, char** argv, const std::map<std::string, Family>& families) {
+int serve(int argc, char** argv, const std::map<std::string, CaseFamily>& families) {
   if (argc == 1) {
     answer_requests(families);
     return 0;
@@ -163,7 +163,7 @@ int serve(int argc, char** argv, const std::map<std::string, Family>& families) 
   }
   try {
     const Arguments arguments = parse(argv[2]);
-    const Family& family = find(families, arguments);
+    const CaseFamily& family = find(families, arguments);
     if (!family.train) throw std::invalid_argument("no training");
     const std::string values = join(family.train(arguments, std::atoi(argv[3])));
     std::printf("%s ok %lld %s\n", argv[2], static_cast<long long>(peak_resident()), values.c_str());

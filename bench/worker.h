@@ -21,16 +21,16 @@ namespace bench {
 
 /// Memory at multiples of a cache line, as Sinter's own is: what begins elsewhere costs each vector a second line.
 template <class T>
-struct Aligned {
+struct AlignedAllocator {
   using value_type = T;
   static constexpr std::align_val_t kLine{64};
   T* allocate(size_t count) { return static_cast<T*>(::operator new(count * sizeof(T), kLine)); }
   void deallocate(T* data, size_t) { ::operator delete(data, kLine); }
-  bool operator==(const Aligned&) const = default;
+  bool operator==(const AlignedAllocator&) const = default;
 };
 
 /// Operands and results of C++ peers.
-using Floats = std::vector<float, Aligned<float>>;
+using Floats = std::vector<float, AlignedAllocator<float>>;
 
 /// Steps of training whose losses are compared: the falls of the last ones are far above float32's rounding of the
 /// loss.
@@ -44,14 +44,14 @@ struct Arguments {
 };
 
 /// A case that is ready: its inputs exist.
-struct Work {
+struct BenchCase {
   std::function<void()> run;                   ///< once, finished when it returns
   std::function<std::vector<double>()> check;  ///< what it computes; called once, before the first run
   std::function<double()> seconds = {};        ///< runs once, and says what of it counts; null: all of run()
 };
 
-struct Family {
-  std::function<Work(const Arguments&)> make;
+struct CaseFamily {
+  std::function<BenchCase(const Arguments&)> make;
   /// Losses of `steps` steps of training from the library's own initial values, for --once; empty for what is no
   /// training.
   std::function<std::vector<double>(const Arguments&, int steps)> train = {};
@@ -65,6 +65,6 @@ std::vector<int64_t> labels(size_t count, int64_t classes);
 std::vector<double> fingerprint(std::span<const float> data);
 
 /// The main function of a worker.
-int serve(int argc, char** argv, const std::map<std::string, Family>& families);
+int serve(int argc, char** argv, const std::map<std::string, CaseFamily>& families);
 
 }  // namespace bench

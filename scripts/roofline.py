@@ -17,7 +17,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROOFS = re.compile(r"roofs of (\d+) threads?: ([\d.]+) GFLOP/s, copy ([\d.]+) GB/s")
-LAUNCH = re.compile(r"  (\S+(?: and \d+ more)?) +\d+ points +([\d.]+) us +([\d.]+) MB +([\d.]+) MFLOP .* ([\d.]+) % of (\w+), (\d+) thread")
+LAUNCH = re.compile(r"  (\S+(?: and \d+ more)?) +\d+ tasks +([\d.]+) us +([\d.]+) MB +([\d.]+) MFLOP .* ([\d.]+) % of (\w+), (\d+) thread")
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM, ROW = 960, 520, 70, 30, 50, 50, 18
 COLOURS = {"math": "#c2571a", "memory": "#2a6fb0"}

@@ -15,21 +15,21 @@
 inline void check_lint(const std::vector<sinter::runtime::KernelSource>& kernels,
                        const sinter::runtime::Target& target) {
   namespace gpu = sinter::runtime::cuda;
-  const gpu::FoundNvrtc& nvrtc = gpu::find_nvrtc();
+  const gpu::NvrtcLibrary& nvrtc = gpu::find_nvrtc();
   if (!nvrtc.table) return;
   for (const sinter::runtime::KernelSource& kernel : kernels) {
     INFO("sm_" << target.sm << "\n" << kernel.text);
     const sinter::runtime::CompileResult made =
-        gpu::compile(nvrtc, kernel.name, kernel.text, target.sm, gpu::Form::Cubin);
+        gpu::compile(nvrtc, kernel.name, kernel.text, target.sm, gpu::ImageFormat::Cubin);
     INFO(made.log);
     CHECK(made.ok);
     const gpu::Lint lint = gpu::lint_of(made.log);
     CHECK(lint.warnings.empty());
-    CHECK(lint.kernels.size() == (kernel.has_finish ? 2 : 1));
+    CHECK(lint.kernels.size() == (kernel.has_epilogue ? 2 : 1));
     for (const gpu::KernelLint& k : lint.kernels) {
       CHECK(k.spill_stores + k.spill_loads == 0);
       CHECK(k.shared + kernel.shared <= target.shared);
-      CHECK(k.registers * std::max(kernel.threads, kernel.finish_threads) <= 64 << 10);  // of a multiprocessor
+      CHECK(k.registers * std::max(kernel.threads, kernel.epilogue_threads) <= 64 << 10);  // of a multiprocessor
     }
   }
 }

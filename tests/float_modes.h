@@ -8,7 +8,7 @@
 
 namespace float_modes {
 
-struct Mode {
+struct FloatMode {
   const char* name;
   int rounding;
   unsigned mxcsr;  ///< bits beside
@@ -16,7 +16,7 @@ struct Mode {
 };
 
 constexpr unsigned kFlushToZero = 0x8000, kDenormalsAreZero = 0x40;
-constexpr Mode kModes[] = {
+constexpr FloatMode kModes[] = {
     {"results flushed to zero", FE_TONEAREST, kFlushToZero, 0},
     {"denormals are zeros", FE_TONEAREST, kDenormalsAreZero, 0},
     {"both", FE_TONEAREST, kFlushToZero | kDenormalsAreZero, 0},
@@ -31,9 +31,9 @@ constexpr Mode kModes[] = {
 inline constexpr std::span kWithoutTraps = std::span(kModes).first<std::size(kModes) - 1>();
 
 /// While alive, the thread has that mode.
-class Scope {
+class ScopedFloatMode {
  public:
-  explicit Scope(const Mode& mode) {
+  explicit ScopedFloatMode(const FloatMode& mode) {
     std::fegetenv(&before_);
     std::feclearexcept(FE_ALL_EXCEPT);
     std::fesetround(mode.rounding);
@@ -41,9 +41,9 @@ class Scope {
     if (mode.traps) feenableexcept(mode.traps);
     control_ = control();
   }
-  ~Scope() { std::fesetenv(&before_); }
-  Scope(const Scope&) = delete;
-  Scope& operator=(const Scope&) = delete;
+  ~ScopedFloatMode() { std::fesetenv(&before_); }
+  ScopedFloatMode(const ScopedFloatMode&) = delete;
+  ScopedFloatMode& operator=(const ScopedFloatMode&) = delete;
 
   /// It still has.
   bool holds() const { return control() == control_; }

@@ -10,6 +10,6 @@
 #include "unit/runtime_support.h"
 
 /// SINTER_MEMORY_LIMIT at so many bytes more than what is live now on the CPU.
-inline runtime_test::Setting memory_beyond(uint64_t bytes) {
+inline runtime_test::ScopedEnv memory_beyond(uint64_t bytes) {
   return {"SINTER_MEMORY_LIMIT", std::to_string(std::max<uint64_t>(1, sinter::runtime::cpu::live_memory() + bytes))};
 }

@@ -16,29 +16,30 @@ namespace sinter::codegen {
 /// names. Nodes are added to the kernel's graph, which only the calling thread may use meanwhile; `kernel` itself stays
 /// as it is. Throws InternalError for a kernel that is not in the form of codegen/kernel/kernel.h. DEBUG=3 prints the
 /// Opts, DEBUG=5 what each pass made.
-runtime::KernelSource write(const Kernel& kernel, const runtime::Target& target);
+runtime::KernelSource generate_source(const Kernel& kernel, const runtime::Target& target);
 /// The same under given Opts. Throws IllegalOpt if one of them is not legal.
-runtime::KernelSource write(const Kernel& kernel, const runtime::Target& target, const std::vector<Opt>& opts);
+runtime::KernelSource generate_source(const Kernel& kernel, const runtime::Target& target,
+                                      const std::vector<Opt>& opts);
 
-/// A kernel after the passes that make graphs of graphs, and its finish phase as a kernel of its own
+/// A kernel after the passes that make graphs of graphs, and its epilogue phase as a kernel of its own
 /// (codegen/normalize/epilogue_kernel.h): what Opts speak about.
-struct Prepared {
+struct NormalizedKernel {
   Kernel main;
-  std::optional<Kernel> finish;
+  std::optional<Kernel> epilogue_kernel;
 };
-Prepared prepare(const Kernel& kernel, const runtime::Target& target = {});
-runtime::KernelSource write(const Prepared& kernel, const runtime::Target& target, const std::vector<Opt>& opts,
-                            const std::vector<Opt>& finish_opts);
+NormalizedKernel normalize(const Kernel& kernel, const runtime::Target& target = {});
+runtime::KernelSource generate_source(const NormalizedKernel& kernel, const runtime::Target& target,
+                                      const std::vector<Opt>& opts, const std::vector<Opt>& epilogue_opts);
 
-/// The two halves of write(): instructions under Opts, and their text.
-struct Lowered {
+/// The two halves of generate_source(): instructions under Opts, and their text.
+struct LoweredKernel {
   Instructions main;
-  std::optional<Instructions> finish;
+  std::optional<Instructions> epilogue_kernel;
   std::vector<int64_t> blocks;  ///< as KernelSource has them
-  int64_t finish_points = 1;
+  int64_t epilogue_blocks = 1;
 };
-Lowered lower(const Prepared& kernel, const runtime::Target& target, const std::vector<Opt>& opts,
-              const std::vector<Opt>& finish_opts);
-runtime::KernelSource render(const Lowered& code, const std::string& name, const runtime::Target& target);
+LoweredKernel lower(const NormalizedKernel& kernel, const runtime::Target& target, const std::vector<Opt>& opts,
+                    const std::vector<Opt>& epilogue_opts);
+runtime::KernelSource render(const LoweredKernel& code, const std::string& name, const runtime::Target& target);
 
 }  // namespace sinter::codegen

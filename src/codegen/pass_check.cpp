@@ -18,15 +18,15 @@ using ir::Op;
 using ir::UOp;
 
 /// The interpreter knows bounds that are numbers or sizes.
-bool interpretable(UOp sink) {
+bool is_interpretable(UOp sink) {
   for (UOp n : ir::topological(sink))
     if (n->op == Op::Range && n->src[0]->op != Op::Const && n->src[0]->op != Op::Var) return false;
   return true;
 }
 
 /// How often all nodes together are evaluated, each at every point of the ranges that it depends on.
-double evaluations(UOp sink, const std::map<std::string, int64_t>& vars) {
-  Ranges ranges;
+double count_evaluations(UOp sink, const std::map<std::string, int64_t>& vars) {
+  FreeRanges ranges;
   std::vector<std::pair<size_t, double>> sizes;  // of each range by its number
   const std::vector<UOp> order = ir::topological(sink);
   for (UOp n : order)
@@ -51,10 +51,10 @@ double evaluations(UOp sink, const std::map<std::string, int64_t>& vars) {
 }  // namespace
 
 PassCheck::PassCheck(const Kernel& kernel) : kernel_(kernel.name) {
-  if (!runtime::env().check || !interpretable(kernel.sink)) return;
+  if (!runtime::env().check || !is_interpretable(kernel.sink)) return;
   for (const Var& v : kernel.vars) vars_[v.name()] = runtime::sample_size(v);
-  if (evaluations(kernel.sink, vars_) > kMostEvaluations) return;
-  before_.resize(static_cast<size_t>(kernel.params));
+  if (count_evaluations(kernel.sink, vars_) > kMostEvaluations) return;
+  sampled_inputs_.resize(static_cast<size_t>(kernel.params));
   double elements = 0;
   for (UOp n : ir::topological(kernel.sink)) {
     if (n->op != Op::Param) continue;
@@ -68,7 +68,7 @@ PassCheck::PassCheck(const Kernel& kernel) : kernel_(kernel.name) {
     }
     if ((elements += count) > kMostEvaluations) return;
     const auto slot = static_cast<size_t>(n->integer());
-    before_[slot] = runtime::sample(n->dtype, std::move(shape), slot + 1);
+    sampled_inputs_[slot] = runtime::sample(n->dtype, std::move(shape), slot + 1);
   }
   for (DType d : kernel.args) args_.push_back(runtime::sample_argument(d));
   try {
@@ -79,18 +79,18 @@ PassCheck::PassCheck(const Kernel& kernel) : kernel_(kernel.name) {
   }
 }
 
-PassCheck::Result PassCheck::run(UOp sink) const {
-  Result out{before_, 0};
+PassCheck::KernelOutput PassCheck::run(UOp sink) const {
+  KernelOutput out{sampled_inputs_, 0};
   std::vector<runtime::KernelBuffer> buffers;
   for (runtime::Array& a : out.buffers) buffers.push_back({a.data, a.dtype, a.shape});
   runtime::interpret_kernel(
-      sink, {.params = buffers, .vars = vars_, .args = args_, .error = &out.error, .written = expand_math});
+      sink, {.params = buffers, .vars = vars_, .args = args_, .error = &out.error, .lower_combine = expand_math});
   return out;
 }
 
-void PassCheck::same(UOp sink, std::string_view pass) const {
-  if (!active_ || !interpretable(sink)) return;
-  const Result got = run(sink);
+void PassCheck::require_same_stores(UOp sink, std::string_view pass) const {
+  if (!active_ || !is_interpretable(sink)) return;
+  const KernelOutput got = run(sink);
   for (size_t slot = 0; slot < got.buffers.size(); ++slot)
     if (!runtime::same_values(got.buffers[slot], expected_.buffers[slot]))
       throw InternalError(fmt::format("codegen: {} changed what {} stores in buffer {}", pass, kernel_, slot));
@@ -98,7 +98,7 @@ void PassCheck::same(UOp sink, std::string_view pass) const {
     throw InternalError(fmt::format("codegen: after {} kernel {} raises errors that it did not raise", pass, kernel_));
 }
 
-void PassCheck::restart(UOp sink) {
+void PassCheck::rebase(UOp sink) {
   if (active_) expected_ = run(sink);
 }
 

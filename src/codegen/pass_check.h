@@ -21,23 +21,23 @@ class PassCheck {
   explicit PassCheck(const Kernel& kernel);
 
   /// Throws InternalError unless `sink` stores the same bits in all buffers, and raises no error that it did not raise.
-  void same(ir::UOp sink, std::string_view pass) const;
+  void require_same_stores(ir::UOp sink, std::string_view pass) const;
   /// After a pass that may round otherwise: its result is what later ones are held to.
-  void restart(ir::UOp sink);
+  void rebase(ir::UOp sink);
 
  private:
-  struct Result {
+  struct KernelOutput {
     std::vector<runtime::Array> buffers;
     uint32_t error = 0;
   };
-  Result run(ir::UOp sink) const;
+  KernelOutput run(ir::UOp sink) const;
 
   bool active_ = false;
   std::string kernel_;
   std::map<std::string, int64_t> vars_;
   std::vector<ir::Scalar> args_;
-  std::vector<runtime::Array> before_;  ///< contents of the buffers
-  Result expected_;
+  std::vector<runtime::Array> sampled_inputs_;  ///< contents of the buffers
+  KernelOutput expected_;
 };
 
 }  // namespace sinter::codegen

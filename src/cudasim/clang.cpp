@@ -49,9 +49,9 @@ std::vector<std::string> arguments(int sm) {
 
 bool has_clang() { return cpu::plugin_compiler() != nullptr; }
 
-bool give_up_clang() {
+bool disable_clang_if_broken() {
   const auto plugin = cpu::plugin_compiler();
-  return !plugin || cpu::give_up_plugin(*plugin);
+  return !plugin || cpu::disable_plugin_if_broken(*plugin);
 }
 
 std::string clang_id(int sm) {

@@ -11,7 +11,7 @@ namespace sinter::runtime::cuda::sim {
 bool has_clang();
 
 /// True if the plugin cannot be opened here: from now on there is none.
-bool give_up_clang();
+bool disable_clang_if_broken();
 
 /// All that changes what a text becomes.
 std::string clang_id(int sm);

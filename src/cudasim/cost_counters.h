@@ -6,7 +6,7 @@
 namespace sinter::runtime::cuda::sim {
 
 /// A request is one memory instruction of one warp.
-struct Counters {
+struct CostCounters {
   uint64_t launches = 0;
   uint64_t lane_instructions = 0;
   uint64_t barriers = 0;  ///< that a block completed
@@ -18,7 +18,7 @@ struct Counters {
   uint64_t ideal_wavefronts = 0;  ///< that their bytes would take without conflicts
   uint64_t atomics = 0;           ///< lanes that did one
 
-  Counters& operator+=(const Counters& other);
+  CostCounters& operator+=(const CostCounters& other);
 };
 
 }  // namespace sinter::runtime::cuda::sim

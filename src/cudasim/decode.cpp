@@ -26,36 +26,36 @@ const std::unordered_map<std::string_view, void (*)(Decoder&)>& opcodes() {
 
 uint64_t align_up(uint64_t value, uint64_t align) { return (value + align - 1) / align * align; }
 
-void mark_named(const Operand& operand, std::vector<bool>& named) {
-  if (operand.kind == Operand::Kind::Symbol && operand.global) named[operand.index] = true;
-  for (const Operand& item : operand.items) mark_named(item, named);
+void mark_named(const PtxOperand& operand, std::vector<bool>& named) {
+  if (operand.kind == PtxOperand::Kind::Symbol && operand.global) named[operand.index] = true;
+  for (const PtxOperand& item : operand.items) mark_named(item, named);
 }
 
 /// Which of the module's variables a function names.
 std::vector<bool> named_variables(const PtxModule& module, const PtxFunction& function) {
   std::vector<bool> named(module.variables.size());
-  for (const Statement& statement : function.statements)
-    for (const Operand& operand : statement.operands) mark_named(operand, named);
+  for (const PtxStatement& statement : function.statements)
+    for (const PtxOperand& operand : statement.operands) mark_named(operand, named);
   return named;
 }
 
-std::optional<Special> special_value(const std::string& name) {
+std::optional<SpecialRegister> special_value(const std::string& name) {
   const size_t dot = name.rfind('.');
   const std::string base = name.substr(0, dot), part = dot == std::string::npos ? "" : name.substr(dot + 1);
   if (part.size() == 1 && part[0] >= 'x' && part[0] <= 'z') {
     const int axis = part[0] - 'x';
-    if (base == "%tid") return Special{SpecialKind::Thread, axis, {}};
-    if (base == "%ntid") return Special{SpecialKind::Threads, axis, {}};
-    if (base == "%ctaid") return Special{SpecialKind::Block, axis, {}};
-    if (base == "%nctaid") return Special{SpecialKind::Blocks, axis, {}};
+    if (base == "%tid") return SpecialRegister{SpecialRegisterKind::Thread, axis, {}};
+    if (base == "%ntid") return SpecialRegister{SpecialRegisterKind::Threads, axis, {}};
+    if (base == "%ctaid") return SpecialRegister{SpecialRegisterKind::Block, axis, {}};
+    if (base == "%nctaid") return SpecialRegister{SpecialRegisterKind::Blocks, axis, {}};
   }
-  if (name == "%laneid") return Special{SpecialKind::Lane, 0, {}};
-  if (name == "%warpid") return Special{SpecialKind::Warp, 0, {}};
-  if (name == "%nwarpid") return Special{SpecialKind::Warps, 0, {}};
-  if (name == "%clock64" || name == "%globaltimer") return Special{SpecialKind::Clock, 0, {}};
+  if (name == "%laneid") return SpecialRegister{SpecialRegisterKind::Lane, 0, {}};
+  if (name == "%warpid") return SpecialRegister{SpecialRegisterKind::Warp, 0, {}};
+  if (name == "%nwarpid") return SpecialRegister{SpecialRegisterKind::Warps, 0, {}};
+  if (name == "%clock64" || name == "%globaltimer") return SpecialRegister{SpecialRegisterKind::Clock, 0, {}};
   constexpr const char* kMasks[] = {"%lanemask_eq", "%lanemask_le", "%lanemask_lt", "%lanemask_ge", "%lanemask_gt"};
   for (int i = 0; i < 5; ++i)
-    if (name == kMasks[i]) return Special{SpecialKind::LaneMask, i, {}};
+    if (name == kMasks[i]) return SpecialRegister{SpecialRegisterKind::LaneMask, i, {}};
   return std::nullopt;
 }
 
@@ -71,33 +71,33 @@ Decoder::Decoder(const PtxModule& module, const PtxFunction& function, std::span
   lay_out();
 }
 
-Slot Decoder::grow(int bytes) {
-  const Slot slot{static_cast<uint32_t>(kernel_.registers.size()), static_cast<uint8_t>(bytes)};
+RegisterSlot Decoder::grow(int bytes) {
+  const RegisterSlot slot{static_cast<uint32_t>(kernel_.registers.size()), static_cast<uint8_t>(bytes)};
   kernel_.registers.resize(align_up(kernel_.registers.size() + lane_bytes(slot) + sizeof(Poison), 16));
   return slot;
 }
 
-void Decoder::place(const Variable& variable, uint64_t& extent, std::vector<Placed>& placed) {
+void Decoder::place(const PtxVariable& variable, uint64_t& extent, std::vector<VariableLayout>& placed) {
   const uint64_t bytes = static_cast<uint64_t>(variable.bytes), align = static_cast<uint64_t>(variable.align);
   const uint64_t at = align_up(extent + kRedZone, std::max<uint64_t>(16, align));
   const uint64_t padding = variable.dynamic ? 0 : align_up(bytes, align) - bytes;
   placed.push_back({variable.name, at, bytes, padding, variable.dynamic});
   if (variable.dynamic) return;  // behind all others, and all of them in one place
   extent = align_up(at + bytes + padding, 16);
-  if (variable.space == Space::Shared) kernel_.static_shared = align_up(kernel_.static_shared, align) + bytes;
+  if (variable.space == StateSpace::Shared) kernel_.static_shared = align_up(kernel_.static_shared, align) + bytes;
 }
 
 // Variables with red zones between them. Of the module's shared variables those that the function names.
 void Decoder::lay_out() {
-  for (const Variable& variable : function_.variables) {
+  for (const PtxVariable& variable : function_.variables) {
     uint64_t at = 0;
-    if (variable.space == Space::Param) {
+    if (variable.space == StateSpace::Param) {
       at = align_up(kernel_.params_bytes, static_cast<uint64_t>(variable.align));
       kernel_.param_at.push_back(at);
       kernel_.param_bytes.push_back(static_cast<uint64_t>(variable.bytes));
       kernel_.params_bytes = at + static_cast<uint64_t>(variable.bytes);
-    } else if (variable.space == Space::Local || (variable.space == Space::Shared && !variable.dynamic)) {
-      const bool local = variable.space == Space::Local;
+    } else if (variable.space == StateSpace::Local || (variable.space == StateSpace::Shared && !variable.dynamic)) {
+      const bool local = variable.space == StateSpace::Local;
       place(variable, local ? kernel_.local_bytes : kernel_.shared_bytes, local ? kernel_.local : kernel_.shared);
       at = (local ? kernel_.local : kernel_.shared).back().at;
     } else {
@@ -109,49 +109,49 @@ void Decoder::lay_out() {
   const std::vector<bool> named = named_variables(module_, function_);
   for (const bool dynamic : {false, true})
     for (size_t i = 0; i < module_.variables.size(); ++i)
-      if (const Variable& variable = module_.variables[i];
-          named[i] && variable.space == Space::Shared && variable.dynamic == dynamic)
+      if (const PtxVariable& variable = module_.variables[i];
+          named[i] && variable.space == StateSpace::Shared && variable.dynamic == dynamic)
         place(variable, kernel_.shared_bytes, kernel_.shared);
 }
 
 // A predicate is one word, any other constant has a copy per lane.
-Slot Decoder::constant(uint64_t bits, int bytes) {
+RegisterSlot Decoder::constant(uint64_t bits, int bytes) {
   if (bytes == 0)
     bits = bits ? kAllLanes : 0;
   else if (bytes < 8)
     bits &= (uint64_t{1} << (bytes * 8)) - 1;
   const auto [found, added] = constants_.try_emplace({bits, bytes});
   if (!added) return found->second;
-  const Slot made = found->second = grow(bytes);
+  const RegisterSlot made = found->second = grow(bytes);
   const size_t each = bytes ? static_cast<size_t>(bytes) : sizeof(uint32_t);
   for (size_t at = 0; at < lane_bytes(made); at += each)
     std::memcpy(kernel_.registers.data() + made.at + at, &bits, each);
   return made;
 }
 
-Slot Decoder::special(const std::string& name) {
+RegisterSlot Decoder::special(const std::string& name) {
   const auto [found, added] = specials_.try_emplace(name);
   if (added) {
-    std::optional<Special> value = special_value(name);
+    std::optional<SpecialRegister> value = special_value(name);
     if (!value) fail(fmt::format("the register {} is not known", name));
-    value->slot = found->second = grow(value->kind == SpecialKind::Clock ? 8 : 4);
+    value->slot = found->second = grow(value->kind == SpecialRegisterKind::Clock ? 8 : 4);
     kernel_.specials.push_back(*value);
   }
   return found->second;
 }
 
-uint64_t Decoder::address_of(const Operand& symbol) const {
+uint64_t Decoder::address_of(const PtxOperand& symbol) const {
   const auto value = static_cast<uint64_t>(symbol.value);
   if (!symbol.global) return variable_at_[symbol.index] + value;
-  const Variable& variable = module_.variables[symbol.index];
-  if (variable.space != Space::Shared) return global_at_[symbol.index] + value;
-  for (const Placed& placed : kernel_.shared)
+  const PtxVariable& variable = module_.variables[symbol.index];
+  if (variable.space != StateSpace::Shared) return global_at_[symbol.index] + value;
+  for (const VariableLayout& placed : kernel_.shared)
     if (placed.name == variable.name) return placed.at + value;
   fail(fmt::format("the shared variable {} has no place", variable.name));
 }
 
-Slot Decoder::slot(const Operand& operand, int bytes) {
-  using Kind = Operand::Kind;
+RegisterSlot Decoder::slot(const PtxOperand& operand, int bytes) {
+  using Kind = PtxOperand::Kind;
   switch (operand.kind) {
     case Kind::Register: return registers_[operand.index];
     case Kind::Special: return special(operand.name);
@@ -174,42 +174,42 @@ Slot Decoder::slot(const Operand& operand, int bytes) {
   }
 }
 
-Slot Decoder::internal(const std::string& name, int bytes) {
+RegisterSlot Decoder::internal(const std::string& name, int bytes) {
   const auto [found, added] = specials_.try_emplace(name);
   if (added) found->second = grow(bytes);
   return found->second;
 }
-Slot Decoder::scratch(int bytes) { return internal("_" + std::to_string(bytes), bytes); }
-Slot Decoder::carry() { return internal("carry", 0); }
+RegisterSlot Decoder::scratch(int bytes) { return internal("_" + std::to_string(bytes), bytes); }
+RegisterSlot Decoder::carry() { return internal("carry", 0); }
 
-const Operand& Decoder::operand() {
+const PtxOperand& Decoder::operand() {
   if (!remaining()) fail("an operand is missing");
   return statement_->operands[next_++];
 }
 
-Slot Decoder::sized(const Operand& operand, int bytes) {
-  const Slot found = slot(operand, bytes);
+RegisterSlot Decoder::sized(const PtxOperand& operand, int bytes) {
+  const RegisterSlot found = slot(operand, bytes);
   if (found.bytes != bytes)
     fail(fmt::format("a register of {} bytes stands where the type has {}", found.bytes, bytes));
   return found;
 }
 
 void Decoder::result(int bytes) {
-  const Operand& next = operand();
+  const PtxOperand& next = operand();
   out.result[0] = sized(next, bytes);
   if (!next.second.empty()) out.pair = slot(next.second[0], 0);
 }
 
 void Decoder::source(int index, int bytes) {
-  const Operand& next = operand();
+  const PtxOperand& next = operand();
   out.source[index] = sized(next, bytes);
   if (next.negated) out.source_flip = kAllLanes;
 }
 
 void Decoder::take_space() {
-  constexpr std::pair<std::string_view, Space> kSpaces[] = {{"global", Space::Global},      {"const", Space::Global},
-                                                            {"shared", Space::Shared},      {"local", Space::Local},
-                                                            {"shared::cta", Space::Shared}, {"param", Space::Param}};
+  constexpr std::pair<std::string_view, StateSpace> kSpaces[] = {
+      {"global", StateSpace::Global}, {"const", StateSpace::Global},       {"shared", StateSpace::Shared},
+      {"local", StateSpace::Local},   {"shared::cta", StateSpace::Shared}, {"param", StateSpace::Param}};
   for (const auto& [word, space] : kSpaces)
     if (take(word)) out.space = space;
   // Each access is made at once and in order, so that how it is ordered and cached says nothing more.
@@ -220,15 +220,15 @@ void Decoder::take_space() {
 }
 
 void Decoder::address() {
-  const Operand& next = operand();
-  if (next.kind != Operand::Kind::Address) fail("an address in brackets was expected");
+  const PtxOperand& next = operand();
+  if (next.kind != PtxOperand::Kind::Address) fail("an address in brackets was expected");
   out.offset = next.value;
-  const Operand& base = next.items[0];
+  const PtxOperand& base = next.items[0];
   // Parameters of device functions are local variables.
-  if (out.space == Space::Param && base.kind == Operand::Kind::Symbol && !base.global &&
-      function_.variables[base.index].space == Space::Local)
-    out.space = Space::Local;
-  if (base.kind == Operand::Kind::Register && registers_[base.index].bytes != 8) fail("addresses have 64 bits");
+  if (out.space == StateSpace::Param && base.kind == PtxOperand::Kind::Symbol && !base.global &&
+      function_.variables[base.index].space == StateSpace::Local)
+    out.space = StateSpace::Local;
+  if (base.kind == PtxOperand::Kind::Register && registers_[base.index].bytes != 8) fail("addresses have 64 bits");
   out.source[0] = slot(base, 8);
 }
 
@@ -268,21 +268,21 @@ void Decoder::decode_statement() {
   kernel_.code.push_back(out);
 }
 
-Kernel Decoder::run() {
-  for (const Statement& statement : function_.statements) {
+SimKernel Decoder::run() {
+  for (const PtxStatement& statement : function_.statements) {
     statement_ = &statement;
     decode_statement();
   }
   return std::move(kernel_);
 }
 
-Kernel decode(const PtxModule& module, const PtxFunction& entry, std::span<const uint64_t> global_at) {
+SimKernel decode(const PtxModule& module, const PtxFunction& entry, std::span<const uint64_t> global_at) {
   PtxFunction whole = entry;
   inline_calls(module, whole);
   whole.statements.push_back({});
   whole.statements.back().opcode = {"ret"};
   whole.statements.back().text = "the end of the function";
-  Kernel kernel = Decoder(module, whole, global_at).run();
+  SimKernel kernel = Decoder(module, whole, global_at).run();
   for (const BranchTable& table : whole.tables) {
     kernel.tables.emplace_back();
     for (const uint32_t label : table.labels) kernel.tables.back().push_back(whole.labels[label]);

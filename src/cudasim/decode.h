@@ -33,13 +33,13 @@ std::span<const Opcode> warp_opcodes();
 std::span<const Opcode> control_opcodes();
 
 /// Decodes one entry of `module`; `global_at` are the addresses of the module's variables in order. Throws PtxError.
-Kernel decode(const PtxModule& module, const PtxFunction& entry, std::span<const uint64_t> global_at);
+SimKernel decode(const PtxModule& module, const PtxFunction& entry, std::span<const uint64_t> global_at);
 
 /// One statement on its way: its words are taken one by one, its operands become slots.
 class Decoder {
  public:
   Decoder(const PtxModule& module, const PtxFunction& function, std::span<const uint64_t> global_at);
-  Kernel run();
+  SimKernel run();
 
   // The words behind the opcode.
   bool take(std::string_view word);  ///< removes it wherever it stands; false if it is not there
@@ -48,42 +48,43 @@ class Decoder {
   [[noreturn]] void fail(std::string_view reason) const;
 
   // The operands, from left to right.
-  const Operand& operand();  ///< the next one; fails if there is none
+  const PtxOperand& operand();  ///< the next one; fails if there is none
   size_t remaining() const { return statement_->operands.size() - next_; }
   uint32_t label(uint32_t index) const { return function_.labels[index]; }  ///< the instruction that it stands before
-  Slot slot(const Operand& operand, int bytes);   ///< a register, or a constant of `bytes` bytes (0: a predicate)
-  Slot sized(const Operand& operand, int bytes);  ///< the same; fails for a register of another size
-  void result(int bytes);                         ///< the next operand into result[0], its pair into `pair`
-  void source(int index, int bytes);              ///< the next operand into source[index]; notes a negation
-  void take_space();                              ///< of memory, and how it is cached and ordered
-  void address();                                 ///< [register + offset], [variable + offset] or [number]
-  Slot scratch(int bytes);                        ///< a register for results that nobody wants
-  Slot carry();                                   ///< the predicate between the words of a longer sum
+  RegisterSlot slot(const PtxOperand& operand,
+                    int bytes);  ///< a register, or a constant of `bytes` bytes (0: a predicate)
+  RegisterSlot sized(const PtxOperand& operand, int bytes);  ///< the same; fails for a register of another size
+  void result(int bytes);                                    ///< the next operand into result[0], its pair into `pair`
+  void source(int index, int bytes);                         ///< the next operand into source[index]; notes a negation
+  void take_space();                                         ///< of memory, and how it is cached and ordered
+  void address();                                            ///< [register + offset], [variable + offset] or [number]
+  RegisterSlot scratch(int bytes);                           ///< a register for results that nobody wants
+  RegisterSlot carry();                                      ///< the predicate between the words of a longer sum
 
   Instruction out;
-  const Statement& statement() const { return *statement_; }
+  const PtxStatement& statement() const { return *statement_; }
 
  private:
   void lay_out();
-  void place(const Variable& variable, uint64_t& extent, std::vector<Placed>& placed);
+  void place(const PtxVariable& variable, uint64_t& extent, std::vector<VariableLayout>& placed);
   void decode_statement();
-  Slot constant(uint64_t bits, int bytes);
-  Slot special(const std::string& name);
-  uint64_t address_of(const Operand& symbol) const;
-  Slot grow(int bytes);
-  Slot internal(const std::string& name, int bytes);  ///< a register that no program names
+  RegisterSlot constant(uint64_t bits, int bytes);
+  RegisterSlot special(const std::string& name);
+  uint64_t address_of(const PtxOperand& symbol) const;
+  RegisterSlot grow(int bytes);
+  RegisterSlot internal(const std::string& name, int bytes);  ///< a register that no program names
 
   const PtxModule& module_;
   const PtxFunction& function_;
   std::span<const uint64_t> global_at_;
-  Kernel kernel_;
-  const Statement* statement_ = nullptr;
+  SimKernel kernel_;
+  const PtxStatement* statement_ = nullptr;
   std::vector<std::string_view> words_;
   size_t next_ = 0;
-  std::vector<Slot> registers_;
+  std::vector<RegisterSlot> registers_;
   std::vector<uint64_t> variable_at_;
-  std::map<std::pair<uint64_t, int>, Slot> constants_;
-  std::map<std::string, Slot> specials_;
+  std::map<std::pair<uint64_t, int>, RegisterSlot> constants_;
+  std::map<std::string, RegisterSlot> specials_;
 };
 
 }  // namespace sinter::runtime::cuda::sim

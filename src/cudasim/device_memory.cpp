@@ -8,10 +8,10 @@ constexpr uint64_t kAlign = 512, kGap = 1 << 20;
 constexpr size_t kRemembered = 4096;
 }  // namespace
 
-Region* DeviceMemory::allocate(uint64_t bytes) {
+MemoryRegion* DeviceMemory::allocate(uint64_t bytes) {
   const uint64_t rounded = (bytes + kAlign - 1) / kAlign * kAlign;
   if (rounded > total_ - std::min(total_, used_)) return nullptr;
-  auto region = std::make_unique<Region>(next_, bytes);
+  auto region = std::make_unique<MemoryRegion>(next_, bytes);
   next_ += rounded + kGap;
   used_ += rounded;
   return (live_[region->base] = std::move(region)).get();
@@ -27,10 +27,10 @@ bool DeviceMemory::free(uint64_t address) {
   return true;
 }
 
-Region* DeviceMemory::find(uint64_t address) {
+MemoryRegion* DeviceMemory::find(uint64_t address) {
   auto after = live_.upper_bound(address);
   if (after == live_.begin()) return nullptr;
-  Region& region = *(--after)->second;
+  MemoryRegion& region = *(--after)->second;
   return address - region.base < region.bytes ? &region : nullptr;
 }
 
@@ -45,7 +45,7 @@ std::string DeviceMemory::describe(uint64_t address) const {
   if (address < 4096) return fmt::format("{:#x} is a null pointer", address);
   const auto after = live_.upper_bound(address);
   if (after != live_.begin()) {
-    const Region& before = *std::prev(after)->second;
+    const MemoryRegion& before = *std::prev(after)->second;
     const uint64_t past = address - before.base - before.bytes;
     if (past < kGap / 2)
       return fmt::format("{:#x} is {} bytes behind the end of {}: out of bounds", address, past, before.name());

@@ -20,21 +20,21 @@ class DeviceMemory {
       : next_(kGlobalWindow + static_cast<uint64_t>(device) * kDeviceBytes), total_(total) {}
 
   /// Null if `bytes` more are not to be had. The start is aligned to 512 bytes, as a driver's.
-  Region* allocate(uint64_t bytes);
+  MemoryRegion* allocate(uint64_t bytes);
   /// False if `address` is not the start of a live allocation.
   bool free(uint64_t address);
   /// The allocation that holds `address`, or null.
-  Region* find(uint64_t address);
+  MemoryRegion* find(uint64_t address);
   /// What lies at and around an address, for messages.
   std::string describe(uint64_t address) const;
 
   uint64_t used() const { return used_; }
   uint64_t total() const { return total_; }
   void set_total(uint64_t bytes) { total_ = bytes; }
-  const std::map<uint64_t, std::unique_ptr<Region>>& live() const { return live_; }
+  const std::map<uint64_t, std::unique_ptr<MemoryRegion>>& live() const { return live_; }
 
  private:
-  std::map<uint64_t, std::unique_ptr<Region>> live_;
+  std::map<uint64_t, std::unique_ptr<MemoryRegion>> live_;
   std::map<uint64_t, uint64_t> freed_;  // start -> bytes; the oldest are forgotten
   uint64_t next_, used_ = 0, total_;
 };

@@ -27,14 +27,14 @@ struct OpaqueStream {
 
 struct OpaqueEvent {
   int device = 0;
-  Stream stream = nullptr;  ///< where it was recorded last
-  uint64_t after = 0;       ///< pieces of work of that stream that come before
-  double time = 0;          ///< milliseconds, when these were done
+  StreamHandle stream = nullptr;  ///< where it was recorded last
+  uint64_t after = 0;             ///< pieces of work of that stream that come before
+  double time = 0;                ///< milliseconds, when these were done
   bool timed = true, recorded = false, reached = false;
 };
 
 struct OpaqueFunction {
-  sim::Kernel kernel;
+  sim::SimKernel kernel;
   uint64_t dynamic_limit = 0;  ///< bytes of dynamic shared memory that a launch may ask for
 };
 
@@ -46,7 +46,7 @@ struct OpaqueModule {
 
 /// A launch with its parameters by value.
 struct BoundLaunch {
-  Function function = nullptr;
+  FunctionHandle function = nullptr;
   sim::LaunchShape shape;
   std::vector<std::byte> parameters;
 };
@@ -60,12 +60,12 @@ struct OpaqueGraph {
   std::vector<std::unique_ptr<OpaqueGraphNode>> nodes;  ///< each after those that it waits for
 };
 struct OpaqueGraphExec {
-  struct Launch {
-    GraphNode node;
+  struct NodeLaunch {
+    GraphNodeHandle node;
     BoundLaunch bound;
     size_t after;
   };
-  std::vector<Launch> launches;
+  std::vector<NodeLaunch> launches;
 };
 
 namespace sim {
@@ -75,77 +75,77 @@ struct DeviceState {
   OpaqueContext context;
   DeviceMemory memory;
   int retained = 0;
-  Result sticky = Result::Success;
+  CudaResult sticky = CudaResult::Success;
   OpaqueStream legacy;  ///< the default stream
-  std::map<Stream, std::unique_ptr<OpaqueStream>> streams;
-  std::map<Event, std::unique_ptr<OpaqueEvent>> events;
-  std::map<Module, std::unique_ptr<OpaqueModule>> modules;
+  std::map<StreamHandle, std::unique_ptr<OpaqueStream>> streams;
+  std::map<EventHandle, std::unique_ptr<OpaqueEvent>> events;
+  std::map<ModuleHandle, std::unique_ptr<OpaqueModule>> modules;
 };
 
-struct State {
+struct DriverState {
   std::recursive_mutex mutex;
   Settings settings;
-  bool initialised = false;
+  bool initialized = false;
   std::vector<std::unique_ptr<DeviceState>> devices;
-  std::map<Graph, std::unique_ptr<OpaqueGraph>> graphs;
-  std::map<GraphExec, std::unique_ptr<OpaqueGraphExec>> execs;
+  std::map<GraphHandle, std::unique_ptr<OpaqueGraph>> graphs;
+  std::map<GraphExecHandle, std::unique_ptr<OpaqueGraphExec>> execs;
   std::map<void*, size_t> pinned;
-  std::map<std::string, Counters> counters;
+  std::map<std::string, CostCounters> counters;
   std::string fault, leaks;
 };
-State& state();
+DriverState& state();
 
 /// The device of this thread's current context; null without one.
 DeviceState* current();
 void set_current(DeviceState* device);
 
 /// An answer of the driver that is no Success, from deep inside of a function.
-struct Refusal {
-  Result code;
+struct ApiError {
+  CudaResult code;
 };
 
 /// Runs `f`, whose answer is the function's, under the lock. Errors become result codes.
 template <typename F>
-Result answer(F&& f) {
+CudaResult api_call(F&& f) {
   std::lock_guard lock(state().mutex);
   try {
     return f();
-  } catch (const Refusal& refusal) { return refusal.code; } catch (const Fault& fault) {
+  } catch (const ApiError& refusal) { return refusal.code; } catch (const Fault& fault) {
     return fault.code();
-  } catch (const std::bad_alloc&) { return Result::OutOfMemory; }
+  } catch (const std::bad_alloc&) { return CudaResult::OutOfMemory; }
 }
 
 /// The same for functions that need a context that is in order: `f` gets its device.
 template <typename F>
-Result answer_on_device(F&& f) {
-  return answer([&] {
+CudaResult api_call_on_device(F&& f) {
+  return api_call([&] {
     DeviceState* device = current();
-    if (!device) return Result::InvalidContext;
-    if (device->sticky != Result::Success) return device->sticky;
-    const Result result = f(*device);
-    return device->sticky != Result::Success ? device->sticky : result;
+    if (!device) return CudaResult::InvalidContext;
+    if (device->sticky != CudaResult::Success) return device->sticky;
+    const CudaResult result = f(*device);
+    return device->sticky != CudaResult::Success ? device->sticky : result;
   });
 }
 
 /// Puts work on a stream of the device; null: its default stream, whose work is done at once, after all other.
-void enqueue(DeviceState& device, Stream stream, std::function<void()> work);
+void enqueue(DeviceState& device, StreamHandle stream, std::function<void()> work);
 /// Does the stream's work up to `count` pieces. A fault becomes the device's sticky error and ends all its work.
 void drain(DeviceState& device, OpaqueStream& stream, uint64_t count = UINT64_MAX);
 void drain_all(DeviceState& device);
-/// The stream behind a handle. Throws Refusal.
-OpaqueStream& stream_of(DeviceState& device, Stream stream);
+/// The stream behind a handle. Throws ApiError.
+OpaqueStream& stream_of(DeviceState& device, StreamHandle stream);
 
-/// Checks and copies what a launch is given. Throws Refusal.
-BoundLaunch bind_launch(Function function, const LaunchShape& shape, void** parameters);
+/// Checks and copies what a launch is given. Throws ApiError.
+BoundLaunch bind_launch(FunctionHandle function, const LaunchShape& shape, void** parameters);
 /// `since`: see LaunchOptions.
-void run_bound(DeviceState& device, const BoundLaunch& launch, uint32_t since = 0);
+void run_bound_launch(DeviceState& device, const BoundLaunch& launch, uint32_t since = 0);
 
 // The parts of the table.
-void fill_devices(Driver& table);
-void fill_memory(Driver& table);
-void fill_streams(Driver& table);
-void fill_modules(Driver& table);
-void fill_graphs(Driver& table);
+void fill_devices(DriverApi& table);
+void fill_memory(DriverApi& table);
+void fill_streams(DriverApi& table);
+void fill_modules(DriverApi& table);
+void fill_graphs(DriverApi& table);
 
 }  // namespace sim
 }  // namespace sinter::runtime::cuda

@@ -10,21 +10,21 @@
 namespace sinter::runtime::cuda::sim {
 namespace {
 
-struct Range {
-  Region* region;
+struct DeviceRange {
+  MemoryRegion* region;
   uint64_t at;
 };
 
-/// The allocation that holds all of the bytes, on whatever device. Throws Refusal.
-Range range_of(DevicePointer address, size_t bytes) {
+/// The allocation that holds all of the bytes, on whatever device. Throws ApiError.
+DeviceRange range_of(DevicePointer address, size_t bytes) {
   for (const auto& device : state().devices)
-    if (Region* region = device->memory.find(address)) {
+    if (MemoryRegion* region = device->memory.find(address)) {
       const uint64_t at = address - region->base;
       if (bytes <= region->bytes - at) return {region, at};
     }
   state().fault = fmt::format("a copy or fill of {} bytes: {}", bytes,
                               state().devices.empty() ? "no device" : state().devices[0]->memory.describe(address));
-  throw Refusal{Result::InvalidValue};
+  throw ApiError{CudaResult::InvalidValue};
 }
 
 bool is_pinned(const void* memory) {
@@ -35,122 +35,122 @@ bool is_pinned(const void* memory) {
   return static_cast<const char*>(memory) < static_cast<char*>(after->first) + after->second;
 }
 
-Result allocate(DeviceState& device, DevicePointer* memory, size_t bytes) {
-  if (bytes == 0) return Result::InvalidValue;
+CudaResult allocate(DeviceState& device, DevicePointer* memory, size_t bytes) {
+  if (bytes == 0) return CudaResult::InvalidValue;
   int& countdown = state().settings.fail_allocation;
-  if (countdown && --countdown == 0) return Result::OutOfMemory;
-  const Region* region = device.memory.allocate(bytes);
-  if (!region) return Result::OutOfMemory;
+  if (countdown && --countdown == 0) return CudaResult::OutOfMemory;
+  const MemoryRegion* region = device.memory.allocate(bytes);
+  if (!region) return CudaResult::OutOfMemory;
   *memory = region->base;
-  return Result::Success;
+  return CudaResult::Success;
 }
 
 /// Freeing waits for all work of the device.
-Result free_memory(DeviceState& device, DevicePointer memory) {
-  if (memory == 0) return Result::Success;
+CudaResult free_memory(DeviceState& device, DevicePointer memory) {
+  if (memory == 0) return CudaResult::Success;
   drain_all(device);
-  if (device.sticky != Result::Success) return device.sticky;
-  if (device.memory.free(memory)) return Result::Success;
+  if (device.sticky != CudaResult::Success) return device.sticky;
+  if (device.memory.free(memory)) return CudaResult::Success;
   state().fault = "mem_free: " + device.memory.describe(memory) + "; it is not the start of a live allocation";
-  return Result::InvalidValue;
+  return CudaResult::InvalidValue;
 }
 
-void write(Range to, const std::byte* from, size_t bytes) {
+void write(DeviceRange to, const std::byte* from, size_t bytes) {
   std::memcpy(to.region->data.get() + to.at, from, bytes);
-  std::memset(to.region->state.get() + to.at, kInitialised, bytes);
+  std::memset(to.region->state.get() + to.at, kInitialized, bytes);
 }
 
-Result copy_in(DeviceState& device, DevicePointer to, const void* from, size_t bytes, Stream stream) {
+CudaResult copy_in(DeviceState& device, DevicePointer to, const void* from, size_t bytes, StreamHandle stream) {
   range_of(to, bytes);
   if (is_pinned(from)) {
     enqueue(device, stream, [=] { write(range_of(to, bytes), static_cast<const std::byte*>(from), bytes); });
-    return Result::Success;
+    return CudaResult::Success;
   }
   const auto* start = static_cast<const std::byte*>(from);
   enqueue(device, stream, [to, copy = std::vector<std::byte>(start, start + bytes)] {
     write(range_of(to, copy.size()), copy.data(), copy.size());
   });
-  return Result::Success;
+  return CudaResult::Success;
 }
 
 /// Into ordinary host memory it waits, as the driver does.
-Result copy_out(DeviceState& device, void* to, DevicePointer from, size_t bytes, Stream stream) {
+CudaResult copy_out(DeviceState& device, void* to, DevicePointer from, size_t bytes, StreamHandle stream) {
   range_of(from, bytes);
   enqueue(device, stream, [=] {
-    const Range range = range_of(from, bytes);
+    const DeviceRange range = range_of(from, bytes);
     std::memcpy(to, range.region->data.get() + range.at, bytes);
   });
   if (!is_pinned(to)) drain(device, stream_of(device, stream));
-  return Result::Success;
+  return CudaResult::Success;
 }
 
 /// What was never written stays so where it is copied to.
-Result copy_across(DeviceState& device, DevicePointer to, DevicePointer from, size_t bytes, Stream stream) {
+CudaResult copy_across(DeviceState& device, DevicePointer to, DevicePointer from, size_t bytes, StreamHandle stream) {
   range_of(to, bytes), range_of(from, bytes);
   enqueue(device, stream, [=] {
-    const Range target = range_of(to, bytes), source = range_of(from, bytes);
+    const DeviceRange target = range_of(to, bytes), source = range_of(from, bytes);
     std::memmove(target.region->data.get() + target.at, source.region->data.get() + source.at, bytes);
     std::memmove(target.region->state.get() + target.at, source.region->state.get() + source.at, bytes);
   });
-  return Result::Success;
+  return CudaResult::Success;
 }
 
-Result fill(DeviceState& device, DevicePointer memory, unsigned char value, size_t bytes, Stream stream) {
+CudaResult fill(DeviceState& device, DevicePointer memory, unsigned char value, size_t bytes, StreamHandle stream) {
   range_of(memory, bytes);
   enqueue(device, stream, [=] {
     const std::vector<std::byte> values(bytes, static_cast<std::byte>(value));
     write(range_of(memory, bytes), values.data(), bytes);
   });
-  return Result::Success;
+  return CudaResult::Success;
 }
 
 }  // namespace
 
-void fill_memory(Driver& table) {
+void fill_memory(DriverApi& table) {
   table.mem_get_info = [](size_t* free, size_t* total) {
-    return answer_on_device([&](DeviceState& device) {
+    return api_call_on_device([&](DeviceState& device) {
       *total = device.memory.total();
       *free = *total - std::min(*total, device.memory.used());
-      return Result::Success;
+      return CudaResult::Success;
     });
   };
   table.mem_alloc = [](DevicePointer* memory, size_t bytes) {
-    return answer_on_device([&](DeviceState& device) { return allocate(device, memory, bytes); });
+    return api_call_on_device([&](DeviceState& device) { return allocate(device, memory, bytes); });
   };
   table.mem_free = [](DevicePointer memory) {
-    return answer_on_device([&](DeviceState& device) { return free_memory(device, memory); });
+    return api_call_on_device([&](DeviceState& device) { return free_memory(device, memory); });
   };
   table.mem_host_alloc = [](void** memory, size_t bytes, unsigned) {
-    return answer_on_device([&](DeviceState&) {
+    return api_call_on_device([&](DeviceState&) {
       *memory = std::calloc(bytes ? bytes : 1, 1);
-      if (!*memory) return Result::OutOfMemory;
+      if (!*memory) return CudaResult::OutOfMemory;
       state().pinned[*memory] = bytes;
-      return Result::Success;
+      return CudaResult::Success;
     });
   };
   table.mem_free_host = [](void* memory) {
-    return answer([&] {
+    return api_call([&] {
       for (const auto& device : state().devices) drain_all(*device);
-      if (!state().pinned.erase(memory)) return Result::InvalidValue;
+      if (!state().pinned.erase(memory)) return CudaResult::InvalidValue;
       std::free(memory);
-      return Result::Success;
+      return CudaResult::Success;
     });
   };
-  table.memcpy_htod_async = [](DevicePointer to, const void* from, size_t bytes, Stream stream) {
-    return answer_on_device([&](DeviceState& device) { return copy_in(device, to, from, bytes, stream); });
+  table.memcpy_htod_async = [](DevicePointer to, const void* from, size_t bytes, StreamHandle stream) {
+    return api_call_on_device([&](DeviceState& device) { return copy_in(device, to, from, bytes, stream); });
   };
-  table.memcpy_dtoh_async = [](void* to, DevicePointer from, size_t bytes, Stream stream) {
-    return answer_on_device([&](DeviceState& device) { return copy_out(device, to, from, bytes, stream); });
+  table.memcpy_dtoh_async = [](void* to, DevicePointer from, size_t bytes, StreamHandle stream) {
+    return api_call_on_device([&](DeviceState& device) { return copy_out(device, to, from, bytes, stream); });
   };
-  table.memcpy_dtod_async = [](DevicePointer to, DevicePointer from, size_t bytes, Stream stream) {
-    return answer_on_device([&](DeviceState& device) { return copy_across(device, to, from, bytes, stream); });
+  table.memcpy_dtod_async = [](DevicePointer to, DevicePointer from, size_t bytes, StreamHandle stream) {
+    return api_call_on_device([&](DeviceState& device) { return copy_across(device, to, from, bytes, stream); });
   };
   table.memcpy_peer_async = [](DevicePointer to, ContextHandle, DevicePointer from, ContextHandle, size_t bytes,
-                               Stream stream) {
-    return answer_on_device([&](DeviceState& device) { return copy_across(device, to, from, bytes, stream); });
+                               StreamHandle stream) {
+    return api_call_on_device([&](DeviceState& device) { return copy_across(device, to, from, bytes, stream); });
   };
-  table.memset_d8_async = [](DevicePointer memory, unsigned char value, size_t count, Stream stream) {
-    return answer_on_device([&](DeviceState& device) { return fill(device, memory, value, count, stream); });
+  table.memset_d8_async = [](DevicePointer memory, unsigned char value, size_t count, StreamHandle stream) {
+    return api_call_on_device([&](DeviceState& device) { return fill(device, memory, value, count, stream); });
   };
 }
 

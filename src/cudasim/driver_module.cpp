@@ -12,31 +12,31 @@ namespace {
 
 constexpr uint64_t kStaticShared = 48 << 10, kSharedPerBlock = 227 << 10;
 
-OpaqueModule& module_of(Module module) {
+OpaqueModule& module_of(ModuleHandle module) {
   for (const auto& device : state().devices)
     if (const auto found = device->modules.find(module); found != device->modules.end()) return *found->second;
-  throw Refusal{Result::InvalidHandle};
+  throw ApiError{CudaResult::InvalidHandle};
 }
 
-OpaqueFunction& function_of(Function function) {
+OpaqueFunction& function_of(FunctionHandle function) {
   for (const auto& device : state().devices)
     for (const auto& [handle, module] : device->modules)
       for (const auto& [name, own] : module->functions)
         if (own.get() == function) return *own;
-  throw Refusal{Result::InvalidHandle};
+  throw ApiError{CudaResult::InvalidHandle};
 }
 
 /// Gives each variable of global and constant memory its place and its values.
 void place_variables(DeviceState& device, OpaqueModule& module) {
-  for (const Variable& variable : module.text.variables) {
-    if (variable.space != Space::Global) {
+  for (const PtxVariable& variable : module.text.variables) {
+    if (variable.space != StateSpace::Global) {
       module.variables.push_back(0);
       continue;
     }
-    Region* region = device.memory.allocate(std::max<uint64_t>(1, static_cast<uint64_t>(variable.bytes)));
-    if (!region) throw Refusal{Result::OutOfMemory};
+    MemoryRegion* region = device.memory.allocate(std::max<uint64_t>(1, static_cast<uint64_t>(variable.bytes)));
+    if (!region) throw ApiError{CudaResult::OutOfMemory};
     std::copy(variable.values.begin(), variable.values.end(), reinterpret_cast<uint8_t*>(region->data.get()));
-    std::memset(region->state.get(), kInitialised, region->bytes);  // the rest are zeros
+    std::memset(region->state.get(), kInitialized, region->bytes);  // the rest are zeros
     module.variables.push_back(region->base);
   }
 }
@@ -56,8 +56,8 @@ void write_log(const std::string& text, unsigned count, const JitOption* options
   if (buffer && bytes) fmt::format_to_n(buffer, bytes - 1, "{}", text).out[0] = 0;
 }
 
-Result load(DeviceState& device, Module* out, const char* image, unsigned count, const JitOption* options,
-            void** values) {
+CudaResult load(DeviceState& device, ModuleHandle* out, const char* image, unsigned count, const JitOption* options,
+                void** values) {
   auto module = std::make_unique<OpaqueModule>();
   try {
     module->text = parse_ptx(image);
@@ -76,113 +76,114 @@ Result load(DeviceState& device, Module* out, const char* image, unsigned count,
     unload(device, *module);
     state().fault = error.what();
     write_log(error.what(), count, options, values);
-    return Result::InvalidPtx;
+    return CudaResult::InvalidPtx;
   }
   *out = module.get();
   device.modules[*out] = std::move(module);
-  return Result::Success;
+  return CudaResult::Success;
 }
 
-Result attribute_of(int* value, FunctionAttribute attribute, const OpaqueFunction& function) {
+CudaResult attribute_of(int* value, FunctionAttribute attribute, const OpaqueFunction& function) {
   switch (attribute) {
     case FunctionAttribute::MaxThreadsPerBlock:
       *value = static_cast<int>(function.kernel.max_threads);
-      return Result::Success;
+      return CudaResult::Success;
     case FunctionAttribute::SharedSizeBytes:
       *value = static_cast<int>(function.kernel.static_shared);
-      return Result::Success;
+      return CudaResult::Success;
     // Registers are virtual here: a number that no limit is near to.
-    case FunctionAttribute::LocalSizeBytes: *value = 0; return Result::Success;
-    case FunctionAttribute::NumRegs: *value = 32; return Result::Success;
-    case FunctionAttribute::BinaryVersion: *value = 90; return Result::Success;
+    case FunctionAttribute::LocalSizeBytes: *value = 0; return CudaResult::Success;
+    case FunctionAttribute::NumRegs: *value = 32; return CudaResult::Success;
+    case FunctionAttribute::BinaryVersion: *value = 90; return CudaResult::Success;
     case FunctionAttribute::MaxDynamicSharedSizeBytes:
       *value = static_cast<int>(function.dynamic_limit);
-      return Result::Success;
+      return CudaResult::Success;
   }
-  return Result::InvalidValue;
+  return CudaResult::InvalidValue;
 }
 
-Result set_attribute(OpaqueFunction& function, FunctionAttribute attribute, int value) {
-  if (attribute != FunctionAttribute::MaxDynamicSharedSizeBytes || value < 0) return Result::InvalidValue;
-  if (static_cast<uint64_t>(value) + function.kernel.static_shared > kSharedPerBlock) return Result::InvalidValue;
+CudaResult set_attribute(OpaqueFunction& function, FunctionAttribute attribute, int value) {
+  if (attribute != FunctionAttribute::MaxDynamicSharedSizeBytes || value < 0) return CudaResult::InvalidValue;
+  if (static_cast<uint64_t>(value) + function.kernel.static_shared > kSharedPerBlock) return CudaResult::InvalidValue;
   function.dynamic_limit = static_cast<uint64_t>(value);
-  return Result::Success;
+  return CudaResult::Success;
 }
 
 }  // namespace
 
-BoundLaunch bind_launch(Function handle, const LaunchShape& shape, void** parameters) {
+BoundLaunch bind_launch(FunctionHandle handle, const LaunchShape& shape, void** parameters) {
   const OpaqueFunction& function = function_of(handle);
-  const Kernel& kernel = function.kernel;
+  const SimKernel& kernel = function.kernel;
   const auto& [bx, by, bz] = shape.block;
   const auto& [gx, gy, gz] = shape.grid;
   if (!bx || !by || !bz || !gx || !gy || !gz || bz > 64 || gx > 0x7fffffff || gy > 65535 || gz > 65535)
-    throw Refusal{Result::InvalidValue};
+    throw ApiError{CudaResult::InvalidValue};
   const uint64_t threads = uint64_t{bx} * by * bz;
-  if (threads > 1024) throw Refusal{Result::InvalidValue};
-  if (threads > static_cast<uint64_t>(kernel.max_threads)) throw Refusal{Result::LaunchOutOfResources};
-  if (shape.dynamic_shared > function.dynamic_limit) throw Refusal{Result::InvalidValue};
+  if (threads > 1024) throw ApiError{CudaResult::InvalidValue};
+  if (threads > static_cast<uint64_t>(kernel.max_threads)) throw ApiError{CudaResult::LaunchOutOfResources};
+  if (shape.dynamic_shared > function.dynamic_limit) throw ApiError{CudaResult::InvalidValue};
   BoundLaunch out{handle, shape, std::vector<std::byte>(kernel.params_bytes)};
-  if (!parameters && !kernel.param_at.empty()) throw Refusal{Result::InvalidValue};
+  if (!parameters && !kernel.param_at.empty()) throw ApiError{CudaResult::InvalidValue};
   for (size_t i = 0; i < kernel.param_at.size(); ++i)
     std::memcpy(out.parameters.data() + kernel.param_at[i], parameters[i], kernel.param_bytes[i]);
   return out;
 }
 
-void run_bound(DeviceState& device, const BoundLaunch& launch, uint32_t since) {
-  const Kernel& kernel = function_of(launch.function).kernel;
+void run_bound_launch(DeviceState& device, const BoundLaunch& launch, uint32_t since) {
+  const SimKernel& kernel = function_of(launch.function).kernel;
   Settings& settings = state().settings;
   if (settings.fail_launch && --settings.fail_launch == 0)
-    throw Fault(Result::LaunchFailed, fmt::format("kernel {}: a fault that a test asked for", kernel.name));
+    throw Fault(CudaResult::LaunchFailed, fmt::format("kernel {}: a fault that a test asked for", kernel.name));
   settings.seed = settings.seed * 6364136223846793005u + 1442695040888963407u;
-  Counters counted;
+  CostCounters counted;
   run_launch(kernel, device.memory, launch.shape, launch.parameters.data(),
              {settings.seed, settings.check, since, settings.instructions}, counted);
   state().counters[kernel.name] += counted;
 }
 
-void fill_modules(Driver& table) {
-  table.module_load_data_ex = [](Module* module, const void* image, unsigned count, JitOption* options, void** values) {
-    return answer_on_device([&](DeviceState& device) {
+void fill_modules(DriverApi& table) {
+  table.module_load_data_ex = [](ModuleHandle* module, const void* image, unsigned count, JitOption* options,
+                                 void** values) {
+    return api_call_on_device([&](DeviceState& device) {
       return load(device, module, static_cast<const char*>(image), count, options, values);
     });
   };
-  table.module_unload = [](Module module) {
-    return answer([&] {
+  table.module_unload = [](ModuleHandle module) {
+    return api_call([&] {
       for (const auto& device : state().devices)
         if (const auto found = device->modules.find(module); found != device->modules.end()) {
           drain_all(*device);
           unload(*device, *found->second);
           device->modules.erase(found);
-          return Result::Success;
+          return CudaResult::Success;
         }
-      return Result::InvalidHandle;
+      return CudaResult::InvalidHandle;
     });
   };
-  table.module_get_function = [](Function* function, Module module, const char* name) {
-    return answer_on_device([&](DeviceState&) {
+  table.module_get_function = [](FunctionHandle* function, ModuleHandle module, const char* name) {
+    return api_call_on_device([&](DeviceState&) {
       const auto& functions = module_of(module).functions;
       const auto found = functions.find(name);
-      if (found == functions.end()) return Result::NotFound;
+      if (found == functions.end()) return CudaResult::NotFound;
       *function = found->second.get();
-      return Result::Success;
+      return CudaResult::Success;
     });
   };
-  table.func_get_attribute = [](int* value, FunctionAttribute attribute, Function function) {
-    return answer([&] { return attribute_of(value, attribute, function_of(function)); });
+  table.func_get_attribute = [](int* value, FunctionAttribute attribute, FunctionHandle function) {
+    return api_call([&] { return attribute_of(value, attribute, function_of(function)); });
   };
-  table.func_set_attribute = [](Function function, FunctionAttribute attribute, int value) {
-    return answer_on_device([&](DeviceState&) { return set_attribute(function_of(function), attribute, value); });
+  table.func_set_attribute = [](FunctionHandle function, FunctionAttribute attribute, int value) {
+    return api_call_on_device([&](DeviceState&) { return set_attribute(function_of(function), attribute, value); });
   };
-  table.launch_kernel = [](Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                           unsigned block_y, unsigned block_z, unsigned shared, Stream stream, void** parameters,
+  table.launch_kernel = [](FunctionHandle function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                           unsigned block_y, unsigned block_z, unsigned shared, StreamHandle stream, void** parameters,
                            void** extra) {
-    return answer_on_device([&](DeviceState& device) {
-      if (extra) return Result::NotSupported;
+    return api_call_on_device([&](DeviceState& device) {
+      if (extra) return CudaResult::NotSupported;
       const LaunchShape shape{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared};
       enqueue(device, stream,
-              [&device, launch = bind_launch(function, shape, parameters)] { run_bound(device, launch); });
-      return Result::Success;
+              [&device, launch = bind_launch(function, shape, parameters)] { run_bound_launch(device, launch); });
+      return CudaResult::Success;
     });
   };
 }

@@ -26,10 +26,10 @@ void do_one(DeviceState& device, OpaqueStream& stream) {
   }
 }
 
-OpaqueEvent& event_of(Event event) {
+OpaqueEvent& event_of(EventHandle event) {
   for (const auto& device : state().devices)
     if (const auto found = device->events.find(event); found != device->events.end()) return *found->second;
-  throw Refusal{Result::InvalidHandle};
+  throw ApiError{CudaResult::InvalidHandle};
 }
 
 /// Does the work before the event, of whatever device it is.
@@ -40,7 +40,7 @@ void reach(const OpaqueEvent& event) {
   if (found != device.streams.end()) drain(device, *found->second, event.after);
 }
 
-void record(DeviceState& device, OpaqueEvent& event, Stream stream) {
+void record(DeviceState& device, OpaqueEvent& event, StreamHandle stream) {
   event.recorded = true;
   event.reached = false;
   event.device = device.context.device;
@@ -56,14 +56,14 @@ void record(DeviceState& device, OpaqueEvent& event, Stream stream) {
 
 }  // namespace
 
-OpaqueStream& stream_of(DeviceState& device, Stream stream) {
+OpaqueStream& stream_of(DeviceState& device, StreamHandle stream) {
   if (!stream) return device.legacy;
   const auto found = device.streams.find(stream);
-  if (found == device.streams.end()) throw Refusal{Result::InvalidHandle};
+  if (found == device.streams.end()) throw ApiError{CudaResult::InvalidHandle};
   return *found->second;
 }
 
-void enqueue(DeviceState& device, Stream handle, std::function<void()> work) {
+void enqueue(DeviceState& device, StreamHandle handle, std::function<void()> work) {
   OpaqueStream& stream = stream_of(device, handle);
   stream.queue.push_back(std::move(work));
   ++stream.queued;
@@ -79,93 +79,93 @@ void drain_all(DeviceState& device) {
   drain(device, device.legacy);
 }
 
-void fill_streams(Driver& table) {
-  table.stream_create = [](Stream* stream, unsigned) {
-    return answer_on_device([&](DeviceState& device) {
+void fill_streams(DriverApi& table) {
+  table.stream_create = [](StreamHandle* stream, unsigned) {
+    return api_call_on_device([&](DeviceState& device) {
       auto made = std::make_unique<OpaqueStream>();
       *stream = made.get();
       device.streams[*stream] = std::move(made);
-      return Result::Success;
+      return CudaResult::Success;
     });
   };
-  table.stream_destroy = [](Stream stream) {
-    return answer([&] {
+  table.stream_destroy = [](StreamHandle stream) {
+    return api_call([&] {
       for (const auto& device : state().devices)
         if (device->streams.count(stream)) {
           drain(*device, *stream);
           device->streams.erase(stream);
-          return Result::Success;
+          return CudaResult::Success;
         }
-      return Result::InvalidHandle;
+      return CudaResult::InvalidHandle;
     });
   };
-  table.stream_synchronize = [](Stream stream) {
-    return answer_on_device([&](DeviceState& device) {
+  table.stream_synchronize = [](StreamHandle stream) {
+    return api_call_on_device([&](DeviceState& device) {
       drain(device, stream_of(device, stream));
-      return Result::Success;
+      return CudaResult::Success;
     });
   };
-  table.stream_query = [](Stream handle) {
-    return answer_on_device([&](DeviceState& device) {
+  table.stream_query = [](StreamHandle handle) {
+    return api_call_on_device([&](DeviceState& device) {
       OpaqueStream& stream = stream_of(device, handle);
-      if (stream.queue.empty()) return Result::Success;
+      if (stream.queue.empty()) return CudaResult::Success;
       do_one(device, stream);
-      return Result::NotReady;
+      return CudaResult::NotReady;
     });
   };
   // The work up to the event's last record, however often it is recorded after this call.
-  table.stream_wait_event = [](Stream stream, Event event, unsigned) {
-    return answer_on_device([&](DeviceState& device) {
+  table.stream_wait_event = [](StreamHandle stream, EventHandle event, unsigned) {
+    return api_call_on_device([&](DeviceState& device) {
       const OpaqueEvent snapshot = event_of(event);
       enqueue(device, stream, [snapshot] { reach(snapshot); });
-      return Result::Success;
+      return CudaResult::Success;
     });
   };
-  table.event_create = [](Event* event, unsigned flags) {
-    return answer_on_device([&](DeviceState& device) {
+  table.event_create = [](EventHandle* event, unsigned flags) {
+    return api_call_on_device([&](DeviceState& device) {
       auto made = std::make_unique<OpaqueEvent>();
       made->device = device.context.device;
       made->timed = !(flags & kEventDisableTiming);
       *event = made.get();
       device.events[*event] = std::move(made);
-      return Result::Success;
+      return CudaResult::Success;
     });
   };
-  table.event_destroy = [](Event event) {
-    return answer([&] {
+  table.event_destroy = [](EventHandle event) {
+    return api_call([&] {
       for (const auto& device : state().devices)
-        if (device->events.erase(event)) return Result::Success;
-      return Result::InvalidHandle;
+        if (device->events.erase(event)) return CudaResult::Success;
+      return CudaResult::InvalidHandle;
     });
   };
-  table.event_record = [](Event event, Stream stream) {
-    return answer_on_device([&](DeviceState& device) {
+  table.event_record = [](EventHandle event, StreamHandle stream) {
+    return api_call_on_device([&](DeviceState& device) {
       record(device, event_of(event), stream);
-      return Result::Success;
+      return CudaResult::Success;
     });
   };
-  table.event_query = [](Event handle) {
-    return answer_on_device([&](DeviceState& device) {
+  table.event_query = [](EventHandle handle) {
+    return api_call_on_device([&](DeviceState& device) {
       OpaqueEvent& event = event_of(handle);
-      if (!event.recorded || event.reached) return Result::Success;
+      if (!event.recorded || event.reached) return CudaResult::Success;
       OpaqueStream& stream = stream_of(device, event.stream);
       if (!stream.queue.empty()) do_one(device, stream);
-      return Result::NotReady;
+      return CudaResult::NotReady;
     });
   };
-  table.event_synchronize = [](Event event) {
-    return answer_on_device([&](DeviceState&) {
+  table.event_synchronize = [](EventHandle event) {
+    return api_call_on_device([&](DeviceState&) {
       reach(event_of(event));
-      return Result::Success;
+      return CudaResult::Success;
     });
   };
-  table.event_elapsed_time = [](float* elapsed, Event start, Event end) {
-    return answer_on_device([&](DeviceState&) {
+  table.event_elapsed_time = [](float* elapsed, EventHandle start, EventHandle end) {
+    return api_call_on_device([&](DeviceState&) {
       const OpaqueEvent &from = event_of(start), &to = event_of(end);
-      if (!from.timed || !to.timed || !from.recorded || !to.recorded) return Result::InvalidHandle;
-      if (!from.reached || !to.reached) return Result::NotReady;
+      if (!from.timed || !to.timed || !from.recorded || !to.recorded) return CudaResult::InvalidHandle;
+      if (!from.reached || !to.reached) return CudaResult::NotReady;
       *elapsed = static_cast<float>(to.time - from.time);
-      return Result::Success;
+      return CudaResult::Success;
     });
   };
 }

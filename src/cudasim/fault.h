@@ -10,11 +10,11 @@ namespace sinter::runtime::cuda::sim {
 
 class Fault : public std::runtime_error {
  public:
-  Fault(Result code, const std::string& text) : std::runtime_error(text), code_(code) {}
-  Result code() const { return code_; }
+  Fault(CudaResult code, const std::string& text) : std::runtime_error(text), code_(code) {}
+  CudaResult code() const { return code_; }
 
  private:
-  Result code_;
+  CudaResult code_;
 };
 
 }  // namespace sinter::runtime::cuda::sim

@@ -8,7 +8,7 @@ namespace sinter::runtime::cuda::sim {
 
 // With the fraction where a float has it, the number is off by a power of two that one exact product makes good, also
 // for denormals: float32 has room for all exponents of both formats.
-float widen(uint16_t bits, const HalfFormat& format) {
+float half_to_float(uint16_t bits, const HalfFormat& format) {
   const uint32_t magnitude = bits & 0x7fffu, shifted = magnitude << (23 - format.mantissa_bits);
   float value;
   if (magnitude >= format.infinity)
@@ -28,7 +28,7 @@ double round_to_integer(double value, Rounding rounding) {
   return value;
 }
 
-uint16_t narrow(double value, const HalfFormat& format, Rounding rounding) {
+uint16_t round_to_half(double value, const HalfFormat& format, Rounding rounding) {
   if (std::isnan(value)) return 0x7fff;
   const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
   if (std::isinf(value)) return static_cast<uint16_t>(sign | format.infinity);

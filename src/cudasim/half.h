@@ -15,9 +15,9 @@ struct HalfFormat {
 };
 inline constexpr HalfFormat kFloat16{10, -14, 0x7c00, 0x1p112f}, kBFloat16{7, -126, 0x7f80, 1};
 
-float widen(uint16_t bits, const HalfFormat& format);
+float half_to_float(uint16_t bits, const HalfFormat& format);
 /// The one number that every NaN becomes is 0x7fff, as on the device.
-uint16_t narrow(double value, const HalfFormat& format, Rounding rounding);
+uint16_t round_to_half(double value, const HalfFormat& format, Rounding rounding);
 
 /// `value` as an integer in floating point.
 double round_to_integer(double value, Rounding rounding);

@@ -10,43 +10,43 @@
 
 namespace sinter::runtime::cuda::sim {
 
-/// What does not depend on the size of an access. A place is a Region and an offset in it.
-class AccessBase {
+/// What does not depend on the size of an access. A place is a MemoryRegion and an offset in it.
+class LaneAccessBase {
  protected:
-  AccessBase(Warp& warp, const Instruction& in, uint64_t bytes);
+  LaneAccessBase(Warp& warp, const Instruction& in, uint64_t bytes);
 
   /// Finds the place of a lane's access, whatever its space; region_ and least_ are then those of the place. Throws
   /// Fault: out of bounds, misaligned.
   uint64_t locate(int lane, uint64_t address);
   /// Throws the fault that the states of the bytes are: out of bounds, or read by an atomic and never written. Of a
   /// read of what was never written it notes where it was.
-  void check_state(uint64_t at, int lane, Touch touch);
-  [[noreturn]] void report_race(const Stamp& other, uint64_t at, int lane);
+  void check_state(uint64_t at, int lane, AccessKind touch);
+  [[noreturn]] void report_race(const AccessStamp& other, uint64_t at, int lane);
   void count();
 
   Warp& warp_;
-  Block& block_;
+  SimBlock& block_;
   const Instruction& in_;
   const uint64_t bytes_;
   Actor actor_;
   const uint64_t* base_;
   // Where addresses lead that need no search: to region_, if they are at least least_ and its end is not near.
-  Region* region_ = nullptr;
+  MemoryRegion* region_ = nullptr;
   uint64_t least_ = 0, room_ = 0;  ///< room_: offsets at which an access fits
-  Space space_;
+  StateSpace space_;
   int lanes_ = 0;
   uint64_t addresses_[kLanes];
 
  private:
-  void enter(Region& region, Space space);
+  void enter(MemoryRegion& region, StateSpace space);
   std::string where(uint64_t at) const;
 };
 
 /// One instruction's accesses of kBytes bytes by each lane.
-template <uint64_t kBytes, Touch kTouch>
-class Access : AccessBase {
+template <uint64_t kBytes, AccessKind kTouch>
+class LaneAccess : LaneAccessBase {
  public:
-  Access(Warp& warp, const Instruction& in) : AccessBase(warp, in, kBytes) {}
+  LaneAccess(Warp& warp, const Instruction& in) : LaneAccessBase(warp, in, kBytes) {}
 
   /// Where the data of a lane lie, which addresses in.source[0] + in.offset. Checks bounds, alignment and, unless
   /// checks are off, that what is read was written and that nobody races. Throws Fault.
@@ -54,7 +54,8 @@ class Access : AccessBase {
     const uint64_t address = base_[lane] + static_cast<uint64_t>(in_.offset);
     addresses_[lanes_++] = address;
     // Lanes that read what the lane before read, as broadcasts do: that two lanes read it was noted.
-    if (kTouch == Touch::Read && repeated_ > 1 && address == last_ && space_ != Space::Local && !unwritten_lanes_)
+    if (kTouch == AccessKind::Read && repeated_ > 1 && address == last_ && space_ != StateSpace::Local &&
+        !unwritten_lanes_)
       return data_;
     uint64_t at = address - least_;
     if (at >= room_ || (address & (kBytes - 1))) at = locate(lane, address);
@@ -66,9 +67,9 @@ class Access : AccessBase {
         unwritten_lanes_ |= 1u << lane;
         unwritten_[lane] = unwritten_bytes(state);
       }
-      if (space_ != Space::Local) note(at, lane);
+      if (space_ != StateSpace::Local) note(at, lane);
     }
-    if (kTouch == Touch::Write) std::memset(state, kInitialised, kBytes);
+    if (kTouch == AccessKind::Write) std::memset(state, kInitialized, kBytes);
     repeated_ = address == last_ ? repeated_ + 1 : 1;
     last_ = address;
     return data_;
@@ -79,41 +80,41 @@ class Access : AccessBase {
   /// These bytes in one of them, a bit each.
   uint32_t unwritten(int lane) const { return unwritten_[lane]; }
   /// Whether the last access was to global memory.
-  bool is_global() const { return space_ == Space::Global; }
+  bool is_global() const { return space_ == StateSpace::Global; }
   /// What the last access writes into these bytes, a bit each, is not known: they are as if nobody had written them.
-  void leave_unwritten(uint32_t bytes) {
+  void mark_unwritten(uint32_t bytes) {
     uint8_t* state = region_->state.get() + (data_ - region_->data.get());
-    for_lanes(bytes, [&](int byte) { state[byte] = kUninitialised; });
+    for_lanes(bytes, [&](int byte) { state[byte] = kUninitialized; });
   }
 
   /// Counts the request, after all its lanes were accessed.
-  void count() { AccessBase::count(); }
+  void count() { LaneAccessBase::count(); }
 
  private:
   static bool may_touch(const uint8_t* state) {
     constexpr uint64_t kEach = 0x0101010101010101u;
     bool good = true;
     for (uint64_t i = 0; i < kBytes; i += 8) {
-      uint64_t states = kEach * kInitialised;
+      uint64_t states = kEach * kInitialized;
       std::memcpy(&states, state + i, kBytes < 8 ? kBytes : 8);
-      good &= kTouch == Touch::Write ? (states & kEach * (kRed | kPadding)) == 0 : states == kEach * kInitialised;
+      good &= kTouch == AccessKind::Write ? (states & kEach * (kRed | kPadding)) == 0 : states == kEach * kInitialized;
     }
     return good;
   }
 
   static uint32_t unwritten_bytes(const uint8_t* state) {
     uint32_t bytes = 0;
-    for (uint64_t i = 0; i < kBytes; ++i) bytes |= static_cast<uint32_t>(state[i] != kInitialised) << i;
+    for (uint64_t i = 0; i < kBytes; ++i) bytes |= static_cast<uint32_t>(state[i] != kInitialized) << i;
     return bytes;
   }
 
   void note(uint64_t at, int lane) {
     if (!region_->cells || (kBytes < 4 && region_->shift)) prepare_cells(*region_, kBytes);
     actor_.thread = static_cast<uint16_t>(warp_.index * kLanes + static_cast<uint32_t>(lane));
-    Cell* cells = region_->cells.get();
+    ShadowCell* cells = region_->cells.get();
     const uint64_t end = (at + kBytes) >> region_->shift;
     for (uint64_t i = at >> region_->shift; i < end; ++i)
-      if (const Stamp* other = note_cell<kTouch>(cells[i], actor_)) report_race(*other, at, lane);
+      if (const AccessStamp* other = note_cell<kTouch>(cells[i], actor_)) report_race(*other, at, lane);
   }
 
   std::byte* data_ = nullptr;

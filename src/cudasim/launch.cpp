@@ -13,45 +13,45 @@ namespace sinter::runtime::cuda::sim {
 namespace {
 
 // Instructions that a warp runs before another one may: short enough that warps mix, long enough to cost nothing.
-constexpr uint32_t kShortestTurn = 8, kLongestTurn = 256;
+constexpr uint32_t kShortestSlice = 8, kLongestSlice = 256;
 
 // Warps of different launches never share a time: one counter for the process.
 uint32_t now = 1;
 
 /// Red zones everywhere but where variables lie.
-void reset_states(Region& region, const std::vector<Placed>& placed, uint64_t copies, uint64_t extent,
+void reset_states(MemoryRegion& region, const std::vector<VariableLayout>& placed, uint64_t copies, uint64_t extent,
                   uint64_t dynamic) {
   std::memset(region.state.get(), kRed, region.bytes);
   for (uint64_t copy = 0; copy < copies; ++copy)
-    for (const Placed& variable : placed) {
+    for (const VariableLayout& variable : placed) {
       uint8_t* state = region.state.get() + copy * extent + variable.at;
-      std::memset(state, kUninitialised, variable.dynamic ? dynamic : variable.bytes);
+      std::memset(state, kUninitialized, variable.dynamic ? dynamic : variable.bytes);
       std::memset(state + variable.bytes, kPadding, variable.padding);
     }
 }
 
-uint64_t shared_extent(const Kernel& kernel, const LaunchShape& shape) {
+uint64_t shared_extent(const SimKernel& kernel, const LaunchShape& shape) {
   uint64_t extent = kernel.shared_bytes;
-  for (const Placed& variable : kernel.shared)
+  for (const VariableLayout& variable : kernel.shared)
     if (variable.dynamic) extent = std::max(extent, variable.at + shape.dynamic_shared);
   return extent + kRedZone;
 }
 
-uint32_t special_value(const Special& special, const Block& block, uint32_t thread) {
+uint32_t special_value(const SpecialRegister& special, const SimBlock& block, uint32_t thread) {
   const auto& threads = block.shape.block;
   const uint32_t lane = thread % kLanes, axis = static_cast<uint32_t>(special.which);
   const uint32_t position[3] = {thread % threads[0], thread / threads[0] % threads[1],
                                 thread / threads[0] / threads[1]};
   switch (special.kind) {
-    case SpecialKind::Thread: return position[axis];
-    case SpecialKind::Threads: return threads[axis];
-    case SpecialKind::Block: return block.index[axis];
-    case SpecialKind::Blocks: return block.shape.grid[axis];
-    case SpecialKind::Lane: return lane;
-    case SpecialKind::Warp: return thread / kLanes;
-    case SpecialKind::Warps: return (block.threads() + kLanes - 1) / kLanes;
-    case SpecialKind::Clock: return now;
-    case SpecialKind::LaneMask: {
+    case SpecialRegisterKind::Thread: return position[axis];
+    case SpecialRegisterKind::Threads: return threads[axis];
+    case SpecialRegisterKind::Block: return block.index[axis];
+    case SpecialRegisterKind::Blocks: return block.shape.grid[axis];
+    case SpecialRegisterKind::Lane: return lane;
+    case SpecialRegisterKind::Warp: return thread / kLanes;
+    case SpecialRegisterKind::Warps: return (block.threads() + kLanes - 1) / kLanes;
+    case SpecialRegisterKind::Clock: return now;
+    case SpecialRegisterKind::LaneMask: {
       const uint32_t equal = 1u << lane, below = equal - 1;
       const uint32_t masks[] = {equal, below | equal, below, ~below, ~(below | equal)};
       return masks[axis];
@@ -62,7 +62,7 @@ uint32_t special_value(const Special& special, const Block& block, uint32_t thre
 
 class BlockRunner {
  public:
-  BlockRunner(Block& block, std::mt19937_64& random)
+  BlockRunner(SimBlock& block, std::mt19937_64& random)
       : block_(block),
         registers_(block.warps.size(), fresh_registers()),
         random_(random),
@@ -77,7 +77,7 @@ class BlockRunner {
       if (runnable_.empty()) break;
       Warp& warp = block_.warps[runnable_[random_() % runnable_.size()]];
       const bool alone = runnable_.size() == 1;
-      run_turn(warp, alone ? UINT64_MAX : kShortestTurn + random_() % kLongestTurn);
+      run_slice(warp, alone ? UINT64_MAX : kShortestSlice + random_() % kLongestSlice);
     }
     check_barriers();
   }
@@ -97,7 +97,7 @@ class BlockRunner {
       warp.barrier = block_.started;
       const uint32_t threads = std::min<uint32_t>(kLanes, block_.threads() - i * kLanes);
       warp.all = warp.alive = warp.active = threads == kLanes ? kAllLanes : (1u << threads) - 1;
-      for (const Special& special : block_.kernel.specials)
+      for (const SpecialRegister& special : block_.kernel.specials)
         for (uint32_t lane = 0; lane < kLanes; ++lane) {
           const uint32_t value = special_value(special, block_, i * kLanes + lane);
           if (special.slot.bytes == 8)
@@ -114,15 +114,15 @@ class BlockRunner {
     return {bytes, bytes + block_.kernel.registers.size()};
   }
 
-  void run_turn(Warp& warp, uint64_t turn) {
+  void run_slice(Warp& warp, uint64_t slice) {
     const Instruction* code = block_.kernel.code.data();
     uint64_t lane_instructions = 0;
-    const uint64_t most = std::min(turn, left_);
+    const uint64_t most = std::min(slice, left_);
     uint64_t run = 0;
     for (; run < most && warp.active && !warp.waiting; ++run) {
       if (warp.pc >= warp.other_pc) {
-        settle(warp);
-        regroup(warp);
+        save_lane_pcs(warp);
+        select_active_lanes(warp);
       }
       const Instruction& in = code[warp.pc];
       warp.at = warp.pc++;
@@ -134,7 +134,7 @@ class BlockRunner {
     block_.counters.lane_instructions += lane_instructions;
     left_ -= run;
     if (left_ == 0 && warp.active && !warp.waiting)
-      fail(warp, std::countr_zero(warp.active), Result::LaunchTimeout,
+      fail(warp, std::countr_zero(warp.active), CudaResult::LaunchTimeout,
            fmt::format("the launch does not end: its warps have run {} instructions", block_.options.instructions));
   }
 
@@ -143,13 +143,13 @@ class BlockRunner {
     for (uint32_t id = 0; id < block_.barriers.size(); ++id) {
       const Barrier& barrier = block_.barriers[id];
       if (barrier.waiting.empty()) continue;
-      fail(block_.warps[barrier.waiting[0]], 0, Result::LaunchFailed,
+      fail(block_.warps[barrier.waiting[0]], 0, CudaResult::LaunchFailed,
            fmt::format("deadlock: barrier {} was reached by {} of {} threads, the others have exited or wait elsewhere",
                        id, barrier.arrived, barrier.expected));
     }
   }
 
-  Block& block_;
+  SimBlock& block_;
   std::vector<std::vector<std::byte>> registers_;
   std::mt19937_64& random_;
   uint64_t left_;  ///< instructions that the launch may still run
@@ -169,7 +169,7 @@ void write_reduction(Warp& warp, const Instruction& in, const Barrier& barrier, 
 
 }  // namespace
 
-Counters& Counters::operator+=(const Counters& other) {
+CostCounters& CostCounters::operator+=(const CostCounters& other) {
   launches += other.launches;
   lane_instructions += other.lane_instructions;
   barriers += other.barriers;
@@ -183,11 +183,11 @@ Counters& Counters::operator+=(const Counters& other) {
   return *this;
 }
 
-void Block::arrive(Warp& warp, uint32_t id, uint32_t threads, const Instruction* reduction, bool stay) {
+void SimBlock::arrive(Warp& warp, uint32_t id, uint32_t threads, const Instruction* reduction, bool stay) {
   Barrier& barrier = barriers[id];
   if (barrier.arrived == 0) barrier.expected = threads;
   if (barrier.expected != threads)
-    fail(warp, 0, Result::LaunchFailed,
+    fail(warp, 0, CudaResult::LaunchFailed,
          fmt::format("barrier {} is used for {} threads and for {} at once", id, barrier.expected, threads));
   barrier.arrived += kLanes;  // a warp counts whole
   if (reduction)
@@ -200,7 +200,7 @@ void Block::arrive(Warp& warp, uint32_t id, uint32_t threads, const Instruction*
   }
   if (barrier.arrived < barrier.expected) return;
   if (barrier.arrived > barrier.expected)
-    fail(warp, 0, Result::LaunchFailed,
+    fail(warp, 0, CudaResult::LaunchFailed,
          fmt::format("barrier {} was reached by {} threads and is for {}", id, barrier.arrived, barrier.expected));
   ++now;
   for (const uint32_t i : barrier.waiting) {
@@ -213,20 +213,20 @@ void Block::arrive(Warp& warp, uint32_t id, uint32_t threads, const Instruction*
   ++counters.barriers;
 }
 
-uint32_t Block::tick() { return ++now; }
-uint32_t Block::time() { return now; }
+uint32_t SimBlock::tick() { return ++now; }
+uint32_t SimBlock::time() { return now; }
 
-void run_launch(const Kernel& kernel, DeviceMemory& memory, const LaunchShape& shape, const std::byte* params,
-                const LaunchOptions& options, Counters& counters) {
+void run_launch(const SimKernel& kernel, DeviceMemory& memory, const LaunchShape& shape, const std::byte* params,
+                const LaunchOptions& options, CostCounters& counters) {
   const uint32_t threads = shape.block[0] * shape.block[1] * shape.block[2], warps = (threads + kLanes - 1) / kLanes;
   ++counters.launches;
-  Block block{kernel,
-              memory,
-              shape,
-              options,
-              counters,
-              Region(kSharedWindow, shared_extent(kernel, shape)),
-              Region(kLocalWindow, kernel.local_bytes * threads)};
+  SimBlock block{kernel,
+                 memory,
+                 shape,
+                 options,
+                 counters,
+                 MemoryRegion(kSharedWindow, shared_extent(kernel, shape)),
+                 MemoryRegion(kLocalWindow, kernel.local_bytes * threads)};
   block.params = params;
   block.warps.resize(warps);
   block.hints.resize(kernel.code.size());

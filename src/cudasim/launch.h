@@ -30,34 +30,34 @@ struct Barrier {
   std::vector<uint32_t> waiting;       ///< warps
 };
 
-struct Block {
-  const Kernel& kernel;
+struct SimBlock {
+  const SimKernel& kernel;
   DeviceMemory& memory;
   const LaunchShape& shape;
   const LaunchOptions& options;
-  Counters& counters;
-  Region shared, local;
+  CostCounters& counters;
+  MemoryRegion shared, local;
   const std::byte* params = nullptr;
   std::array<uint32_t, 3> index{};
   std::array<Barrier, 16> barriers{};
   std::vector<Warp> warps{};
   std::map<uint32_t, std::string> unwritten{};  ///< per load: a byte that it read and nothing had written, in words
-  std::vector<Region*> hints{};                 ///< per instruction: the allocation that it touched last
-  // Times of Stamp. What was done before `ordered` is done; what was done since by others than this block may be done
-  // now.
+  std::vector<MemoryRegion*> hints{};           ///< per instruction: the allocation that it touched last
+  // Times of AccessStamp. What was done before `ordered` is done; what was done since by others than this block may be
+  // done now.
   uint32_t ordered = 0, launched = 0, started = 0;
 
   uint32_t threads() const { return shape.block[0] * shape.block[1] * shape.block[2]; }
   /// The warp's lanes have all reached barrier `id`. `threads`: how many it waits for; `reduction`: bar.red, or null;
   /// `stay`: the warp waits for the others, unlike at bar.arrive.
   void arrive(Warp& warp, uint32_t id, uint32_t threads, const Instruction* reduction, bool stay);
-  /// The time of Stamp now, and one later.
+  /// The time of AccessStamp now, and one later.
   static uint32_t time();
   static uint32_t tick();
 };
 
 /// Runs all blocks. `params` is the block of parameters. Throws Fault.
-void run_launch(const Kernel& kernel, DeviceMemory& memory, const LaunchShape& shape, const std::byte* params,
-                const LaunchOptions& options, Counters& counters);
+void run_launch(const SimKernel& kernel, DeviceMemory& memory, const LaunchShape& shape, const std::byte* params,
+                const LaunchOptions& options, CostCounters& counters);
 
 }  // namespace sinter::runtime::cuda::sim

@@ -8,56 +8,56 @@
 namespace sinter::runtime::cuda::sim {
 namespace {
 
-struct Add {
+struct AtomicAdd {
   template <typename T>
   T operator()(T old, T b) const {
     return old + b;
   }
 };
-struct Min {
+struct AtomicMin {
   template <typename T>
   T operator()(T old, T b) const {
     return std::min(old, b);
   }
 };
-struct Max {
+struct AtomicMax {
   template <typename T>
   T operator()(T old, T b) const {
     return std::max(old, b);
   }
 };
-struct And {
+struct AtomicAnd {
   template <typename T>
   T operator()(T old, T b) const {
     return old & b;
   }
 };
-struct Or {
+struct AtomicOr {
   template <typename T>
   T operator()(T old, T b) const {
     return old | b;
   }
 };
-struct Xor {
+struct AtomicXor {
   template <typename T>
   T operator()(T old, T b) const {
     return old ^ b;
   }
 };
-struct Exchange {
+struct AtomicExchange {
   template <typename T>
   T operator()(T, T b) const {
     return b;
   }
 };
 // Counting up to b and back to 0; counting down to 0 and back to b.
-struct Increment {
+struct AtomicIncrement {
   template <typename T>
   T operator()(T old, T b) const {
     return old >= b ? T(0) : old + 1;
   }
 };
-struct Decrement {
+struct AtomicDecrement {
   template <typename T>
   T operator()(T old, T b) const {
     return old == 0 || old > b ? b : old - 1;
@@ -68,7 +68,7 @@ struct Decrement {
 /// one.
 template <typename T, typename F>
 void atomic(Warp& warp, const Instruction& in, uint32_t mask, F&& new_value) {
-  Access<sizeof(T), Touch::Atomic> access(warp, in);
+  LaneAccess<sizeof(T), AccessKind::Atomic> access(warp, in);
   for_lanes(mask, [&](int lane) {
     std::byte* data = access(lane);
     T old;
@@ -93,48 +93,49 @@ void compare_and_swap(Warp& warp, const Instruction& in, uint32_t mask) {
   });
 }
 
-constexpr Types kSums{Named<uint32_t>{"u32"}, Named<uint32_t>{"s32"}, Named<uint64_t>{"u64"},
-                      Named<uint64_t>{"s64"}, Named<float>{"f32"},    Named<double>{"f64"}};
-constexpr Types kOrdered{Named<uint32_t>{"u32"}, Named<int32_t>{"s32"}, Named<uint64_t>{"u64"}, Named<int64_t>{"s64"}};
-constexpr Types kBitWords{Named<uint32_t>{"b32"}, Named<uint64_t>{"b64"}};
-constexpr Types kSwapped{Named<uint16_t>{"b16"}, Named<uint32_t>{"b32"}, Named<uint64_t>{"b64"}};
-constexpr Types kCounts{Named<uint32_t>{"u32"}};
+constexpr TypeList kSums{NamedType<uint32_t>{"u32"}, NamedType<uint32_t>{"s32"}, NamedType<uint64_t>{"u64"},
+                         NamedType<uint64_t>{"s64"}, NamedType<float>{"f32"},    NamedType<double>{"f64"}};
+constexpr TypeList kOrdered{NamedType<uint32_t>{"u32"}, NamedType<int32_t>{"s32"}, NamedType<uint64_t>{"u64"},
+                            NamedType<int64_t>{"s64"}};
+constexpr TypeList kBitWords{NamedType<uint32_t>{"b32"}, NamedType<uint64_t>{"b64"}};
+constexpr TypeList kSwapped{NamedType<uint16_t>{"b16"}, NamedType<uint32_t>{"b32"}, NamedType<uint64_t>{"b64"}};
+constexpr TypeList kCounts{NamedType<uint32_t>{"u32"}};
 
 template <typename F>
-Picked pick_update(const auto& types, std::string_view type) {
-  return pick(types, type, []<typename T>() -> Run { return update<F, T>; });
+TypeMatch pick_update(const auto& types, std::string_view type) {
+  return pick(types, type, []<typename T>() -> WarpFunction { return update<F, T>; });
 }
 
 struct AtomicRow {
   std::string_view word;
-  Picked (*pick)(std::string_view type);
+  TypeMatch (*pick)(std::string_view type);
   int sources = 1;
 };
 constexpr AtomicRow kAtomics[] = {
-    {"add", [](std::string_view type) { return pick_update<Add>(kSums, type); }},
-    {"min", [](std::string_view type) { return pick_update<Min>(kOrdered, type); }},
-    {"max", [](std::string_view type) { return pick_update<Max>(kOrdered, type); }},
-    {"and", [](std::string_view type) { return pick_update<And>(kBitWords, type); }},
-    {"or", [](std::string_view type) { return pick_update<Or>(kBitWords, type); }},
-    {"xor", [](std::string_view type) { return pick_update<Xor>(kBitWords, type); }},
-    {"exch", [](std::string_view type) { return pick_update<Exchange>(kSwapped, type); }},
-    {"inc", [](std::string_view type) { return pick_update<Increment>(kCounts, type); }},
-    {"dec", [](std::string_view type) { return pick_update<Decrement>(kCounts, type); }},
+    {"add", [](std::string_view type) { return pick_update<AtomicAdd>(kSums, type); }},
+    {"min", [](std::string_view type) { return pick_update<AtomicMin>(kOrdered, type); }},
+    {"max", [](std::string_view type) { return pick_update<AtomicMax>(kOrdered, type); }},
+    {"and", [](std::string_view type) { return pick_update<AtomicAnd>(kBitWords, type); }},
+    {"or", [](std::string_view type) { return pick_update<AtomicOr>(kBitWords, type); }},
+    {"xor", [](std::string_view type) { return pick_update<AtomicXor>(kBitWords, type); }},
+    {"exch", [](std::string_view type) { return pick_update<AtomicExchange>(kSwapped, type); }},
+    {"inc", [](std::string_view type) { return pick_update<AtomicIncrement>(kCounts, type); }},
+    {"dec", [](std::string_view type) { return pick_update<AtomicDecrement>(kCounts, type); }},
     {"cas",
      [](std::string_view type) {
-       return pick(kSwapped, type, []<typename T>() -> Run { return compare_and_swap<T>; });
+       return pick(kSwapped, type, []<typename T>() -> WarpFunction { return compare_and_swap<T>; });
      },
      2},
 };
 
 template <bool kHasResult>
 void decode_atomic(Decoder& d) {
-  d.out.use = Use::Known;
+  d.out.poison_rule = PoisonRule::MustBeKnown;
   d.take_space();
   const std::string_view type = d.take_type();
   for (const AtomicRow& row : kAtomics) {
     if (!d.take(row.word)) continue;
-    const Picked picked = row.pick(type);
+    const TypeMatch picked = row.pick(type);
     if (!picked.run) break;
     d.out.run = picked.run;
     if (kHasResult) d.result(picked.bytes);

@@ -11,25 +11,25 @@ namespace {
 template <typename T>
 constexpr uint32_t kBits = sizeof(T) * 8;
 
-struct And {
+struct BitwiseAnd {
   template <typename T>
   T operator()(T a, T b) const {
     return a & b;
   }
 };
-struct Or {
+struct BitwiseOr {
   template <typename T>
   T operator()(T a, T b) const {
     return a | b;
   }
 };
-struct Xor {
+struct BitwiseXor {
   template <typename T>
   T operator()(T a, T b) const {
     return a ^ b;
   }
 };
-struct Not {
+struct BitwiseNot {
   template <typename T>
   T operator()(T a) const {
     return static_cast<T>(~a);
@@ -64,10 +64,10 @@ void shift(Warp& warp, const Instruction& in, uint32_t mask) {
 }
 
 template <typename F, typename... Ts>
-void decode_shift(Decoder& d, const Types<Ts...>& types) {
-  const Picked picked = pick(types, d.take_type(), []<typename T>() -> Run { return shift<F, T>; });
+void decode_shift(Decoder& d, const TypeList<Ts...>& types) {
+  const TypeMatch picked = pick(types, d.take_type(), []<typename T>() -> WarpFunction { return shift<F, T>; });
   if (!picked.run) d.fail("this type is not supported here");
-  d.out.use = Use::Bits;
+  d.out.poison_rule = PoisonRule::Bits;
   d.out.steers = 1 << 1;
   d.out.run = picked.run;
   d.result(picked.bytes);
@@ -117,7 +117,8 @@ struct Reverse {
 
 template <typename F>
 void decode_count(Decoder& d, const auto& types) {
-  const Picked picked = pick(types, d.take_type(), []<typename T>() -> Run { return unary<F, T, uint32_t>; });
+  const TypeMatch picked =
+      pick(types, d.take_type(), []<typename T>() -> WarpFunction { return unary<F, T, uint32_t>; });
   if (!picked.run) d.fail("this type is not supported here");
   d.out.run = picked.run;
   d.result(4);
@@ -183,12 +184,13 @@ void logic3(Warp& warp, const Instruction& in, uint32_t mask) {
   });
 }
 
-constexpr Types kBitWords{Named<uint16_t>{"b16"}, Named<uint32_t>{"b32"}, Named<uint64_t>{"b64"}};
-constexpr Types kCounted{Named<uint32_t>{"b32"}, Named<uint64_t>{"b64"}};
-constexpr Types kFields{Named<uint32_t>{"u32"}, Named<int32_t>{"s32"}, Named<uint64_t>{"u64"}, Named<int64_t>{"s64"}};
-constexpr Types kShifted{Named<uint16_t>{"b16"}, Named<uint32_t>{"b32"}, Named<uint64_t>{"b64"},
-                         Named<uint16_t>{"u16"}, Named<uint32_t>{"u32"}, Named<uint64_t>{"u64"},
-                         Named<int16_t>{"s16"},  Named<int32_t>{"s32"},  Named<int64_t>{"s64"}};
+constexpr TypeList kBitWords{NamedType<uint16_t>{"b16"}, NamedType<uint32_t>{"b32"}, NamedType<uint64_t>{"b64"}};
+constexpr TypeList kCounted{NamedType<uint32_t>{"b32"}, NamedType<uint64_t>{"b64"}};
+constexpr TypeList kFields{NamedType<uint32_t>{"u32"}, NamedType<int32_t>{"s32"}, NamedType<uint64_t>{"u64"},
+                           NamedType<int64_t>{"s64"}};
+constexpr TypeList kShifted{NamedType<uint16_t>{"b16"}, NamedType<uint32_t>{"b32"}, NamedType<uint64_t>{"b64"},
+                            NamedType<uint16_t>{"u16"}, NamedType<uint32_t>{"u32"}, NamedType<uint64_t>{"u64"},
+                            NamedType<int16_t>{"s16"},  NamedType<int32_t>{"s32"},  NamedType<int64_t>{"s64"}};
 
 // A predicate's bits are those of the lanes: its logic is one operation on the word.
 template <typename F>
@@ -203,7 +205,7 @@ void predicate_not(Warp& warp, const Instruction& in, uint32_t mask) {
 
 template <typename F>
 void decode_logic(Decoder& d) {
-  d.out.use = Use::Bits;
+  d.out.poison_rule = PoisonRule::Bits;
   if (!d.take("pred")) return decode_binary<F>(d, kBitWords);
   d.out.run = predicate_binary<F>;
   d.result(0);
@@ -212,8 +214,8 @@ void decode_logic(Decoder& d) {
 }
 
 void decode_not(Decoder& d) {
-  d.out.use = Use::Bits;
-  if (!d.take("pred")) return decode_unary<Not>(d, kBitWords);
+  d.out.poison_rule = PoisonRule::Bits;
+  if (!d.take("pred")) return decode_unary<BitwiseNot>(d, kBitWords);
   d.out.run = predicate_not;
   d.result(0);
   d.source(0, 0);
@@ -224,7 +226,7 @@ void decode_funnel(Decoder& d) {
   if (!left && !d.take("r")) d.fail("a funnel shift goes to .l or .r");
   if (!wrap && !d.take("clamp")) d.fail("a funnel shift has .wrap or .clamp");
   d.take("b32");
-  d.out.use = Use::Bits;
+  d.out.poison_rule = PoisonRule::Bits;
   d.out.steers = 1 << 2;
   d.out.run = left ? (wrap ? ternary<Funnel<true, true>, uint32_t> : ternary<Funnel<true, false>, uint32_t>)
                    : (wrap ? ternary<Funnel<false, true>, uint32_t> : ternary<Funnel<false, false>, uint32_t>);
@@ -233,9 +235,9 @@ void decode_funnel(Decoder& d) {
 }
 
 void decode_extract(Decoder& d) {
-  const Picked picked = pick(kFields, d.take_type(), []<typename T>() -> Run { return extract<T>; });
+  const TypeMatch picked = pick(kFields, d.take_type(), []<typename T>() -> WarpFunction { return extract<T>; });
   if (!picked.run) d.fail("this type is not supported here");
-  d.out.use = Use::Bits;
+  d.out.poison_rule = PoisonRule::Bits;
   d.out.steers = 1 << 1 | 1 << 2;
   d.out.run = picked.run;
   d.result(picked.bytes);
@@ -245,9 +247,9 @@ void decode_extract(Decoder& d) {
 }
 
 void decode_insert(Decoder& d) {
-  const Picked picked = pick(kCounted, d.take_type(), []<typename T>() -> Run { return insert<T>; });
+  const TypeMatch picked = pick(kCounted, d.take_type(), []<typename T>() -> WarpFunction { return insert<T>; });
   if (!picked.run) d.fail("this type is not supported here");
-  d.out.use = Use::Bits;
+  d.out.poison_rule = PoisonRule::Bits;
   d.out.steers = 1 << 2 | 1 << 3;
   d.out.run = picked.run;
   d.result(picked.bytes);
@@ -259,7 +261,7 @@ void decode_insert(Decoder& d) {
 
 void decode_permute(Decoder& d) {
   d.take("b32");
-  d.out.use = Use::Bits;
+  d.out.poison_rule = PoisonRule::Bits;
   d.out.steers = 1 << 2;
   d.out.run = ternary<Permute, uint32_t>;
   d.result(4);
@@ -268,7 +270,7 @@ void decode_permute(Decoder& d) {
 
 void decode_logic3(Decoder& d) {
   d.take("b32");
-  d.out.use = Use::Bits;
+  d.out.poison_rule = PoisonRule::Bits;
   d.out.steers = 1 << 3;
   d.out.run = logic3;
   d.result(4);
@@ -276,9 +278,9 @@ void decode_logic3(Decoder& d) {
 }
 
 constexpr Opcode kRows[] = {
-    {"and", decode_logic<And>},
-    {"or", decode_logic<Or>},
-    {"xor", decode_logic<Xor>},
+    {"and", decode_logic<BitwiseAnd>},
+    {"or", decode_logic<BitwiseOr>},
+    {"xor", decode_logic<BitwiseXor>},
     {"not", decode_not},
     {"cnot", [](Decoder& d) { decode_unary<CNot>(d, kBitWords); }},
     {"shl", [](Decoder& d) { decode_shift<ShiftLeft>(d, kBitWords); }},
@@ -289,7 +291,7 @@ constexpr Opcode kRows[] = {
     {"bfind", [](Decoder& d) { decode_count<FindBit>(d, kFields); }},
     {"brev",
      [](Decoder& d) {
-       d.out.use = Use::Bits;
+       d.out.poison_rule = PoisonRule::Bits;
        decode_unary<Reverse>(d, kCounted);
      }},
     {"bfe", decode_extract},

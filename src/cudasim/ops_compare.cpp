@@ -9,13 +9,13 @@ namespace sinter::runtime::cuda::sim {
 namespace {
 
 // The ordered comparisons are false on a NaN, those with a `u` behind are true.
-struct Eq {
+struct OrderedEq {
   template <typename T>
   bool operator()(T a, T b) const {
     return a == b;
   }
 };
-struct Ne {  // of floats: both are numbers and differ
+struct OrderedNe {  // of floats: both are numbers and differ
   template <typename T>
   bool operator()(T a, T b) const {
     if constexpr (std::is_floating_point_v<T>)
@@ -24,38 +24,38 @@ struct Ne {  // of floats: both are numbers and differ
       return a != b;
   }
 };
-struct Lt {
+struct OrderedLt {
   template <typename T>
   bool operator()(T a, T b) const {
     return a < b;
   }
 };
-struct Le {
+struct OrderedLe {
   template <typename T>
   bool operator()(T a, T b) const {
     return a <= b;
   }
 };
-struct Gt {
+struct OrderedGt {
   template <typename T>
   bool operator()(T a, T b) const {
     return a > b;
   }
 };
-struct Ge {
+struct OrderedGe {
   template <typename T>
   bool operator()(T a, T b) const {
     return a >= b;
   }
 };
-struct Numbers {
+struct IsOrdered {
   template <typename T>
   bool operator()(T a, T b) const {
     return a == a && b == b;
   }
 };
 template <typename F>
-struct Not {
+struct Negation {
   template <typename T>
   bool operator()(T a, T b) const {
     return !F()(a, b);
@@ -96,39 +96,51 @@ void compare_half(Warp& warp, const Instruction& in, uint32_t mask) {
   const uint16_t *a = lanes<uint16_t>(warp, in.source[0]), *b = lanes<uint16_t>(warp, in.source[1]);
   uint32_t bits = 0;
   for_lanes(mask, [&](int lane) {
-    bits |= static_cast<uint32_t>(F()(widen(a[lane], kFormat), widen(b[lane], kFormat))) << lane;
+    bits |= static_cast<uint32_t>(F()(half_to_float(a[lane], kFormat), half_to_float(b[lane], kFormat))) << lane;
   });
   write_predicates(warp, in, mask, bits);
 }
 
-constexpr Types kCompared{Named<uint16_t>{"u16"}, Named<int16_t>{"s16"}, Named<uint16_t>{"b16"},
-                          Named<uint32_t>{"u32"}, Named<int32_t>{"s32"}, Named<uint32_t>{"b32"},
-                          Named<uint64_t>{"u64"}, Named<int64_t>{"s64"}, Named<uint64_t>{"b64"},
-                          Named<float>{"f32"},    Named<double>{"f64"}};
+constexpr TypeList kCompared{NamedType<uint16_t>{"u16"}, NamedType<int16_t>{"s16"}, NamedType<uint16_t>{"b16"},
+                             NamedType<uint32_t>{"u32"}, NamedType<int32_t>{"s32"}, NamedType<uint32_t>{"b32"},
+                             NamedType<uint64_t>{"u64"}, NamedType<int64_t>{"s64"}, NamedType<uint64_t>{"b64"},
+                             NamedType<float>{"f32"},    NamedType<double>{"f64"}};
 
 template <typename F>
-Picked pick_compare(std::string_view type) {
+TypeMatch pick_compare(std::string_view type) {
   if (type == "f16") return {compare_half<F, kFloat16>, 2};
   if (type == "bf16") return {compare_half<F, kBFloat16>, 2};
-  return pick(kCompared, type, []<typename T>() -> Run { return compare<F, T>; });
+  return pick(kCompared, type, []<typename T>() -> WarpFunction { return compare<F, T>; });
 }
 
 struct Comparison {
   std::string_view word;
-  Picked (*pick)(std::string_view type);
+  TypeMatch (*pick)(std::string_view type);
 };
 constexpr Comparison kComparisons[] = {
-    {"eq", pick_compare<Eq>},       {"ne", pick_compare<Ne>},       {"lt", pick_compare<Lt>},
-    {"le", pick_compare<Le>},       {"gt", pick_compare<Gt>},       {"ge", pick_compare<Ge>},
-    {"lo", pick_compare<Lt>},       {"ls", pick_compare<Le>},       {"hi", pick_compare<Gt>},
-    {"hs", pick_compare<Ge>},       {"num", pick_compare<Numbers>}, {"nan", pick_compare<Not<Numbers>>},
-    {"equ", pick_compare<Not<Ne>>}, {"neu", pick_compare<Not<Eq>>}, {"ltu", pick_compare<Not<Ge>>},
-    {"leu", pick_compare<Not<Gt>>}, {"gtu", pick_compare<Not<Le>>}, {"geu", pick_compare<Not<Lt>>},
+    {"eq", pick_compare<OrderedEq>},
+    {"ne", pick_compare<OrderedNe>},
+    {"lt", pick_compare<OrderedLt>},
+    {"le", pick_compare<OrderedLe>},
+    {"gt", pick_compare<OrderedGt>},
+    {"ge", pick_compare<OrderedGe>},
+    {"lo", pick_compare<OrderedLt>},
+    {"ls", pick_compare<OrderedLe>},
+    {"hi", pick_compare<OrderedGt>},
+    {"hs", pick_compare<OrderedGe>},
+    {"num", pick_compare<IsOrdered>},
+    {"nan", pick_compare<Negation<IsOrdered>>},
+    {"equ", pick_compare<Negation<OrderedNe>>},
+    {"neu", pick_compare<Negation<OrderedEq>>},
+    {"ltu", pick_compare<Negation<OrderedGe>>},
+    {"leu", pick_compare<Negation<OrderedGt>>},
+    {"gtu", pick_compare<Negation<OrderedLe>>},
+    {"geu", pick_compare<Negation<OrderedLt>>},
 };
 
 void decode_setp(Decoder& d) {
   const std::string_view type = d.take_type();
-  Picked picked;
+  TypeMatch picked;
   for (const Comparison& row : kComparisons)
     if (d.take(row.word)) {
       picked = row.pick(type);
@@ -170,7 +182,7 @@ void test_property(Warp& warp, const Instruction& in, uint32_t mask) {
 }
 
 void decode_testp(Decoder& d) {
-  const Picked picked = pick(kFloats, d.take_type(), []<typename T>() -> Run { return test_property<T>; });
+  const TypeMatch picked = pick(kFloats, d.take_type(), []<typename T>() -> WarpFunction { return test_property<T>; });
   for (uint8_t i = 0; i < std::size(kProperties); ++i)
     if (d.take(kProperties[i])) d.out.mode = i;
   d.out.run = picked.run;
@@ -186,9 +198,9 @@ void select(Warp& warp, const Instruction& in, uint32_t mask) {
 }
 
 void decode_selp(Decoder& d) {
-  d.out.use = Use::Bits;
+  d.out.poison_rule = PoisonRule::Bits;
   const std::string_view type = d.take_type();
-  const Picked picked = pick(kCompared, type, []<typename T>() -> Run { return select<T>; });
+  const TypeMatch picked = pick(kCompared, type, []<typename T>() -> WarpFunction { return select<T>; });
   if (!picked.run) d.fail("this type is not supported here");
   d.out.run = picked.run;
   d.result(picked.bytes);

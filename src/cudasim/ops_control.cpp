@@ -16,37 +16,37 @@ void branch(Warp& warp, const Instruction& in, uint32_t mask) {
     warp.pc = in.target;
     return;
   }
-  settle(warp);
+  save_lane_pcs(warp);
   for_lanes(mask, [&](int lane) { warp.lane_pc[lane] = in.target; });
-  regroup(warp);
+  select_active_lanes(warp);
 }
 
 void branch_by_table(Warp& warp, const Instruction& in, uint32_t mask) {
   const auto& table = warp.block->kernel.tables[in.target];
-  settle(warp);
+  save_lane_pcs(warp);
   for_lanes(mask, [&](int lane) {
     const uint32_t index = lanes<uint32_t>(warp, in.source[0])[lane];
     if (index >= table.size())
-      fail(warp, lane, Result::InvalidPc, fmt::format("branch {} of a table of {}", index, table.size()));
+      fail(warp, lane, CudaResult::InvalidPc, fmt::format("branch {} of a table of {}", index, table.size()));
     warp.lane_pc[lane] = table[index];
   });
-  regroup(warp);
+  select_active_lanes(warp);
 }
 
 /// Fails if lanes of the warp wait at a barrier that the others cannot reach any more.
 void check_parked(Warp& warp) {
   if (warp.active || !warp.parked) return;
   warp.at = warp.parked_pc;
-  fail(warp, std::countr_zero(warp.parked), Result::LaunchFailed,
+  fail(warp, std::countr_zero(warp.parked), CudaResult::LaunchFailed,
        fmt::format("the {} was reached by lanes {:#010x} of the warp only, the others have exited: {}",
                    warp.parked_at_barrier ? "barrier" : "instruction", warp.parked,
                    warp.parked_at_barrier ? "divergent barrier" : "inactive lane"));
 }
 
-void leave(Warp& warp, const Instruction&, uint32_t mask) {
-  settle(warp);
+void exit_lanes(Warp& warp, const Instruction&, uint32_t mask) {
+  save_lane_pcs(warp);
   warp.alive &= ~mask;
-  regroup(warp);
+  select_active_lanes(warp);
   check_parked(warp);
 }
 
@@ -54,16 +54,16 @@ void leave(Warp& warp, const Instruction&, uint32_t mask) {
 bool gather(Warp& warp, uint32_t mask) {
   if (mask == warp.all) return true;
   if (warp.parked && warp.parked_pc != warp.at)
-    fail(warp, std::countr_zero(mask), Result::LaunchFailed,
+    fail(warp, std::countr_zero(mask), CudaResult::LaunchFailed,
          fmt::format("lanes {:#010x} of the warp wait at another barrier, {}: divergent barrier", warp.parked,
                      place_of(warp.block->kernel, warp.parked_pc)));
-  settle(warp);
+  save_lane_pcs(warp);
   warp.parked |= mask;
   warp.parked_pc = warp.at;
   warp.parked_at_barrier = true;
   const bool complete = warp.parked == warp.all;
   if (complete) warp.parked = 0;
-  regroup(warp);
+  select_active_lanes(warp);
   if (!complete) check_parked(warp);
   return complete;
 }
@@ -74,19 +74,19 @@ struct BarrierUse {
 
 BarrierUse barrier_of(Warp& warp, const Instruction& in, uint32_t mask) {
   const int lane = std::countr_zero(mask);
-  const Block& block = *warp.block;
+  const SimBlock& block = *warp.block;
   BarrierUse use{lanes<uint32_t>(warp, in.source[0])[lane], (block.threads() + kLanes - 1) / kLanes * kLanes};
   if (in.source[1].at) use.threads = lanes<uint32_t>(warp, in.source[1])[lane];
   if (use.id >= 16)
-    fail(warp, lane, Result::IllegalInstruction,
+    fail(warp, lane, CudaResult::IllegalInstruction,
          fmt::format("there is no barrier {}, they are numbered 0 to 15", use.id));
   if (use.threads % kLanes || use.threads == 0)
-    fail(warp, lane, Result::IllegalInstruction,
+    fail(warp, lane, CudaResult::IllegalInstruction,
          fmt::format("a barrier for {} threads: their number must be a multiple of 32", use.threads));
   return use;
 }
 
-void synchronise(Warp& warp, const Instruction& in, uint32_t mask) {
+void synchronize(Warp& warp, const Instruction& in, uint32_t mask) {
   const BarrierUse use = barrier_of(warp, in, mask);
   if (gather(warp, mask)) warp.block->arrive(warp, use.id, use.threads, nullptr, true);
 }
@@ -96,13 +96,13 @@ void arrive(Warp& warp, const Instruction& in, uint32_t mask) {
   if (gather(warp, mask)) warp.block->arrive(warp, use.id, use.threads, nullptr, false);
 }
 
-void synchronise_and_reduce(Warp& warp, const Instruction& in, uint32_t mask) {
+void synchronize_and_reduce(Warp& warp, const Instruction& in, uint32_t mask) {
   const BarrierUse use = barrier_of(warp, in, mask);
   if (gather(warp, mask)) warp.block->arrive(warp, use.id, use.threads, &in, true);
 }
 
 void decode_barrier(Decoder& d) {
-  d.out.use = Use::Known;
+  d.out.poison_rule = PoisonRule::MustBeKnown;
   d.take("cta");
   d.take("aligned");
   if (d.take("warp")) {
@@ -114,21 +114,21 @@ void decode_barrier(Decoder& d) {
     constexpr std::string_view kKinds[] = {"popc", "and", "or"};
     for (uint8_t i = 0; i < 3; ++i)
       if (d.take(kKinds[i])) d.out.mode = i;
-    d.out.run = synchronise_and_reduce;
+    d.out.run = synchronize_and_reduce;
     d.result(d.take("u32") ? 4 : 0);
     d.take("pred");
     d.source(0, 4);
     if (d.remaining() == 2) d.source(1, 4);
     return d.source(2, 0);
   }
-  d.out.run = d.take("arrive") ? arrive : synchronise;
+  d.out.run = d.take("arrive") ? arrive : synchronize;
   d.take("sync");
   d.source(0, 4);
   if (d.remaining()) d.source(1, 4);
 }
 
 void trap(Warp& warp, const Instruction&, uint32_t mask) {
-  fail(warp, std::countr_zero(mask), Result::LaunchFailed, "the kernel stopped itself");
+  fail(warp, std::countr_zero(mask), CudaResult::LaunchFailed, "the kernel stopped itself");
 }
 
 void do_nothing(Warp&, const Instruction&, uint32_t) {}
@@ -141,33 +141,33 @@ void decode_nothing(Decoder& d) {
 
 void decode_bra(Decoder& d) {
   d.take("uni");
-  const Operand& label = d.operand();
-  if (label.kind != Operand::Kind::Label) d.fail("a label was expected");
+  const PtxOperand& label = d.operand();
+  if (label.kind != PtxOperand::Kind::Label) d.fail("a label was expected");
   d.out.target = d.label(label.index);
   d.out.run = branch;
 }
 
 void decode_brx(Decoder& d) {
-  d.out.use = Use::Known;
+  d.out.poison_rule = PoisonRule::MustBeKnown;
   d.take("idx");
   d.take("uni");
   d.source(0, 4);
-  const Operand& table = d.operand();
-  if (table.kind != Operand::Kind::Table) d.fail("a table of branch targets was expected");
+  const PtxOperand& table = d.operand();
+  if (table.kind != PtxOperand::Kind::Table) d.fail("a table of branch targets was expected");
   d.out.target = table.index;
   d.out.run = branch_by_table;
 }
 
-void decode_leave(Decoder& d) {
+void decode_exit(Decoder& d) {
   d.take("uni");
-  d.out.run = leave;
+  d.out.run = exit_lanes;
 }
 
 constexpr Opcode kRows[] = {
     {"bra", decode_bra},
     {"brx", decode_brx},
-    {"ret", decode_leave},
-    {"exit", decode_leave},
+    {"ret", decode_exit},
+    {"exit", decode_exit},
     {"bar", decode_barrier},
     {"barrier", decode_barrier},
     {"trap", [](Decoder& d) { d.out.run = trap; }},

@@ -34,7 +34,7 @@ Rounding rounding_of(const Instruction& in) { return static_cast<Rounding>(in.mo
 template <typename A>
 double to_double(A value, uint8_t mode) {
   if constexpr (kIsHalf<A>)
-    return widen(value.bits, kFormat<A>);
+    return half_to_float(value.bits, kFormat<A>);
   else if constexpr (std::is_same_v<A, float>)
     return mode & kFlush && std::fpclassify(value) == FP_SUBNORMAL ? std::copysign(0.0, static_cast<double>(value))
                                                                    : value;
@@ -56,7 +56,7 @@ D to_float(double value, const Instruction& in) {
   if (in.mode & kIntegral) value = round_to_integer(value, rounding_of(in));
   if (in.mode & kSaturate) value = value > 0 ? std::fmin(value, 1.0) : 0.0;
   if constexpr (kIsHalf<D>)
-    return {narrow(value, kFormat<D>, rounding_of(in))};
+    return {round_to_half(value, kFormat<D>, rounding_of(in))};
   else if constexpr (std::is_same_v<D, float>) {
     const float single = to_single(value, rounding_of(in));
     return in.mode & kFlush && std::fpclassify(single) == FP_SUBNORMAL ? std::copysign(0.0f, single) : single;
@@ -127,7 +127,7 @@ D convert_value(A value, const Instruction& in) {
 
 template <typename D, typename A>
 void convert(Warp& warp, const Instruction& in, uint32_t mask) {
-  const Slot from = in.source[0], to = in.result[0];
+  const RegisterSlot from = in.source[0], to = in.result[0];
   if (from.bytes == sizeof(A) && to.bytes == sizeof(D)) {
     const A* a = lanes<A>(warp, from);
     return assign(lanes<D>(warp, to), mask, [&](int lane) { return convert_value<D>(a[lane], in); });
@@ -151,13 +151,14 @@ constexpr bool kPlain =
     (std::is_integral_v<A> && std::is_integral_v<D>) || (std::is_floating_point_v<A> && std::is_floating_point_v<D>) ||
     (std::is_integral_v<A> && std::is_floating_point_v<D>);
 
-constexpr Types kAll{Named<uint8_t>{"u8"},   Named<int8_t>{"s8"},   Named<uint16_t>{"u16"}, Named<int16_t>{"s16"},
-                     Named<uint32_t>{"u32"}, Named<int32_t>{"s32"}, Named<uint64_t>{"u64"}, Named<int64_t>{"s64"},
-                     Named<float>{"f32"},    Named<double>{"f64"},  Named<F16>{"f16"},      Named<BF16>{"bf16"}};
+constexpr TypeList kAll{NamedType<uint8_t>{"u8"},   NamedType<int8_t>{"s8"},    NamedType<uint16_t>{"u16"},
+                        NamedType<int16_t>{"s16"},  NamedType<uint32_t>{"u32"}, NamedType<int32_t>{"s32"},
+                        NamedType<uint64_t>{"u64"}, NamedType<int64_t>{"s64"},  NamedType<float>{"f32"},
+                        NamedType<double>{"f64"},   NamedType<F16>{"f16"},      NamedType<BF16>{"bf16"}};
 
 template <typename D>
-Picked pick_source(std::string_view type, bool plain) {
-  return pick(kAll, type, [plain]<typename A>() -> Run {
+TypeMatch pick_source(std::string_view type, bool plain) {
+  return pick(kAll, type, [plain]<typename A>() -> WarpFunction {
     if constexpr (kPlain<D, A>)
       if (plain) return convert_plain<D, A>;
     return convert<D, A>;
@@ -170,7 +171,8 @@ void convert_pair(Warp& warp, const Instruction& in, uint32_t mask) {
   const float *high = lanes<float>(warp, in.source[0]), *low = lanes<float>(warp, in.source[1]);
   const Rounding rounding = rounding_of(in);
   assign(lanes<uint32_t>(warp, in.result[0]), mask, [&](int lane) {
-    return static_cast<uint32_t>(narrow(high[lane], kFormat, rounding)) << 16 | narrow(low[lane], kFormat, rounding);
+    return static_cast<uint32_t>(round_to_half(high[lane], kFormat, rounding)) << 16 |
+           round_to_half(low[lane], kFormat, rounding);
   });
 }
 
@@ -183,8 +185,8 @@ void take_mode(Decoder& d) {
 }
 
 /// A register for a value of `bytes` bytes, which may be wider.
-Slot wide_slot(Decoder& d, int bytes) {
-  const Slot slot = d.slot(d.operand(), bytes);
+RegisterSlot wide_slot(Decoder& d, int bytes) {
+  const RegisterSlot slot = d.slot(d.operand(), bytes);
   if (slot.bytes < bytes) d.fail("the register is too small for the type");
   return slot;
 }
@@ -196,15 +198,15 @@ void decode_cvt(Decoder& d) {
   const std::string_view from = d.take_type(), to = d.take_type();
   if (to == "bf16x2" || to == "f16x2") {
     if (from != "f32") d.fail("pairs come from f32");
-    d.out.use = Use::Halves;
+    d.out.poison_rule = PoisonRule::Halves;
     d.out.run = to == "bf16x2" ? convert_pair<kBFloat16> : convert_pair<kFloat16>;
     d.result(4);
     d.source(0, 4);
     d.source(1, 4);
     return;
   }
-  Picked source;
-  const Picked result = pick(kAll, to, [&]<typename D>() -> Run {
+  TypeMatch source;
+  const TypeMatch result = pick(kAll, to, [&]<typename D>() -> WarpFunction {
     source = pick_source<D>(from, false);
     return source.run;
   });
@@ -213,9 +215,9 @@ void decode_cvt(Decoder& d) {
   d.out.source[0] = wide_slot(d, source.bytes);
   d.out.run = source.run;
   d.out.width = static_cast<uint8_t>(source.bytes);
-  if (is_integer(from) && is_integer(to) && !(d.out.mode & kSaturate)) d.out.use = Use::Bits;
+  if (is_integer(from) && is_integer(to) && !(d.out.mode & kSaturate)) d.out.poison_rule = PoisonRule::Bits;
   if (d.out.mode == 0 && d.out.result[0].bytes == result.bytes && d.out.source[0].bytes == source.bytes)
-    pick(kAll, to, [&]<typename D>() -> Run { return d.out.run = pick_source<D>(from, true).run; });
+    pick(kAll, to, [&]<typename D>() -> WarpFunction { return d.out.run = pick_source<D>(from, true).run; });
 }
 
 constexpr Opcode kRows[] = {{"cvt", decode_cvt}};

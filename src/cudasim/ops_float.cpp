@@ -14,38 +14,38 @@
 namespace sinter::runtime::cuda::sim {
 namespace {
 
-struct Add {
+struct FloatAdd {
   template <typename T>
   T operator()(T a, T b) const {
     return a + b;
   }
 };
-struct Sub {
+struct FloatSub {
   template <typename T>
   T operator()(T a, T b) const {
     return a - b;
   }
 };
-struct Mul {
+struct FloatMul {
   template <typename T>
   T operator()(T a, T b) const {
     return a * b;
   }
 };
-struct Div {
+struct FloatDiv {
   template <typename T>
   T operator()(T a, T b) const {
     return a / b;
   }
 };
-struct Fma {
+struct FloatFma {
   template <typename T>
   T operator()(T a, T b, T c) const {
     return std::fma(a, b, c);
   }
 };
 // A NaN gives way to a number; of the zeros the negative one is less.
-struct Min {
+struct FloatMin {
   template <typename T>
   T operator()(T a, T b) const {
     if (std::isnan(a)) return b;
@@ -53,7 +53,7 @@ struct Min {
     return a < b || (a == b && std::signbit(a)) ? a : b;
   }
 };
-struct Max {
+struct FloatMax {
   template <typename T>
   T operator()(T a, T b) const {
     if (std::isnan(a)) return b;
@@ -68,19 +68,19 @@ struct OrNaN {
     return std::isnan(a) || std::isnan(b) ? std::numeric_limits<T>::quiet_NaN() : F()(a, b);
   }
 };
-struct Abs {
+struct FloatAbs {
   template <typename T>
   T operator()(T a) const {
     return std::fabs(a);
   }
 };
-struct Neg {
+struct FloatNeg {
   template <typename T>
   T operator()(T a) const {
     return -a;
   }
 };
-struct Sqrt {
+struct FloatSqrt {
   template <typename T>
   T operator()(T a) const {
     return std::sqrt(a);
@@ -131,7 +131,7 @@ T flush(T value, uint8_t mode) {
   return mode & kFlush && std::fpclassify(value) == FP_SUBNORMAL ? std::copysign(T(0), value) : value;
 }
 template <typename T>
-T finish(T value, uint8_t mode) {
+T apply_output_mode(T value, uint8_t mode) {
   value = flush(value, mode);
   if (!(mode & kSaturate)) return value;
   return value > 0 ? std::fmin(value, T(1)) : T(0);  // NaN too becomes 0
@@ -140,7 +140,7 @@ T finish(T value, uint8_t mode) {
 /// An instruction of one to three sources in a mode of its own. The values pass through volatile memory, so that the
 /// compiler computes between the two changes of direction.
 template <typename F, typename T, int kSources>
-void careful(Warp& warp, const Instruction& in, uint32_t mask) {
+void lanewise_with_mode(Warp& warp, const Instruction& in, uint32_t mask) {
   const RoundingScope scope(in.mode);
   for_lanes(mask, [&](int lane) {
     volatile T v[3] = {};
@@ -149,17 +149,17 @@ void careful(Warp& warp, const Instruction& in, uint32_t mask) {
     if constexpr (kSources == 1) result = F()(T(v[0]));
     if constexpr (kSources == 2) result = F()(T(v[0]), T(v[1]));
     if constexpr (kSources == 3) result = F()(T(v[0]), T(v[1]), T(v[2]));
-    lanes<T>(warp, in.result[0])[lane] = finish(T(result), in.mode);
+    lanes<T>(warp, in.result[0])[lane] = apply_output_mode(T(result), in.mode);
   });
 }
 
 /// On 16-bit floats: in double, where sums and products of them are exact or, for a fused sum, exact but for bits that
 /// cannot decide a tie; then rounded once.
 template <typename F, const HalfFormat& kFormat, int kSources>
-void half(Warp& warp, const Instruction& in, uint32_t mask) {
+void lanewise_half(Warp& warp, const Instruction& in, uint32_t mask) {
   for_lanes(mask, [&](int lane) {
     double v[3] = {};
-    for (int i = 0; i < kSources; ++i) v[i] = widen(lanes<uint16_t>(warp, in.source[i])[lane], kFormat);
+    for (int i = 0; i < kSources; ++i) v[i] = half_to_float(lanes<uint16_t>(warp, in.source[i])[lane], kFormat);
     double result = 0;
     if constexpr (kSources == 1) result = F()(v[0]);
     if constexpr (kSources == 2) result = F()(v[0], v[1]);
@@ -170,7 +170,7 @@ void half(Warp& warp, const Instruction& in, uint32_t mask) {
       if (lost != 0 && std::isfinite(sum) && !(std::bit_cast<uint64_t>(sum) & 1))  // to odd: no tie where there is none
         result = std::nextafter(sum, lost > 0 ? INFINITY : -INFINITY);
     }
-    lanes<uint16_t>(warp, in.result[0])[lane] = narrow(result, kFormat, Rounding::Nearest);
+    lanes<uint16_t>(warp, in.result[0])[lane] = round_to_half(result, kFormat, Rounding::Nearest);
   });
 }
 
@@ -192,12 +192,12 @@ void decode_float(Decoder& d) {
   const std::string_view type = d.take_type();
   int bytes = 2;
   if (type == "f16" && !d.out.mode) {
-    d.out.run = half<F, kFloat16, kSources>;
+    d.out.run = lanewise_half<F, kFloat16, kSources>;
   } else if (type == "bf16" && !d.out.mode) {
-    d.out.run = half<F, kBFloat16, kSources>;
+    d.out.run = lanewise_half<F, kBFloat16, kSources>;
   } else {
-    const Picked picked = pick(kFloats, type, [&]<typename T>() -> Run {
-      return d.out.mode ? careful<F, T, kSources> : lanewise<F, T, kSources>();
+    const TypeMatch picked = pick(kFloats, type, [&]<typename T>() -> WarpFunction {
+      return d.out.mode ? lanewise_with_mode<F, T, kSources> : lanewise<F, T, kSources>();
     });
     if (!picked.run) d.fail("this type or rounding is not supported here");
     d.out.run = picked.run;
@@ -228,8 +228,8 @@ __attribute__((target("avx2,fma"))) void fast_fma(Warp& warp, const Instruction&
 void use_fast_fma(Decoder& d) {
 #if defined(__x86_64__)
   if (!__builtin_cpu_supports("fma") || !__builtin_cpu_supports("avx2")) return;
-  if (d.out.run == static_cast<Run>(ternary<Fma, float>)) d.out.run = fast_fma<float>;
-  if (d.out.run == static_cast<Run>(ternary<Fma, double>)) d.out.run = fast_fma<double>;
+  if (d.out.run == static_cast<WarpFunction>(ternary<FloatFma, float>)) d.out.run = fast_fma<float>;
+  if (d.out.run == static_cast<WarpFunction>(ternary<FloatFma, double>)) d.out.run = fast_fma<double>;
 #else
   (void)d;
 #endif
@@ -243,7 +243,7 @@ void decode_extreme(Decoder& d) {
 constexpr Opcode kRows[] = {
     {"fma", decode_fma},
     {"copysign", decode_float<CopySign, 2>},
-    {"sqrt", decode_float<Sqrt, 1>},
+    {"sqrt", decode_float<FloatSqrt, 1>},
     {"rcp", decode_float<Reciprocal, 1>},
     {"rsqrt", decode_float<Approximate<reciprocal_root>, 1>},
     {"ex2", decode_float<Approximate<std::exp2>, 1>},
@@ -255,16 +255,16 @@ constexpr Opcode kRows[] = {
 
 }  // namespace
 
-void decode_float_add(Decoder& d) { decode_float<Add, 2>(d); }
-void decode_float_sub(Decoder& d) { decode_float<Sub, 2>(d); }
-void decode_float_mul(Decoder& d) { decode_float<Mul, 2>(d); }
-void decode_float_div(Decoder& d) { decode_float<Div, 2>(d); }
-void decode_float_min(Decoder& d) { decode_extreme<Min>(d); }
-void decode_float_max(Decoder& d) { decode_extreme<Max>(d); }
-void decode_float_abs(Decoder& d) { decode_float<Abs, 1>(d); }
-void decode_float_neg(Decoder& d) { decode_float<Neg, 1>(d); }
+void decode_float_add(Decoder& d) { decode_float<FloatAdd, 2>(d); }
+void decode_float_sub(Decoder& d) { decode_float<FloatSub, 2>(d); }
+void decode_float_mul(Decoder& d) { decode_float<FloatMul, 2>(d); }
+void decode_float_div(Decoder& d) { decode_float<FloatDiv, 2>(d); }
+void decode_float_min(Decoder& d) { decode_extreme<FloatMin>(d); }
+void decode_float_max(Decoder& d) { decode_extreme<FloatMax>(d); }
+void decode_float_abs(Decoder& d) { decode_float<FloatAbs, 1>(d); }
+void decode_float_neg(Decoder& d) { decode_float<FloatNeg, 1>(d); }
 void decode_fma(Decoder& d) {
-  decode_float<Fma, 3>(d);
+  decode_float<FloatFma, 3>(d);
   use_fast_fma(d);
 }
 

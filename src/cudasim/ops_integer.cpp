@@ -21,13 +21,13 @@ template <typename T>
 constexpr int kBits = static_cast<int>(sizeof(T)) * 8;
 
 // Arithmetic on unsigned values wraps; 16-bit ones would be promoted to int, whose product may overflow.
-struct Add {
+struct IntAdd {
   template <typename T>
   T operator()(T a, T b) const {
     return static_cast<T>(a + b);
   }
 };
-struct Sub {
+struct IntSub {
   template <typename T>
   T operator()(T a, T b) const {
     return static_cast<T>(a - b);
@@ -71,7 +71,7 @@ struct MadWide {
     return static_cast<Twice<T>>(static_cast<U>(MulWide()(a, b)) + static_cast<U>(c));
   }
 };
-struct Div {
+struct IntDiv {
   template <typename T>
   T operator()(T a, T b) const {
     if (b == 0) return static_cast<T>(-1);
@@ -80,7 +80,7 @@ struct Div {
     return static_cast<T>(a / b);
   }
 };
-struct Rem {
+struct IntRem {
   template <typename T>
   T operator()(T a, T b) const {
     if (b == 0) return a;
@@ -88,25 +88,25 @@ struct Rem {
     return static_cast<T>(a % b);
   }
 };
-struct Min {
+struct IntMin {
   template <typename T>
   T operator()(T a, T b) const {
     return std::min(a, b);
   }
 };
-struct Max {
+struct IntMax {
   template <typename T>
   T operator()(T a, T b) const {
     return std::max(a, b);
   }
 };
-struct Abs {
+struct IntAbs {
   template <typename T>
   T operator()(T a) const {
     return a < 0 ? static_cast<T>(std::make_unsigned_t<T>(0) - static_cast<std::make_unsigned_t<T>>(a)) : a;
   }
 };
-struct Neg {
+struct IntNeg {
   template <typename T>
   T operator()(T a) const {
     return static_cast<T>(T(0) - a);
@@ -147,7 +147,7 @@ void decode_carry(Decoder& d, bool subtract, bool takes, bool gives) {
   d.out.mode = static_cast<uint8_t>((subtract ? kSubtract : 0) | (takes ? kTakesCarry : 0));
   if (takes) d.out.source[2] = d.carry();
   if (gives) d.out.pair = d.carry();
-  const Picked picked = pick(kWords, d.take_type(), []<typename T>() -> Run {
+  const TypeMatch picked = pick(kWords, d.take_type(), []<typename T>() -> WarpFunction {
     if constexpr (sizeof(T) >= 4) return add_with_carry<T>;
     return nullptr;
   });
@@ -158,25 +158,27 @@ void decode_carry(Decoder& d, bool subtract, bool takes, bool gives) {
   d.source(1, picked.bytes);
 }
 
-constexpr Types kSigned{Named<int16_t>{"s16"}, Named<int32_t>{"s32"}, Named<int64_t>{"s64"}};
-constexpr Types kNarrow{Named<uint16_t>{"u16"}, Named<int16_t>{"s16"}, Named<uint32_t>{"u32"}, Named<int32_t>{"s32"}};
+constexpr TypeList kSigned{NamedType<int16_t>{"s16"}, NamedType<int32_t>{"s32"}, NamedType<int64_t>{"s64"}};
+constexpr TypeList kNarrow{NamedType<uint16_t>{"u16"}, NamedType<int16_t>{"s16"}, NamedType<uint32_t>{"u32"},
+                           NamedType<int32_t>{"s32"}};
 
 /// One where a bit of the result depends on no higher bits of the sources.
 template <typename F, int kSources>
 void decode_carrying(Decoder& d) {
-  d.out.use = Use::Carries;
-  decode_same(d, kSources, kWords, []<typename T>() -> Run { return lanewise<F, T, kSources>(); });
+  d.out.poison_rule = PoisonRule::Carries;
+  decode_same(d, kSources, kWords, []<typename T>() -> WarpFunction { return lanewise<F, T, kSources>(); });
 }
 
-void decode_add(Decoder& d) { d.take("cc") ? decode_carry(d, false, false, true) : decode_carrying<Add, 2>(d); }
-void decode_sub(Decoder& d) { d.take("cc") ? decode_carry(d, true, false, true) : decode_carrying<Sub, 2>(d); }
+void decode_add(Decoder& d) { d.take("cc") ? decode_carry(d, false, false, true) : decode_carrying<IntAdd, 2>(d); }
+void decode_sub(Decoder& d) { d.take("cc") ? decode_carry(d, true, false, true) : decode_carrying<IntSub, 2>(d); }
 
 /// .lo, .hi and .wide: which part of the product is wanted.
 void decode_mul(Decoder& d) {
   if (d.take("hi")) return decode_binary<MulHigh>(d, kIntegers);
   if (d.take("lo")) return decode_carrying<MulLow, 2>(d);
   if (!d.take("wide")) return decode_float_mul(d);
-  const Picked picked = pick(kNarrow, d.take_type(), []<typename T>() -> Run { return binary<MulWide, T, Twice<T>>; });
+  const TypeMatch picked =
+      pick(kNarrow, d.take_type(), []<typename T>() -> WarpFunction { return binary<MulWide, T, Twice<T>>; });
   if (!picked.run) d.fail("this type is not supported here");
   d.out.run = picked.run;
   d.result(picked.bytes * 2);
@@ -188,8 +190,8 @@ void decode_mad(Decoder& d) {
   if (d.take("hi")) return decode_ternary<MadHigh>(d, kIntegers);
   if (d.take("lo")) return decode_carrying<MadLow, 3>(d);
   if (!d.take("wide")) return decode_fma(d);
-  const Picked picked =
-      pick(kNarrow, d.take_type(), []<typename T>() -> Run { return ternary<MadWide, T, Twice<T>, Twice<T>>; });
+  const TypeMatch picked = pick(kNarrow, d.take_type(),
+                                []<typename T>() -> WarpFunction { return ternary<MadWide, T, Twice<T>, Twice<T>>; });
   if (!picked.run) d.fail("this type is not supported here");
   d.out.run = picked.run;
   d.result(picked.bytes * 2);
@@ -230,27 +232,27 @@ void decode_dp2a(Decoder& d) {
 
 /// An opcode that integers and floats share.
 template <auto kInteger, auto kFloat>
-void by_type(Decoder& d) {
+void dispatch_by_type(Decoder& d) {
   const std::string_view type = d.statement().opcode.back();
   return type[0] == 'f' || type[0] == 'b' ? kFloat(d) : kInteger(d);
 }
 
 constexpr Opcode kRows[] = {
-    {"add", by_type<decode_add, decode_float_add>},
-    {"sub", by_type<decode_sub, decode_float_sub>},
+    {"add", dispatch_by_type<decode_add, decode_float_add>},
+    {"sub", dispatch_by_type<decode_sub, decode_float_sub>},
     {"mul", decode_mul},
     {"mad", decode_mad},
-    {"div", by_type<[](Decoder& d) { decode_binary<Div>(d, kIntegers); }, decode_float_div>},
+    {"div", dispatch_by_type<[](Decoder& d) { decode_binary<IntDiv>(d, kIntegers); }, decode_float_div>},
     {"addc", [](Decoder& d) { decode_carry(d, false, true, d.take("cc")); }},
     {"subc", [](Decoder& d) { decode_carry(d, true, true, d.take("cc")); }},
     {"sad", [](Decoder& d) { decode_ternary<DifferenceSum>(d, kIntegers); }},
-    {"rem", [](Decoder& d) { decode_binary<Rem>(d, kIntegers); }},
-    {"min", by_type<[](Decoder& d) { decode_binary<Min>(d, kIntegers); }, decode_float_min>},
-    {"max", by_type<[](Decoder& d) { decode_binary<Max>(d, kIntegers); }, decode_float_max>},
-    {"abs", by_type<[](Decoder& d) { decode_unary<Abs>(d, kSigned); }, decode_float_abs>},
+    {"rem", [](Decoder& d) { decode_binary<IntRem>(d, kIntegers); }},
+    {"min", dispatch_by_type<[](Decoder& d) { decode_binary<IntMin>(d, kIntegers); }, decode_float_min>},
+    {"max", dispatch_by_type<[](Decoder& d) { decode_binary<IntMax>(d, kIntegers); }, decode_float_max>},
+    {"abs", dispatch_by_type<[](Decoder& d) { decode_unary<IntAbs>(d, kSigned); }, decode_float_abs>},
     {"dp2a", decode_dp2a},
     {"dp4a", decode_dot<uint8_t, 0>},
-    {"neg", by_type<decode_carrying<Neg, 1>, decode_float_neg>},
+    {"neg", dispatch_by_type<decode_carrying<IntNeg, 1>, decode_float_neg>},
 };
 
 }  // namespace

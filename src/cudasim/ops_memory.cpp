@@ -21,7 +21,7 @@ uint64_t bits_of_bytes(uint32_t bytes) {
 
 template <typename T, int kCount>
 void load(Warp& warp, const Instruction& in, uint32_t mask) {
-  Access<sizeof(T) * kCount, Touch::Read> access(warp, in);
+  LaneAccess<sizeof(T) * kCount, AccessKind::Read> access(warp, in);
   for_lanes(mask, [&](int lane) {
     const std::byte* data = access(lane);
     for (int i = 0; i < kCount; ++i) {
@@ -52,12 +52,12 @@ uint32_t unknown_bytes(Warp& warp, const Instruction& in, int lane, bool global)
 
 template <typename T, int kCount>
 void store(Warp& warp, const Instruction& in, uint32_t mask) {
-  Access<sizeof(T) * kCount, Touch::Write> access(warp, in);
+  LaneAccess<sizeof(T) * kCount, AccessKind::Write> access(warp, in);
   for_lanes(mask, [&](int lane) {
     std::byte* data = access(lane);
-    if (warp.shadow) access.leave_unwritten(unknown_bytes<T, kCount>(warp, in, lane, access.is_global()));
+    if (warp.shadow) access.mark_unwritten(unknown_bytes<T, kCount>(warp, in, lane, access.is_global()));
     for (int i = 0; i < kCount; ++i) {
-      const Slot part = in.result[i];
+      const RegisterSlot part = in.result[i];
       std::memcpy(data + static_cast<size_t>(i) * sizeof(T), warp.registers + part.at + lane * part.bytes, sizeof(T));
     }
   });
@@ -66,14 +66,14 @@ void store(Warp& warp, const Instruction& in, uint32_t mask) {
 
 /// The widest access is of 16 bytes.
 template <typename T>
-Run load_of(int count) {
+WarpFunction load_of(int count) {
   if (count == 1) return load<T, 1>;
   if (count == 2) return load<T, 2>;
   if constexpr (sizeof(T) <= 4) return load<T, 4>;
   return nullptr;
 }
 template <typename T>
-Run store_of(int count) {
+WarpFunction store_of(int count) {
   if (count == 1) return store<T, 1>;
   if (count == 2) return store<T, 2>;
   if constexpr (sizeof(T) <= 4) return store<T, 4>;
@@ -83,12 +83,12 @@ Run store_of(int count) {
 /// A parameter of the kernel: the same for all threads, and never wrong.
 template <typename T>
 void load_parameter(Warp& warp, const Instruction& in, uint32_t mask) {
-  const Block& block = *warp.block;
+  const SimBlock& block = *warp.block;
   for_lanes(mask, [&](int lane) {
     const uint64_t at = lanes<uint64_t>(warp, in.source[0])[lane] + static_cast<uint64_t>(in.offset);
     const uint64_t bytes = sizeof(T) * in.vector, end = block.kernel.params_bytes;
     if (at > end || bytes > end - at)
-      fail(warp, lane, Result::IllegalAddress,
+      fail(warp, lane, CudaResult::IllegalAddress,
            fmt::format("byte {} of the parameters does not exist, there are {}: out of bounds", at, end));
     for (int i = 0; i < in.vector; ++i) {
       T value;
@@ -98,16 +98,16 @@ void load_parameter(Warp& warp, const Instruction& in, uint32_t mask) {
   });
 }
 
-constexpr Types kElements{Named<uint8_t>{"b8"},   Named<uint8_t>{"u8"},   Named<int8_t>{"s8"},
-                          Named<uint16_t>{"b16"}, Named<uint16_t>{"u16"}, Named<int16_t>{"s16"},
-                          Named<uint32_t>{"b32"}, Named<uint32_t>{"u32"}, Named<int32_t>{"s32"},
-                          Named<uint64_t>{"b64"}, Named<uint64_t>{"u64"}, Named<int64_t>{"s64"},
-                          Named<uint32_t>{"f32"}, Named<uint64_t>{"f64"}};
+constexpr TypeList kElements{NamedType<uint8_t>{"b8"},   NamedType<uint8_t>{"u8"},   NamedType<int8_t>{"s8"},
+                             NamedType<uint16_t>{"b16"}, NamedType<uint16_t>{"u16"}, NamedType<int16_t>{"s16"},
+                             NamedType<uint32_t>{"b32"}, NamedType<uint32_t>{"u32"}, NamedType<int32_t>{"s32"},
+                             NamedType<uint64_t>{"b64"}, NamedType<uint64_t>{"u64"}, NamedType<int64_t>{"s64"},
+                             NamedType<uint32_t>{"f32"}, NamedType<uint64_t>{"f64"}};
 
 /// The registers of one element or of {a, b, ...}; they may be wider than the element.
 void element_slots(Decoder& d, int bytes) {
-  const Operand& operand = d.operand();
-  const bool vector = operand.kind == Operand::Kind::Vector;
+  const PtxOperand& operand = d.operand();
+  const bool vector = operand.kind == PtxOperand::Kind::Vector;
   if ((vector ? operand.items.size() : 1) != d.out.vector)
     d.fail("the number of registers is not that of the elements");
   for (size_t i = 0; i < d.out.vector; ++i) {
@@ -116,31 +116,31 @@ void element_slots(Decoder& d, int bytes) {
   }
 }
 
-Picked take_element(Decoder& d, auto make) {
+TypeMatch take_element(Decoder& d, auto make) {
   d.take_space();
   d.out.vector = d.take("v2") ? 2 : d.take("v4") ? 4 : 1;
-  const Picked picked = pick(kElements, d.take_type(), make);
+  const TypeMatch picked = pick(kElements, d.take_type(), make);
   if (!picked.run) d.fail("this type is not supported here");
   d.out.run = picked.run;
   return picked;
 }
 
 void decode_ld(Decoder& d) {
-  d.out.use = Use::Load;
+  d.out.poison_rule = PoisonRule::Load;
   const std::string_view type = d.statement().opcode.back();
-  const Picked picked = take_element(d, [&]<typename T>() -> Run { return load_of<T>(d.out.vector); });
+  const TypeMatch picked = take_element(d, [&]<typename T>() -> WarpFunction { return load_of<T>(d.out.vector); });
   element_slots(d, picked.bytes);
   d.address();
-  if (d.out.space == Space::Param)
-    d.out.run = pick(kElements, type, []<typename T>() -> Run { return load_parameter<T>; }).run;
+  if (d.out.space == StateSpace::Param)
+    d.out.run = pick(kElements, type, []<typename T>() -> WarpFunction { return load_parameter<T>; }).run;
 }
 
 void decode_st(Decoder& d) {
-  d.out.use = Use::Store;
-  const Picked picked = take_element(d, [&]<typename T>() -> Run { return store_of<T>(d.out.vector); });
+  d.out.poison_rule = PoisonRule::Store;
+  const TypeMatch picked = take_element(d, [&]<typename T>() -> WarpFunction { return store_of<T>(d.out.vector); });
   d.address();
   element_slots(d, picked.bytes);
-  if (d.out.space == Space::Param) d.fail("parameters of a kernel cannot be written");
+  if (d.out.space == StateSpace::Param) d.fail("parameters of a kernel cannot be written");
 }
 
 constexpr Opcode kRows[] = {{"ld", decode_ld}, {"st", decode_st}};

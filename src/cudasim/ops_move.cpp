@@ -24,7 +24,7 @@ void pack(Warp& warp, const Instruction& in, uint32_t mask) {
   for_lanes(mask, [&](int lane) {
     std::byte* to = warp.registers + in.result[0].at + lane * in.result[0].bytes;
     for (int i = 0; i < in.vector; ++i) {
-      const Slot part = in.source[i];
+      const RegisterSlot part = in.source[i];
       std::memcpy(to + i * part.bytes, warp.registers + part.at + lane * part.bytes, part.bytes);
     }
   });
@@ -34,14 +34,14 @@ void unpack(Warp& warp, const Instruction& in, uint32_t mask) {
   for_lanes(mask, [&](int lane) {
     const std::byte* from = warp.registers + in.source[0].at + lane * in.source[0].bytes;
     for (int i = 0; i < in.vector; ++i) {
-      const Slot part = in.result[i];
+      const RegisterSlot part = in.result[i];
       std::memcpy(warp.registers + part.at + lane * part.bytes, from + i * part.bytes, part.bytes);
     }
   });
 }
 
 /// The slots of {a, b, ...}, each with its share of `bytes`.
-void vector_slots(Decoder& d, const Operand& operand, int bytes, Slot* slots) {
+void vector_slots(Decoder& d, const PtxOperand& operand, int bytes, RegisterSlot* slots) {
   const size_t count = operand.items.size();
   if (count != 2 && count != 4) d.fail("registers are packed by two or four");
   d.out.vector = static_cast<uint8_t>(count);
@@ -49,7 +49,7 @@ void vector_slots(Decoder& d, const Operand& operand, int bytes, Slot* slots) {
 }
 
 void decode_mov(Decoder& d) {
-  d.out.use = Use::Bits;
+  d.out.poison_rule = PoisonRule::Bits;
   const std::string_view type = d.take_type();
   if (type == "pred") {
     d.out.run = move_predicate;
@@ -58,21 +58,21 @@ void decode_mov(Decoder& d) {
     return;
   }
   const int bytes = static_cast<int>(type_bytes(type));
-  const Operand &to = d.operand(), &from = d.operand();
-  if (to.kind == Operand::Kind::Vector) {
+  const PtxOperand &to = d.operand(), &from = d.operand();
+  if (to.kind == PtxOperand::Kind::Vector) {
     vector_slots(d, to, bytes, d.out.result);
     d.out.source[0] = d.sized(from, bytes);
     d.out.run = unpack;
-  } else if (from.kind == Operand::Kind::Vector) {
+  } else if (from.kind == PtxOperand::Kind::Vector) {
     vector_slots(d, from, bytes, d.out.source);
     d.out.result[0] = d.sized(to, bytes);
     d.out.run = pack;
   } else {
     d.out.result[0] = d.sized(to, bytes);
     d.out.source[0] = d.sized(from, bytes);
-    d.out.run = bytes == 2   ? Run(move<uint16_t>)
-                : bytes == 4 ? Run(move<uint32_t>)
-                : bytes == 8 ? Run(move<uint64_t>)
+    d.out.run = bytes == 2   ? WarpFunction(move<uint16_t>)
+                : bytes == 4 ? WarpFunction(move<uint32_t>)
+                : bytes == 8 ? WarpFunction(move<uint64_t>)
                              : nullptr;
   }
 }
@@ -94,7 +94,7 @@ void decode_cvta(Decoder& d) {
   else if (!d.take("global") && !d.take("const") && !d.take("param"))
     d.fail("this space is not supported here");
   if (!d.take("u64")) d.fail("addresses have 64 bits");
-  d.out.use = Use::Carries;
+  d.out.poison_rule = PoisonRule::Carries;
   d.out.run = add_offset;
   d.out.offset = to ? -window : window;
   d.result(8);

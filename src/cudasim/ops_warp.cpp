@@ -14,16 +14,16 @@ namespace {
 /// Lanes wait at this instruction, which all of `set` will run together.
 void wait_for(Warp& warp, uint32_t set, uint32_t mask) {
   if (warp.parked && warp.parked_pc != warp.at)
-    fail(warp, std::countr_zero(mask), Result::LaunchFailed,
+    fail(warp, std::countr_zero(mask), CudaResult::LaunchFailed,
          fmt::format("lanes {:#010x} of the warp wait elsewhere, {}: inactive lane", warp.parked,
                      place_of(warp.block->kernel, warp.parked_pc)));
-  settle(warp);
+  save_lane_pcs(warp);
   for_lanes(mask, [&](int lane) { warp.lane_pc[lane] = warp.at; });
   warp.parked |= mask;
   warp.parked_pc = warp.at;
   warp.parked_at_barrier = false;
   if ((warp.parked & set) == set) warp.parked &= ~set;
-  regroup(warp);
+  select_active_lanes(warp);
 }
 
 /// The lanes that an instruction names in source `index`; 0 if some of them are still to come: then it is run once
@@ -34,20 +34,20 @@ uint32_t members(Warp& warp, const Instruction& in, int index, uint32_t mask) {
   for_lanes(mask, [&](int lane) {
     const uint32_t set = named[lane];
     if (!(set >> lane & 1))
-      fail(warp, lane, Result::LaunchFailed,
+      fail(warp, lane, CudaResult::LaunchFailed,
            fmt::format("the lane is not in the set {:#010x} of lanes that the instruction names", set));
     // Lanes that the block does not have may be named: nothing waits for them.
     missing |= set & warp.all & ~mask;
     if (missing & ~warp.alive)
       fail(
-          warp, lane, Result::LaunchFailed,
+          warp, lane, CudaResult::LaunchFailed,
           fmt::format("the instruction names lanes that have exited ({:#010x}): inactive lane", missing & ~warp.alive));
   });
   const uint32_t set = named[std::countr_zero(mask)];
   if (!missing) return set;
   wait_for(warp, set & warp.all, mask);
   if (!warp.active)
-    fail(warp, std::countr_zero(mask), Result::LaunchFailed,
+    fail(warp, std::countr_zero(mask), CudaResult::LaunchFailed,
          fmt::format("the instruction names lanes ({:#010x}) that wait at another one: inactive lane", missing));
   return 0;
 }
@@ -75,7 +75,7 @@ void shuffle(Warp& warp, const Instruction& in, uint32_t mask) {
     }
     if (!in_range) from = lane;
     if (!(mask >> from & 1))
-      fail(warp, lane, Result::LaunchFailed,
+      fail(warp, lane, CudaResult::LaunchFailed,
            fmt::format("the shuffle reads lane {}, which does not take part: inactive lane", from));
     to[lane] = values[from];
     sources[lane] = from;
@@ -95,7 +95,7 @@ void decode_shfl(Decoder& d) {
       known = true;
     }
   if (!known || !d.take("b32")) d.fail("this kind of shuffle is not supported");
-  d.out.use = Use::Shuffle;
+  d.out.poison_rule = PoisonRule::Shuffle;
   d.out.run = shuffle;
   d.result(4);
   for (int i = 0; i < 4; ++i) d.source(i, 4);
@@ -118,44 +118,44 @@ void decode_vote(Decoder& d) {
   for (uint8_t i = 0; i < 4; ++i)
     if (d.take(kKinds[i])) d.out.mode = i;
   d.take_type();
-  d.out.use = Use::Together;
+  d.out.poison_rule = PoisonRule::AllLanes;
   d.out.run = vote;
   d.result(d.out.mode == kBallot ? 4 : 0);
   d.source(0, 0);
   d.source(1, 4);
 }
 
-struct Sum {
+struct WarpSum {
   template <typename T>
   T operator()(T a, T b) const {
     return static_cast<T>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
   }
 };
-struct Least {
+struct WarpMin {
   template <typename T>
   T operator()(T a, T b) const {
     return std::min(a, b);
   }
 };
-struct Most {
+struct WarpMax {
   template <typename T>
   T operator()(T a, T b) const {
     return std::max(a, b);
   }
 };
-struct BitAnd {
+struct WarpAnd {
   template <typename T>
   T operator()(T a, T b) const {
     return a & b;
   }
 };
-struct BitOr {
+struct WarpOr {
   template <typename T>
   T operator()(T a, T b) const {
     return a | b;
   }
 };
-struct BitXor {
+struct WarpXor {
   template <typename T>
   T operator()(T a, T b) const {
     return a ^ b;
@@ -174,19 +174,19 @@ void reduce(Warp& warp, const Instruction& in, uint32_t mask) {
 
 struct ReduceRow {
   std::string_view word, type;
-  Run run;
+  WarpFunction run;
 };
 constexpr ReduceRow kReductions[] = {
-    {"add", "u32", reduce<Sum, uint32_t>},    {"add", "s32", reduce<Sum, int32_t>},
-    {"min", "u32", reduce<Least, uint32_t>},  {"min", "s32", reduce<Least, int32_t>},
-    {"max", "u32", reduce<Most, uint32_t>},   {"max", "s32", reduce<Most, int32_t>},
-    {"and", "b32", reduce<BitAnd, uint32_t>}, {"or", "b32", reduce<BitOr, uint32_t>},
-    {"xor", "b32", reduce<BitXor, uint32_t>},
+    {"add", "u32", reduce<WarpSum, uint32_t>}, {"add", "s32", reduce<WarpSum, int32_t>},
+    {"min", "u32", reduce<WarpMin, uint32_t>}, {"min", "s32", reduce<WarpMin, int32_t>},
+    {"max", "u32", reduce<WarpMax, uint32_t>}, {"max", "s32", reduce<WarpMax, int32_t>},
+    {"and", "b32", reduce<WarpAnd, uint32_t>}, {"or", "b32", reduce<WarpOr, uint32_t>},
+    {"xor", "b32", reduce<WarpXor, uint32_t>},
 };
 
 void decode_redux(Decoder& d) {
   d.take("sync");
-  d.out.use = Use::Together;
+  d.out.poison_rule = PoisonRule::AllLanes;
   const std::string_view type = d.take_type(), kind = d.take_type();
   for (const ReduceRow& row : kReductions)
     if (row.word == kind && row.type == type) d.out.run = row.run;
@@ -212,7 +212,7 @@ constexpr Opcode kRows[] = {
 
 void sync_warp(Warp& warp, const Instruction& in, uint32_t mask) {
   if (!members(warp, in, 0, mask)) return;
-  warp.synced = Block::tick();
+  warp.synced = SimBlock::tick();
 }
 
 std::span<const Opcode> warp_opcodes() { return kRows; }

@@ -11,7 +11,7 @@ namespace sinter::runtime::cuda::sim {
 namespace {
 
 constexpr int kResults = 5;
-std::array<Slot, kResults> results(const Instruction& in) {
+std::array<RegisterSlot, kResults> results(const Instruction& in) {
   return {in.result[0], in.result[1], in.result[2], in.result[3], in.pair};
 }
 
@@ -21,7 +21,7 @@ using Bits = std::array<std::array<uint64_t, kLanes>, kResults>;
 constexpr uint64_t low_bytes(int bytes) { return bytes >= 8 ? ~uint64_t{0} : (uint64_t{1} << (8 * bytes)) - 1; }
 
 /// A lane's value in a file of registers; a predicate is 0 or 1.
-uint64_t lane_value(const std::byte* file, Slot slot, int lane) {
+uint64_t lane_value(const std::byte* file, RegisterSlot slot, int lane) {
   uint64_t value = 0;
   if (slot.bytes) {
     std::memcpy(&value, file + slot.at + lane * slot.bytes, slot.bytes);
@@ -31,7 +31,7 @@ uint64_t lane_value(const std::byte* file, Slot slot, int lane) {
   return value >> lane & 1;
 }
 
-void put_lane_value(std::byte* file, Slot slot, int lane, uint64_t value) {
+void put_lane_value(std::byte* file, RegisterSlot slot, int lane, uint64_t value) {
   if (slot.bytes) {
     std::memcpy(file + slot.at + lane * slot.bytes, &value, slot.bytes);
     return;
@@ -45,7 +45,7 @@ void put_lane_value(std::byte* file, Slot slot, int lane, uint64_t value) {
 /// All sources together, in the lanes of `mask`.
 Poison sources(Warp& warp, const Instruction& in, uint32_t mask) {
   Poison all;
-  for (const Slot slot : in.source) {
+  for (const RegisterSlot slot : in.source) {
     const Poison& one = poison(warp, slot);
     if (one.lanes & mask) all = {all.lanes | (one.lanes & mask), one.origin};
   }
@@ -55,7 +55,7 @@ Poison sources(Warp& warp, const Instruction& in, uint32_t mask) {
 /// The unknown bits of all sources in a lane, of the bytes that the instruction reads.
 uint64_t together(Warp& warp, const Instruction& in, int lane) {
   uint64_t all = 0;
-  for (const Slot slot : in.source) all |= unknown_bits(warp, slot, lane);
+  for (const RegisterSlot slot : in.source) all |= unknown_bits(warp, slot, lane);
   return all & low_bytes(in.width);
 }
 
@@ -72,22 +72,23 @@ Bits changed_bits(Warp& warp, const Instruction& in, uint32_t lanes) {
   std::array<int, kSources> unknown{};
   uint32_t count = 0;
   for (int i = 0; i < static_cast<int>(kSources); ++i) {
-    const Slot from = in.source[i];
+    const RegisterSlot from = in.source[i];
     trial_in.source[i].at = at += kEach;
     std::memcpy(file + at, warp.registers + from.at, lane_bytes(from));
     if (poison(warp, from).lanes & lanes) unknown[count++] = i;
   }
-  for (Slot& slot : trial_in.result) slot.at = at += kEach;
+  for (RegisterSlot& slot : trial_in.result) slot.at = at += kEach;
   if (in.pair.at) trial_in.pair.at = at += kEach;
   const auto slots = results(trial_in);
   const auto value = [&](int r, int lane) { return lane_value(file, slots[r], lane); };
   Bits first{}, changed{};
   in.run(trial, trial_in, lanes);
   for (int r = 0; r < kResults; ++r) for_lanes(lanes, [&](int lane) { first[r][lane] = value(r, lane); });
-  for (uint32_t turn = 1; turn < 1u << count; ++turn) {  // as in a Gray code, one source changes from turn to turn
-    const int i = unknown[std::countr_zero(turn)];
+  for (uint32_t iteration = 1; iteration < 1u << count;
+       ++iteration) {  // as in a Gray code, one source changes from iteration to iteration
+    const int i = unknown[std::countr_zero(iteration)];
     for_lanes(lanes & poison(warp, in.source[i]).lanes, [&](int lane) {
-      const Slot slot = trial_in.source[i];
+      const RegisterSlot slot = trial_in.source[i];
       put_lane_value(file, slot, lane, lane_value(file, slot, lane) ^ unknown_bits(warp, in.source[i], lane));
     });
     in.run(trial, trial_in, lanes);
@@ -104,13 +105,13 @@ Bits changed_bits(Warp& warp, const Instruction& in, uint32_t lanes) {
 
 /// What the results hold whose sources hold unknown bits in these lanes, none of which must be known.
 Bits unknown_results(Warp& warp, const Instruction& in, uint32_t lanes) {
-  if (in.use == Use::Bits) return changed_bits(warp, in, lanes);
+  if (in.poison_rule == PoisonRule::Bits) return changed_bits(warp, in, lanes);
   Bits bits{};
   for_lanes(lanes, [&](int lane) {
     const uint64_t all = together(warp, in, lane);
     uint64_t out = all ? ~uint64_t{0} : 0;
-    if (in.use == Use::Carries) out = all | (0 - all);
-    if (in.use == Use::Halves)
+    if (in.poison_rule == PoisonRule::Carries) out = all | (0 - all);
+    if (in.poison_rule == PoisonRule::Halves)
       out = (unknown_bits(warp, in.source[0], lane) ? 0xffff0000u : 0u) |
             (unknown_bits(warp, in.source[1], lane) ? 0xffffu : 0u);
     for (auto& result : bits) result[lane] = out;
@@ -133,23 +134,23 @@ void must_be_known(Warp& warp, const Poison& found, uint32_t mask, const char* w
 
 }  // namespace
 
-uint64_t unknown_bits(Warp& warp, Slot slot, int lane) {
+uint64_t unknown_bits(Warp& warp, RegisterSlot slot, int lane) {
   return poison(warp, slot).lanes >> lane & 1 ? lane_value(warp.shadow.get(), slot, lane) : 0;
 }
 
-void add_unknown(Warp& warp, Slot slot, int lane, uint64_t bits, uint32_t origin) {
+void add_unknown(Warp& warp, RegisterSlot slot, int lane, uint64_t bits, uint32_t origin) {
   bits &= slot.bytes ? low_bytes(slot.bytes) : 1;
   if (!bits) return;
-  if (!warp.shadow) warp.shadow = zeroed<std::byte>(warp.block->kernel.registers.size());
+  if (!warp.shadow) warp.shadow = make_zeroed<std::byte>(warp.block->kernel.registers.size());
   put_lane_value(warp.shadow.get(), slot, lane, unknown_bits(warp, slot, lane) | bits);
   Poison& found = poison(warp, slot);
   found = {found.lanes | 1u << lane, origin};
 }
 
 void report_poison(Warp& warp, uint32_t origin, int lane, const char* what) {
-  const Block& block = *warp.block;
+  const SimBlock& block = *warp.block;
   const auto where = block.unwritten.find(origin);
-  fail(warp, lane, Result::LaunchFailed,
+  fail(warp, lane, CudaResult::LaunchFailed,
        fmt::format("{} depends on {}, which nothing has written and {} has read: uninitialised", what,
                    where == block.unwritten.end() ? "memory" : where->second, place_of(block.kernel, origin)));
 }
@@ -157,21 +158,21 @@ void report_poison(Warp& warp, uint32_t origin, int lane, const char* what) {
 void follow_poison(Warp& warp, const Instruction& in, uint32_t mask) {
   must_be_known(warp, poison(warp, in.guard), warp.active, "whether this is done");
   Poison all = sources(warp, in, mask);
-  switch (in.use) {
-    case Use::Load:
-    case Use::Store: must_be_known(warp, all, mask, "the address"); break;
-    case Use::Known: must_be_known(warp, all, mask, "what this does"); break;
-    case Use::Shuffle:
+  switch (in.poison_rule) {
+    case PoisonRule::Load:
+    case PoisonRule::Store: must_be_known(warp, all, mask, "the address"); break;
+    case PoisonRule::MustBeKnown: must_be_known(warp, all, mask, "what this does"); break;
+    case PoisonRule::Shuffle:
       for (const int i : {1, 2, 3}) must_be_known(warp, poison(warp, in.source[i]), mask, "which lane is read");
       return;  // shuffle_poison()
-    case Use::Together:
+    case PoisonRule::AllLanes:
       if (all.lanes) all.lanes = mask;
       break;
     default: break;
   }
-  if (in.use == Use::Store) return;
+  if (in.poison_rule == PoisonRule::Store) return;
   Bits bits{};
-  if (in.use == Use::Together)
+  if (in.poison_rule == PoisonRule::AllLanes)
     for (auto& result : bits) result.fill(~uint64_t{0});
   else if (all.lanes)
     bits = unknown_results(warp, in, all.lanes);

@@ -16,18 +16,18 @@ struct Poison {
   uint32_t origin = 0;  ///< the load that they came from
 };
 
-constexpr size_t lane_bytes(Slot slot) { return slot.bytes ? size_t{slot.bytes} * kLanes : sizeof(uint32_t); }
+constexpr size_t lane_bytes(RegisterSlot slot) { return slot.bytes ? size_t{slot.bytes} * kLanes : sizeof(uint32_t); }
 
 /// Of a warp that has a shadow.
-inline Poison& poison(Warp& warp, Slot slot) {
+inline Poison& poison(Warp& warp, RegisterSlot slot) {
   return *reinterpret_cast<Poison*>(warp.shadow.get() + slot.at + lane_bytes(slot));
 }
 
 /// The unknown bits of a lane's value. The warp has a shadow.
-uint64_t unknown_bits(Warp& warp, Slot slot, int lane);
+uint64_t unknown_bits(Warp& warp, RegisterSlot slot, int lane);
 
 /// Adds unknown bits, which came from the load `origin`; makes the shadow.
-void add_unknown(Warp& warp, Slot slot, int lane, uint64_t bits, uint32_t origin);
+void add_unknown(Warp& warp, RegisterSlot slot, int lane, uint64_t bits, uint32_t origin);
 
 /// Before an instruction runs: what its results will hold, from what its sources hold. Throws Fault where a value must
 /// be known. The warp has a shadow.

@@ -17,24 +17,24 @@ class PtxError : public std::runtime_error {
 };
 
 /// State spaces. Constant memory lies among the global allocations; parameters of a device function are local.
-enum class Space : uint8_t { Generic, Global, Shared, Local, Param };
+enum class StateSpace : uint8_t { Generic, Global, Shared, Local, Param };
 
 /// A line of the CUDA text that a statement came from; line 0: unknown.
-struct SourcePlace {
+struct SourceLocation {
   int file = 0, line = 0;
 };
 
 /// A declared array or scalar in memory.
-struct Variable {
+struct PtxVariable {
   std::string name;
-  Space space = Space::Global;
+  StateSpace space = StateSpace::Global;
   int64_t align = 1;
   int64_t bytes = 0;
   bool dynamic = false;         ///< `extern .shared x[]`: as large as the launch says
   std::vector<uint8_t> values;  ///< initial bytes; empty: zeros (global) or nothing (shared, local)
 };
 
-struct Operand {
+struct PtxOperand {
   enum class Kind : uint8_t {
     Register,  ///< `index` into PtxFunction::register_bytes
     Special,   ///< %tid.x and such: `name`
@@ -56,17 +56,17 @@ struct Operand {
   uint32_t index = 0;
   int64_t value = 0;
   std::string name;
-  std::vector<Operand> items;
-  std::vector<Operand> second;  ///< what follows `|`: the predicate of `%r1|%p1`
+  std::vector<PtxOperand> items;
+  std::vector<PtxOperand> second;  ///< what follows `|`: the predicate of `%r1|%p1`
 };
 
-struct Statement {
+struct PtxStatement {
   std::vector<std::string> opcode;  ///< the words between the dots: {"ld", "global", "f32"}
   int guard = -1;                   ///< a predicate register, or -1
   bool guard_negated = false;
-  std::vector<Operand> operands;
+  std::vector<PtxOperand> operands;
   std::string text;  ///< as written, blanks reduced
-  SourcePlace place;
+  SourceLocation place;
 };
 
 struct BranchTable {
@@ -78,18 +78,18 @@ struct PtxFunction {
   std::string name;
   bool entry = false;
   std::vector<uint32_t> params, results;  ///< into `variables`
-  std::vector<Variable> variables;
+  std::vector<PtxVariable> variables;
   std::vector<uint8_t> register_bytes;  ///< size of each register; 0 for a predicate
   std::vector<std::string> label_names;
   std::vector<uint32_t> labels;  ///< the statement that each label stands before
   std::vector<BranchTable> tables;
-  std::vector<Statement> statements;
+  std::vector<PtxStatement> statements;
   int64_t max_threads = 1024;  ///< .maxntid as a product
 };
 
 struct PtxModule {
   std::vector<std::string> files;  ///< by the numbers of .file
-  std::vector<Variable> variables;
+  std::vector<PtxVariable> variables;
   std::vector<PtxFunction> functions;
 };
 

@@ -22,30 +22,30 @@ class BodyParser {
   void parse();
 
  private:
-  struct Named {
+  struct Declaration {
     bool is_register = false;
     uint32_t index = 0;
   };
 
   void declare_registers();
-  void declare_variable(Space space);
+  void declare_variable(StateSpace space);
   void parse_place();
   void parse_statement();
-  void resolve_jump(Statement& statement);
+  void resolve_jump(PtxStatement& statement);
   void place_label(std::string_view name);
   bool accept_table(std::string_view label);
   uint32_t label(std::string_view name);
-  std::optional<Named> find(std::string_view name) const;
-  Operand parse_operand();
-  Operand parse_name(std::string_view name);
-  std::vector<Operand> parse_operands(std::string_view end);
+  std::optional<Declaration> find(std::string_view name) const;
+  PtxOperand parse_operand();
+  PtxOperand parse_name(std::string_view name);
+  std::vector<PtxOperand> parse_operands(std::string_view end);
 
   PtxLexer& in_;
   const PtxModule& module_;
   PtxFunction& function_;
-  std::vector<std::unordered_map<std::string, Named>> scopes_;
+  std::vector<std::unordered_map<std::string, Declaration>> scopes_;
   std::unordered_map<std::string, uint32_t> labels_;
-  SourcePlace place_;
+  SourceLocation place_;
 };
 
 void BodyParser::declare_registers() {
@@ -69,8 +69,8 @@ void BodyParser::declare_registers() {
   in_.expect(";");
 }
 
-void BodyParser::declare_variable(Space space) {
-  Variable variable = parse_variable(in_, space, false);
+void BodyParser::declare_variable(StateSpace space) {
+  PtxVariable variable = parse_variable(in_, space, false);
   in_.expect(";");
   scopes_.back()[variable.name] = {false, static_cast<uint32_t>(function_.variables.size())};
   function_.variables.push_back(std::move(variable));
@@ -117,37 +117,37 @@ bool BodyParser::accept_table(std::string_view name) {
   return true;
 }
 
-std::optional<BodyParser::Named> BodyParser::find(std::string_view name) const {
+std::optional<BodyParser::Declaration> BodyParser::find(std::string_view name) const {
   const std::string key(name);
   for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope)
     if (const auto found = scope->find(key); found != scope->end()) return found->second;
   return std::nullopt;
 }
 
-Operand BodyParser::parse_name(std::string_view name) {
-  Operand out;
+PtxOperand BodyParser::parse_name(std::string_view name) {
+  PtxOperand out;
   if (name == "_") return out;
   if (const auto found = find(name)) {
-    out.kind = found->is_register ? Operand::Kind::Register : Operand::Kind::Symbol;
+    out.kind = found->is_register ? PtxOperand::Kind::Register : PtxOperand::Kind::Symbol;
     out.index = found->index;
     return out;
   }
   for (uint32_t i = 0; i < module_.variables.size(); ++i)
     if (module_.variables[i].name == name) {
-      out.kind = Operand::Kind::Symbol;
+      out.kind = PtxOperand::Kind::Symbol;
       out.global = true;
       out.index = i;
       return out;
     }
-  out.kind = name[0] == '%' ? Operand::Kind::Special : Operand::Kind::Name;
+  out.kind = name[0] == '%' ? PtxOperand::Kind::Special : PtxOperand::Kind::Name;
   out.name = name;
   return out;
 }
 
-Operand BodyParser::parse_operand() {
-  Operand out;
+PtxOperand BodyParser::parse_operand() {
+  PtxOperand out;
   if (in_.accept("[")) {
-    out.kind = Operand::Kind::Address;
+    out.kind = PtxOperand::Kind::Address;
     out.items.push_back(parse_operand());
     out.value = std::exchange(out.items[0].value, 0);
     in_.expect("]");
@@ -155,7 +155,7 @@ Operand BodyParser::parse_operand() {
   }
   if (in_.peek() == "{" || in_.peek() == "(") {
     const bool vector = in_.take() == "{";
-    out.kind = vector ? Operand::Kind::Vector : Operand::Kind::List;
+    out.kind = vector ? PtxOperand::Kind::Vector : PtxOperand::Kind::List;
     out.items = parse_operands(vector ? "}" : ")");
     return out;
   }
@@ -180,8 +180,8 @@ Operand BodyParser::parse_operand() {
   return out;
 }
 
-std::vector<Operand> BodyParser::parse_operands(std::string_view end) {
-  std::vector<Operand> out;
+std::vector<PtxOperand> BodyParser::parse_operands(std::string_view end) {
+  std::vector<PtxOperand> out;
   if (in_.accept(end)) return out;
   do out.push_back(parse_operand());
   while (in_.accept(","));
@@ -189,16 +189,16 @@ std::vector<Operand> BodyParser::parse_operands(std::string_view end) {
   return out;
 }
 
-void BodyParser::resolve_jump(Statement& statement) {
-  for (Operand& operand : statement.operands) {
-    if (operand.kind != Operand::Kind::Name) continue;
+void BodyParser::resolve_jump(PtxStatement& statement) {
+  for (PtxOperand& operand : statement.operands) {
+    if (operand.kind != PtxOperand::Kind::Name) continue;
     if (statement.opcode[0] == "bra") {
-      operand.kind = Operand::Kind::Label;
+      operand.kind = PtxOperand::Kind::Label;
       operand.index = label(operand.name);
     }
     for (uint32_t i = 0; statement.opcode[0] == "brx" && i < function_.tables.size(); ++i)
       if (function_.tables[i].name == operand.name) {
-        operand.kind = Operand::Kind::Table;
+        operand.kind = PtxOperand::Kind::Table;
         operand.index = i;
       }
   }
@@ -206,7 +206,7 @@ void BodyParser::resolve_jump(Statement& statement) {
 
 void BodyParser::parse_statement() {
   const size_t begin = in_.begin();
-  Statement statement;
+  PtxStatement statement;
   statement.place = place_;
   if (in_.accept("@")) {
     statement.guard_negated = in_.accept("!");
@@ -248,11 +248,11 @@ void BodyParser::parse() {
     } else if (in_.accept(".pragma")) {
       while (!in_.accept(";")) in_.take();
     } else if (in_.accept(".shared")) {
-      declare_variable(Space::Shared);
+      declare_variable(StateSpace::Shared);
     } else if (in_.accept(".local") || in_.accept(".param")) {
-      declare_variable(Space::Local);
+      declare_variable(StateSpace::Local);
     } else if (in_.accept(".global") || in_.accept(".const")) {
-      declare_variable(Space::Global);
+      declare_variable(StateSpace::Global);
     } else if (!in_.accept(";")) {
       parse_statement();
     }

@@ -15,13 +15,13 @@ struct Renaming {
   std::vector<uint32_t> variables;
 };
 
-void rename(Operand& operand, const Renaming& by) {
-  if (operand.kind == Operand::Kind::Register) operand.index += by.registers;
-  if (operand.kind == Operand::Kind::Label) operand.index += by.labels;
-  if (operand.kind == Operand::Kind::Table) operand.index += by.tables;
-  if (operand.kind == Operand::Kind::Symbol && !operand.global) operand.index = by.variables[operand.index];
-  for (Operand& item : operand.items) rename(item, by);
-  for (Operand& item : operand.second) rename(item, by);
+void rename(PtxOperand& operand, const Renaming& by) {
+  if (operand.kind == PtxOperand::Kind::Register) operand.index += by.registers;
+  if (operand.kind == PtxOperand::Kind::Label) operand.index += by.labels;
+  if (operand.kind == PtxOperand::Kind::Table) operand.index += by.tables;
+  if (operand.kind == PtxOperand::Kind::Symbol && !operand.global) operand.index = by.variables[operand.index];
+  for (PtxOperand& item : operand.items) rename(item, by);
+  for (PtxOperand& item : operand.second) rename(item, by);
 }
 
 class Inliner {
@@ -34,7 +34,7 @@ class Inliner {
       throw PtxError(
           fmt::format("the function {} calls itself, which the simulated device does not run", function.name));
     open_.push_back(function.name);
-    std::vector<Statement> old = std::move(function.statements);
+    std::vector<PtxStatement> old = std::move(function.statements);
     std::vector<uint32_t> moved(old.size() + 1);
     std::vector<uint32_t> labels = std::move(function.labels);
     function.statements.clear();
@@ -52,12 +52,12 @@ class Inliner {
   }
 
  private:
-  static bool is_call(const Statement& statement) { return statement.opcode[0] == "call"; }
+  static bool is_call(const PtxStatement& statement) { return statement.opcode[0] == "call"; }
 
-  PtxFunction callee(const Statement& call) {
-    for (const Operand& operand : call.operands)
+  PtxFunction callee(const PtxStatement& call) {
+    for (const PtxOperand& operand : call.operands)
       for (const PtxFunction& function : module_.functions)
-        if (operand.kind == Operand::Kind::Name && function.name == operand.name) {
+        if (operand.kind == PtxOperand::Kind::Name && function.name == operand.name) {
           PtxFunction out = function;
           expand(out);
           return out;
@@ -65,7 +65,7 @@ class Inliner {
     throw PtxError(fmt::format("'{}' calls a function that this module does not define", call.text));
   }
 
-  void splice(PtxFunction& caller, const Statement& call) {
+  void splice(PtxFunction& caller, const PtxStatement& call) {
     if (call.guard >= 0) throw PtxError(fmt::format("'{}': a call under a predicate is not supported", call.text));
     PtxFunction body = callee(call);
     Renaming by{static_cast<uint32_t>(caller.register_bytes.size()),
@@ -90,13 +90,13 @@ class Inliner {
     const uint32_t end = static_cast<uint32_t>(caller.labels.size());
     caller.labels.push_back(start + static_cast<uint32_t>(body.statements.size()));
     caller.label_names.push_back("the end of " + body.name);
-    for (Statement& statement : body.statements) {
-      for (Operand& operand : statement.operands) rename(operand, by);
+    for (PtxStatement& statement : body.statements) {
+      for (PtxOperand& operand : statement.operands) rename(operand, by);
       if (statement.guard >= 0) statement.guard += static_cast<int>(by.registers);
       if (statement.opcode[0] == "ret") {
         statement.opcode = {"bra"};
         statement.operands.assign(1, {});
-        statement.operands[0].kind = Operand::Kind::Label;
+        statement.operands[0].kind = PtxOperand::Kind::Label;
         statement.operands[0].index = end;
       }
       caller.statements.push_back(std::move(statement));
@@ -104,17 +104,17 @@ class Inliner {
   }
 
   /// The caller's variables as the callee's parameters and result.
-  static void bind(const Statement& call, const PtxFunction& body, std::vector<uint32_t>& variables) {
+  static void bind(const PtxStatement& call, const PtxFunction& body, std::vector<uint32_t>& variables) {
     bool named = false;
-    for (const Operand& operand : call.operands) {
-      named |= operand.kind == Operand::Kind::Name;
-      if (operand.kind != Operand::Kind::List) continue;
+    for (const PtxOperand& operand : call.operands) {
+      named |= operand.kind == PtxOperand::Kind::Name;
+      if (operand.kind != PtxOperand::Kind::List) continue;
       const std::vector<uint32_t>& formal = named ? body.params : body.results;
       if (formal.size() != operand.items.size())
         throw PtxError(fmt::format("'{}' passes {} parameters or results, {} has {}", call.text, operand.items.size(),
                                    body.name, formal.size()));
       for (size_t i = 0; i < formal.size(); ++i) {
-        if (operand.items[i].kind != Operand::Kind::Symbol)
+        if (operand.items[i].kind != PtxOperand::Kind::Symbol)
           throw PtxError(fmt::format("'{}': parameters in registers are not supported", call.text));
         variables[formal[i]] = operand.items[i].index;
       }

@@ -23,11 +23,11 @@ PtxNumber parse_number(PtxLexer& in) {
   const std::string word(in.take());
   PtxNumber out;
   if (word.size() > 2 && word[0] == '0' && (word[1] == 'f' || word[1] == 'F' || word[1] == 'd' || word[1] == 'D')) {
-    out.kind = word[1] == 'f' || word[1] == 'F' ? Operand::Kind::Float32 : Operand::Kind::Float64;
+    out.kind = word[1] == 'f' || word[1] == 'F' ? PtxOperand::Kind::Float32 : PtxOperand::Kind::Float64;
     out.value = static_cast<int64_t>(std::strtoull(word.c_str() + 2, nullptr, 16));
   } else if (word.find('.') != std::string::npos) {
     const double number = minus ? -std::strtod(word.c_str(), nullptr) : std::strtod(word.c_str(), nullptr);
-    out.kind = Operand::Kind::Float64;
+    out.kind = PtxOperand::Kind::Float64;
     std::memcpy(&out.value, &number, sizeof number);
     return out;
   } else if (word[0] >= '0' && word[0] <= '9') {
@@ -42,7 +42,7 @@ PtxNumber parse_number(PtxLexer& in) {
 
 namespace {
 
-void parse_values(PtxLexer& in, Variable& variable, int64_t element) {
+void parse_values(PtxLexer& in, PtxVariable& variable, int64_t element) {
   const auto append = [&](const PtxNumber& number) {
     const auto* bytes = reinterpret_cast<const uint8_t*>(&number.value);
     variable.values.insert(variable.values.end(), bytes, bytes + element);
@@ -56,8 +56,8 @@ void parse_values(PtxLexer& in, Variable& variable, int64_t element) {
 
 }  // namespace
 
-Variable parse_variable(PtxLexer& in, Space space, bool external) {
-  Variable out;
+PtxVariable parse_variable(PtxLexer& in, StateSpace space, bool external) {
+  PtxVariable out;
   out.space = space;
   int64_t element = -1, lanes = 1;
   for (;;) {
@@ -94,7 +94,7 @@ Variable parse_variable(PtxLexer& in, Space space, bool external) {
   }
   out.bytes = element * count;
   out.align = std::max(out.align, element);
-  out.dynamic = external && space == Space::Shared;
+  out.dynamic = external && space == StateSpace::Shared;
   if (in.accept("=")) parse_values(in, out, element / lanes);
   if (!out.values.empty())
     out.values.resize(
@@ -124,7 +124,7 @@ std::vector<uint32_t> PtxParser::parse_parameters(PtxFunction& function) {
   while (!in_.accept(")")) {
     if (!in_.accept(".param")) in_.fail("parameters in registers are not supported: .param was expected");
     out.push_back(static_cast<uint32_t>(function.variables.size()));
-    function.variables.push_back(parse_variable(in_, function.entry ? Space::Param : Space::Local, false));
+    function.variables.push_back(parse_variable(in_, function.entry ? StateSpace::Param : StateSpace::Local, false));
     in_.accept(",");
   }
   return out;
@@ -181,7 +181,8 @@ PtxModule PtxParser::parse() {
       parse_function(word == ".entry");
       external = false;
     } else if (word == ".global" || word == ".const" || word == ".shared") {
-      module_.variables.push_back(parse_variable(in_, word == ".shared" ? Space::Shared : Space::Global, external));
+      module_.variables.push_back(
+          parse_variable(in_, word == ".shared" ? StateSpace::Shared : StateSpace::Global, external));
       in_.expect(";");
       external = false;
     } else {

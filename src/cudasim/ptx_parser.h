@@ -11,14 +11,14 @@ namespace sinter::runtime::cuda::sim {
 int64_t type_bytes(std::string_view type);
 
 struct PtxNumber {
-  Operand::Kind kind = Operand::Kind::Integer;
+  PtxOperand::Kind kind = PtxOperand::Kind::Integer;
   int64_t value = 0;
 };
 /// An integer, 0f or 0d with hexadecimal digits, or a decimal fraction (a Float64).
 PtxNumber parse_number(PtxLexer& in);
 
 /// What follows the word of a space in a declaration: alignment, type, name, extents and values.
-Variable parse_variable(PtxLexer& in, Space space, bool external);
+PtxVariable parse_variable(PtxLexer& in, StateSpace space, bool external);
 
 /// A body from `{` to its `}`.
 void parse_body(PtxLexer& in, const PtxModule& module, PtxFunction& function);

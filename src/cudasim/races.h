@@ -16,9 +16,9 @@ struct Actor {
   uint16_t instruction = 0;
 };
 
-enum class Touch : uint8_t { Read, Write, Atomic };
+enum class AccessKind : uint8_t { Read, Write, Atomic };
 
-inline bool is_ordered(const Stamp& before, const Actor& actor) {
+inline bool is_ordered(const AccessStamp& before, const Actor& actor) {
   if (before.when < actor.launch) return true;
   if (before.when < actor.block) return false;  // another block of this launch
   if (before.when < actor.barrier || before.thread == actor.thread) return true;
@@ -26,7 +26,7 @@ inline bool is_ordered(const Stamp& before, const Actor& actor) {
 }
 
 /// Whether all reads that `read` stands for are ordered before a write of `actor`.
-inline bool reads_are_ordered(const Stamp& read, const Actor& actor) {
+inline bool reads_are_ordered(const AccessStamp& read, const Actor& actor) {
   if (read.when < actor.launch) return true;
   if (read.blocks || read.when < actor.block) return false;
   if (read.when < actor.barrier) return true;
@@ -36,8 +36,8 @@ inline bool reads_are_ordered(const Stamp& read, const Actor& actor) {
 }
 
 /// The read of `actor` as the latest of those that the cell remembers.
-inline Stamp join_reads(const Stamp& old, const Actor& actor) {
-  Stamp read{actor.now, actor.thread, 0, 0, 0, 0, actor.instruction};
+inline AccessStamp join_reads(const AccessStamp& old, const Actor& actor) {
+  AccessStamp read{actor.now, actor.thread, 0, 0, 0, 0, actor.instruction};
   if (old.when < actor.launch) return read;
   read.blocks = old.blocks || old.when < actor.block;
   if (old.when < actor.barrier) return read;
@@ -49,15 +49,15 @@ inline Stamp join_reads(const Stamp& old, const Actor& actor) {
 
 /// Notes an access. Returns the earlier one that races with it, or null: one of the two writes, not both are atomic,
 /// and no barrier or launch stands between them.
-template <Touch kTouch>
-const Stamp* note_cell(Cell& cell, const Actor& actor) {
-  const bool both_atomic = kTouch == Touch::Atomic && cell.write.atomic;
+template <AccessKind kTouch>
+const AccessStamp* note_cell(ShadowCell& cell, const Actor& actor) {
+  const bool both_atomic = kTouch == AccessKind::Atomic && cell.write.atomic;
   if (!both_atomic && !is_ordered(cell.write, actor)) return &cell.write;
-  if constexpr (kTouch == Touch::Read) {
+  if constexpr (kTouch == AccessKind::Read) {
     cell.read = join_reads(cell.read, actor);
   } else {
     if (!reads_are_ordered(cell.read, actor)) return &cell.read;
-    cell.write = {actor.now, actor.thread, kTouch == Touch::Atomic, 0, 0, 0, actor.instruction};
+    cell.write = {actor.now, actor.thread, kTouch == AccessKind::Atomic, 0, 0, 0, actor.instruction};
   }
   return nullptr;
 }

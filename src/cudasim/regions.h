@@ -13,10 +13,10 @@ constexpr uint64_t kRedZone = 64;  ///< bytes between variables of shared and lo
 
 /// What the shadow says of a byte.
 /// Padding is what a variable's alignment leaves behind its end: compilers read it with wider accesses and drop it.
-enum ByteState : uint8_t { kUninitialised = 0, kInitialised = 1, kRed = 2, kPadding = 4 };
+enum ByteState : uint8_t { kUninitialized = 0, kInitialized = 1, kRed = 2, kPadding = 4 };
 
 /// One access. Time is a counter that grows at each launch, block, barrier and warp synchronisation.
-struct Stamp {
+struct AccessStamp {
   uint32_t when = 0;
   uint16_t thread : 10;  ///< in its block
   uint16_t atomic : 1;   ///< of a write
@@ -25,40 +25,41 @@ struct Stamp {
   uint16_t blocks : 1;   ///< of a read: other blocks read too in this launch
   uint16_t instruction = 0;
 };
-static_assert(sizeof(Stamp) == 8);
+static_assert(sizeof(AccessStamp) == 8);
 
-struct Cell {
-  Stamp write, read;
+struct ShadowCell {
+  AccessStamp write, read;
 };
 
 struct FreeMemory {
   void operator()(void* memory) const { std::free(memory); }
 };
 template <typename T>
-using Zeroed = std::unique_ptr<T[], FreeMemory>;
+using ZeroedArray = std::unique_ptr<T[], FreeMemory>;
 /// Zeros, of which the system gives pages as they are touched. Throws std::bad_alloc.
 template <typename T>
-Zeroed<T> zeroed(uint64_t count) {
+ZeroedArray<T> make_zeroed(uint64_t count) {
   void* memory = std::calloc(count ? count : 1, sizeof(T));
   if (!memory) throw std::bad_alloc();
-  return Zeroed<T>(static_cast<T*>(memory));
+  return ZeroedArray<T>(static_cast<T*>(memory));
 }
 
 /// A piece of device memory: an allocation, or the shared or local memory of a block.
-struct Region {
-  Region(uint64_t base, uint64_t bytes)
-      : base(base), bytes(bytes), data(zeroed<std::byte>(bytes + 16)), state(zeroed<uint8_t>(bytes + 16)) {}
+struct MemoryRegion {
+  MemoryRegion(uint64_t base, uint64_t bytes)
+      : base(base), bytes(bytes), data(make_zeroed<std::byte>(bytes + 16)), state(make_zeroed<uint8_t>(bytes + 16)) {}
 
   uint64_t base, bytes;
-  Zeroed<std::byte> data;
-  Zeroed<uint8_t> state;  ///< a ByteState per byte
-  Zeroed<Cell> cells;     ///< a cell per 4 bytes, or per byte once a smaller access was seen; null before the first
-  int shift = 2;          ///< a cell is of 1 << shift bytes
+  ZeroedArray<std::byte> data;
+  ZeroedArray<uint8_t> state;  ///< a ByteState per byte
+  ZeroedArray<ShadowCell>
+      cells;      ///< a cell per 4 bytes, or per byte once a smaller access was seen; null before the first
+  int shift = 2;  ///< a cell is of 1 << shift bytes
 
   std::string name() const;
 };
 
 /// Makes the cells fit accesses of `bytes` bytes: there are some, and small accesses have one per byte.
-void prepare_cells(Region& region, uint64_t bytes);
+void prepare_cells(MemoryRegion& region, uint64_t bytes);
 
 }  // namespace sinter::runtime::cuda::sim

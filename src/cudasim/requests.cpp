@@ -7,7 +7,7 @@ namespace {
 constexpr uint64_t kSectorBytes = 32, kBanks = 32, kBankBytes = 4, kPassBytes = kBanks * kBankBytes;
 }  // namespace
 
-void count_global(Counters& counters, const uint64_t* addresses, int count, uint64_t bytes) {
+void count_global(CostCounters& counters, const uint64_t* addresses, int count, uint64_t bytes) {
   uint64_t sectors[kLanes];
   bool ordered = true;
   for (int i = 0; i < count; ++i) {
@@ -23,7 +23,7 @@ void count_global(Counters& counters, const uint64_t* addresses, int count, uint
 
 // A pass gives each bank one word of 4 bytes, which any number of lanes may share. Wider accesses are made by as many
 // lanes at a time as 128 bytes serve: each then takes as many neighbouring banks as it has words.
-void count_shared(Counters& counters, const uint64_t* addresses, int count, uint64_t bytes) {
+void count_shared(CostCounters& counters, const uint64_t* addresses, int count, uint64_t bytes) {
   const uint64_t unit = std::max(bytes, kBankBytes), places = kPassBytes / unit;
   ++counters.shared_requests;
   for (int first = 0; first < count; first += static_cast<int>(places)) {

@@ -14,41 +14,41 @@ namespace {
 thread_local DeviceState* current_device = nullptr;
 
 struct ErrorText {
-  Result code;
+  CudaResult code;
   const char *name, *text;
 };
 constexpr ErrorText kErrors[] = {
-    {Result::Success, "CUDA_SUCCESS", "no error"},
-    {Result::InvalidValue, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
-    {Result::OutOfMemory, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
-    {Result::NotInitialized, "CUDA_ERROR_NOT_INITIALIZED", "initialization error"},
-    {Result::InvalidDevice, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
-    {Result::InvalidImage, "CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"},
-    {Result::InvalidContext, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
-    {Result::InvalidPtx, "CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"},
-    {Result::InvalidHandle, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
-    {Result::NotFound, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
-    {Result::NotReady, "CUDA_ERROR_NOT_READY", "device not ready"},
-    {Result::IllegalAddress, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
-    {Result::LaunchOutOfResources, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch"},
-    {Result::PeerAccessAlreadyEnabled, "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED", "peer access is already enabled"},
-    {Result::IllegalInstruction, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "an illegal instruction was encountered"},
-    {Result::MisalignedAddress, "CUDA_ERROR_MISALIGNED_ADDRESS", "misaligned address"},
-    {Result::InvalidPc, "CUDA_ERROR_INVALID_PC", "invalid program counter"},
-    {Result::LaunchFailed, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
-    {Result::NotSupported, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
+    {CudaResult::Success, "CUDA_SUCCESS", "no error"},
+    {CudaResult::InvalidValue, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
+    {CudaResult::OutOfMemory, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+    {CudaResult::NotInitialized, "CUDA_ERROR_NOT_INITIALIZED", "initialization error"},
+    {CudaResult::InvalidDevice, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
+    {CudaResult::InvalidImage, "CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"},
+    {CudaResult::InvalidContext, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
+    {CudaResult::InvalidPtx, "CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"},
+    {CudaResult::InvalidHandle, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
+    {CudaResult::NotFound, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
+    {CudaResult::NotReady, "CUDA_ERROR_NOT_READY", "device not ready"},
+    {CudaResult::IllegalAddress, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
+    {CudaResult::LaunchOutOfResources, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch"},
+    {CudaResult::PeerAccessAlreadyEnabled, "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED", "peer access is already enabled"},
+    {CudaResult::IllegalInstruction, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "an illegal instruction was encountered"},
+    {CudaResult::MisalignedAddress, "CUDA_ERROR_MISALIGNED_ADDRESS", "misaligned address"},
+    {CudaResult::InvalidPc, "CUDA_ERROR_INVALID_PC", "invalid program counter"},
+    {CudaResult::LaunchFailed, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
+    {CudaResult::NotSupported, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
 };
 
-const ErrorText* find_error(Result code) {
+const ErrorText* find_error(CudaResult code) {
   const auto found =
       std::find_if(std::begin(kErrors), std::end(kErrors), [&](const ErrorText& row) { return row.code == code; });
   return found == std::end(kErrors) ? nullptr : found;
 }
 
 DeviceState& device_at(DeviceNumber number) {
-  State& s = state();
-  if (!s.initialised) throw Refusal{Result::NotInitialized};
-  if (number < 0 || number >= s.settings.devices) throw Refusal{Result::InvalidDevice};
+  DriverState& s = state();
+  if (!s.initialized) throw ApiError{CudaResult::NotInitialized};
+  if (number < 0 || number >= s.settings.devices) throw ApiError{CudaResult::InvalidDevice};
   while (s.devices.size() <= static_cast<size_t>(number))
     s.devices.push_back(std::make_unique<DeviceState>(static_cast<int>(s.devices.size()), s.settings.memory));
   return *s.devices[static_cast<size_t>(number)];
@@ -77,7 +77,7 @@ int attribute_value(DeviceAttribute attribute) {
     case DeviceAttribute::MaxBlocksPerMultiprocessor: return 32;
     case DeviceAttribute::ReservedSharedMemoryPerBlock: return 1 << 10;
   }
-  throw Refusal{Result::InvalidValue};
+  throw ApiError{CudaResult::InvalidValue};
 }
 
 void note_leaks(DeviceState& device) {
@@ -97,20 +97,20 @@ void note_leaks(DeviceState& device) {
   note(device.modules.size(), "modules");
 }
 
-Result release(DeviceNumber number) {
+CudaResult release(DeviceNumber number) {
   DeviceState& device = device_at(number);
-  if (device.retained == 0) return Result::InvalidContext;
-  if (--device.retained) return Result::Success;
-  if (device.sticky == Result::Success) drain_all(device);
+  if (device.retained == 0) return CudaResult::InvalidContext;
+  if (--device.retained) return CudaResult::Success;
+  if (device.sticky == CudaResult::Success) drain_all(device);
   note_leaks(device);
   state().devices[static_cast<size_t>(number)] = std::make_unique<DeviceState>(number, state().settings.memory);
-  return Result::Success;
+  return CudaResult::Success;
 }
 
 }  // namespace
 
-State& state() {
-  static State& all = *new State;
+DriverState& state() {
+  static DriverState& all = *new DriverState;
   return all;
 }
 
@@ -122,109 +122,109 @@ DeviceState* current() {
 }
 void set_current(DeviceState* device) { current_device = device; }
 
-void fill_devices(Driver& table) {
+void fill_devices(DriverApi& table) {
   table.init = [](unsigned) {
-    return answer([] {
-      state().initialised = true;
-      return Result::Success;
+    return api_call([] {
+      state().initialized = true;
+      return CudaResult::Success;
     });
   };
-  table.driver_get_version = [](int* version) { return *version = 12080, Result::Success; };
-  table.get_error_name = [](Result code, const char** name) {
+  table.driver_get_version = [](int* version) { return *version = 12080, CudaResult::Success; };
+  table.get_error_name = [](CudaResult code, const char** name) {
     const ErrorText* row = find_error(code);
     *name = row ? row->name : nullptr;
-    return row ? Result::Success : Result::InvalidValue;
+    return row ? CudaResult::Success : CudaResult::InvalidValue;
   };
-  table.get_error_string = [](Result code, const char** text) {
+  table.get_error_string = [](CudaResult code, const char** text) {
     const ErrorText* row = find_error(code);
     *text = row ? row->text : nullptr;
-    return row ? Result::Success : Result::InvalidValue;
+    return row ? CudaResult::Success : CudaResult::InvalidValue;
   };
   table.device_get_count = [](int* count) {
-    return answer([&] {
-      if (!state().initialised) return Result::NotInitialized;
+    return api_call([&] {
+      if (!state().initialized) return CudaResult::NotInitialized;
       *count = state().settings.devices;
-      return Result::Success;
+      return CudaResult::Success;
     });
   };
   table.device_get = [](DeviceNumber* device, int index) {
-    return answer([&] {
+    return api_call([&] {
       device_at(index);
       *device = index;
-      return Result::Success;
+      return CudaResult::Success;
     });
   };
   table.device_get_name = [](char* name, int size, DeviceNumber device) {
-    return answer([&] {
+    return api_call([&] {
       device_at(device);
       std::snprintf(name, static_cast<size_t>(size), "Simulated GPU");
-      return Result::Success;
+      return CudaResult::Success;
     });
   };
   table.device_get_uuid = [](Uuid* uuid, DeviceNumber device) {
-    return answer([&] {
+    return api_call([&] {
       device_at(device);
       *uuid = {};
       uuid->bytes[0] = 's', uuid->bytes[1] = 'i', uuid->bytes[2] = 'm';
       uuid->bytes[15] = static_cast<unsigned char>(device);
-      return Result::Success;
+      return CudaResult::Success;
     });
   };
   table.device_total_mem = [](size_t* bytes, DeviceNumber device) {
-    return answer([&] {
+    return api_call([&] {
       *bytes = device_at(device).memory.total();
-      return Result::Success;
+      return CudaResult::Success;
     });
   };
   table.device_get_attribute = [](int* value, DeviceAttribute attribute, DeviceNumber device) {
-    return answer([&] {
+    return api_call([&] {
       device_at(device);
       *value = attribute_value(attribute);
-      return Result::Success;
+      return CudaResult::Success;
     });
   };
   table.device_can_access_peer = [](int* can, DeviceNumber device, DeviceNumber peer) {
-    return answer([&] {
+    return api_call([&] {
       device_at(device), device_at(peer);
       *can = device != peer;
-      return Result::Success;
+      return CudaResult::Success;
     });
   };
   table.device_primary_ctx_retain = [](ContextHandle* context, DeviceNumber number) {
-    return answer([&] {
+    return api_call([&] {
       DeviceState& device = device_at(number);
       ++device.retained;
       *context = &device.context;
-      return Result::Success;
+      return CudaResult::Success;
     });
   };
-  table.device_primary_ctx_release = [](DeviceNumber number) { return answer([&] { return release(number); }); };
+  table.device_primary_ctx_release = [](DeviceNumber number) { return api_call([&] { return release(number); }); };
   table.ctx_set_current = [](ContextHandle context) {
-    return answer([&] {
+    return api_call([&] {
       set_current(context ? &device_at(context->device) : nullptr);
-      return Result::Success;
+      return CudaResult::Success;
     });
   };
   table.ctx_get_current = [](ContextHandle* context) {
-    return answer([&] {
+    return api_call([&] {
       *context = current() ? &current()->context : nullptr;
-      return Result::Success;
+      return CudaResult::Success;
     });
   };
   table.ctx_synchronize = [] {
-    return answer_on_device([](DeviceState& device) {
+    return api_call_on_device([](DeviceState& device) {
       drain_all(device);
-      return Result::Success;
+      return CudaResult::Success;
     });
   };
   // Copies between devices pass through the host here: nothing is to be enabled.
   table.ctx_enable_peer_access = [](ContextHandle, unsigned) {
-    return answer_on_device([](DeviceState&) { return Result::Success; });
+    return api_call_on_device([](DeviceState&) { return CudaResult::Success; });
   };
 }
 
 void configure(const Settings& settings) {
-  State& s = state();
+  DriverState& s = state();
   std::lock_guard lock(s.mutex);
   s.settings = settings;
   for (const auto& device : s.devices)
@@ -246,7 +246,7 @@ std::string leaks() {
   return state().leaks;
 }
 
-Counters counters(const std::string& kernel) {
+CostCounters counters(const std::string& kernel) {
   std::lock_guard lock(state().mutex);
   return state().counters[kernel];
 }
@@ -260,9 +260,9 @@ void clear_reports() {
 
 }  // namespace sim
 
-const Driver& simulated_driver() {
-  static const Driver table = [] {
-    Driver filled;
+const DriverApi& simulated_driver() {
+  static const DriverApi table = [] {
+    DriverApi filled;
     sim::fill_devices(filled);
     sim::fill_memory(filled);
     sim::fill_streams(filled);

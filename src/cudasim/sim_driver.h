@@ -14,7 +14,7 @@
 namespace sinter::runtime::cuda {
 
 /// Devices of compute capability 9.0 whose modules are PTX text. Never null in any field.
-const Driver& simulated_driver();
+const DriverApi& simulated_driver();
 
 namespace sim {
 
@@ -41,7 +41,7 @@ std::string last_fault();
 std::string leaks();
 
 /// Of all launches of the kernel since clear_reports(), on all devices.
-Counters counters(const std::string& kernel);
+CostCounters counters(const std::string& kernel);
 
 /// Forgets faults, leaks and counters. A context that a fault has made unusable stays so until it is released.
 void clear_reports();

@@ -9,11 +9,11 @@
 
 namespace sinter::runtime::cuda::sim {
 
-void settle(Warp& warp) {
+void save_lane_pcs(Warp& warp) {
   for_lanes(warp.active, [&](int lane) { warp.lane_pc[lane] = warp.pc; });
 }
 
-void regroup(Warp& warp) {
+void select_active_lanes(Warp& warp) {
   const uint32_t ready = warp.alive & ~warp.parked;
   warp.pc = warp.other_pc = Warp::kNowhere;
   for_lanes(ready, [&](int lane) { warp.pc = std::min(warp.pc, warp.lane_pc[lane]); });
@@ -26,21 +26,21 @@ void regroup(Warp& warp) {
   });
 }
 
-std::string place_of(const Kernel& kernel, uint32_t instruction) {
-  const Statement& statement = kernel.statements[instruction];
+std::string place_of(const SimKernel& kernel, uint32_t instruction) {
+  const PtxStatement& statement = kernel.statements[instruction];
   const size_t file = static_cast<size_t>(statement.place.file);
   if (!statement.place.line) return fmt::format("`{}`", statement.text);
   const std::string& name = file < kernel.files.size() && !kernel.files[file].empty() ? kernel.files[file] : "line";
   return fmt::format("{}:{} `{}`", name, statement.place.line, statement.text);
 }
 
-std::string thread_name(const Block& block, uint32_t thread) {
+std::string thread_name(const SimBlock& block, uint32_t thread) {
   const auto& extent = block.shape.block;
   return fmt::format("({},{},{})", thread % extent[0], thread / extent[0] % extent[1], thread / extent[0] / extent[1]);
 }
 
-void fail(const Warp& warp, int lane, Result code, const std::string& what) {
-  const Block& block = *warp.block;
+void fail(const Warp& warp, int lane, CudaResult code, const std::string& what) {
+  const SimBlock& block = *warp.block;
   throw Fault(code, fmt::format("kernel {}, block ({},{},{}), thread {}, {}: {}", block.kernel.name, block.index[0],
                                 block.index[1], block.index[2],
                                 thread_name(block, warp.index * kLanes + static_cast<uint32_t>(lane)),

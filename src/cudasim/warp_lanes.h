@@ -18,10 +18,10 @@
 namespace sinter::runtime::cuda::sim {
 
 template <typename T>
-T* lanes(Warp& warp, Slot slot) {
+T* lanes(Warp& warp, RegisterSlot slot) {
   return reinterpret_cast<T*>(warp.registers + slot.at);
 }
-inline uint32_t& predicate(Warp& warp, Slot slot) { return *lanes<uint32_t>(warp, slot); }
+inline uint32_t& predicate(Warp& warp, RegisterSlot slot) { return *lanes<uint32_t>(warp, slot); }
 
 template <typename F>
 void for_lanes(uint32_t mask, F&& f) {
@@ -41,7 +41,7 @@ void assign(T* to, uint32_t mask, F&& f) {
 
 /// A lane's value in a register that may be wider than its type: extended by its sign, if it has one.
 template <typename T>
-void store_extended(Warp& warp, Slot slot, int lane, T value) {
+void store_extended(Warp& warp, RegisterSlot slot, int lane, T value) {
   std::byte* to = warp.registers + slot.at + lane * slot.bytes;
   if constexpr (std::is_integral_v<T>) {
     if (slot.bytes != sizeof(T)) {
@@ -76,7 +76,7 @@ void ternary(Warp& warp, const Instruction& in, uint32_t mask) {
 
 /// The one of these for so many sources.
 template <typename F, typename T, int kSources>
-Run lanewise() {
+WarpFunction lanewise() {
   if constexpr (kSources == 1)
     return unary<F, T>;
   else if constexpr (kSources == 2)

@@ -17,7 +17,7 @@ const Region& fixed_box(UOp n, size_t sources) {
   return n->region();
 }
 
-constexpr RuleRow kMovement[] = {
+constexpr GradientRuleEntry kMovement[] = {
     {Op::Reshape, [](Adjoint& a) { a.give(0, reshape(a.g, a.src(0)->shape)); }},
     {Op::Permute,
      [](Adjoint& a) {
@@ -41,28 +41,29 @@ constexpr RuleRow kMovement[] = {
 void after(Adjoint& a) {
   if (!std::holds_alternative<Region>(a.n->attr)) return a.give(0, a.g);
   const Region& box = fixed_box(a.n, 2);
-  if (a.wants(0)) a.give(0, where(pad(everywhere(a.src(1)), box, a.n->shape), like(a.g, 0.0), a.g));
+  if (a.wants(0)) a.give(0, where(pad(true_like(a.src(1)), box, a.n->shape), like(a.g, 0.0), a.g));
   if (a.wants(1)) a.give(1, shrink(a.g, box));
 }
 
-constexpr Rule kPassOn = [](Adjoint& a) { a.give(0, a.g); };
-constexpr RuleRow kState[] = {
-    {Op::Leaf, kPassOn},  // reached only where it is no gradient's end: a state made a leaf that does not require grad
+constexpr GradientRule kIdentityRule = [](Adjoint& a) { a.give(0, a.g); };
+constexpr GradientRuleEntry kState[] = {
+    {Op::Leaf,
+     kIdentityRule},  // reached only where it is no gradient's end: a state made a leaf that does not require grad
     {Op::After, after},
-    {Op::Contiguous, kPassOn},
+    {Op::Contiguous, kIdentityRule},
     {Op::Copy, [](Adjoint& a) { a.give(0, copy(a.g, a.src(0)->device)); }},
 };
 
 }  // namespace
 
-std::span<const RuleRow> movement_rules() { return kMovement; }
-std::span<const RuleRow> state_rules() { return kState; }
+std::span<const GradientRuleEntry> movement_rules() { return kMovement; }
+std::span<const GradientRuleEntry> state_rules() { return kState; }
 
-Rule rule_of(Op op) {
+GradientRule rule_of(Op op) {
   static const auto table = [] {
-    std::array<Rule, 256> rules{};
+    std::array<GradientRule, 256> rules{};
     for (auto family : {elementwise_rules(), movement_rules(), reduce_rules(), pick_rules(), state_rules()})
-      for (const RuleRow& row : family) rules[static_cast<size_t>(row.op)] = row.rule;
+      for (const GradientRuleEntry& row : family) rules[static_cast<size_t>(row.op)] = row.rule;
     return rules;
   }();
   return table[static_cast<size_t>(op)];

@@ -14,7 +14,7 @@ namespace sinter::autodiff {
 class Adjoint {
  public:
   Adjoint(ir::UOp node, ir::UOp gradient, std::vector<bool> wanted)
-      : n(node), g(gradient), wanted_(std::move(wanted)), given_(node->src.size()) {}
+      : n(node), g(gradient), wanted_(std::move(wanted)), source_gradients_(node->src.size()) {}
 
   const ir::UOp n;  ///< the node: its forward value is as good as any other
   const ir::UOp g;  ///< gradient of its value: same shape and dtype
@@ -22,30 +22,30 @@ class Adjoint {
   /// Whether source i requires grad and leads to where the gradient is wanted: for others a rule builds nothing.
   bool wants(size_t i) const { return wanted_[i]; }
   void give(size_t i, ir::UOp gradient) {
-    if (wanted_[i]) given_[i] = gradient;
+    if (wanted_[i]) source_gradients_[i] = gradient;
   }
   /// Null where the derivative is zero everywhere.
-  ir::UOp given(size_t i) const { return given_[i]; }
+  ir::UOp source_gradient(size_t i) const { return source_gradients_[i]; }
 
  private:
   std::vector<bool> wanted_;
-  std::vector<ir::UOp> given_;
+  std::vector<ir::UOp> source_gradients_;
 };
 
-using Rule = void (*)(Adjoint& a);
-struct RuleRow {
+using GradientRule = void (*)(Adjoint& a);
+struct GradientRuleEntry {
   ir::Op op;
-  Rule rule;
+  GradientRule rule;
 };
 
 /// The rule of an op; null for those with the trait kNoGrad.
-Rule rule_of(ir::Op op);
+GradientRule rule_of(ir::Op op);
 
 // The table's families.
-std::span<const RuleRow> elementwise_rules();
-std::span<const RuleRow> movement_rules();
-std::span<const RuleRow> reduce_rules();
-std::span<const RuleRow> pick_rules();
-std::span<const RuleRow> state_rules();
+std::span<const GradientRuleEntry> elementwise_rules();
+std::span<const GradientRuleEntry> movement_rules();
+std::span<const GradientRuleEntry> reduce_rules();
+std::span<const GradientRuleEntry> pick_rules();
+std::span<const GradientRuleEntry> state_rules();
 
 }  // namespace sinter::autodiff

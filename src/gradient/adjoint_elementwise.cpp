@@ -69,10 +69,10 @@ UOp condition_of(UOp select) {
   return condition;
 }
 
-constexpr Rule kFlat = [](Adjoint&) {};
+constexpr GradientRule kZeroRule = [](Adjoint&) {};
 constexpr double kLn2 = std::numbers::ln2;
 
-constexpr RuleRow kElementwise[] = {
+constexpr GradientRuleEntry kElementwise[] = {
     {Op::Neg, [](Adjoint& a) { a.give(0, -a.g); }},
     {Op::Abs,
      [](Adjoint& a) {
@@ -80,9 +80,9 @@ constexpr RuleRow kElementwise[] = {
        a.give(0, where(lt(zero, x), a.g, where(lt(x, zero), -a.g, zero_like(a.g))));
      }},
     {Op::Sqrt, [](Adjoint& a) { a.give(0, a.g * 0.5 / a.n); }},
-    {Op::Floor, kFlat},
-    {Op::Trunc, kFlat},
-    {Op::Round, kFlat},
+    {Op::Floor, kZeroRule},
+    {Op::Trunc, kZeroRule},
+    {Op::Round, kZeroRule},
     {Op::Exp, [](Adjoint& a) { a.give(0, a.g * a.n); }},
     {Op::Exp2, [](Adjoint& a) { a.give(0, a.g * (a.n * kLn2)); }},
     {Op::Log, [](Adjoint& a) { a.give(0, a.g / a.src(0)); }},
@@ -140,6 +140,6 @@ constexpr RuleRow kElementwise[] = {
 
 }  // namespace
 
-std::span<const RuleRow> elementwise_rules() { return kElementwise; }
+std::span<const GradientRuleEntry> elementwise_rules() { return kElementwise; }
 
 }  // namespace sinter::autodiff

@@ -9,23 +9,23 @@ using namespace sinter::ir;
 
 /// One index per row along the axis: the gradient is a comparison, which fuses with what made g, where a scatter would
 /// be a step of its own.
-UOp spread_one(UOp x, UOp index, UOp g, int64_t axis) {
+UOp one_hot_gradient(UOp x, UOp index, UOp g, int64_t axis) {
   Graph& graph = *x->graph;
   const Dim& size = x->shape[static_cast<size_t>(axis)];
   UOp i = cast(index, DType::I64);
   UOp extent =
       size.symbolic() ? bound_size(graph, size, x->device) : constant(graph, DType::I64, size.value(), x->device);
   if (!is_unsigned(index->dtype)) i = where(lt(i, like(i, 0.0)), i + broadcast_to(extent, i->shape), i);
-  UOp place = position(graph, x->shape, axis, x->device);
+  UOp place = axis_iota(graph, x->shape, axis, x->device);
   return where(eq(place, broadcast_to(i, x->shape)), broadcast_to(g, x->shape), like(x, 0.0));
 }
 
-constexpr RuleRow kPick[] = {
+constexpr GradientRuleEntry kPick[] = {
     {Op::Gather,
      [](Adjoint& a) {
        UOp x = a.src(0), index = a.src(1);
        const int64_t axis = a.n->integer();
-       if (index->shape[static_cast<size_t>(axis)] == 1) return a.give(0, spread_one(x, index, a.g, axis));
+       if (index->shape[static_cast<size_t>(axis)] == 1) return a.give(0, one_hot_gradient(x, index, a.g, axis));
        a.give(0, scatter_add(like(x, 0.0), index, a.g, axis));
      }},
     {Op::ScatterAdd,
@@ -37,6 +37,6 @@ constexpr RuleRow kPick[] = {
 
 }  // namespace
 
-std::span<const RuleRow> pick_rules() { return kPick; }
+std::span<const GradientRuleEntry> pick_rules() { return kPick; }
 
 }  // namespace sinter::autodiff

@@ -9,13 +9,13 @@ namespace {
 using namespace sinter::ir;
 
 /// x with one axis cut to [begin, end).
-UOp cut(UOp x, size_t axis, int64_t begin, int64_t end) {
-  Region box = whole(x->shape);
+UOp slice_axis(UOp x, size_t axis, int64_t begin, int64_t end) {
+  Region box = full_region(x->shape);
   box[axis] = {begin, end};
   return shrink(x, box);
 }
 /// The shape with one axis given as these.
-Shape axis_as(Shape shape, size_t axis, std::initializer_list<Dim> dims) {
+Shape replace_axis(Shape shape, size_t axis, std::initializer_list<Dim> dims) {
   std::vector<Dim> out(shape.begin(), shape.end());
   out.erase(out.begin() + static_cast<std::ptrdiff_t>(axis));
   out.insert(out.begin() + static_cast<std::ptrdiff_t>(axis), dims);
@@ -30,25 +30,25 @@ UOp product_of_others(UOp x, size_t axis) {
   const int64_t size = shape[axis].value();
   int64_t width = 1;
   while (width < size) width *= 2;
-  Region box = whole(shape);
-  const Shape filled = axis_as(shape, axis, {width});
+  Region box = full_region(shape);
+  const Shape filled = replace_axis(shape, axis, {width});
   if (size != width) {
-    UOp inside = pad(everywhere(x), box, filled);
+    UOp inside = pad(true_like(x), box, filled);
     x = pad(x, box, filled);
     x = where(inside, x, like(x, 1.0));
   }
   std::vector<UOp> levels{x};
   for (int64_t half = width / 2; half > 0; half /= 2) {
     UOp level = levels.back();
-    levels.push_back(cut(level, axis, 0, half) * cut(level, axis, half, 2 * half));
+    levels.push_back(slice_axis(level, axis, 0, half) * slice_axis(level, axis, half, 2 * half));
   }
   UOp others = like(levels.back(), 1.0);
   for (int64_t half = 1; half < width; half *= 2) {
     levels.pop_back();
-    const Shape pairs = axis_as(shape, axis, {2, half});
+    const Shape pairs = replace_axis(shape, axis, {2, half});
     UOp siblings = flip(reshape(levels.back(), pairs), {static_cast<int64_t>(axis)});
     UOp parents = expand(others, pairs, {static_cast<int64_t>(axis)});
-    others = reshape(parents * siblings, axis_as(shape, axis, {2 * half}));
+    others = reshape(parents * siblings, replace_axis(shape, axis, {2 * half}));
   }
   return size == width ? others : shrink(others, box);
 }
@@ -57,8 +57,8 @@ UOp product_of_others(UOp x, size_t axis) {
 /// as 1.
 UOp product_of_others_symbolic(UOp x, size_t axis) {
   const Dim size = x->shape[axis];
-  const Shape pairs = axis_as(x->shape, axis, {size, size});
-  auto number = [&](size_t at) { return position(*x->graph, pairs, static_cast<int64_t>(at), x->device); };
+  const Shape pairs = replace_axis(x->shape, axis, {size, size});
+  auto number = [&](size_t at) { return axis_iota(*x->graph, pairs, static_cast<int64_t>(at), x->device); };
   UOp all = expand(x, pairs, {static_cast<int64_t>(axis)});
   UOp others = where(eq(number(axis), number(axis + 1)), like(all, 1.0), all);
   return reduce(Combine::Mul, others, {static_cast<int64_t>(axis) + 1});
@@ -108,10 +108,10 @@ void scan(Adjoint& a) {
   a.give(0, flip(ir::scan(Combine::Add, flip(a.g, r.axes), r.axes[0]), r.axes));
 }
 
-constexpr RuleRow kReduce[] = {{Op::Reduce, reduction}, {Op::Scan, scan}};
+constexpr GradientRuleEntry kReduce[] = {{Op::Reduce, reduction}, {Op::Scan, scan}};
 
 }  // namespace
 
-std::span<const RuleRow> reduce_rules() { return kReduce; }
+std::span<const GradientRuleEntry> reduce_rules() { return kReduce; }
 
 }  // namespace sinter::autodiff

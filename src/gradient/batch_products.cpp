@@ -13,11 +13,11 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr size_t kFewest = 4;  ///< products from which one that reads copies of their factors is faster
-constexpr size_t kKinds = 8;   ///< of products that are told apart among the gradients of one value
+constexpr size_t kMinProducts = 4;  ///< products from which one that reads copies of their factors is faster
+constexpr size_t kMaxGroups = 8;    ///< of products that are told apart among the gradients of one value
 
 /// A sum of products of two values that are repeated along axes of each other, and what moves it into place.
-struct Product {
+struct SumOfProducts {
   std::vector<UOp> moves;  ///< outermost first
   UOp sum;
   std::array<UOp, 2> factors;  ///< as they are before they are repeated
@@ -25,23 +25,23 @@ struct Product {
 };
 
 /// Whether a node is computed when it is needed: one with storage is read, and may have let its sources go.
-bool computed_again(UOp n) { return !n->storage() && !n->src.empty(); }
+bool is_recomputed(UOp n) { return !n->storage() && !n->src.empty(); }
 
-std::optional<Product> as_product(UOp n) {
-  Product p;
-  for (; computed_again(n) && (n->op == Op::Permute || n->op == Op::Reshape || n->op == Op::Cast); n = n->src[0])
+std::optional<SumOfProducts> as_product(UOp n) {
+  SumOfProducts p;
+  for (; is_recomputed(n) && (n->op == Op::Permute || n->op == Op::Reshape || n->op == Op::Cast); n = n->src[0])
     p.moves.push_back(n);
-  if (!computed_again(n) || n->op != Op::Reduce || n->reduction().combine != ir::Combine::Add) return {};
+  if (!is_recomputed(n) || n->op != Op::Reduce || n->reduction().combine != ir::Combine::Add) return {};
   UOp product = n->src[0];
-  if (!computed_again(product) || product->op != Op::Mul) return {};
+  if (!is_recomputed(product) || product->op != Op::Mul) return {};
   p.sum = n;
   int64_t copied = 0;
   for (size_t i = 0; i < 2; ++i) {
     UOp repeat = product->src[i];
     const bool detached = repeat->op == Op::Detach;
-    if (detached && !computed_again(repeat)) return {};
+    if (detached && !is_recomputed(repeat)) return {};
     if (detached) repeat = repeat->src[0];
-    if (!computed_again(repeat) || repeat->op != Op::Expand) return {};
+    if (!is_recomputed(repeat) || repeat->op != Op::Expand) return {};
     p.repeats[i] = repeat;
     p.factors[i] = detached ? ir::detach(repeat->src[0]) : repeat->src[0];
     copied += p.factors[i]->shape.bound();
@@ -52,18 +52,18 @@ std::optional<Product> as_product(UOp n) {
 }
 
 /// Whether two nodes do the same to sources of one shape.
-bool alike(UOp a, UOp b) {
+bool same_op(UOp a, UOp b) {
   return a->op == b->op && a->dtype == b->dtype && a->shape == b->shape && a->attr == b->attr &&
          a->src[0]->shape == b->src[0]->shape;
 }
 
 /// Whether products differ only in their factors; those of `other` then stand in the order of the first one's.
-bool match(const Product& first, Product& other) {
-  if (!alike(first.sum, other.sum) ||
-      !std::equal(first.moves.begin(), first.moves.end(), other.moves.begin(), other.moves.end(), alike))
+bool match(const SumOfProducts& first, SumOfProducts& other) {
+  if (!same_op(first.sum, other.sum) ||
+      !std::equal(first.moves.begin(), first.moves.end(), other.moves.begin(), other.moves.end(), same_op))
     return false;
   const auto repeated = [&](size_t a, size_t b) {
-    return alike(first.repeats[0], other.repeats[a]) && alike(first.repeats[1], other.repeats[b]);
+    return same_op(first.repeats[0], other.repeats[a]) && same_op(first.repeats[1], other.repeats[b]);
   };
   if (repeated(0, 1)) return true;
   if (!repeated(1, 0)) return false;
@@ -72,67 +72,68 @@ bool match(const Product& first, Product& other) {
   return true;
 }
 
-Shape with_steps(const Shape& shape, size_t count) {
+Shape add_step_axis(const Shape& shape, size_t count) {
   std::vector<Dim> dims{static_cast<int64_t>(count)};
   dims.insert(dims.end(), shape.begin(), shape.end());
   return Shape(std::move(dims));
 }
 
-ir::Ints behind_steps(ir::Ints axes) {
+ir::Ints shift_axes(ir::Ints axes) {
   for (int64_t& a : axes) ++a;
   return axes;
 }
 
-UOp moved(UOp n, UOp move) {
+UOp apply_move(UOp n, UOp move) {
   if (move->op == Op::Permute) return ir::permute(n, move->ints());
   return move->op == Op::Reshape ? ir::reshape(n, move->shape) : ir::cast(n, move->dtype);
 }
 
-UOp join(std::span<const Product> products) {
+UOp batch_group(std::span<const SumOfProducts> products) {
   std::array<UOp, 2> stacks;
   for (size_t i = 0; i < 2; ++i) {
     std::vector<UOp> steps;
-    for (const Product& p : products) steps.push_back(ir::reshape(p.factors[i], with_steps(p.factors[i]->shape, 1)));
+    for (const SumOfProducts& p : products)
+      steps.push_back(ir::reshape(p.factors[i], add_step_axis(p.factors[i]->shape, 1)));
     UOp repeat = products[0].repeats[i];
-    stacks[i] = ir::expand(ir::contiguous(ir::cat(steps, 0)), with_steps(repeat->shape, products.size()),
-                           behind_steps(repeat->ints()));
+    stacks[i] = ir::expand(ir::contiguous(ir::cat(steps, 0)), add_step_axis(repeat->shape, products.size()),
+                           shift_axes(repeat->ints()));
   }
   ir::Ints axes{0};
-  for (int64_t a : behind_steps(products[0].sum->reduction().axes)) axes.push_back(a);
+  for (int64_t a : shift_axes(products[0].sum->reduction().axes)) axes.push_back(a);
   UOp sum = ir::sum(stacks[0] * stacks[1], axes);
   const std::vector<UOp>& moves = products[0].moves;
-  for (auto move = moves.rbegin(); move != moves.rend(); ++move) sum = moved(sum, *move);
+  for (auto move = moves.rbegin(); move != moves.rend(); ++move) sum = apply_move(sum, *move);
   return sum;
 }
 
-struct Kind {
+struct ProductGroup {
   std::vector<size_t> places;  ///< among the parts
-  std::vector<Product> products;
+  std::vector<SumOfProducts> products;
 };
 
 }  // namespace
 
-std::vector<UOp> joined(std::span<const UOp> parts) {
+std::vector<UOp> batch_products(std::span<const UOp> parts) {
   std::vector<UOp> sums(parts.begin(), parts.end());
-  if (parts.size() < kFewest) return sums;
-  std::vector<Kind> kinds;
+  if (parts.size() < kMinProducts) return sums;
+  std::vector<ProductGroup> kinds;
   for (size_t i = 0; i < parts.size(); ++i) {
-    std::optional<Product> product = as_product(parts[i]);
+    std::optional<SumOfProducts> product = as_product(parts[i]);
     if (!product) continue;
     auto kind = kinds.begin();
     while (kind != kinds.end() && !match(kind->products[0], *product)) ++kind;
-    if (kind == kinds.end() && kinds.size() == kKinds) continue;
-    if (kind == kinds.end()) kind = kinds.insert(kind, Kind{});
+    if (kind == kinds.end() && kinds.size() == kMaxGroups) continue;
+    if (kind == kinds.end()) kind = kinds.insert(kind, ProductGroup{});
     kind->places.push_back(i);
     kind->products.push_back(std::move(*product));
   }
-  for (const Kind& k : kinds) {
-    const size_t count = k.places.size(), pieces = (count + ir::kMostJoined - 1) / ir::kMostJoined;
+  for (const ProductGroup& k : kinds) {
+    const size_t count = k.places.size(), pieces = (count + ir::kMaxCatParts - 1) / ir::kMaxCatParts;
     for (size_t i = 0, begin = 0; i < pieces; ++i) {
       const size_t end = count * (i + 1) / pieces;
-      if (end - begin >= kFewest) {
+      if (end - begin >= kMinProducts) {
         for (size_t p = begin; p < end; ++p) sums[k.places[p]] = {};
-        sums[k.places[begin]] = join(std::span(k.products).subspan(begin, end - begin));
+        sums[k.places[begin]] = batch_group(std::span(k.products).subspan(begin, end - begin));
       }
       begin = end;
     }

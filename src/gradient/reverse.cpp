@@ -17,12 +17,12 @@ namespace {
 
 using ir::UOp;
 
-bool passes(UOp n) { return n->state.requires_grad && !n->state.leaf; }
+bool propagates_gradient(UOp n) { return n->state.requires_grad && !n->state.leaf; }
 
 /// The sum of what arrived at a value, which is all that is left of it.
 UOp add_up(std::vector<UOp>& parts) {
   if (parts.size() > 1) {
-    const std::vector<UOp> sums = joined(parts);
+    const std::vector<UOp> sums = batch_products(parts);
     parts.assign(1, sums[0]);
     for (size_t i = 1; i < sums.size(); ++i) parts[0] = parts[0] + sums[i];
   }
@@ -31,8 +31,8 @@ UOp add_up(std::vector<UOp>& parts) {
 
 }  // namespace
 
-std::vector<UOp> carriers(UOp root) {
-  std::vector<UOp> order = ir::topological(std::span<const UOp>(&root, 1), passes);
+std::vector<UOp> gradient_nodes(UOp root) {
+  std::vector<UOp> order = ir::topological(std::span<const UOp>(&root, 1), propagates_gradient);
   std::erase_if(order, [](UOp n) { return !n->state.requires_grad; });
   std::reverse(order.begin(), order.end());
   for (UOp n : order)
@@ -48,7 +48,7 @@ std::vector<UOp> gradient(UOp y, UOp seed, std::span<const UOp> xs) {
   if (seed->shape != y->shape || seed->dtype != y->dtype)
     throw InternalError(
         fmt::format("gradient of {} with a seed of {}", ir::type_and_shape(y), ir::type_and_shape(seed)));
-  const std::vector<UOp> order = carriers(y);
+  const std::vector<UOp> order = gradient_nodes(y);
   // Numbers of this walk: the rules below make nodes, but walk none.
   for (size_t i = 0; i < order.size(); ++i) order[i]->position = static_cast<uint32_t>(i);
   const uint64_t mark = y->mark;
@@ -69,23 +69,23 @@ std::vector<UOp> gradient(UOp y, UOp seed, std::span<const UOp> xs) {
     wanted[xs[k]->position] = leads[xs[k]->position] = true;
   }
   for (size_t i = order.size(); i-- > 0;)
-    if (passes(order[i]))
+    if (propagates_gradient(order[i]))
       for (UOp s : order[i]->src) leads[i] = leads[i] || (carries(s) && leads[s->position]);
 
   std::vector<std::vector<UOp>> grads(order.size());  // of each value: their sum is its gradient
   grads[0] = {seed};
   for (size_t i = 0; i < order.size(); ++i) {
     UOp n = order[i];
-    if (grads[i].empty() || !leads[i] || !passes(n)) continue;
+    if (grads[i].empty() || !leads[i] || !propagates_gradient(n)) continue;
     std::vector<bool> sources;
     for (UOp s : n->src) sources.push_back(carries(s) && leads[s->position]);
     if (std::find(sources.begin(), sources.end(), true) == sources.end()) continue;
-    const Rule rule = rule_of(n->op);
+    const GradientRule rule = rule_of(n->op);
     if (!rule) throw InternalError(fmt::format("no gradient rule for {}", ir::info(n->op).name));
     Adjoint a(n, add_up(grads[i]), std::move(sources));
     rule(a);
     for (size_t k = 0; k < n->src.size(); ++k)
-      if (UOp part = a.given(k)) grads[n->src[k]->position].push_back(part);
+      if (UOp part = a.source_gradient(k)) grads[n->src[k]->position].push_back(part);
     if (!wanted[i]) grads[i] = {};
   }
 

@@ -12,7 +12,7 @@ namespace sinter::autodiff {
 /// The nodes that carry gradient from `root`: those that require grad, users before sources, `root` first. Goes past
 /// storage (SEMANTICS H2), not past leaves, which are listed. Throws UsageError when it meets a consumed node (G2);
 /// like every error here it has no place yet: the public call adds its own.
-std::vector<ir::UOp> carriers(ir::UOp root);
+std::vector<ir::UOp> gradient_nodes(ir::UOp root);
 
 /// d y / d x for each x, contracted with `seed`, which has y's shape and dtype. An x is a node, leaf or not: its
 /// gradient is complete even when another x lies behind it. Zeros where y is flat in x. Throws UsageError for an x that

@@ -12,25 +12,25 @@ using ir::Op;
 using ir::Scalar;
 
 /// One row: n results to `out`, sources at src[k] with steps of step[k] elements. Absent sources point at nothing.
-struct Row {
+struct ElementwiseRow {
   int64_t n;
   std::byte* out;
   const std::byte* src[3];
   int64_t step[3];
 };
-using RowLoop = void (*)(const Row&);
+using RowLoop = void (*)(const ElementwiseRow&);
 
 template <class T>
-T element(const Row& r, int k, int64_t i) {
+T element(const ElementwiseRow& r, int k, int64_t i) {
   return reinterpret_cast<const T*>(r.src[k])[i * r.step[k]];
 }
 
 template <class From, class To, class F>
-void unary(const Row& r) {
+void unary(const ElementwiseRow& r) {
   for (int64_t i = 0; i < r.n; ++i) reinterpret_cast<To*>(r.out)[i] = static_cast<To>(F{}(element<From>(r, 0, i)));
 }
 template <class T, class To, class F>
-void binary(const Row& r) {
+void binary(const ElementwiseRow& r) {
   To* out = reinterpret_cast<To*>(r.out);
   if (r.step[0] == 1 && r.step[1] == 1) {  // the steps known: this one vectorises
     const T *x = reinterpret_cast<const T*>(r.src[0]), *y = reinterpret_cast<const T*>(r.src[1]);
@@ -40,107 +40,107 @@ void binary(const Row& r) {
   for (int64_t i = 0; i < r.n; ++i) out[i] = static_cast<To>(F{}(element<T>(r, 0, i), element<T>(r, 1, i)));
 }
 template <class T>
-void fused(const Row& r) {
+void fused(const ElementwiseRow& r) {
   for (int64_t i = 0; i < r.n; ++i)
     reinterpret_cast<T*>(r.out)[i] = std::fma(element<T>(r, 0, i), element<T>(r, 1, i), element<T>(r, 2, i));
 }
 template <class T>
-void select(const Row& r) {
+void select(const ElementwiseRow& r) {
   for (int64_t i = 0; i < r.n; ++i)
     reinterpret_cast<T*>(r.out)[i] = element<uint8_t>(r, 0, i) ? element<T>(r, 1, i) : element<T>(r, 2, i);
 }
 
-struct Same {
+struct IdentityFn {
   template <class T>
   T operator()(T x) const {
     return x;
   }
 };
-struct NonZero {
+struct NonZeroFn {
   template <class T>
   bool operator()(T x) const {
     return x != 0;
   }
 };
-struct Neg {
+struct NegFn {
   template <class T>
   T operator()(T x) const {
     return -x;
   }
 };
-struct Sqrt {
+struct SqrtFn {
   template <class T>
   T operator()(T x) const {
     return std::sqrt(x);
   }
 };
-struct Abs {
+struct AbsFn {
   template <class T>
   T operator()(T x) const {
     return std::fabs(x);
   }
 };
-struct Floor {
+struct FloorFn {
   template <class T>
   T operator()(T x) const {
     return std::floor(x);
   }
 };
-struct Trunc {
+struct TruncFn {
   template <class T>
   T operator()(T x) const {
     return std::trunc(x);
   }
 };
-struct Round {
+struct RoundFn {
   template <class T>
   T operator()(T x) const {
     return std::nearbyint(x);
   }
 };
-struct Not {
+struct NotFn {
   template <class T>
   T operator()(T x) const {
     return static_cast<T>(~x);
   }
 };
-struct Lt {
+struct LtFn {
   template <class T>
   bool operator()(T x, T y) const {
     return x < y;
   }
 };
-struct Le {
+struct LeFn {
   template <class T>
   bool operator()(T x, T y) const {
     return x <= y;
   }
 };
-struct Eq {
+struct EqFn {
   template <class T>
   bool operator()(T x, T y) const {
     return x == y;
   }
 };
-struct Ne {
+struct NeFn {
   template <class T>
   bool operator()(T x, T y) const {
     return x != y;
   }
 };
-struct And {
+struct AndFn {
   template <class T>
   T operator()(T x, T y) const {
     return static_cast<T>(x & y);
   }
 };
-struct Or {
+struct OrFn {
   template <class T>
   T operator()(T x, T y) const {
     return static_cast<T>(x | y);
   }
 };
-struct Xor {
+struct XorFn {
   template <class T>
   T operator()(T x, T y) const {
     return static_cast<T>(x ^ y);
@@ -151,13 +151,13 @@ template <class T>
 uint64_t count(T y) {
   return static_cast<uint64_t>(y) % (8 * sizeof(T));
 }
-struct Shl {
+struct ShlFn {
   template <class T>
   T operator()(T x, T y) const {
     return static_cast<T>(static_cast<uint64_t>(x) << count(y));
   }
 };
-struct Shr {
+struct ShrFn {
   template <class T>
   T operator()(T x, T y) const {
     return static_cast<T>(x >> count(y));
@@ -165,44 +165,44 @@ struct Shr {
 };
 /// Integers wrap: sums are made on the unsigned type of 64 bits.
 template <class T>
-using Wide = std::conditional_t<std::is_floating_point_v<T>, T, uint64_t>;
-struct Add {
+using WrapType = std::conditional_t<std::is_floating_point_v<T>, T, uint64_t>;
+struct AddFn {
   template <class T>
   T operator()(T x, T y) const {
-    return static_cast<T>(Wide<T>(x) + Wide<T>(y));
+    return static_cast<T>(WrapType<T>(x) + WrapType<T>(y));
   }
 };
-struct Sub {
+struct SubFn {
   template <class T>
   T operator()(T x, T y) const {
-    return static_cast<T>(Wide<T>(x) - Wide<T>(y));
+    return static_cast<T>(WrapType<T>(x) - WrapType<T>(y));
   }
 };
-struct Mul {
+struct MulFn {
   template <class T>
   T operator()(T x, T y) const {
-    return static_cast<T>(Wide<T>(x) * Wide<T>(y));
+    return static_cast<T>(WrapType<T>(x) * WrapType<T>(y));
   }
 };
-struct Div {
+struct DivFn {
   template <class T>
   T operator()(T x, T y) const {
     return x / y;
   }
 };
-struct Ldexp {
+struct LdexpFn {
   template <class T>
   T operator()(T x, T y) const {
-    return ir::scaled_by(x, y);
+    return ir::ldexp_clamped(x, y);
   }
 };
-struct Max {
+struct MaxFn {
   template <class T>
   T operator()(T x, T y) const {
     return x >= y || x != x ? x : y;
   }
 };
-struct Min {
+struct MinFn {
   template <class T>
   T operator()(T x, T y) const {
     return x <= y || x != x ? x : y;
@@ -212,35 +212,35 @@ struct Min {
 template <class T>
 RowLoop loop_on(Op op) {
   switch (op) {
-    case Op::Add: return binary<T, T, Add>;
-    case Op::Sub: return binary<T, T, Sub>;
-    case Op::Mul: return binary<T, T, Mul>;
-    case Op::Max: return binary<T, T, Max>;
-    case Op::Min: return binary<T, T, Min>;
-    case Op::Lt: return binary<T, uint8_t, Lt>;
-    case Op::Le: return binary<T, uint8_t, Le>;
-    case Op::Eq: return binary<T, uint8_t, Eq>;
-    case Op::Ne: return binary<T, uint8_t, Ne>;
+    case Op::Add: return binary<T, T, AddFn>;
+    case Op::Sub: return binary<T, T, SubFn>;
+    case Op::Mul: return binary<T, T, MulFn>;
+    case Op::Max: return binary<T, T, MaxFn>;
+    case Op::Min: return binary<T, T, MinFn>;
+    case Op::Lt: return binary<T, uint8_t, LtFn>;
+    case Op::Le: return binary<T, uint8_t, LeFn>;
+    case Op::Eq: return binary<T, uint8_t, EqFn>;
+    case Op::Ne: return binary<T, uint8_t, NeFn>;
     case Op::Where: return select<T>;
     default: break;
   }
   if constexpr (std::is_floating_point_v<T>) {
-    if (op == Op::Div) return binary<T, T, Div>;
-    if (op == Op::Ldexp) return binary<T, T, Ldexp>;
-    if (op == Op::Neg) return unary<T, T, Neg>;
-    if (op == Op::Sqrt) return unary<T, T, Sqrt>;
-    if (op == Op::Abs) return unary<T, T, Abs>;
-    if (op == Op::Floor) return unary<T, T, Floor>;
-    if (op == Op::Trunc) return unary<T, T, Trunc>;
-    if (op == Op::Round) return unary<T, T, Round>;
+    if (op == Op::Div) return binary<T, T, DivFn>;
+    if (op == Op::Ldexp) return binary<T, T, LdexpFn>;
+    if (op == Op::Neg) return unary<T, T, NegFn>;
+    if (op == Op::Sqrt) return unary<T, T, SqrtFn>;
+    if (op == Op::Abs) return unary<T, T, AbsFn>;
+    if (op == Op::Floor) return unary<T, T, FloorFn>;
+    if (op == Op::Trunc) return unary<T, T, TruncFn>;
+    if (op == Op::Round) return unary<T, T, RoundFn>;
     if (op == Op::Fma) return fused<T>;
   } else {
-    if (op == Op::And) return binary<T, T, And>;
-    if (op == Op::Or) return binary<T, T, Or>;
-    if (op == Op::Xor) return binary<T, T, Xor>;
-    if (op == Op::Shl) return binary<T, T, Shl>;
-    if (op == Op::Shr) return binary<T, T, Shr>;
-    if (op == Op::Not) return unary<T, T, Not>;
+    if (op == Op::And) return binary<T, T, AndFn>;
+    if (op == Op::Or) return binary<T, T, OrFn>;
+    if (op == Op::Xor) return binary<T, T, XorFn>;
+    if (op == Op::Shl) return binary<T, T, ShlFn>;
+    if (op == Op::Shr) return binary<T, T, ShrFn>;
+    if (op == Op::Not) return unary<T, T, NotFn>;
   }
   return nullptr;
 }
@@ -248,11 +248,11 @@ RowLoop loop_on(Op op) {
 RowLoop boolean_loop(Op op) {
   switch (op) {
     case Op::And:
-    case Op::Mul: return binary<uint8_t, uint8_t, And>;
+    case Op::Mul: return binary<uint8_t, uint8_t, AndFn>;
     case Op::Or:
-    case Op::Add: return binary<uint8_t, uint8_t, Or>;
-    case Op::Eq: return binary<uint8_t, uint8_t, Eq>;
-    case Op::Ne: return binary<uint8_t, uint8_t, Ne>;
+    case Op::Add: return binary<uint8_t, uint8_t, OrFn>;
+    case Op::Eq: return binary<uint8_t, uint8_t, EqFn>;
+    case Op::Ne: return binary<uint8_t, uint8_t, NeFn>;
     case Op::Where: return select<uint8_t>;
     default: return nullptr;
   }
@@ -262,25 +262,25 @@ RowLoop boolean_loop(Op op) {
 template <class From>
 RowLoop cast_from(DType to) {
   switch (to) {
-    case DType::F32: return unary<From, float, Same>;
-    case DType::F64: return unary<From, double, Same>;
-    case DType::Bool: return unary<From, uint8_t, NonZero>;
+    case DType::F32: return unary<From, float, IdentityFn>;
+    case DType::F64: return unary<From, double, IdentityFn>;
+    case DType::Bool: return unary<From, uint8_t, NonZeroFn>;
     default: break;
   }
   if constexpr (!std::is_floating_point_v<From>) {
-    if (to == DType::I32) return unary<From, int32_t, Same>;
-    if (to == DType::I64 || to == DType::Index) return unary<From, int64_t, Same>;
-    if (to == DType::U8) return unary<From, uint8_t, Same>;
-    if (to == DType::U32) return unary<From, uint32_t, Same>;
-    if (to == DType::U64) return unary<From, uint64_t, Same>;
+    if (to == DType::I32) return unary<From, int32_t, IdentityFn>;
+    if (to == DType::I64 || to == DType::Index) return unary<From, int64_t, IdentityFn>;
+    if (to == DType::U8) return unary<From, uint8_t, IdentityFn>;
+    if (to == DType::U32) return unary<From, uint32_t, IdentityFn>;
+    if (to == DType::U64) return unary<From, uint64_t, IdentityFn>;
   }
   return nullptr;
 }
 
 /// The typed loop for an op, or null.
 RowLoop typed_loop(Op op, DType dtype, DType from) {
-  if (op == Op::Bitcast && size_of(dtype) == 4) return unary<uint32_t, uint32_t, Same>;
-  if (op == Op::Bitcast && size_of(dtype) == 8) return unary<uint64_t, uint64_t, Same>;
+  if (op == Op::Bitcast && size_of(dtype) == 4) return unary<uint32_t, uint32_t, IdentityFn>;
+  if (op == Op::Bitcast && size_of(dtype) == 8) return unary<uint64_t, uint64_t, IdentityFn>;
   const bool cast = op == Op::Cast;
   switch (from) {
     case DType::F32: return cast ? cast_from<float>(dtype) : loop_on<float>(op);
@@ -298,21 +298,21 @@ RowLoop typed_loop(Op op, DType dtype, DType from) {
 
 }  // namespace
 
-Array elementwise(Op op, DType dtype, DType from, std::span<const View> src) {
+Array elementwise(Op op, DType dtype, DType from, std::span<const StridedView> src) {
   Array out(dtype, src.back().shape);
   if (out.numel() == 0) return out;
   const std::vector<int64_t> step = row_major(out.shape);
-  const View& last = src.back();
+  const StridedView& last = src.back();
   // Absent sources repeat the last one; nothing reads them.
-  const View &a = src[0], &b = src.size() > 1 ? src[1] : last, &c = src.size() > 2 ? src[2] : last;
+  const StridedView &a = src[0], &b = src.size() > 1 ? src[1] : last, &c = src.size() > 2 ? src[2] : last;
   const RowLoop typed = typed_loop(op, dtype, from);
   const int64_t size = static_cast<int64_t>(size_of(dtype));
   for_rows<4>(out.shape, {&step, &a.step, &b.step, &c.step}, {0, a.offset, b.offset, c.offset},
               [&](int64_t n, const auto& at, const auto& by) {
-                Row row{n,
-                        out.data.data() + at[0] * size,
-                        {a.address(at[1]), b.address(at[2]), c.address(at[3])},
-                        {by[1], by[2], by[3]}};
+                ElementwiseRow row{n,
+                                   out.data.data() + at[0] * size,
+                                   {a.address(at[1]), b.address(at[2]), c.address(at[3])},
+                                   {by[1], by[2], by[3]}};
                 if (typed) return typed(row);
                 Scalar args[3];
                 for (int64_t i = 0; i < n; ++i) {

@@ -19,9 +19,9 @@ using ir::UOp;
       fmt::format("interpreting {} {}{}: {}", ir::info(n->op).name, name_of(n->dtype), to_string(n->shape), why));
 }
 
-class GraphRun {
+class GraphInterpreter {
  public:
-  GraphRun(std::span<const UOp> roots, const Inputs& inputs, InterpretOptions options)
+  GraphInterpreter(std::span<const UOp> roots, const GraphInputs& inputs, InterpretOptions options)
       : inputs_(inputs), options_(options), order_(ir::topological(roots, [&](UOp n) { return !stored(n); })) {
     // Reading storage may walk the graph again, so positions are taken now.
     sources_.resize(order_.size());
@@ -44,8 +44,8 @@ class GraphRun {
   std::vector<Array> run() {
     for (size_t i = 0; i < order_.size(); ++i) {
       if (uses_[i] == 0 || skipped_[i]) continue;
-      values_[i] = std::make_unique<View>(value(i));
-      for (uint32_t s : sources_[i]) let_go(s);
+      values_[i] = std::make_unique<StridedView>(value(i));
+      for (uint32_t s : sources_[i]) release_use(s);
     }
     std::vector<Array> out;
     for (uint32_t r : roots_) out.push_back(values_[r]->copy());
@@ -66,11 +66,11 @@ class GraphRun {
       skipped_[s] = order_[s]->op == Op::Mul && uses_[s] == 1 && is_float(order_[s]->dtype) && !stored(order_[s]);
     }
   }
-  void let_go(uint32_t i) {
+  void release_use(uint32_t i) {
     if (--uses_[i]) return;
     values_[i].reset();
     if (skipped_[i])
-      for (uint32_t s : sources_[i]) let_go(s);  // a skipped product's sources are never skipped: one level deep
+      for (uint32_t s : sources_[i]) release_use(s);  // a skipped product's sources are never skipped: one level deep
   }
 
   int64_t size(const Dim& d) const {
@@ -83,12 +83,12 @@ class GraphRun {
     for (const Dim& d : shape) out.push_back(size(d));
     return out;
   }
-  const View& source(size_t i, size_t k) const { return *values_[sources_[i][k]]; }
+  const StridedView& source(size_t i, size_t k) const { return *values_[sources_[i][k]]; }
 
-  View scalar(UOp n, ir::Scalar value) const {
+  StridedView scalar(UOp n, ir::Scalar value) const {
     Array a(n->dtype, {});
     a.set(0, value);
-    return View::of(std::move(a));
+    return StridedView::of(std::move(a));
   }
 
   /// Where the box of a Shrink, Pad or After lies: the attribute's begin plus the arguments from source `first` on.
@@ -105,7 +105,7 @@ class GraphRun {
     return begin;
   }
 
-  View leaf(UOp n) const {
+  StridedView leaf(UOp n) const {
     switch (n->op) {
       case Op::Const: return scalar(n, n->scalar());
       case Op::Num: return scalar(n, n->scalar());
@@ -113,7 +113,7 @@ class GraphRun {
       case Op::Arange: {
         Array a(n->dtype, sizes(n->shape));
         for (int64_t i = 0; i < a.numel(); ++i) a.set(i, ir::Scalar::of(n->dtype, i));
-        return View::of(std::move(a));
+        return StridedView::of(std::move(a));
       }
       case Op::Param: {
         const auto slot = static_cast<size_t>(n->integer());
@@ -121,7 +121,7 @@ class GraphRun {
         const Array& a = inputs_.params[slot];
         if (a.dtype != n->dtype || a.shape != sizes(n->shape))
           refuse(n, fmt::format("slot {} holds another type or shape", slot));
-        return View::borrow(a);
+        return StridedView::borrow(a);
       }
       case Op::Arg:
         if (static_cast<size_t>(n->integer()) >= inputs_.args.size())
@@ -141,9 +141,9 @@ class GraphRun {
     refuse(n, "no value for variable " + var.name());
   }
 
-  View value(size_t i) {
+  StridedView value(size_t i) {
     UOp n = order_[i];
-    if (stored(n)) return View::of(inputs_.read(n));
+    if (stored(n)) return StridedView::of(inputs_.read(n));
     switch (ir::info(n->op).cls) {
       case ir::OpClass::Leaf: return leaf(n);
       case ir::OpClass::Alu: return alu(i);
@@ -155,78 +155,79 @@ class GraphRun {
     }
   }
 
-  View alu(size_t i) const {
+  StridedView alu(size_t i) const {
     UOp n = order_[i];
     if (n->op == Op::Check) refuse(n, "an op of kernels");
-    std::vector<View> src;
+    std::vector<StridedView> src;
     for (size_t k = 0; k < sources_[i].size(); ++k) src.push_back(source(i, k));
-    return View::of(elementwise(n->op, n->dtype, src.back().dtype, src));
+    return StridedView::of(elementwise(n->op, n->dtype, src.back().dtype, src));
   }
 
-  View movement(size_t i) const {
+  StridedView movement(size_t i) const {
     UOp n = order_[i];
-    const View& x = source(i, 0);
+    const StridedView& x = source(i, 0);
     const std::vector<int64_t> shape = sizes(n->shape);
     switch (n->op) {
-      case Op::Reshape: return x.reshaped(shape);
-      case Op::Permute: return x.permuted(n->ints());
-      case Op::Expand: return x.expanded(shape, n->ints());
-      case Op::Shrink: return x.box(begin_of(i, 1, shape, x.shape), shape);
-      case Op::Flip: return x.flipped(n->ints());
+      case Op::Reshape: return x.reshape(shape);
+      case Op::Permute: return x.permute(n->ints());
+      case Op::Expand: return x.expand(shape, n->ints());
+      case Op::Shrink: return x.slice(begin_of(i, 1, shape, x.shape), shape);
+      case Op::Flip: return x.flip(n->ints());
       case Op::Window: {
         const auto axis = static_cast<size_t>(n->get<ir::WindowAttr>().axis);
-        return x.windowed(axis, n->get<ir::WindowAttr>().step, shape[axis]);
+        return x.window(axis, n->get<ir::WindowAttr>().step, shape[axis]);
       }
       case Op::Pad: {
         Array out(n->dtype, shape);
         copy_into(out, begin_of(i, 1, x.shape, shape), x);
-        return View::of(std::move(out));
+        return StridedView::of(std::move(out));
       }
       default: refuse(n, "no movement");
     }
   }
 
-  View reduction(size_t i) const {
+  StridedView reduction(size_t i) const {
     UOp n = order_[i];
     const uint32_t s = sources_[i][0];
-    Reduction r{n->reduction(), skipped_[s] && n->op == Op::Reduce, options_.exact_tree};
+    ReductionSpec r{n->reduction(), skipped_[s] && n->op == Op::Reduce, options_.exact_tree};
     const size_t of = r.product ? s : i;
-    std::vector<const View*> values;
+    std::vector<const StridedView*> values;
     for (size_t k = 0; k < sources_[of].size(); ++k) values.push_back(&source(of, k));
-    if (n->op == Op::Scan) return View::of(scan_view(r, values));
-    return View::of(reduce_view(r, values));
+    if (n->op == Op::Scan) return StridedView::of(scan_view(r, values));
+    return StridedView::of(reduce_view(r, values));
   }
 
-  View pick(size_t i) {
+  StridedView pick(size_t i) {
     UOp n = order_[i];
-    if (n->op == Op::Gather) return View::of(gather_view(source(i, 0), source(i, 1), n->integer(), index_error_));
-    return View::of(scatter_add_view(source(i, 0), source(i, 1), source(i, 2), n->integer(), index_error_));
+    if (n->op == Op::Gather)
+      return StridedView::of(gather_view(source(i, 0), source(i, 1), n->integer(), index_error_));
+    return StridedView::of(scatter_add_view(source(i, 0), source(i, 1), source(i, 2), n->integer(), index_error_));
   }
 
-  View state(size_t i) const {
+  StridedView state(size_t i) const {
     UOp n = order_[i];
     if (n->op != Op::After || !std::holds_alternative<ir::Region>(n->attr)) return source(i, 0);
     Array out = source(i, 0).copy();
-    const View& v = source(i, 1);
+    const StridedView& v = source(i, 1);
     copy_into(out, begin_of(i, 2, v.shape, out.shape), v);
-    return View::of(std::move(out));
+    return StridedView::of(std::move(out));
   }
 
-  const Inputs& inputs_;
+  const GraphInputs& inputs_;
   const InterpretOptions options_;
   const std::vector<UOp> order_;
   std::vector<std::vector<uint32_t>> sources_;
   std::vector<uint32_t> uses_, roots_;
   std::vector<bool> skipped_;
-  std::vector<std::unique_ptr<View>> values_;
+  std::vector<std::unique_ptr<StridedView>> values_;
   bool index_error_ = false;
 };
 
 }  // namespace
 
-std::vector<Array> interpret(std::span<const UOp> roots, const Inputs& inputs, InterpretOptions options,
+std::vector<Array> interpret(std::span<const UOp> roots, const GraphInputs& inputs, InterpretOptions options,
                              uint32_t* error) {
-  GraphRun run(roots, inputs, options);
+  GraphInterpreter run(roots, inputs, options);
   std::vector<Array> out = run.run();
   if (error && run.index_error()) *error |= kIndexError;
   return out;

@@ -43,25 +43,25 @@ int64_t bound_of(UOp range, const KernelInputs& inputs) {
   refuse(range, "its bound is neither Const nor Var");
 }
 
-struct Nest;
+struct EvaluationNest;
 /// A node to evaluate, by its position in the store's order; of a REDUCE with its loops.
 struct Evaluation {
   size_t node;
-  std::unique_ptr<Nest> body;
+  std::unique_ptr<EvaluationNest> body;
   bool shadows = false;  ///< its loops are open around it too: what they change is put back afterwards
 };
-/// Loops, outermost first, by number of their range. The first `given` of them are turned from outside.
-struct Nest {
+/// Loops, outermost first, by number of their range. The first `outer_count` of them are turned from outside.
+struct EvaluationNest {
   std::vector<size_t> loops;
-  size_t given = 0;
+  size_t outer_count = 0;
   std::vector<std::vector<Evaluation>> at;  ///< at[d]: what to evaluate whenever loop d - 1 turns; at[0]: once
 };
 
 /// One STORE of the SINK with all that it depends on. Its values are its own: another store may run between two
 /// evaluations of the same LOAD.
-class StoreRun {
+class StoreInterpreter {
  public:
-  StoreRun(UOp store, std::span<const UOp> outer, const KernelInputs& inputs)
+  StoreInterpreter(UOp store, std::span<const UOp> outer, const KernelInputs& inputs)
       : inputs_(inputs), order_(ir::topological(store)), value_(order_.size()) {
     for (UOp n : order_) {
       sources_.emplace_back();
@@ -88,12 +88,13 @@ class StoreRun {
     nest_ = build(std::move(loops), outer.size(), sources_[self], none, false);
   }
 
-  /// Runs the store at one point of the outer ranges; `turned` is the outermost that changed, 0 at the first point.
-  void run(const std::vector<int64_t>& point, size_t turned, bool first) {
-    std::copy(point.begin(), point.end(), index_.begin());
+  /// Runs the store at one point of the outer ranges; `outermost_changed` is the outermost that changed, 0 at the first
+  /// point.
+  void run(const std::vector<int64_t>& outer_index, size_t outermost_changed, bool first) {
+    std::copy(outer_index.begin(), outer_index.end(), index_.begin());
     for (size_t r : absent_)
       if (index_[r] != 0) return;  // a store that lacks an outer range runs at its first index only
-    loop(nest_, first || !absent_.empty() ? 0 : turned + 1, [this] { write(); });
+    loop(nest_, first || !absent_.empty() ? 0 : outermost_changed + 1, [this] { write(); });
   }
 
  private:
@@ -140,9 +141,9 @@ class StoreRun {
 
   /// The nest that evaluates `roots`. Of a REDUCE (`inner`) what does not change with its own loops is the surrounding
   /// nest's and goes to `outside`. Recursive in the depth to which REDUCEs stand in one another's loops.
-  Nest build(std::vector<size_t> loops, size_t given, std::span<const uint32_t> roots, std::vector<size_t>& outside,
-             bool inner) {
-    Nest nest{std::move(loops), given, {}};
+  EvaluationNest build(std::vector<size_t> loops, size_t outer_count, std::span<const uint32_t> roots,
+                       std::vector<size_t>& outside, bool inner) {
+    EvaluationNest nest{std::move(loops), outer_count, {}};
     nest.at.resize(nest.loops.size() + 1);
     std::vector<Evaluation> found;
     std::vector<bool> seen(order_.size(), false);
@@ -152,7 +153,7 @@ class StoreRun {
       stack.pop_back();
       if (seen[i] || order_[i]->op == Op::Range || order_[i]->op == Op::Param) continue;
       seen[i] = true;
-      if (inner && depth_of(nest.loops, i) <= given) {
+      if (inner && depth_of(nest.loops, i) <= outer_count) {
         outside.push_back(i);
         continue;
       }
@@ -169,7 +170,7 @@ class StoreRun {
         found.back().shadows |= std::find(nest.loops.begin(), nest.loops.end(), deeper.back()) != nest.loops.end();
       }
       found.back().body =
-          std::make_unique<Nest>(build(std::move(deeper), nest.loops.size(), src.first(values), stack, true));
+          std::make_unique<EvaluationNest>(build(std::move(deeper), nest.loops.size(), src.first(values), stack, true));
     }
     std::sort(found.begin(), found.end(), [](const Evaluation& a, const Evaluation& b) { return a.node < b.node; });
     for (Evaluation& e : found) {
@@ -181,10 +182,10 @@ class StoreRun {
 
   /// Turns the loops that are not given and calls `leaf` at each point. `stale`: the outermost depth to evaluate again.
   template <class Leaf>
-  void loop(const Nest& nest, size_t stale, Leaf leaf) {
+  void loop(const EvaluationNest& nest, size_t stale, Leaf leaf) {
     const size_t depth = nest.loops.size();
     std::vector<int64_t> bound(depth);
-    for (size_t d = nest.given; d < depth; ++d) {
+    for (size_t d = nest.outer_count; d < depth; ++d) {
       bound[d] = bound_now(nest.loops[d]);
       if (bound[d] <= 0) return;
       index_[nest.loops[d]] = 0;
@@ -194,11 +195,11 @@ class StoreRun {
         for (const Evaluation& e : nest.at[d]) evaluate(e);
       leaf();
       size_t d = depth;
-      for (; d > nest.given; --d) {
+      for (; d > nest.outer_count; --d) {
         if (++index_[nest.loops[d - 1]] < bound[d - 1]) break;
         index_[nest.loops[d - 1]] = 0;
       }
-      if (d == nest.given) return;
+      if (d == nest.outer_count) return;
       stale = d;
     }
   }
@@ -234,10 +235,12 @@ class StoreRun {
       out = ir::evaluate(n->op, n->dtype, order_[src.back()]->dtype, {args, src.size()});
   }
 
-  Combiner& combiner(size_t node) {
+  CombineEvaluator& combiner(size_t node) {
     auto it = combiners_.find(node);
     if (it == combiners_.end())
-      it = combiners_.emplace(node, Combiner(order_[node]->reduction(), ir::state_types(order_[node]), inputs_.written))
+      it = combiners_
+               .emplace(node, CombineEvaluator(order_[node]->reduction(), ir::accumulator_types(order_[node]),
+                                               inputs_.lower_combine))
                .first;
     return it->second;
   }
@@ -262,7 +265,7 @@ class StoreRun {
       values = value_;
       indices = index_;
     }
-    loop(*e.body, e.body->given + 1, [&] {
+    loop(*e.body, e.body->outer_count + 1, [&] {
       for (size_t k = 0; k < elements.size(); ++k) elements[k].push_back(value(src[k]));
     });
     if (e.shadows) {
@@ -323,9 +326,9 @@ class StoreRun {
   std::vector<std::vector<size_t>> bounds_;
   std::vector<int64_t> index_;  ///< where each range stands
   std::vector<std::vector<bool>> depends_;
-  std::unordered_map<size_t, Combiner> combiners_;  ///< by node
-  std::vector<size_t> absent_;                      ///< outer ranges that the store does not depend on
-  Nest nest_;
+  std::unordered_map<size_t, CombineEvaluator> combiners_;  ///< by node
+  std::vector<size_t> absent_;                              ///< outer ranges that the store does not depend on
+  EvaluationNest nest_;
 };
 
 }  // namespace
@@ -339,20 +342,20 @@ void interpret_kernel(UOp sink, const KernelInputs& inputs) {
   for (UOp r : outer) bound.push_back(bound_of(r, inputs));
   if (std::any_of(bound.begin(), bound.end(), [](int64_t b) { return b <= 0; })) return;
 
-  std::vector<StoreRun> stores;
+  std::vector<StoreInterpreter> stores;
   stores.reserve(sink->src.size());
   for (UOp s : sink->src) stores.emplace_back(s, outer, inputs);
-  std::vector<int64_t> point(outer.size(), 0);
-  size_t turned = 0;
+  std::vector<int64_t> outer_index(outer.size(), 0);
+  size_t outermost_changed = 0;
   for (bool first = true;; first = false) {
-    for (StoreRun& s : stores) s.run(point, turned, first);
+    for (StoreInterpreter& s : stores) s.run(outer_index, outermost_changed, first);
     size_t d = outer.size();
     for (; d > 0; --d) {
-      if (++point[d - 1] < bound[d - 1]) break;
-      point[d - 1] = 0;
+      if (++outer_index[d - 1] < bound[d - 1]) break;
+      outer_index[d - 1] = 0;
     }
     if (d == 0) return;
-    turned = d - 1;
+    outermost_changed = d - 1;
   }
 }
 

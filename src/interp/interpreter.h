@@ -22,7 +22,7 @@ inline constexpr uint32_t kIndexError = uint32_t{1} << kIndexErrorBit;
 int64_t position_of(ir::Scalar index, DType dtype, int64_t size);
 
 /// What a graph reads. Everything is borrowed for the call.
-struct Inputs {
+struct GraphInputs {
   std::span<const Array> params = {};        ///< Param n
   std::span<const ir::Scalar> args = {};     ///< Arg n
   std::map<std::string, int64_t> vars = {};  ///< by name; a variable that is not here has the value its sizes carry
@@ -31,15 +31,15 @@ struct Inputs {
 };
 
 struct InterpretOptions {
-  /// Reductions in the node's own dtype in the order of its Tree, bit for bit what kernels must give. Otherwise floats
-  /// are accumulated in double and rounded once.
+  /// Reductions in the node's own dtype in the order of its ReductionTree, bit for bit what kernels must give.
+  /// Otherwise floats are accumulated in double and rounded once.
   bool exact_tree = false;
 };
 
 /// The values of `roots` in a tensor graph or a plan graph. Intermediate values go after their last use.
 /// An index out of range gives 0, or is skipped, and sets kIndexError in `error`, if that is given.
 /// In a tensor graph the caller holds a GraphScope. Throws InternalError for what it cannot read and for kernel ops.
-std::vector<Array> interpret(std::span<const ir::UOp> roots, const Inputs& inputs, InterpretOptions options = {},
+std::vector<Array> interpret(std::span<const ir::UOp> roots, const GraphInputs& inputs, InterpretOptions options = {},
                              uint32_t* error = nullptr);
 
 /// Memory behind a Param of a kernel. Neighbouring axes of it may be one dim of a Param of fixed size.
@@ -56,12 +56,12 @@ struct KernelInputs {
   std::span<const ir::Scalar> args = {};     ///< Arg n
   uint32_t* error = nullptr;                 ///< receives the bits of Checks
   /// Makes of what a combine computes what kernels compute for it, in the same graph; as it stands where this is empty.
-  std::function<ir::UOp(ir::Graph&, ir::UOp)> written = {};
+  std::function<ir::UOp(ir::Graph&, ir::UOp)> lower_combine = {};
 };
 
 /// Runs kernel IR (the form that codegen/kernel/kernel.h states) exactly: points of the outer ranges in order, in each
-/// the stores in the SINK's order over their inner ranges by ascending id; reductions in the order of their Tree.
-/// Throws InternalError when a load or store whose gate is open lies outside its Param.
+/// the stores in the SINK's order over their inner ranges by ascending id; reductions in the order of their
+/// ReductionTree. Throws InternalError when a load or store whose gate is open lies outside its Param.
 void interpret_kernel(ir::UOp sink, const KernelInputs& inputs);
 
 }  // namespace sinter::runtime

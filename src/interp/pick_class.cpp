@@ -16,7 +16,7 @@ namespace {
 /// Calls visit(row-major position in `index`, offset of the picked element given the table's steps, -1 if out of
 /// range).
 template <class Visit>
-void for_picks(const View& index, const std::vector<int64_t>& step, int64_t offset, int64_t axis, int64_t size,
+void for_picks(const StridedView& index, const std::vector<int64_t>& step, int64_t offset, int64_t axis, int64_t size,
                Visit visit) {
   const auto a = static_cast<size_t>(axis);
   std::vector<int64_t> others = step;  // the position along the axis comes from the index
@@ -35,7 +35,7 @@ void for_picks(const View& index, const std::vector<int64_t>& step, int64_t offs
 
 }  // namespace
 
-Array gather_view(const View& x, const View& index, int64_t axis, bool& error) {
+Array gather_view(const StridedView& x, const StridedView& index, int64_t axis, bool& error) {
   Array out(x.dtype, index.shape);
   for_picks(index, x.step, x.offset, axis, x.shape[static_cast<size_t>(axis)], [&](int64_t i, int64_t at) {
     if (at >= 0)
@@ -46,7 +46,8 @@ Array gather_view(const View& x, const View& index, int64_t axis, bool& error) {
   return out;
 }
 
-Array scatter_add_view(const View& base, const View& index, const View& value, int64_t axis, bool& error) {
+Array scatter_add_view(const StridedView& base, const StridedView& index, const StridedView& value, int64_t axis,
+                       bool& error) {
   Array out = base.copy();
   const Array values = value.copy();
   for_picks(index, row_major(out.shape), 0, axis, out.shape[static_cast<size_t>(axis)], [&](int64_t i, int64_t at) {

@@ -1,4 +1,5 @@
-// Reductions: in double and rounded once, or in the type itself in the order of a Tree (ir/attr.h, SEMANTICS F2).
+// Reductions: in double and rounded once, or in the type itself in the order of a ReductionTree (ir/attr.h, SEMANTICS
+// F2).
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
@@ -16,10 +17,10 @@ namespace sinter::runtime {
 using ir::Combine;
 using ir::Scalar;
 
-/// A Combination as a list of evaluations on registers: its Args, then what the nodes give, in order.
+/// A CombineGraph as a list of evaluations on registers: its Args, then what the nodes give, in order.
 class CombineProgram {
  public:
-  CombineProgram(const ir::Combination& c, size_t args) : registers_(args) {
+  CombineProgram(const ir::CombineGraph& c, size_t args) : registers_(args) {
     std::unordered_map<ir::UOp, size_t> at;
     for (ir::UOp n : ir::topological(c.next)) {
       if (n->op == ir::Op::Arg) {
@@ -29,7 +30,7 @@ class CombineProgram {
       at[n] = registers_.size();
       registers_.push_back(n->op == ir::Op::Const ? n->scalar() : Scalar());
       if (n->op == ir::Op::Const) continue;
-      Line line{n->op, n->dtype, n->src.back()->dtype, at[n], n->src.size(), {}};
+      CombineInstruction line{n->op, n->dtype, n->src.back()->dtype, at[n], n->src.size(), {}};
       for (size_t k = 0; k < n->src.size(); ++k) line.src[k] = at.at(n->src[k]);
       lines_.push_back(line);
     }
@@ -41,7 +42,7 @@ class CombineProgram {
     Scalar* to = registers_.data();
     for (Scalar x : state) *to++ = x;
     for (Scalar x : other) *to++ = x;
-    for (const Line& line : lines_) {
+    for (const CombineInstruction& line : lines_) {
       const Scalar args[] = {registers_[line.src[0]], registers_[line.src[1]], registers_[line.src[2]]};
       registers_[line.to] = ir::evaluate(line.op, line.dtype, line.from, {args, line.count});
     }
@@ -49,14 +50,14 @@ class CombineProgram {
   }
 
  private:
-  struct Line {
+  struct CombineInstruction {
     ir::Op op;
     DType dtype, from;
     size_t to, count;
     size_t src[3];  ///< 0 where there is none
   };
   std::vector<Scalar> registers_;
-  std::vector<Line> lines_;
+  std::vector<CombineInstruction> lines_;
   std::vector<size_t> next_;
 };
 
@@ -64,7 +65,8 @@ namespace {
 
 /// What one row feeds to its accumulators: a, or a*b rounded to T.
 template <class T, class Acc, class F>
-void accumulate(const View& a, const View* b, std::span<const int64_t> acc_step, PooledVector<Acc>& acc, F combine) {
+void accumulate(const StridedView& a, const StridedView* b, std::span<const int64_t> acc_step, PoolVector<Acc>& acc,
+                F combine) {
   const std::vector<int64_t> steps(acc_step.begin(), acc_step.end());
   if (!b) {
     for_rows<2>(a.shape, {&a.step, &steps}, {a.offset, 0}, [&](int64_t n, const auto& at, const auto& by) {
@@ -97,9 +99,10 @@ void accumulate(const View& a, const View* b, std::span<const int64_t> acc_step,
 
 /// Floats in one chain per result, accumulated in Acc.
 template <class T, class Acc>
-Array chain(const Reduction& r, const View& a, const View* b, Array out, std::span<const int64_t> acc_step) {
-  const Scalar identity = ir::identity_of(r.attr.combine, a.dtype);
-  PooledVector<Acc> acc(static_cast<size_t>(out.numel()), static_cast<Acc>(identity.as_double()));
+Array chain(const ReductionSpec& r, const StridedView& a, const StridedView* b, Array out,
+            std::span<const int64_t> acc_step) {
+  const Scalar identity = ir::reduction_identity(r.attr.combine, a.dtype);
+  PoolVector<Acc> acc(static_cast<size_t>(out.numel()), static_cast<Acc>(identity.as_double()));
   const bool product = r.product;
   auto value = [product](T x, T y) { return static_cast<Acc>(product ? x * y : x); };
   switch (r.attr.combine) {
@@ -133,9 +136,9 @@ Array chain(const Reduction& r, const View& a, const View* b, Array out, std::sp
 }
 
 /// In double, rounded once, unless the numbers are to be those of kernels.
-std::vector<DType> accumulators(const Reduction& r, std::span<const View* const> views) {
+std::vector<DType> accumulators(const ReductionSpec& r, std::span<const StridedView* const> views) {
   std::vector<DType> types;
-  for (int k = 0; k < ir::state_count(r.attr.combine); ++k) {
+  for (int k = 0; k < ir::accumulator_count(r.attr.combine); ++k) {
     const DType t = views[static_cast<size_t>(k)]->dtype;
     types.push_back(t == DType::F32 && !r.exact ? DType::F64 : t);
   }
@@ -144,17 +147,17 @@ std::vector<DType> accumulators(const Reduction& r, std::span<const View* const>
 Scalar rounded(DType dtype, Scalar x) { return is_float(dtype) ? Scalar::of(dtype, x.as_double()) : x; }
 
 /// Any combine, type and tree: the elements of each result are brought together, then combined.
-Array one_by_one(const Reduction& r, std::span<const View* const> views, Array out) {
-  const View& a = *views[0];
+Array one_by_one(const ReductionSpec& r, std::span<const StridedView* const> views, Array out) {
+  const StridedView& a = *views[0];
   ir::Ints order;
   for (int64_t i = 0; i < static_cast<int64_t>(a.rank()); ++i)
     if (std::find(r.attr.axes.begin(), r.attr.axes.end(), i) == r.attr.axes.end()) order.push_back(i);
   order.insert(order.end(), r.attr.axes.begin(), r.attr.axes.end());
   std::vector<Array> sources;
-  for (const View* v : views) sources.push_back(v->permuted(order).copy());
+  for (const StridedView* v : views) sources.push_back(v->permute(order).copy());
   ir::ReduceAttr attr = r.attr;
   if (!r.exact) attr.tree = {};
-  Combiner combiner(attr, accumulators(r, views));
+  CombineEvaluator combiner(attr, accumulators(r, views));
   const size_t given = r.product ? 1 : views.size();
   const int64_t results = out.numel(), length = results ? sources[0].numel() / results : 0;
   std::vector<std::vector<Scalar>> values(given);
@@ -173,22 +176,23 @@ Array one_by_one(const Reduction& r, std::span<const View* const> views, Array o
 
 }  // namespace
 
-Combiner::Combiner(const ir::ReduceAttr& attr, std::vector<DType> types,
-                   const std::function<ir::UOp(ir::Graph&, ir::UOp)>& written)
+CombineEvaluator::CombineEvaluator(const ir::ReduceAttr& attr, std::vector<DType> types,
+                                   const std::function<ir::UOp(ir::Graph&, ir::UOp)>& lower_combine)
     : attr_(attr), element_(static_cast<size_t>(ir::value_count(attr.combine))) {
   for (size_t k = 0; k < types.size(); ++k)
-    identity_.push_back(ir::identity_of(attr.combine, types[k], static_cast<int>(k)));
-  ir::Combination step = ir::step_of(attr.combine, types), merge = ir::merge_of(attr.combine, types);
-  for (ir::Combination* c : {&step, &merge})
+    identity_.push_back(ir::reduction_identity(attr.combine, types[k], static_cast<int>(k)));
+  ir::CombineGraph step = ir::combine_step(attr.combine, types), merge = ir::combine_merge(attr.combine, types);
+  for (ir::CombineGraph* c : {&step, &merge})
     for (ir::UOp& n : c->next)
-      if (written) n = written(*c->graph, n);
+      if (lower_combine) n = lower_combine(*c->graph, n);
   step_ = std::make_shared<CombineProgram>(step, types.size() + element_.size());
   merge_ = std::make_shared<CombineProgram>(merge, 2 * types.size());
 }
 
-Combiner::State Combiner::block(std::span<const std::vector<Scalar>> values, size_t begin, size_t end) {
+CombineEvaluator::AccumulatorValues CombineEvaluator::block(std::span<const std::vector<Scalar>> values, size_t begin,
+                                                            size_t end) {
   const size_t lanes = static_cast<size_t>(attr_.tree.lanes);
-  std::vector<State> chains(lanes, identity_);
+  std::vector<AccumulatorValues> chains(lanes, identity_);
   for (size_t i = begin; i < end; ++i) {
     for (size_t k = 0; k < values.size(); ++k) element_[k] = values[k][i];
     step_->run(chains[(i - begin) % lanes], element_);
@@ -198,59 +202,61 @@ Combiner::State Combiner::block(std::span<const std::vector<Scalar>> values, siz
   return chains[0];
 }
 
-Scalar Combiner::reduce(std::span<const std::vector<Scalar>> values) {
+Scalar CombineEvaluator::reduce(std::span<const std::vector<Scalar>> values) {
   const auto result = static_cast<size_t>(attr_.result);
   const size_t length = values[0].size();
   if (attr_.tree.block <= 0) return block(values, 0, length)[result];
   const auto size = static_cast<size_t>(attr_.tree.block);
-  std::vector<State> parts;
+  std::vector<AccumulatorValues> parts;
   for (size_t i = 0; i < length; i += size) parts.push_back(block(values, i, std::min(i + size, length)));
-  for (auto count = static_cast<size_t>(attr_.tree.group); count > 0 && parts.size() > count; count = ir::Tree::kJoined)
-    parts = joined(parts, count);
-  return joined(parts, std::max<size_t>(parts.size(), 1))[0][result];
+  for (auto count = static_cast<size_t>(attr_.tree.group); count > 0 && parts.size() > count;
+       count = ir::ReductionTree::kFanIn)
+    parts = merge_groups(parts, count);
+  return merge_groups(parts, std::max<size_t>(parts.size(), 1))[0][result];
 }
 
 /// What each `count` of the states come to in one chain.
-std::vector<Combiner::State> Combiner::joined(const std::vector<State>& parts, size_t count) {
-  std::vector<State> out((std::max<size_t>(parts.size(), 1) + count - 1) / count, identity_);
+std::vector<CombineEvaluator::AccumulatorValues> CombineEvaluator::merge_groups(
+    const std::vector<AccumulatorValues>& parts, size_t count) {
+  std::vector<AccumulatorValues> out((std::max<size_t>(parts.size(), 1) + count - 1) / count, identity_);
   for (size_t i = 0; i < parts.size(); ++i) merge_->run(out[i / count], parts[i]);
   return out;
 }
 
-Scalar Combiner::add(bool first, std::span<const Scalar> element) {
+Scalar CombineEvaluator::add(bool first, std::span<const Scalar> element) {
   if (first) state_ = identity_;
   step_->run(state_, element);
   return state_[static_cast<size_t>(attr_.result)];
 }
 
-Array reduce_view(const Reduction& r, std::span<const View* const> views) {
-  const View& a = *views[0];
-  const View* b = views.size() > 1 ? views[1] : nullptr;
+Array reduce_view(const ReductionSpec& r, std::span<const StridedView* const> views) {
+  const StridedView& a = *views[0];
+  const StridedView* b = views.size() > 1 ? views[1] : nullptr;
   const std::vector<int64_t> shape = ir::without(a.shape, r.attr.axes);
   Array out(views[static_cast<size_t>(r.attr.result)]->dtype, shape);
   std::vector<int64_t> acc_step = ir::with_axes(row_major(shape), r.attr.axes, [](int64_t) { return 0; });
-  const bool one_chain = r.attr.tree == ir::Tree{};
-  if (ir::state_count(r.attr.combine) > 1) return one_by_one(r, views, std::move(out));
+  const bool one_chain = r.attr.tree == ir::ReductionTree{};
+  if (ir::accumulator_count(r.attr.combine) > 1) return one_by_one(r, views, std::move(out));
   if (a.dtype == DType::F64 && (one_chain || !r.exact)) return chain<double, double>(r, a, b, std::move(out), acc_step);
   if (a.dtype == DType::F32 && !r.exact) return chain<float, double>(r, a, b, std::move(out), acc_step);
   if (a.dtype == DType::F32 && one_chain) return chain<float, float>(r, a, b, std::move(out), acc_step);
   return one_by_one(r, views, std::move(out));
 }
 
-Array scan_view(const Reduction& r, std::span<const View* const> views) {
-  const View& a = *views[0];
+Array scan_view(const ReductionSpec& r, std::span<const StridedView* const> views) {
+  const StridedView& a = *views[0];
   const auto axis = static_cast<size_t>(r.attr.axes[0]), result = static_cast<size_t>(r.attr.result);
   std::vector<Array> sources;
-  for (const View* v : views) sources.push_back(v->copy());
+  for (const StridedView* v : views) sources.push_back(v->copy());
   Array out(views[result]->dtype, a.shape);
-  Combiner combiner(r.attr, accumulators(r, views));
+  CombineEvaluator combiner(r.attr, accumulators(r, views));
   int64_t inner = 1;
   for (size_t i = axis + 1; i < a.rank(); ++i) inner *= a.shape[i];
-  const int64_t turns = a.shape[axis], outer = out.numel() ? out.numel() / (inner * turns) : 0;
+  const int64_t length = a.shape[axis], outer = out.numel() ? out.numel() / (inner * length) : 0;
   std::vector<Scalar> element(views.size());
   for (int64_t i = 0; i < outer * inner; ++i)
-    for (int64_t t = 0; t < turns; ++t) {
-      const int64_t at = (i / inner * turns + t) * inner + i % inner;
+    for (int64_t t = 0; t < length; ++t) {
+      const int64_t at = (i / inner * length + t) * inner + i % inner;
       for (size_t k = 0; k < element.size(); ++k) element[k] = sources[k].at(at);
       out.set(at, rounded(out.dtype, combiner.add(t == 0, element)));
     }

@@ -15,22 +15,22 @@ std::vector<int64_t> row_major(std::span<const int64_t> shape) {
   return step;
 }
 
-View View::of(Array array) {
+StridedView StridedView::of(Array array) {
   std::vector<int64_t> step = row_major(array.shape);
-  auto data = std::make_shared<const PooledVector<std::byte>>(std::move(array.data));
+  auto data = std::make_shared<const PoolVector<std::byte>>(std::move(array.data));
   return {array.dtype, std::move(array.shape), std::move(step), 0, std::move(data)};
 }
-View View::borrow(const Array& array) {
+StridedView StridedView::borrow(const Array& array) {
   return {array.dtype, array.shape, row_major(array.shape), 0, {std::shared_ptr<void>(), &array.data}};
 }
 
-Array View::copy() const {
+Array StridedView::copy() const {
   Array out(dtype, shape);
   copy_into(out, std::vector<int64_t>(rank(), 0), *this);
   return out;
 }
 
-void copy_into(Array& target, const std::vector<int64_t>& begin, const View& value) {
+void copy_into(Array& target, const std::vector<int64_t>& begin, const StridedView& value) {
   const size_t size = size_of(value.dtype);
   std::vector<int64_t> step = row_major(target.shape);
   int64_t start = 0;
@@ -47,8 +47,8 @@ void copy_into(Array& target, const std::vector<int64_t>& begin, const View& val
   });
 }
 
-View View::permuted(const ir::Ints& order) const {
-  View v = *this;
+StridedView StridedView::permute(const ir::Ints& order) const {
+  StridedView v = *this;
   for (size_t i = 0; i < order.size(); ++i) {
     v.shape[i] = shape[static_cast<size_t>(order[i])];
     v.step[i] = step[static_cast<size_t>(order[i])];
@@ -56,22 +56,22 @@ View View::permuted(const ir::Ints& order) const {
   return v;
 }
 
-View View::expanded(const std::vector<int64_t>& to, const ir::Ints& axes) const {
-  View v = *this;
+StridedView StridedView::expand(const std::vector<int64_t>& to, const ir::Ints& axes) const {
+  StridedView v = *this;
   v.shape = to;
   v.step = ir::with_axes(step, axes, [](int64_t) { return 0; });
   return v;
 }
 
-View View::box(const std::vector<int64_t>& begin, const std::vector<int64_t>& size) const {
-  View v = *this;
+StridedView StridedView::slice(const std::vector<int64_t>& begin, const std::vector<int64_t>& size) const {
+  StridedView v = *this;
   for (size_t i = 0; i < rank(); ++i) v.offset += begin[i] * step[i];
   v.shape = size;
   return v;
 }
 
-View View::flipped(const ir::Ints& axes) const {
-  View v = *this;
+StridedView StridedView::flip(const ir::Ints& axes) const {
+  StridedView v = *this;
   for (int64_t a : axes) {
     const auto i = static_cast<size_t>(a);
     v.offset += step[i] * std::max<int64_t>(shape[i] - 1, 0);
@@ -80,9 +80,9 @@ View View::flipped(const ir::Ints& axes) const {
   return v;
 }
 
-View View::windowed(size_t axis, int64_t place, int64_t size) const {
+StridedView StridedView::window(size_t axis, int64_t place, int64_t size) const {
   const int64_t length = shape[axis], taps = shape[axis + 1];
-  View v = *this;
+  StridedView v = *this;
   v.shape[axis] = size;
   if (count_of(v.shape) == 0) return v;
   const int64_t last = (taps - 1) * place;
@@ -98,13 +98,13 @@ View View::windowed(size_t axis, int64_t place, int64_t size) const {
     from[axis] = first + k * place, to[axis] = first;
     from[axis + 1] = to[axis + 1] = k;
     box_size[axis] = end - first, box_size[axis + 1] = 1;
-    copy_into(out, to, box(from, box_size));
+    copy_into(out, to, slice(from, box_size));
   }
-  return View::of(std::move(out));
+  return StridedView::of(std::move(out));
 }
 
-View View::reshaped(const std::vector<int64_t>& to) const {
-  View v = *this;
+StridedView StridedView::reshape(const std::vector<int64_t>& to) const {
+  StridedView v = *this;
   v.shape = to;
   v.step.assign(to.size(), 0);
   if (count_of(shape) == 0) return v;
@@ -123,7 +123,8 @@ View View::reshaped(const std::vector<int64_t>& to) const {
       if (want < have)
         want *= to[j++];
       else {
-        if (step[from[last]] != step[from[last + 1]] * shape[from[last + 1]]) return View::of(copy()).reshaped(to);
+        if (step[from[last]] != step[from[last + 1]] * shape[from[last + 1]])
+          return StridedView::of(copy()).reshape(to);
         have *= shape[from[++last]];
       }
     }

@@ -9,52 +9,52 @@
 
 namespace sinter::runtime {
 
-struct View {
+struct StridedView {
   DType dtype = DType::F32;
   std::vector<int64_t> shape, step;  ///< steps in elements; 0 repeats, negative mirrors
   int64_t offset = 0;
-  std::shared_ptr<const PooledVector<std::byte>> data;
+  std::shared_ptr<const PoolVector<std::byte>> data;
 
-  static View of(Array array);
+  static StridedView of(Array array);
   /// Does not copy: `array` outlives the view.
-  static View borrow(const Array& array);
+  static StridedView borrow(const Array& array);
   Array copy() const;
   /// The address of the element at an offset in elements.
   const std::byte* address(int64_t at) const { return data->data() + at * static_cast<int64_t>(size_of(dtype)); }
   size_t rank() const { return shape.size(); }
 
-  View permuted(const ir::Ints& order) const;
+  StridedView permute(const ir::Ints& order) const;
   /// Repeated along `axes` of the shape `to`, which it lacks.
-  View expanded(const std::vector<int64_t>& to, const ir::Ints& axes) const;
+  StridedView expand(const std::vector<int64_t>& to, const ir::Ints& axes) const;
   /// The box of this size at `begin`.
-  View box(const std::vector<int64_t>& begin, const std::vector<int64_t>& size) const;
-  View flipped(const ir::Ints& axes) const;
+  StridedView slice(const std::vector<int64_t>& begin, const std::vector<int64_t>& size) const;
+  StridedView flip(const ir::Ints& axes) const;
   /// Place i of `axis`, seen by tap k of the axis behind it, is place i + k*step; `size` places. Copies where some lie
   /// outside, which are zero.
-  View windowed(size_t axis, int64_t step, int64_t size) const;
+  StridedView window(size_t axis, int64_t step, int64_t size) const;
   /// Copies only where strides cannot express it.
-  View reshaped(const std::vector<int64_t>& to) const;
+  StridedView reshape(const std::vector<int64_t>& to) const;
 };
 
 /// Row-major steps of a shape.
 std::vector<int64_t> row_major(std::span<const int64_t> shape);
 /// Copies `value` into the box of `target` that starts at `begin`.
-void copy_into(Array& target, const std::vector<int64_t>& begin, const View& value);
+void copy_into(Array& target, const std::vector<int64_t>& begin, const StridedView& value);
 
 /// Visits the elements of `shape` in row-major order, in rows as long as the operands' steps allow: calls
 /// row(count, offsets, steps) with one offset and one step, in elements, per operand.
 template <size_t N, class Row>
 void for_rows(std::span<const int64_t> shape, const std::array<const std::vector<int64_t>*, N>& steps,
               std::array<int64_t, N> at, Row row) {
-  struct Axis {
+  struct StridedAxis {
     int64_t size;
     std::array<int64_t, N> step;
   };
-  std::vector<Axis> axes;  // innermost first; neighbours that all operands cross in one stride are one axis
+  std::vector<StridedAxis> axes;  // innermost first; neighbours that all operands cross in one stride are one axis
   for (size_t i = shape.size(); i-- > 0;) {
     if (shape[i] == 0) return;
     if (shape[i] == 1) continue;
-    Axis axis{shape[i], {}};
+    StridedAxis axis{shape[i], {}};
     for (size_t k = 0; k < N; ++k) axis.step[k] = (*steps[k])[i];
     bool joins = !axes.empty();
     for (size_t k = 0; joins && k < N; ++k) joins = axis.step[k] == axes.back().step[k] * axes.back().size;

@@ -46,7 +46,9 @@ int64_t saturate(double v) {
 uint64_t hash_of_symbolic(const Dim& d) {
   return mix(hash_text(d.var().name()), mix(static_cast<uint64_t>(d.value()), static_cast<uint64_t>(d.bound())));
 }
-uint64_t likeness_of_symbolic(const Dim& d) { return mix(hash_text(d.var().name()), static_cast<uint64_t>(d.bound())); }
+uint64_t order_hash_of_symbolic(const Dim& d) {
+  return mix(hash_text(d.var().name()), static_cast<uint64_t>(d.bound()));
+}
 
 Scalar Scalar::of(DType dtype, double value) {
   Scalar s;
@@ -88,12 +90,12 @@ Scalar Scalar::of(DType dtype, uint64_t value) {
   return of(dtype, static_cast<int64_t>(value));
 }
 
-uint64_t likeness_of(const Attr& attr) {
+uint64_t order_hash_of(const Attr& attr) {
   const auto* box = std::get_if<Region>(&attr);
   if (!box) return hash_of(attr);
   uint64_t h = mix(attr.index(), box->size());
   for (const Extent& e : *box)  // the sizes of the others follow from the shapes
-    if (e.end.symbolic()) h = mix(h, likeness_of(e.end));
+    if (e.end.symbolic()) h = mix(h, order_hash_of(e.end));
   return h;
 }
 

@@ -68,25 +68,26 @@ enum class Combine : uint8_t {
 /// The order of combination (SEMANTICS F2). {1, 0} is one chain in index order. lanes L > 1: element i goes to chain i
 /// % L, each chain in index order, then chains are halved: c[j] = c[j] + c[j + L/2] until one is left; L is a power of
 /// two. block B > 0: consecutive blocks of B elements are reduced by themselves, then their results in one chain in
-/// block order. group G > 0: not in one chain, but each G consecutive results in one, then each kJoined of what these
+/// block order. group G > 0: not in one chain, but each G consecutive results in one, then each kFanIn of what these
 /// come to in one, and so on until one is left. The elements are those of the reduced axes, flattened in row-major
 /// order.
-struct Tree {
-  static constexpr int64_t kJoined = 64;
+struct ReductionTree {
+  static constexpr int64_t kFanIn = 64;
   int lanes = 1;
   int64_t block = 0;
   int64_t group = 0;
-  friend bool operator==(const Tree&, const Tree&) = default;
+  friend bool operator==(const ReductionTree&, const ReductionTree&) = default;
 };
-/// The Tree of the reduction that joins the results of a Tree's blocks, of which there are at most so many.
-inline Tree joining(const Tree& tree, int64_t results) {
-  return tree.group > 0 && results > tree.group ? Tree{1, tree.group, Tree::kJoined} : Tree{};
+/// The ReductionTree of the reduction that joins the results of a ReductionTree's blocks, of which there are at most so
+/// many.
+inline ReductionTree merge_tree(const ReductionTree& tree, int64_t results) {
+  return tree.group > 0 && results > tree.group ? ReductionTree{1, tree.group, ReductionTree::kFanIn} : ReductionTree{};
 }
 
 struct ReduceAttr {
   Combine combine = Combine::Add;
   Ints axes;  ///< before rangeify, ascending; afterwards empty, the ranges are the last sources
-  Tree tree;
+  ReductionTree tree;
   int result = 0;  ///< which accumulator the node's value is; nodes that differ in this alone are one reduction
   friend bool operator==(const ReduceAttr&, const ReduceAttr&) = default;
 };
@@ -96,7 +97,7 @@ constexpr int value_count(Combine c) {
   return kCounts[static_cast<int>(c)];
 }
 /// Its accumulators. Source k has the type of accumulator k; of Dot both have that of the sum.
-constexpr int state_count(Combine c) { return c == Combine::Dot ? 1 : value_count(c); }
+constexpr int accumulator_count(Combine c) { return c == Combine::Dot ? 1 : value_count(c); }
 
 enum class AxisKind : uint8_t { Outer, Inner };
 /// A loop of a kernel. Outer ranges are parallel and shared by all stores; Inner ones run inside a point of the outer
@@ -133,14 +134,14 @@ inline uint64_t hash_of(const Shape& shape) {
 }
 /// The same, blind to what may change between calls of one program: values of symbolic sizes and offsets of boxes
 /// (SEMANTICS N1, N3).
-uint64_t likeness_of(const Attr& attr);
-uint64_t likeness_of_symbolic(const Dim& d);
-inline uint64_t likeness_of(const Dim& d) {
-  return d.symbolic() ? likeness_of_symbolic(d) : static_cast<uint64_t>(d.value());
+uint64_t order_hash_of(const Attr& attr);
+uint64_t order_hash_of_symbolic(const Dim& d);
+inline uint64_t order_hash_of(const Dim& d) {
+  return d.symbolic() ? order_hash_of_symbolic(d) : static_cast<uint64_t>(d.value());
 }
-inline uint64_t likeness_of(const Shape& shape) {
+inline uint64_t order_hash_of(const Shape& shape) {
   uint64_t h = shape.rank();
-  for (const Dim& d : shape) h = mix(h, likeness_of(d));
+  for (const Dim& d : shape) h = mix(h, order_hash_of(d));
   return h;
 }
 

@@ -48,7 +48,7 @@ UOp like(UOp x, double value) { return like(x, Scalar::of(x->dtype, value)); }
 UOp arange(Graph& g, const Dim& size, Device device) {
   return g.make({Op::Arange, DType::I64, Shape{size}, {}, {}, device});
 }
-UOp position(Graph& g, const Shape& shape, int64_t axis, Device device) {
+UOp axis_iota(Graph& g, const Shape& shape, int64_t axis, Device device) {
   return expand(arange(g, shape[axis], device), shape, others(shape.rank(), {axis}));
 }
 UOp copy(UOp x, Device device) {
@@ -64,7 +64,7 @@ UOp copy(UOp x, Device device) {
   for (size_t i = above.size(); i-- > 0;) moved = with_sources(*x->graph, above[i], {moved});
   return moved;
 }
-UOp everywhere(UOp x) { return full(*x->graph, x->shape, DType::Bool, 1, x->device); }
+UOp true_like(UOp x) { return full(*x->graph, x->shape, DType::Bool, 1, x->device); }
 UOp variable(Graph& g, const sinter::Var& var, DType dtype, Device device) {
   return g.make({Op::Var, dtype, {}, {}, var, device});
 }
@@ -95,7 +95,7 @@ UOp alu(Op op, Sources src) {
 }
 
 UOp cast(UOp x, DType dtype) { return x->dtype == dtype ? x : x->graph->make({Op::Cast, dtype, x->shape, {x}}); }
-UOp computed(UOp x) { return cast(x, compute_type(x->dtype)); }
+UOp to_compute_type(UOp x) { return cast(x, compute_type(x->dtype)); }
 UOp bitcast(UOp x, DType dtype) {
   require(size_of(x->dtype) == size_of(dtype), Op::Bitcast, "sizes differ", x);
   return x->dtype == dtype ? x : x->graph->make({Op::Bitcast, dtype, x->shape, {x}});
@@ -163,7 +163,7 @@ UOp broadcast_to(UOp x, const Shape& shape, const Ints& lacked) {
   return repeat(x, shape, lacked, true);
 }
 
-Region whole(const Shape& shape) {
+Region full_region(const Shape& shape) {
   Region box;
   for (const Dim& d : shape) box.push_back({0, d});
   return box;
@@ -171,7 +171,7 @@ Region whole(const Shape& shape) {
 
 UOp shrink(UOp x, const Region& box) {
   require(box.size() == x->rank(), Op::Shrink, "box has another rank", x);
-  if (box == whole(x->shape)) return x;
+  if (box == full_region(x->shape)) return x;
   Shape shape;
   for (size_t i = 0; i < box.size(); ++i) {
     bool all = box[i].begin == 0 && box[i].end == x->shape[i];
@@ -185,7 +185,7 @@ UOp shrink(UOp x, const Region& box) {
 
 UOp pad(UOp x, const Region& box, const Shape& shape) {
   require(box.size() == x->rank() && shape.rank() == x->rank(), Op::Pad, "box has another rank", x);
-  if (box == whole(shape)) return x;
+  if (box == full_region(shape)) return x;
   return move(x, Op::Pad, shape, box);
 }
 
@@ -200,10 +200,10 @@ UOp cat(std::span<const UOp> parts, int64_t axis) {
   UOp joined;
   for (UOp p : parts) {
     const int64_t end = begin + p->shape[a].value();
-    Region box = whole(p->shape);
+    Region box = full_region(p->shape);
     box[a] = {begin, end};
     UOp placed = pad(p, box, shape);
-    joined = joined ? where(pad(everywhere(p), box, shape), placed, joined) : placed;
+    joined = joined ? where(pad(true_like(p), box, shape), placed, joined) : placed;
     begin = end;
   }
   return joined;
@@ -213,12 +213,12 @@ UOp reduce(Combine combine, UOp x, Ints axes) {
   return axes.empty() ? x : reduce(combine, std::span<const UOp>(&x, 1), std::move(axes), 0);
 }
 UOp reduce(Combine combine, std::span<const UOp> values, Ints axes, int result) {
-  require(static_cast<int>(values.size()) == value_count(combine) && result < state_count(combine), Op::Reduce,
+  require(static_cast<int>(values.size()) == value_count(combine) && result < accumulator_count(combine), Op::Reduce,
           "values do not fit");
   if (axes.empty()) return values[static_cast<size_t>(result)];
   if (std::any_of(values.begin(), values.end(), is_short)) {
     std::vector<UOp> wide;
-    for (UOp v : values) wide.push_back(computed(v));
+    for (UOp v : values) wide.push_back(to_compute_type(v));
     return cast(reduce(combine, wide, std::move(axes), result), values[static_cast<size_t>(result)]->dtype);
   }
   std::sort(axes.begin(), axes.end());
@@ -233,7 +233,7 @@ UOp reduce(Combine combine, std::span<const UOp> values, Ints axes, int result) 
 UOp sum(UOp x, Ints axes) { return reduce(Combine::Add, x, std::move(axes)); }
 
 UOp scan(Combine combine, UOp x, int64_t axis) {
-  return cast(move(computed(x), Op::Scan, x->shape, ReduceAttr{combine, {axis}, {}}), x->dtype);
+  return cast(move(to_compute_type(x), Op::Scan, x->shape, ReduceAttr{combine, {axis}, {}}), x->dtype);
 }
 
 UOp gather(UOp x, UOp index, int64_t axis) {
@@ -243,7 +243,7 @@ UOp gather(UOp x, UOp index, int64_t axis) {
 UOp scatter_add(UOp base, UOp index, UOp value, int64_t axis) {
   require(base->rank() == index->rank() && index->shape == value->shape && base->dtype == value->dtype, Op::ScatterAdd,
           "sources do not fit", base, value);
-  if (is_short(base)) return cast(scatter_add(computed(base), index, computed(value), axis), base->dtype);
+  if (is_short(base)) return cast(scatter_add(to_compute_type(base), index, to_compute_type(value), axis), base->dtype);
   return base->graph->make({Op::ScatterAdd, base->dtype, base->shape, {base, index, value}, axis});
 }
 UOp detach(UOp x) { return x->state.requires_grad ? move(x, Op::Detach, x->shape) : x; }
@@ -253,26 +253,27 @@ UOp range(UOp bound, int id, AxisKind kind) {
   return bound->graph->make({Op::Range, DType::Index, {}, {bound}, RangeAttr{id, kind}});
 }
 
-UOp load(UOp param, std::span<const UOp> index, UOp gate, UOp other) {
-  require(index.size() == param->rank() && !gate == !other, Op::Load, "one index per dim; gate and other together",
-          param);
+UOp load(UOp param, std::span<const UOp> index, UOp predicate, UOp other) {
+  require(index.size() == param->rank() && !predicate == !other, Op::Load,
+          "one index per dim; predicate and other together", param);
   Sources src{param};
   src.insert(src.end(), index.begin(), index.end());
-  if (gate) src.push_back(gate), src.push_back(other);
+  if (predicate) src.push_back(predicate), src.push_back(other);
   return param->graph->make({Op::Load, param->dtype, {}, std::move(src)});
 }
 
-UOp store(UOp param, std::span<const UOp> index, UOp value, bool add, UOp gate) {
+UOp store(UOp param, std::span<const UOp> index, UOp value, bool add, UOp predicate) {
   require(index.size() == param->rank() && value->dtype == param->dtype, Op::Store, "index or value does not fit",
           param, value);
   Sources src{param};
   src.insert(src.end(), index.begin(), index.end());
   src.push_back(value);
-  if (gate) src.push_back(gate);
+  if (predicate) src.push_back(predicate);
   return param->graph->make({Op::Store, DType::Void, {}, std::move(src), static_cast<int64_t>(add)});
 }
 
-UOp reduce_over(Combine combine, std::span<const UOp> values, std::span<const UOp> ranges, Tree tree, int result) {
+UOp reduce_over(Combine combine, std::span<const UOp> values, std::span<const UOp> ranges, ReductionTree tree,
+                int result) {
   require(!ranges.empty() && static_cast<int>(values.size()) == value_count(combine), Op::Reduce,
           "values and ranges do not fit");
   Sources src(values.begin(), values.end());

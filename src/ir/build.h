@@ -32,9 +32,9 @@ UOp variable(Graph& g, const sinter::Var& var, DType dtype, Device device = {});
 /// The value on that device: what is one number is written anew there, all else becomes a COPY.
 UOp copy(UOp x, Device device);
 /// int64 of that shape: each element's place along one axis.
-UOp position(Graph& g, const Shape& shape, int64_t axis, Device device = {});
+UOp axis_iota(Graph& g, const Shape& shape, int64_t axis, Device device = {});
 /// bool: true in the shape of x. Moved and padded as x is, it says where x came to lie.
-UOp everywhere(UOp x);
+UOp true_like(UOp x);
 /// In the tensor graph: the number that `size`, which is symbolic, is bound to; int64, shape [].
 UOp bound_size(Graph& g, const Dim& size, Device device = {});
 UOp param(Graph& g, int64_t slot, DType dtype, const Shape& shape, Device device = {});
@@ -44,7 +44,7 @@ UOp argument(Graph& g, int64_t number, DType dtype, Device device = {});  ///< s
 UOp alu(Op op, Sources src);
 UOp cast(UOp x, DType dtype);
 /// x in the type in which ops on it are computed: a 16-bit float in float32.
-UOp computed(UOp x);
+UOp to_compute_type(UOp x);
 UOp bitcast(UOp x, DType dtype);
 UOp where(UOp condition, UOp x, UOp y);
 inline UOp exp(UOp x) { return alu(Op::Exp, {x}); }
@@ -91,7 +91,7 @@ UOp shrink(UOp x, const Region& box);
 UOp pad(UOp x, const Region& box, const Shape& shape);
 UOp flip(UOp x, const Ints& axes);
 /// Parts of a cat() that one kernel reads: with the result all that a kernel may (schedule/graph/fusion_cost.h).
-inline constexpr size_t kMostJoined = 30;
+inline constexpr size_t kMaxCatParts = 30;
 /// The parts behind one another along an axis: at least one, whose sizes along it are fixed. Each element is selected
 /// by its place, never added to zeros: so -0.0 and NaN stay what they are.
 UOp cat(std::span<const UOp> parts, int64_t axis);
@@ -103,7 +103,7 @@ UOp slide(UOp x, int64_t axis, int64_t step, int64_t size);
 /// into rows of `stride` first, so that the adjoint visits no element that no tap reaches.
 UOp window(UOp x, int64_t axis, int64_t size, int64_t stride, int64_t dilation);
 /// The box that is all of `shape`.
-Region whole(const Shape& shape);
+Region full_region(const Shape& shape);
 
 // -- reduce, pick, state
 /// The reduced axes are gone. Axes of size 1 are reduced too: the op may change the value (Max of NaN does not).
@@ -122,11 +122,12 @@ UOp contiguous(UOp x);
 
 // -- kernels
 UOp range(UOp bound, int id, AxisKind kind);
-/// gate and other may be absent (null).
-UOp load(UOp param, std::span<const UOp> index, UOp gate = {}, UOp other = {});
-UOp store(UOp param, std::span<const UOp> index, UOp value, bool add = false, UOp gate = {});
+/// predicate and other may be absent (null).
+UOp load(UOp param, std::span<const UOp> index, UOp predicate = {}, UOp other = {});
+UOp store(UOp param, std::span<const UOp> index, UOp value, bool add = false, UOp predicate = {});
 /// The type is that of the accumulator which `result` picks.
-UOp reduce_over(Combine combine, std::span<const UOp> values, std::span<const UOp> ranges, Tree tree, int result = 0);
+UOp reduce_over(Combine combine, std::span<const UOp> values, std::span<const UOp> ranges, ReductionTree tree,
+                int result = 0);
 /// The value at the ranges' present turn.
 UOp scan_over(Combine combine, std::span<const UOp> values, std::span<const UOp> ranges, int result = 0);
 UOp sink(Graph& g, Sources stores);

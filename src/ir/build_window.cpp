@@ -17,7 +17,7 @@ UOp regroup(UOp x, size_t axis, std::initializer_list<int64_t> sizes) {
 }
 
 UOp first(UOp x, size_t axis, int64_t size) {
-  Region box = whole(x->shape);
+  Region box = full_region(x->shape);
   box[axis] = {0, size};
   return shrink(x, box);
 }
@@ -28,7 +28,7 @@ UOp resized(UOp x, size_t axis, int64_t size) {
   if (size <= have) return size == have ? x : first(x, axis, size);
   Shape shape = x->shape;
   shape[axis] = size;
-  return pad(x, whole(x->shape), shape);
+  return pad(x, full_region(x->shape), shape);
 }
 
 /// The axis in rows of `length`: two axes.

@@ -10,11 +10,11 @@
 namespace sinter::ir {
 namespace {
 
-using State = std::vector<UOp>;
+using AccumulatorNodes = std::vector<UOp>;
 
 /// The place of the extreme; equal ones by their place, so that chains may be joined in any order. On floats no
 /// comparison is used twice: so compilers keep all of them in mask registers.
-State further(bool largest, const State& a, const State& b) {
+AccumulatorNodes arg_extreme(bool largest, const AccumulatorNodes& a, const AccumulatorNodes& b) {
   UOp beyond = largest ? lt(a[0], b[0]) : lt(b[0], a[0]), same = eq(a[0], b[0]);
   if (is_float(a[0]->dtype)) {
     beyond = ~(largest ? le(b[0], a[0]) : le(a[0], b[0])) & eq(a[0], a[0]);
@@ -26,7 +26,7 @@ State further(bool largest, const State& a, const State& b) {
 
 /// Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances" (1979). A part
 /// of no elements changes nothing, also where a mean is infinite.
-State moments(const State& a, const State& b) {
+AccumulatorNodes merge_moments(const AccumulatorNodes& a, const AccumulatorNodes& b) {
   UOp count = a[0] + b[0], off = b[1] - a[1];
   UOp share = b[0] / maximum(count, like(count, 1.0));
   UOp mean = a[1] + off * share;
@@ -36,14 +36,14 @@ State moments(const State& a, const State& b) {
 }
 
 /// The smaller exponent's sum is scaled to the larger one. Equal ones need no scale, also where both are infinite.
-State exponents(const State& a, const State& b) {
+AccumulatorNodes merge_exp_sums(const AccumulatorNodes& a, const AccumulatorNodes& b) {
   UOp scale = exp(-alu(Op::Abs, {a[0] - b[0]}));
   scale = where(eq(a[0], b[0]), like(scale, 1.0), scale);
   UOp sum = where(le(b[0], a[0]), fma(b[1], scale, a[1]), fma(a[1], scale, b[1]));
   return {maximum(a[0], b[0]), sum};
 }
 
-State merged(Combine combine, const State& a, const State& b) {
+AccumulatorNodes merge_accumulators(Combine combine, const AccumulatorNodes& a, const AccumulatorNodes& b) {
   const bool truth = is_bool(a[0]->dtype);  // there a sum is an or, a product an and
   switch (combine) {
     case Combine::Add:
@@ -51,38 +51,38 @@ State merged(Combine combine, const State& a, const State& b) {
     case Combine::Mul: return {truth ? a[0] & b[0] : a[0] * b[0]};
     case Combine::Max: return {truth ? a[0] | b[0] : maximum(a[0], b[0])};
     case Combine::Min: return {truth ? a[0] & b[0] : minimum(a[0], b[0])};
-    case Combine::ArgMax: return further(true, a, b);
-    case Combine::ArgMin: return further(false, a, b);
-    case Combine::Moments: return moments(a, b);
-    case Combine::ExpSum: return exponents(a, b);
+    case Combine::ArgMax: return arg_extreme(true, a, b);
+    case Combine::ArgMin: return arg_extreme(false, a, b);
+    case Combine::Moments: return merge_moments(a, b);
+    case Combine::ExpSum: return merge_exp_sums(a, b);
   }
   throw InternalError("no such combine");
 }
 
 /// Registers from `first` on.
-State registers(Graph& g, size_t first, std::span<const DType> types) {
-  State out;
+AccumulatorNodes registers(Graph& g, size_t first, std::span<const DType> types) {
+  AccumulatorNodes out;
   for (size_t i = 0; i < types.size(); ++i) out.push_back(argument(g, static_cast<int64_t>(first + i), types[i]));
   return out;
 }
 
 }  // namespace
 
-Combination merge_of(Combine combine, std::span<const DType> types) {
+CombineGraph combine_merge(Combine combine, std::span<const DType> types) {
   auto graph = std::make_shared<Arena>();
-  return {graph, merged(combine, registers(*graph, 0, types), registers(*graph, types.size(), types))};
+  return {graph, merge_accumulators(combine, registers(*graph, 0, types), registers(*graph, types.size(), types))};
 }
 
-Combination step_of(Combine combine, std::span<const DType> types) {
-  if (combine != Combine::Dot) return merge_of(combine, types);
+CombineGraph combine_step(Combine combine, std::span<const DType> types) {
+  if (combine != Combine::Dot) return combine_merge(combine, types);
   auto graph = std::make_shared<Arena>();
   const DType both[] = {types[0], types[0]};
-  State sum = registers(*graph, 0, types), x = registers(*graph, 1, both);
+  AccumulatorNodes sum = registers(*graph, 0, types), x = registers(*graph, 1, both);
   if (is_float(types[0])) return {graph, {fma(x[0], x[1], sum[0])}};
-  return {graph, merged(Combine::Add, sum, merged(Combine::Mul, {x[0]}, {x[1]}))};
+  return {graph, merge_accumulators(Combine::Add, sum, merge_accumulators(Combine::Mul, {x[0]}, {x[1]}))};
 }
 
-Scalar identity_of(Combine combine, DType dtype, int result) {
+Scalar reduction_identity(Combine combine, DType dtype, int result) {
   constexpr double inf = std::numeric_limits<double>::infinity();
   switch (combine) {
     case Combine::Add:
@@ -98,30 +98,30 @@ Scalar identity_of(Combine combine, DType dtype, int result) {
       if (dtype == DType::Bool) return Scalar::of(dtype, 1);
       if (is_unsigned(dtype)) return Scalar::of(dtype, int64_t{-1});
       return Scalar::of(dtype, std::numeric_limits<int64_t>::max() >> (64 - 8 * size_of(dtype)));
-    case Combine::ArgMax: return identity_of(result ? Combine::Min : Combine::Max, dtype);
-    case Combine::ArgMin: return identity_of(Combine::Min, dtype);
-    case Combine::ExpSum: return identity_of(result ? Combine::Add : Combine::Max, dtype);
+    case Combine::ArgMax: return reduction_identity(result ? Combine::Min : Combine::Max, dtype);
+    case Combine::ArgMin: return reduction_identity(Combine::Min, dtype);
+    case Combine::ExpSum: return reduction_identity(result ? Combine::Add : Combine::Max, dtype);
   }
   throw InternalError("no such combine");
 }
 
-std::vector<DType> state_types(UOp reduce) {
+std::vector<DType> accumulator_types(UOp reduce) {
   std::vector<DType> out;
-  for (int i = 0; i < state_count(reduce->reduction().combine); ++i)
+  for (int i = 0; i < accumulator_count(reduce->reduction().combine); ++i)
     out.push_back(reduce->src[static_cast<size_t>(i)]->dtype);
   return out;
 }
 
-std::vector<Op> ops_of_step(UOp reduce) {
+std::vector<Op> combine_step_ops(UOp reduce) {
   const Combine combine = reduce->reduction().combine;
-  if (state_count(combine) == 1) {  // without a graph: one op
+  if (accumulator_count(combine) == 1) {  // without a graph: one op
     if (combine == Combine::Dot) return {Op::Fma};
     return {combine == Combine::Mul   ? Op::Mul
             : combine == Combine::Max ? Op::Max
             : combine == Combine::Min ? Op::Min
                                       : Op::Add};
   }
-  const Combination step = step_of(combine, state_types(reduce));
+  const CombineGraph step = combine_step(combine, accumulator_types(reduce));
   std::vector<Op> ops;
   for (UOp n : topological(step.next))
     if (is_alu(n->op)) ops.push_back(n->op);

@@ -12,22 +12,22 @@ namespace sinter::ir {
 
 /// Arg k is accumulator k; behind the accumulators follow, by number, the sources of one step, or the accumulators of
 /// the second of two partial results. All shapes are [].
-struct Combination {
+struct CombineGraph {
   std::shared_ptr<Arena> graph;
   std::vector<UOp> next;  ///< what each accumulator becomes
 };
 
 /// One element joins the accumulators. `types`: of the accumulators.
-Combination step_of(Combine combine, std::span<const DType> types);
+CombineGraph combine_step(Combine combine, std::span<const DType> types);
 /// Two partial results become one, the earlier elements first.
-Combination merge_of(Combine combine, std::span<const DType> types);
+CombineGraph combine_merge(Combine combine, std::span<const DType> types);
 /// The ops of one step of a REDUCE or SCAN, for those who price it.
-std::vector<Op> ops_of_step(UOp reduce);
+std::vector<Op> combine_step_ops(UOp reduce);
 /// The combine that takes partial results as its elements.
-constexpr Combine joining(Combine combine) { return combine == Combine::Dot ? Combine::Add : combine; }
+constexpr Combine merge_combine(Combine combine) { return combine == Combine::Dot ? Combine::Add : combine; }
 /// What accumulator `result` is before the first element.
-Scalar identity_of(Combine combine, DType dtype, int result = 0);
+Scalar reduction_identity(Combine combine, DType dtype, int result = 0);
 /// The types of a REDUCE's accumulators.
-std::vector<DType> state_types(UOp reduce);
+std::vector<DType> accumulator_types(UOp reduce);
 
 }  // namespace sinter::ir

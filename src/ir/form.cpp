@@ -4,7 +4,7 @@
 namespace sinter::ir {
 namespace {
 
-uint64_t place_of(const Shape& shape, Device device) { return mix(likeness_of(shape), device.id()); }
+uint64_t place_of(const Shape& shape, Device device) { return mix(order_hash_of(shape), device.id()); }
 
 /// Of every node that is made: one multiplication per size, and most have no attribute.
 uint64_t hash(Op op, DType dtype, Device device, const Shape& shape, const Attr& attr) {
@@ -16,40 +16,40 @@ uint64_t hash(Op op, DType dtype, Device device, const Shape& shape, const Attr&
 }
 bool same(const Attr& a, const Attr& b) { return a.index() == b.index() && (!a.index() || a == b); }
 
-uint64_t likeness(Op op, DType dtype, Device device, const Shape& shape, const Attr& attr) {
+uint64_t order_hash(Op op, DType dtype, Device device, const Shape& shape, const Attr& attr) {
   const uint64_t h = mix(mix(static_cast<uint64_t>(op), static_cast<uint64_t>(dtype)), place_of(shape, device));
-  return op == Op::Const ? h : mix(h, likeness_of(attr));
+  return op == Op::Const ? h : mix(h, order_hash_of(attr));
 }
 
 }  // namespace
 
-Form::Form(Op op, DType dtype, Device device, const Shape& shape, const Attr& attr, uint64_t identity)
+NodeForm::NodeForm(Op op, DType dtype, Device device, const Shape& shape, const Attr& attr, uint64_t intern_hash)
     : op(op),
       dtype(dtype),
       device(device),
       shape(shape),
       attr(attr),
-      identity(identity),
-      likeness(ir::likeness(op, dtype, device, shape, attr)),
-      veiled(mix(mix(0x5eed, static_cast<uint64_t>(dtype)), place_of(shape, device))) {}
+      intern_hash(intern_hash),
+      order_hash(ir::order_hash(op, dtype, device, shape, attr)),
+      opaque_order_hash(mix(mix(0x5eed, static_cast<uint64_t>(dtype)), place_of(shape, device))) {}
 
-const Form& FormTable::of(Op op, DType dtype, Device device, const Shape& shape, const Attr& attr) {
-  const uint64_t identity = hash(op, dtype, device, shape, attr);
-  const Form* known = table_.find(identity, [&](const Form& f) {
+const NodeForm& FormTable::of(Op op, DType dtype, Device device, const Shape& shape, const Attr& attr) {
+  const uint64_t intern_hash = hash(op, dtype, device, shape, attr);
+  const NodeForm* known = table_.find(intern_hash, [&](const NodeForm& f) {
     return f.op == op && f.dtype == dtype && f.device == device && f.shape == shape && same(f.attr, attr);
   });
   if (known) return *known;
   if (table_.full()) {
-    table_.drop([](const Form& f) { return f.users == 0; });
+    table_.erase_if([](const NodeForm& f) { return f.users == 0; });
     if (table_.half_full()) table_.grow();
   }
-  auto* form = new Form(op, dtype, device, shape, attr, identity);
+  auto* form = new NodeForm(op, dtype, device, shape, attr, intern_hash);
   table_.add(form);
   return *form;
 }
 
 FormTable::~FormTable() {
-  table_.drop([](const Form&) { return true; });
+  table_.erase_if([](const NodeForm&) { return true; });
 }
 
 }  // namespace sinter::ir

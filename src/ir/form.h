@@ -12,31 +12,31 @@
 
 namespace sinter::ir {
 
-struct Form {
-  Form(Op op, DType dtype, Device device, const Shape& shape, const Attr& attr, uint64_t identity);
+struct NodeForm {
+  NodeForm(Op op, DType dtype, Device device, const Shape& shape, const Attr& attr, uint64_t intern_hash);
 
   const Op op;
   const DType dtype;
   const Device device;
   const Shape shape;
   const Attr attr;
-  const uint64_t identity;  ///< hash of all that
-  const uint64_t likeness;  ///< what commutative order sees of a node, but for its sources: nothing of constants (N4)
-  const uint64_t veiled;    ///< what it sees of one whose sources and op do not count: type, shape and device
-  mutable uint32_t users = 0;  ///< nodes, and whoever keeps it besides
+  const uint64_t intern_hash;  ///< hash of all that
+  const uint64_t order_hash;  ///< what commutative order sees of a node, but for its sources: nothing of constants (N4)
+  const uint64_t opaque_order_hash;  ///< what it sees of one whose sources and op do not count: type, shape and device
+  mutable uint32_t users = 0;        ///< nodes, and whoever keeps it besides
   bool interned = false;
-  Form* next = nullptr;  ///< in the table, of one bucket
+  NodeForm* next = nullptr;  ///< in the table, of one bucket
 };
 
 /// A form that somebody keeps beside the nodes. The graph outlives him, and is his to use whenever he takes or leaves
 /// one.
-struct FormUse {
-  void operator()(const Form* form) const { --form->users; }
+struct FormReleaser {
+  void operator()(const NodeForm* form) const { --form->users; }
 };
-using KeptForm = std::unique_ptr<const Form, FormUse>;
-inline KeptForm keep(const Form& form) {
+using FormRef = std::unique_ptr<const NodeForm, FormReleaser>;
+inline FormRef retain_form(const NodeForm& form) {
   ++form.users;
-  return KeptForm(&form);
+  return FormRef(&form);
 }
 
 /// The forms of a graph. One that nobody uses any more stays for the next node like the last, until the table is full.
@@ -48,10 +48,10 @@ class FormTable {
   FormTable& operator=(const FormTable&) = delete;
 
   /// The one form of this description. Of no use yet: the next call may drop it.
-  const Form& of(Op op, DType dtype, Device device, const Shape& shape, const Attr& attr);
+  const NodeForm& of(Op op, DType dtype, Device device, const Shape& shape, const Attr& attr);
 
  private:
-  InternTable<Form> table_;
+  InternTable<NodeForm> table_;
 };
 
 }  // namespace sinter::ir

@@ -45,21 +45,21 @@ class Graph {
 
  protected:
   Graph() = default;
-  static void canonicalise(NodeSpec& spec);
-  const Form& form_of(const NodeSpec& spec) {
+  static void canonicalize(NodeSpec& spec);
+  const NodeForm& form_of(const NodeSpec& spec) {
     return forms_.of(spec.op, spec.dtype, spec.device, spec.shape, spec.attr);
   }
-  static uint64_t identity_of(const Form& form, const Sources& src);
-  UOp find(const Form& form, const Sources& src, uint64_t identity) const {
-    return table_.find(identity, [&](const Node& n) { return &n.form == &form && n.src == src; });
+  static uint64_t intern_hash_of(const NodeForm& form, const Sources& src);
+  UOp find(const NodeForm& form, const Sources& src, uint64_t intern_hash) const {
+    return table_.find(intern_hash, [&](const Node& n) { return &n.form == &form && n.src == src; });
   }
-  /// Interned unless `identity` is 0.
-  Node* create(const Form& form, const Sources& src, uint64_t identity);
-  void forget(Node* node) noexcept { table_.remove(node); }
+  /// Interned unless `intern_hash` is 0.
+  Node* create(const NodeForm& form, const Sources& src, uint64_t intern_hash);
+  void unintern(Node* node) noexcept { table_.remove(node); }
   /// Memory for a node, which begins to live there at once.
   virtual void* allocate() = 0;
   /// Memory in which no node began to live after all. What comes from an arena is allocate()d again.
-  virtual void give_back(void*) noexcept {}
+  virtual void deallocate(void*) noexcept {}
 
   size_t live_ = 0;
   uint64_t mark_ = 0;  ///< of the last walk: 64 bits, which no process counts through
@@ -77,12 +77,12 @@ class Arena final : public Graph {
   ~Arena() override;
 
  private:
-  struct Chunk {
+  struct NodeChunk {
     static constexpr size_t kNodes = 16;
     alignas(Node) std::byte nodes[kNodes][sizeof(Node)];
   };
   void* allocate() override;
-  std::vector<std::unique_ptr<Chunk>> chunks_;
+  std::vector<std::unique_ptr<NodeChunk>> chunks_;
 };
 
 }  // namespace sinter::ir

@@ -34,7 +34,7 @@ class GraphMutex {
   }
   /// In the child of the thread that holds it: made anew, because a mutex belongs to a thread of the process that took
   /// it. It stays taken so many times.
-  void renew(int held) {
+  void reset(int held) {
     new (&mutex_) std::mutex;
     owner_.store(0, std::memory_order_relaxed);
     held_ = 0;

@@ -9,16 +9,16 @@
 
 namespace sinter::ir {
 
-/// T has an `identity`, which is a hash, and for the table `next` and `interned`.
+/// T has an `intern_hash`, which is a hash, and for the table `next` and `interned`.
 template <class T>
 class InternTable {
  public:
-  /// One of that identity for which equal(one) holds; null if there is none.
+  /// One of that intern_hash for which equal(one) holds; null if there is none.
   template <class Equal>
-  T* find(uint64_t identity, Equal equal) const {
+  T* find(uint64_t intern_hash, Equal equal) const {
     if (heads_.empty()) return nullptr;
-    for (T* t = heads_[place(identity)]; t; t = t->next)
-      if (t->identity == identity && equal(*t)) return t;
+    for (T* t = heads_[bucket(intern_hash)]; t; t = t->next)
+      if (t->intern_hash == intern_hash && equal(*t)) return t;
     return nullptr;
   }
 
@@ -39,19 +39,19 @@ class InternTable {
   /// Nothing for one that is not in the table.
   void remove(T* one) noexcept {
     if (!one->interned) return;
-    T** at = &heads_[place(one->identity)];
+    T** at = &heads_[bucket(one->intern_hash)];
     while (*at != one) at = &(*at)->next;
     *at = one->next;
     one->interned = false;
     --count_;
   }
-  /// Deletes those that are not needed: needless(one).
-  template <class Needless>
-  void drop(Needless needless) noexcept {
+  /// Deletes those that are not needed: unneeded(one).
+  template <class Unneeded>
+  void erase_if(Unneeded unneeded) noexcept {
     for (T*& head : heads_)
       for (T** at = &head; *at;) {
         T* const one = *at;
-        if (!needless(std::as_const(*one))) {
+        if (!unneeded(std::as_const(*one))) {
           at = &one->next;
           continue;
         }
@@ -62,8 +62,8 @@ class InternTable {
   }
 
  private:
-  size_t place(uint64_t identity) const { return identity & (heads_.size() - 1); }
-  void link(T* one) noexcept { one->next = std::exchange(heads_[place(one->identity)], one); }
+  size_t bucket(uint64_t intern_hash) const { return intern_hash & (heads_.size() - 1); }
+  void link(T* one) noexcept { one->next = std::exchange(heads_[bucket(one->intern_hash)], one); }
 
   std::vector<T*> heads_;  ///< as many as a power of two
   size_t count_ = 0;

@@ -47,12 +47,12 @@ struct NodeState {
   Storage* home = nullptr;     ///< of a version: the storage it may be written into; counted
   Node* detached = nullptr;    ///< the one DETACH of this node, if alive; not counted
   Node* loss = nullptr;        ///< of a gradient: the loss it came from; counted, but no reason to store (SEMANTICS V4)
-  Origin* origin = nullptr;    ///< the call that made it, or the first version of what it is a version of
+  NodeOrigin* origin = nullptr;  ///< the call that made it, or the first version of what it is a version of
 };
 
 struct Node {
   /// No aggregate: compilers would clear all of its bytes first, for every node of every step.
-  Node(Graph* graph, const Form& form, uint64_t id, const Sources& src, uint64_t identity, uint64_t likeness)
+  Node(Graph* graph, const NodeForm& form, uint64_t id, const Sources& src, uint64_t intern_hash, uint64_t order_hash)
       : graph(graph),
         form(form),
         op(form.op),
@@ -62,8 +62,8 @@ struct Node {
         shape(form.shape),
         attr(form.attr),
         src(src),
-        identity(identity),
-        likeness(likeness) {
+        intern_hash(intern_hash),
+        order_hash(order_hash) {
     ++form.users;
   }
   ~Node() { --form.users; }
@@ -71,7 +71,7 @@ struct Node {
   Node& operator=(const Node&) = delete;
 
   Graph* const graph;
-  const Form& form;
+  const NodeForm& form;
   const Op op;
   const DType dtype;
   const Device device;
@@ -80,9 +80,9 @@ struct Node {
   const Attr& attr;    ///< the same
   Sources src;         ///< emptied when a node with storage lets its history go
   const uint64_t
-      identity;  ///< hash of form and sources: of all that makes two nodes one; 0 of a node that is never interned
+      intern_hash;  ///< hash of form and sources: of all that makes two nodes one; 0 of a node that is never interned
   const uint64_t
-      likeness;  ///< hash that orders commutative operands: blind to ids, constants and what lies behind storage (N4)
+      order_hash;  ///< hash that orders commutative operands: blind to ids, constants and what lies behind storage (N4)
   bool interned = false;
   Node* next = nullptr;   ///< in the intern table, of one bucket
   uint64_t mark = 0;      ///< of the graph's current walk

@@ -22,12 +22,12 @@ enum Trait : uint16_t {
   kAssociative = 2,  ///< on integers and bool; floats only where a rule says so
   kFloat = 4,        ///< only on floats
   kInteger = 8,      ///< only on integers and bool
-  kExpanded = 16,    ///< no target spells it: codegen/prepare/math writes it in other ops
-  kFresh = 32,       ///< two of them are never one (SEMANTICS H4, N1)
+  kDecomposed = 16,  ///< no target spells it: codegen/prepare/math writes it in other ops
+  kUnique = 32,      ///< two of them are never one (SEMANTICS H4, N1)
   kNoGrad = 64,      ///< has no gradient rule: a leaf, not on floats, or only in kernels
 };
 
-inline constexpr int kAny = -1;
+inline constexpr int kVariadic = -1;
 
 struct OpInfo {
   std::string_view name;

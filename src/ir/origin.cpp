@@ -8,61 +8,62 @@
 namespace sinter::ir {
 namespace {
 
-struct Frame {
+struct CallFrame {
   Caller caller;
   int depth = 0;
-  Origin* origin = nullptr;  ///< of the caller, once it was asked for
+  NodeOrigin* origin = nullptr;  ///< of the caller, once it was asked for
 };
-thread_local Frame frame;
+thread_local CallFrame frame;
 
 /// What tells call sites apart. Texts are compared, not addresses: a header's line is one site in all files that
 /// include it, and the library that a caller came from may be gone.
-struct Site {
+struct CallSite {
   std::string_view call, file;
   uint32_t line;
 };
-Site site_of(const Origin& o) { return {o.call, o.file, o.line}; }
+CallSite site_of(const NodeOrigin& o) { return {o.call, o.file, o.line}; }
 
-struct Hash {
+struct OriginHash {
   using is_transparent = void;
-  size_t operator()(const Site& s) const {
+  size_t operator()(const CallSite& s) const {
     const std::hash<std::string_view> hash;
     return (hash(s.call) * 31 + hash(s.file)) * 31 + s.line;
   }
-  size_t operator()(const Origin* o) const { return (*this)(site_of(*o)); }
+  size_t operator()(const NodeOrigin* o) const { return (*this)(site_of(*o)); }
 };
-struct Equal {
+struct OriginEqual {
   using is_transparent = void;
-  bool operator()(const Site& a, const Site& b) const {
+  bool operator()(const CallSite& a, const CallSite& b) const {
     return a.line == b.line && a.call == b.call && a.file == b.file;
   }
-  bool operator()(const Site& a, const Origin* b) const { return (*this)(a, site_of(*b)); }
-  bool operator()(const Origin* a, const Site& b) const { return (*this)(site_of(*a), b); }
-  bool operator()(const Origin* a, const Origin* b) const { return a == b; }
+  bool operator()(const CallSite& a, const NodeOrigin* b) const { return (*this)(a, site_of(*b)); }
+  bool operator()(const NodeOrigin* a, const CallSite& b) const { return (*this)(site_of(*a), b); }
+  bool operator()(const NodeOrigin* a, const NodeOrigin* b) const { return a == b; }
 };
 
 /// Never destroyed: tensors in static objects die after main.
-std::unordered_set<Origin*, Hash, Equal>& table() {
-  static auto* all = new std::unordered_set<Origin*, Hash, Equal>;
+std::unordered_set<NodeOrigin*, OriginHash, OriginEqual>& table() {
+  static auto* all = new std::unordered_set<NodeOrigin*, OriginHash, OriginEqual>;
   return *all;
 }
 
 /// The origins that were asked for last, by where the names of call and file lie and the place in it: most calls come
 /// from a few places.
-Origin*& recent(const Caller* caller) {
-  static std::array<Origin*, 64> all{};
+NodeOrigin*& recent(const Caller* caller) {
+  static std::array<NodeOrigin*, 64> all{};
   if (!caller) return all[0];
   const auto file = reinterpret_cast<uintptr_t>(caller->where.file_name()),
              call = reinterpret_cast<uintptr_t>(caller->name.data());
   return all[(file ^ call ^ caller->where.line()) % all.size()];
 }
 
-Origin& find(const Caller* caller) {
-  const Site site = caller ? Site{caller->name, caller->where.file_name(), caller->where.line()} : Site{"", "", 0};
-  Origin*& known = recent(caller);
-  if (known && Equal()(site, known)) return *known;
+NodeOrigin& find(const Caller* caller) {
+  const CallSite site =
+      caller ? CallSite{caller->name, caller->where.file_name(), caller->where.line()} : CallSite{"", "", 0};
+  NodeOrigin*& known = recent(caller);
+  if (known && OriginEqual()(site, known)) return *known;
   if (const auto found = table().find(site); found != table().end()) return *(known = *found);
-  auto* origin = new Origin;
+  auto* origin = new NodeOrigin;
   origin->call = site.call;
   origin->file = site.file;
   origin->line = site.line;
@@ -83,12 +84,12 @@ void leave_call() { --frame.depth; }
 
 const Caller* caller() { return frame.depth ? &frame.caller : nullptr; }
 
-Origin& current_origin() {
+NodeOrigin& current_origin() {
   if (!frame.depth) return find(nullptr);
   if (!frame.origin) frame.origin = &find(&frame.caller);
   return *frame.origin;
 }
 
-std::vector<const Origin*> origins() { return {table().begin(), table().end()}; }
+std::vector<const NodeOrigin*> origins() { return {table().begin(), table().end()}; }
 
 }  // namespace sinter::ir

@@ -23,7 +23,7 @@ void leave_call();
 const Caller* caller();
 
 /// A call site, and what lives that was made there. Counts are guarded by the tensor graph's mutex.
-struct Origin {
+struct NodeOrigin {
   std::string call, file, function;  ///< all empty for what was made outside of calls
   uint32_t line = 0;
   uint64_t nodes = 0, buffers = 0, bytes = 0;
@@ -32,8 +32,8 @@ struct Origin {
 
 /// The call site of caller(). There is one per call site of the program text; they are never destroyed. Inside a
 /// GraphScope.
-Origin& current_origin();
+NodeOrigin& current_origin();
 /// All call sites so far. Inside a GraphScope.
-std::vector<const Origin*> origins();
+std::vector<const NodeOrigin*> origins();
 
 }  // namespace sinter::ir

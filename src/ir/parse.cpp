@@ -11,7 +11,7 @@
 namespace sinter::ir {
 namespace {
 
-std::string name(Cursor& c) {
+std::string name(TextCursor& c) {
   c.expect("\"");
   std::string s;
   while (c.at < c.text.size() && c.text[c.at] != '"') {
@@ -25,7 +25,7 @@ std::string name(Cursor& c) {
 }
 
 /// After a name: `in 1..256`.
-sinter::Var bounds(Cursor& c, std::string var) {
+sinter::Var bounds(TextCursor& c, std::string var) {
   c.expect("in");
   const int64_t min = c.integer<int64_t>();
   c.expect("..");
@@ -33,8 +33,8 @@ sinter::Var bounds(Cursor& c, std::string var) {
   return sinter::Var(std::move(var), min, max);
 }
 
-Dim dim(Cursor& c) {
-  if (!c.sees("\"")) return Dim(c.integer<int64_t>());
+Dim dim(TextCursor& c) {
+  if (!c.peek("\"")) return Dim(c.integer<int64_t>());
   std::string var = name(c);
   c.expect("=");
   const int64_t value = c.integer<int64_t>();
@@ -43,30 +43,30 @@ Dim dim(Cursor& c) {
 
 /// `[a, b, c]` of anything.
 template <class Item>
-auto list(Cursor& c, Item item) {
+auto list(TextCursor& c, Item item) {
   std::vector<decltype(item(c))> items;
   c.expect("[");
-  while (!c.take("]")) {
+  while (!c.consume("]")) {
     if (!items.empty()) c.expect(",");
     items.push_back(item(c));
   }
   return items;
 }
 
-Ints ints(Cursor& c) {
-  return list(c, [](Cursor& k) { return k.integer<int64_t>(); });
+Ints ints(TextCursor& c) {
+  return list(c, [](TextCursor& k) { return k.integer<int64_t>(); });
 }
 
 template <class Enum, size_t N>
-bool one_of(Cursor& c, const std::array<std::string_view, N>& names, Enum& value) {
+bool one_of(TextCursor& c, const std::array<std::string_view, N>& names, Enum& value) {
   for (size_t i = 0; i < N; ++i)
-    if (c.take(fmt::format("{} ", names[i]))) return value = static_cast<Enum>(i), true;
+    if (c.consume(fmt::format("{} ", names[i]))) return value = static_cast<Enum>(i), true;
   return false;
 }
 
-Region region(Cursor& c) {
+Region region(TextCursor& c) {
   Region box;
-  while (c.take("[")) {
+  while (c.consume("[")) {
     Dim begin = dim(c);
     c.expect(",");
     Dim end = dim(c);
@@ -76,22 +76,22 @@ Region region(Cursor& c) {
   return box;
 }
 
-Attr attribute(Cursor& c) {
+Attr attribute(TextCursor& c) {
   Attr attr;
   ReduceAttr reduce;
   RangeAttr range;
-  if (c.take("= ")) {
+  if (c.consume("= ")) {
     attr = c.scalar("}");
-  } else if (c.sees("[")) {
+  } else if (c.peek("[")) {
     attr = ints(c);
-  } else if (c.take("box")) {
+  } else if (c.consume("box")) {
     attr = region(c);
-  } else if (c.take("window axis")) {
+  } else if (c.consume("window axis")) {
     WindowAttr window{c.integer<int64_t>(), 0};
     c.expect("step");
     window.step = c.integer<int64_t>();
     attr = window;
-  } else if (c.take("var ")) {
+  } else if (c.consume("var ")) {
     std::string var = name(c);
     attr = bounds(c, std::move(var));
   } else if (one_of(c, kCombineNames, reduce.combine)) {
@@ -101,8 +101,8 @@ Attr attribute(Cursor& c) {
     reduce.tree.lanes = c.integer<int>();
     c.expect("block");
     reduce.tree.block = c.integer<int64_t>();
-    if (c.take("group ")) reduce.tree.group = c.integer<int64_t>();
-    if (c.take("result ")) reduce.result = c.integer<int>();
+    if (c.consume("group ")) reduce.tree.group = c.integer<int64_t>();
+    if (c.consume("result ")) reduce.result = c.integer<int>();
     attr = reduce;
   } else if (one_of(c, kAxisNames, range.kind)) {
     range.id = c.integer<int>();
@@ -114,20 +114,20 @@ Attr attribute(Cursor& c) {
   return attr;
 }
 
-Device device(Cursor& c) {
-  if (c.take("cpu")) return Device::cpu();
+Device device(TextCursor& c) {
+  if (c.consume("cpu")) return Device::cpu();
   c.expect("cuda:");
   return Device::cuda(c.integer<int>());
 }
 
-UOp reference(Cursor& c, const std::vector<UOp>& nodes) {
+UOp reference(TextCursor& c, const std::vector<UOp>& nodes) {
   c.expect("%");
   const size_t n = c.integer<size_t>();
   if (n >= nodes.size()) c.fail(fmt::format("%{} is not defined before its use", n));
   return nodes[n];
 }
 
-UOp node(Cursor& c, Graph& g, const std::vector<UOp>& nodes) {
+UOp node(TextCursor& c, Graph& g, const std::vector<UOp>& nodes) {
   c.expect("%");
   if (c.integer<size_t>() != nodes.size()) c.fail(fmt::format("expected node %{}", nodes.size()));
   c.expect("=");
@@ -141,14 +141,14 @@ UOp node(Cursor& c, Graph& g, const std::vector<UOp>& nodes) {
   const DType dtype = dtype_named(type);
   if (dtype == DType::Void && type != name_of(DType::Void)) c.fail(fmt::format("no type is called \"{}\"", type));
   const Shape shape = Shape(list(c, dim));
-  if (c.take("(")) {
+  if (c.consume("(")) {
     do src.push_back(reference(c, nodes));
-    while (c.take(","));
+    while (c.consume(","));
     c.expect(")");
   }
-  if (c.take("{")) attr = attribute(c);
-  if (c.take("@")) on = device(c);
-  if (!c.done()) c.fail("expected the end of the line");
+  if (c.consume("{")) attr = attribute(c);
+  if (c.consume("@")) on = device(c);
+  if (!c.at_end()) c.fail("expected the end of the line");
   return g.make({op, dtype, shape, std::move(src), attr, on});
 }
 
@@ -160,17 +160,17 @@ std::vector<UOp> parse(std::string_view text, Graph& g) {
   size_t line = 0;
   while (!text.empty()) {
     const size_t end = text.find('\n');
-    Cursor c{text.substr(0, end), fmt::format("IR text, line {}", ++line)};
+    TextCursor c{text.substr(0, end), fmt::format("IR text, line {}", ++line)};
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     if (line == 1) {
       if (c.text != "sinter-ir 1") c.fail("the first line is no \"sinter-ir 1\"");
       continue;
     }
-    if (c.done()) continue;
+    if (c.at_end()) continue;
     if (listed) c.fail("nothing follows the roots");
-    if (c.take("roots")) {
+    if (c.consume("roots")) {
       listed = true;
-      while (!c.done()) {
+      while (!c.at_end()) {
         if (!roots.empty()) c.expect(",");
         roots.push_back(reference(c, nodes));
       }

@@ -11,15 +11,15 @@
 namespace sinter::ir {
 namespace {
 
-struct Operand {
+struct ExprOperand {
   UOp node;
   Scalar literal;  ///< when node is null
 };
 
-struct Open {
+struct PartialExpr {
   Op op;
   DType to;  ///< of Cast and Bitcast
-  std::vector<Operand> operands;
+  std::vector<ExprOperand> operands;
 };
 
 DType type_named(std::string_view s) {
@@ -37,7 +37,7 @@ UOp literal(Graph& g, Scalar value, DType dtype) {
   return constant(g, exact, dtype);
 }
 
-UOp build(Cursor& c, Graph& g, Open open) {
+UOp build(TextCursor& c, Graph& g, PartialExpr open) {
   const size_t first = open.op == Op::Where ? 1 : 0;
   DType dtype = DType::Void;
   for (size_t i = first; i < open.operands.size(); ++i)
@@ -47,7 +47,7 @@ UOp build(Cursor& c, Graph& g, Open open) {
   if (dtype == DType::Void) dtype = DType::Bool;
   std::vector<UOp> src;
   for (size_t i = 0; i < open.operands.size(); ++i) {
-    const Operand& o = open.operands[i];
+    const ExprOperand& o = open.operands[i];
     src.push_back(o.node ? o.node : literal(g, o.literal, i < first ? DType::Bool : dtype));
   }
   try {
@@ -57,7 +57,7 @@ UOp build(Cursor& c, Graph& g, Open open) {
   } catch (const InternalError& e) { c.fail(e.what()); }
 }
 
-Operand leaf(Cursor& c, Graph& g, Names& names) {
+ExprOperand leaf(TextCursor& c, Graph& g, Names& names) {
   std::string_view word = c.word("()");
   const size_t colon = word.find(':');
   if (colon != std::string_view::npos && !word.starts_with("nan:")) {
@@ -82,14 +82,14 @@ Operand leaf(Cursor& c, Graph& g, Names& names) {
 }  // namespace
 
 UOp parse_expr(std::string_view text, Graph& g, Names& names) {
-  Cursor c{text, "expression"};
-  std::vector<Open> stack;
-  Operand result;
+  TextCursor c{text, "expression"};
+  std::vector<PartialExpr> stack;
+  ExprOperand result;
   bool have = false;
   do {
     if (have) c.fail("expected the end");
-    if (c.take("(")) {
-      Open open{};
+    if (c.consume("(")) {
+      PartialExpr open{};
       std::string_view op = c.word("()");
       const size_t colon = op.find(':');
       if (colon != std::string_view::npos) open.to = type_named(op.substr(colon + 1)), op = op.substr(0, colon);
@@ -97,8 +97,8 @@ UOp parse_expr(std::string_view text, Graph& g, Names& names) {
       stack.push_back(std::move(open));
       continue;
     }
-    Operand operand;
-    if (c.take(")")) {
+    ExprOperand operand;
+    if (c.consume(")")) {
       if (stack.empty()) c.fail("nothing is open");
       operand.node = build(c, g, std::exchange(stack.back(), {}));
       stack.pop_back();
@@ -109,7 +109,7 @@ UOp parse_expr(std::string_view text, Graph& g, Names& names) {
       result = operand, have = true;
     else
       stack.back().operands.push_back(operand);
-  } while (!c.done());
+  } while (!c.at_end());
   if (!have) c.fail("expected more");
   if (!result.node) c.fail("a constant alone has no type; write 1:i32");
   return result.node;

@@ -7,12 +7,12 @@ namespace sinter::ir {
 
 /// While alive, the calling thread's nodes are merged with one another and with no other node of the tensor graph. A
 /// plan merges equal nodes all the same (SEMANTICS N5). Inside a GraphScope.
-class Apart {
+class PrivateInterning {
  public:
-  Apart();
-  ~Apart();
-  Apart(const Apart&) = delete;
-  Apart& operator=(const Apart&) = delete;
+  PrivateInterning();
+  ~PrivateInterning();
+  PrivateInterning(const PrivateInterning&) = delete;
+  PrivateInterning& operator=(const PrivateInterning&) = delete;
 
  private:
   const uint64_t before_;

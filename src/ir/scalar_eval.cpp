@@ -14,7 +14,7 @@
 namespace sinter::ir {
 namespace {
 
-[[noreturn]] void no_meaning(Op op, DType dtype) {
+[[noreturn]] void throw_undefined(Op op, DType dtype) {
   throw InternalError(fmt::format("evaluating {}: no meaning on {}", info(op).name, name_of(dtype)));
 }
 
@@ -29,7 +29,7 @@ double floor_remainder(double x, double y) {
 
 /// Every operation is correctly rounded to double; a second rounding to float32 changes nothing for + - * / sqrt,
 /// because double has more than twice its digits. Fma is the exception and has its own case.
-Scalar on_floats(Op op, DType dtype, std::span<const Scalar> a) {
+Scalar evaluate_float(Op op, DType dtype, std::span<const Scalar> a) {
   const double x = a[0].as_double();
   const double y = a.size() > 1 ? a[1].as_double() : 0;
   auto number = [dtype](double v) { return Scalar::of(dtype, v); };
@@ -57,7 +57,7 @@ Scalar on_floats(Op op, DType dtype, std::span<const Scalar> a) {
     case Op::Div: return number(x / y);
     case Op::FMod: return number(floor_remainder(x, y));
     case Op::Pow: return number(std::pow(x, y));
-    case Op::Ldexp: return number(scaled_by(x, y));
+    case Op::Ldexp: return number(ldexp_clamped(x, y));
     case Op::Max: return x >= y || std::isnan(x) ? a[0] : a[1];
     case Op::Min: return x <= y || std::isnan(x) ? a[0] : a[1];
     case Op::Lt: return boolean_of(x < y);
@@ -68,7 +68,7 @@ Scalar on_floats(Op op, DType dtype, std::span<const Scalar> a) {
       if (dtype == DType::F64) return number(std::fma(x, y, a[2].as_double()));
       return number(static_cast<double>(
           std::fma(static_cast<float>(x), static_cast<float>(y), static_cast<float>(a[2].as_double()))));
-    default: no_meaning(op, dtype);
+    default: throw_undefined(op, dtype);
   }
 }
 
@@ -84,7 +84,7 @@ int64_t floor_modulo(int64_t x, int64_t y) {
 }
 
 /// Values of all integer types, and bool as 0 and 1. Sums are made on uint64, where wrapping is defined.
-Scalar on_integers(Op op, DType dtype, DType from, std::span<const Scalar> a) {
+Scalar evaluate_integer(Op op, DType dtype, DType from, std::span<const Scalar> a) {
   const int64_t x = a[0].as_int();
   const int64_t y = a.size() > 1 ? a[1].as_int() : 0;
   const uint64_t ux = static_cast<uint64_t>(x), uy = static_cast<uint64_t>(y);
@@ -113,7 +113,7 @@ Scalar on_integers(Op op, DType dtype, DType from, std::span<const Scalar> a) {
     case Op::Shl: return number(ux << shift);
     case Op::Shr: return number(wide ? ux >> shift : static_cast<uint64_t>(x >> shift));
     case Op::Threefry: return number(threefry(ux, uy));
-    default: no_meaning(op, from);
+    default: throw_undefined(op, from);
   }
 }
 
@@ -125,11 +125,11 @@ Scalar flushed(DType dtype, Scalar x) {
 }
 
 /// As the machine computes where denormals are zeros: but for what only sets the sign.
-Scalar on_flushed_floats(Op op, DType dtype, DType from, std::span<const Scalar> args) {
-  if (op == Op::Neg || op == Op::Abs) return on_floats(op, dtype, args);
+Scalar evaluate_flushed_float(Op op, DType dtype, DType from, std::span<const Scalar> args) {
+  if (op == Op::Neg || op == Op::Abs) return evaluate_float(op, dtype, args);
   Scalar normal[3];
   for (size_t i = 0; i < args.size(); ++i) normal[i] = flushed(from, args[i]);
-  const Scalar result = on_floats(op, dtype, {normal, args.size()});
+  const Scalar result = evaluate_float(op, dtype, {normal, args.size()});
   return is_float(dtype) ? flushed(dtype, result) : result;
 }
 
@@ -155,10 +155,10 @@ Scalar evaluate(Op op, DType dtype, DType from, std::span<const Scalar> args) {
     case Op::Bitcast: return from_bits(dtype, to_bits(from, args[0]));
     default: break;
   }
-  if (!is_float(from)) return on_integers(op, dtype, from, args);
+  if (!is_float(from)) return evaluate_integer(op, dtype, from, args);
   const DType computed = compute_type(dtype);
-  const Scalar result =
-      flushing() ? on_flushed_floats(op, computed, compute_type(from), args) : on_floats(op, computed, args);
+  const Scalar result = flushes_denormals() ? evaluate_flushed_float(op, computed, compute_type(from), args)
+                                            : evaluate_float(op, computed, args);
   return is_short_float(dtype) ? Scalar::of(dtype, result.as_double()) : result;
 }
 
@@ -166,7 +166,7 @@ uint64_t to_bits(DType dtype, Scalar value) {
   if (dtype == DType::F64) return value.bits();
   if (dtype == DType::F32) return std::bit_cast<uint32_t>(static_cast<float>(value.as_double()));
   if (is_short_float(dtype)) return short_float_bits(dtype, value.as_double());
-  if (is_float(dtype)) no_meaning(Op::Bitcast, dtype);
+  if (is_float(dtype)) throw_undefined(Op::Bitcast, dtype);
   size_t bits = 8 * size_of(dtype);
   return bits == 64 ? value.bits() : value.bits() & ((uint64_t{1} << bits) - 1);
 }
@@ -176,7 +176,7 @@ Scalar from_bits(DType dtype, uint64_t bits) {
   if (dtype == DType::F32)
     return Scalar::of(dtype, static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(bits))));
   if (is_short_float(dtype)) return Scalar::of(dtype, short_float_value(dtype, static_cast<uint16_t>(bits)));
-  if (is_float(dtype)) no_meaning(Op::Bitcast, dtype);
+  if (is_float(dtype)) throw_undefined(Op::Bitcast, dtype);
   return Scalar::of(dtype, static_cast<int64_t>(bits));
 }
 

@@ -22,7 +22,7 @@ inline Scalar evaluate(Op op, DType dtype, std::span<const Scalar> args) { retur
 
 /// Ldexp: x * 2^y, rounded once; y is whole, of any size, or NaN, which comes out.
 template <class T>
-T scaled_by(T x, T y) {
+T ldexp_clamped(T x, T y) {
   constexpr T kMost = 1 << 14;  // more than all exponents of a double
   return std::isnan(y) ? y : std::ldexp(x, static_cast<int>(std::clamp(y, -kMost, kMost)));
 }

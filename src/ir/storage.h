@@ -31,7 +31,7 @@ class Storage {
   bool foreign() const { return foreign_; }
 
   /// The first value that lies here says where the memory comes from.
-  void made_by(Origin& origin) {
+  void record_origin(NodeOrigin& origin) {
     if (origin_) return;
     origin_ = &origin;
     ++origin.buffers;
@@ -47,13 +47,13 @@ class Storage {
   int owners = 0;     ///< nodes whose value lies here
   std::string error;  ///< not empty: poisoned by a failed launch; reading it throws this text (SEMANTICS V6)
   /// Not null: the plan that wrote this, or one before it, may have met an index out of range.
-  std::shared_ptr<Notice> notice;
+  std::shared_ptr<DeferredError> deferred_error;
   uint64_t mark = 0;      ///< of the graph walk that last met it
   uint32_t position = 0;  ///< free for the walk that set the mark
 
  private:
   size_t bytes_;
-  Origin* origin_ = nullptr;
+  NodeOrigin* origin_ = nullptr;
   int refs_ = 0;
   Device device_;
   bool foreign_;

@@ -11,15 +11,16 @@ namespace sinter::ir {
 namespace {
 
 thread_local bool grad_mode = true;
-thread_local uint64_t apart = 0;  ///< number of the Apart that is alive, or 0
+thread_local uint64_t private_interning_id = 0;  ///< number of the PrivateInterning that is alive, or 0
 
 }  // namespace
 
 bool grad_enabled() { return grad_mode; }
 void set_grad_enabled(bool on) { grad_mode = on; }
 
-Apart::Apart() : before_(std::exchange(apart, TensorGraph::get().fresh_id())) {}
-Apart::~Apart() { apart = before_; }
+PrivateInterning::PrivateInterning()
+    : before_(std::exchange(private_interning_id, TensorGraph::get().next_unique_id())) {}
+PrivateInterning::~PrivateInterning() { private_interning_id = before_; }
 
 UOp TensorGraph::make(NodeSpec&& spec) {
   bool keeps_history = grad_mode && spec.op != Op::Detach && is_float(spec.dtype);
@@ -30,15 +31,15 @@ UOp TensorGraph::make(NodeSpec&& spec) {
     for (UOp& s : spec.src)
       if (s->state.requires_grad && !s->state.leaf) s = make({Op::Detach, s->dtype, s->shape, {s}});
   }
-  canonicalise(spec);
-  const Form& form = form_of(spec);
-  const bool interned = !has(spec.op, kFresh) && !requires_grad;
-  uint64_t identity = interned ? identity_of(form, spec.src) : 0;
-  if (interned && apart && spec.op != Op::Detach)
-    identity = mix(identity, apart);  // a node has one DETACH (SEMANTICS G6)
+  canonicalize(spec);
+  const NodeForm& form = form_of(spec);
+  const bool interned = !has(spec.op, kUnique) && !requires_grad;
+  uint64_t intern_hash = interned ? intern_hash_of(form, spec.src) : 0;
+  if (interned && private_interning_id && spec.op != Op::Detach)
+    intern_hash = mix(intern_hash, private_interning_id);  // a node has one DETACH (SEMANTICS G6)
   if (interned)
-    if (UOp found = find(form, spec.src, identity)) return found;
-  Node* n = create(form, spec.src, identity);
+    if (UOp found = find(form, spec.src, intern_hash)) return found;
+  Node* n = create(form, spec.src, intern_hash);
   for (UOp s : n->src) retain(s);
   n->state.requires_grad = requires_grad;
   n->state.refs = 1;
@@ -46,34 +47,34 @@ UOp TensorGraph::make(NodeSpec&& spec) {
   set_origin(n, n->op == Op::Detach ? *n->src[0]->state.origin : current_origin());
   if (n->op == Op::Detach) {
     n->src[0]->state.detached = n;
-    settle(n->src[0]);
+    on_stored(n->src[0]);
   }
   return n;
 }
 
 void* TensorGraph::allocate() {
-  if (!spares_) return ::operator new(sizeof(Node));
-  --spare_count_;
-  return std::exchange(spares_, spares_->next);
+  if (!free_list_) return ::operator new(sizeof(Node));
+  --free_count_;
+  return std::exchange(free_list_, free_list_->next);
 }
 
 /// A sanitizer is to see who uses a node that is gone: there each has memory of its own.
-void TensorGraph::give_back(void* memory) noexcept {
-  if (kSanitizer != Sanitizer::None || spare_count_ == kMostSpares) return ::operator delete(memory);
-  ++spare_count_;
-  spares_ = new (memory) Spare{spares_};
+void TensorGraph::deallocate(void* memory) noexcept {
+  if (kSanitizer != Sanitizer::None || free_count_ == kMaxFreeNodes) return ::operator delete(memory);
+  ++free_count_;
+  free_list_ = new (memory) FreeNode{free_list_};
 }
 
 void TensorGraph::destroy(Node* n) noexcept {
   n->~Node();
   --live_;
-  give_back(n);
+  deallocate(n);
 }
 
-void TensorGraph::own(UOp n, Storage* storage) {
+void TensorGraph::attach_storage(UOp n, Storage* storage) {
   storage->retain();
   ++storage->owners;
-  storage->made_by(*n->state.origin);
+  storage->record_origin(*n->state.origin);
   n->state.storage = storage;
 }
 
@@ -87,7 +88,7 @@ void TensorGraph::set_home(UOp n, Storage* home) {
   n->state.home = home;
 }
 
-void TensorGraph::set_origin(UOp n, Origin& origin) {
+void TensorGraph::set_origin(UOp n, NodeOrigin& origin) {
   if (n->state.origin) --n->state.origin->nodes;
   n->state.origin = &origin;
   ++origin.nodes;
@@ -99,8 +100,8 @@ void TensorGraph::set_loss(UOp n, UOp loss) {
   if (old) release(old);
 }
 
-void TensorGraph::let_go(UOp n) {
-  forget(n.get());
+void TensorGraph::drop_history(UOp n) {
+  unintern(n.get());
   const Sources sources = std::move(n->src);
   if (n->op == Op::Detach && !sources.empty() && sources[0]->state.detached == n.get())
     sources[0]->state.detached = nullptr;
@@ -109,14 +110,14 @@ void TensorGraph::let_go(UOp n) {
   for (UOp s : sources) release(s);
 }
 
-void TensorGraph::settle(UOp n) {
+void TensorGraph::on_stored(UOp n) {
   if (!n->storage()) return;
   retain(n);
   if (Node* d = n->state.detached; d && !d->state.storage) {
-    own(d, n->storage());
-    let_go(d);
+    attach_storage(d, n->storage());
+    drop_history(d);
   }
-  if (!n->has_history()) let_go(n);
+  if (!n->has_history()) drop_history(n);
   release(n);
 }
 
@@ -124,7 +125,7 @@ void TensorGraph::release(UOp first) {
   if (--first->state.refs) return;
   Node* dead = nullptr;  // chained as in the intern table, which they have left
   const auto bury = [&](Node* n) {
-    forget(n);
+    unintern(n);
     n->next = std::exchange(dead, n);
   };
   bury(first.get());
@@ -147,11 +148,11 @@ void TensorGraph::drain() {
     pool_.pop_back();
     release(n);
   }
-  if (pool_.capacity() > kMostSpares) pool_ = {};
+  if (pool_.capacity() > kMaxFreeNodes) pool_ = {};
 }
 
-GraphTry::GraphTry() : held_(TensorGraph::get().mutex_.try_lock()) {}
-GraphTry::~GraphTry() {
+GraphTryLock::GraphTryLock() : held_(TensorGraph::get().mutex_.try_lock()) {}
+GraphTryLock::~GraphTryLock() {
   if (held_) TensorGraph::get().mutex_.unlock();
 }
 
@@ -168,12 +169,12 @@ GraphPause::~GraphPause() {
   g.pool_ = std::move(pool_);
 }
 
-Hold::Hold(UOp n) : node_(n) {
+NodeRef::NodeRef(UOp n) : node_(n) {
   if (!n) return;
   GraphScope scope;
   TensorGraph::get().retain(n);
 }
-Hold::~Hold() {
+NodeRef::~NodeRef() {
   if (!node_) return;
   GraphScope scope;
   TensorGraph::get().release(node_);

@@ -24,52 +24,52 @@ class TensorGraph final : public Graph {
   void retain(UOp n) { ++n->state.refs; }
   void release(UOp n);
   /// A number that it has given to nobody yet; nodes have numbers of their own.
-  uint64_t fresh_id() { return ++fresh_; }
+  uint64_t next_unique_id() { return ++unique_id_; }
 
-  /// Gives the node a value that lies in `storage`. What it does to the sources is settle()'s.
-  void own(UOp n, Storage* storage);
+  /// Gives the node a value that lies in `storage`. What it does to the sources is on_stored()'s.
+  void attach_storage(UOp n, Storage* storage);
   /// After a node got storage: lets its sources go unless it has history (H3), and gives the storage to its DETACH
   /// (G6).
-  void settle(UOp n);
+  void on_stored(UOp n);
   /// Drops sources, home and loss, and leaves the intern table.
-  void let_go(UOp n);
+  void drop_history(UOp n);
   /// Drops the loss reference of a gradient or sets it.
   void set_loss(UOp n, UOp loss);
   void set_home(UOp n, Storage* home);
   /// Says where a node comes from; the call that makes it, otherwise.
-  void set_origin(UOp n, Origin& origin);
+  void set_origin(UOp n, NodeOrigin& origin);
   /// Lets go what scopes have held since the outermost one opened: counts are exact then. What nothing else holds goes.
   void drain();
   /// Scopes open in the thread that holds the mutex.
   int depth() const { return depth_; }
 
   /// Around fork() (runtime/base/fork.h): the mutex is taken; then given back in the parent, made anew in the child.
-  void hold_at_fork() { mutex_.lock(); }
-  void let_go_in_parent() { mutex_.unlock(); }
-  void renew_in_child() { mutex_.renew(depth_); }
+  void lock_before_fork() { mutex_.lock(); }
+  void unlock_in_parent() { mutex_.unlock(); }
+  void reset_in_child() { mutex_.reset(depth_); }
 
  private:
   friend class GraphScope;
   friend class GraphPause;
-  friend class GraphTry;
+  friend class GraphTryLock;
   TensorGraph() = default;
   void* allocate() override;
-  void give_back(void* memory) noexcept override;
+  void deallocate(void* memory) noexcept override;
   void destroy(Node* node) noexcept;
   void release_storage(Storage* storage, bool owner);
 
   /// Memory of a node that is gone, for the next one.
-  struct Spare {
-    Spare* next;
+  struct FreeNode {
+    FreeNode* next;
   };
-  static constexpr size_t kMostSpares = 1 << 14;
+  static constexpr size_t kMaxFreeNodes = 1 << 14;
 
   GraphMutex mutex_;
   std::vector<UOp> pool_;  ///< nodes made since the outermost scope opened: each holds a reference until it closes
-  Spare* spares_ = nullptr;
-  size_t spare_count_ = 0;
+  FreeNode* free_list_ = nullptr;
+  size_t free_count_ = 0;
   int depth_ = 0;
-  uint64_t fresh_ = 0;
+  uint64_t unique_id_ = 0;
 };
 
 /// Holds the graph's mutex, and keeps every node made inside alive until the outermost scope of the thread closes.
@@ -94,12 +94,12 @@ class GraphScope {
 
 /// Holds the graph's mutex if no other thread does, and never waits: for those who only read, and may be called from
 /// where waiting for the graph is forbidden (runtime/base/fork.h).
-class GraphTry {
+class GraphTryLock {
  public:
-  GraphTry();
-  ~GraphTry();
-  GraphTry(const GraphTry&) = delete;
-  GraphTry& operator=(const GraphTry&) = delete;
+  GraphTryLock();
+  ~GraphTryLock();
+  GraphTryLock(const GraphTryLock&) = delete;
+  GraphTryLock& operator=(const GraphTryLock&) = delete;
   explicit operator bool() const { return held_; }
 
  private:
@@ -125,17 +125,17 @@ bool grad_enabled();
 void set_grad_enabled(bool on);
 
 /// An owned node, for cells and for everything that outlives a scope. Copies and destruction take the graph's mutex.
-class Hold {
+class NodeRef {
  public:
-  Hold() = default;
-  explicit Hold(UOp n);
-  Hold(const Hold& other) : Hold(other.node_) {}
-  Hold(Hold&& other) noexcept : node_(other.node_) { other.node_ = {}; }
-  Hold& operator=(Hold other) noexcept {
+  NodeRef() = default;
+  explicit NodeRef(UOp n);
+  NodeRef(const NodeRef& other) : NodeRef(other.node_) {}
+  NodeRef(NodeRef&& other) noexcept : node_(other.node_) { other.node_ = {}; }
+  NodeRef& operator=(NodeRef other) noexcept {
     std::swap(node_, other.node_);
     return *this;
   }
-  ~Hold();
+  ~NodeRef();
   UOp get() const { return node_; }
   Node* operator->() const { return node_.get(); }
   explicit operator bool() const { return static_cast<bool>(node_); }

@@ -13,7 +13,7 @@
 
 namespace sinter::ir {
 
-struct Cursor {
+struct TextCursor {
   std::string_view text;
   std::string place;  ///< opens error texts, such as "IR text, line 3"
   size_t at = 0;
@@ -22,28 +22,28 @@ struct Cursor {
     throw UsageError(place + ": " + what + " at \"" + std::string(text.substr(at, 40)) + "\" in \"" +
                      std::string(text) + "\"");
   }
-  void space() {
+  void skip_space() {
     while (at < text.size() && (text[at] == ' ' || text[at] == '\t')) ++at;
   }
-  bool done() {
-    space();
+  bool at_end() {
+    skip_space();
     return at >= text.size();
   }
-  bool sees(std::string_view word) {
-    space();
+  bool peek(std::string_view word) {
+    skip_space();
     return text.substr(at).starts_with(word);
   }
-  bool take(std::string_view word) {
-    if (!sees(word)) return false;
+  bool consume(std::string_view word) {
+    if (!peek(word)) return false;
     at += word.size();
     return true;
   }
   void expect(std::string_view word) {
-    if (!take(word)) fail("expected \"" + std::string(word) + "\"");
+    if (!consume(word)) fail("expected \"" + std::string(word) + "\"");
   }
   /// Up to the next of `stops` or blank; not empty.
   std::string_view word(std::string_view stops) {
-    space();
+    skip_space();
     const size_t begin = at;
     while (at < text.size() && text[at] != ' ' && text[at] != '\t' && stops.find(text[at]) == std::string_view::npos)
       ++at;
@@ -52,7 +52,7 @@ struct Cursor {
   }
   template <class T>
   T integer() {
-    space();
+    skip_space();
     T value{};
     auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), value);
     if (error != std::errc()) fail("expected a number");

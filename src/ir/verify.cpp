@@ -17,40 +17,40 @@
 namespace sinter::ir {
 namespace {
 
-enum class Level { Tensor, Plan, Kernel };
+enum class IrLevel { Tensor, Plan, Kernel };
 
-constexpr size_t kShown = 60;  ///< lines of a dump in an error text
+constexpr size_t kMaxDumpLines = 60;  ///< lines of a dump in an error text
 
-std::string shown(UOp node) {
+std::string dump_tail(UOp node) {
   std::string text = dump(node);
   const size_t lines = static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
-  if (lines <= kShown) return text;
+  if (lines <= kMaxDumpLines) return text;
   size_t cut = text.size();
-  for (size_t i = 0; i <= kShown; ++i) cut = text.rfind('\n', cut - 1);
-  return fmt::format("... {} lines ...{}", lines - kShown, text.substr(cut));
+  for (size_t i = 0; i <= kMaxDumpLines; ++i) cut = text.rfind('\n', cut - 1);
+  return fmt::format("... {} lines ...{}", lines - kMaxDumpLines, text.substr(cut));
 }
 
 class Verifier {
  public:
-  Verifier(Level level, std::string_view pass) : level_(level), pass_(pass) {}
+  Verifier(IrLevel level, std::string_view pass) : level_(level), pass_(pass) {}
 
   void require(bool ok, UOp n, std::string_view what) const {
-    if (!ok) throw InternalError(fmt::format("after pass {}: {}: {}\n{}", pass_, describe(n), what, shown(n)));
+    if (!ok) throw InternalError(fmt::format("after pass {}: {}: {}\n{}", pass_, describe(n), what, dump_tail(n)));
   }
 
-  void node(UOp n) const {
-    vocabulary(n);
-    if (level_ == Level::Tensor && n->storage()) return;
-    attribute(n);
+  void check_node(UOp n) const {
+    check_vocabulary(n);
+    if (level_ == IrLevel::Tensor && n->storage()) return;
+    check_attribute(n);
     const OpInfo& row = info(n->op);
-    require(row.arity == kAny || row.arity == static_cast<int>(n->src.size()), n,
+    require(row.arity == kVariadic || row.arity == static_cast<int>(n->src.size()), n,
             fmt::format("has {} sources", n->src.size()));
-    types(n);
+    check_types(n);
     if (n->op != Op::Copy)
       for (UOp s : n->src)
-        require(s->device == n->device || (s->op == Op::Const && level_ != Level::Tensor), n,
+        require(s->device == n->device || (s->op == Op::Const && level_ != IrLevel::Tensor), n,
                 "lies on another device than a source");
-    if (level_ != Level::Kernel) {
+    if (level_ != IrLevel::Kernel) {
       if (std::string what = shape_error(n); !what.empty()) require(false, n, what);
     } else if (n->op != Op::Param) {
       require(n->shape.empty(), n, "has a shape in a kernel");
@@ -58,19 +58,19 @@ class Verifier {
   }
 
  private:
-  void vocabulary(UOp n) const {
+  void check_vocabulary(UOp n) const {
     const OpClass cls = info(n->op).cls;
     bool known = true;
     switch (level_) {
-      case Level::Tensor:
+      case IrLevel::Tensor:
         known = cls != OpClass::Memory && cls != OpClass::Control && n->op != Op::Param && n->op != Op::Arg &&
                 n->op != Op::Check;
         break;
-      case Level::Plan:
+      case IrLevel::Plan:
         known = cls != OpClass::Memory && cls != OpClass::Control && n->op != Op::Data && n->op != Op::Leaf &&
                 n->op != Op::Detach && n->op != Op::Num && n->op != Op::Check;
         break;
-      case Level::Kernel:
+      case IrLevel::Kernel:
         known = n->op == Op::Const || n->op == Op::Var || n->op == Op::Arg || n->op == Op::Param ||
                 cls == OpClass::Alu || cls == OpClass::Reduce || cls == OpClass::Memory || cls == OpClass::Control;
         break;
@@ -79,7 +79,7 @@ class Verifier {
   }
 
   /// The kind of attribute that ops.def gives the op.
-  void attribute(UOp n) const {
+  void check_attribute(UOp n) const {
     auto holds = [&]<class T>(const T*) { return std::holds_alternative<T>(n->attr); };
     bool ok = true;
     switch (n->op) {
@@ -87,7 +87,7 @@ class Verifier {
       case Op::Num: ok = holds(static_cast<Scalar*>(nullptr)) && n->scalar().floating() == is_float(n->dtype); break;
       case Op::Var:  // the tensor graph knows the number, not only the variable
         ok = holds(static_cast<sinter::Var*>(nullptr)) ||
-             (level_ == Level::Tensor && holds(static_cast<Region*>(nullptr)));
+             (level_ == IrLevel::Tensor && holds(static_cast<Region*>(nullptr)));
         break;
       case Op::Param:
       case Op::Arg:
@@ -110,7 +110,7 @@ class Verifier {
     require(ok, n, "carries the wrong kind of attribute");
   }
 
-  void types(UOp n) const {
+  void check_types(UOp n) const {
     require(n->dtype != DType::Void || info(n->op).result == ResultType::Void, n, "has no type");
     if (info(n->op).result == ResultType::Bool) require(n->dtype == DType::Bool, n, "is not bool");
     if (info(n->op).result == ResultType::Void) require(n->dtype == DType::Void, n, "has a type");
@@ -126,7 +126,7 @@ class Verifier {
     }
     if (n->op == Op::ScatterAdd || (n->op == Op::Store && std::get<int64_t>(n->attr)))
       require(!is_short_float(n->src.back()->dtype), n, "adds up in a 16-bit float");
-    if (n->op == Op::Reduce || n->op == Op::Scan) return reduced_types(n);
+    if (n->op == Op::Reduce || n->op == Op::Scan) return check_accumulator_types(n);
     if (info(n->op).result == ResultType::Same && n->op != Op::After)
       require(n->dtype == last->dtype, n, "differs in type from its source");
     if (!is_alu(n->op)) return;
@@ -143,9 +143,9 @@ class Verifier {
   }
 
   /// The node is one of the accumulators; source k has the type of accumulator k, and both factors that of their sum.
-  void reduced_types(UOp n) const {
+  void check_accumulator_types(UOp n) const {
     const ReduceAttr& r = n->reduction();
-    require(r.result >= 0 && r.result < state_count(r.combine), n, "picks an accumulator that there is not");
+    require(r.result >= 0 && r.result < accumulator_count(r.combine), n, "picks an accumulator that there is not");
     const auto values = static_cast<size_t>(value_count(r.combine)), result = static_cast<size_t>(r.result);
     require(n->src.size() >= values && n->src[result]->dtype == n->dtype, n, "has another type than its accumulator");
     for (size_t i = 0; i < values; ++i) require(!is_short_float(n->src[i]->dtype), n, "accumulates in a 16-bit float");
@@ -156,7 +156,7 @@ class Verifier {
     require(values == 1 || places || r.combine == Combine::Dot || is_float(n->dtype), n, "combines what are no floats");
   }
 
-  Level level_;
+  IrLevel level_;
   std::string_view pass_;
 };
 
@@ -164,33 +164,33 @@ class Verifier {
 class KernelVerifier {
  public:
   KernelVerifier(UOp sink, std::string_view pass)
-      : base_(Level::Kernel, pass), sink_(sink), order_(topological(sink)) {}
+      : base_(IrLevel::Kernel, pass), sink_(sink), order_(topological(sink)) {}
 
   void run() {
     require(sink_->op == Op::Sink, sink_, "a kernel is a SINK");
     for (UOp s : sink_->src) require(s->op == Op::Store, s, "a SINK holds STOREs");
     for (UOp n : order_) {
-      base_.node(n);
-      if (n->op == Op::Param) parameter(n);
-      if (n->op == Op::Range) loop(n);
-      if (n->op == Op::Load || n->op == Op::Store) place(n);
-      if (n->op == Op::Reduce || n->op == Op::Scan) reduction(n);
+      base_.check_node(n);
+      if (n->op == Op::Param) check_param(n);
+      if (n->op == Op::Range) check_range(n);
+      if (n->op == Op::Load || n->op == Op::Store) check_access(n);
+      if (n->op == Op::Reduce || n->op == Op::Scan) check_reduction(n);
       if (n->op == Op::Sink || n->op == Op::Store)
         for (UOp s : n->src)
           require(s->op != Op::Sink && (n->op == Op::Sink || s->op != Op::Store), n, "an effect is read");
-      scopes(n);
+      check_scopes(n);
     }
   }
 
  private:
   void require(bool ok, UOp n, std::string_view what) const { base_.require(ok, n, what); }
 
-  void parameter(UOp n) {
+  void check_param(UOp n) {
     auto [it, added] = params_.emplace(n->integer(), n);
     require(added || it->second == n, n, "two shapes or types share a slot");
   }
 
-  void loop(UOp n) {
+  void check_range(UOp n) {
     UOp bound = n->src[0];
     const RangeAttr r = n->get<RangeAttr>();
     require(bound->dtype == DType::Index, n, "is bounded by nothing of dtype index");
@@ -205,13 +205,13 @@ class KernelVerifier {
     require(added || it->second == n, n, "two outer ranges share an id");
   }
 
-  void place(UOp n) {
+  void check_access(UOp n) {
     require(!n->src.empty() && n->src[0]->op == Op::Param, n, "names no Param");
     UOp p = n->src[0];
     const size_t dims = p->rank();
     const bool store = n->op == Op::Store;
-    const size_t plain = 1 + dims + (store ? 1 : 0), gated = plain + (store ? 1 : 2);
-    require(n->src.size() == plain || n->src.size() == gated, n,
+    const size_t plain = 1 + dims + (store ? 1 : 0), predicated = plain + (store ? 1 : 2);
+    require(n->src.size() == plain || n->src.size() == predicated, n,
             fmt::format("has {} sources for {} dims", n->src.size(), dims));
     for (size_t i = 1; i <= dims; ++i)
       require(n->src[i]->dtype == DType::Index, n, fmt::format("index {} is not of dtype index", i - 1));
@@ -224,12 +224,12 @@ class KernelVerifier {
     if (!store) require(n->src.back()->dtype == n->dtype, n, "has another type where the gate is false");
   }
 
-  void reduction(UOp n) {
+  void check_reduction(UOp n) {
     const ReduceAttr& r = n->reduction();
     const size_t values = static_cast<size_t>(value_count(r.combine));
     require(r.axes.empty(), n, "reduces axes in a kernel");
     require(n->src.size() > values, n, "reduces over no range");
-    require(n->op == Op::Reduce || r.tree == Tree{}, n, "scans in several chains");
+    require(n->op == Op::Reduce || r.tree == ReductionTree{}, n, "scans in several chains");
     require(r.tree.lanes > 0 && (r.tree.lanes & (r.tree.lanes - 1)) == 0 && r.tree.block >= 0 && r.tree.group >= 0, n,
             "has an impossible tree");
     require(r.tree.group == 0 || r.tree.block > 0, n, "has groups of blocks, but no blocks");
@@ -241,7 +241,7 @@ class KernelVerifier {
   static bool is_outer(UOp n) { return n->op == Op::Range && n->get<RangeAttr>().kind == AxisKind::Outer; }
 
   /// Inner ranges are open from their use up to the REDUCE that binds them, or to the store that runs over them.
-  void scopes(UOp n) {
+  void check_scopes(UOp n) {
     std::vector<UOp> open;
     auto join = [&](UOp s) {
       for (UOp r : open_.at(s.get()))
@@ -268,10 +268,10 @@ class KernelVerifier {
         before = id;
         std::erase(open, n->src[i]);
       }
-      const bool chain = n->reduction().tree == Tree{};
+      const bool chain = n->reduction().tree == ReductionTree{};
       for (UOp r : open)
         require(chain || r->get<RangeAttr>().id < before, n,
-                "has a Tree and binds a range that comes before one around it: " + describe(r));
+                "has a ReductionTree and binds a range that comes before one around it: " + describe(r));
     }
     if (n->op == Op::Scan) {
       const auto own = n->src.begin() + value_count(n->reduction().combine);
@@ -290,15 +290,15 @@ class KernelVerifier {
   std::map<const Node*, std::vector<UOp>> open_;
 };
 
-void verify(std::span<const UOp> roots, Level level, std::string_view pass) {
+void verify(std::span<const UOp> roots, IrLevel level, std::string_view pass) {
   const Verifier verifier(level, pass);
-  for (UOp n : topological(roots, [](UOp u) { return !u->storage(); })) verifier.node(n);
+  for (UOp n : topological(roots, [](UOp u) { return !u->storage(); })) verifier.check_node(n);
 }
 
 }  // namespace
 
-void verify_tensor(std::span<const UOp> roots, std::string_view pass) { verify(roots, Level::Tensor, pass); }
-void verify_plan(std::span<const UOp> roots, std::string_view pass) { verify(roots, Level::Plan, pass); }
+void verify_tensor(std::span<const UOp> roots, std::string_view pass) { verify(roots, IrLevel::Tensor, pass); }
+void verify_plan(std::span<const UOp> roots, std::string_view pass) { verify(roots, IrLevel::Plan, pass); }
 void verify_kernel(UOp sink, std::string_view pass) { KernelVerifier(sink, pass).run(); }
 
 }  // namespace sinter::ir

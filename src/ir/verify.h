@@ -12,7 +12,7 @@ namespace sinter::ir {
 
 /// The graph that tensors build. Nodes with storage are leaves here.
 void verify_tensor(std::span<const UOp> roots, std::string_view pass);
-/// What parametrise hands to the scheduler (schedule/graph/plan_graph.h).
+/// What plan lookup hands to the scheduler (schedule/graph/plan_graph.h).
 void verify_plan(std::span<const UOp> roots, std::string_view pass);
 /// A kernel in the form of codegen/kernel/kernel.h: loops instead of axes, loads and stores instead of shapes.
 void verify_kernel(UOp sink, std::string_view pass);

@@ -12,7 +12,7 @@ namespace {
 
 bool is_axis(int64_t a, size_t rank) { return a >= 0 && a < static_cast<int64_t>(rank); }
 
-std::string boxed(UOp n, const Shape& outer, const Shape& inner, size_t offsets) {
+std::string region_error(UOp n, const Shape& outer, const Shape& inner, size_t offsets) {
   const Region& box = n->region();
   if (box.size() != outer.rank() || inner.rank() != outer.rank()) return "has a box of another rank";
   if (offsets != 0 && offsets != box.size()) return fmt::format("has {} offsets for {} axes", offsets, box.size());
@@ -24,7 +24,7 @@ std::string boxed(UOp n, const Shape& outer, const Shape& inner, size_t offsets)
   return {};
 }
 
-std::string reduced(UOp n) {
+std::string reduce_error(UOp n) {
   const ReduceAttr& r = n->reduction();
   if (r.axes.empty()) return "reduces no axis";
   if (static_cast<int>(n->src.size()) != value_count(r.combine)) return "has ranges, or too few values";
@@ -38,10 +38,10 @@ std::string reduced(UOp n) {
   return n->shape == without(from, r.axes) ? "" : "reduced axes are gone, others keep their size";
 }
 
-std::string scanned(UOp n) {
+std::string scan_error(UOp n) {
   const ReduceAttr& r = n->reduction();
   if (r.axes.size() != 1 || !is_axis(r.axes[0], n->rank())) return "scans along no axis of its source";
-  if (static_cast<int>(n->src.size()) != value_count(r.combine) || !(r.tree == Tree{}))
+  if (static_cast<int>(n->src.size()) != value_count(r.combine) || !(r.tree == ReductionTree{}))
     return "has ranges, too few values, or a tree";
   for (UOp s : n->src)
     if (!(s->shape == n->shape)) return "scans values of another shape";
@@ -49,7 +49,7 @@ std::string scanned(UOp n) {
 }
 
 /// The index agrees with x on all axes but one.
-std::string picked(UOp n, const Shape& x, const Shape& index) {
+std::string pick_error(UOp n, const Shape& x, const Shape& index) {
   if (!is_axis(n->integer(), x.rank()) || index.rank() != x.rank()) return "its axis or the index's rank does not fit";
   for (size_t i = 0; i < x.rank(); ++i)
     if (static_cast<int64_t>(i) != n->integer() && !(x[i] == index[i]))
@@ -87,8 +87,8 @@ std::string shape_error(UOp n) {
         if (i && n->ints()[i - 1] >= a) return "names its axes out of order";
       }
       return from == without(to, n->ints()) ? "" : "its other axes differ from its source's";
-    case Op::Shrink: return boxed(n, from, to, n->src.size() - 1);
-    case Op::Pad: return boxed(n, to, from, n->src.size() - 1);
+    case Op::Shrink: return region_error(n, from, to, n->src.size() - 1);
+    case Op::Pad: return region_error(n, to, from, n->src.size() - 1);
     case Op::Flip:
       for (int64_t a : n->ints())
         if (!is_axis(a, from.rank())) return fmt::format("flips axis {}, which its source lacks", a);
@@ -101,20 +101,20 @@ std::string shape_error(UOp n) {
         if (static_cast<int64_t>(i) != axis && !(to[i] == from[i])) return fmt::format("axis {} has another size", i);
       return {};
     }
-    case Op::Reduce: return reduced(n);
-    case Op::Scan: return scanned(n);
+    case Op::Reduce: return reduce_error(n);
+    case Op::Scan: return scan_error(n);
     case Op::Gather:
       if (!(to == n->src[1]->shape)) return "has another shape than its index";
-      return picked(n, from, to);
+      return pick_error(n, from, to);
     case Op::ScatterAdd:
       if (!(to == from) || !(n->src[1]->shape == n->src[2]->shape))
         return "base and result, or index and value, differ in shape";
-      return picked(n, from, n->src[1]->shape);
+      return pick_error(n, from, n->src[1]->shape);
     case Op::After:
       if (!std::holds_alternative<Region>(n->attr))
         return n->shape == n->src.back()->shape ? "" : "differs in shape from its value";
       if (!(to == from)) return "differs in shape from what it replaces";
-      return n->src.size() < 2 ? "stores no value" : boxed(n, to, n->src[1]->shape, n->src.size() - 2);
+      return n->src.size() < 2 ? "stores no value" : region_error(n, to, n->src[1]->shape, n->src.size() - 2);
     default:
       for (UOp s : n->src)
         if (!(s->shape == to))

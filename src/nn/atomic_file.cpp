@@ -41,15 +41,15 @@ fs::path behind_links(const fs::path& given) {
 
 }  // namespace
 
-Aside::Aside(const fs::path& given) : place_(behind_links(given)) {
-  const fs::path folder = place_.has_parent_path() ? place_.parent_path() : fs::path(".");
+AtomicFile::AtomicFile(const fs::path& given) : target_(behind_links(given)) {
+  const fs::path folder = target_.has_parent_path() ? target_.parent_path() : fs::path(".");
   struct stat old{};
-  const bool exists = stat(place_.c_str(), &old) == 0;
+  const bool exists = stat(target_.c_str(), &old) == 0;
   if (!exists && errno != ENOENT) fail(errno);
-  if (exists && !S_ISREG(old.st_mode)) refuse(place_, "it is no regular file; name a file, or a place for a new one");
+  if (exists && !S_ISREG(old.st_mode)) refuse(target_, "it is no regular file; name a file, or a place for a new one");
   if (std::error_code ignored; !fs::is_directory(folder, ignored))
-    refuse(place_, fmt::format("there is no folder {}; create it", folder.string()));
-  if (!place_.has_filename()) refuse(place_, "the path names no file");
+    refuse(target_, fmt::format("there is no folder {}; create it", folder.string()));
+  if (!target_.has_filename()) refuse(target_, "the path names no file");
 
   static std::atomic<uint64_t> count{0};
   do {
@@ -58,16 +58,16 @@ Aside::Aside(const fs::path& given) : place_(behind_links(given)) {
     file_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, exists ? 0600 : 0666);
   } while (file_ < 0 && errno == EEXIST);  // of a process of this number that has ended early
   if (file_ < 0) fail(errno);
-  if (exists) take_over(old.st_uid, old.st_gid, old.st_mode & 07777);
+  if (exists) adopt_owner(old.st_uid, old.st_gid, old.st_mode & 07777);
 }
 
-Aside::~Aside() {
+AtomicFile::~AtomicFile() {
   if (file_ < 0) return;
   close(file_);
   unlink(path_.c_str());
 }
 
-void Aside::take_over(uid_t owner, gid_t group, mode_t mode) {
+void AtomicFile::adopt_owner(uid_t owner, gid_t group, mode_t mode) {
   struct stat own{};
   const bool same = fstat(file_, &own) == 0 && own.st_uid == owner && own.st_gid == group;
   // What runs as its owner must not become another's.
@@ -81,16 +81,16 @@ void Aside::take_over(uid_t owner, gid_t group, mode_t mode) {
   }
 }
 
-void Aside::fail(int error) const { refuse(place_, std::strerror(error)); }
+void AtomicFile::fail(int error) const { refuse(target_, std::strerror(error)); }
 
-void Aside::write(const void* bytes, size_t size) {
+void AtomicFile::write(const void* bytes, size_t size) {
   if (!runtime::write_all(file_, {static_cast<const char*>(bytes), size})) fail(errno);
 }
 
-void Aside::finish() {
+void AtomicFile::commit() {
   const int closed = close(file_);
   const int error = errno;
-  const bool renamed = !closed && !rename(path_.c_str(), place_.c_str());
+  const bool renamed = !closed && !rename(path_.c_str(), target_.c_str());
   const int why = closed ? error : errno;
   file_ = -1;
   if (renamed) return;

@@ -11,24 +11,24 @@ namespace sinter {
 inline namespace v0 {
 namespace nn {
 
-/// Every call throws BackendError where the system refuses; what was written is gone unless finish() has returned.
-class Aside {
+/// Every call throws BackendError where the system refuses; what was written is gone unless commit() has returned.
+class AtomicFile {
  public:
   /// A symbolic link stands for what it points to, which need not exist. What exists must be a regular file; its mode
   /// is kept, and its owner where the process may give files away.
-  explicit Aside(const std::filesystem::path& place);
-  ~Aside();
-  Aside(const Aside&) = delete;
-  Aside& operator=(const Aside&) = delete;
+  explicit AtomicFile(const std::filesystem::path& place);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
 
   void write(const void* bytes, size_t size);
-  void finish();
+  void commit();
 
  private:
-  void take_over(uid_t owner, gid_t group, mode_t mode);
+  void adopt_owner(uid_t owner, gid_t group, mode_t mode);
   [[noreturn]] void fail(int error) const;
 
-  std::filesystem::path place_, path_;
+  std::filesystem::path target_, path_;
   int file_ = -1;
 };
 

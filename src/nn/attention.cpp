@@ -70,7 +70,7 @@ Tensor MultiheadAttention::operator()(const Tensor& q, const Tensor& k, const Te
   Tensor made[3];
   for (size_t i = 0; i < 3; ++i) {
     require_last(*inputs[i], {in_proj_weight.shape()[1]}, "MultiheadAttention");
-    made[i] = product(*inputs[i], weights[i], biases[i]);
+    made[i] = linear(*inputs[i], weights[i], biases[i]);
   }
   return attend(made[0], made[1], made[2], attention);
 }
@@ -78,7 +78,7 @@ Tensor MultiheadAttention::operator()(const Tensor& q, const Tensor& k, const Te
 Tensor MultiheadAttention::operator()(const Tensor& x, const AttentionOptions& attention, Loc where) const {
   const tensor::OuterCall call("MultiheadAttention", where);
   require_last(x, {in_proj_weight.shape()[1]}, "MultiheadAttention");
-  const std::vector<Tensor> made = product(x, in_proj_weight, in_proj_bias).chunk(3, -1);
+  const std::vector<Tensor> made = linear(x, in_proj_weight, in_proj_bias).chunk(3, -1);
   return attend(made[0], made[1], made[2], attention);
 }
 

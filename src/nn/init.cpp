@@ -15,7 +15,7 @@ inline namespace v0 {
 namespace nn::init {
 namespace {
 
-using runtime::cpu::by_default_floats;
+using runtime::cpu::with_default_float_env;
 
 struct Fans {
   double in, out;
@@ -34,32 +34,32 @@ Fans fans(const Shape& shape, Loc where) {
 
 Tensor uniform(const Shape& shape, double low, double high, Loc where) {
   const tensor::OuterCall call("init::uniform", where);
-  return rand(shape) * by_default_floats([&] { return high - low; }) + low;
+  return rand(shape) * with_default_float_env([&] { return high - low; }) + low;
 }
 Tensor normal(const Shape& shape, double mean, double std, Loc where) {
   const tensor::OuterCall call("init::normal", where);
   return randn(shape) * std + mean;
 }
 Tensor xavier_uniform(const Shape& shape, double gain, Loc where) {
-  const double bound = by_default_floats([&] {
+  const double bound = with_default_float_env([&] {
     const Fans f = fans(shape, where);
     return gain * std::sqrt(6.0 / (f.in + f.out));
   });
   return uniform(shape, -bound, bound, where);
 }
 Tensor xavier_normal(const Shape& shape, double gain, Loc where) {
-  const double std = by_default_floats([&] {
+  const double std = with_default_float_env([&] {
     const Fans f = fans(shape, where);
     return gain * std::sqrt(2.0 / (f.in + f.out));
   });
   return normal(shape, 0.0, std, where);
 }
 Tensor kaiming_uniform(const Shape& shape, Loc where) {
-  const double bound = by_default_floats([&] { return std::sqrt(6.0 / fans(shape, where).in); });
+  const double bound = with_default_float_env([&] { return std::sqrt(6.0 / fans(shape, where).in); });
   return uniform(shape, -bound, bound, where);
 }
 Tensor kaiming_normal(const Shape& shape, Loc where) {
-  const double std = by_default_floats([&] { return std::sqrt(2.0 / fans(shape, where).in); });
+  const double std = with_default_float_env([&] { return std::sqrt(2.0 / fans(shape, where).in); });
   return normal(shape, 0.0, std, where);
 }
 

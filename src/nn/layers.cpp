@@ -29,7 +29,7 @@ Linear::Linear(int64_t in, int64_t out, bool with_bias, Loc where) {
 Tensor Linear::operator()(const Tensor& x, Loc where) const {
   const tensor::OuterCall call("Linear", where);
   require_last(x, {weight.shape()[1]}, "Linear");
-  return product(x, weight, bias);
+  return linear(x, weight, bias);
 }
 
 Embedding::Embedding(int64_t count, int64_t size, Loc where) {

@@ -8,7 +8,7 @@ inline namespace v0 {
 namespace nn {
 
 /// x W^T + b. x: [..., in], weight: [out, in], bias: [out] or an empty handle.
-inline Tensor product(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+inline Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   const Tensor y = matmul(x, weight.transpose());
   return bias.defined() ? y + bias : y;
 }

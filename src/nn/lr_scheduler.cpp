@@ -18,7 +18,7 @@ inline namespace v0 {
 namespace optim {
 namespace {
 
-using runtime::cpu::by_default_floats;
+using runtime::cpu::with_default_float_env;
 
 /// Errors get their place where the schedule is given to a scheduler.
 void require_steps(std::string_view what, int64_t steps) {
@@ -35,50 +35,50 @@ double share_of(int64_t t, int64_t total) {
 }  // namespace
 
 double StepLR::operator()(double base, int64_t t) const {
-  return by_default_floats([&] {
+  return with_default_float_env([&] {
     require_steps("StepLR: step_size", step_size);
     return base * std::pow(gamma, static_cast<double>(t / step_size));
   });
 }
 
 double MultiStepLR::operator()(double base, int64_t t) const {
-  return by_default_floats([&] {
+  return with_default_float_env([&] {
     const auto passed = std::count_if(milestones.begin(), milestones.end(), [t](int64_t m) { return m <= t; });
     return base * std::pow(gamma, static_cast<double>(passed));
   });
 }
 
 double ExponentialLR::operator()(double base, int64_t t) const {
-  return by_default_floats([&] { return base * std::pow(gamma, static_cast<double>(t)); });
+  return with_default_float_env([&] { return base * std::pow(gamma, static_cast<double>(t)); });
 }
 
 double ConstantLR::operator()(double base, int64_t t) const {
-  return by_default_floats([&] { return t < total_iters ? base * factor : base; });
+  return with_default_float_env([&] { return t < total_iters ? base * factor : base; });
 }
 
 double LinearLR::operator()(double base, int64_t t) const {
-  return by_default_floats([&] {
+  return with_default_float_env([&] {
     require_steps("LinearLR: total_iters", total_iters);
     return base * (start_factor + (end_factor - start_factor) * share_of(t, total_iters));
   });
 }
 
 double PolynomialLR::operator()(double base, int64_t t) const {
-  return by_default_floats([&] {
+  return with_default_float_env([&] {
     require_steps("PolynomialLR: total_iters", total_iters);
     return base * std::pow(1 - share_of(t, total_iters), power);
   });
 }
 
 double CosineAnnealingLR::operator()(double base, int64_t t) const {
-  return by_default_floats([&] {
+  return with_default_float_env([&] {
     require_steps("CosineAnnealingLR: t_max", t_max);
     return cosine(base, eta_min, static_cast<double>(t) / static_cast<double>(t_max));
   });
 }
 
 double CosineAnnealingWarmRestarts::operator()(double base, int64_t t) const {
-  return by_default_floats([&] {
+  return with_default_float_env([&] {
     require_steps("CosineAnnealingWarmRestarts: t_0", t_0);
     require_steps("CosineAnnealingWarmRestarts: t_mult", t_mult);
     int64_t length = t_0;
@@ -91,7 +91,7 @@ double CosineAnnealingWarmRestarts::operator()(double base, int64_t t) const {
 }
 
 double OneCycleLR::operator()(double, int64_t t) const {
-  return by_default_floats([&] {
+  return with_default_float_env([&] {
     require_steps("OneCycleLR: total_steps", total_steps);
     if (!(pct_start >= 0 && pct_start <= 1))
       throw UsageError(
@@ -160,7 +160,7 @@ ReduceLROnPlateau::ReduceLROnPlateau(Optimizer& optimizer, Options options, Loc 
 }
 
 void ReduceLROnPlateau::step(double metric) {
-  const runtime::cpu::DefaultFloats floats;  // all that it computes with lies in memory
+  const runtime::cpu::DefaultFloatEnv floats;  // all that it computes with lies in memory
   const double margin = std::isinf(best_) ? 0 : std::abs(best_) * options_.threshold;
   const bool better = options_.mode == Mode::Min ? metric < best_ - margin : metric > best_ + margin;
   if (better) best_ = metric;

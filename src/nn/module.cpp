@@ -12,7 +12,7 @@ void move(Tensor& t, Device device, Loc where) {
   if (t.device() == device) return;
   const tensor::Call call("to", where);
   tensor::check_device(device);
-  tensor::move(t.cell(), device);
+  tensor::move_to_device(t.cell(), device);
 }
 
 }  // namespace nn::walk

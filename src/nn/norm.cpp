@@ -16,7 +16,7 @@ namespace {
 Axes all_but_channels() { return {0, 2, 3}; }
 
 /// The next version of a running statistic.
-void move_towards(Tensor running, const Tensor& batch, double momentum) {
+void update_running(Tensor running, const Tensor& batch, double momentum) {
   running.assign(running * (1.0 - momentum) + batch.detach().to(running.dtype()) * momentum);
 }
 
@@ -49,8 +49,8 @@ Tensor BatchNorm2d::operator()(const Tensor& x, Loc where) const {
   {
     no_grad guard;
     const Tensor wide = x.to(promote(x.dtype(), running_mean.dtype()));  // a variance that float16 does not hold
-    move_towards(running_mean, wide.mean(all_but_channels()), options.momentum);
-    move_towards(running_var, wide.var(all_but_channels(), 1), options.momentum);
+    update_running(running_mean, wide.mean(all_but_channels()), options.momentum);
+    update_running(running_var, wide.var(all_but_channels(), 1), options.momentum);
   }
   return batch_norm(x, {}, {}, weight, bias, options.eps);
 }

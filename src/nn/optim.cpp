@@ -146,7 +146,7 @@ void Optimizer::step(Loc where) {
     for (auto& [name, tensors] : state_) nn::walk::move(tensors[i], parameters_[i].device(), where);
     Update update(*this, step, i);
     const auto next = [&] {
-      const tensor::DefaultFloats::Lifted lifted(call.floats());  // the rule may be the program's
+      const tensor::DefaultFloatEnv::ProgramFloatEnv lifted(call.floats());  // the rule may be the program's
       return updated(update);
     };
     step.commit.update(parameters_[i], next());
@@ -172,7 +172,7 @@ SGD::SGD(std::vector<Tensor> parameters, Options options, Loc where)
 }
 
 Tensor SGD::updated(Update& update) {
-  const tensor::DefaultFloats floats;
+  const tensor::DefaultFloatEnv floats;
   const Tensor& p = update.parameter();
   Tensor d = update.gradient();
   if (options_.weight_decay != 0) d = d + p * options_.weight_decay;
@@ -209,7 +209,7 @@ Adam::Adam(std::vector<Tensor> parameters, Options options, bool decoupled, Loc 
 }
 
 Tensor Adam::updated(Update& update) {
-  const tensor::DefaultFloats floats;
+  const tensor::DefaultFloatEnv floats;
   const Tensor& p = update.parameter();
   const double t = static_cast<double>(update.step());
   const Tensor rate = update.rate();

@@ -32,12 +32,12 @@ void make_weights(Cell& cell, std::string_view name, int64_t gates, int64_t in, 
 template <class Cell>
 Tensor of_input(const Cell& cell, const Tensor& x, std::string_view name) {
   require_last(x, {cell.weight_ih.shape()[1]}, name);
-  return product(x, cell.weight_ih, cell.bias_ih);
+  return linear(x, cell.weight_ih, cell.bias_ih);
 }
 template <class Cell>
 Tensor of_state(const Cell& cell, const Tensor& h, std::string_view name) {
   require_last(h, {cell.weight_hh.shape()[1]}, name, "state h");
-  return product(h, cell.weight_hh, cell.bias_hh);
+  return linear(h, cell.weight_hh, cell.bias_hh);
 }
 
 }  // namespace

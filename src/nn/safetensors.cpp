@@ -78,9 +78,9 @@ bool counts_batches(const std::string& name, const NamedTensors& into) {
 }
 
 /// A file that is read from its beginning to its end.
-class Source {
+class SequentialFile {
  public:
-  Source(const std::filesystem::path& path, Loc where) : path_(path), where_(where) {
+  SequentialFile(const std::filesystem::path& path, Loc where) : path_(path), where_(where) {
     // Without O_NONBLOCK a pipe would wait for its other end.
     file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat info{};
@@ -95,12 +95,12 @@ class Source {
     throw UsageError(fmt::format("load: {} is no regular file; give the path of a safetensors file", path.string()),
                      where);
   }
-  ~Source() { close(file_); }
-  Source(const Source&) = delete;
-  Source& operator=(const Source&) = delete;
+  ~SequentialFile() { close(file_); }
+  SequentialFile(const SequentialFile&) = delete;
+  SequentialFile& operator=(const SequentialFile&) = delete;
 
   uint64_t left() const { return left_; }  ///< bytes that are still to come
-  [[noreturn]] void damaged(const std::string& why) const {
+  [[noreturn]] void report_damage(const std::string& why) const {
     throw UsageError(
         fmt::format("load: {} is no valid safetensors file: {}; save() writes such files", path_.string(), why),
         where_);
@@ -111,7 +111,7 @@ class Source {
       const ssize_t got = ::read(file_, to.data(), to.size());
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) throw BackendError(fmt::format("load: cannot read {}: {}", path_.string(), std::strerror(errno)));
-      if (got == 0) damaged("it ends early");
+      if (got == 0) report_damage("it ends early");
       to = to.subspan(static_cast<size_t>(got));
       left_ -= std::min(left_, static_cast<uint64_t>(got));
     }
@@ -124,33 +124,33 @@ class Source {
   uint64_t left_ = 0;
 };
 
-std::vector<StoredTensor> read_header(Source& file) {
+std::vector<StoredTensor> read_header(SequentialFile& file) {
   std::array<unsigned char, 8> bytes{};
   if (file.left() < bytes.size())
-    file.damaged(fmt::format("{} bytes, shorter than a header's size of {}", file.left(), bytes.size()));
+    file.report_damage(fmt::format("{} bytes, shorter than a header's size of {}", file.left(), bytes.size()));
   file.read(std::as_writable_bytes(std::span(bytes)));
   uint64_t size = 0;
   for (size_t i = 0; i < bytes.size(); ++i) size |= static_cast<uint64_t>(bytes[i]) << (8 * i);
   if (size > kMaxHeader || size > file.left())
-    file.damaged(fmt::format("it says that its header has {} bytes; {} follow, and at most {} are allowed", size,
-                             file.left(), kMaxHeader));
+    file.report_damage(fmt::format("it says that its header has {} bytes; {} follow, and at most {} are allowed", size,
+                                   file.left(), kMaxHeader));
   std::string text(size, '\0');
   file.read(std::as_writable_bytes(std::span(text)));
   try {
     return parse_header(text, file.left());
-  } catch (const HeaderFault& f) { file.damaged(f.why); }
+  } catch (const HeaderError& f) { file.report_damage(f.why); }
 }
 
 NamedTensors read_file(const std::filesystem::path& path, Device device, Loc where) {
-  Source file(path, where);
+  SequentialFile file(path, where);
   std::vector<StoredTensor> stored = read_header(file);
   // All memory first: a file that does not fit is not read in vain.
-  std::vector<tensor::Blank> blanks;
-  for (const StoredTensor& t : stored) blanks.emplace_back(t.dtype, t.shape, device);
+  std::vector<tensor::UninitializedTensor> uninitialized;
+  for (const StoredTensor& t : stored) uninitialized.emplace_back(t.dtype, t.shape, device);
   NamedTensors found;
   for (size_t i = 0; i < stored.size(); ++i)
     found.emplace_back(std::move(stored[i].name),
-                       blanks[i].fill([&](std::span<std::byte> piece) { file.read(piece); }));
+                       uninitialized[i].fill([&](std::span<std::byte> piece) { file.read(piece); }));
   return found;
 }
 
@@ -160,7 +160,7 @@ void save(const NamedTensors& tensors, const std::filesystem::path& path, Loc wh
   CallScope call("save", where);
   check_names("save", tensors, where);
   for (const auto& [name, t] : tensors) {
-    if (format_of(t.dtype()).empty())
+    if (format_name(t.dtype()).empty())
       throw UsageError(fmt::format("save: the format has no name for the dtype {} of \"{}\"; convert it with .to()",
                                    name_of(t.dtype()), name),
                        where);
@@ -177,7 +177,7 @@ void save(const NamedTensors& tensors, const std::filesystem::path& path, Loc wh
     std::vector<int64_t> shape;
     for (const Dim& d : t.shape()) shape.push_back(d.value());
     const uint64_t bytes = static_cast<uint64_t>(t.numel()) * size_of(t.dtype());
-    header[name] = {{"dtype", format_of(t.dtype())}, {"shape", shape}, {"data_offsets", {offset, offset + bytes}}};
+    header[name] = {{"dtype", format_name(t.dtype())}, {"shape", shape}, {"data_offsets", {offset, offset + bytes}}};
     offset += bytes;
   }
   std::string text = text_of(header, where);
@@ -189,7 +189,7 @@ void save(const NamedTensors& tensors, const std::filesystem::path& path, Loc wh
                                  tensors.size(), text.size(), kMaxHeader),
                      where);
 
-  Aside file(path);
+  AtomicFile file(path);
   std::array<unsigned char, 8> size;
   for (size_t i = 0; i < 8; ++i) size[i] = static_cast<unsigned char>(text.size() >> (8 * i));
   file.write(size.data(), size.size());
@@ -198,7 +198,7 @@ void save(const NamedTensors& tensors, const std::filesystem::path& path, Loc wh
     const std::vector<std::byte> bytes = t.to_bytes();
     file.write(bytes.data(), bytes.size());
   }
-  file.finish();
+  file.commit();
 }
 
 NamedTensors load_file(const std::filesystem::path& path, Device device, Loc where) {

@@ -17,11 +17,11 @@ namespace {
 
 using nlohmann::json;
 
-struct Format {
+struct DtypeName {
   DType dtype;
   std::string_view name;
 };
-constexpr std::array<Format, 13> kFormats = {{
+constexpr std::array<DtypeName, 13> kDtypeNames = {{
     {DType::Bool, "BOOL"},
     {DType::U8, "U8"},
     {DType::I8, "I8"},
@@ -37,44 +37,45 @@ constexpr std::array<Format, 13> kFormats = {{
     {DType::F64, "F64"},
 }};
 
-[[noreturn]] void fault(std::string why) { throw HeaderFault{std::move(why)}; }
+[[noreturn]] void header_error(std::string why) { throw HeaderError{std::move(why)}; }
 /// With what a terminal would act upon escaped.
-std::string in_quotes(const std::string& name) { return json(name).dump(); }
+std::string quote(const std::string& name) { return json(name).dump(); }
 std::string range(const StoredTensor& t) { return fmt::format("[{}, {})", t.begin, t.end); }
 
 /// Gets the header's tokens in order. Level 1 is the list of names, 2 a tensor's fields or the metadata, 3 a list of
 /// numbers.
-class Events final : public nlohmann::json_sax<json> {
+class HeaderParser final : public nlohmann::json_sax<json> {
  public:
   std::vector<StoredTensor> tensors;
 
-  bool null() override { return other("null"); }
-  bool boolean(bool value) override { return other(value ? "true" : "false"); }
-  bool number_integer(number_integer_t value) override { return other(fmt::format("{}", value)); }
-  bool number_float(number_float_t, const string_t& text) override { return other(text); }
+  bool null() override { return reject_value("null"); }
+  bool boolean(bool value) override { return reject_value(value ? "true" : "false"); }
+  bool number_integer(number_integer_t value) override { return reject_value(fmt::format("{}", value)); }
+  bool number_float(number_float_t, const string_t& text) override { return reject_value(text); }
   bool number_unsigned(number_unsigned_t value) override {
-    if (level_ != 3 || inside_) return other(fmt::format("{}", value));
+    if (level_ != 3 || inside_) return reject_value(fmt::format("{}", value));
     list().push_back(value);
     return true;
   }
   bool string(string_t& text) override {
     if (inside_) return true;
     if (level_ == 2 && metadata_) return true;
-    if (level_ != 2 || field_ != kDType) return other(in_quotes(text));
-    for (const Format& f : kFormats)
+    if (level_ != 2 || field_ != kDType) return reject_value(quote(text));
+    for (const DtypeName& f : kDtypeNames)
       if (text == f.name) tensors.back().dtype = f.dtype;
     if (tensors.back().dtype == DType::Void) {
       std::vector<std::string_view> known;
-      for (const Format& f : kFormats) known.push_back(f.name);
-      fault(fmt::format("{} has the dtype {}, and only {} are read", name(), in_quotes(text), fmt::join(known, ", ")));
+      for (const DtypeName& f : kDtypeNames) known.push_back(f.name);
+      header_error(
+          fmt::format("{} has the dtype {}, and only {} are read", name(), quote(text), fmt::join(known, ", ")));
     }
     return true;
   }
-  bool binary(binary_t&) override { return other("bytes"); }
+  bool binary(binary_t&) override { return reject_value("bytes"); }
 
   bool start_object(size_t) override {
     if (inside_ || (level_ == 2 && field_ == kUnknown && !metadata_)) return ++inside_;
-    if (level_ >= 2) return other("an object");
+    if (level_ >= 2) return reject_value("an object");
     ++level_;
     return true;
   }
@@ -82,7 +83,7 @@ class Events final : public nlohmann::json_sax<json> {
     if (inside_) return true;
     if (level_ == 1) {
       metadata_ = key == kMetadata;
-      if (metadata_ && std::exchange(has_metadata_, true)) fault(fmt::format("{} stands twice", kMetadata));
+      if (metadata_ && std::exchange(has_metadata_, true)) header_error(fmt::format("{} stands twice", kMetadata));
       if (!metadata_) tensors.push_back({key, DType::Void, {}, 0, 0});
       keys_.clear();
       shape_.clear();
@@ -90,18 +91,18 @@ class Events final : public nlohmann::json_sax<json> {
       return true;
     }
     if (!keys_.insert(key).second)
-      fault(fmt::format("{} has the field {} twice", metadata_ ? std::string(kMetadata) : name(), in_quotes(key)));
+      header_error(fmt::format("{} has the field {} twice", metadata_ ? std::string(kMetadata) : name(), quote(key)));
     field_ = key == "dtype" ? kDType : key == "shape" ? kShape : key == "data_offsets" ? kOffsets : kUnknown;
     return true;
   }
   bool end_object() override {
     if (inside_) return --inside_, true;
-    if (--level_ == 1 && !metadata_) complete();
+    if (--level_ == 1 && !metadata_) finish_entry();
     return true;
   }
   bool start_array(size_t) override {
     if (inside_ || (level_ == 2 && field_ == kUnknown && !metadata_)) return ++inside_;
-    if (level_ != 2 || metadata_ || field_ == kDType) return other("a list");
+    if (level_ != 2 || metadata_ || field_ == kDType) return reject_value("a list");
     ++level_;
     return true;
   }
@@ -111,46 +112,47 @@ class Events final : public nlohmann::json_sax<json> {
     return true;
   }
   bool parse_error(size_t position, const std::string&, const json::exception&) override {
-    fault(fmt::format("its header is no JSON in UTF-8, from its byte {} on", position));
+    header_error(fmt::format("its header is no JSON in UTF-8, from its byte {} on", position));
   }
 
  private:
   enum Field : uint8_t { kDType, kShape, kOffsets, kUnknown };
 
-  std::string name() const { return in_quotes(tensors.back().name); }
+  std::string name() const { return quote(tensors.back().name); }
   std::vector<uint64_t>& list() { return field_ == kShape ? shape_ : offsets_; }
 
   /// A value that the format does not have in this place.
-  bool other(const std::string& what) {
+  bool reject_value(const std::string& what) {
     if (inside_ || (level_ == 2 && !metadata_ && field_ == kUnknown)) return true;  // of a later version of the format
-    if (level_ == 0) fault(fmt::format("its header is {} and no JSON object", what));
-    if (metadata_) fault(fmt::format("{} holds {}, and is text by text", kMetadata, what));
-    if (level_ == 1) fault(fmt::format("the entry {} is {} and no object", name(), what));
+    if (level_ == 0) header_error(fmt::format("its header is {} and no JSON object", what));
+    if (metadata_) header_error(fmt::format("{} holds {}, and is text by text", kMetadata, what));
+    if (level_ == 1) header_error(fmt::format("the entry {} is {} and no object", name(), what));
     if (level_ == 2)
-      fault(fmt::format("the {} of {} is {}, which is no {}",
-                        field_ == kDType   ? "dtype"
-                        : field_ == kShape ? "shape"
-                                           : "data_offsets",
-                        name(), what, field_ == kDType ? "name of a type" : "list"));
-    fault(fmt::format("{} has {} in its {}, which are whole numbers from 0 on", name(), what,
-                      field_ == kShape ? "shape" : "data_offsets"));
+      header_error(fmt::format("the {} of {} is {}, which is no {}",
+                               field_ == kDType   ? "dtype"
+                               : field_ == kShape ? "shape"
+                                                  : "data_offsets",
+                               name(), what, field_ == kDType ? "name of a type" : "list"));
+    header_error(fmt::format("{} has {} in its {}, which are whole numbers from 0 on", name(), what,
+                             field_ == kShape ? "shape" : "data_offsets"));
   }
 
   /// The fields of the last tensor are there, and agree with each other.
-  void complete() {
+  void finish_entry() {
     StoredTensor& t = tensors.back();
     for (const char* needed : {"dtype", "shape", "data_offsets"})
-      if (!keys_.contains(needed)) fault(fmt::format("the entry {} lacks {}", name(), needed));
-    if (offsets_.size() != 2) fault(fmt::format("{} has {} data_offsets, which are 2", name(), offsets_.size()));
+      if (!keys_.contains(needed)) header_error(fmt::format("the entry {} lacks {}", name(), needed));
+    if (offsets_.size() != 2) header_error(fmt::format("{} has {} data_offsets, which are 2", name(), offsets_.size()));
     t.begin = offsets_[0];
     t.end = offsets_[1];
     t.shape = Shape(shape_);
     if (!t.shape.countable())
-      fault(fmt::format("{} has the shape [{}], which spans more than 2^56 elements", name(), fmt::join(shape_, ", ")));
+      header_error(
+          fmt::format("{} has the shape [{}], which spans more than 2^56 elements", name(), fmt::join(shape_, ", ")));
     const uint64_t bytes = static_cast<uint64_t>(t.shape.numel()) * size_of(t.dtype);
     if (t.begin > t.end || t.end - t.begin != bytes)
-      fault(fmt::format("{} is {} {} and needs {} bytes, its data_offsets are {}", name(), name_of(t.dtype),
-                        to_string(t.shape), bytes, range(t)));
+      header_error(fmt::format("{} is {} {} and needs {} bytes, its data_offsets are {}", name(), name_of(t.dtype),
+                               to_string(t.shape), bytes, range(t)));
   }
 
   int level_ = 0;
@@ -169,8 +171,8 @@ void check_names(const std::vector<StoredTensor>& tensors) {
             [](const auto* a, const auto* b) { return a->name != b->name ? a->name < b->name : a->begin < b->begin; });
   for (size_t i = 1; i < by_name.size(); ++i)
     if (by_name[i]->name == by_name[i - 1]->name)
-      fault(fmt::format("the name {} stands twice, for the bytes {} and {}", in_quotes(by_name[i]->name),
-                        range(*by_name[i - 1]), range(*by_name[i])));
+      header_error(fmt::format("the name {} stands twice, for the bytes {} and {}", quote(by_name[i]->name),
+                               range(*by_name[i - 1]), range(*by_name[i])));
 }
 
 /// Each tensor begins where the one before it ends, and the last one ends with the file.
@@ -178,44 +180,44 @@ void check_ranges(const std::vector<StoredTensor>& tensors, uint64_t bytes) {
   const StoredTensor* before = nullptr;
   for (const StoredTensor& t : tensors) {
     if (t.end > bytes)
-      fault(fmt::format("{} has the bytes {}, and {} follow the header", in_quotes(t.name), range(t), bytes));
+      header_error(fmt::format("{} has the bytes {}, and {} follow the header", quote(t.name), range(t), bytes));
     const uint64_t free = before ? before->end : 0;
-    const std::string behind = before ? fmt::format(" behind {}, {},", in_quotes(before->name), range(*before)) : "";
+    const std::string behind = before ? fmt::format(" behind {}, {},", quote(before->name), range(*before)) : "";
     if (t.begin < free)
-      fault(fmt::format("the bytes {} of {} overlap {} of {}", range(t), in_quotes(t.name), range(*before),
-                        in_quotes(before->name)));
+      header_error(fmt::format("the bytes {} of {} overlap {} of {}", range(t), quote(t.name), range(*before),
+                               quote(before->name)));
     if (t.begin > free)
-      fault(fmt::format("the bytes [{}, {}){} before {}, {}, belong to no tensor", free, t.begin, behind,
-                        in_quotes(t.name), range(t)));
+      header_error(fmt::format("the bytes [{}, {}){} before {}, {}, belong to no tensor", free, t.begin, behind,
+                               quote(t.name), range(t)));
     before = &t;
   }
   const uint64_t used = before ? before->end : 0;
   if (used != bytes)
-    fault(fmt::format("the bytes [{}, {}){} belong to no tensor", used, bytes,
-                      before ? fmt::format(" behind {}, {},", in_quotes(before->name), range(*before)) : ""));
+    header_error(fmt::format("the bytes [{}, {}){} belong to no tensor", used, bytes,
+                             before ? fmt::format(" behind {}, {},", quote(before->name), range(*before)) : ""));
 }
 
 }  // namespace
 
-std::string_view format_of(DType dtype) {
-  for (const Format& f : kFormats)
+std::string_view format_name(DType dtype) {
+  for (const DtypeName& f : kDtypeNames)
     if (f.dtype == dtype) return f.name;
   return {};
 }
 
 std::vector<StoredTensor> parse_header(std::string_view text, uint64_t bytes) {
   // The parser would pass over a byte order mark, and take a zero byte for the end.
-  if (!text.starts_with('{')) fault("its header does not begin with {");
+  if (!text.starts_with('{')) header_error("its header does not begin with {");
   if (const size_t zero = text.find('\0'); zero != text.npos)
-    fault(fmt::format("its header is no JSON in UTF-8, from its byte {} on", zero + 1));
-  Events events;
-  json::sax_parse(text.begin(), text.end(), &events);
-  check_names(events.tensors);
-  std::sort(events.tensors.begin(), events.tensors.end(), [](const StoredTensor& a, const StoredTensor& b) {
+    header_error(fmt::format("its header is no JSON in UTF-8, from its byte {} on", zero + 1));
+  HeaderParser parser;
+  json::sax_parse(text.begin(), text.end(), &parser);
+  check_names(parser.tensors);
+  std::sort(parser.tensors.begin(), parser.tensors.end(), [](const StoredTensor& a, const StoredTensor& b) {
     return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);  // an empty one before its neighbour
   });
-  check_ranges(events.tensors, bytes);
-  return std::move(events.tensors);
+  check_ranges(parser.tensors, bytes);
+  return std::move(parser.tensors);
 }
 
 }  // namespace nn

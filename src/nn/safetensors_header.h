@@ -22,7 +22,7 @@ struct StoredTensor {
 };
 
 /// What is wrong with a header.
-struct HeaderFault {
+struct HeaderError {
   std::string why;
 };
 
@@ -30,9 +30,9 @@ inline constexpr std::string_view kMetadata = "__metadata__";  ///< an entry of 
 inline constexpr uint64_t kMaxHeader = 100u << 20;             ///< bytes of a header: the format's own limit
 
 /// The name that the format has for a type; empty where it has none.
-std::string_view format_of(DType dtype);
+std::string_view format_name(DType dtype);
 
-/// The tensors in the order of their bytes, which are those [0, bytes) without gap or overlap. Throws HeaderFault.
+/// The tensors in the order of their bytes, which are those [0, bytes) without gap or overlap. Throws HeaderError.
 std::vector<StoredTensor> parse_header(std::string_view text, uint64_t bytes);
 
 }  // namespace nn

@@ -30,11 +30,11 @@
 #include "runtime/program/toolchain.h"
 #include "sinter/error.h"
 
-namespace sinter::schedule {
+namespace sinter::plan {
 namespace {
 
 using codegen::Opt;
-using runtime::cpu::Trial;
+using runtime::cpu::KernelTimer;
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kBatch =
@@ -50,24 +50,24 @@ constexpr char kEntry[] = "opts";
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 /// A list of Opts that is timed.
-struct Tried {
+struct BeamEntry {
   std::vector<Opt> opts;
   double bound = 0;  ///< ns
-  std::unique_ptr<Trial::Candidate> candidate = nullptr;
+  std::unique_ptr<KernelTimer::Candidate> candidate = nullptr;
   double ns = 0;
 };
 
-bool faster(const Tried& a, const Tried& b) { return a.ns < b.ns; }
+bool faster(const BeamEntry& a, const BeamEntry& b) { return a.ns < b.ns; }
 
 size_t step_of(const runtime::Plan& plan, size_t number) {
-  const auto runs = [&](const runtime::Step& s) { return s.program == static_cast<int>(number); };
+  const auto runs = [&](const runtime::PlanStep& s) { return s.program == static_cast<int>(number); };
   return static_cast<size_t>(std::find_if(plan.steps.begin(), plan.steps.end(), runs) - plan.steps.begin());
 }
 
 /// Values for the plan's variables: the largest of those that the kernel loops over, for which heuristics decide as
 /// well.
-std::vector<int64_t> vars_of(const Scheduled& scheduled, size_t number) {
-  const runtime::Step& step = scheduled.plan.steps[step_of(scheduled.plan, number)];
+std::vector<int64_t> vars_of(const schedule::KernelSchedule& scheduled, size_t number) {
+  const runtime::PlanStep& step = scheduled.plan.steps[step_of(scheduled.plan, number)];
   std::vector<int64_t> values;
   const auto set = [&](int var, int64_t value) {
     if (values.size() <= static_cast<size_t>(var)) values.resize(static_cast<size_t>(var) + 1, 1);
@@ -82,18 +82,18 @@ std::vector<int64_t> vars_of(const Scheduled& scheduled, size_t number) {
   return values;
 }
 
-class Search {
+class BeamSearch {
  public:
-  Search(const Scheduled& scheduled, size_t number, const codegen::Prepared& kernel, const runtime::Target& target,
-         int beam, const SearchLimits& limits, const runtime::Toolchain& tools)
+  BeamSearch(const schedule::KernelSchedule& scheduled, size_t number, const codegen::NormalizedKernel& kernel,
+             const runtime::Target& target, int beam, const SearchLimits& limits, const runtime::Toolchain& tools)
       : kernel_(kernel),
         target_(target),
         width_(static_cast<size_t>(beam)),
         limits_(limits),
         tools_(tools),
-        trial_(scheduled.plan, step_of(scheduled.plan, number), vars_of(scheduled, number)),
-        neighbourhood_(kernel.main, target),
-        bound_(kernel.main, target, limits.peak ? limits.peak : runtime::cpu::known_roofs(1).flops * 1e-9) {}
+        timer_(scheduled.plan, step_of(scheduled.plan, number), vars_of(scheduled, number)),
+        neighborhood_(kernel.main, target),
+        bound_(kernel.main, target, limits.peak ? limits.peak : runtime::cpu::cached_roofline(1).flops * 1e-9) {}
 
   std::vector<Opt> run() {
     std::vector<Opt> heuristic = codegen::heuristic(kernel_.main, target_);
@@ -102,20 +102,20 @@ class Search {
     build(beam_);
     if (beam_.empty()) return heuristic;  // it does not compile: whoever asks finds out why
     reference_ = std::move(beam_[0].candidate);
-    const double before = beam_[0].ns = reference_ns_ = Trial::time(*reference_);
-    const double near = kNear * floor_of(Trial::load(*reference_));
+    const double before = beam_[0].ns = reference_ns_ = KernelTimer::time(*reference_);
+    const double near = kNear * floor_of(KernelTimer::cost(*reference_));
     const double most = limits_.seconds * static_cast<double>(width_);
     const size_t count = (before < kShort ? std::min(kBatch, limits_.candidates) : limits_.candidates) * width_;
     for (int fruitless = 0;
          fruitless < kFruitless && beam_[0].ns > near && timed_ < count && seconds_since(start_) < most;) {
       const double fastest = beam_[0].ns;
-      std::vector<Tried> batch = promising(std::min(kBatch * width_, count - timed_));
+      std::vector<BeamEntry> batch = promising(std::min(kBatch * width_, count - timed_));
       if (batch.empty()) break;
       build(batch);
       compare(std::move(batch));
       fruitless = beam_[0].ns < fastest ? 0 : fruitless + 1;
     }
-    for (Tried& t : beam_)
+    for (BeamEntry& t : beam_)
       if (t.candidate) measure(t, 1);
     std::sort(beam_.begin(), beam_.end(), faster);
     const bool better = beam_[0].ns < kWorth * before;
@@ -132,23 +132,23 @@ class Search {
 
  private:
   /// ns below which no list can come: arithmetic at its peak, and memory where caches cannot help.
-  double floor_of(const runtime::StepLoad& load) const {
-    const runtime::cpu::Roofs roofs = runtime::cpu::known_roofs(target_.threads);
-    const auto bytes = static_cast<double>(load.moved);
-    return std::max(load.flops / roofs.flops, bytes < kUncached ? 0 : bytes / roofs.copy) * 1e9;
+  double floor_of(const runtime::StepCost& cost) const {
+    const runtime::cpu::Roofline roofs = runtime::cpu::cached_roofline(target_.threads);
+    const auto bytes = static_cast<double>(cost.bytes);
+    return std::max(cost.flops / roofs.flops, bytes < kUncached ? 0 : bytes / roofs.copy) * 1e9;
   }
 
   /// New neighbours of the beam that may be faster than its best: of each kind of change as many, those with the lowest
   /// bounds.
-  std::vector<Tried> promising(size_t most) {
-    struct Ranked {
-      Tried tried;
+  std::vector<BeamEntry> promising(size_t most) {
+    struct RankedEntry {
+      BeamEntry tried;
       runtime::Hash128 tie;  ///< equal bounds: any of them, not those that were made first
     };
-    std::map<std::string_view, std::vector<Ranked>> by_change;
+    std::map<std::string_view, std::vector<RankedEntry>> by_change;
     std::set<std::string> met;
-    for (const Tried& member : beam_)
-      for (codegen::Neighbour& n : neighbourhood_.of(member.opts)) {
+    for (const BeamEntry& member : beam_)
+      for (codegen::Neighbor& n : neighborhood_.of(member.opts)) {
         const std::string text = to_string(n.opts);
         if (seen_.contains(text) || !met.insert(text).second) continue;
         const double ns = bound_.ns(n.opts);
@@ -157,27 +157,28 @@ class Search {
         else
           ++slower_, seen_.insert(text);
       }
-    std::vector<Tried> out;
+    std::vector<BeamEntry> out;
     for (auto& [change, list] : by_change)
-      std::sort(list.begin(), list.end(), [](const Ranked& a, const Ranked& b) {
+      std::sort(list.begin(), list.end(), [](const RankedEntry& a, const RankedEntry& b) {
         return std::pair(a.tried.bound, a.tie) < std::pair(b.tried.bound, b.tie);
       });
-    for (size_t turn = 0, before = 1; out.size() < most && out.size() != before; ++turn) {
+    for (size_t rank = 0, before = 1; out.size() < most && out.size() != before; ++rank) {
       before = out.size();
       for (auto& [change, list] : by_change)
-        if (turn < list.size() && out.size() < most) out.push_back(std::move(list[turn].tried));
+        if (rank < list.size() && out.size() < most) out.push_back(std::move(list[rank].tried));
     }
-    for (const Tried& t : out) seen_.insert(to_string(t.opts));
+    for (const BeamEntry& t : out) seen_.insert(to_string(t.opts));
     return out;
   }
 
   /// Programs for lists of Opts. Those that cannot be had, or are a program that was tried already, go.
-  void build(std::vector<Tried>& batch) {
+  void build(std::vector<BeamEntry>& batch) {
     std::vector<runtime::KernelSource> sources;
-    const std::vector<Opt> finish = kernel_.finish ? codegen::heuristic(*kernel_.finish, target_) : std::vector<Opt>{};
-    std::erase_if(batch, [&](const Tried& t) {
+    const std::vector<Opt> finish =
+        kernel_.epilogue_kernel ? codegen::heuristic(*kernel_.epilogue_kernel, target_) : std::vector<Opt>{};
+    std::erase_if(batch, [&](const BeamEntry& t) {
       try {
-        runtime::KernelSource source = codegen::write(kernel_, target_, t.opts, finish);
+        runtime::KernelSource source = codegen::generate_source(kernel_, target_, t.opts, finish);
         if (!programs_.insert(source.name).second) return true;
         sources.push_back(std::move(source));
         return false;
@@ -187,18 +188,18 @@ class Search {
     for (const runtime::KernelSource& s : sources) list.push_back(&s);
     const std::vector<runtime::CompileResult> results = tools_.build(list);
     for (size_t i = 0; i < batch.size(); ++i)
-      if (results[i].ok) batch[i].candidate = trial_.prepare(tools_.load(sources[i], {}, results[i].object));
-    std::erase_if(batch, [](const Tried& t) { return !t.candidate; });
+      if (results[i].ok) batch[i].candidate = timer_.prepare(tools_.load(sources[i], {}, results[i].object));
+    std::erase_if(batch, [](const BeamEntry& t) { return !t.candidate; });
   }
 
   /// `best`: a time that it should reach, over the heuristic's.
-  void measure(Tried& t, double best) {
-    t.ns = std::max(reference_ns_ * Trial::ratio(*t.candidate, *reference_, best), t.bound);
+  void measure(BeamEntry& t, double best) {
+    t.ns = std::max(reference_ns_ * KernelTimer::ratio(*t.candidate, *reference_, best), t.bound);
   }
 
   /// Times a batch. The fastest of all are the beam then.
-  void compare(std::vector<Tried> batch) {
-    for (Tried& t : batch) {
+  void compare(std::vector<BeamEntry> batch) {
+    for (BeamEntry& t : batch) {
       measure(t, std::min_element(beam_.begin(), beam_.end(), faster)->ns / reference_ns_);
       ++timed_;
       beam_.push_back(std::move(t));
@@ -207,25 +208,25 @@ class Search {
     if (beam_.size() > width_) beam_.erase(beam_.begin() + static_cast<long>(width_), beam_.end());
   }
 
-  const codegen::Prepared& kernel_;
+  const codegen::NormalizedKernel& kernel_;
   const runtime::Target& target_;
   const size_t width_;
   const SearchLimits limits_;
   const runtime::Toolchain& tools_;
-  const Trial trial_;
-  codegen::Neighbourhood neighbourhood_;
-  codegen::Bound bound_;
+  const KernelTimer timer_;
+  codegen::Neighborhood neighborhood_;
+  codegen::TimeBound bound_;
   const Clock::time_point start_ = Clock::now();
-  std::unique_ptr<Trial::Candidate> reference_;  ///< the heuristic's,
-  double reference_ns_ = 0;                      ///< and its time
-  std::vector<Tried> beam_;                      ///< the fastest first
-  std::set<std::string> seen_;                   ///< lists that were timed or ruled out
-  std::set<std::string> programs_;               ///< by name: equal names are equal texts
+  std::unique_ptr<KernelTimer::Candidate> reference_;  ///< the heuristic's,
+  double reference_ns_ = 0;                            ///< and its time
+  std::vector<BeamEntry> beam_;                        ///< the fastest first
+  std::set<std::string> seen_;                         ///< lists that were timed or ruled out
+  std::set<std::string> programs_;                     ///< by name: equal names are equal texts
   size_t slower_ = 0, timed_ = 0;
 };
 
 /// All that a decision depends on: what is legal for the kernel, and what was measured.
-runtime::Hash128 key_of(const codegen::Prepared& kernel, const runtime::Target& target, int beam,
+runtime::Hash128 key_of(const codegen::NormalizedKernel& kernel, const runtime::Target& target, int beam,
                         const SearchLimits& limits, const std::string& compiler) {
   runtime::HashBuilder key;
   key.add("sinter search 2")
@@ -235,7 +236,7 @@ runtime::Hash128 key_of(const codegen::Prepared& kernel, const runtime::Target& 
       .add(codegen::opt_vocabulary());
   key.add(limits.candidates).add(std::bit_cast<uint64_t>(limits.seconds)).add(std::bit_cast<uint64_t>(limits.peak));
   key.add(runtime::build_id());
-  key.add(ir::dump(kernel.main.sink)).add(kernel.finish ? ir::dump(kernel.finish->sink) : "");
+  key.add(ir::dump(kernel.main.sink)).add(kernel.epilogue_kernel ? ir::dump(kernel.epilogue_kernel->sink) : "");
   for (const Dim& d : kernel.main.outer) key.add(static_cast<uint64_t>(d.symbolic() ? -1 : d.value()));
   for (const Var& v : kernel.main.vars)
     key.add(v.name()).add(static_cast<uint64_t>(v.min())).add(static_cast<uint64_t>(v.max()));
@@ -243,7 +244,7 @@ runtime::Hash128 key_of(const codegen::Prepared& kernel, const runtime::Target& 
 }
 
 /// What was decided before, if it still is legal.
-std::optional<std::vector<Opt>> known(const codegen::Prepared& kernel, const runtime::Hash128& key) {
+std::optional<std::vector<Opt>> known(const codegen::NormalizedKernel& kernel, const runtime::Hash128& key) {
   const auto text = runtime::DiskCache::current()->load(kEntry, key);
   if (!text) return std::nullopt;
   try {
@@ -255,9 +256,10 @@ std::optional<std::vector<Opt>> known(const codegen::Prepared& kernel, const run
 
 }  // namespace
 
-std::optional<std::vector<Opt>> search_opts(const Scheduled& scheduled, size_t number, const codegen::Prepared& kernel,
-                                            const runtime::Target& target, int beam, const SearchLimits& limits) {
-  // Not held at fork(): a search is part of a compilation, and fork() waits until that has ended (OutsideGraph).
+std::optional<std::vector<Opt>> search_opts(const schedule::KernelSchedule& scheduled, size_t number,
+                                            const codegen::NormalizedKernel& kernel, const runtime::Target& target,
+                                            int beam, const SearchLimits& limits) {
+  // Not held at fork(): a search is part of a compilation, and fork() waits until that has ended (GraphUnlockedScope).
   static std::mutex& one_at_a_time = *new std::mutex;
   const std::lock_guard lock(one_at_a_time);
   for (;;) {
@@ -268,9 +270,9 @@ std::optional<std::vector<Opt>> search_opts(const Scheduled& scheduled, size_t n
         runtime::log(2, fmt::format("search: {}: decided before: {}", kernel.main.name, to_string(*opts)));
       return opts;
     }
-    if (tools->replaced()) continue;  // the key is that of another compiler then
+    if (tools->fall_back()) continue;  // the key is that of another compiler then
     try {
-      std::vector<Opt> opts = Search(scheduled, number, kernel, target, beam, limits, *tools).run();
+      std::vector<Opt> opts = BeamSearch(scheduled, number, kernel, target, beam, limits, *tools).run();
       runtime::DiskCache::current()->store(kEntry, key, to_string(opts), "");
       return opts;
     } catch (const BackendError& error) {  // no memory beside the program's, or no threads to measure with
@@ -281,4 +283,4 @@ std::optional<std::vector<Opt>> search_opts(const Scheduled& scheduled, size_t n
   }
 }
 
-}  // namespace sinter::schedule
+}  // namespace sinter::plan

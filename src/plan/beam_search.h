@@ -9,7 +9,7 @@
 #include "codegen/loopschedule/opt.h"
 #include "schedule/schedule.h"
 
-namespace sinter::schedule {
+namespace sinter::plan {
 
 /// What ends a search of `beam` lists side by side, and the peak that its bounds are made of. Only tests ask for
 /// others.
@@ -24,8 +24,9 @@ struct SearchLimits {
 /// candidates whose bound (codegen/tune/search/time_bound.h) is below the best time are compiled and timed. What it
 /// decides is kept in the cache folder, so that it is asked once per kernel and machine; DEBUG=2 says what it did. None
 /// where there is no memory for trials now: that is no decision. One search at a time; hold no graph lock.
-std::optional<std::vector<codegen::Opt>> search_opts(const Scheduled& scheduled, size_t number,
-                                                     const codegen::Prepared& kernel, const runtime::Target& target,
-                                                     int beam, const SearchLimits& limits = {});
+std::optional<std::vector<codegen::Opt>> search_opts(const schedule::KernelSchedule& scheduled, size_t number,
+                                                     const codegen::NormalizedKernel& kernel,
+                                                     const runtime::Target& target, int beam,
+                                                     const SearchLimits& limits = {});
 
-}  // namespace sinter::schedule
+}  // namespace sinter::plan

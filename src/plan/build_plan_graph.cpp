@@ -5,20 +5,20 @@
 
 #include "ir/build.h"
 
-namespace sinter::schedule {
+namespace sinter::plan {
 namespace {
 
 using ir::Op;
 using ir::UOp;
 
-class Builder {
+class PlanGraphBuilder {
  public:
-  Builder(const Collected& plan, const Canonical& canonical, const std::vector<uint8_t>& lifted)
-      : plan_(plan), canonical_(canonical), graph_(std::make_shared<ir::Arena>()), value_(plan.positions.size()) {
-    for (const BoundVar& v : canonical.vars) vars_.push_back(numbered(vars_.size(), v.var));
-    arg_of_.assign(canonical.numbers.size(), -1);
-    for (size_t i = 0; i < canonical.numbers.size(); ++i) {
-      if (!lifted[i]) continue;
+  PlanGraphBuilder(const CanonicalProgram& plan, const PlanKey& plan_key, const std::vector<uint8_t>& is_argument)
+      : plan_(plan), plan_key_(plan_key), graph_(std::make_shared<ir::Arena>()), value_(plan.positions.size()) {
+    for (const BoundVar& v : plan_key.vars) vars_.push_back(schedule::numbered(vars_.size(), v.var));
+    arg_of_.assign(plan_key.numbers.size(), -1);
+    for (size_t i = 0; i < plan_key.numbers.size(); ++i) {
+      if (!is_argument[i]) continue;
       arg_of_[i] = static_cast<int64_t>(args_.size());
       args_.push_back(static_cast<uint32_t>(i));
     }
@@ -31,9 +31,9 @@ class Builder {
     // One Param per slot: what reads the memory in another shape than the first does so behind a Reshape.
     if (p.slot >= 0)
       return value_[i] = ir::reshape(param(p.slot, plan_.storages[static_cast<size_t>(p.slot)].node), shape(n->shape));
-    uint32_t number = canonical_.first_number[i];
+    uint32_t number = plan_key_.first_number[i];
     std::vector<UOp> src;
-    for (Operand s : plan_.sources_of(p)) {
+    for (SourceRef s : plan_.sources_of(p)) {
       if (!s.constant()) {
         src.push_back(value_[s.position()]);
         continue;
@@ -63,12 +63,12 @@ class Builder {
  private:
   Dim dim(const Dim& d) const {
     if (!d.symbolic()) return d;
-    const Var& var = vars_[static_cast<size_t>(canonical_.var_of(d))];
+    const Var& var = vars_[static_cast<size_t>(plan_key_.var_of(d))];
     return var(var.max());
   }
 
   UOp scalar(uint32_t number, UOp like) {
-    const Number& value = canonical_.numbers[number];
+    const Number& value = plan_key_.numbers[number];
     if (arg_of_[number] >= 0) return ir::argument(*graph_, arg_of_[number], value.dtype, like->device);
     return ir::constant(*graph_, value.value, value.dtype, like->device);
   }
@@ -80,7 +80,7 @@ class Builder {
       case Op::Const:
       case Op::Num: return scalar(number, n);
       case Op::Var:
-        return ir::variable(*graph_, vars_[static_cast<size_t>(canonical_.var_of(n->region()[0].end))], n->dtype,
+        return ir::variable(*graph_, vars_[static_cast<size_t>(plan_key_.var_of(n->region()[0].end))], n->dtype,
                             n->device);
       case Op::After:
         if (src.size() == 1) return src[0];
@@ -112,8 +112,8 @@ class Builder {
     return graph_->make({n->op, n->dtype, result, std::move(src), std::move(box), n->device});
   }
 
-  const Collected& plan_;
-  const Canonical& canonical_;
+  const CanonicalProgram& plan_;
+  const PlanKey& plan_key_;
   std::shared_ptr<ir::Arena> graph_;
   std::vector<UOp> value_;
   std::vector<Var> vars_;
@@ -123,40 +123,41 @@ class Builder {
 
 }  // namespace
 
-Lifted lift(const Collected& plan, const Liveness& decision, const Canonical& canonical,
-            const std::vector<uint8_t>& lifted) {
-  Builder b(plan, canonical, lifted);
-  Lifted out;
+PlanProgram build_plan_graph(const CanonicalProgram& plan, const Materialization& materialization,
+                             const PlanKey& plan_key, const std::vector<uint8_t>& is_argument) {
+  PlanGraphBuilder b(plan, plan_key, is_argument);
+  PlanProgram out;
   std::unordered_map<UOp, int32_t> outputs;
   for (size_t i = 0; i < plan.positions.size(); ++i) {
-    if (!decision.needed[i]) continue;
+    if (!materialization.needed[i]) continue;
     UOp value = b.build(i);
     out.graph.positions.emplace(value.get(), static_cast<int>(i));
-    if (!decision.stored[i]) continue;
+    if (!materialization.stored[i]) continue;
     const auto [at, first] = outputs.emplace(value, static_cast<int32_t>(out.graph.outputs.size()));
-    if (first) out.graph.outputs.push_back({value, decision.in_place[i]});
-    out.stored.push_back({static_cast<int32_t>(i), decision.in_place[i], at->second});
+    if (first) out.graph.outputs.push_back({value, materialization.in_place[i]});
+    out.stored.push_back({static_cast<int32_t>(i), materialization.in_place[i], at->second});
   }
   for (const StorageUse& s : plan.storages) out.graph.slots.push_back({s.node->dtype, b.shape(s.node->shape)});
   out.graph.graph = b.graph();
   out.graph.vars = b.vars();
   out.arg_numbers = b.args();
-  for (uint32_t n : out.arg_numbers) out.graph.args.push_back(canonical.numbers[n].dtype);
+  for (uint32_t n : out.arg_numbers) out.graph.args.push_back(plan_key.numbers[n].dtype);
   return out;
 }
 
-LiftedSteps lift_steps(const Collected& plan, const Liveness& decision, const Canonical& canonical,
-                       const std::vector<uint8_t>& lifted, const std::vector<EvalStep>& steps) {
-  Builder b(plan, canonical, lifted);
+StepGraphs build_step_graphs(const CanonicalProgram& plan, const Materialization& materialization,
+                             const PlanKey& plan_key, const std::vector<uint8_t>& is_argument,
+                             const std::vector<EvalStep>& steps) {
+  PlanGraphBuilder b(plan, plan_key, is_argument);
   std::vector<int32_t> step_of(plan.positions.size(), -1), stored_of(plan.positions.size(), -1);
   for (size_t k = 0; k < steps.size(); ++k) step_of[static_cast<size_t>(steps[k].position)] = static_cast<int32_t>(k);
   int32_t count = 0;
   for (size_t i = 0; i < plan.positions.size(); ++i)
-    if (decision.stored[i]) stored_of[i] = count++;
+    if (materialization.stored[i]) stored_of[i] = count++;
 
-  LiftedSteps out{b.graph(), std::vector<LiftedStep>(steps.size())};
+  StepGraphs out{b.graph(), std::vector<StepGraph>(steps.size())};
   for (size_t i = 0; i < plan.positions.size(); ++i) {
-    if (!decision.needed[i]) continue;
+    if (!materialization.needed[i]) continue;
     UOp value = b.build(i);
     if (const int32_t k = step_of[i]; k >= 0) {
       out.steps[static_cast<size_t>(k)] = {value, steps[static_cast<size_t>(k)].mode, stored_of[i]};
@@ -166,4 +167,4 @@ LiftedSteps lift_steps(const Collected& plan, const Liveness& decision, const Ca
   return out;
 }
 
-}  // namespace sinter::schedule
+}  // namespace sinter::plan

@@ -8,7 +8,7 @@
 #include "plan/plan_key.h"
 #include "schedule/graph/plan_graph.h"
 
-namespace sinter::schedule {
+namespace sinter::plan {
 
 /// A value that a plan stores.
 struct StoredValue {
@@ -17,29 +17,30 @@ struct StoredValue {
   int32_t output;  ///< of the plan graph: equal values of different cells share one, and the later ones are copies
 };
 
-struct Lifted {
-  PlanGraph graph;
+struct PlanProgram {
+  schedule::PlanGraph graph;
   std::vector<StoredValue> stored;    ///< sources first
-  std::vector<uint32_t> arg_numbers;  ///< Arg n is this one of Canonical::numbers
+  std::vector<uint32_t> arg_numbers;  ///< Arg n is this one of PlanKey::numbers
 };
 
-/// `lifted[i]`: number i is an argument.
-Lifted lift(const Collected& plan, const Liveness& decision, const Canonical& canonical,
-            const std::vector<uint8_t>& lifted);
+/// `is_argument[i]`: number i is an argument.
+PlanProgram build_plan_graph(const CanonicalProgram& plan, const Materialization& materialization,
+                             const PlanKey& plan_key, const std::vector<uint8_t>& is_argument);
 
 /// One step of a plan that is interpreted: its value reads Params, where Param(slots + k) is the result of step k.
-struct LiftedStep {
+struct StepGraph {
   ir::UOp value;
   EvalStep::Mode mode;
   int32_t stored = -1;  ///< not Scratch: which stored value
 };
 
 /// The same program cut at the given steps; `graph` keeps the steps' nodes.
-struct LiftedSteps {
+struct StepGraphs {
   std::shared_ptr<ir::Arena> graph;
-  std::vector<LiftedStep> steps;
+  std::vector<StepGraph> steps;
 };
-LiftedSteps lift_steps(const Collected& plan, const Liveness& decision, const Canonical& canonical,
-                       const std::vector<uint8_t>& lifted, const std::vector<EvalStep>& steps);
+StepGraphs build_step_graphs(const CanonicalProgram& plan, const Materialization& materialization,
+                             const PlanKey& plan_key, const std::vector<uint8_t>& is_argument,
+                             const std::vector<EvalStep>& steps);
 
-}  // namespace sinter::schedule
+}  // namespace sinter::plan

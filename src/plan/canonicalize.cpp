@@ -6,18 +6,18 @@
 
 #include "ir/splat.h"
 
-namespace sinter::schedule {
+namespace sinter::plan {
 namespace {
 
 using ir::Op;
 using ir::UOp;
 
-class Collector {
+class Canonicalizer {
  public:
-  Collector(const Request& request, const Reach& reached) : request_(request), reached_(reached) {}
+  Canonicalizer(const Request& request, const Liveness& liveness) : request_(request), liveness_(liveness) {}
 
-  Collected run() {
-    const size_t nodes = reached_.order.size();
+  CanonicalProgram run() {
+    const size_t nodes = liveness_.order.size();
     out_.nodes.reserve(nodes);
     out_.position_of.reserve(nodes);
     out_.positions.reserve(nodes);
@@ -25,15 +25,15 @@ class Collector {
     out_.lean = request_.lean;
     mark_constants();
     merge();
-    finish();
+    add_roots_and_history();
     return std::move(out_);
   }
 
  private:
   void mark_constants() {
-    constant_.resize(reached_.order.size());
-    for (size_t i = 0; i < reached_.order.size(); ++i) {
-      UOp n = reached_.order[i];
+    constant_.resize(liveness_.order.size());
+    for (size_t i = 0; i < liveness_.order.size(); ++i) {
+      UOp n = liveness_.order[i];
       constant_[i] =
           !n->storage() &&
           (n->op == Op::Const || ((n->op == Op::Expand || n->op == Op::Reshape) && constant_[n->src[0]->position]));
@@ -43,9 +43,9 @@ class Collector {
 
   // -- equal nodes are one position
   void merge() {
-    table_.resize(std::bit_ceil(reached_.order.size() * 2 + 2));
-    class_of_.assign(reached_.order.size(), -1);
-    for (UOp n : reached_.order) {
+    table_.resize(std::bit_ceil(liveness_.order.size() * 2 + 2));
+    class_of_.assign(liveness_.order.size(), -1);
+    for (UOp n : liveness_.order) {
       if (constant_[n->position]) continue;
       out_.nodes.push_back(n);
       int32_t c = n->op == Op::Detach && !n->storage() ? class_of_[n->src[0]->position] : -1;
@@ -53,7 +53,7 @@ class Collector {
       class_of_[n->position] = c;
       out_.position_of.push_back(c);
       Position& p = out_.positions[static_cast<size_t>(c)];
-      const bool held = reached_.held(n);
+      const bool held = liveness_.held(n);
       p.outlives |= held;
       if (n->storage()) {
         ++out_.storages[static_cast<size_t>(p.slot)].owners;
@@ -68,7 +68,7 @@ class Collector {
     scratch_.clear();
     if (n->storage()) return stored_position(n);
     for (UOp s : n->src) scratch_.push_back(source(s));
-    if (ir::has(n->op, ir::kFresh)) return add(n);
+    if (ir::has(n->op, ir::kUnique)) return add(n);
     const uint64_t h = hash(n);
     size_t at = h & (table_.size() - 1);
     for (; table_[at].position >= 0; at = (at + 1) & (table_.size() - 1))
@@ -91,13 +91,13 @@ class Collector {
     return known.back();
   }
 
-  Operand source(UOp s) {
+  SourceRef source(UOp s) {
     if (!constant_[s->position]) return {class_of_[s->position]};
     out_.constants.push_back(s);
     return {~static_cast<int32_t>(out_.constants.size() - 1)};
   }
   void drop_constants() {
-    for (Operand s : scratch_)
+    for (SourceRef s : scratch_)
       if (s.constant()) out_.constants.pop_back();
   }
 
@@ -127,12 +127,12 @@ class Collector {
   }
   /// Of two operands that may be swapped the order does not count: DETACH hides from make() what they are.
   uint64_t hash(UOp n) const {
-    uint64_t h = n->form.identity;
+    uint64_t h = n->form.intern_hash;
     if (swapped(n)) {
       const auto [a, b] = std::minmax(scratch_[0].index, scratch_[1].index);
       return ir::mix(ir::mix(h, static_cast<uint64_t>(a)), static_cast<uint64_t>(b));
     }
-    for (Operand s : scratch_)
+    for (SourceRef s : scratch_)
       h = ir::mix(h, s.constant() ? ir::splat_const(out_.constants[s.number()])->scalar().bits()
                                   : static_cast<uint64_t>(s.index));
     return h;
@@ -140,12 +140,13 @@ class Collector {
   bool equal(const Position& p, UOp n) const {
     UOp m = p.node;
     if (&m->form != &n->form || p.source_count != scratch_.size()) return false;
-    const std::span<const Operand> theirs = out_.sources_of(p);
-    if (std::equal(theirs.begin(), theirs.end(), scratch_.begin(), [&](Operand a, Operand b) { return same(a, b); }))
+    const std::span<const SourceRef> theirs = out_.sources_of(p);
+    if (std::equal(theirs.begin(), theirs.end(), scratch_.begin(),
+                   [&](SourceRef a, SourceRef b) { return same(a, b); }))
       return true;
     return swapped(n) && theirs[0] == scratch_[1] && theirs[1] == scratch_[0];
   }
-  bool same(Operand a, Operand b) const {
+  bool same(SourceRef a, SourceRef b) const {
     if (a.constant() != b.constant()) return false;
     if (!a.constant()) return a == b;
     UOp x = out_.constants[a.number()], y = out_.constants[b.number()];
@@ -153,7 +154,7 @@ class Collector {
                       ir::splat_const(x)->scalar() == ir::splat_const(y)->scalar());
   }
 
-  void finish() {
+  void add_roots_and_history() {
     for (UOp r : request_.roots) {
       const int32_t c = class_of_[r->position];
       Position& p = out_.positions[static_cast<size_t>(c)];
@@ -177,32 +178,32 @@ class Collector {
   }
 
   const Request& request_;
-  const Reach& reached_;
+  const Liveness& liveness_;
   const uint64_t mark_ = ir::TensorGraph::get().next_mark();  ///< of the storages met
-  Collected out_;
+  CanonicalProgram out_;
   std::vector<uint8_t> constant_;  ///< per node met, as class_of_
-  struct Entry {
+  struct ClassEntry {
     uint64_t hash = 0;
     int32_t position = -1;
   };
-  std::vector<Entry> table_;
+  std::vector<ClassEntry> table_;
   std::vector<int32_t> class_of_;
   std::vector<InlineVector<int32_t, 1>> positions_of_slot_;
-  std::vector<Operand> scratch_;
+  std::vector<SourceRef> scratch_;
 };
 
 }  // namespace
 
 bool StorageUse::writable() const { return owners == storage->owners && !storage->foreign() && storage->error.empty(); }
 
-uint64_t bytes_let_go(const Collected& plan, Device device) {
+uint64_t bytes_let_go(const CanonicalProgram& plan, Device device) {
   std::vector<uint8_t> stays(plan.positions.size()), held(plan.storages.size());
   for (const HistoryEdge& edge : plan.history) stays[static_cast<size_t>(edge.source)] = 1;
   for (size_t i = plan.positions.size(); i-- > 0;) {
     const Position& p = plan.positions[i];
     if (p.slot >= 0) held[static_cast<size_t>(p.slot)] |= p.outlives | stays[i];
     if (!stays[i]) continue;
-    for (const Operand s : plan.sources_of(p))
+    for (const SourceRef s : plan.sources_of(p))
       if (!s.constant()) stays[s.position()] = 1;
   }
   uint64_t bytes = 0;
@@ -215,6 +216,8 @@ uint64_t bytes_let_go(const Collected& plan, Device device) {
   return bytes;
 }
 
-Collected collect(const Request& request, const Reach& reached) { return Collector(request, reached).run(); }
+CanonicalProgram canonicalize(const Request& request, const Liveness& liveness) {
+  return Canonicalizer(request, liveness).run();
+}
 
-}  // namespace sinter::schedule
+}  // namespace sinter::plan

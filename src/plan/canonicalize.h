@@ -8,15 +8,15 @@
 
 #include "plan/liveness.h"
 
-namespace sinter::schedule {
+namespace sinter::plan {
 
 /// A source of a position: another position, or (negative) a constant, which every use writes out for itself (N1).
-struct Operand {
+struct SourceRef {
   int32_t index = 0;
   bool constant() const { return index < 0; }
   size_t position() const { return static_cast<size_t>(index); }
-  size_t number() const { return static_cast<size_t>(~index); }  ///< in Collected::constants
-  friend bool operator==(Operand, Operand) = default;
+  size_t number() const { return static_cast<size_t>(~index); }  ///< in CanonicalProgram::constants
+  friend bool operator==(SourceRef, SourceRef) = default;
 };
 
 /// How a position that has history reads a source: what the source needs to be kept with, if the position is.
@@ -52,27 +52,27 @@ struct StorageUse {
   bool writable() const;
 };
 
-struct Collected {
+struct CanonicalProgram {
   std::vector<ir::UOp> nodes;        ///< sources first; constants are left out
   std::vector<int32_t> position_of;  ///< of each node
   std::vector<Position> positions;   ///< sources first
-  std::vector<Operand> sources;
+  std::vector<SourceRef> sources;
   std::vector<ir::UOp> constants;    ///< Const, perhaps under Expand and Reshape
   std::vector<HistoryEdge> history;  ///< by position, each once
   std::vector<StorageUse> storages;  ///< by slot number
   std::vector<int32_t> roots;        ///< positions in the order asked, each once
   bool lean = false;                 ///< Request::lean
 
-  std::span<const Operand> sources_of(const Position& p) const {
+  std::span<const SourceRef> sources_of(const Position& p) const {
     return {sources.data() + p.first_source, p.source_count};
   }
 };
 
 /// Of a reach that is neither claimed nor mixed.
-Collected collect(const Request& request, const Reach& reached);
+CanonicalProgram canonicalize(const Request& request, const Liveness& liveness);
 
 /// Bytes of the memory that only these nodes hold, and that goes when the roots are computed: what a value with history
 /// needs (SEMANTICS H3) and what something else holds stays.
-uint64_t bytes_let_go(const Collected& plan, Device device);
+uint64_t bytes_let_go(const CanonicalProgram& plan, Device device);
 
-}  // namespace sinter::schedule
+}  // namespace sinter::plan

@@ -4,57 +4,57 @@
 #include "plan/executable.h"
 #include "sinter/error.h"
 
-namespace sinter::schedule {
+namespace sinter::plan {
 namespace {
 
-class Copied final : public Executable {
+class CopyExecutable final : public Executable {
  public:
-  std::unique_ptr<Execution> runs() const override;
+  std::unique_ptr<Execution> make_execution() const override;
 
-  struct Way {
+  struct Transfer {
     size_t slot;
     Device to;
   };
-  std::vector<Way> ways;  ///< per target
+  std::vector<Transfer> transfers;  ///< per target
 };
 
-class Run final : public Execution {
+class CopyExecution final : public Execution {
  public:
-  explicit Run(const Copied& plan) : plan_(plan) {}
+  explicit CopyExecution(const CopyExecutable& plan) : plan_(plan) {}
 
   void bind(const Bindings& bindings) override {
     slots_ = bindings.slots;
-    for (const Copied::Way& way : plan_.ways)
-      fresh.push_back(runtime::Buffer::allocate(slots_[way.slot]->bytes(), way.to));
+    for (const CopyExecutable::Transfer& transfer : plan_.transfers)
+      fresh.push_back(runtime::Buffer::allocate(slots_[transfer.slot]->bytes(), transfer.to));
   }
-  void let_go() override { fresh.clear(); }
+  void unbind() override { fresh.clear(); }
   uint32_t run() override {
-    for (size_t i = 0; i < plan_.ways.size(); ++i) fresh[i]->copy(*slots_[plan_.ways[i].slot]);
+    for (size_t i = 0; i < plan_.transfers.size(); ++i) fresh[i]->copy(*slots_[plan_.transfers[i].slot]);
     return 0;
   }
 
  private:
-  const Copied& plan_;
+  const CopyExecutable& plan_;
   std::vector<runtime::Buffer*> slots_;
 };
 
-std::unique_ptr<Execution> Copied::runs() const { return std::make_unique<Run>(*this); }
+std::unique_ptr<Execution> CopyExecutable::make_execution() const { return std::make_unique<CopyExecution>(*this); }
 
 }  // namespace
 
-std::unique_ptr<Executable> make_copies(const Collected& plan) {
-  auto out = std::make_unique<Copied>();
+std::unique_ptr<Executable> make_copies(const CanonicalProgram& plan) {
+  auto out = std::make_unique<CopyExecutable>();
   for (size_t i = 0; i < plan.positions.size(); ++i) {
     const Position& p = plan.positions[i];
     if (p.slot >= 0) continue;
-    const Operand source = p.source_count == 1 ? plan.sources_of(p)[0] : Operand();
+    const SourceRef source = p.source_count == 1 ? plan.sources_of(p)[0] : SourceRef();
     const int32_t slot = source.constant() ? -1 : plan.positions[source.position()].slot;
     if (p.node->op != ir::Op::Copy || slot < 0)
       throw InternalError("a plan of copies computes " + std::string(ir::info(p.node->op).name));
     out->targets.push_back({static_cast<int32_t>(i), -1});
-    out->ways.push_back({static_cast<size_t>(slot), p.node->device});
+    out->transfers.push_back({static_cast<size_t>(slot), p.node->device});
   }
   return out;
 }
 
-}  // namespace sinter::schedule
+}  // namespace sinter::plan

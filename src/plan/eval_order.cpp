@@ -8,7 +8,7 @@
 
 #include "sinter/error.h"
 
-namespace sinter::schedule {
+namespace sinter::plan {
 namespace {
 
 using ir::Op;
@@ -30,7 +30,7 @@ ReadList united(const ReadList& a, const ReadList& b) {
 
 }  // namespace
 
-std::vector<EvalStep> order_steps(const Collected& plan, Liveness& d) {
+std::vector<EvalStep> order_steps(const CanonicalProgram& plan, Materialization& d) {
   const size_t n = plan.positions.size();
   std::vector<uint8_t> once(n);
   for (size_t i = 0; i < n; ++i) {
@@ -51,7 +51,7 @@ std::vector<EvalStep> order_steps(const Collected& plan, Liveness& d) {
       continue;
     }
     if (!d.needed[i]) continue;
-    for (Operand s : plan.sources_of(p))
+    for (SourceRef s : plan.sources_of(p))
       if (!s.constant()) through[i] = united(through[i], through[s.position()]);
     if (!once[i]) continue;
     if (through[i]) {
@@ -109,4 +109,4 @@ std::vector<EvalStep> order_steps(const Collected& plan, Liveness& d) {
   return steps;
 }
 
-}  // namespace sinter::schedule
+}  // namespace sinter::plan

@@ -6,7 +6,7 @@
 
 #include "plan/materialize.h"
 
-namespace sinter::schedule {
+namespace sinter::plan {
 
 /// One evaluation of a plan that is run position by position.
 struct EvalStep {
@@ -18,6 +18,6 @@ struct EvalStep {
 /// users, readers of a storage before the store that writes it in place; where those wait for each other in a circle,
 /// one store gives up its place (its entry in `in_place` becomes -1). Plans on kernels
 /// order those instead (schedule/fusion/hazards.h).
-std::vector<EvalStep> order_steps(const Collected& plan, Liveness& decision);
+std::vector<EvalStep> order_steps(const CanonicalProgram& plan, Materialization& materialization);
 
-}  // namespace sinter::schedule
+}  // namespace sinter::plan

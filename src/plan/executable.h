@@ -16,7 +16,7 @@
 #include "schedule/schedule.h"
 #include "sinter/inline_vector.h"
 
-namespace sinter::schedule {
+namespace sinter::plan {
 
 /// What one run works on. The buffers are borrowed for the run.
 struct Bindings {
@@ -24,7 +24,7 @@ struct Bindings {
   std::vector<ir::Scalar> args;
   std::vector<int64_t> vars;
   /// Per position the call that made it, where the log wants to say it; none: not known.
-  std::vector<const ir::Origin*> origins;
+  std::vector<const ir::NodeOrigin*> origins;
   std::vector<uint8_t> same;  ///< per slot: it holds what it did in the last run that did not throw; none: no slot does
 };
 
@@ -35,11 +35,11 @@ class Execution {
   /// Before each run: allocates everything. Throws OutOfMemory, and nothing has happened then.
   virtual void bind(const Bindings& bindings) = 0;
   /// After it: gives back what nobody has taken.
-  virtual void let_go() = 0;
+  virtual void unbind() = 0;
   /// Whether a run with these Bindings::same leaves something out that is kept, once it is.
-  virtual bool spares(std::span<const uint8_t> same) const { return static_cast<void>(same), false; }
+  virtual bool skips_invariants(std::span<const uint8_t> same) const { return static_cast<void>(same), false; }
   /// Gives back what is kept, which the next run makes again; false if that is nothing. Not between bind() and
-  /// let_go().
+  /// unbind().
   virtual bool forget() { return false; }
   /// Puts it on the device's queue: on the CPU that is to run it. Returns the bits of the error word (SEMANTICS F6), if
   /// they are known. Throws BackendError when a launch fails: what the plan stores is then undefined; or OutOfMemory,
@@ -49,7 +49,7 @@ class Execution {
   /// using the graph meanwhile than giving it to them costs.
   bool brief = false;
   /// Runs go by Bindings::same.
-  bool keeps = false;
+  bool caches_invariants = false;
   /// After run(): where the bits will be when the device is done; null if they are known.
   std::unique_ptr<runtime::Buffer> error;
 
@@ -58,7 +58,7 @@ class Execution {
 };
 
 /// A value that a plan stores, after its order is known.
-struct Landing {
+struct StoreTarget {
   int32_t position;
   int32_t home;  ///< slot that it is written into, or -1: new memory
 };
@@ -67,44 +67,44 @@ class Executable {
  public:
   virtual ~Executable() = default;
   /// For runs one after the other, which this outlives; several may be there at the same time.
-  virtual std::unique_ptr<Execution> runs() const = 0;
-  /// The same, where what depends on nothing but what is `steady` may be computed once, and kept while Bindings::same
-  /// says that it holds the same.
-  virtual std::unique_ptr<Execution> runs_keeping(const Steady& steady) const {
-    return static_cast<void>(steady), runs();
+  virtual std::unique_ptr<Execution> make_execution() const = 0;
+  /// The same, where what depends on nothing but what is `invariant` may be computed once, and kept while
+  /// Bindings::same says that it holds the same.
+  virtual std::unique_ptr<Execution> make_caching_execution(const InvariantInputs& invariant) const {
+    return static_cast<void>(invariant), make_execution();
   }
 
-  std::vector<Landing> targets;       ///< per stored value, sources first
+  std::vector<StoreTarget> targets;   ///< per stored value, sources first
   std::vector<int32_t> target_of;     ///< per position: its place in `targets`, or -1
-  std::vector<uint32_t> arg_numbers;  ///< Arg n is this one of Canonical::numbers
-  Liveness decision;                  ///< before stores that wait for each other were cut
-  bool spares = false;                ///< it stores what a lean Request would not
+  std::vector<uint32_t> arg_numbers;  ///< Arg n is this one of PlanKey::numbers
+  Materialization materialization;    ///< before stores that wait for each other were cut
+  bool spare_stores = false;          ///< it stores what a lean Request would not
   bool flushes = false;               ///< denormals are zeros in it (SEMANTICS N7)
   mutable uint64_t used =
       0;  ///< when it was last asked for, by the plan cache's clock; guarded by the tensor graph's mutex
 };
 
 /// Evaluates position by position on the interpreter: the oracle, and what runs without a compiler.
-std::unique_ptr<Executable> make_interpreted(const Collected& plan, Liveness decision, const Canonical& canonical,
-                                             const std::vector<uint8_t>& lifted);
+std::unique_ptr<Executable> make_interpreted(const CanonicalProgram& plan, Materialization materialization,
+                                             const PlanKey& plan_key, const std::vector<uint8_t>& is_argument);
 
 /// A plan whose values are COPYs of slots: each goes to new memory of its device.
-std::unique_ptr<Executable> make_copies(const Collected& plan);
+std::unique_ptr<Executable> make_copies(const CanonicalProgram& plan);
 
 /// A plan on generated kernels before they are compiled.
-struct Written {
-  Scheduled scheduled;
+struct KernelSources {
+  schedule::KernelSchedule scheduled;
   std::vector<runtime::KernelSource> sources;  ///< of scheduled.kernels
   bool decided = true;                         ///< false: a search for Opts could not be made now
 };
 
 /// What is left to do for a plan on generated kernels, without the graph's lock.
 struct Compilation {
-  std::function<Written()> write;
+  std::function<KernelSources()> write;
   std::function<std::shared_ptr<Executable>()> run;  ///< writes and compiles
 };
 /// Takes what it needs of the graph now. `unfused`: every op is a kernel of its own, in plain loops.
-Compilation make_compiled(const Collected& plan, const Liveness& decision, const Canonical& canonical,
-                          const std::vector<uint8_t>& lifted, const runtime::Target& target, bool unfused);
+Compilation make_compiled(const CanonicalProgram& plan, const Materialization& materialization, const PlanKey& plan_key,
+                          const std::vector<uint8_t>& is_argument, const runtime::Target& target, bool unfused);
 
-}  // namespace sinter::schedule
+}  // namespace sinter::plan

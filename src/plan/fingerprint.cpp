@@ -3,16 +3,16 @@
 
 #include <algorithm>
 
-namespace sinter::schedule {
+namespace sinter::plan {
 namespace {
 
 using ir::Storage;
 using ir::UOp;
 
-enum State : uint8_t { kStored = 1, kHeld = 2, kHistory = 4, kRequiresGrad = 8, kLeaf = 16 };
+enum NodeFlags : uint8_t { kStored = 1, kHeld = 2, kHistory = 4, kRequiresGrad = 8, kLeaf = 16 };
 
-uint8_t state_of(UOp n, const Reach& reached) {
-  return static_cast<uint8_t>((n->storage() ? kStored : 0) | (reached.held(n) ? kHeld : 0) |
+uint8_t state_of(UOp n, const Liveness& liveness) {
+  return static_cast<uint8_t>((n->storage() ? kStored : 0) | (liveness.held(n) ? kHeld : 0) |
                               (n->has_history() ? kHistory : 0) | (n->state.requires_grad ? kRequiresGrad : 0) |
                               (n->state.leaf ? kLeaf : 0));
 }
@@ -22,7 +22,7 @@ Storage* memory_of(UOp n) { return n->storage() ? n->storage() : n->state.home; 
 
 /// Forms that may stand for each other: what made a value that has memory does not count, and the number of a NUM is
 /// renewed.
-bool alike(const ir::Form& a, const ir::Form& b, bool stored) {
+bool alike(const ir::NodeForm& a, const ir::NodeForm& b, bool stored) {
   return a.dtype == b.dtype && a.device == b.device && a.shape == b.shape &&
          (stored || (a.op == ir::Op::Num && b.op == ir::Op::Num));
 }
@@ -30,9 +30,9 @@ bool alike(const ir::Form& a, const ir::Form& b, bool stored) {
 }  // namespace
 
 /// Numbers storages as they are met. One numbering at a time.
-class Imprint::Slots {
+class Fingerprint::StorageNumbering {
  public:
-  Slots() : mark_(ir::TensorGraph::get().next_mark()) {}
+  StorageNumbering() : mark_(ir::TensorGraph::get().next_mark()) {}
   int32_t number(Storage* storage) {
     if (!storage) return -1;
     if (storage->mark != mark_) {
@@ -47,20 +47,21 @@ class Imprint::Slots {
   uint32_t met_ = 0;
 };
 
-Imprint::Imprint(const Request& request, const Reach& reached, const Collected& plan, const Canonical& canonical) {
+Fingerprint::Fingerprint(const Request& request, const Liveness& liveness, const CanonicalProgram& plan,
+                         const PlanKey& plan_key) {
   const auto places = [](const auto& nodes) {
     std::vector<uint32_t> out;
     for (UOp n : nodes) out.push_back(n->position);
     return out;
   };
-  Slots slots;
-  nodes_.reserve(reached.order.size());
-  for (UOp n : reached.order) {
-    Met met{.form = keep(n->form),
-            .state = state_of(n, reached),
-            .slot = slots.number(n->storage()),
-            .home = -1,
-            .sources = {}};
+  StorageNumbering slots;
+  nodes_.reserve(liveness.order.size());
+  for (UOp n : liveness.order) {
+    NodePrint met{.form = retain_form(n->form),
+                  .state = state_of(n, liveness),
+                  .slot = slots.number(n->storage()),
+                  .home = -1,
+                  .sources = {}};
     if (!n->storage()) {
       met.home = slots.number(n->state.home);
       for (UOp s : n->src) met.sources.push_back(s->position);
@@ -73,21 +74,21 @@ Imprint::Imprint(const Request& request, const Reach& reached, const Collected& 
   for (size_t i = 0; i < plan.positions.size(); ++i) {
     UOp n = plan.positions[i].node;
     positions_.push_back(n->position);
-    if (n->op == ir::Op::Num && !n->storage()) nums_.push_back({n->position, canonical.first_number[i]});
+    if (n->op == ir::Op::Num && !n->storage()) nums_.push_back({n->position, plan_key.first_number[i]});
   }
   for (const StorageUse& use : plan.storages)
     storages_.push_back({use.node->position, alignment_of(*use.storage), use.writable()});
 }
 
-bool Imprint::fits(const Request& request, const Reach& reached, const Collected& plan) const {
-  if (reached.order.size() != nodes_.size() || request.roots.size() != roots_.size()) return false;
+bool Fingerprint::matches(const Request& request, const Liveness& liveness, const CanonicalProgram& plan) const {
+  if (liveness.order.size() != nodes_.size() || request.roots.size() != roots_.size()) return false;
   for (size_t i = 0; i < roots_.size(); ++i)
     if (request.roots[i]->position != roots_[i]) return false;
-  Slots slots;
+  StorageNumbering slots;
   for (size_t i = 0; i < nodes_.size(); ++i) {
-    UOp n = reached.order[i];
-    const Met& met = nodes_[i];
-    if (state_of(n, reached) != met.state || slots.number(n->storage()) != met.slot) return false;
+    UOp n = liveness.order[i];
+    const NodePrint& met = nodes_[i];
+    if (state_of(n, liveness) != met.state || slots.number(n->storage()) != met.slot) return false;
     if (&n->form != met.form.get() && !alike(n->form, *met.form, n->storage())) return false;
     if (n->storage()) continue;
     if (slots.number(n->state.home) != met.home || n->src.size() != met.sources.size()) return false;
@@ -95,24 +96,24 @@ bool Imprint::fits(const Request& request, const Reach& reached, const Collected
       if (n->src[s]->position != met.sources[s]) return false;
   }
   for (size_t i = 0; i < storages_.size(); ++i) {
-    const Use& use = storages_[i];
-    UOp n = reached.order[use.node];
+    const StoragePrint& use = storages_[i];
+    UOp n = liveness.order[use.node];
     const StorageUse now{memory_of(n), n, plan.storages[i].owners};
     if (alignment_of(*now.storage) != use.alignment || now.writable() != use.writable) return false;
   }
   return true;
 }
 
-void Imprint::renew(const Reach& reached, Collected& plan, Canonical& canonical) const {
-  for (size_t i = 0; i < plan_nodes_.size(); ++i) plan.nodes[i] = reached.order[plan_nodes_[i]];
-  for (size_t i = 0; i < positions_.size(); ++i) plan.positions[i].node = reached.order[positions_[i]];
-  for (size_t i = 0; i < constants_.size(); ++i) plan.constants[i] = reached.order[constants_[i]];
+void Fingerprint::rebind(const Liveness& liveness, CanonicalProgram& plan, PlanKey& plan_key) const {
+  for (size_t i = 0; i < plan_nodes_.size(); ++i) plan.nodes[i] = liveness.order[plan_nodes_[i]];
+  for (size_t i = 0; i < positions_.size(); ++i) plan.positions[i].node = liveness.order[positions_[i]];
+  for (size_t i = 0; i < constants_.size(); ++i) plan.constants[i] = liveness.order[constants_[i]];
   for (size_t i = 0; i < storages_.size(); ++i) {
-    UOp n = reached.order[storages_[i].node];
+    UOp n = liveness.order[storages_[i].node];
     plan.storages[i].node = n;
     plan.storages[i].storage = memory_of(n);
   }
-  for (const Num& num : nums_) canonical.numbers[num.number].value = reached.order[num.node]->scalar();
+  for (const Num& num : nums_) plan_key.numbers[num.number].value = liveness.order[num.node]->scalar();
 }
 
-}  // namespace sinter::schedule
+}  // namespace sinter::plan

@@ -14,14 +14,14 @@
 #include "runtime/base/fault_injection.h"
 #include "sinter/error.h"
 
-namespace sinter::schedule {
+namespace sinter::plan {
 namespace {
 
 using ir::Op;
 using ir::UOp;
 using runtime::Array;
 
-struct StepPlan {
+struct InterpreterStep {
   UOp value;
   EvalStep::Mode mode;
   int32_t stored;
@@ -29,16 +29,16 @@ struct StepPlan {
   size_t nodes;
 };
 
-class Interpreted final : public Executable {
+class InterpretedExecutable final : public Executable {
  public:
-  Interpreted(const Collected& plan, Liveness decision, const Canonical& canonical,
-              const std::vector<uint8_t>& lifted) {
-    const std::vector<EvalStep> order = order_steps(plan, decision);
-    LiftedSteps cut = lift_steps(plan, decision, canonical, lifted, order);
+  InterpretedExecutable(const CanonicalProgram& plan, Materialization materialization, const PlanKey& plan_key,
+                        const std::vector<uint8_t>& is_argument) {
+    const std::vector<EvalStep> order = order_steps(plan, materialization);
+    StepGraphs cut = build_step_graphs(plan, materialization, plan_key, is_argument, order);
     graph_ = std::move(cut.graph);
     slots_ = plan.storages.size();
-    for (const LiftedStep& s : cut.steps) {
-      StepPlan step{s.value, s.mode, s.stored, {}, 0};
+    for (const StepGraph& s : cut.steps) {
+      InterpreterStep step{s.value, s.mode, s.stored, {}, 0};
       const std::vector<UOp> nodes = ir::topological(s.value);
       step.nodes = nodes.size();
       for (UOp n : nodes)
@@ -46,16 +46,16 @@ class Interpreted final : public Executable {
       steps_.push_back(std::move(step));
     }
     for (size_t i = 0; i < plan.positions.size(); ++i)
-      if (decision.stored[i]) targets.push_back({static_cast<int32_t>(i), decision.in_place[i]});
+      if (materialization.stored[i]) targets.push_back({static_cast<int32_t>(i), materialization.in_place[i]});
     values_.resize(targets.size());
-    for (const StepPlan& s : steps_)
+    for (const InterpreterStep& s : steps_)
       if (s.stored >= 0) values_[static_cast<size_t>(s.stored)] = s.value;
-    for (size_t i = 0; i < lifted.size(); ++i)
-      if (lifted[i]) arg_numbers.push_back(static_cast<uint32_t>(i));
-    for (const BoundVar& v : canonical.vars) vars_.push_back(numbered(vars_.size(), v.var));
+    for (size_t i = 0; i < is_argument.size(); ++i)
+      if (is_argument[i]) arg_numbers.push_back(static_cast<uint32_t>(i));
+    for (const BoundVar& v : plan_key.vars) vars_.push_back(schedule::numbered(vars_.size(), v.var));
   }
 
-  std::unique_ptr<Execution> runs() const override;
+  std::unique_ptr<Execution> make_execution() const override;
 
   std::map<std::string, int64_t> named(const std::vector<int64_t>& values) const {
     std::map<std::string, int64_t> out;
@@ -64,16 +64,16 @@ class Interpreted final : public Executable {
   }
 
   std::shared_ptr<ir::Arena> graph_;
-  std::vector<StepPlan> steps_;
+  std::vector<InterpreterStep> steps_;
   std::vector<UOp> values_;  ///< of each target
   std::vector<Var> vars_;
   size_t slots_ = 0;
   mutable std::mutex running_;  ///< walks mark the arena's nodes
 };
 
-class Run final : public Execution {
+class InterpretedExecution final : public Execution {
  public:
-  explicit Run(const Interpreted& plan) : plan_(plan) {}
+  explicit InterpretedExecution(const InterpretedExecutable& plan) : plan_(plan) {}
 
   void bind(const Bindings& bindings) override {
     bindings_ = bindings;
@@ -91,7 +91,7 @@ class Run final : public Execution {
     }
     scratch_.resize(plan_.steps_.size());
   }
-  void let_go() override {
+  void unbind() override {
     fresh.clear();
     memory_.clear();
     scratch_.clear();
@@ -117,9 +117,9 @@ class Run final : public Execution {
   uint32_t steps() {
     uint32_t error = 0;
     for (size_t k = 0; k < plan_.steps_.size(); ++k) {
-      const StepPlan& step = plan_.steps_[k];
-      if (runtime::faults().fail_at_launch == static_cast<int>(k)) {
-        runtime::faults().fail_at_launch = -1;
+      const InterpreterStep& step = plan_.steps_[k];
+      if (runtime::fault_injection().fail_at_launch == static_cast<int>(k)) {
+        runtime::fault_injection().fail_at_launch = -1;
         throw BackendError("the launch failed (injected)");
       }
       Array result = evaluate(step, error);
@@ -144,7 +144,7 @@ class Run final : public Execution {
     return out;
   }
 
-  Array evaluate(const StepPlan& step, uint32_t& error) {
+  Array evaluate(const InterpreterStep& step, uint32_t& error) {
     std::vector<Array> params(plan_.slots_ + plan_.steps_.size());
     for (UOp p : step.params) {
       const auto number = static_cast<size_t>(p->integer());
@@ -158,25 +158,27 @@ class Run final : public Execution {
       params[number] = Array::read(p->dtype, sizes(p->shape), *b);
     }
     const UOp roots[] = {step.value};
-    runtime::Inputs inputs{.params = params, .args = bindings_.args, .vars = vars_};
+    runtime::GraphInputs inputs{.params = params, .args = bindings_.args, .vars = vars_};
     return std::move(runtime::interpret(roots, inputs, {}, &error)[0]);
   }
 
-  const Interpreted& plan_;
+  const InterpretedExecutable& plan_;
   Bindings bindings_;
   std::map<std::string, int64_t> vars_;
-  std::vector<runtime::Buffer*> memory_;                                               ///< of each stored value
-  std::vector<Array> scratch_;                                                         ///< by step
-  std::vector<std::pair<runtime::Buffer*, runtime::PooledVector<std::byte>>> before_;  ///< what was overwritten
+  std::vector<runtime::Buffer*> memory_;                                             ///< of each stored value
+  std::vector<Array> scratch_;                                                       ///< by step
+  std::vector<std::pair<runtime::Buffer*, runtime::PoolVector<std::byte>>> before_;  ///< what was overwritten
 };
 
-std::unique_ptr<Execution> Interpreted::runs() const { return std::make_unique<Run>(*this); }
+std::unique_ptr<Execution> InterpretedExecutable::make_execution() const {
+  return std::make_unique<InterpretedExecution>(*this);
+}
 
 }  // namespace
 
-std::unique_ptr<Executable> make_interpreted(const Collected& plan, Liveness decision, const Canonical& canonical,
-                                             const std::vector<uint8_t>& lifted) {
-  return std::make_unique<Interpreted>(plan, std::move(decision), canonical, lifted);
+std::unique_ptr<Executable> make_interpreted(const CanonicalProgram& plan, Materialization materialization,
+                                             const PlanKey& plan_key, const std::vector<uint8_t>& is_argument) {
+  return std::make_unique<InterpretedExecutable>(plan, std::move(materialization), plan_key, is_argument);
 }
 
-}  // namespace sinter::schedule
+}  // namespace sinter::plan

@@ -8,27 +8,27 @@
 
 #include "schedule/lower/plan_memory.h"
 
-namespace sinter::schedule {
+namespace sinter::plan {
 namespace {
 
 using runtime::Plan;
 using runtime::PlanBuffer;
-using runtime::Step;
+using runtime::PlanStep;
 
 size_t at(int number) { return static_cast<size_t>(number); }
 
 /// Per step whether its results stay.
-std::vector<uint8_t> steady_steps(const Plan& plan, const Steady& steady) {
+std::vector<uint8_t> find_invariant_steps(const Plan& plan, const InvariantInputs& invariant) {
   std::vector<uint8_t> stays(plan.steps.size(), 1), same(plan.buffers.size(), 0);
   for (size_t b = 0; b < plan.buffers.size(); ++b)
     same[b] = plan.buffers[b].kind == PlanBuffer::Kind::Scratch ||
-              (plan.buffers[b].kind == PlanBuffer::Kind::Slot && steady.slots[b]);
+              (plan.buffers[b].kind == PlanBuffer::Kind::Slot && invariant.slots[b]);
   for (bool changed = true; changed;) {
     changed = false;
     for (size_t s = 0; s < plan.steps.size(); ++s) {
-      const Step& step = plan.steps[s];
+      const PlanStep& step = plan.steps[s];
       const bool all = std::all_of(step.buffers.begin(), step.buffers.end(), [&](int b) { return same[at(b)]; }) &&
-                       std::all_of(step.args.begin(), step.args.end(), [&](int a) { return steady.args[at(a)]; });
+                       std::all_of(step.args.begin(), step.args.end(), [&](int a) { return invariant.args[at(a)]; });
       if (!stays[s] || all) continue;
       changed = true;
       stays[s] = 0;
@@ -60,8 +60,8 @@ std::vector<size_t> joined(const Plan& plan, const std::vector<uint8_t>& stays) 
 
 }  // namespace
 
-Plan keep_steady(Plan plan, const Steady& steady) {
-  const std::vector<uint8_t> stays = steady_steps(plan, steady);
+Plan hoist_invariants(Plan plan, const InvariantInputs& invariant) {
+  const std::vector<uint8_t> stays = find_invariant_steps(plan, invariant);
   if (std::find(stays.begin(), stays.end(), 1) == stays.end()) return plan;
   const std::vector<size_t> first = joined(plan, stays);
 
@@ -77,19 +77,19 @@ Plan keep_steady(Plan plan, const Steady& steady) {
   }
   for (size_t s = 0; s < plan.steps.size(); ++s)
     for (int b : plan.steps[s].buffers)
-      if (!stays[s] && stored[at(b)]) plan.buffers[at(b)].kind = PlanBuffer::Kind::Kept;
+      if (!stays[s] && stored[at(b)]) plan.buffers[at(b)].kind = PlanBuffer::Kind::Invariant;
 
-  std::vector<Step> front, rest;
+  std::vector<PlanStep> front, rest;
   std::vector<int> front_launches, rest_launches;
   size_t s = 0;
   for (const int together : plan.launches) {
-    std::map<size_t, std::vector<Step>> groups;
+    std::map<size_t, std::vector<PlanStep>> groups;
     const size_t before = rest.size();
     for (const size_t end = s + at(together); s < end; ++s)
       (stays[s] ? groups[first[s]] : rest).push_back(std::move(plan.steps[s]));
     for (auto& [group, steps] : groups) {
       front_launches.push_back(static_cast<int>(steps.size()));
-      plan.once.push_back(slots.at(group));
+      plan.invariant_launches.push_back(slots.at(group));
       std::move(steps.begin(), steps.end(), std::back_inserter(front));
     }
     if (rest.size() > before) rest_launches.push_back(static_cast<int>(rest.size() - before));
@@ -98,8 +98,8 @@ Plan keep_steady(Plan plan, const Steady& steady) {
   front_launches.insert(front_launches.end(), rest_launches.begin(), rest_launches.end());
   plan.steps = std::move(front);
   plan.launches = std::move(front_launches);
-  set_lifetimes(plan);
+  schedule::set_lifetimes(plan);
   return plan;
 }
 
-}  // namespace sinter::schedule
+}  // namespace sinter::plan

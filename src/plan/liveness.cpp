@@ -4,15 +4,16 @@
 #include "ir/walk.h"
 #include "sinter/error.h"
 
-namespace sinter::schedule {
+namespace sinter::plan {
 namespace {
 
 using ir::Node;
 using ir::UOp;
 
-class Walk {
+class LivenessWalk {
  public:
-  Walk(const Request& request, Reach& out, ir::WalkStack& stack) : request_(request), out_(out), stack_(stack) {
+  LivenessWalk(const Request& request, Liveness& out, ir::WalkStack& stack)
+      : request_(request), out_(out), stack_(stack) {
     out_.order.clear();
     stack_.clear();
     out_.claimed = out_.mixed = false;
@@ -56,18 +57,18 @@ class Walk {
   }
 
   const Request& request_;
-  Reach& out_;
+  Liveness& out_;
   ir::WalkStack& stack_;
   Device device_;  ///< of the first root
 };
 
 }  // namespace
 
-void reach(const Request& request, Reach& out) {
+void compute_liveness(const Request& request, Liveness& out) {
   constexpr size_t kLarge = 1 << 16;
   static auto& stack = *new ir::WalkStack;  // guarded by the graph's mutex; the memory is kept for the next walk
-  Walk(request, out, stack).run();
+  LivenessWalk(request, out, stack).run();
   if (stack.capacity() > kLarge) stack = {};
 }
 
-}  // namespace sinter::schedule
+}  // namespace sinter::plan

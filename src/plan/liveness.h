@@ -6,7 +6,7 @@
 
 #include "ir/tensor_graph.h"
 
-namespace sinter::schedule {
+namespace sinter::plan {
 
 /// What a plan is asked for. The caller holds the tensor graph's mutex, and its pool is drained: counts are exact.
 struct Request {
@@ -17,7 +17,7 @@ struct Request {
   bool lean = false;    ///< memory is short: what nobody asked for stays lazy where that saves memory (SEMANTICS V6)
 };
 
-struct Reach {
+struct Liveness {
   std::vector<ir::UOp> order;    ///< every node met, sources first; node->position is its place here
   std::vector<uint32_t> ending;  ///< of each: references that end with the plan
   uint64_t mark = 0;             ///< of the nodes met
@@ -31,6 +31,6 @@ struct Reach {
 
 /// Walks from the roots, and from the losses behind gradients that it meets. Nodes with storage are not looked behind.
 /// Throws the error of a poisoned storage that the plan would read (SEMANTICS V6). `out` gives its memory.
-void reach(const Request& request, Reach& out);
+void compute_liveness(const Request& request, Liveness& out);
 
-}  // namespace sinter::schedule
+}  // namespace sinter::plan

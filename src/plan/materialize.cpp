@@ -1,4 +1,4 @@
-// Liveness (SEMANTICS V3, V4).
+// Materialization (SEMANTICS V3, V4).
 #include "plan/materialize.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include "ir/storage.h"
 #include "schedule/graph/fusion_cost.h"
 
-namespace sinter::schedule {
+namespace sinter::plan {
 namespace {
 
 using ir::Op;
@@ -23,14 +23,15 @@ bool is_copy(const Position& p) { return p.node->op == Op::After && p.source_cou
 bool is_cheap(const Position& p) {
   const Op op = p.node->op;
   return ir::is_movement(op) || op == Op::Detach || is_given(op) || is_copy(p) ||
-         (ir::is_alu(op) && weight_of(op) <= 1);
+         (ir::is_alu(op) && schedule::weight_of(op) <= 1);
 }
 
 /// What a lean plan asks of each value that nobody asked for: is it smaller than the memory that it would hold if it
 /// stayed lazy? Counts memory that otherwise goes with the plan, or is written in place; of several the largest.
-class Held {
+class LazyFootprint {
  public:
-  explicit Held(const Collected& plan) : plan_(plan), bytes_(plan.positions.size()), stays_(plan.storages.size()) {
+  explicit LazyFootprint(const CanonicalProgram& plan)
+      : plan_(plan), bytes_(plan.positions.size()), stays_(plan.storages.size()) {
     for (const Position& p : plan.positions)
       if (p.slot >= 0) stays_[static_cast<size_t>(p.slot)] |= p.outlives;
   }
@@ -42,36 +43,36 @@ class Held {
       bytes_[i] =
           !stays_[static_cast<size_t>(p.slot)] && use.writable() ? static_cast<int64_t>(use.storage->bytes()) : 0;
     } else if (stored) {
-      bytes_[i] = p.outlives ? 0 : bytes_of(p.node);
+      bytes_[i] = p.outlives ? 0 : schedule::bytes_of(p.node);
     } else {
       bytes_[i] = behind(i);
     }
   }
   /// Position i, whose sources are decided.
-  bool smaller(size_t i) const { return bytes_of(plan_.positions[i].node) < behind(i); }
+  bool smaller(size_t i) const { return schedule::bytes_of(plan_.positions[i].node) < behind(i); }
 
  private:
   int64_t behind(size_t i) const {
     int64_t most = 0;
-    for (Operand s : plan_.sources_of(plan_.positions[i]))
+    for (SourceRef s : plan_.sources_of(plan_.positions[i]))
       if (!s.constant()) most = std::max(most, bytes_[s.position()]);
     return most;
   }
 
-  const Collected& plan_;
+  const CanonicalProgram& plan_;
   std::vector<int64_t> bytes_;  ///< per position
   std::vector<uint8_t> stays_;  ///< per storage
 };
 
 /// Sources first: a value left lazy keeps nothing alive that would have died, but for what it is a view of: a view that
 /// would be larger stays one. In a lean plan it may, if it is larger itself.
-void find_stored(const Collected& plan, Liveness& d) {
+void find_stored(const CanonicalProgram& plan, Materialization& d) {
   // What each position is a view of: the one behind all movement, as far as nothing on the way is stored.
   std::vector<size_t> base(plan.positions.size());
   // Made of leaves that lie nowhere, by movement and casts alone: needs no memory to be computed again. What was stored
   // is memory.
   std::vector<uint8_t> given(plan.positions.size()), viewed(plan.positions.size());
-  std::optional<Held> held;
+  std::optional<LazyFootprint> held;
   if (plan.lean) held.emplace(plan);
   for (size_t i = 0; i < plan.positions.size(); ++i) {
     const Position& p = plan.positions[i];
@@ -84,7 +85,7 @@ void find_stored(const Collected& plan, Liveness& d) {
     given[i] = is_given(p.node->op);
     const bool copies = is_copy(p);
     if (moves || copies || p.node->op == Op::Cast) {
-      const Operand source = plan.sources_of(p)[0];
+      const SourceRef source = plan.sources_of(p)[0];
       given[i] = source.constant() || given[source.position()];
       if ((moves || copies) && !source.constant()) base[i] = base[source.position()];
     }
@@ -95,7 +96,7 @@ void find_stored(const Collected& plan, Liveness& d) {
       viewed[base[i]] |= d.stored[base[i]];
     }
     bool near = is_cheap(p);
-    for (Operand s : plan.sources_of(p)) {
+    for (SourceRef s : plan.sources_of(p)) {
       if (!near) break;
       if (s.constant()) continue;
       const size_t from = base[s.position()];
@@ -109,7 +110,7 @@ void find_stored(const Collected& plan, Liveness& d) {
 }
 
 /// Which positions live on after the plan, themselves or as sources of something that does with its history (H3).
-std::vector<uint8_t> find_kept(const Collected& plan, const Liveness& d) {
+std::vector<uint8_t> find_kept(const CanonicalProgram& plan, const Materialization& d) {
   const size_t n = plan.positions.size();
   std::vector<uint8_t> kept(n), walks(n), value(n);
   size_t edge = plan.history.size();
@@ -130,7 +131,7 @@ std::vector<uint8_t> find_kept(const Collected& plan, const Liveness& d) {
       }
     }
     if (value[i] && !d.stored[i]) {
-      for (Operand s : plan.sources_of(p))  // a gradient, or who reads it, will compute it again
+      for (SourceRef s : plan.sources_of(p))  // a gradient, or who reads it, will compute it again
         if (!s.constant()) kept[s.position()] = value[s.position()] = true;
     }
   }
@@ -139,9 +140,9 @@ std::vector<uint8_t> find_kept(const Collected& plan, const Liveness& d) {
 
 }  // namespace
 
-Liveness decide(const Collected& plan) {
+Materialization materialize(const CanonicalProgram& plan) {
   const size_t n = plan.positions.size();
-  Liveness d;
+  Materialization d;
   d.stored.assign(n, 0);
   d.in_place.assign(n, -1);
   find_stored(plan, d);
@@ -149,7 +150,7 @@ Liveness decide(const Collected& plan) {
   d.needed = d.stored;
   for (size_t i = n; i-- > 0;)
     if (d.needed[i])
-      for (Operand s : plan.sources_of(plan.positions[i]))
+      for (SourceRef s : plan.sources_of(plan.positions[i]))
         if (!s.constant()) d.needed[s.position()] = true;
 
   const std::vector<uint8_t> kept = find_kept(plan, d);
@@ -168,9 +169,9 @@ Liveness decide(const Collected& plan) {
   return d;
 }
 
-bool has_spare_stores(Collected plan, const Liveness& d) {
+bool has_spare_stores(CanonicalProgram plan, const Materialization& d) {
   if (std::exchange(plan.lean, true)) return false;
-  return decide(plan).stored != d.stored;
+  return materialize(plan).stored != d.stored;
 }
 
-}  // namespace sinter::schedule
+}  // namespace sinter::plan

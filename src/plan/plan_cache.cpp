@@ -3,20 +3,20 @@
 
 #include <algorithm>
 
-namespace sinter::schedule {
+namespace sinter::plan {
 
 PlanCache& PlanCache::get() {
   static PlanCache* cache = new PlanCache;
   return *cache;
 }
 
-std::shared_ptr<const Executable> PlanCache::find(const Canonical& program) {
-  const auto found = entries_.find(program.key);
+std::shared_ptr<const Executable> PlanCache::find(const PlanKey& key) {
+  const auto found = entries_.find(key.hash);
   if (found == entries_.end()) return nullptr;
-  for (Entry& e : found->second) {
+  for (CachedPlan& e : found->second) {
     bool fits = true;
     for (size_t i = 0; i < e.numbers.size() && fits; ++i)
-      fits = e.lifted[i] || e.numbers[i] == program.numbers[i].value;
+      fits = e.is_argument[i] || e.numbers[i] == key.numbers[i].value;
     if (!fits) continue;
     touch(*e.plan);
     return e.plan;
@@ -24,34 +24,34 @@ std::shared_ptr<const Executable> PlanCache::find(const Canonical& program) {
   return nullptr;
 }
 
-std::vector<uint8_t> PlanCache::lifted_for(const Canonical& program) const {
-  std::vector<uint8_t> lifted;
-  for (const Number& n : program.numbers) lifted.push_back(n.always);
-  const auto found = entries_.find(program.key);
-  if (found == entries_.end()) return lifted;
-  const Entry& last = found->second.back();
-  for (size_t i = 0; i < lifted.size(); ++i)
-    lifted[i] |= last.lifted[i] | !(last.numbers[i] == program.numbers[i].value);
-  return lifted;
+std::vector<uint8_t> PlanCache::arguments_for(const PlanKey& key) const {
+  std::vector<uint8_t> is_argument;
+  for (const Number& n : key.numbers) is_argument.push_back(n.always);
+  const auto found = entries_.find(key.hash);
+  if (found == entries_.end()) return is_argument;
+  const CachedPlan& last = found->second.back();
+  for (size_t i = 0; i < is_argument.size(); ++i)
+    is_argument[i] |= last.is_argument[i] | !(last.numbers[i] == key.numbers[i].value);
+  return is_argument;
 }
 
-void PlanCache::insert(const Canonical& program, std::vector<uint8_t> lifted, std::shared_ptr<const Executable> plan) {
+void PlanCache::insert(const PlanKey& key, std::vector<uint8_t> is_argument, std::shared_ptr<const Executable> plan) {
   touch(*plan);
-  Entry e{std::move(lifted), {}, std::move(plan)};
-  for (const Number& n : program.numbers) e.numbers.push_back(n.value);
-  entries_[program.key].push_back(std::move(e));
+  CachedPlan e{std::move(is_argument), {}, std::move(plan)};
+  for (const Number& n : key.numbers) e.numbers.push_back(n.value);
+  entries_[key.hash].push_back(std::move(e));
   if (++size_ > kCapacity) drop_oldest();
 }
 
 void PlanCache::drop_oldest() {
   std::vector<uint64_t> used;
   for (const auto& [key, plans] : entries_)
-    for (const Entry& e : plans) used.push_back(e.plan->used);
+    for (const CachedPlan& e : plans) used.push_back(e.plan->used);
   const auto last = used.begin() + kDropped - 1;
   std::nth_element(used.begin(), last, used.end());
   size_ = 0;
   for (auto it = entries_.begin(); it != entries_.end();) {
-    std::erase_if(it->second, [&](const Entry& e) { return e.plan->used <= *last; });
+    std::erase_if(it->second, [&](const CachedPlan& e) { return e.plan->used <= *last; });
     size_ += it->second.size();
     it = it->second.empty() ? entries_.erase(it) : std::next(it);
   }
@@ -62,4 +62,4 @@ void PlanCache::clear() {
   size_ = 0;
 }
 
-}  // namespace sinter::schedule
+}  // namespace sinter::plan

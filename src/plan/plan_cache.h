@@ -9,7 +9,7 @@
 #include "plan/executable.h"
 #include "plan/plan_key.h"
 
-namespace sinter::schedule {
+namespace sinter::plan {
 
 class PlanCache {
  public:
@@ -21,11 +21,11 @@ class PlanCache {
 
   /// The plan for this program: one of the same key whose numbers agree where they are no arguments; null if there is
   /// none.
-  std::shared_ptr<const Executable> find(const Canonical& program);
+  std::shared_ptr<const Executable> find(const PlanKey& key);
   /// Which numbers a new plan should take as arguments: NUMs, and those that differ between this program and the plans
   /// of the same key (SEMANTICS N1).
-  std::vector<uint8_t> lifted_for(const Canonical& program) const;
-  void insert(const Canonical& program, std::vector<uint8_t> lifted, std::shared_ptr<const Executable> plan);
+  std::vector<uint8_t> arguments_for(const PlanKey& key) const;
+  void insert(const PlanKey& key, std::vector<uint8_t> is_argument, std::shared_ptr<const Executable> plan);
 
   /// Puts a plan behind all others in the order in which they are dropped. find() does; who has it already must.
   void touch(const Executable& plan) { plan.used = ++clock_; }
@@ -34,16 +34,16 @@ class PlanCache {
   void clear();
 
  private:
-  struct Entry {
-    std::vector<uint8_t> lifted;
+  struct CachedPlan {
+    std::vector<uint8_t> is_argument;
     std::vector<ir::Scalar> numbers;
     std::shared_ptr<const Executable> plan;
   };
   void drop_oldest();
 
-  std::unordered_map<runtime::Hash128, std::vector<Entry>> entries_;
+  std::unordered_map<runtime::Hash128, std::vector<CachedPlan>> entries_;
   size_t size_ = 0;
   uint64_t clock_ = 0;
 };
 
-}  // namespace sinter::schedule
+}  // namespace sinter::plan

@@ -11,7 +11,7 @@
 #include "runtime/exec/buffer.h"
 #include "sinter/error.h"
 
-namespace sinter::schedule {
+namespace sinter::plan {
 namespace {
 
 using ir::Op;
@@ -19,9 +19,10 @@ using ir::UOp;
 
 /// Numbers in a row, each said so that what follows is known from what stands before. A word has 64 bits: sizes and
 /// offsets fill one, what is small shares one.
-class Writer {
+class PlanKeyWriter {
  public:
-  Writer(const Collected& plan, Canonical& out, std::vector<uint64_t>& words) : plan_(plan), out_(out), words_(words) {}
+  PlanKeyWriter(const CanonicalProgram& plan, PlanKey& out, std::vector<uint64_t>& words)
+      : plan_(plan), out_(out), words_(words) {}
 
   void write(const runtime::Hash128& salt) {
     words_.clear();
@@ -86,7 +87,7 @@ class Writer {
   void node(const Position& p) {
     UOp n = p.node;
     type(n, static_cast<uint64_t>(n->op) | uint64_t{p.outlives} << 8, p.source_count);
-    for (Operand s : plan_.sources_of(p)) {
+    for (SourceRef s : plan_.sources_of(p)) {
       if (!s.constant()) {
         word(s.index);
         continue;
@@ -136,8 +137,8 @@ class Writer {
     word(uint64_t{p.backs_outside} | uint64_t{p.node->state.leaf} << 1 | uint64_t{static_cast<uint32_t>(p.home)} << 32);
   }
 
-  const Collected& plan_;
-  Canonical& out_;
+  const CanonicalProgram& plan_;
+  PlanKey& out_;
   std::vector<uint64_t>& words_;
 };
 
@@ -148,21 +149,21 @@ int alignment_of(const ir::Storage& storage) {
   return address ? 1 << std::min(6, std::countr_zero(address)) : 64;
 }
 
-int Canonical::var_of(const Dim& d) const {
+int PlanKey::var_of(const Dim& d) const {
   if (!d.symbolic()) return -1;
   for (size_t v = 0; v < vars.size(); ++v)
     if (vars[v].value == d.value() && vars[v].var == d.var()) return static_cast<int>(v);
   throw InternalError("a plan does not know the size " + to_string(d));
 }
 
-Canonical canonicalise(const Collected& plan, const runtime::Hash128& salt) {
+PlanKey make_plan_key(const CanonicalProgram& plan, const runtime::Hash128& salt) {
   constexpr size_t kLarge = 1 << 17;
   static auto& words = *new std::vector<uint64_t>;  // guarded by the graph's mutex; the memory is kept for the next key
-  Canonical out;
-  Writer(plan, out, words).write(salt);
-  out.key = runtime::hash_bytes({reinterpret_cast<const char*>(words.data()), words.size() * sizeof(uint64_t)});
+  PlanKey out;
+  PlanKeyWriter(plan, out, words).write(salt);
+  out.hash = runtime::hash_bytes({reinterpret_cast<const char*>(words.data()), words.size() * sizeof(uint64_t)});
   if (words.capacity() > kLarge) words = {};
   return out;
 }
 
-}  // namespace sinter::schedule
+}  // namespace sinter::plan

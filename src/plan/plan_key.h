@@ -11,7 +11,7 @@
 #include "sinter/inline_vector.h"
 #include "sinter/shape.h"
 
-namespace sinter::schedule {
+namespace sinter::plan {
 
 /// A number of the program that may become a launch argument.
 struct Number {
@@ -26,8 +26,8 @@ struct BoundVar {
   int64_t value;
 };
 
-struct Canonical {
-  runtime::Hash128 key;
+struct PlanKey {
+  runtime::Hash128 hash;
   std::vector<Number> numbers;  ///< by position; in one: constant sources in order, then its own number or offsets
   InlineVector<uint32_t, 16> first_number;  ///< per position
   std::vector<BoundVar> vars;               ///< in order of first use
@@ -40,6 +40,6 @@ struct Canonical {
 int alignment_of(const ir::Storage& storage);
 
 /// `salt` is a hash of what else decides the plan: the Target's key, the executor. Under the graph's mutex.
-Canonical canonicalise(const Collected& plan, const runtime::Hash128& salt);
+PlanKey make_plan_key(const CanonicalProgram& plan, const runtime::Hash128& salt);
 
-}  // namespace sinter::schedule
+}  // namespace sinter::plan

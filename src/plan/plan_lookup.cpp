@@ -1,4 +1,4 @@
-// The order of parametrising.
+// The order of plan lookup.
 #include "plan/plan_lookup.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 #include "runtime/program/host_target.h"
 #include "sinter/error.h"
 
-namespace sinter::schedule {
+namespace sinter::plan {
 namespace {
 
 /// What else than the program decides a plan. Under the graph's mutex; every plan asks, so the last Target's is kept.
@@ -39,48 +39,49 @@ constexpr size_t kLargeRecent = 512;  ///< nodes of a walk that is kept
 constexpr size_t kRecent = 16;
 
 /// Programs that have run, each until it is asked for again or another takes its place. Guarded by the graph's mutex.
-std::unique_ptr<Parametrised>& recent(uint64_t place) {
-  static auto& programs = *new std::array<std::unique_ptr<Parametrised>, kRecent>;
+std::unique_ptr<PlanInstance>& recent(uint64_t place) {
+  static auto& programs = *new std::array<std::unique_ptr<PlanInstance>, kRecent>;
   return programs[place % kRecent];
 }
 /// What is the same whenever a program is asked for.
-uint64_t place_of(const Request& request, const Reach& reached) {
-  return ir::mix(request.roots[0]->likeness, reached.order.size());
+uint64_t place_of(const Request& request, const Liveness& liveness) {
+  return ir::mix(request.roots[0]->order_hash, liveness.order.size());
 }
 
 /// The program that ran with the same walk, on the nodes of this one; null if none did.
-std::unique_ptr<Parametrised> known(const Request& request, const Reach& reached, const runtime::Hash128& salt) {
-  std::unique_ptr<Parametrised>& last = recent(place_of(request, reached));
-  if (!last || !(last->salt == salt) || !last->imprint.fits(request, reached, last->plan)) return nullptr;
-  last->imprint.renew(reached, last->plan, last->canonical);
-  last->known = true;
+std::unique_ptr<PlanInstance> find_recent(const Request& request, const Liveness& liveness,
+                                          const runtime::Hash128& salt) {
+  std::unique_ptr<PlanInstance>& last = recent(place_of(request, liveness));
+  if (!last || !(last->salt == salt) || !last->fingerprint.matches(request, liveness, last->plan)) return nullptr;
+  last->fingerprint.rebind(liveness, last->plan, last->plan_key);
+  last->from_recent = true;
   PlanCache::get().touch(*last->executable);
   return std::move(last);
 }
 
-/// Collected, keyed and looked up.
-std::unique_ptr<Parametrised> keyed(const Request& request, const Reach& reached, const runtime::Target& target,
-                                    const runtime::Hash128& salt, bool flushes) {
-  auto out = std::make_unique<Parametrised>();
+/// Canonicalized, keyed and looked up.
+std::unique_ptr<PlanInstance> lookup_by_key(const Request& request, const Liveness& liveness,
+                                            const runtime::Target& target, const runtime::Hash128& salt, bool flushes) {
+  auto out = std::make_unique<PlanInstance>();
   out->target = target;
   out->copies = request.copies;
   out->flushes = flushes;
   out->salt = salt;
-  out->place = place_of(request, reached);
-  out->plan = collect(request, reached);
-  out->canonical = canonicalise(out->plan, salt);
-  out->executable = PlanCache::get().find(out->canonical);
-  if (out->executable && reached.order.size() <= kLargeRecent)
-    out->imprint = Imprint(request, reached, out->plan, out->canonical);
+  out->place = place_of(request, liveness);
+  out->plan = canonicalize(request, liveness);
+  out->plan_key = make_plan_key(out->plan, salt);
+  out->executable = PlanCache::get().find(out->plan_key);
+  if (out->executable && liveness.order.size() <= kLargeRecent)
+    out->fingerprint = Fingerprint(request, liveness, out->plan, out->plan_key);
   return out;
 }
 
-bool checking() { return runtime::faults().check_plans || runtime::env().check; }
+bool checking() { return runtime::fault_injection().check_plans || runtime::env().check; }
 
-/// All decisions follow from the key, and the key from the imprint: said once more, at the price of deciding and of
+/// All decisions follow from the key, and the key from the fingerprint: said once more, at the price of deciding and of
 /// keying.
-void check(const Parametrised& program, const Parametrised& again) {
-  if (decide(program.plan) != program.executable->decision)
+void check(const PlanInstance& program, const PlanInstance& again) {
+  if (materialize(program.plan) != program.executable->materialization)
     throw InternalError("two programs of one plan key store different values or write in different places");
   const auto storage = [](const StorageUse& use) { return std::tuple(use.storage, use.node.get(), use.owners); };
   const auto number = [](const Number& n) { return std::tuple(n.value.bits(), n.dtype, n.always); };
@@ -91,16 +92,16 @@ void check(const Parametrised& program, const Parametrised& again) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                       [&](const auto& x, const auto& y) { return what(x) == what(y); });
   };
-  const Collected &a = program.plan, &b = again.plan;
-  if (!(program.canonical.key == again.canonical.key) || program.executable != again.executable ||
+  const CanonicalProgram &a = program.plan, &b = again.plan;
+  if (!(program.plan_key.hash == again.plan_key.hash) || program.executable != again.executable ||
       a.position_of != b.position_of || a.roots != b.roots || a.nodes != b.nodes || a.constants != b.constants ||
       !same(a.positions, b.positions, place) || !same(a.storages, b.storages, storage) ||
-      !same(program.canonical.numbers, again.canonical.numbers, number))
+      !same(program.plan_key.numbers, again.plan_key.numbers, number))
     throw InternalError("a program was taken for one that ran with the same walk, and is another");
 }
 
-void inject_refusal(const Collected& plan) {
-  const auto& refuse = runtime::faults().refuse;
+void inject_refusal(const CanonicalProgram& plan) {
+  const auto& refuse = runtime::fault_injection().refuse;
   if (!refuse) return;
   for (const Position& p : plan.positions)
     if (p.slot < 0 && refuse(p.node->op)) throw CompileError("the plan does not compile (injected)");
@@ -108,40 +109,40 @@ void inject_refusal(const Collected& plan) {
 
 }  // namespace
 
-std::unique_ptr<Parametrised> parametrise(const Request& request, Executor executor) {
+std::unique_ptr<PlanInstance> lookup_plan(const Request& request, Executor executor) {
   static const runtime::Target& none = *new runtime::Target;
   const bool kernels = executor != Executor::Interpreter && !request.copies;
-  return parametrise(request, executor, kernels ? runtime::target_of(request.roots[0]->device) : none);
+  return lookup_plan(request, executor, kernels ? runtime::target_of(request.roots[0]->device) : none);
 }
 
-std::unique_ptr<Parametrised> parametrise(const Request& request, Executor executor, const runtime::Target& target) {
-  static Reach& reached = *new Reach;  // guarded by the graph's mutex; the memory is kept for the next walk
-  reach(request, reached);
-  std::unique_ptr<Parametrised> out;
-  if (reached.claimed || reached.mixed) {
-    out = std::make_unique<Parametrised>();
-    out->claimed = reached.claimed;
-    out->mixed = reached.mixed;
+std::unique_ptr<PlanInstance> lookup_plan(const Request& request, Executor executor, const runtime::Target& target) {
+  static Liveness& liveness = *new Liveness;  // guarded by the graph's mutex; the memory is kept for the next walk
+  compute_liveness(request, liveness);
+  std::unique_ptr<PlanInstance> out;
+  if (liveness.claimed || liveness.mixed) {
+    out = std::make_unique<PlanInstance>();
+    out->claimed = liveness.claimed;
+    out->mixed = liveness.mixed;
   } else {
-    runtime::Hash128 salt = schedule::salt(executor, target, request.copies);
+    runtime::Hash128 salt = plan::salt(executor, target, request.copies);
     const auto also = [&](std::string_view what) {
       salt = runtime::HashBuilder().add(what).add(salt.low).add(salt.high).hash();
     };
     if (request.lean) also("lean");
     const bool flushes = ir::flush_denormals() && !request.copies && request.roots[0]->device == Device::cpu();
     if (flushes) also("denormals are zeros");
-    out = known(request, reached, salt);
-    if (!out) out = keyed(request, reached, target, salt, flushes);
-    if (out->executable && checking()) check(*out, *keyed(request, reached, target, salt, flushes));
+    out = find_recent(request, liveness, salt);
+    if (!out) out = lookup_by_key(request, liveness, target, salt, flushes);
+    if (out->executable && checking()) check(*out, *lookup_by_key(request, liveness, target, salt, flushes));
   }
-  if (reached.order.size() > kLarge) reached = {};
+  if (liveness.order.size() > kLarge) liveness = {};
   return out;
 }
 
-void recycle(std::unique_ptr<Parametrised> program) {
-  if (program->imprint.empty()) return;
+void keep_recent(std::unique_ptr<PlanInstance> program) {
+  if (program->fingerprint.empty()) return;
   unbind(*program);
-  std::unique_ptr<Parametrised>& place = recent(program->place);
+  std::unique_ptr<PlanInstance>& place = recent(program->place);
   place = std::move(program);
 }
 
@@ -149,32 +150,31 @@ void forget_recent() {
   for (size_t i = 0; i < kRecent; ++i) recent(i).reset();
 }
 
-Build build_plan(const Parametrised& program, Executor executor) {
-  Build build;
-  build.lifted = PlanCache::get().lifted_for(program.canonical);
+PlanBuild build_plan(const PlanInstance& program, Executor executor) {
+  PlanBuild build;
+  build.is_argument = PlanCache::get().arguments_for(program.plan_key);
   inject_refusal(program.plan);
-  Liveness decision = decide(program.plan);
-  const bool spares = has_spare_stores(program.plan, decision);
+  Materialization materialization = materialize(program.plan);
+  const bool spare_stores = has_spare_stores(program.plan, materialization);
   std::function<std::shared_ptr<Executable>()> make;
   if (program.copies) {
     make = [plan = std::shared_ptr(make_copies(program.plan))] { return plan; };
   } else if (executor == Executor::Interpreter) {
-    make = [plan = std::shared_ptr(make_interpreted(program.plan, decision, program.canonical, build.lifted))] {
-      return plan;
-    };
+    make = [plan = std::shared_ptr(
+                make_interpreted(program.plan, materialization, program.plan_key, build.is_argument))] { return plan; };
   } else {
-    Compilation compilation = make_compiled(program.plan, decision, program.canonical, build.lifted, program.target,
-                                            executor == Executor::Unfused);
+    Compilation compilation = make_compiled(program.plan, materialization, program.plan_key, build.is_argument,
+                                            program.target, executor == Executor::Unfused);
     make = std::move(compilation.run);
     build.write = std::move(compilation.write);
   }
-  build.run = [make = std::move(make), decision = std::move(decision), spares, flushes = program.flushes,
-               positions = program.plan.positions.size()] {
+  build.run = [make = std::move(make), materialization = std::move(materialization), spare_stores,
+               flushes = program.flushes, positions = program.plan.positions.size()] {
     runtime::count(runtime::counters().plan_misses);
     const ir::FlushDenormals zeros(flushes);  // constants are folded as kernels would compute them
     std::shared_ptr<Executable> plan = make();
-    plan->decision = decision;
-    plan->spares = spares;
+    plan->materialization = materialization;
+    plan->spare_stores = spare_stores;
     plan->flushes = flushes;
     plan->target_of.assign(positions, -1);
     for (size_t t = 0; t < plan->targets.size(); ++t)
@@ -184,19 +184,19 @@ Build build_plan(const Parametrised& program, Executor executor) {
   return build;
 }
 
-void bind(Parametrised& program) {
+void bind(PlanInstance& program) {
   Bindings out;
   for (const StorageUse& s : program.plan.storages) out.slots.push_back(static_cast<runtime::Buffer*>(s.storage));
-  for (uint32_t n : program.executable->arg_numbers) out.args.push_back(program.canonical.numbers[n].value);
-  for (const BoundVar& v : program.canonical.vars) out.vars.push_back(v.value);
+  for (uint32_t n : program.executable->arg_numbers) out.args.push_back(program.plan_key.numbers[n].value);
+  for (const BoundVar& v : program.plan_key.vars) out.vars.push_back(v.value);
   if (runtime::logging(1))
     for (const Position& p : program.plan.positions) out.origins.push_back(p.node->state.origin);
-  if (!program.run) program.run = program.executable->runs();
-  program.run->bind(out);
+  if (!program.execution) program.execution = program.executable->make_execution();
+  program.execution->bind(out);
 }
 
-void unbind(Parametrised& program) {
-  if (program.run) program.run->let_go();
+void unbind(PlanInstance& program) {
+  if (program.execution) program.execution->unbind();
 }
 
-}  // namespace sinter::schedule
+}  // namespace sinter::plan

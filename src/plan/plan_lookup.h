@@ -11,51 +11,51 @@
 #include "runtime/base/target.h"
 #include "sinter/debug.h"
 
-namespace sinter::schedule {
+namespace sinter::plan {
 
 using debug::Executor;
 
-struct Parametrised {
-  Collected plan;
+struct PlanInstance {
+  CanonicalProgram plan;
   runtime::Target
       target;            ///< the device's, at this moment: the plan's key names it, and its kernels are written for it
   bool copies = false;   ///< the plan copies between devices, and computes nothing
   bool flushes = false;  ///< denormals are zeros in the plan (SEMANTICS N7)
-  Canonical canonical;
+  PlanKey plan_key;
   std::shared_ptr<const Executable> executable;  ///< null: not seen before
   bool claimed =
       false;           ///< a plan in flight will store one of the nodes: wait, and ask again. Nothing else is set then
   bool mixed = false;  ///< what was asked for spans devices: ask for its parts. Nothing else is set then
-  bool known = false;  ///< it ran before with the same walk: nothing was keyed or looked up
-  runtime::Hash128 salt;           ///< of all that decides the plan beside the program
-  uint64_t place = 0;              ///< where recycle() keeps it
-  Imprint imprint;                 ///< of the walk; empty where it cannot be known again
-  std::unique_ptr<Execution> run;  ///< of `executable`, once this was bound
+  bool from_recent = false;              ///< it ran before with the same walk: nothing was keyed or looked up
+  runtime::Hash128 salt;                 ///< of all that decides the plan beside the program
+  uint64_t place = 0;                    ///< where keep_recent() keeps it
+  Fingerprint fingerprint;               ///< of the walk; empty where it cannot be known again
+  std::unique_ptr<Execution> execution;  ///< of `executable`, once this was bound
 };
 
 /// Under the graph's mutex. Never null.
-std::unique_ptr<Parametrised> parametrise(const Request& request, Executor executor);
+std::unique_ptr<PlanInstance> lookup_plan(const Request& request, Executor executor);
 /// For another machine than the host: to be written, not to be run.
-std::unique_ptr<Parametrised> parametrise(const Request& request, Executor executor, const runtime::Target& target);
+std::unique_ptr<PlanInstance> lookup_plan(const Request& request, Executor executor, const runtime::Target& target);
 
 /// Keeps a program that has run for the next time that the same is asked for. Under the graph's mutex.
-void recycle(std::unique_ptr<Parametrised> program);
-/// Forgets what recycle() kept.
+void keep_recent(std::unique_ptr<PlanInstance> program);
+/// Forgets what keep_recent() kept.
 void forget_recent();
 
 /// What is left to do for a program not seen before, to be called without the graph's mutex: it compiles. Takes all it
-/// needs of the graph now. Throws CompileError, or DialectChanged when
+/// needs of the graph now. Throws CompileError, or DialectMismatch when
 /// the plan should be asked for anew; nothing has changed then.
-struct Build {
+struct PlanBuild {
   std::function<std::shared_ptr<const Executable>()> run;
-  std::function<Written()> write;  ///< the kernels alone, nothing compiled; null on the interpreter
-  std::vector<uint8_t> lifted;
+  std::function<KernelSources()> write;  ///< the kernels alone, nothing compiled; null on the interpreter
+  std::vector<uint8_t> is_argument;
 };
-Build build_plan(const Parametrised& program, Executor executor);
+PlanBuild build_plan(const PlanInstance& program, Executor executor);
 
 /// Makes `run` ready on the slots, arguments and sizes of this call. Throws as Execution::bind() does.
-void bind(Parametrised& program);
+void bind(PlanInstance& program);
 /// Gives back what bind() took, if it has been called.
-void unbind(Parametrised& program);
+void unbind(PlanInstance& program);
 
-}  // namespace sinter::schedule
+}  // namespace sinter::plan

@@ -1,5 +1,5 @@
 // Floor division and modulo of sums: the heart of the index simplifier. All divisors here are positive constants, but
-// for divide_by_atoms.
+// for divide_symbolic.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -21,10 +21,10 @@ int64_t nearest(int64_t f, int64_t d) {
 
 /// sum = d * outside + inside, with the factors of `inside` chosen by `remainder`; the constant stays inside.
 template <class Remainder>
-std::pair<Linear, Linear> take_multiples(const Linear& sum, int64_t d, Remainder remainder) {
-  std::pair<Linear, Linear> parts;
+std::pair<LinearExpr, LinearExpr> take_multiples(const LinearExpr& sum, int64_t d, Remainder remainder) {
+  std::pair<LinearExpr, LinearExpr> parts;
   parts.second.constant = sum.constant;
-  for (const Term& t : sum.terms) {
+  for (const LinearTerm& t : sum.terms) {
     const int64_t r = remainder(t.factor, d);
     if (r != 0) parts.second.terms.push_back({t.atom, r});
     if (t.factor != r) parts.first.terms.push_back({t.atom, (t.factor - r) / d});
@@ -32,17 +32,17 @@ std::pair<Linear, Linear> take_multiples(const Linear& sum, int64_t d, Remainder
   return parts;
 }
 
-bool one_period(const Bounds& b, int64_t d, int64_t& quotient) {
+bool one_period(const Interval& b, int64_t d, int64_t& quotient) {
   quotient = floor_div(b.lo, d);
   return quotient == floor_div(b.hi, d);
 }
 
 /// Any function of a sum whose only atom has two values is a line through both.
 template <class Function>
-std::optional<Linear> line_through(const Linear& sum, Intervals& intervals, Function function) {
+std::optional<LinearExpr> line_through(const LinearExpr& sum, IntervalAnalysis& intervals, Function function) {
   if (sum.terms.size() != 1) return {};
-  const Term& t = sum.terms[0];
-  const Bounds b = intervals.of(t.atom);
+  const LinearTerm& t = sum.terms[0];
+  const Interval b = intervals.of(t.atom);
   if (!b.within(-kSmall, kSmall) || b.hi - b.lo != 1 || std::abs(t.factor) > kSmall) return {};
   const int64_t low = function(sum.constant + t.factor * b.lo), step = function(sum.constant + t.factor * b.hi) - low;
   return plus(linear_of(low - step * b.lo), {{{t.atom, 1}}, 0}, step);
@@ -56,21 +56,21 @@ UOp divisor_of(UOp atom, Op op, int64_t& d) {
 
 /// sum / d = quotient + rest / divisor, and sum % d = scale * (rest % divisor) + small. `exact`: nothing is left of
 /// rest.
-struct IndexMath::Reduced {
-  Linear quotient, small, rest;
+struct IndexMath::DivModParts {
+  LinearExpr quotient, small, rest;
   int64_t scale = 1, divisor = 1;
   bool exact = false;
 };
 
-IndexMath::Reduced IndexMath::reduce(Linear sum, int64_t d) {
-  Reduced r;
+IndexMath::DivModParts IndexMath::split_divmod(LinearExpr sum, int64_t d) {
+  DivModParts r;
   for (r.rest = std::move(sum), r.divisor = d;;) {
     int64_t m;
     // Multiples of the divisor leave; if what stays lies in one period, it is the remainder.
     auto plain = take_multiples(r.rest, r.divisor, [](int64_t f, int64_t k) { return f % k; });
     auto close = take_multiples(r.rest, r.divisor, nearest);
     for (auto* parts : {&plain, &close}) {
-      if (!one_period(narrow_.of(parts->second), r.divisor, m)) continue;
+      if (!one_period(with_facts_.of(parts->second), r.divisor, m)) continue;
       r.quotient = plus(r.quotient, parts->first);
       r.quotient.constant += m;
       parts->second.constant -= m * r.divisor;
@@ -82,19 +82,19 @@ IndexMath::Reduced IndexMath::reduce(Linear sum, int64_t d) {
     r.rest = std::move(plain.second);
     // rest = g * a + s with 0 <= s < g: the division by g is done.
     std::vector<int64_t> candidates;
-    for (const Term& t : r.rest.terms)
+    for (const LinearTerm& t : r.rest.terms)
       if (int64_t g = std::gcd(t.factor, r.divisor); g > 1) candidates.push_back(g);
     std::sort(candidates.rbegin(), candidates.rend());
     bool found = false;
     for (int64_t g : candidates) {
-      Linear a, s{{}, r.rest.constant};
-      for (const Term& t : r.rest.terms) {
+      LinearExpr a, s{{}, r.rest.constant};
+      for (const LinearTerm& t : r.rest.terms) {
         if (t.factor % g == 0)
           a.terms.push_back({t.atom, t.factor / g});
         else
           s.terms.push_back(t);
       }
-      if (!one_period(narrow_.of(s), g, m)) continue;
+      if (!one_period(with_facts_.of(s), g, m)) continue;
       s.constant -= m * g;
       a.constant = m;
       r.small = plus(r.small, s, r.scale);
@@ -108,7 +108,7 @@ IndexMath::Reduced IndexMath::reduce(Linear sum, int64_t d) {
   }
   // The constant: such that the numerator is not negative where that is known, by as little as possible.
   const int64_t constant = std::exchange(r.rest.constant, 0);
-  const Bounds b = wide_.of(r.rest);
+  const Interval b = without_facts_.of(r.rest);
   // Bounds that merely say "some int64" (an index that was read) must not move it: sums of such shifts overflow.
   const bool bounded = b.lo > -(int64_t{1} << 48) && std::abs(constant) < std::numeric_limits<int64_t>::max() / 4;
   const int64_t shift = floor_div(bounded ? b.lo + constant : constant, r.divisor);
@@ -117,76 +117,76 @@ IndexMath::Reduced IndexMath::reduce(Linear sum, int64_t d) {
   return r;
 }
 
-Linear IndexMath::divide(const Linear& sum, int64_t d) {
-  Reduced r = reduce(sum, d);
+LinearExpr IndexMath::divide(const LinearExpr& sum, int64_t d) {
+  DivModParts r = split_divmod(sum, d);
   if (r.exact) return r.quotient;
-  if (const auto line = line_through(r.rest, wide_, [&](int64_t x) { return floor_div(x, r.divisor); }))
+  if (const auto line = line_through(r.rest, without_facts_, [&](int64_t x) { return floor_div(x, r.divisor); }))
     return plus(r.quotient, *line);
-  if (Linear joined = normal(r.rest); joined != r.rest) return plus(r.quotient, divide(joined, r.divisor));
+  if (LinearExpr joined = normalize(r.rest); joined != r.rest) return plus(r.quotient, divide(joined, r.divisor));
   int64_t k;
-  for (const Term& t : r.rest.terms) {
+  for (const LinearTerm& t : r.rest.terms) {
     // (x/k + s) / d = (x + k*s) / (k*d)
     if (t.factor != 1) continue;
     if (UOp x = divisor_of(t.atom, Op::IDiv, k);
         x && k < std::numeric_limits<int32_t>::max() && r.divisor < std::numeric_limits<int32_t>::max()) {
-      Linear inner = plus(linear_of(x), plus(r.rest, {{t}, 0}, -1), k);
-      return plus(r.quotient, divide(normal(inner), k * r.divisor));
+      LinearExpr inner = plus(linear_of(x), plus(r.rest, {{t}, 0}, -1), k);
+      return plus(r.quotient, divide(normalize(inner), k * r.divisor));
     }
   }
   if (r.rest.terms.size() == 1 && r.rest.constant == 0 && r.rest.terms[0].factor == 1) {
     // (x%k) / d = (x/d) % (k/d): digits have one form
     UOp x = divisor_of(r.rest.terms[0].atom, Op::Mod, k);
     if (x && k % r.divisor == 0)
-      return plus(r.quotient, modulo(normal(divide(linear_of(x), r.divisor)), k / r.divisor));
+      return plus(r.quotient, modulo(normalize(divide(linear_of(x), r.divisor)), k / r.divisor));
   }
   UOp quotient = idiv(to_uop(*graph_, r.rest), constant(r.divisor));
   return plus(r.quotient, {{{quotient, 1}}, 0});
 }
 
-Linear IndexMath::modulo(const Linear& sum, int64_t d) {
-  Reduced r = reduce(sum, d);
+LinearExpr IndexMath::modulo(const LinearExpr& sum, int64_t d) {
+  DivModParts r = split_divmod(sum, d);
   if (r.exact) return r.small;
-  if (const auto line = line_through(r.rest, wide_, [&](int64_t x) { return floor_mod(x, r.divisor); }))
+  if (const auto line = line_through(r.rest, without_facts_, [&](int64_t x) { return floor_mod(x, r.divisor); }))
     return plus(r.small, *line, r.scale);
-  if (Linear joined = normal(r.rest); joined != r.rest) return plus(r.small, modulo(joined, r.divisor), r.scale);
+  if (LinearExpr joined = normalize(r.rest); joined != r.rest) return plus(r.small, modulo(joined, r.divisor), r.scale);
   // x%k and x differ by a multiple of k; a term whose values are multiples of the divisor is none.
-  Linear simpler{{}, r.rest.constant};
+  LinearExpr simpler{{}, r.rest.constant};
   int64_t k;
   bool changed = false;
-  for (const Term& t : r.rest.terms) {
+  for (const LinearTerm& t : r.rest.terms) {
     if (UOp x = divisor_of(t.atom, Op::Mod, k); x && static_cast<__int128_t>(k) * t.factor % r.divisor == 0) {
       simpler = plus(simpler, linear_of(x), t.factor);
       changed = true;
-    } else if (static_cast<__int128_t>(narrow_.of(t.atom).multiple) * t.factor % r.divisor == 0) {
+    } else if (static_cast<__int128_t>(with_facts_.of(t.atom).multiple) * t.factor % r.divisor == 0) {
       changed = true;
     } else {
       simpler = plus(simpler, {{t}, 0});
     }
   }
-  if (changed) return plus(r.small, modulo(normal(simpler), r.divisor), r.scale);
+  if (changed) return plus(r.small, modulo(normalize(simpler), r.divisor), r.scale);
   UOp remainder = ir::mod(to_uop(*graph_, r.rest), constant(r.divisor));
   return plus(r.small, {{{remainder, r.scale}}, 0});
 }
 
 /// Division by a symbolic size: what is a multiple of it leaves; a range that it bounds is a remainder.
-Linear IndexMath::divide_by_atoms(const Linear& sum, UOp divisor, bool remainder) {
-  const Linear size = linear_of(divisor);
-  auto opaque = [&](const Linear& rest) {
+LinearExpr IndexMath::divide_symbolic(const LinearExpr& sum, UOp divisor, bool remainder) {
+  const LinearExpr size = linear_of(divisor);
+  auto opaque = [&](const LinearExpr& rest) {
     UOp x = to_uop(*graph_, rest);
-    return Linear{{{remainder ? ir::mod(x, divisor) : idiv(x, divisor), 1}}, 0};
+    return LinearExpr{{{remainder ? ir::mod(x, divisor) : idiv(x, divisor), 1}}, 0};
   };
-  if (size.terms.size() != 1 || size.constant != 0 || size.terms[0].factor < 1 || narrow_.of(divisor).lo < 1)
+  if (size.terms.size() != 1 || size.constant != 0 || size.terms[0].factor < 1 || with_facts_.of(divisor).lo < 1)
     return opaque(sum);
   const int64_t k = size.terms[0].factor;
   UOp v = size.terms[0].atom;
   if (k > 1) {
     // x / (k*v) = (x/v) / k, and x % (k*v) = (x/v % k) * v + x%v
-    UOp q = to_uop(*graph_, normal(divide_by_atoms(sum, v, false)));
+    UOp q = to_uop(*graph_, normalize(divide_symbolic(sum, v, false)));
     if (!remainder) return linear_of(div(q, constant(k)));
-    return plus(linear_of(mul(mod(q, constant(k)), v)), divide_by_atoms(sum, v, true));
+    return plus(linear_of(mul(mod(q, constant(k)), v)), divide_symbolic(sum, v, true));
   }
-  Linear quotient, rest{{}, sum.constant};
-  for (const Term& t : sum.terms) {
+  LinearExpr quotient, rest{{}, sum.constant};
+  for (const LinearTerm& t : sum.terms) {
     std::vector<UOp> others = operands_of(t.atom, Op::Mul);
     const auto divisor = std::find(others.begin(), others.end(), v);
     if (divisor == others.end()) {
@@ -194,11 +194,11 @@ Linear IndexMath::divide_by_atoms(const Linear& sum, UOp divisor, bool remainder
       continue;
     }
     others.erase(divisor);
-    Linear factor = linear_of(t.factor);
+    LinearExpr factor = linear_of(t.factor);
     for (UOp u : others) factor = product(factor, linear_of(u));
     quotient = plus(quotient, factor);
   }
-  const Bounds low = narrow_.of(rest), high = narrow_.of(plus(rest, size, -1));
+  const Interval low = with_facts_.of(rest), high = with_facts_.of(plus(rest, size, -1));
   if (low.lo >= 0 && high.hi < 0) return remainder ? rest : quotient;
   // v * quotient leaves only where something stays; a quotient of what cannot be reduced keeps the numerator whole.
   if (remainder) return opaque(rest);

@@ -1,6 +1,6 @@
 // Arithmetic on index expressions that simplifies while it builds: sums of products, floor division and modulo by
-// intervals, comparisons and gates. Rangeify, partition and the rules of rewrite/rules/index_expr.cpp all go through
-// it.
+// intervals, comparisons and predicates. Rangeify, partition and the rules of rewrite/rules/index_expr.cpp all go
+// through it.
 #pragma once
 
 #include <unordered_map>
@@ -35,33 +35,34 @@ class IndexMath {
   UOp compare(Op op, UOp a, UOp b);
   /// a and b, without what the other one implies. A null operand is always true; so is a null result of nothing but
   /// nulls.
-  UOp both(UOp a, UOp b);
+  UOp conjoin(UOp a, UOp b);
   /// The value of dtype Index of an integer expression; pure index arithmetic loses its casts.
   UOp to_index(UOp x);
 
   /// Simplifies a whole expression under the facts: every Index and bool ALU node in it, down to loads and ranges.
   UOp simplify(UOp x);
-  Bounds bounds(UOp x) { return narrow_.of(x); }
+  Interval bounds(UOp x) { return with_facts_.of(x); }
 
  private:
-  struct Reduced;
+  struct DivModParts;
   UOp rebuild(UOp x, const std::vector<UOp>& src);
   UOp conjunction(UOp x);
-  UOp choose(UOp x, const std::vector<UOp>& src);
-  UOp extreme(UOp x, const std::vector<UOp>& src);
-  Linear normal(Linear sum);
-  bool join_digits(Linear& sum);
-  Reduced reduce(Linear sum, int64_t d);
-  Linear divide(const Linear& sum, int64_t d);
-  Linear modulo(const Linear& sum, int64_t d);
-  Linear divide_by_atoms(const Linear& sum, UOp divisor, bool remainder);
-  UOp compare_sum(Op op, Linear difference);
-  UOp truth(bool value);
+  UOp simplify_where(UOp x, const std::vector<UOp>& src);
+  UOp simplify_minmax(UOp x, const std::vector<UOp>& src);
+  LinearExpr normalize(LinearExpr sum);
+  bool join_digits(LinearExpr& sum);
+  DivModParts split_divmod(LinearExpr sum, int64_t d);
+  LinearExpr divide(const LinearExpr& sum, int64_t d);
+  LinearExpr modulo(const LinearExpr& sum, int64_t d);
+  LinearExpr divide_symbolic(const LinearExpr& sum, UOp divisor, bool remainder);
+  UOp compare_sum(Op op, LinearExpr difference);
+  UOp bool_constant(bool value);
 
   Graph* graph_;
-  int depth_ = 0;     ///< of conditions inside conditions: bounds the work on nested gates
-  Intervals wide_;    ///< without facts: decides between forms, so that a form does not depend on where it is used
-  Intervals narrow_;  ///< with facts: decides what can be left out
+  int depth_ = 0;  ///< of conditions inside conditions: bounds the work on nested predicates
+  IntervalAnalysis
+      without_facts_;  ///< without facts: decides between forms, so that a form does not depend on where it is used
+  IntervalAnalysis with_facts_;  ///< with facts: decides what can be left out
   std::unordered_map<const Node*, UOp> done_;
 };
 

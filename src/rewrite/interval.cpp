@@ -8,34 +8,34 @@
 namespace sinter::ir {
 namespace {
 
-__extension__ using Wide = __int128;
+__extension__ using Int128 = __int128;
 constexpr int64_t kLow = std::numeric_limits<int64_t>::min(), kHigh = std::numeric_limits<int64_t>::max();
 
-int64_t saturate(Wide v) { return v < kLow ? kLow : v > kHigh ? kHigh : static_cast<int64_t>(v); }
+int64_t saturate(Int128 v) { return v < kLow ? kLow : v > kHigh ? kHigh : static_cast<int64_t>(v); }
 int64_t gcd(int64_t a, int64_t b) { return a == kLow || b == kLow ? 1 : std::gcd(a, b); }
 
-Bounds exactly(int64_t v) { return {v, v, v == kLow ? 1 : std::abs(v)}; }
+Interval exactly(int64_t v) { return {v, v, v == kLow ? 1 : std::abs(v)}; }
 
-Bounds hull(Wide a, Wide b, Wide c, Wide d, int64_t multiple) {
+Interval hull(Int128 a, Int128 b, Int128 c, Int128 d, int64_t multiple) {
   return {saturate(std::min({a, b, c, d})), saturate(std::max({a, b, c, d})), multiple};
 }
 
-Bounds times(Bounds a, Bounds b) {
-  Wide multiple = static_cast<Wide>(a.multiple) * b.multiple;
-  return hull(static_cast<Wide>(a.lo) * b.lo, static_cast<Wide>(a.lo) * b.hi, static_cast<Wide>(a.hi) * b.lo,
-              static_cast<Wide>(a.hi) * b.hi, multiple > kHigh ? 1 : static_cast<int64_t>(multiple));
+Interval times(Interval a, Interval b) {
+  Int128 multiple = static_cast<Int128>(a.multiple) * b.multiple;
+  return hull(static_cast<Int128>(a.lo) * b.lo, static_cast<Int128>(a.lo) * b.hi, static_cast<Int128>(a.hi) * b.lo,
+              static_cast<Int128>(a.hi) * b.hi, multiple > kHigh ? 1 : static_cast<int64_t>(multiple));
 }
 
-Bounds divide(Bounds a, Bounds b) {
+Interval divide(Interval a, Interval b) {
   if (b.lo >= 1)
     return hull(floor_div(a.lo, b.lo), floor_div(a.lo, b.hi), floor_div(a.hi, b.lo), floor_div(a.hi, b.hi), 1);
   // |floor(x / y)| is at most |x|, also for negative y, and x/0 is 0.
-  Wide most = std::max(a.lo < 0 ? -static_cast<Wide>(a.lo) : static_cast<Wide>(a.lo),
-                       a.hi < 0 ? -static_cast<Wide>(a.hi) : static_cast<Wide>(a.hi));
+  Int128 most = std::max(a.lo < 0 ? -static_cast<Int128>(a.lo) : static_cast<Int128>(a.lo),
+                         a.hi < 0 ? -static_cast<Int128>(a.hi) : static_cast<Int128>(a.hi));
   return {saturate(-most), saturate(most), 1};
 }
 
-Bounds modulo(Bounds a, Bounds b) {
+Interval modulo(Interval a, Interval b) {
   if (!b.single()) {
     if (b.lo < 1)
       return {b.lo == kLow ? kLow : std::min<int64_t>(b.lo + 1, 0), std::max<int64_t>(b.hi == kLow ? 0 : b.hi - 1, 0),
@@ -50,7 +50,7 @@ Bounds modulo(Bounds a, Bounds b) {
   return {0, d - step, step};
 }
 
-Bounds compared(Op op, Bounds a, Bounds b) {
+Interval compared(Op op, Interval a, Interval b) {
   bool yes = false, no = false;
   const bool apart = a.hi < b.lo || b.hi < a.lo, same = a.single() && b.single() && a.lo == b.lo;
   switch (op) {
@@ -59,12 +59,12 @@ Bounds compared(Op op, Bounds a, Bounds b) {
     case Op::Eq: yes = same, no = apart; break;
     default: yes = apart, no = same; break;
   }
-  return yes ? exactly(1) : no ? exactly(0) : Bounds{0, 1, 1};
+  return yes ? exactly(1) : no ? exactly(0) : Interval{0, 1, 1};
 }
 
 }  // namespace
 
-Bounds bounds_of(DType dtype) {
+Interval bounds_of(DType dtype) {
   switch (dtype) {
     case DType::Bool: return {0, 1, 1};
     case DType::U8: return {0, 255, 1};
@@ -83,23 +83,23 @@ int Facts::known(UOp condition) const {
   return -1;
 }
 
-void Facts::bound(const Linear& sum, bool has_lo, int64_t hi) {
+void Facts::bound(const LinearExpr& sum, bool has_lo, int64_t hi) {
   // sum <= hi, and sum >= hi too if has_lo.
   if (sum.is_constant()) return;
   const int64_t g = common_factor(sum);
   const bool flip = sum.terms[0].factor < 0;
-  Range r{{sum.terms, 0}, kLow, kHigh};
-  for (Term& t : r.core.terms) t.factor /= flip ? -g : g;
-  const int64_t limit = saturate(static_cast<Wide>(hi) - sum.constant);
+  Constraint r{{sum.terms, 0}, kLow, kHigh};
+  for (LinearTerm& t : r.core.terms) t.factor /= flip ? -g : g;
+  const int64_t limit = saturate(static_cast<Int128>(hi) - sum.constant);
   const int64_t above = floor_div(limit, g);  // g * core' <= limit
-  if (!flip || has_lo) r.hi = flip ? saturate(-static_cast<Wide>(limit) / g) : above;
-  if (flip || has_lo) r.lo = flip ? saturate(-static_cast<Wide>(above)) : above;
-  for (Range& old : ranges_)
+  if (!flip || has_lo) r.hi = flip ? saturate(-static_cast<Int128>(limit) / g) : above;
+  if (flip || has_lo) r.lo = flip ? saturate(-static_cast<Int128>(above)) : above;
+  for (Constraint& old : constraints_)
     if (old.core == r.core) {
       old.lo = std::max(old.lo, r.lo), old.hi = std::min(old.hi, r.hi);
       return;
     }
-  ranges_.push_back(std::move(r));
+  constraints_.push_back(std::move(r));
 }
 
 void Facts::assume(UOp condition, bool value) {
@@ -115,8 +115,8 @@ void Facts::assume(UOp condition, bool value) {
     } else if (c->op == Op::Not) {
       stack.emplace_back(c->src[0], !truth);
     } else if (c->src.size() == 2 && c->src[0]->dtype == DType::Index) {
-      const Linear difference = plus(linear_of(c->src[0]), linear_of(c->src[1]), -1);
-      const Linear reverse = sinter::ir::times(difference, -1);
+      const LinearExpr difference = plus(linear_of(c->src[0]), linear_of(c->src[1]), -1);
+      const LinearExpr reverse = sinter::ir::times(difference, -1);
       const bool equal = (c->op == Op::Eq && truth) || (c->op == Op::Ne && !truth);
       if (equal && !difference.is_constant() && (difference.constant % common_factor(difference)) == 0)
         bound(difference, true, 0);
@@ -126,11 +126,11 @@ void Facts::assume(UOp condition, bool value) {
   }
 }
 
-Bounds Intervals::plain(const Linear& sum) {
-  Wide lo = sum.constant, hi = sum.constant;
+Interval IntervalAnalysis::bounds_of_terms(const LinearExpr& sum) {
+  Int128 lo = sum.constant, hi = sum.constant;
   int64_t multiple = sum.constant == kLow ? 1 : std::abs(sum.constant);
-  for (const Term& t : sum.terms) {
-    const Bounds b = times(of(t.atom), exactly(t.factor));
+  for (const LinearTerm& t : sum.terms) {
+    const Interval b = times(of(t.atom), exactly(t.factor));
     lo += b.lo, hi += b.hi;
     multiple = gcd(multiple, b.multiple);
   }
@@ -138,30 +138,30 @@ Bounds Intervals::plain(const Linear& sum) {
 }
 
 /// sum = k * core + rest: the bounds of a promised core may be better than those of its terms.
-void Intervals::narrow(const Linear& sum, Bounds& b) {
-  auto use = [&](const Linear& core, int64_t lo, int64_t hi) {
+void IntervalAnalysis::tighten(const LinearExpr& sum, Interval& b) {
+  auto use = [&](const LinearExpr& core, int64_t lo, int64_t hi) {
     const int64_t k = core.terms.size() > sum.terms.size() ? 0 : ratio(sum, core);
     if (k == 0) return;
-    const Bounds rest = plain(plus(sum, core, -k));
-    const Bounds part = times({lo, hi, 1}, exactly(k));
-    b.lo = std::max(b.lo, saturate(static_cast<Wide>(part.lo) + rest.lo));
-    b.hi = std::min(b.hi, saturate(static_cast<Wide>(part.hi) + rest.hi));
+    const Interval rest = bounds_of_terms(plus(sum, core, -k));
+    const Interval part = times({lo, hi, 1}, exactly(k));
+    b.lo = std::max(b.lo, saturate(static_cast<Int128>(part.lo) + rest.lo));
+    b.hi = std::min(b.hi, saturate(static_cast<Int128>(part.hi) + rest.hi));
   };
-  for (const Facts::Range& f : facts_.ranges())
+  for (const Facts::Constraint& f : facts_.constraints())
     if (f.core.terms.size() > 1) use(f.core, f.lo, f.hi);
-  for (const Term& t : sum.terms)
+  for (const LinearTerm& t : sum.terms)
     if (t.atom->op == Op::Range && t.atom->src[0]->op != Op::Const)
       use(plus(linear_of(t.atom), linear_of(t.atom->src[0]), -1), kLow, -1);
 }
 
 /// lo <= c*x + rest <= hi bounds x by what the rest is everywhere.
-void Intervals::narrow_atom(UOp x, const Facts::Range& fact, Bounds& b) {
+void IntervalAnalysis::tighten_atom(UOp x, const Facts::Constraint& fact, Interval& b) {
   const int64_t c = fact.core.factor(x);
   if (c == 0) return;
-  Wide lo = fact.lo, hi = fact.hi;
+  Int128 lo = fact.lo, hi = fact.hi;
   if (fact.core.terms.size() > 1) {
-    if (!plain_) plain_ = std::make_shared<Intervals>();
-    const Bounds rest = plain_->of(plus(fact.core, {{{x, c}}, 0}, -1));
+    if (!unconditional_) unconditional_ = std::make_shared<IntervalAnalysis>();
+    const Interval rest = unconditional_->of(plus(fact.core, {{{x, c}}, 0}, -1));
     lo -= rest.hi, hi -= rest.lo;
   }
   if (c < 0) lo = std::exchange(hi, -lo), lo = -lo;
@@ -170,31 +170,31 @@ void Intervals::narrow_atom(UOp x, const Facts::Range& fact, Bounds& b) {
   b.hi = std::min(b.hi, hi > kHigh ? kHigh : floor_div(saturate(hi), d));
 }
 
-Bounds Intervals::of(const Linear& sum) {
-  Bounds b = plain(sum);
-  if (sum.terms.size() > 1) narrow(sum, b);
+Interval IntervalAnalysis::of(const LinearExpr& sum) {
+  Interval b = bounds_of_terms(sum);
+  if (sum.terms.size() > 1) tighten(sum, b);
   return b;
 }
 
-Bounds Intervals::alu(UOp x) {
-  auto at = [&](size_t i) { return is_float(x->src[i]->dtype) ? Bounds{} : memo_.at(x->src[i].get()); };
-  const Bounds a = at(0), b = x->src.size() > 1 ? at(1) : Bounds{};
+Interval IntervalAnalysis::alu(UOp x) {
+  auto at = [&](size_t i) { return is_float(x->src[i]->dtype) ? Interval{} : memo_.at(x->src[i].get()); };
+  const Interval a = at(0), b = x->src.size() > 1 ? at(1) : Interval{};
   switch (x->op) {
     case Op::Add:
       if (x->dtype == DType::Bool) break;
-      return {saturate(static_cast<Wide>(a.lo) + b.lo), saturate(static_cast<Wide>(a.hi) + b.hi),
+      return {saturate(static_cast<Int128>(a.lo) + b.lo), saturate(static_cast<Int128>(a.hi) + b.hi),
               gcd(a.multiple, b.multiple)};
     case Op::Sub:
-      return {saturate(static_cast<Wide>(a.lo) - b.hi), saturate(static_cast<Wide>(a.hi) - b.lo),
+      return {saturate(static_cast<Int128>(a.lo) - b.hi), saturate(static_cast<Int128>(a.hi) - b.lo),
               gcd(a.multiple, b.multiple)};
-    case Op::Neg: return {saturate(-static_cast<Wide>(a.hi)), saturate(-static_cast<Wide>(a.lo)), a.multiple};
+    case Op::Neg: return {saturate(-static_cast<Int128>(a.hi)), saturate(-static_cast<Int128>(a.lo)), a.multiple};
     case Op::Mul: return times(a, b);
     case Op::IDiv: return divide(a, b);
     case Op::Mod: return modulo(a, b);
     case Op::Max: return {std::max(a.lo, b.lo), std::max(a.hi, b.hi), gcd(a.multiple, b.multiple)};
     case Op::Min: return {std::min(a.lo, b.lo), std::min(a.hi, b.hi), gcd(a.multiple, b.multiple)};
     case Op::Where: {
-      const Bounds c = at(2);
+      const Interval c = at(2);
       if (a.single()) return a.lo ? b : c;
       return {std::min(b.lo, c.lo), std::max(b.hi, c.hi), gcd(b.multiple, c.multiple)};
     }
@@ -202,7 +202,7 @@ Bounds Intervals::alu(UOp x) {
     case Op::Le:
     case Op::Eq:
     case Op::Ne:
-      return is_float(x->src[0]->dtype) || x->src[0]->dtype == DType::U64 ? Bounds{0, 1, 1} : compared(x->op, a, b);
+      return is_float(x->src[0]->dtype) || x->src[0]->dtype == DType::U64 ? Interval{0, 1, 1} : compared(x->op, a, b);
     case Op::And:
       if (x->dtype == DType::Bool) return {a.lo & b.lo, a.hi & b.hi, 1};
       if (b.lo >= 0) return {0, a.lo >= 0 ? std::min(a.hi, b.hi) : b.hi, 1};
@@ -216,7 +216,7 @@ Bounds Intervals::alu(UOp x) {
     case Op::Cast: {
       const DType from = x->src[0]->dtype;
       if (is_float(from) || from == DType::U64) break;
-      const Bounds type = bounds_of(x->dtype);
+      const Interval type = bounds_of(x->dtype);
       if (x->dtype == DType::Bool)
         return a.lo > 0 || a.hi < 0 ? exactly(1) : a.lo == 0 && a.hi == 0 ? exactly(0) : type;
       return a.within(type.lo, type.hi) ? a : type;
@@ -229,9 +229,9 @@ Bounds Intervals::alu(UOp x) {
   return bounds_of(x->dtype);
 }
 
-Bounds Intervals::compute(UOp x) {
-  const Bounds type = bounds_of(x->dtype);
-  Bounds b = type;
+Interval IntervalAnalysis::compute(UOp x) {
+  const Interval type = bounds_of(x->dtype);
+  Interval b = type;
   int64_t value;
   if (constant_of(x, value)) return exactly(value);
   if (x->op == Op::Var) {
@@ -249,17 +249,17 @@ Bounds Intervals::compute(UOp x) {
     if (int k = facts_.known(x); k >= 0) return exactly(k);
   if (x->dtype != DType::Index) return b;
   if (x->op == Op::Add || x->op == Op::Sub || x->op == Op::Mul || x->op == Op::Neg) {
-    const Linear sum = linear_of(x);
+    const LinearExpr sum = linear_of(x);
     if (sum.factor(x) == 0) {  // no product of two variables
-      const Bounds s = of(sum);
+      const Interval s = of(sum);
       b.lo = std::max(b.lo, s.lo), b.hi = std::min(b.hi, s.hi);
     }
   }
-  for (const Facts::Range& f : facts_.ranges()) narrow_atom(x, f, b);
+  for (const Facts::Constraint& f : facts_.constraints()) tighten_atom(x, f, b);
   return b;
 }
 
-Bounds Intervals::of(UOp x) {
+Interval IntervalAnalysis::of(UOp x) {
   if (auto found = memo_.find(x.get()); found != memo_.end()) return found->second;
   std::vector<UOp> stack{x};
   while (!stack.empty()) {
@@ -274,7 +274,7 @@ Bounds Intervals::of(UOp x) {
     if (!ready) continue;
     stack.pop_back();
     if (!memo_.contains(u.get())) {
-      const Bounds b = is_float(u->dtype) ? Bounds{} : compute(u);
+      const Interval b = is_float(u->dtype) ? Interval{} : compute(u);
       memo_.emplace(u.get(), b);
     }
   }

@@ -18,13 +18,13 @@ int64_t wrapping_add(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }
 
-void tidy(Linear& sum) {
+void combine_like_terms(LinearExpr& sum) {
   auto& t = sum.terms;
-  auto by_id = [](const Term& a, const Term& b) { return a.atom->id < b.atom->id; };
+  auto by_id = [](const LinearTerm& a, const LinearTerm& b) { return a.atom->id < b.atom->id; };
   if (!std::is_sorted(t.begin(), t.end(), by_id)) std::sort(t.begin(), t.end(), by_id);
   size_t out = 0;
   for (size_t i = 0; i < t.size();) {
-    Term merged = t[i++];
+    LinearTerm merged = t[i++];
     while (i < t.size() && t[i].atom == merged.atom) merged.factor = wrapping_add(merged.factor, t[i++].factor);
     if (merged.factor != 0) t[out++] = merged;
   }
@@ -60,8 +60,8 @@ std::vector<UOp> operands_of(UOp root, Op op) {
   return operands;
 }
 
-int64_t Linear::factor(UOp atom) const {
-  for (const Term& t : terms)
+int64_t LinearExpr::factor(UOp atom) const {
+  for (const LinearTerm& t : terms)
     if (t.atom == atom) return t.factor;
   return 0;
 }
@@ -72,8 +72,8 @@ bool constant_of(UOp x, int64_t& value) {
   return true;
 }
 
-Linear linear_of(UOp index) {
-  Linear sum;
+LinearExpr linear_of(UOp index) {
+  LinearExpr sum;
   std::vector<std::pair<UOp, int64_t>> stack{{index, 1}};
   while (!stack.empty()) {
     auto [u, k] = stack.back();
@@ -92,39 +92,40 @@ Linear linear_of(UOp index) {
       sum.terms.push_back({u, k});
     }
   }
-  tidy(sum);
+  combine_like_terms(sum);
   return sum;
 }
 
-UOp to_uop(Graph& g, const Linear& sum) {
+UOp to_uop(Graph& g, const LinearExpr& sum) {
   UOp result;
-  for (const Term& t : sum.terms)
+  for (const LinearTerm& t : sum.terms)
     if (t.factor > 0) result = result ? result + scaled(g, t.atom, t.factor) : scaled(g, t.atom, t.factor);
-  for (const Term& t : sum.terms)
+  for (const LinearTerm& t : sum.terms)
     if (t.factor < 0)
       result = result ? result - scaled(g, t.atom, wrapping_mul(t.factor, -1)) : scaled(g, t.atom, t.factor);
   if (!result) return constant(g, DType::Index, sum.constant);
   return sum.constant ? result + constant(g, DType::Index, sum.constant, result->device) : result;
 }
 
-Linear plus(const Linear& a, const Linear& b, int64_t scale) {
-  Linear sum = a;
+LinearExpr plus(const LinearExpr& a, const LinearExpr& b, int64_t scale) {
+  LinearExpr sum = a;
   sum.constant = wrapping_add(sum.constant, wrapping_mul(scale, b.constant));
-  for (const Term& t : b.terms) sum.terms.push_back({t.atom, wrapping_mul(scale, t.factor)});
-  tidy(sum);
+  for (const LinearTerm& t : b.terms) sum.terms.push_back({t.atom, wrapping_mul(scale, t.factor)});
+  combine_like_terms(sum);
   return sum;
 }
 
-Linear times(const Linear& a, int64_t scale) { return plus({}, a, scale); }
+LinearExpr times(const LinearExpr& a, int64_t scale) { return plus({}, a, scale); }
 
-Linear product(const Linear& a, const Linear& b) {
+LinearExpr product(const LinearExpr& a, const LinearExpr& b) {
   if (b.is_constant()) return times(a, b.constant);
   if (a.is_constant()) return times(b, a.constant);
-  Linear sum = plus(times({a.terms, 0}, b.constant), {b.terms, 0}, a.constant);
+  LinearExpr sum = plus(times({a.terms, 0}, b.constant), {b.terms, 0}, a.constant);
   sum.constant = wrapping_mul(a.constant, b.constant);
-  for (const Term& x : a.terms)
-    for (const Term& y : b.terms) sum.terms.push_back({product_atom(x.atom, y.atom), wrapping_mul(x.factor, y.factor)});
-  tidy(sum);
+  for (const LinearTerm& x : a.terms)
+    for (const LinearTerm& y : b.terms)
+      sum.terms.push_back({product_atom(x.atom, y.atom), wrapping_mul(x.factor, y.factor)});
+  combine_like_terms(sum);
   return sum;
 }
 
@@ -141,25 +142,25 @@ bool is_quotient(UOp atom, UOp x, int64_t n) {
 
 }  // namespace
 
-Linear rejoined(Linear sum) {
+LinearExpr merge_divmod(LinearExpr sum) {
   for (size_t i = 0; i < sum.terms.size(); ++i) {
-    const Term rest = sum.terms[i];
+    const LinearTerm rest = sum.terms[i];
     int64_t n = 0;
     if (rest.atom->op != Op::Mod || !constant_of(rest.atom->src[1], n) || n <= 0) continue;
     const UOp x = rest.atom->src[0];
-    const auto whole = std::find_if(sum.terms.begin(), sum.terms.end(), [&](const Term& t) {
+    const auto whole = std::find_if(sum.terms.begin(), sum.terms.end(), [&](const LinearTerm& t) {
       return t.factor == wrapping_mul(rest.factor, n) && is_quotient(t.atom, x, n);
     });
     if (whole == sum.terms.end()) continue;
-    const Linear parts = plus(linear_of(rest.atom), linear_of(whole->atom), n);
-    return rejoined(plus(plus(sum, parts, -rest.factor), linear_of(x), rest.factor));
+    const LinearExpr parts = plus(linear_of(rest.atom), linear_of(whole->atom), n);
+    return merge_divmod(plus(plus(sum, parts, -rest.factor), linear_of(x), rest.factor));
   }
   return sum;
 }
 
-int64_t ratio(const Linear& whole, const Linear& part) {
+int64_t ratio(const LinearExpr& whole, const LinearExpr& part) {
   int64_t k = 0;
-  for (const Term& t : part.terms) {
+  for (const LinearTerm& t : part.terms) {
     int64_t f = whole.factor(t.atom);
     if (f == 0 || f % t.factor != 0 || (k != 0 && f / t.factor != k)) return 0;
     k = f / t.factor;
@@ -167,9 +168,9 @@ int64_t ratio(const Linear& whole, const Linear& part) {
   return k;
 }
 
-int64_t common_factor(const Linear& sum) {
+int64_t common_factor(const LinearExpr& sum) {
   int64_t g = 0;
-  for (const Term& t : sum.terms) g = std::gcd(g, t.factor);
+  for (const LinearTerm& t : sum.terms) g = std::gcd(g, t.factor);
   return g;
 }
 

@@ -9,43 +9,43 @@
 
 namespace sinter::ir {
 
-struct Term {
+struct LinearTerm {
   UOp atom;
   int64_t factor;
-  friend bool operator==(const Term&, const Term&) = default;
+  friend bool operator==(const LinearTerm&, const LinearTerm&) = default;
 };
 
-struct Linear {
-  std::vector<Term> terms;  ///< by the atoms' ids, each atom once, no factor 0
+struct LinearExpr {
+  std::vector<LinearTerm> terms;  ///< by the atoms' ids, each atom once, no factor 0
   int64_t constant = 0;
 
   bool is_constant() const { return terms.empty(); }
   /// The factor of an atom; 0 when it does not occur.
   int64_t factor(UOp atom) const;
-  friend bool operator==(const Linear&, const Linear&) = default;
+  friend bool operator==(const LinearExpr&, const LinearExpr&) = default;
 };
 
 /// The operands of a tree of one op, the last first: the factors of a product, the conditions of a conjunction.
 std::vector<UOp> operands_of(UOp root, Op op);
 
 /// The sum of an expression of dtype Index, through Add, Sub, Neg and Mul by a Const.
-Linear linear_of(UOp index);
-inline Linear linear_of(int64_t constant) { return {{}, constant}; }
+LinearExpr linear_of(UOp index);
+inline LinearExpr linear_of(int64_t constant) { return {{}, constant}; }
 /// The canonical expression of a sum: terms that add first, then those that subtract, the constant last.
-UOp to_uop(Graph& g, const Linear& sum);
+UOp to_uop(Graph& g, const LinearExpr& sum);
 
 /// a + scale * b
-Linear plus(const Linear& a, const Linear& b, int64_t scale = 1);
-Linear times(const Linear& a, int64_t scale);
+LinearExpr plus(const LinearExpr& a, const LinearExpr& b, int64_t scale = 1);
+LinearExpr times(const LinearExpr& a, int64_t scale);
 /// a * b, multiplied out.
-Linear product(const Linear& a, const Linear& b);
+LinearExpr product(const LinearExpr& a, const LinearExpr& b);
 /// The same sum with a quotient and a remainder that make up their dividend as that: k * n * (x / n) + k * (x % n) is k
 /// * x. So an axis that was cut into several and lies in one piece is one again.
-Linear rejoined(Linear sum);
+LinearExpr merge_divmod(LinearExpr sum);
 /// The largest k such that `part`'s terms, k times each, all occur in `whole`; 0 when there is none.
-int64_t ratio(const Linear& whole, const Linear& part);
+int64_t ratio(const LinearExpr& whole, const LinearExpr& part);
 /// Greatest common divisor of the factors; 0 for a constant.
-int64_t common_factor(const Linear& sum);
+int64_t common_factor(const LinearExpr& sum);
 
 int64_t floor_div(int64_t x, int64_t y);  ///< y > 0
 inline int64_t floor_mod(int64_t x, int64_t y) { return x - y * floor_div(x, y); }

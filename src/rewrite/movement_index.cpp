@@ -15,7 +15,7 @@ namespace sinter::ir {
 namespace {
 
 /// A product of sizes that is equal only if it is equal for every value of the variables.
-struct Extents {
+struct ExtentProduct {
   int64_t number = 1;
   std::vector<std::string> vars;
   int64_t value = 1;  ///< at this call's sizes; says which side of a reshape to take from next
@@ -29,20 +29,20 @@ struct Extents {
     vars.push_back(fmt::format("{} {} {}", d.var().name(), d.var().min(), d.var().max()));
     std::sort(vars.begin(), vars.end());
   }
-  bool same(const Extents& o) const { return number == o.number && vars == o.vars; }
+  bool same(const ExtentProduct& o) const { return number == o.number && vars == o.vars; }
 };
 
 /// Dims [from, from_end) of the source and [to, to_end) of the result have the same elements in the same order.
-struct Group {
+struct DimGroup {
   size_t from, from_end, to, to_end;
 };
 
-std::vector<Group> groups_of(const std::vector<Dim>& from, const std::vector<Dim>& to) {
-  std::vector<Group> groups;
+std::vector<DimGroup> groups_of(const std::vector<Dim>& from, const std::vector<Dim>& to) {
+  std::vector<DimGroup> groups;
   size_t i = 0, j = 0;
   while (i < from.size() || j < to.size()) {
-    Group group{i, i, j, j};
-    Extents a, b;
+    DimGroup group{i, i, j, j};
+    ExtentProduct a, b;
     auto take_from = [&] { a.take(from[group.from_end++]); };
     auto take_to = [&] { b.take(to[group.to_end++]); };
     if (i < from.size()) take_from();
@@ -78,7 +78,7 @@ std::vector<UOp> reshape_index(Graph& g, const Shape& from, const Shape& to, con
     if (!is_one(from[i])) source.push_back(i), source_dims.push_back(from[i]);
   for (size_t i = 0; i < to.rank(); ++i)
     if (!is_one(to[i])) result.push_back(i), result_dims.push_back(to[i]);
-  for (const Group& group : groups_of(source_dims, result_dims)) {
+  for (const DimGroup& group : groups_of(source_dims, result_dims)) {
     if (group.from == group.from_end) continue;
     if (group.from + 1 == group.from_end && group.to + 1 == group.to_end) {
       index[source[group.from]] = at[result[group.to]];
@@ -101,19 +101,19 @@ std::vector<UOp> reshape_index(Graph& g, const Shape& from, const Shape& to, con
   return index;
 }
 
-Indexed through(Graph& g, UOp movement, const Indexed& at) {
+ElementIndex source_index(Graph& g, UOp movement, const ElementIndex& at) {
   const Shape& to = movement->shape;
   const Shape& from = movement->src[0]->shape;
   IndexMath free(g), m = at.valid ? IndexMath(free, at.valid) : free;
-  Indexed result{std::vector<UOp>(from.rank()), at.valid};
+  ElementIndex result{std::vector<UOp>(from.rank()), at.valid};
   auto begin_of = [&](size_t axis) {
     UOp begin = extent_of(g, movement->region()[axis].begin);
     if (movement->src.size() > axis + 1) begin = m.add(begin, m.to_index(cast(movement->src[axis + 1], DType::Index)));
     return begin;
   };
   // There is an element where `there` holds too; under it the indices may become simpler.
-  auto gate = [&](UOp there) { result.valid = free.both(result.valid, there); };
-  auto settle = [&] {
+  auto add_predicate = [&](UOp there) { result.valid = free.conjoin(result.valid, there); };
+  auto simplify_indices = [&] {
     if (result.valid && result.valid->op == Op::Const) {
       if (result.valid->scalar().as_int())
         result.valid = {};
@@ -121,13 +121,13 @@ Indexed through(Graph& g, UOp movement, const Indexed& at) {
         std::fill(result.index.begin(), result.index.end(), m.constant(0));
     }
     if (result.valid && !(result.valid == at.valid)) {
-      IndexMath gated(free, result.valid);
-      for (UOp& i : result.index) i = gated.simplify(i);
+      IndexMath predicated(free, result.valid);
+      for (UOp& i : result.index) i = predicated.simplify(i);
     }
   };
   auto within = [&](size_t axis) {
     UOp i = result.index[axis];
-    return m.both(m.le(m.constant(0), i), m.lt(i, extent_of(g, from[axis])));
+    return m.conjoin(m.le(m.constant(0), i), m.lt(i, extent_of(g, from[axis])));
   };
   switch (movement->op) {
     case Op::Reshape: result.index = reshape_index(g, from, to, at.index, at.valid); break;
@@ -150,17 +150,17 @@ Indexed through(Graph& g, UOp movement, const Indexed& at) {
         result.index[i] = m.sub(at.index[i], begin_of(i));
         const Extent& e = movement->region()[i];
         if (movement->src.size() == 1 && e.begin == 0 && e.end == to[i]) continue;
-        gate(within(i));
+        add_predicate(within(i));
       }
-      settle();
+      simplify_indices();
       break;
     case Op::Window: {
       const auto axis = static_cast<size_t>(movement->get<WindowAttr>().axis);
       const int64_t step = movement->get<WindowAttr>().step;
       result.index = at.index;
       result.index[axis] = m.add(at.index[axis], m.mul(at.index[axis + 1], m.constant(step)));
-      gate(within(axis));
-      settle();
+      add_predicate(within(axis));
+      simplify_indices();
       break;
     }
     default: throw InternalError(fmt::format("an index through {}: no movement op", info(movement->op).name));

@@ -9,16 +9,16 @@ namespace sinter::ir {
 
 /// A place: one expression of dtype Index per dim; where `valid` (bool; null: everywhere) is false there is no element,
 /// the value is zero, and the indices may be anything.
-struct Indexed {
+struct ElementIndex {
   std::vector<UOp> index;
   UOp valid;
 };
 
 /// The place in `movement`'s source of the element that lies at `at_output` in its result. Shapes are `movement`'s and
 /// its source's; the result's expressions are in `g`, the graph of the indices, and so must be the dynamic begins of a
-/// Shrink or Pad (sources 1...), which are cast to Index. Everything comes back simplified under the gate. Throws
+/// Shrink or Pad (sources 1...), which are cast to Index. Everything comes back simplified under the predicate. Throws
 /// InternalError if the op is no movement.
-Indexed through(Graph& g, UOp movement, const Indexed& at_output);
+ElementIndex source_index(Graph& g, UOp movement, const ElementIndex& at_output);
 
 /// The same for a bare reshape from `to` back to `from`.
 std::vector<UOp> reshape_index(Graph& g, const Shape& from, const Shape& to, const std::vector<UOp>& at_output,

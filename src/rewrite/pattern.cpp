@@ -90,12 +90,12 @@ UOp folded_alu(Op op, const std::vector<UOp>& src) {
 }
 
 UOp instantiate(const Pattern& pattern, const Match& m) {
-  struct Operand {
+  struct PatternOperand {
     UOp node;
     double number;
   };  // a literal waits for the type of its neighbour
-  std::vector<Operand> stack;
-  auto typed = [](Operand o, UOp neighbour, DType dtype) {
+  std::vector<PatternOperand> stack;
+  auto typed = [](PatternOperand o, UOp neighbour, DType dtype) {
     if (o.node) return o.node;
     return broadcast_to(constant(*neighbour->graph, literal(dtype, o.number), dtype, neighbour->device),
                         neighbour->shape);
@@ -108,7 +108,7 @@ UOp instantiate(const Pattern& pattern, const Match& m) {
       stack.push_back({m.slot[p.slot], 0});
     } else {
       const size_t arity = static_cast<size_t>(info(p.op).arity);
-      std::vector<Operand> operands;
+      std::vector<PatternOperand> operands;
       for (size_t k = 0; k < arity; ++k) {
         operands.push_back(stack.back());
         stack.pop_back();
@@ -117,7 +117,7 @@ UOp instantiate(const Pattern& pattern, const Match& m) {
       for (size_t k = p.op == Op::Where ? 1 : 0; k < arity; ++k)
         if (operands[k].node) neighbour = operands[k].node;
       std::vector<UOp> src;
-      for (const Operand& o : operands) src.push_back(typed(o, neighbour, neighbour->dtype));
+      for (const PatternOperand& o : operands) src.push_back(typed(o, neighbour, neighbour->dtype));
       stack.push_back({folded_alu(p.op, src), 0});
     }
   }

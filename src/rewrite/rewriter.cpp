@@ -30,11 +30,11 @@ std::shared_ptr<const RewriteSink>& installed_sink() {
   return *sink;
 }
 
-constexpr size_t kStepsPerNode = 100, kFreeSteps = 10000, kRemembered = 12;
+constexpr size_t kStepsPerNode = 100, kFreeSteps = 10000, kRecentRules = 12;
 
-class Driver {
+class RewriteDriver {
  public:
-  Driver(Graph& g, const RuleSet& rules, const char* pass) : context_(g), rules_(rules), pass_(pass) {
+  RewriteDriver(Graph& g, const RuleSet& rules, const char* pass) : context_(g), rules_(rules), pass_(pass) {
     std::lock_guard lock(sink_mutex());
     sink_ = installed_sink();
   }
@@ -42,7 +42,7 @@ class Driver {
   UOp run(UOp root) {
     visit(root, true);
     while (!stack_.empty()) {
-      Frame& f = stack_.back();
+      RewriteFrame& f = stack_.back();
       if (f.next < f.now->src.size()) {
         visit(f.now->src[f.next++], f.given);  // may move the frame
         continue;
@@ -54,7 +54,7 @@ class Driver {
 
  private:
   /// `now` is the current form of `first`; its sources before `next` are on the way or final.
-  struct Frame {
+  struct RewriteFrame {
     UOp first, now;
     size_t next;
     bool given;  ///< part of the graph as it came, not made by a rule
@@ -66,7 +66,7 @@ class Driver {
     stack_.push_back({u, u, u->storage() ? u->src.size() : 0, given});
   }
 
-  void step(Frame& f) {
+  void step(RewriteFrame& f) {
     if (!f.now->storage()) {
       std::vector<UOp> src;
       src.reserve(f.now->src.size());
@@ -94,22 +94,23 @@ class Driver {
   UOp apply(UOp u) {
     uint64_t children = 0;
     for (UOp s : u->src) children |= uint64_t{1} << (static_cast<unsigned>(s->op) % 64);
-    for (const RuleSet::Entry& e : rules_.at(u->op)) {
+    for (const RuleSet::RuleRef& e : rules_.at(u->op)) {
       if ((e.children & children) != e.children) continue;
       if (!e.rule) {
-        const Structural& s = rules_.structural(e);
-        if (UOp after = s.apply(context_, u); after && !(after == u)) return fired(s.name, s.where, u, after);
+        const StructuralRule& s = rules_.structural(e);
+        if (UOp after = s.apply(context_, u); after && !(after == u)) return record_rewrite(s.name, s.where, u, after);
         continue;
       }
       Match m;
       if (!match(e.rule->left, u, m) || !contains(e.rule->domain, m.last->dtype)) continue;
       if (e.rule->guard && !e.rule->guard(m)) continue;
-      if (UOp after = instantiate(e.rule->right, m); !(after == u)) return fired(e.rule->name, e.rule->where, u, after);
+      if (UOp after = instantiate(e.rule->right, m); !(after == u))
+        return record_rewrite(e.rule->name, e.rule->where, u, after);
     }
     return {};
   }
 
-  UOp fired(const char* rule, std::source_location where, UOp before, UOp after) {
+  UOp record_rewrite(const char* rule, std::source_location where, UOp before, UOp after) {
     if (!(after->shape == before->shape) || after->dtype != before->dtype)
       throw InternalError(
           fmt::format("pass {}: rule {} made {} of {}", pass_, rule, describe(after), describe(before)));
@@ -117,14 +118,14 @@ class Driver {
       std::lock_guard lock(sink_mutex());
       (*sink_)({pass_, rule, before, after, where});
     }
-    recent_[steps_++ % kRemembered] = rule;
-    if (steps_ > kFreeSteps + kStepsPerNode * given_) complain(after);
+    recent_[steps_++ % kRecentRules] = rule;
+    if (steps_ > kFreeSteps + kStepsPerNode * given_) throw_divergence(after);
     return after;
   }
 
-  [[noreturn]] void complain(UOp u) {
+  [[noreturn]] void throw_divergence(UOp u) {
     std::vector<std::string> names;
-    for (size_t i = 0; i < std::min(steps_, kRemembered); ++i)
+    for (size_t i = 0; i < std::min(steps_, kRecentRules); ++i)
       if (std::find(names.begin(), names.end(), recent_[i]) == names.end()) names.push_back(recent_[i]);
     throw InternalError(fmt::format("pass {}: {} steps do not end; rules {} follow each other, last on\n{}", pass_,
                                     steps_, fmt::join(names, ", "), dump(u)));
@@ -135,8 +136,8 @@ class Driver {
   const char* pass_;
   std::shared_ptr<const RewriteSink> sink_;
   std::unordered_map<const Node*, UOp> final_;
-  std::vector<Frame> stack_;
-  std::array<const char*, kRemembered> recent_{};
+  std::vector<RewriteFrame> stack_;
+  std::array<const char*, kRecentRules> recent_{};
   size_t steps_ = 0, given_ = 0;
 };
 
@@ -151,7 +152,7 @@ RewriteSink set_rewrite_sink(RewriteSink sink) {
 
 std::vector<UOp> rewrite(Graph& g, std::span<const UOp> roots, const RuleSet& rules, const char* pass) {
   ++runs;
-  Driver driver(g, rules, pass);
+  RewriteDriver driver(g, rules, pass);
   std::vector<UOp> result;
   for (UOp root : roots) result.push_back(driver.run(root));
   return result;

@@ -24,18 +24,18 @@ RuleSet::RuleSet(std::span<const Rule> rules) {
   }
 }
 
-RuleSet::RuleSet(std::initializer_list<Structural> functions) : structurals_(functions) {
-  for (size_t i = 0; i < structurals_.size(); ++i)
-    for (Op root : structurals_[i].roots) by_root_[static_cast<size_t>(root)].push_back({nullptr, i, 0});
+RuleSet::RuleSet(std::initializer_list<StructuralRule> functions) : structural_rules_(functions) {
+  for (size_t i = 0; i < structural_rules_.size(); ++i)
+    for (Op root : structural_rules_[i].roots) by_root_[static_cast<size_t>(root)].push_back({nullptr, i, 0});
 }
 
 RuleSet operator+(const RuleSet& a, const RuleSet& b) {
   RuleSet sum = a;
   sum.rules_.insert(sum.rules_.end(), b.rules_.begin(), b.rules_.end());
-  sum.structurals_.insert(sum.structurals_.end(), b.structurals_.begin(), b.structurals_.end());
+  sum.structural_rules_.insert(sum.structural_rules_.end(), b.structural_rules_.begin(), b.structural_rules_.end());
   for (size_t op = 0; op < sum.by_root_.size(); ++op)
-    for (RuleSet::Entry e : b.by_root_[op]) {
-      if (!e.rule) e.structural += a.structurals_.size();
+    for (RuleSet::RuleRef e : b.by_root_[op]) {
+      if (!e.rule) e.structural += a.structural_rules_.size();
       sum.by_root_[op].push_back(e);
     }
   return sum;

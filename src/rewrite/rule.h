@@ -77,7 +77,7 @@ struct RewriteContext {
 };
 
 /// A rewrite that is no local pattern: returns the replacement, or the node itself or null for "nothing to do".
-struct Structural {
+struct StructuralRule {
   const char* name;
   std::vector<Op> roots;
   std::function<UOp(RewriteContext&, UOp)> apply;
@@ -90,24 +90,24 @@ class RuleSet {
   RuleSet() = default;
   /// The rules must outlive the set: they are constant tables.
   explicit RuleSet(std::span<const Rule> rules);
-  RuleSet(std::initializer_list<Structural> functions);
+  RuleSet(std::initializer_list<StructuralRule> functions);
 
-  struct Entry {
+  struct RuleRef {
     const Rule* rule = nullptr;
     size_t structural = 0;  ///< index, when rule is null
     uint64_t children = 0;  ///< ops that must stand among the sources, by op mod 64
   };
-  const std::vector<Entry>& at(Op root) const { return by_root_[static_cast<size_t>(root)]; }
-  const Structural& structural(const Entry& e) const { return structurals_[e.structural]; }
+  const std::vector<RuleRef>& at(Op root) const { return by_root_[static_cast<size_t>(root)]; }
+  const StructuralRule& structural(const RuleRef& e) const { return structural_rules_[e.structural]; }
   const std::vector<const Rule*>& rules() const { return rules_; }
-  const std::vector<Structural>& structurals() const { return structurals_; }
+  const std::vector<StructuralRule>& structural_rules() const { return structural_rules_; }
 
   friend RuleSet operator+(const RuleSet& a, const RuleSet& b);
 
  private:
   std::vector<const Rule*> rules_;
-  std::vector<Structural> structurals_;
-  std::array<std::vector<Entry>, 128> by_root_;
+  std::vector<StructuralRule> structural_rules_;
+  std::array<std::vector<RuleRef>, 128> by_root_;
 };
 
 }  // namespace sinter::ir

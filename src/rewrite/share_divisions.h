@@ -8,9 +8,9 @@
 
 namespace sinter::ir {
 
-/// The roots (of one kernel, or indices and gate of one access) with each Mod of dtype Index replaced whose quotient
-/// stands in the graph already, so that no numerator is divided twice. Run it once, after the last simplification:
-/// intervals of the result are wider, and nothing turns the difference back into a Mod.
+/// The roots (of one kernel, or indices and predicate of one access) with each Mod of dtype Index replaced whose
+/// quotient stands in the graph already, so that no numerator is divided twice. Run it once, after the last
+/// simplification: intervals of the result are wider, and nothing turns the difference back into a Mod.
 std::vector<UOp> share_divisions(Graph& g, std::span<const UOp> roots);
 
 }  // namespace sinter::ir

@@ -43,38 +43,38 @@ std::map<std::string, int64_t> named(const PlanGraph& plan, const std::vector<in
   return out;
 }
 
-struct Silence final : runtime::LogSink {
+struct NullLogSink final : runtime::LogSink {
   void write(int, std::string_view) override {}
 };
 
 /// A run that is not the program's, one at a time: no counts, no lines of the log, no failure on request. Those of
 /// other threads may get lost meanwhile.
-class Unseen {
+class QuietRun {
  public:
-  Unseen() : alone_(mutex()), log_(runtime::set_log_sink(&silence())) {}
-  ~Unseen() {
+  QuietRun() : alone_(mutex()), log_(runtime::set_log_sink(&silence())) {}
+  ~QuietRun() {
     runtime::set_log_sink(log_);
     runtime::counters().launches = launches_;
     runtime::counters().bytes_moved = moved_;
-    runtime::faults().fail_at_launch = failing_;
+    runtime::fault_injection().fail_at_launch = failing_;
   }
-  Unseen(const Unseen&) = delete;
-  Unseen& operator=(const Unseen&) = delete;
+  QuietRun(const QuietRun&) = delete;
+  QuietRun& operator=(const QuietRun&) = delete;
 
  private:
   static std::mutex& mutex() {
     static auto& only = *new std::mutex;
     return only;
   }
-  static Silence& silence() {  // outlives whoever writes to it late
-    static auto& only = *new Silence;
+  static NullLogSink& silence() {  // outlives whoever writes to it late
+    static auto& only = *new NullLogSink;
     return only;
   }
 
   const std::lock_guard<std::mutex> alone_;
   runtime::LogSink* const log_;
   const uint64_t launches_ = runtime::counters().launches, moved_ = runtime::counters().bytes_moved;
-  const int failing_ = std::exchange(runtime::faults().fail_at_launch, -1);
+  const int failing_ = std::exchange(runtime::fault_injection().fail_at_launch, -1);
 };
 
 /// Sampled numbers for a plan; none if it has so many elements that interpreting it takes too long.
@@ -95,7 +95,8 @@ std::optional<PlanInputs> sample_inputs(const PlanGraph& plan, double most_eleme
     for (int64_t d : sizes(n->shape)) count *= static_cast<double>(d);
     if ((elements += count) > most_elements) return {};
   }
-  for (const Slot& s : plan.slots) in.slots.push_back(runtime::sample(s.dtype, sizes(s.shape), in.slots.size() + 1));
+  for (const PlanSlot& s : plan.slots)
+    in.slots.push_back(runtime::sample(s.dtype, sizes(s.shape), in.slots.size() + 1));
   for (DType d : plan.args) in.args.push_back(runtime::sample_argument(d));
   return in;
 }
@@ -109,7 +110,7 @@ PlanValues interpret_plan(const PlanGraph& plan, const PlanInputs& in) {
   return out;
 }
 
-PlanValues interpret_steps(const Scheduled& s, const PlanInputs& in, bool written) {
+PlanValues interpret_steps(const KernelSchedule& s, const PlanInputs& in, bool written) {
   std::vector<Array> memory = in.slots;
   for (size_t b = memory.size(); b < s.plan.buffers.size(); ++b) {
     std::vector<int64_t> shape;
@@ -119,7 +120,7 @@ PlanValues interpret_steps(const Scheduled& s, const PlanInputs& in, bool writte
               is_bool(memory.back().dtype) ? std::byte{1} : kGarbage);
   }
   PlanValues out;
-  for (const runtime::Step& step : s.plan.steps) {
+  for (const runtime::PlanStep& step : s.plan.steps) {
     const codegen::Kernel& kernel = s.kernels[static_cast<size_t>(step.program)];
     std::vector<runtime::KernelBuffer> params;
     for (int b : step.buffers) {
@@ -133,8 +134,8 @@ PlanValues interpret_steps(const Scheduled& s, const PlanInputs& in, bool writte
     for (size_t v = 0; v < kernel.vars.size(); ++v)
       vars[kernel.vars[v].name()] = in.vars[static_cast<size_t>(step.vars[v])];
     runtime::KernelInputs inputs{params, vars, args, &out.error};
-    if (written) inputs.written = codegen::expand_math;
-    for (ir::UOp sink : {kernel.sink, kernel.finish})
+    if (written) inputs.lower_combine = codegen::expand_math;
+    for (ir::UOp sink : {kernel.sink, kernel.epilogue_sink})
       if (sink) runtime::interpret_kernel(sink, inputs);
   }
   for (int b : s.plan.outputs) out.outputs.push_back(memory[static_cast<size_t>(b)]);
@@ -145,7 +146,7 @@ PlanValues interpret_steps(const Scheduled& s, const PlanInputs& in, bool writte
   return out;
 }
 
-void check_values(const PlanGraph& plan, const Scheduled& scheduled) {
+void check_values(const PlanGraph& plan, const KernelSchedule& scheduled) {
   const std::optional<PlanInputs> in = sample_inputs(plan, kMostElements);
   if (!in) return;
   const PlanValues expected = interpret_plan(plan, *in), got = interpret_steps(scheduled, *in);
@@ -157,18 +158,18 @@ void check_values(const PlanGraph& plan, const Scheduled& scheduled) {
     throw InternalError("scheduling: the kernels of a plan raise errors that the plan does not raise");
 }
 
-void check_programs(const PlanGraph& plan, Scheduled scheduled) {
+void check_programs(const PlanGraph& plan, KernelSchedule scheduled) {
   const std::optional<PlanInputs> in = sample_inputs(plan, kMostExpanded);
   if (!in) return;
   for (codegen::Kernel& k : scheduled.kernels)  // as codegen begins: what follows keeps every bit
-    for (ir::UOp* sink : {&k.sink, &k.finish})
+    for (ir::UOp* sink : {&k.sink, &k.epilogue_sink})
       if (*sink) {
         *sink = codegen::widen_short_floats(*k.graph, ir::rewrite(*k.graph, *sink, ir::simplify_rules(), "check"));
         *sink = codegen::expand_math(*k.graph, *sink);
       }
   const PlanValues expected = interpret_steps(scheduled, *in, true);
 
-  const Unseen unseen;
+  const QuietRun quiet;
   std::vector<std::unique_ptr<runtime::Buffer>> memory;
   std::vector<runtime::Buffer*> slots;
   for (const Array& a : in->slots) {
@@ -177,8 +178,8 @@ void check_programs(const PlanGraph& plan, Scheduled scheduled) {
   }
   std::vector<uint64_t> args;
   for (size_t i = 0; i < in->args.size(); ++i) args.push_back(ir::to_bits(plan.args[i], in->args[i]));
-  const runtime::Runnable runnable(scheduled.plan);
-  const std::unique_ptr<runtime::PlanRun> run = runnable.runs();
+  const runtime::ExecutablePlan executable_plan(scheduled.plan);
+  const std::unique_ptr<runtime::PlanExecution> run = executable_plan.make_execution();
   run->bind(slots, in->vars, args);
   uint32_t error = run->run();
   if (const std::unique_ptr<runtime::Buffer> word = run->take_error()) word->read(&error);

@@ -28,14 +28,14 @@ PlanValues interpret_plan(const PlanGraph& plan, const PlanInputs& in);
 /// Runs the steps in order on the interpreter of kernels; scratch and new outputs begin as garbage. Throws
 /// InternalError when a slot was written that is no output's home. `written`: functions inside combines are computed as
 /// generated code does.
-PlanValues interpret_steps(const Scheduled& scheduled, const PlanInputs& in, bool written = false);
+PlanValues interpret_steps(const KernelSchedule& scheduled, const PlanInputs& in, bool written = false);
 
 /// Throws InternalError unless the kernels give every bit of what `plan`, as it was cut, gives, for sampled inputs.
 /// Does nothing for a plan that takes too long to interpret.
-void check_values(const PlanGraph& plan, const Scheduled& scheduled);
+void check_values(const PlanGraph& plan, const KernelSchedule& scheduled);
 
 /// Throws InternalError unless the plan's programs, run on the machine, give every bit and the error word that the
 /// kernels they were compiled from give. `scheduled.plan` holds the programs; the counters of launches stay.
-void check_programs(const PlanGraph& plan, Scheduled scheduled);
+void check_programs(const PlanGraph& plan, KernelSchedule scheduled);
 
 }  // namespace sinter::schedule

@@ -65,19 +65,19 @@ bool unbox(std::vector<bool>& boxed, const std::vector<int>& outputs) {
 }
 
 /// Stages whose stores in place wait for nobody in a circle.
-StageGraph stages_in_order(PlanGraph& plan, const PlanGraph& versions, std::vector<bool>& boxed,
-                           const runtime::Target& target) {
+FusionGraph ordered_fusion_graph(PlanGraph& plan, const PlanGraph& versions, std::vector<bool>& boxed,
+                                 const runtime::Target& target) {
   for (;;) {
     plan = versions;
     step(plan, "versions", [&] { lower_versions(plan, boxed); });
     step(plan, "unit axes", [&] { drop_unit_axes(plan); });
-    step(plan, "sums", [&] { join_sums(plan); });
-    step(plan, "quotients", [&] { divide_sums(plan); });
+    step(plan, "sums", [&] { merge_nested_sums(plan); });
+    step(plan, "quotients", [&] { defer_division(plan); });
     step(plan, "repeats", [&] { store_repeats(plan); });
-    step(plan, "tuples", [&] { join_reductions(plan); });
+    step(plan, "tuples", [&] { fuse_reductions(plan); });
     step(plan, "reductions", [&] { choose_reductions(plan, target); });
-    StageGraph stages = build_stages(plan, prices_for(target));
-    if (!unbox(boxed, order_in_place(stages))) return stages;
+    FusionGraph nodes = build_fusion_graph(plan, prices_for(target));
+    if (!unbox(boxed, order_in_place(nodes))) return nodes;
   }
 }
 
@@ -102,97 +102,98 @@ class PlanWriter {
       out_.plan.launches.push_back(static_cast<int>(out_.plan.steps.size() - before));
   }
 
-  /// Nothing of use when `alike` is not empty: the indices of these SCATTER_ADDs must be stored.
-  Scheduled finish() {
-    if (!alike.empty()) return {};
+  /// Nothing of use when `invariant_scatters` is not empty: the indices of these SCATTER_ADDs must be stored.
+  KernelSchedule take_schedule() {
+    if (!invariant_scatters.empty()) return {};
     share_offsets(out_.kernels, out_.plan);
     set_lifetimes(out_.plan);
     if (runtime::logging(3)) runtime::log(3, to_string(out_.plan));
     return std::move(out_);
   }
 
-  std::vector<ir::UOp> alike;
+  std::vector<ir::UOp> invariant_scatters;
 
  private:
   void add(int k) {
-    Ranged ranged = rangeifier_.kernel(k);
-    if (ranged.alike) alike.push_back(ranged.alike);
-    if (!alike.empty()) return;  // the kernels that are left say which others there are
+    KernelInstance instance = rangeifier_.kernel(k);
+    if (instance.invariant_scatter) invariant_scatters.push_back(instance.invariant_scatter);
+    if (!invariant_scatters.empty()) return;  // the kernels that are left say which others there are
     const double time = p_.kernels[static_cast<size_t>(k)].time;
     const int position = position_of(p_.kernels[static_cast<size_t>(k)]);
     if (target_.cuda()) {  // whose threads share ranges as they are: neighbouring ones would take neighbouring phases,
                            // or stop at panels; a launch costs more than a section
-      add(std::move(ranged), time, -1, position);
+      add(std::move(instance), time, -1, position);
       return;
     }
-    std::vector<Ranged> sections = sections_.of(std::move(ranged));
+    std::vector<KernelInstance> sections = sections_.of(std::move(instance));
     const auto count = sections.size();
-    for (Ranged& section : sections) {
-      join_pieces(section.kernel);
-      split_phases(section.kernel);
+    for (KernelInstance& section : sections) {
+      collapse_axes(section.kernel);
+      split_polyphase(section.kernel);
       add(std::move(section), time / static_cast<double>(count), count > 1 ? k : -1, position);
     }
   }
 
-  /// Of the stage that takes longest.
-  int position_of(const Kernel& kernel) const {
+  /// Of the node that takes longest.
+  int position_of(const FusionGroup& kernel) const {
     int position = -1;
     double longest = -1;
     for (const Member& m : kernel.members) {
-      const Stage& stage = p_.graph.stages[static_cast<size_t>(m.stage)];
-      const auto known = plan_.positions.find(stage.node.get());
-      if (known == plan_.positions.end() || stage.own <= longest) continue;
+      const FusionNode& node = p_.graph.nodes[static_cast<size_t>(m.node)];
+      const auto known = plan_.positions.find(node.uop.get());
+      if (known == plan_.positions.end() || node.own <= longest) continue;
       position = known->second;
-      longest = stage.own;
+      longest = node.own;
     }
     return position;
   }
 
-  /// `whole` and `position`: those of the Step.
-  void add(Ranged ranged, double time, int whole, int position) {
+  /// `whole` and `position`: those of the PlanStep.
+  void add(KernelInstance instance, double time, int whole, int position) {
     if (runtime::env().check)
-      for (ir::UOp sink : {ranged.kernel.sink, ranged.kernel.finish})
+      for (ir::UOp sink : {instance.kernel.sink, instance.kernel.epilogue_sink})
         if (sink) ir::verify_kernel(sink, "rangeify");
-    runtime::Step step;
-    for (const Var& v : ranged.kernel.vars) step.vars.push_back(number_of(v, plan_.vars));
-    for (const Dim& d : ranged.kernel.outer) step.outer.push_back(plan_dim(d, plan_.vars));
-    number_vars(ranged.kernel);
-    const bool known = find_body(ranged.kernel, step.program);
-    step.buffers = std::move(ranged.buffers);
-    step.args = std::move(ranged.args);
-    step.writes = std::move(ranged.writes);
+    runtime::PlanStep step;
+    for (const Var& v : instance.kernel.vars) step.vars.push_back(number_of(v, plan_.vars));
+    for (const Dim& d : instance.kernel.outer) step.outer.push_back(plan_dim(d, plan_.vars));
+    normalize_vars(instance.kernel);
+    const bool known = find_duplicate(instance.kernel, step.program);
+    step.buffers = std::move(instance.buffers);
+    step.args = std::move(instance.args);
+    step.writes = std::move(instance.writes);
     step.time = time;
-    step.whole = whole;
+    step.section_of = whole;
     step.position = position;
     if (!known) {
-      show(fmt::format("{} after rangeify", ranged.kernel.name), {&ranged.kernel.sink, 1});
-      if (ranged.kernel.finish) show(ranged.kernel.name + "_finish after rangeify", {&ranged.kernel.finish, 1});
-      out_.plan.work.push_back(work_of(ranged.kernel));
-      out_.kernels.push_back(std::move(ranged.kernel));
+      show(fmt::format("{} after rangeify", instance.kernel.name), {&instance.kernel.sink, 1});
+      if (instance.kernel.epilogue_sink)
+        show(instance.kernel.name + "_finish after rangeify", {&instance.kernel.epilogue_sink, 1});
+      out_.plan.work.push_back(work_of(instance.kernel));
+      out_.kernels.push_back(std::move(instance.kernel));
     }
     out_.plan.steps.push_back(std::move(step));
   }
 
   /// The number of an equal kernel, or else the one that this kernel gets.
-  bool find_body(const codegen::Kernel& kernel, int& number) {
-    const uint64_t hash = hash_body(kernel);
-    for (auto [it, last] = bodies_.equal_range(hash); it != last; ++it) {
+  bool find_duplicate(const codegen::Kernel& kernel, int& number) {
+    const uint64_t hash = hash_kernel(kernel);
+    for (auto [it, last] = kernel_by_hash_.equal_range(hash); it != last; ++it) {
       number = it->second;
-      if (same_body(out_.kernels[static_cast<size_t>(number)], kernel)) return true;
+      if (same_kernel(out_.kernels[static_cast<size_t>(number)], kernel)) return true;
     }
     number = static_cast<int>(out_.kernels.size());
-    bodies_.emplace(hash, number);
+    kernel_by_hash_.emplace(hash, number);
     return false;
   }
 
   const PlanGraph& plan_;
   const Partition& p_;
   const runtime::Target& target_;
-  Scheduled out_;
+  KernelSchedule out_;
   Placement placement_;
   Rangeifier rangeifier_;
-  Sections sections_;
-  std::unordered_multimap<uint64_t, int> bodies_;
+  SectionSplit sections_;
+  std::unordered_multimap<uint64_t, int> kernel_by_hash_;
 };
 
 /// These SCATTER_ADDs read their indices from memory.
@@ -204,20 +205,20 @@ void store_indices(PlanGraph& plan, const std::vector<ir::UOp>& scatters) {
 }
 
 /// Never destroyed (SEMANTICS V7).
-std::vector<Witness*>& witnesses() {
-  static auto& all = *new std::vector<Witness*>;
+std::vector<ScheduleObserver*>& observers() {
+  static auto& all = *new std::vector<ScheduleObserver*>;
   return all;
 }
 
 }  // namespace
 
-Witness::Witness(bool all) : all_(all) { witnesses().push_back(this); }
-Witness::~Witness() { std::erase(witnesses(), this); }
-bool witnessed() {
-  return std::any_of(witnesses().begin(), witnesses().end(), [](const Witness* w) { return w->sees_all(); });
+ScheduleObserver::ScheduleObserver(bool all) : all_(all) { observers().push_back(this); }
+ScheduleObserver::~ScheduleObserver() { std::erase(observers(), this); }
+bool observers_bypass_cache() {
+  return std::any_of(observers().begin(), observers().end(), [](const ScheduleObserver* w) { return w->sees_all(); });
 }
 
-Partition cut(PlanGraph& plan, const runtime::Target& target, Policy policy) {
+Partition partition_plan(PlanGraph& plan, const runtime::Target& target, Policy policy) {
   runtime::count(runtime::counters().partition_runs);
   const std::vector<ir::UOp> given = values_of(plan);
   check(given, "parametrise");
@@ -225,7 +226,7 @@ Partition cut(PlanGraph& plan, const runtime::Target& target, Policy policy) {
   const Prices prices = prices_for(target);
   const PlanGraph versions = plan;
   for (std::vector<bool> boxed = box_candidates(plan);;) {
-    Partition p = partition(stages_in_order(plan, versions, boxed, target), prices, policy);
+    Partition p = partition(ordered_fusion_graph(plan, versions, boxed, target), prices, policy);
     if (unbox(boxed, settle_in_place(p))) continue;
     verify_partition(p);
     if (runtime::logging(3)) runtime::log(3, to_string(p));
@@ -233,19 +234,19 @@ Partition cut(PlanGraph& plan, const runtime::Target& target, Policy policy) {
   }
 }
 
-Scheduled schedule(PlanGraph plan, const runtime::Target& target, Policy policy) {
-  for (Witness* w : witnesses()) w->given(plan, policy);
+KernelSchedule schedule(PlanGraph plan, const runtime::Target& target, Policy policy) {
+  for (ScheduleObserver* w : observers()) w->before_schedule(plan, policy);
   for (;;) {
-    const Partition p = cut(plan, target, policy);
+    const Partition p = partition_plan(plan, target, policy);
     PlanWriter writer(plan, p, target);
     for (const std::vector<int>& kernels : launch_order(p, prices_for(target), policy)) writer.launch(kernels);
-    Scheduled out = writer.finish();
-    if (writer.alike.empty()) {
+    KernelSchedule out = writer.take_schedule();
+    if (writer.invariant_scatters.empty()) {
       if (runtime::env().check) check_values(plan, out);
-      for (Witness* w : witnesses()) w->scheduled(plan, p, out, policy);
+      for (ScheduleObserver* w : observers()) w->after_schedule(plan, p, out, policy);
       return out;
     }
-    step(plan, "storing indices", [&] { store_indices(plan, writer.alike); });
+    step(plan, "storing indices", [&] { store_indices(plan, writer.invariant_scatters); });
   }
 }
 

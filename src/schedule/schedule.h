@@ -12,39 +12,39 @@
 
 namespace sinter::schedule {
 
-struct Scheduled {
-  runtime::Plan plan;                    ///< complete but for its programs: Step::program numbers `kernels`
+struct KernelSchedule {
+  runtime::Plan plan;                    ///< complete but for its programs: PlanStep::program numbers `kernels`
   std::vector<codegen::Kernel> kernels;  ///< each body once
 };
 
 /// Equal plan graphs under equal targets give equal plans. Throws InternalError for a graph that is none.
-Scheduled schedule(PlanGraph plan, const runtime::Target& target, Policy policy = Policy::Fused);
+KernelSchedule schedule(PlanGraph plan, const runtime::Target& target, Policy policy = Policy::Fused);
 
 /// The first half, for tests and tools: the partition with homes settled, ready to be written as kernels.
-Partition cut(PlanGraph& plan, const runtime::Target& target, Policy policy = Policy::Fused);
+Partition partition_plan(PlanGraph& plan, const runtime::Target& target, Policy policy = Policy::Fused);
 
 /// While it lives, sees every plan that is scheduled, for tests of what partitions look like and for ./dev
 /// replay. Called from whichever
 /// thread schedules; begins and ends only while no other thread uses the library.
-class Witness {
+class ScheduleObserver {
  public:
   /// `all`: plans are scheduled again where the cache folder has them.
-  explicit Witness(bool all = true);
-  virtual ~Witness();
-  Witness(const Witness&) = delete;
-  Witness& operator=(const Witness&) = delete;
+  explicit ScheduleObserver(bool all = true);
+  virtual ~ScheduleObserver();
+  ScheduleObserver(const ScheduleObserver&) = delete;
+  ScheduleObserver& operator=(const ScheduleObserver&) = delete;
   bool sees_all() const { return all_; }
 
   /// Before anything becomes of it.
-  virtual void given(const PlanGraph&, Policy) {}
-  /// `plan` is what `cut` was made of, and gives the same stages when it is cut again.
-  virtual void scheduled(const PlanGraph&, const Partition&, const Scheduled&, Policy) {}
+  virtual void before_schedule(const PlanGraph&, Policy) {}
+  /// `plan` is what `cut` was made of, and gives the same nodes when it is cut again.
+  virtual void after_schedule(const PlanGraph&, const Partition&, const KernelSchedule&, Policy) {}
 
  private:
   const bool all_;
 };
 
 /// A witness must see plans that the cache folder has, too.
-bool witnessed();
+bool observers_bypass_cache();
 
 }  // namespace sinter::schedule

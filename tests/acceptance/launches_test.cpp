@@ -31,7 +31,7 @@ TEST_CASE("an elementwise chain of sixty ops is one launch", "[launches]") {
 TEST_CASE("a product is what it computes: written as a sum of expanded tensors it is the same kernel", "[launches]") {
   const FixedTarget fixed;
   const auto text = [](const Tensor& t) {
-    const schedule::Written made = tensor::explain(std::vector<Tensor>{t}, runtime::host_target());
+    const plan::KernelSources made = tensor::explain(std::vector<Tensor>{t}, runtime::host_target());
     REQUIRE(made.sources.size() == 1);
     return made.sources[0].text;
   };

@@ -28,10 +28,10 @@ template <class Model>
 Planned planned(const Model& model, const Tensor& loss) {
   std::vector<Tensor> asked{loss};
   for (Tensor& g : gradient(loss, nn::parameters(model))) asked.push_back(g);
-  const schedule::Written written = tensor::explain(asked, runtime::host_target());
+  const plan::KernelSources written = tensor::explain(asked, runtime::host_target());
   const runtime::Plan& plan = written.scheduled.plan;
   Planned out{.launches = plan.launches.size()};
-  for (const runtime::Step& step : plan.steps) {
+  for (const runtime::PlanStep& step : plan.steps) {
     const auto program = static_cast<size_t>(step.program);
     const double flops = plan.work[program].flops.at({});
     out.gflop += flops * 1e-9;

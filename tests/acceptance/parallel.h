@@ -15,17 +15,17 @@
 /// While it lives, every plan that is decided is held to that, but for kernels that take less than `least` launches:
 /// there another launch costs more than units without work, and sums over fewer rows than 32 per unit have fewer blocks
 /// than units.
-class ParallelCheck final : public sinter::schedule::Witness {
+class ParallelCheck final : public sinter::schedule::ScheduleObserver {
  public:
   explicit ParallelCheck(double least) : least_(least) {}
-  void scheduled(const sinter::schedule::PlanGraph& plan, const sinter::schedule::Partition& cut,
-                 const sinter::schedule::Scheduled&, sinter::schedule::Policy policy) override {
+  void after_schedule(const sinter::schedule::PlanGraph& plan, const sinter::schedule::Partition& cut,
+                      const sinter::schedule::KernelSchedule&, sinter::schedule::Policy policy) override {
     using namespace sinter::schedule;
     if (policy != Policy::Fused) return;
     const sinter::runtime::Target target = sinter::runtime::host_target();
     const Prices prices = prices_for(target);
     for (size_t k = 0; k < cut.kernels.size(); ++k) {
-      const Kernel& kernel = cut.kernels[k];
+      const FusionGroup& kernel = cut.kernels[k];
       const int64_t has = points(cut, kernel);
       if (has >= prices.parallel || kernel.time < least_ * prices.launch) continue;
       const int64_t wanted = std::min(prices.parallel, unfused_points(plan, target, cut, kernel));
@@ -35,7 +35,7 @@ class ParallelCheck final : public sinter::schedule::Witness {
   }
 
  private:
-  static int64_t points(const sinter::schedule::Partition& p, const sinter::schedule::Kernel& k) {
+  static int64_t points(const sinter::schedule::Partition& p, const sinter::schedule::FusionGroup& k) {
     int64_t n = 1;
     for (int a : k.outer) {
       const int64_t size = p.space.bound(a);
@@ -46,14 +46,14 @@ class ParallelCheck final : public sinter::schedule::Witness {
 
   /// The most points of any kernel that computes one of the members when every op is a kernel of its own.
   static int64_t unfused_points(sinter::schedule::PlanGraph plan, const sinter::runtime::Target& target,
-                                const sinter::schedule::Partition& fused, const sinter::schedule::Kernel& kernel) {
+                                const sinter::schedule::Partition& fused, const sinter::schedule::FusionGroup& kernel) {
     using namespace sinter::schedule;
-    const Partition p = cut(plan, target, Policy::Unfused);
+    const Partition p = partition_plan(plan, target, Policy::Unfused);
     std::unordered_map<sinter::ir::UOp, int> stored_by;
-    for (size_t s = 0; s < p.graph.stages.size(); ++s) stored_by[p.graph.stages[s].node] = p.kernel_of[s];
+    for (size_t s = 0; s < p.graph.nodes.size(); ++s) stored_by[p.graph.nodes[s].uop] = p.kernel_of[s];
     int64_t most = 1;
     for (const Member& m : kernel.members) {
-      const auto found = stored_by.find(fused.graph.stages[static_cast<size_t>(m.stage)].node);
+      const auto found = stored_by.find(fused.graph.nodes[static_cast<size_t>(m.node)].uop);
       REQUIRE(found != stored_by.end());
       if (found->second >= 0) most = std::max(most, points(p, p.kernels[static_cast<size_t>(found->second)]));
     }

@@ -20,9 +20,9 @@ Tensor noise(const Shape& shape) { return stored(rand(shape) * 2.0 - 1.0); }
 
 /// Everything below, computed with so many threads. Each program is realised by itself.
 Results compute(int threads) {
-  const runtime_test::Setting setting("SINTER_THREADS", std::to_string(threads));
+  const runtime_test::ScopedEnv setting("SINTER_THREADS", std::to_string(threads));
   REQUIRE(runtime::host_target().threads == threads);
-  REQUIRE(runtime::cpu::pool().threads() == threads);
+  REQUIRE(runtime::cpu::thread_pool().threads() == threads);
   manual_seed(1);
   Results out;
   const auto add = [&](const std::string& name, const Tensor& t) {

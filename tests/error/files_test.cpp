@@ -134,7 +134,7 @@ TEST_CASE("an IDX file of several gzip members is one, and what is no member is 
 }
 
 TEST_CASE("the subset in the library is real and whole", "[nn]") {
-  const runtime_test::Setting nowhere("SINTER_DATA", {}),
+  const runtime_test::ScopedEnv nowhere("SINTER_DATA", {}),
       cache("XDG_CACHE_HOME", temporary("sinter_no_cache").string());
   data::Mnist m = data::mnist();
   REQUIRE(m.subset);

@@ -233,7 +233,7 @@ TEST_CASE("a safetensors file larger than memory is OutOfMemory, and one that fi
     write(path, whole);
     fs::resize_file(path, whole.size() + bytes);
   };
-  const runtime_test::Setting limit("SINTER_MEMORY_LIMIT", "128M");
+  const runtime_test::ScopedEnv limit("SINTER_MEMORY_LIMIT", "128M");
   sparse(kTera);
   CHECK_THROWS_AS(nn::load_file(path), OutOfMemory);
   sparse(kHeld);

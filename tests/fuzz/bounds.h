@@ -9,7 +9,7 @@
 namespace fuzz {
 
 /// Rounding of a float result of that size, four times over; nothing for integers and in exact programs.
-inline double rounding(const Run& r, sinter::DType d, double magnitude) {
+inline double rounding(const ProgramBuilder& r, sinter::DType d, double magnitude) {
   return r.exact || !is_float(d) ? 0.0 : 4 * r.unit(d) * magnitude;
 }
 
@@ -21,7 +21,7 @@ inline double wrapped(sinter::DType d, double magnitude) {
 /// Whole numbers of a float type are kept below this: a 16-bit float of them is whole, and no infinity comes of a few.
 inline double largest_whole(sinter::DType d) { return d == sinter::float16 ? 2e3 : 1e5; }
 
-inline Item finish(Run& r, sinter::Tensor t, double magnitude, double error) {
+inline Item finish(ProgramBuilder& r, sinter::Tensor t, double magnitude, double error) {
   const sinter::DType d = t.dtype();
   magnitude = wrapped(d, magnitude);
   error += rounding(r, d, magnitude);
@@ -32,7 +32,7 @@ inline Item finish(Run& r, sinter::Tensor t, double magnitude, double error) {
 
 inline Item moved(const Item& a, sinter::Tensor t) { return {std::move(t), a.magnitude, a.error}; }
 
-sinter::Axes some_axes(Run& r, const sinter::Tensor& t);
+sinter::Axes some_axes(ProgramBuilder& r, const sinter::Tensor& t);
 
 /// How many elements of `all` each of `reduced` is made of; 1 where there is none.
 inline double count_of(const sinter::Tensor& all, const sinter::Tensor& reduced) {

@@ -67,7 +67,7 @@ const Part kParts[] = {
 }  // namespace
 
 TEST_CASE("SINTER_CHECK passes random programs", "[check]") {
-  const runtime_test::Setting check("SINTER_CHECK", "1");
+  const runtime_test::ScopedEnv check("SINTER_CHECK", "1");
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     const fuzz::Program program(seed, seed % 3 != 0, 4 + static_cast<int>(seed % 9));
     const std::string said = complaint(program);
@@ -78,7 +78,7 @@ TEST_CASE("SINTER_CHECK passes random programs", "[check]") {
 }
 
 TEST_CASE("SINTER_CHECK names what a seeded fault does to a plan", "[.mutants]") {
-  const runtime_test::Setting check("SINTER_CHECK", "1");
+  const runtime_test::ScopedEnv check("SINTER_CHECK", "1");
   for (const Part& part : kParts)
     for (const Row& row : part.rows) {
       const auto complaint_of = [&](uint64_t seed) {
@@ -88,7 +88,7 @@ TEST_CASE("SINTER_CHECK names what a seeded fault does to a plan", "[.mutants]")
       std::string said;
       uint64_t seed = 0;
       {
-        const fuzz::Fault fault(row.mutant);
+        const fuzz::ScopedMutant fault(row.mutant);
         while (said.find(part.says) == std::string::npos && ++seed <= 100) said = complaint_of(seed);
       }
       INFO("fault " << static_cast<int>(row.mutant) << ": " << said);
@@ -98,25 +98,25 @@ TEST_CASE("SINTER_CHECK names what a seeded fault does to a plan", "[.mutants]")
 }
 
 TEST_CASE("kernels that give other values than their plan are found", "[.mutants]") {
-  const runtime_test::Setting on("SINTER_CHECK", "1");
+  const runtime_test::ScopedEnv on("SINTER_CHECK", "1");
   const Tensor x = arange(12).to(float32).reshape({3, 4}).contiguous().realize();
   const auto padded = [&] { return x.pad({{1, 0}, {0, 2}}).sum(1).to_vector<float>(); };
   const std::vector<float> right{0, 6, 22, 38};
   CHECK(padded() == right);
   {
-    const fuzz::Fault fault(Mutant::PadOffByOne);
+    const fuzz::ScopedMutant fault(Mutant::PadOffByOne);
     CHECK_THROWS_WITH(padded(), Contains("other values"));
   }
   CHECK(padded() == right);
 }
 
 TEST_CASE("programs that give other values than their kernels are found, and count for nobody", "[.mutants]") {
-  const runtime_test::Setting on("SINTER_CHECK", "1");
+  const runtime_test::ScopedEnv on("SINTER_CHECK", "1");
   const Tensor x = arange(12).to(float32).reshape({3, 4}).contiguous().realize();
   const auto less = [&] { return (x.sum(1) - exp(x * 0.0f).sum(1)).to_vector<float>(); };
   const std::vector<float> right{2, 18, 34};
   {
-    const fuzz::Fault fault(Mutant::SubSwapped);
+    const fuzz::ScopedMutant fault(Mutant::SubSwapped);
     CHECK_THROWS_WITH(less(), Contains("other values"));
   }
   debug::reset_counters();

@@ -8,21 +8,21 @@
 namespace fuzz {
 
 /// A fault that is on while this lives, with plans of its own.
-class Fault {
+class ScopedMutant {
  public:
-  explicit Fault(Mutant fault) {
+  explicit ScopedMutant(Mutant fault) {
     sinter::debug::clear_plans();
-    sinter::runtime::faults().decide_anew = true;  // those in the cache folder are of the sound library
+    sinter::runtime::fault_injection().skip_stored_plans = true;  // those in the cache folder are of the sound library
     mutant = fault;
   }
-  ~Fault() {
+  ~ScopedMutant() {
     mutant = Mutant::None;
-    sinter::runtime::faults().decide_anew = false;
+    sinter::runtime::fault_injection().skip_stored_plans = false;
     sinter::debug::clear_plans();
     sinter::debug::set_executor(sinter::debug::Executor::Compiled);
   }
-  Fault(const Fault&) = delete;
-  Fault& operator=(const Fault&) = delete;
+  ScopedMutant(const ScopedMutant&) = delete;
+  ScopedMutant& operator=(const ScopedMutant&) = delete;
 };
 
 }  // namespace fuzz

@@ -47,7 +47,7 @@ TEST_CASE("simplified index expressions agree with brute force", "[fuzz][rewrite
     with_div += div_before > 0;
     fewer += div_after < div_before;
 
-    const Bounds bounds = inside.bounds(after);
+    const Interval bounds = inside.bounds(after);
     std::vector<UOp> roots{before, after};
     if (gated) roots.insert(roots.end(), {gate, simple_gate});
     Oracle oracle(roots);

@@ -139,7 +139,8 @@ std::optional<std::string> difference(uint64_t seed, uint64_t& saved) {
     try {
       std::vector<uint32_t> got;
       {
-        const float_modes::Scope caller(float_modes::kWithoutTraps[(seed + i) % float_modes::kWithoutTraps.size()]);
+        const float_modes::ScopedFloatMode caller(
+            float_modes::kWithoutTraps[(seed + i) % float_modes::kWithoutTraps.size()]);
         got = call([&](const Tensor& t) { return fast(t); }, jitted, x, i);
       }
       if (got != expected) return place;
@@ -176,7 +177,7 @@ TEST_CASE("each wrong rule of what is kept, held and read is found by random jit
   std::optional<std::string> found;
   uint64_t saved = 0, seed = 0;
   {
-    const fuzz::Fault fault(mutant);
+    const fuzz::ScopedMutant fault(mutant);
     while (!found && ++seed < 400) found = difference(seed, saved);
   }
   CHECK(found);

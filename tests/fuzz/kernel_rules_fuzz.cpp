@@ -100,7 +100,7 @@ TEST_CASE("kernels keep their stores under all rules", "[fuzz][rewrite]") {
       FAIL(fmt::format("kernel {} is no fixed point\n{}", n, dump(after)));
   }
   set_rewrite_sink(nullptr);
-  for (const Structural& s : index_rules().structurals()) {
+  for (const StructuralRule& s : index_rules().structural_rules()) {
     INFO(s.name);
     CHECK(fired[s.name] >= 100);
   }

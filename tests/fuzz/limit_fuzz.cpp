@@ -59,7 +59,7 @@ std::string fault_of(const fuzz::Program& program, uint64_t seed, debug::Executo
     const std::vector<fuzz::Result> want = fuzz::read_all(program.build().made);
     debug::set_executor(executor);
     const uint64_t enough = enough_for(program);
-    const fuzz::Built built = program.build();
+    const fuzz::BuiltProgram built = program.build();
     const std::vector<Tensor> asked = built.asked_tensors();
     std::vector<Tensor> values;
     for (const auto& [made_by, x] : built.made) values.push_back(x.t);
@@ -116,7 +116,7 @@ TEST_CASE("each wrong rule of short memory is found by the random programs", "[.
   std::string found;
   uint64_t seed = 0;
   {
-    const fuzz::Fault fault(row.mutant);
+    const fuzz::ScopedMutant fault(row.mutant);
     while (found.empty() && ++seed < 400) found = fault_of(seed, tally);
   }
   INFO(found);

@@ -13,8 +13,8 @@
 
 namespace {
 
-using fuzz::Fault;
 using fuzz::Mutant;
+using fuzz::ScopedMutant;
 
 struct Row {
   Mutant mutant;
@@ -76,7 +76,7 @@ fuzz::Program program_of(const Row& row, uint64_t seed, int number) {
 
 /// The number of the first program that shows the fault, or 0.
 int program_that_finds(const Row& row, uint64_t seed, int most) {
-  const Fault fault(row.mutant);
+  const ScopedMutant fault(row.mutant);
   for (int i = 1; i <= most; ++i)
     if (!fuzz::disagreement(program_of(row, seed, i), row.exact).empty()) return i;
   return 0;

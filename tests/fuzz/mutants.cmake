@@ -39,7 +39,7 @@ edit(src/plan/materialize.cpp [=[
 if (value[i] && !d.stored[i]) {]=] [=[
 if (value[i] && !d.stored[i] && !FAULT(ValueNotKept) && !(plan.lean && FAULT(SpareUnkept))) {]=])
 edit(src/plan/materialize.cpp [=[
-return bytes_of(plan_.positions[i].node) < behind(i); }]=] [=[
+return schedule::bytes_of(plan_.positions[i].node) < behind(i); }]=] [=[
 return FAULT(SpareStored) || bytes_of(plan_.positions[i].node) < behind(i); }]=])
 edit(src/plan/materialize.cpp [=[
 slot >= 0 && kept[i]) taken]=] [=[
@@ -74,8 +74,8 @@ edit(src/schedule/lower/launch_order.cpp [=[
 if (writer != k) wait(writer, k);]=] [=[
 if (writer != k && !FAULT(ReaderEdgeDropped)) wait(writer, k);]=])
 edit(src/schedule/lower/launch_order.cpp [=[
-        wait(k, static_cast<size_t>(p.kernel_of[static_cast<size_t>(stage)]));]=] [=[
-        if (!FAULT(StoreEdgeDropped)) wait(k, static_cast<size_t>(p.kernel_of[static_cast<size_t>(stage)]));]=])
+        wait(k, static_cast<size_t>(p.kernel_of[static_cast<size_t>(node)]));]=] [=[
+        if (!FAULT(StoreEdgeDropped)) wait(k, static_cast<size_t>(p.kernel_of[static_cast<size_t>(node)]));]=])
 edit(src/schedule/lower/launch_order.cpp [=[
     const bool free = ]=] [=[
     const bool free = FAULT(DependentLaunch) || ]=])
@@ -86,13 +86,13 @@ edit(src/schedule/lower/launch_order.cpp [=[
 
 # -- src/schedule/schedule.cpp
 edit(src/schedule/schedule.cpp [=[
-    step.buffers = std::move(ranged.buffers);]=] [=[
+    step.buffers = std::move(instance.buffers);]=] [=[
 @@
     if (known && FAULT(WrongBuffers)) {
       const auto first = std::find_if(out_.plan.steps.begin(), out_.plan.steps.end(),
-                                      [&](const runtime::Step& s) { return s.program == step.program; });
+                                      [&](const runtime::PlanStep& s) { return s.program == step.program; });
       for (size_t i = 0; i < step.buffers.size(); ++i)
-        if (std::find(ranged.writes.begin(), ranged.writes.end(), step.buffers[i]) == ranged.writes.end())
+        if (std::find(instance.writes.begin(), instance.writes.end(), step.buffers[i]) == instance.writes.end())
           step.buffers[i] = first->buffers[i];
     }]=])
 
@@ -105,8 +105,8 @@ edit(src/plan/liveness.cpp [=[
 
 # -- src/plan/fingerprint.cpp
 edit(src/plan/fingerprint.cpp [=[
-    if (state_of(n, reached) != met.state || ]=] [=[
-    if ((state_of(n, reached) != met.state && !FAULT(BlindImprint)) || ]=])
+    if (state_of(n, liveness) != met.state || ]=] [=[
+    if ((state_of(n, liveness) != met.state && !FAULT(BlindImprint)) || ]=])
 edit(src/plan/fingerprint.cpp [=[
 (stored || (a.op == ir::Op::Num && b.op == ir::Op::Num));]=] [=[
 (stored || (a.op == ir::Op::Num && b.op == ir::Op::Num) || (FAULT(AnyNumberFits) && a.op == b.op && a.attr.index() == b.attr.index()));]=])
@@ -124,8 +124,8 @@ return (owners == storage->owners || FAULT(InPlaceWithOtherOwner)) && ]=])
 
 # -- src/plan/compiled_plan.cpp
 edit(src/plan/compiled_plan.cpp [=[
-lift(plan, decision, canonical, lifted)]=] [=[
-lift(plan, decision, canonical, FAULT(StaleNumber) ? std::vector<uint8_t>(lifted.size()) : lifted)]=])
+build_plan_graph(plan, materialization, plan_key, is_argument)]=] [=[
+build_plan_graph(plan, materialization, plan_key, FAULT(StaleNumber) ? std::vector<uint8_t>(is_argument.size()) : is_argument)]=])
 
 # -- src/plan/eval_order.cpp
 edit(src/plan/eval_order.cpp [=[
@@ -147,19 +147,19 @@ edit(src/schedule/lower/index_map.cpp [=[
 
 # -- src/schedule/lower/rangeify.cpp
 edit(src/schedule/lower/rangeify.cpp [=[
-    if (!r.gate) return v;]=] [=[
-    if (!r.gate || FAULT(GateLost)) return v;]=])
+    if (!r.predicate) return v;]=] [=[
+    if (!r.predicate || FAULT(GateLost)) return v;]=])
 edit(src/schedule/lower/rangeify.cpp [=[
-places_.range(points_along(p_.space, kernel_, a))]=] [=[
-places_.range(FAULT(PartMissing) ? Dim(points_along(p_.space, kernel_, a).bound() - 1) : points_along(p_.space, kernel_, a))]=])
+index_map_.range(tasks_along(p_.space, kernel_, a))]=] [=[
+index_map_.range(FAULT(PartMissing) ? Dim(tasks_along(p_.space, kernel_, a).bound() - 1) : tasks_along(p_.space, kernel_, a))]=])
 
 edit(src/schedule/lower/rangeify.cpp [=[
-joins_groups(f.of.stage) ?]=] [=[
-joins_groups(f.of.stage) && !FAULT(GroupAsBlock) ?]=])
+joins_groups(f.of.node) ?]=] [=[
+joins_groups(f.of.node) && !FAULT(GroupAsBlock) ?]=])
 
 # -- src/codegen/emit/reduction_body.cpp
 edit(src/codegen/emit/reduction_body.cpp [=[
-  return emit_.constant(dtype, ir::identity_of(combine, dtype, static_cast<int>(accumulator)));]=] [=[
+  return emit_.constant(dtype, ir::reduction_identity(combine, dtype, static_cast<int>(accumulator)));]=] [=[
   const bool second = !registers_.empty() && registers_.begin()->first.first != statement;
   if ((combine == Combine::Max && FAULT(MaxFromZero)) || (combine == Combine::Min && FAULT(MinFromZero)) ||
       (combine == Combine::Mul && FAULT(ProductFromZero)))
@@ -167,12 +167,12 @@ edit(src/codegen/emit/reduction_body.cpp [=[
   if (second && FAULT(SecondInitLost)) return emit_.constant(dtype, ir::Scalar::of(dtype, 1));
 @@]=])
 edit(src/codegen/emit/reduction_body.cpp [=[
-  // Chains are halved, as Tree says: first whole vectors, then those of the threads, then the lanes of one.]=] [=[
+  // Chains are halved, as ReductionTree says: first whole vectors, then those of the threads, then the lanes of one.]=] [=[
   if (c.width > 1 && statements_.list.size() > 2 && FAULT(CombineInOrder)) {
     State result = lanes_of(parts[0], 0, 1);
     for (int i = 1; i < c.count; ++i)
-      result = combined(merge, 1, result, lanes_of(parts[static_cast<size_t>(i / c.width)], i % c.width, 1));
-    return values_.finish(s.node, result[0]);
+      result = emit_combine(merge, 1, result, lanes_of(parts[static_cast<size_t>(i / c.width)], i % c.width, 1));
+    return values_.set_result(s.node, result[0]);
   }
 @@]=])
 
@@ -253,8 +253,8 @@ if (!(FAULT(PoisonOnlyCurrent) && home < 0)) memory.back()->error = text;]=])
 
 # -- src/plan/plan_lookup.cpp and interpreted_plan.cpp
 edit(src/plan/plan_lookup.cpp [=[
-plan->spares = spares;]=] [=[
-plan->spares = spares && !FAULT(NoSecondTry);]=])
+plan->spare_stores = spare_stores;]=] [=[
+plan->spare_stores = spare_stores && !FAULT(NoSecondTry);]=])
 edit(src/plan/interpreted_plan.cpp [=[
 if (step.mode == EvalStep::InPlace) memory.read]=] [=[
 if (step.mode == EvalStep::InPlace && !FAULT(NotPutBack)) memory.read]=])
@@ -290,15 +290,15 @@ m.constant(FAULT(WindowClose) ? (step < 0 ? -1 : 1) : step)]=])
 
 # -- src/ir/tensor_graph.cpp
 edit(src/ir/tensor_graph.cpp [=[
-const bool interned = !has(spec.op, kFresh) && !requires_grad;]=] [=[
-const bool fresh = has(spec.op, kFresh) && !(spec.op == Op::After && FAULT(VersionsMerged));
+const bool interned = !has(spec.op, kUnique) && !requires_grad;]=] [=[
+const bool fresh = has(spec.op, kUnique) && !(spec.op == Op::After && FAULT(VersionsMerged));
   const bool interned = !fresh && (!requires_grad || FAULT(GradInterned));]=])
 edit(src/ir/tensor_graph.cpp [=[
-if (!n->has_history()) let_go(n);]=] [=[
-if (!n->has_history() || FAULT(HistoryLetGo)) let_go(n);]=])
+if (!n->has_history()) drop_history(n);]=] [=[
+if (!n->has_history() || FAULT(HistoryLetGo)) drop_history(n);]=])
 
 edit(src/ir/tensor_graph.cpp [=[
-if (interned && apart &&]=] [=[
+if (interned && private_interning_id &&]=] [=[
 @@ !FAULT(NotApart) &&]=])
 
 # -- src/schedule/simplify/fused_reductions.cpp
@@ -328,16 +328,16 @@ edit(src/schedule/simplify/sum_blocks.cpp [=[
 if (all <= kLongestChain) return tree;]=] [=[
 if (all <= kLongestChain || FAULT(ChainUnbroken)) return tree;]=])
 edit(src/schedule/simplify/sum_blocks.cpp [=[
-else if (blocks > ir::Tree::kJoined)]=] [=[
-else if (blocks > ir::Tree::kJoined && !FAULT(NoGroups))]=])
+else if (blocks > ir::ReductionTree::kFanIn)]=] [=[
+else if (blocks > ir::ReductionTree::kFanIn && !FAULT(NoGroups))]=])
 
 # -- src/schedule/fusion/split_reductions.cpp
 edit(src/schedule/fusion/split_reductions.cpp [=[
 Dim(k.blocks.count(space.bound(axis)))]=] [=[
 Dim(FAULT(LastBlockDropped) ? space.bound(axis) / k.blocks.size : k.blocks.count(space.bound(axis)))]=])
 edit(src/schedule/fusion/split_reductions.cpp [=[
-std::binary_search(found.begin(), found.end(), src.stage);]=] [=[
-(!FAULT(LateUnmarked) && std::binary_search(found.begin(), found.end(), src.stage));]=])
+std::binary_search(found.begin(), found.end(), src.node);]=] [=[
+(!FAULT(LateUnmarked) && std::binary_search(found.begin(), found.end(), src.node));]=])
 edit(src/schedule/fusion/split_reductions.cpp [=[
 blocks.size = fixed ? sizes[0] :]=] [=[
 blocks.size = fixed ? (FAULT(BlocksTooLong) ? 2 : 1) * sizes[0] :]=])
@@ -366,7 +366,7 @@ if (arg >= 0 && !FAULT(KeptRandom)) steady]=])
 
 # -- src/tensor/eval/read.cpp
 edit(src/tensor/eval/read.cpp [=[
-watching->reads({&n, 1});]=] [=[
+observer->on_read({&n, 1});]=] [=[
 watching->reads(FAULT(ReadsUnseen) && n->storage() ? std::span<const ir::UOp>() : std::span<const ir::UOp>(&n, 1));]=])
 
 # -- src/plan/invariant_steps.cpp

@@ -8,7 +8,7 @@ namespace fuzz {
 
 using namespace sinter;
 
-Axes some_axes(Run& r, const Tensor& t) {
+Axes some_axes(ProgramBuilder& r, const Tensor& t) {
   if (t.rank() == 0 || r.chance(25)) return all_axes;
   std::vector<int64_t> axes;
   for (int64_t i = 0; i < t.rank(); ++i)
@@ -23,7 +23,8 @@ using Binary = Tensor (*)(Arg, Arg);
 using Unary = Tensor (*)(Arg);
 
 /// Two operands of one dtype; sometimes the second broadcasts or is a C++ number.
-Item binary(Run& r, Item& a, Binary f, double (*magnitude)(double, double), double (*error)(const Item&, const Item&)) {
+Item binary(ProgramBuilder& r, Item& a, Binary f, double (*magnitude)(double, double),
+            double (*error)(const Item&, const Item&)) {
   if (r.chance(20)) {
     Item c{{}, 2, 0};
     const int64_t k = r.pick(0, 2);
@@ -47,7 +48,7 @@ double mul_e(const Item& a, const Item& b) { return a.magnitude * b.error + b.ma
 double no_e(const Item&, const Item&) { return 0; }
 
 /// A function of a real number with the stated largest slope and value on what it gets.
-Item smooth(Run& r, Unary f, double clip, double slope, double largest) {
+Item smooth(ProgramBuilder& r, Unary f, double clip, double slope, double largest) {
   Item& a = r.floating();
   Tensor x = clip > 0 ? clamp(a.t, -clip, clip) : a.t;
   return finish(
@@ -56,7 +57,7 @@ Item smooth(Run& r, Unary f, double clip, double slope, double largest) {
           rounding(r, a.t.dtype(), std::max(largest, slope * std::min(a.magnitude, clip > 0 ? clip : a.magnitude))));
 }
 
-Item reduction(Run& r, Item& a, Tensor (Tensor::*f)(Axes, bool, Loc) const, bool adds) {
+Item reduction(ProgramBuilder& r, Item& a, Tensor (Tensor::*f)(Axes, bool, Loc) const, bool adds) {
   // Whole sums stay below 2^24, where float32 is exact in every order.
   if (adds && r.exact && is_float(a.t.dtype()) && a.magnitude * static_cast<double>(a.t.numel()) > 1.6e7)
     a = {a.t % 13.0, 13, 0};
@@ -67,7 +68,7 @@ Item reduction(Run& r, Item& a, Tensor (Tensor::*f)(Axes, bool, Loc) const, bool
   return finish(r, t, n * a.magnitude, n * a.error + n * rounding(r, a.t.dtype(), n * a.magnitude) / 4);
 }
 
-Tensor index_for(Run& r, int64_t size, const Shape& shape) {
+Tensor index_for(ProgramBuilder& r, int64_t size, const Shape& shape) {
   std::vector<int64_t> index;
   for (int64_t i = 0; i < shape.numel(); ++i) index.push_back(r.pick(-size, size - 1));
   return from(index, shape).to(r.chance(70) ? int64 : int32);
@@ -75,85 +76,92 @@ Tensor index_for(Run& r, int64_t size, const Shape& shape) {
 
 std::vector<OpCase> make_cases() {
   std::vector<OpCase> c;
-  auto both = [&](const char* name, std::function<Item(Run&)> f) { c.push_back({name, true, true, std::move(f)}); };
-  auto exact = [&](const char* name, std::function<Item(Run&)> f) { c.push_back({name, true, false, std::move(f)}); };
-  auto real = [&](const char* name, std::function<Item(Run&)> f) { c.push_back({name, false, true, std::move(f)}); };
+  auto both = [&](const char* name, std::function<Item(ProgramBuilder&)> f) {
+    c.push_back({name, true, true, std::move(f)});
+  };
+  auto exact = [&](const char* name, std::function<Item(ProgramBuilder&)> f) {
+    c.push_back({name, true, false, std::move(f)});
+  };
+  auto real = [&](const char* name, std::function<Item(ProgramBuilder&)> f) {
+    c.push_back({name, false, true, std::move(f)});
+  };
 
-  both("add", [](Run& r) { return binary(r, r.any(), operator+, sum_m, sum_e); });
-  both("sub", [](Run& r) { return binary(r, r.number(), static_cast<Binary>(operator-), sum_m, sum_e); });
-  both("mul", [](Run& r) { return binary(r, r.any(), operator*, mul_m, mul_e); });
-  both("maximum", [](Run& r) { return binary(r, r.any(), maximum, max_m, max_e); });
-  both("minimum", [](Run& r) { return binary(r, r.any(), minimum, max_m, max_e); });
-  both("neg", [](Run& r) {
+  both("add", [](ProgramBuilder& r) { return binary(r, r.any(), operator+, sum_m, sum_e); });
+  both("sub", [](ProgramBuilder& r) { return binary(r, r.number(), static_cast<Binary>(operator-), sum_m, sum_e); });
+  both("mul", [](ProgramBuilder& r) { return binary(r, r.any(), operator*, mul_m, mul_e); });
+  both("maximum", [](ProgramBuilder& r) { return binary(r, r.any(), maximum, max_m, max_e); });
+  both("minimum", [](ProgramBuilder& r) { return binary(r, r.any(), minimum, max_m, max_e); });
+  both("neg", [](ProgramBuilder& r) {
     Item& a = r.number();
     return finish(r, -a.t, a.magnitude, a.error);
   });
-  both("abs", [](Run& r) {
+  both("abs", [](ProgramBuilder& r) {
     Item& a = r.number();
     return finish(r, abs(a.t), a.magnitude, a.error);
   });
-  both("relu", [](Run& r) {
+  both("relu", [](ProgramBuilder& r) {
     Item& a = r.number();
     return finish(r, relu(a.t), a.magnitude, a.error);
   });
-  both("clamp", [](Run& r) {
+  both("clamp", [](ProgramBuilder& r) {
     Item& a = r.number();
     return finish(r, clamp(a.t, is_unsigned(a.t.dtype()) ? 1 : -2, 3), std::min(a.magnitude, 3.0), a.error);
   });
-  both("where", [](Run& r) {
+  both("where", [](ProgramBuilder& r) {
     Item& a = r.any();
     Item& b = r.like(a);
     Tensor index = arange(a.t.numel()).reshape(a.t.shape());
     return finish(r, where(index % r.pick(2, 5) == 1, a.t, b.t), std::max(a.magnitude, b.magnitude),
                   std::max(a.error, b.error));
   });
-  exact("eq", [](Run& r) { return binary(r, r.any(), operator==, one_m, no_e); });
-  exact("ne", [](Run& r) { return binary(r, r.any(), operator!=, one_m, no_e); });
-  exact("lt", [](Run& r) { return binary(r, r.any(), operator<, one_m, no_e); });
-  exact("le", [](Run& r) { return binary(r, r.any(), operator<=, one_m, no_e); });
-  exact("gt", [](Run& r) { return binary(r, r.any(), operator>, one_m, no_e); });
-  exact("floor_divide", [](Run& r) {
+  exact("eq", [](ProgramBuilder& r) { return binary(r, r.any(), operator==, one_m, no_e); });
+  exact("ne", [](ProgramBuilder& r) { return binary(r, r.any(), operator!=, one_m, no_e); });
+  exact("lt", [](ProgramBuilder& r) { return binary(r, r.any(), operator<, one_m, no_e); });
+  exact("le", [](ProgramBuilder& r) { return binary(r, r.any(), operator<=, one_m, no_e); });
+  exact("gt", [](ProgramBuilder& r) { return binary(r, r.any(), operator>, one_m, no_e); });
+  exact("floor_divide", [](ProgramBuilder& r) {
     return binary(r, r.of([](DType d) { return is_integer(d); }, int64), floor_divide, max_m, no_e);
   });
-  exact("remainder",
-        [](Run& r) { return binary(r, r.of([](DType d) { return is_integer(d); }, int32), operator%, max_m, no_e); });
-  auto bits = [](Run& r) -> Item& { return r.of([](DType d) { return !is_float(d); }, uint8); };
-  exact("and", [bits](Run& r) { return binary(r, bits(r), operator&, sum_m, no_e); });
-  exact("or", [bits](Run& r) { return binary(r, bits(r), operator|, sum_m, no_e); });
-  exact("xor", [bits](Run& r) { return binary(r, bits(r), operator^, sum_m, no_e); });
-  exact("not", [bits](Run& r) {
+  exact("remainder", [](ProgramBuilder& r) {
+    return binary(r, r.of([](DType d) { return is_integer(d); }, int32), operator%, max_m, no_e);
+  });
+  auto bits = [](ProgramBuilder& r) -> Item& { return r.of([](DType d) { return !is_float(d); }, uint8); };
+  exact("and", [bits](ProgramBuilder& r) { return binary(r, bits(r), operator&, sum_m, no_e); });
+  exact("or", [bits](ProgramBuilder& r) { return binary(r, bits(r), operator|, sum_m, no_e); });
+  exact("xor", [bits](ProgramBuilder& r) { return binary(r, bits(r), operator^, sum_m, no_e); });
+  exact("not", [bits](ProgramBuilder& r) {
     Item& a = bits(r);
     return finish(r, ~a.t, a.magnitude + 1, 0);
   });
-  exact("shift left", [](Run& r) {
+  exact("shift left", [](ProgramBuilder& r) {
     return binary(
         r, r.of([](DType d) { return is_integer(d); }, int32), static_cast<Binary>(operator<<),
         [](double a, double) { return a * 8; }, no_e);
   });
-  exact("shift right", [](Run& r) {
+  exact("shift right", [](ProgramBuilder& r) {
     return binary(r, r.of([](DType d) { return is_integer(d); }, int32), static_cast<Binary>(operator>>), max_m, no_e);
   });
-  exact("sign", [](Run& r) {
+  exact("sign", [](ProgramBuilder& r) {
     Item& a = r.number();
     return finish(r, sign(a.t), 1, 0);
   });
-  exact("floor", [](Run& r) {
+  exact("floor", [](ProgramBuilder& r) {
     Item& a = r.floating();
     return finish(r, floor(a.t * 0.5), a.magnitude, 0);
   });
-  exact("ceil", [](Run& r) {
+  exact("ceil", [](ProgramBuilder& r) {
     Item& a = r.floating();
     return finish(r, ceil(a.t * 0.5), a.magnitude, 0);
   });
-  exact("round", [](Run& r) {
+  exact("round", [](ProgramBuilder& r) {
     Item& a = r.floating();
     return finish(r, round(a.t * 0.5), a.magnitude, 0);
   });
-  exact("trunc", [](Run& r) {
+  exact("trunc", [](ProgramBuilder& r) {
     Item& a = r.floating();
     return finish(r, trunc(a.t * 0.5), a.magnitude, 0);
   });
-  exact("cast", [](Run& r) {
+  exact("cast", [](ProgramBuilder& r) {
     static constexpr DType kinds[] = {float32, float64, float16, bfloat16, int64, int32,  int16,
                                       int8,    uint64,  uint32,  uint16,   uint8, boolean};
     Item x = r.any();
@@ -166,7 +174,7 @@ std::vector<OpCase> make_cases() {
     return x;
   });
 
-  both("reshape", [](Run& r) {
+  both("reshape", [](ProgramBuilder& r) {
     Item& a = r.any();
     std::vector<Dim> dims;
     int64_t left = a.t.numel();
@@ -178,7 +186,7 @@ std::vector<OpCase> make_cases() {
     dims.insert(dims.begin() + r.pick(0, static_cast<int64_t>(dims.size())), left);
     return moved(a, a.t.reshape(Shape(dims)));
   });
-  both("permute", [](Run& r) {
+  both("permute", [](ProgramBuilder& r) {
     Item& a = r.any();
     std::vector<int64_t> order(static_cast<size_t>(a.t.rank()));
     for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
@@ -186,7 +194,7 @@ std::vector<OpCase> make_cases() {
       std::swap(order[i - 1], order[static_cast<size_t>(r.pick(0, static_cast<int64_t>(i) - 1))]);
     return moved(a, a.t.permute(order));
   });
-  both("expand", [](Run& r) {
+  both("expand", [](ProgramBuilder& r) {
     Item& a = r.any();
     if (a.t.numel() > 600) return moved(a, a.t);
     Shape wide = a.t.shape();
@@ -194,7 +202,7 @@ std::vector<OpCase> make_cases() {
     for (const Dim& d : wide) dims.push_back(d == 1 ? Dim(r.pick(1, 3)) : d);
     return moved(a, a.t.expand(Shape(dims)));
   });
-  both("slice", [](Run& r) {
+  both("slice", [](ProgramBuilder& r) {
     Item& a = r.any();
     if (a.t.rank() == 0) return moved(a, a.t);
     const int64_t axis = r.pick(0, a.t.rank() - 1), n = a.t.shape()[static_cast<size_t>(axis)].value();
@@ -202,7 +210,7 @@ std::vector<OpCase> make_cases() {
     const int64_t end = r.pick(std::min(n, begin + 1), n);
     return moved(a, a.t.slice(axis, {begin, end, r.chance(70) ? 1 : r.pick(1, 3)}));
   });
-  both("pad", [](Run& r) {
+  both("pad", [](ProgramBuilder& r) {
     Item& a = r.any();
     if (a.t.numel() > 1500) return moved(a, a.t);
     std::vector<std::pair<int64_t, int64_t>> widths;
@@ -210,43 +218,46 @@ std::vector<OpCase> make_cases() {
     const bool with_one = r.chance(30);
     return Item{a.t.pad(widths, with_one ? 1 : 0), std::max(a.magnitude, 1.0), a.error};
   });
-  both("flip", [](Run& r) {
+  both("flip", [](ProgramBuilder& r) {
     Item& a = r.any();
     return moved(a, a.t.flip(some_axes(r, a.t)));
   });
-  both("cat", [](Run& r) {
+  both("cat", [](ProgramBuilder& r) {
     Item& a = r.any();
     if (a.t.rank() == 0 || a.t.numel() > 1500) return moved(a, a.t);
     Item& b = r.like(a);
     return Item{cat({a.t, b.t, a.t}, r.pick(-a.t.rank(), a.t.rank() - 1)), std::max(a.magnitude, b.magnitude),
                 std::max(a.error, b.error)};
   });
-  both("stack", [](Run& r) {
+  both("stack", [](ProgramBuilder& r) {
     Item& a = r.any();
     if (a.t.numel() > 1500) return moved(a, a.t);
     Item& b = r.like(a);
     return Item{stack({a.t, b.t}, r.pick(0, a.t.rank())), std::max(a.magnitude, b.magnitude),
                 std::max(a.error, b.error)};
   });
-  exact("randint", [](Run& r) { return Item{randint(-3, 4, r.shape(), {.generator = &r.generator}), 3, 0}; });
-  real("rand", [](Run& r) { return Item{rand(r.shape(), {.generator = &r.generator}), 1, 0}; });  // exact: bits, scaled
-  both("contiguous", [](Run& r) {
+  exact("randint",
+        [](ProgramBuilder& r) { return Item{randint(-3, 4, r.shape(), {.generator = &r.generator}), 3, 0}; });
+  real("rand", [](ProgramBuilder& r) {
+    return Item{rand(r.shape(), {.generator = &r.generator}), 1, 0};
+  });  // exact: bits, scaled
+  both("contiguous", [](ProgramBuilder& r) {
     Item& a = r.any();
     return moved(a, a.t.contiguous());
   });
 
-  both("sum", [](Run& r) { return reduction(r, r.any(), &Tensor::sum, true); });
-  both("max", [](Run& r) {
+  both("sum", [](ProgramBuilder& r) { return reduction(r, r.any(), &Tensor::sum, true); });
+  both("max", [](ProgramBuilder& r) {
     Item& a = r.any();
     return a.t.numel() ? reduction(r, a, &Tensor::max, false) : moved(a, a.t);
   });
-  both("min", [](Run& r) {
+  both("min", [](ProgramBuilder& r) {
     Item& a = r.any();
     return a.t.numel() ? reduction(r, a, &Tensor::min, false) : moved(a, a.t);
   });
-  exact("any", [](Run& r) { return Item{r.any().t.any(), 1, 0}; });
-  exact("all", [](Run& r) { return Item{r.any().t.all(), 1, 0}; });
-  both("cumsum", [](Run& r) {
+  exact("any", [](ProgramBuilder& r) { return Item{r.any().t.any(), 1, 0}; });
+  exact("all", [](ProgramBuilder& r) { return Item{r.any().t.all(), 1, 0}; });
+  both("cumsum", [](ProgramBuilder& r) {
     Item& a = r.any();
     if (a.t.rank() == 0 || !a.t.numel()) return moved(a, a.t);
     const int64_t axis = r.pick(-a.t.rank(), a.t.rank() - 1);
@@ -255,22 +266,22 @@ std::vector<OpCase> make_cases() {
     Tensor t = cumsum(a.t, axis);
     return finish(r, t, n * a.magnitude, n * a.error + n * rounding(r, a.t.dtype(), n * a.magnitude));
   });
-  exact("argmax", [](Run& r) {
+  exact("argmax", [](ProgramBuilder& r) {
     Item& a = r.any();
     if (!a.t.numel()) return moved(a, a.t);
     if (a.t.rank() == 0 || r.chance(30)) return Item{a.t.argmax(), static_cast<double>(a.t.numel()), 0};
     return Item{a.t.argmax(r.pick(-a.t.rank(), a.t.rank() - 1), r.chance(50)), static_cast<double>(a.t.numel()), 0};
   });
-  exact("argmin", [](Run& r) {
+  exact("argmin", [](ProgramBuilder& r) {
     Item& a = r.any();
     return a.t.numel() ? Item{a.t.argmin(), static_cast<double>(a.t.numel()), 0} : moved(a, a.t);
   });
-  exact("prod", [](Run& r) {
+  exact("prod", [](ProgramBuilder& r) {
     Item& a = r.number();
     Tensor t = (is_float(a.t.dtype()) ? clamp(a.t, -1, 1) : a.t).prod(some_axes(r, a.t));
     return finish(r, t, is_float(t.dtype()) ? 1 : 1e15, 0);
   });
-  both("matmul", [](Run& r) {
+  both("matmul", [](ProgramBuilder& r) {
     const int64_t m = r.pick(1, 20), k = r.pick(1, 40), n = r.pick(1, 20), batch = r.pick(1, 3);
     const DType d = r.chance(60) ? float32 : r.type();
     Item& a = r.leaf(d, r.chance(30) ? Shape{batch, m, k} : Shape{m, k});
@@ -284,7 +295,7 @@ std::vector<OpCase> make_cases() {
                   mag, kk * mul_e(a, b) + kk * rounding(r, d, mag));
   });
 
-  both("conv2d", [](Run& r) {
+  both("conv2d", [](ProgramBuilder& r) {
     const DType d = r.chance(80) ? float32 : r.exact && r.chance(50) ? int32 : float64;
     const int64_t groups = r.pick(1, 2), in = groups * r.pick(1, 2), out = groups * r.pick(1, 3), kernel = r.pick(1, 3);
     const int64_t dilation = r.pick(1, 2), padding = r.pick(0, 2), least = dilation * (kernel - 1) + 1;
@@ -298,13 +309,13 @@ std::vector<OpCase> make_cases() {
         r, conv2d(x, w.t, {}, {.stride = r.pick(1, 3), .padding = padding, .dilation = dilation, .groups = groups}),
         mag / std::max(a.magnitude, 1e-9) * grown, k * rounding(r, d, mag * 3 + k * w.magnitude));
   });
-  both("max_pool2d", [](Run& r) {
+  both("max_pool2d", [](ProgramBuilder& r) {
     const int64_t kernel = r.pick(1, 3);
     const DType d = r.type();
     Item& a = r.leaf(d == boolean ? int32 : d, {r.pick(1, 3), kernel + r.pick(0, 6), kernel + r.pick(0, 6)});
     return moved(a, max_pool2d(a.t, kernel, {.stride = r.pick(0, 2), .padding = r.pick(0, kernel / 2)}));
   });
-  both("conv gradient", [](Run& r) {  // windows that slide back, with a gate
+  both("conv gradient", [](ProgramBuilder& r) {  // windows that slide back, with a gate
     const DType d = r.chance(80) ? float32 : float64;
     const int64_t in = r.pick(1, 3), out = r.pick(1, 3), kernel = r.pick(1, 3), size = kernel + r.pick(0, 6);
     Item a = r.leaf(d, {r.pick(1, 2), in, size}), w = r.leaf(d, {out, in, kernel});
@@ -319,7 +330,7 @@ std::vector<OpCase> make_cases() {
     return finish(r, both, mag, k * k * rounding(r, d, mag));
   });
 
-  both("gather", [](Run& r) {
+  both("gather", [](ProgramBuilder& r) {
     Item& a = r.any();
     if (a.t.rank() == 0 || a.t.numel() == 0) return moved(a, a.t);
     const int64_t axis = r.pick(0, a.t.rank() - 1);
@@ -328,7 +339,7 @@ std::vector<OpCase> make_cases() {
     s[static_cast<size_t>(axis)] = r.pick(1, 4);
     return moved(a, gather(a.t, axis, index_for(r, n, s)));
   });
-  both("scatter_add", [](Run& r) {
+  both("scatter_add", [](ProgramBuilder& r) {
     Item& a = r.any();
     if (a.t.rank() == 0 || a.t.numel() == 0) return moved(a, a.t);
     const int64_t axis = r.pick(0, a.t.rank() - 1);
@@ -340,7 +351,7 @@ std::vector<OpCase> make_cases() {
     return finish(r, scatter_add(a.t, axis, index_for(r, n, s), v.t), mag,
                   a.error + kk * v.error + kk * rounding(r, a.t.dtype(), mag));
   });
-  both("index", [](Run& r) {
+  both("index", [](ProgramBuilder& r) {
     Item& a = r.any();
     if (a.t.rank() == 0 || a.t.numel() == 0) return moved(a, a.t);
     const int64_t n = a.t.shape()[0].value();
@@ -350,53 +361,53 @@ std::vector<OpCase> make_cases() {
 
   add_situation_cases(c);
 
-  real("exp", [](Run& r) { return smooth(r, exp, 3, 21, 21); });
-  real("exp2", [](Run& r) { return smooth(r, exp2, 3, 6, 8); });
-  real("sin", [](Run& r) { return smooth(r, sin, 0, 1, 1); });
-  real("cos", [](Run& r) { return smooth(r, cos, 0, 1, 1); });
-  real("tanh", [](Run& r) { return smooth(r, tanh, 0, 1, 1); });
-  real("sigmoid", [](Run& r) { return smooth(r, sigmoid, 0, 0.25, 1); });
-  real("silu", [](Run& r) { return smooth(r, silu, 8, 1.1, 8); });
-  real("erf", [](Run& r) { return smooth(r, erf, 0, 1.13, 1); });
-  real("gelu", [](Run& r) { return smooth(r, [](Arg x) { return gelu(x); }, 8, 1.13, 8); });
-  real("log", [](Run& r) {
+  real("exp", [](ProgramBuilder& r) { return smooth(r, exp, 3, 21, 21); });
+  real("exp2", [](ProgramBuilder& r) { return smooth(r, exp2, 3, 6, 8); });
+  real("sin", [](ProgramBuilder& r) { return smooth(r, sin, 0, 1, 1); });
+  real("cos", [](ProgramBuilder& r) { return smooth(r, cos, 0, 1, 1); });
+  real("tanh", [](ProgramBuilder& r) { return smooth(r, tanh, 0, 1, 1); });
+  real("sigmoid", [](ProgramBuilder& r) { return smooth(r, sigmoid, 0, 0.25, 1); });
+  real("silu", [](ProgramBuilder& r) { return smooth(r, silu, 8, 1.1, 8); });
+  real("erf", [](ProgramBuilder& r) { return smooth(r, erf, 0, 1.13, 1); });
+  real("gelu", [](ProgramBuilder& r) { return smooth(r, [](Arg x) { return gelu(x); }, 8, 1.13, 8); });
+  real("log", [](ProgramBuilder& r) {
     Item& a = r.floating();
     return finish(r, log(abs(a.t) + 0.5), std::log(a.magnitude + 1.5), 2 * a.error + rounding(r, a.t.dtype(), 4));
   });
-  real("log1p", [](Run& r) {
+  real("log1p", [](ProgramBuilder& r) {
     Item& a = r.floating();
     return finish(r, log1p(abs(a.t)), std::log1p(a.magnitude), a.error + rounding(r, a.t.dtype(), 4));
   });
-  real("expm1", [](Run& r) { return smooth(r, expm1, 3, 21, 20); });
-  real("log2", [](Run& r) {
+  real("expm1", [](ProgramBuilder& r) { return smooth(r, expm1, 3, 21, 20); });
+  real("log2", [](ProgramBuilder& r) {
     Item& a = r.floating();
     return finish(r, log2(abs(a.t) + 0.5), std::log2(a.magnitude + 1.5), 3 * a.error + rounding(r, a.t.dtype(), 6));
   });
-  real("tan", [](Run& r) { return smooth(r, tan, 1, 3.5, 1.6); });
-  real("pow", [](Run& r) {
+  real("tan", [](ProgramBuilder& r) { return smooth(r, tan, 1, 3.5, 1.6); });
+  real("pow", [](ProgramBuilder& r) {
     Item& a = r.floating();
     Item& b = r.like(a);
     return finish(r, pow(clamp(abs(a.t), 0.5, 4), clamp(b.t, -1, 2)), 16,
                   8 * a.error + 23 * b.error + rounding(r, a.t.dtype(), 16));
   });
-  real("sqrt", [](Run& r) {
+  real("sqrt", [](ProgramBuilder& r) {
     Item& a = r.floating();
     return finish(r, sqrt(abs(a.t) + 0.5), std::sqrt(a.magnitude + 0.5),
                   a.error + rounding(r, a.t.dtype(), a.magnitude + 1));
   });
-  real("div", [](Run& r) {
+  real("div", [](ProgramBuilder& r) {
     Item& a = r.floating();
     Item& b = r.like(a);
     return finish(r, a.t / (abs(b.t) + 1.0), a.magnitude,
                   a.error + a.magnitude * (b.error + rounding(r, a.t.dtype(), b.magnitude + 1)));
   });
-  real("mean", [](Run& r) {
+  real("mean", [](ProgramBuilder& r) {
     Item& a = r.floating();
     if (!a.t.numel()) return moved(a, a.t);
     const double n = static_cast<double>(a.t.numel());
     return finish(r, a.t.mean(some_axes(r, a.t)), a.magnitude, a.error + n * rounding(r, a.t.dtype(), a.magnitude));
   });
-  real("softmax", [](Run& r) {
+  real("softmax", [](ProgramBuilder& r) {
     Item& a = r.floating();
     if (a.t.rank() == 0 || !a.t.numel()) return moved(a, a.t);
     const int64_t axis = r.pick(-a.t.rank(), a.t.rank() - 1);

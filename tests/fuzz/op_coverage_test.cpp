@@ -20,7 +20,7 @@ TEST_CASE("every op that tensor calls make has a case in random programs", "[pro
   std::set<Op> met;
   for (uint64_t seed = 1; seed <= 20; ++seed)
     for (const fuzz::OpCase& c : fuzz::op_cases()) {
-      fuzz::Run r(seed, c.in_exact && (seed % 2 || !c.in_real));
+      fuzz::ProgramBuilder r(seed, c.in_exact && (seed % 2 || !c.in_real));
       const fuzz::Item x = c.make(r);
       const ir::GraphScope scope;
       const ir::UOp root = tensor::node_of(x.t);

@@ -40,14 +40,14 @@ constexpr const char* kForms[] = {
     "kernel with several outputs",
 };
 
-void see_stage(const Stage& s, std::set<std::string>& seen) {
-  if (s.kind == StageKind::Scan) {
-    const auto axis = static_cast<size_t>(s.node->reduction().axes[0]);
-    if (s.node->shape[axis].bound() > 4096) seen.insert("SCAN longer than 4096");
+void see_node(const FusionNode& s, std::set<std::string>& seen) {
+  if (s.kind == FusionNodeKind::Scan) {
+    const auto axis = static_cast<size_t>(s.uop->reduction().axes[0]);
+    if (s.uop->shape[axis].bound() > 4096) seen.insert("SCAN longer than 4096");
   }
-  if (s.kind != StageKind::Reduce) return;
-  const ir::ReduceAttr& attr = s.node->reduction();
-  const ir::UOp x = s.node->src[0];
+  if (s.kind != FusionNodeKind::Reduce) return;
+  const ir::ReduceAttr& attr = s.uop->reduction();
+  const ir::UOp x = s.uop->src[0];
   int64_t length = 1;
   for (int64_t a : attr.axes) length *= x->shape[static_cast<size_t>(a)].bound();
   if (attr.combine == Combine::Moments) seen.insert("Moments");
@@ -60,31 +60,31 @@ void see_stage(const Stage& s, std::set<std::string>& seen) {
   if (length % attr.tree.block) seen.insert("sum in blocks, the last one short");
 }
 
-void see_kernel(const Partition& p, const Kernel& k, std::set<std::string>& seen) {
+void see_kernel(const Partition& p, const FusionGroup& k, std::set<std::string>& seen) {
   if (k.outputs.size() > 1) seen.insert("kernel with several outputs");
   if (k.blocks.axis < 0) return;
-  const size_t sums = sums_across(k).size();
-  for (const auto& [s, ranges] : sums_across(k))
-    if (ir::state_count(p.graph.stages[static_cast<size_t>(s)].node->reduction().combine) > 1)
+  const size_t sums = split_reductions_of(k).size();
+  for (const auto& [s, ranges] : split_reductions_of(k))
+    if (ir::accumulator_count(p.graph.nodes[static_cast<size_t>(s)].uop->reduction().combine) > 1)
       seen.insert("several accumulators across outer ranges");
   seen.insert("sum across outer ranges");
   if (sums > 1) seen.insert("several sums across outer ranges");
-  if (k.late.size() > sums) seen.insert("late value made of such a sum");
+  if (k.epilogue.size() > sums) seen.insert("late value made of such a sum");
   if (p.space.bound(k.blocks.axis) % k.blocks.size) seen.insert("sum across outer ranges, the last block short");
 }
 
 }  // namespace
 
-void PlanCoverage::scheduled(const PlanGraph&, const Partition& cut, const Scheduled& made, Policy policy) {
+void PlanCoverage::after_schedule(const PlanGraph&, const Partition& cut, const KernelSchedule& made, Policy policy) {
   if (policy != Policy::Fused) return;
   std::set<std::string> seen;
-  for (const Stage& s : cut.graph.stages) see_stage(s, seen);
-  for (const Kernel& k : cut.kernels) see_kernel(cut, k, seen);
-  for (const Decision& d : cut.decisions)
+  for (const FusionNode& s : cut.graph.nodes) see_node(s, seen);
+  for (const FusionGroup& k : cut.kernels) see_kernel(cut, k, seen);
+  for (const FusionDecision& d : cut.decisions)
     for (auto [reason, form] : {std::pair{"kernel turned over", "kernel turned over"},
                                 {"across the ranges", "sum across the ranges that others go across"}})
       if (std::string_view(d.reason).starts_with(reason)) seen.insert(form);
-  for (const Meeting& m : cut.meetings) {
+  for (const KernelMerge& m : cut.merges) {
     seen.insert("kernels that met");
     seen.insert(fmt::format("met: {}", m.why));
   }

@@ -9,10 +9,10 @@
 namespace fuzz {
 
 /// Counts the fused plans that are decided while it lives.
-class PlanCoverage final : public sinter::schedule::Witness {
+class PlanCoverage final : public sinter::schedule::ScheduleObserver {
  public:
-  void scheduled(const sinter::schedule::PlanGraph& plan, const sinter::schedule::Partition& cut,
-                 const sinter::schedule::Scheduled& made, sinter::schedule::Policy policy) override;
+  void after_schedule(const sinter::schedule::PlanGraph& plan, const sinter::schedule::Partition& cut,
+                      const sinter::schedule::KernelSchedule& made, sinter::schedule::Policy policy) override;
 
   /// A line per form: how many plans have it.
   std::string table() const;

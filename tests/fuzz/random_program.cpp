@@ -16,7 +16,7 @@ using namespace sinter;
 namespace {
 
 /// Rows beyond the 16 KiB from where on reductions are joined; matrices tall enough for sums across their rows.
-std::vector<Shape> long_shapes(Run& r) {
+std::vector<Shape> long_shapes(ProgramBuilder& r) {
   const int64_t few = r.pick(1, 3);
   switch (r.pick(0, 5)) {
     default: {
@@ -49,12 +49,12 @@ Program::Program(uint64_t seed, bool exact, int ops, std::vector<std::string_vie
   if (sizes_ == Sizes::Long && often_.empty()) often_.assign(std::begin(kAlongRows), std::end(kAlongRows));
 }
 
-Run::Run(uint64_t seed, bool exact, Coverage* coverage, Sizes sizes)
+ProgramBuilder::ProgramBuilder(uint64_t seed, bool exact, Coverage* coverage, Sizes sizes)
     : exact(exact), random(seed), generator(seed), coverage_(coverage) {
   if (sizes == Sizes::Long) family_ = long_shapes(*this);
 }
 
-Item& Run::any() {
+Item& ProgramBuilder::any() {
   if (pool.size() < 3) {
     const DType kind = type();
     Shape s = shape();
@@ -65,20 +65,20 @@ Item& Run::any() {
               static_cast<size_t>(pick(0, static_cast<int64_t>(std::min<size_t>(pool.size(), 8)) - 1))];
 }
 
-DType Run::type() {
+DType ProgramBuilder::type() {
   static constexpr DType common[] = {float32, float32, float32, float64, int32, int64, uint8, boolean};
   static constexpr DType rare[] = {int8, int16, uint16, uint16, uint32, uint64, float16, float16, bfloat16, bfloat16};
   if (!exact) return chance(60) ? float32 : chance(40) ? float64 : chance(50) ? float16 : bfloat16;
   return chance(45) ? rare[pick(0, 9)] : common[pick(0, 7)];
 }
 
-Item& Run::of(const std::function<bool(DType)>& good, DType otherwise) {
+Item& ProgramBuilder::of(const std::function<bool(DType)>& good, DType otherwise) {
   for (int i = 0; i < 4; ++i)
     if (Item& x = any(); good(x.t.dtype())) return x;
   return leaf(otherwise, shape());
 }
 
-Shape Run::shape(size_t lowest_rank) {
+Shape ProgramBuilder::shape(size_t lowest_rank) {
   if (!family_.empty()) return family_[static_cast<size_t>(pick(0, static_cast<int64_t>(family_.size()) - 1))];
   static constexpr int64_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 16, 17, 33};
   Shape s;
@@ -88,7 +88,7 @@ Shape Run::shape(size_t lowest_rank) {
   return s;
 }
 
-Item& Run::leaf(DType dtype, const Shape& shape, int64_t low, int64_t high) {
+Item& ProgramBuilder::leaf(DType dtype, const Shape& shape, int64_t low, int64_t high) {
   const int64_t n = shape.numel();
   if (is_unsigned(dtype)) low = 0;
   if (dtype == boolean) high = 1;
@@ -108,7 +108,7 @@ Item& Run::leaf(DType dtype, const Shape& shape, int64_t low, int64_t high) {
   return pool.emplace_back(Item{t, static_cast<double>(std::max(-low, high)), 0});
 }
 
-Item& Run::like(const Item& x) {
+Item& ProgramBuilder::like(const Item& x) {
   for (size_t i = 0; i < pool.size(); ++i)
     if (Item& y = pool[pool.size() - 1 - i]; y.t.shape() == x.t.shape() && y.t.dtype() == x.t.dtype() && chance(50))
       return y;
@@ -158,15 +158,15 @@ std::vector<Result> read_all(const std::vector<std::pair<const OpCase*, Item>>& 
   return out;
 }
 
-Built Program::build(Coverage* coverage, std::string* text) const {
-  Run r(seed_, exact_, coverage, sizes_);
+BuiltProgram Program::build(Coverage* coverage, std::string* text) const {
+  ProgramBuilder r(seed_, exact_, coverage, sizes_);
   std::vector<const OpCase*> usable, favourites;
   for (const OpCase& c : op_cases())
     if (exact_ ? c.in_exact : c.in_real) {
       usable.push_back(&c);
       if (std::find(often_.begin(), often_.end(), c.name) != often_.end()) favourites.push_back(&c);
     }
-  Built out;
+  BuiltProgram out;
   for (int i = 0; i < ops_; ++i) {
     std::vector<const OpCase*>& from = !favourites.empty() && r.chance(50) ? favourites : usable;
     const OpCase* c = from[static_cast<size_t>(r.pick(0, static_cast<int64_t>(from.size()) - 1))];
@@ -194,14 +194,14 @@ Built Program::build(Coverage* coverage, std::string* text) const {
   return out;
 }
 
-std::vector<Tensor> Built::asked_tensors() const {
+std::vector<Tensor> BuiltProgram::asked_tensors() const {
   std::vector<Tensor> out;
   for (const size_t i : asked) out.push_back(made[i].second.t);
   return out;
 }
 
 std::vector<Result> Program::run(Coverage* coverage) const {
-  const Built built = build(coverage);
+  const BuiltProgram built = build(coverage);
   realize_all(built.asked_tensors());
   std::vector<std::pair<const OpCase*, Item>> asked;
   for (const size_t i : built.asked) asked.push_back(built.made[i]);
@@ -225,7 +225,7 @@ std::string Program::listing() const {
                                  exact_ ? "exact" : "real");
   debug::set_executor(debug::Executor::Interpreter);
   try {
-    const Built built = build(nullptr, &text);
+    const BuiltProgram built = build(nullptr, &text);
     realize_all(built.asked_tensors());
   } catch (const std::exception& e) { text += fmt::format("  then: {}\n", e.what()); }
   debug::set_executor(debug::Executor::Compiled);

@@ -33,7 +33,7 @@ enum class Sizes : uint8_t { Small, Long };
 struct OpCase;
 
 /// A program that nobody has asked for anything yet.
-struct Built {
+struct BuiltProgram {
   std::deque<Item> pool;  ///< each value, leaves too, as updates have left it
   std::vector<std::pair<const OpCase*, Item>> made;
   std::vector<size_t> asked;  ///< of `made`: the last, and some others
@@ -54,7 +54,7 @@ class Program {
   /// Half of the ops are drawn from `often`, if it names any; of a long program, else from what goes along rows.
   Program(uint64_t seed, bool exact, int ops, std::vector<std::string_view> often = {}, Sizes sizes = Sizes::Small);
   /// `text` gets a line per op.
-  Built build(Coverage* coverage = nullptr, std::string* text = nullptr) const;
+  BuiltProgram build(Coverage* coverage = nullptr, std::string* text = nullptr) const;
   /// Builds and runs the program as the library is now configured, and reads what it is asked for.
   std::vector<Result> run(Coverage* coverage = nullptr) const;
   /// The ops in order with the types and shapes of what they make, for reports. Runs the program on the interpreter.
@@ -79,9 +79,9 @@ std::string difference(const std::vector<Result>& a, const std::vector<Result>& 
 std::string disagreement(const Program& program, bool exact, Coverage* coverage = nullptr);
 
 /// The state of one run, which the op table works on.
-class Run {
+class ProgramBuilder {
  public:
-  Run(uint64_t seed, bool exact, Coverage* coverage = nullptr, Sizes sizes = Sizes::Small);
+  ProgramBuilder(uint64_t seed, bool exact, Coverage* coverage = nullptr, Sizes sizes = Sizes::Small);
   int64_t pick(int64_t low, int64_t high) {
     return low + static_cast<int64_t>(random() % static_cast<uint64_t>(high - low + 1));
   }
@@ -123,7 +123,7 @@ class Run {
 struct OpCase {
   const char* name;
   bool in_exact, in_real;
-  std::function<Item(Run&)> make;
+  std::function<Item(ProgramBuilder&)> make;
 };
 /// Every op that programs are made of.
 const std::vector<OpCase>& op_cases();

@@ -12,12 +12,12 @@ using namespace sinter;
 namespace {
 
 /// Along the last axis often: that is where rows are long.
-Axes row_axes(Run& r, const Tensor& t) {
+Axes row_axes(ProgramBuilder& r, const Tensor& t) {
   if (t.rank() && r.chance(50)) return {-1};
   return some_axes(r, t);
 }
 
-Item variance(Run& r) {
+Item variance(ProgramBuilder& r) {
   Item& a = r.floating();
   if (!a.t.numel()) return moved(a, a.t);
   const DType d = a.t.dtype();
@@ -42,7 +42,7 @@ Item variance(Run& r) {
 }
 
 /// Some elements are infinite or NaN.
-Tensor spoilt(Run& r, const Tensor& x) {
+Tensor spoilt(ProgramBuilder& r, const Tensor& x) {
   const Tensor place = arange(x.numel()).reshape(x.shape());
   static constexpr double kWhat[] = {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(),
                                      std::numeric_limits<double>::quiet_NaN()};
@@ -55,7 +55,7 @@ Tensor spoilt(Run& r, const Tensor& x) {
 }
 Tensor mended(const Tensor& t) { return where(t != t, 7.0, where(isinf(t), where(t > 0, 5.0, -5.0), t)); }
 
-Item exponents(Run& r) {
+Item exponents(ProgramBuilder& r) {
   Item& a = r.floating();
   if (!a.t.numel() || a.t.rank() == 0) return moved(a, a.t);
   const DType d = a.t.dtype();
@@ -89,7 +89,7 @@ Item exponents(Run& r) {
 }
 
 /// Sums along rows, along columns and over everything, of values that wait for the rows.
-Item sums_both_ways(Run& r) {
+Item sums_both_ways(ProgramBuilder& r) {
   const DType d = r.chance(80) ? float32 : float64;
   Item a = r.leaf(d, r.shape(1));
   Item b = r.like(a);
@@ -114,7 +114,7 @@ Item sums_both_ways(Run& r) {
 }
 
 /// Sums over the same elements, of which one value is made.
-Item weighted_sum(Run& r) {
+Item weighted_sum(ProgramBuilder& r) {
   const DType d = r.chance(80) ? float32 : float64;
   Item a = r.leaf(d, r.shape(1));
   if (!a.t.numel()) return a;
@@ -128,7 +128,7 @@ Item weighted_sum(Run& r) {
 }
 
 /// A value that is needed again behind a kernel which waits for it.
-Item detour(Run& r) {
+Item detour(ProgramBuilder& r) {
   const DType d = r.chance(80) ? float32 : float64;
   Item a = r.leaf(d, r.shape(1));
   const Tensor x = a.t * 2 + 1, sums = x.sum({-1}, true);
@@ -140,7 +140,7 @@ Item detour(Run& r) {
 }
 
 /// What training makes of rows: sums across them for parameters, and their own gradient, together.
-Item row_gradient(Run& r) {
+Item row_gradient(ProgramBuilder& r) {
   const DType d = r.chance(80) ? float32 : float64;
   Shape shape = r.shape(2);
   if (shape.rank() < 2) shape = {3, shape[0]};

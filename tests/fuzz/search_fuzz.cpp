@@ -20,7 +20,7 @@ uint64_t setting(const char* name, uint64_t otherwise) {
 TEST_CASE("random programs agree when their kernels are searched for", "[search]") {
   const uint64_t count = setting("FUZZ_SEARCHES", 20), first = setting("FUZZ_SEED", 1);
   const runtime_test::FreshCache cache;
-  const runtime_test::Setting beam("SINTER_BEAM", "2");
+  const runtime_test::ScopedEnv beam("SINTER_BEAM", "2");
   for (uint64_t seed = first; seed < first + count; ++seed) {
     const bool exact = seed % 3 != 2;
     const fuzz::Program program(seed, exact, 4 + static_cast<int>(seed % 17));

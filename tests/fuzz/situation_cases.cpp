@@ -12,7 +12,7 @@ using namespace sinter;
 namespace {
 
 /// A version in place, and readers of the one before, in one plan.
-Item update(Run& r) {
+Item update(ProgramBuilder& r) {
   const DType d = r.chance(15) ? float32 : r.type();
   const int64_t n = r.pick(2, 20);
   Item x = r.leaf(d, {n, n}), w = r.leaf(d, {n, n});
@@ -53,7 +53,7 @@ Item update(Run& r) {
 }
 
 /// One skeleton, other numbers.
-Item repeat(Run& r) {
+Item repeat(ProgramBuilder& r) {
   Item& a = r.leaf(r.chance(50) ? float32 : float64, r.shape(1));
   Tensor x = a.t;
   x.realize();
@@ -71,7 +71,7 @@ Item repeat(Run& r) {
 }
 
 /// Kernels that differ in their buffers only.
-Item twins(Run& r) {
+Item twins(ProgramBuilder& r) {
   const Shape shape = r.shape(1);
   Tensor sums[3];
   double m = 0;
@@ -85,7 +85,7 @@ Item twins(Run& r) {
 }
 
 /// With lanes, their tail and, in real programs, roundings that depend on the order.
-Item long_sum(Run& r) {
+Item long_sum(ProgramBuilder& r) {
   const DType d = r.chance(70) ? float32 : float64;
   const int64_t n = r.pick(64, 150);
   Item& a = r.leaf(d, {r.pick(1, 5), n});
@@ -96,7 +96,7 @@ Item long_sum(Run& r) {
   return finish(r, t, m * k, k * rounding(r, d, m * k) * 4);
 }
 
-Item not_numbers(Run& r) {
+Item not_numbers(ProgramBuilder& r) {
   const DType d = r.chance(50) ? float32 : float64;
   const Shape shape = r.shape(1);
   Item &a = r.leaf(d, shape), &b = r.leaf(d, shape);
@@ -106,7 +106,7 @@ Item not_numbers(Run& r) {
   return Item{where(t != t, 5.0, t), 6, 0};
 }
 
-Item saturate(Run& r) {
+Item saturate(ProgramBuilder& r) {
   const DType d = r.chance(50) ? float32 : float64;
   static constexpr DType kinds[] = {int8, int16, int32, int64, uint8, uint16, uint32, uint64};
   Item& a = r.leaf(d, r.shape());
@@ -114,7 +114,7 @@ Item saturate(Run& r) {
   return Item{t % 13, 13, 0};
 }
 
-Item truth(Run& r) { return Item{(r.floating().t * 0.5).to(boolean), 1, 0}; }
+Item truth(ProgramBuilder& r) { return Item{(r.floating().t * 0.5).to(boolean), 1, 0}; }
 
 }  // namespace
 

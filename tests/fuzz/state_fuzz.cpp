@@ -278,7 +278,7 @@ class Program {
 
   /// A plan that does not compile: everything stays as it was.
   void fault(const Both& x) {
-    runtime::faults().refuse = [](ir::Op) { return true; };
+    runtime::fault_injection().refuse = [](ir::Op) { return true; };
     const bool stepping = chance(.5);
     try {
       if (stepping) {
@@ -288,7 +288,7 @@ class Program {
         compare(x, "though a plan was refused");
       }
     } catch (const CompileError&) { ++tally_.refused; }
-    runtime::faults().refuse = {};
+    runtime::fault_injection().refuse = {};
   }
 
   /// A read where memory is short: the value, or OutOfMemory, and everything is still to be had.
@@ -321,7 +321,7 @@ class Program {
   void crash() {
     both([&] { (matmul(params_[0].t, params_[1].t) * params_[0].t).sum().backward(); },
          [&] { eager::sum(mul(matmul(params_[0].e, params_[1].e), params_[0].e)).backward(false); });
-    runtime::faults().fail_at_launch = static_cast<int>(below(6));
+    runtime::fault_injection().fail_at_launch = static_cast<int>(below(6));
     try {
       step();
     } catch (const BackendError&) {}
@@ -333,7 +333,7 @@ class Program {
             compare(b, "after a crash");
           } catch (const BackendError&) { ++tally_.errors_after_crash; }
         }
-    runtime::faults().fail_at_launch = -1;
+    runtime::fault_injection().fail_at_launch = -1;
   }
 
   std::mt19937_64 rnd_;
@@ -350,14 +350,14 @@ class Program {
 
 /// What is wrong with the program of this seed; nothing if all agrees.
 std::optional<std::string> failure_of(uint64_t seed, Tally& tally) {
-  const Count before;
+  const CounterDelta before;
   std::optional<std::string> failure;
   try {
     Program(seed, tally).run(60);
   } catch (const std::exception& e) { failure = e.what(); }
   eager::world() = {};
-  runtime::faults().refuse = {};
-  runtime::faults().fail_at_launch = -1;
+  runtime::fault_injection().refuse = {};
+  runtime::fault_injection().fail_at_launch = -1;
   if (!failure && (before.nodes() || before.buffers()))
     failure = "program " + std::to_string(seed) + ": " + std::to_string(before.nodes()) + " nodes and " +
               std::to_string(before.buffers()) + " buffers are left";
@@ -373,7 +373,7 @@ uint64_t programs() {
 
 TEST_CASE("random state programs agree with the eager reference", "[state]") {
   debug::set_executor(GENERATE(debug::Executor::Interpreter, debug::Executor::Compiled));
-  const Clean clean;
+  const LeakCheck clean;
   Tally tally;
   for (uint64_t seed = 0; seed < programs(); ++seed)
     if (const auto failure = failure_of(seed, tally)) FAIL(*failure);
@@ -415,15 +415,15 @@ TEST_CASE("each wrong rule of state is found by the random programs", "[.mutants
   Tally tally;
   const auto failure = [&](uint64_t seed) {
     debug::set_executor(debug::Executor::Interpreter);
-    runtime::faults().check_plans = true;
+    runtime::fault_injection().check_plans = true;
     const auto out = failure_of(seed, tally);
-    runtime::faults().check_plans = false;
+    runtime::fault_injection().check_plans = false;
     return out;
   };
   std::optional<std::string> found;
   uint64_t seed = 0;
   {
-    const fuzz::Fault fault(row.mutant);
+    const fuzz::ScopedMutant fault(row.mutant);
     while (!found && ++seed < 10000) found = failure(seed);
   }
   INFO(found.value_or("not found"));

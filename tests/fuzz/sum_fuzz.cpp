@@ -190,11 +190,11 @@ std::string fault_of(const Sum& s) {
     debug::set_executor(debug::Executor::Compiled);
     if (fused != unfused) return "the unfused form has other bits";
     if (default_device() == Device::cpu()) {
-      const int before = runtime::cpu::pool().threads();
-      runtime::cpu::pool().resize(before == 3 ? 2 : 3);
+      const int before = runtime::cpu::thread_pool().threads();
+      runtime::cpu::thread_pool().resize(before == 3 ? 2 : 3);
       debug::clear_plans();
       const std::vector<double> shared = narrow();
-      runtime::cpu::pool().resize(before);
+      runtime::cpu::thread_pool().resize(before);
       if (fused != shared) return "another number of threads has other bits";
     }
     return {};
@@ -226,7 +226,7 @@ TEST_CASE("random long sums have the error of blocks, and bits of their own", "[
 }
 
 TEST_CASE("SINTER_CHECK passes random long sums", "[sums]") {
-  const runtime_test::Setting check("SINTER_CHECK", "1");
+  const runtime_test::ScopedEnv check("SINTER_CHECK", "1");
   debug::clear_plans();
   for (uint64_t seed = 1; seed <= 30 / SINTER_TEST_SHARE; ++seed) {
     const Sum s = drawn(seed, 13);
@@ -249,7 +249,7 @@ TEST_CASE("each wrong rule of long sums is found by the random ones", "[.mutants
   std::string found;
   uint64_t seed = 0;
   {
-    const fuzz::Fault fault(row.mutant);
+    const fuzz::ScopedMutant fault(row.mutant);
     while (found.empty() && ++seed < 400) found = fault_of(seed);
   }
   INFO(found);

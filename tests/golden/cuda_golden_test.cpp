@@ -14,7 +14,7 @@ namespace {
 
 /// One of each kind; none where there is no NVRTC, with the reason.
 std::vector<runtime::Target> targets() {
-  const gpu::FoundNvrtc& nvrtc = gpu::find_nvrtc();
+  const gpu::NvrtcLibrary& nvrtc = gpu::find_nvrtc();
   if (!nvrtc.table) {
     std::cout << "SKIP: " << nvrtc.reason << "\n";
     return {};

@@ -21,11 +21,11 @@
 #include "unit/runtime_support.h"
 
 using namespace sinter;
-using codegen::Code;
 using codegen::Id;
 using codegen::Inst;
+using codegen::InstCode;
 using codegen::Instructions;
-using codegen::Lowered;
+using codegen::LoweredKernel;
 
 namespace {
 
@@ -48,9 +48,9 @@ runtime::Array filled(DType dtype, std::vector<int64_t> shape) {
   return a;
 }
 
-void add(std::vector<Subject>& all, const golden::Program& program, const schedule::Written& written) {
+void add(std::vector<Subject>& all, const golden::Program& program, const plan::KernelSources& written) {
   const runtime::Plan& plan = written.scheduled.plan;
-  for (const runtime::Step& step : plan.steps) {
+  for (const runtime::PlanStep& step : plan.steps) {
     Subject s{program.name, written.scheduled.kernels[static_cast<size_t>(step.program)], {}, {}, {}};
     for (int b : step.buffers) {
       const runtime::PlanBuffer& buffer = plan.buffers[static_cast<size_t>(b)];
@@ -86,17 +86,17 @@ std::vector<Subject> subjects(const runtime::Target& target) {
 /// What a kernel leaves in memory, or how it ended.
 struct Outcome {
   std::string fault;
-  std::vector<runtime::PooledVector<std::byte>> memory;
+  std::vector<runtime::PoolVector<std::byte>> memory;
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
 
-Outcome run(const Subject& s, const Lowered& code) {
+Outcome run(const Subject& s, const LoweredKernel& code) {
   auto gpu = runtime::cuda::Context::get(0);
   const runtime::KernelSource source = codegen::render(code, s.kernel.name, gpu->target());
   Outcome out;
   try {
     const auto program = runtime::compile({&source, 1}, gpu->target()).at(0);
-    out.memory = launched(*gpu, *program, program->points(s.outer), s.memory, s.numbers);
+    out.memory = launched(*gpu, *program, program->task_count(s.outer), s.memory, s.numbers);
   } catch (const BackendError& e) {  // the context is lost with what it held
     out.fault = e.what();
     gpu.reset();
@@ -119,7 +119,7 @@ Id add_first(Instructions& code, Inst inst) {
   return id;
 }
 Id number(Instructions& code, DType dtype, ir::Scalar value) {
-  Inst n{Code::Const, {dtype, 1}, {}};
+  Inst n{InstCode::Const, {dtype, 1}, {}};
   n.number = value;
   return add_first(code, std::move(n));
 }
@@ -136,29 +136,29 @@ std::vector<Mutant> mutants(const Instructions& code) {
     for (size_t at = 0; at < code.blocks[b].size(); ++at) {
       const Id id = code.blocks[b][at];
       const Inst& n = code[id];
-      auto constant = [&](Id s) { return code[s].code == Code::Const && code[s].type.dtype == DType::Index; };
-      if (n.code == Code::Barrier)
+      auto constant = [&](Id s) { return code[s].code == InstCode::Const && code[s].type.dtype == DType::Index; };
+      if (n.code == InstCode::Barrier)
         edit(fmt::format("barrier {} dropped", id),
              [&](Instructions& c) { c.blocks[b].erase(c.blocks[b].begin() + static_cast<std::ptrdiff_t>(at)); });
-      if (n.code == Code::Loop && constant(n.src[1]))
+      if (n.code == InstCode::Loop && constant(n.src[1]))
         edit(fmt::format("loop {} one turn longer", id),
              [&](Instructions& c) { c[id].src[1] = index(c, code[n.src[1]].number.as_int() + n.imm); });
-      if (n.code == Code::Alu && n.op == ir::Op::Lt)
+      if (n.code == InstCode::Alu && n.op == ir::Op::Lt)
         for (size_t s = 0; s < 2; ++s)
           if (constant(n.src[s]))
             edit(fmt::format("bound {} wider", id),
                  [&](Instructions& c) { c[id].src[s] = index(c, code[n.src[s]].number.as_int() + (s ? 1 : -1)); });
-      if (n.code == Code::Accumulator && code[n.src[0]].code == Code::Const)
+      if (n.code == InstCode::Accumulator && code[n.src[0]].code == InstCode::Const)
         edit(fmt::format("accumulator {} begins elsewhere", id), [&](Instructions& c) {
           c[id].src[0] = number(
               c, n.type.dtype,
               is_float(n.type.dtype) ? ir::Scalar::of(n.type.dtype, 3.0) : ir::Scalar::of(n.type.dtype, int64_t{3}));
         });
-      const bool shared = (n.code == Code::Load || n.code == Code::Store) && n.imm >= code.params;
+      const bool shared = (n.code == InstCode::Load || n.code == InstCode::Store) && n.imm >= code.params;
       if (shared)
         edit(fmt::format("shared index of {} moved on", id), [&](Instructions& c) {
           const Id one = index(c, std::max(n.type.lanes, code[n.src.back()].type.lanes));
-          c.insts.push_back({Code::Alu, {DType::Index, 1}, {n.src[0], one}, ir::Op::Add});
+          c.insts.push_back({InstCode::Alu, {DType::Index, 1}, {n.src[0], one}, ir::Op::Add});
           const Id moved = static_cast<Id>(c.insts.size()) - 1;
           auto& block = c.blocks[b];
           block.insert(std::find(block.begin(), block.end(), id), moved);
@@ -172,23 +172,24 @@ std::vector<Mutant> mutants(const Instructions& code) {
 
 TEST_CASE("edits of golden kernels for GPUs are found", "[golden][cuda]") {
   const std::vector<Subject> all = subjects(runtime::cuda_target({}));  // their tensors lie on the CPU
-  const runtime_test::Setting device("SINTER_DEVICE", "cuda-sim");
+  const runtime_test::ScopedEnv device("SINTER_DEVICE", "cuda-sim");
   const runtime::Target target = runtime::cuda::Context::get(0)->target();
   int caught = 0;
   std::string survivors;
   for (const Subject& s : all) {
-    const codegen::Prepared prepared = codegen::prepare(s.kernel, target);
-    const Lowered plain =
-        codegen::lower(prepared, target, codegen::heuristic(prepared.main, target),
-                       prepared.finish ? codegen::heuristic(*prepared.finish, target) : std::vector<codegen::Opt>{});
+    const codegen::NormalizedKernel normalized = codegen::normalize(s.kernel, target);
+    const LoweredKernel plain =
+        codegen::lower(normalized, target, codegen::heuristic(normalized.main, target),
+                       normalized.epilogue_kernel ? codegen::heuristic(*normalized.epilogue_kernel, target)
+                                                  : std::vector<codegen::Opt>{});
     const Outcome right = run(s, plain);
     INFO(s.program << ", " << s.kernel.name << ": " << right.fault);
     REQUIRE(right.fault.empty());
     for (const bool finish : {false, true}) {
-      if (finish && !plain.finish) continue;
-      for (Mutant& m : mutants(finish ? *plain.finish : plain.main)) {
-        Lowered changed = plain;
-        (finish ? *changed.finish : changed.main) = std::move(m.code);
+      if (finish && !plain.epilogue_kernel) continue;
+      for (Mutant& m : mutants(finish ? *plain.epilogue_kernel : plain.main)) {
+        LoweredKernel changed = plain;
+        (finish ? *changed.epilogue_kernel : changed.main) = std::move(m.code);
         if (is_equal(s, m.what)) continue;
         if (run(s, changed) == right)
           survivors += fmt::format("{} {}{}: {}\n", s.program, s.kernel.name, finish ? " finish" : "", m.what);

@@ -40,7 +40,7 @@ class Recorder final : public runtime::LogSink {
 
  private:
   std::vector<Section>& sections_;
-  const runtime_test::Setting debug_{"DEBUG", "5"};
+  const runtime_test::ScopedEnv debug_{"DEBUG", "5"};
   LogSink* before_;
 };
 
@@ -57,7 +57,7 @@ std::vector<Section> follow(const golden::Program& program) {
   }
   {
     const Recorder recorder(sections);
-    const schedule::Written explained = tensor::explain(tensors, runtime::reference_target());
+    const plan::KernelSources explained = tensor::explain(tensors, runtime::reference_target());
     for (size_t k = 0; k < explained.sources.size(); ++k)
       sections.push_back({explained.scheduled.kernels[k].name + " in C", explained.sources[k].text});
   }

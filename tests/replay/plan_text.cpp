@@ -36,9 +36,9 @@ std::string to_text(const PlanGraph& plan, Policy policy) {
 
 RecordedPlan parse_plan(std::string_view text) {
   const size_t line = text.find('\n');
-  ir::Cursor c{text.substr(0, line), "the head of a plan"};
+  ir::TextCursor c{text.substr(0, line), "the head of a plan"};
   c.expect("plan");
-  RecordedPlan out{{}, c.take("fused") ? Policy::Fused : (c.expect("unfused"), Policy::Unfused)};
+  RecordedPlan out{{}, c.consume("fused") ? Policy::Fused : (c.expect("unfused"), Policy::Unfused)};
   const auto count = [&](const char* what) {
     c.expect(what);
     return c.integer<size_t>();
@@ -46,7 +46,7 @@ RecordedPlan parse_plan(std::string_view text) {
   const size_t slots = count("slots"), args = count("args"), vars = count("vars");
   std::vector<int> homes;
   c.expect("homes");
-  for (c.expect("["); !c.take("]"); homes.push_back(c.integer<int>()))
+  for (c.expect("["); !c.consume("]"); homes.push_back(c.integer<int>()))
     if (!homes.empty()) c.expect(",");
 
   PlanGraph& plan = out.graph;

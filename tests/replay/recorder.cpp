@@ -18,11 +18,11 @@ using namespace sinter::schedule;
 /// Plans of more nodes take seconds; what they are made of, smaller ones have too.
 constexpr size_t kMostNodes = 4000;
 
-class Recorder final : public Witness {
+class Recorder final : public ScheduleObserver {
  public:
-  explicit Recorder(std::string folder) : Witness(false), folder_(std::move(folder)) {}
+  explicit Recorder(std::string folder) : ScheduleObserver(false), folder_(std::move(folder)) {}
 
-  void given(const PlanGraph& plan, Policy policy) override {
+  void before_schedule(const PlanGraph& plan, Policy policy) override {
     if (sinter::ir::topological(values_of(plan)).size() > kMostNodes) return;
     const std::string text = replay::to_text(plan, policy);
     const std::lock_guard lock(mutex_);

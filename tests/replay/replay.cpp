@@ -79,15 +79,16 @@ std::string without_comments(const std::string& text) {
 
 /// The kernels of a plan, each under the name `kernel`, and its launches; or what was thrown.
 std::string write(replay::RecordedPlan plan, const Target& target, size_t& kernels) try {
-  const schedule::Scheduled scheduled = schedule::schedule(std::move(plan.graph), target, plan.policy);
+  const schedule::KernelSchedule scheduled = schedule::schedule(std::move(plan.graph), target, plan.policy);
   std::string out = to_string(scheduled.plan);
-  for (const runtime::Step& s : scheduled.plan.steps)
-    out += fmt::format("-- step of {} ns, variables {}, section of {}\n", s.time, fmt::join(s.vars, " "), s.whole);
+  for (const runtime::PlanStep& s : scheduled.plan.steps)
+    out += fmt::format("-- step of {} ns, variables {}, section of {}\n", s.time, fmt::join(s.vars, " "), s.section_of);
   for (const codegen::Kernel& kernel : scheduled.kernels) {
-    runtime::KernelSource source =
-        plan.policy == schedule::Policy::Unfused ? codegen::write(kernel, target, {}) : codegen::write(kernel, target);
+    runtime::KernelSource source = plan.policy == schedule::Policy::Unfused
+                                       ? codegen::generate_source(kernel, target, {})
+                                       : codegen::generate_source(kernel, target);
     out += fmt::format("-- blocks {} scratch {} threads {} finish {} of {} shared {}\n", fmt::join(source.blocks, " "),
-                       source.scratch, source.threads, source.finish_threads, source.finish_points, source.shared);
+                       source.scratch, source.threads, source.epilogue_threads, source.epilogue_blocks, source.shared);
     for (size_t at = 0; (at = source.text.find(source.name, at)) != std::string::npos; at += 6)
       source.text.replace(at, source.name.size(), "kernel");
     out += without_comments(source.text);

@@ -165,9 +165,9 @@ TEST_CASE("N7 the mode is that of the evaluation, and what is stored stays", "[s
     std::thread([&] { seen = denormals(s * 0.01); }).join();
     CHECK(seen == (flush ? 0 : 2));
   }
-  for (const float_modes::Mode& mode : float_modes::kModes) {  // the caller's floats are its own
+  for (const float_modes::FloatMode& mode : float_modes::kModes) {  // the caller's floats are its own
     const Flush on;
-    const float_modes::Scope scope(mode);
+    const float_modes::ScopedFloatMode scope(mode);
     const bool zeros = denormals(s * 0.01) == 0;
     const bool held = scope.holds();
     CAPTURE(mode.name);
@@ -178,9 +178,9 @@ TEST_CASE("N7 the mode is that of the evaluation, and what is stored stays", "[s
 
 TEST_CASE("N7 fused, unfused and on any number of threads the zeros are the same", "[semantics]") {
   const OnCpu cpu;
-  const Clean clean;
+  const LeakCheck clean;
   const Flush on;
-  const int before = runtime::cpu::pool().threads();
+  const int before = runtime::cpu::thread_pool().threads();
   const Tensor x = tiny(1 << 16, std::numeric_limits<float>::min() * 4, float32).reshape({256, 256});
   const auto program = [&] {
     const Tensor y = x * 0.1 + x.transpose() * 0.07, z = tanh(y * 3.0) - y * 2.9;
@@ -190,11 +190,11 @@ TEST_CASE("N7 fused, unfused and on any number of threads the zeros are the same
   for (const debug::Executor executor : {debug::Executor::Compiled, debug::Executor::Unfused})
     for (const int threads : {1, 2, 3, 7}) {
       debug::set_executor(executor);
-      runtime::cpu::pool().resize(threads);
+      runtime::cpu::thread_pool().resize(threads);
       all.push_back(program().to_bytes());
     }
   debug::set_executor(debug::Executor::Compiled);
-  runtime::cpu::pool().resize(before);
+  runtime::cpu::thread_pool().resize(before);
   for (const auto& bytes : all) CHECK(bytes == all[0]);
 }
 

@@ -184,11 +184,11 @@ TEST_CASE("N6 numbers enter and leave as ever, whatever the caller has set for i
   ON_EACH_EXECUTOR();
   for (const Way& way : ways()) {
     const std::string expected = anew(way);
-    for (const float_modes::Mode& mode : float_modes::kModes) {
+    for (const float_modes::FloatMode& mode : float_modes::kModes) {
       std::string got;
       bool held;
       {
-        const float_modes::Scope scope(mode);
+        const float_modes::ScopedFloatMode scope(mode);
         got = anew(way);
         held = scope.holds();
       }
@@ -200,13 +200,13 @@ TEST_CASE("N6 numbers enter and leave as ever, whatever the caller has set for i
 }
 
 TEST_CASE("N6 functions of the program see what it has set for its floats", "[semantics]") {
-  const Clean clean;
-  for (const float_modes::Mode& mode : float_modes::kModes) {
+  const LeakCheck clean;
+  for (const float_modes::FloatMode& mode : float_modes::kModes) {
     bool jitted = false, scheduled = false, thrown = false;
     {
       Tensor w = from({0.5f}).requires_grad();
       optim::SGD rule({w}, {.lr = 0.5});
-      const float_modes::Scope scope(mode);
+      const float_modes::ScopedFloatMode scope(mode);
       auto f = jit([&](const Tensor& x) {
         jitted = scope.holds();
         return x + x;

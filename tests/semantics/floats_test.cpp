@@ -51,22 +51,22 @@ TEST_CASE("F1 products and sums round separately, but for a sum of products", "[
 }
 
 TEST_CASE("F2 the order of a reduction follows from the reduction, not from threads or consumers", "[semantics]") {
-  const Clean clean;
+  const LeakCheck clean;
   Tensor x = noise32({64, 1000});
   std::vector<F32> results;
-  const int before = runtime::cpu::pool().threads();
+  const int before = runtime::cpu::thread_pool().threads();
   for (const int threads : {1, 2, 3}) {
-    runtime::cpu::pool().resize(threads);
+    runtime::cpu::thread_pool().resize(threads);
     results.push_back(floats(x.sum(1)));
     results.push_back(floats(exp(x.sum(1) * 0.0) * x.sum(1)));  // another consumer, the same sums
     results.push_back(floats(x.sum(1).reshape({8, 8}).reshape({64})));
   }
-  runtime::cpu::pool().resize(before);
+  runtime::cpu::thread_pool().resize(before);
   for (const F32& r : results) CHECK(same_bits(r, results[0]));
 }
 
 TEST_CASE("F3 fused and unfused runs agree to the bit, for every number of threads", "[semantics]") {
-  const Clean clean;
+  const LeakCheck clean;
   Tensor x = noise32({32, 48}), w = noise32({48, 16}), b = noise32({16});
   auto program = [&] {
     Tensor h = relu(matmul(x, w) + b);
@@ -75,12 +75,12 @@ TEST_CASE("F3 fused and unfused runs agree to the bit, for every number of threa
   const std::vector<F32> got = on_all(program);
   CHECK(same_bits(got[0], got[1]));
   for (size_t i = 0; i < got[0].size(); ++i) CHECK(got[0][i] == Approx(got[2][i]).epsilon(1e-4).margin(1e-5));
-  const int before = runtime::cpu::pool().threads();
+  const int before = runtime::cpu::thread_pool().threads();
   for (const int threads : {1, 2, 4}) {
-    runtime::cpu::pool().resize(threads);
+    runtime::cpu::thread_pool().resize(threads);
     CHECK(same_bits(floats(program()), got[0]));
   }
-  runtime::cpu::pool().resize(before);
+  runtime::cpu::thread_pool().resize(before);
 }
 
 TEST_CASE("F4 NaN, infinities and signed zeros behave as NumPy says", "[semantics]") {
@@ -188,7 +188,7 @@ TEST_CASE("F6 what is made from an output tells it too", "[semantics]") {
 }
 
 TEST_CASE("F7 scatter_add is deterministic: contributions are added in order", "[semantics]") {
-  const Clean clean;
+  const LeakCheck clean;
   const std::vector<int64_t> index(64, 0);
   F32 values;
   for (int i = 0; i < 64; ++i)

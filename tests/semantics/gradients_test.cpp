@@ -83,7 +83,7 @@ TEST_CASE("G4 the first step of a network with batch norm runs one forward pass"
   const Tensor x = arange(2 * 2 * 5 * 5).to(DType::F32).reshape({2, 2, 5, 5}).realize();
   Tensor calls = from(Vec{0}), loss = square(norm(conv(x))).sum();
   calls.assign(calls + 1.0);
-  Count c;
+  CounterDelta c;
   loss.backward();
   CHECK(c.plans() == 1);
   CHECK(tensor::node_of(conv.weight)->storage());
@@ -104,7 +104,7 @@ TEST_CASE("G5 step() is one plan with the loss among its outputs, and takes the 
   optim::SGD opt({w}, {.lr = .5});
   Tensor loss = (w * w).sum();
   loss.backward();
-  Count c;
+  CounterDelta c;
   opt.step();
   CHECK(loss.item() == 5);
   CHECK(c.plans() == 1);
@@ -155,7 +155,7 @@ TEST_CASE("G7 ties: maximum and max share, relu is 0 at 0, argmax takes the firs
   // A maximum that shares its gradient would give these numbers too: it cancels. But it would be walked.
   for (const Tensor& y : {softmax(e, 0), log_softmax(e, 0), logsumexp(e)}) {
     const ir::GraphScope scope;
-    const std::vector<ir::UOp> walked = autodiff::carriers(tensor::node_of(y));
+    const std::vector<ir::UOp> walked = autodiff::gradient_nodes(tensor::node_of(y));
     CHECK(walked.size() > 1);
     for (ir::UOp n : walked) CHECK((n->op != ir::Op::Reduce || n->reduction().combine != ir::Combine::Max));
   }

@@ -35,11 +35,11 @@ TEST_CASE("H1 copies of a handle share a cell, operators are pure, only assign w
 }
 
 TEST_CASE("H2 scheduling stops at a node with storage, gradient() walks past it", "[semantics]") {
-  const Clean clean;
+  const LeakCheck clean;
   debug::set_executor(debug::Executor::Interpreter);
   Tensor x = from(Vec{1, 2, 3}).requires_grad(), y = exp(x), z = y;
   y.realize();
-  Count c;
+  CounterDelta c;
   (z * z).realize();
   CHECK(c.evaluated() == 2);  // the slot and the product: exp is not computed again
   CHECK(close(read(gradient(z.sum(), {x})[0]), read(exp(x.detach()))));
@@ -67,7 +67,7 @@ TEST_CASE("H3 a node that gets storage lets its sources go, unless it has histor
 TEST_CASE("H3 a reshape lies where its source lies", "[semantics]") {
   ON_EACH_EXECUTOR();
   const Vec numbers{1, 2, 3, 4, 5, 6};
-  const Count count;
+  const CounterDelta count;
   Tensor x = from(numbers, {2, 3}), flat = x.reshape({6}).realize(), same = x.unsqueeze(0).squeeze(0).realize();
   CHECK(node(flat)->storage() == node(x)->storage());
   CHECK(node(same)->storage() == node(x)->storage());
@@ -240,12 +240,12 @@ TEST_CASE("H6 threads share one graph: a claimed node is waited for, and compute
     uint64_t alone = 0;  // nodes that one thread evaluates for the same reads
     {
       const Tensor y = noise({32, 32}), lonely = matmul(y, y).sum(0);
-      Count count;
+      CounterDelta count;
       read(lonely);
       for (int t = 0; t < 4; ++t) read(lonely * static_cast<double>(t + 1));
       alone = count.evaluated();
     }
-    Count count;
+    CounterDelta count;
     std::atomic<int> ready = 0, wrong = 0;
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t)
@@ -290,7 +290,7 @@ TEST_CASE("H6 compilation runs outside the mutex", "[semantics]") {
   Tensor warm = exp(full64({3}, 0));
   warm.realize();
   bool ran = false;
-  runtime::faults().while_compiling = [&] {
+  runtime::fault_injection().while_compiling = [&] {
     Worker other;
     other.run([&] {  // would wait for ever if the mutex were held
       Tensor t = exp(full64({3}, 0));
@@ -307,9 +307,9 @@ TEST_CASE("H6 a plan in flight holds what it reads and stores", "[semantics]") {
   Tensor x = full64({3}, 1), y = exp(x).sum();
   bool moved = false;
   Worker other;
-  runtime::faults().before_launch = [&] {
+  runtime::fault_injection().before_launch = [&] {
     other.run([&] {
-      Count c;
+      CounterDelta c;
       x += 1.0;
       x.realize();
       moved = c.moved() == 1 && c.in_place() == 0;
@@ -323,8 +323,8 @@ TEST_CASE("H6 a plan in flight holds what it reads and stores", "[semantics]") {
   Tensor z = exp(x * 3.0).sum();
   std::thread waiting;
   Vec seen;
-  Count c;
-  runtime::faults().before_launch = [&] {
+  CounterDelta c;
+  runtime::fault_injection().before_launch = [&] {
     waiting = std::thread([&] { seen = read(z); });
     for (int i = 0; i < 1000; ++i) std::this_thread::yield();
   };
@@ -335,8 +335,8 @@ TEST_CASE("H6 a plan in flight holds what it reads and stores", "[semantics]") {
 
   // So does who reads a reshape that the plan stores itself, and not what it is a reshape of.
   Tensor row = (exp(x) + sin(x)).reshape({1, 3}), last = (row * 2.0).sum();
-  Count d;
-  runtime::faults().before_launch = [&] {
+  CounterDelta d;
+  runtime::fault_injection().before_launch = [&] {
     waiting = std::thread([&] { seen = read(row.reshape({3, 1})), seen = read(row); });
     for (int i = 0; i < 1000; ++i) std::this_thread::yield();
   };

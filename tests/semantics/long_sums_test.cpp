@@ -106,7 +106,7 @@ std::vector<int64_t> lengths() {
 }  // namespace
 
 TEST_CASE("F9 a long float sum has the error of blocks", "[semantics]") {
-  const Clean clean;
+  const LeakCheck clean;
   for (const int64_t k : lengths())
     for (const Terms kind : {Terms::Equal, Terms::Uniform}) {
       const double allowed = long_sums::allowed_error(kind, k);
@@ -122,7 +122,7 @@ TEST_CASE("F9 a long float sum has the error of blocks", "[semantics]") {
 
 TEST_CASE("F9 products and sums of 2^24 elements have the error of blocks", "[semantics]") {
   const OnCpu cpu;
-  const Clean clean;
+  const LeakCheck clean;
   const int64_t k = (int64_t{1} << 24) / SINTER_TEST_SHARE;
   for (const Terms kind : {Terms::Equal, Terms::Uniform}) {
     const std::vector<float> values = long_sums::terms(kind, 2 * k, semantics::random());
@@ -163,7 +163,7 @@ TEST_CASE("F9 a long sum over a symbolic axis inside another has one order", "[s
                             std::function([](const Tensor& a) { return a.var({0, 1}); }),
                             std::function([](const Tensor& a) { return einsum("btc,btd->cd", {a, a}); })}) {
       INFO(rows << " x " << t << " x " << columns);
-      debug::set_executor(debug::Executor::Unfused);  // in plain loops, in the order of the Tree
+      debug::set_executor(debug::Executor::Unfused);  // in plain loops, in the order of the ReductionTree
       const std::vector<float> want = sum(x).to_vector<float>();
       debug::set_executor(debug::Executor::Compiled);
       CHECK(sum(x).to_vector<float>() == want);

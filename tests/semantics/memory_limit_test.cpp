@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kSize = 1 << 20;  // 8 MiB of int64 or float64
 
 /// So much more than what is live now on the CPU.
-runtime_test::Setting limit(uint64_t mebibytes) { return memory_beyond(mebibytes << 20); }
+runtime_test::ScopedEnv limit(uint64_t mebibytes) { return memory_beyond(mebibytes << 20); }
 
 bool lazy(const Tensor& t) { return !tensor::node_of(t)->storage(); }
 
@@ -23,7 +23,7 @@ bool lazy(const Tensor& t) { return !tensor::node_of(t)->storage(); }
 
 TEST_CASE("V6 a statement needs no memory for its temporaries", "[semantics]") {
   debug::set_executor(debug::Executor::Compiled);
-  const Clean clean;
+  const LeakCheck clean;
   const OnCpu cpu;
   const Tensor x = (arange(kSize) % 1000).to(float64).realize(), row = full64({1024}, 0.5);
   struct Statement {
@@ -60,7 +60,7 @@ TEST_CASE("V6 a statement needs no memory for its temporaries", "[semantics]") {
 
 TEST_CASE("V6 what stays lazy where memory is short keeps its meaning", "[semantics]") {
   debug::set_executor(debug::Executor::Compiled);
-  const Clean clean;
+  const LeakCheck clean;
   const OnCpu cpu;
   SECTION("a handle is computed when it is read") {
     const Tensor remainder = arange(kSize) % 251;
@@ -91,7 +91,7 @@ TEST_CASE("V6 what stays lazy where memory is short keeps its meaning", "[semant
     const Tensor sum = sqrt(w).sum();
     const Tensor huge = exp(arange(kSize).to(float64) * -1.0);
     w += (huge * 0.0).to(float32) + (sum * 0.0 + 5.0);
-    Count c;
+    CounterDelta c;
     {
       const auto two = limit(2);
       w.realize();
@@ -117,7 +117,7 @@ TEST_CASE("V6 what stays lazy where memory is short keeps its meaning", "[semant
 
 TEST_CASE("V6 an interpreted plan that runs out of memory is tried with less", "[semantics]") {
   debug::set_executor(debug::Executor::Interpreter);
-  const Clean clean;
+  const LeakCheck clean;
   const OnCpu cpu;
   // 4 MiB, as each of the values; the interpreter writes out what lies between two stores.
   const Tensor x = full({kSize}, 4.0, float32).contiguous().realize();

@@ -14,7 +14,7 @@ TEST_CASE("N1 numbers that change are arguments, and equal constants are still t
   auto misses = [](auto&& f) {
     uint64_t last = 0;
     for (int i = 0; i < 5; ++i) {
-      Count c;
+      CounterDelta c;
       f(i);
       last = i > 1 ? last + c.misses() : 0;
     }
@@ -74,12 +74,12 @@ TEST_CASE("N3 a size is bound at the call and matches only itself and 1", "[sema
 }
 
 TEST_CASE("N4 the key sees what decides, by position: liveness, history, what may be written", "[semantics]") {
-  const Clean clean;
+  const LeakCheck clean;
   debug::set_executor(debug::Executor::Interpreter);
   ir::GraphScope scope;
   auto key = [](const Tensor& t) {
     ir::TensorGraph::get().drain();
-    return schedule::parametrise({{tensor::node_of(t)}, {}, {}}, debug::Executor::Interpreter)->canonical.key;
+    return plan::lookup_plan({{tensor::node_of(t)}, {}, {}}, debug::Executor::Interpreter)->plan_key.hash;
   };
   {
     Tensor a = noise({4}), b = noise({4}), c = noise({4});
@@ -110,7 +110,7 @@ TEST_CASE("N4 the key sees what decides, by position: liveness, history, what ma
 }
 
 TEST_CASE("N4 of operands that may be swapped the order is structural", "[semantics]") {
-  const Clean clean;
+  const LeakCheck clean;
   Tensor a = noise({4}), b = noise({4});
   CHECK(tensor::node_of(exp(a) + log(b)) == tensor::node_of(log(b) + exp(a)));
   // What was computed and what was not stands in the order of what it is, whoever came first.
@@ -129,7 +129,7 @@ TEST_CASE("N5 equal nodes of a plan are merged, looking through DETACH", "[seman
     const no_grad off;
     metric = exp(w).sum(0);
   }
-  Count c;
+  CounterDelta c;
   realize(h, again, metric);
   CHECK(c.plans() == 1);
   CHECK(c.buffers() == 1);  // one value, three nodes

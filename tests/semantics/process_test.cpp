@@ -77,7 +77,7 @@ TEST_CASE("V7 fork waits for compilations", "[semantics]") {
   ON_EACH_EXECUTOR();
   Tensor x = full64({3}, 1), y = exp(x).sum() + x;
   Meeting meeting;
-  runtime::faults().while_compiling = [&] { meeting.work(); };
+  runtime::fault_injection().while_compiling = [&] { meeting.work(); };
   std::thread other([&] { y.realize(); });
   meeting.fork_now();
   CHECK(holds_in_child([&] { return close(read(y), Vec(3, 3 * std::exp(1.0) + 1)); }));
@@ -92,8 +92,8 @@ TEST_CASE("V7 a child has what plans in flight have computed", "[semantics]") {
   std::atomic<int> waiting{0};
   Tensor y = exp(x).sum() + x;
   Meeting meeting;
-  runtime::faults().before_launch = [&] { meeting.work(); };
-  if (fails) runtime::faults().fail_at_launch = 0;
+  runtime::fault_injection().before_launch = [&] { meeting.work(); };
+  if (fails) runtime::fault_injection().fail_at_launch = 0;
   std::thread other([&] {
     x += 1.0;
     try {
@@ -129,8 +129,8 @@ TEST_CASE("V7 a child has what a jitted function's kernels have computed", "[sem
   auto step = jit([&](const Tensor& t) { w += t; });
   for (int i = 0; i < 3; ++i) step(one);
   Meeting meeting;
-  runtime::faults().before_launch = [&] { meeting.work(); };
-  if (fails) runtime::faults().fail_at_launch = 0;
+  runtime::fault_injection().before_launch = [&] { meeting.work(); };
+  if (fails) runtime::fault_injection().fail_at_launch = 0;
   std::thread other([&] {
     try {
       step(one);

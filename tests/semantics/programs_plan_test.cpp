@@ -10,7 +10,7 @@ TEST_CASE("program (u): schedules, counters and changing constants; N1 changing 
     Mlp net;
     optim::Adam opt(net.p, {.lr = .1});
     for (int i = 0; i < 8; ++i) {
-      Count c;
+      CounterDelta c;
       auto [x, y] = batch();
       opt.lr = .1 / (i + 1);
       xent(net(x), y).backward();
@@ -19,19 +19,19 @@ TEST_CASE("program (u): schedules, counters and changing constants; N1 changing 
     }
   }
   for (int i = 0; i < 6; ++i) {  // meets an equal constant on the way: still two
-    Count c;
+    CounterDelta c;
     CHECK(read(full64({3}, 1) * (1.0 / (i + 1)) + .5)[0] == Approx(1.0 / (i + 1) + .5));
     if (i > 1) CHECK(c.misses() == 0);
   }
   Tensor data = from(Vec{0, 1, 2, 3, 4, 5, 6, 7});
   for (int i = 0; i < 6; ++i) {  // offsets of slices
-    Count c;
+    CounterDelta c;
     CHECK(read(data.index({Slice{i, i + 2}}) * 2.0) == Vec{2.0 * i, 2.0 * i + 2});
     if (i > 1) CHECK(c.misses() == 0);
   }
   Tensor target = full64({8}, 0);
   for (int i = 0; i < 6; ++i) {  // places
-    Count c;
+    CounterDelta c;
     target.at({Slice{i, i + 2}}) = data.index({Slice{i, i + 2}});
     target.realize();
     if (i > 2) CHECK(c.misses() == 0);
@@ -49,7 +49,7 @@ TEST_CASE("program (u'): N3 a symbolic size is one plan for all its values", "[s
   for (const int64_t n : {5, 7, 5, 256, 1}) {
     Vec values(static_cast<size_t>(n) * 6);
     for (size_t k = 0; k < values.size(); ++k) values[k] = static_cast<double>(k % 7) - 3;
-    Count c;
+    CounterDelta c;
     Tensor x = from(values, {b(n), 6});
     const Vec got = read(matmul(x, W)), mean = read(x.mean(0));
     REQUIRE(got.size() == static_cast<size_t>(n) * 3);
@@ -107,7 +107,7 @@ TEST_CASE("program (v'): N2 random calls share one plan and differ in numbers", 
   manual_seed(3);
   std::vector<std::vector<float>> seen;
   for (int i = 0; i < 5; ++i) {
-    Count c;
+    CounterDelta c;
     Tensor u = rand({3});
     seen.push_back(u.to_vector<float>());
     CHECK(u.to_vector<float>() == seen.back());
@@ -125,7 +125,7 @@ TEST_CASE("program (x): handles beside the loss; V4 a plan that passes a gradien
   optim::SGD opt(net.p, {.lr = .1});
   auto [x, y] = batch();
   for (int i = 0; i < 4; ++i) {
-    Count c;
+    CounterDelta c;
     Tensor l1, l2, acc;
     {
       Tensor z = net(x);
@@ -139,7 +139,7 @@ TEST_CASE("program (x): handles beside the loss; V4 a plan that passes a gradien
       CHECK(c.plans() == 1);
       CHECK(c.moved() == 0);
     }
-    Count reads;
+    CounterDelta reads;
     l1.item();
     l2.item();
     CHECK(reads.plans() == 0);
@@ -181,7 +181,7 @@ TEST_CASE("program (aa): N5 equal nodes of a plan are computed once", "[semantic
     auto [x, y] = batch();
     for (const Tensor& p : net.p) p.realize();
     const std::vector<Tensor> values = build(net, x, y);
-    Count c;
+    CounterDelta c;
     realize_all(values);
     CHECK(c.plans() == 1);
     return c.evaluated();
@@ -208,7 +208,7 @@ TEST_CASE("program (aa): N5 equal nodes of a plan are computed once", "[semantic
   optim::SGD opt(net.p, {.lr = .1});
   auto [x, y] = batch();
   for (int i = 0; i < 4; ++i) {
-    Count c;
+    CounterDelta c;
     Tensor h = net.trunk(x), h2 = net.trunk(x);
     Tensor l1 = xent(net.head(h), y), l2 = (h2 * h2).mean();
     (l1 + l2).backward();

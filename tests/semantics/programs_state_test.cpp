@@ -13,7 +13,7 @@ TEST_CASE("program (j): a recurrent state carried by detach; G6 it keeps no hist
   Tensor hidden = full64({2, 4}, 0);
   int64_t nodes = 0;
   for (int t = 0; t < 300; ++t) {
-    Count c;
+    CounterDelta c;
     {
       Tensor x = noise({2, 4});
       hidden = relu(matmul(hidden, U) + matmul(x, W));
@@ -38,7 +38,7 @@ TEST_CASE("program (j'): N4 commutative order does not look behind storage", "[s
   ON_EACH_EXECUTOR();
   const no_grad off;
   Tensor hidden = full64({2, 4}, 0);
-  Count c;
+  CounterDelta c;
   for (int t = 0; t < 40; ++t) {
     Tensor p = noise({2, 4}), q = noise({2, 4}), r = noise({2, 4});
     hidden = (hidden + exp(p) * .01) * (q + exp(hidden * .01)) * .1 + (exp(r) + hidden) * .1;
@@ -61,7 +61,7 @@ TEST_CASE("program (k): overlap, transpose and swap; V3 stores that wait for eac
     CHECK(read(x) == Vec{0, 3, 6, 1, 4, 7, 2, 5, 8});
   }
   Tensor p = full64({3}, 1), q = full64({3}, 0);
-  Count c;
+  CounterDelta c;
   {
     Tensor t = p.clone();
     p.assign(q);
@@ -86,13 +86,13 @@ TEST_CASE("program (l): V2 records belong to the thread that assigned", "[semant
   one.run([&] { x.assign(x + 1.0); });
   two.run([&] {
     Tensor other = full64({2}, 1) + 1.0;
-    Count c;
+    CounterDelta c;
     other.realize();
     CHECK(c.in_place() == 0);
   });
   CHECK(read(x) == Vec{1, 1, 1});
   one.run([&] {
-    Count c;
+    CounterDelta c;
     (full64({2}, 1) + 5.0).realize();
     CHECK(c.plans() == 1);
     CHECK(c.in_place() == 0);  // x was read: struck off
@@ -100,12 +100,12 @@ TEST_CASE("program (l): V2 records belong to the thread that assigned", "[semant
   one.run([&] { x.assign(x + 1.0); });
   two.run([&] { x.assign(x * 10.0); });  // reads the other thread's version, not yet run
   one.run([&] {
-    Count c;
+    CounterDelta c;
     (full64({2}, 1) + 7.0).realize();
     CHECK(c.in_place() == 1);
   });
   two.run([&] {
-    Count c;
+    CounterDelta c;
     CHECK(read(x) == Vec{20, 20, 20});
     CHECK(c.plans() == 0);
   });
@@ -147,7 +147,7 @@ TEST_CASE("program (n): tied weights", "[semantics]") {
   Tensor E = weight({5, 4}), x = noise({2, 5});
   optim::SGD opt({E}, {.lr = .1});
   for (int i = 0; i < 5; ++i) {
-    Count c;
+    CounterDelta c;
     Tensor loss = matmul(relu(matmul(x, E)), E.transpose()).sum();
     loss.backward();
     opt.step();
@@ -164,7 +164,7 @@ TEST_CASE("program (o): G3 a kept handle to .grad sees additions, and keeps its 
   Tensor W = weight({3, 3}), x = from(Vec{1, 0, 0, 0, 1, 0, 0, 0, 1}, {3, 3});
   optim::SGD opt({W}, {.lr = .5});
   for (int i = 0; i < 6; ++i) {
-    Count c;
+    CounterDelta c;
     (matmul(x, W) * (i + 1.0)).sum().backward();
     Tensor g = W.grad();
     opt.step();
@@ -197,9 +197,9 @@ TEST_CASE("program (p): V6 failures before the launch change nothing; after it, 
   loss = xent(net(x), y);
   loss.backward();
   debug::clear_plans();
-  runtime::faults().refuse = [](ir::Op op) { return op == ir::Op::Log; };
+  runtime::fault_injection().refuse = [](ir::Op op) { return op == ir::Op::Log; };
   CHECK_THROWS_AS(opt.step(), CompileError);
-  runtime::faults().refuse = {};
+  runtime::fault_injection().refuse = {};
   for (size_t i = 0; i < before.size(); ++i) CHECK(read(net.p[i]) == before[i]);
   CHECK(net.p[0].has_grad());
   opt.step();
@@ -207,7 +207,7 @@ TEST_CASE("program (p): V6 failures before the launch change nothing; after it, 
 
   loss = xent(net(x), y);
   loss.backward();
-  runtime::faults().fail_at_launch = 2;
+  runtime::fault_injection().fail_at_launch = 2;
   CHECK_THROWS_AS(opt.step(), BackendError);
   for (const Tensor& p : net.p) CHECK_THROWS_AS(p.to_vector<double>(), BackendError);
   CHECK_THROWS_AS(loss.item(), BackendError);
@@ -228,16 +228,16 @@ TEST_CASE("program (p'): V6 what was asked for is tried without stores that nobo
   ON_EACH_EXECUTOR();
   Tensor bad = full64({3}, .5);
   bad.assign(erf(bad));
-  runtime::faults().refuse = [](ir::Op op) { return op == ir::Op::Erf; };
+  runtime::fault_injection().refuse = [](ir::Op op) { return op == ir::Op::Erf; };
   Tensor u = full64({3}, 1) + 1.0;
   CHECK(read(u) == Vec{2, 2, 2});
   CHECK_THROWS_AS(bad.to_vector<double>(), CompileError);
   {
-    Count c;
+    CounterDelta c;
     (full64({3}, 1) * 3.0).realize();
     CHECK(c.plans() == 1);
   }
-  runtime::faults().refuse = {};
+  runtime::fault_injection().refuse = {};
   CHECK(read(bad)[0] == Approx(std::erf(.5)));
 }
 
@@ -283,7 +283,7 @@ TEST_CASE("program (q'): G6 sums of losses, and a lazy metric under no_grad", "[
   {
     Tensor total = full64({}, 0);
     size_t at = 0;
-    Count c;
+    CounterDelta c;
     for (int i = 0; i < 60; ++i) {
       Tensor loss = xent(net(x), y);
       loss.backward();
@@ -292,7 +292,7 @@ TEST_CASE("program (q'): G6 sums of losses, and a lazy metric under no_grad", "[
       loss = Tensor();
       if (i == 20) {
         at = debug::counters().live_nodes;
-        c = Count();
+        c = CounterDelta();
       }
     }
     CHECK(debug::counters().live_nodes == at);
@@ -318,7 +318,7 @@ TEST_CASE("program (r): hand-written SGD under no_grad, loss read every 20", "[s
   Mlp net;
   std::vector<size_t> live;
   for (int i = 0; i < 80; ++i) {
-    Count c;
+    CounterDelta c;
     {
       auto [x, y] = batch();
       Tensor loss = xent(net(x), y);
@@ -342,7 +342,7 @@ TEST_CASE("program (s): logits kept over step; a metric built before and read af
   optim::SGD opt(net.p, {.lr = .1});
   for (int i = 0; i < 5; ++i) {
     auto [x, y] = batch();
-    Count c;
+    CounterDelta c;
     Tensor z = net(x), loss = xent(z, y);
     loss.backward();
     Tensor acc = accuracy(z, y);

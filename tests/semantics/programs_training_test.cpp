@@ -12,7 +12,7 @@ TEST_CASE("program (a): training loop, loss printed after step every 10; G5 step
   std::unique_ptr<optim::Optimizer> opt = std::make_unique<optim::SGD>(net.p, optim::SGD::Options{.lr = .1});
   if (adam) opt = std::make_unique<optim::Adam>(net.p, optim::Adam::Options{.lr = .1});
   for (int i = 0; i < 40; ++i) {
-    Count c;
+    CounterDelta c;
     {
       auto [x, y] = batch();
       Tensor loss = xent(net(x), y);
@@ -21,7 +21,7 @@ TEST_CASE("program (a): training loop, loss printed after step every 10; G5 step
       opt->step();
       CHECK(c.plans() == (i == 0 ? c.plans() : 1));
       if (i % 10 == 0) {
-        Count reading;
+        CounterDelta reading;
         loss.item();
         CHECK(reading.plans() == 0);
       }
@@ -41,7 +41,7 @@ TEST_CASE("program (b): backward, item, step; and item before backward", "[seman
   optim::SGD opt(net.p, {.lr = .1});
   auto [x, y] = batch();
   for (int i = 0; i < 6; ++i) {
-    Count c;
+    CounterDelta c;
     {
       Tensor loss = xent(net(x), y);
       loss.backward();
@@ -54,7 +54,7 @@ TEST_CASE("program (b): backward, item, step; and item before backward", "[seman
     CHECK(c.nodes() == 0);
   }
   for (int i = 0; i < 3; ++i) {
-    Count c;
+    CounterDelta c;
     Tensor loss = xent(net(x), y);
     const double before = loss.item();
     loss.backward();
@@ -69,7 +69,7 @@ TEST_CASE("program (c): four micro-batches; G3 a lazy gradient is realised befor
   Mlp net;
   optim::SGD opt(net.p, {.lr = .1});
   for (int i = 0; i < 5; ++i) {
-    Count c;
+    CounterDelta c;
     for (int k = 0; k < 4; ++k) {
       auto [x, y] = batch();
       xent(net(x), y).backward();
@@ -86,7 +86,7 @@ TEST_CASE("program (d): clip by norm, printed before and after", "[semantics]") 
   Mlp net;
   optim::SGD opt(net.p, {.lr = .1});
   for (int i = 0; i < 5; ++i) {
-    Count c;
+    CounterDelta c;
     auto [x, y] = batch();
     Tensor loss = xent(net(x), y);
     loss.backward();
@@ -150,7 +150,7 @@ TEST_CASE("program (f): two networks in turn, one detached from the other", "[se
   std::vector<Tensor> gen{weight({4, 6})}, dis{weight({6, 1})};
   optim::SGD og(gen, {.lr = .1}), od(dis, {.lr = .1});
   for (int i = 0; i < 6; ++i) {
-    Count c;
+    CounterDelta c;
     {
       Tensor z = noise({8, 4}), real = noise({8, 6});
       Tensor fake = matmul(z, gen[0]);
@@ -184,7 +184,7 @@ TEST_CASE("program (g): moving average of weights after step; V2 an assign runs 
     average.push_back(from(expected.back(), p.shape()));
   }
   for (int i = 0; i < 8; ++i) {
-    Count c;
+    CounterDelta c;
     {
       auto [x, y] = batch();
       Tensor loss = xent(net(x), y);
@@ -213,7 +213,7 @@ TEST_CASE("program (h): running statistics assigned every step and read at the e
   optim::SGD opt(net.p, {.lr = .1});
   Tensor mean = full64({1, 5}, 0);
   for (int i = 0; i < 8; ++i) {
-    Count c;
+    CounterDelta c;
     {
       auto [x, y] = batch();
       Tensor t = net.trunk(x), m;
@@ -234,7 +234,7 @@ TEST_CASE("program (h): running statistics assigned every step and read at the e
   }
   for (double v : read(mean)) CHECK(std::isfinite(v));
 
-  Count c;
+  CounterDelta c;
   {
     Tensor q = full64({3}, 0);
     for (int i = 0; i < 100; ++i) q.assign(q * .9 + 1.0);
@@ -250,7 +250,7 @@ TEST_CASE("program (i): evaluation between epochs; V1 a lazy value keeps the ver
   optim::SGD opt(net.p, {.lr = .1});
   auto [vx, vy] = batch();
   for (int epoch = 0; epoch < 5; ++epoch) {
-    Count c;
+    CounterDelta c;
     for (int i = 0; i < 3; ++i) {
       auto [x, y] = batch();
       xent(net(x), y).backward();

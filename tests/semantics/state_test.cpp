@@ -5,6 +5,7 @@
 #include "short_memory.h"
 #include "sinter/error.h"
 #include "sinter/jit.h"
+#include "tensor/eval/auto_realize.h"
 #include "tensor/eval/step_commit.h"
 
 using namespace semantics;
@@ -16,7 +17,7 @@ Tensor foreign(const Vec& memory) {
   ir::GraphScope scope;
   ir::TensorGraph& g = ir::TensorGraph::get();
   ir::UOp n = g.make({ir::Op::Data, DType::F64, {memory.size()}, {}});
-  g.own(n, runtime::Buffer::wrap(memory.data(), memory.size() * sizeof(double), {}).release());
+  g.attach_storage(n, runtime::Buffer::wrap(memory.data(), memory.size() * sizeof(double), {}).release());
   return tensor::wrap(n);
 }
 
@@ -49,7 +50,7 @@ TEST_CASE("V2 a plan runs what its thread assigned, each store once, and a dropp
   x.realize();
   x += 1.0;
   unread.assign(unread * 3.0);
-  Count c;
+  CounterDelta c;
   (full64({2}, 1) * 2.0).realize();
   CHECK(c.plans() == 1);
   CHECK(c.in_place() == 2);
@@ -61,7 +62,7 @@ TEST_CASE("V2 a plan runs what its thread assigned, each store once, and a dropp
     Tensor gone = full64({3}, 0);
     gone += 1.0;
   }
-  Count d;
+  CounterDelta d;
   (full64({2}, 1) * 4.0).realize();
   CHECK(d.in_place() == 0);
   CHECK(read(unread) == Vec{15, 15, 15});
@@ -71,7 +72,7 @@ TEST_CASE("V2 reading a stored value runs nothing", "[semantics]") {
   ON_EACH_EXECUTOR();
   Tensor x = full64({3}, 0), stored = full64({3}, 1);
   x += 1.0;
-  Count c;
+  CounterDelta c;
   read(stored);
   CHECK(c.plans() == 0);
 }
@@ -79,7 +80,7 @@ TEST_CASE("V2 reading a stored value runs nothing", "[semantics]") {
 TEST_CASE("V2 assigning a whole tensor drops the old version unread", "[semantics]") {
   ON_EACH_EXECUTOR();
   Tensor x = full64({4}, 1);
-  Count c;
+  CounterDelta c;
   x.assign(exp(x));
   x.assign(full64({4}, 2));
   CHECK(c.nodes() <= 2);
@@ -140,7 +141,7 @@ TEST_CASE("V3 memory that is read in two shapes is written in place in the shape
   Tensor x = from(numbers, {2, 3});
   const auto assigned = [&](const std::function<Tensor(const Tensor&)>& value) {  // with no handle on the flat one
     x.assign(value(x.reshape({6}).realize()));
-    const Count c;
+    const CounterDelta c;
     x.realize();
     CHECK(c.in_place() + c.moved() == 1);
     return c.in_place() == 1;
@@ -183,7 +184,7 @@ TEST_CASE("V3 of two versions with one home the last takes it", "[semantics]") {
   x.assign(exp(x));
   Tensor first = x.detach();  // a second cell of this version
   x.assign(x * 2.0);
-  Count c;
+  CounterDelta c;
   realize(first, x);
   CHECK(c.plans() == 1);
   CHECK(c.in_place() == 1);
@@ -208,7 +209,7 @@ TEST_CASE("V4 a plan stores what was asked for and what outlives it, but for con
   CHECK(stored(costly));
   CHECK_FALSE(stored(fixed));
   CHECK(stored(total));
-  Count c;
+  CounterDelta c;
   read(y);
   read(costly);
   CHECK(c.plans() == 0);
@@ -252,7 +253,7 @@ TEST_CASE("V6 a failed launch poisons what the plan stores, and assigning the wh
   ON_EACH_EXECUTOR();
   Tensor x = from(Vec{1, 2, 3}), y = exp(x).sum(), z = log(y);
   x.assign(x * 2.0);
-  runtime::faults().fail_at_launch = 0;
+  runtime::fault_injection().fail_at_launch = 0;
   CHECK_THROWS_AS(realize(y, z), BackendError);
   for (const Tensor& t : {x, y, z}) CHECK_THROWS_AS(t.to_vector<double>(), BackendError);
   CHECK_THROWS_AS((x + 1.0).realize(), BackendError);
@@ -269,7 +270,7 @@ TEST_CASE("V6 a failed launch poisons what the plan stores, and assigning the wh
 
 TEST_CASE("V6 out of memory while a plan is interpreted leaves every tensor usable", "[semantics]") {
   debug::set_executor(debug::Executor::Interpreter);
-  const Clean clean;
+  const LeakCheck clean;
   // The interpreter writes the 32 MB of all products out; all else that the plan stores is small.
   constexpr int64_t kRow = 2000;
   const auto sum_of_products = [&](const Tensor& v) { return abs(v.reshape({kRow, 1}) * v).sum(); };
@@ -278,7 +279,7 @@ TEST_CASE("V6 out of memory while a plan is interpreted leaves every tensor usab
     x.realize();
     x += 1.0;
     Tensor sum = sum_of_products(x);
-    Count c;
+    CounterDelta c;
     {
       const auto limit = memory_beyond(8 << 20);
       CHECK_THROWS_AS(sum.item(), OutOfMemory);
@@ -321,7 +322,7 @@ TEST_CASE("a graph of too many pending nodes is realised by itself", "[semantics
   ON_EACH_EXECUTOR();
   tensor::set_pending_limit(1000);
   Tensor x = full64({3}, 0), one = full64({3}, 1);
-  Count c;
+  CounterDelta c;
   for (int i = 0; i < 5000; ++i) x = x + one;
   CHECK(c.plans() >= 4);
   CHECK(c.nodes() < 1100);
@@ -331,14 +332,14 @@ TEST_CASE("a graph of too many pending nodes is realised by itself", "[semantics
 
 TEST_CASE("a graph that holds more than half of the memory limit is realised by itself", "[semantics]") {
   debug::set_executor(debug::Executor::Compiled);  // the interpreter copies what it reads
-  const Clean clean;
+  const LeakCheck clean;
   constexpr int64_t kBlock = 1 << 16;  // half a MiB of float64
   const int shape = GENERATE(0, 1, 2);
   INFO("loop " << shape);
   const auto limit = memory_beyond(16 << 20);
   Tensor sum = full64({kBlock}, 0);
   sum.realize();
-  Count c;
+  CounterDelta c;
   for (int i = 0; i < 100; ++i) {  // 50 MiB of blocks, which only the pending sum holds
     Tensor block = full64({kBlock}, 1);
     if (shape == 0) sum = sum + block;
@@ -355,12 +356,12 @@ TEST_CASE("a graph that holds more than half of the memory limit is realised by 
 
 TEST_CASE("memory that handles hold realises nothing by itself", "[semantics]") {
   debug::set_executor(debug::Executor::Compiled);  // the interpreter copies what it reads
-  const Clean clean;
+  const LeakCheck clean;
   const auto limit = memory_beyond(16 << 20);
   std::vector<Tensor> weights;
   for (int i = 0; i < 24; ++i) weights.push_back(full64({1 << 16}, 1));  // 12 MiB
   for (Tensor& w : weights) w.realize();
-  Count c;
+  CounterDelta c;
   Tensor sum = weights[0];
   for (const Tensor& w : weights) sum = sum + w;
   for (int i = 0; i < 100; ++i) sum = sum * 1.0 + 0.0;

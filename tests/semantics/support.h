@@ -29,7 +29,7 @@ using namespace sinter;
 using Vec = std::vector<double>;
 
 /// What happened since it was made.
-struct Count {
+struct CounterDelta {
   debug::Counters from = debug::counters();
   uint64_t plans() const { return debug::counters().plans - from.plans; }
   uint64_t misses() const { return debug::counters().plan_misses - from.plan_misses; }
@@ -45,23 +45,23 @@ struct Count {
 };
 
 /// At its end nothing of the program may be left: no node, no buffer. Every cached plan is decided again on the way.
-struct Clean {
-  Count count;
-  Clean() {
-    runtime::faults().check_plans = true;
+struct LeakCheck {
+  CounterDelta count;
+  LeakCheck() {
+    runtime::fault_injection().check_plans = true;
     debug::clear_plans();
   }
-  ~Clean() {
+  ~LeakCheck() {
     CHECK(count.nodes() == 0);
     CHECK(count.buffers() == 0);
-    runtime::faults() = {};
+    runtime::fault_injection() = {};
   }
 };
 
 /// Runs the test once per executor, and cleanly.
 #define ON_EACH_EXECUTOR()                                                                \
   debug::set_executor(GENERATE(debug::Executor::Interpreter, debug::Executor::Compiled)); \
-  const Clean clean_
+  const LeakCheck clean_
 
 inline std::mt19937_64& random() {
   thread_local std::mt19937_64 engine(7);

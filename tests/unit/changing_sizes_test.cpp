@@ -10,7 +10,7 @@
 
 using namespace sinter;
 using runtime_test::CapturedLog;
-using runtime_test::Setting;
+using runtime_test::ScopedEnv;
 
 namespace {
 
@@ -182,7 +182,7 @@ TEST_CASE("sizes that change are not said by the interpreter, which compiles not
     for (int64_t n : {21, 22, 23, 24}) call(n);
   };
   {
-    const Setting off("SINTER_NOTICES", "0");
+    const ScopedEnv off("SINTER_NOTICES", "0");
     CHECK(said(sizes).empty());
   }
   debug::set_executor(debug::Executor::Interpreter);

@@ -12,7 +12,7 @@ using namespace codegen_test;
 using Catch::Matchers::Contains;
 
 TEST_CASE("a pass of codegen that changes a bit is found", "[codegen]") {
-  Bench b;
+  KernelHarness b;
   const Var n("n", 1, 40);
   UOp x = b.buffer(random_array(DType::F32, {40, 3}, 1), {n(40), 3}), out = b.buffer(Array(DType::F32, {40}), {n(40)});
   UOp i = b.outer(n(40)), k = b.over(3, 1);
@@ -21,11 +21,11 @@ TEST_CASE("a pass of codegen that changes a bit is found", "[codegen]") {
   b.kernel.sink = with(v * v);
   UOp wrong = with(v * v + 1e-3), shifted = with(b.at(x, {i, b.index(2) - k}) * v);
   {
-    const runtime_test::Setting unset("SINTER_CHECK", {});
+    const runtime_test::ScopedEnv unset("SINTER_CHECK", {});
     const codegen::PassCheck off(b.kernel);
     CHECK_NOTHROW(off.same(wrong, "anything"));
   }
-  const runtime_test::Setting on("SINTER_CHECK", "1");
+  const runtime_test::ScopedEnv on("SINTER_CHECK", "1");
   codegen::PassCheck values(b.kernel);
   CHECK_NOTHROW(values.same(b.kernel.sink, "nothing"));
   CHECK_THROWS_WITH(values.same(wrong, "a pass"), Contains("a pass") && Contains("buffer 1"));
@@ -36,7 +36,7 @@ TEST_CASE("a pass of codegen that changes a bit is found", "[codegen]") {
 }
 
 TEST_CASE("a program of every kind passes the check", "[schedule]") {
-  const runtime_test::Setting on("SINTER_CHECK", "1");
+  const runtime_test::ScopedEnv on("SINTER_CHECK", "1");
   debug::clear_plans();
   const Var rows("rows", 1, 64);
   Tensor x = from(std::vector<float>(21, 0.5f), {rows(7), 3}), w = ones({3, 2}).requires_grad();

@@ -15,11 +15,13 @@ runtime::Target avx2() {
   return target;
 }
 
-std::string opts(const Bench& b, const runtime::Target& target = avx2()) { return to_string(chosen(b, target)); }
+std::string opts(const KernelHarness& b, const runtime::Target& target = avx2()) {
+  return to_string(chosen(b, target));
+}
 
 /// Batches of x [m, k] times y [k, n].
-Bench product(int64_t batch, int64_t m, int64_t k, int64_t n) {
-  Bench b;
+KernelHarness product(int64_t batch, int64_t m, int64_t k, int64_t n) {
+  KernelHarness b;
   UOp x = b.buffer(random_array(DType::F32, {batch, m, k}, 1)),
       y = b.buffer(random_array(DType::F32, {batch, k, n}, 2)), out = b.buffer(Array(DType::F32, {batch, m, n}));
   UOp item = b.outer(batch), i = b.outer(m), j = b.outer(n), l = b.over(k, 3);
@@ -43,8 +45,8 @@ TEST_CASE(
 
 TEST_CASE("a matrix of which narrow vectors read little of each row is copied into panels earlier",
           "[codegen][products]") {
-  const auto copied = [](const Bench& b, const runtime::Target& target = avx2()) {
-    return opts(b, target).find("stage(") != std::string::npos;
+  const auto copied = [](const KernelHarness& b, const runtime::Target& target = avx2()) {
+    return opts(b, target).find("tile_copy(") != std::string::npos;
   };
   CHECK(copied(product(2, 120, 250, 250)));
   CHECK(!copied(product(2, 50, 250, 250)));   // too few rows to make up for it
@@ -57,7 +59,7 @@ TEST_CASE("a matrix of which narrow vectors read little of each row is copied in
 
 TEST_CASE("beside a product with many sums others along what it sums have the copies of its rows alone",
           "[codegen][products]") {
-  Bench b;  // weights of attention, times values
+  KernelHarness b;  // weights of attention, times values
   const int64_t m = 48, n = 160, d = 64;
   UOp scores = b.buffer(random_array(DType::F32, {m, n}, 1)), values = b.buffer(random_array(DType::F32, {n, d}, 2)),
       out = b.buffer(Array(DType::F32, {m, d}));
@@ -72,8 +74,8 @@ TEST_CASE("beside a product with many sums others along what it sums have the co
 }
 
 TEST_CASE("what short rows read across the lanes is kept for their other loops", "[codegen][transpose]") {
-  const auto centred = [](int64_t n, Tree tree, bool turned) {  // by what they vary
-    Bench b;
+  const auto centred = [](int64_t n, ReductionTree tree, bool turned) {  // by what they vary
+    KernelHarness b;
     const int64_t rows = 100;
     UOp x = b.buffer(
             random_array(DType::F32, turned ? std::vector<int64_t>{n, rows} : std::vector<int64_t>{rows, n}, 1)),
@@ -84,16 +86,17 @@ TEST_CASE("what short rows read across the lanes is kept for their other loops",
     return b;
   };
   for (const runtime::Target& target : {avx2(), runtime::reference_target()}) {
-    const auto keeps = [&](Bench b) {
+    const auto keeps = [&](KernelHarness b) {
       const std::vector<Opt> made = chosen(b, target);
       b.check(made, false);
-      return to_string(made).find("row(") != std::string::npos;
+      return to_string(made).find("materialize(") != std::string::npos;
     };
     CHECK(keeps(centred(48, {}, false)));
     CHECK(!keeps(centred(64, {16, 0}, false)));  // lanes lie along the row
     CHECK(!keeps(centred(48, {}, true)));        // and along memory
   }
-  CHECK(codegen::legal_rows(codegen::prepare(centred(48, {}, false).kernel).main, runtime::cuda_target({}), 1 << 20)
+  CHECK(codegen::legal_materializations(codegen::normalize(centred(48, {}, false).kernel).main,
+                                        runtime::cuda_target({}), 1 << 20)
             .empty());
 }
 
@@ -106,7 +109,7 @@ TEST_CASE("sums of rows in memory go through several rows at once, where each is
   near.near_l3 = true;
   const auto sums = [](const Dim& rows, int64_t size, int operands, Combine combine = Combine::Add,
                        bool padded = false) {
-    Bench b;
+    KernelHarness b;
     UOp out = b.buffer(Array(DType::F32, {rows.bound()}), {rows}), i = b.outer(rows), j = b.over(size, 1), all;
     const UOp inside = padded ? lt(j, b.index(size - 3)) : UOp(), zero = constant(b.g(), DType::F32, 0.0);
     for (int k = 0; k < operands; ++k) {
@@ -117,7 +120,7 @@ TEST_CASE("sums of rows in memory go through several rows at once, where each is
     b.stores({b.put(out, {i}, b.reduce(combine, {all}, {j}, {16, 0}))});
     return b;
   };
-  const auto at_once = [&](Bench b, const runtime::Target& target) {
+  const auto at_once = [&](KernelHarness b, const runtime::Target& target) {
     const std::vector<Opt> made = chosen(b, target);
     INFO(to_string(made));
     b.check(made, false);
@@ -135,14 +138,14 @@ TEST_CASE("sums of rows in memory go through several rows at once, where each is
   CHECK(at_once(sums(33, 1100, 1), far) == 1);
   CHECK(at_once(sums(33, 1100, 1, Combine::Add, true), near) == 1);  // masks, which no core foresees
   const Var some("rows", 1, 33);
-  const Bench unknown = sums(some(33), 1100, 1);  // which may be one row for all threads
+  const KernelHarness unknown = sums(some(33), 1100, 1);  // which may be one row for all threads
   CHECK_FALSE(has(chosen(unknown, near), "unroll(0, "));
 }
 
 TEST_CASE("rows that are turned in registers are asked for ahead, where they come from memory",
           "[codegen][transpose]") {
   const auto ahead = [](int64_t n, int64_t l2, bool near) {
-    Bench b;  // norms of rows, by which they are divided
+    KernelHarness b;  // norms of rows, by which they are divided
     UOp x = b.buffer(random_array(DType::F32, {200, n}, 1)), out = b.buffer(Array(DType::F32, {200, n}));
     UOp i = b.outer(200), j = b.inner(n, 1), v = b.at(x, {i, j});
     b.stores({b.put(out, {i, j}, v / (b.reduce(Combine::Dot, {v, v}, {j}) + 1.0))});

@@ -14,15 +14,15 @@ class SimulatedGpu {
   runtime::Target target() const { return context_->target(); }
 
   /// What a program makes of `before` must be what lies in the bench's arrays now.
-  void compare(const Bench& b, const std::string& what, const runtime::Program& program,
+  void compare(const KernelHarness& b, const std::string& what, const runtime::Program& program,
                const std::vector<Array>& before) const;
 
  private:
-  runtime_test::Setting device_{"SINTER_DEVICE", "cuda-sim"};
+  runtime_test::ScopedEnv device_{"SINTER_DEVICE", "cuda-sim"};
   std::shared_ptr<runtime::cuda::Context> context_;
 };
 
-inline void SimulatedGpu::compare(const Bench& b, const std::string& what, const runtime::Program& program,
+inline void SimulatedGpu::compare(const KernelHarness& b, const std::string& what, const runtime::Program& program,
                                   const std::vector<Array>& before) const {
   std::vector<uint64_t> numbers;
   for (int64_t v : b.arguments()) numbers.push_back(static_cast<uint64_t>(v));

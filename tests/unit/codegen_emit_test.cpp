@@ -14,20 +14,23 @@ namespace {
 /// One buffer, which is written, and two sizes.
 struct Program {
   Instructions code;
-  Emitter emit;
+  BlockWriter emit;
 
   Program() : emit((code.slots = {{DType::F32, true}}, code.params = 1, code.vars = 2, code)) {}
   Id size(int64_t number) {
-    Inst n{Code::Var, {DType::Index, 1}, {}};
+    Inst n{InstCode::Var, {DType::Index, 1}, {}};
     n.imm = number;
     return emit.value(std::move(n));
   }
   Id less(Id a, Id b) { return emit.alu(Op::Lt, {DType::Bool, 1}, {a, b}); }
-  void store(Id at) { emit.here({Code::Store, {}, {at, emit.constant(DType::F32, ir::Scalar::of(DType::F32, 1.0))}}); }
+  void store(Id at) {
+    emit.insert_here({InstCode::Store, {}, {at, emit.constant(DType::F32, ir::Scalar::of(DType::F32, 1.0))}});
+  }
   size_t effects(size_t block = 0) const {
     const std::vector<Id>& ids = code.blocks[block];
-    return static_cast<size_t>(std::count_if(
-        ids.begin(), ids.end(), [&](Id id) { return code[id].code == Code::If || code[id].code == Code::Store; }));
+    return static_cast<size_t>(std::count_if(ids.begin(), ids.end(), [&](Id id) {
+      return code[id].code == InstCode::If || code[id].code == InstCode::Store;
+    }));
   }
 };
 
@@ -75,8 +78,8 @@ TEST_CASE("arithmetic on indices in an if stands outside of the loop that does n
   // Vectors and other types stay, and what may trap or reads memory waits for the condition.
   CHECK(p.emit.depth(p.emit.alu(Op::Add, {DType::Index, 4}, {p.emit.splat(x, 4), p.emit.iota(4)})) == 3);
   CHECK(p.emit.depth(p.emit.alu(Op::Cast, {DType::I64, 1}, {x})) == 3);
-  CHECK(p.emit.depth(p.emit.divide(Op::IDiv, x, p.size(1))) == 3);
-  Inst load{Code::Load, {DType::F32, 1}, {x}};
+  CHECK(p.emit.depth(p.emit.divide_unsigned(Op::IDiv, x, p.size(1))) == 3);
+  Inst load{InstCode::Load, {DType::F32, 1}, {x}};
   CHECK(p.emit.depth(p.emit.value(std::move(load))) == 3);
   p.store(p.emit.index(Op::Add, outside, inside));
   p.emit.close();
@@ -117,12 +120,12 @@ TEST_CASE("lanes that count on are compared with a number by where they begin", 
   CHECK(compare(Op::Lt, all(n), from(x)) == p.emit.alu(Op::Not, mask, {p.emit.below(next, 8)}));
   CHECK(compare(Op::Le, all(n), from(x)) == p.emit.alu(Op::Not, mask, {p.emit.below(left, 8)}));
   const Id further = p.emit.alu(Op::Sub, places, {from(x), all(n)});
-  CHECK(p.emit[compare(Op::Lt, further, all(x))].code == Code::Below);
+  CHECK(p.emit[compare(Op::Lt, further, all(x))].code == InstCode::Below);
   // Twice as fast, or the other way round: each lane for itself.
   const Id twice = p.emit.alu(Op::Add, places, {from(x), from(x)}),
            back = p.emit.alu(Op::Sub, places, {all(n), from(x)});
-  CHECK(p.emit[compare(Op::Lt, twice, all(n))].code == Code::Alu);
-  CHECK(p.emit[compare(Op::Lt, back, all(n))].code == Code::Alu);
+  CHECK(p.emit[compare(Op::Lt, twice, all(n))].code == InstCode::Alu);
+  CHECK(p.emit[compare(Op::Lt, back, all(n))].code == InstCode::Alu);
   // Known of all lanes.
   CHECK(p.emit.always(compare(Op::Lt, from(p.emit.number(4)), all(p.emit.number(12)))));
   CHECK(p.emit.never(compare(Op::Lt, all(p.emit.number(11)), from(p.emit.number(4)))));

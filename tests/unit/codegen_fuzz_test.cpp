@@ -16,15 +16,15 @@ TEST_CASE("random kernels under random Opts", "[codegen][opts]") {
   std::map<std::string, int> used;
   for (unsigned seed = first; seed < first + kernels; ++seed) {
     INFO("CODEGEN_SEED=" << seed);
-    KernelMaker maker(seed, true);
-    Bench b = maker.make();
-    const codegen::Prepared prepared = codegen::prepare(b.kernel);
-    std::vector<std::vector<Opt>> lists{{}, codegen::heuristic(prepared.main, target)};
-    for (int i = 0; i < 6; ++i) lists.push_back(maker.opts(prepared.main));
+    KernelGenerator maker(seed, true);
+    KernelHarness b = maker.make();
+    const codegen::NormalizedKernel normalized = codegen::normalize(b.kernel);
+    std::vector<std::vector<Opt>> lists{{}, codegen::heuristic(normalized.main, target)};
+    for (int i = 0; i < 6; ++i) lists.push_back(maker.opts(normalized.main));
     std::vector<runtime::KernelSource> sources;
     std::vector<std::string> names;
     for (size_t i = 0; i < lists.size(); ++i) try {
-        sources.push_back(codegen::write(prepared, target, lists[i], {}));
+        sources.push_back(codegen::generate_source(normalized, target, lists[i], {}));
         names.push_back(to_string(lists[i]));
         transposed += count(sources.back().text, "sn_odd1_") > 0;
         for (const Opt& o : lists[i]) ++used[to_string(o).substr(0, to_string(o).find('('))];

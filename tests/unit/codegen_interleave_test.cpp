@@ -6,7 +6,7 @@
 #include "codegen_support.h"
 
 using namespace codegen_test;
-using codegen::Code, codegen::Id, codegen::Inst, codegen::Instructions;
+using codegen::InstCode, codegen::Id, codegen::Inst, codegen::Instructions;
 
 namespace {
 
@@ -15,13 +15,13 @@ constexpr int kSteps = 20;
 /// Memory that is read (slot 0), and memory that is read and stored (slot 1).
 struct Program {
   Instructions code;
-  codegen::Emitter emit;
+  codegen::BlockWriter emit;
 
   Program() : emit((code.slots = {{DType::F32, false}, {DType::F32, true}}, code.params = 2, code)) {}
-  Id load(int slot, int64_t at, Code from = Code::Load) {
+  Id load(int slot, int64_t at, InstCode from = InstCode::Load) {
     Inst n{from, {DType::F32, 16}, {emit.number(at)}};
     n.imm = slot;
-    return slot == 0 ? emit.value(std::move(n)) : emit.here(std::move(n));
+    return slot == 0 ? emit.value(std::move(n)) : emit.insert_here(std::move(n));
   }
   /// A chain of so many additions.
   Id chain(Id x, int steps = kSteps) {
@@ -29,9 +29,9 @@ struct Program {
     return x;
   }
   Id store(int64_t at, Id value) {
-    Inst n{Code::Store, {}, {emit.number(at), value}};
+    Inst n{InstCode::Store, {}, {emit.number(at), value}};
     n.imm = 1;
-    return emit.here(std::move(n));
+    return emit.insert_here(std::move(n));
   }
   std::vector<Id> interleaved(size_t block = 0) {
     const Instructions made = codegen::interleave(code);
@@ -76,12 +76,12 @@ TEST_CASE("what reads memory or an accumulator that changes keeps its place", "[
   Program p;
   const Id before = p.load(1, 0), stored = p.store(16, p.chain(before)), after = p.load(1, 16),
            later = p.store(0, p.chain(after));
-  Inst zero{Code::Accumulator, {DType::F32, 16}, {p.chain(p.load(0, 0), 1)}};
-  const Id sum = p.emit.here(std::move(zero));
+  Inst zero{InstCode::Accumulator, {DType::F32, 16}, {p.chain(p.load(0, 0), 1)}};
+  const Id sum = p.emit.insert_here(std::move(zero));
   std::vector<Id> held, assigned;
   for (int i = 0; i < 2; ++i) {
-    held.push_back(p.emit.here({Code::Result, {DType::F32, 16}, {sum}}));
-    assigned.push_back(p.emit.here({Code::Assign, {}, {sum, p.chain(held.back())}}));
+    held.push_back(p.emit.insert_here({InstCode::AccumulatorRead, {DType::F32, 16}, {sum}}));
+    assigned.push_back(p.emit.insert_here({InstCode::AccumulatorWrite, {}, {sum, p.chain(held.back())}}));
   }
   const std::vector<Id> block = p.interleaved();
   const std::vector<Id> order{before, stored, after, later, sum, held[0], assigned[0], held[1], assigned[1]};

@@ -22,32 +22,32 @@ inline unsigned number(const char* name, unsigned otherwise) {
   return text ? static_cast<unsigned>(std::atoi(text)) : otherwise;
 }
 
-class KernelMaker {
+class KernelGenerator {
  public:
   /// `short_floats`: some buffers and values are 16-bit floats.
-  explicit KernelMaker(unsigned seed, bool short_floats = false) : seed_(seed), short_floats_(short_floats) {}
+  explicit KernelGenerator(unsigned seed, bool short_floats = false) : seed_(seed), short_floats_(short_floats) {}
 
   /// One to three stores over outer ranges and rows; what they read and write is laid out at random. Ranges are as long
   /// as the interpreter's time permits.
-  Bench make() {
+  KernelHarness make() {
     for (;; longest_ /= 2) {
       outer_ = rows_ = reduced_ = values_ = {};
       rng_.seed(seed_), types_.seed(seed_), stages_.seed(seed_);
-      Bench b = draw();
+      KernelHarness b = draw();
       if (steps(b) <= kMostSteps || longest_ == 1) return b;
     }
   }
 
   /// About half of these are legal. `gpu`: threads may share ranges.
   std::vector<Opt> opts(const codegen::Kernel& kernel, bool gpu = false) {
-    const codegen::Schedule plain = codegen::make_schedule(kernel, {});
+    const codegen::LoopSchedule plain = codegen::make_loop_schedule(kernel, {});
     std::vector<Opt> list;
-    std::vector<codegen::Order::Loop> loops;
+    std::vector<codegen::LoopOrder::Loop> loops;
     bool lanes = pick(0, 1);
     const bool threads = gpu;
     int stride = 1;  // of the next digit
     int copies = 1;  // of one statement at most: they are compile time
-    for (const codegen::Axis& a : plain.axes) {
+    for (const codegen::LoopAxis& a : plain.axes) {
       const int id = codegen::range_id(a.range);
       int64_t width = 1;
       if (lanes && pick(0, 2) == 0) {
@@ -63,7 +63,7 @@ class KernelMaker {
       if (gpu && pick(0, 1)) {
         const int threads = any(std::vector<int>{2, 2, 4, 4, 8, 16, 32, 3});
         const bool shared = pick(0, 3) == 0;  // digits that another range has too
-        list.push_back(codegen::Local{id, threads, shared ? 1 : stride});
+        list.push_back(codegen::ThreadBind{id, threads, shared ? 1 : stride});
         width *= threads;
         if (!shared) stride *= threads;
         if (stride > 256) gpu = false;
@@ -77,14 +77,14 @@ class KernelMaker {
         list.push_back(codegen::Split{id, width});
         loops.push_back({id, 1});
       }
-      if (a.outer() && pick(0, 1)) list.push_back(codegen::Block{id, pick(0, 2) ? width * pick(1, 3) : 64});
+      if (a.outer() && pick(0, 1)) list.push_back(codegen::TaskBlock{id, pick(0, 2) ? width * pick(1, 3) : 64});
       if (copied && !split && a.size >= width && pick_stage(0, 1)) add_peel(a, a.size / width, list);
     }
     if (pick(0, 1)) list.push_back(order(std::move(loops)));
     for (int i = pick(0, 2); i > 0; --i) add_row(kernel, plain, list);
     for (int i = (pick_stage(0, 3) + 1) / 2; i > 0; --i) add_stage(kernel, threads, list);
     for (size_t store = 0; !threads && store < kernel.sink->src.size(); ++store) {
-      list.push_back(codegen::Nt{static_cast<int>(store)});
+      list.push_back(codegen::NonTemporal{static_cast<int>(store)});
       if (pick(0, 3) == 0 || !codegen::is_legal(kernel, list)) list.pop_back();  // few are whole vectors
     }
     if (!threads && pick(0, 5) == 0 && !plain.axes.empty()) add_prefetch(kernel, any(plain.axes), list);
@@ -94,8 +94,8 @@ class KernelMaker {
  private:
   static constexpr double kMostSteps = 5e6;  ///< about a second
 
-  Bench draw() {
-    Bench b;
+  KernelHarness draw() {
+    KernelHarness b;
     const int rank = pick(0, 3);
     for (int i = 0; i < rank; ++i) outer_.push_back(b.outer(size()));
     next_id_ = 10;
@@ -110,10 +110,10 @@ class KernelMaker {
 
   /// How many elements the interpreter takes: of each REDUCE in the loops around it down to the innermost that it
   /// changes with.
-  static double steps(const Bench& b) {
+  static double steps(const KernelHarness& b) {
     double all = 0;
-    codegen::Ranges ranges;
-    for (UOp sink : {b.kernel.sink, b.kernel.finish})
+    codegen::FreeRanges ranges;
+    for (UOp sink : {b.kernel.sink, b.kernel.epilogue_sink})
       if (sink)
         for (UOp store : sink->src) {
           std::vector<UOp> loops;
@@ -125,7 +125,7 @@ class KernelMaker {
         }
     return all;
   }
-  static double steps(UOp statement, const std::vector<UOp>& loops, codegen::Ranges& ranges) {
+  static double steps(UOp statement, const std::vector<UOp>& loops, codegen::FreeRanges& ranges) {
     double all = 1;
     for (int64_t n : shape(loops)) all *= static_cast<double>(n);
     for (UOp n : codegen::body_of(statement)) {
@@ -159,7 +159,7 @@ class KernelMaker {
     return drawn == 0 ? DType::F16 : drawn == 1 ? DType::BF16 : DType::F32;
   }
 
-  UOp make_store(Bench& b, bool all) {
+  UOp make_store(KernelHarness& b, bool all) {
     std::vector<UOp> index;
     for (UOp o : outer_)
       if (all || pick(0, 3)) index.push_back(o);
@@ -178,7 +178,7 @@ class KernelMaker {
   }
 
   /// Sums what the first store wrote.
-  void make_finish(Bench& b) {
+  void make_finish(KernelHarness& b) {
     UOp from = b.kernel.sink->src[0]->src[0];
     std::vector<UOp> index, closed, kept;
     for (const Dim& d : from->shape.dims()) {
@@ -195,13 +195,13 @@ class KernelMaker {
       std::replace(index.begin(), index.end(), r, later);
       r = later;
     }
-    x = computed(b.at(from, index));
+    x = to_compute_type(b.at(from, index));
     UOp out = b.buffer(Array(DType::F32, shape(kept)));
-    b.kernel.finish = sink(b.g(), {b.put(out, kept, b.reduce(Combine::Add, {x}, closed) * 2.0)});
+    b.kernel.epilogue_sink = sink(b.g(), {b.put(out, kept, b.reduce(Combine::Add, {x}, closed) * 2.0)});
   }
 
   /// A value that depends on some of `open`: loads in any layout, arithmetic, reductions in reductions.
-  UOp expression(Bench& b, const std::vector<UOp>& open, int size, int nesting) {
+  UOp expression(KernelHarness& b, const std::vector<UOp>& open, int size, int nesting) {
     if (!values_.empty() && pick(0, 2) == 0) {  // one that another store or loop uses too
       UOp v = any(values_);
       if (closed_under(v, open)) return v;
@@ -210,7 +210,7 @@ class KernelMaker {
     values_.push_back(made);
     return made;
   }
-  UOp fresh(Bench& b, const std::vector<UOp>& open, int size, int nesting) {
+  UOp fresh(KernelHarness& b, const std::vector<UOp>& open, int size, int nesting) {
     if (size <= 1) return leaf(b, open);
     const int kind = pick(0, 8);
     if (kind <= 2 && nesting > 0) return reduction(b, open, size - 1, nesting - 1);
@@ -230,13 +230,13 @@ class KernelMaker {
   }
   /// Whether v depends on no inner range but those open here.
   bool closed_under(UOp v, const std::vector<UOp>& open) {
-    codegen::Ranges ranges;
+    codegen::FreeRanges ranges;
     codegen::RangeSet others = ranges.free(v);
     for (UOp r : open) others.reset(ranges.number(r));
     return !others.any();
   }
 
-  UOp leaf(Bench& b, const std::vector<UOp>& open) {
+  UOp leaf(KernelHarness& b, const std::vector<UOp>& open) {
     std::vector<UOp> index, plain;
     for (UOp o : open)
       if (pick(0, 3)) plain.push_back(o);
@@ -257,10 +257,10 @@ class KernelMaker {
       }
     const DType type = stored_type();
     UOp p = b.buffer(random_array(type, dims, seed()));
-    return computed(gate ? b.at(p, index, gate, constant(b.g(), type, 0.25)) : b.at(p, index));
+    return to_compute_type(gate ? b.at(p, index, gate, constant(b.g(), type, 0.25)) : b.at(p, index));
   }
 
-  UOp reduction(Bench& b, const std::vector<UOp>& open, int size_left, int nesting) {
+  UOp reduction(KernelHarness& b, const std::vector<UOp>& open, int size_left, int nesting) {
     std::vector<UOp> ranges, inside = open, shared;
     for (const std::vector<UOp>& list : {rows_, reduced_}) shared.insert(shared.end(), list.begin(), list.end());
     if (!shared.empty() && pick(0, 3)) ranges.push_back(any(shared));
@@ -275,7 +275,8 @@ class KernelMaker {
     for (UOp r : inside)
       carried |= codegen::range_kind(r) == AxisKind::Inner && codegen::range_id(r) > codegen::range_id(ranges[0]) &&
                  !(ranges.back() == r);
-    Tree tree{1 << pick(0, 4), pick(0, 2) ? 0 : std::vector<int64_t>{1, 4, 7, 16}[static_cast<size_t>(pick(0, 3))]};
+    ReductionTree tree{1 << pick(0, 4),
+                       pick(0, 2) ? 0 : std::vector<int64_t>{1, 4, 7, 16}[static_cast<size_t>(pick(0, 3))]};
     if (carried || pick(0, 1)) tree = {};
     const Combine combine = any(std::vector<Combine>{Combine::Add, Combine::Add, Combine::Max, Combine::Min,
                                                      Combine::Dot, Combine::ArgMax, Combine::Moments, Combine::ExpSum});
@@ -285,7 +286,7 @@ class KernelMaker {
     if (combine == Combine::ArgMax) values.push_back(cast(ranges.back(), DType::I64));
     if (combine == Combine::Moments) values = {like(x, 1.0), x, like(x, 0.0)};
     if (combine == Combine::Dot && pick_stage(0, 1)) return gated_product(b, values, inside, ranges, tree);
-    const int result = pick(0, state_count(combine) - 1);
+    const int result = pick(0, accumulator_count(combine) - 1);
     UOp made = b.reduce(combine, values, ranges, tree, result);
     if (result > 0 && pick(0, 1))
       made = cast(made, DType::F32) - cast(b.reduce(combine, values, ranges, tree), DType::F32);
@@ -294,8 +295,8 @@ class KernelMaker {
 
   /// Both factors are 0 under one gate, one of them as a LOAD. Some products underflow, and sums beside it use the same
   /// values.
-  UOp gated_product(Bench& b, std::vector<UOp> values, const std::vector<UOp>& inside, const std::vector<UOp>& ranges,
-                    Tree tree) {
+  UOp gated_product(KernelHarness& b, std::vector<UOp> values, const std::vector<UOp>& inside,
+                    const std::vector<UOp>& ranges, ReductionTree tree) {
     UOp r = inside[static_cast<size_t>(pick_stage(0, static_cast<int>(inside.size()) - 1))];
     const int64_t n = r->src[0]->scalar().as_int();
     UOp gate = pick_stage(0, 1) ? le(b.index(1), r) : lt(r, b.index(n - 1));
@@ -322,7 +323,7 @@ class KernelMaker {
     return a;
   }
 
-  codegen::Order order(std::vector<codegen::Order::Loop> loops) {
+  codegen::LoopOrder order(std::vector<codegen::LoopOrder::Loop> loops) {
     std::shuffle(loops.begin(), loops.end(), rng_);
     if (pick(0, 1)) loops.resize(loops.size() - static_cast<size_t>(pick(0, static_cast<int>(loops.size()))));
     for (size_t i = 0; i < loops.size(); ++i)  // levels of one range from the outermost
@@ -332,32 +333,32 @@ class KernelMaker {
   }
 
   /// Of a loop with so many whole steps, which a point then covers.
-  void add_peel(const codegen::Axis& a, int64_t steps, std::vector<Opt>& list) {
+  void add_peel(const codegen::LoopAxis& a, int64_t steps, std::vector<Opt>& list) {
     const int id = codegen::range_id(a.range), most = static_cast<int>(std::min<int64_t>(steps, 3)),
               first = pick_stage(0, most);
     const int last = pick_stage(first ? 0 : 1, std::max(first ? 0 : 1, most - first));
     if (a.outer()) {
       std::erase_if(list, [&](const Opt& o) {
-        return std::holds_alternative<codegen::Block>(o) && std::get<codegen::Block>(o).range == id;
+        return std::holds_alternative<codegen::TaskBlock>(o) && std::get<codegen::TaskBlock>(o).range == id;
       });
       int64_t width = 1;
       for (const Opt& o : list) {
         if (const auto* l = std::get_if<codegen::Lanes>(&o); l && l->range == id) width *= l->count;
         if (const auto* u = std::get_if<codegen::Unroll>(&o); u && u->range == id) width *= u->count;
       }
-      list.push_back(codegen::Block{id, (a.size + width - 1) / width * width});
+      list.push_back(codegen::TaskBlock{id, (a.size + width - 1) / width * width});
     }
     list.push_back(codegen::Peel{id, first, last});
   }
 
-  void add_row(const codegen::Kernel& kernel, const codegen::Schedule& plain, std::vector<Opt>& list) {
+  void add_row(const codegen::Kernel& kernel, const codegen::LoopSchedule& plain, std::vector<Opt>& list) {
     const std::vector<UOp> nodes = topological(kernel.sink);
-    codegen::Ranges ranges;
-    std::vector<codegen::Row> candidates;
+    codegen::FreeRanges ranges;
+    std::vector<codegen::Materialize> candidates;
     for (size_t i = 0; i < nodes.size(); ++i) {
       if (!(is_alu(nodes[i]->op) || nodes[i]->op == Op::Reduce) || !is_float(nodes[i]->dtype)) continue;
-      codegen::Row row{static_cast<int>(i), {}};
-      for (const codegen::Axis& a : plain.axes)
+      codegen::Materialize row{static_cast<int>(i), {}};
+      for (const codegen::LoopAxis& a : plain.axes)
         if (!a.outer() && a.size > 1 && ranges.depends(nodes[i], a.range))
           row.ranges.push_back(codegen::range_id(a.range));
       if (!row.ranges.empty()) candidates.push_back(row);
@@ -367,34 +368,34 @@ class KernelMaker {
 
   /// A tile for a load or an expression without sums, for random blocks; about one in three is legal.
   void add_stage(const codegen::Kernel& kernel, bool gpu, std::vector<Opt>& list) {
-    codegen::Schedule plain;
+    codegen::LoopSchedule plain;
     try {
-      plain = codegen::make_schedule(kernel, list);
+      plain = codegen::make_loop_schedule(kernel, list);
     } catch (const codegen::IllegalOpt&) { return; }
     const std::vector<UOp> nodes = topological(kernel.sink);
-    codegen::Ranges ranges;
-    std::vector<codegen::Stage> candidates;
+    codegen::FreeRanges ranges;
+    std::vector<codegen::TileCopy> candidates;
     for (size_t i = 0; i < nodes.size(); ++i) {
       if (!(is_alu(nodes[i]->op) || nodes[i]->op == Op::Load) || nodes[i]->dtype == DType::Index ||
           nodes[i]->dtype == DType::Bool)
         continue;
       const std::vector<UOp> below = topological(nodes[i]);
-      if (std::any_of(below.begin(), below.end(), [](UOp n) { return codegen::combines(n); })) continue;
-      codegen::Stage stage;
+      if (std::any_of(below.begin(), below.end(), [](UOp n) { return codegen::has_accumulators(n); })) continue;
+      codegen::TileCopy stage;
       stage.value = static_cast<int>(i);
-      for (const codegen::Axis& a : plain.axes)
+      for (const codegen::LoopAxis& a : plain.axes)
         if (a.size > 1 && !(a.outer() && a.block == 1) && ranges.depends(nodes[i], a.range))
           stage.dims.push_back({codegen::range_id(a.range), pick_stage(-1, a.levels() - 2)});
       if (!stage.dims.empty()) candidates.push_back(stage);
     }
     if (candidates.empty()) return;
-    codegen::Stage stage = candidates[static_cast<size_t>(pick_stage(0, static_cast<int>(candidates.size()) - 1))];
+    codegen::TileCopy stage = candidates[static_cast<size_t>(pick_stage(0, static_cast<int>(candidates.size()) - 1))];
     std::shuffle(stage.dims.begin(), stage.dims.end(), stages_);
-    codegen::Stage::Dim& lanes =
+    codegen::TileCopy::CopyDim& lanes =
         stage.dims[static_cast<size_t>(pick_stage(0, static_cast<int>(stage.dims.size()) - 1))];
     if (pick_stage(0, 1)) lanes.lanes = 2 << pick_stage(0, 3);
     int stride = 1;
-    for (codegen::Stage::Dim& d : stage.dims) {
+    for (codegen::TileCopy::CopyDim& d : stage.dims) {
       if (pick_stage(0, 3) == 0) d.unroll = pick_stage(2, 4);
       if (!gpu || pick_stage(0, 2) == 0) continue;
       d.threads = 2 << pick_stage(0, 3);
@@ -406,15 +407,15 @@ class KernelMaker {
     list.push_back(stage);
   }
   /// A second slot for the blocks of one loop, if there is one, each copied in one turn.
-  void add_slot(const codegen::Schedule& plain, codegen::Stage& stage) {
-    std::vector<codegen::Stage::Dim*> split;
-    for (codegen::Stage::Dim& d : stage.dims)
+  void add_slot(const codegen::LoopSchedule& plain, codegen::TileCopy& stage) {
+    std::vector<codegen::TileCopy::CopyDim*> split;
+    for (codegen::TileCopy::CopyDim& d : stage.dims)
       if (axis_of(plain, d).levels() > 1) split.push_back(&d);
     if (split.empty()) return;
-    codegen::Stage::Dim* turns = split[static_cast<size_t>(pick_stage(0, static_cast<int>(split.size()) - 1))];
-    for (codegen::Stage::Dim& d : stage.dims) {
+    codegen::TileCopy::CopyDim* turns = split[static_cast<size_t>(pick_stage(0, static_cast<int>(split.size()) - 1))];
+    for (codegen::TileCopy::CopyDim& d : stage.dims) {
       d.level = &d == turns ? 0 : -1;
-      const codegen::Axis a = axis_of(plain, d);
+      const codegen::LoopAxis a = axis_of(plain, d);
       const int64_t all = d.level == 0 ? a.steps[0]
                           : a.outer()  ? a.block
                                        : a.size,
@@ -423,13 +424,13 @@ class KernelMaker {
     }
     stage.slots = 2;
   }
-  static codegen::Axis axis_of(const codegen::Schedule& plain, const codegen::Stage::Dim& d) {
+  static codegen::LoopAxis axis_of(const codegen::LoopSchedule& plain, const codegen::TileCopy::CopyDim& d) {
     return *std::find_if(plain.axes.begin(), plain.axes.end(),
-                         [&](const codegen::Axis& a) { return codegen::range_id(a.range) == d.range; });
+                         [&](const codegen::LoopAxis& a) { return codegen::range_id(a.range) == d.range; });
   }
-  void lay_out_rows(const codegen::Schedule& plain, codegen::Stage& stage) {
+  void lay_out_rows(const codegen::LoopSchedule& plain, codegen::TileCopy& stage) {
     if (pick_stage(0, 2) == 0) {
-      const codegen::Stage::Dim& last = stage.dims.back();
+      const codegen::TileCopy::CopyDim& last = stage.dims.back();
       const auto whole = static_cast<int>(
           std::lcm(last.lanes * last.unroll, axis_of(plain, last).width()));  // what the loops access together
       stage.panel = (pick_stage(0, 9) ? whole : 2) << pick_stage(whole > 1 ? 0 : 1, 3);
@@ -438,14 +439,14 @@ class KernelMaker {
     } else if (pick_stage(0, 2) == 0) {
       stage.pad = pick_stage(1, 8);
     } else if (pick_stage(0, 1)) {
-      stage.unit = stage.dims.back().lanes << pick_stage(0, 2);
-      stage.rows = pick_stage(1, 4);
+      stage.swizzle_unit = stage.dims.back().lanes << pick_stage(0, 2);
+      stage.swizzle_rows = pick_stage(1, 4);
     }
   }
   int pick_stage(int lo, int hi) { return std::uniform_int_distribution<int>(lo, hi)(stages_); }
-  void add_prefetch(const codegen::Kernel& kernel, const codegen::Axis& along, std::vector<Opt>& list) {
+  void add_prefetch(const codegen::Kernel& kernel, const codegen::LoopAxis& along, std::vector<Opt>& list) {
     const std::vector<UOp> nodes = topological(kernel.sink);
-    codegen::Ranges ranges;
+    codegen::FreeRanges ranges;
     std::vector<int> loads;
     for (size_t i = 0; i < nodes.size(); ++i)
       if (nodes[i]->op == Op::Load && ranges.depends(nodes[i], along.range)) loads.push_back(static_cast<int>(i));

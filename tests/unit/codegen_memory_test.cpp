@@ -9,24 +9,24 @@
 #include "sinter/error.h"
 
 using namespace codegen_test;
-using codegen::Block, codegen::Lanes, codegen::Nt, codegen::Prefetch, codegen::Unroll;
+using codegen::TaskBlock, codegen::Lanes, codegen::NonTemporal, codegen::Prefetch, codegen::Unroll;
 
 namespace {
 
 /// out[i, j] = 2 * in[i, j]
-Bench doubled(DType dtype, int64_t rows, int64_t columns) {
-  Bench b;
+KernelHarness doubled(DType dtype, int64_t rows, int64_t columns) {
+  KernelHarness b;
   UOp in = b.buffer(random_array(dtype, {rows, columns}, 1)), out = b.buffer(Array(dtype, {rows, columns}));
   UOp i = b.outer(rows), j = b.outer(columns), x = b.at(in, {i, j});
   b.stores({b.put(out, {i, j}, x + x)});
   return b;
 }
 
-std::string text_of(const Bench& b) { return to_string(chosen(b)); }
+std::string text_of(const KernelHarness& b) { return to_string(chosen(b)); }
 
 /// The first of that op; of the LOADs of a slot, if one is given.
 int place_of(const codegen::Kernel& kernel, Op op, int64_t slot = -1) {
-  const std::vector<UOp> nodes = topological(codegen::prepare(kernel).main.sink);
+  const std::vector<UOp> nodes = topological(codegen::normalize(kernel).main.sink);
   const auto wanted = [&](UOp n) { return n->op == op && (slot < 0 || codegen::slot_of(n) == slot); };
   const auto found = std::find_if(nodes.begin(), nodes.end(), wanted);
   REQUIRE(found != nodes.end());
@@ -47,8 +47,9 @@ TEST_CASE("stores past the caches write whole vectors, others at the edges", "[c
     const int lanes = 64 / static_cast<int>(size_of(dtype));
     for (const int64_t tail : {0, lanes / 2}) {
       INFO(name_of(dtype) << ", tail " << tail);
-      Bench b = doubled(dtype, tail ? 1 : 3, 3 * lanes + tail);  // a second row would have to begin at a multiple, too
-      const std::string text = b.check({Lanes{1, lanes}, Unroll{1, 2}, Nt{0}});
+      KernelHarness b =
+          doubled(dtype, tail ? 1 : 3, 3 * lanes + tail);  // a second row would have to begin at a multiple, too
+      const std::string text = b.check({Lanes{1, lanes}, Unroll{1, 2}, NonTemporal{0}});
       CHECK(count(text, "__builtin_nontemporal_store") == 3);
       CHECK(count(text, "__builtin_ia32_sfence();") == 1);
     }
@@ -57,11 +58,11 @@ TEST_CASE("stores past the caches write whole vectors, others at the edges", "[c
 
 TEST_CASE("rows that are transposed go past the caches", "[codegen][memory][transpose]") {
   const auto written = [](int lanes, int copies) {
-    Bench b;
+    KernelHarness b;
     UOp in = b.buffer(random_array(DType::F32, {48, 20}, 1)), out = b.buffer(Array(DType::F32, {20, 48}));
     UOp i = b.outer(20), j = b.outer(48);
     b.stores({b.put(out, {i, j}, b.at(in, {j, i}))});
-    return b.check({Lanes{0, lanes}, Unroll{1, copies}, Nt{0}});
+    return b.check({Lanes{0, lanes}, Unroll{1, copies}, NonTemporal{0}});
   };
   for (const int copies : {16, 8, 4, 32}) CHECK(count(written(16, copies), "__builtin_nontemporal_store") > 0);
   // Of vectors of half a line those of one line follow one another.
@@ -85,37 +86,37 @@ TEST_CASE("rows that are transposed go past the caches", "[codegen][memory][tran
 }
 
 TEST_CASE("a carried sum does not rest where its store goes past the caches", "[codegen][memory]") {
-  Bench b;
+  KernelHarness b;
   UOp x = b.buffer(random_array(DType::F32, {9, 64}, 1)), out = b.buffer(Array(DType::F32, {64}));
   UOp j = b.inner(64, 2), k = b.over(9, 1);
   b.stores({b.put(out, {j}, b.reduce(Combine::Add, {b.at(x, {k, j})}, {k}))});
   CHECK(count(b.check({Lanes{2, 16}}), "p2[") == 0);
-  CHECK(count(b.check({Lanes{2, 16}, Nt{0}}), "p2[64]") == 1);  // a tile
+  CHECK(count(b.check({Lanes{2, 16}, NonTemporal{0}}), "p2[64]") == 1);  // a tile
 }
 
 TEST_CASE("copies that are accessed together stay within a panel", "[codegen][memory]") {
-  Bench b = doubled(DType::F32, 3, 48);
+  KernelHarness b = doubled(DType::F32, 3, 48);
   const int load = place_of(b.kernel, Op::Load);
-  const auto staged = [&](int lanes, int unroll) { return codegen::Stage{load, {{1, -1, lanes, unroll}}, 8}; };
-  b.check({Block{1, 48}, staged(2, 4)});
-  b.check({Lanes{1, 4}, Unroll{1, 2}, Block{1, 48}, staged(4, 2)});
-  refused(b, {Block{1, 48}, staged(2, 8)}, "panels of 8 do not fit");
-  refused(b, {Lanes{1, 4}, Unroll{1, 3}, Block{1, 48}, staged(2, 4)}, "panels of 8 do not fit");
+  const auto staged = [&](int lanes, int unroll) { return codegen::TileCopy{load, {{1, -1, lanes, unroll}}, 8}; };
+  b.check({TaskBlock{1, 48}, staged(2, 4)});
+  b.check({Lanes{1, 4}, Unroll{1, 2}, TaskBlock{1, 48}, staged(4, 2)});
+  refused(b, {TaskBlock{1, 48}, staged(2, 8)}, "panels of 8 do not fit");
+  refused(b, {Lanes{1, 4}, Unroll{1, 3}, TaskBlock{1, 48}, staged(2, 4)}, "panels of 8 do not fit");
 }
 
 TEST_CASE("a tile's copies have lanes along one range", "[codegen][memory]") {
-  Bench b = doubled(DType::F32, 32, 48);
+  KernelHarness b = doubled(DType::F32, 32, 48);
   const int load = place_of(b.kernel, Op::Load);
-  const auto staged = [&](int first, int second) { return codegen::Stage{load, {{0, -1, first}, {1, -1, second}}}; };
-  b.check({Block{0, 32}, Block{1, 48}, staged(1, 16)});
-  refused(b, {Block{0, 32}, Block{1, 48}, staged(16, 16)}, "lanes along one range");
+  const auto staged = [&](int first, int second) { return codegen::TileCopy{load, {{0, -1, first}, {1, -1, second}}}; };
+  b.check({TaskBlock{0, 32}, TaskBlock{1, 48}, staged(1, 16)});
+  refused(b, {TaskBlock{0, 32}, TaskBlock{1, 48}, staged(16, 16)}, "lanes along one range");
 }
 
 TEST_CASE("loads whose gates differ from lane to lane read what their masks leave", "[codegen][memory]") {
   for (const DType dtype : {DType::U8, DType::F16, DType::I32, DType::F64})
     for (const int lanes : {2, 4, 8, 16, 32, 64}) {
       INFO(name_of(dtype) << ", " << lanes << " lanes");
-      Bench b;  // in, padded by 3 in front and 5 behind with what another one holds
+      KernelHarness b;  // in, padded by 3 in front and 5 behind with what another one holds
       UOp in = b.buffer(random_array(dtype, {3, 70}, 1)), other = b.buffer(random_array(dtype, {78}, 2)),
           out = b.buffer(Array(dtype, {3, 78}));
       UOp i = b.outer(3), j = b.outer(78), gate = le(b.index(3), j) & lt(j, b.index(73));
@@ -123,7 +124,7 @@ TEST_CASE("loads whose gates differ from lane to lane read what their masks leav
       const std::string text = b.check({Lanes{1, lanes}, Unroll{1, 2}});
       const runtime::Target& host = runtime::host_target();
       const bool vector =
-          host.masks || (host.loads_under_masks(size_of(dtype)) && size_of(dtype) * static_cast<size_t>(lanes) >= 16);
+          host.masks || (host.has_masked_loads(size_of(dtype)) && size_of(dtype) * static_cast<size_t>(lanes) >= 16);
       CHECK((count(text, "sn_where_") > 0) == vector);
     }
 }
@@ -137,72 +138,72 @@ TEST_CASE("copies ask for what the bounds of their indices leave open, and load 
                                                                           {DType::I8, 7},
                                                                           {DType::U64, 3},
                                                                           {DType::Bool, 1}}));
-  Bench b;  // x between borders
+  KernelHarness b;  // x between borders
   const int64_t size = 18;
   UOp x = b.buffer(random_array(dtype, {size}, 1)), out = b.buffer(Array(dtype, {size + 2}));
   UOp i = b.outer(size + 2), one = b.index(1), inside = le(one, i) & lt(i, b.index(size + 1));
   b.stores({b.put(out, {i}, b.at(x, {i - one}, inside, constant(b.g(), Scalar::of(dtype, border), dtype)))});
-  const std::string text = b.check({Unroll{0, 4}, Block{0, size + 2}});
+  const std::string text = b.check({Unroll{0, 4}, TaskBlock{0, size + 2}});
   CHECK(count(text, "1 <= ") == 1);        // of the first copy
   CHECK(count(text, " < 19") == 1);        // of the last one
   CHECK(count(text, "sn_load_if_") >= 5);  // its definition names it thrice
 }
 
 TEST_CASE("nt is refused where a store is no whole vector, or read", "[codegen][memory]") {
-  Bench b = doubled(DType::F32, 6, 40);  // a row is no multiple of 16 elements
-  refused(b, {Lanes{1, 16}, Nt{0}}, "no multiple of their size");
-  refused(b, {Nt{0}}, "side by side");
-  refused(b, {Lanes{0, 4}, Nt{0}}, "side by side");
-  refused(b, {Lanes{1, 2}, Nt{0}}, "16 to 64 bytes");
-  refused(b, {Lanes{1, 32}, Nt{0}}, "16 to 64 bytes");
-  refused(b, {Lanes{1, 8}, Nt{1}}, "no such store");
-  refused(b, {Lanes{1, 8}, Nt{0}, Nt{0}}, "already");
-  CHECK_NOTHROW(codegen::write(b.kernel, runtime::reference_target(), {Lanes{1, 8}, Nt{0}}));
-  refused(b, {Lanes{0, 4}, Unroll{1, 6}, Nt{0}}, "no multiple of their size");
+  KernelHarness b = doubled(DType::F32, 6, 40);  // a row is no multiple of 16 elements
+  refused(b, {Lanes{1, 16}, NonTemporal{0}}, "no multiple of their size");
+  refused(b, {NonTemporal{0}}, "side by side");
+  refused(b, {Lanes{0, 4}, NonTemporal{0}}, "side by side");
+  refused(b, {Lanes{1, 2}, NonTemporal{0}}, "16 to 64 bytes");
+  refused(b, {Lanes{1, 32}, NonTemporal{0}}, "16 to 64 bytes");
+  refused(b, {Lanes{1, 8}, NonTemporal{1}}, "no such store");
+  refused(b, {Lanes{1, 8}, NonTemporal{0}, NonTemporal{0}}, "already");
+  CHECK_NOTHROW(codegen::generate_source(b.kernel, runtime::reference_target(), {Lanes{1, 8}, NonTemporal{0}}));
+  refused(b, {Lanes{0, 4}, Unroll{1, 6}, NonTemporal{0}}, "no multiple of their size");
 
-  Bench shifted;
+  KernelHarness shifted;
   UOp out = shifted.buffer(Array(DType::F32, {65})), i = shifted.outer(64);
   shifted.stores({shifted.put(out, {i + shifted.index(1)}, cast(i, DType::F32))});
-  refused(shifted, {Lanes{0, 16}, Nt{0}}, "no multiple of their size");
+  refused(shifted, {Lanes{0, 16}, NonTemporal{0}}, "no multiple of their size");
 
-  Bench own;
+  KernelHarness own;
   UOp x = own.buffer(random_array(DType::F32, {64}, 1)), r = own.outer(64);
   own.stores({own.put(x, {r}, own.at(x, {r}) * 2.0)});
-  refused(own, {Lanes{0, 16}, Nt{0}}, "reads there");
+  refused(own, {Lanes{0, 16}, NonTemporal{0}}, "reads there");
 
-  Bench added;
+  KernelHarness added;
   UOp y = added.buffer(Array(DType::F32, {64})), s = added.inner(64, 1);
   added.stores({added.put(y, {s}, constant(added.g(), DType::F32, 1.0), true)});
-  refused(added, {Lanes{1, 16}, Nt{0}}, "adds");
+  refused(added, {Lanes{1, 16}, NonTemporal{0}}, "adds");
 
-  Bench gated;
+  KernelHarness gated;
   UOp z = gated.buffer(Array(DType::F32, {64})), q = gated.outer(64);
   gated.stores({gated.put(z, {q}, cast(q, DType::F32), false, lt(q, gated.index(40)))});
-  refused(gated, {Lanes{0, 16}, Nt{0}}, "gate");
+  refused(gated, {Lanes{0, 16}, NonTemporal{0}}, "gate");
 
-  CHECK_THROWS_WITH(codegen::write(b.kernel, runtime::cuda_target({}), {Lanes{1, 4}, Nt{0}}),
+  CHECK_THROWS_WITH(codegen::generate_source(b.kernel, runtime::cuda_target({}), {Lanes{1, 4}, NonTemporal{0}}),
                     Catch::Matchers::Contains("for CPUs"));
 }
 
 TEST_CASE("loads ask for lines further on, whether they exist or not", "[codegen][memory]") {
   for (const int64_t distance : {1, 1000, -3}) {
-    Bench b = doubled(DType::F64, 5, 40);
+    KernelHarness b = doubled(DType::F64, 5, 40);
     const int load = place_of(b.kernel, Op::Load);
     const std::string text = b.check({Lanes{1, 16}, Prefetch{load, 0, distance}});
     CHECK(count(text, "__builtin_prefetch(") == 4);  // two lines in the loop, two at its end
   }
-  Bench narrow = doubled(DType::F32, 5, 64);  // two vectors of a line
+  KernelHarness narrow = doubled(DType::F32, 5, 64);  // two vectors of a line
   const std::string text = narrow.check({Lanes{1, 8}, Unroll{1, 4}, Prefetch{place_of(narrow.kernel, Op::Load), 0, 1}});
   CHECK(count(text, "__builtin_prefetch(") == 2);
 
-  Bench b = doubled(DType::F32, 5, 40);
+  KernelHarness b = doubled(DType::F32, 5, 40);
   const int load = place_of(b.kernel, Op::Load);
   refused(b, {Prefetch{load + 1, 0, 1}}, "no load");
   refused(b, {Prefetch{load, 7, 1}}, "no range of that id");
   refused(b, {Prefetch{load, 0, 0}}, "does not move");
   refused(b, {Prefetch{load, 0, 1}, Prefetch{load, 1, 1}}, "already");
 
-  Bench scattered;
+  KernelHarness scattered;
   UOp x = scattered.buffer(random_array(DType::F32, {64}, 1)), out = scattered.buffer(Array(DType::F32, {64})),
       i = scattered.outer(64);
   scattered.stores({scattered.put(out, {i}, scattered.at(x, {mod(i * scattered.index(3), scattered.index(64))}))});
@@ -211,7 +212,7 @@ TEST_CASE("loads ask for lines further on, whether they exist or not", "[codegen
 
 TEST_CASE("of the loops that read a row one may ask ahead alone", "[codegen][memory]") {
   // A row's largest, the sum of what the others are below it, and what they are of that: three loops.
-  Bench b;
+  KernelHarness b;
   UOp x = b.buffer(random_array(DType::F32, {6, 64}, 1)), out = b.buffer(Array(DType::F32, {6, 64}));
   UOp i = b.outer(6), j = b.inner(64, 1), load = b.at(x, {i, j});
   UOp most = b.reduce(Combine::Max, {load}, {j}, {16, 0});
@@ -232,7 +233,7 @@ TEST_CASE("of the loops that read a row one may ask ahead alone", "[codegen][mem
   CHECK(asking(1) == std::vector{0, 1, 0});
   CHECK(asking(7) == std::vector{0, 0, 1});
 
-  Bench still;  // what does not move in the loops is read before both
+  KernelHarness still;  // what does not move in the loops is read before both
   UOp y = still.buffer(random_array(DType::F32, {64}, 1)), z = still.buffer(random_array(DType::F32, {64}, 1)),
       made = still.buffer(Array(DType::F32, {64}));
   UOp r = still.outer(64), k = still.inner(64, 1), one = still.at(z, {r}), each = still.at(y, {k});
@@ -253,7 +254,7 @@ TEST_CASE("where the last cache is far the second loop over a row asks for the n
   };
   // As many loops over each row, which is one range, or `parts` of them that follow each other.
   const auto asked = [&](int64_t rows, int64_t columns, int loops, const runtime::Target& target, int64_t parts = 1) {
-    Bench b;
+    KernelHarness b;
     UOp x = b.buffer(Array(DType::F32, {rows, parts, columns})), out = b.buffer(Array(DType::F32, {rows}));
     UOp i = b.outer(rows), c = b.inner(parts, 1), j = b.inner(columns, 2), load = b.at(x, {i, c, j});
     const auto reduce = [&](Combine how, UOp value) { return b.reduce(how, {value}, {c, j}, {16, 0}); };
@@ -271,7 +272,7 @@ TEST_CASE("where the last cache is far the second loop over a row asks for the n
   CHECK(asked(1024, 1024, 2, far_l3(), 8) == Asked{2048, -1});
   CHECK(asked(8192, 1024, 2, runtime::reference_target()) == Asked{2048, -1});
 
-  const Bench elementwise = doubled(DType::F32, 16384, 1024);
+  const KernelHarness elementwise = doubled(DType::F32, 16384, 1024);
   CHECK(only(chosen(elementwise, far_l3())) == Asked{512, -1});
   CHECK(only(chosen(elementwise, runtime::reference_target())) == Asked{2048, -1});
 }
@@ -279,7 +280,7 @@ TEST_CASE("where the last cache is far the second loop over a row asks for the n
 TEST_CASE("sums ask ahead for rows that come from memory one by one", "[codegen][memory]") {
   // What the heuristic asks for in a kernel that sums columns from..to of each row, or of a row at some other place.
   const auto asked = [](int64_t rows, int64_t columns, int64_t from, int64_t to, bool scattered = false) {
-    Bench b;
+    KernelHarness b;
     UOp x = b.buffer(Array(DType::F32, {rows, columns})), out = b.buffer(Array(DType::F32, {rows}));
     UOp i = b.outer(rows), j = b.inner(to - from, 1);
     const UOp row = scattered ? mod(i * b.index(3), b.index(rows)) : i;
@@ -299,7 +300,7 @@ TEST_CASE("sums ask ahead for rows that come from memory one by one", "[codegen]
 
 TEST_CASE("an elementwise store asks ahead for its only operand that fills the last cache", "[codegen][memory]") {
   const auto sum = [](int64_t rows, int64_t of_other) {
-    Bench b;
+    KernelHarness b;
     UOp x = b.buffer(Array(DType::F32, {rows, 1024})), y = b.buffer(Array(DType::F32, {of_other, 1024})),
         out = b.buffer(Array(DType::F32, {rows, 1024}));
     UOp i = b.outer(rows), j = b.outer(1024);
@@ -315,32 +316,32 @@ TEST_CASE("an elementwise store asks ahead for its only operand that fills the l
 TEST_CASE("what is written to many rows at a time goes past the caches from half of the last one on",
           "[codegen][memory][transpose]") {
   const auto turned = [](int64_t rows, int64_t columns = 1024, DType dtype = DType::F32) {
-    Bench b;
+    KernelHarness b;
     UOp in = b.buffer(Array(dtype, {columns, rows})), out = b.buffer(Array(dtype, {rows, columns}));
     UOp i = b.outer(rows), j = b.outer(columns);
     b.stores({b.put(out, {i, j}, b.at(in, {j, i}))});
     return text_of(b);
   };
   CHECK(turned(4096).find("unroll(1, 32)") != std::string::npos);
-  CHECK(turned(4096).find("nt(0)") != std::string::npos);
+  CHECK(turned(4096).find("nontemporal(0)") != std::string::npos);
   CHECK(turned(2048).find("unroll(1, 16)") != std::string::npos);
-  CHECK(turned(2048).find("nt(0)") == std::string::npos);
+  CHECK(turned(2048).find("nontemporal(0)") == std::string::npos);
   for (const auto& [dtype, copies] : {std::pair{DType::F64, 16}, {DType::F16, 32}, {DType::U8, 64}}) {  // whole lines
     const std::string text = turned(16384, 4096, dtype);
     INFO(text);
     CHECK(text.find("unroll(1, " + std::to_string(copies) + ")") != std::string::npos);
-    CHECK(text.find("nt(0)") != std::string::npos);
+    CHECK(text.find("nontemporal(0)") != std::string::npos);
   }
   // Short rows are read no more than 32 at a time either.
   CHECK(turned(256, 65536).find("block(0, 256)") != std::string::npos);
   CHECK(turned(256, 65536).find("block(1") == std::string::npos);
-  CHECK(text_of(doubled(DType::F32, 4096, 1024)).find("nt(0)") == std::string::npos);
+  CHECK(text_of(doubled(DType::F32, 4096, 1024)).find("nontemporal(0)") == std::string::npos);
 }
 
 TEST_CASE("sums of windows with a border ask ahead, for each line once", "[codegen][memory]") {
   // out[i, j]: the sum of x[i, stride * j] and its eight neighbours, 0 outside.
   const auto windows = [](int64_t rows, int64_t columns, int64_t stride = 1) {
-    Bench b;
+    KernelHarness b;
     UOp x = b.buffer(random_array(DType::F32, {rows, columns}, 1)),
         out = b.buffer(Array(DType::F32, {rows, columns / stride}));
     UOp i = b.outer(rows), j = b.outer(columns / stride), di = b.inner(3, 2), dj = b.inner(3, 3);
@@ -351,16 +352,16 @@ TEST_CASE("sums of windows with a border ask ahead, for each line once", "[codeg
     return b;
   };
   for (const int64_t stride : {1, 2}) {
-    const Bench large = windows(2048, 1024, stride);
+    const KernelHarness large = windows(2048, 1024, stride);
     const std::vector<Prefetch> asked = prefetches_in(chosen(large));
     REQUIRE(asked.size() == 1);
     CHECK((asked[0].range == 1 && asked[0].distance == 2048 / stride));
     CHECK(prefetches_in(chosen(large, reference_machine("x86-64-v2", 16, 16))).empty());  // lanes one by one
   }
-  const Bench small = windows(64, 64);
+  const KernelHarness small = windows(64, 64);
   CHECK(prefetches_in(chosen(small)).empty());
 
-  Bench b = windows(6, 64);
+  KernelHarness b = windows(6, 64);
   const int load = place_of(b.kernel, Op::Load);
   const std::string text = b.check({Lanes{1, 16}, Unroll{0, 2}, Unroll{3, 3}, Prefetch{load, 1, 2048}});
   if (!runtime::host_target().masks) {

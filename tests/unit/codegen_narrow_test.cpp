@@ -3,9 +3,9 @@
 #include "codegen/gpu/index32.h"
 
 using namespace sinter;
-using codegen::Code;
 using codegen::Id;
 using codegen::Inst;
+using codegen::InstCode;
 using codegen::Instructions;
 using codegen::Type;
 using ir::Op;
@@ -31,13 +31,13 @@ struct Program {
     return code.blocks[open].back();
   }
   Id number(int64_t v, DType dtype = DType::Index) {
-    Inst n{Code::Const, {dtype, 1}, {}};
+    Inst n{InstCode::Const, {dtype, 1}, {}};
     n.number = ir::Scalar::of(dtype, v);
     return add(std::move(n));
   }
-  Id alu(Op op, DType dtype, std::vector<Id> src) { return add({Code::Alu, {dtype, 1}, std::move(src), op}); }
+  Id alu(Op op, DType dtype, std::vector<Id> src) { return add({InstCode::Alu, {dtype, 1}, std::move(src), op}); }
   Id loop(Id begin, Id end, int64_t step) {
-    Inst n{Code::Loop, kIndex, {begin, end}};
+    Inst n{InstCode::Loop, kIndex, {begin, end}};
     n.imm = step;
     n.block = static_cast<int>(code.blocks.size());
     const Id id = add(std::move(n));
@@ -46,14 +46,14 @@ struct Program {
     return id;
   }
   void store(Id at) {
-    Inst value{Code::Const, {DType::F32, 1}, {}};
+    Inst value{InstCode::Const, {DType::F32, 1}, {}};
     value.number = ir::Scalar::of(DType::F32, 1.0);
     const Id one = add(std::move(value));
-    add({Code::Store, {}, {at, one}});
+    add({InstCode::Store, {}, {at, one}});
   }
   Instructions narrow(int64_t points = kMost, const std::vector<Var>& vars = {}) const {
     codegen::verify(code);
-    Instructions made = codegen::narrow(code, points, vars);
+    Instructions made = codegen::narrow_indices(code, points, vars);
     codegen::verify(made);
     return made;
   }
@@ -85,7 +85,7 @@ TEST_CASE("indices of loops are narrow where 32 bits hold all of them", "[codege
 
 TEST_CASE("quotients of points are those of 32 bits, as far as a launch has such points", "[codegen]") {
   Program made;
-  const Id begin = made.add({Code::Begin, kIndex, {}}), end = made.add({Code::End, kIndex, {}}),
+  const Id begin = made.add({InstCode::Begin, kIndex, {}}), end = made.add({InstCode::End, kIndex, {}}),
            five = made.number(5, DType::U64);
   const Id point = made.loop(begin, end, 1), wide = made.alu(Op::Cast, DType::U64, {point});
   const Id row = made.alu(Op::IDiv, DType::U64, {wide, five}), index = made.alu(Op::Cast, DType::Index, {row});
@@ -103,7 +103,7 @@ TEST_CASE("quotients of points are those of 32 bits, as far as a launch has such
 
 TEST_CASE("symbolic sizes are as wide as their bounds", "[codegen]") {
   Program made;
-  const Id begin = made.number(0), size = made.add({Code::Var, kIndex, {}}), length = made.number(1 << 10);
+  const Id begin = made.number(0), size = made.add({InstCode::Var, kIndex, {}}), length = made.number(1 << 10);
   const Id loop = made.loop(begin, size, 1), at = made.alu(Op::Mul, DType::Index, {loop, length});
   made.store(at);
   const Instructions small = made.narrow(1, {Var("n", 1, 1 << 20)}), large = made.narrow(1, {Var("n", 1, 1 << 22)});

@@ -126,7 +126,7 @@ std::vector<Op> ops_on(DType dtype) {
   std::vector<Op> list;
   for (int i = 0; i < kOpCount; ++i) {
     const Op op = static_cast<Op>(i);
-    if (!is_alu(op) || has(op, kExpanded) || op == Op::Cast || op == Op::Bitcast || op == Op::Check) continue;
+    if (!is_alu(op) || has(op, kDecomposed) || op == Op::Cast || op == Op::Bitcast || op == Op::Check) continue;
     if (has(op, kFloat) && !is_float(dtype)) continue;
     if (has(op, kInteger) && is_float(dtype)) continue;
     if (is_bool(dtype) && (op == Op::Sub || op == Op::Neg || op == Op::Abs || op == Op::Shl || op == Op::Shr ||
@@ -140,7 +140,7 @@ std::vector<Op> ops_on(DType dtype) {
 }
 
 /// One store per op of the type, all on the same operands.
-void build(Bench& b, DType dtype) {
+void build(KernelHarness& b, DType dtype) {
   Operands o = operands(dtype);
   const int64_t n = static_cast<int64_t>(o.x.size());
   std::vector<Scalar> truth;
@@ -178,7 +178,7 @@ void build(Bench& b, DType dtype) {
 TEST_CASE("every op on every type: scalar", "[codegen]") {
   for (DType dtype : kTypes) {
     INFO(name_of(dtype));
-    Bench b;
+    KernelHarness b;
     build(b, dtype);
     b.check();
   }
@@ -187,7 +187,7 @@ TEST_CASE("every op on every type: scalar", "[codegen]") {
 TEST_CASE("every op on every type: 16 lanes", "[codegen]") {
   for (DType dtype : kTypes) {
     INFO(name_of(dtype));
-    Bench b;
+    KernelHarness b;
     build(b, dtype);
     b.check({codegen::Lanes{0, 16}});
   }
@@ -198,7 +198,7 @@ TEST_CASE("every op that no expansion removes has a spelling in C", "[codegen]")
     for (Op op : ops_on(dtype)) {
       if (ir::is_short_float(dtype)) continue;  // these are computed in float32
       const bool logic = is_bool(dtype) && (op == Op::Add || op == Op::Mul || op == Op::Max ||
-                                            op == Op::Min);  // legalise makes And and Or of them
+                                            op == Op::Min);  // legalize makes And and Or of them
       INFO(info(op).name << " on " << name_of(dtype));
       CHECK((logic || codegen::spelled_in_c(op, dtype)));
     }
@@ -206,7 +206,7 @@ TEST_CASE("every op that no expansion removes has a spelling in C", "[codegen]")
 
 TEST_CASE("machines without FMA and rounding instructions compute the same bits", "[codegen]") {
   for (DType dtype : {DType::F16, DType::BF16, DType::F32, DType::F64}) {
-    Bench b;
+    KernelHarness b;
     build(b, dtype);
     std::vector<runtime::KernelBuffer> buffers;
     std::vector<Array> mine;
@@ -217,7 +217,7 @@ TEST_CASE("machines without FMA and rounding instructions compute the same bits"
     target.isa = "x86-64";
     target.vector_bytes = 16;
     target.fma = target.masks = false;
-    const runtime::KernelSource source = codegen::write(b.kernel, target);
+    const runtime::KernelSource source = codegen::generate_source(b.kernel, target);
     auto program = runtime::compile({&source, 1}, target).at(0);
     uint32_t error = 0;
     std::vector<void*> bufs{&error};

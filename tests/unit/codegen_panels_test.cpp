@@ -11,8 +11,8 @@ namespace {
 
 /// x [m, k] times a matrix of [k, panels * width] that lies as [panels, k, width]: by a column's number, or by its
 /// panel's and its own.
-Bench product(int64_t m, int64_t k, int64_t panels, int64_t width, bool joined) {
-  Bench b;
+KernelHarness product(int64_t m, int64_t k, int64_t panels, int64_t width, bool joined) {
+  KernelHarness b;
   UOp x = b.buffer(random_array(DType::F32, {m, k}, 1)), y = b.buffer(random_array(DType::F32, {panels, k, width}, 2));
   UOp row = b.outer(m), step = b.index(width);
   if (joined) {
@@ -29,23 +29,23 @@ Bench product(int64_t m, int64_t k, int64_t panels, int64_t width, bool joined) 
   return b;
 }
 
-std::string text_of(const Bench& b) { return to_string(chosen(b)); }
-bool covers(const Bench& b, const std::string& block) { return has(chosen(b), block); }
+std::string text_of(const KernelHarness& b) { return to_string(chosen(b)); }
+bool covers(const KernelHarness& b, const std::string& block) { return has(chosen(b), block); }
 
 /// Splits the ranges of a kernel, which must keep its results, and returns their sizes.
-std::vector<Dim> split(Bench& b) {
+std::vector<Dim> split(KernelHarness& b) {
   std::vector<Array> given = b.interpret();
   std::swap(given, b.arrays);
-  schedule::split_phases(b.kernel);
+  schedule::split_polyphase(b.kernel);
   b.check(chosen(b), false);
   b.require_equal("the kernel before", given);
   return b.kernel.outer;
 }
 
 /// The columns of y [places, 9, 64], summed over its rows; `place` and `lane` say where column r lies.
-Bench columns(const Dim& size, const std::function<UOp(Bench&, UOp)>& place,
-              const std::function<UOp(Bench&, UOp)>& lane, bool gated = false) {
-  Bench b;
+KernelHarness columns(const Dim& size, const std::function<UOp(KernelHarness&, UOp)>& place,
+                      const std::function<UOp(KernelHarness&, UOp)>& lane, bool gated = false) {
+  KernelHarness b;
   UOp y = b.buffer(random_array(DType::F32, {5, 9, 64}, 1)), out = b.buffer(Array(DType::F32, {256}));
   UOp r = b.outer(size), l = b.over(9, 1);
   UOp other =
@@ -55,40 +55,41 @@ Bench columns(const Dim& size, const std::function<UOp(Bench&, UOp)>& place,
   b.stores({b.put(out, {r}, b.reduce(Combine::Add, {value}, {l}))});
   return b;
 }
-UOp panel_of(Bench& b, UOp r) { return idiv(r, b.index(64)); }
-UOp lane_of(Bench& b, UOp r) { return mod(r, b.index(64)); }
+UOp panel_of(KernelHarness& b, UOp r) { return idiv(r, b.index(64)); }
+UOp lane_of(KernelHarness& b, UOp r) { return mod(r, b.index(64)); }
 
 }  // namespace
 
 TEST_CASE("columns of a matrix in panels are gone through panel by panel", "[codegen][schedule]") {
-  Bench joined = product(20, 30, 3, 32, true);
+  KernelHarness joined = product(20, 30, 3, 32, true);
   CHECK(split(joined) == std::vector<Dim>{20, 3, 32});
   CHECK(text_of(joined) == text_of(product(20, 30, 3, 32, false)));
-  Bench narrow = product(20, 30, 12, 8, true), odd = product(20, 30, 5, 24, true);  // no whole vectors
+  KernelHarness narrow = product(20, 30, 12, 8, true), odd = product(20, 30, 5, 24, true);  // no whole vectors
   CHECK(split(narrow) == std::vector<Dim>{20, 96});
   CHECK(split(odd) == std::vector<Dim>{20, 120});
 }
 
 TEST_CASE("only ranges of which one number makes all panels are split", "[codegen][schedule]") {
   const auto moved = [](int64_t by, bool lane) {
-    return
-        [=](Bench& b, UOp r) { return lane ? mod(r + b.index(by), b.index(64)) : idiv(r + b.index(by), b.index(64)); };
+    return [=](KernelHarness& b, UOp r) {
+      return lane ? mod(r + b.index(by), b.index(64)) : idiv(r + b.index(by), b.index(64));
+    };
   };
-  Bench whole = columns(256, panel_of, lane_of), next = columns(256, moved(64, false), moved(64, true)),
-        between = columns(128, moved(5, false), moved(5, true));
+  KernelHarness whole = columns(256, panel_of, lane_of), next = columns(256, moved(64, false), moved(64, true)),
+                between = columns(128, moved(5, false), moved(5, true));
   CHECK(split(whole) == std::vector<Dim>{4, 64});
   CHECK(split(next) == std::vector<Dim>{4, 64});
   CHECK(split(between) == std::vector<Dim>{128});  // columns at no fixed distance
-  Bench rest = columns(200, panel_of, lane_of), gate = columns(256, panel_of, lane_of, true);
+  KernelHarness rest = columns(200, panel_of, lane_of), gate = columns(256, panel_of, lane_of, true);
   CHECK(split(rest) == std::vector<Dim>{200});  // which 64 does not divide
   CHECK(split(gate) == std::vector<Dim>{256});  // phases of another number beside them
   const Dim n = Var("n", 1, 256)(128);
-  Bench symbolic = columns(n, panel_of, lane_of);
+  KernelHarness symbolic = columns(n, panel_of, lane_of);
   CHECK(split(symbolic) == std::vector<Dim>{n});
 }
 
 TEST_CASE("a range of panels and one of phases are split side by side", "[codegen][schedule]") {
-  Bench b;  // out [i, r] = the sum over l of x [(i / 2) + l] * w [i % 2, l] * y [r / 32, l, r % 32]
+  KernelHarness b;  // out [i, r] = the sum over l of x [(i / 2) + l] * w [i % 2, l] * y [r / 32, l, r % 32]
   UOp x = b.buffer(random_array(DType::F32, {20}, 1)), w = b.buffer(random_array(DType::F32, {2, 7}, 2)),
       y = b.buffer(random_array(DType::F32, {3, 7, 32}, 3));
   UOp out = b.buffer(Array(DType::F32, {12, 96})), i = b.outer(12), r = b.outer(96), l = b.over(7, 2), two = b.index(2),
@@ -104,13 +105,13 @@ TEST_CASE(
     "[codegen]") {
   const int64_t k = 513, all = runtime::reference_target().l2 / (k * 4) / 64;  // panels that would fill the cache
   REQUIRE(all == 7);
-  Bench many = product(40, k, all, 64, false);
+  KernelHarness many = product(40, k, all, 64, false);
   CHECK(covers(many, "block(0, 15)"));
   CHECK_FALSE(covers(product(40, k, 3, 64, false), "block(0"));
   CHECK(covers(product(4800, k, 2 * all, 64, false), "block(0, 960)"));  // no more than 1024
   many.check(chosen(many), false);
 
-  Bench batch;  // a matrix for each of many batches, of which one fits: x [b, m, k], y [b, h, k, 64]
+  KernelHarness batch;  // a matrix for each of many batches, of which one fits: x [b, m, k], y [b, h, k, 64]
   UOp x = batch.buffer(random_array(DType::F32, {32, 40, 65}, 1)),
       y = batch.buffer(random_array(DType::F32, {32, 4, 65, 64}, 2)),
       out = batch.buffer(Array(DType::F32, {32, 40, 4, 64}));
@@ -123,10 +124,10 @@ TEST_CASE(
 }
 
 TEST_CASE("panels that were made before are not copied once more", "[codegen]") {
-  const auto staged = [](const Bench& b, bool near_l3 = false) {
+  const auto staged = [](const KernelHarness& b, bool near_l3 = false) {
     runtime::Target target = runtime::reference_target();
     target.near_l3 = near_l3;
-    return to_string(chosen(b, target)).find("stage(") != std::string::npos;
+    return to_string(chosen(b, target)).find("tile_copy(") != std::string::npos;
   };
   CHECK_FALSE(staged(product(400, 2048, 12, 64, false)));
   CHECK(staged(product(400, 2048, 1, 64, false)));              // which all threads read,

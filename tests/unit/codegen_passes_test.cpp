@@ -14,8 +14,8 @@ using namespace sinter::codegen;
 namespace {
 
 /// Row sums and their squares: REDUCE, REDUCE, STORE, STORE.
-Bench rows() {
-  Bench b;
+KernelHarness rows() {
+  KernelHarness b;
   UOp x = b.buffer(random_array(DType::F32, {4, 9}, 1)), sums = b.buffer(Array(DType::F32, {4})),
       squares = b.buffer(Array(DType::F32, {4}));
   UOp i = b.outer(4), k = b.over(9, 1), v = b.at(x, {i, k});
@@ -33,22 +33,22 @@ int count(UOp root, Op op) {
 }  // namespace
 
 TEST_CASE("statements and their tree: sums over one range share its loop", "[codegen]") {
-  Bench b = rows();
-  codegen::Ranges ranges;
-  const Schedule schedule = make_schedule(b.kernel, {codegen::Block{0, 4}});
+  KernelHarness b = rows();
+  codegen::FreeRanges ranges;
+  const LoopSchedule schedule = make_loop_schedule(b.kernel, {codegen::TaskBlock{0, 4}});
   Statements s = make_statements(b.kernel, schedule, ranges);
   REQUIRE(s.list.size() == 4);
   CHECK_NOTHROW(codegen::verify(s, ranges));
-  const std::vector<Item> tree = make_tree(s);
+  const std::vector<LoopItem> tree = make_loop_tree(s);
   CHECK_NOTHROW(codegen::verify(tree, s));
   REQUIRE(tree.size() == 1);
-  std::vector<Item::What> order;
-  for (const Item& item : tree[0].body) order.push_back(item.what);
-  using W = Item::What;
+  std::vector<LoopItem::ItemKind> order;
+  for (const LoopItem& item : tree[0].body) order.push_back(item.kind);
+  using W = LoopItem::ItemKind;
   CHECK(order == std::vector<W>{W::Init, W::Init, W::Loop, W::Finish, W::Finish, W::Store, W::Store});
   CHECK(tree[0].body[2].body.size() == 2);
 
-  std::vector<Item> broken = tree;  // a store before the sum that it stores
+  std::vector<LoopItem> broken = tree;  // a store before the sum that it stores
   std::swap(broken[0].body[0], broken[0].body[5]);
   CHECK_THROWS_AS(codegen::verify(broken, s), InternalError);
   broken = tree;  // an update outside its loop
@@ -60,11 +60,12 @@ TEST_CASE("statements and their tree: sums over one range share its loop", "[cod
 }
 
 TEST_CASE("instructions are checked", "[codegen]") {
-  Bench b = rows();
-  codegen::Ranges ranges;
-  Statements s = make_statements(b.kernel, make_schedule(b.kernel, {}), ranges);
-  const std::vector<Item> tree = make_tree(s);
-  const Instructions code = expand(b.kernel, runtime::reference_target(), make_schedule(b.kernel, {}), s, tree, ranges);
+  KernelHarness b = rows();
+  codegen::FreeRanges ranges;
+  Statements s = make_statements(b.kernel, make_loop_schedule(b.kernel, {}), ranges);
+  const std::vector<LoopItem> tree = make_loop_tree(s);
+  const Instructions code =
+      emit_kernel(b.kernel, runtime::reference_target(), make_loop_schedule(b.kernel, {}), s, tree, ranges);
   CHECK_NOTHROW(codegen::verify(code));
 
   Instructions broken = code;  // the body backwards: values are used before they are made
@@ -72,16 +73,16 @@ TEST_CASE("instructions are checked", "[codegen]") {
   CHECK_THROWS_AS(codegen::verify(broken), InternalError);
   broken = code;
   for (Inst& n : broken.insts)
-    if (n.code == Code::Load) n.type.dtype = DType::F64;
+    if (n.code == InstCode::Load) n.type.dtype = DType::F64;
   CHECK_THROWS_AS(codegen::verify(broken), InternalError);
   broken = code;
-  for (Slot& slot : broken.slots) slot.written = false;
+  for (MemorySlot& slot : broken.slots) slot.written = false;
   CHECK_THROWS_AS(codegen::verify(broken), InternalError);
 }
 
 TEST_CASE("arithmetic on known integers is done where instructions are made", "[codegen]") {
   Instructions code;
-  Emitter emit(code);
+  BlockWriter emit(code);
   const Type word{DType::U32, 1}, index{DType::Index, 1};
   const auto divided = [&](Id x, Op op) {
     const Id narrow = emit.alu(Op::Cast, word, {x}), three = emit.constant(DType::U32, ir::Scalar::of(DType::U32, 3));
@@ -90,13 +91,13 @@ TEST_CASE("arithmetic on known integers is done where instructions are made", "[
   CHECK(emit.is_number(divided(emit.number(7), Op::IDiv), 2));
   CHECK(emit.is_number(divided(emit.number(7), Op::Mod), 1));
   CHECK(emit.is_number(divided(emit.number((int64_t{1} << 32) + 5), Op::Mod), 2));
-  CHECK(emit[divided(emit.value({Code::Begin, index, {}}), Op::Mod)].code == Code::Alu);
+  CHECK(emit[divided(emit.value({InstCode::Begin, index, {}}), Op::Mod)].code == InstCode::Alu);
   const Id half = emit.constant(DType::F32, ir::Scalar::of(DType::F32, 0.5));
-  CHECK(emit[emit.alu(Op::Add, {DType::F32, 1}, {half, half})].code == Code::Alu);
+  CHECK(emit[emit.alu(Op::Add, {DType::F32, 1}, {half, half})].code == InstCode::Alu);
 }
 
 TEST_CASE("a tree with blocks becomes a reduction over blocks", "[codegen]") {
-  Bench b;
+  KernelHarness b;
   UOp x = b.buffer(random_array(DType::F32, {5, 7}, 1)), out = b.buffer(Array(DType::F32, {}));
   UOp k = b.over(5, 0), l = b.over(7, 1);
   b.stores({b.put(out, {}, b.reduce(Combine::Add, {b.at(x, {k, l})}, {k, l}, {4, 8}))});
@@ -107,13 +108,13 @@ TEST_CASE("a tree with blocks becomes a reduction over blocks", "[codegen]") {
   CHECK(split_reductions(b.g(), split) == split);
 }
 
-TEST_CASE("legalise: logic for bool, short unsigned division for indices", "[codegen]") {
-  Bench b;
+TEST_CASE("legalize: logic for bool, short unsigned division for indices", "[codegen]") {
+  KernelHarness b;
   UOp x = b.buffer(random_array(DType::Bool, {40}, 1)), out = b.buffer(Array(DType::Bool, {40}));
   UOp i = b.outer(40), at = idiv(i, b.index(3)), below = idiv(i - b.index(20), b.index(3));
   b.stores({b.put(out, {i}, (b.at(x, {at}) + b.at(x, {i})) * lt(below, b.index(0)))});
   CHECK_THROWS_AS(verify_legal(b.kernel.sink), InternalError);
-  const UOp made = legalise(b.g(), b.kernel.sink);
+  const UOp made = legalize(b.g(), b.kernel.sink);
   CHECK_NOTHROW(verify_legal(made));
   std::vector<DType> divisions;
   for (UOp u : topological(made))
@@ -125,10 +126,10 @@ TEST_CASE("legalise: logic for bool, short unsigned division for indices", "[cod
 }
 
 TEST_CASE("DEBUG=5 shows what each pass made", "[codegen]") {
-  Bench b = rows();
-  runtime_test::Setting debug("DEBUG", "5");
+  KernelHarness b = rows();
+  runtime_test::ScopedEnv debug("DEBUG", "5");
   runtime_test::CapturedLog log;
-  codegen::write(b.kernel, runtime::reference_target(), {codegen::Unroll{0, 2}});
+  codegen::generate_source(b.kernel, runtime::reference_target(), {codegen::Unroll{0, 2}});
   const std::string text = log.text();
   for (const char* pass :
        {"after schedule", "unroll(0, 2)", "after statements", "after loop tree", "loop inner 1", "after expand"})

@@ -7,7 +7,7 @@
 #include "codegen_support.h"
 
 using namespace codegen_test;
-using codegen::Code, codegen::Id, codegen::Inst, codegen::Instructions, codegen::Type;
+using codegen::InstCode, codegen::Id, codegen::Inst, codegen::Instructions, codegen::Type;
 
 namespace {
 
@@ -18,16 +18,17 @@ constexpr Type kVector{DType::F32, 4};
 /// of slot 0 and added to 3 accumulators.
 struct Program {
   Instructions code;
-  codegen::Emitter emit;
+  codegen::BlockWriter emit;
   Id loop = 0;
   std::vector<Id> sums, updates;
 
   explicit Program(int64_t end, int rows = 0, bool negated = false)
       : emit((code.slots = {{DType::F32, false}, {DType::F32, true}}, code.params = 2, code)) {
     for (int i = 0; i < 3; ++i) {
-      Inst zero{Code::Accumulator, kVector, {emit.splat(emit.constant(DType::F32, ir::Scalar::of(DType::F32, 0)), 4)}};
+      Inst zero{
+          InstCode::Accumulator, kVector, {emit.splat(emit.constant(DType::F32, ir::Scalar::of(DType::F32, 0)), 4)}};
       zero.imm = 1;
-      sums.push_back(emit.here(std::move(zero)));
+      sums.push_back(emit.insert_here(std::move(zero)));
     }
     loop = emit.open_loop(emit.number(0), emit.number(end), kColumns, "");
     std::vector<Id> vectors;
@@ -39,47 +40,49 @@ struct Program {
       for (int k = 0; k < kColumns; ++k) {
         const Id by =
             emit.splat(load(0, {DType::F32, 1}, emit.index(Op::Add, loop, emit.number(1000 + 10 * i + k))), 4);
-        const Id held = emit.here({Code::Result, kVector, {sums[static_cast<size_t>(i)]}});
-        updates.push_back(emit.here(
-            {Code::Assign,
+        const Id held = emit.insert_here({InstCode::AccumulatorRead, kVector, {sums[static_cast<size_t>(i)]}});
+        updates.push_back(emit.insert_here(
+            {InstCode::AccumulatorWrite,
              {},
              {sums[static_cast<size_t>(i)], emit.alu(Op::Fma, kVector, {factors[static_cast<size_t>(k)], by, held})}}));
       }
     emit.close();
   }
   Id load(int slot, Type type, Id at) {
-    Inst n{Code::Load, type, {at}};
+    Inst n{InstCode::Load, type, {at}};
     n.imm = slot;
-    return slot == 0 ? emit.value(std::move(n)) : emit.here(std::move(n));
+    return slot == 0 ? emit.value(std::move(n)) : emit.insert_here(std::move(n));
   }
   Instructions pipelined(int registers = 32) const {
-    Instructions made = codegen::pipeline(code, registers);
+    Instructions made = codegen::software_pipeline(code, registers);
     verify(made);
     return made;
   }
 };
 
-std::vector<Code> codes(const Instructions& code, int block) {
-  std::vector<Code> out;
+std::vector<InstCode> codes(const Instructions& code, int block) {
+  std::vector<InstCode> out;
   for (Id id : code.blocks[static_cast<size_t>(block)]) out.push_back(code[id].code);
   return out;
 }
-long count_of(const std::vector<Code>& codes, Code code) { return std::count(codes.begin(), codes.end(), code); }
+long count_of(const std::vector<InstCode>& codes, InstCode code) {
+  return std::count(codes.begin(), codes.end(), code);
+}
 
 }  // namespace
 
 TEST_CASE("transposes are done one turn ahead, spread among the multiplications", "[codegen][pipeline]") {
   const Program p(40);
   const Instructions made = p.pipelined();
-  const std::vector<Code> before = codes(made, 0), inside = codes(made, made[p.loop].block);
-  CHECK(count_of(before, Code::Interleave) == 8);  // those of the first turn,
-  CHECK(count_of(inside, Code::Interleave) == 8);  // and of the next one
-  CHECK(count_of(before, Code::Accumulator) == 3 + kColumns);
-  CHECK(count_of(inside, Code::Assign) == 3 * kColumns + kColumns);
+  const std::vector<InstCode> before = codes(made, 0), inside = codes(made, made[p.loop].block);
+  CHECK(count_of(before, InstCode::Interleave) == 8);  // those of the first turn,
+  CHECK(count_of(inside, InstCode::Interleave) == 8);  // and of the next one
+  CHECK(count_of(before, InstCode::Accumulator) == 3 + kColumns);
+  CHECK(count_of(inside, InstCode::AccumulatorWrite) == 3 * kColumns + kColumns);
   long updates = 0, most = 0, run = 0;
-  for (Code c : inside) {
-    if (c == Code::Assign) ++updates, run = 0;
-    if (c == Code::Interleave) {
+  for (InstCode c : inside) {
+    if (c == InstCode::AccumulatorWrite) ++updates, run = 0;
+    if (c == InstCode::Interleave) {
       CHECK(updates >= 3);  // the first column has been used up
       most = std::max(most, ++run);
     }
@@ -90,9 +93,9 @@ TEST_CASE("transposes are done one turn ahead, spread among the multiplications"
 TEST_CASE("what stands between a column and its product moves nothing back", "[codegen][pipeline]") {
   const Program p(40, 0, true);
   const Instructions made = p.pipelined();
-  const std::vector<Code> inside = codes(made, made[p.loop].block);
-  CHECK(count_of(codes(made, 0), Code::Interleave) == 8);
-  CHECK(count_of(inside, Code::Interleave) == 8);  // of the next turn alone
+  const std::vector<InstCode> inside = codes(made, made[p.loop].block);
+  CHECK(count_of(codes(made, 0), InstCode::Interleave) == 8);
+  CHECK(count_of(inside, InstCode::Interleave) == 8);  // of the next turn alone
 }
 
 TEST_CASE("each sum of a pipelined loop keeps its order, and no turn reads behind the last", "[codegen][pipeline]") {
@@ -104,7 +107,7 @@ TEST_CASE("each sum of a pipelined loop keeps its order, and no turn reads behin
     for (Id u : p.updates)
       if (p.code[u].src[0] == sum) before.push_back(u);
     for (Id id : body)
-      if (made[id].code == Code::Assign && made[id].src[0] == sum) after.push_back(id);
+      if (made[id].code == InstCode::AccumulatorWrite && made[id].src[0] == sum) after.push_back(id);
     CHECK(after == before);
   }
   const auto next = std::find_if(body.begin(), body.end(), [&](Id id) { return made[id].op == Op::Min; });

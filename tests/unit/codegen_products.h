@@ -8,8 +8,8 @@
 namespace codegen_test {
 
 /// x [m, k] times y [k, n], or y [n, k]; one row is a vector.
-inline Bench product(int64_t m, int64_t k, int64_t n, bool transposed = false) {
-  Bench b;
+inline KernelHarness product(int64_t m, int64_t k, int64_t n, bool transposed = false) {
+  KernelHarness b;
   UOp x = b.buffer(random_array(DType::F32, {m, k}, 1));
   UOp y = b.buffer(random_array(DType::F32, transposed ? std::vector<int64_t>{n, k} : std::vector<int64_t>{k, n}, 2));
   UOp out = b.buffer(Array(DType::F32, {m, n}));

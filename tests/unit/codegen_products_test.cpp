@@ -15,7 +15,7 @@ TEST_CASE(
   runtime::Target target = runtime::reference_target();
   const auto opts = [&](int64_t ways, int64_t deep) {
     target.l1 = ways * runtime::kPage;
-    Bench b;
+    KernelHarness b;
     UOp x = b.buffer(Array(DType::F32, {1024, deep})), y = b.buffer(Array(DType::F32, {16, deep, 64})),
         out = b.buffer(Array(DType::F32, {1024, 16, 64}));
     UOp i = b.outer(1024), panel = b.outer(16), j = b.outer(64), k = b.over(deep, 3);
@@ -31,22 +31,23 @@ TEST_CASE(
 
 TEST_CASE("a matrix that many rows are multiplied with is copied block by block", "[codegen][products]") {
   CHECK(to_string(chosen(product(512, 512, 1024))) ==
-        "lanes(1, 16) unroll(1, 4) unroll(0, 6) block(0, 516) block(1, 256) order(0, 1, 2) stage(#9, 2, 1 lanes 16 "
+        "lanes(1, 16) unroll(1, 4) unroll(0, 6) block(0, 516) block(1, 256) order(0, 1, 2) tile_copy(#9, 2, 1 lanes 16 "
         "unroll 4, panel 64) unroll(2, 4)");
-  CHECK(to_string(chosen(product(512, 1024, 512, true))) ==
-        "lanes(1, 16) unroll(1, 4) unroll(0, 6) block(0, 516) block(1, 128) order(0, 1, 2) stage(#9, 2 unroll 16, 1 "
-        "lanes 16, panel 64) unroll(2, 4)");
+  CHECK(
+      to_string(chosen(product(512, 1024, 512, true))) ==
+      "lanes(1, 16) unroll(1, 4) unroll(0, 6) block(0, 516) block(1, 128) order(0, 1, 2) tile_copy(#9, 2 unroll 16, 1 "
+      "lanes 16, panel 64) unroll(2, 4)");
   CHECK(to_string(chosen(product(512, 4096, 512, true))) ==
         "lanes(1, 16) unroll(1, 4) unroll(0, 6) split(2, 2048) block(0, 516) block(1, 64) order(2, 0, 1, 2.1) "
-        "stage(#9, 2.0 unroll 16, 1 lanes 16, panel 64) unroll(2, 4)");
+        "tile_copy(#9, 2.0 unroll 16, 1 lanes 16, panel 64) unroll(2, 4)");
   CHECK(to_string(chosen(product(49, 512, 1024))) ==
-        "lanes(1, 16) unroll(1, 4) unroll(0, 5) block(0, 50) block(1, 256) order(0, 1, 2) stage(#10, 2, 1 lanes 16 "
+        "lanes(1, 16) unroll(1, 4) unroll(0, 5) block(0, 50) block(1, 256) order(0, 1, 2) tile_copy(#10, 2, 1 lanes 16 "
         "unroll 4, panel 64) unroll(2, 4)");
 }
 
 TEST_CASE("a matrix that is copied across the lanes is read from one end of its rows to the other",
           "[codegen][products]") {
-  Bench b = product(70, 40, 100, true);
+  KernelHarness b = product(70, 40, 100, true);
   const std::vector<Opt> opts = chosen(b);
   INFO(to_string(opts));
   const std::string text = b.check(opts, false);
@@ -54,13 +55,13 @@ TEST_CASE("a matrix that is copied across the lanes is read from one end of its 
   CHECK(along != std::string::npos);
   CHECK(text.find("outer range 1 of 100, 16 lanes") < along);
   // Rows of one vector and a rest go by halves.
-  Bench halves = product(70, 24, 100, true);
+  KernelHarness halves = product(70, 24, 100, true);
   CHECK(halves.check(chosen(halves), false).find("inner range 2 of 24, 8 copies") != std::string::npos);
 }
 
 TEST_CASE("the next rows are asked for where operands come from further than the second cache", "[codegen][products]") {
   const auto products = [](int64_t batch) {
-    Bench b;
+    KernelHarness b;
     const int64_t m = 100, k = 130, n = 64;
     UOp x = b.buffer(random_array(DType::F32, {batch, m, k}, 1)),
         y = b.buffer(random_array(DType::F32, {batch, k, n}, 2)), out = b.buffer(Array(DType::F32, {batch, m, n}));
@@ -84,7 +85,7 @@ TEST_CASE("lanes lie along what is summed row by row: a step down a column takes
 }
 
 TEST_CASE("rows that share the columns of a matrix in memory share a copy of it", "[codegen][products]") {
-  Bench b;  // the weights of attention, times the values: q [h, m, k], keys [h, n, k], v [h, n, d]
+  KernelHarness b;  // the weights of attention, times the values: q [h, m, k], keys [h, n, k], v [h, n, d]
   const int64_t h = 2, m = 50, n = 80, k = 32, d = 16;
   UOp q = b.buffer(random_array(DType::F32, {h, m, k}, 1)), keys = b.buffer(random_array(DType::F32, {h, n, k}, 2)),
       v = b.buffer(random_array(DType::F32, {h, n, d}, 3)), out = b.buffer(Array(DType::F32, {h, m, d}));
@@ -92,8 +93,8 @@ TEST_CASE("rows that share the columns of a matrix in memory share a copy of it"
   UOp weight = exp(b.reduce(Combine::Dot, {b.at(q, {head, i, l}), b.at(keys, {head, j, l})}, {l}) * 0.1);
   b.stores({b.put(out, {head, i, along}, b.reduce(Combine::Dot, {weight, b.at(v, {head, j, along})}, {j}))});
   const std::vector<Opt> opts = chosen(b);
-  const auto copies =
-      std::count_if(opts.begin(), opts.end(), [](const Opt& o) { return std::holds_alternative<codegen::Stage>(o); });
+  const auto copies = std::count_if(opts.begin(), opts.end(),
+                                    [](const Opt& o) { return std::holds_alternative<codegen::TileCopy>(o); });
   INFO(to_string(opts));
   CHECK(copies == 1);  // of the keys, which lie across the lanes; the values are read as they lie
   CHECK(to_string(opts).find("4 unroll 16, 3 lanes 16, panel") != std::string::npos);
@@ -102,7 +103,7 @@ TEST_CASE("rows that share the columns of a matrix in memory share a copy of it"
 
 TEST_CASE("blocks under windows are so shallow that their lines wait for the neighbours", "[codegen][products]") {
   const auto convolution = [](int64_t channels, int64_t side, int64_t window) {
-    Bench b;  // x [n, c, y + i, x + j] under w [o, c, i, j]
+    KernelHarness b;  // x [n, c, y + i, x + j] under w [o, c, i, j]
     const int64_t n = 6, all = side + window - 1;
     UOp x = b.buffer(Array(DType::F32, {n, channels, all, all})),
         w = b.buffer(Array(DType::F32, {channels, channels, window, window}));
@@ -121,7 +122,7 @@ TEST_CASE("blocks under windows are so shallow that their lines wait for the nei
 
 TEST_CASE("threads share tiles that read different memory, and the same number of them", "[codegen][products]") {
   const auto weights = [](int64_t from) {
-    Bench b;  // the gradient [o, c, i, j] of a window's weights: dy [n, o, y, x], x [n, c, y + i, x + j]
+    KernelHarness b;  // the gradient [o, c, i, j] of a window's weights: dy [n, o, y, x], x [n, c, y + i, x + j]
     const int64_t n = 8, to = 32, side = 20, window = 5, all = side + window - 1;
     UOp dy = b.buffer(random_array(DType::F32, {n, to, side, side}, 1)),
         x = b.buffer(random_array(DType::F32, {n, from, all, all}, 2));
@@ -134,7 +135,7 @@ TEST_CASE("threads share tiles that read different memory, and the same number o
                b.reduce(Combine::Dot, {b.at(dy, {image, o, row, column}), b.at(x, {image, c, row + i, column + j})},
                         {image, row, column}))});
     runtime::Target target = runtime::reference_target();
-    const codegen::Prepared kernel = codegen::prepare(b.kernel);
+    const codegen::NormalizedKernel kernel = codegen::normalize(b.kernel);
     std::array<std::string, 2> opts;  // with one thread and with two
     for (int threads : {1, 2}) {
       target.threads = threads;
@@ -160,10 +161,11 @@ TEST_CASE("threads share tiles that read different memory, and the same number o
 }
 
 TEST_CASE("points with a small last block do not follow each other", "[codegen][products]") {
-  const runtime_test::Setting threads("SINTER_THREADS", "2");  // one alone has nobody to wait for
+  const runtime_test::ScopedEnv threads("SINTER_THREADS", "2");  // one alone has nobody to wait for
   const auto points = [](int64_t rows, int64_t block) {
-    Bench b = product(rows, 8, 64);
-    const std::string text = b.check({codegen::Lanes{1, 16}, codegen::Block{0, block}, codegen::Block{1, 16}}, false);
+    KernelHarness b = product(rows, 8, 64);
+    const std::string text =
+        b.check({codegen::Lanes{1, 16}, codegen::TaskBlock{0, block}, codegen::TaskBlock{1, 16}}, false);
     const size_t at = text.find("// point, ");
     return text.substr(at, text.find('\n', at) - at);
   };
@@ -175,20 +177,20 @@ TEST_CASE("points with a small last block do not follow each other", "[codegen][
 TEST_CASE("few columns leave the lanes to the rows, which are transposed in registers", "[codegen][products]") {
   for (const int64_t deep : {128, 101})
     for (const int64_t columns : {10, 12}) {
-      Bench b = product(250, deep, columns);
+      KernelHarness b = product(250, deep, columns);
       const std::vector<Opt> opts = chosen(b);
       // A vector of 4 columns leaves room for two of them, which share what is loaded for both.
       CHECK(to_string(opts) == (columns == 10 ? "lanes(0, 16) unroll(0, 2) unroll(1, 10) unroll(2, 4)"
                                               : "lanes(0, 16) unroll(1, 12) unroll(2, 8)"));
       CHECK(count(b.check(opts), "sn_odd1_") > 0);
     }
-  CHECK(to_string(chosen(product(250, 128, 16))).find("lanes(1, 16)") == 0);            // whole vectors of columns
-  CHECK(to_string(chosen(product(256, 100, 33))).find("stage(") != std::string::npos);  // many share an element
+  CHECK(to_string(chosen(product(250, 128, 16))).find("lanes(1, 16)") == 0);                // whole vectors of columns
+  CHECK(to_string(chosen(product(256, 100, 33))).find("tile_copy(") != std::string::npos);  // many share an element
 }
 
 TEST_CASE("a sum that underflows is -0 but where a border closes its last elements", "[codegen][products]") {
   const int64_t n = 7, c = 3, o = 32, l = 40, window = 5, padding = 2;
-  Bench b;  // y [n, o, l] of x [n, c, l] under w [o, c, window]
+  KernelHarness b;  // y [n, o, l] of x [n, c, l] under w [o, c, window]
   Array tiny(DType::F32, {n, c, l}), minus(DType::F32, {o, c, window});
   for (int64_t i = 0; i < tiny.numel(); ++i) tiny.set(i, Scalar::of(DType::F32, 1e-30));
   for (int64_t i = 0; i < minus.numel(); ++i) minus.set(i, Scalar::of(DType::F32, -1e-30));
@@ -208,14 +210,14 @@ TEST_CASE("what a gate skips is added in the last turn of the loops that it does
           "[codegen][products]") {
   const bool moves = GENERATE(false, true),
              table = GENERATE(false, true);  // the gate changes with `from`; it lies in memory
-  const std::vector<Opt> opts = GENERATE(
-      values<std::vector<Opt>>({{codegen::Lanes{1, 16}, codegen::Unroll{0, 4}},
-                                {codegen::Lanes{1, 16}, codegen::Block{0, 4}},
-                                {codegen::Lanes{1, 16}, codegen::Block{0, 4}, codegen::Split{2, 2}},
-                                {codegen::Lanes{1, 16}, codegen::Block{0, 4}, codegen::Order{{{2, 0}, {0, 0}}}}}));
+  const std::vector<Opt> opts = GENERATE(values<std::vector<Opt>>(
+      {{codegen::Lanes{1, 16}, codegen::Unroll{0, 4}},
+       {codegen::Lanes{1, 16}, codegen::TaskBlock{0, 4}},
+       {codegen::Lanes{1, 16}, codegen::TaskBlock{0, 4}, codegen::Split{2, 2}},
+       {codegen::Lanes{1, 16}, codegen::TaskBlock{0, 4}, codegen::LoopOrder{{{2, 0}, {0, 0}}}}}));
   const int64_t n = 7, c = 3, o = 32, window = 5;
-  Bench b;  // out [n, o] of x [n, c, window] and w [o, c, window]: products underflow; in the last turn of `from` they
-            // are -0
+  KernelHarness b;  // out [n, o] of x [n, c, window] and w [o, c, window]: products underflow; in the last turn of
+                    // `from` they are -0
   Array tiny(DType::F32, {n, c, window}), minus(DType::F32, {o, c, window}), open(DType::I32, {c, window});
   for (int64_t i = 0; i < tiny.numel(); ++i) tiny.set(i, Scalar::of(DType::F32, i / window % c < c - 1 ? 1e-30 : 0.0));
   for (int64_t i = 0; i < minus.numel(); ++i) minus.set(i, Scalar::of(DType::F32, -1e-30));
@@ -236,7 +238,7 @@ TEST_CASE("what a gate skips is added in the last turn of the loops that it does
 }
 
 TEST_CASE("operands whose gates move are not transposed in registers", "[codegen][products]") {
-  Bench b;  // the weight gradient of a padded conv1d: dy [n, o, l], x [n, c, l]
+  KernelHarness b;  // the weight gradient of a padded conv1d: dy [n, o, l], x [n, c, l]
   const int64_t n = 8, o = 10, c = 64, l = 256;
   UOp dy = b.buffer(random_array(DType::F32, {n, o, l}, 1)), x = b.buffer(random_array(DType::F32, {n, c, l}, 2)),
       out = b.buffer(Array(DType::F32, {o, c}));
@@ -246,7 +248,7 @@ TEST_CASE("operands whose gates move are not transposed in registers", "[codegen
   const std::vector<Opt> opts = chosen(b);
   CHECK(to_string(opts) ==
         "lanes(1, 16) unroll(1, 4) unroll(0, 5) block(0, 10) block(1, 64) order(0, 1, 2, 3) "
-        "stage(#17, 2, 3 unroll 16, 1 lanes 16, panel 64) unroll(3, 4)");
+        "tile_copy(#17, 2, 3 unroll 16, 1 lanes 16, panel 64) unroll(3, 4)");
   b.check(opts, false);
 }
 
@@ -257,7 +259,8 @@ TEST_CASE("the gradient of a window with a stride is as many products as it has 
                                                                                          {2, 4, 0, 20, 10},
                                                                                          {3, 4, 1, 20, 10},
                                                                                          {4, 4, 0, 20, 10}}));
-  Bench b;  // dx [n, c, stride * size] from dy [n, o, size] and w [o, c, taps], where y = stride * at + tap - padding
+  KernelHarness
+      b;  // dx [n, c, stride * size] from dy [n, o, size] and w [o, c, taps], where y = stride * at + tap - padding
   const int64_t n = 6, c = 32, turns = (taps + stride - 1) / stride;
   UOp dy = b.buffer(random_array(DType::F32, {n, o, size}, 1)), w = b.buffer(random_array(DType::F32, {o, c, taps}, 2));
   UOp out = b.buffer(Array(DType::F32, {n, c, stride * size}));
@@ -273,27 +276,27 @@ TEST_CASE("the gradient of a window with a stride is as many products as it has 
   std::vector<Array> given = b.interpret();
   std::swap(given, b.arrays);
 
-  schedule::split_phases(b.kernel);
+  schedule::split_polyphase(b.kernel);
   REQUIRE(b.kernel.outer == std::vector<Dim>{n, c, size, stride});
   const std::vector<Opt> opts = chosen(b);
   INFO(to_string(opts));
-  CHECK(to_string(opts).find("stage(") != std::string::npos);  // of the weights that one phase reads
+  CHECK(to_string(opts).find("tile_copy(") != std::string::npos);  // of the weights that one phase reads
   CHECK((to_string(opts).find("split(4, 32)") != std::string::npos) ==
         (o == 32));  // enough is summed for results to rest
-  for (UOp n : topological(codegen::prepare(b.kernel).main.sink))
+  for (UOp n : topological(codegen::normalize(b.kernel).main.sink))
     if (n->op == Op::IDiv || n->op == Op::Mod)
       for (UOp r : topological(n)) CHECK_FALSE((r->op == Op::Range && codegen::range_id(r) == 2));
   b.check(opts, false);
   b.require_equal("the kernel before", given);
 
   const std::vector<Dim> once = b.kernel.outer;
-  schedule::split_phases(b.kernel);
+  schedule::split_polyphase(b.kernel);
   CHECK(b.kernel.outer == once);
 }
 
 TEST_CASE("at most eight rows are stored far from each other at once, and a point writes their lines to the end",
           "[codegen][products]") {
-  Bench b;  // one plane, x [n, y, x], under weights of each row of its own, w [o, y, i, j]
+  KernelHarness b;  // one plane, x [n, y, x], under weights of each row of its own, w [o, y, i, j]
   const int64_t n = 4, o = 11, size = 28, window = 5, out_size = size - window + 1;
   UOp x = b.buffer(random_array(DType::F32, {n, size, size}, 1)),
       w = b.buffer(random_array(DType::F32, {o, out_size, window, window}, 2)),
@@ -312,7 +315,8 @@ TEST_CASE("at most eight rows are stored far from each other at once, and a poin
 TEST_CASE("a sum beside a product reads what lies across its lanes in rows that are transposed",
           "[codegen][products]") {
   for (const int64_t size : {24, 25}) {
-    Bench b;  // the gradients of a bias [o] and of weights [o, i, j], from dy [n, o, y, x] and images [n, y + i, x + j]
+    KernelHarness
+        b;  // the gradients of a bias [o] and of weights [o, i, j], from dy [n, o, y, x] and images [n, y + i, x + j]
     const int64_t n = 4, o = 32, window = 5, all = size + window - 1;
     UOp dy = b.buffer(random_array(DType::F32, {n, o, size, size}, 1)),
         x = b.buffer(random_array(DType::F32, {n, all, all}, 2)),
@@ -333,7 +337,7 @@ TEST_CASE("a sum beside a product reads what lies across its lanes in rows that 
 TEST_CASE("a short window along which memory is read at no fixed distance is written out", "[codegen]") {
   const auto [one_range, side] =
       GENERATE(values<std::pair<bool, int64_t>>({{true, 2}, {false, 2}, {true, 3}, {true, 4}}));
-  Bench b;  // the largest of side x side in x [n, side * y, side * x]
+  KernelHarness b;  // the largest of side x side in x [n, side * y, side * x]
   const int64_t n = 8, size = 10;
   UOp x = b.buffer(random_array(DType::F32, {n, side * size, side * size}, 1)),
       out = b.buffer(Array(DType::F32, {n, size, size}));
@@ -354,7 +358,7 @@ TEST_CASE("a short window along which memory is read at no fixed distance is wri
 TEST_CASE("masks of a padded window have registers, and are known ones where the window is short",
           "[codegen][products]") {
   const int64_t window = GENERATE(3, 5), n = 2, c = 2, size = 56, border = window / 2;
-  Bench b;  // x [n, c, y, x] under w [c, i, j], with zeros around
+  KernelHarness b;  // x [n, c, y, x] under w [c, i, j], with zeros around
   UOp x = b.buffer(random_array(DType::F32, {n, c, size, size}, 1)),
       w = b.buffer(random_array(DType::F32, {c, window, window}, 2));
   UOp out = b.buffer(Array(DType::F32, {n, c, size, size}));
@@ -374,8 +378,8 @@ TEST_CASE("masks of a padded window have registers, and are known ones where the
 TEST_CASE("results whose lanes and copies lie apart rest in a tile until their row is there", "[codegen][products]") {
   const auto [o, apart] = GENERATE(values<std::pair<int64_t, int64_t>>({{4, 1}, {32, 1}, {32, 2}, {32, 3}}));
   const int64_t n = 96, c = 32, size = 24, window = 9, from_size = size - window + 1;
-  Bench b;  // dx [n, c, apart * y] from dy [n, o, y - window + 1] and w [o, c, window]: the window is too long for
-            // copies of its row, so that they are images, whose gates agree
+  KernelHarness b;  // dx [n, c, apart * y] from dy [n, o, y - window + 1] and w [o, c, window]: the window is too long
+                    // for copies of its row, so that they are images, whose gates agree
   UOp dy = b.buffer(random_array(DType::F32, {n, o, from_size}, 1)),
       w = b.buffer(random_array(DType::F32, {o, c, window}, 2));
   UOp out = b.buffer(Array(DType::F32, {n, c, apart * size}));
@@ -396,7 +400,7 @@ TEST_CASE("results whose lanes and copies lie apart rest in a tile until their r
 
 TEST_CASE("rows outside a border are told apart once for all columns of a tile", "[codegen][products]") {
   const int64_t window = GENERATE(3, 5), n = 2, c = 5, o = 32, size = 14, border = window / 2;
-  Bench b;  // y [n, o, y, x] of x [n, c, y, x] under w [o, c, i, j], with zeros around
+  KernelHarness b;  // y [n, o, y, x] of x [n, c, y, x] under w [o, c, i, j], with zeros around
   UOp x = b.buffer(random_array(DType::F32, {n, c, size, size}, 1)),
       w = b.buffer(random_array(DType::F32, {o, c, window, window}, 2));
   UOp out = b.buffer(Array(DType::F32, {n, o, size, size}));
@@ -413,7 +417,7 @@ TEST_CASE("rows outside a border are told apart once for all columns of a tile",
 }
 
 TEST_CASE("what follows from a closed gate of one sum is unknown to the next one", "[codegen][products]") {
-  Bench b;  // sum and maximum of rows of x [length, width] that `to` [n, length] names one place before
+  KernelHarness b;  // sum and maximum of rows of x [length, width] that `to` [n, length] names one place before
   const int64_t n = 4, length = 9, width = 32;
   Array places(DType::I32, {n, length});
   for (int64_t i = 0; i < places.numel(); ++i) places.set(i, Scalar::of(DType::I32, i % (length - 1) + 1));

@@ -5,16 +5,17 @@
 using namespace codegen_test;
 
 TEST_CASE("a product takes the order of its tree", "[codegen]") {
-  for (Tree tree : {Tree{1, 0}, Tree{4, 0}, Tree{16, 0}, Tree{1, 8}, Tree{4, 8}, Tree{16, 64}})
+  for (ReductionTree tree : {ReductionTree{1, 0}, ReductionTree{4, 0}, ReductionTree{16, 0}, ReductionTree{1, 8},
+                             ReductionTree{4, 8}, ReductionTree{16, 64}})
     for (int64_t k : {1, 5, 16, 77}) {
       INFO("lanes " << tree.lanes << " block " << tree.block << " of " << k);
-      Bench b;
+      KernelHarness b;
       UOp x = b.buffer(random_array(DType::F32, {6, k}, 1)), y = b.buffer(random_array(DType::F32, {5, k}, 2)),
           out = b.buffer(Array(DType::F32, {6, 5}));
       UOp i = b.outer(6), j = b.outer(5), r = b.over(k, 2);
       b.stores({b.put(out, {i, j}, b.reduce(Combine::Dot, {b.at(x, {i, r}), b.at(y, {j, r})}, {r}, tree) * 2.0)});
-      const std::string text = b.check({}, tree == Tree{16, 64});
-      if (tree == Tree{16, 0} && k == 77) CHECK(count(text, "f32x16 acc") == 1);
+      const std::string text = b.check({}, tree == ReductionTree{16, 64});
+      if (tree == ReductionTree{16, 0} && k == 77) CHECK(count(text, "f32x16 acc") == 1);
     }
 }
 
@@ -22,9 +23,9 @@ TEST_CASE("every combine on every type", "[codegen]") {
   for (DType dtype :
        {DType::F32, DType::F64, DType::I32, DType::I64, DType::U8, DType::Bool, DType::U32, DType::U64, DType::I8})
     for (Combine combine : {Combine::Add, Combine::Mul, Combine::Max, Combine::Min, Combine::Dot})
-      for (Tree tree : {Tree{1, 0}, Tree{8, 0}}) {
+      for (ReductionTree tree : {ReductionTree{1, 0}, ReductionTree{8, 0}}) {
         INFO(name_of(dtype) << " combine " << static_cast<int>(combine) << " lanes " << tree.lanes);
-        Bench b;
+        KernelHarness b;
         UOp x = b.buffer(random_array(dtype, {3, 21}, 1)), y = b.buffer(random_array(dtype, {21}, 2)),
             out = b.buffer(Array(dtype, {3}));
         UOp i = b.outer(3), k = b.over(21, 1);
@@ -40,7 +41,7 @@ TEST_CASE("every combine on every type", "[codegen]") {
 }
 
 TEST_CASE("NaN passes through max and min, and an empty reduction is the identity", "[codegen]") {
-  Bench b;
+  KernelHarness b;
   Array data = random_array(DType::F32, {4, 20}, 3);
   data.set(27, Scalar::of(DType::F32, std::nan("")));
   data.set(45, Scalar::of(DType::F32, std::nan("")));
@@ -54,10 +55,11 @@ TEST_CASE("NaN passes through max and min, and an empty reduction is the identit
 }
 
 TEST_CASE("several reduced ranges are one row-major sequence", "[codegen]") {
-  for (Tree tree : {Tree{1, 0}, Tree{8, 0}, Tree{16, 0}, Tree{1, 10}, Tree{4, 32}})
+  for (ReductionTree tree :
+       {ReductionTree{1, 0}, ReductionTree{8, 0}, ReductionTree{16, 0}, ReductionTree{1, 10}, ReductionTree{4, 32}})
     for (int64_t n : {16, 7}) {
       INFO("lanes " << tree.lanes << " block " << tree.block << " last " << n);
-      Bench b;
+      KernelHarness b;
       UOp x = b.buffer(random_array(DType::F32, {3, 5, 2, n}, 1)), out = b.buffer(Array(DType::F32, {2}));
       UOp j = b.outer(2), a = b.over(3, 1), c = b.over(5, 2), d = b.over(n, 3);
       b.stores({b.put(out, {j}, b.reduce(Combine::Add, {b.at(x, {a, c, j, d})}, {a, c, d}, tree))});
@@ -66,7 +68,7 @@ TEST_CASE("several reduced ranges are one row-major sequence", "[codegen]") {
 }
 
 TEST_CASE("a reduction inside a reduction, also over the same range", "[codegen]") {
-  Bench b;
+  KernelHarness b;
   UOp x = b.buffer(random_array(DType::F32, {4, 9, 6}, 1)), out = b.buffer(Array(DType::F32, {4})),
       spread = b.buffer(Array(DType::F32, {4}));
   UOp i = b.outer(4), k = b.over(9, 1), l = b.over(6, 2);
@@ -79,11 +81,11 @@ TEST_CASE("a reduction inside a reduction, also over the same range", "[codegen]
 
 TEST_CASE("softmax: siblings by dependence, one loop where there is none", "[codegen]") {
   for (int lanes : {1, 16}) {
-    Bench b;
+    KernelHarness b;
     UOp x = b.buffer(random_array(DType::F32, {5, 37}, 1)), out = b.buffer(Array(DType::F32, {5, 37})),
         least = b.buffer(Array(DType::F32, {5}));
     UOp i = b.outer(5), j = b.inner(37, 1), k = b.over(37, 2);
-    Tree tree{lanes, 0};
+    ReductionTree tree{lanes, 0};
     UOp top = b.reduce(Combine::Max, {b.at(x, {i, k})}, {k}, tree),
         bottom = b.reduce(Combine::Min, {b.at(x, {i, k})}, {k}, tree);
     UOp total = b.reduce(Combine::Add, {exp(b.at(x, {i, k}) - top)}, {k}, tree);
@@ -97,12 +99,12 @@ TEST_CASE("softmax: siblings by dependence, one loop where there is none", "[cod
 }
 
 TEST_CASE("a reduction is computed where its free ranges are open, not further inside", "[codegen]") {
-  Bench b;
+  KernelHarness b;
   UOp x = b.buffer(random_array(DType::F32, {6, 8}, 1)), y = b.buffer(random_array(DType::F32, {6, 10}, 2)),
       out = b.buffer(Array(DType::F32, {6, 10}));
   UOp i = b.outer(6), j = b.outer(10), k = b.over(8, 2);
   b.stores({b.put(out, {i, j}, b.at(y, {i, j}) * b.reduce(Combine::Add, {b.at(x, {i, k})}, {k}))});
-  const std::string text = b.check({codegen::Block{1, 10}});
+  const std::string text = b.check({codegen::TaskBlock{1, 10}});
   const size_t reduce = text.find("// inner range 2"), inner = text.find("// outer range 1");
   REQUIRE((reduce != std::string::npos && inner != std::string::npos));
   CHECK(reduce < inner);
@@ -111,7 +113,7 @@ TEST_CASE("a reduction is computed where its free ranges are open, not further i
 TEST_CASE("sibling loops of a row are one range", "[codegen]") {
   for (int64_t n : {1, 5, 37, 64}) {
     INFO("rows of " << n);
-    Bench b;
+    KernelHarness b;
     UOp x = b.buffer(random_array(DType::F32, {6, n}, 1)), out = b.buffer(Array(DType::F32, {6, n})),
         top = b.buffer(Array(DType::F32, {6})), sums = b.buffer(Array(DType::F32, {6}));
     UOp i = b.outer(6), j = b.inner(n, 1);
@@ -125,7 +127,7 @@ TEST_CASE("sibling loops of a row are one range", "[codegen]") {
 TEST_CASE("a block of an outer range, the last one shorter", "[codegen]") {
   for (int64_t rows : {32, 37, 3}) {
     INFO("rows " << rows);
-    Bench b;
+    KernelHarness b;
     constexpr int64_t block = 8, width = 5;
     UOp x = b.buffer(random_array(DType::F32, {rows, width}, 1)), out = b.buffer(Array(DType::F32, {rows, width})),
         part = b.buffer(Array(DType::F32, {(rows + block - 1) / block, width}));
@@ -145,12 +147,13 @@ TEST_CASE("a block of an outer range, the last one shorter", "[codegen]") {
 TEST_CASE("several accumulators: every combine, tree and result", "[codegen][tuples]") {
   for (DType dtype : {DType::F32, DType::F64, DType::I32, DType::U8})
     for (Combine combine : {Combine::ArgMax, Combine::ArgMin, Combine::Moments, Combine::ExpSum})
-      for (Tree tree : {Tree{1, 0}, Tree{8, 0}, Tree{16, 0}, Tree{16, 32}, Tree{1, 10}}) {
+      for (ReductionTree tree : {ReductionTree{1, 0}, ReductionTree{8, 0}, ReductionTree{16, 0}, ReductionTree{16, 32},
+                                 ReductionTree{1, 10}}) {
         const bool places = combine == Combine::ArgMax || combine == Combine::ArgMin;
         if (!places && !is_float(dtype)) continue;
         INFO(name_of(dtype) << " combine " << static_cast<int>(combine) << " lanes " << tree.lanes << " block "
                             << tree.block);
-        Bench b;
+        KernelHarness b;
         Array data = random_array(dtype, {3, 77}, 1);
         for (int64_t i : {5, 11, 40, 76, 80, 82}) data.set(i, Scalar::of(dtype, 11));  // ties
         UOp x = b.buffer(std::move(data)), y = b.buffer(random_array(dtype, {77}, 2));
@@ -160,12 +163,12 @@ TEST_CASE("several accumulators: every combine, tree and result", "[codegen][tup
         if (combine == Combine::ExpSum) values.push_back(b.at(y, {k}));
         if (combine == Combine::Moments) values = {like(values[0], 1.0), values[0], like(values[0], 0.0)};
         std::vector<UOp> stores;
-        for (int r = 0; r < state_count(combine); ++r) {
+        for (int r = 0; r < accumulator_count(combine); ++r) {
           UOp v = b.reduce(combine, values, {k}, tree, r);
           stores.push_back(b.put(b.buffer(Array(v->dtype, {3})), {i}, v));
         }
         b.stores(std::move(stores));
-        const std::string text = b.check({}, tree == Tree{16, 0} && dtype == DType::F32);
+        const std::string text = b.check({}, tree == ReductionTree{16, 0} && dtype == DType::F32);
         if (tree.block == 0) CHECK(count(text, "// inner range 1") == 1);  // all accumulators in one loop
       }
 }
@@ -173,10 +176,10 @@ TEST_CASE("several accumulators: every combine, tree and result", "[codegen][tup
 TEST_CASE("special numbers in several accumulators", "[codegen][tuples]") {
   const double inf = std::numeric_limits<double>::infinity(), nan = std::nan("");
   for (Combine combine : {Combine::ArgMax, Combine::ArgMin, Combine::Moments, Combine::ExpSum})
-    for (Tree tree : {Tree{1, 0}, Tree{16, 0}, Tree{16, 20}})
+    for (ReductionTree tree : {ReductionTree{1, 0}, ReductionTree{16, 0}, ReductionTree{16, 20}})
       for (double special : {inf, -inf, nan, 1e30}) {
         INFO("combine " << static_cast<int>(combine) << " lanes " << tree.lanes << " special " << special);
-        Bench b;
+        KernelHarness b;
         Array data = random_array(DType::F32, {3, 37}, 1);
         for (int64_t i : {0, 20, 37 + 36}) data.set(i, Scalar::of(DType::F32, special));
         for (int64_t i = 74; i < 111; ++i) data.set(i, Scalar::of(DType::F32, special));
@@ -185,7 +188,7 @@ TEST_CASE("special numbers in several accumulators", "[codegen][tuples]") {
         std::vector<UOp> values{v, combine == Combine::ExpSum ? like(v, 1.0) : cast(k, DType::I64)};
         if (combine == Combine::Moments) values = {like(v, 1.0), v, like(v, 0.0)};
         std::vector<UOp> stores;
-        for (int r = 0; r < state_count(combine); ++r) {
+        for (int r = 0; r < accumulator_count(combine); ++r) {
           UOp made = b.reduce(combine, values, {k}, tree, r);
           stores.push_back(b.put(b.buffer(Array(made->dtype, {3})), {i}, made));
         }
@@ -203,7 +206,7 @@ TEST_CASE("scans emit as they go", "[codegen][scan]") {
   for (DType dtype : {DType::F32, DType::I64, DType::U8, DType::Bool})
     for (Combine combine : {Combine::Add, Combine::Mul, Combine::Max}) {
       INFO(name_of(dtype) << " combine " << static_cast<int>(combine));
-      Bench b;
+      KernelHarness b;
       UOp x = b.buffer(random_array(dtype, {5, 21}, 1)), out = b.buffer(Array(dtype, {5, 21})),
           total = b.buffer(Array(dtype, {5}));
       UOp i = b.outer(5), j = b.inner(21, 1);
@@ -216,7 +219,7 @@ TEST_CASE("scans emit as they go", "[codegen][scan]") {
 
 TEST_CASE("a scan beside others: vectors across it, sums inside it, two of its prefixes, rows before it",
           "[codegen][scan]") {
-  Bench b;
+  KernelHarness b;
   UOp x = b.buffer(random_array(DType::F32, {3, 9, 37}, 1)), y = b.buffer(random_array(DType::F32, {9, 6}, 2));
   UOp sums = b.buffer(Array(DType::F32, {3, 9, 37})), shifted = b.buffer(Array(DType::F32, {3, 9, 37}));
   UOp a = b.outer(3), c = b.outer(37), t = b.inner(9, 2), k = b.over(6, 3), l = b.over(9, 4);
@@ -227,13 +230,13 @@ TEST_CASE("a scan beside others: vectors across it, sums inside it, two of its p
   b.stores({b.put(sums, {a, t, c}, prefix), b.put(shifted, {a, t, c}, prefix * 2.0 + most)});
   b.check();
   b.check({codegen::Lanes{1, 16}}, false);
-  b.check({codegen::Lanes{1, 8}, codegen::Unroll{1, 2}, codegen::Block{1, 16}}, false);
+  b.check({codegen::Lanes{1, 8}, codegen::Unroll{1, 2}, codegen::TaskBlock{1, 16}}, false);
   refused(b, {codegen::Lanes{2, 4}}, "one by one");
   refused(b, {codegen::Unroll{2, 2}}, "one by one");
 }
 
 TEST_CASE("a scan over two ranges, and one over a single element", "[codegen][scan]") {
-  Bench b;
+  KernelHarness b;
   UOp x = b.buffer(random_array(DType::F32, {4, 3, 5}, 1)), out = b.buffer(Array(DType::F32, {4, 3, 5})),
       one = b.buffer(Array(DType::F32, {4}));
   UOp i = b.outer(4), j = b.inner(3, 1), k = b.inner(5, 2), single = b.over(1, 3);

@@ -10,8 +10,8 @@ namespace {
 enum class Case { Plain, OneChain, Adds, Overwrites, ReadBefore };
 
 /// sums[i] = sum over j, k of v; out[i, j, k] = v.
-Bench summed(Case which) {
-  Bench b;
+KernelHarness summed(Case which) {
+  KernelHarness b;
   UOp x = b.buffer(random_array(DType::F32, {5, 12, 10}, 1)), out = b.buffer(random_array(DType::F32, {5, 12, 10}, 2)),
       sums = b.buffer(Array(DType::F32, {5})), first = b.buffer(Array(DType::F32, {5, 12, 10}));
   UOp i = b.outer(5), j = b.inner(12, 1), k = b.inner(10, 2);
@@ -35,8 +35,8 @@ bool loads_only(UOp sink) {
 }  // namespace
 
 TEST_CASE("a sum in blocks reads back what its kernel stores", "[codegen]") {
-  Bench b = summed(Case::Plain);
-  const UOp made = codegen::read_back(b.kernel);
+  KernelHarness b = summed(Case::Plain);
+  const UOp made = codegen::reload_stores(b.kernel);
   CHECK(loads_only(made));
   CHECK(made->src[0] == b.kernel.sink->src[1]);  // the store comes first
   b.check();
@@ -46,8 +46,8 @@ TEST_CASE("a sum in blocks reads back what its kernel stores", "[codegen]") {
 TEST_CASE("a sum reads nothing back that is stored otherwise, or too late", "[codegen]") {
   for (const Case which : {Case::OneChain, Case::Adds, Case::Overwrites, Case::ReadBefore}) {
     INFO(static_cast<int>(which));
-    Bench b = summed(which);
-    CHECK(codegen::read_back(b.kernel) == b.kernel.sink);
+    KernelHarness b = summed(which);
+    CHECK(codegen::reload_stores(b.kernel) == b.kernel.sink);
     b.check();
   }
 }

@@ -9,8 +9,8 @@ using namespace codegen_test;
 namespace {
 
 /// x [m, k] by y [k, n], the one or the other stored transposed.
-Bench product(Dim m, int64_t k, Dim n, bool across_x, bool across_y) {
-  Bench b;
+KernelHarness product(Dim m, int64_t k, Dim n, bool across_x, bool across_y) {
+  KernelHarness b;
   const auto matrix = [&](const Dim& rows, const Dim& columns, unsigned seed) {
     return b.buffer(random_array(DType::F32, {rows.value(), columns.value()}, seed), {rows, columns});
   };
@@ -40,8 +40,8 @@ runtime::Target machine(int threads, const Caches& caches = kFar) {
 }  // namespace
 
 TEST_CASE("threads copy columns of their own where these are shared evenly", "[codegen][sharing]") {
-  Bench forward = product(256, 784, 128, false, true), back = product(256, 128, 784, false, true),
-        square = product(512, 512, 512, false, false);
+  KernelHarness forward = product(256, 784, 128, false, true), back = product(256, 128, 784, false, true),
+                square = product(512, 512, 512, false, false);
   CHECK(has(chosen(forward, machine(2)), "block(1, 64) "));
   CHECK(has(chosen(forward, machine(1)), "block(1, 128) "));
   CHECK(has(chosen(back, machine(2)), "block(1, 384) "));  // 49 vectors: 24 and 25
@@ -64,31 +64,31 @@ TEST_CASE("threads share the rows where columns would not be even, other operand
 
 TEST_CASE("an operand that all threads read lies where it is, under the rows of each, where few rows read a copy",
           "[codegen][sharing]") {
-  Bench update = product(128, 256, 784, true, false);
-  CHECK_FALSE(has(chosen(update, machine(2)), "stage("));
+  KernelHarness update = product(128, 256, 784, true, false);
+  CHECK_FALSE(has(chosen(update, machine(2)), "tile_copy("));
   CHECK(has(chosen(update, machine(2)), "block(0, 64) "));
   CHECK_FALSE(has(chosen(update, machine(1)), "block(0, "));
-  CHECK(has(chosen(product(400, 256, 784, true, false), machine(2)), "stage("));
+  CHECK(has(chosen(product(400, 256, 784, true, false), machine(2)), "tile_copy("));
   CHECK_FALSE(has(chosen(product(128, 256, 256, true, false), machine(2)), "block(0, 64) "));  // not large
   update.check(chosen(update, machine(2)), false);
 }
 
 TEST_CASE("columns are shared for as many rows as the second cache holds, if the last one is near",
           "[codegen][sharing]") {
-  const Bench forward = product(256, 784, 128, false, true);  // 800 KB of rows
+  const KernelHarness forward = product(256, 784, 128, false, true);  // 800 KB of rows
   CHECK(has(chosen(forward, machine(2, kNear)), "block(1, 64) "));
   CHECK(has(chosen(forward, machine(2, {kNear.l2, false})), "block(1, 128) "));
 }
 
 TEST_CASE("where the last cache is near, an operand is not copied whose panels stay in the second one",
           "[codegen][sharing]") {
-  const auto staged = [](const Bench& b, int threads, const Caches& caches = kNear) {
-    return has(chosen(b, machine(threads, caches)), "stage(");
+  const auto staged = [](const KernelHarness& b, int threads, const Caches& caches = kNear) {
+    return has(chosen(b, machine(threads, caches)), "tile_copy(");
   };
   for (const int threads : {1, 2}) {
     for (const auto& [m, k, n] :
          {std::array<int64_t, 3>{128, 256, 784}, {500, 700, 300}, {500, 900, 900}, {512, 512, 512}, {512, 512, 1040}}) {
-      const Bench b = product(m, k, n, false, false);
+      const KernelHarness b = product(m, k, n, false, false);
       CHECK_FALSE(staged(b, threads));
       CHECK(staged(b, threads, {kNear.l2, false}));
     }
@@ -102,7 +102,7 @@ TEST_CASE("where the last cache is near, an operand is not copied whose panels s
     CHECK(staged(product(1100, 900, 900, true, false), threads));   // rows of the other operand on pages of their own
   }
   const Var some("rows", 1, 500);
-  const Bench tall = product(500, 700, 300, false, false), unknown = product(some(400), 700, 300, false, false);
+  const KernelHarness tall = product(500, 700, 300, false, false), unknown = product(some(400), 700, 300, false, false);
   CHECK(has(chosen(tall, machine(2, kNear)), "block(0, 252) "));  // all rows of a thread under each panel
   CHECK(has(chosen(tall, machine(1, kNear)), "block(0, 504) "));
   CHECK(staged(product(62, 500, 784, false, false), 2));  // too few
@@ -112,7 +112,7 @@ TEST_CASE("where the last cache is near, an operand is not copied whose panels s
     product(290, 90, 70, false, false).check(chosen(tall, machine(threads, kNear)), false);
   product(some(290), 90, 70, false, false).check(chosen(unknown, machine(2, kNear)), false);
 
-  Bench slice;  // 256 columns of 1536, whose rows share the sets of an eighth
+  KernelHarness slice;  // 256 columns of 1536, whose rows share the sets of an eighth
   UOp x = slice.buffer(random_array(DType::F32, {300, 1000}, 1)),
       y = slice.buffer(random_array(DType::F32, {1000, 1536}, 2)), out = slice.buffer(Array(DType::F32, {300, 256}));
   UOp i = slice.outer(300), j = slice.outer(256), l = slice.over(1000, 2);
@@ -122,8 +122,8 @@ TEST_CASE("where the last cache is near, an operand is not copied whose panels s
 
 TEST_CASE("where the last cache is near, an operand whose rows are pages apart is copied though it is small",
           "[codegen][sharing]") {
-  const auto staged = [](const Bench& b, int threads, const Caches& caches = kNear) {
-    return has(chosen(b, machine(threads, caches)), "stage(");
+  const auto staged = [](const KernelHarness& b, int threads, const Caches& caches = kNear) {
+    return has(chosen(b, machine(threads, caches)), "tile_copy(");
   };
   for (const int threads : {1, 2}) {
     CHECK(staged(product(512, 64, 1024, false, false), threads));
@@ -137,14 +137,14 @@ TEST_CASE("where the last cache is near, an operand whose rows are pages apart i
 
 TEST_CASE("an operand is not read by all threads where each has matrices of its own, or the rows are not known",
           "[codegen][sharing]") {
-  Bench batch;  // x [b, k, m] by y [b, k, n]
+  KernelHarness batch;  // x [b, k, m] by y [b, k, n]
   UOp x = batch.buffer(Array(DType::F32, {4, 256, 96})), y = batch.buffer(Array(DType::F32, {4, 256, 784})),
       out = batch.buffer(Array(DType::F32, {4, 96, 784}));
   UOp n = batch.outer(4), i = batch.outer(96), j = batch.outer(784), l = batch.over(256, 3);
   batch.stores(
       {batch.put(out, {n, i, j}, batch.reduce(Combine::Dot, {batch.at(x, {n, l, i}), batch.at(y, {n, l, j})}, {l}))});
   CHECK_FALSE(has(chosen(batch, machine(2)), "block(1, 48) "));
-  Bench rows = product(Var("rows", 1, 128)(128), 256, 784, true, false);
+  KernelHarness rows = product(Var("rows", 1, 128)(128), 256, 784, true, false);
   CHECK_FALSE(has(chosen(rows, machine(2)), "block(0, 64) "));
   rows.check(chosen(rows, machine(2)), false);
 }
@@ -163,7 +163,7 @@ TEST_CASE("tiles of three vectors are taken where rows and columns come out even
   CHECK(has(chosen(product(128, 256, 784, true, false), machine(1)), "unroll(1, 3) unroll(0, 8) "));
   CHECK(has(chosen(product(512, 512, 512, false, false), machine(1)), "unroll(1, 4) unroll(0, 6) "));
   const int64_t size = 7;  // 512 planes under 3 x 3
-  Bench b;
+  KernelHarness b;
   UOp x = b.buffer(Array(DType::F32, {16, 512, size, size})), w = b.buffer(Array(DType::F32, {512, 512, 3, 3})),
       out = b.buffer(Array(DType::F32, {16, 512, size, size}));
   UOp image = b.outer(16), to = b.outer(512), i = b.outer(size), j = b.outer(size), from = b.over(512, 4),

@@ -70,8 +70,8 @@ size_t known_accesses(const std::string& isa, const std::string& program) {
 /// The sums of products of a kernel under the Opts that it gets: vectors that are summed at once, and multiply-adds of
 /// a turn.
 std::vector<Product> tiles(const codegen::Kernel& kernel, const runtime::Target& target) {
-  const codegen::Prepared prepared = codegen::prepare(kernel, target);
-  const std::vector<Opt> opts = codegen::heuristic(prepared.main, target);
+  const codegen::NormalizedKernel normalized = codegen::normalize(kernel, target);
+  const std::vector<Opt> opts = codegen::heuristic(normalized.main, target);
   const auto copies = [&](const std::vector<UOp>& ranges) {
     size_t n = 1;
     for (const Opt& o : opts)
@@ -80,10 +80,10 @@ std::vector<Product> tiles(const codegen::Kernel& kernel, const runtime::Target&
     return n;
   };
   std::vector<Product> found;
-  const codegen::View view(prepared.main);
-  for (const codegen::Work& w : view.works())
+  const codegen::KernelAnalysis analysis(normalized.main);
+  for (const codegen::StatementAnalysis& w : analysis.statements())
     if (w.is_reduce() && w.node->reduction().combine == Combine::Dot)
-      found.push_back({copies(w.outs), copies(w.outs) * copies(w.own), {}});
+      found.push_back({copies(w.result_ranges), copies(w.result_ranges) * copies(w.reduced_ranges), {}});
   return found;
 }
 
@@ -111,7 +111,7 @@ std::optional<std::vector<Product>> compiled(const runtime::KernelSource& source
 }  // namespace
 
 TEST_CASE("inner loops of products are their register tiles, and nothing is spilled", "[codegen][products][spills]") {
-  const runtime_test::Setting cc("SINTER_CC", std::nullopt);
+  const runtime_test::ScopedEnv cc("SINTER_CC", std::nullopt);
   if (runtime::kSanitizer != runtime::Sanitizer::None) return;
   std::vector<runtime::Target> targets{reference_machine(kNeon, 16, 32)};
   if (runtime::cpu::plugin_compiler())
@@ -122,7 +122,7 @@ TEST_CASE("inner loops of products are their register tiles, and nothing is spil
     for (const auto& [name, make, in_registers] : programs()) {
       INFO(target.isa << ": " << name);
       const Tensor made[] = {make()};
-      const schedule::Written written = tensor::explain(made, target);
+      const plan::KernelSources written = tensor::explain(made, target);
       std::vector<Product> loops, wanted;
       for (size_t i = 0; i < written.sources.size(); ++i) {
         const auto found = compiled(written.sources[i], target);

@@ -5,7 +5,7 @@ using namespace codegen_test;
 
 TEST_CASE("a matrix that few rows are multiplied with is gone through row by row", "[codegen][products]") {
   for (const int64_t rows : {1, 3, 8}) {
-    Bench b = product(rows, 267, 1100);
+    KernelHarness b = product(rows, 267, 1100);
     const std::vector<Opt> opts = chosen(b);
     CHECK(
         to_string(opts) ==
@@ -25,7 +25,7 @@ TEST_CASE("a matrix that few rows are multiplied with is gone through row by row
 TEST_CASE("rows of a matrix that several results share pass under a register tile of those", "[codegen][products]") {
   for (const auto& [rows, copies] :
        {std::pair{9, 5}, {21, 7}, {22, 8}, {24, 8}, {33, 7}, {36, 8}}) {  // evenly, eight at most
-    Bench b = product(rows, 267, 1100);
+    KernelHarness b = product(rows, 267, 1100);
     for (const bool near_l3 : {false, true}) {
       const std::vector<Opt> opts = chosen(b, near_l3 ? runtime::reference_target() : far_l3());
       const int depth = near_l3 && rows > 21 ? 256 : 32;  // results of 576 columns do not stay in the first cache
@@ -36,10 +36,10 @@ TEST_CASE("rows of a matrix that several results share pass under a register til
       b.check(opts, false);
     }
   }
-  CHECK(to_string(chosen(product(37, 267, 1100), far_l3())).find("stage(") != std::string::npos);
-  CHECK(to_string(chosen(product(37, 267, 1100))).find("stage(") !=
+  CHECK(to_string(chosen(product(37, 267, 1100), far_l3())).find("tile_copy(") != std::string::npos);
+  CHECK(to_string(chosen(product(37, 267, 1100))).find("tile_copy(") !=
         std::string::npos);  // too few rows for each thread to leave it
-  CHECK(to_string(chosen(product(64, 267, 1100))).find("stage(") == std::string::npos);
+  CHECK(to_string(chosen(product(64, 267, 1100))).find("tile_copy(") == std::string::npos);
   const runtime::Target narrow = reference_machine("x86-64-v3", 32, 16);  // whose registers hold no such tile
   const auto opts = [&](int64_t rows) { return to_string(chosen(product(rows, 267, 1100), narrow)); };
   CHECK(opts(24).starts_with("split(2, 8) unroll(2, 8)"));
@@ -51,12 +51,12 @@ TEST_CASE("sums down the columns of a matrix go through it row by row, one block
   struct Case {
     std::vector<int64_t> shape;  // the last but one is summed
     DType dtype = DType::F32;
-    Tree tree = {};
+    ReductionTree tree = {};
     Combine combine = Combine::Add;
     int threads = 2;
   };
   const auto matrix = [](const Case& c) {
-    Bench b;
+    KernelHarness b;
     std::vector<int64_t> kept = c.shape;
     kept.erase(kept.end() - 2);
     UOp x = b.buffer(random_array(c.dtype, c.shape, 1)), out = b.buffer(Array(c.dtype, kept));
@@ -69,7 +69,7 @@ TEST_CASE("sums down the columns of a matrix go through it row by row, one block
     return b;
   };
   const auto opts = [&](const Case& c) {
-    Bench b = matrix(c);
+    KernelHarness b = matrix(c);
     runtime::Target target = runtime::reference_target();
     target.threads = c.threads;
     const std::vector<Opt> made = chosen(b, target);
@@ -93,7 +93,7 @@ TEST_CASE("sums down the columns of a matrix go through it row by row, one block
 
 TEST_CASE("how many rows of a matrix go side by side: as many as memory and registers follow", "[codegen][products]") {
   const auto of_two = [](const auto& combine, const runtime::Target& target) {
-    Bench b;
+    KernelHarness b;
     UOp x = b.buffer(random_array(DType::F32, {330, 1100}, 1)), y = b.buffer(random_array(DType::F32, {330, 1100}, 2)),
         out = b.buffer(Array(DType::F32, {1100}));
     UOp j = b.outer(1100), i = b.over(330, 1);
@@ -121,7 +121,7 @@ TEST_CASE("rows whole pages apart share the sets of the first cache: few of them
   target.near_l3 = false;
   const auto split = [&](int64_t ways, int64_t rows, int64_t columns) {
     target.l1 = ways * runtime::kPage;
-    Bench b = product(rows, 267, columns);
+    KernelHarness b = product(rows, 267, columns);
     const std::vector<Opt> opts = chosen(b, target);
     b.check(opts, false);
     return to_string(opts).substr(0, 13);

@@ -30,7 +30,7 @@ using namespace sinter::ir;
 using codegen::Opt;
 using runtime::Array;
 
-struct Bench {
+struct KernelHarness {
   codegen::Kernel kernel{"test", std::make_shared<Arena>(), {}, {}, {}, 0, {}};
   std::vector<Array> arrays;
   std::vector<Scalar> args;
@@ -67,7 +67,7 @@ struct Bench {
   UOp at(UOp p, std::vector<UOp> i) { return load(p, i); }
   UOp at(UOp p, std::vector<UOp> i, UOp gate, UOp other) { return load(p, i, gate, other); }
   UOp put(UOp p, std::vector<UOp> i, UOp v, bool add = false, UOp gate = {}) { return store(p, i, v, add, gate); }
-  UOp reduce(Combine c, std::vector<UOp> values, std::vector<UOp> ranges, Tree tree = {}, int result = 0) {
+  UOp reduce(Combine c, std::vector<UOp> values, std::vector<UOp> ranges, ReductionTree tree = {}, int result = 0) {
     return reduce_over(c, values, ranges, tree, result);
   }
   UOp scan(Combine c, std::vector<UOp> values, std::vector<UOp> ranges, int result = 0) {
@@ -76,7 +76,7 @@ struct Bench {
   void stores(std::vector<UOp> list) { kernel.sink = sink(g(), std::move(list)); }
 
   /// Runs everything on copies of the arrays and compares; leaves the interpreter's results in `arrays` (a kernel that
-  /// is dear() is compared with itself in pieces). Returns the text.
+  /// is is_expensive() is compared with itself in pieces). Returns the text.
   std::string check(const std::vector<Opt>& opts = {}, bool gcc = true);
   /// Lets the interpreter work on the arrays; returns them as they were before.
   std::vector<Array> interpret();
@@ -95,7 +95,7 @@ struct Bench {
   int64_t points(const runtime::Program& program) const {
     std::vector<int64_t> sizes;
     for (const Dim& d : kernel.outer) sizes.push_back(d.value());
-    return program.points(sizes);
+    return program.task_count(sizes);
   }
 
  private:
@@ -105,7 +105,7 @@ struct Bench {
   std::vector<Array> copies() const;
   /// Whether the interpreter would take seconds under a sanitizer, which looks at what kernels touch, not at what they
   /// compute.
-  bool dear() const;
+  bool is_expensive() const;
 };
 
 /// Equal bits, or both NaN.
@@ -123,13 +123,13 @@ inline Array copy(const Array& a) {
   return c;
 }
 
-inline std::vector<Array> Bench::copies() const {
+inline std::vector<Array> KernelHarness::copies() const {
   std::vector<Array> out;
   for (const Array& a : arrays) out.push_back(copy(a));
   return out;
 }
 
-inline bool Bench::dear() const {
+inline bool KernelHarness::is_expensive() const {
   constexpr double kTurns = 1 << 22;
   double turns = 1;
   for (UOp n : topological(kernel.sink))
@@ -140,8 +140,8 @@ inline bool Bench::dear() const {
   return kSanitizer != Sanitizer::None && turns > kTurns;
 }
 
-inline std::vector<Array> Bench::launch(const runtime::Program& program, const std::vector<Array>& before,
-                                        const std::vector<int64_t>& cuts, uint32_t& raised) {
+inline std::vector<Array> KernelHarness::launch(const runtime::Program& program, const std::vector<Array>& before,
+                                                const std::vector<int64_t>& cuts, uint32_t& raised) {
   std::vector<Array> mine;
   for (const Array& a : before) mine.push_back(copy(a));
   std::vector<void*> bufs{&raised};
@@ -151,11 +151,11 @@ inline std::vector<Array> Bench::launch(const runtime::Program& program, const s
   const std::vector<int64_t> values = arguments();
   for (size_t i = 0; i + 1 < cuts.size(); ++i)
     REQUIRE(program.entry()(bufs.data(), values.data(), cuts[i], cuts[i + 1]) == 0);
-  if (program.finish()) REQUIRE(program.finish()(bufs.data(), values.data(), 0, 1) == 0);
+  if (program.epilogue()) REQUIRE(program.epilogue()(bufs.data(), values.data(), 0, 1) == 0);
   return mine;
 }
 
-inline void Bench::require_equal(const std::string& what, const std::vector<Array>& mine) const {
+inline void KernelHarness::require_equal(const std::string& what, const std::vector<Array>& mine) const {
   for (size_t slot = 0; slot < mine.size(); ++slot) {
     const size_t bytes = size_of(mine[slot].dtype);
     size_t wrong = 0, first = 0;
@@ -171,7 +171,8 @@ inline void Bench::require_equal(const std::string& what, const std::vector<Arra
   }
 }
 
-inline void Bench::compare(const std::string& what, const runtime::Program& program, const std::vector<Array>& before) {
+inline void KernelHarness::compare(const std::string& what, const runtime::Program& program,
+                                   const std::vector<Array>& before) {
   const int64_t n = points(program);
   std::vector<int64_t> cuts{0};
   std::mt19937 rng(7);
@@ -187,25 +188,25 @@ inline void Bench::compare(const std::string& what, const runtime::Program& prog
   if (n > 1) agree(", in pieces", cuts);
 }
 
-inline std::vector<Array> Bench::interpret() {
+inline std::vector<Array> KernelHarness::interpret() {
   std::vector<Array> before = copies();
   std::vector<runtime::KernelBuffer> buffers;
   for (Array& a : arrays) buffers.push_back({a.data, a.dtype, a.shape});
-  for (UOp sink : {kernel.sink, kernel.finish})
+  for (UOp sink : {kernel.sink, kernel.epilogue_sink})
     if (sink)
       runtime::interpret_kernel(
           codegen::expand_math(g(), sink),
-          {.params = buffers, .vars = vars, .args = args, .error = &error, .written = codegen::expand_math});
+          {.params = buffers, .vars = vars, .args = args, .error = &error, .lower_combine = codegen::expand_math});
   return before;
 }
 
-inline std::string Bench::check(const std::vector<Opt>& opts, bool gcc) {
-  const bool pieces_only = dear();
+inline std::string KernelHarness::check(const std::vector<Opt>& opts, bool gcc) {
+  const bool pieces_only = is_expensive();
   const std::vector<Array> before = pieces_only ? copies() : interpret();
   std::string text;
   auto run = [&](const char* what) {
     const runtime::Target target = runtime::host_target();
-    const runtime::KernelSource source = codegen::write(kernel, target, opts);
+    const runtime::KernelSource source = codegen::generate_source(kernel, target, opts);
     if (text.empty()) text = source.text;
     INFO(what << ":\n" << source.text);
     const auto program = runtime::compile({&source, 1}, target).at(0);
@@ -215,7 +216,7 @@ inline std::string Bench::check(const std::vector<Opt>& opts, bool gcc) {
   run("the compiler of this process");
   // GCC instruments nothing here: what it makes of a kernel is looked at by the release build's tests.
   if (gcc && kSanitizer == Sanitizer::None) {
-    runtime_test::Setting cc("SINTER_CC", "gcc");
+    runtime_test::ScopedEnv cc("SINTER_CC", "gcc");
     run("gcc");
   }
   return text;
@@ -243,8 +244,8 @@ inline runtime::Target reference_machine(const char* isa, int vector_bytes, int 
 }
 
 /// What the heuristic asks for, and whether that contains a text.
-inline std::vector<Opt> chosen(const Bench& b, const runtime::Target& target = runtime::reference_target()) {
-  return codegen::heuristic(codegen::prepare(b.kernel).main, target);
+inline std::vector<Opt> chosen(const KernelHarness& b, const runtime::Target& target = runtime::reference_target()) {
+  return codegen::heuristic(codegen::normalize(b.kernel).main, target);
 }
 inline bool has(const std::vector<Opt>& opts, const std::string& text) {
   UNSCOPED_INFO(to_string(opts));
@@ -264,11 +265,11 @@ inline Array random_array(DType dtype, std::vector<int64_t> shape, unsigned seed
 }
 
 /// A list that no kernel may have, and what the message says of it. The host's target, unless one is given.
-inline void refused(const Bench& b, const std::vector<Opt>& opts, const char* why,
+inline void refused(const KernelHarness& b, const std::vector<Opt>& opts, const char* why,
                     const runtime::Target& target = runtime::host_target()) {
   INFO(codegen::to_string(opts));
-  CHECK_THROWS_WITH(codegen::write(b.kernel, target, opts), Catch::Matchers::Contains(why));
-  CHECK_THROWS_AS(codegen::write(b.kernel, target, opts), codegen::IllegalOpt);
+  CHECK_THROWS_WITH(codegen::generate_source(b.kernel, target, opts), Catch::Matchers::Contains(why));
+  CHECK_THROWS_AS(codegen::generate_source(b.kernel, target, opts), codegen::IllegalOpt);
 }
 
 }  // namespace codegen_test

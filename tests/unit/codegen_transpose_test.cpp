@@ -15,8 +15,8 @@ namespace {
 using codegen::Lanes, codegen::Unroll;
 
 /// out[i, j] = in[j, i]
-Bench transposed(DType dtype, int64_t rows, int64_t columns) {
-  Bench b;
+KernelHarness transposed(DType dtype, int64_t rows, int64_t columns) {
+  KernelHarness b;
   UOp in = b.buffer(random_array(dtype, {columns, rows}, 1)), out = b.buffer(Array(dtype, {rows, columns}));
   UOp i = b.outer(rows), j = b.outer(columns);
   b.stores({b.put(out, {i, j}, b.at(in, {j, i}))});
@@ -46,9 +46,9 @@ class Guarded {
 };
 
 /// Runs a kernel of two buffers, the second of which it stores, under opts, in memory that it must not leave.
-void check_guarded(Bench& b, const std::vector<codegen::Opt>& opts) {
+void check_guarded(KernelHarness& b, const std::vector<codegen::Opt>& opts) {
   const runtime::Target target = runtime::host_target();
-  const auto program = runtime::compile({{codegen::write(b.kernel, target, opts)}}, target);
+  const auto program = runtime::compile({{codegen::generate_source(b.kernel, target, opts)}}, target);
   const std::vector<Array> before = b.interpret();
   Guarded in(before[0]), out(before[1]);
   uint32_t raised = 0;
@@ -65,7 +65,7 @@ TEST_CASE("loads and stores strided along the lanes are transposed in registers"
       for (const bool store : {false, true}) {
         INFO(name_of(dtype) << ", " << lanes << " lanes along the range that the " << (store ? "load" : "store")
                             << " has contiguous");
-        Bench b = transposed(dtype, 2 * lanes + 3, 2 * lanes + 1);  // tails of copies and of lanes
+        KernelHarness b = transposed(dtype, 2 * lanes + 3, 2 * lanes + 1);  // tails of copies and of lanes
         const std::string text = b.check({Lanes{store ? 0 : 1, lanes}, Unroll{store ? 1 : 0, lanes}});
         const bool unpacked = store && size_of(dtype) * static_cast<size_t>(lanes) == 16;
         CHECK(count(text, unpacked ? "sn_transpose2_" : "sn_odd1_") > 0);
@@ -78,7 +78,7 @@ TEST_CASE("copies that are fewer or more than the lanes, and no power of two, ar
     for (const bool store : {false, true})
       for (const bool bytes : {false, true}) {
         INFO(copies << " copies of " << (bytes ? "bytes" : "floats"));
-        Bench b = transposed(bytes ? DType::U8 : DType::F32, 45, 45);
+        KernelHarness b = transposed(bytes ? DType::U8 : DType::F32, 45, 45);
         const std::string text = b.check({Lanes{store ? 0 : 1, bytes ? 16 : 8}, Unroll{store ? 1 : 0, copies}});
         CHECK(count(text, bytes && store ? "sn_transpose2_" : "sn_odd1_") > 0);
       }
@@ -86,7 +86,7 @@ TEST_CASE("copies that are fewer or more than the lanes, and no power of two, ar
 
 TEST_CASE("a transposed operand of a product, with a limit that is known at the launch only", "[codegen][transpose]") {
   const Dim rows = Var("m", 1, 64)(37), columns = 21;
-  Bench b;
+  KernelHarness b;
   UOp x = b.buffer(random_array(DType::F32, {37, 21}, 1), Shape{rows, columns});
   UOp w = b.buffer(random_array(DType::F32, {21}, 2), Shape{columns});
   UOp out = b.buffer(Array(DType::F32, {37}), Shape{rows});
@@ -99,7 +99,7 @@ TEST_CASE("a transposed operand of a product, with a limit that is known at the 
 TEST_CASE("gates: one for all rows is kept, one that differs between rows is not transposed", "[codegen][transpose]") {
   for (const int gated : {0, 1, 2}) {
     INFO("range " << gated);
-    Bench b;
+    KernelHarness b;
     UOp in = b.buffer(random_array(DType::F32, {3, 19, 18}, 1)), out = b.buffer(Array(DType::F32, {3, 18, 19}));
     UOp r[] = {b.outer(3), b.outer(18), b.outer(19)};
     UOp open = lt(b.index(1), r[gated]);
@@ -110,7 +110,7 @@ TEST_CASE("gates: one for all rows is kept, one that differs between rows is not
 }
 
 TEST_CASE("a value that replaces what it is made from, both strided along the lanes", "[codegen][transpose]") {
-  Bench b;
+  KernelHarness b;
   UOp x = b.buffer(random_array(DType::F32, {20, 24}, 1)), y = b.buffer(random_array(DType::F32, {24, 20}, 2));
   UOp z = b.buffer(Array(DType::F32, {24, 20}));
   UOp i = b.outer(24), j = b.outer(20), sum = b.at(x, {j, i}) + b.at(y, {i, j});
@@ -120,7 +120,7 @@ TEST_CASE("a value that replaces what it is made from, both strided along the la
 
 TEST_CASE("rows and columns that do not exist are not touched", "[codegen][transpose]") {
   for (const bool store : {false, true}) {
-    Bench b = transposed(DType::F32, 21, 23);
+    KernelHarness b = transposed(DType::F32, 21, 23);
     check_guarded(b, {Lanes{store ? 0 : 1, 16}, Unroll{store ? 1 : 0, 16}});
   }
 }
@@ -131,13 +131,13 @@ TEST_CASE("loads of few elements apart are wide, and touch nothing behind the la
       for (const int64_t n : {3, 16, 21}) {
         INFO(name_of(dtype) << ", stride " << stride << ", " << n << " elements");
         auto strided = [&](const Dim& size) {
-          Bench b;
+          KernelHarness b;
           UOp in = b.buffer(random_array(dtype, {stride * (n - 1) + 1}, 1)), out = b.buffer(Array(dtype, {n}));
           UOp i = b.outer(size);
           b.stores({b.put(out, {i}, b.at(in, {i * b.index(stride)}))});
           return b;
         };
-        Bench b = strided(n);
+        KernelHarness b = strided(n);
         check_guarded(b, {Lanes{0, 16}});
         for (const Dim& size : {Dim(n), Var("n", 1, 64)(n)})
           CHECK((count(strided(size).check({Lanes{0, 8}, Unroll{0, 2}}), "sn_transpose") > 0) == (stride < 5));
@@ -152,14 +152,14 @@ TEST_CASE("lanes few elements apart under a gate each are wide loads too, which 
         INFO(name_of(dtype) << ", stride " << stride << " from " << from);
         const int64_t n = 37, size = stride * 30;
         auto padded = [&](const Dim& points) {
-          Bench b;
+          KernelHarness b;
           UOp in = b.buffer(random_array(dtype, {size}, 1)), out = b.buffer(Array(dtype, {n}));
           UOp i = b.outer(points), at = i * b.index(stride) + b.index(from);
           UOp value = b.at(in, {at}, le(b.index(0), at) & lt(at, b.index(size)), cast(b.index(7), dtype));
           b.stores({b.put(out, {i}, value)});
           return b;
         };
-        Bench b = padded(n);
+        KernelHarness b = padded(n);
         check_guarded(b, {Lanes{0, 16}});
         for (const Dim& points : {Dim(n), Var("n", 1, 64)(n)}) {
           const std::string text = padded(points).check({Lanes{0, 16}, Unroll{0, 2}});
@@ -173,7 +173,7 @@ TEST_CASE("copies that fill what lies between the lanes are loaded and stored in
     for (const bool gated : {false, true})
       for (const Dim& size : {Dim(16), Dim(21), Var("n", 1, 64)(37)}) {
         INFO(copies << " copies, " << (gated ? "gated" : "not gated") << ", " << size.value() << " elements");
-        Bench b;
+        KernelHarness b;
         const int64_t n = size.value();
         UOp in = b.buffer(random_array(DType::F32, {2, n, copies}, 1), Shape{2, size, copies}),
             out = b.buffer(Array(DType::F32, {2, n, copies}), Shape{2, size, copies});
@@ -187,7 +187,7 @@ TEST_CASE("copies that fill what lies between the lanes are loaded and stored in
 }
 
 TEST_CASE("more bytes than a byte can number are transposed in one piece", "[codegen][transpose]") {
-  Bench b;
+  KernelHarness b;
   UOp in = b.buffer(random_array(DType::U8, {131, 8}, 1)), out = b.buffer(Array(DType::U8, {131, 8}));
   UOp i = b.outer(131), k = b.outer(8);
   b.stores({b.put(out, {i, k}, b.at(in, {i, k}) + constant(b.g(), DType::U8, 1))});
@@ -195,7 +195,7 @@ TEST_CASE("more bytes than a byte can number are transposed in one piece", "[cod
 }
 
 TEST_CASE("a kernel that writes between the lanes loads them one by one", "[codegen][transpose]") {
-  Bench b;
+  KernelHarness b;
   UOp x = b.buffer(random_array(DType::F32, {16, 2}, 1)), i = b.outer(16);
   b.stores({b.put(x, {i, b.index(0)}, b.at(x, {i, b.index(0)}) * 2.0)});
   CHECK(count(b.check({Lanes{0, 16}}), "sn_transpose") == 0);
@@ -204,9 +204,9 @@ TEST_CASE("a kernel that writes between the lanes loads them one by one", "[code
 TEST_CASE("transposed lanes are checked", "[codegen][transpose]") {
   using namespace codegen;
   Instructions code;
-  Emitter emit(code);
+  BlockWriter emit(code);
   const Id four = emit.splat(emit.constant(DType::F32, Scalar::of(DType::F32, 1)), 4);
-  const std::vector<Id> made = transposed(emit, {four, four}, 2);
+  const std::vector<Id> made = transpose_vectors(emit, {four, four}, 2);
   CHECK_NOTHROW(verify(code));
   for (const int64_t columns : {0, 3, 16}) {
     Instructions broken = code;
@@ -221,9 +221,10 @@ TEST_CASE("transposed lanes are checked", "[codegen][transpose]") {
 TEST_CASE("interleaved lanes are checked", "[codegen][transpose]") {
   using namespace codegen;
   Instructions code;
-  Emitter emit(code);
+  BlockWriter emit(code);
   const Id four = emit.splat(emit.constant(DType::F32, Scalar::of(DType::F32, 1)), 4);
-  const Id odd = emit.interleave(four, four, 2, true), joined = emit.value({Code::Pack, {DType::F32, 8}, {four, odd}});
+  const Id odd = emit.interleave(four, four, 2, true),
+           joined = emit.value({InstCode::Pack, {DType::F32, 8}, {four, odd}});
   CHECK_NOTHROW(verify(code));
   for (const int64_t block : {0, 3, 4, -4}) {
     Instructions broken = code;

@@ -6,8 +6,8 @@ using namespace codegen_test;
 namespace {
 
 /// x [n, c, size] under w [c, taps, o]: `padded` gates x alone, `gradient` both factors.
-Bench convolution(int64_t n, int64_t o, int64_t c, int64_t size, int64_t taps, bool padded, bool gradient) {
-  Bench b;
+KernelHarness convolution(int64_t n, int64_t o, int64_t c, int64_t size, int64_t taps, bool padded, bool gradient) {
+  KernelHarness b;
   UOp x = b.buffer(random_array(DType::F32, {n, c, size}, 1)), w = b.buffer(random_array(DType::F32, {c, taps, o}, 2));
   const int64_t results = padded || gradient ? size : size - taps + 1;
   UOp out = b.buffer(Array(DType::F32, {n, o, results}));
@@ -21,7 +21,7 @@ Bench convolution(int64_t n, int64_t o, int64_t c, int64_t size, int64_t taps, b
 }
 
 /// Steps of the innermost loop, a range, that follow one another without a branch.
-int unrolled(const Bench& b, int range, const runtime::Target& target = runtime::reference_target()) {
+int unrolled(const KernelHarness& b, int range, const runtime::Target& target = runtime::reference_target()) {
   for (const Opt& o : chosen(b, target))
     if (const auto* u = std::get_if<codegen::Unroll>(&o); u && u->range == range) return u->count;
   return 1;
@@ -43,7 +43,7 @@ TEST_CASE("a product's loop is unrolled by four, and a short one wholly", "[code
                                   {49, 7},
                                   {102, 4},
                                   {256, 4}}) {
-    Bench b = product(48, k, 128);
+    KernelHarness b = product(48, k, 128);
     INFO(k);
     CHECK(unrolled(b, 2) == wanted);
     b.check(chosen(b), false);
@@ -51,7 +51,7 @@ TEST_CASE("a product's loop is unrolled by four, and a short one wholly", "[code
 }
 
 TEST_CASE("a block of the sum that holds no whole number of five or seven steps has four", "[codegen][products]") {
-  const Bench b = product(200, 4095, 1024);  // 4095 is 5 times 819, its blocks are not
+  const KernelHarness b = product(200, 4095, 1024);  // 4095 is 5 times 819, its blocks are not
   const std::vector<Opt> opts = chosen(b);
   INFO(to_string(opts));
   CHECK(to_string(opts).find("split(2, ") != std::string::npos);
@@ -60,7 +60,7 @@ TEST_CASE("a block of the sum that holds no whole number of five or seven steps 
 }
 
 TEST_CASE("a product's loop is unrolled only where registers are left beside a tile", "[codegen][products]") {
-  const Bench b = product(48, 256, 128);
+  const KernelHarness b = product(48, 256, 128);
   CHECK(unrolled(b, 2, reference_machine("armv8-a", 16, 32)) == 4);
   CHECK(unrolled(b, 2, reference_machine("x86-64-v3", 32, 16)) == 1);  // 12 sums, 2 vectors and a scalar of 16
 }
@@ -70,7 +70,7 @@ TEST_CASE(
     "step",
     "[codegen][products]") {
   for (const int taps : {3, 5, 7}) {
-    Bench b = convolution(1, 64, 16, 35 + taps, taps, false, false);
+    KernelHarness b = convolution(1, 64, 16, 35 + taps, taps, false, false);
     const std::vector<Opt> opts = chosen(b);
     INFO(to_string(opts));
     const int vectors = unrolled(b, 1), columns = unrolled(b, 2);  // copies are neighbours of a row
@@ -85,7 +85,7 @@ TEST_CASE(
 TEST_CASE("short loops under rows at no fixed distance, or that windows skip, keep every bit", "[codegen][products]") {
   const bool scattered = GENERATE(true, false);
   const int64_t o = 64, c = 8, taps = 3, results = 30;
-  Bench b;  // x [c, size] under w [c, taps, o]: each second place, or those in some other order
+  KernelHarness b;  // x [c, size] under w [c, taps, o]: each second place, or those in some other order
   UOp x = b.buffer(random_array(DType::F32, {c, 2 * results + taps}, 1)),
       w = b.buffer(random_array(DType::F32, {c, taps, o}, 2));
   UOp out = b.buffer(Array(DType::F32, {o, results}));
@@ -101,7 +101,7 @@ TEST_CASE("short loops under rows at no fixed distance, or that windows skip, ke
 }
 
 TEST_CASE("a gate of both factors makes the ends of a long loop, which is not unrolled", "[codegen][products]") {
-  Bench open = convolution(8, 64, 16, 24, 9, true, false), both = convolution(8, 64, 16, 24, 9, false, true);
+  KernelHarness open = convolution(8, 64, 16, 24, 9, true, false), both = convolution(8, 64, 16, 24, 9, false, true);
   INFO(to_string(chosen(open)) << "\n" << to_string(chosen(both)));
   CHECK(unrolled(open, 4) > 1);
   CHECK(unrolled(both, 4) == 1);

@@ -8,7 +8,7 @@
 
 using Catch::Matchers::Contains;
 using cuda_test::FakeDriver;
-using runtime_test::Setting;
+using runtime_test::ScopedEnv;
 namespace cuda = sinter::cuda;
 
 TEST_CASE("a program asks whether there are GPUs, and what they are", "[cuda]") {
@@ -61,7 +61,7 @@ TEST_CASE("a program asks what is held on a GPU, and gives back what is pooled",
 
 TEST_CASE("no driver, and no compiler, are sentences", "[cuda]") {
   {
-    const Setting place("SINTER_CUDA_LIB", "/nowhere/libcuda.so.1");
+    const ScopedEnv place("SINTER_CUDA_LIB", "/nowhere/libcuda.so.1");
     CHECK_FALSE(cuda::is_available());
     CHECK(cuda::device_count() == 0);
     CHECK_THAT(cuda::unavailable_reason(), Contains("there is no CUDA driver") && Contains("/nowhere/libcuda.so.1"));

@@ -35,8 +35,8 @@ constexpr const char* kScale =
     "}\n";
 
 /// Null, and a line that says so, where there is no NVRTC.
-const FoundNvrtc* nvrtc() {
-  const FoundNvrtc& found = find_nvrtc();
+const NvrtcLibrary* nvrtc() {
+  const NvrtcLibrary& found = find_nvrtc();
   if (found.table) return &found;
   std::cout << "SKIP: " << found.reason << "\n";
   return nullptr;
@@ -70,16 +70,16 @@ KernelSource source(const std::string& name, const std::string& text) {
 
 TEST_CASE("without NVRTC the reason says where it was looked for", "[cuda]") {
   {
-    const Setting place("SINTER_NVRTC_LIB", "/nowhere/libnvrtc.so.12");
+    const ScopedEnv place("SINTER_NVRTC_LIB", "/nowhere/libnvrtc.so.12");
     CHECK_THAT(find_nvrtc().reason,
                Contains("SINTER_NVRTC_LIB=/nowhere/libnvrtc.so.12 cannot be used") && Contains("No such file"));
   }
   {
-    const Setting place("SINTER_NVRTC_LIB", "libc.so.6");
+    const ScopedEnv place("SINTER_NVRTC_LIB", "libc.so.6");
     CHECK_THAT(find_nvrtc().reason, Contains("SINTER_NVRTC_LIB=libc.so.6"));
   }
-  const Setting none("SINTER_NVRTC_LIB", std::nullopt);
-  const FoundNvrtc& older = find_nvrtc(12);
+  const ScopedEnv none("SINTER_NVRTC_LIB", std::nullopt);
+  const NvrtcLibrary& older = find_nvrtc(12);
   if (older.table)
     CHECK(older.major == 12);
   else
@@ -88,19 +88,19 @@ TEST_CASE("without NVRTC the reason says where it was looked for", "[cuda]") {
 }
 
 TEST_CASE("an image says which architecture it is for", "[cuda]") {
-  CHECK(fits(cubin(7, 0x005a0d5a), 90));
-  CHECK_FALSE(fits(cubin(7, 0x005a0d5a), 80));
-  CHECK(fits(cubin(7, 0x00500550), 80));
-  CHECK(fits(cubin(7, 0x00500550), 86));  // of the same generation
-  CHECK_FALSE(fits(cubin(7, 0x00560556), 80));
-  CHECK(fits(cubin(8, 0x06006402), 100));
-  CHECK(fits(cubin(8, 0x06007802), 120));
-  CHECK_FALSE(fits(cubin(8, 0x06007802), 100));
+  CHECK(runs_on_sm(cubin(7, 0x005a0d5a), 90));
+  CHECK_FALSE(runs_on_sm(cubin(7, 0x005a0d5a), 80));
+  CHECK(runs_on_sm(cubin(7, 0x00500550), 80));
+  CHECK(runs_on_sm(cubin(7, 0x00500550), 86));  // of the same generation
+  CHECK_FALSE(runs_on_sm(cubin(7, 0x00560556), 80));
+  CHECK(runs_on_sm(cubin(8, 0x06006402), 100));
+  CHECK(runs_on_sm(cubin(8, 0x06007802), 120));
+  CHECK_FALSE(runs_on_sm(cubin(8, 0x06007802), 100));
   const std::string ptx = fmt::format(".version 8.0\n.target sm_90a\n.address_size 64\n{}", std::string(60, '\n'));
-  CHECK(fits(ptx, 90));
-  CHECK_FALSE(fits(ptx, 100));
-  CHECK_FALSE(fits("", 90));
-  CHECK_FALSE(fits(std::string(100, 'x'), 90));
+  CHECK(runs_on_sm(ptx, 90));
+  CHECK_FALSE(runs_on_sm(ptx, 100));
+  CHECK_FALSE(runs_on_sm("", 90));
+  CHECK_FALSE(runs_on_sm(std::string(100, 'x'), 90));
 }
 
 TEST_CASE("what ptxas says becomes numbers", "[cuda]") {
@@ -125,31 +125,31 @@ TEST_CASE("what ptxas says becomes numbers", "[cuda]") {
 }
 
 TEST_CASE("NVRTC compiles for each architecture, and the image says so", "[cuda]") {
-  const FoundNvrtc* found = nvrtc();
+  const NvrtcLibrary* found = nvrtc();
   if (!found) return;
   for (const int sm : {75, 80, 86, 89, 90, 100, 103, 120, 121}) {
     if (sm / 10 > found->archs.back() / 10) continue;
     INFO("sm_" << sm);
-    const CompileResult made = compile(*found, "k", kScale, sm, Form::Cubin);
+    const CompileResult made = compile(*found, "k", kScale, sm, ImageFormat::Cubin);
     INFO(made.log);
     REQUIRE(made.ok);
-    CHECK(fits(made.object, sm));
-    CHECK_FALSE(fits(made.object, sm == 120 ? 80 : 120));
+    CHECK(runs_on_sm(made.object, sm));
+    CHECK_FALSE(runs_on_sm(made.object, sm == 120 ? 80 : 120));
     const Lint lint = lint_of(made.log);
     REQUIRE(lint.kernels.size() == 1);
     CHECK(lint.kernels[0].name == "k");
-    CHECK(lint.kernels[0].arch == architecture(*found, sm, Form::Cubin));
+    CHECK(lint.kernels[0].arch == architecture(*found, sm, ImageFormat::Cubin));
     CHECK(lint.kernels[0].registers > 0);
     CHECK(lint.kernels[0].shared == 512);
     CHECK(lint.kernels[0].spill_stores == 0);
     CHECK(lint.warnings.empty());
   }
-  CHECK_THAT(architecture(*found, 90, Form::Cubin), Contains("sm_90a"));
-  CHECK(architecture(*found, 80, Form::Ptx) == "compute_80");
-  CHECK_THROWS_AS(architecture(*found, 30, Form::Cubin), BackendError);
-  const CompileResult ptx = compile(*found, "k", kScale, 90, Form::Ptx);
+  CHECK_THAT(architecture(*found, 90, ImageFormat::Cubin), Contains("sm_90a"));
+  CHECK(architecture(*found, 80, ImageFormat::Ptx) == "compute_80");
+  CHECK_THROWS_AS(architecture(*found, 30, ImageFormat::Cubin), BackendError);
+  const CompileResult ptx = compile(*found, "k", kScale, 90, ImageFormat::Ptx);
   REQUIRE(ptx.ok);
-  CHECK(fits(ptx.object, 90));
+  CHECK(runs_on_sm(ptx.object, 90));
   CHECK_THAT(ptx.object, Contains(".entry k") && Contains(".loc"));
   CHECK_THAT(ptx.object, !Contains("fma.rn.f32"));  // a * b + c stays two roundings
   // More registers than there are: spilled, and said so.
@@ -157,7 +157,7 @@ TEST_CASE("NVRTC compiles for each architecture, and the image says so", "[cuda]
       "extern \"C\" __global__ void __launch_bounds__(1024) k(float* p) { float v[200];\n"
       "#pragma unroll\n for (int i = 0; i < 200; ++i) v[i] = p[i * 1024 + threadIdx.x];\n"
       "#pragma unroll\n for (int i = 0; i < 200; ++i) p[i] = v[199 - i] + v[i / 2]; }";
-  const Lint spilled = lint_of(compile(*found, "k", greedy, 90, Form::Cubin).log);
+  const Lint spilled = lint_of(compile(*found, "k", greedy, 90, ImageFormat::Cubin).log);
   REQUIRE(spilled.kernels.size() == 1);
   CHECK(spilled.kernels[0].spill_stores > 0);
 }
@@ -166,7 +166,7 @@ TEST_CASE("programs for GPUs are compiled once, and those of another architectur
   FakeDriver driver;
   if (!can_compile()) return;
   const Folder folder;
-  const Setting cache("SINTER_CACHE", folder.path());
+  const ScopedEnv cache("SINTER_CACHE", folder.path());
   const auto compiles = [&](int sm) {
     runtime::forget_programs();
     driver->sm = sm;
@@ -176,7 +176,7 @@ TEST_CASE("programs for GPUs are compiled once, and those of another architectur
     const auto programs = runtime::compile(kernels, Context::get(0)->target());
     CHECK(programs[0] == programs[1]);
     REQUIRE(programs[0]->image());
-    CHECK(fits(programs[0]->image()->bytes(), sm));
+    CHECK(runs_on_sm(programs[0]->image()->bytes(), sm));
     return runtime::counters().compiles - before;
   };
   CHECK(compiles(90) == 1);
@@ -203,7 +203,7 @@ TEST_CASE("a text for GPUs that is wrong is a CompileError with the log and the 
   FakeDriver driver;
   if (!can_compile()) return;
   const Folder folder;
-  const Setting cache("SINTER_CACHE", folder.path());
+  const ScopedEnv cache("SINTER_CACHE", folder.path());
   const std::vector<KernelSource> kernels = {
       source("k_good", "extern \"C\" __global__ void k_good() {}"),
       source("k_bad", "extern \"C\" __global__ void k_bad() { no_such_name(); }")};
@@ -223,7 +223,7 @@ TEST_CASE("DEBUG=4 prints CUDA text, DEBUG=7 its PTX", "[cuda]") {
   FakeDriver driver;
   if (!can_compile()) return;
   const Folder folder;
-  const Setting cache("SINTER_CACHE", folder.path()), level("DEBUG", "7");
+  const ScopedEnv cache("SINTER_CACHE", folder.path()), level("DEBUG", "7");
   CapturedLog captured;
   const std::vector<KernelSource> kernels = {source("k", kScale)};
   runtime::compile(kernels, Context::get(0)->target());

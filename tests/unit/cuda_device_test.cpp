@@ -18,7 +18,7 @@ using namespace sinter;
 using namespace cuda_test;
 using Catch::Matchers::Contains;
 using runtime::KernelSource;
-using runtime_test::Setting;
+using runtime_test::ScopedEnv;
 
 namespace {
 
@@ -59,24 +59,24 @@ TEST_CASE("a driver that cannot be used says why", "[cuda]") {
   driver->version = 11040;
   CHECK_THAT(reason(), Contains("version 11.4") && Contains("needs 12.0") && Contains("525"));
   driver->version = 12040;
-  driver->init = Result::StubLibrary;
+  driver->init = CudaResult::StubLibrary;
   CHECK_THAT(reason(), Contains("stub"));
-  driver->init = Result::NoDevice;
+  driver->init = CudaResult::NoDevice;
   CHECK_THAT(reason(), Contains("finds no device") && Contains("CUDA_VISIBLE_DEVICES"));
-  driver->init = Result::SystemDriverMismatch;
+  driver->init = CudaResult::SystemDriverMismatch;
   CHECK_THAT(reason(), Contains("CUDA_ERROR_OTHER (what it means)"));
-  driver->init = Result::Success;
+  driver->init = CudaResult::Success;
   driver->devices = 0;
   CHECK_THAT(reason(), Contains("finds no device"));
 }
 
 TEST_CASE("without libcuda the reason says where it was looked for", "[cuda]") {
   inject_driver(nullptr);
-  const Setting place("SINTER_CUDA_LIB", "/nowhere/libcuda.so.1");
+  const ScopedEnv place("SINTER_CUDA_LIB", "/nowhere/libcuda.so.1");
   CHECK_THAT(find_driver().reason,
              Contains("there is no CUDA driver") && Contains("/nowhere/libcuda.so.1") && Contains("SINTER_CUDA_LIB"));
   // A library that is no driver.
-  const Setting other("SINTER_CUDA_LIB", "libc.so.6");
+  const ScopedEnv other("SINTER_CUDA_LIB", "libc.so.6");
   CHECK_THAT(find_driver().reason, Contains("libc.so.6") && Contains("11 or less"));
 }
 
@@ -126,7 +126,7 @@ TEST_CASE("numbers travel to a device, on it, between devices and back", "[cuda]
 
 TEST_CASE("device memory is pooled, aligned, counted and limited", "[cuda]") {
   FakeDriver driver;
-  Allocator& pool = Context::get(0)->allocator();
+  DeviceAllocator& pool = Context::get(0)->allocator();
   const DevicePointer p = pool.allocate(1000);
   CHECK(p % 256 == 0);
   CHECK(pool.stats().live == 1024);
@@ -143,18 +143,18 @@ TEST_CASE("device memory is pooled, aligned, counted and limited", "[cuda]") {
   CHECK(pool.stats().total == 64 << 20);
   CHECK(pool.stats().limit == ((64 << 20) / 4096 * 9 / 10) * 4096);
   {  // Under SINTER_CHECK no block has a second life, which would hide that its first owner still uses it.
-    const Setting check("SINTER_CHECK", "1");
+    const ScopedEnv check("SINTER_CHECK", "1");
     const DevicePointer q = pool.allocate(1000);
     pool.deallocate(q, 1000);
     const DevicePointer r = pool.allocate(1000);
     CHECK(r != q);
     pool.deallocate(r, 1000);
     const Image image(source("k"), image_of({{"k", 0}}));
-    Context::get(0)->launch(image.on(*Context::get(0)).main, 1, {});
+    Context::get(0)->launch(image.load_on(*Context::get(0)).main, 1, {});
     CHECK(driver->allocations.empty());
     CHECK(pool.stats().cached == 0);
   }
-  const Setting limit("SINTER_MEMORY_LIMIT", "1M");
+  const ScopedEnv limit("SINTER_MEMORY_LIMIT", "1M");
   CHECK(pool.stats().limit == 1 << 20);
   CHECK_THROWS_AS(pool.allocate((1 << 20) + 1), OutOfMemory);
   CHECK_THROWS_AS(pool.allocate(SIZE_MAX), OutOfMemory);
@@ -163,7 +163,7 @@ TEST_CASE("device memory is pooled, aligned, counted and limited", "[cuda]") {
 
 TEST_CASE("what is cached is given back before a device is out of memory", "[cuda]") {
   FakeDriver driver;
-  Allocator& pool = Context::get(0)->allocator();
+  DeviceAllocator& pool = Context::get(0)->allocator();
   for (int i = 0; i < 2; ++i) {  // of another size, so that nothing fits
     std::vector<DevicePointer> blocks;
     const size_t bytes = i ? size_t{20} << 20 : size_t{10} << 20;
@@ -205,7 +205,7 @@ TEST_CASE("a device is used by several threads at once", "[cuda]") {
         std::vector<int> received(1000);
         const DevicePointer p = context->allocator().allocate(4000);
         context->copy_to_device(p, sent.data(), 4000);
-        context->launch(image.on(*context).main, 1, {});
+        context->launch(image.load_on(*context).main, 1, {});
         context->copy_to_host(received.data(), p, 4000);
         context->allocator().deallocate(p, 4000);
         wrong += received != sent;
@@ -240,16 +240,16 @@ TEST_CASE("kernels are launched with their parameters, and more shared memory is
   std::vector<uint64_t> seen;
   driver->kernels["k"] = [&](const std::vector<uint64_t>& p, unsigned blocks) { seen = p, seen.push_back(blocks); };
   KernelSource with_finish = source("k", 256, 100 << 10);
-  with_finish.has_finish = true;
-  with_finish.finish_threads = 32;
+  with_finish.has_epilogue = true;
+  with_finish.epilogue_threads = 32;
   const Image image(with_finish, image_of({{"k", 2}, {"k_finish", 2}}));
-  const LoadedKernel& kernel = image.on(*context);
-  CHECK(&image.on(*context) == &kernel);
+  const LoadedKernel& kernel = image.load_on(*context);
+  CHECK(&image.load_on(*context) == &kernel);
   CHECK(*kernel.main.name == "k");
-  REQUIRE(kernel.finish);
-  CHECK(*kernel.finish->name == "k_finish");
+  REQUIRE(kernel.epilogue);
+  CHECK(*kernel.epilogue->name == "k_finish");
   CHECK(kernel.main.threads == 256);
-  CHECK(kernel.finish->threads == 32);
+  CHECK(kernel.epilogue->threads == 32);
   context->launch(kernel.main, 7, std::vector<uint64_t>{11, 12});
   CHECK(seen == std::vector<uint64_t>{11, 12, 7});
   context->launch(kernel.main, 0, std::vector<uint64_t>{1, 2});
@@ -264,16 +264,16 @@ TEST_CASE("a kernel that a device cannot run is refused with both numbers", "[cu
   const auto context = Context::get(0);
   driver->static_shared = 1000;
   const Image greedy(source("k", 128, 232000), image_of({{"k", 0}}));
-  CHECK_THAT(error_of<BackendError>([&] { greedy.on(*context); }),
+  CHECK_THAT(error_of<BackendError>([&] { greedy.load_on(*context); }),
              Contains("kernel k needs 233000 bytes of shared memory") && Contains("cuda:0 (Fake GPU) has 232448"));
   const Image wide(source("k", 768), image_of({{"k", 0}}));
   driver->most_threads = 512;
-  CHECK_THAT(error_of<BackendError>([&] { wide.on(*context); }),
+  CHECK_THAT(error_of<BackendError>([&] { wide.load_on(*context); }),
              Contains("blocks of 768 threads") && Contains("can run 512"));
   const Image broken(source("k"), "broken");
-  CHECK_THAT(error_of<BackendError>([&] { broken.on(*context); }),
+  CHECK_THAT(error_of<BackendError>([&] { broken.load_on(*context); }),
              Contains("loading kernel k") && Contains("line 3: no such thing"));
-  CHECK_THAT(error_of<BackendError>([&] { Image(source("k"), "other/0").on(*context); }),
+  CHECK_THAT(error_of<BackendError>([&] { Image(source("k"), "other/0").load_on(*context); }),
              Contains("looking for kernel k"));
   CHECK(driver->modules == 0);
 }
@@ -282,9 +282,9 @@ TEST_CASE("after a fault every call says that the context is lost, and by which 
   FakeDriver driver;
   auto context = Context::get(0);
   const DevicePointer p = context->allocator().allocate(64);
-  driver->kernels["bad"] = [&](const auto&, unsigned) { driver->fault = Result::IllegalAddress; };
+  driver->kernels["bad"] = [&](const auto&, unsigned) { driver->fault = CudaResult::IllegalAddress; };
   const Image image(source("bad"), image_of({{"bad", 0}}));
-  const Kernel& bad = image.on(*context).main;
+  const DeviceKernel& bad = image.load_on(*context).main;
 
   SECTION("one kernel since the last wait") {
     context->synchronize();
@@ -295,7 +295,7 @@ TEST_CASE("after a fault every call says that the context is lost, and by which 
   }
   SECTION("one of several") {
     const Image other(source("good"), image_of({{"good", 0}}));
-    for (int i = 0; i < 20; ++i) context->launch(other.on(*context).main, 1, {});
+    for (int i = 0; i < 20; ++i) context->launch(other.load_on(*context).main, 1, {});
     context->launch(bad, 1, {});
     CHECK_THAT(error_of<BackendError>([&] { context->synchronize(); }),
                Contains("in one of the 21 launches") && Contains("good, bad") && Contains("SINTER_CHECK=1"));
@@ -306,7 +306,7 @@ TEST_CASE("after a fault every call says that the context is lost, and by which 
     CHECK_THAT(error_of<BackendError>([&] { context->copy_to_host(&byte, p, 1); }), Contains("in kernel bad"));
   }
   SECTION("found at once with SINTER_CHECK") {
-    const Setting check("SINTER_CHECK", "1");
+    const ScopedEnv check("SINTER_CHECK", "1");
     CHECK_THAT(error_of<BackendError>([&] { context->launch(bad, 1, {}); }), Contains("in kernel bad"));
   }
   CHECK(context->lost());
@@ -318,7 +318,7 @@ TEST_CASE("after a fault every call says that the context is lost, and by which 
                                          [&] { context->fill(p, 0, 1); },
                                          [&] { context->allocator().allocate(1); },
                                          [&] {
-                                           image.on(*context);
+                                           image.load_on(*context);
                                            context->launch(bad, 1, {});
                                          }};
   for (const auto& call : calls)
@@ -331,11 +331,11 @@ TEST_CASE("a launch that fails without harm leaves the device usable", "[cuda]")
   FakeDriver driver;
   const auto context = Context::get(0);
   const Image image(source("k"), image_of({{"k", 0}}));
-  driver->next_launch = Result::LaunchOutOfResources;
-  CHECK_THAT(error_of<BackendError>([&] { context->launch(image.on(*context).main, 3, {}); }),
+  driver->next_launch = CudaResult::LaunchOutOfResources;
+  CHECK_THAT(error_of<BackendError>([&] { context->launch(image.load_on(*context).main, 3, {}); }),
              Contains("launching kernel k (3 blocks of 128 threads") && Contains("CUDA_ERROR_OTHER"));
   CHECK_FALSE(context->lost());
-  CHECK_NOTHROW(context->launch(image.on(*context).main, 3, {}));
+  CHECK_NOTHROW(context->launch(image.load_on(*context).main, 3, {}));
 }
 
 TEST_CASE("nothing is left behind on a device", "[cuda]") {
@@ -351,7 +351,7 @@ TEST_CASE("nothing is left behind on a device", "[cuda]") {
       const size_t size = static_cast<size_t>(i * 7919 % 5000);
       const DevicePointer p = context->allocator().allocate(size);
       context->copy_to_device(p, bytes.data(), size);
-      context->launch(image.on(*context).main, 1, std::vector<uint64_t>{p});
+      context->launch(image.load_on(*context).main, 1, std::vector<uint64_t>{p});
       context->copy_to_host(bytes.data(), p, size);
       context->allocator().deallocate(p, size);
       if (i == 5000) held = driver->allocations.size();

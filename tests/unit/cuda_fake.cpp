@@ -8,12 +8,12 @@
 namespace cuda_test {
 namespace {
 
-Fake* fake = nullptr;  ///< the one that is installed
-std::mutex mutex;      ///< of its lists
+FakeDriverState* fake = nullptr;  ///< the one that is installed
+std::mutex mutex;                 ///< of its lists
 
 /// Handles are names: a module's is the image, a function's the kernel.
 struct GraphState {
-  std::vector<std::pair<GraphNode, KernelNode>> nodes;
+  std::vector<std::pair<GraphNodeHandle, KernelNodeParams>> nodes;
   std::vector<std::vector<uint64_t>> parameters;
 };
 
@@ -38,49 +38,49 @@ struct FunctionState {
   size_t parameters = 0;
 };
 
-Result run(FunctionState* f, unsigned blocks, const std::vector<uint64_t>& parameters) {
-  if (fake->fault != Result::Success) return fake->fault;
+CudaResult run(FunctionState* f, unsigned blocks, const std::vector<uint64_t>& parameters) {
+  if (fake->fault != CudaResult::Success) return fake->fault;
   const auto found = fake->kernels.find(f->name);
   if (found != fake->kernels.end()) found->second(parameters, blocks);
-  return Result::Success;
+  return CudaResult::Success;
 }
 
-Result work() { return fake->fault; }
+CudaResult work() { return fake->fault; }
 
 template <class H>
-Result make(H* out, int& count) {
+CudaResult make(H* out, int& count) {
   ++count;
   *out = handle<H>(new int(0));
-  return Result::Success;
+  return CudaResult::Success;
 }
 template <class H>
-Result end(H h, int& count) {
+CudaResult end(H h, int& count) {
   --count;
   delete state<int>(h);
-  return Result::Success;
+  return CudaResult::Success;
 }
 
-Driver table() {
-  Driver d;
+DriverApi table() {
+  DriverApi d;
   d.init = [](unsigned) { return fake->init; };
-  d.driver_get_version = [](int* v) { return *v = fake->version, Result::Success; };
-  d.get_error_name = [](Result code, const char** text) {
-    *text = code == Result::IllegalAddress ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR_OTHER";
-    return Result::Success;
+  d.driver_get_version = [](int* v) { return *v = fake->version, CudaResult::Success; };
+  d.get_error_name = [](CudaResult code, const char** text) {
+    *text = code == CudaResult::IllegalAddress ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR_OTHER";
+    return CudaResult::Success;
   };
-  d.get_error_string = [](Result, const char** text) { return *text = "what it means", Result::Success; };
-  d.device_get_count = [](int* n) { return *n = fake->devices, Result::Success; };
-  d.device_get = [](DeviceNumber* out, int index) { return *out = index, Result::Success; };
+  d.get_error_string = [](CudaResult, const char** text) { return *text = "what it means", CudaResult::Success; };
+  d.device_get_count = [](int* n) { return *n = fake->devices, CudaResult::Success; };
+  d.device_get = [](DeviceNumber* out, int index) { return *out = index, CudaResult::Success; };
   d.device_get_name = [](char* name, int size, DeviceNumber) {
     std::strncpy(name, "Fake GPU", static_cast<size_t>(size));
-    return Result::Success;
+    return CudaResult::Success;
   };
   d.device_get_uuid = [](Uuid* uuid, DeviceNumber n) {
     *uuid = {};
     uuid->bytes[0] = static_cast<unsigned char>(n);
-    return Result::Success;
+    return CudaResult::Success;
   };
-  d.device_total_mem = [](size_t* bytes, DeviceNumber) { return *bytes = fake->memory, Result::Success; };
+  d.device_total_mem = [](size_t* bytes, DeviceNumber) { return *bytes = fake->memory, CudaResult::Success; };
   d.device_get_attribute = [](int* value, DeviceAttribute a, DeviceNumber) {
     const std::map<DeviceAttribute, int> values = {
         {DeviceAttribute::ComputeCapabilityMajor, fake->sm / 10},
@@ -91,119 +91,121 @@ Driver table() {
         {DeviceAttribute::MaxSharedMemoryPerBlockOptin, fake->shared_per_block}};
     const auto found = values.find(a);
     *value = found == values.end() ? 1 : found->second;
-    return Result::Success;
+    return CudaResult::Success;
   };
-  d.device_can_access_peer = [](int* can, DeviceNumber, DeviceNumber) { return *can = 1, Result::Success; };
+  d.device_can_access_peer = [](int* can, DeviceNumber, DeviceNumber) { return *can = 1, CudaResult::Success; };
   d.device_primary_ctx_retain = [](ContextHandle* out, DeviceNumber n) {
     ++fake->contexts;
-    return *out = handle<ContextHandle>(reinterpret_cast<char*>(intptr_t{n + 1})), Result::Success;
+    return *out = handle<ContextHandle>(reinterpret_cast<char*>(intptr_t{n + 1})), CudaResult::Success;
   };
-  d.device_primary_ctx_release = [](DeviceNumber) { return --fake->contexts, Result::Success; };
-  d.ctx_set_current = [](ContextHandle) { return Result::Success; };
+  d.device_primary_ctx_release = [](DeviceNumber) { return --fake->contexts, CudaResult::Success; };
+  d.ctx_set_current = [](ContextHandle) { return CudaResult::Success; };
   d.ctx_synchronize = [] { return work(); };
-  d.ctx_enable_peer_access = [](ContextHandle, unsigned) { return fake->calls.push_back("peer"), Result::Success; };
+  d.ctx_enable_peer_access = [](ContextHandle, unsigned) { return fake->calls.push_back("peer"), CudaResult::Success; };
   d.mem_get_info = [](size_t* left, size_t* total) {
-    return *left = fake->memory - fake->used, *total = fake->memory, Result::Success;
+    return *left = fake->memory - fake->used, *total = fake->memory, CudaResult::Success;
   };
   d.mem_alloc = [](DevicePointer* out, size_t bytes) {
     const std::lock_guard lock(mutex);
-    if (fake->fault != Result::Success) return fake->fault;
-    if (fake->used + bytes > fake->memory) return Result::OutOfMemory;
+    if (fake->fault != CudaResult::Success) return fake->fault;
+    if (fake->used + bytes > fake->memory) return CudaResult::OutOfMemory;
     *out = reinterpret_cast<DevicePointer>(std::aligned_alloc(256, bytes));
     fake->allocations[*out] = bytes;
     fake->used += bytes;
-    return Result::Success;
+    return CudaResult::Success;
   };
   d.mem_free = [](DevicePointer p) {
     const std::lock_guard lock(mutex);
     fake->used -= fake->allocations.at(p);
     fake->allocations.erase(p);
     std::free(reinterpret_cast<void*>(p));
-    return Result::Success;
+    return CudaResult::Success;
   };
   d.mem_host_alloc = [](void** out, size_t bytes, unsigned) {
-    return ++fake->host_allocations, *out = std::malloc(bytes), Result::Success;
+    return ++fake->host_allocations, *out = std::malloc(bytes), CudaResult::Success;
   };
-  d.mem_free_host = [](void* p) { return --fake->host_allocations, std::free(p), Result::Success; };
-  d.memcpy_htod_async = [](DevicePointer to, const void* from, size_t bytes, Stream) {
+  d.mem_free_host = [](void* p) { return --fake->host_allocations, std::free(p), CudaResult::Success; };
+  d.memcpy_htod_async = [](DevicePointer to, const void* from, size_t bytes, StreamHandle) {
     return std::memcpy(reinterpret_cast<void*>(to), from, bytes), work();
   };
-  d.memcpy_dtoh_async = [](void* to, DevicePointer from, size_t bytes, Stream) {
+  d.memcpy_dtoh_async = [](void* to, DevicePointer from, size_t bytes, StreamHandle) {
     return std::memcpy(to, reinterpret_cast<void*>(from), bytes), work();
   };
-  d.memcpy_dtod_async = [](DevicePointer to, DevicePointer from, size_t bytes, Stream) {
+  d.memcpy_dtod_async = [](DevicePointer to, DevicePointer from, size_t bytes, StreamHandle) {
     return std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<void*>(from), bytes), work();
   };
-  d.memcpy_peer_async = [](DevicePointer to, ContextHandle, DevicePointer from, ContextHandle, size_t bytes, Stream) {
+  d.memcpy_peer_async = [](DevicePointer to, ContextHandle, DevicePointer from, ContextHandle, size_t bytes,
+                           StreamHandle) {
     return std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<void*>(from), bytes), work();
   };
-  d.memset_d8_async = [](DevicePointer p, unsigned char value, size_t bytes, Stream) {
+  d.memset_d8_async = [](DevicePointer p, unsigned char value, size_t bytes, StreamHandle) {
     return std::memset(reinterpret_cast<void*>(p), value, bytes), work();
   };
-  d.stream_create = [](Stream* out, unsigned) { return make(out, fake->streams); };
-  d.stream_destroy = [](Stream s) { return end(s, fake->streams); };
-  d.stream_synchronize = [](Stream) { return work(); };
-  d.stream_wait_event = [](Stream, Event, unsigned) { return work(); };
-  d.event_create = [](Event* out, unsigned) { return make(out, fake->events); };
-  d.event_destroy = [](Event e) { return end(e, fake->events); };
-  d.event_record = [](Event, Stream) { return work(); };
-  d.event_synchronize = [](Event) { return work(); };
-  d.module_load_data_ex = [](Module* out, const void* image, unsigned, JitOption*, void** values) {
+  d.stream_create = [](StreamHandle* out, unsigned) { return make(out, fake->streams); };
+  d.stream_destroy = [](StreamHandle s) { return end(s, fake->streams); };
+  d.stream_synchronize = [](StreamHandle) { return work(); };
+  d.stream_wait_event = [](StreamHandle, EventHandle, unsigned) { return work(); };
+  d.event_create = [](EventHandle* out, unsigned) { return make(out, fake->events); };
+  d.event_destroy = [](EventHandle e) { return end(e, fake->events); };
+  d.event_record = [](EventHandle, StreamHandle) { return work(); };
+  d.event_synchronize = [](EventHandle) { return work(); };
+  d.module_load_data_ex = [](ModuleHandle* out, const void* image, unsigned, JitOption*, void** values) {
     const std::lock_guard lock(mutex);
     const std::string text = static_cast<const char*>(image);
     if (text.find("broken") != std::string::npos) {
       std::strcpy(static_cast<char*>(values[0]), "line 3: no such thing");
-      return Result::InvalidPtx;
+      return CudaResult::InvalidPtx;
     }
     ++fake->modules;
-    return *out = handle<Module>(new std::string(text)), Result::Success;
+    return *out = handle<ModuleHandle>(new std::string(text)), CudaResult::Success;
   };
-  d.module_unload = [](Module m) { return --fake->modules, delete state<std::string>(m), Result::Success; };
-  d.module_get_function = [](Function* out, Module m, const char* name) {
+  d.module_unload = [](ModuleHandle m) { return --fake->modules, delete state<std::string>(m), CudaResult::Success; };
+  d.module_get_function = [](FunctionHandle* out, ModuleHandle m, const char* name) {
     const std::lock_guard lock(mutex);
     const std::string& text = *state<std::string>(m);
     const size_t at = text.find(std::string(name) + "/");
-    if (at == std::string::npos) return Result::NotFound;
+    if (at == std::string::npos) return CudaResult::NotFound;
     static std::map<std::string, FunctionState> functions;
     functions[name] = {name, static_cast<size_t>(std::atoi(text.c_str() + at + std::strlen(name) + 1))};
-    return *out = handle<Function>(&functions[name]), Result::Success;
+    return *out = handle<FunctionHandle>(&functions[name]), CudaResult::Success;
   };
-  d.func_get_attribute = [](int* value, FunctionAttribute a, Function) {
+  d.func_get_attribute = [](int* value, FunctionAttribute a, FunctionHandle) {
     *value = a == FunctionAttribute::SharedSizeBytes      ? fake->static_shared
              : a == FunctionAttribute::MaxThreadsPerBlock ? fake->most_threads
                                                           : 8;
-    return Result::Success;
+    return CudaResult::Success;
   };
-  d.func_set_attribute = [](Function, FunctionAttribute a, int value) {
+  d.func_set_attribute = [](FunctionHandle, FunctionAttribute a, int value) {
     const std::lock_guard lock(mutex);
     fake->calls.push_back("attribute " + std::to_string(static_cast<int>(a)) + " = " + std::to_string(value));
-    return Result::Success;
+    return CudaResult::Success;
   };
-  d.launch_kernel = [](Function f, unsigned blocks, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream,
-                       void** parameters, void**) {
+  d.launch_kernel = [](FunctionHandle f, unsigned blocks, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                       StreamHandle, void** parameters, void**) {
     const std::lock_guard lock(mutex);
-    if (fake->next_launch != Result::Success) return std::exchange(fake->next_launch, Result::Success);
+    if (fake->next_launch != CudaResult::Success) return std::exchange(fake->next_launch, CudaResult::Success);
     auto* function = state<FunctionState>(f);
     fake->calls.push_back("launch " + function->name);
     return run(function, blocks, read(parameters, function->parameters));
   };
-  d.graph_create = [](Graph* out, unsigned) {
-    return ++fake->graphs, *out = handle<Graph>(new GraphState), Result::Success;
+  d.graph_create = [](GraphHandle* out, unsigned) {
+    return ++fake->graphs, *out = handle<GraphHandle>(new GraphState), CudaResult::Success;
   };
-  d.graph_destroy = [](Graph g) { return --fake->graphs, delete state<GraphState>(g), Result::Success; };
-  d.graph_add_kernel_node = [](GraphNode* out, Graph g, const GraphNode*, size_t before, const KernelNode* k) {
+  d.graph_destroy = [](GraphHandle g) { return --fake->graphs, delete state<GraphState>(g), CudaResult::Success; };
+  d.graph_add_kernel_node = [](GraphNodeHandle* out, GraphHandle g, const GraphNodeHandle*, size_t before,
+                               const KernelNodeParams* k) {
     auto* graph = state<GraphState>(g);
-    *out = handle<GraphNode>(reinterpret_cast<char*>(graph->nodes.size() + 1));
+    *out = handle<GraphNodeHandle>(reinterpret_cast<char*>(graph->nodes.size() + 1));
     graph->nodes.emplace_back(*out, *k);
     graph->parameters.push_back(read(k->parameters, state<FunctionState>(k->function)->parameters));
     fake->calls.push_back("node " + state<FunctionState>(k->function)->name + " after " + std::to_string(before));
-    return Result::Success;
+    return CudaResult::Success;
   };
-  d.graph_instantiate_with_flags = [](GraphExec* out, Graph g, unsigned long long) {
+  d.graph_instantiate_with_flags = [](GraphExecHandle* out, GraphHandle g, unsigned long long) {
     ++fake->graphs;
-    return *out = handle<GraphExec>(new GraphState(*state<GraphState>(g))), Result::Success;
+    return *out = handle<GraphExecHandle>(new GraphState(*state<GraphState>(g))), CudaResult::Success;
   };
-  d.graph_exec_kernel_node_set_params = [](GraphExec e, GraphNode node, const KernelNode* k) {
+  d.graph_exec_kernel_node_set_params = [](GraphExecHandle e, GraphNodeHandle node, const KernelNodeParams* k) {
     auto* graph = state<GraphState>(e);
     for (size_t i = 0; i < graph->nodes.size(); ++i)
       if (graph->nodes[i].first == node) {
@@ -211,25 +213,28 @@ Driver table() {
         graph->parameters[i] = read(k->parameters, state<FunctionState>(k->function)->parameters);
       }
     fake->calls.push_back("update " + state<FunctionState>(k->function)->name);
-    return Result::Success;
+    return CudaResult::Success;
   };
-  d.graph_exec_destroy = [](GraphExec e) { return --fake->graphs, delete state<GraphState>(e), Result::Success; };
-  d.graph_launch = [](GraphExec e, Stream) {
+  d.graph_exec_destroy = [](GraphExecHandle e) {
+    return --fake->graphs, delete state<GraphState>(e), CudaResult::Success;
+  };
+  d.graph_launch = [](GraphExecHandle e, StreamHandle) {
     auto* graph = state<GraphState>(e);
     fake->calls.push_back("graph");
     for (size_t i = 0; i < graph->nodes.size(); ++i) {
       auto* f = state<FunctionState>(graph->nodes[i].second.function);
-      if (const Result code = run(f, graph->nodes[i].second.grid_x, graph->parameters[i]); code != Result::Success)
+      if (const CudaResult code = run(f, graph->nodes[i].second.grid_x, graph->parameters[i]);
+          code != CudaResult::Success)
         return code;
     }
-    return Result::Success;
+    return CudaResult::Success;
   };
   return d;
 }
 
 }  // namespace
 
-FakeDriver::FakeDriver() : state_(std::make_unique<Fake>()) {
+FakeDriver::FakeDriver() : state_(std::make_unique<FakeDriverState>()) {
   fake = state_.get();
   look_again();
 }
@@ -242,7 +247,7 @@ FakeDriver::~FakeDriver() {
 }
 void FakeDriver::look_again() {
   forget_devices();
-  static const Driver all = table();
+  static const DriverApi all = table();
   inject_driver(&all);
 }
 

@@ -15,15 +15,15 @@ namespace cuda_test {
 using namespace sinter::runtime::cuda;
 
 /// What the driver has, and what was done with it. Work happens at once; addresses are those of the host.
-struct Fake {
+struct FakeDriverState {
   int version = 12040, devices = 1, sm = 90;
-  Result init = Result::Success;
+  CudaResult init = CudaResult::Success;
   size_t memory = 64 << 20;  ///< of each device
   int shared_per_block = 227 << 10, static_shared = 0, most_threads = 1024;
   std::map<std::string, std::function<void(const std::vector<uint64_t>&, unsigned blocks)>> kernels;
 
-  Result fault = Result::Success;  ///< once set, the answer of every call that waits or works
-  Result next_launch = Result::Success;
+  CudaResult fault = CudaResult::Success;  ///< once set, the answer of every call that waits or works
+  CudaResult next_launch = CudaResult::Success;
   size_t used = 0;
   std::map<DevicePointer, size_t> allocations;
   int host_allocations = 0, streams = 0, events = 0, modules = 0, contexts = 0, graphs = 0;
@@ -42,12 +42,12 @@ class FakeDriver {
   ~FakeDriver();
   FakeDriver(const FakeDriver&) = delete;
   FakeDriver& operator=(const FakeDriver&) = delete;
-  Fake* operator->() { return state_.get(); }
+  FakeDriverState* operator->() { return state_.get(); }
   /// After a change of what find_driver() asks for.
   void look_again();
 
  private:
-  std::unique_ptr<Fake> state_;
+  std::unique_ptr<FakeDriverState> state_;
 };
 
 }  // namespace cuda_test

@@ -27,8 +27,8 @@ struct Kernels {
       images.push_back(std::make_unique<Image>(source, fmt::format("{}/1", name)));
     }
   }
-  const Kernel& operator[](char name) const {
-    return images[static_cast<size_t>(name - 'a')]->on(*Context::get(0)).main;
+  const DeviceKernel& operator[](char name) const {
+    return images[static_cast<size_t>(name - 'a')]->load_on(*Context::get(0)).main;
   }
   std::vector<std::unique_ptr<Image>> images;
 };
@@ -44,12 +44,12 @@ TEST_CASE("a list of launches becomes a graph at its second run, and hears only 
       seen.push_back(1000 * blocks + p[0]);
     };
   const Kernels kernel;
-  LaunchList list(context);
+  LaunchGraph list(context);
   const auto record = [&](std::vector<uint64_t> numbers, int64_t blocks) {
     list.begin();
     list.add(kernel['a'], blocks, std::span(numbers).subspan(0, 1));
     list.add(kernel['b'], 2, std::span(numbers).subspan(1, 1));
-    list.then();
+    list.barrier();
     list.add(kernel['c'], 0, std::span(numbers).subspan(2, 1));  // nothing to do
     list.add(kernel['c'], 3, std::span(numbers).subspan(2, 1));
   };
@@ -85,7 +85,7 @@ TEST_CASE("a list of launches becomes a graph at its second run, and hears only 
     driver->calls.clear();
     list.begin();
     list.add(kernel['a'], 5, std::vector<uint64_t>{1});
-    list.then();
+    list.barrier();
     list.add(kernel['b'], 2, std::vector<uint64_t>{20});
     list.run();
     CHECK(driver->calls ==
@@ -97,7 +97,7 @@ TEST_CASE("a list of one launch is that launch, and of none nothing", "[cuda]") 
   FakeDriver driver;
   const auto context = Context::get(0);
   const Kernels kernel;
-  LaunchList list(context);
+  LaunchGraph list(context);
   for (int i = 0; i < 3; ++i) {
     list.begin();
     list.add(kernel['a'], 1, std::vector<uint64_t>{1});
@@ -113,10 +113,10 @@ TEST_CASE("a fault in a graph names its kernels, and alone with SINTER_CHECK", "
   FakeDriver driver;
   const auto context = Context::get(0);
   const Kernels kernel;
-  LaunchList list(context);
+  LaunchGraph list(context);
   const auto run = [&] {
     list.begin();
-    for (const char name : {'a', 'b'}) list.add(kernel[name], 1, std::vector<uint64_t>{1}), list.then();
+    for (const char name : {'a', 'b'}) list.add(kernel[name], 1, std::vector<uint64_t>{1}), list.barrier();
     list.run();
     context->synchronize();
   };
@@ -129,12 +129,12 @@ TEST_CASE("a fault in a graph names its kernels, and alone with SINTER_CHECK", "
   run();
   run();
   SECTION("as a graph") {
-    driver->kernels["b"] = [&](const auto&, unsigned) { driver->fault = Result::IllegalAddress; };
+    driver->kernels["b"] = [&](const auto&, unsigned) { driver->fault = CudaResult::IllegalAddress; };
     CHECK_THAT(failure(), Contains("in kernel a, b (a graph of 2 kernels)"));
   }
   SECTION("one by one") {
-    const runtime_test::Setting check("SINTER_CHECK", "1");
-    driver->kernels["b"] = [&](const auto&, unsigned) { driver->fault = Result::IllegalAddress; };
+    const runtime_test::ScopedEnv check("SINTER_CHECK", "1");
+    driver->kernels["b"] = [&](const auto&, unsigned) { driver->fault = CudaResult::IllegalAddress; };
     CHECK_THAT(failure(), Contains("in kernel b;") && !Contains("graph"));
   }
   CHECK_THAT(failure(), Contains("cannot be used any more"));
@@ -157,18 +157,18 @@ TEST_CASE("launches that a run leaves out do not cost the others their graph", "
     plan.work.push_back({{}, {{}}});
   }
   plan.launches = {1, 1, 1};
-  plan.once = {{0}};
+  plan.invariant_launches = {{0}};
   const runtime::ArenaLayout layout = runtime::lay_out(plan);
-  const std::vector<runtime::StepLoad> loads = runtime::loads_of(plan, {});
-  LaunchLists lists;
-  Run run(lists, plan, layout, loads);
+  const std::vector<runtime::StepCost> costs = runtime::step_costs(plan, {});
+  LaunchGraphPool graphs;
+  CudaExecution run(graphs, plan, layout, costs);
   const auto buffer = runtime::Buffer::allocate(64 * 4, plan.device);
   runtime::Buffer* const slots[] = {buffer.get()};
   const auto calls = [&](bool same) {
     driver->calls.clear();
     run.bind(slots, {}, {});
     run.run(std::vector<uint8_t>{same});
-    run.let_go();
+    run.unbind();
     return driver->calls;
   };
   CHECK(calls(false) == Words{"launch a", "launch b", "launch c"});
@@ -185,7 +185,7 @@ TEST_CASE("graphs leave nothing behind", "[cuda]") {
     const auto context = Context::get(0);
     const Kernels kernel;
     for (int i = 0; i < 100; ++i) {
-      LaunchList list(context);
+      LaunchGraph list(context);
       for (int run = 0; run < 100; ++run) {
         list.begin();
         list.add(kernel['a'], 1, std::vector<uint64_t>{static_cast<uint64_t>(run)});

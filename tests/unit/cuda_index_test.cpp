@@ -130,7 +130,7 @@ const std::vector<Way>& ways() {
 }  // namespace
 
 TEST_CASE("an index out of range on a GPU is named as on the CPU", "[cuda][index]") {
-  const runtime_test::Setting device("SINTER_DEVICE", "cuda-sim");
+  const runtime_test::ScopedEnv device("SINTER_DEVICE", "cuda-sim");
   size_t turn = 0;
   for (const Pick& p : picks())
     for (size_t w = 0; w < ways().size(); ++w)
@@ -153,7 +153,7 @@ TEST_CASE("an index out of range on a GPU is named as on the CPU", "[cuda][index
 }
 
 TEST_CASE("of several indexes out of range a GPU names the one that the CPU names", "[cuda][index]") {
-  const runtime_test::Setting device("SINTER_DEVICE", "cuda-sim");
+  const runtime_test::ScopedEnv device("SINTER_DEVICE", "cuda-sim");
   const auto text = [](Device d) {
     const Tensor i = numbers({1, 8, 0, 9}, int64, d), j = numbers({70, 1, 2, 3}, int32, d);
     const Tensor a = index_select(table(i, {4}), 0, i), b = index_select(table(i, {4}), 0, j);
@@ -164,7 +164,7 @@ TEST_CASE("of several indexes out of range a GPU names the one that the CPU name
 }
 
 TEST_CASE("an index tensor of symbolic size is named on a GPU as on the CPU", "[cuda][index]") {
-  const runtime_test::Setting device("SINTER_DEVICE", "cuda-sim");
+  const runtime_test::ScopedEnv device("SINTER_DEVICE", "cuda-sim");
   const Var n("n", 1, 8);
   for (const int64_t rows : {3, 5}) {
     const auto text = [&](Device d) {
@@ -178,7 +178,7 @@ TEST_CASE("an index tensor of symbolic size is named on a GPU as on the CPU", "[
 }
 
 TEST_CASE("an index tensor that was overwritten since leaves the call's name", "[cuda][index]") {
-  const runtime_test::Setting device("SINTER_DEVICE", "cuda-sim");
+  const runtime_test::ScopedEnv device("SINTER_DEVICE", "cuda-sim");
   Tensor i = numbers({1, 8, 0, 9}, int64, Device::cuda());
   const Tensor x = index_select(table(i, {4}), 0, i).realize();
   i -= 7;  // in place, although what i was is held for the text
@@ -189,7 +189,7 @@ TEST_CASE("an index tensor that was overwritten since leaves the call's name", "
 }
 
 TEST_CASE("index tensors are held until a GPU has said whether they fit", "[cuda][index]") {
-  const runtime_test::Setting device("SINTER_DEVICE", "cuda-sim");
+  const runtime_test::ScopedEnv device("SINTER_DEVICE", "cuda-sim");
   const Tensor weights = table(numbers({0}, int64, Device::cuda()), {9, 4}).realize();
   const auto live = [] { return debug::counters().live_buffers; };
   const uint64_t before = live();

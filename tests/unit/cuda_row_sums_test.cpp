@@ -133,7 +133,7 @@ std::string axes_text(const std::vector<int64_t>& axes) {
 }  // namespace
 
 TEST_CASE("integers and conditions computed for each row are summed over rows on a GPU", "[cuda][row-sums]") {
-  const runtime_test::Setting device("SINTER_DEVICE", "cuda-sim");
+  const runtime_test::ScopedEnv device("SINTER_DEVICE", "cuda-sim");
   const Tensor l = (arange(1000, int64, Device::cuda()) % 7).realize();
   CHECK(one_hot(l, 7).sum(0).to_vector<int64_t>() == std::vector<int64_t>{143, 143, 143, 143, 143, 143, 142});
   int turn = 0;
@@ -150,7 +150,7 @@ TEST_CASE("integers and conditions computed for each row are summed over rows on
 }
 
 TEST_CASE("every integer reduction has kernels for a GPU", "[cuda][row-sums]") {
-  const runtime_test::Setting device("SINTER_DEVICE", "cuda-sim");
+  const runtime_test::ScopedEnv device("SINTER_DEVICE", "cuda-sim");
   for (const int64_t rows : {64, 65, 255, 257, 5000})
     for (const DType dtype : kTypes) {
       if (SINTER_TEST_SHARE > 1 && rows != 65) continue;
@@ -224,7 +224,7 @@ TEST_CASE("sums across rows have kernels for a GPU beside sums within rows", "[c
 }
 
 TEST_CASE("sums across rows are right on a GPU beside sums within rows", "[cuda][row-sums]") {
-  const runtime_test::Setting device("SINTER_DEVICE", "cuda-sim");
+  const runtime_test::ScopedEnv device("SINTER_DEVICE", "cuda-sim");
   constexpr int64_t kRows = 2048 / SINTER_TEST_SHARE, kGroups = 2, kLanes = 32, kRow = kGroups * kLanes;
   std::vector<int64_t> values(kRows * kRow), inside(kRows * kGroups), across(kGroups);
   for (int64_t i = 0; i < kRows * kRow; ++i) values[static_cast<size_t>(i)] = i * i % 101 - 50;

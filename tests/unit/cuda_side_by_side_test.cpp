@@ -31,32 +31,32 @@ struct Node {
 
 /// The simulated driver, which writes down graphs and runs no kernel.
 struct Recorded {
-  std::map<Function, std::string> names;
-  std::map<GraphNode, size_t> numbers;
+  std::map<FunctionHandle, std::string> names;
+  std::map<GraphNodeHandle, size_t> numbers;
   std::vector<Node> nodes;  ///< of the last graph
 
   static Recorded& get() {
     static Recorded recorded;
     return recorded;
   }
-  static const Driver& driver() {
-    static const Driver table = [] {
-      Driver t = simulated_driver();
-      t.module_get_function = [](Function* function, Module module, const char* name) {
-        const Result result = simulated_driver().module_get_function(function, module, name);
+  static const DriverApi& driver() {
+    static const DriverApi table = [] {
+      DriverApi t = simulated_driver();
+      t.module_get_function = [](FunctionHandle* function, ModuleHandle module, const char* name) {
+        const CudaResult result = simulated_driver().module_get_function(function, module, name);
         get().names[*function] = name;
         return result;
       };
-      t.launch_kernel = [](Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream,
-                           void**, void**) { return Result::Success; };
-      t.graph_launch = [](GraphExec, Stream) { return Result::Success; };
-      t.graph_create = [](Graph* graph, unsigned flags) {
+      t.launch_kernel = [](FunctionHandle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                           StreamHandle, void**, void**) { return CudaResult::Success; };
+      t.graph_launch = [](GraphExecHandle, StreamHandle) { return CudaResult::Success; };
+      t.graph_create = [](GraphHandle* graph, unsigned flags) {
         get().numbers.clear(), get().nodes.clear();
         return simulated_driver().graph_create(graph, flags);
       };
-      t.graph_add_kernel_node = [](GraphNode* node, Graph graph, const GraphNode* before, size_t count,
-                                   const KernelNode* parameters) {
-        const Result result = simulated_driver().graph_add_kernel_node(node, graph, before, count, parameters);
+      t.graph_add_kernel_node = [](GraphNodeHandle* node, GraphHandle graph, const GraphNodeHandle* before,
+                                   size_t count, const KernelNodeParams* parameters) {
+        const CudaResult result = simulated_driver().graph_add_kernel_node(node, graph, before, count, parameters);
         Recorded& r = get();
         r.numbers[*node] = r.nodes.size();
         r.nodes.push_back({r.names.at(parameters->function), parameters->grid_x, {}});
@@ -85,10 +85,10 @@ struct RecordingGpu {
 };
 
 /// How much arithmetic a launch of a kernel does, by the beginning of its name: of several the most.
-class Flops final : public schedule::Witness {
+class Flops final : public schedule::ScheduleObserver {
  public:
-  void scheduled(const schedule::PlanGraph&, const schedule::Partition&, const schedule::Scheduled& made,
-                 schedule::Policy) override {
+  void after_schedule(const schedule::PlanGraph&, const schedule::Partition&, const schedule::KernelSchedule& made,
+                      schedule::Policy) override {
     for (size_t k = 0; k < made.kernels.size(); ++k) {
       double& flops = of_[made.kernels[k].name];
       flops = std::max(flops, made.plan.work[k].flops.at({}));
@@ -122,7 +122,9 @@ struct ConvNet {
   }
 };
 
-std::vector<Round> rounds_of(const std::vector<LaunchSize>& launches) { return rounds(launches, kMultiprocessors); }
+std::vector<LaunchGroup> groups_of(const std::vector<LaunchEstimate>& launches) {
+  return group_launches(launches, kMultiprocessors);
+}
 
 }  // namespace
 
@@ -138,23 +140,23 @@ TEST_CASE("the time of a launch alone grows where multiprocessors stand idle", "
 
 TEST_CASE("launches run side by side where each block has a multiprocessor, or where all are short",
           "[cuda][side-by-side]") {
-  const LaunchSize full{800, 256, 1e6, 0}, few{25, 256, 1e5, 0}, more{100, 256, 1e5, 0}, brief{800, 256, 100, 0},
+  const LaunchEstimate full{800, 256, 1e6, 0}, few{25, 256, 1e5, 0}, more{100, 256, 1e5, 0}, brief{800, 256, 100, 0},
       brief_few{4, 256, 10, 0};
-  CHECK(rounds_of({}).empty());
-  CHECK(rounds_of({full}) == std::vector<Round>{{0}});
+  CHECK(groups_of({}).empty());
+  CHECK(groups_of({full}) == std::vector<LaunchGroup>{{0}});
   // What leaves most of the machine empty for long is alone, or among its like.
-  CHECK(rounds_of({few, full}) == std::vector<Round>{{0}, {1}});
-  CHECK(rounds_of({full, few}) == std::vector<Round>{{0}, {1}});
-  CHECK(rounds_of({few, few, more}) == std::vector<Round>{{0, 1}, {2}});
-  CHECK(rounds_of({few, more}) == std::vector<Round>{{0, 1}});
-  CHECK(rounds_of({full, full}) == std::vector<Round>{{0}, {1}});
+  CHECK(groups_of({few, full}) == std::vector<LaunchGroup>{{0}, {1}});
+  CHECK(groups_of({full, few}) == std::vector<LaunchGroup>{{0}, {1}});
+  CHECK(groups_of({few, few, more}) == std::vector<LaunchGroup>{{0, 1}, {2}});
+  CHECK(groups_of({few, more}) == std::vector<LaunchGroup>{{0, 1}});
+  CHECK(groups_of({full, full}) == std::vector<LaunchGroup>{{0}, {1}});
   // What is short is over before it is in the way of its like, however many there are.
-  CHECK(rounds_of(std::vector<LaunchSize>(200, brief)).size() == 1);
-  CHECK(rounds_of({brief, few, brief, full, brief_few}) == std::vector<Round>{{0, 2, 4}, {1}, {3}});
-  CHECK(rounds_of({brief_few, few}) == std::vector<Round>{{0, 1}});
+  CHECK(groups_of(std::vector<LaunchEstimate>(200, brief)).size() == 1);
+  CHECK(groups_of({brief, few, brief, full, brief_few}) == std::vector<LaunchGroup>{{0, 2, 4}, {1}, {3}});
+  CHECK(groups_of({brief_few, few}) == std::vector<LaunchGroup>{{0, 1}});
   // One block and much work are not short.
-  CHECK(rounds_of({{1, 256, 100, 0}, brief, brief}) == std::vector<Round>{{1, 2}, {0}});
-  CHECK(rounds_of({{1, 256, 0, 1e6}, brief, brief}) == std::vector<Round>{{1, 2}, {0}});
+  CHECK(groups_of({{1, 256, 100, 0}, brief, brief}) == std::vector<LaunchGroup>{{1, 2}, {0}});
+  CHECK(groups_of({{1, 256, 0, 1e6}, brief, brief}) == std::vector<LaunchGroup>{{1, 2}, {0}});
 }
 
 TEST_CASE("in a network's step nothing that leaves most of a GPU empty for long runs beside what fills it",

@@ -61,9 +61,10 @@ constexpr const char* kDynamic = R"(
 
 uint32_t peek(Gpu& gpu, cuda::DevicePointer memory) { return gpu.download<uint32_t>(memory, 1)[0]; }
 
-void enqueue_add(Gpu& gpu, cuda::Function add, cuda::DevicePointer memory, uint64_t n, cuda::Stream stream) {
+void enqueue_add(Gpu& gpu, cuda::FunctionHandle add, cuda::DevicePointer memory, uint64_t n,
+                 cuda::StreamHandle stream) {
   void* parameters[] = {&memory, &n};
-  REQUIRE(gpu.driver().launch_kernel(add, 1, 1, 1, 64, 1, 1, 0, stream, parameters, nullptr) == Result::Success);
+  REQUIRE(gpu.driver().launch_kernel(add, 1, 1, 1, 64, 1, 1, 0, stream, parameters, nullptr) == CudaResult::Success);
 }
 
 }  // namespace
@@ -73,22 +74,22 @@ TEST_CASE("work on a simulated stream runs when it is waited for", "[cuda-sim]")
   const auto& d = gpu.driver();
   const auto add = gpu.load(kAdd, "add_n");
   const auto memory = gpu.upload(std::vector<uint32_t>(64, 1));
-  cuda::Event event;
-  REQUIRE(d.event_create(&event, 0) == Result::Success);
-  CHECK(d.event_query(event) == Result::Success);  // nothing was recorded
+  cuda::EventHandle event;
+  REQUIRE(d.event_create(&event, 0) == CudaResult::Success);
+  CHECK(d.event_query(event) == CudaResult::Success);  // nothing was recorded
   enqueue_add(gpu, add, memory, 1, gpu.stream());
-  REQUIRE(d.event_record(event, gpu.stream()) == Result::Success);
+  REQUIRE(d.event_record(event, gpu.stream()) == CudaResult::Success);
   enqueue_add(gpu, add, memory, 1, gpu.stream());
   CHECK(sim::counters("add_n").launches == 0);
-  CHECK(d.event_query(event) == Result::NotReady);
-  REQUIRE(d.event_synchronize(event) == Result::Success);
+  CHECK(d.event_query(event) == CudaResult::NotReady);
+  REQUIRE(d.event_synchronize(event) == CudaResult::Success);
   CHECK(sim::counters("add_n").launches == 1);  // and not the one behind it
-  CHECK(d.event_query(event) == Result::Success);
-  CHECK(d.stream_query(gpu.stream()) == Result::NotReady);
-  REQUIRE(d.stream_synchronize(gpu.stream()) == Result::Success);
-  CHECK(d.stream_query(gpu.stream()) == Result::Success);
+  CHECK(d.event_query(event) == CudaResult::Success);
+  CHECK(d.stream_query(gpu.stream()) == CudaResult::NotReady);
+  REQUIRE(d.stream_synchronize(gpu.stream()) == CudaResult::Success);
+  CHECK(d.stream_query(gpu.stream()) == CudaResult::Success);
   CHECK(peek(gpu, memory) == 3);
-  CHECK(d.event_destroy(event) == Result::Success);
+  CHECK(d.event_destroy(event) == CudaResult::Success);
 }
 
 TEST_CASE("a stream waits for another one's event, and for what is pinned memory then", "[cuda-sim]") {
@@ -96,26 +97,26 @@ TEST_CASE("a stream waits for another one's event, and for what is pinned memory
   const auto& d = gpu.driver();
   const auto add = gpu.load(kAdd, "add_n");
   const auto memory = gpu.upload(std::vector<uint32_t>(64, 1));
-  cuda::Stream other;
-  cuda::Event event;
+  cuda::StreamHandle other;
+  cuda::EventHandle event;
   void* pinned;
-  REQUIRE(d.stream_create(&other, cuda::kStreamNonBlocking) == Result::Success);
-  REQUIRE(d.event_create(&event, cuda::kEventDisableTiming) == Result::Success);
-  REQUIRE(d.mem_host_alloc(&pinned, 64 * 4, 0) == Result::Success);
+  REQUIRE(d.stream_create(&other, cuda::kStreamNonBlocking) == CudaResult::Success);
+  REQUIRE(d.event_create(&event, cuda::kEventDisableTiming) == CudaResult::Success);
+  REQUIRE(d.mem_host_alloc(&pinned, 64 * 4, 0) == CudaResult::Success);
   auto* values = static_cast<uint32_t*>(pinned);
   std::fill(values, values + 64, 10);
-  REQUIRE(d.memcpy_htod_async(memory, pinned, 64 * 4, gpu.stream()) == Result::Success);
+  REQUIRE(d.memcpy_htod_async(memory, pinned, 64 * 4, gpu.stream()) == CudaResult::Success);
   std::fill(values, values + 64, 20);  // too early: the copy has not been made
   enqueue_add(gpu, add, memory, 5, gpu.stream());
-  REQUIRE(d.event_record(event, gpu.stream()) == Result::Success);
-  REQUIRE(d.stream_wait_event(other, event, 0) == Result::Success);
+  REQUIRE(d.event_record(event, gpu.stream()) == CudaResult::Success);
+  REQUIRE(d.stream_wait_event(other, event, 0) == CudaResult::Success);
   enqueue_add(gpu, add, memory, 100, other);
-  REQUIRE(d.stream_synchronize(other) == Result::Success);
+  REQUIRE(d.stream_synchronize(other) == CudaResult::Success);
   CHECK(peek(gpu, memory) == 125);
-  CHECK(d.mem_free_host(pinned) == Result::Success);
-  CHECK(d.mem_free_host(pinned) == Result::InvalidValue);
-  CHECK(d.event_destroy(event) == Result::Success);
-  CHECK(d.stream_destroy(other) == Result::Success);
+  CHECK(d.mem_free_host(pinned) == CudaResult::Success);
+  CHECK(d.mem_free_host(pinned) == CudaResult::InvalidValue);
+  CHECK(d.event_destroy(event) == CudaResult::Success);
+  CHECK(d.stream_destroy(other) == CudaResult::Success);
 }
 
 TEST_CASE("a fault of the simulated device sticks until its context is released", "[cuda-sim]") {
@@ -124,21 +125,21 @@ TEST_CASE("a fault of the simulated device sticks until its context is released"
     Gpu gpu;
     const auto add = gpu.load(kAdd, "add_n");
     const auto memory = gpu.upload(std::vector<uint32_t>(63, 1));
-    CHECK(gpu.launch(add, 1, 64, {memory, 1}) == Result::IllegalAddress);
+    CHECK(gpu.launch(add, 1, 64, {memory, 1}) == CudaResult::IllegalAddress);
     CHECK_THAT(sim::last_fault(),
                Contains("kernel add_n, block (0,0,0), thread (63,0,0), kernels.cu:7 `ld.global.u32"));
     CHECK_THAT(sim::last_fault(), Contains("out of bounds"));
     cuda::DevicePointer more;
-    CHECK(d.mem_alloc(&more, 4) == Result::IllegalAddress);
-    CHECK(d.ctx_synchronize() == Result::IllegalAddress);
-    CHECK(d.mem_free(memory) == Result::IllegalAddress);
+    CHECK(d.mem_alloc(&more, 4) == CudaResult::IllegalAddress);
+    CHECK(d.ctx_synchronize() == CudaResult::IllegalAddress);
+    CHECK(d.mem_free(memory) == CudaResult::IllegalAddress);
   }
   Gpu again;
   CHECK(again.allocate(4) != 0);
   const char *name, *text;
-  CHECK(d.get_error_name(Result::IllegalAddress, &name) == Result::Success);
+  CHECK(d.get_error_name(CudaResult::IllegalAddress, &name) == CudaResult::Success);
   CHECK(std::string(name) == "CUDA_ERROR_ILLEGAL_ADDRESS");
-  CHECK(d.get_error_string(Result::IllegalAddress, &text) == Result::Success);
+  CHECK(d.get_error_string(CudaResult::IllegalAddress, &text) == CudaResult::Success);
 }
 
 TEST_CASE("memory that was freed is known as such", "[cuda-sim]") {
@@ -146,11 +147,11 @@ TEST_CASE("memory that was freed is known as such", "[cuda-sim]") {
   const auto& d = gpu.driver();
   const auto add = gpu.load(kAdd, "add_n");
   cuda::DevicePointer memory;
-  REQUIRE(d.mem_alloc(&memory, 256) == Result::Success);
-  REQUIRE(d.mem_free(memory) == Result::Success);
-  CHECK(d.mem_free(memory) == Result::InvalidValue);  // twice
+  REQUIRE(d.mem_alloc(&memory, 256) == CudaResult::Success);
+  REQUIRE(d.mem_free(memory) == CudaResult::Success);
+  CHECK(d.mem_free(memory) == CudaResult::InvalidValue);  // twice
   CHECK_THAT(sim::last_fault(), Contains("freed"));
-  CHECK(gpu.launch(add, 1, 64, {memory, 1}) == Result::IllegalAddress);
+  CHECK(gpu.launch(add, 1, 64, {memory, 1}) == CudaResult::IllegalAddress);
   CHECK_THAT(sim::last_fault(), Contains("use after free"));
 }
 
@@ -161,9 +162,9 @@ TEST_CASE("what lives on a device when its context ends is reported", "[cuda-sim
   {
     Gpu gpu;
     cuda::DevicePointer memory;
-    cuda::Event event;
-    REQUIRE(gpu.driver().mem_alloc(&memory, 100) == Result::Success);
-    REQUIRE(gpu.driver().event_create(&event, 0) == Result::Success);
+    cuda::EventHandle event;
+    REQUIRE(gpu.driver().mem_alloc(&memory, 100) == CudaResult::Success);
+    REQUIRE(gpu.driver().event_create(&event, 0) == CudaResult::Success);
   }
   CHECK_THAT(sim::leaks(), Contains("the 100 bytes") && Contains("1 events"));
 }
@@ -174,14 +175,14 @@ TEST_CASE("the simulated device has as much memory as a test says, and fails whe
   size_t free = 0, total = 0;
   cuda::DevicePointer memory;
   CHECK(gpu.allocate(256) != 0);
-  CHECK(d.mem_alloc(&memory, 256) == Result::OutOfMemory);
+  CHECK(d.mem_alloc(&memory, 256) == CudaResult::OutOfMemory);
   CHECK(gpu.allocate(256) != 0);
-  REQUIRE(d.mem_get_info(&free, &total) == Result::Success);
+  REQUIRE(d.mem_get_info(&free, &total) == CudaResult::Success);
   CHECK(total == 10000);
   CHECK(free == 10000 - 2 * 512);
-  CHECK(d.mem_alloc(&memory, free + 1) == Result::OutOfMemory);
+  CHECK(d.mem_alloc(&memory, free + 1) == CudaResult::OutOfMemory);
   const auto add = gpu.load(kAdd, "add_n");
-  CHECK(gpu.launch(add, 1, 64, {gpu.upload(std::vector<uint32_t>(64)), 1}) == Result::LaunchFailed);
+  CHECK(gpu.launch(add, 1, 64, {gpu.upload(std::vector<uint32_t>(64)), 1}) == CudaResult::LaunchFailed);
   CHECK_THAT(sim::last_fault(), Contains("add_n"));
 }
 
@@ -191,19 +192,20 @@ TEST_CASE("dynamic shared memory needs to be granted", "[cuda-sim]") {
   const auto kernel = gpu.load(kDynamic, "dynamic");
   const auto out = gpu.allocate(1024 * 4);
   int bytes = 0;
-  REQUIRE(d.func_get_attribute(&bytes, cuda::FunctionAttribute::SharedSizeBytes, kernel) == Result::Success);
+  REQUIRE(d.func_get_attribute(&bytes, cuda::FunctionAttribute::SharedSizeBytes, kernel) == CudaResult::Success);
   CHECK(bytes == 1024);
-  CHECK(gpu.launch(kernel, 1, 1024, {out}, 4096) == Result::Success);
+  CHECK(gpu.launch(kernel, 1, 1024, {out}, 4096) == CudaResult::Success);
   CHECK(peek(gpu, out) == 1);
   const int most = (48 << 10) - 1024;
-  CHECK(gpu.launch(kernel, 1, 64, {out}, most) == Result::Success);
-  CHECK(gpu.launch(kernel, 1, 64, {out}, most + 4) == Result::InvalidValue);
+  CHECK(gpu.launch(kernel, 1, 64, {out}, most) == CudaResult::Success);
+  CHECK(gpu.launch(kernel, 1, 64, {out}, most + 4) == CudaResult::InvalidValue);
   const auto attribute = cuda::FunctionAttribute::MaxDynamicSharedSizeBytes;
-  CHECK(d.func_set_attribute(kernel, attribute, 227 << 10) == Result::InvalidValue);  // its own count too
-  CHECK(d.func_set_attribute(kernel, attribute, (227 << 10) - 1024) == Result::Success);
-  CHECK(gpu.launch(kernel, 1, 64, {out}, (227 << 10) - 1024) == Result::Success);
-  CHECK(gpu.launch(kernel, 1, 1025, {out}, 4096) == Result::InvalidValue);
-  CHECK(gpu.launch(kernel, 1, 64, {out}, 64 * 4 - 4) == Result::IllegalAddress);  // the last thread's word is missing
+  CHECK(d.func_set_attribute(kernel, attribute, 227 << 10) == CudaResult::InvalidValue);  // its own count too
+  CHECK(d.func_set_attribute(kernel, attribute, (227 << 10) - 1024) == CudaResult::Success);
+  CHECK(gpu.launch(kernel, 1, 64, {out}, (227 << 10) - 1024) == CudaResult::Success);
+  CHECK(gpu.launch(kernel, 1, 1025, {out}, 4096) == CudaResult::InvalidValue);
+  CHECK(gpu.launch(kernel, 1, 64, {out}, 64 * 4 - 4) ==
+        CudaResult::IllegalAddress);  // the last thread's word is missing
   CHECK_THAT(sim::last_fault(), Contains("pool"));
 }
 
@@ -214,24 +216,24 @@ TEST_CASE("graphs of the simulated driver keep what they were made of", "[cuda-s
   auto memory = gpu.upload(std::vector<uint32_t>(64, 0));
   uint64_t n = 1;
   void* parameters[] = {&memory, &n};
-  cuda::KernelNode node{add, 1, 1, 1, 64, 1, 1, 0, parameters, nullptr, nullptr, nullptr};
-  cuda::Graph graph;
-  cuda::GraphNode first, second;
-  cuda::GraphExec exec;
-  REQUIRE(d.graph_create(&graph, 0) == Result::Success);
-  REQUIRE(d.graph_add_kernel_node(&first, graph, nullptr, 0, &node) == Result::Success);
+  cuda::KernelNodeParams node{add, 1, 1, 1, 64, 1, 1, 0, parameters, nullptr, nullptr, nullptr};
+  cuda::GraphHandle graph;
+  cuda::GraphNodeHandle first, second;
+  cuda::GraphExecHandle exec;
+  REQUIRE(d.graph_create(&graph, 0) == CudaResult::Success);
+  REQUIRE(d.graph_add_kernel_node(&first, graph, nullptr, 0, &node) == CudaResult::Success);
   n = 10;
-  REQUIRE(d.graph_add_kernel_node(&second, graph, &first, 1, &node) == Result::Success);
-  REQUIRE(d.graph_instantiate_with_flags(&exec, graph, 0) == Result::Success);
-  REQUIRE(d.graph_launch(exec, gpu.stream()) == Result::Success);
+  REQUIRE(d.graph_add_kernel_node(&second, graph, &first, 1, &node) == CudaResult::Success);
+  REQUIRE(d.graph_instantiate_with_flags(&exec, graph, 0) == CudaResult::Success);
+  REQUIRE(d.graph_launch(exec, gpu.stream()) == CudaResult::Success);
   n = 100;
-  REQUIRE(d.graph_exec_kernel_node_set_params(exec, second, &node) == Result::Success);  // for the next launch
-  REQUIRE(d.graph_launch(exec, gpu.stream()) == Result::Success);
+  REQUIRE(d.graph_exec_kernel_node_set_params(exec, second, &node) == CudaResult::Success);  // for the next launch
+  REQUIRE(d.graph_launch(exec, gpu.stream()) == CudaResult::Success);
   CHECK(sim::counters("add_n").launches == 0);
   CHECK(peek(gpu, memory) == 1 + 10 + 1 + 100);
-  CHECK(d.graph_exec_destroy(exec) == Result::Success);
-  CHECK(d.graph_destroy(graph) == Result::Success);
-  CHECK(d.graph_destroy(graph) == Result::InvalidHandle);
+  CHECK(d.graph_exec_destroy(exec) == CudaResult::Success);
+  CHECK(d.graph_destroy(graph) == CudaResult::Success);
+  CHECK(d.graph_destroy(graph) == CudaResult::InvalidHandle);
 }
 
 TEST_CASE("nodes of a graph that have no order must not meet in memory", "[cuda-sim]") {
@@ -242,19 +244,19 @@ TEST_CASE("nodes of a graph that have no order must not meet in memory", "[cuda-
     auto memory = gpu.upload(std::vector<uint32_t>(64, 0)), other = gpu.upload(std::vector<uint32_t>(64, 0));
     uint64_t n = 1;
     void* parameters[] = {&memory, &n};
-    cuda::KernelNode node{add, 1, 1, 1, 64, 1, 1, 0, parameters, nullptr, nullptr, nullptr};
-    cuda::Graph graph;
-    cuda::GraphNode nodes[3];
-    cuda::GraphExec exec;
-    REQUIRE(d.graph_create(&graph, 0) == Result::Success);
-    REQUIRE(d.graph_add_kernel_node(&nodes[0], graph, nullptr, 0, &node) == Result::Success);
+    cuda::KernelNodeParams node{add, 1, 1, 1, 64, 1, 1, 0, parameters, nullptr, nullptr, nullptr};
+    cuda::GraphHandle graph;
+    cuda::GraphNodeHandle nodes[3];
+    cuda::GraphExecHandle exec;
+    REQUIRE(d.graph_create(&graph, 0) == CudaResult::Success);
+    REQUIRE(d.graph_add_kernel_node(&nodes[0], graph, nullptr, 0, &node) == CudaResult::Success);
     parameters[0] = &other;
-    REQUIRE(d.graph_add_kernel_node(&nodes[1], graph, nullptr, 0, &node) == Result::Success);
+    REQUIRE(d.graph_add_kernel_node(&nodes[1], graph, nullptr, 0, &node) == CudaResult::Success);
     parameters[0] = &memory;  // after the first, or beside it
-    REQUIRE(d.graph_add_kernel_node(&nodes[2], graph, nodes, ordered ? 2 : 0, &node) == Result::Success);
-    REQUIRE(d.graph_instantiate_with_flags(&exec, graph, 0) == Result::Success);
-    REQUIRE(d.graph_launch(exec, gpu.stream()) == Result::Success);
-    CHECK(d.stream_synchronize(gpu.stream()) == (ordered ? Result::Success : Result::LaunchFailed));
+    REQUIRE(d.graph_add_kernel_node(&nodes[2], graph, nodes, ordered ? 2 : 0, &node) == CudaResult::Success);
+    REQUIRE(d.graph_instantiate_with_flags(&exec, graph, 0) == CudaResult::Success);
+    REQUIRE(d.graph_launch(exec, gpu.stream()) == CudaResult::Success);
+    CHECK(d.stream_synchronize(gpu.stream()) == (ordered ? CudaResult::Success : CudaResult::LaunchFailed));
     if (!ordered) CHECK_THAT(sim::last_fault(), Contains("the two launches have no order"));
     d.graph_exec_destroy(exec);
     d.graph_destroy(graph);
@@ -265,28 +267,28 @@ TEST_CASE("several simulated devices have memories of their own", "[cuda-sim]") 
   Gpu gpu({.devices = 2});
   const auto& d = gpu.driver();
   int count = 0;
-  REQUIRE(d.device_get_count(&count) == Result::Success);
+  REQUIRE(d.device_get_count(&count) == CudaResult::Success);
   CHECK(count == 2);
   cuda::ContextHandle first, second;
-  REQUIRE(d.ctx_get_current(&first) == Result::Success);
-  REQUIRE(d.device_primary_ctx_retain(&second, 1) == Result::Success);
+  REQUIRE(d.ctx_get_current(&first) == CudaResult::Success);
+  REQUIRE(d.device_primary_ctx_retain(&second, 1) == CudaResult::Success);
   const auto here = gpu.upload(std::vector<uint32_t>{42});
-  REQUIRE(d.stream_synchronize(gpu.stream()) == Result::Success);
-  REQUIRE(d.ctx_set_current(second) == Result::Success);
+  REQUIRE(d.stream_synchronize(gpu.stream()) == CudaResult::Success);
+  REQUIRE(d.ctx_set_current(second) == CudaResult::Success);
   cuda::DevicePointer there;
-  cuda::Stream stream;
-  REQUIRE(d.mem_alloc(&there, 4) == Result::Success);
-  REQUIRE(d.stream_create(&stream, 0) == Result::Success);
+  cuda::StreamHandle stream;
+  REQUIRE(d.mem_alloc(&there, 4) == CudaResult::Success);
+  REQUIRE(d.stream_create(&stream, 0) == CudaResult::Success);
   CHECK(there != here);
-  CHECK(d.stream_synchronize(gpu.stream()) == Result::InvalidHandle);  // of the other context
-  REQUIRE(d.memcpy_peer_async(there, second, here, first, 4, stream) == Result::Success);
+  CHECK(d.stream_synchronize(gpu.stream()) == CudaResult::InvalidHandle);  // of the other context
+  REQUIRE(d.memcpy_peer_async(there, second, here, first, 4, stream) == CudaResult::Success);
   uint32_t value = 0;
-  REQUIRE(d.memcpy_dtoh_async(&value, there, 4, stream) == Result::Success);
+  REQUIRE(d.memcpy_dtoh_async(&value, there, 4, stream) == CudaResult::Success);
   CHECK(value == 42);
-  CHECK(d.mem_free(there) == Result::Success);
-  CHECK(d.stream_destroy(stream) == Result::Success);
-  CHECK(d.device_primary_ctx_release(1) == Result::Success);
-  REQUIRE(d.ctx_set_current(first) == Result::Success);
+  CHECK(d.mem_free(there) == CudaResult::Success);
+  CHECK(d.stream_destroy(stream) == CudaResult::Success);
+  CHECK(d.device_primary_ctx_release(1) == CudaResult::Success);
+  REQUIRE(d.ctx_set_current(first) == CudaResult::Success);
 }
 
 TEST_CASE("text that is no PTX is refused with a reason", "[cuda-sim]") {
@@ -294,10 +296,10 @@ TEST_CASE("text that is no PTX is refused with a reason", "[cuda-sim]") {
   char log[200] = "";
   cuda::JitOption options[] = {cuda::JitOption::ErrorLogBuffer, cuda::JitOption::ErrorLogBufferSizeBytes};
   void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
-  cuda::Module module;
+  cuda::ModuleHandle module;
   const auto refused = [&](const std::string& body) {
     const std::string text = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n" + body + "\n}\n";
-    CHECK(gpu.driver().module_load_data_ex(&module, text.c_str(), 2, options, values) == Result::InvalidPtx);
+    CHECK(gpu.driver().module_load_data_ex(&module, text.c_str(), 2, options, values) == CudaResult::InvalidPtx);
     return std::string(log);
   };
   CHECK_THAT(refused("wgmma.fence.sync.aligned;"), Contains("wgmma") && Contains("does not know"));

@@ -13,7 +13,7 @@ struct Mutant {
   const char* name;
   const char* text;
   const char *good, *bad;
-  Result code;
+  CudaResult code;
   const char* words;  ///< of the report
   unsigned blocks = 1, threads = 64;
 };
@@ -29,7 +29,7 @@ extern "C" __global__ void k(float* p, const float* q, unsigned n) {
   $
   p[threadIdx.x] = s[63 - threadIdx.x];  // HERE
 })",
-     "__syncthreads();", "", Result::LaunchFailed, "race"},
+     "__syncthreads();", "", CudaResult::LaunchFailed, "race"},
     {"a loop lacks the barrier before it reads", R"(
 extern "C" __global__ void k(float* p, const float* q, unsigned n) {
   __shared__ float s[64];
@@ -44,7 +44,7 @@ extern "C" __global__ void k(float* p, const float* q, unsigned n) {
   }
   p[threadIdx.x] = sum;
 })",
-     "__syncthreads();", "", Result::LaunchFailed, "race"},
+     "__syncthreads();", "", CudaResult::LaunchFailed, "race"},
     {"a loop lacks the barrier before it writes again", R"(
 extern "C" __global__ void k(float* p, const float* q, unsigned n) {
   __shared__ float s[64];
@@ -58,7 +58,7 @@ extern "C" __global__ void k(float* p, const float* q, unsigned n) {
   }
   p[threadIdx.x] = sum;
 })",
-     "__syncthreads();", "", Result::LaunchFailed, "race"},
+     "__syncthreads();", "", CudaResult::LaunchFailed, "race"},
     {"a row of shared memory is never written", R"(
 extern "C" __global__ void k(float* p, const float* q, unsigned n) {
   __shared__ float s[65];
@@ -67,13 +67,13 @@ extern "C" __global__ void k(float* p, const float* q, unsigned n) {
   __syncthreads();
   p[threadIdx.x] = s[threadIdx.x + 1];  // HERE
 })",
-     "if (threadIdx.x == 0) s[64] = 0;", "", Result::LaunchFailed, "uninitialised"},
+     "if (threadIdx.x == 0) s[64] = 0;", "", CudaResult::LaunchFailed, "uninitialised"},
     {"one element too many is written", R"(
 extern "C" __global__ void k(float* p, const float* q, unsigned n) {
   const unsigned i = blockIdx.x * 64 + threadIdx.x;
   if (i $ 64) p[i] = q[threadIdx.x];  // HERE
 })",
-     "<", "<=", Result::IllegalAddress, "out of bounds", 2},
+     "<", "<=", CudaResult::IllegalAddress, "out of bounds", 2},
     {"one element too many of shared memory is written", R"(
 extern "C" __global__ void k(float* p, const float* q, unsigned n) {
   __shared__ float s[64], t[64];
@@ -82,43 +82,43 @@ extern "C" __global__ void k(float* p, const float* q, unsigned n) {
   __syncthreads();
   p[threadIdx.x] = s[(threadIdx.x ^ 1) | 1] + t[threadIdx.x ^ 1];
 })",
-     "0", "1", Result::IllegalAddress, "out of bounds"},
+     "0", "1", CudaResult::IllegalAddress, "out of bounds"},
     {"two threads write one element", R"(
 extern "C" __global__ void k(float* p, const float* q, unsigned n) {
   p[threadIdx.x / $] = q[threadIdx.x];  // HERE
 })",
-     "1", "2", Result::LaunchFailed, "race"},
+     "1", "2", CudaResult::LaunchFailed, "race"},
     {"a part of the block goes around a barrier", R"(
 extern "C" __global__ void k(float* p, const float* q, unsigned n) {
   if ($) return;
   p[threadIdx.x] = q[threadIdx.x];
   __syncthreads();  // HERE
 })",
-     "threadIdx.x >= n + 61", "threadIdx.x >= n + 13", Result::LaunchFailed, "divergent barrier"},
+     "threadIdx.x >= n + 61", "threadIdx.x >= n + 13", CudaResult::LaunchFailed, "divergent barrier"},
     {"whole warps go around a barrier", R"(
 extern "C" __global__ void k(float* p, const float* q, unsigned n) {
   if (threadIdx.x >= $) return;
   p[threadIdx.x] = q[threadIdx.x];
   __syncthreads();  // HERE
 })",
-     "64", "32", Result::LaunchFailed, "deadlock"},
+     "64", "32", CudaResult::LaunchFailed, "deadlock"},
     {"16 bytes are read from an address that is no multiple of 16", R"(
 extern "C" __global__ void k(float* p, const float* q, unsigned n) {
   const float4 v = *(const float4*)(q + $);  // HERE
   p[threadIdx.x] = v.x + v.y + v.z + v.w;
 })",
-     "n + 1", "n", Result::MisalignedAddress, "misaligned"},
+     "n + 1", "n", CudaResult::MisalignedAddress, "misaligned"},
     {"blocks write one element", R"(
 extern "C" __global__ void k(float* p, const float* q, unsigned n) {
   if (threadIdx.x < 32) p[threadIdx.x + $] = q[threadIdx.x];  // HERE
 })",
-     "blockIdx.x * 32", "blockIdx.x", Result::LaunchFailed, "another block", 2},
+     "blockIdx.x * 32", "blockIdx.x", CudaResult::LaunchFailed, "another block", 2},
     {"a block reads what another one writes", R"(
 extern "C" __global__ void k(float* p, const float* q, unsigned n) {
   if (blockIdx.x == 0) p[threadIdx.x] = q[threadIdx.x];
   else if ($) p[0] = p[5] + 1;  // HERE
 })",
-     "n == 0", "threadIdx.x == 0", Result::LaunchFailed, "another block", 2},
+     "n == 0", "threadIdx.x == 0", CudaResult::LaunchFailed, "another block", 2},
     {"a shuffle names lanes that are elsewhere", R"(
 extern "C" __global__ void k(float* p, const float* q, unsigned n) {
   float v = q[threadIdx.x];
@@ -126,7 +126,7 @@ extern "C" __global__ void k(float* p, const float* q, unsigned n) {
     v += __shfl_xor_sync(0xffffffffu, v, 1);  // HERE
   p[threadIdx.x] = v;
 })",
-     "32", "31", Result::LaunchFailed, "inactive lane"},
+     "32", "31", CudaResult::LaunchFailed, "inactive lane"},
     {"a warp's lanes exchange through memory without meeting", R"(
 extern "C" __global__ void k(float* p, const float* q, unsigned n) {
   __shared__ float s[64];
@@ -134,13 +134,13 @@ extern "C" __global__ void k(float* p, const float* q, unsigned n) {
   $
   p[threadIdx.x] = s[threadIdx.x ^ 1];  // HERE
 })",
-     "__syncwarp();", "", Result::LaunchFailed, "race"},
+     "__syncwarp();", "", CudaResult::LaunchFailed, "race"},
     {"a sum is not atomic", R"(
 extern "C" __global__ void k(float* p, const float* q, unsigned n) {
   if (threadIdx.x == 0 && n == 0) p[0] = 0;
   $;  // HERE
 })",
-     "atomicAdd((unsigned*)q, 1u)", "*(unsigned*)q += 1", Result::LaunchFailed, "race"},
+     "atomicAdd((unsigned*)q, 1u)", "*(unsigned*)q += 1", CudaResult::LaunchFailed, "race"},
 };
 
 std::string with(const Mutant& mutant, const char* part) {
@@ -152,7 +152,7 @@ int line_of(const std::string& text, const std::string& mark) {
   return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(text.find(mark)), '\n'));
 }
 
-Result run(const Mutant& mutant, const std::string& text, uint64_t seed) {
+CudaResult run(const Mutant& mutant, const std::string& text, uint64_t seed) {
   Gpu gpu({.seed = seed});
   const auto p = gpu.allocate(64 * 4), q = gpu.upload(std::vector<float>(64, 1.0f));
   return gpu.launch(gpu.load(sim::compile_ptx(text, 90), "k"), mutant.blocks, mutant.threads, {p, q, 3});
@@ -166,7 +166,7 @@ TEST_CASE("deliberate faults in kernels are caught at their lines", "[cuda-sim]"
     for (uint64_t seed = 0; seed < 5; ++seed) {
       const std::string good = with(mutant, mutant.good), bad = with(mutant, mutant.bad);
       INFO(mutant.name);
-      CHECK(run(mutant, good, seed) == Result::Success);
+      CHECK(run(mutant, good, seed) == CudaResult::Success);
       CHECK(sim::last_fault() == "");
       CHECK(run(mutant, bad, seed) == mutant.code);
       const std::string fault = sim::last_fault();
@@ -200,13 +200,13 @@ TEST_CASE("what nothing has written may be read as long as nothing depends on it
     const auto p = gpu.upload(std::vector<uint32_t>(4, 7));
     return gpu.launch(gpu.load(head + rest + "\n  ret;\n}\n", "k"), 1, 1, {p});
   };
-  CHECK(outcome("") == Result::Success);
-  CHECK(outcome("add.u32 %r3, %r2, 1; selp.u32 %r4, %r1, %r3, %p0; st.global.u32 [%rd0], %r4;") == Result::Success);
+  CHECK(outcome("") == CudaResult::Success);
+  CHECK(outcome("add.u32 %r3, %r2, 1; selp.u32 %r4, %r1, %r3, %p0; st.global.u32 [%rd0], %r4;") == CudaResult::Success);
   CHECK(outcome("setp.eq.s32 %p1, %r2, 5; not.pred %p2, %p0; and.pred %p1, %p1, %p2; @%p1 bra END;\nEND:") ==
-        Result::Success);
-  CHECK(outcome("setp.eq.s32 %p1, %r2, 5; or.pred %p1, %p1, %p0; @%p1 bra END;\nEND:") == Result::Success);
-  CHECK(outcome("mov.u32 %r2, 3; st.global.u32 [%rd0], %r2;") == Result::Success);
-  CHECK(outcome("st.shared.u32 [s+4], %r2; ld.shared.u32 %r3, [s]; st.global.u32 [%rd0], %r3;") == Result::Success);
+        CudaResult::Success);
+  CHECK(outcome("setp.eq.s32 %p1, %r2, 5; or.pred %p1, %p1, %p0; @%p1 bra END;\nEND:") == CudaResult::Success);
+  CHECK(outcome("mov.u32 %r2, 3; st.global.u32 [%rd0], %r2;") == CudaResult::Success);
+  CHECK(outcome("st.shared.u32 [s+4], %r2; ld.shared.u32 %r3, [s]; st.global.u32 [%rd0], %r3;") == CudaResult::Success);
   for (const char* used : {
            "st.global.u32 [%rd0], %r2;",
            "add.u32 %r3, %r2, 1; selp.u32 %r4, %r3, %r1, %p0; st.global.u32 [%rd0], %r4;",
@@ -217,7 +217,7 @@ TEST_CASE("what nothing has written may be read as long as nothing depends on it
            "atom.global.add.u32 %r3, [%rd0], %r2;",
        }) {
     INFO(used);
-    CHECK(outcome(used) == Result::LaunchFailed);
+    CHECK(outcome(used) == CudaResult::LaunchFailed);
     CHECK_THAT(sim::last_fault(), Contains("of s (8 bytes) of shared memory") && Contains("uninitialised"));
   }
 }
@@ -302,9 +302,9 @@ TEST_CASE("what nothing has written is followed bit by bit", "[cuda-sim]") {
   };
   for (const Row& row : rows) {
     CAPTURE(row.good, row.bad);
-    CHECK(outcome(row.good) == Result::Success);
+    CHECK(outcome(row.good) == CudaResult::Success);
     CHECK(sim::last_fault() == "");
-    CHECK(outcome(row.bad) == Result::LaunchFailed);
+    CHECK(outcome(row.bad) == CudaResult::LaunchFailed);
     CHECK_THAT(sim::last_fault(), Contains(" of s (8 bytes) of shared memory") && Contains("uninitialised"));
   }
 }
@@ -329,12 +329,13 @@ TEST_CASE("the padding behind a variable may be read with it, and no more", "[cu
     const auto p = gpu.upload(std::vector<uint32_t>(4, 7));
     return gpu.launch(gpu.load(head + rest + "\n  ret;\n}\n", "k"), 1, 1, {p});
   };
-  CHECK(outcome("ld.shared.v4.u32 {%r0, %r1, %r2, %r3}, [s]; st.global.v2.u32 [%rd0], {%r1, %r2};") == Result::Success);
-  CHECK(outcome("ld.shared.v4.u32 {%r0, %r1, %r2, %r3}, [s]; st.global.u32 [%rd0], %r3;") == Result::LaunchFailed);
+  CHECK(outcome("ld.shared.v4.u32 {%r0, %r1, %r2, %r3}, [s]; st.global.v2.u32 [%rd0], {%r1, %r2};") ==
+        CudaResult::Success);
+  CHECK(outcome("ld.shared.v4.u32 {%r0, %r1, %r2, %r3}, [s]; st.global.u32 [%rd0], %r3;") == CudaResult::LaunchFailed);
   CHECK_THAT(sim::last_fault(), Contains("uninitialised"));
-  CHECK(outcome("st.shared.u32 [s+12], 4;") == Result::IllegalAddress);
+  CHECK(outcome("st.shared.u32 [s+12], 4;") == CudaResult::IllegalAddress);
   CHECK_THAT(sim::last_fault(), Contains("byte 12 of s (12 bytes)") && Contains("out of bounds"));
-  CHECK(outcome("ld.shared.u32 %r0, [s+16];") == Result::IllegalAddress);
+  CHECK(outcome("ld.shared.u32 %r0, [s+16];") == CudaResult::IllegalAddress);
 }
 
 TEST_CASE("a kernel that never ends is a fault which names it", "[cuda-sim]") {
@@ -357,14 +358,14 @@ $again:
 )";
   for (const unsigned threads : {32, 96}) {  // warps take turns, or one runs alone
     Gpu gpu({.instructions = 10000});
-    const cuda::Function forever = gpu.load(ptx, "forever");
+    const cuda::FunctionHandle forever = gpu.load(ptx, "forever");
     INFO(sim::last_fault());
-    CHECK(gpu.launch(forever, 2, threads, {500}) == Result::Success);
-    CHECK(gpu.launch(forever, 2, threads, {500}) == Result::Success);  // each launch has as many
+    CHECK(gpu.launch(forever, 2, threads, {500}) == CudaResult::Success);
+    CHECK(gpu.launch(forever, 2, threads, {500}) == CudaResult::Success);  // each launch has as many
     CHECK(sim::last_fault() == "");
-    CHECK(gpu.launch(forever, 2, threads, {0}) == Result::LaunchTimeout);
+    CHECK(gpu.launch(forever, 2, threads, {0}) == CudaResult::LaunchTimeout);
     CHECK_THAT(sim::last_fault(), Contains("kernel forever, block (0,0,0)") && Contains("the launch does not end") &&
                                       Contains("10000 instructions"));
-    CHECK(gpu.launch(forever, 1, threads, {1}) == Result::LaunchTimeout);  // sticky
+    CHECK(gpu.launch(forever, 1, threads, {1}) == CudaResult::LaunchTimeout);  // sticky
   }
 }

@@ -52,9 +52,9 @@ D to_integer(A value) {
 uint16_t nearest(double value, const sim::HalfFormat& format) {
   if (std::isnan(value)) return 0x7fff;
   const auto magnitude = [&](int bits) {  // of infinity: where the next larger number would be
-    return bits == format.infinity
-               ? 2.0 * sim::widen(format.infinity - 1, format) - sim::widen(format.infinity - 2, format) + 0.0
-               : static_cast<double>(sim::widen(static_cast<uint16_t>(bits), format));
+    return bits == format.infinity ? 2.0 * sim::half_to_float(format.infinity - 1, format) -
+                                         sim::half_to_float(format.infinity - 2, format) + 0.0
+                                   : static_cast<double>(sim::half_to_float(static_cast<uint16_t>(bits), format));
   };
   int low = 0, high = format.infinity;
   const double v = std::fabs(value);
@@ -269,12 +269,12 @@ TEST_CASE("16-bit floats round to the nearest on the simulated GPU", "[cuda-sim]
   });
   for (int bits = 0; bits < 0x10000; ++bits)
     for (const sim::HalfFormat* format : {&sim::kFloat16, &sim::kBFloat16}) {
-      const float value = sim::widen(static_cast<uint16_t>(bits), *format);
+      const float value = sim::half_to_float(static_cast<uint16_t>(bits), *format);
       if (std::isnan(value)) continue;
-      REQUIRE(sim::narrow(value, *format, sim::Rounding::Nearest) == bits);
+      REQUIRE(sim::round_to_half(value, *format, sim::Rounding::Nearest) == bits);
       if (format == &sim::kBFloat16) REQUIRE(bits_of(value) == static_cast<uint64_t>(bits) << 16);
     }
-  CHECK(sim::widen(0x3c00, sim::kFloat16) == 1.0f);
-  CHECK(sim::widen(0x0001, sim::kFloat16) == 0x1p-24f);
-  CHECK(sim::widen(0x7bff, sim::kFloat16) == 65504.0f);
+  CHECK(sim::half_to_float(0x3c00, sim::kFloat16) == 1.0f);
+  CHECK(sim::half_to_float(0x0001, sim::kFloat16) == 0x1p-24f);
+  CHECK(sim::half_to_float(0x7bff, sim::kFloat16) == 65504.0f);
 }

@@ -293,7 +293,7 @@ TEST_CASE("sums of several words carry on the simulated GPU", "[cuda-sim]") {
   std::vector<u32> words(32 * 16);
   for (u32& word : words) word = random() % 3 == 0 ? 0xffffffffu : random() % 3 == 0 ? 0 : static_cast<u32>(random());
   const auto memory = gpu.upload(words);
-  REQUIRE(gpu.launch(kernel, 1, 32, {memory}) == Result::Success);
+  REQUIRE(gpu.launch(kernel, 1, 32, {memory}) == CudaResult::Success);
   const auto results = gpu.download<u32>(memory, words.size());
   using Wide = unsigned __int128;
   const auto wide = [](const u32* w) { return Wide{w[0]} | Wide{w[1]} << 32 | Wide{w[2]} << 64; };

@@ -41,10 +41,10 @@ TEST_CASE("a kernel of CUDA text runs on the simulated GPU", "[cuda-sim]") {
   const auto input = counting(n);
   const auto in = gpu.upload(input), out = gpu.allocate(n * 4), error = gpu.upload<uint32_t>({0});
   const auto kernel = gpu.load(sim::compile_ptx(kSquares, 90), "squares");
-  CHECK(gpu.launch(kernel, 4, 256, {error, out, in, n}) == Result::Success);
+  CHECK(gpu.launch(kernel, 4, 256, {error, out, in, n}) == CudaResult::Success);
   const auto result = gpu.download<float>(out, n);
   for (size_t i = 0; i < n; ++i) REQUIRE(result[i] == input[i] * input[i] + 1);
-  const sim::Counters counted = sim::counters("squares");
+  const sim::CostCounters counted = sim::counters("squares");
   CHECK(counted.launches == 1);
   CHECK(counted.sectors == 250);
   CHECK(counted.ideal_sectors == 250);
@@ -58,7 +58,7 @@ TEST_CASE("shuffles, shared memory and barriers make sums of blocks", "[cuda-sim
     const auto input = counting(n);
     const auto in = gpu.upload(input), out = gpu.allocate(12 * 4);
     const auto kernel = gpu.load(sim::compile_ptx(kBlockSums, 90), "block_sums");
-    CHECK(gpu.launch(kernel, 12, 256, {out, in, n}) == Result::Success);
+    CHECK(gpu.launch(kernel, 12, 256, {out, in, n}) == CudaResult::Success);
     const auto result = gpu.download<float>(out, 12);
     for (size_t b = 0; b < 12; ++b) {
       float sum = 0;
@@ -80,7 +80,7 @@ TEST_CASE("text that does not compile is an error with the line", "[cuda-sim]") 
 }
 
 TEST_CASE("no function of the simulated driver's table is missing", "[cuda-sim]") {
-  const cuda::Driver& table = cuda::simulated_driver();
+  const cuda::DriverApi& table = cuda::simulated_driver();
 #define FN(field, symbol, ...) CHECK(table.field != nullptr);
 #include "runtime/cuda/driver.def"
 #undef FN

@@ -65,7 +65,7 @@ void check_op(Gpu& gpu, const OpCase& op) {
   std::vector<uint64_t> parameters = {out, 0, 0, 0, 0};
   for (size_t s = 0; s < sources.size(); ++s) parameters[1 + s] = gpu.upload(sources[s]);
   INFO(op.opcode);
-  REQUIRE(gpu.launch(gpu.load(kernel_text(op), "k"), kValues / 128, 128, parameters) == Result::Success);
+  REQUIRE(gpu.launch(gpu.load(kernel_text(op), "k"), kValues / 128, 128, parameters) == CudaResult::Success);
   const auto results = gpu.download<uint64_t>(out, kValues);
   for (size_t i = 0; i < kValues; ++i) {
     uint64_t bits[4] = {};

@@ -22,9 +22,9 @@ std::string kernel(const std::string& body, const std::string& before = "") {
 std::vector<uint32_t> run(const std::string& text, unsigned threads, uint32_t start = 0, uint64_t seed = 0) {
   Gpu gpu({.seed = seed});
   const auto p = gpu.upload(std::vector<uint32_t>(threads, start));
-  const Result result = gpu.launch(gpu.load(text, "k"), 1, threads, {p});
+  const CudaResult result = gpu.launch(gpu.load(text, "k"), 1, threads, {p});
   INFO(sim::last_fault());
-  REQUIRE(result == Result::Success);
+  REQUIRE(result == CudaResult::Success);
   return gpu.download<uint32_t>(p, threads);
 }
 
@@ -260,7 +260,7 @@ TEST_CASE("the simulated GPU counts bank conflicts and sectors", "[cuda-sim]") {
   const auto counted = [](const std::string& body) {
     Gpu gpu;
     const auto p = gpu.upload(std::vector<uint32_t>(32 * 33));
-    REQUIRE(gpu.launch(gpu.load(kernel(body), "k"), 1, 32, {p}) == Result::Success);
+    REQUIRE(gpu.launch(gpu.load(kernel(body), "k"), 1, 32, {p}) == CudaResult::Success);
     return sim::counters("k");
   };
   // Thread t stores to word 4 t, or to word 4 t with its row's number added by exclusive-or: rows of 32 words.

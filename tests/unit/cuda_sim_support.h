@@ -15,7 +15,7 @@ namespace cuda_sim_test {
 
 namespace cuda = sinter::runtime::cuda;
 namespace sim = sinter::runtime::cuda::sim;
-using cuda::Result;
+using cuda::CudaResult;
 
 /// The context of device 0 for as long as it lives, with settings and reports as a new process has them.
 class Gpu {
@@ -25,34 +25,34 @@ class Gpu {
   Gpu(const Gpu&) = delete;
   Gpu& operator=(const Gpu&) = delete;
 
-  const cuda::Driver& driver() const { return cuda::simulated_driver(); }
-  cuda::Stream stream() const { return stream_; }
+  const cuda::DriverApi& driver() const { return cuda::simulated_driver(); }
+  cuda::StreamHandle stream() const { return stream_; }
 
   /// Memory that nothing has written.
   cuda::DevicePointer allocate(size_t bytes);
   template <typename T>
   cuda::DevicePointer upload(const std::vector<T>& values) {
     const cuda::DevicePointer memory = allocate(values.size() * sizeof(T));
-    CHECK(driver().memcpy_htod_async(memory, values.data(), values.size() * sizeof(T), stream_) == Result::Success);
+    CHECK(driver().memcpy_htod_async(memory, values.data(), values.size() * sizeof(T), stream_) == CudaResult::Success);
     return memory;
   }
   template <typename T>
   std::vector<T> download(cuda::DevicePointer memory, size_t count) {
     std::vector<T> values(count);
     INFO(sim::last_fault());
-    CHECK(driver().memcpy_dtoh_async(values.data(), memory, count * sizeof(T), stream_) == Result::Success);
+    CHECK(driver().memcpy_dtoh_async(values.data(), memory, count * sizeof(T), stream_) == CudaResult::Success);
     return values;
   }
 
   /// The kernel `name` of a module, which stays loaded.
-  cuda::Function load(const std::string& ptx, const std::string& name);
+  cuda::FunctionHandle load(const std::string& ptx, const std::string& name);
   /// Launches and waits. Parameters are 8 bytes each.
-  Result launch(cuda::Function function, unsigned blocks, unsigned threads, std::vector<uint64_t> parameters,
-                unsigned shared = 0);
+  CudaResult launch(cuda::FunctionHandle function, unsigned blocks, unsigned threads, std::vector<uint64_t> parameters,
+                    unsigned shared = 0);
 
  private:
-  cuda::Stream stream_ = nullptr;
-  std::vector<cuda::Module> modules_;
+  cuda::StreamHandle stream_ = nullptr;
+  std::vector<cuda::ModuleHandle> modules_;
   std::vector<cuda::DevicePointer> memory_;
 };
 

@@ -117,7 +117,7 @@ std::string failure(const std::function<void()>& call) {
 }  // namespace
 
 TEST_CASE("SINTER_DEVICE=cuda-sim is a GPU that is simulated", "[cuda][cuda-sim]") {
-  const Setting device("SINTER_DEVICE", "cuda-sim");
+  const ScopedEnv device("SINTER_DEVICE", "cuda-sim");
   CHECK(find_driver().table == &simulated_driver());
   CHECK(find_driver().simulated);
   CHECK(find_driver().version >= 12000);
@@ -136,7 +136,7 @@ TEST_CASE("text is compiled, launched on a simulated device, and computes", "[cu
   const auto context = Context::get(0);
   const auto made = program(scale());
   Numbers x(context, first_numbers(1000));
-  const Kernel& kernel = made->image()->on(*context).main;
+  const DeviceKernel& kernel = made->image()->load_on(*context).main;
   CHECK(kernel.shared == 60 << 10);
   context->launch(kernel, 8, x.parameters());
   std::vector<float> expected = first_numbers(1000);
@@ -145,12 +145,12 @@ TEST_CASE("text is compiled, launched on a simulated device, and computes", "[cu
 
   // The same as a graph, on memory that takes turns.
   Numbers y(context, first_numbers(1000));
-  LaunchList list(context);
+  LaunchGraph list(context);
   for (int run = 0; run < 6; ++run) {
     Numbers& z = run % 2 ? x : y;
     list.begin();
     list.add(kernel, 8, z.parameters());
-    list.then();
+    list.barrier();
     list.add(kernel, 8, z.parameters());
     list.run();
   }
@@ -169,9 +169,9 @@ TEST_CASE("several simulated devices run the same program and copy to one anothe
   CHECK_THROWS_AS(Context::get(2), UsageError);
   const auto made = program(scale());
   Numbers x(a, first_numbers(300)), y(b, std::vector<float>(300));
-  a->launch(made->image()->on(*a).main, 3, x.parameters());
+  a->launch(made->image()->load_on(*a).main, 3, x.parameters());
   b->copy_from(*a, y.memory, x.memory, x.bytes());
-  b->launch(made->image()->on(*b).main, 3, y.parameters());
+  b->launch(made->image()->load_on(*b).main, 3, y.parameters());
   std::vector<float> expected = first_numbers(300);
   for (float& v : expected) v = (v * 2 + 1) * 2 + 1;
   CHECK(y.read() == expected);
@@ -185,14 +185,14 @@ TEST_CASE("a fault on a simulated device names the kernel, and every later call 
   const auto wild = program(source("wild", "  x[n + 100000000] = 1.0f;\n"));
   const auto good = program(scale());
   Numbers x(context, first_numbers(10));
-  context->launch(good->image()->on(*context).main, 1, x.parameters());
-  context->launch(wild->image()->on(*context).main, 1, x.parameters());
+  context->launch(good->image()->load_on(*context).main, 1, x.parameters());
+  context->launch(wild->image()->load_on(*context).main, 1, x.parameters());
   const std::string text = failure([&] { context->synchronize(); });
   CHECK_THAT(text, Contains("cuda:0") && Contains("CUDA_ERROR_ILLEGAL_ADDRESS") && Contains("wild") &&
                        !Contains("scale") && Contains("context of the device is lost"));
   for (int again = 0; again < 3; ++again) {
     CHECK_THAT(failure([&] { x.read(); }), Contains("cuda:0 cannot be used any more") && Contains("wild"));
-    CHECK_THAT(failure([&] { context->launch(good->image()->on(*context).main, 1, x.parameters()); }),
+    CHECK_THAT(failure([&] { context->launch(good->image()->load_on(*context).main, 1, x.parameters()); }),
                Contains("cannot be used any more"));
   }
 }
@@ -200,7 +200,7 @@ TEST_CASE("a fault on a simulated device names the kernel, and every later call 
 TEST_CASE("a simulated device out of memory is relieved of what is cached, then says who holds the rest",
           "[cuda][cuda-sim]") {
   const Simulated simulated({.memory = 64 << 20});
-  Allocator& pool = Context::get(0)->allocator();
+  DeviceAllocator& pool = Context::get(0)->allocator();
   for (int i = 1; i <= 5; ++i) {  // of sizes that do not fit one another
     const size_t bytes = static_cast<size_t>(i) << 20;
     pool.deallocate(pool.allocate(bytes), bytes);
@@ -221,7 +221,7 @@ TEST_CASE("a kernel that wants more shared memory than a block has is refused wi
   KernelSource greedy = scale("greedy");
   greedy.shared = 300000;
   const auto made = program(greedy);
-  CHECK_THAT(failure([&] { made->image()->on(*Context::get(0)); }),
+  CHECK_THAT(failure([&] { made->image()->load_on(*Context::get(0)); }),
              Contains("kernel greedy needs 300000 bytes of shared memory") && Contains("has 232448"));
 }
 
@@ -236,7 +236,7 @@ TEST_CASE("ten thousand allocations and launches leave nothing on a simulated de
     for (int i = 0; i < 10000; ++i) {
       const size_t bytes = 128 + static_cast<size_t>(i * 7919 % 4096);
       const DevicePointer p = context->allocator().allocate(bytes);
-      context->launch(made->image()->on(*context).main, 1, std::vector<uint64_t>{0, p, 0});
+      context->launch(made->image()->load_on(*context).main, 1, std::vector<uint64_t>{0, p, 0});
       context->allocator().deallocate(p, bytes);
       if (i % 100 == 0) context->synchronize();
       if (i == 5000) held = context->allocator().stats().cached;
@@ -294,14 +294,14 @@ TEST_CASE("ten thousand steps of training leave nothing on a simulated device", 
       sinter::Tensor w = sinter::zeros({4}, sinter::DType::F32).to(gpu).realize().requires_grad();
       const sinter::Tensor x = sinter::ones({4}, sinter::DType::F32).contiguous().to(gpu).realize();
       sinter::optim::SGD optimiser({w}, {.lr = 1e-3});
-      MemoryStats early;
+      DeviceMemoryStats early;
       for (int step = 0; step < 10000; ++step) {
         optimiser.zero_grad();
         square(w - x).sum().backward();
         optimiser.step();
         if (step == 100) early = Context::get(0)->allocator().stats();
       }
-      const MemoryStats late = Context::get(0)->allocator().stats();
+      const DeviceMemoryStats late = Context::get(0)->allocator().stats();
       CHECK(late.live == early.live);
       CHECK(late.cached == early.cached);
       CHECK(late.peak == early.peak);

@@ -63,7 +63,7 @@ const std::string kSum = "d4ce2c527afe674c7a086bd74e256019e3d5dcdb31eeb6eaadef5a
 TEST_CASE("Fashion-MNIST is read from a folder, SINTER_DATA or the cache folder", "[data]") {
   const Folder folder;
   fs::create_directories(folder / "empty");
-  const runtime_test::Setting data("SINTER_DATA", (folder / "empty").string()),
+  const runtime_test::ScopedEnv data("SINTER_DATA", (folder / "empty").string()),
       cache("XDG_CACHE_HOME", (folder / "cache").string());
   write_set(folder / "cache" / "sinter" / "fashion-mnist");
   data::Mnist set = data::fashion_mnist();
@@ -71,13 +71,13 @@ TEST_CASE("Fashion-MNIST is read from a folder, SINTER_DATA or the cache folder"
   CHECK(set.train.size() == 2);
   CHECK(set.test.size() == 1);
   CHECK_FALSE(set.subset);
-  const runtime_test::Setting wrong("SINTER_DATA", (folder / "missing").string());
+  const runtime_test::ScopedEnv wrong("SINTER_DATA", (folder / "missing").string());
   CHECK_THROWS_WITH(data::mnist(), Contains("missing is no folder"));
   CHECK(set.test.batches(INT64_MAX).count() == 1);
   auto batches = set.test.batches(1);
   CHECK((*batches.begin()).x.to_vector<float>()[0] == Approx((7 / 255.0 - 0.2860) / 0.3530));
 
-  const runtime_test::Setting named("SINTER_DATA", (folder / "data").string());
+  const runtime_test::ScopedEnv named("SINTER_DATA", (folder / "data").string());
   write_set(folder / "data" / "fashion-mnist");
   CHECK(data::fashion_mnist().origin == (folder / "data" / "fashion-mnist").string());
   write_set(folder / "own");
@@ -143,7 +143,7 @@ TEST_CASE("fetch brings a whole file or none", "[data][fetch]") {
   }
   SECTION("the sum is none") { CHECK_THROWS_AS(data::fetch({file.url, "abc", 12}, target), UsageError); }
   SECTION("curl is missing") {
-    const runtime_test::Setting path("PATH", folder.path);
+    const runtime_test::ScopedEnv path("PATH", folder.path);
     CHECK_THROWS_WITH(data::fetch(file, target), Contains("curl is missing"));
   }
 }
@@ -151,7 +151,7 @@ TEST_CASE("fetch brings a whole file or none", "[data][fetch]") {
 TEST_CASE("a download that fails leaves no half of a set", "[data][fetch]") {
   const Folder folder;
   fs::create_directories(folder / "empty");
-  const runtime_test::Setting data("SINTER_DATA", (folder / "empty").string()),
+  const runtime_test::ScopedEnv data("SINTER_DATA", (folder / "empty").string()),
       cache("XDG_CACHE_HOME", (folder / "cache").string());
   const std::string url = "file://" + folder.path + "/mirror";
   CHECK_THROWS_WITH(data::download_mnist({.url = url}), Contains(url + "/train-images-idx3-ubyte.gz"));
@@ -160,7 +160,7 @@ TEST_CASE("a download that fails leaves no half of a set", "[data][fetch]") {
   CHECK_THROWS_WITH(data::download_mnist({.url = url}), Contains("9 bytes that are not the file"));
   CHECK_THROWS_AS(data::download_fashion_mnist({.folder = folder / "own", .url = url}), BackendError);
   CHECK(data::mnist().subset);
-  const runtime_test::Setting home("HOME", ""), none("XDG_CACHE_HOME", "");
+  const runtime_test::ScopedEnv home("HOME", ""), none("XDG_CACHE_HOME", "");
   CHECK_THROWS_WITH(data::download_mnist(), Contains("name a folder"));
 }
 

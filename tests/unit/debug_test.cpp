@@ -17,7 +17,7 @@
 
 using namespace sinter;
 using runtime_test::CapturedLog;
-using runtime_test::Setting;
+using runtime_test::ScopedEnv;
 
 namespace {
 
@@ -26,7 +26,7 @@ template <class Run>
 std::string printed(const char* level, Run run) {
   const runtime_test::FreshCache cache;
   debug::clear_plans();
-  const Setting debug_level("DEBUG", level);
+  const ScopedEnv debug_level("DEBUG", level);
   CapturedLog log;
   run();
   return log.text();
@@ -47,12 +47,12 @@ struct Launch {
 };
 Launch launch(const std::string& text) {
   char name[200];
-  long points = 0;
+  long tasks = 0;
   Launch l;
   INFO(text);
   REQUIRE(std::sscanf(text.c_str() + text.find("  "),
-                      " %199s %ld points %lf us %lf MB %lf MFLOP %lf GB/s %lf GFLOP/s %lf %% of %19[a-z], %d", name,
-                      &points, &l.us, &l.bytes, &l.flops, &l.gbs, &l.gflops, &l.percent, l.of, &l.threads) == 10);
+                      " %199s %ld tasks %lf us %lf MB %lf MFLOP %lf GB/s %lf GFLOP/s %lf %% of %19[a-z], %d", name,
+                      &tasks, &l.us, &l.bytes, &l.flops, &l.gbs, &l.gflops, &l.percent, l.of, &l.threads) == 10);
   const size_t priced = text.find(", priced at ");
   REQUIRE(priced != std::string::npos);
   l.priced = std::stod(text.substr(priced + 12));
@@ -114,8 +114,8 @@ TEST_CASE("DEBUG=2 counts arithmetic on floats, and bytes once", "[runtime][debu
 }
 
 TEST_CASE("DEBUG=2 holds launches against the machine's roofs", "[runtime][debug]") {
-  const Setting threads("SINTER_THREADS", "2");
-  runtime::cpu::forget_roofs();
+  const ScopedEnv threads("SINTER_THREADS", "2");
+  runtime::cpu::clear_roofline_cache();
   Tensor a = rand({256, 256}).realize(), b = rand({256, 256}).realize();
   const std::string first = printed("2", [&] { matmul(a, b).realize(); });
   INFO(first);
@@ -203,7 +203,7 @@ TEST_CASE("DEBUG=1 names the call of a slow kernel in a program of many, from th
   for (int run = 0; run < 2; ++run) {
     debug::clear_plans();
     runtime::forget_programs();
-    const Setting level("DEBUG", "1");
+    const ScopedEnv level("DEBUG", "1");
     CapturedLog log;
     program();
     INFO(log.text());
@@ -214,26 +214,26 @@ TEST_CASE("DEBUG=1 names the call of a slow kernel in a program of many, from th
 
 TEST_CASE("a machine's roofs are measured once and kept in the cache folder", "[runtime][debug]") {
   const runtime_test::FreshCache cache;
-  runtime::cpu::forget_roofs();
-  const auto same = [](const runtime::cpu::Roofs& a, const runtime::cpu::Roofs& b) {
+  runtime::cpu::clear_roofline_cache();
+  const auto same = [](const runtime::cpu::Roofline& a, const runtime::cpu::Roofline& b) {
     return a.flops == b.flops && a.copy == b.copy && a.read == b.read;
   };
-  const runtime::cpu::Roofs measured = runtime::cpu::known_roofs(1);
+  const runtime::cpu::Roofline measured = runtime::cpu::cached_roofline(1);
   const auto files = cache.folder.files(".o");
   REQUIRE(files.size() == 1);
-  runtime::cpu::forget_roofs();
-  CHECK(same(runtime::cpu::known_roofs(1), measured));
+  runtime::cpu::clear_roofline_cache();
+  CHECK(same(runtime::cpu::cached_roofline(1), measured));
 
-  runtime::cpu::forget_roofs();
+  runtime::cpu::clear_roofline_cache();
   {  // an entry whose checksum is wrong
     std::fstream file(files[0], std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(-1, std::ios::end);
     file.put('\x7f');
   }
-  const runtime::cpu::Roofs again = runtime::cpu::known_roofs(1);
+  const runtime::cpu::Roofline again = runtime::cpu::cached_roofline(1);
   CHECK(again.read < 1e15);
-  runtime::cpu::forget_roofs();
-  CHECK(same(runtime::cpu::known_roofs(1), again));
+  runtime::cpu::clear_roofline_cache();
+  CHECK(same(runtime::cpu::cached_roofline(1), again));
   CHECK(cache.folder.files(".o").size() == 1);
 }
 
@@ -243,8 +243,8 @@ TEST_CASE("DEBUG=2 says no limit where the roofs cannot be measured, and the pro
   Tensor x = full({64}, 1.0f).contiguous().realize();
   const auto next = [&] { x += 1.0f, x.realize(); };
   next();  // nothing is left to be compiled
-  runtime::cpu::forget_roofs();
-  const Setting level("DEBUG", "2");
+  runtime::cpu::clear_roofline_cache();
+  const ScopedEnv level("DEBUG", "2");
   CapturedLog log;
   rlimit before{};
   getrlimit(RLIMIT_AS, &before);
@@ -278,9 +278,9 @@ TEST_CASE("launches of a plan that fails are not counted, whoever runs it", "[ru
       return debug::counters().launches - before;
     };
     CHECK(launches() > 1);
-    runtime::faults().fail_at_launch = 1;
+    runtime::fault_injection().fail_at_launch = 1;
     CHECK(launches() == 0);
-    CHECK(runtime::faults().fail_at_launch == -1);
+    CHECK(runtime::fault_injection().fail_at_launch == -1);
   }
   debug::set_executor(executor);
 }

@@ -57,7 +57,7 @@ void forget() {
 void check_child(std::vector<std::string> words, const std::string& name) {
   const Folder folder;
   words.push_back(name);
-  const int status = runtime::cpu::run_program(words, folder.path() + "/output");
+  const int status = runtime::cpu::run_process(words, folder.path() + "/output");
   INFO(slurp(folder.path() + "/output"));
   CHECK(status == 0);
 }
@@ -93,10 +93,10 @@ std::string program_without_plugin(const std::string& folder) {
 struct Deployed {
   Folder folder;
   std::string program = program_without_plugin(folder.path());
-  Setting cc{"SINTER_CC", std::nullopt};
-  Setting path{"PATH", folder.path()};
-  Setting nvrtc{"SINTER_NVRTC_LIB", "/nowhere/libnvrtc.so.12"};
-  Setting loader{"LD_LIBRARY_PATH", std::nullopt};
+  ScopedEnv cc{"SINTER_CC", std::nullopt};
+  ScopedEnv path{"PATH", folder.path()};
+  ScopedEnv nvrtc{"SINTER_NVRTC_LIB", "/nowhere/libnvrtc.so.12"};
+  ScopedEnv loader{"LD_LIBRARY_PATH", std::nullopt};
 
   /// Runs a hidden test case there; `before` it, words of a command that starts it.
   void check(const std::string& name, std::vector<std::string> before = {}) const {
@@ -176,7 +176,7 @@ TEST_CASE("deployed with a full cache and no compiler, a program runs, and a mis
           "[runtime][deploy]") {
   if (!hides_compilers()) return;
   const std::string device = GENERATE("cpu", "cuda-sim");
-  const Setting cc("SINTER_CC", std::nullopt), where("SINTER_DEVICE", device);
+  const ScopedEnv cc("SINTER_CC", std::nullopt), where("SINTER_DEVICE", device);
   INFO(device);
   if (device == "cuda-sim" && !simulates()) return;
   const FreshCache cache;
@@ -190,17 +190,17 @@ TEST_CASE("the last compiler that filled a cache is the one that is found", "[ru
   if (first.empty()) return;
   const FreshCache cache;
   {
-    const Setting cc("SINTER_CC", first);
+    const ScopedEnv cc("SINTER_CC", first);
     fill();
-    Setting none("SINTER_CC", std::nullopt);
+    ScopedEnv none("SINTER_CC", std::nullopt);
     Deployed().check("child: serves from the cache without a compiler");
   }
   if (!runtime::cpu::plugin_compiler()) return;
-  const Setting cc("SINTER_CC", std::nullopt);
+  const ScopedEnv cc("SINTER_CC", std::nullopt);
   for (int runs = 0; runs < 2; ++runs) {  // also one that finds all there
     fill();
     Deployed().check("child: serves from the cache without a compiler");
-    const Setting other("SINTER_CC", first);
+    const ScopedEnv other("SINTER_CC", first);
     fill();
   }
 }
@@ -217,13 +217,13 @@ TEST_CASE("child: serves from the cache where the plugin does not open", "[.][de
 }
 
 TEST_CASE("deployed with a plugin that does not open, a program runs from its cache", "[runtime][deploy]") {
-  const Setting cc("SINTER_CC", std::nullopt);
+  const ScopedEnv cc("SINTER_CC", std::nullopt);
   if (runtime::kSanitizer != runtime::Sanitizer::None || !runtime::cpu::plugin_compiler()) return;
   const FreshCache cache;
   fill();
   const Folder folder;
-  const Setting path("PATH", folder.path());
-  const int status = runtime::cpu::run_program(
+  const ScopedEnv path("PATH", folder.path());
+  const int status = runtime::cpu::run_process(
       {"/proc/self/exe", "child: serves from the cache where the plugin does not open"}, folder.path() + "/output");
   INFO(slurp(folder.path() + "/output"));
   CHECK(status == 0);
@@ -238,7 +238,7 @@ TEST_CASE("child: is refused the cache of another machine", "[.][deploy-child]")
 TEST_CASE("deployed with the cache of another kind of CPU, a program is refused and runs none of it",
           "[runtime][deploy]") {
   if (!hides_compilers()) return;
-  const Setting cc("SINTER_CC", std::nullopt);
+  const ScopedEnv cc("SINTER_CC", std::nullopt);
   if (runtime::host_target().isa == "x86-64") return;
   const FreshCache cache;
   check_child({"/proc/self/exe"}, "child: fills the cache for plain CPUs");
@@ -253,19 +253,19 @@ TEST_CASE("child: is refused, and told both machines", "[.][deploy-child]") {
 
 TEST_CASE("deployed with another number of threads, a miss names both", "[runtime][deploy]") {
   if (!hides_compilers()) return;
-  const Setting cc("SINTER_CC", std::nullopt);
+  const ScopedEnv cc("SINTER_CC", std::nullopt);
   const FreshCache cache;
   {
-    const Setting threads("SINTER_THREADS", "5");
+    const ScopedEnv threads("SINTER_THREADS", "5");
     fill();
   }
-  const Setting threads("SINTER_THREADS", "3");
+  const ScopedEnv threads("SINTER_THREADS", "3");
   Deployed().check("child: is refused, and told both machines");
 }
 
 TEST_CASE("deployed with a folder that cannot be written, a program runs from its cache", "[runtime][deploy]") {
   if (!hides_compilers()) return;
-  const Setting cc("SINTER_CC", std::nullopt);
+  const ScopedEnv cc("SINTER_CC", std::nullopt);
   const auto unshare = runtime::cpu::find_executable("unshare"), shell = runtime::cpu::find_executable("sh");
   const FreshCache cache;
   const std::string folder = cache.folder.path();
@@ -277,7 +277,7 @@ TEST_CASE("deployed with a folder that cannot be written, a program runs from it
       folder);
   const Folder output;
   if (!unshare || !shell ||
-      runtime::cpu::run_program({*unshare, "--mount", "--map-root-user", *shell, "-c", "exit 0"},
+      runtime::cpu::run_process({*unshare, "--mount", "--map-root-user", *shell, "-c", "exit 0"},
                                 output.path() + "/output") != 0) {
     WARN("SKIP: no mount namespaces");
     return;
@@ -294,12 +294,12 @@ TEST_CASE("child: is refused where there is no cache", "[.][deploy-child]") {
 
 TEST_CASE("deployed without a usable cache, a program is told why", "[runtime][deploy]") {
   if (!hides_compilers()) return;
-  const Setting cc("SINTER_CC", std::nullopt);
+  const ScopedEnv cc("SINTER_CC", std::nullopt);
   const FreshCache cache;
   fill();
   const Deployed machine;
   const auto refused = [&](const std::string& folder, const std::string& text) {
-    const Setting where("SINTER_CACHE", folder), said("CHILD_REFUSAL", text);
+    const ScopedEnv where("SINTER_CACHE", folder), said("CHILD_REFUSAL", text);
     INFO(folder);
     machine.check("child: is refused where there is no cache");
   };
@@ -316,7 +316,7 @@ TEST_CASE("deployed without a usable cache, a program is told why", "[runtime][d
 
 TEST_CASE("deployed with the cache of a GPU and no NVRTC, a GPU is available", "[runtime][deploy]") {
   if (!hides_compilers()) return;
-  const Setting cc("SINTER_CC", std::nullopt), where("SINTER_DEVICE", "cuda-sim");
+  const ScopedEnv cc("SINTER_CC", std::nullopt), where("SINTER_DEVICE", "cuda-sim");
   if (!simulates()) return;
   const FreshCache cache;
   fill();
@@ -327,7 +327,7 @@ TEST_CASE("child: finds a GPU by its cache", "[.][deploy-child]") {
   REQUIRE_FALSE(runtime::cpu::plugin_compiler());
   CHECK(cuda::is_available());
   const Folder empty;
-  const Setting none("SINTER_CACHE", empty.path());
+  const ScopedEnv none("SINTER_CACHE", empty.path());
   CHECK_FALSE(cuda::is_available());
   CHECK_THAT(cuda::unavailable_reason(), Contains("/nowhere/libnvrtc.so.12"));
 }

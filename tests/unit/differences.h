@@ -24,7 +24,7 @@ inline std::vector<double> spread(int64_t count, int which) {
 }
 
 /// sum(f(x) * fixed weights), so that no two elements have the same gradient.
-inline Tensor weighed(const Tensor& y) { return (y * from(spread(y.numel(), 7), y.shape())).sum(); }
+inline Tensor weighted_sum(const Tensor& y) { return (y * from(spread(y.numel(), 7), y.shape())).sum(); }
 
 /// Compares d value / d x for every x, where `value` makes a scalar of leaves with the given numbers.
 inline void compare_slopes(const FunctionOf& value, const std::vector<std::vector<double>>& numbers_of,
@@ -56,12 +56,12 @@ inline void check_differences(const Differences& c) {
   INFO(c.name);
   std::vector<std::vector<double>> numbers_of;
   for (size_t k = 0; k < c.shapes.size(); ++k) numbers_of.push_back(spread(c.shapes[k].numel(), static_cast<int>(k)));
-  compare_slopes([&](const Tensors& x) { return weighed(c.f(x)); }, numbers_of, c.shapes, 1e-6);
+  compare_slopes([&](const Tensors& x) { return weighted_sum(c.f(x)); }, numbers_of, c.shapes, 1e-6);
   compare_slopes(
       [&](const Tensors& x) {
-        const Tensors first = gradient(weighed(c.f(x)), x);
+        const Tensors first = gradient(weighted_sum(c.f(x)), x);
         Tensor total = x[0].sum() * 0.0;
-        for (size_t k = 0; k < x.size(); ++k) total = total + weighed(first[k]) + 0.5 * (x[k] * x[k]).sum();
+        for (size_t k = 0; k < x.size(); ++k) total = total + weighted_sum(first[k]) + 0.5 * (x[k] * x[k]).sum();
         return total;
       },
       numbers_of, c.shapes, 1e-5);

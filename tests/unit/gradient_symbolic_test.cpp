@@ -95,7 +95,7 @@ std::vector<Tensor> derivatives(const Case& c, const Dim& n, std::set<Op>& cover
   }
   UOp y = c.f(x, n);
   UOp loss = total(y * y) + total(x[0] * x[1] * x[2]);
-  for (UOp carrier : autodiff::carriers(loss)) covered.insert(carrier->op);
+  for (UOp carrier : autodiff::gradient_nodes(loss)) covered.insert(carrier->op);
   std::vector<UOp> first = autodiff::gradient(loss, ir::like(loss, 1.0), x);
   UOp squares = total(first[0] * first[0]) + total(first[1] * first[1]) + total(first[2] * first[2]);
   std::vector<UOp> second = autodiff::gradient(squares, ir::like(squares, 1.0), x);

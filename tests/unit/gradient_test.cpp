@@ -30,7 +30,7 @@ class Check {
 
   UOp data(Array a) {
     UOp n = g_.make({Op::Data, a.dtype, Shape(a.shape), {}});
-    g_.own(n, new Storage(a.data.size(), Device::cpu()));
+    g_.attach_storage(n, new Storage(a.data.size(), Device::cpu()));
     values_[n] = std::move(a);
     return n;
   }
@@ -63,7 +63,7 @@ class Check {
 
   /// gradient of `y` for each x, with y's own derivative 1 (or `seed`).
   std::vector<UOp> gradient(UOp y, std::vector<UOp> xs, UOp seed = {}) {
-    for (UOp n : autodiff::carriers(y)) covered_.insert(n->op);
+    for (UOp n : autodiff::gradient_nodes(y)) covered_.insert(n->op);
     return autodiff::gradient(y, seed ? seed : like(y, 1.0), xs);
   }
 
@@ -88,8 +88,8 @@ class Check {
       compare(second, xs, {});
       return;
     }
-    std::vector<UOp> carriers = autodiff::carriers(second), used, unused;
-    for (UOp x : xs) (std::count(carriers.begin(), carriers.end(), x) ? used : unused).push_back(x);
+    std::vector<UOp> gradient_nodes = autodiff::gradient_nodes(second), used, unused;
+    for (UOp x : xs) (std::count(gradient_nodes.begin(), gradient_nodes.end(), x) ? used : unused).push_back(x);
     compare(second, used, gradient(second, used));
     compare(second, unused, {});
   }
@@ -346,8 +346,8 @@ TEST_CASE("a select whose value decides what its operand did does not keep that"
   CHECK(c.numbers(gradient(where(yes & yes, zero, x))) == std::vector<double>(5, 0.0));
   CHECK(c.numbers(gradient(where(eq(zero, one), zero, x))) == std::vector<double>(5, 1.0));
   UOp stored = x * 2.0;
-  TensorGraph::get().own(stored, new Storage(40, Device::cpu()));
-  TensorGraph::get().settle(stored);
+  TensorGraph::get().attach_storage(stored, new Storage(40, Device::cpu()));
+  TensorGraph::get().on_stored(stored);
   UOp y = where(le(stored, zero), zero, stored);
   REQUIRE(y->src[0]->src[0]->src.empty());
   CHECK_FALSE(asks(y, y));
@@ -439,9 +439,9 @@ TEST_CASE("the walk goes past storage and refuses consumed history", "[gradient]
   TensorGraph& graph = TensorGraph::get();
   UOp x = c.leaf({2}, {1, 2});
   UOp middle = exp(x), y = middle * 2.0;
-  graph.own(middle, new Storage(16, Device::cpu()));
-  graph.settle(middle);
-  CHECK(autodiff::carriers(y).size() == 3);
+  graph.attach_storage(middle, new Storage(16, Device::cpu()));
+  graph.on_stored(middle);
+  CHECK(autodiff::gradient_nodes(y).size() == 3);
   CHECK_NOTHROW(c.gradient(y, {x}));
   middle->state.consumed = true;
   CHECK_THROWS_WITH(c.gradient(y, {x}), Catch::Contains("keep_graph"));

@@ -63,11 +63,11 @@ TEST_CASE("the tensor graph frees what nothing refers to, at any depth", "[uop]"
   TensorGraph& g = TensorGraph::get();
   size_t before = g.live_nodes();
   {
-    Hold chain;
+    NodeRef chain;
     for (int i = 0; i < 200000; ++i) {
       GraphScope scope;
       UOp x = chain ? chain.get() : full(g, {3}, DType::F32, 1.0);
-      chain = Hold(x + like(x, i % 7));
+      chain = NodeRef(x + like(x, i % 7));
     }
     CHECK(g.live_nodes() >= before + 200000);
     GraphScope scope;

@@ -14,7 +14,7 @@ using sinter::runtime::Array;
 namespace {
 
 /// Buffers by slot and a kernel on them.
-struct Bench {
+struct KernelHarness {
   Arena g;
   std::vector<Array> arrays;
   std::vector<Scalar> args;
@@ -32,7 +32,7 @@ struct Bench {
   UOp over(int64_t n, int id) { return range(index(n), id, AxisKind::Inner); }
   UOp at(UOp p, std::vector<UOp> i) { return load(p, i); }
   UOp put(UOp p, std::vector<UOp> i, UOp v, bool add = false) { return store(p, i, v, add); }
-  UOp reduce(Combine c, std::vector<UOp> values, std::vector<UOp> ranges, Tree tree = {}) {
+  UOp reduce(Combine c, std::vector<UOp> values, std::vector<UOp> ranges, ReductionTree tree = {}) {
     return reduce_over(c, values, ranges, tree);
   }
   void run(std::vector<UOp> stores) {
@@ -55,7 +55,7 @@ std::vector<float> list(std::span<const float> s) { return {s.begin(), s.end()};
 }  // namespace
 
 TEST_CASE("a kernel of a product in the order of its tree", "[interpreter]") {
-  Bench b;
+  KernelHarness b;
   UOp x = b.buffer(random_floats({5, 11}, 1)), y = b.buffer(random_floats({11, 3}, 2)),
       out = b.buffer(Array(DType::F32, {5, 3}));
   UOp i = b.outer(5, 0), j = b.outer(3, 1), k = b.over(11, 2);
@@ -71,7 +71,7 @@ TEST_CASE("a kernel of a product in the order of its tree", "[interpreter]") {
 }
 
 TEST_CASE("softmax in one kernel: a reduction in the loop of another's result", "[interpreter]") {
-  Bench b;
+  KernelHarness b;
   UOp x = b.buffer(random_floats({4, 6}, 3)), out = b.buffer(Array(DType::F32, {4, 6}));
   UOp i = b.outer(4, 0), j = b.inner(6, 1), k = b.over(6, 2);
   UOp top =
@@ -88,7 +88,7 @@ TEST_CASE("softmax in one kernel: a reduction in the loop of another's result", 
 }
 
 TEST_CASE("a reduction inside the loop of a reduction", "[interpreter]") {
-  Bench b;
+  KernelHarness b;
   UOp x = b.buffer(random_floats({3, 4}, 4)), out = b.buffer(Array(DType::F32, {}));
   UOp j = b.over(3, 0), k = b.over(4, 1);
   UOp row = b.reduce(Combine::Add, {b.at(x, {j, k})}, {k});
@@ -103,7 +103,7 @@ TEST_CASE("a reduction inside the loop of a reduction", "[interpreter]") {
 }
 
 TEST_CASE("two ranges flatten in row-major order into the tree", "[interpreter]") {
-  Bench b;
+  KernelHarness b;
   UOp x = b.buffer(random_floats({3, 5}, 5)), out = b.buffer(Array(DType::F32, {2}));
   UOp j = b.over(3, 0), k = b.over(5, 1);
   b.run({b.put(out, {b.index(0)}, b.reduce(Combine::Add, {b.at(x, {j, k})}, {j, k}, {2, 4}))});
@@ -117,7 +117,7 @@ TEST_CASE("two ranges flatten in row-major order into the tree", "[interpreter]"
 }
 
 TEST_CASE("gates close loads and stores, stores run in order, a missing outer range runs once", "[interpreter]") {
-  Bench b;
+  KernelHarness b;
   UOp x = b.buffer(random_floats({4}, 6)), out = b.buffer(Array(DType::F32, {6})),
       count = b.buffer(Array(DType::F32, {3}));
   UOp i = b.outer(6, 0), one = constant(b.g, DType::F32, 1.0), zero = constant(b.g, DType::F32, 0.0);
@@ -135,7 +135,7 @@ TEST_CASE("gates close loads and stores, stores run in order, a missing outer ra
 }
 
 TEST_CASE("a lookup gates its index by Check", "[interpreter]") {
-  Bench b;
+  KernelHarness b;
   UOp x = b.buffer(random_floats({4}, 7)), index = b.buffer(Array::of<int64_t>({3}, std::vector<int64_t>{2, -1, 9})),
       out = b.buffer(Array(DType::F32, {3}));
   UOp i = b.outer(3, 0), raw = cast(b.at(index, {i}), DType::Index);
@@ -148,7 +148,7 @@ TEST_CASE("a lookup gates its index by Check", "[interpreter]") {
 }
 
 TEST_CASE("bounds and numbers from outside; what lies outside its buffer is found", "[interpreter]") {
-  Bench b;
+  KernelHarness b;
   Var n("n", 0, 8);
   UOp x = b.buffer(random_floats({5}, 8)), out = b.buffer(Array(DType::F32, {5}));
   UOp i = range(variable(b.g, n, DType::Index), 0, AxisKind::Outer);

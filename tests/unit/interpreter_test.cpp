@@ -15,7 +15,7 @@
 using namespace sinter;
 using namespace sinter::ir;
 using sinter::runtime::Array;
-using sinter::runtime::Inputs;
+using sinter::runtime::GraphInputs;
 using sinter::runtime::View;
 
 namespace {
@@ -31,7 +31,8 @@ std::vector<T> numbers(const Array& a) {
 
 Array run(UOp root, std::vector<Array> params = {}, std::vector<Scalar> args = {},
           runtime::InterpretOptions options = {}, uint32_t* error = nullptr) {
-  return runtime::interpret(std::span<const UOp>(&root, 1), Inputs{.params = params, .args = args}, options, error)[0];
+  return runtime::interpret(std::span<const UOp>(&root, 1), GraphInputs{.params = params, .args = args}, options,
+                            error)[0];
 }
 
 Array iota(std::vector<int64_t> shape) {
@@ -163,7 +164,7 @@ TEST_CASE("random chains of movement agree with loops over indices", "[interpret
           break;
         case 3: {
           if (old[a] < 2) continue;
-          Region box = whole(Shape(old));
+          Region box = full_region(Shape(old));
           box[a] = {1, old[a]};
           shape[a] -= 1;
           from = [a, flat](std::vector<int64_t> index) {
@@ -175,7 +176,7 @@ TEST_CASE("random chains of movement agree with loops over indices", "[interpret
         }
         case 4: {
           if (want.numel() > 200) continue;
-          Region box = whole(Shape(old));
+          Region box = full_region(Shape(old));
           box[a] = {1, 1 + old[a]};
           shape[a] += 3;
           const int64_t size = old[a];
@@ -240,7 +241,7 @@ TEST_CASE("reductions: any axes, in double or in the order of the tree", "[inter
   UOp v = param(g, 0, DType::F32, {5});
   Array big = array<float>({5}, {16777216, 1, 1, 1, 1});
   CHECK(numbers<float>(run(sum(v, {0}), {big})) == std::vector<float>{16777220});
-  auto in_tree = [&](Tree tree, Combine c = Combine::Add) {
+  auto in_tree = [&](ReductionTree tree, Combine c = Combine::Add) {
     return numbers<float>(
         run(g.make({Op::Reduce, DType::F32, {}, {v}, ReduceAttr{c, {0}, tree}}), {big}, {}, {.exact_tree = true}))[0];
   };
@@ -313,7 +314,7 @@ TEST_CASE("sizes come from the inputs, or from the graph", "[interpreter]") {
   UOp x = param(g, 0, DType::F32, {batch(8), 2});
   UOp mean = sum(x, {0}) / broadcast_to(cast(variable(g, batch, DType::I64), DType::F32), {2});
   std::vector<Array> in{iota({3, 2})};
-  Inputs inputs{.params = in, .vars = {{"batch", 3}}};
+  GraphInputs inputs{.params = in, .vars = {{"batch", 3}}};
   CHECK(numbers<float>(runtime::interpret(std::span<const UOp>(&mean, 1), inputs)[0]) == std::vector<float>{3, 4});
   UOp count = cast(arange(g, batch(5)), DType::F32);
   CHECK(numbers<float>(run(count)) == std::vector<float>{0, 1, 2, 3, 4});
@@ -325,11 +326,11 @@ TEST_CASE("stored nodes are read, and depth is no limit", "[interpreter]") {
   TensorGraph& g = TensorGraph::get();
   UOp data = g.make({Op::Data, DType::F32, {2}, {}});
   Storage* storage = new Storage(8, Device::cpu());
-  g.own(data, storage);
+  g.attach_storage(data, storage);
   UOp x = data;
   for (int i = 0; i < 100000; ++i) x = x + like(x, 1.0);
   int reads = 0;
-  Inputs inputs{.read = [&](UOp n) {
+  GraphInputs inputs{.read = [&](UOp n) {
     CHECK(n == data);
     ++reads;
     return array<float>({2}, {1, 2});

@@ -123,9 +123,9 @@ TEST_CASE("a jitted function gives a result whoever holds an equal expression", 
     check("built by another thread while the plan is compiled", [&](int i, auto& held) {
       if (i) return;
       debug::clear_plans();
-      runtime::faults().while_compiling = [&] { std::thread([&] { held.push_back(build()); }).join(); };
+      runtime::fault_injection().while_compiling = [&] { std::thread([&] { held.push_back(build()); }).join(); };
     });
-    runtime::faults() = {};
+    runtime::fault_injection() = {};
   }
 }
 
@@ -270,10 +270,10 @@ TEST_CASE("another thread may read what a jitted function assigns while its plan
   const Tensor one = full({4}, 1.0).contiguous().realize();
   for (int i = 1; i < 6; ++i) {
     std::vector<float> seen = values(w + 1.0);
-    if (i == 1) runtime::faults().while_compiling = [&] { std::thread([&] { seen = values(w); }).join(); };
+    if (i == 1) runtime::fault_injection().while_compiling = [&] { std::thread([&] { seen = values(w); }).join(); };
     const std::vector<float> got = values(step(one));
     CHECK(got == values(numbers({4}, i) * 3.0));
     CHECK(seen == values(numbers({4}, i)));
   }
-  runtime::faults() = {};
+  runtime::fault_injection() = {};
 }

@@ -70,7 +70,7 @@ TEST_CASE("panels of a weight are made once for each version of it", "[jit][keep
     for (const int launch : {0, 1}) {
       w.assign(numbers({8, 32}, 5 + launch));
       const Tensor x = numbers({24, 8}, 1);
-      runtime::faults().fail_at_launch = launch;
+      runtime::fault_injection().fail_at_launch = launch;
       CHECK_THROWS_AS(fast(x), BackendError);
       CHECK(call(5) == 2);
       CHECK(call(6) == 1);
@@ -78,7 +78,7 @@ TEST_CASE("panels of a weight are made once for each version of it", "[jit][keep
   }
   SECTION("a launch failed that would have used them") {
     const Tensor x = numbers({24, 8}, 1);
-    runtime::faults().fail_at_launch = 1;
+    runtime::fault_injection().fail_at_launch = 1;
     CHECK_THROWS_AS(fast(x), BackendError);
     CHECK(call(5) == 2);  // nobody knows what a failed run has left
     CHECK(call(6) == 1);
@@ -145,7 +145,7 @@ TEST_CASE("what depends on no tensor at all is kept too, and memory of others ne
       if (i > 2) CHECK(count == first - 1);
       CHECK(values(y) == values(function(x)));
     }
-    runtime::faults().fail_at_launch = 1;
+    runtime::fault_injection().fail_at_launch = 1;
     CHECK_THROWS_AS(fast(x), BackendError);
     CHECK(launches([&] { CHECK(values(fast(x)) == values(function(x))); }) >= first);
   }
@@ -158,7 +158,7 @@ TEST_CASE("what depends on no tensor at all is kept too, and memory of others ne
       ir::GraphScope scope;
       ir::TensorGraph& g = ir::TensorGraph::get();
       ir::UOp n = g.make({ir::Op::Data, float32, {8, 32}, {}});
-      g.own(n, runtime::Buffer::wrap(memory.data(), sizeof memory, {}).release());
+      g.attach_storage(n, runtime::Buffer::wrap(memory.data(), sizeof memory, {}).release());
       w = tensor::wrap(n);
     }
     auto fast = jit([&](const Tensor& x) { return by_panels(x, w); });
@@ -184,7 +184,7 @@ TEST_CASE("where there is no memory to keep anything, jitted functions run witho
   const std::vector<float> expected = values(function(x));
   auto fast = jit(function);
   fast(x), fast(x);
-  const runtime_test::Setting limit("SINTER_MEMORY_LIMIT", std::to_string(runtime::cpu::live_memory() + (3 << 20)));
+  const runtime_test::ScopedEnv limit("SINTER_MEMORY_LIMIT", std::to_string(runtime::cpu::live_memory() + (3 << 20)));
   const uint64_t all = launches([&] { CHECK((values(fast(x)) == expected)); });
   for (int i = 0; i < 2; ++i) CHECK(launches([&] { CHECK((values(fast(x)) == expected)); }) == all);
 }
@@ -233,7 +233,7 @@ TEST_CASE("what is kept goes where somebody else needs the memory", "[jit][keep]
   for (int i = 0; i < 3; ++i) other(row);
   const uint64_t kept = debug::counters().live_buffers;
   // Room for what surrounds buffers where an address sanitizer watches, and not for the 3 and 4 MiB that are asked for.
-  const runtime_test::Setting limit("SINTER_MEMORY_LIMIT", std::to_string(runtime::cpu::live_memory() + (2 << 20)));
+  const runtime_test::ScopedEnv limit("SINTER_MEMORY_LIMIT", std::to_string(runtime::cpu::live_memory() + (2 << 20)));
   SECTION("a value") {
     const Tensor twice = (w.slice(0, {0, 192}) * 2.0).realize();  // 3 MiB
     CHECK(debug::counters().live_buffers == kept);                // one more, one less

@@ -36,7 +36,7 @@ TEST_CASE("an input that another thread assigns while it is computed is computed
   auto fast = jit([](const Tensor& t) { return t * 2.0; });
   for (int i = 0; i < 3; ++i) fast(x);
   x.assign(exp(x));
-  runtime::faults().before_launch = [&] { std::thread([&] { x.assign(x + 1.0); }).join(); };
+  runtime::fault_injection().before_launch = [&] { std::thread([&] { x.assign(x + 1.0); }).join(); };
   const std::vector<float> got = values(fast(x));
   CHECK(got == values((exp(numbers({3})) + 1.0) * 2.0));
 }
@@ -65,7 +65,7 @@ TEST_CASE("a jitted function gives what the function gives, and runs no more fro
     CHECK(runs == 2);
   }
   SECTION("SINTER_CHECK runs it") {
-    const runtime_test::Setting check("SINTER_CHECK", "1");
+    const runtime_test::ScopedEnv check("SINTER_CHECK", "1");
     fast(numbers({4, 6}));
     CHECK(runs == 3);
   }
@@ -236,7 +236,7 @@ TEST_CASE("a launch that fails poisons what was written in place", "[jit]") {
   Tensor count = numbers({3});
   auto tick = jit([&] { count += 1.0; });
   for (int i = 0; i < 3; ++i) tick();
-  runtime::faults().fail_at_launch = 0;
+  runtime::fault_injection().fail_at_launch = 0;
   CHECK_THROWS_AS(tick(), BackendError);
   CHECK_THROWS_AS(values(count), BackendError);
   CHECK_THROWS_AS(tick(), BackendError);

@@ -20,7 +20,7 @@
 using namespace sinter;
 using jit_test::numbers;
 using jit_test::values;
-using runtime_test::Setting;
+using runtime_test::ScopedEnv;
 
 namespace {
 
@@ -87,7 +87,7 @@ class Other {
 };
 
 struct Reset {
-  ~Reset() { runtime::faults() = {}; }
+  ~Reset() { runtime::fault_injection() = {}; }
 };
 
 }  // namespace
@@ -95,7 +95,7 @@ struct Reset {
 TEST_CASE("two threads, each its jitted model, launch at the same time", "[jit][threads]") {
   const std::string kind = GENERATE("own models", "a common weight", "one model", "own state", "own models on GPUs");
   const bool gpu = kind == "own models on GPUs";
-  std::optional<Setting> simulated;
+  std::optional<ScopedEnv> simulated;
   std::optional<OnCpu> host;
   if (gpu)
     simulated.emplace("SINTER_DEVICE", "cuda-sim");
@@ -135,7 +135,7 @@ TEST_CASE("two threads, each its jitted model, launch at the same time", "[jit][
     expected.push_back(values(softmax(matmul(model.x, model.weight), 1) + state));
   }
   const int learned = runs;
-  const Setting level("DEBUG", "1");
+  const ScopedEnv level("DEBUG", "1");
   Meeting meeting;
   std::vector<Tensor> results(2);
   Other first([&] { results[0] = models[0].call(models[0].x); });
@@ -154,7 +154,7 @@ TEST_CASE("a thread builds, compiles and reads while a jitted function's kernels
   for (int i = 0; i < 3; ++i) fast(x);
   std::vector<float> seen;
   std::string error = "did not run";
-  runtime::faults().before_launch = [&] {  // would wait for ever if the mutex were held
+  runtime::fault_injection().before_launch = [&] {  // would wait for ever if the mutex were held
     Other other([&] { seen = values(log(numbers({3, 5}, 1)).sum(1)); });
     error = other.join();
   };
@@ -182,13 +182,13 @@ TEST_CASE("who needs what a jitted function assigns waits until its kernels have
 
   std::vector<std::vector<float>> seen(4);
   std::vector<std::unique_ptr<Other>> others;
-  runtime::faults().before_launch = [&] {
+  runtime::fault_injection().before_launch = [&] {
     others.push_back(std::make_unique<Other>([&] { seen[0] = values(w); }));
     others.push_back(std::make_unique<Other>([&] { seen[1] = values(moved.reshape({2, 2}) * 1.0f); }));
     others.push_back(std::make_unique<Other>([&] { seen[2] = values(use(one)); }));
     others.push_back(std::make_unique<Other>([&] { seen[3] = values(w.detach()); }));
     for (const auto& other : others) CHECK(other->waits());
-    if (fails) runtime::faults().fail_at_launch = 0;
+    if (fails) runtime::fault_injection().fail_at_launch = 0;
   };
   if (fails)
     CHECK_THROWS_AS(step(one), BackendError);
@@ -221,7 +221,7 @@ TEST_CASE("what a jitted function's kernels read is not written meanwhile", "[ji
   std::string error;
   std::unique_ptr<Other> updating;
   const uint64_t in_place = debug::counters().in_place, moved = debug::counters().moved;
-  runtime::faults().before_launch = [&] {
+  runtime::fault_injection().before_launch = [&] {
     Other assigning([&] {
       x += 1.0;
       x.realize();

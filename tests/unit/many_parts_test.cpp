@@ -18,10 +18,10 @@ using namespace sinter;
 namespace {
 
 /// What the plans since are made of.
-class Made final : public schedule::Witness {
+class Made final : public schedule::ScheduleObserver {
  public:
-  void scheduled(const schedule::PlanGraph&, const schedule::Partition&, const schedule::Scheduled& made,
-                 schedule::Policy) override {
+  void after_schedule(const schedule::PlanGraph&, const schedule::Partition&, const schedule::KernelSchedule& made,
+                      schedule::Policy) override {
     bodies += made.kernels.size();
     launches += made.plan.launches.size();
   }
@@ -186,7 +186,7 @@ TEST_CASE("a jitted function joins thousands of tensors", "[tensor][jit][many-pa
 }
 
 TEST_CASE("cat of hundreds of small tensors takes a few bodies on a GPU", "[cuda][schedule][many-parts]") {
-  const runtime_test::Setting device("SINTER_DEVICE", "cuda-sim");
+  const runtime_test::ScopedEnv device("SINTER_DEVICE", "cuda-sim");
   const Form& form = forms()[0];
   const std::vector<Tensor> parts = parts_of(form, 300, Device::cuda());
   const Made made;

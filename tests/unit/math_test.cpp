@@ -310,7 +310,7 @@ TEST_CASE("every op that needs an expansion has one, and none is left", "[math]"
   int expansions = 0;
   for (int o = 0; o < kOpCount; ++o) {
     const Op op = static_cast<Op>(o);
-    if (!has(op, kExpanded)) continue;
+    if (!has(op, kDecomposed)) continue;
     for (DType d : {DType::F32, DType::F64}) {
       Arena g;
       std::vector<UOp> src;
@@ -318,7 +318,7 @@ TEST_CASE("every op that needs an expansion has one, and none is left", "[math]"
       const UOp twice = alu(Op::Add, {alu(op, src), alu(op, src)});
       const UOp root = codegen::expand_math(g, twice);
       CHECK(root->dtype == d);
-      for (UOp n : topological(root)) CHECK_FALSE(has(n->op, kExpanded));
+      for (UOp n : topological(root)) CHECK_FALSE(has(n->op, kDecomposed));
       CHECK(codegen::expand_math(g, root) == root);
       CHECK(codegen::max_ulp(op, d) >= 0);
       ++expansions;
@@ -332,7 +332,7 @@ TEST_CASE("expand_math works at any depth, into another graph, and refuses other
   UOp chain = param(from, 0, DType::F32, {2});
   for (int i = 0; i < 100000; ++i) chain = i % 1000 ? chain + chain : exp(chain);
   const UOp copy = codegen::expand_math(to, chain);
-  for (UOp n : topological(copy)) REQUIRE((n->graph == &to && !has(n->op, kExpanded)));
+  for (UOp n : topological(copy)) REQUIRE((n->graph == &to && !has(n->op, kDecomposed)));
   const UOp half = argument(from, 0, DType::F16);
   CHECK_THROWS_AS(codegen::expand_math(from, exp(half)), InternalError);
   CHECK_THROWS_AS(codegen::max_ulp(Op::Exp, DType::I32), InternalError);

@@ -61,7 +61,7 @@ TEST_CASE("gradients of recurrent cells agree with differences", "[nn][gradient]
   auto check = [](const FunctionOf& f, const std::vector<Shape>& shapes) {
     std::vector<std::vector<double>> values;
     for (size_t k = 0; k < shapes.size(); ++k) values.push_back(spread(shapes[k].numel(), static_cast<int>(k)));
-    compare_slopes([&](const Tensors& x) { return weighed(f(x)); }, values, shapes, 1e-6);
+    compare_slopes([&](const Tensors& x) { return weighted_sum(f(x)); }, values, shapes, 1e-6);
   };
   check([&](const Tensors& x) { return with(rnn, x, 2)(x[0], x[1]); }, shapes_of_cell(1, 1));
   check([&](const Tensors& x) { return with(gru, x, 2)(x[0], x[1]); }, shapes_of_cell(3, 1));

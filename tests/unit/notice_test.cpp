@@ -3,16 +3,16 @@
 
 #include "ir/deferred_error.h"
 
-using sinter::ir::Notice;
-using Ptr = std::shared_ptr<Notice>;
+using sinter::ir::DeferredError;
+using Ptr = std::shared_ptr<DeferredError>;
 
 namespace {
 
 Ptr known(const std::string& text, std::vector<Ptr> before = {}) {
-  return std::make_shared<Notice>(text, nullptr, std::move(before));
+  return std::make_shared<DeferredError>(text, nullptr, std::move(before));
 }
 Ptr asking(int& asked, bool happened, std::vector<Ptr> before = {}) {
-  return std::make_shared<Notice>(
+  return std::make_shared<DeferredError>(
       "", [&asked, happened] { return ++asked, happened ? "late" : ""; }, std::move(before));
 }
 
@@ -29,7 +29,7 @@ TEST_CASE("a notice is said once, by the first who asks", "[notice]") {
 }
 
 TEST_CASE("what many plans in a row have read is no chain of them", "[notice]") {
-  std::weak_ptr<Notice> early;
+  std::weak_ptr<DeferredError> early;
   Ptr all = known("first");
   for (int i = 0; i < 100000; ++i) {
     all = known("", {all, known("next")});
@@ -54,7 +54,7 @@ TEST_CASE("the device is asked once, by a read", "[notice]") {
 
 TEST_CASE("a loop that reads nothing asks once in so many plans, and keeps no chain", "[notice]") {
   int asked = 0;
-  std::weak_ptr<Notice> first;
+  std::weak_ptr<DeferredError> first;
   Ptr last;
   for (int i = 0; i < 1000; ++i) {
     last = asking(asked, i == 0, last ? std::vector<Ptr>{last} : std::vector<Ptr>{});

@@ -74,26 +74,26 @@ TEST_CASE("a plan and its texts do not depend on what variables are called", "[s
 }
 
 TEST_CASE("a plan that is known by its walk stays in the cache, however many others come", "[schedule]") {
-  struct Idle : schedule::Executable {
-    std::unique_ptr<schedule::Execution> runs() const override { return nullptr; }
+  struct Idle : plan::Executable {
+    std::unique_ptr<plan::Execution> make_execution() const override { return nullptr; }
   };
   debug::clear_plans();
   const Tensor a = from({1.0f, 2.0f}).realize();
   const auto program = [&] { CHECK((a * 3.0f).sum().item() == 9); };
   program();
-  schedule::Canonical other;
-  for (size_t i = 0; i < schedule::PlanCache::kCapacity; ++i) {
-    other.key = runtime::hash_bytes(std::to_string(i));
+  plan::PlanKey other;
+  for (size_t i = 0; i < plan::PlanCache::kCapacity; ++i) {
+    other.hash = runtime::hash_bytes(std::to_string(i));
     {
       const ir::GraphScope scope;
-      schedule::PlanCache::get().insert(other, {}, std::make_shared<Idle>());
+      plan::PlanCache::get().insert(other, {}, std::make_shared<Idle>());
     }
     if (i % 1000 == 0) program();
   }
-  CHECK(debug::counters().plan_entries == schedule::PlanCache::kCapacity + 1 - schedule::PlanCache::kDropped);
+  CHECK(debug::counters().plan_entries == plan::PlanCache::kCapacity + 1 - plan::PlanCache::kDropped);
   {
     const ir::GraphScope scope;
-    schedule::forget_recent();
+    plan::forget_recent();
   }
   CHECK(misses(program) == 0);
   debug::clear_plans();
@@ -171,7 +171,7 @@ TEST_CASE("kernels that differ in the variable's number are one body", "[schedul
     p.store(ir::exp(x));
     p.store(ir::shrink(x, {{0, 1}, {0, 5}}) * 2.0);  // its size stands in the shape alone
   }
-  const schedule::Scheduled s = schedule::schedule(p.plan, runtime::reference_target());
+  const schedule::KernelSchedule s = schedule::schedule(p.plan, runtime::reference_target());
   CHECK(s.kernels.size() < s.plan.steps.size());
   const size_t each = s.plan.steps.size() / 3;
   CHECK(s.kernels.size() == each);
@@ -181,10 +181,10 @@ TEST_CASE("a plan is for the Target of its call", "[schedule]") {
   debug::clear_plans();
   const auto program = [] { CHECK((ones({64, 64}) * 2.5f).sum().item() == 2.5 * 64 * 64); };
   {
-    const Setting threads("SINTER_THREADS", "1");
+    const ScopedEnv threads("SINTER_THREADS", "1");
     CHECK(misses(program) == 1);
   }
-  const Setting threads("SINTER_THREADS", "3");
+  const ScopedEnv threads("SINTER_THREADS", "3");
   CHECK(misses(program) == 1);  // decided for one thread before
   CHECK(misses(program) == 0);
 }
@@ -203,7 +203,7 @@ TEST_CASE("a kernel that two Targets share is compiled once", "[runtime]") {
 
 TEST_CASE("the plugin's name holds the versions of the files that compile", "[runtime]") {
   const FreshCache cache;
-  const Setting cc("SINTER_CC", std::nullopt);
+  const ScopedEnv cc("SINTER_CC", std::nullopt);
   const auto plugin = runtime::cpu::plugin_compiler();
   if (!plugin) return;
   compile_one(scale_kernel("k_opens_plugin", 1));

@@ -52,8 +52,8 @@ StoredPlan some_plan() {
   s.plan.launches = {1, 1};
   s.plan.work = {{{{{2, {0}}}}, {{}, {{{1, {}}}}}}, {{}, {{}}}};
   s.plan.outputs = {1};
-  s.plan.checks = true;
-  s.kernels = {{.name = "a", .text = "", .has_finish = true, .blocks = {4, 2}, .scratch = 64},
+  s.plan.raises_errors = true;
+  s.kernels = {{.name = "a", .text = "", .has_epilogue = true, .blocks = {4, 2}, .scratch = 64},
                {.name = "b", .text = "", .threads = 32}};
   s.keys = {{1, 2}, {3, 4}};
   return s;
@@ -66,11 +66,11 @@ bool names_what_is_there(const StoredPlan& s) {
   const auto check = [&](const std::vector<int>& numbers) {
     for (int n : numbers) there &= 0 <= n && n < buffers;
   };
-  for (const Step& step : s.plan.steps) {
+  for (const PlanStep& step : s.plan.steps) {
     check(step.buffers);
     check(step.writes);
     there = there && 0 <= step.program && step.program < kernels &&
-            s.plan.work[static_cast<size_t>(step.program)].touched.size() == step.buffers.size();
+            s.plan.work[static_cast<size_t>(step.program)].accesses.size() == step.buffers.size();
   }
   check(s.plan.outputs);
   int steps = 0;
@@ -82,7 +82,7 @@ bool names_what_is_there(const StoredPlan& s) {
 
 TEST_CASE("a plan comes back from its bytes", "[runtime][plans]") {
   const std::string bytes = to_bytes(some_plan());
-  const std::optional<StoredPlan> back = plan_of(bytes);
+  const std::optional<StoredPlan> back = plan_from_bytes(bytes);
   REQUIRE(back);
   CHECK(to_bytes(*back) == bytes);
   CHECK(back->plan.device == Device::cuda(3));
@@ -93,21 +93,21 @@ TEST_CASE("a plan comes back from its bytes", "[runtime][plans]") {
 
 TEST_CASE("other bytes are no plan", "[runtime][plans]") {
   const std::string bytes = to_bytes(some_plan());
-  for (size_t n = 0; n < bytes.size(); ++n) CHECK_FALSE(plan_of(bytes.substr(0, n)));
-  CHECK_FALSE(plan_of(bytes + '\0'));
+  for (size_t n = 0; n < bytes.size(); ++n) CHECK_FALSE(plan_from_bytes(bytes.substr(0, n)));
+  CHECK_FALSE(plan_from_bytes(bytes + '\0'));
   std::string other = bytes;
   ++other[4 + kPlanFormat.size() - 1];  // the version
-  CHECK_FALSE(plan_of(other));
+  CHECK_FALSE(plan_from_bytes(other));
   // Whatever a bit does, what is read back names only buffers and kernels that are there.
   for (size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
     std::string flipped = bytes;
     flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ 1 << bit % 8);
-    if (const auto plan = plan_of(flipped)) CHECK(names_what_is_there(*plan));
+    if (const auto plan = plan_from_bytes(flipped)) CHECK(names_what_is_there(*plan));
   }
   const auto refused = [](auto change) {
     StoredPlan plan = some_plan();
     change(plan);
-    return !plan_of(to_bytes(plan));
+    return !plan_from_bytes(to_bytes(plan));
   };
   CHECK(refused([](StoredPlan& s) { s.plan.steps[0].program = 2; }));
   CHECK(refused([](StoredPlan& s) { s.plan.steps[0].buffers[1] = 2; }));
@@ -176,17 +176,17 @@ TEST_CASE("who looks at how plans are made sees them made", "[runtime][plans]") 
     return debug::counters().partition_runs - before.partitions;
   };
   {
-    const Setting check("SINTER_CHECK", "1");
+    const ScopedEnv check("SINTER_CHECK", "1");
     CHECK(partitions() == 1);
   }
   {
-    const Setting level("DEBUG", "3");
+    const ScopedEnv level("DEBUG", "3");
     CapturedLog captured;
     CHECK(partitions() == 1);
   }
-  faults().decide_anew = true;
+  fault_injection().skip_stored_plans = true;
   CHECK(partitions() == 1);
-  faults().decide_anew = false;
+  fault_injection().skip_stored_plans = false;
   CHECK(partitions() == 0);
 }
 
@@ -219,7 +219,7 @@ TEST_CASE("with a warm cache a process opens no compiler and draws no kernel", "
   run_program(5);
   const Folder folder;
   const int status =
-      cpu::run_program({"/proc/self/exe", "child: runs a program from a warm cache"}, folder.path() + "/output");
+      cpu::run_process({"/proc/self/exe", "child: runs a program from a warm cache"}, folder.path() + "/output");
   INFO(slurp(folder.path() + "/output"));
   CHECK(status == 0);
 }

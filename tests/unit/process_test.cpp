@@ -30,7 +30,7 @@ namespace {
 /// Runs a hidden test case of a copy or of this program; its output stands beside a failure.
 void check_child(const std::string& program, const std::string& name) {
   const Folder folder;
-  const int status = runtime::cpu::run_program({program, name}, folder.path() + "/output");
+  const int status = runtime::cpu::run_process({program, name}, folder.path() + "/output");
   INFO(runtime::read_file(folder.path() + "/output").value_or(""));
   CHECK(status == 0);
 }
@@ -61,7 +61,7 @@ TEST_CASE("child: realises where the plugin does not open", "[.][runtime-child]"
 }
 
 TEST_CASE("a program runs at the first call although the plugin does not open and cc is gcc", "[runtime]") {
-  const Setting cc("SINTER_CC", std::nullopt);
+  const ScopedEnv cc("SINTER_CC", std::nullopt);
   if (runtime::kSanitizer != runtime::Sanitizer::None || !runtime::cpu::plugin_compiler()) return;
   const auto gcc = runtime::cpu::find_executable(runtime_test::gcc());
   if (!gcc) {
@@ -70,7 +70,7 @@ TEST_CASE("a program runs at the first call although the plugin does not open an
   }
   const Folder bin;  // cc must be gcc here
   std::filesystem::create_symlink(*gcc, bin.path() + "/cc");
-  const Setting path("PATH", bin.path() + ":" + std::getenv("PATH"));
+  const ScopedEnv path("PATH", bin.path() + ":" + std::getenv("PATH"));
   check_child("/proc/self/exe", "child: realises where the plugin does not open");
 }
 
@@ -86,7 +86,7 @@ TEST_CASE("child: realises where no plugin is found", "[.][runtime-child]") {
 }
 
 TEST_CASE("a program that stands without its plugin runs, and says once that kernels are slower", "[runtime]") {
-  const Setting cc("SINTER_CC", std::nullopt);
+  const ScopedEnv cc("SINTER_CC", std::nullopt);
   if (runtime::kSanitizer != runtime::Sanitizer::None || !runtime::cpu::plugin_compiler()) return;
   const Folder folder;
   std::filesystem::copy_file("/proc/self/exe", folder.path() + "/program");
@@ -177,7 +177,7 @@ TEST_CASE("child: another thread than main's calls exit while threads compile", 
 }
 
 TEST_CASE("a process ends while other threads compile", "[runtime]") {
-  const Setting cc("SINTER_CC", std::nullopt);
+  const ScopedEnv cc("SINTER_CC", std::nullopt);
   if (runtime::kSanitizer != runtime::Sanitizer::None || !runtime::cpu::plugin_compiler()) return;
   const std::string device = GENERATE("cpu", "cuda-sim");
   const std::string name = GENERATE("child: returns from main while threads compile",
@@ -189,11 +189,11 @@ TEST_CASE("a process ends while other threads compile", "[runtime]") {
   if (device == "cuda-sim" && joins) return;           // its kernels have no other compiler
   const bool elsewhere = name.find("another thread") != name.npos;
   if (device == "cuda-sim" && elsewhere) return;  // which does not survive it yet
-  const Setting where("SINTER_DEVICE", device);
+  const ScopedEnv where("SINTER_DEVICE", device);
   for (const int milliseconds : {1, 10, 20, 30, 40, 50, 60, 80, 100, 150, 250}) {
     if (joins && milliseconds % 50) continue;
     const FreshCache cache;
-    const Setting wait("CHILD_DELAY", std::to_string(milliseconds));
+    const ScopedEnv wait("CHILD_DELAY", std::to_string(milliseconds));
     INFO(device << ", after " << milliseconds << " ms");
     check_child("/proc/self/exe", name);
   }
@@ -221,7 +221,7 @@ TEST_CASE("the first compile runs on a thread with 128 KiB of stack", "[runtime]
   if (runtime::kSanitizer != runtime::Sanitizer::None) return;  // whose frames are larger
   const std::string device = GENERATE("cpu", "cuda-sim");
   const FreshCache cache;
-  const Setting where("SINTER_DEVICE", device);
+  const ScopedEnv where("SINTER_DEVICE", device);
   INFO(device);
   check_child("/proc/self/exe", "child: compiles on a thread with 128 KiB of stack");
 }
@@ -236,9 +236,9 @@ TEST_CASE("child: compiles where files may not grow", "[.][runtime-child]") {
 }
 
 TEST_CASE("a program runs without its cache where files may not grow", "[runtime]") {
-  const Setting cc("SINTER_CC", std::nullopt);  // which writes files itself
+  const ScopedEnv cc("SINTER_CC", std::nullopt);  // which writes files itself
   if (runtime::kSanitizer != runtime::Sanitizer::None || !runtime::cpu::plugin_compiler()) return;
   const FreshCache cache;
   const Folder folder;
-  CHECK(runtime::cpu::run_program({"/proc/self/exe", "child: compiles where files may not grow"}, "/dev/null") == 0);
+  CHECK(runtime::cpu::run_process({"/proc/self/exe", "child: compiles where files may not grow"}, "/dev/null") == 0);
 }

@@ -35,7 +35,7 @@ TEST_CASE("quotients and remainders that make up their dividend", "[rewrite][exp
   Arena g;
   Names names;
   const auto joined = [&](const char* text) {
-    return dump(to_uop(g, rejoined(linear_of(parse_expr(text, g, names)))));
+    return dump(to_uop(g, merge_divmod(linear_of(parse_expr(text, g, names)))));
   };
   const auto plain = [&](const char* text) { return dump(to_uop(g, linear_of(parse_expr(text, g, names)))); };
   const Line lines[] = {
@@ -159,7 +159,7 @@ TEST_CASE("views of symbolic sizes and dynamic offsets", "[rewrite][views]") {
   IndexMath m(g);
   // Dims that agree keep their index, whatever the variable.
   UOp x = param(g, 0, DType::F32, {b, 3, 4});
-  Indexed at = through(g, reshape(x, {b, 12}), {{i, j}, {}});
+  ElementIndex at = source_index(g, reshape(x, {b, 12}), {{i, j}, {}});
   CHECK(at.index == std::vector<UOp>{i, m.div(j, m.constant(4)), m.mod(j, m.constant(4))});
   // A range bounded by the variable is a remainder of it.
   UOp flat = m.add(m.mul(j, v), i);
@@ -167,18 +167,18 @@ TEST_CASE("views of symbolic sizes and dynamic offsets", "[rewrite][views]") {
   CHECK(m.mod(flat, v) == i);
   CHECK(m.lt(i, v) == constant(g, DType::Bool, 1));
   // Padded on the fixed axis only: the symbolic one is whole and has no gate.
-  Indexed padded =
-      through(g, pad(x, {{0, b}, {1, 4}, {0, 4}}, {b, 5, 4}), {{i, m.mod(j, m.constant(5)), m.constant(0)}, {}});
+  ElementIndex padded =
+      source_index(g, pad(x, {{0, b}, {1, 4}, {0, 4}}, {b, 5, 4}), {{i, m.mod(j, m.constant(5)), m.constant(0)}, {}});
   CHECK(padded.index[0] == i);
   CHECK(padded.valid);
   // A dynamic begin is added, and gates a pad on both sides.
   UOp begin = argument(g, 0, DType::Index);
   UOp y = param(g, 1, DType::F32, {100});
   UOp cut = g.make({Op::Shrink, DType::F32, {12}, {y, begin}, Region{{0, 12}}});
-  CHECK(through(g, cut, {{j}, {}}).index[0] == m.add(j, begin));
+  CHECK(source_index(g, cut, {{j}, {}}).index[0] == m.add(j, begin));
   UOp put = g.make({Op::Pad, DType::F32, {100}, {param(g, 2, DType::F32, {12}), begin}, Region{{0, 12}}});
-  Indexed inside = through(g, put, {{j}, {}});
+  ElementIndex inside = source_index(g, put, {{j}, {}});
   CHECK(inside.index[0] == m.sub(j, begin));
-  CHECK(inside.valid == m.both(m.le(begin, j), m.lt(j, m.add(begin, m.constant(12)))));
-  CHECK(through(g, expand(y, {3, 100}, {0}), {{begin, j}, {}}).index == std::vector<UOp>{j});
+  CHECK(inside.valid == m.conjoin(m.le(begin, j), m.lt(j, m.add(begin, m.constant(12)))));
+  CHECK(source_index(g, expand(y, {3, 100}, {0}), {{begin, j}, {}}).index == std::vector<UOp>{j});
 }

@@ -207,7 +207,7 @@ TEST_CASE("structural rules keep the value of random expressions of all types", 
       if (!same(v[0], v[1])) FAIL(fmt::format("{} became {}\n{}{}", dump(v[0]), dump(v[1]), dump(before), dump(after)));
     }
   }
-  for (const Structural& s : fold_rules().structurals()) {
+  for (const StructuralRule& s : fold_rules().structural_rules()) {
     INFO(s.name);
     CHECK(fired.count[s.name] >= 100);
   }

@@ -108,7 +108,7 @@ TEST_CASE("out of memory says what was asked, what is live and the limit, and ev
           "[runtime]") {
   cpu::release_cached_memory();
   const uint64_t live = cpu::memory_stats().live;
-  const Setting limit("SINTER_MEMORY_LIMIT", std::to_string(live + (8 << 20)));
+  const ScopedEnv limit("SINTER_MEMORY_LIMIT", std::to_string(live + (8 << 20)));
   auto kept = Buffer::allocate(4 << 20);
   std::memset(kept->data(), 7, kept->bytes());
   for (size_t size : {size_t{5} << 20, size_t{1} << 40, size_t{1} << 60, SIZE_MAX}) {
@@ -127,7 +127,7 @@ TEST_CASE("out of memory says what was asked, what is live and the limit, and ev
 
 TEST_CASE("kept blocks give way before memory is out", "[runtime]") {
   cpu::release_cached_memory();
-  const Setting limit("SINTER_MEMORY_LIMIT", std::to_string(cpu::memory_stats().live + (8 << 20)));
+  const ScopedEnv limit("SINTER_MEMORY_LIMIT", std::to_string(cpu::memory_stats().live + (8 << 20)));
   Buffer::allocate(6 << 20).reset();
   CHECK(cpu::memory_stats().cached == 6 << 20);
   auto other = Buffer::allocate(7 << 20);  // another class: both do not fit

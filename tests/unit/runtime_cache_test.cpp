@@ -41,7 +41,7 @@ void set_age(const std::filesystem::path& path, int seconds) {
 /// Runs this executable on one hidden test case and returns its exit status.
 int run_child(const char* test, std::string& output) {
   const Folder folder;
-  const int status = cpu::run_program({"/proc/self/exe", test}, folder.path() + "/output");
+  const int status = cpu::run_process({"/proc/self/exe", test}, folder.path() + "/output");
   output = slurp(folder.path() + "/output");
   return status;
 }
@@ -56,7 +56,7 @@ std::vector<KernelSource> some_kernels() {
 
 TEST_CASE("the folder is the user's alone and keeps sources beside objects", "[runtime]") {
   const Folder folder;
-  const Setting setting("SINTER_CACHE", folder.path() + "/a/b");
+  const ScopedEnv setting("SINTER_CACHE", folder.path() + "/a/b");
   forget_programs();
   const auto kernel = scale_kernel("k_mode", 1);
   compile_one(kernel);
@@ -71,9 +71,10 @@ TEST_CASE("the folder is the user's alone and keeps sources beside objects", "[r
 
 TEST_CASE("the default folder follows XDG_CACHE_HOME and HOME", "[runtime]") {
   const Folder folder;
-  const Setting none("SINTER_CACHE", std::nullopt), xdg("XDG_CACHE_HOME", folder.path()), home("HOME", "/nonexistent");
+  const ScopedEnv none("SINTER_CACHE", std::nullopt), xdg("XDG_CACHE_HOME", folder.path()),
+      home("HOME", "/nonexistent");
   CHECK(DiskCache::current()->path() == folder.path() + "/sinter/kernels");
-  const Setting relative("XDG_CACHE_HOME", "relative"), own("HOME", folder.path());
+  const ScopedEnv relative("XDG_CACHE_HOME", "relative"), own("HOME", folder.path());
   CHECK(DiskCache::current()->path() == folder.path() + "/.cache/sinter/kernels");
 }
 
@@ -176,7 +177,7 @@ TEST_CASE("without a usable folder everything works and one line says so", "[run
   spill(folder.path() + "/file", "");
   const std::string path = folder.path() + "/file/below";
   CapturedLog captured;
-  const Setting setting("SINTER_CACHE", path);
+  const ScopedEnv setting("SINTER_CACHE", path);
   forget_programs();
   CHECK(scales(*compile_one(scale_kernel("k_nowhere", 1)), 1));
   CHECK(scales(*compile_one(scale_kernel("k_nowhere_2", 2)), 2));
@@ -274,7 +275,7 @@ TEST_CASE("entries of another process with the same number are not in the way", 
 }
 
 TEST_CASE("child: runs kernels from a warm cache", "[.][runtime-child]") {
-  const Setting debug("DEBUG", "4");
+  const ScopedEnv debug("DEBUG", "4");
   CapturedLog captured;
   const auto programs = compile(some_kernels(), host_target());
   for (int i = 0; i < 4; ++i) CHECK(scales(*programs[static_cast<size_t>(i)], static_cast<float>(i)));

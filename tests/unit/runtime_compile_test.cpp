@@ -67,7 +67,7 @@ TEST_CASE("a kernel compiles, runs and is found again", "[runtime]") {
   const uint64_t compiles = counters().compiles, disk = counters().disk_hits, memory = counters().memory_hits;
   const auto program = compile_one(scale_kernel("k_scale", 3));
   CHECK(scales(*program, 3));
-  CHECK(program->finish() == nullptr);
+  CHECK(program->epilogue() == nullptr);
   CHECK(counters().compiles == compiles + 1);
   CHECK(compile_one(scale_kernel("k_scale", 3)) == program);
   CHECK(counters().memory_hits == memory + 1);
@@ -93,8 +93,8 @@ int k_two_finish(void* const* bufs, const long* vars, long b, long e) { ((long*)
     void* bufs[] = {nullptr, &value};
     const int64_t vars[] = {10};
     CHECK(program->entry()(bufs, vars, 3, 8) == 2);
-    REQUIRE(program->finish());
-    CHECK(program->finish()(bufs, vars, 0, 0) == 4);
+    REQUIRE(program->epilogue());
+    CHECK(program->epilogue()(bufs, vars, 0, 0) == 4);
     CHECK(value == 50);
     forget_programs();
   }
@@ -110,7 +110,7 @@ TEST_CASE("many kernels share translation units and stay apart", "[runtime]") {
     REQUIRE(programs.size() == 21);
     for (int i = 0; i < 20; ++i) CHECK(scales(*programs[static_cast<size_t>(i)], static_cast<float>(i)));
     CHECK(programs[20] == programs[4]);
-    CHECK(cached_programs() == 20);
+    CHECK(cached_program_count() == 20);
     forget_programs();
   }
   CHECK(cache.folder.files(".o").size() == 20);
@@ -178,8 +178,8 @@ TEST_CASE("vectors of the target's width stay whole", "[runtime]") {
     return;
   }
   const FreshCache cache;
-  const Setting debug("DEBUG", "7");
-  const Setting plugin("SINTER_CC", std::nullopt);
+  const ScopedEnv debug("DEBUG", "7");
+  const ScopedEnv plugin("SINTER_CC", std::nullopt);
   CapturedLog captured;
   compile_one({"k_vector", fmt::format("typedef float vec __attribute__((vector_size({}), aligned(4)));", bytes) + R"(
 int k_vector(void* const* bufs, const long* vars, long begin, long end) {
@@ -230,7 +230,7 @@ TEST_CASE("malformed sources are a CompileError with the source's path and the l
 TEST_CASE("a fatal error of LLVM is a CompileError too", "[runtime]") {
   if (kSanitizer == Sanitizer::Address) return;  // unwinding through LLVM leaks what the compile held
   const FreshCache cache;
-  const Setting cc("SINTER_CC", std::nullopt);
+  const ScopedEnv cc("SINTER_CC", std::nullopt);
   if (!cpu::plugin_compiler()) return;
   const std::string text =
       "register unsigned long frame __asm__(\"rbp\");\n"
@@ -282,7 +282,7 @@ TEST_CASE("SINTER_CC names another compiler", "[runtime]") {
   }
   for (const std::string& command : {gcc, clang, *cpu::find_executable(gcc) + " -O3 -DX=1"}) {
     const FreshCache cache;
-    const Setting cc("SINTER_CC", command);
+    const ScopedEnv cc("SINTER_CC", command);
     INFO(command);
     CHECK(host_target().dialect == (command != clang ? Dialect::Gcc : Dialect::Clang));
     std::vector<KernelSource> kernels;
@@ -298,7 +298,7 @@ TEST_CASE("SINTER_CC names another compiler", "[runtime]") {
   // The plugin's and other compilers' entries are apart: the compiler is in the key.
   const FreshCache cache;
   const auto key = [](const std::string& command) {
-    const Setting cc("SINTER_CC", command);
+    const ScopedEnv cc("SINTER_CC", command);
     return compile_one(scale_kernel("k_cc_key", 1))->key();
   };
   CHECK(key(gcc) != key(clang));
@@ -312,7 +312,7 @@ TEST_CASE("a program that is started has no signal blocked, and those that compi
   REQUIRE(grep);
   const Ignored pipe(SIGPIPE);
   const auto bits = [&](const char* which) {  // of the program's line in /proc
-    cpu::run_program({*grep, which, "/proc/self/status"}, folder.path() + "/output");
+    cpu::run_process({*grep, which, "/proc/self/status"}, folder.path() + "/output");
     const std::string line = slurp(folder.path() + "/output");
     INFO(line);
     REQUIRE(line.size() > 8);
@@ -334,7 +334,7 @@ TEST_CASE("SINTER_CC compiles where the program ignores SIGCHLD", "[runtime]") {
     return;
   }
   const FreshCache cache;
-  const Setting cc("SINTER_CC", runtime_test::gcc());
+  const ScopedEnv cc("SINTER_CC", runtime_test::gcc());
   const Ignored child(SIGCHLD);
   CHECK(scales(*compile_one(scale_kernel("k_ignored", 1)), 1));
   CHECK_THAT(compile_error("k_ignored_bad", "int k_ignored_bad(void* const* b { return 0; }"), Contains("error:"));
@@ -343,7 +343,7 @@ TEST_CASE("SINTER_CC compiles where the program ignores SIGCHLD", "[runtime]") {
 TEST_CASE("a SINTER_CC that is no program is a UsageError", "[runtime]") {
   const FreshCache cache;
   for (const char* command : {"no-such-compiler", "/no/such/cc -O2", "/etc/passwd", " "}) {
-    const Setting cc("SINTER_CC", command);
+    const ScopedEnv cc("SINTER_CC", command);
     CHECK_THROWS_AS(compile_one(scale_kernel("k_none", 1)), UsageError);
     CHECK_THROWS_WITH(compile_one(scale_kernel("k_none", 1)), Contains(command) && Contains("SINTER_CC"));
   }
@@ -355,7 +355,7 @@ TEST_CASE("with -fsanitize= kernels are shared libraries", "[runtime]") {
     return;
   }
   const FreshCache cache;
-  const Setting cc("SINTER_CC", runtime_test::clang() + " -fsanitize=undefined -fsanitize-trap=undefined");
+  const ScopedEnv cc("SINTER_CC", runtime_test::clang() + " -fsanitize=undefined -fsanitize-trap=undefined");
   for (int from_disk = 0; from_disk < 2; ++from_disk) {
     const KernelSource kernels[] = {scale_kernel("k_san_0", 2), scale_kernel("k_san_1", 5)};
     const auto programs = compile(kernels, host_target());
@@ -367,7 +367,7 @@ TEST_CASE("with -fsanitize= kernels are shared libraries", "[runtime]") {
 
 TEST_CASE("DEBUG=4 logs sources, from memory and disk as well", "[runtime]") {
   const FreshCache cache;
-  const Setting debug("DEBUG", "4");
+  const ScopedEnv debug("DEBUG", "4");
   const auto kernel = scale_kernel("k_logged", 6);
   for (const char* from : {"compiled", "in memory", "from the cache folder"}) {
     if (from[0] == 'f') forget_programs();
@@ -375,7 +375,7 @@ TEST_CASE("DEBUG=4 logs sources, from memory and disk as well", "[runtime]") {
     compile_one(kernel);
     CHECK_THAT(captured.text(), Contains(kernel.text) && Contains(from));
   }
-  const Setting quiet("DEBUG", "3");
+  const ScopedEnv quiet("DEBUG", "3");
   CapturedLog captured;
   compile_one(kernel);
   CHECK(captured.text().empty());
@@ -383,7 +383,7 @@ TEST_CASE("DEBUG=4 logs sources, from memory and disk as well", "[runtime]") {
 
 TEST_CASE("programs that nobody uses are bounded", "[runtime]") {
   const FreshCache cache;
-  const Setting cc("SINTER_CC", std::nullopt);
+  const ScopedEnv cc("SINTER_CC", std::nullopt);
   if (!cpu::plugin_compiler()) return;
   const auto kernel = scale_kernel("k_bound", 1);
   const auto kept = compile_one(kernel);
@@ -394,6 +394,6 @@ TEST_CASE("programs that nobody uses are bounded", "[runtime]") {
                       fmt::format("int k{}(void*const*b,const long*v,long s,long e){{return 0;}}", k), false});
     compile(many, host_target());
   }
-  CHECK(cached_programs() <= 1100);
+  CHECK(cached_program_count() <= 1100);
   CHECK(compile_one(kernel) == kept);
 }

@@ -30,7 +30,7 @@ using namespace runtime_test;
 using Catch::Matchers::Contains;
 
 TEST_CASE("environment variables become values", "[runtime]") {
-  const Setting debug("DEBUG", "3"), threads("SINTER_THREADS", "5"), noopt("SINTER_NOOPT", "1"),
+  const ScopedEnv debug("DEBUG", "3"), threads("SINTER_THREADS", "5"), noopt("SINTER_NOOPT", "1"),
       check("SINTER_CHECK", "0"), device("SINTER_DEVICE", "cuda:1"), data("SINTER_DATA", "/there"),
       memory("SINTER_MEMORY_LIMIT", "3M");
   CHECK(env().debug == 3);
@@ -40,7 +40,7 @@ TEST_CASE("environment variables become values", "[runtime]") {
   CHECK(env().device == "cuda:1");
   CHECK(env().data == "/there");
   CHECK(env().memory_bytes == 3u << 20);
-  const Setting percent("SINTER_MEMORY_LIMIT", "12.5%");
+  const ScopedEnv percent("SINTER_MEMORY_LIMIT", "12.5%");
   CHECK(env().memory_limit(64 << 20) == 8 << 20);
   CHECK(env().memory_bytes == 0);
   CHECK(host_target().threads == 5);
@@ -72,7 +72,7 @@ TEST_CASE("a bad or unknown variable is a UsageError with name, value and what i
                                                      {"SINTER_DEBUGG", "1"}};
   for (const auto& [name, value] : bad) {
     INFO(name << "=" << value);
-    const Setting setting(name, value);
+    const ScopedEnv setting(name, value);
     for (int again = 0; again < 2; ++again) {  // not remembered: every use throws
       try {
         env();
@@ -105,7 +105,7 @@ TEST_CASE("each variable of the table does what it says", "[runtime]") {
   const std::map<std::string_view, std::function<void()>> effects = {
       {"DEBUG",
        [&] {
-         const Setting setting("DEBUG", "1");
+         const ScopedEnv setting("DEBUG", "1");
          CapturedLog captured;
          launches();
          CHECK_THAT(captured.text(), Contains("plan: "));
@@ -114,83 +114,83 @@ TEST_CASE("each variable of the table does what it says", "[runtime]") {
        [] {
          CapturedLog captured;
          log(0, "said");
-         const Setting setting("SINTER_NOTICES", "0");
+         const ScopedEnv setting("SINTER_NOTICES", "0");
          log(0, "left out");
          CHECK(captured.text() == "said\n");
        }},
       {"SINTER_CACHE",
        [&] {
-         const Setting setting("SINTER_CACHE", folder.path());
+         const ScopedEnv setting("SINTER_CACHE", folder.path());
          forget_programs();
          compile_one(scale_kernel("k_env_cache", 1));
          CHECK(folder.files(".o").size() == 1);
        }},
       {"SINTER_DEVICE",
        [&] {  // a process asks once
-         const Setting setting("SINTER_DEVICE", "cuda-sim");
+         const ScopedEnv setting("SINTER_DEVICE", "cuda-sim");
          const int status =
-             cpu::run_program({"/proc/self/exe", "child: makes tensors on a simulated GPU"}, folder.path() + "/output");
+             cpu::run_process({"/proc/self/exe", "child: makes tensors on a simulated GPU"}, folder.path() + "/output");
          INFO(slurp(folder.path() + "/output"));
          CHECK(status == 0);
        }},
       {"SINTER_THREADS",
        [] {
-         const Setting setting("SINTER_THREADS", "3");
-         CHECK(cpu::pool().threads() == 3);
+         const ScopedEnv setting("SINTER_THREADS", "3");
+         CHECK(cpu::thread_pool().threads() == 3);
          CHECK(host_target().threads == 3);
        }},
       {"SINTER_NOOPT",
        [&] {
-         const Setting level("DEBUG", "4");
+         const ScopedEnv level("DEBUG", "4");
          CapturedLog captured;
          CHECK(launches() == 1);
          CHECK_THAT(captured.text(), Contains("// kernel") && Contains("vector_size"));
-         const Setting setting("SINTER_NOOPT", "1");
+         const ScopedEnv setting("SINTER_NOOPT", "1");
          CapturedLog plain;
          CHECK(launches() == 2);
          CHECK_THAT(plain.text(), Contains("// kernel") && !Contains("vector_size"));
        }},
       {"SINTER_CHECK",
        [] {  // a pass that changes a value is refused
-         codegen_test::Bench bench;
+         codegen_test::KernelHarness bench;
          ir::UOp out = bench.buffer(Array(DType::F32, {4}), {4}), i = bench.outer(4), x = ir::cast(i, DType::F32);
          bench.kernel.sink = ir::sink(bench.g(), {bench.put(out, {i}, x)});
          const ir::UOp wrong = ir::sink(bench.g(), {bench.put(out, {i}, x + 1.0)});
          CHECK_NOTHROW(codegen::PassCheck(bench.kernel).same(wrong, "a pass"));
-         const Setting setting("SINTER_CHECK", "1");
+         const ScopedEnv setting("SINTER_CHECK", "1");
          CHECK_THROWS_AS(codegen::PassCheck(bench.kernel).same(wrong, "a pass"), InternalError);
        }},
       {"SINTER_BEAM",
        [&] {
          const FreshCache cache;  // what an earlier run has found is not searched for again
-         const Setting level("DEBUG", "2"), beam("SINTER_BEAM", "1");
+         const ScopedEnv level("DEBUG", "2"), beam("SINTER_BEAM", "1");
          CapturedLog captured;
          CHECK(launches() == 1);  // those for a time alone are none of the program's
          CHECK_THAT(captured.text(), Contains("search: e_8_64"));
        }},
       {"SINTER_CC",
        [] {
-         const Setting setting("SINTER_CC", "gcc");
+         const ScopedEnv setting("SINTER_CC", "gcc");
          CHECK_THAT(cpu::current_compiler(host_target())->id(host_target()), Contains("gcc"));
        }},
       {"SINTER_MEMORY_LIMIT",
        [] {
-         const Setting setting("SINTER_MEMORY_LIMIT", "3M");
+         const ScopedEnv setting("SINTER_MEMORY_LIMIT", "3M");
          CHECK(cpu::memory_stats().limit == 3u << 20);
        }},
       {"SINTER_DATA",
        [&] {
-         const Setting setting("SINTER_DATA", folder.path());
+         const ScopedEnv setting("SINTER_DATA", folder.path());
          CHECK(env().data == folder.path());  // the readers' own tests show what they make of it
        }},
       {"SINTER_CUDA_LIB",
        [] {
-         const Setting setting("SINTER_CUDA_LIB", "/nowhere/libcuda.so.1");
+         const ScopedEnv setting("SINTER_CUDA_LIB", "/nowhere/libcuda.so.1");
          CHECK_THAT(runtime::cuda::find_driver().reason, Contains("/nowhere/libcuda.so.1"));
        }},
       {"SINTER_NVRTC_LIB",
        [] {
-         const Setting setting("SINTER_NVRTC_LIB", "/nowhere/libnvrtc.so");
+         const ScopedEnv setting("SINTER_NVRTC_LIB", "/nowhere/libnvrtc.so");
          CHECK_THAT(runtime::cuda::find_nvrtc().reason, Contains("/nowhere/libnvrtc.so"));
        }},
   };
@@ -207,7 +207,7 @@ TEST_CASE("each variable of the table does what it says", "[runtime]") {
 }
 
 TEST_CASE("the log writes whole lines of the wanted levels", "[runtime]") {
-  const Setting debug("DEBUG", "2");
+  const ScopedEnv debug("DEBUG", "2");
   CapturedLog captured;
   log(0, "always");
   log(2, "two\n");

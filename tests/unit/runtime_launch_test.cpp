@@ -42,7 +42,7 @@ struct Together {
   std::shared_ptr<Buffer> buffer;
   Plan plan;
   ArenaLayout layout;
-  std::optional<cpu::Run> run;
+  std::optional<cpu::CpuExecution> run;
 };
 
 /// Notes its number and its points.
@@ -78,7 +78,7 @@ int k_count_{}(void* const* bufs, const long* vars, long begin, long end) {{
 TEST_CASE("of uneven pieces that run side by side the longest one goes first, whichever kernel's it is", "[runtime]") {
   if (kSanitizer == Sanitizer::Thread) return;  // cuts every launch, however short
   const FreshCache cache;
-  const Setting threads("SINTER_THREADS", "1");  // so that one comes after the other
+  const ScopedEnv threads("SINTER_THREADS", "1");  // so that one comes after the other
   // The third is not cut below what is worth a thread.
   Together kernels({noting_kernel(0), noting_kernel(1), noting_kernel(2)}, {{4, 4 * .7}, {3, 3 * 1.0}, {10, 1.5}}, 64);
   kernels.launch();
@@ -93,13 +93,13 @@ TEST_CASE("each point of kernels that run side by side is called once, whoever h
   const FreshCache cache;
   const std::string number = GENERATE("1", "2", "4");
   const double worth = GENERATE(1.0, 400.0);  // for fewer threads than there are, and for all
-  const Setting threads("SINTER_THREADS", number);
+  const ScopedEnv threads("SINTER_THREADS", number);
   Together kernels({counting_kernel(0, 0), counting_kernel(1, 100), counting_kernel(2, 101)},
                    {{100, worth}, {1, 1}, {900, worth}}, 1001);
   constexpr int64_t kTimes = 50;
   for (int64_t i = 0; i < kTimes; ++i) kernels.launch();
   CHECK(std::all_of(kernels.values(), kernels.values() + 1001, [](int64_t n) { return n == kTimes; }));
-  cpu::pool().parallel_for(0, 2, 1, [&](int64_t begin, int64_t end) {  // the pool is busy, or has one thread
+  cpu::thread_pool().parallel_for(0, 2, 1, [&](int64_t begin, int64_t end) {  // the pool is busy, or has one thread
     if (begin == 0) kernels.launch();
     return static_cast<int>(end < 0);
   });

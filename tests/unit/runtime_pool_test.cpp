@@ -27,7 +27,7 @@ using namespace runtime_test;
 namespace {
 
 /// The affinity mask of each thread that takes part.
-std::map<std::thread::id, cpu_set_t> masks_of(cpu::Pool& pool) {
+std::map<std::thread::id, cpu_set_t> masks_of(cpu::ThreadPool& pool) {
   std::mutex mutex;
   std::map<std::thread::id, cpu_set_t> seen;
   const auto threads = static_cast<size_t>(pool.threads());
@@ -46,7 +46,7 @@ std::map<std::thread::id, cpu_set_t> masks_of(cpu::Pool& pool) {
 }
 
 /// Whether both pieces, which wait for each other, are at work at the same time.
-bool two_meet(cpu::Pool& pool) {
+bool two_meet(cpu::ThreadPool& pool) {
   std::atomic<int> present{0}, met{0};
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   pool.parallel_for(0, 2, 1, [&](int64_t, int64_t) {
@@ -62,7 +62,7 @@ bool two_meet(cpu::Pool& pool) {
 
 TEST_CASE("each index is visited once, in pieces of at least the grain", "[runtime]") {
   for (int threads : {1, 2, 3, 8}) {
-    cpu::Pool pool(threads);
+    cpu::ThreadPool pool(threads);
     for (int64_t size : {0, 1, 2, 7, 31, 32, 33, 1000, 4099})
       for (int64_t grain : {1, 5, 64, 10000}) {
         std::vector<std::atomic<int>> visits(static_cast<size_t>(size));
@@ -81,7 +81,7 @@ TEST_CASE("each index is visited once, in pieces of at least the grain", "[runti
 }
 
 TEST_CASE("a chunk is taken once, and who comes late for a job finds none", "[runtime]") {
-  cpu::JobShare share;
+  cpu::ChunkQueue share;
   CHECK(share.take(1, 2, 4) == 2);
   CHECK(share.take(1, 2, 4) == 3);
   CHECK(share.take(1, 2, 4) == -1);
@@ -90,11 +90,11 @@ TEST_CASE("a chunk is taken once, and who comes late for a job finds none", "[ru
   CHECK(share.take(1, 2, 4) == -1);  // late: nothing of job 1, nor of job 5
   CHECK(share.take(2, 0, 9) == -1);
   CHECK(share.take(5, 0, 2) == 1);
-  CHECK(share.take(6, 0, cpu::JobShare::kMostChunks) == 0);
+  CHECK(share.take(6, 0, cpu::ChunkQueue::kMostChunks) == 0);
 }
 
 TEST_CASE("a job on the board is read whole or not at all", "[runtime]") {
-  cpu::JobBoard board;
+  cpu::JobSeqlock board;
   cpu::Job job;
   CHECK_FALSE(board.read(job));
   std::atomic<bool> done{false};
@@ -119,7 +119,7 @@ TEST_CASE("a job on the board is read whole or not at all", "[runtime]") {
 
 TEST_CASE("what threads begin with is as much for each of them", "[runtime]") {
   for (int threads : {2, 3}) {
-    cpu::Pool pool(threads);
+    cpu::ThreadPool pool(threads);
     const int64_t size = 66;
     std::vector<std::atomic<bool>> begins(static_cast<size_t>(size));
     pool.parallel_for(0, size, 1, [&](int64_t b, int64_t) { return begins[static_cast<size_t>(b)] = true, 0; });
@@ -136,7 +136,7 @@ TEST_CASE("workers have a CPU each where all CPUs have a thread, and else go whe
     return;
   }
   const auto masks = [](int threads) {
-    cpu::Pool pool(threads);
+    cpu::ThreadPool pool(threads);
     return masks_of(pool);
   };
   cpu_set_t taken;
@@ -167,7 +167,7 @@ TEST_CASE("workers have the CPUs of who made the pool, though a thread that may 
   CPU_SET(first, &one);
   for (const int threads : {cpus, cpus + 1}) {
     const bool pinned = threads == cpus;
-    cpu::Pool pool(threads);
+    cpu::ThreadPool pool(threads);
     std::map<std::thread::id, cpu_set_t> masks;
     std::thread([&] {
       sched_setaffinity(0, sizeof one, &one);
@@ -189,7 +189,7 @@ TEST_CASE("workers have the CPUs of who made the pool, though a thread that may 
 TEST_CASE("results are bitwise those of one thread", "[runtime]") {
   const int64_t size = 10007;
   const auto run = [&](int threads) {
-    cpu::Pool pool(threads);
+    cpu::ThreadPool pool(threads);
     std::vector<float> out(static_cast<size_t>(size));
     for (int round = 0; round < 50; ++round)
       pool.parallel_for(0, size, 16, [&](int64_t b, int64_t e) {
@@ -204,7 +204,7 @@ TEST_CASE("results are bitwise those of one thread", "[runtime]") {
 }
 
 TEST_CASE("error codes of all pieces are collected", "[runtime]") {
-  cpu::Pool pool(3);
+  cpu::ThreadPool pool(3);
   for (int round = 0; round < 100; ++round) {
     const int result = pool.parallel_for(0, 1000, 1, [](int64_t b, int64_t e) {
       int bits = 0;
@@ -217,7 +217,7 @@ TEST_CASE("error codes of all pieces are collected", "[runtime]") {
 }
 
 TEST_CASE("several callers and nested ranges are safe", "[runtime]") {
-  cpu::Pool pool(3);
+  cpu::ThreadPool pool(3);
   std::atomic<int64_t> sum{0};
   std::vector<std::thread> callers;
   for (int t = 0; t < 4; ++t)
@@ -236,7 +236,7 @@ TEST_CASE("several callers and nested ranges are safe", "[runtime]") {
 }
 
 TEST_CASE("workers that went to sleep wake up, and their number can change", "[runtime]") {
-  cpu::Pool pool(2);
+  cpu::ThreadPool pool(2);
   const auto covered = [&] {
     std::atomic<int64_t> sum{0};
     pool.parallel_for(0, 1000, 1, [&](int64_t b, int64_t e) {
@@ -256,7 +256,7 @@ TEST_CASE("workers that went to sleep wake up, and their number can change", "[r
 }
 
 TEST_CASE("all threads take part when the pieces are long", "[runtime]") {
-  cpu::Pool pool(2);
+  cpu::ThreadPool pool(2);
   CHECK(two_meet(pool));
 }
 
@@ -276,7 +276,7 @@ TEST_CASE("kernels round as ever, whatever the program has set for its thread", 
 
 TEST_CASE("a pool that could not start is usable afterwards", "[runtime]") {
   if (kSanitizer != Sanitizer::None) return;  // they take address space as they like
-  cpu::Pool pool(1 << 22);                    // 256 MiB of shares
+  cpu::ThreadPool pool(1 << 22);              // 256 MiB of shares
   rlimit before{};
   getrlimit(RLIMIT_AS, &before);
   std::ifstream statm("/proc/self/statm");
@@ -311,11 +311,11 @@ TEST_CASE("threads of our own take no signals, and the caller's mask stays", "[r
 }
 
 TEST_CASE("the process pool follows SINTER_THREADS and works in a forked child", "[runtime]") {
-  const Setting threads("SINTER_THREADS", "3");
-  CHECK(cpu::pool().threads() == 3);
+  const ScopedEnv threads("SINTER_THREADS", "3");
+  CHECK(cpu::thread_pool().threads() == 3);
   const auto sum = [] {
     std::atomic<int64_t> total{0};
-    cpu::pool().parallel_for(0, 100, 1, [&](int64_t b, int64_t e) {
+    cpu::thread_pool().parallel_for(0, 100, 1, [&](int64_t b, int64_t e) {
       total += e - b;
       return 0;
     });
@@ -323,7 +323,7 @@ TEST_CASE("the process pool follows SINTER_THREADS and works in a forked child",
   };
   CHECK(sum() == 100);
   const pid_t child = fork();
-  if (child == 0) _exit(sum() == 100 && sum() == 100 && cpu::pool().threads() == 3 ? 0 : 1);
+  if (child == 0) _exit(sum() == 100 && sum() == 100 && cpu::thread_pool().threads() == 3 ? 0 : 1);
   int status = -1;
   REQUIRE(waitpid(child, &status, 0) == child);
   CHECK(status == 0);

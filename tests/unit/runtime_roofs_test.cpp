@@ -12,7 +12,7 @@ TEST_CASE("measured roofs are rates, and the caller keeps its CPUs", "[runtime]"
   cpu_set_t before, after;
   REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
   for (int threads : {0, 1, 3}) {
-    const cpu::Roofs roofs = cpu::measure_roofs(threads);
+    const cpu::Roofline roofs = cpu::measure_roofline(threads);
     for (double rate : {roofs.flops, roofs.copy, roofs.read}) CHECK((std::isfinite(rate) && rate > 0));
   }
   REQUIRE(sched_getaffinity(0, sizeof after, &after) == 0);

@@ -37,8 +37,8 @@ Plan two_buffers(std::shared_ptr<const Program> program, int others = 0) {
   buffer.bound_bytes = 4000;
   plan.buffers.assign(static_cast<size_t>(2 + others), buffer);
   plan.programs = {std::move(program)};
-  plan.work = {Work{{}, std::vector<Amount>(2, Amount{{{1000, {}}}})}};
-  Step step;
+  plan.work = {KernelWork{{}, std::vector<SizePolynomial>(2, SizePolynomial{{{1000, {}}}})}};
+  PlanStep step;
   step.buffers = {0, 1};
   step.writes = {1};
   step.outer = {PlanDim{4096}};
@@ -49,7 +49,7 @@ Plan two_buffers(std::shared_ptr<const Program> program, int others = 0) {
 
 void run(const Plan& plan, const ArenaLayout& layout, std::span<Buffer* const> slots = {},
          std::span<const int64_t> vars = {}) {
-  cpu::Run run(plan, layout);
+  cpu::CpuExecution run(plan, layout);
   run.bind(slots, vars, {});
   run.run();
 }
@@ -64,16 +64,16 @@ void call(const std::string& name, const std::string& body) {
 
 /// What this executable prints when it runs the test of this name, on two threads; the run must fail.
 std::string failing_child(const std::string& test) {
-  const Setting threads("SINTER_THREADS", "2");
+  const ScopedEnv threads("SINTER_THREADS", "2");
   const cpu::TemporaryFolder folder;
-  CHECK(cpu::run_program({"/proc/self/exe", test}, folder.file("output")) != 0);
+  CHECK(cpu::run_process({"/proc/self/exe", test}, folder.file("output")) != 0);
   return read_file(folder.file("output")).value_or("");
 }
 
 }  // namespace
 
 TEST_CASE("a launch must not write where another buffer of it lies", "[runtime][sanitizer]") {
-  const Setting check("SINTER_CHECK", "1");
+  const ScopedEnv check("SINTER_CHECK", "1");
   const Plan plan = two_buffers(kernel("k_copy", "  for (long i = begin; i < end; ++i) if (i < 1000) y[i] = x[i];"));
   ArenaLayout layout = lay_out(plan);
   CHECK_NOTHROW(run(plan, layout));
@@ -83,7 +83,7 @@ TEST_CASE("a launch must not write where another buffer of it lies", "[runtime][
 }
 
 TEST_CASE("launches that run at once must not write what the other uses", "[runtime][sanitizer]") {
-  const Setting check("SINTER_CHECK", "1");
+  const ScopedEnv check("SINTER_CHECK", "1");
   auto shared = Buffer::allocate(4000), own = Buffer::allocate(4000), other = Buffer::allocate(4000);
   int32_t state[2] = {};  // started, go on
   auto flags = Buffer::wrap(state, sizeof state, nullptr);

@@ -41,15 +41,15 @@ inline std::string gcc() { return installed({"gcc", "gcc-12", "gcc-13", "gcc-14"
 inline std::string clang() { return installed({"clang-19", "clang"}); }
 
 /// Sets (or, without a value, unsets) a variable for a scope.
-class Setting {
+class ScopedEnv {
  public:
-  Setting(const char* name, std::optional<std::string> value) : name_(name) {
+  ScopedEnv(const char* name, std::optional<std::string> value) : name_(name) {
     if (const char* before = std::getenv(name)) before_ = before;
     apply(value);
   }
-  ~Setting() { apply(before_); }
-  Setting(const Setting&) = delete;
-  Setting& operator=(const Setting&) = delete;
+  ~ScopedEnv() { apply(before_); }
+  ScopedEnv(const ScopedEnv&) = delete;
+  ScopedEnv& operator=(const ScopedEnv&) = delete;
 
  private:
   void apply(const std::optional<std::string>& value) {
@@ -112,7 +112,7 @@ class CapturedLog final : public sinter::runtime::LogSink {
 /// A cache folder of its own and an empty memory cache.
 struct FreshCache {
   Folder folder;
-  Setting setting{"SINTER_CACHE", folder.path()};
+  ScopedEnv setting{"SINTER_CACHE", folder.path()};
   FreshCache() { sinter::runtime::forget_programs(); }
   ~FreshCache() { sinter::runtime::forget_programs(); }
 };

@@ -34,7 +34,7 @@ class Recorder final : public cpu::Compiler {
   const std::vector<std::string>& units() const { return units_; }
 
  private:
-  const Setting cc_{"SINTER_CC", "gcc"};  // which instruments nothing in any build
+  const ScopedEnv cc_{"SINTER_CC", "gcc"};  // which instruments nothing in any build
   const std::shared_ptr<const cpu::Compiler> compiler_ = cpu::current_compiler(host_target());
   mutable std::mutex mutex_;
   mutable std::vector<std::string> units_;
@@ -103,9 +103,9 @@ exec gcc "$@"
 )",
                                        folder.path());
   chmod(script.c_str(), 0700);
-  const Setting threads("SINTER_THREADS", "2");
+  const ScopedEnv threads("SINTER_THREADS", "2");
   const Tensor x = rand({31, 40}).realize(), y = rand({40, 23}).realize(), z = rand({3, 5, 7}).realize();
-  const Setting cc("SINTER_CC", script);
+  const ScopedEnv cc("SINTER_CC", script);
   debug::clear_plans();
   const uint64_t before = counters().compiles;
   realize(matmul(x, y), softmax(x, 1), cumsum(z, 2), x.sum(0), y.max(), z.transpose(0, 2) + 1);

@@ -62,15 +62,15 @@ TEST_CASE("a reduction takes what feeds it and what follows it elementwise", "[s
   Program p;
   UOp x = p.slot({512, 1024});
   p.store(sqrt(sum(exp(x) * 0.5, {1}) + 1.0));
-  Partition cut = schedule::cut(p.plan, kTarget);
+  Partition cut = schedule::partition_plan(p.plan, kTarget);
   REQUIRE(cut.kernels.size() == 1);
   CHECK(cut.kernels[0].outer.size() == 1);
   CHECK(cut.kernels[0].inner.size() == 1);
   bool seen = false;
-  for (const Decision& d : cut.decisions)
-    if (cut.graph.stages[static_cast<size_t>(d.stage)].kind == StageKind::Reduce) {
+  for (const FusionDecision& d : cut.decisions)
+    if (cut.graph.nodes[static_cast<size_t>(d.node)].kind == FusionNodeKind::Reduce) {
       seen = true;
-      CHECK(d.choice == Choice::Inline);
+      CHECK(d.choice == FusionChoice::Inline);
       CHECK(std::string(d.reason) == "reduction with epilogue");
       CHECK(d.inline_price < d.split_price);
     }
@@ -93,7 +93,7 @@ TEST_CASE("a product of matrices takes bias and relu", "[schedule]") {
   UOp h = relu(y + row_like(b, y));
   q.store(matmul(h, q.slot({128, 10})));
   q.store(matmul(transpose(h), q.slot({256, 10})));
-  Scheduled s = schedule::schedule(q.plan, kTarget);
+  KernelSchedule s = schedule::schedule(q.plan, kTarget);
   CHECK(s.plan.steps.size() == 3);
 }
 
@@ -110,7 +110,7 @@ TEST_CASE("embedding: lookup and dense gradient are one kernel each", "[schedule
   index = expand(tokens, {128, 64}, {1});
   UOp zeros = full(q.graph(), {50000, 64}, DType::F32, 0.0);
   q.store(scatter_add(zeros, index, g * 0.5, 0));
-  Scheduled s = schedule::schedule(q.plan, kTarget);
+  KernelSchedule s = schedule::schedule(q.plan, kTarget);
   REQUIRE(s.plan.steps.size() == 1);
   const codegen::Kernel& k = s.kernels[0];
   REQUIRE(k.sink->src.size() == 2);
@@ -134,7 +134,7 @@ TEST_CASE("embedding: lookup and dense gradient are one kernel each", "[schedule
   UOp w = r.slot({50000, 64});
   tokens = r.slot({128}, DType::I64), g = r.slot({128, 64});
   r.store(scatter_add(w, expand(tokens, {128, 64}, {1}), g, 0), 0);
-  Scheduled in_place = schedule::schedule(r.plan, kTarget);
+  KernelSchedule in_place = schedule::schedule(r.plan, kTarget);
   REQUIRE(in_place.plan.steps.size() == 1);
   CHECK(in_place.kernels[0].sink->src.size() == 1);
   CHECK(in_place.plan.outputs[0] == 0);
@@ -145,10 +145,10 @@ TEST_CASE("a value in two branches is not computed at exponential cost", "[sched
   UOp a = p.slot({1 << 20});
   for (int i = 0; i < 1000; ++i) a = a * 1.01 + alu(Op::Tanh, {a});
   p.store(a);
-  Partition cut = schedule::cut(p.plan, kTarget);
+  Partition cut = schedule::partition_plan(p.plan, kTarget);
   CHECK(cut.kernels.size() <= 10);
   int evaluations = 0;
-  for (const Kernel& k : cut.kernels) evaluations += k.evaluations;
+  for (const FusionGroup& k : cut.kernels) evaluations += k.evaluations;
   CHECK(evaluations <= 3000 + static_cast<int>(cut.kernels.size()));
 }
 
@@ -160,19 +160,19 @@ TEST_CASE("shifted chains are evaluated at few places", "[schedule]") {
     a = shrink(a, {{0, n - 1}}) + shrink(a, {{1, n}}) * 0.5;
   }
   p.store(a);
-  Partition cut = schedule::cut(p.plan, kTarget);
+  Partition cut = schedule::partition_plan(p.plan, kTarget);
   int evaluations = 0;
-  for (const Kernel& k : cut.kernels) evaluations += k.evaluations;
+  for (const FusionGroup& k : cut.kernels) evaluations += k.evaluations;
   CHECK(cut.kernels.size() >= 20);
   CHECK(evaluations <= 800);
 }
 
-TEST_CASE("caps on stages, buffers and loops cut where they must", "[schedule]") {
+TEST_CASE("caps on nodes, buffers and loops cut where they must", "[schedule]") {
   Program p;
   UOp a = p.slot({64});
   for (int i = 0; i < 1000; ++i) a = a + 1.0;
   p.store(a);
-  Scheduled s = schedule::schedule(p.plan, kTarget);
+  KernelSchedule s = schedule::schedule(p.plan, kTarget);
   CHECK(s.plan.steps.size() == 3);
   CHECK(s.kernels.size() == 2);
 
@@ -182,7 +182,7 @@ TEST_CASE("caps on stages, buffers and loops cut where they must", "[schedule]")
   q.store(total);
   s = schedule::schedule(q.plan, kTarget);
   CHECK(s.plan.steps.size() <= 4);
-  for (const runtime::Step& step : s.plan.steps) CHECK(step.buffers.size() <= 31);
+  for (const runtime::PlanStep& step : s.plan.steps) CHECK(step.buffers.size() <= 31);
 }
 
 TEST_CASE("equal kernels share a body whatever their buffers", "[schedule]") {
@@ -191,7 +191,7 @@ TEST_CASE("equal kernels share a body whatever their buffers", "[schedule]") {
     UOp w = p.slot({100, 7}), g = p.slot({100, 7}), rate = p.arg(DType::F32);
     p.store(w - g * broadcast_to(rate, {100, 7}), 2 * i);
   }
-  Scheduled s = schedule::schedule(p.plan, kTarget);
+  KernelSchedule s = schedule::schedule(p.plan, kTarget);
   CHECK(s.plan.steps.size() == 40);
   CHECK(s.kernels.size() == 1);
   for (size_t i = 0; i < s.plan.steps.size(); ++i) {
@@ -229,7 +229,7 @@ TEST_CASE("an MLP's training step stays within its launches", "[schedule]") {
   adam(b1, db1);
   adam(w2, dw2);
   adam(b2, db2);
-  Partition cut = schedule::cut(p.plan, kTarget);
+  Partition cut = schedule::partition_plan(p.plan, kTarget);
   INFO(to_string(cut));
   CHECK(cut.kernels.size() <= 12);
   // Everything is written in place.
@@ -242,14 +242,14 @@ TEST_CASE("a long chain of adds: few kernels, few bodies, near linear", "[schedu
   const int n = 200000;
   for (int i = 0; i < n; ++i) a = a + 1.0;
   p.store(a);
-  Scheduled s = schedule::schedule(p.plan, kTarget);
+  KernelSchedule s = schedule::schedule(p.plan, kTarget);
   CHECK(s.plan.steps.size() <= n / 385);
   CHECK(s.kernels.size() <= 3);
 }
 
 TEST_CASE("in place: what is read first, and what takes new storage", "[schedule]") {
   auto homes = [](Program& p) {
-    Scheduled s = schedule::schedule(p.plan, kTarget);
+    KernelSchedule s = schedule::schedule(p.plan, kTarget);
     return std::pair{s.plan.steps.size(), s.plan.outputs};
   };
   {
@@ -293,7 +293,7 @@ TEST_CASE("in place: what is read first, and what takes new storage", "[schedule
     Program p;  // x[2:5] *= 2: the read is of the element written
     UOp x = p.slot({1000});
     p.store(p.after(x, shrink(x, {{2, 5}}) * 2.0, {{2, 5}}), 0);
-    Scheduled s = schedule::schedule(p.plan, kTarget);
+    KernelSchedule s = schedule::schedule(p.plan, kTarget);
     CHECK(s.plan.outputs == std::vector<int>{0});
     REQUIRE(s.kernels.size() == 1);
     CHECK(s.kernels[0].outer == std::vector<Dim>{3});
@@ -304,7 +304,7 @@ TEST_CASE("in place: what is read first, and what takes new storage", "[schedule
     UOp g = matmul(transpose(x), x);
     p.store(w - g * 0.1, 0);
     p.store(matmul(x, transpose(w)));
-    Scheduled s = schedule::schedule(p.plan, kTarget);
+    KernelSchedule s = schedule::schedule(p.plan, kTarget);
     REQUIRE(s.plan.steps.size() == 2);
     CHECK(s.plan.outputs[0] == 0);
     CHECK(s.plan.steps[1].writes == std::vector<int>{0});
@@ -313,7 +313,7 @@ TEST_CASE("in place: what is read first, and what takes new storage", "[schedule
     Program p;  // x -= mean(x) per row: the mean is done before any element is written
     UOp x = p.slot({64, 64});
     p.store(x - expand(sum(x, {1}), x->shape, {1}) * (1.0 / 64), 0);
-    Scheduled s = schedule::schedule(p.plan, kTarget);
+    KernelSchedule s = schedule::schedule(p.plan, kTarget);
     CHECK(s.plan.steps.size() == 2);
     CHECK(s.plan.outputs[0] == 0);
   }
@@ -324,11 +324,11 @@ namespace {
 /// How many points the only kernel of a program has.
 int64_t points_of_one(const Program& p) {
   PlanGraph plan = p.plan;
-  const Partition cut = schedule::cut(plan, kTarget);
+  const Partition cut = schedule::partition_plan(plan, kTarget);
   INFO(to_string(cut));
   REQUIRE(cut.kernels.size() == 1);
   int64_t points = 1;
-  for (int a : cut.kernels[0].outer) points *= points_along(cut.space, cut.kernels[0], a).bound();
+  for (int a : cut.kernels[0].outer) points *= tasks_along(cut.space, cut.kernels[0], a).bound();
   return points;
 }
 
@@ -355,15 +355,15 @@ TEST_CASE("reductions of several accumulators run on all units", "[schedule]") {
   UOp v = two.slot({16000000});
   two.store(sum(v, {0}) - sum(v * v, {0}) * tuple(Combine::Moments, v, 0, 2));
   PlanGraph plan = two.plan;
-  const Partition cut = schedule::cut(plan, kTarget);
+  const Partition cut = schedule::partition_plan(plan, kTarget);
   REQUIRE(cut.kernels.size() == 1);
-  CHECK(sums_across(cut.kernels[0]).size() == 3);
+  CHECK(split_reductions_of(cut.kernels[0]).size() == 3);
   // What their points store: one buffer per accumulator, whoever of them is wanted.
   Program p;
   UOp x = p.slot({1 << 20});
   p.store(tuple(Combine::ExpSum, x, 0, 0));
   p.store(tuple(Combine::ExpSum, x, 0, 1));
-  const Scheduled s = schedule::schedule(p.plan, kTarget);
+  const KernelSchedule s = schedule::schedule(p.plan, kTarget);
   REQUIRE(s.plan.steps.size() == 1);
   CHECK(s.plan.steps[0].buffers.size() == 1 + 2 + 2);
 }
@@ -400,11 +400,11 @@ TEST_CASE("a convolution is no loop inside the row of its batch norm", "[schedul
       UOp variance = sum(d * d, {0, 2, 3}) * (1 / count);
       UOp y = relu(d / each(sqrt(variance + 1e-5)));
       for (UOp v : {c, d, y, variance}) p.store(v);
-      const Partition cut = schedule::cut(p.plan, kTarget);
+      const Partition cut = schedule::partition_plan(p.plan, kTarget);
       INFO(k << " x " << k << ", stride " << stride << "\n" << to_string(cut));
-      for (const schedule::Kernel& kernel : cut.kernels)
-        for (const Nest& nest : kernel.nests) {
-          if (!cut.graph.stages[static_cast<size_t>(nest.stage)].contraction) continue;
+      for (const schedule::FusionGroup& kernel : cut.kernels)
+        for (const ReductionNest& nest : kernel.nests) {
+          if (!cut.graph.nodes[static_cast<size_t>(nest.node)].contraction) continue;
           for (int a : cut.space.axes_of(nest.at)) CHECK(contains(kernel.outer, a));
         }
     }
@@ -417,11 +417,11 @@ TEST_CASE("windows slide over an enlarged image that is stored", "[schedule]") {
                      : p.slot({4, 8, 14, 14});
     p.store(convolution(x, p.slot({16, 8, 3, 3}), 1));
     PlanGraph plan = p.plan;
-    const Partition cut = schedule::cut(plan, kTarget);
+    const Partition cut = schedule::partition_plan(plan, kTarget);
     INFO(to_string(cut));
     CHECK(cut.kernels.size() == (enlarged ? 2 : 1));
-    CHECK(std::any_of(cut.graph.stages.begin(), cut.graph.stages.end(),
-                      [](const Stage& s) { return s.kind == StageKind::Contiguous; }) == enlarged);
+    CHECK(std::any_of(cut.graph.nodes.begin(), cut.graph.nodes.end(),
+                      [](const FusionNode& s) { return s.kind == FusionNodeKind::Contiguous; }) == enlarged);
   }
 }
 
@@ -439,10 +439,10 @@ TEST_CASE("two products in one kernel share loops only where they share an opera
     Program p;
     UOp a = p.slot({512, 16}), b = p.slot({16, 512}), c = shared ? a : p.slot({512, 16});
     p.store(product(a, b) + product(c, p.slot({16, 512})));
-    const Partition cut = schedule::cut(p.plan, kTarget);
+    const Partition cut = schedule::partition_plan(p.plan, kTarget);
     INFO(to_string(cut));
     REQUIRE(cut.kernels.size() == 1);
-    const std::vector<Nest>& nests = cut.kernels[0].nests;
+    const std::vector<ReductionNest>& nests = cut.kernels[0].nests;
     REQUIRE(nests.size() == 2);
     CHECK((nests[0].axes == nests[1].axes) == shared);
   }
@@ -453,7 +453,7 @@ TEST_CASE("a product is not computed at the points of what it is joined to", "[s
     Program p;
     const UOp parts[] = {p.slot({rows, 256}), product(p.slot({512, 64}), p.slot({64, 256}))};
     p.store(exp(ir::cat(parts, 0)));
-    const Partition cut = schedule::cut(p.plan, kTarget);
+    const Partition cut = schedule::partition_plan(p.plan, kTarget);
     INFO(to_string(cut));
     CHECK(cut.kernels.size() == (rows == 4 ? 1 : 2));
   }
@@ -464,7 +464,7 @@ TEST_CASE("a sum over what a large product sums is no guest in its kernel", "[sc
   UOp x = p.slot({2048, 128}), g = p.slot({2048, 512});
   p.store(product(permute(g, {1, 0}), x));
   p.store(sum(g, {0}));
-  const Partition cut = schedule::cut(p.plan, kTarget);
+  const Partition cut = schedule::partition_plan(p.plan, kTarget);
   INFO(to_string(cut));
   CHECK(cut.kernels.size() == 2);
 }
@@ -473,11 +473,11 @@ TEST_CASE("a sum beside two products of one kernel does not make their loops one
   Program p;
   UOp a = p.slot({512, 16}), b = p.slot({16, 512}), c = p.slot({512, 16}), d = p.slot({16, 512});
   p.store(product(a, b) + sum(p.slot({512, 16, 512}), {1}) + product(c, d));
-  const Partition cut = schedule::cut(p.plan, kTarget);
+  const Partition cut = schedule::partition_plan(p.plan, kTarget);
   INFO(to_string(cut));
   std::vector<std::vector<int>> loops;
-  for (const Nest& nest : cut.kernels.at(0).nests)
-    if (cut.graph.stages[static_cast<size_t>(nest.stage)].contraction) loops.push_back(nest.axes);
+  for (const ReductionNest& nest : cut.kernels.at(0).nests)
+    if (cut.graph.nodes[static_cast<size_t>(nest.node)].contraction) loops.push_back(nest.axes);
   REQUIRE(loops.size() == 2);
   CHECK(loops[0] != loops[1]);
 }

@@ -12,20 +12,20 @@ namespace {
 using Sizes = std::vector<Dim>;
 
 /// Joins, and compares with what the interpreter gave before; the sizes that are left.
-Sizes joined(Bench& b) {
+Sizes joined(KernelHarness& b) {
   std::vector<Array> given = b.interpret();
   std::swap(given, b.arrays);
-  schedule::join_pieces(b.kernel);
-  verify_kernel(b.kernel.sink, "join_pieces");
+  schedule::collapse_axes(b.kernel);
+  verify_kernel(b.kernel.sink, "collapse_axes");
   b.check({}, false);
   b.require_equal("the kernel before", given);
   const Sizes once = b.kernel.outer;
-  schedule::join_pieces(b.kernel);
+  schedule::collapse_axes(b.kernel);
   CHECK(b.kernel.outer == once);
   return once;
 }
 
-std::vector<Shape> params(const Bench& b) {
+std::vector<Shape> params(const KernelHarness& b) {
   std::vector<Shape> out(static_cast<size_t>(b.kernel.params));
   for (UOp n : topological(b.kernel.sink))
     if (n->op == Op::Param) out[static_cast<size_t>(n->integer())] = n->shape;
@@ -35,7 +35,7 @@ std::vector<Shape> params(const Bench& b) {
 }  // namespace
 
 TEST_CASE("ranges that go on where the next one ends are one, and dims with them", "[codegen][pieces]") {
-  Bench b;  // out[i, j, k, l] = x[i, j, k, l] * w[i] + their number, where x lies as [i, j * k * l]
+  KernelHarness b;  // out[i, j, k, l] = x[i, j, k, l] * w[i] + their number, where x lies as [i, j * k * l]
   UOp x = b.buffer(random_array(DType::F32, {4, 30}, 1)), w = b.buffer(random_array(DType::F32, {4}, 2)),
       out = b.buffer(Array(DType::F32, {4, 2, 3, 5}));
   UOp i = b.outer(4), j = b.outer(2), k = b.outer(3), l = b.outer(5), inside = (j * b.index(3) + k) * b.index(5) + l;
@@ -69,7 +69,7 @@ TEST_CASE("ranges that go on where the next one ends are one, and dims with them
 }
 
 TEST_CASE("ranges that lie otherwise for one access stay", "[codegen][pieces]") {
-  Bench b;
+  KernelHarness b;
   const int64_t n = 6, m = 4;
   UOp x = b.buffer(random_array(DType::F32, {n, m}, 1)), turned = b.buffer(random_array(DType::F32, {m, n}, 2)),
       out = b.buffer(Array(DType::F32, {n, m}));
@@ -95,7 +95,7 @@ TEST_CASE("ranges that lie otherwise for one access stay", "[codegen][pieces]") 
 }
 
 TEST_CASE("batches and rows of a product that lie in one piece are its rows", "[codegen][pieces]") {
-  Bench b;  // y [n, r, o] = x [n, r, c] * w [c, o]
+  KernelHarness b;  // y [n, r, o] = x [n, r, c] * w [c, o]
   const int64_t n = 3, r = 5, c = 20, o = 33;
   UOp x = b.buffer(random_array(DType::F32, {n, r, c}, 1)), w = b.buffer(random_array(DType::F32, {c, o}, 2)),
       out = b.buffer(Array(DType::F32, {n, r, o}));
@@ -108,7 +108,7 @@ TEST_CASE("batches and rows of a product that lie in one piece are its rows", "[
 
 TEST_CASE("sizes that are variables keep their ranges, and what has them its dims", "[codegen][pieces]") {
   const Var size("pieces_n", 1, 9);
-  Bench b;
+  KernelHarness b;
   UOp x = b.buffer(random_array(DType::F32, {7, 4, 3}, 1), {size(7), 4, 3}),
       y = b.buffer(random_array(DType::F32, {4, 3}, 2));
   UOp out = b.buffer(Array(DType::F32, {7, 4, 3}), {size(7), 4, 3});

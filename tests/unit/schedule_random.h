@@ -197,7 +197,7 @@ class Generator {
         const UOp pair[] = {x, cast(partner(x), DType::I64)}, triple[] = {like(x, 1.0), x, like(x, 0.0)};
         const std::span<const UOp> values =
             combine == Combine::Moments ? std::span<const UOp>(triple) : std::span<const UOp>(pair);
-        const int result = pick(0, state_count(combine) - 1);
+        const int result = pick(0, accumulator_count(combine) - 1);
         pool_.push_back(cast(reduce(combine, values, axes, 0), x->dtype));
         UOp made = cast(reduce(combine, values, axes, result), x->dtype);
         return pick(0, 1) ? expand(made, x->shape, axes) : made;

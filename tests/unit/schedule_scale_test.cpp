@@ -19,7 +19,7 @@ namespace {
 
 Partition cut_program(const Program& p) {
   PlanGraph plan = p.plan;
-  return cut(plan, kTarget);
+  return partition_plan(plan, kTarget);
 }
 
 /// Residual blocks with a normalisation over rows, and products of matrices.
@@ -50,26 +50,26 @@ Program tangle(int ops) {
 
 }  // namespace
 
-TEST_CASE("in a chain of a thousand diamonds no stage is evaluated twice", "[schedule]") {
+TEST_CASE("in a chain of a thousand diamonds no node is evaluated twice", "[schedule]") {
   Program p;
   UOp x = p.slot({4096});
   for (int i = 0; i < 1000; ++i) x = x * 0.5 + exp(x);
   p.store(x);
   const Partition cut = cut_program(p);
   CHECK(cut.kernels.size() <= 10);
-  std::vector<int> evaluated(cut.graph.stages.size(), 0);
-  for (const Kernel& k : cut.kernels)
-    for (const Member& m : k.members) evaluated[static_cast<size_t>(m.stage)] += static_cast<int>(m.at.size());
+  std::vector<int> evaluated(cut.graph.nodes.size(), 0);
+  for (const FusionGroup& k : cut.kernels)
+    for (const Member& m : k.members) evaluated[static_cast<size_t>(m.node)] += static_cast<int>(m.at.size());
   for (size_t s = 0; s < evaluated.size(); ++s)
-    CHECK(evaluated[s] == (cut.graph.stages[s].kind == StageKind::Buffer ? 0 : 1));
+    CHECK(evaluated[s] == (cut.graph.nodes[s].kind == FusionNodeKind::Buffer ? 0 : 1));
 }
 
 TEST_CASE("kernels that end at a cap store the least", "[schedule]") {
   // Within a link of the first two chains two values are open, between links one.
   const auto stored = [](const Partition& p) {
     int64_t bytes = 0;
-    for (const Kernel& k : p.kernels)
-      for (const Stored& o : k.outputs) bytes += p.graph.stages[static_cast<size_t>(o.stage)].bytes;
+    for (const FusionGroup& k : p.kernels)
+      for (const KernelStore& o : k.outputs) bytes += p.graph.nodes[static_cast<size_t>(o.node)].bytes;
     return bytes;
   };
   Program diamonds;
@@ -118,9 +118,9 @@ TEST_CASE("what the partition does grows with the number of nodes", "[schedule]"
   for (const auto& make : {residual_net, tangle}) {
     const Partition small = cut_program(make(300)), large = cut_program(make(3000));
     const auto each = [](const Partition& p) {
-      return static_cast<double>(p.steps) / static_cast<double>(p.graph.stages.size());
+      return static_cast<double>(p.steps) / static_cast<double>(p.graph.nodes.size());
     };
-    CHECK(large.graph.stages.size() > 8 * small.graph.stages.size());
+    CHECK(large.graph.nodes.size() > 8 * small.graph.nodes.size());
     CHECK(each(large) < 1.5 * each(small));
     CHECK(each(large) < 8);
   }
@@ -133,8 +133,8 @@ TEST_CASE("a hundred thousand nodes are cut", "[schedule][scale]") {
     const auto start = std::chrono::steady_clock::now();
     const Partition p = cut_program(program);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    CHECK(p.steps < 8 * static_cast<int64_t>(p.graph.stages.size()));
-    WARN(fmt::format("{}: {} nodes, {} stages, {} kernels in {:.2f} s", name, nodes, p.graph.stages.size(),
+    CHECK(p.steps < 8 * static_cast<int64_t>(p.graph.nodes.size()));
+    WARN(fmt::format("{}: {} nodes, {} stages, {} kernels in {:.2f} s", name, nodes, p.graph.nodes.size(),
                      p.kernels.size(), took.count()));
   }
 }
@@ -144,8 +144,8 @@ TEST_CASE("a million views in a row are decided, each from the one before", "[sc
   constexpr int32_t kViews = 1000000;
   Program p;
   const UOp x = p.slot({4}), base = exp(x), view = flip(base, {0});
-  Collected plan;
-  const auto add = [&](UOp n, std::initializer_list<Operand> sources) {
+  CanonicalProgram plan;
+  const auto add = [&](UOp n, std::initializer_list<SourceRef> sources) {
     Position at;
     at.node = n;
     at.first_source = static_cast<uint32_t>(plan.sources.size());
@@ -161,7 +161,7 @@ TEST_CASE("a million views in a row are decided, each from the one before", "[sc
   plan.positions[1].outlives = true;  // as the handles of a value and of a view of it do
   plan.positions[kViews / 2].outlives = true;
   plan.positions.back().root = true;
-  const Liveness d = decide(plan);
+  const Materialization d = materialize(plan);
   CHECK(std::count(d.stored.begin(), d.stored.end(), 1) == 2);  // the value behind all views, and what was asked for
   CHECK(d.stored[1] == 1);
   CHECK(d.stored.back() == 1);

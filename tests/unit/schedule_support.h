@@ -70,7 +70,7 @@ inline ir::UOp transpose(ir::UOp x) { return ir::permute(x, {1, 0}); }
 
 using Inputs = PlanInputs;
 using Result = PlanValues;
-inline Result run(const Scheduled& s, const Inputs& in) { return interpret_steps(s, in); }
+inline Result run(const KernelSchedule& s, const Inputs& in) { return interpret_steps(s, in); }
 inline Result oracle(const PlanGraph& plan, const Inputs& in) { return interpret_plan(plan, in); }
 
 }  // namespace sinter::schedule::testing

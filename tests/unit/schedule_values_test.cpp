@@ -73,10 +73,10 @@ enum class Wanted { All, Some };
 /// Fused, unfused and the plan graph agree in every bit of every output, and in the error if all is wanted.
 void check_values(const PlanGraph& plan, const Inputs& in, Wanted wanted = Wanted::Some) {
   PlanGraph lowered = plan;
-  Partition table = cut(lowered, kTarget);
+  Partition table = partition_plan(lowered, kTarget);
   const Result expected = oracle(lowered, in);
   for (Policy policy : {Policy::Fused, Policy::Unfused}) {
-    const Scheduled s = schedule::schedule(plan, kTarget, policy);
+    const KernelSchedule s = schedule::schedule(plan, kTarget, policy);
     for (const codegen::Kernel& k : s.kernels) {
       verify_kernel(k.sink, "rangeify");
       check_exact(k);
@@ -182,25 +182,25 @@ TEST_CASE("sums in trees", "[schedule]") {
   check_values(p.plan, in);
   check_meaning(p.plan, in);
   PlanGraph plan = p.plan;
-  cut(plan, kTarget);
+  partition_plan(plan, kTarget);
   auto tree = [&](size_t i) {
     UOp n = plan.outputs[i].value;
     while (n->op != Op::Reduce) n = n->src[0];
     return n->reduction();
   };
-  CHECK(tree(0).tree == Tree{16, 0});
-  CHECK(tree(1).tree == Tree{16, 2048});
-  CHECK(tree(2).tree == Tree{1, 32});  // rows of the outermost axis
-  CHECK(tree(4).tree == Tree{8, 0});
+  CHECK(tree(0).tree == ReductionTree{16, 0});
+  CHECK(tree(1).tree == ReductionTree{16, 2048});
+  CHECK(tree(2).tree == ReductionTree{1, 32});  // rows of the outermost axis
+  CHECK(tree(4).tree == ReductionTree{8, 0});
   CHECK(tree(4).combine == Combine::Dot);
-  CHECK(tree(5).tree == Tree{16, 0});
-  CHECK(tree(6).tree == Tree{16, 0});  // rows in one piece are one row
+  CHECK(tree(5).tree == ReductionTree{16, 0});
+  CHECK(tree(6).tree == ReductionTree{16, 0});  // rows in one piece are one row
   CHECK(tree(6).axes == Ints{1});
-  CHECK(tree(7).tree == Tree{1, 0});  // but not those of another order
-  CHECK(tree(8).tree == Tree{8, 0});  // the gradient of taps: rows of 24 are three parts of a vector
-  CHECK(tree(9).tree == Tree{1, 0});  // their use: places lie in order too, and are more
-  CHECK(tree(10).tree.lanes == 1);    // results lie near enough to each other
-  CHECK(tree(11).tree.lanes == 1);    // too short a row
+  CHECK(tree(7).tree == ReductionTree{1, 0});  // but not those of another order
+  CHECK(tree(8).tree == ReductionTree{8, 0});  // the gradient of taps: rows of 24 are three parts of a vector
+  CHECK(tree(9).tree == ReductionTree{1, 0});  // their use: places lie in order too, and are more
+  CHECK(tree(10).tree.lanes == 1);             // results lie near enough to each other
+  CHECK(tree(11).tree.lanes == 1);             // too short a row
 }
 
 TEST_CASE("gather and scatter: negative indices, and ones out of range", "[schedule]") {
@@ -262,7 +262,7 @@ TEST_CASE("versions in place and in new storage", "[schedule]") {
   in.args[0] = Scalar::of(DType::Index, 30);
   check_values(p.plan, in);
   check_meaning(p.plan, in);
-  const Scheduled s = schedule::schedule(p.plan, kTarget);
+  const KernelSchedule s = schedule::schedule(p.plan, kTarget);
   CHECK(s.plan.outputs[0] == 0);
   CHECK(s.plan.outputs[1] == 1);
   CHECK(s.plan.outputs[2] == 2);
@@ -302,7 +302,7 @@ TEST_CASE("one plan for every value of a symbolic size", "[schedule]") {
   p.store(flip(x, {0}));
   for (int64_t value : {1, 7, 256}) {
     const Inputs in = inputs_for(p.plan, random, {value});
-    const Scheduled s = schedule::schedule(p.plan, kTarget);
+    const KernelSchedule s = schedule::schedule(p.plan, kTarget);
     // The interpreter takes sizes from the graph: the program at this very value is its oracle.
     Program q;
     Dim m = batch(value);
@@ -315,7 +315,7 @@ TEST_CASE("one plan for every value of a symbolic size", "[schedule]") {
     q.store(sum(reshape(shrink(x, {{0, m}, {0, 1}}), {m}), {0}));
     q.store(flip(x, {0}));
     PlanGraph lowered = q.plan;
-    cut(lowered, kTarget);
+    partition_plan(lowered, kTarget);
     const Result expected = oracle(lowered, in), got = run(s, in);
     for (size_t i = 0; i < 4; ++i) CHECK(same_bits(got.outputs[i], expected.outputs[i]));
   }
@@ -349,11 +349,12 @@ TEST_CASE("reductions of several accumulators across outer ranges", "[schedule]"
         INFO(static_cast<int>(combine) << " " << to_string(shape) << " " << name_of(dtype));
         Program p;
         UOp x = p.slot(shape, dtype);
-        for (int i = 0; i < state_count(combine); ++i) p.store(tuple(combine, x + like(x, 1), 0, i));
+        for (int i = 0; i < accumulator_count(combine); ++i) p.store(tuple(combine, x + like(x, 1), 0, i));
         p.store(cast(tuple(combine, x, 0, 1), DType::F32) * 0.5 + 1.0);  // one accumulator, used in the finish
         p.store(sum(x, {0}));
         check_values(p.plan, inputs_for(p.plan, random));
-        for (const codegen::Kernel& k : schedule::schedule(p.plan, kTarget).kernels) finished += k.finish ? 1 : 0;
+        for (const codegen::Kernel& k : schedule::schedule(p.plan, kTarget).kernels)
+          finished += k.epilogue_sink ? 1 : 0;
       }
   CHECK(finished >= 8);
 }
@@ -366,7 +367,7 @@ TEST_CASE("axes of size 1 between a sum and its broadcast", "[schedule]") {
   UOp off = x - broadcast_to(total / like(total, 5000.0), x->shape);
   p.store(sum(off * off, {1}));
   check_values(p.plan, inputs_for(p.plan, random));
-  cut(p.plan, kTarget);
+  partition_plan(p.plan, kTarget);
   int moments = 0, reshapes = 0;
   for (UOp n : topological(values_of(p.plan))) {
     moments += n->op == Op::Reduce && n->reduction().combine == Combine::Moments;
@@ -399,14 +400,14 @@ TEST_CASE("sums across a symbolic number of rows", "[schedule]") {
     p.store(sum(w, {0, 1}));
     return p;
   };
-  const Scheduled s = schedule::schedule(make(96).plan, kTarget);
-  CHECK(std::any_of(s.kernels.begin(), s.kernels.end(), [](const codegen::Kernel& k) { return k.finish; }));
+  const KernelSchedule s = schedule::schedule(make(96).plan, kTarget);
+  CHECK(std::any_of(s.kernels.begin(), s.kernels.end(), [](const codegen::Kernel& k) { return k.epilogue_sink; }));
   for (int64_t value : {0, 1, 31, 32, 33, 64, 255, 256}) {
     INFO(value);
     const Program p = make(value);
     const Inputs in = inputs_for(p.plan, random, {value});
     PlanGraph lowered = p.plan;
-    cut(lowered, kTarget);
+    partition_plan(lowered, kTarget);
     const Result expected = oracle(lowered, in), got = run(s, in);
     const Result unfused = run(schedule::schedule(p.plan, kTarget, Policy::Unfused), in);
     for (size_t i = 0; i < got.outputs.size(); ++i) {
@@ -424,7 +425,7 @@ TEST_CASE("random programs with sums across outer ranges agree in every bit", "[
     Program p = Generator(seed, true).make();
     std::mt19937 random(seed);
     check_values(p.plan, inputs_for(p.plan, random));
-    for (const codegen::Kernel& k : schedule::schedule(p.plan, kTarget).kernels) finished += k.finish ? 1 : 0;
+    for (const codegen::Kernel& k : schedule::schedule(p.plan, kTarget).kernels) finished += k.epilogue_sink ? 1 : 0;
   }
   CHECK(finished > static_cast<int>(cases(800) / 6));
 }

@@ -10,7 +10,7 @@
 #include "schedule_support.h"
 
 using namespace codegen_test;
-using schedule::SearchLimits;
+using plan::SearchLimits;
 
 namespace {
 
@@ -31,13 +31,13 @@ Told search(const Transposed& of, const runtime::Target& target, const SearchLim
   schedule::testing::Program p;
   p.store(schedule::testing::transpose(p.slot({of.rows, of.columns}, of.dtype)) *
           p.slot({of.columns, of.rows}, of.dtype));
-  const schedule::Scheduled scheduled = schedule::schedule(p.plan, target);
+  const schedule::KernelSchedule scheduled = schedule::schedule(p.plan, target);
   REQUIRE(scheduled.kernels.size() == 1);
-  const codegen::Prepared prepared = codegen::prepare(scheduled.kernels[0], target);
-  const runtime_test::Setting debug("DEBUG", "2");
+  const codegen::NormalizedKernel normalized = codegen::normalize(scheduled.kernels[0], target);
+  const runtime_test::ScopedEnv debug("DEBUG", "2");
   runtime_test::CapturedLog log;
   const uint64_t compiles = runtime::counters().compiles;
-  schedule::search_opts(scheduled, 0, prepared, target, beam, limits);
+  plan::search_opts(scheduled, 0, normalized, target, beam, limits);
   Told told;
   told.compiled = runtime::counters().compiles - compiles;
   const std::string text = log.text();
@@ -105,7 +105,7 @@ TEST_CASE("a decision is another machine's, kernel's or question's where anythin
   machine("isa", [](runtime::Target& t) { t.isa = t.isa == "x86-64" ? "x86-64-v2" : "x86-64"; });
   machine("vectors", [](runtime::Target& t) { t.vector_bytes = t.vector_bytes == 16 ? 32 : 16; });
   machine("registers", [](runtime::Target& t) { t.vector_registers = 48 - t.vector_registers; });
-  machine("multiplications", [](runtime::Target& t) { t.multiplications = 3 - t.multiplications; });
+  machine("multiplications", [](runtime::Target& t) { t.multiplies_per_cycle = 3 - t.multiplies_per_cycle; });
   machine("fma", [](runtime::Target& t) { t.fma = !t.fma; });
   if (host.masks)
     machine("masks",
@@ -132,6 +132,6 @@ TEST_CASE("a decision is another machine's, kernel's or question's where anythin
     WARN("SKIP: no clang");
     return;
   }
-  const runtime_test::Setting cc("SINTER_CC", runtime_test::clang());
+  const runtime_test::ScopedEnv cc("SINTER_CC", runtime_test::clang());
   another("compiler", {}, runtime::host_target(), limits);
 }

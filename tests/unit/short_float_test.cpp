@@ -52,7 +52,7 @@ Array every_number(DType dtype) {
 }
 
 /// A kernel that casts each array to `to` of its own.
-void build_casts(Bench& b, std::vector<std::pair<Array, DType>> casts) {
+void build_casts(KernelHarness& b, std::vector<std::pair<Array, DType>> casts) {
   std::vector<UOp> stores;
   for (auto& [from, to] : casts) {
     const int64_t n = from.numel();
@@ -102,7 +102,7 @@ TEST_CASE("compiled conversions of 16-bit floats have the evaluator's bits", "[s
   INFO(name_of(dtype) << (vectors ? " in vectors" : ""));
   const std::vector<float> floats = near_ties<float>(dtype);
   const std::vector<double> doubles = near_ties<double>(dtype);
-  Bench b;
+  KernelHarness b;
   build_casts(b, {{every_number(dtype), DType::F32},
                   {every_number(dtype), DType::F64},
                   {Array::of<float>({static_cast<int64_t>(floats.size())}, floats), dtype},
@@ -113,7 +113,7 @@ TEST_CASE("compiled conversions of 16-bit floats have the evaluator's bits", "[s
   runtime::Target target = runtime::host_target();
   const std::string widest = target.isa;
   auto run = [&] {
-    const runtime::KernelSource source = codegen::write(b.kernel, target, opts);
+    const runtime::KernelSource source = codegen::generate_source(b.kernel, target, opts);
     INFO(target.key() << "\n" << source.text);
     b.compare(target.isa, *runtime::compile({&source, 1}, target).at(0), before);
   };
@@ -124,7 +124,7 @@ TEST_CASE("compiled conversions of 16-bit floats have the evaluator's bits", "[s
     run();
     if (isa == widest) break;
   }
-  runtime_test::Setting cc("SINTER_CC", "gcc");
+  runtime_test::ScopedEnv cc("SINTER_CC", "gcc");
   target = runtime::host_target();
   run();
 }
@@ -133,7 +133,7 @@ TEST_CASE("a GPU's conversions of 16-bit floats have the evaluator's bits", "[sh
   const SimulatedGpu gpu;
   const DType dtype = GENERATE(DType::F16, DType::BF16);
   INFO(name_of(dtype));
-  Bench b;
+  KernelHarness b;
   const std::vector<float> floats = near_ties<float>(dtype);
   const std::vector<double> doubles = near_ties<double>(dtype);
   build_casts(b, {{every_number(dtype), DType::F32},
@@ -141,9 +141,9 @@ TEST_CASE("a GPU's conversions of 16-bit floats have the evaluator's bits", "[sh
                   {Array::of<float>({static_cast<int64_t>(floats.size())}, floats), dtype},
                   {Array::of<double>({static_cast<int64_t>(doubles.size())}, doubles), dtype}});
   const std::vector<Array> before = b.interpret();
-  const codegen::Prepared prepared = codegen::prepare(b.kernel);
+  const codegen::NormalizedKernel normalized = codegen::normalize(b.kernel);
   const runtime::KernelSource source =
-      codegen::write(prepared, gpu.target(), codegen::heuristic(prepared.main, gpu.target()), {});
+      codegen::generate_source(normalized, gpu.target(), codegen::heuristic(normalized.main, gpu.target()), {});
   INFO(source.text);
   gpu.compare(b, "heuristic", *runtime::compile({&source, 1}, gpu.target()).at(0), before);
 }

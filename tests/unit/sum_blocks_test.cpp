@@ -21,7 +21,7 @@ TEST_CASE("blocks of sums over images end where rows do", "[schedule]") {
   for (const int64_t images : {1, 3, 16, 32, 128})
     for (int64_t side = 2; side <= 256; ++side) {
       INFO(images << " images of " << side << " x " << side);
-      const ir::Tree tree = schedule::blocked_tree({images, side, side}, {});
+      const ir::ReductionTree tree = schedule::blocked_tree({images, side, side}, {});
       if (images * side * side <= 1024) {
         CHECK(tree.block == 0);
         continue;

@@ -121,7 +121,7 @@ TEST_CASE("pooling: padding is never the largest, and counts in a mean if asked"
 TEST_CASE("sums of windows with a stride loop over phases of what they are the gradient of, and no other ones",
           "[conv][schedule]") {
   const auto loops = [](const Tensor& t, bool cuda = false) {
-    const schedule::Written made =
+    const plan::KernelSources made =
         tensor::explain({&t, 1}, cuda ? runtime::cuda_target({}) : runtime::reference_target());
     REQUIRE(made.scheduled.kernels.size() == 1);
     std::vector<int64_t> sizes;

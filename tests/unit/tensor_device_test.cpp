@@ -25,17 +25,17 @@ const Device kGpu = Device::cuda(), kOther = Device::cuda(1);
 /// Two GPUs, and nothing left on them, in the graph or in memory at the end.
 struct Devices {
   FakeDriver driver;
-  const testing::Executing interpreted{debug::Executor::Interpreter};
+  const testing::ScopedExecutor interpreted{debug::Executor::Interpreter};
   const debug::Counters before = debug::counters();
 
   Devices() {
     driver->devices = 2;
     driver.look_again();
-    runtime::faults().check_plans = true;
+    runtime::fault_injection().check_plans = true;
   }
   ~Devices() {
     set_default_device(Device::cpu());
-    runtime::faults() = {};
+    runtime::fault_injection() = {};
     const debug::Counters after = debug::counters();
     CHECK(after.live_nodes == before.live_nodes);
     CHECK(after.live_buffers == before.live_buffers);
@@ -98,7 +98,7 @@ TEST_CASE("a device that does not exist is named with what there is", "[device]"
     CHECK_THAT(error_of(call), Contains("cuda:7") && Contains("this machine has 2") && Contains("cuda:1"));
   CHECK_THAT(error_of([&] { x.cuda(-1); }), Contains("cuda:-1"));
   CHECK_THAT(error_of([&] { x.to(Device(Device::Kind::Cpu, 1)); }), Contains("cpu:1") && Contains("Device::cpu()"));
-  devices.driver->init = runtime::cuda::Result::NoDevice;
+  devices.driver->init = runtime::cuda::CudaResult::NoDevice;
   devices.driver.look_again();
   CHECK_THAT(error_of([&] { x.cuda(); }), Contains("cuda:0") && Contains("finds no device"));
   CHECK(read(x) == Floats{1, 1});

@@ -16,22 +16,22 @@
 namespace sinter::testing {
 
 /// Who computes what a test reads; the default again at the end.
-struct Executing {
-  explicit Executing(debug::Executor executor) { debug::set_executor(executor); }
-  ~Executing() { debug::set_executor(debug::Executor::Compiled); }
-  Executing(const Executing&) = delete;
-  Executing& operator=(const Executing&) = delete;
+struct ScopedExecutor {
+  explicit ScopedExecutor(debug::Executor executor) { debug::set_executor(executor); }
+  ~ScopedExecutor() { debug::set_executor(debug::Executor::Compiled); }
+  ScopedExecutor(const ScopedExecutor&) = delete;
+  ScopedExecutor& operator=(const ScopedExecutor&) = delete;
 };
 /// Runs the test once per executor.
 #define ON_BOTH_EXECUTORS() \
-  const sinter::testing::Executing executing_(GENERATE(debug::Executor::Interpreter, debug::Executor::Compiled))
+  const sinter::testing::ScopedExecutor executing_(GENERATE(debug::Executor::Interpreter, debug::Executor::Compiled))
 
 /// The tensor's value, by the interpreter straight from the nodes, or computed in a plan. `error`, which the
 /// interpreter sets, receives the bits of indices out of range.
 inline runtime::Array value_of(const Tensor& t, uint32_t* error = nullptr) {
   if (debug::executor() == debug::Executor::Compiled && !error) t.realize();
   ir::GraphScope scope;
-  runtime::Inputs inputs;
+  runtime::GraphInputs inputs;
   inputs.read = [](ir::UOp n) {
     std::vector<int64_t> shape;
     for (const Dim& d : n->shape) shape.push_back(d.value());

@@ -141,7 +141,7 @@ ChainIndex index_of(ir::Graph& g, const ViewChain& chain) {
         ir::range(ir::constant(g, DType::Index, shape[i]), static_cast<int>(i), ir::AxisKind::Outer));
     result.place.index.push_back(result.ranges.back());
   }
-  for (; ir::is_movement(x->op); x = x->src[0]) result.place = ir::through(g, x, result.place);
+  for (; ir::is_movement(x->op); x = x->src[0]) result.place = ir::source_index(g, x, result.place);
   return result;
 }
 

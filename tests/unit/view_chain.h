@@ -32,7 +32,7 @@ Positions apply(const ViewChain& chain);
 /// The place in the source (one index per dim, and the gate) as expressions of one range per axis of the result.
 struct ChainIndex {
   std::vector<ir::UOp> ranges;
-  ir::Indexed place;
+  ir::ElementIndex place;
 };
 ChainIndex index_of(ir::Graph& g, const ViewChain& chain);
 

@@ -205,7 +205,7 @@ int divisions(const std::vector<UOp>& roots) {
   return n;
 }
 
-std::vector<UOp> roots_of(const Indexed& place) {
+std::vector<UOp> roots_of(const ElementIndex& place) {
   std::vector<UOp> roots = place.index;
   if (place.valid) roots.push_back(place.valid);
   return roots;

@@ -30,9 +30,9 @@ std::vector<Case> small_windows() {
 }
 
 /// The index of a chain of views, from its head down to the Param.
-Indexed index_of(Graph& g, UOp head, const std::vector<UOp>& at) {
-  Indexed place{at, {}};
-  for (; is_movement(head->op); head = head->src[0]) place = through(g, head, place);
+ElementIndex index_of(Graph& g, UOp head, const std::vector<UOp>& at) {
+  ElementIndex place{at, {}};
+  for (; is_movement(head->op); head = head->src[0]) place = source_index(g, head, place);
   return place;
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("a window's index is o*stride + k*dilation, without a division or a ga
     for (size_t i = 0; i < 2; ++i)
       at.push_back(w->shape[i] == 1 ? constant(g, DType::Index, 0)
                                     : range(extent_of(g, w->shape[i]), static_cast<int>(i), AxisKind::Outer));
-    const Indexed place = index_of(g, w, at);
+    const ElementIndex place = index_of(g, w, at);
     CHECK_FALSE(place.valid);
     for (UOp n : topological(place.index)) {
       const bool divides = n->op == Op::IDiv || n->op == Op::Mod;
@@ -104,7 +104,7 @@ TEST_CASE("the gradient of a convolution's input is one sum of products", "[wind
   UOp g = p.slot({2, 3, 6, 5}), k = p.slot({3, 4, 3, 2});
   p.store(input_gradient(g, k, 8, 6));
   schedule::PlanGraph plan = p.plan;
-  const schedule::Partition table = schedule::cut(plan, runtime::reference_target());
+  const schedule::Partition table = schedule::partition_plan(plan, runtime::reference_target());
   int sums = 0, dots = 0;
   for (UOp n : topological(plan.outputs[0].value)) {
     sums += n->op == Op::Reduce;
@@ -135,7 +135,7 @@ TEST_CASE("sums of products that slide back without a sum of their own are sums 
     const auto [x, y] = factors(p);
     p.store(sum(slide(x * y, 0, -1, 7), {1}));
     schedule::PlanGraph plan = p.plan;
-    schedule::cut(plan, runtime::reference_target());
+    schedule::partition_plan(plan, runtime::reference_target());
     Combine found{};
     for (UOp n : topological(plan.outputs[0].value))
       if (n->op == Op::Reduce) found = n->reduction().combine;
@@ -161,7 +161,7 @@ TEST_CASE("sums of products that slide back without a sum of their own are sums 
 
 TEST_CASE("inner sums stay where joining would repeat them, or where others read them", "[window][schedule]") {
   auto sums = [](schedule::PlanGraph plan) {
-    schedule::cut(plan, runtime::reference_target());
+    schedule::partition_plan(plan, runtime::reference_target());
     int n = 0;
     for (UOp u : topological(values_of(plan))) n += u->op == Op::Reduce;
     return n;

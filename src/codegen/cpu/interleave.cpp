@@ -16,18 +16,18 @@ constexpr size_t kLong = 12;     ///< vector operations of a group, from which l
 constexpr int kDivision = 3;     ///< steps: additions that take as long
 constexpr size_t kTogether = 4;  ///< groups that take turns: as many as steps of theirs that a latency spans
 
-bool is_effect(Code c) { return c == Code::Store || c == Code::Stream || c == Code::Assign; }
+bool is_effect(InstCode c) { return c == InstCode::Store || c == InstCode::Stream || c == InstCode::AccumulatorWrite; }
 
 /// Whether the instruction may change places with those that it does not depend on.
-bool may_move(Code c) {
+bool may_move(InstCode c) {
   switch (c) {
-    case Code::Fence:
-    case Code::Raise:
-    case Code::Accumulator:
-    case Code::Shuffle:
-    case Code::Barrier:
-    case Code::Loop:
-    case Code::If: return false;
+    case InstCode::Fence:
+    case InstCode::Raise:
+    case InstCode::Accumulator:
+    case InstCode::Shuffle:
+    case InstCode::Barrier:
+    case InstCode::Loop:
+    case InstCode::If: return false;
     default: return true;
   }
 }
@@ -35,7 +35,11 @@ bool may_move(Code c) {
 class Interleaver {
  public:
   explicit Interleaver(const Instructions& code)
-      : code_(code), before_(code.insts.size()), left_(code.insts.size()), waits_(code.insts.size()), out_(code) {}
+      : code_(code),
+        before_(code.insts.size()),
+        distance_to_effect_(code.insts.size()),
+        unplaced_(code.insts.size()),
+        out_(code) {}
 
   Instructions run() {
     for (std::vector<Id>& block : out_.blocks) {
@@ -53,11 +57,11 @@ class Interleaver {
   }
 
  private:
-  using Group = std::span<const Id>;
+  using EffectGroup = std::span<const Id>;
 
-  void region(Group all, std::vector<Id>& made) {
+  void region(EffectGroup all, std::vector<Id>& made) {
     find_dependences(all);
-    std::vector<Group> groups;
+    std::vector<EffectGroup> groups;
     for (size_t from = 0, i = 0; i < all.size(); ++i)
       if (is_effect(code_[all[i]].code) || i + 1 == all.size()) {
         groups.push_back(all.subspan(from, i + 1 - from));
@@ -66,42 +70,43 @@ class Interleaver {
     for (size_t g = 0; g < groups.size();) {
       size_t end = g + 1;
       while (end < groups.size() && end - g < kTogether && is_long(groups[g]) && is_long(groups[end])) ++end;
-      take_turns(std::span(groups).subspan(g, end - g), made);
+      interleave_groups(std::span(groups).subspan(g, end - g), made);
       g = end;
     }
   }
 
-  bool is_long(Group group) const {
+  bool is_long(EffectGroup group) const {
     return static_cast<size_t>(std::count_if(group.begin(), group.end(), [&](Id id) {
-             return code_[id].code == Code::Alu && code_[id].type.lanes > 1;
+             return code_[id].code == InstCode::Alu && code_[id].type.lanes > 1;
            })) >= kLong;
   }
 
   /// Step by step, and what is furthest from its group's effect first: chains of one group go on together too.
-  void take_turns(std::span<const Group> groups, std::vector<Id>& made) {
+  void interleave_groups(std::span<const EffectGroup> groups, std::vector<Id>& made) {
     size_t longest = 0;
-    for (Group g : groups) longest = std::max(longest, g.size());
-    std::vector<Id> turns;
+    for (EffectGroup g : groups) longest = std::max(longest, g.size());
+    std::vector<Id> interleaved;
     for (size_t i = 0; i < longest; ++i)
-      for (Group g : groups)
-        if (i < g.size()) turns.push_back(g[i]);
-    if (is_long(groups[0])) sort_by_distance(groups, turns);
-    for (Id id : turns) place(id, made);
+      for (EffectGroup g : groups)
+        if (i < g.size()) interleaved.push_back(g[i]);
+    if (is_long(groups[0])) sort_by_distance(groups, interleaved);
+    for (Id id : interleaved) place(id, made);
   }
-  void sort_by_distance(std::span<const Group> groups, std::vector<Id>& turns) {
+  void sort_by_distance(std::span<const EffectGroup> groups, std::vector<Id>& interleaved) {
     for (size_t g = groups.size(); g-- > 0;)
       for (size_t i = groups[g].size(); i-- > 0;) {
         const Id id = groups[g][i];
-        for (Id b : before_[static_cast<size_t>(id)]) left(b) = std::max(left(b), left(id) + steps(b));
+        for (Id b : before_[static_cast<size_t>(id)])
+          distance_to_effect(b) = std::max(distance_to_effect(b), distance_to_effect(id) + steps(b));
       }
     std::vector<std::pair<int, size_t>> order;  // the farthest first, equal ones as they stand
-    for (size_t i = 0; i < turns.size(); ++i) order.emplace_back(-left(turns[i]), i);
+    for (size_t i = 0; i < interleaved.size(); ++i) order.emplace_back(-distance_to_effect(interleaved[i]), i);
     std::sort(order.begin(), order.end());
     std::vector<Id> sorted;
-    for (const auto& [distance, i] : order) sorted.push_back(turns[i]);
-    turns = std::move(sorted);
+    for (const auto& [distance, i] : order) sorted.push_back(interleaved[i]);
+    interleaved = std::move(sorted);
   }
-  int& left(Id id) { return left_[static_cast<size_t>(id)]; }
+  int& distance_to_effect(Id id) { return distance_to_effect_[static_cast<size_t>(id)]; }
   int steps(Id id) const { return code_[id].op == ir::Op::Div || code_[id].op == ir::Op::Sqrt ? kDivision : 1; }
   /// Behind all that it has to follow.
   void place(Id last, std::vector<Id>& made) {
@@ -110,36 +115,38 @@ class Interleaver {
       const Id id = stack.back();
       const std::vector<Id>& before = before_[static_cast<size_t>(id)];
       const auto open =
-          std::find_if(before.begin(), before.end(), [&](Id b) { return waits_[static_cast<size_t>(b)]; });
+          std::find_if(before.begin(), before.end(), [&](Id b) { return unplaced_[static_cast<size_t>(b)]; });
       if (open != before.end()) {
         stack.push_back(*open);
         continue;
       }
       stack.pop_back();
-      if (!waits_[static_cast<size_t>(id)]) continue;
-      waits_[static_cast<size_t>(id)] = false;
+      if (!unplaced_[static_cast<size_t>(id)]) continue;
+      unplaced_[static_cast<size_t>(id)] = false;
       made.push_back(id);
     }
   }
 
   /// What of the region each instruction has to follow: its sources, and who touched the same memory or accumulator, if
   /// one of them changes it.
-  void find_dependences(Group all) {
-    struct Touched {
+  void find_dependences(EffectGroup all) {
+    struct LastAccess {
       Id changed = kNone;
       std::vector<Id> read;
     };
-    std::map<std::pair<Code, int64_t>, Touched> touched;
-    for (Id id : all) waits_[static_cast<size_t>(id)] = true;
+    std::map<std::pair<InstCode, int64_t>, LastAccess> last_access;
+    for (Id id : all) unplaced_[static_cast<size_t>(id)] = true;
     for (Id id : all) {
       const Inst& n = code_[id];
       std::vector<Id>& before = before_[static_cast<size_t>(id)];
       for (Id s : n.src)
-        if (waits_[static_cast<size_t>(s)]) before.push_back(s);
-      Touched* t = nullptr;
-      if (n.code == Code::Assign || n.code == Code::Result) t = &touched[{Code::Accumulator, n.src[0]}];
-      if (n.code == Code::Store || n.code == Code::Stream) t = &touched[{Code::Store, n.imm}];
-      if (n.code == Code::Load && code_.slots[static_cast<size_t>(n.imm)].written) t = &touched[{Code::Store, n.imm}];
+        if (unplaced_[static_cast<size_t>(s)]) before.push_back(s);
+      LastAccess* t = nullptr;
+      if (n.code == InstCode::AccumulatorWrite || n.code == InstCode::AccumulatorRead)
+        t = &last_access[{InstCode::Accumulator, n.src[0]}];
+      if (n.code == InstCode::Store || n.code == InstCode::Stream) t = &last_access[{InstCode::Store, n.imm}];
+      if (n.code == InstCode::Load && code_.slots[static_cast<size_t>(n.imm)].written)
+        t = &last_access[{InstCode::Store, n.imm}];
       if (!t) continue;
       if (t->changed != kNone) before.push_back(t->changed);
       if (!is_effect(n.code)) {
@@ -153,8 +160,8 @@ class Interleaver {
 
   const Instructions& code_;
   std::vector<std::vector<Id>> before_;
-  std::vector<int> left_;    ///< steps from an instruction's result to the effects that need it
-  std::vector<bool> waits_;  ///< of the region that is being ordered: not placed yet
+  std::vector<int> distance_to_effect_;  ///< steps from an instruction's result to the effects that need it
+  std::vector<bool> unplaced_;           ///< of the region that is being ordered: not placed yet
   Instructions out_;
 };
 

@@ -23,7 +23,7 @@ class Pipeliner {
   Instructions run() {
     for (size_t b = 0; b < out_.blocks.size(); ++b)
       for (size_t i = 0; i < out_.blocks[b].size(); ++i)
-        if (const Id loop = out_.blocks[b][i]; out_[loop].code == Code::Loop && qualifies(loop)) {
+        if (const Id loop = out_.blocks[b][i]; out_[loop].code == InstCode::Loop && qualifies(loop)) {
           const std::vector<Id> before = rewrite(loop);
           out_.blocks[b].insert(out_.blocks[b].begin() + static_cast<long>(i), before.begin(), before.end());
           i += before.size();
@@ -34,7 +34,7 @@ class Pipeliner {
  private:
   std::vector<Id>& body(Id loop) { return out_.blocks[static_cast<size_t>(out_[loop].block)]; }
   bool inside(Id id) const { return at_.contains(id); }
-  bool is_number(Id id) const { return out_[id].code == Code::Const; }
+  bool is_number(Id id) const { return out_[id].code == InstCode::Const; }
   int64_t number(Id id) const { return out_[id].number.as_int(); }
 
   // ---- which loops
@@ -50,9 +50,9 @@ class Pipeliner {
            updates_.size() > sums_.size() && sums_.size() + columns_.size() + kSpare <= registers_;
   }
 
-  static bool is_pure(Code c) {
-    return c == Code::Alu || c == Code::Splat || c == Code::Pack || c == Code::Interleave || c == Code::Load ||
-           c == Code::Const;
+  static bool is_pure(InstCode c) {
+    return c == InstCode::Alu || c == InstCode::Splat || c == InstCode::Pack || c == InstCode::Interleave ||
+           c == InstCode::Load || c == InstCode::Const;
   }
   /// What is done ahead of a turn: the exchanges that depend on nothing but the turn, and what is only needed for them.
   /// Whether all that they need of the loop moves with them.
@@ -60,7 +60,7 @@ class Pipeliner {
     pure_.clear(), moved_.clear(), columns_.clear();
     for (Id id : body) {
       const Inst& n = out_[id];
-      if (is_pure(n.code) && !(n.code == Code::Load && out_.slots[static_cast<size_t>(n.imm)].written) &&
+      if (is_pure(n.code) && !(n.code == InstCode::Load && out_.slots[static_cast<size_t>(n.imm)].written) &&
           std::all_of(n.src.begin(), n.src.end(), [&](Id s) { return !inside(s) || pure_.contains(s); }))
         pure_.insert(id);
     }
@@ -68,14 +68,14 @@ class Pipeliner {
       const Id id = body[i];
       const std::vector<Id>& users = users_[id];
       const bool all = std::all_of(users.begin(), users.end(), [&](Id user) { return moved_.contains(user); });
-      if (!pure_.contains(id) || users.empty() || !(all || out_[id].code == Code::Interleave)) continue;
+      if (!pure_.contains(id) || users.empty() || !(all || out_[id].code == InstCode::Interleave)) continue;
       moved_.insert(id);
       if (!all) columns_.push_back(id);
     }
     std::reverse(columns_.begin(), columns_.end());
     return std::all_of(body.begin(), body.end(), [&](Id id) {
       const std::vector<Id>& s = out_[id].src;
-      return !moved_.contains(id) || out_[id].code != Code::Interleave ||
+      return !moved_.contains(id) || out_[id].code != InstCode::Interleave ||
              std::all_of(s.begin(), s.end(), [&](Id x) { return !inside(x) || moved_.contains(x); });
     });
   }
@@ -87,11 +87,11 @@ class Pipeliner {
     for (Id id : body) {
       const Inst& n = out_[id];
       if (pure_.contains(id)) continue;
-      if (n.code == Code::Result ? n.src.size() != 1 || users_[id].size() != 1
-          : n.code == Code::Alu  ? users_[id].size() != 1
-                                 : n.code != Code::Assign)
+      if (n.code == InstCode::AccumulatorRead ? n.src.size() != 1 || users_[id].size() != 1
+          : n.code == InstCode::Alu           ? users_[id].size() != 1
+                                              : n.code != InstCode::AccumulatorWrite)
         return false;
-      if (n.code != Code::Assign) continue;
+      if (n.code != InstCode::AccumulatorWrite) continue;
       if (n.src.size() != 2 || !updates_its_own(n)) return false;
       updates_.push_back({sums_[n.src[0]]++, first_operand(n.src[1]), id});
     }
@@ -99,16 +99,18 @@ class Pipeliner {
   }
   bool updates_its_own(const Inst& assign) const {
     const Inst& value = out_[assign.src[1]];
-    if (!inside(assign.src[1]) || value.code != Code::Alu) return false;
+    if (!inside(assign.src[1]) || value.code != InstCode::Alu) return false;
     return std::all_of(value.src.begin(), value.src.end(), [&](Id s) {
-      return !inside(s) || pure_.contains(s) || (out_[s].code == Code::Result && out_[s].src[0] == assign.src[0]);
+      return !inside(s) || pure_.contains(s) ||
+             (out_[s].code == InstCode::AccumulatorRead && out_[s].src[0] == assign.src[0]);
     });
   }
   /// Where the first one stands that is no column: updates that share it stand side by side.
   size_t first_operand(Id value) const {
     size_t first = at_.size();
     for (Id s : out_[value].src)
-      if (inside(s) && !moved_.contains(s) && out_[s].code != Code::Result) first = std::min(first, at_.at(s));
+      if (inside(s) && !moved_.contains(s) && out_[s].code != InstCode::AccumulatorRead)
+        first = std::min(first, at_.at(s));
     return first;
   }
 
@@ -117,9 +119,9 @@ class Pipeliner {
     out_.insts.push_back(std::move(inst));
     return static_cast<Id>(out_.insts.size()) - 1;
   }
-  Id index(ir::Op op, Id a, Id b) { return add({Code::Alu, out_[a].type, {a, b}, op}); }
+  Id index(ir::Op op, Id a, Id b) { return add({InstCode::Alu, out_[a].type, {a, b}, op}); }
   Id constant(Type type, int64_t v) {
-    Inst n{Code::Const, type, {}};
+    Inst n{InstCode::Const, type, {}};
     n.number = ir::Scalar::of(type.dtype, v);
     return add(std::move(n));
   }
@@ -140,11 +142,11 @@ class Pipeliner {
     std::map<Id, Id> present;
     std::vector<Id> assigned;
     for (Id c : columns_) {
-      Inst home{Code::Accumulator, out_[c].type, {first.at(c)}};
+      Inst home{InstCode::Accumulator, out_[c].type, {first.at(c)}};
       home.imm = 1;
       before.push_back(add(std::move(home)));
-      made.push_back(present[c] = add({Code::Result, out_[c].type, {before.back()}}));
-      assigned.push_back(add({Code::Assign, {}, {before.back(), next.at(c)}}));
+      made.push_back(present[c] = add({InstCode::AccumulatorRead, out_[c].type, {before.back()}}));
+      assigned.push_back(add({InstCode::AccumulatorWrite, {}, {before.back(), next.at(c)}}));
     }
     for (Id user : body(loop))
       if (!moved_.contains(user))
@@ -152,13 +154,14 @@ class Pipeliner {
           if (const auto it = present.find(s); it != present.end()) s = it->second;
 
     std::sort(updates_.begin(), updates_.end());
-    const auto calm = static_cast<size_t>(
-        std::count_if(updates_.begin(), updates_.end(), [](const Update& u) { return u.round == 0; }));
+    const auto independent = static_cast<size_t>(
+        std::count_if(updates_.begin(), updates_.end(), [](const AccumulatorUpdate& u) { return u.ordinal == 0; }));
     placed_.clear();
     for (size_t i = 0, done = 0; i < updates_.size(); ++i) {
       place(updates_[i].assign, made);
-      for (const size_t to = i < calm ? 0 : exchanges.size() * (i + 1 - calm) / (updates_.size() - calm); done < to;
-           ++done)
+      for (const size_t to =
+               i < independent ? 0 : exchanges.size() * (i + 1 - independent) / (updates_.size() - independent);
+           done < to; ++done)
         made.push_back(exchanges[done]);
     }
     made.insert(made.end(), assigned.begin(), assigned.end());
@@ -172,14 +175,15 @@ class Pipeliner {
     std::vector<Id> order;
     std::set<Id> there;
     const auto ready = [&](Id id) {
-      return out_[id].code == Code::Interleave && moved_.contains(id) && !there.contains(id) &&
+      return out_[id].code == InstCode::Interleave && moved_.contains(id) && !there.contains(id) &&
              std::all_of(out_[id].src.begin(), out_[id].src.end(),
                          [&](Id s) { return !moved_.contains(s) || there.contains(s); });
     };
     for (Id id : body) {
-      if (!moved_.contains(id) || out_[id].code == Code::Interleave) continue;
+      if (!moved_.contains(id) || out_[id].code == InstCode::Interleave) continue;
       const std::vector<Id>& users = users_.at(id);
-      if (std::none_of(users.begin(), users.end(), [&](Id u) { return out_[u].code == Code::Interleave; })) continue;
+      if (std::none_of(users.begin(), users.end(), [&](Id u) { return out_[u].code == InstCode::Interleave; }))
+        continue;
       order.push_back(id), there.insert(id);
       for (Id x : body)
         if (ready(x)) order.push_back(x), there.insert(x);
@@ -203,11 +207,11 @@ class Pipeliner {
     made.push_back(id);
   }
 
-  struct Update {
-    int round;      ///< how many of the same accumulator come before
+  struct AccumulatorUpdate {
+    int ordinal;    ///< how many of the same accumulator come before
     size_t shared;  ///< first_operand()
     Id assign;
-    friend auto operator<=>(const Update&, const Update&) = default;
+    friend auto operator<=>(const AccumulatorUpdate&, const AccumulatorUpdate&) = default;
   };
   Instructions out_;
   const size_t registers_;
@@ -216,12 +220,12 @@ class Pipeliner {
   std::map<Id, std::vector<Id>> users_;
   std::set<Id> pure_, moved_, placed_;
   std::vector<Id> columns_;  ///< what moves and is needed by what does not
-  std::vector<Update> updates_;
+  std::vector<AccumulatorUpdate> updates_;
   std::map<Id, int> sums_;  ///< accumulators, with how many updates they have
 };
 
 }  // namespace
 
-Instructions pipeline(const Instructions& code, int registers) { return Pipeliner(code, registers).run(); }
+Instructions software_pipeline(const Instructions& code, int registers) { return Pipeliner(code, registers).run(); }
 
 }  // namespace sinter::codegen

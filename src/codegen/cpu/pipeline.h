@@ -12,6 +12,6 @@ namespace sinter::codegen {
 /// those of the turn before, ahead of the loop for the first turn, and once more, for nothing, in the last one. A burst
 /// of exchanges keeps the units waiting that multiply; spread evenly they cost nothing. Sums keep their order, element
 /// by element.
-Instructions pipeline(const Instructions& code, int registers);
+Instructions software_pipeline(const Instructions& code, int registers);
 
 }  // namespace sinter::codegen

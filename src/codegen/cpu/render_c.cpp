@@ -8,9 +8,9 @@
 namespace sinter::codegen {
 namespace {
 
-class C final : public CStyle {
+class CRenderer final : public CStyleRenderer {
  public:
-  using CStyle::CStyle;
+  using CStyleRenderer::CStyleRenderer;
 
  protected:
   std::string parameters() override {
@@ -19,7 +19,7 @@ class C final : public CStyle {
   void begin() override {
     line("(void)bufs, (void)vars, (void)begin, (void)end;");
     for (size_t slot = 0; slot < code_.slots.size(); ++slot) {
-      const Slot& s = code_.slots[slot];
+      const MemorySlot& s = code_.slots[slot];
       if (s.dtype == DType::Void) continue;  // a buffer of the launch that this kernel does not touch
       const std::string type = spell_.type({s.dtype, 1});
       if (slot < static_cast<size_t>(code_.params))
@@ -34,14 +34,14 @@ class C final : public CStyle {
   void end() override { line("return 0;"); }
   /// LLVM's back end counts a loop down to zero if it is known to meet its end: a comparison and often a register less.
   /// Said so, it needs no pass that finds out, and none that turns the loop round.
-  bool tests_last(const Inst& loop) const override {
+  bool is_bottom_tested(const Inst& loop) const override {
     const Inst &from = code_[loop.src[0]], &to = code_[loop.src[1]];
-    if (from.code != Code::Const || to.code != Code::Const) return false;
+    if (from.code != InstCode::Const || to.code != InstCode::Const) return false;
     const int64_t span = to.number.as_int() - from.number.as_int();
     return span > 0 && span % loop.imm == 0;
   }
   /// Compilers are told that pointers wrap.
-  bool term_by_term() const override { return true; }
+  bool pointers_may_wrap() const override { return true; }
   std::string number_argument(int64_t i) const override { return fmt::format("vars[{}]", i); }
   std::string raise(uint32_t bits) override {
     return fmt::format("__atomic_fetch_or(({}*)bufs[0], {}u, __ATOMIC_RELAXED);", spell_.type({DType::U32, 1}), bits);
@@ -50,15 +50,19 @@ class C final : public CStyle {
 
 }  // namespace
 
-runtime::KernelSource render_c(const Instructions& code, const Instructions* finish, const std::string& hint,
+runtime::KernelSource render_c(const Instructions& code, const Instructions* epilogue_kernel, const std::string& hint,
                                const runtime::Target& target) {
-  const KernelText main = C(code, target).run();
-  const KernelText last = finish ? C(*finish, target).run() : KernelText{};
+  const KernelText main = CRenderer(code, target).run();
+  const KernelText last = epilogue_kernel ? CRenderer(*epilogue_kernel, target).run() : KernelText{};
   const std::string name = kernel_name(hint, main, last);
   std::string text =
       fmt::format("{}{}int {}{} {{\n{}}}\n", main.declarations, last.declarations, name, main.parameters, main.body);
-  if (finish) text += fmt::format("int {}_finish{} {{\n{}}}\n", name, last.parameters, last.body);
-  return {name, std::move(text), finish != nullptr, {}, std::max(code.scratch, finish ? finish->scratch : 0)};
+  if (epilogue_kernel) text += fmt::format("int {}_finish{} {{\n{}}}\n", name, last.parameters, last.body);
+  return {name,
+          std::move(text),
+          epilogue_kernel != nullptr,
+          {},
+          std::max(code.scratch, epilogue_kernel ? epilogue_kernel->scratch : 0)};
 }
 
 }  // namespace sinter::codegen

@@ -13,7 +13,7 @@ namespace sinter::codegen {
 /// is left, with as many copies as that takes and a limit to the lanes of the last one, so that only loads and stores
 /// at the edge are masked; copies of a range whose size is known at run time only run one by one there. Where threads
 /// share a loop every one of them makes each turn, and accesses behind its end are masked.
-Instructions expand(const Kernel& kernel, const runtime::Target& target, const Schedule& schedule,
-                    const Statements& statements, const std::vector<Item>& tree, Ranges& ranges);
+Instructions emit_kernel(const Kernel& kernel, const runtime::Target& target, const LoopSchedule& schedule,
+                         const Statements& statements, const std::vector<LoopItem>& tree, FreeRanges& ranges);
 
 }  // namespace sinter::codegen

@@ -1,4 +1,4 @@
-// Loads of lanes that lie anywhere and have a gate each: one instruction for eight of them instead of a branch for
+// Loads of lanes that lie anywhere and have a predicate each: one instruction for eight of them instead of a branch for
 // each.
 #include <algorithm>
 #include <utility>
@@ -14,16 +14,16 @@ using ir::UOp;
 /// Whether the open lanes of a load can be gathered: elements of four or eight bytes, from memory that stays as it is.
 bool Values::is_gathered(UOp n) {
   constexpr int kTogether = 8;
-  const UOp gate = gate_of(n);
+  const UOp predicate = predicate_of(n);
   const size_t size = size_of(n->dtype);
-  return target_.masks && gate && varies(gate) && lanes(n) % kTogether == 0 && (size == 4 || size == 8) &&
-         is_fixed(n) && !schedule_.ahead.contains(n.get());
+  return target_.masks && predicate && varies(predicate) && lanes(n) % kTogether == 0 && (size == 4 || size == 8) &&
+         is_read_only(n) && !schedule_.prefetches.contains(n.get());
 }
 
 /// What all lanes of the address share goes into the pointer, the rest is a vector.
 Id Values::make_gathered(UOp n) {
-  bool ready = use_address(n, kWhole);
-  for (UOp s : {gate_of(n), other_of(n)}) ready &= use(s, kWhole) != kNone;
+  bool ready = use_address(n, kAllLanes);
+  for (UOp s : {predicate_of(n), other_of(n)}) ready &= use(s, kAllLanes) != kNone;
   if (!ready) return kNone;
   const Type type{DType::Index, lanes(n)};
   std::vector<Id> shared;
@@ -35,8 +35,8 @@ Id Values::make_gathered(UOp n) {
     if (factor != 1) x = emit_.alu(Op::Mul, type, {x, emit_.splat(by, type.lanes)});
     offsets = offsets == kNone ? x : emit_.alu(Op::Add, type, {offsets, x});
   };
-  for (const ir::Term& t : offset_of(n).terms) {
-    const Open* o = t.atom->op == Op::Range ? binding(t.atom) : nullptr;
+  for (const ir::LinearTerm& t : offset_of(n).terms) {
+    const OpenRange* o = t.atom->op == Op::Range ? binding(t.atom) : nullptr;
     if (!o) {
       add(value(t.atom), t.factor);
       continue;
@@ -46,9 +46,10 @@ Id Values::make_gathered(UOp n) {
     if (o->lanes > 1) add(emit_.iota(o->lanes), t.factor);
   }
   if (offsets == kNone) offsets = emit_.splat(emit_.number(0), type.lanes);
-  Inst inst{Code::Load, {n->dtype, type.lanes}, {sum_of(std::move(shared), constant)}};
+  Inst inst{InstCode::Load, {n->dtype, type.lanes}, {sum_of(std::move(shared), constant)}};
   inst.imm = slot_of(n);
-  return masked(std::move(inst), n, emit_.splat(use(gate_of(n), kWhole), type.lanes), exists(n, kWhole), offsets);
+  return emit_masked_load(std::move(inst), n, emit_.splat(use(predicate_of(n), kAllLanes), type.lanes),
+                          exists(n, kAllLanes), offsets);
 }
 
 }  // namespace sinter::codegen

@@ -1,5 +1,5 @@
-// How a LOAD is read: a whole vector, lanes whose gates are open, gathered or side by side, rows or pieces along the
-// copies, or lane by lane.
+// How a LOAD is read: a whole vector, lanes whose predicates are open, gathered or side by side, rows or pieces along
+// the copies, or lane by lane.
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
@@ -13,62 +13,62 @@ using ir::Op;
 using ir::UOp;
 
 Id Values::make_load(UOp n, int lane) {
-  const UOp gate = gate_of(n), other = other_of(n);
+  const UOp predicate = predicate_of(n), other = other_of(n);
   Type type{n->dtype, 1};
-  if (lane == kWhole && varies(n)) {
-    const Place p = place(n);
-    if (!p.regular || p.stride != 1 || (gate && varies(gate) && !has_mask(n))) {
-      const Run run = this->run(n);
-      const auto moves = [&](UOp x) { return varies(x) || ranges_.depends(x, copy_[run.range].range); };
-      if (run.count > 1 && !(gate && (moves(gate) || moves(other))))
-        return is_piece(n, run) ? make_piece(n, run) : make_rows(n, run);
+  if (lane == kAllLanes && varies(n)) {
+    const LaneLayout p = lane_layout(n);
+    if (!p.regular || p.stride != 1 || (predicate && varies(predicate) && !has_masked_load(n))) {
+      const TransposeGroup group = this->transpose_group(n);
+      const auto moves = [&](UOp x) { return varies(x) || ranges_.depends(x, copy_[group.range].range); };
+      if (group.count > 1 && !(predicate && (moves(predicate) || moves(other))))
+        return is_dense(n, group) ? make_dense(n, group) : make_rows(n, group);
       if (is_strided(n, p)) return make_strided(n, p.stride);
       return is_gathered(n) ? make_gathered(n) : pack(n);
     }
     type.lanes = lanes(n);
   }
-  const Id missing = exists(n, type.lanes > 1 ? kWhole : lane);
+  const Id in_range = exists(n, type.lanes > 1 ? kAllLanes : lane);
   bool ready = use_address(n, lane);
-  if (gate)
-    for (UOp s : {gate, other}) ready &= use(s, lane) != kNone;  // asks for both before giving up
+  if (predicate)
+    for (UOp s : {predicate, other}) ready &= use(s, lane) != kNone;  // asks for both before giving up
   if (!ready) return kNone;
-  Inst inst{Code::Load, type, {address(n, lane)}};
+  Inst inst{InstCode::Load, type, {address(n, lane)}};
   inst.imm = slot_of(n);
-  Id open = gate ? use(gate, lane) : kNone;
+  Id open = predicate ? use(predicate, lane) : kNone;
   if (open != kNone && emit_.always(open)) open = kNone;
-  if (open != kNone && emit_.type(open).lanes > 1) return masked(std::move(inst), n, open, missing);
-  if (open != kNone || missing != kNone) {
-    if (missing != kNone) open = emit_.both(open, missing);
+  if (open != kNone && emit_.type(open).lanes > 1) return emit_masked_load(std::move(inst), n, open, in_range);
+  if (open != kNone || in_range != kNone) {
+    if (in_range != kNone) open = emit_.both(open, in_range);
     inst.src.push_back(open);
-    inst.src.push_back(gate ? emit_.splat(use(other, lane), type.lanes)
-                            : emit_.splat(emit_.constant(n->dtype, ir::Scalar::of(n->dtype, 0)), type.lanes));
+    inst.src.push_back(predicate ? emit_.splat(use(other, lane), type.lanes)
+                                 : emit_.splat(emit_.constant(n->dtype, ir::Scalar::of(n->dtype, 0)), type.lanes));
   }
-  if (const Limit l = type.lanes > 1 ? limit(n) : Limit{}; !l.none()) inst.src.push_back(count(l));
+  if (const LaneLimit l = type.lanes > 1 ? limit(n) : LaneLimit{}; !l.none()) inst.src.push_back(count(l));
   return emit_load(std::move(inst), n);
 }
 
 /// Whether a load of some lanes of a vector is one instruction.
-bool Values::has_mask(UOp load) {
+bool Values::has_masked_load(UOp load) {
   constexpr size_t kSmallest = 16;  // bytes: AVX2 masks whole registers; AVX-512 loads less as part of one
   const size_t element = size_of(load->dtype);
-  return target_.loads_under_masks(element) &&
+  return target_.has_masked_loads(element) &&
          (target_.masks || element * static_cast<size_t>(lanes(load)) >= kSmallest);
 }
 
-/// The lanes whose gates are open, and that exist.
-Id Values::open_lanes(UOp n, Id open, Id missing) {
+/// The lanes whose predicates are open, and that exist.
+Id Values::lane_mask(UOp n, Id open, Id in_range) {
   const int lanes = this->lanes(n);
   const auto only = [&](Id condition) { open = emit_.alu(Op::And, {DType::Bool, lanes}, {open, condition}); };
-  if (missing != kNone) only(emit_.splat(missing, lanes));
-  if (const Limit l = limit(n); !l.none()) only(emit_.below(count(l), lanes));
+  if (in_range != kNone) only(emit_.splat(in_range, lanes));
+  if (const LaneLimit l = limit(n); !l.none()) only(emit_.below(count(l), lanes));
   return open;
 }
 
 /// Those lanes; so many elements further each, if `offsets` says so.
-Id Values::masked(Inst inst, UOp n, Id open, Id missing, Id offsets) {
+Id Values::emit_masked_load(Inst inst, UOp n, Id open, Id in_range, Id offsets) {
   const int lanes = inst.type.lanes;
-  inst.src.push_back(open_lanes(n, open, missing));
-  inst.src.push_back(emit_.splat(use(other_of(n), kWhole), lanes));
+  inst.src.push_back(lane_mask(n, open, in_range));
+  inst.src.push_back(emit_.splat(use(other_of(n), kAllLanes), lanes));
   if (offsets != kNone) inst.src.push_back(offsets);
   return emit_load(std::move(inst), n);
 }
@@ -76,15 +76,15 @@ Id Values::masked(Inst inst, UOp n, Id open, Id missing, Id offsets) {
 /// Asks for each line that a load will touch so many elements further, but for those that the copy before asks for.
 /// (The turn before may have asked: pieces of a line are asked for once each.)
 void Values::prefetch(const Inst& load, UOp n, int64_t ahead) {
-  const int64_t line = runtime::kLine / static_cast<int64_t>(size_of(load.type.dtype));
-  const Open* vector = vector_of(n);
-  for (const Copy& c : copy_) {
+  const int64_t line = runtime::kCacheLine / static_cast<int64_t>(size_of(load.type.dtype));
+  const OpenRange* vector = vector_of(n);
+  for (const UnrollCopy& c : copy_) {
     const int64_t step =
         std::abs(offset_of(n).factor(c.range)) * (vector && vector->range == c.range ? vector->lanes : 1);
     if (step != 0 && c.number > 0 && step * c.number / line == step * (c.number - 1) / line) return;
   }
   for (int64_t at = 0; at < load.type.lanes; at += line) {
-    Inst inst{Code::Prefetch, {}, {emit_.index(Op::Add, load.src[0], emit_.number(ahead + at))}};
+    Inst inst{InstCode::Prefetch, {}, {emit_.index(Op::Add, load.src[0], emit_.number(ahead + at))}};
     inst.imm = load.imm;
     emit_.value(std::move(inst));
   }
@@ -92,17 +92,17 @@ void Values::prefetch(const Inst& load, UOp n, int64_t ahead) {
 
 Id Values::emit_load(Inst inst, UOp n) {
   if (std::find(prefetches_->begin(), prefetches_->end(), n) != prefetches_->end())
-    prefetch(inst, n, schedule_.ahead.at(n.get()).elements);
+    prefetch(inst, n, schedule_.prefetches.at(n.get()).elements);
   // What this kernel writes is read where it is used: before the store, or after it, as the statement's versions say.
-  return is_fixed(n) ? emit_.value(std::move(inst)) : emit_.here(std::move(inst));
+  return is_read_only(n) ? emit_.value(std::move(inst)) : emit_.insert_here(std::move(inst));
 }
 
 /// Whether the kernel writes nothing where it loads.
-bool Values::is_fixed(UOp load) const {
-  const auto& rewritten = statements_.rewritten;
+bool Values::is_read_only(UOp load) const {
+  const auto& read_write_slots = statements_.read_write_slots;
   const bool home = std::any_of(homes_.begin(), homes_.end(), [load](const auto& h) { return h.second == load; });
   return slot_of(load) < kernel_.params && !home &&
-         std::find(rewritten.begin(), rewritten.end(), slot_of(load)) == rewritten.end();
+         std::find(read_write_slots.begin(), read_write_slots.end(), slot_of(load)) == read_write_slots.end();
 }
 
 }  // namespace sinter::codegen

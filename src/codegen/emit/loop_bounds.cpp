@@ -10,7 +10,7 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Linear;
+using ir::LinearExpr;
 using ir::Op;
 using ir::UOp;
 
@@ -20,45 +20,46 @@ bool is_comparison(UOp condition) {
 }
 
 /// floor(sum / divisor) + add
-UOp divided(ir::Graph& g, const Linear& sum, int64_t divisor, int64_t add) {
+UOp floor_div(ir::Graph& g, const LinearExpr& sum, int64_t divisor, int64_t add) {
   if (divisor == 1) return ir::to_uop(g, ir::plus(sum, ir::linear_of(add)));
   const UOp quotient = ir::idiv(ir::to_uop(g, sum), ir::constant(g, DType::Index, divisor));
   return ir::to_uop(g, ir::plus(ir::linear_of(quotient), ir::linear_of(add)));
 }
 
 /// The least value that a - b may have.
-int64_t least_difference(ir::Intervals& intervals, UOp a, UOp b) {
+int64_t least_difference(ir::IntervalAnalysis& intervals, UOp a, UOp b) {
   return intervals.of(ir::plus(ir::linear_of(a), ir::linear_of(b), -1)).lo;
 }
 
 }  // namespace
 
-Clip clip(UOp gate, UOp range, const std::function<bool(UOp)>& known) {
+LoopBounds solve_bounds(UOp predicate, UOp range, const std::function<bool(UOp)>& known) {
   ir::Graph& g = *range->graph;
   const UOp zero = ir::constant(g, DType::Index, 0), size = range->src[0];
-  ir::Intervals intervals;
-  Clip out;
-  for (UOp condition : ir::operands_of(gate, Op::And)) {
+  ir::IntervalAnalysis intervals;
+  LoopBounds out;
+  for (UOp condition : ir::operands_of(predicate, Op::And)) {
     ir::Facts facts;
     facts.assume(condition);
-    if (!is_comparison(condition) || facts.ranges().size() != 1) continue;
-    const auto& [core, lo, hi] = facts.ranges()[0];
+    if (!is_comparison(condition) || facts.constraints().size() != 1) continue;
+    const auto& [core, lo, hi] = facts.constraints()[0];
     const int64_t factor = core.factor(range);
-    const Linear rest = ir::plus(core, ir::linear_of(range), -factor);
+    const LinearExpr rest = ir::plus(core, ir::linear_of(range), -factor);
     if (factor == 0 ||
-        !std::all_of(rest.terms.begin(), rest.terms.end(), [&](const ir::Term& t) { return known(t.atom); }))
+        !std::all_of(rest.terms.begin(), rest.terms.end(), [&](const ir::LinearTerm& t) { return known(t.atom); }))
       continue;
     // At least `above` and at most `below`, both of |factor| times the range.
     const int64_t sign = factor < 0 ? -1 : 1;
     const bool has_lo = lo > std::numeric_limits<int64_t>::min(), has_hi = hi < std::numeric_limits<int64_t>::max();
     if (sign < 0 ? has_hi : has_lo) {
-      const Linear below_all = ir::plus(ir::times(rest, sign), ir::linear_of(sign < 0 ? hi : -lo));  // minus `above`
-      const UOp from = ir::to_uop(g, ir::times(ir::linear_of(divided(g, below_all, sign * factor, 0)), -1));
+      const LinearExpr below_all =
+          ir::plus(ir::times(rest, sign), ir::linear_of(sign < 0 ? hi : -lo));  // minus `above`
+      const UOp from = ir::to_uop(g, ir::times(ir::linear_of(floor_div(g, below_all, sign * factor, 0)), -1));
       if (intervals.of(from).hi > 0) out.from.push_back(from);
     }
     if (sign < 0 ? has_lo : has_hi) {
-      const Linear below = ir::plus(ir::times(rest, -sign), ir::linear_of(sign < 0 ? -lo : hi));
-      const UOp to = divided(g, below, sign * factor, 1);
+      const LinearExpr below = ir::plus(ir::times(rest, -sign), ir::linear_of(sign < 0 ? -lo : hi));
+      const UOp to = floor_div(g, below, sign * factor, 1);
       if (least_difference(intervals, to, size) < 0) out.to.push_back(to);
     }
     out.conditions.push_back(condition);

@@ -7,7 +7,7 @@
 
 namespace sinter::codegen {
 
-std::string step_text(const Level& level) {
+std::string step_text(const LoopLevel& level) {
   std::string text;
   auto add = [&](int count, const char* of) {
     if (count > 1) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, of);
@@ -18,7 +18,7 @@ std::string step_text(const Level& level) {
   return text;
 }
 
-std::string loop_note(const Axis& axis, const Level& level, const std::string& how) {
+std::string loop_note(const LoopAxis& axis, const LoopLevel& level, const std::string& how) {
   ir::UOp bound = axis.range->src[0];
   std::string size = bound->op == ir::Op::Const ? fmt::format(" of {}", bound->scalar().as_int())
                      : bound->op == ir::Op::Var ? " of " + bound->get<sinter::Var>().name()

@@ -14,81 +14,85 @@ namespace {
 
 constexpr size_t kSmallestStream = 16;  ///< bytes of the shortest vector that a CPU stores past the caches
 
-bool side_by_side(Values& values, UOp access) {
-  const Values::Place place = values.place(access);
+bool is_contiguous(Values& values, UOp access) {
+  const Values::LaneLayout place = values.lane_layout(access);
   return place.regular && place.stride == 1;
 }
 
 }  // namespace
 
-Id read(Values& values, Emitter& emit, UOp access, Id other) {
+Id read_memory(Values& values, BlockWriter& emit, UOp access, Id other) {
   const DType dtype = access->src[0]->dtype;
-  const Id open = values.exists(access, kWhole);
-  auto element = [&](int lane, int lanes, Id gate) {
-    Inst inst{Code::Load, {dtype, lanes}, {values.address(access, lane)}};
-    if (gate != kNone) inst.src.insert(inst.src.end(), {gate, emit.splat(other, lanes)});
+  const Id open = values.exists(access, kAllLanes);
+  auto element = [&](int lane, int lanes, Id predicate) {
+    Inst inst{InstCode::Load, {dtype, lanes}, {values.address(access, lane)}};
+    if (predicate != kNone) inst.src.insert(inst.src.end(), {predicate, emit.splat(other, lanes)});
     inst.imm = slot_of(access);
-    if (const Limit l = lanes > 1 ? values.limit(access) : Limit{}; !l.none()) inst.src.push_back(values.count(l));
-    return emit.here(std::move(inst));
+    if (const LaneLimit l = lanes > 1 ? values.limit(access) : LaneLimit{}; !l.none())
+      inst.src.push_back(values.count(l));
+    return emit.insert_here(std::move(inst));
   };
-  if (!values.varies(access)) return element(kWhole, 1, open);
+  if (!values.varies(access)) return element(kAllLanes, 1, open);
   const int lanes = values.lanes(access);
-  if (side_by_side(values, access)) return element(0, lanes, open);
-  Inst all{Code::Pack, {dtype, lanes}, {}};
+  if (is_contiguous(values, access)) return element(0, lanes, open);
+  Inst all{InstCode::Pack, {dtype, lanes}, {}};
   for (int l = 0; l < lanes; ++l) all.src.push_back(element(l, 1, emit.both(open, values.exists(access, l))));
-  return emit.here(std::move(all));
+  return emit.insert_here(std::move(all));
 }
 
-void write(Values& values, Emitter& emit, UOp access, Id v, Id only, UOp gate, const ir::Op* add, Code code) {
-  only = emit.both(only, values.exists(access, kWhole));
+void write_memory(Values& values, BlockWriter& emit, UOp access, Id v, Id only, UOp predicate, const ir::Op* add,
+                  InstCode code) {
+  only = emit.both(only, values.exists(access, kAllLanes));
   const DType dtype = access->src[0]->dtype;
-  const bool vector = values.varies(access) || emit.type(v).lanes > 1 || (gate && values.varies(gate));
-  const int lanes = !vector ? 1 : std::max({values.lanes(access), emit.type(v).lanes, gate ? values.lanes(gate) : 1});
-  const Limit limit = vector ? values.limit(access) : Limit{};
+  const bool vector = values.varies(access) || emit.type(v).lanes > 1 || (predicate && values.varies(predicate));
+  const int lanes =
+      !vector ? 1 : std::max({values.lanes(access), emit.type(v).lanes, predicate ? values.lanes(predicate) : 1});
+  const LaneLimit limit = vector ? values.limit(access) : LaneLimit{};
   auto element = [&](int lane, int width) {
     const Type type{dtype, width};
     const Id address = values.address(access, lane);
-    Id part = width > 1 ? emit.splat(v, width) : lane == kWhole ? v : emit.lane(v, lane);
-    Id open = emit.both(only, gate ? values.value(gate, lane) : kNone);
-    if (width == 1 && lane != kWhole && limit.known < 0 && limit.count != kNone)
+    Id part = width > 1 ? emit.splat(v, width) : lane == kAllLanes ? v : emit.lane(v, lane);
+    Id open = emit.both(only, predicate ? values.value(predicate, lane) : kNone);
+    if (width == 1 && lane != kAllLanes && limit.known < 0 && limit.count != kNone)
       open = emit.both(open, values.exists(access, lane));
     if (open != kNone) emit.open_if(open);
-    auto inst = [&](Code code, Type t, std::vector<Id> src) {
+    auto inst = [&](InstCode code, Type t, std::vector<Id> src) {
       Inst i{code, t, std::move(src)};
       i.imm = slot_of(access);
       if (width > 1 && !limit.none()) i.src.push_back(values.count(limit));
-      return emit.here(std::move(i));
+      return emit.insert_here(std::move(i));
     };
-    if (add) part = emit.alu(*add, type, {inst(Code::Load, type, {address}), part});
-    inst(width == lanes && vector && limit.none() && open == kNone && !add ? code : Code::Store, {}, {address, part});
+    if (add) part = emit.alu(*add, type, {inst(InstCode::Load, type, {address}), part});
+    inst(width == lanes && vector && limit.none() && open == kNone && !add ? code : InstCode::Store, {},
+         {address, part});
     if (open != kNone) emit.close();
   };
   if (!vector)
-    element(kWhole, 1);
-  else if (side_by_side(values, access) && !(gate && values.varies(gate)))
+    element(kAllLanes, 1);
+  else if (is_contiguous(values, access) && !(predicate && values.varies(predicate)))
     element(0, lanes);
   else
     for (int l = 0; l < (limit.known >= 0 ? static_cast<int>(limit.known) : lanes); ++l) element(l, 1);
 }
 
-bool write_apart(Values& values, Emitter& emit, UOp store, Id v) {
-  const Values::Place place = values.place(store);
+bool write_strided(Values& values, BlockWriter& emit, UOp store, Id v) {
+  const Values::LaneLayout place = values.lane_layout(store);
   const bool apart = values.varies(store) && place.regular && place.stride != 0 && place.stride != 1;
-  if (!apart || !values.limit(store).none() || values.exists(store, kWhole) != kNone ||
+  if (!apart || !values.limit(store).none() || values.exists(store, kAllLanes) != kNone ||
       values.lanes(store) < emit.type(v).lanes)
     return false;
-  Inst inst{Code::Store, {}, {values.address(store, 0), emit.splat(v, values.lanes(store))}};
+  Inst inst{InstCode::Store, {}, {values.address(store, 0), emit.splat(v, values.lanes(store))}};
   inst.imm = slot_of(store);
   inst.number = ir::Scalar::of(DType::Index, place.stride);
-  emit.here(std::move(inst));
+  emit.insert_here(std::move(inst));
   return true;
 }
 
-void write_rows(Values& values, Emitter& emit, UOp store, std::vector<Id> columns, Code code) {
+void write_rows(Values& values, BlockWriter& emit, UOp store, std::vector<Id> columns, InstCode code) {
   const int lanes = values.lanes(store);
-  const Limit limit = values.limit(store);
+  const LaneLimit limit = values.limit(store);
   const size_t width = std::min(columns.size(), static_cast<size_t>(lanes));
-  if (width * size_of(store->src[0]->dtype) < kSmallestStream) code = Code::Store;
+  if (width * size_of(store->src[0]->dtype) < kSmallestStream) code = InstCode::Store;
   for (Id& column : columns) column = emit.splat(column, lanes);
   std::vector<std::vector<Id>> parts;  // of rows, each of which is a vector
   for (size_t from = 0; from < columns.size(); from += width)
@@ -102,27 +106,27 @@ void write_rows(Values& values, Emitter& emit, UOp store, std::vector<Id> column
           part == 0 ? address : emit.index(ir::Op::Add, address, emit.number(static_cast<int64_t>(part * width)));
       Inst row{code, {}, {place, parts[part][static_cast<size_t>(lane)]}};
       row.imm = slot_of(store);
-      emit.here(std::move(row));
+      emit.insert_here(std::move(row));
     }
     if (there != kNone) emit.close();
   }
 }
 
-void write_piece(Values& values, Emitter& emit, UOp store, std::vector<Id> columns) {
+void write_dense(Values& values, BlockWriter& emit, UOp store, std::vector<Id> columns) {
   const int lanes = values.lanes(store);
   const auto count = static_cast<int64_t>(columns.size());
   for (Id& column : columns) column = emit.splat(column, lanes);
-  const Id there = values.exists(store, kWhole);
+  const Id there = values.exists(store, kAllLanes);
   if (there != kNone) emit.open_if(there);
   int64_t from = 0;
-  for (Id vector : transposed(emit, columns, lanes)) {
-    Inst inst{Code::Store, {}, {emit.index(ir::Op::Add, values.address(store, 0), emit.number(from)), vector}};
+  for (Id vector : transpose_vectors(emit, columns, lanes)) {
+    Inst inst{InstCode::Store, {}, {emit.index(ir::Op::Add, values.address(store, 0), emit.number(from)), vector}};
     inst.imm = slot_of(store);
-    const Id left = values.left_of(values.limit(store), lanes, count, count, from);
+    const Id left = values.remaining_elements(values.limit(store), lanes, count, count, from);
     from += lanes;
     if (left != kNone && emit.is_number(left, 0)) continue;
     if (left != kNone) inst.src.push_back(left);
-    emit.here(std::move(inst));
+    emit.insert_here(std::move(inst));
   }
   if (there != kNone) emit.close();
 }

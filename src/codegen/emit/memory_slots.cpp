@@ -10,9 +10,9 @@ namespace sinter::codegen {
 
 using ir::Op;
 using ir::UOp;
-using runtime::kLine;  // which every tile begins
+using runtime::kCacheLine;  // which every tile begins
 
-void find_slots(const Kernel& kernel, const std::vector<Tile>& tiles, int64_t near, Instructions& code) {
+void assign_slots(const Kernel& kernel, const std::vector<Tile>& tiles, int64_t fast_bytes, Instructions& code) {
   code.params = kernel.params;
   code.slots.resize(static_cast<size_t>(kernel.params));
   for (UOp n : ir::topological(kernel.sink)) {
@@ -21,9 +21,9 @@ void find_slots(const Kernel& kernel, const std::vector<Tile>& tiles, int64_t ne
   }
   int64_t used = 0;
   for (const Tile& t : tiles) {
-    const int64_t bytes = round_up(t.size * static_cast<int64_t>(size_of(t.dtype)), kLine);
-    Slot slot{t.dtype, true, t.size};
-    if (used + bytes <= near) {
+    const int64_t bytes = round_up(t.size * static_cast<int64_t>(size_of(t.dtype)), kCacheLine);
+    MemorySlot slot{t.dtype, true, t.size};
+    if (used + bytes <= fast_bytes) {
       used += bytes;
     } else {
       slot.offset = code.scratch;

@@ -20,45 +20,47 @@ namespace {
 
 /// Integers combine to the same in any order: a REDUCE of one chain may have one per lane, unless it rests between its
 /// turns.
-bool in_any_order(const Statement& s) {
-  return !s.carried() && ir::state_count(s.node->reduction().combine) == 1 && !is_float(ir::state_types(s.node)[0]);
+bool is_order_free(const Statement& s) {
+  return !s.carried() && ir::accumulator_count(s.node->reduction().combine) == 1 &&
+         !is_float(ir::accumulator_types(s.node)[0]);
 }
 
 }  // namespace
 
 bool Accumulators::along_lanes(const Statement& s) const {
-  return s.own < s.loops.size() && s.loops.back().lanes > 1 && !values_.depends(s.node, s.loops.back().range);
+  return s.own_depth < s.loops.size() && s.loops.back().lanes > 1 && !values_.depends(s.node, s.loops.back().range);
 }
 
-Accumulators::Chains Accumulators::chains(const Statement& s) const {
-  if (s.own == s.loops.size()) return {};  // a single element
-  const Level& last = s.loops.back();
+Accumulators::ChainLayout Accumulators::chain_layout(const Statement& s) const {
+  if (s.own_depth == s.loops.size()) return {};  // a single element
+  const LoopLevel& last = s.loops.back();
   const int all = s.node->reduction().tree.lanes;
   if (all == 1)
-    return in_any_order(s) && along_lanes(s) && last.threads == 1 ? Chains{last.lanes, last.lanes, false} : Chains{};
+    return is_order_free(s) && along_lanes(s) && last.threads == 1 ? ChainLayout{last.lanes, last.lanes, false}
+                                                                   : ChainLayout{};
   const int count = all / last.threads;
   if (count == 1) return {};
   if (last.lanes > 1) return {count, std::min(last.lanes, count), false};
   return {count, 1, last.unroll % count != 0};
 }
 
-std::vector<Accumulators::State>& Accumulators::registers(int statement) {
-  return registers_[{statement, values_.copies(at(statement).node)}];
+std::vector<Accumulators::ChainState>& Accumulators::registers(int statement) {
+  return registers_[{statement, values_.copy_key(at(statement).node)}];
 }
 
 Id Accumulators::identity(int statement, size_t accumulator) const {
   const Combine combine = at(statement).node->reduction().combine;
   const DType dtype = at(statement).node->src[accumulator]->dtype;
-  return emit_.constant(dtype, ir::identity_of(combine, dtype, static_cast<int>(accumulator)));
+  return emit_.constant(dtype, ir::reduction_identity(combine, dtype, static_cast<int>(accumulator)));
 }
 
-Id Accumulators::goes_on(int statement) {
+Id Accumulators::resume_condition(int statement) {
   const Statement& s = at(statement);
   const Type boolean{DType::Bool, 1};
   if (!s.carried()) return kNone;
   Id first = kNone;  // whether the loops that carry stand at their beginning
-  for (size_t i = s.own; i < s.inner; ++i) {
-    const Level& l = s.loops[i];
+  for (size_t i = s.own_depth; i < s.accumulator_depth; ++i) {
+    const LoopLevel& l = s.loops[i];
     if (values_.depends(s.node, l.range)) continue;
     first = emit_.both(first, emit_.alu(Op::Eq, boolean, {values_.base(l.range, l.number), emit_.number(0)}));
   }
@@ -67,16 +69,16 @@ Id Accumulators::goes_on(int statement) {
 
 void Accumulators::init(int statement) {
   const Statement& s = at(statement);
-  const Chains c = chains(s);
-  const int vectors = c.cells ? 1 : c.count / c.width;
-  std::vector<State> made(static_cast<size_t>(vectors));
-  const auto accumulators = static_cast<size_t>(ir::state_count(s.node->reduction().combine));
-  for (State& to : made)
+  const ChainLayout c = chain_layout(s);
+  const int vectors = c.in_array ? 1 : c.count / c.width;
+  std::vector<ChainState> made(static_cast<size_t>(vectors));
+  const auto accumulators = static_cast<size_t>(ir::accumulator_count(s.node->reduction().combine));
+  for (ChainState& to : made)
     for (size_t k = 0; k < accumulators; ++k) {
       const Id initial = emit_.splat(identity(statement, k), std::max(c.width, values_.lanes(s.node)));
-      Inst inst{Code::Accumulator, emit_.type(initial), {initial}};
-      inst.imm = c.cells ? c.count : 1;
-      to.push_back(emit_.here(std::move(inst)));
+      Inst inst{InstCode::Accumulator, emit_.type(initial), {initial}};
+      inst.imm = c.in_array ? c.count : 1;
+      to.push_back(emit_.insert_here(std::move(inst)));
     }
   registers(statement) = std::move(made);
 }
@@ -84,27 +86,28 @@ void Accumulators::init(int statement) {
 /// Of a single chain.
 void Accumulators::resume(int statement) {
   const Statement& s = at(statement);
-  const State& state = registers(statement)[0];
+  const ChainState& state = registers(statement)[0];
   for (size_t k = 0; k < state.size(); ++k)
-    emit_.here({Code::Assign, {}, {state[k], read(values_, emit_, s.homes[k], identity(statement, k))}});
+    emit_.insert_here(
+        {InstCode::AccumulatorWrite, {}, {state[k], read_memory(values_, emit_, s.homes[k], identity(statement, k))}});
 }
 
-const Accumulators::Combiner& Accumulators::combiner(const Statement& s) {
+const Accumulators::LoweredCombine& Accumulators::lowered_combine(const Statement& s) {
   const Combine combine = s.node->reduction().combine;
-  auto [it, fresh] = combiners_.try_emplace({combine, ir::state_types(s.node)});
+  auto [it, fresh] = lowered_combines_.try_emplace({combine, ir::accumulator_types(s.node)});
   if (!fresh) return it->second;
-  auto written = [](ir::Combination c) {
+  auto written = [](ir::CombineGraph c) {
     for (UOp& n : c.next) n = expand_math(*c.graph, n);
     return c;
   };
-  return it->second = {written(ir::step_of(combine, it->first.second)),
-                       written(ir::merge_of(combine, it->first.second))};
+  return it->second = {written(ir::combine_step(combine, it->first.second)),
+                       written(ir::combine_merge(combine, it->first.second))};
 }
 
 /// What the accumulators become, in so many lanes.
-Accumulators::State Accumulators::combined(const ir::Combination& rule, int lanes, const State& state,
-                                           const State& other) {
-  State inputs = state;
+Accumulators::ChainState Accumulators::emit_combine(const ir::CombineGraph& rule, int lanes, const ChainState& state,
+                                                    const ChainState& other) {
+  ChainState inputs = state;
   inputs.insert(inputs.end(), other.begin(), other.end());
   std::unordered_map<UOp, Id> made;
   for (UOp n : ir::topological(rule.next)) {
@@ -118,65 +121,66 @@ Accumulators::State Accumulators::combined(const ir::Combination& rule, int lane
       made[n] = emit_.alu(n->op, {n->dtype, lanes}, std::move(src));
     }
   }
-  State next;
+  ChainState next;
   for (UOp n : rule.next) next.push_back(made.at(n));
   return next;
 }
 
 /// What lies in one vector of chains; of an array, in a cell of it.
-Accumulators::State Accumulators::read_chain(const State& registers, Id cell) const {
-  State out;
+Accumulators::ChainState Accumulators::read_chain(const ChainState& registers, Id cell) const {
+  ChainState out;
   for (Id r : registers) {
-    Inst inst{Code::Result, emit_.type(r), {r}};
+    Inst inst{InstCode::AccumulatorRead, emit_.type(r), {r}};
     if (cell != kNone) inst.src.push_back(cell);
-    out.push_back(emit_.here(std::move(inst)));
+    out.push_back(emit_.insert_here(std::move(inst)));
   }
   return out;
 }
 
 /// `exists`: bool of the same lanes; where it is false the accumulators stay as they are. kNone: everywhere.
-void Accumulators::assign(const Combiner& rule, const State& registers, Id cell, const State& values, Id exists) {
+void Accumulators::emit_assign(const LoweredCombine& rule, const ChainState& registers, Id cell,
+                               const ChainState& values, Id exists) {
   const int lanes = emit_.type(registers[0]).lanes;
-  const State before = read_chain(registers, cell);
-  State next = combined(rule.step, lanes, before, values);
+  const ChainState before = read_chain(registers, cell);
+  ChainState next = emit_combine(rule.step, lanes, before, values);
   for (size_t k = 0; k < next.size(); ++k) {
     if (exists != kNone) next[k] = emit_.alu(Op::Where, emit_.type(registers[k]), {exists, next[k], before[k]});
-    Inst inst{Code::Assign, {}, {registers[k], next[k]}};
+    Inst inst{InstCode::AccumulatorWrite, {}, {registers[k], next[k]}};
     if (cell != kNone) inst.src.push_back(cell);
-    emit_.here(std::move(inst));
+    emit_.insert_here(std::move(inst));
   }
 }
 
 void Accumulators::update(int statement) {
   const Statement& s = at(statement);
-  const Chains c = chains(s);
-  const std::vector<State>& registers = this->registers(statement);
-  State values;
+  const ChainLayout c = chain_layout(s);
+  const std::vector<ChainState>& registers = this->registers(statement);
+  ChainState values;
   for (UOp v : values_of(s.node)) values.push_back(values_.value(v));
   if (along_lanes(s)) return update_lanes(s, c, registers, values);
   for (Id& v : values) v = emit_.splat(v, emit_.type(registers[0][0]).lanes);
   Id cell = kNone;
   size_t chain = 0;
-  if (c.cells)
-    cell = emit_.divide(Op::Mod, values_.value(s.loops.back().range), emit_.number(c.count));
+  if (c.in_array)
+    cell = emit_.divide_unsigned(Op::Mod, values_.value(s.loops.back().range), emit_.number(c.count));
   else if (c.count > 1)
     chain = static_cast<size_t>(values_.copy_of(s.loops.back().range) % c.count);
-  assign(combiner(s), registers[chain], cell, values, present(s));
+  emit_assign(lowered_combine(s), registers[chain], cell, values, element_exists(s));
 }
 
 /// Whether the present element of the own ranges exists, in as many lanes as the accumulators have; kNone: it does.
-Id Accumulators::present(const Statement& s) {
-  if (s.node->reduction().tree.lanes == 1 || s.own == s.loops.size() || s.loops.back().threads == 1) return kNone;
-  const Id exists = values_.exists(s.loops.back().range, kWhole);
+Id Accumulators::element_exists(const Statement& s) {
+  if (s.node->reduction().tree.lanes == 1 || s.own_depth == s.loops.size() || s.loops.back().threads == 1) return kNone;
+  const Id exists = values_.exists(s.loops.back().range, kAllLanes);
   return exists == kNone ? kNone : emit_.splat(exists, values_.lanes(s.node));
 }
 
 /// Lanes along the own range: element e of a step belongs to chain e % count.
-void Accumulators::update_lanes(const Statement& s, const Chains& c, const std::vector<State>& registers,
-                                const State& values) {
+void Accumulators::update_lanes(const Statement& s, const ChainLayout& c, const std::vector<ChainState>& registers,
+                                const ChainState& values) {
   const UOp range = s.loops.back().range;
   const int lanes = s.loops.back().lanes, width = c.width;
-  const Limit limit = values_.limit(range);
+  const LaneLimit limit = values_.limit(range);
   const int first = values_.copy_of(range) * lanes;
   for (int at = 0; at < lanes; at += width) {
     if (limit.known >= 0 && limit.known <= at) break;
@@ -185,10 +189,12 @@ void Accumulators::update_lanes(const Statement& s, const Chains& c, const std::
       exists = emit_.below(emit_.number(limit.known - at), width);
     else if (limit.count != kNone)
       exists = emit_.below(emit_.index(Op::Sub, limit.count, emit_.number(at)), width);
-    if (const Id all = values_.exists(range, kWhole); exists == kNone && all != kNone) exists = emit_.splat(all, width);
-    State part;
+    if (const Id all = values_.exists(range, kAllLanes); exists == kNone && all != kNone)
+      exists = emit_.splat(all, width);
+    ChainState part;
     for (Id v : values) part.push_back(emit_.part(emit_.splat(v, lanes), at, width));
-    assign(combiner(s), registers[static_cast<size_t>((first + at) % c.count / width)], kNone, part, exists);
+    emit_assign(lowered_combine(s), registers[static_cast<size_t>((first + at) % c.count / width)], kNone, part,
+                exists);
   }
 }
 
@@ -196,15 +202,19 @@ void Accumulators::add_zero(int statement) {
   for (Id sum : registers(statement)[0]) {
     const Type type = emit_.type(sum);
     const Id zero = emit_.splat(emit_.constant(type.dtype, ir::Scalar::of(type.dtype, 0)), type.lanes);
-    emit_.here({Code::Assign, {}, {sum, emit_.alu(Op::Add, type, {emit_.here({Code::Result, type, {sum}}), zero})}});
+    emit_.insert_here(
+        {InstCode::AccumulatorWrite,
+         {},
+         {sum, emit_.alu(Op::Add, type, {emit_.insert_here({InstCode::AccumulatorRead, type, {sum}}), zero})}});
   }
 }
 
 /// What rests in a home when all loops have turned; where one of them makes no turn, nothing was stored there.
-UOp Accumulators::rested(const Statement& s, size_t accumulator) const {
+UOp Accumulators::home_value(const Statement& s, size_t accumulator) const {
   UOp value = s.homes[accumulator];
-  const ir::Scalar identity = ir::identity_of(s.node->reduction().combine, value->dtype, static_cast<int>(accumulator));
-  for (size_t i = s.own; i < s.loops.size(); ++i) {
+  const ir::Scalar identity =
+      ir::reduction_identity(s.node->reduction().combine, value->dtype, static_cast<int>(accumulator));
+  for (size_t i = s.own_depth; i < s.loops.size(); ++i) {
     UOp range = s.loops[i].range;
     if (!may_be_empty(range) || values_.depends(s.node, range)) continue;
     value = ir::where(ir::lt(ir::like(range->src[0], 0.0), range->src[0]), value, ir::like(value, identity));
@@ -214,42 +224,43 @@ UOp Accumulators::rested(const Statement& s, size_t accumulator) const {
 
 void Accumulators::finish(int statement) {
   const Statement& s = at(statement);
-  const Chains c = chains(s);
-  std::vector<State> parts;
-  if (c.cells)
+  const ChainLayout c = chain_layout(s);
+  std::vector<ChainState> parts;
+  if (c.in_array)
     for (int i = 0; i < c.count; ++i) parts.push_back(read_chain(registers(statement)[0], emit_.number(i)));
   else
-    for (const State& r : registers(statement)) parts.push_back(read_chain(r, kNone));
+    for (const ChainState& r : registers(statement)) parts.push_back(read_chain(r, kNone));
   if (s.carried()) {
     for (size_t k = 0; k < s.homes.size(); ++k) {
-      write(values_, emit_, s.homes[k], parts[0][k], leads(emit_, s, threads_));
-      values_.finish_in(result_of(s.node, static_cast<int>(k)), rested(s, k));
+      write_memory(values_, emit_, s.homes[k], parts[0][k], leader_predicate(emit_, s, threads_));
+      values_.set_home(result_of(s.node, static_cast<int>(k)), home_value(s, k));
     }
     return;
   }
-  const ir::Combination& merge = combiner(s).merge;
-  auto lanes_of = [&](const State& state, int from, int lanes) {
-    State out;
+  const ir::CombineGraph& merge = lowered_combine(s).merge;
+  auto lanes_of = [&](const ChainState& state, int from, int lanes) {
+    ChainState out;
     for (Id x : state) out.push_back(emit_.part(x, from, lanes));
     return out;
   };
-  // Chains are halved, as Tree says: first whole vectors, then those of the threads, then the lanes of one.
+  // Chains are halved, as ReductionTree says: first whole vectors, then those of the threads, then the lanes of one.
   while (parts.size() > 1) {
     const size_t half = parts.size() / 2;
     for (size_t i = 0; i < half; ++i)
-      parts[i] = combined(merge, emit_.type(parts[i][0]).lanes, parts[i], parts[i + half]);
+      parts[i] = emit_combine(merge, emit_.type(parts[i][0]).lanes, parts[i], parts[i + half]);
     parts.resize(half);
   }
-  if (s.node->reduction().tree.lanes > 1 && s.own < s.loops.size() && s.loops.back().threads > 1)
-    parts[0] = joined(s.loops.back(), merge, parts[0]);
+  if (s.node->reduction().tree.lanes > 1 && s.own_depth < s.loops.size() && s.loops.back().threads > 1)
+    parts[0] = thread_reduce(s.loops.back(), merge, parts[0]);
   for (int lanes = c.width / 2; lanes > 0; lanes /= 2)
-    parts[0] = combined(merge, lanes, lanes_of(parts[0], 0, lanes), lanes_of(parts[0], lanes, lanes));
+    parts[0] = emit_combine(merge, lanes, lanes_of(parts[0], 0, lanes), lanes_of(parts[0], lanes, lanes));
   // A single element has no loop: the chains that it leaves empty make +0 of a product that underflowed to -0.
-  if (s.own == s.loops.size() && s.node->reduction().combine == Combine::Dot && s.node->reduction().tree.lanes > 1) {
+  if (s.own_depth == s.loops.size() && s.node->reduction().combine == Combine::Dot &&
+      s.node->reduction().tree.lanes > 1) {
     const int lanes = emit_.type(parts[0][0]).lanes;
-    parts[0] = combined(merge, lanes, parts[0], {emit_.splat(identity(statement, 0), lanes)});
+    parts[0] = emit_combine(merge, lanes, parts[0], {emit_.splat(identity(statement, 0), lanes)});
   }
-  for (size_t k = 0; k < parts[0].size(); ++k) values_.finish(result_of(s.node, static_cast<int>(k)), parts[0][k]);
+  for (size_t k = 0; k < parts[0].size(); ++k) values_.set_result(result_of(s.node, static_cast<int>(k)), parts[0][k]);
 }
 
 }  // namespace sinter::codegen

@@ -20,7 +20,9 @@ using ir::Op;
 using ir::UOp;
 
 /// Of the elements of a sum in a single chain.
-UOp gate_of_chain(UOp n) { return n->op == Op::Reduce && n->reduction().tree.lanes == 1 ? common_gate(n) : UOp(); }
+UOp predicate_of_chain(UOp n) {
+  return n->op == Op::Reduce && n->reduction().tree.lanes == 1 ? common_predicate(n) : UOp();
+}
 
 UOp all_of(const std::vector<UOp>& conditions) {
   return std::accumulate(conditions.begin() + 1, conditions.end(), conditions[0], std::bit_and<>());
@@ -30,39 +32,41 @@ bool holds(const std::vector<UOp>& list, UOp n) { return std::find(list.begin(),
 
 }  // namespace
 
-void Elements::add(int statement) {
-  if (add_in_cases(statement)) return;
+void ReductionElements::add(int statement) {
+  if (add_unswitched(statement)) return;
   const UOp sum = at(statement).node;
-  const std::optional<Known> gate = open_gate(statement);
+  const std::optional<PredicateOutcomes> predicate = open_predicate(statement);
   const auto closed = [&] {
-    return gate && std::any_of(gate->conditions.begin(), gate->conditions.end(),
-                               [&](UOp c) { return emit_.never(values_.value(c)); });
+    return predicate && std::any_of(predicate->conditions.begin(), predicate->conditions.end(),
+                                    [&](UOp c) { return emit_.never(values_.value(c)); });
   };
-  if (gate && !gate->before.empty()) add_zeros(statement, last_turn(sum, gate->conditions), &gate->before);
+  if (predicate && !predicate->before.empty())
+    add_zeros(statement, last_iteration(sum, predicate->conditions), &predicate->before);
   copies_.for_each(sum, true, [&] {
     if (!closed()) accumulators_.update(statement);
   });
-  if (gate && !gate->behind.empty()) add_zeros(statement, last_turn(sum, gate->conditions), &gate->behind);
-  if (!gate) return;
+  if (predicate && !predicate->behind.empty())
+    add_zeros(statement, last_iteration(sum, predicate->conditions), &predicate->behind);
+  if (!predicate) return;
   values_.end_assumption();
   emit_.close();
 }
 
-/// Opens a block in which elements are added where the gate of the sum is open, if all lanes agree on that, and either
-/// all copies or each copy for itself: then what they know.
-std::optional<Elements::Known> Elements::open_gate(int statement) {
-  const UOp gate = gate_of_chain(at(statement).node);
-  if (!gate) return {};
-  Conditions different, same = ir::operands_of(gate, Op::And);
+/// Opens a block in which elements are added where the predicate of the sum is open, if all lanes agree on that, and
+/// either all copies or each copy for itself: then what they know.
+std::optional<ReductionElements::PredicateOutcomes> ReductionElements::open_predicate(int statement) {
+  const UOp predicate = predicate_of_chain(at(statement).node);
+  if (!predicate) return {};
+  Conditions different, same = ir::operands_of(predicate, Op::And);
   for (UOp c : same)
-    if (!holds(clipped_, c) && differs(c)) different.push_back(c);
-  std::optional<Known> copies = known(at(statement).node, std::move(different));
+    if (!holds(enforced_, c) && differs(c)) different.push_back(c);
+  std::optional<PredicateOutcomes> copies = predicate_outcomes(at(statement).node, std::move(different));
   if (!copies) return {};
   std::erase_if(same, [&](UOp c) { return holds(copies->conditions, c); });
   Conditions left = same;
-  std::erase_if(left, [&](UOp c) { return holds(clipped_, c); });
+  std::erase_if(left, [&](UOp c) { return holds(enforced_, c); });
   if (left.empty()) {
-    emit_.open_memory();
+    emit_.open_memo_scope();
   } else {
     const Id open = values_.value(all_of(left));
     add_skipped(statement, emit_.alu(Op::Not, {DType::Bool, 1}, {open}));
@@ -73,10 +77,11 @@ std::optional<Elements::Known> Elements::open_gate(int statement) {
 }
 
 /// Nothing, where some copy does not know, or skips elements between those that it adds.
-std::optional<Elements::Known> Elements::known(UOp sum, Conditions conditions) {
-  if (conditions.empty()) return Known{};
+std::optional<ReductionElements::PredicateOutcomes> ReductionElements::predicate_outcomes(UOp sum,
+                                                                                          Conditions conditions) {
+  if (conditions.empty()) return PredicateOutcomes{};
   if (std::any_of(conditions.begin(), conditions.end(), [&](UOp c) { return values_.varies(c); })) return {};
-  Known out{std::move(conditions), {}, {}};
+  PredicateOutcomes out{std::move(conditions), {}, {}};
   std::set<uint64_t> added;
   bool known = true;
   copies_.for_each(sum, true, [&] {
@@ -86,7 +91,7 @@ std::optional<Elements::Known> Elements::known(UOp sum, Conditions conditions) {
       open &= emit_.always(value);
       known &= emit_.always(value) || emit_.never(value);
     }
-    const uint64_t copy = values_.copies(sum);
+    const uint64_t copy = values_.copy_key(sum);
     if (open) {
       known &= !out.behind.contains(copy);
       added.insert(copy);
@@ -99,17 +104,17 @@ std::optional<Elements::Known> Elements::known(UOp sum, Conditions conditions) {
   return out;
 }
 
-/// One element of a sum of vectors, in two cases: where what all copies of a scalar load have in common of its gate is
-/// open, and where it is closed. Asked for in each copy it would take the place of two multiplications. Sums that skip
-/// what a gate closes need none of it.
-bool Elements::add_in_cases(int statement) {
+/// One element of a sum of vectors, in two cases: where what all copies of a scalar load have in common of its
+/// predicate is open, and where it is closed. Asked for in each copy it would take the place of two multiplications.
+/// Sums that skip what a predicate closes need none of it.
+bool ReductionElements::add_unswitched(int statement) {
   const UOp n = at(statement).node;
-  if (!cases_ || n->op != Op::Reduce || gate_of_chain(n) || !values_.varies(n)) return false;
+  if (!unswitch_ || n->op != Op::Reduce || predicate_of_chain(n) || !values_.varies(n)) return false;
   Conditions common;
   std::vector<UOp> loads;
-  for (UOp load : gated_loads(n)) {
+  for (UOp load : predicated_loads(n)) {
     if (!copies_.differ(load) || values_.varies(load)) continue;
-    Conditions conditions = ir::operands_of(gate_of(load), Op::And);
+    Conditions conditions = ir::operands_of(predicate_of(load), Op::And);
     std::erase_if(conditions, [&](UOp c) { return differs(c); });
     if (loads.empty()) common = conditions;
     if (!conditions.empty() && conditions == common) loads.push_back(load);
@@ -126,7 +131,7 @@ bool Elements::add_in_cases(int statement) {
   emit_.open_if(emit_.alu(Op::Not, {DType::Bool, 1}, {open}));
   values_.begin_assumption();
   copies_.for_each(n, true, [&] {
-    for (UOp load : loads) values_.close_gate(load);
+    for (UOp load : loads) values_.close_predicate(load);
     accumulators_.update(statement);
   });
   values_.end_assumption();
@@ -134,56 +139,57 @@ bool Elements::add_in_cases(int statement) {
   return true;
 }
 
-Clip Elements::clip_of(const Item& loop, int sum) {
-  const UOp gate = sum < 0 ? UOp() : gate_of_chain(at(sum).node);
-  if (!gate) return {};
+LoopBounds ReductionElements::bounds_of(const LoopItem& loop, int sum) {
+  const UOp predicate = sum < 0 ? UOp() : predicate_of_chain(at(sum).node);
+  if (!predicate) return {};
   const std::vector<UOp> inside = ranges_of(loop);
-  return clip(gate, loop.level.range, [&](UOp n) {
+  return solve_bounds(predicate, loop.level.range, [&](UOp n) {
     return !differs(n) && std::none_of(inside.begin(), inside.end(), [&](UOp r) { return ranges_.depends(n, r); });
   });
 }
 
-void Elements::clipped(int sum, const Clip& cut, Id begin, Id end, const std::function<void(Id from, Id to)>& turns) {
+void ReductionElements::emit_bounded(int sum, const LoopBounds& bounds, Id begin, Id end,
+                                     const std::function<void(Id from, Id to)>& loop) {
   Id from = begin, to = end;
-  for (UOp x : cut.from) from = emit_.index(Op::Max, from, values_.value(x));
-  for (UOp x : cut.to) to = emit_.index(Op::Min, to, values_.value(x));
+  for (UOp x : bounds.from) from = emit_.index(Op::Max, from, values_.value(x));
+  for (UOp x : bounds.to) to = emit_.index(Op::Min, to, values_.value(x));
   const auto below = [this](Id a, Id b) { return emit_.alu(Op::Lt, {DType::Bool, 1}, {a, b}); };
   if (from != begin) add_skipped(sum, below(begin, from));
-  const size_t outside = clipped_.size();
-  clipped_.insert(clipped_.end(), cut.conditions.begin(), cut.conditions.end());
-  const bool guarded = cut.empty && (from != begin || to != end);
+  const size_t outside = enforced_.size();
+  enforced_.insert(enforced_.end(), bounds.conditions.begin(), bounds.conditions.end());
+  const bool guarded = bounds.empty && (from != begin || to != end);
   if (guarded) emit_.open_if(below(from, to));  // nothing is loaded ahead of a loop that makes no turn
-  turns(from, to);
+  loop(from, to);
   if (guarded) emit_.close();
-  clipped_.resize(outside);
+  enforced_.resize(outside);
   if (to != end) add_skipped(sum, below(to, end));
 }
 
-/// Whether the loops of the sum that do not change a gate stand at their last turns; kNone: there are none.
-Id Elements::last_turn(UOp sum, const Conditions& gate) {
+/// Whether the loops of the sum that do not change a predicate stand at their last turns; kNone: there are none.
+Id ReductionElements::last_iteration(UOp sum, const Conditions& predicate) {
   const std::vector<UOp> own = ranges_of(sum);
   Id last = kNone;
-  for (const Turning& t : turning_)
+  for (const OpenLoop& t : open_loops_)
     if (holds(own, t.range) &&
-        std::none_of(gate.begin(), gate.end(), [&](UOp c) { return ranges_.depends(c, t.range); }))
+        std::none_of(predicate.begin(), predicate.end(), [&](UOp c) { return ranges_.depends(c, t.range); }))
       last =
           emit_.both(last, emit_.alu(Op::Eq, {DType::Bool, 1}, {emit_.index(Op::Add, t.at, emit_.number(1)), t.end}));
   return last;
 }
 
 /// `copies`: of which; null: of all.
-void Elements::add_zeros(int statement, Id condition, const std::set<uint64_t>* copies) {
+void ReductionElements::add_zeros(int statement, Id condition, const std::set<uint64_t>* copies) {
   const UOp sum = at(statement).node;
-  condition == kNone ? emit_.open_memory() : emit_.open_if(condition);
+  condition == kNone ? emit_.open_memo_scope() : emit_.open_if(condition);
   copies_.for_each(sum, false, [&] {
-    if (!copies || copies->contains(values_.copies(sum))) accumulators_.add_zero(statement);
+    if (!copies || copies->contains(values_.copy_key(sum))) accumulators_.add_zero(statement);
   });
   emit_.close();
 }
 
-void Elements::add_skipped(int statement, Id condition) {
+void ReductionElements::add_skipped(int statement, Id condition) {
   const UOp sum = at(statement).node;
-  add_zeros(statement, emit_.both(condition, last_turn(sum, {gate_of_chain(sum)})), nullptr);
+  add_zeros(statement, emit_.both(condition, last_iteration(sum, {predicate_of_chain(sum)})), nullptr);
 }
 
 }  // namespace sinter::codegen

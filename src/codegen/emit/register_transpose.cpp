@@ -10,7 +10,7 @@ namespace sinter::codegen {
 namespace {
 
 /// Transposes the blocks. Done twice it changes nothing.
-void exchange(Emitter& emit, std::vector<Id>& vectors) {
+void transpose_blocks(BlockWriter& emit, std::vector<Id>& vectors) {
   for (size_t bit = 1; bit < vectors.size(); bit *= 2)
     for (size_t i = 0; i < vectors.size(); ++i) {
       if (i & bit) continue;
@@ -20,19 +20,19 @@ void exchange(Emitter& emit, std::vector<Id>& vectors) {
     }
 }
 
-constexpr size_t kUnpacked =
+constexpr size_t kUnpackBytes =
     16;  ///< bytes of vectors of which one instruction takes the halves' elements in turn, on every machine
 
 /// The rows of columns that are such vectors. Each step takes the elements of the first half of all elements and of the
 /// second in turn, which moves a bit of an element's number from the top to the bottom: when those of the column's
 /// number stand there, rows follow each other.
-std::vector<Id> unpacked(Emitter& emit, std::vector<Id> columns) {
+std::vector<Id> unpack_rows(BlockWriter& emit, std::vector<Id> columns) {
   const size_t width = columns.size();
   const int lanes = emit.type(columns[0]).lanes;
   for (size_t step = 1; step < width; step *= 2) {
     std::vector<Id> next;
     for (size_t i = 0; i < width / 2; ++i)
-      for (Id half : transposed(emit, {columns[i], columns[i + width / 2]}, lanes)) next.push_back(half);
+      for (Id half : transpose_vectors(emit, {columns[i], columns[i + width / 2]}, lanes)) next.push_back(half);
     columns = std::move(next);
   }
   const int rows = lanes / static_cast<int>(width);  // of a vector
@@ -45,34 +45,34 @@ std::vector<Id> unpacked(Emitter& emit, std::vector<Id> columns) {
 
 }  // namespace
 
-std::vector<Id> columns_of(Emitter& emit, const std::vector<Id>& rows) {
+std::vector<Id> columns_of(BlockWriter& emit, const std::vector<Id>& rows) {
   const auto columns = static_cast<size_t>(emit.type(rows[0]).lanes);
   std::vector<Id> vectors;
   for (size_t i = 0; i < columns; ++i) {
     std::vector<Id> blocks;
     for (size_t row = i; row < rows.size(); row += columns) blocks.push_back(rows[row]);
     const Type type{emit.type(rows[0]).dtype, static_cast<int>(rows.size())};
-    vectors.push_back(blocks.size() == 1 ? blocks[0] : emit.value({Code::Pack, type, std::move(blocks)}));
+    vectors.push_back(blocks.size() == 1 ? blocks[0] : emit.value({InstCode::Pack, type, std::move(blocks)}));
   }
-  exchange(emit, vectors);
+  transpose_blocks(emit, vectors);
   return vectors;
 }
 
-std::vector<Id> rows_of(Emitter& emit, std::vector<Id> columns) {
+std::vector<Id> rows_of(BlockWriter& emit, std::vector<Id> columns) {
   const int width = static_cast<int>(columns.size()), lanes = emit.type(columns[0]).lanes;
-  if (size_of(emit.type(columns[0]).dtype) * static_cast<size_t>(lanes) == kUnpacked)
-    return unpacked(emit, std::move(columns));
-  exchange(emit, columns);
+  if (size_of(emit.type(columns[0]).dtype) * static_cast<size_t>(lanes) == kUnpackBytes)
+    return unpack_rows(emit, std::move(columns));
+  transpose_blocks(emit, columns);
   std::vector<Id> rows;
   for (int row = 0; row < lanes; ++row)
     rows.push_back(emit.part(columns[static_cast<size_t>(row % width)], row / width * width, width));
   return rows;
 }
 
-std::vector<Id> transposed(Emitter& emit, const std::vector<Id>& vectors, int columns) {
+std::vector<Id> transpose_vectors(BlockWriter& emit, const std::vector<Id>& vectors, int columns) {
   std::vector<Id> out;
   for (size_t part = 0; part < vectors.size(); ++part) {
-    Inst n{Code::Transpose, emit.type(vectors[0]), vectors};
+    Inst n{InstCode::Transpose, emit.type(vectors[0]), vectors};
     n.imm = columns;
     n.number = ir::Scalar::of(DType::Index, static_cast<int64_t>(part));
     out.push_back(emit.value(std::move(n)));

@@ -11,25 +11,25 @@ namespace sinter::codegen {
 
 /// What a thread has fetched for tiles that are filled ahead (codegen/nest/ring.h): a register for each vector that
 /// it copies.
-class Fetched {
+class StagingRegisters {
  public:
-  Fetched(const Statements& statements, Values& values, Emitter& emit, int threads)
+  StagingRegisters(const Statements& statements, Values& values, BlockWriter& emit, int threads)
       : statements_(statements), values_(values), emit_(emit), threads_(threads) {}
 
   /// Makes those of all Fetch items below, where they outlive these.
-  void make(const std::vector<Item>& items);
+  void allocate(const std::vector<LoopItem>& items);
   /// The present copy of what a statement stores, into its register.
-  void take(int statement);
+  void fetch(int statement);
   /// From there to where the statement stores it.
   void put(int statement);
 
  private:
   const Statement& at(int i) const { return statements_.list[static_cast<size_t>(i)]; }
-  Id of_copy(int statement) const;
+  Id register_of_copy(int statement) const;
 
   const Statements& statements_;
   Values& values_;
-  Emitter& emit_;
+  BlockWriter& emit_;
   const int threads_;
   std::map<int, std::vector<Id>> registers_;
 };

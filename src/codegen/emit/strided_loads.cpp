@@ -11,7 +11,7 @@ namespace sinter::codegen {
 
 using ir::UOp;
 
-Id Values::left_of(Limit limit, int lanes, int64_t stride, int64_t last, int64_t from) {
+Id Values::remaining_elements(LaneLimit limit, int lanes, int64_t stride, int64_t last, int64_t from) {
   if (limit.none()) limit.known = lanes;
   if (limit.count == kNone) {
     const int64_t left = limit.known ? stride * (limit.known - 1) + last - from : 0;
@@ -22,34 +22,34 @@ Id Values::left_of(Limit limit, int lanes, int64_t stride, int64_t last, int64_t
 }
 
 /// Vectors with all memory from the first lane's element on: `stride` elements for each lane, `last` for the last one.
-/// Where the gate differs between lanes, of each open lane only the first, which is the one that is wanted then.
-std::vector<Id> Values::load_piece(UOp n, int64_t stride, int64_t last) {
-  const UOp gate = gate_of(n);
+/// Where the predicate differs between lanes, of each open lane only the first, which is the one that is wanted then.
+std::vector<Id> Values::load_dense(UOp n, int64_t stride, int64_t last) {
+  const UOp predicate = predicate_of(n);
   const Type type{n->dtype, lanes(n)};
   const Id zero = emit_.splat(emit_.constant(n->dtype, ir::Scalar::of(n->dtype, 0)), type.lanes);
-  Id open = exists(n, kWhole);
+  Id open = exists(n, kAllLanes);
   std::vector<Id> open_elements;  // of each vector, if they differ
-  if (gate && varies(gate)) {
+  if (predicate && varies(predicate)) {
     std::vector<Id> columns(static_cast<size_t>(stride),
                             emit_.splat(emit_.constant(DType::Bool, ir::Scalar::of(DType::Bool, false)), type.lanes));
-    columns[0] = open_lanes(n, use(gate, kWhole), open);
-    open_elements = transposed(emit_, columns, type.lanes);
-  } else if (gate) {
-    open = emit_.both(use(gate, kWhole), open);
+    columns[0] = lane_mask(n, use(predicate, kAllLanes), open);
+    open_elements = transpose_vectors(emit_, columns, type.lanes);
+  } else if (predicate) {
+    open = emit_.both(use(predicate, kAllLanes), open);
   }
   std::vector<Id> vectors;
   for (int64_t i = 0; i < stride; ++i) {
-    const Id left = left_of(limit(n), type.lanes, stride, last, i * type.lanes);
+    const Id left = remaining_elements(limit(n), type.lanes, stride, last, i * type.lanes);
     if (left != kNone && emit_.is_number(left, 0)) {
       vectors.push_back(zero);
       continue;
     }
-    Inst inst{Code::Load, type, {emit_.index(ir::Op::Add, address(n, 0), emit_.number(i * type.lanes))}};
+    Inst inst{InstCode::Load, type, {emit_.index(ir::Op::Add, address(n, 0), emit_.number(i * type.lanes))}};
     inst.imm = slot_of(n);
     const bool differ = !open_elements.empty();
     if (differ || open != kNone) {
       inst.src.push_back(differ ? open_elements[static_cast<size_t>(i)] : open);
-      inst.src.push_back(gate ? emit_.splat(use(other_of(n), kWhole), type.lanes) : zero);
+      inst.src.push_back(predicate ? emit_.splat(use(other_of(n), kAllLanes), type.lanes) : zero);
     }
     if (!differ && left != kNone) inst.src.push_back(left);
     vectors.push_back(emit_load(std::move(inst), n));
@@ -57,64 +57,65 @@ std::vector<Id> Values::load_piece(UOp n, int64_t stride, int64_t last) {
   return vectors;
 }
 
-/// Whether a load's lanes are few elements apart, under one gate or masks, in memory that stays as it is: those between
-/// them belong to others.
-bool Values::is_strided(UOp n, const Place& place) {
-  if (!shuffles_ || !place.regular || place.stride < 2 || place.stride > kWidestStride || !is_fixed(n)) return false;
-  return !gate_of(n) || ((has_mask(n) || !varies(gate_of(n))) && !varies(other_of(n)));
+/// Whether a load's lanes are few elements apart, under one predicate or masks, in memory that stays as it is: those
+/// between them belong to others.
+bool Values::is_strided(UOp n, const LaneLayout& place) {
+  if (!shuffles_ || !place.regular || place.stride < 2 || place.stride > kWidestStride || !is_read_only(n))
+    return false;
+  return !predicate_of(n) || ((has_masked_load(n) || !varies(predicate_of(n))) && !varies(other_of(n)));
 }
 
 Id Values::make_strided(UOp n, int64_t stride) {
   bool ready = use_address(n, 0);
-  if (const UOp gate = gate_of(n))
-    for (UOp s : {gate, other_of(n)}) ready &= use(s, kWhole) != kNone;
+  if (const UOp predicate = predicate_of(n))
+    for (UOp s : {predicate, other_of(n)}) ready &= use(s, kAllLanes) != kNone;
   if (!ready) return kNone;
-  return transposed(emit_, load_piece(n, stride, 1), static_cast<int>(stride))[0];
+  return transpose_vectors(emit_, load_dense(n, stride, 1), static_cast<int>(stride))[0];
 }
 
 /// All copies of a run whose lanes are one piece of memory.
-Id Values::make_piece(UOp n, const Run& run) {
+Id Values::make_dense(UOp n, const TransposeGroup& group) {
   bool ready = use_address(n, 0);
-  if (const UOp gate = gate_of(n))
-    for (UOp s : {gate, other_of(n)}) ready &= use(s, kWhole) != kNone;
+  if (const UOp predicate = predicate_of(n))
+    for (UOp s : {predicate, other_of(n)}) ready &= use(s, kAllLanes) != kNone;
   if (!ready) return kNone;
-  const int present = std::exchange(copy_[run.range].number, run.first);
-  const std::vector<Id> columns = transposed(emit_, load_piece(n, run.count, run.count), run.count);
-  copy_[run.range].number = present;
+  const int present = std::exchange(copy_[group.range].number, group.first);
+  const std::vector<Id> columns = transpose_vectors(emit_, load_dense(n, group.count, group.count), group.count);
+  copy_[group.range].number = present;
   auto column = columns.begin();
-  for_each(run, [&] { remember(key(n, kWhole), n, *column++); });
-  return columns[static_cast<size_t>(present - run.first)];
+  for_each(group, [&] { remember(key(n, kAllLanes), n, *column++); });
+  return columns[static_cast<size_t>(present - group.first)];
 }
 
 /// A load whose copies lie side by side: each lane's row of them in one piece, for all copies of the run.
-Id Values::make_rows(UOp n, const Run& run) {
-  const UOp gate = gate_of(n);
+Id Values::make_rows(UOp n, const TransposeGroup& group) {
+  const UOp predicate = predicate_of(n);
   bool ready = use_address(n, 0);
-  if (gate)
-    for (UOp s : {gate, other_of(n)}) ready &= use(s, kWhole) != kNone;
+  if (predicate)
+    for (UOp s : {predicate, other_of(n)}) ready &= use(s, kAllLanes) != kNone;
   if (!ready) return kNone;
-  const Id zero = emit_.splat(emit_.constant(n->dtype, ir::Scalar::of(n->dtype, 0)), run.count);
-  const int present = std::exchange(copy_[run.range].number, run.first);
-  const Limit l = limit(n);
+  const Id zero = emit_.splat(emit_.constant(n->dtype, ir::Scalar::of(n->dtype, 0)), group.count);
+  const int present = std::exchange(copy_[group.range].number, group.first);
+  const LaneLimit l = limit(n);
   std::vector<Id> rows;
   for (int lane = 0; lane < lanes(n); ++lane) {
     if (l.known >= 0 && lane >= l.known) {
       rows.push_back(zero);
       continue;
     }
-    Inst row{Code::Load, {n->dtype, run.count}, {address(n, lane)}};
+    Inst row{InstCode::Load, {n->dtype, group.count}, {address(n, lane)}};
     row.imm = slot_of(n);
-    if (const Id open = emit_.both(gate ? use(gate, kWhole) : kNone, exists(n, lane)); open != kNone) {
+    if (const Id open = emit_.both(predicate ? use(predicate, kAllLanes) : kNone, exists(n, lane)); open != kNone) {
       row.src.push_back(open);
-      row.src.push_back(gate ? emit_.splat(use(other_of(n), kWhole), run.count) : zero);
+      row.src.push_back(predicate ? emit_.splat(use(other_of(n), kAllLanes), group.count) : zero);
     }
     rows.push_back(emit_load(std::move(row), n));
   }
-  copy_[run.range].number = present;
+  copy_[group.range].number = present;
   std::vector<Id> columns = columns_of(emit_, rows);
   auto column = columns.begin();
-  for_each(run, [&] { remember(key(n, kWhole), n, *column++); });
-  return columns[static_cast<size_t>(present - run.first)];
+  for_each(group, [&] { remember(key(n, kAllLanes), n, *column++); });
+  return columns[static_cast<size_t>(present - group.first)];
 }
 
 }  // namespace sinter::codegen

@@ -11,22 +11,23 @@ using ir::Op;
 
 constexpr int kWarp = 32;
 
-Accumulators::State Accumulators::shuffled(const State& state, Id lane) {
-  State out;
-  for (Id x : state) out.push_back(emit_.here({Code::Shuffle, emit_.type(x), {x, lane}}));
+Accumulators::ChainState Accumulators::shuffle(const ChainState& state, Id lane) {
+  ChainState out;
+  for (Id x : state) out.push_back(emit_.insert_here({InstCode::Shuffle, emit_.type(x), {x, lane}}));
   return out;
 }
 
 /// What the threads hold that stand `stride * near` apart, from the one whose digit is below `near`.
-std::vector<Accumulators::State> Accumulators::exchange(const State& mine, int near, int far, int stride) {
-  const Id me = digit(emit_, 1, threads_);
-  const Id first =
-      emit_.index(Op::Sub, me, emit_.index(Op::Mul, digit(emit_, stride * near, far), emit_.number(stride * near)));
-  auto access = [&](Code code, Type type, int slot, Id at, Id value) {
+std::vector<Accumulators::ChainState> Accumulators::exchange_states(const ChainState& mine, int near, int far,
+                                                                    int stride) {
+  const Id me = thread_digit(emit_, 1, threads_);
+  const Id first = emit_.index(
+      Op::Sub, me, emit_.index(Op::Mul, thread_digit(emit_, stride * near, far), emit_.number(stride * near)));
+  auto access = [&](InstCode code, Type type, int slot, Id at, Id value) {
     Inst inst{code, type, {at}};
     if (value != kNone) inst.src.push_back(value);
     inst.imm = slot;
-    return emit_.here(std::move(inst));
+    return emit_.insert_here(std::move(inst));
   };
   auto slot_of = [&](size_t k) {
     auto [it, fresh] = exchanges_.try_emplace({k, emit_.type(mine[k]).dtype}, 0);
@@ -34,49 +35,51 @@ std::vector<Accumulators::State> Accumulators::exchange(const State& mine, int n
     emit_.enlarge(it->second, int64_t{1} * threads_ * emit_.type(mine[k]).lanes);
     return it->second;
   };
-  if (exchanged_ || emit_.in_loop()) emit_.here({Code::Barrier, {}, {}});  // all have read what lay there before
+  if (exchanged_ || emit_.in_loop())
+    emit_.insert_here({InstCode::Barrier, {}, {}});  // all have read what lay there before
   exchanged_ = true;
   auto place = [&](Id thread, int lane) {
     return emit_.index(Op::Add, thread, emit_.number(int64_t{1} * lane * threads_));
   };
   for (size_t k = 0; k < mine.size(); ++k)
     for (int l = 0; l < emit_.type(mine[k]).lanes; ++l)
-      access(Code::Store, {}, slot_of(k), place(me, l), emit_.lane(mine[k], l));
-  emit_.here({Code::Barrier, {}, {}});
-  std::vector<State> all;
+      access(InstCode::Store, {}, slot_of(k), place(me, l), emit_.lane(mine[k], l));
+  emit_.insert_here({InstCode::Barrier, {}, {}});
+  std::vector<ChainState> all;
   for (int j = 0; j < far; ++j) {
-    State& state = all.emplace_back();
+    ChainState& state = all.emplace_back();
     const Id thread = emit_.index(Op::Add, first, emit_.number(int64_t{1} * j * stride * near));
     for (size_t k = 0; k < mine.size(); ++k) {
       const Type type = emit_.type(mine[k]);
-      Inst vector{Code::Pack, type, {}};
+      Inst vector{InstCode::Pack, type, {}};
       for (int l = 0; l < type.lanes; ++l)
-        vector.src.push_back(access(Code::Load, {type.dtype, 1}, slot_of(k), place(thread, l), kNone));
-      state.push_back(type.lanes == 1 ? vector.src[0] : emit_.here(std::move(vector)));
+        vector.src.push_back(access(InstCode::Load, {type.dtype, 1}, slot_of(k), place(thread, l), kNone));
+      state.push_back(type.lanes == 1 ? vector.src[0] : emit_.insert_here(std::move(vector)));
     }
   }
   return all;
 }
 
-/// Halves the chains of the threads that share a loop, as Tree says; all of them then know the result.
-Accumulators::State Accumulators::joined(const Level& level, const ir::Combination& merge, State state) {
+/// Halves the chains of the threads that share a loop, as ReductionTree says; all of them then know the result.
+Accumulators::ChainState Accumulators::thread_reduce(const LoopLevel& level, const ir::CombineGraph& merge,
+                                                     ChainState state) {
   const int stride = level.thread_stride, count = level.threads;
   const bool warps = threads_ % kWarp == 0 && stride < kWarp && std::has_single_bit(static_cast<unsigned>(stride));
   const int near = warps ? std::min(count, kWarp / stride) : 1;
   if (near < count) {
-    std::vector<State> parts = exchange(state, near, count / near, stride);
+    std::vector<ChainState> parts = exchange_states(state, near, count / near, stride);
     for (; parts.size() > 1; parts.resize(parts.size() / 2))
       for (size_t i = 0; i < parts.size() / 2; ++i)
-        parts[i] = combined(merge, emit_.type(parts[i][0]).lanes, parts[i], parts[i + parts.size() / 2]);
+        parts[i] = emit_combine(merge, emit_.type(parts[i][0]).lanes, parts[i], parts[i + parts.size() / 2]);
     state = parts[0];
   }
   if (near == 1) return state;
-  const Id me = digit(emit_, 1, threads_);
+  const Id me = thread_digit(emit_, 1, threads_);
   for (int half = near / 2; half > 0; half /= 2)
-    state = combined(merge, emit_.type(state[0]).lanes, state,
-                     shuffled(state, emit_.index(Op::Add, me, emit_.number(int64_t{1} * half * stride))));
-  return shuffled(state,
-                  emit_.index(Op::Sub, me, emit_.index(Op::Mul, digit(emit_, stride, near), emit_.number(stride))));
+    state = emit_combine(merge, emit_.type(state[0]).lanes, state,
+                         shuffle(state, emit_.index(Op::Add, me, emit_.number(int64_t{1} * half * stride))));
+  return shuffle(
+      state, emit_.index(Op::Sub, me, emit_.index(Op::Mul, thread_digit(emit_, stride, near), emit_.number(stride))));
 }
 
 }  // namespace sinter::codegen

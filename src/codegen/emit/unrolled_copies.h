@@ -11,9 +11,9 @@
 
 namespace sinter::codegen {
 
-class RegisterCopies {
+class UnrolledCopies {
  public:
-  RegisterCopies(Values& values, Ranges& ranges) : values_(values), ranges_(ranges) {}
+  UnrolledCopies(Values& values, FreeRanges& ranges) : values_(values), ranges_(ranges) {}
 
   /// `body` with so many copies of a range; a loop that fills a tile takes the place of one of the same range around
   /// it.
@@ -35,7 +35,7 @@ class RegisterCopies {
   /// turn slowest: each element goes to all accumulators that take it before the next one is loaded.
   template <class Body>
   void for_each(ir::UOp n, bool own, Body body) {
-    std::vector<Copy> copy;
+    std::vector<UnrollCopy> copy;
     std::vector<size_t> fastest;  // the places in `copy`, that which turns fastest first
     const std::vector<ir::UOp> closed = own ? ranges_of(n) : std::vector<ir::UOp>{};
     size_t open = 0;
@@ -57,7 +57,7 @@ class RegisterCopies {
 
  private:
   Values& values_;
-  Ranges& ranges_;
+  FreeRanges& ranges_;
   std::vector<std::pair<ir::UOp, int>> open_;
 };
 

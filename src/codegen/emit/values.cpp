@@ -18,67 +18,68 @@ namespace sinter::codegen {
 using ir::Op;
 using ir::UOp;
 
-const Values::Open* Values::binding(UOp range) const {
-  auto it = std::find_if(open_.rbegin(), open_.rend(), [range](const Open& o) { return o.bound && o.range == range; });
+const Values::OpenRange* Values::binding(UOp range) const {
+  auto it =
+      std::find_if(open_.rbegin(), open_.rend(), [range](const OpenRange& o) { return o.bound && o.range == range; });
   return it == open_.rend() ? nullptr : &*it;
 }
 Id Values::base(UOp range, int number) const {
-  auto it =
-      std::find_if(open_.rbegin(), open_.rend(), [&](const Open& o) { return o.range == range && o.number == number; });
+  auto it = std::find_if(open_.rbegin(), open_.rend(),
+                         [&](const OpenRange& o) { return o.range == range && o.number == number; });
   return it == open_.rend() ? kNone : it->base;
 }
 
 /// Whether n has its value from this loop.
-bool Values::counts(const Open& open, UOp n) const {
+bool Values::gives_value(const OpenRange& open, UOp n) const {
   return open.bound && ranges_.depends(n, open.range) && binding(open.range) == &open;
 }
 
 /// The binding whose lanes n differs in; null if it is a scalar.
-const Values::Open* Values::vector_of(UOp n) const {
-  const Open* found = nullptr;
-  for (const Open& o : open_) {
-    if (o.lanes == 1 || !counts(o, n)) continue;
+const Values::OpenRange* Values::vector_of(UOp n) const {
+  const OpenRange* found = nullptr;
+  for (const OpenRange& o : open_) {
+    if (o.lanes == 1 || !gives_value(o, n)) continue;
     if (found && !(found->range == o.range)) throw InternalError("codegen: a value depends on two vectors");
     found = &o;
   }
   return found;
 }
 int Values::lanes(UOp n) const {
-  const Open* o = vector_of(n);
+  const OpenRange* o = vector_of(n);
   return o ? o->lanes : 1;
 }
 
 int Values::copy_of(UOp range) const {
-  for (const Copy& c : copy_)
+  for (const UnrollCopy& c : copy_)
     if (c.range == range) return c.number;
   return 0;
 }
 
 /// How far the present copy's lane lies behind the thread's first element.
-int64_t Values::offset(const Open& open, int lane) const {
+int64_t Values::offset(const OpenRange& open, int lane) const {
   return int64_t{1} * copy_of(open.range) * open.lanes * open.threads + (open.lanes > 1 && lane > 0 ? lane : 0);
 }
 /// The thread's first element.
-Id Values::first(const Open& open) const {
-  return open.behind == kNone ? open.base : emit_.index(Op::Add, open.base, open.behind);
+Id Values::first(const OpenRange& open) const {
+  return open.thread_offset == kNone ? open.base : emit_.index(Op::Add, open.base, open.thread_offset);
 }
 
-Limit Values::limit(UOp n) {
-  const Open* o = vector_of(n);
+LaneLimit Values::limit(UOp n) {
+  const OpenRange* o = vector_of(n);
   if (!o || o->limit.none() || o->limit.whole) return {};
   const int64_t before = offset(*o, 0);
   if (o->limit.known < 0) return {-1, emit_.index(Op::Sub, o->limit.count, emit_.number(before))};
   const int64_t left = o->limit.known - before;
-  return left >= o->lanes ? Limit{} : Limit{std::max<int64_t>(left, 0), kNone};
+  return left >= o->lanes ? LaneLimit{} : LaneLimit{std::max<int64_t>(left, 0), kNone};
 }
 
 Id Values::exists(UOp n, int lane) {
   Id all = kNone;
-  for (const Open& o : open_)
-    if ((o.lanes == 1 || o.limit.whole) && o.limit.count != kNone && counts(o, n))
+  for (const OpenRange& o : open_)
+    if ((o.lanes == 1 || o.limit.whole) && o.limit.count != kNone && gives_value(o, n))
       all = emit_.both(all, emit_.alu(Op::Lt, {DType::Bool, 1}, {emit_.number(offset(o, 0)), o.limit.count}));
-  const Limit l = limit(n);
-  if (l.none() || lane == kWhole) return all;
+  const LaneLimit l = limit(n);
+  if (l.none() || lane == kAllLanes) return all;
   if (l.known < 0) return emit_.both(all, emit_.alu(Op::Lt, {DType::Bool, 1}, {emit_.number(lane), l.count}));
   return lane < l.known ? all : emit_.constant(DType::Bool, ir::Scalar::of(DType::Bool, 0));
 }
@@ -89,7 +90,7 @@ const Tile* Values::tile_of(UOp access) const {
   return nullptr;
 }
 
-uint64_t Values::copies(UOp n) {
+uint64_t Values::copy_key(UOp n) {
   uint64_t hash = 0;
   for (size_t i = 0; i < copy_.size();
        ++i)  // from the outermost range on: an inner one more does not rename what stands outside it
@@ -99,23 +100,23 @@ uint64_t Values::copies(UOp n) {
 }
 
 /// Which versions of rewritten Params n has been computed from.
-uint64_t Values::versions(UOp n) {
-  const std::vector<int64_t>& slots = statements_.rewritten;
+uint64_t Values::version_key(UOp n) {
+  const std::vector<int64_t>& slots = statements_.read_write_slots;
   if (slots.empty()) return 0;
   if (slots.size() > 64) throw InternalError("codegen: more than 64 buffers are both read and written by one kernel");
-  auto unknown = [this](UOp u) { return !rewritten_.contains(u.get()); };
+  auto unknown = [this](UOp u) { return !read_write_masks_.contains(u.get()); };
   if (unknown(n))
     for (UOp u : ir::topological(std::span<const UOp>(&n, 1), unknown)) {
       if (!unknown(u)) continue;
       uint64_t set = 0;
-      for (UOp s : u->src) set |= rewritten_.at(s.get());
+      for (UOp s : u->src) set |= read_write_masks_.at(s.get());
       if (u->op == Op::Load)
         for (size_t i = 0; i < slots.size(); ++i)
           if (slots[i] == slot_of(u)) set |= uint64_t{1} << i;
-      rewritten_.emplace(u.get(), set);
+      read_write_masks_.emplace(u.get(), set);
     }
   uint64_t hash = 0;
-  for (uint64_t set = rewritten_.at(n.get()); set; set &= set - 1) {
+  for (uint64_t set = read_write_masks_.at(n.get()); set; set &= set - 1) {
     const size_t i = static_cast<size_t>(std::countr_zero(set));
     if (int v = (*versions_)[i]) hash = ir::mix(ir::mix(hash, i + 1), static_cast<uint64_t>(v));
   }
@@ -123,36 +124,36 @@ uint64_t Values::versions(UOp n) {
 }
 
 MemoKey Values::key(UOp n, int lane) {
-  return {n.get(), varies(n) ? lane : 0, ir::mix(copies(n), inner_loops(n)), versions(n)};
+  return {n.get(), varies(n) ? lane : 0, ir::mix(copy_key(n), loop_key(n)), version_key(n)};
 }
 
 /// Which loops over a range that has one further out give n its value: what is known there is another value here.
-uint64_t Values::inner_loops(UOp n) const {
+uint64_t Values::loop_key(UOp n) const {
   uint64_t loops = 0;
   for (size_t i = 0; i < open_.size(); ++i)
-    if (open_[i].again && counts(open_[i], n)) loops = ir::mix(loops, i + 1);
+    if (open_[i].rebinds && gives_value(open_[i], n)) loops = ir::mix(loops, i + 1);
   return loops;
 }
 
 /// Not beyond the loops that give it its value, even where their variables are known numbers.
 void Values::remember(const MemoKey& key, UOp n, Id id) {
   size_t from = assumed_;
-  for (const Open& o : open_)
+  for (const OpenRange& o : open_)
     if (o.bound && o.scope > from && ranges_.depends(n, o.range)) from = o.scope;
   emit_.remember(key, id, from);
 }
 
 void Values::forward(UOp store, Id v) {
-  const auto& slots = statements_.rewritten;
+  const auto& slots = statements_.read_write_slots;
   auto it = std::lower_bound(slots.begin(), slots.end(), slot_of(store));
   if (it == slots.end() || *it != slot_of(store)) return;
-  UOp load = ir::load(store->src[0], index_of(store));
+  UOp load = ir::load(store->src[0], indices_of(store));
   std::vector<int> after = *versions_;
   ++after[static_cast<size_t>(it - slots.begin())];
   const std::vector<int>* before = std::exchange(versions_, &after);
-  const MemoKey now = key(load, kWhole);
+  const MemoKey now = key(load, kAllLanes);
   versions_ = before;
-  if (type_of(load, kWhole) == emit_.type(v)) remember(now, load, v);
+  if (type_of(load, kAllLanes) == emit_.type(v)) remember(now, load, v);
 }
 
 Id Values::use(UOp n, int lane) {
@@ -189,12 +190,12 @@ Id Values::make(UOp n, int lane) {
       auto it = std::find(kernel_.vars.begin(), kernel_.vars.end(), n->get<sinter::Var>());
       if (it == kernel_.vars.end())
         throw InternalError("codegen: variable " + n->get<sinter::Var>().name() + " is no argument of the kernel");
-      Inst inst{Code::Var, {n->dtype, 1}, {}};
+      Inst inst{InstCode::Var, {n->dtype, 1}, {}};
       inst.imm = it - kernel_.vars.begin();
       return emit_.value(std::move(inst));
     }
     case Op::Arg: {
-      Inst inst{Code::Arg, {n->dtype, 1}, {}};
+      Inst inst{InstCode::Arg, {n->dtype, 1}, {}};
       inst.imm = n->integer();
       return emit_.value(std::move(inst));
     }
@@ -204,7 +205,7 @@ Id Values::make(UOp n, int lane) {
     case Op::Reduce:
     case Op::Scan:
       if (auto home = homes_.find(n.get()); home != homes_.end()) return use(home->second, lane);
-      if (const Id whole = emit_.find(key(n, kWhole)); whole != kNone) return emit_.lane(whole, lane);
+      if (const Id whole = emit_.find(key(n, kAllLanes)); whole != kNone) return emit_.lane(whole, lane);
       throw InternalError(fmt::format("codegen: {} #{} is not finished where it is used", ir::info(n->op).name, n->id));
     default:
       if (!ir::is_alu(n->op)) throw InternalError(fmt::format("codegen: {} in a kernel", ir::info(n->op).name));
@@ -214,20 +215,20 @@ Id Values::make(UOp n, int lane) {
 
 Id Values::make_range(UOp n, int lane) {
   if (one_trip(n)) return emit_.number(0);
-  const Open* o = binding(n);
+  const OpenRange* o = binding(n);
   if (!o) throw InternalError(fmt::format("codegen: range {} is used outside its loop", range_id(n)));
   const Id at = emit_.index(Op::Add, first(*o), emit_.number(offset(*o, lane)));
-  if (o->lanes == 1 || lane != kWhole) return at;
+  if (o->lanes == 1 || lane != kAllLanes) return at;
   return emit_.alu(Op::Add, {DType::Index, o->lanes}, {emit_.splat(at, o->lanes), emit_.iota(o->lanes)});
 }
 
 /// The offset of an access in its Param, or in its tile as that is laid out: a sum.
-const ir::Linear& Values::offset_of(UOp access) {
+const ir::LinearExpr& Values::offset_of(UOp access) {
   auto [it, fresh] = offsets_.try_emplace(access.get());
   if (!fresh) return it->second;
   const Tile* tile = tile_of(access);
   if (!tile) return it->second = codegen::offset_of(access);
-  ir::Linear sum;
+  ir::LinearExpr sum;
   for (size_t d = 0; d < tile->dims.size(); ++d)
     sum = ir::plus(sum, ir::linear_of(access->src[1 + d]), tile->dims[d].stride);
   return it->second = std::move(sum);
@@ -235,17 +236,17 @@ const ir::Linear& Values::offset_of(UOp access) {
 
 /// Whether elements of a swizzled tile along a range lie at no fixed distance: all but those of a row, whose vectors
 /// are whole.
-static bool moves_pieces(const Tile* tile, UOp range) {
-  return tile && tile->period && !(tile->dims.back().range == range);
+static bool is_swizzled_across(const Tile* tile, UOp range) {
+  return tile && tile->swizzle_period && !(tile->dims.back().range == range);
 }
 
-Values::Place Values::place(UOp access) {
-  Place place;
-  const Open* vector = vector_of(access);
+Values::LaneLayout Values::lane_layout(UOp access) {
+  LaneLayout place;
+  const OpenRange* vector = vector_of(access);
   if (!vector) return place;
-  for (const ir::Term& t : offset_of(access).terms) {
+  for (const ir::LinearTerm& t : offset_of(access).terms) {
     if (!ranges_.depends(t.atom, vector->range)) continue;
-    if (t.atom == vector->range && !moves_pieces(tile_of(access), t.atom))
+    if (t.atom == vector->range && !is_swizzled_across(tile_of(access), t.atom))
       place.stride += t.factor;
     else
       place.regular = false;
@@ -253,30 +254,30 @@ Values::Place Values::place(UOp access) {
   return place;
 }
 
-int Values::written_out(UOp n) const {
+int Values::unrolled_lanes(UOp n) const {
   int count = lanes(n);
-  for (const Copy& c : copy_)
+  for (const UnrollCopy& c : copy_)
     if (ranges_.depends(n, c.range)) count *= c.count;
   return count;
 }
 
-Values::Run Values::run(UOp access, int widest) {
-  const Open* vector = vector_of(access);
+Values::TransposeGroup Values::transpose_group(UOp access, int widest) {
+  const OpenRange* vector = vector_of(access);
   const Tile* tile = tile_of(access);
-  const Place along = place(access);
-  if (!vector || !along.regular || along.stride == 1 || (tile && tile->period)) return {};
+  const LaneLayout along = lane_layout(access);
+  if (!vector || !along.regular || along.stride == 1 || (tile && tile->swizzle_period)) return {};
   for (size_t i = 0; i < copy_.size(); ++i) {
-    const Copy& c = copy_[i];
-    const Open* o = c.count > 1 ? binding(c.range) : nullptr;
+    const UnrollCopy& c = copy_[i];
+    const OpenRange* o = c.count > 1 ? binding(c.range) : nullptr;
     if (!o || o->lanes > 1 || o->threads > 1) continue;
     if (stride_along(offset_of(access), c.range, ranges_) != 1) continue;
     // From the first copy on, as many as are allowed; then the largest powers of two that are left.
-    Run run{i, 0, 1};
+    TransposeGroup group{i, 0, 1};
     while (true) {
-      run.count = static_cast<int>(
-          std::bit_floor(static_cast<unsigned>(std::min(std::max(vector->lanes, widest), c.count - run.first))));
-      if (c.number < run.first + run.count) return run;
-      run.first += run.count;
+      group.count = static_cast<int>(
+          std::bit_floor(static_cast<unsigned>(std::min(std::max(vector->lanes, widest), c.count - group.first))));
+      if (c.number < group.first + group.count) return group;
+      group.first += group.count;
     }
   }
   return {};
@@ -284,51 +285,51 @@ Values::Run Values::run(UOp access, int widest) {
 
 bool Values::use_address(UOp access, int lane) {
   bool all = true;
-  for (const ir::Term& t : offset_of(access).terms)
+  for (const ir::LinearTerm& t : offset_of(access).terms)
     if (t.atom->op != Op::Range) all &= use(t.atom, lane) != kNone;
   return all;
 }
 
 Id Values::address(UOp access, int lane) {
   lane = std::max(lane, 0);
-  const ir::Linear& sum = offset_of(access);
+  const ir::LinearExpr& sum = offset_of(access);
   const Tile* tile = tile_of(access);
   int64_t constant = sum.constant;
   std::vector<Id> parts;
-  Position column, row;  // of a swizzled tile
+  OffsetSum column, row;  // of a swizzled tile
   auto add = [&](Id x, int64_t factor) { parts.push_back(emit_.index(Op::Mul, x, emit_.number(factor))); };
-  for (const ir::Term& t : sum.terms) {
-    const Open* o = t.atom->op == Op::Range ? binding(t.atom) : nullptr;
+  for (const ir::LinearTerm& t : sum.terms) {
+    const OpenRange* o = t.atom->op == Op::Range ? binding(t.atom) : nullptr;
     if (!o) {
       add(value(t.atom, lane), t.factor);
       continue;
     }
     Id from = kNone;  // where the tile begins
     if (tile)
-      for (const Tile::Dim& d : tile->dims)
-        if (d.range == t.atom) from = base(d.range, d.level >= 0 ? d.level : kPoint);
-    if (tile && tile->staged && tile->staged->panel && t.atom == tile->dims.back().range) {
+      for (const Tile::TileDim& d : tile->dims)
+        if (d.range == t.atom) from = base(d.range, d.level >= 0 ? d.level : kTask);
+    if (tile && tile->tile_copy && tile->tile_copy->panel && t.atom == tile->dims.back().range) {
       const Id behind = from == o->base ? emit_.number(0)
                         : from == kNone ? o->base
                                         : emit_.index(Op::Sub, o->base, from);
-      add_panels(*tile, *o, behind, offset(*o, lane), parts, constant);
+      add_panel_offset(*tile, *o, behind, offset(*o, lane), parts, constant);
       continue;
     }
-    Position* swizzled = !tile || !tile->period                 ? nullptr
-                         : t.atom == tile->dims.back().range    ? &column
-                         : t.atom == tile->dims.end()[-2].range ? &row
-                                                                : nullptr;
+    OffsetSum* swizzled = !tile || !tile->swizzle_period         ? nullptr
+                          : t.atom == tile->dims.back().range    ? &column
+                          : t.atom == tile->dims.end()[-2].range ? &row
+                                                                 : nullptr;
     const auto behind = [&](Id x) {
       if (swizzled) swizzled->parts.push_back(x);
       if (swizzled != &column) add(x, t.factor);
     };
     if (swizzled) swizzled->constant = offset(*o, lane);
     if (swizzled != &column) constant += t.factor * offset(*o, lane);
-    if (o->behind != kNone) behind(o->behind);
+    if (o->thread_offset != kNone) behind(o->thread_offset);
     if (from != o->base) behind(from == kNone ? o->base : emit_.index(Op::Sub, o->base, from));
   }
-  if (tile && tile->period) parts.push_back(this->swizzled(*tile, column, row, constant));
-  if (tile && tile->slot_size) add(slot(*tile), tile->slot_size);
+  if (tile && tile->swizzle_period) parts.push_back(this->swizzle(*tile, column, row, constant));
+  if (tile && tile->ring_slot_size) add(ring_slot(*tile), tile->ring_slot_size);
   return sum_of(std::move(parts), constant);
 }
 
@@ -350,48 +351,51 @@ Id Values::sum_of(std::vector<Id> parts, int64_t constant) {
 }
 
 /// Which slot of a tile the present block has: they take turns.
-Id Values::slot(const Tile& tile) {
-  const Tile::Dim& d = tile.dims[tile.turns];
+Id Values::ring_slot(const Tile& tile) {
+  const Tile::TileDim& d = tile.dims[tile.ring_dim];
   const int64_t step = schedule_.of(d.range).steps[static_cast<size_t>(d.level)];
-  return emit_.divide(Op::Mod, emit_.divide(Op::IDiv, base(d.range, d.level), emit_.number(step)), emit_.number(2));
+  return emit_.divide_unsigned(Op::Mod, emit_.divide_unsigned(Op::IDiv, base(d.range, d.level), emit_.number(step)),
+                               emit_.number(2));
 }
 
 /// The place in its row of an element of a swizzled tile, less what `constant` receives: whole periods stay where they
 /// are.
-Id Values::swizzled(const Tile& tile, Position column, Position row, int64_t& constant) {
-  const int64_t whole = column.constant / tile.period * tile.period, pieces = tile.period / tile.staged->unit;
+Id Values::swizzle(const Tile& tile, OffsetSum column, OffsetSum row, int64_t& constant) {
+  const int64_t whole = column.constant / tile.swizzle_period * tile.swizzle_period,
+                pieces = tile.swizzle_period / tile.tile_copy->swizzle_unit;
   constant += whole;
-  const Id group = emit_.divide(Op::IDiv, sum_of(std::move(row.parts), row.constant), emit_.number(tile.staged->rows));
-  const Id piece =
-      emit_.index(Op::Mul, emit_.divide(Op::Mod, group, emit_.number(pieces)), emit_.number(tile.staged->unit));
+  const Id group = emit_.divide_unsigned(Op::IDiv, sum_of(std::move(row.parts), row.constant),
+                                         emit_.number(tile.tile_copy->swizzle_rows));
+  const Id piece = emit_.index(Op::Mul, emit_.divide_unsigned(Op::Mod, group, emit_.number(pieces)),
+                               emit_.number(tile.tile_copy->swizzle_unit));
   return emit_.index(Op::Xor, sum_of(std::move(column.parts), column.constant - whole), piece);
 }
 
 /// The place of an element of the last dim in a tile of panels: `behind` is how far its loop's base lies behind where
 /// the tile begins, a multiple of the loop's step.
-void Values::add_panels(const Tile& tile, const Open& open, Id behind, int64_t offset, std::vector<Id>& parts,
-                        int64_t& constant) {
-  const int64_t panel = tile.staged->panel;
+void Values::add_panel_offset(const Tile& tile, const OpenRange& open, Id behind, int64_t offset,
+                              std::vector<Id>& parts, int64_t& constant) {
+  const int64_t panel = tile.tile_copy->panel;
   if (open.step % panel == 0) {
     parts.push_back(emit_.index(Op::Mul, behind, emit_.number(tile.panel_stride / panel)));
     constant += offset / panel * tile.panel_stride + offset % panel;
     return;
   }
   const Id size = emit_.number(panel);
-  parts.push_back(emit_.index(Op::Mul, emit_.divide(Op::IDiv, behind, size), emit_.number(tile.panel_stride)));
-  parts.push_back(emit_.divide(Op::Mod, behind, size));
+  parts.push_back(emit_.index(Op::Mul, emit_.divide_unsigned(Op::IDiv, behind, size), emit_.number(tile.panel_stride)));
+  parts.push_back(emit_.divide_unsigned(Op::Mod, behind, size));
   constant += offset;
 }
 
 /// A vector of what each lane is by itself; lanes that are known not to exist are 0.
 Id Values::pack(UOp n) {
   std::vector<Id> parts;
-  const Limit l = limit(n);
+  const LaneLimit l = limit(n);
   const int lanes = this->lanes(n);
   for (int i = 0; i < lanes; ++i)
     parts.push_back(l.known < 0 || i < l.known ? use(n, i) : emit_.constant(n->dtype, ir::Scalar::of(n->dtype, 0)));
   if (std::find(parts.begin(), parts.end(), kNone) != parts.end()) return kNone;
-  return emit_.value({Code::Pack, {n->dtype, lanes}, std::move(parts)});
+  return emit_.value({InstCode::Pack, {n->dtype, lanes}, std::move(parts)});
 }
 
 Id Values::make_check(UOp n, int lane) {
@@ -405,8 +409,8 @@ Id Values::make_check(UOp n, int lane) {
     ok = emit_.alu(Op::Or, truth, {ok, emit_.alu(Op::Not, truth, {emit_.splat(there, type.lanes)})});
   };
   if (const Id there = exists(n, lane); there != kNone) unless(there);
-  if (const Limit l = type.lanes > 1 ? limit(n) : Limit{}; !l.none()) unless(emit_.below(count(l), type.lanes));
-  Inst raise{Code::Raise, {}, {ok}};
+  if (const LaneLimit l = type.lanes > 1 ? limit(n) : LaneLimit{}; !l.none()) unless(emit_.below(count(l), type.lanes));
+  Inst raise{InstCode::Raise, {}, {ok}};
   raise.imm = n->integer();
   emit_.value(std::move(raise));
   return emit_.splat(index, type.lanes);

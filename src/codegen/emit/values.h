@@ -15,11 +15,11 @@
 namespace sinter::codegen {
 
 /// Which part of a value is asked for, when an open range on which it depends is a vector.
-inline constexpr int kWhole =
+inline constexpr int kAllLanes =
     -1;  ///< all lanes, if it differs between them; otherwise the scalar. Numbers from 0 name a lane.
 
 /// How many elements of a range there are from the present base on, where that is less than a whole step.
-struct Limit {
+struct LaneLimit {
   int64_t known = -1;
   Id count = kNone;    ///< known at run time only
   bool whole = false;  ///< the count is one of whole vectors: each of them exists or does not
@@ -27,7 +27,7 @@ struct Limit {
 };
 
 /// Which of the written-out copies of a range is meant; all of them exist, unless the range has lanes.
-struct Copy {
+struct UnrollCopy {
   ir::UOp range;
   int number = 0;
   int count = 1;
@@ -36,8 +36,8 @@ struct Copy {
 class Values {
  public:
   /// `shuffles`: whether the target has vectors whose lanes change places.
-  Values(const Kernel& kernel, const Schedule& schedule, const Statements& statements, Ranges& ranges, Emitter& emit,
-         bool shuffles, const runtime::Target& target)
+  Values(const Kernel& kernel, const LoopSchedule& schedule, const Statements& statements, FreeRanges& ranges,
+         BlockWriter& emit, bool shuffles, const runtime::Target& target)
       : kernel_(kernel),
         schedule_(schedule),
         statements_(statements),
@@ -47,7 +47,7 @@ class Values {
         target_(target) {}
 
   /// Number of the block that a point of the launch covers, beside the numbers of loops.
-  static constexpr int kPoint = -1;
+  static constexpr int kTask = -1;
   /// Blocks of the range begin at `base` in this loop.
   void enter(ir::UOp range, int number, Id base) {
     open_.push_back({range, number, base, kNone, 1, 1, 1, {}, false, false, emit_.scope()});
@@ -55,19 +55,19 @@ class Values {
   /// The range has the value `base`, or, with lanes > 1, base, base + 1, ..., of which only those below the limit
   /// exist. From where the loop begins, `base` is a multiple of `step` away. A loop around it over the same range
   /// counts no more.
-  void bind(ir::UOp range, int number, Id base, int lanes, int64_t step, Limit limit = {}) {
+  void bind(ir::UOp range, int number, Id base, int lanes, int64_t step, LaneLimit limit = {}) {
     open_.push_back(
         {range, number, base, kNone, lanes, 1, step, limit, true, binding(range) != nullptr, emit_.scope()});
   }
-  /// The same for one of `threads` threads that share the loop: it stands `behind` elements from the loop's base, and
-  /// the limit counts from there.
-  void bind_thread(ir::UOp range, int number, Id base, Id behind, int lanes, int threads, Limit limit) {
+  /// The same for one of `threads` threads that share the loop: it stands `thread_offset` elements from the loop's
+  /// base, and the limit counts from there.
+  void bind_thread(ir::UOp range, int number, Id base, Id thread_offset, int lanes, int threads, LaneLimit limit) {
     open_.push_back(
-        {range, number, base, behind, lanes, threads, 1, limit, true, binding(range) != nullptr, emit_.scope()});
+        {range, number, base, thread_offset, lanes, threads, 1, limit, true, binding(range) != nullptr, emit_.scope()});
   }
   void leave() { open_.pop_back(); }
   /// From now on the ranges stand so many vectors behind their base: one register copy.
-  void set_copy(std::vector<Copy> copy) { copy_ = std::move(copy); }
+  void set_copy(std::vector<UnrollCopy> copy) { copy_ = std::move(copy); }
   /// From now on memory is as `statement` sees it.
   void set_statement(const Statement& statement) {
     versions_ = &statement.versions;
@@ -76,7 +76,7 @@ class Values {
   /// Where the loop of a range stands, for all threads; kNone if it is not open.
   Id base(ir::UOp range, int number) const;
 
-  Id value(ir::UOp n, int lane = kWhole);
+  Id value(ir::UOp n, int lane = kAllLanes);
   /// What is known of values from here on is not known outside the innermost open block, until end_assumption().
   void begin_assumption() { assumed_ = emit_.scope(); }
   void end_assumption() { assumed_ = 0; }
@@ -84,16 +84,16 @@ class Values {
   void assume(ir::UOp condition) {
     begin_assumption();
     const Id yes = emit_.constant(DType::Bool, ir::Scalar::of(DType::Bool, 1));
-    emit_.remember(key(condition, kWhole), yes, assumed_);
-    for (ir::UOp part : ir::operands_of(condition, ir::Op::And)) emit_.remember(key(part, kWhole), yes, assumed_);
+    emit_.remember(key(condition, kAllLanes), yes, assumed_);
+    for (ir::UOp part : ir::operands_of(condition, ir::Op::And)) emit_.remember(key(part, kAllLanes), yes, assumed_);
   }
-  /// Of the innermost open assumption: the gate of a load is closed at the present copy, so that its value is what
+  /// Of the innermost open assumption: the predicate of a load is closed at the present copy, so that its value is what
   /// stands in for it.
-  void close_gate(ir::UOp load) { emit_.remember(key(load, kWhole), value(other_of(load)), emit_.scope()); }
+  void close_predicate(ir::UOp load) { emit_.remember(key(load, kAllLanes), value(other_of(load)), emit_.scope()); }
   /// The result of a REDUCE for the present copy.
-  void finish(ir::UOp reduce, Id result) { remember(key(reduce, kWhole), reduce, result); }
+  void set_result(ir::UOp reduce, Id result) { remember(key(reduce, kAllLanes), reduce, result); }
   /// A carried REDUCE is done: its results are read from where its accumulators lie.
-  void finish_in(ir::UOp reduce, ir::UOp home) { homes_[reduce.get()] = home; }
+  void set_home(ir::UOp reduce, ir::UOp home) { homes_[reduce.get()] = home; }
   /// Loads from where `store` goes give v, until something else is stored there.
   void forward(ir::UOp store, Id v);
 
@@ -101,130 +101,130 @@ class Values {
   /// Which register copy of a range is the present one.
   int copy_of(ir::UOp range) const;
   /// Lanes of n that are written out: those of all its register copies.
-  int written_out(ir::UOp n) const;
+  int unrolled_lanes(ir::UOp n) const;
   /// Whether n differs between the lanes of an open range.
   bool varies(ir::UOp n) const { return vector_of(n) != nullptr; }
   int lanes(ir::UOp n) const;
   /// Which of these lanes exist, for the present copy.
-  Limit limit(ir::UOp n);
-  /// Whether a lane of n, or n as a scalar, exists: an instruction, or kNone if it is known to. kWhole: whether any
+  LaneLimit limit(ir::UOp n);
+  /// Whether a lane of n, or n as a scalar, exists: an instruction, or kNone if it is known to. kAllLanes: whether any
   /// may.
   Id exists(ir::UOp n, int lane);
 
   /// An access whose lanes lie side by side (stride 1), at one place (0), at a fixed distance, or anywhere.
-  struct Place {
+  struct LaneLayout {
     bool regular = true;
     int64_t stride = 0;
   };
-  Place place(ir::UOp access);
+  LaneLayout lane_layout(ir::UOp access);
   /// Register copies, a power of two of them, of a range without lanes: where they lie side by side in memory, and
   /// lanes do not. The present copy is one of them; count 1: it lies alone. They are no more than there are lanes, or
   /// `widest`.
-  struct Run {
+  struct TransposeGroup {
     size_t range = 0;  ///< its place among the copies
     int first = 0;
     int count = 1;
   };
-  Run run(ir::UOp access, int widest = 1);
+  TransposeGroup transpose_group(ir::UOp access, int widest = 1);
   /// Whether the lanes of a run's copies are one piece of memory: each lane's row ends where that of the next one
   /// begins.
-  bool is_piece(ir::UOp access, const Run& run) {
-    return shuffles_ && run.count > 1 && place(access).stride == run.count;
+  bool is_dense(ir::UOp access, const TransposeGroup& group) {
+    return shuffles_ && group.count > 1 && lane_layout(access).stride == group.count;
   }
-  int copy_of(const Run& run) const { return copy_[run.range].number; }
+  int copy_of(const TransposeGroup& group) const { return copy_[group.range].number; }
   /// Calls `body` with each copy of the run as the present one.
   template <class Body>
-  void for_each(const Run& run, Body body) {
-    const int present = copy_[run.range].number;
-    for (int i = 0; i < run.count; ++i) {
-      copy_[run.range].number = run.first + i;
+  void for_each(const TransposeGroup& group, Body body) {
+    const int present = copy_[group.range].number;
+    for (int i = 0; i < group.count; ++i) {
+      copy_[group.range].number = group.first + i;
       body();
     }
-    copy_[run.range].number = present;
+    copy_[group.range].number = present;
   }
-  /// The offset of the element that a lane accesses; kWhole: that of the first lane.
+  /// The offset of the element that a lane accesses; kAllLanes: that of the first lane.
   Id address(ir::UOp access, int lane);
   /// Of the present copy and what n depends on: distinguishes register copies.
-  uint64_t copies(ir::UOp n);
+  uint64_t copy_key(ir::UOp n);
   /// How many of the elements of a piece of memory exist from element `from` on, where each lane stands for `stride` of
   /// them, the last lane for `last`; kNone: a whole vector of `lanes` does.
-  Id left_of(Limit limit, int lanes, int64_t stride, int64_t last, int64_t from);
+  Id remaining_elements(LaneLimit limit, int lanes, int64_t stride, int64_t last, int64_t from);
   /// The count that a limit is, as an instruction.
-  Id count(Limit limit) { return limit.known >= 0 ? emit_.number(limit.known) : limit.count; }
+  Id count(LaneLimit limit) { return limit.known >= 0 ? emit_.number(limit.known) : limit.count; }
 
  private:
-  struct Open {
+  struct OpenRange {
     ir::UOp range;
     int number;
     Id base;
-    Id behind;  ///< how far this thread stands behind the base; kNone: not at all
+    Id thread_offset;  ///< how far this thread stands behind the base; kNone: not at all
     int lanes;
     int threads;   ///< copies lie so many vectors apart
     int64_t step;  ///< of the loop
-    Limit limit;
+    LaneLimit limit;
     bool bound;    ///< the innermost loop of its range: gives it a value
-    bool again;    ///< further out the range has a value already
+    bool rebinds;  ///< further out the range has a value already
     size_t scope;  ///< in which it was opened
   };
-  const Open* binding(ir::UOp range) const;
-  bool counts(const Open& open, ir::UOp n) const;
+  const OpenRange* binding(ir::UOp range) const;
+  bool gives_value(const OpenRange& open, ir::UOp n) const;
   /// Of an element along one dim of a tile: a sum.
-  struct Position {
+  struct OffsetSum {
     std::vector<Id> parts = {};
     int64_t constant = 0;
   };
   Id sum_of(std::vector<Id> parts, int64_t constant);
-  Id slot(const Tile& tile);
-  Id swizzled(const Tile& tile, Position column, Position row, int64_t& constant);
-  void add_panels(const Tile& tile, const Open& open, Id behind, int64_t offset, std::vector<Id>& parts,
-                  int64_t& constant);
-  const Open* vector_of(ir::UOp n) const;
+  Id ring_slot(const Tile& tile);
+  Id swizzle(const Tile& tile, OffsetSum column, OffsetSum row, int64_t& constant);
+  void add_panel_offset(const Tile& tile, const OpenRange& open, Id behind, int64_t offset, std::vector<Id>& parts,
+                        int64_t& constant);
+  const OpenRange* vector_of(ir::UOp n) const;
   const Tile* tile_of(ir::UOp access) const;
-  int64_t offset(const Open& open, int lane) const;
-  Id first(const Open& open) const;
+  int64_t offset(const OpenRange& open, int lane) const;
+  Id first(const OpenRange& open) const;
   MemoKey key(ir::UOp n, int lane);
-  uint64_t inner_loops(ir::UOp n) const;
-  uint64_t versions(ir::UOp n);
+  uint64_t loop_key(ir::UOp n) const;
+  uint64_t version_key(ir::UOp n);
   void remember(const MemoKey& key, ir::UOp n, Id id);
   Id use(ir::UOp n, int lane);
   Id make(ir::UOp n, int lane);
   Id make_range(ir::UOp n, int lane);
   Id make_load(ir::UOp n, int lane);
-  Id make_rows(ir::UOp n, const Run& run);
-  Id make_piece(ir::UOp n, const Run& run);
+  Id make_rows(ir::UOp n, const TransposeGroup& group);
+  Id make_dense(ir::UOp n, const TransposeGroup& group);
   Id make_strided(ir::UOp n, int64_t stride);
-  bool is_strided(ir::UOp n, const Place& place);
-  std::vector<Id> load_piece(ir::UOp n, int64_t stride, int64_t last);
-  bool is_fixed(ir::UOp load) const;
+  bool is_strided(ir::UOp n, const LaneLayout& place);
+  std::vector<Id> load_dense(ir::UOp n, int64_t stride, int64_t last);
+  bool is_read_only(ir::UOp load) const;
   Id emit_load(Inst inst, ir::UOp n);
-  bool has_mask(ir::UOp load);
+  bool has_masked_load(ir::UOp load);
   bool is_gathered(ir::UOp n);
   Id make_gathered(ir::UOp n);
-  Id open_lanes(ir::UOp n, Id open, Id missing);
-  Id masked(Inst inst, ir::UOp n, Id open, Id missing, Id offsets = kNone);
+  Id lane_mask(ir::UOp n, Id open, Id in_range);
+  Id emit_masked_load(Inst inst, ir::UOp n, Id open, Id in_range, Id offsets = kNone);
   void prefetch(const Inst& load, ir::UOp n, int64_t ahead);
   Id make_check(ir::UOp n, int lane);
   Id make_alu(ir::UOp n, int lane);
   Id pack(ir::UOp n);
   bool use_address(ir::UOp access, int lane);
-  const ir::Linear& offset_of(ir::UOp access);
-  Type type_of(ir::UOp n, int lane) { return {n->dtype, lane == kWhole && varies(n) ? lanes(n) : 1}; }
+  const ir::LinearExpr& offset_of(ir::UOp access);
+  Type type_of(ir::UOp n, int lane) { return {n->dtype, lane == kAllLanes && varies(n) ? lanes(n) : 1}; }
 
   const Kernel& kernel_;
-  const Schedule& schedule_;
+  const LoopSchedule& schedule_;
   const Statements& statements_;
-  Ranges& ranges_;
-  Emitter& emit_;
+  FreeRanges& ranges_;
+  BlockWriter& emit_;
   const bool shuffles_;
   const runtime::Target& target_;
-  std::vector<Open> open_;
-  std::vector<Copy> copy_;
+  std::vector<OpenRange> open_;
+  std::vector<UnrollCopy> copy_;
   size_t assumed_ = 0;  ///< the scope of an assumption; 0: there is none
   const std::vector<int>* versions_ = nullptr;
   const std::vector<ir::UOp>* prefetches_ = nullptr;
   std::vector<std::pair<ir::UOp, int>> missing_;
-  std::unordered_map<ir::Node*, ir::Linear> offsets_;
-  std::unordered_map<ir::Node*, uint64_t> rewritten_;
+  std::unordered_map<ir::Node*, ir::LinearExpr> offsets_;
+  std::unordered_map<ir::Node*, uint64_t> read_write_masks_;
   std::unordered_map<ir::Node*, ir::UOp> homes_;
 };
 

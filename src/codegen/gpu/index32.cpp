@@ -13,14 +13,14 @@ namespace {
 
 using ir::Op;
 
-constexpr Bounds kInt32{std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
-constexpr Bounds kUInt32{0, std::numeric_limits<uint32_t>::max()};
+constexpr IntegerBounds kInt32{std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
+constexpr IntegerBounds kUInt32{0, std::numeric_limits<uint32_t>::max()};
 
-class Narrower {
+class IndexNarrower {
  public:
-  Narrower(const Instructions& code, int64_t points, std::span<const Var> vars)
+  IndexNarrower(const Instructions& code, int64_t max_blocks, std::span<const Var> vars)
       : code_(code),
-        points_(points),
+        max_blocks_(max_blocks),
         vars_(vars),
         bounds_(code.insts.size()),
         narrow_(code.insts.size()),
@@ -28,7 +28,7 @@ class Narrower {
         out_(code) {}
 
   Instructions run() {
-    visit(0, [&](Id id) { decide(id); });
+    visit(0, [&](Id id) { choose_width(id); });
     visit(0, [&](Id id) { adapt(id); });
     for (size_t b = 0; b < code_.blocks.size(); ++b) place(b);
     return std::move(out_);
@@ -45,7 +45,7 @@ class Narrower {
   }
 
   // ---- bounds
-  Bounds of(Id id) const { return bounds_[static_cast<size_t>(id)]; }
+  IntegerBounds of(Id id) const { return bounds_[static_cast<size_t>(id)]; }
 
   // ---- widths
   /// Whether a value may be wanted in either width.
@@ -60,19 +60,19 @@ class Narrower {
     return code_[id].type.dtype == DType::U64 ? Type{DType::U32, 1} : Type{DType::Index, 1, true};
   }
 
-  void decide(Id id) {
+  void choose_width(Id id) {
     const Inst& n = code_[id];
-    bounds_[static_cast<size_t>(id)] = bounds_of(n, code_, bounds_, points_, vars_);
+    bounds_[static_cast<size_t>(id)] = bounds_of(n, code_, bounds_, max_blocks_, vars_);
     narrow_[static_cast<size_t>(id)] = elastic(id) && fits(id) && can_be_narrow(n);
   }
   bool can_be_narrow(const Inst& n) const {
     switch (n.code) {
-      case Code::Const:
-      case Code::Thread: return true;
-      case Code::Loop:  // its variable goes on to the first value that is not below the end
-        return code_[n.src[0]].code == Code::Begin ||
+      case InstCode::Const:
+      case InstCode::Thread: return true;
+      case InstCode::Loop:  // its variable goes on to the first value that is not below the end
+        return code_[n.src[0]].code == InstCode::Begin ||
                (sources_fit(n) && sum(of(n.src[1]), {n.imm, n.imm}).within(kInt32));
-      case Code::Alu:
+      case InstCode::Alu:
         if (n.op == Op::Cast) return true;
         return (n.type.dtype == DType::Index || n.op == Op::IDiv || n.op == Op::Mod) && sources_fit(n);
       default: return false;
@@ -84,23 +84,23 @@ class Narrower {
     if (!elastic(n.src[i])) return true;
     bool narrow = false;
     switch (n.code) {
-      case Code::Load:
-      case Code::Store:
-      case Code::Prefetch:  // an address
+      case InstCode::Load:
+      case InstCode::Store:
+      case InstCode::Prefetch:  // an address
         if (i == 0) return true;
         break;
-      case Code::Result:
-      case Code::Shuffle:  // a cell, a lane
+      case InstCode::AccumulatorRead:
+      case InstCode::Shuffle:  // a cell, a lane
         if (i == 1) return true;
         break;
-      case Code::Assign:
+      case InstCode::AccumulatorWrite:
         if (i == 2) return true;
         break;
-      case Code::Loop:
-        if (code_[n.src[i]].code == Code::Begin || code_[n.src[i]].code == Code::End) return true;
+      case InstCode::Loop:
+        if (code_[n.src[i]].code == InstCode::Begin || code_[n.src[i]].code == InstCode::End) return true;
         narrow = is_narrow(id);
         break;
-      case Code::Alu:
+      case InstCode::Alu:
         if (n.op == Op::Cast) return true;
         narrow = elastic(id) ? is_narrow(id)
                              : code_[n.src[i]].type.dtype == DType::Index && sources_fit(n);  // else a comparison
@@ -120,7 +120,7 @@ class Narrower {
   Id converted(Id id) {
     Id& other = other_[static_cast<size_t>(id)];
     if (other != kNone) return other;
-    Inst made = code_[id].code == Code::Const ? code_[id] : Inst{Code::Alu, {}, {id}, Op::Cast};
+    Inst made = code_[id].code == InstCode::Const ? code_[id] : Inst{InstCode::Alu, {}, {id}, Op::Cast};
     made.type = type(id, !is_narrow(id));
     other = static_cast<Id>(out_.insts.size());
     out_.insts.push_back(std::move(made));
@@ -132,7 +132,7 @@ class Narrower {
     auto other = [&](Id id) { return other_[static_cast<size_t>(id)]; };
     for (size_t at = 0; at < placed.size(); ++at)
       if (const Id id = placed[at]; id < static_cast<Id>(other_.size()) && other(id) != kNone) {
-        if (code_[id].code == Code::Loop) {
+        if (code_[id].code == InstCode::Loop) {
           std::vector<Id>& body = out_.blocks[static_cast<size_t>(code_[id].block)];
           body.insert(body.begin(), other(id));
         } else {
@@ -142,9 +142,9 @@ class Narrower {
   }
 
   const Instructions& code_;
-  const int64_t points_;
+  const int64_t max_blocks_;
   const std::span<const Var> vars_;
-  std::vector<Bounds> bounds_;
+  std::vector<IntegerBounds> bounds_;
   std::vector<bool> narrow_;
   std::vector<Id> other_;
   Instructions out_;
@@ -152,8 +152,8 @@ class Narrower {
 
 }  // namespace
 
-Instructions narrow(const Instructions& code, int64_t points, std::span<const Var> vars) {
-  return Narrower(code, points, vars).run();
+Instructions narrow_indices(const Instructions& code, int64_t max_blocks, std::span<const Var> vars) {
+  return IndexNarrower(code, max_blocks, vars).run();
 }
 
 }  // namespace sinter::codegen

@@ -9,10 +9,10 @@
 
 namespace sinter::codegen {
 
-/// In: scalar instructions, Index and U64 of 64 bits. `points`: the most that a launch has; `vars`: those that Var
+/// In: scalar instructions, Index and U64 of 64 bits. `max_blocks`: the most that a launch has; `vars`: those that Var
 /// instructions name. Out: the same values. What provably fits 32 bits, and is computed from numbers that do, is
 /// narrow: Index as Type::narrow says, a quotient or remainder of U64 as U32. Casts stand behind the values that are
 /// wanted both ways. What memory or an accumulator holds keeps its 64 bits.
-Instructions narrow(const Instructions& code, int64_t points, std::span<const Var> vars);
+Instructions narrow_indices(const Instructions& code, int64_t max_blocks, std::span<const Var> vars);
 
 }  // namespace sinter::codegen

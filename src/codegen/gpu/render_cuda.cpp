@@ -9,35 +9,35 @@ namespace sinter::codegen {
 namespace {
 
 constexpr int64_t kStaticShared = 48 << 10;  ///< bytes that a kernel may declare; more are asked for at the launch
-constexpr int64_t kLine = 16;                ///< alignment of tiles, for the widest access
+constexpr int64_t kTileAlignment = 16;       ///< alignment of tiles, for the widest access
 
-int64_t bytes_of(const Slot& s) {
-  return (s.tile * static_cast<int64_t>(size_of(s.dtype)) + kLine - 1) / kLine * kLine;
+int64_t bytes_of(const MemorySlot& s) {
+  return (s.tile * static_cast<int64_t>(size_of(s.dtype)) + kTileAlignment - 1) / kTileAlignment * kTileAlignment;
 }
 bool is_shared(const Instructions& code, size_t slot) {
   return slot >= static_cast<size_t>(code.params) && code.slots[slot].offset < 0;
 }
 /// Bytes of shared memory beyond what a kernel may declare; 0 if it declares all.
-int64_t asked_shared(const Instructions& code) {
+int64_t dynamic_shared_bytes(const Instructions& code) {
   int64_t all = 0;
   for (size_t s = 0; s < code.slots.size(); ++s)
     if (is_shared(code, s)) all += bytes_of(code.slots[s]);
   return all > kStaticShared ? all : 0;
 }
 
-class Cuda final : public CStyle {
+class CudaRenderer final : public CStyleRenderer {
  public:
-  Cuda(const Instructions& code, const runtime::Target& target, bool scratch)
-      : CStyle(code, target), scratch_(scratch) {}
+  CudaRenderer(const Instructions& code, const runtime::Target& target, bool scratch)
+      : CStyleRenderer(code, target), scratch_(scratch) {}
 
  protected:
   std::string parameters() override {
     std::string list = spell_.type({DType::U32, 1}) + "* error";
     for (size_t slot = 0; slot < static_cast<size_t>(code_.params); ++slot) {
-      const Slot& s = code_.slots[slot];
+      const MemorySlot& s = code_.slots[slot];
       const std::string type = s.dtype == DType::Void ? "void" : spell_.type({s.dtype, 1});
-      list +=
-          fmt::format(", {}{}*{} p{}", s.written ? "" : "const ", type, exchanged(slot) ? "" : " __restrict__", slot);
+      list += fmt::format(", {}{}*{} p{}", s.written ? "" : "const ", type, is_exchanged(slot) ? "" : " __restrict__",
+                          slot);
     }
     if (scratch_) list += ", char* scratch";
     for (size_t i = 0; i < static_cast<size_t>(code_.vars) + code_.args.size(); ++i)
@@ -46,11 +46,11 @@ class Cuda final : public CStyle {
   }
 
   void begin() override {
-    const bool asked = asked_shared(code_) > 0;
-    if (asked) line(fmt::format("extern __shared__ __align__({}) char shared[];", kLine));
+    const bool asked = dynamic_shared_bytes(code_) > 0;
+    if (asked) line(fmt::format("extern __shared__ __align__({}) char shared[];", kTileAlignment));
     int64_t at = 0;
     for (size_t slot = static_cast<size_t>(code_.params); slot < code_.slots.size(); ++slot) {
-      const Slot& s = code_.slots[slot];
+      const MemorySlot& s = code_.slots[slot];
       if (s.dtype == DType::Void) continue;
       const std::string type = spell_.type({s.dtype, 1});
       if (!is_shared(code_, slot)) {
@@ -61,7 +61,7 @@ class Cuda final : public CStyle {
         line(fmt::format("{0}* p{1} = ({0}*)(shared + {2});", type, slot, at));
         at += bytes_of(s);
       } else {
-        line(fmt::format("__shared__ __align__({}) {} p{}[{}];", kLine, type, slot, s.tile));
+        line(fmt::format("__shared__ __align__({}) {} p{}[{}];", kTileAlignment, type, slot, s.tile));
       }
     }
   }
@@ -69,7 +69,7 @@ class Cuda final : public CStyle {
   std::string number_argument(int64_t i) const override { return fmt::format("a{}", i); }
   std::string raise(uint32_t bits) override { return fmt::format("atomicOr(error, {}u);", bits); }
   /// A block runs one point: that of its number.
-  void points(Id loop) override {
+  void task_loop(Id loop) override {
     note(loop);
     line("{");
     line(fmt::format("  const {} {} = blockIdx.x;", spell_.type(code_[loop].type), text(loop)));
@@ -86,23 +86,23 @@ class Cuda final : public CStyle {
   std::string barrier() override { return "__syncthreads();"; }
   /// NVRTC 13.0 unrolls some loops, whose number of turns it does not know, three times without the turns that are left
   /// over (min(39 - 8 * i, 8) * 13 turns with an i that a loop counts in 32 bits). It is never asked for three.
-  std::string unrolling(const Inst& loop) const override {
-    if (code_[loop.src[1]].code == Code::Const) return "";
+  std::string unroll_pragma(const Inst& loop) const override {
+    if (code_[loop.src[1]].code == InstCode::Const) return "";
     return has_loop(loop.block) ? "#pragma unroll 1" : "#pragma unroll 4";
   }
 
  private:
   /// Whether threads may read there what others have stored: the compiler must not carry it over a barrier, as it would
   /// if it knew that nothing else stores there.
-  bool exchanged(size_t slot) const {
+  bool is_exchanged(size_t slot) const {
     auto has = [&](auto what) { return std::any_of(code_.insts.begin(), code_.insts.end(), what); };
-    return code_.slots[slot].written && has([](const Inst& n) { return n.code == Code::Barrier; }) &&
-           has([&](const Inst& n) { return n.code == Code::Load && n.imm == static_cast<int64_t>(slot); });
+    return code_.slots[slot].written && has([](const Inst& n) { return n.code == InstCode::Barrier; }) &&
+           has([&](const Inst& n) { return n.code == InstCode::Load && n.imm == static_cast<int64_t>(slot); });
   }
   bool has_loop(int b) const {
     const std::vector<Id>& ids = code_.blocks[static_cast<size_t>(b)];
     return std::any_of(ids.begin(), ids.end(), [&](Id id) {
-      return code_[id].code == Code::Loop || (code_[id].code == Code::If && has_loop(code_[id].block));
+      return code_[id].code == InstCode::Loop || (code_[id].code == InstCode::If && has_loop(code_[id].block));
     });
   }
   bool scratch_;
@@ -115,20 +115,20 @@ std::string function(const std::string& name, const KernelText& text, int thread
 
 }  // namespace
 
-runtime::KernelSource render_cuda(const Instructions& code, const Instructions* finish, const std::string& hint,
-                                  const runtime::Target& target) {
-  const int64_t scratch = std::max(code.scratch, finish ? finish->scratch : 0);
-  const KernelText main = Cuda(code, target, scratch > 0).run();
-  const KernelText last = finish ? Cuda(*finish, target, scratch > 0).run() : KernelText{};
+runtime::KernelSource render_cuda(const Instructions& code, const Instructions* epilogue_kernel,
+                                  const std::string& hint, const runtime::Target& target) {
+  const int64_t scratch = std::max(code.scratch, epilogue_kernel ? epilogue_kernel->scratch : 0);
+  const KernelText main = CudaRenderer(code, target, scratch > 0).run();
+  const KernelText last = epilogue_kernel ? CudaRenderer(*epilogue_kernel, target, scratch > 0).run() : KernelText{};
   runtime::KernelSource source;
   source.name = kernel_name(hint, main, last);
   source.text = main.declarations + last.declarations + function(source.name, main, code.threads);
-  if (finish) source.text += function(source.name + "_finish", last, finish->threads);
-  source.has_finish = finish != nullptr;
+  if (epilogue_kernel) source.text += function(source.name + "_finish", last, epilogue_kernel->threads);
+  source.has_epilogue = epilogue_kernel != nullptr;
   source.scratch = scratch;
   source.threads = code.threads;
-  source.finish_threads = finish ? finish->threads : 0;
-  source.shared = std::max(asked_shared(code), finish ? asked_shared(*finish) : 0);
+  source.epilogue_threads = epilogue_kernel ? epilogue_kernel->threads : 0;
+  source.shared = std::max(dynamic_shared_bytes(code), epilogue_kernel ? dynamic_shared_bytes(*epilogue_kernel) : 0);
   return source;
 }
 

@@ -34,9 +34,9 @@ class Alignment {
   }
 
   int64_t find(const Inst& n) {
-    if (n.code == Code::Const) return of_number(n.number.as_int());
-    if (n.code == Code::Loop) return std::min(of(n.src[0]), of_number(n.imm));
-    if (n.code != Code::Alu) return 1;
+    if (n.code == InstCode::Const) return of_number(n.number.as_int());
+    if (n.code == InstCode::Loop) return std::min(of(n.src[0]), of_number(n.imm));
+    if (n.code != InstCode::Alu) return 1;
     switch (n.op) {
       case Op::Add:
       case Op::Sub:
@@ -54,9 +54,9 @@ class Alignment {
   std::vector<int64_t> known_;
 };
 
-class Scalariser {
+class Scalarizer {
  public:
-  explicit Scalariser(const Instructions& code) : code_(code), alignment_(code), lanes_(code.insts.size()) {
+  explicit Scalarizer(const Instructions& code) : code_(code), alignment_(code), lanes_(code.insts.size()) {
     out_.slots = code.slots;
     out_.args = code.args;
     out_.vars = code.vars;
@@ -71,7 +71,7 @@ class Scalariser {
   }
 
  private:
-  using Lanes = std::vector<Id>;
+  using LaneIds = std::vector<Id>;
 
   Id add(Inst inst) {
     out_.insts.push_back(std::move(inst));
@@ -87,17 +87,17 @@ class Scalariser {
     open_ = before;
     return made;
   }
-  const Lanes& of(Id id) const { return lanes_[static_cast<size_t>(id)]; }
+  const LaneIds& of(Id id) const { return lanes_[static_cast<size_t>(id)]; }
   /// A lane of a source, which may be the same for all.
   Id lane(Id id, size_t l) const { return of(id).size() == 1 ? of(id)[0] : of(id)[l]; }
 
   Id index(int64_t v) {
-    Inst n{Code::Const, {DType::Index, 1}, {}};
+    Inst n{InstCode::Const, {DType::Index, 1}, {}};
     n.number = ir::Scalar::of(DType::Index, v);
     return add(std::move(n));
   }
-  Id alu(Op op, DType type, std::vector<Id> src) { return add({Code::Alu, {type, 1}, std::move(src), op}); }
-  Id behind(Id address, int64_t by) { return by ? alu(Op::Add, DType::Index, {address, index(by)}) : address; }
+  Id alu(Op op, DType type, std::vector<Id> src) { return add({InstCode::Alu, {type, 1}, std::move(src), op}); }
+  Id address_plus(Id address, int64_t by) { return by ? alu(Op::Add, DType::Index, {address, index(by)}) : address; }
   Id exists(Id count, int64_t lane) { return alu(Op::Lt, DType::Bool, {index(lane), count}); }
 
   /// Elements of one access.
@@ -108,20 +108,20 @@ class Scalariser {
 
   void instruction(Id id) {
     const Inst& n = code_[id];
-    Lanes& out = lanes_[static_cast<size_t>(id)];
+    LaneIds& out = lanes_[static_cast<size_t>(id)];
     const auto count = static_cast<size_t>(n.type.lanes);
     switch (n.code) {
-      case Code::Splat: out = of(n.src[0]); return;
-      case Code::Pack:
+      case InstCode::Splat: out = of(n.src[0]); return;
+      case InstCode::Pack:
         for (Id s : n.src)
           for (int l = 0; l < code_[s].type.lanes; ++l) out.push_back(lane(s, static_cast<size_t>(l)));
         return;
-      case Code::Interleave: {
+      case InstCode::Interleave: {
         const size_t block = static_cast<size_t>(std::abs(n.imm)), odd = n.imm < 0 ? block : 0;
         for (size_t l = 0; l < count; ++l) out.push_back(lane(n.src[l / block % 2], l / block % 2 * -block + l + odd));
         return;
       }
-      case Code::Transpose: {
+      case InstCode::Transpose: {
         const auto columns = static_cast<size_t>(n.imm), rows = n.src.size() * count / columns;
         for (size_t l = 0; l < count; ++l) {
           const size_t i = static_cast<size_t>(n.number.as_int()) * count + l, from = i % rows * columns + i / rows;
@@ -129,20 +129,20 @@ class Scalariser {
         }
         return;
       }
-      case Code::Part:
+      case InstCode::Part:
         for (size_t l = 0; l < count; ++l) out.push_back(lane(n.src[0], static_cast<size_t>(n.imm) + l));
         return;
-      case Code::Iota:
+      case InstCode::Iota:
         for (size_t l = 0; l < count; ++l) out.push_back(index(static_cast<int64_t>(l)));
         return;
-      case Code::Below:
+      case InstCode::Below:
         for (size_t l = 0; l < count; ++l) out.push_back(exists(of(n.src[0])[0], static_cast<int64_t>(l)));
         return;
-      case Code::Load: return load(n, out);
-      case Code::Stream:
-      case Code::Store: return store(n);
-      case Code::Loop:
-      case Code::If: return nest(n, out);
+      case InstCode::Load: return load(n, out);
+      case InstCode::Stream:
+      case InstCode::Store: return store(n);
+      case InstCode::Loop:
+      case InstCode::If: return nest(n, out);
       default: break;
     }
     for (size_t l = 0; l < count; ++l) {
@@ -151,7 +151,7 @@ class Scalariser {
       for (size_t s = 0; s < n.src.size(); ++s) one.src[s] = lane(n.src[s], l);
       out.push_back(add(std::move(one)));
     }
-    if (n.code != Code::Assign) return;
+    if (n.code != InstCode::AccumulatorWrite) return;
     // One per lane of the accumulator, of which its own type says nothing.
     for (size_t l = 1; l < of(n.src[0]).size(); ++l) {
       Inst one = n;
@@ -160,7 +160,7 @@ class Scalariser {
     }
   }
 
-  void nest(const Inst& n, Lanes& out) {
+  void nest(const Inst& n, LaneIds& out) {
     Inst made = n;
     for (Id& s : made.src) s = of(s)[0];
     out_.insts.push_back(std::move(made));
@@ -171,22 +171,22 @@ class Scalariser {
     out_.blocks[open_].push_back(at);
   }
 
-  void load(const Inst& n, Lanes& out) {
+  void load(const Inst& n, LaneIds& out) {
     const Type type = n.type;
-    const bool gated = n.src.size() > 2, counted = n.src.size() % 2 == 0;
+    const bool predicated = n.src.size() > 2, counted = n.src.size() % 2 == 0;
     const Id address = of(n.src[0])[0];
     if (counted || type.lanes == 1) {
       for (int l = 0; l < type.lanes; ++l) {
-        Inst one{Code::Load, {type.dtype, 1}, {behind(address, l)}};
+        Inst one{InstCode::Load, {type.dtype, 1}, {address_plus(address, l)}};
         one.imm = n.imm;
-        Id open = gated ? of(n.src[1])[0] : kNone;
+        Id open = predicated ? of(n.src[1])[0] : kNone;
         if (counted) {
           const Id there = exists(of(n.src.back())[0], l);
           open = open == kNone ? there : alu(Op::And, DType::Bool, {open, there});
         }
         if (open != kNone) {
           one.src.push_back(open);
-          one.src.push_back(gated ? lane(n.src[2], static_cast<size_t>(l)) : zero(type.dtype));
+          one.src.push_back(predicated ? lane(n.src[2], static_cast<size_t>(l)) : zero(type.dtype));
         }
         out.push_back(add(std::move(one)));
       }
@@ -194,12 +194,12 @@ class Scalariser {
     }
     const int64_t width = this->width(n, type);
     for (int64_t at = 0; at < type.lanes; at += width) {
-      Inst some{Code::Load, {type.dtype, static_cast<int>(width)}, {behind(address, at)}};
+      Inst some{InstCode::Load, {type.dtype, static_cast<int>(width)}, {address_plus(address, at)}};
       some.imm = n.imm;
-      if (gated) some.src.insert(some.src.end(), {of(n.src[1])[0], packed(n.src[2], at, width)});
+      if (predicated) some.src.insert(some.src.end(), {of(n.src[1])[0], packed(n.src[2], at, width)});
       const Id vector = add(std::move(some));
       for (int64_t l = 0; l < width; ++l) {
-        Inst part{Code::Part, {type.dtype, 1}, {vector}};
+        Inst part{InstCode::Part, {type.dtype, 1}, {vector}};
         part.imm = l;
         out.push_back(width == 1 ? vector : add(std::move(part)));
       }
@@ -207,12 +207,12 @@ class Scalariser {
   }
   /// Lanes of a value as the vector that an access takes.
   Id packed(Id value, int64_t from, int64_t width) {
-    Inst vector{Code::Pack, {code_[value].type.dtype, static_cast<int>(width)}, {}};
+    Inst vector{InstCode::Pack, {code_[value].type.dtype, static_cast<int>(width)}, {}};
     for (int64_t l = 0; l < width; ++l) vector.src.push_back(lane(value, static_cast<size_t>(from + l)));
     return width == 1 ? vector.src[0] : add(std::move(vector));
   }
   Id zero(DType dtype) {
-    Inst n{Code::Const, {dtype, 1}, {}};
+    Inst n{InstCode::Const, {dtype, 1}, {}};
     n.number = ir::Scalar::of(dtype, 0);
     return add(std::move(n));
   }
@@ -221,18 +221,18 @@ class Scalariser {
     const Type type = code_[n.src[1]].type;
     const Id address = of(n.src[0])[0];
     const bool counted = n.src.size() > 2;
-    const int64_t apart = n.number.as_int(), width = counted || apart ? 1 : this->width(n, type);
+    const int64_t stride = n.number.as_int(), width = counted || stride ? 1 : this->width(n, type);
     for (int64_t at = 0; at < type.lanes; at += width) {
       const size_t before = open_;
       Id only = kNone;
       if (counted) {
-        out_.insts.push_back({Code::If, {}, {exists(of(n.src[2])[0], at)}});
+        out_.insts.push_back({InstCode::If, {}, {exists(of(n.src[2])[0], at)}});
         only = static_cast<Id>(out_.insts.size()) - 1;
         out_[only].block = static_cast<int>(out_.blocks.size());
         open_ = out_.blocks.size();
         out_.blocks.emplace_back();
       }
-      Inst some{Code::Store, {}, {behind(address, apart ? at * apart : at), kNone}};
+      Inst some{InstCode::Store, {}, {address_plus(address, stride ? at * stride : at), kNone}};
       some.imm = n.imm;
       some.src[1] = packed(n.src[1], at, width);
       add(std::move(some));
@@ -243,13 +243,13 @@ class Scalariser {
 
   const Instructions& code_;
   Alignment alignment_;
-  std::vector<Lanes> lanes_;
+  std::vector<LaneIds> lanes_;
   Instructions out_;
   size_t open_ = 0;  ///< the block that instructions go to
 };
 
 }  // namespace
 
-Instructions scalarise(const Instructions& code) { return Scalariser(code).run(); }
+Instructions scalarize(const Instructions& code) { return Scalarizer(code).run(); }
 
 }  // namespace sinter::codegen

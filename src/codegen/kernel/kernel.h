@@ -20,9 +20,10 @@ namespace sinter::codegen {
 ///    index depends on all of them, unless it adds. A REDUCE closes its own ranges. One inner range may belong to
 ///    several stores and be bound by several REDUCEs, also by one in the value of another: x[i, j] is one node in max
 ///    over j, in sum over j of exp(x - max), and in the store over j. The ids of a REDUCE's ranges ascend, above those
-///    of the inner ranges that it depends on unless its Tree is one chain, so no loop ever stands inside itself;
+///    of the inner ranges that it depends on unless its ReductionTree is one chain, so no loop ever stands inside
+///    itself;
 ///  - LOAD and STORE keep one index per dim of their Param (dtype Index), which is an axis of the buffer or several
-///  neighbouring ones; gates
+///  neighbouring ones; predicates
 ///    are bool; what a LOAD reads was written before the launch, or by an earlier STORE of the SINK at the same index,
 ///    or is the Param that the STORE itself overwrites, read at the same element (or through an Add store);
 ///  - stores run in the SINK's order within one point of the outer ranges. A store that lacks an outer range runs at
@@ -39,7 +40,7 @@ struct Kernel {
   int params = 0;           ///< Params have slots 0 .. params-1
   std::vector<Dim> outer;   ///< bounds of the outer ranges by id; symbolic ones hold any value
   /// A second SINK without outer ranges, or null: runs after all points of `sink`.
-  ir::UOp finish = {};
+  ir::UOp epilogue_sink = {};
 };
 
 }  // namespace sinter::codegen

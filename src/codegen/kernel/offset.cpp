@@ -14,9 +14,9 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-/// Quotients and remainders of indices, which legalise() made unsigned, as divisions of indices again, and the way
+/// Quotients and remainders of indices, which legalize() made unsigned, as divisions of indices again, and the way
 /// back.
-class Divisions {
+class DivisionForms {
  public:
   UOp index_form(UOp atom) {
     if (atom->op != Op::Cast || (atom->src[0]->op != Op::IDiv && atom->src[0]->op != Op::Mod)) return atom;
@@ -39,29 +39,31 @@ class Divisions {
   }
 
  private:
-  ir::Intervals intervals_;
+  ir::IntervalAnalysis intervals_;
   std::unordered_map<ir::Node*, UOp> legal_;
 };
 
 /// An axis that was cut into several, which lie in one piece, is one again: no division is left of its parts.
-ir::Linear in_one_piece(const ir::Linear& sum) {
-  if (std::none_of(sum.terms.begin(), sum.terms.end(), [](const ir::Term& t) { return t.atom->op == Op::Cast; }))
+ir::LinearExpr merge_split_axes(const ir::LinearExpr& sum) {
+  if (std::none_of(sum.terms.begin(), sum.terms.end(), [](const ir::LinearTerm& t) { return t.atom->op == Op::Cast; }))
     return sum;
-  Divisions divisions;
-  ir::Linear plain = ir::linear_of(sum.constant), legal = plain;
-  for (const ir::Term& t : sum.terms) plain = ir::plus(plain, ir::linear_of(divisions.index_form(t.atom)), t.factor);
-  const ir::Linear joined = ir::rejoined(plain);
+  DivisionForms divisions;
+  ir::LinearExpr plain = ir::linear_of(sum.constant), legal = plain;
+  for (const ir::LinearTerm& t : sum.terms)
+    plain = ir::plus(plain, ir::linear_of(divisions.index_form(t.atom)), t.factor);
+  const ir::LinearExpr joined = ir::merge_divmod(plain);
   if (joined == plain) return sum;
   legal.constant = joined.constant;
-  for (const ir::Term& t : joined.terms) legal = ir::plus(legal, ir::linear_of(divisions.legal_form(t.atom)), t.factor);
+  for (const ir::LinearTerm& t : joined.terms)
+    legal = ir::plus(legal, ir::linear_of(divisions.legal_form(t.atom)), t.factor);
   return legal;
 }
 
 }  // namespace
 
-ir::Linear offset_of(UOp access) {
+ir::LinearExpr offset_of(UOp access) {
   const Shape& shape = access->src[0]->shape;
-  ir::Linear stride = ir::linear_of(1), sum;
+  ir::LinearExpr stride = ir::linear_of(1), sum;
   for (size_t d = shape.rank(); d-- > 0;) {
     sum = ir::plus(sum, ir::product(ir::linear_of(access->src[1 + d]), stride));
     if (!shape[d].symbolic())
@@ -69,12 +71,12 @@ ir::Linear offset_of(UOp access) {
     else
       stride = ir::product(stride, ir::linear_of(ir::variable(*access->graph, shape[d].var(), DType::Index)));
   }
-  return in_one_piece(sum);
+  return merge_split_axes(sum);
 }
 
-std::optional<int64_t> stride_along(const ir::Linear& offset, UOp range, Ranges& ranges) {
+std::optional<int64_t> stride_along(const ir::LinearExpr& offset, UOp range, FreeRanges& ranges) {
   int64_t stride = 0;
-  for (const ir::Term& t : offset.terms)
+  for (const ir::LinearTerm& t : offset.terms)
     if (t.atom == range)
       stride += t.factor;
     else if (ranges.depends(t.atom, range))

@@ -10,9 +10,9 @@
 namespace sinter::codegen {
 
 /// The row-major offset of the element that a LOAD or STORE touches in its Param, in elements.
-ir::Linear offset_of(ir::UOp access);
+ir::LinearExpr offset_of(ir::UOp access);
 
 /// How far an offset moves when a range goes on by one; nothing where that is no fixed distance.
-std::optional<int64_t> stride_along(const ir::Linear& offset, ir::UOp range, Ranges& ranges);
+std::optional<int64_t> stride_along(const ir::LinearExpr& offset, ir::UOp range, FreeRanges& ranges);
 
 }  // namespace sinter::codegen

@@ -15,7 +15,7 @@ using ir::UOp;
 std::vector<UOp> values_of(UOp reduce) {
   return {reduce->src.begin(), reduce->src.begin() + ir::value_count(reduce->reduction().combine)};
 }
-int64_t most_values(UOp range) { return std::max<int64_t>(ir::Intervals().of(range->src[0]).hi, 1); }
+int64_t max_trip_count(UOp range) { return std::max<int64_t>(ir::IntervalAnalysis().of(range->src[0]).hi, 1); }
 
 std::vector<UOp> ranges_of(UOp reduce) {
   return {reduce->src.begin() + ir::value_count(reduce->reduction().combine), reduce->src.end()};
@@ -28,9 +28,9 @@ UOp result_of(UOp reduce, int result) {
   return ir::reduce_over(attr.combine, values_of(reduce), ranges_of(reduce), attr.tree, result);
 }
 
-size_t Ranges::number(UOp range) { return numbers_.try_emplace(range.get(), numbers_.size()).first->second; }
+size_t FreeRanges::number(UOp range) { return numbers_.try_emplace(range.get(), numbers_.size()).first->second; }
 
-const RangeSet& Ranges::free(UOp n) {
+const RangeSet& FreeRanges::free(UOp n) {
   if (auto it = free_.find(n.get()); it != free_.end()) return it->second;
   auto unknown = [this](UOp u) { return !free_.contains(u.get()); };
   for (UOp u : ir::topological(std::span<const UOp>(&n, 1), unknown)) {

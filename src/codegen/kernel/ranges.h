@@ -54,10 +54,10 @@ class RangeSet {
 inline int range_id(ir::UOp range) { return range->get<ir::RangeAttr>().id; }
 inline ir::AxisKind range_kind(ir::UOp range) { return range->get<ir::RangeAttr>().kind; }
 /// Of its bound, however large the variables are.
-int64_t most_values(ir::UOp range);
+int64_t max_trip_count(ir::UOp range);
 inline bool is_outer(ir::UOp range) { return range_kind(range) == ir::AxisKind::Outer; }
 /// Whether the node has accumulators: a REDUCE, or a SCAN, whose value is there in each turn of its ranges.
-inline bool combines(ir::UOp n) { return n->op == ir::Op::Reduce || n->op == ir::Op::Scan; }
+inline bool has_accumulators(ir::UOp n) { return n->op == ir::Op::Reduce || n->op == ir::Op::Scan; }
 /// The value sources of a REDUCE or SCAN, and the ranges after them.
 std::vector<ir::UOp> values_of(ir::UOp reduce);
 std::vector<ir::UOp> ranges_of(ir::UOp reduce);
@@ -65,7 +65,7 @@ std::vector<ir::UOp> ranges_of(ir::UOp reduce);
 ir::UOp result_of(ir::UOp reduce, int result);
 
 /// Answers for every node of one graph, also for nodes made later.
-class Ranges {
+class FreeRanges {
  public:
   /// The ranges that are free in n.
   const RangeSet& free(ir::UOp n);

@@ -28,9 +28,9 @@ constexpr int64_t kMostValues = 2 * Shape::kMaxElements;
 
 bool power_of_two(int64_t n) { return n > 1 && (n & (n - 1)) == 0; }
 
-class Maker {
+class LoopScheduleBuilder {
  public:
-  explicit Maker(const Kernel& kernel) : kernel_(kernel) {
+  explicit LoopScheduleBuilder(const Kernel& kernel) : kernel_(kernel) {
     std::map<int, UOp> by_id;
     for (UOp n : ir::topological(kernel.sink)) {
       if (n->op != Op::Range) continue;
@@ -45,34 +45,34 @@ class Maker {
                                     : ir::constant(*kernel.graph, DType::Index, bound.value());
         add(range = ir::range(size, static_cast<int>(id), AxisKind::Outer));
       }
-      made_.outer.push_back(range);
+      schedule_.outer.push_back(range);
     }
-    std::sort(made_.axes.begin(), made_.axes.end(),
-              [](const Axis& a, const Axis& b) { return range_id(a.range) < range_id(b.range); });
+    std::sort(schedule_.axes.begin(), schedule_.axes.end(),
+              [](const LoopAxis& a, const LoopAxis& b) { return range_id(a.range) < range_id(b.range); });
   }
 
-  Schedule run(const std::vector<Opt>& opts) {
+  LoopSchedule run(const std::vector<Opt>& opts) {
     for (const Opt& opt : opts) {
-      now_ = to_string(opt);
+      opt_text_ = to_string(opt);
       std::visit([this](const auto& o) { apply(o); }, opt);
     }
-    now_ = to_string(opts);
-    for (Axis& a : made_.axes) finish(a);
-    finish_threads();
-    return std::move(made_);
+    opt_text_ = to_string(opts);
+    for (LoopAxis& a : schedule_.axes) check_axis(a);
+    check_threads();
+    return std::move(schedule_);
   }
 
  private:
   void require(bool ok, const std::string& why) const {
-    if (!ok) refuse(now_, why);
+    if (!ok) refuse(opt_text_, why);
   }
   void add(UOp range) {
     UOp bound = range->src[0];
-    made_.axes.push_back({range, bound->op == Op::Const ? bound->scalar().as_int() : 0, {}});
+    schedule_.axes.push_back({range, bound->op == Op::Const ? bound->scalar().as_int() : 0, {}});
   }
-  Axis& axis(int range) {
-    Axis* found = nullptr;
-    for (Axis& a : made_.axes)
+  LoopAxis& axis(int range) {
+    LoopAxis* found = nullptr;
+    for (LoopAxis& a : schedule_.axes)
       if (range_id(a.range) == range) {
         require(!found, "several ranges of the kernel have that id");
         found = &a;
@@ -82,19 +82,19 @@ class Maker {
   }
 
   void apply(const Lanes& o) {
-    Axis& a = axis(o.range);
+    LoopAxis& a = axis(o.range);
     require(power_of_two(o.count) && o.count <= 256, "a vector has 2, 4, 8, ... 256 elements");
     require(a.lanes == 1, "the range has lanes already");
     a.lanes = o.count;
   }
   void apply(const Unroll& o) {
-    Axis& a = axis(o.range);
+    LoopAxis& a = axis(o.range);
     require(o.count >= 2 && o.count <= 64, "2 to 64 copies are possible");
     require(a.unroll == 1, "the range has its copies already");
     a.unroll = o.count;
   }
   void apply(const Peel& o) {
-    Axis& a = axis(o.range);
+    LoopAxis& a = axis(o.range);
     require(o.first >= 0 && o.last >= 0 && o.first + o.last > 0 && std::max(o.first, o.last) <= kMostPeeled,
             "1 to 8 steps may stand outside at either end");
     require(!a.peeled(), "steps of the range stand outside already");
@@ -102,46 +102,46 @@ class Maker {
     a.last = o.last;
   }
   void apply(const Split& o) {
-    Axis& a = axis(o.range);
+    LoopAxis& a = axis(o.range);
     require(o.step > 0 && o.step <= kMostValues, "a block has 1 to 2^57 values");
     require(a.steps.empty() || a.steps.back() % o.step == 0, "the step does not divide the one above it");
     a.steps.push_back(o.step);
   }
-  void apply(const Block& o) {
-    Axis& a = axis(o.range);
+  void apply(const TaskBlock& o) {
+    LoopAxis& a = axis(o.range);
     require(a.outer(), "a point covers values of outer ranges only");
     require(o.size > 0 && o.size <= kMostValues, "a block has 1 to 2^57 values");
     a.block = o.size;
     blocks_.push_back(o.range);
   }
-  void apply(const Local& o) {
-    Axis& a = axis(o.range);
+  void apply(const ThreadBind& o) {
+    LoopAxis& a = axis(o.range);
     require(a.threads == 1, "the range has its threads already");
     require(o.threads >= 2 && o.threads <= kMostThreads && o.stride >= 1 && o.stride <= kMostThreads,
             "2 to 1024 threads, whose digit has a stride of 1 to 1024, share a range");
     a.threads = o.threads;
     a.thread_stride = o.stride;
   }
-  void apply(const Order& o) {
-    require(made_.order.empty(), "there is an order already");
+  void apply(const LoopOrder& o) {
+    require(schedule_.order.empty(), "there is an order already");
     for (size_t i = 0; i < o.loops.size(); ++i) {
-      const Axis& a = axis(o.loops[i].range);
+      const LoopAxis& a = axis(o.loops[i].range);
       require(o.loops[i].level >= 0 && o.loops[i].level < a.levels(), "a range has no such loop");
       for (size_t k = 0; k < i; ++k)
         require(o.loops[k].range != o.loops[i].range || o.loops[k].level < o.loops[i].level,
                 "loops of one range go from the largest blocks to the smallest");
     }
-    made_.order = o.loops;
+    schedule_.order = o.loops;
   }
-  void apply(const Row& o) {
+  void apply(const Materialize& o) {
     for (int r : o.ranges) require(!axis(r).outer(), "a tile lies along inner ranges");
-    made_.rows.push_back(o);
+    schedule_.materializations.push_back(o);
   }
-  void apply(const Nt& o) {
+  void apply(const NonTemporal& o) {
     require(o.store >= 0 && static_cast<size_t>(o.store) < kernel_.sink->src.size(), "the kernel has no such store");
-    require(std::find(made_.nontemporal.begin(), made_.nontemporal.end(), o) == made_.nontemporal.end(),
+    require(std::find(schedule_.nontemporal.begin(), schedule_.nontemporal.end(), o) == schedule_.nontemporal.end(),
             "the store goes past the caches already");
-    made_.nontemporal.push_back(o);
+    schedule_.nontemporal.push_back(o);
   }
   void apply(const Prefetch& o) {
     const std::vector<UOp> nodes = ir::topological(kernel_.sink);
@@ -156,24 +156,25 @@ class Maker {
     require(!__builtin_mul_overflow(*stride, o.distance, &ahead) && std::abs(ahead) <= kMostValues,
             "that is further than any tensor reaches");
     require(o.loop >= -1, "loops are counted from 0");
-    require(made_.ahead.emplace(load.get(), Schedule::Ahead{ahead, o.loop}).second, "the load prefetches already");
+    require(schedule_.prefetches.emplace(load.get(), LoopSchedule::PrefetchOffset{ahead, o.loop}).second,
+            "the load prefetches already");
   }
 
   /// What concerns its tile, codegen/nest/tile.h checks.
-  void apply(const Stage& o) {
-    for (const Stage::Dim& d : o.dims) {
-      const Axis& a = axis(d.range);
+  void apply(const TileCopy& o) {
+    for (const TileCopy::CopyDim& d : o.dims) {
+      const LoopAxis& a = axis(d.range);
       require(d.level >= -1 && d.level < a.levels() - 1, "a tile covers a block of a loop that has loops inside");
       require(d.lanes == 1 || (power_of_two(d.lanes) && d.lanes <= 256), "a vector has 2, 4, 8, ... 256 elements");
       require(d.unroll >= 1 && d.unroll <= 64, "2 to 64 copies are possible");
       require(d.threads >= 1 && d.threads <= kMostThreads && d.stride >= 1 && d.stride <= kMostThreads,
               "1 to 1024 threads, whose digit has a stride of 1 to 1024, share a range");
     }
-    made_.stages.push_back(o);
+    schedule_.tile_copies.push_back(o);
   }
 
   /// What holds between the Opts of one axis.
-  void finish(Axis& a) {
+  void check_axis(LoopAxis& a) {
     if (a.outer() && std::find(blocks_.begin(), blocks_.end(), range_id(a.range)) == blocks_.end())
       a.block = a.steps.empty() ? a.width() : a.steps[0];
     const std::string which = fmt::format("range {}: ", range_id(a.range));
@@ -190,44 +191,45 @@ class Maker {
       require(a.first + a.last <= a.size / a.width(), which + "there are fewer whole steps than stand outside");
     }
     if (a.width() == 1) return;
-    for (const Axis& b : made_.axes)
+    for (const LoopAxis& b : schedule_.axes)
       require(!ranges_.depends(b.range->src[0], a.range), which + "the bound of another range depends on it");
   }
 
   /// Every digit takes all its values in a block.
-  void finish_threads() {
-    for (const Axis& a : made_.axes)
-      if (a.threads > 1) made_.threads = std::max(made_.threads, a.threads * a.thread_stride);
-    for (const Stage& s : made_.stages)
-      for (const Stage::Dim& d : s.dims)
-        require(d.threads == 1 || made_.threads % (d.threads * d.stride) == 0,
-                fmt::format("range {}: its digit does not divide the {} threads of a block", d.range, made_.threads));
-    require(made_.threads <= kMostThreads, "a block has at most 1024 threads");
-    for (const Axis& a : made_.axes)
-      require(a.threads == 1 || made_.threads % (a.threads * a.thread_stride) == 0,
+  void check_threads() {
+    for (const LoopAxis& a : schedule_.axes)
+      if (a.threads > 1) schedule_.threads = std::max(schedule_.threads, a.threads * a.thread_stride);
+    for (const TileCopy& s : schedule_.tile_copies)
+      for (const TileCopy::CopyDim& d : s.dims)
+        require(
+            d.threads == 1 || schedule_.threads % (d.threads * d.stride) == 0,
+            fmt::format("range {}: its digit does not divide the {} threads of a block", d.range, schedule_.threads));
+    require(schedule_.threads <= kMostThreads, "a block has at most 1024 threads");
+    for (const LoopAxis& a : schedule_.axes)
+      require(a.threads == 1 || schedule_.threads % (a.threads * a.thread_stride) == 0,
               fmt::format("range {}: its digit does not divide the {} threads of a block", range_id(a.range),
-                          made_.threads));
+                          schedule_.threads));
   }
 
   const Kernel& kernel_;
-  Schedule made_;
-  Ranges ranges_;
+  LoopSchedule schedule_;
+  FreeRanges ranges_;
   std::vector<int> blocks_;
-  std::string now_;
+  std::string opt_text_;
 };
 
 }  // namespace
 
-bool Axis::outer() const { return range_kind(range) == AxisKind::Outer; }
+bool LoopAxis::outer() const { return range_kind(range) == AxisKind::Outer; }
 
-const Axis& Schedule::of(UOp range) const {
-  auto it = std::find_if(axes.begin(), axes.end(), [range](const Axis& a) { return a.range == range; });
+const LoopAxis& LoopSchedule::of(UOp range) const {
+  auto it = std::find_if(axes.begin(), axes.end(), [range](const LoopAxis& a) { return a.range == range; });
   if (it == axes.end()) throw InternalError(fmt::format("codegen: range {} has no axis", range_id(range)));
   return *it;
 }
 
-int Schedule::place(UOp range, int level) const {
-  const Order::Loop loop{range_id(range), level};
+int LoopSchedule::order_position(UOp range, int level) const {
+  const LoopOrder::Loop loop{range_id(range), level};
   auto it = std::find(order.begin(), order.end(), loop);
   return it == order.end() ? -1 : static_cast<int>(it - order.begin());
 }
@@ -236,6 +238,8 @@ void refuse(const std::string& opt, const std::string& why) {
   throw IllegalOpt(fmt::format("codegen: {} is not legal: {}", opt, why));
 }
 
-Schedule make_schedule(const Kernel& kernel, const std::vector<Opt>& opts) { return Maker(kernel).run(opts); }
+LoopSchedule make_loop_schedule(const Kernel& kernel, const std::vector<Opt>& opts) {
+  return LoopScheduleBuilder(kernel).run(opts);
+}
 
 }  // namespace sinter::codegen

@@ -12,7 +12,7 @@ namespace sinter::codegen {
 
 /// A range and its loops. An axis is never rewritten when it is split: the variable of each loop holds the value at
 /// which its block begins, and the innermost one, plus thread, copy and lane, is the value of the range.
-struct Axis {
+struct LoopAxis {
   ir::UOp range;
   int64_t size = 0;            ///< its number of values; 0 if that is known at the launch only
   std::vector<int64_t> steps;  ///< of the loops around the innermost one, outermost first
@@ -34,30 +34,30 @@ struct Axis {
   bool ragged() const { return size % block != 0 && size < 8 * block; }
 };
 
-struct Schedule {
-  std::vector<Axis> axes;      ///< of every range, by id
+struct LoopSchedule {
+  std::vector<LoopAxis> axes;  ///< of every range, by id
   std::vector<ir::UOp> outer;  ///< the outer ranges by id; made where the kernel does not use them
-  std::vector<Order::Loop> order;
-  std::vector<Row> rows;
-  std::vector<Stage> stages;
-  std::vector<Nt> nontemporal;
+  std::vector<LoopOrder::Loop> order;
+  std::vector<Materialize> materializations;
+  std::vector<TileCopy> tile_copies;
+  std::vector<NonTemporal> nontemporal;
   /// How many elements further a LOAD prefetches, and in which loop, as Prefetch says.
-  struct Ahead {
+  struct PrefetchOffset {
     int64_t elements = 0;
     int loop = -1;
   };
-  std::unordered_map<ir::Node*, Ahead> ahead;  ///< by LOAD
-  int threads = 1;                             ///< that run one point together: as many as the digits of all axes need
+  std::unordered_map<ir::Node*, PrefetchOffset> prefetches;  ///< by LOAD
+  int threads = 1;  ///< that run one point together: as many as the digits of all axes need
 
-  const Axis& of(ir::UOp range) const;
+  const LoopAxis& of(ir::UOp range) const;
   /// The place of a loop in `order`, or -1.
-  int place(ir::UOp range, int level) const;
+  int order_position(ir::UOp range, int level) const;
 };
 
 /// Applies the Opts one by one. Throws IllegalOpt for one that is not legal: Opts are refused, never repaired. What
 /// depends on statements is refused where they are made. A statement whose order of operations lanes or copies of a
 /// range would change has a loop of its own over it, without them.
-Schedule make_schedule(const Kernel& kernel, const std::vector<Opt>& opts);
+LoopSchedule make_loop_schedule(const Kernel& kernel, const std::vector<Opt>& opts);
 
 /// Throws the IllegalOpt of an Opt and the reason.
 [[noreturn]] void refuse(const std::string& opt, const std::string& why);

@@ -10,27 +10,27 @@ std::string text(const Lanes& o) { return fmt::format("lanes({}, {})", o.range, 
 std::string text(const Unroll& o) { return fmt::format("unroll({}, {})", o.range, o.count); }
 std::string text(const Peel& o) { return fmt::format("peel({}, {}, {})", o.range, o.first, o.last); }
 std::string text(const Split& o) { return fmt::format("split({}, {})", o.range, o.step); }
-std::string text(const Block& o) { return fmt::format("block({}, {})", o.range, o.size); }
-std::string text(const Local& o) { return fmt::format("local({}, {}, {})", o.range, o.threads, o.stride); }
-std::string text(const Nt& o) { return fmt::format("nt({})", o.store); }
+std::string text(const TaskBlock& o) { return fmt::format("block({}, {})", o.range, o.size); }
+std::string text(const ThreadBind& o) { return fmt::format("thread_bind({}, {}, {})", o.range, o.threads, o.stride); }
+std::string text(const NonTemporal& o) { return fmt::format("nontemporal({})", o.store); }
 std::string text(const Prefetch& o) {
   const std::string loop = o.loop < 0 ? "" : fmt::format(", loop {}", o.loop);
   return fmt::format("prefetch(#{}, {}, {}{})", o.load, o.range, o.distance, loop);
 }
-std::string text(const Order& o) {
+std::string text(const LoopOrder& o) {
   std::string list;
-  for (const Order::Loop& l : o.loops)
+  for (const LoopOrder::Loop& l : o.loops)
     list += fmt::format("{}{}{}", list.empty() ? "" : ", ", l.range, l.level ? fmt::format(".{}", l.level) : "");
   return fmt::format("order({})", list);
 }
-std::string text(const Row& o) {
+std::string text(const Materialize& o) {
   std::string list;
   for (int r : o.ranges) list += fmt::format(", {}", r);
-  return fmt::format("row(#{}{})", o.value, list);
+  return fmt::format("materialize(#{}{})", o.value, list);
 }
-std::string text(const Stage& o) {
+std::string text(const TileCopy& o) {
   std::string list;
-  for (const Stage::Dim& d : o.dims) {
+  for (const TileCopy::CopyDim& d : o.dims) {
     list += fmt::format(", {}{}", d.range, d.level < 0 ? "" : fmt::format(".{}", d.level));
     if (d.lanes > 1) list += fmt::format(" lanes {}", d.lanes);
     if (d.unroll > 1) list += fmt::format(" unroll {}", d.unroll);
@@ -38,9 +38,9 @@ std::string text(const Stage& o) {
   }
   if (o.panel) list += fmt::format(", panel {}", o.panel);
   if (o.pad) list += fmt::format(", pad {}", o.pad);
-  if (o.unit) list += fmt::format(", swizzle {} by {}", o.unit, o.rows);
+  if (o.swizzle_unit) list += fmt::format(", swizzle {} by {}", o.swizzle_unit, o.swizzle_rows);
   if (o.slots > 1) list += fmt::format(", slots {}", o.slots);
-  return fmt::format("stage(#{}{})", o.value, list);
+  return fmt::format("tile_copy(#{}{})", o.value, list);
 }
 
 }  // namespace

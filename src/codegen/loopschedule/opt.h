@@ -26,7 +26,7 @@ struct Lanes {
   friend bool operator==(const Lanes&, const Lanes&) = default;
 };
 /// `count` written-out copies of what depends on a range, each of one vector where the range has lanes. On a range that
-/// a REDUCE sums the copies follow one another in its accumulators, as its Tree says.
+/// a REDUCE sums the copies follow one another in its accumulators, as its ReductionTree says.
 struct Unroll {
   int range = 0;
   int count = 1;
@@ -49,72 +49,74 @@ struct Split {
 /// The loops that are named stand in this order, outermost first, wherever a statement has them; the others stay where
 /// they are. A REDUCE whose own loop comes before one that its result depends on is carried: its accumulators rest in
 /// memory while the outer loop turns.
-struct Order {
+struct LoopOrder {
   struct Loop {
     int range = 0;
     int level = 0;  ///< 0: over the largest blocks of the range
     friend bool operator==(const Loop&, const Loop&) = default;
   };
   std::vector<Loop> loops;
-  friend bool operator==(const Order&, const Order&) = default;
+  friend bool operator==(const LoopOrder&, const LoopOrder&) = default;
 };
 /// A value that several sibling loops use is kept in a tile: the first of them writes it, the others read it.
-struct Row {
-  int value = 0;            ///< its place in ir::topological(sink) of the prepared kernel
+struct Materialize {
+  int value = 0;            ///< its place in ir::topological(sink) of the normalized kernel
   std::vector<int> ranges;  ///< the tile lies along them; loops over all other ranges stand around its users
-  friend bool operator==(const Row&, const Row&) = default;
+  friend bool operator==(const Materialize&, const Materialize&) = default;
 };
 /// A value is copied into a tile ahead of its users, each time that a loop begins a block which the tile covers: an
 /// operand packed for a CPU's vectors, or shared memory of a GPU's block.
-struct Stage {
-  struct Dim {
+struct TileCopy {
+  struct CopyDim {
     int range = 0;
     int level = -1;  ///< the tile covers a block of this loop of the range; -1: all values that a point covers
-    int lanes = 1, unroll = 1, threads = 1, stride = 1;  ///< of the loop that copies, as in Lanes, Unroll and Local
-    friend bool operator==(const Dim&, const Dim&) = default;
+    int lanes = 1, unroll = 1, threads = 1,
+        stride = 1;  ///< of the loop that copies, as in Lanes, Unroll and ThreadBind
+    friend bool operator==(const CopyDim&, const CopyDim&) = default;
   };
-  int value = 0;          ///< as in Row
-  std::vector<Dim> dims;  ///< ranges that it depends on; the last lies innermost in memory. Loops over the others stand
-                          ///< around the copying
-  int panel = 0;          ///< 0, or: so many elements of the last dim lie together for each element of the others
+  int value = 0;              ///< as in Materialize
+  std::vector<CopyDim> dims;  ///< ranges that it depends on; the last lies innermost in memory. Loops over the others
+                              ///< stand around the copying
+  int panel = 0;              ///< 0, or: so many elements of the last dim lie together for each element of the others
   /// 0, or how rows of the last dim lie in a GPU's shared memory, so that what threads touch together is in different
-  /// banks: `pad` elements stay free behind each; or pieces of `unit` elements have changed places, by an exclusive or
-  /// with the row's number divided by `rows`.
-  int pad = 0, unit = 0, rows = 1;
+  /// banks: `pad` elements stay free behind each; or pieces of `swizzle_unit` elements have changed places, by an
+  /// exclusive or with the row's number divided by `swizzle_rows`.
+  int pad = 0, swizzle_unit = 0, swizzle_rows = 1;
   int slots = 1;  ///< 2: while one block is used, the next one is copied into the other slot (codegen/nest/ring.h)
-  friend bool operator==(const Stage&, const Stage&) = default;
+  friend bool operator==(const TileCopy&, const TileCopy&) = default;
 };
 /// One point of the launch covers `size` neighbouring values of an outer range (the last one what is left).
-struct Block {
+struct TaskBlock {
   int range = 0;
   int64_t size = 1;
-  friend bool operator==(const Block&, const Block&) = default;
+  friend bool operator==(const TaskBlock&, const TaskBlock&) = default;
 };
 /// The threads of a GPU's block share a range: thread t takes the vectors whose number is t / stride modulo `threads`,
 /// and its copies lie `threads` vectors apart. Ranges of one statement need digits of the thread's number that do not
-/// overlap. On a range that a REDUCE sums the threads have chains of its Tree each, combined as that says.
-struct Local {
+/// overlap. On a range that a REDUCE sums the threads have chains of its ReductionTree each, combined as that says.
+struct ThreadBind {
   int range = 0;
   int threads = 1;
   int stride = 1;
-  friend bool operator==(const Local&, const Local&) = default;
+  friend bool operator==(const ThreadBind&, const ThreadBind&) = default;
 };
 /// A STORE goes past the caches: a CPU neither reads the lines before nor keeps them. Only what the kernel does not
 /// read, in whole vectors at multiples of their size.
-struct Nt {
-  int store = 0;  ///< its place in the SINK of the prepared kernel
-  friend bool operator==(const Nt&, const Nt&) = default;
+struct NonTemporal {
+  int store = 0;  ///< its place in the SINK of the normalized kernel
+  friend bool operator==(const NonTemporal&, const NonTemporal&) = default;
 };
 /// Where a LOAD stands the element `distance` values of a range further is asked for, of which nothing is known but its
 /// address: in all loops that have it, or in one of those beside each other.
 struct Prefetch {
-  int load = 0;  ///< its place in ir::topological(sink) of the prepared kernel
+  int load = 0;  ///< its place in ir::topological(sink) of the normalized kernel
   int range = 0;
   int64_t distance = 1;
   int loop = -1;  ///< which, from 0 in the order in which they run, or the last where there are fewer; -1: all
   friend bool operator==(const Prefetch&, const Prefetch&) = default;
 };
-using Opt = std::variant<Lanes, Unroll, Peel, Split, Order, Row, Stage, Block, Local, Nt, Prefetch>;
+using Opt = std::variant<Lanes, Unroll, Peel, Split, LoopOrder, Materialize, TileCopy, TaskBlock, ThreadBind,
+                         NonTemporal, Prefetch>;
 
 /// The first Opt of this kind for a range in a list; null if there is none.
 template <class T, class List>

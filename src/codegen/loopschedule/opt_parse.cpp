@@ -9,68 +9,68 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Cursor;
+using ir::TextCursor;
 
 template <class T = int>
-T next(Cursor& c) {
+T next(TextCursor& c) {
   c.expect(",");
   return c.integer<T>();
 }
 
-Opt read_lanes(Cursor& c) {
+Opt read_lanes(TextCursor& c) {
   const int range = c.integer<int>();
   return Lanes{range, next(c)};
 }
-Opt read_unroll(Cursor& c) {
+Opt read_unroll(TextCursor& c) {
   const int range = c.integer<int>();
   return Unroll{range, next(c)};
 }
-Opt read_peel(Cursor& c) {
+Opt read_peel(TextCursor& c) {
   const int range = c.integer<int>(), first = next(c);
   return Peel{range, first, next(c)};
 }
-Opt read_split(Cursor& c) {
+Opt read_split(TextCursor& c) {
   const int range = c.integer<int>();
   return Split{range, next<int64_t>(c)};
 }
-Opt read_order(Cursor& c) {
-  Order order;
-  while (!c.sees(")")) {
+Opt read_order(TextCursor& c) {
+  LoopOrder order;
+  while (!c.peek(")")) {
     if (!order.loops.empty()) c.expect(",");
-    Order::Loop loop{c.integer<int>(), 0};
-    if (c.take(".")) loop.level = c.integer<int>();
+    LoopOrder::Loop loop{c.integer<int>(), 0};
+    if (c.consume(".")) loop.level = c.integer<int>();
     order.loops.push_back(loop);
   }
   return order;
 }
-Opt read_row(Cursor& c) {
+Opt read_materialize(TextCursor& c) {
   c.expect("#");
-  Row row{c.integer<int>(), {}};
-  while (c.take(",")) row.ranges.push_back(c.integer<int>());
+  Materialize row{c.integer<int>(), {}};
+  while (c.consume(",")) row.ranges.push_back(c.integer<int>());
   return row;
 }
 /// What follows the dims.
-bool read_layout(Cursor& c, Stage& stage) {
-  if (c.take("panel")) return stage.panel = c.integer<int>(), true;
-  if (c.take("pad")) return stage.pad = c.integer<int>(), true;
-  if (c.take("slots")) return stage.slots = c.integer<int>(), true;
-  if (!c.take("swizzle")) return false;
-  stage.unit = c.integer<int>();
+bool read_layout(TextCursor& c, TileCopy& stage) {
+  if (c.consume("panel")) return stage.panel = c.integer<int>(), true;
+  if (c.consume("pad")) return stage.pad = c.integer<int>(), true;
+  if (c.consume("slots")) return stage.slots = c.integer<int>(), true;
+  if (!c.consume("swizzle")) return false;
+  stage.swizzle_unit = c.integer<int>();
   c.expect("by");
-  stage.rows = c.integer<int>();
+  stage.swizzle_rows = c.integer<int>();
   return true;
 }
-Opt read_stage(Cursor& c) {
+Opt read_tile_copy(TextCursor& c) {
   c.expect("#");
-  Stage stage;
+  TileCopy stage;
   stage.value = c.integer<int>();
-  while (c.take(",")) {
+  while (c.consume(",")) {
     if (read_layout(c, stage)) continue;
-    Stage::Dim dim{c.integer<int>()};
-    if (c.take(".")) dim.level = c.integer<int>();
-    if (c.take("lanes")) dim.lanes = c.integer<int>();
-    if (c.take("unroll")) dim.unroll = c.integer<int>();
-    if (c.take("threads")) {
+    TileCopy::CopyDim dim{c.integer<int>()};
+    if (c.consume(".")) dim.level = c.integer<int>();
+    if (c.consume("lanes")) dim.lanes = c.integer<int>();
+    if (c.consume("unroll")) dim.unroll = c.integer<int>();
+    if (c.consume("threads")) {
       dim.threads = c.integer<int>();
       c.expect("by");
       dim.stride = c.integer<int>();
@@ -79,41 +79,49 @@ Opt read_stage(Cursor& c) {
   }
   return stage;
 }
-Opt read_block(Cursor& c) {
+Opt read_block(TextCursor& c) {
   const int range = c.integer<int>();
-  return Block{range, next<int64_t>(c)};
+  return TaskBlock{range, next<int64_t>(c)};
 }
-Opt read_local(Cursor& c) {
+Opt read_thread_bind(TextCursor& c) {
   const int range = c.integer<int>(), threads = next(c);
-  return Local{range, threads, next(c)};
+  return ThreadBind{range, threads, next(c)};
 }
 
-Opt read_nt(Cursor& c) { return Nt{c.integer<int>()}; }
-Opt read_prefetch(Cursor& c) {
+Opt read_nontemporal(TextCursor& c) { return NonTemporal{c.integer<int>()}; }
+Opt read_prefetch(TextCursor& c) {
   c.expect("#");
   const int load = c.integer<int>(), range = next(c);
   Prefetch prefetch{load, range, next<int64_t>(c)};
-  if (c.take(",")) {
+  if (c.consume(",")) {
     c.expect("loop");
     prefetch.loop = c.integer<int>();
   }
   return prefetch;
 }
 
-struct Kind {
+struct OptReader {
   std::string_view name;
-  Opt (*read)(Cursor& c);
+  Opt (*read)(TextCursor& c);
 };
-constexpr std::array kKinds = {
-    Kind{"lanes", read_lanes}, Kind{"unroll", read_unroll}, Kind{"peel", read_peel},         Kind{"split", read_split},
-    Kind{"order", read_order}, Kind{"row", read_row},       Kind{"stage", read_stage},       Kind{"block", read_block},
-    Kind{"local", read_local}, Kind{"nt", read_nt},         Kind{"prefetch", read_prefetch},
+constexpr std::array kOptReaders = {
+    OptReader{"lanes", read_lanes},
+    OptReader{"unroll", read_unroll},
+    OptReader{"peel", read_peel},
+    OptReader{"split", read_split},
+    OptReader{"order", read_order},
+    OptReader{"materialize", read_materialize},
+    OptReader{"tile_copy", read_tile_copy},
+    OptReader{"block", read_block},
+    OptReader{"thread_bind", read_thread_bind},
+    OptReader{"nontemporal", read_nontemporal},
+    OptReader{"prefetch", read_prefetch},
 };
 
-Opt read(Cursor& c) {
-  for (const Kind& kind : kKinds) {
+Opt read(TextCursor& c) {
+  for (const OptReader& kind : kOptReaders) {
     const size_t before = c.at;
-    if (c.take(kind.name) && c.take("(")) {
+    if (c.consume(kind.name) && c.consume("(")) {
       Opt opt = kind.read(c);
       c.expect(")");
       return opt;
@@ -121,7 +129,7 @@ Opt read(Cursor& c) {
     c.at = before;
   }
   std::string names;
-  for (const Kind& kind : kKinds) names += (names.empty() ? "" : ", ") + std::string(kind.name);
+  for (const OptReader& kind : kOptReaders) names += (names.empty() ? "" : ", ") + std::string(kind.name);
   c.fail("expected one of " + names + ", then \"(\"");
 }
 
@@ -133,9 +141,9 @@ std::string defaults(std::index_sequence<kind...>) {
 }  // namespace
 
 std::vector<Opt> parse_opts(std::string_view text) {
-  Cursor c{text, "Opts"};
+  TextCursor c{text, "Opts"};
   std::vector<Opt> opts;
-  while (!c.done()) opts.push_back(read(c));
+  while (!c.at_end()) opts.push_back(read(c));
   return opts;
 }
 

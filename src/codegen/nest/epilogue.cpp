@@ -16,21 +16,21 @@ using ir::UOp;
 
 namespace {
 
-constexpr int kVectors = 2;       ///< of one range that are stored in one turn, at most
-constexpr int kMostTogether = 8;  ///< elements of a row that are stored together, at most,
-constexpr int kFewest = 4;        ///< or at least
+constexpr int kVectors = 2;    ///< of one range that are stored in one turn, at most
+constexpr int kMaxCopies = 8;  ///< elements of a row that are stored together, at most,
+constexpr int kMinCopies = 4;  ///< or at least
 
 /// The width of a loop has to divide what it was, since blocks are multiples of that.
-int fewer(int copies) { return copies % kVectors == 0 ? kVectors : 1; }
+int fewer_copies(int copies) { return copies % kVectors == 0 ? kVectors : 1; }
 
-bool side_by_side(const std::vector<UOp>& body, UOp range) {
+bool is_contiguous(const std::vector<UOp>& body, UOp range) {
   return std::any_of(body.begin(), body.end(), [&](UOp n) {
     return (n->op == Op::Load || n->op == Op::Store) && offset_of(n).factor(range) == 1;
   });
 }
 
 /// Whether a loop can have so many copies: they divide the block that it goes through, or that is all of the range.
-bool divides(int copies, const Level& l, const Axis& a) {
+bool divides(int copies, const LoopLevel& l, const LoopAxis& a) {
   if (l.fills || l.threads > 1 || a.size == 0 || l.number + 1 != a.levels()) return false;
   const int64_t block = !a.steps.empty() ? a.steps.back() : a.outer() ? a.block : a.size;
   return block % copies == 0 || block >= a.size;
@@ -43,7 +43,7 @@ bool reads_tile(const std::vector<UOp>& body, const Tile& tile) {
 /// Whether so many copies of what a body reads from tiles lie in one panel, which they are read from together.
 bool fit_panels(int copies, UOp range, const std::vector<UOp>& body, const std::vector<Tile>& tiles) {
   return std::none_of(tiles.begin(), tiles.end(), [&](const Tile& t) {
-    return t.staged && t.staged->panel % copies != 0 && t.dims.back().range == range && reads_tile(body, t);
+    return t.tile_copy && t.tile_copy->panel % copies != 0 && t.dims.back().range == range && reads_tile(body, t);
   });
 }
 
@@ -56,49 +56,50 @@ bool bound_by_others(UOp range) {
 /// one: the gradient of the weights 512 x 512 x 3 x 3, on images of 7 x 7, takes 0.56 of the time on a Zen 5, that of
 /// 256 x 256 x 3 x 3 on 14 x 14 0.88. Not where other loops were made for these: a staged tile's, which fill it for
 /// each turn of one of them, or those of a bound.
-void lines_to_their_end(Statement& store, size_t shared, const ir::Linear& place, bool reads_staged) {
+void sort_loops_by_stride(Statement& store, size_t shared, const ir::LinearExpr& place, bool reads_tile_copy) {
   const auto first = store.loops.begin() + static_cast<std::ptrdiff_t>(shared);
-  const auto distance = [&](const Level& l) { return std::abs(place.factor(l.range)); };
-  const auto stays = [&](const Level& l) {
+  const auto distance = [&](const LoopLevel& l) { return std::abs(place.factor(l.range)); };
+  const auto stays = [&](const LoopLevel& l) {
     return distance(l) == 0 || l.threads > 1 || l.fills || bound_by_others(l.range);
   };
-  if (reads_staged || std::any_of(first, store.loops.end(), stays)) return;
-  const auto key = [&](const Level& l) { return std::tuple(-distance(l), range_id(l.range), l.number); };
-  std::sort(first, store.loops.end(), [&](const Level& a, const Level& b) { return key(a) < key(b); });
+  if (reads_tile_copy || std::any_of(first, store.loops.end(), stays)) return;
+  const auto key = [&](const LoopLevel& l) { return std::tuple(-distance(l), range_id(l.range), l.number); };
+  std::sort(first, store.loops.end(), [&](const LoopLevel& a, const LoopLevel& b) { return key(a) < key(b); });
 }
 
 }  // namespace
 
-void choose_epilogue(Statement& store, const Statements& made, const Schedule& schedule) {
+void choose_epilogue(Statement& store, const Statements& made, const LoopSchedule& schedule) {
   size_t shared = 0;  // loops around all of it
   bool reads = false;
-  for (const Dep& d : store.deps) {
-    if (d.why != Dep::Why::Value) continue;
+  for (const Dependence& d : store.deps) {
+    if (d.reason != Dependence::Reason::Value) continue;
     const Statement& sum = made.list[static_cast<size_t>(d.on)];
     if (!sum.carried()) return;
     reads = true;
-    shared = std::max(shared, sum.own);
+    shared = std::max(shared, sum.own_depth);
   }
   if (!reads) return;
   const std::vector<UOp> body = body_of(store.node);
-  const ir::Linear place = offset_of(store.node);
-  const bool plain = store.node->integer() == 0 && !gate_of(store.node) && schedule.rows.empty();
-  const bool apart = plain && std::any_of(store.loops.begin(), store.loops.end(),
-                                          [&](const Level& l) { return l.lanes > 1 && place.factor(l.range) != 1; });
+  const ir::LinearExpr place = offset_of(store.node);
+  const bool plain = store.node->integer() == 0 && !predicate_of(store.node) && schedule.materializations.empty();
+  const bool apart = plain && std::any_of(store.loops.begin(), store.loops.end(), [&](const LoopLevel& l) {
+                       return l.lanes > 1 && place.factor(l.range) != 1;
+                     });
   for (size_t i = shared; i < store.loops.size(); ++i) {
-    Level& l = store.loops[i];
-    if (!side_by_side(body, l.range))
+    LoopLevel& l = store.loops[i];
+    if (!is_contiguous(body, l.range))
       l.unroll = 1;
     else if (l.lanes > 1)
-      l.unroll = fewer(l.unroll);
-    else if (const Axis& a = schedule.of(l.range); apart && l.unroll == 1 && place.factor(l.range) == 1)
-      for (int copies = kMostTogether; copies >= kFewest && l.unroll == 1; copies /= 2)
+      l.unroll = fewer_copies(l.unroll);
+    else if (const LoopAxis& a = schedule.of(l.range); apart && l.unroll == 1 && place.factor(l.range) == 1)
+      for (int copies = kMaxCopies; copies >= kMinCopies && l.unroll == 1; copies /= 2)
         if (copies <= a.size && divides(copies, l, a) && fit_panels(copies, l.range, body, made.tiles))
           l.unroll = copies;
   }
-  const bool reads_staged =
-      std::any_of(made.tiles.begin(), made.tiles.end(), [&](const Tile& t) { return t.staged && reads_tile(body, t); });
-  if (apart) lines_to_their_end(store, shared, place, reads_staged);
+  const bool reads_tile_copy = std::any_of(made.tiles.begin(), made.tiles.end(),
+                                           [&](const Tile& t) { return t.tile_copy && reads_tile(body, t); });
+  if (apart) sort_loops_by_stride(store, shared, place, reads_tile_copy);
 }
 
 }  // namespace sinter::codegen

@@ -10,6 +10,6 @@ namespace sinter::codegen {
 /// elements as are transposed in registers where lanes lie apart. Nor more than fit a panel of what it reads. Where
 /// lanes lie apart those loops are innermost along which memory is nearest. `made`: with the statements that it depends
 /// on.
-void choose_epilogue(Statement& store, const Statements& made, const Schedule& schedule);
+void choose_epilogue(Statement& store, const Statements& made, const LoopSchedule& schedule);
 
 }  // namespace sinter::codegen

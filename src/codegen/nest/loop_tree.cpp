@@ -11,14 +11,14 @@
 namespace sinter::codegen {
 namespace {
 
-using What = Item::What;
+using ItemKind = LoopItem::ItemKind;
 
-class Builder {
+class LoopTreeBuilder {
  public:
-  explicit Builder(Statements& statements) : all_(statements.list) {}
+  explicit LoopTreeBuilder(Statements& statements) : all_(statements.list) {}
 
-  std::vector<Item> build(std::vector<int> todo, size_t depth) {
-    std::vector<Item> out;
+  std::vector<LoopItem> build(std::vector<int> todo, size_t depth) {
+    std::vector<LoopItem> out;
     std::vector<int> moved;  // each statement is brought forward once at most
     while (!todo.empty()) {
       if (at(todo[0]).loops.size() == depth) {
@@ -26,7 +26,7 @@ class Builder {
         todo.erase(todo.begin());
         continue;
       }
-      const Level level = at(todo[0]).loops[depth];
+      const LoopLevel level = at(todo[0]).loops[depth];
       std::vector<int> group, rest;
       for (int t : todo) (group.empty() || joins(t, level, depth, group, rest) ? group : rest).push_back(t);
       int first = blocker(level, depth, group, rest);
@@ -36,16 +36,16 @@ class Builder {
         todo.insert(todo.begin(), first);
         continue;
       }
-      group = with_copies(group, depth);
+      group = with_duplicates(group, depth);
       // The accumulators of a REDUCE live around the outermost of the loops that are only its own.
-      auto mark = [&](What what) {
+      auto mark = [&](ItemKind what) {
         for (int t : group)
-          if (at(t).accumulates() && at(t).inner == depth && !(at(t).is_scan() && what == What::Finish))
+          if (at(t).accumulates() && at(t).accumulator_depth == depth && !(at(t).is_scan() && what == ItemKind::Finish))
             out.push_back({what, t});
       };
-      mark(What::Init);
-      out.push_back({What::Loop, -1, level, build(group, depth + 1)});
-      mark(What::Finish);
+      mark(ItemKind::Init);
+      out.push_back({ItemKind::Loop, -1, level, build(group, depth + 1)});
+      mark(ItemKind::Finish);
       todo = std::move(rest);
     }
     return out;
@@ -54,31 +54,32 @@ class Builder {
  private:
   const Statement& at(int i) const { return all_[static_cast<size_t>(i)]; }
 
-  void emit(std::vector<Item>& out, int t, size_t depth) const {
-    if (!at(t).accumulates()) return out.push_back({What::Store, t});
-    const bool alone = at(t).inner == depth;  // no loop left that is only its own
-    if (alone) out.push_back({What::Init, t});
-    out.push_back({What::Update, t});
-    if (alone || at(t).is_scan()) out.push_back({What::Finish, t});
+  void emit(std::vector<LoopItem>& out, int t, size_t depth) const {
+    if (!at(t).accumulates()) return out.push_back({ItemKind::Store, t});
+    const bool alone = at(t).accumulator_depth == depth;  // no loop left that is only its own
+    if (alone) out.push_back({ItemKind::Init, t});
+    out.push_back({ItemKind::Update, t});
+    if (alone || at(t).is_scan()) out.push_back({ItemKind::Finish, t});
   }
 
-  bool joins(int t, const Level& level, size_t depth, const std::vector<int>& group,
+  bool joins(int t, const LoopLevel& level, size_t depth, const std::vector<int>& group,
              const std::vector<int>& rest) const {
     const Statement& s = at(t);
     if (s.loops.size() <= depth || !(s.loops[depth] == level)) return false;
     auto in = [](const std::vector<int>& list, int x) { return std::find(list.begin(), list.end(), x) != list.end(); };
-    for (const Dep& d : s.deps) {
+    for (const Dependence& d : s.deps) {
       if (in(rest, d.on)) return false;
       if (!in(group, d.on)) continue;
       const bool outer = range_kind(level.range) == ir::AxisKind::Outer;
-      if (d.why == Dep::Why::Value && at(d.on).own <= depth) return false;  // finished only after this loop
-      if (d.why == Dep::Why::Memory && !outer) return false;
+      if (d.reason == Dependence::Reason::Value && at(d.on).own_depth <= depth)
+        return false;  // finished only after this loop
+      if (d.reason == Dependence::Reason::Memory && !outer) return false;
     }
     return true;
   }
 
   /// A statement that keeps another one out of the group although it could run before the group; -1 if there is none.
-  int blocker(const Level& level, size_t depth, const std::vector<int>& group, const std::vector<int>& rest) const {
+  int blocker(const LoopLevel& level, size_t depth, const std::vector<int>& group, const std::vector<int>& rest) const {
     auto in = [](const std::vector<int>& list, int x) { return std::find(list.begin(), list.end(), x) != list.end(); };
     for (int t : rest) {
       if (at(t).loops.size() <= depth || !(at(t).loops[depth] == level)) continue;
@@ -86,7 +87,7 @@ class Builder {
       std::vector<int> needed{t};
       bool after_group = false;
       for (size_t i = 0; i < needed.size(); ++i)
-        for (const Dep& d : at(needed[i]).deps) {
+        for (const Dependence& d : at(needed[i]).deps) {
           after_group |= i > 0 && in(group, d.on);
           if (in(rest, d.on) && !in(needed, d.on)) needed.push_back(d.on);
         }
@@ -100,18 +101,18 @@ class Builder {
 
   /// The group with its own copies of REDUCEs that it needs inside this loop, but that stand in an earlier one over the
   /// same range.
-  std::vector<int> with_copies(const std::vector<int>& group, size_t depth) {
+  std::vector<int> with_duplicates(const std::vector<int>& group, size_t depth) {
     std::vector<int> out;
     std::map<int, int> copies;
-    for (int t : group) add_with_copies(t, depth, group, copies, out);
+    for (int t : group) add_with_duplicates(t, depth, group, copies, out);
     return out;
   }
   /// Recurses on the nesting of REDUCEs only.
-  void add_with_copies(int t, size_t depth, const std::vector<int>& group, std::map<int, int>& copies,
-                       std::vector<int>& out) {
+  void add_with_duplicates(int t, size_t depth, const std::vector<int>& group, std::map<int, int>& copies,
+                           std::vector<int>& out) {
     for (size_t i = 0; i < at(t).deps.size(); ++i) {
-      const Dep dep = at(t).deps[i];
-      if (dep.why != Dep::Why::Value || at(dep.on).own <= depth ||
+      const Dependence dep = at(t).deps[i];
+      if (dep.reason != Dependence::Reason::Value || at(dep.on).own_depth <= depth ||
           std::find(group.begin(), group.end(), dep.on) != group.end())
         continue;
       auto [it, fresh] = copies.try_emplace(dep.on, static_cast<int>(all_.size()));
@@ -120,9 +121,9 @@ class Builder {
         all_.push_back(std::move(copy));
         for (Statement& s : all_)  // who had to wait for the one waits for the other
           for (size_t d = 0; d < s.deps.size(); ++d)
-            if (s.deps[d].on == dep.on && s.deps[d].why != Dep::Why::Value)
-              s.deps.push_back({it->second, s.deps[d].why});
-        add_with_copies(it->second, depth, group, copies, out);
+            if (s.deps[d].on == dep.on && s.deps[d].reason != Dependence::Reason::Value)
+              s.deps.push_back({it->second, s.deps[d].reason});
+        add_with_duplicates(it->second, depth, group, copies, out);
       }
       all_[static_cast<size_t>(t)].deps[i].on = it->second;
     }
@@ -132,12 +133,12 @@ class Builder {
   std::vector<Statement>& all_;
 };
 
-void print(const std::vector<Item>& items, size_t indent, std::string& text) {
-  constexpr std::string_view kWhat[] = {"loop",    "init",     "update",  "finish", "store",
-                                        "barrier", "first of", "next of", "fetch",  "put"};
-  for (const Item& item : items) {
-    const std::string_view what = kWhat[static_cast<int>(item.what)];
-    if (item.what == What::Barrier) {
+void print(const std::vector<LoopItem>& items, size_t indent, std::string& text) {
+  constexpr std::string_view kKindNames[] = {"loop",    "init",     "update",  "finish", "store",
+                                             "barrier", "first of", "next of", "fetch",  "put"};
+  for (const LoopItem& item : items) {
+    const std::string_view what = kKindNames[static_cast<int>(item.kind)];
+    if (item.kind == ItemKind::Barrier) {
       text += fmt::format("{:{}}{}\n", "", indent, what);
       continue;
     }
@@ -152,43 +153,45 @@ void print(const std::vector<Item>& items, size_t indent, std::string& text) {
 
 }  // namespace
 
-std::vector<Item> make_tree(Statements& statements) {
+std::vector<LoopItem> make_loop_tree(Statements& statements) {
   std::vector<int> all(statements.list.size());
   for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
-  return Builder(statements).build(std::move(all), 0);
+  return LoopTreeBuilder(statements).build(std::move(all), 0);
 }
 
 bool is_legal(const Kernel& kernel, const std::vector<Opt>& opts) {
   try {
-    const Schedule schedule = make_schedule(kernel, opts);
-    Ranges ranges;
+    const LoopSchedule schedule = make_loop_schedule(kernel, opts);
+    FreeRanges ranges;
     Statements statements = make_statements(kernel, schedule, ranges);
-    std::vector<Item> tree = make_tree(statements);
+    std::vector<LoopItem> tree = make_loop_tree(statements);
     verify(tree, statements);
-    fill_ahead(tree, statements);
+    pipeline_ring_fills(tree, statements);
     return true;
   } catch (const IllegalOpt&) { return false; }
 }
 
-int only_update(const std::vector<Item>& items) {
+int only_reduce(const std::vector<LoopItem>& items) {
   int only = -1;
-  for (const Item& i : items) {
-    const int here = i.what == Item::What::Loop ? only_update(i.body) : i.what == Item::What::Update ? i.statement : -1;
+  for (const LoopItem& i : items) {
+    const int here = i.kind == LoopItem::ItemKind::Loop     ? only_reduce(i.body)
+                     : i.kind == LoopItem::ItemKind::Update ? i.statement
+                                                            : -1;
     if (here < 0 || (only >= 0 && only != here)) return -1;
     only = here;
   }
   return only;
 }
 
-std::vector<ir::UOp> ranges_of(const Item& loop) {
+std::vector<ir::UOp> ranges_of(const LoopItem& loop) {
   std::vector<ir::UOp> ranges{loop.level.range};
-  for (const Item& i : loop.body)
-    if (i.what == Item::What::Loop)
+  for (const LoopItem& i : loop.body)
+    if (i.kind == LoopItem::ItemKind::Loop)
       for (ir::UOp r : ranges_of(i)) ranges.push_back(r);
   return ranges;
 }
 
-std::string to_string(const std::vector<Item>& tree) {
+std::string to_string(const std::vector<LoopItem>& tree) {
   std::string text;
   print(tree, 0, text);
   return text;

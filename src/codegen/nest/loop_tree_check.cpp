@@ -12,112 +12,113 @@
 namespace sinter::codegen {
 namespace {
 
-using What = Item::What;
+using ItemKind = LoopItem::ItemKind;
 
-class Checker {
+class LoopTreeChecker {
  public:
-  Checker(const Statements& statements, bool ahead)
+  LoopTreeChecker(const Statements& statements, bool pipelined)
       : statements_(statements),
-        ahead_(ahead),
+        pipelined_(pipelined),
         begun_(statements.list.size()),
         touched_(statements.list.size()),
         done_(statements.list.size(), 0),
-        stood_(statements.list.size()) {}
+        loops_of_(statements.list.size()) {}
 
-  void walk(const std::vector<Item>& items) {
-    const Item* first = nullptr;  // of the loop that follows
-    for (const Item& item : items) {
-      if (item.what == What::Barrier) continue;
-      if (first && item.what != What::Loop) misplaced(*first);
-      if (item.what == What::First) {
+  void walk(const std::vector<LoopItem>& items) {
+    const LoopItem* first = nullptr;  // of the loop that follows
+    for (const LoopItem& item : items) {
+      if (item.kind == ItemKind::Barrier) continue;
+      if (first && item.kind != ItemKind::Loop) refuse_misplaced(*first);
+      if (item.kind == ItemKind::FillFirst) {
         first = &item;
-      } else if (item.what == What::Loop) {
-        fills_each_turn(item, std::exchange(first, nullptr));
+      } else if (item.kind == ItemKind::Loop) {
+        check_ring_fills(item, std::exchange(first, nullptr));
         open_.push_back(&item);
         walk(item.body);
         open_.pop_back();
-      } else if (item.what == What::Next) {  // a tile is filled where the next turn's elements are fetched
-        if (!leaves(item, What::Put)) walk(item.body);
+      } else if (item.kind == ItemKind::FillNext) {  // a tile is filled where the next turn's elements are fetched
+        if (!has_leaf(item, ItemKind::Put)) walk(item.body);
       } else {
-        run(item);
+        check_leaf(item);
       }
     }
-    if (first) misplaced(*first);
+    if (first) refuse_misplaced(*first);
   }
-  void finish() const {
+  void check_all_placed() const {
     for (size_t i = 0; i < done_.size(); ++i)
       if (done_[i] != 1) throw InternalError(fmt::format("codegen: statement {} was placed {} times", i, done_[i]));
   }
 
  private:
-  void run(const Item& item) {
+  void check_leaf(const LoopItem& item) {
     const auto number = static_cast<size_t>(item.statement);
     const Statement& s = statements_.list[number];
-    const bool stores = item.what == What::Store || item.what == What::Fetch;
-    if (item.what == What::Put || (stores && (item.what == What::Fetch) != (ahead_ && filled_ahead(s, statements_))))
+    const bool stores = item.kind == ItemKind::Store || item.kind == ItemKind::Fetch;
+    if (item.kind == ItemKind::Put ||
+        (stores && (item.kind == ItemKind::Fetch) != (pipelined_ && ring_tile_filled_by(s, statements_))))
       throw InternalError(
           fmt::format("codegen: statement {} fills a tile with two slots in place, or another ahead", number));
-    const bool inside = stores || item.what == What::Update || (s.is_scan() && item.what == What::Finish);
-    const size_t depth = inside ? s.loops.size() : s.inner;
+    const bool inside = stores || item.kind == ItemKind::Update || (s.is_scan() && item.kind == ItemKind::Finish);
+    const size_t depth = inside ? s.loops.size() : s.accumulator_depth;
     if (open_.size() != depth || !std::equal(open_.begin(), open_.end(), s.loops.begin(), same_level))
       throw InternalError(fmt::format("codegen: statement {} stands in other loops than its own", number));
-    if ((item.what == What::Update && !begun_[number]) || (item.what == What::Finish && !touched_[number]))
+    if ((item.kind == ItemKind::Update && !begun_[number]) || (item.kind == ItemKind::Finish && !touched_[number]))
       throw InternalError(
           fmt::format("codegen: statement {} takes elements before it begins, or ends before it took any", number));
-    if (item.what == What::Init) begun_[number] = true;
+    if (item.kind == ItemKind::Init) begun_[number] = true;
     if (inside)
-      for (const Dep& d : s.deps) follows(item.statement, d);
+      for (const Dependence& d : s.deps) check_dependence(item.statement, d);
     if (inside) touched_[number] = true;
-    if (!stores && item.what != What::Finish) return;
+    if (!stores && item.kind != ItemKind::Finish) return;
     ++done_[number];
-    stood_[number] = open_;
+    loops_of_[number] = open_;
   }
 
-  [[noreturn]] static void misplaced(const Item& first) {
+  [[noreturn]] static void refuse_misplaced(const LoopItem& first) {
     throw InternalError(
         fmt::format("codegen: what fills tiles for {} is not all there: before it, fetched in it, and put at its end",
                     to_string(first.level)));
   }
-  /// A loop with tiles that are filled ahead: First before it, in it two Next, which fetch the same and at its end put
-  /// it. All others have none.
-  static void fills_each_turn(const Item& loop, const Item* first) {
-    std::vector<const Item*> next;
-    for (const Item& item : loop.body)
-      if (item.what == What::Next) next.push_back(&item);
+  /// A loop with tiles that are filled ahead: FillFirst before it, in it two FillNext, which fetch the same and at its
+  /// end put it. All others have none.
+  static void check_ring_fills(const LoopItem& loop, const LoopItem* first) {
+    std::vector<const LoopItem*> next;
+    for (const LoopItem& item : loop.body)
+      if (item.kind == ItemKind::FillNext) next.push_back(&item);
     if (!first && next.empty()) return;
-    const auto last =
-        std::find_if(loop.body.rbegin(), loop.body.rend(), [](const Item& item) { return item.what != What::Barrier; });
-    if (!first || next.size() != 2 || next[1] != &*last || !fills_alike(*first, *next[0], What::Fetch) ||
-        !fills_alike(*first, *next[1], What::Put) || !(first->level == loop.level))
-      misplaced(first ? *first : *next[0]);
+    const auto last = std::find_if(loop.body.rbegin(), loop.body.rend(),
+                                   [](const LoopItem& item) { return item.kind != ItemKind::Barrier; });
+    if (!first || next.size() != 2 || next[1] != &*last || !same_fills(*first, *next[0], ItemKind::Fetch) ||
+        !same_fills(*first, *next[1], ItemKind::Put) || !(first->level == loop.level))
+      refuse_misplaced(first ? *first : *next[0]);
   }
   /// Whether `next` has the leaves `what` where `first` has STOREs, and all else is equal.
-  static bool fills_alike(const Item& first, const Item& next, What what) {
-    const auto alike = [&](const Item& a, const Item& b) {
-      if (a.what == What::Store) return b.what == what && a.statement == b.statement;
-      return a.what == What::Loop && b.what == What::Loop && fills_alike(a, b, what);
+  static bool same_fills(const LoopItem& first, const LoopItem& next, ItemKind what) {
+    const auto alike = [&](const LoopItem& a, const LoopItem& b) {
+      if (a.kind == ItemKind::Store) return b.kind == what && a.statement == b.statement;
+      return a.kind == ItemKind::Loop && b.kind == ItemKind::Loop && same_fills(a, b, what);
     };
     return first.level == next.level &&
            std::equal(first.body.begin(), first.body.end(), next.body.begin(), next.body.end(), alike);
   }
-  static bool leaves(const Item& item, What what) {
+  static bool has_leaf(const LoopItem& item, ItemKind what) {
     return item.has_body()
-               ? std::any_of(item.body.begin(), item.body.end(), [&](const Item& i) { return leaves(i, what); })
-               : item.what == what;
+               ? std::any_of(item.body.begin(), item.body.end(), [&](const LoopItem& i) { return has_leaf(i, what); })
+               : item.kind == what;
   }
 
-  static bool same_level(const Item* open, const Level& level) { return open->level == level; }
+  static bool same_level(const LoopItem* open, const LoopLevel& level) { return open->level == level; }
 
   /// What a statement reads is there, and not yet overwritten: it runs in the same turn of the loops around the writer.
-  void follows(int reader, const Dep& d) const {
+  void check_dependence(int reader, const Dependence& d) const {
     const Statement& writer = statements_.list[static_cast<size_t>(d.on)];
-    const bool whole = d.why == Dep::Why::Value || writer.carried();
+    const bool whole = d.reason == Dependence::Reason::Value || writer.carried();
     if (whole ? !done_[static_cast<size_t>(d.on)] : !touched_[static_cast<size_t>(d.on)])
       throw InternalError(fmt::format("codegen: statement {} runs before {}, on which it depends", reader, d.on));
-    const std::vector<const Item*>& there = stood_[static_cast<size_t>(d.on)];
+    const std::vector<const LoopItem*>& there = loops_of_[static_cast<size_t>(d.on)];
     auto shared = [&](size_t i) { return i < open_.size() && open_[i] == there[i]; };
-    if (d.why == Dep::Why::Value)
-      for (size_t i = 0; i < writer.own; ++i)
+    if (d.reason == Dependence::Reason::Value)
+      for (size_t i = 0; i < writer.own_depth; ++i)
         if (!shared(i))
           throw InternalError(
               fmt::format("codegen: statement {} reads {} outside of the loops around it", reader, d.on));
@@ -126,10 +127,10 @@ class Checker {
       if (tile.slot != slot_of(writer.node)) continue;
       for (size_t i = 0; i < there.size(); ++i) {
         auto dim = std::find_if(tile.dims.begin(), tile.dims.end(),
-                                [&](const Tile::Dim& t) { return t.range == there[i]->level.range; });
+                                [&](const Tile::TileDim& t) { return t.range == there[i]->level.range; });
         if (dim == tile.dims.end() || there[i]->level.fills) continue;
         // A loop that fills another tile passes over the range again, where only the present turn is there.
-        const bool again = std::any_of(open_.begin(), open_.end(), [&](const Item* o) {
+        const bool again = std::any_of(open_.begin(), open_.end(), [&](const LoopItem* o) {
           return o->level.fills && o->level.range == there[i]->level.range && o->level.number <= there[i]->level.number;
         });
         if (again || (dim->level >= there[i]->level.number && !shared(i)))
@@ -140,20 +141,20 @@ class Checker {
   }
 
   const Statements& statements_;
-  const bool ahead_;
-  std::vector<const Item*> open_;
+  const bool pipelined_;
+  std::vector<const LoopItem*> open_;
   std::vector<bool> begun_;    ///< of a REDUCE: its accumulators
   std::vector<bool> touched_;  ///< loaded what it reads, though a REDUCE may not have its result yet
   std::vector<int> done_;
-  std::vector<std::vector<const Item*>> stood_;
+  std::vector<std::vector<const LoopItem*>> loops_of_;
 };
 
 }  // namespace
 
-void verify(const std::vector<Item>& tree, const Statements& statements, Fills fills) {
-  Checker checker(statements, fills == Fills::Ahead);
+void verify(const std::vector<LoopItem>& tree, const Statements& statements, RingFills fills) {
+  LoopTreeChecker checker(statements, fills == RingFills::Pipelined);
   checker.walk(tree);
-  checker.finish();
+  checker.check_all_placed();
 }
 
 }  // namespace sinter::codegen

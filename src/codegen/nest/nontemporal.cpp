@@ -14,12 +14,12 @@ using ir::UOp;
 namespace {
 
 /// The range along which elements lie side by side, and how many of them are one vector: the lanes, or copies that are
-/// transposed (Values::run). Null: none.
-std::pair<UOp, int> vector_of(const std::vector<Level>& loops, const ir::Linear& place) {
-  const auto vector = std::find_if(loops.begin(), loops.end(), [](const Level& l) { return l.lanes > 1; });
+/// transposed (Values::transpose_group). Null: none.
+std::pair<UOp, int> vector_of(const std::vector<LoopLevel>& loops, const ir::LinearExpr& place) {
+  const auto vector = std::find_if(loops.begin(), loops.end(), [](const LoopLevel& l) { return l.lanes > 1; });
   if (vector == loops.end()) return {};
   if (place.factor(vector->range) == 1) return {vector->range, vector->lanes};
-  for (const Level& l : loops)
+  for (const LoopLevel& l : loops)
     if (l.unroll > 1 && l.lanes == 1 && place.factor(l.range) == 1)
       return {l.range, std::min(vector->lanes, static_cast<int>(std::bit_floor(static_cast<unsigned>(l.unroll))))};
   return {};
@@ -27,21 +27,21 @@ std::pair<UOp, int> vector_of(const std::vector<Level>& loops, const ir::Linear&
 
 }  // namespace
 
-void require_whole_vectors(const Nt& opt, UOp store, const std::vector<Level>& loops, Ranges& ranges) {
+void require_whole_vectors(const NonTemporal& opt, UOp store, const std::vector<LoopLevel>& loops, FreeRanges& ranges) {
   auto require = [&](bool ok, const char* why) {
     if (!ok) refuse(to_string(opt), why);
   };
   require(store->integer() == 0, "it adds to what lies there");
-  require(!gate_of(store), "it has a gate");
-  const ir::Linear place = offset_of(store);
+  require(!predicate_of(store), "it has a predicate");
+  const ir::LinearExpr place = offset_of(store);
   const auto [along, width] = vector_of(loops, place);
   require(width > 0, "no vector's elements lie side by side");
   const size_t bytes = size_of(store->src[0]->dtype) * static_cast<size_t>(width);
   require(bytes >= 16 && bytes <= 64, "a vector has 16 to 64 bytes");
   bool multiple = place.constant % width == 0;
-  for (const Level& l : loops)
+  for (const LoopLevel& l : loops)
     if (l.range == along && l.width() > 1) multiple &= l.lanes == width || l.unroll % width == 0;
-  for (const ir::Term& t : place.terms)
+  for (const ir::LinearTerm& t : place.terms)
     if (!(t.atom == along) && !(t.atom->op == ir::Op::Range && one_trip(t.atom)))
       multiple &= t.factor % width == 0 && !ranges.depends(t.atom, along);
   require(multiple, "its vectors lie at no multiple of their size");

@@ -9,6 +9,7 @@ namespace sinter::codegen {
 
 /// Throws IllegalOpt unless a STORE, in these loops, writes whole vectors of 16 to 64 bytes, each at a multiple of its
 /// size, given that buffers begin at one of 64 bytes. At the edge of a range it stores as others do.
-void require_whole_vectors(const Nt& opt, ir::UOp store, const std::vector<Level>& loops, Ranges& ranges);
+void require_whole_vectors(const NonTemporal& opt, ir::UOp store, const std::vector<LoopLevel>& loops,
+                           FreeRanges& ranges);
 
 }  // namespace sinter::codegen

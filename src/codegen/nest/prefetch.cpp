@@ -8,9 +8,10 @@ namespace {
 
 using ir::UOp;
 
-class Readers {
+class PrefetchPlacer {
  public:
-  Readers(UOp load, Statements& statements, Ranges& ranges) : load_(load), statements_(statements), ranges_(ranges) {
+  PrefetchPlacer(UOp load, Statements& statements, FreeRanges& ranges)
+      : load_(load), statements_(statements), ranges_(ranges) {
     for (const Statement& s : statements.list) {
       const std::vector<UOp> body = body_of(s.node);
       reads_.push_back(std::find(body.begin(), body.end(), load) != body.end());
@@ -18,46 +19,48 @@ class Readers {
   }
 
   /// All that read it, but of several loops in which it moves the one of that number; -1: also those.
-  void ask(const std::vector<Item>& items, int number) {
-    std::vector<const Item*> loops;
-    for (const Item& item : items) {
+  void place(const std::vector<LoopItem>& items, int number) {
+    std::vector<const LoopItem*> loops;
+    for (const LoopItem& item : items) {
       if (!reads(item)) continue;
       if (!item.has_body())
-        ask(statements_.list[static_cast<size_t>(item.statement)]);
-      else if (item.what != Item::What::First)  // what it fills the loop behind it fills, too
-        moves(item) ? loops.push_back(&item) : ask(item.body, -1);
+        place(statements_.list[static_cast<size_t>(item.statement)]);
+      else if (item.kind != LoopItem::ItemKind::FillFirst)  // what it fills the loop behind it fills, too
+        advances(item) ? loops.push_back(&item) : place(item.body, -1);
     }
     if (number >= 0 && loops.size() > 1)
-      ask(loops[std::min(static_cast<size_t>(number), loops.size() - 1)]->body, -1);
+      place(loops[std::min(static_cast<size_t>(number), loops.size() - 1)]->body, -1);
     else
-      for (const Item* loop : loops) ask(loop->body, number);
+      for (const LoopItem* loop : loops) place(loop->body, number);
   }
 
  private:
-  bool reads(const Item& item) const {
-    using What = Item::What;
-    if (item.what == What::Update || item.what == What::Store || item.what == What::Fetch)
+  bool reads(const LoopItem& item) const {
+    using ItemKind = LoopItem::ItemKind;
+    if (item.kind == ItemKind::Update || item.kind == ItemKind::Store || item.kind == ItemKind::Fetch)
       return reads_[static_cast<size_t>(item.statement)];
-    return std::any_of(item.body.begin(), item.body.end(), [this](const Item& inner) { return reads(inner); });
+    return std::any_of(item.body.begin(), item.body.end(), [this](const LoopItem& inner) { return reads(inner); });
   }
-  bool moves(const Item& loop) const {
+  bool advances(const LoopItem& loop) const {
     const std::vector<UOp> inside = ranges_of(loop);
     return std::any_of(inside.begin(), inside.end(), [this](UOp r) { return ranges_.depends(load_, r); });
   }
-  void ask(Statement& s) const {
+  void place(Statement& s) const {
     if (std::find(s.prefetches.begin(), s.prefetches.end(), load_) == s.prefetches.end()) s.prefetches.push_back(load_);
   }
 
   const UOp load_;
   Statements& statements_;
-  Ranges& ranges_;
+  FreeRanges& ranges_;
   std::vector<uint8_t> reads_;  ///< per statement
 };
 
 }  // namespace
 
-void place_prefetches(const std::vector<Item>& tree, Statements& statements, const Schedule& schedule, Ranges& ranges) {
-  for (const auto& [load, ahead] : schedule.ahead) Readers(load, statements, ranges).ask(tree, ahead.loop);
+void place_prefetches(const std::vector<LoopItem>& tree, Statements& statements, const LoopSchedule& schedule,
+                      FreeRanges& ranges) {
+  for (const auto& [load, ahead] : schedule.prefetches)
+    PrefetchPlacer(load, statements, ranges).place(tree, ahead.loop);
 }
 
 }  // namespace sinter::codegen

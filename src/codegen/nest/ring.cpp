@@ -11,32 +11,33 @@ namespace {
 
 using ir::Op;
 using ir::UOp;
-using What = Item::What;
+using ItemKind = LoopItem::ItemKind;
 
-class Ahead {
+class RingBuilder {
  public:
-  explicit Ahead(const Statements& statements) : statements_(statements) {}
+  explicit RingBuilder(const Statements& statements) : statements_(statements) {}
 
-  void walk(std::vector<Item>& items) {
+  void walk(std::vector<LoopItem>& items) {
     for (size_t i = 0; i < items.size(); ++i) {
-      if (items[i].what != What::Loop) continue;
-      const Level level = items[i].level;
-      std::vector<Item>& body = items[i].body;
-      std::vector<Item> fills;
-      for (const Item& item : body)
-        if (runs_ahead(item, level)) fills.push_back(item);
+      if (items[i].kind != ItemKind::Loop) continue;
+      const LoopLevel level = items[i].level;
+      std::vector<LoopItem>& body = items[i].body;
+      std::vector<LoopItem> fills;
+      for (const LoopItem& item : body)
+        if (fills_ring(item, level)) fills.push_back(item);
       if (fills.empty()) {
         walk(body);
         continue;
       }
       const auto place =
-          std::find_if(body.begin(), body.end(), [&](const Item& item) { return runs_ahead(item, level); }) -
+          std::find_if(body.begin(), body.end(), [&](const LoopItem& item) { return fills_ring(item, level); }) -
           body.begin();
-      std::erase_if(body, [&](const Item& item) { return runs_ahead(item, level); });
+      std::erase_if(body, [&](const LoopItem& item) { return fills_ring(item, level); });
       walk(body);
-      body.insert(body.begin() + place, {What::Next, -1, level, as(What::Fetch, fills)});
-      body.push_back({What::Next, -1, level, as(What::Put, fills)});
-      items.insert(items.begin() + static_cast<std::ptrdiff_t>(i++), {What::First, -1, level, std::move(fills)});
+      body.insert(body.begin() + place, {ItemKind::FillNext, -1, level, with_leaves(ItemKind::Fetch, fills)});
+      body.push_back({ItemKind::FillNext, -1, level, with_leaves(ItemKind::Put, fills)});
+      items.insert(items.begin() + static_cast<std::ptrdiff_t>(i++),
+                   {ItemKind::FillFirst, -1, level, std::move(fills)});
     }
   }
 
@@ -44,36 +45,37 @@ class Ahead {
   const Statement& at(int i) const { return statements_.list[static_cast<size_t>(i)]; }
 
   /// Whether all of an item in the loop `around` fills tiles whose slots take its turns.
-  bool runs_ahead(const Item& item, const Level& around) const {
-    if (item.what != What::Loop || !item.level.fills) return false;
+  bool fills_ring(const LoopItem& item, const LoopLevel& around) const {
+    if (item.kind != ItemKind::Loop || !item.level.fills) return false;
     size_t ahead = 0, all = 0;
     count(item, around, ahead, all);
     if (ahead == 0) return false;
     if (ahead != all) refuse("slots", "a loop fills tiles of one slot and of two");
     return true;
   }
-  void count(const Item& item, const Level& around, size_t& ahead, size_t& all) const {
-    for (const Item& i : item.body) {
-      if (i.what == What::Loop) {
+  void count(const LoopItem& item, const LoopLevel& around, size_t& ahead, size_t& all) const {
+    for (const LoopItem& i : item.body) {
+      if (i.kind == ItemKind::Loop) {
         count(i, around, ahead, all);
         continue;
       }
       ++all;
-      const Tile* tile = filled_ahead(at(i.statement), statements_);
-      if (!tile || !(tile->dims[tile->turns].range == around.range) || tile->dims[tile->turns].level != around.number)
+      const Tile* tile = ring_tile_filled_by(at(i.statement), statements_);
+      if (!tile || !(tile->dims[tile->ring_dim].range == around.range) ||
+          tile->dims[tile->ring_dim].level != around.number)
         continue;
       for (UOp n : body_of(at(i.statement).node))
         for (const Tile& t : statements_.tiles)
           if (n->op == Op::Load && slot_of(n) == t.slot)
-            refuse(to_string(*tile->staged), "it reads another tile, which does not run ahead");
+            refuse(to_string(*tile->tile_copy), "it reads another tile, which does not run ahead");
       ++ahead;
     }
   }
   /// The same with other leaves.
-  static std::vector<Item> as(What what, std::vector<Item> items) {
-    for (Item& item : items) {
-      if (item.what == What::Store) item.what = what;
-      item.body = as(what, std::move(item.body));
+  static std::vector<LoopItem> with_leaves(ItemKind what, std::vector<LoopItem> items) {
+    for (LoopItem& item : items) {
+      if (item.kind == ItemKind::Store) item.kind = what;
+      item.body = with_leaves(what, std::move(item.body));
     }
     return items;
   }
@@ -83,11 +85,13 @@ class Ahead {
 
 }  // namespace
 
-void fill_ahead(std::vector<Item>& tree, const Statements& statements) { Ahead(statements).walk(tree); }
+void pipeline_ring_fills(std::vector<LoopItem>& tree, const Statements& statements) {
+  RingBuilder(statements).walk(tree);
+}
 
-const Tile* filled_ahead(const Statement& statement, const Statements& statements) {
+const Tile* ring_tile_filled_by(const Statement& statement, const Statements& statements) {
   for (const Tile& t : statements.tiles)
-    if (t.slot_size && t.fill == statement.node) return &t;
+    if (t.ring_slot_size && t.fill == statement.node) return &t;
   return nullptr;
 }
 

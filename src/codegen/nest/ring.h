@@ -11,9 +11,9 @@ namespace sinter::codegen {
 /// over its blocks for the first turn, and inside for the next one: fetched where it was filled, put into the other
 /// slot when all of the turn is done. So one barrier is enough between a turn and the next. Throws IllegalOpt where a
 /// fill cannot run ahead.
-void fill_ahead(std::vector<Item>& tree, const Statements& statements);
+void pipeline_ring_fills(std::vector<LoopItem>& tree, const Statements& statements);
 
 /// The tile with two slots that a statement fills; null: none.
-const Tile* filled_ahead(const Statement& statement, const Statements& statements);
+const Tile* ring_tile_filled_by(const Statement& statement, const Statements& statements);
 
 }  // namespace sinter::codegen

@@ -33,16 +33,16 @@ using ir::UOp;
 /// Chains that are one vector where no Opt says anything; more of them lie in an array.
 constexpr int kMostFree = 64;
 
-class Builder {
+class StatementBuilder {
  public:
-  Builder(const Kernel& kernel, const Schedule& schedule, Ranges& ranges)
+  StatementBuilder(const Kernel& kernel, const LoopSchedule& schedule, FreeRanges& ranges)
       : kernel_(kernel), schedule_(schedule), ranges_(ranges) {}
 
   Statements run() {
-    sink_ = with_tiles(kernel_, schedule_, out_.tiles);
-    resting_.emplace(sink_);
+    sink_ = insert_tiles(kernel_, schedule_, out_.tiles);
+    accumulator_homes_.emplace(sink_);
     find_memory();
-    turns_.emplace(sink_, out_.tiles, kernel_.params, schedule_, ranges_);
+    guards_.emplace(sink_, out_.tiles, kernel_.params, schedule_, ranges_);
     for (UOp store : sink_->src) add_store(store);
     return std::move(out_);
   }
@@ -51,14 +51,15 @@ class Builder {
   // ---- memory that the kernel writes
   void find_memory() {
     for (UOp n : ir::topological(sink_))
-      if (n->op == Op::Load && resting_->stores(slot_of(n))) out_.rewritten.push_back(slot_of(n));
-    std::sort(out_.rewritten.begin(), out_.rewritten.end());
-    out_.rewritten.erase(std::unique(out_.rewritten.begin(), out_.rewritten.end()), out_.rewritten.end());
-    versions_.assign(out_.rewritten.size(), 0);
+      if (n->op == Op::Load && accumulator_homes_->stores(slot_of(n))) out_.read_write_slots.push_back(slot_of(n));
+    std::sort(out_.read_write_slots.begin(), out_.read_write_slots.end());
+    out_.read_write_slots.erase(std::unique(out_.read_write_slots.begin(), out_.read_write_slots.end()),
+                                out_.read_write_slots.end());
+    versions_.assign(out_.read_write_slots.size(), 0);
   }
-  int rewritten(int64_t slot) const {
-    auto it = std::lower_bound(out_.rewritten.begin(), out_.rewritten.end(), slot);
-    return it != out_.rewritten.end() && *it == slot ? static_cast<int>(it - out_.rewritten.begin()) : -1;
+  int read_write_index(int64_t slot) const {
+    auto it = std::lower_bound(out_.read_write_slots.begin(), out_.read_write_slots.end(), slot);
+    return it != out_.read_write_slots.end() && *it == slot ? static_cast<int>(it - out_.read_write_slots.begin()) : -1;
   }
   bool is_tile(int64_t slot) const { return slot >= kernel_.params; }
   bool is_fill(int64_t slot) const {
@@ -66,41 +67,41 @@ class Builder {
   }
 
   // ---- turns
-  int turn_number(const Turn& turn) {
-    if (turn.empty()) return -1;
-    auto it = std::find(out_.turns.begin(), out_.turns.end(), turn);
-    if (it == out_.turns.end()) it = out_.turns.insert(it, turn);
-    return static_cast<int>(it - out_.turns.begin());
+  int guard_index(const StoreGuard& guard) {
+    if (guard.empty()) return -1;
+    auto it = std::find(out_.guards.begin(), out_.guards.end(), guard);
+    if (it == out_.guards.end()) it = out_.guards.insert(it, guard);
+    return static_cast<int>(it - out_.guards.begin());
   }
 
   // ---- loops
-  struct Width {
+  struct LoopWidth {
     int lanes = 1, unroll = 1, threads = 1;
   };
-  void add_levels(std::vector<Level>& loops, UOp range, const Width& w) const {
-    const Axis& a = schedule_.of(range);
+  void add_levels(std::vector<LoopLevel>& loops, UOp range, const LoopWidth& w) const {
+    const LoopAxis& a = schedule_.of(range);
     if (a.outer() && a.block == 1) return;  // the point itself
     for (int l = 0; l + 1 < a.levels(); ++l) loops.push_back({range, l});
     loops.push_back({range, a.levels() - 1, w.lanes, w.unroll, w.threads, w.threads > 1 ? a.thread_stride : 1});
   }
   /// Each of the loops around a statement has digits of the thread's number to itself.
-  static void require_own_digits(std::span<const Level> loops) {
-    for (const Level& a : loops)
-      for (const Level& b : loops)
+  static void require_own_digits(std::span<const LoopLevel> loops) {
+    for (const LoopLevel& a : loops)
+      for (const LoopLevel& b : loops)
         if (a.threads > 1 && b.threads > 1 && !(a == b) && a.thread_stride <= b.thread_stride &&
             b.thread_stride % (a.thread_stride * a.threads))
-          refuse(fmt::format("local({}, {}, {})", range_id(b.range), b.threads, b.thread_stride),
+          refuse(fmt::format("thread_bind({}, {}, {})", range_id(b.range), b.threads, b.thread_stride),
                  fmt::format("in one statement range {} has the same digits", range_id(a.range)));
   }
-  /// The loops that the Order names change places among themselves. Returns why that is not legal, or null.
-  const char* arrange(std::vector<Level>& loops) {
-    auto place = [this](const Level& l) { return schedule_.place(l.range, l.number); };
-    std::vector<Level> named;
-    for (const Level& l : loops)
+  /// The loops that the LoopOrder names change places among themselves. Returns why that is not legal, or null.
+  const char* arrange(std::vector<LoopLevel>& loops) {
+    auto place = [this](const LoopLevel& l) { return schedule_.order_position(l.range, l.number); };
+    std::vector<LoopLevel> named;
+    for (const LoopLevel& l : loops)
       if (place(l) >= 0) named.push_back(l);
-    std::sort(named.begin(), named.end(), [&](const Level& a, const Level& b) { return place(a) < place(b); });
+    std::sort(named.begin(), named.end(), [&](const LoopLevel& a, const LoopLevel& b) { return place(a) < place(b); });
     size_t next = 0;
-    for (Level& l : loops)
+    for (LoopLevel& l : loops)
       if (place(l) >= 0) l = named[next++];
     for (size_t a = 0; a < loops.size(); ++a)
       for (size_t b = 0; b < a; ++b) {
@@ -111,20 +112,20 @@ class Builder {
       }
     return nullptr;
   }
-  [[noreturn]] void refuse_order(const std::string& why) const { refuse(to_string(Order{schedule_.order}), why); }
+  [[noreturn]] void refuse_order(const std::string& why) const { refuse(to_string(LoopOrder{schedule_.order}), why); }
 
-  std::vector<Level> loops_of(UOp store) {
+  std::vector<LoopLevel> loops_of(UOp store) {
     const bool adds = store->integer() != 0;
     const RangeSet& free = ranges_.free(store);
     std::vector<UOp> axes;
     for (const bool outer : {true, false})
-      for (const Axis& a : schedule_.axes)
+      for (const LoopAxis& a : schedule_.axes)
         if (is_outer(a.range) == outer && free[ranges_.number(a.range)] && !one_trip(a.range)) axes.push_back(a.range);
-    std::vector<Level> loops;
+    std::vector<LoopLevel> loops;
     int vectors = 0;
     for (UOp r : axes) {
       // Sums into memory keep their order: only the innermost loop has lanes or copies, and one thread adds.
-      const Axis& a = schedule_.of(r);
+      const LoopAxis& a = schedule_.of(r);
       const bool plain = !adds || is_outer(r) || r == axes.back();
       const int lanes = plain && !lanes_inside(store, r) ? a.lanes : 1;
       add_levels(loops, r, {lanes, plain ? a.unroll : 1, !adds || is_outer(r) ? a.threads : 1});
@@ -132,15 +133,15 @@ class Builder {
     }
     if (vectors > 1) refuse("lanes", "a store runs over two ranges that have lanes");
     require_own_digits(loops);
-    const std::vector<Level> before = loops;
+    const std::vector<LoopLevel> before = loops;
     if (const char* why = arrange(loops)) refuse_order(why);
-    if (adds && !same_order(before, loops, [](const Level& l) { return !is_outer(l.range); }))
+    if (adds && !same_order(before, loops, [](const LoopLevel& l) { return !is_outer(l.range); }))
       refuse_order("it changes the order of sums into memory");
     return loops;
   }
   template <class Concerned>
-  static bool same_order(const std::vector<Level>& a, const std::vector<Level>& b, Concerned concerned) {
-    std::vector<Level> x, y;
+  static bool same_order(const std::vector<LoopLevel>& a, const std::vector<LoopLevel>& b, Concerned concerned) {
+    std::vector<LoopLevel> x, y;
     std::copy_if(a.begin(), a.end(), std::back_inserter(x), concerned);
     std::copy_if(b.begin(), b.end(), std::back_inserter(y), concerned);
     return x == y;
@@ -153,12 +154,12 @@ class Builder {
       if (n->op == Op::Reduce && n != node && n->reduction().tree.lanes > 1 && ranges_.free(n)[number]) return true;
     return false;
   }
-  /// Lanes and copies of a REDUCE's innermost loop. Its Tree says which chain an element belongs to: where lanes and
-  /// copies do not follow it, chains lie in memory. `vector`: a range around it has lanes.
-  Width width_of(UOp reduce, const Axis& axis, bool vector) {
+  /// Lanes and copies of a REDUCE's innermost loop. Its ReductionTree says which chain an element belongs to: where
+  /// lanes and copies do not follow it, chains lie in memory. `vector`: a range around it has lanes.
+  LoopWidth width_of(UOp reduce, const LoopAxis& axis, bool vector) {
     const int chains = reduce->reduction().tree.lanes;
     vector |= lanes_inside(reduce, axis.range);
-    if (axis.threads > 1 && chains > 1) return shared_width(reduce, axis, vector);
+    if (axis.threads > 1 && chains > 1) return threaded_width(reduce, axis, vector);
     if (axis.lanes > 1 && !vector) {
       const bool follows = chains <= axis.lanes || axis.lanes * axis.unroll % chains == 0;
       return {axis.lanes, follows ? axis.unroll : chains / axis.lanes};
@@ -168,22 +169,22 @@ class Builder {
     return {1, chains == 1 || (axis.size && axis.unroll % chains == 0) ? axis.unroll : 1};
   }
   /// Each thread has as many of the chains as any other: lanes beside each other, copies one behind the other.
-  Width shared_width(UOp reduce, const Axis& axis, bool vector) const {
+  LoopWidth threaded_width(UOp reduce, const LoopAxis& axis, bool vector) const {
     const int chains = reduce->reduction().tree.lanes, lanes = vector ? 1 : axis.lanes;
     const int together = axis.threads * lanes;
     if (chains % together)
-      refuse(fmt::format("local({}, {}, {})", range_id(axis.range), axis.threads, axis.thread_stride),
+      refuse(fmt::format("thread_bind({}, {}, {})", range_id(axis.range), axis.threads, axis.thread_stride),
              fmt::format("a REDUCE has {} chains, which {} vectors do not divide", chains, together));
     const int copies = chains / together;
     return {lanes, axis.unroll % copies ? copies : axis.unroll, axis.threads};
   }
-  std::vector<Level> own_loops(UOp reduce, bool vector) {
+  std::vector<LoopLevel> own_loops(UOp reduce, bool vector) {
     std::vector<UOp> own = ranges_of(reduce);
     std::erase_if(own, one_trip);
-    std::vector<Level> loops;
+    std::vector<LoopLevel> loops;
     for (size_t i = 0; i < own.size(); ++i) {
-      const Axis& a = schedule_.of(own[i]);
-      const Width w = i + 1 == own.size() ? width_of(reduce, a, vector) : Width{};
+      const LoopAxis& a = schedule_.of(own[i]);
+      const LoopWidth w = i + 1 == own.size() ? width_of(reduce, a, vector) : LoopWidth{};
       for (int64_t step : a.steps)
         if (step % (int64_t{1} * w.lanes * w.unroll * w.threads))
           refuse(to_string(Split{range_id(own[i]), step}), "a REDUCE needs blocks of all its chains");
@@ -194,26 +195,26 @@ class Builder {
 
   // ---- statements
   void add_store(UOp store) {
-    const Turn& turn = turns_->of_store(store);
+    const StoreGuard& guard = guards_->of_store(store);
     Statement s{store, loops_of(store)};
-    s.own = s.inner = s.loops.size();
-    s.turn = turn_number(turn);
-    if (!s.loops.empty()) s.loops[0].turn = s.turn;
+    s.own_depth = s.accumulator_depth = s.loops.size();
+    s.guard = guard_index(guard);
+    if (!s.loops.empty()) s.loops[0].guard = s.guard;
     s.nontemporal = goes_past_caches(s);
-    add_values(s, turn);
-    const bool lies_there = std::any_of(s.deps.begin(), s.deps.end(), [&](const Dep& d) {
+    add_values(s, guard);
+    const bool lies_there = std::any_of(s.deps.begin(), s.deps.end(), [&](const Dependence& d) {
       const Statement& r = out_.list[static_cast<size_t>(d.on)];
-      return r.carried() && slot_of(r.homes[0]) == slot_of(store) && r.node == value_of(store);
+      return r.carried() && slot_of(r.homes[0]) == slot_of(store) && r.node == stored_value(store);
     });
     if (lies_there) return;
     if (!s.nontemporal) choose_epilogue(s, out_, schedule_);
-    finish(std::move(s));
-    if (int p = rewritten(slot_of(store)); p >= 0) ++versions_[static_cast<size_t>(p)];
+    append(std::move(s));
+    if (int p = read_write_index(slot_of(store)); p >= 0) ++versions_[static_cast<size_t>(p)];
   }
 
   /// The Opt that would send it past the caches.
-  Nt nontemporal(UOp store) const {
-    Nt opt{};
+  NonTemporal nontemporal(UOp store) const {
+    NonTemporal opt{};
     for (UOp s : sink_->src) {
       if (s == store) break;
       opt.store += !is_tile(slot_of(s));
@@ -226,19 +227,19 @@ class Builder {
   }
   bool goes_past_caches(const Statement& s) {
     if (is_tile(slot_of(s.node)) || !wants_nontemporal(s.node)) return false;
-    const Nt opt = nontemporal(s.node);
-    if (resting_->loads(slot_of(s.node))) refuse(to_string(opt), "the kernel reads there");
+    const NonTemporal opt = nontemporal(s.node);
+    if (accumulator_homes_->loads(slot_of(s.node))) refuse(to_string(opt), "the kernel reads there");
     require_whole_vectors(opt, s.node, s.loops, ranges_);
     return true;
   }
 
   /// Makes the REDUCEs that s reads, and those they read, sources first.
-  void add_values(Statement& s, const Turn& turn) {
+  void add_values(Statement& s, const StoreGuard& guard) {
     std::set<ir::Node*> seen;
     for (UOp n : body_of(s.node)) {
-      if (!combines(n) || n == s.node) continue;
+      if (!has_accumulators(n) || n == s.node) continue;
       UOp first = result_of(n, 0);
-      if (seen.insert(first.get()).second) s.deps.push_back({add_reduce(first, s, turn), Dep::Why::Value});
+      if (seen.insert(first.get()).second) s.deps.push_back({add_reduce(first, s, guard), Dependence::Reason::Value});
     }
     add_fills(s);
   }
@@ -250,44 +251,45 @@ class Builder {
       const Tile tile = out_.tiles[static_cast<size_t>(slot_of(n) - kernel_.params)];
       if (!tile.fill || n->src[0] == s.node->src[0]) continue;
       require_layout(tile, s.loops);
-      std::vector<Level> loops = fill_loops(tile, s.loops, schedule_);
+      std::vector<LoopLevel> loops = fill_loops(tile, s.loops, schedule_);
       require_layout(tile, loops);
       if (auto it = fills_.find(tile.slot); it != fills_.end()) {
-        if (it->second != loops) refuse(to_string(*tile.staged), "its users stand in different blocks");
+        if (it->second != loops) refuse(to_string(*tile.tile_copy), "its users stand in different blocks");
         continue;
       }
       require_own_digits(std::span(loops).subspan(shared_loops(loops)));
       fills_[tile.slot] = loops;
       Statement f{tile.fill, std::move(loops)};
-      f.own = f.inner = f.loops.size();
-      f.turn = shared_loops(f.loops) ? f.loops[0].turn : -1;
+      f.own_depth = f.accumulator_depth = f.loops.size();
+      f.guard = shared_loops(f.loops) ? f.loops[0].guard : -1;
       add_fills(f);
-      finish(std::move(f));
+      append(std::move(f));
     }
   }
 
   /// The statement of `reduce` for its user. Recurses on the nesting of REDUCEs only.
-  int add_reduce(UOp reduce, const Statement& user, const Turn& turn) {
+  int add_reduce(UOp reduce, const Statement& user, const StoreGuard& guard) {
     const RangeSet free = ranges_.free(reduce);
     size_t depth = user.loops.size();
     while (depth > 0 && !free[ranges_.number(user.loops[depth - 1].range)]) --depth;
     Statement s{reduce, {}};
     // Loops ascend by id, which may carry a REDUCE. Where that cannot be, it stands innermost.
-    user_ = {user.loops.begin(), user.loops.begin() + static_cast<long>(depth)};
+    user_loops_ = {user.loops.begin(), user.loops.begin() + static_cast<long>(depth)};
     if (reduce->op == Op::Scan)
       place_scan(s);
-    else if (place_own(s, true))
-      if (const char* why = place_own(s, false)) refuse_order(why);
-    if (s.own == 0 && !s.loops.empty()) s.loops[0].turn = turns_->of_sum(reduce) == turn ? turn_number(turn) : -1;
-    s.turn = s.loops.empty() ? -1 : s.loops[0].turn;
+    else if (place_reduce(s, true))
+      if (const char* why = place_reduce(s, false)) refuse_order(why);
+    if (s.own_depth == 0 && !s.loops.empty())
+      s.loops[0].guard = guards_->of_reduce(reduce) == guard ? guard_index(guard) : -1;
+    s.guard = s.loops.empty() ? -1 : s.loops[0].guard;
 
-    Key key{reduce.get(), versions_seen(reduce), {}};
-    for (const Level& l : s.loops)
-      key.loops.emplace_back(l.range.get(), l.number, l.lanes, l.unroll, l.threads, l.turn);
+    StatementKey key{reduce.get(), versions_seen(reduce), {}};
+    for (const LoopLevel& l : s.loops)
+      key.loops.emplace_back(l.range.get(), l.number, l.lanes, l.unroll, l.threads, l.guard);
     if (auto it = made_.find(key); it != made_.end()) return it->second;
     if (s.carried()) find_home(s, user);
-    add_values(s, turn);
-    const int at = finish(std::move(s));
+    add_values(s, guard);
+    const int at = append(std::move(s));
     made_.emplace(std::move(key), at);
     return at;
   }
@@ -296,71 +298,77 @@ class Builder {
   void place_scan(Statement& s) {
     std::vector<UOp> own = ranges_of(s.node);
     std::erase_if(own, one_trip);
-    auto is_own = [&](const Level& l) { return std::find(own.begin(), own.end(), l.range) != own.end(); };
-    s.loops = user_;
-    s.own = s.inner = s.loops.size();
-    while (s.inner > 0 && is_own(s.loops[s.inner - 1])) --s.inner;
+    auto is_own = [&](const LoopLevel& l) { return std::find(own.begin(), own.end(), l.range) != own.end(); };
+    s.loops = user_loops_;
+    s.own_depth = s.accumulator_depth = s.loops.size();
+    while (s.accumulator_depth > 0 && is_own(s.loops[s.accumulator_depth - 1])) --s.accumulator_depth;
     std::vector<UOp> order;
-    for (const Level& l : s.loops) {
+    for (const LoopLevel& l : s.loops) {
       if (!is_own(l)) continue;
       if (l.width() > 1) refuse(to_string(l), "a SCAN goes one by one");
       if (order.empty() || !(order.back() == l.range)) order.push_back(l.range);
     }
-    if (order != own || std::count_if(s.loops.begin(), s.loops.end(), is_own) != static_cast<long>(s.own - s.inner))
+    if (order != own ||
+        std::count_if(s.loops.begin(), s.loops.end(), is_own) != static_cast<long>(s.own_depth - s.accumulator_depth))
       refuse_order("a loop would stand inside those of a SCAN, or those in another order");
   }
 
-  /// Puts the loops of a REDUCE among those of its user: by ascending id, or else innermost; then as the Order says.
-  /// Returns why that is not legal, or null.
-  const char* place_own(Statement& s, bool by_id) {
+  /// Puts the loops of a REDUCE among those of its user: by ascending id, or else innermost; then as the LoopOrder
+  /// says. Returns why that is not legal, or null.
+  const char* place_reduce(Statement& s, bool by_id) {
     const RangeSet& free = ranges_.free(s.node);
-    auto depends = [&](const Level& l) { return free[ranges_.number(l.range)]; };
-    bool vector = std::any_of(user_.begin(), user_.end(), [&](const Level& l) { return l.lanes > 1 && depends(l); });
+    auto depends = [&](const LoopLevel& l) { return free[ranges_.number(l.range)]; };
+    bool vector = std::any_of(user_loops_.begin(), user_loops_.end(),
+                              [&](const LoopLevel& l) { return l.lanes > 1 && depends(l); });
     while (true) {
-      const std::vector<Level> own = own_loops(s.node, vector);
-      s.loops = user_;
+      const std::vector<LoopLevel> own = own_loops(s.node, vector);
+      s.loops = user_loops_;
       // A loop of the user over one of its own ranges begins when its result is there.
       const std::vector<UOp> closed = ranges_of(s.node);
-      std::erase_if(s.loops,
-                    [&](const Level& l) { return std::find(closed.begin(), closed.end(), l.range) != closed.end(); });
-      for (const Level& l : own) {
+      std::erase_if(s.loops, [&](const LoopLevel& l) {
+        return std::find(closed.begin(), closed.end(), l.range) != closed.end();
+      });
+      for (const LoopLevel& l : own) {
         auto at = s.loops.end();
         if (by_id)
-          at = std::find_if(s.loops.begin(), s.loops.end(), [&](const Level& o) {
+          at = std::find_if(s.loops.begin(), s.loops.end(), [&](const LoopLevel& o) {
             return !is_outer(o.range) && range_id(o.range) > range_id(l.range);
           });
         s.loops.insert(at, l);
       }
       if (const char* why = arrange(s.loops)) return why;
       require_own_digits(s.loops);
-      auto is_own = [&](const Level& l) { return std::find(own.begin(), own.end(), l) != own.end(); };
-      s.own = static_cast<size_t>(std::find_if(s.loops.begin(), s.loops.end(), is_own) - s.loops.begin());
-      if (!std::equal(s.loops.begin(), s.loops.begin() + static_cast<long>(s.own), user_.begin()))
+      auto is_own = [&](const LoopLevel& l) { return std::find(own.begin(), own.end(), l) != own.end(); };
+      s.own_depth = static_cast<size_t>(std::find_if(s.loops.begin(), s.loops.end(), is_own) - s.loops.begin());
+      if (!std::equal(s.loops.begin(), s.loops.begin() + static_cast<long>(s.own_depth), user_loops_.begin()))
         return "a REDUCE would not stand in the loops of its user";
       // Behind its first own loop it stands in those only that its value depends on.
-      for (size_t i = s.loops.size(); i-- > s.own;)
+      for (size_t i = s.loops.size(); i-- > s.own_depth;)
         if (!is_own(s.loops[i]) && !depends(s.loops[i])) s.loops.erase(s.loops.begin() + static_cast<long>(i));
-      for (size_t i = 1; i < s.loops.size(); ++i) s.loops[i].turn = -1;
-      for (s.inner = s.loops.size(); s.inner > s.own && is_own(s.loops[s.inner - 1]);) --s.inner;
-      std::vector<Level> left;
+      for (size_t i = 1; i < s.loops.size(); ++i) s.loops[i].guard = -1;
+      for (s.accumulator_depth = s.loops.size();
+           s.accumulator_depth > s.own_depth && is_own(s.loops[s.accumulator_depth - 1]);)
+        --s.accumulator_depth;
+      std::vector<LoopLevel> left;
       std::copy_if(s.loops.begin(), s.loops.end(), std::back_inserter(left), is_own);
       if (left != own) return "it would change the order in which a REDUCE combines";
       if (!s.carried()) return nullptr;
       if (s.node->reduction().tree.lanes > 1) return "a REDUCE with chains of its own cannot be carried";
-      if (tile_of(s, 0, s.node->dtype).size > kLargestTile) return "carried accumulators would need too large a tile";
-      if (std::all_of(own.begin(), own.end(), [](const Level& l) { return l.lanes == 1; })) return nullptr;
+      if (accumulator_tile(s, 0, s.node->dtype).size > kLargestTile)
+        return "carried accumulators would need too large a tile";
+      if (std::all_of(own.begin(), own.end(), [](const LoopLevel& l) { return l.lanes == 1; })) return nullptr;
       vector = true;  // its accumulators lie along other ranges
     }
   }
 
   // ---- carried accumulators
-  Tile tile_of(const Statement& s, int64_t slot, DType dtype) {
+  Tile accumulator_tile(const Statement& s, int64_t slot, DType dtype) {
     std::vector<UOp> ranges;
     std::vector<int> levels;
-    for (const Axis& a : schedule_.axes) {
+    for (const LoopAxis& a : schedule_.axes) {
       if (one_trip(a.range) || !ranges_.depends(s.node, a.range)) continue;
       int level = a.outer() && a.block == 1 ? a.levels() - 1 : -1;
-      for (size_t i = 0; i < s.own; ++i)
+      for (size_t i = 0; i < s.own_depth; ++i)
         if (s.loops[i].range == a.range) level = s.loops[i].number;
       ranges.push_back(a.range);
       levels.push_back(level);
@@ -368,71 +376,72 @@ class Builder {
     return make_tile(slot, dtype, ranges, levels, schedule_);
   }
   void find_home(Statement& s, const Statement& user) {
-    if (UOp store = resting_->place_for(s.node, user.node, ranges_); store && rests_in(s, store)) {
-      s.homes = {ir::load(store->src[0], index_of(store))};
+    if (UOp store = accumulator_homes_->home_for(s.node, user.node, ranges_); store && may_live_in(s, store)) {
+      s.homes = {ir::load(store->src[0], indices_of(store))};
       return;
     }
-    for (DType dtype : ir::state_types(s.node)) {
-      out_.tiles.push_back(tile_of(s, kernel_.params + static_cast<int64_t>(out_.tiles.size()), dtype));
+    for (DType dtype : ir::accumulator_types(s.node)) {
+      out_.tiles.push_back(accumulator_tile(s, kernel_.params + static_cast<int64_t>(out_.tiles.size()), dtype));
       const Tile& tile = out_.tiles.back();
-      s.homes.push_back(ir::load(codegen::param_of(*kernel_.graph, tile), codegen::index_of(tile)));
+      s.homes.push_back(ir::load(codegen::param_of(*kernel_.graph, tile), codegen::indices_of(tile)));
     }
   }
   /// Whether the loops let accumulators lie where `store` goes: no other ones do, and it happens in any case.
-  bool rests_in(const Statement& s, UOp store) {
-    if (is_tile(slot_of(store)) || wants_nontemporal(store) || s.turn != turn_number(turns_->of_store(store)))
+  bool may_live_in(const Statement& s, UOp store) {
+    if (is_tile(slot_of(store)) || wants_nontemporal(store) || s.guard != guard_index(guards_->of_store(store)))
       return false;
     for (const Statement& other : out_.list)
       if (other.carried() && slot_of(other.homes[0]) == slot_of(store)) return false;
-    const auto own = s.loops.begin() + static_cast<long>(s.own);
+    const auto own = s.loops.begin() + static_cast<long>(s.own_depth);
     if (std::any_of(own, s.loops.end(),
-                    [&](const Level& l) { return may_be_empty(l.range) && !ranges_.depends(s.node, l.range); }))
+                    [&](const LoopLevel& l) { return may_be_empty(l.range) && !ranges_.depends(s.node, l.range); }))
       return false;
-    return std::all_of(s.loops.begin(), s.loops.end(), [&](const Level& l) {
+    return std::all_of(s.loops.begin(), s.loops.end(), [&](const LoopLevel& l) {
       return l.lanes == 1 || !ranges_.depends(s.node, l.range) || stride_along(offset_of(store), l.range, ranges_) == 1;
     });
   }
 
   // ---- order by memory
-  struct Key {
+  struct StatementKey {
     ir::Node* node;
     std::vector<int> versions;
     std::vector<std::tuple<ir::Node*, int, int, int, int, int>> loops;
-    auto operator<=>(const Key&) const = default;
+    auto operator<=>(const StatementKey&) const = default;
   };
   /// The versions of what a REDUCE reads, also through REDUCEs in it.
   std::vector<int> versions_seen(UOp reduce) {
-    std::vector<int> seen(out_.rewritten.size(), -1);
+    std::vector<int> seen(out_.read_write_slots.size(), -1);
     if (seen.empty()) return seen;
     for (UOp n : ir::topological(reduce))
       if (n->op == Op::Load)
-        if (int p = rewritten(slot_of(n)); p >= 0) seen[static_cast<size_t>(p)] = versions_[static_cast<size_t>(p)];
+        if (int p = read_write_index(slot_of(n)); p >= 0)
+          seen[static_cast<size_t>(p)] = versions_[static_cast<size_t>(p)];
     return seen;
   }
 
-  struct Access {
+  struct ParamAccess {
     int statement;
     UOp node;
     bool store;
   };
-  int finish(Statement&& s) {
+  int append(Statement&& s) {
     const int self = static_cast<int>(out_.list.size());
     s.versions = versions_;
     for (size_t i = 0; i < s.loops.size(); ++i) {
-      const Level& l = s.loops[i];
+      const LoopLevel& l = s.loops[i];
       const bool replaced = std::any_of(s.loops.begin() + static_cast<long>(i) + 1, s.loops.end(),
-                                        [&](const Level& o) { return o.fills && o.range == l.range; });
-      if (l.threads > 1 && ranges_.depends(s.node, l.range) && !replaced) s.shared.push_back(l);
+                                        [&](const LoopLevel& o) { return o.fills && o.range == l.range; });
+      if (l.threads > 1 && ranges_.depends(s.node, l.range) && !replaced) s.thread_loops.push_back(l);
     }
     for (UOp n : body_of(s.node)) {
       if (n->op != Op::Load && n->op != Op::Store) continue;
       const bool store = n->op == Op::Store;
-      if (!resting_->stores(slot_of(n)) && !is_fill(slot_of(n))) continue;
-      for (const Access& before : accesses_[slot_of(n)])
+      if (!accumulator_homes_->stores(slot_of(n)) && !is_fill(slot_of(n))) continue;
+      for (const ParamAccess& before : accesses_[slot_of(n)])
         if (before.statement != self && (before.store || store))
-          s.deps.push_back({before.statement, std::ranges::equal(index_of(before.node), index_of(n))
-                                                  ? Dep::Why::Element
-                                                  : Dep::Why::Memory});
+          s.deps.push_back({before.statement, std::ranges::equal(indices_of(before.node), indices_of(n))
+                                                  ? Dependence::Reason::Element
+                                                  : Dependence::Reason::Memory});
       accesses_[slot_of(n)].push_back({self, n, store});
     }
     out_.list.push_back(std::move(s));
@@ -440,29 +449,29 @@ class Builder {
   }
 
   const Kernel& kernel_;
-  const Schedule& schedule_;
-  Ranges& ranges_;
+  const LoopSchedule& schedule_;
+  FreeRanges& ranges_;
   UOp sink_;
-  std::vector<Level> user_;  ///< the loops of a REDUCE's user that it may stand in
+  std::vector<LoopLevel> user_loops_;  ///< the loops of a REDUCE's user that it may stand in
   Statements out_;
-  std::optional<Resting> resting_;
+  std::optional<AccumulatorHomes> accumulator_homes_;
   std::vector<int> versions_;
-  std::optional<Turns> turns_;
-  std::map<Key, int> made_;
-  std::map<int64_t, std::vector<Level>> fills_;  ///< by slot: the loops in which a tile is filled
-  std::map<int64_t, std::vector<Access>> accesses_;
+  std::optional<StoreGuards> guards_;
+  std::map<StatementKey, int> made_;
+  std::map<int64_t, std::vector<LoopLevel>> fills_;  ///< by slot: the loops in which a tile is filled
+  std::map<int64_t, std::vector<ParamAccess>> accesses_;
 };
 
 }  // namespace
 
 std::vector<UOp> body_of(UOp root) {
-  return ir::topological(std::span<const UOp>(&root, 1), [&](UOp n) { return n == root || !combines(n); });
+  return ir::topological(std::span<const UOp>(&root, 1), [&](UOp n) { return n == root || !has_accumulators(n); });
 }
-bool may_be_empty(UOp range) { return ir::Intervals().of(range->src[0]).lo < 1; }
+bool may_be_empty(UOp range) { return ir::IntervalAnalysis().of(range->src[0]).lo < 1; }
 bool one_trip(UOp range) { return range->src[0]->op == Op::Const && range->src[0]->scalar().as_int() == 1; }
 
-Statements make_statements(const Kernel& kernel, const Schedule& schedule, Ranges& ranges) {
-  return Builder(kernel, schedule, ranges).run();
+Statements make_statements(const Kernel& kernel, const LoopSchedule& schedule, FreeRanges& ranges) {
+  return StatementBuilder(kernel, schedule, ranges).run();
 }
 
 }  // namespace sinter::codegen

@@ -12,11 +12,11 @@ namespace sinter::codegen {
 using ir::Op;
 using ir::UOp;
 
-void verify(const Statements& statements, Ranges& ranges) {
+void verify(const Statements& statements, FreeRanges& ranges) {
   for (size_t i = 0; i < statements.list.size(); ++i) {
     const Statement& s = statements.list[i];
     RangeSet open;
-    for (const Level& l : s.loops) open.set(ranges.number(l.range));
+    for (const LoopLevel& l : s.loops) open.set(ranges.number(l.range));
     for (UOp n : body_of(s.node))
       if (n->op == Op::Range && !is_outer(n) && !one_trip(n) && !open[ranges.number(n)])
         throw InternalError(
@@ -26,20 +26,20 @@ void verify(const Statements& statements, Ranges& ranges) {
         if (s.loops[a].range == s.loops[b].range && s.loops[a].number <= s.loops[b].number && !s.loops[a].fills)
           throw InternalError(fmt::format("codegen: in statement {} a loop of range {} stands inside itself", i,
                                           range_id(s.loops[a].range)));
-    for (const Dep& d : s.deps)
+    for (const Dependence& d : s.deps)
       if (d.on >= static_cast<int>(i))
         throw InternalError(fmt::format("codegen: statement {} depends on the later {}", i, d.on));
   }
 }
 
-std::string to_string(const Level& l) {
+std::string to_string(const LoopLevel& l) {
   std::string text = fmt::format("{} {}", is_outer(l.range) ? "outer" : "inner", range_id(l.range));
   if (l.number > 0) text += fmt::format(".{}", l.number);
   if (l.lanes > 1) text += fmt::format(" lanes {}", l.lanes);
   if (l.unroll > 1) text += fmt::format(" unroll {}", l.unroll);
   if (l.threads > 1) text += fmt::format(" threads {} by {}", l.threads, l.thread_stride);
   if (l.fills) text += " fills";
-  if (l.turn >= 0) text += fmt::format(" at turn {}", l.turn);
+  if (l.guard >= 0) text += fmt::format(" at turn {}", l.guard);
   return text;
 }
 
@@ -51,10 +51,10 @@ std::string to_string(const Statements& statements) {
                         s.accumulates()
                             ? fmt::format("{} {}", ir::info(s.node->op).name, ir::name_of(s.node->reduction().combine))
                             : fmt::format("Store p{}", slot_of(s.node)));
-    for (const Level& l : s.loops) text += fmt::format(" [{}]", to_string(l));
+    for (const LoopLevel& l : s.loops) text += fmt::format(" [{}]", to_string(l));
     for (UOp home : s.homes) text += fmt::format(" carried in p{}", slot_of(home));
-    for (const Dep& d : s.deps) text += fmt::format(" after {}", d.on);
-    if (s.turn >= 0) text += fmt::format(" at turn {}", s.turn);
+    for (const Dependence& d : s.deps) text += fmt::format(" after {}", d.on);
+    if (s.guard >= 0) text += fmt::format(" at turn {}", s.guard);
     for (UOp load : s.prefetches) text += fmt::format(" asks p{} ahead", slot_of(load));
     text += "\n";
   }

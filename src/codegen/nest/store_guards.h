@@ -12,22 +12,23 @@
 namespace sinter::codegen {
 
 /// Where a STORE that lacks outer ranges runs: in the points whose blocks of these begin at 0. Empty: in all.
-using Turn = std::vector<ir::UOp>;
+using StoreGuard = std::vector<ir::UOp>;
 
-class Turns {
+class StoreGuards {
  public:
   /// Of the stores of `sink`, which `tiles` are filled for; slots from `params` on are tiles.
-  Turns(ir::UOp sink, std::span<const Tile> tiles, int64_t params, const Schedule& schedule, Ranges& ranges);
+  StoreGuards(ir::UOp sink, std::span<const Tile> tiles, int64_t params, const LoopSchedule& schedule,
+              FreeRanges& ranges);
 
-  const Turn& of_store(ir::UOp store) const { return turns_.at(store.get()); }
+  const StoreGuard& of_store(ir::UOp store) const { return guards_.at(store.get()); }
   /// A REDUCE or SCAN that serves stores of one and the same turn only has theirs.
-  const Turn& of_sum(ir::UOp first) const { return turns_.at(first.get()); }
+  const StoreGuard& of_reduce(ir::UOp first) const { return guards_.at(first.get()); }
 
  private:
-  void find_rows(ir::UOp sink, std::span<const Tile> tiles, int64_t params);
-  void find_sums(ir::UOp store);
+  void find_tile_guards(ir::UOp sink, std::span<const Tile> tiles, int64_t params);
+  void find_reduce_guards(ir::UOp store);
 
-  std::unordered_map<ir::Node*, Turn> turns_;
+  std::unordered_map<ir::Node*, StoreGuard> guards_;
 };
 
 }  // namespace sinter::codegen

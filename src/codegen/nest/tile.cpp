@@ -21,17 +21,17 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-class TileMaker {
+class TileBuilder {
  public:
-  TileMaker(const Kernel& kernel, const Schedule& schedule, std::vector<Tile>& tiles)
+  TileBuilder(const Kernel& kernel, const LoopSchedule& schedule, std::vector<Tile>& tiles)
       : kernel_(kernel), schedule_(schedule), tiles_(tiles), nodes_(ir::topological(kernel.sink)) {}
 
   UOp run() {
-    std::map<int, const Row*> rows;  // sources first
-    for (const Row& row : schedule_.rows)
+    std::map<int, const Materialize*> rows;  // sources first
+    for (const Materialize& row : schedule_.materializations)
       if (!rows.emplace(row.value, &row).second) refuse(to_string(row), "the value has a tile already");
-    std::map<int, const Stage*> stages;
-    for (const Stage& stage : schedule_.stages)
+    std::map<int, const TileCopy*> stages;
+    for (const TileCopy& stage : schedule_.tile_copies)
       if (rows.contains(stage.value) || !stages.emplace(stage.value, &stage).second)
         refuse(to_string(stage), "the value has a tile already");
     std::unordered_map<UOp, UOp> made;
@@ -48,17 +48,17 @@ class TileMaker {
         before.push_back(first_user(n, *it->second));
         const Tile& tile = add_tile(n, *it->second);
         UOp param = param_of(*kernel_.graph, tile);
-        fills.push_back(ir::store(param, index_of(tile), now));
-        now = ir::load(param, index_of(tile));
+        fills.push_back(ir::store(param, indices_of(tile), now));
+        now = ir::load(param, indices_of(tile));
         rows.erase(it);
       }
       if (auto it = stages.find(static_cast<int>(i)); it != stages.end()) {
         require_no_bound(n, to_string(*it->second));
         require_unwritten(n, *it->second);
-        Tile tile = stage_tile(next_slot(), n, *it->second, schedule_, ranges_);
+        Tile tile = make_copy_tile(next_slot(), n, *it->second, schedule_, ranges_);
         UOp param = param_of(*kernel_.graph, tile);
-        tile.fill = ir::store(param, index_of(tile), now);
-        now = ir::load(param, index_of(tile));
+        tile.fill = ir::store(param, indices_of(tile), now);
+        now = ir::load(param, indices_of(tile));
         tiles_.push_back(std::move(tile));
         stages.erase(it);
       }
@@ -80,14 +80,14 @@ class TileMaker {
 
   /// A range whose bound came from a tile would be another range.
   void require_no_bound(UOp value, const std::string& opt) const {
-    for (const Axis& a : schedule_.axes) {
+    for (const LoopAxis& a : schedule_.axes) {
       const std::vector<UOp> bound = ir::topological(a.range->src[0]);
       if (std::find(bound.begin(), bound.end(), value) != bound.end())
         refuse(opt, fmt::format("the bound of range {} depends on the value", range_id(a.range)));
     }
   }
 
-  void require_unwritten(UOp value, const Stage& stage) const {
+  void require_unwritten(UOp value, const TileCopy& stage) const {
     for (UOp n : ir::topological(value))
       if (n->op == Op::Load)
         for (UOp store : kernel_.sink->src)
@@ -95,7 +95,7 @@ class TileMaker {
   }
 
   /// The first store that uses the value; all must see the same memory.
-  size_t first_user(UOp value, const Row& row) {
+  size_t first_user(UOp value, const Materialize& row) {
     const std::vector<UOp>& stores = kernel_.sink->src;
     size_t first = stores.size(), last = 0;
     for (size_t s = 0; s < stores.size(); ++s) {
@@ -113,13 +113,13 @@ class TileMaker {
     return first;
   }
 
-  const Tile& add_tile(UOp value, const Row& row) {
+  const Tile& add_tile(UOp value, const Materialize& row) {
     if (value->op == Op::Store || value->op == Op::Range || value->op == Op::Param || value->dtype == DType::Void)
       refuse(to_string(row), "that is no value");
     std::vector<UOp> ranges;
     std::vector<int> levels;
     size_t kept = 0;
-    for (const Axis& a : schedule_.axes) {
+    for (const LoopAxis& a : schedule_.axes) {
       if (a.size == 1 || !ranges_.depends(value, a.range)) continue;
       const bool along = std::find(row.ranges.begin(), row.ranges.end(), range_id(a.range)) != row.ranges.end();
       kept += along;
@@ -134,20 +134,20 @@ class TileMaker {
   }
 
   const Kernel& kernel_;
-  const Schedule& schedule_;
+  const LoopSchedule& schedule_;
   std::vector<Tile>& tiles_;
   std::vector<UOp> nodes_;
-  Ranges ranges_;
+  FreeRanges ranges_;
 };
 
 }  // namespace
 
 Tile make_tile(int64_t slot, DType dtype, const std::vector<UOp>& ranges, const std::vector<int>& levels,
-               const Schedule& schedule) {
+               const LoopSchedule& schedule) {
   Tile tile{slot, dtype, {}, 1};
   for (size_t i = 0; i < ranges.size(); ++i) {
-    const Axis& a = schedule.of(ranges[i]);
-    Tile::Dim dim{ranges[i], levels[i], most_values(ranges[i]), 0};
+    const LoopAxis& a = schedule.of(ranges[i]);
+    Tile::TileDim dim{ranges[i], levels[i], max_trip_count(ranges[i]), 0};
     if (levels[i] == a.levels() - 1)
       dim.extent = a.width();
     else if (levels[i] >= 0)
@@ -160,13 +160,13 @@ Tile make_tile(int64_t slot, DType dtype, const std::vector<UOp>& ranges, const 
   std::vector<size_t> order(ranges.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
   auto rank = [&](size_t i) {
-    const Axis& a = schedule.of(ranges[i]);
+    const LoopAxis& a = schedule.of(ranges[i]);
     return a.lanes > 1 ? 0 : levels[i] == a.levels() - 1 ? 2 : 1;
   };
   std::sort(order.begin(), order.end(),
             [&](size_t a, size_t b) { return std::pair(rank(a), b) < std::pair(rank(b), a); });
   for (size_t i : order) {
-    Tile::Dim& d = tile.dims[i];
+    Tile::TileDim& d = tile.dims[i];
     if (d.extent > 1) d.stride = tile.size;
     tile.size *= d.extent;
     if (tile.size > kLargestTile) break;
@@ -176,18 +176,19 @@ Tile make_tile(int64_t slot, DType dtype, const std::vector<UOp>& ranges, const 
 
 UOp param_of(ir::Graph& g, const Tile& tile) {
   std::vector<Dim> dims;
-  for (const Tile::Dim& d : tile.dims) dims.emplace_back(most_values(d.range));
+  for (const Tile::TileDim& d : tile.dims) dims.emplace_back(max_trip_count(d.range));
   return ir::param(g, tile.slot, tile.dtype, Shape(std::move(dims)));
 }
 
-std::vector<UOp> index_of(const Tile& tile) {
+std::vector<UOp> indices_of(const Tile& tile) {
   std::vector<UOp> index;
-  for (const Tile::Dim& d : tile.dims) index.push_back(d.range);
+  for (const Tile::TileDim& d : tile.dims) index.push_back(d.range);
   return index;
 }
 
-UOp with_tiles(const Kernel& kernel, const Schedule& schedule, std::vector<Tile>& tiles) {
-  return schedule.rows.empty() && schedule.stages.empty() ? kernel.sink : TileMaker(kernel, schedule, tiles).run();
+UOp insert_tiles(const Kernel& kernel, const LoopSchedule& schedule, std::vector<Tile>& tiles) {
+  return schedule.materializations.empty() && schedule.tile_copies.empty() ? kernel.sink
+                                                                           : TileBuilder(kernel, schedule, tiles).run();
 }
 
 }  // namespace sinter::codegen

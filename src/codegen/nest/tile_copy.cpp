@@ -18,11 +18,11 @@ using ir::Op;
 using ir::UOp;
 
 /// Whether each point has one value of a range only.
-bool single(const Axis& a) { return one_trip(a.range) || (a.outer() && a.block == 1); }
+bool has_one_value(const LoopAxis& a) { return one_trip(a.range) || (a.outer() && a.block == 1); }
 
 /// Most positions that a dim of a tile has.
-int64_t extent_of(const Axis& a, int level) {
-  const int64_t all = most_values(a.range);
+int64_t extent_of(const LoopAxis& a, int level) {
+  const int64_t all = max_trip_count(a.range);
   if (level >= 0) return std::min(all, a.steps[static_cast<size_t>(level)]);
   return a.outer() ? std::min(all, a.block) : all;
 }
@@ -31,43 +31,44 @@ void require_plain(UOp value, const std::string& opt) {
   if (value->op == Op::Store || value->op == Op::Range || value->op == Op::Param || value->dtype == DType::Void)
     refuse(opt, "that is no value");
   for (UOp n : ir::topological(value)) {
-    if (combines(n)) refuse(opt, "it would stand apart from the loops of a sum; a row keeps those");
+    if (has_accumulators(n)) refuse(opt, "it would stand apart from the loops of a sum; a row keeps those");
     if (n->op == Op::Check) refuse(opt, "an index would be checked where the program may not use it");
   }
 }
 
 /// Checks how rows shall lie, of which there are several.
 void lay_out_rows(Tile& tile, const std::string& opt) {
-  const Stage& s = *tile.staged;
-  if (s.pad == 0 && s.unit == 0) return;
-  if ((s.pad != 0) + (s.unit != 0) + (s.panel != 0) > 1) refuse(opt, "rows lie in panels, padded or swizzled");
+  const TileCopy& s = *tile.tile_copy;
+  if (s.pad == 0 && s.swizzle_unit == 0) return;
+  if ((s.pad != 0) + (s.swizzle_unit != 0) + (s.panel != 0) > 1) refuse(opt, "rows lie in panels, padded or swizzled");
   if (s.dims.size() < 2) refuse(opt, "one row has no other one to conflict with");
   if (s.pad < 0) refuse(opt, "rows would overlap");
-  if (s.unit == 0) return;
+  if (s.swizzle_unit == 0) return;
   const int64_t row = tile.dims.back().extent;
-  tile.period = swizzle_period(row, tile.dtype);
-  if (s.unit < 1 || s.unit >= tile.period || tile.period % s.unit || row % tile.period)
-    refuse(opt, fmt::format("pieces of {} elements cannot change places in rows of {}", s.unit, row));
-  if (s.rows < 1) refuse(opt, "1 or more rows have their pieces in the same places");
+  tile.swizzle_period = swizzle_period(row, tile.dtype);
+  if (s.swizzle_unit < 1 || s.swizzle_unit >= tile.swizzle_period || tile.swizzle_period % s.swizzle_unit ||
+      row % tile.swizzle_period)
+    refuse(opt, fmt::format("pieces of {} elements cannot change places in rows of {}", s.swizzle_unit, row));
+  if (s.swizzle_rows < 1) refuse(opt, "1 or more rows have their pieces in the same places");
 }
 
 /// A second slot, for the next block of the one loop whose blocks the tile covers. What a thread copies into it rests
 /// in registers while the present block is used, so that it copies in one turn of its loops.
-void add_slot(Tile& tile, const Schedule& schedule, const std::string& opt) {
-  if (tile.staged->slots != 2) refuse(opt, "a tile has 1 or 2 slots");
-  auto covers = [&](const Tile::Dim& d) { return d.level >= 0 && !single(schedule.of(d.range)); };
+void add_ring_slot(Tile& tile, const LoopSchedule& schedule, const std::string& opt) {
+  if (tile.tile_copy->slots != 2) refuse(opt, "a tile has 1 or 2 slots");
+  auto covers = [&](const Tile::TileDim& d) { return d.level >= 0 && !has_one_value(schedule.of(d.range)); };
   if (std::count_if(tile.dims.begin(), tile.dims.end(), covers) != 1)
     refuse(opt, "slots take the blocks of one loop in turn");
-  tile.turns = static_cast<size_t>(std::find_if(tile.dims.begin(), tile.dims.end(), covers) - tile.dims.begin());
-  for (const Stage::Dim& d : tile.staged->dims) {
+  tile.ring_dim = static_cast<size_t>(std::find_if(tile.dims.begin(), tile.dims.end(), covers) - tile.dims.begin());
+  for (const TileCopy::CopyDim& d : tile.tile_copy->dims) {
     const auto dim = std::find_if(tile.dims.begin(), tile.dims.end(),
-                                  [&](const Tile::Dim& t) { return range_id(t.range) == d.range; });
+                                  [&](const Tile::TileDim& t) { return range_id(t.range) == d.range; });
     const int64_t together = int64_t{1} * d.lanes * d.threads;
     if (extent_of(schedule.of(dim->range), d.level) > together * d.unroll ||
         (schedule.of(dim->range).size == 0 && together == 1 && d.unroll > 1))
       refuse(opt, fmt::format("range {} is copied in more than one turn", d.range));
   }
-  tile.slot_size = tile.size;
+  tile.ring_slot_size = tile.size;
   tile.size *= 2;
 }
 
@@ -79,26 +80,26 @@ int64_t swizzle_period(int64_t row, DType dtype) {
   return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(most)));
 }
 
-Tile stage_tile(int64_t slot, UOp value, const Stage& stage, const Schedule& schedule, Ranges& ranges) {
+Tile make_copy_tile(int64_t slot, UOp value, const TileCopy& stage, const LoopSchedule& schedule, FreeRanges& ranges) {
   const std::string opt = to_string(stage);
   require_plain(value, opt);
   Tile tile{slot, value->dtype, {}, 1};
-  tile.staged = stage;
-  for (const Axis& a : schedule.axes) {
+  tile.tile_copy = stage;
+  for (const LoopAxis& a : schedule.axes) {
     if (!ranges.depends(value, a.range) || a.size == 1) continue;
     const auto dim = std::find_if(stage.dims.begin(), stage.dims.end(),
-                                  [&](const Stage::Dim& d) { return d.range == range_id(a.range); });
+                                  [&](const TileCopy::CopyDim& d) { return d.range == range_id(a.range); });
     if (dim != stage.dims.end()) continue;
-    if (!single(a) && a.width() > 1)
+    if (!has_one_value(a) && a.width() > 1)
       refuse(opt, fmt::format("the value depends on range {} too, of which there are copies", range_id(a.range)));
     tile.dims.push_back({a.range, a.levels() - 1, 1, 0});
   }
-  for (const Stage::Dim& d : stage.dims) {
+  for (const TileCopy::CopyDim& d : stage.dims) {
     const auto axis = std::find_if(schedule.axes.begin(), schedule.axes.end(),
-                                   [&](const Axis& a) { return range_id(a.range) == d.range; });
-    const Axis& a = *axis;
+                                   [&](const LoopAxis& a) { return range_id(a.range) == d.range; });
+    const LoopAxis& a = *axis;
     if (!ranges.depends(value, a.range)) refuse(opt, fmt::format("the value does not depend on range {}", d.range));
-    if (std::any_of(tile.dims.begin(), tile.dims.end(), [&](const Tile::Dim& t) { return t.range == a.range; }))
+    if (std::any_of(tile.dims.begin(), tile.dims.end(), [&](const Tile::TileDim& t) { return t.range == a.range; }))
       refuse(opt, fmt::format("range {} has a dim already, or one value for each point", d.range));
     const int64_t block = d.level >= 0 ? a.steps[static_cast<size_t>(d.level)] : a.outer() && !a.whole() ? a.block : 0;
     if (block % (int64_t{1} * d.lanes * d.unroll * d.threads))
@@ -106,10 +107,10 @@ Tile stage_tile(int64_t slot, UOp value, const Stage& stage, const Schedule& sch
     tile.dims.push_back({a.range, d.level, extent_of(a, d.level), 0});
   }
   if (stage.dims.empty()) refuse(opt, "a tile of one element");
-  if (std::count_if(stage.dims.begin(), stage.dims.end(), [](const Stage::Dim& d) { return d.lanes > 1; }) > 1)
+  if (std::count_if(stage.dims.begin(), stage.dims.end(), [](const TileCopy::CopyDim& d) { return d.lanes > 1; }) > 1)
     refuse(opt, "copies have lanes along one range");
   // Whole vectors and panels lie in the tile, whatever the range's size.
-  Tile::Dim& last = tile.dims.back();
+  Tile::TileDim& last = tile.dims.back();
   last.extent = round_up(last.extent, std::max(stage.dims.back().lanes, 1));
   if (stage.panel) last.extent = round_up(last.extent, stage.panel);
   const int64_t together = stage.panel ? stage.panel : last.extent;
@@ -123,38 +124,38 @@ Tile stage_tile(int64_t slot, UOp value, const Stage& stage, const Schedule& sch
   }
   tile.panel_stride = tile.size;
   if (stage.panel) tile.size *= last.extent / together;
-  if (stage.slots != 1) add_slot(tile, schedule, opt);
+  if (stage.slots != 1) add_ring_slot(tile, schedule, opt);
   if (tile.size > kLargestTile) refuse(opt, "the tile would be too large");
   return tile;
 }
 
-std::vector<Level> fill_loops(const Tile& tile, const std::vector<Level>& user, const Schedule& schedule) {
+std::vector<LoopLevel> fill_loops(const Tile& tile, const std::vector<LoopLevel>& user, const LoopSchedule& schedule) {
   size_t shared = 0;
-  for (const Tile::Dim& d : tile.dims) {
-    if (d.level < 0 || single(schedule.of(d.range))) continue;
-    const auto block = std::find_if(user.begin(), user.end(), [&](const Level& l) {
+  for (const Tile::TileDim& d : tile.dims) {
+    if (d.level < 0 || has_one_value(schedule.of(d.range))) continue;
+    const auto block = std::find_if(user.begin(), user.end(), [&](const LoopLevel& l) {
       return l.range == d.range && l.number == d.level && !l.fills;
     });
     if (block == user.end())
-      refuse(to_string(*tile.staged),
+      refuse(to_string(*tile.tile_copy),
              fmt::format("a user has no loop {} of range {} outside", d.level, range_id(d.range)));
     if (d.level + 1 == schedule.of(d.range).levels() && block->width() > 1)
-      refuse(to_string(*tile.staged),
+      refuse(to_string(*tile.tile_copy),
              fmt::format("a user's loop over range {} goes by {}", range_id(d.range), block->width()));
     shared = std::max(shared, static_cast<size_t>(block - user.begin()) + 1);
   }
-  if (tile.slot_size) {
-    const Tile::Dim& turns = tile.dims[tile.turns];
-    if (!(user[shared - 1].range == turns.range) || user[shared - 1].number != turns.level)
-      refuse(to_string(*tile.staged),
-             fmt::format("it is filled inside the loop over blocks of range {}", range_id(turns.range)));
+  if (tile.ring_slot_size) {
+    const Tile::TileDim& ring = tile.dims[tile.ring_dim];
+    if (!(user[shared - 1].range == ring.range) || user[shared - 1].number != ring.level)
+      refuse(to_string(*tile.tile_copy),
+             fmt::format("it is filled inside the loop over blocks of range {}", range_id(ring.range)));
   }
-  std::vector<Level> loops(user.begin(), user.begin() + static_cast<std::ptrdiff_t>(shared));
-  for (const Stage::Dim& d : tile.staged->dims) {
+  std::vector<LoopLevel> loops(user.begin(), user.begin() + static_cast<std::ptrdiff_t>(shared));
+  for (const TileCopy::CopyDim& d : tile.tile_copy->dims) {
     const auto dim = std::find_if(tile.dims.begin(), tile.dims.end(),
-                                  [&](const Tile::Dim& t) { return range_id(t.range) == d.range; });
-    Level level{dim->range, schedule.of(dim->range).levels() - 1, d.lanes, d.unroll,
-                d.threads,  d.threads > 1 ? d.stride : 1};
+                                  [&](const Tile::TileDim& t) { return range_id(t.range) == d.range; });
+    LoopLevel level{dim->range, schedule.of(dim->range).levels() - 1, d.lanes, d.unroll,
+                    d.threads,  d.threads > 1 ? d.stride : 1};
     level.fills = true;
     level.covers = d.level;
     loops.push_back(level);
@@ -162,23 +163,25 @@ std::vector<Level> fill_loops(const Tile& tile, const std::vector<Level>& user, 
   // Copies with which the lanes of the last dim are transposed lie side by side in what is read: the core foresees what
   // follows them.
   const auto fill = loops.begin() + static_cast<std::ptrdiff_t>(shared);
-  const auto rows = std::find_if(fill, loops.end() - 1, [](const Level& l) { return l.unroll > 1 && l.threads == 1; });
+  const auto rows =
+      std::find_if(fill, loops.end() - 1, [](const LoopLevel& l) { return l.unroll > 1 && l.threads == 1; });
   if (loops.back().lanes > 1 && loops.back().threads == 1) std::rotate(rows, loops.end() - 1, loops.end());
   return loops;
 }
 
-size_t shared_loops(const std::vector<Level>& fill) {
-  return static_cast<size_t>(std::find_if(fill.begin(), fill.end(), [](const Level& l) { return l.fills; }) -
+size_t shared_loops(const std::vector<LoopLevel>& fill) {
+  return static_cast<size_t>(std::find_if(fill.begin(), fill.end(), [](const LoopLevel& l) { return l.fills; }) -
                              fill.begin());
 }
 
-void require_layout(const Tile& tile, const std::vector<Level>& user) {
-  const int panel = tile.staged->panel, unit = tile.staged->unit;
-  for (const Level& l : user) {
+void require_layout(const Tile& tile, const std::vector<LoopLevel>& user) {
+  const int panel = tile.tile_copy->panel, unit = tile.tile_copy->swizzle_unit;
+  for (const LoopLevel& l : user) {
     if (!(l.range == tile.dims.back().range) || !(l.fills || l.number > tile.dims.back().level)) continue;
     if (panel && (l.threads > 1 || panel % l.width()))  // copies side by side in memory are accessed together
-      refuse(to_string(*tile.staged), fmt::format("panels of {} do not fit {}", panel, to_string(l)));
-    if (unit % l.lanes) refuse(to_string(*tile.staged), fmt::format("pieces of {} do not fit {}", unit, to_string(l)));
+      refuse(to_string(*tile.tile_copy), fmt::format("panels of {} do not fit {}", panel, to_string(l)));
+    if (unit % l.lanes)
+      refuse(to_string(*tile.tile_copy), fmt::format("pieces of {} do not fit {}", unit, to_string(l)));
   }
 }
 

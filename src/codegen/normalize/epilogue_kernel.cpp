@@ -27,11 +27,11 @@ bool reads_what_it_writes(UOp sink) {
 }
 
 /// Those that all stores run over and no REDUCE closes, by id.
-std::vector<UOp> ranges_of_all(UOp sink) {
-  Ranges free;
+std::vector<UOp> common_ranges(UOp sink) {
+  FreeRanges free;
   std::vector<UOp> all, closed;
   for (UOp n : ir::topological(sink))
-    if (combines(n))
+    if (has_accumulators(n))
       for (UOp r : ranges_of(n)) closed.push_back(r);
   for (UOp n : ir::topological(sink))
     if (n->op == Op::Range && std::find(closed.begin(), closed.end(), n) == closed.end() &&
@@ -45,15 +45,15 @@ std::vector<UOp> ranges_of_all(UOp sink) {
 
 }  // namespace
 
-Kernel finish_of(const Kernel& kernel, const runtime::Target& target) {
+Kernel make_epilogue_kernel(const Kernel& kernel, const runtime::Target& target) {
   Kernel last = kernel;
   last.name += "_finish";
-  last.sink = kernel.finish;
-  last.finish = {};
+  last.sink = kernel.epilogue_sink;
+  last.epilogue_sink = {};
   last.outer.clear();
   if (!target.cuda() || reads_what_it_writes(last.sink)) return last;
   std::unordered_map<UOp, int> places;
-  for (UOp r : ranges_of_all(last.sink)) {
+  for (UOp r : common_ranges(last.sink)) {
     places[r] = static_cast<int>(last.outer.size());
     last.outer.emplace_back(r->src[0]->scalar().as_int());
   }

@@ -6,9 +6,9 @@
 
 namespace sinter::codegen {
 
-/// In: a kernel with a finish. Out: that SINK as a kernel. On a CPU it has no outer ranges: one thread runs it. On a
+/// In: a kernel with an epilogue. Out: that SINK as a kernel. On a CPU it has no outer ranges: one thread runs it. On a
 /// GPU the ranges of known size that all of its stores run over become outer ones, so that many blocks share it, unless
 /// one store reads what another one writes.
-Kernel finish_of(const Kernel& kernel, const runtime::Target& target);
+Kernel make_epilogue_kernel(const Kernel& kernel, const runtime::Target& target);
 
 }  // namespace sinter::codegen

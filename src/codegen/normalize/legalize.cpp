@@ -49,8 +49,8 @@ UOp logic(Op op, const std::vector<UOp>& src) {
 }
 
 /// Null where nothing is known that helps.
-UOp unsigned_division(ir::Intervals& intervals, Op op, const std::vector<UOp>& src) {
-  const ir::Bounds x = intervals.of(src[0]), y = intervals.of(src[1]);
+UOp unsigned_division(ir::IntervalAnalysis& intervals, Op op, const std::vector<UOp>& src) {
+  const ir::Interval x = intervals.of(src[0]), y = intervals.of(src[1]);
   if (x.lo < 0 || y.lo <= 0) return {};
   const bool narrow = x.hi <= UINT32_MAX && y.hi <= UINT32_MAX;
   const DType type = narrow ? DType::U32 : DType::U64;
@@ -59,8 +59,8 @@ UOp unsigned_division(ir::Intervals& intervals, Op op, const std::vector<UOp>& s
 
 }  // namespace
 
-UOp legalise(ir::Graph& g, UOp sink) {
-  ir::Intervals intervals;
+UOp legalize(ir::Graph& g, UOp sink) {
+  ir::IntervalAnalysis intervals;
   return ir::rebuild(g, sink, [&](UOp n, const std::vector<UOp>& src) -> UOp {
     if (arithmetic_on_bool(n)) return logic(n->op, src);
     if ((n->op == Op::IDiv || n->op == Op::Mod) && n->dtype == DType::Index)
@@ -71,7 +71,7 @@ UOp legalise(ir::Graph& g, UOp sink) {
 
 void verify_legal(UOp sink) {
   for (UOp n : ir::topological(sink)) {
-    if (has(n->op, ir::kExpanded))
+    if (has(n->op, ir::kDecomposed))
       throw InternalError(fmt::format("codegen: {} was not expanded", ir::info(n->op).name));
     if (arithmetic_on_bool(n)) throw InternalError(fmt::format("codegen: {} on bool was left", ir::info(n->op).name));
     if (computes_in_short_float(n) || (is_float(n->dtype) && size_of(n->dtype) == 1))

@@ -11,7 +11,7 @@ namespace sinter::codegen {
 ///      where they fit (C truncates, the algebra floors: the two agree there, and the short division is several times
 ///      faster).
 /// What remains of SEMANTICS F5 (division by zero, wrapping, shifts, saturating casts) is spelled by render/.
-ir::UOp legalise(ir::Graph& g, ir::UOp sink);
+ir::UOp legalize(ir::Graph& g, ir::UOp sink);
 
 /// Throws InternalError unless `sink` is in the form above, also for 8-bit floats, which no target has.
 void verify_legal(ir::UOp sink);

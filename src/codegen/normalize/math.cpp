@@ -39,8 +39,8 @@ constexpr Expansion kExpansions[] = {
     {Op::Pow, of_two<expand_pow>, 0.51, 1},
 };
 
-/// The row of an op and type; every kExpanded op has one.
-const Expansion& row_of(Op op, DType dtype) {
+/// The row of an op and type; every kDecomposed op has one.
+const Expansion& expansion_of(Op op, DType dtype) {
   for (const Expansion& row : kExpansions)
     if (row.op == op && (dtype == DType::F32 || dtype == DType::F64)) return row;
   throw InternalError(fmt::format("expanding math: no expansion of {} for {}", info(op).name, name_of(dtype)));
@@ -50,12 +50,12 @@ const Expansion& row_of(Op op, DType dtype) {
 
 UOp expand_math(ir::Graph& g, UOp root) {
   return ir::rebuild(g, root, [](UOp n, const std::vector<UOp>& src) {
-    return has(n->op, ir::kExpanded) ? row_of(n->op, n->dtype).expand(src) : UOp();
+    return has(n->op, ir::kDecomposed) ? expansion_of(n->op, n->dtype).expand(src) : UOp();
   });
 }
 
 double max_ulp(Op op, DType dtype) {
-  const Expansion& row = row_of(op, dtype);
+  const Expansion& row = expansion_of(op, dtype);
   return dtype == DType::F32 ? row.single : row.wide;
 }
 

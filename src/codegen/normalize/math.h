@@ -1,4 +1,4 @@
-// Writes functions that no target spells (trait kExpanded: exp, sin, pow, ...) in ops that every target has,
+// Writes functions that no target spells (trait kDecomposed: exp, sin, pow, ...) in ops that every target has,
 // so that they fuse and vectorise like everything else and give the same bits on every machine with an FMA.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace sinter::codegen {
 
-/// The same computation in `g` without a kExpanded op. What comes in its place is elementwise and branch-free, in the
+/// The same computation in `g` without a kDecomposed op. What comes in its place is elementwise and branch-free, in the
 /// op's shape; algorithms and errors stand at each function in math_ops.h. `root` may lie in another graph; then all of
 /// it is made again in `g`. Throws InternalError for a function on a type that has no expansion (all but float32 and
 /// float64).

@@ -55,10 +55,10 @@ UOp twice_less_one(UOp r, std::span<const double> coefficients) {
 }
 
 /// What is never below 0: a magnitude or a square.
-bool is_size(UOp x) { return x->op == Op::Abs || (x->op == Op::Mul && x->src[0] == x->src[1]); }
+bool is_magnitude(UOp x) { return x->op == Op::Abs || (x->op == Op::Mul && x->src[0] == x->src[1]); }
 /// -x where that is a size, perhaps a scaled one, and but for the sign of zeros, which exp does not see; else null.
-UOp size_behind(UOp x) {
-  if (x->op == Op::Neg) return is_size(x->src[0]) ? x->src[0] : UOp();
+UOp magnitude_behind(UOp x) {
+  if (x->op == Op::Neg) return is_magnitude(x->src[0]) ? x->src[0] : UOp();
   if (x->op == Op::Where) {
     UOp y = x->src[2];
     return x == where(le(like(y, 0), y), -y, y) ? absolute(y) : UOp();
@@ -66,8 +66,8 @@ UOp size_behind(UOp x) {
   const UOp factor = x->op == Op::Mul ? ir::splat_const(x->src[1]) : UOp();
   if (!factor) return {};
   const double by = factor->scalar().as_double();
-  if (by < 0 && is_size(x->src[0])) return x->src[0] * -by;
-  return by > 0 && x->src[0]->op == Op::Neg && is_size(x->src[0]->src[0]) ? x->src[0]->src[0] * by : UOp();
+  if (by < 0 && is_magnitude(x->src[0])) return x->src[0] * -by;
+  return by > 0 && x->src[0]->op == Op::Neg && is_magnitude(x->src[0]->src[0]) ? x->src[0]->src[0] * by : UOp();
 }
 
 /// Whether x is y - max(y), which is never above 0.
@@ -80,26 +80,26 @@ bool is_below_maximum(UOp x) {
 }  // namespace
 
 UOp exp_normal(UOp x) {
-  Rounded n = round_scaled(x, kLog2E, format_of(x->dtype).bias);
+  RoundedProduct n = round_scaled(x, kLog2E, format_of(x->dtype).bias);
   return exp_core(reduce(x, n.value, 1)) * power_of_two(n);
 }
 
 UOp expand_exp(UOp x) {
-  if (UOp behind = size_behind(x)) {
+  if (UOp behind = magnitude_behind(x)) {
     UOp size =
         at_most(behind, single(x) ? 104 : 746);  // the sign goes into what follows: compilers know this as a minimum
-    Rounded n = round_scaled(size, -kLog2E);
+    RoundedProduct n = round_scaled(size, -kLog2E);
     return ldexp(exp_core(-reduce(size, n.value, -1)), n.value);
   }
   const double low = single(x) ? -104 : -746, high = single(x) ? 89 : 710;  // 0 and infinity begin inside
   UOp bounded = is_below_maximum(x) ? at_least(x, low) : clamp(x, low, high);
-  Rounded n = round_scaled(bounded, kLog2E);
+  RoundedProduct n = round_scaled(bounded, kLog2E);
   return ldexp(exp_core(reduce(bounded, n.value, 1)), n.value);
 }
 
 UOp expand_exp2(UOp x) {
   UOp bounded = single(x) ? clamp(x, -151, 129) : clamp(x, -1076, 1025);
-  Rounded n = round_scaled(bounded, 1);
+  RoundedProduct n = round_scaled(bounded, 1);
   UOp r = bounded - n.value;  // exact
   UOp q = single(x) ? polynomial(r, kExp2Single) : polynomial(r, kExp2Double);
   return ldexp(fma(r, q, like(r, 1)), n.value);
@@ -107,7 +107,7 @@ UOp expand_exp2(UOp x) {
 
 UOp expand_expm1(UOp x) {
   UOp half = (single(x) ? clamp(x, -18, 89) : clamp(x, -38, 710)) * 0.5;  // -1 and infinity begin inside
-  Rounded n = round_scaled(half, 2 * kLog2E, format_of(x->dtype).bias - 1);
+  RoundedProduct n = round_scaled(half, 2 * kLog2E, format_of(x->dtype).bias - 1);
   UOp p = twice_less_one(reduce(half, n.value, 0.5), single(x) ? std::span<const double>(kExpm1Single) : kExpm1Double);
   UOp power = power_of_two(n);                                          // of n - 1, because 2^n may be infinite
   UOp small = lt(absolute(x), like(x, single(x) ? 0x1p-25 : 0x1p-54));  // -0 and denormals too
@@ -117,7 +117,7 @@ UOp expand_expm1(UOp x) {
 UOp expand_tanh(UOp x) {
   UOp size = at_most(absolute(x), single(x) ? 10 : 20);  // from there on the result rounds to 1
   // e = e^(2|x|) - 1 without cancellation: 2^n (p + 1) - 1 = 2^n p + (2^n - 1), p = e^2r - 1.
-  Rounded n = round_scaled(size, 2 * kLog2E, format_of(x->dtype).bias);
+  RoundedProduct n = round_scaled(size, 2 * kLog2E, format_of(x->dtype).bias);
   // Float32's ln 2 lacks so little that one part does: where n is large, tanh hardly changes.
   UOp p = single(x) ? twice_less_one(fma(n.value, like(x, -kLn2Single[0] / 2), size), kTanhSingle)
                     : twice_less_one(reduce(size, n.value, 0.5), kExpm1Double);

@@ -59,7 +59,7 @@ UOp expand_log(UOp x) {
 }
 
 UOp expand_log1p(UOp x) {
-  const Pair w = two_sum(like(x, 1), x);
+  const FloatPair w = two_sum(like(x, 1), x);
   UOp regular = lt(like(x, 0), w.hi) & lt(w.hi, like(x, kInf));
   UOp rest = where(regular, w.lo / w.hi, like(x, 0));
   UOp small = lt(absolute(x), like(x, x->dtype == DType::F32 ? 0x1p-26 : 0x1p-56));  // -0 and denormals too
@@ -82,7 +82,7 @@ UOp expand_log2(UOp x) {
   UOp product = hi * kLog2EDouble[0];
   UOp product_error =
       fma(hi, like(x, kLog2EDouble[0]), -product) + fma(hi, like(x, kLog2EDouble[1]), lo * kLog2EDouble[0]);
-  Pair sum = fast_two_sum(k, product);
+  FloatPair sum = fast_two_sum(k, product);
   return with_specials(x, sum.hi + (sum.lo + product_error));
 }
 

@@ -1,6 +1,6 @@
 // One expansion per op. Sources are float32 or float64 of one type and shape; the result has that
-// type and shape and holds no kExpanded op. Special values are C99's (FMod: NumPy's); denormals are neither flushed on
-// the way in nor on the way out. Coefficients are minimax fits of our own (Remez and Lawson, rounded one by one).
+// type and shape and holds no kDecomposed op. Special values are C99's (FMod: NumPy's); denormals are neither flushed
+// on the way in nor on the way out. Coefficients are minimax fits of our own (Remez and Lawson, rounded one by one).
 // Errors are in ulp, float32 | float64: the largest met over all floats (float32, one source; sin, cos and tan: every
 // seventh), or over several million random numbers of every size and near every place where a formula changes or
 // cancels.

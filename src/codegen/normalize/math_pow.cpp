@@ -45,7 +45,7 @@ UOp pow_single(UOp x, UOp y) {
   UOp log = log_with_specials(size, fma(s, polynomial(s * s, kLog), k));
   UOp t = where(exponent_of_zero(wide_y, log), like(log, 0), wide_y * log);
   t = clamp(t, -160, 130);  // 0 and infinity once rounded to float32
-  Rounded n = round_scaled(t, 1, format_of(DType::F64).bias);
+  RoundedProduct n = round_scaled(t, 1, format_of(DType::F64).bias);
   UOp r = t - n.value;
   UOp power = fma(r, polynomial(r, kExp2), like(r, 1)) * power_of_two(n);
   return with_sign_of_power(x, y, cast(power, DType::F32));
@@ -53,7 +53,7 @@ UOp pow_single(UOp x, UOp y) {
 
 /// log|x| for finite x != 0 as a pair, relative error about 2^-67: the series of atanh (as in SLEEF's pow), its first
 /// two terms in pairs.
-Pair log_pair(UOp size) {
+FloatPair log_pair(UOp size) {
   // ((log((1+s)/(1-s)) / s - 2) / s^2 - 2/3) / s^2 in s^2: error 2^-77 of the logarithm.
   constexpr double kTail[] = {0x1.999999999999ap-2, 0x1.2492492492363p-2, 0x1.c71c71c747ea6p-3,
                               0x1.745d172bc8642p-3, 0x1.3b13ba5ab47e9p-3, 0x1.110f1c2ec299cp-3,
@@ -68,18 +68,18 @@ Pair log_pair(UOp size) {
   UOp remainder = fma(-s, below_error, fma(-s, below, above));
   UOp s_error = remainder * fma(s, like(s, -0.5), like(s, 0.5));  // 1 / (m + 1) = (1 - s) / 2
   // s^3 (2/3 + s^2 tail)
-  Pair square = two_product(s, s);
+  FloatPair square = two_product(s, s);
   square.lo = fma(s + s, s_error, square.lo);
-  Pair cube = two_product(square.hi, s);
+  FloatPair cube = two_product(square.hi, s);
   cube.lo = cube.lo + fma(square.hi, s_error, square.lo * s);
-  Pair factor = fast_two_sum(like(s, kTwoThirds[0]), square.hi * polynomial(square.hi, kTail));
+  FloatPair factor = fast_two_sum(like(s, kTwoThirds[0]), square.hi * polynomial(square.hi, kTail));
   factor.lo = factor.lo + kTwoThirds[1];
-  Pair term = two_product(cube.hi, factor.hi);
+  FloatPair term = two_product(cube.hi, factor.hi);
   term.lo = term.lo + fma(cube.hi, factor.lo, cube.lo * factor.hi);
   // k ln2 + 2 s + term
-  Pair series = fast_two_sum(s + s, term.hi);
+  FloatPair series = fast_two_sum(s + s, term.hi);
   series.lo = series.lo + fma(s_error, like(s, 2), term.lo);
-  Pair sum = fast_two_sum(k * kLn2Short[0], series.hi);
+  FloatPair sum = fast_two_sum(k * kLn2Short[0], series.hi);
   return fast_two_sum(sum.hi, sum.lo + fma(k, like(k, kLn2Short[1]), series.lo));
 }
 
@@ -88,7 +88,7 @@ UOp pow_double(UOp x, UOp y) {
                              0x1.6c16c16c30e26p-10, 0x1.a01a01b3d4b68p-13, 0x1.a01a0134b3ebep-16, 0x1.71ddef4497915p-19,
                              0x1.27e5b6713f1bcp-22, 0x1.af6d6e31f7788p-26, 0x1.1e3c2199fa48cp-29};  // error 2^-59
   UOp size = absolute(x);
-  Pair log = log_pair(size);
+  FloatPair log = log_pair(size);
   log.hi = log_with_specials(size, log.hi);
   // y log: where the product is 0, infinite or NaN the low part says nothing.
   UOp zero = like(x, 0);
@@ -97,8 +97,8 @@ UOp pow_double(UOp x, UOp y) {
   UOp t_low = where(counts, fma(y, log.hi, -t) + y * log.lo, zero);
   t = clamp(t, -746, 710);
   // e^t
-  Rounded n = round_scaled(t, kLog2EDouble[0]);
-  Pair r = fast_two_sum(fma(n.value, like(t, -kLn2Double[0]), t), fma(n.value, like(t, -kLn2Double[1]), t_low));
+  RoundedProduct n = round_scaled(t, kLog2EDouble[0]);
+  FloatPair r = fast_two_sum(fma(n.value, like(t, -kLn2Double[0]), t), fma(n.value, like(t, -kLn2Double[1]), t_low));
   UOp rest = fma(r.hi * r.hi, polynomial(r.hi, kExp), fma(r.lo, r.hi, r.lo));
   UOp power = ldexp((r.hi + rest) + 1.0, n.value);
   return with_sign_of_power(x, y, power);

@@ -13,9 +13,9 @@ namespace sinter::codegen {
 using ir::Op;
 using ir::UOp;
 
-const Format& format_of(DType dtype) {
-  static constexpr Format kSingle = {DType::U32, 23, 127, 0x80000000u, FLT_MIN};
-  static constexpr Format kDouble = {DType::U64, 52, 1023, 0x8000000000000000u, DBL_MIN};
+const FloatFormat& format_of(DType dtype) {
+  static constexpr FloatFormat kSingle = {DType::U32, 23, 127, 0x80000000u, FLT_MIN};
+  static constexpr FloatFormat kDouble = {DType::U64, 52, 1023, 0x8000000000000000u, DBL_MIN};
   if (dtype == DType::F32) return kSingle;
   if (dtype == DType::F64) return kDouble;
   throw InternalError(fmt::format("expanding math: no expansion for {}", name_of(dtype)));
@@ -47,17 +47,19 @@ UOp polynomial(UOp x, std::span<const double> coefficients) {
   return sum;
 }
 
-Rounded round_scaled(UOp x, double scale, int offset) {
+RoundedProduct round_scaled(UOp x, double scale, int offset) {
   // Integers near 1.5 * 2^mantissa are the floats of their binade: the addition rounds to one, and leaves it in the low
   // bits.
   double magic = static_cast<double>(int64_t{3} << (format_of(x->dtype).mantissa - 1)) + offset;
   UOp shifted = fma(x, like(x, scale), like(x, magic));
   return {shifted - magic, bits_of(shifted)};
 }
-UOp power_of_two(const Rounded& n) { return bitcast(shl(n.word, format_of(n.value->dtype).mantissa), n.value->dtype); }
+UOp power_of_two(const RoundedProduct& n) {
+  return bitcast(shl(n.word, format_of(n.value->dtype).mantissa), n.value->dtype);
+}
 
-Exponent split_exponent(UOp x, double lowest) {
-  const Format& f = format_of(x->dtype);
+FloatParts split_exponent(UOp x, double lowest) {
+  const FloatFormat& f = format_of(x->dtype);
   const uint64_t low_bits =
       x->dtype == DType::F32 ? std::bit_cast<uint32_t>(static_cast<float>(lowest)) : std::bit_cast<uint64_t>(lowest);
   const uint64_t one_bits = static_cast<uint64_t>(f.bias) << f.mantissa;
@@ -74,15 +76,15 @@ Exponent split_exponent(UOp x, double lowest) {
   return {bitcast(m, x->dtype), exponent};
 }
 
-Pair two_sum(UOp a, UOp b) {
+FloatPair two_sum(UOp a, UOp b) {
   UOp sum = a + b, b_part = sum - a;
   return {sum, (a - (sum - b_part)) + (b - b_part)};
 }
-Pair fast_two_sum(UOp a, UOp b) {
+FloatPair fast_two_sum(UOp a, UOp b) {
   UOp sum = a + b;
   return {sum, b - (sum - a)};
 }
-Pair two_product(UOp a, UOp b) {
+FloatPair two_product(UOp a, UOp b) {
   UOp product = a * b;
   return {product, fma(a, b, -product)};
 }

@@ -16,14 +16,14 @@ inline constexpr double kLog2EDouble[] = {0x1.71547652b82fep+0, 0x1.777d0ffda0d2
 inline constexpr double kSqrtHalf = 0x1.6a09e667f3bcdp-1;
 
 /// IEEE binary32 or binary64.
-struct Format {
+struct FloatFormat {
   DType bits;     ///< the unsigned type of the same width
   int mantissa;   ///< stored bits
   int bias;       ///< of the exponent
   uint64_t sign;  ///< the sign bit
   double min_normal;
 };
-const Format& format_of(DType dtype);
+const FloatFormat& format_of(DType dtype);
 
 /// An integer constant of x's type and shape.
 ir::UOp word(ir::UOp x, uint64_t value);
@@ -41,27 +41,27 @@ ir::UOp clamp(ir::UOp x, double lo, double hi);
 ir::UOp polynomial(ir::UOp x, std::span<const double> coefficients);
 
 /// The nearest integer of a product, found by adding 1.5 * 2^mantissa: as a float, and in the low bits of a word.
-struct Rounded {
+struct RoundedProduct {
   ir::UOp value;  ///< as a float
   ir::UOp word;   ///< bits whose low half is value + offset in two's complement
 };
 /// round(x * scale); |x * scale| < 2^(mantissa-2). `offset` is added in the word only.
-Rounded round_scaled(ir::UOp x, double scale, int offset = 0);
+RoundedProduct round_scaled(ir::UOp x, double scale, int offset = 0);
 /// 2^n where that is a normal number; `n` is round_scaled with offset bias.
-ir::UOp power_of_two(const Rounded& n);
+ir::UOp power_of_two(const RoundedProduct& n);
 
 /// A positive x is mantissa * 2^exponent with lowest <= mantissa < 2 * lowest; denormals too. Anything for the rest.
-struct Exponent {
+struct FloatParts {
   ir::UOp mantissa, exponent;
 };
-Exponent split_exponent(ir::UOp x, double lowest);
+FloatParts split_exponent(ir::UOp x, double lowest);
 
 /// An unevaluated sum with |lo| <= ulp(hi) / 2.
-struct Pair {
+struct FloatPair {
   ir::UOp hi, lo;
 };
-Pair two_sum(ir::UOp a, ir::UOp b);       ///< exact
-Pair fast_two_sum(ir::UOp a, ir::UOp b);  ///< exact if |a| >= |b| or a is 0
-Pair two_product(ir::UOp a, ir::UOp b);   ///< exact unless it underflows
+FloatPair two_sum(ir::UOp a, ir::UOp b);       ///< exact
+FloatPair fast_two_sum(ir::UOp a, ir::UOp b);  ///< exact if |a| >= |b| or a is 0
+FloatPair two_product(ir::UOp a, ir::UOp b);   ///< exact unless it underflows
 
 }  // namespace sinter::codegen

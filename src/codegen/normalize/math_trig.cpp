@@ -25,7 +25,7 @@ constexpr double kCosDouble[] = {0x1.555555555554ap-5,   -0x1.6c16c16c14e00p-10,
 
 /// |x| = (quadrant + r * 2/pi) quarter turns, |r| <= pi/4 (a little more after rounding); the low two bits of
 /// `quadrant` count.
-struct Reduced {
+struct ReducedArgument {
   UOp r;         ///< float64
   UOp tail;      ///< float64: r + tail is the remainder
   UOp quadrant;  ///< uint64
@@ -35,7 +35,7 @@ struct Reduced {
 /// at every float (|r| gets as small as 2^-31). 1/(2 pi) stands as three chunks in two windows; of the second, whole
 /// turns are left out. Below 2^60 the first chunk has 29 bits and its product is exact; above, |x| is a multiple of
 /// 2^37, and the product less its integer part is. Later chunks are too small for their rounding to matter.
-Reduced reduce_single(UOp x) {
+ReducedArgument reduce_single(UOp x) {
   constexpr double kNear[] = {0x1.45f306d000000p-3, 0x1.9391054a7f09dp-32, 0x1.7d1f534ddc0dap-86};  // bits from 2^-3 on
   constexpr double kFar[] = {0x1.c882a53f84eaep-39, 0x1.a3ea69bb81b6cp-91,
                              0x1.4acc9e21c820ep-145};  // bits from 2^-38 on
@@ -51,14 +51,14 @@ Reduced reduce_single(UOp x) {
 }
 
 /// |x| < 2^30: Cody and Waite's reduction by pi/2 in three parts of 53 bits; with an FMA the first step is exact.
-Reduced reduce_near(UOp x) {
+ReducedArgument reduce_near(UOp x) {
   auto part = [x](double c) { return like(x, c); };
-  Rounded n = round_scaled(x, 0x1.45f306dc9c883p-1);
+  RoundedProduct n = round_scaled(x, 0x1.45f306dc9c883p-1);
   UOp first = fma(n.value, part(-0x1.921fb54442d18p+0), x);
-  Pair second = two_product(n.value, part(-0x1.1a62633145c07p-54));
-  Pair sum = two_sum(first, second.hi);
+  FloatPair second = two_product(n.value, part(-0x1.1a62633145c07p-54));
+  FloatPair sum = two_sum(first, second.hi);
   UOp rest = fma(n.value, part(0x1.f1976b7ed8fbcp-110), sum.lo + second.lo);
-  Pair r = fast_two_sum(sum.hi, rest);
+  FloatPair r = fast_two_sum(sum.hi, rest);
   return {r.hi, r.lo, n.word};
 }
 
@@ -70,7 +70,7 @@ UOp to_float(UOp u) { return bitcast(u | word(u, 0x4330000000000000u), DType::F6
 /// |x| >= 2^30: Payne and Hanek's reduction in 64-bit integers. x = m 2^e; of 2/pi the 192 bits are cut out that decide
 /// m 2^e 2/pi modulo 4 down to 2^-124; |r| is at least 2^-62. The window is found by halving, so that no table is
 /// loaded.
-Reduced reduce_far(UOp x) {
+ReducedArgument reduce_far(UOp x) {
   // 2/pi, after 24 zeros: the window of x = 2^30 begins with the first of them.
   constexpr uint64_t kTwoOverPi[] = {0x000000a2f9836e4e, 0x441529fc2757d1f5, 0x34ddc0db6295993c, 0x439041fe5163abde,
                                      0xbbc561b7246e3a42, 0x4dd2e006492eea09, 0xd1921cfe1deb1cb1, 0x29a73ee88235f52e,
@@ -108,19 +108,19 @@ Reduced reduce_far(UOp x) {
   UOp quadrant = shr(head + word(head, uint64_t{1} << 61), 62);
   UOp rest = head - shl(quadrant, 62);
   UOp top = to_float(high_half(rest + word(rest, uint64_t{1} << 63))) - 0x1p31;  // signed
-  Pair upper = fast_two_sum(top * 0x1p32, to_float(low_half(rest)));
+  FloatPair upper = fast_two_sum(top * 0x1p32, to_float(low_half(rest)));
   UOp lower = fma(to_float(high_half(fraction)), like(x, 0x1p-32), to_float(low_half(fraction)) * 0x1p-64);
-  Pair sum = fast_two_sum(upper.hi, upper.lo + lower);
+  FloatPair sum = fast_two_sum(upper.hi, upper.lo + lower);
 
   constexpr double kScale[] = {0x1.921fb54442d18p-62, 0x1.1a62633145c07p-116};  // pi/2 * 2^-62
-  Pair r = two_product(sum.hi, like(x, kScale[0]));
+  FloatPair r = two_product(sum.hi, like(x, kScale[0]));
   UOp tail = fma(sum.lo, like(x, kScale[0]), fma(sum.hi, like(x, kScale[1]), r.lo));
   return {r.hi, tail, quadrant};
 }
 
-Reduced reduce_double(UOp x) {
+ReducedArgument reduce_double(UOp x) {
   UOp is_near = lt(x, like(x, 0x1p30));
-  Reduced near = reduce_near(x), far = reduce_far(x);
+  ReducedArgument near = reduce_near(x), far = reduce_far(x);
   // Infinity and NaN give some number; x - x is NaN for them alone.
   UOp poison = x - x;
   return {where(is_near, near.r, far.r) + poison, where(is_near, near.tail, far.tail),
@@ -138,10 +138,10 @@ UOp sin_single(UOp r, UOp z) { return fma(r * z, polynomial(z, kSinSingle), r); 
 UOp cos_single(UOp r, UOp z) { return fma(z, polynomial(z, kCosSingle), like(r, 1)); }
 
 /// fdlibm's k_sin.c and k_cos.c with FMAs; hi alone is right to 0.7 ulp.
-Pair sin_double(UOp r, UOp tail, UOp z) {
+FloatPair sin_double(UOp r, UOp tail, UOp z) {
   return fast_two_sum(r, fma(r * z, polynomial(z, kSinDouble), fma(z * -0.5, tail, tail)));
 }
-Pair cos_double(UOp r, UOp tail, UOp z) {
+FloatPair cos_double(UOp r, UOp tail, UOp z) {
   UOp half = z * 0.5, head = 1.0 - half;
   UOp half_error = fma(r * 0.5, r, -half);
   UOp rest = fma(z * z, polynomial(z, kCosDouble), -(r * tail)) - half_error;
@@ -152,7 +152,7 @@ Pair cos_double(UOp r, UOp tail, UOp z) {
 UOp sine(UOp x, uint64_t shift, bool odd) {
   UOp size = absolute(x), result, quadrant;
   if (x->dtype == DType::F32) {
-    Reduced reduced = reduce_single(cast(size, DType::F64));
+    ReducedArgument reduced = reduce_single(cast(size, DType::F64));
     quadrant = cast(reduced.quadrant, DType::U32) + word(bits_of(x), shift);
     UOp r = cast(reduced.r, DType::F32), z = r * r;
     result = where(bit(quadrant, 1), cos_single(r, z), sin_single(r, z));
@@ -185,9 +185,9 @@ UOp expand_tan(UOp x) {
   } else {
     auto [r, tail, q] = reduce_double(absolute(x));
     UOp z = r * r, odd = bit(q, 1);
-    Pair sin = sin_double(r, tail, z), cos = cos_double(r, tail, z);
-    Pair above = {where(odd, cos.hi, sin.hi), where(odd, cos.lo, sin.lo)};
-    Pair below = {where(odd, sin.hi, cos.hi), where(odd, sin.lo, cos.lo)};
+    FloatPair sin = sin_double(r, tail, z), cos = cos_double(r, tail, z);
+    FloatPair above = {where(odd, cos.hi, sin.hi), where(odd, cos.lo, sin.lo)};
+    FloatPair below = {where(odd, sin.hi, cos.hi), where(odd, sin.lo, cos.lo)};
     ratio = above.hi / below.hi;
     UOp remainder = fma(-ratio, below.lo, fma(-ratio, below.hi, above.hi) + above.lo);
     ratio = ratio + remainder / below.hi;

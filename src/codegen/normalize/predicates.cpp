@@ -1,4 +1,4 @@
-// Both forms of a gated factor: LOAD with a gate, and WHERE.
+// Both forms of a predicated factor: LOAD with a predicate, and WHERE.
 #include "codegen/normalize/predicates.h"
 
 #include "codegen/kernel/access.h"
@@ -16,72 +16,72 @@ using ir::UOp;
 
 bool is_zero(UOp n) { return n->op == Op::Const && ir::to_bits(n->dtype, n->scalar()) == 0; }
 
-/// The gate of a value that is +0 where it is closed; null if there is none.
-UOp zero_gate(UOp value) {
+/// The predicate of a value that is +0 where it is closed; null if there is none.
+UOp zero_predicate(UOp value) {
   if (value->op == Op::Where && is_zero(value->src[2])) return value->src[0];
-  return value->op == Op::Load && gate_of(value) && is_zero(other_of(value)) ? gate_of(value) : UOp();
+  return value->op == Op::Load && predicate_of(value) && is_zero(other_of(value)) ? predicate_of(value) : UOp();
 }
 
-bool inside(UOp load, ir::Intervals intervals) {
+bool in_bounds(UOp load, ir::IntervalAnalysis intervals) {
   const Shape& shape = load->src[0]->shape;
   for (size_t d = 0; d < shape.rank(); ++d)
     if (shape[d].symbolic() || !intervals.of(load->src[1 + d]).within(0, shape[d].value() - 1)) return false;
   return true;
 }
 
-/// A load without those conditions of its gate that it does not need to stay inside its Param, and that change with
-/// other ranges than its index; null where that is none.
-UOp loosened(UOp load, Ranges& ranges) {
+/// A load without those conditions of its predicate that it does not need to stay inside its Param, and that change
+/// with other ranges than its index; null where that is none.
+UOp relax_predicate(UOp load, FreeRanges& ranges) {
   RangeSet own;
-  for (UOp i : index_of(load)) own |= ranges.free(i);
+  for (UOp i : indices_of(load)) own |= ranges.free(i);
   ir::Facts facts;
   UOp needed;
-  if (!inside(load, {})) {
-    for (UOp c : ir::conjuncts(gate_of(load))) {
+  if (!in_bounds(load, {})) {
+    for (UOp c : ir::conjuncts(predicate_of(load))) {
       if (!((ranges.free(c) & own) == ranges.free(c))) continue;
       facts.assume(c);
       needed = needed ? needed & c : c;
     }
-    if (!needed || needed == gate_of(load) || !inside(load, ir::Intervals(facts))) return {};
+    if (!needed || needed == predicate_of(load) || !in_bounds(load, ir::IntervalAnalysis(facts))) return {};
   }
-  return ir::load(load->src[0], index_of(load), needed, needed ? other_of(load) : UOp());
+  return ir::load(load->src[0], indices_of(load), needed, needed ? other_of(load) : UOp());
 }
 
 }  // namespace
 
-UOp common_gate(UOp reduce) {
+UOp common_predicate(UOp reduce) {
   if (reduce->op != Op::Reduce || reduce->reduction().combine != ir::Combine::Dot) return {};
-  UOp gate;
+  UOp predicate;
   for (UOp value : values_of(reduce)) {
-    const UOp of = zero_gate(value);
-    if (!of || (gate && !(of == gate))) return {};
-    gate = of;
+    const UOp of = zero_predicate(value);
+    if (!of || (predicate && !(of == predicate))) return {};
+    predicate = of;
   }
-  return gate;
+  return predicate;
 }
 
-std::vector<UOp> gated_loads(UOp reduce) {
+std::vector<UOp> predicated_loads(UOp reduce) {
   const std::vector<UOp> values = values_of(reduce);
   std::vector<UOp> loads;
-  for (UOp n : ir::topological(values, [](UOp n) { return !combines(n); }))
-    if (n->op == Op::Load && gate_of(n)) loads.push_back(n);
+  for (UOp n : ir::topological(values, [](UOp n) { return !has_accumulators(n); }))
+    if (n->op == Op::Load && predicate_of(n)) loads.push_back(n);
   return loads;
 }
 
-UOp without_gate(UOp value) { return value->op == Op::Where && zero_gate(value) ? value->src[1] : value; }
+UOp without_predicate(UOp value) { return value->op == Op::Where && zero_predicate(value) ? value->src[1] : value; }
 
-UOp select_factors(ir::Graph& g, UOp sink) {
-  Ranges ranges;
+UOp select_by_predicate(ir::Graph& g, UOp sink) {
+  FreeRanges ranges;
   return ir::rebuild(g, sink, [&](UOp n, const std::vector<UOp>& src) -> UOp {
     if (n->op != Op::Reduce) return {};
     UOp made = src == n->src ? n : ir::with_sources(g, n, src);
-    const UOp gate = common_gate(made);
+    const UOp predicate = common_predicate(made);
     std::vector<UOp> now = made->src;
-    if (gate)
+    if (predicate)
       for (size_t i = 0; i < values_of(made).size(); ++i) {
         UOp load = now[i];
         if (load->op != Op::Load) continue;
-        if (UOp loose = loosened(load, ranges)) now[i] = ir::where(gate, loose, other_of(load));
+        if (UOp loose = relax_predicate(load, ranges)) now[i] = ir::where(predicate, loose, other_of(load));
       }
     return now == made->src ? made : ir::with_sources(g, made, std::move(now));
   });

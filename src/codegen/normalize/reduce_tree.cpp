@@ -20,65 +20,65 @@ namespace {
 using ir::AxisKind;
 using ir::Op;
 using ir::UOp;
-using Map = std::unordered_map<UOp, UOp>;
+using Substitution = std::unordered_map<UOp, UOp>;
 
 bool is_const(UOp bound) { return bound->op == Op::Const; }
 bool divides(int64_t n, UOp bound) { return is_const(bound) && bound->scalar().as_int() % n == 0; }
-bool follows_loops(const std::vector<UOp>& ranges, ir::Tree tree) {
+bool fits_loop_nest(const std::vector<UOp>& ranges, ir::ReductionTree tree) {
   return tree.block == 0 && (tree.lanes == 1 || ranges.size() == 1 || divides(tree.lanes, ranges.back()->src[0]));
 }
 
-class Splitter {
+class ReductionSplitter {
  public:
-  Splitter(ir::Graph& g, UOp sink) : g_(g) {
+  ReductionSplitter(ir::Graph& g, UOp sink) : g_(g) {
     for (UOp n : ir::topological(sink))
       if (n->op == Op::Range) next_id_ = std::max(next_id_, range_id(n) + 1);
   }
 
   UOp rewrite(UOp sink) {
-    while (const std::optional<Cut> cut = shared_range(sink)) sink = apply(*cut, sink);
-    Map done;
+    while (const std::optional<RangeBlocking> cut = shared_range(sink)) sink = apply(*cut, sink);
+    Substitution done;
     for (UOp n : ir::topological(sink)) {
-      UOp made = rebuilt(n, done);
-      done[n] = made->op == Op::Reduce && !follows_loops(ranges_of(made), made->reduction().tree) ? split(made) : made;
+      UOp made = rebuild_node(n, done);
+      done[n] = made->op == Op::Reduce && !fits_loop_nest(ranges_of(made), made->reduction().tree) ? split(made) : made;
     }
-    return places_.empty() ? done.at(sink) : in_order(done.at(sink));
+    return paths_.empty() ? done.at(sink) : renumber_ranges(done.at(sink));
   }
 
  private:
   UOp number(int64_t v) { return ir::constant(g_, DType::Index, v); }
   /// A new range in the place of `old`, the `part`th of those.
-  UOp fresh(UOp bound, UOp old, int part) {
+  UOp new_range(UOp bound, UOp old, int part) {
     UOp made = ir::range(bound, next_id_++, AxisKind::Inner);
-    Place place = place_of(old);
-    place.push_back(part);
-    places_[made] = std::move(place);
+    RangePath path = path_of(old);
+    path.push_back(part);
+    paths_[made] = std::move(path);
     return made;
   }
   /// The id of a range of the kernel, then which part of it, of that part, and so on.
-  using Place = std::vector<int>;
-  Place place_of(UOp range) const {
-    auto it = places_.find(range);
-    return it == places_.end() ? Place{range_id(range)} : it->second;
+  using RangePath = std::vector<int>;
+  RangePath path_of(UOp range) const {
+    auto it = paths_.find(range);
+    return it == paths_.end() ? RangePath{range_id(range)} : it->second;
   }
 
   /// Ids ascend from loops outside to loops inside: new ranges take the places of those that they stand for.
-  UOp in_order(UOp sink) {
+  UOp renumber_ranges(UOp sink) {
     std::vector<UOp> inner;
     int first = std::numeric_limits<int>::max();
     const std::vector<UOp> nodes = ir::topological(sink);
     for (UOp n : nodes)
       if (n->op == Op::Range && range_kind(n) == AxisKind::Inner) {
         inner.push_back(n);
-        first = std::min(first, place_of(n)[0]);
+        first = std::min(first, path_of(n)[0]);
       }
     std::sort(inner.begin(), inner.end(),
-              [&](UOp a, UOp b) { return std::pair(place_of(a), range_id(a)) < std::pair(place_of(b), range_id(b)); });
+              [&](UOp a, UOp b) { return std::pair(path_of(a), range_id(a)) < std::pair(path_of(b), range_id(b)); });
     std::unordered_map<UOp, int> ids;
     for (size_t i = 0; i < inner.size(); ++i) ids[inner[i]] = first + static_cast<int>(i);
-    Map done;
+    Substitution done;
     for (UOp n : nodes) {
-      UOp made = rebuilt(n, done);
+      UOp made = rebuild_node(n, done);
       auto it = ids.find(n);
       done[n] = it == ids.end() ? made : ir::range(made->src[0], it->second, AxisKind::Inner);
     }
@@ -89,60 +89,60 @@ class Splitter {
     if (is_const(a) && is_const(b)) return number(a->scalar().as_int() * b->scalar().as_int());
     return is_const(a) && a->scalar().as_int() == 1 ? b : a * b;
   }
-  UOp rebuilt(UOp n, const Map& map) {
+  UOp rebuild_node(UOp n, const Substitution& map) {
     std::vector<UOp> src;
     for (UOp s : n->src) src.push_back(map.at(s));
     return src == n->src ? n : ir::with_sources(g_, n, std::move(src));
   }
 
   /// `root` with the ranges of `map` replaced where they are free.
-  UOp substitute(UOp root, const Map& map) {
+  UOp substitute(UOp root, const Substitution& map) {
     ranges_.free(root);  // from here on free() only looks up: a graph bears one walk at a time
     RangeSet keys;
     for (const auto& [range, value] : map) keys.set(ranges_.number(range));
     auto concerned = [&](UOp n) { return (ranges_.free(n) & keys).any(); };
     auto open = [&](UOp n) { return concerned(n) && !(n->op == Op::Reduce && binds(n, map)); };
-    Map done;
+    Substitution done;
     for (UOp n : ir::topological(std::span<const UOp>(&root, 1), open)) {
       if (auto it = map.find(n); it != map.end())
         done[n] = it->second;
       else if (!concerned(n))
         done[n] = n;
       else if (open(n))
-        done[n] = rebuilt(n, done);
+        done[n] = rebuild_node(n, done);
       else
         done[n] = substitute_around(n, map);
     }
     return done.at(root);
   }
-  static bool binds(UOp reduce, const Map& map) {
+  static bool binds(UOp reduce, const Substitution& map) {
     std::vector<UOp> own = ranges_of(reduce);
     return std::any_of(own.begin(), own.end(), [&](UOp r) { return map.contains(r); });
   }
   /// A REDUCE that closes some of the replaced ranges itself: only the others are replaced in it.
-  UOp substitute_around(UOp reduce, const Map& map) {
-    Map rest = map;
+  UOp substitute_around(UOp reduce, const Substitution& map) {
+    Substitution rest = map;
     for (UOp r : ranges_of(reduce)) rest.erase(r);
     std::vector<UOp> src;
     for (UOp s : reduce->src) src.push_back(substitute(s, rest));
     return ir::with_sources(g_, reduce, std::move(src));
   }
-  std::vector<UOp> substitute(const std::vector<UOp>& values, const Map& map) {
+  std::vector<UOp> substitute(const std::vector<UOp>& values, const Substitution& map) {
     std::vector<UOp> made;
     for (UOp v : values) made.push_back(substitute(v, map));
     return made;
   }
 
   /// One range over the product of `ranges`, and what each of them is in terms of it. Equal lists share one.
-  std::pair<UOp, Map> flatten(const std::vector<UOp>& ranges) {
+  std::pair<UOp, Substitution> flatten(const std::vector<UOp>& ranges) {
     std::vector<uint64_t> key;
     for (UOp r : ranges) key.push_back(r->id);
     auto [it, first] = flat_.try_emplace(key);
     if (!first) return it->second;
     UOp total = number(1);
     for (UOp r : ranges) total = product(total, r->src[0]);
-    UOp flat = fresh(total, ranges.back(), 1), stride = number(1);
-    Map map;
+    UOp flat = new_range(total, ranges.back(), 1), stride = number(1);
+    Substitution map;
     for (size_t i = ranges.size(); i-- > 0;) {
       UOp bound = ranges[i]->src[0];
       UOp at = is_const(stride) && stride->scalar().as_int() == 1 ? flat : ir::idiv(flat, stride);
@@ -153,19 +153,19 @@ class Splitter {
   }
 
   /// The two loops of a range in blocks of `size`: over blocks, and inside one; and what the range is then.
-  std::pair<std::vector<UOp>, Map> block(UOp range, int64_t size) {
+  std::pair<std::vector<UOp>, Substitution> block(UOp range, int64_t size) {
     auto [it, first] = blocks_.try_emplace({range->id, size});
     if (!first) return it->second;
     UOp bound = range->src[0];
     UOp count = is_const(bound) ? number(ceil_div(bound->scalar().as_int(), size))
                                 : ir::idiv(bound + number(size - 1), number(size));
-    UOp outer = fresh(count, range, 2), begin = outer * number(size);
-    UOp inner = fresh(divides(size, bound) ? number(size) : ir::minimum(bound - begin, number(size)), range, 3);
-    return it->second = {{outer, inner}, Map{{range, begin + inner}}};
+    UOp outer = new_range(count, range, 2), begin = outer * number(size);
+    UOp inner = new_range(divides(size, bound) ? number(size) : ir::minimum(bound - begin, number(size)), range, 3);
+    return it->second = {{outer, inner}, Substitution{{range, begin + inner}}};
   }
 
   /// The range of which a block is some values together with all of the ranges behind it; -1 if there is none.
-  static int blocked(const std::vector<UOp>& ranges, int64_t block, int64_t& values) {
+  static int blocked_range(const std::vector<UOp>& ranges, int64_t block, int64_t& values) {
     int64_t inside = 1;
     for (size_t k = ranges.size(); k-- > 0; inside *= ranges[k]->src[0]->scalar().as_int()) {
       const bool known = is_const(ranges[k]->src[0]);
@@ -179,45 +179,46 @@ class Splitter {
   }
 
   /// A range of which each `size` values are blocks of some sum.
-  struct Cut {
+  struct RangeBlocking {
     UOp range;
     int64_t size;
-    bool operator<(const Cut& c) const { return std::pair(range->id, size) < std::pair(c.range->id, c.size); }
-    bool operator==(const Cut& c) const { return range == c.range && size == c.size; }
+    bool operator<(const RangeBlocking& c) const { return std::pair(range->id, size) < std::pair(c.range->id, c.size); }
+    bool operator==(const RangeBlocking& c) const { return range == c.range && size == c.size; }
   };
   /// Where the blocks of a REDUCE cut one of its ranges.
-  static std::optional<Cut> cut_of(UOp reduce) {
+  static std::optional<RangeBlocking> blocking_of(UOp reduce) {
     int64_t size = reduce->reduction().tree.block;
     const std::vector<UOp> ranges = ranges_of(reduce);
-    const int at = size ? blocked(ranges, size, size) : -1;
+    const int at = size ? blocked_range(ranges, size, size) : -1;
     if (at < 0 || size == 1) return {};
-    return Cut{ranges[static_cast<size_t>(at)], size};
+    return RangeBlocking{ranges[static_cast<size_t>(at)], size};
   }
   /// Whether a store computes a sum for each value of a range. It keeps the range whole, since the sum may have copies
-  /// along it; blocks read what was stored (read_back()).
+  /// along it; blocks read what was stored (reload_stores()).
   bool sums_along(UOp store, UOp range) {
     const std::vector<UOp> nodes = ir::topological(store);
-    return std::any_of(nodes.begin(), nodes.end(), [&](UOp n) { return combines(n) && ranges_.depends(n, range); });
+    return std::any_of(nodes.begin(), nodes.end(),
+                       [&](UOp n) { return has_accumulators(n) && ranges_.depends(n, range); });
   }
   /// A range that one sum goes over in equal blocks, and another loop otherwise: both have a loop over blocks and one
   /// inside then, so that they share them, and what is computed there.
-  std::optional<Cut> shared_range(UOp sink) {
+  std::optional<RangeBlocking> shared_range(UOp sink) {
     const std::vector<UOp> nodes = ir::topological(sink);
-    std::vector<Cut> cuts;
+    std::vector<RangeBlocking> cuts;
     for (UOp n : nodes)
       if (n->op == Op::Reduce)
-        if (const auto cut = cut_of(n); cut && divides(cut->size, cut->range->src[0])) cuts.push_back(*cut);
+        if (const auto cut = blocking_of(n); cut && divides(cut->size, cut->range->src[0])) cuts.push_back(*cut);
     std::sort(cuts.begin(), cuts.end());
     cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
-    for (const Cut& cut : cuts) {
+    for (const RangeBlocking& cut : cuts) {
       bool shared = false, possible = true;
       for (UOp n : nodes) {
         if (n->op == Op::Store) shared |= ranges_.depends(n, cut.range) && !sums_along(n, cut.range);
-        if (!combines(n)) continue;
+        if (!has_accumulators(n)) continue;
         const std::vector<UOp> own = ranges_of(n);
         if (std::find(own.begin(), own.end(), cut.range) == own.end()) continue;
         possible &= n->op == Op::Reduce && (!(own.back() == cut.range) || cut.size % n->reduction().tree.lanes == 0);
-        const std::optional<Cut> other = cut_of(n);
+        const std::optional<RangeBlocking> other = blocking_of(n);
         shared |= !(other == cut);
         possible &= !other || !(other->range == cut.range) || other->size % cut.size == 0;
       }
@@ -226,15 +227,15 @@ class Splitter {
     return {};
   }
   /// Everything over a range in blocks.
-  UOp apply(const Cut& cut, UOp sink) {
+  UOp apply(const RangeBlocking& cut, UOp sink) {
     const auto& [loops, map] = block(cut.range, cut.size);
-    Map done;
+    Substitution done;
     for (UOp n : ir::topological(sink)) {
       if (auto it = map.find(n); it != map.end()) {
         done[n] = it->second;
         continue;
       }
-      UOp made = rebuilt(n, done);
+      UOp made = rebuild_node(n, done);
       if (n->op == Op::Reduce) {
         std::vector<UOp> ranges;
         for (UOp r : ranges_of(n))
@@ -256,7 +257,7 @@ class Splitter {
     const ir::ReduceAttr attr = n->reduction();
     std::vector<UOp> values = values_of(n), ranges = ranges_of(n);
     int64_t size = attr.tree.block;
-    int at = size ? blocked(ranges, size, size) : -1;
+    int at = size ? blocked_range(ranges, size, size) : -1;
     if (at < 0) {
       auto [flat, map] = flatten(ranges);
       values = substitute(values, map);
@@ -277,32 +278,32 @@ class Splitter {
       elements = substitute(values, map);
     }
     std::vector<UOp> parts;
-    for (int r = 0; r < ir::state_count(attr.combine); ++r) {
+    for (int r = 0; r < ir::accumulator_count(attr.combine); ++r) {
       parts.push_back(ir::reduce_over(attr.combine, elements, inside, {attr.tree.lanes}, r));
-      if (!follows_loops(inside, parts.back()->reduction().tree)) parts.back() = split(parts.back());
+      if (!fits_loop_nest(inside, parts.back()->reduction().tree)) parts.back() = split(parts.back());
     }
     int64_t results = 1;
-    for (UOp r : around) results *= most_values(r);
-    UOp joined =
-        ir::reduce_over(ir::joining(attr.combine), parts, around, ir::joining(attr.tree, results), attr.result);
-    return follows_loops(around, joined->reduction().tree) ? joined : split(joined);
+    for (UOp r : around) results *= max_trip_count(r);
+    UOp joined = ir::reduce_over(ir::merge_combine(attr.combine), parts, around, ir::merge_tree(attr.tree, results),
+                                 attr.result);
+    return fits_loop_nest(around, joined->reduction().tree) ? joined : split(joined);
   }
 
   ir::Graph& g_;
-  Ranges ranges_;
+  FreeRanges ranges_;
   int next_id_ = 0;
-  std::unordered_map<UOp, Place> places_;  ///< of new ranges
-  std::map<std::vector<uint64_t>, std::pair<UOp, Map>> flat_;
-  std::map<std::pair<uint64_t, int64_t>, std::pair<std::vector<UOp>, Map>> blocks_;
+  std::unordered_map<UOp, RangePath> paths_;  ///< of new ranges
+  std::map<std::vector<uint64_t>, std::pair<UOp, Substitution>> flat_;
+  std::map<std::pair<uint64_t, int64_t>, std::pair<std::vector<UOp>, Substitution>> blocks_;
 };
 
 }  // namespace
 
-UOp split_reductions(ir::Graph& g, UOp sink) { return Splitter(g, sink).rewrite(sink); }
+UOp split_reductions(ir::Graph& g, UOp sink) { return ReductionSplitter(g, sink).rewrite(sink); }
 
 void verify_reductions(UOp sink) {
   for (UOp n : ir::topological(sink))
-    if (n->op == Op::Reduce && !follows_loops(ranges_of(n), n->reduction().tree))
+    if (n->op == Op::Reduce && !fits_loop_nest(ranges_of(n), n->reduction().tree))
       throw InternalError("codegen: a REDUCE whose tree no loop nest follows was left");
 }
 

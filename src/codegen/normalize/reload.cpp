@@ -19,9 +19,9 @@ using ir::UOp;
 
 bool in_blocks(UOp n) { return n->op == Op::Reduce && n->reduction().tree.block > 0; }
 
-class Rereader {
+class Reloader {
  public:
-  explicit Rereader(const Kernel& kernel) : kernel_(kernel) {
+  explicit Reloader(const Kernel& kernel) : kernel_(kernel) {
     for (UOp n : ir::topological(kernel.sink)) {
       if (in_blocks(n))
         for (UOp v : values_of(n)) summed_.insert(v.get());
@@ -32,14 +32,14 @@ class Rereader {
   UOp run() {
     std::vector<UOp> first, others;
     for (UOp store : kernel_.sink->src) {
-      UOp value = value_of(store);
+      UOp value = stored_value(store);
       if (!summed_.contains(value.get()) || loads_.contains(value) || !ir::is_alu(value->op) ||
           !may_come_first(store)) {
         others.push_back(store);
         continue;
       }
       first.push_back(store);
-      loads_[value] = ir::load(store->src[0], index_of(store));
+      loads_[value] = ir::load(store->src[0], indices_of(store));
     }
     if (first.empty()) return kernel_.sink;
     for (UOp made :
@@ -51,7 +51,7 @@ class Rereader {
  private:
   /// Whether each point stores all that it sums, whichever stores ran before.
   bool may_come_first(UOp store) {
-    if (store->integer() != 0 || gate_of(store)) return false;
+    if (store->integer() != 0 || predicate_of(store)) return false;
     if (outer_.size() != kernel_.outer.size()) return false;
     if (!std::all_of(outer_.begin(), outer_.end(), [&](UOp r) { return ranges_.depends(store, r); })) return false;
     std::set<int64_t> read;
@@ -79,7 +79,7 @@ class Rereader {
   }
 
   const Kernel& kernel_;
-  Ranges ranges_;
+  FreeRanges ranges_;
   std::vector<UOp> outer_;
   std::set<ir::Node*> summed_;
   std::unordered_map<UOp, UOp> loads_;  ///< by value: from where it is stored
@@ -87,6 +87,6 @@ class Rereader {
 
 }  // namespace
 
-UOp read_back(const Kernel& kernel) { return Rereader(kernel).run(); }
+UOp reload_stores(const Kernel& kernel) { return Reloader(kernel).run(); }
 
 }  // namespace sinter::codegen

@@ -13,16 +13,16 @@ using ir::UOp;
 
 bool is_short(UOp n) { return ir::is_short_float(n->dtype); }
 
-UOp wide(UOp x) {
+UOp widen(UOp x) {
   if (is_short(x) && x->op == Op::Const)
     return ir::constant(*x->graph, ir::Scalar::of(DType::F32, x->scalar().as_double()), DType::F32);
-  return ir::computed(x);
+  return ir::to_compute_type(x);
 }
 
 /// A double in float32, rounded to odd: of the two neighbours that one whose last digit is 1. No number of a type with
 /// at least two digits less, nor the middle of two, is hidden by that, so that rounding the result rounds the double
 /// (Boldo and Melquiond, Emulation of a FMA and correctly rounded sums, 2008).
-UOp rounded_to_odd(UOp x) {
+UOp round_to_odd(UOp x) {
   UOp near = ir::cast(x, DType::F32), back = ir::cast(near, DType::F64), bits = ir::bitcast(near, DType::U32);
   auto number = [&](int value) { return ir::like(bits, ir::Scalar::of(DType::U32, value)); };
   UOp even = ir::eq(bits & number(1), number(0)), below = ir::lt(ir::alu(Op::Abs, {back}), ir::alu(Op::Abs, {x}));
@@ -30,9 +30,9 @@ UOp rounded_to_odd(UOp x) {
   return ir::bitcast(ir::where(even & ir::ne(back, x), other, bits), DType::F32);
 }
 
-UOp conversion(UOp x, DType to) {
-  if (is_short(x)) return ir::cast(wide(x), to);
-  return ir::cast(x->dtype == DType::F64 ? rounded_to_odd(x) : ir::cast(x, DType::F32), to);
+UOp convert(UOp x, DType to) {
+  if (is_short(x)) return ir::cast(widen(x), to);
+  return ir::cast(x->dtype == DType::F64 ? round_to_odd(x) : ir::cast(x, DType::F32), to);
 }
 
 }  // namespace
@@ -47,9 +47,9 @@ bool computes_in_short_float(UOp n) {
 UOp widen_short_floats(ir::Graph& g, UOp sink) {
   return ir::rebuild(g, sink, [&](UOp n, const std::vector<UOp>& src) -> UOp {
     if (!computes_in_short_float(n)) return {};
-    if (n->op == Op::Cast) return conversion(src[0], n->dtype);
+    if (n->op == Op::Cast) return convert(src[0], n->dtype);
     std::vector<UOp> operands;
-    for (UOp s : src) operands.push_back(wide(s));
+    for (UOp s : src) operands.push_back(widen(s));
     return ir::cast(ir::alu(n->op, operands), n->dtype);
   });
 }

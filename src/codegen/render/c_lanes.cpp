@@ -21,7 +21,7 @@ std::string parameters(const std::string& type, size_t count) {
 
 /// Vectors of `lanes` each, called by that letter and their number, joined by pairs until there are `most` at most; an
 /// odd one is joined with itself.
-std::vector<std::string> joined(char letter, size_t count, int lanes, size_t most) {
+std::vector<std::string> join_by_pairs(char letter, size_t count, int lanes, size_t most) {
   std::vector<std::string> parts;
   for (size_t i = 0; i < count; ++i) parts.push_back(fmt::format("{}{}", letter, i));
   while (parts.size() > most) {
@@ -59,7 +59,7 @@ std::string CSpelling::pack(Type t, std::span<const std::string> lanes) {
 
 std::string CSpelling::join(Type t, std::span<const std::string> vectors) {
   const Type source{t.dtype, t.lanes / static_cast<int>(vectors.size())};
-  const std::string all = joined('x', vectors.size(), source.lanes, 1)[0];
+  const std::string all = join_by_pairs('x', vectors.size(), source.lanes, 1)[0];
   const std::string name = helper(
       "join", t, source, fmt::format("({}) {{\n  return {};\n}}", parameters(type(source), vectors.size()), all));
   return fmt::format("{}({})", name, fmt::join(vectors, ", "));
@@ -91,7 +91,7 @@ std::string CSpelling::transpose(Type t, std::span<const std::string> vectors, i
   std::string body = "{\n";
   for (size_t i = 0; widened && i < vectors.size(); ++i)
     body += fmt::format("  {0} w{1} = __builtin_convertvector(x{1}, {0});\n", type({DType::I16, t.lanes}), i);
-  const std::vector<std::string> parts = joined(widened ? 'w' : 'x', vectors.size(), t.lanes, 2);
+  const std::vector<std::string> parts = join_by_pairs(widened ? 'w' : 'x', vectors.size(), t.lanes, 2);
   std::string picked = fmt::format("__builtin_shufflevector({}, {}", parts[0], parts.back());
   for (int i = part * t.lanes; i < (part + 1) * t.lanes; ++i)
     picked += fmt::format(", {}", i % rows * columns + i / rows);
@@ -141,12 +141,12 @@ constexpr int kFewestBits = 16;      ///< bools that are compared at once
 constexpr size_t kFewestBytes = 16;  ///< of a vector that is loaded under a mask
 
 /// Instructions on some lanes of a vector of kFewestBytes to 64 bytes, as Clang and GCC spell them.
-struct Masked {
+struct MaskedAccess {
   const size_t bytes;
   const int which;         ///< 1, 2, 4 or 8 bytes an element
   const char* const mask;  ///< its type: a bit for each lane
 
-  explicit Masked(Type t)
+  explicit MaskedAccess(Type t)
       : bytes(size_of(t.dtype) * static_cast<size_t>(t.lanes)),
         which(std::countr_zero(size_of(t.dtype))),
         mask(mask_of(t.lanes)) {}
@@ -177,7 +177,7 @@ struct Masked {
 };
 
 /// `count` lanes, those of a vector again and again.
-std::string repeated(const std::string& vector, int lanes, int count) {
+std::string repeat_lanes(const std::string& vector, int lanes, int count) {
   if (count == lanes) return vector;
   std::string text = fmt::format("__builtin_shufflevector({0}, {0}", vector);
   for (int i = 0; i < count; ++i) text += fmt::format(", {}", i % lanes);
@@ -186,36 +186,36 @@ std::string repeated(const std::string& vector, int lanes, int count) {
 
 /// The function that makes a mask of up to 64 bools, by a comparison of 16 or more: fewer are repeated.
 std::string CSpelling::bits(int lanes) {
-  const std::string gates = type({DType::Bool, lanes}), name = "sn_bits_" + gates;
+  const std::string predicates = type({DType::Bool, lanes}), name = "sn_bits_" + predicates;
   if (known_.contains(name)) return name;
   const int count = std::max(lanes, kFewestBits);
-  const std::string all = repeated("g", lanes, count);
-  const char* mask = Masked::mask_of(count);
+  const std::string all = repeat_lanes("g", lanes, count);
+  const char* mask = MaskedAccess::mask_of(count);
   return function(name, mask,
                   fmt::format("({} g) {{\n  typedef char b __attribute__((vector_size({})));\n  return "
                               "__builtin_ia32_cmpb{}_mask((b){}, (b){{0}}, 4, ({})-1);\n}}",
-                              gates, count, 8 * count, all, mask));
+                              predicates, count, 8 * count, all, mask));
 }
 
 std::string CSpelling::all(int lanes, const std::string& truths) {
   if (lanes == 1) return truths;
   return fmt::format("({}({}) == ({})-1)", bits(lanes), without_parentheses(truths),
-                     Masked::mask_of(std::max(lanes, kFewestBits)));
+                     MaskedAccess::mask_of(std::max(lanes, kFewestBits)));
 }
 
 /// The function for the lanes of a vector in memory whose bools hold; vectors wider than a register by halves, short
 /// ones as part of a longer one.
-std::string CSpelling::where(Type t) {
+std::string CSpelling::masked_load(Type t) {
   const std::string name = "sn_where_" + type(t);
   if (known_.contains(name)) return name;
-  const Type gates{DType::Bool, t.lanes};
+  const Type predicates{DType::Bool, t.lanes};
   std::string body;
   const size_t size = size_of(t.dtype), bytes = size * static_cast<size_t>(t.lanes);
   if (bytes > (target_.masks ? 64 : 32)) {
-    const Type half{t.dtype, t.lanes / 2}, half_gates{DType::Bool, t.lanes / 2};
-    const std::string call = where(half);
+    const Type half{t.dtype, t.lanes / 2}, half_predicates{DType::Bool, t.lanes / 2};
+    const std::string call = masked_load(half);
     const auto part_of = [&](int from) {
-      return fmt::format("{}, {}", part(half_gates, "g", from), part(half, "x", from));
+      return fmt::format("{}, {}", part(half_predicates, "g", from), part(half, "x", from));
     };
     const std::string halves[] = {fmt::format("{}(p, {})", call, part_of(0)),
                                   fmt::format("{}(p + {}, {})", call, half.lanes, part_of(half.lanes))};
@@ -232,23 +232,23 @@ std::string CSpelling::where(Type t) {
         type(t), size == 4 ? "d" : "q", bytes == 32 ? "256" : "");
   } else if (bytes < kFewestBytes) {  // the first lanes of a vector of which nothing else is read
     const Type whole{t.dtype, static_cast<int>(kFewestBytes / size)};
-    const Masked m(whole);
-    const std::string other = "(v)" + repeated("x", t.lanes, whole.lanes),
-                      gate = fmt::format("({}(g) & {})", bits(t.lanes), (uint64_t{1} << t.lanes) - 1);
+    const MaskedAccess m(whole);
+    const std::string other = "(v)" + repeat_lanes("x", t.lanes, whole.lanes),
+                      predicate = fmt::format("({}(g) & {})", bits(t.lanes), (uint64_t{1} << t.lanes) - 1);
     body = fmt::format("{}\n  const {} all = {};\n  return {};", m.vector(), type(whole),
-                       m.load(type(whole), other, gate), part(t, "all", 0));
+                       m.load(type(whole), other, predicate), part(t, "all", 0));
   } else {
-    const Masked m(t);
+    const MaskedAccess m(t);
     body = fmt::format("{}\n  return {};", m.vector(), m.load(type(t), "(v)x", bits(t.lanes) + "(g)"));
   }
   return function(
       name, type(t),
-      fmt::format("(const {}* p, {} g, {} x) {{\n  {}\n}}", type({t.dtype, 1}), type(gates), type(t), body));
+      fmt::format("(const {}* p, {} g, {} x) {{\n  {}\n}}", type({t.dtype, 1}), type(predicates), type(t), body));
 }
 
 /// Eight lanes at a time, as many indices as a register holds.
-std::string CSpelling::gather(Type t, const std::string& pointer, const std::string& indices, const std::string& gate,
-                              const std::string& other) {
+std::string CSpelling::gather(Type t, const std::string& pointer, const std::string& indices,
+                              const std::string& predicate, const std::string& other) {
   const std::string name = "sn_gather_" + type(t);
   if (!known_.contains(name)) {
     constexpr int kTogether = 8;
@@ -268,12 +268,12 @@ std::string CSpelling::gather(Type t, const std::string& pointer, const std::str
                          type({t.dtype, 1}), type({DType::Index, t.lanes}), type({DType::Bool, t.lanes}), type(t),
                          element, kTogether * size, bits(t.lanes), pieces.size() == 1 ? pieces[0] : join(t, pieces)));
   }
-  return fmt::format("{}({}, {}, {}, {})", name, pointer, indices, gate, other);
+  return fmt::format("{}({}, {}, {}, {})", name, pointer, indices, predicate, other);
 }
 
 /// The function for the first lanes of a vector in memory: with a mask where the target has them; vectors wider than a
 /// register by halves.
-std::string CSpelling::some(Type t, bool store) {
+std::string CSpelling::partial_access(Type t, bool store) {
   const std::string name = fmt::format("sn_{}_{}", store ? "store" : "load", type(t));
   if (known_.contains(name)) return name;
   const std::string vector = type(t), element = type({t.dtype, 1}), i64 = type({DType::I64, 1});
@@ -283,7 +283,7 @@ std::string CSpelling::some(Type t, bool store) {
   std::string body;
   if (bytes > 64) {
     const Type half{t.dtype, t.lanes / 2};
-    const std::string call = some(half, store);
+    const std::string call = partial_access(half, store);
     const std::string high = fmt::format("p + {0}", half.lanes), rest = fmt::format("n - {}", half.lanes);
     if (store) {
       body = fmt::format("{}(p, {}, n);\n  {}({}, {}, {});", call, part(half, "x", 0), call, high,
@@ -295,7 +295,7 @@ std::string CSpelling::some(Type t, bool store) {
                          type(half), call, high, rest, all);
     }
   } else if (target_.masks && bytes >= 16) {
-    const Masked m(t);
+    const MaskedAccess m(t);
     body = fmt::format("{}\n  const unsigned long long m = n <= 0 ? 0 : n >= {} ? ~0ull : (1ull << n) - 1;\n  ",
                        m.vector(), t.lanes);
     body += store ? m.store("x", "m") : fmt::format("return {};", m.load(vector, "(v){0}", "m"));
@@ -344,15 +344,15 @@ std::string CSpelling::stream(Type t, const std::string& pointer, const std::str
   return fmt::format("__builtin_nontemporal_store({}, ({}*)({}))", value, type(t), pointer);
 }
 
-std::string CSpelling::load_some(Type t, const std::string& pointer, const std::string& count) {
-  return fmt::format("{}({}, {})", some(t, false), pointer, count);
+std::string CSpelling::load_partial(Type t, const std::string& pointer, const std::string& count) {
+  return fmt::format("{}({}, {})", partial_access(t, false), pointer, count);
 }
-std::string CSpelling::load_where(Type t, const std::string& pointer, const std::string& gate,
-                                  const std::string& other) {
-  return fmt::format("{}({}, {}, {})", where(t), pointer, gate, other);
+std::string CSpelling::load_masked(Type t, const std::string& pointer, const std::string& predicate,
+                                   const std::string& other) {
+  return fmt::format("{}({}, {}, {})", masked_load(t), pointer, predicate, other);
 }
 /// One call for each vector, written out inside: a loop of lanes would be one through memory.
-std::string CSpelling::store_apart(Type t, const std::string& pointer, const std::string& value, int64_t stride) {
+std::string CSpelling::store_strided(Type t, const std::string& pointer, const std::string& value, int64_t stride) {
   const std::string name = "sn_store_apart_" + type(t);
   if (!known_.contains(name)) {
     std::string lanes = "  *p = x[0];\n";
@@ -365,16 +365,17 @@ std::string CSpelling::store_apart(Type t, const std::string& pointer, const std
 }
 /// Which address is read is chosen, not what: masks and shuffles would take the units that multiply, and a branch may
 /// be guessed wrong.
-std::string CSpelling::load_if(Type t, const std::string& pointer, const std::string& gate, ir::Scalar other) {
+std::string CSpelling::load_predicated(Type t, const std::string& pointer, const std::string& predicate,
+                                       ir::Scalar other) {
   const std::string name = fmt::format("sn_load_if_{}_{:x}", type(t), ir::to_bits(t.dtype, other));
   function(name, type(t),
            fmt::format("(const {0}* p, {1} g) {{\n  static const {0} other = {2};\n  return *(g ? p : &other);\n}}",
                        type(t), type({DType::Bool, 1}), number(t.dtype, other)));
-  return fmt::format("{}({}, {})", name, pointer, gate);
+  return fmt::format("{}({}, {})", name, pointer, predicate);
 }
-std::string CSpelling::store_some(Type t, const std::string& pointer, const std::string& value,
-                                  const std::string& count) {
-  return fmt::format("{}({}, {}, {})", some(t, true), pointer, value, count);
+std::string CSpelling::store_partial(Type t, const std::string& pointer, const std::string& value,
+                                     const std::string& count) {
+  return fmt::format("{}({}, {}, {})", partial_access(t, true), pointer, value, count);
 }
 
 }  // namespace sinter::codegen

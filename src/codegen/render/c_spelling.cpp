@@ -21,7 +21,7 @@ using ir::Op;
 using runtime::Dialect;
 
 /// One op. "@name" is a function of kHelpers. Null: no meaning on the type, or, for vectors, lane by lane.
-struct Row {
+struct OpSpelling {
   Op op;
   const char* floats;
   const char* integers;
@@ -33,7 +33,7 @@ struct Row {
 
 // Cast and Bitcast depend on two types: see conversion(). Threefry is a function of its own. On vectors bool is uint8
 // with 0 and 1.
-constexpr Row kRows[] = {
+constexpr OpSpelling kOpSpellings[] = {
     {Op::Neg, "-$0", "($T)(0 - ($U)$0)", nullptr, "-$0", "($T)(0 - ($U)$0)", nullptr},
     {Op::Abs, "__builtin_fabs$F($0)", "@abs", nullptr, "__builtin_elementwise_abs($0)", nullptr, nullptr},
     {Op::Not, nullptr, "($T)~$0", "!$0", nullptr, "~$0", nullptr},
@@ -66,8 +66,8 @@ constexpr Row kRows[] = {
      "@fma$F"},
 };
 
-const Row* row_of(Op op) {
-  for (const Row& row : kRows)
+const OpSpelling* spelling_of(Op op) {
+  for (const OpSpelling& row : kOpSpellings)
     if (row.op == op) return &row;
   return nullptr;
 }
@@ -239,7 +239,7 @@ int64_t highest(DType d) {
 
 bool spelled_in_c(Op op, DType dtype) {
   if (op == Op::Cast || op == Op::Bitcast || (op == Op::Threefry && dtype == DType::U64)) return true;
-  const Row* row = row_of(op);
+  const OpSpelling* row = spelling_of(op);
   return row && (is_float(dtype) ? row->floats : is_bool(dtype) ? row->truth : row->integers);
 }
 
@@ -384,7 +384,7 @@ std::string CSpelling::conversion(Op op, Type result, Type source) {
 /// The pattern of an op on this target; empty if it goes lane by lane.
 std::string CSpelling::pattern(Op op, Type result, Type source) {
   if (op == Op::Cast || op == Op::Bitcast) return conversion(op, result, source);
-  const Row* row = row_of(op);
+  const OpSpelling* row = spelling_of(op);
   if (!row) throw InternalError(fmt::format("codegen: C has no spelling for {}", ir::info(op).name));
   const bool clang = target_.dialect == Dialect::Clang;
   const DType on = op == Op::Where ? result.dtype : source.dtype;
@@ -438,7 +438,7 @@ std::string CSpelling::alu(Op op, Type result, Type source, std::span<const std:
   return call(helper(name, result, source, helper_text(name)));
 }
 
-size_t closing(const std::string& text, size_t open) {
+size_t closing_parenthesis(const std::string& text, size_t open) {
   int depth = 0;
   for (size_t i = open; i < text.size(); ++i) {
     if (text[i] == '(') ++depth;
@@ -447,8 +447,9 @@ size_t closing(const std::string& text, size_t open) {
   return text.size();
 }
 std::string without_parentheses(const std::string& text) {
-  return !text.empty() && text[0] == '(' && closing(text, 0) + 1 == text.size() ? text.substr(1, text.size() - 2)
-                                                                                : text;
+  return !text.empty() && text[0] == '(' && closing_parenthesis(text, 0) + 1 == text.size()
+             ? text.substr(1, text.size() - 2)
+             : text;
 }
 
 std::string CSpelling::splat(Type t, const std::string& scalar) {

@@ -34,30 +34,31 @@ class CSpelling {
   std::string part(Type type, const std::string& vector, int from);
   /// The lanes of several vectors of one type, a power of two of them, one behind the other.
   std::string join(Type type, std::span<const std::string> vectors);
-  /// Code::Interleave.
+  /// InstCode::Interleave.
   std::string interleave(Type type, const std::string& a, const std::string& b, int block);
-  /// Code::Transpose.
+  /// InstCode::Transpose.
   std::string transpose(Type type, std::span<const std::string> vectors, int columns, int part);
   /// Bool per lane: whether its number is below `count`.
   std::string below(int lanes, const std::string& count);
   /// The first `count` lanes of a vector in memory, the others 0; memory behind them is not touched.
-  std::string load_some(Type type, const std::string& pointer, const std::string& count);
+  std::string load_partial(Type type, const std::string& pointer, const std::string& count);
   /// Whether all of so many bools hold; of a target with masks.
   std::string all(int lanes, const std::string& truths);
-  /// The elements at `indices` for which `gate`, a bool per lane, holds, and lanes of `other`; no other memory is
+  /// The elements at `indices` for which `predicate`, a bool per lane, holds, and lanes of `other`; no other memory is
   /// touched. The number of lanes is a multiple of eight.
-  std::string gather(Type type, const std::string& pointer, const std::string& indices, const std::string& gate,
+  std::string gather(Type type, const std::string& pointer, const std::string& indices, const std::string& predicate,
                      const std::string& other);
-  /// The lanes of a vector in memory for which `gate` holds, and those of `other`; no other memory is touched.
-  std::string load_where(Type type, const std::string& pointer, const std::string& gate, const std::string& other);
-  /// Whether load_if() of a scalar is better than a branch, which threads of a GPU take by masks at any rate.
-  bool has_load_if(Type type) const { return !cuda() && type.lanes == 1; }
-  /// The scalar in memory if `gate` holds, or `other`, without a branch.
-  std::string load_if(Type type, const std::string& pointer, const std::string& gate, ir::Scalar other);
+  /// The lanes of a vector in memory for which `predicate` holds, and those of `other`; no other memory is touched.
+  std::string load_masked(Type type, const std::string& pointer, const std::string& predicate,
+                          const std::string& other);
+  /// Whether load_predicated() of a scalar is better than a branch, which threads of a GPU take by masks at any rate.
+  bool has_load_predicated(Type type) const { return !cuda() && type.lanes == 1; }
+  /// The scalar in memory if `predicate` holds, or `other`, without a branch.
+  std::string load_predicated(Type type, const std::string& pointer, const std::string& predicate, ir::Scalar other);
   /// A statement that stores the first `count` lanes.
-  std::string store_some(Type type, const std::string& pointer, const std::string& value, const std::string& count);
+  std::string store_partial(Type type, const std::string& pointer, const std::string& value, const std::string& count);
   /// A statement that stores a vector's lanes so many elements apart.
-  std::string store_apart(Type type, const std::string& pointer, const std::string& value, int64_t stride);
+  std::string store_strided(Type type, const std::string& pointer, const std::string& value, int64_t stride);
   /// A statement that stores a vector past the caches.
   std::string stream(Type type, const std::string& pointer, const std::string& value);
   /// The value of that type whose bits are the low bits of a 64-bit integer.
@@ -81,11 +82,11 @@ class CSpelling {
   /// Writes a function at its first use; on CPUs it is copied into its uses unless `called`.
   std::string function(const std::string& name, const std::string& result, const std::string& text,
                        bool called = false);
-  std::string some(Type type, bool store);
+  std::string partial_access(Type type, bool store);
   bool has_scale(Type type) const;
   std::string scale(Type type) const;
   std::string bits(int lanes);
-  std::string where(Type type);
+  std::string masked_load(Type type);
   std::string gcc_stream(Type type);
   std::string fill(const std::string& pattern, Type result, Type source, std::span<const std::string> args = {});
 
@@ -95,7 +96,7 @@ class CSpelling {
 };
 
 /// Where the parenthesis that opens at `open` is closed; the text's length if nowhere.
-size_t closing(const std::string& text, size_t open);
+size_t closing_parenthesis(const std::string& text, size_t open);
 /// A text without the pair of parentheses around all of it.
 std::string without_parentheses(const std::string& text);
 

@@ -34,22 +34,24 @@ bool is_name(const std::string& e) {
          std::all_of(e.begin(), e.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)); });
 }
 /// A name, a number, an element or a call: needs no parentheses.
-bool stands_alone(const std::string& e) {
+bool is_primary_expression(const std::string& e) {
   const size_t n = name_length(e);
-  return n == e.size() || (n > 0 && e[n] == '(' && closing(e, n) + 1 == e.size());
+  return n == e.size() || (n > 0 && e[n] == '(' && closing_parenthesis(e, n) + 1 == e.size());
 }
 
-bool is_index(const Inst& n, ir::Op op) { return n.code == Code::Alu && n.op == op && n.type == Type{DType::Index, 1}; }
+bool is_index(const Inst& n, ir::Op op) {
+  return n.code == InstCode::Alu && n.op == op && n.type == Type{DType::Index, 1};
+}
 
 }  // namespace
 
-CStyle::CStyle(const Instructions& code, const runtime::Target& target)
+CStyleRenderer::CStyleRenderer(const Instructions& code, const runtime::Target& target)
     : code_(code),
       spell_(target),
       uses_(code.insts.size(), 0),
       home_(code.insts.size(), -1),
       user_(code.insts.size(), kNone),
-      moving_(code.insts.size(), false),
+      induction_(code.insts.size(), false),
       text_(code.insts.size()) {
   for (size_t b = 0; b < code_.blocks.size(); ++b)
     for (Id id : code_.blocks[b]) {
@@ -61,7 +63,7 @@ CStyle::CStyle(const Instructions& code, const runtime::Target& target)
     }
 }
 
-KernelText CStyle::run() {
+KernelText CStyleRenderer::run() {
   indent_ = 1;
   begin();
   indent_ = 0;
@@ -72,30 +74,34 @@ KernelText CStyle::run() {
   return {spell_.declarations(), std::move(list), std::move(body_)};
 }
 
-std::string CStyle::thread(int64_t, int64_t) { throw InternalError("codegen: a kernel of the CPU has no threads"); }
-std::string CStyle::barrier() { throw InternalError("codegen: a kernel of the CPU has no threads that could wait"); }
+std::string CStyleRenderer::thread(int64_t, int64_t) {
+  throw InternalError("codegen: a kernel of the CPU has no threads");
+}
+std::string CStyleRenderer::barrier() {
+  throw InternalError("codegen: a kernel of the CPU has no threads that could wait");
+}
 
-void CStyle::block(int b) {
+void CStyleRenderer::block(int b) {
   ++indent_;
   for (Id id : code_.blocks[static_cast<size_t>(b)]) instruction(id);
   --indent_;
 }
 
-std::vector<std::string> CStyle::operands(const std::vector<Id>& ids) {
+std::vector<std::string> CStyleRenderer::operands(const std::vector<Id>& ids) {
   std::vector<std::string> texts;
   for (Id id : ids) texts.push_back(text(id));
   return texts;
 }
 
 /// Gives the value a name, or leaves it to its only user.
-void CStyle::define(Id id, const std::string& expression, bool movable) {
+void CStyleRenderer::define(Id id, const std::string& expression, bool movable) {
   const size_t i = static_cast<size_t>(id);
   const Id user = user_[i];
   bool in_place =
       movable && uses_[i] == 1 && home_[static_cast<size_t>(user)] == home_[i] && expression.size() <= kLongestInline;
-  in_place = in_place && code_[user].code != Code::Part && code_[user].code != Code::Loop;  // these take names
+  in_place = in_place && code_[user].code != InstCode::Part && code_[user].code != InstCode::Loop;  // these take names
   if (in_place) {
-    text(id) = stands_alone(expression) ? expression : "(" + expression + ")";
+    text(id) = is_primary_expression(expression) ? expression : "(" + expression + ")";
     return;
   }
   if (uses_[i] == 0 && movable) return;
@@ -107,29 +113,29 @@ void CStyle::define(Id id, const std::string& expression, bool movable) {
 /// Whether a value is a sum that each of its uses repeats: a name, what moves with an innermost loop, a number, of
 /// which one may be left out. Addresses near each other share what comes first, which a loop does not change, and no
 /// pass looks through a sum for each.
-bool CStyle::is_step(Id id) const {
+bool CStyleRenderer::is_rematerialized_sum(Id id) const {
   const Inst& n = code_[id];
-  if (!term_by_term() || !is_index(n, ir::Op::Add)) return false;
+  if (!pointers_may_wrap() || !is_index(n, ir::Op::Add)) return false;
   const bool name = is_name(text_[static_cast<size_t>(n.src[0])]);
-  if (code_[n.src[1]].code == Code::Const) return name || is_step(n.src[0]);
-  return name && moving_[static_cast<size_t>(n.src[1])];
+  if (code_[n.src[1]].code == InstCode::Const) return name || is_rematerialized_sum(n.src[0]);
+  return name && induction_[static_cast<size_t>(n.src[1])];
 }
 
-/// What an address is the sum of, as it may be added to a pointer: one by one only where term_by_term() says so.
-std::vector<std::string> CStyle::terms(Id address) const {
+/// What an address is the sum of, as it may be added to a pointer: one by one only where pointers_may_wrap() says so.
+std::vector<std::string> CStyleRenderer::terms(Id address) const {
   std::vector<std::string> terms;
-  for (; is_step(address); address = code_[address].src[0])
+  for (; is_rematerialized_sum(address); address = code_[address].src[0])
     terms.insert(terms.begin(), without_parentheses(text_[static_cast<size_t>(code_[address].src[1])]));
   terms.insert(terms.begin(), text_[static_cast<size_t>(address)]);
   return terms;
 }
 
-std::string CStyle::pointer(int64_t slot, Id address) {
+std::string CStyleRenderer::pointer(int64_t slot, Id address) {
   return fmt::format("p{} + {}", slot, fmt::join(terms(address), " + "));
 }
 
 /// The element of a buffer, or the vector that begins there.
-std::string CStyle::element(int64_t slot, Id address, Type type, bool written) {
+std::string CStyleRenderer::element(int64_t slot, Id address, Type type, bool written) {
   if (type.lanes > 1)
     return fmt::format("*({}{}*)({})", written ? "" : "const ", spell_.memory_type(type), pointer(slot, address));
   std::vector<std::string> sum = terms(address);
@@ -139,131 +145,135 @@ std::string CStyle::element(int64_t slot, Id address, Type type, bool written) {
   return fmt::format("(p{} + {})[{}]", slot, fmt::join(sum, " + "), last);
 }
 
-void CStyle::instruction(Id id) {
+void CStyleRenderer::instruction(Id id) {
   const Inst& n = code_[id];
   switch (n.code) {
-    case Code::Begin: text(id) = "begin"; return;
-    case Code::End: text(id) = "end"; return;
-    case Code::Const: text(id) = spell_.number(n.type.dtype, n.number); return;
-    case Code::Var: return define(id, number_argument(n.imm), false);
-    case Code::Arg: return define(id, spell_.from_bits(n.type.dtype, number_argument(code_.vars + n.imm)), false);
-    case Code::Thread: return define(id, thread(n.imm, n.number.as_int()), false);
-    case Code::Alu:
+    case InstCode::Begin: text(id) = "begin"; return;
+    case InstCode::End: text(id) = "end"; return;
+    case InstCode::Const: text(id) = spell_.number(n.type.dtype, n.number); return;
+    case InstCode::Var: return define(id, number_argument(n.imm), false);
+    case InstCode::Arg: return define(id, spell_.from_bits(n.type.dtype, number_argument(code_.vars + n.imm)), false);
+    case InstCode::Thread: return define(id, thread(n.imm, n.number.as_int()), false);
+    case InstCode::Alu:
       if (!text(id).empty()) return;  // its loop has declared it
-      if (is_step(id)) {
+      if (is_rematerialized_sum(id)) {
         text(id) = fmt::format("({})", fmt::join(terms(id), " + "));
         return;
       }
       return define(id, spell_.alu(n.op, n.type, code_[n.src.back()].type, operands(n.src)), true);
-    case Code::Splat: return define(id, spell_.splat(n.type, bare(n.src[0])), true);
-    case Code::Iota: {
+    case InstCode::Splat: return define(id, spell_.splat(n.type, bare(n.src[0])), true);
+    case InstCode::Iota: {
       std::vector<std::string> numbers;
       for (int i = 0; i < n.type.lanes; ++i) numbers.push_back(std::to_string(i));
       return define(id, spell_.pack(n.type, numbers), false);
     }
-    case Code::Pack:
+    case InstCode::Pack:
       return define(
           id,
           code_[n.src[0]].type.lanes > 1 ? spell_.join(n.type, operands(n.src)) : spell_.pack(n.type, operands(n.src)),
           false);
-    case Code::Interleave:
+    case InstCode::Interleave:
       return define(id, spell_.interleave(n.type, text(n.src[0]), text(n.src[1]), static_cast<int>(n.imm)), false);
-    case Code::Transpose:
+    case InstCode::Transpose:
       return define(
           id, spell_.transpose(n.type, operands(n.src), static_cast<int>(n.imm), static_cast<int>(n.number.as_int())),
           false);
-    case Code::Below: return define(id, spell_.below(n.type.lanes, bare(n.src[0])), true);
-    case Code::Part:
+    case InstCode::Below: return define(id, spell_.below(n.type.lanes, bare(n.src[0])), true);
+    case InstCode::Part:
       if (n.type.lanes > 1) return define(id, spell_.part(n.type, text(n.src[0]), static_cast<int>(n.imm)), false);
       return define(id, spell_.lane(text(n.src[0]), static_cast<int>(n.imm)), true);
-    case Code::Shuffle: return define(id, spell_.shuffle(n.type, bare(n.src[0]), bare(n.src[1])), false);
-    case Code::Barrier: return line(barrier());
-    case Code::Load: return load(id);
-    case Code::Store: return store(n);
-    case Code::Stream: return line(spell_.stream(code_[n.src[1]].type, pointer(n.imm, n.src[0]), bare(n.src[1])) + ";");
-    case Code::Fence: return line("__builtin_ia32_sfence();");
-    case Code::Prefetch: return line(fmt::format("__builtin_prefetch({});", pointer(n.imm, n.src[0])));
-    case Code::Raise:
+    case InstCode::Shuffle: return define(id, spell_.shuffle(n.type, bare(n.src[0]), bare(n.src[1])), false);
+    case InstCode::Barrier: return line(barrier());
+    case InstCode::Load: return load(id);
+    case InstCode::Store: return store(n);
+    case InstCode::Stream:
+      return line(spell_.stream(code_[n.src[1]].type, pointer(n.imm, n.src[0]), bare(n.src[1])) + ";");
+    case InstCode::Fence: return line("__builtin_ia32_sfence();");
+    case InstCode::Prefetch: return line(fmt::format("__builtin_prefetch({});", pointer(n.imm, n.src[0])));
+    case InstCode::Raise:
       return line(fmt::format("if (!{}) {}", spell_.all(code_[n.src[0]].type.lanes, text(n.src[0])),
                               raise(uint32_t{1} << n.imm)));
-    case Code::Accumulator: return accumulator(id);
-    case Code::Result:
+    case InstCode::Accumulator: return accumulator(id);
+    case InstCode::AccumulatorRead:
       return define(id, n.src.size() > 1 ? fmt::format("{}[{}]", text(n.src[0]), bare(n.src[1])) : text(n.src[0]),
                     true);
-    case Code::Assign:
+    case InstCode::AccumulatorWrite:
       return line(n.src.size() == 2 ? fmt::format("{} = {};", text(n.src[0]), bare(n.src[1]))
                                     : fmt::format("{}[{}] = {};", text(n.src[0]), bare(n.src[2]), bare(n.src[1])));
-    case Code::Loop: text(id) = fresh("n"); return code_[n.src[0]].code == Code::Begin ? points(id) : plain_loop(id);
-    case Code::If:
+    case InstCode::Loop:
+      text(id) = fresh("n");
+      return code_[n.src[0]].code == InstCode::Begin ? task_loop(id) : plain_loop(id);
+    case InstCode::If:
       line(fmt::format("if ({}) {{", bare(n.src[0])));
       block(n.block);
       return line("}");
   }
 }
 
-void CStyle::note(Id loop) {
+void CStyleRenderer::note(Id loop) {
   if (const std::string& note = code_[loop].note; !note.empty()) line("// " + printable(note));
 }
 
 /// How many loops stand in each other in a loop, it included, or in an if.
-int CStyle::height(Id owner) const {
+int CStyleRenderer::height(Id owner) const {
   int most = 0;
   for (Id id : code_.blocks[static_cast<size_t>(code_[owner].block)])
-    if (code_[id].code == Code::Loop || code_[id].code == Code::If) most = std::max(most, height(id));
-  return most + (code_[owner].code == Code::Loop);
+    if (code_[id].code == InstCode::Loop || code_[id].code == InstCode::If) most = std::max(most, height(id));
+  return most + (code_[owner].code == InstCode::Loop);
 }
 
 /// The products of a loop's variable and numbers, which run beside it: of the two innermost loops, where a
 /// multiplication would keep the first load of each turn waiting.
-std::vector<Id> CStyle::multiples(Id loop) {
+std::vector<Id> CStyleRenderer::derived_inductions(Id loop) {
   std::vector<Id> found;
-  if (!term_by_term()) return found;
+  if (!pointers_may_wrap()) return found;
   const int height = this->height(loop);
   if (height > 2) return found;
-  moving_[static_cast<size_t>(loop)] = height == 1;
+  induction_[static_cast<size_t>(loop)] = height == 1;
   for (Id id : code_.blocks[static_cast<size_t>(code_[loop].block)]) {
     const Inst& n = code_[id];
-    if (!is_index(n, ir::Op::Mul) || n.src[0] != loop || code_[n.src[1]].code != Code::Const) continue;
-    moving_[static_cast<size_t>(id)] = height == 1;
+    if (!is_index(n, ir::Op::Mul) || n.src[0] != loop || code_[n.src[1]].code != InstCode::Const) continue;
+    induction_[static_cast<size_t>(id)] = height == 1;
     found.push_back(id);
   }
   return found;
 }
 
-void CStyle::plain_loop(Id loop) {
+void CStyleRenderer::plain_loop(Id loop) {
   const Inst& n = code_[loop];
   note(loop);
-  if (const std::string words = unrolling(n); !words.empty()) line(words);
+  if (const std::string words = unroll_pragma(n); !words.empty()) line(words);
   const Inst& from = code_[n.src[0]];
   std::string first = fmt::format("{} = {}", text(loop), text(n.src[0]));
   std::string step = n.imm == 1 ? "++" + text(loop) : fmt::format("{} += {}", text(loop), n.imm);
-  for (Id id : multiples(loop)) {
+  for (Id id : derived_inductions(loop)) {
     const int64_t factor = code_[code_[id].src[1]].number.as_int();
     text(id) = fresh("v");
     first += fmt::format(", {} = ", text(id));
-    first += from.code == Code::Const ? std::to_string(from.number.as_int() * factor)
-                                      : fmt::format("{} * {}", text(n.src[0]), factor);
+    first += from.code == InstCode::Const ? std::to_string(from.number.as_int() * factor)
+                                          : fmt::format("{} * {}", text(n.src[0]), factor);
     step += fmt::format(", {} += {}", text(id), n.imm * factor);
   }
   first = fmt::format("{} {};", spell_.type(n.type), first);
-  const bool last = tests_last(n);
+  const bool last = is_bottom_tested(n);
   if (last) line(first);
   line(last ? "do {" : fmt::format("for ({} {} < {}; {}) {{", first, text(loop), text(n.src[1]), step));
   block(n.block);
   line(last ? fmt::format("}} while ({}, {} != {});", step, text(loop), text(n.src[1])) : "}");
 }
 
-void CStyle::load(Id id) {
+void CStyleRenderer::load(Id id) {
   const Inst& n = code_[id];
   if (n.src.size() == 4 && code_[n.src[1]].type.lanes > 1)
     return define(id, spell_.gather(n.type, pointer(n.imm, n.src[0]), bare(n.src[3]), bare(n.src[1]), bare(n.src[2])),
                   false);
   if (n.src.size() == 3 && code_[n.src[1]].type.lanes > 1)
-    return define(id, spell_.load_where(n.type, pointer(n.imm, n.src[0]), bare(n.src[1]), bare(n.src[2])), false);
-  if (n.src.size() == 3 && code_[n.src[2]].code == Code::Const && spell_.has_load_if(n.type))
-    return define(id, spell_.load_if(n.type, pointer(n.imm, n.src[0]), bare(n.src[1]), code_[n.src[2]].number), false);
+    return define(id, spell_.load_masked(n.type, pointer(n.imm, n.src[0]), bare(n.src[1]), bare(n.src[2])), false);
+  if (n.src.size() == 3 && code_[n.src[2]].code == InstCode::Const && spell_.has_load_predicated(n.type))
+    return define(id, spell_.load_predicated(n.type, pointer(n.imm, n.src[0]), bare(n.src[1]), code_[n.src[2]].number),
+                  false);
   const bool counted = n.src.size() % 2 == 0;
-  std::string value = counted ? spell_.load_some(n.type, pointer(n.imm, n.src[0]), bare(n.src.back()))
+  std::string value = counted ? spell_.load_partial(n.type, pointer(n.imm, n.src[0]), bare(n.src.back()))
                               : element(n.imm, n.src[0], n.type, code_.slots[static_cast<size_t>(n.imm)].written);
   if (n.src.size() > 2)
     value = fmt::format("{} ? {}{} : {}", text(n.src[1]),
@@ -271,16 +281,16 @@ void CStyle::load(Id id) {
   define(id, value, false);
 }
 
-void CStyle::store(const Inst& n) {
+void CStyleRenderer::store(const Inst& n) {
   const Type type = code_[n.src[1]].type;
   if (const int64_t stride = n.number.as_int())
-    return line(spell_.store_apart(type, pointer(n.imm, n.src[0]), bare(n.src[1]), stride) + ";");
+    return line(spell_.store_strided(type, pointer(n.imm, n.src[0]), bare(n.src[1]), stride) + ";");
   if (n.src.size() > 2)
-    return line(spell_.store_some(type, pointer(n.imm, n.src[0]), bare(n.src[1]), bare(n.src[2])) + ";");
+    return line(spell_.store_partial(type, pointer(n.imm, n.src[0]), bare(n.src[1]), bare(n.src[2])) + ";");
   line(fmt::format("{} = {};", element(n.imm, n.src[0], type, true), bare(n.src[1])));
 }
 
-void CStyle::accumulator(Id id) {
+void CStyleRenderer::accumulator(Id id) {
   const Inst& n = code_[id];
   text(id) = fresh("acc");
   const std::string initial = bare(n.src[0]), type = spell_.type(n.type);
@@ -289,13 +299,13 @@ void CStyle::accumulator(Id id) {
   line(fmt::format("for (int i = 0; i < {}; ++i) {}[i] = {};", n.imm, text(id), initial));
 }
 
-std::string kernel_name(const std::string& hint, const KernelText& main, const KernelText& finish) {
+std::string kernel_name(const std::string& hint, const KernelText& main, const KernelText& epilogue_kernel) {
   std::string name;
   for (char c : hint) name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
   if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0]))) name = "k" + name;
   runtime::HashBuilder hash;
   hash.add(name);
-  for (const KernelText* t : {&main, &finish}) hash.add(t->declarations).add(t->parameters).add(t->body);
+  for (const KernelText* t : {&main, &epilogue_kernel}) hash.add(t->declarations).add(t->parameters).add(t->body);
   return name + fmt::format("_{}", runtime::to_hex(hash.hash()).substr(0, 16));
 }
 

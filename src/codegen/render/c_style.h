@@ -20,10 +20,10 @@ struct KernelText {
   std::string body;        ///< lines, without braces
 };
 
-class CStyle {
+class CStyleRenderer {
  public:
-  CStyle(const Instructions& code, const runtime::Target& target);
-  virtual ~CStyle() = default;
+  CStyleRenderer(const Instructions& code, const runtime::Target& target);
+  virtual ~CStyleRenderer() = default;
   KernelText run();
 
  protected:
@@ -36,13 +36,13 @@ class CStyle {
   /// A statement that sets bits of the error word.
   virtual std::string raise(uint32_t bits) = 0;
   /// The lines of a loop over the launch's points, around its block.
-  virtual void points(Id loop) { plain_loop(loop); }
+  virtual void task_loop(Id loop) { plain_loop(loop); }
   /// A line before a loop; empty: none.
-  virtual std::string unrolling(const Inst&) const { return ""; }
+  virtual std::string unroll_pragma(const Inst&) const { return ""; }
   /// Whether a loop, known to make a turn and to meet its end, tests for that behind each turn.
-  virtual bool tests_last(const Inst&) const { return false; }
+  virtual bool is_bottom_tested(const Inst&) const { return false; }
   /// Whether a pointer may be moved out of its array and back.
-  virtual bool term_by_term() const { return false; }
+  virtual bool pointers_may_wrap() const { return false; }
   virtual std::string thread(int64_t stride, int64_t count);
   virtual std::string barrier();
 
@@ -53,7 +53,7 @@ class CStyle {
   void plain_loop(Id loop);
   void note(Id loop);
   int height(Id owner) const;
-  std::vector<Id> multiples(Id loop);
+  std::vector<Id> derived_inductions(Id loop);
 
   const Instructions& code_;
   CSpelling spell_;
@@ -62,7 +62,7 @@ class CStyle {
   std::vector<std::string> operands(const std::vector<Id>& ids);
   std::string bare(Id id) { return without_parentheses(text(id)); }
   void define(Id id, const std::string& expression, bool movable);
-  bool is_step(Id id) const;
+  bool is_rematerialized_sum(Id id) const;
   std::vector<std::string> terms(Id address) const;
   std::string pointer(int64_t slot, Id address);
   std::string element(int64_t slot, Id address, Type type, bool written);
@@ -73,7 +73,7 @@ class CStyle {
 
   std::vector<int> uses_, home_;
   std::vector<Id> user_;
-  std::vector<bool> moving_;  ///< the variable of an innermost loop, or a multiple of it
+  std::vector<bool> induction_;  ///< the variable of an innermost loop, or a multiple of it
   std::vector<std::string> text_;
   std::string body_;
   size_t indent_ = 0;
@@ -81,6 +81,6 @@ class CStyle {
 };
 
 /// The name of a kernel: `hint`, as far as it can be a name, and a hash of its texts.
-std::string kernel_name(const std::string& hint, const KernelText& main, const KernelText& finish);
+std::string kernel_name(const std::string& hint, const KernelText& main, const KernelText& epilogue_kernel);
 
 }  // namespace sinter::codegen

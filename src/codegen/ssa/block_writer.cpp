@@ -10,7 +10,7 @@ namespace sinter::codegen {
 
 using ir::Op;
 
-size_t Emitter::InstHash::operator()(const Inst& n) const {
+size_t BlockWriter::InstHash::operator()(const Inst& n) const {
   uint64_t h =
       ir::mix(static_cast<uint64_t>(n.code) << 8 | static_cast<uint64_t>(n.op), static_cast<uint64_t>(n.type.dtype));
   h = ir::mix(h, static_cast<uint64_t>(n.type.lanes));
@@ -18,22 +18,22 @@ size_t Emitter::InstHash::operator()(const Inst& n) const {
   for (Id s : n.src) h = ir::mix(h, static_cast<uint64_t>(s));
   return h;
 }
-bool Emitter::InstEqual::operator()(const Inst& a, const Inst& b) const {
+bool BlockWriter::InstEqual::operator()(const Inst& a, const Inst& b) const {
   return a.code == b.code && a.op == b.op && a.type == b.type && a.src == b.src && a.number == b.number &&
          a.imm == b.imm;
 }
-size_t Emitter::KeyHash::operator()(const MemoKey& k) const {
+size_t BlockWriter::KeyHash::operator()(const MemoKey& k) const {
   return ir::mix(ir::mix(reinterpret_cast<uintptr_t>(k.node), static_cast<uint64_t>(k.lane)),
                  ir::mix(k.copies, k.versions));
 }
 
-Emitter::Emitter(Instructions& code) : code_(code) {
+BlockWriter::BlockWriter(Instructions& code) : code_(code) {
   code_.blocks.emplace_back();
   scopes_.push_back({0, kNone, false});
 }
 
 /// An instruction that no block has yet.
-Id Emitter::append(Inst&& inst, size_t scope) {
+Id BlockWriter::append(Inst&& inst, size_t scope) {
   const Id id = static_cast<Id>(code_.insts.size());
   bounds_.push_back(bounds_of(inst, code_, bounds_, std::numeric_limits<int64_t>::max(), {}));
   code_.insts.push_back(std::move(inst));
@@ -41,19 +41,19 @@ Id Emitter::append(Inst&& inst, size_t scope) {
   return id;
 }
 
-Id Emitter::add(Inst&& inst, size_t scope) {
+Id BlockWriter::add(Inst&& inst, size_t scope) {
   const Id id = append(std::move(inst), scope);
   code_.blocks[static_cast<size_t>(scopes_[scope].block)].push_back(id);
   return id;
 }
 
-Id Emitter::value(Inst inst) {
+Id BlockWriter::value(Inst inst) {
   if (Id folded = fold(inst); folded != kNone) return folded;
   size_t scope = 0;
   for (Id s : inst.src) scope = std::max(scope, static_cast<size_t>(depth(s)));
   for (size_t i = scopes_.size(); i-- > scope;)
     if (auto it = scopes_[i].made.find(inst); it != scopes_[i].made.end()) return it->second;
-  scope = behind_barriers(inst, scope);
+  scope = outermost_legal_scope(inst, scope);
   Inst key = inst;
   const Id id = add(std::move(inst), scope);
   scopes_[scope].made.emplace(std::move(key), id);
@@ -62,31 +62,31 @@ Id Emitter::value(Inst inst) {
 
 /// The outermost scope from `scope` on where a value may stand. Numbers stand anywhere; arithmetic on indices, which
 /// does no harm where it is not wanted, outside of an if too, if it leaves a loop between the two.
-size_t Emitter::behind_barriers(const Inst& inst, size_t scope) const {
-  if (inst.code == Code::Const) return scope;
-  const bool harmless = inst.code == Code::Alu && inst.type == Type{DType::Index, 1} &&
+size_t BlockWriter::outermost_legal_scope(const Inst& inst, size_t scope) const {
+  if (inst.code == InstCode::Const) return scope;
+  const bool harmless = inst.code == InstCode::Alu && inst.type == Type{DType::Index, 1} &&
                         (inst.op == Op::Add || inst.op == Op::Sub || inst.op == Op::Mul);
-  const auto turns = [this](const Scope& s) { return this->turns(s); };
-  const auto loop = harmless
-                        ? std::find_if(scopes_.begin() + static_cast<std::ptrdiff_t>(scope) + 1, scopes_.end(), turns)
-                        : scopes_.end();
+  const auto is_inner_loop = [this](const Scope& s) { return this->is_inner_loop(s); };
+  const auto loop =
+      harmless ? std::find_if(scopes_.begin() + static_cast<std::ptrdiff_t>(scope) + 1, scopes_.end(), is_inner_loop)
+               : scopes_.end();
   for (size_t i = scopes_.size(); i-- > scope;)
     if (scopes_[i].barrier && scopes_.begin() + static_cast<std::ptrdiff_t>(i) <= loop) return i;
   return scope;
 }
 
-Id Emitter::here(Inst inst) { return add(std::move(inst), scopes_.size() - 1); }
+Id BlockWriter::insert_here(Inst inst) { return add(std::move(inst), scopes_.size() - 1); }
 
-void Emitter::open(Id owner, bool barrier) {
+void BlockWriter::open(Id owner, bool barrier) {
   const int block = static_cast<int>(code_.blocks.size());
   code_.blocks.emplace_back();
   code_[owner].block = block;
   scopes_.push_back({block, owner, barrier});
 }
 
-Id Emitter::open_loop(Id begin, Id end, int64_t step, std::string note) {
+Id BlockWriter::open_loop(Id begin, Id end, int64_t step, std::string note) {
   // The loop joins its block when it is closed, so that what is hoisted out of it stands before it.
-  Inst loop{Code::Loop, {DType::Index, 1}, {begin, end}};
+  Inst loop{InstCode::Loop, {DType::Index, 1}, {begin, end}};
   loop.imm = step;
   loop.note = std::move(note);
   const Id id = append(std::move(loop), scopes_.size());
@@ -94,55 +94,56 @@ Id Emitter::open_loop(Id begin, Id end, int64_t step, std::string note) {
   return id;
 }
 
-void Emitter::open_if(Id condition) {
-  if (always(condition)) return open_memory();
-  open(append({Code::If, {}, {condition}}, scopes_.size()), true);
+void BlockWriter::open_if(Id condition) {
+  if (always(condition)) return open_memo_scope();
+  open(append({InstCode::If, {}, {condition}}, scopes_.size()), true);
 }
 
-void Emitter::open_memory() { scopes_.push_back({scopes_.back().block, kNone, false}); }
+void BlockWriter::open_memo_scope() { scopes_.push_back({scopes_.back().block, kNone, false}); }
 
-void Emitter::close() {
+void BlockWriter::close() {
   const Id owner = scopes_.back().owner;
   scopes_.pop_back();
   if (owner == kNone) return;
   const Inst& n = code_[owner];
-  if (n.code == Code::If && never(n.src[0]))
+  if (n.code == InstCode::If && never(n.src[0]))
     code_.blocks.resize(static_cast<size_t>(n.block));  // those opened since stood in it
   else
     code_.blocks[static_cast<size_t>(scopes_.back().block)].push_back(owner);
 }
 
-bool Emitter::in_loop() const {
-  return std::any_of(scopes_.begin(), scopes_.end(), [this](const Scope& s) { return turns(s); });
+bool BlockWriter::in_loop() const {
+  return std::any_of(scopes_.begin(), scopes_.end(), [this](const Scope& s) { return is_inner_loop(s); });
 }
 
-bool Emitter::turns(const Scope& s) const {
-  return s.owner != kNone && code_[s.owner].code == Code::Loop && code_[code_[s.owner].src[0]].code != Code::Begin;
+bool BlockWriter::is_inner_loop(const Scope& s) const {
+  return s.owner != kNone && code_[s.owner].code == InstCode::Loop &&
+         code_[code_[s.owner].src[0]].code != InstCode::Begin;
 }
 
-void Emitter::remember(const MemoKey& key, Id id, size_t from) {
+void BlockWriter::remember(const MemoKey& key, Id id, size_t from) {
   scopes_[std::max(static_cast<size_t>(depth(id)), from)].memo.insert_or_assign(key, id);
 }
 
-Id Emitter::find(const MemoKey& key) const {
+Id BlockWriter::find(const MemoKey& key) const {
   for (size_t i = scopes_.size(); i-- > 0;)
     if (auto it = scopes_[i].memo.find(key); it != scopes_[i].memo.end()) return it->second;
   return kNone;
 }
 
-bool Emitter::known(Id id, int64_t& v) const {
+bool BlockWriter::known(Id id, int64_t& v) const {
   const Inst& n = code_[id];
-  if (n.code != Code::Const || n.type.dtype != DType::Index) return false;
+  if (n.code != InstCode::Const || n.type.dtype != DType::Index) return false;
   v = n.number.as_int();
   return true;
 }
 
 /// The integer that arithmetic on known integers gives, such as the digits of a copy's number, or kNone.
-Id Emitter::evaluate(const Inst& n) {
+Id BlockWriter::evaluate(const Inst& n) {
   const auto integer = [](DType d) { return !is_float(d) && !is_bool(d); };
   std::vector<ir::Scalar> args;
   for (Id s : n.src) {
-    if (code_[s].code != Code::Const || !integer(type(s).dtype)) return kNone;
+    if (code_[s].code != InstCode::Const || !integer(type(s).dtype)) return kNone;
     args.push_back(code_[s].number);
   }
   return integer(n.type.dtype)
@@ -152,8 +153,8 @@ Id Emitter::evaluate(const Inst& n) {
 
 /// What a value is without an instruction of its own, or kNone. Index does not overflow, so the identities of integers
 /// hold.
-Id Emitter::fold(const Inst& n) {
-  if (n.code != Code::Alu) return kNone;
+Id BlockWriter::fold(const Inst& n) {
+  if (n.code != InstCode::Alu) return kNone;
   if (is_bool(n.type.dtype)) return fold_condition(n);
   if (n.type.lanes > 1) return kNone;
   if (const Id number = evaluate(n); number != kNone) return number;
@@ -177,7 +178,7 @@ Id Emitter::fold(const Inst& n) {
 
 /// What a comparison of indices is if their bounds decide it, what Not and And make of a condition that is known or the
 /// same, or kNone.
-Id Emitter::fold_condition(const Inst& n) {
+Id BlockWriter::fold_condition(const Inst& n) {
   const auto is = [&](bool v) { return splat(constant(DType::Bool, ir::Scalar::of(DType::Bool, v)), n.type.lanes); };
   if (n.op == Op::Not) return always(n.src[0]) ? is(false) : never(n.src[0]) ? is(true) : kNone;
   if (n.op == Op::And) {
@@ -188,16 +189,16 @@ Id Emitter::fold_condition(const Inst& n) {
   if (n.op != Op::Lt && n.op != Op::Le) return kNone;
   for (Id s : n.src)
     if (type(s).dtype != DType::Index) return kNone;
-  const Bounds a = bounds_[static_cast<size_t>(n.src[0])], b = bounds_[static_cast<size_t>(n.src[1])];
+  const IntegerBounds a = bounds_[static_cast<size_t>(n.src[0])], b = bounds_[static_cast<size_t>(n.src[1])];
   if (n.op == Op::Lt ? a.hi < b.lo : a.hi <= b.lo) return is(true);
   if (n.op == Op::Lt ? a.lo >= b.hi : a.lo > b.hi) return is(false);
-  return n.type.lanes > 1 ? fold_ends(n) : kNone;
+  return n.type.lanes > 1 ? fold_lane_comparison(n) : kNone;
 }
 
 /// The comparison of a number with lanes that count on from another one: it holds for those below a place, or for those
 /// from there on.
-Id Emitter::fold_ends(const Inst& n) {
-  const Along a = along(n.src[0]), b = along(n.src[1]);
+Id BlockWriter::fold_lane_comparison(const Inst& n) {
+  const LaneStride a = lane_stride(n.src[0]), b = lane_stride(n.src[1]);
   if (a.first == kNone || b.first == kNone || a.step + b.step != 1) return kNone;
   const Id difference = index(Op::Sub, a.step ? b.first : a.first, a.step ? a.first : b.first);
   const bool one_more = (n.op == Op::Le) == (a.step == 1);
@@ -206,34 +207,34 @@ Id Emitter::fold_ends(const Inst& n) {
 }
 
 /// How an Index goes on from lane to lane: by 0, or by 1. `first` is kNone for other ones.
-Emitter::Along Emitter::along(Id id) {
+BlockWriter::LaneStride BlockWriter::lane_stride(Id id) {
   const Inst n = code_[id];  // a copy: new instructions move the others
-  if (n.code == Code::Splat) return {n.src[0], 0};
-  if (n.code == Code::Iota) return {number(0), 1};
-  if (n.code != Code::Alu || (n.op != Op::Add && n.op != Op::Sub)) return {};
-  const Along a = along(n.src[0]), b = along(n.src[1]);
+  if (n.code == InstCode::Splat) return {n.src[0], 0};
+  if (n.code == InstCode::Iota) return {number(0), 1};
+  if (n.code != InstCode::Alu || (n.op != Op::Add && n.op != Op::Sub)) return {};
+  const LaneStride a = lane_stride(n.src[0]), b = lane_stride(n.src[1]);
   if (a.first == kNone || b.first == kNone || a.step + b.step > 1 || (n.op == Op::Sub && b.step)) return {};
   return {index(n.op, a.first, b.first), a.step + b.step};
 }
 
-Id Emitter::constant(DType dtype, ir::Scalar v) {
-  Inst n{Code::Const, {dtype, 1}, {}};
+Id BlockWriter::constant(DType dtype, ir::Scalar v) {
+  Inst n{InstCode::Const, {dtype, 1}, {}};
   n.number = v;
   return value(std::move(n));
 }
-Id Emitter::number(int64_t v) { return constant(DType::Index, ir::Scalar::of(DType::Index, v)); }
-Id Emitter::alu(Op op, Type type, std::vector<Id> src) { return value({Code::Alu, type, std::move(src), op}); }
-Id Emitter::divide(Op op, Id a, Id b) {
-  if (Id folded = fold({Code::Alu, {DType::Index, 1}, {a, b}, op}); folded != kNone) return folded;
+Id BlockWriter::number(int64_t v) { return constant(DType::Index, ir::Scalar::of(DType::Index, v)); }
+Id BlockWriter::alu(Op op, Type type, std::vector<Id> src) { return value({InstCode::Alu, type, std::move(src), op}); }
+Id BlockWriter::divide_unsigned(Op op, Id a, Id b) {
+  if (Id folded = fold({InstCode::Alu, {DType::Index, 1}, {a, b}, op}); folded != kNone) return folded;
   const Type wide{DType::U64, 1};
   return alu(Op::Cast, {DType::Index, 1}, {alu(op, wide, {alu(Op::Cast, wide, {a}), alu(Op::Cast, wide, {b})})});
 }
-Id Emitter::splat(Id scalar, int lanes) {
-  return lanes == type(scalar).lanes ? scalar : value({Code::Splat, {type(scalar).dtype, lanes}, {scalar}});
+Id BlockWriter::splat(Id scalar, int lanes) {
+  return lanes == type(scalar).lanes ? scalar : value({InstCode::Splat, {type(scalar).dtype, lanes}, {scalar}});
 }
-Id Emitter::part(Id vector, int from, int lanes) {
+Id BlockWriter::part(Id vector, int from, int lanes) {
   if (type(vector).lanes == lanes) return vector;
-  Inst n{Code::Part, {type(vector).dtype, lanes}, {vector}};
+  Inst n{InstCode::Part, {type(vector).dtype, lanes}, {vector}};
   n.imm = from;
   return value(std::move(n));
 }

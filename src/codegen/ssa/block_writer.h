@@ -22,16 +22,16 @@ struct MemoKey {
   friend bool operator==(const MemoKey&, const MemoKey&) = default;
 };
 
-class Emitter {
+class BlockWriter {
  public:
   /// Begins with the body of `code` open.
-  explicit Emitter(Instructions& code);
+  explicit BlockWriter(Instructions& code);
 
   /// A value, or a Raise. Arithmetic on known integers is done at once, and so are comparisons that the bounds of
   /// indices decide.
   Id value(Inst inst);
   /// In the innermost block: effects, and what must not move before an effect.
-  Id here(Inst inst);
+  Id insert_here(Inst inst);
 
   /// Opens a loop; the result is its variable. What follows stands in it until close().
   Id open_loop(Id begin, Id end, int64_t step, std::string note);
@@ -39,7 +39,7 @@ class Emitter {
   /// loop. Where the condition always holds, only a memory; where it never does, what stands inside is gone at close().
   void open_if(Id condition);
   /// Opens no block, only a memory: what is remembered from here on is forgotten at close().
-  void open_memory();
+  void open_memo_scope();
   void close();
 
   /// Memory of the block's threads: so many elements, 0 to begin with.
@@ -68,19 +68,19 @@ class Emitter {
   Id alu(ir::Op op, Type type, std::vector<Id> src);
   Id index(ir::Op op, Id a, Id b) { return alu(op, {DType::Index, 1}, {a, b}); }
   /// IDiv or Mod of numbers that are not negative, by a positive one: unsigned, where C's division is the algebra's.
-  Id divide(ir::Op op, Id a, Id b);
+  Id divide_unsigned(ir::Op op, Id a, Id b);
   Id splat(Id scalar, int lanes);
   Id part(Id vector, int from, int lanes);
   Id lane(Id vector, int lane) { return part(vector, lane, 1); }
-  /// As Code::Interleave: blocks of so many lanes, the even or the odd ones.
+  /// As InstCode::Interleave: blocks of so many lanes, the even or the odd ones.
   Id interleave(Id a, Id b, int block, bool odd) {
-    Inst n{Code::Interleave, type(a), {a, b}};
+    Inst n{InstCode::Interleave, type(a), {a, b}};
     n.imm = odd ? -block : block;
     return value(std::move(n));
   }
-  Id iota(int lanes) { return value({Code::Iota, {DType::Index, lanes}, {}}); }
+  Id iota(int lanes) { return value({InstCode::Iota, {DType::Index, lanes}, {}}); }
   /// Bool per lane: whether its number is below `count`.
-  Id below(Id count, int lanes) { return value({Code::Below, {DType::Bool, lanes}, {count}}); }
+  Id below(Id count, int lanes) { return value({InstCode::Below, {DType::Bool, lanes}, {count}}); }
   /// Both conditions; kNone is one that always holds.
   Id both(Id a, Id b) {
     if (a == kNone || always(a)) return b == kNone || always(b) ? kNone : b;
@@ -119,26 +119,26 @@ class Emitter {
   Id evaluate(const Inst& inst);
   Id fold(const Inst& inst);
   Id fold_condition(const Inst& inst);
-  Id fold_ends(const Inst& inst);
-  struct Along {
+  Id fold_lane_comparison(const Inst& inst);
+  struct LaneStride {
     Id first = kNone;
     int step = 0;
   };
-  Along along(Id id);
+  LaneStride lane_stride(Id id);
   bool is_known(Id condition, bool wanted) const {
     const Inst& n = code_[condition];
-    if (n.code == Code::Splat) return is_known(n.src[0], wanted);
-    return n.code == Code::Const && is_bool(n.type.dtype) && (n.number.as_int() != 0) == wanted;
+    if (n.code == InstCode::Splat) return is_known(n.src[0], wanted);
+    return n.code == InstCode::Const && is_bool(n.type.dtype) && (n.number.as_int() != 0) == wanted;
   }
   void open(Id owner, bool barrier);
   Id append(Inst&& inst, size_t scope);
-  size_t behind_barriers(const Inst& inst, size_t scope) const;
-  bool turns(const Scope& s) const;  ///< a loop, but not that over the launch's points
+  size_t outermost_legal_scope(const Inst& inst, size_t scope) const;
+  bool is_inner_loop(const Scope& s) const;  ///< a loop, but not that over the launch's points
 
   Instructions& code_;
   std::vector<Scope> scopes_;
   std::vector<int> depth_;
-  std::vector<Bounds> bounds_;
+  std::vector<IntegerBounds> bounds_;
 };
 
 }  // namespace sinter::codegen

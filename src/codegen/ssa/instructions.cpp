@@ -10,7 +10,7 @@ namespace {
 
 using ir::Op;
 
-std::string_view name(Code code) {
+std::string_view name(InstCode code) {
   constexpr std::string_view kNames[] = {
       "begin",    "end",   "thread",      "const",     "var",    "arg",     "alu",     "splat",  "iota",
       "below",    "pack",  "interleave",  "transpose", "part",   "load",    "store",   "stream", "fence",
@@ -18,9 +18,10 @@ std::string_view name(Code code) {
   return kNames[static_cast<int>(code)];
 }
 
-class Checker {
+class InstructionChecker {
  public:
-  explicit Checker(const Instructions& code) : code_(code), seen_(code.insts.size(), 0), used_(code.blocks.size(), 0) {}
+  explicit InstructionChecker(const Instructions& code)
+      : code_(code), seen_(code.insts.size(), 0), used_(code.blocks.size(), 0) {}
 
   void block(int b) {
     if (used_[static_cast<size_t>(b)]++) throw InternalError(fmt::format("codegen: block {} is used twice", b));
@@ -29,7 +30,7 @@ class Checker {
       check(id);
       seen_[static_cast<size_t>(id)] = 1;
       if (code_[id].block >= 0) block(code_[id].block);
-      if (code_[id].code == Code::Loop) seen_[static_cast<size_t>(id)] = 2;  // its variable lives inside only
+      if (code_[id].code == InstCode::Loop) seen_[static_cast<size_t>(id)] = 2;  // its variable lives inside only
     }
     for (Id id : ids) seen_[static_cast<size_t>(id)] = 2;  // closed: no longer in scope
   }
@@ -41,7 +42,7 @@ class Checker {
   Type type(Id id) const { return code_[id].type; }
   /// Of either width.
   bool index(Id id) const { return type(id).dtype == DType::Index && type(id).lanes == 1; }
-  const Slot& slot(const Inst& n) const { return code_.slots.at(static_cast<size_t>(n.imm)); }
+  const MemorySlot& slot(const Inst& n) const { return code_.slots.at(static_cast<size_t>(n.imm)); }
 
   void check(Id id) const {
     const Inst& n = code_[id];
@@ -51,77 +52,79 @@ class Checker {
       require(seen_[static_cast<size_t>(s)] == 1, id, fmt::format("uses {}, which is not in scope", s));
     }
     switch (n.code) {
-      case Code::Alu: return alu(id, n);
-      case Code::Splat: return require(type(n.src[0]) == Type{n.type.dtype, 1}, id, "repeats another type");
-      case Code::Pack:
+      case InstCode::Alu: return alu(id, n);
+      case InstCode::Splat: return require(type(n.src[0]) == Type{n.type.dtype, 1}, id, "repeats another type");
+      case InstCode::Pack:
         for (Id s : n.src) require(type(s) == type(n.src[0]), id, "mixes types");
         return require(static_cast<int>(n.src.size()) * type(n.src[0]).lanes == n.type.lanes, id,
                        "has another number of lanes");
-      case Code::Interleave: {
+      case InstCode::Interleave: {
         const int64_t block = n.imm < 0 ? -n.imm : n.imm;
         require(type(n.src[0]) == n.type && type(n.src[1]) == n.type, id, "takes another type");
         return require(block > 0 && n.type.lanes % (2 * block) == 0, id, "has blocks that are no half of the lanes");
       }
-      case Code::Transpose: {
+      case InstCode::Transpose: {
         for (Id s : n.src) require(type(s) == n.type, id, "takes another type");
         const auto count = static_cast<int64_t>(n.src.size());
         require(n.imm > 0 && count * n.type.lanes % n.imm == 0, id, "has columns that are not full");
         return require(n.number.as_int() >= 0 && n.number.as_int() < count, id, "is a part that is not there");
       }
-      case Code::Below: return require(index(n.src[0]) && n.type.dtype == DType::Bool, id, "counts no lanes");
-      case Code::Part:
+      case InstCode::Below: return require(index(n.src[0]) && n.type.dtype == DType::Bool, id, "counts no lanes");
+      case InstCode::Part:
         return require(
             type(n.src[0]).dtype == n.type.dtype && n.imm >= 0 && n.imm + n.type.lanes <= type(n.src[0]).lanes, id,
             "takes lanes that are not there");
-      case Code::Load: {
-        const bool gated = n.src.size() > 2;
+      case InstCode::Load: {
+        const bool predicated = n.src.size() > 2;
         const bool gathers = n.src.size() == 4 && type(n.src[1]).lanes > 1;
         require(slot(n).dtype == n.type.dtype && index(n.src[0]), id, "loads another type");
-        require(!gated || (type(n.src[1]).dtype == DType::Bool && type(n.src[2]) == n.type), id, "has a bad gate");
-        require(!gated || type(n.src[1]).lanes == 1 || (type(n.src[1]).lanes == n.type.lanes && n.src.size() <= 4), id,
-                "has a gate for other lanes");
+        require(!predicated || (type(n.src[1]).dtype == DType::Bool && type(n.src[2]) == n.type), id,
+                "has a bad predicate");
+        require(!predicated || type(n.src[1]).lanes == 1 || (type(n.src[1]).lanes == n.type.lanes && n.src.size() <= 4),
+                id, "has a predicate for other lanes");
         if (gathers) return require(type(n.src[3]) == Type{DType::Index, n.type.lanes}, id, "has lanes at no indices");
         return require(n.src.size() % 2 == 1 || index(n.src.back()), id, "has a count that is no index");
       }
-      case Code::Stream:
+      case InstCode::Stream:
         require(n.src.size() == 2 && type(n.src[1]).lanes > 1, id, "stores no whole vector");
         [[fallthrough]];
-      case Code::Store:
+      case InstCode::Store:
         require(slot(n).written, id, "stores to a buffer that is only read");
         require(n.src.size() == 2 || index(n.src[2]), id, "has a count that is no index");
         require(n.src.size() == 2 || n.number.as_int() == 0, id, "has lanes apart and a count");
         return require(slot(n).dtype == type(n.src[1]).dtype && index(n.src[0]), id, "stores another type");
-      case Code::Raise: return require(type(n.src[0]).dtype == DType::Bool, id, "has a condition that is not bool");
-      case Code::If: return require(type(n.src[0]) == Type{DType::Bool, 1}, id, "has a condition that is not bool");
-      case Code::Accumulator: return require(type(n.src[0]) == n.type, id, "begins as another type");
-      case Code::Result:
-      case Code::Assign: {
+      case InstCode::Raise: return require(type(n.src[0]).dtype == DType::Bool, id, "has a condition that is not bool");
+      case InstCode::If: return require(type(n.src[0]) == Type{DType::Bool, 1}, id, "has a condition that is not bool");
+      case InstCode::Accumulator: return require(type(n.src[0]) == n.type, id, "begins as another type");
+      case InstCode::AccumulatorRead:
+      case InstCode::AccumulatorWrite: {
         const Inst& acc = code_[n.src[0]];
-        const size_t plain = n.code == Code::Result ? 1 : 2;
-        require(acc.code == Code::Accumulator, id, "has no accumulator");
+        const size_t plain = n.code == InstCode::AccumulatorRead ? 1 : 2;
+        require(acc.code == InstCode::Accumulator, id, "has no accumulator");
         require(acc.type == (plain == 1 ? n.type : type(n.src[1])), id, "is of another type than the accumulator");
         return require(n.src.size() == (acc.imm > 1 ? plain + 1 : plain) && (acc.imm <= 1 || index(n.src.back())), id,
                        "takes no cell, or one where there are none");
       }
-      case Code::Loop:
+      case InstCode::Loop:
         require(index(n.src[0]) && index(n.src[1]) && n.imm > 0, id, "has bad bounds");
-        return require(code_[n.src[0]].code == Code::Begin || (type(n.src[0]) == n.type && type(n.src[1]) == n.type),
-                       id, "has bounds of another width");
-      case Code::Shuffle:
+        return require(
+            code_[n.src[0]].code == InstCode::Begin || (type(n.src[0]) == n.type && type(n.src[1]) == n.type), id,
+            "has bounds of another width");
+      case InstCode::Shuffle:
         return require(type(n.src[0]) == n.type && index(n.src[1]), id,
                        "takes another type, or a lane that is no index");
-      case Code::Thread:
+      case InstCode::Thread:
         return require(n.imm >= 1 && n.number.as_int() >= 1 && code_.threads % (n.imm * n.number.as_int()) == 0, id,
                        "is no digit of the block's threads");
-      case Code::Prefetch: return require(index(n.src[0]), id, "has an address that is no index");
-      case Code::Fence:
-      case Code::Barrier:
-      case Code::Begin:
-      case Code::End:
-      case Code::Const:
-      case Code::Var:
-      case Code::Arg:
-      case Code::Iota: return;
+      case InstCode::Prefetch: return require(index(n.src[0]), id, "has an address that is no index");
+      case InstCode::Fence:
+      case InstCode::Barrier:
+      case InstCode::Begin:
+      case InstCode::End:
+      case InstCode::Const:
+      case InstCode::Var:
+      case InstCode::Arg:
+      case InstCode::Iota: return;
     }
   }
 
@@ -147,12 +150,12 @@ void print(const Instructions& code, int block, size_t indent, std::string& text
   for (Id id : code.blocks[static_cast<size_t>(block)]) {
     const Inst& n = code[id];
     text += fmt::format("{}{} = {}", std::string(indent, ' '), id,
-                        n.code == Code::Alu ? ir::info(n.op).name : name(n.code));
+                        n.code == InstCode::Alu ? ir::info(n.op).name : name(n.code));
     if (n.type.dtype != DType::Void) text += fmt::format(" {}", name_of(n.type.dtype));
     if (n.type.narrow) text += "32";
     if (n.type.lanes > 1) text += fmt::format("x{}", n.type.lanes);
-    if (n.code == Code::Store && n.number.as_int() != 0) text += fmt::format(" apart {}", n.number.as_int());
-    if (n.code == Code::Const)
+    if (n.code == InstCode::Store && n.number.as_int() != 0) text += fmt::format(" apart {}", n.number.as_int());
+    if (n.code == InstCode::Const)
       text += n.number.floating() ? fmt::format(" {}", n.number.as_double()) : fmt::format(" {}", n.number.as_int());
     for (Id s : n.src) text += fmt::format(" %{}", s);
     if (n.imm) text += fmt::format(" #{}", n.imm);
@@ -164,7 +167,7 @@ void print(const Instructions& code, int block, size_t indent, std::string& text
 
 }  // namespace
 
-void verify(const Instructions& code) { Checker(code).block(0); }
+void verify(const Instructions& code) { InstructionChecker(code).block(0); }
 
 std::string to_string(const Instructions& code) {
   std::string text;

@@ -21,7 +21,7 @@ struct Type {
   friend bool operator==(const Type&, const Type&) = default;
 };
 
-enum class Code : uint8_t {
+enum class InstCode : uint8_t {
   Begin,       ///< the first of the launch's points, Index
   End,         ///< the point behind the last, Index
   Thread,      ///< a digit of the thread's number in its block: number / imm % `number`, Index
@@ -38,27 +38,27 @@ enum class Code : uint8_t {
   Transpose,   ///< all sources, one behind the other, are the rows of a matrix with imm columns: so many lanes of its
                ///< columns, one behind the other, as its part `number`
   Part,        ///< as many lanes as its type has, from lane imm on
-  Load,   ///< element src[0] and its neighbours of slot imm. Further sources: [gate, other], [count]: where the gate
-          ///< is false, other, of which the memory need not exist; the gate may be one for each lane, then without a
-          ///< count, but perhaps with how many elements further each lane is found instead of beside the one before;
-          ///< with a count only that many lanes are read and the rest is 0
+  Load,   ///< element src[0] and its neighbours of slot imm. Further sources: [predicate, other], [count]: where the
+          ///< predicate is false, other, of which the memory need not exist; the predicate may be one for each lane,
+          ///< then without a count, but perhaps with how many elements further each lane is found instead of beside the
+          ///< one before; with a count only that many lanes are read and the rest is 0
   Store,  ///< src[1] goes to element src[0] of slot imm and its neighbours; with src[2] only so many lanes. `number` !=
           ///< 0: its lanes lie so many elements apart, and all are stored
-  Stream,       ///< as Store, of a whole vector at a multiple of its size, past the caches
-  Fence,        ///< what Streams stored is seen before anything that is stored later
-  Prefetch,     ///< element src[0] of slot imm may be asked for soon; it need not exist
-  Raise,        ///< bit imm of the error word, where src[0], or a lane of it, is false
-  Accumulator,  ///< a variable that begins as src[0]; imm > 1: an array of so many cells
-  Result,       ///< what an accumulator holds now; with src[1] that cell
-  Assign,       ///< src[1] into accumulator src[0]; with src[2] into that cell
-  Shuffle,      ///< src[0] as lane src[1] of the thread's warp, modulo 32, holds it; every thread of the block runs it
-  Barrier,      ///< the threads of the block wait for each other, and see what the others have stored
-  Loop,  ///< block `block` for each value from src[0] below src[1] in steps of imm; the value is the loop's variable
-  If     ///< block `block` where src[0]
+  Stream,            ///< as Store, of a whole vector at a multiple of its size, past the caches
+  Fence,             ///< what Streams stored is seen before anything that is stored later
+  Prefetch,          ///< element src[0] of slot imm may be asked for soon; it need not exist
+  Raise,             ///< bit imm of the error word, where src[0], or a lane of it, is false
+  Accumulator,       ///< a variable that begins as src[0]; imm > 1: an array of so many cells
+  AccumulatorRead,   ///< what an accumulator holds now; with src[1] that cell
+  AccumulatorWrite,  ///< src[1] into accumulator src[0]; with src[2] into that cell
+  Shuffle,  ///< src[0] as lane src[1] of the thread's warp, modulo 32, holds it; every thread of the block runs it
+  Barrier,  ///< the threads of the block wait for each other, and see what the others have stored
+  Loop,     ///< block `block` for each value from src[0] below src[1] in steps of imm; the value is the loop's variable
+  If        ///< block `block` where src[0]
 };
 
 struct Inst {
-  Code code;
+  InstCode code;
   Type type;
   std::vector<Id> src;
   ir::Op op = ir::Op::Const;
@@ -69,7 +69,7 @@ struct Inst {
 };
 
 /// A buffer argument, or, after those, a tile.
-struct Slot {
+struct MemorySlot {
   DType dtype = DType::Void;
   bool written = false;
   int64_t tile = 0;     ///< elements of a tile
@@ -80,7 +80,7 @@ struct Slot {
 struct Instructions {
   std::vector<Inst> insts;
   std::vector<std::vector<Id>> blocks;  ///< block 0 is the body
-  std::vector<Slot> slots;
+  std::vector<MemorySlot> slots;
   std::vector<DType> args;
   int vars = 0;
   int params = 0;       ///< slots below are buffers of the launch

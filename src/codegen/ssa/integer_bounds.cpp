@@ -6,10 +6,10 @@
 
 namespace sinter::codegen {
 
-Bounds sum(Bounds a, Bounds b) {
-  Bounds r;
+IntegerBounds sum(IntegerBounds a, IntegerBounds b) {
+  IntegerBounds r;
   const bool over = __builtin_add_overflow(a.lo, b.lo, &r.lo) || __builtin_add_overflow(a.hi, b.hi, &r.hi);
-  return over || !a.known() || !b.known() ? Bounds{} : r;
+  return over || !a.known() || !b.known() ? IntegerBounds{} : r;
 }
 
 namespace {
@@ -17,15 +17,15 @@ namespace {
 using ir::Op;
 
 /// All numbers of a type, if it has at most 32 bits.
-Bounds all_of(DType d) {
+IntegerBounds all_of(DType d) {
   if (is_bool(d)) return {0, 1};
   if (is_float(d) || size_of(d) > 4) return {};
   const int64_t count = int64_t{1} << 8 * size_of(d);
-  return is_unsigned(d) ? Bounds{0, count - 1} : Bounds{-count / 2, count / 2 - 1};
+  return is_unsigned(d) ? IntegerBounds{0, count - 1} : IntegerBounds{-count / 2, count / 2 - 1};
 }
 
-Bounds negative(Bounds a) { return a.known() ? Bounds{-a.hi, -a.lo} : Bounds{}; }
-Bounds product(Bounds a, Bounds b) {
+IntegerBounds negative(IntegerBounds a) { return a.known() ? IntegerBounds{-a.hi, -a.lo} : IntegerBounds{}; }
+IntegerBounds product(IntegerBounds a, IntegerBounds b) {
   int64_t corners[4];
   bool over = !a.known() || !b.known();
   for (int i = 0; i < 4; ++i) over |= __builtin_mul_overflow(i & 1 ? a.hi : a.lo, i & 2 ? b.hi : b.lo, &corners[i]);
@@ -34,20 +34,22 @@ Bounds product(Bounds a, Bounds b) {
   return {*lo, *hi};
 }
 /// Bits of neither are above the highest one that a source may have.
-Bounds exclusive_or(Bounds a, Bounds b) {
+IntegerBounds exclusive_or(IntegerBounds a, IntegerBounds b) {
   if (!a.known() || !b.known() || a.lo < 0 || b.lo < 0) return {};
   return {0, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max(a.hi, b.hi)) + 1)) - 1};
 }
 /// Rounded down, as IDiv does; its remainder has the divisor's sign.
-Bounds quotient(Bounds a, Bounds b) { return a.known() && a.lo >= 0 && b.lo > 0 ? Bounds{0, a.hi / b.lo} : Bounds{}; }
-Bounds remainder(Bounds a, Bounds b) {
+IntegerBounds quotient(IntegerBounds a, IntegerBounds b) {
+  return a.known() && a.lo >= 0 && b.lo > 0 ? IntegerBounds{0, a.hi / b.lo} : IntegerBounds{};
+}
+IntegerBounds remainder(IntegerBounds a, IntegerBounds b) {
   if (b.lo <= 0 || !b.known()) return {};
   return {0, a.known() && a.lo >= 0 ? std::min(a.hi, b.hi - 1) : b.hi - 1};
 }
 
-Bounds result(const Inst& n, std::span<const Bounds> known) {
+IntegerBounds result(const Inst& n, std::span<const IntegerBounds> known) {
   const auto of = [&](size_t i) { return known[static_cast<size_t>(n.src[i])]; };
-  const Bounds a = of(0), b = n.src.size() > 1 ? of(1) : Bounds{};
+  const IntegerBounds a = of(0), b = n.src.size() > 1 ? of(1) : IntegerBounds{};
   // One bound of an unsigned number says nothing: read as signed it may lie on the other side.
   if ((n.op == Op::Min || n.op == Op::Max) && n.type.dtype == DType::U64 && !(a.known() && b.known())) return {};
   switch (n.op) {
@@ -66,8 +68,8 @@ Bounds result(const Inst& n, std::span<const Bounds> known) {
   }
 }
 /// The last of begin, begin + step, ... below end.
-Bounds turns(Bounds begin, Bounds end, int64_t step) {
-  const Bounds any{begin.lo, Bounds{}.hi};
+IntegerBounds loop_variable_bounds(IntegerBounds begin, IntegerBounds end, int64_t step) {
+  const IntegerBounds any{begin.lo, IntegerBounds{}.hi};
   int64_t length = 0;
   if (!end.known() || __builtin_sub_overflow(end.hi - 1, begin.lo, &length)) return any;
   return {begin.lo, length < 0 ? begin.lo : begin.lo == begin.hi ? begin.lo + length / step * step : end.hi - 1};
@@ -75,23 +77,27 @@ Bounds turns(Bounds begin, Bounds end, int64_t step) {
 
 }  // namespace
 
-Bounds bounds_of(const Inst& n, const Instructions& code, std::span<const Bounds> known, int64_t points,
-                 std::span<const Var> vars) {
+IntegerBounds bounds_of(const Inst& n, const Instructions& code, std::span<const IntegerBounds> known,
+                        int64_t max_tasks, std::span<const Var> vars) {
   const auto of = [&](size_t i) { return known[static_cast<size_t>(n.src[i])]; };
-  const Bounds all = all_of(n.type.dtype);
-  Bounds b;
+  const IntegerBounds all = all_of(n.type.dtype);
+  IntegerBounds b;
   switch (n.code) {
-    case Code::Const: b = is_float(n.type.dtype) ? Bounds{} : Bounds{n.number.as_int(), n.number.as_int()}; break;
-    case Code::Thread: b = {0, n.number.as_int() - 1}; break;
-    case Code::Var:
+    case InstCode::Const:
+      b = is_float(n.type.dtype) ? IntegerBounds{} : IntegerBounds{n.number.as_int(), n.number.as_int()};
+      break;
+    case InstCode::Thread: b = {0, n.number.as_int() - 1}; break;
+    case InstCode::Var:
       if (const auto i = static_cast<size_t>(n.imm); i < vars.size()) b = {vars[i].min(), vars[i].max()};
       break;
-    case Code::Iota: b = {0, n.type.lanes - 1}; break;
-    case Code::Splat: b = of(0); break;
-    case Code::Begin: b = {0, points}; break;
-    case Code::End: b = {0, points}; break;
-    case Code::Loop: b = turns(of(0), of(1), code[n.src[0]].code == Code::Begin ? 1 : n.imm); break;
-    case Code::Alu:
+    case InstCode::Iota: b = {0, n.type.lanes - 1}; break;
+    case InstCode::Splat: b = of(0); break;
+    case InstCode::Begin: b = {0, max_tasks}; break;
+    case InstCode::End: b = {0, max_tasks}; break;
+    case InstCode::Loop:
+      b = loop_variable_bounds(of(0), of(1), code[n.src[0]].code == InstCode::Begin ? 1 : n.imm);
+      break;
+    case InstCode::Alu:
       if (!is_float(code[n.src.back()].type.dtype)) b = result(n, known);
       break;
     default: break;

@@ -45,7 +45,8 @@ Dataset::Dataset(std::vector<uint8_t> pixels, std::vector<uint8_t> labels, int64
         where);
   auto samples = std::make_shared<Samples>(Samples{std::move(pixels), std::move(labels), rows, columns, {}});
   for (int i = 0; i < 256; ++i)
-    samples->table[i] = runtime::cpu::by_default_floats([&] { return static_cast<float>((i / 255.0 - mean) / std); });
+    samples->table[i] =
+        runtime::cpu::with_default_float_env([&] { return static_cast<float>((i / 255.0 - mean) / std); });
   samples_ = std::move(samples);
 }
 

@@ -27,24 +27,24 @@ std::string program(const char* name, const char* package) {
       "fetch: the program {} is missing; install it (Debian: {}), or put the file there yourself", name, package));
 }
 
-struct Outcome {
+struct ProcessResult {
   int status;
   std::string text;
 };
 
 /// Runs a program to its end and gives what it printed; `watch` is called ten times a second meanwhile.
 template <class F>
-Outcome run(const std::vector<std::string>& words, F watch) {
+ProcessResult run(const std::vector<std::string>& words, F watch) {
   const runtime::cpu::TemporaryFolder folder;
   const std::string output = folder.file("output");
-  auto child = std::async(std::launch::async, [&] { return runtime::cpu::run_program(words, output); });
+  auto child = std::async(std::launch::async, [&] { return runtime::cpu::run_process(words, output); });
   while (child.wait_for(std::chrono::milliseconds(100)) != std::future_status::ready) watch();
   const int status = child.get();
   return {status, runtime::read_file(output).value_or("")};
 }
 
 bool has_sum(const fs::path& file, const std::string& sha256) {
-  const Outcome sum = run({program("sha256sum", "coreutils"), "--", fs::absolute(file)}, [] {});
+  const ProcessResult sum = run({program("sha256sum", "coreutils"), "--", fs::absolute(file)}, [] {});
   const size_t begin = sum.text.starts_with('\\') ? 1 : 0;  // where sha256sum has escaped the name
   return sum.status == 0 && sum.text.compare(begin, 64, sha256) == 0;
 }
@@ -56,17 +56,17 @@ uint64_t size_of_file(const fs::path& file) {
 }
 
 /// One process at a time fetches into a folder.
-class Lock {
+class FolderLock {
  public:
-  explicit Lock(const fs::path& folder)
+  explicit FolderLock(const fs::path& folder)
       : file_(open((folder / ".fetch.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
     if (file_ < 0)
       throw BackendError(fmt::format("fetch: cannot write into {}: {}", folder.string(), std::strerror(errno)));
     while (flock(file_, LOCK_EX) && errno == EINTR) {}
   }
-  ~Lock() { close(file_); }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
+  ~FolderLock() { close(file_); }
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
 
  private:
   int file_;
@@ -82,7 +82,7 @@ void fetch(const RemoteFile& file, const fs::path& path, const Progress& progres
   fs::create_directories(folder, failed);
   if (failed)
     throw BackendError(fmt::format("fetch: cannot make the folder {}: {}", folder.string(), failed.message()));
-  const Lock lock(folder);
+  const FolderLock lock(folder);
   if (fs::exists(path) && has_sum(path, file.sha256)) return;
 
   fs::path part = path;
@@ -94,10 +94,10 @@ void fetch(const RemoteFile& file, const fs::path& path, const Progress& progres
   // Goes on with what an earlier attempt left; if that is not a part of the file, once more from the beginning.
   for (bool resumed = fs::exists(part);; resumed = false) {
     if (!resumed || !file.bytes || size_of_file(part) < file.bytes) {
-      const Outcome got = run({program("curl", "curl"), "--fail", "--location", "--silent", "--show-error", "--proto",
-                               "=https,http,file", "--connect-timeout", "30", "--retry", "3", "--continue-at", "-",
-                               "--output", fs::absolute(part), "--", file.url},
-                              report);
+      const ProcessResult got = run({program("curl", "curl"), "--fail", "--location", "--silent", "--show-error",
+                                     "--proto", "=https,http,file", "--connect-timeout", "30", "--retry", "3",
+                                     "--continue-at", "-", "--output", fs::absolute(part), "--", file.url},
+                                    report);
       if (got.status && !(resumed && (got.status == kNoRanges || got.status == kNoResume)))
         throw BackendError(
             fmt::format("fetch: {} cannot be read (curl's status {}): {}\nwhat has come is kept; try again, or put the "

@@ -25,15 +25,15 @@ namespace {
 
 constexpr uint64_t kMostRatio = 1032;  ///< of deflate: a bit for each of two codes of 258 bytes
 
-[[noreturn]] void damaged(const std::string& name, const std::string& why, Loc where) {
+[[noreturn]] void report_damage(const std::string& name, const std::string& why, Loc where) {
   throw UsageError(fmt::format("read_idx: {} is damaged: {}; fetch the file again", name, why), where);
 }
 
 /// Bytes in order, from memory or a file.
-class Bytes {
+class ByteReader {
  public:
-  explicit Bytes(std::span<const uint8_t> memory) : size_(memory.size()), memory_(memory) {}
-  Bytes(const std::filesystem::path& path, Loc where) : path_(path.string()) {
+  explicit ByteReader(std::span<const uint8_t> memory) : size_(memory.size()), memory_(memory) {}
+  ByteReader(const std::filesystem::path& path, Loc where) : path_(path.string()) {
     file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe would wait for its other end
     struct stat info{};
     const int error = file_ >= 0 && fstat(file_, &info) == 0 ? 0 : errno;
@@ -48,11 +48,11 @@ class Bytes {
                          : fmt::format("read_idx: {} is no regular file; give the path of an IDX file", path_),
                      where);
   }
-  ~Bytes() {
+  ~ByteReader() {
     if (file_ >= 0) close(file_);
   }
-  Bytes(const Bytes&) = delete;
-  Bytes& operator=(const Bytes&) = delete;
+  ByteReader(const ByteReader&) = delete;
+  ByteReader& operator=(const ByteReader&) = delete;
 
   uint64_t size() const { return size_; }  ///< all of them, those that were read too
   /// The next ones, as many as there is room for, fewer only at the end.
@@ -82,20 +82,20 @@ class Bytes {
 };
 
 /// What the members of a gzip file hold, one after the other.
-class Gunzip {
+class GunzipReader {
  public:
-  Gunzip(Bytes& packed, std::span<const uint8_t> first, const std::string& name, Loc where)
+  GunzipReader(ByteReader& packed, std::span<const uint8_t> first, const std::string& name, Loc where)
       : packed_(packed), name_(name), where_(where) {
     if (inflateInit2(&stream_, 16 + MAX_WBITS) != Z_OK) throw std::bad_alloc();
     std::copy(first.begin(), first.end(), input_.begin());
     stream_.next_in = input_.data();
     stream_.avail_in = static_cast<uInt>(first.size());
   }
-  ~Gunzip() { inflateEnd(&stream_); }
-  Gunzip(const Gunzip&) = delete;
-  Gunzip& operator=(const Gunzip&) = delete;
+  ~GunzipReader() { inflateEnd(&stream_); }
+  GunzipReader(const GunzipReader&) = delete;
+  GunzipReader& operator=(const GunzipReader&) = delete;
 
-  /// As Bytes::read.
+  /// As ByteReader::read.
   size_t read(std::span<uint8_t> to) {
     size_t done = 0;
     while (done < to.size() && !ended_) {
@@ -112,9 +112,9 @@ class Gunzip {
       } else if (status == Z_MEM_ERROR) {
         throw std::bad_alloc();
       } else if (status != Z_OK || (last && stream_.avail_out)) {
-        damaged(name_,
-                fmt::format("gzip stops after {} bytes ({})", total_, stream_.msg ? stream_.msg : "it ends early"),
-                where_);
+        report_damage(
+            name_, fmt::format("gzip stops after {} bytes ({})", total_, stream_.msg ? stream_.msg : "it ends early"),
+            where_);
       }
     }
     return done;
@@ -130,11 +130,11 @@ class Gunzip {
     if (!stream_.avail_in) {
       ended_ = true;
     } else if (inflateReset(&stream_) != Z_OK) {
-      damaged(name_, "its gzip members do not follow each other", where_);
+      report_damage(name_, "its gzip members do not follow each other", where_);
     }
   }
 
-  Bytes& packed_;
+  ByteReader& packed_;
   const std::string& name_;
   const Loc where_;
   std::array<uint8_t, 1 << 16> input_;
@@ -144,10 +144,10 @@ class Gunzip {
 };
 
 /// Reads all of `given`, packed or not.
-Idx parse(Bytes& given, const std::string& name, Loc where) {
+Idx parse(ByteReader& given, const std::string& name, Loc where) {
   std::array<uint8_t, 2> first{};
   const size_t begun = given.read(first);
-  std::optional<Gunzip> packed;
+  std::optional<GunzipReader> packed;
   if (begun == 2 && first[0] == 0x1f && first[1] == 0x8b) packed.emplace(given, first, name, where);
   const auto read = [&](std::span<uint8_t> to) { return packed ? packed->read(to) : given.read(to); };
 
@@ -156,12 +156,12 @@ Idx parse(Bytes& given, const std::string& name, Loc where) {
   if (!packed) std::copy_n(first.begin(), got = begun, mark.begin());
   got += read(std::span(mark).subspan(got));
   if (got < mark.size() || mark[0] != 0 || mark[1] != 0)
-    damaged(name, "it does not begin with the mark of an IDX file", where);
-  if (mark[2] != 8) damaged(name, fmt::format("its type is {:#x}, only 0x8 (uint8) is read", mark[2]), where);
+    report_damage(name, "it does not begin with the mark of an IDX file", where);
+  if (mark[2] != 8) report_damage(name, fmt::format("its type is {:#x}, only 0x8 (uint8) is read", mark[2]), where);
   std::vector<uint8_t> sizes(4 * size_t{mark[3]});
   got = read(sizes);
   if (sizes.empty() || got < sizes.size())
-    damaged(name, fmt::format("{} bytes are too few for {} sizes", mark.size() + got, mark[3]), where);
+    report_damage(name, fmt::format("{} bytes are too few for {} sizes", mark.size() + got, mark[3]), where);
 
   Idx idx;
   uint64_t count = 1;
@@ -169,23 +169,24 @@ Idx parse(Bytes& given, const std::string& name, Loc where) {
     const uint32_t size =
         uint32_t{sizes[i]} << 24 | uint32_t{sizes[i + 1]} << 16 | uint32_t{sizes[i + 2]} << 8 | sizes[i + 3];
     idx.shape.push_back(size);
-    if (__builtin_mul_overflow(count, uint64_t{size}, &count)) damaged(name, "its sizes are too large", where);
+    if (__builtin_mul_overflow(count, uint64_t{size}, &count)) report_damage(name, "its sizes are too large", where);
   }
   // No more than the file can hold is believed, and no more than that is unpacked.
   const uint64_t head = mark.size() + sizes.size(),
                  most = packed ? given.size() * kMostRatio : given.size() - std::min(given.size(), head);
   if (count > most)
-    damaged(name, fmt::format("its sizes ask for {} values, and {} bytes hold at most {}", count, given.size(), most),
-            where);
+    report_damage(name,
+                  fmt::format("its sizes ask for {} values, and {} bytes hold at most {}", count, given.size(), most),
+                  where);
   idx.values.resize(static_cast<size_t>(count));
   got = read(idx.values);
-  if (got < count) damaged(name, fmt::format("its sizes ask for {} values, it holds {}", count, got), where);
+  if (got < count) report_damage(name, fmt::format("its sizes ask for {} values, it holds {}", count, got), where);
   std::array<uint8_t, 1> behind;
-  if (read(behind)) damaged(name, fmt::format("its sizes ask for {} values, it holds more", count), where);
+  if (read(behind)) report_damage(name, fmt::format("its sizes ask for {} values, it holds more", count), where);
   return idx;
 }
 
-Idx parse_or_say(Bytes& given, const std::string& name, Loc where) {
+Idx parse_or_throw(ByteReader& given, const std::string& name, Loc where) {
   try {
     return parse(given, name, where);
   } catch (const std::bad_alloc&) {
@@ -196,13 +197,13 @@ Idx parse_or_say(Bytes& given, const std::string& name, Loc where) {
 }  // namespace
 
 Idx parse_idx(const std::vector<uint8_t>& bytes, const std::string& name, Loc where) {
-  Bytes given{std::span(bytes)};
-  return parse_or_say(given, name, where);
+  ByteReader given{std::span(bytes)};
+  return parse_or_throw(given, name, where);
 }
 
 Idx read_idx(const std::filesystem::path& path, Loc where) {
-  Bytes given(path, where);
-  return parse_or_say(given, path.string(), where);
+  ByteReader given(path, where);
+  return parse_or_throw(given, path.string(), where);
 }
 
 }  // namespace data

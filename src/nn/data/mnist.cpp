@@ -28,21 +28,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Part {
+struct DatasetFile {
   const char* name;    ///< without .gz
   const char* sha256;  ///< of the .gz file
   uint64_t bytes;
 };
 /// A set in the form of MNIST.
-struct Set {
+struct DatasetSource {
   const char* call;
   const char* name;  ///< of its folders
   const char* url;
-  Part parts[4];  ///< as the public mirrors have them
+  DatasetFile parts[4];  ///< as the public mirrors have them
   double mean, std;
 };
 
-constexpr Set kMnist = {
+constexpr DatasetSource kMnist = {
     "mnist",
     "mnist",
     "https://ossci-datasets.s3.amazonaws.com/mnist",
@@ -52,7 +52,7 @@ constexpr Set kMnist = {
      {"t10k-labels-idx1-ubyte", "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6", 4542}},
     0.1307,
     0.3081};
-constexpr Set kFashion = {
+constexpr DatasetSource kFashion = {
     "fashion_mnist",
     "fashion-mnist",
     "https://github.com/zalandoresearch/fashion-mnist/raw/master/data/fashion",
@@ -64,7 +64,7 @@ constexpr Set kFashion = {
     0.3530};
 constexpr const char* kDebianSets = "/usr/share/datasets";
 
-fs::path find(const fs::path& folder, const Part& part) {
+fs::path find(const fs::path& folder, const DatasetFile& part) {
   for (const char* ending : {"", ".gz"}) {
     fs::path path = folder / (std::string(part.name) + ending);
     std::error_code ignored;
@@ -72,19 +72,20 @@ fs::path find(const fs::path& folder, const Part& part) {
   }
   return {};
 }
-bool complete(const fs::path& folder, const Set& set) {
-  for (const Part& part : set.parts)
+bool has_all_files(const fs::path& folder, const DatasetSource& set) {
+  for (const DatasetFile& part : set.parts)
     if (find(folder, part).empty()) return false;
   return true;
 }
 
 /// In the user's cache folder; empty if there is none.
-fs::path cache_of(const Set& set) {
+fs::path cache_of(const DatasetSource& set) {
   const std::string folder = runtime::cache_folder();
   return folder.empty() ? fs::path() : fs::path(folder) / set.name;
 }
 
-Dataset pair(const Set& set, const Idx& images, const Idx& labels, const std::string& name, Loc where) {
+Dataset make_dataset(const DatasetSource& set, const Idx& images, const Idx& labels, const std::string& name,
+                     Loc where) {
   if (images.shape.size() != 3 || labels.shape.size() != 1 || images.shape[0] != labels.shape[0] ||
       images.shape[1] != 28 || images.shape[2] != 28)
     throw UsageError(fmt::format("{}: {} holds images of rank {} and {} labels, not one label per 28 x 28 image",
@@ -96,16 +97,17 @@ Dataset pair(const Set& set, const Idx& images, const Idx& labels, const std::st
   return Dataset(images.values, labels.values, 28, 28, set.mean, set.std, where);
 }
 
-Mnist read(const Set& set, const fs::path& folder, Loc where) {
+Mnist read(const DatasetSource& set, const fs::path& folder, Loc where) {
   Idx parts[4];
   for (int i = 0; i < 4; ++i) parts[i] = read_idx(find(folder, set.parts[i]), where);
-  return {pair(set, parts[0], parts[1], folder.string(), where), pair(set, parts[2], parts[3], folder.string(), where),
-          folder.string(), false};
+  return {make_dataset(set, parts[0], parts[1], folder.string(), where),
+          make_dataset(set, parts[2], parts[3], folder.string(), where), folder.string(), false};
 }
 
 /// The first of the places that has all four files; the named folder alone, if there is one, which must have them.
-std::optional<Mnist> look(const Set& set, const fs::path& folder, std::vector<fs::path> places, Loc where) {
-  if (!folder.empty() && !complete(folder, set))
+std::optional<Mnist> find_set(const DatasetSource& set, const fs::path& folder, std::vector<fs::path> places,
+                              Loc where) {
+  if (!folder.empty() && !has_all_files(folder, set))
     throw UsageError(
         fmt::format(
             "{}: the folder {} lacks {} (plain or .gz) or another of the four files; name a folder that holds them all",
@@ -113,7 +115,7 @@ std::optional<Mnist> look(const Set& set, const fs::path& folder, std::vector<fs
         where);
   if (!folder.empty()) places = {folder};
   for (const fs::path& place : places)
-    if (!place.empty() && complete(place, set)) return read(set, place, where);
+    if (!place.empty() && has_all_files(place, set)) return read(set, place, where);
   return {};
 }
 
@@ -127,14 +129,14 @@ fs::path data_folder(Loc where) {
   return folder;
 }
 /// A folder below it, if there is one.
-fs::path below(const fs::path& folder, const Set& set) { return folder.empty() ? folder : folder / set.name; }
+fs::path below(const fs::path& folder, const DatasetSource& set) { return folder.empty() ? folder : folder / set.name; }
 
-fs::path download(const Set& set, const DownloadOptions& options, Loc where) {
+fs::path download(const DatasetSource& set, const DownloadOptions& options, Loc where) {
   const fs::path folder = options.folder.empty() ? cache_of(set) : options.folder;
   if (folder.empty())
     throw UsageError(fmt::format("download_{}: neither XDG_CACHE_HOME nor HOME is set; name a folder", set.call),
                      where);
-  for (const Part& part : set.parts) {
+  for (const DatasetFile& part : set.parts) {
     const std::string file = std::string(part.name) + ".gz";
     fetch({(options.url.empty() ? set.url : options.url) + "/" + file, part.sha256, part.bytes}, folder / file,
           options.progress, where);
@@ -150,18 +152,19 @@ Idx embedded(const unsigned char* begin, const unsigned char* end, Loc where) {
 
 Mnist mnist(const fs::path& folder, Loc where) {
   const fs::path named = data_folder(where);
-  if (auto found = look(kMnist, folder, {named, below(named, kMnist), cache_of(kMnist)}, where))
+  if (auto found = find_set(kMnist, folder, {named, below(named, kMnist), cache_of(kMnist)}, where))
     return *std::move(found);
-  return {pair(kMnist, embedded(sinter_mnist_train_images, sinter_mnist_train_images_end, where),
-               embedded(sinter_mnist_train_labels, sinter_mnist_train_labels_end, where), "the subset", where),
-          pair(kMnist, embedded(sinter_mnist_test_images, sinter_mnist_test_images_end, where),
-               embedded(sinter_mnist_test_labels, sinter_mnist_test_labels_end, where), "the subset", where),
+  return {make_dataset(kMnist, embedded(sinter_mnist_train_images, sinter_mnist_train_images_end, where),
+                       embedded(sinter_mnist_train_labels, sinter_mnist_train_labels_end, where), "the subset", where),
+          make_dataset(kMnist, embedded(sinter_mnist_test_images, sinter_mnist_test_images_end, where),
+                       embedded(sinter_mnist_test_labels, sinter_mnist_test_labels_end, where), "the subset", where),
           "the subset of 6,000 training and 1,000 test images in the library", true};
 }
 
 Mnist fashion_mnist(const fs::path& folder, Loc where) {
-  if (auto found = look(kFashion, folder,
-                        {below(data_folder(where), kFashion), cache_of(kFashion), below(kDebianSets, kFashion)}, where))
+  if (auto found =
+          find_set(kFashion, folder,
+                   {below(data_folder(where), kFashion), cache_of(kFashion), below(kDebianSets, kFashion)}, where))
     return *std::move(found);
   throw UsageError(
       "fashion_mnist: the set is not on this machine; install Debian's package dataset-fashion-mnist, call "

@@ -1,4 +1,4 @@
-// Index expressions and gates: thin rules over IndexMath, which holds the algebra.
+// Index expressions and predicates: thin rules over IndexMath, which holds the algebra.
 #include <algorithm>
 
 #include "ir/build.h"
@@ -32,7 +32,7 @@ UOp comparison(RewriteContext& context, UOp x) {
   if (is_float(a->dtype) || a->dtype == DType::Bool) return {};
   UOp i = context.index.to_index(a), j = context.index.to_index(b);
   if (i && j) return context.index.compare(x->op, i, j);
-  const Bounds known = context.index.bounds(x);
+  const Interval known = context.index.bounds(x);
   return known.single() ? constant(context.graph, DType::Bool, known.lo, x->device) : UOp();
 }
 
@@ -48,7 +48,7 @@ UOp cast_to_index(RewriteContext& context, UOp x) {
   const bool arithmetic = v->op == Op::Add || v->op == Op::Sub || v->op == Op::Mul || v->op == Op::Neg ||
                           v->op == Op::IDiv || v->op == Op::Mod || v->op == Op::Max || v->op == Op::Min ||
                           v->op == Op::Where;
-  const Bounds type = bounds_of(v->dtype), b = context.index.bounds(v);
+  const Interval type = bounds_of(v->dtype), b = context.index.bounds(v);
   if (!arithmetic || !(type.lo < b.lo && b.hi < type.hi)) return {};
   std::vector<UOp> src = v->src;
   for (size_t i = v->op == Op::Where ? 1 : 0; i < src.size(); ++i) src[i] = cast(src[i], DType::Index);
@@ -61,33 +61,33 @@ bool compares_index(UOp x) {
 }
 UOp conditions(RewriteContext& context, UOp x) {
   if (x->dtype != DType::Bool || !compares_index(x->src[0]) || !compares_index(x->src[1])) return {};
-  return context.index.both(x->src[0], x->src[1]);
+  return context.index.conjoin(x->src[0], x->src[1]);
 }
 
-/// Indices are simplified under the gate that stands beside them.
-UOp gated(RewriteContext& context, UOp x, size_t dims, UOp gate) {
-  IndexMath inside(context.index, gate);
+/// Indices are simplified under the predicate that stands beside them.
+UOp simplify_under_predicate(RewriteContext& context, UOp x, size_t dims, UOp predicate) {
+  IndexMath inside(context.index, predicate);
   std::vector<UOp> src = x->src;
   for (size_t i = 1; i <= dims; ++i) src[i] = inside.simplify(src[i]);
   return src == x->src ? UOp() : with_sources(context.graph, x, std::move(src));
 }
 
-UOp load_gate(RewriteContext& context, UOp x) {
+UOp load_predicate(RewriteContext& context, UOp x) {
   const size_t dims = x->src[0]->rank();
   if (x->src.size() != dims + 3) return {};
-  UOp gate = x->src[dims + 1];
-  if (is_constant(gate, true)) return load(x->src[0], std::span(x->src).subspan(1, dims));
-  if (is_constant(gate, false)) return x->src[dims + 2];
-  return gated(context, x, dims, gate);
+  UOp predicate = x->src[dims + 1];
+  if (is_constant(predicate, true)) return load(x->src[0], std::span(x->src).subspan(1, dims));
+  if (is_constant(predicate, false)) return x->src[dims + 2];
+  return simplify_under_predicate(context, x, dims, predicate);
 }
 
-UOp store_gate(RewriteContext& context, UOp x) {
+UOp store_predicate(RewriteContext& context, UOp x) {
   const size_t dims = x->src[0]->rank();
   if (x->src.size() != dims + 3) return {};
-  UOp gate = x->src[dims + 2];
-  if (is_constant(gate, true))
+  UOp predicate = x->src[dims + 2];
+  if (is_constant(predicate, true))
     return store(x->src[0], std::span(x->src).subspan(1, dims), x->src[dims + 1], x->integer() != 0);
-  return is_constant(gate, false) ? UOp() : gated(context, x, dims, gate);
+  return is_constant(predicate, false) ? UOp() : simplify_under_predicate(context, x, dims, predicate);
 }
 
 /// A store that never happens.
@@ -99,16 +99,16 @@ UOp drop_stores(RewriteContext& context, UOp x) {
   return kept.size() == x->src.size() || kept.empty() ? UOp() : with_sources(context.graph, x, std::move(kept));
 }
 
-/// where(c, LOAD gated by g else v, w): the load if g implies c and v is w; the load with w, a number, beside its gate
-/// if c is g.
+/// where(c, LOAD gated by g else v, w): the load if g implies c and v is w; the load with w, a number, beside its
+/// predicate if c is g.
 UOp select_of_load(RewriteContext& context, UOp x) {
   UOp l = x->src[1];
   if (l->op != Op::Load || l->src.size() != l->src[0]->rank() + 3) return {};
-  const std::vector<UOp> gate = conjuncts(l->src[l->src.size() - 2]), chosen = conjuncts(x->src[0]);
+  const std::vector<UOp> predicate = conjuncts(l->src[l->src.size() - 2]), chosen = conjuncts(x->src[0]);
   for (UOp c : chosen)
-    if (std::find(gate.begin(), gate.end(), c) == gate.end()) return {};
+    if (std::find(predicate.begin(), predicate.end(), c) == predicate.end()) return {};
   if (l->src.back() == x->src[2]) return l;
-  if (chosen.size() != gate.size() || x->src[2]->op != Op::Const) return {};
+  if (chosen.size() != predicate.size() || x->src[2]->op != Op::Const) return {};
   std::vector<UOp> src = l->src;
   src.back() = x->src[2];
   return with_sources(context.graph, l, std::move(src));
@@ -127,8 +127,8 @@ const RuleSet& index_rules() {
       {"index-choice", {Op::Where}, choice},
       {"index-cast", {Op::Cast}, cast_to_index},
       {"gate-conditions", {Op::And}, conditions},
-      {"gate-load", {Op::Load}, load_gate},
-      {"gate-store", {Op::Store}, store_gate},
+      {"gate-load", {Op::Load}, load_predicate},
+      {"gate-store", {Op::Store}, store_predicate},
       {"gate-dead-store", {Op::Sink}, drop_stores},
       {"gate-select", {Op::Where}, select_of_load},
   };

@@ -14,17 +14,17 @@
 namespace sinter::runtime {
 namespace {
 
-constexpr const char* kEnding = ".id";
+constexpr const char* kExtension = ".id";
 
 std::string name_of(const std::string& kind) { return "compiler-" + kind; }
 Hash128 key_of(const std::string& kind) { return HashBuilder().add("sinter compiler 1").add(kind).hash(); }
 
 /// Lines, the name last, which may be anything.
-std::string to_bytes(const FilledBy& by) {
+std::string to_bytes(const CacheOrigin& by) {
   return fmt::format("{}\n{}\n{}\n{}", static_cast<int>(by.dialect), by.version, by.target, by.id);
 }
 
-std::optional<FilledBy> read(std::string_view bytes) {
+std::optional<CacheOrigin> read(std::string_view bytes) {
   const auto line = [&] {
     const size_t end = std::min(bytes.find('\n'), bytes.size());
     const std::string text(bytes.substr(0, end));
@@ -32,7 +32,7 @@ std::optional<FilledBy> read(std::string_view bytes) {
     return text;
   };
   const std::string dialect = line(), version = line();
-  FilledBy by;
+  CacheOrigin by;
   if (dialect.size() != 1 || dialect[0] < '0' || dialect[0] > '2' || version.empty() || version.size() > 3 ||
       !std::all_of(version.begin(), version.end(), [](unsigned char c) { return std::isdigit(c); }))
     return std::nullopt;
@@ -55,19 +55,19 @@ std::string names_of(std::span<const KernelSource* const> kernels) {
 
 }  // namespace
 
-std::optional<FilledBy> filled_by(const std::string& kind) {
-  const auto bytes = DiskCache::current()->load(name_of(kind), key_of(kind), kEnding);
+std::optional<CacheOrigin> cache_origin(const std::string& kind) {
+  const auto bytes = DiskCache::current()->load(name_of(kind), key_of(kind), kExtension);
   return bytes ? read(*bytes) : std::nullopt;
 }
 
-void note_filled_by(const std::optional<FilledBy>& compiler, const std::string& kind, const Target& target) {
+void record_cache_origin(const std::optional<CacheOrigin>& compiler, const std::string& kind, const Target& target) {
   const auto disk = DiskCache::current();
   if (!compiler || !disk->usable()) return;
-  FilledBy by = *compiler;
+  CacheOrigin by = *compiler;
   by.target = target.key();
   const std::string bytes = to_bytes(by);
-  if (disk->load(name_of(kind), key_of(kind), kEnding) != bytes)
-    disk->store(name_of(kind), key_of(kind), bytes, "", kEnding);
+  if (disk->load(name_of(kind), key_of(kind), kExtension) != bytes)
+    disk->store(name_of(kind), key_of(kind), bytes, "", kExtension);
 }
 
 namespace {
@@ -75,9 +75,9 @@ namespace {
 /// The kinds of machines for which a folder was filled.
 std::string kinds_in(const DiskCache& disk) {
   std::string text;
-  for (const std::string& name : disk.names(kEnding)) {
+  for (const std::string& name : disk.names(kExtension)) {
     const size_t kind = name_of("").size();
-    if (name.rfind(name_of(""), 0) == 0 && filled_by(name.substr(kind)))
+    if (name.rfind(name_of(""), 0) == 0 && cache_origin(name.substr(kind)))
       text += (text.empty() ? "" : ", ") + name.substr(kind);
   }
   return text.empty() ? "none" : text;
@@ -85,18 +85,18 @@ std::string kinds_in(const DiskCache& disk) {
 
 }  // namespace
 
-void throw_nothing_compiles(std::span<const KernelSource* const> kernels, const std::string& kind, const Target& target,
-                            const std::string& cure) {
+void throw_no_compiler(std::span<const KernelSource* const> kernels, const std::string& kind, const Target& target,
+                       const std::string& cure) {
   const auto disk = DiskCache::current();
   std::string text = "no compiler for kernels is here, and ";
   if (!disk->usable())
-    text += fmt::format("the cache folder \"{}\" cannot be used: {}", disk->path(), disk->why_not());
+    text += fmt::format("the cache folder \"{}\" cannot be used: {}", disk->path(), disk->unusable_reason());
   else if (kernels.empty())
     text += fmt::format("the cache folder \"{}\" holds kernels for {}, and not for this machine, {}", disk->path(),
                         kinds_in(*disk), kind);
   else
     text += fmt::format("the cache folder \"{}\" does not hold {}", disk->path(), names_of(kernels));
-  if (const auto by = filled_by(kind); by && disk->usable()) {
+  if (const auto by = cache_origin(kind); by && disk->usable()) {
     text += fmt::format("\n  the cache was filled by {} for {}", short_name(by->id), by->target);
     text += by->target == target.key() ? ", as this machine is, but not by this program with these shapes"
                                        : fmt::format("\n  this machine is {}", target.key());

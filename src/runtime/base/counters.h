@@ -7,7 +7,7 @@
 namespace sinter::runtime {
 
 /// One count per kind of work. Each is relaxed: exact when read by the thread that did the work, or after a join.
-struct Counters {
+struct EventCounters {
   using Count = std::atomic<uint64_t>;
   /// Added to under the tensor graph's mutex alone.
   struct GuardedCount : Count {
@@ -28,13 +28,13 @@ struct Counters {
 };
 
 /// The process's counters.
-inline Counters& counters() {
-  static Counters all;
+inline EventCounters& counters() {
+  static EventCounters all;
   return all;
 }
 
-inline void count(Counters::Count& counter, uint64_t by = 1) { counter.fetch_add(by, std::memory_order_relaxed); }
-inline void count(Counters::GuardedCount& counter, uint64_t by = 1) {
+inline void count(EventCounters::Count& counter, uint64_t by = 1) { counter.fetch_add(by, std::memory_order_relaxed); }
+inline void count(EventCounters::GuardedCount& counter, uint64_t by = 1) {
   counter.store(counter.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
 }
 

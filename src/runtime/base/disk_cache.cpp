@@ -110,20 +110,20 @@ std::shared_ptr<DiskCache> DiskCache::current() {
 }
 
 DiskCache::DiskCache(std::string folder, uint64_t bound) : path_(folder + "/kernels"), bound_(bound) {
-  folder_fd_ = open_folder(folder, why_not_);
+  folder_fd_ = open_folder(folder, unusable_reason_);
   if (folder_fd_ < 0)
     log(0, fmt::format("sinter: no kernels are cached: folder \"{}\": {} (set SINTER_CACHE to another one)", folder,
-                       why_not_));
+                       unusable_reason_));
 }
 
 DiskCache::~DiskCache() {
   if (folder_fd_ >= 0) close(folder_fd_);
 }
 
-std::optional<std::string> DiskCache::load(const std::string& name, const Hash128& key, const char* ending) const {
+std::optional<std::string> DiskCache::load(const std::string& name, const Hash128& key, const char* extension) const {
   if (!usable()) return std::nullopt;
   const std::string stem = stem_of(name, key);
-  const Descriptor file(openat(folder_fd_, (stem + ending).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  const Descriptor file(openat(folder_fd_, (stem + extension).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat info;
   if (file.get() < 0 || fstat(file.get(), &info) || !S_ISREG(info.st_mode) || !ours_alone(info)) return std::nullopt;
   auto bytes = read_all(file.get());
@@ -135,7 +135,7 @@ std::optional<std::string> DiskCache::load(const std::string& name, const Hash12
   if (std::memcmp(head.magic, kMagic, sizeof kMagic) || head.size != bytes->size() ||
       head.checksum != checksum_of(stem, *bytes))
     return std::nullopt;
-  if (old) utimensat(folder_fd_, (stem + ending).c_str(), nullptr, 0);
+  if (old) utimensat(folder_fd_, (stem + extension).c_str(), nullptr, 0);
   return bytes;
 }
 
@@ -163,14 +163,14 @@ bool DiskCache::write_entry(const std::string& file, std::string_view head, std:
 }
 
 void DiskCache::store(const std::string& name, const Hash128& key, std::string_view object, std::string_view source,
-                      const char* ending) {
+                      const char* extension) {
   if (!usable() || !writable_) return;
   const std::string stem = stem_of(name, key);
   EntryHead head{{}, object.size(), checksum_of(stem, object)};
   std::memcpy(head.magic, kMagic, sizeof kMagic);
   const std::string_view head_bytes(reinterpret_cast<const char*>(&head), sizeof head);
   const bool kept = source.empty() || write_entry(stem + ".c", source, "");
-  if (!kept || !write_entry(stem + ending, head_bytes, object)) {
+  if (!kept || !write_entry(stem + extension, head_bytes, object)) {
     if (writable_.exchange(false))
       log(0, fmt::format("sinter: no more kernels are cached: folder \"{}\": {}", path_, std::strerror(errno)));
     return;
@@ -178,11 +178,11 @@ void DiskCache::store(const std::string& name, const Hash128& key, std::string_v
   if (trim_is_due(sizeof head + object.size() + source.size())) trim();
 }
 
-std::vector<std::string> DiskCache::names(const char* ending) const {
+std::vector<std::string> DiskCache::names(const char* extension) const {
   std::vector<std::string> found;
   each_file([&](const std::string& file) {
     const size_t key = 1 + to_hex(Hash128()).size();
-    if (const std::string stem = file.substr(0, file.rfind('.')); file == stem + ending && stem.size() > key)
+    if (const std::string stem = file.substr(0, file.rfind('.')); file == stem + extension && stem.size() > key)
       found.push_back(stem.substr(0, stem.size() - key));
   });
   std::sort(found.begin(), found.end());
@@ -224,12 +224,12 @@ void DiskCache::each_file(const std::function<void(const std::string&)>& visit) 
 
 /// Takes the entries that were unused for longest until three quarters of the bound are left.
 void DiskCache::trim() {
-  struct Entry {
+  struct EntryFiles {
     time_t used = 0;
     uint64_t bytes = 0;
     std::vector<std::string> files;
   };
-  std::map<std::string, Entry> entries;
+  std::map<std::string, EntryFiles> entries;
   uint64_t total = 0;
   const time_t now = std::time(nullptr);
   each_file([&](const std::string& file) {
@@ -239,17 +239,17 @@ void DiskCache::trim() {
       if (info.st_mtime < now - kFresh) unlinkat(folder_fd_, file.c_str(), 0);
       return;
     }
-    Entry& entry = entries[file.substr(0, file.rfind('.'))];
+    EntryFiles& entry = entries[file.substr(0, file.rfind('.'))];
     entry.used = std::max(entry.used, info.st_mtime);
     entry.bytes += static_cast<uint64_t>(info.st_size);
     entry.files.push_back(file);
     total += static_cast<uint64_t>(info.st_size);
   });
   if (total <= bound_) return;
-  std::vector<const Entry*> oldest;
+  std::vector<const EntryFiles*> oldest;
   for (const auto& [stem, entry] : entries) oldest.push_back(&entry);
-  std::sort(oldest.begin(), oldest.end(), [](const Entry* a, const Entry* b) { return a->used < b->used; });
-  for (const Entry* entry : oldest) {
+  std::sort(oldest.begin(), oldest.end(), [](const EntryFiles* a, const EntryFiles* b) { return a->used < b->used; });
+  for (const EntryFiles* entry : oldest) {
     if (total <= bound_ / 4 * 3) break;
     for (const std::string& file : entry->files) unlinkat(folder_fd_, file.c_str(), 0);
     total -= entry->bytes;

@@ -32,24 +32,24 @@ class DiskCache {
   DiskCache(const DiskCache&) = delete;
   DiskCache& operator=(const DiskCache&) = delete;
 
-  /// The object stored under this key; nothing if there is none or it is damaged. What is no object has an `ending` of
-  /// its own.
-  std::optional<std::string> load(const std::string& name, const Hash128& key, const char* ending = ".o") const;
+  /// The object stored under this key; nothing if there is none or it is damaged. What is no object has an `extension`
+  /// of its own.
+  std::optional<std::string> load(const std::string& name, const Hash128& key, const char* extension = ".o") const;
 
   /// The object and, unless it is empty, the source.
   void store(const std::string& name, const Hash128& key, std::string_view object, std::string_view source,
-             const char* ending = ".o");
+             const char* extension = ".o");
 
   /// Writes a source alone, for a message that names it; into the temporary folder if this one cannot be used. Returns
   /// the path, or a remark that there is none.
   std::string keep_source(const std::string& name, const Hash128& key, std::string_view source) const;
 
-  /// Names of the entries with this ending, without their keys, in order.
-  std::vector<std::string> names(const char* ending) const;
+  /// Names of the entries with this extension, without their keys, in order.
+  std::vector<std::string> names(const char* extension) const;
 
   bool usable() const { return folder_fd_ >= 0; }
   /// Why the folder cannot be used.
-  const std::string& why_not() const { return why_not_; }
+  const std::string& unusable_reason() const { return unusable_reason_; }
   const std::string& path() const { return path_; }
 
  private:
@@ -59,7 +59,7 @@ class DiskCache {
   void trim();
   void each_file(const std::function<void(const std::string&)>& visit) const;
 
-  std::string path_, why_not_;
+  std::string path_, unusable_reason_;
   uint64_t bound_;
   int folder_fd_ = -1;
   std::atomic<bool> writable_{true};

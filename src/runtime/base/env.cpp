@@ -67,12 +67,12 @@ bool parse_device(std::string_view text, std::string& out) {
          (text.starts_with("cuda:") && parse_number(text.substr(5), 0, 255, index));
 }
 
-struct Variable {
+struct EnvEntry {
   EnvVar text;
   Parser parse;
 };
 
-constexpr std::array<Variable, 13> kVariables = {{
+constexpr std::array<EnvEntry, 13> kVariables = {{
     {{"DEBUG", "0 to 7", "0",
       "what is printed to stderr: 1 a line per plan, and on the CPU each launch above 5 ms that stays below 5 % of "
       "the machine's limit, with the call that it computes, 2 a line per launch with its speed, the machine's "
@@ -141,8 +141,8 @@ Env read_environment() {
     const size_t equals = line.find('=');
     if (equals == std::string_view::npos) continue;
     const std::string_view name = line.substr(0, equals), value = line.substr(equals + 1);
-    const Variable* known = nullptr;
-    for (const Variable& v : kVariables)
+    const EnvEntry* known = nullptr;
+    for (const EnvEntry& v : kVariables)
       if (v.text.name == name) known = &v;
     if (!known && name.substr(0, 7) == "SINTER_")
       throw UsageError(

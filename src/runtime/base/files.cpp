@@ -16,9 +16,9 @@ namespace {
 
 /// While alive, a write beyond the limit of a file's size (RLIMIT_FSIZE), or into a pipe that nobody reads, is an error
 /// of write(), and sends no signal, which would end the process.
-class SignalsAreErrors {
+class SignalBlock {
  public:
-  SignalsAreErrors() {
+  SignalBlock() {
     sigset_t pending;
     sigpending(&pending);
     sigemptyset(&ours_);
@@ -26,15 +26,15 @@ class SignalsAreErrors {
       if (!sigismember(&pending, number)) sigaddset(&ours_, number);  // one that waits already is the program's
     pthread_sigmask(SIG_BLOCK, &ours_, &before_);
   }
-  ~SignalsAreErrors() {
+  ~SignalBlock() {
     const int error = errno;
     constexpr timespec kNow{};
     while (sigtimedwait(&ours_, nullptr, &kNow) > 0) {}
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
     errno = error;
   }
-  SignalsAreErrors(const SignalsAreErrors&) = delete;
-  SignalsAreErrors& operator=(const SignalsAreErrors&) = delete;
+  SignalBlock(const SignalBlock&) = delete;
+  SignalBlock& operator=(const SignalBlock&) = delete;
 
  private:
   sigset_t ours_, before_;
@@ -43,7 +43,7 @@ class SignalsAreErrors {
 }  // namespace
 
 bool write_all(int fd, std::string_view bytes) {
-  const SignalsAreErrors guard;
+  const SignalBlock guard;
   while (!bytes.empty()) {
     const ssize_t written = ::write(fd, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;

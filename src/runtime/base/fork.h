@@ -16,19 +16,19 @@ void call_in_child(void (*function)());
 
 /// A compilation or a launch, for which the calling thread leaves the tensor graph to others: fork() waits until it has
 /// ended. What the thread would do next, under the graph's mutex again, call_in_child() may have to do for it.
-class OutsideGraph {
+class GraphUnlockedScope {
  public:
-  OutsideGraph();
-  ~OutsideGraph();
-  OutsideGraph(const OutsideGraph&) = delete;
-  OutsideGraph& operator=(const OutsideGraph&) = delete;
+  GraphUnlockedScope();
+  ~GraphUnlockedScope();
+  GraphUnlockedScope(const GraphUnlockedScope&) = delete;
+  GraphUnlockedScope& operator=(const GraphUnlockedScope&) = delete;
 
  private:
-  struct Counted {
-    Counted();
+  struct ActiveCount {
+    ActiveCount();
   };
   // In this order: fork() holds the graph's mutex when it begins to wait, so that no work begins meanwhile.
-  Counted begins_;
+  ActiveCount active_;
   ir::GraphPause pause_;
 };
 

@@ -11,10 +11,10 @@ namespace sinter::runtime {
 
 /// Values by key, for as long as the process lives: never destroyed (SEMANTICS V7). References stay good.
 template <class Key, class Value>
-class Remembered {
+class Memo {
  public:
-  Remembered() { hold_at_fork(mutex_); }
-  ~Remembered() = delete;
+  Memo() { hold_at_fork(mutex_); }
+  ~Memo() = delete;
 
   /// find() makes the value under no mutex, since it may take others. Two threads may find it out at the same time; the
   /// answer of the first is everybody's. fork() does not wait for find(): a child finds out anew what was not known.

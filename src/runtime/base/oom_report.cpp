@@ -15,17 +15,17 @@ std::string readable_bytes(uint64_t bytes) {
   return fmt::format("{} bytes ({:.1f} MiB)", bytes, static_cast<double>(bytes) / (1 << 20));
 }
 
-std::string largest_holders() {
+std::string oom_report() {
   constexpr size_t kMost = 5;
-  const ir::GraphTry graph;
+  const ir::GraphTryLock graph;
   if (!graph) return "";
-  std::vector<const ir::Origin*> origins = ir::origins();
-  std::erase_if(origins, [](const ir::Origin* o) { return o->bytes == 0; });
+  std::vector<const ir::NodeOrigin*> origins = ir::origins();
+  std::erase_if(origins, [](const ir::NodeOrigin* o) { return o->bytes == 0; });
   std::sort(origins.begin(), origins.end(),
-            [](const ir::Origin* a, const ir::Origin* b) { return a->bytes > b->bytes; });
+            [](const ir::NodeOrigin* a, const ir::NodeOrigin* b) { return a->bytes > b->bytes; });
   std::string text;
   for (size_t i = 0; i < std::min(kMost, origins.size()); ++i) {
-    const ir::Origin& o = *origins[i];
+    const ir::NodeOrigin& o = *origins[i];
     text += fmt::format(
         "\n  {} held in {} buffers by {}", readable_bytes(o.bytes), o.buffers,
         o.call.empty() ? "what was made outside of calls" : fmt::format("{} at {}:{}", o.call, o.file, o.line));

@@ -11,6 +11,6 @@ std::string readable_bytes(uint64_t bytes);
 
 /// A line for each of the few call sites whose tensors hold most memory, on all devices, each beginning with a newline;
 /// empty if none holds any, or if another thread uses the tensor graph just now.
-std::string largest_holders();
+std::string oom_report();
 
 }  // namespace sinter::runtime

@@ -21,87 +21,88 @@ namespace {
 constexpr std::chrono::seconds kPatience{2};
 
 /// Never destroyed (SEMANTICS V7).
-struct Ending {
+struct ExitState {
   std::mutex mutex;
   std::condition_variable work_ended, never;
-  int at_work = 0;  ///< pieces of work
+  int active_guards = 0;  ///< pieces of work
   std::atomic<bool> begun{false};
   bool handled = false;  ///< exit() calls its handlers: it was not only main's thread that ended
   pthread_t by{};        ///< whom, once begun
 
-  static Ending& get();
+  static ExitState& get();
 };
-thread_local int own_work = 0;
+thread_local int own_guards = 0;
 
 /// Waits for all work but that of the calling thread: it may be what called exit().
-void begin_end(bool handled) {
-  Ending& e = Ending::get();
+void begin_exit(bool handled) {
+  ExitState& e = ExitState::get();
   std::unique_lock lock(e.mutex);
   if (!e.begun) e.by = pthread_self();
   e.begun = true;
   e.handled |= handled;
-  e.work_ended.wait(lock, [&] { return e.at_work == own_work; });
+  e.work_ended.wait(lock, [&] { return e.active_guards == own_guards; });
 }
-void at_exit() { begin_end(true); }
+void at_exit() { begin_exit(true); }
 
 /// The main thread's.
-struct Gate {
-  ~Gate() {
-    if (syscall(SYS_gettid) == getpid()) begin_end(false);
+struct MainExitHook {
+  ~MainExitHook() {
+    if (syscall(SYS_gettid) == getpid()) begin_exit(false);
   }
 };
 
 /// A child has none of its parent's threads.
 void renew_in_child() {
-  Ending& e = Ending::get();
+  ExitState& e = ExitState::get();
   new (&e.work_ended) std::condition_variable;
   new (&e.never) std::condition_variable;
-  e.at_work = own_work;
+  e.active_guards = own_guards;
   if (e.begun) e.by = pthread_self();
 }
 
-Ending& Ending::get() {
-  static Ending& ending = *new Ending;
+ExitState& ExitState::get() {
+  static ExitState& ending = *new ExitState;
   // Before a library is opened, too: the last step of exit() is to destroy what it finds then.
   static const bool once = (hold_at_fork(ending.mutex), call_in_child(renew_in_child), std::atexit(at_exit), true);
   (void)once;
   return ending;
 }
 
-void have_gate() {
-  thread_local const Gate gate;
-  (void)&gate;
+void install_main_exit_hook() {
+  thread_local const MainExitHook hook;
+  (void)&hook;
 }
-[[maybe_unused]] const bool main_has_gate = (have_gate(), true);  // by the thread that loads this
+[[maybe_unused]] const bool main_exit_hook_installed =
+    (install_main_exit_hook(), true);  // by the thread that loads this
 
 }  // namespace
 
-CompilerWork::CompilerWork() {
-  have_gate();
-  Ending& e = Ending::get();
+ProcessExitGuard::ProcessExitGuard() {
+  install_main_exit_hook();
+  ExitState& e = ExitState::get();
   std::unique_lock lock(e.mutex);
   const bool ends = e.begun && pthread_equal(e.by, pthread_self());
-  if (e.begun && !ends && !own_work) {
+  if (e.begun && !ends && !own_guards) {
     e.never.wait_for(lock, kPatience);
     if (!e.handled) e.begun = false;  // pthread_exit() in main
   }
-  counts_ = !e.begun || (own_work && !ends);
-  if (!counts_) return;
-  ++e.at_work;
-  ++own_work;
+  blocks_exit_ = !e.begun || (own_guards && !ends);
+  if (!blocks_exit_) return;
+  ++e.active_guards;
+  ++own_guards;
 }
 
-CompilerWork::~CompilerWork() {
-  if (!counts_) return;
-  Ending& e = Ending::get();
+ProcessExitGuard::~ProcessExitGuard() {
+  if (!blocks_exit_) return;
+  ExitState& e = ExitState::get();
   const std::lock_guard lock(e.mutex);
-  --e.at_work;
-  --own_work;
+  --e.active_guards;
+  --own_guards;
   e.work_ended.notify_all();
 }
 
-void compiler_was_opened() { std::atexit(at_exit); }
+void note_compiler_opened() { std::atexit(at_exit); }
 
-bool process_ends() { return Ending::get().begun; }
+bool process_exiting() { return ExitState::get().begun; }
 
 }  // namespace sinter::runtime

@@ -19,14 +19,14 @@ using ir::Sanitizer;
 inline constexpr size_t kRedZone = kSanitizer == Sanitizer::Address ? 64 : 0;
 
 /// Who touches these bytes from now on ends the process with a report. Nothing without AddressSanitizer.
-inline void forbid([[maybe_unused]] const void* start, [[maybe_unused]] size_t bytes) {
+inline void poison_memory([[maybe_unused]] const void* start, [[maybe_unused]] size_t bytes) {
 #if defined(SINTER_ADDRESS_SANITIZER)
   __asan_poison_memory_region(start, bytes);
 #endif
 }
 
-/// Takes forbid() back; `start` is a multiple of 8.
-inline void allow([[maybe_unused]] const void* start, [[maybe_unused]] size_t bytes) {
+/// Takes poison_memory() back; `start` is a multiple of 8.
+inline void unpoison_memory([[maybe_unused]] const void* start, [[maybe_unused]] size_t bytes) {
 #if defined(SINTER_ADDRESS_SANITIZER)
   __asan_unpoison_memory_region(start, bytes);
 #endif

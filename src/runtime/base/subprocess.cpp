@@ -32,7 +32,7 @@ TemporaryFolder::~TemporaryFolder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
-int run_program(const std::vector<std::string>& words, const std::string& output) {
+int run_process(const std::vector<std::string>& words, const std::string& output) {
   std::vector<char*> argv;
   for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);

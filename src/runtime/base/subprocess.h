@@ -23,7 +23,7 @@ class TemporaryFolder {
 /// Runs words[0] (a path) with its words, its output and errors going to the file `output`. Returns its exit status, or
 /// 128 and more for a signal; 0 where nobody knows it, as this program ignores SIGCHLD: whether it has written its file
 /// tells then. Signals reach it, whatever the calling thread blocks. Throws BackendError if it cannot be started.
-int run_program(const std::vector<std::string>& words, const std::string& output);
+int run_process(const std::vector<std::string>& words, const std::string& output);
 
 /// The path of a program: `name` itself if it has a slash, otherwise from PATH; none if it is no executable file.
 std::optional<std::string> find_executable(const std::string& name);

@@ -8,7 +8,7 @@
 namespace sinter::runtime {
 
 /// Bytes of memory that caches of every CPU take together, and that share an entry of its address tables.
-inline constexpr int64_t kLine = 64, kPage = 4096;
+inline constexpr int64_t kCacheLine = 64, kPage = 4096;
 
 /// What a kernel's text is written in: C, in the few spellings in which Clang and GCC differ, or CUDA C++.
 enum class Dialect : uint8_t { Clang, Gcc, Cuda };
@@ -18,8 +18,8 @@ struct Target {
       "x86-64";  ///< the compilers' -march name: x86-64, x86-64-v2, -v3 (AVX2 and FMA), -v4 (AVX-512); of a GPU sm_90
   int vector_bytes = 16;  ///< of the widest register
   int vector_registers = 16;
-  int multiplications = 2;  ///< vector multiplications, or fused ones, that begin in one cycle
-  bool fma = false;         ///< a fused multiply-add instruction; without it fma is a call
+  int multiplies_per_cycle = 2;  ///< vector multiplications, or fused ones, that begin in one cycle
+  bool fma = false;              ///< a fused multiply-add instruction; without it fma is a call
   bool masks = false;  ///< vector loads, stores and gathers under masks, and tests of masks, of all elements: AVX-512
   int64_t l1 = 32 << 10;  ///< data cache, bytes per core
   int64_t l2 = 512 << 10;
@@ -35,7 +35,7 @@ struct Target {
 
   bool cuda() const { return dialect == Dialect::Cuda; }
   /// Whether vectors of elements of so many bytes are loaded under masks: AVX2 has that for two sizes.
-  bool loads_under_masks(size_t element) const {
+  bool has_masked_loads(size_t element) const {
     return masks || (isa == "x86-64-v3" && (element == 4 || element == 8));
   }
 

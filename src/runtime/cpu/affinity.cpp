@@ -24,28 +24,28 @@ void pin(pthread_t thread, std::span<const int> cpus) {
   pthread_setaffinity_np(thread, sizeof mask, &mask);
 }
 
-void Pins::place(std::vector<std::thread>& workers) {
-  of_.clear();
-  free_ = cpus_;
+void ThreadAffinity::pin_workers(std::vector<std::thread>& workers) {
+  cpu_of_.clear();
+  free_cpus_ = cpus_;
   const int here = sched_getcpu();
   if (cpus_.size() != workers.size() + 1 || here < 0) {
     for (std::thread& worker : workers) pin(worker.native_handle(), cpus_);
     return;
   }
-  std::partition(free_.begin(), free_.end(), [here](int cpu) { return cpu == here; });
+  std::partition(free_cpus_.begin(), free_cpus_.end(), [here](int cpu) { return cpu == here; });
   for (std::thread& worker : workers) {
-    of_.push_back(free_.back());
-    free_.pop_back();
-    pin(worker.native_handle(), {&of_.back(), 1});
+    cpu_of_.push_back(free_cpus_.back());
+    free_cpus_.pop_back();
+    pin(worker.native_handle(), {&cpu_of_.back(), 1});
   }
 }
 
-void Pins::make_way(std::vector<std::thread>& workers) {
-  if (of_.empty()) return;
-  const auto met = std::find(of_.begin(), of_.end(), sched_getcpu());
-  if (met == of_.end()) return;
-  std::swap(*met, free_.front());
-  pin(workers[static_cast<size_t>(met - of_.begin())].native_handle(), {&*met, 1});
+void ThreadAffinity::avoid_caller_cpu(std::vector<std::thread>& workers) {
+  if (cpu_of_.empty()) return;
+  const auto met = std::find(cpu_of_.begin(), cpu_of_.end(), sched_getcpu());
+  if (met == cpu_of_.end()) return;
+  std::swap(*met, free_cpus_.front());
+  pin(workers[static_cast<size_t>(met - cpu_of_.begin())].native_handle(), {&*met, 1});
 }
 
 }  // namespace sinter::runtime::cpu

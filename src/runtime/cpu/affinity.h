@@ -19,19 +19,19 @@ void pin(pthread_t thread, std::span<const int> cpus);
 /// them. Workers are therefore pinned to different CPUs of those that the pool's maker may use, if all of these have a
 /// thread then. Otherwise none is pinned to one: with CPUs to spare the system finds it, and several processes would
 /// choose the same.
-class Pins {
+class ThreadAffinity {
  public:
   /// For workers that a caller has just started, which have its affinity mask so far. None is pinned to the CPU that
   /// the caller runs on.
-  void place(std::vector<std::thread>& workers);
+  void pin_workers(std::vector<std::thread>& workers);
 
   /// If the system has moved the caller to a worker's CPU, that worker moves to one that nobody has.
-  void make_way(std::vector<std::thread>& workers);
+  void avoid_caller_cpu(std::vector<std::thread>& workers);
 
  private:
   std::vector<int> cpus_ = allowed_cpus();  ///< of the pool's maker
-  std::vector<int> of_;                     ///< by worker; empty: not pinned
-  std::vector<int> free_;                   ///< those of cpus_ without a worker
+  std::vector<int> cpu_of_;                 ///< by worker; empty: not pinned
+  std::vector<int> free_cpus_;              ///< those of cpus_ without a worker
 };
 
 }  // namespace sinter::runtime::cpu

@@ -30,7 +30,8 @@ constexpr const char* kTriple = "x86_64-unknown-linux-gnu";
 // Kernels come with vector types and written-out unrolling, so that this short list reaches the speed of -O2 in a third
 // of its time. Variables become values before the helpers are copied into the kernel: what is copied is short then.
 // indvars is left out: it looks at each of a tile's hundreds of addresses, half of the time of such kernels, and what
-// it finds of loops their text says (tests_last() in codegen/cpu/render_c.cpp). No pass changes what floats round to.
+// it finds of loops their text says (is_bottom_tested() in codegen/cpu/render_c.cpp). No pass changes what floats round
+// to.
 constexpr const char* kPasses =
     "function(mem2reg),always-inline,"
     "function(sroa<modify-cfg>,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,"
@@ -63,7 +64,7 @@ std::vector<std::string> arguments(const Target& target) {
 }
 
 /// The entry points; filled once, when the library was opened.
-struct Library {
+struct ClangPluginApi {
   SinterClangCompile compile = nullptr;
   SinterClangDisassemble disassemble = nullptr;
   SinterClangFree free = nullptr;
@@ -118,7 +119,7 @@ constexpr const char* kInstalled = nullptr;
 std::vector<std::string> candidates() { return {}; }
 #endif
 
-bool read_entries(void* handle, Library& out) {
+bool read_entries(void* handle, ClangPluginApi& out) {
   const auto abi = reinterpret_cast<SinterClangAbi>(dlsym(handle, "sinter_clang_abi"));
   out.compile = reinterpret_cast<SinterClangCompile>(dlsym(handle, "sinter_clang_compile"));
   out.disassemble = reinterpret_cast<SinterClangDisassemble>(dlsym(handle, "sinter_clang_disassemble"));
@@ -126,11 +127,11 @@ bool read_entries(void* handle, Library& out) {
   return abi && abi() == SINTER_CLANG_ABI && out.compile && out.disassemble && out.free;
 }
 
-std::atomic<bool> does_not_open{false};
+std::atomic<bool> open_failed{false};
 
 /// Also once the process ends: LLVM does not survive the destruction of its static objects. What is compiled then, by
 /// destructors of older objects, is compiled by cc.
-bool unusable() { return does_not_open || process_ends(); }
+bool unusable() { return open_failed || process_exiting(); }
 
 /// The versions of plugin and LLVM by their files, without opening any: as they were when it was first asked.
 const std::string& stamps() {
@@ -145,32 +146,32 @@ const std::string& stamps() {
 }
 
 /// The opened plugin, or null if it is unusable. Never closed: LLVM does not survive that.
-const Library* open_library(const CompilerWork& work) {
+const ClangPluginApi* open_library(const ProcessExitGuard& work) {
   if (!work) return nullptr;
   static std::mutex& mutex = *new std::mutex;
-  static const Library* opened = nullptr;
+  static const ClangPluginApi* opened = nullptr;
   std::lock_guard lock(mutex);
-  if (opened || does_not_open) return opened;
+  if (opened || open_failed) return opened;
   std::string reasons;
   for (const std::string& file : candidates()) {
     void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle) compiler_was_opened();
-    Library library;
-    if (handle && read_entries(handle, library)) return opened = new Library(library);
+    if (handle) note_compiler_opened();
+    ClangPluginApi library;
+    if (handle && read_entries(handle, library)) return opened = new ClangPluginApi(library);
     reasons += fmt::format("\n  {}: {}", file, handle ? "of another version" : dlerror());
     if (handle) dlclose(handle);
   }
-  does_not_open = true;
+  open_failed = true;
   log(0,
       fmt::format("sinter: the Clang plugin cannot be used, kernels are compiled by cc, which is slower:{}", reasons));
   return nullptr;
 }
 
 /// One compile; nothing where the plugin is unusable.
-std::optional<CompileResult> ask_plugin(const std::string& text, const std::vector<std::string>& words,
-                                        const char* passes, int level, int sanitizer, int output) {
-  const CompilerWork work;
-  const Library* library = open_library(work);
+std::optional<CompileResult> compile_with_plugin(const std::string& text, const std::vector<std::string>& words,
+                                                 const char* passes, int level, int sanitizer, int output) {
+  const ProcessExitGuard work;
+  const ClangPluginApi* library = open_library(work);
   if (!library) return std::nullopt;
   std::vector<const char*> args;
   for (const std::string& word : words) args.push_back(word.c_str());
@@ -187,7 +188,7 @@ std::optional<CompileResult> ask_plugin(const std::string& text, const std::vect
   std::call_once(warm, [&] {
     first = true;
     compile();
-    compiler_was_opened();
+    note_compiler_opened();
   });
   if (!first) compile();
   CompileResult result{code == SINTER_CLANG_OK, {}, messages ? messages : "out of memory"};
@@ -213,8 +214,9 @@ class PluginCompiler final : public Compiler {
                           : kSanitizer == Sanitizer::Thread ? SINTER_CLANG_THREAD
                                                             : SINTER_CLANG_PLAIN;
     const std::optional<CompileResult> result =
-        ask_plugin(text, arguments(target), kPasses, kCodegenLevel, sanitizer, SINTER_CLANG_OBJECT);
-    if (!result) throw DialectChanged("the Clang plugin cannot be used any more, and another compiler takes its place");
+        compile_with_plugin(text, arguments(target), kPasses, kCodegenLevel, sanitizer, SINTER_CLANG_OBJECT);
+    if (!result)
+      throw DialectMismatch("the Clang plugin cannot be used any more, and another compiler takes its place");
     return *result;
   }
 };
@@ -241,23 +243,23 @@ void report_missing_plugin() {
   });
 }
 
-bool give_up_plugin(const Compiler& compiler) {
+bool disable_plugin_if_broken(const Compiler& compiler) {
   if (!dynamic_cast<const PluginCompiler*>(&compiler)) return false;
-  const CompilerWork work;
+  const ProcessExitGuard work;
   return !open_library(work);
 }
 
 std::optional<CompileResult> compile_to_assembly(const std::string& text, const std::vector<std::string>& arguments,
                                                  const char* passes, int level) {
   if (!plugin_compiler()) return std::nullopt;
-  return ask_plugin(text, arguments, passes, level, SINTER_CLANG_PLAIN, SINTER_CLANG_ASSEMBLY);
+  return compile_with_plugin(text, arguments, passes, level, SINTER_CLANG_PLAIN, SINTER_CLANG_ASSEMBLY);
 }
 
 std::string plugin_id() { return fmt::format("clang {} in process ({})", kVersion, stamps()); }
 
 std::string disassemble(const void* code, size_t size, const Target& target) {
-  const CompilerWork work;
-  const Library* library = plugin_compiler() ? open_library(work) : nullptr;
+  const ProcessExitGuard work;
+  const ClangPluginApi* library = plugin_compiler() ? open_library(work) : nullptr;
   char* text = nullptr;
   if (!library || library->disassemble(kTriple, target.isa.c_str(), code, size, 0, &text) != SINTER_CLANG_OK) return "";
   std::string result = text;

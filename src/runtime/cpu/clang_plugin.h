@@ -19,7 +19,7 @@ void report_missing_plugin();
 
 /// True if `compiler` is the plugin and it cannot be opened here (LLVM's libraries are missing, say): from now on there
 /// is none.
-bool give_up_plugin(const Compiler& compiler);
+bool disable_plugin_if_broken(const Compiler& compiler);
 
 /// The plugin with its LLVM, by versions and files: all that changes what it makes of a text, beside arguments and
 /// passes.

@@ -6,14 +6,14 @@
 
 namespace sinter::runtime::cpu {
 
-class Code {
+class MachineCode {
  public:
   struct Symbol {
     const void* address = nullptr;  ///< null: there is no such function
     size_t size = 0;                ///< bytes of code; 0 where that is not known
   };
 
-  virtual ~Code() = default;
+  virtual ~MachineCode() = default;
   virtual Symbol find(const std::string& name) const = 0;
 };
 

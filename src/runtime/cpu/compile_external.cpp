@@ -59,7 +59,7 @@ Dialect find_dialect(const std::string& program) {
   if (name.find("clang") != std::string::npos) return Dialect::Clang;
   if (name.find("gcc") != std::string::npos) return Dialect::Gcc;
   const TemporaryFolder folder;
-  run_program({program, "-dM", "-E", "-x", "c", "/dev/null"}, folder.file("macros"));
+  run_process({program, "-dM", "-E", "-x", "c", "/dev/null"}, folder.file("macros"));
   const std::string macros = read_file(folder.file("macros")).value_or("");
   return macros.find("__clang__") != std::string::npos ? Dialect::Clang : Dialect::Gcc;
 }
@@ -94,7 +94,7 @@ class ExternalCompiler final : public Compiler {
                                     folder.file("kernels.o"), folder.file("kernels.c")})
       words.push_back(word);
     CompileResult result;
-    const int status = run_program(words, folder.file("log"));
+    const int status = run_process(words, folder.file("log"));
     result.log = read_file(folder.file("log")).value_or("");
     auto object = status == 0 ? read_file(folder.file("kernels.o")) : std::nullopt;
     result.ok = object.has_value();
@@ -112,7 +112,7 @@ class ExternalCompiler final : public Compiler {
   bool library_ = false;
 };
 
-class LoadedLibrary final : public Code {
+class LoadedLibrary final : public MachineCode {
  public:
   explicit LoadedLibrary(void* handle) : handle_(handle) {}
   ~LoadedLibrary() override { dlclose(handle_); }
@@ -137,7 +137,7 @@ std::shared_ptr<const Compiler> external_compiler(const std::string& command) {
   return compiler;
 }
 
-std::unique_ptr<Code> load_library(const std::string& bytes) {
+std::unique_ptr<MachineCode> load_library(const std::string& bytes) {
   const TemporaryFolder folder;  // the file may go once it is mapped
   const std::string path = folder.file("kernel.so");
   if (!write_file(path, bytes)) throw BackendError(fmt::format("a kernel's library cannot be written to {}", path));

@@ -14,6 +14,6 @@ namespace sinter::runtime::cpu {
 std::shared_ptr<const Compiler> external_compiler(const std::string& command);
 
 /// A shared library from its bytes, for instrumented kernels. Throws BackendError if the dynamic linker refuses it.
-std::unique_ptr<Code> load_library(const std::string& bytes);
+std::unique_ptr<MachineCode> load_library(const std::string& bytes);
 
 }  // namespace sinter::runtime::cpu

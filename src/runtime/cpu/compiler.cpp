@@ -19,16 +19,16 @@ namespace {
 /// One that is not here, but was where the cache folder was filled: what it made there is found, and nothing else.
 class AbsentCompiler final : public Compiler {
  public:
-  explicit AbsentCompiler(FilledBy by) : by_(std::move(by)) {}
+  explicit AbsentCompiler(CacheOrigin by) : by_(std::move(by)) {}
   std::string id(const Target&) const override { return by_.id; }
   Dialect dialect() const override { return by_.dialect; }
-  bool is_here() const override { return false; }
+  bool is_available() const override { return false; }
   CompileResult compile(const std::string&, const Target& target) const override {
-    throw_nothing_compiles({}, kind_of(target), target, kInstallCompiler);
+    throw_no_compiler({}, kind_of(target), target, kInstallCompiler);
   }
 
  private:
-  const FilledBy by_;
+  const CacheOrigin by_;
 };
 
 }  // namespace
@@ -53,11 +53,11 @@ std::shared_ptr<const Compiler> current_compiler(const Target& machine) {
     report_missing_plugin();
     return cc;
   }
-  if (auto by = filled_by(kind_of(machine))) return std::make_shared<AbsentCompiler>(*std::move(by));
-  throw_nothing_compiles({}, kind_of(machine), machine, kInstallCompiler);
+  if (auto by = cache_origin(kind_of(machine))) return std::make_shared<AbsentCompiler>(*std::move(by));
+  throw_no_compiler({}, kind_of(machine), machine, kInstallCompiler);
 }
 
-bool give_up(const Compiler& compiler) { return env().cc.empty() && give_up_plugin(compiler); }
+bool disable_if_broken(const Compiler& compiler) { return env().cc.empty() && disable_plugin_if_broken(compiler); }
 
 }  // namespace cpu
 

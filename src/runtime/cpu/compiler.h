@@ -19,7 +19,7 @@ class Compiler {
   /// True if objects are shared libraries, for dlopen: instrumented code needs the dynamic linker.
   virtual bool makes_libraries() const { return false; }
   /// False if it is not here, and known by the name alone that it left in the cache folder: compile() throws then.
-  virtual bool is_here() const { return true; }
+  virtual bool is_available() const { return true; }
   /// Translates `text`. A source that is wrong is a result; throws BackendError when the compiler cannot be run at all.
   virtual CompileResult compile(const std::string& text, const Target& target) const = 0;
 };
@@ -36,7 +36,7 @@ std::string kind_of(const Target& machine);
 inline constexpr const char* kInstallCompiler = "install clang or gcc (12 or later)";
 
 /// Says that a compiler cannot run here after all; the answer says whether current_compiler() now gives another one.
-bool give_up(const Compiler& compiler);
+bool disable_if_broken(const Compiler& compiler);
 
 }  // namespace sinter::runtime::cpu
 

@@ -68,9 +68,9 @@ std::string relocation_name(uint32_t type) {
 }
 
 /// Pages that are writable until seal() and executable after it.
-class Pages {
+class CodePages {
  public:
-  explicit Pages(size_t bytes) {
+  explicit CodePages(size_t bytes) {
     const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
     size_ = (bytes + page - 1) / page * page;
     void* mapped = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -78,9 +78,9 @@ class Pages {
       throw OutOfMemory(fmt::format("no memory for {} bytes of kernel code: {}", size_, std::strerror(errno)));
     start_ = static_cast<char*>(mapped);
   }
-  ~Pages() { munmap(start_, size_); }
-  Pages(const Pages&) = delete;
-  Pages& operator=(const Pages&) = delete;
+  ~CodePages() { munmap(start_, size_); }
+  CodePages(const CodePages&) = delete;
+  CodePages& operator=(const CodePages&) = delete;
 
   void seal() {
     if (mprotect(start_, size_, PROT_READ | PROT_EXEC))
@@ -104,24 +104,24 @@ void write_stub(char* at, const void* target) {
   std::memcpy(at + sizeof kJump, &target, sizeof target);
 }
 
-class LoadedObject final : public Code {
+class LoadedObject final : public MachineCode {
  public:
   LoadedObject(const ElfFile& file, std::span<const std::string> entries)
-      : places_(file.sections().size()), pages_(lay_out(file, entries)) {
-    for (size_t i = 0; i < places_.size(); ++i)
-      if (places_[i].used) {
+      : placements_(file.sections().size()), pages_(lay_out(file, entries)) {
+    for (size_t i = 0; i < placements_.size(); ++i)
+      if (placements_[i].used) {
         const std::string_view contents = file.contents(i);
         if (!contents.empty()) std::memcpy(at(i), contents.data(), contents.size());
       }
     for (const auto& [name, stub] : stubs_) write_stub(pages_.start() + stub, find_external(name));
-    for (size_t i = 0; i < places_.size(); ++i)
-      if (file.sections()[i].sh_type == SHT_RELA && file.sections()[i].sh_info < places_.size() &&
-          places_[file.sections()[i].sh_info].used)
+    for (size_t i = 0; i < placements_.size(); ++i)
+      if (file.sections()[i].sh_type == SHT_RELA && file.sections()[i].sh_info < placements_.size() &&
+          placements_[file.sections()[i].sh_info].used)
         for (const Elf64_Rela& relocation : file.relocations(i)) relocate(file, file.sections()[i].sh_info, relocation);
     for (const std::string& name : entries) {
       const Elf64_Sym& symbol = file.function(name);
       if (symbol.st_value >= file.sections()[symbol.st_shndx].sh_size)
-        bad_object(fmt::format("{} lies outside its section", name));
+        throw_bad_object(fmt::format("{} lies outside its section", name));
       symbols_[name] = {at(symbol.st_shndx) + symbol.st_value, symbol.st_size};
     }
     pages_.seal();
@@ -133,37 +133,37 @@ class LoadedObject final : public Code {
   }
 
  private:
-  struct Place {
+  struct SectionPlacement {
     bool used = false;
     size_t offset = 0;
   };
 
-  char* at(size_t section) const { return pages_.start() + places_[section].offset; }
+  char* at(size_t section) const { return pages_.start() + placements_[section].offset; }
 
   /// Gives each reached section and each stub its offset; returns the bytes needed.
   size_t lay_out(const ElfFile& file, std::span<const std::string> entries) {
     const std::vector<bool> reached = file.reachable(entries);
     size_t size = kSectionAlign;  // UBSan looks for a function's type in the bytes before it: they must be there
-    for (size_t i = 0; i < places_.size(); ++i) {
+    for (size_t i = 0; i < placements_.size(); ++i) {
       const Elf64_Shdr& s = file.sections()[i];
       if (!reached[i] || !(s.sh_flags & SHF_ALLOC)) continue;
       if (s.sh_flags & (SHF_WRITE | SHF_TLS))
-        bad_object(fmt::format("writable data ({}); a kernel has no state", file.section_name(i)));
+        throw_bad_object(fmt::format("writable data ({}); a kernel has no state", file.section_name(i)));
       if (s.sh_size > size_t{1} << 30 || s.sh_addralign > 4096)
-        bad_object(fmt::format("section {} is too large", file.section_name(i)));
+        throw_bad_object(fmt::format("section {} is too large", file.section_name(i)));
       const size_t align = std::max<size_t>(s.sh_addralign, kSectionAlign);
       size = (size + align - 1) / align * align;
-      places_[i] = {true, size};
+      placements_[i] = {true, size};
       size += s.sh_size;
     }
     size = (size + kStubBytes - 1) / kStubBytes * kStubBytes;
-    for (size_t r = 0; r < places_.size(); ++r) {
+    for (size_t r = 0; r < placements_.size(); ++r) {
       if (!reached[r] || file.sections()[r].sh_type != SHT_RELA) continue;
       for (const Elf64_Rela& relocation : file.relocations(r)) {
         const Elf64_Sym& symbol = file.symbol_of(relocation);
         if (symbol.st_shndx != SHN_UNDEF || ELF64_R_TYPE(relocation.r_info) == R_X86_64_NONE) continue;
         const std::string name = file.symbol_name(symbol);
-        if (!find_external(name)) bad_object(fmt::format("it needs \"{}\", which kernels may not use", name));
+        if (!find_external(name)) throw_bad_object(fmt::format("it needs \"{}\", which kernels may not use", name));
         if (stubs_.emplace(name, size).second) size += kStubBytes;
       }
     }
@@ -174,8 +174,9 @@ class LoadedObject final : public Code {
     if (symbol.st_shndx == SHN_UNDEF)
       return reinterpret_cast<uint64_t>(pages_.start() + stubs_.at(file.symbol_name(symbol)));
     if (symbol.st_shndx >= SHN_LORESERVE)
-      bad_object(fmt::format("symbol {} is common or absolute", file.symbol_name(symbol)));
-    if (!places_[symbol.st_shndx].used) bad_object("a relocation against a section that holds no code or data");
+      throw_bad_object(fmt::format("symbol {} is common or absolute", file.symbol_name(symbol)));
+    if (!placements_[symbol.st_shndx].used)
+      throw_bad_object("a relocation against a section that holds no code or data");
     return reinterpret_cast<uint64_t>(at(symbol.st_shndx)) + symbol.st_value;
   }
 
@@ -188,28 +189,28 @@ class LoadedObject final : public Code {
       case R_X86_64_PC64: width = 8; break;
       case R_X86_64_PC32:
       case R_X86_64_PLT32: break;
-      default: bad_object(fmt::format("relocation {} is not one that the loader knows", relocation_name(type)));
+      default: throw_bad_object(fmt::format("relocation {} is not one that the loader knows", relocation_name(type)));
     }
     const uint64_t size = file.sections()[section].sh_size;
     if (relocation.r_offset > size || width > size - relocation.r_offset)
-      bad_object("a relocation outside its section");
+      throw_bad_object("a relocation outside its section");
     char* const place = at(section) + relocation.r_offset;
     uint64_t value = address(file, file.symbol_of(relocation)) + static_cast<uint64_t>(relocation.r_addend);
     if (type != R_X86_64_64) value -= reinterpret_cast<uint64_t>(place);
     if (width == 4 && static_cast<int64_t>(value) != static_cast<int32_t>(value))
-      bad_object("a relocation out of reach");
+      throw_bad_object("a relocation out of reach");
     std::memcpy(place, &value, width);
   }
 
-  std::vector<Place> places_;
+  std::vector<SectionPlacement> placements_;
   std::map<std::string, size_t> stubs_;
-  Pages pages_;
+  CodePages pages_;
   std::map<std::string, Symbol> symbols_;
 };
 
 }  // namespace
 
-std::unique_ptr<Code> load_object(std::string_view object, std::span<const std::string> entries) {
+std::unique_ptr<MachineCode> load_object(std::string_view object, std::span<const std::string> entries) {
   return std::make_unique<LoadedObject>(ElfFile(object), entries);
 }
 

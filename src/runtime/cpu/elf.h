@@ -19,6 +19,6 @@ std::string extract_entries(std::string_view object, std::span<const std::string
 /// memset, memcpy, memmove, memcmp and the rounding and fma functions of libm, in a sanitized build the sanitizer's,
 /// and nothing else. Throws BackendError for anything that it does not know: a relocation (by name), an outside symbol,
 /// writable data.
-std::unique_ptr<Code> load_object(std::string_view object, std::span<const std::string> entries);
+std::unique_ptr<MachineCode> load_object(std::string_view object, std::span<const std::string> entries);
 
 }  // namespace sinter::runtime::cpu

@@ -45,6 +45,6 @@ class ElfFile {
   size_t symbol_names_ = 0;
 };
 
-[[noreturn]] void bad_object(const std::string& what);
+[[noreturn]] void throw_bad_object(const std::string& what);
 
 }  // namespace sinter::runtime::cpu

@@ -3,7 +3,7 @@
 
 namespace sinter::runtime::cpu {
 
-void DefaultFloats::set_default() {
+void DefaultFloatEnv::set_default() {
   std::fegetenv(&before_);
   std::fesetenv(FE_DFL_ENV);
 }

@@ -24,35 +24,37 @@ namespace sinter::runtime::cpu {
 namespace {
 
 constexpr size_t kAlignment = 64;
-constexpr size_t kMapped = 256 << 10;  ///< from here on blocks are pages of their own
+constexpr size_t kMinMappedBytes = 256 << 10;  ///< from here on blocks are pages of their own
 constexpr size_t kLargest = size_t{1} << 47;
 
 size_t class_of(size_t bytes) { return size_class(bytes, kAlignment); }
 
 /// Null if the system has no memory.
-void* map_from_system(size_t size) { return size < kMapped ? std::aligned_alloc(kAlignment, size) : map_pages(size); }
+void* map_from_system(size_t size) {
+  return size < kMinMappedBytes ? std::aligned_alloc(kAlignment, size) : map_pages(size);
+}
 
 /// A block between red zones, all of it forbidden; null if the system has no memory.
 void* take_from_system(size_t size) {
   char* const start = static_cast<char*>(map_from_system(size + 2 * kRedZone));
   if (!start) return nullptr;
-  forbid(start, size + 2 * kRedZone);
+  poison_memory(start, size + 2 * kRedZone);
   return start + kRedZone;
 }
 
 void give_to_system(void* block, size_t size) {
   char* const start = static_cast<char*>(block) - kRedZone;
   size += 2 * kRedZone;
-  allow(start, size);
-  if (size < kMapped)
+  unpoison_memory(start, size);
+  if (size < kMinMappedBytes)
     std::free(start);
   else
     unmap_pages(start, size);
 }
 
-class Blocks {
+class BlockPool {
  public:
-  Blocks() { hold_at_fork(mutex_); }
+  BlockPool() { hold_at_fork(mutex_); }
 
   void* take(size_t bytes) {
     const uint64_t limit = memory_limit();
@@ -63,7 +65,7 @@ class Blocks {
     if (!block)
       throw OutOfMemory(fmt::format("out of memory on the CPU: {} asked for, {} live, limit {} (SINTER_MEMORY_LIMIT)",
                                     readable_bytes(bytes), readable_bytes(live()), readable_bytes(limit)));
-    allow(block, bytes);  // and nothing beyond the bytes asked for
+    unpoison_memory(block, bytes);  // and nothing beyond the bytes asked for
     set_live(live() + size);
     peak_ = std::max(peak_, live());
     return block;
@@ -83,7 +85,7 @@ class Blocks {
     drop();
   }
 
-  MemoryStats stats() {
+  HostMemoryStats stats() {
     const uint64_t limit = memory_limit();
     std::lock_guard lock(mutex_);
     return {live(), peak_, cached_, limit};
@@ -116,7 +118,7 @@ class Blocks {
     } catch (...) {
       return false;  // no memory for the list itself
     }
-    forbid(block, size);
+    poison_memory(block, size);
     cached_ += size;
     return true;
   }
@@ -134,17 +136,17 @@ class Blocks {
   uint64_t peak_ = 0, cached_ = 0, bound_ = 64 << 20;
 };
 
-Blocks& blocks() {
-  static Blocks* all = new Blocks;  // never destroyed: buffers in static objects die after main
+BlockPool& block_pool() {
+  static BlockPool* all = new BlockPool;  // never destroyed: buffers in static objects die after main
   return *all;
 }
 
 }  // namespace
 
-void* allocate(size_t bytes) { return blocks().take(bytes); }
-void deallocate(void* block, size_t bytes) noexcept { blocks().put(block, bytes); }
-MemoryStats memory_stats() { return blocks().stats(); }
-uint64_t live_memory() { return blocks().live(); }
+void* allocate(size_t bytes) { return block_pool().take(bytes); }
+void deallocate(void* block, size_t bytes) noexcept { block_pool().put(block, bytes); }
+HostMemoryStats memory_stats() { return block_pool().stats(); }
+uint64_t live_memory() { return block_pool().live(); }
 uint64_t memory_limit() {
   static const uint64_t machine = usable_memory();
   // Every public call asks: worked out once per environment.
@@ -156,6 +158,6 @@ uint64_t memory_limit() {
   }
   return limit;
 }
-void release_cached_memory() { blocks().release(); }
+void release_cached_memory() { block_pool().release(); }
 
 }  // namespace sinter::runtime::cpu

@@ -7,7 +7,7 @@
 namespace sinter::runtime::cpu {
 
 /// Bytes as the blocks behind them have them: a request is rounded up to its size class.
-struct MemoryStats {
+struct HostMemoryStats {
   uint64_t live = 0;    ///< in use
   uint64_t peak = 0;    ///< the most that was in use at once
   uint64_t cached = 0;  ///< freed and kept for the next request
@@ -21,7 +21,7 @@ void* allocate(size_t bytes);
 /// Takes a block back; `bytes` as it was asked for.
 void deallocate(void* block, size_t bytes) noexcept;
 
-MemoryStats memory_stats();
+HostMemoryStats memory_stats();
 /// The field `live` alone, and the limit: no lock is taken.
 uint64_t live_memory();
 uint64_t memory_limit();

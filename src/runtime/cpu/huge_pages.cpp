@@ -29,7 +29,7 @@ char* map_huge(size_t size) {
 }
 
 /// What is left of the chunk that is cut at the moment.
-struct Chunk {
+struct HugeChunk {
   char* start = nullptr;
   size_t left = 0;
 } chunk;

@@ -10,10 +10,10 @@ namespace sinter::runtime::cpu {
 /// A range in `chunks` pieces.
 struct Job {
   /// Works on [begin, end) and returns error bits; does not throw.
-  using Function = int (*)(void* context, int64_t begin, int64_t end);
+  using RangeFunction = int (*)(void* context, int64_t begin, int64_t end);
 
   uint64_t number = 0;  ///< jobs of a pool are counted, from 1
-  Function fn = nullptr;
+  RangeFunction fn = nullptr;
   void* context = nullptr;
   int64_t begin = 0, size = 0, chunks = 0;
 
@@ -23,7 +23,7 @@ struct Job {
 
 /// The latest job of a pool: a seqlock (Boehm, "Can seqlocks get along with programming language memory models?",
 /// 2012).
-class alignas(64) JobBoard {
+class alignas(64) JobSeqlock {
  public:
   /// One thread at a time. In the one order of all sequentially consistent accesses, as who may sleep needs.
   void post(const Job& job) {
@@ -52,14 +52,14 @@ class alignas(64) JobBoard {
   static constexpr uint64_t kWriting = 0;
 
   std::atomic<uint64_t> number_{kWriting};
-  std::atomic<Job::Function> fn_{nullptr};
+  std::atomic<Job::RangeFunction> fn_{nullptr};
   std::atomic<void*> context_{nullptr};
   std::atomic<int64_t> begin_{0}, size_{0}, chunks_{0};
 };
 
 /// Chunks that one thread begins with; the others take from it when their own are gone. The job's number stands beside
 /// the next chunk: nobody has to prepare a share, and who comes late for a job finds nothing of it, nor of a later one.
-class alignas(64) JobShare {
+class alignas(64) ChunkQueue {
  public:
   /// The next of the chunks [first, end) of this job, which is the thread's from then on; -1 if none is left.
   int64_t take(uint64_t job, int64_t first, int64_t end) {

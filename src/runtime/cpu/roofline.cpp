@@ -49,7 +49,7 @@ constexpr size_t kBytes = size_t{128} << 20;  // of each of two buffers, over al
     return sum;                                                 \
   }
 
-struct Arithmetic {
+struct FmaLoop {
   float (*loop)(int64_t steps);
   int lanes;
 };
@@ -61,7 +61,7 @@ SINTER_FMA_LOOP(fma_avx512, __attribute__((target("avx512f"))), 64, SINTER_FMA)
 SINTER_FMA_LOOP(fma_avx2, __attribute__((target("avx2,fma"))), 32, SINTER_FMA)
 SINTER_FMA_LOOP(mul_add_sse, , 16, SINTER_MUL_ADD)
 
-Arithmetic arithmetic() {
+FmaLoop widest_fma_loop() {
   if (__builtin_cpu_supports("avx512f")) return {fma_avx512, 16};
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return {fma_avx2, 8};
   return {mul_add_sse, 4};
@@ -74,18 +74,19 @@ void finish_stores() { _mm_sfence(); }
 #error "write the multiply-add of this architecture's vectors"
 #endif
 
-// Four vectors a turn: a cache line on x86-64.
-constexpr size_t kTurn = 16;
+// Four vectors an iteration: a cache line on x86-64.
+constexpr size_t kFloatsPerIteration = 16;
 
 void copy_floats(const float* from, float* to, size_t count) {
-  for (size_t i = 0; i < count; i += kTurn)
-    for (size_t j = 0; j < kTurn; j += 4) store_past_caches(to + i + j, *reinterpret_cast<const Quad*>(from + i + j));
+  for (size_t i = 0; i < count; i += kFloatsPerIteration)
+    for (size_t j = 0; j < kFloatsPerIteration; j += 4)
+      store_past_caches(to + i + j, *reinterpret_cast<const Quad*>(from + i + j));
   finish_stores();
 }
 
 float sum(const float* from, size_t count) {
   Quad a{}, b{}, c{}, d{};
-  for (size_t i = 0; i < count; i += kTurn) {
+  for (size_t i = 0; i < count; i += kFloatsPerIteration) {
     const Quad* line = reinterpret_cast<const Quad*>(from + i);
     a += line[0], b += line[1], c += line[2], d += line[3];
   }
@@ -94,14 +95,14 @@ float sum(const float* from, size_t count) {
 }
 
 /// Memory of the measured loops.
-class Pages {
+class BenchmarkPages {
  public:
-  explicit Pages(size_t bytes) : bytes_(bytes), start_(map_pages(bytes)) {
+  explicit BenchmarkPages(size_t bytes) : bytes_(bytes), start_(map_pages(bytes)) {
     if (!start_) throw OutOfMemory(fmt::format("no {} MiB to measure this machine's memory with", bytes >> 20));
   }
-  ~Pages() { unmap_pages(start_, bytes_); }
-  Pages(const Pages&) = delete;
-  Pages& operator=(const Pages&) = delete;
+  ~BenchmarkPages() { unmap_pages(start_, bytes_); }
+  BenchmarkPages(const BenchmarkPages&) = delete;
+  BenchmarkPages& operator=(const BenchmarkPages&) = delete;
   float* data() const { return static_cast<float*>(start_); }
 
  private:
@@ -110,7 +111,7 @@ class Pages {
 };
 
 // What keeps a result from being left out.
-void keep(float value) { asm volatile("" : : "r,m"(value) : "memory"); }
+void do_not_optimize(float value) { asm volatile("" : : "r,m"(value) : "memory"); }
 
 /// Seconds from the first thread's start to the last one's end of work(member), on `threads` threads that begin
 /// together.
@@ -147,40 +148,46 @@ double best(const Rate& rate) {
 }  // namespace
 
 /// Each thread has as many floats, which it touched first.
-struct RoofLoops::Memory {
-  explicit Memory(int threads) : floats(kBytes / sizeof(float) / static_cast<size_t>(threads) / kTurn * kTurn) {}
-  float* part(const Pages& pages, int member) const { return pages.data() + static_cast<size_t>(member) * floats; }
+struct RooflineBenchmark::Memory {
+  explicit Memory(int threads)
+      : floats(kBytes / sizeof(float) / static_cast<size_t>(threads) / kFloatsPerIteration * kFloatsPerIteration) {}
+  float* part(const BenchmarkPages& pages, int member) const {
+    return pages.data() + static_cast<size_t>(member) * floats;
+  }
   double bytes(int threads) const { return static_cast<double>(floats * sizeof(float)) * threads; }
 
   const size_t floats;
-  const Pages from{kBytes}, to{kBytes};
+  const BenchmarkPages from{kBytes}, to{kBytes};
 };
 
-RoofLoops::RoofLoops(int threads) : threads_(std::max(1, threads)), memory_(std::make_unique<Memory>(threads_)) {
+RooflineBenchmark::RooflineBenchmark(int threads)
+    : threads_(std::max(1, threads)), memory_(std::make_unique<Memory>(threads_)) {
   const Memory& m = *memory_;
   seconds(threads_, [&](int member) {
     std::fill_n(m.part(m.from, member), m.floats, 1.0f);
     std::fill_n(m.part(m.to, member), m.floats, 0.0f);
   });
 }
-RoofLoops::~RoofLoops() = default;
+RooflineBenchmark::~RooflineBenchmark() = default;
 
-double RoofLoops::flops() {
-  const Arithmetic fma = arithmetic();
-  return 2.0 * kChains * fma.lanes * kSteps * threads_ / seconds(threads_, [&](int) { keep(fma.loop(kSteps)); });
+double RooflineBenchmark::flops() {
+  const FmaLoop fma = widest_fma_loop();
+  return 2.0 * kChains * fma.lanes * kSteps * threads_ /
+         seconds(threads_, [&](int) { do_not_optimize(fma.loop(kSteps)); });
 }
-double RoofLoops::copy() {
+double RooflineBenchmark::copy() {
   const Memory& m = *memory_;
   return 2 * m.bytes(threads_) /
          seconds(threads_, [&](int member) { copy_floats(m.part(m.from, member), m.part(m.to, member), m.floats); });
 }
-double RoofLoops::read() {
+double RooflineBenchmark::read() {
   const Memory& m = *memory_;
-  return m.bytes(threads_) / seconds(threads_, [&](int member) { keep(sum(m.part(m.from, member), m.floats)); });
+  return m.bytes(threads_) /
+         seconds(threads_, [&](int member) { do_not_optimize(sum(m.part(m.from, member), m.floats)); });
 }
 
-Roofs measure_roofs(int threads) {
-  RoofLoops loops(threads);
+Roofline measure_roofline(int threads) {
+  RooflineBenchmark loops(threads);
   return {.flops = best([&] { return loops.flops(); }),
           .copy = best([&] { return loops.copy(); }),
           .read = best([&] { return loops.read(); })};

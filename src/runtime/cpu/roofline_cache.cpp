@@ -1,4 +1,4 @@
-// Roofs by number of threads: in a map, in the cache folder, measured.
+// Roofline by number of threads: in a map, in the cache folder, measured.
 #include "runtime/cpu/roofline_cache.h"
 
 #include <fmt/format.h>
@@ -41,40 +41,40 @@ Hash128 key_of(int threads) {
   return HashBuilder().add("sinter roofs 1").add(model).add(static_cast<uint64_t>(threads)).hash();
 }
 
-std::optional<Roofs> load(int threads) {
+std::optional<Roofline> load(int threads) {
   const auto bytes = DiskCache::current()->load(kEntry, key_of(threads));
-  Roofs roofs{};
+  Roofline roofs{};
   if (!bytes || bytes->size() != sizeof roofs) return std::nullopt;
   std::memcpy(&roofs, bytes->data(), sizeof roofs);
   const auto good = [](double rate) { return std::isfinite(rate) && rate > 0; };
   return good(roofs.flops) && good(roofs.copy) && good(roofs.read) ? std::optional(roofs) : std::nullopt;
 }
 
-void store(int threads, const Roofs& roofs) {
+void store(int threads, const Roofline& roofs) {
   DiskCache::current()->store(kEntry, key_of(threads), {reinterpret_cast<const char*>(&roofs), sizeof roofs}, "");
 }
 
-struct Known {
-  Known() { hold_at_fork(mutex); }
+struct RooflineCache {
+  RooflineCache() { hold_at_fork(mutex); }
   std::mutex mutex;
-  std::map<int, Roofs> by_threads;
+  std::map<int, Roofline> by_threads;
 };
-Known& known() {
-  static auto* all = new Known;  // never destroyed (SEMANTICS V7)
+RooflineCache& cache() {
+  static auto* all = new RooflineCache;  // never destroyed (SEMANTICS V7)
   return *all;
 }
 
 }  // namespace
 
-Roofs known_roofs(int threads) {
+Roofline cached_roofline(int threads) {
   threads = std::max(threads, 1);
-  Known& all = known();
+  RooflineCache& all = cache();
   {
     std::lock_guard lock(all.mutex);
     if (auto it = all.by_threads.find(threads); it != all.by_threads.end()) return it->second;
   }
-  std::optional<Roofs> roofs = load(threads);
-  if (!roofs) store(threads, roofs.emplace(measure_roofs(threads)));
+  std::optional<Roofline> roofs = load(threads);
+  if (!roofs) store(threads, roofs.emplace(measure_roofline(threads)));
   {
     std::lock_guard lock(all.mutex);
     const auto [it, fresh] = all.by_threads.emplace(threads, *roofs);
@@ -86,9 +86,9 @@ Roofs known_roofs(int threads) {
   return *roofs;
 }
 
-void forget_roofs() {
-  std::lock_guard lock(known().mutex);
-  known().by_threads.clear();
+void clear_roofline_cache() {
+  std::lock_guard lock(cache().mutex);
+  cache().by_threads.clear();
 }
 
 }  // namespace sinter::runtime::cpu

@@ -20,39 +20,39 @@ namespace {
 
 constexpr size_t kDeepStack = 8 << 20;  ///< Clang needs 190 KiB for a small kernel; only what is touched is memory
 
-class SignalsBlocked {
+class SignalBlocker {
  public:
-  SignalsBlocked() {
+  SignalBlocker() {
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before_);
   }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+  ~SignalBlocker() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalBlocker(const SignalBlocker&) = delete;
+  SignalBlocker& operator=(const SignalBlocker&) = delete;
 
  private:
   sigset_t before_;
 };
 
 /// Threads that run one function on deep stacks, and are waited for at the end.
-class DeepThreads {
+class DeepStackThreads {
  public:
-  explicit DeepThreads(std::function<void()> work) : work_(std::move(work)) {
+  explicit DeepStackThreads(std::function<void()> work) : work_(std::move(work)) {
     pthread_attr_init(&deep_);
     pthread_attr_setstacksize(&deep_, kDeepStack);
   }
-  ~DeepThreads() {
+  ~DeepStackThreads() {
     for (const pthread_t thread : threads_) pthread_join(thread, nullptr);
     pthread_attr_destroy(&deep_);
   }
-  DeepThreads(const DeepThreads&) = delete;
-  DeepThreads& operator=(const DeepThreads&) = delete;
+  DeepStackThreads(const DeepStackThreads&) = delete;
+  DeepStackThreads& operator=(const DeepStackThreads&) = delete;
 
   /// One more; false where the system has none.
   bool start() {
     threads_.reserve(threads_.size() + 1);
-    const SignalsBlocked inherited;
+    const SignalBlocker inherited;
     pthread_t thread;
     if (pthread_create(&thread, &deep_, run, &work_)) return false;
     threads_.push_back(thread);
@@ -62,7 +62,7 @@ class DeepThreads {
 
  private:
   static void* run(void* work) {
-    const DefaultFloats floats;  // not those of the thread that started it
+    const DefaultFloatEnv floats;  // not those of the thread that started it
     (*static_cast<std::function<void()>*>(work))();
     return nullptr;
   }
@@ -76,11 +76,11 @@ class DeepThreads {
 
 void start_threads(std::vector<std::thread>& threads, int count, const std::function<void(int)>& work) {
   threads.reserve(threads.size() + static_cast<size_t>(std::max(count, 0)));
-  const SignalsBlocked inherited;
+  const SignalBlocker inherited;
   try {
     for (int i = 0; i < count; ++i)
       threads.emplace_back([work, i] {
-        const DefaultFloats floats;  // not those of the thread that started it
+        const DefaultFloatEnv floats;  // not those of the thread that started it
         work(i);
       });
   } catch (const std::system_error&) {  // no more threads
@@ -88,7 +88,7 @@ void start_threads(std::vector<std::thread>& threads, int count, const std::func
   }
 }
 
-void side_by_side(size_t count, int threads, const std::function<void(size_t)>& work) {
+void run_in_parallel(size_t count, int threads, const std::function<void(size_t)>& work) {
   std::atomic<size_t> next{0};
   std::mutex mutex;
   std::exception_ptr failure;  // guarded by the mutex
@@ -102,7 +102,7 @@ void side_by_side(size_t count, int threads, const std::function<void(size_t)>& 
     }
   };
   {
-    DeepThreads helpers(take);
+    DeepStackThreads helpers(take);
     const auto wanted = std::min(static_cast<size_t>(threads), count);
     while (helpers.count() < wanted && helpers.start()) {}
     if (!helpers.count()) take();

@@ -16,6 +16,6 @@ void start_threads(std::vector<std::thread>& threads, int count, const std::func
 /// Calls work(0) to work(count - 1), each once, on up to `threads` new threads, and waits for all. What one of them
 /// throws is thrown on, and the rest may be left out then. For compilers: these threads have stacks of 8 MiB, whatever
 /// the caller's is. Where none starts, the calling thread does the work.
-void side_by_side(size_t count, int threads, const std::function<void(size_t)>& work);
+void run_in_parallel(size_t count, int threads, const std::function<void(size_t)>& work);
 
 }  // namespace sinter::runtime::cpu

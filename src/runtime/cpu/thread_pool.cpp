@@ -27,14 +27,14 @@ void futex(std::atomic<uint32_t>& word, int operation, uint32_t value) {
   syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), operation | FUTEX_PRIVATE_FLAG, value, nullptr, nullptr, 0);
 }
 
-void pause() {
+void cpu_relax() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
 #endif
 }
 
 /// Has this core own the line by the time it writes there; of no effect while it does.
-void own(const void* line) {
+void prefetch_for_write(const void* line) {
 #if defined(__x86_64__)
   asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(line)));  // __builtin_prefetch would only read
 #else
@@ -44,12 +44,12 @@ void own(const void* line) {
 
 /// Spins until done() or the time is over; says whether it is done.
 template <class Done>
-bool spin(Done done) {
+bool spin_until(Done done) {
   using Clock = std::chrono::steady_clock;
   const auto soon = [&] {
     for (int i = 0; i < 64; ++i) {
       if (done()) return true;
-      pause();
+      cpu_relax();
     }
     return false;
   };
@@ -61,87 +61,87 @@ bool spin(Done done) {
 
 }  // namespace
 
-Pool::Pool(int threads) : threads_(std::max(threads, 1)) {}
-Pool::~Pool() { stop(); }
+ThreadPool::ThreadPool(int threads) : threads_(std::max(threads, 1)) {}
+ThreadPool::~ThreadPool() { stop(); }
 
 /// The right to use the pool, for whoever got it: busy_ says so.
-class Pool::Busy {
+class ThreadPool::BusyGuard {
  public:
-  explicit Busy(Pool& pool) : pool_(pool) {}
-  ~Busy() { pool_.busy_.store(false, std::memory_order_release); }
-  Busy(const Busy&) = delete;
-  Busy& operator=(const Busy&) = delete;
+  explicit BusyGuard(ThreadPool& pool) : pool_(pool) {}
+  ~BusyGuard() { pool_.busy_.store(false, std::memory_order_release); }
+  BusyGuard(const BusyGuard&) = delete;
+  BusyGuard& operator=(const BusyGuard&) = delete;
 
  private:
-  Pool& pool_;
+  ThreadPool& pool_;
 };
 
-void Pool::start() {
-  shares_ = std::make_unique<JobShare[]>(static_cast<size_t>(threads()));
+void ThreadPool::start() {
+  chunk_queues_ = std::make_unique<ChunkQueue[]>(static_cast<size_t>(threads()));
   try {
     start_threads(workers_, threads() - 1, [this, seen = jobs_](int i) { worker(i + 1, seen); });
   } catch (...) {
-    shares_.reset();
+    chunk_queues_.reset();
     throw;
   }
-  pins_.place(workers_);
+  affinity_.pin_workers(workers_);
 }
 
-void Pool::stop() {
+void ThreadPool::stop() {
   stopping_.store(true);
-  bell_.fetch_add(1);
-  futex(bell_, FUTEX_WAKE, INT_MAX);
+  wake_futex_.fetch_add(1);
+  futex(wake_futex_, FUTEX_WAKE, INT_MAX);
   for (std::thread& w : workers_) w.join();
   workers_.clear();
-  shares_.reset();
+  chunk_queues_.reset();
   stopping_.store(false);
 }
 
-void Pool::resize(int threads) {
+void ThreadPool::resize(int threads) {
   while (busy_.exchange(true, std::memory_order_acquire)) sched_yield();
-  const Busy busy(*this);
+  const BusyGuard busy(*this);
   stop();
   threads_.store(std::max(threads, 1));
 }
 
-int Pool::run(int64_t begin, int64_t end, int64_t grain, Job::Function fn, void* context) {
+int ThreadPool::run(int64_t begin, int64_t end, int64_t grain, Job::RangeFunction fn, void* context) {
   if (begin >= end) return 0;
   const int64_t size = end - begin, most = size / std::max<int64_t>(grain, 1);
   if (most < 2 || threads() == 1 || busy_.exchange(true, std::memory_order_acquire)) return fn(context, begin, end);
-  const Busy busy(*this);
-  if (!shares_) start();
-  own(&board_), own(&shares_[0]);  // both at once
-  pins_.make_way(workers_);
-  const int64_t chunks = std::min({most, threads() * kChunksPerThread, JobShare::kMostChunks});
+  const BusyGuard busy(*this);
+  if (!chunk_queues_) start();
+  prefetch_for_write(&latest_job_), prefetch_for_write(&chunk_queues_[0]);  // both at once
+  affinity_.avoid_caller_cpu(workers_);
+  const int64_t chunks = std::min({most, threads() * kChunksPerThread, ChunkQueue::kMostChunks});
   const Job job{++jobs_, fn, context, begin, size, chunks};
-  board_.post(job);
+  latest_job_.post(job);
   if (sleepers_.load()) {
-    bell_.fetch_add(1);
-    futex(bell_, FUTEX_WAKE, INT_MAX);
+    wake_futex_.fetch_add(1);
+    futex(wake_futex_, FUTEX_WAKE, INT_MAX);
   }
   expected_ += job.chunks;
   expected_ -= take(job, 0);
   expected_ -= steal(job, 0);
   const auto finished = [this] { return finished_.load(std::memory_order_acquire) == expected_; };
-  while (!spin(finished)) sched_yield();  // a worker lost its CPU: let it have ours
+  while (!spin_until(finished)) sched_yield();  // a worker lost its CPU: let it have ours
   const int errors = errors_.load(std::memory_order_relaxed);
   if (errors) errors_.store(0, std::memory_order_relaxed);
   return errors;
 }
 
 /// Runs what is left of a share; says how many chunks. Of a job that is over, none.
-int64_t Pool::take(const Job& job, int share) {
+int64_t ThreadPool::take(const Job& job, int share) {
   const int64_t first = job.chunks * share / threads(), end = job.chunks * (share + 1) / threads();
   int64_t done = 0;
   int errors = 0;
-  for (int64_t chunk; (chunk = shares_[share].take(job.number, first, end)) >= 0; ++done)
+  for (int64_t chunk; (chunk = chunk_queues_[share].take(job.number, first, end)) >= 0; ++done)
     errors |= job.fn(job.context, job.edge(chunk), job.edge(chunk + 1));
   if (errors) errors_.fetch_or(errors, std::memory_order_relaxed);
   return done;
 }
 
 /// The same of all shares but the thread's own.
-int64_t Pool::steal(const Job& job, int index) {
+int64_t ThreadPool::steal(const Job& job, int index) {
   int64_t done = 0;
   for (int i = 1; i < threads(); ++i) done += take(job, (index + i) % threads());
   return done;
@@ -149,24 +149,24 @@ int64_t Pool::steal(const Job& job, int index) {
 
 /// False: the pool ends. Who goes to sleep says so before it looks once more, and who posts a job looks for sleepers
 /// behind it: one of the two sees the other.
-bool Pool::wait_for_job(int index, uint64_t seen) {
+bool ThreadPool::wait_for_job(int index, uint64_t seen) {
   const auto woken = [&] {
-    own(&shares_[index]);  // which others have looked at since
-    return board_.number() > seen || stopping_.load();
+    prefetch_for_write(&chunk_queues_[index]);  // which others have looked at since
+    return latest_job_.number() > seen || stopping_.load();
   };
-  while (!spin(woken)) {
-    const uint32_t bell = bell_.load();
+  while (!spin_until(woken)) {
+    const uint32_t bell = wake_futex_.load();
     sleepers_.fetch_add(1);
-    if (!woken()) futex(bell_, FUTEX_WAIT, bell);
+    if (!woken()) futex(wake_futex_, FUTEX_WAIT, bell);
     sleepers_.fetch_sub(1);
   }
   return !stopping_.load();
 }
 
-void Pool::worker(int index, uint64_t seen) {
+void ThreadPool::worker(int index, uint64_t seen) {
   Job job;
   while (wait_for_job(index, seen)) {
-    if (!board_.read(job)) continue;  // the next one is being written
+    if (!latest_job_.read(job)) continue;  // the next one is being written
     seen = job.number;
     // What it has done it says before it looks for more, for which it has to wait.
     if (const int64_t done = take(job, index)) finished_.fetch_add(done, std::memory_order_release);
@@ -176,21 +176,21 @@ void Pool::worker(int index, uint64_t seen) {
 
 namespace {
 
-std::atomic<Pool*> process_pool{nullptr};
+std::atomic<ThreadPool*> process_pool{nullptr};
 
 // The child has only the thread that forked: it leaves the parent's pool behind.
 void forget_pool() { process_pool.store(nullptr); }
 
 }  // namespace
 
-Pool& pool() {
+ThreadPool& thread_pool() {
   static const int cpus = usable_cpus();
   static const bool once = (call_in_child(forget_pool), true);
   (void)once;
   const int wanted = env().threads ? env().threads : cpus;
-  Pool* found = process_pool.load();
+  ThreadPool* found = process_pool.load();
   if (!found) {
-    auto made = std::make_unique<Pool>(wanted);
+    auto made = std::make_unique<ThreadPool>(wanted);
     if (process_pool.compare_exchange_strong(found, made.get())) found = made.release();
   }
   if (found->threads() != wanted) found->resize(wanted);

@@ -14,19 +14,19 @@
 namespace sinter::runtime::cpu {
 
 /// The calling thread and `threads - 1` workers, which start at the first range worth sharing, each on a CPU of its own
-/// (`Pins`), spin for a moment after each and then sleep. Any thread may call; while one range runs, the ranges of
-/// other callers, and of `fn` itself, run on their caller's thread alone.
-class Pool {
+/// (`ThreadAffinity`), spin for a moment after each and then sleep. Any thread may call; while one range runs, the
+/// ranges of other callers, and of `fn` itself, run on their caller's thread alone.
+class ThreadPool {
  public:
-  explicit Pool(int threads);
-  ~Pool();
-  Pool(const Pool&) = delete;
-  Pool& operator=(const Pool&) = delete;
+  explicit ThreadPool(int threads);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
 
   /// Calls fn on contiguous pieces that cover [begin, end) exactly once, each of at least `grain` elements (but for a
   /// range that is shorter). Returns when all are done: the results, or-ed. Nothing follows from how it was cut. Throws
   /// std::bad_alloc, before anything ran, when the workers cannot be set up.
-  int run(int64_t begin, int64_t end, int64_t grain, Job::Function fn, void* context);
+  int run(int64_t begin, int64_t end, int64_t grain, Job::RangeFunction fn, void* context);
 
   /// The same for anything that is called as int(int64_t begin, int64_t end).
   template <class F>
@@ -42,7 +42,7 @@ class Pool {
   void resize(int threads);
 
  private:
-  class Busy;
+  class BusyGuard;
   void start();
   void stop();
   void worker(int index, uint64_t seen);
@@ -52,13 +52,13 @@ class Pool {
 
   std::atomic<int> threads_;
   std::vector<std::thread> workers_;
-  Pins pins_;
-  std::unique_ptr<JobShare[]> shares_;
+  ThreadAffinity affinity_;
+  std::unique_ptr<ChunkQueue[]> chunk_queues_;
   std::atomic<bool> stopping_{false};
-  JobBoard board_;
-  alignas(64) std::atomic<int64_t> finished_{0};  ///< chunks that workers have run, of all jobs
-  std::atomic<int> errors_{0};                    ///< of the job at work
-  alignas(64) std::atomic<uint32_t> bell_{0};     ///< what workers sleep on
+  JobSeqlock latest_job_;
+  alignas(64) std::atomic<int64_t> finished_{0};     ///< chunks that workers have run, of all jobs
+  std::atomic<int> errors_{0};                       ///< of the job at work
+  alignas(64) std::atomic<uint32_t> wake_futex_{0};  ///< what workers sleep on
   std::atomic<uint32_t> sleepers_{0};
   alignas(64) std::atomic<bool> busy_{false};
   uint64_t jobs_ = 0;     ///< the rest is written by whoever is busy
@@ -66,6 +66,6 @@ class Pool {
 };
 
 /// The process's pool, with as many threads as the environment asks for. Never destroyed; a forked child gets its own.
-Pool& pool();
+ThreadPool& thread_pool();
 
 }  // namespace sinter::runtime::cpu

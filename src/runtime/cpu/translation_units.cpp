@@ -21,7 +21,7 @@ constexpr int kMostThreads = 16;
 using Unit = std::vector<size_t>;  ///< kernel numbers
 
 /// Units of about equal size, the largest kernels dealt out first.
-std::vector<Unit> share_out(std::span<const KernelSource* const> kernels, size_t threads, bool alone) {
+std::vector<Unit> split_into_units(std::span<const KernelSource* const> kernels, size_t threads, bool alone) {
   const auto bytes = [&](size_t k) { return kernels[k]->text.size(); };
   size_t total = 0;
   for (size_t k = 0; k < kernels.size(); ++k) total += bytes(k);
@@ -52,7 +52,7 @@ void extract_kernel(const KernelSource& kernel, const CompileResult& unit, bool 
 
 void build_unit(const Unit& unit, std::span<const KernelSource* const> kernels, const Compiler& compiler,
                 const Target& target, std::vector<CompileResult>& results) {
-  const CompilerWork work;
+  const ProcessExitGuard work;
   std::string text;
   for (size_t k : unit) text += kernels[k]->text + "\n";
   const CompileResult shared = compiler.compile(text, target);
@@ -68,7 +68,7 @@ void build_unit(const Unit& unit, std::span<const KernelSource* const> kernels, 
 
 std::vector<std::string> entries_of(const KernelSource& kernel) {
   std::vector<std::string> names{kernel.name};
-  if (kernel.has_finish) names.push_back(kernel.name + "_finish");
+  if (kernel.has_epilogue) names.push_back(kernel.name + "_finish");
   return names;
 }
 
@@ -78,10 +78,10 @@ std::vector<CompileResult> build(std::span<const KernelSource* const> kernels, c
   if (kernels.empty()) return results;
   // A process whose kernels run on one thread compiles on two, if it may: it waits for them.
   const size_t threads = static_cast<size_t>(std::clamp(target.threads, std::min(2, usable_cpus()), kMostThreads));
-  const std::vector<Unit> units = share_out(kernels, threads, compiler.makes_libraries());
+  const std::vector<Unit> units = split_into_units(kernels, threads, compiler.makes_libraries());
 
-  side_by_side(units.size(), static_cast<int>(threads),
-               [&](size_t u) { build_unit(units[u], kernels, compiler, target, results); });
+  run_in_parallel(units.size(), static_cast<int>(threads),
+                  [&](size_t u) { build_unit(units[u], kernels, compiler, target, results); });
   return results;
 }
 

@@ -15,30 +15,30 @@
 namespace sinter::runtime::cuda {
 namespace {
 
-constexpr size_t kNamed = 8;  ///< launches that the message of a fault may name
+constexpr size_t kMaxNamedLaunches = 8;  ///< launches that the message of a fault may name
 
 /// Whether this says that a kernel went wrong, after which nothing works in its context.
-bool is_fault(Result code) {
+bool is_fault(CudaResult code) {
   switch (code) {
-    case Result::EccUncorrectable:
-    case Result::IllegalAddress:
-    case Result::LaunchTimeout:
-    case Result::ContextIsDestroyed:
-    case Result::Assert:
-    case Result::HardwareStackError:
-    case Result::IllegalInstruction:
-    case Result::MisalignedAddress:
-    case Result::InvalidAddressSpace:
-    case Result::InvalidPc:
-    case Result::LaunchFailed:
-    case Result::Unknown: return true;
+    case CudaResult::EccUncorrectable:
+    case CudaResult::IllegalAddress:
+    case CudaResult::LaunchTimeout:
+    case CudaResult::ContextIsDestroyed:
+    case CudaResult::Assert:
+    case CudaResult::HardwareStackError:
+    case CudaResult::IllegalInstruction:
+    case CudaResult::MisalignedAddress:
+    case CudaResult::InvalidAddressSpace:
+    case CudaResult::InvalidPc:
+    case CudaResult::LaunchFailed:
+    case CudaResult::Unknown: return true;
     default: return false;
   }
 }
 
 struct Contexts {
   std::mutex mutex;
-  std::map<std::pair<const Driver*, int>, std::shared_ptr<Context>> all;
+  std::map<std::pair<const DriverApi*, int>, std::shared_ptr<Context>> all;
   std::atomic<bool> any{false};
   static Contexts& get() {
     static auto* contexts = new Contexts;  // never destroyed: buffers in static objects die after main
@@ -55,7 +55,7 @@ std::string no_such_device(int index, int devices) {
 }
 
 std::shared_ptr<Context> Context::get(int index) {
-  const FoundDriver& found = find_driver();
+  const DriverLibrary& found = find_driver();
   if (!found.table) throw BackendError(fmt::format("cuda:{} cannot be used: {}", index, found.reason));
   if (index < 0 || index >= found.devices) throw UsageError(no_such_device(index, found.devices));
   Contexts& c = Contexts::get();
@@ -84,7 +84,7 @@ void forget_devices() {
   dropped.swap(Contexts::get().all);
 }
 
-Context::Context(const Driver& driver, int index, bool simulated)
+Context::Context(const DriverApi& driver, int index, bool simulated)
     : driver_(driver),
       index_(index),
       simulated_(simulated),
@@ -101,7 +101,7 @@ Context::Context(const Driver& driver, int index, bool simulated)
   size_t memory = 0;
   check(driver.device_get_name(text, sizeof text - 1, device_), "asking for its name");
   check(driver.device_total_mem(&memory, device_), "asking for its memory");
-  Properties& p = properties_;
+  DeviceProperties& p = properties_;
   check(driver.device_get_uuid(&p.uuid, device_), "asking for its number");
   p.name = text;
   p.sm = 10 * number(DeviceAttribute::ComputeCapabilityMajor) + number(DeviceAttribute::ComputeCapabilityMinor);
@@ -131,7 +131,7 @@ Context::Context(const Driver& driver, int index, bool simulated)
 }
 
 Context::~Context() {
-  if (!settle()) return;
+  if (!wait_before_destroy()) return;
   // Of a lost context all of this fails, but for the last, which makes the device usable again.
   staging_.release();
   allocator_.abandon();
@@ -141,7 +141,7 @@ Context::~Context() {
   delete lost_.load();
 }
 
-bool Context::settle() noexcept {
+bool Context::wait_before_destroy() noexcept {
   if (in_forked_child()) return false;
   driver_.ctx_set_current(handle_);
   driver_.stream_synchronize(stream_);
@@ -154,7 +154,7 @@ void Context::enter() {
   check(driver_.ctx_set_current(handle_), "entering the context");
 }
 
-void Context::fail(Result code, std::string_view what) {
+void Context::fail(CudaResult code, std::string_view what) {
   std::string text = fmt::format("{}: {} failed: {}", name_, what, describe(driver_, code));
   if (is_fault(code)) {
     const std::string seen = &driver_ == &simulated_driver() ? sim::last_fault() : "";
@@ -167,7 +167,7 @@ void Context::fail(Result code, std::string_view what) {
     if (!lost_.compare_exchange_strong(none, later)) delete later;
     text += "; the context of the device is lost, and what it held with it: start the program anew";
   }
-  if (code == Result::OutOfMemory) throw OutOfMemory(text);
+  if (code == CudaResult::OutOfMemory) throw OutOfMemory(text);
   throw BackendError(text);
 }
 
@@ -186,7 +186,7 @@ void Context::note_launch(std::shared_ptr<const std::string> kernel) {
   std::lock_guard lock(mutex_);
   ++launches_;
   launched_.push_back(std::move(kernel));
-  if (launched_.size() > kNamed) launched_.pop_front();
+  if (launched_.size() > kMaxNamedLaunches) launched_.pop_front();
 }
 
 uint64_t Context::launches() {
@@ -201,15 +201,15 @@ void Context::forget_launches(uint64_t ended) {
   launched_.clear();
 }
 
-void Context::launch(const Kernel& kernel, int64_t blocks, std::span<const uint64_t> parameters) {
+void Context::launch(const DeviceKernel& kernel, int64_t blocks, std::span<const uint64_t> parameters) {
   if (blocks <= 0) return;
   enter();
   check_blocks(kernel, blocks);
   std::vector<void*> pointers;
   for (const uint64_t& p : parameters) pointers.push_back(const_cast<uint64_t*>(&p));
-  const Result code = driver_.launch_kernel(kernel.function, static_cast<unsigned>(blocks), 1, 1, kernel.threads, 1, 1,
-                                            kernel.shared, stream_, pointers.data(), nullptr);
-  if (code != Result::Success)
+  const CudaResult code = driver_.launch_kernel(kernel.function, static_cast<unsigned>(blocks), 1, 1, kernel.threads, 1,
+                                                1, kernel.shared, stream_, pointers.data(), nullptr);
+  if (code != CudaResult::Success)
     fail(code, fmt::format("launching kernel {} ({} blocks of {} threads, {} registers, {} bytes of shared memory)",
                            *kernel.name, blocks, kernel.threads, kernel.registers,
                            kernel.shared + static_cast<unsigned>(kernel.static_shared)));
@@ -219,7 +219,7 @@ void Context::launch(const Kernel& kernel, int64_t blocks, std::span<const uint6
   allocator_.release();
 }
 
-void Context::check_blocks(const Kernel& kernel, int64_t blocks) const {
+void Context::check_blocks(const DeviceKernel& kernel, int64_t blocks) const {
   if (blocks <= std::numeric_limits<int>::max()) return;
   throw BackendError(fmt::format("{}: kernel {} of {} blocks: a launch has at most {}; compute the value in parts",
                                  name_, *kernel.name, blocks, std::numeric_limits<int>::max()));
@@ -256,7 +256,7 @@ void Context::copy_from(Context& other, DevicePointer to, DevicePointer from, si
   other.enter();
   other.check(driver_.event_record(other.marker_, other.stream_), "recording an event");
   enter();
-  meet(other);
+  enable_peer_access(other);
   check(driver_.stream_wait_event(stream_, other.marker_, 0), "waiting for the other device");
   check(driver_.memcpy_peer_async(to, handle_, from, other.handle_, bytes, stream_), "copying from the other device");
   check(driver_.event_record(marker_, stream_), "recording an event");
@@ -264,15 +264,15 @@ void Context::copy_from(Context& other, DevicePointer to, DevicePointer from, si
   other.check(driver_.stream_wait_event(other.stream_, marker_, 0), "waiting for the other device");
 }
 
-void Context::meet(Context& other) {
+void Context::enable_peer_access(Context& other) {
   {
     std::lock_guard lock(mutex_);  // not held below: who reports an error takes it
     if (!peers_.insert(other.index_).second) return;
   }
   int can = 0;
-  if (driver_.device_can_access_peer(&can, device_, other.device_) != Result::Success || !can) return;
-  const Result code = driver_.ctx_enable_peer_access(other.handle_, 0);
-  if (code != Result::PeerAccessAlreadyEnabled) check(code, "opening the other device's memory");
+  if (driver_.device_can_access_peer(&can, device_, other.device_) != CudaResult::Success || !can) return;
+  const CudaResult code = driver_.ctx_enable_peer_access(other.handle_, 0);
+  if (code != CudaResult::PeerAccessAlreadyEnabled) check(code, "opening the other device's memory");
 }
 
 void Context::fill(DevicePointer memory, unsigned char value, size_t bytes) {

@@ -23,7 +23,7 @@
 namespace sinter::runtime::cuda {
 
 /// What the driver says of a device. Sizes are bytes.
-struct Properties {
+struct DeviceProperties {
   std::string name;
   Uuid uuid = {};
   int sm = 0;  ///< compute capability, 90 for 9.0
@@ -50,24 +50,24 @@ class Context : public std::enable_shared_from_this<Context> {
   /// CUDA here, UsageError with the number of devices for an index that does not exist.
   static std::shared_ptr<Context> get(int index);
 
-  Context(const Driver& driver, int index, bool simulated);
+  Context(const DriverApi& driver, int index, bool simulated);
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  const Driver& driver() const { return driver_; }
+  const DriverApi& driver() const { return driver_; }
   int index() const { return index_; }
   bool simulated() const { return simulated_; }      ///< it takes PTX
   const std::string& name() const { return name_; }  ///< "cuda:0"
-  const Properties& properties() const { return properties_; }
+  const DeviceProperties& properties() const { return properties_; }
   /// What kernels are written for.
   const Target& target() const { return target_; }
-  Stream stream() const { return stream_; }
-  Allocator& allocator() { return allocator_; }
+  StreamHandle stream() const { return stream_; }
+  DeviceAllocator& allocator() { return allocator_; }
 
   /// Puts `blocks` blocks of a kernel on the stream. The parameters are 8 bytes each: addresses, then numbers. With
   /// SINTER_CHECK=1 it waits for the end, so that a fault names this kernel.
-  void launch(const Kernel& kernel, int64_t blocks, std::span<const uint64_t> parameters);
+  void launch(const DeviceKernel& kernel, int64_t blocks, std::span<const uint64_t> parameters);
 
   /// Waits for everything on the stream; where faults of kernels turn up.
   void synchronize();
@@ -87,43 +87,43 @@ class Context : public std::enable_shared_from_this<Context> {
   void enter();
   /// Before handles are destroyed: enters, and waits for what may use them; of a lost context there is nothing to wait
   /// for. False in a forked child, which must leave them alone.
-  bool settle() noexcept;
+  bool wait_before_destroy() noexcept;
   /// Throws a BackendError that says what failed, if it did; the fault of a kernel loses the context.
-  void check(Result code, std::string_view what) {
-    if (code != Result::Success) fail(code, what);
+  void check(CudaResult code, std::string_view what) {
+    if (code != CudaResult::Success) fail(code, what);
   }
   /// Throws BackendError if no launch can have so many.
-  void check_blocks(const Kernel& kernel, int64_t blocks) const;
+  void check_blocks(const DeviceKernel& kernel, int64_t blocks) const;
   /// Remembers what is on the stream, so that a fault can name it.
   void note_launch(std::shared_ptr<const std::string> kernel);
   /// Nothing on it can be used or freed any more.
   bool lost() const { return lost_.load() != nullptr || in_forked_child(); }
 
  private:
-  [[noreturn]] void fail(Result code, std::string_view what);
+  [[noreturn]] void fail(CudaResult code, std::string_view what);
   std::string suspects();
   uint64_t launches();
   void forget_launches(uint64_t ended);
   /// Lets this device read the other one's memory itself, where the machine can.
-  void meet(Context& other);
+  void enable_peer_access(Context& other);
 
-  const Driver& driver_;
+  const DriverApi& driver_;
   const int index_;
   const bool simulated_;
   const std::string name_;
   DeviceNumber device_ = 0;
   ContextHandle handle_ = nullptr;
-  Stream stream_ = nullptr;
-  Event marker_ = nullptr;  ///< for other streams to wait for
-  Properties properties_;
+  StreamHandle stream_ = nullptr;
+  EventHandle marker_ = nullptr;  ///< for other streams to wait for
+  DeviceProperties properties_;
   Target target_;
   std::atomic<const std::string*> lost_{nullptr};  ///< what every call says from now on
   std::mutex mutex_;
   std::deque<std::shared_ptr<const std::string>> launched_;  ///< since the last wait, the latest ones
   uint64_t launches_ = 0;                                    ///< since then
   std::set<int> peers_;                                      ///< devices that this one has met
-  Allocator allocator_;
-  Staging staging_;
+  DeviceAllocator allocator_;
+  PinnedStaging staging_;
 };
 
 /// Says that there is no device of that number, how many there are, and which to use.

@@ -21,16 +21,16 @@ size_t class_of(size_t bytes) { return size_class(bytes, kAlignment); }
 
 }  // namespace
 
-uint64_t Allocator::limit() const {
+uint64_t DeviceAllocator::limit() const {
   const auto total = static_cast<uint64_t>(context_.properties().memory);
   return std::min(env().memory_limit(total), total);
 }
 
-DevicePointer Allocator::allocate(size_t bytes) {
+DevicePointer DeviceAllocator::allocate(size_t bytes) {
   const uint64_t most = limit();
   const size_t size = bytes < kLargest ? class_of(bytes) : bytes;
   context_.enter();
-  MemoryStats now;
+  DeviceMemoryStats now;
   {
     std::lock_guard lock(mutex_);
     if (size <= most && live_ <= most - size)
@@ -51,10 +51,10 @@ DevicePointer Allocator::allocate(size_t bytes) {
                   "device's {} free; "
                   "nothing is cached any more{}",
                   context_.name(), readable_bytes(bytes), readable_bytes(now.live), now.blocks, readable_bytes(most),
-                  readable_bytes(left), readable_bytes(total), largest_holders()));
+                  readable_bytes(left), readable_bytes(total), oom_report()));
 }
 
-DevicePointer Allocator::take(size_t size, uint64_t limit) {
+DevicePointer DeviceAllocator::take(size_t size, uint64_t limit) {
   const bool reuse = !env().check;
   if (auto kept = free_.find(size); reuse && kept != free_.end() && !kept->second.empty()) {
     const DevicePointer block = kept->second.back();
@@ -64,17 +64,17 @@ DevicePointer Allocator::take(size_t size, uint64_t limit) {
   }
   if (cached_ > limit - live_ - size) drop();
   DevicePointer block = 0;
-  Result code = context_.driver().mem_alloc(&block, size);
-  if (code == Result::OutOfMemory && cached_) {
+  CudaResult code = context_.driver().mem_alloc(&block, size);
+  if (code == CudaResult::OutOfMemory && cached_) {
     drop();
     code = context_.driver().mem_alloc(&block, size);
   }
-  if (code == Result::OutOfMemory) return 0;
+  if (code == CudaResult::OutOfMemory) return 0;
   context_.check(code, "allocating memory");
   return block;
 }
 
-void Allocator::deallocate(DevicePointer block, size_t bytes) noexcept {
+void DeviceAllocator::deallocate(DevicePointer block, size_t bytes) noexcept {
   if (context_.lost()) return;
   const size_t size = class_of(bytes);
   std::lock_guard lock(mutex_);
@@ -84,31 +84,31 @@ void Allocator::deallocate(DevicePointer block, size_t bytes) noexcept {
     free_[size].push_back(block);
     cached_ += size;
   } catch (...) {  // no memory for the list itself
-    if (context_.settle()) context_.driver().mem_free(block);
+    if (context_.wait_before_destroy()) context_.driver().mem_free(block);
   }
 }
 
 /// Kernels that are under way may use what was freed.
-void Allocator::drop() {
+void DeviceAllocator::drop() {
   if (!cached_) return;
   context_.synchronize();
   abandon();
 }
 
-void Allocator::abandon() {
+void DeviceAllocator::abandon() {
   for (auto& [size, blocks] : free_)
     for (const DevicePointer block : blocks) context_.driver().mem_free(block);
   free_.clear();
   cached_ = 0;
 }
 
-void Allocator::release() {
+void DeviceAllocator::release() {
   context_.enter();
   std::lock_guard lock(mutex_);
   drop();
 }
 
-MemoryStats Allocator::stats() const {
+DeviceMemoryStats DeviceAllocator::stats() const {
   const uint64_t most = limit();
   std::lock_guard lock(mutex_);
   return {live_, peak_, cached_, blocks_, most, static_cast<uint64_t>(context_.properties().memory)};

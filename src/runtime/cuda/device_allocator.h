@@ -15,7 +15,7 @@ namespace sinter::runtime::cuda {
 class Context;
 
 /// Bytes as the blocks behind them have them: a request is rounded up to its size class.
-struct MemoryStats {
+struct DeviceMemoryStats {
   uint64_t live = 0;    ///< in use
   uint64_t peak = 0;    ///< the most that was in use at once
   uint64_t cached = 0;  ///< freed and kept for the next request
@@ -27,9 +27,9 @@ struct MemoryStats {
 /// The pool of a device. A freed block may be handed out again at once, although kernels still use it: whoever gets it
 /// comes later on the same stream. Only giving memory back to the driver waits. With SINTER_CHECK=1 no block is handed
 /// out again, and each launch gives back what is free, so that tools see who uses it after. Safe from several threads.
-class Allocator {
+class DeviceAllocator {
  public:
-  explicit Allocator(Context& context) : context_(context) {}
+  explicit DeviceAllocator(Context& context) : context_(context) {}
 
   /// At least `bytes` bytes, contents undefined; zero bytes are a valid block too. When there is no more memory, gives
   /// back what is cached, and then throws OutOfMemory with what was asked, what is live and who holds most of it.
@@ -38,7 +38,7 @@ class Allocator {
   /// Takes a block back; `bytes` as it was asked for. Of a lost device nothing is left to free.
   void deallocate(DevicePointer block, size_t bytes) noexcept;
 
-  MemoryStats stats() const;
+  DeviceMemoryStats stats() const;
   /// Two of its fields, without a lock.
   uint64_t live() const { return live_.load(std::memory_order_relaxed); }
   uint64_t limit() const;

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kOldest = 12000;  ///< as cuDriverGetVersion counts: 12.0
 
-std::atomic<const FoundDriver*> injected{nullptr};
+std::atomic<const DriverLibrary*> injected{nullptr};
 std::atomic<bool> begun{false};   ///< a driver was asked for its devices
 std::atomic<bool> forked{false};  ///< after that
 
@@ -37,15 +37,15 @@ std::string stub(const std::string& library) {
 }
 
 /// Empty if the whole table could be read.
-std::string fill(void* library, const std::string& path, Driver& out) {
-  using GetProcAddress = Result (*)(const char*, void**, int version, uint64_t flags, int* status);
+std::string fill(void* library, const std::string& path, DriverApi& out) {
+  using GetProcAddress = CudaResult (*)(const char*, void**, int version, uint64_t flags, int* status);
   const auto look_up = reinterpret_cast<GetProcAddress>(dlsym(library, "cuGetProcAddress_v2"));
   if (!look_up) {
     int version = 0;
-    if (auto ask = reinterpret_cast<Result (*)(int*)>(dlsym(library, "cuDriverGetVersion"))) ask(&version);
+    if (auto ask = reinterpret_cast<CudaResult (*)(int*)>(dlsym(library, "cuDriverGetVersion"))) ask(&version);
     return too_old(version, path);
   }
-  Result code = Result::Success;
+  CudaResult code = CudaResult::Success;
   const auto find = [&](const char* symbol) {
     void* address = nullptr;
     int status = 0;
@@ -56,36 +56,36 @@ std::string fill(void* library, const std::string& path, Driver& out) {
   if (void* address = find(#symbol); address)                   \
     out.field = reinterpret_cast<decltype(out.field)>(address); \
   else                                                          \
-    return code == Result::StubLibrary ? stub(path)             \
-                                       : fmt::format("the CUDA driver ({}) has no function {}", path, #symbol);
+    return code == CudaResult::StubLibrary ? stub(path)         \
+                                           : fmt::format("the CUDA driver ({}) has no function {}", path, #symbol);
 #include "runtime/cuda/driver.def"
 #undef FN
   return "";
 }
 
 /// Begins to use a table: is there a driver of the right age, and how many devices has it?
-FoundDriver examine(const Driver& table, const std::string& library) {
-  FoundDriver found;
+DriverLibrary examine(const DriverApi& table, const std::string& library) {
+  DriverLibrary found;
   found.library = library;
-  const auto failed = [&](Result code) {
+  const auto failed = [&](CudaResult code) {
     found.reason = fmt::format("the CUDA driver ({}) cannot be used: {}", library, describe(table, code));
     return found;
   };
-  if (table.driver_get_version(&found.version) == Result::Success && found.version < kOldest) {
+  if (table.driver_get_version(&found.version) == CudaResult::Success && found.version < kOldest) {
     found.reason = too_old(found.version, library);
     return found;
   }
   begun = true;
-  if (const Result code = table.init(0); code == Result::StubLibrary) {
+  if (const CudaResult code = table.init(0); code == CudaResult::StubLibrary) {
     found.reason = stub(found.library);
     return found;
-  } else if (code == Result::NoDevice) {
+  } else if (code == CudaResult::NoDevice) {
     found.reason = fmt::format("the CUDA driver ({}) finds no device; CUDA_VISIBLE_DEVICES may hide it", library);
     return found;
-  } else if (code != Result::Success) {
+  } else if (code != CudaResult::Success) {
     return failed(code);
   }
-  if (const Result code = table.device_get_count(&found.devices); code != Result::Success) return failed(code);
+  if (const CudaResult code = table.device_get_count(&found.devices); code != CudaResult::Success) return failed(code);
   if (found.devices == 0)
     found.reason = fmt::format("the CUDA driver ({}) finds no device; CUDA_VISIBLE_DEVICES may hide it", library);
   else
@@ -93,7 +93,7 @@ FoundDriver examine(const Driver& table, const std::string& library) {
   return found;
 }
 
-FoundDriver search(const std::string& given) {
+DriverLibrary search(const std::string& given) {
   const std::vector<std::string> places =
       given.empty() ? std::vector<std::string>{"libcuda.so.1", "/usr/local/nvidia/lib64/libcuda.so.1",
                                                "/usr/lib/wsl/lib/libcuda.so.1"}
@@ -105,14 +105,14 @@ FoundDriver search(const std::string& given) {
       tried += fmt::format("{}{}", tried.empty() ? "" : "; ", dlerror());
       continue;
     }
-    const auto table = std::make_shared<Driver>();
-    FoundDriver found;
+    const auto table = std::make_shared<DriverApi>();
+    DriverLibrary found;
     found.reason = fill(library, place, *table);
     if (found.reason.empty()) found = examine(*table, place);
     if (found.table) found.owned = table;
     return found;
   }
-  FoundDriver none;
+  DriverLibrary none;
   none.reason = fmt::format(
       "there is no CUDA driver ({}); install NVIDIA's driver, or name its library in SINTER_CUDA_LIB", tried);
   return none;
@@ -120,32 +120,32 @@ FoundDriver search(const std::string& given) {
 
 }  // namespace
 
-std::string describe(const Driver& driver, Result code) {
+std::string describe(const DriverApi& driver, CudaResult code) {
   const char *name = nullptr, *text = nullptr;
-  if (driver.get_error_name(code, &name) != Result::Success || !name)
+  if (driver.get_error_name(code, &name) != CudaResult::Success || !name)
     return fmt::format("CUDA error {}", static_cast<int>(code));
-  if (driver.get_error_string(code, &text) != Result::Success || !text) return name;
+  if (driver.get_error_string(code, &text) != CudaResult::Success || !text) return name;
   return fmt::format("{} ({})", name, text);
 }
 
-const FoundDriver& find_driver() {
-  static auto& known = *new Remembered<std::string, FoundDriver>;  // by where it was looked for
+const DriverLibrary& find_driver() {
+  static auto& known = *new Memo<std::string, DriverLibrary>;  // by where it was looked for
   static const bool once = (call_in_child([] { forked = begun.load(); }), true);
   (void)once;
   if (in_forked_child()) {
-    static const FoundDriver& child = *[] {
-      auto* none = new FoundDriver;
+    static const DriverLibrary& child = *[] {
+      auto* none = new DriverLibrary;
       none->reason =
           "CUDA does not work in a process that was forked after its first use; start another program instead";
       return none;
     }();
     return child;
   }
-  if (const FoundDriver* given = injected) return *given;
+  if (const DriverLibrary* given = injected) return *given;
   const bool simulated = env().device == "cuda-sim";
   const std::string& library = env().cuda_lib;
   return known.get(simulated ? "cuda-sim" : library, [&] {
-    FoundDriver found = simulated ? examine(simulated_driver(), "simulated") : search(library);
+    DriverLibrary found = simulated ? examine(simulated_driver(), "simulated") : search(library);
     found.simulated = simulated;
     return found;
   });
@@ -153,8 +153,8 @@ const FoundDriver& find_driver() {
 
 bool in_forked_child() { return forked.load(std::memory_order_relaxed); }
 
-void inject_driver(const Driver* table, bool simulated) {
-  static auto& kept = *new std::deque<FoundDriver>;  // others may hold references
+void inject_driver(const DriverApi* table, bool simulated) {
+  static auto& kept = *new std::deque<DriverLibrary>;  // others may hold references
   if (table) {
     kept.push_back(examine(*table, "injected"));
     kept.back().simulated = simulated;

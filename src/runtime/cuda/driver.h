@@ -12,19 +12,19 @@ namespace sinter::runtime::cuda {
 using DeviceNumber = int;
 using DevicePointer = unsigned long long;  ///< an address on the device; 0: none
 using ContextHandle = struct OpaqueContext*;
-using Stream = struct OpaqueStream*;
-using Event = struct OpaqueEvent*;
-using Module = struct OpaqueModule*;
-using Function = struct OpaqueFunction*;
-using Graph = struct OpaqueGraph*;
-using GraphNode = struct OpaqueGraphNode*;
-using GraphExec = struct OpaqueGraphExec*;
+using StreamHandle = struct OpaqueStream*;
+using EventHandle = struct OpaqueEvent*;
+using ModuleHandle = struct OpaqueModule*;
+using FunctionHandle = struct OpaqueFunction*;
+using GraphHandle = struct OpaqueGraph*;
+using GraphNodeHandle = struct OpaqueGraphNode*;
+using GraphExecHandle = struct OpaqueGraphExec*;
 
 struct Uuid {
   unsigned char bytes[16];
 };
 
-enum class Result : int {
+enum class CudaResult : int {
   Success = 0,
   InvalidValue = 1,
   OutOfMemory = 2,
@@ -95,8 +95,8 @@ inline constexpr unsigned kEventDisableTiming = 2;
 inline constexpr unsigned kHostAllocPortable = 1;  ///< pinned for every context
 
 /// A kernel as a node of a graph; `kernel` and `context` are null where `function` is given.
-struct KernelNode {
-  Function function;
+struct KernelNodeParams {
+  FunctionHandle function;
   unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z;
   unsigned dynamic_shared;  ///< bytes
   void** parameters;
@@ -106,18 +106,18 @@ struct KernelNode {
 };
 
 /// The table: a field per function, none null once it is filled.
-struct Driver {
-#define FN(field, symbol, ...) Result (*field)(__VA_ARGS__) = nullptr;
+struct DriverApi {
+#define FN(field, symbol, ...) CudaResult (*field)(__VA_ARGS__) = nullptr;
 #include "runtime/cuda/driver.def"
 #undef FN
 };
 
 /// The driver of this process, or why there is none.
-struct FoundDriver {
-  const Driver* table = nullptr;        ///< null: none, or no device
-  std::shared_ptr<const Driver> owned;  ///< owns `table` if it came from a library
-  bool simulated = false;               ///< its devices take PTX, not CUBINs
-  int version = 0;                      ///< of the CUDA that it supports: 12040 for 12.4
+struct DriverLibrary {
+  const DriverApi* table = nullptr;        ///< null: none, or no device
+  std::shared_ptr<const DriverApi> owned;  ///< owns `table` if it came from a library
+  bool simulated = false;                  ///< its devices take PTX, not CUBINs
+  int version = 0;                         ///< of the CUDA that it supports: 12040 for 12.4
   int devices = 0;
   std::string library;  ///< the file that was opened
   std::string reason;   ///< a sentence that says what is missing and what to do, if there is no table
@@ -126,17 +126,17 @@ struct FoundDriver {
 /// The simulated driver where SINTER_DEVICE asks for it; otherwise libcuda: SINTER_CUDA_LIB, or libcuda.so.1 wherever
 /// the system's loader finds it, then where containers and WSL have it. Looked for once. Of a forked child it is said
 /// that it can use none. Safe from several threads.
-const FoundDriver& find_driver();
+const DriverLibrary& find_driver();
 
 /// Whether this is a process that was forked after its parent had begun to use CUDA: nothing of CUDA works here, and
 /// what a device holds is the parent's.
 bool in_forked_child();
 
-/// From now on find_driver() is this table, for tests; null: the search again. `simulated` as in FoundDriver. Only
+/// From now on find_driver() is this table, for tests; null: the search again. `simulated` as in DriverLibrary. Only
 /// while nothing lives on a device.
-void inject_driver(const Driver* table, bool simulated = true);
+void inject_driver(const DriverApi* table, bool simulated = true);
 
 /// "CUDA_ERROR_NO_DEVICE (no CUDA-capable device is detected)".
-std::string describe(const Driver& driver, Result code);
+std::string describe(const DriverApi& driver, CudaResult code);
 
 }  // namespace sinter::runtime::cuda

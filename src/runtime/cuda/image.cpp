@@ -21,20 +21,20 @@ constexpr unsigned kSharedByDefault =
 Image::Image(const KernelSource& kernel, std::string bytes)
     : name_(kernel.name),
       bytes_(std::move(bytes)),
-      has_finish_(kernel.has_finish),
-      finish_blocks_(kernel.finish_points),
+      has_epilogue_(kernel.has_epilogue),
+      epilogue_blocks_(kernel.epilogue_blocks),
       threads_(static_cast<unsigned>(kernel.threads)),
-      finish_threads_(static_cast<unsigned>(kernel.finish_threads)),
+      epilogue_threads_(static_cast<unsigned>(kernel.epilogue_threads)),
       shared_(static_cast<unsigned>(kernel.shared)) {}
 
 Image::~Image() {
   for (const auto& l : loaded_) {
     const auto context = l->context.lock();
-    if (context && context->settle()) context->driver().module_unload(l->module);
+    if (context && context->wait_before_destroy()) context->driver().module_unload(l->module);
   }
 }
 
-const LoadedKernel& Image::on(Context& context) const {
+const LoadedKernel& Image::load_on(Context& context) const {
   std::lock_guard lock(mutex_);
   for (const auto& l : loaded_)
     if (l->context.lock().get() == &context) return l->kernel;
@@ -42,17 +42,18 @@ const LoadedKernel& Image::on(Context& context) const {
   char log[4096] = {};
   JitOption options[] = {JitOption::ErrorLogBuffer, JitOption::ErrorLogBufferSizeBytes};
   void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
-  Module module = nullptr;
-  if (const Result code = context.driver().module_load_data_ex(&module, bytes_.c_str(), 2, options, values);
-      code != Result::Success) {
+  ModuleHandle module = nullptr;
+  if (const CudaResult code = context.driver().module_load_data_ex(&module, bytes_.c_str(), 2, options, values);
+      code != CudaResult::Success) {
     log[sizeof log - 1] = 0;
     context.check(code, fmt::format("loading kernel {}{}{}", name_, *log ? "\n" : "", log));
   }
   try {
-    auto made = std::make_unique<Loaded>(Loaded{
-        context.weak_from_this(), module, {function(context, module, name_, threads_), nullptr, finish_blocks_}});
-    if (has_finish_)
-      made->kernel.finish = std::make_unique<Kernel>(function(context, module, name_ + "_finish", finish_threads_));
+    auto made = std::make_unique<LoadedModule>(LoadedModule{
+        context.weak_from_this(), module, {function(context, module, name_, threads_), nullptr, epilogue_blocks_}});
+    if (has_epilogue_)
+      made->kernel.epilogue =
+          std::make_unique<DeviceKernel>(function(context, module, name_ + "_finish", epilogue_threads_));
     return loaded_.emplace_back(std::move(made))->kernel;
   } catch (...) {
     context.driver().module_unload(module);
@@ -60,9 +61,9 @@ const LoadedKernel& Image::on(Context& context) const {
   }
 }
 
-Kernel Image::function(Context& context, Module module, const std::string& name, unsigned threads) const {
-  const Driver& driver = context.driver();
-  Kernel k{.name = std::make_shared<const std::string>(name), .threads = threads, .shared = shared_};
+DeviceKernel Image::function(Context& context, ModuleHandle module, const std::string& name, unsigned threads) const {
+  const DriverApi& driver = context.driver();
+  DeviceKernel k{.name = std::make_shared<const std::string>(name), .threads = threads, .shared = shared_};
   context.check(driver.module_get_function(&k.function, module, name.c_str()),
                 fmt::format("looking for kernel {} in its code", name));
   const auto number = [&](FunctionAttribute attribute) {
@@ -87,7 +88,7 @@ Kernel Image::function(Context& context, Module module, const std::string& name,
   return k;
 }
 
-bool fits(const std::string& image, int sm) {
+bool runs_on_sm(const std::string& image, int sm) {
   struct Head {  // of an ELF file, as far as it matters
     unsigned char magic[4], width, order, version, system, abi, padding[7];
     uint16_t type, machine;

@@ -18,9 +18,9 @@ namespace sinter::runtime::cuda {
 class Context;
 
 /// A function on one device, ready to be launched.
-struct Kernel {
+struct DeviceKernel {
   std::shared_ptr<const std::string> name;
-  Function function = nullptr;
+  FunctionHandle function = nullptr;
   unsigned threads = 0;   ///< of a block
   unsigned shared = 0;    ///< bytes of dynamic shared memory of a block
   int static_shared = 0;  ///< bytes that the kernel declares itself
@@ -28,11 +28,11 @@ struct Kernel {
   int local = 0;          ///< bytes of local memory of a thread: spilled registers, arrays that are indexed
 };
 
-/// A kernel and, if it has one, its finish phase: a launch after it.
+/// A kernel and, if it has one, its epilogue kernel: a launch after it.
 struct LoadedKernel {
-  Kernel main;
-  std::unique_ptr<Kernel> finish;
-  int64_t finish_blocks = 1;
+  DeviceKernel main;
+  std::unique_ptr<DeviceKernel> epilogue;
+  int64_t epilogue_blocks = 1;
 };
 
 /// What a compiler made of a KernelSource, for any device of one architecture. Safe from several threads.
@@ -47,28 +47,28 @@ class Image {
 
   /// The kernel on this device, loaded at the first call. Throws BackendError if the device refuses it, or has less
   /// shared memory than it needs: then with both numbers.
-  const LoadedKernel& on(Context& context) const;
+  const LoadedKernel& load_on(Context& context) const;
 
   const std::string& bytes() const { return bytes_; }
 
  private:
-  struct Loaded {
+  struct LoadedModule {
     std::weak_ptr<Context> context;
-    Module module;
+    ModuleHandle module;
     LoadedKernel kernel;
   };
-  Kernel function(Context& context, Module module, const std::string& name, unsigned threads) const;
+  DeviceKernel function(Context& context, ModuleHandle module, const std::string& name, unsigned threads) const;
 
   std::string name_, bytes_;
-  bool has_finish_;
-  int64_t finish_blocks_;
-  unsigned threads_, finish_threads_, shared_;
+  bool has_epilogue_;
+  int64_t epilogue_blocks_;
+  unsigned threads_, epilogue_threads_, shared_;
   mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<Loaded>> loaded_;  ///< one per device
+  mutable std::vector<std::unique_ptr<LoadedModule>> loaded_;  ///< one per device
 };
 
 /// Whether the image says that it is for sm_`sm`, or for a lower architecture of the same generation; false for what is
 /// no image at all.
-bool fits(const std::string& image, int sm);
+bool runs_on_sm(const std::string& image, int sm);
 
 }  // namespace sinter::runtime::cuda

@@ -62,13 +62,13 @@ void open_builtins(const std::string& library) {
 }
 
 /// Empty if the library is usable, or what it is that is wrong.
-std::string open(const std::string& path, int most_major, FoundNvrtc& out) {
-  const CompilerWork work;
+std::string open(const std::string& path, int most_major, NvrtcLibrary& out) {
+  const ProcessExitGuard work;
   open_builtins(path);
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);  // never closed, as its builtins
   if (!library) return dlerror();
-  compiler_was_opened();
-  Nvrtc t;
+  note_compiler_opened();
+  NvrtcApi t;
   const char* missing = nullptr;
   const auto read = [&](auto& field, const char* symbol) {
     field = reinterpret_cast<std::remove_reference_t<decltype(field)>>(dlsym(library, symbol));
@@ -101,8 +101,8 @@ std::string open(const std::string& path, int most_major, FoundNvrtc& out) {
   return "";
 }
 
-FoundNvrtc search(const std::string& given, int most_major) {
-  FoundNvrtc found;
+NvrtcLibrary search(const std::string& given, int most_major) {
+  NvrtcLibrary found;
   std::string wrong;  // libraries that are there, but not usable
   const auto take = [&](const std::string& path) {
     const std::string why = open(path, most_major, found);
@@ -139,8 +139,8 @@ FoundNvrtc search(const std::string& given, int most_major) {
 
 }  // namespace
 
-const FoundNvrtc& find_nvrtc(int most_major) {
-  static auto& known = *new Remembered<std::pair<std::string, int>, FoundNvrtc>;
+const NvrtcLibrary& find_nvrtc(int most_major) {
+  static auto& known = *new Memo<std::pair<std::string, int>, NvrtcLibrary>;
   const std::string& given = env().nvrtc_lib;
   return known.get({given, most_major}, [&] { return search(given, most_major); });
 }

@@ -11,7 +11,7 @@ namespace sinter::runtime::cuda {
 using NvrtcProgram = struct OpaqueNvrtcProgram*;
 
 /// The functions of NVRTC that are called; they return 0 or an error's number.
-struct Nvrtc {
+struct NvrtcApi {
   int (*version)(int* major, int* minor);
   const char* (*error_string)(int code);
   int (*supported_archs_count)(int* count);
@@ -29,8 +29,8 @@ struct Nvrtc {
 };
 
 /// The NVRTC of this process, or why there is none.
-struct FoundNvrtc {
-  std::optional<Nvrtc> table;
+struct NvrtcLibrary {
+  std::optional<NvrtcApi> table;
   int major = 0, minor = 0;
   std::vector<int> archs;  ///< that it compiles for, ascending: 90 for sm_90
   std::string library;     ///< the file that was opened
@@ -40,6 +40,6 @@ struct FoundNvrtc {
 /// The newest whose major version is at most this: a driver runs what compilers of its own major version make, and of
 /// older ones. SINTER_NVRTC_LIB, or else what the system's loader finds, toolkits under CUDA_HOME, CUDA_PATH and
 /// /usr/local, and packages of Python. Looked for once per major version. Safe from several threads.
-const FoundNvrtc& find_nvrtc(int most_major = 99);
+const NvrtcLibrary& find_nvrtc(int most_major = 99);
 
 }  // namespace sinter::runtime::cuda

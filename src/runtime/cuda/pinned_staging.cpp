@@ -8,9 +8,9 @@
 
 namespace sinter::runtime::cuda {
 
-void Staging::prepare() {
-  const Driver& driver = context_.driver();
-  for (Chunk& c : chunks_) {
+void PinnedStaging::prepare() {
+  const DriverApi& driver = context_.driver();
+  for (PinnedChunk& c : chunks_) {
     if (c.memory) continue;
     if (!c.done) context_.check(driver.event_create(&c.done, kEventDisableTiming), "making an event");
     void* memory = nullptr;
@@ -19,8 +19,8 @@ void Staging::prepare() {
   }
 }
 
-void Staging::to_device(DevicePointer to, const void* from, size_t bytes) {
-  const Driver& driver = context_.driver();
+void PinnedStaging::to_device(DevicePointer to, const void* from, size_t bytes) {
+  const DriverApi& driver = context_.driver();
   std::lock_guard lock(mutex_);
   if (bytes) prepare();
   for (size_t at = 0; at < bytes;) {
@@ -39,29 +39,29 @@ void Staging::to_device(DevicePointer to, const void* from, size_t bytes) {
   }
 }
 
-void Staging::to_host(void* to, DevicePointer from, size_t bytes) {
-  const Driver& driver = context_.driver();
+void PinnedStaging::to_host(void* to, DevicePointer from, size_t bytes) {
+  const DriverApi& driver = context_.driver();
   std::lock_guard lock(mutex_);
   if (bytes) prepare();
   const size_t pieces = (bytes + kChunk - 1) / kChunk;
   const auto size = [&](size_t i) { return std::min(kChunk, bytes - i * kChunk); };
   for (size_t i = 0; i < pieces + 1; ++i) {
     if (i < pieces) {
-      const Chunk& c = chunks_[i % 2];
+      const PinnedChunk& c = chunks_[i % 2];
       context_.check(driver.memcpy_dtoh_async(c.memory, from + i * kChunk, size(i), context_.stream()),
                      "copying to the host");
       context_.check(driver.event_record(c.done, context_.stream()), "recording an event");
     }
     if (i == 0) continue;
-    const Chunk& c = chunks_[(i - 1) % 2];
+    const PinnedChunk& c = chunks_[(i - 1) % 2];
     context_.check(driver.event_synchronize(c.done), "waiting for the device");
     std::memcpy(static_cast<std::byte*>(to) + (i - 1) * kChunk, c.memory, size(i - 1));
   }
   if (bytes) used_ = 0;  // what was copied to the device before has arrived
 }
 
-void Staging::release() {
-  for (Chunk& c : chunks_) {
+void PinnedStaging::release() {
+  for (PinnedChunk& c : chunks_) {
     if (c.memory) context_.driver().mem_free_host(c.memory);
     if (c.done) context_.driver().event_destroy(c.done);
     c = {};

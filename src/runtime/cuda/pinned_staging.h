@@ -11,9 +11,9 @@ namespace sinter::runtime::cuda {
 
 class Context;
 
-class Staging {
+class PinnedStaging {
  public:
-  explicit Staging(Context& context) : context_(context) {}
+  explicit PinnedStaging(Context& context) : context_(context) {}
 
   /// Puts the copy on the stream. Returns as soon as `from` may change.
   void to_device(DevicePointer to, const void* from, size_t bytes);
@@ -24,15 +24,15 @@ class Staging {
 
  private:
   static constexpr size_t kChunk = 4 << 20, kAlignment = 256;
-  struct Chunk {
+  struct PinnedChunk {
     std::byte* memory = nullptr;
-    Event done = nullptr;  ///< the last copy that used it
+    EventHandle done = nullptr;  ///< the last copy that used it
   };
   void prepare();
 
   Context& context_;
   std::mutex mutex_;
-  Chunk chunks_[2];
+  PinnedChunk chunks_[2];
   size_t current_ = 0, used_ = 0;  ///< the chunk that copies to the device fill, up to this byte
 };
 

@@ -14,25 +14,25 @@ namespace {
 constexpr int64_t kAlignment = 64;
 
 /// With the red zone that follows; the arena's own stands before the first buffer.
-int64_t rounded(int64_t bytes) {
+int64_t padded_size(int64_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment + static_cast<int64_t>(kRedZone);
 }
 
 /// The largest number on overflow: more than any memory, so that asking for the arena says so.
-int64_t plus(int64_t a, int64_t b) {
+int64_t saturating_add(int64_t a, int64_t b) {
   int64_t sum = 0;
   return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<int64_t>::max() : sum;
 }
 
-struct Span {
+struct ByteSpan {
   int64_t begin, end;
 };
 
 /// Bytes that are taken: spans in order, none of which touches the next.
-class Taken {
+class SpanSet {
  public:
-  void add(Span s) {
-    auto first = std::partition_point(spans_.begin(), spans_.end(), [&](const Span& o) { return o.end < s.begin; });
+  void add(ByteSpan s) {
+    auto first = std::partition_point(spans_.begin(), spans_.end(), [&](const ByteSpan& o) { return o.end < s.begin; });
     auto last = first;
     for (; last != spans_.end() && last->begin <= s.end; ++last)
       s = {std::min(s.begin, last->begin), std::max(s.end, last->end)};
@@ -44,13 +44,14 @@ class Taken {
     }
   }
   /// The end of the first span that `s` overlaps, or -1.
-  int64_t overlapped(const Span& s) const {
-    const auto at = std::partition_point(spans_.begin(), spans_.end(), [&](const Span& o) { return o.end <= s.begin; });
+  int64_t overlapped(const ByteSpan& s) const {
+    const auto at =
+        std::partition_point(spans_.begin(), spans_.end(), [&](const ByteSpan& o) { return o.end <= s.begin; });
     return at != spans_.end() && at->begin < s.end ? at->end : -1;
   }
 
  private:
-  std::vector<Span> spans_;
+  std::vector<ByteSpan> spans_;
 };
 
 /// What is taken during which launches. A binary tree over launches, in which a buffer's life is the union of a few
@@ -62,53 +63,53 @@ class Occupancy {
   /// The lowest place for `size` bytes that is free from launch `first` to launch `last`.
   int64_t place(int64_t size, int first, int last, uint64_t& steps) {
     split(first, last);
-    looked_at_.clear();
-    for (const size_t n : whole_) looked_at_.push_back(&nodes_[n].anywhere);
-    for (const size_t n : above_) looked_at_.push_back(&nodes_[n].everywhere);
+    searched_.clear();
+    for (const size_t n : subtrees_) searched_.push_back(&nodes_[n].anywhere);
+    for (const size_t n : ancestors_) searched_.push_back(&nodes_[n].everywhere);
     int64_t at = 0;
-    for (size_t free_in = 0, i = 0; free_in < looked_at_.size(); i = (i + 1) % looked_at_.size(), ++steps) {
-      const int64_t end = looked_at_[i]->overlapped({at, plus(at, size)});
+    for (size_t free_in = 0, i = 0; free_in < searched_.size(); i = (i + 1) % searched_.size(), ++steps) {
+      const int64_t end = searched_[i]->overlapped({at, saturating_add(at, size)});
       free_in = end < 0 ? free_in + 1 : 0;
       if (end >= 0) at = end;
     }
     return at;
   }
 
-  void take(Span bytes, int first, int last, uint64_t& steps) {
+  void take(ByteSpan bytes, int first, int last, uint64_t& steps) {
     split(first, last);
-    for (const size_t n : whole_) {
+    for (const size_t n : subtrees_) {
       nodes_[n].everywhere.add(bytes);
       nodes_[n].anywhere.add(bytes);
     }
-    for (const size_t n : above_) nodes_[n].anywhere.add(bytes);
-    steps += whole_.size() + above_.size();
+    for (const size_t n : ancestors_) nodes_[n].anywhere.add(bytes);
+    steps += subtrees_.size() + ancestors_.size();
   }
 
  private:
-  struct Node {
-    Taken everywhere;  ///< by buffers of whose lives this is one of the whole subtrees: in all of its launches
-    Taken anywhere;    ///< in one of its launches at least
+  struct TreeNode {
+    SpanSet everywhere;  ///< by buffers of whose lives this is one of the whole subtrees: in all of its launches
+    SpanSet anywhere;    ///< in one of its launches at least
   };
 
-  /// Sets whole_ to the subtrees that make up these launches, above_ to the nodes around them.
+  /// Sets subtrees_ to the subtrees that make up these launches, ancestors_ to the nodes around them.
   void split(int first, int last) {
-    whole_.clear();
-    above_.clear();
+    subtrees_.clear();
+    ancestors_.clear();
     size_t a = leaves_ + static_cast<size_t>(first), b = leaves_ + static_cast<size_t>(last) + 1;
     for (; a < b; a /= 2, b /= 2) {
-      if (a % 2) whole_.push_back(a++);
-      if (b % 2) whole_.push_back(--b);
+      if (a % 2) subtrees_.push_back(a++);
+      if (b % 2) subtrees_.push_back(--b);
     }
-    for (const size_t n : whole_)
-      for (size_t up = n / 2; up; up /= 2) above_.push_back(up);
-    std::sort(above_.begin(), above_.end());
-    above_.erase(std::unique(above_.begin(), above_.end()), above_.end());
+    for (const size_t n : subtrees_)
+      for (size_t up = n / 2; up; up /= 2) ancestors_.push_back(up);
+    std::sort(ancestors_.begin(), ancestors_.end());
+    ancestors_.erase(std::unique(ancestors_.begin(), ancestors_.end()), ancestors_.end());
   }
 
   const size_t leaves_;
-  std::vector<Node> nodes_;  ///< the root is 1, the children of n are 2n and 2n + 1
-  std::vector<size_t> whole_, above_;
-  std::vector<const Taken*> looked_at_;
+  std::vector<TreeNode> nodes_;  ///< the root is 1, the children of n are 2n and 2n + 1
+  std::vector<size_t> subtrees_, ancestors_;
+  std::vector<const SpanSet*> searched_;
 };
 
 }  // namespace
@@ -130,10 +131,10 @@ ArenaLayout lay_out(const Plan& plan) {
   Occupancy taken(launches);
   for (size_t i : order) {
     const PlanBuffer& b = plan.buffers[i];
-    const int64_t size = rounded(b.bound_bytes);
+    const int64_t size = padded_size(b.bound_bytes);
     const int64_t at = out.offsets[i] = taken.place(size, b.first, b.last, out.steps);
-    taken.take({at, plus(at, size)}, b.first, b.last, out.steps);
-    out.bytes = std::max(out.bytes, plus(at, size));
+    taken.take({at, saturating_add(at, size)}, b.first, b.last, out.steps);
+    out.bytes = std::max(out.bytes, saturating_add(at, size));
   }
   return out;
 }
@@ -142,7 +143,7 @@ PlanMemory memory_of(const Plan& plan) {
   PlanMemory memory;
   for (const PlanBuffer& b : plan.buffers) {
     if (b.kind == PlanBuffer::Kind::Output) memory.outputs += b.bound_bytes;
-    if (b.kind == PlanBuffer::Kind::Kept) memory.kept += b.bound_bytes;
+    if (b.kind == PlanBuffer::Kind::Invariant) memory.invariants += b.bound_bytes;
     if (b.kind == PlanBuffer::Kind::Scratch) memory.scratch += b.bound_bytes;
   }
   memory.arena = lay_out(plan).bytes;

@@ -16,11 +16,11 @@ struct ArenaLayout {
 
 /// What a run of a plan allocates at the bounds of its symbolic sizes, in bytes.
 struct PlanMemory {
-  int64_t outputs = 0;  ///< new memory that outlives it
-  int64_t kept = 0;     ///< from run to run
-  int64_t scratch = 0;  ///< of all values between kernels,
-  int64_t arena = 0;    ///< in as much memory
-  int64_t peak() const { return outputs + kept + arena; }
+  int64_t outputs = 0;     ///< new memory that outlives it
+  int64_t invariants = 0;  ///< from run to run
+  int64_t scratch = 0;     ///< of all values between kernels,
+  int64_t arena = 0;       ///< in as much memory
+  int64_t peak() const { return outputs + invariants + arena; }
 };
 PlanMemory memory_of(const Plan& plan);
 

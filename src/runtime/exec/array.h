@@ -15,23 +15,23 @@ namespace sinter::runtime {
 
 /// Takes from the CPU's pool, whose limit holds: OutOfMemory where std::allocator throws bad_alloc.
 template <class T>
-struct Pooled {
+struct PoolAllocator {
   using value_type = T;
-  Pooled() = default;
+  PoolAllocator() = default;
   template <class U>
-  Pooled(const Pooled<U>&) {}  // NOLINT
+  PoolAllocator(const PoolAllocator<U>&) {}  // NOLINT
   T* allocate(size_t n) { return static_cast<T*>(cpu::allocate(n * sizeof(T))); }
   void deallocate(T* p, size_t n) noexcept { cpu::deallocate(p, n * sizeof(T)); }
-  friend bool operator==(Pooled, Pooled) { return true; }
+  friend bool operator==(PoolAllocator, PoolAllocator) { return true; }
 };
 template <class T>
-using PooledVector = std::vector<T, Pooled<T>>;
+using PoolVector = std::vector<T, PoolAllocator<T>>;
 
 /// Numbers of one type in row-major order.
 struct Array {
   DType dtype = DType::F32;
   std::vector<int64_t> shape;
-  PooledVector<std::byte> data;
+  PoolVector<std::byte> data;
 
   Array();
   /// Zeros.

@@ -1,4 +1,4 @@
-// One round of what is short, then the others in order, as many in a round as have room.
+// One group of what is short, then the others in order, as many in a group as have room.
 #include "runtime/exec/concurrent_launches.h"
 
 #include <algorithm>
@@ -13,15 +13,15 @@ constexpr double kBytes = 32;     ///< per ns and multiprocessor, of memory
 
 }  // namespace
 
-double time_alone(const LaunchSize& l, int multiprocessors) {
+double time_alone(const LaunchEstimate& l, int multiprocessors) {
   if (l.blocks <= 0) return 0;
   const double all = multiprocessors;
   const double busy = static_cast<double>(l.blocks) * std::min(static_cast<double>(l.threads), kThreads) / kThreads;
   return std::max(l.ns, l.bytes / (kBytes * all)) * all / std::clamp(busy, 1 / kThreads, all);
 }
 
-std::vector<Round> rounds(std::span<const LaunchSize> launches, int multiprocessors) {
-  Round all, brief, others;
+std::vector<LaunchGroup> group_launches(std::span<const LaunchEstimate> launches, int multiprocessors) {
+  LaunchGroup all, brief, others;
   int64_t blocks = 0;
   for (size_t i = 0; i < launches.size(); ++i) {
     all.push_back(i);
@@ -30,7 +30,7 @@ std::vector<Round> rounds(std::span<const LaunchSize> launches, int multiprocess
   }
   if (all.empty()) return {};
   if (blocks <= multiprocessors || others.empty()) return {all};
-  std::vector<Round> out;
+  std::vector<LaunchGroup> out;
   if (!brief.empty()) out.push_back(std::move(brief));
   blocks = multiprocessors;
   for (const size_t i : others) {

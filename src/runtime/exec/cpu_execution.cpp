@@ -1,4 +1,4 @@
-// Kernels called over ranges of their points.
+// Kernels called over ranges of their tasks.
 #include "runtime/exec/cpu_execution.h"
 
 #include <algorithm>
@@ -13,55 +13,56 @@
 
 namespace sinter::runtime::cpu {
 
-Run::Run(const Plan& plan, const ArenaLayout& layout, std::span<const StepLoad> loads) : PlanRun(plan, layout, loads) {
+CpuExecution::CpuExecution(const Plan& plan, const ArenaLayout& layout, std::span<const StepCost> costs)
+    : PlanExecution(plan, layout, costs) {
   for (const auto& program : plan.programs) scratch_bytes_ = std::max(scratch_bytes_, program->scratch());
 }
 
-void Run::bind(std::span<Buffer* const> slots, std::span<const int64_t> vars, std::span<const uint64_t> args) {
-  PlanRun::bind(slots, vars, args);
+void CpuExecution::bind(std::span<Buffer* const> slots, std::span<const int64_t> vars, std::span<const uint64_t> args) {
+  PlanExecution::bind(slots, vars, args);
   error_ = 0;
-  if (scratch_bytes_) scratch_ = std::make_unique<Scratch>(scratch_bytes_, pool().threads());
+  if (scratch_bytes_) scratch_ = std::make_unique<ScratchPool>(scratch_bytes_, thread_pool().threads());
 }
 
-void Run::let_go() {
-  PlanRun::let_go();
+void CpuExecution::unbind() {
+  PlanExecution::unbind();
   scratch_.reset();
 }
 
-/// Called for points of the kernel. The caller has just written it and other threads read it: one line holds where they
+/// Called for tasks of the kernel. The caller has just written it and other threads read it: one line holds where they
 /// find the rest.
-struct alignas(64) Run::Call {
-  Call(const Program& program, const StepLoad& load, std::vector<int64_t> numbers, Scratch* scratch)
-      : program(&program), scratch(scratch), load(&load), numbers(std::move(numbers)) {}
+struct alignas(64) CpuExecution::KernelCall {
+  KernelCall(const Program& program, const StepCost& cost, std::vector<int64_t> scalars, ScratchPool* scratch)
+      : program(&program), scratch(scratch), cost(&cost), scalars(std::move(scalars)) {}
 
   const Program* program;
-  Scratch* scratch;  ///< null for a kernel that needs none
-  const StepLoad* load;
-  size_t stride = 0;                  ///< of `bufs`, which are so many, once or per piece of scratch
-  const bool flush = ir::flushing();  ///< as the caller, on all threads
-  std::vector<int64_t> numbers;
+  ScratchPool* scratch;  ///< null for a kernel that needs none
+  const StepCost* cost;
+  size_t stride = 0;                           ///< of `bufs`, which are so many, once or per lease of scratch
+  const bool flush = ir::flushes_denormals();  ///< as the caller, on all threads
+  std::vector<int64_t> scalars;
   InlineVector<void*, 16> bufs;
 
   int operator()(int64_t begin, int64_t end) const { return run(program->entry(), begin, end); }
-  int finish() const { return program->finish() ? run(program->finish(), 0, 1) : 0; }
+  int run_epilogue() const { return program->epilogue() ? run(program->epilogue(), 0, 1) : 0; }
 
  private:
-  int run(Program::Entry entry, int64_t begin, int64_t end) const {
+  int run(Program::EntryPoint entry, int64_t begin, int64_t end) const {
     const ir::FlushDenormals zeros(flush);
-    if (!scratch) return entry(bufs.data(), numbers.data(), begin, end);
-    const Scratch::Piece piece(*scratch);
-    return entry(bufs.data() + piece.number() * stride, numbers.data(), begin, end);
+    if (!scratch) return entry(bufs.data(), scalars.data(), begin, end);
+    const ScratchPool::Lease lease(*scratch);
+    return entry(bufs.data() + lease.index() * stride, scalars.data(), begin, end);
   }
 };
 
-Run::Call Run::prepare(size_t number) const {
-  const Step& step = plan().steps[number];
+CpuExecution::KernelCall CpuExecution::make_call(size_t number) const {
+  const PlanStep& step = plan().steps[number];
   const Program& kernel = program(number);
-  Call c(kernel, load(number), numbers(number), kernel.scratch() ? scratch_.get() : nullptr);
+  KernelCall c(kernel, cost(number), scalars(number), kernel.scratch() ? scratch_.get() : nullptr);
   c.stride = 1 + step.buffers.size() + (c.scratch ? 1 : 0);
-  const size_t copies = c.scratch ? c.scratch->pieces() : 1;
-  c.bufs.reserve(copies * c.stride);
-  for (size_t i = 0; i < copies; ++i) {
+  const size_t leases = c.scratch ? c.scratch->leases() : 1;
+  c.bufs.reserve(leases * c.stride);
+  for (size_t i = 0; i < leases; ++i) {
     c.bufs.push_back(const_cast<uint32_t*>(&error_));
     for (int b : step.buffers) c.bufs.push_back(data(b));
     if (c.scratch) c.bufs.push_back(c.scratch->memory(i));
@@ -72,60 +73,60 @@ Run::Call Run::prepare(size_t number) const {
 namespace {
 
 /// What one thread begins with; the others take from it when their own is done.
-struct alignas(64) Share {
+struct alignas(64) WorkQueue {
   std::atomic<size_t> next{0};
   size_t end = 0;
 };
 
 }  // namespace
 
-int Run::run_together(const std::vector<Call>& calls) {
-  std::vector<const StepLoad*> loads;
+int CpuExecution::run_concurrently(const std::vector<KernelCall>& calls) {
+  std::vector<const StepCost*> costs;
   double worth = 0;
-  for (const Call& c : calls) {
-    loads.push_back(c.load);
-    worth += c.load->pieces;
+  for (const KernelCall& c : calls) {
+    costs.push_back(c.cost);
+    worth += c.cost->work_units;
   }
-  const auto parties = static_cast<int>(std::clamp(worth, 1.0, static_cast<double>(pool().threads())));
-  const std::vector<Piece> pieces = pieces_of(loads, parties);
-  std::vector<Share> shares(static_cast<size_t>(parties));
-  for (size_t i = 0, at = 0; i < shares.size(); ++i) {
-    shares[i].next = at;
-    while (at < pieces.size() && pieces[at].party == static_cast<int>(i)) ++at;
-    shares[i].end = at;
+  const auto threads = static_cast<int>(std::clamp(worth, 1.0, static_cast<double>(thread_pool().threads())));
+  const std::vector<WorkChunk> chunks = split_work(costs, threads);
+  std::vector<WorkQueue> queues(static_cast<size_t>(threads));
+  for (size_t i = 0, at = 0; i < queues.size(); ++i) {
+    queues[i].next = at;
+    while (at < chunks.size() && chunks[at].thread == static_cast<int>(i)) ++at;
+    queues[i].end = at;
   }
-  return pool().parallel_for(0, parties, 1, [&](int64_t party, int64_t) {
+  return thread_pool().parallel_for(0, threads, 1, [&](int64_t thread, int64_t) {
     int bits = 0;
-    for (size_t s = 0; s < shares.size(); ++s) {
-      Share& share = shares[(static_cast<size_t>(party) + s) % shares.size()];
-      for (size_t i; (i = share.next.fetch_add(1, std::memory_order_relaxed)) < share.end;)
-        bits |= calls[pieces[i].kernel](pieces[i].begin, pieces[i].end);
+    for (size_t s = 0; s < queues.size(); ++s) {
+      WorkQueue& queue = queues[(static_cast<size_t>(thread) + s) % queues.size()];
+      for (size_t i; (i = queue.next.fetch_add(1, std::memory_order_relaxed)) < queue.end;)
+        bits |= calls[chunks[i].kernel](chunks[i].begin, chunks[i].end);
     }
     return bits;
   });
 }
 
-void Run::open_arena(std::span<const Step> steps) {
+void CpuExecution::poison_unused_arena(std::span<const PlanStep> steps) {
   if (!arena()) return;
-  forbid(arena()->data(), arena()->bytes());
-  for (const Step& step : steps)
+  poison_memory(arena()->data(), arena()->bytes());
+  for (const PlanStep& step : steps)
     for (int b : step.buffers)
-      if (plan().buffers[static_cast<size_t>(b)].kind == PlanBuffer::Kind::Scratch) allow(data(b), bytes(b));
+      if (plan().buffers[static_cast<size_t>(b)].kind == PlanBuffer::Kind::Scratch) unpoison_memory(data(b), bytes(b));
 }
 
-void Run::launch(size_t first, size_t number) {
-  if (kSanitizer == Sanitizer::Address) open_arena({plan().steps.data() + first, number});
+void CpuExecution::launch(size_t first, size_t number) {
+  if (kSanitizer == Sanitizer::Address) poison_unused_arena({plan().steps.data() + first, number});
   int bits = 0;
   if (number == 1) {
-    const Call call = prepare(first);
-    bits = pool().parallel_for(0, call.load->points, call.load->grain, call);
-    bits |= call.finish();
+    const KernelCall call = make_call(first);
+    bits = thread_pool().parallel_for(0, call.cost->tasks, call.cost->grain, call);
+    bits |= call.run_epilogue();
   } else {
-    std::vector<Call> calls;
+    std::vector<KernelCall> calls;
     calls.reserve(number);
-    for (size_t i = first; i < first + number; ++i) calls.push_back(prepare(i));
-    bits = run_together(calls);
-    for (const Call& c : calls) bits |= c.finish();
+    for (size_t i = first; i < first + number; ++i) calls.push_back(make_call(i));
+    bits = run_concurrently(calls);
+    for (const KernelCall& c : calls) bits |= c.run_epilogue();
   }
   error_ |= static_cast<uint32_t>(bits);
 }

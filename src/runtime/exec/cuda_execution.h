@@ -15,53 +15,54 @@ namespace sinter::runtime::cuda {
 
 class Context;
 
-/// The lists of launches of one plan, with the graphs that they know: one for each run that goes on at the same time.
+/// The launch graphs of one plan: one for each run that goes on at the same time.
 /// Safe from several threads.
-class LaunchLists {
+class LaunchGraphPool {
  public:
-  std::unique_ptr<LaunchList> take(const std::shared_ptr<Context>& context);
-  void give(const std::shared_ptr<Context>& context, std::unique_ptr<LaunchList> list);
+  std::unique_ptr<LaunchGraph> acquire(const std::shared_ptr<Context>& context);
+  void put_back(const std::shared_ptr<Context>& context, std::unique_ptr<LaunchGraph> graph);
 
  private:
   std::mutex mutex_;
-  std::vector<std::pair<std::shared_ptr<Context>, std::unique_ptr<LaunchList>>> idle_;
+  std::vector<std::pair<std::shared_ptr<Context>, std::unique_ptr<LaunchGraph>>> idle_;
 };
 
-class Run final : public PlanRun {
+class CudaExecution final : public PlanExecution {
  public:
-  /// `lists`, those of the plan, outlive it.
-  Run(LaunchLists& lists, const Plan& plan, const ArenaLayout& layout, std::span<const StepLoad> loads);
-  ~Run() override;
-  /// As PlanRun; allocates the error word and scratch memory of blocks too, and loads the kernels. Throws BackendError
-  /// for one that the device refuses.
+  /// `graphs`, those of the plan, outlive it.
+  CudaExecution(LaunchGraphPool& graphs, const Plan& plan, const ArenaLayout& layout, std::span<const StepCost> costs);
+  ~CudaExecution() override;
+  /// As PlanExecution; allocates the error word and scratch memory of blocks too, and loads the kernels. Throws
+  /// BackendError for one that the device refuses.
   void bind(std::span<Buffer* const> slots, std::span<const int64_t> vars, std::span<const uint64_t> args) override;
-  void let_go() override;
+  void unbind() override;
   std::unique_ptr<Buffer> take_error() override { return std::move(error_); }
 
  private:
   /// A kernel to be launched: that of a step, or its finish.
   struct Phase {
-    const Kernel* kernel;
+    const DeviceKernel* kernel;
     int64_t blocks;
-    double ns, bytes;  ///< see LaunchSize
+    double ns, bytes;  ///< see LaunchEstimate
     std::vector<uint64_t> parameters;
   };
 
   void launch(size_t first, size_t count) override;
   uint32_t end() override;
   /// Phases that need not wait for each other, of which some may.
-  void add_side_by_side(LaunchList& list, std::span<const Phase> phases) const;
-  /// The launches of a step: those that may be left out have a list of their own, so that the others are always the
+  void add_concurrent(LaunchGraph& graph, std::span<const Phase> phases) const;
+  /// The launches of a step: those that may be left out have a graph of their own, so that the others are always the
   /// same graph.
-  LaunchList& list_of(size_t step) { return step < front_steps_ ? *front_ : *list_; }
+  LaunchGraph& graph_of(size_t step) { return step < invariant_steps_ ? *invariant_graph_ : *graph_; }
   const LoadedKernel& kernel(size_t step) const { return *kernels_[static_cast<size_t>(plan().steps[step].program)]; }
 
-  LaunchLists& lists_;
-  LaunchLists fronts_;  ///< one list, of the runs of this
+  LaunchGraphPool& graphs_;
+  LaunchGraphPool invariant_graphs_;  ///< one graph, of the runs of this
   std::shared_ptr<Context> context_;
-  std::unique_ptr<LaunchList> list_;   ///< null between two runs
-  std::unique_ptr<LaunchList> front_;  ///< of the launches of Plan::once; null if there are none
-  size_t front_steps_ = 0;
+  std::unique_ptr<LaunchGraph> graph_;  ///< null between two runs
+  std::unique_ptr<LaunchGraph>
+      invariant_graph_;  ///< of the launches of Plan::invariant_launches; null if there are none
+  size_t invariant_steps_ = 0;
   std::vector<const LoadedKernel*> kernels_;  ///< per program
   std::unique_ptr<Buffer> scratch_;           ///< null if no kernel needs any
   std::unique_ptr<Buffer> error_;             ///< null if no index can be out of range

@@ -21,7 +21,7 @@ cuda::DevicePointer address(const void* p) { return reinterpret_cast<cuda::Devic
 
 }  // namespace
 
-std::string missing(Device device) {
+std::string why_unavailable(Device device) {
   if (device.kind() == Device::Kind::Cpu) {
     if (device.index() == 0) return "";
     return fmt::format("there is no device cpu:{}; the CPU is one device, Device::cpu()", device.index());
@@ -41,11 +41,11 @@ void copy(Device to_device, void* to, Device from_device, const void* from, size
   std::memcpy(to, from, bytes);
 }
 
-Fill fullest() {
-  Fill most{Device::cpu(), cpu::live_memory(), cpu::memory_limit()};
+MemoryUsage fullest_device() {
+  MemoryUsage most{Device::cpu(), cpu::live_memory(), cpu::memory_limit()};
   if (!cuda::in_use()) return most;
   for (const auto& context : cuda::contexts()) {
-    const Fill other{Device::cuda(context->index()), context->allocator().live(), context->allocator().limit()};
+    const MemoryUsage other{Device::cuda(context->index()), context->allocator().live(), context->allocator().limit()};
     if (other.share() > most.share()) most = other;
   }
   return most;

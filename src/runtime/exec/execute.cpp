@@ -24,12 +24,12 @@
 namespace sinter::runtime {
 
 /// Against what a launch on the CPU is held: arithmetic or memory, whichever takes longer at best.
-struct PlanRun::Limit {
+struct PlanExecution::Limit {
   double us = 0;
   const char* of = "math";
   int threads = 1;
 
-  static Limit of_launch(const StepLoad& load);
+  static Limit of_launch(const StepCost& cost);
 };
 
 namespace {
@@ -43,38 +43,39 @@ double microseconds_since(Clock::time_point start) {
 }
 
 /// The line of DEBUG=2, which scripts/roofline.py reads.
-std::string line_of(const std::string& name, const StepLoad& load, double us) {
-  const auto moved = static_cast<double>(load.moved);
-  return fmt::format("  {:<56} {:>9} points {:>10.1f} us {:>10.4f} MB {:>11.4f} MFLOP {:>8.2f} GB/s {:>8.2f} GFLOP/s",
-                     name, load.points, us, moved * 1e-6, load.flops * 1e-6, moved / us * 1e-3, load.flops / us * 1e-3);
+std::string line_of(const std::string& name, const StepCost& cost, double us) {
+  const auto moved = static_cast<double>(cost.bytes);
+  return fmt::format("  {:<56} {:>9} tasks {:>10.1f} us {:>10.4f} MB {:>11.4f} MFLOP {:>8.2f} GB/s {:>8.2f} GFLOP/s",
+                     name, cost.tasks, us, moved * 1e-6, cost.flops * 1e-6, moved / us * 1e-3, cost.flops / us * 1e-3);
 }
 
 }  // namespace
 
-PlanRun::Limit PlanRun::Limit::of_launch(const StepLoad& load) {
+PlanExecution::Limit PlanExecution::Limit::of_launch(const StepCost& cost) {
   Limit limit;
-  const double shares = std::min(static_cast<double>(load.points), load.pieces);
-  limit.threads = static_cast<int>(std::clamp(shares, 1.0, static_cast<double>(cpu::pool().threads())));
-  const cpu::Roofs roofs = cpu::known_roofs(limit.threads);
-  const double math = load.flops / roofs.flops * 1e6, memory = static_cast<double>(load.moved) / roofs.copy * 1e6;
+  const double shares = std::min(static_cast<double>(cost.tasks), cost.work_units);
+  limit.threads = static_cast<int>(std::clamp(shares, 1.0, static_cast<double>(cpu::thread_pool().threads())));
+  const cpu::Roofline roofs = cpu::cached_roofline(limit.threads);
+  const double math = cost.flops / roofs.flops * 1e6, memory = static_cast<double>(cost.bytes) / roofs.copy * 1e6;
   limit.us = std::max(math, memory);
   if (memory > math) limit.of = "memory";
   return limit;
 }
 
-PlanRun::PlanRun(const Plan& plan, const ArenaLayout& layout, std::span<const StepLoad> loads)
+PlanExecution::PlanExecution(const Plan& plan, const ArenaLayout& layout, std::span<const StepCost> costs)
     : plan_(plan),
       layout_(layout),
-      varies_(loads.empty()),
-      loads_(loads),
+      varies_(costs.empty()),
+      costs_(costs),
       memory_(plan.buffers.size()),
       owned_(plan.buffers.size()) {}
 
-void PlanRun::bind(std::span<Buffer* const> slots, std::span<const int64_t> vars, std::span<const uint64_t> args) {
-  kept_known_ = kept_known_ && std::equal(vars_.begin(), vars_.end(), vars.begin(), vars.end());
+void PlanExecution::bind(std::span<Buffer* const> slots, std::span<const int64_t> vars,
+                         std::span<const uint64_t> args) {
+  invariants_valid_ = invariants_valid_ && std::equal(vars_.begin(), vars_.end(), vars.begin(), vars.end());
   vars_.assign(vars.begin(), vars.end());
   args_.assign(args.begin(), args.end());
-  if (varies_) loads_ = own_loads_ = loads_of(plan_, vars_);
+  if (varies_) costs_ = own_costs_ = step_costs(plan_, vars_);
   if (layout_.bytes) arena_ = Buffer::allocate(static_cast<size_t>(layout_.bytes), plan_.device);
   for (size_t i = 0; i < plan_.buffers.size(); ++i) {
     switch (plan_.buffers[i].kind) {
@@ -83,7 +84,7 @@ void PlanRun::bind(std::span<Buffer* const> slots, std::span<const int64_t> vars
         owned_[i] = Buffer::allocate(bytes(static_cast<int>(i)), plan_.device);
         memory_[i] = owned_[i]->data();
         break;
-      case PlanBuffer::Kind::Kept:
+      case PlanBuffer::Kind::Invariant:
         if (!owned_[i]) owned_[i] = Buffer::allocate(static_cast<size_t>(plan_.buffers[i].bound_bytes), plan_.device);
         memory_[i] = owned_[i]->data();
         break;
@@ -94,27 +95,27 @@ void PlanRun::bind(std::span<Buffer* const> slots, std::span<const int64_t> vars
   }
 }
 
-void PlanRun::let_go() {
+void PlanExecution::unbind() {
   arena_.reset();
   for (size_t i = 0; i < owned_.size(); ++i)
-    if (plan_.buffers[i].kind != PlanBuffer::Kind::Kept) owned_[i].reset();
+    if (plan_.buffers[i].kind != PlanBuffer::Kind::Invariant) owned_[i].reset();
 }
 
-bool PlanRun::brief() const {
-  constexpr double kBrief = 16;  // pieces that are worth a thread: 32 us, or 512 KiB
-  double pieces = 0;
-  for (const StepLoad& load : loads_) pieces += load.pieces;
-  return plan_.device.kind() == Device::Kind::Cpu && pieces <= kBrief;
+bool PlanExecution::brief() const {
+  constexpr double kBriefUnits = 16;  // units that are worth a thread: 32 us, or 512 KiB
+  double work_units = 0;
+  for (const StepCost& cost : costs_) work_units += cost.work_units;
+  return plan_.device.kind() == Device::Kind::Cpu && work_units <= kBriefUnits;
 }
 
-size_t PlanRun::bytes(int buffer) const { return bytes_of(plan_.buffers[static_cast<size_t>(buffer)], vars_); }
+size_t PlanExecution::bytes(int buffer) const { return bytes_of(plan_.buffers[static_cast<size_t>(buffer)], vars_); }
 
-const Program& PlanRun::program(size_t step) const {
+const Program& PlanExecution::program(size_t step) const {
   return *plan_.programs[static_cast<size_t>(plan_.steps[step].program)];
 }
 
-std::vector<int64_t> PlanRun::numbers(size_t step) const {
-  const Step& s = plan_.steps[step];
+std::vector<int64_t> PlanExecution::scalars(size_t step) const {
+  const PlanStep& s = plan_.steps[step];
   std::vector<int64_t> out;
   out.reserve(s.vars.size() + s.args.size() + s.offsets.size());
   for (int v : s.vars) out.push_back(vars_[static_cast<size_t>(v)]);
@@ -123,37 +124,37 @@ std::vector<int64_t> PlanRun::numbers(size_t step) const {
   return out;
 }
 
-bool PlanRun::spared(size_t launch, std::span<const uint8_t> same) const {
-  return launch < plan_.once.size() &&
+bool PlanExecution::skippable(size_t launch, std::span<const uint8_t> same) const {
+  return launch < plan_.invariant_launches.size() &&
          std::all_of(
-             plan_.once[launch].begin(), plan_.once[launch].end(),
+             plan_.invariant_launches[launch].begin(), plan_.invariant_launches[launch].end(),
              [&](int slot) { return static_cast<size_t>(slot) < same.size() && same[static_cast<size_t>(slot)]; });
 }
 
-bool PlanRun::spares(std::span<const uint8_t> same) const {
-  for (size_t l = 0; l < plan_.once.size(); ++l)
-    if (spared(l, same)) return true;
+bool PlanExecution::skips_invariants(std::span<const uint8_t> same) const {
+  for (size_t l = 0; l < plan_.invariant_launches.size(); ++l)
+    if (skippable(l, same)) return true;
   return false;
 }
 
-bool PlanRun::forget() {
-  kept_known_ = false;
+bool PlanExecution::forget() {
+  invariants_valid_ = false;
   bool any = false;
   for (size_t i = 0; i < owned_.size(); ++i) {
-    if (plan_.buffers[i].kind != PlanBuffer::Kind::Kept) continue;
+    if (plan_.buffers[i].kind != PlanBuffer::Kind::Invariant) continue;
     any |= owned_[i] != nullptr;
     owned_[i].reset();
   }
   return any;
 }
 
-uint32_t PlanRun::run(std::span<const uint8_t> same) {
-  const bool known = std::exchange(kept_known_, false);
-  Faults& f = faults();
+uint32_t PlanExecution::run(std::span<const uint8_t> same) {
+  const bool known = std::exchange(invariants_valid_, false);
+  FaultInjection& f = fault_injection();
   std::vector<Limit> limits;  // beforehand: roofs may have to be measured
   if (logging(2) && plan_.device.kind() == Device::Kind::Cpu) try {
       for (size_t l = 0, first = 0; l < plan_.launches.size(); first += static_cast<size_t>(plan_.launches[l++]))
-        limits.push_back(Limit::of_launch(load_of(first, static_cast<size_t>(plan_.launches[l]))));
+        limits.push_back(Limit::of_launch(launch_cost(first, static_cast<size_t>(plan_.launches[l]))));
     } catch (const std::exception& error) {  // nothing was launched: a line of the log is not to fail the plan
       limits.clear();
       log(2, fmt::format("no roofs: {}", error.what()));
@@ -161,56 +162,57 @@ uint32_t PlanRun::run(std::span<const uint8_t> same) {
   const bool logged = logging(1);
   const Clock::time_point start = logged ? Clock::now() : Clock::time_point();
   size_t moved = 0, done = 0, launched = 0, ran = 0;
-  struct Timed {
+  struct LaunchTiming {
     size_t first, count;
     double us;
   };
-  std::vector<Timed> long_ones;
+  std::vector<LaunchTiming> long_ones;
   slow_.clear();
   for (size_t l = 0; l < plan_.launches.size(); ++l) {
     const auto steps = static_cast<size_t>(plan_.launches[l]);
     done += steps;
-    if (known && spared(l, same)) continue;
+    if (known && skippable(l, same)) continue;
     ++launched, ran += steps;
     if (f.fail_at_launch == static_cast<int>(l)) {
       f.fail_at_launch = -1;
       throw BackendError("the launch failed (injected)");
     }
-    const StepLoad load = load_of(done - steps, steps);
-    moved += load.moved;
-    const double us = launch_logged(done - steps, steps, load, limits.empty() ? nullptr : &limits[l]);
+    const StepCost cost = launch_cost(done - steps, steps);
+    moved += cost.bytes;
+    const double us = launch_logged(done - steps, steps, cost, limits.empty() ? nullptr : &limits[l]);
     if (us > kLongUs && plan_.device.kind() == Device::Kind::Cpu) long_ones.push_back({done - steps, steps, us});
   }
   const uint32_t error = end();
-  kept_known_ = !error;
+  invariants_valid_ = !error;
   count(counters().launches, launched);
   count(counters().bytes_moved, moved);
   if (logged)
     log(1, fmt::format("plan: {} launches of {} kernels, {:.3f} MB moved, {:.1f} us", launched, ran,
                        static_cast<double>(moved) / 1e6, microseconds_since(start)));
-  for (const Timed& t : long_ones) judge(t.first, t.count, t.us);  // afterwards: roofs may have to be measured
+  for (const LaunchTiming& t : long_ones)
+    note_if_slow(t.first, t.count, t.us);  // afterwards: roofs may have to be measured
   return error;
 }
 
-StepLoad PlanRun::load_of(size_t first, size_t number) const {
-  StepLoad all = load(first);
+StepCost PlanExecution::launch_cost(size_t first, size_t number) const {
+  StepCost all = cost(first);
   for (size_t i = first + 1; i < first + number; ++i) {
-    const StepLoad& more = load(i);
-    all.moved += more.moved, all.flops += more.flops, all.points += more.points, all.pieces += more.pieces;
+    const StepCost& more = cost(i);
+    all.bytes += more.bytes, all.flops += more.flops, all.tasks += more.tasks, all.work_units += more.work_units;
   }
   return all;
 }
 
-std::string PlanRun::name_of(size_t first, size_t number) const {
+std::string PlanExecution::name_of(size_t first, size_t number) const {
   return program(first).name() + (number > 1 ? fmt::format(" and {} more", number - 1) : "");
 }
 
-void PlanRun::judge(size_t first, size_t number, double us) try {
-  const Limit limit = Limit::of_launch(load_of(first, number));
+void PlanExecution::note_if_slow(size_t first, size_t number, double us) try {
+  const Limit limit = Limit::of_launch(launch_cost(first, number));
   if (limit.us > kPoorShare * us) return;
   const auto begin = plan_.steps.begin() + static_cast<std::ptrdiff_t>(first);
   const auto longest = std::max_element(begin, begin + static_cast<std::ptrdiff_t>(number),
-                                        [](const Step& a, const Step& b) { return a.time < b.time; });
+                                        [](const PlanStep& a, const PlanStep& b) { return a.time < b.time; });
   slow_.push_back({fmt::format("{} took {:.1f} ms, {:.2f} % of {}, {} thread{}", name_of(first, number), us * 1e-3,
                                100 * limit.us / us, limit.of, limit.threads, limit.threads == 1 ? "" : "s"),
                    longest->position});
@@ -218,21 +220,22 @@ void PlanRun::judge(size_t first, size_t number, double us) try {
   log(1, fmt::format("no roofs: {}", error.what()));
 }
 
-double PlanRun::launch_logged(size_t first, size_t number, const StepLoad& load, const Limit* limit) {
-  std::list<MemoryUse> uses;  // which takes no memory while it is empty
+double PlanExecution::launch_logged(size_t first, size_t number, const StepCost& cost, const Limit* limit) {
+  std::list<OverlapCheck> checks;  // which takes no memory while it is empty
   if (kSanitizer == Sanitizer::Thread || env().check)
     for (size_t i = first; i < first + number;) {
       const size_t begin = i;
       std::map<int, bool> written;  // by buffer; sections of one kernel are one use
       do {
-        const Step& step = plan_.steps[i];
+        const PlanStep& step = plan_.steps[i];
         for (int b : step.buffers)
           written[b] |= std::find(step.writes.begin(), step.writes.end(), b) != step.writes.end();
         ++i;
-      } while (i < first + number && plan_.steps[i].whole >= 0 && plan_.steps[i].whole == plan_.steps[begin].whole);
-      std::vector<MemoryUse::Range> ranges;
+      } while (i < first + number && plan_.steps[i].section_of >= 0 &&
+               plan_.steps[i].section_of == plan_.steps[begin].section_of);
+      std::vector<OverlapCheck::MemoryRange> ranges;
       for (auto [b, writes] : written) ranges.push_back({static_cast<const std::byte*>(data(b)), bytes(b), writes});
-      uses.emplace_back(program(begin).name(), std::move(ranges));
+      checks.emplace_back(program(begin).name(), std::move(ranges));
     }
   const bool logged = logging(2);
   const bool timed = logged || (logging(1) && plan_.device.kind() == Device::Kind::Cpu);  // a GPU is not waited for
@@ -240,7 +243,7 @@ double PlanRun::launch_logged(size_t first, size_t number, const StepLoad& load,
   launch(first, number);
   const double us = timed ? microseconds_since(start) : 0;
   if (logged) {
-    std::string line = line_of(name_of(first, number), load, us);
+    std::string line = line_of(name_of(first, number), cost, us);
     if (limit)
       line += fmt::format(" {:>6.1f} % of {}, {} thread{}", 100 * limit->us / us, limit->of, limit->threads,
                           limit->threads == 1 ? "" : "s");

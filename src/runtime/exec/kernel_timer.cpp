@@ -41,11 +41,11 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
-struct Trial::Candidate::State {
+struct KernelTimer::Candidate::State {
   Plan plan;
   ArenaLayout layout;
-  std::vector<StepLoad> loads;
-  std::unique_ptr<Run> run;
+  std::vector<StepCost> costs;
+  std::unique_ptr<CpuExecution> run;
   int launches = 1;  ///< in a round
 
   /// ns of one launch, over a round.
@@ -57,12 +57,12 @@ struct Trial::Candidate::State {
   }
 };
 
-Trial::Candidate::Candidate(std::unique_ptr<State> state) : state_(std::move(state)) {}
-Trial::Candidate::~Candidate() = default;
-Trial::~Trial() = default;
+KernelTimer::Candidate::Candidate(std::unique_ptr<State> state) : state_(std::move(state)) {}
+KernelTimer::Candidate::~Candidate() = default;
+KernelTimer::~KernelTimer() = default;
 
-Trial::Trial(const Plan& plan, size_t number, std::vector<int64_t> vars) : vars_(std::move(vars)) {
-  Step step = plan.steps[number];
+KernelTimer::KernelTimer(const Plan& plan, size_t number, std::vector<int64_t> vars) : vars_(std::move(vars)) {
+  PlanStep step = plan.steps[number];
   plan_.work = {plan.work[static_cast<size_t>(step.program)]};
   step.program = 0;
   std::map<int, int> places;  // by number in `plan`
@@ -85,22 +85,22 @@ Trial::Trial(const Plan& plan, size_t number, std::vector<int64_t> vars) : vars_
   plan_.launches = {1};
 }
 
-std::unique_ptr<Trial::Candidate> Trial::prepare(std::shared_ptr<const Program> program) const {
+std::unique_ptr<KernelTimer::Candidate> KernelTimer::prepare(std::shared_ptr<const Program> program) const {
   auto state = std::make_unique<Candidate::State>();
   state->plan = plan_;
   state->plan.programs = {std::move(program)};
   state->layout = lay_out(state->plan);
-  state->loads = loads_of(state->plan, vars_);
+  state->costs = step_costs(state->plan, vars_);
   std::vector<Buffer*> slots;
   for (const auto& buffer : memory_) slots.push_back(buffer.get());
-  state->run = std::make_unique<Run>(state->plan, state->layout, state->loads);
+  state->run = std::make_unique<CpuExecution>(state->plan, state->layout, state->costs);
   state->run->bind(slots, vars_, args_);
   return std::unique_ptr<Candidate>(new Candidate(std::move(state)));
 }
 
-const StepLoad& Trial::load(const Candidate& candidate) { return candidate.state_->loads[0]; }
+const StepCost& KernelTimer::cost(const Candidate& candidate) { return candidate.state_->costs[0]; }
 
-double Trial::time(Candidate& candidate) {
+double KernelTimer::time(Candidate& candidate) {
   Candidate::State& c = *candidate.state_;
   c.launches = 1;
   c.round();
@@ -110,7 +110,7 @@ double Trial::time(Candidate& candidate) {
   return median(times);
 }
 
-double Trial::ratio(Candidate& a, Candidate& b, double hoped) {
+double KernelTimer::ratio(Candidate& a, Candidate& b, double hoped) {
   a.state_->launches = 1;
   const double first = a.state_->round();
   if (first > kRound / 2 && first > kHopeless * b.state_->round()) return kHopeless;

@@ -11,13 +11,13 @@
 
 namespace sinter::runtime::cpu {
 
-class Trial {
+class KernelTimer {
  public:
   /// The launch of `plan`'s step `step` at these values of the plan's variables, whatever device and programs the plan
   /// has. Buffers are as large as their bounds, hold small numbers, and are written again and again. Throws
   /// OutOfMemory.
-  Trial(const Plan& plan, size_t step, std::vector<int64_t> vars);
-  ~Trial();
+  KernelTimer(const Plan& plan, size_t step, std::vector<int64_t> vars);
+  ~KernelTimer();
 
   /// A program for that step, ready to be launched.
   class Candidate {
@@ -25,7 +25,7 @@ class Trial {
     ~Candidate();
 
    private:
-    friend class Trial;
+    friend class KernelTimer;
     struct State;
     explicit Candidate(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;
@@ -33,7 +33,7 @@ class Trial {
   std::unique_ptr<Candidate> prepare(std::shared_ptr<const Program> program) const;
 
   /// What a launch comes to.
-  static const StepLoad& load(const Candidate& candidate);
+  static const StepCost& cost(const Candidate& candidate);
 
   /// Median ns of a launch, over rounds of some launches each, after a first one.
   static double time(Candidate& candidate);

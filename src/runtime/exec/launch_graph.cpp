@@ -16,19 +16,19 @@ constexpr size_t kGraphs = 4;  ///< that are kept: memory of outputs comes back 
 
 }  // namespace
 
-LaunchList::LaunchList(std::shared_ptr<Context> context) : context_(std::move(context)) {}
-LaunchList::~LaunchList() { drop_graphs(); }
+LaunchGraph::LaunchGraph(std::shared_ptr<Context> context) : context_(std::move(context)) {}
+LaunchGraph::~LaunchGraph() { drop_graphs(); }
 
-void LaunchList::begin() {
+void LaunchGraph::begin() {
   recorded_ = stage_ = 0;
   same_shape_ = true;
 }
 
-void LaunchList::add(const Kernel& kernel, int64_t blocks, std::span<const uint64_t> parameters) {
+void LaunchGraph::add(const DeviceKernel& kernel, int64_t blocks, std::span<const uint64_t> parameters) {
   if (blocks <= 0) return;
   context_->check_blocks(kernel, blocks);
   if (recorded_ == launches_.size()) launches_.emplace_back();
-  Launch& l = launches_[recorded_++];
+  LaunchRecord& l = launches_[recorded_++];
   same_shape_ = same_shape_ && l.kernel == &kernel && l.stage == stage_;
   l.kernel = &kernel;
   l.stage = stage_;
@@ -36,9 +36,9 @@ void LaunchList::add(const Kernel& kernel, int64_t blocks, std::span<const uint6
   l.parameters.assign(parameters.begin(), parameters.end());
 }
 
-void LaunchList::then() { ++stage_; }
+void LaunchGraph::barrier() { ++stage_; }
 
-void LaunchList::run() {
+void LaunchGraph::run() {
   same_shape_ = same_shape_ && recorded_ == launches_.size();
   launches_.resize(recorded_);
   if (!same_shape_) {
@@ -47,53 +47,53 @@ void LaunchList::run() {
   }
   // A graph pays when it is run again, and for more than one launch; with SINTER_CHECK each launch is waited for.
   if (!ran_ || recorded_ < 2 || env().check) {
-    for (const Launch& l : launches_) context_->launch(*l.kernel, l.blocks, l.parameters);
+    for (const LaunchRecord& l : launches_) context_->launch(*l.kernel, l.blocks, l.parameters);
     ran_ = true;
     return;
   }
   context_->enter();
-  const Replay& graph = replay();
+  const GraphInstance& graph = instance();
   context_->check(context_->driver().graph_launch(graph.exec, context_->stream()), "launching a graph of kernels");
   context_->note_launch(names_);
 }
 
-const LaunchList::Replay& LaunchList::replay() {
-  Replay* nearest = nullptr;
+const LaunchGraph::GraphInstance& LaunchGraph::instance() {
+  GraphInstance* nearest = nullptr;
   size_t fewest = launches_.size();
-  for (Replay& r : replays_) {
+  for (GraphInstance& r : instances_) {
     size_t changed = 0;
     for (size_t i = 0; i < launches_.size() && changed <= fewest; ++i) changed += !(launches_[i] == r.launches[i]);
     if (changed == 0) return r;
     if (!nearest || changed < fewest) nearest = &r, fewest = changed;
   }
   // A few launches have other numbers; many, other memory.
-  if (!nearest || (fewest > launches_.size() / 4 && replays_.size() < kGraphs)) {
-    Replay made;
+  if (!nearest || (fewest > launches_.size() / 4 && instances_.size() < kGraphs)) {
+    GraphInstance made;
     build(made);
-    return replays_.emplace_back(std::move(made));
+    return instances_.emplace_back(std::move(made));
   }
   update(*nearest);
   return *nearest;
 }
 
-KernelNode LaunchList::node_of(const Launch& l, std::vector<void*>& pointers) {
+KernelNodeParams LaunchGraph::node_of(const LaunchRecord& l, std::vector<void*>& pointers) {
   pointers.clear();
   for (const uint64_t& p : l.parameters) pointers.push_back(const_cast<uint64_t*>(&p));
   return {l.kernel->function, l.blocks, 1,       1,      l.kernel->threads, 1, 1, l.kernel->shared,
           pointers.data(),    nullptr,  nullptr, nullptr};
 }
 
-void LaunchList::build(Replay& r) {
-  const Driver& driver = context_->driver();
+void LaunchGraph::build(GraphInstance& r) {
+  const DriverApi& driver = context_->driver();
   context_->check(driver.graph_create(&r.graph, 0), "making a graph of kernels");
   try {
-    std::vector<GraphNode> before, now;  // the launches of the last stage, and of this one
+    std::vector<GraphNodeHandle> before, now;  // the launches of the last stage, and of this one
     std::vector<void*> pointers;
     std::string names;
     for (size_t i = 0; i < launches_.size(); ++i) {
-      const Launch& l = launches_[i];
+      const LaunchRecord& l = launches_[i];
       if (i && l.stage != launches_[i - 1].stage) before.swap(now), now.clear();
-      const KernelNode node = node_of(l, pointers);
+      const KernelNodeParams node = node_of(l, pointers);
       context_->check(
           driver.graph_add_kernel_node(&r.nodes.emplace_back(), r.graph, before.data(), before.size(), &node),
           "adding a kernel to a graph");
@@ -110,25 +110,25 @@ void LaunchList::build(Replay& r) {
   }
 }
 
-void LaunchList::update(Replay& r) {
+void LaunchGraph::update(GraphInstance& r) {
   std::vector<void*> pointers;
   for (size_t i = 0; i < launches_.size(); ++i) {
     if (launches_[i] == r.launches[i]) continue;
-    const KernelNode node = node_of(launches_[i], pointers);
+    const KernelNodeParams node = node_of(launches_[i], pointers);
     context_->check(context_->driver().graph_exec_kernel_node_set_params(r.exec, r.nodes[i], &node),
                     "updating a graph of kernels");
     r.launches[i] = launches_[i];
   }
 }
 
-void LaunchList::drop_graphs() noexcept {
-  const Driver& driver = context_->driver();
-  if (!replays_.empty() && context_->settle())
-    for (const Replay& r : replays_) {
+void LaunchGraph::drop_graphs() noexcept {
+  const DriverApi& driver = context_->driver();
+  if (!instances_.empty() && context_->wait_before_destroy())
+    for (const GraphInstance& r : instances_) {
       driver.graph_exec_destroy(r.exec);
       driver.graph_destroy(r.graph);  // not before: its nodes are the names of the other's
     }
-  replays_.clear();
+  instances_.clear();
 }
 
 }  // namespace sinter::runtime::cuda

@@ -18,58 +18,58 @@ class Context;
 ///
 ///     list.begin();
 ///     list.add(kernel, blocks, parameters);   // independent of one another until
-///     list.then();                            // what follows waits for what was added before
+///     list.barrier();                            // what follows waits for what was added before
 ///     list.run();
 ///
 /// The first run launches them one by one; from the second on they are a graph. A few graphs are kept, because memory
 /// comes back in turns: one whose addresses, numbers and sizes are those of the run is launched as it is, one that
 /// differs in a few launches is told of them. Other kernels, or another order, begin anew. One thread at a time.
-class LaunchList {
+class LaunchGraph {
  public:
-  explicit LaunchList(std::shared_ptr<Context> context);
-  ~LaunchList();
-  LaunchList(const LaunchList&) = delete;
-  LaunchList& operator=(const LaunchList&) = delete;
+  explicit LaunchGraph(std::shared_ptr<Context> context);
+  ~LaunchGraph();
+  LaunchGraph(const LaunchGraph&) = delete;
+  LaunchGraph& operator=(const LaunchGraph&) = delete;
 
   void begin();
   /// The parameters are 8 bytes each: addresses, then numbers. No blocks: nothing is added. The kernel must outlive the
   /// list.
-  void add(const Kernel& kernel, int64_t blocks, std::span<const uint64_t> parameters);
-  void then();
+  void add(const DeviceKernel& kernel, int64_t blocks, std::span<const uint64_t> parameters);
+  void barrier();
   /// Throws BackendError; see Context.
   void run();
 
   size_t size() const { return recorded_; }  ///< launches
-  size_t graphs() const { return replays_.size(); }
+  size_t graphs() const { return instances_.size(); }
 
  private:
-  struct Launch {
-    const Kernel* kernel = nullptr;
+  struct LaunchRecord {
+    const DeviceKernel* kernel = nullptr;
     unsigned blocks = 0;
-    size_t stage = 0;  ///< number of then() before it
+    size_t stage = 0;  ///< number of barrier() before it
     std::vector<uint64_t> parameters;
-    bool operator==(const Launch&) const = default;
+    bool operator==(const LaunchRecord&) const = default;
   };
   /// A graph, and the launches that it holds.
-  struct Replay {
-    std::vector<Launch> launches;
-    std::vector<GraphNode> nodes;
-    Graph graph = nullptr;
-    GraphExec exec = nullptr;
+  struct GraphInstance {
+    std::vector<LaunchRecord> launches;
+    std::vector<GraphNodeHandle> nodes;
+    GraphHandle graph = nullptr;
+    GraphExecHandle exec = nullptr;
   };
-  static KernelNode node_of(const Launch& launch, std::vector<void*>& pointers);
+  static KernelNodeParams node_of(const LaunchRecord& launch, std::vector<void*>& pointers);
   /// A graph of the recorded launches: one that is kept, changed where it must, or a new one.
-  const Replay& replay();
-  void build(Replay& replay);
-  void update(Replay& replay);
+  const GraphInstance& instance();
+  void build(GraphInstance& instance);
+  void update(GraphInstance& instance);
   void drop_graphs() noexcept;
 
   std::shared_ptr<Context> context_;
-  std::vector<Launch> launches_;
+  std::vector<LaunchRecord> launches_;
   size_t recorded_ = 0, stage_ = 0;
   bool same_shape_ = false;  ///< kernels and order are those of the run before
   bool ran_ = false;
-  std::vector<Replay> replays_;
+  std::vector<GraphInstance> instances_;
   std::shared_ptr<const std::string> names_;
 };
 

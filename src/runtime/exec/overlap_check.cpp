@@ -16,33 +16,33 @@ std::mutex& mutex() {
   return *one;
 }
 
-std::vector<const MemoryUse*>& running() {
-  static auto* all = new std::vector<const MemoryUse*>;
+std::vector<const OverlapCheck*>& running_launches() {
+  static auto* all = new std::vector<const OverlapCheck*>;
   return *all;
 }
 
-bool clash(const MemoryUse::Range& a, const MemoryUse::Range& b) {
+bool clash(const OverlapCheck::MemoryRange& a, const OverlapCheck::MemoryRange& b) {
   return (a.written || b.written) && std::max(a.start, b.start) < std::min(a.start + a.bytes, b.start + b.bytes);
 }
 
 }  // namespace
 
-MemoryUse::MemoryUse(std::string kernel, std::vector<Range> ranges)
+OverlapCheck::OverlapCheck(std::string kernel, std::vector<MemoryRange> ranges)
     : kernel_(std::move(kernel)), ranges_(std::move(ranges)) {
   compare(*this);
   std::lock_guard lock(mutex());
-  for (const MemoryUse* other : running()) compare(*other);
-  running().push_back(this);
+  for (const OverlapCheck* other : running_launches()) compare(*other);
+  running_launches().push_back(this);
 }
 
-MemoryUse::~MemoryUse() {
+OverlapCheck::~OverlapCheck() {
   std::lock_guard lock(mutex());
-  std::erase(running(), this);
+  std::erase(running_launches(), this);
 }
 
-void MemoryUse::compare(const MemoryUse& other) const {
-  for (const Range& a : ranges_)
-    for (const Range& b : other.ranges_)
+void OverlapCheck::compare(const OverlapCheck& other) const {
+  for (const MemoryRange& a : ranges_)
+    for (const MemoryRange& b : other.ranges_)
       if (&a != &b && clash(a, b))
         throw InternalError(fmt::format(
             "launch of {}: {} bytes at {} overlap {} bytes at {} of {}, and one of the two is written", kernel_,

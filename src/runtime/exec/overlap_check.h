@@ -10,25 +10,25 @@
 namespace sinter::runtime {
 
 /// What a running launch declares; taken back by the destructor.
-class MemoryUse {
+class OverlapCheck {
  public:
-  struct Range {
+  struct MemoryRange {
     const std::byte* start;
     size_t bytes;
     bool written;
   };
   /// Throws InternalError, naming both kernels, where bytes are written that another range, of this launch or of one
   /// that runs now, holds too.
-  MemoryUse(std::string kernel, std::vector<Range> ranges);
-  ~MemoryUse();
-  MemoryUse(const MemoryUse&) = delete;
-  MemoryUse& operator=(const MemoryUse&) = delete;
+  OverlapCheck(std::string kernel, std::vector<MemoryRange> ranges);
+  ~OverlapCheck();
+  OverlapCheck(const OverlapCheck&) = delete;
+  OverlapCheck& operator=(const OverlapCheck&) = delete;
 
  private:
-  void compare(const MemoryUse& other) const;
+  void compare(const OverlapCheck& other) const;
 
   const std::string kernel_;
-  const std::vector<Range> ranges_;
+  const std::vector<MemoryRange> ranges_;
 };
 
 }  // namespace sinter::runtime

@@ -26,7 +26,7 @@ std::string text(const PlanBuffer& b) {
 
 }  // namespace
 
-void Amount::add(const Term& term) {
+void SizePolynomial::add(const Term& term) {
   for (Term& t : terms)
     if (t.vars == term.vars) {
       t.factor += term.factor;
@@ -35,7 +35,7 @@ void Amount::add(const Term& term) {
   terms.push_back(term);
 }
 
-double Amount::at(const std::vector<int64_t>& vars) const {
+double SizePolynomial::at(const std::vector<int64_t>& vars) const {
   double sum = 0;
   for (const Term& t : terms) {
     double product = t.factor;
@@ -47,17 +47,18 @@ double Amount::at(const std::vector<int64_t>& vars) const {
 
 std::string to_string(const Plan& plan) {
   const PlanMemory memory = memory_of(plan);
-  std::string s = fmt::format("launches: {} of {} kernels, {} buffers; {} bytes of outputs, {} of scratch in {}{}\n",
-                              plan.launches.size(), plan.steps.size(), plan.buffers.size(), memory.outputs,
-                              memory.scratch, memory.arena, memory.kept ? fmt::format(", {} kept", memory.kept) : "");
-  for (size_t l = 0; l < plan.once.size(); ++l)
-    s += plan.once[l].empty()
+  std::string s =
+      fmt::format("launches: {} of {} kernels, {} buffers; {} bytes of outputs, {} of scratch in {}{}\n",
+                  plan.launches.size(), plan.steps.size(), plan.buffers.size(), memory.outputs, memory.scratch,
+                  memory.arena, memory.invariants ? fmt::format(", {} kept", memory.invariants) : "");
+  for (size_t l = 0; l < plan.invariant_launches.size(); ++l)
+    s += plan.invariant_launches[l].empty()
              ? fmt::format("  launch {} once\n", l)
-             : fmt::format("  launch {} again when b{} changed\n", l, fmt::join(plan.once[l], " or b"));
+             : fmt::format("  launch {} again when b{} changed\n", l, fmt::join(plan.invariant_launches[l], " or b"));
   for (size_t i = 0; i < plan.buffers.size(); ++i) s += fmt::format("  b{} {}\n", i, text(plan.buffers[i]));
   size_t launch = 0;
   int left = plan.launches.empty() ? 0 : plan.launches[0];
-  for (const Step& step : plan.steps) {
+  for (const PlanStep& step : plan.steps) {
     for (; left == 0; left = plan.launches[launch]) ++launch;
     --left;
     s += fmt::format("  launch {}: kernel {} over {} on b{}, writes b{}", launch, step.program, text(step.outer),

@@ -1,4 +1,4 @@
-// One list of fields per type, which a Writer and a Reader both walk.
+// One list of fields per type, which a PlanSerializer and a PlanDeserializer both walk.
 #include "runtime/exec/plan_bytes.h"
 
 #include <algorithm>
@@ -11,46 +11,47 @@ namespace sinter::runtime {
 namespace {
 
 template <class T, class Of>
-concept Is = std::same_as<std::remove_const_t<T>, Of>;
+concept SameType = std::same_as<std::remove_const_t<T>, Of>;
 
-template <class A, Is<PlanDim> T>
+template <class A, SameType<PlanDim> T>
 void fields(A& a, T& d) {
   a(d.fixed, d.var);
 }
-template <class A, Is<PlanBuffer> T>
+template <class A, SameType<PlanBuffer> T>
 void fields(A& a, T& b) {
   a(b.kind, b.dtype, b.shape, b.bound_bytes, b.first, b.last);
 }
-template <class A, Is<Step> T>
+template <class A, SameType<PlanStep> T>
 void fields(A& a, T& s) {
-  a(s.program, s.buffers, s.vars, s.args, s.outer, s.writes, s.time, s.offsets, s.whole, s.position);
+  a(s.program, s.buffers, s.vars, s.args, s.outer, s.writes, s.time, s.offsets, s.section_of, s.position);
 }
-template <class A, Is<Amount::Term> T>
+template <class A, SameType<SizePolynomial::Term> T>
 void fields(A& a, T& t) {
   a(t.factor, t.vars);
 }
-template <class A, Is<Amount> T>
+template <class A, SameType<SizePolynomial> T>
 void fields(A& a, T& m) {
   a(m.terms);
 }
-template <class A, Is<Work> T>
+template <class A, SameType<KernelWork> T>
 void fields(A& a, T& w) {
-  a(w.flops, w.touched);
+  a(w.flops, w.accesses);
 }
-template <class A, Is<Hash128> T>
+template <class A, SameType<Hash128> T>
 void fields(A& a, T& h) {
   a(h.low, h.high);
 }
-template <class A, Is<KernelSource> T>
+template <class A, SameType<KernelSource> T>
 void fields(A& a, T& k) {
-  a(k.name, k.has_finish, k.blocks, k.scratch, k.threads, k.finish_threads, k.finish_points, k.shared);
+  a(k.name, k.has_epilogue, k.blocks, k.scratch, k.threads, k.epilogue_threads, k.epilogue_blocks, k.shared);
 }
-template <class A, Is<StoredPlan> T>
+template <class A, SameType<StoredPlan> T>
 void fields(A& a, T& s) {
-  a(s.plan.buffers, s.plan.steps, s.plan.launches, s.plan.work, s.plan.outputs, s.plan.checks, s.kernels, s.keys);
+  a(s.plan.buffers, s.plan.steps, s.plan.launches, s.plan.work, s.plan.outputs, s.plan.raises_errors, s.kernels,
+    s.keys);
 }
 
-class Writer {
+class PlanSerializer {
  public:
   template <class... Ts>
   void operator()(const Ts&... values) {
@@ -79,9 +80,9 @@ class Writer {
 };
 
 /// Once it has met the end it reads zeros.
-class Reader {
+class PlanDeserializer {
  public:
-  explicit Reader(std::string_view bytes) : left_(bytes) {}
+  explicit PlanDeserializer(std::string_view bytes) : left_(bytes) {}
   template <class... Ts>
   void operator()(Ts&... values) {
     (read(values), ...);
@@ -125,30 +126,30 @@ class Reader {
   bool good_ = true;
 };
 
-bool below(const std::vector<int>& numbers, size_t count) {
+bool indices_below(const std::vector<int>& numbers, size_t count) {
   return std::all_of(numbers.begin(), numbers.end(), [&](int n) { return n >= 0 && static_cast<size_t>(n) < count; });
 }
 
 /// Every number of a buffer or kernel is one.
-bool sound(const StoredPlan& s) {
+bool is_consistent(const StoredPlan& s) {
   const Plan& plan = s.plan;
   const auto known = [](const PlanBuffer& b) { return b.kind <= PlanBuffer::Kind::Scratch && b.dtype < DType::Index; };
-  const auto fits = [&](const Step& step) {
-    return below({step.program}, s.kernels.size()) && below(step.buffers, plan.buffers.size()) &&
-           below(step.writes, plan.buffers.size()) &&
-           plan.work[static_cast<size_t>(step.program)].touched.size() == step.buffers.size();
+  const auto fits = [&](const PlanStep& step) {
+    return indices_below({step.program}, s.kernels.size()) && indices_below(step.buffers, plan.buffers.size()) &&
+           indices_below(step.writes, plan.buffers.size()) &&
+           plan.work[static_cast<size_t>(step.program)].accesses.size() == step.buffers.size();
   };
   return s.keys.size() == s.kernels.size() && plan.work.size() == s.kernels.size() &&
          std::all_of(plan.buffers.begin(), plan.buffers.end(), known) &&
-         std::all_of(plan.steps.begin(), plan.steps.end(), fits) && below(plan.outputs, plan.buffers.size()) &&
-         below(plan.launches, plan.steps.size() + 1) &&
+         std::all_of(plan.steps.begin(), plan.steps.end(), fits) && indices_below(plan.outputs, plan.buffers.size()) &&
+         indices_below(plan.launches, plan.steps.size() + 1) &&
          std::accumulate(plan.launches.begin(), plan.launches.end(), size_t{0}) == plan.steps.size();
 }
 
 }  // namespace
 
 std::string to_bytes(const StoredPlan& plan) {
-  Writer writer;
+  PlanSerializer writer;
   const auto kind = plan.plan.device.kind();
   const int index = plan.plan.device.index();
   writer(std::string(kPlanFormat), kind, index);
@@ -156,8 +157,8 @@ std::string to_bytes(const StoredPlan& plan) {
   return std::move(writer.bytes);
 }
 
-std::optional<StoredPlan> plan_of(std::string_view bytes) {
-  Reader reader(bytes);
+std::optional<StoredPlan> plan_from_bytes(std::string_view bytes) {
+  PlanDeserializer reader(bytes);
   std::string format;
   Device::Kind kind{};
   int index = 0;
@@ -166,7 +167,7 @@ std::optional<StoredPlan> plan_of(std::string_view bytes) {
   StoredPlan out;
   fields(reader, out);
   out.plan.device = Device(kind, index);
-  return reader.at_end() && sound(out) ? std::optional(std::move(out)) : std::nullopt;
+  return reader.at_end() && is_consistent(out) ? std::optional(std::move(out)) : std::nullopt;
 }
 
 }  // namespace sinter::runtime

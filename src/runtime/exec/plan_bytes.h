@@ -22,6 +22,6 @@ struct StoredPlan {
 inline constexpr std::string_view kPlanFormat = "sinter plan 2";
 std::string to_bytes(const StoredPlan& plan);
 /// Nothing for bytes that to_bytes() has not written, or which name a buffer or kernel that is not there.
-std::optional<StoredPlan> plan_of(std::string_view bytes);
+std::optional<StoredPlan> plan_from_bytes(std::string_view bytes);
 
 }  // namespace sinter::runtime

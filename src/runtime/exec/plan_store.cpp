@@ -20,12 +20,12 @@ Hash128 key_of(const Hash128& program, const Toolchain& tools) {
 std::optional<Plan> load_plan(const Hash128& key, const Target& target) {
   const auto tools = toolchain_for(target);
   const auto bytes = DiskCache::current()->load(kEntry, key_of(key, *tools));
-  std::optional<StoredPlan> stored = bytes ? plan_of(*bytes) : std::nullopt;
+  std::optional<StoredPlan> stored = bytes ? plan_from_bytes(*bytes) : std::nullopt;
   if (!stored) return std::nullopt;
   stored->plan.programs = find_programs(stored->kernels, stored->keys, *tools);
   if (stored->plan.programs.size() != stored->kernels.size()) return std::nullopt;
-  note_filled_by(tools->leaves(), tools->kind(),
-                 target);  // who fills a folder by running what lies there already has filled it too
+  record_cache_origin(tools->origin(), tools->kind(),
+                      target);  // who fills a folder by running what lies there already has filled it too
   return std::move(stored->plan);
 }
 

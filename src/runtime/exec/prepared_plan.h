@@ -11,25 +11,25 @@
 namespace sinter::runtime {
 
 namespace cuda {
-class LaunchLists;
+class LaunchGraphPool;
 }
 
 /// Immutable; run from any thread.
-class Runnable {
+class ExecutablePlan {
  public:
   /// The programs of the plan are there.
-  explicit Runnable(Plan plan);
-  ~Runnable();
+  explicit ExecutablePlan(Plan plan);
+  ~ExecutablePlan();
 
   const Plan& plan() const { return plan_; }
   /// For runs one after the other, which this outlives.
-  std::unique_ptr<PlanRun> runs() const;
+  std::unique_ptr<PlanExecution> make_execution() const;
 
  private:
   Plan plan_;
   ArenaLayout layout_;
-  std::vector<StepLoad> loads_;               ///< of a plan without variables
-  std::unique_ptr<cuda::LaunchLists> lists_;  ///< of a plan on a GPU
+  std::vector<StepCost> costs_;                    ///< of a plan without variables
+  std::unique_ptr<cuda::LaunchGraphPool> graphs_;  ///< of a plan on a GPU
 };
 
 }  // namespace sinter::runtime

@@ -11,29 +11,29 @@
 
 namespace sinter::runtime {
 
-class Scratch {
+class ScratchPool {
  public:
   /// `bytes` for each of `threads` threads. Throws OutOfMemory.
-  Scratch(int64_t bytes, int threads);
+  ScratchPool(int64_t bytes, int threads);
 
   /// A piece that nobody else has while this lives; waits if all are taken.
-  class Piece {
+  class Lease {
    public:
-    explicit Piece(Scratch& scratch);
-    ~Piece();
-    Piece(const Piece&) = delete;
-    Piece& operator=(const Piece&) = delete;
-    size_t number() const { return number_; }
+    explicit Lease(ScratchPool& scratch);
+    ~Lease();
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+    size_t index() const { return index_; }
 
    private:
-    Scratch& scratch_;
-    size_t number_ = 0;
+    ScratchPool& scratch_;
+    size_t index_ = 0;
   };
-  size_t pieces() const { return pieces_; }
-  void* memory(size_t piece) const;
+  size_t leases() const { return leases_; }
+  void* memory(size_t lease) const;
 
  private:
-  size_t pieces_, bytes_;
+  size_t leases_, bytes_;
   std::unique_ptr<Buffer> buffer_;
   std::unique_ptr<std::atomic<bool>[]> taken_;
 };

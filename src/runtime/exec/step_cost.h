@@ -10,11 +10,11 @@
 
 namespace sinter::runtime {
 
-struct StepLoad {
-  int64_t points = 0;  ///< of the launch
-  int64_t grain = 1;   ///< fewer points are not worth a thread
-  double pieces = 0;   ///< that are worth a thread
-  size_t moved = 0;    ///< bytes that it reads and writes
+struct StepCost {
+  int64_t tasks = 0;      ///< of the launch
+  int64_t grain = 1;      ///< fewer tasks are not worth a thread
+  double work_units = 0;  ///< that are worth a thread
+  size_t bytes = 0;       ///< bytes that it reads and writes
   double flops = 0;
 };
 
@@ -22,6 +22,6 @@ struct StepLoad {
 size_t bytes_of(const PlanBuffer& buffer, const std::vector<int64_t>& vars);
 
 /// Per step of a plan whose programs are there.
-std::vector<StepLoad> loads_of(const Plan& plan, const std::vector<int64_t>& vars);
+std::vector<StepCost> step_costs(const Plan& plan, const std::vector<int64_t>& vars);
 
 }  // namespace sinter::runtime

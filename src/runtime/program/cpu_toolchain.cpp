@@ -21,25 +21,25 @@ class CpuToolchain final : public Toolchain {
   std::string kind() const override { return kind_of(target_); }
 
   // Instrumented libraries need the compiler's own library at run time.
-  std::optional<FilledBy> leaves() const override {
-    if (!compiler_->is_here() || compiler_->makes_libraries()) return std::nullopt;
-    return FilledBy{id(), compiler_->dialect(), 0, ""};
+  std::optional<CacheOrigin> origin() const override {
+    if (!compiler_->is_available() || compiler_->makes_libraries()) return std::nullopt;
+    return CacheOrigin{id(), compiler_->dialect(), 0, ""};
   }
 
-  bool replaced() const override {
-    if (!give_up(*compiler_)) return false;
+  bool fall_back() const override {
+    if (!disable_if_broken(*compiler_)) return false;
     if (compiler_dialect(target_) != compiler_->dialect())
-      throw DialectChanged("the Clang plugin cannot be opened, and the compiler that is left speaks another dialect");
+      throw DialectMismatch("the Clang plugin cannot be opened, and the compiler that is left speaks another dialect");
     return true;
   }
 
   std::vector<CompileResult> build(std::span<const KernelSource* const> kernels) const override {
-    if (!compiler_->is_here()) throw_nothing_compiles(kernels, kind(), target_, kInstallCompiler);
+    if (!compiler_->is_available()) throw_no_compiler(kernels, kind(), target_, kInstallCompiler);
     return cpu::build(kernels, *compiler_, target_);
   }
 
   std::shared_ptr<const Program> load(const KernelSource& kernel, Hash128 key, std::string_view object) const override {
-    std::unique_ptr<Code> code =
+    std::unique_ptr<MachineCode> code =
         compiler_->makes_libraries() ? load_library(std::string(object)) : load_object(object, entries_of(kernel));
     return std::make_shared<Program>(kernel, key, std::move(code));
   }

@@ -26,78 +26,78 @@ namespace {
 constexpr int kMostThreads = 16;
 
 std::string kind_of(const ImageCompiler& compiler, int sm) {
-  return fmt::format("sm_{}-{}", sm, compiler.form == Form::Cubin ? "cubin" : "ptx");
+  return fmt::format("sm_{}-{}", sm, compiler.form == ImageFormat::Cubin ? "cubin" : "ptx");
 }
 
 std::string cure(const ImageCompiler& compiler) { return "install NVRTC: " + compiler.reason; }
 
 /// Whose images the cache folder holds. A driver runs what compilers of its own major version make, and of older ones.
-FilledBy absent_compiler(const ImageCompiler& compiler, const FoundDriver& driver, const Target& target) {
+CacheOrigin absent_compiler(const ImageCompiler& compiler, const DriverLibrary& driver, const Target& target) {
   const std::string kind = kind_of(compiler, target.sm);
-  std::optional<FilledBy> by = filled_by(kind);
+  std::optional<CacheOrigin> by = cache_origin(kind);
   if (by && !driver.simulated && by->version > driver.version / 1000)
     throw BackendError(
         fmt::format("the kernels in the cache folder are of NVRTC {}, and the driver is of CUDA {}, "
                     "which runs none of a newer version; install a newer driver, or {}",
                     by->version, driver.version / 1000, cure(compiler)));
-  if (!by) throw_nothing_compiles({}, kind, target, cure(compiler));
+  if (!by) throw_no_compiler({}, kind, target, cure(compiler));
   return *by;
 }
 
 class CudaToolchain final : public Toolchain {
  public:
   /// `absent`: whose images lie in the cache folder, where nothing compiles here.
-  CudaToolchain(ImageCompiler compiler, const Target& target, std::optional<FilledBy> absent)
+  CudaToolchain(ImageCompiler compiler, const Target& target, std::optional<CacheOrigin> absent)
       : compiler_(std::move(compiler)), target_(target), sm_(target.sm), absent_(std::move(absent)) {}
 
   std::string id() const override { return absent_ ? absent_->id : compiler_.id(sm_); }
   std::string kind() const override { return kind_of(compiler_, sm_); }
 
-  std::optional<FilledBy> leaves() const override {
+  std::optional<CacheOrigin> origin() const override {
     if (absent_) return std::nullopt;
-    return FilledBy{id(), Dialect::Cuda, compiler_.nvrtc ? compiler_.nvrtc->major : 0, ""};
+    return CacheOrigin{id(), Dialect::Cuda, compiler_.nvrtc ? compiler_.nvrtc->major : 0, ""};
   }
 
-  bool replaced() const override { return !absent_ && !compiler_.nvrtc && sim::give_up_clang(); }
+  bool fall_back() const override { return !absent_ && !compiler_.nvrtc && sim::disable_clang_if_broken(); }
 
   std::vector<CompileResult> build(std::span<const KernelSource* const> kernels) const override {
-    if (absent_) throw_nothing_compiles(kernels, kind(), target_, cure(compiler_));
+    if (absent_) throw_no_compiler(kernels, kind(), target_, cure(compiler_));
     std::vector<CompileResult> results(kernels.size());
     count(counters().compiles, kernels.size());
     // ThreadSanitizer does not see how NVRTC guards what it makes at a first use.
     const int threads = kSanitizer == Sanitizer::Thread ? 1 : std::clamp(usable_cpus(), 1, kMostThreads);
-    cpu::side_by_side(kernels.size(), threads,
-                      [&](size_t k) { results[k] = compiler_.compile(kernels[k]->name, kernels[k]->text, sm_); });
+    cpu::run_in_parallel(kernels.size(), threads,
+                         [&](size_t k) { results[k] = compiler_.compile(kernels[k]->name, kernels[k]->text, sm_); });
     return results;
   }
 
   std::shared_ptr<const Program> load(const KernelSource& kernel, Hash128 key, std::string_view object) const override {
     std::string image(object);
-    if (!fits(image, sm_))
+    if (!runs_on_sm(image, sm_))
       throw BackendError(fmt::format("kernel {}: what was made of it is not for sm_{}", kernel.name, sm_));
     return std::make_shared<Program>(kernel, key, std::make_unique<Image>(kernel, std::move(image)));
   }
 
   std::string listing(const KernelSource& kernel, const Program& program) const override {
-    if (compiler_.form == Form::Ptx) return program.image()->bytes();
+    if (compiler_.form == ImageFormat::Ptx) return program.image()->bytes();
     if (absent_) return "";
-    return compile(*compiler_.nvrtc, kernel.name, kernel.text, sm_, Form::Ptx).object;
+    return compile(*compiler_.nvrtc, kernel.name, kernel.text, sm_, ImageFormat::Ptx).object;
   }
 
  private:
   const ImageCompiler compiler_;
   const Target target_;
   const int sm_;
-  const std::optional<FilledBy> absent_;
+  const std::optional<CacheOrigin> absent_;
 };
 
 }  // namespace
 
 std::unique_ptr<const Toolchain> toolchain(const Target& target) {
-  const FoundDriver& driver = find_driver();
+  const DriverLibrary& driver = find_driver();
   if (!driver.table) throw BackendError(fmt::format("kernels for GPUs cannot be compiled: {}", driver.reason));
   ImageCompiler compiler = compiler_of(driver);
-  std::optional<FilledBy> absent;
+  std::optional<CacheOrigin> absent;
   if (!compiler.reason.empty()) absent = absent_compiler(compiler, driver, target);
   return std::make_unique<CudaToolchain>(std::move(compiler), target, std::move(absent));
 }

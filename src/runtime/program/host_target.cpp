@@ -43,7 +43,8 @@ void read_cpu(Target& target) {
                   : __builtin_cpu_supports("x86-64-v2") ? "x86-64-v2"
                                                         : "x86-64");
   target.near_l3 = __builtin_cpu_is("amd");  // whose chiplets have one each
-  if (target.vector_bytes == 64 && __builtin_cpu_is("amdfam19h")) target.multiplications = 1;  // Zen 4: in two halves
+  if (target.vector_bytes == 64 && __builtin_cpu_is("amdfam19h"))
+    target.multiplies_per_cycle = 1;  // Zen 4: in two halves
 #else
 #error "Sinter's CPU backend knows x86-64 only"
 #endif
@@ -53,31 +54,31 @@ void read_cpu(Target& target) {
   target.l3 = std::min(shared_cache_bytes(target.l3), kLargestL3);
 }
 
-std::atomic<const Target*> given{nullptr};
+std::atomic<const Target*> target_override{nullptr};
 
 /// What the machine was with one environment and compiler. Those before are kept for who refers to them: only tests
 /// change either often.
-struct Hosts {
+struct HostTargetNode {
   Target target;
-  const Hosts* before = nullptr;
+  const HostTargetNode* before = nullptr;
 };
-std::atomic<const Hosts*> hosts{nullptr};
+std::atomic<const HostTargetNode*> host_targets{nullptr};
 
-const Target& keep_host(Target target, int threads, Dialect dialect) {
+const Target& add_host_target(Target target, int threads, Dialect dialect) {
   target.threads = threads;
   target.parallel_units = 4 * threads;
   target.dialect = dialect;
-  auto* const made = new Hosts{std::move(target)};
-  made->before = hosts.exchange(made);
+  auto* const made = new HostTargetNode{std::move(target)};
+  made->before = host_targets.exchange(made);
   return made->target;
 }
 
 }  // namespace
 
-void set_host_target(const Target* target) { given = target; }
+void set_host_target(const Target* target) { target_override = target; }
 
 const Target& host_target() {
-  if (const Target* target = given) return *target;
+  if (const Target* target = target_override) return *target;
   static const Target& machine = *[] {
     auto* t = new Target;
     read_cpu(*t);
@@ -86,10 +87,10 @@ const Target& host_target() {
   }();
   const int threads = env().threads ? env().threads : machine.threads;
   const Dialect dialect = compiler_dialect(machine);
-  const Hosts* const last = hosts;  // every plan asks
+  const HostTargetNode* const last = host_targets;  // every plan asks
   return last && last->target.threads == threads && last->target.dialect == dialect
              ? last->target
-             : keep_host(machine, threads, dialect);
+             : add_host_target(machine, threads, dialect);
 }
 
 const Target& target_of(Device device) {

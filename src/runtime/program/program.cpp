@@ -24,8 +24,9 @@ using ProgramPtr = std::shared_ptr<const Program>;
 Hash128 key_of(const KernelSource& kernel, const std::string& compiler, const Target& target) {
   HashBuilder fields;
   fields.add("sinter kernel 1").add(compiler).add(target.isa);
-  fields.add(kernel.name).add(kernel.has_finish).add(static_cast<uint64_t>(kernel.scratch));
-  for (const int64_t n : {int64_t{kernel.threads}, int64_t{kernel.finish_threads}, kernel.finish_points, kernel.shared})
+  fields.add(kernel.name).add(kernel.has_epilogue).add(static_cast<uint64_t>(kernel.scratch));
+  for (const int64_t n :
+       {int64_t{kernel.threads}, int64_t{kernel.epilogue_threads}, kernel.epilogue_blocks, kernel.shared})
     fields.add(static_cast<uint64_t>(n));
   for (int64_t block : kernel.blocks) fields.add(static_cast<uint64_t>(block));
   return fields.add(kernel.text).hash();
@@ -56,15 +57,15 @@ void log_kernel(const KernelSource& kernel, const Program& program, const char* 
 
 }  // namespace
 
-Program::Program(const KernelSource& kernel, Hash128 key, std::unique_ptr<cpu::Code> code)
+Program::Program(const KernelSource& kernel, Hash128 key, std::unique_ptr<cpu::MachineCode> code)
     : name_(kernel.name), key_(key), code_(std::move(code)), blocks_(kernel.blocks), scratch_(kernel.scratch) {
   const auto entry = [&](const std::string& symbol) {
     const void* address = code_->find(symbol).address;
     if (!address) throw BackendError(fmt::format("kernel {}: its code has no function {}", name_, symbol));
-    return reinterpret_cast<Entry>(reinterpret_cast<uintptr_t>(address));
+    return reinterpret_cast<EntryPoint>(reinterpret_cast<uintptr_t>(address));
   };
   entry_ = entry(name_);
-  if (kernel.has_finish) finish_ = entry(name_ + "_finish");
+  if (kernel.has_epilogue) epilogue_ = entry(name_ + "_finish");
 }
 
 Program::Program(const KernelSource& kernel, Hash128 key, std::unique_ptr<cuda::Image> image)
@@ -72,13 +73,13 @@ Program::Program(const KernelSource& kernel, Hash128 key, std::unique_ptr<cuda::
 
 Program::~Program() = default;
 
-int64_t Program::points(std::span<const int64_t> outer) const {
-  int64_t points = 1;
+int64_t Program::task_count(std::span<const int64_t> outer) const {
+  int64_t tasks = 1;
   for (size_t i = 0; i < outer.size(); ++i) {
     const int64_t block = i < blocks_.size() ? blocks_[i] : 1;
-    points *= (outer[i] + block - 1) / block;
+    tasks *= (outer[i] + block - 1) / block;
   }
-  return points;
+  return tasks;
 }
 
 std::vector<ProgramPtr> find_programs(std::span<const KernelSource> kernels, std::span<const Hash128> keys,
@@ -91,7 +92,7 @@ std::vector<ProgramPtr> find_programs(std::span<const KernelSource> kernels, std
       count(counters().memory_hits);
     } else if ((program = load_cached(kernels[i], keys[i], *disk, tools))) {
       count(counters().disk_hits);
-      program = keep_program(std::move(program));
+      program = intern_program(std::move(program));
     } else {
       return {};
     }
@@ -120,14 +121,14 @@ std::vector<ProgramPtr> compile(std::span<const KernelSource> kernels, const Tar
     } else if (ProgramPtr cached = load_cached(kernels[i], keys[i], *disk, *tools)) {
       origin[i] = "from the cache folder";
       count(counters().disk_hits);
-      programs[i] = keep_program(std::move(cached));
+      programs[i] = intern_program(std::move(cached));
     } else {
       missing.push_back(i);
     }
   }
 
   // Keys are those of another compiler then.
-  if (!missing.empty() && tools->replaced()) return compile(kernels, target);
+  if (!missing.empty() && tools->fall_back()) return compile(kernels, target);
 
   std::vector<const KernelSource*> sources;
   for (size_t i : missing) sources.push_back(&kernels[i]);
@@ -140,14 +141,14 @@ std::vector<ProgramPtr> compile(std::span<const KernelSource> kernels, const Tar
     if (results[m].ok) try {
         ProgramPtr made = tools->load(kernels[i], keys[i], results[m].object);
         disk->store(kernels[i].name, keys[i], results[m].object, kernels[i].text);
-        programs[i] = keep_program(std::move(made));
+        programs[i] = intern_program(std::move(made));
         continue;
       } catch (const OutOfMemory&) { throw; } catch (const BackendError& error) {
         why += error.what();
       }
     if (!failed) failed = &kernels[i], failure = why;
   }
-  note_filled_by(tools->leaves(), tools->kind(), target);
+  record_cache_origin(tools->origin(), tools->kind(), target);
   if (failed) throw_compile_error(*failed, keys[static_cast<size_t>(failed - kernels.data())], *disk, id, failure);
 
   for (size_t i = 0; i < kernels.size(); ++i) {

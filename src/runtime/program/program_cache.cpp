@@ -25,13 +25,13 @@ class ProgramCache {
     return found->second.program;
   }
 
-  std::shared_ptr<const Program> keep(std::shared_ptr<const Program> program) {
+  std::shared_ptr<const Program> intern(std::shared_ptr<const Program> program) {
     std::vector<std::shared_ptr<const Program>> dropped;  // freed after the lock
     std::lock_guard lock(mutex_);
-    Slot& slot = programs_[program->key()];
-    if (!slot.program) slot.program = std::move(program);
-    slot.used = ++clock_;
-    auto result = slot.program;
+    CacheEntry& entry = programs_[program->key()];
+    if (!entry.program) entry.program = std::move(program);
+    entry.used = ++clock_;
+    auto result = entry.program;
     if (programs_.size() >= next_sweep_) sweep(dropped);
     return result;
   }
@@ -42,22 +42,22 @@ class ProgramCache {
   }
 
   void clear() {
-    std::unordered_map<Hash128, Slot> dropped;
+    std::unordered_map<Hash128, CacheEntry> dropped;
     std::lock_guard lock(mutex_);
     dropped.swap(programs_);
     next_sweep_ = kMostUnused;
   }
 
  private:
-  struct Slot {
+  struct CacheEntry {
     std::shared_ptr<const Program> program;
     uint64_t used = 0;
   };
 
   void sweep(std::vector<std::shared_ptr<const Program>>& dropped) {
     std::vector<std::pair<uint64_t, Hash128>> unused;
-    for (const auto& [key, slot] : programs_)
-      if (slot.program.use_count() == 1) unused.emplace_back(slot.used, key);
+    for (const auto& [key, entry] : programs_)
+      if (entry.program.use_count() == 1) unused.emplace_back(entry.used, key);
     std::sort(unused.begin(), unused.end());
     for (size_t i = 0; i + kMostUnused / 2 < unused.size(); ++i) {
       auto found = programs_.find(unused[i].second);
@@ -68,7 +68,7 @@ class ProgramCache {
   }
 
   std::mutex mutex_;
-  std::unordered_map<Hash128, Slot> programs_;
+  std::unordered_map<Hash128, CacheEntry> programs_;
   uint64_t clock_ = 0;
   size_t next_sweep_ = kMostUnused;
 };
@@ -81,10 +81,10 @@ ProgramCache& cache() {
 }  // namespace
 
 std::shared_ptr<const Program> find_program(const Hash128& key) { return cache().find(key); }
-std::shared_ptr<const Program> keep_program(std::shared_ptr<const Program> program) {
-  return cache().keep(std::move(program));
+std::shared_ptr<const Program> intern_program(std::shared_ptr<const Program> program) {
+  return cache().intern(std::move(program));
 }
-size_t cached_programs() { return cache().size(); }
+size_t cached_program_count() { return cache().size(); }
 void forget_programs() { cache().clear(); }
 
 }  // namespace sinter::runtime

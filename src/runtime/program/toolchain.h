@@ -32,11 +32,11 @@ class Toolchain {
 
   /// What the compiler leaves in the cache folder, for machines of the kind that have none; nothing if it has only been
   /// found there itself.
-  virtual std::optional<FilledBy> leaves() const = 0;
+  virtual std::optional<CacheOrigin> origin() const = 0;
 
   /// True if the compiler turns out not to run here, and another one took its place: all begins anew. Throws
-  /// DialectChanged if that one reads another language.
-  virtual bool replaced() const { return false; }
+  /// DialectMismatch if that one reads another language.
+  virtual bool fall_back() const { return false; }
 
   /// A result per kernel, in order, in parallel; one that fails does not harm the others. Throws BackendError if the
   /// compiler cannot run, or is known by name alone.

@@ -1,15 +1,15 @@
-// What becomes of a kernel that evaluates a stage: its axes, its loops, and what it needs next.
+// What becomes of a kernel that evaluates a node: its axes, its loops, and what it needs next.
 #include "ir/axis_lists.h"
 #include "schedule/fusion/partitioner.h"
 
 namespace sinter::schedule {
 
 std::vector<IndexId>& Partitioner::uses(int k, int s) {
-  Kernel& kernel = at(k);
-  return stage(s).kind == StageKind::Buffer ? kernel.reads[s] : kernel.wanted[s];
+  FusionGroup& kernel = at(k);
+  return node(s).kind == FusionNodeKind::Buffer ? kernel.reads[s] : kernel.wanted[s];
 }
 
-void Partitioner::normalise(std::vector<IndexId>& indices) {
+void Partitioner::normalize(std::vector<IndexId>& indices) {
   size_t kept = 0;
   for (size_t i = 0; i < indices.size(); ++i) {
     const IndexId now = space_.normal(indices[i]);
@@ -20,57 +20,57 @@ void Partitioner::normalise(std::vector<IndexId>& indices) {
 }
 
 /// The kernel's own axes as they are named after unifications and splits.
-void Partitioner::refresh(Kernel& k) {
+void Partitioner::refresh(FusionGroup& k) {
   if (k.epoch == space_.epoch()) return;
   k.epoch = space_.epoch();
   steps_ += static_cast<int64_t>(k.nests.size());
   space_.renew(k.outer);
   space_.renew(k.contraction_outer);
   if (k.blocks.axis >= 0) k.blocks.axis = space_.find(k.blocks.axis);
-  for (Nest& n : k.nests) {
+  for (ReductionNest& n : k.nests) {
     n.at = space_.normal(n.at);
     space_.renew(n.axes);
   }
 }
 
 /// Outer ranges become loops inside.
-void Partitioner::give_up(Kernel& k, const std::vector<int>& axes) {
+void Partitioner::serialize_axes(FusionGroup& k, const std::vector<int>& axes) {
   const std::vector<int> lost = space_.expand(axes);
   for (std::vector<int>* outer : {&k.outer, &k.contraction_outer})
     std::erase_if(*outer, [&](int a) { return contains(lost, a); });
 }
 
-void Partitioner::evaluate(int kernel, int s, std::vector<IndexId> ix, const Absorb& form) {
+void Partitioner::add_evaluation(int kernel, int s, std::vector<IndexId> ix, const InlineCost& form) {
   for (auto [a, b] : form.siblings) space_.unify(a, b);
-  Kernel& k = at(kernel);
+  FusionGroup& k = at(kernel);
   refresh(k);
-  normalise(ix);
-  give_up(k, form.lost);
+  normalize(ix);
+  serialize_axes(k, form.lost);
   if (form.blocks.axis >= 0) {
     k.outer = form.outer;
     k.blocks = form.blocks;
     space_.keep_whole(k.blocks.axis);
-    k.late = form.late;
-    find_late_wants(kernel);
+    k.epilogue = form.epilogue;
+    find_epilogue_wants(kernel);
   }
-  std::vector<int>& late_wants = late_wants_[static_cast<size_t>(kernel)];
-  const bool late = std::binary_search(late_wants.begin(), late_wants.end(), s);
+  std::vector<int>& epilogue_wants = epilogue_wants_[static_cast<size_t>(kernel)];
+  const bool late = std::binary_search(epilogue_wants.begin(), epilogue_wants.end(), s);
   if (late) {
-    late_wants.erase(std::lower_bound(late_wants.begin(), late_wants.end(), s));
-    k.late.insert(std::lower_bound(k.late.begin(), k.late.end(), s), s);
+    epilogue_wants.erase(std::lower_bound(epilogue_wants.begin(), epilogue_wants.end(), s));
+    k.epilogue.insert(std::lower_bound(k.epilogue.begin(), k.epilogue.end(), s), s);
   }
-  const Stage& st = stage(s);
+  const FusionNode& st = node(s);
   const Member* with = other_accumulator(k, s, ix, late);
   const bool waits = late && !with && form.across.empty();  // a sum across outer ranges is late, what it sums is not
   if (k.blocks.axis >= 0)
-    for (const Source& src : st.sources) {
-      if (src.stage < 0) continue;
-      auto it = std::lower_bound(late_wants.begin(), late_wants.end(), src.stage);
-      const bool known = it != late_wants.end() && *it == src.stage;
-      if (waits && !known && !k.wanted.contains(src.stage))
-        late_wants.insert(it, src.stage);
+    for (const FusionEdge& src : st.sources) {
+      if (src.node < 0) continue;
+      auto it = std::lower_bound(epilogue_wants.begin(), epilogue_wants.end(), src.node);
+      const bool known = it != epilogue_wants.end() && *it == src.node;
+      if (waits && !known && !k.wanted.contains(src.node))
+        epilogue_wants.insert(it, src.node);
       else if (!waits && known)
-        late_wants.erase(it);
+        epilogue_wants.erase(it);
     }
   k.time += form.ns;
   k.evaluations += static_cast<int>(ix.size());
@@ -79,63 +79,65 @@ void Partitioner::evaluate(int kernel, int s, std::vector<IndexId> ix, const Abs
     k.contraction_time += form.ns;
     for (int a : k.outer) add_once(k.contraction_outer, a);
   }
-  if (form.kept) k.within.erase(s);
+  if (form.materialized) k.within.erase(s);
   std::vector<int> within, reduced = with ? with->reduced : form.across;
-  if (st.loops() || st.kind == StageKind::Scan)
+  if (st.loops() || st.kind == FusionNodeKind::Scan)
     within = {s};
   else if (auto it = k.within.find(s); it != k.within.end())
     within = it->second;
-  for (IndexId i : ix) push(kernel, s, i, within, reduced);
+  for (IndexId i : ix) propagate_uses(kernel, s, i, within, reduced);
   at(kernel).members.push_back({s, std::move(ix), std::move(reduced)});
 }
 
-/// Which of the stages that the kernel waits for are needed by its late members only.
-void Partitioner::find_late_wants(int kernel) {
-  const Kernel& k = at(kernel);
-  std::vector<int>& late = late_wants_[static_cast<size_t>(kernel)];
+/// Which of the nodes that the kernel waits for are needed by its late members only.
+void Partitioner::find_epilogue_wants(int kernel) {
+  const FusionGroup& k = at(kernel);
+  std::vector<int>& late = epilogue_wants_[static_cast<size_t>(kernel)];
   late.clear();
   for (const auto& [s, indices] : k.wanted) late.push_back(s);
-  const std::vector<SumAcross> sums = sums_across(k);
+  const std::vector<SplitReduction> sums = split_reductions_of(k);
   auto waits = [&](int s) {  // a sum across outer ranges is late, what it sums is not
-    return std::binary_search(k.late.begin(), k.late.end(), s) &&
-           std::none_of(sums.begin(), sums.end(), [&](const SumAcross& a) { return a.first == s; });
+    return std::binary_search(k.epilogue.begin(), k.epilogue.end(), s) &&
+           std::none_of(sums.begin(), sums.end(), [&](const SplitReduction& a) { return a.first == s; });
   };
   for (const Member& m : k.members)
-    if (!waits(m.stage))
-      for (const Source& src : stage(m.stage).sources) std::erase(late, src.stage);
+    if (!waits(m.node))
+      for (const FusionEdge& src : node(m.node).sources) std::erase(late, src.node);
   std::sort(late.begin(), late.end());
 }
 
 /// `within`: the reductions in whose loops the source is used.
-void Partitioner::want(int kernel, const Source& source, IndexId ix, const std::vector<int>& within) {
-  if (source.stage < 0) return;
+void Partitioner::add_use(int kernel, const FusionEdge& source, IndexId ix, const std::vector<int>& within) {
+  if (source.node < 0) return;
   ++steps_;
   ix = space_.down(source.head, ix);
-  std::vector<int>& users = users_[static_cast<size_t>(source.stage)];
+  std::vector<int>& users = users_[static_cast<size_t>(source.node)];
   if (users.empty() || users.back() != kernel) users.push_back(kernel);
-  add_once(uses(kernel, source.stage), ix);
-  if (within.empty() || stage(source.stage).kind == StageKind::Buffer) return;
-  std::vector<int>& sums = at(kernel).within[source.stage];
+  add_once(uses(kernel, source.node), ix);
+  if (within.empty() || node(source.node).kind == FusionNodeKind::Buffer) return;
+  std::vector<int>& sums = at(kernel).within[source.node];
   for (int s : within) add_once(sums, s);
 }
 
 /// The member that is another accumulator of the same reduction, in loops that s may run in too; null if there is none.
-const Member* Partitioner::other_accumulator(const Kernel& k, int s, const std::vector<IndexId>& ix, bool late) const {
-  if (stage(s).kind != StageKind::Reduce || ir::state_count(stage(s).node->reduction().combine) == 1) return nullptr;
-  for (const Nest& n : k.nests) {
-    if (n.at != ix[0] || n.stage == s || !one_reduction(stage(n.stage), stage(s))) continue;
-    const bool across = crossed(n.axes, k.outer) != 0;
+const Member* Partitioner::other_accumulator(const FusionGroup& k, int s, const std::vector<IndexId>& ix,
+                                             bool late) const {
+  if (node(s).kind != FusionNodeKind::Reduce || ir::accumulator_count(node(s).uop->reduction().combine) == 1)
+    return nullptr;
+  for (const ReductionNest& n : k.nests) {
+    if (n.at != ix[0] || n.node == s || !is_same_reduction(node(n.node), node(s))) continue;
+    const bool across = count_split_axes(n.axes, k.outer) != 0;
     if (across != late || (late && ix.size() != 1)) continue;
-    return &*std::find_if(k.members.begin(), k.members.end(), [&](const Member& m) { return m.stage == n.stage; });
+    return &*std::find_if(k.members.begin(), k.members.end(), [&](const Member& m) { return m.node == n.node; });
   }
   return nullptr;
 }
 
 /// Where a reduction at this index needs what it sums, in loops over `reduced`; those that these lack are made here.
-IndexId Partitioner::summed(const Stage& s, IndexId ix, std::vector<int>& reduced) {
+IndexId Partitioner::input_index(const FusionNode& s, IndexId ix, std::vector<int>& reduced) {
   size_t next = 0;
-  return space_.intern(ir::with_axes(space_[ix], s.node->reduction().axes, [&](int64_t d) {
-    const Dim& size = s.node->src[0]->shape[d];
+  return space_.intern(ir::with_axes(space_[ix], s.uop->reduction().axes, [&](int64_t d) {
+    const Dim& size = s.uop->src[0]->shape[d];
     if (size == 1) return DimIndex{};
     if (next == reduced.size()) reduced.push_back(space_.axis(size));
     return space_.whole(reduced[next++]);
@@ -144,49 +146,50 @@ IndexId Partitioner::summed(const Stage& s, IndexId ix, std::vector<int>& reduce
 
 /// Tells the sources of s where the kernel needs them. `reduced` are the axes of its loops, the same at each index;
 /// those that it lacks are made here.
-void Partitioner::push(int kernel, int s, IndexId ix, const std::vector<int>& within, std::vector<int>& reduced) {
-  const Stage& st = stage(s);
+void Partitioner::propagate_uses(int kernel, int s, IndexId ix, const std::vector<int>& within,
+                                 std::vector<int>& reduced) {
+  const FusionNode& st = node(s);
   switch (st.kind) {
-    case StageKind::Reduce: {
-      const IndexId id = summed(st, ix, reduced);
+    case FusionNodeKind::Reduce: {
+      const IndexId id = input_index(st, ix, reduced);
       at(kernel).nests.push_back({ix, reduced, s});
-      for (const Source& src : st.sources) want(kernel, src, id, within);
+      for (const FusionEdge& src : st.sources) add_use(kernel, src, id, within);
       return;
     }
-    case StageKind::Gather: {
-      Index moved = space_[ix];
-      moved[static_cast<size_t>(st.node->integer())] = space_.opaque(ix, st.node->src[1]->id);
+    case FusionNodeKind::Gather: {
+      FusionIndex moved = space_[ix];
+      moved[static_cast<size_t>(st.uop->integer())] = space_.opaque(ix, st.uop->src[1]->id);
       const IndexId id = space_.intern(std::move(moved));
-      want(kernel, st.sources[1], ix, within);
-      want(kernel, st.sources[0], id, within);
+      add_use(kernel, st.sources[1], ix, within);
+      add_use(kernel, st.sources[0], id, within);
       return;
     }
-    case StageKind::Scan: {
+    case FusionNodeKind::Scan: {
       // Its loop is that of its store, and stands inside all others that it depends on.
-      const auto axis = static_cast<size_t>(st.node->reduction().axes[0]);
-      Index around = space_[ix];
+      const auto axis = static_cast<size_t>(st.uop->reduction().axes[0]);
+      FusionIndex around = space_[ix];
       for (const Digit& d : around[axis].digits) reduced.push_back(d.axis);
       around[axis] = {};
       at(kernel).nests.push_back({space_.intern(std::move(around)), reduced, s});
-      for (const Source& src : st.sources) want(kernel, src, ix, within);
+      for (const FusionEdge& src : st.sources) add_use(kernel, src, ix, within);
       return;
     }
-    case StageKind::ScatterAdd: {
-      const auto axis = static_cast<size_t>(st.node->integer());
-      const Dim& turns = st.node->src[1]->shape[axis];
-      Index update = space_[ix], around = update;
+    case FusionNodeKind::ScatterAdd: {
+      const auto axis = static_cast<size_t>(st.uop->integer());
+      const Dim& iterations = st.uop->src[1]->shape[axis];
+      FusionIndex update = space_[ix], around = update;
       around[axis] = {};
-      if (!(turns == 1)) reduced.push_back(space_.axis(turns));
+      if (!(iterations == 1)) reduced.push_back(space_.axis(iterations));
       update[axis] = reduced.empty() ? DimIndex{} : space_.whole(reduced[0]);
       at(kernel).nests.push_back({space_.intern(std::move(around)), reduced, s});
       const IndexId id = space_.intern(std::move(update));
-      want(kernel, st.sources[0], ix, within);
-      want(kernel, st.sources[1], id, within);
-      want(kernel, st.sources[2], id, within);
+      add_use(kernel, st.sources[0], ix, within);
+      add_use(kernel, st.sources[1], id, within);
+      add_use(kernel, st.sources[2], id, within);
       return;
     }
     default:
-      for (const Source& src : st.sources) want(kernel, src, ix, within);
+      for (const FusionEdge& src : st.sources) add_use(kernel, src, ix, within);
   }
 }
 

@@ -17,7 +17,7 @@ void insert_axis(std::vector<int>& axes, int a) {
   if (it == axes.end() || *it != a) axes.insert(it, a);
 }
 
-void collect(const DimIndex& dim, std::vector<int>& axes) {
+void add_axes(const DimIndex& dim, std::vector<int>& axes) {
   for (const Digit& d : dim.digits) insert_axis(axes, d.axis);
   for (int a : dim.axes) insert_axis(axes, a);
 }
@@ -73,7 +73,7 @@ std::vector<int> IndexSpace::expand(const std::vector<int>& axes) const {
   while (!todo.empty()) {
     int a = find(todo.back());
     todo.pop_back();
-    const Axis& axis = axes_[static_cast<size_t>(a)];
+    const AxisNode& axis = axes_[static_cast<size_t>(a)];
     if (axis.high < 0) {
       out.push_back(a);
     } else {
@@ -87,25 +87,25 @@ std::vector<int> IndexSpace::expand(const std::vector<int>& axes) const {
 void IndexSpace::split(int a, int64_t low) {
   int64_t whole = bound(a);
   int h = axis(whole / low), l = axis(low);
-  Axis& node = axes_[static_cast<size_t>(find(a))];
+  AxisNode& node = axes_[static_cast<size_t>(find(a))];
   node.high = h, node.low = l;
   ++epoch_;
 }
 
-uint64_t IndexSpace::hash_of(const Index& index) {
+uint64_t IndexSpace::hash_of(const FusionIndex& index) {
   uint64_t h = 17;
   for (const DimIndex& d : index) h = mix(h, hash_dim(d));
   return h;
 }
 
-IndexId IndexSpace::intern(Index index) {
+IndexId IndexSpace::intern(FusionIndex index) {
   uint64_t hash = hash_of(index);
   auto [first, last] = table_.equal_range(hash);
   for (auto it = first; it != last; ++it)
     if (entries_[static_cast<size_t>(it->second)].index == index) return it->second;
   IndexId id = static_cast<IndexId>(entries_.size());
   std::vector<int> axes;
-  for (const DimIndex& d : index) collect(d, axes);
+  for (const DimIndex& d : index) add_axes(d, axes);
   entries_.push_back({std::move(index), std::move(axes), kNotYet, id});
   table_.emplace(hash, id);
   return id;
@@ -117,7 +117,7 @@ bool IndexSpace::split_digit(const Digit& digit, std::vector<Digit>& out) const 
     Digit d = todo.back();
     todo.pop_back();
     d.axis = find(d.axis);
-    const Axis& axis = axes_[static_cast<size_t>(d.axis)];
+    const AxisNode& axis = axes_[static_cast<size_t>(d.axis)];
     if (axis.high < 0) {
       append(out, d);
       continue;
@@ -154,13 +154,13 @@ DimIndex IndexSpace::normal(const DimIndex& dim) const {
 }
 
 IndexId IndexSpace::normal(IndexId id) {
-  auto at = [&](IndexId i) -> Entry& { return entries_[static_cast<size_t>(i)]; };
+  auto at = [&](IndexId i) -> InternedIndex& { return entries_[static_cast<size_t>(i)]; };
   if (at(id).epoch == epoch_) return at(id).normal;
   bool same = true;
   for (int a : at(id).axes) same &= stands(a);
   IndexId result = id;
   if (!same) {
-    Index index;
+    FusionIndex index;
     for (const DimIndex& d : at(id).index) index.push_back(normal(d));
     result = intern(std::move(index));
   }
@@ -170,7 +170,7 @@ IndexId IndexSpace::normal(IndexId id) {
 }
 
 IndexId IndexSpace::fresh(const Shape& shape) {
-  Index index;
+  FusionIndex index;
   for (const Dim& d : shape) index.push_back(d == 1 ? DimIndex{} : whole(axis(d)));
   return intern(std::move(index));
 }
@@ -183,17 +183,17 @@ DimIndex IndexSpace::as_opaque(const DimIndex& dim, uint64_t salt) const {
   DimIndex out;
   out.opaque = true;
   out.key = mix(hash_dim(dim), salt);
-  collect(dim, out.axes);
+  add_axes(dim, out.axes);
   return out;
 }
 
 /// RESHAPE: the digits of all dims in a row, cut anew from the right. Where the cuts do not meet, the rest is opaque.
-Index IndexSpace::regroup(const Index& index, const Shape& from, const Shape& to) const {
-  struct Piece {
+FusionIndex IndexSpace::regroup(const FusionIndex& index, const Shape& from, const Shape& to) const {
+  struct DigitPiece {
     Digit digit;
     const DimIndex* hidden;  // an opaque or shifted dim counts as one piece
   };
-  std::vector<Piece> pieces;
+  std::vector<DigitPiece> pieces;
   for (size_t i = 0; i < index.size(); ++i) {
     const DimIndex& d = index[i];
     if (d.opaque || d.offset || product(d.digits) != from[i].bound()) {
@@ -202,19 +202,19 @@ Index IndexSpace::regroup(const Index& index, const Shape& from, const Shape& to
       for (const Digit& digit : d.digits) pieces.push_back({digit, nullptr});
     }
   }
-  Index out(to.rank());
+  FusionIndex out(to.rank());
   bool bad = from.bound() == 0;
   for (size_t i = to.rank(); i-- > 0;) {
     const int64_t size = to[i].bound();
     if (size == 1) continue;
-    std::vector<Piece> got;  // lowest first
+    std::vector<DigitPiece> got;  // lowest first
     int64_t q = 1;
     while (!bad && q < size) {
       if (pieces.empty()) {
         bad = true;
         break;
       }
-      Piece p = pieces.back();
+      DigitPiece p = pieces.back();
       pieces.pop_back();
       if (p.digit.size == 1) continue;
       const int64_t rest = size / q;
@@ -231,7 +231,7 @@ Index IndexSpace::regroup(const Index& index, const Shape& from, const Shape& to
       }
     }
     bool hidden = bad;
-    for (const Piece& p : got) hidden |= p.hidden != nullptr;
+    for (const DigitPiece& p : got) hidden |= p.hidden != nullptr;
     if (!hidden) {
       for (size_t k = got.size(); k-- > 0;) append(out[i].digits, got[k].digit);
     } else if (!bad && got.size() == 1) {
@@ -241,23 +241,23 @@ Index IndexSpace::regroup(const Index& index, const Shape& from, const Shape& to
       d.opaque = true;
       d.key = mix(mix(static_cast<uint64_t>(size), i), bad ? mix(ir::hash_of(from), ir::hash_of(to)) : 3);
       if (bad) got.insert(got.end(), pieces.rbegin(), pieces.rend());
-      for (const Piece& p : got) {
+      for (const DigitPiece& p : got) {
         DimIndex one = p.hidden ? *p.hidden : DimIndex{.digits = {p.digit}, .axes = {}};
         d.key = mix(d.key, hash_dim(one));
-        collect(one, d.axes);
+        add_axes(one, d.axes);
       }
       // What was cut off before this dim is part of the function too.
       if (bad)
-        for (const DimIndex& whole : index) d.key = mix(d.key, hash_dim(whole)), collect(whole, d.axes);
+        for (const DimIndex& whole : index) d.key = mix(d.key, hash_dim(whole)), add_axes(whole, d.axes);
     }
   }
   return out;
 }
 
 IndexId IndexSpace::through(UOp n, IndexId id) {
-  const Index& index = (*this)[id];
+  const FusionIndex& index = (*this)[id];
   UOp source = n->src[0];
-  Index out(source->rank());
+  FusionIndex out(source->rank());
   switch (n->op) {
     case Op::Reshape: return intern(regroup(index, n->shape, source->shape));
     case Op::Expand: return intern(ir::without(index, n->ints()));

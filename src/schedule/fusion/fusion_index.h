@@ -1,4 +1,4 @@
-// Where a stage is evaluated: one Index per use, over the axes of one kernel. Equal indices are one evaluation;
+// Where a node is evaluated: one FusionIndex per use, over the axes of one kernel. Equal indices are one evaluation;
 // different ones are instances. The partition computes them, because it must know whether two uses are the same
 // element.
 #pragma once
@@ -37,9 +37,9 @@ struct DimIndex {
   friend bool operator==(const DimIndex&, const DimIndex&) = default;
 };
 
-using Index = std::vector<DimIndex>;
+using FusionIndex = std::vector<DimIndex>;
 /// Whether what elements the index names is not known in some dim.
-inline bool is_opaque(const Index& index) {
+inline bool is_opaque(const FusionIndex& index) {
   return std::any_of(index.begin(), index.end(), [](const DimIndex& d) { return d.opaque; });
 }
 using IndexId = int;
@@ -68,8 +68,8 @@ class IndexSpace {
   /// Changes with every unification and split: names of axes that were good at this number still are.
   uint64_t epoch() const { return epoch_; }
 
-  IndexId intern(Index index);
-  const Index& operator[](IndexId id) const { return entries_[static_cast<size_t>(id)].index; }
+  IndexId intern(FusionIndex index);
+  const FusionIndex& operator[](IndexId id) const { return entries_[static_cast<size_t>(id)].index; }
   /// The axes that an index depends on, ascending.
   const std::vector<int>& axes_of(IndexId id) const { return entries_[static_cast<size_t>(id)].axes; }
   /// The same index in terms of the axes that stand today.
@@ -91,31 +91,31 @@ class IndexSpace {
   void refine(IndexId a, IndexId b, size_t dim);
 
  private:
-  struct Axis {
+  struct AxisNode {
     Dim size;
     int parent;
     int high = -1, low = -1;  ///< its parts, when split
     bool whole = false;       ///< is never split
   };
-  struct Entry {
-    Index index;
+  struct InternedIndex {
+    FusionIndex index;
     std::vector<int> axes;
     uint64_t epoch;  ///< at which `normal` was its normal form
     IndexId normal;
   };
   bool stands(int a) const {
-    const Axis& axis = axes_[static_cast<size_t>(a)];
+    const AxisNode& axis = axes_[static_cast<size_t>(a)];
     return axis.parent == a && axis.high < 0;
   }
   DimIndex normal(const DimIndex& dim) const;
   bool split_digit(const Digit& digit, std::vector<Digit>& out) const;
   void split(int a, int64_t low);
   DimIndex as_opaque(const DimIndex& dim, uint64_t salt) const;
-  Index regroup(const Index& index, const Shape& from, const Shape& to) const;
-  static uint64_t hash_of(const Index& index);
+  FusionIndex regroup(const FusionIndex& index, const Shape& from, const Shape& to) const;
+  static uint64_t hash_of(const FusionIndex& index);
 
-  mutable std::vector<Axis> axes_;  ///< find() shortens paths
-  std::deque<Entry> entries_;       ///< references stay valid while indices are added
+  mutable std::vector<AxisNode> axes_;  ///< find() shortens paths
+  std::deque<InternedIndex> entries_;   ///< references stay valid while indices are added
   std::unordered_multimap<uint64_t, IndexId> table_;
   static constexpr uint64_t kNotYet = ~uint64_t{0};
   uint64_t epoch_ = 0;  ///< counts unifications and splits

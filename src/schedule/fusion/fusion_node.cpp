@@ -1,4 +1,4 @@
-// One walk: nodes to stages, then what the prices need to know of each.
+// One walk: plan nodes to fusion nodes, then what the prices need to know of each.
 #include "schedule/fusion/fusion_node.h"
 
 #include <fmt/core.h>
@@ -21,17 +21,17 @@ using ir::UOp;
 
 bool placeless(Op op) { return op == Op::Const || op == Op::Arange || op == Op::Var || op == Op::Arg; }
 
-StageKind kind_of(UOp n) {
+FusionNodeKind kind_of(UOp n) {
   switch (n->op) {
-    case Op::Param: return StageKind::Buffer;
-    case Op::Reduce: return StageKind::Reduce;
-    case Op::Gather: return StageKind::Gather;
-    case Op::ScatterAdd: return StageKind::ScatterAdd;
-    case Op::Scan: return StageKind::Scan;
+    case Op::Param: return FusionNodeKind::Buffer;
+    case Op::Reduce: return FusionNodeKind::Reduce;
+    case Op::Gather: return FusionNodeKind::Gather;
+    case Op::ScatterAdd: return FusionNodeKind::ScatterAdd;
+    case Op::Scan: return FusionNodeKind::Scan;
     case Op::Contiguous:
-    case Op::Copy: return StageKind::Contiguous;
-    case Op::After: return StageKind::Box;
-    default: return StageKind::Elementwise;
+    case Op::Copy: return FusionNodeKind::Contiguous;
+    case Op::After: return FusionNodeKind::Box;
+    default: return FusionNodeKind::Elementwise;
   }
 }
 
@@ -41,7 +41,7 @@ UOp base_of(UOp n) {
 }
 
 /// Movement that keeps every element: an epilogue stays one behind it.
-bool keeps_elements(const Source& s) {
+bool keeps_elements(const FusionEdge& s) {
   UOp n = s.head;
   while (n->op == Op::Reshape || n->op == Op::Permute) n = n->src[0];
   return !ir::is_movement(n->op);
@@ -63,31 +63,31 @@ std::vector<int> sliding_axes(UOp reduce) {
   return out;
 }
 
-class Builder {
+class FusionGraphBuilder {
  public:
-  Builder(const PlanGraph& plan, const Prices& prices) : plan_(plan), prices_(prices) {}
+  FusionGraphBuilder(const PlanGraph& plan, const Prices& prices) : plan_(plan), prices_(prices) {}
 
-  StageGraph build() {
+  FusionGraph build() {
     const std::vector<UOp> order = ir::topological(values_of(plan_));
-    stage_of_.assign(order.size(), -1);
+    node_of_.assign(order.size(), -1);
     for (UOp n : order)
-      if (!ir::is_movement(n->op) && !placeless(n->op)) stage_of_[n->position] = add(n);
+      if (!ir::is_movement(n->op) && !placeless(n->op)) node_of_[n->position] = add(n);
     for (size_t i = 0; i < plan_.outputs.size(); ++i) add_output(static_cast<int>(i));
     price();
     return std::move(out_);
   }
 
  private:
-  Source source(UOp head) const {
+  FusionEdge source(UOp head) const {
     UOp base = base_of(head);
-    return {head, placeless(base->op) ? -1 : stage_of_[base->position]};
+    return {head, placeless(base->op) ? -1 : node_of_[base->position]};
   }
 
   int add(UOp n) {
-    Stage s;
-    s.node = n;
+    FusionNode s;
+    s.uop = n;
     s.kind = kind_of(n);
-    if (s.kind == StageKind::Box) {
+    if (s.kind == FusionNodeKind::Box) {
       std::vector<UOp> src{n->src[0]};
       src.insert(src.end(), n->src.begin() + 2, n->src.end());
       s.target = plan_.graph->make({Op::Shrink, n->dtype, n->src[1]->shape, std::move(src), n->region()});
@@ -98,10 +98,10 @@ class Builder {
     return push(std::move(s));
   }
 
-  int push(Stage s) {
-    s.number = s.node->position;
-    out_.stages.push_back(std::move(s));
-    return static_cast<int>(out_.stages.size()) - 1;
+  int push(FusionNode s) {
+    s.number = s.uop->position;
+    out_.nodes.push_back(std::move(s));
+    return static_cast<int>(out_.nodes.size()) - 1;
   }
 
   void add_output(int number) {
@@ -110,93 +110,96 @@ class Builder {
     // New memory has the order of its elements only: a reshaped value is stored as it is computed. A box is in its home
     // alone.
     while (o.home < 0 && n->op == Op::Reshape) n = n->src[0];
-    int at = ir::is_movement(n->op) || placeless(n->op) ? -1 : stage_of_[n->position];
+    int at = ir::is_movement(n->op) || placeless(n->op) ? -1 : node_of_[n->position];
     if (at < 0 || n->op == Op::Param || (n->op == Op::After && o.home < 0)) {
-      Stage s;
-      s.node = o.value;
-      s.kind = StageKind::Store;
+      FusionNode s;
+      s.uop = o.value;
+      s.kind = FusionNodeKind::Store;
       s.sources.push_back(source(o.value));
       at = push(std::move(s));
     }
-    out_.stages[static_cast<size_t>(at)].outputs.push_back(number);
+    out_.nodes[static_cast<size_t>(at)].outputs.push_back(number);
     out_.homes.push_back(o.home);
-    out_.output_stages.push_back(at);
+    out_.output_nodes.push_back(at);
   }
 
   void price() {
-    for (size_t i = 0; i < out_.stages.size(); ++i) {
-      Stage& s = out_.stages[i];
-      UOp n = s.kind == StageKind::Box ? s.target : s.node;
+    for (size_t i = 0; i < out_.nodes.size(); ++i) {
+      FusionNode& s = out_.nodes[i];
+      UOp n = s.kind == FusionNodeKind::Box ? s.target : s.uop;
       s.numel = n->shape.bound();
       s.bytes = bytes_of(n);
-      s.domain = s.kind == StageKind::Reduce       ? s.node->src[0]->shape.bound()
-                 : s.kind == StageKind::ScatterAdd ? s.node->src[1]->shape.bound()
-                                                   : s.numel;
-      s.contraction = s.kind == StageKind::Reduce && is_contraction(s.node->reduction().combine, s.node->src);
-      if (s.contraction) s.sliding = sliding_axes(s.node);
+      s.domain = s.kind == FusionNodeKind::Reduce       ? s.uop->src[0]->shape.bound()
+                 : s.kind == FusionNodeKind::ScatterAdd ? s.uop->src[1]->shape.bound()
+                                                        : s.numel;
+      s.contraction = s.kind == FusionNodeKind::Reduce && is_contraction(s.uop->reduction().combine, s.uop->src);
+      if (s.contraction) s.sliding = sliding_axes(s.uop);
       s.own = cost(s);
       int64_t sources = 0;
-      const bool opens = s.kind == StageKind::Buffer || s.kind == StageKind::Gather || s.kind == StageKind::ScatterAdd;
+      const bool opens =
+          s.kind == FusionNodeKind::Buffer || s.kind == FusionNodeKind::Gather || s.kind == FusionNodeKind::ScatterAdd;
       if (opens) s.frontier = s.bytes;
-      for (const Source& src : s.sources) {
-        if (src.stage < 0) continue;
-        const Stage& from = out_.stages[static_cast<size_t>(src.stage)];
+      for (const FusionEdge& src : s.sources) {
+        if (src.node < 0) continue;
+        const FusionNode& from = out_.nodes[static_cast<size_t>(src.node)];
         sources += from.read_bytes;
         if (!opens) s.frontier = std::max(s.frontier, from.frontier);
-        if (s.kind != StageKind::Elementwise || from.anchor < 0 || !keeps_elements(src)) continue;
+        if (s.kind != FusionNodeKind::Elementwise || from.anchor < 0 || !keeps_elements(src)) continue;
         if (s.anchor < 0 || own(from.anchor) > own(s.anchor)) s.anchor = from.anchor;
       }
       if (s.contraction && s.own > prices_.launch) s.anchor = static_cast<int>(i);
-      s.read_bytes = s.kind == StageKind::Elementwise ? std::min(s.bytes, sources) : s.bytes;
+      s.read_bytes = s.kind == FusionNodeKind::Elementwise ? std::min(s.bytes, sources) : s.bytes;
     }
   }
-  double own(int stage) const { return out_.stages[static_cast<size_t>(stage)].own; }
+  double own(int node) const { return out_.nodes[static_cast<size_t>(node)].own; }
 
   /// Simple operations for one element.
   static double step_of(UOp reduce) {
     double weight = 0;
-    for (Op op : ir::ops_of_step(reduce)) weight += weight_of(op);
+    for (Op op : ir::combine_step_ops(reduce)) weight += weight_of(op);
     return weight;
   }
-  double cost(const Stage& s) const {
+  double cost(const FusionNode& s) const {
     const auto points = static_cast<double>(s.domain);
     switch (s.kind) {
-      case StageKind::Buffer: return 0;
-      case StageKind::Elementwise: return weight_of(s.node->op) * points / prices_.elementwise;
-      case StageKind::Reduce:
-        return s.contraction ? 2 * points / prices_.contraction : step_of(s.node) * points / prices_.elementwise;
-      case StageKind::ScatterAdd: return (2 * points + static_cast<double>(s.numel)) / prices_.elementwise;
-      case StageKind::Scan: return step_of(s.node) * points / prices_.elementwise;
-      case StageKind::Gather:
-      case StageKind::Contiguous:
-      case StageKind::Store:
-      case StageKind::Box: return points / prices_.elementwise;
+      case FusionNodeKind::Buffer: return 0;
+      case FusionNodeKind::Elementwise: return weight_of(s.uop->op) * points / prices_.elementwise;
+      case FusionNodeKind::Reduce:
+        return s.contraction ? 2 * points / prices_.contraction : step_of(s.uop) * points / prices_.elementwise;
+      case FusionNodeKind::ScatterAdd: return (2 * points + static_cast<double>(s.numel)) / prices_.elementwise;
+      case FusionNodeKind::Scan: return step_of(s.uop) * points / prices_.elementwise;
+      case FusionNodeKind::Gather:
+      case FusionNodeKind::Contiguous:
+      case FusionNodeKind::Store:
+      case FusionNodeKind::Box: return points / prices_.elementwise;
     }
     return 0;
   }
 
   const PlanGraph& plan_;
   const Prices& prices_;
-  StageGraph out_;
-  std::vector<int> stage_of_;
+  FusionGraph out_;
+  std::vector<int> node_of_;
 };
 
 }  // namespace
 
-StageGraph build_stages(const PlanGraph& plan, const Prices& prices) { return Builder(plan, prices).build(); }
-
-bool one_reduction(const Stage& a, const Stage& b) {
-  if (a.kind != StageKind::Reduce || b.kind != StageKind::Reduce || a.node->src != b.node->src) return false;
-  ir::ReduceAttr x = a.node->reduction();
-  x.result = b.node->reduction().result;
-  return x == b.node->reduction();
+FusionGraph build_fusion_graph(const PlanGraph& plan, const Prices& prices) {
+  return FusionGraphBuilder(plan, prices).build();
 }
 
-std::string to_string(const Stage& s) {
-  if (s.kind == StageKind::Buffer) return fmt::format("slot{}", s.node->integer());
-  const char* form = s.kind == StageKind::Store ? "store of " : s.kind == StageKind::Box ? "box of " : "";
-  return fmt::format("{}{}#{} {}{}", form, ir::info(s.node->op).name, s.number, name_of(s.node->dtype),
-                     sinter::to_string(s.node->shape));
+bool is_same_reduction(const FusionNode& a, const FusionNode& b) {
+  if (a.kind != FusionNodeKind::Reduce || b.kind != FusionNodeKind::Reduce || a.uop->src != b.uop->src) return false;
+  ir::ReduceAttr x = a.uop->reduction();
+  x.result = b.uop->reduction().result;
+  return x == b.uop->reduction();
+}
+
+std::string to_string(const FusionNode& s) {
+  if (s.kind == FusionNodeKind::Buffer) return fmt::format("slot{}", s.uop->integer());
+  const char* form = s.kind == FusionNodeKind::Store ? "store of " : s.kind == FusionNodeKind::Box ? "box of " : "";
+  return fmt::format("{}{}#{} {}{}", form, ir::info(s.uop->op).name, s.number, name_of(s.uop->dtype),
+                     sinter::to_string(s.uop->shape));
 }
 
 }  // namespace sinter::schedule

@@ -1,4 +1,4 @@
-// A plan graph as the partition sees it: movement ops have become edges, what remains are stages.
+// A plan graph as the partition sees it: movement ops have become edges, what remains are nodes.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace sinter::schedule {
 
-enum class StageKind : uint8_t {
+enum class FusionNodeKind : uint8_t {
   Buffer,  ///< memory that exists: a Param
   Elementwise,
   Reduce,
@@ -18,24 +18,24 @@ enum class StageKind : uint8_t {
   ScatterAdd,  ///< owns its loops
   Scan,        ///< one loop per row, which emits as it goes; always stored
   Contiguous,  ///< an elementwise copy that is always stored
-  Store,       ///< an output that no stage computes as it lies: a view, or a constant
+  Store,       ///< an output that no node computes as it lies: a view, or a constant
   Box          ///< an output that is written into its box of the home only
 };
 
-/// What a stage reads: another stage through the movement nodes from `head` down, or numbers that need no memory (stage
+/// What a node reads: another node through the movement nodes from `head` down, or numbers that need no memory (node
 /// -1).
-struct Source {
+struct FusionEdge {
   ir::UOp head;
-  int stage = -1;
+  int node = -1;
 };
 
-struct Stage {
-  ir::UOp node;
-  StageKind kind;
+struct FusionNode {
+  ir::UOp uop;
+  FusionNodeKind kind;
   uint32_t number = 0;  ///< the node is %number in a dump of the outputs
-  std::vector<Source> sources;
+  std::vector<FusionEdge> sources;
   std::vector<int> outputs;  ///< numbers of the plan's outputs that are this value
-  std::vector<int> before;   ///< stages that write in place what this one reads: they run later
+  std::vector<int> before;   ///< nodes that write in place what this one reads: they run later
   ir::UOp target;            ///< of a Box: the SHRINK of the home that it fills
 
   // Known before the pass, for prices. Sizes are bounds.
@@ -50,24 +50,24 @@ struct Stage {
   std::vector<int> sliding = {};
 
   /// Has a loop of its own inside one point of its result.
-  bool loops() const { return kind == StageKind::Reduce || kind == StageKind::ScatterAdd; }
+  bool loops() const { return kind == FusionNodeKind::Reduce || kind == FusionNodeKind::ScatterAdd; }
 };
 
 /// Stages, sources before users.
-struct StageGraph {
-  std::vector<Stage> stages;
+struct FusionGraph {
+  std::vector<FusionNode> nodes;
   std::vector<int> homes;  ///< per output: the slot that it is to be written into in place, or -1
-  /// The stage behind each output.
-  std::vector<int> output_stages;
+  /// The node behind each output.
+  std::vector<int> output_nodes;
 };
 
 /// A Box is told from an After by its home: graph outputs must have been through lower_versions().
-StageGraph build_stages(const PlanGraph& plan, const Prices& prices);
+FusionGraph build_fusion_graph(const PlanGraph& plan, const Prices& prices);
 
-/// Whether two stages are accumulators of one reduction: equal but for which of them they are.
-bool one_reduction(const Stage& a, const Stage& b);
+/// Whether two nodes are accumulators of one reduction: equal but for which of them they are.
+bool is_same_reduction(const FusionNode& a, const FusionNode& b);
 
 /// "Add#12 float32[4, 5]": %12 in the dump of the plan.
-std::string to_string(const Stage& stage);
+std::string to_string(const FusionNode& node);
 
 }  // namespace sinter::schedule

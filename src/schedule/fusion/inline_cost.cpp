@@ -1,43 +1,43 @@
-// What it costs to evaluate a stage inside a kernel, and whether it may be.
+// What it costs to evaluate a node inside a kernel, and whether it may be.
 #include "schedule/fusion/partitioner.h"
 
 namespace sinter::schedule {
 
-/// Room for the stage's sources: everything wanted may yet become a buffer that is read.
-bool Partitioner::fits(const Kernel& k, int s, bool stores) const {
+/// Room for the node's sources: everything wanted may yet become a buffer that is read.
+bool Partitioner::fits(const FusionGroup& k, int s, bool stores) const {
   size_t buffers = k.reads.size() + k.wanted.size() - 1 + k.outputs.size() + (stores ? 1 : 0);
-  for (const Source& src : stage(s).sources)
-    if (src.stage >= 0 && !k.wanted.contains(src.stage) && !k.reads.contains(src.stage)) ++buffers;
+  for (const FusionEdge& src : node(s).sources)
+    if (src.node >= 0 && !k.wanted.contains(src.node) && !k.reads.contains(src.node)) ++buffers;
   return buffers <= static_cast<size_t>(prices_.max_buffers);
 }
 
-/// Does the index have each element of the stage once? Outer ranges that it lacks are no matter: such a value is stored
+/// Does the index have each element of the node once? Outer ranges that it lacks are no matter: such a value is stored
 /// at their first point.
-bool Partitioner::aligned(const Stage& s, IndexId ix) const {
-  const Index& index = space_[ix];
+bool Partitioner::aligned(const FusionNode& s, IndexId ix) const {
+  const FusionIndex& index = space_[ix];
   std::vector<int> axes;
   for (size_t i = 0; i < index.size(); ++i)
-    if (!space_.covers(index[i], s.node->shape[i].bound(), axes)) return false;
+    if (!space_.covers(index[i], s.uop->shape[i].bound(), axes)) return false;
   std::sort(axes.begin(), axes.end());
   return std::adjacent_find(axes.begin(), axes.end()) == axes.end();
 }
 
-/// Time to read the stage's sources, as far as the kernel does not read them anyway.
-double Partitioner::reads_of(const Stage& s, const Kernel* k) const {
+/// Time to read the node's sources, as far as the kernel does not read them anyway.
+double Partitioner::reads_of(const FusionNode& s, const FusionGroup* k) const {
   double ns = 0;
   for (size_t i = 0; i < s.sources.size(); ++i) {
-    const int from = s.sources[i].stage;
+    const int from = s.sources[i].node;
     if (from < 0 || (k && (k->wanted.contains(from) || k->reads.contains(from)))) continue;
     const bool again = std::any_of(s.sources.begin(), s.sources.begin() + static_cast<std::ptrdiff_t>(i),
-                                   [&](const Source& other) { return other.stage == from; });
-    if (!again) ns += prices_.transfer(stage(from).read_bytes);
+                                   [&](const FusionEdge& other) { return other.node == from; });
+    if (!again) ns += prices_.transfer(node(from).read_bytes);
   }
   return ns;
 }
 
-/// The inner loops that may be open where the kernel computes stage `number` at this index: those that the value
+/// The inner loops that may be open where the kernel computes node `number` at this index: those that the value
 /// depends on, and where one of them is that of a reduction which uses it, the loops around that one.
-std::vector<int> Partitioner::loops_around(const Kernel& k, int number, IndexId ix) const {
+std::vector<int> Partitioner::loops_around(const FusionGroup& k, int number, IndexId ix) const {
   std::vector<int> open;
   std::vector<std::pair<int, IndexId>> todo{{number, ix}};
   for (size_t i = 0; i < todo.size(); ++i) {
@@ -46,17 +46,17 @@ std::vector<int> Partitioner::loops_around(const Kernel& k, int number, IndexId 
     for (int a : inner) add_once(open, a);
     const auto sums = k.within.find(todo[i].first);
     if (inner.empty() || sums == k.within.end()) continue;
-    for (const Nest& n : k.nests)
-      if (contains(sums->second, n.stage) &&
+    for (const ReductionNest& n : k.nests)
+      if (contains(sums->second, n.node) &&
           std::any_of(n.axes.begin(), n.axes.end(), [&](int a) { return contains(inner, a); }))
-        add_once(todo, {n.stage, n.at});
+        add_once(todo, {n.node, n.at});
   }
   return open;
 }
 
 /// How many points need one element because its index has only part of an outer range, as a window's has for all its
 /// taps. A few of them are copies, which share it.
-double Partitioner::repeats(const Kernel& k, IndexId ix) const {
+double Partitioner::repeats(const FusionGroup& k, IndexId ix) const {
   double times = 1;
   for (int a : k.outer) {
     if (!contains(space_.axes_of(ix), a)) continue;
@@ -70,22 +70,22 @@ double Partitioner::repeats(const Kernel& k, IndexId ix) const {
   return times;
 }
 
-/// Points for each element of a stage with loops that is part of something larger: a kernel that goes through all of a
+/// Points for each element of a node with loops that is part of something larger: a kernel that goes through all of a
 /// cat, or of what a pad makes, runs the loops of each part at all points.
-double Partitioner::points_beyond(const Stage& s, IndexId ix) const {
+double Partitioner::points_beyond(const FusionNode& s, IndexId ix) const {
   if (!s.loops() || is_opaque(space_[ix])) return 1;
   double times = 1;
   for (size_t d = 0; d < space_[ix].size(); ++d) {
     double seen = 1;
     for (const Digit& digit : space_[ix][d].digits) seen *= static_cast<double>(digit.size);
-    times *= std::max(1.0, seen / static_cast<double>(std::max<int64_t>(1, s.node->shape[d].bound())));
+    times *= std::max(1.0, seen / static_cast<double>(std::max<int64_t>(1, s.uop->shape[d].bound())));
   }
   return times;
 }
 
-/// How often the kernel computes each element of the stage on average, when it needs it at this index.
-double Partitioner::evaluations(const Kernel& k, int number, IndexId ix) const {
-  const Stage& s = stage(number);
+/// How often the kernel computes each element of the node on average, when it needs it at this index.
+double Partitioner::evaluations(const FusionGroup& k, int number, IndexId ix) const {
+  const FusionNode& s = node(number);
   const std::vector<int>& axes = space_.axes_of(ix);
   const std::vector<int> loops = loops_around(k, number, ix);
   const bool inner = !loops.empty();
@@ -102,7 +102,7 @@ double Partitioner::evaluations(const Kernel& k, int number, IndexId ix) const {
     times *= static_cast<double>(space_.bound(axis));
   }
   if (is_opaque(space_[ix]))
-    times *= static_cast<double>(points(axes)) / static_cast<double>(std::max<int64_t>(1, s.numel));
+    times *= static_cast<double>(task_count(axes)) / static_cast<double>(std::max<int64_t>(1, s.numel));
   else if (s.loops())
     times *= repeats(k, ix);
   return times;
@@ -111,21 +111,21 @@ double Partitioner::evaluations(const Kernel& k, int number, IndexId ix) const {
 /// Time to read operands of the kernel's products once more for each of the points that these outer ranges leave: those
 /// that lie along what is summed, and are more of it than a row. Lanes go along the sum then, and each result of a
 /// point reads a row of its own.
-double Partitioner::read_again(const Kernel& k, const std::vector<int>& outer) {
+double Partitioner::read_again(const FusionGroup& k, const std::vector<int>& outer) {
   double ns = 0;
   for (const Member& member : k.members) {
-    const Stage& s = stage(member.stage);
+    const FusionNode& s = node(member.node);
     if (!s.contraction) continue;
     std::vector<int> loops = member.reduced;
-    const IndexId at = space_.normal(summed(s, member.at[0], loops));
+    const IndexId at = space_.normal(input_index(s, member.at[0], loops));
     const std::vector<int> reduced = space_.expand(member.reduced);
-    for (const Source& source : s.sources) {
-      if (source.stage < 0) continue;
+    for (const FusionEdge& source : s.sources) {
+      if (source.node < 0) continue;
       const IndexId from = space_.down(source.head, at);
-      const Index& index = space_[from];
+      const FusionIndex& index = space_[from];
       if (index.empty() || index.back().digits.empty() || !contains(reduced, index.back().digits.back().axis)) continue;
       const std::vector<int>& axes = space_.axes_of(from);
-      int64_t row = static_cast<int64_t>(size_of(stage(source.stage).node->dtype)), bytes = row;
+      int64_t row = static_cast<int64_t>(size_of(node(source.node).uop->dtype)), bytes = row;
       double times = 1, apart = 1;  // how often, and of how many operands
       for (int a : axes) {
         if (contains(reduced, a)) row *= space_.bound(a);
@@ -140,16 +140,16 @@ double Partitioner::read_again(const Kernel& k, const std::vector<int>& outer) {
 
 /// The price of fewer outer points: units that stand idle, and products that lose an axis of their register tiles, and
 /// with it what the rows of one tile share.
-double Partitioner::shrink(const Kernel& k, const std::vector<int>& lost, double extra) {
+double Partitioner::serialization_cost(const FusionGroup& k, const std::vector<int>& lost, double extra) {
   if (lost.empty()) return 0;
   if (k.blocks.axis >= 0) {
-    const std::vector<int> needed = crossing_needs(k);
+    const std::vector<int> needed = required_outer_axes(k);
     if (std::any_of(lost.begin(), lost.end(), [&](int a) { return contains(needed, a); })) return kNever;
   }
   std::vector<int> rest;
   for (int a : k.outer)
     if (!contains(lost, a)) rest.push_back(a);
-  double ns = idle(k.time + extra, points(k.outer, k.blocks), points(rest, k.blocks));
+  double ns = idle(k.time + extra, task_count(k.outer, k.blocks), task_count(rest, k.blocks));
   int64_t tile = 1;
   for (int a : lost)
     if (contains(k.contraction_outer, a)) tile *= space_.bound(a);
@@ -159,9 +159,10 @@ double Partitioner::shrink(const Kernel& k, const std::vector<int>& lost, double
   return ns + k.contraction_time * (tile > prices_.tile ? prices_.wide_row : prices_.narrow_row);
 }
 
-/// Bytes of the stage that lie along loops inside one outer point, of as many rows as are computed together.
-int64_t Partitioner::row_bytes(const Kernel& k, const Stage& s, IndexId ix, const std::vector<int>& lost) const {
-  int64_t bytes = static_cast<int64_t>(size_of(s.node->dtype));
+/// Bytes of the node that lie along loops inside one outer point, of as many rows as are computed together.
+int64_t Partitioner::row_bytes(const FusionGroup& k, const FusionNode& s, IndexId ix,
+                               const std::vector<int>& lost) const {
+  int64_t bytes = static_cast<int64_t>(size_of(s.uop->dtype));
   for (int a : space_.axes_of(ix))
     if (!contains(k.outer, a) || contains(lost, a)) bytes *= space_.bound(a);
   return k.contractions || s.contraction ? bytes * prices_.tile_rows : bytes;
@@ -169,7 +170,8 @@ int64_t Partitioner::row_bytes(const Kernel& k, const Stage& s, IndexId ix, cons
 
 /// Whether the loops inside one outer point in which a product is needed are a row of a matrix: one axis, along which
 /// no windows slide. Then there are panels and register tiles.
-bool Partitioner::is_matrix_row(const Kernel& k, const Stage& s, IndexId ix, const std::vector<int>& lost) const {
+bool Partitioner::is_matrix_row(const FusionGroup& k, const FusionNode& s, IndexId ix,
+                                const std::vector<int>& lost) const {
   std::vector<int> inner;
   for (size_t d = 0; d < space_[ix].size(); ++d)
     for (const Digit& digit : space_[ix][d].digits) {
@@ -181,56 +183,59 @@ bool Partitioner::is_matrix_row(const Kernel& k, const Stage& s, IndexId ix, con
 }
 
 /// The share of a product's time lost when it is computed in loops inside one outer point.
-double Partitioner::tile_loss(const Kernel& k, const Stage& s, IndexId ix, const std::vector<int>& lost) const {
+double Partitioner::tile_loss(const FusionGroup& k, const FusionNode& s, IndexId ix,
+                              const std::vector<int>& lost) const {
   if (!is_matrix_row(k, s, ix, lost)) return prices_.plain_row;
   return is_opaque(space_[ix]) || row_bytes(k, s, ix, lost) > prices_.row_bytes_far ? prices_.wide_row
                                                                                     : prices_.narrow_row;
 }
 
-/// The price of keeping one row of the stage while sibling loops read it.
-double Partitioner::row(const Kernel& k, const Stage& s, IndexId ix, const std::vector<int>& lost) const {
+/// The price of keeping one row of the node while sibling loops read it.
+double Partitioner::materialize_cost(const FusionGroup& k, const FusionNode& s, IndexId ix,
+                                     const std::vector<int>& lost) const {
   const int64_t bytes = row_bytes(k, s, ix, lost);
   if (bytes <= prices_.row_bytes) return 0;
   const auto all = static_cast<double>(s.bytes);
   return bytes <= prices_.row_bytes_far ? 2 * all / prices_.cached : 3 * all / prices_.memory;
 }
 
-Absorb Partitioner::absorb(int kernel, int s, const std::vector<IndexId>& ix) {
-  Kernel& k = at(kernel);
-  const Stage& st = stage(s);
+InlineCost Partitioner::inline_cost(int kernel, int s, const std::vector<IndexId>& ix) {
+  FusionGroup& k = at(kernel);
+  const FusionNode& st = node(s);
   steps_ += static_cast<int64_t>(ix.size());
   refresh(k);
-  if (narrow_[static_cast<size_t>(kernel)].ended && is_pending(k, s)) return {kNever, "what a full kernel still needs"};
-  if (k.evaluations + static_cast<int>(ix.size()) > prices_.max_stages) return {kNever, "kernel has too many stages"};
+  if (cut_trackers_[static_cast<size_t>(kernel)].ended && is_pending(k, s))
+    return {kNever, "what a full kernel still needs"};
+  if (k.evaluations + static_cast<int>(ix.size()) > prices_.max_nodes) return {kNever, "kernel has too many stages"};
   if (!fits(k, s, false)) return {kNever, "kernel has too many buffers"};
-  if (st.kind == StageKind::ScatterAdd) return {kNever, "a scatter owns its loops"};
+  if (st.kind == FusionNodeKind::ScatterAdd) return {kNever, "a scatter owns its loops"};
   if (st.loops() && k.nests.size() >= static_cast<size_t>(prices_.max_loops))
     return {kNever, "kernel has too many loops"};
-  const std::vector<int>& late = late_wants_[static_cast<size_t>(kernel)];
+  const std::vector<int>& late = epilogue_wants_[static_cast<size_t>(kernel)];
   if (std::binary_search(late.begin(), late.end(), s)) {
     if (other_accumulator(k, s, ix, true)) return {0, "when all points are done, beside another accumulator"};
-    Absorb across = beside_sums(k, s, ix);
+    InlineCost across = split_cost(k, s, ix);
     const double serial =
         st.own * static_cast<double>(ix.size()) * (st.loops() ? static_cast<double>(prices_.parallel) : 1);
-    return across.ns <= serial ? across : Absorb{serial, "when all points are done"};
+    return across.ns <= serial ? across : InlineCost{serial, "when all points are done"};
   }
   if (ix.size() == 1 && other_accumulator(k, s, ix, false)) return {0, "beside another accumulator"};
-  Absorb each = absorb_each(k, s, ix), row = absorb_row(k, s, ix);
+  InlineCost each = inline_cost_per_use(k, s, ix), row = inline_cost_per_row(k, s, ix);
   // Outer ranges are given up for a price only, indices become one for nothing.
   if (row.siblings.empty() ? row.ns < each.ns : row.ns <= each.ns) each = std::move(row);
   if (ix.size() != 1 || st.contraction) return each;
-  Absorb turned = turn_over(k, st, ix[0]);
-  return turned.ns < each.ns ? turned : each;
+  InlineCost interchanged = interchange_cost(k, st, ix[0]);
+  return interchanged.ns < each.ns ? interchanged : each;
 }
 
 /// Whether a reduction at this index stands inside a loop that goes along memory in steps shorter than a vector: it is
 /// the same for so many elements that lie side by side.
-bool Partitioner::cuts_vectors(const Kernel& k, IndexId ix) {
+bool Partitioner::cuts_vectors(const FusionGroup& k, IndexId ix) {
   std::vector<int> rows;  // the loops that go along what is stored
-  for (const Stored& o : k.outputs)
-    if (const Index& at = space_[space_.normal(o.at)]; !at.empty() && !at.back().digits.empty())
+  for (const KernelStore& o : k.outputs)
+    if (const FusionIndex& at = space_[space_.normal(o.at)]; !at.empty() && !at.back().digits.empty())
       add_once(rows, at.back().digits.back().axis);
-  const Index& index = space_[space_.normal(ix)];
+  const FusionIndex& index = space_[space_.normal(ix)];
   return std::any_of(index.begin(), index.end(), [&](const DimIndex& dim) {
     return std::any_of(dim.digits.begin(), dim.digits.end(), [&](const Digit& d) {
       return d.div > 1 && d.div < prices_.lanes && contains(rows, d.axis) && !contains(k.outer, d.axis);
@@ -239,8 +244,8 @@ bool Partitioner::cuts_vectors(const Kernel& k, IndexId ix) {
 }
 
 /// Evaluated at every index by itself; the kernel stays as it is.
-Absorb Partitioner::absorb_each(const Kernel& k, int number, const std::vector<IndexId>& ix) {
-  const Stage& s = stage(number);
+InlineCost Partitioner::inline_cost_per_use(const FusionGroup& k, int number, const std::vector<IndexId>& ix) {
+  const FusionNode& s = node(number);
   if (ix.size() > prices_.max_instances) return {kNever, "needed at too many indices"};
   double times = 0, points = 0;
   for (IndexId i : ix) {
@@ -265,16 +270,16 @@ Absorb Partitioner::absorb_each(const Kernel& k, int number, const std::vector<I
 
 /// Evaluated once, in loops inside the outer ranges that all its users share: indices that differ in loops over one row
 /// become one, and outer ranges that the value lacks are given up.
-Absorb Partitioner::absorb_row(Kernel& k, int number, const std::vector<IndexId>& given) {
-  const Stage& s = stage(number);
-  Absorb out;
+InlineCost Partitioner::inline_cost_per_row(FusionGroup& k, int number, const std::vector<IndexId>& given) {
+  const FusionNode& s = node(number);
+  InlineCost out;
   std::vector<IndexId> ix = given;
   for (size_t i = 1; i < ix.size(); ++i)
     for (size_t d = 0; d < space_[ix[0]].size(); ++d) space_.refine(ix[0], ix[i], d);
   for (IndexId& i : ix) i = space_.normal(i);
   refresh(k);
   for (size_t i = 1; i < ix.size(); ++i)
-    if (!siblings(k, ix[0], ix[i], out.siblings, out.lost)) return {};
+    if (!are_siblings(k, ix[0], ix[i], out.siblings, out.lost)) return {};
   const std::vector<int>& axes = space_.axes_of(ix[0]);
   if (is_opaque(space_[ix[0]])) return {};
   std::vector<int> repeated;
@@ -286,16 +291,16 @@ Absorb Partitioner::absorb_row(Kernel& k, int number, const std::vector<IndexId>
   if (s.loops() || inner) out.lost.insert(out.lost.end(), repeated.begin(), repeated.end());
   if (out.lost.empty() && ix.size() == 1) return {};
   if (!loops_stay_apart(k, out.siblings, out.lost)) return {};
-  const double own = s.own * points_beyond(s, ix[0]), loss = shrink(k, out.lost, own);
+  const double own = s.own * points_beyond(s, ix[0]), loss = serialization_cost(k, out.lost, own);
   if (loss == kNever) return {};
-  // Read by several loops, or by each turn of a loop that was an outer one: kept, or computed in each of them.
-  auto turns = static_cast<double>(ix.size());
+  // Read by several loops, or by each iteration of a loop that was an outer one: kept, or computed in each of them.
+  auto iterations = static_cast<double>(ix.size());
   for (int a : loops_around(k, number, ix[0]))
-    if (!contains(axes, a)) turns *= static_cast<double>(space_.bound(a));
+    if (!contains(axes, a)) iterations *= static_cast<double>(space_.bound(a));
   if (inner)
-    for (int a : repeated) turns *= static_cast<double>(space_.bound(a));
-  const double again = (turns - 1) * own, keep = row(k, s, ix[0], out.lost);
-  out.kept = keep < again;
+    for (int a : repeated) iterations *= static_cast<double>(space_.bound(a));
+  const double again = (iterations - 1) * own, keep = materialize_cost(k, s, ix[0], out.lost);
+  out.materialized = keep < again;
   out.ns = own + std::min(again, keep) + loss;
   if (s.contraction) {
     if (k.contractions || !repeated.empty()) out.ns += prices_.shared_contraction * (own + k.contraction_time);

@@ -33,7 +33,7 @@ bool Partitioner::levels_fit(const std::vector<int>& kernels, const std::vector<
                      [&](int k) { return k == own || at(k).level > highest || !at(k).has_feeders; });
 }
 
-void Partitioner::lift(int k, const std::vector<int>& users, const std::vector<int>& hazards) {
+void Partitioner::raise_level(int k, const std::vector<int>& users, const std::vector<int>& hazards) {
   for (const std::vector<int>* list : {&users, &hazards})
     for (int other : *list)
       if (other != k) at(k).level = std::max(at(k).level, at(other).level + 1);
@@ -41,26 +41,26 @@ void Partitioner::lift(int k, const std::vector<int>& users, const std::vector<i
     if (store != k) at(store).has_feeders = true;
 }
 
-/// Where the kernel itself overwrites what the stage reads, the read must be of the very element written, and in the
+/// Where the kernel itself overwrites what the node reads, the read must be of the very element written, and in the
 /// same loops: one that lacks an outer range is stored at its first point and would be read at all of them.
 bool Partitioner::exact_where_stored(int k, int s, const std::vector<IndexId>& ix) {
-  for (int store : stage(s).before) {
+  for (int store : node(s).before) {
     const int where = stored_by_[static_cast<size_t>(store)];
     if (where < 0 || find(where) != k) continue;
     // A late store runs when all that is no late member has been read.
-    const std::vector<int>&late = at(k).late, &wants = late_wants_[static_cast<size_t>(k)];
+    const std::vector<int>&late = at(k).epilogue, &wants = epilogue_wants_[static_cast<size_t>(k)];
     if (std::binary_search(late.begin(), late.end(), store) && !std::binary_search(wants.begin(), wants.end(), s))
       continue;
-    const std::vector<Stored>& outputs = at(k).outputs;
-    auto out = std::find_if(outputs.begin(), outputs.end(), [&](const Stored& o) { return o.stage == store; });
-    if (stage(s).kind != StageKind::Elementwise || out == outputs.end()) return false;
-    const ir::UOp target = stage(store).target;
+    const std::vector<KernelStore>& outputs = at(k).outputs;
+    auto out = std::find_if(outputs.begin(), outputs.end(), [&](const KernelStore& o) { return o.node == store; });
+    if (node(s).kind != FusionNodeKind::Elementwise || out == outputs.end()) return false;
+    const ir::UOp target = node(store).target;
     const IndexId element = space_.normal(target ? space_.down(target, out->at) : out->at);
-    for (const Source& src : stage(s).sources) {
-      if (src.stage < 0 || stage(src.stage).kind != StageKind::Buffer) continue;
+    for (const FusionEdge& src : node(s).sources) {
+      if (src.node < 0 || node(src.node).kind != FusionNodeKind::Buffer) continue;
       bool overwritten = false;
-      for (int o : stage(store).outputs)
-        overwritten |= graph_.homes[static_cast<size_t>(o)] == stage(src.stage).node->integer();
+      for (int o : node(store).outputs)
+        overwritten |= graph_.homes[static_cast<size_t>(o)] == node(src.node).uop->integer();
       for (IndexId i : ix)
         if (overwritten && (space_.normal(space_.down(src.head, i)) != element ||
                             space_.axes_of(space_.normal(i)) != space_.axes_of(element)))

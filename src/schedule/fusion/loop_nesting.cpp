@@ -35,8 +35,8 @@ bool acyclic(Edges edges) {
 
 /// Two indices of one value: do they differ in loops over the same full extents only? `pairs` gets what must become one
 /// axis, `lost` the outer ranges among them.
-bool Partitioner::siblings(const Kernel& k, IndexId a, IndexId b, AxisPairs& pairs, std::vector<int>& lost) {
-  const Index &x = space_[space_.normal(a)], &y = space_[space_.normal(b)];
+bool Partitioner::are_siblings(const FusionGroup& k, IndexId a, IndexId b, AxisPairs& pairs, std::vector<int>& lost) {
+  const FusionIndex &x = space_[space_.normal(a)], &y = space_[space_.normal(b)];
   for (size_t d = 0; d < x.size(); ++d) {
     if (x[d] == y[d]) continue;
     std::vector<int> p, q;
@@ -55,17 +55,17 @@ bool Partitioner::siblings(const Kernel& k, IndexId a, IndexId b, AxisPairs& pai
 }
 
 /// Whether the axes may be one, when the kernel has lost some of its outer ones.
-bool Partitioner::loops_stay_apart(const Kernel& k, const AxisPairs& pairs, const std::vector<int>& lost) {
+bool Partitioner::loops_stay_apart(const FusionGroup& k, const AxisPairs& pairs, const std::vector<int>& lost) {
   const AxisNames names(pairs);
   auto outer = [&](int a) {
     return std::any_of(k.outer.begin(), k.outer.end(),
                        [&](int o) { return !contains(lost, o) && names.of(o) == names.of(a); });
   };
-  for (const Stored& o : k.outputs)
+  for (const KernelStore& o : k.outputs)
     if (!distinct(space_.axes_of(space_.normal(o.at)), names)) return false;
   Edges edges;
   std::vector<int> loops, all;
-  for (const Nest& n : k.nests) {
+  for (const ReductionNest& n : k.nests) {
     const std::vector<int>& around = space_.axes_of(space_.normal(n.at));
     loops = n.axes, all = around;
     space_.renew(loops);
@@ -82,22 +82,22 @@ bool Partitioner::loops_stay_apart(const Kernel& k, const AxisPairs& pairs, cons
 
 /// Whether a product's loops would become those of another one with which it reads nothing in common: in one loop each
 /// would take registers from the other's tile, and give it nothing.
-bool Partitioner::joins_products(const Kernel& k, const AxisPairs& pairs) const {
-  const auto shares = [&](const Stage& one, const Stage& other) {
-    return std::any_of(one.sources.begin(), one.sources.end(), [&](const Source& p) {
+bool Partitioner::joins_products(const FusionGroup& k, const AxisPairs& pairs) const {
+  const auto shares = [&](const FusionNode& one, const FusionNode& other) {
+    return std::any_of(one.sources.begin(), one.sources.end(), [&](const FusionEdge& p) {
       return std::any_of(other.sources.begin(), other.sources.end(),
-                         [&](const Source& q) { return p.stage >= 0 && p.stage == q.stage; });
+                         [&](const FusionEdge& q) { return p.node >= 0 && p.node == q.node; });
     });
   };
   const AxisNames names(pairs);
-  const auto meet = [&](const Nest& a, const Nest& b) {
+  const auto meet = [&](const ReductionNest& a, const ReductionNest& b) {
     return std::any_of(a.axes.begin(), a.axes.end(), [&](int x) {
       return std::any_of(b.axes.begin(), b.axes.end(), [&](int y) { return x != y && names.of(x) == names.of(y); });
     });
   };
   for (size_t i = 0; i < k.nests.size(); ++i)
     for (size_t j = 0; j < i; ++j) {
-      const Stage &one = stage(k.nests[i].stage), &other = stage(k.nests[j].stage);
+      const FusionNode &one = node(k.nests[i].node), &other = node(k.nests[j].node);
       if (one.contraction && other.contraction && meet(k.nests[i], k.nests[j]) && !shares(one, other)) return true;
     }
   return false;
@@ -105,23 +105,23 @@ bool Partitioner::joins_products(const Kernel& k, const AxisPairs& pairs) const 
 
 /// When all is decided: loops that read one buffer along the same row, or that run over equal extents at one place, are
 /// one range, so that they can be one loop.
-void Partitioner::share_rows(Kernel& k) {
+void Partitioner::unify_sibling_loops(FusionGroup& k) {
   auto join = [&](const AxisPairs& pairs) {
     if (pairs.empty() || joins_products(k, pairs) || !loops_stay_apart(k, pairs, {})) return;
     for (auto [a, b] : pairs) space_.unify(a, b);
     refresh(k);
   };
-  std::vector<int> stages;
+  std::vector<int> nodes;
   for (const auto& [s, indices] : k.reads)
-    if (indices.size() > 1) stages.push_back(s);
-  std::sort(stages.begin(), stages.end());
-  for (int s : stages) {
+    if (indices.size() > 1) nodes.push_back(s);
+  std::sort(nodes.begin(), nodes.end());
+  for (int s : nodes) {
     const std::vector<IndexId> ix = k.reads[s];
     for (size_t i = 1; i < ix.size(); ++i)
       for (size_t j = 0; j < i; ++j) {
         AxisPairs pairs;
         std::vector<int> lost;
-        if (siblings(k, ix[j], ix[i], pairs, lost) && lost.empty()) join(pairs);
+        if (are_siblings(k, ix[j], ix[i], pairs, lost) && lost.empty()) join(pairs);
       }
   }
   auto loops_of = [&](IndexId at) {
@@ -145,23 +145,23 @@ void Partitioner::share_rows(Kernel& k) {
     for (size_t j = 0; j < i; ++j)
       if (loops_of(k.nests[i].at) == loops_of(k.nests[j].at)) join(pair_up(k.nests[j].axes, k.nests[i].axes));
     if (!loops_of(k.nests[i].at).empty()) continue;
-    for (const Stored& o : k.outputs) join(pair_up(loops_of(o.at), k.nests[i].axes));
+    for (const KernelStore& o : k.outputs) join(pair_up(loops_of(o.at), k.nests[i].axes));
   }
 }
 
-/// Fills Kernel::inner: the loops of stores first, as they lie in memory, but each after those it stands in.
-void Partitioner::order_loops(Kernel& k) const {
+/// Fills FusionGroup::inner: the loops of stores first, as they lie in memory, but each after those it stands in.
+void Partitioner::order_loops(FusionGroup& k) const {
   std::vector<int> all;
   auto add = [&](int a) {
     if (!contains(k.outer, a)) add_once(all, a);
   };
-  for (const Stored& o : k.outputs)
+  for (const KernelStore& o : k.outputs)
     for (const DimIndex& d : space_[o.at])
       for (const Digit& digit : d.digits) add(digit.axis);
-  for (const Nest& n : k.nests)
+  for (const ReductionNest& n : k.nests)
     for (int a : n.axes) add(a);
   auto waits = [&](int a) {
-    return std::any_of(k.nests.begin(), k.nests.end(), [&](const Nest& n) {
+    return std::any_of(k.nests.begin(), k.nests.end(), [&](const ReductionNest& n) {
       const std::vector<int>& around = space_.axes_of(n.at);
       const auto self = std::find(n.axes.begin(), n.axes.end(), a);
       auto open = [&](int b) { return contains(all, b); };

@@ -12,21 +12,22 @@ namespace {
 /// Kernels that read one buffer, or values that two kernels share, of which no more are looked at.
 constexpr size_t kMostCompared = 64;
 
-bool is_outer(const Kernel& k, int a) { return contains(k.outer, a); }
+bool is_outer(const FusionGroup& k, int a) { return contains(k.outer, a); }
 
 }  // namespace
 
-/// Joins those of the kernels that need stage s and fit the largest one among them.
+/// Joins those of the kernels that need node s and fit the largest one among them.
 void Partitioner::merge_users(int s, std::vector<int>& kernels) {
   std::vector<int> order = kernels;
   auto size = [&](int k) {
-    return std::tuple(-at(k).contraction_time, -static_cast<int64_t>(at(k).members.size()), -points(at(k).outer), k);
+    return std::tuple(-at(k).contraction_time, -static_cast<int64_t>(at(k).members.size()), -task_count(at(k).outer),
+                      k);
   };
   std::sort(order.begin(), order.end(), [&](int a, int b) { return size(a) < size(b); });
   for (size_t i = 1; i < order.size(); ++i) {
-    const Union form = unite(order[0], order[i], s);
+    const MergePlan form = plan_merge(order[0], order[i], s);
     if (form.price == kNever) continue;
-    meetings_.push_back({s, order[0], form.pairs, form.price, form.gain, form.why});
+    merges_.push_back({s, order[0], form.pairs, form.price, form.gain, form.why});
     merge(order[0], order[i], form);
   }
   kernels = roots(kernels);
@@ -35,15 +36,15 @@ void Partitioner::merge_users(int s, std::vector<int>& kernels) {
 /// After the visit: kernels of one level that stream one buffer read it once. A buffer far smaller than the loops is no
 /// reason: every kernel reads the learning rate.
 void Partitioner::merge_readers() {
-  for (size_t s = 0; s < graph_.stages.size(); ++s) {
-    if (graph_.stages[s].kind != StageKind::Buffer || users_[s].size() < 2) continue;
+  for (size_t s = 0; s < graph_.nodes.size(); ++s) {
+    if (graph_.nodes[s].kind != FusionNodeKind::Buffer || users_[s].size() < 2) continue;
     std::map<int, std::vector<int>> by_level;
     for (int k : roots(users_[s])) by_level[at(k).level].push_back(k);
     for (auto& [level, group] : by_level) {
       if (group.size() < 2 || group.size() > kMostCompared) continue;
       int64_t loops = 0;
-      for (int k : group) loops = std::max(loops, points(space_.expand(at(k).outer)));
-      if (stage(static_cast<int>(s)).numel > 1 && 2 * stage(static_cast<int>(s)).numel >= loops)
+      for (int k : group) loops = std::max(loops, task_count(space_.expand(at(k).outer)));
+      if (node(static_cast<int>(s)).numel > 1 && 2 * node(static_cast<int>(s)).numel >= loops)
         merge_users(static_cast<int>(s), group);
     }
   }
@@ -52,7 +53,7 @@ void Partitioner::merge_readers() {
 /// The axes over which both indices of one value run alike, added to `pairs` where they agree with those already there.
 void Partitioner::pair_axes(IndexId first, IndexId second, AxisPairs& pairs) {
   for (size_t d = 0; d < space_[first].size(); ++d) space_.refine(first, second, d);
-  const Index &x = space_[space_.normal(first)], &y = space_[space_.normal(second)];
+  const FusionIndex &x = space_[space_.normal(first)], &y = space_[space_.normal(second)];
   AxisPairs all = pairs;
   for (size_t d = 0; d < x.size(); ++d) {
     if (x[d].opaque || y[d].opaque || x[d].digits.size() != y[d].digits.size() || x[d].offset != y[d].offset) continue;
@@ -69,19 +70,19 @@ void Partitioner::pair_axes(IndexId first, IndexId second, AxisPairs& pairs) {
   pairs = std::move(all);
 }
 
-/// How the axes of two kernels correspond: through stage s, then through whatever else both of them read.
+/// How the axes of two kernels correspond: through node s, then through whatever else both of them read.
 AxisPairs Partitioner::correspondence(int a, int b, int s) {
-  Kernel &k1 = at(a), &k2 = at(b);
+  FusionGroup &k1 = at(a), &k2 = at(b);
   AxisPairs pairs;
-  auto best = [&](const Kernel& k, std::vector<IndexId>& indices) {
-    normalise(indices);
+  auto best = [&](const FusionGroup& k, std::vector<IndexId>& indices) {
+    normalize(indices);
     auto count = [&](IndexId i) {
       const std::vector<int>& axes = space_.axes_of(i);
       return std::count_if(axes.begin(), axes.end(), [&](int x) { return is_outer(k, x); });
     };
     return *std::max_element(indices.begin(), indices.end(), [&](IndexId x, IndexId y) { return count(x) < count(y); });
   };
-  auto uses = [&](Kernel& k, int t) -> std::vector<IndexId>& {
+  auto uses = [&](FusionGroup& k, int t) -> std::vector<IndexId>& {
     auto read = k.reads.find(t);
     return read != k.reads.end() ? read->second : k.wanted.at(t);
   };
@@ -100,7 +101,7 @@ AxisPairs Partitioner::correspondence(int a, int b, int s) {
     for (const auto& [t, indices] : *list)
       if (t != s && (k2.wanted.contains(t) || k2.reads.contains(t)) && !indices.empty()) shared.push_back(t);
   std::sort(shared.begin(), shared.end(),
-            [&](int x, int y) { return std::pair(-stage(x).numel, x) < std::pair(-stage(y).numel, y); });
+            [&](int x, int y) { return std::pair(-node(x).numel, x) < std::pair(-node(y).numel, y); });
   if (shared.size() > kMostCompared) shared.resize(kMostCompared);
   for (int t : shared) {
     const bool covered =
@@ -112,43 +113,43 @@ AxisPairs Partitioner::correspondence(int a, int b, int s) {
 }
 
 /// Time to read what both kernels need.
-double Partitioner::shared_reads(const Kernel& k1, const Kernel& k2) const {
+double Partitioner::shared_reads(const FusionGroup& k1, const FusionGroup& k2) const {
   double ns = 0;
   for (const Uses* list : {&k1.wanted, &k1.reads})
     for (const auto& [t, indices] : *list)
-      if (k2.wanted.contains(t) || k2.reads.contains(t)) ns += prices_.transfer(stage(t).read_bytes);
+      if (k2.wanted.contains(t) || k2.reads.contains(t)) ns += prices_.transfer(node(t).read_bytes);
   return ns;
 }
 
 /// What products lose when a sum of the other kernel runs over what they sum: their loops are no longer theirs alone.
-double Partitioner::sums_beside(const Kernel& k1, const Kernel& k2, const AxisPairs& pairs) const {
-  const auto shared = [&](const Nest& m, const Nest& n) {
+double Partitioner::sums_beside(const FusionGroup& k1, const FusionGroup& k2, const AxisPairs& pairs) const {
+  const auto shared = [&](const ReductionNest& m, const ReductionNest& n) {
     return std::any_of(pairs.begin(), pairs.end(),
                        [&](auto p) { return contains(m.axes, p.first) && contains(n.axes, p.second); });
   };
-  for (const Nest& m : k1.nests)
-    for (const Nest& n : k2.nests)
-      if (stage(m.stage).contraction != stage(n.stage).contraction && shared(m, n))
+  for (const ReductionNest& m : k1.nests)
+    for (const ReductionNest& n : k2.nests)
+      if (node(m.node).contraction != node(n.node).contraction && shared(m, n))
         return prices_.shared_contraction * (k1.contraction_time + k2.contraction_time);
   return 0;
 }
 
 /// The cheapest way in which kernel b may go into a, if it costs less than the launch and the reads that it saves.
-Union Partitioner::unite(int a, int b, int s) {
-  Union none;
-  Kernel &k1 = at(a), &k2 = at(b);
+MergePlan Partitioner::plan_merge(int a, int b, int s) {
+  MergePlan none;
+  FusionGroup &k1 = at(a), &k2 = at(b);
   if (k1.level != k2.level && (k1.level < k2.level ? k1 : k2).has_feeders) return none;
   if (k1.reads.size() + k2.reads.size() + k1.wanted.size() + k2.wanted.size() + k1.outputs.size() + k2.outputs.size() >
       static_cast<size_t>(prices_.max_buffers))
     return none;
-  if (k1.evaluations + k2.evaluations > prices_.max_stages ||
+  if (k1.evaluations + k2.evaluations > prices_.max_nodes ||
       k1.nests.size() + k2.nests.size() > static_cast<size_t>(prices_.max_loops))
     return none;
   // A scatter's loop inside is its own.
-  auto scatters = [&](const Kernel& k) {
-    return std::any_of(k.outputs.begin(), k.outputs.end(), [&](const Stored& o) {
-      const StageKind kind = stage(o.stage).kind;
-      return kind == StageKind::ScatterAdd || kind == StageKind::Scan || kind == StageKind::Box;
+  auto scatters = [&](const FusionGroup& k) {
+    return std::any_of(k.outputs.begin(), k.outputs.end(), [&](const KernelStore& o) {
+      const FusionNodeKind kind = node(o.node).kind;
+      return kind == FusionNodeKind::ScatterAdd || kind == FusionNodeKind::Scan || kind == FusionNodeKind::Box;
     });
   };
   if (scatters(k1) || scatters(k2)) return none;
@@ -156,65 +157,66 @@ Union Partitioner::unite(int a, int b, int s) {
   const AxisPairs pairs = correspondence(a, b, s);
   if (pairs.empty()) return none;
   const double gain = prices_.launch + shared_reads(k1, k2);
-  Union best;
+  MergePlan best;
   const double beside = sums_beside(k1, k2, pairs);
-  auto consider = [&](Union u) {
+  auto consider = [&](MergePlan u) {
     u.price += beside;
     if (u.price >= best.price || u.price >= gain) return;
     best = std::move(u);
     best.gain = gain;
   };
-  consider(unite_at_rows(k1, k2, pairs, s));
+  consider(plan_row_merge(k1, k2, pairs, s));
   if (k1.contraction_time > prices_.launch && k2.contraction_time > prices_.launch) return best;
-  consider(unite_as_guest(k1, k2, pairs, false));
-  consider(unite_as_guest(k2, k1, pairs, true));
-  consider(unite_across(k1, k2, pairs, false));
-  consider(unite_across(k2, k1, pairs, true));
+  consider(plan_guest_merge(k1, k2, pairs, false));
+  consider(plan_guest_merge(k2, k1, pairs, true));
+  consider(plan_split_merge(k1, k2, pairs, false));
+  consider(plan_split_merge(k2, k1, pairs, true));
   return best;
 }
 
 /// May the axes of `form` be one, together with the loops of both kernels? Finds what then waits for sums across outer
 /// ranges.
-bool Partitioner::stay_apart(const Kernel& k1, const Kernel& k2, Union& form) {
-  Kernel both;
+bool Partitioner::can_merge(const FusionGroup& k1, const FusionGroup& k2, MergePlan& form) {
+  FusionGroup both;
   const AxisNames names(form.pairs);
   for (int a : form.swapped ? k2.outer : k1.outer)
     if (!contains(form.lost, a)) both.outer.push_back(names.of(a));
-  for (const Kernel* k : {&k1, &k2}) {
+  for (const FusionGroup* k : {&k1, &k2}) {
     both.outputs.insert(both.outputs.end(), k->outputs.begin(), k->outputs.end());
     both.members.insert(both.members.end(), k->members.begin(), k->members.end());
-    for (Nest n : k->nests) {
+    for (ReductionNest n : k->nests) {
       for (int& a : n.axes) a = names.of(a);
       both.nests.push_back(std::move(n));
     }
   }
   if (!loops_stay_apart(both, form.pairs, {})) return false;
-  if (sums_across(both).empty()) return k1.blocks.axis < 0 && k2.blocks.axis < 0;
-  if (!may_cross(both, form.pairs, form.blocks, form.late)) return false;
-  for (const Kernel* k : {&k1, &k2})
-    if (k->blocks.axis >= 0 && !(Blocks{names.of(k->blocks.axis), k->blocks.size} == form.blocks)) return false;
-  // What only the finish of one evaluates and the points of the other need would be at one time only.
-  const auto early = [&](const Kernel& k, int s) {
-    return !contains(k.late, s) && !contains(form.late, s) &&
-           std::any_of(k.members.begin(), k.members.end(), [&](const Member& m) { return m.stage == s; });
+  if (split_reductions_of(both).empty()) return k1.blocks.axis < 0 && k2.blocks.axis < 0;
+  if (!can_split_reductions(both, form.pairs, form.blocks, form.epilogue)) return false;
+  for (const FusionGroup* k : {&k1, &k2})
+    if (k->blocks.axis >= 0 && !(BlockedAxis{names.of(k->blocks.axis), k->blocks.size} == form.blocks)) return false;
+  // What only the epilogue of one evaluates and the points of the other need would be at one time only.
+  const auto early = [&](const FusionGroup& k, int s) {
+    return !contains(k.epilogue, s) && !contains(form.epilogue, s) &&
+           std::any_of(k.members.begin(), k.members.end(), [&](const Member& m) { return m.node == s; });
   };
   for (const auto& [one, other] : {std::pair{&k1, &k2}, std::pair{&k2, &k1}})
-    if (std::any_of(one->late.begin(), one->late.end(), [&](int s) { return early(*other, s); })) return false;
+    if (std::any_of(one->epilogue.begin(), one->epilogue.end(), [&](int s) { return early(*other, s); })) return false;
   both.blocks = form.blocks;
-  const int64_t units = points(both.outer, both.blocks);
+  const int64_t units = task_count(both.outer, both.blocks);
   form.partial = part_bytes(both) * units;
-  form.idle = idle(k1.time, points(k1.outer, k1.blocks), units) + idle(k2.time, points(k2.outer, k2.blocks), units);
+  form.idle =
+      idle(k1.time, task_count(k1.outer, k1.blocks), units) + idle(k2.time, task_count(k2.outer, k2.blocks), units);
   return part_bytes(both) <= prices_.partial_bytes;
 }
 
 /// Both keep the outer ranges that they share; each other one must be a loop of the other kernel, so that they meet in
 /// it, or the two are products over one reduced axis whose own axes fit a register tile.
-Union Partitioner::unite_at_rows(const Kernel& k1, const Kernel& k2, const AxisPairs& pairs, int s) {
-  Union u;
+MergePlan Partitioner::plan_row_merge(const FusionGroup& k1, const FusionGroup& k2, const AxisPairs& pairs, int s) {
+  MergePlan u;
   std::vector<int> lost1, lost2;
   bool meet = true, shares_sum = false;
-  auto reduced = [](const Kernel& k, int a) {
-    return std::any_of(k.nests.begin(), k.nests.end(), [&](const Nest& n) { return contains(n.axes, a); });
+  auto reduced = [](const FusionGroup& k, int a) {
+    return std::any_of(k.nests.begin(), k.nests.end(), [&](const ReductionNest& n) { return contains(n.axes, a); });
   };
   for (int a : k1.outer)
     if (const int b = partner(pairs, a, true); b < 0 || !is_outer(k2, b)) lost1.push_back(a), meet &= b >= 0;
@@ -225,8 +227,9 @@ Union Partitioner::unite_at_rows(const Kernel& k1, const Kernel& k2, const AxisP
     std::vector<int> rest;
     for (int a : k1.outer)
       if (!contains(lost1, a)) rest.push_back(a);
-    if (!shares_sum || points(lost1) > prices_.tile || points(lost2) > prices_.tile ||
-        points(rest) < prices_.parallel || stage(s).kind == StageKind::Buffer || stage(s).bytes < prices_.cached_bytes)
+    if (!shares_sum || task_count(lost1) > prices_.tile || task_count(lost2) > prices_.tile ||
+        task_count(rest) < prices_.parallel || node(s).kind == FusionNodeKind::Buffer ||
+        node(s).bytes < prices_.cached_bytes)
       return u;
     u.why = "products over one reduced axis";
   } else {
@@ -237,15 +240,16 @@ Union Partitioner::unite_at_rows(const Kernel& k1, const Kernel& k2, const AxisP
     if (is_outer(k1, p) == is_outer(k2, q) || contains(lost1, p) || contains(lost2, q)) u.pairs.push_back({p, q});
   u.lost = lost1;
   u.lost.insert(u.lost.end(), lost2.begin(), lost2.end());
-  const double price = shrink(k1, lost1, 0) + shrink(k2, lost2, 0);
-  if (!stay_apart(k1, k2, u)) return {};
+  const double price = serialization_cost(k1, lost1, 0) + serialization_cost(k2, lost2, 0);
+  if (!can_merge(k1, k2, u)) return {};
   u.price = std::max(price, u.idle);
   return u;
 }
 
 /// All outer ranges of the guest are ranges of the host, which may have more: then the guest runs at the first of them.
-Union Partitioner::unite_as_guest(const Kernel& host, const Kernel& guest, const AxisPairs& pairs, bool swapped) {
-  Union u;
+MergePlan Partitioner::plan_guest_merge(const FusionGroup& host, const FusionGroup& guest, const AxisPairs& pairs,
+                                        bool swapped) {
+  MergePlan u;
   for (int b : guest.outer) {
     const int a = partner(pairs, b, swapped);
     if (a < 0 || !is_outer(host, a)) return u;
@@ -255,10 +259,10 @@ Union Partitioner::unite_as_guest(const Kernel& host, const Kernel& guest, const
     const int b = partner(pairs, a, !swapped);
     if (may_be_empty(a) && (b < 0 || !is_outer(guest, b))) return u;
   }
-  if (points(guest.outer) < prices_.parallel && guest.time > prices_.launch) return u;
+  if (task_count(guest.outer) < prices_.parallel && guest.time > prices_.launch) return u;
   for (auto [p, q] : pairs)
     if (is_outer(swapped ? guest : host, p) == is_outer(swapped ? host : guest, q)) u.pairs.push_back({p, q});
-  if (!stay_apart(swapped ? guest : host, swapped ? host : guest, u)) return {};
+  if (!can_merge(swapped ? guest : host, swapped ? host : guest, u)) return {};
   u.swapped = swapped;
   u.why = "at the first point of a range that it lacks";
   // One thread of a GPU sums there what a block of threads would share.
@@ -272,8 +276,8 @@ Union Partitioner::unite_as_guest(const Kernel& host, const Kernel& guest, const
 }
 
 /// b goes into a.
-void Partitioner::merge(int a, int b, const Union& form) {
-  Kernel &k1 = at(a), &k2 = at(b);
+void Partitioner::merge(int a, int b, const MergePlan& form) {
+  FusionGroup &k1 = at(a), &k2 = at(b);
   if (form.swapped) k1.outer = k2.outer;
   for (auto [p, q] : form.pairs) space_.unify(p, q);
   auto append = [](auto& into, auto& from) {
@@ -285,33 +289,34 @@ void Partitioner::merge(int a, int b, const Union& form) {
   append(k1.outputs, k2.outputs);
   append(k1.contraction_outer, k2.contraction_outer);
   for (auto [into, from] : {std::pair{&k1.reads, &k2.reads}, std::pair{&k1.wanted, &k2.wanted}}) {
-    for (auto& [stage, indices] : *from) append((*into)[stage], indices);
+    for (auto& [node, indices] : *from) append((*into)[node], indices);
     from->clear();
   }
   k1.epoch = k2.epoch = 0;
-  for (auto& [stage, sums] : k2.within)
-    for (int sum : sums) add_once(k1.within[stage], sum);
+  for (auto& [node, sums] : k2.within)
+    for (int sum : sums) add_once(k1.within[node], sum);
   k2.within.clear();
   refresh(k1);
-  give_up(k1, form.lost);
+  serialize_axes(k1, form.lost);
   if (form.blocks.axis >= 0) {
     k1.blocks = {space_.find(form.blocks.axis), form.blocks.size};
     space_.keep_whole(k1.blocks.axis);
-    for (const std::vector<int>& list : {form.late, k2.late}) k1.late.insert(k1.late.end(), list.begin(), list.end());
-    std::sort(k1.late.begin(), k1.late.end());
-    k1.late.erase(std::unique(k1.late.begin(), k1.late.end()), k1.late.end());
-    find_late_wants(a);
+    for (const std::vector<int>& list : {form.epilogue, k2.epilogue})
+      k1.epilogue.insert(k1.epilogue.end(), list.begin(), list.end());
+    std::sort(k1.epilogue.begin(), k1.epilogue.end());
+    k1.epilogue.erase(std::unique(k1.epilogue.begin(), k1.epilogue.end()), k1.epilogue.end());
+    find_epilogue_wants(a);
   }
   for (auto* uses : {&k1.reads, &k1.wanted})
-    for (auto& [stage, indices] : *uses) normalise(indices);
+    for (auto& [node, indices] : *uses) normalize(indices);
   k1.level = std::max(k1.level, k2.level);
   k1.has_feeders |= k2.has_feeders;
   k1.time += k2.time;
   k1.contraction_time += k2.contraction_time;
   k1.contractions += k2.contractions;
   k1.evaluations += k2.evaluations;
-  const bool ended = narrow_[static_cast<size_t>(a)].ended || narrow_[static_cast<size_t>(b)].ended;
-  narrow_[static_cast<size_t>(a)] = {.ended = ended};
+  const bool ended = cut_trackers_[static_cast<size_t>(a)].ended || cut_trackers_[static_cast<size_t>(b)].ended;
+  cut_trackers_[static_cast<size_t>(a)] = {.ended = ended};
   k2.parent = a;
 }
 

@@ -1,4 +1,4 @@
-// The visit: users before sources, each stage takes the cheapest of INLINE, JOIN and SPLIT and tells its sources where
+// The visit: users before sources, each node takes the cheapest of INLINE, JOIN and SPLIT and tells its sources where
 // it needs them.
 #include "schedule/fusion/partition.h"
 
@@ -7,10 +7,10 @@
 #include "schedule/fusion/partitioner.h"
 
 namespace sinter::schedule {
-Partitioner::Partitioner(StageGraph graph, const Prices& prices, Policy policy)
+Partitioner::Partitioner(FusionGraph graph, const Prices& prices, Policy policy)
     : graph_(std::move(graph)), prices_(prices), policy_(policy) {
-  users_.resize(graph_.stages.size());
-  stored_by_.assign(graph_.stages.size(), -1);
+  users_.resize(graph_.nodes.size());
+  stored_by_.assign(graph_.nodes.size(), -1);
 }
 
 int Partitioner::find(int k) const {
@@ -30,34 +30,34 @@ std::vector<int> Partitioner::roots(const std::vector<int>& kernels) const {
   return out;
 }
 
-/// Among the stages whose users are all decided the largest first: full-size stages tell how axes correspond.
+/// Among the nodes whose users are all decided the largest first: full-size nodes tell how axes correspond.
 std::vector<int> Partitioner::visiting_order() const {
-  const size_t n = graph_.stages.size();
+  const size_t n = graph_.nodes.size();
   std::vector<int> open(n, 0), order;
-  auto each_before = [&](const Stage& s, auto f) {
-    for (const Source& src : s.sources)
-      if (src.stage >= 0) f(src.stage);
+  auto each_before = [&](const FusionNode& s, auto f) {
+    for (const FusionEdge& src : s.sources)
+      if (src.node >= 0) f(src.node);
   };
   std::vector<std::vector<int>> readers(n);  // of a store in place: they follow it in this order
   for (size_t i = 0; i < n; ++i) {
-    each_before(stage(static_cast<int>(i)), [&](int b) { ++open[static_cast<size_t>(b)]; });
-    for (int store : graph_.stages[i].before) {
+    each_before(node(static_cast<int>(i)), [&](int b) { ++open[static_cast<size_t>(b)]; });
+    for (int store : graph_.nodes[i].before) {
       ++open[i];
       readers[static_cast<size_t>(store)].push_back(static_cast<int>(i));
     }
   }
-  using Entry = std::pair<int64_t, int>;
-  std::priority_queue<Entry> ready;
+  using ReadyNode = std::pair<int64_t, int>;
+  std::priority_queue<ReadyNode> ready;
   for (size_t i = 0; i < n; ++i)
-    if (open[i] == 0) ready.push({graph_.stages[i].numel, static_cast<int>(i)});
+    if (open[i] == 0) ready.push({graph_.nodes[i].numel, static_cast<int>(i)});
   while (!ready.empty()) {
     int s = ready.top().second;
     ready.pop();
     order.push_back(s);
     auto close = [&](int b) {
-      if (--open[static_cast<size_t>(b)] == 0) ready.push({stage(b).numel, b});
+      if (--open[static_cast<size_t>(b)] == 0) ready.push({node(b).numel, b});
     };
-    each_before(stage(s), close);
+    each_before(node(s), close);
     for (int r : readers[static_cast<size_t>(s)]) close(r);
   }
   return order;
@@ -65,23 +65,23 @@ std::vector<int> Partitioner::visiting_order() const {
 
 Partition Partitioner::run() {
   for (int s : visiting_order())
-    if (stage(s).kind != StageKind::Buffer) visit(s);
+    if (node(s).kind != FusionNodeKind::Buffer) visit(s);
   if (policy_ == Policy::Fused) merge_readers();
-  return finish();
+  return take_partition();
 }
 
 void Partitioner::visit(int s) {
   std::vector<int> kernels = roots(users_[static_cast<size_t>(s)]);
-  if (kernels.empty() && stage(s).outputs.empty()) return;
+  if (kernels.empty() && node(s).outputs.empty()) return;
   std::vector<int> hazards;
-  for (int store : stage(s).before) hazards.push_back(stored_by_[static_cast<size_t>(store)]);
+  for (int store : node(s).before) hazards.push_back(stored_by_[static_cast<size_t>(store)]);
   hazards = roots(hazards);
-  const bool forced = policy_ == Policy::Unfused || always_stored(stage(s).kind);
+  const bool forced = policy_ == Policy::Unfused || always_stored(node(s).kind);
   if (!forced && kernels.size() > 1 && kernels.size() <= prices_.max_inline) merge_users(s, kernels);
-  for (int k : kernels) normalise(at(k).wanted[s]);
+  for (int k : kernels) normalize(at(k).wanted[s]);
   if (!forced)
-    for (int k : kernels) end_at_narrow_place(k);
-  Options options = price(s, kernels, hazards, forced);
+    for (int k : kernels) end_at_cheapest_cut(k);
+  ChoiceCosts options = price(s, kernels, hazards, forced);
   if (options.inline_price <= options.join_price && options.inline_price <= options.split_price)
     do_inline(s, kernels, hazards, options);
   else if (options.join_price <= options.split_price)
@@ -93,12 +93,12 @@ void Partitioner::visit(int s) {
 
 /// An epilogue away from every kernel that could take its product with it costs the product's trip through memory: per
 /// kernel that trip. `hosted`: one of them could.
-std::vector<double> Partitioner::away_from_product(const Stage& st, int s, const std::vector<int>& kernels,
+std::vector<double> Partitioner::away_from_product(const FusionNode& st, int s, const std::vector<int>& kernels,
                                                    bool& hosted) {
   std::vector<double> away(kernels.size(), 0.0);
   hosted = true;
-  if (st.anchor < 0 || st.kind != StageKind::Elementwise) return away;
-  const Stage& product = stage(st.anchor);
+  if (st.anchor < 0 || st.kind != FusionNodeKind::Elementwise) return away;
+  const FusionNode& product = node(st.anchor);
   auto host = [&](int k) {
     const std::vector<IndexId>& ix = at(k).wanted[s];
     if (at(k).contractions || ix.size() != 1 || !aligned(st, ix[0])) return false;
@@ -108,7 +108,7 @@ std::vector<double> Partitioner::away_from_product(const Stage& st, int s, const
   };
   hosted = std::any_of(kernels.begin(), kernels.end(), host);
   for (size_t i = 0; i < kernels.size(); ++i) {
-    const Kernel& k = at(kernels[i]);
+    const FusionGroup& k = at(kernels[i]);
     const double shared = kernels.size() == 1 && k.contractions
                               ? prices_.shared_contraction * (product.own + k.contraction_time)
                               : kNever;
@@ -121,38 +121,38 @@ std::vector<double> Partitioner::away_from_product(const Stage& st, int s, const
 }
 
 /// One simple op on positions and constants: to load it is no cheaper.
-bool Partitioner::made_of_numbers(const Stage& s) const {
-  return s.kind == StageKind::Elementwise && weight_of(s.node->op) <= 1 &&
-         std::all_of(s.sources.begin(), s.sources.end(), [](const Source& src) { return src.stage < 0; });
+bool Partitioner::made_of_numbers(const FusionNode& s) const {
+  return s.kind == FusionNodeKind::Elementwise && weight_of(s.uop->op) <= 1 &&
+         std::all_of(s.sources.begin(), s.sources.end(), [](const FusionEdge& src) { return src.node < 0; });
 }
 
-/// What it costs besides a read that a kernel of the stage's own and its users both need a source that nobody has
+/// What it costs besides a read that a kernel of the node's own and its users both need a source that nobody has
 /// stored yet: it is computed in both, or stored after all.
-double Partitioner::comes_twice(const Stage& st, const std::vector<int>& kernels) const {
+double Partitioner::comes_twice(const FusionNode& st, const std::vector<int>& kernels) const {
   double ns = 0;
   std::vector<int> seen;
-  for (const Source& src : st.sources) {
-    if (src.stage < 0 || contains(seen, src.stage)) continue;
-    seen.push_back(src.stage);
-    const Stage& from = stage(src.stage);
-    if (from.kind == StageKind::Buffer || always_stored(from.kind) || !from.outputs.empty()) continue;
-    if (std::none_of(kernels.begin(), kernels.end(), [&](int k) { return at(k).wanted.contains(src.stage); })) continue;
+  for (const FusionEdge& src : st.sources) {
+    if (src.node < 0 || contains(seen, src.node)) continue;
+    seen.push_back(src.node);
+    const FusionNode& from = node(src.node);
+    if (from.kind == FusionNodeKind::Buffer || always_stored(from.kind) || !from.outputs.empty()) continue;
+    if (std::none_of(kernels.begin(), kernels.end(), [&](int k) { return at(k).wanted.contains(src.node); })) continue;
     const double read = prices_.transfer(from.read_bytes);
     ns += std::max(0.0, std::min(from.own, write_price(from) + read) - read);
   }
   return ns;
 }
 
-/// The stage's trip to memory: several times that for a value which is far larger than what it is made of.
-double Partitioner::write_price(const Stage& st) const {
+/// The node's trip to memory: several times that for a value which is far larger than what it is made of.
+double Partitioner::write_price(const FusionNode& st) const {
   const bool grows = st.bytes > prices_.large && st.bytes > prices_.far_larger * st.frontier && st.frontier > 0;
   return prices_.transfer(st.bytes) * (grows ? prices_.blow_up : 1);
 }
 
-Partitioner::Options Partitioner::price(int s, const std::vector<int>& kernels, const std::vector<int>& hazards,
-                                        bool forced) {
-  Options o{kNever, kNever, 0};
-  const Stage& st = stage(s);
+Partitioner::ChoiceCosts Partitioner::price(int s, const std::vector<int>& kernels, const std::vector<int>& hazards,
+                                            bool forced) {
+  ChoiceCosts o{kNever, kNever, 0};
+  const FusionNode& st = node(s);
   const bool open = !forced && !kernels.empty() && kernels.size() <= prices_.max_inline;
   const double write = write_price(st);
   bool hosted = true;
@@ -163,8 +163,8 @@ Partitioner::Options Partitioner::price(int s, const std::vector<int>& kernels, 
     for (size_t i = 0; i < kernels.size(); ++i) {
       const int k = kernels[i];
       const std::vector<IndexId>& ix = at(k).wanted[s];
-      o.absorb.push_back(absorb(k, s, ix));
-      const Absorb& form = o.absorb.back();
+      o.inline_costs.push_back(inline_cost(k, s, ix));
+      const InlineCost& form = o.inline_costs.back();
       const double ns = form.ns + reads_of(st, &at(k));
       const bool legal = form.ns < kNever && level_fits(k, {}, hazards) && exact_where_stored(k, s, ix);
       all &= legal && fits(at(k), s, false);
@@ -183,36 +183,38 @@ Partitioner::Options Partitioner::price(int s, const std::vector<int>& kernels, 
       o.inline_price = made_of_numbers(st) ? 0 : sum + *std::max_element(away.begin(), away.end());
   }
   double reads = reads_of(st, nullptr);
-  if (!hosted) reads = std::max(0.0, reads - prices_.transfer(stage(st.anchor).bytes));
+  if (!hosted) reads = std::max(0.0, reads - prices_.transfer(node(st.anchor).bytes));
   // Beside another accumulator of the same elements, which has a kernel of its own, it comes for nothing.
-  const auto twin = alone_.find(st.node->src.empty() ? nullptr : st.node->src[0].get());
-  const bool beside = twin != alone_.end() && one_reduction(stage(twin->second), st);
+  const auto twin = alone_.find(st.uop->src.empty() ? nullptr : st.uop->src[0].get());
+  const bool beside = twin != alone_.end() && is_same_reduction(node(twin->second), st);
   o.split_price = (beside ? 0 : st.own * 1.001 + comes_twice(st, kernels)) + reads + prices_.launch +
                   write * static_cast<double>(1 + kernels.size()) + 1;
   return o;
 }
 
-void Partitioner::record(int s, int kernel, IndexId at, Choice choice, const Options& o, const char* reason,
+void Partitioner::record(int s, int kernel, IndexId at, FusionChoice choice, const ChoiceCosts& o, const char* reason,
                          std::vector<int> lost) {
   decisions_.push_back({s, kernel, at, choice, o.inline_price, o.join_price, o.split_price, reason, std::move(lost)});
 }
 
-void Partitioner::do_inline(int s, const std::vector<int>& kernels, const std::vector<int>& hazards, const Options& o) {
+void Partitioner::do_inline(int s, const std::vector<int>& kernels, const std::vector<int>& hazards,
+                            const ChoiceCosts& o) {
   // A kernel that stores what s reads is below the others that evaluate s, so it is lifted first.
   for (bool stores : {true, false})
     for (int k : kernels)
-      if (std::binary_search(hazards.begin(), hazards.end(), k) == stores) lift(k, {}, hazards);
+      if (std::binary_search(hazards.begin(), hazards.end(), k) == stores) raise_level(k, {}, hazards);
   for (size_t i = 0; i < kernels.size(); ++i) {
     const int k = kernels[i];
     std::vector<IndexId> ix = std::move(at(k).wanted[s]);
     at(k).wanted.erase(s);
-    record(s, k, ix[0], Choice::Inline, o, o.absorb[i].how, o.absorb[i].lost);
-    evaluate(k, s, std::move(ix), o.absorb[i]);
+    record(s, k, ix[0], FusionChoice::Inline, o, o.inline_costs[i].how, o.inline_costs[i].lost);
+    add_evaluation(k, s, std::move(ix), o.inline_costs[i]);
   }
 }
 
-void Partitioner::do_join(int s, const std::vector<int>& kernels, const std::vector<int>& hazards, const Options& o) {
-  lift(o.host, kernels, hazards);
+void Partitioner::do_join(int s, const std::vector<int>& kernels, const std::vector<int>& hazards,
+                          const ChoiceCosts& o) {
+  raise_level(o.host, kernels, hazards);
   for (size_t i = 0; i < kernels.size(); ++i) {
     const int k = kernels[i];
     std::vector<IndexId> ix = std::move(at(k).wanted[s]);
@@ -222,53 +224,54 @@ void Partitioner::do_join(int s, const std::vector<int>& kernels, const std::vec
       at(k).has_feeders = true;
       continue;
     }
-    record(s, k, ix[0], Choice::Join, o, o.absorb[i].how, o.absorb[i].lost);
+    record(s, k, ix[0], FusionChoice::Join, o, o.inline_costs[i].how, o.inline_costs[i].lost);
     at(k).outputs.push_back({s, ix[0]});
     stored_by_[static_cast<size_t>(s)] = k;
-    evaluate(k, s, std::move(ix), o.absorb[i]);
+    add_evaluation(k, s, std::move(ix), o.inline_costs[i]);
   }
 }
 
-void Partitioner::do_split(int s, const std::vector<int>& kernels, const std::vector<int>& hazards, const Options& o) {
+void Partitioner::do_split(int s, const std::vector<int>& kernels, const std::vector<int>& hazards,
+                           const ChoiceCosts& o) {
   const int k = static_cast<int>(kernels_.size());
   kernels_.emplace_back();
-  late_wants_.emplace_back();
-  narrow_.emplace_back();
-  lift(k, kernels, hazards);
+  epilogue_wants_.emplace_back();
+  cut_trackers_.emplace_back();
+  raise_level(k, kernels, hazards);
   for (int user : kernels) {
     at(user).reads.emplace(s, std::move(at(user).wanted[s]));
     at(user).wanted.erase(s);
     at(user).has_feeders = true;
   }
-  const Stage& st = stage(s);
-  const Shape& shape = st.target ? st.target->shape : st.node->shape;
+  const FusionNode& st = node(s);
+  const Shape& shape = st.target ? st.target->shape : st.uop->shape;
   const IndexId root = space_.fresh(shape);
   for (size_t i = 0; i < shape.rank(); ++i) {
     // Two updates of a scatter may meet in one element, and a scan goes from one to the next: that axis is a loop
     // inside.
-    if (st.kind == StageKind::ScatterAdd && static_cast<int64_t>(i) == st.node->integer()) continue;
-    if (st.kind == StageKind::Scan && static_cast<int64_t>(i) == st.node->reduction().axes[0]) continue;
+    if (st.kind == FusionNodeKind::ScatterAdd && static_cast<int64_t>(i) == st.uop->integer()) continue;
+    if (st.kind == FusionNodeKind::Scan && static_cast<int64_t>(i) == st.uop->reduction().axes[0]) continue;
     for (const Digit& d : space_[root][i].digits) at(k).outer.push_back(d.axis);
   }
   at(k).outputs.push_back({s, root});
   stored_by_[static_cast<size_t>(s)] = k;
-  if (st.kind == StageKind::Reduce && ir::state_count(st.node->reduction().combine) > 1)
-    alone_[st.node->src[0].get()] = s;
+  if (st.kind == FusionNodeKind::Reduce && ir::accumulator_count(st.uop->reduction().combine) > 1)
+    alone_[st.uop->src[0].get()] = s;
   const char* reason = "cheaper than any other";
   if (kernels.empty())
     reason = "root";
   else if (policy_ == Policy::Unfused)
     reason = "every op by itself";
-  else if (o.absorb.empty())
+  else if (o.inline_costs.empty())
     reason = kernels.size() > prices_.max_inline ? "too many users" : "always stored";
   else if (o.inline_price == kNever)
-    for (const Absorb& a : o.absorb)
+    for (const InlineCost& a : o.inline_costs)
       if (a.ns == kNever) reason = a.how;
-  record(s, k, root, Choice::Split, o, reason);
-  evaluate(k, s, {root}, {st.own, reason});
+  record(s, k, root, FusionChoice::Split, o, reason);
+  add_evaluation(k, s, {root}, {st.own, reason});
 }
 
-Partition Partitioner::finish() {
+Partition Partitioner::take_partition() {
   Partition out;
   std::vector<int> number(kernels_.size(), -1), order;
   for (size_t k = 0; k < kernels_.size(); ++k)
@@ -276,7 +279,7 @@ Partition Partitioner::finish() {
   std::sort(order.begin(), order.end(),
             [&](int a, int b) { return std::pair(at(a).level, a) < std::pair(at(b).level, b); });
   for (size_t i = 0; i < order.size(); ++i) number[static_cast<size_t>(order[i])] = static_cast<int>(i);
-  for (Decision& d : decisions_) {
+  for (FusionDecision& d : decisions_) {
     d.kernel = number[static_cast<size_t>(find(d.kernel))];
     d.at = space_.normal(d.at);
   }
@@ -284,27 +287,27 @@ Partition Partitioner::finish() {
   for (size_t s = 0; s < stored_by_.size(); ++s)
     if (stored_by_[s] >= 0) out.kernel_of[s] = number[static_cast<size_t>(find(stored_by_[s]))];
   for (int k : order) {
-    Kernel& kernel = at(k);
+    FusionGroup& kernel = at(k);
     refresh(kernel);
-    for (auto& [stage, indices] : kernel.reads) normalise(indices);
-    share_rows(kernel);
-    if (policy_ == Policy::Fused) cut_long_sums(kernel);  // all sums over one row together
-    for (Stored& o : kernel.outputs) o.at = space_.normal(o.at);
-    for (auto& [stage, indices] : kernel.reads) normalise(indices);
-    for (Member& m : kernel.members) normalise(m.at);
+    for (auto& [node, indices] : kernel.reads) normalize(indices);
+    unify_sibling_loops(kernel);
+    if (policy_ == Policy::Fused) split_long_reductions(kernel);  // all sums over one row together
+    for (KernelStore& o : kernel.outputs) o.at = space_.normal(o.at);
+    for (auto& [node, indices] : kernel.reads) normalize(indices);
+    for (Member& m : kernel.members) normalize(m.at);
     order_loops(kernel);
     out.kernels.push_back(std::move(kernel));
   }
   out.graph = std::move(graph_);
   out.space = std::move(space_);
   out.decisions = std::move(decisions_);
-  for (Meeting& m : meetings_) m.kernel = number[static_cast<size_t>(find(m.kernel))];
-  out.meetings = std::move(meetings_);
+  for (KernelMerge& m : merges_) m.kernel = number[static_cast<size_t>(find(m.kernel))];
+  out.merges = std::move(merges_);
   out.steps = steps_;
   return out;
 }
 
-Partition partition(StageGraph graph, const Prices& prices, Policy policy) {
+Partition partition(FusionGraph graph, const Prices& prices, Policy policy) {
   return Partitioner(std::move(graph), prices, policy).run();
 }
 

@@ -32,31 +32,31 @@ std::string to_string(const Partition& p) {
     }
     return fmt::format("[{}]", text);
   };
-  std::string text = fmt::format("partition: {} stages, {} kernels\n", p.graph.stages.size(), p.kernels.size());
-  for (const Decision& d : p.decisions) {
+  std::string text = fmt::format("partition: {} stages, {} kernels\n", p.graph.nodes.size(), p.kernels.size());
+  for (const FusionDecision& d : p.decisions) {
     text += fmt::format("  {:44} k{:<3} {:6} at {:24} inline {} join {} split {} ns: {}",
-                        to_string(p.graph.stages[static_cast<size_t>(d.stage)]), d.kernel,
+                        to_string(p.graph.nodes[static_cast<size_t>(d.node)]), d.kernel,
                         kChoices[static_cast<int>(d.choice)], index(d.at), ns(d.inline_price), ns(d.join_price),
                         ns(d.split_price), d.reason);
     text += d.lost.empty() ? "\n" : fmt::format(", gives up {}\n", names(d.lost));
   }
-  for (const Meeting& m : p.meetings) {
+  for (const KernelMerge& m : p.merges) {
     text +=
-        fmt::format("  {:44} k{:<3} met: {}, {} ns for {} ns:", to_string(p.graph.stages[static_cast<size_t>(m.stage)]),
+        fmt::format("  {:44} k{:<3} met: {}, {} ns for {} ns:", to_string(p.graph.nodes[static_cast<size_t>(m.node)]),
                     m.kernel, m.why, ns(m.price), ns(m.gain));
     for (auto [a, b] : m.pairs) text += fmt::format(" a{}=a{}", a, b);
     text += "\n";
   }
   for (size_t k = 0; k < p.kernels.size(); ++k) {
-    const Kernel& kernel = p.kernels[k];
+    const FusionGroup& kernel = p.kernels[k];
     text +=
         fmt::format("  k{} level {} outer ({}) inner ({})", k, kernel.level, axes(kernel.outer), axes(kernel.inner));
     if (kernel.blocks.axis >= 0) text += fmt::format(" a{} in blocks of {}", kernel.blocks.axis, kernel.blocks.size);
-    for (const Nest& n : kernel.nests) text += fmt::format(" sum over ({}) at {}", names(n.axes), index(n.at));
+    for (const ReductionNest& n : kernel.nests) text += fmt::format(" sum over ({}) at {}", names(n.axes), index(n.at));
     text += fmt::format(" {} stages {:.0f} ns, stores", kernel.members.size(), kernel.time);
-    for (const Stored& o : kernel.outputs) {
-      text += fmt::format(" {}", to_string(p.graph.stages[static_cast<size_t>(o.stage)]));
-      for (int number : p.graph.stages[static_cast<size_t>(o.stage)].outputs)
+    for (const KernelStore& o : kernel.outputs) {
+      text += fmt::format(" {}", to_string(p.graph.nodes[static_cast<size_t>(o.node)]));
+      for (int number : p.graph.nodes[static_cast<size_t>(o.node)].outputs)
         if (const int home = p.graph.homes[static_cast<size_t>(number)]; home >= 0)
           text += fmt::format(" in place of slot{}", home);
     }

@@ -1,6 +1,6 @@
 // Sums across outer ranges. The last such range runs in blocks; each point sums its part, and when all are done the
-// parts are summed in order: the finish. What is made of the sum runs there too. The blocks are those of the sum's
-// Tree, so both forms give the same bits.
+// parts are summed in order: the epilogue. What is made of the sum runs there too. The blocks are those of the sum's
+// ReductionTree, so both forms give the same bits.
 #include "ir/combine.h"
 #include "schedule/fusion/partitioner.h"
 #include "schedule/simplify/choose_reductions.h"
@@ -13,7 +13,7 @@ constexpr int64_t kMostEmpty = 256;
 
 }  // namespace
 
-int crossed(const std::vector<int>& axes, const std::vector<int>& outer) {
+int count_split_axes(const std::vector<int>& axes, const std::vector<int>& outer) {
   size_t n = 0;
   while (n < axes.size() && contains(outer, axes[n])) ++n;
   for (size_t i = n; i < axes.size(); ++i)
@@ -21,29 +21,29 @@ int crossed(const std::vector<int>& axes, const std::vector<int>& outer) {
   return static_cast<int>(n);
 }
 
-std::vector<SumAcross> sums_across(const Kernel& k) {
-  std::vector<SumAcross> out;
-  for (const Nest& n : k.nests)
-    if (const int count = crossed(n.axes, k.outer); count > 0)
-      out.push_back({n.stage, {n.axes.begin(), n.axes.begin() + count}});
+std::vector<SplitReduction> split_reductions_of(const FusionGroup& k) {
+  std::vector<SplitReduction> out;
+  for (const ReductionNest& n : k.nests)
+    if (const int count = count_split_axes(n.axes, k.outer); count > 0)
+      out.push_back({n.node, {n.axes.begin(), n.axes.begin() + count}});
   return out;
 }
 
-bool sums_groups(const Blocks& blocks, const ir::Tree& tree, int64_t inside) {
+bool reduces_tree_groups(const BlockedAxis& blocks, const ir::ReductionTree& tree, int64_t inside) {
   return tree.group > 0 && blocks.size * inside != tree.block;
 }
 
-bool shares_parts(const StageGraph& graph, const SumAcross& a, const SumAcross& b) {
+bool shares_partials(const FusionGraph& graph, const SplitReduction& a, const SplitReduction& b) {
   return a.second == b.second &&
-         one_reduction(graph.stages[static_cast<size_t>(a.first)], graph.stages[static_cast<size_t>(b.first)]);
+         is_same_reduction(graph.nodes[static_cast<size_t>(a.first)], graph.nodes[static_cast<size_t>(b.first)]);
 }
 
-Dim points_along(const IndexSpace& space, const Kernel& k, int axis) {
+Dim tasks_along(const IndexSpace& space, const FusionGroup& k, int axis) {
   return axis == k.blocks.axis ? Dim(k.blocks.count(space.bound(axis))) : space.size(axis);
 }
 
 /// Points of outer ranges, of which one may run in blocks.
-int64_t Partitioner::points(const std::vector<int>& outer, const Blocks& blocks) const {
+int64_t Partitioner::task_count(const std::vector<int>& outer, const BlockedAxis& blocks) const {
   int64_t n = 1;
   for (int a : outer) {
     const int64_t size = space_.bound(a);
@@ -55,42 +55,42 @@ int64_t Partitioner::points(const std::vector<int>& outer, const Blocks& blocks)
 /// The members that wait for the sums `seeds`: those sums, and what is made of them in the kernel.
 std::vector<int> Partitioner::downstream(const std::vector<Member>& members, const std::vector<int>& seeds) const {
   std::vector<int> order;
-  for (const Member& m : members) order.push_back(m.stage);
-  std::sort(order.begin(), order.end());  // sources first, as stages are numbered
+  for (const Member& m : members) order.push_back(m.node);
+  std::sort(order.begin(), order.end());  // sources first, as nodes are numbered
   order.erase(std::unique(order.begin(), order.end()), order.end());
   std::vector<int> found;
   for (int s : order) {
     bool waits = contains(seeds, s);
-    for (const Source& src : stage(s).sources)
-      waits = waits || std::binary_search(found.begin(), found.end(), src.stage);
+    for (const FusionEdge& src : node(s).sources)
+      waits = waits || std::binary_search(found.begin(), found.end(), src.node);
     if (waits) found.push_back(s);
   }
   return found;
 }
 
 /// What its elements are for each index of the last of the first `count` axes.
-int64_t Partitioner::inside(const Nest& n, int count) const {
+int64_t Partitioner::inside(const ReductionNest& n, int count) const {
   int64_t elements = 1;
   for (size_t i = static_cast<size_t>(count); i < n.axes.size(); ++i) elements *= space_.bound(n.axes[i]);
   return elements;
 }
 
 /// The axes that have to be outer ranges where a sum goes across its first `count`, because a loop over them would have
-/// to stand between two ranges of what a point sums: those that it has an element for, if a point's sum has a Tree,
-/// whose loops are in one piece. One in lanes has, and one of a `group` of blocks.
-std::vector<int> Partitioner::around_tree(const Nest& n, bool group) {
-  if (stage(n.stage).node->reduction().tree.lanes <= 1 && !group) return {};
+/// to stand between two ranges of what a point sums: those that it has an element for, if a point's sum has a
+/// ReductionTree, whose loops are in one piece. One in lanes has, and one of a `group` of blocks.
+std::vector<int> Partitioner::around_tree(const ReductionNest& n, bool group) {
+  if (node(n.node).uop->reduction().tree.lanes <= 1 && !group) return {};
   return space_.axes_of(space_.normal(n.at));
 }
 
 /// The outer ranges that a kernel's sums across outer ranges need: those they go across, and those around Trees.
-std::vector<int> Partitioner::crossing_needs(const Kernel& k) {
+std::vector<int> Partitioner::required_outer_axes(const FusionGroup& k) {
   std::vector<int> out;
-  for (const Nest& n : k.nests) {
-    const int count = crossed(n.axes, k.outer);
+  for (const ReductionNest& n : k.nests) {
+    const int count = count_split_axes(n.axes, k.outer);
     if (count <= 0) continue;
     for (int i = 0; i < count; ++i) add_once(out, n.axes[static_cast<size_t>(i)]);
-    const ir::Tree& tree = stage(n.stage).node->reduction().tree;
+    const ir::ReductionTree& tree = node(n.node).uop->reduction().tree;
     const int64_t elements = inside(n, count);
     for (int a : around_tree(n, tree.group > 0 && elements > 0 && tree.block % elements != 0)) add_once(out, a);
   }
@@ -99,35 +99,37 @@ std::vector<int> Partitioner::crossing_needs(const Kernel& k) {
 
 /// Whether a kernel may have these outer ranges, with sums across some of them. Fills the blocks and the members that
 /// wait for such sums. `pairs`: axes that are one, of which the first of each stands in `k.outer`.
-bool Partitioner::may_cross(const Kernel& k, const AxisPairs& pairs, Blocks& blocks, std::vector<int>& late) {
+bool Partitioner::can_split_reductions(const FusionGroup& k, const AxisPairs& pairs, BlockedAxis& blocks,
+                                       std::vector<int>& late) {
   const AxisNames names(pairs);
   auto named = [&](std::vector<int> axes) {
     for (int& a : axes) a = names.of(a);
     return axes;
   };
   std::vector<int> seeds, across;
-  std::vector<int64_t> sizes;  // that blocks may have: a block of each sum's Tree, or a group, if that is whole indices
+  std::vector<int64_t>
+      sizes;  // that blocks may have: a block of each sum's ReductionTree, or a group, if that is whole indices
   bool fixed = false;
   int last = -1;
-  for (const Nest& n : k.nests) {
+  for (const ReductionNest& n : k.nests) {
     const std::vector<int> axes = named(n.axes);
-    const int count = crossed(axes, k.outer);
+    const int count = count_split_axes(axes, k.outer);
     if (count < 0) return false;
     if (count == 0) continue;
-    const Stage& st = stage(n.stage);
-    if (st.kind != StageKind::Reduce || st.contraction) return false;
+    const FusionNode& st = node(n.node);
+    if (st.kind != FusionNodeKind::Reduce || st.contraction) return false;
     const int axis = axes[static_cast<size_t>(count) - 1];
     if (last >= 0 && last != axis) return false;
     last = axis;
-    const ir::Tree& tree = st.node->reduction().tree;
-    if (is_float(st.node->src[0]->dtype)) {  // as all sources are, but for places of extremes
+    const ir::ReductionTree& tree = st.uop->reduction().tree;
+    if (is_float(st.uop->src[0]->dtype)) {  // as all sources are, but for places of extremes
       // Blocks are so many elements of the sum; how many indices that is must not change from call to call.
       if (std::any_of(axes.begin() + 1, axes.end(), [&](int a) { return space_.size(a).symbolic(); })) return false;
       std::vector<int64_t> possible;
       const int64_t elements = inside(n, count);
       for (const int64_t part : {tree.block, tree.block * tree.group}) {
         if (part == 0 || elements == 0 || part % elements) continue;
-        // Blocks of an axis inside others end where it does, or the tree has blocks that go on in its next turn.
+        // Blocks of an axis inside others end where it does, or the tree has blocks that go on in its next iteration.
         if (count > 1 && space_.bound(axis) % (part / elements)) continue;
         if (!fixed || std::find(sizes.begin(), sizes.end(), part / elements) != sizes.end())
           possible.push_back(part / elements);
@@ -136,22 +138,22 @@ bool Partitioner::may_cross(const Kernel& k, const AxisPairs& pairs, Blocks& blo
       sizes = std::move(possible);
       fixed = true;
     }
-    seeds.push_back(n.stage);
+    seeds.push_back(n.node);
     for (int i = 0; i < count; ++i) add_once(across, axes[static_cast<size_t>(i)]);
   }
   if (last < 0) return false;
   blocks.axis = last;
   blocks.size = fixed ? sizes[0] : rows_in_block(space_.bound(last), prices_);
-  for (const Nest& n : k.nests) {
-    const int count = crossed(named(n.axes), k.outer);
+  for (const ReductionNest& n : k.nests) {
+    const int count = count_split_axes(named(n.axes), k.outer);
     if (count == 0) continue;
-    for (int a : around_tree(n, sums_groups(blocks, stage(n.stage).node->reduction().tree, inside(n, count))))
+    for (int a : around_tree(n, reduces_tree_groups(blocks, node(n.node).uop->reduction().tree, inside(n, count))))
       if (!contains(k.outer, names.of(a))) return false;
   }
   if (blocks.size == 0 || blocks.size >= space_.bound(last)) return false;
   if (space_.size(last).symbolic() && blocks.count(space_.bound(last)) > kMostEmpty) return false;
   // Only the last one has points in any case: along another one there may be no first point at which to store.
-  for (const Stored& o : k.outputs) {
+  for (const KernelStore& o : k.outputs) {
     const std::vector<int> axes = named(space_.axes_of(space_.normal(o.at)));
     for (int a : k.outer)
       if (a != last && may_be_empty(a) && !contains(axes, a)) return false;
@@ -162,31 +164,31 @@ bool Partitioner::may_cross(const Kernel& k, const AxisPairs& pairs, Blocks& blo
     return std::any_of(axes.begin(), axes.end(), [&](int a) { return contains(across, names.of(a)); });
   };
   for (const Member& m : k.members) {
-    if (!std::binary_search(late.begin(), late.end(), m.stage)) continue;
+    if (!std::binary_search(late.begin(), late.end(), m.node)) continue;
     for (IndexId i : m.at)
       if (crosses(space_.axes_of(space_.normal(i)))) return false;  // used inside the loops that it needs to end
-    if (!contains(seeds, m.stage)) continue;
-    for (const Source& src : stage(m.stage).sources)
-      if (std::binary_search(late.begin(), late.end(), src.stage)) return false;  // a sum of what is not known yet
-    if (m.at.size() != 1 || !aligned(stage(m.stage), space_.normal(m.at[0]))) return false;
-    if (std::count_if(k.members.begin(), k.members.end(), [&](const Member& o) { return o.stage == m.stage; }) != 1)
+    if (!contains(seeds, m.node)) continue;
+    for (const FusionEdge& src : node(m.node).sources)
+      if (std::binary_search(late.begin(), late.end(), src.node)) return false;  // a sum of what is not known yet
+    if (m.at.size() != 1 || !aligned(node(m.node), space_.normal(m.at[0]))) return false;
+    if (std::count_if(k.members.begin(), k.members.end(), [&](const Member& o) { return o.node == m.node; }) != 1)
       return false;
   }
-  for (const Nest& n : k.nests)
-    if (std::binary_search(late.begin(), late.end(), n.stage) && !contains(seeds, n.stage) && crosses(n.axes))
+  for (const ReductionNest& n : k.nests)
+    if (std::binary_search(late.begin(), late.end(), n.node) && !contains(seeds, n.node) && crosses(n.axes))
       return false;
   return true;
 }
 
 /// Bytes that one point stores for all sums across outer ranges.
-int64_t Partitioner::part_bytes(const Kernel& k) const {
-  const std::vector<SumAcross> sums = sums_across(k);
+int64_t Partitioner::part_bytes(const FusionGroup& k) const {
+  const std::vector<SplitReduction> sums = split_reductions_of(k);
   int64_t bytes = 0;
   for (size_t i = 0; i < sums.size(); ++i) {
-    auto shares = [&](const SumAcross& other) { return shares_parts(graph_, other, sums[i]); };
+    auto shares = [&](const SplitReduction& other) { return shares_partials(graph_, other, sums[i]); };
     if (std::any_of(sums.begin(), sums.begin() + static_cast<std::ptrdiff_t>(i), shares)) continue;
-    const Stage& s = stage(sums[i].first);
-    for (DType t : ir::state_types(s.node)) bytes += s.numel * static_cast<int64_t>(size_of(t));
+    const FusionNode& s = node(sums[i].first);
+    for (DType t : ir::accumulator_types(s.uop)) bytes += s.numel * static_cast<int64_t>(size_of(t));
   }
   return bytes;
 }
@@ -201,42 +203,43 @@ double Partitioner::idle(double ns, int64_t from, int64_t to, int64_t most) cons
 /// The kernel turned over: axes that its sums run over become its outer ranges, one of them in blocks, and what were
 /// outer ranges become loops. So a value needed along those axes only is computed once per point, not again for each
 /// element of the result.
-Absorb Partitioner::turn_over(Kernel& k, const Stage& s, IndexId ix) {
-  Absorb out;
+InlineCost Partitioner::interchange_cost(FusionGroup& k, const FusionNode& s, IndexId ix) {
+  InlineCost out;
   if (k.contractions || k.blocks.axis >= 0) return out;
   if (is_opaque(space_[ix])) return out;
   const std::vector<int>& axes = space_.axes_of(ix);
-  Kernel turned;
-  for (const Nest& n : k.nests)
+  FusionGroup interchanged;
+  for (const ReductionNest& n : k.nests)
     for (int a : n.axes)
-      if (contains(axes, a)) add_once(turned.outer, a);
-  if (turned.outer.empty()) return out;
+      if (contains(axes, a)) add_once(interchanged.outer, a);
+  if (interchanged.outer.empty()) return out;
   for (int a : axes)
-    if (!contains(turned.outer, a)) return out;
-  turned.members = k.members;
-  turned.outputs = k.outputs;
-  turned.nests = k.nests;
-  if (!may_cross(turned, {}, out.blocks, out.late) || !loops_stay_apart(turned, {}, {})) return {};
-  const int64_t result = part_bytes(turned), units = points(turned.outer, out.blocks);
+    if (!contains(interchanged.outer, a)) return out;
+  interchanged.members = k.members;
+  interchanged.outputs = k.outputs;
+  interchanged.nests = k.nests;
+  if (!can_split_reductions(interchanged, {}, out.blocks, out.epilogue) || !loops_stay_apart(interchanged, {}, {}))
+    return {};
+  const int64_t result = part_bytes(interchanged), units = task_count(interchanged.outer, out.blocks);
   if (result > prices_.partial_bytes) return {};
-  out.outer = turned.outer;
-  out.ns = s.own + idle(k.time + s.own, points(k.outer, k.blocks), units) +
+  out.outer = interchanged.outer;
+  out.ns = s.own + idle(k.time + s.own, task_count(k.outer, k.blocks), units) +
            2 * static_cast<double>(result * units) / prices_.cached;
   out.how = "kernel turned over, sums across its outer range";
   return out;
 }
 
-/// A sum that only the finish needs, of a kernel whose other sums go across outer ranges: it goes across them too,
+/// A sum that only the epilogue needs, of a kernel whose other sums go across outer ranges: it goes across them too,
 /// where it runs over as many elements in equal blocks.
-Absorb Partitioner::beside_sums(const Kernel& k, int number, const std::vector<IndexId>& ix) {
-  const Stage& s = stage(number);
-  if (s.kind != StageKind::Reduce || ix.size() != 1 || !aligned(s, ix[0])) return {};
-  Absorb out;
-  out.across = sums_across(k)[0].second;
+InlineCost Partitioner::split_cost(const FusionGroup& k, int number, const std::vector<IndexId>& ix) {
+  const FusionNode& s = node(number);
+  if (s.kind != FusionNodeKind::Reduce || ix.size() != 1 || !aligned(s, ix[0])) return {};
+  InlineCost out;
+  out.across = split_reductions_of(k)[0].second;
   size_t found = 0;
-  Nest loops{ix[0], out.across, number};
-  for (int64_t d : s.node->reduction().axes) {
-    const Dim& size = s.node->src[0]->shape[static_cast<size_t>(d)];
+  ReductionNest loops{ix[0], out.across, number};
+  for (int64_t d : s.uop->reduction().axes) {
+    const Dim& size = s.uop->src[0]->shape[static_cast<size_t>(d)];
     if (size == 1) continue;
     if (found == out.across.size())
       loops.axes.push_back(space_.axis(size));
@@ -244,59 +247,63 @@ Absorb Partitioner::beside_sums(const Kernel& k, int number, const std::vector<I
       return {};
   }
   if (found < out.across.size()) return {};
-  Kernel both;
+  FusionGroup both;
   both.outer = k.outer;
   both.members = k.members;
   both.members.push_back({number, ix});
   both.outputs = k.outputs;
   both.nests = k.nests;
   both.nests.push_back(std::move(loops));
-  if (!may_cross(both, {}, both.blocks, both.late) || !(both.blocks == k.blocks) || !loops_stay_apart(both, {}, {}))
+  if (!can_split_reductions(both, {}, both.blocks, both.epilogue) || !(both.blocks == k.blocks) ||
+      !loops_stay_apart(both, {}, {}))
     return {};
   const int64_t result = part_bytes(both);
   if (result > prices_.partial_bytes) return {};
-  const int64_t more = (result - part_bytes(k)) * points(k.outer, k.blocks);
+  const int64_t more = (result - part_bytes(k)) * task_count(k.outer, k.blocks);
   out.ns = s.own + 2 * static_cast<double>(more) / prices_.cached;
   out.how = "across the ranges that other sums go across";
   return out;
 }
 
 /// When all is decided: a sum that runs on few points is cut into its blocks.
-void Partitioner::cut_long_sums(Kernel& k) {
+void Partitioner::split_long_reductions(FusionGroup& k) {
   const bool chains = std::any_of(k.members.begin(), k.members.end(), [&](const Member& m) {
-    const ir::UOp n = stage(m.stage).node;
+    const ir::UOp n = node(m.node).uop;
     return n->op == ir::Op::Reduce && n->reduction().tree.lanes > 1;
   });
   const int64_t most = chains ? prices_.parallel : prices_.parallel * prices_.threads;
-  if (k.blocks.axis >= 0 || k.nests.empty() || points(k.outer) >= most || k.time < prices_.long_sum) return;
-  Kernel best;
+  if (k.blocks.axis >= 0 || k.nests.empty() || task_count(k.outer) >= most || k.time < prices_.long_sum) return;
+  FusionGroup best;
   double saved = 0;
-  for (const Nest& n : k.nests)
+  for (const ReductionNest& n : k.nests)
     for (size_t count = 1; count <= n.axes.size(); ++count) {
-      Kernel turned;
-      turned.outer = k.outer;
-      for (size_t i = 0; i < count; ++i) add_once(turned.outer, n.axes[i]);
-      turned.members = k.members;
-      turned.outputs = k.outputs;
-      turned.nests = k.nests;
-      if (!may_cross(turned, {}, turned.blocks, turned.late) || !loops_stay_apart(turned, {}, {})) continue;
-      const int64_t units = points(turned.outer, turned.blocks);
-      const double gain = -idle(k.time, points(k.outer), units, most) -
-                          2 * static_cast<double>(part_bytes(turned) * units) / prices_.cached;
+      FusionGroup interchanged;
+      interchanged.outer = k.outer;
+      for (size_t i = 0; i < count; ++i) add_once(interchanged.outer, n.axes[i]);
+      interchanged.members = k.members;
+      interchanged.outputs = k.outputs;
+      interchanged.nests = k.nests;
+      if (!can_split_reductions(interchanged, {}, interchanged.blocks, interchanged.epilogue) ||
+          !loops_stay_apart(interchanged, {}, {}))
+        continue;
+      const int64_t units = task_count(interchanged.outer, interchanged.blocks);
+      const double gain = -idle(k.time, task_count(k.outer), units, most) -
+                          2 * static_cast<double>(part_bytes(interchanged) * units) / prices_.cached;
       if (gain <= saved) continue;
       saved = gain;
-      best = std::move(turned);
+      best = std::move(interchanged);
     }
   if (saved == 0) return;
   k.outer = std::move(best.outer);
   k.blocks = best.blocks;
-  k.late = std::move(best.late);
+  k.epilogue = std::move(best.epilogue);
 }
 
 /// Both kernels under the outer ranges of the host, as far as the sums of the guest run over them or its results lie
 /// along them.
-Union Partitioner::unite_across(const Kernel& host, const Kernel& guest, const AxisPairs& pairs, bool swapped) {
-  Union u;
+MergePlan Partitioner::plan_split_merge(const FusionGroup& host, const FusionGroup& guest, const AxisPairs& pairs,
+                                        bool swapped) {
+  MergePlan u;
   u.swapped = swapped;
   if (host.contraction_time + guest.contraction_time > prices_.launch || guest.blocks.axis >= 0) return u;
   const AxisNames names(pairs);
@@ -307,7 +314,7 @@ Union Partitioner::unite_across(const Kernel& host, const Kernel& guest, const A
   for (int a : host.outer) {
     const int b = partner(pairs, a, !swapped);
     const bool summed = b >= 0 && std::any_of(guest.nests.begin(), guest.nests.end(),
-                                              [&](const Nest& n) { return contains(n.axes, b); });
+                                              [&](const ReductionNest& n) { return contains(n.axes, b); });
     crosses |= summed;
     if (b >= 0 && (summed || contains(guest.outer, b)))
       outer.push_back(names.of(a));
@@ -318,8 +325,8 @@ Union Partitioner::unite_across(const Kernel& host, const Kernel& guest, const A
   for (int b : guest.outer)
     if (!contains(outer, names.of(b))) u.lost.push_back(b);
   u.pairs = pairs;
-  const Kernel &k1 = swapped ? guest : host, &k2 = swapped ? host : guest;
-  if (!stay_apart(k1, k2, u) || u.blocks.axis < 0) return {};
+  const FusionGroup &k1 = swapped ? guest : host, &k2 = swapped ? host : guest;
+  if (!can_merge(k1, k2, u) || u.blocks.axis < 0) return {};
   u.price = u.idle + 2 * static_cast<double>(u.partial) / prices_.cached;
   u.why = "sums across the outer ranges of the other";
   return u;

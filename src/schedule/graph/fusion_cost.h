@@ -43,11 +43,11 @@ struct Prices {
   int64_t block_most = 4096;  ///< up to so many rows
 
   // Caps keep the pass near linear and kernels compilable.
-  int max_stages = 400;      ///< evaluations in a kernel
+  int max_nodes = 400;       ///< evaluations in a kernel
   int max_buffers = 31;      ///< buffers that a kernel reads or writes, besides the error word
   int max_loops = 24;        ///< reductions in a kernel
-  size_t max_instances = 4;  ///< indices at which one kernel may evaluate a stage
-  size_t max_inline = 8;     ///< kernels in which one stage may be evaluated
+  size_t max_instances = 4;  ///< indices at which one kernel may evaluate a node
+  size_t max_inline = 8;     ///< kernels in which one node may be evaluated
 
   /// Time to read or write so many bytes.
   double transfer(int64_t bytes) const {

@@ -1,4 +1,4 @@
-// What parametrise hands to the scheduler: the program of one plan, with buffers as numbered slots and changing numbers
+// What plan lookup hands to the scheduler: the program of one plan, with buffers as numbered slots and changing numbers
 // as arguments. Nothing in it depends on which buffers or which values (SEMANTICS N4).
 #pragma once
 
@@ -13,7 +13,7 @@
 namespace sinter::schedule {
 
 /// Memory that exists before the plan runs: Param(slot) in the graph.
-struct Slot {
+struct PlanSlot {
   DType dtype;
   Shape shape;
 };
@@ -31,7 +31,7 @@ struct Output {
 /// that are symbolic stand at their bound. An output may be a leaf.
 struct PlanGraph {
   std::shared_ptr<ir::Arena> graph;
-  std::vector<Slot> slots;
+  std::vector<PlanSlot> slots;
   std::vector<Output> outputs;  ///< sources first: an output may use those before it
   std::vector<Var> vars;        ///< symbolic sizes, in order of first use
   std::vector<DType> args;      ///< types of Arg 0 .. n-1; Index for offsets

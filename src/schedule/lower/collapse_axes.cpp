@@ -25,9 +25,9 @@ using ir::UOp;
 bool is_access(UOp n) { return n->op == Op::Load || n->op == Op::Store; }
 
 /// Which outer ranges go on where the next one ends.
-class Pieces {
+class CollapsibleAxes {
  public:
-  explicit Pieces(const codegen::Kernel& kernel) : outer_(kernel.outer), goes_on_(outer_.size()) {
+  explicit CollapsibleAxes(const codegen::Kernel& kernel) : outer_(kernel.outer), goes_on_(outer_.size()) {
     for (size_t i = 0; i + 1 < outer_.size(); ++i) goes_on_[i] = !outer_[i].symbolic() && !outer_[i + 1].symbolic();
     todo_ = {kernel.sink};
     while (!todo_.empty() && any()) {
@@ -44,9 +44,9 @@ class Pieces {
   void visit(UOp n) {
     if (is_access(n)) {
       if (n->src[0]->shape.symbolic()) {  // keeps its dims
-        for (UOp i : codegen::index_of(n)) look(ir::linear_of(i));
+        for (UOp i : codegen::indices_of(n)) look(ir::linear_of(i));
       } else {
-        look(ir::rejoined(codegen::offset_of(n)));
+        look(ir::merge_divmod(codegen::offset_of(n)));
       }
       todo_.insert(todo_.end(), n->src.begin() + 1 + static_cast<std::ptrdiff_t>(n->src[0]->rank()), n->src.end());
     } else if (n->dtype == DType::Index) {
@@ -55,9 +55,9 @@ class Pieces {
       todo_.insert(todo_.end(), n->src.begin(), n->src.end());
     }
   }
-  void look(const ir::Linear& sum) {
+  void look(const ir::LinearExpr& sum) {
     std::vector<int64_t> factors(outer_.size());
-    for (const ir::Term& t : sum.terms)
+    for (const ir::LinearTerm& t : sum.terms)
       if (t.atom->op == Op::Range && codegen::is_outer(t.atom))
         factors[static_cast<size_t>(codegen::range_id(t.atom))] = t.factor;
       else
@@ -73,18 +73,18 @@ class Pieces {
 };
 
 /// Which dims of a Param are one with the next: those that ranges which are joined run through.
-using Dims = std::map<int64_t, std::vector<bool>>;
+using CollapsedDims = std::map<int64_t, std::vector<bool>>;
 
-Dims dims_of(const codegen::Kernel& kernel, const std::vector<bool>& goes_on) {
-  codegen::Ranges ranges;
+CollapsedDims dims_of(const codegen::Kernel& kernel, const std::vector<bool>& goes_on) {
+  codegen::FreeRanges ranges;
   std::vector<UOp> outer(goes_on.size());
   const std::vector<UOp> nodes = ir::topological(kernel.sink);
   for (UOp n : nodes)
     if (n->op == Op::Range && codegen::is_outer(n)) outer[static_cast<size_t>(codegen::range_id(n))] = n;
-  Dims out;
+  CollapsedDims out;
   for (UOp n : nodes) {
     if (!is_access(n) || n->src[0]->shape.symbolic()) continue;
-    const auto index = codegen::index_of(n);
+    const auto index = codegen::indices_of(n);
     std::vector<bool>& joined = out[codegen::slot_of(n)];
     joined.resize(index.size());
     for (size_t r = 0; r + 1 < outer.size(); ++r) {
@@ -99,7 +99,7 @@ Dims dims_of(const codegen::Kernel& kernel, const std::vector<bool>& goes_on) {
 }
 
 /// A Param with its joined dims as one.
-UOp joined_param(ir::Graph& g, UOp param, const std::vector<bool>& joined) {
+UOp collapsed_param(ir::Graph& g, UOp param, const std::vector<bool>& joined) {
   Shape shape;
   int64_t size = 1;
   for (size_t d = 0; d < joined.size(); ++d) {
@@ -112,13 +112,13 @@ UOp joined_param(ir::Graph& g, UOp param, const std::vector<bool>& joined) {
 }
 
 /// A LOAD or STORE with these sources, the first of which is its Param with joined dims.
-UOp joined_access(ir::Graph& g, UOp access, const std::vector<UOp>& src, const std::vector<bool>& joined) {
+UOp collapsed_access(ir::Graph& g, UOp access, const std::vector<UOp>& src, const std::vector<bool>& joined) {
   std::vector<UOp> now{src[0]};
-  ir::Linear sum;
+  ir::LinearExpr sum;
   for (size_t d = 0; d < joined.size(); ++d) {
     sum = ir::plus(ir::times(sum, access->src[0]->shape[d].value()), ir::linear_of(src[1 + d]));
     if (joined[d]) continue;
-    now.push_back(ir::to_uop(g, ir::rejoined(sum)));
+    now.push_back(ir::to_uop(g, ir::merge_divmod(sum)));
     sum = {};
   }
   now.insert(now.end(), src.begin() + 1 + static_cast<std::ptrdiff_t>(joined.size()), src.end());
@@ -127,11 +127,12 @@ UOp joined_access(ir::Graph& g, UOp access, const std::vector<UOp>& src, const s
 
 }  // namespace
 
-void join_pieces(codegen::Kernel& kernel) {
-  if (kernel.finish || kernel.outer.size() < 2) return;  // the ranges of a finish are numbered after those of the sink
-  const Pieces pieces(kernel);
-  if (!pieces.any()) return;
-  const Dims dims = dims_of(kernel, pieces.goes_on());
+void collapse_axes(codegen::Kernel& kernel) {
+  if (kernel.epilogue_sink || kernel.outer.size() < 2)
+    return;  // the ranges of an epilogue are numbered after those of the sink
+  const CollapsibleAxes axes(kernel);
+  if (!axes.any()) return;
+  const CollapsedDims dims = dims_of(kernel, axes.goes_on());
 
   ir::Graph& g = *kernel.graph;
   std::vector<Dim> outer;
@@ -139,7 +140,7 @@ void join_pieces(codegen::Kernel& kernel) {
   Dim size = 1;
   for (size_t i = 0; i < kernel.outer.size(); ++i) {
     size = size == 1 ? kernel.outer[i] : Dim(size.value() * kernel.outer[i].value());
-    if (pieces.goes_on()[i]) {
+    if (axes.goes_on()[i]) {
       places.push_back(ir::constant(g, DType::Index, 0));
       continue;
     }
@@ -154,9 +155,9 @@ void join_pieces(codegen::Kernel& kernel) {
       return codegen::is_outer(n) ? places[static_cast<size_t>(id)] : ir::range(src[0], id - left, ir::AxisKind::Inner);
     }
     if (const auto it = n->op == Op::Param ? dims.find(n->integer()) : dims.end(); it != dims.end())
-      return joined_param(g, n, it->second);
+      return collapsed_param(g, n, it->second);
     if (const auto it = is_access(n) ? dims.find(codegen::slot_of(n)) : dims.end(); it != dims.end())
-      return joined_access(g, n, src, it->second);
+      return collapsed_access(g, n, src, it->second);
     if (n->dtype == DType::Index && (n->op == Op::Add || n->op == Op::Mul))  // of what is 0 nothing is left
       return ir::to_uop(g, ir::linear_of(g.make({n->op, n->dtype, {}, src, n->attr, n->device})));
     return {};

@@ -11,6 +11,6 @@ namespace sinter::schedule {
 /// Out: the same stores with one range for them, whose loop is long, divides into vectors with at most one rest, and
 /// takes one text; where
 ///      they were several dims of a Param, these are one dim as well. Points keep their order.
-void join_pieces(codegen::Kernel& kernel);
+void collapse_axes(codegen::Kernel& kernel);
 
 }  // namespace sinter::schedule

@@ -14,7 +14,7 @@ namespace sinter::schedule {
 using ir::mix;
 using ir::UOp;
 
-void number_vars(codegen::Kernel& kernel) {
+void normalize_vars(codegen::Kernel& kernel) {
   std::vector<Var> before = kernel.vars, after;
   for (UOp n : nodes_of(kernel))  // those that only a buffer's outermost size names
     for (const Dim& d : n->shape)
@@ -26,7 +26,7 @@ void number_vars(codegen::Kernel& kernel) {
   };
   const auto dim = [&](const Dim& d) { return d.symbolic() ? var(d.var())(d.value()) : d; };
   const auto graph = std::make_shared<ir::Arena>();
-  for (UOp* sink : {&kernel.sink, &kernel.finish}) {
+  for (UOp* sink : {&kernel.sink, &kernel.epilogue_sink}) {
     if (!*sink) continue;
     *sink = ir::rebuild(*graph, *sink, [&](UOp n, const std::vector<UOp>& src) {
       Shape shape;
@@ -42,11 +42,11 @@ void number_vars(codegen::Kernel& kernel) {
 
 std::vector<UOp> nodes_of(const codegen::Kernel& kernel) {
   std::vector<UOp> roots{kernel.sink};
-  if (kernel.finish) roots.push_back(kernel.finish);
+  if (kernel.epilogue_sink) roots.push_back(kernel.epilogue_sink);
   return ir::topological(roots);
 }
 
-uint64_t hash_body(const codegen::Kernel& kernel) {
+uint64_t hash_kernel(const codegen::Kernel& kernel) {
   std::vector<uint64_t> hashes;
   for (UOp n : nodes_of(kernel)) {
     uint64_t h = mix(mix(static_cast<uint64_t>(n->op), static_cast<uint64_t>(n->dtype)),
@@ -55,10 +55,10 @@ uint64_t hash_body(const codegen::Kernel& kernel) {
     hashes.push_back(h);
   }
   const uint64_t main = hashes[kernel.sink->position];
-  return kernel.finish ? mix(main, hashes[kernel.finish->position]) : main;
+  return kernel.epilogue_sink ? mix(main, hashes[kernel.epilogue_sink->position]) : main;
 }
 
-bool same_body(const codegen::Kernel& a, const codegen::Kernel& b) {
+bool same_kernel(const codegen::Kernel& a, const codegen::Kernel& b) {
   const std::vector<UOp> x = nodes_of(a), y = nodes_of(b);
   if (x.size() != y.size()) return false;
   for (size_t i = 0; i < x.size(); ++i) {

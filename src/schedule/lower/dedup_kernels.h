@@ -10,13 +10,13 @@ namespace sinter::schedule {
 
 /// Gives the kernel's variables the names of their places in kernel.vars, so that bodies which differ in the plan's
 /// numbers alone are equal. Into an arena of its own.
-void number_vars(codegen::Kernel& kernel);
+void normalize_vars(codegen::Kernel& kernel);
 
-/// The nodes of a kernel and of its finish, sources first.
+/// The nodes of a kernel and of its epilogue, sources first.
 std::vector<ir::UOp> nodes_of(const codegen::Kernel& kernel);
 /// Equal graphs under their sinks. Names do not count.
-bool same_body(const codegen::Kernel& a, const codegen::Kernel& b);
+bool same_kernel(const codegen::Kernel& a, const codegen::Kernel& b);
 /// Equal for equal bodies.
-uint64_t hash_body(const codegen::Kernel& kernel);
+uint64_t hash_kernel(const codegen::Kernel& kernel);
 
 }  // namespace sinter::schedule

@@ -1,4 +1,4 @@
-// Ranges, indices and gates of one kernel.
+// Ranges, indices and predicates of one kernel.
 #include "schedule/lower/index_map.h"
 
 #include <fmt/core.h>
@@ -13,27 +13,27 @@
 
 namespace sinter::schedule {
 
-using ir::Indexed;
+using ir::ElementIndex;
 using ir::IndexMath;
 using ir::Op;
 using ir::UOp;
 
-size_t Places::Hash::operator()(const Indexed& at) const {
+size_t IndexMap::ElementIndexHash::operator()(const ElementIndex& at) const {
   size_t h = std::hash<UOp>{}(at.valid);
   for (UOp i : at.index) h = ir::mix(h, std::hash<UOp>{}(i));
   return h;
 }
 
-Places::Places(const Partition& partition, const Kernel& kernel)
+IndexMap::IndexMap(const Partition& partition, const FusionGroup& kernel)
     : p_(partition), kernel_(kernel), graph_(std::make_shared<ir::Arena>()), math_(*graph_) {
   open_ranges();
 }
 
 /// Ids ascend from loops outside to loops inside: outer ranges, the places inside a block, then the kernel's loops.
-void Places::open_ranges() {
+void IndexMap::open_ranges() {
   ir::Graph& g = *graph_;
   for (int a : kernel_.outer) {
-    const Dim size = points_along(p_.space, kernel_, a);
+    const Dim size = tasks_along(p_.space, kernel_, a);
     index_[a] = points_[a] = ir::range(ir::extent_of(g, size), ranges_++, ir::AxisKind::Outer);
     outer_.push_back(size);
   }
@@ -49,24 +49,25 @@ void Places::open_ranges() {
   for (int a : kernel_.inner) index_[a] = inner_[a] = range(p_.space.size(a));
 }
 
-void Places::be_late() {
+void IndexMap::begin_epilogue() {
   index_.clear();
   inner_.clear();
   std::vector<int> across;
-  for (const auto& [sum, ranges] : sums_across(kernel_)) across.insert(across.end(), ranges.begin(), ranges.end());
+  for (const auto& [sum, ranges] : split_reductions_of(kernel_))
+    across.insert(across.end(), ranges.begin(), ranges.end());
   std::vector<int> axes = kernel_.outer;
   std::erase_if(axes, [&](int a) { return std::find(across.begin(), across.end(), a) != across.end(); });
   axes.insert(axes.end(), kernel_.inner.begin(), kernel_.inner.end());
   for (int a : axes) index_[a] = inner_[a] = range(p_.space.size(a));
 }
 
-UOp Places::param(int buffer, DType dtype, const Shape& shape) {
+UOp IndexMap::param(int buffer, DType dtype, const Shape& shape) {
   auto [it, fresh] = param_of_.try_emplace(buffer, static_cast<int>(buffers_.size()));
   if (fresh) buffers_.push_back(buffer);
   return ir::param(*graph_, it->second, dtype, shape);
 }
 
-UOp Places::argument(UOp n) {
+UOp IndexMap::argument(UOp n) {
   const int plan = static_cast<int>(n->integer());
   auto [it, fresh] = arg_of_.try_emplace(plan, static_cast<int>(args_.size()));
   if (fresh) {
@@ -76,7 +77,7 @@ UOp Places::argument(UOp n) {
   return ir::argument(*graph_, it->second, n->dtype);
 }
 
-UOp Places::leaf(UOp n, const Indexed& at) {
+UOp IndexMap::leaf(UOp n, const ElementIndex& at) {
   switch (n->op) {
     case Op::Const: return ir::constant(*graph_, n->scalar(), n->dtype);
     case Op::Arange: return ir::cast(at.index[0], n->dtype);
@@ -86,35 +87,35 @@ UOp Places::leaf(UOp n, const Indexed& at) {
   }
 }
 
-UOp Places::local(UOp n) {
+UOp IndexMap::with_local_arguments(UOp n) {
   if (n->src.size() < 2) return n;
   std::vector<UOp> src{ir::param(*graph_, -1, n->src[0]->dtype, n->src[0]->shape)};
   for (size_t i = 1; i < n->src.size(); ++i) src.push_back(leaf(n->src[i], {}));
   return graph_->make({n->op, n->dtype, n->shape, std::move(src), n->attr});
 }
 
-std::vector<int> Places::axes_of(const DimIndex& dim) {
+std::vector<int> IndexMap::axes_of(const DimIndex& dim) {
   std::vector<int> axes;
   for (const Digit& d : dim.digits) axes.push_back(d.axis);
   return axes;
 }
 
-UOp Places::expression(const std::vector<int>& axes, const AxisIndex& index) {
+UOp IndexMap::expression(const std::vector<int>& axes, const AxisIndex& index) {
   if (axes.size() == 1) return index.at(axes[0]);  // also where it is empty, and arithmetic would find a constant
   UOp i = math_.constant(0);
   for (int a : axes) i = math_.add(math_.mul(i, ir::extent_of(*graph_, p_.space.size(a))), index.at(a));
   return i;
 }
 
-bool Places::empty(const std::vector<int>& axes) const {
+bool IndexMap::empty(const std::vector<int>& axes) const {
   return std::any_of(axes.begin(), axes.end(), [&](int a) { return p_.space.bound(a) == 0; });
 }
 
-Places::Bound Places::bind(const std::vector<int>& axes, const Indexed& at) {
+IndexMap::RangeBinding IndexMap::bind(const std::vector<int>& axes, const ElementIndex& at) {
   codegen::RangeSet open;
   for (UOp i : at.index) open |= free_.free(i);
   if (at.valid) open |= free_.free(at.valid);
-  Bound out{index_, {}};
+  RangeBinding out{index_, {}};
   std::vector<int> own;  // but for outer ranges that a point has one value of
   for (int a : p_.space.expand(axes))
     if (inner_.contains(a)) own.push_back(a);
@@ -138,26 +139,26 @@ Places::Bound Places::bind(const std::vector<int>& axes, const Indexed& at) {
   return out;
 }
 
-int Places::place(Indexed at) {
-  auto [it, fresh] = place_ids_.try_emplace(std::move(at), static_cast<int>(places_.size()));
-  if (fresh) places_.push_back(&it->first);
+int IndexMap::intern(ElementIndex at) {
+  auto [it, fresh] = ids_.try_emplace(std::move(at), static_cast<int>(indices_.size()));
+  if (fresh) indices_.push_back(&it->first);
   return it->second;
 }
 
-Places::Moved Places::down(UOp n, int at) {
+IndexMap::ViewSource IndexMap::down(UOp n, int at) {
   if (!ir::is_movement(n->op)) return {n, at, {}};
-  Indexed now = (*this)[at];
+  ElementIndex now = (*this)[at];
   for (; ir::is_movement(n->op); n = n->src[0]) {
-    now = ir::through(*graph_, local(n), now);
+    now = ir::source_index(*graph_, with_local_arguments(n), now);
     for (size_t i = 0; i < now.index.size(); ++i)
       if (n->src[0]->shape[i] == 1) now.index[i] = math_.constant(0);  // where there is an element at all
   }
-  const UOp gate = now.valid == (*this)[at].valid ? UOp() : now.valid;
-  now.valid = still_needed(now, free_);
-  return {n, place(std::move(now)), gate};
+  const UOp predicate = now.valid == (*this)[at].valid ? UOp() : now.valid;
+  now.valid = needed_predicate(now, free_);
+  return {n, intern(std::move(now)), predicate};
 }
 
-UOp Places::checked(UOp index, const Dim& size, const Shape& indices, UOp& valid) {
+UOp IndexMap::checked_index(UOp index, const Dim& size, const Shape& indices, UOp& valid) {
   UOp extent = ir::extent_of(*graph_, size);
   IndexMath free(*graph_), m = valid ? IndexMath(free, valid) : free;
   UOp i = m.to_index(index->dtype == DType::Index ? index : ir::cast(index, DType::Index));
@@ -166,21 +167,21 @@ UOp Places::checked(UOp index, const Dim& size, const Shape& indices, UOp& valid
     i = ir::where(negative, m.add(i, extent), i);
   else if (negative->scalar().as_int())
     i = m.add(i, extent);
-  UOp ok = size == 0 ? ir::constant(*graph_, DType::Bool, 0) : m.both(m.le(m.constant(0), i), m.lt(i, extent));
+  UOp ok = size == 0 ? ir::constant(*graph_, DType::Bool, 0) : m.conjoin(m.le(m.constant(0), i), m.lt(i, extent));
   if (!ok || (ok->op == Op::Const && ok->scalar().as_int())) return i;
   // An index that is never right is not even read, so that nothing but this says whether there is one. Another one is
-  // looked at before the loops that do not change it, of which those over symbolic sizes may have no turn; a loop that
-  // is known to have none is not written.
+  // looked at before the loops that do not change it, of which those over symbolic sizes may have no iteration; a loop
+  // that is known to have none is not written.
   const bool shut = ok->op == Op::Const;
   UOp raise = ok;
   for (const Dim& d : indices)
     if (shut || d.symbolic()) raise = ir::alu(Op::Or, {raise, ir::eq(ir::extent_of(*graph_, d), m.constant(0))});
   if (valid) raise = ir::alu(Op::Or, {raise, ir::alu(Op::Not, {valid})});
-  // The check is on the gate, not on the index: a table that is one value all along the axis needs no index. The bare
-  // condition stands beside it, for what it says about the index; where it never holds the check says so itself,
-  // because a gate that is known to be shut would be dropped, and the check with it.
+  // The check is on the predicate, not on the index: a table that is one value all along the axis needs no index. The
+  // bare condition stands beside it, for what it says about the index; where it never holds the check says so itself,
+  // because a predicate that is known to be shut would be dropped, and the check with it.
   UOp check = graph_->make({Op::Check, DType::Bool, {}, {ok, raise}, runtime::kIndexErrorBit});
-  valid = free.both(shut ? valid : free.both(valid, ok), check);
+  valid = free.conjoin(shut ? valid : free.conjoin(valid, ok), check);
   return i;
 }
 

@@ -1,4 +1,5 @@
-// Where the values of one kernel are computed: its ranges, and the indices and gates that movement ops make of them.
+// Where the values of one kernel are computed: its ranges, and the indices and predicates that movement ops make of
+// them.
 #pragma once
 
 #include <map>
@@ -19,9 +20,9 @@ namespace sinter::schedule {
 using AxisIndex = std::map<int, ir::UOp>;
 
 /// The ranges, Params and Args of a kernel, numbered in order of first use, and the places at which it needs values.
-class Places {
+class IndexMap {
  public:
-  Places(const Partition& partition, const Kernel& kernel);
+  IndexMap(const Partition& partition, const FusionGroup& kernel);
 
   ir::Graph& graph() { return *graph_; }
   const std::shared_ptr<ir::Arena>& arena() const { return graph_; }
@@ -31,9 +32,9 @@ class Places {
   ir::UOp argument(ir::UOp n);
   ir::UOp zero(DType dtype) { return ir::constant(*graph_, dtype, 0); }
   /// A number of the plan graph that lies in no memory, at a place.
-  ir::UOp leaf(ir::UOp n, const ir::Indexed& at);
+  ir::UOp leaf(ir::UOp n, const ir::ElementIndex& at);
   /// A movement node whose begins are arguments, with this kernel's arguments.
-  ir::UOp local(ir::UOp movement);
+  ir::UOp with_local_arguments(ir::UOp movement);
   const std::vector<int>& buffers() const { return buffers_; }  ///< per Param: the plan's
   const std::vector<int>& args() const { return args_; }        ///< per Arg: the plan's
   const std::vector<DType>& arg_types() const { return arg_types_; }
@@ -43,65 +44,65 @@ class Places {
   ir::UOp range(const Dim& size) { return ir::range(ir::extent_of(*graph_, size), ranges_++, ir::AxisKind::Inner); }
   const std::vector<Dim>& outer() const { return outer_; }
   /// From now on values are computed when all points are done: in inner ranges of their own, also along outer axes.
-  void be_late();
+  void begin_epilogue();
   /// The outer range of an axis: of one that runs in blocks, the block.
-  ir::UOp point(int outer_axis) const { return points_.at(outer_axis); }
+  ir::UOp outer_range(int outer_axis) const { return points_.at(outer_axis); }
   /// The axes of a dim's index.
   static std::vector<int> axes_of(const DimIndex& dim);
   /// One index over all of these axes in row-major order.
   ir::UOp expression(const std::vector<int>& axes) { return expression(axes, index_); }
   ir::UOp expression(const std::vector<int>& axes, const AxisIndex& index);
   /// What a reduction at a place binds: the kernel's ranges, or new ones where the place depends on loops inside those
-  /// (a gate may depend on more than the index that the partition knew). `index` is along its axes then.
-  struct Bound {
+  /// (a predicate may depend on more than the index that the partition knew). `index` is along its axes then.
+  struct RangeBinding {
     AxisIndex index;
     std::vector<ir::UOp> ranges;
   };
-  Bound bind(const std::vector<int>& axes, const ir::Indexed& at);
+  RangeBinding bind(const std::vector<int>& axes, const ir::ElementIndex& at);
   bool depends(ir::UOp value, int axis) { return free_.depends(value, inner_.at(axis)); }
   bool empty(const std::vector<int>& axes) const;
 
   // ---- places
-  int place(ir::Indexed at);
-  const ir::Indexed& operator[](int place) const { return *places_[static_cast<size_t>(place)]; }
-  /// From a place down the movement nodes from `head` on. `gate` is where the value is not zero, if they pad it.
-  struct Moved {
+  int intern(ir::ElementIndex at);
+  const ir::ElementIndex& operator[](int place) const { return *indices_[static_cast<size_t>(place)]; }
+  /// From a place down the movement nodes from `head` on. `predicate` is where the value is not zero, if they pad it.
+  struct ViewSource {
     ir::UOp node;
     int place;
-    ir::UOp gate;
+    ir::UOp predicate;
   };
-  Moved down(ir::UOp head, int at);
+  ViewSource down(ir::UOp head, int at);
   /// An index that was read, from a tensor of shape `indices` (SEMANTICS F6): negative ones count from the end, one out
-  /// of range raises the error bit. Narrows the gate.
-  ir::UOp checked(ir::UOp index, const Dim& size, const Shape& indices, ir::UOp& valid);
+  /// of range raises the error bit. Narrows the predicate.
+  ir::UOp checked_index(ir::UOp index, const Dim& size, const Shape& indices, ir::UOp& valid);
 
  private:
   void open_ranges();
 
-  struct Hash {
-    size_t operator()(const ir::Indexed& at) const;
+  struct ElementIndexHash {
+    size_t operator()(const ir::ElementIndex& at) const;
   };
-  struct Equal {
-    bool operator()(const ir::Indexed& a, const ir::Indexed& b) const {
+  struct ElementIndexEqual {
+    bool operator()(const ir::ElementIndex& a, const ir::ElementIndex& b) const {
       return a.valid == b.valid && a.index == b.index;
     }
   };
 
   const Partition& p_;
-  const Kernel& kernel_;
+  const FusionGroup& kernel_;
   std::shared_ptr<ir::Arena> graph_;
   ir::IndexMath math_;
   int ranges_ = 0;
   std::vector<Dim> outer_;
   std::map<int, ir::UOp> points_, inner_;  ///< ranges by axis; of one in blocks the inner is the place in the block
   AxisIndex index_;
-  codegen::Ranges free_;
+  codegen::FreeRanges free_;
   codegen::RangeSet fresh_;  ///< ranges that are no axis of the partition
   std::unordered_map<int, int> param_of_, arg_of_;
   std::vector<int> buffers_, args_;
   std::vector<DType> arg_types_;
-  std::unordered_map<ir::Indexed, int, Hash, Equal> place_ids_;
-  std::vector<const ir::Indexed*> places_;
+  std::unordered_map<ir::ElementIndex, int, ElementIndexHash, ElementIndexEqual> ids_;
+  std::vector<const ir::ElementIndex*> indices_;
 };
 
 }  // namespace sinter::schedule

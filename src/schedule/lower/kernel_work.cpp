@@ -17,11 +17,11 @@ namespace {
 
 using ir::Op;
 using ir::UOp;
-using runtime::Amount;
-using Ranges = std::vector<uint64_t>;  ///< node ids, ascending
+using runtime::SizePolynomial;
+using RangeIds = std::vector<uint64_t>;  ///< node ids, ascending
 
-Ranges merge(const Ranges& a, const Ranges& b) {
-  Ranges out;
+RangeIds merge(const RangeIds& a, const RangeIds& b) {
+  RangeIds out;
   std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(out));
   return out;
 }
@@ -44,20 +44,20 @@ double operations(Op op) {
 /// Of one point. `counted`: reductions of several accumulators that were met.
 double operations(UOp n, std::set<ir::Node*>& counted) {
   if (!is_float(n->dtype)) return 0;
-  if (!codegen::combines(n)) return operations(n->op);
+  if (!codegen::has_accumulators(n)) return operations(n->op);
   if (!counted.insert(codegen::result_of(n, 0).get()).second) return 0;
   double sum = 0;
-  for (Op op : ir::ops_of_step(n)) sum += operations(op);
+  for (Op op : ir::combine_step_ops(n)) sum += operations(op);
   return sum;
 }
 
 /// Points of loops.
-class Loops {
+class LoopSizes {
  public:
-  explicit Loops(const std::vector<Var>& vars) : vars_(vars) {}
+  explicit LoopSizes(const std::vector<Var>& vars) : vars_(vars) {}
   void add(UOp range) {
     const UOp bound = range->src[0];
-    Amount::Term& size = size_[range->id] = {1, {}};
+    SizePolynomial::Term& size = size_[range->id] = {1, {}};
     if (bound->op == Op::Const)
       size.factor = static_cast<double>(bound->scalar().as_int());
     else if (bound->op == Op::Var)
@@ -68,10 +68,10 @@ class Loops {
       size.factor = static_cast<double>(std::max<int64_t>(bounds_.of(bound).hi, 0));
   }
   /// `each` per point.
-  Amount::Term points(const Ranges& ranges, double each) const {
-    Amount::Term out{each, {}};
+  SizePolynomial::Term points(const RangeIds& ranges, double each) const {
+    SizePolynomial::Term out{each, {}};
     for (uint64_t r : ranges) {
-      const Amount::Term& size = size_.at(r);
+      const SizePolynomial::Term& size = size_.at(r);
       out.factor *= size.factor;
       out.vars.insert(out.vars.end(), size.vars.begin(), size.vars.end());
     }
@@ -94,20 +94,20 @@ class Loops {
   }
 
   const std::vector<Var>& vars_;
-  ir::Intervals bounds_;
-  std::unordered_map<uint64_t, Amount::Term> size_;
+  ir::IntervalAnalysis bounds_;
+  std::unordered_map<uint64_t, SizePolynomial::Term> size_;
 };
 
 }  // namespace
 
-runtime::Work work_of(const codegen::Kernel& kernel) {
-  runtime::Work work;
-  work.touched.resize(static_cast<size_t>(kernel.params));
-  Loops loops(kernel.vars);
-  std::unordered_map<UOp, Ranges> depends;
+runtime::KernelWork work_of(const codegen::Kernel& kernel) {
+  runtime::KernelWork work;
+  work.accesses.resize(static_cast<size_t>(kernel.params));
+  LoopSizes loops(kernel.vars);
+  std::unordered_map<UOp, RangeIds> depends;
   std::set<ir::Node*> counted;
   for (UOp n : nodes_of(kernel)) {
-    Ranges all;
+    RangeIds all;
     for (UOp s : n->src) all = merge(all, depends[s]);
     if (n->op == Op::Range) {
       loops.add(n);
@@ -115,9 +115,9 @@ runtime::Work work_of(const codegen::Kernel& kernel) {
     }
     if (const double each = operations(n, counted)) work.flops.add(loops.points(all, each));
     if (n->op == Op::Load || n->op == Op::Store) {
-      Ranges index;  // of the element, not of what is stored there
+      RangeIds index;  // of the element, not of what is stored there
       for (size_t i = 1; i <= n->src[0]->rank(); ++i) index = merge(index, depends[n->src[i]]);
-      work.touched[static_cast<size_t>(n->src[0]->integer())].add(loops.points(index, 1));
+      work.accesses[static_cast<size_t>(n->src[0]->integer())].add(loops.points(index, 1));
     }
     if (n->op == Op::Reduce)
       for (size_t i = static_cast<size_t>(ir::value_count(n->reduction().combine)); i < n->src.size(); ++i)

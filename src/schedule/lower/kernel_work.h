@@ -8,6 +8,6 @@ namespace sinter::schedule {
 
 /// Arithmetic on floats, and how many elements of each Param its loads and stores can touch. A look-up touches as many
 /// elements as it has indices, whatever the size of the table.
-runtime::Work work_of(const codegen::Kernel& kernel);
+runtime::KernelWork work_of(const codegen::Kernel& kernel);
 
 }  // namespace sinter::schedule

@@ -13,12 +13,12 @@ namespace sinter::schedule {
 namespace {
 
 /// Equal for kernels that are probably one body: what they evaluate, over which sizes.
-uint64_t likeness(const Partition& p, const Kernel& k) {
+uint64_t likeness(const Partition& p, const FusionGroup& k) {
   uint64_t h = k.outputs.size();
   for (const std::vector<int>* axes : {&k.outer, &k.inner})
     for (int a : *axes) h = ir::mix(h, static_cast<uint64_t>(p.space.bound(a)));
   for (const Member& m : k.members) {
-    ir::UOp n = p.graph.stages[static_cast<size_t>(m.stage)].node;
+    ir::UOp n = p.graph.nodes[static_cast<size_t>(m.node)].uop;
     h = ir::mix(ir::mix(h, static_cast<uint64_t>(n->op)),
                 ir::mix(static_cast<uint64_t>(n->dtype), ir::hash_of(n->shape)));
   }
@@ -35,9 +35,9 @@ std::vector<int> group(const Partition& p, const Prices& prices, int& count) {
     if (!fresh && p.kernels[static_cast<size_t>(it->second)].time < p.kernels[k].time) it->second = static_cast<int>(k);
   }
   std::vector<int> launch_of;
-  for (const Kernel& k : p.kernels) {
+  for (const FusionGroup& k : p.kernels) {
     const bool small = k.time < prices.small_kernel && k.contraction_time < prices.small_kernel / 2;
-    const Kernel& like = small ? p.kernels[static_cast<size_t>(largest.at(k.level))] : k;
+    const FusionGroup& like = small ? p.kernels[static_cast<size_t>(largest.at(k.level))] : k;
     auto [it, fresh] = groups.try_emplace({k.level, likeness(p, like)}, count);
     if (fresh) ++count;
     launch_of.push_back(it->second);
@@ -53,13 +53,13 @@ std::vector<std::vector<int>> waits(const Partition& p, const std::vector<int>& 
     before[static_cast<size_t>(launch_of[kernel])].push_back(launch_of[for_kernel]);
   };
   for (size_t k = 0; k < p.kernels.size(); ++k)
-    for (const auto& [stage, at] : p.kernels[k].reads) {
-      const Stage& s = p.graph.stages[static_cast<size_t>(stage)];
-      if (s.kind != StageKind::Buffer) {
-        wait(k, static_cast<size_t>(p.kernel_of[static_cast<size_t>(stage)]));
+    for (const auto& [node, at] : p.kernels[k].reads) {
+      const FusionNode& s = p.graph.nodes[static_cast<size_t>(node)];
+      if (s.kind != FusionNodeKind::Buffer) {
+        wait(k, static_cast<size_t>(p.kernel_of[static_cast<size_t>(node)]));
         continue;
       }
-      auto it = stores.find(static_cast<int>(s.node->integer()));
+      auto it = stores.find(static_cast<int>(s.uop->integer()));
       if (it == stores.end()) continue;
       const auto writer = static_cast<size_t>(p.kernel_of[static_cast<size_t>(it->second)]);
       if (writer != k) wait(writer, k);

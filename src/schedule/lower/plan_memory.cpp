@@ -34,40 +34,40 @@ runtime::PlanDim plan_dim(const Dim& dim, const std::vector<Var>& vars) {
 }
 
 Placement place_values(const PlanGraph& graph, const Partition& p, runtime::Plan& plan) {
-  for (const Slot& s : graph.slots) add_buffer(plan, PlanBuffer::Kind::Slot, s.dtype, s.shape, graph.vars);
+  for (const PlanSlot& s : graph.slots) add_buffer(plan, PlanBuffer::Kind::Slot, s.dtype, s.shape, graph.vars);
   Placement placement;
-  placement.stage_buffers.assign(p.graph.stages.size(), -1);
+  placement.node_buffers.assign(p.graph.nodes.size(), -1);
   for (size_t o = 0; o < graph.outputs.size(); ++o) {
-    const int stage = p.graph.output_stages[o];
+    const int node = p.graph.output_nodes[o];
     int buffer = p.graph.homes[o];
     if (buffer < 0) {
-      const ir::UOp value =
-          p.graph.stages[static_cast<size_t>(stage)].node;  // as it is stored: an output may be reshaped
+      const ir::UOp value = p.graph.nodes[static_cast<size_t>(node)].uop;  // as it is stored: an output may be reshaped
       buffer = add_buffer(plan, PlanBuffer::Kind::Output, value->dtype, value->shape, graph.vars);
     }
     placement.output_buffers.push_back(buffer);
-    placement.stage_buffers[static_cast<size_t>(stage)] = buffer;
+    placement.node_buffers[static_cast<size_t>(node)] = buffer;
   }
-  for (size_t s = 0; s < p.graph.stages.size(); ++s) {
-    if (p.kernel_of[s] < 0 || placement.stage_buffers[s] >= 0) continue;
-    const ir::UOp value = p.graph.stages[s].node;
-    placement.stage_buffers[s] = add_buffer(plan, PlanBuffer::Kind::Scratch, value->dtype, value->shape, graph.vars);
+  for (size_t s = 0; s < p.graph.nodes.size(); ++s) {
+    if (p.kernel_of[s] < 0 || placement.node_buffers[s] >= 0) continue;
+    const ir::UOp value = p.graph.nodes[s].uop;
+    placement.node_buffers[s] = add_buffer(plan, PlanBuffer::Kind::Scratch, value->dtype, value->shape, graph.vars);
   }
   for (size_t k = 0; k < p.kernels.size(); ++k) {
-    const Kernel& kernel = p.kernels[k];
-    const std::vector<SumAcross> sums = sums_across(kernel);
+    const FusionGroup& kernel = p.kernels[k];
+    const std::vector<SplitReduction> sums = split_reductions_of(kernel);
     for (size_t i = 0; i < sums.size(); ++i) {
       const auto& [sum, ranges] = sums[i];
       std::vector<int>& parts = placement.parts[{static_cast<int>(k), sum}];
       for (size_t j = 0; j < i && parts.empty(); ++j)
-        if (shares_parts(p.graph, sums[j], sums[i])) parts = placement.parts.at({static_cast<int>(k), sums[j].first});
+        if (shares_partials(p.graph, sums[j], sums[i]))
+          parts = placement.parts.at({static_cast<int>(k), sums[j].first});
       if (!parts.empty()) continue;
       std::vector<Dim> dims;
-      for (int a : ranges) dims.push_back(points_along(p.space, kernel, a));
-      const ir::UOp value = p.graph.stages[static_cast<size_t>(sum)].node;
+      for (int a : ranges) dims.push_back(tasks_along(p.space, kernel, a));
+      const ir::UOp value = p.graph.nodes[static_cast<size_t>(sum)].uop;
       dims.insert(dims.end(), value->shape.begin(), value->shape.end());
       const Shape shape(std::move(dims));
-      for (DType t : ir::state_types(value))
+      for (DType t : ir::accumulator_types(value))
         parts.push_back(add_buffer(plan, PlanBuffer::Kind::Scratch, t, shape, graph.vars));
     }
   }

@@ -25,9 +25,9 @@ constexpr int64_t kLongest = 8;  ///< stride: each of its phases is a loop of it
 constexpr int64_t kPanel = 16;   ///< columns, or a multiple of it, that make whole vectors on every machine
 
 /// Which outer ranges the values of sums divide, and by what.
-class Divisions {
+class RangeDivisions {
  public:
-  explicit Divisions(UOp sink) {
+  explicit RangeDivisions(UOp sink) {
     for (UOp n : ir::topological(sink))
       if (n->op == Op::Reduce) todo_.insert(todo_.end(), n->src.begin(), n->src.end());
     while (!todo_.empty()) {
@@ -48,12 +48,12 @@ class Divisions {
   }
 
  private:
-  struct Found {
+  struct RangeDivision {
     int64_t by = 0;  ///< -1: it does not fit
     bool quotient = false, remainder = false;
     bool moved = false;   ///< what is divided is more than the range and multiples of the divisor
     bool panels = false;  ///< one load needs both
-    void add(const Found& other) {
+    void add(const RangeDivision& other) {
       by = by == 0 || by == other.by ? other.by : -1;
       quotient |= other.quotient;
       remainder |= other.remainder;
@@ -61,16 +61,16 @@ class Divisions {
       panels |= other.panels;
     }
   };
-  using Ranges = std::map<int, Found>;
+  using DivisionMap = std::map<int, RangeDivision>;
 
-  static void note(UOp n, Ranges& to) {
+  static void note(UOp n, DivisionMap& to) {
     int64_t k = 0;
     if (n->dtype != DType::Index || (n->op != Op::IDiv && n->op != Op::Mod) || !ir::constant_of(n->src[1], k) || k < 2)
       return;
-    const ir::Linear place = ir::linear_of(n->src[0]);
-    const auto apart =
-        std::count_if(place.terms.begin(), place.terms.end(), [k](const ir::Term& t) { return t.factor % k != 0; });
-    for (const ir::Term& t : place.terms)
+    const ir::LinearExpr place = ir::linear_of(n->src[0]);
+    const auto apart = std::count_if(place.terms.begin(), place.terms.end(),
+                                     [k](const ir::LinearTerm& t) { return t.factor % k != 0; });
+    for (const ir::LinearTerm& t : place.terms)
       if (t.atom->op == Op::Range && codegen::is_outer(t.atom) && t.factor % k)
         to[codegen::range_id(t.atom)].add(
             {t.factor == 1 ? k : -1, n->op == Op::IDiv, n->op == Op::Mod, apart > 1 || place.constant % k != 0});
@@ -82,28 +82,28 @@ class Divisions {
       todo_.insert(todo_.end(), n->src.begin(), n->src.end());
       return;
     }
-    Ranges here;
-    for (const ir::Term& t : ir::rejoined(codegen::offset_of(n)).terms)
+    DivisionMap here;
+    for (const ir::LinearTerm& t : ir::merge_divmod(codegen::offset_of(n)).terms)
       for (UOp x : ir::topological(t.atom)) note(x, here);
     for (auto& [id, found] : here) {
       found.panels = found.quotient && found.remainder;
       if (found.panels && found.moved) found.by = -1;  // a panel's columns would not lie at a fixed distance
       ranges_[id].add(found);
     }
-    for (UOp s : {codegen::gate_of(n), codegen::other_of(n)})
+    for (UOp s : {codegen::predicate_of(n), codegen::other_of(n)})
       if (s) todo_.push_back(s);
   }
 
   std::vector<UOp> todo_;
   std::unordered_set<ir::Node*> seen_;
-  Ranges ranges_;
+  DivisionMap ranges_;
 };
 
 }  // namespace
 
-void split_phases(codegen::Kernel& kernel) {
-  if (kernel.finish) return;  // whose ranges are numbered after those of the sink
-  std::map<int, int64_t> widths = Divisions(kernel.sink).widths();
+void split_polyphase(codegen::Kernel& kernel) {
+  if (kernel.epilogue_sink) return;  // whose ranges are numbered after those of the sink
+  std::map<int, int64_t> widths = RangeDivisions(kernel.sink).widths();
   std::erase_if(widths, [&](const auto& w) {
     const Dim& size = kernel.outer[static_cast<size_t>(w.first)];
     return size.symbolic() || size.value() % w.second || size.value() == w.second;

@@ -15,6 +15,6 @@ namespace sinter::schedule {
 /// then at a fixed
 ///      distance along q, and which places of the window are read depends on p alone; of panels, along both. Points
 ///      keep their order.
-void split_phases(codegen::Kernel& kernel);
+void split_polyphase(codegen::Kernel& kernel);
 
 }  // namespace sinter::schedule

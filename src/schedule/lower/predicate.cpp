@@ -21,7 +21,7 @@ bool reads(UOp condition) {
 
 }  // namespace
 
-UOp still_needed(const ir::Indexed& at, codegen::Ranges& free) {
+UOp needed_predicate(const ir::ElementIndex& at, codegen::FreeRanges& free) {
   if (!at.valid || at.valid->op == Op::Const) return at.valid;
   codegen::RangeSet loops;
   for (UOp i : at.index) loops |= free.free(i);

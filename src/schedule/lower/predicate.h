@@ -6,9 +6,9 @@
 
 namespace sinter::schedule {
 
-/// The gate of a place without the conditions on loops that its index no longer has: what was broadcast there is the
-/// same in all of their turns. Conditions on values that were read stay, for they raise errors; so do those on loops
-/// that share a condition with one of the index. Null: none is left.
-ir::UOp still_needed(const ir::Indexed& at, codegen::Ranges& free);
+/// The predicate of a place without the conditions on loops that its index no longer has: what was broadcast there is
+/// the same in all of their iterations. Conditions on values that were read stay, for they raise errors; so do those on
+/// loops that share a condition with one of the index. Null: none is left.
+ir::UOp needed_predicate(const ir::ElementIndex& at, codegen::FreeRanges& free);
 
 }  // namespace sinter::schedule

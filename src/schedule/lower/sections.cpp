@@ -27,14 +27,14 @@ constexpr size_t kFew = 8;  ///< sections that one kernel selects among
 
 bool is_outer_range(UOp n) { return n->op == Op::Range && codegen::is_outer(n); }
 
-struct Changes {
+struct SplitPoints {
   UOp range;
   std::set<int64_t> places;  ///< first ones of sections, but for the very first
 };
 
-/// Per id of an outer range, where gates change.
-std::map<int, Changes> changes_of(UOp sink) {
-  std::map<int, Changes> out;
+/// Per id of an outer range, where predicates change.
+std::map<int, SplitPoints> split_points_of(UOp sink) {
+  std::map<int, SplitPoints> out;
   for (UOp n : ir::topological(sink)) {
     if (n->op != Op::Lt && n->op != Op::Le) continue;
     int64_t c = 0, size = 0;
@@ -44,7 +44,7 @@ std::map<int, Changes> changes_of(UOp sink) {
     if (!ir::constant_of(range->src[0], size)) continue;
     const int64_t place = (n->op == Op::Le) == left ? c + 1 : c;  // r <= c and c < r, or r < c and c <= r
     if (place <= 0 || place >= size) continue;
-    Changes& changes = out[codegen::range_id(range)];
+    SplitPoints& changes = out[codegen::range_id(range)];
     changes.range = range;
     changes.places.insert(place);
   }
@@ -52,7 +52,7 @@ std::map<int, Changes> changes_of(UOp sink) {
 }
 
 /// Numbers Params and Args by their first use, and forgets those that have none.
-void renumber(Ranged& part) {
+void renumber(KernelInstance& part) {
   std::map<int, int> params, args;
   codegen::Kernel& kernel = part.kernel;
   for (UOp n : nodes_of(kernel)) {
@@ -75,8 +75,8 @@ void renumber(Ranged& part) {
   kernel.params = static_cast<int>(part.buffers.size());
 }
 
-Ranged section(const codegen::Kernel& whole, UOp range, int64_t begin, int64_t end) {
-  Ranged part;
+KernelInstance section(const codegen::Kernel& whole, UOp range, int64_t begin, int64_t end) {
+  KernelInstance part;
   codegen::Kernel& kernel = part.kernel;
   const auto graph = std::make_shared<ir::Arena>();
   UOp sink = ir::rebuild(*graph, whole.sink, [&](UOp n, const std::vector<UOp>&) -> UOp {
@@ -95,44 +95,45 @@ Ranged section(const codegen::Kernel& whole, UOp range, int64_t begin, int64_t e
 }
 
 /// Nothing for a kernel that stays whole.
-std::vector<Ranged> split(const codegen::Kernel& whole) {
-  const std::map<int, Changes> changes = changes_of(whole.sink);
+std::vector<KernelInstance> split(const codegen::Kernel& whole) {
+  const std::map<int, SplitPoints> changes = split_points_of(whole.sink);
   const auto most = std::max_element(changes.begin(), changes.end(), [](const auto& a, const auto& b) {
     return a.second.places.size() < b.second.places.size();
   });
   if (most == changes.end() || most->second.places.size() < kFew) return {};
   const UOp range = most->second.range;
-  codegen::Ranges ranges;
+  codegen::FreeRanges ranges;
   for (UOp store : whole.sink->src)  // one without the range runs at its first index only
     if (!ranges.depends(store, range)) return {};
   int64_t begin = 0;
   std::vector<int64_t> ends(most->second.places.begin(), most->second.places.end());
   ends.push_back(whole.outer[static_cast<size_t>(most->first)].value());
-  std::vector<Ranged> parts;
+  std::vector<KernelInstance> parts;
   for (int64_t end : ends) parts.push_back(section(whole, range, std::exchange(begin, end), end));
   return parts;
 }
 
 }  // namespace
 
-const Sections::Cut* Sections::find(const codegen::Kernel& whole, uint64_t hash) const {
+const SectionSplit::SectionedKernel* SectionSplit::find(const codegen::Kernel& whole, uint64_t hash) const {
   for (auto [it, last] = cuts_.equal_range(hash); it != last; ++it)
-    if (same_body(it->second.whole, whole)) return &it->second;
+    if (same_kernel(it->second.whole, whole)) return &it->second;
   return nullptr;
 }
 
-std::vector<Ranged> Sections::of(Ranged whole) {
-  std::vector<Ranged> out;
-  const bool many = whole.buffers.size() > kFew && !whole.kernel.finish;  // whose ranges go on from those of the sink
-  const uint64_t hash = many ? hash_body(whole.kernel) : 0;
-  const Cut* cut = many ? find(whole.kernel, hash) : nullptr;
-  if (many && !cut) cut = &cuts_.emplace(hash, Cut{whole.kernel, split(whole.kernel)})->second;
+std::vector<KernelInstance> SectionSplit::of(KernelInstance whole) {
+  std::vector<KernelInstance> out;
+  const bool many =
+      whole.buffers.size() > kFew && !whole.kernel.epilogue_sink;  // whose ranges go on from those of the sink
+  const uint64_t hash = many ? hash_kernel(whole.kernel) : 0;
+  const SectionedKernel* cut = many ? find(whole.kernel, hash) : nullptr;
+  if (many && !cut) cut = &cuts_.emplace(hash, SectionedKernel{whole.kernel, split(whole.kernel)})->second;
   if (!cut || cut->parts.empty()) {
     out.push_back(std::move(whole));
     return out;
   }
-  for (const Ranged& part : cut->parts) {
-    Ranged& mine = out.emplace_back(part);
+  for (const KernelInstance& part : cut->parts) {
+    KernelInstance& mine = out.emplace_back(part);
     for (int& b : mine.buffers) b = whole.buffers[static_cast<size_t>(b)];
     for (int& a : mine.args) a = whole.args[static_cast<size_t>(a)];
     for (int b : whole.writes)

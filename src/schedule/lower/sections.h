@@ -8,24 +8,25 @@
 
 namespace sinter::schedule {
 
-/// In:  a kernel whose gates compare an outer range of fixed size with more than a few constants.
-/// Out: that kernel, for each section between two neighbouring constants, where every such gate is known: what it
+/// In:  a kernel whose predicates compare an outer range of fixed size with more than a few constants.
+/// Out: that kernel, for each section between two neighbouring constants, where every such predicate is known: what it
 ///      does not want there is gone, with its buffers. The sections store different elements and run side by side. In
 ///      one kernel each element would be selected among all, in text that grows faster than their number. Any other
 ///      kernel comes back as it is.
 /// Kernels of one body are cut once.
-class Sections {
+class SectionSplit {
  public:
-  std::vector<Ranged> of(Ranged whole);
+  std::vector<KernelInstance> of(KernelInstance whole);
 
  private:
-  struct Cut {
+  struct SectionedKernel {
     codegen::Kernel whole;
-    std::vector<Ranged> parts;  ///< with the whole's numbers of Params and Args in place of buffers and arguments
+    std::vector<KernelInstance>
+        parts;  ///< with the whole's numbers of Params and Args in place of buffers and arguments
   };
-  const Cut* find(const codegen::Kernel& whole, uint64_t hash) const;
+  const SectionedKernel* find(const codegen::Kernel& whole, uint64_t hash) const;
 
-  std::unordered_multimap<uint64_t, Cut> cuts_;
+  std::unordered_multimap<uint64_t, SectionedKernel> cuts_;
 };
 
 }  // namespace sinter::schedule

@@ -32,7 +32,7 @@ std::vector<int64_t> constants_of(const Kernel& kernel) {
   std::vector<int64_t> constants;
   for (UOp n : nodes_of(kernel))
     if (is_access(n))
-      for (UOp i : codegen::index_of(n)) constants.push_back(ir::linear_of(i).constant);
+      for (UOp i : codegen::indices_of(n)) constants.push_back(ir::linear_of(i).constant);
   return constants;
 }
 
@@ -42,20 +42,20 @@ Kernel with_arguments(const Kernel& kernel, const std::vector<int>& which, int c
   std::unordered_map<const ir::Node*, size_t> first;  // per access: the number of its first constant
   size_t next = 0;
   for (UOp n : nodes_of(kernel))
-    if (is_access(n)) first[n.get()] = std::exchange(next, next + codegen::index_of(n).size());
+    if (is_access(n)) first[n.get()] = std::exchange(next, next + codegen::indices_of(n).size());
   Kernel out = kernel;
   out.graph = std::make_shared<ir::Arena>();
   ir::Graph& g = *out.graph;
   ir::IndexMath math(g);
-  for (UOp* sink : {&out.sink, &out.finish}) {
+  for (UOp* sink : {&out.sink, &out.epilogue_sink}) {
     if (!*sink) continue;
     *sink = ir::rebuild(g, *sink, [&](UOp n, const std::vector<UOp>& src) -> UOp {
       if (!is_access(n)) return {};
       std::vector<UOp> now = src;
-      for (size_t d = 0; d < codegen::index_of(n).size(); ++d) {
+      for (size_t d = 0; d < codegen::indices_of(n).size(); ++d) {
         const int argument = which[first.at(n.get()) + d];
         if (argument < 0) continue;
-        ir::Linear base = ir::linear_of(src[1 + d]);
+        ir::LinearExpr base = ir::linear_of(src[1 + d]);
         base.constant = 0;
         UOp offset = ir::argument(g, static_cast<int64_t>(kernel.args.size()) + argument, DType::Index);
         now[1 + d] = math.add(ir::to_uop(g, base), offset);
@@ -74,21 +74,21 @@ Kernel without_constants(const Kernel& kernel, size_t constants) {
 }
 
 /// Kernels with one base everywhere, and their constants.
-struct Group {
+struct OffsetGroup {
   Kernel base;
   std::vector<size_t> kernels;
   std::vector<std::vector<int64_t>> constants;
 };
 
-std::vector<Group> groups_of(const std::vector<Kernel>& kernels) {
-  std::vector<Group> groups;
+std::vector<OffsetGroup> groups_of(const std::vector<Kernel>& kernels) {
+  std::vector<OffsetGroup> groups;
   std::unordered_multimap<uint64_t, size_t> known;
   for (size_t k = 0; k < kernels.size(); ++k) {
     std::vector<int64_t> constants = constants_of(kernels[k]);
     Kernel base = without_constants(kernels[k], constants.size());
-    const uint64_t hash = hash_body(base);
+    const uint64_t hash = hash_kernel(base);
     auto [it, last] = known.equal_range(hash);
-    while (it != last && !same_body(groups[it->second].base, base)) ++it;
+    while (it != last && !same_kernel(groups[it->second].base, base)) ++it;
     if (it == last) {
       it = known.emplace(hash, groups.size());
       groups.push_back({std::move(base), {}, {}});
@@ -106,7 +106,7 @@ void share_offsets(std::vector<Kernel>& kernels, runtime::Plan& plan) {
   std::vector<size_t> stands_for(kernels.size());
   for (size_t k = 0; k < kernels.size(); ++k) stands_for[k] = k;
   std::vector<std::vector<int64_t>> offsets(kernels.size());
-  for (const Group& group : groups_of(kernels)) {
+  for (const OffsetGroup& group : groups_of(kernels)) {
     if (group.kernels.size() <= kFew) continue;
     std::map<std::vector<int64_t>, int> arguments;  // by what they are in each kernel
     std::vector<int> which(group.constants[0].size(), -1);
@@ -136,7 +136,7 @@ void share_offsets(std::vector<Kernel>& kernels, runtime::Plan& plan) {
   }
   kernels.erase(kernels.begin() + static_cast<std::ptrdiff_t>(left), kernels.end());
   plan.work.erase(plan.work.begin() + static_cast<std::ptrdiff_t>(left), plan.work.end());
-  for (runtime::Step& step : plan.steps) {
+  for (runtime::PlanStep& step : plan.steps) {
     const auto k = static_cast<size_t>(step.program);
     step.program = numbers[stands_for[k]];
     step.offsets = std::move(offsets[k]);

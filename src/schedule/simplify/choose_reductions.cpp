@@ -134,7 +134,7 @@ bool is_one_row(const Shape& shape, const ir::Ints& axes, const std::vector<cons
 }
 
 /// How many results of a product share an element of the operand that the fewest do.
-int64_t sharing(const Shape& shape, const ir::Ints& axes, const std::vector<const Strides*>& strides) {
+int64_t operand_reuse(const Shape& shape, const ir::Ints& axes, const std::vector<const Strides*>& strides) {
   int64_t fewest = std::numeric_limits<int64_t>::max();
   for (const Strides* s : strides) {
     int64_t results = 1;
@@ -265,8 +265,9 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
       const DType dtype = values[0]->dtype;  // of places too the value decides
       if ((is_float(dtype) || target.cuda()) && !axes.empty()) {
         const bool contraction = is_contraction(attr.combine, values);
-        const bool packed = contraction && (target.cuda() ? n->shape.bound() >= kFewOutputs
-                                                          : sharing(values[0]->shape, axes, of(values)) >= kPacked);
+        const bool packed =
+            contraction && (target.cuda() ? n->shape.bound() >= kFewOutputs
+                                          : operand_reuse(values[0]->shape, axes, of(values)) >= kPacked);
         if (!packed) attr.tree.lanes = choose_lanes(dtype, values[0]->shape, axes, of(values), target.cuda());
         if (!packed && !target.cuda() && attr.tree.lanes == 1 && is_one_row(values[0]->shape, axes, of(values))) {
           for (UOp& v : values) v = flattened(v, static_cast<size_t>(axes[0]));
@@ -282,7 +283,7 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
           attr.tree.lanes = static_cast<int>(std::min<int64_t>(attr.tree.lanes, floor_power(attr.tree.block)));
       }
       // Both are chains that keep the first of equal elements: the same bits, from the loop that finds the place.
-      if (placed.contains(n) && attr.tree == ir::Tree{}) {
+      if (placed.contains(n) && attr.tree == ir::ReductionTree{}) {
         attr.combine = ir::Combine::ArgMax;
         attr.axes = given;
         values = src;

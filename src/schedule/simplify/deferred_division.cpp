@@ -17,7 +17,7 @@ using ir::UOp;
 bool is_weight(UOp n) {
   if (n->op != Op::Div || n->src[1]->op != Op::Expand) return false;
   UOp sum = n->src[1]->src[0];
-  return maximum_below(sum).maximum && sum->src[0] == n->src[0] && sum->reduction().axes == n->src[1]->ints();
+  return match_exp_sum(sum).maximum && sum->src[0] == n->src[0] && sum->reduction().axes == n->src[1]->ints();
 }
 
 /// The movement ops from n down to a softmax's quotient, or to something else.
@@ -35,7 +35,7 @@ UOp seen(ir::Graph& g, UOp x, const std::vector<UOp>& view) {
 
 /// The first element along each of the axes, which are gone then.
 UOp first_of(UOp x, const ir::Ints& axes) {
-  ir::Region box = ir::whole(x->shape);
+  ir::Region box = ir::full_region(x->shape);
   for (int64_t a : axes) box[static_cast<size_t>(a)] = {0, 1};
   return ir::reshape(ir::shrink(x, box), ir::without(x->shape, axes));
 }
@@ -59,7 +59,7 @@ UOp divided(ir::Graph& g, UOp sum, UOp weight, UOp other) {
 
 }  // namespace
 
-void divide_sums(PlanGraph& plan) {
+void defer_division(PlanGraph& plan) {
   ir::Graph& g = *plan.graph;
   rebuild(plan, [&](UOp n, const std::vector<UOp>& src) -> UOp {
     if (!is_reduce(n, ir::Combine::Add) || src[0]->op != Op::Mul) return {};

@@ -67,9 +67,9 @@ UOp mean_below(UOp n) {
 
 }  // namespace
 
-Shifted maximum_below(UOp n) {
+ExpSumMatch match_exp_sum(UOp n) {
   if (!is_reduce(n, Combine::Add) || n->src[0]->op != Op::Exp) return {};
-  Shifted out;
+  ExpSumMatch out;
   UOp x = distance(n->src[0]->src[0], n, out.maximum);
   if (!x) return {};
   if (out.maximum->op == Op::Where) {
@@ -86,9 +86,9 @@ Shifted maximum_below(UOp n) {
 
 namespace {
 
-class Pass {
+class ReductionFusion {
  public:
-  explicit Pass(PlanGraph& plan) : plan_(plan) {}
+  explicit ReductionFusion(PlanGraph& plan) : plan_(plan) {}
 
   void run() {
     find();
@@ -111,7 +111,7 @@ class Pass {
   void find() {
     for (UOp n : ir::topological(values_of(plan_))) {
       if (mean_below(n) && too_long(n)) squares_.insert(n);
-      if (const Shifted s = maximum_below(n); s.maximum && too_long(n)) {
+      if (const ExpSumMatch s = match_exp_sum(n); s.maximum && too_long(n)) {
         sums_[n] = s.guarded;
         maxima_.insert(s.maximum);
       }
@@ -149,6 +149,6 @@ class Pass {
 
 }  // namespace
 
-void join_reductions(PlanGraph& plan) { Pass(plan).run(); }
+void fuse_reductions(PlanGraph& plan) { ReductionFusion(plan).run(); }
 
 }  // namespace sinter::schedule

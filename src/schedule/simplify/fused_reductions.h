@@ -12,14 +12,14 @@ namespace sinter::schedule {
 ///     be kept until it is read again. So x is read once. A mean that others read stays a sum of its own.
 /// The sum itself and its shape decide, before there are kernels, and no consumer does: fused and unfused runs round
 /// alike, and so does a value that is computed alone or beside others (SEMANTICS F2, F3).
-void join_reductions(PlanGraph& plan);
+void fuse_reductions(PlanGraph& plan);
 
 /// The maximum in a sum of exp(x - maximum), along the axes of the sum.
-struct Shifted {
+struct ExpSumMatch {
   ir::UOp maximum = {};
   bool guarded = false;  ///< 0 is taken instead of one that is not finite
 };
 /// Null where `sum` is no such sum.
-Shifted maximum_below(ir::UOp sum);
+ExpSumMatch match_exp_sum(ir::UOp sum);
 
 }  // namespace sinter::schedule

@@ -27,7 +27,7 @@ UOp select_in_box(ir::Graph& g, UOp after, const std::vector<UOp>& src) {
     if (x->shape == old->shape) return x;
     return g.make({Op::Pad, x->dtype, old->shape, std::move(sources), after->region()});
   };
-  return ir::where(padded(ir::everywhere(value)), padded(value), old);
+  return ir::where(padded(ir::true_like(value)), padded(value), old);
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ Shape joined(const std::vector<Dim>& lead, const Shape& shape) {
 }
 
 ir::Region joined(const std::vector<Dim>& lead, const ir::Region& box) {
-  ir::Region out = ir::whole(Shape(lead));
+  ir::Region out = ir::full_region(Shape(lead));
   out.insert(out.end(), box.begin(), box.end());
   return out;
 }
@@ -88,7 +88,7 @@ UOp join(UOp outer, UOp source, const std::unordered_set<UOp>& shared) {
 
 }  // namespace
 
-void join_sums(PlanGraph& plan) {
+void merge_nested_sums(PlanGraph& plan) {
   const std::vector<UOp> roots = values_of(plan);
   const std::vector<UOp> order = ir::topological(roots);
   if (std::none_of(order.begin(), order.end(), [](UOp n) { return n->op == Op::Window; })) return;

@@ -11,6 +11,6 @@ namespace sinter::schedule {
 /// which is as large as all taps together, would be stored, and a product would be no product of rows and columns. Not
 /// done where a factor is a constant, nor where the view makes more than twice as many elements: such a sum is computed
 /// once per element instead. Decided on the graph alone, so that fused and unfused runs add alike (SEMANTICS F2).
-void join_sums(PlanGraph& plan);
+void merge_nested_sums(PlanGraph& plan);
 
 }  // namespace sinter::schedule

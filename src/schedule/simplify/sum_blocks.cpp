@@ -11,18 +11,18 @@ namespace {
 using Sizes = std::vector<int64_t>;
 
 /// Of so many elements each, a last one shorter.
-int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
+int64_t ceil_div(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
 constexpr int64_t kSteps = 16;  ///< of all lanes: loops over so many elements have no rest, however they are unrolled
 
 /// What sizes are to be near to.
-struct Near {
+struct SizeRange {
   int64_t least, wanted, most;
 };
 
 /// A divisor of n for pieces of so many elements, where each value of n has `inside`. Rather one that makes kSteps of
 /// all lanes, or else whole steps, and rather a large one; 0 if there is none.
-int64_t divisor_near(int64_t n, const Near& near, int64_t inside, int64_t lanes) {
+int64_t divisor_near(int64_t n, const SizeRange& near, int64_t inside, int64_t lanes) {
   int64_t best = 0, whole = 0, smooth = 0;
   for (int64_t d = std::max<int64_t>(near.least / inside, 1); d <= std::min(n, near.most / inside); ++d)
     if (n % d == 0) (d * inside % (kSteps * lanes) == 0 ? smooth : d * inside % lanes == 0 ? whole : best) = d;
@@ -32,7 +32,7 @@ int64_t divisor_near(int64_t n, const Near& near, int64_t inside, int64_t lanes)
 /// How many elements are near to those wanted, so that they are some values of one axis with all of the axes inside it,
 /// and divide that axis if others stand around it; 0 if there is no such number. Any number divides the outermost axis:
 /// its last piece is shorter.
-int64_t aligned_near(const Sizes& sizes, const Near& near, int64_t lanes) {
+int64_t aligned_near(const Sizes& sizes, const SizeRange& near, int64_t lanes) {
   int64_t inside = 1;
   for (size_t i = sizes.size(); i-- > 0; inside *= sizes[i]) {
     if (sizes[i] && inside * sizes[i] <= near.most && i > 0) continue;
@@ -46,8 +46,8 @@ int64_t aligned_near(const Sizes& sizes, const Near& near, int64_t lanes) {
 
 /// The same, and where none is near one that is not as near: pieces that end inside of values are no loops, and codegen
 /// makes one axis of all.
-int64_t aligned(const Sizes& sizes, const Near& near, int64_t lanes) {
-  for (const Near& n : {near, Near{near.least / 8, near.wanted, near.wanted * 2}})
+int64_t aligned(const Sizes& sizes, const SizeRange& near, int64_t lanes) {
+  for (const SizeRange& n : {near, SizeRange{near.least / 8, near.wanted, near.wanted * 2}})
     if (const int64_t elements = aligned_near(sizes, n, lanes)) return elements;
   return near.wanted;
 }
@@ -60,7 +60,7 @@ Sizes blocks_of(Sizes sizes, int64_t block) {
     sizes.pop_back();
   }
   const int64_t part = std::max<int64_t>(block / inside, 1);
-  sizes.back() = pieces(sizes.back(), part);
+  sizes.back() = ceil_div(sizes.back(), part);
   return sizes;
 }
 
@@ -77,14 +77,15 @@ Sizes inner_part(Sizes sizes, int64_t elements) {
 }
 
 /// Groups of so many blocks, rather few groups than two more chains of joins.
-Near near_of_groups(int64_t blocks) {
-  const int64_t most = ir::Tree::kJoined * 5 / 4;
-  return {std::min(std::max<int64_t>(pieces(blocks, ir::Tree::kJoined), 4), most), ir::Tree::kJoined, most};
+SizeRange near_of_groups(int64_t blocks) {
+  const int64_t most = ir::ReductionTree::kFanIn * 5 / 4;
+  return {std::min(std::max<int64_t>(ceil_div(blocks, ir::ReductionTree::kFanIn), 4), most), ir::ReductionTree::kFanIn,
+          most};
 }
 
 }  // namespace
 
-ir::Tree blocked_tree(const std::vector<Dim>& axes, ir::Tree tree) {
+ir::ReductionTree blocked_tree(const std::vector<Dim>& axes, ir::ReductionTree tree) {
   int64_t all = 1;
   Sizes sizes;
   for (const Dim& d : axes) {
@@ -98,10 +99,10 @@ ir::Tree blocked_tree(const std::vector<Dim>& axes, ir::Tree tree) {
     tree.block = aligned(wanted ? inner_part(sizes, wanted) : sizes, {chain / 2, chain, chain * 5 / 4}, tree.lanes);
   }
   if (tree.block == 0) return tree;
-  const int64_t blocks = pieces(all, tree.block);
-  if (wanted % tree.block == 0 && wanted / tree.block > 1 && wanted / tree.block <= 4 * ir::Tree::kJoined)
+  const int64_t blocks = ceil_div(all, tree.block);
+  if (wanted % tree.block == 0 && wanted / tree.block > 1 && wanted / tree.block <= 4 * ir::ReductionTree::kFanIn)
     tree.group = wanted / tree.block;  // which the schedule wants by themselves
-  else if (blocks > ir::Tree::kJoined)
+  else if (blocks > ir::ReductionTree::kFanIn)
     tree.group = aligned(blocks_of(sizes, tree.block), near_of_groups(blocks), 1);
   return tree;
 }

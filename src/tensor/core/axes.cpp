@@ -42,7 +42,7 @@ int64_t fixed_size(UOp x, int64_t axis, const char* what, const char* instead) {
   return size.value();
 }
 
-int64_t steps_between(int64_t begin, int64_t end, int64_t step) {
+int64_t range_length(int64_t begin, int64_t end, int64_t step) {
   // Unsigned, so that neither the distance nor a step near the smallest integer overflows.
   const bool up = step > 0;
   if (up ? begin >= end : begin <= end) return 0;
@@ -73,7 +73,7 @@ UOp count_of(UOp x, const Ints& axes, DType dtype) {
 }
 
 UOp position(const Shape& shape, int64_t axis, Device device) {
-  return ir::position(ir::TensorGraph::get(), shape, axis, device);
+  return ir::axis_iota(ir::TensorGraph::get(), shape, axis, device);
 }
 
 UOp flat_position(const Shape& shape, Device device) {
@@ -102,13 +102,13 @@ UOp move_axis(UOp x, int64_t from, int64_t to) {
 }
 
 UOp shrink_axis(UOp x, int64_t axis, int64_t begin, int64_t end) {
-  ir::Region box = ir::whole(x->shape);
+  ir::Region box = ir::full_region(x->shape);
   if (!(begin == 0 && x->shape[static_cast<size_t>(axis)] == end)) box[static_cast<size_t>(axis)] = {begin, end};
   return ir::shrink(x, box);
 }
 
 UOp pad_axis(UOp x, int64_t axis, int64_t before, int64_t size) {
-  ir::Region box = ir::whole(x->shape);
+  ir::Region box = ir::full_region(x->shape);
   Shape shape = x->shape;
   const size_t a = static_cast<size_t>(axis);
   if (before == 0 && shape[a] == size) return x;

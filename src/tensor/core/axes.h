@@ -15,7 +15,7 @@ ir::Ints axes_of(ir::UOp x, const Axes& axes);
 int64_t fixed_size(ir::UOp x, int64_t axis, const char* what, const char* instead = "");
 
 /// How many of begin, begin + step, ... come before end; the largest int64 if they are more. The step is not 0.
-int64_t steps_between(int64_t begin, int64_t end, int64_t step);
+int64_t range_length(int64_t begin, int64_t end, int64_t step);
 
 /// The size as a scalar node: a constant, or the variable.
 ir::UOp size_node(const Dim& size, DType dtype, Device device);

@@ -31,10 +31,10 @@ Cell::~Cell() {
 Arg::Arg(const Tensor& tensor, Loc where) : cell_(tensor.cell()), where_(where) {}
 Arg::Arg(const Place& place, Loc where) : Arg(static_cast<Tensor>(place), where) {}
 double Arg::as_double(float value) {
-  return runtime::cpu::by_default_floats([&] { return static_cast<double>(value); });
+  return runtime::cpu::with_default_float_env([&] { return static_cast<double>(value); });
 }
 double Arg::as_double(long double value) {
-  return runtime::cpu::by_default_floats([&] { return static_cast<double>(value); });
+  return runtime::cpu::with_default_float_env([&] { return static_cast<double>(value); });
 }
 
 }  // namespace v0

@@ -17,17 +17,18 @@ inline namespace v0 {
 
 /// What copies of a handle share. Guarded by the tensor graph's mutex; the handles count on the shared_ptr.
 struct Cell {
-  explicit Cell(ir::UOp node) : node(node), origin(*node->state.origin), number(ir::TensorGraph::get().fresh_id()) {
+  explicit Cell(ir::UOp node)
+      : node(node), origin(*node->state.origin), number(ir::TensorGraph::get().next_unique_id()) {
     ++origin.tensors;
   }
   ~Cell();
-  ir::Hold node;
-  ir::Origin& origin;          ///< where the tensor was made
+  ir::NodeRef node;
+  ir::NodeOrigin& origin;      ///< where the tensor was made
   const uint64_t number;       ///< larger than that of cells made before
   std::shared_ptr<Cell> grad;  ///< collected gradient
   uint64_t leaf_id = 0;        ///< not 0: requires_grad() made it a leaf with this id
-  std::string taker;           ///< who took the gradient, for the error that says so
-  uint64_t recorded_by = 0;    ///< the thread in whose list of assigned cells it stands (SEMANTICS V2)
+  std::string grad_taker;      ///< who took the gradient, for the error that says so
+  uint64_t assigned_by = 0;    ///< the thread in whose list of assigned cells it stands (SEMANTICS V2)
 };
 
 }  // namespace v0
@@ -40,7 +41,7 @@ Tensor wrap(ir::UOp node);
 ir::UOp node_of(const std::shared_ptr<Cell>& cell);
 inline ir::UOp node_of(const Tensor& t) { return node_of(t.cell()); }
 
-using runtime::cpu::DefaultFloats;
+using runtime::cpu::DefaultFloatEnv;
 
 /// Opens a public call: default floats, the graph's scope, and the name and place that errors report.
 class Call {
@@ -48,10 +49,10 @@ class Call {
   Call(std::string_view name, Loc where) : names_(name, where) { kHooks.on_call(); }
 
   /// Lifted while functions of the program run.
-  DefaultFloats& floats() { return floats_; }
+  DefaultFloatEnv& floats() { return floats_; }
 
  private:
-  DefaultFloats floats_;
+  DefaultFloatEnv floats_;
   CallScope names_;
   ir::GraphScope scope_;
 };
@@ -62,7 +63,7 @@ class OuterCall {
   OuterCall(std::string_view name, Loc where) : names_(name, where) {}
 
  private:
-  DefaultFloats floats_;
+  DefaultFloatEnv floats_;
   CallScope names_;
 };
 

@@ -14,7 +14,7 @@ namespace {
 using ir::UOp;
 
 /// What one thread has assigned and not yet realised. Cells that died are dropped when the list has doubled.
-struct Records {
+struct AssignedCells {
   const uint64_t thread;
   std::vector<std::weak_ptr<Cell>> cells;
   size_t prune_at = 64;
@@ -25,9 +25,9 @@ struct Records {
   }
 };
 
-Records& records() {
+AssignedCells& assigned_cells() {
   static std::atomic<uint64_t> count{0};
-  thread_local Records mine{++count, {}};
+  thread_local AssignedCells mine{++count, {}};
   return mine;
 }
 
@@ -49,50 +49,50 @@ UOp next_version(const Cell& cell, UOp value, const std::optional<ir::Region>& b
 }
 
 void install(const std::shared_ptr<Cell>& cell, UOp version) {
-  cell->node = ir::Hold(version);
+  cell->node = ir::NodeRef(version);
   kHooks.on_value(cell);
   if (Observer* observer = Observer::current()) observer->on_assign(cell);
-  Records& r = records();
-  if (std::exchange(cell->recorded_by, r.thread) == r.thread) return;
+  AssignedCells& r = assigned_cells();
+  if (std::exchange(cell->assigned_by, r.thread) == r.thread) return;
   if (r.cells.size() >= r.prune_at) r.prune();
   r.cells.push_back(cell);
 }
 
-void move(const std::shared_ptr<Cell>& cell, Device device) {
+void move_to_device(const std::shared_ptr<Cell>& cell, Device device) {
   const no_grad off;
   install(cell, next_version(*cell, ir::copy(ir::detach(cell->node.get()), device)));
-  if (cell->grad) cell->grad->node = ir::Hold(ir::copy(cell->grad->node.get(), device));
+  if (cell->grad) cell->grad->node = ir::NodeRef(ir::copy(cell->grad->node.get(), device));
 }
 
-void forget_stored() {
-  Records& r = records();
+void forget_stored_versions() {
+  AssignedCells& r = assigned_cells();
   std::erase_if(r.cells, [&](const std::weak_ptr<Cell>& c) {
     const std::shared_ptr<Cell> cell = c.lock();
     if (!cell) return true;
     if (!cell->node->storage()) return false;
-    if (cell->recorded_by == r.thread) cell->recorded_by = 0;
+    if (cell->assigned_by == r.thread) cell->assigned_by = 0;
     return true;
   });
 }
 
-std::vector<UOp> recorded(const std::function<bool(const Cell&)>& skip) {
-  forget_stored();
+std::vector<UOp> assigned_versions(const std::function<bool(const Cell&)>& skip) {
+  forget_stored_versions();
   std::vector<UOp> out;
-  for (const auto& c : records().cells)
+  for (const auto& c : assigned_cells().cells)
     if (const std::shared_ptr<Cell> cell = c.lock(); cell && !skip(*cell)) out.push_back(cell->node.get());
   return out;
 }
 
-void strike_off() {
-  Records& r = records();
+void forget_assigned_versions() {
+  AssignedCells& r = assigned_cells();
   for (const auto& c : r.cells)
-    if (const auto cell = c.lock(); cell && cell->recorded_by == r.thread) cell->recorded_by = 0;
+    if (const auto cell = c.lock(); cell && cell->assigned_by == r.thread) cell->assigned_by = 0;
   r.cells.clear();
 }
 
-void part_gradient(Cell& cell, const std::string& taker) {
+void drop_gradient(Cell& cell, const std::string& grad_taker) {
   cell.grad = nullptr;
-  cell.taker = taker;
+  cell.grad_taker = grad_taker;
 }
 
 }  // namespace sinter::tensor

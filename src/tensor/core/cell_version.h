@@ -19,17 +19,17 @@ void install(const std::shared_ptr<Cell>& cell, ir::UOp version);
 
 /// The next version is the value of this one on that device, as is that of its gradient. A leaf stays the leaf that it
 /// is (SEMANTICS V5).
-void move(const std::shared_ptr<Cell>& cell, Device device);
+void move_to_device(const std::shared_ptr<Cell>& cell, Device device);
 
 /// The versions without storage of cells that the calling thread has assigned, in program order, but for cells that
 /// `skip` names. Holds no cell: handles are counted elsewhere.
-std::vector<ir::UOp> recorded(const std::function<bool(const Cell&)>& skip);
+std::vector<ir::UOp> assigned_versions(const std::function<bool(const Cell&)>& skip);
 /// Forgets the cells that are gone or stored.
-void forget_stored();
+void forget_stored_versions();
 /// Forgets all of them.
-void strike_off();
+void forget_assigned_versions();
 
-/// Takes the gradient off the cell; `taker` is named by the error of whoever asks for it afterwards.
-void part_gradient(Cell& cell, const std::string& taker);
+/// Takes the gradient off the cell; `grad_taker` is named by the error of whoever asks for it afterwards.
+void drop_gradient(Cell& cell, const std::string& grad_taker);
 
 }  // namespace sinter::tensor

@@ -16,7 +16,7 @@ namespace {
 namespace device = runtime::cuda;
 
 std::shared_ptr<device::Context> context(const char* call, int index, Loc where) {
-  const device::FoundDriver& found = device::find_driver();
+  const device::DriverLibrary& found = device::find_driver();
   if (found.table && (index < 0 || index >= found.devices))
     throw UsageError(fmt::format("cuda::{}: {}", call, device::no_such_device(index, found.devices)), where);
   return device::Context::get(index);
@@ -35,7 +35,7 @@ std::string text_of(const device::Uuid& uuid) {
 bool is_available() { return unavailable_reason().empty(); }
 
 std::string unavailable_reason() {
-  const device::FoundDriver& found = device::find_driver();
+  const device::DriverLibrary& found = device::find_driver();
   if (!found.table) return found.reason;
   const std::string reason = device::compiler_of(found).reason;
   if (!reason.empty()) try {
@@ -49,7 +49,7 @@ int device_count() { return device::find_driver().devices; }
 
 Properties properties(int index, Loc where) {
   const auto gpu = context("properties", index, where);
-  const device::Properties& p = gpu->properties();
+  const device::DeviceProperties& p = gpu->properties();
   Properties out;
   out.name = p.name;
   out.uuid = text_of(p.uuid);
@@ -66,7 +66,7 @@ Properties properties(int index, Loc where) {
 }
 
 MemoryStats memory_stats(int index, Loc where) {
-  const device::MemoryStats s = context("memory_stats", index, where)->allocator().stats();
+  const device::DeviceMemoryStats s = context("memory_stats", index, where)->allocator().stats();
   return {s.live, s.peak, s.cached, s.limit, s.total};
 }
 

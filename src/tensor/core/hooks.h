@@ -14,8 +14,8 @@ inline namespace v0 {
 struct Cell;
 class Generator;
 }  // namespace v0
-namespace schedule {
-struct Parametrised;
+namespace plan {
+struct PlanInstance;
 }
 
 namespace tensor {
@@ -57,7 +57,7 @@ class Observer {
   /// It is about to read or to compute.
   virtual void on_read(std::span<const ir::UOp> asked) = 0;
   /// The first of the `plans` plans that what is realised became. Before it runs.
-  virtual void on_plan(const schedule::Parametrised& plan, size_t plans) = 0;
+  virtual void on_plan(const plan::PlanInstance& plan, size_t plans) = 0;
 
  protected:
   static inline thread_local constinit Observer* current_ = nullptr;

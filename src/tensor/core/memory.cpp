@@ -21,7 +21,7 @@ namespace {
 /// "917 B", "3.1 MiB".
 std::string readable(uint64_t bytes) {
   if (bytes < 1024) return fmt::format("{} B", bytes);
-  const runtime::cpu::DefaultFloats floats;
+  const runtime::cpu::DefaultFloatEnv floats;
   double value = static_cast<double>(bytes);
   size_t unit = 0;
   constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
@@ -29,7 +29,7 @@ std::string readable(uint64_t bytes) {
   return fmt::format("{:.1f} {}", value, kUnits[unit]);
 }
 
-std::string place(const Origin& o) {
+std::string call_site(const Origin& o) {
   if (o.call.empty()) return "outside of calls";
   return fmt::format("{} at {}:{}", o.call, std::string_view(o.file).substr(o.file.rfind('/') + 1), o.line);
 }
@@ -39,7 +39,7 @@ std::string place(const Origin& o) {
 Report report() {
   const ir::GraphScope scope;
   Report out;
-  for (const ir::Origin* o : ir::origins()) {
+  for (const ir::NodeOrigin* o : ir::origins()) {
     if (!o->nodes && !o->buffers && !o->tensors) continue;
     out.origins.push_back({o->call, o->file, o->line, o->function, o->bytes, o->buffers, o->tensors, o->nodes});
     out.bytes += o->bytes;
@@ -50,10 +50,10 @@ Report report() {
   std::sort(out.origins.begin(), out.origins.end(), [](const Origin& a, const Origin& b) {
     return std::tie(b.bytes, b.nodes, a.file, a.line, a.call) < std::tie(a.bytes, a.nodes, b.file, b.line, b.call);
   });
-  const runtime::cpu::MemoryStats cpu = runtime::cpu::memory_stats();
+  const runtime::cpu::HostMemoryStats cpu = runtime::cpu::memory_stats();
   out.devices.push_back({Device::cpu(), cpu.live, cpu.peak, cpu.cached, cpu.limit});
   for (const auto& gpu : runtime::cuda::contexts()) {
-    const runtime::cuda::MemoryStats s = gpu->allocator().stats();
+    const runtime::cuda::DeviceMemoryStats s = gpu->allocator().stats();
     out.devices.push_back({Device::cuda(gpu->index()), s.live, s.peak, s.cached, s.limit});
   }
   return out;
@@ -68,7 +68,7 @@ std::string to_string(const Report& r) {
   if (r.origins.empty()) return text;
   text += fmt::format("{:>12}{:>9}{:>9}{:>9}  made by\n", "bytes", "buffers", "tensors", "nodes");
   for (const Origin& o : r.origins)
-    text += fmt::format("{:>12}{:>9}{:>9}{:>9}  {}\n", readable(o.bytes), o.buffers, o.tensors, o.nodes, place(o));
+    text += fmt::format("{:>12}{:>9}{:>9}{:>9}  {}\n", readable(o.bytes), o.buffers, o.tensors, o.nodes, call_site(o));
   return text;
 }
 

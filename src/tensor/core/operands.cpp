@@ -104,16 +104,16 @@ int64_t saturating_add(int64_t a, int64_t b) {
   return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<int64_t>::max() : sum;
 }
 
-std::string cure(const Dim& x, const Dim& y, std::string_view otherwise) {
+std::string mismatch_hint(const Dim& x, const Dim& y, std::string_view otherwise) {
   if (!x.symbolic() && !y.symbolic()) return std::string(otherwise);
   return x.symbolic() && y.symbolic() && x.var() == y.var()
              ? "a Var has one value in a program, bind it to the same number in both"
              : "a symbolic size matches only itself and 1, give both tensors the same Var";
 }
-std::string cure(const Shape& a, const Shape& b, std::string_view otherwise) {
+std::string mismatch_hint(const Shape& a, const Shape& b, std::string_view otherwise) {
   for (size_t i = 1; i <= std::min(a.rank(), b.rank()); ++i) {
     const Dim &x = a[a.rank() - i], &y = b[b.rank() - i];
-    if (!(x == y) && (x.symbolic() || y.symbolic())) return cure(x, y, otherwise);
+    if (!(x == y) && (x.symbolic() || y.symbolic())) return mismatch_hint(x, y, otherwise);
   }
   return std::string(otherwise);
 }
@@ -122,7 +122,7 @@ Shape common_shape(const Shape& a, const Shape& b) {
   Shape common(common_sizes(a.dims(), b.dims(), [&](const Dim& x, const Dim& y, size_t axis) {
     usage_error(fmt::format("shapes {} and {} do not broadcast: {} against {} in axis {}; {}", to_string(a),
                             to_string(b), to_string(x), to_string(y), axis,
-                            cure(x, y, "sizes must be equal or 1, reshape or expand one of them")));
+                            mismatch_hint(x, y, "sizes must be equal or 1, reshape or expand one of them")));
   }));
   check_shape(common);
   return common;
@@ -147,7 +147,7 @@ ir::UOp operand(const Arg& a, DType dtype) {
 ir::UOp operand(const Arg& a) { return a.is_tensor() ? node_of(a.cell()) : operand(a, default_type(a.kind())); }
 
 void broadcast(std::span<ir::UOp> nodes) {
-  meet(nodes);
+  unify_devices(nodes);
   Shape shape = nodes[0]->shape;
   for (ir::UOp n : nodes)
     if (!(n->shape == shape)) shape = common_shape(shape, n->shape);
@@ -161,7 +161,7 @@ ir::Sources operands(Args args, DType dtype) {
   return nodes;
 }
 
-ir::UOp assignable(ir::UOp value, ir::UOp target, const Shape& part) {
+ir::UOp broadcast_to_part(ir::UOp value, ir::UOp target, const Shape& part) {
   const ir::UOp v = on_device(value, target->device, target->shape);
   if (v->rank() > part.rank() || common_shape(v->shape, part) != part)
     usage_error(fmt::format(

@@ -55,15 +55,15 @@ Shape::Dims common_sizes(std::span<const Dim> a, std::span<const Dim> b, Conflic
 Shape common_shape(const Shape& a, const Shape& b);
 /// What to do about two sizes that should agree and do not, or about two such shapes: `otherwise`, unless one
 /// is symbolic.
-std::string cure(const Dim& x, const Dim& y, std::string_view otherwise);
-std::string cure(const Shape& a, const Shape& b, std::string_view otherwise);
+std::string mismatch_hint(const Dim& x, const Dim& y, std::string_view otherwise);
+std::string mismatch_hint(const Shape& a, const Shape& b, std::string_view otherwise);
 /// The argument in that type: a tensor's node cast, a number as a constant of rank 0. A number that does not fit an
 /// integer type is a UsageError.
 ir::UOp operand(const Arg& a, DType dtype);
 /// A tensor argument's node in its own type; a number in its default type.
 ir::UOp operand(const Arg& a);
 /// The operand of an op of floats alone: in its own type, or float32 for integers and bools. Functions of several ops
-/// compute with ir::computed() of it and round once, at their end.
+/// compute with ir::to_compute_type() of it and round once, at their end.
 ir::UOp float_operand(const Arg& x);
 /// All arguments in `dtype` and in their common shape.
 ir::Sources operands(Args args, DType dtype);
@@ -71,7 +71,7 @@ ir::Sources operands(Args args, DType dtype);
 void broadcast(std::span<ir::UOp> nodes);
 /// A value as it is assigned to a part of `target`: beside it, and broadcast to the part's shape. UsageError if it does
 /// not fit.
-ir::UOp assignable(ir::UOp value, ir::UOp target, const Shape& part);
+ir::UOp broadcast_to_part(ir::UOp value, ir::UOp target, const Shape& part);
 /// UsageError when x has none of the allowed kinds; `what` says what is needed, such as "integers or bool".
 void require_type(bool allowed, const Arg& x, std::string_view what);
 

@@ -32,7 +32,7 @@ std::string moving_to(Device device) {
 }  // namespace
 
 void check_device(Device device) {
-  if (const std::string why = runtime::missing(device); !why.empty()) usage_error(why);
+  if (const std::string why = runtime::why_unavailable(device); !why.empty()) usage_error(why);
 }
 
 UOp on_device(UOp x, Device device, const Shape& beside) {
@@ -44,13 +44,13 @@ UOp on_device(UOp x, Device device, const Shape& beside) {
   return ir::copy(x, device);
 }
 
-void meet(UOp& a, UOp& b) {
+void unify_devices(UOp& a, UOp& b) {
   UOp pair[] = {a, b};
-  meet(pair);
+  unify_devices(pair);
   a = pair[0], b = pair[1];
 }
 
-void meet(std::span<UOp> nodes) {
+void unify_devices(std::span<UOp> nodes) {
   const auto differs = [&](UOp n) { return !(n->device == nodes[0]->device); };
   if (std::none_of(nodes.begin(), nodes.end(), differs)) return;
   const auto tensor = std::find_if_not(nodes.begin(), nodes.end(), is_number);

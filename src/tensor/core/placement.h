@@ -13,8 +13,8 @@ void check_device(Device device);
 /// written anew there. UsageError for anything else that lies elsewhere.
 [[nodiscard]] ir::UOp on_device(ir::UOp x, Device device, const Shape& beside);
 /// Brings both to one device: numbers go where they are needed. UsageError for two tensors on different ones.
-void meet(ir::UOp& a, ir::UOp& b);
+void unify_devices(ir::UOp& a, ir::UOp& b);
 /// The same of at least one.
-void meet(std::span<ir::UOp> nodes);
+void unify_devices(std::span<ir::UOp> nodes);
 
 }  // namespace sinter::tensor

@@ -67,9 +67,9 @@ std::string pad_left(std::string text, size_t width) {
 std::string special(double v) { return std::isnan(v) ? "nan" : v < 0 ? "-inf" : "inf"; }
 
 /// Elements become words of one width.
-class Words {
+class ElementFormatter {
  public:
-  Words(const Array& array, const std::vector<int64_t>& shown) : array_(array) {
+  ElementFormatter(const Array& array, const std::vector<int64_t>& shown) : array_(array) {
     if (is_float(array.dtype))
       measure_floats(shown);
     else if (is_bool(array.dtype))
@@ -78,7 +78,7 @@ class Words {
       for (int64_t i : shown) width_ = std::max(width_, integer(i).size());
   }
 
-  std::string word(int64_t i) const {
+  std::string format(int64_t i) const {
     if (is_bool(array_.dtype)) return pad_left(array_.at(i).as_int() ? "True" : "False", width_);
     if (!is_float(array_.dtype)) return pad_left(integer(i), width_);
     const double v = array_.at(i).as_double();
@@ -129,12 +129,12 @@ class Words {
 };
 
 /// Which places along an axis are printed; a gap stands between the halves.
-struct Places {
+struct AxisSample {
   std::vector<int64_t> list;
   bool gap = false;
 };
-Places places(int64_t size, bool shorten) {
-  Places p;
+AxisSample sample_axis(int64_t size, bool shorten) {
+  AxisSample p;
   p.gap = shorten && size > 2 * kEdge;
   for (int64_t i = 0; i < size; ++i)
     if (!p.gap || i < kEdge || i >= size - kEdge) p.list.push_back(i);
@@ -143,11 +143,12 @@ Places places(int64_t size, bool shorten) {
 
 class Printer {
  public:
-  explicit Printer(const Array& array) : array_(array), shorten_(array.numel() > kThreshold), words_(array, shown()) {}
+  explicit Printer(const Array& array)
+      : array_(array), shorten_(array.numel() > kThreshold), formatter_(array, shown()) {}
 
   /// The part of the array from `offset` on, below `axis`; lines after the first begin with `indent`.
   std::string part(size_t axis, int64_t offset, const std::string& indent) const {
-    const Places p = places(array_.shape[axis], shorten_);
+    const AxisSample p = sample_axis(array_.shape[axis], shorten_);
     if (axis + 1 == array_.shape.size()) return std::string("[").append(row(offset, p, indent)).append("]");
     int64_t stride = 1;
     for (size_t a = axis + 1; a < array_.shape.size(); ++a) stride *= array_.shape[a];
@@ -162,7 +163,7 @@ class Printer {
   }
 
  private:
-  std::string row(int64_t offset, const Places& p, const std::string& indent) const {
+  std::string row(int64_t offset, const AxisSample& p, const std::string& indent) const {
     const size_t rank = array_.shape.size(),
                  width = kLineWidth > rank ? kLineWidth - rank : 0;  // room for the closing brackets
     std::string text, line = indent;
@@ -179,7 +180,7 @@ class Printer {
         extend("...");
         line += " ";
       }
-      extend(words_.word(offset + p.list[i]));
+      extend(formatter_.format(offset + p.list[i]));
       if (i + 1 < p.list.size()) line += " ";
     }
     text += line;
@@ -192,7 +193,7 @@ class Printer {
     for (int64_t size : array_.shape) {
       std::vector<int64_t> next;
       for (int64_t base : all)
-        for (int64_t i : places(size, shorten_).list) next.push_back(base * size + i);
+        for (int64_t i : sample_axis(size, shorten_).list) next.push_back(base * size + i);
       all = std::move(next);
     }
     return all;
@@ -200,7 +201,7 @@ class Printer {
 
   const Array& array_;
   const bool shorten_;
-  const Words words_;
+  const ElementFormatter formatter_;
 };
 
 /// A lone number as Python writes it.
@@ -217,7 +218,7 @@ std::string print_scalar(const Array& array) {
 
 }  // namespace
 
-std::string print(const Array& array) {
+std::string format_array(const Array& array) {
   if (array.shape.empty()) return print_scalar(array);
   if (array.numel() == 0) return "[]";
   return Printer(array).part(0, 0, " ");

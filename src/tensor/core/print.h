@@ -9,6 +9,6 @@ namespace sinter::tensor {
 
 /// NumPy's str() of the array with its default options: 8 digits, lines of 75, more than 1000 elements shortened to the
 /// first and last 3 of each axis.
-std::string print(const runtime::Array& array);
+std::string format_array(const runtime::Array& array);
 
 }  // namespace sinter::tensor

@@ -20,16 +20,16 @@ namespace {
 using ir::UOp;
 
 /// Guarded by the graph's mutex.
-struct Pending {
-  size_t limit = kPendingLimit, look_at = kPendingLimit, patience = 0;  ///< nodes
-  bool noting = false;                                                  ///< it may soon be time to look
-  double look_at_share =
+struct PendingTracker {
+  size_t limit = kPendingLimit, check_at = kPendingLimit, patience = 0;  ///< nodes
+  bool tracking = false;                                                 ///< it may soon be time to look
+  double check_at_share =
       0;  ///< no look before so much of a device's memory is live: the last one found nothing to gain
   std::array<std::weak_ptr<Cell>, 64> made;  ///< the latest values, in a circle
   size_t next = 0;
 
-  static Pending& get() {
-    static auto* pending = new Pending;  // never destroyed (SEMANTICS V7)
+  static PendingTracker& get() {
+    static auto* pending = new PendingTracker;  // never destroyed (SEMANTICS V7)
     return *pending;
   }
   /// Those that are still waiting.
@@ -43,12 +43,12 @@ struct Pending {
   }
 };
 
-constexpr double kMuch = 0.5;  ///< of the memory that a device may have
+constexpr double kMemoryShare = 0.5;  ///< of the memory that a device may have
 
 /// Of the roots those that no other node of the walk reads.
-std::vector<UOp> tops(const schedule::Collected& walk) {
+std::vector<UOp> unread_roots(const plan::CanonicalProgram& walk) {
   std::vector<uint8_t> read(walk.positions.size());
-  for (const schedule::Operand s : walk.sources)
+  for (const plan::SourceRef s : walk.sources)
     if (!s.constant()) read[s.position()] = 1;
   std::vector<UOp> out;
   for (const int32_t root : walk.roots)
@@ -60,67 +60,67 @@ std::vector<UOp> tops(const schedule::Collected& walk) {
 
 void set_pending_limit(size_t nodes) {
   const ir::GraphScope scope;
-  Pending& p = Pending::get();
+  PendingTracker& p = PendingTracker::get();
   p.limit = nodes;
-  p.look_at = ir::TensorGraph::get().live_nodes() + nodes;
+  p.check_at = ir::TensorGraph::get().live_nodes() + nodes;
   p.patience = 0;
 }
 
-void note_value(const std::shared_ptr<Cell>& cell) {
-  Pending& p = Pending::get();
-  if (!p.noting) return;
+void track_pending_value(const std::shared_ptr<Cell>& cell) {
+  PendingTracker& p = PendingTracker::get();
+  if (!p.tracking) return;
   p.made[p.next++ % p.made.size()] = cell;
 }
 
 namespace {
 
-/// What stands in note_value()'s circle, if it is worth it.
-void look(bool many, const runtime::Fill& fill) {
+/// What stands in track_pending_value()'s circle, if it is worth it.
+void realize_unread(bool many, const runtime::MemoryUsage& usage) {
   ir::TensorGraph& g = ir::TensorGraph::get();
-  Pending& p = Pending::get();
+  PendingTracker& p = PendingTracker::get();
   g.drain();
   const size_t nodes = g.live_nodes();
-  if (many) p.look_at = nodes + (p.patience = std::clamp<size_t>(p.patience * 2, p.limit / 64 + 1, p.limit));
-  p.look_at_share = fill.share() + kMuch / 8;
+  if (many) p.check_at = nodes + (p.patience = std::clamp<size_t>(p.patience * 2, p.limit / 64 + 1, p.limit));
+  p.check_at_share = usage.share() + kMemoryShare / 8;
   const std::vector<UOp> waiting = p.waiting();
   if (waiting.empty()) return;
-  const schedule::Request request{.roots = waiting, .ending = {}, .kept = {}};
-  schedule::Reach reached;
-  schedule::reach(request, reached);
-  if (reached.claimed) return;
-  const schedule::Collected plan = reached.mixed ? schedule::Collected() : schedule::collect(request, reached);
-  const uint64_t held = schedule::bytes_let_go(plan, fill.device);
-  if (!many && static_cast<double>(held) <= kMuch * static_cast<double>(fill.limit)) return;
-  realize(reached.mixed ? waiting : tops(plan));
+  const plan::Request request{.roots = waiting, .ending = {}, .kept = {}};
+  plan::Liveness liveness;
+  plan::compute_liveness(request, liveness);
+  if (liveness.claimed) return;
+  const plan::CanonicalProgram plan = liveness.mixed ? plan::CanonicalProgram() : plan::canonicalize(request, liveness);
+  const uint64_t held = plan::bytes_let_go(plan, usage.device);
+  if (!many && static_cast<double>(held) <= kMemoryShare * static_cast<double>(usage.limit)) return;
+  realize(liveness.mixed ? waiting : unread_roots(plan));
   if (g.live_nodes() < nodes / 2) {
     p.patience = 0;
-    p.look_at = g.live_nodes() + p.limit;
+    p.check_at = g.live_nodes() + p.limit;
   }
-  const runtime::Fill now = runtime::fullest();
-  p.look_at_share = now.share() + kMuch / 8;
+  const runtime::MemoryUsage now = runtime::fullest_device();
+  p.check_at_share = now.share() + kMemoryShare / 8;
   if (many)
     runtime::log(1, fmt::format("realised by itself: of {} live nodes {} are left", nodes, g.live_nodes()));
   else
     runtime::log(
         1, fmt::format("realised by itself: pending values held {:.1f} MB of {}, more than half of the limit of "
                        "{:.1f} MB; {:.1f} MB are live now",
-                       static_cast<double>(held) / 1e6, to_string(fill.device), static_cast<double>(fill.limit) / 1e6,
+                       static_cast<double>(held) / 1e6, to_string(usage.device), static_cast<double>(usage.limit) / 1e6,
                        static_cast<double>(now.live) / 1e6));
 }
 
 }  // namespace
 
-void relieve() {
+void auto_realize() {
   const ir::TensorGraph& g = ir::TensorGraph::get();
-  Pending& p = Pending::get();
-  const runtime::Fill fill = runtime::fullest();
-  const double share = fill.live > fill.limit / 8 ? fill.share() : 0;  // nearly every call is spared the division
-  p.noting = g.live_nodes() > p.look_at / 2 || share > kMuch / 2;
-  if (share <= kMuch) p.look_at_share = 0;
-  const bool many = g.live_nodes() > p.look_at, much = share > std::max(kMuch, p.look_at_share);
+  PendingTracker& p = PendingTracker::get();
+  const runtime::MemoryUsage usage = runtime::fullest_device();
+  const double share = usage.live > usage.limit / 8 ? usage.share() : 0;  // nearly every call is spared the division
+  p.tracking = g.live_nodes() > p.check_at / 2 || share > kMemoryShare / 2;
+  if (share <= kMemoryShare) p.check_at_share = 0;
+  const bool many = g.live_nodes() > p.check_at, much = share > std::max(kMemoryShare, p.check_at_share);
   if ((!many && !much) || g.depth() > 1) return;
   try {
-    look(many, fill);
+    realize_unread(many, usage);
   } catch (const Error& error) {  // no fault of this call: who reads the values is told
     runtime::log(1, fmt::format("not realised by itself: {}", error.what()));
   }

@@ -17,14 +17,14 @@ using tensor::Call;
 using tensor::usage_error;
 
 /// A leaf that a backward() reaches, and the cell that collects its gradient.
-struct Reached {
+struct ReachedLeaf {
   UOp leaf;
   std::shared_ptr<Cell> cell;
 };
 
-std::vector<Reached> reached_leaves(const std::vector<UOp>& carriers) {
-  std::vector<Reached> out;
-  for (UOp n : carriers)
+std::vector<ReachedLeaf> reached_leaves(const std::vector<UOp>& gradient_nodes) {
+  std::vector<ReachedLeaf> out;
+  for (UOp n : gradient_nodes)
     if (n->state.leaf)
       if (auto cell = tensor::cell_of_leaf(n->state.leaf_id)) out.push_back({n, std::move(cell)});
   return out;
@@ -32,7 +32,7 @@ std::vector<Reached> reached_leaves(const std::vector<UOp>& carriers) {
 
 /// Runs f; errors of the graph get the caller's place.
 template <class F>
-auto placed(F&& f) {
+auto with_call_site(F&& f) {
   try {
     return f();
   } catch (const UsageError& e) {
@@ -42,10 +42,10 @@ auto placed(F&& f) {
 }
 
 /// What is no part of a jitted function's program: see Observer::on_change().
-void changes(const std::shared_ptr<Cell>& cell, std::string_view what) {
+void notify_change(const std::shared_ptr<Cell>& cell, std::string_view what) {
   if (tensor::Observer* observer = tensor::Observer::current()) observer->on_change(cell, what);
 }
-void asks_gradient(const std::shared_ptr<Cell>& cell) {
+void notify_gradient(const std::shared_ptr<Cell>& cell) {
   if (tensor::Observer* observer = tensor::Observer::current()) observer->on_gradient(cell);
 }
 
@@ -54,46 +54,46 @@ UOp seed_of(const Tensor& given, UOp value) {
   const UOp seed = tensor::node_of(given);
   if (seed->shape != value->shape || seed->dtype != value->dtype)
     usage_error(fmt::format("the seed is {} and the value {}; {}", tensor::describe(seed), tensor::describe(value),
-                            tensor::cure(seed->shape, value->shape, "they must agree")));
+                            tensor::mismatch_hint(seed->shape, value->shape, "they must agree")));
   return tensor::on_device(seed, value->device, value->shape);
 }
 
 /// Parameters without storage, and gradients still lazy: accumulation needs the memory of one micro-batch (G3, G4). In
 /// a jitted function all of them are its own, and values of its one plan.
-bool realize_reached(const std::vector<Reached>& reached) {
+bool realize_reached(const std::vector<ReachedLeaf>& reached) {
   if (tensor::Observer::current()) return false;
   std::vector<UOp> lazy;
-  for (const Reached& r : reached) {
+  for (const ReachedLeaf& r : reached) {
     if (!r.leaf->storage()) lazy.push_back(r.leaf);
     if (r.cell->grad && !r.cell->grad->node->storage()) lazy.push_back(r.cell->grad->node.get());
   }
   // Not with versions that are made of the forward pass, such as running statistics: the step computes that.
-  tensor::realize(lazy, nullptr, tensor::Along::Independent);
+  tensor::realize(lazy, nullptr, tensor::IncludeAssigned::Independent);
   return !lazy.empty();
 }
 
-void collect(const Reached& r, UOp g, UOp loss) {
+void accumulate_grad(const ReachedLeaf& r, UOp g, UOp loss) {
   Cell& cell = *r.cell;
   if (cell.grad) {
-    cell.grad->node = ir::Hold(tensor::next_version(*cell.grad, cell.grad->node.get() + g));
+    cell.grad->node = ir::NodeRef(tensor::next_version(*cell.grad, cell.grad->node.get() + g));
   } else {
     TensorGraph& graph = TensorGraph::get();
     cell.grad = tensor::wrap(graph.make({ir::Op::After, g->dtype, g->shape, {g}})).cell();
-    cell.taker.clear();
+    cell.grad_taker.clear();
   }
   TensorGraph::get().set_loss(cell.grad->node.get(), loss);
 }
 
 /// Marks what was walked, and lets the sources of what has storage go (G2).
-void consume(const std::vector<UOp>& carriers) {
+void consume(const std::vector<UOp>& gradient_nodes) {
   TensorGraph& graph = TensorGraph::get();
-  for (UOp n : carriers) {
+  for (UOp n : gradient_nodes) {
     graph.retain(n);
     n->state.consumed |= !n->state.leaf;
   }
-  for (UOp n : carriers)
-    if (n->state.consumed && n->storage()) graph.let_go(n);
-  for (UOp n : carriers) graph.release(n);
+  for (UOp n : gradient_nodes)
+    if (n->state.consumed && n->storage()) graph.drop_history(n);
+  for (UOp n : gradient_nodes) graph.release(n);
 }
 
 }  // namespace
@@ -108,24 +108,24 @@ Tensor& Tensor::requires_grad(bool on, Loc where) {
                     "would cut its history; take detach() of it for a value without",
                     tensor::describe(n), on ? "on" : "off"));
   if (on == (cell.leaf_id != 0)) return *this;
-  changes(cell_, "calls requires_grad() on");
+  notify_change(cell_, "calls requires_grad() on");
   if (!on) {
     tensor::unregister_leaf(cell);
-    cell.node = ir::Hold(ir::detach(n));
+    cell.node = ir::NodeRef(ir::detach(n));
     return *this;
   }
   if (!is_float(n->dtype))
     usage_error(fmt::format("{} has no gradient: only floats have; convert it with .to(float32)", tensor::describe(n)));
   TensorGraph& graph = TensorGraph::get();
-  const uint64_t id = graph.fresh_id();
+  const uint64_t id = graph.next_unique_id();
   UOp leaf = graph.make({ir::Op::Leaf, n->dtype, n->shape, {n}});
   leaf->state.requires_grad = leaf->state.leaf = true;
   leaf->state.leaf_id = id;
   if (ir::Storage* storage = n->storage()) {
-    graph.own(leaf, storage);
-    graph.settle(leaf);
+    graph.attach_storage(leaf, storage);
+    graph.on_stored(leaf);
   }
-  cell.node = ir::Hold(leaf);
+  cell.node = ir::NodeRef(leaf);
   cell.leaf_id = id;
   tensor::register_leaf(cell_);
   return *this;
@@ -141,7 +141,7 @@ void Tensor::backward(bool keep_graph, Loc where) const { backward(Tensor(), kee
 void Tensor::backward(const Tensor& seed, bool keep_graph, Loc where) const {
   const Call call("backward", where);
   // Another thread may assign the cells while parameters are realised.
-  const ir::Hold held(tensor::node_of(*this));
+  const ir::NodeRef held(tensor::node_of(*this));
   UOp loss = held.get();
   if (!loss->state.requires_grad)
     usage_error(fmt::format(
@@ -152,41 +152,42 @@ void Tensor::backward(const Tensor& seed, bool keep_graph, Loc where) const {
         fmt::format("the value has shape {} and not [], so it has no single gradient; reduce it with sum() or "
                     "mean() first, or give a seed of that shape",
                     sinter::to_string(loss->shape)));
-  const ir::Hold factor(seed.defined() ? seed_of(seed, loss) : UOp());
-  placed([&] {
-    std::vector<UOp> carriers = autodiff::carriers(loss);
-    std::vector<Reached> reached = reached_leaves(carriers);
-    for (const Reached& r : reached) changes(r.cell, "collects, by backward() and not by gradient(), that of");
+  const ir::NodeRef factor(seed.defined() ? seed_of(seed, loss) : UOp());
+  with_call_site([&] {
+    std::vector<UOp> gradient_nodes = autodiff::gradient_nodes(loss);
+    std::vector<ReachedLeaf> reached = reached_leaves(gradient_nodes);
+    for (const ReachedLeaf& r : reached)
+      notify_change(r.cell, "collects, by backward() and not by gradient(), that of");
     while (realize_reached(reached)) {
-      carriers = autodiff::carriers(loss);
-      reached = reached_leaves(carriers);
+      gradient_nodes = autodiff::gradient_nodes(loss);
+      reached = reached_leaves(gradient_nodes);
     }
     std::vector<UOp> xs;
-    for (const Reached& r : reached) xs.push_back(r.leaf);
+    for (const ReachedLeaf& r : reached) xs.push_back(r.leaf);
     {
       const no_grad off;
       const std::vector<UOp> grads = autodiff::gradient(loss, factor.get() ? factor.get() : ir::like(loss, 1.0), xs);
-      for (size_t i = 0; i < reached.size(); ++i) collect(reached[i], grads[i], loss);
+      for (size_t i = 0; i < reached.size(); ++i) accumulate_grad(reached[i], grads[i], loss);
     }
-    if (!keep_graph) consume(carriers);
+    if (!keep_graph) consume(gradient_nodes);
   });
 }
 
 Tensor Tensor::grad(Loc where) const {
   const Call call("grad", where);
   tensor::node_of(*this);
-  asks_gradient(cell_);
+  notify_gradient(cell_);
   if (!cell_->grad)
-    usage_error(cell_->taker.empty()
+    usage_error(cell_->grad_taker.empty()
                     ? "there is no gradient: backward() has not reached this tensor; is it a leaf that requires grad?"
-                    : fmt::format("there is no gradient: {}; read it before that", cell_->taker));
+                    : fmt::format("there is no gradient: {}; read it before that", cell_->grad_taker));
   return Tensor(cell_->grad);
 }
 
 bool Tensor::has_grad(Loc where) const {
   const Call call("has_grad", where);
   tensor::node_of(*this);
-  asks_gradient(cell_);
+  notify_gradient(cell_);
   return cell_->grad != nullptr;
 }
 
@@ -195,19 +196,19 @@ void Tensor::set_grad(const Tensor& grad, Loc where) {
   UOp n = tensor::node_of(*this), g = tensor::node_of(grad);
   if (n->shape != g->shape || n->dtype != g->dtype)
     usage_error(fmt::format("the gradient is {} and the tensor {}; {}", tensor::describe(g), tensor::describe(n),
-                            tensor::cure(g->shape, n->shape, "they must agree")));
-  changes(cell_, "sets the gradient of");
+                            tensor::mismatch_hint(g->shape, n->shape, "they must agree")));
+  notify_change(cell_, "sets the gradient of");
   if (grad.cell() == cell_) usage_error("a tensor cannot be its own gradient; give a clone");
   const UOp beside = tensor::on_device(g, n->device, n->shape);  // a number may have moved
   cell_->grad = beside == g ? grad.cell() : tensor::wrap(beside).cell();
-  cell_->taker.clear();
+  cell_->grad_taker.clear();
 }
 
 void Tensor::zero_grad(Loc where) {
   const Call call("zero_grad", where);
   tensor::node_of(*this);
-  if (cell_->grad) changes(cell_, "takes the gradient of");
-  tensor::part_gradient(*cell_, "zero_grad() took it");
+  if (cell_->grad) notify_change(cell_, "takes the gradient of");
+  tensor::drop_gradient(*cell_, "zero_grad() took it");
 }
 
 std::vector<Tensor> gradient(const Tensor& y, std::span<const Tensor> xs, const Tensor& seed, Loc where) {
@@ -227,7 +228,7 @@ std::vector<Tensor> gradient(const Tensor& y, std::span<const Tensor> xs, const 
   std::vector<UOp> nodes;
   for (const Tensor& x : xs) nodes.push_back(tensor::node_of(x));
   std::vector<Tensor> out;
-  for (UOp g : placed([&] { return autodiff::gradient(root, s, nodes); })) out.push_back(tensor::wrap(g));
+  for (UOp g : with_call_site([&] { return autodiff::gradient(root, s, nodes); })) out.push_back(tensor::wrap(g));
   return out;
 }
 

@@ -23,7 +23,7 @@ std::atomic<Executor>& chosen() {
 Counters base;  ///< what had been done at the last reset; guarded by the graph's mutex
 
 Counters total() {
-  runtime::Counters& c = runtime::counters();
+  runtime::EventCounters& c = runtime::counters();
   Counters out;
   out.plans = c.plans;
   out.plan_misses = c.plan_misses;
@@ -64,7 +64,7 @@ Counters counters() {
   out.live_nodes = ir::TensorGraph::get().live_nodes();
   out.live_buffers = runtime::live_buffers();
   out.live_bytes = runtime::cpu::memory_stats().live;
-  out.plan_entries = schedule::PlanCache::get().size();
+  out.plan_entries = plan::PlanCache::get().size();
   return out;
 }
 
@@ -75,8 +75,8 @@ void reset_counters() {
 
 void clear_plans() {
   const ir::GraphScope scope;
-  schedule::PlanCache::get().clear();
-  schedule::forget_recent();
+  plan::PlanCache::get().clear();
+  plan::forget_recent();
 }
 
 }  // namespace debug

@@ -12,6 +12,6 @@ namespace sinter::tensor {
 /// What realize() of these tensors would compile for `target`: its plan and the text of its kernels. Passes log as
 /// DEBUG asks. Computes nothing and changes no tensor. UsageError when all of them are computed already, or when
 /// another thread is about to.
-schedule::Written explain(std::span<const Tensor> tensors, const runtime::Target& target);
+plan::KernelSources explain(std::span<const Tensor> tensors, const runtime::Target& target);
 
 }  // namespace sinter::tensor

@@ -24,38 +24,38 @@ using ir::UOp;
 /// are at most 64 plans in a row of which that is not known (ir/deferred_error.cpp).
 constexpr size_t kMostHeld = size_t{8} << 20;
 
-/// All plans in flight: who needs a claimed node waits until one has landed. All is written under the graph's mutex.
-struct Flights {
-  std::atomic<uint64_t> landed{0};  ///< while somebody waited
-  size_t waiting = 0;               ///< threads
-  size_t woken = 0;                 ///< of these, those that have not come to the graph again
-  std::vector<Flight*> in_air;
+/// All plans in flight: who needs a claimed node waits until one has completed. All is written under the graph's mutex.
+struct InFlightRegistry {
+  std::atomic<uint64_t> completed{0};  ///< while somebody waited
+  size_t waiting = 0;                  ///< threads
+  size_t woken = 0;                    ///< of these, those that have not come to the graph again
+  std::vector<InFlightPlan*> plans;
 
-  static Flights& get() {
-    static Flights* all = new Flights;
+  static InFlightRegistry& get() {
+    static InFlightRegistry* all = new InFlightRegistry;
     return *all;
   }
-  Flights() { runtime::call_in_child(land_orphans); }
-  static void land_orphans();
-  void land(Flight* flight) {
-    std::erase(in_air, flight);
+  InFlightRegistry() { runtime::call_in_child(complete_orphans); }
+  static void complete_orphans();
+  void complete(InFlightPlan* plan) {
+    std::erase(plans, plan);
     if (!waiting) return;
     woken = waiting;
-    ++landed;
-    landed.notify_all();
+    ++completed;
+    completed.notify_all();
   }
-  /// Inside a GraphScope, in which the claim was seen: it cannot have landed in between.
+  /// Inside a GraphScope, in which the claim was seen: it cannot have completed in between.
   void wait() {
-    if (woken) {  // what they hold keeps others from what has landed
+    if (woken) {  // what they hold keeps others from what has completed
       const ir::GraphPause pause;
       std::this_thread::yield();
       return;
     }
-    const uint64_t seen = landed;
+    const uint64_t seen = completed;
     ++waiting;
     {
       const ir::GraphPause pause;
-      landed.wait(seen);
+      completed.wait(seen);
     }
     --waiting;
     --woken;
@@ -64,14 +64,14 @@ struct Flights {
 
 /// In a child: what other threads had in the air. fork() waited for their launches, and the threads did not come with
 /// it.
-void Flights::land_orphans() {
-  Flights& all = get();
+void InFlightRegistry::complete_orphans() {
+  InFlightRegistry& all = get();
   const ir::GraphScope scope;
   all.waiting = all.woken = 0;
-  for (Flight* flight : std::vector(all.in_air)) {
-    if (flight->thread() == std::this_thread::get_id()) continue;
+  for (InFlightPlan* plan : std::vector(all.plans)) {
+    if (plan->thread() == std::this_thread::get_id()) continue;
     try {
-      flight->land();
+      plan->complete();
     } catch (...) {
       // The error stands in what the plan was to store.
     }
@@ -88,27 +88,27 @@ std::string text_of(const std::exception_ptr& error) {
 
 }  // namespace
 
-void Flight::hold(Storage& memory) {
+void InFlightPlan::hold(Storage& memory) {
   slots_.push_back(&memory);
   memory.retain();
   ++memory.owners;
 }
 
-void Flight::claim(UOp node, int32_t value) {
+void InFlightPlan::claim(UOp node, int32_t value) {
   stored_.push_back({node, value});
   TensorGraph::get().retain(node);
   node->state.claimed = true;
 }
 
-void Flight::take_off() {
-  for (const schedule::Landing& t : targets_)
-    if (t.home >= 0) overwrites(*slot(t.home));
-  Flights::get().in_air.push_back(this);
+void InFlightPlan::register_in_flight() {
+  for (const plan::StoreTarget& t : targets_)
+    if (t.home >= 0) on_overwrite(*slot(t.home));
+  InFlightRegistry::get().plans.push_back(this);
 }
 
-void Flight::run() noexcept {
+void InFlightPlan::run() noexcept {
   try {
-    runtime::once(runtime::faults().before_launch);
+    runtime::fire_hook(runtime::fault_injection().before_launch);
     index_error_ = run_.run() & runtime::kIndexError;
   } catch (const OutOfMemory&) {
     error_ = std::current_exception();
@@ -116,12 +116,12 @@ void Flight::run() noexcept {
   } catch (...) { error_ = std::current_exception(); }
 }
 
-void Flight::land() {
+void InFlightPlan::complete() {
   TensorGraph& g = TensorGraph::get();
-  std::shared_ptr<ir::Notice> notice;
+  std::shared_ptr<ir::DeferredError> notice;
   if (!error_) try {
       // May ask the device, which may be lost: claims are given back all the same.
-      notice = std::move(read_).notice(run_, index_error_, [this] { return fault(); });
+      notice = std::move(read_).notice(run_, index_error_, [this] { return index_error_reporter(); });
     } catch (...) { error_ = std::current_exception(); }
   if (!unchanged_) store(notice);
   for (const auto& [n, t] : stored_) {
@@ -132,22 +132,22 @@ void Flight::land() {
     --s->owners;
     s->release();
   }
-  Flights::get().land(this);
+  InFlightRegistry::get().complete(this);
   if (error_) std::rethrow_exception(error_);
 }
 
-void Flight::wait() { Flights::get().wait(); }
+void InFlightPlan::wait() { InFlightRegistry::get().wait(); }
 
-bool Flight::waking() { return Flights::get().woken; }
+bool InFlightPlan::waiters_waking() { return InFlightRegistry::get().woken; }
 
-int Flight::holding(const Storage& memory) {
+int InFlightPlan::count_holders(const Storage& memory) {
   int count = 0;
-  for (const Flight* f : Flights::get().in_air)
+  for (const InFlightPlan* f : InFlightRegistry::get().plans)
     count += static_cast<int>(std::count(f->slots_.begin(), f->slots_.end(), &memory));
   return count;
 }
 
-void Flight::store(const std::shared_ptr<ir::Notice>& notice) {
+void InFlightPlan::store(const std::shared_ptr<ir::DeferredError>& notice) {
   TensorGraph& g = TensorGraph::get();
   std::string text;
   if (error_) text = text_of(error_);
@@ -157,34 +157,35 @@ void Flight::store(const std::shared_ptr<ir::Notice>& notice) {
     const int32_t home = targets_[t].home;
     memory.push_back(home >= 0 ? slot(home) : run_.fresh[t].release());
     memory.back()->error = text;
-    memory.back()->notice = notice;
+    memory.back()->deferred_error = notice;
   }
-  for (const auto& [n, t] : stored_) g.own(n, memory[static_cast<size_t>(t)]);
-  for (const auto& [n, t] : stored_) g.settle(n);
+  for (const auto& [n, t] : stored_) g.attach_storage(n, memory[static_cast<size_t>(t)]);
+  for (const auto& [n, t] : stored_) g.on_stored(n);
 }
 
-PlanFlight::PlanFlight(const schedule::Parametrised& program) : Flight(*program.run, program.executable->targets) {
-  const schedule::Collected& plan = program.plan;
-  for (const schedule::StorageUse& s : plan.storages) hold(*s.storage);
-  for (const schedule::Position& p : plan.positions)
+InFlightRealization::InFlightRealization(const plan::PlanInstance& program)
+    : InFlightPlan(*program.execution, program.executable->targets) {
+  const plan::CanonicalProgram& plan = program.plan;
+  for (const plan::StorageUse& s : plan.storages) hold(*s.storage);
+  for (const plan::Position& p : plan.positions)
     if (p.slot >= 0) read(*p.node->storage());
   for (size_t i = 0; i < plan.nodes.size(); ++i)
     if (const int32_t t = program.executable->target_of[static_cast<size_t>(plan.position_of[i])]; t >= 0)
       claim(plan.nodes[i], t);
-  take_off();
-  for (const schedule::Landing& t : targets())
+  register_in_flight();
+  for (const plan::StoreTarget& t : targets())
     if (plan.positions[static_cast<size_t>(t.position)].home >= 0)
       runtime::count(t.home >= 0 ? runtime::counters().in_place : runtime::counters().moved);
 }
 
-IndexFault PlanFlight::fault() const {
+IndexErrorReporter InFlightRealization::index_error_reporter() const {
   std::vector<UOp> values;
   for (const auto& [n, t] : stored()) values.push_back(n);
   const auto intact = [&](UOp n) {
     return std::none_of(targets().begin(), targets().end(),
-                        [&](const schedule::Landing& t) { return t.home >= 0 && slot(t.home) == n->storage(); });
+                        [&](const plan::StoreTarget& t) { return t.home >= 0 && slot(t.home) == n->storage(); });
   };
-  return index_fault(values, intact, index_error() ? std::numeric_limits<size_t>::max() : kMostHeld);
+  return make_index_error_reporter(values, intact, index_error() ? std::numeric_limits<size_t>::max() : kMostHeld);
 }
 
 }  // namespace sinter::tensor

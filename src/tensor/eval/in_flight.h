@@ -17,61 +17,61 @@ namespace sinter::tensor {
 
 /// A plan between its preparation and the moment when its values stand in their nodes. It holds what it reads and
 /// stores, so that no other plan writes it in place. All but run() inside a GraphScope.
-class Flight {
+class InFlightPlan {
  public:
   /// A node that the plan stores, and which of the plan's values that is.
-  struct Stored {
+  struct StoredNode {
     ir::UOp node;
     int32_t value;
   };
-  using Nodes = InlineVector<Stored, 4>;
+  using Nodes = InlineVector<StoredNode, 4>;
 
-  virtual ~Flight() = default;
-  Flight(const Flight&) = delete;
-  Flight& operator=(const Flight&) = delete;
+  virtual ~InFlightPlan() = default;
+  InFlightPlan(const InFlightPlan&) = delete;
+  InFlightPlan& operator=(const InFlightPlan&) = delete;
 
   /// The thread whose plan it is.
   std::thread::id thread() const { return thread_; }
-  /// Without the graph's mutex, if others are to use the graph meanwhile. Errors are kept for land().
+  /// Without the graph's mutex, if others are to use the graph meanwhile. Errors are kept for complete().
   void run() noexcept;
   /// Gives the nodes their storage; throws what the launch threw. If that left all memory as it was (OutOfMemory), the
   /// nodes are still to be computed.
-  void land();
+  void complete();
 
   /// For a thread that needs a claimed node, or memory that a plan holds: waits, without the graph's mutex, until some
-  /// plan has landed, or threads have gone on that had waited for one.
+  /// plan has completed, or threads have gone on that had waited for one.
   static void wait();
   /// Whether there are such threads, which hold what they waited for.
-  static bool waking();
+  static bool waiters_waking();
   /// Plans that hold this memory: so many of its owners are none for long.
-  static int holding(const ir::Storage& memory);
+  static int count_holders(const ir::Storage& memory);
 
  protected:
   /// Of a `run` that is bound; it and `targets` outlive this. The constructors of derived classes say what it holds,
-  /// what it reads and what it claims, then take_off().
-  Flight(schedule::Execution& run, const std::vector<schedule::Landing>& targets) : run_(run), targets_(targets) {}
+  /// what it reads and what it claims, then register_in_flight().
+  InFlightPlan(plan::Execution& run, const std::vector<plan::StoreTarget>& targets) : run_(run), targets_(targets) {}
   /// The memory of the next slot.
   void hold(ir::Storage& memory);
   /// Notes that the plan reads what this memory held.
   void read(const ir::Storage& memory) { read_.add(memory); }
   void claim(ir::UOp node, int32_t value);
-  void take_off();
+  void register_in_flight();
 
   const Nodes& stored() const { return stored_; }
-  const std::vector<schedule::Landing>& targets() const { return targets_; }
+  const std::vector<plan::StoreTarget>& targets() const { return targets_; }
   ir::Storage* slot(int32_t number) const { return slots_[static_cast<size_t>(number)]; }
   bool index_error() const { return index_error_; }
 
  private:
   /// Which index was out of range. Before the nodes let go of their sources.
-  virtual IndexFault fault() const = 0;
-  void store(const std::shared_ptr<ir::Notice>& notice);
+  virtual IndexErrorReporter index_error_reporter() const = 0;
+  void store(const std::shared_ptr<ir::DeferredError>& notice);
 
-  schedule::Execution& run_;
-  const std::vector<schedule::Landing>& targets_;
+  plan::Execution& run_;
+  const std::vector<plan::StoreTarget>& targets_;
   InlineVector<ir::Storage*, 8> slots_;
   Nodes stored_;
-  NoticesRead read_;
+  DeferredErrorCollector read_;
   std::exception_ptr error_;
   const std::thread::id thread_ = std::this_thread::get_id();
   bool index_error_ = false;
@@ -79,13 +79,13 @@ class Flight {
 };
 
 /// That of a program whose nodes were walked.
-class PlanFlight final : public Flight {
+class InFlightRealization final : public InFlightPlan {
  public:
   /// `program` is bound, and outlives it; of its nodes only those that are stored are looked at from now on.
-  explicit PlanFlight(const schedule::Parametrised& program);
+  explicit InFlightRealization(const plan::PlanInstance& program);
 
  private:
-  IndexFault fault() const override;
+  IndexErrorReporter index_error_reporter() const override;
 };
 
 }  // namespace sinter::tensor

@@ -26,11 +26,11 @@ using runtime::Array;
 
 /// Memory that an index tensor is made from: held, so that it can be read after the run, until a plan overwrites it.
 /// That may happen in place, since this is no owner: what plans do does not depend on it.
-class Held : public std::enable_shared_from_this<Held> {
+class HeldMemory : public std::enable_shared_from_this<HeldMemory> {
  public:
-  static std::shared_ptr<Held> of(Storage& memory) {
+  static std::shared_ptr<HeldMemory> of(Storage& memory) {
     if (const auto it = all().find(&memory); it != all().end()) return it->second->shared_from_this();
-    const std::shared_ptr<Held> held(new Held(memory));
+    const std::shared_ptr<HeldMemory> held(new HeldMemory(memory));
     all().emplace(&memory, held.get());
     return held;
   }
@@ -38,9 +38,9 @@ class Held : public std::enable_shared_from_this<Held> {
     if (all().empty()) return;
     if (const auto it = all().find(&memory); it != all().end()) it->second->let_go();
   }
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
-  ~Held() { let_go(); }
+  HeldMemory(const HeldMemory&) = delete;
+  HeldMemory& operator=(const HeldMemory&) = delete;
+  ~HeldMemory() { let_go(); }
 
   /// Null once it is overwritten, or if the launch that made it failed.
   const runtime::Buffer* buffer() const {
@@ -48,7 +48,7 @@ class Held : public std::enable_shared_from_this<Held> {
   }
 
  private:
-  explicit Held(Storage& memory) : memory_(&memory) { memory.retain(); }
+  explicit HeldMemory(Storage& memory) : memory_(&memory) { memory.retain(); }
   void let_go() {
     Storage* const memory = std::exchange(memory_, nullptr);
     if (!memory) return;
@@ -56,8 +56,8 @@ class Held : public std::enable_shared_from_this<Held> {
     memory->release();
   }
   /// By memory; never destroyed, as what is held may outlive main. Guarded by the graph's mutex.
-  static std::unordered_map<const Storage*, Held*>& all() {
-    static auto* const map = new std::unordered_map<const Storage*, Held*>;
+  static std::unordered_map<const Storage*, HeldMemory*>& all() {
+    static auto* const map = new std::unordered_map<const Storage*, HeldMemory*>;
     return *map;
   }
 
@@ -104,19 +104,19 @@ class Picks {
     }
   }
 
-  std::string fault() const {
+  std::string error_text() const {
     for (const Pick& p : picks_) {
       const std::optional<int64_t> bad = p.index ? bad_index(p) : std::nullopt;
       if (!bad) continue;
       std::string text = fmt::format("index {} is out of range for {} elements along axis {}", *bad, p.size, p.axis);
-      if (!p.origin->call.empty()) text += ", in " + place(*p.origin);
+      if (!p.origin->call.empty()) text += ", in " + call_site(*p.origin);
       return text;
     }
     std::string text = "an index is out of range";
-    std::vector<const ir::Origin*> named;
+    std::vector<const ir::NodeOrigin*> named;
     for (const Pick& p : picks_)
       if (!p.origin->call.empty() && std::find(named.begin(), named.end(), p.origin) == named.end()) {
-        text += (named.empty() ? ", in " : " or ") + place(*p.origin);
+        text += (named.empty() ? ", in " : " or ") + call_site(*p.origin);
         named.push_back(p.origin);
       }
     return text;
@@ -126,17 +126,17 @@ class Picks {
   struct Pick {
     UOp index;  ///< null: not known
     int64_t size, axis;
-    const ir::Origin* origin;
+    const ir::NodeOrigin* origin;
   };
-  struct Source {
-    std::shared_ptr<Held> memory;  ///< null: overwritten by the run
+  struct IndexSource {
+    std::shared_ptr<HeldMemory> memory;  ///< null: overwritten by the run
     DType dtype;
     std::vector<int64_t> sizes;
   };
 
   using Copies = std::unordered_map<const ir::Node*, UOp>;
 
-  static std::string place(const ir::Origin& o) { return fmt::format("{} at {}:{}", o.call, o.file, o.line); }
+  static std::string call_site(const ir::NodeOrigin& o) { return fmt::format("{} at {}:{}", o.call, o.file, o.line); }
 
   /// Per node, of the memory that it is made from; what it needs by several ways counts for each.
   static std::vector<size_t> bytes_below(const std::vector<UOp>& order) {
@@ -159,7 +159,7 @@ class Picks {
       if (n->storage()) {
         const auto slot = static_cast<int64_t>(sources_.size());
         const bool held = intact(n) && !(n->storage()->foreign() && n->device != Device::cpu());
-        sources_.push_back({held ? Held::of(*n->storage()) : nullptr, n->dtype, sizes(n->shape)});
+        sources_.push_back({held ? HeldMemory::of(*n->storage()) : nullptr, n->dtype, sizes(n->shape)});
         made = graph_.make({Op::Param, n->dtype, n->shape, {}, slot, n->device});
         continue;
       }
@@ -176,7 +176,7 @@ class Picks {
       for (UOp n : ir::topological(p.index)) {
         if (n->op != Op::Param) continue;
         const auto slot = static_cast<size_t>(n->integer());
-        const Source& source = sources_[slot];
+        const IndexSource& source = sources_[slot];
         const runtime::Buffer* buffer = source.memory ? source.memory->buffer() : nullptr;
         if (!buffer) return {};
         memory[slot] = Array::read(source.dtype, source.sizes, *buffer);
@@ -188,39 +188,41 @@ class Picks {
   }
 
   ir::Arena graph_;
-  std::vector<Source> sources_;  ///< by slot
+  std::vector<IndexSource> sources_;  ///< by slot
   std::vector<Pick> picks_;
 };
 
 }  // namespace
 
-IndexFault index_fault(std::span<const UOp> values, const std::function<bool(UOp)>& intact, size_t most_bytes) {
+IndexErrorReporter make_index_error_reporter(std::span<const UOp> values, const std::function<bool(UOp)>& intact,
+                                             size_t most_bytes) {
   return [picks = std::make_shared<const Picks>(values, intact, most_bytes)] {
-    return picks->fault() + "; the elements it picks are 0, and additions through it were left out";
+    return picks->error_text() + "; the elements it picks are 0, and additions through it were left out";
   };
 }
 
-void overwrites(const Storage& memory) { Held::overwritten(memory); }
+void on_overwrite(const Storage& memory) { HeldMemory::overwritten(memory); }
 
-void NoticesRead::add(const Storage& memory) {
-  const std::shared_ptr<ir::Notice>& n = memory.notice;
-  if (n && !n->silent() && std::find(notices_.begin(), notices_.end(), n) == notices_.end()) notices_.push_back(n);
+void DeferredErrorCollector::add(const Storage& memory) {
+  const std::shared_ptr<ir::DeferredError>& n = memory.deferred_error;
+  if (n && !n->silent() && std::find(collected_.begin(), collected_.end(), n) == collected_.end())
+    collected_.push_back(n);
 }
 
-std::shared_ptr<ir::Notice> NoticesRead::notice(schedule::Execution& run, bool index_error,
-                                                const std::function<IndexFault()>& fault) && {
-  if (index_error) return std::make_shared<ir::Notice>(fault()(), nullptr, std::move(notices_));
+std::shared_ptr<ir::DeferredError> DeferredErrorCollector::notice(
+    plan::Execution& run, bool index_error, const std::function<IndexErrorReporter()>& make_reporter) && {
+  if (index_error) return std::make_shared<ir::DeferredError>(make_reporter()(), nullptr, std::move(collected_));
   if (run.error)
-    return std::make_shared<ir::Notice>(
+    return std::make_shared<ir::DeferredError>(
         "",
-        [word = std::shared_ptr<const runtime::Buffer>(std::move(run.error)), say = fault()] {
+        [word = std::shared_ptr<const runtime::Buffer>(std::move(run.error)), say = make_reporter()] {
           uint32_t bits = 0;
           word->read(&bits);
           return (bits & runtime::kIndexError) != 0 ? say() : std::string();
         },
-        std::move(notices_));
-  if (notices_.size() > 1) return std::make_shared<ir::Notice>("", nullptr, std::move(notices_));
-  return notices_.empty() ? nullptr : notices_[0];
+        std::move(collected_));
+  if (collected_.size() > 1) return std::make_shared<ir::DeferredError>("", nullptr, std::move(collected_));
+  return collected_.empty() ? nullptr : collected_[0];
 }
 
 }  // namespace sinter::tensor

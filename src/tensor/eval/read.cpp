@@ -18,8 +18,8 @@ namespace {
 void check_readable(ir::UOp node) {
   const ir::Storage& s = *node->storage();
   if (!s.error.empty()) throw BackendError(s.error);
-  if (!s.notice) return;
-  if (const std::string text = s.notice->take(); !text.empty()) tensor::usage_error(text);
+  if (!s.deferred_error) return;
+  if (const std::string text = s.deferred_error->take(); !text.empty()) tensor::usage_error(text);
 }
 
 /// The memory of a tensor, computed. Inside the call's scope, while which it stays.

@@ -34,7 +34,7 @@ namespace {
 using ir::Op;
 using ir::TensorGraph;
 using ir::UOp;
-using schedule::Parametrised;
+using plan::PlanInstance;
 
 /// What n is a reshape of: the same elements in the same order, so both lie in one memory (SEMANTICS H3). A reshape
 /// that a plan in flight stores itself gets memory of its own, which is waited for (H6).
@@ -44,16 +44,16 @@ UOp base_of(UOp n) {
 }
 
 /// Keeps nodes while others may use the graph.
-class Keep {
+class ScopedHold {
  public:
-  explicit Keep(std::span<const UOp> nodes) : nodes_(nodes.begin(), nodes.end()) {
+  explicit ScopedHold(std::span<const UOp> nodes) : nodes_(nodes.begin(), nodes.end()) {
     for (UOp n : nodes_) TensorGraph::get().retain(n);
   }
-  ~Keep() {
+  ~ScopedHold() {
     for (UOp n : nodes_) TensorGraph::get().release(n);
   }
-  Keep(const Keep&) = delete;
-  Keep& operator=(const Keep&) = delete;
+  ScopedHold(const ScopedHold&) = delete;
+  ScopedHold& operator=(const ScopedHold&) = delete;
   const ir::Sources& nodes() const { return nodes_; }
 
  private:
@@ -61,7 +61,7 @@ class Keep {
 };
 
 /// Whether one of `nodes` is computed on the way to n.
-bool needs_any(UOp n, const ir::Sources& nodes) {
+bool depends_on_any(UOp n, const ir::Sources& nodes) {
   const std::vector<UOp> way = ir::topological(std::span<const UOp>(&n, 1), [](UOp m) { return !m->storage(); });
   return std::any_of(way.begin(), way.end(),
                      [&](UOp m) { return std::find(nodes.begin(), nodes.end(), m) != nodes.end(); });
@@ -69,11 +69,11 @@ bool needs_any(UOp n, const ir::Sources& nodes) {
 
 }  // namespace
 
-void lie_with_base(UOp n) {
+void share_base_memory(UOp n) {
   ir::Storage* memory = base_of(n)->storage();
   if (n->storage() || !memory || !memory->error.empty()) return;
-  TensorGraph::get().own(n, memory);
-  TensorGraph::get().settle(n);
+  TensorGraph::get().attach_storage(n, memory);
+  TensorGraph::get().on_stored(n);
 }
 
 ir::Sources roots_for(std::span<const UOp> asked) {
@@ -90,8 +90,12 @@ ir::Sources roots_for(std::span<const UOp> asked) {
 /// everything is looked at again.
 class Realization {
  public:
-  Realization(std::span<const UOp> asked, StepCommit* commit, Along along)
-      : keep_(asked), asked_(keep_.nodes()), commit_(commit), along_(along), executor_(debug::executor()) {}
+  Realization(std::span<const UOp> asked, StepCommit* commit, IncludeAssigned include)
+      : held_(asked),
+        asked_(held_.nodes()),
+        commit_(commit),
+        include_assigned_(include),
+        executor_(debug::executor()) {}
 
   void run() {
     while (!attempt()) {}
@@ -99,11 +103,11 @@ class Realization {
   }
 
  private:
-  struct Prepared {
-    std::unique_ptr<Parametrised> program;
-    std::optional<PlanFlight> flight = {};
+  struct DevicePlan {
+    std::unique_ptr<PlanInstance> program;
+    std::optional<InFlightRealization> in_flight = {};
   };
-  using Plans = std::list<Prepared>;  // flights stay where they are
+  using Plans = std::list<DevicePlan>;  // plans in flight stay where they are
 
   /// False: try again.
   bool attempt() {
@@ -115,67 +119,68 @@ class Realization {
       if (commit_) commit_->switch_cells();  // plans that were not the last have stored all versions
       return true;
     }
-    schedule::Request request;
+    plan::Request request;
     request.lean = lean_;
     request.roots = captured_ ? asked_ : roots_for(asked_);
-    request.kept = keep_.nodes();
+    request.kept = held_.nodes();
     if (commit_) request.ending = commit_->ending();
-    std::vector<UOp> records = recorded([&](const Cell& c) { return commit_ && commit_->switches(&c); });
-    if (along_ == Along::Independent) std::erase_if(records, [&](UOp n) { return needs_any(n, asked_); });
-    const bool more = with_records_ && !records.empty();
-    if (more) request.roots.insert(request.roots.end(), records.begin(), records.end());
+    std::vector<UOp> assigned = assigned_versions([&](const Cell& c) { return commit_ && commit_->switches(&c); });
+    if (include_assigned_ == IncludeAssigned::Independent)
+      std::erase_if(assigned, [&](UOp n) { return depends_on_any(n, asked_); });
+    const bool more = with_assigned_ && !assigned.empty();
+    if (more) request.roots.insert(request.roots.end(), assigned.begin(), assigned.end());
     bool last = true;
     Plans plans;
     try {
       plans = prepare(request, last);
     } catch (const Error&) {
       if (!more) throw;
-      with_records_ = false;  // once without what nobody asked for; whoever reads those gets the error
+      with_assigned_ = false;  // once without what nobody asked for; whoever reads those gets the error
       return false;
     }
     if (plans.empty()) return false;
     if (Observer* observer = Observer::current()) observer->on_plan(*plans.front().program, plans.size());
-    if (last && !with_records_) strike_off();
+    if (last && !with_assigned_) forget_assigned_versions();
     if (last && commit_) commit_->switch_cells();
     try {
-      fly(plans);
+      run_plans(plans);
     } catch (const OutOfMemory&) {
       // The interpreter's, which takes memory as it runs: what it did not store is as it was.
       if (executor_ != debug::Executor::Interpreter) throw;
       if (spares(plans))
         lean_ = true;
       else if (more)
-        with_records_ = false;
+        with_assigned_ = false;
       else
         throw;
       return false;
     }
-    for (Prepared& p : plans) schedule::recycle(std::move(p.program));
-    forget_stored();
+    for (DevicePlan& p : plans) plan::keep_recent(std::move(p.program));
+    forget_stored_versions();
     return last;
   }
 
   /// Empty when it is to be asked for again. `last`: with these plans all is computed.
-  Plans prepare(const schedule::Request& request, bool& last) {
+  Plans prepare(const plan::Request& request, bool& last) {
     if (runtime::env().check) ir::verify_tensor(request.roots, "tensor");
-    std::unique_ptr<Parametrised> program = schedule::parametrise(request, executor_);
+    std::unique_ptr<PlanInstance> program = plan::lookup_plan(request, executor_);
     Plans plans;
     if (!program->mixed) {
       plans.emplace_back(std::move(program));
     } else {
-      const Division division = divide(request.roots);
-      last = division.last;
-      for (const std::vector<UOp>& roots : division.plans) {
+      const DeviceSplit split = split_by_device(request.roots);
+      last = split.last;
+      for (const std::vector<UOp>& roots : split.plans) {
         // What runs before the last plans ends no reference: those read the same values.
-        schedule::Request part{roots, last ? request.ending : ir::Sources(), last ? request.kept : ir::Sources(),
-                               division.copies, request.lean};
-        plans.emplace_back(schedule::parametrise(part, executor_));
+        plan::Request part{roots, last ? request.ending : ir::Sources(), last ? request.kept : ir::Sources(),
+                           split.copies, request.lean};
+        plans.emplace_back(plan::lookup_plan(part, executor_));
         if (plans.back().program->mixed) throw InternalError("a part of a program that spans devices does too");
       }
     }
-    for (const Prepared& p : plans)
+    for (const DevicePlan& p : plans)
       if (!ready(*p.program, request.roots)) return {};
-    for (const Prepared& p : plans) runtime::count(runtime::counters().plans_known, p.program->known);
+    for (const DevicePlan& p : plans) runtime::count(runtime::counters().plans_known, p.program->from_recent);
     if (!bind(plans)) return {};
     runtime::count(runtime::counters().plans, plans.size());
     return plans;
@@ -184,10 +189,10 @@ class Realization {
   /// False when there is no memory for all that the plans store, and they can do with less: then they are to be lean.
   bool bind(Plans& plans) {
     for (bool again = true;; again = false) try {
-        for (Prepared& p : plans) schedule::bind(*p.program);
+        for (DevicePlan& p : plans) plan::bind(*p.program);
         return true;
       } catch (const OutOfMemory&) {
-        for (Prepared& p : plans) schedule::unbind(*p.program);
+        for (DevicePlan& p : plans) plan::unbind(*p.program);
         if (again && kHooks.on_out_of_memory()) continue;
         if (!spares(plans)) throw;
         lean_ = true;
@@ -195,78 +200,79 @@ class Realization {
       }
   }
   static bool spares(const Plans& plans) {
-    return std::any_of(plans.begin(), plans.end(), [](const Prepared& p) { return p.program->executable->spares; });
+    return std::any_of(plans.begin(), plans.end(),
+                       [](const DevicePlan& p) { return p.program->executable->spare_stores; });
   }
 
   /// A jitted function has results of its own: later calls look at no node.
   void settle_reshapes() const {
     if (!captured_)
-      for (UOp n : asked_) lie_with_base(n);
+      for (UOp n : asked_) share_base_memory(n);
   }
 
   /// False when others had the graph while it was waited for, or built.
-  bool ready(const Parametrised& program, std::span<const UOp> roots) {
+  bool ready(const PlanInstance& program, std::span<const UOp> roots) {
     if (program.claimed) {
-      const Keep keep(roots);
-      Flight::wait();
+      const ScopedHold keep(roots);
+      InFlightPlan::wait();
       return false;
     }
     if (program.executable) return true;
-    schedule::Build build = schedule::build_plan(program, executor_);
-    const Keep keep(roots);
-    NewPlan notice(program);
+    plan::PlanBuild build = plan::build_plan(program, executor_);
+    const ScopedHold keep(roots);
+    RecompileNotice notice(program);
     const auto start = std::chrono::steady_clock::now();
-    std::shared_ptr<const schedule::Executable> plan;
+    std::shared_ptr<const plan::Executable> plan;
     {
-      const runtime::OutsideGraph outside;
-      runtime::once(runtime::faults().while_compiling);
+      const runtime::GraphUnlockedScope outside;
+      runtime::fire_hook(runtime::fault_injection().while_compiling);
       try {
         plan = build.run();
-      } catch (const runtime::DialectChanged&) {
+      } catch (const runtime::DialectMismatch&) {
         return false;  // asked again, it is a plan for another Target
       }
     }
-    schedule::PlanCache& cache = schedule::PlanCache::get();
-    if (!cache.find(program.canonical)) cache.insert(program.canonical, std::move(build.lifted), std::move(plan));
+    plan::PlanCache& cache = plan::PlanCache::get();
+    if (!cache.find(program.plan_key)) cache.insert(program.plan_key, std::move(build.is_argument), std::move(plan));
     if (executor_ != debug::Executor::Interpreter)
-      std::move(notice).made(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+      std::move(notice).record_compile(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     return false;
   }
 
-  /// Throws what the first plan that failed threw; the others are run and land all the same.
-  static void fly(Plans& plans) {
-    bool brief = !runtime::faults().before_launch;  // which is to see that others may use the graph
-    for (Prepared& p : plans) {
-      brief &= p.program->run->brief;
-      p.flight.emplace(*p.program);
+  /// Throws what the first plan that failed threw; the others are run and complete all the same.
+  static void run_plans(Plans& plans) {
+    bool brief = !runtime::fault_injection().before_launch;  // which is to see that others may use the graph
+    for (DevicePlan& p : plans) {
+      brief &= p.program->execution->brief;
+      p.in_flight.emplace(*p.program);
     }
     {
-      std::optional<runtime::OutsideGraph> outside;
+      std::optional<runtime::GraphUnlockedScope> outside;
       if (!brief) outside.emplace();
-      for (Prepared& p : plans) p.flight->run();
+      for (DevicePlan& p : plans) p.in_flight->run();
     }
     std::exception_ptr error;
-    for (Prepared& p : plans) try {
-        p.flight->land();
+    for (DevicePlan& p : plans) try {
+        p.in_flight->complete();
       } catch (...) {
         if (!error) error = std::current_exception();
       }
     if (error) std::rethrow_exception(error);
   }
 
-  const Keep keep_;    ///< of all that was asked for
-  ir::Sources asked_;  ///< those that have no storage yet
+  const ScopedHold held_;  ///< of all that was asked for
+  ir::Sources asked_;      ///< those that have no storage yet
   StepCommit* commit_;
-  const Along along_;
+  const IncludeAssigned include_assigned_;
   const debug::Executor executor_;
   const bool captured_ = Observer::current() != nullptr;
-  bool with_records_ = true;
+  bool with_assigned_ = true;
   bool lean_ = false;
 };
 
-void realize(std::span<const UOp> asked, StepCommit* commit, Along along) {
+void realize(std::span<const UOp> asked, StepCommit* commit, IncludeAssigned include) {
   if (Observer* observer = Observer::current()) observer->on_read(asked);
-  Realization(asked, commit, along).run();
+  Realization(asked, commit, include).run();
 }
 
 }  // namespace tensor

@@ -10,7 +10,7 @@ namespace sinter::tensor {
 class StepCommit;
 
 /// Gives n the memory of what it is a reshape of (SEMANTICS H3), if that has any.
-void lie_with_base(ir::UOp n);
+void share_base_memory(ir::UOp n);
 
 /// What a plan computes for `asked`: instead of a reshape what it is a reshape of, with which it lies, if that is
 /// computed, not a number or a view, which others may share that want no memory for it; nothing for what has memory
@@ -18,7 +18,7 @@ void lie_with_base(ir::UOp n);
 ir::Sources roots_for(std::span<const ir::UOp> asked);
 
 /// Which of the versions that the calling thread has assigned a plan takes along (SEMANTICS V2).
-enum class Along : uint8_t {
+enum class IncludeAssigned : uint8_t {
   All,
   Independent  ///< those that need nothing of what is asked for: the others are part of what will be computed from it
 };
@@ -28,6 +28,7 @@ enum class Along : uint8_t {
 /// fail before the last launches any more.
 /// Inside a GraphScope, whose nodes that nothing else holds are gone afterwards; the caller holds `asked`. Throws what
 /// preparing throws, with everything as it was, or what the launch throws, with what the plan stores poisoned.
-void realize(std::span<const ir::UOp> asked, StepCommit* commit = nullptr, Along along = Along::All);
+void realize(std::span<const ir::UOp> asked, StepCommit* commit = nullptr,
+             IncludeAssigned include = IncludeAssigned::All);
 
 }  // namespace sinter::tensor

@@ -14,53 +14,53 @@
 namespace sinter::tensor {
 namespace {
 
-using ir::Origin;
+using ir::NodeOrigin;
 using runtime::Hash128;
 
-constexpr size_t kPlans = 3;  ///< one size, and that of an epoch's last batch, are still no change from call to call
-constexpr size_t kGroups = 1024;  ///< so many are remembered
+constexpr size_t kMinPlans = 3;  ///< one size, and that of an epoch's last batch, are still no change from call to call
+constexpr size_t kMaxGroups = 1024;  ///< so many are remembered
 
-std::string place(const Origin& o) { return fmt::format("{} at {}:{}", o.call, o.file, o.line); }
+std::string call_site(const NodeOrigin& o) { return fmt::format("{} at {}:{}", o.call, o.file, o.line); }
 
 /// What a position is without its operands, and without fixed sizes and what follows from them. Of what is read the
 /// line that made it does not count.
-uint64_t without_sizes(const schedule::Position& p) {
+uint64_t without_sizes(const plan::Position& p) {
   const ir::UOp n = p.node;
   uint64_t h = ir::mix(static_cast<uint64_t>(n->dtype), n->device.id());
-  for (const Dim& d : n->shape) h = ir::mix(h, d.symbolic() ? ir::likeness_of(d) : 0);
+  for (const Dim& d : n->shape) h = ir::mix(h, d.symbolic() ? ir::order_hash_of(d) : 0);
   if (p.slot >= 0) return h;
   h = ir::mix(ir::mix(h, static_cast<uint64_t>(n->op)), reinterpret_cast<uintptr_t>(n->state.origin));
   h = ir::mix(h, n->state.leaf ? n->state.leaf_id : 0);
   if (const auto* reduction = std::get_if<ir::ReduceAttr>(&n->attr))
     return ir::mix(h,
                    ir::hash_of(ir::Attr(ir::ReduceAttr{reduction->combine, reduction->axes, {}, reduction->result})));
-  return std::holds_alternative<ir::Scalar>(n->attr) ? h : ir::mix(h, ir::likeness_of(n->attr));
+  return std::holds_alternative<ir::Scalar>(n->attr) ? h : ir::mix(h, ir::order_hash_of(n->attr));
 }
 
 }  // namespace
 
 /// Plans that differ in sizes only.
-struct NewPlan::Group {
-  std::vector<Source> first;  ///< of the first plan
-  uint64_t newest = 0;        ///< of the first plan
+struct RecompileNotice::ProgramGroup {
+  std::vector<PlanInput> first;  ///< of the first plan
+  uint64_t newest = 0;           ///< of the first plan
   std::vector<Hash128> plans;
   double seconds = 0;  ///< that they took
 
   /// Whether another size comes from data that change, and not from another of several tensors.
-  bool goes_on(const std::vector<Source>& now) const {
+  bool size_varies(const std::vector<PlanInput>& now) const {
     bool another = false;  // an old tensor in place of another one
-    for (const Source& s : now) {
-      if (std::any_of(first.begin(), first.end(), [&](const Source& f) { return f.same(s); })) return true;
+    for (const PlanInput& s : now) {
+      if (std::any_of(first.begin(), first.end(), [&](const PlanInput& f) { return f.same(s); })) return true;
       another |= s.value <= newest && !has_shape(first, s.shape);
     }
     return !another;
   }
 
-  std::string text(const Origin& site, const std::vector<Source>& now) const {
+  std::string text(const NodeOrigin& site, const std::vector<PlanInput>& now) const {
     std::string changed = "a size has changed", size = "the size", where = "where the tensor is made";
-    for (const Source& is : now) {
+    for (const PlanInput& is : now) {
       if (has_shape(first, is.shape)) continue;
-      const auto was = std::find_if(first.begin(), first.end(), [&](const Source& f) {
+      const auto was = std::find_if(first.begin(), first.end(), [&](const PlanInput& f) {
         return f.origin == is.origin && f.shape.rank() == is.shape.rank() && !has_shape(now, f.shape);
       });
       if (was == first.end()) continue;
@@ -68,92 +68,94 @@ struct NewPlan::Group {
       while (was->shape[a] == is.shape[a]) ++a;
       size = to_string(is.shape[a]);
       changed = fmt::format("axis {} of a tensor was {} and is {}", a, to_string(was->shape[a]), size);
-      if (!is.origin->call.empty()) where = place(*is.origin);
+      if (!is.origin->call.empty()) where = call_site(*is.origin);
       break;
     }
     return fmt::format(
         "sinter: {}: {} programs that differ in sizes only were compiled, in {:.2f} s, and each new size is one more: "
         "{}. A Var makes it one program for all sizes: Var n(\"n\", 1, LARGEST), then n({}) in place of {}, {}. "
         "SINTER_NOTICES=0 leaves this out.",
-        place(site), plans.size(), seconds, changed, size, size, where);
+        call_site(site), plans.size(), seconds, changed, size, size, where);
   }
 
  private:
-  static bool has_shape(const std::vector<Source>& all, const Shape& shape) {
-    return std::any_of(all.begin(), all.end(), [&](const Source& s) { return s.shape == shape; });
+  static bool has_shape(const std::vector<PlanInput>& all, const Shape& shape) {
+    return std::any_of(all.begin(), all.end(), [&](const PlanInput& s) { return s.shape == shape; });
   }
 };
 
 /// Guarded by the graph's mutex; never destroyed (SEMANTICS V7).
-struct NewPlan::Known {
-  std::unordered_map<uint64_t, Group> groups;
-  std::unordered_set<const Origin*> said;  ///< call sites
+struct RecompileNotice::Registry {
+  std::unordered_map<uint64_t, ProgramGroup> groups;
+  std::unordered_set<const NodeOrigin*> reported;  ///< call sites
 
-  static Known& get() {
-    static auto* known = new Known;
+  static Registry& get() {
+    static auto* known = new Registry;
     return *known;
   }
 };
 
-NewPlan::NewPlan(const schedule::Parametrised& program) : site_(ir::current_origin()), key_(program.canonical.key) {
-  counts_ = runtime::logging(0) && !program.copies && !site_.call.empty() && !Known::get().said.contains(&site_);
-  if (!counts_) return;
-  take_sources(program.plan);
+RecompileNotice::RecompileNotice(const plan::PlanInstance& program)
+    : site_(ir::current_origin()), key_(program.plan_key.hash) {
+  enabled_ =
+      runtime::logging(0) && !program.copies && !site_.call.empty() && !Registry::get().reported.contains(&site_);
+  if (!enabled_) return;
+  collect_inputs(program.plan);
   group_ = group_of(program);
 }
 
-void NewPlan::take_sources(const schedule::Collected& plan) {
-  for (const schedule::StorageUse& s : plan.storages)
-    sources_.push_back({s.node->id, 0, s.node->shape, s.node->state.origin});
+void RecompileNotice::collect_inputs(const plan::CanonicalProgram& plan) {
+  for (const plan::StorageUse& s : plan.storages)
+    inputs_.push_back({s.node->id, 0, s.node->shape, s.node->state.origin});
   for (size_t i = 0; i < plan.nodes.size(); ++i) {
     const ir::UOp n = plan.nodes[i];
     newest_ = std::max(newest_, n->id);
     const int32_t slot = plan.positions[static_cast<size_t>(plan.position_of[i])].slot;
-    if (slot >= 0 && n->state.leaf) sources_[static_cast<size_t>(slot)].parameter = n->state.leaf_id;
+    if (slot >= 0 && n->state.leaf) inputs_[static_cast<size_t>(slot)].parameter = n->state.leaf_id;
   }
 }
 
 /// The same for all programs that differ in sizes only. Operands that may be swapped stand in an order that depends on
 /// their sizes (SEMANTICS N4), and so do the numbers of slots.
-uint64_t NewPlan::group_of(const schedule::Parametrised& program) const {
-  const schedule::Collected& plan = program.plan;
+uint64_t RecompileNotice::group_of(const plan::PlanInstance& program) const {
+  const plan::CanonicalProgram& plan = program.plan;
   std::vector<uint64_t> hash(plan.positions.size());
   for (size_t i = 0; i < hash.size(); ++i) {
-    const schedule::Position& p = plan.positions[i];
+    const plan::Position& p = plan.positions[i];
     uint64_t& h = hash[i] = without_sizes(p);
     if (p.slot >= 0) {
-      h = ir::mix(h, sources_[static_cast<size_t>(p.slot)].parameter);
+      h = ir::mix(h, inputs_[static_cast<size_t>(p.slot)].parameter);
       continue;
     }
     std::vector<uint64_t> operands;
-    for (const schedule::Operand s : plan.sources_of(p)) operands.push_back(s.constant() ? 0 : hash[s.position()]);
+    for (const plan::SourceRef s : plan.sources_of(p)) operands.push_back(s.constant() ? 0 : hash[s.position()]);
     if (ir::has(p.node->op, ir::kCommutative)) std::sort(operands.begin(), operands.end());
     for (const uint64_t o : operands) h = ir::mix(h, o);
   }
   uint64_t all = ir::mix(ir::mix(program.salt.low, hash.size()), reinterpret_cast<uintptr_t>(&site_));
   for (const int32_t root : plan.roots) {
     all = ir::mix(all, hash[static_cast<size_t>(root)]);
-    if (sources_.empty()) all = ir::mix(all, ir::hash_of(plan.positions[static_cast<size_t>(root)].node->shape));
+    if (inputs_.empty()) all = ir::mix(all, ir::hash_of(plan.positions[static_cast<size_t>(root)].node->shape));
   }
   return all;
 }
 
-void NewPlan::made(double seconds) && {
-  Known& known = Known::get();
-  if (!counts_ || known.said.contains(&site_)) return;
-  if (known.groups.size() >= kGroups && !known.groups.contains(group_)) known.groups.clear();
-  Group& group = known.groups[group_];
+void RecompileNotice::record_compile(double seconds) && {
+  Registry& known = Registry::get();
+  if (!enabled_ || known.reported.contains(&site_)) return;
+  if (known.groups.size() >= kMaxGroups && !known.groups.contains(group_)) known.groups.clear();
+  ProgramGroup& group = known.groups[group_];
   if (std::find(group.plans.begin(), group.plans.end(), key_) != group.plans.end())
     return;  // a constant has changed, or the plan was dropped
   if (group.plans.empty())
-    group.first = std::move(sources_), group.newest = newest_;
-  else if (!group.goes_on(sources_))
+    group.first = std::move(inputs_), group.newest = newest_;
+  else if (!group.size_varies(inputs_))
     return;
   group.plans.push_back(key_);
   group.seconds += seconds;
-  if (group.plans.size() < kPlans) return;
-  runtime::log(0, group.text(site_, sources_));
-  known.said.insert(&site_);
+  if (group.plans.size() < kMinPlans) return;
+  runtime::log(0, group.text(site_, inputs_));
+  known.reported.insert(&site_);
   known.groups.erase(group_);
 }
 

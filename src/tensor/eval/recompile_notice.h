@@ -15,33 +15,35 @@ namespace sinter::tensor {
 /// of several sizes that were there before the first of these plans, such as the entries of a file, are no case of it,
 /// unless the programs also have a parameter or another value in common; nor are programs that read nothing and make
 /// tensors of several sizes.
-class NewPlan {
+class RecompileNotice {
  public:
   /// Inside the GraphScope in which the program was parametrised, as it is not kept.
-  explicit NewPlan(const schedule::Parametrised& program);
+  explicit RecompileNotice(const plan::PlanInstance& program);
   /// The plan is made, in so many seconds. Inside a GraphScope.
-  void made(double seconds) &&;
+  void record_compile(double seconds) &&;
 
  private:
   /// A memory that the plan reads.
-  struct Source {
+  struct PlanInput {
     uint64_t value = 0;      ///< id of its node: the same in two plans that read the same value
     uint64_t parameter = 0;  ///< 0: none; the same for all versions of a parameter
     Shape shape;
-    const ir::Origin* origin = nullptr;
-    bool same(const Source& other) const { return value == other.value || (parameter && parameter == other.parameter); }
+    const ir::NodeOrigin* origin = nullptr;
+    bool same(const PlanInput& other) const {
+      return value == other.value || (parameter && parameter == other.parameter);
+    }
   };
-  struct Group;
-  struct Known;
-  void take_sources(const schedule::Collected& plan);
-  uint64_t group_of(const schedule::Parametrised& program) const;
+  struct ProgramGroup;
+  struct Registry;
+  void collect_inputs(const plan::CanonicalProgram& plan);
+  uint64_t group_of(const plan::PlanInstance& program) const;
 
-  const ir::Origin& site_;
+  const ir::NodeOrigin& site_;
   const runtime::Hash128 key_;
   uint64_t group_ = 0;  ///< the same where sizes alone differ
-  std::vector<Source> sources_;
+  std::vector<PlanInput> inputs_;
   uint64_t newest_ = 0;  ///< id of the last node that it is made of
-  bool counts_ = false;
+  bool enabled_ = false;
 };
 
 }  // namespace sinter::tensor

@@ -47,7 +47,7 @@ UOp source_of(UOp copy) {
 
 }  // namespace
 
-Division divide(std::span<const UOp> roots) {
+DeviceSplit split_by_device(std::span<const UOp> roots) {
   const std::vector<UOp> order = walk(roots);
   std::vector<uint8_t> waits(order.size());  // a COPY is pending there or behind it
   std::vector<UOp> ready;
@@ -58,7 +58,7 @@ Division divide(std::span<const UOp> roots) {
     if (!waits[i]) ready.push_back(order[i]);
     waits[i] = 1;
   }
-  Division out;
+  DeviceSplit out;
   if (ready.empty()) {
     for (UOp r : roots) add(out.plans, r);
     out.last = true;
@@ -66,7 +66,7 @@ Division divide(std::span<const UOp> roots) {
   }
   ir::Sources sources;
   for (UOp copy : ready) sources.push_back(source_of(copy));
-  for (UOp s : sources) lie_with_base(s);
+  for (UOp s : sources) share_base_memory(s);
   for (UOp r : roots_for(sources)) add(out.plans, r);
   out.copies = out.plans.empty();
   if (out.copies) out.plans.push_back(std::move(ready));

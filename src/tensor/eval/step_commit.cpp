@@ -14,40 +14,41 @@ StepCommit::~StepCommit() = default;
 Tensor StepCommit::update(const Tensor& target, const Tensor& value) {
   ir::GraphScope scope;
   ir::UOp old = node_of(target);
-  ir::UOp version = next_version(*target.cell(), assignable(ir::cast(node_of(value), old->dtype), old, old->shape));
-  pairs_.push_back({target.cell(), ir::Hold(version)});
+  ir::UOp version =
+      next_version(*target.cell(), broadcast_to_part(ir::cast(node_of(value), old->dtype), old, old->shape));
+  updates_.push_back({target.cell(), ir::NodeRef(version)});
   return wrap(version);
 }
 
-void StepCommit::take_grad(const Tensor& param) { taken_.push_back(param.cell()); }
+void StepCommit::take_grad(const Tensor& param) { taken_grads_.push_back(param.cell()); }
 
 void StepCommit::realize() {
   ir::GraphScope scope;
   std::vector<ir::UOp> versions;
-  for (const Pair& p : pairs_) versions.push_back(p.version.get());
+  for (const CellUpdate& p : updates_) versions.push_back(p.version.get());
   tensor::realize(versions, this);
-  pairs_.clear();
-  taken_.clear();
+  updates_.clear();
+  taken_grads_.clear();
 }
 
 std::vector<ir::UOp> StepCommit::ending() const {
   std::vector<ir::UOp> out;
-  for (const Pair& p : pairs_) out.push_back(p.cell->node.get());
-  for (const auto& p : taken_)
+  for (const CellUpdate& p : updates_) out.push_back(p.cell->node.get());
+  for (const auto& p : taken_grads_)
     if (p->grad && p->grad.use_count() == 1) out.push_back(p->grad->node.get());
   return out;
 }
 
 bool StepCommit::switches(const Cell* cell) const {
-  for (const Pair& p : pairs_)
+  for (const CellUpdate& p : updates_)
     if (p.cell.get() == cell) return true;
   return false;
 }
 
 void StepCommit::switch_cells() {
-  for (Pair& p : pairs_) p.cell->node = std::move(p.version);
-  for (const auto& p : taken_) part_gradient(*p, "step() took it");
-  pairs_.clear();
+  for (CellUpdate& p : updates_) p.cell->node = std::move(p.version);
+  for (const auto& p : taken_grads_) drop_gradient(*p, "step() took it");
+  updates_.clear();
 }
 
 }  // namespace sinter::tensor

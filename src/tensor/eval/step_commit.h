@@ -29,17 +29,17 @@ class StepCommit {
 
  private:
   friend class Realization;
-  struct Pair {
+  struct CellUpdate {
     std::shared_ptr<Cell> cell;
-    ir::Hold version;
+    ir::NodeRef version;
   };
   /// References that end with the switch: of cells to their versions, and to gradients that nobody else holds.
   std::vector<ir::UOp> ending() const;
   bool switches(const Cell* cell) const;
   void switch_cells();
 
-  std::vector<Pair> pairs_;
-  std::vector<std::shared_ptr<Cell>> taken_;
+  std::vector<CellUpdate> updates_;
+  std::vector<std::shared_ptr<Cell>> taken_grads_;
 };
 
 }  // namespace sinter::tensor

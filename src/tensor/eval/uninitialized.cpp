@@ -10,38 +10,39 @@
 namespace sinter::tensor {
 namespace {
 
-constexpr size_t kPiece = 4 << 20;  ///< bytes on the way to a GPU
+constexpr size_t kStagingBytes = 4 << 20;  ///< bytes on the way to a GPU
 
 /// A byte that is neither 0 nor 1 is true, and stored as such.
-void make_truth(std::span<std::byte> bytes) {
+void normalize_bools(std::span<std::byte> bytes) {
   for (std::byte& b : bytes) b = std::byte{b != std::byte{0}};
 }
 
 }  // namespace
 
-Blank::Blank(DType dtype, const Shape& shape, Device device) : dtype_(dtype), shape_(shape) {
+UninitializedTensor::UninitializedTensor(DType dtype, const Shape& shape, Device device)
+    : dtype_(dtype), shape_(shape) {
   check_usable(dtype);
   check_shape(shape);
   check_device(device);
   memory_ = runtime::Buffer::allocate(static_cast<size_t>(shape.numel()) * size_of(dtype), device);
 }
 
-Tensor Blank::fill(const Next& next) {
+Tensor UninitializedTensor::fill(const ReadPiece& read) {
   const bool here = memory_->device() == Device::cpu();
-  std::vector<std::byte> staged(here ? 0 : std::min(memory_->bytes(), kPiece));
+  std::vector<std::byte> staged(here ? 0 : std::min(memory_->bytes(), kStagingBytes));
   for (size_t done = 0; done < memory_->bytes();) {
     std::byte* const target = memory_->as<std::byte>() + done;
     const std::span<std::byte> piece = here ? std::span(target, memory_->bytes())
                                             : std::span(staged).first(std::min(staged.size(), memory_->bytes() - done));
-    next(piece);
-    if (dtype_ == DType::Bool) make_truth(piece);
+    read(piece);
+    if (dtype_ == DType::Bool) normalize_bools(piece);
     if (!here) runtime::copy(memory_->device(), target, Device::cpu(), piece.data(), piece.size());
     done += piece.size();
   }
   const ir::GraphScope scope;
   ir::TensorGraph& graph = ir::TensorGraph::get();
   const ir::UOp node = graph.make({ir::Op::Data, dtype_, shape_, {}, {}, memory_->device()});
-  graph.own(node, memory_.release());
+  graph.attach_storage(node, memory_.release());
   return wrap(node);
 }
 

@@ -12,15 +12,15 @@
 
 namespace sinter::tensor {
 
-class Blank {
+class UninitializedTensor {
  public:
   /// UsageError for a dtype, a shape or a device that no tensor has; OutOfMemory.
-  Blank(DType dtype, const Shape& shape, Device device);
+  UninitializedTensor(DType dtype, const Shape& shape, Device device);
 
   /// Writes the next bytes of the tensor, row-major, into all of `piece`.
-  using Next = std::function<void(std::span<std::byte> piece)>;
-  /// The tensor, after as many calls of `next` as it takes. Once.
-  Tensor fill(const Next& next);
+  using ReadPiece = std::function<void(std::span<std::byte> piece)>;
+  /// The tensor, after as many calls of `read` as it takes. Once.
+  Tensor fill(const ReadPiece& read);
 
  private:
   std::unique_ptr<runtime::Buffer> memory_;

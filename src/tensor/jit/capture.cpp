@@ -15,7 +15,7 @@ namespace sinter::tensor {
 namespace {
 
 /// "made at FILE:LINE by CALL".
-std::string made_by(const ir::Origin& origin) {
+std::string made_by(const ir::NodeOrigin& origin) {
   return origin.call.empty() ? "made outside of all calls"
                              : fmt::format("made at {}:{} by {}", origin.file, origin.line, origin.call);
 }
@@ -23,25 +23,25 @@ std::string made_by(const ir::Origin& origin) {
 constexpr std::string_view kCopy = "t = t.clone().realize()";  ///< what gives a tensor memory of its own
 
 /// Computed, a reshape lies where its source lies (SEMANTICS H3), which the function may use too.
-bool would_share(ir::UOp n) {
+bool shares_memory(ir::UOp n) {
   while (!n->storage() && (n->op == ir::Op::Reshape || n->op == ir::Op::Detach)) n = n->src[0];
   return n->storage();
 }
 
-[[noreturn]] void refuse_waiting(ir::UOp n) {
+[[noreturn]] void reject_pending(ir::UOp n) {
   usage_error(fmt::format("the jitted function uses a tensor that waits to be computed, {}; compute it before, by {}",
-                          made_by(*n->state.origin), would_share(n) ? kCopy : "t.realize()"));
+                          made_by(*n->state.origin), shares_memory(n) ? kCopy : "t.realize()"));
 }
 
 template <class Range, class T>
-int place_of(const Range& range, const T& item) {
+int index_in(const Range& range, const T& item) {
   const auto at = std::find(std::begin(range), std::end(range), item);
   return at == std::end(range) ? -1 : static_cast<int>(at - std::begin(range));
 }
 
 }  // namespace
 
-Capture::Capture(std::span<const Tensor> inputs) : start_(ir::TensorGraph::get().fresh_id()) {
+Capture::Capture(std::span<const Tensor> inputs) : start_(ir::TensorGraph::get().next_unique_id()) {
   for (const Tensor& t : inputs) inputs_.push_back(t.cell());
   for (const std::shared_ptr<Cell>& c : inputs_) input_handles_.push_back(c.use_count());
   if (current_) usage_error("a jitted function calls another one; jit the outer one alone");
@@ -49,7 +49,7 @@ Capture::Capture(std::span<const Tensor> inputs) : start_(ir::TensorGraph::get()
 }
 Capture::~Capture() {
   current_ = nullptr;
-  for (const Met& m : met_)
+  for (const CellUse& m : uses_)
     if (m.storage) m.storage->release();
 }
 
@@ -58,14 +58,14 @@ void Capture::on_make(const std::shared_ptr<Cell>& cell) {
 }
 
 void Capture::on_use(const std::shared_ptr<Cell>& cell) {
-  if (returned_ || place_of(inputs_, cell) >= 0) return;
+  if (returned_ || index_in(inputs_, cell) >= 0) return;
   ir::Storage* storage = cell->node->storage();
-  for (const Met& m : met_)
+  for (const CellUse& m : uses_)
     if (m.cell == cell) return;
   const bool own = cell->number > start_;
   if (own && !storage) return;
-  const auto same = [&](const Met& m) { return m.storage && m.storage == storage; };
-  const bool alias = std::any_of(met_.begin(), met_.end(), same);
+  const auto same = [&](const CellUse& m) { return m.storage && m.storage == storage; };
+  const bool alias = std::any_of(uses_.begin(), uses_.end(), same);
   const bool of_input = std::any_of(inputs_.begin(), inputs_.end(),
                                     [&](const auto& c) { return storage && c->node->storage() == storage; });
   if (own && (alias || of_input)) return;  // the value of what was met before, as detach() or a reshape gives it
@@ -80,43 +80,43 @@ void Capture::on_use(const std::shared_ptr<Cell>& cell) {
                     "calls should read is unknown: use one, or copy the other before, by {}",
                     made_by(cell->origin), kCopy));
   if (storage) storage->retain();
-  waits_for_others_ |= !storage && (cell->recorded_by || cell->node->state.claimed);
-  met_.push_back({cell, storage});
+  waits_for_others_ |= !storage && (cell->assigned_by || cell->node->state.claimed);
+  uses_.push_back({cell, storage});
   const ir::UOp n = cell->node.get();
-  replay.cells.push_back(
+  captured.cells.push_back(
       {cell, storage ? 0 : n->id, n->dtype, n->shape, n->device, n->state.requires_grad, n->state.leaf});
 }
 
 void Capture::on_assign(const std::shared_ptr<Cell>& cell) {
   if (returned_) return;
-  if (const int input = place_of(inputs_, cell); input >= 0)
+  if (const int input = index_in(inputs_, cell); input >= 0)
     usage_error(
         fmt::format("the jitted function assigns its input {}; assign outside, or let the function use that tensor "
                     "without passing it",
                     input));
-  if (cell->number <= start_ && place_of(assigned_, cell) < 0) assigned_.push_back(cell);
+  if (cell->number <= start_ && index_in(assigned_, cell) < 0) assigned_.push_back(cell);
 }
 
 void Capture::on_gradient(const std::shared_ptr<Cell>& cell) {
   if (returned_) return;
-  if (const int input = place_of(inputs_, cell); input >= 0)
+  if (const int input = index_in(inputs_, cell); input >= 0)
     usage_error(fmt::format(
         "the jitted function asks for the gradient that input {} has collected, which is no part of it; let "
         "the function use that tensor without passing it, or pass its grad()",
         input));
-  for (size_t i = 0; i < met_.size(); ++i)
-    if (met_[i].cell == cell) replay.cells[i].grad = gradient_of(*cell);
+  for (size_t i = 0; i < uses_.size(); ++i)
+    if (uses_[i].cell == cell) captured.cells[i].grad = gradient_of(*cell);
 }
 
 void Capture::on_change(const std::shared_ptr<Cell>& cell, std::string_view what) {
-  if (returned_ || (cell->number > start_ && place_of(inputs_, cell) < 0)) return;
+  if (returned_ || (cell->number > start_ && index_in(inputs_, cell) < 0)) return;
   usage_error(fmt::format(
       "the jitted function {} a tensor that it has not made, and later calls would not; do it outside", what));
 }
 
 void Capture::on_draw(Generator& generator, uint64_t count, ir::UOp seed, ir::UOp first) {
-  replay.randoms.push_back({generator.shared(), count, -1, -1});
-  drawn_.push_back({seed->id, first->id});
+  captured.randoms.push_back({generator.shared(), count, -1, -1});
+  draws_.push_back({seed->id, first->id});
 }
 
 void Capture::on_seed() {
@@ -132,8 +132,8 @@ void Capture::on_read(std::span<const ir::UOp> asked) {
                     made_by(*asked[0]->state.origin)));
 }
 
-void Capture::returned(std::span<const Tensor> results) {
-  for (const RandomSource& source : replay.randoms)
+void Capture::on_return(std::span<const Tensor> results) {
+  for (const RandomSource& source : captured.randoms)
     if (source.generator.expired())
       usage_error(
           "the jitted function draws numbers from a generator that is gone when it returns, and later calls would not "
@@ -149,16 +149,16 @@ void Capture::returned(std::span<const Tensor> results) {
           "under no_grad, or return what detach() gives",
           i));
     results_.push_back(results[i].cell());
-    replay.results.push_back(static_cast<uint32_t>(place_of(results_, results[i].cell())));
+    captured.results.push_back(static_cast<uint32_t>(index_in(results_, results[i].cell())));
   }
   if (results.empty() && assigned_.empty())
     usage_error("the jitted function computes nothing; return what it computes");
-  refuse_what_stays(results);
+  reject_escapes(results);
   returned_ = true;
 }
 
 /// Only what the function has made counts. Constants stay what they are.
-void Capture::refuse_what_stays(std::span<const Tensor> results) const {
+void Capture::reject_escapes(std::span<const Tensor> results) const {
   for (size_t i = 0; i < inputs_.size(); ++i)
     if (inputs_[i].use_count() > input_handles_[i])
       usage_error(fmt::format(
@@ -186,22 +186,22 @@ bool Capture::disturbed() const {
          std::any_of(assigned_.begin(), assigned_.end(), computed);
 }
 
-void Capture::on_plan(const schedule::Parametrised& plan, size_t plans) {
+void Capture::on_plan(const plan::PlanInstance& plan, size_t plans) {
   if (disturbed()) return;
   if (plans != 1 || plan.copies)
     usage_error("the jitted function computes on several devices; jit the parts that lie on one");
-  replay.key = plan.canonical.key;
-  replay.executable = plan.executable;
-  replay.device = plan.plan.positions[static_cast<size_t>(plan.plan.roots[0])].node->device;
-  for (const schedule::BoundVar& v : plan.canonical.vars) replay.vars.push_back(v.value);
-  take_slots(plan);
-  take_numbers(plan);
-  take_targets(plan);
+  captured.key = plan.plan_key.hash;
+  captured.executable = plan.executable;
+  captured.device = plan.plan.positions[static_cast<size_t>(plan.plan.roots[0])].node->device;
+  for (const plan::BoundVar& v : plan.plan_key.vars) captured.vars.push_back(v.value);
+  capture_slots(plan);
+  capture_numbers(plan);
+  capture_targets(plan);
 }
 
 template <class Reads>
-ir::UOp Capture::waiting(Reads reads) const {
-  for (const Met& m : met_) {
+ir::UOp Capture::find_pending(Reads reads) const {
+  for (const CellUse& m : uses_) {
     const ir::UOp n = m.cell->node.get();
     if (m.storage || n->src.empty()) continue;
     const std::vector<ir::UOp> nodes = ir::topological({&n, 1}, [](ir::UOp s) { return !s->storage(); });
@@ -210,83 +210,84 @@ ir::UOp Capture::waiting(Reads reads) const {
   return {};
 }
 
-void Capture::take_slots(const schedule::Parametrised& plan) {
-  for (const schedule::StorageUse& use : plan.plan.storages) {
-    SlotSource source{.alignment = schedule::alignment_of(*use.storage)};
+void Capture::capture_slots(const plan::PlanInstance& plan) {
+  for (const plan::StorageUse& use : plan.plan.storages) {
+    SlotSource source{.alignment = plan::alignment_of(*use.storage)};
     const auto holds = [&](const std::shared_ptr<Cell>& c) { return c->node->storage() == use.storage; };
     const auto input = std::find_if(inputs_.begin(), inputs_.end(), holds);
-    const auto met = std::find_if(met_.begin(), met_.end(), [&](const Met& m) { return m.storage == use.storage; });
+    const auto met =
+        std::find_if(uses_.begin(), uses_.end(), [&](const CellUse& m) { return m.storage == use.storage; });
     if (input != inputs_.end()) {
       source.input = true;
       source.number = static_cast<uint32_t>(input - inputs_.begin());
-    } else if (met != met_.end()) {
-      source.number = static_cast<uint32_t>(met - met_.begin());
+    } else if (met != uses_.end()) {
+      source.number = static_cast<uint32_t>(met - uses_.begin());
     } else {
-      const ir::UOp user = waiting([&](ir::UOp n) { return n->storage() == use.storage; });
-      refuse_waiting(user ? user : use.node);
+      const ir::UOp user = find_pending([&](ir::UOp n) { return n->storage() == use.storage; });
+      reject_pending(user ? user : use.node);
     }
-    replay.slots.push_back(source);
+    captured.slots.push_back(source);
   }
 }
 
-void Capture::take_numbers(const schedule::Parametrised& plan) {
-  for (const schedule::Number& n : plan.canonical.numbers) replay.numbers.push_back(n.value);
-  std::vector<int> arg_of(replay.numbers.size(), -1);
+void Capture::capture_numbers(const plan::PlanInstance& plan) {
+  for (const plan::Number& n : plan.plan_key.numbers) captured.numbers.push_back(n.value);
+  std::vector<int> arg_of(captured.numbers.size(), -1);
   for (size_t a = 0; a < plan.executable->arg_numbers.size(); ++a)
     arg_of[plan.executable->arg_numbers[a]] = static_cast<int>(a);
   for (size_t i = 0; i < plan.plan.positions.size(); ++i) {
     const ir::UOp n = plan.plan.positions[i].node;
     if (n->op != ir::Op::Num || plan.plan.positions[i].slot >= 0) continue;
-    const size_t number = plan.canonical.first_number[i];
+    const size_t number = plan.plan_key.first_number[i];
     bool known = false;
-    for (size_t d = 0; d < drawn_.size(); ++d) {
-      if (n->id == drawn_[d].seed) replay.randoms[d].seed = arg_of[number], known = true;
-      if (n->id == drawn_[d].first) replay.randoms[d].first = arg_of[number], known = true;
+    for (size_t d = 0; d < draws_.size(); ++d) {
+      if (n->id == draws_[d].seed) captured.randoms[d].seed = arg_of[number], known = true;
+      if (n->id == draws_[d].first) captured.randoms[d].first = arg_of[number], known = true;
     }
     if (!known) {
-      if (const ir::UOp user = waiting([&](ir::UOp m) { return m == n; })) refuse_waiting(user);
+      if (const ir::UOp user = find_pending([&](ir::UOp m) { return m == n; })) reject_pending(user);
       usage_error(fmt::format(
           "the jitted function uses a number() ({}), whose value later calls would not know; pass it as a tensor",
           made_by(*n->state.origin)));
     }
-    replay.numbers[number] = {};
+    captured.numbers[number] = {};
   }
-  for (const uint32_t n : plan.executable->arg_numbers) replay.args.push_back(replay.numbers[n]);
+  for (const uint32_t n : plan.executable->arg_numbers) captured.args.push_back(captured.numbers[n]);
 }
 
-void Capture::take_targets(const schedule::Parametrised& plan) {
-  const schedule::Collected& all = plan.plan;
-  for (const schedule::Landing& landing : plan.executable->targets) {
-    const schedule::Position& p = all.positions[static_cast<size_t>(landing.position)];
-    ReplayTarget target{{}, {}, p.node->dtype, p.node->shape};
+void Capture::capture_targets(const plan::PlanInstance& plan) {
+  const plan::CanonicalProgram& all = plan.plan;
+  for (const plan::StoreTarget& store_target : plan.executable->targets) {
+    const plan::Position& p = all.positions[static_cast<size_t>(store_target.position)];
+    CapturedTarget target{{}, {}, p.node->dtype, p.node->shape};
     for (size_t i = 0; i < all.nodes.size(); ++i) {
-      if (all.position_of[i] != landing.position) continue;
+      if (all.position_of[i] != store_target.position) continue;
       const auto holds = [&](const std::shared_ptr<Cell>& c) { return c->node.get() == all.nodes[i]; };
       for (size_t r = 0; r < results_.size(); ++r)
-        if (replay.results[r] == r && holds(results_[r])) target.results.push_back(static_cast<uint32_t>(r));
-      for (size_t c = 0; c < met_.size(); ++c)
-        if (place_of(assigned_, met_[c].cell) >= 0 && holds(met_[c].cell))
+        if (captured.results[r] == r && holds(results_[r])) target.results.push_back(static_cast<uint32_t>(r));
+      for (size_t c = 0; c < uses_.size(); ++c)
+        if (index_in(assigned_, uses_[c].cell) >= 0 && holds(uses_[c].cell))
           target.cells.push_back(static_cast<uint32_t>(c));
     }
-    if (landing.home >= 0) replay.slots[static_cast<size_t>(landing.home)].written = true;
-    for (SlotSource& source : replay.slots)
-      source.assigned |= !source.input && place_of(target.cells, source.number) >= 0;
-    replay.targets.push_back(std::move(target));
+    if (store_target.home >= 0) captured.slots[static_cast<size_t>(store_target.home)].written = true;
+    for (SlotSource& source : captured.slots)
+      source.assigned |= !source.input && index_in(target.cells, source.number) >= 0;
+    captured.targets.push_back(std::move(target));
   }
   // What else outlives the plan is a tensor that was built outside. It was stored, or is cheap to compute again: then
   // it is the same at every call if it depends on no memory.
-  for (size_t t = 0; t < replay.targets.size(); ++t)
-    if (replay.targets[t].results.empty() && replay.targets[t].cells.empty())
-      refuse_waiting(all.positions[static_cast<size_t>(plan.executable->targets[t].position)].node);
+  for (size_t t = 0; t < captured.targets.size(); ++t)
+    if (captured.targets[t].results.empty() && captured.targets[t].cells.empty())
+      reject_pending(all.positions[static_cast<size_t>(plan.executable->targets[t].position)].node);
   std::vector<uint8_t> reads(all.positions.size());
   for (size_t i = 0; i < all.positions.size(); ++i) {
-    const schedule::Position& p = all.positions[i];
+    const plan::Position& p = all.positions[i];
     reads[i] = p.slot >= 0;
-    for (const schedule::Operand s : all.sources_of(p)) reads[i] |= !s.constant() && reads[s.position()];
-    if (reads[i] && p.slot < 0 && p.outlives && !p.root) refuse_waiting(p.node);
+    for (const plan::SourceRef s : all.sources_of(p)) reads[i] |= !s.constant() && reads[s.position()];
+    if (reads[i] && p.slot < 0 && p.outlives && !p.root) reject_pending(p.node);
   }
   size_t versions = 0;
-  for (const ReplayTarget& t : replay.targets) versions += t.cells.size();
+  for (const CapturedTarget& t : captured.targets) versions += t.cells.size();
   for (const std::shared_ptr<Cell>& c : assigned_)
     if (c->node->has_history())
       usage_error(

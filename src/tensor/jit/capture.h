@@ -19,7 +19,7 @@ namespace sinter::tensor {
 /// Where a plan's slot gets its memory from at each call.
 struct SlotSource {
   bool input = false;   ///< of the call; else a tensor that the function uses beside them
-  uint32_t number = 0;  ///< among the inputs, or among Replay::cells
+  uint32_t number = 0;  ///< among the inputs, or among CapturedPlan::cells
   int alignment = 1;    ///< of the address
   bool written = false;
   bool assigned = false;  ///< the function gives the tensor a new version, in this memory or another
@@ -40,12 +40,12 @@ struct UsedCell {
 };
 
 /// A value of the plan, and where it goes.
-struct ReplayTarget {
+struct CapturedTarget {
   std::vector<uint32_t> results;  ///< numbers of the function's results, of copies of a handle the first
-  std::vector<uint32_t> cells;    ///< that it becomes the next version of, in Replay::cells
+  std::vector<uint32_t> cells;    ///< that it becomes the next version of, in CapturedPlan::cells
   DType dtype;
   Shape shape;
-  friend bool operator==(const ReplayTarget&, const ReplayTarget&) = default;
+  friend bool operator==(const CapturedTarget&, const CapturedTarget&) = default;
 };
 
 /// Numbers that a call of a generator gives: where they go among the plan's arguments, -1 for nowhere.
@@ -59,15 +59,15 @@ struct RandomSource {
 };
 
 /// All that a later call needs instead of the function.
-struct Replay {
+struct CapturedPlan {
   runtime::Hash128 key;
-  std::shared_ptr<const schedule::Executable> executable;
+  std::shared_ptr<const plan::Executable> executable;
   Device device;
   std::vector<ir::Scalar> numbers;  ///< of the plan key; those of generators are 0
   std::vector<ir::Scalar> args;     ///< of the plan
   std::vector<int64_t> vars;
   std::vector<SlotSource> slots;
-  std::vector<ReplayTarget> targets;
+  std::vector<CapturedTarget> targets;
   std::vector<RandomSource> randoms;
   std::vector<UsedCell> cells;
   std::vector<uint32_t> results;  ///< per result the first that is a copy of the same handle
@@ -98,40 +98,40 @@ class Capture final : public Observer {
   /// Throws UsageError unless the function has returned.
   void on_read(std::span<const ir::UOp> asked) override;
   /// It has returned these. Throws UsageError if it leaves anything behind beside them and what it assigned.
-  void returned(std::span<const Tensor> results);
+  void on_return(std::span<const Tensor> results);
   /// Throws UsageError for a plan that cannot be repeated.
-  void on_plan(const schedule::Parametrised& plan, size_t plans) override;
+  void on_plan(const plan::PlanInstance& plan, size_t plans) override;
 
   /// Without an executable where another thread computed some of it, or had assigned what it uses: the results are
   /// right, and how they are made is not known.
-  Replay replay;
+  CapturedPlan captured;
 
  private:
-  struct Met {
+  struct CellUse {
     std::shared_ptr<Cell> cell;
     ir::Storage* storage = nullptr;  ///< when it was met first; kept
   };
-  struct Drawn {
+  struct RandomDraw {
     uint64_t seed, first;  ///< ids of the nodes
   };
-  void refuse_what_stays(std::span<const Tensor> results) const;
+  void reject_escapes(std::span<const Tensor> results) const;
   bool disturbed() const;
   /// A tensor that was not computed when the function met it, and reads such a node; null if none does.
   template <class Reads>
-  ir::UOp waiting(Reads reads) const;
-  void take_slots(const schedule::Parametrised& plan);
-  void take_numbers(const schedule::Parametrised& plan);
-  void take_targets(const schedule::Parametrised& plan);
+  ir::UOp find_pending(Reads reads) const;
+  void capture_slots(const plan::PlanInstance& plan);
+  void capture_numbers(const plan::PlanInstance& plan);
+  void capture_targets(const plan::PlanInstance& plan);
 
   std::vector<std::shared_ptr<Cell>> inputs_;
   std::vector<long> input_handles_;        ///< to each, of its callers
   std::vector<std::weak_ptr<Cell>> made_;  ///< until it returned
   std::vector<std::shared_ptr<Cell>> results_;
-  std::vector<Met> met_;
+  std::vector<CellUse> uses_;
   std::vector<std::shared_ptr<Cell>> assigned_;
-  std::vector<Drawn> drawn_;
+  std::vector<RandomDraw> draws_;
   const uint64_t start_;  ///< Cell::number of the last that is older than the call
-  const ir::Apart apart_;
+  const ir::PrivateInterning apart_;
   bool returned_ = false;
   bool waits_for_others_ = false;  ///< it uses what another thread has assigned and not yet computed
 };

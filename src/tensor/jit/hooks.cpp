@@ -6,6 +6,7 @@
 
 namespace sinter::tensor {
 
-constinit const Hooks kHooks = {.on_call = relieve, .on_value = note_value, .on_out_of_memory = give_up_kept};
+constinit const Hooks kHooks = {
+    .on_call = auto_realize, .on_value = track_pending_value, .on_out_of_memory = release_invariants};
 
 }  // namespace sinter::tensor

@@ -9,40 +9,41 @@
 namespace sinter::tensor {
 namespace {
 
-constexpr int kInVain = 4;   ///< runs that used nothing of what is kept
-constexpr int kMissed = 16;  ///< runs that would have
+constexpr int kUnusedRuns = 4;   ///< runs that used nothing of what is kept
+constexpr int kMissedRuns = 16;  ///< runs that would have
 
 /// Guarded by the graph's mutex.
-std::vector<Repeated*>& keepers() {
-  static auto* all = new std::vector<Repeated*>;  // never destroyed (SEMANTICS V7)
+std::vector<InvariantCache*>& caches() {
+  static auto* all = new std::vector<InvariantCache*>;  // never destroyed (SEMANTICS V7)
   return *all;
 }
 
 }  // namespace
 
-Repeated::Repeated(const schedule::Executable& executable, const schedule::Steady& steady) : executable_(executable) {
-  std::unique_ptr<schedule::Execution> runs = executable.runs_keeping(steady);
-  keep_ = runs->keeps;
-  (keep_ ? keeping_ : plain_) = std::move(runs);
-  if (keep_) keepers().push_back(this);
+InvariantCache::InvariantCache(const plan::Executable& executable, const plan::InvariantInputs& steady)
+    : executable_(executable) {
+  std::unique_ptr<plan::Execution> runs = executable.make_caching_execution(steady);
+  cache_enabled_ = runs->caches_invariants;
+  (cache_enabled_ ? caching_ : plain_) = std::move(runs);
+  if (cache_enabled_) caches().push_back(this);
 }
 
-Repeated::~Repeated() {
-  if (!keeping_) return;
+InvariantCache::~InvariantCache() {
+  if (!caching_) return;
   const ir::GraphScope scope;  // functions end outside of one too
-  std::erase(keepers(), this);
+  std::erase(caches(), this);
 }
 
-schedule::Execution& Repeated::bind(schedule::Bindings& bindings, const Versions& now) {
+plan::Execution& InvariantCache::bind(plan::Bindings& bindings, const Versions& now) {
   for (size_t s = 0; s < now.size(); ++s)
     bindings.same.push_back(s < versions_.size() && now[s] == versions_[s] && now[s]);
-  if (keeping_) decide(bindings.same);
-  const auto bound = [&]() -> schedule::Execution& {
-    schedule::Execution& run = chosen();
+  if (caching_) update_policy(bindings.same);
+  const auto bound = [&]() -> plan::Execution& {
+    plan::Execution& run = execution();
     try {
       run.bind(bindings);
     } catch (...) {
-      run.let_go();
+      run.unbind();
       throw;
     }
     bound_ = &run;
@@ -51,46 +52,46 @@ schedule::Execution& Repeated::bind(schedule::Bindings& bindings, const Versions
   for (;;) try {
       return bound();
     } catch (const OutOfMemory&) {
-      if (keep_)
-        give_up();
-      else if (!give_up_kept())
+      if (cache_enabled_)
+        release();
+      else if (!release_invariants())
         throw;
     }
 }
 
-void Repeated::let_go() {
-  bound_->let_go();
+void InvariantCache::let_go() {
+  bound_->unbind();
   bound_ = nullptr;
 }
 
-void Repeated::decide(std::span<const uint8_t> same) {
-  if (keeping_->spares(same) == keep_) {
-    against_ = 0;
-  } else if (++against_ >= (keep_ ? kInVain : kMissed)) {
-    if (keep_) {
-      give_up();
+void InvariantCache::update_policy(std::span<const uint8_t> same) {
+  if (caching_->skips_invariants(same) == cache_enabled_) {
+    contrary_runs_ = 0;
+  } else if (++contrary_runs_ >= (cache_enabled_ ? kUnusedRuns : kMissedRuns)) {
+    if (cache_enabled_) {
+      release();
     } else {
-      keep_ = true;
-      against_ = 0;
+      cache_enabled_ = true;
+      contrary_runs_ = 0;
     }
   }
 }
 
-bool Repeated::give_up() {
-  keep_ = false;
-  against_ = 0;
-  return keeping_->forget();
+bool InvariantCache::release() {
+  cache_enabled_ = false;
+  contrary_runs_ = 0;
+  return caching_->forget();
 }
 
-schedule::Execution& Repeated::chosen() {
-  if (keep_) return *keeping_;
-  if (!plain_) plain_ = executable_.runs();
+plan::Execution& InvariantCache::execution() {
+  if (cache_enabled_) return *caching_;
+  if (!plain_) plain_ = executable_.make_execution();
   return *plain_;
 }
 
-bool give_up_kept() {
+bool release_invariants() {
   bool any = false;
-  for (Repeated* r : keepers()) any |= r->keep_ && !r->bound_ && r->give_up();
+  for (InvariantCache* r : caches()) any |= r->cache_enabled_ && !r->bound_ && r->release();
   return any;
 }
 

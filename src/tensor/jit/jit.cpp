@@ -23,8 +23,8 @@ inline namespace v0 {
 namespace {
 
 using ir::UOp;
+using tensor::CapturedPlan;
 using tensor::Replay;
-using tensor::Rerun;
 
 constexpr int kMostPrograms = 4;  ///< in a row that differ: then it is no accident of the first calls
 constexpr int kMostWaits = 64;    ///< for plans in flight, where others always have one: then the function runs
@@ -60,7 +60,7 @@ Signature signature_of(std::span<const Tensor> inputs) {
 }
 
 /// It is theirs.
-bool is_of(const Signature& signature, std::span<const Tensor> inputs) {
+bool matches(const Signature& signature, std::span<const Tensor> inputs) {
   if (signature.grad != ir::grad_enabled() || signature.flush != ir::flush_denormals() ||
       signature.executor != debug::executor())
     return false;
@@ -73,47 +73,47 @@ bool is_of(const Signature& signature, std::span<const Tensor> inputs) {
 }
 
 /// A program with what its runs go by. Shared with the runs, during which others may learn another one.
-struct Runs {
-  Replay replay;
-  std::vector<std::unique_ptr<tensor::Repeated>> idle = {};  ///< as many as there were runs at the same time
+struct SharedPlan {
+  CapturedPlan captured;
+  std::vector<std::unique_ptr<tensor::InvariantCache>> idle = {};  ///< as many as there were runs at the same time
 };
 
-struct Program {
+struct JitEntry {
   Signature signature;
-  std::shared_ptr<Runs> runs;
-  bool sure = false;              ///< two calls that it fitted in a row gave it
-  int others = 0;                 ///< programs before it, each of them another
-  std::optional<Replay> instead;  ///< of the last call, which this one did not fit
+  std::shared_ptr<SharedPlan> plan;
+  bool confirmed = false;                   ///< two calls that it fitted in a row gave it
+  int mismatches = 0;                       ///< programs before it, each of them another
+  std::optional<CapturedPlan> alternative;  ///< of the last call, which this one did not fit
 };
 
 /// A run's own of them, which goes back when the run ends.
-class Borrowed {
+class CacheLease {
  public:
-  explicit Borrowed(std::shared_ptr<Runs> runs) : runs_(std::move(runs)) {
-    if (runs_->idle.empty()) return;
-    repeated_ = std::move(runs_->idle.back());
-    runs_->idle.pop_back();
+  explicit CacheLease(std::shared_ptr<SharedPlan> plan) : plan_(std::move(plan)) {
+    if (plan_->idle.empty()) return;
+    cache_ = std::move(plan_->idle.back());
+    plan_->idle.pop_back();
   }
-  ~Borrowed() {
-    if (repeated_) runs_->idle.push_back(std::move(repeated_));
+  ~CacheLease() {
+    if (cache_) plan_->idle.push_back(std::move(cache_));
   }
-  Borrowed(const Borrowed&) = delete;
-  Borrowed& operator=(const Borrowed&) = delete;
-  std::unique_ptr<tensor::Repeated>& get() { return repeated_; }
+  CacheLease(const CacheLease&) = delete;
+  CacheLease& operator=(const CacheLease&) = delete;
+  std::unique_ptr<tensor::InvariantCache>& get() { return cache_; }
 
  private:
-  const std::shared_ptr<Runs> runs_;
-  std::unique_ptr<tensor::Repeated> repeated_;
+  const std::shared_ptr<SharedPlan> plan_;
+  std::unique_ptr<tensor::InvariantCache> cache_;
 };
 
 /// What may be written in place depends on who else holds the old values.
-bool writes_alike(const Replay& a, const Replay& b) {
+bool writes_alike(const CapturedPlan& a, const CapturedPlan& b) {
   const auto same = [](const tensor::SlotSource& x, const tensor::SlotSource& y) { return x.written == y.written; };
   return std::equal(a.slots.begin(), a.slots.end(), b.slots.begin(), b.slots.end(), same);
 }
 
 /// Throws UsageError if numbers differ where nothing else does.
-bool same_program(const Replay& a, const Replay& b) {
+bool same_program(const CapturedPlan& a, const CapturedPlan& b) {
   if (a.key != b.key || a.targets != b.targets || a.randoms != b.randoms || a.results != b.results ||
       a.cells.size() != b.cells.size())
     return false;
@@ -137,8 +137,8 @@ bool same_program(const Replay& a, const Replay& b) {
 }
 
 /// What the thread has assigned, and inputs that wait: no part of the function's program.
-void settle(std::span<const Tensor> inputs) {
-  for (std::vector<UOp> waiting = tensor::recorded([](const Cell&) { return false; });; waiting.clear()) {
+void realize_pending(std::span<const Tensor> inputs) {
+  for (std::vector<UOp> waiting = tensor::assigned_versions([](const Cell&) { return false; });; waiting.clear()) {
     for (const Tensor& t : inputs)  // again if another thread has assigned one meanwhile
       if (UOp n = tensor::node_of(t); !n->storage()) waiting.push_back(n);
     if (waiting.empty()) return;
@@ -148,7 +148,7 @@ void settle(std::span<const Tensor> inputs) {
 
 /// Whose turn it is to run a function and to learn: while one thread compiles what the function built, others would
 /// meet versions that it has assigned and not yet computed. Inside a GraphScope.
-class Turns {
+class RunLock {
  public:
   /// Waits while another thread has its turn; false if none had.
   bool wait() {
@@ -159,11 +159,11 @@ class Turns {
     }
     return waited;
   }
-  void take() {
+  void lock() {
     taken_ = true;
     process_ = getpid();
   }
-  void give_back() {
+  void unlock() {
     taken_ = false;
     taken_.notify_all();
   }
@@ -176,38 +176,38 @@ class Turns {
 }  // namespace
 
 struct JitPlans::Known {
-  std::vector<Program> programs;
-  Turns turns;
+  std::vector<JitEntry> programs;
+  RunLock run_lock;
 
-  Program* find(std::span<const Tensor> inputs) {
-    for (Program& p : programs)
-      if (is_of(p.signature, inputs)) return &p;
+  JitEntry* find(std::span<const Tensor> inputs) {
+    for (JitEntry& p : programs)
+      if (matches(p.signature, inputs)) return &p;
     return nullptr;
   }
-  /// `known`: that of the signature, or null. `fitted`: the tensors of the call were as the known program needs them. A
-  /// call in which they were not, because somebody held the old value perhaps, says nothing against that program unless
-  /// the next is like it.
-  void learn(Program* known, const Signature& signature, Replay replay, bool fitted) {
-    auto runs = [&] { return std::make_shared<Runs>(Runs{std::move(replay)}); };
-    if (!known) return programs.push_back({signature, runs(), false, 0, {}}), void();
-    const Replay& old = known->runs->replay;
-    const bool again =
-        same_program(old, replay) || (!fitted && known->instead && same_program(*known->instead, replay));
-    if (!again && !fitted) return known->instead = std::move(replay), void();
-    known->instead.reset();
+  /// `known`: that of the signature, or null. `was_ready`: the tensors of the call were as the known program needs
+  /// them. A call in which they were not, because somebody held the old value perhaps, says nothing against that
+  /// program unless the next is like it.
+  void learn(JitEntry* known, const Signature& signature, CapturedPlan captured, bool was_ready) {
+    auto plan = [&] { return std::make_shared<SharedPlan>(SharedPlan{std::move(captured)}); };
+    if (!known) return programs.push_back({signature, plan(), false, 0, {}}), void();
+    const CapturedPlan& old = known->plan->captured;
+    const bool again = same_program(old, captured) ||
+                       (!was_ready && known->alternative && same_program(*known->alternative, captured));
+    if (!again && !was_ready) return known->alternative = std::move(captured), void();
+    known->alternative.reset();
     if (again) {
-      known->sure = true;
-      known->others = 0;
-    } else if (writes_alike(old, replay) && ++known->others >= kMostPrograms) {
-      known->others = 0;
+      known->confirmed = true;
+      known->mismatches = 0;
+    } else if (writes_alike(old, captured) && ++known->mismatches >= kMostPrograms) {
+      known->mismatches = 0;
       tensor::usage_error(
           fmt::format("the jitted function built another program at each of {} calls in a row; jit a part that does "
                       "the same every time",
                       kMostPrograms + 1));
     } else {
-      known->sure = false;
+      known->confirmed = false;
     }
-    known->runs = runs();
+    known->plan = plan();
   }
 };
 
@@ -219,48 +219,48 @@ JitPlans& JitPlans::operator=(JitPlans&&) noexcept = default;
 std::vector<Tensor> JitPlans::call(const Function& function, std::span<const Tensor> inputs, Loc where) {
   tensor::Call call("jit", where);
   if (tensor::Capture::current()) tensor::usage_error("a jitted function calls another one; jit the outer one alone");
-  Program* known = nullptr;
-  bool fitted = false;
+  JitEntry* known = nullptr;
+  bool was_ready = false;
   for (int waits = 0;;) {
-    settle(inputs);
+    realize_pending(inputs);
     known = known_->find(inputs);
-    fitted = false;
+    was_ready = false;
     if (known) {
-      const std::shared_ptr<Runs> runs = known->runs;
-      Rerun rerun(runs->replay, inputs);
-      const Rerun::Ready ready = rerun.ready();
-      if (ready == Rerun::Ready::Later && waits++ < kMostWaits) {
-        tensor::Flight::wait();
+      const std::shared_ptr<SharedPlan> plan = known->plan;
+      Replay replay(plan->captured, inputs);
+      const Replay::Readiness ready = replay.ready();
+      if (ready == Replay::Readiness::Later && waits++ < kMostWaits) {
+        tensor::InFlightPlan::wait();
         continue;
       }
-      fitted = ready == Rerun::Ready::Yes;
-      if (fitted && known->sure && !runtime::env().check) {
-        known->instead.reset();
-        Borrowed repeated(runs);
-        return rerun.run(repeated.get());
+      was_ready = ready == Replay::Readiness::Yes;
+      if (was_ready && known->confirmed && !runtime::env().check) {
+        known->alternative.reset();
+        CacheLease cache(plan);
+        return replay.run(cache.get());
       }
     }
-    if (!known_->turns.wait()) break;
+    if (!known_->run_lock.wait()) break;
   }
 
-  known_->turns.take();
-  struct Turn {
-    Turns& turns;
-    ~Turn() { turns.give_back(); }
+  known_->run_lock.lock();
+  struct RunLockGuard {
+    RunLock& run_lock;
+    ~RunLockGuard() { run_lock.unlock(); }
   };
-  const Turn turn{known_->turns};
+  const RunLockGuard guard{known_->run_lock};
   const Signature signature = signature_of(inputs);
   std::vector<Tensor> given;  // cells of its own, which tell inputs from tensors that the function uses besides
   for (const Tensor& t : inputs) given.push_back(tensor::wrap(t.cell()->node.get()));
   tensor::Capture capture(given);
   const auto run = [&] {
-    const tensor::DefaultFloats::Lifted lifted(call.floats());
+    const tensor::DefaultFloatEnv::ProgramFloatEnv lifted(call.floats());
     return function(given);
   };
   std::vector<Tensor> results = run();
-  capture.returned(results);
-  settle(results);
-  if (capture.replay.executable) known_->learn(known, signature, std::move(capture.replay), fitted);
+  capture.on_return(results);
+  realize_pending(results);
+  if (capture.captured.executable) known_->learn(known, signature, std::move(capture.captured), was_ready);
   return results;
 }
 

@@ -21,10 +21,10 @@ using ir::Storage;
 using ir::TensorGraph;
 using ir::UOp;
 
-schedule::Steady steady_of(const Replay& replay) {
-  schedule::Steady steady{{}, std::vector<uint8_t>(replay.args.size(), 1)};
-  for (const SlotSource& source : replay.slots) steady.slots.push_back(source.steady());
-  for (const RandomSource& source : replay.randoms)
+plan::InvariantInputs steady_of(const CapturedPlan& captured) {
+  plan::InvariantInputs steady{{}, std::vector<uint8_t>(captured.args.size(), 1)};
+  for (const SlotSource& source : captured.slots) steady.slots.push_back(source.steady());
+  for (const RandomSource& source : captured.randoms)
     for (const int arg : {source.seed, source.first})
       if (arg >= 0) steady.args[static_cast<size_t>(arg)] = 0;
   return steady;
@@ -32,44 +32,46 @@ schedule::Steady steady_of(const Replay& replay) {
 
 }  // namespace
 
-/// The nodes of what a run stores, claimed until it lands. What the tensors held before waits for that too: a run that
-/// changes nothing gives it back to them.
-class Rerun::Takeoff final : public Flight {
+/// The nodes of what a run stores, claimed until it completes. What the tensors held before waits for that too: a run
+/// that changes nothing gives it back to them.
+class Replay::InFlightReplay final : public InFlightPlan {
  public:
-  Takeoff(const Rerun& rerun, schedule::Execution& execution)
-      : Flight(execution, rerun.replay_.executable->targets), replay_(rerun.replay_), nodes_(replay_.results.size()) {
-    for (runtime::Buffer* b : rerun.bindings_.slots) {
+  InFlightReplay(const Replay& replay, plan::Execution& execution)
+      : InFlightPlan(execution, replay.captured_.executable->targets),
+        captured_(replay.captured_),
+        nodes_(captured_.results.size()) {
+    for (runtime::Buffer* b : replay.bindings_.slots) {
       hold(*b);
       read(*b);
     }
     size_t cells = 0;
-    for (const ReplayTarget& target : replay_.targets) cells += target.cells.size();
+    for (const CapturedTarget& target : captured_.targets) cells += target.cells.size();
     versions_.reserve(cells);
-    for (size_t t = 0; t < replay_.targets.size(); ++t) {
-      const ReplayTarget& target = replay_.targets[t];
+    for (size_t t = 0; t < captured_.targets.size(); ++t) {
+      const CapturedTarget& target = captured_.targets[t];
       const auto value = [&] {
-        const UOp n = TensorGraph::get().make({ir::Op::Data, target.dtype, target.shape, {}, {}, replay_.device});
+        const UOp n = TensorGraph::get().make({ir::Op::Data, target.dtype, target.shape, {}, {}, captured_.device});
         claim(n, static_cast<int32_t>(t));
         return n;
       };
       for (uint32_t r : target.results) nodes_[r] = value();
-      for (uint32_t c : target.cells) renew(*rerun.cells_[c], value());
+      for (uint32_t c : target.cells) renew(*replay.cells_[c], value());
     }
-    take_off();
+    register_in_flight();
   }
 
   /// The results.
   std::vector<Tensor> results() {
     try {
-      land();
+      complete();
     } catch (const OutOfMemory&) {
-      for (Version& v : versions_) v.cell->node = std::move(v.before);
+      for (VersionUpdate& v : versions_) v.cell->node = std::move(v.before);
       throw;
     }
     std::vector<Tensor> out;
     out.reserve(nodes_.size());
     for (size_t r = 0; r < nodes_.size(); ++r)
-      out.push_back(replay_.results[r] == r ? wrap(nodes_[r]) : out[replay_.results[r]]);
+      out.push_back(captured_.results[r] == r ? wrap(nodes_[r]) : out[captured_.results[r]]);
     return out;
   }
 
@@ -81,79 +83,79 @@ class Rerun::Takeoff final : public Flight {
       version->state.leaf_id = cell.leaf_id;
     }
     TensorGraph::get().set_origin(version, *cell.node->state.origin);
-    versions_.push_back({&cell, std::exchange(cell.node, ir::Hold(version))});
+    versions_.push_back({&cell, std::exchange(cell.node, ir::NodeRef(version))});
   }
 
   /// The nodes have no sources, which could say where an index came from.
-  IndexFault fault() const override {
+  IndexErrorReporter index_error_reporter() const override {
     return [] {
       return std::string("an index of a jitted function was out of range; call the function without jit to see which");
     };
   }
 
-  const Replay& replay_;
-  struct Version {
+  const CapturedPlan& captured_;
+  struct VersionUpdate {
     Cell* cell;
-    ir::Hold before;
+    ir::NodeRef before;
   };
-  InlineVector<UOp, 4> nodes_;     ///< per result, of copies of a handle the first
-  std::vector<Version> versions_;  ///< of what is assigned
+  InlineVector<UOp, 4> nodes_;           ///< per result, of copies of a handle the first
+  std::vector<VersionUpdate> versions_;  ///< of what is assigned
 };
 
-Rerun::Ready Rerun::ready() {
-  cells_.reserve(replay_.cells.size());
-  for (const UsedCell& used : replay_.cells) {
+Replay::Readiness Replay::ready() {
+  cells_.reserve(captured_.cells.size());
+  for (const UsedCell& used : captured_.cells) {
     cells_.push_back(used.cell.lock());
-    if (!cells_.back()) return Ready::No;
-    if (cells_.back()->node->state.claimed) return Ready::Later;
-    if (!fits(used, *cells_.back()) || is_input(cells_.back()->node->storage())) return Ready::No;
+    if (!cells_.back()) return Readiness::No;
+    if (cells_.back()->node->state.claimed) return Readiness::Later;
+    if (!fits(used, *cells_.back()) || is_input(cells_.back()->node->storage())) return Readiness::No;
   }
-  generators_.reserve(replay_.randoms.size());
-  for (const RandomSource& source : replay_.randoms)
-    if (generators_.push_back(source.generator.lock()); !generators_.back()) return Ready::No;
-  bindings_.slots.reserve(replay_.slots.size());
-  for (const SlotSource& source : replay_.slots) {
+  generators_.reserve(captured_.randoms.size());
+  for (const RandomSource& source : captured_.randoms)
+    if (generators_.push_back(source.generator.lock()); !generators_.back()) return Readiness::No;
+  bindings_.slots.reserve(captured_.slots.size());
+  for (const SlotSource& source : captured_.slots) {
     Storage* storage = (source.input ? inputs_[source.number].cell() : cells_[source.number])->node->storage();
     auto* buffer = static_cast<runtime::Buffer*>(storage);
     if (!storage->error.empty()) throw BackendError(storage->error);
-    if (reinterpret_cast<uintptr_t>(buffer->data()) % static_cast<size_t>(source.alignment)) return Ready::No;
-    if (source.written && storage->foreign()) return Ready::No;
+    if (reinterpret_cast<uintptr_t>(buffer->data()) % static_cast<size_t>(source.alignment)) return Readiness::No;
+    if (source.written && storage->foreign()) return Readiness::No;
     if (source.written && cells_[source.number]->node->state.refs > 1)
-      return Flight::waking() ? Ready::Later : Ready::No;
+      return InFlightPlan::waiters_waking() ? Readiness::Later : Readiness::No;
     if (source.written && storage->owners > 1)
-      return storage->owners > 1 + Flight::holding(*storage) ? Ready::No : Ready::Later;
+      return storage->owners > 1 + InFlightPlan::count_holders(*storage) ? Readiness::No : Readiness::Later;
     bindings_.slots.push_back(buffer);
   }
-  return Ready::Yes;
+  return Readiness::Yes;
 }
 
-std::vector<Tensor> Rerun::run(std::unique_ptr<Repeated>& repeated) {
-  if (!repeated) repeated = std::make_unique<Repeated>(*replay_.executable, steady_of(replay_));
-  bindings_.args = replay_.args;
-  bindings_.vars = replay_.vars;
+std::vector<Tensor> Replay::run(std::unique_ptr<InvariantCache>& cache) {
+  if (!cache) cache = std::make_unique<InvariantCache>(*captured_.executable, steady_of(captured_));
+  bindings_.args = captured_.args;
+  bindings_.vars = captured_.vars;
   draw();
-  const Repeated::Versions now = repeated->may_keep() ? versions() : Repeated::Versions();
-  schedule::Execution& execution = repeated->bind(bindings_, now);
-  struct Bound {
-    Repeated& repeated;
-    ~Bound() { repeated.let_go(); }
+  const InvariantCache::Versions now = cache->may_cache() ? versions() : InvariantCache::Versions();
+  plan::Execution& execution = cache->bind(bindings_, now);
+  struct ReleaseGuard {
+    InvariantCache& cache;
+    ~ReleaseGuard() { cache.let_go(); }
   };
-  const Bound bound{*repeated};
+  const ReleaseGuard guard{*cache};
   runtime::count(runtime::counters().plans);
-  Takeoff takeoff(*this, execution);
+  InFlightReplay in_flight(*this, execution);
   {
     // What the interpreter did when it runs out of memory is undone before anybody sees it.
     const bool stays = debug::executor() == debug::Executor::Interpreter;
-    std::optional<runtime::OutsideGraph> outside;
-    if (!stays && (!execution.brief || runtime::faults().before_launch)) outside.emplace();
-    takeoff.run();
+    std::optional<runtime::GraphUnlockedScope> outside;
+    if (!stays && (!execution.brief || runtime::fault_injection().before_launch)) outside.emplace();
+    in_flight.run();
   }
-  std::vector<Tensor> results = takeoff.results();
-  repeated->ran(now);
+  std::vector<Tensor> results = in_flight.results();
+  cache->record_run(now);
   return results;
 }
 
-bool Rerun::fits(const UsedCell& used, const Cell& cell) {
+bool Replay::fits(const UsedCell& used, const Cell& cell) {
   const UOp n = cell.node.get();
   if (used.grad && *used.grad != gradient_of(cell)) return false;
   if (used.node) return n->id == used.node;
@@ -162,24 +164,24 @@ bool Rerun::fits(const UsedCell& used, const Cell& cell) {
 }
 
 /// An input that shares its memory with a used tensor would be read while that is written in place.
-bool Rerun::is_input(const Storage* storage) const {
+bool Replay::is_input(const Storage* storage) const {
   return storage && std::any_of(inputs_.begin(), inputs_.end(),
                                 [&](const Tensor& t) { return t.cell()->node->storage() == storage; });
 }
 
-Repeated::Versions Rerun::versions() const {
-  Repeated::Versions out;
-  for (size_t s = 0; s < replay_.slots.size(); ++s) {
-    const SlotSource& source = replay_.slots[s];
+InvariantCache::Versions Replay::versions() const {
+  InvariantCache::Versions out;
+  for (size_t s = 0; s < captured_.slots.size(); ++s) {
+    const SlotSource& source = captured_.slots[s];
     const bool known = source.steady() && !bindings_.slots[s]->foreign();
     out.push_back(known ? cells_[source.number]->node->id : 0);
   }
   return out;
 }
 
-void Rerun::draw() {
-  for (size_t r = 0; r < replay_.randoms.size(); ++r) {
-    const RandomSource& source = replay_.randoms[r];
+void Replay::draw() {
+  for (size_t r = 0; r < captured_.randoms.size(); ++r) {
+    const RandomSource& source = captured_.randoms[r];
     const auto [seed, first] = generators_[r]->take(source.count);
     const auto number = [](uint64_t v) { return ir::Scalar::of(DType::U64, static_cast<int64_t>(v)); };
     if (source.seed >= 0) bindings_.args[static_cast<size_t>(source.seed)] = number(seed);

@@ -39,18 +39,18 @@ using tensor::float_operand;
 Tensor sigmoid(Arg x) {
   tensor::Call call("sigmoid", x.where());
   UOp n = float_operand(x);
-  return tensor::wrap(ir::cast(tensor::sigmoid(ir::computed(n)), n->dtype));
+  return tensor::wrap(ir::cast(tensor::sigmoid(ir::to_compute_type(n)), n->dtype));
 }
 
 Tensor silu(Arg x) {
   tensor::Call call("silu", x.where());
-  UOp given = float_operand(x), n = ir::computed(given);
+  UOp given = float_operand(x), n = ir::to_compute_type(given);
   return tensor::wrap(ir::cast(n * tensor::sigmoid(n), given->dtype));
 }
 
 Tensor gelu(Arg x, Gelu form) {
   tensor::Call call("gelu", x.where());
-  UOp given = float_operand(x), n = ir::computed(given);
+  UOp given = float_operand(x), n = ir::to_compute_type(given);
   UOp inner = form == Gelu::Exact
                   ? ir::alu(ir::Op::Erf, {n * std::sqrt(0.5)})
                   : ir::alu(ir::Op::Tanh, {(n + n * n * n * 0.044715) * std::sqrt(2 / std::numbers::pi)});

@@ -16,13 +16,13 @@ using tensor::usage_error;
 constexpr const char* kKinds[] = {"a bool", "an integer", "a float"};
 
 /// The value as the target stores it: its dtype, and the shape of the part that is written.
-UOp fitted(const Arg& value, UOp target, const Shape& part) {
+UOp convert_to_part(const Arg& value, UOp target, const Shape& part) {
   const DType meant = value.is_tensor() ? tensor::operand(value)->dtype : tensor::default_type(value.kind());
   if (tensor::kind_of(meant) > tensor::kind_of(target->dtype))
     usage_error(fmt::format("{} value ({}) does not fit {} tensor ({}); convert it with .to({})",
                             kKinds[tensor::kind_of(meant)], tensor::describe(value),
                             kKinds[tensor::kind_of(target->dtype)], tensor::describe(target), name_of(target->dtype)));
-  return tensor::assignable(tensor::operand(value, target->dtype), target, part);
+  return tensor::broadcast_to_part(tensor::operand(value, target->dtype), target, part);
 }
 
 void require_assignable(const Cell& cell) {
@@ -38,7 +38,7 @@ Tensor& Tensor::assign(Arg value, Loc where) & {
   const Call call("assign", where);
   UOp old = tensor::node_of(*this);
   require_assignable(*cell_);
-  tensor::install(cell_, tensor::next_version(*cell_, fitted(value, old, old->shape)));
+  tensor::install(cell_, tensor::next_version(*cell_, convert_to_part(value, old, old->shape)));
   return *this;
 }
 
@@ -70,15 +70,16 @@ Place& Place::assign(Arg value) {
   const tensor::BasicIndex part = tensor::resolve(old, *items_);
   require_assignable(*target_.cell());
   if (!part.box()) {
-    tensor::install(target_.cell(), tensor::next_version(*target_.cell(),
-                                                         tensor::overwrite(old, part, fitted(value, old, part.shape))));
+    tensor::install(
+        target_.cell(),
+        tensor::next_version(*target_.cell(), tensor::overwrite(old, part, convert_to_part(value, old, part.shape))));
     return *this;
   }
   const ir::Region box = part.region();
   Shape sizes;
-  for (const auto& span : part.spans) sizes.push_back(span.count);
-  UOp v = ir::reshape(fitted(value, old, part.shape), sizes);
-  const bool whole = box == ir::whole(old->shape);
+  for (const auto& slice : part.slices) sizes.push_back(slice.count);
+  UOp v = ir::reshape(convert_to_part(value, old, part.shape), sizes);
+  const bool whole = box == ir::full_region(old->shape);
   tensor::install(target_.cell(), tensor::next_version(*target_.cell(), v, whole ? std::optional<ir::Region>() : box));
   return *this;
 }

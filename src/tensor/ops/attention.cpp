@@ -23,30 +23,30 @@ using tensor::node_of;
 using tensor::usage_error;
 using tensor::wrap;
 
-const Dim& behind(UOp x, size_t axis) { return x->shape[x->rank() - axis]; }
+const Dim& dim_from_end(UOp x, size_t axis) { return x->shape[x->rank() - axis]; }
 
 void check_shapes(UOp q, UOp k, UOp v) {
   for (UOp x : {q, k, v})
     if (x->rank() < 2) usage_error(fmt::format("{} has {} axes; give [..., length, size]", describe(x), x->rank()));
-  if (!(behind(q, 1) == behind(k, 1)))
+  if (!(dim_from_end(q, 1) == dim_from_end(k, 1)))
     usage_error(fmt::format("queries are {}, keys {}: sizes {} and {}; {}", describe(q), describe(k),
-                            to_string(behind(q, 1)), to_string(behind(k, 1)),
-                            tensor::cure(behind(q, 1), behind(k, 1), "they must be equal")));
-  if (!(behind(k, 2) == behind(v, 2)))
+                            to_string(dim_from_end(q, 1)), to_string(dim_from_end(k, 1)),
+                            tensor::mismatch_hint(dim_from_end(q, 1), dim_from_end(k, 1), "they must be equal")));
+  if (!(dim_from_end(k, 2) == dim_from_end(v, 2)))
     usage_error(fmt::format("keys are {}, values {}: lengths {} and {}; {}", describe(k), describe(v),
-                            to_string(behind(k, 2)), to_string(behind(v, 2)),
-                            tensor::cure(behind(k, 2), behind(v, 2), "they must be equal")));
+                            to_string(dim_from_end(k, 2)), to_string(dim_from_end(v, 2)),
+                            tensor::mismatch_hint(dim_from_end(k, 2), dim_from_end(v, 2), "they must be equal")));
 }
 
 /// The scores where `seen` holds, else minus infinity.
-UOp seen_only(UOp scores, UOp seen) {
+UOp mask_unseen(UOp scores, UOp seen) {
   UOp pair[] = {seen, scores};
   tensor::broadcast(pair);
   return ir::where(pair[0], pair[1], ir::like(pair[1], -std::numeric_limits<double>::infinity()));
 }
 
-UOp masked(UOp scores, UOp mask) {
-  if (is_bool(mask->dtype)) return seen_only(scores, mask);
+UOp apply_mask(UOp scores, UOp mask) {
+  if (is_bool(mask->dtype)) return mask_unseen(scores, mask);
   if (!is_float(mask->dtype))
     usage_error(fmt::format("the mask is {}; give bool (true takes part) or floats that are added to the scores",
                             describe(mask)));
@@ -65,15 +65,15 @@ Tensor scaled_dot_product_attention(Arg query, const Tensor& k, const Tensor& v,
   check_shapes(q, tensor::operand(key, t), tensor::operand(value, t));
   if (!(o.dropout >= 0 && o.dropout < 1))
     usage_error(fmt::format("dropout is {}; a probability in [0, 1) is needed", o.dropout));
-  q = ir::computed(q);  // and so all that is multiplied with it
-  const Tensor size = wrap(tensor::size_node(behind(q, 1), q->dtype, q->device));
+  q = ir::to_compute_type(q);  // and so all that is multiplied with it
+  const Tensor size = wrap(tensor::size_node(dim_from_end(q, 1), q->dtype, q->device));
   const Tensor scores = matmul(wrap(q), k.transpose());
   UOp s = node_of(o.scale ? scores * *o.scale : scores / sqrt(size));
   if (o.causal) {
-    const Shape plane{behind(s, 2), behind(s, 1)};
-    s = seen_only(s, ir::le(tensor::position(plane, 1, s->device), tensor::position(plane, 0, s->device)));
+    const Shape plane{dim_from_end(s, 2), dim_from_end(s, 1)};
+    s = mask_unseen(s, ir::le(tensor::position(plane, 1, s->device), tensor::position(plane, 0, s->device)));
   }
-  if (o.mask.defined()) s = masked(s, node_of(o.mask));
+  if (o.mask.defined()) s = apply_mask(s, node_of(o.mask));
   Tensor weights = wrap(tensor::softmax(s, static_cast<int64_t>(s->rank()) - 1));
   if (o.dropout > 0)
     weights = where(bernoulli(o.dropout, weights.shape(), {.device = weights.device()}), 0.0,
@@ -83,7 +83,7 @@ Tensor scaled_dot_product_attention(Arg query, const Tensor& k, const Tensor& v,
 
 Tensor rotary_embedding(Arg input, const RotaryOptions& o) {
   Call call("rotary_embedding", input.where());
-  UOp given = tensor::float_operand(input), x = ir::computed(given);
+  UOp given = tensor::float_operand(input), x = ir::to_compute_type(given);
   if (x->rank() < 2)
     usage_error(fmt::format("{} has {} axes; give [..., positions, size]", describe(given), x->rank()));
   const int64_t last = static_cast<int64_t>(x->rank()) - 1, size = tensor::fixed_size(given, last, "rotated");
@@ -94,7 +94,7 @@ Tensor rotary_embedding(Arg input, const RotaryOptions& o) {
   const int64_t half = size / 2;
 
   // Angles [positions, half], in the type of the computation.
-  const Shape plane{behind(x, 2), half};
+  const Shape plane{dim_from_end(x, 2), half};
   UOp place = ir::cast(tensor::position(plane, 0, x->device), x->dtype) + static_cast<double>(o.offset);
   UOp pair = ir::cast(tensor::position(plane, 1, x->device), x->dtype);
   UOp angle = place * ir::exp(pair * (-2.0 * std::log(o.base) / static_cast<double>(size)));

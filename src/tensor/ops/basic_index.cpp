@@ -11,13 +11,13 @@ namespace sinter::tensor {
 namespace {
 
 using ir::UOp;
-using Span = BasicIndex::Span;
+using AxisSlice = BasicIndex::AxisSlice;
 
 bool takes_axis(const Index& i) {
   return i.kind == Index::Kind::Number || i.kind == Index::Kind::Slice || i.kind == Index::Kind::Tensor;
 }
 
-Span numbered(UOp x, int64_t axis, int64_t number) {
+AxisSlice resolve_number(UOp x, int64_t axis, int64_t number) {
   const int64_t n = fixed_size(x, axis, "indexed by a number", ", or index with a tensor");
   if (number < -n || number >= n)
     usage_error(fmt::format("index {} is out of range for axis {} of {} with {} elements; give {} to {}", number, axis,
@@ -25,7 +25,7 @@ Span numbered(UOp x, int64_t axis, int64_t number) {
   return {number < 0 ? number + n : number, 1, 1, n == 1};
 }
 
-Span sliced(UOp x, int64_t axis, const Slice& s) {
+AxisSlice resolve_slice(UOp x, int64_t axis, const Slice& s) {
   const Dim& size = x->shape[static_cast<size_t>(axis)];
   if (s.step == 0)
     usage_error(fmt::format("a slice of axis {} of {} has step 0; give another step", axis, describe(x)));
@@ -39,25 +39,25 @@ Span sliced(UOp x, int64_t axis, const Slice& s) {
   };
   const bool up = s.step > 0;
   const int64_t begin = bound(s.begin, up ? low : high), end = bound(s.end, up ? high : low);
-  const int64_t count = steps_between(begin, end, s.step);
+  const int64_t count = range_length(begin, end, s.step);
   if (!count) return {0, 1, 0, n == 0};
   return {begin, count > 1 ? s.step : 1, count, begin == 0 && count == n && (s.step == 1 || count == 1)};
 }
 
 /// How a part is read: mirror what runs backwards; cut a box; then a step of s is the first column of rows of s
 /// elements, the last row filled up.
-struct Way {
+struct SliceMovements {
   ir::Ints mirrored;
   ir::Region cut, column;
   Shape taken, filled, rows;
   bool strided = false;
 };
 
-Way way_of(const Shape& shape, const BasicIndex& index) {
-  Way w;
-  w.cut = ir::whole(shape);
+SliceMovements movements_of(const Shape& shape, const BasicIndex& index) {
+  SliceMovements w;
+  w.cut = ir::full_region(shape);
   for (size_t a = 0; a < shape.rank(); ++a) {
-    const Span& s = index.spans[a];
+    const AxisSlice& s = index.slices[a];
     const int64_t step = s.step < 0 ? -s.step : s.step, n = shape[a].value(), count = s.count.value();
     if (s.step < 0) w.mirrored.push_back(static_cast<int64_t>(a));
     const int64_t begin = s.step < 0 ? n - 1 - s.begin : s.begin, end = std::min(n, begin + count * step);
@@ -77,7 +77,7 @@ Way way_of(const Shape& shape, const BasicIndex& index) {
 
 }  // namespace
 
-std::vector<Index> complete(UOp x, std::span<const Index> items) {
+std::vector<Index> expand_ellipsis(UOp x, std::span<const Index> items) {
   const auto taken = static_cast<size_t>(std::count_if(items.begin(), items.end(), takes_axis));
   if (taken > x->rank())
     usage_error(
@@ -99,26 +99,26 @@ std::vector<Index> complete(UOp x, std::span<const Index> items) {
 }
 
 bool BasicIndex::box() const {
-  return std::all_of(spans.begin(), spans.end(), [](const Span& s) { return s.step == 1; });
+  return std::all_of(slices.begin(), slices.end(), [](const AxisSlice& s) { return s.step == 1; });
 }
 
 ir::Region BasicIndex::region() const {
   ir::Region out;
-  for (const Span& s : spans)
+  for (const AxisSlice& s : slices)
     out.push_back(s.whole ? ir::Extent{0, s.count} : ir::Extent{s.begin, s.begin + s.count.value()});
   return out;
 }
 
 BasicIndex resolve(UOp x, std::span<const Index> items) {
   BasicIndex out;
-  for (const Index& i : complete(x, items)) {
-    const int64_t axis = static_cast<int64_t>(out.spans.size());
+  for (const Index& i : expand_ellipsis(x, items)) {
+    const int64_t axis = static_cast<int64_t>(out.slices.size());
     switch (i.kind) {
       case Index::Kind::NewAxis: out.shape.push_back(1); break;
-      case Index::Kind::Number: out.spans.push_back(numbered(x, axis, i.number)); break;
+      case Index::Kind::Number: out.slices.push_back(resolve_number(x, axis, i.number)); break;
       case Index::Kind::Slice:
-        out.spans.push_back(sliced(x, axis, i.slice));
-        out.shape.push_back(out.spans.back().count);
+        out.slices.push_back(resolve_slice(x, axis, i.slice));
+        out.shape.push_back(out.slices.back().count);
         break;
       case Index::Kind::Tensor:
         usage_error(fmt::format("an index tensor ({}) names no fixed part of {} here; use scatter_add or where",
@@ -130,27 +130,28 @@ BasicIndex resolve(UOp x, std::span<const Index> items) {
 }
 
 UOp read(UOp x, const BasicIndex& index) {
-  const Way w = way_of(x->shape, index);
+  const SliceMovements w = movements_of(x->shape, index);
   UOp part = ir::shrink(ir::flip(x, w.mirrored), w.cut);
-  if (w.strided) part = ir::shrink(ir::reshape(ir::pad(part, ir::whole(part->shape), w.filled), w.rows), w.column);
+  if (w.strided)
+    part = ir::shrink(ir::reshape(ir::pad(part, ir::full_region(part->shape), w.filled), w.rows), w.column);
   return ir::reshape(part, index.shape);
 }
 
 UOp overwrite(UOp x, const BasicIndex& index, UOp v) {
-  const Way w = way_of(x->shape, index);
+  const SliceMovements w = movements_of(x->shape, index);
   // read() backwards: first the value, then a mask of where it came to lie.
   auto placed = [&](UOp part) {
     if (w.strided) {
       Shape thin;
       for (const ir::Extent& e : w.column) thin.push_back(e.end);
       part = ir::reshape(ir::pad(ir::reshape(part, thin), w.column, w.rows), w.filled);
-      part = ir::shrink(part, ir::whole(w.taken));
+      part = ir::shrink(part, ir::full_region(w.taken));
     } else {
       part = ir::reshape(part, w.taken);
     }
     return ir::flip(ir::pad(part, w.cut, x->shape), w.mirrored);
   };
-  return ir::where(placed(ir::everywhere(v)), placed(v), x);
+  return ir::where(placed(ir::true_like(v)), placed(v), x);
 }
 
 }  // namespace sinter::tensor

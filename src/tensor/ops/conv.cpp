@@ -40,7 +40,7 @@ Tensor conv(std::string_view name, size_t sliding, const Arg& input, const Tenso
   Call call(name, input.where());
   const Arg w_arg(weight, input.where()), b_arg(bias.defined() ? bias : weight, input.where());
   const DType t = tensor::common_type({&input, &w_arg, &b_arg});
-  const UOp given = tensor::operand(input, t), x = tensor::batched(given, sliding);
+  const UOp given = tensor::operand(input, t), x = tensor::with_batch_axis(given, sliding);
   const UOp w = tensor::on_device(tensor::operand(w_arg, t), x->device, given->shape),
             b = bias.defined() ? tensor::on_device(tensor::operand(b_arg, t), x->device, given->shape) : UOp();
   if (w->rank() != sliding + 2)
@@ -52,7 +52,7 @@ Tensor conv(std::string_view name, size_t sliding, const Arg& input, const Tenso
   std::vector<int64_t> kernel;
   for (size_t i = 2; i < w->rank(); ++i)
     kernel.push_back(tensor::fixed_size(w, static_cast<int64_t>(i), "a kernel's size"));
-  const auto slide = tensor::slidings(sliding, kernel, o.stride, o.padding, o.dilation);
+  const auto slide = tensor::window_axes(sliding, kernel, o.stride, o.padding, o.dilation);
 
   // Both are repeated to [n, group, out, in, windows, taps, ...]: x has no output channels, w no batch and no windows.
   Shape grouped{x->shape[0], groups, in}, weights{groups, out / groups, in};
@@ -62,18 +62,19 @@ Tensor conv(std::string_view name, size_t sliding, const Arg& input, const Tenso
     weights.push_back(kernel[i]);
     over_windows.push_back(static_cast<int64_t>(4 + 2 * i));
   }
-  UOp seen = tensor::windows(ir::reshape(ir::computed(x), grouped), slide, given);
+  UOp seen = tensor::windows(ir::reshape(ir::to_compute_type(x), grouped), slide, given);
   const Shape shape(ir::with_axes(seen->shape.dims(), {2}, [&](int64_t) { return Dim(out / groups); }));
   tensor::check_shape(shape);
   seen = ir::expand(seen, shape, {2});
   ir::Ints summed = tensor::tap_axes(seen, sliding);
   summed.insert(summed.begin(), 3);
-  UOp y = ir::reduce(tensor::addition_of(t),
-                     seen * ir::broadcast_to(ir::reshape(ir::computed(w), weights), shape, over_windows), summed);
+  UOp y =
+      ir::reduce(tensor::addition_of(t),
+                 seen * ir::broadcast_to(ir::reshape(ir::to_compute_type(w), weights), shape, over_windows), summed);
   Shape joined{y->shape[0], out};
   for (size_t i = 3; i < y->rank(); ++i) joined.push_back(y->shape[i]);
   y = ir::reshape(y, joined);
-  if (b) y = y + ir::expand(ir::computed(b), joined, ir::others(joined.rank(), {1}));
+  if (b) y = y + ir::expand(ir::to_compute_type(b), joined, ir::others(joined.rank(), {1}));
   y = ir::cast(y, t);
   return wrap(given->rank() == x->rank() ? y : tensor::drop_axes(y, {0}));
 }

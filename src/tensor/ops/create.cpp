@@ -26,7 +26,7 @@ using tensor::wrap;
 
 ir::TensorGraph& graph() { return ir::TensorGraph::get(); }
 
-Tensor filled(const Shape& shape, Scalar value, DType dtype, Device device) {
+Tensor fill_constant(const Shape& shape, Scalar value, DType dtype, Device device) {
   check_shape(shape);
   tensor::check_device(device);
   return wrap(ir::broadcast_to(ir::constant(graph(), value, dtype, device), shape));
@@ -62,7 +62,7 @@ int64_t count_of(const Arg& begin, const Arg& end, const Arg& step) {
     if (!step.integer())
       usage_error(
           fmt::format("a step of 0 never gets from {} to {}; give another step", begin.integer(), end.integer()));
-    return tensor::steps_between(begin.integer(), end.integer(), step.integer());
+    return tensor::range_length(begin.integer(), end.integer(), step.integer());
   }
   const double count = std::ceil((end.real() - begin.real()) / step.real());
   if (!(std::abs(count) < 0x1p53))
@@ -114,7 +114,7 @@ Tensor from_bytes(const void* data, DType dtype, const Shape& shape, Device devi
     buffer->write(data);
   }
   UOp n = graph().make({ir::Op::Data, dtype, shape, {}, {}, device});
-  graph().own(n, buffer.release());
+  graph().attach_storage(n, buffer.release());
   return wrap(n);
 }
 
@@ -138,12 +138,12 @@ Tensor from(const Nested& values, DType dtype, Device device, Loc where) {
 Tensor zeros(const Shape& shape, DType dtype, Device device, Loc where) {
   Call call("zeros", where);
   const DType t = tensor::type_or(dtype, float32);
-  return filled(shape, Scalar::of(t, 0), t, device);
+  return fill_constant(shape, Scalar::of(t, 0), t, device);
 }
 Tensor ones(const Shape& shape, DType dtype, Device device, Loc where) {
   Call call("ones", where);
   const DType t = tensor::type_or(dtype, float32);
-  return filled(shape, Scalar::of(t, 1), t, device);
+  return fill_constant(shape, Scalar::of(t, 1), t, device);
 }
 
 Tensor full(const Shape& shape, Arg value, DType dtype, Device device) {

@@ -25,7 +25,7 @@ using Label = int;
 using Labels = std::vector<Label>;
 constexpr Label kEllipsis = 256;
 
-struct Term {
+struct EinsumTerm {
   UOp x;
   Labels labels;
 };
@@ -68,7 +68,7 @@ std::vector<std::string_view> split_commas(std::string_view text) {
 }
 
 /// A label that stands twice keeps the diagonal of its two axes.
-void take_diagonals(Term& term) {
+void take_diagonals(EinsumTerm& term) {
   for (size_t b = 1; b < term.labels.size(); ++b) {
     const size_t a =
         static_cast<size_t>(std::find(term.labels.begin(), term.labels.end(), term.labels[b]) - term.labels.begin());
@@ -77,7 +77,7 @@ void take_diagonals(Term& term) {
     if (!(x->shape[a] == x->shape[b]))
       usage_error(fmt::format("letter '{}' stands for {} and {} in {}; {}", name_of(term.labels[b]),
                               to_string(x->shape[a]), to_string(x->shape[b]), describe(x),
-                              tensor::cure(x->shape[a], x->shape[b], "a repeated letter needs equal sizes")));
+                              tensor::mismatch_hint(x->shape[a], x->shape[b], "a repeated letter needs equal sizes")));
     const int64_t at = static_cast<int64_t>(b);
     Shape one = x->shape;
     one[b] = 1;
@@ -88,7 +88,7 @@ void take_diagonals(Term& term) {
 }
 
 /// Sums the labels that `needed` does not hold.
-void sum_rest(Term& term, const Labels& needed) {
+void sum_unneeded(EinsumTerm& term, const Labels& needed) {
   ir::Ints axes;
   for (size_t i = 0; i < term.labels.size(); ++i)
     if (!contains(needed, term.labels[i])) axes.push_back(static_cast<int64_t>(i));
@@ -98,7 +98,7 @@ void sum_rest(Term& term, const Labels& needed) {
 }
 
 /// The term in the order of `order`, repeated along the labels that it lacks.
-UOp spread(const Term& term, const Labels& order, const Shape& shape) {
+UOp broadcast_term(const EinsumTerm& term, const Labels& order, const Shape& shape) {
   ir::Ints own, lacked;
   for (size_t i = 0; i < order.size(); ++i) {
     const auto at = std::find(term.labels.begin(), term.labels.end(), order[i]);
@@ -111,7 +111,7 @@ UOp spread(const Term& term, const Labels& order, const Shape& shape) {
 }
 
 /// Of terms whose sizes of one letter are equal or 1.
-Term multiply(const Term& a, const Term& b) {
+EinsumTerm multiply(const EinsumTerm& a, const EinsumTerm& b) {
   Labels order = a.labels;
   Shape shape = a.x->shape;
   for (size_t i = 0; i < b.labels.size(); ++i) {
@@ -123,7 +123,7 @@ Term multiply(const Term& a, const Term& b) {
       shape[at] = size;
   }
   tensor::check_shape(shape);
-  return {spread(a, order, shape) * spread(b, order, shape), order};
+  return {broadcast_term(a, order, shape) * broadcast_term(b, order, shape), order};
 }
 
 /// Without "->": what stands once, in the order of the alphabet, after the axes of "...".
@@ -148,16 +148,16 @@ DType type_of(const std::vector<Tensor>& operands) {
 /// The operands in the type in which ops on `type` are computed, with their labels; `ellipsis` becomes the most axes
 /// that
 /// "..." stands for.
-std::vector<Term> parse_terms(std::string_view inputs, std::string_view formula, const std::vector<Tensor>& operands,
-                              DType type, size_t& ellipsis) {
+std::vector<EinsumTerm> parse_terms(std::string_view inputs, std::string_view formula,
+                                    const std::vector<Tensor>& operands, DType type, size_t& ellipsis) {
   std::vector<std::string_view> parts = split_commas(inputs);
   if (parts.size() != operands.size())
     usage_error(fmt::format("\"{}\" names {} operands, {} are given; write one list of letters for each", formula,
                             parts.size(), operands.size()));
   std::vector<UOp> nodes;
-  for (const Tensor& t : operands) nodes.push_back(ir::computed(ir::cast(tensor::node_of(t), type)));
-  tensor::meet(nodes);
-  std::vector<Term> terms;
+  for (const Tensor& t : operands) nodes.push_back(ir::to_compute_type(ir::cast(tensor::node_of(t), type)));
+  tensor::unify_devices(nodes);
+  std::vector<EinsumTerm> terms;
   for (size_t i = 0; i < parts.size(); ++i) {
     UOp x = nodes[i];
     const size_t letters = parse(parts[i], formula, 0).size();
@@ -173,9 +173,9 @@ std::vector<Term> parse_terms(std::string_view inputs, std::string_view formula,
   return terms;
 }
 
-void check_sizes(const std::vector<Term>& terms, std::string_view formula) {
+void check_sizes(const std::vector<EinsumTerm>& terms, std::string_view formula) {
   std::map<Label, Dim> sizes;
-  for (const Term& t : terms)
+  for (const EinsumTerm& t : terms)
     for (size_t i = 0; i < t.labels.size(); ++i) {
       const Dim& d = t.x->shape[i];
       auto [seen, first] = sizes.try_emplace(t.labels[i], d);
@@ -183,7 +183,7 @@ void check_sizes(const std::vector<Term>& terms, std::string_view formula) {
       if (!(seen->second == 1))
         usage_error(fmt::format("index '{}' of \"{}\" stands for {} and for {}; {}", name_of(t.labels[i]), formula,
                                 to_string(seen->second), to_string(d),
-                                tensor::cure(seen->second, d, "sizes of one letter must be equal")));
+                                tensor::mismatch_hint(seen->second, d, "sizes of one letter must be equal")));
       seen->second = d;
     }
 }
@@ -196,11 +196,12 @@ Tensor einsum(std::string_view formula, const std::vector<Tensor>& operands, Loc
   const size_t arrow = formula.find("->");
   size_t ellipsis = 0;
   const DType type = type_of(operands);
-  std::vector<Term> terms = parse_terms(formula.substr(0, arrow), formula, operands, type, ellipsis);
+  std::vector<EinsumTerm> terms = parse_terms(formula.substr(0, arrow), formula, operands, type, ellipsis);
   const Labels result =
       arrow == formula.npos ? implicit_result(formula, ellipsis) : parse(formula.substr(arrow + 2), formula, ellipsis);
   for (size_t i = 0; i < result.size(); ++i) {
-    bool known = std::any_of(terms.begin(), terms.end(), [&](const Term& t) { return contains(t.labels, result[i]); });
+    bool known =
+        std::any_of(terms.begin(), terms.end(), [&](const EinsumTerm& t) { return contains(t.labels, result[i]); });
     bool once = std::count(result.begin(), result.end(), result[i]) == 1;
     if (!known || !once)
       usage_error(
@@ -215,11 +216,11 @@ Tensor einsum(std::string_view formula, const std::vector<Tensor>& operands, Loc
       if (i != skip) needed.insert(needed.end(), terms[i].labels.begin(), terms[i].labels.end());
     return needed;
   };
-  for (size_t i = 0; i < terms.size(); ++i) sum_rest(terms[i], needed_from(0, i));
-  Term product = terms[0];
+  for (size_t i = 0; i < terms.size(); ++i) sum_unneeded(terms[i], needed_from(0, i));
+  EinsumTerm product = terms[0];
   for (size_t i = 1; i < terms.size(); ++i) {
     product = multiply(product, terms[i]);
-    sum_rest(product, needed_from(i + 1, i));
+    sum_unneeded(product, needed_from(i + 1, i));
   }
   ir::Ints places;
   for (Label l : result)

@@ -136,7 +136,7 @@ Tensor erf(Arg x) { return float_op("erf", Op::Erf, x); }
 Tensor rsqrt(Arg x) {
   Call call("rsqrt", x.where());
   UOp n = tensor::float_operand(x);
-  return wrap(ir::cast(1.0 / ir::sqrt(ir::computed(n)), n->dtype));
+  return wrap(ir::cast(1.0 / ir::sqrt(ir::to_compute_type(n)), n->dtype));
 }
 Tensor reciprocal(Arg x) {
   Call call("reciprocal", x.where());
@@ -186,7 +186,7 @@ Tensor floor_divide(Arg a, Arg b) {
   DType t = tensor::common_type({&a, &b});
   if (!is_float(t)) return numeric("floor_divide", Op::IDiv, Op::IDiv, a, b, kToInteger);
   std::vector<UOp> n = tensor::operands({&a, &b}, t);
-  UOp x = ir::computed(ir::detach(n[0])), y = ir::computed(ir::detach(n[1])), zero = ir::like(x, 0.0);
+  UOp x = ir::to_compute_type(ir::detach(n[0])), y = ir::to_compute_type(ir::detach(n[1])), zero = ir::like(x, 0.0);
   // Of the magnitudes: what x has beyond a multiple of y is taken off first, exactly, so that the quotient is a whole
   // number but for rounding.
   UOp size = ir::alu(Op::Abs, {x}), by = ir::alu(Op::Abs, {y}), rest = ir::alu(Op::FMod, {size, by});

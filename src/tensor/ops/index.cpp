@@ -16,17 +16,17 @@ namespace {
 using Kind = Index::Kind;
 
 /// Where the axes of the index tensors go: in place when all numbers and tensors stand side by side, else to the front.
-struct Advanced {
+struct AdvancedIndex {
   std::vector<Index> basic;  ///< the items with a whole slice for each tensor
   ir::Ints axes;             ///< of the basic result, one per tensor
   std::vector<ir::UOp> index;
   int64_t place = 0;  ///< among the axes that no tensor takes
 };
 
-Advanced plan(ir::UOp x, std::span<const Index> items) {
-  Advanced out;
+AdvancedIndex resolve_advanced(ir::UOp x, std::span<const Index> items) {
+  AdvancedIndex out;
   int64_t result_axes = 0, free_axes = 0, first = -1, last = -1, advanced = 0;
-  const std::vector<Index> all = tensor::complete(x, items);
+  const std::vector<Index> all = tensor::expand_ellipsis(x, items);
   for (size_t i = 0; i < all.size(); ++i) {
     const bool is_tensor = all[i].kind == Kind::Tensor;
     if (is_tensor || all[i].kind == Kind::Number) {
@@ -63,7 +63,7 @@ Tensor Tensor::index(std::vector<Index> items, Loc where) const {
   ir::UOp x = tensor::node_of(*this);
   if (std::none_of(items.begin(), items.end(), [](const Index& i) { return i.kind == Kind::Tensor; }))
     return tensor::wrap(tensor::read(x, tensor::resolve(x, items)));
-  Advanced advanced = plan(x, items);
+  AdvancedIndex advanced = resolve_advanced(x, items);
   ir::UOp part = tensor::read(x, tensor::resolve(x, advanced.basic));
   return tensor::wrap(tensor::pick(part, advanced.axes, std::move(advanced.index), advanced.place));
 }

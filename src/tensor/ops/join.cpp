@@ -20,19 +20,19 @@ using tensor::usage_error;
 using tensor::wrap;
 
 /// The parts' nodes in their common type. There is at least one.
-std::vector<UOp> promoted(const std::vector<Tensor>& parts) {
+std::vector<UOp> promote_parts(const std::vector<Tensor>& parts) {
   if (parts.empty()) usage_error("0 tensors given, which have neither a shape nor a type; give at least 1");
   DType t = node_of(parts[0])->dtype;
   for (const Tensor& p : parts) t = promote(t, node_of(p)->dtype);
   std::vector<UOp> nodes;
   for (const Tensor& p : parts) nodes.push_back(ir::cast(node_of(p), t));
-  tensor::meet(nodes);
+  tensor::unify_devices(nodes);
   return nodes;
 }
 
 /// Of more parts than one kernel reads, so many at a time are joined and stored: the code of a selection among n parts
 /// grows faster than n.
-constexpr size_t kJoinedFirst = 16;
+constexpr size_t kJoinGroup = 16;
 
 /// Many parts are a tree of joins: equal groups are one kernel's work on other buffers, and no element is copied more
 /// often than the tree is deep.
@@ -47,11 +47,11 @@ UOp join(std::vector<UOp> parts, int64_t axis) {
     parts.resize(1);
   else
     std::erase_if(parts, [&](UOp p) { return p->shape[a].value() == 0; });
-  if (parts.size() > ir::kMostJoined)
-    while (parts.size() > kJoinedFirst) {
+  if (parts.size() > ir::kMaxCatParts)
+    while (parts.size() > kJoinGroup) {
       std::vector<UOp> groups;
       for (std::span<const UOp> rest = parts; !rest.empty();) {
-        const std::span<const UOp> group = rest.first(std::min(kJoinedFirst, rest.size()));
+        const std::span<const UOp> group = rest.first(std::min(kJoinGroup, rest.size()));
         groups.push_back(group.size() > 1 ? ir::contiguous(ir::cat(group, axis)) : group[0]);
         rest = rest.subspan(group.size());
       }
@@ -64,7 +64,7 @@ UOp join(std::vector<UOp> parts, int64_t axis) {
 
 Tensor cat(const std::vector<Tensor>& parts, int64_t axis, Loc where) {
   Call call("cat", where);
-  std::vector<UOp> nodes = promoted(parts);
+  std::vector<UOp> nodes = promote_parts(parts);
   if (!nodes[0]->rank())
     usage_error(fmt::format("{} has no axis to join along; use stack for scalars", describe(nodes[0])));
   axis = tensor::axis_of(nodes[0], axis);
@@ -76,7 +76,7 @@ Tensor cat(const std::vector<Tensor>& parts, int64_t axis, Loc where) {
     if (!fits)
       usage_error(fmt::format("part 0 is {}, part {} is {}: all sizes but that of axis {} must be equal; {}",
                               to_string(nodes[0]->shape), n, to_string(nodes[n]->shape), axis,
-                              tensor::cure(nodes[0]->shape, nodes[n]->shape, "reshape or slice one")));
+                              tensor::mismatch_hint(nodes[0]->shape, nodes[n]->shape, "reshape or slice one")));
     tensor::fixed_size(nodes[n], axis, "joined");
   }
   return wrap(join(std::move(nodes), axis));
@@ -84,7 +84,7 @@ Tensor cat(const std::vector<Tensor>& parts, int64_t axis, Loc where) {
 
 Tensor stack(const std::vector<Tensor>& parts, int64_t axis, Loc where) {
   Call call("stack", where);
-  std::vector<UOp> nodes = promoted(parts);
+  std::vector<UOp> nodes = promote_parts(parts);
   const int64_t rank = static_cast<int64_t>(nodes[0]->rank());
   if (axis < -rank - 1 || axis > rank)
     usage_error(fmt::format("axis {} is no place for a new axis of {}; the places are {} to {}", axis,
@@ -92,9 +92,10 @@ Tensor stack(const std::vector<Tensor>& parts, int64_t axis, Loc where) {
   if (axis < 0) axis += rank + 1;
   for (size_t n = 0; n < nodes.size(); ++n) {
     if (!(nodes[n]->shape == nodes[0]->shape))
-      usage_error(fmt::format("part 0 is {}, part {} is {}: all shapes must be equal; {}", to_string(nodes[0]->shape),
-                              n, to_string(nodes[n]->shape),
-                              tensor::cure(nodes[0]->shape, nodes[n]->shape, "use cat to join along an axis")));
+      usage_error(
+          fmt::format("part 0 is {}, part {} is {}: all shapes must be equal; {}", to_string(nodes[0]->shape), n,
+                      to_string(nodes[n]->shape),
+                      tensor::mismatch_hint(nodes[0]->shape, nodes[n]->shape, "use cat to join along an axis")));
   }
   for (UOp& n : nodes) n = tensor::insert_axis(n, axis);
   return wrap(join(std::move(nodes), axis));

@@ -21,7 +21,7 @@ using tensor::wrap;
 
 UOp total(UOp x) { return ir::reduce(Combine::Add, x, ir::all_axes(x->rank())); }
 
-UOp reduced(UOp x, Reduction reduction) {
+UOp reduce_loss(UOp x, Reduction reduction) {
   switch (reduction) {
     case Reduction::None: return x;
     case Reduction::Sum: return total(x);
@@ -32,18 +32,18 @@ UOp reduced(UOp x, Reduction reduction) {
 
 /// Prediction and target in one shape and in the type in which the loss is computed; and the type that it gets.
 /// Broadcasting them would hide a forgotten axis, so it is refused.
-struct Matched {
+struct LossOperands {
   UOp prediction, target;
   DType type;
 };
-Matched matched(const Arg& x, const Arg& target) {
+LossOperands loss_operands(const Arg& x, const Arg& target) {
   const DType t = tensor::common_float_type({&x, &target});
   UOp a = tensor::operand(x, t), b = tensor::operand(target, t);
-  tensor::meet(a, b);
+  tensor::unify_devices(a, b);
   if (!(a->shape == b->shape))
     usage_error(fmt::format("the prediction is {}, the target {}; {}", to_string(a->shape), to_string(b->shape),
-                            tensor::cure(a->shape, b->shape, "give both one shape (reshape or expand)")));
-  return {ir::computed(a), ir::computed(b), t};
+                            tensor::mismatch_hint(a->shape, b->shape, "give both one shape (reshape or expand)")));
+  return {ir::to_compute_type(a), ir::to_compute_type(b), t};
 }
 
 /// The class axis of [classes], [n, classes] and [n, classes, ...].
@@ -54,7 +54,7 @@ int64_t class_axis(UOp x) {
 
 /// -log p of each target's class, for log-probabilities x of what was given.
 UOp nll(UOp given, UOp x, int64_t axis, UOp target, const CrossEntropyOptions& options) {
-  tensor::meet(x, target);
+  tensor::unify_devices(x, target);
   UOp index = tensor::insert_axis(tensor::index_operand(target), axis);
   Shape expected = x->shape;
   expected[static_cast<size_t>(axis)] = 1;
@@ -63,7 +63,7 @@ UOp nll(UOp given, UOp x, int64_t axis, UOp target, const CrossEntropyOptions& o
     dims.erase(dims.begin() + axis);
     usage_error(fmt::format("predictions {} need class targets of shape {}, got {}; {}", describe(given),
                             to_string(Shape(dims)), describe(target),
-                            tensor::cure(target->shape, Shape(dims), "leave out the class axis")));
+                            tensor::mismatch_hint(target->shape, Shape(dims), "leave out the class axis")));
   }
   // GATHER counts negative ones from the end and reports those out of range, which a negative class is made here.
   index = ir::cast(index, DType::I64);
@@ -75,7 +75,7 @@ UOp nll(UOp given, UOp x, int64_t axis, UOp target, const CrossEntropyOptions& o
   UOp loss = -ir::gather(x, index, axis);
   if (kept) loss = ir::where(kept, loss, ir::like(loss, 0.0));
   loss = tensor::drop_axes(loss, {axis});
-  if (!kept || options.reduction != Reduction::Mean) return reduced(loss, options.reduction);
+  if (!kept || options.reduction != Reduction::Mean) return reduce_loss(loss, options.reduction);
   return total(loss) / ir::cast(total(ir::cast(kept, DType::I64)), x->dtype);
 }
 
@@ -84,14 +84,14 @@ UOp nll(UOp given, UOp x, int64_t axis, UOp target, const CrossEntropyOptions& o
 Tensor nll_loss(Arg log_probabilities, const Tensor& target, CrossEntropyOptions options) {
   Call call("nll_loss", log_probabilities.where());
   UOp x = tensor::float_operand(log_probabilities);
-  return wrap(ir::cast(nll(x, ir::computed(x), class_axis(x), tensor::node_of(target), options), x->dtype));
+  return wrap(ir::cast(nll(x, ir::to_compute_type(x), class_axis(x), tensor::node_of(target), options), x->dtype));
 }
 
 Tensor cross_entropy(Arg logits, const Tensor& target, CrossEntropyOptions options) {
   Call call("cross_entropy", logits.where());
   UOp given = tensor::float_operand(logits), y = tensor::node_of(target);
-  tensor::meet(given, y);
-  UOp x = ir::computed(given);
+  tensor::unify_devices(given, y);
+  UOp x = ir::to_compute_type(given);
   const int64_t axis = class_axis(given);
   if (!is_float(y->dtype))
     return wrap(ir::cast(nll(given, tensor::log_softmax(x, axis), axis, y, options), given->dtype));
@@ -103,28 +103,28 @@ Tensor cross_entropy(Arg logits, const Tensor& target, CrossEntropyOptions optio
         "logits {} need probabilities of the same shape or integer classes, got {}; convert classes with to(int64)",
         describe(given), describe(y)));
   UOp loss = -ir::reduce(Combine::Add, tensor::log_softmax(x, axis) * ir::cast(y, x->dtype), {axis});
-  return wrap(ir::cast(reduced(loss, options.reduction), given->dtype));
+  return wrap(ir::cast(reduce_loss(loss, options.reduction), given->dtype));
 }
 
 Tensor mse_loss(Arg x, Arg target, Reduction reduction) {
   Call call("mse_loss", x.where());
-  auto [a, b, t] = matched(x, target);
+  auto [a, b, t] = loss_operands(x, target);
   UOp off = a - b;
-  return wrap(ir::cast(reduced(off * off, reduction), t));
+  return wrap(ir::cast(reduce_loss(off * off, reduction), t));
 }
 
 Tensor l1_loss(Arg x, Arg target, Reduction reduction) {
   Call call("l1_loss", x.where());
-  auto [a, b, t] = matched(x, target);
-  return wrap(ir::cast(reduced(ir::alu(ir::Op::Abs, {a - b}), reduction), t));
+  auto [a, b, t] = loss_operands(x, target);
+  return wrap(ir::cast(reduce_loss(ir::alu(ir::Op::Abs, {a - b}), reduction), t));
 }
 
 Tensor binary_cross_entropy_with_logits(Arg x, Arg target, Reduction reduction) {
   Call call("binary_cross_entropy_with_logits", x.where());
-  auto [a, b, t] = matched(x, target);
+  auto [a, b, t] = loss_operands(x, target);
   // max(a, 0) - a b is exact where the prediction is sure and right, so that the small rest is not lost in it.
   UOp zero = ir::like(a, 0.0), most = ir::where(ir::le(zero, a), a, zero);
-  return wrap(ir::cast(reduced((most - a * b) + tensor::softplus_rest(a), reduction), t));
+  return wrap(ir::cast(reduce_loss((most - a * b) + tensor::softplus_rest(a), reduction), t));
 }
 
 }  // namespace v0

@@ -19,17 +19,17 @@ using tensor::describe;
 using tensor::usage_error;
 using tensor::wrap;
 
-/// sum(a * b) along one axis; on bools: any(a & b). Of what ir::computed() gives.
+/// sum(a * b) along one axis; on bools: any(a & b). Of what ir::to_compute_type() gives.
 UOp contract(UOp a, UOp b, int64_t axis) { return ir::reduce(tensor::addition_of(a->dtype), a * b, {axis}); }
 
 void check_inner(UOp a, UOp b, const Dim& k, const Dim& other) {
   if (!(k == other))
     usage_error(fmt::format(
         "inner sizes differ: {} x {}, {} against {}; {}", describe(a), describe(b), to_string(k), to_string(other),
-        tensor::cure(k, other,
-                     b->rank() == 1 ? "the last axis of the first must be the only one of the second"
-                                    : "the last axis of the first must be the second last of the "
-                                      "second, try transpose")));
+        tensor::mismatch_hint(k, other,
+                              b->rank() == 1 ? "the last axis of the first must be the only one of the second"
+                                             : "the last axis of the first must be the second last of the "
+                                               "second, try transpose")));
 }
 
 /// The axes before those of a matrix.
@@ -39,7 +39,7 @@ std::span<const Dim> batch_of(UOp x) { return {x->shape.begin(), std::max<size_t
 Shape batches(UOp a, UOp b) {
   return Shape(tensor::common_sizes(batch_of(a), batch_of(b), [&](const Dim& x, const Dim& y, size_t) {
     usage_error(fmt::format("batch sizes differ: {} x {}, {} against {}; {}", describe(a), describe(b), to_string(x),
-                            to_string(y), tensor::cure(x, y, "they must be equal or 1")));
+                            to_string(y), tensor::mismatch_hint(x, y, "they must be equal or 1")));
   }));
 }
 
@@ -49,7 +49,7 @@ Tensor matmul(Arg a, Arg b) {
   Call call("matmul", a.where());
   const DType t = tensor::common_type({&a, &b});
   UOp x = tensor::operand(a, t), y = tensor::operand(b, t);
-  tensor::meet(x, y);
+  tensor::unify_devices(x, y);
   if (!x->rank() || !y->rank())
     usage_error(fmt::format("{} x {}: a scalar has no axis to sum over; multiply with *", describe(x), describe(y)));
   const size_t inner = y->rank() == 1 ? 0 : y->rank() - 2;
@@ -62,7 +62,7 @@ Tensor matmul(Arg a, Arg b) {
   shape.push_back(x->shape[-1]);
   if (!column) shape.push_back(y->shape[-1]);
   tensor::check_shape(shape);
-  x = ir::computed(x), y = ir::computed(y);
+  x = ir::to_compute_type(x), y = ir::to_compute_type(y);
   if (!column) x = ir::broadcast_to(x, shape, {k + 1});
   if (!row) y = ir::broadcast_to(y, shape, {m});
   return wrap(ir::cast(contract(x, y, k), t));
@@ -72,13 +72,13 @@ Tensor dot(Arg a, Arg b) {
   Call call("dot", a.where());
   const DType t = tensor::common_type({&a, &b});
   UOp x = tensor::operand(a, t), y = tensor::operand(b, t);
-  tensor::meet(x, y);
+  tensor::unify_devices(x, y);
   if (x->rank() != 1 || y->rank() != 1)
     usage_error(fmt::format("{} and {}: both must be vectors; use matmul", describe(x), describe(y)));
   if (!(x->shape == y->shape))
     usage_error(fmt::format("{} and {}: {}", describe(x), describe(y),
-                            tensor::cure(x->shape, y->shape, "the lengths must be equal")));
-  return wrap(ir::cast(contract(ir::computed(x), ir::computed(y), 0), t));
+                            tensor::mismatch_hint(x->shape, y->shape, "the lengths must be equal")));
+  return wrap(ir::cast(contract(ir::to_compute_type(x), ir::to_compute_type(y), 0), t));
 }
 
 }  // namespace v0

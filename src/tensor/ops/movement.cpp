@@ -163,7 +163,7 @@ Tensor Tensor::expand(Shape shape, Loc where) const {
       usage_error(fmt::format("{} to {}: axis {} has {} elements and cannot become {}; {}", describe(x),
                               sinter::to_string(asked), i - lead, sinter::to_string(x->shape[i - lead]),
                               sinter::to_string(shape[i]),
-                              tensor::cure(x->shape[i - lead], shape[i], "only size 1 repeats")));
+                              tensor::mismatch_hint(x->shape[i - lead], shape[i], "only size 1 repeats")));
   }
   tensor::check_shape(shape);
   return wrap(ir::broadcast_to(x, shape));
@@ -203,7 +203,7 @@ Tensor Tensor::pad(std::vector<std::pair<int64_t, int64_t>> widths, Arg value, L
                             widths.size(), describe(x), x->rank()));
   const ir::Scalar fill = tensor::number_of(value, x->dtype);
   Shape shape = x->shape;
-  ir::Region box = ir::whole(shape);
+  ir::Region box = ir::full_region(shape);
   for (size_t i = 0; i < widths.size(); ++i) {
     const auto [before, after] = widths[i];
     const size_t a = x->rank() - widths.size() + i;
@@ -219,7 +219,7 @@ Tensor Tensor::pad(std::vector<std::pair<int64_t, int64_t>> widths, Arg value, L
   tensor::check_shape(shape);
   UOp padded = ir::pad(x, box, shape);
   if (fill == ir::Scalar::of(x->dtype, 0)) return wrap(padded);
-  UOp inside = ir::pad(ir::everywhere(x), box, shape);
+  UOp inside = ir::pad(ir::true_like(x), box, shape);
   return wrap(ir::where(inside, padded, ir::like(padded, fill)));
 }
 

@@ -23,24 +23,24 @@ using tensor::wrap;
 
 /// A weight, bias or statistic of these sizes, repeated along the other axes of x; its first axis is x's axis `at`.
 /// Null when the handle is empty.
-UOp repeated(const Tensor& t, const char* role, UOp x, const Shape& sizes, size_t at) {
+UOp broadcast_param(const Tensor& t, const char* role, UOp x, const Shape& sizes, size_t at) {
   if (!t.defined()) return {};
   UOp n = tensor::node_of(t);
   if (!(n->shape == sizes))
     usage_error(fmt::format("the {} is {}, what it belongs to has the sizes {}; {}", role, describe(n),
-                            to_string(sizes), tensor::cure(n->shape, sizes, "they must be equal")));
+                            to_string(sizes), tensor::mismatch_hint(n->shape, sizes, "they must be equal")));
   n = ir::cast(tensor::on_device(n, x->device, x->shape), x->dtype);
   Ints own(sizes.rank());
   std::iota(own.begin(), own.end(), static_cast<int64_t>(at));
   return ir::expand(n, x->shape, ir::others(x->rank(), own));
 }
 
-UOp scaled(UOp x, UOp weight, UOp bias) {
+UOp scale_and_shift(UOp x, UOp weight, UOp bias) {
   if (weight) x = x * weight;
   return bias ? x + bias : x;
 }
 
-UOp standardised(UOp x, const Ints& axes, double eps) {
+UOp standardize(UOp x, const Ints& axes, double eps) {
   UOp off = x - ir::expand(tensor::mean_over(x, axes), x->shape, axes);
   UOp scale = 1.0 / ir::sqrt(tensor::variance_over(x, axes, 0) + eps);
   return off * ir::expand(scale, x->shape, axes);
@@ -72,27 +72,27 @@ int64_t channels_of(UOp x) {
 
 Tensor layer_norm(Arg input, const Shape& normalized, const Tensor& weight, const Tensor& bias, double eps) {
   Call call("layer_norm", input.where());
-  UOp given = float_operand(input), x = ir::computed(given);
+  UOp given = float_operand(input), x = ir::to_compute_type(given);
   const Ints axes = last_axes(given, normalized);
   const auto at = static_cast<size_t>(axes[0]);
-  UOp w = repeated(weight, "weight", x, normalized, at), b = repeated(bias, "bias", x, normalized, at);
-  return wrap(ir::cast(scaled(standardised(x, axes, eps), w, b), given->dtype));
+  UOp w = broadcast_param(weight, "weight", x, normalized, at), b = broadcast_param(bias, "bias", x, normalized, at);
+  return wrap(ir::cast(scale_and_shift(standardize(x, axes, eps), w, b), given->dtype));
 }
 
 Tensor rms_norm(Arg input, const Shape& normalized, const Tensor& weight, std::optional<double> eps) {
   Call call("rms_norm", input.where());
-  UOp given = float_operand(input), x = ir::computed(given);
+  UOp given = float_operand(input), x = ir::to_compute_type(given);
   const Ints axes = last_axes(given, normalized);
-  UOp w = repeated(weight, "weight", x, normalized, static_cast<size_t>(axes[0]));
+  UOp w = broadcast_param(weight, "weight", x, normalized, static_cast<size_t>(axes[0]));
   const double epsilon =
       x->dtype == DType::F64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
   UOp scale = 1.0 / ir::sqrt(tensor::mean_over(x * x, axes) + eps.value_or(epsilon));
-  return wrap(ir::cast(scaled(x * ir::expand(scale, x->shape, axes), w, {}), given->dtype));
+  return wrap(ir::cast(scale_and_shift(x * ir::expand(scale, x->shape, axes), w, {}), given->dtype));
 }
 
 Tensor group_norm(Arg input, int64_t groups, const Tensor& weight, const Tensor& bias, double eps) {
   Call call("group_norm", input.where());
-  UOp given = float_operand(input), x = ir::computed(given);
+  UOp given = float_operand(input), x = ir::to_compute_type(given);
   const int64_t channels = channels_of(given);
   if (groups < 1 || channels % groups)
     usage_error(fmt::format("{} has {} channels, which {} groups do not divide; choose a divisor", describe(given),
@@ -101,24 +101,25 @@ Tensor group_norm(Arg input, int64_t groups, const Tensor& weight, const Tensor&
   for (size_t i = 2; i < x->rank(); ++i) parted.push_back(x->shape[i]);
   Ints axes(parted.rank() - 2);
   std::iota(axes.begin(), axes.end(), 2);
-  UOp y = ir::reshape(standardised(ir::reshape(x, parted), axes, eps), x->shape);
-  y = scaled(y, repeated(weight, "weight", x, {channels}, 1), repeated(bias, "bias", x, {channels}, 1));
+  UOp y = ir::reshape(standardize(ir::reshape(x, parted), axes, eps), x->shape);
+  y = scale_and_shift(y, broadcast_param(weight, "weight", x, {channels}, 1),
+                      broadcast_param(bias, "bias", x, {channels}, 1));
   return wrap(ir::cast(y, given->dtype));
 }
 
 Tensor batch_norm(Arg input, const Tensor& mean, const Tensor& variance, const Tensor& weight, const Tensor& bias,
                   double eps) {
   Call call("batch_norm", input.where());
-  UOp given = float_operand(input), x = ir::computed(given);
+  UOp given = float_operand(input), x = ir::to_compute_type(given);
   const int64_t channels = channels_of(given);
-  UOp w = repeated(weight, "weight", x, {channels}, 1), b = repeated(bias, "bias", x, {channels}, 1);
-  UOp m = repeated(mean, "mean", x, {channels}, 1), v = repeated(variance, "variance", x, {channels}, 1);
+  UOp w = broadcast_param(weight, "weight", x, {channels}, 1), b = broadcast_param(bias, "bias", x, {channels}, 1);
+  UOp m = broadcast_param(mean, "mean", x, {channels}, 1), v = broadcast_param(variance, "variance", x, {channels}, 1);
   if (!m != !v)
     usage_error(fmt::format("only a {} is given; give the mean and the variance, or neither", m ? "mean" : "variance"));
-  if (m) return wrap(ir::cast(scaled((x - m) * (1.0 / ir::sqrt(v + eps)), w, b), given->dtype));
+  if (m) return wrap(ir::cast(scale_and_shift((x - m) * (1.0 / ir::sqrt(v + eps)), w, b), given->dtype));
   Ints axes{0};
   for (size_t i = 2; i < x->rank(); ++i) axes.push_back(static_cast<int64_t>(i));
-  return wrap(ir::cast(scaled(standardised(x, axes, eps), w, b), given->dtype));
+  return wrap(ir::cast(scale_and_shift(standardize(x, axes, eps), w, b), given->dtype));
 }
 
 }  // namespace v0

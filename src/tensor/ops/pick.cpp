@@ -23,10 +23,10 @@ UOp index_operand(UOp index) {
   return index->dtype == DType::I32 ? index : ir::cast(index, DType::I64);
 }
 
-UOp checked(UOp index, const Dim& size) {
+UOp normalize_index(UOp index, const Dim& size) {
   // A look-up in 0, 1, 2, ...: GATHER itself counts from the end and reports.
   if (index->rank() == 0 || (index->rank() > 1 && !index->shape.symbolic()))
-    return ir::reshape(checked(ir::reshape(index, {index->shape.numel()}), size), index->shape);
+    return ir::reshape(normalize_index(ir::reshape(index, {index->shape.numel()}), size), index->shape);
   Shape table = index->shape;
   table[0] = size;
   const UOp place = ir::gather(position(table, 0, index->device), index, 0), wide = ir::cast(index, DType::I64);
@@ -52,7 +52,7 @@ UOp pick(UOp x, const ir::Ints& axes, std::vector<UOp> index, int64_t place) {
     for (size_t k = 0; k < count; ++k) {
       const int64_t size = fixed_size(x, static_cast<int64_t>(k), "indexed together with others");
       dims[0] = dims[0].value() * size;
-      const UOp here = checked(index[k], size), end = ir::like(here, ir::Scalar::of(DType::I64, size)),
+      const UOp here = normalize_index(index[k], size), end = ir::like(here, ir::Scalar::of(DType::I64, size)),
                 out = ir::eq(here, end);
       at = at ? at * end + here : here;
       beyond = beyond ? beyond | out : out;
@@ -102,7 +102,7 @@ using tensor::node_of;
 using tensor::usage_error;
 using tensor::wrap;
 
-void same_rank(UOp x, UOp index) {
+void require_same_rank(UOp x, UOp index) {
   if (x->rank() != index->rank())
     usage_error(fmt::format("{} has {} axes and the index {} has {}; give both the same number of axes", describe(x),
                             x->rank(), describe(index), index->rank()));
@@ -114,15 +114,15 @@ Tensor gather(Arg x, int64_t axis, const Tensor& index) {
   Call call("gather", x.where());
   UOp n = tensor::operand(x), i = tensor::index_operand(node_of(index));
   axis = tensor::axis_of(n, axis);
-  tensor::meet(n, i);
-  same_rank(n, i);
+  tensor::unify_devices(n, i);
+  require_same_rank(n, i);
   for (size_t a = 0; a < n->rank(); ++a) {
     const int64_t at = static_cast<int64_t>(a);
     if (at == axis || n->shape[a] == i->shape[a]) continue;
     if (n->shape[a].symbolic() || i->shape[a].symbolic() || i->shape[a].value() > n->shape[a].value())
-      usage_error(
-          fmt::format("the index {} is larger than {} in axis {}; {}", to_string(i->shape), to_string(n->shape), a,
-                      tensor::cure(i->shape[a], n->shape[a], fmt::format("only along axis {} it may be", axis))));
+      usage_error(fmt::format(
+          "the index {} is larger than {} in axis {}; {}", to_string(i->shape), to_string(n->shape), a,
+          tensor::mismatch_hint(i->shape[a], n->shape[a], fmt::format("only along axis {} it may be", axis))));
     n = tensor::shrink_axis(n, at, 0, i->shape[a].value());
   }
   return wrap(ir::gather(n, i, axis));
@@ -132,8 +132,8 @@ Tensor take_along_dim(Arg x, const Tensor& index, int64_t axis) {
   Call call("take_along_dim", x.where());
   UOp n = tensor::operand(x), i = tensor::index_operand(node_of(index));
   axis = tensor::axis_of(n, axis);
-  tensor::meet(n, i);
-  same_rank(n, i);
+  tensor::unify_devices(n, i);
+  require_same_rank(n, i);
   const size_t a = static_cast<size_t>(axis);
   Shape table = n->shape, rows = i->shape;
   table[a] = rows[a] = 1;
@@ -150,18 +150,18 @@ Tensor scatter_add(Arg base, int64_t axis, const Tensor& index, Arg value) {
   Call call("scatter_add", base.where());
   UOp n = tensor::operand(base), i = tensor::index_operand(node_of(index));
   axis = tensor::axis_of(n, axis);
-  tensor::meet(n, i);
-  same_rank(n, i);
+  tensor::unify_devices(n, i);
+  require_same_rank(n, i);
   for (size_t a = 0; a < n->rank(); ++a)
     if (static_cast<int64_t>(a) != axis && !(n->shape[a] == i->shape[a]))
-      usage_error(fmt::format("the index {} differs from {} in axis {}; {}", to_string(i->shape), to_string(n->shape),
-                              a,
-                              tensor::cure(i->shape[a], n->shape[a], fmt::format("only along axis {} it may", axis))));
+      usage_error(
+          fmt::format("the index {} differs from {} in axis {}; {}", to_string(i->shape), to_string(n->shape), a,
+                      tensor::mismatch_hint(i->shape[a], n->shape[a], fmt::format("only along axis {} it may", axis))));
   const DType t = tensor::common_type({&base, &value});
   UOp v = tensor::on_device(tensor::operand(value, t), n->device, n->shape);
   if (value.is_tensor() && !(v->shape == i->shape))
     usage_error(fmt::format("the value is {} and the index {}; {}", describe(v), to_string(i->shape),
-                            tensor::cure(v->shape, i->shape, "they need one shape, use expand")));
+                            tensor::mismatch_hint(v->shape, i->shape, "they need one shape, use expand")));
   return wrap(ir::scatter_add(ir::cast(n, t), i, ir::broadcast_to(v, i->shape), axis));
 }
 
@@ -187,7 +187,7 @@ Tensor one_hot(const Tensor& index, int64_t classes, Loc where) {
   Call call("one_hot", where);
   UOp i = tensor::index_operand(node_of(index));
   if (classes < 1) usage_error(fmt::format("{} classes for {}; give 1 or more", classes, describe(i)));
-  i = tensor::checked(i, classes);
+  i = tensor::normalize_index(i, classes);
   const auto last = static_cast<int64_t>(i->rank());
   Shape shape = i->shape;
   shape.push_back(classes);

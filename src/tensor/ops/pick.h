@@ -14,6 +14,6 @@ ir::UOp index_operand(ir::UOp index);
 ir::UOp pick(ir::UOp x, const ir::Ints& axes, std::vector<ir::UOp> index, int64_t place);
 /// index as int64 from 0 to size-1: negative ones counted from the end; those out of range are `size`, and reported at
 /// the first host read.
-ir::UOp checked(ir::UOp index, const Dim& size);
+ir::UOp normalize_index(ir::UOp index, const Dim& size);
 
 }  // namespace sinter::tensor

@@ -53,9 +53,9 @@ using tensor::usage_error;
 using tensor::wrap;
 
 /// The random words of one call: 64 bits per element.
-class Words {
+class RandomWords {
  public:
-  Words(const Shape& shape, const RandomOptions& options, int per_element) {
+  RandomWords(const Shape& shape, const RandomOptions& options, int per_element) {
     tensor::check_shape(shape);
     tensor::check_device(options.device);
     numel_ = static_cast<uint64_t>(shape.numel());
@@ -115,7 +115,7 @@ DType float_type(const RandomOptions& options) {
 Tensor rand(const Shape& shape, RandomOptions options, Loc where) {
   Call call("rand", where);
   const DType t = float_type(options);
-  return wrap(uniform(Words(shape, options, 1).get(0), t));
+  return wrap(uniform(RandomWords(shape, options, 1).get(0), t));
 }
 
 Tensor randn(const Shape& shape, RandomOptions options, Loc where) {
@@ -123,12 +123,12 @@ Tensor randn(const Shape& shape, RandomOptions options, Loc where) {
   const DType t = float_type(options);
   UOp radius, angle;
   if (t == DType::F64) {
-    Words words(shape, options, 2);
+    RandomWords words(shape, options, 2);
     radius = 1.0 - uniform(words.get(0), t);
     angle = uniform(words.get(1), t);
   } else {
     // The two halves of one word. The radius takes all 32 bits: 24 would cut the tails at 5.8 standard deviations.
-    UOp word = Words(shape, options, 1).get(0);
+    UOp word = RandomWords(shape, options, 1).get(0);
     radius = (ir::cast(ir::cast(word, DType::U32), float32) + 0.5) * 0x1p-32;
     angle = uniform(word, float32);
   }
@@ -144,7 +144,7 @@ Tensor randint(int64_t low, int64_t high, const Shape& shape, RandomOptions opti
   for (int64_t bound : {low, high - 1}) tensor::number_of(Arg(bound), t);
   // The word modulo the size of the range; for ranges below 2^40 the bias is less than one in 2^24.
   const uint64_t size = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
-  UOp word = Words(shape, options, 1).get(0);
+  UOp word = RandomWords(shape, options, 1).get(0);
   UOp offset = ir::mod(word, ir::like(word, Scalar::of(DType::U64, static_cast<int64_t>(size))));
   UOp value = ir::cast(offset, DType::I64);
   return wrap(ir::cast(value + ir::like(value, Scalar::of(DType::I64, low)), t));
@@ -155,7 +155,7 @@ Tensor bernoulli(double p, const Shape& shape, RandomOptions options, Loc where)
   if (!(p >= 0 && p <= 1)) usage_error(fmt::format("the probability {} lies outside [0, 1]; give one inside", p));
   if (options.dtype != DType::Void && options.dtype != boolean)
     usage_error(fmt::format("the result is bool, not {}; convert it with to(dtype)", name_of(options.dtype)));
-  UOp u = uniform(Words(shape, options, 1).get(0), float32);
+  UOp u = uniform(RandomWords(shape, options, 1).get(0), float32);
   return wrap(ir::lt(u, ir::like(u, p)));
 }
 

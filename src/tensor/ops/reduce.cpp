@@ -32,11 +32,11 @@ UOp variance_over(UOp x, const Ints& axes, int64_t correction) {
   return total / ir::broadcast_to(count, total->shape);
 }
 
-UOp place_of(Combine combine, UOp x, UOp place, const Ints& axes, UOp among) {
+UOp arg_reduce(Combine combine, UOp x, UOp place, const Ints& axes, UOp among) {
   if (is_bool(x->dtype)) x = ir::cast(x, DType::U8);
   if (among) {
-    x = ir::where(among, x, ir::like(x, ir::identity_of(combine, x->dtype)));
-    place = ir::where(among, place, ir::like(place, ir::identity_of(combine, place->dtype, 1)));
+    x = ir::where(among, x, ir::like(x, ir::reduction_identity(combine, x->dtype)));
+    place = ir::where(among, place, ir::like(place, ir::reduction_identity(combine, place->dtype, 1)));
   }
   const UOp pairs[] = {x, place};
   return ir::reduce(combine, pairs, axes, 1);
@@ -62,77 +62,77 @@ using tensor::Call;
 using tensor::node_of;
 using tensor::wrap;
 
-Tensor finish(UOp reduced, const Ints& axes, bool keepdim) {
+Tensor wrap_reduced(UOp reduced, const Ints& axes, bool keepdim) {
   return wrap(keepdim ? tensor::insert_axes(reduced, axes) : reduced);
 }
-/// What was computed in ir::computed() of x, in x's type again.
-Tensor finish(UOp x, UOp reduced, const Ints& axes, bool keepdim) {
-  return finish(ir::cast(reduced, x->dtype), axes, keepdim);
+/// What was computed in ir::to_compute_type() of x, in x's type again.
+Tensor wrap_reduced(UOp x, UOp reduced, const Ints& axes, bool keepdim) {
+  return wrap_reduced(ir::cast(reduced, x->dtype), axes, keepdim);
 }
 
 /// Sums and products of bools and small integers would overflow in their own type.
-UOp widened(UOp x) {
+UOp widen(UOp x) {
   bool narrow = !is_float(x->dtype) && x->dtype != DType::U64;
   return narrow ? ir::cast(x, DType::I64) : x;
 }
-UOp floating(UOp x) { return is_float(x->dtype) ? x : ir::cast(x, DType::F32); }
+UOp to_float(UOp x) { return is_float(x->dtype) ? x : ir::cast(x, DType::F32); }
 
 Tensor extreme(std::string_view name, Combine combine, const Tensor& t, const Axes& axes, bool keepdim, Loc where) {
   Call call(name, where);
   UOp x = node_of(t);
   Ints list = tensor::axes_of(x, axes);
   tensor::require_elements(x, list);
-  return finish(ir::reduce(combine, x, list), list, keepdim);
+  return wrap_reduced(ir::reduce(combine, x, list), list, keepdim);
 }
 
 Tensor truth(std::string_view name, Combine combine, const Tensor& t, const Axes& axes, bool keepdim, Loc where) {
   Call call(name, where);
   UOp x = ir::cast(node_of(t), DType::Bool);
   Ints list = tensor::axes_of(x, axes);
-  return finish(ir::reduce(combine, x, list), list, keepdim);
+  return wrap_reduced(ir::reduce(combine, x, list), list, keepdim);
 }
 
-Tensor place(std::string_view name, Combine combine, const Tensor& t, std::optional<int64_t> axis, bool keepdim,
-             Loc where) {
+Tensor arg_extreme(std::string_view name, Combine combine, const Tensor& t, std::optional<int64_t> axis, bool keepdim,
+                   Loc where) {
   Call call(name, where);
   UOp x = ir::detach(node_of(t));
   Ints axes = axis ? Ints{tensor::axis_of(x, *axis)} : ir::all_axes(x->rank());
   tensor::require_elements(x, axes);
   UOp places = axis ? tensor::position(x->shape, axes[0], x->device) : tensor::flat_position(x->shape, x->device);
-  return finish(tensor::place_of(combine, x, places, axes), axes, keepdim);
+  return wrap_reduced(tensor::arg_reduce(combine, x, places, axes), axes, keepdim);
 }
 
 }  // namespace
 
 Tensor Tensor::sum(Axes axes, bool keepdim, Loc where) const {
   Call call("sum", where);
-  UOp x = widened(node_of(*this));
+  UOp x = widen(node_of(*this));
   Ints list = tensor::axes_of(x, axes);
-  return finish(ir::reduce(Combine::Add, x, list), list, keepdim);
+  return wrap_reduced(ir::reduce(Combine::Add, x, list), list, keepdim);
 }
 Tensor Tensor::prod(Axes axes, bool keepdim, Loc where) const {
   Call call("prod", where);
-  UOp x = widened(node_of(*this));
+  UOp x = widen(node_of(*this));
   Ints list = tensor::axes_of(x, axes);
-  return finish(ir::reduce(Combine::Mul, x, list), list, keepdim);
+  return wrap_reduced(ir::reduce(Combine::Mul, x, list), list, keepdim);
 }
 Tensor Tensor::mean(Axes axes, bool keepdim, Loc where) const {
   Call call("mean", where);
-  UOp x = floating(node_of(*this));
+  UOp x = to_float(node_of(*this));
   Ints list = tensor::axes_of(x, axes);
-  return finish(x, tensor::mean_over(ir::computed(x), list), list, keepdim);
+  return wrap_reduced(x, tensor::mean_over(ir::to_compute_type(x), list), list, keepdim);
 }
 Tensor Tensor::var(Axes axes, int64_t correction, bool keepdim, Loc where) const {
   Call call("var", where);
-  UOp x = floating(node_of(*this));
+  UOp x = to_float(node_of(*this));
   Ints list = tensor::axes_of(x, axes);
-  return finish(x, tensor::variance_over(ir::computed(x), list, correction), list, keepdim);
+  return wrap_reduced(x, tensor::variance_over(ir::to_compute_type(x), list, correction), list, keepdim);
 }
 Tensor Tensor::std(Axes axes, int64_t correction, bool keepdim, Loc where) const {
   Call call("std", where);
-  UOp x = floating(node_of(*this));
+  UOp x = to_float(node_of(*this));
   Ints list = tensor::axes_of(x, axes);
-  return finish(x, ir::sqrt(tensor::variance_over(ir::computed(x), list, correction)), list, keepdim);
+  return wrap_reduced(x, ir::sqrt(tensor::variance_over(ir::to_compute_type(x), list, correction)), list, keepdim);
 }
 Tensor Tensor::max(Axes axes, bool keepdim, Loc where) const {
   return extreme("max", Combine::Max, *this, axes, keepdim, where);
@@ -147,15 +147,15 @@ Tensor Tensor::all(Axes axes, bool keepdim, Loc where) const {
   return truth("all", Combine::Min, *this, axes, keepdim, where);
 }
 Tensor Tensor::argmax(std::optional<int64_t> axis, bool keepdim, Loc where) const {
-  return place("argmax", Combine::ArgMax, *this, axis, keepdim, where);
+  return arg_extreme("argmax", Combine::ArgMax, *this, axis, keepdim, where);
 }
 Tensor Tensor::argmin(std::optional<int64_t> axis, bool keepdim, Loc where) const {
-  return place("argmin", Combine::ArgMin, *this, axis, keepdim, where);
+  return arg_extreme("argmin", Combine::ArgMin, *this, axis, keepdim, where);
 }
 
 Tensor cumsum(Arg x, int64_t axis) {
   Call call("cumsum", x.where());
-  UOp n = widened(tensor::operand(x));
+  UOp n = widen(tensor::operand(x));
   return wrap(ir::scan(Combine::Add, n, tensor::axis_of(n, axis)));
 }
 

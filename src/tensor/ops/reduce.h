@@ -14,7 +14,7 @@ ir::UOp variance_over(ir::UOp x, const ir::Ints& axes, int64_t correction);
 /// int64: the smallest `place` at which x has its largest (ArgMax) or smallest (ArgMin) element
 /// along the axes; the first NaN wins. Where `among` is given, elements outside of it are passed over. x has no
 /// history.
-ir::UOp place_of(ir::Combine combine, ir::UOp x, ir::UOp place, const ir::Ints& axes, ir::UOp among = {});
+ir::UOp arg_reduce(ir::Combine combine, ir::UOp x, ir::UOp place, const ir::Ints& axes, ir::UOp among = {});
 /// UsageError when there is nothing along the axes: the largest of nothing is no number.
 void require_elements(ir::UOp x, const ir::Ints& axes);
 

@@ -51,20 +51,20 @@ using tensor::wrap;
 Tensor softmax(Arg x, int64_t axis) {
   Call call("softmax", x.where());
   UOp n = float_operand(x);
-  return wrap(ir::cast(tensor::softmax(ir::computed(n), tensor::axis_of(n, axis)), n->dtype));
+  return wrap(ir::cast(tensor::softmax(ir::to_compute_type(n), tensor::axis_of(n, axis)), n->dtype));
 }
 
 Tensor log_softmax(Arg x, int64_t axis) {
   Call call("log_softmax", x.where());
   UOp n = float_operand(x);
-  return wrap(ir::cast(tensor::log_softmax(ir::computed(n), tensor::axis_of(n, axis)), n->dtype));
+  return wrap(ir::cast(tensor::log_softmax(ir::to_compute_type(n), tensor::axis_of(n, axis)), n->dtype));
 }
 
 Tensor logsumexp(Arg x, Axes axes, bool keepdim) {
   Call call("logsumexp", x.where());
   UOp n = float_operand(x);
   ir::Ints list = tensor::axes_of(n, axes);
-  UOp out = ir::cast(tensor::logsumexp(ir::computed(n), list), n->dtype);
+  UOp out = ir::cast(tensor::logsumexp(ir::to_compute_type(n), list), n->dtype);
   return wrap(keepdim ? tensor::insert_axes(out, list) : out);
 }
 

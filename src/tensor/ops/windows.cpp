@@ -15,7 +15,7 @@ namespace {
 using ir::UOp;
 
 /// One number per axis, each at least `least`.
-std::vector<int64_t> spread(std::string_view name, const std::vector<int64_t>& numbers, size_t axes, int64_t least) {
+std::vector<int64_t> per_axis(std::string_view name, const std::vector<int64_t>& numbers, size_t axes, int64_t least) {
   if (numbers.size() != 1 && numbers.size() != axes)
     usage_error(fmt::format("{} is {{{}}}, but windows slide along {} {}; give one number, or one for each", name,
                             fmt::join(numbers, ", "), axes, axes == 1 ? "axis" : "axes"));
@@ -26,18 +26,18 @@ std::vector<int64_t> spread(std::string_view name, const std::vector<int64_t>& n
 
 }  // namespace
 
-std::vector<Sliding> slidings(size_t axes, const std::vector<int64_t>& kernel, const PerAxis& stride,
-                              const PerAxis& padding, const PerAxis& dilation, ZeroStride zero) {
-  const std::vector<int64_t> k = spread("the kernel's size", kernel, axes, 1),
-                             s = spread("stride", stride.numbers(), axes, zero == ZeroStride::Kernel ? 0 : 1),
-                             p = spread("padding", padding.numbers(), axes, 0),
-                             d = spread("dilation", dilation.numbers(), axes, 1);
-  std::vector<Sliding> out;
+std::vector<WindowAxis> window_axes(size_t axes, const std::vector<int64_t>& kernel, const PerAxis& stride,
+                                    const PerAxis& padding, const PerAxis& dilation, ZeroStride zero) {
+  const std::vector<int64_t> k = per_axis("the kernel's size", kernel, axes, 1),
+                             s = per_axis("stride", stride.numbers(), axes, zero == ZeroStride::Kernel ? 0 : 1),
+                             p = per_axis("padding", padding.numbers(), axes, 0),
+                             d = per_axis("dilation", dilation.numbers(), axes, 1);
+  std::vector<WindowAxis> out;
   for (size_t i = 0; i < axes; ++i) out.push_back({k[i], s[i] ? s[i] : k[i], p[i], d[i]});
   return out;
 }
 
-UOp batched(UOp x, size_t sliding) {
+UOp with_batch_axis(UOp x, size_t sliding) {
   if (x->rank() == sliding + 1) return insert_axis(x, 0);
   if (x->rank() != sliding + 2)
     usage_error(fmt::format("{} has {} axes; give [n, channels, {}], or the same without n", describe(x), x->rank(),
@@ -45,10 +45,10 @@ UOp batched(UOp x, size_t sliding) {
   return x;
 }
 
-UOp windows(UOp x, const std::vector<Sliding>& sliding, UOp given) {
+UOp windows(UOp x, const std::vector<WindowAxis>& sliding, UOp given) {
   const size_t first = x->rank() - sliding.size(), first_given = given->rank() - sliding.size();
   for (size_t i = sliding.size(); i-- > 0;) {  // from the last: axes before it keep their numbers
-    const Sliding& s = sliding[i];
+    const WindowAxis& s = sliding[i];
     const auto axis = static_cast<int64_t>(first + i), theirs = static_cast<int64_t>(first_given + i);
     const int64_t size = fixed_size(given, theirs, "seen through windows"),
                   room = saturating_add(size, saturating_add(s.padding, s.padding));
@@ -66,8 +66,8 @@ UOp windows(UOp x, const std::vector<Sliding>& sliding, UOp given) {
   return x;
 }
 
-UOp inside_windows(UOp x, const std::vector<Sliding>& sliding) {
-  if (std::none_of(sliding.begin(), sliding.end(), [](const Sliding& s) { return s.padding > 0; })) return {};
+UOp valid_mask(UOp x, const std::vector<WindowAxis>& sliding) {
+  if (std::none_of(sliding.begin(), sliding.end(), [](const WindowAxis& s) { return s.padding > 0; })) return {};
   Shape plane = x->shape;
   for (size_t i = 0; i + sliding.size() < x->rank(); ++i) plane[i] = 1;
   return windows(ir::full(*x->graph, plane, DType::Bool, 1, x->device), sliding, x);

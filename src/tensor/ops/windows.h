@@ -12,7 +12,7 @@
 namespace sinter::tensor {
 
 /// How windows slide along one axis.
-struct Sliding {
+struct WindowAxis {
   int64_t kernel, stride, padding, dilation;
   /// Elements from the first tap to the last, both included; the largest int64 if they are more.
   int64_t span() const {
@@ -28,18 +28,19 @@ enum class ZeroStride : uint8_t {
   Kernel  ///< the kernel's size there
 };
 /// The options of `axes` sliding axes. UsageError when there is a wrong number of them, or one that is too small.
-std::vector<Sliding> slidings(size_t axes, const std::vector<int64_t>& kernel, const PerAxis& stride,
-                              const PerAxis& padding, const PerAxis& dilation, ZeroStride zero = ZeroStride::Refused);
+std::vector<WindowAxis> window_axes(size_t axes, const std::vector<int64_t>& kernel, const PerAxis& stride,
+                                    const PerAxis& padding, const PerAxis& dilation,
+                                    ZeroStride zero = ZeroStride::Refused);
 
 /// x with a batch axis: `channels` and sliding axes behind it. UsageError unless x has them, with or without the batch.
-ir::UOp batched(ir::UOp x, size_t sliding);
+ir::UOp with_batch_axis(ir::UOp x, size_t sliding);
 
 /// Each of the last axes of x, padded with zeros, as two: [.., windows, taps, windows, taps]. UsageError when no window
 /// fits, or when the size is symbolic; it speaks of `given`, the user's tensor, which ends in the same axes.
-ir::UOp windows(ir::UOp x, const std::vector<Sliding>& sliding, ir::UOp given);
+ir::UOp windows(ir::UOp x, const std::vector<WindowAxis>& sliding, ir::UOp given);
 
 /// bool, of the windows' shape with leading axes of size 1: the elements that are not padding. Null if there is none.
-ir::UOp inside_windows(ir::UOp x, const std::vector<Sliding>& sliding);
+ir::UOp valid_mask(ir::UOp x, const std::vector<WindowAxis>& sliding);
 
 /// The axes of the taps of windows(x) with so many sliding axes.
 ir::Ints tap_axes(ir::UOp windows, size_t sliding);

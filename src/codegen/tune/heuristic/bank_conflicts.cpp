@@ -15,15 +15,16 @@ constexpr int kWarp = 32;
 constexpr int64_t kWord = 4, kWidest = 16, kPass = 128;  ///< bytes
 
 /// Where an element lies in its tile.
-int64_t place(const Stage& layout, int64_t columns, int64_t period, int64_t row, int64_t column) {
-  if (layout.unit) column ^= row / layout.rows % (period / layout.unit) * layout.unit;
+int64_t place(const TileCopy& layout, int64_t columns, int64_t period, int64_t row, int64_t column) {
+  if (layout.swizzle_unit) column ^= row / layout.swizzle_rows % (period / layout.swizzle_unit) * layout.swizzle_unit;
   return row * (columns + layout.pad) + column;
 }
-int64_t begin(const Walk& w, int thread) { return int64_t{1} * w.lanes * (thread / w.stride % w.threads); }
+int64_t begin(const ThreadWalk& w, int thread) { return int64_t{1} * w.lanes * (thread / w.stride % w.threads); }
 
 }  // namespace
 
-int64_t bank_passes(const Stage& layout, int64_t columns, DType dtype, const Walk& row, const Walk& column) {
+int64_t bank_passes(const TileCopy& layout, int64_t columns, DType dtype, const ThreadWalk& row,
+                    const ThreadWalk& column) {
   const auto size = static_cast<int64_t>(size_of(dtype));
   const int64_t period = swizzle_period(columns, dtype);
   int64_t width = std::min<int64_t>(column.lanes, kWidest / size);

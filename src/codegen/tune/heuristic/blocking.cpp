@@ -20,151 +20,159 @@ namespace {
 
 using ir::Op;
 using ir::UOp;
-using runtime::kLine, runtime::kPage;
+using runtime::kCacheLine, runtime::kPage;
 
-constexpr int64_t kReuse =
+constexpr int64_t kMinReuse =
     16;  ///< results that share an element, from which copying it pays where it could be read as it lies
-constexpr int64_t kApart =
-    8 * kLine;  ///< from one row to the next, where panels of fewer than kFewestLines are worse to read as they lie,
-constexpr int64_t kReuseNarrow = 64;  ///< if so many results of a thread share an element
-constexpr int64_t kDeepStrided =
+constexpr int64_t kMinRowDistance =
+    8 *
+    kCacheLine;  ///< from one row to the next, where panels of fewer than kMinPanelLines are worse to read as they lie,
+constexpr int64_t kMinReuseShortRows = 64;  ///< if so many results of a thread share an element
+constexpr int64_t kDepthAcrossPages =
     128;  ///< summed values in one block, about, where the other operand takes a new page for each of them
-constexpr int64_t kMostRows = 1024;  ///< of a point,
-constexpr int64_t kMostWindows =
+constexpr int64_t kMaxTaskRows = 1024;  ///< of a point,
+constexpr int64_t kMaxTaskWindows =
     4096;                             ///< or of one whose rows are windows that overlap, and whose blocks are less deep
-constexpr int64_t kRowsOfPoint = 96;  ///< of a point, below which its share of copying shows
-constexpr int64_t kMostColumns = 512;
-constexpr int64_t kTurns = 2;  ///< points for each of several threads, so that all end at about the same time
+constexpr int64_t kMinTaskRows = 96;  ///< of a point, below which its share of copying shows
+constexpr int64_t kMaxColumns = 512;
+constexpr int64_t kTasksPerThread = 2;  ///< points for each of several threads, so that all end at about the same time
 
 class Blocker {
  public:
-  Blocker(const Kernel& kernel, View& view, const Work& w, const RegisterTile& tile, int lanes,
-          const runtime::Target& target)
-      : kernel_(kernel), view_(view), w_(w), tile_(tile), lanes_(lanes), target_(target) {}
+  Blocker(const Kernel& kernel, KernelAnalysis& analysis, const StatementAnalysis& w, const RegisterTile& tile,
+          int lanes, const runtime::Target& target)
+      : kernel_(kernel), analysis_(analysis), product_(w), tile_(tile), lanes_(lanes), target_(target) {}
 
   std::vector<Opt> run() {
-    if (!tile_.lanes || tile_.turned > 1 || w_.chains() > 1 || !is_outer(tile_.lanes) || !tile_.first) return {};
+    if (!tile_.lane_range || tile_.transpose_unroll > 1 || product_.chains() > 1 || !is_outer(tile_.lane_range) ||
+        !tile_.row_range)
+      return {};
     panel_ = find_panel();
     if (!panel_) return {};
     choose_depth();
     choose_columns();
     choose_rows();
-    if (split_) opts_.push_back(Split{range_id(split_), depth_});
-    if (is_outer(tile_.first)) opts_.push_back(Block{range_id(tile_.first), rows_});
-    for (const Block& b : others_) opts_.push_back(b);
-    opts_.push_back(Block{range_id(tile_.lanes), columns_});
+    if (split_) opts_.push_back(Split{range_id(split_), split_step_});
+    if (is_outer(tile_.row_range)) opts_.push_back(TaskBlock{range_id(tile_.row_range), rows_});
+    for (const TaskBlock& b : other_blocks_) opts_.push_back(b);
+    opts_.push_back(TaskBlock{range_id(tile_.lane_range), columns_});
     opts_.push_back(order());
-    opts_.push_back(stage());
+    opts_.push_back(tile_copy());
     return opts_;
   }
 
-  std::optional<Stage> run_inner(UOp& operand) {
-    if (!tile_.lanes || tile_.turned > 1 || w_.chains() > 1 || is_outer(tile_.lanes) || !tile_.first) return {};
+  std::optional<TileCopy> pack_whole_operand(UOp& operand) {
+    if (!tile_.lane_range || tile_.transpose_unroll > 1 || product_.chains() > 1 || is_outer(tile_.lane_range) ||
+        !tile_.row_range)
+      return {};
     operand = panel_ = find_panel();
     if (!panel_ || bytes_of(panel_) > target_.l3 / 2 / target_.threads) return {};
-    return stage();
+    return tile_copy();
   }
 
  private:
   /// Of an operand, for one value of each outer range but that of the lanes: what the rows of a product read again and
   /// again.
   int64_t bytes_of(UOp operand) {
-    return view_.bytes(operand, [&](UOp r) { return !is_outer(r) || r == tile_.lanes; });
+    return analysis_.bytes(operand, [&](UOp r) { return !is_outer(r) || r == tile_.lane_range; });
   }
   /// Bytes from which an operand is copied that could be read as it lies: less stays in the second cache, if no other
   /// core takes it from there and its rows do not share sets (512 x 64 x 1024 takes 0.84 of the time in copies on a Zen
   /// 5; for a single matrix, near last caches). `rows`: of all threads.
-  int64_t fewest_to_copy(UOp operand, int64_t rows) {
-    const int64_t matrices = matrices_of(view_, w_, operand, tile_.lanes), threads = target_.threads,
+  int64_t min_bytes_to_pack(UOp operand, int64_t rows) {
+    const int64_t matrices = batch_size_of(analysis_, product_, operand, tile_.lane_range), threads = target_.threads,
                   of_thread = rows * std::min(matrices, threads) / threads;
-    if (is_narrow(operand) && of_thread >= kReuseNarrow) return target_.l2 / 4;
-    const bool many = of_thread >= kRowsOfCopy;
-    const int64_t usual = many ? large_operand(target_) : most_beside_rows(target_);
-    const bool crowded = target_.near_l3 && is_outer(tile_.lanes) && matrices == 1 && rows >= kRowsOfCopy &&
-                         share_sets(view_, w_, operand);
+    if (has_short_rows(operand) && of_thread >= kMinReuseShortRows) return target_.l2 / 4;
+    const bool many = of_thread >= kMinRowsPerCopy;
+    const int64_t usual = many ? large_operand_bytes(target_) : max_resident_bytes(target_);
+    const bool crowded = target_.near_l3 && is_outer(tile_.lane_range) && matrices == 1 && rows >= kMinRowsPerCopy &&
+                         share_sets(analysis_, product_, operand);
     return crowded ? std::min(usual, target_.l2 / 4) : usual;
   }
   /// Whether a step reads little of each of the operand's rows, which lie apart, as with vectors of AVX2: it goes
   /// through as many lines, and as many that begin within one, as with wider vectors through more. In copies 120 x 250
   /// x 250 takes 0.9 of the time on Zen 3, a batch of 256 x 256 x 256 0.81 to 0.95; 200 x 200 x 200, whose rows are
   /// whole vectors, 1, and 128 x 128 x 128 1.04.
-  bool is_narrow(UOp operand) {
-    return is_outer(tile_.lanes) && view_.size(tile_.lanes) > width() &&
-           width() * static_cast<int64_t>(size_of(operand->dtype)) < kFewestLines * kLine &&
-           step_bytes(operand, w_.own) >= kApart;
+  bool has_short_rows(UOp operand) {
+    return is_outer(tile_.lane_range) && analysis_.size(tile_.lane_range) > width() &&
+           width() * static_cast<int64_t>(size_of(operand->dtype)) < kMinPanelLines * kCacheLine &&
+           max_step_bytes(operand, product_.reduced_ranges) >= kMinRowDistance;
   }
   int64_t width() const { return tile_.width(lanes_); }
   /// Most that an operand moves in memory, in bytes, when one of some ranges goes on by one.
-  int64_t step_bytes(UOp operand, const std::vector<UOp>& ranges) {
+  int64_t max_step_bytes(UOp operand, const std::vector<UOp>& ranges) {
     int64_t most = 0;
     for (UOp n : ir::topological(operand))
       if (n->op == Op::Load)
-        for (UOp r : ranges) most = std::max(most, view_.byte_stride(n, r));
+        for (UOp r : ranges) most = std::max(most, analysis_.byte_stride(n, r));
     return most;
   }
-  bool windows() {
-    const std::vector<UOp> values = values_of(w_.node);
-    return std::any_of(values.begin(), values.end(),
-                       [&](UOp v) { return !(without_gate(v) == panel_) && overlaps(view_, v); });
+  bool reads_windows() {
+    const std::vector<UOp> values = values_of(product_.node);
+    return std::any_of(values.begin(), values.end(), [&](UOp v) {
+      return !(without_predicate(v) == panel_) && has_overlapping_windows(analysis_, v);
+    });
   }
   /// Of windows beside the panel: bytes of the lines on which those elements lie that one row reads along some ranges;
   /// 0 for others, whose lines no other row reads.
   int64_t window_bytes(const std::vector<UOp>& ranges) {
     int64_t bytes = 0;
-    for (UOp value : values_of(w_.node)) {
-      if (without_gate(value) == panel_ || !overlaps(view_, value)) continue;
+    for (UOp value : values_of(product_.node)) {
+      if (without_predicate(value) == panel_ || !has_overlapping_windows(analysis_, value)) continue;
       for (UOp n : ir::topological(value)) {
         if (n->op != Op::Load) continue;
         std::vector<std::pair<int64_t, int64_t>> steps;  // how far, how often: the nearest first
         for (UOp r : ranges)
-          if (const int64_t step = view_.byte_stride(n, r); step != 0)
-            steps.emplace_back(step == View::kScattered ? kLine : step, view_.size(r));
+          if (const int64_t step = analysis_.byte_stride(n, r); step != 0)
+            steps.emplace_back(step == KernelAnalysis::kScattered ? kCacheLine : step, analysis_.size(r));
         std::sort(steps.begin(), steps.end());
         int64_t span = 1, pieces = 1;
         for (const auto& [step, times] : steps)
-          (step <= std::max(span, kLine) ? span += step * (times - 1) : pieces *= times);
-        bytes += pieces * round_up(span + kLine / 2, kLine);
+          (step <= std::max(span, kCacheLine) ? span += step * (times - 1) : pieces *= times);
+        bytes += pieces * round_up(span + kCacheLine / 2, kCacheLine);
       }
     }
     return bytes;
   }
-  /// step_bytes() of the operands beside the panel, the most.
-  int64_t step_of_rows(const std::vector<UOp>& ranges) {
+  /// max_step_bytes() of the operands beside the panel, the most.
+  int64_t row_step_bytes(const std::vector<UOp>& ranges) {
     int64_t most = 0;
-    for (UOp value : values_of(w_.node))
-      if (!(without_gate(value) == panel_)) most = std::max(most, step_bytes(value, ranges));
+    for (UOp value : values_of(product_.node))
+      if (!(without_predicate(value) == panel_)) most = std::max(most, max_step_bytes(value, ranges));
     return most;
   }
 
   /// The operand along the lanes, if it is worth a tile.
   UOp find_panel() {
-    for (UOp gated : values_of(w_.node)) {
-      const UOp value = without_gate(gated);
-      if (!view_.depends(value, tile_.lanes) || view_.depends(value, tile_.first) || number_of(kernel_, value) < 0)
+    for (UOp gated : values_of(product_.node)) {
+      const UOp value = without_predicate(gated);
+      if (!analysis_.depends(value, tile_.lane_range) || analysis_.depends(value, tile_.row_range) ||
+          node_index_of(kernel_, value) < 0)
         continue;
-      if (tile_.has_other() && view_.depends(value, tile_.second)) continue;
-      if (overlaps(view_, value)) return {};
-      const int64_t results = reuse_of(view_, w_, value);
+      if (tile_.has_own_columns() && analysis_.depends(value, tile_.column_range)) continue;
+      if (has_overlapping_windows(analysis_, value)) return {};
+      const int64_t results = results_per_element(analysis_, product_, value);
       bool strided = false;
       double operations = 0;
       for (UOp n : ir::topological(value)) {
         operations += operations_of(n);
-        if (n->op == Op::Load) strided |= view_.depends(n, tile_.lanes) && view_.stride(n, tile_.lanes) != 1;
+        if (n->op == Op::Load)
+          strided |= analysis_.depends(n, tile_.lane_range) && analysis_.stride(n, tile_.lane_range) != 1;
       }
-      if (strided && results >= kReuseStrided) return value;
-      if (results < kReuse) return {};
+      if (strided && results >= kMinReuseStrided) return value;
+      if (results < kMinReuse) return {};
       if (operations > 0) return value;
-      if (bytes_of(value) < fewest_to_copy(value, results) || is_panel(value)) return {};
-      return stays_as_it_lies(view_, w_, tile_, value, lanes_, target_) ? UOp() : value;
+      if (bytes_of(value) < min_bytes_to_pack(value, results) || is_packed_in_memory(value)) return {};
+      return stays_unpacked(analysis_, product_, tile_, value, lanes_, target_) ? UOp() : value;
     }
     return {};
   }
 
   /// Whether memory holds an operand as a tile would, in panels of which each thread has its own.
-  bool is_panel(UOp operand) {
-    return operand->op == Op::Load && view_.size(tile_.lanes) <= width() &&
-           view_.stride(operand, w_.own.back()) == view_.size(tile_.lanes) &&
-           matrices_of(view_, w_, operand, tile_.lanes) >= target_.threads;
+  bool is_packed_in_memory(UOp operand) {
+    return operand->op == Op::Load && analysis_.size(tile_.lane_range) <= width() &&
+           analysis_.stride(operand, product_.reduced_ranges.back()) == analysis_.size(tile_.lane_range) &&
+           batch_size_of(analysis_, product_, operand, tile_.lane_range) >= target_.threads;
   }
 
   /// Which of the summed ranges is cut, and where: those inside stay whole, those outside are carried over. Blocks are
@@ -172,38 +180,41 @@ class Blocker {
   /// from one end to the other.
   void choose_depth() {
     int64_t all = 1;
-    for (UOp r : w_.own) all *= view_.size(r);
-    const int64_t columns = std::min(view_.size(tile_.lanes), kMostColumns),
+    for (UOp r : product_.reduced_ranges) all *= analysis_.size(r);
+    const int64_t columns = std::min(analysis_.size(tile_.lane_range), kMaxColumns),
                   room = target_.l2 / 2 / static_cast<int64_t>(size_of(panel_->dtype));
     const bool fits = all * columns <= room;
-    carried_ = w_.own.size();
-    for (deep_ = 1; carried_ > 0; --carried_) {
-      UOp range = w_.own[carried_ - 1];
-      const int64_t size = view_.size(range);
-      int64_t wanted = std::clamp<int64_t>(room / width(), lanes_, kDeepest);
-      // What a block of the sum's Tree comes to is carried in any case: one that is not cut carries nothing more.
-      const bool block = w_.blocks > 0 && carried_ - 1 == w_.blocks;
-      if (step_of_rows({range}) >= kPage) wanted = std::min(wanted, kDeepStrided * (block ? deep_ : 1));
-      const std::vector<UOp> inside(w_.own.begin() + static_cast<std::ptrdiff_t>(carried_), w_.own.end());
+    outer_reductions_ = product_.reduced_ranges.size();
+    for (block_depth_ = 1; outer_reductions_ > 0; --outer_reductions_) {
+      UOp range = product_.reduced_ranges[outer_reductions_ - 1];
+      const int64_t size = analysis_.size(range);
+      int64_t wanted = std::clamp<int64_t>(room / width(), lanes_, kMaxBlockDepth);
+      // What a block of the sum's ReductionTree comes to is carried in any case: one that is not cut carries nothing
+      // more.
+      const bool block = product_.blocks > 0 && outer_reductions_ - 1 == product_.blocks;
+      if (row_step_bytes({range}) >= kPage) wanted = std::min(wanted, kDepthAcrossPages * (block ? block_depth_ : 1));
+      const std::vector<UOp> inside(product_.reduced_ranges.begin() + static_cast<std::ptrdiff_t>(outer_reductions_),
+                                    product_.reduced_ranges.end());
       if (const int64_t lines = tile_.rows * window_bytes(inside);
           lines > 0)  // which wait in the cache for the rows nearby
-        wanted = std::clamp<int64_t>(
-            deep_ * (target_.l2 / 8) / (deep_ * width() * static_cast<int64_t>(size_of(panel_->dtype)) + lines), 1,
-            wanted);
-      if (deep_ * size <= (fits ? kDeepest : block ? wanted * 2 : wanted * 3 / 2)) {
-        deep_ *= size;
+        wanted =
+            std::clamp<int64_t>(block_depth_ * (target_.l2 / 8) /
+                                    (block_depth_ * width() * static_cast<int64_t>(size_of(panel_->dtype)) + lines),
+                                1, wanted);
+      if (block_depth_ * size <= (fits ? kMaxBlockDepth : block ? wanted * 2 : wanted * 3 / 2)) {
+        block_depth_ *= size;
         continue;
       }
       // Blocks of about the wanted depth; of vectors, where the range may lie along memory.
-      const int64_t blocks = ceil_div(deep_ * size, wanted);
+      const int64_t blocks = ceil_div(block_depth_ * size, wanted);
       int64_t step = ceil_div(size, blocks);
-      if (deep_ == 1) step = round_up(step, lanes_);
+      if (block_depth_ == 1) step = round_up(step, lanes_);
       if (step > 1 && step < size) {
         split_ = range;
-        depth_ = step;
-        deep_ *= step;
+        split_step_ = step;
+        block_depth_ *= step;
       } else if (step >= size) {
-        deep_ *= size;
+        block_depth_ *= size;
         continue;
       }
       break;
@@ -212,66 +223,69 @@ class Blocker {
 
   /// Whether there are points enough whatever the columns: a point of few rows is none, since it would copy the panel
   /// once more.
-  bool shared_by_threads() {
+  bool has_tasks_for_all_threads() {
     int64_t rows = 1;
-    for (UOp r : w_.outs)
-      if (is_outer(r) && !(r == tile_.lanes) && !view_.depends(panel_, r)) rows *= view_.size(r);
-    return matrices_of(view_, w_, panel_, tile_.lanes) * ceil_div(rows, kRowsOfPoint) >= target_.threads;
+    for (UOp r : product_.result_ranges)
+      if (is_outer(r) && !(r == tile_.lane_range) && !analysis_.depends(panel_, r)) rows *= analysis_.size(r);
+    return batch_size_of(analysis_, product_, panel_, tile_.lane_range) * ceil_div(rows, kMinTaskRows) >=
+           target_.threads;
   }
 
   void choose_columns() {
-    const int64_t size = view_.size(tile_.lanes), step = width();
-    const int64_t room = target_.l2 / 2 / (deep_ * static_cast<int64_t>(size_of(panel_->dtype)));
-    if (size <= room && is_outer(tile_.first) && view_.size(tile_.first) >= kRowsOfPoint * target_.threads) {
-      own_ = own_columns(view_, w_, tile_, lanes_, target_);
-      columns_ = own_ > 0 ? own_ : round_up(size, step);  // else threads share the rows
+    const int64_t size = analysis_.size(tile_.lane_range), step = width();
+    const int64_t room = target_.l2 / 2 / (block_depth_ * static_cast<int64_t>(size_of(panel_->dtype)));
+    if (size <= room && is_outer(tile_.row_range) &&
+        analysis_.size(tile_.row_range) >= kMinTaskRows * target_.threads) {
+      columns_per_task_ = columns_per_task(analysis_, product_, tile_, lanes_, target_);
+      columns_ = columns_per_task_ > 0 ? columns_per_task_ : round_up(size, step);  // else threads share the rows
       return;
     }
-    columns_ = std::clamp(std::min(room, kMostColumns) / step * step, step, round_up(size, step));
-    const int64_t fewest = shared_by_threads() ? 1 : target_.threads;  // blocks, each of which copies its own columns
+    columns_ = std::clamp(std::min(room, kMaxColumns) / step * step, step, round_up(size, step));
+    const int64_t fewest =
+        has_tasks_for_all_threads() ? 1 : target_.threads;  // blocks, each of which copies its own columns
     columns_ = round_up(ceil_div(size, std::max(fewest, ceil_div(size, columns_))), step);
   }
 
   /// Rows near each other in memory first, which read the same lines: ranges nearer than the tile's, then as many
   /// blocks of that as share the threads evenly, if they can have some rows each, then the others.
   void choose_rows() {
-    int64_t points = ceil_div(view_.size(tile_.lanes), columns_);
+    int64_t tasks = ceil_div(analysis_.size(tile_.lane_range), columns_);
     std::vector<UOp> near, far;  // outer ranges along which the panel is the same
-    for (UOp r : w_.outs) {
-      if (!is_outer(r) || r == tile_.first || r == tile_.second || r == tile_.lanes) continue;
-      points *= view_.size(r);
-      if (view_.depends(panel_, r)) continue;
-      (is_outer(tile_.first) && step_of_rows({r}) < step_of_rows({tile_.first}) ? near : far).push_back(r);
+    for (UOp r : product_.result_ranges) {
+      if (!is_outer(r) || r == tile_.row_range || r == tile_.column_range || r == tile_.lane_range) continue;
+      tasks *= analysis_.size(r);
+      if (analysis_.depends(panel_, r)) continue;
+      (is_outer(tile_.row_range) && row_step_bytes({r}) < row_step_bytes({tile_.row_range}) ? near : far).push_back(r);
     }
     // Panels are copied once for each point: rather few of those, as long as all threads have work.
-    const int64_t fewest = target_.threads > 1 ? kTurns * target_.threads : 1;
-    const int64_t most_rows = windows() ? kMostWindows : kMostRows;
-    int64_t covered = is_outer(tile_.first) ? tile_.rows : view_.size(tile_.first);
-    if (tile_.has_other()) covered *= tile_.columns;
+    const int64_t fewest = target_.threads > 1 ? kTasksPerThread * target_.threads : 1;
+    const int64_t most_rows = reads_windows() ? kMaxTaskWindows : kMaxTaskRows;
+    int64_t covered = is_outer(tile_.row_range) ? tile_.rows : analysis_.size(tile_.row_range);
+    if (tile_.has_own_columns()) covered *= tile_.columns;
     auto cover = [&](const std::vector<UOp>& ranges) {
       for (size_t i = ranges.size(); i-- > 0 && covered < most_rows;) {
-        const int64_t size = view_.size(ranges[i]), most = std::min(size, ceil_div(most_rows, covered));
+        const int64_t size = analysis_.size(ranges[i]), most = std::min(size, ceil_div(most_rows, covered));
         int64_t block = 1;
         for (int64_t b = 2; b <= most; ++b)
-          if (size % b == 0 && points / b >= fewest) block = b;
+          if (size % b == 0 && tasks / b >= fewest) block = b;
         if (block == 1) continue;
-        others_.push_back({range_id(ranges[i]), block});
-        points /= block;
+        other_blocks_.push_back({range_id(ranges[i]), block});
+        tasks /= block;
         covered *= block;
       }
     };
-    if (is_outer(tile_.first)) {
-      const int64_t size = view_.size(tile_.first), tiles = ceil_div(size, tile_.rows);
-      const bool whole = peel_of(view_, w_, tile_, target_).has_value();  // a point holds both edges
-      points *= whole ? 1 : tiles;
+    if (is_outer(tile_.row_range)) {
+      const int64_t size = analysis_.size(tile_.row_range), tiles = ceil_div(size, tile_.rows);
+      const bool whole = peel_of(analysis_, product_, tile_, target_).has_value();  // a point holds both edges
+      tasks *= whole ? 1 : tiles;
       cover(near);
-      points /= whole ? 1 : tiles;
+      tasks /= whole ? 1 : tiles;
       const int64_t each = covered / tile_.rows;  // rows for a value of the tile's range
-      const bool one = whole || own_ > 0;
+      const bool one = whole || columns_per_task_ > 0;
       int64_t blocks = one ? 1 : ceil_div(size, std::max<int64_t>(most_rows / each, tile_.rows));
-      while (!one && (blocks * points) % target_.threads && ceil_div(size, blocks + 1) * each >= kRowsOfPoint) ++blocks;
+      while (!one && (blocks * tasks) % target_.threads && ceil_div(size, blocks + 1) * each >= kMinTaskRows) ++blocks;
       rows_ = round_up(ceil_div(size, blocks), tile_.rows);
-      points *= blocks;
+      tasks *= blocks;
       covered = rows_ * each;
     }
     cover(far);
@@ -280,78 +294,80 @@ class Blocker {
   /// Rows that lie far from each other outside those that lie near: the lines of one tile's rows hold those of the next
   /// ones.
   Opt order() {
-    Order order;
-    const size_t whole = carried_ - (split_ ? 1 : 0);  // those from which each value is a block
-    for (size_t i = 0; i < carried_; ++i) order.loops.push_back({range_id(w_.own[i]), 0});
+    LoopOrder order;
+    const size_t whole = outer_reductions_ - (split_ ? 1 : 0);  // those from which each value is a block
+    for (size_t i = 0; i < outer_reductions_; ++i) order.loops.push_back({range_id(product_.reduced_ranges[i]), 0});
     std::vector<UOp> rows;
-    for (UOp r : w_.outs)
-      if (r == tile_.first ||
-          std::any_of(others_.begin(), others_.end(), [r](const Block& b) { return b.range == range_id(r); }))
+    for (UOp r : product_.result_ranges)
+      if (r == tile_.row_range || std::any_of(other_blocks_.begin(), other_blocks_.end(),
+                                              [r](const TaskBlock& b) { return b.range == range_id(r); }))
         rows.insert(
-            std::find_if(rows.begin(), rows.end(), [&](UOp b) { return step_of_rows({b}) < step_of_rows({r}); }), r);
+            std::find_if(rows.begin(), rows.end(), [&](UOp b) { return row_step_bytes({b}) < row_step_bytes({r}); }),
+            r);
     for (UOp r : rows) order.loops.push_back({range_id(r), 0});
-    order.loops.push_back({range_id(tile_.lanes), 0});
-    for (size_t i = whole; i < w_.own.size(); ++i)
-      order.loops.push_back({range_id(w_.own[i]), w_.own[i] == split_ ? 1 : 0});
+    order.loops.push_back({range_id(tile_.lane_range), 0});
+    for (size_t i = whole; i < product_.reduced_ranges.size(); ++i)
+      order.loops.push_back({range_id(product_.reduced_ranges[i]), product_.reduced_ranges[i] == split_ ? 1 : 0});
     return order;
   }
 
   /// Values of a range that are transposed in registers at a time. Those of a row of one vector and a rest go by
   /// halves, of which each takes as many instructions as its part of a whole: one text, and a short rest or none,
   /// instead of two.
-  int turned_at_once(int64_t size) const { return size > lanes_ && size < 2 * lanes_ ? lanes_ / 2 : lanes_; }
+  int transpose_width(int64_t size) const { return size > lanes_ && size < 2 * lanes_ ? lanes_ / 2 : lanes_; }
 
   /// Memory in the order in which the sum goes through it: for each of its values a panel's columns.
-  Stage stage() {
-    Stage stage{number_of(kernel_, panel_), {}, static_cast<int>(width())};
-    if (!is_outer(tile_.lanes))  // all of the operand, of which the lanes may go along one block
-      for (UOp r : w_.outs)
-        if (!is_outer(r) && !(r == tile_.lanes) && view_.depends(panel_, r)) stage.dims.push_back({range_id(r), -1});
+  TileCopy tile_copy() {
+    TileCopy tile_copy{node_index_of(kernel_, panel_), {}, static_cast<int>(width())};
+    if (!is_outer(tile_.lane_range))  // all of the operand, of which the lanes may go along one block
+      for (UOp r : product_.result_ranges)
+        if (!is_outer(r) && !(r == tile_.lane_range) && analysis_.depends(panel_, r))
+          tile_copy.dims.push_back({range_id(r), -1});
     int64_t contiguous = -1;  // the range along which the operand lies side by side, if not the lanes'
     for (UOp n : ir::topological(panel_))
-      if (n->op == Op::Load && view_.stride(n, tile_.lanes) != 1)
-        for (UOp r : w_.own)
-          if (view_.stride(n, r) == 1) contiguous = range_id(r);
-    for (size_t i = carried_ - (split_ ? 1 : 0); i < w_.own.size(); ++i) {
-      UOp r = w_.own[i];
-      if (!view_.depends(panel_, r)) continue;
-      Stage::Dim dim{range_id(r), r == split_ ? 0 : -1};
-      if (range_id(r) == contiguous && (dim.level < 0 || depth_ % lanes_ == 0))
-        dim.unroll = turned_at_once(view_.size(r));
-      stage.dims.push_back(dim);
+      if (n->op == Op::Load && analysis_.stride(n, tile_.lane_range) != 1)
+        for (UOp r : product_.reduced_ranges)
+          if (analysis_.stride(n, r) == 1) contiguous = range_id(r);
+    for (size_t i = outer_reductions_ - (split_ ? 1 : 0); i < product_.reduced_ranges.size(); ++i) {
+      UOp r = product_.reduced_ranges[i];
+      if (!analysis_.depends(panel_, r)) continue;
+      TileCopy::CopyDim dim{range_id(r), r == split_ ? 0 : -1};
+      if (range_id(r) == contiguous && (dim.level < 0 || split_step_ % lanes_ == 0))
+        dim.unroll = transpose_width(analysis_.size(r));
+      tile_copy.dims.push_back(dim);
     }
-    Stage::Dim last{range_id(tile_.lanes), -1, lanes_};
+    TileCopy::CopyDim last{range_id(tile_.lane_range), -1, lanes_};
     if (contiguous < 0) last.unroll = static_cast<int>(width()) / lanes_;
-    stage.dims.push_back(last);
-    return stage;
+    tile_copy.dims.push_back(last);
+    return tile_copy;
   }
 
   const Kernel& kernel_;
-  View& view_;
-  const Work& w_;
+  KernelAnalysis& analysis_;
+  const StatementAnalysis& product_;
   const RegisterTile& tile_;
   const int lanes_;
   const runtime::Target& target_;
   UOp panel_, split_;
-  size_t carried_ = 0;         ///< how many of the summed ranges have loops outside the panel, split_ among them
-  std::vector<Block> others_;  ///< of outer ranges beside the tile's
-  int64_t depth_ = 0;          ///< values of split_ in a block
-  int64_t deep_ = 1;           ///< summed values in a block
+  size_t outer_reductions_ = 0;  ///< how many of the summed ranges have loops outside the panel, split_ among them
+  std::vector<TaskBlock> other_blocks_;  ///< of outer ranges beside the tile's
+  int64_t split_step_ = 0;               ///< values of split_ in a block
+  int64_t block_depth_ = 1;              ///< summed values in a block
   int64_t columns_ = 0, rows_ = 0;
-  int64_t own_ = 0;  ///< own_columns(), where threads could share either
+  int64_t columns_per_task_ = 0;  ///< columns_per_task(), where threads could share either
   std::vector<Opt> opts_;
 };
 
 }  // namespace
 
-std::vector<Opt> block_product(const Kernel& kernel, View& view, const Work& product, const RegisterTile& tile,
-                               int lanes, const runtime::Target& target) {
-  return Blocker(kernel, view, product, tile, lanes, target).run();
+std::vector<Opt> block_product(const Kernel& kernel, KernelAnalysis& analysis, const StatementAnalysis& product,
+                               const RegisterTile& tile, int lanes, const runtime::Target& target) {
+  return Blocker(kernel, analysis, product, tile, lanes, target).run();
 }
 
-std::optional<Stage> stage_operand(const Kernel& kernel, View& view, const Work& product, const RegisterTile& tile,
-                                   int lanes, const runtime::Target& target, UOp& operand) {
-  return Blocker(kernel, view, product, tile, lanes, target).run_inner(operand);
+std::optional<TileCopy> pack_operand(const Kernel& kernel, KernelAnalysis& analysis, const StatementAnalysis& product,
+                                     const RegisterTile& tile, int lanes, const runtime::Target& target, UOp& operand) {
+  return Blocker(kernel, analysis, product, tile, lanes, target).pack_whole_operand(operand);
 }
 
 }  // namespace sinter::codegen

@@ -11,16 +11,17 @@
 
 namespace sinter::codegen {
 
-/// Stage, Split, Order and Block for a product with this register tile, beside the Lanes and Unroll that it has; empty
-/// where its operands are best read as they lie. Proposals: whether they are legal is another question. `kernel`: whose
-/// values Stages number. `lanes`: elements of a vector.
-std::vector<Opt> block_product(const Kernel& kernel, View& view, const Work& product, const RegisterTile& tile,
-                               int lanes, const runtime::Target& target);
+/// TileCopy, Split, LoopOrder and TaskBlock for a product with this register tile, beside the Lanes and Unroll that it
+/// has; empty where its operands are best read as they lie. Proposals: whether they are legal is another question.
+/// `kernel`: whose values Stages number. `lanes`: elements of a vector.
+std::vector<Opt> block_product(const Kernel& kernel, KernelAnalysis& analysis, const StatementAnalysis& product,
+                               const RegisterTile& tile, int lanes, const runtime::Target& target);
 
-/// A Stage for the operand along the lanes of a product whose columns are an inner range, so that each point goes
+/// A TileCopy for the operand along the lanes of a product whose columns are an inner range, so that each point goes
 /// through all of them: the whole operand, if it is worth it and that of each thread fits the last cache. `operand`:
 /// receives it.
-std::optional<Stage> stage_operand(const Kernel& kernel, View& view, const Work& product, const RegisterTile& tile,
-                                   int lanes, const runtime::Target& target, ir::UOp& operand);
+std::optional<TileCopy> pack_operand(const Kernel& kernel, KernelAnalysis& analysis, const StatementAnalysis& product,
+                                     const RegisterTile& tile, int lanes, const runtime::Target& target,
+                                     ir::UOp& operand);
 
 }  // namespace sinter::codegen

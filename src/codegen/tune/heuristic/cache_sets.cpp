@@ -6,10 +6,10 @@ namespace sinter::codegen {
 using ir::Op;
 using ir::UOp;
 
-bool share_sets(View& view, const Work& product, UOp load) {
+bool share_sets(KernelAnalysis& analysis, const StatementAnalysis& product, UOp load) {
   constexpr int64_t kFewValues = 8;  // lines that share a set and stay
-  return load->op == Op::Load && std::any_of(product.own.begin(), product.own.end(), [&](UOp r) {
-           return view.size(r) > kFewValues && pages_apart(view.byte_stride(load, r));
+  return load->op == Op::Load && std::any_of(product.reduced_ranges.begin(), product.reduced_ranges.end(), [&](UOp r) {
+           return analysis.size(r) > kFewValues && pages_apart(analysis.byte_stride(load, r));
          });
 }
 

@@ -15,10 +15,10 @@ inline int64_t ways(const runtime::Target& target) { return target.l1 / runtime:
 /// Whether lines so many bytes apart fall into the same sets: whole pages apart, or nearly so.
 inline bool pages_apart(int64_t bytes) {
   const int64_t beyond = bytes % runtime::kPage;
-  return bytes > runtime::kLine && std::min(beyond, runtime::kPage - beyond) < runtime::kLine;
+  return bytes > runtime::kCacheLine && std::min(beyond, runtime::kPage - beyond) < runtime::kCacheLine;
 }
 
 /// Whether values of a range that a product sums lie pages_apart() in an operand, more of them than stay all the same.
-bool share_sets(View& view, const Work& product, ir::UOp load);
+bool share_sets(KernelAnalysis& analysis, const StatementAnalysis& product, ir::UOp load);
 
 }  // namespace sinter::codegen

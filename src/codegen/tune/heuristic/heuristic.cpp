@@ -26,180 +26,192 @@ namespace {
 
 using ir::Op;
 using ir::UOp;
-using Product = Choice::Product;
+using TiledProduct = TuningState::TiledProduct;
 
 constexpr double kProductShare = 6;  ///< a product that takes less than such a part of the time gets no tile
 
 /// As many lanes as elements of the kernel's usual size, as they are computed with, fill a register.
-int lanes_of(const Choice& c) {
-  const std::vector<Work>& works = c.view.works();
+int lanes_per_register(const TuningState& state) {
+  const std::vector<StatementAnalysis>& statements = state.analysis.statements();
   size_t bytes = 1;
-  for (const Work& w : works)
+  for (const StatementAnalysis& w : statements)
     for (UOp a : w.accesses) bytes = std::max(bytes, size_of(ir::compute_type(a->src[0]->dtype)));
-  if (std::all_of(works.begin(), works.end(), [](const Work& w) {
+  if (std::all_of(statements.begin(), statements.end(), [](const StatementAnalysis& w) {
         return size_of(w.node->src[0]->op == Op::Param ? w.node->src[0]->dtype : w.node->dtype) == 8;
       }))
-    return std::max(1, c.target.vector_bytes / 8);
-  return std::max(1, c.target.vector_bytes / static_cast<int>(std::clamp<size_t>(bytes, 1, 4)));
+    return std::max(1, state.target.vector_bytes / 8);
+  return std::max(1, state.target.vector_bytes / static_cast<int>(std::clamp<size_t>(bytes, 1, 4)));
 }
 
-void set_lanes(Choice& c, UOp range) {
-  int lanes = c.lanes;
-  while (lanes > 2 && lanes / 2 >= c.view.size(range)) lanes /= 2;
-  c.width(range).lanes = lanes;
-  c.vectors.push_back(range);
+void set_lanes(TuningState& state, UOp range) {
+  int lanes = state.lanes;
+  while (lanes > 2 && lanes / 2 >= state.analysis.size(range)) lanes /= 2;
+  state.width(range).lanes = lanes;
+  state.lane_ranges.push_back(range);
 }
 
 /// Those that are worth longer code: the busiest first; the others keep to what it gave the ranges that they share.
-void choose_products(Choice& c) {
+void tile_products(TuningState& state) {
   double all = 0;
-  for (const Work& w : c.view.works()) all += Choice::cycles(w);
-  std::vector<const Work*> products;
-  for (const Work& w : c.view.works())
-    if (w.is_reduce() && Choice::cycles(w) >= std::max(all / kProductShare, kShortProduct) && !w.own.empty() &&
-        w.sums.empty() && !reuse_ranges(c.view, w).empty())
+  for (const StatementAnalysis& w : state.analysis.statements()) all += TuningState::scalar_cycles(w);
+  std::vector<const StatementAnalysis*> products;
+  for (const StatementAnalysis& w : state.analysis.statements())
+    if (w.is_reduce() && TuningState::scalar_cycles(w) >= std::max(all / kProductShare, kMinProductCycles) &&
+        !w.reduced_ranges.empty() && w.sums.empty() && !reuse_ranges(state.analysis, w).empty())
       products.push_back(&w);
-  std::sort(products.begin(), products.end(), [&](const Work* a, const Work* b) {
-    return std::pair(-Choice::cycles(*a), a) < std::pair(-Choice::cycles(*b), b);  // equal ones as they stand
+  std::sort(products.begin(), products.end(), [&](const StatementAnalysis* a, const StatementAnalysis* b) {
+    return std::pair(-TuningState::scalar_cycles(*a), a) <
+           std::pair(-TuningState::scalar_cycles(*b), b);  // equal ones as they stand
   });
-  for (const Work* w : products) {
-    const RegisterTile tile = pick_tile(c.view, *w, c.lanes, c.target, c.fixed, c.widths);
+  for (const StatementAnalysis* w : products) {
+    const RegisterTile tile =
+        pick_register_tile(state.analysis, *w, state.lanes, state.target, state.fixed, state.widths);
     if (tile.cycles == 0) continue;
-    c.products.push_back({w, tile});
-    if (tile.lanes && !in(c.vectors, tile.lanes)) set_lanes(c, tile.lanes);
-    if (tile.first) c.width(tile.first).copies = tile.rows;
-    if (tile.second) c.width(tile.second).copies = tile.columns;
-    if (tile.turned > 1) c.width(w->own.back()).copies = tile.turned;
+    state.products.push_back({w, tile});
+    if (tile.lane_range && !contains(state.lane_ranges, tile.lane_range)) set_lanes(state, tile.lane_range);
+    if (tile.row_range) state.width(tile.row_range).unroll = tile.rows;
+    if (tile.column_range) state.width(tile.column_range).unroll = tile.columns;
+    if (tile.transpose_unroll > 1) state.width(w->reduced_ranges.back()).unroll = tile.transpose_unroll;
   }
 }
 
 /// The busiest sum, if no other kind of work is busier.
-std::optional<Product> busiest_sum(const Choice& c) {
-  const std::vector<Work>& works = c.view.works();
-  const auto busiest = std::max_element(
-      works.begin(), works.end(), [](const Work& a, const Work& b) { return Choice::cycles(a) < Choice::cycles(b); });
-  if (busiest == works.end() || !busiest->is_reduce() || busiest->own.empty() || !busiest->sums.empty()) return {};
-  Product sum{&*busiest, {}};
-  for (UOp v : c.vectors)
-    if (in(busiest->outs, v)) sum.tile.lanes = v;
+std::optional<TiledProduct> busiest_sum(const TuningState& state) {
+  const std::vector<StatementAnalysis>& statements = state.analysis.statements();
+  const auto busiest = std::max_element(statements.begin(), statements.end(),
+                                        [](const StatementAnalysis& a, const StatementAnalysis& b) {
+                                          return TuningState::scalar_cycles(a) < TuningState::scalar_cycles(b);
+                                        });
+  if (busiest == statements.end() || !busiest->is_reduce() || busiest->reduced_ranges.empty() || !busiest->sums.empty())
+    return {};
+  TiledProduct sum{&*busiest, {}};
+  for (UOp v : state.lane_ranges)
+    if (contains(busiest->result_ranges, v)) sum.tile.lane_range = v;
   return sum;
 }
 
 /// All Opts where the only product, or else the busiest sum, goes through memory; none where it does not, or they are
 /// not legal.
-std::vector<Opt> stream(Choice& c) {
-  const std::optional<Product> busiest = c.products.empty()       ? busiest_sum(c)
-                                         : c.products.size() == 1 ? std::optional(c.products[0])
-                                                                  : std::nullopt;
+std::vector<Opt> try_streaming(TuningState& state) {
+  const std::optional<TiledProduct> busiest = state.products.empty()       ? busiest_sum(state)
+                                              : state.products.size() == 1 ? std::optional(state.products[0])
+                                                                           : std::nullopt;
   if (!busiest) return {};
-  std::vector<Opt> opts = stream_product(c.view, *busiest->work, busiest->tile,
-                                         busiest->tile.lanes ? c.width(busiest->tile.lanes).lanes : 1, c.target);
+  std::vector<Opt> opts =
+      stream_product(state.analysis, *busiest->work, busiest->tile,
+                     busiest->tile.lane_range ? state.width(busiest->tile.lane_range).lanes : 1, state.target);
   if (opts.empty()) return {};
-  for (const Width& w : c.widths)
+  for (const RangeWidth& w : state.widths)
     if (w.lanes > 1) opts.push_back(Lanes{range_id(w.range), w.lanes});
-  opts = add_rows(c.kernel, std::move(opts), c.rows);
-  return is_legal(c.kernel, opts) ? opts : std::vector<Opt>{};
+  opts = add_materializations(state.kernel, std::move(opts), state.materializations);
+  return is_legal(state.kernel, opts) ? opts : std::vector<Opt>{};
 }
 
 /// All Opts with an operand of the busiest product in a tile; none where that is not worth it, or not legal.
-std::vector<Opt> pack(Choice& c) {
-  if (c.products.empty()) return {};
-  const Product& p = c.products[0];
-  std::vector<Opt> opts = c.opts;
-  const std::vector<Opt> blocks = block_product(c.kernel, c.view, *p.work, p.tile, c.lanes, c.target);
+std::vector<Opt> try_packing(TuningState& state) {
+  if (state.products.empty()) return {};
+  const TiledProduct& p = state.products[0];
+  std::vector<Opt> opts = state.opts;
+  const std::vector<Opt> blocks =
+      block_product(state.kernel, state.analysis, *p.work, p.tile, state.lanes, state.target);
   if (blocks.empty()) return {};
   opts.insert(opts.end(), blocks.begin(), blocks.end());
-  const bool peeled = peel_of(c.view, *p.work, p.tile, c.target)
+  const bool peeled = peel_of(state.analysis, *p.work, p.tile, state.target)
                           .has_value();  // with rows that rest it would go through blocks of the image
-  for (std::vector<Opt> choice : {peeled ? std::vector<Opt>{} : rest_results(c.view, *p.work, p.tile, opts), opts}) {
-    if (choice.empty()) continue;
-    choice = add_rows(c.kernel, std::move(choice), c.rows);
-    if (is_legal(c.kernel, choice)) return choice;
+  for (std::vector<Opt> candidate :
+       {peeled ? std::vector<Opt>{} : add_writeback_buffer(state.analysis, *p.work, p.tile, opts), opts}) {
+    if (candidate.empty()) continue;
+    candidate = add_materializations(state.kernel, std::move(candidate), state.materializations);
+    if (is_legal(state.kernel, candidate)) return candidate;
   }
   return {};
 }
 
 /// Operands of products whose columns are a row's: each point copies all it needs of them.
-void stage_operands(Choice& c) {
-  for (const Product& p : c.products) {
+void pack_operands(TuningState& state) {
+  for (const TiledProduct& p : state.products) {
     UOp operand;
-    const auto stage = stage_operand(c.kernel, c.view, *p.work, p.tile, c.lanes, c.target, operand);
-    if (!stage) continue;
-    std::vector<Opt> all = c.opts;
-    all.emplace_back(*stage);
-    all.insert(all.end(), c.rows.begin(), c.rows.end());
-    if (!is_legal(c.kernel, all)) continue;
-    c.opts.emplace_back(*stage);
-    c.staged.push_back(operand);
+    const auto tile_copy =
+        pack_operand(state.kernel, state.analysis, *p.work, p.tile, state.lanes, state.target, operand);
+    if (!tile_copy) continue;
+    std::vector<Opt> all = state.opts;
+    all.emplace_back(*tile_copy);
+    all.insert(all.end(), state.materializations.begin(), state.materializations.end());
+    if (!is_legal(state.kernel, all)) continue;
+    state.opts.emplace_back(*tile_copy);
+    state.packed_operands.push_back(operand);
   }
 }
 
 /// What is larger than the caches is not in them when somebody reads it.
-void choose_nontemporal(Choice& c) {
-  const std::vector<UOp>& stores = c.kernel.sink->src;
+void choose_nontemporal(TuningState& state) {
+  const std::vector<UOp>& stores = state.kernel.sink->src;
   for (size_t i = 0; i < stores.size(); ++i) {
     auto bytes = static_cast<double>(size_of(stores[i]->src[0]->dtype));
-    for (UOp r : c.view.ranges())
-      if (c.view.depends(stores[i], r)) bytes *= static_cast<double>(c.view.size(r));
-    if (bytes < (c.scattered ? kScatteredRows : 1) * static_cast<double>(c.target.l3)) continue;
-    c.opts.push_back(Nt{static_cast<int>(i)});
-    if (!is_legal(c.kernel, c.opts)) c.opts.pop_back();
+    for (UOp r : state.analysis.ranges())
+      if (state.analysis.depends(stores[i], r)) bytes *= static_cast<double>(state.analysis.size(r));
+    if (bytes < (state.stores_row_streams ? kRowStreamL3Share : 1) * static_cast<double>(state.target.l3)) continue;
+    state.opts.push_back(NonTemporal{static_cast<int>(i)});
+    if (!is_legal(state.kernel, state.opts)) state.opts.pop_back();
   }
 }
 
 /// With Prefetches of what the next tiles of products read, where nothing is staged: a panel passes under many rows,
 /// and of what sums read next.
-std::vector<Opt> ask_ahead(Choice& c, std::vector<Opt> opts) {
-  if (!c.staged.empty()) return opts;
-  std::vector<Opt> ahead = streams_ahead(c);
-  for (const Product& p : c.products) {
-    const std::vector<Opt> rows = rows_ahead(c.kernel, c.view, *p.work, p.tile, c.target);
+std::vector<Opt> add_prefetches(TuningState& state, std::vector<Opt> opts) {
+  if (!state.packed_operands.empty()) return opts;
+  std::vector<Opt> ahead = prefetch_streams(state);
+  for (const TiledProduct& p : state.products) {
+    const std::vector<Opt> rows = prefetch_tile_rows(state.kernel, state.analysis, *p.work, p.tile, state.target);
     ahead.insert(ahead.end(), rows.begin(), rows.end());
   }
   for (const Opt& o : ahead) {
     opts.push_back(o);
-    if (!is_legal(c.kernel, opts)) opts.pop_back();
+    if (!is_legal(state.kernel, opts)) opts.pop_back();
   }
   return opts;
 }
 
 /// The first of some ranges whose lanes part loops that share a row; null: none.
-UOp parts_rows(const Choice& c, const std::vector<UOp>& vectors) {
-  std::vector<Opt> opts(c.rows.begin(), c.rows.end());
+UOp find_lane_conflict(const TuningState& state, const std::vector<UOp>& vectors) {
+  std::vector<Opt> opts(state.materializations.begin(), state.materializations.end());
   for (UOp r : vectors) {
-    opts.emplace_back(Lanes{range_id(r), c.lanes});
-    if (!is_legal(c.kernel, opts)) return r;
+    opts.emplace_back(Lanes{range_id(r), state.lanes});
+    if (!is_legal(state.kernel, opts)) return r;
   }
   return {};
 }
 
 /// Ranges that get lanes. What several loops compute anew costs more than lanes along another range lose.
-std::vector<UOp> lanes_beside_rows(Choice& c) {
-  const std::vector<UOp> vectors = choose_lanes(c.view, c.lanes, c.fixed, c.vectors);
-  std::vector<UOp> fixed = c.fixed, others = vectors;
-  while (UOp r = c.rows.empty() ? UOp() : parts_rows(c, others)) {
+std::vector<UOp> choose_lanes_beside_materializations(TuningState& state) {
+  const std::vector<UOp> vectors = choose_lanes(state.analysis, state.lanes, state.fixed, state.lane_ranges);
+  std::vector<UOp> fixed = state.fixed, others = vectors;
+  while (UOp r = state.materializations.empty() ? UOp() : find_lane_conflict(state, others)) {
     fixed.push_back(r);
-    others = choose_lanes(c.view, c.lanes, fixed, c.vectors);
+    others = choose_lanes(state.analysis, state.lanes, fixed, state.lane_ranges);
     if (others.size() < vectors.size()) return vectors;
   }
   return others;
 }
 
 std::vector<Opt> cpu_heuristic(const Kernel& kernel, const runtime::Target& target) {
-  Choice c(kernel, target);
-  c.lanes = lanes_of(c);
-  c.fixed = ranges_in_order(kernel, c.view);
-  choose_products(c);
-  for (UOp r : lanes_beside_rows(c)) set_lanes(c, r);
-  choose_transposes(c);
-  if (std::vector<Opt> streamed = stream(c); !streamed.empty()) return streamed;
-  choose_copies(c);
-  if (std::vector<Opt> packed = pack(c); !packed.empty())
-    return unroll_products(c, peel_products(c, turn_sums(c, std::move(packed))));
-  stage_operands(c);
-  choose_points(c);
-  choose_nontemporal(c);
-  return ask_ahead(c, unroll_products(c, peel_products(c, turn_sums(c, add_rows(kernel, std::move(c.opts), c.rows)))));
+  TuningState state(kernel, target);
+  state.lanes = lanes_per_register(state);
+  state.fixed = sequential_ranges(kernel, state.analysis);
+  tile_products(state);
+  for (UOp r : choose_lanes_beside_materializations(state)) set_lanes(state, r);
+  choose_register_transposes(state);
+  if (std::vector<Opt> streamed = try_streaming(state); !streamed.empty()) return streamed;
+  choose_unrolls(state);
+  if (std::vector<Opt> packed = try_packing(state); !packed.empty())
+    return unroll_products(state, peel_products(state, transpose_sums(state, std::move(packed))));
+  pack_operands(state);
+  choose_task_grain(state);
+  choose_nontemporal(state);
+  return add_prefetches(
+      state, unroll_products(
+                 state, peel_products(state, transpose_sums(state, add_materializations(kernel, std::move(state.opts),
+                                                                                        state.materializations)))));
 }
 
 }  // namespace

@@ -26,104 +26,107 @@ namespace {
 UOp value_of_sum(UOp reduce) { return values_of(reduce)[0]; }
 }  // namespace
 
-bool Work::runs_over(UOp range) const { return in(outs, range) || in(own, range); }
+bool StatementAnalysis::runs_over(UOp range) const {
+  return contains(result_ranges, range) || contains(reduced_ranges, range);
+}
 
-View::View(const Kernel& kernel) : params_(kernel.params) {
+KernelAnalysis::KernelAnalysis(const Kernel& kernel) : params_(kernel.params) {
   const std::vector<UOp> nodes = ir::topological(kernel.sink);
   for (UOp n : nodes)
     if (n->op == Op::Range) {
-      sizes_[n.get()] = most_values(n);
-      if (size(n) > 1) all_.push_back(n);
+      sizes_[n.get()] = max_trip_count(n);
+      if (size(n) > 1) ranges_.push_back(n);
     }
-  std::sort(all_.begin(), all_.end(), [](UOp a, UOp b) { return range_id(a) < range_id(b); });
+  std::sort(ranges_.begin(), ranges_.end(), [](UOp a, UOp b) { return range_id(a) < range_id(b); });
   for (UOp n : nodes)
     if (n->op == Op::Reduce || n->op == Op::Store) add(n);
 }
 
 /// The product of which `node` joins the blocks; null: it joins none.
-Work* View::joined_by(UOp node) {
+StatementAnalysis* KernelAnalysis::joined_by(UOp node) {
   if (node->op != Op::Reduce || node->reduction().combine != ir::Combine::Add ||
-      !(node->reduction().tree == ir::Tree{}))
+      !(node->reduction().tree == ir::ReductionTree{}))
     return nullptr;
   const auto it = numbers_.find(value_of_sum(node).get());
   if (it == numbers_.end()) return nullptr;
-  Work& w = works_[it->second];
+  StatementAnalysis& w = statements_[it->second];
   const std::vector<UOp> factors = values_of(w.node);
   if (w.node->reduction().combine != ir::Combine::Dot || w.chains() > 1) return nullptr;
   // A product of matrices: each factor serves several of the results.
   const bool reused = std::all_of(factors.begin(), factors.end(), [&](UOp factor) {
-    return std::any_of(w.outs.begin(), w.outs.end(), [&](UOp r) { return !free_.depends(factor, r); });
+    return std::any_of(w.result_ranges.begin(), w.result_ranges.end(),
+                       [&](UOp r) { return !dependences_.depends(factor, r); });
   });
   return reused ? &w : nullptr;
 }
 
-void View::add(UOp node) {
-  if (Work* product = joined_by(node)) {
+void KernelAnalysis::add(UOp node) {
+  if (StatementAnalysis* product = joined_by(node)) {
     std::vector<UOp> blocks = ranges_of(node);
     std::erase_if(blocks, [&](UOp r) { return size(r) == 1; });
     product->blocks += blocks.size();
-    product->own.insert(product->own.begin(), blocks.begin(), blocks.end());
-    std::erase_if(product->outs, [&](UOp r) { return in(blocks, r); });
+    product->reduced_ranges.insert(product->reduced_ranges.begin(), blocks.begin(), blocks.end());
+    std::erase_if(product->result_ranges, [&](UOp r) { return contains(blocks, r); });
     numbers_[node.get()] = numbers_.at(product->node.get());
     return;
   }
-  Work w{node, {}, {}, {}, {}};
+  StatementAnalysis w{node, {}, {}, {}, {}};
   if (node->op == Op::Reduce)
     for (UOp r : ranges_of(node))
-      if (size(r) > 1) w.own.push_back(r);
-  for (UOp r : all_)
-    if (free_.depends(node, r)) w.outs.push_back(r);
-  for (const std::vector<UOp>* list : {&w.outs, &w.own})
+      if (size(r) > 1) w.reduced_ranges.push_back(r);
+  for (UOp r : ranges_)
+    if (dependences_.depends(node, r)) w.result_ranges.push_back(r);
+  for (const std::vector<UOp>* list : {&w.result_ranges, &w.reduced_ranges})
     for (UOp r : *list) w.iterations *= static_cast<double>(size(r));
   const std::vector<UOp> body =
       ir::topological(std::span<const UOp>(&node, 1), [&](UOp n) { return n == node || n->op != Op::Reduce; });
   // A gate that all factors of a product have is not computed with each of them: it skips them.
-  const UOp gate = common_gate(node);
+  const UOp gate = common_predicate(node);
   std::vector<UOp> skipping = gate ? ir::topological(gate) : std::vector<UOp>{};
   for (UOp value : gate ? values_of(node) : std::vector<UOp>{})
-    if (!(without_gate(value) == value)) skipping.push_back(value);
+    if (!(without_predicate(value) == value)) skipping.push_back(value);
   for (UOp n : body) {
     if (n->op == Op::Load || n->op == Op::Store) w.accesses.push_back(n);
-    if (n->op == Op::Reduce && !(n == node)) w.sums.push_back(of(n).node);
-    if (!in(skipping, n)) w.operations += operations_of(n);
+    if (n->op == Op::Reduce && !(n == node)) w.sums.push_back(statement_of(n).node);
+    if (!contains(skipping, n)) w.operations += operations_of(n);
   }
-  if (node->op == Op::Reduce) w.operations += static_cast<double>(ir::ops_of_step(node).size());
-  numbers_[node.get()] = works_.size();
-  works_.push_back(std::move(w));
+  if (node->op == Op::Reduce) w.operations += static_cast<double>(ir::combine_step_ops(node).size());
+  numbers_[node.get()] = statements_.size();
+  statements_.push_back(std::move(w));
 }
 
-std::vector<UOp> ranges_in_order(const Kernel& kernel, View& view) {
+std::vector<UOp> sequential_ranges(const Kernel& kernel, KernelAnalysis& analysis) {
   std::vector<UOp> out;
-  for (UOp r : view.ranges())  // copies of a range would have bounds of their own inside
-    for (UOp other : view.ranges())
-      if (view.depends(other->src[0], r)) out.push_back(r);
+  for (UOp r : analysis.ranges())  // copies of a range would have bounds of their own inside
+    for (UOp other : analysis.ranges())
+      if (analysis.depends(other->src[0], r)) out.push_back(r);
   for (UOp n : ir::topological(kernel.sink))
     if (n->op == Op::Scan)
       for (UOp r : ranges_of(n)) out.push_back(r);
   return out;
 }
 
-double View::bytes_read(UOp load) {
+double KernelAnalysis::bytes_read(UOp load) {
   double elements = 1;
-  for (UOp r : all_)
+  for (UOp r : ranges_)
     if (depends(load, r)) elements *= static_cast<double>(size(r));
   return std::min(elements, static_cast<double>(load->src[0]->shape.bound())) *
          static_cast<double>(size_of(load->dtype));
 }
 
-int64_t View::stride(UOp access, UOp range) {
+int64_t KernelAnalysis::stride(UOp access, UOp range) {
   auto [it, fresh] = offsets_.try_emplace(access.get());
   if (fresh) it->second = offset_of(access);
-  return stride_along(it->second, range, free_).value_or(kScattered);
+  return stride_along(it->second, range, dependences_).value_or(kScattered);
 }
 
-int64_t View::byte_stride(UOp access, UOp range) {
+int64_t KernelAnalysis::byte_stride(UOp access, UOp range) {
   const int64_t elements = stride(access, range);
   return elements == kScattered ? kScattered
                                 : std::abs(elements) * static_cast<int64_t>(size_of(access->src[0]->dtype));
 }
 
-int64_t View::lane_stride(UOp access, UOp range) {
+int64_t KernelAnalysis::lane_stride(UOp access, UOp range) {
   if (slot_of(access) < params_) return stride(access, range);
   return depends(access, range) ? 1 : 0;
 }

@@ -11,7 +11,7 @@
 
 namespace sinter::codegen {
 
-inline bool in(const std::vector<ir::UOp>& list, ir::UOp x) {
+inline bool contains(const std::vector<ir::UOp>& list, ir::UOp x) {
   return std::find(list.begin(), list.end(), x) != list.end();
 }
 
@@ -22,33 +22,33 @@ inline constexpr double kLatency = 4;   ///< cycles until an accumulator can be 
 inline constexpr double kGather = 1.5;  ///< cycles of an element of a vector whose lanes do not lie side by side
 
 /// A REDUCE or STORE; a SCAN counts for the statements that read it. A product of matrices in blocks counts as one sum
-/// over the blocks and inside them: the REDUCEs that join its blocks have no Work of their own.
-struct Work {
-  ir::UOp node;                   ///< of such a product the innermost REDUCE
-  std::vector<ir::UOp> outs;      ///< ranges with several values that it runs over, by id, without
-  std::vector<ir::UOp> own;       ///< those that it closes
-  std::vector<ir::UOp> accesses;  ///< LOADs, of a STORE itself too
-  std::vector<ir::UOp> sums;      ///< REDUCEs that it reads
-  size_t blocks = 0;              ///< of own: so many, the first ones, count blocks
-  double operations = 0;          ///< arithmetic for one element
-  double iterations = 1;          ///< elements
+/// over the blocks and inside them: the REDUCEs that join its blocks have no StatementAnalysis of their own.
+struct StatementAnalysis {
+  ir::UOp node;                         ///< of such a product the innermost REDUCE
+  std::vector<ir::UOp> result_ranges;   ///< ranges with several values that it runs over, by id, without
+  std::vector<ir::UOp> reduced_ranges;  ///< those that it closes
+  std::vector<ir::UOp> accesses;        ///< LOADs, of a STORE itself too
+  std::vector<ir::UOp> sums;            ///< REDUCEs that it reads
+  size_t blocks = 0;                    ///< of reduced_ranges: so many, the first ones, count blocks
+  double operations = 0;                ///< arithmetic for one element
+  double iterations = 1;                ///< elements
   bool is_reduce() const { return node->op == ir::Op::Reduce; }
-  int chains() const { return is_reduce() && !own.empty() ? node->reduction().tree.lanes : 1; }
+  int chains() const { return is_reduce() && !reduced_ranges.empty() ? node->reduction().tree.lanes : 1; }
   bool runs_over(ir::UOp range) const;
 };
 
 /// Whether a range has the same number of values at each call.
-inline bool is_number(ir::UOp range) { return range->src[0]->op == ir::Op::Const; }
+inline bool has_static_size(ir::UOp range) { return range->src[0]->op == ir::Op::Const; }
 
-class View {
+class KernelAnalysis {
  public:
-  /// Of a prepared kernel.
-  explicit View(const Kernel& kernel);
+  /// Of a normalized kernel.
+  explicit KernelAnalysis(const Kernel& kernel);
 
-  const std::vector<Work>& works() const { return works_; }
-  const Work& of(ir::UOp reduce) const { return works_[numbers_.at(reduce.get())]; }
+  const std::vector<StatementAnalysis>& statements() const { return statements_; }
+  const StatementAnalysis& statement_of(ir::UOp reduce) const { return statements_[numbers_.at(reduce.get())]; }
   /// Every range with several values, by id.
-  const std::vector<ir::UOp>& ranges() const { return all_; }
+  const std::vector<ir::UOp>& ranges() const { return ranges_; }
   /// How many values it has, at the bounds of the variables.
   int64_t size(ir::UOp range) const { return sizes_.at(range.get()); }
 
@@ -59,12 +59,12 @@ class View {
   int64_t byte_stride(ir::UOp access, ir::UOp range);
   /// The same of neighbouring lanes along it: in a tile they lie side by side.
   int64_t lane_stride(ir::UOp access, ir::UOp range);
-  bool depends(ir::UOp n, ir::UOp range) { return free_.depends(n, range); }
+  bool depends(ir::UOp n, ir::UOp range) { return dependences_.depends(n, range); }
   /// Bytes of a value at all values of those ranges with which it changes and that count.
   template <class Counts>
   int64_t bytes(ir::UOp value, Counts counts) {
     auto bytes = static_cast<int64_t>(size_of(value->dtype));
-    for (ir::UOp r : all_)
+    for (ir::UOp r : ranges_)
       if (depends(value, r) && counts(r)) bytes *= size(r);
     return bytes;
   }
@@ -76,18 +76,18 @@ class View {
 
  private:
   void add(ir::UOp node);
-  Work* joined_by(ir::UOp node);
+  StatementAnalysis* joined_by(ir::UOp node);
 
-  std::vector<Work> works_;  ///< sources first
+  std::vector<StatementAnalysis> statements_;  ///< sources first
   std::unordered_map<ir::Node*, size_t> numbers_;
-  std::vector<ir::UOp> all_;
+  std::vector<ir::UOp> ranges_;
   std::unordered_map<ir::Node*, int64_t> sizes_;
-  std::unordered_map<ir::Node*, ir::Linear> offsets_;
-  Ranges free_;
+  std::unordered_map<ir::Node*, ir::LinearExpr> offsets_;
+  FreeRanges dependences_;
   const int64_t params_;  ///< tiles have the slots after those
 };
 
 /// Ranges whose elements go one by one: those on which the bound of another one depends, and those of SCANs.
-std::vector<ir::UOp> ranges_in_order(const Kernel& kernel, View& view);
+std::vector<ir::UOp> sequential_ranges(const Kernel& kernel, KernelAnalysis& analysis);
 
 }  // namespace sinter::codegen

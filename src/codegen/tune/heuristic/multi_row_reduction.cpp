@@ -15,11 +15,11 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr int kStreams = 8;      ///< that a core foresees side by side
-constexpr double kFewSteps = 8;  ///< operations for one element: with more a row is slower than memory
+constexpr int kStreams = 8;           ///< that a core foresees side by side
+constexpr double kMaxOperations = 8;  ///< operations for one element: with more a row is slower than memory
 
 /// What goes through the rows: only sums along the range that has the lanes, which wait for no other sum.
-struct Rows {
+struct RowSums {
   std::vector<UOp> loads;
   double operations = 0;  ///< for one element
   int registers = 0;      ///< vectors of accumulators
@@ -27,29 +27,29 @@ struct Rows {
 
 /// None where something else goes along that range, a sum goes along another one, or the lanes have a mask, which no
 /// core foresees.
-Rows rows_of(Choice& c, UOp along) {
-  Rows rows;
-  for (const Work& w : c.view.works()) {
+RowSums row_sums_along(TuningState& state, UOp along) {
+  RowSums rows;
+  for (const StatementAnalysis& w : state.analysis.statements()) {
     if (!w.is_reduce() && !w.runs_over(along)) continue;  // what becomes of the sums
-    if (!w.is_reduce() || w.own.empty() || !(w.own.back() == along) || !w.sums.empty()) return {};
+    if (!w.is_reduce() || w.reduced_ranges.empty() || !(w.reduced_ranges.back() == along) || !w.sums.empty()) return {};
     rows.operations += w.operations;
-    rows.registers += std::max(1, w.chains() / c.width(along).lanes);
+    rows.registers += std::max(1, w.chains() / state.width(along).lanes);
     for (UOp a : w.accesses) {
-      if (a->op != Op::Load || (gate_of(a) && c.view.depends(gate_of(a), along))) return {};
-      if (!in(rows.loads, a)) rows.loads.push_back(a);
+      if (a->op != Op::Load || (predicate_of(a) && state.analysis.depends(predicate_of(a), along))) return {};
+      if (!contains(rows.loads, a)) rows.loads.push_back(a);
     }
   }
   return rows;
 }
 
 /// The outer range whose rows follow each other most closely, whole pages apart in each load; null: none.
-UOp next_row(Choice& c, const Rows& rows) {
+UOp find_row_range(TuningState& state, const RowSums& rows) {
   UOp next;
   int64_t nearest = 0;
-  for (UOp r : c.view.ranges()) {
-    if (!is_outer(r) || !is_number(r) || in(c.fixed, r) || c.width_of(r) > 1) continue;
+  for (UOp r : state.analysis.ranges()) {
+    if (!is_outer(r) || !has_static_size(r) || contains(state.fixed, r) || state.width_of(r) > 1) continue;
     int64_t apart = INT64_MAX;
-    for (UOp load : rows.loads) apart = std::min(apart, c.view.byte_stride(load, r));
+    for (UOp load : rows.loads) apart = std::min(apart, state.analysis.byte_stride(load, r));
     if (apart < runtime::kPage || (next && apart >= nearest)) continue;
     next = r;
     nearest = apart;
@@ -58,29 +58,32 @@ UOp next_row(Choice& c, const Rows& rows) {
 }
 
 /// At least.
-int64_t points_of(Choice& c) {
-  int64_t points = 1;
-  for (UOp r : c.view.ranges())
-    if (is_outer(r) && is_number(r)) points *= c.view.size(r);
-  return points;
+int64_t task_count(TuningState& state) {
+  int64_t tasks = 1;
+  for (UOp r : state.analysis.ranges())
+    if (is_outer(r) && has_static_size(r)) tasks *= state.analysis.size(r);
+  return tasks;
 }
 
 }  // namespace
 
-void choose_rows_at_once(Choice& c) {
-  if (!c.target.near_l3 || c.target.masks) return;  // elsewhere not measured
-  if (!c.products.empty() || !c.rows.empty() || !c.transposed.empty() || c.vectors.size() != 1) return;
-  const Rows rows = rows_of(c, c.vectors[0]);
-  if (rows.loads.empty() || rows.operations > kFewSteps) return;
-  const bool far =
-      std::all_of(rows.loads.begin(), rows.loads.end(), [&](UOp load) { return is_far(c.view, load, c.target); });
-  const UOp next = far ? next_row(c, rows) : UOp();
+void choose_multi_row_reduction(TuningState& state) {
+  if (!state.target.near_l3 || state.target.masks) return;  // elsewhere not measured
+  if (!state.products.empty() || !state.materializations.empty() || !state.strided_lane_ranges.empty() ||
+      state.lane_ranges.size() != 1)
+    return;
+  const RowSums rows = row_sums_along(state, state.lane_ranges[0]);
+  if (rows.loads.empty() || rows.operations > kMaxOperations) return;
+  const bool far = std::all_of(rows.loads.begin(), rows.loads.end(),
+                               [&](UOp load) { return far_exceeds_l2(state.analysis, load, state.target); });
+  const UOp next = far ? find_row_range(state, rows) : UOp();
   if (!next) return;
   // An element that is added as it comes needs no register of its own.
-  const int room = rows.operations > 1 ? c.target.vector_registers / 2 : c.target.vector_registers;
+  const int room = rows.operations > 1 ? state.target.vector_registers / 2 : state.target.vector_registers;
   int copies = kStreams / static_cast<int>(std::min<size_t>(rows.loads.size(), kStreams));
-  while (copies > 1 && (copies * rows.registers > room || points_of(c) / copies < c.target.parallel_units)) copies /= 2;
-  c.width(next).copies = copies;
+  while (copies > 1 && (copies * rows.registers > room || task_count(state) / copies < state.target.parallel_units))
+    copies /= 2;
+  state.width(next).unroll = copies;
 }
 
 }  // namespace sinter::codegen

@@ -7,6 +7,6 @@ namespace sinter::codegen {
 
 /// Sets the copies of an outer range of a kernel whose only sums are those of rows, each read once, where memory is
 /// slower than that. Such streams are not asked for ahead (stream_prefetch.h): they are fetched in time, and together.
-void choose_rows_at_once(Choice& choice);
+void choose_multi_row_reduction(TuningState& state);
 
 }  // namespace sinter::codegen

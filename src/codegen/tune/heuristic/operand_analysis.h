@@ -8,33 +8,33 @@
 
 namespace sinter::codegen {
 
-inline constexpr int64_t kDeepest = 2048;  ///< summed values that one block of a product may have
-inline constexpr int64_t kReuseStrided =
+inline constexpr int64_t kMaxBlockDepth = 2048;  ///< summed values that one block of a product may have
+inline constexpr int64_t kMinReuseStrided =
     4;  ///< results that share an element, from which copying pays what does not lie along the lanes
-inline constexpr double kFarCaches = 4;  ///< second caches that operands fill, from which they are asked for ahead
+inline constexpr double kFarL2Sizes = 4;  ///< second caches that operands fill, from which they are asked for ahead
 
 /// Whether a load reads as much as that.
-inline bool is_far(View& view, ir::UOp load, const runtime::Target& target) {
-  return view.bytes_read(load) >= kFarCaches * static_cast<double>(target.l2);
+inline bool far_exceeds_l2(KernelAnalysis& analysis, ir::UOp load, const runtime::Target& target) {
+  return analysis.bytes_read(load) >= kFarL2Sizes * static_cast<double>(target.l2);
 }
 
 /// How many results of a product share an element of `operand`.
-int64_t reuse_of(View& view, const Work& product, ir::UOp operand);
+int64_t results_per_element(KernelAnalysis& analysis, const StatementAnalysis& product, ir::UOp operand);
 
 /// How many matrices beside each other an operand of a product is, with vectors along `lanes`: values of the other
 /// outer ranges with which it changes.
-int64_t matrices_of(View& view, const Work& product, ir::UOp operand, ir::UOp lanes);
+int64_t batch_size_of(KernelAnalysis& analysis, const StatementAnalysis& product, ir::UOp operand, ir::UOp lanes);
 
 /// Whether a tile of an operand would hold each element of memory several times, as one of windows does, or of what is
 /// repeated.
-bool overlaps(View& view, ir::UOp operand);
+bool has_overlapping_windows(KernelAnalysis& analysis, ir::UOp operand);
 
 /// Whether a load of a product is rather copied into a tile first, when its vectors lie along `lanes`: its elements are
 /// not side by side there, enough results share each of them, and they are no windows that overlap.
-bool worth_packing(View& view, const Work& product, ir::UOp load, ir::UOp lanes);
+bool worth_packing(KernelAnalysis& analysis, const StatementAnalysis& product, ir::UOp load, ir::UOp lanes);
 
-/// Where a Stage or a Prefetch finds a value: its place among the kernel's nodes; -1 for one that it may not hold, or
-/// that the kernel lacks.
-int number_of(const Kernel& kernel, ir::UOp value);
+/// Where a TileCopy or a Prefetch finds a value: its place among the kernel's nodes; -1 for one that it may not hold,
+/// or that the kernel lacks.
+int node_index_of(const Kernel& kernel, ir::UOp value);
 
 }  // namespace sinter::codegen

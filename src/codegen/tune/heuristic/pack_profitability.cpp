@@ -14,33 +14,34 @@ namespace {
 
 using ir::Op;
 using ir::UOp;
-using runtime::kLine, runtime::kPage;
+using runtime::kCacheLine, runtime::kPage;
 
-constexpr int64_t kFewestRows = 32;  ///< of a thread: fewer were not measured
+constexpr int64_t kMinThreadRows = 32;  ///< of a thread: fewer were not measured
 
 }  // namespace
 
-bool stays_as_it_lies(View& view, const Work& product, const RegisterTile& tile, UOp load, int lanes,
-                      const runtime::Target& target) {
-  if (!target.near_l3 || product.own.size() != 1 || !passes_under_rows(view, tile, load)) return false;
-  if (!panels_under_all_rows(view, product, tile, target) || view.size(tile.first) < kFewestRows * target.threads)
+bool stays_unpacked(KernelAnalysis& analysis, const StatementAnalysis& product, const RegisterTile& tile, UOp load,
+                    int lanes, const runtime::Target& target) {
+  if (!target.near_l3 || product.reduced_ranges.size() != 1 || !passes_under_rows(analysis, tile, load)) return false;
+  if (!covers_all_rows_of_thread(analysis, product, tile, target) ||
+      analysis.size(tile.row_range) < kMinThreadRows * target.threads)
     return false;
-  const UOp summed = product.own[0];
+  const UOp summed = product.reduced_ranges[0];
   int64_t others = 0;  // bytes, which pass by once for each panel
   for (UOp a : product.accesses) {
     if (a->op != Op::Load || a == load) continue;
-    const int64_t step = view.byte_stride(a, summed);
-    if (step == View::kScattered || step >= kPage) return false;
-    others += view.bytes(a);
+    const int64_t step = analysis.byte_stride(a, summed);
+    if (step == KernelAnalysis::kScattered || step >= kPage) return false;
+    others += analysis.bytes(a);
   }
   if (others > target.l3 / 2) return false;
-  const int64_t step = view.byte_stride(load, summed), deep = view.size(summed);
-  if (step <= 0 || deep > kDeepest || share_sets(view, product, load)) return false;
+  const int64_t step = analysis.byte_stride(load, summed), deep = analysis.size(summed);
+  if (step <= 0 || deep > kMaxBlockDepth || share_sets(analysis, product, load)) return false;
   const int64_t row = tile.width(lanes) * static_cast<int64_t>(size_of(load->dtype));
-  if (row < kFewestLines * kLine) return false;
+  if (row < kMinPanelLines * kCacheLine) return false;
   // Rows begin at multiples of `apart` bytes, so that a panel has row / apart of the sets; those that begin within a
   // line take one line more.
-  const int64_t apart = std::gcd(step, kPage), lines = round_up(row, kLine) + (step % kLine ? kLine : 0);
+  const int64_t apart = std::gcd(step, kPage), lines = round_up(row, kCacheLine) + (step % kCacheLine ? kCacheLine : 0);
   return deep * step <= target.l2 || deep * std::max(apart, lines) <= target.l2 / 2;
 }
 

@@ -15,20 +15,20 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr int kMostEdge = 2;  ///< steps at either end, whose text is longer
+constexpr int kMaxEdgeSteps = 2;  ///< steps at either end, whose text is longer
 
-/// Leaves of `inside` the values of a range of so many at which the condition holds; whether these are known, and of
+/// Leaves of `interior` the values of a range of so many at which the condition holds; whether these are known, and of
 /// one piece.
-bool narrow(Inside& inside, UOp condition, UOp range, int64_t size) {
+bool narrow_interior(Interior& interior, UOp condition, UOp range, int64_t size) {
   ir::Facts closed;
   closed.assume(condition, false);
-  if (closed.ranges().size() != 1 || closed.ranges()[0].core.factor(range) == 0) return false;
-  const ir::Bounds outside = ir::Intervals(closed).of(range);
+  if (closed.constraints().size() != 1 || closed.constraints()[0].core.factor(range) == 0) return false;
+  const ir::Interval outside = ir::IntervalAnalysis(closed).of(range);
   if (outside.lo > outside.hi) return true;
   if (outside.lo <= 0)
-    inside.from = std::clamp<int64_t>(outside.hi + 1, inside.from, size);
+    interior.from = std::clamp<int64_t>(outside.hi + 1, interior.from, size);
   else if (outside.hi >= size - 1)
-    inside.to = std::min(inside.to, outside.lo);
+    interior.to = std::min(interior.to, outside.lo);
   else
     return false;
   return true;
@@ -36,71 +36,74 @@ bool narrow(Inside& inside, UOp condition, UOp range, int64_t size) {
 
 /// Whether there is a point for each thread if each holds the whole range: along the other ranges of the image, or of
 /// several.
-bool leaves_points(View& view, const Work& product, UOp range, const runtime::Target& target) {
-  int64_t points = 1;
-  for (UOp r : product.outs) {
+bool leaves_enough_tasks(KernelAnalysis& analysis, const StatementAnalysis& product, UOp range,
+                         const runtime::Target& target) {
+  int64_t tasks = 1;
+  for (UOp r : product.result_ranges) {
     const bool beside = std::any_of(product.accesses.begin(), product.accesses.end(),
-                                    [&](UOp a) { return view.depends(a, range) && view.depends(a, r); });
-    if (is_outer(r) && !(r == range) && beside) points *= view.size(r);
+                                    [&](UOp a) { return analysis.depends(a, range) && analysis.depends(a, r); });
+    if (is_outer(r) && !(r == range) && beside) tasks *= analysis.size(r);
   }
-  return points >= target.threads;
+  return tasks >= target.threads;
 }
 
 }  // namespace
 
-std::optional<Inside> inside_of(View& view, const Work& product, UOp range, const runtime::Target& target) {
-  const UOp gate = common_gate(product.node);
-  if (!gate || product.own.empty() || product.chains() > 1 || range->src[0]->op != Op::Const ||
-      !view.depends(gate, range))
+std::optional<Interior> interior_of(KernelAnalysis& analysis, const StatementAnalysis& product, UOp range,
+                                    const runtime::Target& target) {
+  const UOp gate = common_predicate(product.node);
+  if (!gate || product.reduced_ranges.empty() || product.chains() > 1 || range->src[0]->op != Op::Const ||
+      !analysis.depends(gate, range))
     return {};
-  const UOp last = product.own.back();
-  if (view.size(last) > kWholeLoop || !leaves_points(view, product, range, target)) return {};
-  Inside inside{0, view.size(range)};
+  const UOp last = product.reduced_ranges.back();
+  if (analysis.size(last) > kMaxFullUnroll || !leaves_enough_tasks(analysis, product, range, target)) return {};
+  Interior interior{0, analysis.size(range)};
   for (UOp c : ir::operands_of(gate, Op::And)) {
-    if (!view.depends(c, range) && view.depends(c, last)) return {};
-    if (!view.depends(c, range)) continue;
-    for (UOp r : view.ranges())
-      if (!(r == range) && !(r == last) && view.depends(c, r)) return {};
-    if (!narrow(inside, c, range, view.size(range))) return {};
+    if (!analysis.depends(c, range) && analysis.depends(c, last)) return {};
+    if (!analysis.depends(c, range)) continue;
+    for (UOp r : analysis.ranges())
+      if (!(r == range) && !(r == last) && analysis.depends(c, r)) return {};
+    if (!narrow_interior(interior, c, range, analysis.size(range))) return {};
   }
-  inside.to = std::max(inside.from, inside.to);
-  return inside;
+  interior.to = std::max(interior.from, interior.to);
+  return interior;
 }
 
-std::optional<Peel> peel(const Inside& inside, View& view, UOp range, int copies) {
-  const int64_t size = view.size(range), steps = size / copies, whole = steps * copies;
-  if (inside.from == inside.to)
-    return steps <= 2 * kMostEdge ? std::optional(Peel{range_id(range), static_cast<int>(steps), 0}) : std::nullopt;
-  const int64_t first = std::min(steps, ceil_div(inside.from, copies));
-  const int64_t last = std::min(steps - first, ceil_div(std::max<int64_t>(0, whole - inside.to), copies));
-  if (std::max(first, last) > kMostEdge) return {};
+std::optional<Peel> peel_outside(const Interior& interior, KernelAnalysis& analysis, UOp range, int copies) {
+  const int64_t size = analysis.size(range), steps = size / copies, whole = steps * copies;
+  if (interior.from == interior.to)
+    return steps <= 2 * kMaxEdgeSteps ? std::optional(Peel{range_id(range), static_cast<int>(steps), 0}) : std::nullopt;
+  const int64_t first = std::min(steps, ceil_div(interior.from, copies));
+  const int64_t last = std::min(steps - first, ceil_div(std::max<int64_t>(0, whole - interior.to), copies));
+  if (std::max(first, last) > kMaxEdgeSteps) return {};
   return Peel{range_id(range), static_cast<int>(first), static_cast<int>(last)};
 }
 
-std::optional<Peel> peel_of(View& view, const Work& product, const RegisterTile& tile, const runtime::Target& target) {
-  if (!tile.first || tile.rows < 2) return {};
-  const std::optional<Inside> inside = inside_of(view, product, tile.first, target);
-  return inside ? peel(*inside, view, tile.first, tile.rows) : std::nullopt;
+std::optional<Peel> peel_of(KernelAnalysis& analysis, const StatementAnalysis& product, const RegisterTile& tile,
+                            const runtime::Target& target) {
+  if (!tile.row_range || tile.rows < 2) return {};
+  const std::optional<Interior> interior = interior_of(analysis, product, tile.row_range, target);
+  return interior ? peel_outside(*interior, analysis, tile.row_range, tile.rows) : std::nullopt;
 }
 
-std::vector<Opt> peel_products(Choice& c, std::vector<Opt> opts) {
-  for (const Choice::Product& p : c.products) {
-    const std::optional<Peel> peel = peel_of(c.view, *p.work, p.tile, c.target);
+std::vector<Opt> peel_products(TuningState& state, std::vector<Opt> opts) {
+  for (const TuningState::TiledProduct& p : state.products) {
+    const std::optional<Peel> peel = peel_of(state.analysis, *p.work, p.tile, state.target);
     if (!peel || *peel == Peel{peel->range, 0, 0} || std::find(opts.begin(), opts.end(), Opt(*peel)) != opts.end())
       continue;
     opts.emplace_back(*peel);
-    if (!is_legal(c.kernel, opts)) opts.pop_back();
+    if (!is_legal(state.kernel, opts)) opts.pop_back();
   }
   return opts;
 }
 
-bool knows_edges(Choice& c, const Choice::Product& product, const std::vector<Opt>& opts) {
-  const std::optional<Peel> peel = peel_of(c.view, *product.work, product.tile, c.target);
+bool peels_edges(TuningState& state, const TuningState::TiledProduct& product, const std::vector<Opt>& opts) {
+  const std::optional<Peel> peel = peel_of(state.analysis, *product.work, product.tile, state.target);
   if (!peel) return false;
   if (*peel != Peel{peel->range, 0, 0}) return std::find(opts.begin(), opts.end(), Opt(*peel)) != opts.end();
-  const UOp range = product.tile.first;
-  const Block* block = find_opt<Block>(opts, peel->range);
-  return !is_outer(range) || (block && block->size >= c.view.size(range));
+  const UOp range = product.tile.row_range;
+  const TaskBlock* block = find_opt<TaskBlock>(opts, peel->range);
+  return !is_outer(range) || (block && block->size >= state.analysis.size(range));
 }
 
 }  // namespace sinter::codegen

@@ -12,32 +12,33 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr int kSpare =
+constexpr int kSpareRegisters =
     3;  ///< registers beside a tile and the vectors of a step: LLVM loads what the next step begins with
 
 /// Whether copies of a load may read in one step what others have read in an earlier one: also where that is not known.
-bool may_meet(View& view, UOp load, UOp copies, int width, UOp range, int count) {
-  const int64_t step = view.stride(load, range), copy = copies ? view.stride(load, copies) : 0;
+bool may_share_elements(KernelAnalysis& analysis, UOp load, UOp unrolled, int width, UOp range, int count) {
+  const int64_t step = analysis.stride(load, range), copy = unrolled ? analysis.stride(load, unrolled) : 0;
   if (step == 0 || copy == 0) return false;
   return step < 0 || copy < 0 || (copy < count * step && step < width * copy);
 }
 
 }  // namespace
 
-bool may_follow(View& view, const Work& product, const RegisterTile& tile, UOp range, int count, bool staged,
-                bool peeled, const runtime::Target& target) {
-  if (const UOp gate = common_gate(product.node);
-      gate && view.depends(gate, range) && !(peeled && count == view.size(range)))
+bool may_unroll(KernelAnalysis& analysis, const StatementAnalysis& product, const RegisterTile& tile, UOp range,
+                int count, bool staged, bool peeled, const runtime::Target& target) {
+  if (const UOp gate = common_predicate(product.node);
+      gate && analysis.depends(gate, range) && !(peeled && count == analysis.size(range)))
     return false;
   const int left = target.vector_registers - tile.rows * tile.columns - tile.columns;
-  if (left < kSpare) return false;
+  if (left < kSpareRegisters) return false;
   return std::none_of(product.accesses.begin(), product.accesses.end(), [&](UOp a) {
     if (a->op != Op::Load) return false;
-    if (const int64_t lane = tile.lanes && !staged ? view.stride(a, tile.lanes) : 0; lane < 0 || lane > 1) return true;
-    const auto crowded = [&](UOp copies, int width) {
-      return width + count - 1 > left && may_meet(view, a, copies, width, range, count);
+    if (const int64_t lane = tile.lane_range && !staged ? analysis.stride(a, tile.lane_range) : 0; lane < 0 || lane > 1)
+      return true;
+    const auto crowded = [&](UOp unrolled, int width) {
+      return width + count - 1 > left && may_share_elements(analysis, a, unrolled, width, range, count);
     };
-    return crowded(tile.first, tile.rows) || (tile.has_other() && crowded(tile.second, tile.columns));
+    return crowded(tile.row_range, tile.rows) || (tile.has_own_columns() && crowded(tile.column_range, tile.columns));
   });
 }
 

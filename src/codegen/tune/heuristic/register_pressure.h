@@ -7,7 +7,7 @@
 
 namespace sinter::codegen {
 
-inline constexpr int kWholeLoop = 8;  ///< steps of a loop that all follow one another, if there are no more
+inline constexpr int kMaxFullUnroll = 8;  ///< steps of a loop that all follow one another, if there are no more
 
 /// Whether `count` steps along `range`, the innermost loop of a product, may follow one another with this tile. Not
 /// where a gate of both factors changes from step to step: it makes the ends of the loop (loop_bounds.h), and would be
@@ -15,7 +15,7 @@ inline constexpr int kWholeLoop = 8;  ///< steps of a loop that all follow one a
 /// its answer. Nor where an operand lies across the lanes and is not `staged`: small matrices of it would be transposed
 /// in registers, which is the tile's to decide. And where copies may read in one step what others have read in an
 /// earlier one, as windows do, such an element stays in a register for both, of which there may be too few.
-bool may_follow(View& view, const Work& product, const RegisterTile& tile, ir::UOp range, int count, bool staged,
-                bool peeled, const runtime::Target& target);
+bool may_unroll(KernelAnalysis& analysis, const StatementAnalysis& product, const RegisterTile& tile, ir::UOp range,
+                int count, bool staged, bool peeled, const runtime::Target& target);
 
 }  // namespace sinter::codegen

@@ -30,129 +30,132 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr int64_t kAhead = 2 * runtime::kPage;     ///< bytes
-constexpr int64_t kOneLoopAhead = 2048;            ///< bytes, of what one loop reads, where the last cache is far
-constexpr int64_t kRowsAhead = 2048;               ///< bytes, of rows that are turned in registers
-constexpr int64_t kMostRead = 2 * runtime::kPage;  ///< bytes behind whose loop it pays to ask a page ahead
-constexpr int64_t kLongRow = 4 * kAhead;  ///< bytes of a row of which the wrong end of what is asked for is small
+constexpr int64_t kDistance = 2 * runtime::kPage;  ///< bytes
+constexpr int64_t kOneLoopDistance = 2048;         ///< bytes, of what one loop reads, where the last cache is far
+constexpr int64_t kTransposedRowsDistance = 2048;  ///< bytes, of rows that are turned in registers
+constexpr int64_t kMaxFirstLoopBytes = 2 * runtime::kPage;  ///< bytes behind whose loop it pays to ask a page ahead
+constexpr int64_t kMinLongRowBytes =
+    4 * kDistance;  ///< bytes of a row of which the wrong end of what is asked for is small
 
-class Streams {
+class StreamPrefetcher {
  public:
-  Streams(const Kernel& kernel, View& view, const std::vector<Width>& widths, const runtime::Target& target)
-      : kernel_(kernel), view_(view), widths_(widths), target_(target) {}
+  StreamPrefetcher(const Kernel& kernel, KernelAnalysis& analysis, const std::vector<RangeWidth>& widths,
+                   const runtime::Target& target)
+      : kernel_(kernel), analysis_(analysis), widths_(widths), target_(target) {}
 
-  std::optional<Prefetch> ahead(UOp load) {
+  std::optional<Prefetch> prefetch_of(UOp load) {
     const auto bytes = static_cast<int64_t>(size_of(load->dtype));
     UOp lanes, next, innermost;  // along which a vector lies, the nearest one follows, and the load moves last
     int64_t apart = 1;           // elements from lane to lane
     bool copies = false;
-    for (UOp r : view_.ranges()) {
-      if (!view_.depends(load, r)) continue;
-      const int64_t stride = view_.stride(load, r);
-      const Width width = width_of(widths_, r);
+    for (UOp r : analysis_.ranges()) {
+      if (!analysis_.depends(load, r)) continue;
+      const int64_t stride = analysis_.stride(load, r);
+      const RangeWidth width = width_of(widths_, r);
       innermost = r;
       if (width.lanes > 1 && stride >= 1 && stride <= kWidestStride) {
         lanes = r;
         apart = stride;
         continue;
       }
-      if (stride == View::kScattered && width.copies < view_.size(r)) return {};  // else each place is a known one
-      copies |= width.all() > 1;
-      if (stride > apart && (!next || stride <= view_.stride(load, next)))
+      if (stride == KernelAnalysis::kScattered && width.unroll < analysis_.size(r))
+        return {};  // else each place is a known one
+      copies |= width.total() > 1;
+      if (stride > apart && (!next || stride <= analysis_.stride(load, next)))
         next = r;  // a gradient's windows go backwards besides
     }
     if (!lanes) return {};
-    const bool masked = gate_of(load) && view_.depends(gate_of(load), lanes);
-    if (masked && !target_.loads_under_masks(size_of(load->dtype)))
-      return {};  // each lane would be asked for by itself
+    const bool masked = predicate_of(load) && analysis_.depends(predicate_of(load), lanes);
+    if (masked && !target_.has_masked_loads(size_of(load->dtype))) return {};  // each lane would be asked for by itself
     if (!masked && (copies || apart > 1 || !(lanes == innermost))) return {};
-    if (!is_far(view_, load, target_)) return {};
-    const int number = number_of(kernel_, load);
-    const int64_t row = apart * view_.size(lanes);
-    if (!next || view_.stride(load, next) <= row || row * bytes >= kLongRow) {
-      const auto [distance, loop] = asking(load);
+    if (!far_exceeds_l2(analysis_, load, target_)) return {};
+    const int number = node_index_of(kernel_, load);
+    const int64_t row = apart * analysis_.size(lanes);
+    if (!next || analysis_.stride(load, next) <= row || row * bytes >= kMinLongRowBytes) {
+      const auto [distance, loop] = distance_and_loop(load);
       return Prefetch{number, range_id(lanes), distance / (bytes * apart), loop};
     }
-    return Prefetch{number, range_id(next), std::max<int64_t>(1, kAhead / (row * bytes))};
+    return Prefetch{number, range_id(next), std::max<int64_t>(1, kDistance / (row * bytes))};
   }
 
  private:
   /// How far ahead, in bytes, what lies row by row is asked for, and in which loop.
-  std::pair<int64_t, int> asking(UOp load) const {
-    if (target_.near_l3) return {kAhead, -1};
+  std::pair<int64_t, int> distance_and_loop(UOp load) const {
+    if (target_.near_l3) return {kDistance, -1};
     std::vector<UOp> first;  // what reads it in the first loop, and what is made of that
     int64_t bytes = 0;       // that this loop reads
-    for (const Work& w : view_.works()) {
-      const bool reads = in(w.accesses, load);
-      const bool later = std::any_of(w.sums.begin(), w.sums.end(), [&](UOp sum) { return in(first, sum); });
-      if (reads && later) return bytes <= kMostRead ? std::pair{runtime::kPage, 1} : std::pair{kAhead, -1};
-      if (reads && first.empty()) bytes = view_.bytes(load, [&](UOp r) { return in(w.own, r); });
+    for (const StatementAnalysis& w : analysis_.statements()) {
+      const bool reads = contains(w.accesses, load);
+      const bool later = std::any_of(w.sums.begin(), w.sums.end(), [&](UOp sum) { return contains(first, sum); });
+      if (reads && later) return bytes <= kMaxFirstLoopBytes ? std::pair{runtime::kPage, 1} : std::pair{kDistance, -1};
+      if (reads && first.empty()) bytes = analysis_.bytes(load, [&](UOp r) { return contains(w.reduced_ranges, r); });
       if (reads || later) first.push_back(w.node);
     }
-    return {kOneLoopAhead, -1};
+    return {kOneLoopDistance, -1};
   }
 
   const Kernel& kernel_;
-  View& view_;
-  const std::vector<Width>& widths_;
+  KernelAnalysis& analysis_;
+  const std::vector<RangeWidth>& widths_;
   const runtime::Target& target_;
 };
 
 /// Of the loads of sums first, each once, then of those of stores that no sum goes through.
-struct Loads {
+struct LoadLists {
   std::vector<UOp> summed, stored;
 };
 
-Loads loads_of(const View& view) {
-  Loads loads;
-  for (const Work& w : view.works())
+LoadLists loads_of(const KernelAnalysis& analysis) {
+  LoadLists loads;
+  for (const StatementAnalysis& w : analysis.statements())
     for (UOp a : w.accesses)
-      if (w.is_reduce() && a->op == Op::Load && !in(loads.summed, a)) loads.summed.push_back(a);
-  for (const Work& w : view.works())
+      if (w.is_reduce() && a->op == Op::Load && !contains(loads.summed, a)) loads.summed.push_back(a);
+  for (const StatementAnalysis& w : analysis.statements())
     for (UOp a : w.accesses)
-      if (!w.is_reduce() && w.sums.empty() && a->op == Op::Load && !in(loads.summed, a) && !in(loads.stored, a))
+      if (!w.is_reduce() && w.sums.empty() && a->op == Op::Load && !contains(loads.summed, a) &&
+          !contains(loads.stored, a))
         loads.stored.push_back(a);
   return loads;
 }
 
-std::vector<Opt> in_order(Choice& c, const Loads& loads) {
-  Streams streams(c.kernel, c.view, c.widths, c.target);
+std::vector<Opt> prefetch_contiguous(TuningState& state, const LoadLists& loads) {
+  StreamPrefetcher streams(state.kernel, state.analysis, state.widths, state.target);
   std::vector<Opt> opts;
   const auto add = [&](UOp load) {
-    if (const std::optional<Prefetch> o = streams.ahead(load)) opts.emplace_back(*o);
+    if (const std::optional<Prefetch> o = streams.prefetch_of(load)) opts.emplace_back(*o);
   };
   for (UOp load : loads.summed) add(load);
   std::vector<UOp> far;
   for (UOp load : loads.stored)
-    if (c.view.bytes_read(load) >= static_cast<double>(c.target.l3)) far.push_back(load);
+    if (state.analysis.bytes_read(load) >= static_cast<double>(state.target.l3)) far.push_back(load);
   if (far.size() == 1) add(far[0]);
   return opts;
 }
 
 /// The next rows of each load of a sum whose lanes lie across rows.
-std::vector<Opt> across_rows(Choice& c, const Loads& loads) {
+std::vector<Opt> prefetch_transposed_rows(TuningState& state, const LoadLists& loads) {
   std::vector<Opt> opts;
-  if (!c.target.near_l3 || c.target.masks) return opts;  // elsewhere not measured
+  if (!state.target.near_l3 || state.target.masks) return opts;  // elsewhere not measured
   for (UOp load : loads.summed) {
-    if (!is_far(c.view, load, c.target)) continue;
-    const auto across = std::find_if(c.transposed.begin(), c.transposed.end(), [&](UOp r) {
-      const int64_t stride = c.view.lane_stride(load, r);
-      return stride != 0 && stride != 1 && stride != View::kScattered;
+    if (!far_exceeds_l2(state.analysis, load, state.target)) continue;
+    const auto across = std::find_if(state.strided_lane_ranges.begin(), state.strided_lane_ranges.end(), [&](UOp r) {
+      const int64_t stride = state.analysis.lane_stride(load, r);
+      return stride != 0 && stride != 1 && stride != KernelAnalysis::kScattered;
     });
-    if (across == c.transposed.end()) continue;
-    const int64_t rows = c.width(*across).lanes, bytes = rows * c.view.byte_stride(load, *across);
-    if (bytes > 2 * kRowsAhead) continue;
-    opts.emplace_back(
-        Prefetch{number_of(c.kernel, load), range_id(*across), rows * std::max<int64_t>(1, kRowsAhead / bytes)});
+    if (across == state.strided_lane_ranges.end()) continue;
+    const int64_t rows = state.width(*across).lanes, bytes = rows * state.analysis.byte_stride(load, *across);
+    if (bytes > 2 * kTransposedRowsDistance) continue;
+    opts.emplace_back(Prefetch{node_index_of(state.kernel, load), range_id(*across),
+                               rows * std::max<int64_t>(1, kTransposedRowsDistance / bytes)});
   }
   return opts;
 }
 
 }  // namespace
 
-std::vector<Opt> streams_ahead(Choice& c) {
-  const Loads loads = loads_of(c.view);
-  return c.transposed.empty() ? in_order(c, loads) : across_rows(c, loads);
+std::vector<Opt> prefetch_streams(TuningState& state) {
+  const LoadLists loads = loads_of(state.analysis);
+  return state.strided_lane_ranges.empty() ? prefetch_contiguous(state, loads) : prefetch_transposed_rows(state, loads);
 }
 
 }  // namespace sinter::codegen

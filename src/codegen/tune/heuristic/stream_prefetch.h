@@ -16,6 +16,6 @@ namespace sinter::codegen {
 /// vectors of several rows side by side, which are as many streams. Where the last cache is far, the second of several
 /// loops over a row asks alone, and what one loop reads is asked for from nearer. Proposals: whether they are legal is
 /// another question.
-std::vector<Opt> streams_ahead(Choice& choice);
+std::vector<Opt> prefetch_streams(TuningState& state);
 
 }  // namespace sinter::codegen

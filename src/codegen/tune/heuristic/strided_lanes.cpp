@@ -12,70 +12,77 @@ namespace {
 
 using ir::UOp;
 
-constexpr double kLongTransposed = 320;  ///< operations of copies whose vectors are transposed, at most
-constexpr int64_t kStreamedRow =
+constexpr double kMaxTransposedOperations = 320;  ///< operations of copies whose vectors are transposed, at most
+constexpr int64_t kStreamedRowBytes =
     128;                          ///< bytes of each row that a transpose touches at once where it goes through memory,
 constexpr int64_t kStreams = 32;  ///< and rows, as many as a core foresees side by side, unless they make no line of
-constexpr int64_t kStreamedLine = 64;  ///< bytes, the fewest with which its stores go past the caches
-constexpr int kTurnedSum = 4;          ///< copies of a sum whose operands are transposed,
-constexpr int kTurnedRow = 8;          ///< and where its row is stored, too: 16 take 1.8 of the time for rows of 16
+constexpr int64_t kStreamedLineBytes = 64;  ///< bytes, the fewest with which its stores go past the caches
+constexpr int kTransposedSumUnroll = 4;     ///< copies of a sum whose operands are transposed,
+constexpr int kTransposedRowUnroll = 8;  ///< and where its row is stored, too: 16 take 1.8 of the time for rows of 16
 
 /// Whether memory lies strided along `vector`, and side by side along `range`.
-bool lies_across(View& view, UOp access, UOp vector, UOp range) {
-  const int64_t stride = view.lane_stride(access, vector);
-  return stride != 0 && stride != 1 && stride != View::kScattered && view.stride(access, range) == 1;
+bool is_contiguous_across(KernelAnalysis& analysis, UOp access, UOp vector, UOp range) {
+  const int64_t stride = analysis.lane_stride(access, vector);
+  return stride != 0 && stride != 1 && stride != KernelAnalysis::kScattered && analysis.stride(access, range) == 1;
 }
 
-void transpose(Choice& c, const Work& w, UOp access, UOp vector, UOp range) {
+void transpose(TuningState& state, const StatementAnalysis& w, UOp access, UOp vector, UOp range) {
   bool summed = false, copied = true;  // whether a sum goes along the range too, and all of those may have copies there
-  for (const Work& other : c.view.works()) {
+  for (const StatementAnalysis& other : state.analysis.statements()) {
     if (!other.is_reduce() || !other.runs_over(range)) continue;
-    const bool turned = other.chains() == 1 && in(other.own, range) && in(other.outs, vector);
-    summed |= turned;
-    copied &= turned || (one_by_one(c, other) && c.view.size(range) <= kShortLoop);
+    const bool transposed =
+        other.chains() == 1 && contains(other.reduced_ranges, range) && contains(other.result_ranges, vector);
+    summed |= transposed;
+    copied &= transposed || (is_serial_sum(state, other) && state.analysis.size(range) <= kShortLoop);
   }
-  if (!copied || c.tiled(range) || in(c.fixed, range) || in(c.vectors, range) || c.width_of(range) > 1) return;
+  if (!copied || state.is_tiled(range) || contains(state.fixed, range) || contains(state.lane_ranges, range) ||
+      state.width_of(range) > 1)
+    return;
   const auto bytes = static_cast<int64_t>(size_of(access->src[0]->dtype));
-  const bool streams = static_cast<double>(bytes) * w.iterations >= kScatteredRows * static_cast<double>(c.target.l3);
-  const int64_t streamed = std::max(std::min(kStreams, kStreamedRow / bytes), kStreamedLine / bytes);
-  int copies = static_cast<int>(streams ? streamed : std::min(summed ? kTurnedRow : 16, c.width(vector).lanes));
-  while (copies > 4 && copies * w.operations > kLongTransposed) copies /= 2;
-  while (copies / 2 >= c.view.size(range)) copies /= 2;
+  const bool streams =
+      static_cast<double>(bytes) * w.iterations >= kRowStreamL3Share * static_cast<double>(state.target.l3);
+  const int64_t streamed = std::max(std::min(kStreams, kStreamedRowBytes / bytes), kStreamedLineBytes / bytes);
+  int copies =
+      static_cast<int>(streams ? streamed : std::min(summed ? kTransposedRowUnroll : 16, state.width(vector).lanes));
+  while (copies > 4 && copies * w.operations > kMaxTransposedOperations) copies /= 2;
+  while (copies / 2 >= state.analysis.size(range)) copies /= 2;
   if (copies < 2) return;
-  c.scattered |= streams && copies * bytes >= kStreamedLine;
-  c.width(range).copies = copies;
-  c.transposed.push_back(vector);
+  state.stores_row_streams |= streams && copies * bytes >= kStreamedLineBytes;
+  state.width(range).unroll = copies;
+  state.strided_lane_ranges.push_back(vector);
 }
 
 }  // namespace
 
-void choose_transposes(Choice& c) {
-  for (const Work& w : c.view.works()) {
+void choose_register_transposes(TuningState& state) {
+  for (const StatementAnalysis& w : state.analysis.statements()) {
     if (w.is_reduce()) continue;
-    const auto vector = std::find_if(c.vectors.begin(), c.vectors.end(), [&](UOp v) { return in(w.outs, v); });
-    if (vector == c.vectors.end() || c.tiled(*vector)) continue;
+    const auto vector = std::find_if(state.lane_ranges.begin(), state.lane_ranges.end(),
+                                     [&](UOp v) { return contains(w.result_ranges, v); });
+    if (vector == state.lane_ranges.end() || state.is_tiled(*vector)) continue;
     for (UOp a : w.accesses)
-      for (UOp r : w.outs)
-        if (!(r == *vector) && lies_across(c.view, a, *vector, r)) transpose(c, w, a, *vector, r);
+      for (UOp r : w.result_ranges)
+        if (!(r == *vector) && is_contiguous_across(state.analysis, a, *vector, r)) transpose(state, w, a, *vector, r);
   }
 }
 
-std::vector<Opt> turn_sums(Choice& c, std::vector<Opt> opts) {
-  for (const Work& w : c.view.works()) {
-    const auto vector = std::find_if(c.vectors.begin(), c.vectors.end(), [&](UOp v) { return in(w.outs, v); });
-    if (!w.is_reduce() || w.own.empty() || vector == c.vectors.end() || w.chains() > 1 ||
-        kTurnedSum * w.operations > kLongTransposed)
+std::vector<Opt> transpose_sums(TuningState& state, std::vector<Opt> opts) {
+  for (const StatementAnalysis& w : state.analysis.statements()) {
+    const auto vector = std::find_if(state.lane_ranges.begin(), state.lane_ranges.end(),
+                                     [&](UOp v) { return contains(w.result_ranges, v); });
+    if (!w.is_reduce() || w.reduced_ranges.empty() || vector == state.lane_ranges.end() || w.chains() > 1 ||
+        kTransposedSumUnroll * w.operations > kMaxTransposedOperations)
       continue;
-    UOp r = w.own.back();
-    const bool across =
-        std::any_of(w.accesses.begin(), w.accesses.end(), [&](UOp a) { return lies_across(c.view, a, *vector, r); });
-    const bool repeated =
-        std::any_of(c.view.works().begin(), c.view.works().end(), [&](const Work& other) { return in(other.outs, r); });
-    if (!across || repeated || c.tiled(r) || c.is_product(w) || in(c.fixed, r) || c.width_of(r) > 1 ||
-        c.view.size(r) % kTurnedSum)
+    UOp r = w.reduced_ranges.back();
+    const bool across = std::any_of(w.accesses.begin(), w.accesses.end(),
+                                    [&](UOp a) { return is_contiguous_across(state.analysis, a, *vector, r); });
+    const bool repeated = std::any_of(state.analysis.statements().begin(), state.analysis.statements().end(),
+                                      [&](const StatementAnalysis& other) { return contains(other.result_ranges, r); });
+    if (!across || repeated || state.is_tiled(r) || state.is_product(w) || contains(state.fixed, r) ||
+        state.width_of(r) > 1 || state.analysis.size(r) % kTransposedSumUnroll)
       continue;
-    opts.push_back(Unroll{range_id(r), kTurnedSum});
-    if (!is_legal(c.kernel, opts)) opts.pop_back();
+    opts.push_back(Unroll{range_id(r), kTransposedSumUnroll});
+    if (!is_legal(state.kernel, opts)) opts.pop_back();
   }
   return opts;
 }

@@ -10,14 +10,14 @@ namespace sinter::codegen {
 
 /// Part of the last cache that what is stored to many rows at a time fills, so that it goes past it: no hardware asks
 /// for those lines ahead.
-inline constexpr double kScatteredRows = .5;
+inline constexpr double kRowStreamL3Share = .5;
 
 /// Where a store reads or writes memory strided along its lanes: as many copies as a register has lanes, of a range
 /// along which nothing long is summed.
-void choose_transposes(Choice& choice);
+void choose_register_transposes(TuningState& state);
 
 /// With an Unroll for each sum that reads memory strided along its lanes, and side by side along the last range that it
 /// closes: small matrices are transposed in registers. Legal if `opts` are.
-std::vector<Opt> turn_sums(Choice& choice, std::vector<Opt> opts);
+std::vector<Opt> transpose_sums(TuningState& state, std::vector<Opt> opts);
 
 }  // namespace sinter::codegen

@@ -14,60 +14,63 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr double kLongestPoint = 16 * kPoint;  ///< cycles above which there are rather more points
-constexpr double kTurns = 2;         ///< points per parallel unit, so that every thread has its share several times
-constexpr double kProductRows = 96;  ///< values of a product's first range that a point covers at most
-constexpr double kPanelRows = 1024;  ///< and where many panels pass by, which each point reads again
+constexpr double kMaxTaskCycles = 16 * kTaskCycles;  ///< cycles above which there are rather more points
+constexpr double kTasksPerUnit = 2;  ///< points per parallel unit, so that every thread has its share several times
+constexpr double kMaxTaskRows = 96;  ///< values of a product's first range that a point covers at most
+constexpr double kMaxPanelTaskRows = 1024;  ///< and where many panels pass by, which each point reads again
 
-double cycles_of_all(const Choice& c) {
+double cycles_of_all(const TuningState& state) {
   double all = 0;
-  for (const Work& w : c.view.works())
-    all += Choice::cycles(w) / (c.vectors.empty() && w.chains() == 1 ? 1 : c.lanes / 2.0);
+  for (const StatementAnalysis& w : state.analysis.statements())
+    all += TuningState::scalar_cycles(w) / (state.lane_ranges.empty() && w.chains() == 1 ? 1 : state.lanes / 2.0);
   return all;
 }
 
 /// Whether a store lies nearer in memory along one range than along another.
-bool stored_nearer(Choice& c, UOp range, UOp other) {
-  return std::any_of(c.view.works().begin(), c.view.works().end(), [&](const Work& w) {
-    if (w.is_reduce()) return false;
-    const int64_t near = c.view.stride(w.node, range), far = c.view.stride(w.node, other);
-    return near > 0 && near < far;
-  });
+bool stored_nearer(TuningState& state, UOp range, UOp other) {
+  return std::any_of(
+      state.analysis.statements().begin(), state.analysis.statements().end(), [&](const StatementAnalysis& w) {
+        if (w.is_reduce()) return false;
+        const int64_t near = state.analysis.stride(w.node, range), far = state.analysis.stride(w.node, other);
+        return near > 0 && near < far;
+      });
 }
 
 /// Whether points that follow one another read other columns of a product's operand, of which half of the second cache
 /// does not hold what the next row reads again: its panels lie apart, as heads do.
-bool many_panels(Choice& c, const Choice::Product& p) {
-  const auto again = [&](UOp r) { return !is_outer(r) || range_id(r) > range_id(p.tile.first); };
+bool many_panels(TuningState& state, const TuningState::TiledProduct& p) {
+  const auto again = [&](UOp r) { return !is_outer(r) || range_id(r) > range_id(p.tile.row_range); };
   return std::any_of(p.work->accesses.begin(), p.work->accesses.end(), [&](UOp a) {
-    if (!passes_under_rows(c.view, p.tile, a)) return false;
-    const bool apart = std::any_of(c.view.ranges().begin(), c.view.ranges().end(), [&](UOp r) {
-      return c.view.depends(a, r) && again(r) && is_outer(r) && !(r == p.tile.lanes);
+    if (!passes_under_rows(state.analysis, p.tile, a)) return false;
+    const bool apart = std::any_of(state.analysis.ranges().begin(), state.analysis.ranges().end(), [&](UOp r) {
+      return state.analysis.depends(a, r) && again(r) && is_outer(r) && !(r == p.tile.lane_range);
     });
-    return apart && c.view.bytes(a, again) > c.target.l2 / 2;
+    return apart && state.analysis.bytes(a, again) > state.target.l2 / 2;
   });
 }
 
 /// Whether a sum or a tile that does not change along an outer range is needed at each of its values.
-bool repeats(Choice& c, UOp range) {
-  if (std::any_of(c.staged.begin(), c.staged.end(), [&](UOp v) { return !c.view.depends(v, range); })) return true;
-  for (const Work& w : c.view.works())
-    if (c.view.depends(w.node, range))
+bool is_recomputed_along(TuningState& state, UOp range) {
+  if (std::any_of(state.packed_operands.begin(), state.packed_operands.end(),
+                  [&](UOp v) { return !state.analysis.depends(v, range); }))
+    return true;
+  for (const StatementAnalysis& w : state.analysis.statements())
+    if (state.analysis.depends(w.node, range))
       for (UOp r : w.sums)
-        if (!c.view.depends(r, range) && !c.view.of(r).own.empty()) return true;
+        if (!state.analysis.depends(r, range) && !state.analysis.statement_of(r).reduced_ranges.empty()) return true;
   return false;
 }
 
 /// The outer ranges, and how far a point goes along each.
-class Points {
+class TaskGrid {
  public:
-  explicit Points(const Choice& c) : outer(c.kernel.outer.size()) {
-    for (UOp r : c.view.ranges())
+  explicit TaskGrid(const TuningState& state) : outer(state.kernel.outer.size()) {
+    for (UOp r : state.analysis.ranges())
       if (is_outer(r)) outer[static_cast<size_t>(range_id(r))] = r;
     std::erase(outer, UOp());
     for (UOp r : outer) {
-      block.push_back(c.width_of(r));
-      counts_.push_back(ceil_div(c.view.size(r), block.back()));
+      block.push_back(state.width_of(r));
+      counts_.push_back(ceil_div(state.analysis.size(r), block.back()));
       count *= static_cast<double>(counts_.back());
     }
   }
@@ -95,38 +98,44 @@ class Points {
 
 }  // namespace
 
-void choose_points(Choice& c) {
-  Points points(c);
-  const std::vector<UOp>& outer = points.outer;
+void choose_task_grain(TuningState& state) {
+  TaskGrid tasks(state);
+  const std::vector<UOp>& outer = tasks.outer;
   if (outer.empty()) return;
-  const double all = std::max(cycles_of_all(c), 1.0), units = c.target.parallel_units;
-  const double wanted = std::max(kTurns * units, all / kLongestPoint);
-  const auto room = [&] { return std::min(points.count / wanted, points.count * kPoint / all); };
+  const double all = std::max(cycles_of_all(state), 1.0), units = state.target.parallel_units;
+  const double wanted = std::max(kTasksPerUnit * units, all / kMaxTaskCycles);
+  const auto room = [&] { return std::min(tasks.count / wanted, tasks.count * kTaskCycles / all); };
   for (size_t i = 0; i < outer.size(); ++i)  // what is computed for a point, for as many others as there are
-    if (repeats(c, outer[i])) points.enlarge(i, points.count / units);
-  if (!c.products.empty())
-    if (const RegisterTile& t = c.products[0].tile; t.first && is_outer(t.first)) {
-      const auto rows = static_cast<size_t>(std::find(outer.begin(), outer.end(), t.first) - outer.begin());
-      const bool peeled = std::any_of(c.products.begin(), c.products.end(), [&](const Choice::Product& p) {
-        return p.tile.first == t.first && peel_of(c.view, *p.work, p.tile, c.target);
-      });
-      if (peeled) points.enlarge(rows, static_cast<double>(c.view.size(t.first)));  // a point holds both edges
-      if (panels_under_all_rows(c.view, *c.products[0].work, t, c.target))
-        points.enlarge(rows, std::min(points.part(rows, c.target.threads), points.count / (kTurns * c.target.threads)));
-      if (many_panels(c, c.products[0]))
-        points.enlarge(rows, std::min(points.count / (kTurns * units), kPanelRows / t.rows));
+    if (is_recomputed_along(state, outer[i])) tasks.enlarge(i, tasks.count / units);
+  if (!state.products.empty())
+    if (const RegisterTile& t = state.products[0].tile; t.row_range && is_outer(t.row_range)) {
+      const auto rows = static_cast<size_t>(std::find(outer.begin(), outer.end(), t.row_range) - outer.begin());
+      const bool peeled =
+          std::any_of(state.products.begin(), state.products.end(), [&](const TuningState::TiledProduct& p) {
+            return p.tile.row_range == t.row_range && peel_of(state.analysis, *p.work, p.tile, state.target);
+          });
+      if (peeled)
+        tasks.enlarge(rows, static_cast<double>(state.analysis.size(t.row_range)));  // a point holds both edges
+      if (covers_all_rows_of_thread(state.analysis, *state.products[0].work, t, state.target))
+        tasks.enlarge(rows, std::min(tasks.part(rows, state.target.threads),
+                                     tasks.count / (kTasksPerUnit * state.target.threads)));
+      if (many_panels(state, state.products[0]))
+        tasks.enlarge(rows, std::min(tasks.count / (kTasksPerUnit * units), kMaxPanelTaskRows / t.rows));
       for (size_t i = outer.size(); i-- > 0;)  // lines that a tile's far rows begin are written to their end
-        if (!c.tiled(outer[i]) && stored_nearer(c, outer[i], t.first)) points.enlarge(i, points.count / wanted);
-      points.enlarge(rows, std::min(room(), kProductRows / t.rows));
+        if (!state.is_tiled(outer[i]) && stored_nearer(state, outer[i], t.row_range))
+          tasks.enlarge(i, tasks.count / wanted);
+      tasks.enlarge(rows, std::min(room(), kMaxTaskRows / t.rows));
     }
   for (size_t i = 0; i < outer.size(); ++i)  // rows are read and written from their beginning to their end
-    if (in(c.transposed, outer[i])) points.enlarge(i, room());
+    if (contains(state.strided_lane_ranges, outer[i])) tasks.enlarge(i, room());
   // Not along rows side by side that are streams already: a point would read twice as many, turn by turn.
-  const auto streams = [&](UOp r) { return c.scattered && c.width_of(r) > 1 && !in(c.transposed, r); };
+  const auto streams = [&](UOp r) {
+    return state.stores_row_streams && state.width_of(r) > 1 && !contains(state.strided_lane_ranges, r);
+  };
   for (size_t i = outer.size(); i-- > 0;)
-    if (!streams(outer[i])) points.enlarge(i, room());
+    if (!streams(outer[i])) tasks.enlarge(i, room());
   for (size_t i = 0; i < outer.size(); ++i)
-    if (points.block[i] > c.width_of(outer[i])) c.opts.push_back(Block{range_id(outer[i]), points.block[i]});
+    if (tasks.block[i] > state.width_of(outer[i])) state.opts.push_back(TaskBlock{range_id(outer[i]), tasks.block[i]});
 }
 
 }  // namespace sinter::codegen

@@ -5,8 +5,8 @@
 
 namespace sinter::codegen {
 
-/// Adds Blocks to the Opts: points of some kPoint cycles, enough of them for all threads, which share what they read
-/// and repeat little.
-void choose_points(Choice& choice);
+/// Adds Blocks to the Opts: points of some kTaskCycles cycles, enough of them for all threads, which share what they
+/// read and repeat little.
+void choose_task_grain(TuningState& state);
 
 }  // namespace sinter::codegen

@@ -16,56 +16,66 @@ using ir::UOp;
 
 /// Rows for each summed value, at most: else what is stored counts for more than what is copied, since a core's caches
 /// ask for lines between its own, which another one has. 256 x 10 x 128 takes twice the time by columns.
-constexpr int64_t kMostRowsOfStep = 4;
+constexpr int64_t kMaxRowsPerDepth = 4;
 constexpr int64_t kUneven = 16;  ///< of so many parts of its share of vectors, a thread may have one too many
 
 /// Whether the only outer ranges are rows and columns, so that a launch has no other points.
-bool is_matrix(const Work& product, const RegisterTile& tile) {
-  if (!tile.lanes || !is_outer(tile.lanes) || !tile.first || !is_outer(tile.first) || tile.turned > 1) return false;
-  return std::all_of(product.outs.begin(), product.outs.end(),
-                     [&](UOp r) { return !is_outer(r) || r == tile.lanes || r == tile.first; });
+bool is_matrix(const StatementAnalysis& product, const RegisterTile& tile) {
+  if (!tile.lane_range || !is_outer(tile.lane_range) || !tile.row_range || !is_outer(tile.row_range) ||
+      tile.transpose_unroll > 1)
+    return false;
+  return std::all_of(product.result_ranges.begin(), product.result_ranges.end(),
+                     [&](UOp r) { return !is_outer(r) || r == tile.lane_range || r == tile.row_range; });
 }
 
 /// Vectors that the busiest of some threads has, if each gets as many points as the others, but for one, side by side.
-int64_t busiest(int64_t vectors, int64_t of_point, int threads) {
-  const int64_t points = ceil_div(vectors, of_point);
+int64_t busiest_thread_vectors(int64_t vectors, int64_t of_point, int threads) {
+  const int64_t tasks = ceil_div(vectors, of_point);
   int64_t most = 0;
   for (int64_t i = 0; i < threads; ++i)
-    most = std::max(most, std::min(vectors, points * (i + 1) / threads * of_point) - points * i / threads * of_point);
+    most = std::max(most, std::min(vectors, tasks * (i + 1) / threads * of_point) - tasks * i / threads * of_point);
   return most;
 }
 
 }  // namespace
 
-bool passes_under_rows(View& view, const RegisterTile& tile, UOp load) {
-  return load->op == Op::Load && tile.lanes && view.depends(load, tile.lanes) && !view.depends(load, tile.first) &&
-         !overlaps(view, load);
+bool passes_under_rows(KernelAnalysis& analysis, const RegisterTile& tile, UOp load) {
+  return load->op == Op::Load && tile.lane_range && analysis.depends(load, tile.lane_range) &&
+         !analysis.depends(load, tile.row_range) && !has_overlapping_windows(analysis, load);
 }
 
-int64_t own_columns(View& view, const Work& product, const RegisterTile& tile, int lanes,
-                    const runtime::Target& target) {
-  if (target.threads < 2 || !is_matrix(product, tile) || !is_number(tile.lanes)) return 0;
+int64_t columns_per_task(KernelAnalysis& analysis, const StatementAnalysis& product, const RegisterTile& tile,
+                         int lanes, const runtime::Target& target) {
+  if (target.threads < 2 || !is_matrix(product, tile) || !has_static_size(tile.lane_range)) return 0;
   int64_t deep = 1, rows = 0;
-  for (UOp r : product.own) deep *= view.size(r);
+  for (UOp r : product.reduced_ranges) deep *= analysis.size(r);
   for (UOp load : product.accesses) {
-    if (load->op != Op::Load || passes_under_rows(view, tile, load)) continue;
-    if (overlaps(view, load)) return 0;
-    rows += view.bytes(load);
+    if (load->op != Op::Load || passes_under_rows(analysis, tile, load)) continue;
+    if (has_overlapping_windows(analysis, load)) return 0;
+    rows += analysis.bytes(load);
   }
-  if (rows > (target.near_l3 ? target.l2 : target.l2 / 2) || view.size(tile.first) > kMostRowsOfStep * deep) return 0;
-  const int64_t step = tile.width(1), vectors = ceil_div(view.size(tile.lanes), lanes);
+  if (rows > (target.near_l3 ? target.l2 : target.l2 / 2) || analysis.size(tile.row_range) > kMaxRowsPerDepth * deep)
+    return 0;
+  const int64_t step = tile.width(1), vectors = ceil_div(analysis.size(tile.lane_range), lanes);
   int64_t best = step;
   for (int64_t of_point = 2 * step; of_point < vectors; of_point += step)
-    if (busiest(vectors, of_point, target.threads) <= busiest(vectors, best, target.threads)) best = of_point;
-  const bool even = (busiest(vectors, best, target.threads) * target.threads - vectors) * kUneven <= vectors;
+    if (busiest_thread_vectors(vectors, of_point, target.threads) <=
+        busiest_thread_vectors(vectors, best, target.threads))
+      best = of_point;
+  const bool even =
+      (busiest_thread_vectors(vectors, best, target.threads) * target.threads - vectors) * kUneven <= vectors;
   return even ? best * lanes : 0;
 }
 
-bool panels_under_all_rows(View& view, const Work& product, const RegisterTile& tile, const runtime::Target& target) {
+bool covers_all_rows_of_thread(KernelAnalysis& analysis, const StatementAnalysis& product, const RegisterTile& tile,
+                               const runtime::Target& target) {
   if (target.threads < 2 && !target.near_l3) return false;
-  if (!is_matrix(product, tile) || !is_number(tile.first) || range_id(tile.lanes) < range_id(tile.first)) return false;
-  return std::any_of(product.accesses.begin(), product.accesses.end(),
-                     [&](UOp a) { return passes_under_rows(view, tile, a) && view.bytes(a) >= large_operand(target); });
+  if (!is_matrix(product, tile) || !has_static_size(tile.row_range) ||
+      range_id(tile.lane_range) < range_id(tile.row_range))
+    return false;
+  return std::any_of(product.accesses.begin(), product.accesses.end(), [&](UOp a) {
+    return passes_under_rows(analysis, tile, a) && analysis.bytes(a) >= large_operand_bytes(target);
+  });
 }
 
 }  // namespace sinter::codegen

@@ -15,17 +15,17 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr int64_t kFarRows = 256;  ///< bytes from one row to the next
-constexpr int64_t kFewWays = 8;    ///< of a first cache, whose sets the rows of two tiles fill. With twelve what was
-                                   ///< measured (Zen 5, 6 rows) has 1.02 of its floor
+constexpr int64_t kMinRowDistance = 256;  ///< bytes from one row to the next
+constexpr int64_t kFewWays = 8;  ///< of a first cache, whose sets the rows of two tiles fill. With twelve what was
+                                 ///< measured (Zen 5, 6 rows) has 1.02 of its floor
 
 /// Of what the loads read, each buffer once.
-double bytes_of(View& view, std::span<const UOp> accesses) {
+double bytes_of(KernelAnalysis& analysis, std::span<const UOp> accesses) {
   std::map<const ir::Node*, double> buffers;
   for (UOp a : accesses) {
     if (a->op != Op::Load) continue;
     double& bytes = buffers[a->src[0].get()];
-    bytes = std::max(bytes, view.bytes_read(a));
+    bytes = std::max(bytes, analysis.bytes_read(a));
   }
   double all = 0;
   for (const auto& [buffer, bytes] : buffers) all += bytes;
@@ -34,21 +34,24 @@ double bytes_of(View& view, std::span<const UOp> accesses) {
 
 }  // namespace
 
-std::vector<Opt> rows_ahead(const Kernel& kernel, View& view, const Work& product, const RegisterTile& tile,
-                            const runtime::Target& target) {
+std::vector<Opt> prefetch_tile_rows(const Kernel& kernel, KernelAnalysis& analysis, const StatementAnalysis& product,
+                                    const RegisterTile& tile, const runtime::Target& target) {
   // A step loads its columns and an element of each row, and asks for another one of each: as many as it multiplies, at
   // most.
-  if (!tile.lanes || !tile.first || !is_outer(tile.first) || tile.turned > 1 || tile.has_other() ||
-      product.own.empty() || tile.columns + 2 * tile.rows > tile.rows * tile.columns ||
-      bytes_of(view, product.accesses) <= kFarCaches * static_cast<double>(target.l2))
+  if (!tile.lane_range || !tile.row_range || !is_outer(tile.row_range) || tile.transpose_unroll > 1 ||
+      tile.has_own_columns() || product.reduced_ranges.empty() ||
+      tile.columns + 2 * tile.rows > tile.rows * tile.columns ||
+      bytes_of(analysis, product.accesses) <= kFarL2Sizes * static_cast<double>(target.l2))
     return {};
   std::vector<Opt> opts;
   for (UOp a : product.accesses) {
     if (a->op != Op::Load) continue;
-    const int64_t apart = view.byte_stride(a, tile.first);
-    if (view.depends(a, tile.lanes) || view.stride(a, product.own.back()) != 1 || apart < kFarRows) continue;
+    const int64_t apart = analysis.byte_stride(a, tile.row_range);
+    if (analysis.depends(a, tile.lane_range) || analysis.stride(a, product.reduced_ranges.back()) != 1 ||
+        apart < kMinRowDistance)
+      continue;
     if (pages_apart(apart) && ways(target) <= kFewWays && 2 * tile.rows >= ways(target)) continue;
-    opts.emplace_back(Prefetch{number_of(kernel, a), range_id(tile.first), tile.rows});
+    opts.emplace_back(Prefetch{node_index_of(kernel, a), range_id(tile.row_range), tile.rows});
   }
   return opts;
 }

@@ -16,7 +16,7 @@ namespace sinter::codegen {
 /// of the first cache: on Zen 1, with eight lines in a set, a product of 1024 whose second operand lies in panels of 64
 /// columns takes 0.84 / 0.79 of the time without. Proposals for a product with this register tile: whether they are
 /// legal is another question.
-std::vector<Opt> rows_ahead(const Kernel& kernel, View& view, const Work& product, const RegisterTile& tile,
-                            const runtime::Target& target);
+std::vector<Opt> prefetch_tile_rows(const Kernel& kernel, KernelAnalysis& analysis, const StatementAnalysis& product,
+                                    const RegisterTile& tile, const runtime::Target& target);
 
 }  // namespace sinter::codegen

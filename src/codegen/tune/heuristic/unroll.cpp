@@ -14,35 +14,35 @@ namespace {
 
 using ir::UOp;
 
-constexpr int kUnrolled = 4;  ///< steps of a long loop
+constexpr int kLongLoopUnroll = 4;  ///< steps of a long loop
 
 /// How many steps of a product's sum of so many follow one another, rather earlier than later ones; none: as they are.
-std::vector<int> unrolls_of(int64_t size) {
-  if (size <= kWholeLoop) return size > 1 ? std::vector<int>{static_cast<int>(size)} : std::vector<int>();
+std::vector<int> unroll_candidates(int64_t size) {
+  if (size <= kMaxFullUnroll) return size > 1 ? std::vector<int>{static_cast<int>(size)} : std::vector<int>();
   const auto dividing = [&](std::initializer_list<int> all) {
     std::vector<int> out;
     std::copy_if(all.begin(), all.end(), std::back_inserter(out), [&](int count) { return size % count == 0; });
     return out;
   };
-  if (size <= 2 * kWholeLoop) return dividing({7, 6, 5, 4, 3, 2});  // a rest would be a large part
-  std::vector<int> out = dividing({kUnrolled, 5, 7});
-  if (size % kUnrolled) out.push_back(kUnrolled);
+  if (size <= 2 * kMaxFullUnroll) return dividing({7, 6, 5, 4, 3, 2});  // a rest would be a large part
+  std::vector<int> out = dividing({kLongLoopUnroll, 5, 7});
+  if (size % kLongLoopUnroll) out.push_back(kLongLoopUnroll);
   return out;
 }
 
 }  // namespace
 
-std::vector<Opt> unroll_products(Choice& c, std::vector<Opt> opts) {
+std::vector<Opt> unroll_products(TuningState& state, std::vector<Opt> opts) {
   const bool staged =
-      std::any_of(opts.begin(), opts.end(), [](const Opt& o) { return std::holds_alternative<Stage>(o); });
-  for (const Choice::Product& p : c.products) {
-    UOp r = p.work->own.back();
-    const bool peeled = knows_edges(c, p, opts);
-    if (c.width_of(r) > 1 || in(c.fixed, r)) continue;
-    for (const int count : unrolls_of(c.view.size(r))) {
-      if (!may_follow(c.view, *p.work, p.tile, r, count, staged, peeled, c.target)) continue;
+      std::any_of(opts.begin(), opts.end(), [](const Opt& o) { return std::holds_alternative<TileCopy>(o); });
+  for (const TuningState::TiledProduct& p : state.products) {
+    UOp r = p.work->reduced_ranges.back();
+    const bool peeled = peels_edges(state, p, opts);
+    if (state.width_of(r) > 1 || contains(state.fixed, r)) continue;
+    for (const int count : unroll_candidates(state.analysis.size(r))) {
+      if (!may_unroll(state.analysis, *p.work, p.tile, r, count, staged, peeled, state.target)) continue;
       opts.push_back(Unroll{range_id(r), count});
-      if (is_legal(c.kernel, opts)) break;  // a block of the range may hold no whole number of them
+      if (is_legal(state.kernel, opts)) break;  // a block of the range may hold no whole number of them
       opts.pop_back();
     }
   }

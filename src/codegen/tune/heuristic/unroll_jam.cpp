@@ -15,112 +15,122 @@ using ir::Op;
 using ir::UOp;
 
 constexpr int64_t kShortWindow =
-    9;                          ///< values of a window that may become copies, each of whose places is then a known one
-constexpr int kChains = 4;      ///< sums side by side of which each goes one by one
-constexpr int kSomeChains = 4;  ///< independent sums in a loop body above which it needs two copies at most,
-constexpr int kManyChains = 12;  ///< and from which it needs none: what else goes through the range has the rows'
-                                 ///< copies already. On Zen 3 exponents of 4 rows by 2 vectors, with 16 registers,
-                                 ///< take 1.3 of the time of 4 by 1 with the product behind them, 6 by 2 1.8
+    9;  ///< values of a window that may become copies, each of whose places is then a known one
+constexpr int kSerialSumUnroll = 4;  ///< sums side by side of which each goes one by one
+constexpr int kSomeChains = 4;       ///< independent sums in a loop body above which it needs two copies at most,
+constexpr int kManyChains = 12;      ///< and from which it needs none: what else goes through the range has the rows'
+                                     ///< copies already. On Zen 3 exponents of 4 rows by 2 vectors, with 16 registers,
+                                     ///< take 1.3 of the time of 4 by 1 with the product behind them, 6 by 2 1.8
 
 /// A sum that goes one by one waits for each of its additions: where a loop around it makes several of them, and
 /// nothing else, that one gets copies.
-void choose_chains(Choice& c) {
-  for (const Work& w : c.view.works()) {
-    if (!one_by_one(c, w) || !w.sums.empty() || w.own.empty() || Choice::cycles(w) < kShortProduct) continue;
-    for (size_t i = w.outs.size(); i-- > 0;) {
-      UOp r = w.outs[i];
-      if (is_outer(r) || in(c.fixed, r) || c.width_of(r) > 1 || c.view.size(r) % kChains) continue;
-      if (!std::all_of(c.view.works().begin(), c.view.works().end(),
-                       [&](const Work& other) { return !other.runs_over(r) || one_by_one(c, other); }))
+void unroll_serial_sums(TuningState& state) {
+  for (const StatementAnalysis& w : state.analysis.statements()) {
+    if (!is_serial_sum(state, w) || !w.sums.empty() || w.reduced_ranges.empty() ||
+        TuningState::scalar_cycles(w) < kMinProductCycles)
+      continue;
+    for (size_t i = w.result_ranges.size(); i-- > 0;) {
+      UOp r = w.result_ranges[i];
+      if (is_outer(r) || contains(state.fixed, r) || state.width_of(r) > 1 || state.analysis.size(r) % kSerialSumUnroll)
         continue;
-      c.width(r).copies = kChains;
+      if (!std::all_of(
+              state.analysis.statements().begin(), state.analysis.statements().end(),
+              [&](const StatementAnalysis& other) { return !other.runs_over(r) || is_serial_sum(state, other); }))
+        continue;
+      state.width(r).unroll = kSerialSumUnroll;
       break;
     }
   }
 }
 
 /// A short loop repeats the sums inside that do not change with it: all of its values become copies, which share them.
-void choose_shared(Choice& c) {
-  for (const Work& w : c.view.works())
-    for (UOp r : w.outs) {
-      if (is_outer(r) || in(c.fixed, r) || c.width_of(r) > 1 || c.view.size(r) > kShortLoop) continue;
+void unroll_repeating_loops(TuningState& state) {
+  for (const StatementAnalysis& w : state.analysis.statements())
+    for (UOp r : w.result_ranges) {
+      if (is_outer(r) || contains(state.fixed, r) || state.width_of(r) > 1 || state.analysis.size(r) > kShortLoop)
+        continue;
       const bool repeated = std::any_of(w.sums.begin(), w.sums.end(), [&](UOp sum) {
-        return !c.view.depends(sum, r) && !c.view.of(sum).own.empty() &&
-               std::any_of(c.view.ranges().begin(), c.view.ranges().end(),
-                           [&](UOp v) { return !is_outer(v) && range_id(v) > range_id(r) && c.view.depends(sum, v); });
+        return !state.analysis.depends(sum, r) && !state.analysis.statement_of(sum).reduced_ranges.empty() &&
+               std::any_of(state.analysis.ranges().begin(), state.analysis.ranges().end(), [&](UOp v) {
+                 return !is_outer(v) && range_id(v) > range_id(r) && state.analysis.depends(sum, v);
+               });
       });
-      if (repeated) c.width(r).copies = static_cast<int>(c.view.size(r));
+      if (repeated) state.width(r).unroll = static_cast<int>(state.analysis.size(r));
     }
 }
 
 /// Whether the lanes of a load are masked by a gate that differs from value to value of a range.
-bool masks_change(Choice& c, const Work& w, UOp load, UOp range) {
-  const UOp gate = load->op == Op::Load ? gate_of(load) : UOp();
-  return gate && c.view.depends(gate, range) && std::any_of(c.vectors.begin(), c.vectors.end(), [&](UOp v) {
-           return in(w.outs, v) && c.view.depends(gate, v);
-         });
+bool masks_change(TuningState& state, const StatementAnalysis& w, UOp load, UOp range) {
+  const UOp gate = load->op == Op::Load ? predicate_of(load) : UOp();
+  return gate && state.analysis.depends(gate, range) &&
+         std::any_of(state.lane_ranges.begin(), state.lane_ranges.end(),
+                     [&](UOp v) { return contains(w.result_ranges, v) && state.analysis.depends(gate, v); });
 }
 
 /// A short loop of a sum along which memory is read at no fixed distance, such as a window whose rows and columns are
 /// one range, or under masks that change with it, as at the edge of an image, is written out: there each place and each
 /// mask is a known one.
-void choose_short(Choice& c) {
-  for (const Work& w : c.view.works()) {
-    if (!w.is_reduce() || w.chains() > 1 || w.own.empty()) continue;
-    UOp r = w.own.back();
-    const int64_t size = c.view.size(r);
-    if (size > (c.is_product(w) ? kShortLoop : kShortWindow) ||
-        static_cast<double>(std::max(size, kShortLoop)) * w.operations > kLongCode)
+void unroll_short_sums(TuningState& state) {
+  for (const StatementAnalysis& w : state.analysis.statements()) {
+    if (!w.is_reduce() || w.chains() > 1 || w.reduced_ranges.empty()) continue;
+    UOp r = w.reduced_ranges.back();
+    const int64_t size = state.analysis.size(r);
+    if (size > (state.is_product(w) ? kShortLoop : kShortWindow) ||
+        static_cast<double>(std::max(size, kShortLoop)) * w.operations > kMaxBodyOperations)
       continue;
-    if (in(c.fixed, r) || c.width_of(r) > 1) continue;
-    if (std::any_of(w.accesses.begin(), w.accesses.end(),
-                    [&](UOp a) { return c.view.stride(a, r) == View::kScattered || masks_change(c, w, a, r); }))
-      c.width(r).copies = static_cast<int>(size);
+    if (contains(state.fixed, r) || state.width_of(r) > 1) continue;
+    if (std::any_of(w.accesses.begin(), w.accesses.end(), [&](UOp a) {
+          return state.analysis.stride(a, r) == KernelAnalysis::kScattered || masks_change(state, w, a, r);
+        }))
+      state.width(r).unroll = static_cast<int>(size);
   }
 }
 
-void choose_vectors(Choice& c) {
-  for (UOp r : c.vectors) {
-    if (c.tiled(r) || in(c.transposed, r)) continue;
-    Width& w = c.width(r);
+void unroll_lane_ranges(TuningState& state) {
+  for (UOp r : state.lane_ranges) {
+    if (state.is_tiled(r) || contains(state.strided_lane_ranges, r)) continue;
+    RangeWidth& w = state.width(r);
     double operations = 0;
     int chains = 1, independent = 1;  // sums that a step goes on with: as many hide each other's latency
-    for (const Work& work : c.view.works()) {
+    for (const StatementAnalysis& work : state.analysis.statements()) {
       if (!work.runs_over(r)) continue;
-      for (const Choice::Product& p : c.products)
+      for (const TuningState::TiledProduct& p : state.products)
         if (p.work == &work) independent = std::max(independent, p.tile.rows * p.tile.columns);
       double length = work.operations;  // of its text
       for (UOp a : work.accesses)
-        if (const int64_t stride = c.view.stride(a, r); stride < 0 || stride > kWidestStride) length += w.lanes;
-      operations = std::max(
-          operations,
-          length * (work.own.empty() || work.chains() > 1 ? 1 : static_cast<double>(c.width_of(work.own.back()))));
-      if (!work.own.empty() && work.own.back() == r) chains = std::max(chains, work.chains());
+        if (const int64_t stride = state.analysis.stride(a, r); stride < 0 || stride > kWidestStride) length += w.lanes;
+      operations =
+          std::max(operations, length * (work.reduced_ranges.empty() || work.chains() > 1
+                                             ? 1
+                                             : static_cast<double>(state.width_of(work.reduced_ranges.back()))));
+      if (!work.reduced_ranges.empty() && work.reduced_ranges.back() == r) chains = std::max(chains, work.chains());
     }
-    w.copies = chains > w.lanes ? chains / w.lanes : independent > kSomeChains ? 2 : 4;
-    if (chains <= w.lanes && independent >= kManyChains) w.copies = 1;
+    w.unroll = chains > w.lanes ? chains / w.lanes : independent > kSomeChains ? 2 : 4;
+    if (chains <= w.lanes && independent >= kManyChains) w.unroll = 1;
     if (chains <= w.lanes) {
-      while (w.copies > 1 && (w.copies * operations > kLongCode || w.all() > c.view.size(r))) w.copies /= 2;
+      while (w.unroll > 1 && (w.unroll * operations > kMaxBodyOperations || w.total() > state.analysis.size(r)))
+        w.unroll /= 2;
     }
   }
 }
 
 }  // namespace
 
-bool one_by_one(const Choice& c, const Work& w) {
-  return w.is_reduce() && w.chains() == 1 && kChains * w.operations <= kLongCode &&
-         std::none_of(c.vectors.begin(), c.vectors.end(), [&](UOp v) { return in(w.outs, v); });
+bool is_serial_sum(const TuningState& state, const StatementAnalysis& w) {
+  return w.is_reduce() && w.chains() == 1 && kSerialSumUnroll * w.operations <= kMaxBodyOperations &&
+         std::none_of(state.lane_ranges.begin(), state.lane_ranges.end(),
+                      [&](UOp v) { return contains(w.result_ranges, v); });
 }
 
-void choose_copies(Choice& c) {
-  choose_chains(c);
-  choose_shared(c);
-  choose_short(c);
-  choose_vectors(c);
-  choose_rows_at_once(c);
-  for (const Width& w : c.widths) {
-    if (w.lanes > 1) c.opts.push_back(Lanes{range_id(w.range), w.lanes});
-    if (w.copies > 1) c.opts.push_back(Unroll{range_id(w.range), w.copies});
+void choose_unrolls(TuningState& state) {
+  unroll_serial_sums(state);
+  unroll_repeating_loops(state);
+  unroll_short_sums(state);
+  unroll_lane_ranges(state);
+  choose_multi_row_reduction(state);
+  for (const RangeWidth& w : state.widths) {
+    if (w.lanes > 1) state.opts.push_back(Lanes{range_id(w.range), w.lanes});
+    if (w.unroll > 1) state.opts.push_back(Unroll{range_id(w.range), w.unroll});
   }
 }
 

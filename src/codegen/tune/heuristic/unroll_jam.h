@@ -8,9 +8,9 @@
 namespace sinter::codegen {
 
 /// Whether each addition of a sum waits for the one before: it has no lanes and no chains.
-bool one_by_one(const Choice& choice, const Work& w);
+bool is_serial_sum(const TuningState& state, const StatementAnalysis& w);
 
 /// Sets copies of what is neither a product's nor transposed, and adds the Lanes and Unrolls of all ranges to the Opts.
-void choose_copies(Choice& choice);
+void choose_unrolls(TuningState& state);
 
 }  // namespace sinter::codegen

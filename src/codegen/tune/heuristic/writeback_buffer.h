@@ -13,6 +13,7 @@ namespace sinter::codegen {
 /// a row of them is there, and are stored in loops behind. That pays where neither the lanes nor the copies of its
 /// register tile lie side by side in what it stores to, so that each result would go to a line of its own: gradients of
 /// windows, whose copies are images. Empty where it does not. A proposal: whether it is legal is another question.
-std::vector<Opt> rest_results(View& view, const Work& product, const RegisterTile& tile, const std::vector<Opt>& opts);
+std::vector<Opt> add_writeback_buffer(KernelAnalysis& analysis, const StatementAnalysis& product,
+                                      const RegisterTile& tile, const std::vector<Opt>& opts);
 
 }  // namespace sinter::codegen

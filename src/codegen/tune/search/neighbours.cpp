@@ -22,7 +22,7 @@ using ir::Op;
 using ir::UOp;
 using Opts = std::vector<Opt>;
 
-constexpr std::array kCopies = {1, 2, 3, 4, 5, 6, 8, 12, 16};
+constexpr std::array kUnrolls = {1, 2, 3, 4, 5, 6, 8, 12, 16};
 constexpr std::array<int64_t, 3> kBlocks = {4, 16, 64};  ///< widths of a new block
 
 // ---- lists
@@ -59,65 +59,65 @@ void settle(Opts& opts, int range) {
   int64_t inside = int64_t{1} * count_of<Lanes>(opts, range) * count_of<Unroll>(opts, range);
   std::vector<Split*> splits = splits_of(opts, range);
   for (size_t i = splits.size(); i-- > 0;) inside = splits[i]->step = round_up(splits[i]->step, inside);
-  if (Block* b = find_opt<Block>(opts, range)) b->size = round_up(b->size, inside);
+  if (TaskBlock* b = find_opt<TaskBlock>(opts, range)) b->size = round_up(b->size, inside);
 }
 
-Order* order_of(Opts& opts) {
+LoopOrder* order_of(Opts& opts) {
   for (Opt& o : opts)
-    if (Order* order = std::get_if<Order>(&o)) return order;
+    if (LoopOrder* order = std::get_if<LoopOrder>(&o)) return order;
   return nullptr;
 }
 
 /// What the functions below work on.
-struct Site {
+struct ChangeContext {
   const Kernel& kernel;
   const runtime::Target& target;
-  View& view;
+  KernelAnalysis& analysis;
   const std::vector<UOp>& free;
-  const std::vector<Row>& rows;
+  const std::vector<Materialize>& materializations;
   const Opts& given;
-  std::vector<Opts>& made;
+  std::vector<Opts>& results;
 
   /// `change` done to a copy.
   template <class Change>
   void make(Change change) {
     Opts opts = given;
     change(opts);
-    made.push_back(std::move(opts));
+    results.push_back(std::move(opts));
   }
-  /// Loops in the order in which the given list has them: those that no Order names by ids, the outer ranges first.
-  std::vector<Order::Loop> loops() const {
+  /// Loops in the order in which the given list has them: those that no LoopOrder names by ids, the outer ranges first.
+  std::vector<LoopOrder::Loop> loops() const {
     Opts opts = given;
-    std::vector<Order::Loop> all;
-    const Order* order = order_of(opts);
-    for (UOp r : view.ranges()) {
+    std::vector<LoopOrder::Loop> all;
+    const LoopOrder* order = order_of(opts);
+    for (UOp r : analysis.ranges()) {
       const int id = range_id(r), levels = static_cast<int>(splits_of(opts, id).size()) + 1;
       for (int level = 0; level < levels; ++level) all.push_back({id, level});
     }
     if (!order) return all;
-    const auto holds = [](const std::vector<Order::Loop>& list, const Order::Loop& l) {
+    const auto holds = [](const std::vector<LoopOrder::Loop>& list, const LoopOrder::Loop& l) {
       return std::find(list.begin(), list.end(), l) != list.end();
     };
-    std::vector<Order::Loop> named = order->loops;
-    std::erase_if(named, [&](const Order::Loop& l) { return !holds(all, l); });
+    std::vector<LoopOrder::Loop> named = order->loops;
+    std::erase_if(named, [&](const LoopOrder::Loop& l) { return !holds(all, l); });
     size_t next = 0;
-    for (Order::Loop& l : all)
+    for (LoopOrder::Loop& l : all)
       if (holds(order->loops, l)) l = named[next++];
     return all;
   }
 };
 
-void set_order(Opts& opts, std::vector<Order::Loop> loops) {
-  if (Order* order = order_of(opts))
+void set_order(Opts& opts, std::vector<LoopOrder::Loop> loops) {
+  if (LoopOrder* order = order_of(opts))
     order->loops = std::move(loops);
   else
-    opts.push_back(Order{std::move(loops)});
+    opts.push_back(LoopOrder{std::move(loops)});
 }
 
 // ---- changes
 
 /// Lanes elsewhere, along one more range, along none, or wider and narrower ones.
-void lanes(Site& s) {
+void lanes(ChangeContext& s) {
   const int most = std::max(2, s.target.vector_bytes / 4);
   for (UOp r : s.free) {
     const int id = range_id(r);
@@ -131,19 +131,19 @@ void lanes(Site& s) {
       });
     };
     for (int count : {1, most / 2, most, 2 * most})
-      if (count != now && (count == 1 || count / 2 < s.view.size(r))) set(count, false);
-    if (now == 1 && s.view.size(r) > 1) set(most, true);
+      if (count != now && (count == 1 || count / 2 < s.analysis.size(r))) set(count, false);
+    if (now == 1 && s.analysis.size(r) > 1) set(most, true);
   }
 }
 
 /// More or fewer copies of a range, or more of one and fewer of another.
-void copies(Site& s) {
+void unrolls(ChangeContext& s) {
   const auto other = [&](Opts& o, UOp r, int by) {
     const int now = count_of<Unroll>(o, range_id(r));
-    const auto at = std::lower_bound(kCopies.begin(), kCopies.end(), now) - kCopies.begin() + by;
-    if (at < 0 || at >= static_cast<long>(kCopies.size())) return false;
-    const int count = kCopies[static_cast<size_t>(at)];
-    if (count > s.view.size(r)) return false;
+    const auto at = std::lower_bound(kUnrolls.begin(), kUnrolls.end(), now) - kUnrolls.begin() + by;
+    if (at < 0 || at >= static_cast<long>(kUnrolls.size())) return false;
+    const int count = kUnrolls[static_cast<size_t>(at)];
+    if (count > s.analysis.size(r)) return false;
     set_count<Unroll>(o, range_id(r), count);
     settle(o, range_id(r));
     return true;
@@ -152,21 +152,22 @@ void copies(Site& s) {
     for (int by : {-2, -1, 1, 2}) {
       Opts o = s.given;
       if (!other(o, r, by)) continue;
-      s.made.push_back(o);
+      s.results.push_back(o);
       for (UOp q : s.free)
         if (!(q == r) && by * by == 1) {
           Opts both = o;
-          if (other(both, q, -by)) s.made.push_back(std::move(both));
+          if (other(both, q, -by)) s.results.push_back(std::move(both));
         }
     }
 }
 
 /// The ends of a loop over all of a range that has copies and gates stand outside of it.
-void peels(Site& s) {
+void peels(ChangeContext& s) {
   const auto gated = [&](UOp r) {
-    return std::any_of(s.view.works().begin(), s.view.works().end(), [&](const Work& w) {
-      return std::any_of(w.accesses.begin(), w.accesses.end(),
-                         [&](UOp a) { return a->op == Op::Load && gate_of(a) && s.view.depends(gate_of(a), r); });
+    return std::any_of(s.analysis.statements().begin(), s.analysis.statements().end(), [&](const StatementAnalysis& w) {
+      return std::any_of(w.accesses.begin(), w.accesses.end(), [&](UOp a) {
+        return a->op == Op::Load && predicate_of(a) && s.analysis.depends(predicate_of(a), r);
+      });
     });
   };
   for (UOp r : s.free) {
@@ -174,27 +175,27 @@ void peels(Site& s) {
     Opts given = s.given;
     if (count_of<Unroll>(given, id) == 1 || find_opt<Peel>(given, id) || !gated(r)) continue;
     s.make([&](Opts& o) {
-      drop<Block>(o, id);
-      if (is_outer(r)) o.push_back(Block{id, s.view.size(r)});
+      drop<TaskBlock>(o, id);
+      if (is_outer(r)) o.push_back(TaskBlock{id, s.analysis.size(r)});
       settle(o, id);
-      o.push_back(Peel{id, 1, s.view.size(r) >= int64_t{2} * count_of<Unroll>(o, id) * count_of<Lanes>(o, id)});
+      o.push_back(Peel{id, 1, s.analysis.size(r) >= int64_t{2} * count_of<Unroll>(o, id) * count_of<Lanes>(o, id)});
     });
   }
 }
 
 /// Blocks of a range in a loop outside all others, as caches want them; larger and smaller ones; none.
-void splits(Site& s) {
-  for (UOp r : s.view.ranges()) {
+void splits(ChangeContext& s) {
+  for (UOp r : s.analysis.ranges()) {
     const int id = range_id(r);
     Opts given = s.given;
     const std::vector<Split*> now = splits_of(given, id);
     const int64_t width = int64_t{1} * count_of<Lanes>(given, id) * count_of<Unroll>(given, id);
     if (now.empty()) {
       for (int64_t blocks : kBlocks) {
-        if (width * blocks >= s.view.size(r)) continue;
+        if (width * blocks >= s.analysis.size(r)) continue;
         s.make([&](Opts& o) {
-          std::vector<Order::Loop> loops = s.loops();
-          for (Order::Loop& l : loops) l.level += l.range == id;
+          std::vector<LoopOrder::Loop> loops = s.loops();
+          for (LoopOrder::Loop& l : loops) l.level += l.range == id;
           loops.insert(loops.begin(), {id, 0});
           o.push_back(Split{id, width * blocks});
           settle(o, id);
@@ -212,9 +213,9 @@ void splits(Site& s) {
       });
     }
     s.make([&](Opts& o) {
-      std::vector<Order::Loop> loops = s.loops();
-      std::erase(loops, Order::Loop{id, 0});
-      for (Order::Loop& l : loops) l.level -= l.range == id;
+      std::vector<LoopOrder::Loop> loops = s.loops();
+      std::erase(loops, LoopOrder::Loop{id, 0});
+      for (LoopOrder::Loop& l : loops) l.level -= l.range == id;
       drop<Split>(o, id);
       for (size_t i = 1; i < now.size(); ++i) o.push_back(*now[i]);
       set_order(o, std::move(loops));
@@ -223,17 +224,17 @@ void splits(Site& s) {
 }
 
 /// Two neighbouring loops change places, or one goes outside all others.
-void orders(Site& s) {
-  const std::vector<Order::Loop> loops = s.loops();
+void orders(ChangeContext& s) {
+  const std::vector<LoopOrder::Loop> loops = s.loops();
   for (size_t i = 1; i < loops.size(); ++i) {
     s.make([&](Opts& o) {
-      std::vector<Order::Loop> swapped = loops;
+      std::vector<LoopOrder::Loop> swapped = loops;
       std::swap(swapped[i - 1], swapped[i]);
       set_order(o, std::move(swapped));
     });
     if (i == 1) continue;
     s.make([&](Opts& o) {
-      std::vector<Order::Loop> first = loops;
+      std::vector<LoopOrder::Loop> first = loops;
       std::rotate(first.begin(), first.begin() + static_cast<long>(i), first.begin() + static_cast<long>(i) + 1);
       set_order(o, std::move(first));
     });
@@ -241,72 +242,83 @@ void orders(Site& s) {
 }
 
 /// A point of the launch covers more or fewer values of an outer range.
-void blocks(Site& s) {
-  for (UOp r : s.view.ranges()) {
+void blocks(ChangeContext& s) {
+  for (UOp r : s.analysis.ranges()) {
     if (!is_outer(r)) continue;
     const int id = range_id(r);
     Opts given = s.given;
     const std::vector<Split*> splits = splits_of(given, id);
     const int64_t least =
         splits.empty() ? int64_t{1} * count_of<Lanes>(given, id) * count_of<Unroll>(given, id) : splits[0]->step;
-    const Block* block = find_opt<Block>(given, id);
+    const TaskBlock* block = find_opt<TaskBlock>(given, id);
     const int64_t now = block ? block->size : least;
     for (int64_t size : {least, now / 2, now * 2, now * 4}) {
       size = round_up(size, least);
-      if (size == now || size / 2 >= s.view.size(r)) continue;
+      if (size == now || size / 2 >= s.analysis.size(r)) continue;
       s.make([&](Opts& o) {
-        drop<Block>(o, id);
+        drop<TaskBlock>(o, id);
         drop<Peel>(o, id);
-        if (size > least) o.push_back(Block{id, size});
+        if (size > least) o.push_back(TaskBlock{id, size});
       });
     }
   }
 }
 
 /// One Opt more.
-void add(Site& s, const Opts& more) {
+void add(ChangeContext& s, const Opts& more) {
   for (const Opt& opt : more)
     if (std::find(s.given.begin(), s.given.end(), opt) == s.given.end()) s.make([&](Opts& o) { o.push_back(opt); });
 }
 
 /// One value more is kept for the loops that use it.
-void rows(Site& s) { add(s, {s.rows.begin(), s.rows.end()}); }
-void stages(Site& s) { add(s, stages_to_try(s.kernel, s.view, s.given)); }
-void prefetches(Site& s) { add(s, prefetches_to_try(s.kernel, s.view, s.given)); }
-void streams(Site& s) { add(s, streams_to_try(s.kernel)); }
+void materializations(ChangeContext& s) { add(s, {s.materializations.begin(), s.materializations.end()}); }
+void tile_copies(ChangeContext& s) { add(s, tile_copies_to_try(s.kernel, s.analysis, s.given)); }
+void prefetches(ChangeContext& s) { add(s, prefetches_to_try(s.kernel, s.analysis, s.given)); }
+void nontemporal_stores(ChangeContext& s) { add(s, nontemporal_stores_to_try(s.kernel)); }
 
 /// Without one Opt, whatever it is.
-void without(Site& s) {
+void without(ChangeContext& s) {
   for (size_t i = 0; i < s.given.size(); ++i) s.make([&](Opts& o) { o.erase(o.begin() + static_cast<long>(i)); });
 }
 
 struct Change {
   std::string_view name;
-  void (*make)(Site& s);
+  void (*make)(ChangeContext& s);
 };
 constexpr std::array kChanges = {
-    Change{"lanes", lanes},           Change{"copies", copies},   Change{"peels", peels},     Change{"splits", splits},
-    Change{"orders", orders},         Change{"blocks", blocks},   Change{"rows", rows},       Change{"stages", stages},
-    Change{"prefetches", prefetches}, Change{"streams", streams}, Change{"without", without},
+    Change{"lanes", lanes},
+    Change{"unrolls", unrolls},
+    Change{"peels", peels},
+    Change{"splits", splits},
+    Change{"orders", orders},
+    Change{"blocks", blocks},
+    Change{"materializations", materializations},
+    Change{"tile_copies", tile_copies},
+    Change{"prefetches", prefetches},
+    Change{"nontemporal_stores", nontemporal_stores},
+    Change{"without", without},
 };
 
 }  // namespace
 
-Neighbourhood::Neighbourhood(const Kernel& kernel, const runtime::Target& target)
-    : kernel_(kernel), target_(target), view_(kernel), rows_(rows_to_keep(kernel, view_, target)) {
-  const std::vector<UOp> fixed = ranges_in_order(kernel, view_);
-  for (UOp r : view_.ranges())
-    if (!in(fixed, r)) free_.push_back(r);
+Neighborhood::Neighborhood(const Kernel& kernel, const runtime::Target& target)
+    : kernel_(kernel),
+      target_(target),
+      analysis_(kernel),
+      materializations_(find_materializations(kernel, analysis_, target)) {
+  const std::vector<UOp> fixed = sequential_ranges(kernel, analysis_);
+  for (UOp r : analysis_.ranges())
+    if (!contains(fixed, r)) free_.push_back(r);
 }
 
-std::vector<Neighbour> Neighbourhood::of(const std::vector<Opt>& opts) {
-  std::vector<Neighbour> out;
+std::vector<Neighbor> Neighborhood::of(const std::vector<Opt>& opts) {
+  std::vector<Neighbor> out;
   std::set<std::string> seen{to_string(opts)};
   for (const Change& change : kChanges) {
-    std::vector<Opts> made;
-    Site site{kernel_, target_, view_, free_, rows_, opts, made};
+    std::vector<Opts> results;
+    ChangeContext site{kernel_, target_, analysis_, free_, materializations_, opts, results};
     change.make(site);
-    for (Opts& o : made)
+    for (Opts& o : results)
       if (seen.insert(to_string(o)).second && is_legal(kernel_, o)) out.push_back({change.name, std::move(o)});
   }
   return out;

@@ -11,26 +11,26 @@
 
 namespace sinter::codegen {
 
-struct Neighbour {
+struct Neighbor {
   std::string_view change;  ///< which kind of decision is another one: "lanes", "order", ...
   std::vector<Opt> opts;
 };
 
 /// What lists of one kernel can change into.
-class Neighbourhood {
+class Neighborhood {
  public:
-  /// Of a part of a Prepared (codegen/codegen.h), which this outlives not. For CPUs.
-  Neighbourhood(const Kernel& kernel, const runtime::Target& target);
+  /// Of a part of a NormalizedKernel (codegen/codegen.h), which this outlives not. For CPUs.
+  Neighborhood(const Kernel& kernel, const runtime::Target& target);
 
   /// Each list once, all legal, the given one left out; the neighbours of one kind together.
-  std::vector<Neighbour> of(const std::vector<Opt>& opts);
+  std::vector<Neighbor> of(const std::vector<Opt>& opts);
 
  private:
   const Kernel& kernel_;
   const runtime::Target& target_;
-  View view_;
-  std::vector<ir::UOp> free_;  ///< ranges of several values that may have lanes and copies
-  std::vector<Row> rows_;      ///< that are worth a tile
+  KernelAnalysis analysis_;
+  std::vector<ir::UOp> free_;                  ///< ranges of several values that may have lanes and copies
+  std::vector<Materialize> materializations_;  ///< that are worth a tile
 };
 
 }  // namespace sinter::codegen

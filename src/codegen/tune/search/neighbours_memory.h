@@ -15,10 +15,10 @@ namespace sinter::codegen {
 /// A tile for one more LOAD that several values share: it covers what a point goes through of the ranges that the LOAD
 /// depends on, blocks of those that are split; ranges with lanes lie innermost, in panels of what their copies read
 /// together or in rows.
-std::vector<Opt> stages_to_try(const Kernel& kernel, View& view, const std::vector<Opt>& given);
+std::vector<Opt> tile_copies_to_try(const Kernel& kernel, KernelAnalysis& analysis, const std::vector<Opt>& given);
 /// Each LOAD asks for what it will touch some steps later along the innermost range that moves it.
-std::vector<Opt> prefetches_to_try(const Kernel& kernel, View& view, const std::vector<Opt>& given);
+std::vector<Opt> prefetches_to_try(const Kernel& kernel, KernelAnalysis& analysis, const std::vector<Opt>& given);
 /// Each store past the caches.
-std::vector<Opt> streams_to_try(const Kernel& kernel);
+std::vector<Opt> nontemporal_stores_to_try(const Kernel& kernel);
 
 }  // namespace sinter::codegen

@@ -16,18 +16,18 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr double kOperations = 2;  ///< that begin in a slot, multiply-adds and others together
-constexpr double kSpill = 2;       ///< slots in which an accumulator goes to memory and comes back
-constexpr double kLongSum = 256;   ///< steps of a sum above which the one after it cannot hide its latency
+constexpr double kOperations = 2;              ///< that begin in a slot, multiply-adds and others together
+constexpr double kSpill = 2;                   ///< slots in which an accumulator goes to memory and comes back
+constexpr double kMinLatencyBoundSteps = 256;  ///< steps of a sum above which the one after it cannot hide its latency
 
 bool multiplies(Op op) { return op == Op::Mul || op == Op::Fma; }
 
 }  // namespace
 
 /// Loops as the Opts make them.
-struct Bound::Shape {
-  const Schedule schedule;
-  View& view;
+struct TimeBound::LoopShape {
+  const LoopSchedule schedule;
+  KernelAnalysis& analysis;
   const int vector_bytes;
 
   int lanes(UOp range, DType dtype) const {
@@ -35,52 +35,52 @@ struct Bound::Shape {
         std::max<size_t>(static_cast<size_t>(vector_bytes) / std::max<size_t>(size_of(ir::compute_type(dtype)), 1), 1);
     return std::min(schedule.of(range).lanes, static_cast<int>(most));
   }
-  int copies(UOp range) const { return schedule.of(range).unroll; }
+  int unroll(UOp range) const { return schedule.of(range).unroll; }
   /// Vectors of a value that changes along these ranges: one range at most shares them out.
   template <class Along>
   double vectors(DType dtype, Along along) const {
     double points = 1;
     int widest = 1;
-    for (UOp r : view.ranges()) {
+    for (UOp r : analysis.ranges()) {
       if (!along(r)) continue;
-      points *= static_cast<double>(view.size(r));
+      points *= static_cast<double>(analysis.size(r));
       widest = std::max(widest, lanes(r, dtype));
     }
     return std::max(points / widest, 1.0);
   }
   /// Vectors that the accumulators of one body of a REDUCE are.
-  double accumulators(const Work& w) const {
+  double accumulators(const StatementAnalysis& w) const {
     double count = w.chains();
-    for (UOp r : w.own) count = std::max(count / schedule.of(r).lanes, 1.0);
-    for (UOp r : w.outs) count *= copies(r);
-    return count * ir::state_count(w.node->reduction().combine);
+    for (UOp r : w.reduced_ranges) count = std::max(count / schedule.of(r).lanes, 1.0);
+    for (UOp r : w.result_ranges) count *= unroll(r);
+    return count * ir::accumulator_count(w.node->reduction().combine);
   }
   /// Whether the loop over `out` certainly stands outside the innermost one over `own`.
   bool outside(UOp out, UOp own) const {
-    const int a = schedule.place(out, schedule.of(out).levels() - 1),
-              b = schedule.place(own, schedule.of(own).levels() - 1);
+    const int a = schedule.order_position(out, schedule.of(out).levels() - 1),
+              b = schedule.order_position(own, schedule.of(own).levels() - 1);
     if (a >= 0 && b >= 0) return a < b;
     return a < 0 && b < 0 && (is_outer(out) || range_id(out) < range_id(own));
   }
   int threads(int most) const {
     double points = 1;
     for (UOp r : schedule.outer) {
-      const Axis& axis = schedule.of(r);
-      if (in(view.ranges(), r)) points *= static_cast<double>(ceil_div(view.size(r), axis.block));
+      const LoopAxis& axis = schedule.of(r);
+      if (contains(analysis.ranges(), r)) points *= static_cast<double>(ceil_div(analysis.size(r), axis.block));
     }
     return static_cast<int>(std::min<double>(most, points));
   }
 };
 
-Bound::Bound(const Kernel& kernel, const runtime::Target& target, double peak)
+TimeBound::TimeBound(const Kernel& kernel, const runtime::Target& target, double peak)
     : kernel_(kernel),
       target_(target),
-      slot_(2 * std::max(target.vector_bytes / 4.0, 1.0) / peak),
+      slot_ns_(2 * std::max(target.vector_bytes / 4.0, 1.0) / peak),
       nodes_(ir::topological(kernel.sink)),
-      view_(kernel) {}
+      analysis_(kernel) {}
 
 /// Each value is computed once per point of the ranges that it changes with, at least.
-double Bound::arithmetic(const Shape& s) {
+double TimeBound::arithmetic(const LoopShape& s) {
   double all = 0, products = 0;
   const auto add = [&](double operations, bool product, double vectors) {
     all += operations * vectors;
@@ -88,10 +88,10 @@ double Bound::arithmetic(const Shape& s) {
   };
   for (UOp n : nodes_)
     if (const double operations = operations_of(n))
-      add(operations, multiplies(n->op), s.vectors(n->dtype, [&](UOp r) { return view_.depends(n, r); }));
-  for (const Work& w : view_.works())
+      add(operations, multiplies(n->op), s.vectors(n->dtype, [&](UOp r) { return analysis_.depends(n, r); }));
+  for (const StatementAnalysis& w : analysis_.statements())
     if (w.is_reduce()) {
-      const std::vector<Op> step = ir::ops_of_step(w.node);
+      const std::vector<Op> step = ir::combine_step_ops(w.node);
       const double vectors = s.vectors(w.node->dtype, [&](UOp r) { return w.runs_over(r); });
       for (Op op : step) add(1, multiplies(op), vectors);
     }
@@ -100,24 +100,24 @@ double Bound::arithmetic(const Shape& s) {
 
 /// Each is loaded once per point of the ranges that it changes with, and by a sum again for each body along those
 /// outside, with which it does not; what no register holds is loaded in each step.
-double Bound::loads(const Shape& s) {
+double TimeBound::loads(const LoopShape& s) {
   const double registers = target_.vector_registers;
   std::unordered_map<ir::Node*, double> most;
   double spilled = 0;
-  for (const Work& w : view_.works()) {
+  for (const StatementAnalysis& w : analysis_.statements()) {
     for (UOp a : w.accesses) {
-      double count = s.vectors(a->dtype, [&](UOp r) { return view_.depends(a, r); });
-      for (UOp out : w.outs) {
-        if (view_.depends(a, out)) continue;
-        const bool again = std::any_of(w.own.begin(), w.own.end(),
-                                       [&](UOp own) { return view_.depends(a, own) && s.outside(out, own); });
+      double count = s.vectors(a->dtype, [&](UOp r) { return analysis_.depends(a, r); });
+      for (UOp out : w.result_ranges) {
+        if (analysis_.depends(a, out)) continue;
+        const bool again = std::any_of(w.reduced_ranges.begin(), w.reduced_ranges.end(),
+                                       [&](UOp own) { return analysis_.depends(a, own) && s.outside(out, own); });
         if (again)
-          count *= std::max(static_cast<double>(view_.size(out)) / (s.lanes(out, a->dtype) * s.copies(out)), 1.0);
+          count *= std::max(static_cast<double>(analysis_.size(out)) / (s.lanes(out, a->dtype) * s.unroll(out)), 1.0);
       }
       double& all = most[a.get()];
       all = std::max(all, count);
     }
-    if (!w.is_reduce() || w.own.empty()) continue;
+    if (!w.is_reduce() || w.reduced_ranges.empty()) continue;
     const double held = s.accumulators(w);
     if (held + 1 > registers)
       spilled +=
@@ -129,21 +129,22 @@ double Bound::loads(const Shape& s) {
   return all;
 }
 
-double Bound::latency(const Shape& s) const {
+double TimeBound::latency(const LoopShape& s) const {
   double longest = 0;
-  for (const Work& w : view_.works()) {
+  for (const StatementAnalysis& w : analysis_.statements()) {
     double steps = 1;
-    for (UOp r : w.own) steps *= static_cast<double>(view_.size(r));
-    if (!w.is_reduce() || steps < kLongSum) continue;
+    for (UOp r : w.reduced_ranges) steps *= static_cast<double>(analysis_.size(r));
+    if (!w.is_reduce() || steps < kMinLatencyBoundSteps) continue;
     const double vectors = s.vectors(w.node->dtype, [&](UOp r) { return w.runs_over(r); });
-    longest = std::max(longest, vectors * ir::state_count(w.node->reduction().combine) / s.accumulators(w) * kLatency);
+    longest =
+        std::max(longest, vectors * ir::accumulator_count(w.node->reduction().combine) / s.accumulators(w) * kLatency);
   }
   return longest;
 }
 
-double Bound::ns(const std::vector<Opt>& opts) {
-  const Shape s{make_schedule(kernel_, opts), view_, target_.vector_bytes};
-  return std::max({arithmetic(s), loads(s), latency(s)}) * slot_ / s.threads(target_.threads);
+double TimeBound::ns(const std::vector<Opt>& opts) {
+  const LoopShape s{make_loop_schedule(kernel_, opts), analysis_, target_.vector_bytes};
+  return std::max({arithmetic(s), loads(s), latency(s)}) * slot_ns_ / s.threads(target_.threads);
 }
 
 }  // namespace sinter::codegen
