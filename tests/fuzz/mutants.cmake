@@ -40,7 +40,7 @@ if (value[i] && !d.stored[i]) {]=] [=[
 if (value[i] && !d.stored[i] && !FAULT(ValueNotKept) && !(plan.lean && FAULT(SpareUnkept))) {]=])
 edit(src/plan/materialize.cpp [=[
 return schedule::bytes_of(plan_.positions[i].node) < behind(i); }]=] [=[
-return FAULT(SpareStored) || bytes_of(plan_.positions[i].node) < behind(i); }]=])
+return FAULT(SpareStored) || schedule::bytes_of(plan_.positions[i].node) < behind(i); }]=])
 edit(src/plan/materialize.cpp [=[
 slot >= 0 && kept[i]) taken]=] [=[
 slot >= 0 && kept[i] && !FAULT(InPlaceUnderKeptReader)) taken]=])

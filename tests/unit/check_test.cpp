@@ -23,16 +23,16 @@ TEST_CASE("a pass of codegen that changes a bit is found", "[codegen]") {
   {
     const runtime_test::ScopedEnv unset("SINTER_CHECK", {});
     const codegen::PassCheck off(b.kernel);
-    CHECK_NOTHROW(off.same(wrong, "anything"));
+    CHECK_NOTHROW(off.require_same_stores(wrong, "anything"));
   }
   const runtime_test::ScopedEnv on("SINTER_CHECK", "1");
   codegen::PassCheck values(b.kernel);
-  CHECK_NOTHROW(values.same(b.kernel.sink, "nothing"));
-  CHECK_THROWS_WITH(values.same(wrong, "a pass"), Contains("a pass") && Contains("buffer 1"));
-  CHECK_THROWS_AS(values.same(shifted, "a pass"), InternalError);
-  values.restart(wrong);
-  CHECK_NOTHROW(values.same(wrong, "a pass"));
-  CHECK_THROWS_AS(values.same(b.kernel.sink, "a pass"), InternalError);
+  CHECK_NOTHROW(values.require_same_stores(b.kernel.sink, "nothing"));
+  CHECK_THROWS_WITH(values.require_same_stores(wrong, "a pass"), Contains("a pass") && Contains("buffer 1"));
+  CHECK_THROWS_AS(values.require_same_stores(shifted, "a pass"), InternalError);
+  values.rebase(wrong);
+  CHECK_NOTHROW(values.require_same_stores(wrong, "a pass"));
+  CHECK_THROWS_AS(values.require_same_stores(b.kernel.sink, "a pass"), InternalError);
 }
 
 TEST_CASE("a program of every kind passes the check", "[schedule]") {

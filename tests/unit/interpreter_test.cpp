@@ -16,7 +16,7 @@ using namespace sinter;
 using namespace sinter::ir;
 using sinter::runtime::Array;
 using sinter::runtime::GraphInputs;
-using sinter::runtime::View;
+using sinter::runtime::StridedView;
 
 namespace {
 
@@ -79,20 +79,20 @@ TEST_CASE("typed loops give the bits of the scalar evaluator, whatever the strid
         if (op == Op::Bitcast && size_of(to) != size_of(from)) continue;
         if (op != Op::Cast && op != Op::Bitcast && to != from) continue;
         const DType dtype = info(op).result == ResultType::Bool ? DType::Bool : to;
-        std::vector<View> src;
+        std::vector<StridedView> src;
         for (int k = 0; k < info(op).arity; ++k) {
           Array a(op == Op::Where && k == 0 ? DType::Bool : from, {3, 5});
           for (int64_t i = 0; i < a.numel(); ++i) a.set(i, special(a.dtype, rng));
-          View v = View::of(a);
+          StridedView v = StridedView::of(a);
           const auto shape = rng() % 3;
-          if (shape == 1) v = View::of(std::move(a)).reshaped({5, 3}).permuted({1, 0});
-          if (shape == 2) v = v.box({0, 2}, {3, 1}).reshaped({3}).expanded({3, 5}, {1});
+          if (shape == 1) v = StridedView::of(std::move(a)).reshape({5, 3}).permute({1, 0});
+          if (shape == 2) v = v.slice({0, 2}, {3, 1}).reshape({3}).expand({3, 5}, {1});
           src.push_back(v);
         }
         const Array got = runtime::elementwise(op, dtype, from, src);
         for (int64_t i = 0; i < 15; ++i) {
           std::vector<Scalar> args;
-          for (const View& v : src) args.push_back(v.copy().at(i));
+          for (const StridedView& v : src) args.push_back(v.copy().at(i));
           const Scalar want = evaluate(op, dtype, from, args);
           const bool same = to_bits(dtype, got.at(i)) == to_bits(dtype, want) ||
                             (is_float(dtype) && std::isnan(got.at(i).as_double()) && std::isnan(want.as_double()));

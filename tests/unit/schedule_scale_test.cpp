@@ -14,6 +14,7 @@ using namespace sinter;
 using namespace sinter::ir;
 using namespace sinter::schedule;
 using namespace sinter::schedule::testing;
+using namespace sinter::plan;
 
 namespace {
 

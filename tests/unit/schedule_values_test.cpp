@@ -45,7 +45,7 @@ std::vector<int64_t> sizes(const Shape& shape, const PlanGraph& plan, const std:
 Inputs inputs_for(const PlanGraph& plan, std::mt19937& random, std::vector<int64_t> vars = {}, int64_t reach = 4) {
   Inputs in;
   in.vars = std::move(vars);
-  for (const Slot& s : plan.slots)
+  for (const PlanSlot& s : plan.slots)
     in.slots.push_back(numbers(s.dtype, sizes(s.shape, plan, in.vars), random, -reach, reach));
   for (DType d : plan.args) in.args.push_back(Scalar::of(d, d == DType::Index ? int64_t{1} : int64_t{3}));
   return in;
