@@ -89,12 +89,12 @@ void reduction(Adjoint& a) {
     case Combine::Add: return a.give(0, repeated(a.g));
     case Combine::Mul: return product(a);
     case Combine::Max:
-    case Combine::Min: {  // ties share (SEMANTICS G7)
+    case Combine::Min: {  // equal elements share (SEMANTICS G7)
       UOp taken = eq(x, repeated(a.n));
       UOp count = sum(cast(taken, x->dtype), r.axes);
       return a.give(0, where(taken, repeated(a.g / count), like(x, 0.0)));
     }
-    case Combine::ArgMax: {  // the value of the maximum: its index takes all
+    case Combine::ArgMax: {  // of the maximum itself: its index takes all
       UOp place = reduce(r.combine, a.n->src, r.axes, 1);
       return a.give(0, where(eq(a.src(1), repeated(place)), repeated(a.g), like(x, 0.0)));
     }

@@ -34,8 +34,7 @@ DeferredError::DeferredError(std::string text, std::function<std::string()> quer
   else if (const auto sure =
                std::find_if(predecessors_.begin(), predecessors_.end(), [](const auto& b) { return !b->pending_; });
            sure != predecessors_.end())
-    predecessors_ = {std::shared_ptr<DeferredError>(*sure)}, pending_ = 0;  // one error is certain, and this one need
-                                                                            // not be asked for
+    predecessors_ = {std::shared_ptr<DeferredError>(*sure)}, pending_ = 0;  // one error is certain: no need to wait
 }
 
 void DeferredError::resolve() {

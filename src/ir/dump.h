@@ -2,7 +2,7 @@
 //   %3 = Add float32 [2, 3] (%1, %2)
 //   %4 = Reduce float32 [2, 1] (%3) {Add axes [1] lanes 4 block 0}
 // parse() reads it back exactly. A symbolic size is written `"batch"=96 in 1..256`, a device other than the CPU
-// `@cuda:0`. The last line lists the roots, `roots %5, %8`, unless the last node is the only one.
+// `@cuda:0`. The last line lists the roots, `roots %5, %8`, unless the only root is the last node.
 #pragma once
 
 #include <span>

@@ -36,7 +36,7 @@ uint16_t short_float_bits(DType dtype, double value) {
   std::frexp(value, &above);
   const int binade = std::max(above - 1, 1 - t.bias);
   const double spacings = std::nearbyint(std::ldexp(std::fabs(value), t.digits - binade));
-  // In the lowest binade, a number in the upper half has its leading digit at the position that is the exponent's 1.
+  // In the lowest binade, the leading digit of a number in the upper half falls on the exponent's lowest bit.
   const int64_t bits = static_cast<int64_t>(spacings) + (static_cast<int64_t>(binade + t.bias - 1) << t.digits);
   return static_cast<uint16_t>(sign | std::min<int64_t>(bits, t.infinity));
 }
