@@ -51,7 +51,7 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const clang::TargetOptions& ta
   llvm::TargetOptions options;
   options.FunctionSections = options.DataSections = true;  // lets the loader keep only what a kernel reaches
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  // A tile's loop that starts inside a cache line takes up to 1.06 of the time on Granite Rapids. PTX has no such
+  // A tile's loop that starts inside a cache line takes up to 1.06 times as long on Granite Rapids. PTX has no such
   // directive.
   if (llvm::Triple(target.Triple).isX86()) options.LoopAlignment = 64;
   // A JIT defaults to the large code model, which is slower to compile and to run.

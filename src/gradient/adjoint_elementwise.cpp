@@ -117,8 +117,7 @@ constexpr GradientRuleEntry kElementwise[] = {
        if (a.wants(1)) a.give(1, -(a.g * a.n / a.src(1)));
      }},
     {Op::FMod,
-     [](Adjoint& a) {  // x - y*k. k is piecewise constant: floor(x/y), except where the quotient rounds up to the next
-                       // integer.
+     [](Adjoint& a) {  // x - y*k, k piecewise constant: floor(x/y), or one more where the quotient rounds up
        a.give(0, a.g);
        if (a.wants(1)) a.give(1, -(a.g * alu(Op::Round, {(a.src(0) - a.n) / a.src(1)})));
      }},

@@ -71,9 +71,7 @@ class GraphInterpreter {
     if (--uses_[i]) return;
     values_[i].reset();
     if (skipped_[i])
-      for (uint32_t s : sources_[i])
-        release_use(s);  // recursion of depth one: the sources of a skipped product are
-                         // never skipped
+      for (uint32_t s : sources_[i]) release_use(s);  // one level deep: these are never skipped
   }
 
   int64_t size(const Dim& d) const {

@@ -269,8 +269,7 @@ class StoreInterpreter {
       for (size_t k = 0; k < elements.size(); ++k) elements[k].push_back(value(src[k]));
     });
     if (e.shadows) {
-      std::copy(values.begin(), values.end(), value_.begin());  // copied in place: a reference to the result points
-                                                                // into it
+      std::copy(values.begin(), values.end(), value_.begin());  // not assigned: the caller has a reference into it
       std::copy(indices.begin(), indices.end(), index_.begin());
     }
     return combiner(e.node).reduce(elements);

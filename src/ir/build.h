@@ -29,7 +29,7 @@ UOp like(UOp x, double value);
 UOp like(UOp x, Scalar value);
 UOp arange(Graph& g, const Dim& size, Device device = {});                        ///< int64, shape [size]
 UOp variable(Graph& g, const sinter::Var& var, DType dtype, Device device = {});  ///< the bound value, shape []
-/// The value on `device`. A scalar constant is rebuilt there; anything else becomes a COPY.
+/// The value on `device`. A cast or broadcast Const or Num is rebuilt there; anything else becomes a COPY.
 UOp copy(UOp x, Device device);
 /// int64, of the given shape: each element's index along `axis`.
 UOp axis_iota(Graph& g, const Shape& shape, int64_t axis, Device device = {});
@@ -100,8 +100,8 @@ UOp cat(std::span<const UOp> parts, int64_t axis);
 /// axis. Zero where i + k*step is out of range. The adjoint is a slide with step -step and the size of x.
 UOp slide(UOp x, int64_t axis, int64_t step, int64_t size);
 /// The windows of x along `axis`, which becomes two axes (windows, size): tap k of window o is x[o*stride +
-/// k*dilation]. As many windows as fit, at least one. Built from slides of step `dilation`. A stride first splits the
-/// axis into rows of `stride`, so that the adjoint visits no element that no tap reaches.
+/// k*dilation]. As many windows as fit; at least one must. Built from slides of step `dilation`. A stride first splits
+/// the axis into rows of `stride`, so that the adjoint visits no element that no tap reaches.
 UOp window(UOp x, int64_t axis, int64_t size, int64_t stride, int64_t dilation);
 /// The box that covers all of `shape`.
 Region full_region(const Shape& shape);

@@ -36,7 +36,7 @@ UOp rows(UOp x, size_t axis, int64_t count, int64_t length) {
   return regroup(resized(x, axis, count * length), axis, {count, length});
 }
 
-/// Every `stride`-th of the elements along the axis, starting with the first; `count` of them.
+/// `count` elements along the axis, `stride` apart, starting with the first.
 UOp every(UOp x, size_t axis, int64_t count, int64_t stride) {
   return regroup(first(rows(x, axis, count, stride), axis + 1, 1), axis + 1, {});
 }
