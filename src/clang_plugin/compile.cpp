@@ -1,4 +1,4 @@
-// Text -> LLVM module (Clang) -> optimised module (the given passes) -> ELF object or assembly (the target's back end).
+// Source text -> LLVM module (Clang) -> optimized module (the given passes) -> ELF object or assembly (the back end).
 #include "compile.h"
 
 #include <clang/Basic/Diagnostic.h>
@@ -23,7 +23,7 @@
 namespace sinter_clang {
 namespace {
 
-// Without a handler of ours the back end calls exit() on an error, bad inline assembly for one.
+// Without this handler the back end calls exit() on an error, for example on bad inline assembly.
 class LogHandler : public llvm::DiagnosticHandler {
  public:
   explicit LogHandler(std::string& log) : log_(log) {}
@@ -49,23 +49,23 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const clang::TargetOptions& ta
   std::string features;
   for (const std::string& feature : target.FeaturesAsWritten) features += (features.empty() ? "" : ",") + feature;
   llvm::TargetOptions options;
-  options.FunctionSections = options.DataSections = true;  // the loader keeps only what a kernel reaches
+  options.FunctionSections = options.DataSections = true;  // lets the loader keep only what a kernel reaches
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  // A tile's loop that begins inside of a line takes up to 1.06 of the time on Granite Rapids; PTX has no such
+  // A tile's loop that starts inside a cache line takes up to 1.06 times as long on Granite Rapids. PTX has no such
   // directive.
   if (llvm::Triple(target.Triple).isX86()) options.LoopAlignment = 64;
-  // The default for a JIT is the large code model: slower to compile and to run.
+  // A JIT defaults to the large code model, which is slower to compile and to run.
   return std::unique_ptr<llvm::TargetMachine>(found->createTargetMachine(target.Triple, target.CPU, features, options,
                                                                          llvm::Reloc::PIC_, llvm::CodeModel::Small,
                                                                          static_cast<llvm::CodeGenOptLevel>(level)));
 }
 
-/// Appends the instrumentation. The loader leaves out the constructors that would register a module's globals.
+/// Appends the instrumentation. The loader skips the constructors that would register the module's globals.
 void add_sanitizer(int sanitizer, llvm::ModulePassManager& passes) {
   if (sanitizer == SINTER_CLANG_ADDRESS) {
     llvm::AddressSanitizerOptions options;
     options.UseAfterReturn = llvm::AsanDetectStackUseAfterReturnMode::Never;
-    options.InstrumentationWithCallsThreshold = 32;  // a branch per access makes large bodies take minutes
+    options.InstrumentationWithCallsThreshold = 32;  // inline checks make large bodies compile for minutes
     passes.addPass(llvm::AddressSanitizerPass(options));
   }
   if (sanitizer == SINTER_CLANG_THREAD)
@@ -91,8 +91,8 @@ std::unique_ptr<Worker> Worker::create(const SinterClangRequest& request, std::s
   std::vector<const char*> args(request.args, request.args + request.arg_count);
   if (!clang::CompilerInvocation::CreateFromArgs(*invocation, args, diagnostics)) return nullptr;
   invocation->getCodeGenOpts().DisableLLVMPasses = true;  // compile() runs its own
-  invocation->getCodeGenOpts().VerifyModule = false;      // of what Clang itself has written
-  invocation->getFrontendOpts().DisableFree = false;      // cc1's short cut would leak each compile
+  invocation->getCodeGenOpts().VerifyModule = false;      // Clang's own output is trusted
+  invocation->getFrontendOpts().DisableFree = false;      // cc1's shortcut would leak every compile
 
   auto worker = std::unique_ptr<Worker>(new Worker);
   worker->key_ = worker_key(request);
@@ -104,7 +104,8 @@ std::unique_ptr<Worker> Worker::create(const SinterClangRequest& request, std::s
 SinterClangResult Worker::compile(const SinterClangRequest& request, llvm::SmallVectorImpl<char>& object,
                                   std::string& log) {
   const clang::InputKind kind = invocation_->getFrontendOpts().DashX;
-  // A file in name, because Clang asks for the main file's before it instruments a function, and line tables name it.
+  // Named like a file: Clang asks for the main file's name before it instruments a function, and line tables contain
+  // it.
   const char* name = kind.getLanguage() == clang::Language::CUDA ? "kernels.cu" : "kernels.c";
   auto buffer = llvm::MemoryBuffer::getMemBuffer({request.source, request.source_size}, name);
   llvm::LLVMContext context;
@@ -115,9 +116,9 @@ SinterClangResult Worker::compile(const SinterClangRequest& request, llvm::Small
     instance.setInvocation(std::make_shared<clang::CompilerInvocation>(*invocation_));
     instance.getFrontendOpts().Inputs = {{name, kind}};
     instance.getPreprocessorOpts().addRemappedFile(name, buffer.get());
-    instance.getPreprocessorOpts().RetainRemappedFileBuffers = true;  // `buffer` keeps it
+    instance.getPreprocessorOpts().RetainRemappedFileBuffers = true;  // owned by `buffer`
     instance.createDiagnostics(new clang::TextDiagnosticPrinter(stream, &instance.getDiagnosticOpts()), true);
-    instance.setVerboseOutputStream(llvm::nulls());  // "2 errors generated." goes to stderr otherwise
+    instance.setVerboseOutputStream(llvm::nulls());  // keeps "2 errors generated." off stderr
     clang::EmitLLVMOnlyAction action(&context);
     if (!instance.ExecuteAction(action)) return SINTER_CLANG_BAD_SOURCE;
     module = action.takeModule();
@@ -128,8 +129,8 @@ SinterClangResult Worker::compile(const SinterClangRequest& request, llvm::Small
   const LogHandler& handler = *owned_handler;
   context.setDiagnosticHandler(std::move(owned_handler));
   module->setDataLayout(machine_->createDataLayout());
-  // Nothing is instrumented, but no load moves before its condition: who looks at each access would see it read what
-  // was never written.
+  // Instruments nothing, since the pass is not run. It only forbids speculative loads: a simulator that checks every
+  // access would see them read uninitialized memory.
   if (request.output == SINTER_CLANG_ASSEMBLY)
     for (llvm::Function& f : *module) f.addFnAttr(llvm::Attribute::SanitizeThread);
 

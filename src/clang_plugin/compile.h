@@ -1,5 +1,5 @@
-// One compile inside the plugin: Clang's front end, a pass pipeline, LLVM's back end. Not thread safe by itself: each
-// thread borrows a Worker of its own (plugin.cpp).
+// One compile inside the plugin: Clang's front end, a pass pipeline, LLVM's back end. A Worker is not thread-safe: each
+// thread borrows its own (plugin.cpp).
 #pragma once
 
 #include <clang/Frontend/CompilerInvocation.h>
@@ -13,16 +13,16 @@
 
 namespace sinter_clang {
 
-/// Thrown by the fatal error handler, so that LLVM's report_fatal_error does not end the process. The worker that was
-/// at work is left behind: its state is unknown.
+/// Thrown by the fatal error handler, so that LLVM's report_fatal_error does not end the process. The worker that
+/// raised it is leaked: its state is unknown.
 struct FatalError {
   std::string message;
 };
 
-/// What is the same for all compiles of one set of arguments.
+/// The state shared by all compiles with one set of arguments.
 class Worker {
  public:
-  /// Null, with the reason in `log`, if Clang refuses the arguments.
+  /// Null if Clang rejects the arguments; `log` then has the reason.
   static std::unique_ptr<Worker> create(const SinterClangRequest& request, std::string& log);
 
   SinterClangResult compile(const SinterClangRequest& request, llvm::SmallVectorImpl<char>& object, std::string& log);
@@ -34,7 +34,7 @@ class Worker {
   std::unique_ptr<llvm::TargetMachine> machine_;
 };
 
-/// The arguments as one text: requests with equal keys can share a worker.
+/// The arguments as one text. Requests with equal keys can share a worker.
 std::string worker_key(const SinterClangRequest& request);
 
 }  // namespace sinter_clang

@@ -1,4 +1,4 @@
-// The plugin's entry points: borrow a worker, compile, and turn whatever goes wrong into a result and a log.
+// The plugin's entry points: borrow a worker, compile, and turn every failure into a result and a log.
 #include <llvm-c/Disassembler.h>
 #include <llvm-c/Target.h>
 #include <llvm/Support/CommandLine.h>
@@ -17,21 +17,22 @@
 namespace sinter_clang {
 namespace {
 
-// The order of the text is the generator's (codegen/emit/emit.cpp, codegen/cpu/interleave.cpp), made for
-// the registers and latencies of its target, and stays: scheduling machine instructions found nothing better, was a
-// ninth of all, and put copies that take turns behind each other again where registers are short. Merging stores
-// compares all pairs of a block's accesses, hundreds in a written-out tile, and what lies side by side is a vector in
-// the text already. Token factors of hundreds of stores are not made one: going through them again and again was most
-// of instruction selection. What runs along with a loop stands in the text too (codegen/render/c_style.cpp), by terms
-// that addresses share: strength reduction, a quarter of all, went through each address of a tile to find as much, and
-// 55 ms through those of a pooling.
+// LLVM options that switch off what the generator has done already, or what costs compile time without gain.
+// misched: the order of the text is chosen for the target's registers and latencies (codegen/emit/emit.cpp,
+// codegen/cpu/interleave.cpp). Machine scheduling found nothing better, took time, and serialized interleaved unrolled
+// copies where registers are short.
+// store merging: compares all pairs of accesses in a block, hundreds in an unrolled tile. Contiguous accesses are
+// vectors in the text already.
+// token factors of hundreds of stores are not merged into one: revisiting them dominated instruction selection.
+// LSR: induction variables stand in the text (codegen/render/c_style.cpp), by terms that addresses share. Strength
+// reduction went through every address of a tile to find the same.
 constexpr const char* kOptions[] = {"sinter_clang", "-enable-misched=false", "-combiner-store-merging=false",
                                     "-combiner-tokenfactor-inline-limit=8", "-disable-lsr"};
 
-// LLVM's own answer is exit(1). Unwinding through it leaks what the compile held, and nothing else.
+// LLVM's default is exit(1). Unwinding through LLVM leaks what the compile held, and nothing else.
 void on_fatal_error(void*, const char* reason, bool) { throw FatalError{reason}; }
 
-/// Workers at rest, for any thread. Never destroyed: a thread may compile while the process ends.
+/// Idle workers, for any thread. Never destroyed: a thread may still compile while the process ends.
 class WorkerPool {
  public:
   WorkerPool() {
@@ -70,7 +71,8 @@ class WorkerPool {
   std::vector<std::unique_ptr<Worker>> idle_;
 };
 
-// Made while the library is opened: ThreadSanitizer does not see in here who waits for whom at a first use.
+// Constructed when the library is opened: ThreadSanitizer cannot see the synchronization of a lazy initialization in
+// here.
 WorkerPool& workers = *new WorkerPool;
 
 char* copy_out(const char* data, size_t size) {

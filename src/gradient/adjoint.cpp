@@ -1,4 +1,4 @@
-// The table of all rules, and the families that need few lines: movement and state.
+// The table of all rules, and the families with short rules: movement and state.
 #include "gradient/adjoint.h"
 
 #include <array>
@@ -11,7 +11,7 @@ namespace {
 
 using namespace sinter::ir;
 
-/// A gradient is taken on the tensor graph, where no box has moving begins.
+/// Gradients are taken on the tensor graph, where the begins of boxes are never arguments.
 const Region& fixed_box(UOp n, size_t sources) {
   if (n->src.size() != sources) throw InternalError("gradient of a box whose place is an argument");
   return n->region();
@@ -37,7 +37,7 @@ constexpr GradientRuleEntry kMovement[] = {
      }},
 };
 
-/// A version passes its gradient to what was written and, outside the box, to the old value (SEMANTICS V1).
+/// A version passes its gradient to the written value and, outside the box, to the old value (SEMANTICS V1).
 void after(Adjoint& a) {
   if (!std::holds_alternative<Region>(a.n->attr)) return a.give(0, a.g);
   const Region& box = fixed_box(a.n, 2);
@@ -47,8 +47,7 @@ void after(Adjoint& a) {
 
 constexpr GradientRule kIdentityRule = [](Adjoint& a) { a.give(0, a.g); };
 constexpr GradientRuleEntry kState[] = {
-    {Op::Leaf,
-     kIdentityRule},  // reached only where it is no gradient's end: a state made a leaf that does not require grad
+    {Op::Leaf, kIdentityRule},  // only for a leaf that does not require grad: state
     {Op::After, after},
     {Op::Contiguous, kIdentityRule},
     {Op::Copy, [](Adjoint& a) { a.give(0, copy(a.g, a.src(0)->device)); }},

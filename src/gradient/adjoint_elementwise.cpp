@@ -1,5 +1,5 @@
-// Derivatives of elementwise ops. At kinks: |x| has 0 at 0, max and min share between equal operands (SEMANTICS G7),
-// floor, trunc and round have 0 everywhere.
+// Derivatives of elementwise ops. At kinks: |x| has derivative 0 at 0, max and min split the gradient between equal
+// operands (SEMANTICS G7), floor, trunc and round have 0 everywhere.
 #include <limits>
 #include <numbers>
 
@@ -15,21 +15,21 @@ using namespace sinter::ir;
 
 UOp zero_like(UOp x) { return like(x, 0.0); }
 
-/// g * x; x itself where g is the seed of a scalar and all that followed was repeating it.
+/// g * x, or x itself if g is a broadcast constant 1, such as the seed of a scalar.
 UOp times(UOp g, UOp x) {
   UOp number = splat_const(g);
   return number && number->scalar().as_double() == 1.0 ? x : g * x;
 }
 
-/// max and min: `first` says where the first operand alone was taken.
+/// max and min. `first` is true where only the first operand was selected, `second` likewise.
 void extremum(Adjoint& a, UOp first, UOp second) {
   UOp half = where(eq(a.src(0), a.src(1)), a.g * 0.5, zero_like(a.g));
   if (a.wants(0)) a.give(0, where(first, a.g, half));
   if (a.wants(1)) a.give(1, where(second, a.g, half));
 }
 
-/// x^y. d/dx = y x^(y-1), 0 where y = 0 and 1/x may overflow; d/dy = x^y log x, 0 where x = 0 <= y. The exceptions are
-/// made on the operands, so that no infinity times 0 arises in the derivative's own derivative.
+/// x^y. d/dx = y x^(y-1), but 0 where y = 0 and 1/x may overflow. d/dy = x^y log x, but 0 where x = 0 <= y. The
+/// exceptions are applied to the operands, so that the derivative's own derivative has no infinity times 0.
 void power(Adjoint& a) {
   UOp x = a.src(0), y = a.src(1), zero = zero_like(x), one = like(x, 1.0);
   if (a.wants(0)) {
@@ -45,8 +45,9 @@ void power(Adjoint& a) {
   }
 }
 
-/// The condition of a select that its value decides as well: relu, where(x <= 0, 0, x), is at most 0 where x is. The
-/// value is needed by others too; what it was selected from need not be kept for the gradient.
+/// The condition of a select, computed from the select's own value where that decides it as well: relu, where(x <= 0,
+/// 0, x), is at most 0 exactly where x is. Other consumers need the value anyway, and the operands need not be stored
+/// for the gradient.
 UOp condition_of(UOp select) {
   UOp condition = select->src[0];
   if (!is_alu(condition->op) || condition->src.size() != 2 || condition->src[0]->dtype != select->dtype)
@@ -55,10 +56,10 @@ UOp condition_of(UOp select) {
     UOp number = splat_const(select->src[constant]), other = select->src[3 - constant];
     if (!number) continue;
     std::vector<UOp> src = condition->src;
-    std::vector<Scalar> there;  // the operands where the number was selected
+    std::vector<Scalar> there;  // the operands where the constant was selected
     for (UOp& s : src)
       if (s == other ||
-          (s->op == Op::Detach && !s->src.empty() && s->src[0] == other))  // a stored one has let go of its source
+          (s->op == Op::Detach && !s->src.empty() && s->src[0] == other))  // a stored DETACH has dropped its source
         s = select, there.push_back(number->scalar());
       else if (UOp bound = splat_const(s))
         there.push_back(bound->scalar());
@@ -116,8 +117,7 @@ constexpr GradientRuleEntry kElementwise[] = {
        if (a.wants(1)) a.give(1, -(a.g * a.n / a.src(1)));
      }},
     {Op::FMod,
-     [](Adjoint& a) {  // x - y*k, with a k that is constant between its steps: floor(x/y), but for where the quotient
-                       // rounds up to the next
+     [](Adjoint& a) {  // x - y*k, k piecewise constant: floor(x/y), or one more where the quotient rounds up
        a.give(0, a.g);
        if (a.wants(1)) a.give(1, -(a.g * alu(Op::Round, {(a.src(0) - a.n) / a.src(1)})));
      }},

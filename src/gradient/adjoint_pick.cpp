@@ -7,8 +7,8 @@ namespace {
 
 using namespace sinter::ir;
 
-/// One index per row along the axis: the gradient is a comparison, which fuses with what made g, where a scatter would
-/// be a step of its own.
+/// The adjoint of a gather of one index per row. A comparison, which fuses with the producer of g; a scatter would be a
+/// kernel of its own.
 UOp one_hot_gradient(UOp x, UOp index, UOp g, int64_t axis) {
   Graph& graph = *x->graph;
   const Dim& size = x->shape[static_cast<size_t>(axis)];

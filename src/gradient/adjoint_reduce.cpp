@@ -8,13 +8,13 @@ namespace {
 
 using namespace sinter::ir;
 
-/// x with one axis cut to [begin, end).
+/// x restricted to [begin, end) along one axis.
 UOp slice_axis(UOp x, size_t axis, int64_t begin, int64_t end) {
   Region box = full_region(x->shape);
   box[axis] = {begin, end};
   return shrink(x, box);
 }
-/// The shape with one axis given as these.
+/// The shape with one axis replaced by `dims`.
 Shape replace_axis(Shape shape, size_t axis, std::initializer_list<Dim> dims) {
   std::vector<Dim> out(shape.begin(), shape.end());
   out.erase(out.begin() + static_cast<std::ptrdiff_t>(axis));
@@ -22,9 +22,10 @@ Shape replace_axis(Shape shape, size_t axis, std::initializer_list<Dim> dims) {
   return Shape(std::move(out));
 }
 
-/// For each element the product of all others along the axis, without a division: right with zeros, and to every order.
-/// A tree: halves are multiplied until one element is left; going back, each half gets its parent's product times its
-/// sibling. Work is linear in the axis, which is first filled up to a power of two with ones.
+/// For each element, the product of all others along the axis. Without division, so correct with zeros and
+/// differentiable to every order. A tree: halves are multiplied until one element is left. On the way back, each half
+/// gets its parent's product times its sibling. Work is linear in the axis, which is first padded with ones to a power
+/// of two.
 UOp product_of_others(UOp x, size_t axis) {
   const Shape shape = x->shape;
   const int64_t size = shape[axis].value();
@@ -53,8 +54,7 @@ UOp product_of_others(UOp x, size_t axis) {
   return size == width ? others : shrink(others, box);
 }
 
-/// The same along an axis whose size is not fixed, so that no tree can be built: all pairs, the element itself counting
-/// as 1.
+/// The same along a symbolic axis, where no tree can be built: all pairs, with 1 in place of the element itself.
 UOp product_of_others_symbolic(UOp x, size_t axis) {
   const Dim size = x->shape[axis];
   const Shape pairs = replace_axis(x->shape, axis, {size, size});
@@ -64,7 +64,8 @@ UOp product_of_others_symbolic(UOp x, size_t axis) {
   return reduce(Combine::Mul, others, {static_cast<int64_t>(axis) + 1});
 }
 
-/// Axis by axis, so that sizes that are not known stay single; from the last: axes before it keep their numbers.
+/// One axis at a time, so that symbolic sizes are never multiplied. From the last to the first: the numbers of the axes
+/// before it stay valid.
 void product(Adjoint& a) {
   const Ints& axes = a.n->reduction().axes;
   std::vector<UOp> partial{a.src(0)};
@@ -88,12 +89,12 @@ void reduction(Adjoint& a) {
     case Combine::Add: return a.give(0, repeated(a.g));
     case Combine::Mul: return product(a);
     case Combine::Max:
-    case Combine::Min: {  // ties share (SEMANTICS G7)
+    case Combine::Min: {  // equal elements share (SEMANTICS G7)
       UOp taken = eq(x, repeated(a.n));
       UOp count = sum(cast(taken, x->dtype), r.axes);
       return a.give(0, where(taken, repeated(a.g / count), like(x, 0.0)));
     }
-    case Combine::ArgMax: {  // of the largest element itself: its place takes all
+    case Combine::ArgMax: {  // of the maximum itself: its index takes all
       UOp place = reduce(r.combine, a.n->src, r.axes, 1);
       return a.give(0, where(eq(a.src(1), repeated(place)), repeated(a.g), like(x, 0.0)));
     }
@@ -101,7 +102,7 @@ void reduction(Adjoint& a) {
   }
 }
 
-/// An element is part of every sum from its own on.
+/// An element contributes to every prefix sum from its own on.
 void scan(Adjoint& a) {
   const ReduceAttr& r = a.n->reduction();
   if (r.combine != Combine::Add) throw InternalError("gradient of a scan that is no sum");

@@ -13,18 +13,18 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr size_t kMinProducts = 4;  ///< products from which one that reads copies of their factors is faster
-constexpr size_t kMaxGroups = 8;    ///< of products that are told apart among the gradients of one value
+constexpr size_t kMinProducts = 4;  ///< fewer are not worth the copies of their factors
+constexpr size_t kMaxGroups = 8;    ///< distinct groups among the gradients of one value
 
-/// A sum of products of two values that are repeated along axes of each other, and what moves it into place.
+/// A sum over the product of two values that are broadcast against each other, and the movement ops above it.
 struct SumOfProducts {
   std::vector<UOp> moves;  ///< outermost first
   UOp sum;
-  std::array<UOp, 2> factors;  ///< as they are before they are repeated
+  std::array<UOp, 2> factors;  ///< before they are broadcast
   std::array<UOp, 2> repeats;
 };
 
-/// Whether a node is computed when it is needed: one with storage is read, and may have let its sources go.
+/// Whether the node is computed from its sources. A node with storage is read instead, and may have dropped them.
 bool is_recomputed(UOp n) { return !n->storage() && !n->src.empty(); }
 
 std::optional<SumOfProducts> as_product(UOp n) {
@@ -46,18 +46,18 @@ std::optional<SumOfProducts> as_product(UOp n) {
     p.factors[i] = detached ? ir::detach(repeat->src[0]) : repeat->src[0];
     copied += p.factors[i]->shape.bound();
   }
-  // Each product by itself stores as much as its result; joined, it stores its factors instead.
+  // A separate product stores its result; a batched one stores its factors instead.
   if (p.repeats[0]->ints() == p.repeats[1]->ints() || copied > n->shape.bound()) return {};
   return p;
 }
 
-/// Whether two nodes do the same to sources of one shape.
+/// Whether two nodes apply the same op to sources of the same shape.
 bool same_op(UOp a, UOp b) {
   return a->op == b->op && a->dtype == b->dtype && a->shape == b->shape && a->attr == b->attr &&
          a->src[0]->shape == b->src[0]->shape;
 }
 
-/// Whether products differ only in their factors; those of `other` then stand in the order of the first one's.
+/// Whether two products differ only in their factors. Puts the factors of `other` into the order of `first`.
 bool match(const SumOfProducts& first, SumOfProducts& other) {
   if (!same_op(first.sum, other.sum) ||
       !std::equal(first.moves.begin(), first.moves.end(), other.moves.begin(), other.moves.end(), same_op))
@@ -107,7 +107,7 @@ UOp batch_group(std::span<const SumOfProducts> products) {
 }
 
 struct ProductGroup {
-  std::vector<size_t> places;  ///< among the parts
+  std::vector<size_t> places;  ///< indices into the parts
   std::vector<SumOfProducts> products;
 };
 

@@ -1,4 +1,4 @@
-// What many products give to a factor that they share, as few products.
+// Batches the matrix products that add up to the gradient of one shared factor.
 #pragma once
 
 #include <span>
@@ -8,9 +8,10 @@
 
 namespace sinter::autodiff {
 
-/// Gradients whose sum is that of `parts`, the gradients of one value. A weight that a loop uses at each of its steps
-/// gets a product from each: products that differ only in their factors are joined, the factors stacked along one more
-/// axis that is summed over, where that copies less than the products would store. All have the shape of the parts.
+/// Gradients that add up to the same sum as `parts`, the gradients of one value, in the same shape. A weight that a
+/// loop uses in every step gets one product per step. Products that differ only in their factors become one: the
+/// factors are stacked along a new axis, which the product sums over. Done where stacking copies no more than the
+/// products would store.
 std::vector<ir::UOp> batch_products(std::span<const ir::UOp> parts);
 
 }  // namespace sinter::autodiff

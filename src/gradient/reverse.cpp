@@ -1,4 +1,4 @@
-// The walk back: users first, every node once, by explicit stacks.
+// The reverse walk: users before sources, every node once, with explicit stacks.
 #include "gradient/reverse.h"
 
 #include <fmt/core.h>
@@ -19,7 +19,7 @@ using ir::UOp;
 
 bool propagates_gradient(UOp n) { return n->state.requires_grad && !n->state.leaf; }
 
-/// The sum of what arrived at a value, which is all that is left of it.
+/// Sums the gradients that arrived at a value, and replaces them by the sum.
 UOp add_up(std::vector<UOp>& parts) {
   if (parts.size() > 1) {
     const std::vector<UOp> sums = batch_products(parts);
@@ -49,7 +49,7 @@ std::vector<UOp> gradient(UOp y, UOp seed, std::span<const UOp> xs) {
     throw InternalError(
         fmt::format("gradient of {} with a seed of {}", ir::type_and_shape(y), ir::type_and_shape(seed)));
   const std::vector<UOp> order = gradient_nodes(y);
-  // Numbers of this walk: the rules below make nodes, but walk none.
+  // Positions of this walk. They stay valid: the rules below make nodes but start no walk.
   for (size_t i = 0; i < order.size(); ++i) order[i]->position = static_cast<uint32_t>(i);
   const uint64_t mark = y->mark;
   auto carries = [mark](UOp n) { return n->mark == mark && n->state.requires_grad; };
@@ -72,7 +72,7 @@ std::vector<UOp> gradient(UOp y, UOp seed, std::span<const UOp> xs) {
     if (propagates_gradient(order[i]))
       for (UOp s : order[i]->src) leads[i] = leads[i] || (carries(s) && leads[s->position]);
 
-  std::vector<std::vector<UOp>> grads(order.size());  // of each value: their sum is its gradient
+  std::vector<std::vector<UOp>> grads(order.size());  // partial gradients of each value
   grads[0] = {seed};
   for (size_t i = 0; i < order.size(); ++i) {
     UOp n = order[i];

@@ -1,4 +1,4 @@
-// Elementwise ops: typed loops for what tests run most, each with the bits of ir::evaluate; the rest through it.
+// Elementwise ops: typed loops for the most common cases, with the same bits as ir::evaluate; all others through it.
 #include <cmath>
 #include <type_traits>
 
@@ -11,7 +11,7 @@ namespace {
 using ir::Op;
 using ir::Scalar;
 
-/// One row: n results to `out`, sources at src[k] with steps of step[k] elements. Absent sources point at nothing.
+/// One row: n results at `out`, sources at src[k] with strides of step[k] elements. Absent sources are never read.
 struct ElementwiseRow {
   int64_t n;
   std::byte* out;
@@ -32,7 +32,7 @@ void unary(const ElementwiseRow& r) {
 template <class T, class To, class F>
 void binary(const ElementwiseRow& r) {
   To* out = reinterpret_cast<To*>(r.out);
-  if (r.step[0] == 1 && r.step[1] == 1) {  // the steps known: this one vectorises
+  if (r.step[0] == 1 && r.step[1] == 1) {  // constant strides: this loop vectorizes
     const T *x = reinterpret_cast<const T*>(r.src[0]), *y = reinterpret_cast<const T*>(r.src[1]);
     for (int64_t i = 0; i < r.n; ++i) out[i] = static_cast<To>(F{}(x[i], y[i]));
     return;
@@ -163,7 +163,7 @@ struct ShrFn {
     return static_cast<T>(x >> count(y));
   }
 };
-/// Integers wrap: sums are made on the unsigned type of 64 bits.
+/// Integers wrap: their arithmetic is done in uint64.
 template <class T>
 using WrapType = std::conditional_t<std::is_floating_point_v<T>, T, uint64_t>;
 struct AddFn {
@@ -258,7 +258,7 @@ RowLoop boolean_loop(Op op) {
   }
 }
 
-/// Casts that no value can make wrong: no float becomes an integer here.
+/// Casts without saturation: none from float to integer.
 template <class From>
 RowLoop cast_from(DType to) {
   switch (to) {
@@ -277,7 +277,7 @@ RowLoop cast_from(DType to) {
   return nullptr;
 }
 
-/// The typed loop for an op, or null.
+/// The typed loop of an op, or null.
 RowLoop typed_loop(Op op, DType dtype, DType from) {
   if (op == Op::Bitcast && size_of(dtype) == 4) return unary<uint32_t, uint32_t, IdentityFn>;
   if (op == Op::Bitcast && size_of(dtype) == 8) return unary<uint64_t, uint64_t, IdentityFn>;
@@ -303,7 +303,7 @@ Array elementwise(Op op, DType dtype, DType from, std::span<const StridedView> s
   if (out.numel() == 0) return out;
   const std::vector<int64_t> step = row_major(out.shape);
   const StridedView& last = src.back();
-  // Absent sources repeat the last one; nothing reads them.
+  // Absent sources alias the last one. They are never read.
   const StridedView &a = src[0], &b = src.size() > 1 ? src[1] : last, &c = src.size() > 2 ? src[2] : last;
   const RowLoop typed = typed_loop(op, dtype, from);
   const int64_t size = static_cast<int64_t>(size_of(dtype));

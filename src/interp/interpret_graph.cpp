@@ -1,4 +1,4 @@
-// The interpreter of tensor graphs and plan graphs: nodes in order, each value dropped after its last use.
+// The interpreter of tensor graphs and plan graphs: nodes in topological order, each value dropped after its last use.
 #include <fmt/core.h>
 
 #include <memory>
@@ -23,7 +23,7 @@ class GraphInterpreter {
  public:
   GraphInterpreter(std::span<const UOp> roots, const GraphInputs& inputs, InterpretOptions options)
       : inputs_(inputs), options_(options), order_(ir::topological(roots, [&](UOp n) { return !stored(n); })) {
-    // Reading storage may walk the graph again, so positions are taken now.
+    // Reading storage may walk the graph again, so positions are recorded first.
     sources_.resize(order_.size());
     uses_.assign(order_.size(), 0);
     for (size_t i = 0; i < order_.size(); ++i) {
@@ -56,7 +56,8 @@ class GraphInterpreter {
  private:
   bool stored(UOp n) const { return n->storage() && inputs_.read; }
 
-  /// A product that only one sum reads is not written out: attention or matmul would need memory for every pair.
+  /// A product with a sum as its only consumer is not materialized: attention or matmul would need memory for every
+  /// pair.
   void skip_products() {
     skipped_.assign(order_.size(), false);
     for (size_t i = 0; i < order_.size(); ++i) {
@@ -70,7 +71,7 @@ class GraphInterpreter {
     if (--uses_[i]) return;
     values_[i].reset();
     if (skipped_[i])
-      for (uint32_t s : sources_[i]) release_use(s);  // a skipped product's sources are never skipped: one level deep
+      for (uint32_t s : sources_[i]) release_use(s);  // one level deep: these are never skipped
   }
 
   int64_t size(const Dim& d) const {
@@ -91,7 +92,7 @@ class GraphInterpreter {
     return StridedView::of(std::move(a));
   }
 
-  /// Where the box of a Shrink, Pad or After lies: the attribute's begin plus the arguments from source `first` on.
+  /// Begin of the box of a Shrink, Pad or After: the attribute's begin plus the arguments from source `first` on.
   std::vector<int64_t> begin_of(size_t i, size_t first, const std::vector<int64_t>& inner,
                                 const std::vector<int64_t>& outer) const {
     UOp n = order_[i];
@@ -130,7 +131,8 @@ class GraphInterpreter {
       default: refuse(n, "it has no storage");
     }
   }
-  /// A Var of a tensor graph carries its number; one of a plan does not: the inputs have it, or a size of the graph.
+  /// A Var of a tensor graph carries its value. One of a plan does not: the value comes from the inputs, or from a
+  /// symbolic size in the graph.
   int64_t bound_value(UOp n) const {
     if (const auto* size = std::get_if<ir::Region>(&n->attr)) return this->size((*size)[0].end);
     const sinter::Var& var = n->get<sinter::Var>();

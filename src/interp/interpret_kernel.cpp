@@ -1,5 +1,5 @@
-// The interpreter of kernels: every store is a nest of loops, in which each node is evaluated where the innermost of
-// the ranges that it depends on turns. A REDUCE is a nest of its own inside that of its store.
+// The interpreter of kernels. Every store is a loop nest; a node is evaluated in the innermost loop whose range it
+// depends on. A REDUCE is a nest of its own inside that of its store.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ using ir::UOp;
 }
 
 int id_of(UOp range) { return range->get<ir::RangeAttr>().id; }
-/// Sources of a REDUCE that are values; its ranges follow them.
+/// Number of value sources of a REDUCE. Its ranges follow them.
 size_t values_of(UOp reduce) { return static_cast<size_t>(ir::value_count(reduce->reduction().combine)); }
 
 int64_t variable(UOp n, const KernelInputs& inputs) {
@@ -44,21 +44,21 @@ int64_t bound_of(UOp range, const KernelInputs& inputs) {
 }
 
 struct EvaluationNest;
-/// A node to evaluate, by its position in the store's order; of a REDUCE with its loops.
+/// A node to evaluate, as its index in the store's order. For a REDUCE, also its loops.
 struct Evaluation {
   size_t node;
   std::unique_ptr<EvaluationNest> body;
-  bool shadows = false;  ///< its loops are open around it too: what they change is put back afterwards
+  bool shadows = false;  ///< its ranges are open around it as well: restore their state afterwards
 };
-/// Loops, outermost first, by number of their range. The first `outer_count` of them are turned from outside.
+/// Loops as range numbers, outermost first. The first `outer_count` are driven from outside.
 struct EvaluationNest {
   std::vector<size_t> loops;
   size_t outer_count = 0;
-  std::vector<std::vector<Evaluation>> at;  ///< at[d]: what to evaluate whenever loop d - 1 turns; at[0]: once
+  std::vector<std::vector<Evaluation>> at;  ///< at[d]: nodes to evaluate per iteration of loop d - 1; at[0]: once
 };
 
-/// One STORE of the SINK with all that it depends on. Its values are its own: another store may run between two
-/// evaluations of the same LOAD.
+/// One STORE of the SINK with everything that it depends on. It has its own values, because another store may run
+/// between two evaluations of the same LOAD.
 class StoreInterpreter {
  public:
   StoreInterpreter(UOp store, std::span<const UOp> outer, const KernelInputs& inputs)
@@ -88,17 +88,17 @@ class StoreInterpreter {
     nest_ = build(std::move(loops), outer.size(), sources_[self], none, false);
   }
 
-  /// Runs the store at one point of the outer ranges; `outermost_changed` is the outermost that changed, 0 at the first
-  /// point.
+  /// Runs the store for one iteration of the outer ranges. `outermost_changed` is the outermost range whose index
+  /// changed, 0 in the first iteration.
   void run(const std::vector<int64_t>& outer_index, size_t outermost_changed, bool first) {
     std::copy(outer_index.begin(), outer_index.end(), index_.begin());
     for (size_t r : absent_)
-      if (index_[r] != 0) return;  // a store that lacks an outer range runs at its first index only
+      if (index_[r] != 0) return;  // a store that lacks an outer range runs only at its index 0
     loop(nest_, first || !absent_.empty() ? 0 : outermost_changed + 1, [this] { write(); });
   }
 
  private:
-  /// What each range's bound is made of, sources first.
+  /// The nodes of each range's bound, sources first.
   void find_bounds() {
     bounds_.resize(ranges_.size());
     for (size_t i = 0; i < order_.size(); ++i) {
@@ -120,7 +120,7 @@ class StoreInterpreter {
     return value(bounds_[range].back()).as_int();
   }
 
-  /// Which ranges a node's value changes with, bounds of its loops included; a REDUCE closes its own.
+  /// The ranges that a node's value depends on, including those in the bounds of its loops. A REDUCE closes its own.
   void find_dependences() {
     depends_.assign(order_.size(), std::vector<bool>(ranges_.size(), false));
     for (size_t i = 0; i < order_.size(); ++i) {
@@ -132,15 +132,15 @@ class StoreInterpreter {
       if (order_[i]->op == Op::Range) depends_[i][range_[i]] = true;
     }
   }
-  /// One more than the place of the innermost loop that the node changes with; 0 if none.
+  /// One more than the position of the innermost loop that the node depends on; 0 if none.
   size_t depth_of(const std::vector<size_t>& loops, size_t node) const {
     size_t d = loops.size();
     while (d > 0 && !depends_[node][loops[d - 1]]) --d;
     return d;
   }
 
-  /// The nest that evaluates `roots`. Of a REDUCE (`inner`) what does not change with its own loops is the surrounding
-  /// nest's and goes to `outside`. Recursive in the depth to which REDUCEs stand in one another's loops.
+  /// The nest that evaluates `roots`. For a REDUCE (`inner`), nodes that do not depend on its own loops are hoisted:
+  /// they are appended to `outside` for the surrounding nest. Recurses to the nesting depth of REDUCEs.
   EvaluationNest build(std::vector<size_t> loops, size_t outer_count, std::span<const uint32_t> roots,
                        std::vector<size_t>& outside, bool inner) {
     EvaluationNest nest{std::move(loops), outer_count, {}};
@@ -180,7 +180,7 @@ class StoreInterpreter {
     return nest;
   }
 
-  /// Turns the loops that are not given and calls `leaf` at each point. `stale`: the outermost depth to evaluate again.
+  /// Runs the loops from `outer_count` on and calls `leaf` in each iteration. `stale`: outermost depth to reevaluate.
   template <class Leaf>
   void loop(const EvaluationNest& nest, size_t stale, Leaf leaf) {
     const size_t depth = nest.loops.size();
@@ -244,7 +244,7 @@ class StoreInterpreter {
                .first;
     return it->second;
   }
-  /// Evaluated once per turn of its ranges, which are the innermost that it depends on.
+  /// Called once per iteration of its ranges, which are the innermost that it depends on.
   Scalar scan(size_t node) {
     UOp n = order_[node];
     const std::vector<uint32_t>& src = sources_[node];
@@ -269,18 +269,18 @@ class StoreInterpreter {
       for (size_t k = 0; k < elements.size(); ++k) elements[k].push_back(value(src[k]));
     });
     if (e.shadows) {
-      std::copy(values.begin(), values.end(), value_.begin());  // in place: the result goes to one of them
+      std::copy(values.begin(), values.end(), value_.begin());  // not assigned: the caller has a reference into it
       std::copy(indices.begin(), indices.end(), index_.begin());
     }
     return combiner(e.node).reduce(elements);
   }
 
-  /// The address of the element that a LOAD or STORE means.
+  /// The address of the element that a LOAD or STORE accesses.
   std::byte* element(size_t node) const {
     UOp n = order_[node], param = n->src[0];
     if (static_cast<size_t>(param->integer()) >= inputs_.params.size()) refuse(param, "no such buffer");
     const KernelBuffer& buffer = inputs_.params[static_cast<size_t>(param->integer())];
-    const bool same_rank = buffer.shape.size() == param->rank();  // else neighbouring axes of the buffer are one dim
+    const bool same_rank = buffer.shape.size() == param->rank();  // otherwise adjacent axes of the buffer are one dim
     if (buffer.dtype != param->dtype || (!same_rank && param->shape.symbolic()))
       refuse(param, "the buffer has another type or rank");
     int64_t at = 0;
@@ -320,11 +320,11 @@ class StoreInterpreter {
   std::vector<UOp> order_;
   std::vector<std::vector<uint32_t>> sources_;
   std::vector<Scalar> value_;
-  std::vector<UOp> ranges_;  ///< the outer ones first
+  std::vector<UOp> ranges_;  ///< outer ranges first
   std::unordered_map<UOp, size_t> number_;
-  std::vector<size_t> range_;  ///< number of the range that a node is
+  std::vector<size_t> range_;  ///< of a node that is a range: its number
   std::vector<std::vector<size_t>> bounds_;
-  std::vector<int64_t> index_;  ///< where each range stands
+  std::vector<int64_t> index_;  ///< current index of each range
   std::vector<std::vector<bool>> depends_;
   std::unordered_map<size_t, CombineEvaluator> combiners_;  ///< by node
   std::vector<size_t> absent_;                              ///< outer ranges that the store does not depend on

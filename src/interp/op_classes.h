@@ -11,20 +11,20 @@
 
 namespace sinter::runtime {
 
-/// An elementwise op on sources of one shape; `from` is the type of the last source, as in ir::evaluate.
+/// An elementwise op on sources of equal shape. `from` is the type of the last source, as in ir::evaluate.
 Array elementwise(ir::Op op, DType dtype, DType from, std::span<const StridedView> src);
 
 class CombineProgram;
-/// A combine at work on accumulators of some types.
+/// Evaluates one combine on accumulators of given types.
 class CombineEvaluator {
  public:
-  /// `lower_combine`: as in KernelInputs.
+  /// `lower_combine`: see KernelInputs.
   CombineEvaluator(const ir::ReduceAttr& attr, std::vector<DType> types,
                    const std::function<ir::UOp(ir::Graph&, ir::UOp)>& lower_combine = {});
-  /// The elements of a reduction, one list per source, all of one length, in the order of the ReductionTree: the
-  /// accumulator that the attribute picks. The identity if there are none.
+  /// Reduces one list of elements per source, all of equal length, in the order of the ReductionTree. Returns the
+  /// accumulator that the attribute picks, or the identity if the lists are empty.
   ir::Scalar reduce(std::span<const std::vector<ir::Scalar>> values);
-  /// One more element of a row, one number per source: the accumulator now. `first`: the row begins.
+  /// Adds one element to a scan, one value per source, and returns the accumulator. `first`: a new row begins.
   ir::Scalar add(bool first, std::span<const ir::Scalar> element);
 
  private:
@@ -37,8 +37,9 @@ class CombineEvaluator {
   std::shared_ptr<CombineProgram> step_, merge_;
 };
 
-/// Reductions over `axes`, which are gone then. One view per source; of a sum of products (`product`: each rounded to
-/// the type) one per factor. `exact`: in the type itself, in the order of the tree; else floats in double.
+/// A reduction over `attr.axes`, which the result lacks. One view per source. `product`: a sum of products, with one
+/// view per factor and each product rounded to the type. `exact`: in the type itself, in the order of the tree;
+/// otherwise floats accumulate in double.
 struct ReductionSpec {
   ir::ReduceAttr attr;
   bool product = false;
@@ -46,12 +47,13 @@ struct ReductionSpec {
 };
 Array reduce_view(const ReductionSpec& reduction, std::span<const StridedView* const> values);
 
-/// The same along one axis, of the elements up to each one.
+/// A scan: the reduction of the elements up to and including each one, along one axis.
 Array scan_view(const ReductionSpec& scan, std::span<const StridedView* const> values);
 
-/// out[.., i, ..] = x[.., index[.., i, ..], ..]; 0 and `error` where an index is out of range.
+/// out[.., i, ..] = x[.., index[.., i, ..], ..]. An index out of range gives 0 and sets `error`.
 Array gather_view(const StridedView& x, const StridedView& index, int64_t axis, bool& error);
-/// base with base[.., index[.., i, ..], ..] += value[.., i, ..] in row-major order of value.
+/// base with base[.., index[.., i, ..], ..] += value[.., i, ..], in row-major order of value. An index out of range is
+/// skipped and sets `error`.
 Array scatter_add_view(const StridedView& base, const StridedView& index, const StridedView& value, int64_t axis,
                        bool& error);
 

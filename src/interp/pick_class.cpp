@@ -1,4 +1,4 @@
-// Gather and ScatterAdd: every index is gated (SEMANTICS F6).
+// Gather and ScatterAdd. Every index is checked (SEMANTICS F6).
 #include "interp/interpreter.h"
 #include "interp/op_classes.h"
 #include "ir/scalar_eval.h"
@@ -13,13 +13,13 @@ int64_t position_of(ir::Scalar index, DType dtype, int64_t size) {
 
 namespace {
 
-/// Calls visit(row-major position in `index`, offset of the picked element given the table's steps, -1 if out of
-/// range).
+/// Calls visit(row-major position in `index`, offset of the picked element in the table). The offset follows the
+/// table's strides and is -1 if the index is out of range.
 template <class Visit>
 void for_picks(const StridedView& index, const std::vector<int64_t>& step, int64_t offset, int64_t axis, int64_t size,
                Visit visit) {
   const auto a = static_cast<size_t>(axis);
-  std::vector<int64_t> others = step;  // the position along the axis comes from the index
+  std::vector<int64_t> others = step;  // the index gives the position along the axis
   others[a] = 0;
   const int64_t width = static_cast<int64_t>(size_of(index.dtype));
   int64_t position = 0;

@@ -17,7 +17,7 @@ namespace sinter::runtime {
 using ir::Combine;
 using ir::Scalar;
 
-/// A CombineGraph as a list of evaluations on registers: its Args, then what the nodes give, in order.
+/// A CombineGraph compiled to instructions on registers: first its Args, then the results of its nodes, in order.
 class CombineProgram {
  public:
   CombineProgram(const ir::CombineGraph& c, size_t args) : registers_(args) {
@@ -37,7 +37,7 @@ class CombineProgram {
     for (ir::UOp n : c.next) next_.push_back(at.at(n));
   }
 
-  /// `state` and `other` become the state.
+  /// Combines `other` into `state`.
   void run(std::vector<Scalar>& state, std::span<const Scalar> other) {
     Scalar* to = registers_.data();
     for (Scalar x : state) *to++ = x;
@@ -54,7 +54,7 @@ class CombineProgram {
     ir::Op op;
     DType dtype, from;
     size_t to, count;
-    size_t src[3];  ///< 0 where there is none
+    size_t src[3];  ///< 0 if absent
   };
   std::vector<Scalar> registers_;
   std::vector<CombineInstruction> lines_;
@@ -63,7 +63,7 @@ class CombineProgram {
 
 namespace {
 
-/// What one row feeds to its accumulators: a, or a*b rounded to T.
+/// Combines each element of a row into its accumulator: a, or a*b rounded to T.
 template <class T, class Acc, class F>
 void accumulate(const StridedView& a, const StridedView* b, std::span<const int64_t> acc_step, PoolVector<Acc>& acc,
                 F combine) {
@@ -97,7 +97,7 @@ void accumulate(const StridedView& a, const StridedView* b, std::span<const int6
               });
 }
 
-/// Floats in one chain per result, accumulated in Acc.
+/// Floats, one chain per result, accumulated in Acc.
 template <class T, class Acc>
 Array chain(const ReductionSpec& r, const StridedView& a, const StridedView* b, Array out,
             std::span<const int64_t> acc_step) {
@@ -135,7 +135,7 @@ Array chain(const ReductionSpec& r, const StridedView& a, const StridedView* b, 
   return out;
 }
 
-/// In double, rounded once, unless the numbers are to be those of kernels.
+/// Accumulator types: double for float32, rounded once, unless results must match kernels.
 std::vector<DType> accumulators(const ReductionSpec& r, std::span<const StridedView* const> views) {
   std::vector<DType> types;
   for (int k = 0; k < ir::accumulator_count(r.attr.combine); ++k) {
@@ -146,7 +146,7 @@ std::vector<DType> accumulators(const ReductionSpec& r, std::span<const StridedV
 }
 Scalar rounded(DType dtype, Scalar x) { return is_float(dtype) ? Scalar::of(dtype, x.as_double()) : x; }
 
-/// Any combine, type and tree: the elements of each result are brought together, then combined.
+/// Any combine, type and tree: gathers the elements of each result, then combines them.
 Array one_by_one(const ReductionSpec& r, std::span<const StridedView* const> views, Array out) {
   const StridedView& a = *views[0];
   ir::Ints order;
@@ -215,7 +215,7 @@ Scalar CombineEvaluator::reduce(std::span<const std::vector<Scalar>> values) {
   return merge_groups(parts, std::max<size_t>(parts.size(), 1))[0][result];
 }
 
-/// What each `count` of the states come to in one chain.
+/// Merges each `count` consecutive states in one chain.
 std::vector<CombineEvaluator::AccumulatorValues> CombineEvaluator::merge_groups(
     const std::vector<AccumulatorValues>& parts, size_t count) {
   std::vector<AccumulatorValues> out((std::max<size_t>(parts.size(), 1) + count - 1) / count, identity_);

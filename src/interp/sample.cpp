@@ -1,4 +1,4 @@
-// A multiplicative generator; comparison by scalars.
+// A linear congruential generator, and comparison by scalars.
 #include "interp/sample.h"
 
 #include <algorithm>

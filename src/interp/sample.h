@@ -1,4 +1,4 @@
-// Numbers on which SINTER_CHECK=1 compares two forms of one program.
+// Inputs on which SINTER_CHECK=1 compares two forms of one program.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,16 @@
 
 namespace sinter::runtime {
 
-/// Numbers that differ, the same ones for the same seed: small and of both signs, so that few look-ups by them leave
-/// their tables.
+/// Varied numbers, a function of the seed. Small and of both signs, so that few of them are out of range as indices.
 Array sample(DType dtype, std::vector<int64_t> shape, uint64_t seed);
 
-/// The value of an argument: 0 for an offset, at which every box lies inside its tensor.
+/// The value of an argument. 0 for an offset, which keeps every box inside its tensor.
 ir::Scalar sample_argument(DType dtype);
 
-/// The value of a variable: as small as is telling.
+/// The value of a variable: small, but large enough to be a test.
 int64_t sample_size(const Var& var);
 
-/// Equal types, numbers and bits, but for which NaN it is. Shapes may differ by a reshape.
+/// Equal types and bits, except that any NaN equals any other. Shapes may differ by a reshape.
 bool same_values(const Array& a, const Array& b);
 
 }  // namespace sinter::runtime

@@ -1,4 +1,4 @@
-// Movement of interpreted values.
+// Movement ops on interpreted values.
 #include "interp/strided_view.h"
 
 #include <algorithm>
@@ -108,8 +108,8 @@ StridedView StridedView::reshape(const std::vector<int64_t>& to) const {
   v.shape = to;
   v.step.assign(to.size(), 0);
   if (count_of(shape) == 0) return v;
-  // Axes of size 1 carry no step. The others are matched in groups of equal product, inside which the source must be
-  // one stride.
+  // Axes of size 1 have no stride. The others are matched in groups of equal product. Within a group the source must
+  // have a single stride.
   std::vector<size_t> from;
   for (size_t i = 0; i < rank(); ++i)
     if (shape[i] != 1) from.push_back(i);

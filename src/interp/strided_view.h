@@ -1,4 +1,4 @@
-// A value of the interpreter: an array seen through strides, so that movement costs nothing. Strides exist only here;
+// A value of the interpreter: an array with strides, so that movement ops cost nothing. Strides exist only here;
 // programs speak of indices.
 #pragma once
 
@@ -11,12 +11,12 @@ namespace sinter::runtime {
 
 struct StridedView {
   DType dtype = DType::F32;
-  std::vector<int64_t> shape, step;  ///< steps in elements; 0 repeats, negative mirrors
+  std::vector<int64_t> shape, step;  ///< strides in elements; 0 broadcasts, negative reverses
   int64_t offset = 0;
   std::shared_ptr<const PoolVector<std::byte>> data;
 
   static StridedView of(Array array);
-  /// Does not copy: `array` outlives the view.
+  /// Does not copy; `array` must outlive the view.
   static StridedView borrow(const Array& array);
   Array copy() const;
   /// The address of the element at an offset in elements.
@@ -24,25 +24,25 @@ struct StridedView {
   size_t rank() const { return shape.size(); }
 
   StridedView permute(const ir::Ints& order) const;
-  /// Repeated along `axes` of the shape `to`, which it lacks.
+  /// Broadcast along `axes` of the shape `to`, which the view lacks.
   StridedView expand(const std::vector<int64_t>& to, const ir::Ints& axes) const;
   /// The box of this size at `begin`.
   StridedView slice(const std::vector<int64_t>& begin, const std::vector<int64_t>& size) const;
   StridedView flip(const ir::Ints& axes) const;
-  /// Place i of `axis`, seen by tap k of the axis behind it, is place i + k*step; `size` places. Copies where some lie
-  /// outside, which are zero.
+  /// Element (i, k) of `axis` and the tap axis behind it becomes element i + k*step; `axis` gets length `size`. Copies
+  /// if some elements are out of range, which are zero.
   StridedView window(size_t axis, int64_t step, int64_t size) const;
-  /// Copies only where strides cannot express it.
+  /// Copies only if strides cannot express it.
   StridedView reshape(const std::vector<int64_t>& to) const;
 };
 
-/// Row-major steps of a shape.
+/// Row-major strides of a shape.
 std::vector<int64_t> row_major(std::span<const int64_t> shape);
 /// Copies `value` into the box of `target` that starts at `begin`.
 void copy_into(Array& target, const std::vector<int64_t>& begin, const StridedView& value);
 
-/// Visits the elements of `shape` in row-major order, in rows as long as the operands' steps allow: calls
-/// row(count, offsets, steps) with one offset and one step, in elements, per operand.
+/// Visits the elements of `shape` in row-major order, in rows as long as the operands' strides allow. Calls row(count,
+/// offsets, strides) with one offset and one stride, in elements, per operand.
 template <size_t N, class Row>
 void for_rows(std::span<const int64_t> shape, const std::array<const std::vector<int64_t>*, N>& steps,
               std::array<int64_t, N> at, Row row) {
@@ -50,7 +50,7 @@ void for_rows(std::span<const int64_t> shape, const std::array<const std::vector
     int64_t size;
     std::array<int64_t, N> step;
   };
-  std::vector<StridedAxis> axes;  // innermost first; neighbours that all operands cross in one stride are one axis
+  std::vector<StridedAxis> axes;  // innermost first; axes that are contiguous for all operands are merged
   for (size_t i = shape.size(); i-- > 0;) {
     if (shape[i] == 0) return;
     if (shape[i] == 1) continue;

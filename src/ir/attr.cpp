@@ -94,7 +94,7 @@ uint64_t order_hash_of(const Attr& attr) {
   const auto* box = std::get_if<Region>(&attr);
   if (!box) return hash_of(attr);
   uint64_t h = mix(attr.index(), box->size());
-  for (const Extent& e : *box)  // the sizes of the others follow from the shapes
+  for (const Extent& e : *box)  // box sizes of fixed axes follow from the shapes
     if (e.end.symbolic()) h = mix(h, order_hash_of(e.end));
   return h;
 }

@@ -1,4 +1,5 @@
-// What a node says beside its op, type, shape and sources: one small tagged value, part of the node's identity.
+// Attributes: what a node carries beside its op, type, shape and sources. One small tagged value, part of the node's
+// identity.
 #pragma once
 
 #include <bit>
@@ -12,8 +13,8 @@
 
 namespace sinter::ir {
 
-/// One number of an element type: a double for floats (already rounded to the type), an int64 for the rest (uint64 by
-/// its bits). Equal means equal bits: -0.0 is not 0.0, and a NaN equals itself.
+/// One number of an element type. Floats are held as a double that is already rounded to the type, all else as an int64
+/// (uint64 by its bits). Equal means equal bits: -0.0 is not 0.0, and a NaN equals itself.
 class Scalar {
  public:
   Scalar() = default;
@@ -36,41 +37,42 @@ class Scalar {
 
 using Ints = InlineVector<int64_t, 4>;
 
-/// A box: [begin, end) per axis. A symbolic axis is only ever whole: begin 0, end its size.
+/// A box: [begin, end) per axis. A symbolic axis is always whole: begin is 0, end is its size.
 struct Extent {
   Dim begin, end;
   friend bool operator==(const Extent&, const Extent&) = default;
 };
 using Region = InlineVector<Extent, 2>;
 
-/// A window: place i of `axis`, seen by tap k of the axis behind it, is place i + k*step of the source.
+/// A window: element (i, k) of `axis` and the tap axis behind it is element i + k*step of the source.
 struct WindowAttr {
   int64_t axis = 0;
   int64_t step = 1;  ///< negative: the adjoint of the window with step -step
   friend bool operator==(const WindowAttr&, const WindowAttr&) = default;
 };
 
-/// How a reduction combines. What each does with its sources and accumulators, one step and two partial results, is
-/// data: ir/combine.h.
+/// How a reduction combines. The arithmetic of each combine, for one step and for merging two partial results, is data:
+/// ir/combine.h.
 enum class Combine : uint8_t {
   Add,
   Mul,
   Max,
   Min,
-  Dot,      ///< of (a, b) the sum, as fma(a, b, sum): Add over a*b with the FMA chosen (SEMANTICS F1)
-  ArgMax,   ///< of (x, place) the largest x and its smallest place; the first NaN wins
-  ArgMin,   ///< the smallest
-  Moments,  ///< of (count, mean, squares) of parts that of the whole: squared distances from the mean, added up (Chan
-            ///< et al., 1979)
-  ExpSum    ///< of (x, v) the largest x, m, and the sum of exp(x - m) * v
+  Dot,      ///< sum of a*b over (a, b), as fma(a, b, sum): Add over a*b with the FMA chosen (SEMANTICS F1)
+  ArgMax,   ///< (largest x, its smallest index) over (x, index); the first NaN wins
+  ArgMin,   ///< the same with the smallest x
+  Moments,  ///< (count, mean, sum of squared distances from the mean), merged from those of parts (Chan et al., 1979)
+  ExpSum    ///< (m, sum of exp(x - m) * v) over (x, v), m the largest x
 };
 
-/// The order of combination (SEMANTICS F2). {1, 0} is one chain in index order. lanes L > 1: element i goes to chain i
-/// % L, each chain in index order, then chains are halved: c[j] = c[j] + c[j + L/2] until one is left; L is a power of
-/// two. block B > 0: consecutive blocks of B elements are reduced by themselves, then their results in one chain in
-/// block order. group G > 0: not in one chain, but each G consecutive results in one, then each kFanIn of what these
-/// come to in one, and so on until one is left. The elements are those of the reduced axes, flattened in row-major
+/// The order of combination (SEMANTICS F2). The elements are those of the reduced axes, flattened in row-major order.
+/// {1, 0}: one chain in index order.
+/// lanes L > 1, a power of two: element i goes to chain i % L, each chain in index order. The chains are then halved,
+/// c[j] = c[j] + c[j + L/2], until one is left.
+/// block B > 0: consecutive blocks of B elements are reduced separately, then their results in one chain in block
 /// order.
+/// group G > 0: the block results are not reduced in one chain. Each G consecutive results form one chain, then each
+/// kFanIn of their results, and so on until one is left.
 struct ReductionTree {
   static constexpr int64_t kFanIn = 64;
   int lanes = 1;
@@ -78,30 +80,30 @@ struct ReductionTree {
   int64_t group = 0;
   friend bool operator==(const ReductionTree&, const ReductionTree&) = default;
 };
-/// The ReductionTree of the reduction that joins the results of a ReductionTree's blocks, of which there are at most so
-/// many.
+/// The tree of the reduction that merges the block results of `tree`. `results`: an upper bound of their number.
 inline ReductionTree merge_tree(const ReductionTree& tree, int64_t results) {
   return tree.group > 0 && results > tree.group ? ReductionTree{1, tree.group, ReductionTree::kFanIn} : ReductionTree{};
 }
 
 struct ReduceAttr {
   Combine combine = Combine::Add;
-  Ints axes;  ///< before rangeify, ascending; afterwards empty, the ranges are the last sources
+  Ints axes;  ///< before rangeify: ascending; afterwards empty, the ranges are the last sources
   ReductionTree tree;
-  int result = 0;  ///< which accumulator the node's value is; nodes that differ in this alone are one reduction
+  int result = 0;  ///< accumulator that is the node's value; nodes that differ only in this are one reduction
   friend bool operator==(const ReduceAttr&, const ReduceAttr&) = default;
 };
-/// Value sources of a combine; the sources after them are ranges.
+/// Number of value sources of a combine. The sources after them are ranges.
 constexpr int value_count(Combine c) {
   constexpr int kCounts[] = {1, 1, 1, 1, 2, 2, 2, 3, 2};
   return kCounts[static_cast<int>(c)];
 }
-/// Its accumulators. Source k has the type of accumulator k; of Dot both have that of the sum.
+/// Number of accumulators of a combine. Source k has the type of accumulator k; both sources of Dot have the type of
+/// the sum.
 constexpr int accumulator_count(Combine c) { return c == Combine::Dot ? 1 : value_count(c); }
 
 enum class AxisKind : uint8_t { Outer, Inner };
-/// A loop of a kernel. Outer ranges are parallel and shared by all stores; Inner ones run inside a point of the outer
-/// ones: those of stores, and those that REDUCEs bind.
+/// A loop of a kernel. Outer ranges are parallel and shared by all stores. Inner ranges run inside one iteration of the
+/// outer ones: they belong to stores, or a REDUCE binds them.
 struct RangeAttr {
   int id = 0;
   AxisKind kind = AxisKind::Outer;
@@ -111,19 +113,19 @@ struct RangeAttr {
 using Attr =
     std::variant<std::monostate, int64_t, Scalar, Ints, Region, ReduceAttr, RangeAttr, sinter::Var, WindowAttr>;
 
-/// Of nodes without one. Never destroyed: destructors of static objects make nodes (SEMANTICS V7).
+/// The attribute of nodes without one. Never destroyed: destructors of static objects make nodes (SEMANTICS V7).
 inline const Attr& no_attr() {
   static const Attr& none = *new Attr;
   return none;
 }
 
-/// Mixes b into a (order matters).
+/// Mixes b into a. The order matters.
 inline uint64_t mix(uint64_t a, uint64_t b) {
   a = (a ^ (b + 0x9e3779b97f4a7c15u + (a << 6) + (a >> 2))) * 0xff51afd7ed558ccdu;
   return a ^ (a >> 32);
 }
 
-/// A hash in which equal attributes are equal and nothing depends on an address.
+/// Equal attributes have equal hashes. The hash depends on no address.
 uint64_t hash_of(const Attr& attr);
 uint64_t hash_of_symbolic(const Dim& d);
 inline uint64_t hash_of(const Dim& d) { return d.symbolic() ? hash_of_symbolic(d) : static_cast<uint64_t>(d.value()); }
@@ -132,7 +134,7 @@ inline uint64_t hash_of(const Shape& shape) {
   for (const Dim& d : shape) h = mix(h, hash_of(d));
   return h;
 }
-/// The same, blind to what may change between calls of one program: values of symbolic sizes and offsets of boxes
+/// The same, blind to what may change between calls of one program: values of symbolic sizes, and offsets of boxes
 /// (SEMANTICS N1, N3).
 uint64_t order_hash_of(const Attr& attr);
 uint64_t order_hash_of_symbolic(const Dim& d);

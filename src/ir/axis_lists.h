@@ -1,4 +1,4 @@
-// Lists with one entry for each axis, where EXPAND adds axes and REDUCE drops them.
+// Lists with one entry per axis, as EXPAND adds axes and REDUCE drops them.
 #pragma once
 
 #include <numeric>
@@ -7,7 +7,7 @@
 
 namespace sinter::ir {
 
-/// The entries of the axes that are not in `axes`, which ascend.
+/// The list without the entries of `axes`, which ascend.
 template <class List>
 List without(const List& list, const Ints& axes) {
   List kept;
@@ -19,17 +19,17 @@ List without(const List& list, const Ints& axes) {
       kept.push_back(list[i]);
   return kept;
 }
-/// That many axes, in order.
+/// The axes 0 .. rank-1.
 inline Ints all_axes(size_t rank) {
   Ints all(rank);
   std::iota(all.begin(), all.end(), 0);
   return all;
 }
-/// Those of them that are not in `axes`.
+/// The axes 0 .. rank-1 without `axes`.
 inline Ints others(size_t rank, const Ints& axes) { return without(all_axes(rank), axes); }
 inline Shape without(const Shape& shape, const Ints& axes) { return Shape(without(shape.dims(), axes)); }
 
-/// The list with entry(axis) at each of `axes`, which ascend and count in what is returned.
+/// Inserts entry(axis) at each of `axes`, which ascend and count in the returned list.
 template <class List, class Entry>
 List with_axes(List list, const Ints& axes, Entry entry) {
   for (int64_t a : axes) list.insert(list.begin() + a, entry(a));

@@ -20,7 +20,7 @@ void require(bool ok, Op op, std::string_view what, UOp a = {}, UOp b = {}) {
     if (u) text += fmt::format("; {} {}{}", info(u->op).name, name_of(u->dtype), to_string(u->shape));
   throw InternalError(text);
 }
-/// Says the wanted shape too. These checks run for every node of every step: no text is made before one fails.
+/// Names the wanted shape, too. These checks run for every node of every step, so the text is built only on failure.
 void require(bool ok, Op op, std::string_view what, const Shape& wanted, UOp a) {
   if (!ok) require(false, op, fmt::format("{}{}", what, to_string(wanted)), a);
 }
@@ -31,8 +31,8 @@ UOp move(UOp x, Op op, const Shape& shape, const Attr& attr = no_attr()) {
 
 bool is_short(UOp x) { return is_short_float(x->dtype); }
 
-/// Whether a view of x is made one of x's source: not in the tensor graph, where equal programs with and without
-/// history are to stay equal, and a gradient with regard to x may be asked for.
+/// Whether a view of x may bypass x and view x's source. Not in the tensor graph: equal programs with and without
+/// history must stay equal there, and a gradient with respect to x may be requested.
 bool sees_through(UOp x, Op op) { return x->op == op && x->graph != &TensorGraph::get(); }
 
 }  // namespace
@@ -53,7 +53,7 @@ UOp axis_iota(Graph& g, const Shape& shape, int64_t axis, Device device) {
 }
 UOp copy(UOp x, Device device) {
   if (x->device == device) return x;
-  std::vector<UOp> above;  // of the number: what repeats and converts it
+  std::vector<UOp> above;  // casts and views above the scalar, outermost first
   UOp number = x;
   for (; !number->storage() && (number->op == Op::Cast || number->op == Op::Expand || number->op == Op::Reshape);
        number = number->src[0])
@@ -127,11 +127,11 @@ UOp permute(UOp x, const Ints& order) {
 
 namespace {
 
-/// x repeated along the axes of `shape` that it lacks: `lacked`, and in front as many as are missing then. Of
-/// `singles`, its own axes of size 1 are repeated, too.
+/// Repeats x along the axes of `shape` that it lacks: `lacked`, and leading axes until the ranks agree. With `singles`,
+/// x's own axes of size 1 are repeated, too.
 UOp repeat(UOp x, const Shape& shape, const Ints& lacked, bool singles) {
   const size_t lead = shape.rank() - x->rank() - lacked.size();
-  Ints axes, single;  // those that are repeated, and those of x among them
+  Ints axes, single;  // repeated axes of `shape`; those of x among them
   size_t own = 0, next = 0;
   bool fits = true, repeats = false;
   for (size_t i = 0; fits && i < shape.rank(); ++i) {

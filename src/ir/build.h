@@ -1,5 +1,5 @@
-// Builders: one function per op, on any graph. They infer shape and dtype, leave out what changes nothing (a reshape to
-// the same shape), and throw InternalError on a mismatch: user input is checked before, in src/tensor.
+// Builders: one function per op, on any graph. They infer shape and dtype and omit no-ops (a reshape to the same
+// shape). A mismatch throws InternalError: src/tensor has checked user input before.
 // No broadcasting and no promotion here: elementwise sources have one shape and one dtype.
 #pragma once
 
@@ -28,14 +28,14 @@ UOp full(Graph& g, const Shape& shape, DType dtype, double value, Device device 
 UOp like(UOp x, double value);
 UOp like(UOp x, Scalar value);
 UOp arange(Graph& g, const Dim& size, Device device = {});                        ///< int64, shape [size]
-UOp variable(Graph& g, const sinter::Var& var, DType dtype, Device device = {});  ///< the bound number, shape []
-/// The value on that device: what is one number is written anew there, all else becomes a COPY.
+UOp variable(Graph& g, const sinter::Var& var, DType dtype, Device device = {});  ///< the bound value, shape []
+/// The value on `device`. A cast or broadcast Const or Num is rebuilt there; anything else becomes a COPY.
 UOp copy(UOp x, Device device);
-/// int64 of that shape: each element's place along one axis.
+/// int64, of the given shape: each element's index along `axis`.
 UOp axis_iota(Graph& g, const Shape& shape, int64_t axis, Device device = {});
-/// bool: true in the shape of x. Moved and padded as x is, it says where x came to lie.
+/// bool, true in the shape of x. Moved and padded like x, it marks the elements that come from x.
 UOp true_like(UOp x);
-/// In the tensor graph: the number that `size`, which is symbolic, is bound to; int64, shape [].
+/// The value that the symbolic `size` is bound to: int64, shape []. Tensor graph only.
 UOp bound_size(Graph& g, const Dim& size, Device device = {});
 UOp param(Graph& g, int64_t slot, DType dtype, const Shape& shape, Device device = {});
 UOp argument(Graph& g, int64_t number, DType dtype, Device device = {});  ///< shape []
@@ -43,7 +43,7 @@ UOp argument(Graph& g, int64_t number, DType dtype, Device device = {});  ///< s
 // -- elementwise
 UOp alu(Op op, Sources src);
 UOp cast(UOp x, DType dtype);
-/// x in the type in which ops on it are computed: a 16-bit float in float32.
+/// x in the type in which ops on it compute: 16-bit floats in float32.
 UOp to_compute_type(UOp x);
 UOp bitcast(UOp x, DType dtype);
 UOp where(UOp condition, UOp x, UOp y);
@@ -78,61 +78,63 @@ inline UOp operator-(double c, UOp x) { return like(x, c) - x; }
 inline UOp operator/(double c, UOp x) { return like(x, c) / x; }
 
 // -- movement
-/// Outside of the tensor graph two of a kind in a row are one node.
+/// Outside the tensor graph, consecutive reshapes merge into one node; so do consecutive permutes.
 UOp reshape(UOp x, const Shape& shape);
 UOp permute(UOp x, const Ints& order);
-/// Repeats x along new axes: `axes`, ascending, are those of `shape` that x lacks.
+/// Repeats x along new axes. `axes`, ascending, are those of `shape` that x lacks.
 UOp expand(UOp x, const Shape& shape, const Ints& axes);
-/// NumPy's rule: x is repeated along the leading axes of `shape`, which it lacks, and along those in which its own size
-/// is 1. Of the axes behind the leading ones it lacks `lacked`.
+/// NumPy broadcasting: x is repeated along the leading axes that it lacks, and along its axes of size 1. `lacked` names
+/// further axes of `shape`, behind the leading ones, that x lacks.
 UOp broadcast_to(UOp x, const Shape& shape, const Ints& lacked = {});
 UOp shrink(UOp x, const Region& box);
-/// x lies in `box` of `shape`, zero elsewhere.
+/// Places x in `box` of `shape`, zero elsewhere.
 UOp pad(UOp x, const Region& box, const Shape& shape);
 UOp flip(UOp x, const Ints& axes);
-/// Parts of a cat() that one kernel reads: with the result all that a kernel may (schedule/graph/fusion_cost.h).
+/// Parts of a cat() that one kernel reads. With the result, that is the most a kernel may access
+/// (schedule/graph/fusion_cost.h).
 inline constexpr size_t kMaxCatParts = 30;
-/// The parts behind one another along an axis: at least one, whose sizes along it are fixed. Each element is selected
-/// by its place, never added to zeros: so -0.0 and NaN stay what they are.
+/// Concatenates along an axis: at least one part, of fixed sizes along the axis. Elements are selected by index, never
+/// added to zeros, so -0.0 and NaN survive.
 UOp cat(std::span<const UOp> parts, int64_t axis);
-/// out[.., i, k, ..] = x[.., i + k*step, k, ..] with i along `axis`, which becomes `size` long, and k along the axis
-/// behind it; zero where i + k*step lies outside. The adjoint is a slide back: step -step, size that of x.
+/// out[.., i, k, ..] = x[.., i + k*step, k, ..] with i along `axis`, which gets length `size`, and k along the next
+/// axis. Zero where i + k*step is out of range. The adjoint is a slide with step -step and the size of x.
 UOp slide(UOp x, int64_t axis, int64_t step, int64_t size);
 /// The windows of x along `axis`, which becomes two axes (windows, size): tap k of window o is x[o*stride +
-/// k*dilation]. As many windows as fit; at least one must. All by slides of step `dilation`: a stride cuts the axis
-/// into rows of `stride` first, so that the adjoint visits no element that no tap reaches.
+/// k*dilation]. As many windows as fit; at least one must. Built from slides of step `dilation`. A stride first splits
+/// the axis into rows of `stride`, so that the adjoint visits no element that no tap reaches.
 UOp window(UOp x, int64_t axis, int64_t size, int64_t stride, int64_t dilation);
-/// The box that is all of `shape`.
+/// The box that covers all of `shape`.
 Region full_region(const Shape& shape);
 
 // -- reduce, pick, state
-/// The reduced axes are gone. Axes of size 1 are reduced too: the op may change the value (Max of NaN does not).
-/// Reductions, scans and scatters of 16-bit floats are made in float32, and their result is rounded once.
+/// The result lacks the reduced axes. Axes of size 1 are reduced as well, because the op may change the value (Max of
+/// NaN does not).
+/// Reductions, scans and scatters of 16-bit floats compute in float32 and round the result once.
 UOp reduce(Combine combine, UOp x, Ints axes);
 UOp sum(UOp x, Ints axes);
-/// One accumulator of a reduction of several values of one shape.
+/// Accumulator `result` of a reduction of several values of one shape.
 UOp reduce(Combine combine, std::span<const UOp> values, Ints axes, int result);
-/// x's shape: each element combined with those before it along the axis.
+/// x's shape: each element combined with those before it along `axis`.
 UOp scan(Combine combine, UOp x, int64_t axis);
 UOp gather(UOp x, UOp index, int64_t axis);
 UOp scatter_add(UOp base, UOp index, UOp value, int64_t axis);
-/// x itself when it has no history (SEMANTICS G6).
+/// x itself if it has no history (SEMANTICS G6).
 UOp detach(UOp x);
 UOp contiguous(UOp x);
 
 // -- kernels
 UOp range(UOp bound, int id, AxisKind kind);
-/// predicate and other may be absent (null).
+/// predicate and other are both given or both null.
 UOp load(UOp param, std::span<const UOp> index, UOp predicate = {}, UOp other = {});
 UOp store(UOp param, std::span<const UOp> index, UOp value, bool add = false, UOp predicate = {});
-/// The type is that of the accumulator which `result` picks.
+/// The dtype is that of accumulator `result`.
 UOp reduce_over(Combine combine, std::span<const UOp> values, std::span<const UOp> ranges, ReductionTree tree,
                 int result = 0);
-/// The value at the ranges' present turn.
+/// The value at the current iteration of the ranges.
 UOp scan_over(Combine combine, std::span<const UOp> values, std::span<const UOp> ranges, int result = 0);
 UOp sink(Graph& g, Sources stores);
 
-/// x with other sources: the same op, type, shape and attribute, in the graph of `g`.
+/// x with other sources, in `g`: same op, dtype, shape, attribute and device.
 UOp with_sources(Graph& g, UOp x, Sources src);
 
 }  // namespace sinter::ir

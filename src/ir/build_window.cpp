@@ -1,4 +1,4 @@
-// Windows as views: what convolution and pooling read.
+// Windows as views: the inputs of convolution and pooling.
 #include <algorithm>
 #include <utility>
 
@@ -8,7 +8,7 @@
 namespace sinter::ir {
 namespace {
 
-/// x with one axis replaced by others.
+/// x with one axis replaced by axes of these sizes.
 UOp regroup(UOp x, size_t axis, std::initializer_list<int64_t> sizes) {
   std::vector<Dim> dims = x->shape.dims();
   const auto at = dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis));
@@ -22,7 +22,7 @@ UOp first(UOp x, size_t axis, int64_t size) {
   return shrink(x, box);
 }
 
-/// The first `size` elements along the axis; zeros where x ends before.
+/// The first `size` elements along the axis, zero-padded if x is shorter.
 UOp resized(UOp x, size_t axis, int64_t size) {
   const int64_t have = x->shape[axis].value();
   if (size <= have) return size == have ? x : first(x, axis, size);
@@ -31,12 +31,12 @@ UOp resized(UOp x, size_t axis, int64_t size) {
   return pad(x, full_region(x->shape), shape);
 }
 
-/// The axis in rows of `length`: two axes.
+/// Splits the axis into `count` rows of `length`, zero-padded: two axes.
 UOp rows(UOp x, size_t axis, int64_t count, int64_t length) {
   return regroup(resized(x, axis, count * length), axis, {count, length});
 }
 
-/// Every `stride`-th element along the axis, from the first on.
+/// `count` elements along the axis, `stride` apart, starting with the first.
 UOp every(UOp x, size_t axis, int64_t count, int64_t stride) {
   return regroup(first(rows(x, axis, count, stride), axis + 1, 1), axis + 1, {});
 }

@@ -1,4 +1,5 @@
-// A function per combine, on whatever two states lie in; a step is a merge with one element, but for Dot.
+// One function per combine, which merges two accumulator states. A step is a merge with a single element, except for
+// Dot.
 #include "ir/combine.h"
 
 #include <limits>
@@ -12,8 +13,8 @@ namespace {
 
 using AccumulatorNodes = std::vector<UOp>;
 
-/// The place of the extreme; equal ones by their place, so that chains may be joined in any order. On floats no
-/// comparison is used twice: so compilers keep all of them in mask registers.
+/// Index of the extreme value. Equal values compare by index, so that chains may merge in any order. On floats no
+/// comparison is used twice: compilers then keep them all in mask registers.
 AccumulatorNodes arg_extreme(bool largest, const AccumulatorNodes& a, const AccumulatorNodes& b) {
   UOp beyond = largest ? lt(a[0], b[0]) : lt(b[0], a[0]), same = eq(a[0], b[0]);
   if (is_float(a[0]->dtype)) {
@@ -24,8 +25,8 @@ AccumulatorNodes arg_extreme(bool largest, const AccumulatorNodes& a, const Accu
   return {where(take, b[0], a[0]), where(take, b[1], a[1])};
 }
 
-/// Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances" (1979). A part
-/// of no elements changes nothing, also where a mean is infinite.
+/// Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances" (1979). An
+/// empty part changes nothing, even if a mean is infinite.
 AccumulatorNodes merge_moments(const AccumulatorNodes& a, const AccumulatorNodes& b) {
   UOp count = a[0] + b[0], off = b[1] - a[1];
   UOp share = b[0] / maximum(count, like(count, 1.0));
@@ -35,7 +36,7 @@ AccumulatorNodes merge_moments(const AccumulatorNodes& a, const AccumulatorNodes
   return {count, where(none, a[1], mean), where(none, a[2], squares)};
 }
 
-/// The smaller exponent's sum is scaled to the larger one. Equal ones need no scale, also where both are infinite.
+/// Scales the sum of the smaller exponent to the larger one. Equal exponents need no scale, even if both are infinite.
 AccumulatorNodes merge_exp_sums(const AccumulatorNodes& a, const AccumulatorNodes& b) {
   UOp scale = exp(-alu(Op::Abs, {a[0] - b[0]}));
   scale = where(eq(a[0], b[0]), like(scale, 1.0), scale);
@@ -44,7 +45,7 @@ AccumulatorNodes merge_exp_sums(const AccumulatorNodes& a, const AccumulatorNode
 }
 
 AccumulatorNodes merge_accumulators(Combine combine, const AccumulatorNodes& a, const AccumulatorNodes& b) {
-  const bool truth = is_bool(a[0]->dtype);  // there a sum is an or, a product an and
+  const bool truth = is_bool(a[0]->dtype);  // on bool, a sum is an or and a product an and
   switch (combine) {
     case Combine::Add:
     case Combine::Dot: return {truth ? a[0] | b[0] : a[0] + b[0]};
@@ -59,7 +60,7 @@ AccumulatorNodes merge_accumulators(Combine combine, const AccumulatorNodes& a, 
   throw InternalError("no such combine");
 }
 
-/// Registers from `first` on.
+/// Arguments numbered from `first`, one per type.
 AccumulatorNodes registers(Graph& g, size_t first, std::span<const DType> types) {
   AccumulatorNodes out;
   for (size_t i = 0; i < types.size(); ++i) out.push_back(argument(g, static_cast<int64_t>(first + i), types[i]));
@@ -114,7 +115,7 @@ std::vector<DType> accumulator_types(UOp reduce) {
 
 std::vector<Op> combine_step_ops(UOp reduce) {
   const Combine combine = reduce->reduction().combine;
-  if (accumulator_count(combine) == 1) {  // without a graph: one op
+  if (accumulator_count(combine) == 1) {  // single op, no graph needed
     if (combine == Combine::Dot) return {Op::Fma};
     return {combine == Combine::Mul   ? Op::Mul
             : combine == Combine::Max ? Op::Max

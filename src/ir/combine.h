@@ -1,5 +1,5 @@
-// What each combine computes, as data: a small graph that says what accumulators become. The interpreter evaluates it
-// on numbers, code generation writes it in instructions; nothing else knows a combine.
+// What each combine computes, as data: a small graph that updates the accumulators. The interpreter evaluates it on
+// numbers, code generation emits it. Nothing else knows the combines.
 #pragma once
 
 #include <memory>
@@ -10,22 +10,22 @@
 
 namespace sinter::ir {
 
-/// Arg k is accumulator k; behind the accumulators follow, by number, the sources of one step, or the accumulators of
-/// the second of two partial results. All shapes are [].
+/// Arg k is accumulator k. The Args that follow are the sources of one step, or the accumulators of the second partial
+/// result. All shapes are [].
 struct CombineGraph {
   std::shared_ptr<Arena> graph;
-  std::vector<UOp> next;  ///< what each accumulator becomes
+  std::vector<UOp> next;  ///< new value of each accumulator
 };
 
-/// One element joins the accumulators. `types`: of the accumulators.
+/// Adds one element to the accumulators. `types`: of the accumulators.
 CombineGraph combine_step(Combine combine, std::span<const DType> types);
-/// Two partial results become one, the earlier elements first.
+/// Merges two partial results, the earlier elements first.
 CombineGraph combine_merge(Combine combine, std::span<const DType> types);
-/// The ops of one step of a REDUCE or SCAN, for those who price it.
+/// The ops of one step of a REDUCE or SCAN, for cost models.
 std::vector<Op> combine_step_ops(UOp reduce);
-/// The combine that takes partial results as its elements.
+/// The combine that reduces partial results.
 constexpr Combine merge_combine(Combine combine) { return combine == Combine::Dot ? Combine::Add : combine; }
-/// What accumulator `result` is before the first element.
+/// The value of accumulator `result` before the first element.
 Scalar reduction_identity(Combine combine, DType dtype, int result = 0);
 /// The types of a REDUCE's accumulators.
 std::vector<DType> accumulator_types(UOp reduce);

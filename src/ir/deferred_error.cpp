@@ -1,4 +1,4 @@
-// Asking the device, no later than after a bounded number of plans that nobody read from.
+// Chains of deferred errors, bounded in length.
 #include "ir/deferred_error.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace sinter::ir {
 namespace {
 
-/// A loop that reads nothing makes a chain of notices; it waits for the device once in so many plans.
+/// A loop without reads makes a chain of deferred errors. It waits for the device once per this many plans.
 constexpr size_t kMaxPending = 64;
 
 }  // namespace
@@ -21,7 +21,7 @@ DeferredError::DeferredError(std::string text, std::function<std::string()> quer
   }
   const auto speaks = [](const std::shared_ptr<DeferredError>& b) { return !b->silent(); };
   for (std::shared_ptr<DeferredError>& b :
-       predecessors_)  // for one that only stands for others one of them, so that chains get no longer
+       predecessors_)  // a mere relay becomes one of its predecessors: chains stay short
     if (!b->pending_ && b->text_.empty())
       if (const auto other = std::find_if(b->predecessors_.begin(), b->predecessors_.end(), speaks);
           other != b->predecessors_.end())
@@ -30,11 +30,11 @@ DeferredError::DeferredError(std::string text, std::function<std::string()> quer
   if (query_)
     ++pending_;
   else if (!text_.empty())
-    predecessors_.clear();  // who reads this hears of the latest
+    predecessors_.clear();  // a reader of this one hears of the latest error
   else if (const auto sure =
                std::find_if(predecessors_.begin(), predecessors_.end(), [](const auto& b) { return !b->pending_; });
            sure != predecessors_.end())
-    predecessors_ = {std::shared_ptr<DeferredError>(*sure)}, pending_ = 0;  // one is said, and this one has to be
+    predecessors_ = {std::shared_ptr<DeferredError>(*sure)}, pending_ = 0;  // one error is certain: no need to wait
 }
 
 void DeferredError::resolve() {

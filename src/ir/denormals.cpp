@@ -1,4 +1,4 @@
-// The switch. Plans read it once each.
+// The process-wide switch. Each plan reads it once.
 #include "ir/denormals.h"
 
 #include <atomic>

@@ -1,19 +1,19 @@
-// Denormal floats as zeros (SEMANTICS N7): whether the program wants it, and how a thread computes that way.
+// Flushing denormal floats to zero (SEMANTICS N7): whether the program wants it, and the thread state that does it.
 #pragma once
 
 #include <xmmintrin.h>
 
 namespace sinter::ir {
 
-/// What the program has set, for the process.
+/// The program's setting, per process.
 bool flush_denormals();
 void set_flush_denormals(bool on);
 
-/// Whether the calling thread's arithmetic takes denormal operands for zeros and gives zeros for denormal results.
-/// Inside the library it does so only where a FlushDenormals is alive (SEMANTICS N6).
+/// Whether the calling thread treats denormal operands as zeros and flushes denormal results. Inside the library only
+/// while a FlushDenormals is alive (SEMANTICS N6).
 inline bool flushes_denormals() { return _mm_getcsr() & 0x40; }
 
-/// While alive, the calling thread computes that way, if `on`.
+/// While alive, the calling thread flushes denormals, if `on`.
 class FlushDenormals {
  public:
   explicit FlushDenormals(bool on) : on_(on) {
@@ -28,7 +28,7 @@ class FlushDenormals {
   FlushDenormals& operator=(const FlushDenormals&) = delete;
 
  private:
-  static constexpr unsigned kFtzDaz = 0x8040;  ///< results flushed to zero, denormals are zeros
+  static constexpr unsigned kFtzDaz = 0x8040;  ///< FTZ and DAZ: results flushed, operands taken as zeros
 
   const bool on_;
   unsigned before_ = 0;

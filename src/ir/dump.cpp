@@ -1,4 +1,4 @@
-// Every attribute has one fixed spelling; floats are written with the digits that round-trip.
+// Every attribute has one fixed spelling. Floats are written with enough digits to round-trip.
 #include "ir/dump.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 namespace sinter::ir {
 namespace {
 
-/// A name in quotes; what would end it or the line is escaped.
+/// A name in quotes. Quotes, backslashes and newlines are escaped.
 std::string quoted(const std::string& name) {
   std::string s = "\"";
   for (char c : name) {

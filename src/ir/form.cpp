@@ -1,4 +1,4 @@
-// Making and dropping forms.
+// Creating and evicting forms.
 #include "ir/form.h"
 
 namespace sinter::ir {
@@ -6,7 +6,7 @@ namespace {
 
 uint64_t place_of(const Shape& shape, Device device) { return mix(order_hash_of(shape), device.id()); }
 
-/// Of every node that is made: one multiplication per size, and most have no attribute.
+/// Runs for every node that is made: one multiplication per size. Most nodes have no attribute.
 uint64_t hash(Op op, DType dtype, Device device, const Shape& shape, const Attr& attr) {
   constexpr uint64_t kSpread = 0x9e3779b97f4a7c15u;
   uint64_t h = device.id() << 16 ^ static_cast<uint64_t>(op) << 8 ^ static_cast<uint64_t>(dtype);

@@ -1,4 +1,4 @@
-// What a node is beside its sources. Nodes that agree in it share one form: it is copied once, and compared by its
+// What a node is beside its sources. Nodes that agree in it share one form, which is copied once and compared by
 // address.
 #pragma once
 
@@ -20,16 +20,16 @@ struct NodeForm {
   const Device device;
   const Shape shape;
   const Attr attr;
-  const uint64_t intern_hash;  ///< hash of all that
-  const uint64_t order_hash;  ///< what commutative order sees of a node, but for its sources: nothing of constants (N4)
-  const uint64_t opaque_order_hash;  ///< what it sees of one whose sources and op do not count: type, shape and device
-  mutable uint32_t users = 0;        ///< nodes, and whoever keeps it besides
+  const uint64_t intern_hash;        ///< hash of all of the above
+  const uint64_t order_hash;         ///< the node's own part of Node::order_hash; blind to constants (N4)
+  const uint64_t opaque_order_hash;  ///< the same for a node whose op and sources do not count: type, shape and device
+  mutable uint32_t users = 0;        ///< nodes, and FormRefs
   bool interned = false;
-  NodeForm* next = nullptr;  ///< in the table, of one bucket
+  NodeForm* next = nullptr;  ///< in the intern table: next of the bucket
 };
 
-/// A form that somebody keeps beside the nodes. The graph outlives him, and is his to use whenever he takes or leaves
-/// one.
+/// A reference to a form beside those of nodes. The graph must outlive it. Retain and release a form only where the
+/// graph may be used.
 struct FormReleaser {
   void operator()(const NodeForm* form) const { --form->users; }
 };
@@ -39,7 +39,7 @@ inline FormRef retain_form(const NodeForm& form) {
   return FormRef(&form);
 }
 
-/// The forms of a graph. One that nobody uses any more stays for the next node like the last, until the table is full.
+/// The forms of a graph. An unused form stays for the next equal node until the table is full.
 class FormTable {
  public:
   FormTable() = default;
@@ -47,7 +47,7 @@ class FormTable {
   FormTable(const FormTable&) = delete;
   FormTable& operator=(const FormTable&) = delete;
 
-  /// The one form of this description. Of no use yet: the next call may drop it.
+  /// The form of this description. It has no users yet: the next call may evict it.
   const NodeForm& of(Op op, DType dtype, Device device, const Shape& shape, const Attr& attr);
 
  private:

@@ -1,4 +1,4 @@
-// Interning: equal descriptions are one node.
+// Interning: equal descriptions give the same node.
 #include "ir/graph.h"
 
 #include <new>
@@ -9,8 +9,8 @@
 namespace sinter::ir {
 namespace {
 
-/// What commutative order may see of a source: of leaves, versions, DETACH and stored nodes only type, shape and
-/// device.
+/// What commutative order may see of a source. Of leaves, versions, DETACH and stored nodes that is type, shape and
+/// device only.
 uint64_t visible_order_hash(UOp s) { return s->storage() ? s->form.opaque_order_hash : s->order_hash; }
 
 uint64_t order_hash_of(const NodeForm& form, const Sources& src) {
@@ -20,7 +20,7 @@ uint64_t order_hash_of(const NodeForm& form, const Sources& src) {
   return h;
 }
 
-/// Stands on the right.
+/// Constants go to the right.
 bool constant(UOp u) { return static_cast<bool>(splat_const(u)); }
 
 }  // namespace
@@ -44,7 +44,7 @@ Node* Graph::create(const NodeForm& form, const Sources& src, uint64_t intern_ha
   Node* n = nullptr;
   try {
     n = new (memory) Node(this, form, next_id_++, src, intern_hash, order_hash_of(form, src));
-  } catch (...) {  // no memory for many sources
+  } catch (...) {  // out of memory for a long source list
     deallocate(memory);
     throw;
   }

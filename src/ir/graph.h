@@ -1,5 +1,5 @@
-// A graph owns nodes and makes each one once. `Arena` drops all of them together: plans and kernels are arenas, each
-// confined to one thread. The counted graph of tensors is ir/tensor_graph.h.
+// A graph owns nodes and makes each only once. `Arena` frees all of its nodes together: plans and kernels are arenas,
+// each confined to one thread. The reference-counted graph of tensors is ir/tensor_graph.h.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace sinter::ir {
 
-/// What make() needs to know of a node, for the time of that call: shape and attribute stay where they are, and are
-/// copied once, into a form that is new. The device is taken from the sources when there are any.
+/// The description of a node, valid for one call of make(). Shape and attribute are borrowed, and copied only into a
+/// new form. The device is that of the sources, if there are any.
 struct NodeSpec {
   Op op;
   DType dtype;
@@ -23,8 +23,8 @@ struct NodeSpec {
   Device device = {};
 };
 
-/// Whether make() orders the sources. Of two equal floats Max and Min give the first, and -0 equals 0: there the order
-/// counts.
+/// Whether make() may reorder the sources. Max and Min of equal floats give the first one, and -0 equals 0, so there
+/// the order matters.
 inline bool commutes(Op op, DType dtype) {
   return has(op, kCommutative) && !((op == Op::Max || op == Op::Min) && is_float(dtype));
 }
@@ -35,11 +35,11 @@ class Graph {
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
-  /// The node of this description: an existing one, or a new one. Orders commutative sources; never simplifies.
-  /// Callers give right shapes and types: the builders of ir/build.h do, and verify.h checks.
+  /// The node of this description: an existing one or a new one. Orders commutative sources, never simplifies. Callers
+  /// give correct shapes and types: the builders of ir/build.h do, and verify.h checks.
   virtual UOp make(NodeSpec&& spec);
 
-  /// Starts a walk: nodes whose mark equals the returned number have been met. One walk at a time.
+  /// Starts a walk. Nodes whose mark equals the returned number have been visited. One walk at a time.
   uint64_t next_mark() { return ++mark_; }
   size_t live_nodes() const { return live_; }
 
@@ -56,13 +56,13 @@ class Graph {
   /// Interned unless `intern_hash` is 0.
   Node* create(const NodeForm& form, const Sources& src, uint64_t intern_hash);
   void unintern(Node* node) noexcept { table_.remove(node); }
-  /// Memory for a node, which begins to live there at once.
+  /// Memory for a node, which is constructed there at once.
   virtual void* allocate() = 0;
-  /// Memory in which no node began to live after all. What comes from an arena is allocate()d again.
+  /// Takes back memory in which no node was constructed. Memory from an arena is allocate()d again.
   virtual void deallocate(void*) noexcept {}
 
   size_t live_ = 0;
-  uint64_t mark_ = 0;  ///< of the last walk: 64 bits, which no process counts through
+  uint64_t mark_ = 0;  ///< of the last walk; 64 bits never overflow
 
  private:
   FormTable forms_;
@@ -70,7 +70,7 @@ class Graph {
   uint64_t next_id_ = 1;
 };
 
-/// Nodes that live and die together.
+/// Nodes with a common lifetime.
 class Arena final : public Graph {
  public:
   Arena() = default;

@@ -1,4 +1,4 @@
-// The tensor graph's mutex: taken by every public call, and again by most of what a call does.
+// The tensor graph's mutex. Every public call takes it, and most of the functions below take it again.
 #pragma once
 
 #include <pthread.h>
@@ -9,7 +9,7 @@
 
 namespace sinter::ir {
 
-/// Recursive. To the thread that holds it, taking it again is a comparison and a count.
+/// Recursive. For the owning thread, locking again costs one comparison and one increment.
 class GraphMutex {
  public:
   void lock() {
@@ -32,8 +32,8 @@ class GraphMutex {
     owner_.store(0, std::memory_order_relaxed);
     mutex_.unlock();
   }
-  /// In the child of the thread that holds it: made anew, because a mutex belongs to a thread of the process that took
-  /// it. It stays taken so many times.
+  /// In the child of a fork by the owning thread: recreates the mutex, because a mutex belongs to a thread of the
+  /// process that locked it. It is then held `held` times.
   void reset(int held) {
     new (&mutex_) std::mutex;
     owner_.store(0, std::memory_order_relaxed);
@@ -42,7 +42,7 @@ class GraphMutex {
   }
 
  private:
-  /// Nobody but this thread writes its number.
+  /// Only the calling thread ever writes its own id.
   bool mine() const { return owner_.load(std::memory_order_relaxed) == pthread_self(); }
 
   std::mutex mutex_;

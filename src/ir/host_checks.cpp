@@ -1,4 +1,4 @@
-// The value types that every layer shares: element types, sizes, devices and error texts.
+// The value types that all layers share: element types, sizes, devices and error texts.
 #include "sinter/device.h"
 #include "sinter/dtype.h"
 #include "sinter/error.h"
@@ -43,8 +43,8 @@ constexpr std::array<DTypeInfo, 17> kDTypes = {{
     {"void", 0},
 }};
 
-/// Takes an axis into what those before it span; false if that is more than can be counted. An empty one takes nothing
-/// from the others.
+/// Multiplies the bound of one axis into `elements`. False beyond kMaxElements. An empty axis counts as 1 and leaves
+/// the others unchanged.
 bool span(int64_t& elements, const Dim& d) {
   return !__builtin_mul_overflow(elements, std::max<int64_t>(d.bound(), 1), &elements) &&
          elements <= Shape::kMaxElements;
@@ -54,7 +54,7 @@ bool span(int64_t& elements, const Dim& d) {
   throw UsageError(fmt::format("shape {} has more than 2^56 elements; take smaller sizes", to_string(shape)));
 }
 
-/// A template, so that the size of a Dim is no call: every reshape counts elements twice.
+/// A template, so that reading a size is no call: every reshape counts elements twice.
 template <class Size>
 int64_t product(const Shape& shape, Size size) {
   int64_t n = 1, spanned = 1;
@@ -80,14 +80,14 @@ DType promote(DType a, DType b) {
   if (a > b) std::swap(a, b);
   if (is_bool(a)) return b;
   if (is_float(b)) {
-    // Two different floats of one width meet in the next wider one: float16 with bfloat16 is float32.
+    // Two different floats of one width promote to the next wider one: float16 with bfloat16 gives float32.
     if (is_float(a) && size_of(a) == size_of(b)) return size_of(b) == 1 ? DType::F16 : DType::F32;
     return b;
   }
-  // Both are integers, b is the later and at least as wide. Same signedness: the wider.
+  // Both are integers; b comes later in the enum and is at least as wide. Same signedness: the wider one.
   if (is_unsigned(a) == is_unsigned(b)) return b;
   if (!is_unsigned(b) && size_of(b) > size_of(a)) return b;
-  // A signed type too narrow for the unsigned one: the next wider signed type, int64 at most.
+  // The signed type cannot hold the unsigned one: the next wider signed type, at most int64.
   switch (std::max(size_of(a), size_of(b))) {
     case 1: return DType::I16;
     case 2: return DType::I32;
@@ -99,7 +99,7 @@ UsageError::UsageError(const std::string& message, std::source_location where)
     : Error(where.line() ? fmt::format("{}\n  at {}:{}", message, where.file_name(), where.line()) : message),
       where_(where) {}
 
-/// All variables, in a tree by the bits of their hashes. It only grows, by one exchange of a pointer: no lock, which a
+/// All variables, in a tree over the bits of their hashes. It only grows, by one pointer exchange: no lock, which a
 /// fork would inherit.
 struct Var::Known : Info {
   mutable std::atomic<const Known*> next[4] = {};

@@ -1,5 +1,5 @@
-// Nodes, and their forms, by identity. A bucket is a chain through the things themselves, so that only doubling the
-// table takes memory.
+// A hash table of nodes and their forms by identity. Buckets are intrusive lists, so that only doubling the table
+// allocates.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@
 
 namespace sinter::ir {
 
-/// T has an `intern_hash`, which is a hash, and for the table `next` and `interned`.
+/// T has an `intern_hash`, and the members `next` and `interned` for the table.
 template <class T>
 class InternTable {
  public:
-  /// One of that intern_hash for which equal(one) holds; null if there is none.
+  /// The entry with this intern_hash for which equal(entry) holds, or null.
   template <class Equal>
   T* find(uint64_t intern_hash, Equal equal) const {
     if (heads_.empty()) return nullptr;
@@ -24,7 +24,7 @@ class InternTable {
 
   bool full() const { return count_ >= heads_.size(); }
   bool half_full() const { return 2 * count_ >= heads_.size(); }
-  /// One that is full has to, before add(), which then cannot fail.
+  /// Required before add() when the table is full; add() then cannot fail.
   void grow() {
     std::vector<T*> old(heads_.empty() ? 64 : 2 * heads_.size());
     old.swap(heads_);
@@ -36,7 +36,7 @@ class InternTable {
     one->interned = true;
     ++count_;
   }
-  /// Nothing for one that is not in the table.
+  /// No effect if `one` is not in the table.
   void remove(T* one) noexcept {
     if (!one->interned) return;
     T** at = &heads_[bucket(one->intern_hash)];
@@ -45,7 +45,7 @@ class InternTable {
     one->interned = false;
     --count_;
   }
-  /// Deletes those that are not needed: unneeded(one).
+  /// Deletes the entries for which unneeded(entry) holds.
   template <class Unneeded>
   void erase_if(Unneeded unneeded) noexcept {
     for (T*& head : heads_)
@@ -65,7 +65,7 @@ class InternTable {
   size_t bucket(uint64_t intern_hash) const { return intern_hash & (heads_.size() - 1); }
   void link(T* one) noexcept { one->next = std::exchange(heads_[bucket(one->intern_hash)], one); }
 
-  std::vector<T*> heads_;  ///< as many as a power of two
+  std::vector<T*> heads_;  ///< size: a power of two
   size_t count_ = 0;
 };
 

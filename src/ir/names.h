@@ -1,4 +1,4 @@
-// The spellings of the small enums inside attributes, for dump, parse and the partition's table.
+// Spellings of the small enums in attributes, for dump, parse and the partition's table.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// A node of a program: op, type, shape, attribute and sources, immutable but for its storage (SEMANTICS H2).
-// `UOp` is how everything else holds one: a borrowed pointer with operators (ir/build.h).
+// A node of a program: op, type, shape, attribute and sources, immutable except for its storage (SEMANTICS H2).
+// Everything else refers to nodes by `UOp`: a borrowed pointer with operators (ir/build.h).
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace sinter::ir {
 class Graph;
 struct Node;
 
-/// A borrowed node. Valid while something keeps the node: its arena; or, in the tensor graph, a handle, an edge, or
-/// the GraphScope in which it was made.
+/// A borrowed node. Valid while something owns the node: its arena, or, in the tensor graph, a handle, an edge, or the
+/// GraphScope in which it was made.
 class UOp {
  public:
   UOp() = default;
@@ -34,24 +34,23 @@ class UOp {
 
 using Sources = InlineVector<UOp, 3>;
 
-/// What the long-lived tensor graph knows of a node beyond its meaning. Guarded by that graph's mutex; untouched in
-/// arenas.
+/// What the tensor graph knows of a node beyond its meaning. Guarded by that graph's mutex, unused in arenas.
 struct NodeState {
   uint32_t refs = 0;  ///< edges, cells, scopes and plans in flight
   bool requires_grad = false;
-  bool leaf = false;           ///< a LEAF, or the version of one: gradients stop here
-  bool consumed = false;       ///< a backward() has walked it (SEMANTICS G2)
-  bool claimed = false;        ///< a plan in flight will store it (SEMANTICS H6)
-  uint64_t leaf_id = 0;        ///< of a leaf: finds the cell that collects the gradient
-  Storage* storage = nullptr;  ///< where the value lies; counted
-  Storage* home = nullptr;     ///< of a version: the storage it may be written into; counted
-  Node* detached = nullptr;    ///< the one DETACH of this node, if alive; not counted
-  Node* loss = nullptr;        ///< of a gradient: the loss it came from; counted, but no reason to store (SEMANTICS V4)
-  NodeOrigin* origin = nullptr;  ///< the call that made it, or the first version of what it is a version of
+  bool leaf = false;             ///< a LEAF or a version of one: gradients stop here
+  bool consumed = false;         ///< a backward() has visited it (SEMANTICS G2)
+  bool claimed = false;          ///< a plan in flight will store it (SEMANTICS H6)
+  uint64_t leaf_id = 0;          ///< of a leaf: key of the cell that collects the gradient
+  Storage* storage = nullptr;    ///< memory of the value; counted
+  Storage* home = nullptr;       ///< of a version: the storage that it may overwrite; counted
+  Node* detached = nullptr;      ///< the DETACH of this node, if alive; not counted
+  Node* loss = nullptr;          ///< of a gradient: its loss; counted, but no reason to store it (SEMANTICS V4)
+  NodeOrigin* origin = nullptr;  ///< the call that made it, or made the first version
 };
 
 struct Node {
-  /// No aggregate: compilers would clear all of its bytes first, for every node of every step.
+  /// Not an aggregate: compilers would zero all of its bytes first, for every node of every step.
   Node(Graph* graph, const NodeForm& form, uint64_t id, const Sources& src, uint64_t intern_hash, uint64_t order_hash)
       : graph(graph),
         form(form),
@@ -75,18 +74,16 @@ struct Node {
   const Op op;
   const DType dtype;
   const Device device;
-  const uint64_t id;   ///< number of creation in its graph: an address-free order
-  const Shape& shape;  ///< of the form
-  const Attr& attr;    ///< the same
-  Sources src;         ///< emptied when a node with storage lets its history go
-  const uint64_t
-      intern_hash;  ///< hash of form and sources: of all that makes two nodes one; 0 of a node that is never interned
-  const uint64_t
-      order_hash;  ///< hash that orders commutative operands: blind to ids, constants and what lies behind storage (N4)
+  const uint64_t id;           ///< creation number within its graph: an order free of addresses
+  const Shape& shape;          ///< of the form
+  const Attr& attr;            ///< of the form
+  Sources src;                 ///< emptied when a stored node drops its history
+  const uint64_t intern_hash;  ///< of form and sources; 0 if the node is never interned
+  const uint64_t order_hash;  ///< orders commutative operands; blind to ids, constants and sources of stored nodes (N4)
   bool interned = false;
-  Node* next = nullptr;   ///< in the intern table, of one bucket
-  uint64_t mark = 0;      ///< of the graph's current walk
-  uint32_t position = 0;  ///< free for the walk that set the mark
+  Node* next = nullptr;   ///< in the intern table: next of the bucket
+  uint64_t mark = 0;      ///< set by the graph's latest walk to reach it
+  uint32_t position = 0;  ///< scratch for the walk that set the mark
   NodeState state = {};
 
   template <class T>
@@ -101,7 +98,7 @@ struct Node {
   size_t rank() const { return shape.rank(); }
 
   Storage* storage() const { return state.storage; }
-  /// Has history that a gradient may walk although the value is stored (SEMANTICS H3).
+  /// Has history that a gradient may walk even though the value is stored (SEMANTICS H3).
   bool has_history() const { return state.requires_grad && !state.leaf && !state.consumed; }
 };
 

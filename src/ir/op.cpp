@@ -1,4 +1,4 @@
-// The op table's storage and look-up by name.
+// The op table and lookup by name.
 #include "ir/op.h"
 
 #include <iterator>

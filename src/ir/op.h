@@ -1,4 +1,4 @@
-// The op table as code: enum, names, classes, traits. The content is ops.def.
+// The op table as code: enum, names, classes, traits. Its contents are ops.def.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ enum class Batching : uint8_t { Map, Move, Fold, Pick, Leaf, None };
 
 enum Trait : uint16_t {
   kNone = 0,
-  kCommutative = 1,  ///< make() orders the first two sources, but see commutes()
+  kCommutative = 1,  ///< make() orders the first two sources; but see commutes()
   kAssociative = 2,  ///< on integers and bool; floats only where a rule says so
   kFloat = 4,        ///< only on floats
   kInteger = 8,      ///< only on integers and bool
-  kDecomposed = 16,  ///< no target spells it: codegen/prepare/math writes it in other ops
-  kUnique = 32,      ///< two of them are never one (SEMANTICS H4, N1)
-  kNoGrad = 64,      ///< has no gradient rule: a leaf, not on floats, or only in kernels
+  kDecomposed = 16,  ///< no target has it: codegen/normalize/math.h expands it
+  kUnique = 32,      ///< never merged with an equal one (SEMANTICS H4, N1)
+  kNoGrad = 64,      ///< no gradient rule: a leaf, not on floats, or kernels only
 };
 
 inline constexpr int kVariadic = -1;
@@ -42,9 +42,9 @@ struct OpInfo {
 /// The rows of ops.def, by op.
 extern const OpInfo kOps[];
 inline const OpInfo& info(Op op) { return kOps[static_cast<int>(op)]; }
-/// Number of ops; they are 0 .. kOpCount-1.
+/// Ops are 0 .. kOpCount-1.
 extern const int kOpCount;
-/// The op of that name; false when there is none.
+/// Looks up an op by name. False if there is none.
 bool op_named(std::string_view name, Op& op);
 
 inline bool has(Op op, Trait trait) { return info(op).traits & trait; }

@@ -11,12 +11,12 @@ namespace {
 struct CallFrame {
   Caller caller;
   int depth = 0;
-  NodeOrigin* origin = nullptr;  ///< of the caller, once it was asked for
+  NodeOrigin* origin = nullptr;  ///< of `caller`, once requested
 };
 thread_local CallFrame frame;
 
-/// What tells call sites apart. Texts are compared, not addresses: a header's line is one site in all files that
-/// include it, and the library that a caller came from may be gone.
+/// Identity of a call site. Texts are compared, not addresses: a line of a header is one site in all files that include
+/// it, and the library of a caller may have been unloaded.
 struct CallSite {
   std::string_view call, file;
   uint32_t line;
@@ -47,8 +47,8 @@ std::unordered_set<NodeOrigin*, OriginHash, OriginEqual>& table() {
   return *all;
 }
 
-/// The origins that were asked for last, by where the names of call and file lie and the place in it: most calls come
-/// from a few places.
+/// Cache of recent origins, keyed by the addresses of the call's and the file's names and the line. Most calls come
+/// from a few sites.
 NodeOrigin*& recent(const Caller* caller) {
   static std::array<NodeOrigin*, 64> all{};
   if (!caller) return all[0];

@@ -1,5 +1,5 @@
-// Where things come from: the outermost public call of a thread, for errors, and the call sites at which what lives was
-// made, for the report of memory. Beside the nodes, never in their identity.
+// Provenance. For errors: the outermost public call of a thread. For the memory report: the call sites that made what
+// is alive. Kept beside the nodes, never part of their identity.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,19 @@
 
 namespace sinter::ir {
 
-/// A public call: its name, and the place of its caller.
+/// A public call: its name and the caller's source location.
 struct Caller {
   std::string_view name;
   std::source_location where;
 };
 
-/// Opens and closes a public call of this thread. Of nested ones the outermost counts.
+/// Opens and closes a public call of this thread. Of nested calls the outermost counts.
 void enter_call(std::string_view name, const std::source_location& where);
 void leave_call();
-/// The outermost call that is open in this thread, or null.
+/// The outermost open call of this thread, or null.
 const Caller* caller();
 
-/// A call site, and what lives that was made there. Counts are guarded by the tensor graph's mutex.
+/// A call site, and counts of what it made that is still alive. The counts are guarded by the tensor graph's mutex.
 struct NodeOrigin {
   std::string call, file, function;  ///< all empty for what was made outside of calls
   uint32_t line = 0;
@@ -30,10 +30,9 @@ struct NodeOrigin {
   uint64_t tensors = 0;  ///< cells behind handles
 };
 
-/// The call site of caller(). There is one per call site of the program text; they are never destroyed. Inside a
-/// GraphScope.
+/// The call site of caller(). One object per call site of the program text, never destroyed. Requires a GraphScope.
 NodeOrigin& current_origin();
-/// All call sites so far. Inside a GraphScope.
+/// All call sites so far. Requires a GraphScope.
 std::vector<const NodeOrigin*> origins();
 
 }  // namespace sinter::ir

@@ -1,4 +1,4 @@
-// One line, one node; attributes are told apart by how they begin.
+// One line is one node. The kind of an attribute is recognized by its first characters.
 #include "ir/parse.h"
 
 #include <fmt/core.h>
@@ -24,7 +24,7 @@ std::string name(TextCursor& c) {
   return s;
 }
 
-/// After a name: `in 1..256`.
+/// Follows a name: `in 1..256`.
 sinter::Var bounds(TextCursor& c, std::string var) {
   c.expect("in");
   const int64_t min = c.integer<int64_t>();
@@ -41,7 +41,7 @@ Dim dim(TextCursor& c) {
   return bounds(c, std::move(var))(value);
 }
 
-/// `[a, b, c]` of anything.
+/// `[a, b, c]` of any item.
 template <class Item>
 auto list(TextCursor& c, Item item) {
   std::vector<decltype(item(c))> items;

@@ -1,4 +1,5 @@
-// Expressions in one line. Operands are collected on a stack; literals wait until a neighbour gives them a type.
+// Expressions in one line. Operands are collected on a stack. Literals stay untyped until another operand gives the
+// type.
 #include <fmt/core.h>
 
 #include <array>
@@ -13,7 +14,7 @@ namespace {
 
 struct ExprOperand {
   UOp node;
-  Scalar literal;  ///< when node is null
+  Scalar literal;  ///< if node is null
 };
 
 struct PartialExpr {

@@ -1,12 +1,13 @@
-// Interning within one function: whether a node of it is held must not depend on who builds an equal one elsewhere.
+// Interning within one function: whether one of its nodes is alive must not depend on who builds an equal node
+// elsewhere.
 #pragma once
 
 #include <cstdint>
 
 namespace sinter::ir {
 
-/// While alive, the calling thread's nodes are merged with one another and with no other node of the tensor graph. A
-/// plan merges equal nodes all the same (SEMANTICS N5). Inside a GraphScope.
+/// While alive, the calling thread's nodes merge with one another, but with no other node of the tensor graph. A plan
+/// merges equal nodes all the same (SEMANTICS N5). Requires a GraphScope.
 class PrivateInterning {
  public:
   PrivateInterning();

@@ -1,4 +1,4 @@
-// The walk behind passes from graph to graph.
+// The walk behind graph-to-graph passes.
 #pragma once
 
 #include <span>
@@ -8,13 +8,13 @@
 
 namespace sinter::ir {
 
-/// Makes each node below the roots anew in `g`, sources first, and returns
-/// what became of the roots. `change(node, new sources)` gives a node's successor, or null to keep op and attribute: a
-/// node of `g` whose sources stay is itself then. It may walk the graph.
+/// Rebuilds every node below the roots in `g`, sources first, and returns the new roots. `change(node, new sources)`
+/// gives a node's replacement, or null to keep op and attribute; a node that is already in `g` and whose sources are
+/// unchanged is then kept itself. `change` may walk the graph.
 template <class Change>
 std::vector<UOp> rebuild(Graph& g, std::span<const UOp> roots, Change change) {
   const std::vector<UOp> order = topological(roots);
-  std::vector<uint32_t> place, sources;  // positions, taken before `change` may walk the graph itself
+  std::vector<uint32_t> place, sources;  // recorded before `change` may walk the graph itself
   std::vector<size_t> first{0};
   for (UOp root : roots) place.push_back(root->position);
   for (UOp n : order) {

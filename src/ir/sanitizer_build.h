@@ -1,4 +1,4 @@
-// The sanitizer that this library is built with. What memory it guards: runtime/base/sanitizer.h.
+// The sanitizer that this library is built with. The memory it guards: runtime/base/sanitizer.h.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__)

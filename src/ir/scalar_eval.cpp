@@ -1,4 +1,4 @@
-// One switch per family of types; nothing here depends on a graph.
+// One switch per type family. Nothing here depends on a graph.
 #include "ir/scalar_eval.h"
 
 #include <fmt/core.h>
@@ -20,15 +20,15 @@ namespace {
 
 Scalar boolean_of(bool b) { return Scalar::of(DType::Bool, b ? 1 : 0); }
 
-/// NumPy's remainder: the sign of y, exact but for the one addition that brings it to that sign.
+/// NumPy's remainder: the sign of y. Exact, except for the one addition that corrects the sign.
 double floor_remainder(double x, double y) {
   double m = std::fmod(x, y);
   if (m != 0) return (y < 0) != (m < 0) ? m + y : m;
   return std::copysign(m, y);
 }
 
-/// Every operation is correctly rounded to double; a second rounding to float32 changes nothing for + - * / sqrt,
-/// because double has more than twice its digits. Fma is the exception and has its own case.
+/// Every operation is correctly rounded to double. Rounding again to float32 changes nothing for + - * / sqrt, because
+/// double has more than twice the digits. Fma is the exception and has its own case.
 Scalar evaluate_float(Op op, DType dtype, std::span<const Scalar> a) {
   const double x = a[0].as_double();
   const double y = a.size() > 1 ? a[1].as_double() : 0;
@@ -83,7 +83,7 @@ int64_t floor_modulo(int64_t x, int64_t y) {
   return m != 0 && (m < 0) != (y < 0) ? m + y : m;
 }
 
-/// Values of all integer types, and bool as 0 and 1. Sums are made on uint64, where wrapping is defined.
+/// Values of all integer types; bool is 0 and 1. Arithmetic is on uint64, where wrapping is defined.
 Scalar evaluate_integer(Op op, DType dtype, DType from, std::span<const Scalar> a) {
   const int64_t x = a[0].as_int();
   const int64_t y = a.size() > 1 ? a[1].as_int() : 0;
@@ -117,14 +117,14 @@ Scalar evaluate_integer(Op op, DType dtype, DType from, std::span<const Scalar> 
   }
 }
 
-/// A zero for a number that is denormal in this type. 16 bits are computed in float32, where none of float16 is.
+/// Flushes a number that is denormal in `dtype`. 16-bit floats compute in float32, where no float16 is denormal.
 Scalar flushed(DType dtype, Scalar x) {
   const double least = dtype == DType::F64 ? std::numeric_limits<double>::min() : std::numeric_limits<float>::min();
   const double v = x.as_double();
   return std::fabs(v) < least ? Scalar::of(dtype, std::copysign(0.0, v)) : x;
 }
 
-/// As the machine computes where denormals are zeros: but for what only sets the sign.
+/// As the machine computes with denormals flushed. Ops that only set the sign do not flush.
 Scalar evaluate_flushed_float(Op op, DType dtype, DType from, std::span<const Scalar> args) {
   if (op == Op::Neg || op == Op::Abs) return evaluate_float(op, dtype, args);
   Scalar normal[3];
@@ -136,7 +136,7 @@ Scalar evaluate_flushed_float(Op op, DType dtype, DType from, std::span<const Sc
 Scalar convert(DType to, DType from, Scalar x) {
   if (is_float(from)) return Scalar::of(to, x.as_double());
   if (from == DType::U64 && is_float(to)) {
-    // Once from the integer to the type: by way of double it would be rounded twice.
+    // Integer to result type in one rounding; through double it would be rounded twice.
     return Scalar::of(
         to, to == DType::F64 ? static_cast<double>(x.bits()) : static_cast<double>(static_cast<float>(x.bits())));
   }

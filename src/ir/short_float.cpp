@@ -1,5 +1,5 @@
-// By way of the spacing of numbers around the value: every one is a whole number of spacings, and so many, counted on
-// from the smallest number of its binade, are its bits.
+// Conversion counts in units of the spacing around the value: every number is a whole multiple of it. That count,
+// continued from the smallest number of its binade, is the encoding.
 #include "ir/short_float.h"
 
 #include <algorithm>
@@ -31,12 +31,12 @@ uint16_t short_float_bits(DType dtype, double value) {
     return static_cast<uint16_t>(sign | t.infinity | (digits ? digits : 1 << (t.digits - 1)));
   }
   if (std::isinf(value)) return static_cast<uint16_t>(sign | t.infinity);
-  if (value == 0) return sign;  // of no binade
+  if (value == 0) return sign;  // in no binade
   int above = 0;                // |value| < 2^above
   std::frexp(value, &above);
   const int binade = std::max(above - 1, 1 - t.bias);
   const double spacings = std::nearbyint(std::ldexp(std::fabs(value), t.digits - binade));
-  // A number in the lowest binade that reaches its upper half has the leading digit there, which is the exponent's 1.
+  // In the lowest binade, the leading digit of a number in the upper half falls on the exponent's lowest bit.
   const int64_t bits = static_cast<int64_t>(spacings) + (static_cast<int64_t>(binade + t.bias - 1) << t.digits);
   return static_cast<uint16_t>(sign | std::min<int64_t>(bits, t.infinity));
 }

@@ -1,5 +1,5 @@
-// What the graph knows of memory: an object that is shared by nodes, can be written by somebody else (foreign), and
-// can be poisoned by a failure. Pointers, pools and devices are the runtime's (runtime/exec/buffer.h).
+// Memory as the graph sees it: an object that nodes share, that others may write (foreign), and that a failure can
+// poison. Pointers, pools and devices are the runtime's (runtime/exec/buffer.h).
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,8 @@
 
 namespace sinter::ir {
 
-/// Counted memory behind nodes. All fields are guarded by the tensor graph's mutex; a plan in flight holds a reference.
+/// Reference-counted memory of nodes. All fields are guarded by the tensor graph's mutex. A plan in flight holds a
+/// reference.
 class Storage {
  public:
   Storage(size_t bytes, Device device, bool foreign = false) : bytes_(bytes), device_(device), foreign_(foreign) {}
@@ -27,10 +28,10 @@ class Storage {
 
   size_t bytes() const { return bytes_; }
   Device device() const { return device_; }
-  /// Mapped files and user memory: read, never written (SEMANTICS V3).
+  /// Mapped files and user memory: never written (SEMANTICS V3).
   bool foreign() const { return foreign_; }
 
-  /// The first value that lies here says where the memory comes from.
+  /// The first value stored here determines the origin of the memory.
   void record_origin(NodeOrigin& origin) {
     if (origin_) return;
     origin_ = &origin;
@@ -39,17 +40,17 @@ class Storage {
   }
 
   void retain() { ++refs_; }
-  /// Frees the memory, at once, when the last reference goes.
+  /// Frees the memory at once when the last reference goes.
   void release() {
     if (--refs_ == 0) delete this;
   }
 
-  int owners = 0;     ///< nodes whose value lies here
-  std::string error;  ///< not empty: poisoned by a failed launch; reading it throws this text (SEMANTICS V6)
-  /// Not null: the plan that wrote this, or one before it, may have met an index out of range.
+  int owners = 0;     ///< nodes whose value is stored here
+  std::string error;  ///< non-empty: poisoned by a failed launch; a read throws this text (SEMANTICS V6)
+  /// Non-null: the plan that wrote this, or an earlier one, may have met an index out of range.
   std::shared_ptr<DeferredError> deferred_error;
-  uint64_t mark = 0;      ///< of the graph walk that last met it
-  uint32_t position = 0;  ///< free for the walk that set the mark
+  uint64_t mark = 0;      ///< of the latest graph walk to reach it
+  uint32_t position = 0;  ///< scratch for the walk that set the mark
 
  private:
   size_t bytes_;

@@ -1,4 +1,4 @@
-// Counting, release without recursion, and what a node does when it gets storage.
+// Reference counting, release without recursion, and what happens when a node gets storage.
 #include "ir/tensor_graph.h"
 
 #include <new>
@@ -11,7 +11,7 @@ namespace sinter::ir {
 namespace {
 
 thread_local bool grad_mode = true;
-thread_local uint64_t private_interning_id = 0;  ///< number of the PrivateInterning that is alive, or 0
+thread_local uint64_t private_interning_id = 0;  ///< of the PrivateInterning that is alive, or 0
 
 }  // namespace
 
@@ -58,7 +58,7 @@ void* TensorGraph::allocate() {
   return std::exchange(free_list_, free_list_->next);
 }
 
-/// A sanitizer is to see who uses a node that is gone: there each has memory of its own.
+/// A sanitizer must see uses of a freed node, so under one every node has its own allocation.
 void TensorGraph::deallocate(void* memory) noexcept {
   if (kSanitizer != Sanitizer::None || free_count_ == kMaxFreeNodes) return ::operator delete(memory);
   ++free_count_;
@@ -123,7 +123,7 @@ void TensorGraph::on_stored(UOp n) {
 
 void TensorGraph::release(UOp first) {
   if (--first->state.refs) return;
-  Node* dead = nullptr;  // chained as in the intern table, which they have left
+  Node* dead = nullptr;  // linked through `next`; they have left the intern table
   const auto bury = [&](Node* n) {
     unintern(n);
     n->next = std::exchange(dead, n);
@@ -143,7 +143,7 @@ void TensorGraph::release(UOp first) {
 }
 
 void TensorGraph::drain() {
-  while (!pool_.empty()) {  // the memory of a foreign buffer may be freed by a function that makes nodes
+  while (!pool_.empty()) {  // freeing a foreign buffer may call a function that makes nodes
     const UOp n = pool_.back();
     pool_.pop_back();
     release(n);

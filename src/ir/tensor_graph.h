@@ -1,5 +1,5 @@
-// The one long-lived graph of the process (SEMANTICS H6): counted nodes, guarded by one mutex. What no handle, edge or
-// cell refers to goes at once and without recursion, and its memory with it.
+// The one long-lived graph of the process (SEMANTICS H6): reference-counted nodes, guarded by one mutex. A node without
+// handle, edge or cell is freed at once, without recursion, together with its memory.
 #pragma once
 
 #include <vector>
@@ -17,33 +17,33 @@ class TensorGraph final : public Graph {
     return *graph;
   }
 
-  /// Under no_grad an operand with history is read through DETACH (SEMANTICS G6). A node that requires grad, and a
-  /// fresh one, is never interned (H4).
+  /// Under no_grad, an operand with history is read through DETACH (SEMANTICS G6). Nodes that require grad, and kUnique
+  /// ones, are never interned (H4).
   UOp make(NodeSpec&& spec) override;
 
   void retain(UOp n) { ++n->state.refs; }
   void release(UOp n);
-  /// A number that it has given to nobody yet; nodes have numbers of their own.
+  /// A number not handed out before. Unrelated to node ids.
   uint64_t next_unique_id() { return ++unique_id_; }
 
-  /// Gives the node a value that lies in `storage`. What it does to the sources is on_stored()'s.
+  /// Records that the node's value is in `storage`. The effect on its sources is on_stored()'s.
   void attach_storage(UOp n, Storage* storage);
-  /// After a node got storage: lets its sources go unless it has history (H3), and gives the storage to its DETACH
+  /// After a node got storage: releases its sources unless it has history (H3), and shares the storage with its DETACH
   /// (G6).
   void on_stored(UOp n);
-  /// Drops sources, home and loss, and leaves the intern table.
+  /// Drops sources, home and loss, and removes the node from the intern table.
   void drop_history(UOp n);
-  /// Drops the loss reference of a gradient or sets it.
+  /// Sets or clears the loss reference of a gradient.
   void set_loss(UOp n, UOp loss);
   void set_home(UOp n, Storage* home);
-  /// Says where a node comes from; the call that makes it, otherwise.
+  /// Overrides the origin of a node. The default is the call that makes it.
   void set_origin(UOp n, NodeOrigin& origin);
-  /// Lets go what scopes have held since the outermost one opened: counts are exact then. What nothing else holds goes.
+  /// Releases the nodes that scopes hold since the outermost one opened. Reference counts are exact afterwards.
   void drain();
   /// Scopes open in the thread that holds the mutex.
   int depth() const { return depth_; }
 
-  /// Around fork() (runtime/base/fork.h): the mutex is taken; then given back in the parent, made anew in the child.
+  /// Around fork() (runtime/base/fork.h): locked before, unlocked in the parent, recreated in the child.
   void lock_before_fork() { mutex_.lock(); }
   void unlock_in_parent() { mutex_.unlock(); }
   void reset_in_child() { mutex_.reset(depth_); }
@@ -58,22 +58,22 @@ class TensorGraph final : public Graph {
   void destroy(Node* node) noexcept;
   void release_storage(Storage* storage, bool owner);
 
-  /// Memory of a node that is gone, for the next one.
+  /// Memory of a freed node, reused for the next one.
   struct FreeNode {
     FreeNode* next;
   };
   static constexpr size_t kMaxFreeNodes = 1 << 14;
 
   GraphMutex mutex_;
-  std::vector<UOp> pool_;  ///< nodes made since the outermost scope opened: each holds a reference until it closes
+  std::vector<UOp> pool_;  ///< nodes made since the outermost scope opened; each holds a reference until it closes
   FreeNode* free_list_ = nullptr;
   size_t free_count_ = 0;
   int depth_ = 0;
   uint64_t unique_id_ = 0;
 };
 
-/// Holds the graph's mutex, and keeps every node made inside alive until the outermost scope of the thread closes.
-/// Every public call that touches the graph opens one.
+/// Holds the graph's mutex, and keeps every node made inside alive until the thread's outermost scope closes. Every
+/// public call that touches the graph opens one.
 class GraphScope {
  public:
   GraphScope() : graph_(TensorGraph::get()) {
@@ -92,8 +92,8 @@ class GraphScope {
   TensorGraph& graph_;
 };
 
-/// Holds the graph's mutex if no other thread does, and never waits: for those who only read, and may be called from
-/// where waiting for the graph is forbidden (runtime/base/fork.h).
+/// Takes the graph's mutex only if it is free; never waits. For readers that may run where waiting for the graph is
+/// forbidden (runtime/base/fork.h).
 class GraphTryLock {
  public:
   GraphTryLock();
@@ -106,8 +106,8 @@ class GraphTryLock {
   bool held_;
 };
 
-/// While alive the calling thread's scopes are closed: others may use the graph, as during a compilation. What was
-/// made so far stays alive.
+/// While alive, the calling thread's scopes are closed, so that other threads may use the graph, for example during a
+/// compilation. Nodes made before stay alive.
 class GraphPause {
  public:
   GraphPause();
@@ -120,11 +120,11 @@ class GraphPause {
   std::vector<UOp> pool_;
 };
 
-/// Whether new nodes record history; one switch per thread, as `no_grad` sets it.
+/// Whether new nodes record history. One switch per thread, set by `no_grad`.
 bool grad_enabled();
 void set_grad_enabled(bool on);
 
-/// An owned node, for cells and for everything that outlives a scope. Copies and destruction take the graph's mutex.
+/// An owned node, for cells and anything else that outlives a scope. Copying and destruction take the graph's mutex.
 class NodeRef {
  public:
   NodeRef() = default;

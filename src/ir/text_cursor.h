@@ -1,4 +1,4 @@
-// A place in a text: the few moves that both parsers make.
+// A position in a text, and the few operations that both parsers need.
 #pragma once
 
 #include <bit>
@@ -15,7 +15,7 @@ namespace sinter::ir {
 
 struct TextCursor {
   std::string_view text;
-  std::string place;  ///< opens error texts, such as "IR text, line 3"
+  std::string place;  ///< prefix of error texts, such as "IR text, line 3"
   size_t at = 0;
 
   [[noreturn]] void fail(const std::string& what) const {
@@ -41,7 +41,7 @@ struct TextCursor {
   void expect(std::string_view word) {
     if (!consume(word)) fail("expected \"" + std::string(word) + "\"");
   }
-  /// Up to the next of `stops` or blank; not empty.
+  /// Up to the next of `stops` or a blank. Never empty.
   std::string_view word(std::string_view stops) {
     skip_space();
     const size_t begin = at;
@@ -59,7 +59,7 @@ struct TextCursor {
     at = static_cast<size_t>(end - text.data());
     return value;
   }
-  /// A number as dump(Scalar) writes it: with a point, exponent, inf or nan it is a float.
+  /// A number as dump(Scalar) writes it. A point, an exponent, inf or nan makes it a float.
   Scalar scalar(std::string_view stops) { return number(word(stops)); }
   Scalar number(std::string_view s) {
     if (s == "nan") return Scalar::of(DType::F64, std::numeric_limits<double>::quiet_NaN());

@@ -1,4 +1,4 @@
-// Rules that hold at every level stand in check_node; the levels add their vocabulary and, for kernels, the loops.
+// check_node has the rules that hold at every level. The levels add their vocabulary and, for kernels, the loops.
 #include "ir/verify.h"
 
 #include <fmt/core.h>
@@ -19,7 +19,7 @@ namespace {
 
 enum class IrLevel { Tensor, Plan, Kernel };
 
-constexpr size_t kMaxDumpLines = 60;  ///< lines of a dump in an error text
+constexpr size_t kMaxDumpLines = 60;  ///< lines of the dump in an error text
 
 std::string dump_tail(UOp node) {
   std::string text = dump(node);
@@ -78,14 +78,14 @@ class Verifier {
     require(known, n, "is no op of this level");
   }
 
-  /// The kind of attribute that ops.def gives the op.
+  /// The kind of attribute that ops.def prescribes for the op.
   void check_attribute(UOp n) const {
     auto holds = [&]<class T>(const T*) { return std::holds_alternative<T>(n->attr); };
     bool ok = true;
     switch (n->op) {
       case Op::Const:
       case Op::Num: ok = holds(static_cast<Scalar*>(nullptr)) && n->scalar().floating() == is_float(n->dtype); break;
-      case Op::Var:  // the tensor graph knows the number, not only the variable
+      case Op::Var:  // in the tensor graph it may be the bound value
         ok = holds(static_cast<sinter::Var*>(nullptr)) ||
              (level_ == IrLevel::Tensor && holds(static_cast<Region*>(nullptr)));
         break;
@@ -104,7 +104,7 @@ class Verifier {
       case Op::Reduce:
       case Op::Scan: ok = holds(static_cast<ReduceAttr*>(nullptr)); break;
       case Op::Range: ok = holds(static_cast<RangeAttr*>(nullptr)); break;
-      case Op::After: return;  // a version of a whole tensor has none, a partial one its box
+      case Op::After: return;  // none for a version of a whole tensor, a box for a partial one
       default: ok = holds(static_cast<std::monostate*>(nullptr)); break;
     }
     require(ok, n, "carries the wrong kind of attribute");
@@ -117,7 +117,7 @@ class Verifier {
     if (info(n->op).result == ResultType::Index) require(n->dtype == DType::Index, n, "is not of dtype index");
     if (n->src.empty()) return;
     UOp last = n->src.back();
-    // Movement keeps the type of what it moves; its further sources are offsets.
+    // Movement keeps the type of its first source. The further sources are offsets.
     if (is_movement(n->op)) {
       require(n->dtype == n->src[0]->dtype, n, "changes the type of what it moves");
       for (size_t i = 1; i < n->src.size(); ++i)
@@ -142,7 +142,8 @@ class Verifier {
     if (n->op == Op::Bitcast) require(size_of(n->dtype) == size_of(last->dtype), n, "reads bits of another size");
   }
 
-  /// The node is one of the accumulators; source k has the type of accumulator k, and both factors that of their sum.
+  /// The node is one of the accumulators. Source k has the type of accumulator k; both factors of Dot have that of the
+  /// sum.
   void check_accumulator_types(UOp n) const {
     const ReduceAttr& r = n->reduction();
     require(r.result >= 0 && r.result < accumulator_count(r.combine), n, "picks an accumulator that there is not");
@@ -160,7 +161,7 @@ class Verifier {
   std::string_view pass_;
 };
 
-/// What a kernel must be beyond its nodes: places, loops, and that no loop is read outside.
+/// Rules for kernels beyond those for single nodes: slots, loops, and that no loop variable is read outside its loop.
 class KernelVerifier {
  public:
   KernelVerifier(UOp sink, std::string_view pass)
@@ -240,7 +241,7 @@ class KernelVerifier {
 
   static bool is_outer(UOp n) { return n->op == Op::Range && n->get<RangeAttr>().kind == AxisKind::Outer; }
 
-  /// Inner ranges are open from their use up to the REDUCE that binds them, or to the store that runs over them.
+  /// An inner range is open from its use up to the REDUCE that binds it, or to the store that runs over it.
   void check_scopes(UOp n) {
     std::vector<UOp> open;
     auto join = [&](UOp s) {

@@ -1,6 +1,5 @@
-// What a well-formed program is, level by level: the vocabulary of ops.def's head, arity, attributes, types, shapes,
-// devices. Each function throws InternalError that names the pass, the node, what is wrong, and shows the node with
-// what lies below.
+// Well-formed programs, level by level: vocabulary (head of ops.def), arity, attributes, types, shapes, devices. Each
+// function throws InternalError with the pass, the node, the violation, and a dump of the node with its sources.
 #pragma once
 
 #include <span>
@@ -12,7 +11,7 @@ namespace sinter::ir {
 
 /// The graph that tensors build. Nodes with storage are leaves here.
 void verify_tensor(std::span<const UOp> roots, std::string_view pass);
-/// What plan lookup hands to the scheduler (schedule/graph/plan_graph.h).
+/// The input of the scheduler (schedule/graph/plan_graph.h).
 void verify_plan(std::span<const UOp> roots, std::string_view pass);
 /// A kernel in the form of codegen/kernel/kernel.h: loops instead of axes, loads and stores instead of shapes.
 void verify_kernel(UOp sink, std::string_view pass);

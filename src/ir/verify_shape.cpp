@@ -1,4 +1,4 @@
-// One case per op that does not simply keep its source's shape.
+// One case per op whose shape may differ from its source's.
 #include "ir/verify_shape.h"
 
 #include <fmt/core.h>
@@ -48,7 +48,7 @@ std::string scan_error(UOp n) {
   return {};
 }
 
-/// The index agrees with x on all axes but one.
+/// The index agrees with x on all axes except the picked one.
 std::string pick_error(UOp n, const Shape& x, const Shape& index) {
   if (!is_axis(n->integer(), x.rank()) || index.rank() != x.rank()) return "its axis or the index's rank does not fit";
   for (size_t i = 0; i < x.rank(); ++i)

@@ -7,8 +7,8 @@
 
 namespace sinter::ir {
 
-/// What is wrong with the shape of a node that is no kernel's; empty if nothing is. The attribute's kind, the arity and
-/// the types have been checked.
+/// What is wrong with the shape of a node outside kernels. Empty if nothing is. Attribute kind, arity and types must
+/// have been checked.
 std::string shape_error(UOp node);
 
 }  // namespace sinter::ir

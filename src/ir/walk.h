@@ -1,4 +1,4 @@
-// Orders of a graph, by explicit stacks: depth is no limit.
+// Topological orders, with explicit stacks: depth is unlimited.
 #pragma once
 
 #include <span>
@@ -10,12 +10,12 @@
 
 namespace sinter::ir {
 
-/// Nodes of a walk whose sources are being listed: each, and how many of them have been.
+/// Nodes whose sources are being visited, each with the number of sources visited so far.
 using WalkStack = std::vector<std::pair<UOp, size_t>>;
 
-/// Appends to `order` every node reachable from the root that does not bear the mark yet, sources before users, and
-/// marks it. `enter(node)` says whether the walk goes on to the node's sources (it is listed either way). Sets
-/// node->position to the place in the list. `stack` is empty, and gives its memory.
+/// Appends to `order` every node reachable from the root that does not have the mark yet, sources before users, and
+/// marks it. `enter(node)` decides whether the walk visits the node's sources; the node is listed either way. Sets
+/// node->position to its index in the list. `stack` must be empty; it is passed to reuse its memory.
 template <class Enter>
 void append_topological(UOp root, uint64_t mark, Enter enter, std::vector<UOp>& order, WalkStack& stack) {
   if (root->mark == mark) return;
@@ -23,7 +23,7 @@ void append_topological(UOp root, uint64_t mark, Enter enter, std::vector<UOp>& 
     n->mark = mark;
     return enter(n) ? 0 : n->src.size();
   };
-  UOp n = root;  // the last of the list, in registers
+  UOp n = root;  // top of the stack, kept in registers
   for (size_t next = first_of(n);;) {
     if (next < n->src.size()) {
       const UOp source = n->src[next++];
@@ -41,7 +41,7 @@ void append_topological(UOp root, uint64_t mark, Enter enter, std::vector<UOp>& 
   }
 }
 
-/// The same of several roots, each node once; deterministic.
+/// The same for several roots, each node once. Deterministic.
 template <class Enter>
 std::vector<UOp> topological(std::span<const UOp> roots, Enter enter) {
   std::vector<UOp> order;

@@ -1,5 +1,5 @@
-// Floor division and modulo of sums: the heart of the index simplifier. All divisors here are positive constants, but
-// for divide_symbolic.
+// Floor division and modulo of sums, the core of the index simplifier. All divisors here are positive constants, except
+// in divide_symbolic.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -11,15 +11,15 @@
 namespace sinter::ir {
 namespace {
 
-constexpr int64_t kSmall = int64_t{1} << 30;  ///< of numbers whose products do not overflow
+constexpr int64_t kSmall = int64_t{1} << 30;  ///< products of two such numbers do not overflow
 
-/// The remainder of the smallest magnitude: the sum of such terms has the narrowest interval.
+/// The remainder of least magnitude: a sum of such terms has the narrowest interval.
 int64_t nearest(int64_t f, int64_t d) {
   int64_t r = floor_mod(f, d);
   return r > d - r ? r - d : r;
 }
 
-/// sum = d * outside + inside, with the factors of `inside` chosen by `remainder`; the constant stays inside.
+/// Splits sum = d * first + second. `remainder` picks the factors of `second`, which also gets the constant.
 template <class Remainder>
 std::pair<LinearExpr, LinearExpr> take_multiples(const LinearExpr& sum, int64_t d, Remainder remainder) {
   std::pair<LinearExpr, LinearExpr> parts;
@@ -37,7 +37,7 @@ bool one_period(const Interval& b, int64_t d, int64_t& quotient) {
   return quotient == floor_div(b.hi, d);
 }
 
-/// Any function of a sum whose only atom has two values is a line through both.
+/// A function of a sum whose only atom takes two values is the line through both results.
 template <class Function>
 std::optional<LinearExpr> line_through(const LinearExpr& sum, IntervalAnalysis& intervals, Function function) {
   if (sum.terms.size() != 1) return {};
@@ -54,8 +54,7 @@ UOp divisor_of(UOp atom, Op op, int64_t& d) {
 
 }  // namespace
 
-/// sum / d = quotient + rest / divisor, and sum % d = scale * (rest % divisor) + small. `exact`: nothing is left of
-/// rest.
+/// sum / d = quotient + rest / divisor, and sum % d = scale * (rest % divisor) + small. `exact`: rest is zero.
 struct IndexMath::DivModParts {
   LinearExpr quotient, small, rest;
   int64_t scale = 1, divisor = 1;
@@ -66,7 +65,7 @@ IndexMath::DivModParts IndexMath::split_divmod(LinearExpr sum, int64_t d) {
   DivModParts r;
   for (r.rest = std::move(sum), r.divisor = d;;) {
     int64_t m;
-    // Multiples of the divisor leave; if what stays lies in one period, it is the remainder.
+    // Pull out multiples of the divisor. If the remaining terms stay within one period, they are the remainder.
     auto plain = take_multiples(r.rest, r.divisor, [](int64_t f, int64_t k) { return f % k; });
     auto close = take_multiples(r.rest, r.divisor, nearest);
     for (auto* parts : {&plain, &close}) {
@@ -80,7 +79,7 @@ IndexMath::DivModParts IndexMath::split_divmod(LinearExpr sum, int64_t d) {
     }
     r.quotient = plus(r.quotient, plain.first);
     r.rest = std::move(plain.second);
-    // rest = g * a + s with 0 <= s < g: the division by g is done.
+    // rest = g * a + s with 0 <= s < g: g divides out.
     std::vector<int64_t> candidates;
     for (const LinearTerm& t : r.rest.terms)
       if (int64_t g = std::gcd(t.factor, r.divisor); g > 1) candidates.push_back(g);
@@ -106,10 +105,10 @@ IndexMath::DivModParts IndexMath::split_divmod(LinearExpr sum, int64_t d) {
     }
     if (!found) break;
   }
-  // The constant: such that the numerator is not negative where that is known, by as little as possible.
+  // Choose the constant so that the numerator is nonnegative where its bounds say so, and minimal.
   const int64_t constant = std::exchange(r.rest.constant, 0);
   const Interval b = without_facts_.of(r.rest);
-  // Bounds that merely say "some int64" (an index that was read) must not move it: sums of such shifts overflow.
+  // Bounds as wide as int64 (a loaded index) must not shift it: sums of such shifts overflow.
   const bool bounded = b.lo > -(int64_t{1} << 48) && std::abs(constant) < std::numeric_limits<int64_t>::max() / 4;
   const int64_t shift = floor_div(bounded ? b.lo + constant : constant, r.divisor);
   r.rest.constant = constant - shift * r.divisor;
@@ -134,7 +133,7 @@ LinearExpr IndexMath::divide(const LinearExpr& sum, int64_t d) {
     }
   }
   if (r.rest.terms.size() == 1 && r.rest.constant == 0 && r.rest.terms[0].factor == 1) {
-    // (x%k) / d = (x/d) % (k/d): digits have one form
+    // (x%k) / d = (x/d) % (k/d): the canonical form of a digit
     UOp x = divisor_of(r.rest.terms[0].atom, Op::Mod, k);
     if (x && k % r.divisor == 0)
       return plus(r.quotient, modulo(normalize(divide(linear_of(x), r.divisor)), k / r.divisor));
@@ -149,7 +148,7 @@ LinearExpr IndexMath::modulo(const LinearExpr& sum, int64_t d) {
   if (const auto line = line_through(r.rest, without_facts_, [&](int64_t x) { return floor_mod(x, r.divisor); }))
     return plus(r.small, *line, r.scale);
   if (LinearExpr joined = normalize(r.rest); joined != r.rest) return plus(r.small, modulo(joined, r.divisor), r.scale);
-  // x%k and x differ by a multiple of k; a term whose values are multiples of the divisor is none.
+  // x%k and x differ by a multiple of k. Terms whose values are multiples of the divisor vanish.
   LinearExpr simpler{{}, r.rest.constant};
   int64_t k;
   bool changed = false;
@@ -168,7 +167,7 @@ LinearExpr IndexMath::modulo(const LinearExpr& sum, int64_t d) {
   return plus(r.small, {{{remainder, r.scale}}, 0});
 }
 
-/// Division by a symbolic size: what is a multiple of it leaves; a range that it bounds is a remainder.
+/// Division by a symbolic size: multiples of it divide out, and a range that it bounds is a remainder.
 LinearExpr IndexMath::divide_symbolic(const LinearExpr& sum, UOp divisor, bool remainder) {
   const LinearExpr size = linear_of(divisor);
   auto opaque = [&](const LinearExpr& rest) {
@@ -200,7 +199,7 @@ LinearExpr IndexMath::divide_symbolic(const LinearExpr& sum, UOp divisor, bool r
   }
   const Interval low = with_facts_.of(rest), high = with_facts_.of(plus(rest, size, -1));
   if (low.lo >= 0 && high.hi < 0) return remainder ? rest : quotient;
-  // v * quotient leaves only where something stays; a quotient of what cannot be reduced keeps the numerator whole.
+  // Multiples of v divide out. The rest keeps its division.
   if (remainder) return opaque(rest);
   return plus(quotient, opaque(rest));
 }

@@ -1,4 +1,4 @@
-// Sums, comparisons and conditions; floor division and modulo are in divmod.cpp.
+// Sums, comparisons and conditions. Floor division and modulo are in divmod.cpp.
 #include "rewrite/index_math.h"
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 namespace sinter::ir {
 namespace {
 
-constexpr int kMaxNesting = 3;         ///< deeper conditions are simplified without the outer ones' facts
-constexpr size_t kMaxConditions = 16;  ///< a longer conjunction is kept as it is: pruning it is quadratic
+constexpr int kMaxNesting = 3;         ///< deeper conditions are simplified without the facts of the outer ones
+constexpr size_t kMaxConditions = 16;  ///< longer conjunctions are left alone: pruning is quadratic
 
 bool is_condition(UOp x) { return x->dtype == DType::Bool; }
 
@@ -28,7 +28,7 @@ std::vector<UOp> conjuncts(UOp x) {
   return parts;
 }
 
-/// No index is as far as that: numbers that are would overflow a difference, or with their sign.
+/// Beyond the range of any index: a difference or a negation of such numbers would overflow.
 constexpr int64_t kIndexLimit = int64_t{1} << 62;
 
 IndexMath::IndexMath(const IndexMath& outer, UOp condition, bool value)
@@ -63,7 +63,7 @@ UOp IndexMath::mod(UOp a, UOp b) {
   return to_uop(*graph_, normalize(d > 0 ? modulo(sum, d) : times(modulo(times(sum, -1), -d), -1)));
 }
 
-/// Puts together what division took apart, and replaces atoms that the facts have fixed.
+/// Recombines quotients and remainders, and replaces atoms whose value the facts fix.
 LinearExpr IndexMath::normalize(LinearExpr sum) {
   for (int step = 0; step < 64; ++step) {
     for (size_t i = 0; i < sum.terms.size();) {
@@ -105,7 +105,7 @@ bool IndexMath::join_digits(LinearExpr& sum) {
         }
       }
       if (q.atom->op != Op::IDiv || q.factor % m.factor != 0) continue;
-      // (y/a) * a + y%a = y, also where y/a is written otherwise
+      // (y/a) * a + y%a = y, also if y/a has another form
       if (q.factor == m.factor * a) {
         const LinearExpr whole = divide(y, a);
         if (whole.factor(q.atom) == 1) {
@@ -113,7 +113,7 @@ bool IndexMath::join_digits(LinearExpr& sum) {
           return true;
         }
       }
-      // ... or the modulo is
+      // ... or if the modulo has another form
       if (is(q, Op::IDiv, d) && q.factor % d == 0) {
         const int64_t e = q.factor / d;
         const LinearExpr z = linear_of(q.atom->src[0]), rest = modulo(z, d);
@@ -129,7 +129,7 @@ bool IndexMath::join_digits(LinearExpr& sum) {
 
 UOp IndexMath::compare(Op op, UOp a, UOp b) { return compare_sum(op, plus(linear_of(a), linear_of(b), -1)); }
 
-/// difference < 0, <= 0, == 0 or != 0.
+/// Compares with zero: difference < 0, <= 0, == 0 or != 0.
 UOp IndexMath::compare_sum(Op op, LinearExpr l) {
   const bool order = op == Op::Lt || op == Op::Le;
   l = normalize(std::move(l));
@@ -148,7 +148,7 @@ UOp IndexMath::compare_sum(Op op, LinearExpr l) {
     }
     if (!order) break;
     bool changed = false;
-    // f*a + s < 0 is a + floor(s/f) < 0: where floor(s/f) is one number, s decides nothing
+    // f*a + s < 0 is a + floor(s/f) < 0. If floor(s/f) is a single number, s does not matter.
     for (const LinearTerm& pivot : l.terms) {
       const int64_t f = std::abs(pivot.factor);
       if (f < 2) continue;
@@ -192,7 +192,7 @@ UOp IndexMath::compare_sum(Op op, LinearExpr l) {
   }
   UOp result;
   if (left.terms.empty()) {
-    // -c < x reads better as 1 - c <= x
+    // -c < x is written as 1 - c <= x
     left.constant = -right.constant + 1;
     right.constant = 0;
     result = ir::le(to_uop(*graph_, left), to_uop(*graph_, right));
@@ -208,7 +208,7 @@ UOp IndexMath::conjoin(UOp a, UOp b) {
   return conjunction(a & b);
 }
 
-/// Drops what the other conditions imply; false if they contradict each other.
+/// Drops conditions that the others imply. False if they contradict each other.
 UOp IndexMath::conjunction(UOp x) {
   std::vector<UOp> parts = conjuncts(x);
   for (size_t i = 0; i < parts.size() && parts.size() > 1 && parts.size() <= kMaxConditions && depth_ < kMaxNesting;) {

@@ -1,6 +1,5 @@
-// Arithmetic on index expressions that simplifies while it builds: sums of products, floor division and modulo by
-// intervals, comparisons and predicates. Rangeify, partition and the rules of rewrite/rules/index_expr.cpp all go
-// through it.
+// Index arithmetic that simplifies during construction: sums of products, floor division and modulo by intervals,
+// comparisons and predicates. Rangeify, partition and the rules of rewrite/rules/index_expr.cpp all use it.
 #pragma once
 
 #include <unordered_map>
@@ -11,16 +10,16 @@
 
 namespace sinter::ir {
 
-/// The conditions that a condition joins by And, each once, by id.
+/// The operands of a conjunction, without duplicates, ordered by id.
 std::vector<UOp> conjuncts(UOp x);
 
-/// Expressions of dtype Index (and bool, for conditions) of one graph. Every function returns the simplified node,
-/// given simplified operands, and is idempotent: what it returns it returns again. Nothing is remembered between
-/// objects but through interning, so one may be made for a single expression.
+/// Expressions of dtype Index (and bool, for conditions) of one graph. Every function expects simplified operands,
+/// returns the simplified node, and is idempotent. Objects share no state except through interning, so creating one for
+/// a single expression is fine.
 class IndexMath {
  public:
   explicit IndexMath(Graph& g) : graph_(&g) {}
-  /// As `outer`, where `condition` also has the given value.
+  /// The facts of `outer`, and `condition` has the given value.
   IndexMath(const IndexMath& outer, UOp condition, bool value = true);
 
   UOp constant(int64_t value);
@@ -31,15 +30,14 @@ class IndexMath {
   UOp mod(UOp a, UOp b);  ///< sign of b; x%0 = 0
   UOp lt(UOp a, UOp b) { return compare(Op::Lt, a, b); }
   UOp le(UOp a, UOp b) { return compare(Op::Le, a, b); }
-  /// Lt, Le, Eq or Ne of two Index values; sums are brought to the form "sum < constant".
+  /// Lt, Le, Eq or Ne of two Index values. Sums are normalized to "sum < constant".
   UOp compare(Op op, UOp a, UOp b);
-  /// a and b, without what the other one implies. A null operand is always true; so is a null result of nothing but
-  /// nulls.
+  /// a and b, each without what the other implies. Null means true, as operand and as result.
   UOp conjoin(UOp a, UOp b);
-  /// The value of dtype Index of an integer expression; pure index arithmetic loses its casts.
+  /// The Index value of an integer expression, without the casts of pure index arithmetic. Null if there is none.
   UOp to_index(UOp x);
 
-  /// Simplifies a whole expression under the facts: every Index and bool ALU node in it, down to loads and ranges.
+  /// Simplifies a whole expression under the facts: all Index and bool ALU nodes, down to loads and ranges.
   UOp simplify(UOp x);
   Interval bounds(UOp x) { return with_facts_.of(x); }
 
@@ -59,10 +57,9 @@ class IndexMath {
   UOp bool_constant(bool value);
 
   Graph* graph_;
-  int depth_ = 0;  ///< of conditions inside conditions: bounds the work on nested predicates
-  IntervalAnalysis
-      without_facts_;  ///< without facts: decides between forms, so that a form does not depend on where it is used
-  IntervalAnalysis with_facts_;  ///< with facts: decides what can be left out
+  int depth_ = 0;                   ///< nesting of conditions; bounds the work on nested predicates
+  IntervalAnalysis without_facts_;  ///< picks canonical forms, which must not depend on the point of use
+  IntervalAnalysis with_facts_;     ///< decides what can be dropped
   std::unordered_map<const Node*, UOp> done_;
 };
 

@@ -1,4 +1,4 @@
-// Bounds are computed in 128 bits and saturate: a value is an int64 and no overflow happens, so a cut bound stays true.
+// Bounds are computed in 128 bits and saturate. Values are int64 without overflow, so a saturated bound remains valid.
 #include "rewrite/interval.h"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ Interval times(Interval a, Interval b) {
 Interval divide(Interval a, Interval b) {
   if (b.lo >= 1)
     return hull(floor_div(a.lo, b.lo), floor_div(a.lo, b.hi), floor_div(a.hi, b.lo), floor_div(a.hi, b.hi), 1);
-  // |floor(x / y)| is at most |x|, also for negative y, and x/0 is 0.
+  // floor(x / y)| is at most |x|, also for negative y; x/0 is 0.
   Int128 most = std::max(a.lo < 0 ? -static_cast<Int128>(a.lo) : static_cast<Int128>(a.lo),
                          a.hi < 0 ? -static_cast<Int128>(a.hi) : static_cast<Int128>(a.hi));
   return {saturate(-most), saturate(most), 1};
@@ -137,7 +137,7 @@ Interval IntervalAnalysis::bounds_of_terms(const LinearExpr& sum) {
   return {saturate(lo), saturate(hi), multiple};
 }
 
-/// sum = k * core + rest: the bounds of a promised core may be better than those of its terms.
+/// sum = k * core + rest. Facts may bound the core more tightly than its terms do.
 void IntervalAnalysis::tighten(const LinearExpr& sum, Interval& b) {
   auto use = [&](const LinearExpr& core, int64_t lo, int64_t hi) {
     const int64_t k = core.terms.size() > sum.terms.size() ? 0 : ratio(sum, core);
@@ -154,7 +154,7 @@ void IntervalAnalysis::tighten(const LinearExpr& sum, Interval& b) {
       use(plus(linear_of(t.atom), linear_of(t.atom->src[0]), -1), kLow, -1);
 }
 
-/// lo <= c*x + rest <= hi bounds x by what the rest is everywhere.
+/// lo <= c*x + rest <= hi bounds x, given the unconditional bounds of rest.
 void IntervalAnalysis::tighten_atom(UOp x, const Facts::Constraint& fact, Interval& b) {
   const int64_t c = fact.core.factor(x);
   if (c == 0) return;
@@ -222,7 +222,7 @@ Interval IntervalAnalysis::alu(UOp x) {
       return a.within(type.lo, type.hi) ? a : type;
     }
     case Op::Check:
-      if (x->dtype == DType::Bool) break;  // a condition that raises must not be found to hold anyway
+      if (x->dtype == DType::Bool) break;  // a condition that raises must not fold to true
       return a;
     default: break;
   }
@@ -240,7 +240,7 @@ Interval IntervalAnalysis::compute(UOp x) {
     b = {0, std::max<int64_t>(memo_.at(x->src[0].get()).hi - 1, 0), 1};
   } else if (is_alu(x->op)) {
     b = alu(x);
-    // uint64 is kept by its bits; what might wrap is anything.
+    // uint64 is stored by its bits. A result that may wrap has the bounds of its type.
     if (x->dtype == DType::U64 || (x->dtype != DType::Index && !b.within(type.lo, type.hi))) b = type;
     if (x->dtype == DType::I64 && (b.lo == kLow || b.hi == kHigh)) b = type;
   }
@@ -250,7 +250,7 @@ Interval IntervalAnalysis::compute(UOp x) {
   if (x->dtype != DType::Index) return b;
   if (x->op == Op::Add || x->op == Op::Sub || x->op == Op::Mul || x->op == Op::Neg) {
     const LinearExpr sum = linear_of(x);
-    if (sum.factor(x) == 0) {  // no product of two variables
+    if (sum.factor(x) == 0) {  // not a product of two variables
       const Interval s = of(sum);
       b.lo = std::max(b.lo, s.lo), b.hi = std::min(b.hi, s.hi);
     }

@@ -1,4 +1,4 @@
-// What is known of an integer expression: bounds, a number that divides it, and what a predicate has promised.
+// What is known of an integer expression: bounds, a divisor, and the facts that a predicate implies.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace sinter::ir {
 
-/// lo <= value <= hi, and `multiple` divides the value (0: it is 0).
+/// lo <= value <= hi, and `multiple` divides the value (0: the value is 0).
 struct Interval {
   int64_t lo = std::numeric_limits<int64_t>::min();
   int64_t hi = std::numeric_limits<int64_t>::max();
@@ -21,20 +21,20 @@ struct Interval {
   bool within(int64_t a, int64_t b) const { return a <= lo && hi <= b; }
 };
 
-/// Conditions that hold where an expression is used: those of the predicate around it.
+/// Conditions that hold where an expression is used: those of the enclosing predicate.
 class Facts {
  public:
   struct Constraint {
-    LinearExpr core;  ///< no constant, first factor positive, factors without a common divisor
+    LinearExpr core;  ///< no constant; first factor positive; factors have no common divisor
     int64_t lo, hi;
   };
 
-  /// Adds that `condition` (a bool expression) is `value`; understands And, Or, Not and comparisons of Index sums.
+  /// Records that `condition` (a bool expression) is `value`. Understands And, Or, Not and comparisons of Index sums.
   void assume(UOp condition, bool value = true);
 
   bool empty() const { return constraints_.empty() && known_.empty(); }
   const std::vector<Constraint>& constraints() const { return constraints_; }
-  /// 1: it holds; 0: it does not; -1: nothing was said of this very node.
+  /// 1 if true, 0 if false, -1 if no fact names this very node.
   int known(UOp condition) const;
 
  private:
@@ -43,8 +43,8 @@ class Facts {
   std::vector<std::pair<UOp, bool>> known_;
 };
 
-/// Interval analysis under some facts; remembers what it has computed. For expressions of integer and bool type; of
-/// dtype Index it assumes that nothing overflows, for the others a result that might wrap is anything of its type.
+/// Interval analysis under facts, memoized, for integer and bool expressions. Index arithmetic is assumed not to
+/// overflow. In other types a result that may wrap has the bounds of its type.
 class IntervalAnalysis {
  public:
   IntervalAnalysis() = default;
@@ -63,10 +63,10 @@ class IntervalAnalysis {
 
   Facts facts_;
   std::unordered_map<const Node*, Interval> memo_;
-  std::shared_ptr<IntervalAnalysis> unconditional_;  ///< without the facts, when needed
+  std::shared_ptr<IntervalAnalysis> unconditional_;  ///< without the facts; created on demand
 };
 
-/// Everything that a type can hold.
+/// The range of a type.
 Interval bounds_of(DType dtype);
 
 }  // namespace sinter::ir

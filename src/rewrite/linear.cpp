@@ -1,4 +1,4 @@
-// Sums are merged by sorting on node ids: an order that no address and no hash seed can change.
+// Terms are merged by sorting on node ids, an order independent of addresses and hash seeds.
 #include "rewrite/linear.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace sinter::ir {
 namespace {
 
-/// Index arithmetic does not overflow; where a discarded branch would, it wraps here as it does in a kernel.
+/// Index arithmetic does not overflow. In a discarded branch it may; it then wraps, as in a kernel.
 int64_t wrapping_mul(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
 }
@@ -131,7 +131,7 @@ LinearExpr product(const LinearExpr& a, const LinearExpr& b) {
 
 namespace {
 
-/// Whether `atom` is x divided by n: itself, or as one quotient of what x is a quotient of.
+/// Whether `atom` is x divided by n: directly, or as one division of x's own dividend.
 bool is_quotient(UOp atom, UOp x, int64_t n) {
   int64_t by = 0, before = 0;
   if (atom->op != Op::IDiv || !constant_of(atom->src[1], by)) return false;

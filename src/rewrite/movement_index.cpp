@@ -1,4 +1,4 @@
-// One case per movement op. Reshape is the only one that divides, and only inside groups of dims that really regroup.
+// One case per movement op. Only Reshape divides, and only within groups of dims that it really regroups.
 #include "rewrite/movement_index.h"
 
 #include <fmt/core.h>
@@ -14,11 +14,11 @@
 namespace sinter::ir {
 namespace {
 
-/// A product of sizes that is equal only if it is equal for every value of the variables.
+/// A product of sizes. Two are equal only if they are equal for all values of the variables.
 struct ExtentProduct {
   int64_t number = 1;
   std::vector<std::string> vars;
-  int64_t value = 1;  ///< at this call's sizes; says which side of a reshape to take from next
+  int64_t value = 1;  ///< at the current sizes; decides which side of a reshape grows next
 
   void take(const Dim& d) {
     value *= d.value();
@@ -72,7 +72,7 @@ UOp extent_of(Graph& g, const Dim& dim) {
 std::vector<UOp> reshape_index(Graph& g, const Shape& from, const Shape& to, const std::vector<UOp>& at, UOp valid) {
   IndexMath free(g), m = valid ? IndexMath(free, valid) : free;
   std::vector<UOp> index(from.rank(), m.constant(0));
-  std::vector<size_t> source, result;  // axes longer than 1; the index of the others is 0
+  std::vector<size_t> source, result;  // axes longer than 1; the others have index 0
   std::vector<Dim> source_dims, result_dims;
   for (size_t i = 0; i < from.rank(); ++i)
     if (!is_one(from[i])) source.push_back(i), source_dims.push_back(from[i]);
@@ -87,7 +87,7 @@ std::vector<UOp> reshape_index(Graph& g, const Shape& from, const Shape& to, con
     UOp flat = m.constant(0);
     for (size_t j = group.to; j < group.to_end; ++j)
       flat = m.add(m.mul(flat, extent_of(g, result_dims[j])), at[result[j]]);
-    // Innermost first: what is left of the flat index after each dim is the index of the dims before it.
+    // Innermost dim first. After each dim, the quotient is the flat index into the dims before it.
     for (size_t i = group.from_end; i-- > group.from;) {
       UOp size = extent_of(g, source_dims[i]);
       if (i == group.from) {
@@ -111,7 +111,7 @@ ElementIndex source_index(Graph& g, UOp movement, const ElementIndex& at) {
     if (movement->src.size() > axis + 1) begin = m.add(begin, m.to_index(cast(movement->src[axis + 1], DType::Index)));
     return begin;
   };
-  // There is an element where `there` holds too; under it the indices may become simpler.
+  // Restricts validity to `there`. The indices may become simpler under it.
   auto add_predicate = [&](UOp there) { result.valid = free.conjoin(result.valid, there); };
   auto simplify_indices = [&] {
     if (result.valid && result.valid->op == Op::Const) {

@@ -1,4 +1,4 @@
-// Matching runs the prefix code over a small stack; building runs it backwards.
+// Matching runs the prefix code on a small stack. Instantiation runs it backwards.
 #include "rewrite/pattern.h"
 
 #include <utility>
@@ -15,7 +15,7 @@ Scalar literal(DType dtype, double number) {
   return is_float(dtype) ? Scalar::of(dtype, number) : Scalar::of(dtype, static_cast<int64_t>(number));
 }
 
-/// `swapped`: one bit per commutative op of the pattern, set where its operands are tried in the other order.
+/// `swapped`: one bit per commutative op of the pattern; set if its operands are tried in reverse order.
 bool match_oriented(const Pattern& pattern, UOp node, unsigned swapped, Match& m) {
   std::array<UOp, Pattern::kCapacity> stack;
   size_t height = 0;
@@ -93,7 +93,7 @@ UOp instantiate(const Pattern& pattern, const Match& m) {
   struct PatternOperand {
     UOp node;
     double number;
-  };  // a literal waits for the type of its neighbour
+  };  // a literal gets its type from the other operands
   std::vector<PatternOperand> stack;
   auto typed = [](PatternOperand o, UOp neighbour, DType dtype) {
     if (o.node) return o.node;

@@ -1,4 +1,4 @@
-// Patterns of rewrite rules as constant data: prefix code that operators build at compile time.
+// Patterns of rewrite rules as constant data: prefix code, built by operators at compile time.
 //   constexpr Pattern x = any(0), c0 = cst(4);   (x + c0) * 2
 #pragma once
 
@@ -14,11 +14,11 @@ struct PatternNode {
   Kind kind = Any;
   Op op = Op::Const;
   uint8_t slot = 0;   ///< of Any and Constant
-  double number = 0;  ///< of a Literal: exactly this value of the matched type (-0.0 is not 0)
+  double number = 0;  ///< of a Literal: exactly this value in the matched type (-0.0 is not 0)
 };
 
-/// A tree in prefix order. Any matches every node, Constant a constant (also one that is expanded to a shape), and each
-/// the same node wherever its slot occurs.
+/// A tree in prefix order. Any matches every node. Constant matches a constant, also a broadcast one. A slot that
+/// occurs repeatedly matches the same node everywhere.
 struct Pattern {
   static constexpr int kCapacity = 16, kSlots = 8;
   std::array<PatternNode, kCapacity> code{};
@@ -27,7 +27,7 @@ struct Pattern {
   constexpr Pattern() = default;
   constexpr Pattern(int number) : Pattern(static_cast<double>(number)) {}                  // NOLINT
   constexpr Pattern(double number) { add({PatternNode::Literal, Op::Const, 0, number}); }  // NOLINT
-  constexpr void add(PatternNode n) { code[static_cast<size_t>(size++)] = n; }  // past the end: no constant expression
+  constexpr void add(PatternNode n) { code[static_cast<size_t>(size++)] = n; }  // overflow: not a constant expression
   constexpr void add(const Pattern& p) {
     for (int i = 0; i < p.size; ++i) add(p.code[static_cast<size_t>(i)]);
   }
@@ -76,26 +76,26 @@ constexpr Pattern where(const Pattern& c, const Pattern& a, const Pattern& b) { 
 
 }  // namespace pattern
 
-/// What the slots of a pattern stand for.
+/// The nodes bound to the slots of a pattern.
 struct Match {
   std::array<UOp, Pattern::kSlots> slot;
   UOp root;  ///< the node that was matched
-  UOp last;  ///< what the pattern's last leaf stands for: its type decides the domain
+  UOp last;  ///< node of the pattern's last leaf; its type decides the domain
 
   UOp operator[](const Pattern& variable) const { return slot[variable.code[0].slot]; }
-  /// The number that a Constant stands for.
+  /// The value bound to a Constant.
   Scalar number(const Pattern& constant) const;
 };
 
-/// Commutative operands may stand in either order. On failure the match is garbage.
+/// Tries both orders of commutative operands. On failure `result` is unspecified.
 bool match(const Pattern& pattern, UOp node, Match& result);
-/// The pattern with the slots filled in; literals take the type and shape of what they stand beside; an op on nothing
-/// but constants is computed.
+/// Builds the pattern with its slots filled in. Literals take type and shape of the other operands. An op on constants
+/// only is folded.
 UOp instantiate(const Pattern& pattern, const Match& match);
 
-/// The constant that a node is, looking through what repeats it.
+/// The constant that all elements of a node equal, looking through Expand and Reshape. False if there is none.
 bool splat_of(UOp node, Scalar& value);
-/// alu(), computed if all sources are constants.
+/// alu(), folded if all sources are constants.
 UOp folded_alu(Op op, const std::vector<UOp>& src);
 
 }  // namespace sinter::ir

@@ -1,4 +1,4 @@
-// An explicit stack of nodes, a map from each node to its final form, and a limit on how often rules may fire.
+// An explicit stack of nodes, a map from each node to its final form, and a limit on rule applications.
 #include "rewrite/rewriter.h"
 
 #include <fmt/format.h>
@@ -44,7 +44,7 @@ class RewriteDriver {
     while (!stack_.empty()) {
       RewriteFrame& f = stack_.back();
       if (f.next < f.now->src.size()) {
-        visit(f.now->src[f.next++], f.given);  // may move the frame
+        visit(f.now->src[f.next++], f.given);  // may reallocate the stack
         continue;
       }
       step(f);
@@ -53,11 +53,11 @@ class RewriteDriver {
   }
 
  private:
-  /// `now` is the current form of `first`; its sources before `next` are on the way or final.
+  /// `now` is the current form of `first`. Its sources before `next` are final or pending.
   struct RewriteFrame {
     UOp first, now;
     size_t next;
-    bool given;  ///< part of the graph as it came, not made by a rule
+    bool given;  ///< part of the input graph, not made by a rule
   };
 
   void visit(UOp u, bool given) {

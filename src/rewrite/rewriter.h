@@ -1,4 +1,4 @@
-// The driver: applies a set of rules to a graph until none fires.
+// The driver: applies a rule set to a graph until no rule fires.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,14 @@
 
 namespace sinter::ir {
 
-/// `root` with every node rewritten to a fixed point, sources first. A node with storage is a leaf. Rules see nodes
-/// whose sources are final; the first that fires wins, in the order of the set. `pass` names the run in events and
-/// errors. Throws InternalError that names the rules when they go round in circles.
+/// Rewrites every node below `root` to a fixed point, sources first. A node with storage is a leaf. Rules see nodes
+/// whose sources are final. The first rule that fires wins, in the order of the set. `pass` names the run in events and
+/// errors. Throws InternalError with the names of the rules if they do not terminate.
 UOp rewrite(Graph& g, UOp root, const RuleSet& rules, const char* pass);
 /// The same for several roots that share nodes.
 std::vector<UOp> rewrite(Graph& g, std::span<const UOp> roots, const RuleSet& rules, const char* pass);
 
-/// How many runs of the driver this process has made.
+/// Number of driver runs in this process.
 size_t rewrite_runs();
 
 }  // namespace sinter::ir

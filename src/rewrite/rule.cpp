@@ -1,10 +1,10 @@
-// Sets: bucketed by root op, with the ops that must stand below it as an early reject.
+// Rule sets: bucketed by root op, with the ops required among its sources for early rejection.
 #include "rewrite/rule.h"
 
 namespace sinter::ir {
 namespace {
 
-/// The ops of the root's operands; an operand begins where those before it have all their leaves.
+/// The ops of the root's operands. An operand's code starts where the previous operand's code is complete.
 uint64_t child_ops(const Pattern& p) {
   uint64_t ops = 0;
   for (int i = 1; i < p.size;) {

@@ -14,9 +14,9 @@
 
 namespace sinter::ir {
 
-/// The types on which a rule holds.
+/// The types for which a rule holds.
 enum class Domain : uint8_t {
-  Index = 1,    ///< nothing overflows
+  Index = 1,    ///< no overflow
   Integer = 2,  ///< wraps
   Float = 4,    ///< exact for NaN, +-0 and +-inf
   Bool = 8,
@@ -36,9 +36,9 @@ constexpr bool contains(Domain domain, DType dtype) {
 
 using Guard = bool (*)(const Match&);
 
-/// left -> right where the type of left's last leaf lies in the domain and the guard agrees. A right side that uses a
-/// variable which left does not bind, and a left side that is no op or has its constant on the left of a commutative op
-/// (make() puts it on the right), do not compile.
+/// left -> right, if the type of left's last leaf is in the domain and the guard holds. These do not compile: a right
+/// side with a variable that left does not bind; a left side that is not an op; a left side with its constant on the
+/// left of a commutative op (make() puts it on the right).
 struct Rule {
   const char* name;
   Pattern left, right;
@@ -69,14 +69,14 @@ struct Rule {
   }
 };
 
-/// What a structural rewrite may use; one per run of the driver.
+/// What a structural rewrite may use. One per run of the driver.
 struct RewriteContext {
   explicit RewriteContext(Graph& g) : graph(g), index(g) {}
   Graph& graph;
   IndexMath index;
 };
 
-/// A rewrite that is no local pattern: returns the replacement, or the node itself or null for "nothing to do".
+/// A rewrite that is not a local pattern. Returns the replacement; the node itself or null means no change.
 struct StructuralRule {
   const char* name;
   std::vector<Op> roots;
@@ -84,18 +84,18 @@ struct StructuralRule {
   std::source_location where = std::source_location::current();
 };
 
-/// Rules and structural rewrites by root op, in the order in which they were added.
+/// Rules and structural rewrites by root op, in insertion order.
 class RuleSet {
  public:
   RuleSet() = default;
-  /// The rules must outlive the set: they are constant tables.
+  /// The rules must outlive the set; they are constant tables.
   explicit RuleSet(std::span<const Rule> rules);
   RuleSet(std::initializer_list<StructuralRule> functions);
 
   struct RuleRef {
     const Rule* rule = nullptr;
-    size_t structural = 0;  ///< index, when rule is null
-    uint64_t children = 0;  ///< ops that must stand among the sources, by op mod 64
+    size_t structural = 0;  ///< index, if `rule` is null
+    uint64_t children = 0;  ///< ops required among the sources, as bits op mod 64
   };
   const std::vector<RuleRef>& at(Op root) const { return by_root_[static_cast<size_t>(root)]; }
   const StructuralRule& structural(const RuleRef& e) const { return structural_rules_[e.structural]; }

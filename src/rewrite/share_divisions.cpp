@@ -1,4 +1,4 @@
-// Two walks: which quotients are there, then the replacement, sources first.
+// Two walks: collect the existing quotients, then replace, sources first.
 #include "rewrite/share_divisions.h"
 
 #include <unordered_map>
@@ -23,7 +23,7 @@ std::vector<UOp> share_divisions(Graph& g, std::span<const UOp> roots) {
     if (is_division(u)) there.insert(u.get());
   IndexMath math(g);
   std::unordered_map<const Node*, UOp> final;
-  // Mods whose quotient is there. A quotient may hold such a Mod in turn: it is built of what has been replaced.
+  // Rebuilds from replaced nodes: a quotient may itself contain a Mod that was replaced.
   auto replaced = [&](UOp root) {
     for (UOp u : topological(root)) {
       if (final.contains(u.get())) continue;

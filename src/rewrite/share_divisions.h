@@ -1,4 +1,4 @@
-// The last step for index expressions: where x/c is computed anyway, x%c is x - c*(x/c).
+// The last step for index expressions: where x/c is computed anyway, x%c becomes x - c*(x/c).
 #pragma once
 
 #include <span>
@@ -8,9 +8,9 @@
 
 namespace sinter::ir {
 
-/// The roots (of one kernel, or indices and predicate of one access) with each Mod of dtype Index replaced whose
-/// quotient stands in the graph already, so that no numerator is divided twice. Run it once, after the last
-/// simplification: intervals of the result are wider, and nothing turns the difference back into a Mod.
+/// Replaces each Mod of dtype Index whose quotient is already in the graph, so that no numerator is divided twice. The
+/// roots are those of one kernel, or the indices and predicate of one access. Run once, after the last simplification:
+/// intervals of the result are wider, and nothing turns the difference back into a Mod.
 std::vector<UOp> share_divisions(Graph& g, std::span<const UOp> roots);
 
 }  // namespace sinter::ir

@@ -1,4 +1,4 @@
-// One sink for everything that rewrites do: DEBUG=6 prints it, tests count it.
+// One sink for all rewrites: DEBUG=6 prints them, tests count them.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace sinter::ir {
 
-/// One rule fired. The nodes are valid during the call.
+/// A rule fired. The nodes are valid during the call.
 struct RewriteEvent {
   const char* pass;
   const char* rule;
@@ -18,8 +18,8 @@ struct RewriteEvent {
 
 using RewriteSink = std::function<void(const RewriteEvent&)>;
 
-/// Installs a sink for the whole process (null for none) and returns the one before. Runs that have begun keep theirs.
-/// The sink is called by one thread at a time.
+/// Installs a process-wide sink (null for none) and returns the previous one. Running rewrites keep theirs. Calls of
+/// the sink are serialized.
 RewriteSink set_rewrite_sink(RewriteSink sink);
 
 }  // namespace sinter::ir

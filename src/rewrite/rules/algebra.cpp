@@ -1,5 +1,4 @@
-// Identities of integers that wrap. Index expressions have a canonical form of their own
-// (rewrite/rules/index_expr.cpp).
+// Identities of integers that wrap. Index expressions have their own canonical form (rewrite/rules/index_expr.cpp).
 #include "rewrite/rules/rules.h"
 
 namespace sinter::ir {
@@ -18,7 +17,7 @@ bool y_varies(const Match& m) {
 bool is_not_signed(const Match& m) { return is_unsigned(m.root->dtype); }
 bool is_signed(const Match& m) { return !is_not_signed(m); }
 
-// It would take products for pointers.
+// clang-format would take products for pointers.
 // clang-format off
 constexpr Rule kAlgebra[] = {
     {"add-zero", x + 0, x, kInts},

@@ -1,4 +1,4 @@
-// Conditions, comparisons and selects. What holds for NaN too is marked Any.
+// Conditions, comparisons and selects. Rules that hold for NaN as well have the domain Any.
 #include "rewrite/rules/rules.h"
 
 namespace sinter::ir {
@@ -10,14 +10,14 @@ constexpr Pattern x = any(0), y = any(1), z = any(2), c = any(3), d = any(4), c0
 constexpr Domain kBool = Domain::Bool, kAny = Domain::Any;
 constexpr Domain kOrdered = Domain::Index | Domain::Integer;  // no NaN
 
-/// Conditions that raise an error are not dropped, even if nothing else depends on them.
+/// Conditions that raise an error are never dropped, even if nothing else depends on them.
 bool raises_nothing(const Match& m) {
   for (UOp part : conjuncts(m[c]))
     if (part->op == Op::Check) return false;
   return true;
 }
 
-// It would take products for pointers.
+// clang-format would take products for pointers.
 // clang-format off
 constexpr Rule kBoolean[] = {
     {"and-true", x & 1, x, kBool},

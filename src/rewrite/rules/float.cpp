@@ -1,5 +1,5 @@
-// Only what is exact for every float: a sum with 0 is not folded (-0 + 0 is 0), a product with 0 is not (NaN), nothing
-// is reassociated. The sign of a NaN does not count.
+// Only rules that are exact for every float. A sum with 0 is not folded (-0 + 0 is 0), nor is a product with 0 (NaN).
+// Nothing is reassociated. The sign of a NaN is ignored.
 #include <cmath>
 
 #include "rewrite/rules/rules.h"
@@ -12,7 +12,7 @@ using namespace pattern;
 constexpr Pattern x = any(0), y = any(1), c0 = cst(4);
 constexpr Domain kFloat = Domain::Float;
 
-/// Division by a power of two is multiplication by its reciprocal, if that is a normal number of the type.
+/// Division by a power of two is multiplication by the reciprocal, if that is a normal number of the type.
 bool reciprocal_exact(const Match& m) {
   int exponent;
   const double c = std::fabs(m.number(c0).as_double());
@@ -20,7 +20,7 @@ bool reciprocal_exact(const Match& m) {
   return std::abs(exponent) < (m.root->dtype == DType::F64 ? 1000 : m.root->dtype == DType::F32 ? 120 : 10);
 }
 
-// It would take products for pointers.
+// clang-format would take products for pointers.
 // clang-format off
 constexpr Rule kFloats[] = {
     {"float-add-zero", x + -0.0, x, kFloat},

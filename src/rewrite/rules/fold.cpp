@@ -1,5 +1,4 @@
-// Operations on constants are computed by the one evaluator; a cast of a cast is one cast where the first loses
-// nothing.
+// Ops on constants are folded by the one evaluator. A cast of a cast is a single cast if the first loses nothing.
 #include <array>
 
 #include "ir/build.h"
@@ -33,7 +32,7 @@ UOp fold(RewriteContext&, UOp x) {
   return splat(x, evaluate(x->op, x->dtype, from, {args.data(), x->src.size()}), x->dtype);
 }
 
-/// A check that holds.
+/// Drops a check that holds.
 UOp drop_check(RewriteContext&, UOp x) {
   Scalar ok;
   return splat_of(x->src[1], ok) && ok.as_int() ? x->src[0] : UOp();
@@ -50,7 +49,7 @@ int digits(DType d) {
 }
 int bits(DType d) { return d == DType::Bool ? 1 : 8 * static_cast<int>(size_of(d)); }
 
-/// Every value of `from` is a value of `to`.
+/// Whether every value of `from` is a value of `to`.
 bool embeds(DType from, DType to) {
   if (from == to || from == DType::Bool) return true;
   if (to == DType::Bool || storage_only(from) || storage_only(to)) return false;
@@ -66,9 +65,9 @@ UOp cast_of_cast(RewriteContext&, UOp x) {
   if (middle->op != Op::Cast) return {};
   UOp source = middle->src[0];
   const DType a = source->dtype, b = middle->dtype, c = x->dtype;
-  // Integers wrap and floats saturate: by way of a float an integer may go only where it fits.
+  // Integers wrap and floats saturate: an integer may pass through a float only if it fits the result.
   const bool exact = embeds(a, b) && (!is_float(b) || is_float(a) || is_float(c) || c == DType::Bool || embeds(a, c));
-  // An integer becomes a 16-bit float by way of float32, which may round it differently than float64 does.
+  // An integer reaches a 16-bit float through float32, which may round it differently than float64 does.
   if (is_short_float(c) && !is_float(a) && b == DType::F64 && !embeds(a, DType::F32)) return {};
   const bool wraps = is_integer(a) && is_integer(b) && is_integer(c) && bits(c) <= bits(b);
   return exact || wraps ? cast(source, c) : UOp();

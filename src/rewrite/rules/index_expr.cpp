@@ -1,4 +1,4 @@
-// Index expressions and predicates: thin rules over IndexMath, which holds the algebra.
+// Index expressions and predicates: thin rules over IndexMath, which has the algebra.
 #include <algorithm>
 
 #include "ir/build.h"
@@ -26,7 +26,7 @@ UOp index_remainder(RewriteContext& context, UOp x) {
   return x->dtype == DType::Index ? context.index.mod(x->src[0], x->src[1]) : UOp();
 }
 
-/// Comparisons of Index sums, and of other integers that are Index sums in disguise; otherwise by intervals.
+/// Comparisons of Index sums, and of integers that are casts of Index sums; all others by intervals.
 UOp comparison(RewriteContext& context, UOp x) {
   UOp a = x->src[0], b = x->src[1];
   if (is_float(a->dtype) || a->dtype == DType::Bool) return {};
@@ -64,7 +64,7 @@ UOp conditions(RewriteContext& context, UOp x) {
   return context.index.conjoin(x->src[0], x->src[1]);
 }
 
-/// Indices are simplified under the predicate that stands beside them.
+/// Simplifies the indices of an access under its predicate.
 UOp simplify_under_predicate(RewriteContext& context, UOp x, size_t dims, UOp predicate) {
   IndexMath inside(context.index, predicate);
   std::vector<UOp> src = x->src;
@@ -90,7 +90,7 @@ UOp store_predicate(RewriteContext& context, UOp x) {
   return is_constant(predicate, false) ? UOp() : simplify_under_predicate(context, x, dims, predicate);
 }
 
-/// A store that never happens.
+/// Removes stores whose predicate is false.
 UOp drop_stores(RewriteContext& context, UOp x) {
   std::vector<UOp> kept;
   for (UOp s : x->src)
@@ -99,8 +99,8 @@ UOp drop_stores(RewriteContext& context, UOp x) {
   return kept.size() == x->src.size() || kept.empty() ? UOp() : with_sources(context.graph, x, std::move(kept));
 }
 
-/// where(c, LOAD gated by g else v, w): the load if g implies c and v is w; the load with w, a number, beside its
-/// predicate if c is g.
+/// where(c, LOAD with predicate p else v, w). If p implies c and v is w, it is the load. If c is p and w is a constant,
+/// it is the load with w in place of v.
 UOp select_of_load(RewriteContext& context, UOp x) {
   UOp l = x->src[1];
   if (l->op != Op::Load || l->src.size() != l->src[0]->rank() + 3) return {};

@@ -1,11 +1,11 @@
-// The rule sets. Each is made once; simplify_rules() is all of them.
+// The rule sets. Each is created once. simplify_rules() is their union.
 #pragma once
 
 #include "rewrite/rule.h"
 
 namespace sinter::ir {
 
-const RuleSet& fold_rules();     ///< operations on constants, casts of casts
+const RuleSet& fold_rules();     ///< constant folding, casts of casts
 const RuleSet& algebra_rules();  ///< integers that wrap
 const RuleSet& boolean_rules();  ///< conditions, comparisons and selects
 const RuleSet& float_rules();    ///< exact for NaN, +-0 and +-inf (SEMANTICS F4)
