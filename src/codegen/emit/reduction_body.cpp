@@ -83,7 +83,7 @@ void Accumulators::init(int statement) {
   registers(statement) = std::move(made);
 }
 
-/// For a single chain.
+/// A carried REDUCE has a single chain.
 void Accumulators::resume(int statement) {
   const Statement& s = at(statement);
   const ChainState& state = registers(statement)[0];
@@ -209,7 +209,8 @@ void Accumulators::add_zero(int statement) {
   }
 }
 
-/// The value in a home after all loops. If one of them has no iterations, nothing was stored there.
+/// The value in a home after all loops. If one of them has no iterations, nothing was stored there, and the value is
+/// the identity.
 UOp Accumulators::home_value(const Statement& s, size_t accumulator) const {
   UOp value = s.homes[accumulator];
   const ir::Scalar identity =

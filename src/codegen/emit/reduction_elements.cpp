@@ -1,5 +1,5 @@
-// A skipped element adds +0, and many add the same as one. That makes +0 of an accumulator that underflow left at -0.
-// Where each iteration of a loop of the sum would skip the same elements, only the last one adds the +0. Until then its
+// A skipped element adds +0, and many add the same as one. It turns an accumulator that underflow left at -0 into +0.
+// If each iteration of a loop of the sum would skip the same elements, only the last one adds the +0. Until then its
 // absence changes at most the sign of a zero, which the last iteration corrects. (No range of a sum bounds another, so
 // the last iteration skips as much as the others. Loops over other ranges begin new accumulators.)
 #include "codegen/emit/reduction_elements.h"

@@ -36,7 +36,7 @@ class ReductionElements {
   /// The bounds that the predicate of `sum` gives a loop that contains nothing but that sum. The whole loop if `sum` is
   /// -1.
   LoopBounds bounds_of(const LoopItem& loop, int sum);
-  /// Emits `loop` over the part of [begin, end) within `bounds`.
+  /// Emits `loop` over the part of [begin, end) within `bounds`, and the +0 of the skipped elements.
   void emit_bounded(int sum, const LoopBounds& bounds, Id begin, Id end,
                     const std::function<void(Id from, Id to)>& loop);
 

@@ -1,7 +1,7 @@
-// Vectors of blocks: with C columns, vector i is the concatenation of rows i, i + C, i + 2C, ... Each step exchanges
-// elements between vectors whose indices differ in one bit: those elements whose indices differ in that bit. After all
-// steps every block of C x C is transposed, and lane l of vector c is element c of row l. Vectors as short as an unpack
-// instruction's are transposed with unpacks instead.
+// Vectors of blocks: with C columns, vector i is the concatenation of rows i, i + C, i + 2C, ... The step of a bit
+// works on pairs of vectors whose indices differ in that bit, and exchanges elements whose indices differ in it. After
+// all steps every block of C x C is transposed, and lane l of vector c is element c of row l. Vectors as short as an
+// unpack instruction's are transposed with unpacks instead.
 #include "codegen/emit/register_transpose.h"
 
 #include <utility>

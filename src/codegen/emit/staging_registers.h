@@ -15,7 +15,7 @@ class StagingRegisters {
   StagingRegisters(const Statements& statements, Values& values, BlockWriter& emit, int threads)
       : statements_(statements), values_(values), emit_(emit), threads_(threads) {}
 
-  /// Makes the registers of all Fetch items in `items`, in the innermost open block.
+  /// Makes the registers of all Fetch items in `items`, in the innermost open block. They outlive the items.
   void allocate(const std::vector<LoopItem>& items);
   /// Loads what the current unrolled copy of a statement stores into its register.
   void fetch(int statement);

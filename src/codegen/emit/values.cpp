@@ -358,8 +358,8 @@ Id Values::ring_slot(const Tile& tile) {
                                emit_.number(2));
 }
 
-/// Offset of an element in its row of a swizzled tile, without the whole periods, which do not move: `constant`
-/// receives them.
+/// Offset of an element within its row of a swizzled tile. Whole periods do not move: they are added to `constant` and
+/// left out of the result.
 Id Values::swizzle(const Tile& tile, OffsetSum column, OffsetSum row, int64_t& constant) {
   const int64_t whole = column.constant / tile.swizzle_period * tile.swizzle_period,
                 pieces = tile.swizzle_period / tile.tile_copy->swizzle_unit;

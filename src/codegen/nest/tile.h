@@ -1,4 +1,4 @@
-// Memory between the loops of a kernel, private to a task (CPU) or a block (GPU).
+// Memory between the loops of a kernel, for one task: of a thread on a CPU, of a block on a GPU.
 #pragma once
 
 #include <cstdint>

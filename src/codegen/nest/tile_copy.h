@@ -14,8 +14,8 @@ Tile make_copy_tile(int64_t slot, ir::UOp value, const TileCopy& stage, const Lo
 
 /// The loops that fill a tile for a user with the loops `user`. First the user's, down to the last that begins a block
 /// covered by the tile, or that gives its value to a range without a copied dim. Then the copying loops, in the order
-/// of the tile's memory. If unrolled copies along another dim are transposed with the lanes, that dim is innermost, the
-/// order of the source rows.
+/// of the tile's memory. If unrolled copies along another dim are transposed with the lanes, the loop of these copies
+/// is innermost, as in the source rows.
 std::vector<LoopLevel> fill_loops(const Tile& tile, const std::vector<LoopLevel>& user, const LoopSchedule& schedule);
 
 /// How many of these loops are the user's.
