@@ -1,5 +1,5 @@
-// Loops and what stands in them; sums are reduction_body.cpp's and reduction_elements.cpp's, stores stores.cpp's,
-// values values.cpp's.
+// Loops and their contents. Reductions are in reduction_body.cpp and reduction_elements.cpp, stores in stores.cpp,
+// values in values.cpp.
 #include "codegen/emit/emit.h"
 
 #include <fmt/core.h>
@@ -29,9 +29,9 @@ using ir::Op;
 using ir::UOp;
 using ItemKind = LoopItem::ItemKind;
 
-/// Bytes of tiles that lie on the stack, or in a block's shared memory; larger ones get scratch memory.
+/// Bytes of tiles on the stack. The rest goes to scratch memory. On a GPU shared memory takes the place of the stack.
 constexpr int64_t kStack = 64 << 10;
-constexpr int64_t kExchange = 16 << 10;  ///< of shared memory that is left for threads to combine sums
+constexpr int64_t kExchange = 16 << 10;  ///< bytes of shared memory reserved for reductions across threads
 
 class KernelEmitter {
  public:
@@ -63,15 +63,15 @@ class KernelEmitter {
  private:
   const Statement& at(int i) const { return statements_.list[static_cast<size_t>(i)]; }
 
-  // ---- points of the launch
+  // ---- tasks
   Id size(UOp range) { return values_.value(range->src[0]); }
   Id emit_ceil_div(Id x, int64_t step) {
     return emit_.divide_unsigned(Op::IDiv, emit_.index(Op::Add, x, emit_.number(step - 1)), emit_.number(step));
   }
 
-  /// The loop over points; each names a block of every outer range, the last range's counting fastest, but for ragged
-  /// ones. Threads begin with the same number of points that follow each other: small blocks last would be one
-  /// thread's.
+  /// The loop over tasks. A task is one block of every outer range. The last range varies fastest; on several threads
+  /// ragged ranges vary faster still. Threads start with equal numbers of consecutive tasks. If a ragged range varied
+  /// slowest, its small blocks would all go to one thread.
   void emit_task_loop(const std::vector<LoopItem>& tree) {
     std::vector<const LoopAxis*> counted;
     for (const bool ragged : {false, true})
@@ -103,7 +103,7 @@ class KernelEmitter {
       values_.enter(axis.range, Values::kTask, base);
   }
 
-  /// A store that lacks an outer range runs where that one's block begins at 0; kNone: everywhere.
+  /// A store that lacks outer ranges runs where their blocks begin at 0. kNone: everywhere.
   Id guard_condition(int number) {
     if (number < 0) return kNone;
     Id ok = kNone;
@@ -151,7 +151,7 @@ class KernelEmitter {
     }
   }
 
-  /// Accumulators are all loaded under one condition: were each under its own, compilers would keep some in memory.
+  /// All accumulators are loaded under one condition. With a condition each, compilers keep some of them in memory.
   void init_accumulators(int statement) {
     const UOp n = at(statement).node;
     copies_.for_each(n, false, [&] { accumulators_.init(statement); });
@@ -172,8 +172,8 @@ class KernelEmitter {
       values_.forward(s.node, v);
   }
 
-  // ---- blocks that are copied one turn ahead
-  /// What stands in it runs as in the first turn of a loop, or as in the next one, if there is one.
+  // ---- ring fills, one iteration ahead
+  /// Emits the body as in the first iteration of a loop, or as in the next one, if there is one.
   void emit_ring_fill(const LoopItem& item) {
     const LoopLevel& level = item.level;
     const LoopAxis& axis = schedule_.of(level.range);
@@ -196,8 +196,8 @@ class KernelEmitter {
   }
 
   // ---- loops
-  /// The first value of a loop with `outside` around it, and the one behind the last: kNone in `block_end` if only the
-  /// range's size ends it.
+  /// The first value of a loop at level `outside` of its range, and the end of the enclosing block. `block_end` is
+  /// kNone if only the range's size ends the loop.
   struct BlockBounds {
     Id begin, block_end;
   };
@@ -209,7 +209,7 @@ class KernelEmitter {
     if (axis.size && step >= axis.size) return {around, kNone};
     return {around, emit_.index(Op::Add, around, emit_.number(step))};
   }
-  /// The turns of a loop that has loops of its range inside.
+  /// Bounds of a loop that contains other loops over its range.
   struct IterationBounds {
     Id begin, end;
     int64_t step;
@@ -237,7 +237,7 @@ class KernelEmitter {
     });
   }
 
-  /// The innermost loop of a range: whole steps, then once more what is left.
+  /// The innermost loop of a range: whole steps, then the tail.
   void emit_innermost_loop(const LoopItem& item, const LoopAxis& axis, Id begin, Id block_end) {
     const LoopLevel& level = item.level;
     const int64_t width = level.width();
@@ -262,7 +262,7 @@ class KernelEmitter {
       const Id end = ends_with_block(axis, level.enclosing(), block_end) ? block_end : min_end(block_end, all);
       const int sum = only_reduce(item.body);
       LoopBounds bounds = elements_.bounds_of(item, sum);
-      bounds.empty |= block_end != kNone;  // of one block
+      bounds.empty |= block_end != kNone;  // a block may have no iterations
       return elements_.emit_bounded(sum, bounds, begin, end, [&](Id from, Id to) {
         emit_iterations(from, to, 1, loop_note(axis, level, ""), [&](Id at) {
           elements_.enter_loop(level.range, at, end);
@@ -278,8 +278,8 @@ class KernelEmitter {
         rest == 0 && ends_with_block(axis, level.enclosing(), block_end) ? block_end : min_end(block_end, whole);
     auto whole_step = [&](Id at) { body(at, level.lanes, level.unroll, {}); };
     if (axis.peeled() && !level.fills &&
-        width == axis.width()) {  // a statement may have copies of its own, which stay together
-      // The launch's point and the loop hold the whole range, whose ends are numbers.
+        width == axis.width()) {  // not for a statement with an unroll factor of its own
+      // The task and the loop cover the whole range, so the bounds are constants.
       const int64_t first = axis.first * width, last = axis.size - rest - axis.last * width;
       const std::string note = loop_note(axis, level, step_text(level));
       for (int64_t at = 0; at < first; at += width)
@@ -298,21 +298,22 @@ class KernelEmitter {
     emit_tail(level, {begin, block_end}, whole, all, rest, body);
   }
 
-  /// Whether the last of the blocks around a loop ends where the range does.
+  /// Whether the last enclosing block ends where the range does.
   static bool ends_with_block(const LoopAxis& axis, int outside, Id block_end) {
     return block_end != kNone && axis.size && axis.size % block_of(axis, outside) == 0;
   }
-  /// Values of a range in one turn of a loop, or in one point; 0: all.
+  /// Values of a range in one iteration of a loop, or in a task (-1); 0: all.
   static int64_t block_of(const LoopAxis& axis, int loop) {
     return loop >= 0 ? axis.steps[static_cast<size_t>(loop)] : axis.outer() ? axis.block : 0;
   }
 
-  /// `rest` elements from `whole` on, if the block is the one that reaches there; 0: as many as there are.
+  /// Emits `rest` elements from `whole` on, if the current block reaches there. 0: the number is known at run time
+  /// only.
   template <class Body>
   void emit_tail(const LoopLevel& level, BlockBounds bounds, Id whole, Id all, int64_t rest, Body body) {
     const auto [begin, block_end] = bounds;
     Id here = block_end == kNone ? kNone : emit_.alu(Op::Lt, {DType::Bool, 1}, {whole, block_end});
-    const int64_t span = int64_t{1} * level.lanes * level.threads;  // of one copy
+    const int64_t span = int64_t{1} * level.lanes * level.threads;  // elements per copy
     if (rest == 0 && span == 1) {                                   // scalars: one by one
       const Id from = block_end == kNone ? whole : emit_.index(Op::Max, begin, whole);
       return emit_iterations(from, min_end(block_end, all), 1, "what no whole step covers",
@@ -335,7 +336,7 @@ class KernelEmitter {
     emit_.close();
   }
 
-  /// `body` for each value from begin below end; no loop where there is one at most.
+  /// Emits `body` for each step from begin below end; without a loop if there is at most one.
   template <class Body>
   void emit_iterations(Id begin, Id end, int64_t step, const std::string& note, Body body) {
     int64_t b = 0, e = 0;
@@ -357,9 +358,9 @@ class KernelEmitter {
   }
 
   const Kernel& kernel_;
-  const int64_t fast_bytes_;  ///< bytes of tiles that need no scratch memory
+  const int64_t fast_bytes_;  ///< bytes of tiles outside of scratch memory
   const bool cpu_;
-  const bool multithreaded_;  ///< points go to several threads, each of which begins with its part of them
+  const bool multithreaded_;  ///< tasks are split over several threads, which start with a part each
   const LoopSchedule& schedule_;
   const Statements& statements_;
   Instructions code_;
@@ -369,8 +370,8 @@ class KernelEmitter {
   UnrolledCopies copies_;
   ReductionElements elements_;
   StagingRegisters staging_registers_;
-  static constexpr int64_t kColdRatio = 8;  ///< whole steps of a range, beside which its remainder is little work
-  bool cold_ = false;                       ///< inside such a remainder
+  static constexpr int64_t kColdRatio = 8;  ///< ranges of this many whole steps have a cold tail
+  bool cold_ = false;                       ///< inside a cold tail
 };
 
 }  // namespace

@@ -1,5 +1,4 @@
-// From the loop tree to instructions: loops over the launch's points, vectors, register copies and their tails are
-// written out.
+// From the loop tree to instructions: loops over tasks, vectors, unrolled copies and tails.
 #pragma once
 
 #include "codegen/nest/loop_tree.h"
@@ -8,11 +7,11 @@
 
 namespace sinter::codegen {
 
-/// In: a kernel, its schedule, its statements and their tree. Out: instructions in which only operations remain that
-/// ops.def defines. A loop with lanes or copies runs while a whole step fits. The same body follows once more for what
-/// is left, with as many copies as that takes and a limit to the lanes of the last one, so that only loads and stores
-/// at the edge are masked; copies of a range whose size is known at run time only run one by one there. Where threads
-/// share a loop every one of them makes each turn, and accesses behind its end are masked.
+/// In: a kernel, its schedule, its statements and their tree. Out: instructions, with no operations but those that
+/// ops.def defines. A loop with lanes or unrolled copies runs while a whole step fits. A tail with the same body
+/// follows: it has as many copies as it needs and a lane limit on the last one, so that only loads and stores at the
+/// edge are masked. If the trip count is known at run time only, a tail without lanes runs its copies one by one.
+/// Threads that share a loop all run every iteration, and accesses past its end are masked.
 Instructions emit_kernel(const Kernel& kernel, const runtime::Target& target, const LoopSchedule& schedule,
                          const Statements& statements, const std::vector<LoopItem>& tree, FreeRanges& ranges);
 

@@ -1,5 +1,5 @@
-// Loads of lanes that lie anywhere and have a predicate each: one instruction for eight of them instead of a branch for
-// each.
+// Gathers: loads with a predicate per lane and irregular addresses. One instruction for eight lanes replaces a branch
+// per lane.
 #include <algorithm>
 #include <utility>
 
@@ -11,7 +11,7 @@ namespace sinter::codegen {
 using ir::Op;
 using ir::UOp;
 
-/// Whether the open lanes of a load can be gathered: elements of four or eight bytes, from memory that stays as it is.
+/// Whether a load can be a masked gather: elements of four or eight bytes, in memory that the kernel does not write.
 bool Values::is_gathered(UOp n) {
   constexpr int kTogether = 8;
   const UOp predicate = predicate_of(n);
@@ -20,7 +20,7 @@ bool Values::is_gathered(UOp n) {
          is_read_only(n) && !schedule_.prefetches.contains(n.get());
 }
 
-/// What all lanes of the address share goes into the pointer, the rest is a vector.
+/// Address terms that are the same in all lanes go into the pointer. The others form a vector of offsets.
 Id Values::make_gathered(UOp n) {
   bool ready = use_address(n, kAllLanes);
   for (UOp s : {predicate_of(n), other_of(n)}) ready &= use(s, kAllLanes) != kNone;

@@ -1,5 +1,5 @@
-// How a LOAD is read: a whole vector, lanes whose predicates are open, gathered or side by side, rows or pieces along
-// the copies, or lane by lane.
+// How a LOAD is emitted: as a whole vector, with a lane mask, as a gather, with strided wide loads, as rows or dense
+// pieces along unrolled copies, or lane by lane.
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
@@ -30,7 +30,7 @@ Id Values::make_load(UOp n, int lane) {
   const Id in_range = exists(n, type.lanes > 1 ? kAllLanes : lane);
   bool ready = use_address(n, lane);
   if (predicate)
-    for (UOp s : {predicate, other}) ready &= use(s, lane) != kNone;  // asks for both before giving up
+    for (UOp s : {predicate, other}) ready &= use(s, lane) != kNone;  // requests both before it gives up
   if (!ready) return kNone;
   Inst inst{InstCode::Load, type, {address(n, lane)}};
   inst.imm = slot_of(n);
@@ -47,7 +47,7 @@ Id Values::make_load(UOp n, int lane) {
   return emit_load(std::move(inst), n);
 }
 
-/// Whether a load of some lanes of a vector is one instruction.
+/// Whether a masked load of this vector is one instruction.
 bool Values::has_masked_load(UOp load) {
   constexpr size_t kSmallest = 16;  // bytes: AVX2 masks whole registers; AVX-512 loads less as part of one
   const size_t element = size_of(load->dtype);
@@ -55,7 +55,7 @@ bool Values::has_masked_load(UOp load) {
          (target_.masks || element * static_cast<size_t>(lanes(load)) >= kSmallest);
 }
 
-/// The lanes whose predicates are open, and that exist.
+/// Mask of the lanes that exist and whose predicate holds.
 Id Values::lane_mask(UOp n, Id open, Id in_range) {
   const int lanes = this->lanes(n);
   const auto only = [&](Id condition) { open = emit_.alu(Op::And, {DType::Bool, lanes}, {open, condition}); };
@@ -64,7 +64,7 @@ Id Values::lane_mask(UOp n, Id open, Id in_range) {
   return open;
 }
 
-/// Those lanes; so many elements further each, if `offsets` says so.
+/// Loads these lanes. `offsets`: elements past the address, per lane (a gather); kNone: contiguous.
 Id Values::emit_masked_load(Inst inst, UOp n, Id open, Id in_range, Id offsets) {
   const int lanes = inst.type.lanes;
   inst.src.push_back(lane_mask(n, open, in_range));
@@ -73,8 +73,8 @@ Id Values::emit_masked_load(Inst inst, UOp n, Id open, Id in_range, Id offsets) 
   return emit_load(std::move(inst), n);
 }
 
-/// Asks for each line that a load will touch so many elements further, but for those that the copy before asks for.
-/// (The turn before may have asked: pieces of a line are asked for once each.)
+/// Prefetches each cache line that the load touches `ahead` elements later, except lines that the previous unrolled
+/// copy prefetches. (Iterations that touch parts of one line each prefetch it.)
 void Values::prefetch(const Inst& load, UOp n, int64_t ahead) {
   const int64_t line = runtime::kCacheLine / static_cast<int64_t>(size_of(load.type.dtype));
   const OpenRange* vector = vector_of(n);
@@ -93,11 +93,12 @@ void Values::prefetch(const Inst& load, UOp n, int64_t ahead) {
 Id Values::emit_load(Inst inst, UOp n) {
   if (std::find(prefetches_->begin(), prefetches_->end(), n) != prefetches_->end())
     prefetch(inst, n, schedule_.prefetches.at(n.get()).elements);
-  // What this kernel writes is read where it is used: before the store, or after it, as the statement's versions say.
+  // Memory that the kernel writes is loaded at the point of use: before or after the store, as the statement's versions
+  // say.
   return is_read_only(n) ? emit_.value(std::move(inst)) : emit_.insert_here(std::move(inst));
 }
 
-/// Whether the kernel writes nothing where it loads.
+/// Whether the kernel never writes the memory of this load.
 bool Values::is_read_only(UOp load) const {
   const auto& read_write_slots = statements_.read_write_slots;
   const bool home = std::any_of(homes_.begin(), homes_.end(), [load](const auto& h) { return h.second == load; });

@@ -1,4 +1,4 @@
-// lo <= factor * range + rest <= hi, solved for the range; what never binds is left out.
+// Solves lo <= factor * range + rest <= hi for the range. Bounds that never bind are left out.
 #include "codegen/emit/loop_bounds.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ UOp floor_div(ir::Graph& g, const LinearExpr& sum, int64_t divisor, int64_t add)
   return ir::to_uop(g, ir::plus(ir::linear_of(quotient), ir::linear_of(add)));
 }
 
-/// The least value that a - b may have.
+/// The least possible value of a - b.
 int64_t least_difference(ir::IntervalAnalysis& intervals, UOp a, UOp b) {
   return intervals.of(ir::plus(ir::linear_of(a), ir::linear_of(b), -1)).lo;
 }
@@ -48,12 +48,11 @@ LoopBounds solve_bounds(UOp predicate, UOp range, const std::function<bool(UOp)>
     if (factor == 0 ||
         !std::all_of(rest.terms.begin(), rest.terms.end(), [&](const ir::LinearTerm& t) { return known(t.atom); }))
       continue;
-    // At least `above` and at most `below`, both of |factor| times the range.
+    // Bounds on |factor| * range: at least `above`, at most `below`.
     const int64_t sign = factor < 0 ? -1 : 1;
     const bool has_lo = lo > std::numeric_limits<int64_t>::min(), has_hi = hi < std::numeric_limits<int64_t>::max();
     if (sign < 0 ? has_hi : has_lo) {
-      const LinearExpr below_all =
-          ir::plus(ir::times(rest, sign), ir::linear_of(sign < 0 ? hi : -lo));  // minus `above`
+      const LinearExpr below_all = ir::plus(ir::times(rest, sign), ir::linear_of(sign < 0 ? hi : -lo));  // -`above`
       const UOp from = ir::to_uop(g, ir::times(ir::linear_of(floor_div(g, below_all, sign * factor, 0)), -1));
       if (intervals.of(from).hi > 0) out.from.push_back(from);
     }

@@ -1,5 +1,5 @@
-// Which part of a loop a condition leaves: conjunctions of bounds on sums of indices, such as those of a padded window,
-// become its ends.
+// Loop bounds from predicates: conjunctions of bounds on sums of indices, as of a padded window, become the ends of a
+// loop.
 #pragma once
 
 #include <functional>
@@ -9,16 +9,16 @@
 
 namespace sinter::codegen {
 
-/// The values of a range that are at least all of `from` and below all of `to`: among those of the range, exactly where
-/// `conditions`, of dtype bool, hold.
+/// The values of a range that are at least all of `from` and below all of `to`. Within the range these are exactly the
+/// values for which `conditions`, of dtype bool, hold.
 struct LoopBounds {
-  std::vector<ir::UOp> from, to;  ///< dtype Index; none that never binds
+  std::vector<ir::UOp> from, to;  ///< dtype Index; without those that never bind
   std::vector<ir::UOp> conditions;
-  bool empty = false;  ///< whether no value may be left
+  bool empty = false;  ///< whether the loop may have no iterations
 };
 
-/// Of those operands of the conjunction `predicate` that say where a sum of indices lies and change with the range by a
-/// fixed distance. `known`: whether a node has one value for all of the loop.
+/// Solves those operands of the conjunction `predicate` that bound a sum of indices in which the range has a constant
+/// stride. `known`: whether a node is invariant in the loop.
 LoopBounds solve_bounds(ir::UOp predicate, ir::UOp range, const std::function<bool(ir::UOp)>& known);
 
 }  // namespace sinter::codegen

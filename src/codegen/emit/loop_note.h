@@ -1,4 +1,4 @@
-// What the comment above a generated loop says.
+// The comment above a generated loop.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace sinter::codegen {
 
-/// "outer range 3 of 28, blocks of 14": the range, its size if it has one or its variable, and `how` it is gone
-/// through, unless that is "".
+/// "outer range 3 of 28, blocks of 14": the range, its size (a number or a variable) and `how` the loop steps, unless
+/// that is "".
 std::string loop_note(const LoopAxis& axis, const LoopLevel& level, const std::string& how);
 
-/// How one step of a loop covers several values: "16 lanes, 4 copies". "" if it covers one.
+/// How many values one step of a loop covers: "16 lanes, 4 copies". "" for a single one.
 std::string step_text(const LoopLevel& level);
 
 }  // namespace sinter::codegen

@@ -1,4 +1,4 @@
-// Lanes of memory accesses.
+// Accesses by lane layout.
 #include "codegen/emit/memory_access.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ using ir::UOp;
 
 namespace {
 
-constexpr size_t kSmallestStream = 16;  ///< bytes of the shortest vector that a CPU stores past the caches
+constexpr size_t kSmallestStream = 16;  ///< bytes of the shortest vector with a nontemporal store
 
 bool is_contiguous(Values& values, UOp access) {
   const Values::LaneLayout place = values.lane_layout(access);
@@ -94,7 +94,7 @@ void write_rows(Values& values, BlockWriter& emit, UOp store, std::vector<Id> co
   const size_t width = std::min(columns.size(), static_cast<size_t>(lanes));
   if (width * size_of(store->src[0]->dtype) < kSmallestStream) code = InstCode::Store;
   for (Id& column : columns) column = emit.splat(column, lanes);
-  std::vector<std::vector<Id>> parts;  // of rows, each of which is a vector
+  std::vector<std::vector<Id>> parts;  // parts of rows, each part a vector
   for (size_t from = 0; from < columns.size(); from += width)
     parts.push_back(rows_of(emit, {columns.begin() + static_cast<std::ptrdiff_t>(from),
                                    columns.begin() + static_cast<std::ptrdiff_t>(from + width)}));

@@ -1,30 +1,31 @@
-// Reading and writing memory at the present register copy: whole vectors where lanes lie side by side, else lane by
-// lane.
+// Memory accesses of the current unrolled copy: whole vectors where lanes are contiguous, else lane by lane.
 #pragma once
 
 #include "codegen/emit/values.h"
 
 namespace sinter::codegen {
 
-/// What lies where `access` (a LOAD) stands, `other`, a scalar of its type, in lanes that do not exist. Emitted here.
+/// Loads the element of `access` (a LOAD). Lanes that do not exist get `other`, a scalar of its type. Emitted in the
+/// innermost block.
 Id read_memory(Values& values, BlockWriter& emit, ir::UOp access, Id other);
 
-/// Puts v where `access` (a LOAD or STORE) stands, in those lanes in which `predicate`, if there is one, holds. With
-/// `add` it is combined with what lies there by that op. Lanes follow one another. `only`: a condition for all of it,
-/// or kNone. `code`: of whole vectors without any of these, Store or Stream.
+/// Stores v to the element of `access` (a LOAD or STORE), in lanes for which `predicate`, if any, holds. With `add` it
+/// is a read-modify-write with that op, lane by lane in order. `only`: a condition for all of it, or kNone. `code`:
+/// Store or Stream, for whole vectors without any of these.
 void write_memory(Values& values, BlockWriter& emit, ir::UOp access, Id v, Id only, ir::UOp predicate = {},
                   const ir::Op* add = nullptr, InstCode code = InstCode::Store);
 
-/// Puts v where a STORE without a predicate stands whose lanes lie apart, as one instruction, which is a call: fewer
-/// lines than a store of each lane, and slower. Otherwise, or where some lanes may not exist, it does nothing and
-/// returns false.
+/// Stores v as one strided store, for a STORE without a predicate whose lanes are strided. It is a call: shorter code
+/// than a store per lane, but slower. In other cases, or if some lanes may not exist, it does nothing and returns
+/// false.
 bool write_strided(Values& values, BlockWriter& emit, ir::UOp store, Id v);
 
-/// Puts vectors where a STORE without a predicate stands, one for each copy of its TransposeGroup, of which the present
-/// copy is the first: row by row, also where those are of several vectors.
+/// Stores vectors for a STORE without a predicate, one for each copy of its TransposeGroup. The current copy is the
+/// first of the group. Stores row by row; a row may be several vectors.
 void write_rows(Values& values, BlockWriter& emit, ir::UOp store, std::vector<Id> columns, InstCode code);
 
-/// The same where all of it is one piece of memory (Values::is_dense): in whole vectors but for the last.
+/// Like write_rows(), for a group that is one contiguous piece of memory (Values::is_dense): whole vectors, except for
+/// the last.
 void write_dense(Values& values, BlockWriter& emit, ir::UOp store, std::vector<Id> columns);
 
 }  // namespace sinter::codegen

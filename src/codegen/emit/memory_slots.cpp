@@ -1,4 +1,4 @@
-// First come, first served: tiles come in the order in which their kernel fills them.
+// First come, first served: tiles are in the order in which the kernel fills them.
 #include "codegen/emit/memory_slots.h"
 
 #include "codegen/kernel/access.h"
@@ -10,7 +10,7 @@ namespace sinter::codegen {
 
 using ir::Op;
 using ir::UOp;
-using runtime::kCacheLine;  // which every tile begins
+using runtime::kCacheLine;  // every tile is aligned to it
 
 void assign_slots(const Kernel& kernel, const std::vector<Tile>& tiles, int64_t fast_bytes, Instructions& code) {
   code.params = kernel.params;

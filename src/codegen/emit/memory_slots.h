@@ -9,8 +9,8 @@
 
 namespace sinter::codegen {
 
-/// Gives `code` a slot for each Param of the kernel, and one for each tile: those that fit into `fast_bytes` bytes
-/// together lie on the stack, or in a block's shared memory, the others in scratch memory, whose size this sets too.
+/// Adds a slot to `code` for each Param and each tile of the kernel. Tiles that fit into `fast_bytes` together are on
+/// the stack, or in shared memory of a GPU block. The others are in scratch memory, whose size is set too.
 void assign_slots(const Kernel& kernel, const std::vector<Tile>& tiles, int64_t fast_bytes, Instructions& code);
 
 }  // namespace sinter::codegen

@@ -1,4 +1,4 @@
-// Beginning, updating and combining of chains.
+// Initializes, updates and combines chains.
 #include "codegen/emit/reduction_body.h"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ using ir::UOp;
 
 namespace {
 
-/// Integers combine to the same in any order: a REDUCE of one chain may have one per lane, unless it rests between its
-/// turns.
+/// Combining integers in any order gives the same result, so a REDUCE with one chain may have one per lane. A carried
+/// one may not.
 bool is_order_free(const Statement& s) {
   return !s.carried() && ir::accumulator_count(s.node->reduction().combine) == 1 &&
          !is_float(ir::accumulator_types(s.node)[0]);
@@ -58,7 +58,7 @@ Id Accumulators::resume_condition(int statement) {
   const Statement& s = at(statement);
   const Type boolean{DType::Bool, 1};
   if (!s.carried()) return kNone;
-  Id first = kNone;  // whether the loops that carry stand at their beginning
+  Id first = kNone;  // whether the carrying loops are in their first iteration
   for (size_t i = s.own_depth; i < s.accumulator_depth; ++i) {
     const LoopLevel& l = s.loops[i];
     if (values_.depends(s.node, l.range)) continue;
@@ -83,7 +83,7 @@ void Accumulators::init(int statement) {
   registers(statement) = std::move(made);
 }
 
-/// Of a single chain.
+/// A carried REDUCE has a single chain.
 void Accumulators::resume(int statement) {
   const Statement& s = at(statement);
   const ChainState& state = registers(statement)[0];
@@ -104,7 +104,7 @@ const Accumulators::LoweredCombine& Accumulators::lowered_combine(const Statemen
                        written(ir::combine_merge(combine, it->first.second))};
 }
 
-/// What the accumulators become, in so many lanes.
+/// The accumulators after one application of `rule`, in `lanes` lanes.
 Accumulators::ChainState Accumulators::emit_combine(const ir::CombineGraph& rule, int lanes, const ChainState& state,
                                                     const ChainState& other) {
   ChainState inputs = state;
@@ -126,7 +126,7 @@ Accumulators::ChainState Accumulators::emit_combine(const ir::CombineGraph& rule
   return next;
 }
 
-/// What lies in one vector of chains; of an array, in a cell of it.
+/// Reads one vector of chains, or one cell of an array.
 Accumulators::ChainState Accumulators::read_chain(const ChainState& registers, Id cell) const {
   ChainState out;
   for (Id r : registers) {
@@ -137,7 +137,7 @@ Accumulators::ChainState Accumulators::read_chain(const ChainState& registers, I
   return out;
 }
 
-/// `exists`: bool of the same lanes; where it is false the accumulators stay as they are. kNone: everywhere.
+/// `exists`: a bool per lane. Where it is false the accumulators keep their value. kNone: true everywhere.
 void Accumulators::emit_assign(const LoweredCombine& rule, const ChainState& registers, Id cell,
                                const ChainState& values, Id exists) {
   const int lanes = emit_.type(registers[0]).lanes;
@@ -168,14 +168,14 @@ void Accumulators::update(int statement) {
   emit_assign(lowered_combine(s), registers[chain], cell, values, element_exists(s));
 }
 
-/// Whether the present element of the own ranges exists, in as many lanes as the accumulators have; kNone: it does.
+/// Whether the current element of the own ranges exists, in as many lanes as the accumulators; kNone: always.
 Id Accumulators::element_exists(const Statement& s) {
   if (s.node->reduction().tree.lanes == 1 || s.own_depth == s.loops.size() || s.loops.back().threads == 1) return kNone;
   const Id exists = values_.exists(s.loops.back().range, kAllLanes);
   return exists == kNone ? kNone : emit_.splat(exists, values_.lanes(s.node));
 }
 
-/// Lanes along the own range: element e of a step belongs to chain e % count.
+/// For lanes along the own range: element e of a step belongs to chain e % count.
 void Accumulators::update_lanes(const Statement& s, const ChainLayout& c, const std::vector<ChainState>& registers,
                                 const ChainState& values) {
   const UOp range = s.loops.back().range;
@@ -209,7 +209,8 @@ void Accumulators::add_zero(int statement) {
   }
 }
 
-/// What rests in a home when all loops have turned; where one of them makes no turn, nothing was stored there.
+/// The value in a home after all loops. If one of them has no iterations, nothing was stored there, and the value is
+/// the identity.
 UOp Accumulators::home_value(const Statement& s, size_t accumulator) const {
   UOp value = s.homes[accumulator];
   const ir::Scalar identity =
@@ -254,7 +255,7 @@ void Accumulators::finish(int statement) {
     parts[0] = thread_reduce(s.loops.back(), merge, parts[0]);
   for (int lanes = c.width / 2; lanes > 0; lanes /= 2)
     parts[0] = emit_combine(merge, lanes, lanes_of(parts[0], 0, lanes), lanes_of(parts[0], lanes, lanes));
-  // A single element has no loop: the chains that it leaves empty make +0 of a product that underflowed to -0.
+  // A single element has no loop. Its empty chains contribute +0, which makes +0 of a product that underflowed to -0.
   if (s.own_depth == s.loops.size() && s.node->reduction().combine == Combine::Dot &&
       s.node->reduction().tree.lanes > 1) {
     const int lanes = emit_.type(parts[0][0]).lanes;

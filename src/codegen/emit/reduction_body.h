@@ -1,5 +1,5 @@
-// The accumulators of REDUCEs: as many as its ReductionTree has chains, in vectors, register copies or an array; of
-// integers one per lane.
+// Accumulators of REDUCEs: one per chain of the ReductionTree, in vectors, unrolled copies or an array. Integer
+// reductions may have one per lane.
 #pragma once
 
 #include <map>
@@ -17,32 +17,32 @@ class Accumulators {
   Accumulators(const Statements& statements, Values& values, BlockWriter& emit, int threads)
       : statements_(statements), values_(values), emit_(emit), threads_(threads) {}
 
-  /// Whether a carried REDUCE goes on with what it left in its home; kNone: none did.
+  /// The condition under which a carried REDUCE resumes from its home; kNone: never.
   Id resume_condition(int statement);
-  // Each for the present register copy.
+  // Each of these is for the current unrolled copy.
   void init(int statement);
   void resume(int statement);
-  /// One element per chain that the present step has: those that exist.
+  /// Adds one element to each chain of the current step. Elements that do not exist are skipped.
   void update(int statement);
-  /// Adds +0 to a sum in one chain.
+  /// Adds +0 to a sum with a single chain.
   void add_zero(int statement);
-  /// Combines the chains and makes the result known.
+  /// Combines the chains and records the result.
   void finish(int statement);
 
  private:
-  /// Chain c is lane c % width of the vector c / width; or, in an array, cell c.
+  /// Chain c is lane c % width of vector c / width, or cell c of an array.
   struct ChainLayout {
-    int count = 1;  ///< all of one thread
-    int width = 1;  ///< of them in one vector along the REDUCE's own range
+    int count = 1;  ///< chains of one thread
+    int width = 1;  ///< chains per vector along the REDUCE's own range
     bool in_array = false;
   };
   /// One instruction per accumulator of the combine.
   using ChainState = std::vector<Id>;
-  /// A combine on the types of one REDUCE, in ops that the target has.
+  /// The combine of one REDUCE on its dtypes, in ops of the target.
   struct LoweredCombine {
     ir::CombineGraph step, merge;
   };
-  /// Whether lanes lie along the REDUCE's own range.
+  /// Whether the lanes are along the REDUCE's own range.
   bool along_lanes(const Statement& s) const;
   ChainLayout chain_layout(const Statement& s) const;
   std::vector<ChainState>& registers(int statement);
@@ -66,8 +66,8 @@ class Accumulators {
   Values& values_;
   BlockWriter& emit_;
   const int threads_;
-  std::map<std::pair<size_t, DType>, int> exchanges_;  ///< slots through which threads see each other's accumulators
-  bool exchanged_ = false;                             ///< they were used before
+  std::map<std::pair<size_t, DType>, int> exchanges_;                      ///< slots for the exchange between threads
+  bool exchanged_ = false;                                                 ///< whether the slots were used before
   std::map<std::pair<int, uint64_t>, std::vector<ChainState>> registers_;  ///< one ChainState per vector of chains
   std::map<std::pair<ir::Combine, std::vector<DType>>, LoweredCombine> lowered_combines_;
 };

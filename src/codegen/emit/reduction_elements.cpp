@@ -1,7 +1,7 @@
-// A skipped element adds +0, however many there are: that makes +0 of an accumulator that underflow left at -0. Where
-// each turn of a loop of the sum would skip the same, the last one adds for all: before, a lost +0 changes no more than
-// the sign of a zero, which that then makes good. (No range of a sum bounds another, so that the last turn skips as
-// much; loops of other ranges begin new accumulators.)
+// A skipped element adds +0, and many add the same as one. It turns an accumulator that underflow left at -0 into +0.
+// If each iteration of a loop of the sum would skip the same elements, only the last one adds the +0. Until then its
+// absence changes at most the sign of a zero, which the last iteration corrects. (No range of a sum bounds another, so
+// the last iteration skips as much as the others. Loops over other ranges begin new accumulators.)
 #include "codegen/emit/reduction_elements.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-/// Of the elements of a sum in a single chain.
+/// The common predicate of the elements of a sum with a single chain.
 UOp predicate_of_chain(UOp n) {
   return n->op == Op::Reduce && n->reduction().tree.lanes == 1 ? common_predicate(n) : UOp();
 }
@@ -52,8 +52,8 @@ void ReductionElements::add(int statement) {
   emit_.close();
 }
 
-/// Opens a block in which elements are added where the predicate of the sum is open, if all lanes agree on that, and
-/// either all copies or each copy for itself: then what they know.
+/// Opens a block for elements whose predicate holds. All lanes must agree on the predicate. Conditions that differ
+/// between unrolled copies must have a known outcome in each copy; the result says which.
 std::optional<ReductionElements::PredicateOutcomes> ReductionElements::open_predicate(int statement) {
   const UOp predicate = predicate_of_chain(at(statement).node);
   if (!predicate) return {};
@@ -76,7 +76,7 @@ std::optional<ReductionElements::PredicateOutcomes> ReductionElements::open_pred
   return copies;
 }
 
-/// Nothing, where some copy does not know, or skips elements between those that it adds.
+/// Empty if a copy's outcome is unknown, or if a copy skips elements between those that it adds.
 std::optional<ReductionElements::PredicateOutcomes> ReductionElements::predicate_outcomes(UOp sum,
                                                                                           Conditions conditions) {
   if (conditions.empty()) return PredicateOutcomes{};
@@ -100,13 +100,13 @@ std::optional<ReductionElements::PredicateOutcomes> ReductionElements::predicate
     }
   });
   if (!known) return {};
-  for (uint64_t copy : out.behind) out.before.erase(copy);  // what is added behind makes good as much
+  for (uint64_t copy : out.behind) out.before.erase(copy);  // the +0 added after the elements is enough
   return out;
 }
 
-/// One element of a sum of vectors, in two cases: where what all copies of a scalar load have in common of its
-/// predicate is open, and where it is closed. Asked for in each copy it would take the place of two multiplications.
-/// Sums that skip what a predicate closes need none of it.
+/// Unswitches one element of a sum of vectors on the common part of the predicates of scalar loads that differ between
+/// copies: one version where it holds, one where it does not. A test in each copy would take the place of
+/// multiplications. Sums that skip elements by their predicate need no unswitching.
 bool ReductionElements::add_unswitched(int statement) {
   const UOp n = at(statement).node;
   if (!unswitch_ || n->op != Op::Reduce || predicate_of_chain(n) || !values_.varies(n)) return false;
@@ -158,14 +158,15 @@ void ReductionElements::emit_bounded(int sum, const LoopBounds& bounds, Id begin
   const size_t outside = enforced_.size();
   enforced_.insert(enforced_.end(), bounds.conditions.begin(), bounds.conditions.end());
   const bool guarded = bounds.empty && (from != begin || to != end);
-  if (guarded) emit_.open_if(below(from, to));  // nothing is loaded ahead of a loop that makes no turn
+  if (guarded) emit_.open_if(below(from, to));  // no hoisted loads if the loop has no iterations
   loop(from, to);
   if (guarded) emit_.close();
   enforced_.resize(outside);
   if (to != end) add_skipped(sum, below(to, end));
 }
 
-/// Whether the loops of the sum that do not change a predicate stand at their last turns; kNone: there are none.
+/// Whether the loops of the sum that the predicate does not depend on are in their last iteration; kNone: there are
+/// none.
 Id ReductionElements::last_iteration(UOp sum, const Conditions& predicate) {
   const std::vector<UOp> own = ranges_of(sum);
   Id last = kNone;
@@ -177,7 +178,7 @@ Id ReductionElements::last_iteration(UOp sum, const Conditions& predicate) {
   return last;
 }
 
-/// `copies`: of which; null: of all.
+/// `copies`: the unrolled copies to add to; null: all.
 void ReductionElements::add_zeros(int statement, Id condition, const std::set<uint64_t>* copies) {
   const UOp sum = at(statement).node;
   condition == kNone ? emit_.open_memo_scope() : emit_.open_if(condition);

@@ -1,5 +1,5 @@
-// Which elements of a sum are added: those of a product that its predicate closes change nothing, and are skipped where
-// that is known for whole vectors.
+// Which elements a reduction adds. Elements of a sum of products whose predicate is false change nothing. They are
+// skipped if the predicate is the same for whole vectors.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ namespace sinter::codegen {
 
 class ReductionElements {
  public:
-  /// `unswitch`: whether a sum that adds all its elements may have a text for those whose loads are closed.
+  /// `unswitch`: whether a sum that adds all of its elements may have a second version for loads whose predicate is
+  /// false.
   ReductionElements(const Statements& statements, Values& values, BlockWriter& emit, Accumulators& accumulators,
                     UnrolledCopies& copies, FreeRanges& ranges, bool unswitch)
       : statements_(statements),
@@ -29,23 +30,24 @@ class ReductionElements {
         ranges_(ranges),
         unswitch_(unswitch) {}
 
-  /// Adds the present one to a REDUCE, in each copy.
+  /// Adds the current element to a REDUCE, in each unrolled copy.
   void add(int statement);
 
-  /// What the predicate of a sum leaves of a loop in which nothing but that sum stands; all of it where `sum` is -1.
+  /// The bounds that the predicate of `sum` gives a loop that contains nothing but that sum. The whole loop if `sum` is
+  /// -1.
   LoopBounds bounds_of(const LoopItem& loop, int sum);
-  /// `loop` through what that is of the values from `begin` below `end`.
+  /// Emits `loop` over the part of [begin, end) within `bounds`, and the +0 of the skipped elements.
   void emit_bounded(int sum, const LoopBounds& bounds, Id begin, Id end,
                     const std::function<void(Id from, Id to)>& loop);
 
-  /// A loop goes through a range, or a block of it, one by one; it stands at `at`.
+  /// Enters a loop with step 1 over a range or a block of it. `at`: its induction variable.
   void enter_loop(ir::UOp range, Id at, Id end) { open_loops_.push_back({range, at, end}); }
   void leave_loop() { open_loops_.pop_back(); }
 
  private:
   using Conditions = std::vector<ir::UOp>;
-  /// What each copy knows of conditions that differ between copies: where it skips elements before those that it adds,
-  /// and where behind.
+  /// Known outcomes of conditions that differ between unrolled copies: which copies skip elements before those that
+  /// they add, and which skip elements after them.
   struct PredicateOutcomes {
     Conditions conditions;
     std::set<uint64_t> before, behind;  ///< Values::copy_key() of the sum
@@ -70,8 +72,8 @@ class ReductionElements {
   UnrolledCopies& copies_;
   FreeRanges& ranges_;
   const bool unswitch_;
-  std::vector<OpenLoop> open_loops_;  ///< the open ones
-  Conditions enforced_;               ///< what the ends of the open loops see to
+  std::vector<OpenLoop> open_loops_;
+  Conditions enforced_;  ///< guaranteed by the bounds of the open loops
 };
 
 }  // namespace sinter::codegen

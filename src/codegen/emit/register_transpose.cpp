@@ -1,7 +1,7 @@
-// Vectors of blocks: with C columns, vector i has row i, row i + C, row i + 2C, ... one behind the other. Each step
-// exchanges, between vectors whose numbers differ in one bit, the elements whose numbers differ in that bit; after all
-// of them every block of C x C is transposed, and lane l of vector c is element c of row l. Where vectors are as short
-// as the instructions that interleave two, rows are made with these instead.
+// Vectors of blocks: with C columns, vector i is the concatenation of rows i, i + C, i + 2C, ... The step of a bit
+// works on pairs of vectors whose indices differ in that bit, and exchanges elements whose indices differ in it. After
+// all steps every block of C x C is transposed, and lane l of vector c is element c of row l. Vectors as short as an
+// unpack instruction's are transposed with unpacks instead.
 #include "codegen/emit/register_transpose.h"
 
 #include <utility>
@@ -9,7 +9,7 @@
 namespace sinter::codegen {
 namespace {
 
-/// Transposes the blocks. Done twice it changes nothing.
+/// Transposes the blocks. It is its own inverse.
 void transpose_blocks(BlockWriter& emit, std::vector<Id>& vectors) {
   for (size_t bit = 1; bit < vectors.size(); bit *= 2)
     for (size_t i = 0; i < vectors.size(); ++i) {
@@ -20,12 +20,11 @@ void transpose_blocks(BlockWriter& emit, std::vector<Id>& vectors) {
     }
 }
 
-constexpr size_t kUnpackBytes =
-    16;  ///< bytes of vectors of which one instruction takes the halves' elements in turn, on every machine
+constexpr size_t kUnpackBytes = 16;  ///< of vectors that every machine can unpack: interleave halves of two
 
-/// The rows of columns that are such vectors. Each step takes the elements of the first half of all elements and of the
-/// second in turn, which moves a bit of an element's number from the top to the bottom: when those of the column's
-/// number stand there, rows follow each other.
+/// The rows of columns of kUnpackBytes each. Each step interleaves the first half of all elements with the second half,
+/// which moves the top bit of an element's index to the bottom. Once the bits of the column's index are there, rows are
+/// consecutive.
 std::vector<Id> unpack_rows(BlockWriter& emit, std::vector<Id> columns) {
   const size_t width = columns.size();
   const int lanes = emit.type(columns[0]).lanes;
@@ -35,7 +34,7 @@ std::vector<Id> unpack_rows(BlockWriter& emit, std::vector<Id> columns) {
       for (Id half : transpose_vectors(emit, {columns[i], columns[i + width / 2]}, lanes)) next.push_back(half);
     columns = std::move(next);
   }
-  const int rows = lanes / static_cast<int>(width);  // of a vector
+  const int rows = lanes / static_cast<int>(width);  // rows per vector
   std::vector<Id> out;
   for (int row = 0; row < lanes; ++row)
     out.push_back(emit.part(columns[static_cast<size_t>(row / rows)], row % rows * static_cast<int>(width),

@@ -1,5 +1,5 @@
-// Small matrices that are transposed in registers: what is strided along lanes but lies side by side in memory along
-// register copies is read and written as whole rows.
+// Transposes of small matrices in registers. Accesses that are strided along lanes but contiguous along unrolled copies
+// use whole rows.
 #pragma once
 
 #include <vector>
@@ -8,20 +8,19 @@
 
 namespace sinter::codegen {
 
-/// The largest distance, in elements, of lanes that wide loads and shuffles bring together; behind it single loads are
-/// as good.
+/// Largest stride, in elements, for which wide loads and shuffles beat scalar loads.
 inline constexpr int64_t kWidestStride = 4;
 
-/// In: `lanes` rows, each of as many elements as there shall be columns, a power of two up to `lanes`. Out: the
-/// columns, each of `lanes` lanes: lane l of column c is element c of row l. Takes log2(columns) steps of as many
-/// instructions as there are columns.
+/// In: `lanes` rows with as many elements as there are columns, a power of two up to `lanes`. Out: the columns, vectors
+/// of `lanes` lanes: lane l of column c is element c of row l. Takes log2(columns) steps with one instruction per
+/// column each.
 std::vector<Id> columns_of(BlockWriter& emit, const std::vector<Id>& rows);
 
-/// The other way round: the rows that such columns are made of.
+/// The inverse: the rows of such columns.
 std::vector<Id> rows_of(BlockWriter& emit, std::vector<Id> columns);
 
-/// In: vectors that are, one behind the other, the rows of a matrix with so many columns. Out: as many vectors that are
-/// its columns, one behind the other. Each is one shuffle of all of them: for few vectors.
+/// In: vectors that, concatenated, are the rows of a matrix with `columns` columns. Out: as many vectors that,
+/// concatenated, are its columns. Each output is one shuffle of all inputs, so this is for few vectors.
 std::vector<Id> transpose_vectors(BlockWriter& emit, const std::vector<Id>& vectors, int columns);
 
 }  // namespace sinter::codegen

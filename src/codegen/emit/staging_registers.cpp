@@ -1,4 +1,4 @@
-// A register is a variable: it is written under one condition and read under the same one later.
+// A register is a mutable variable: written under a condition, and read later under the same one.
 #include "codegen/emit/staging_registers.h"
 
 #include "codegen/emit/memory_access.h"
@@ -26,7 +26,7 @@ void StagingRegisters::allocate(const std::vector<LoopItem>& items) {
   }
 }
 
-/// That of the present copy.
+/// The register of the current unrolled copy.
 Id StagingRegisters::register_of_copy(int statement) const {
   size_t copy = 0;
   for (const LoopLevel& l : at(statement).loops)

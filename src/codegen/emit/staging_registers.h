@@ -1,4 +1,4 @@
-// Registers between memory and the slot of a tile that a GPU's block uses next.
+// Registers between memory and the tile slot that a GPU block uses next.
 #pragma once
 
 #include <map>
@@ -9,18 +9,17 @@
 
 namespace sinter::codegen {
 
-/// What a thread has fetched for tiles that are filled ahead (codegen/nest/ring.h): a register for each vector that
-/// it copies.
+/// Values fetched for ring tiles (codegen/nest/ring.h): one register per vector that a thread copies.
 class StagingRegisters {
  public:
   StagingRegisters(const Statements& statements, Values& values, BlockWriter& emit, int threads)
       : statements_(statements), values_(values), emit_(emit), threads_(threads) {}
 
-  /// Makes those of all Fetch items below, where they outlive these.
+  /// Makes the registers of all Fetch items in `items`, in the innermost open block. They outlive the items.
   void allocate(const std::vector<LoopItem>& items);
-  /// The present copy of what a statement stores, into its register.
+  /// Loads what the current unrolled copy of a statement stores into its register.
   void fetch(int statement);
-  /// From there to where the statement stores it.
+  /// Stores that register to where the statement stores.
   void put(int statement);
 
  private:

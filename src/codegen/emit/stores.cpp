@@ -1,5 +1,5 @@
-// One of four ways, by how the lanes and the copies of a store lie in memory; the accesses themselves are
-// memory_access.cpp's.
+// Chooses among four ways to store, by the layout of lanes and unrolled copies in memory. memory_access.cpp has the
+// accesses.
 #include "codegen/emit/stores.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ using ir::UOp;
 
 namespace {
 
-constexpr int kLongStore = 128;  ///< lanes of a store that are most of what its kernel takes to compile
+constexpr int kLongStore = 128;  ///< lanes from which on a store dominates the kernel's compile time
 
 }  // namespace
 
@@ -27,13 +27,13 @@ Id emit_store(Values& values, BlockWriter& emit, const Statement& statement, con
   const Op sum = is_bool(n->src[0]->dtype) ? Op::Or : Op::Add;
   const Id leader = leader_predicate(emit, statement, threads);
   if (leader != kNone && loads_what_it_stores(statement, statements))
-    emit.insert_here({InstCode::Barrier, {}, {}});  // all have read it
+    emit.insert_here({InstCode::Barrier, {}, {}});  // all threads have read the old value
   const InstCode code = statement.nontemporal ? InstCode::Stream : InstCode::Store;
   const bool alone = adds || predicate || leader != kNone;
   const Values::TransposeGroup near = alone ? Values::TransposeGroup{} : values.transpose_group(n);
   const bool dense = values.is_dense(n, near);
-  // What goes past the caches is written in whole lines where rows begin on one and registers hold two vectors of each:
-  // of parts of lines a core keeps few until the rest comes, fewer where two threads share it.
+  // Nontemporal stores write whole lines if rows begin on a line and registers hold two vectors of each row. A core
+  // buffers few partly written lines, fewer where two hardware threads share it.
   const int line = static_cast<int>(static_cast<size_t>(runtime::kCacheLine) / size_of(n->src[0]->dtype));
   const Values::TransposeGroup group = code == InstCode::Stream && near.count > 1 && !dense
                                            ? values.transpose_group(n, std::min(line, 2 * values.lanes(n)))
@@ -42,7 +42,7 @@ Id emit_store(Values& values, BlockWriter& emit, const Statement& statement, con
     const bool shorter = cold && !alone && values.unrolled_lanes(n) >= kLongStore;
     if (!shorter || !write_strided(values, emit, n, v))
       write_memory(values, emit, n, v, leader, predicate, adds ? &sum : nullptr, code);
-  } else if (values.copy_of(group) == group.first) {  // for all copies of the run
+  } else if (values.copy_of(group) == group.first) {  // for all copies of the group
     std::vector<Id> columns;
     values.for_each(group, [&] { columns.push_back(values.value(stored_value(n))); });
     if (dense)

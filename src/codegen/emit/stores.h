@@ -1,12 +1,12 @@
-// What a STORE does at the present register copy.
+// A STORE at the current unrolled copy.
 #pragma once
 
 #include "codegen/emit/values.h"
 
 namespace sinter::codegen {
 
-/// Emits what a statement stores: by itself, or as a part of its TransposeGroup, of which the first copy stores all.
-/// `threads`: of a block. `cold`: whether it runs so seldom that its text counts more than its time. Returns the value.
+/// Emits the store of a statement: alone, or as part of its TransposeGroup, whose first copy stores for all. `threads`:
+/// of a block. `cold`: runs so rarely that code size matters more than time. Returns the stored value.
 Id emit_store(Values& values, BlockWriter& emit, const Statement& statement, const Statements& statements, int threads,
               bool cold);
 

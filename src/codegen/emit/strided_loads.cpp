@@ -1,5 +1,4 @@
-// Loads of vectors whose lanes do not lie side by side: wide ones, of which lanes are picked. Nothing behind the last
-// element is touched.
+// Strided loads: wide loads and shuffles that pick the lanes. Nothing past the last element is touched.
 #include <algorithm>
 #include <utility>
 
@@ -21,14 +20,14 @@ Id Values::remaining_elements(LaneLimit limit, int lanes, int64_t stride, int64_
   return emit_.index(ir::Op::Sub, all, emit_.number(stride - last + from));
 }
 
-/// Vectors with all memory from the first lane's element on: `stride` elements for each lane, `last` for the last one.
-/// Where the predicate differs between lanes, of each open lane only the first, which is the one that is wanted then.
+/// Loads all memory from the first lane's element on: `stride` elements per lane, `last` for the last lane. If the
+/// predicate differs between lanes, only the first element of each lane is loaded; the callers then need no other.
 std::vector<Id> Values::load_dense(UOp n, int64_t stride, int64_t last) {
   const UOp predicate = predicate_of(n);
   const Type type{n->dtype, lanes(n)};
   const Id zero = emit_.splat(emit_.constant(n->dtype, ir::Scalar::of(n->dtype, 0)), type.lanes);
   Id open = exists(n, kAllLanes);
-  std::vector<Id> open_elements;  // of each vector, if they differ
+  std::vector<Id> open_elements;  // masks per vector, if the predicate differs between lanes
   if (predicate && varies(predicate)) {
     std::vector<Id> columns(static_cast<size_t>(stride),
                             emit_.splat(emit_.constant(DType::Bool, ir::Scalar::of(DType::Bool, false)), type.lanes));
@@ -57,8 +56,8 @@ std::vector<Id> Values::load_dense(UOp n, int64_t stride, int64_t last) {
   return vectors;
 }
 
-/// Whether a load's lanes are few elements apart, under one predicate or masks, in memory that stays as it is: those
-/// between them belong to others.
+/// Whether a load's lanes are few elements apart, under one predicate or lane masks. The kernel must not write that
+/// memory: the elements between lanes are not the load's own.
 bool Values::is_strided(UOp n, const LaneLayout& place) {
   if (!shuffles_ || !place.regular || place.stride < 2 || place.stride > kWidestStride || !is_read_only(n))
     return false;
@@ -73,7 +72,7 @@ Id Values::make_strided(UOp n, int64_t stride) {
   return transpose_vectors(emit_, load_dense(n, stride, 1), static_cast<int>(stride))[0];
 }
 
-/// All copies of a run whose lanes are one piece of memory.
+/// Loads all copies of a group that is one piece of memory.
 Id Values::make_dense(UOp n, const TransposeGroup& group) {
   bool ready = use_address(n, 0);
   if (const UOp predicate = predicate_of(n))
@@ -87,7 +86,7 @@ Id Values::make_dense(UOp n, const TransposeGroup& group) {
   return columns[static_cast<size_t>(present - group.first)];
 }
 
-/// A load whose copies lie side by side: each lane's row of them in one piece, for all copies of the run.
+/// Loads all copies of a group row by row: one contiguous row of copies per lane.
 Id Values::make_rows(UOp n, const TransposeGroup& group) {
   const UOp predicate = predicate_of(n);
   bool ready = use_address(n, 0);

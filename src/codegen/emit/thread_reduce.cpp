@@ -1,4 +1,4 @@
-// Accumulators of several threads: between warps through shared memory, inside one by shuffles.
+// Reductions across threads: through shared memory between warps, by shuffles within one.
 #include <algorithm>
 #include <bit>
 
@@ -17,7 +17,7 @@ Accumulators::ChainState Accumulators::shuffle(const ChainState& state, Id lane)
   return out;
 }
 
-/// What the threads hold that stand `stride * near` apart, from the one whose digit is below `near`.
+/// The states of the threads that are `stride * near` apart, beginning with the one whose digit is below `near`.
 std::vector<Accumulators::ChainState> Accumulators::exchange_states(const ChainState& mine, int near, int far,
                                                                     int stride) {
   const Id me = thread_digit(emit_, 1, threads_);
@@ -36,7 +36,7 @@ std::vector<Accumulators::ChainState> Accumulators::exchange_states(const ChainS
     return it->second;
   };
   if (exchanged_ || emit_.in_loop())
-    emit_.insert_here({InstCode::Barrier, {}, {}});  // all have read what lay there before
+    emit_.insert_here({InstCode::Barrier, {}, {}});  // all threads have read the previous exchange
   exchanged_ = true;
   auto place = [&](Id thread, int lane) {
     return emit_.index(Op::Add, thread, emit_.number(int64_t{1} * lane * threads_));
@@ -60,7 +60,7 @@ std::vector<Accumulators::ChainState> Accumulators::exchange_states(const ChainS
   return all;
 }
 
-/// Halves the chains of the threads that share a loop, as ReductionTree says; all of them then know the result.
+/// Combines the chains of threads that share a loop by halving, as ReductionTree says. All threads get the result.
 Accumulators::ChainState Accumulators::thread_reduce(const LoopLevel& level, const ir::CombineGraph& merge,
                                                      ChainState state) {
   const int stride = level.thread_stride, count = level.threads;

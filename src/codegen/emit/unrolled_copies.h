@@ -1,4 +1,4 @@
-// The written-out copies of open loops.
+// Unrolled copies of open loops.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@ class UnrolledCopies {
  public:
   UnrolledCopies(Values& values, FreeRanges& ranges) : values_(values), ranges_(ranges) {}
 
-  /// `body` with so many copies of a range; a loop that fills a tile takes the place of one of the same range around
-  /// it.
+  /// Runs `body` with `count` unrolled copies of a range. A loop that fills a tile replaces an outer loop over the same
+  /// range.
   template <class Body>
   void with(ir::UOp range, int count, Body body) {
     std::vector<std::pair<ir::UOp, int>> around = open_;
@@ -26,17 +26,17 @@ class UnrolledCopies {
     open_ = std::move(around);
   }
 
-  /// Whether n differs between them.
+  /// Whether n differs between the open copies.
   bool differ(ir::UOp n) const {
     return std::any_of(open_.begin(), open_.end(), [&](const auto& o) { return ranges_.depends(n, o.first); });
   }
 
-  /// Runs `body` for each copy of the ranges on which n depends; `own`: also of those that n, a REDUCE, closes. Those
-  /// turn slowest: each element goes to all accumulators that take it before the next one is loaded.
+  /// Runs `body` for each unrolled copy of the ranges on which n depends. `own`: also of those that n, a REDUCE,
+  /// closes. These vary slowest: each element goes to all accumulators that take it before the next one is loaded.
   template <class Body>
   void for_each(ir::UOp n, bool own, Body body) {
     std::vector<UnrollCopy> copy;
-    std::vector<size_t> fastest;  // the places in `copy`, that which turns fastest first
+    std::vector<size_t> fastest;  // indices into `copy`, fastest-varying first
     const std::vector<ir::UOp> closed = own ? ranges_of(n) : std::vector<ir::UOp>{};
     size_t open = 0;
     for (const auto& [range, count] : open_) {

@@ -29,12 +29,12 @@ Id Values::base(UOp range, int number) const {
   return it == open_.rend() ? kNone : it->base;
 }
 
-/// Whether n has its value from this loop.
+/// Whether this loop gives n its value.
 bool Values::gives_value(const OpenRange& open, UOp n) const {
   return open.bound && ranges_.depends(n, open.range) && binding(open.range) == &open;
 }
 
-/// The binding whose lanes n differs in; null if it is a scalar.
+/// The binding along whose lanes n differs; null if n is a scalar.
 const Values::OpenRange* Values::vector_of(UOp n) const {
   const OpenRange* found = nullptr;
   for (const OpenRange& o : open_) {
@@ -55,11 +55,11 @@ int Values::copy_of(UOp range) const {
   return 0;
 }
 
-/// How far the present copy's lane lies behind the thread's first element.
+/// Elements from the thread's first element to a lane of the current copy.
 int64_t Values::offset(const OpenRange& open, int lane) const {
   return int64_t{1} * copy_of(open.range) * open.lanes * open.threads + (open.lanes > 1 && lane > 0 ? lane : 0);
 }
-/// The thread's first element.
+/// The first element of the thread.
 Id Values::first(const OpenRange& open) const {
   return open.thread_offset == kNone ? open.base : emit_.index(Op::Add, open.base, open.thread_offset);
 }
@@ -92,14 +92,13 @@ const Tile* Values::tile_of(UOp access) const {
 
 uint64_t Values::copy_key(UOp n) {
   uint64_t hash = 0;
-  for (size_t i = 0; i < copy_.size();
-       ++i)  // from the outermost range on: an inner one more does not rename what stands outside it
+  for (size_t i = 0; i < copy_.size(); ++i)  // outermost first: an inner range keeps outer keys
     if (copy_[i].number && ranges_.depends(n, copy_[i].range))
       hash = ir::mix(ir::mix(hash, i), static_cast<uint64_t>(copy_[i].number));
   return hash;
 }
 
-/// Which versions of rewritten Params n has been computed from.
+/// Identifies the versions of rewritten Params that n is computed from.
 uint64_t Values::version_key(UOp n) {
   const std::vector<int64_t>& slots = statements_.read_write_slots;
   if (slots.empty()) return 0;
@@ -127,7 +126,8 @@ MemoKey Values::key(UOp n, int lane) {
   return {n.get(), varies(n) ? lane : 0, ir::mix(copy_key(n), loop_key(n)), version_key(n)};
 }
 
-/// Which loops over a range that has one further out give n its value: what is known there is another value here.
+/// Identifies the loops that give n its value and shadow an outer loop over the same range: a value known there is
+/// another value here.
 uint64_t Values::loop_key(UOp n) const {
   uint64_t loops = 0;
   for (size_t i = 0; i < open_.size(); ++i)
@@ -135,7 +135,7 @@ uint64_t Values::loop_key(UOp n) const {
   return loops;
 }
 
-/// Not beyond the loops that give it its value, even where their variables are known numbers.
+/// Not beyond the loops that give n its value, even if their variables are known numbers.
 void Values::remember(const MemoKey& key, UOp n, Id id) {
   size_t from = assumed_;
   for (const OpenRange& o : open_)
@@ -182,7 +182,7 @@ Id Values::value(UOp root, int lane) {
   return emit_.find(key(root, lane));
 }
 
-/// The instruction of n, or kNone if a source is missing; those are then listed.
+/// The instruction of n, or kNone if sources are missing; missing_ then lists them.
 Id Values::make(UOp n, int lane) {
   switch (n->op) {
     case Op::Const: return emit_.constant(n->dtype, n->scalar());
@@ -222,7 +222,7 @@ Id Values::make_range(UOp n, int lane) {
   return emit_.alu(Op::Add, {DType::Index, o->lanes}, {emit_.splat(at, o->lanes), emit_.iota(o->lanes)});
 }
 
-/// The offset of an access in its Param, or in its tile as that is laid out: a sum.
+/// Offset of an access in its Param, or in its tile's layout, as a sum.
 const ir::LinearExpr& Values::offset_of(UOp access) {
   auto [it, fresh] = offsets_.try_emplace(access.get());
   if (!fresh) return it->second;
@@ -234,8 +234,8 @@ const ir::LinearExpr& Values::offset_of(UOp access) {
   return it->second = std::move(sum);
 }
 
-/// Whether elements of a swizzled tile along a range lie at no fixed distance: all but those of a row, whose vectors
-/// are whole.
+/// Whether elements along a range of a swizzled tile have no constant stride. Only elements of one row have, and its
+/// vectors are whole.
 static bool is_swizzled_across(const Tile* tile, UOp range) {
   return tile && tile->swizzle_period && !(tile->dims.back().range == range);
 }
@@ -271,7 +271,7 @@ Values::TransposeGroup Values::transpose_group(UOp access, int widest) {
     const OpenRange* o = c.count > 1 ? binding(c.range) : nullptr;
     if (!o || o->lanes > 1 || o->threads > 1) continue;
     if (stride_along(offset_of(access), c.range, ranges_) != 1) continue;
-    // From the first copy on, as many as are allowed; then the largest powers of two that are left.
+    // Groups from the first copy on: of the largest count allowed, then of the largest powers of two that are left.
     TransposeGroup group{i, 0, 1};
     while (true) {
       group.count = static_cast<int>(
@@ -333,11 +333,11 @@ Id Values::address(UOp access, int lane) {
   return sum_of(std::move(parts), constant);
 }
 
-/// Outer parts first: their sum is made once, outside the inner loops. Numbers last, where an address has them for
-/// nothing.
+/// Outer parts first: their sum is hoisted out of the inner loops. Constants last, where addressing modes take them for
+/// free.
 Id Values::sum_of(std::vector<Id> parts, int64_t constant) {
   const auto outside = [this](Id a, Id b) { return emit_.depth(a) < emit_.depth(b); };
-  for (auto p = parts.begin(); p != parts.end(); ++p)  // equal ones stay in order
+  for (auto p = parts.begin(); p != parts.end(); ++p)  // stable
     std::rotate(std::upper_bound(parts.begin(), p, *p, outside), p, p + 1);
   Id total = kNone;
   for (Id p : parts)
@@ -350,7 +350,7 @@ Id Values::sum_of(std::vector<Id> parts, int64_t constant) {
                       : emit_.index(Op::Add, total, emit_.number(constant));
 }
 
-/// Which slot of a tile the present block has: they take turns.
+/// The slot of the current block in a ring tile.
 Id Values::ring_slot(const Tile& tile) {
   const Tile::TileDim& d = tile.dims[tile.ring_dim];
   const int64_t step = schedule_.of(d.range).steps[static_cast<size_t>(d.level)];
@@ -358,8 +358,8 @@ Id Values::ring_slot(const Tile& tile) {
                                emit_.number(2));
 }
 
-/// The place in its row of an element of a swizzled tile, less what `constant` receives: whole periods stay where they
-/// are.
+/// Offset of an element within its row of a swizzled tile. Whole periods do not move: they are added to `constant` and
+/// left out of the result.
 Id Values::swizzle(const Tile& tile, OffsetSum column, OffsetSum row, int64_t& constant) {
   const int64_t whole = column.constant / tile.swizzle_period * tile.swizzle_period,
                 pieces = tile.swizzle_period / tile.tile_copy->swizzle_unit;
@@ -371,8 +371,8 @@ Id Values::swizzle(const Tile& tile, OffsetSum column, OffsetSum row, int64_t& c
   return emit_.index(Op::Xor, sum_of(std::move(column.parts), column.constant - whole), piece);
 }
 
-/// The place of an element of the last dim in a tile of panels: `behind` is how far its loop's base lies behind where
-/// the tile begins, a multiple of the loop's step.
+/// Offset of an element of the last dim in a tile of panels. `behind`: from the start of the tile to the loop's base, a
+/// multiple of the loop's step.
 void Values::add_panel_offset(const Tile& tile, const OpenRange& open, Id behind, int64_t offset,
                               std::vector<Id>& parts, int64_t& constant) {
   const int64_t panel = tile.tile_copy->panel;
@@ -387,7 +387,7 @@ void Values::add_panel_offset(const Tile& tile, const OpenRange& open, Id behind
   constant += offset;
 }
 
-/// A vector of what each lane is by itself; lanes that are known not to exist are 0.
+/// Makes each lane by itself and packs them into a vector. Lanes that are known not to exist are 0.
 Id Values::pack(UOp n) {
   std::vector<Id> parts;
   const LaneLimit l = limit(n);
@@ -400,7 +400,7 @@ Id Values::pack(UOp n) {
 
 Id Values::make_check(UOp n, int lane) {
   const Type type = type_of(n, lane), truth{DType::Bool, type.lanes};
-  if (type.lanes > (target_.masks ? 64 : 1)) return pack(n);  // a mask has no more bits
+  if (type.lanes > (target_.masks ? 64 : 1)) return pack(n);  // a mask has at most 64 bits
   const Id index = use(n->src[0], lane);
   Id ok = use(n->src[1], lane);
   if (index == kNone || ok == kNone) return kNone;

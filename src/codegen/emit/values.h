@@ -1,4 +1,4 @@
-// The values of a kernel's nodes as instructions, in the loops that are open at the moment.
+// Values of a kernel's nodes as instructions, inside the currently open loops.
 #pragma once
 
 #include <unordered_map>
@@ -14,19 +14,19 @@
 
 namespace sinter::codegen {
 
-/// Which part of a value is asked for, when an open range on which it depends is a vector.
-inline constexpr int kAllLanes =
-    -1;  ///< all lanes, if it differs between them; otherwise the scalar. Numbers from 0 name a lane.
+/// The part of a value to make if an open range on which it depends is a vector. kAllLanes: all lanes if they differ,
+/// otherwise the scalar. Numbers from 0 name a lane.
+inline constexpr int kAllLanes = -1;
 
-/// How many elements of a range there are from the present base on, where that is less than a whole step.
+/// How many elements of a range are left from the current base on, if fewer than a whole step.
 struct LaneLimit {
   int64_t known = -1;
-  Id count = kNone;    ///< known at run time only
-  bool whole = false;  ///< the count is one of whole vectors: each of them exists or does not
+  Id count = kNone;    ///< if known at run time only
+  bool whole = false;  ///< count is of whole vectors: each exists or does not
   bool none() const { return known < 0 && count == kNone; }
 };
 
-/// Which of the written-out copies of a range is meant; all of them exist, unless the range has lanes.
+/// One unrolled copy of a range. All copies exist, unless the range has lanes.
 struct UnrollCopy {
   ir::UOp range;
   int number = 0;
@@ -35,7 +35,7 @@ struct UnrollCopy {
 
 class Values {
  public:
-  /// `shuffles`: whether the target has vectors whose lanes change places.
+  /// `shuffles`: whether the target can shuffle the lanes of a vector.
   Values(const Kernel& kernel, const LoopSchedule& schedule, const Statements& statements, FreeRanges& ranges,
          BlockWriter& emit, bool shuffles, const runtime::Target& target)
       : kernel_(kernel),
@@ -46,93 +46,91 @@ class Values {
         shuffles_(shuffles),
         target_(target) {}
 
-  /// Number of the block that a point of the launch covers, beside the numbers of loops.
+  /// Level of the block that a task covers, next to the levels of loops.
   static constexpr int kTask = -1;
-  /// Blocks of the range begin at `base` in this loop.
+  /// Enters a loop over blocks of the range. The current block begins at `base`.
   void enter(ir::UOp range, int number, Id base) {
     open_.push_back({range, number, base, kNone, 1, 1, 1, {}, false, false, emit_.scope()});
   }
-  /// The range has the value `base`, or, with lanes > 1, base, base + 1, ..., of which only those below the limit
-  /// exist. From where the loop begins, `base` is a multiple of `step` away. A loop around it over the same range
-  /// counts no more.
+  /// Binds the range to `base`, or with lanes > 1 to base, base + 1, ..., of which those below the limit exist. `base`
+  /// is a multiple of `step` away from the start of the loop. Shadows an outer loop over the same range.
   void bind(ir::UOp range, int number, Id base, int lanes, int64_t step, LaneLimit limit = {}) {
     open_.push_back(
         {range, number, base, kNone, lanes, 1, step, limit, true, binding(range) != nullptr, emit_.scope()});
   }
-  /// The same for one of `threads` threads that share the loop: it stands `thread_offset` elements from the loop's
-  /// base, and the limit counts from there.
+  /// The same for one of `threads` threads that share the loop. The thread is `thread_offset` elements past the loop's
+  /// base, and its limit counts from there.
   void bind_thread(ir::UOp range, int number, Id base, Id thread_offset, int lanes, int threads, LaneLimit limit) {
     open_.push_back(
         {range, number, base, thread_offset, lanes, threads, 1, limit, true, binding(range) != nullptr, emit_.scope()});
   }
   void leave() { open_.pop_back(); }
-  /// From now on the ranges stand so many vectors behind their base: one register copy.
+  /// Selects an unrolled copy: each range is so many vectors past its base.
   void set_copy(std::vector<UnrollCopy> copy) { copy_ = std::move(copy); }
-  /// From now on memory is as `statement` sees it.
+  /// From now on loads see memory as `statement` does.
   void set_statement(const Statement& statement) {
     versions_ = &statement.versions;
     prefetches_ = &statement.prefetches;
   }
-  /// Where the loop of a range stands, for all threads; kNone if it is not open.
+  /// Current base of a range's loop, the same for all threads; kNone if the loop is not open.
   Id base(ir::UOp range, int number) const;
 
   Id value(ir::UOp n, int lane = kAllLanes);
-  /// What is known of values from here on is not known outside the innermost open block, until end_assumption().
+  /// Until end_assumption() values are remembered in the innermost open block only.
   void begin_assumption() { assumed_ = emit_.scope(); }
   void end_assumption() { assumed_ = 0; }
-  /// The assumption that a condition holds.
+  /// Begins the assumption that a condition holds.
   void assume(ir::UOp condition) {
     begin_assumption();
     const Id yes = emit_.constant(DType::Bool, ir::Scalar::of(DType::Bool, 1));
     emit_.remember(key(condition, kAllLanes), yes, assumed_);
     for (ir::UOp part : ir::operands_of(condition, ir::Op::And)) emit_.remember(key(part, kAllLanes), yes, assumed_);
   }
-  /// Of the innermost open assumption: the predicate of a load is closed at the present copy, so that its value is what
-  /// stands in for it.
+  /// Within the innermost open assumption: the load's predicate is false at the current copy, so its value is
+  /// other_of(load).
   void close_predicate(ir::UOp load) { emit_.remember(key(load, kAllLanes), value(other_of(load)), emit_.scope()); }
-  /// The result of a REDUCE for the present copy.
+  /// The result of a REDUCE for the current copy.
   void set_result(ir::UOp reduce, Id result) { remember(key(reduce, kAllLanes), reduce, result); }
-  /// A carried REDUCE is done: its results are read from where its accumulators lie.
+  /// A carried REDUCE is complete: its results are loaded from its home.
   void set_home(ir::UOp reduce, ir::UOp home) { homes_[reduce.get()] = home; }
-  /// Loads from where `store` goes give v, until something else is stored there.
+  /// Store-to-load forwarding: loads from the element of `store` give v, until the next store there.
   void forward(ir::UOp store, Id v);
 
   bool depends(ir::UOp n, ir::UOp range) { return ranges_.depends(n, range); }
-  /// Which register copy of a range is the present one.
+  /// The current unrolled copy of a range.
   int copy_of(ir::UOp range) const;
-  /// Lanes of n that are written out: those of all its register copies.
+  /// Lanes of n over all of its unrolled copies.
   int unrolled_lanes(ir::UOp n) const;
   /// Whether n differs between the lanes of an open range.
   bool varies(ir::UOp n) const { return vector_of(n) != nullptr; }
   int lanes(ir::UOp n) const;
-  /// Which of these lanes exist, for the present copy.
+  /// Which of the lanes of n exist, for the current copy.
   LaneLimit limit(ir::UOp n);
-  /// Whether a lane of n, or n as a scalar, exists: an instruction, or kNone if it is known to. kAllLanes: whether any
-  /// may.
+  /// Whether a lane of n, or n as a scalar, exists: an instruction, or kNone if it always does. kAllLanes: whether any
+  /// lane may.
   Id exists(ir::UOp n, int lane);
 
-  /// An access whose lanes lie side by side (stride 1), at one place (0), at a fixed distance, or anywhere.
+  /// Lanes of an access in memory: contiguous (stride 1), all at one element (0), strided, or irregular.
   struct LaneLayout {
     bool regular = true;
     int64_t stride = 0;
   };
   LaneLayout lane_layout(ir::UOp access);
-  /// Register copies, a power of two of them, of a range without lanes: where they lie side by side in memory, and
-  /// lanes do not. The present copy is one of them; count 1: it lies alone. They are no more than there are lanes, or
-  /// `widest`.
+  /// Unrolled copies of a range without lanes that are contiguous in memory while the lanes are not, as a register
+  /// transpose takes them. Their count is a power of two, at most the lanes or `widest`, whichever is more. The current
+  /// copy is one of them. Count 1: no group.
   struct TransposeGroup {
-    size_t range = 0;  ///< its place among the copies
+    size_t range = 0;  ///< index into the current copies
     int first = 0;
     int count = 1;
   };
   TransposeGroup transpose_group(ir::UOp access, int widest = 1);
-  /// Whether the lanes of a run's copies are one piece of memory: each lane's row ends where that of the next one
-  /// begins.
+  /// Whether all lanes of the group are one piece of memory: each lane's row ends where the next one begins.
   bool is_dense(ir::UOp access, const TransposeGroup& group) {
     return shuffles_ && group.count > 1 && lane_layout(access).stride == group.count;
   }
   int copy_of(const TransposeGroup& group) const { return copy_[group.range].number; }
-  /// Calls `body` with each copy of the run as the present one.
+  /// Calls `body` with each copy of the group as the current one.
   template <class Body>
   void for_each(const TransposeGroup& group, Body body) {
     const int present = copy_[group.range].number;
@@ -142,14 +140,14 @@ class Values {
     }
     copy_[group.range].number = present;
   }
-  /// The offset of the element that a lane accesses; kAllLanes: that of the first lane.
+  /// Offset of the element that a lane accesses; kAllLanes: that of the first lane.
   Id address(ir::UOp access, int lane);
-  /// Of the present copy and what n depends on: distinguishes register copies.
+  /// Identifies the unrolled copies that n depends on.
   uint64_t copy_key(ir::UOp n);
-  /// How many of the elements of a piece of memory exist from element `from` on, where each lane stands for `stride` of
-  /// them, the last lane for `last`; kNone: a whole vector of `lanes` does.
+  /// How many elements of a piece of memory exist from element `from` on. Each lane stands for `stride` elements, the
+  /// last lane for `last`. kNone: a whole vector of `lanes` exists.
   Id remaining_elements(LaneLimit limit, int lanes, int64_t stride, int64_t last, int64_t from);
-  /// The count that a limit is, as an instruction.
+  /// The count of a limit, as an instruction.
   Id count(LaneLimit limit) { return limit.known >= 0 ? emit_.number(limit.known) : limit.count; }
 
  private:
@@ -157,18 +155,18 @@ class Values {
     ir::UOp range;
     int number;
     Id base;
-    Id thread_offset;  ///< how far this thread stands behind the base; kNone: not at all
+    Id thread_offset;  ///< offset of this thread from the base; kNone: 0
     int lanes;
-    int threads;   ///< copies lie so many vectors apart
+    int threads;   ///< copies are so many vectors apart
     int64_t step;  ///< of the loop
     LaneLimit limit;
-    bool bound;    ///< the innermost loop of its range: gives it a value
-    bool rebinds;  ///< further out the range has a value already
-    size_t scope;  ///< in which it was opened
+    bool bound;    ///< innermost loop of its range: gives it a value
+    bool rebinds;  ///< an outer loop gives the range a value already
+    size_t scope;  ///< the scope in which it was opened
   };
   const OpenRange* binding(ir::UOp range) const;
   bool gives_value(const OpenRange& open, ir::UOp n) const;
-  /// Of an element along one dim of a tile: a sum.
+  /// Offset of an element along one dim of a tile, as a sum.
   struct OffsetSum {
     std::vector<Id> parts = {};
     int64_t constant = 0;
@@ -219,7 +217,7 @@ class Values {
   const runtime::Target& target_;
   std::vector<OpenRange> open_;
   std::vector<UnrollCopy> copy_;
-  size_t assumed_ = 0;  ///< the scope of an assumption; 0: there is none
+  size_t assumed_ = 0;  ///< scope of the open assumption; 0: none
   const std::vector<int>* versions_ = nullptr;
   const std::vector<ir::UOp>* prefetches_ = nullptr;
   std::vector<std::pair<ir::UOp, int>> missing_;

@@ -1,5 +1,6 @@
-// A sum that only its own STORE reads may lie in its place, and so may one that several read if it is stored as it is.
-// Otherwise what the first reader makes of the sum would lie where the next one looks for it.
+// The place that a STORE writes may hold the accumulators if that STORE is the only reader of the reduction. With
+// several readers it may if the STORE writes the result unchanged. Otherwise the next reader would find what the first
+// one computed from the result, not the result.
 #include "codegen/nest/accumulator_home.h"
 
 #include <set>

@@ -1,5 +1,5 @@
-// Where the accumulators of carried sums may lie between the turns of the loop that carries them, as far as the graph
-// says it.
+// Where accumulators of carried reductions may live between iterations of the carrying loop, as far as the graph
+// decides it.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace sinter::codegen {
 
-/// Who touches memory, and who reads which REDUCE.
+/// Loads and stores by slot, and the readers of each REDUCE.
 class AccumulatorHomes {
  public:
   explicit AccumulatorHomes(ir::UOp sink);
@@ -18,14 +18,14 @@ class AccumulatorHomes {
   bool loads(int64_t slot) const { return loads_.contains(slot); }
   bool stores(int64_t slot) const { return stores_.contains(slot); }
 
-  /// The STORE in whose place the accumulators of `reduce` may rest, which `user` reads: nothing else touches it, each
-  /// has its element, and who reads the sums later finds them there. Null if there is none.
+  /// The STORE whose element may hold the accumulators of `reduce`, which `user` reads. Nothing else touches that
+  /// memory, each accumulator has its own element, and later readers find the result there. Null if there is none.
   ir::UOp home_for(ir::UOp reduce, ir::UOp user, FreeRanges& ranges) const;
 
  private:
   std::map<int64_t, int> loads_, stores_;                 ///< by slot
-  std::unordered_map<ir::Node*, int> readers_;            ///< of a REDUCE: how many others and STOREs
-  std::unordered_map<ir::Node*, ir::UOp> direct_stores_;  ///< a STORE of what it comes to
+  std::unordered_map<ir::Node*, int> readers_;            ///< of a REDUCE: how many other reductions and STOREs
+  std::unordered_map<ir::Node*, ir::UOp> direct_stores_;  ///< a STORE of the plain result
 };
 
 }  // namespace sinter::codegen

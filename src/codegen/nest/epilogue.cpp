@@ -1,4 +1,4 @@
-// Which copies a store has, and in which order its loops stand.
+// Unroll factors of an epilogue store, and the order of its loops.
 #include "codegen/nest/epilogue.h"
 
 #include <algorithm>
@@ -16,11 +16,11 @@ using ir::UOp;
 
 namespace {
 
-constexpr int kVectors = 2;    ///< of one range that are stored in one turn, at most
-constexpr int kMaxCopies = 8;  ///< elements of a row that are stored together, at most,
-constexpr int kMinCopies = 4;  ///< or at least
+constexpr int kVectors = 2;    ///< vectors along one range in one iteration, at most
+constexpr int kMaxCopies = 8;  ///< elements of a row that are stored together: at most
+constexpr int kMinCopies = 4;  ///< and at least
 
-/// The width of a loop has to divide what it was, since blocks are multiples of that.
+/// The new loop width must divide the old one, since blocks are multiples of that.
 int fewer_copies(int copies) { return copies % kVectors == 0 ? kVectors : 1; }
 
 bool is_contiguous(const std::vector<UOp>& body, UOp range) {
@@ -29,7 +29,7 @@ bool is_contiguous(const std::vector<UOp>& body, UOp range) {
   });
 }
 
-/// Whether a loop can have so many copies: they divide the block that it goes through, or that is all of the range.
+/// Whether a loop can have this many unrolled copies: they divide its block, or the block is the whole range.
 bool divides(int copies, const LoopLevel& l, const LoopAxis& a) {
   if (l.fills || l.threads > 1 || a.size == 0 || l.number + 1 != a.levels()) return false;
   const int64_t block = !a.steps.empty() ? a.steps.back() : a.outer() ? a.block : a.size;
@@ -40,7 +40,8 @@ bool reads_tile(const std::vector<UOp>& body, const Tile& tile) {
   return std::any_of(body.begin(), body.end(), [&](UOp n) { return n->op == Op::Load && slot_of(n) == tile.slot; });
 }
 
-/// Whether so many copies of what a body reads from tiles lie in one panel, which they are read from together.
+/// Whether the unrolled copies of every tile element that the body reads lie in one panel, so that one access reads
+/// them.
 bool fit_panels(int copies, UOp range, const std::vector<UOp>& body, const std::vector<Tile>& tiles) {
   return std::none_of(tiles.begin(), tiles.end(), [&](const Tile& t) {
     return t.tile_copy && t.tile_copy->panel % copies != 0 && t.dims.back().range == range && reads_tile(body, t);
@@ -52,10 +53,9 @@ bool bound_by_others(UOp range) {
   return std::any_of(bound.begin(), bound.end(), [](UOp n) { return n->op == Op::Range; });
 }
 
-/// Loops that move a store far outside those that stay near, so that each line is written to its end before the next
-/// one: the gradient of the weights 512 x 512 x 3 x 3, on images of 7 x 7, takes 0.56 of the time on a Zen 5, that of
-/// 256 x 256 x 3 x 3 on 14 x 14 0.88. Not where other loops were made for these: a staged tile's, which fill it for
-/// each turn of one of them, or those of a bound.
+/// Sorts loops by decreasing stride of the store, so that each cache line is complete before the next one begins. Left
+/// alone if other loops rely on the order: a copied tile is filled in each iteration of one of them, or a bound depends
+/// on another range.
 void sort_loops_by_stride(Statement& store, size_t shared, const ir::LinearExpr& place, bool reads_tile_copy) {
   const auto first = store.loops.begin() + static_cast<std::ptrdiff_t>(shared);
   const auto distance = [&](const LoopLevel& l) { return std::abs(place.factor(l.range)); };
@@ -70,7 +70,7 @@ void sort_loops_by_stride(Statement& store, size_t shared, const ir::LinearExpr&
 }  // namespace
 
 void choose_epilogue(Statement& store, const Statements& made, const LoopSchedule& schedule) {
-  size_t shared = 0;  // loops around all of it
+  size_t shared = 0;  // loops around all of the store
   bool reads = false;
   for (const Dependence& d : store.deps) {
     if (d.reason != Dependence::Reason::Value) continue;

@@ -1,4 +1,4 @@
-// Building the tree depth by depth: take the first statement, open its next loop, pull in whoever may share it.
+// Builds the tree depth by depth: take the first statement, open its next loop, add every statement that may share it.
 #include "codegen/nest/loop_tree.h"
 
 #include <fmt/core.h>
@@ -19,7 +19,7 @@ class LoopTreeBuilder {
 
   std::vector<LoopItem> build(std::vector<int> todo, size_t depth) {
     std::vector<LoopItem> out;
-    std::vector<int> moved;  // each statement is brought forward once at most
+    std::vector<int> moved;  // each statement is moved to the front at most once
     while (!todo.empty()) {
       if (at(todo[0]).loops.size() == depth) {
         emit(out, todo[0], depth);
@@ -37,7 +37,7 @@ class LoopTreeBuilder {
         continue;
       }
       group = with_duplicates(group, depth);
-      // The accumulators of a REDUCE live around the outermost of the loops that are only its own.
+      // Accumulators of a REDUCE live across the loops from `accumulator_depth` on, which are all its own.
       auto mark = [&](ItemKind what) {
         for (int t : group)
           if (at(t).accumulates() && at(t).accumulator_depth == depth && !(at(t).is_scan() && what == ItemKind::Finish))
@@ -56,7 +56,7 @@ class LoopTreeBuilder {
 
   void emit(std::vector<LoopItem>& out, int t, size_t depth) const {
     if (!at(t).accumulates()) return out.push_back({ItemKind::Store, t});
-    const bool alone = at(t).accumulator_depth == depth;  // no loop left that is only its own
+    const bool alone = at(t).accumulator_depth == depth;  // no further loop of its own
     if (alone) out.push_back({ItemKind::Init, t});
     out.push_back({ItemKind::Update, t});
     if (alone || at(t).is_scan()) out.push_back({ItemKind::Finish, t});
@@ -72,7 +72,7 @@ class LoopTreeBuilder {
       if (!in(group, d.on)) continue;
       const bool outer = range_kind(level.range) == ir::AxisKind::Outer;
       if (d.reason == Dependence::Reason::Value && at(d.on).own_depth <= depth)
-        return false;  // finished only after this loop
+        return false;  // complete only after this loop
       if (d.reason == Dependence::Reason::Memory && !outer) return false;
     }
     return true;
@@ -83,7 +83,7 @@ class LoopTreeBuilder {
     auto in = [](const std::vector<int>& list, int x) { return std::find(list.begin(), list.end(), x) != list.end(); };
     for (int t : rest) {
       if (at(t).loops.size() <= depth || !(at(t).loops[depth] == level)) continue;
-      // Everything in the rest below t.
+      // `t` and what it needs from `rest`.
       std::vector<int> needed{t};
       bool after_group = false;
       for (size_t i = 0; i < needed.size(); ++i)
@@ -92,14 +92,14 @@ class LoopTreeBuilder {
           if (in(rest, d.on) && !in(needed, d.on)) needed.push_back(d.on);
         }
       if (needed.size() == 1 || after_group) continue;
-      // The first of the rest, where sources stand before users; numbers do not ascend so, as copies have larger ones
-      // than their users.
+      // The first one in `rest`, where sources precede users. Statement numbers do not give that order: duplicates have
+      // larger numbers than their users.
       return *std::find_if(rest.begin(), rest.end(), [&](int r) { return r != t && in(needed, r); });
     }
     return -1;
   }
 
-  /// The group with its own copies of REDUCEs that it needs inside this loop, but that stand in an earlier one over the
+  /// The group, with duplicates of REDUCEs that it needs inside this loop but that stand in an earlier loop over the
   /// same range.
   std::vector<int> with_duplicates(const std::vector<int>& group, size_t depth) {
     std::vector<int> out;
@@ -107,7 +107,7 @@ class LoopTreeBuilder {
     for (int t : group) add_with_duplicates(t, depth, group, copies, out);
     return out;
   }
-  /// Recurses on the nesting of REDUCEs only.
+  /// Recursion depth: the nesting of REDUCEs.
   void add_with_duplicates(int t, size_t depth, const std::vector<int>& group, std::map<int, int>& copies,
                            std::vector<int>& out) {
     for (size_t i = 0; i < at(t).deps.size(); ++i) {
@@ -119,7 +119,7 @@ class LoopTreeBuilder {
       if (fresh) {
         Statement copy = at(dep.on);
         all_.push_back(std::move(copy));
-        for (Statement& s : all_)  // who had to wait for the one waits for the other
+        for (Statement& s : all_)  // who waits for the original waits for the copy
           for (size_t d = 0; d < s.deps.size(); ++d)
             if (s.deps[d].on == dep.on && s.deps[d].reason != Dependence::Reason::Value)
               s.deps.push_back({it->second, s.deps[d].reason});

@@ -1,4 +1,4 @@
-// The loops of a kernel: statements in a tree, neighbours that run over the same range in one loop.
+// The loops of a kernel as a tree of statements. Neighbors that run over the same range share a loop.
 #pragma once
 
 #include <string>
@@ -9,43 +9,44 @@
 
 namespace sinter::codegen {
 
-/// A loop, or one thing that happens: a REDUCE's accumulators begin, take one element, are combined; a STORE; or the
-/// threads of a block wait for each other. Of a tile with two slots (codegen/nest/ring.h): FillFirst has what fills it
-/// for the first turn of the loop that follows, FillNext for the next turn of the loop around, if there is one; there a
-/// STORE's value is fetched into registers first, and put into the tile later.
+/// A loop or a leaf. Leaves of a REDUCE: Init sets up its accumulators, Update takes one element, Finish combines them.
+/// Barrier: the threads of a block synchronize.
+/// Ring tiles with two slots (codegen/nest/ring.h): FillFirst fills for the first iteration of the loop after it,
+/// FillNext for the next iteration of the loop around it, if there is one. In FillNext a STORE is split: Fetch loads
+/// its value into registers, Put stores them to the tile later.
 struct LoopItem {
   enum class ItemKind : uint8_t { Loop, Init, Update, Finish, Store, Barrier, FillFirst, FillNext, Fetch, Put } kind;
-  int statement = -1;    ///< of all but those with a body, and Barrier
+  int statement = -1;    ///< of leaves other than Barrier
   LoopLevel level = {};  ///< of Loop, FillFirst and FillNext
   bool has_body() const { return kind == ItemKind::Loop || kind == ItemKind::FillFirst || kind == ItemKind::FillNext; }
   std::vector<LoopItem> body = {};
 };
 
-/// In: statements, sources first. Out: items in the order in which they run. A statement joins a loop that is open for
-/// an earlier one if it has the same loop there and needs nothing that is finished only after it. A REDUCE that is
-/// needed in two loops that do not become one is computed in each: its copies are added to the statements.
+/// In: statements, sources first. Out: items in execution order. A statement joins the open loop of an earlier one if
+/// it has the same loop at that depth and needs nothing that is complete only after the loop. A REDUCE needed in two
+/// loops that cannot be fused is computed in each: the duplicates are added to `statements`.
 std::vector<LoopItem> make_loop_tree(Statements& statements);
 
-/// Whether tiles with two slots are filled where they are used, or ahead: after pipeline_ring_fills().
+/// Whether ring tiles are filled where they are used, or one iteration ahead (after pipeline_ring_fills()).
 enum class RingFills : uint8_t { InPlace, Pipelined };
 
 /// Throws InternalError unless each statement appears once, in its loops, after what it depends on, and reads results
-/// and tiles in the same turn of the loops that stand around what writes them. Of what is filled ahead, FillFirst,
-/// Fetch and Put are one appearance, where the Fetch is; all three are there and fill the same, for the same loop.
-/// Barriers may stand anywhere.
+/// and tiles in the same iteration of the loops around their writer. A pipelined fill has a FillFirst, a Fetch and a
+/// Put with the same statements for the same loop; the three count as one appearance, at the Fetch. Barriers may stand
+/// anywhere.
 void verify(const std::vector<LoopItem>& tree, const Statements& statements, RingFills fills = RingFills::InPlace);
 
-/// Whether loops can run so: what a heuristic or a search asks before it proposes. `kernel`: a part of a
+/// Whether a kernel can run with these Opts. Heuristics and search ask this before they propose. `kernel`: a part of a
 /// NormalizedKernel (codegen/codegen.h).
 bool is_legal(const Kernel& kernel, const std::vector<Opt>& opts);
 
-/// The sum that takes an element in some items in which nothing else happens, or -1.
+/// The reduction (its statement) that is updated in `items`, if nothing else happens there; else -1.
 int only_reduce(const std::vector<LoopItem>& items);
 
-/// The range of a loop, and those of the loops inside.
+/// The range of a loop, and the ranges of all loops inside it.
 std::vector<ir::UOp> ranges_of(const LoopItem& loop);
 
-/// The tree with indentation.
+/// The tree as indented text.
 std::string to_string(const std::vector<LoopItem>& tree);
 
 }  // namespace sinter::codegen

@@ -1,4 +1,4 @@
-// Loop trees looked at: whether all of the statements run, where they must and in an order that they permit.
+// Verifier of loop trees: every statement runs, in its loops, in an order that its dependences permit.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ class LoopTreeChecker {
         loops_of_(statements.list.size()) {}
 
   void walk(const std::vector<LoopItem>& items) {
-    const LoopItem* first = nullptr;  // of the loop that follows
+    const LoopItem* first = nullptr;  // the pending FillFirst of the next loop
     for (const LoopItem& item : items) {
       if (item.kind == ItemKind::Barrier) continue;
       if (first && item.kind != ItemKind::Loop) refuse_misplaced(*first);
@@ -36,7 +36,7 @@ class LoopTreeChecker {
         open_.push_back(&item);
         walk(item.body);
         open_.pop_back();
-      } else if (item.kind == ItemKind::FillNext) {  // a tile is filled where the next turn's elements are fetched
+      } else if (item.kind == ItemKind::FillNext) {  // the Fetch counts as the fill; a Put does not
         if (!has_leaf(item, ItemKind::Put)) walk(item.body);
       } else {
         check_leaf(item);
@@ -79,8 +79,8 @@ class LoopTreeChecker {
         fmt::format("codegen: what fills tiles for {} is not all there: before it, fetched in it, and put at its end",
                     to_string(first.level)));
   }
-  /// A loop with tiles that are filled ahead: FillFirst before it, in it two FillNext, which fetch the same and at its
-  /// end put it. All others have none.
+  /// A loop with pipelined fills has FillFirst before it and two FillNext inside: one fetches, the one at the end puts
+  /// the same statements. Other loops have neither.
   static void check_ring_fills(const LoopItem& loop, const LoopItem* first) {
     std::vector<const LoopItem*> next;
     for (const LoopItem& item : loop.body)
@@ -92,7 +92,7 @@ class LoopTreeChecker {
         !same_fills(*first, *next[1], ItemKind::Put) || !(first->level == loop.level))
       refuse_misplaced(first ? *first : *next[0]);
   }
-  /// Whether `next` has the leaves `what` where `first` has STOREs, and all else is equal.
+  /// Whether `next` equals `first` but for leaves `what` in place of STOREs.
   static bool same_fills(const LoopItem& first, const LoopItem& next, ItemKind what) {
     const auto alike = [&](const LoopItem& a, const LoopItem& b) {
       if (a.kind == ItemKind::Store) return b.kind == what && a.statement == b.statement;
@@ -109,7 +109,8 @@ class LoopTreeChecker {
 
   static bool same_level(const LoopItem* open, const LoopLevel& level) { return open->level == level; }
 
-  /// What a statement reads is there, and not yet overwritten: it runs in the same turn of the loops around the writer.
+  /// The value that a statement reads exists and is not yet overwritten: reader and writer run in the same iteration of
+  /// the loops around the writer.
   void check_dependence(int reader, const Dependence& d) const {
     const Statement& writer = statements_.list[static_cast<size_t>(d.on)];
     const bool whole = d.reason == Dependence::Reason::Value || writer.carried();
@@ -129,7 +130,7 @@ class LoopTreeChecker {
         auto dim = std::find_if(tile.dims.begin(), tile.dims.end(),
                                 [&](const Tile::TileDim& t) { return t.range == there[i]->level.range; });
         if (dim == tile.dims.end() || there[i]->level.fills) continue;
-        // A loop that fills another tile passes over the range again, where only the present turn is there.
+        // A loop that fills another tile iterates over the range again, but this tile holds only the current iteration.
         const bool again = std::any_of(open_.begin(), open_.end(), [&](const LoopItem* o) {
           return o->level.fills && o->level.range == there[i]->level.range && o->level.number <= there[i]->level.number;
         });
@@ -143,8 +144,8 @@ class LoopTreeChecker {
   const Statements& statements_;
   const bool pipelined_;
   std::vector<const LoopItem*> open_;
-  std::vector<bool> begun_;    ///< of a REDUCE: its accumulators
-  std::vector<bool> touched_;  ///< loaded what it reads, though a REDUCE may not have its result yet
+  std::vector<bool> begun_;    ///< of a REDUCE: its accumulators are initialized
+  std::vector<bool> touched_;  ///< has read its operands; the result of a REDUCE may be incomplete
   std::vector<int> done_;
   std::vector<std::vector<const LoopItem*>> loops_of_;
 };

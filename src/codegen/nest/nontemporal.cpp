@@ -1,4 +1,4 @@
-// A vector's place is a sum: all but the range that it lies along must move by multiples of it.
+// The offset of a vector is a sum of terms. Every term except the vector's own range must be a multiple of its width.
 #include "codegen/nest/nontemporal.h"
 
 #include <algorithm>
@@ -13,8 +13,8 @@ using ir::UOp;
 
 namespace {
 
-/// The range along which elements lie side by side, and how many of them are one vector: the lanes, or copies that are
-/// transposed (Values::transpose_group). Null: none.
+/// The contiguous range of a vector, and its number of elements: the lanes, or the unrolled copies of a register
+/// transpose (Values::transpose_group). Null: none.
 std::pair<UOp, int> vector_of(const std::vector<LoopLevel>& loops, const ir::LinearExpr& place) {
   const auto vector = std::find_if(loops.begin(), loops.end(), [](const LoopLevel& l) { return l.lanes > 1; });
   if (vector == loops.end()) return {};

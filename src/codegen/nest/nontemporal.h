@@ -1,4 +1,4 @@
-// Stores that go past the caches: worth it for what is written once and read much later.
+// Nontemporal stores bypass the caches. They pay off for data that is written once and read much later.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace sinter::codegen {
 
-/// Throws IllegalOpt unless a STORE, in these loops, writes whole vectors of 16 to 64 bytes, each at a multiple of its
-/// size, given that buffers begin at one of 64 bytes. At the edge of a range it stores as others do.
+/// Throws IllegalOpt unless a STORE, in these loops, writes whole vectors of 16 to 64 bytes that are aligned to their
+/// size. Buffers are aligned to 64 bytes. The tail of a range uses ordinary stores.
 void require_whole_vectors(const NonTemporal& opt, ir::UOp store, const std::vector<LoopLevel>& loops,
                            FreeRanges& ranges);
 

@@ -1,4 +1,4 @@
-// A walk down the loops that read a load.
+// Walks down the loops around the readers of a load.
 #include "codegen/nest/prefetch.h"
 
 #include <algorithm>
@@ -18,14 +18,15 @@ class PrefetchPlacer {
     }
   }
 
-  /// All that read it, but of several loops in which it moves the one of that number; -1: also those.
+  /// Adds the prefetch to every reader. Of several sibling loops along which the load advances only number `number`
+  /// counts, or the last one if there are fewer; -1: all.
   void place(const std::vector<LoopItem>& items, int number) {
     std::vector<const LoopItem*> loops;
     for (const LoopItem& item : items) {
       if (!reads(item)) continue;
       if (!item.has_body())
         place(statements_.list[static_cast<size_t>(item.statement)]);
-      else if (item.kind != LoopItem::ItemKind::FillFirst)  // what it fills the loop behind it fills, too
+      else if (item.kind != LoopItem::ItemKind::FillFirst)  // the loop after it has the same fills
         advances(item) ? loops.push_back(&item) : place(item.body, -1);
     }
     if (number >= 0 && loops.size() > 1)

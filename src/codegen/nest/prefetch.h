@@ -1,4 +1,4 @@
-// In which loops what will be read later is asked for.
+// Which statements prefetch what later iterations read.
 #pragma once
 
 #include <vector>
@@ -7,9 +7,9 @@
 
 namespace sinter::codegen {
 
-/// In: the tree, and a LoopSchedule with prefetches. Out: which statements ask ahead for which LOADs: all that read
-/// one, or those in one of the loops beside each other in which it moves, as the sums of a row and what follows them
-/// have it.
+/// In: the tree, and a LoopSchedule with prefetches. Out: Statement::prefetches. A LOAD is prefetched by all of its
+/// readers, or by those in one of several sibling loops along which it advances. A row has such siblings: the loops of
+/// its reductions, and the loop that follows them.
 void place_prefetches(const std::vector<LoopItem>& tree, Statements& statements, const LoopSchedule& schedule,
                       FreeRanges& ranges);
 

@@ -1,4 +1,4 @@
-// A walk over the loop tree that takes fills out of their loop and puts them where they run ahead.
+// Moves fills out of their loop to where they run one iteration ahead.
 #include "codegen/nest/ring.h"
 
 #include <algorithm>
@@ -44,7 +44,7 @@ class RingBuilder {
  private:
   const Statement& at(int i) const { return statements_.list[static_cast<size_t>(i)]; }
 
-  /// Whether all of an item in the loop `around` fills tiles whose slots take its turns.
+  /// Whether an item in the loop `around` only fills ring tiles whose slots rotate with that loop.
   bool fills_ring(const LoopItem& item, const LoopLevel& around) const {
     if (item.kind != ItemKind::Loop || !item.level.fills) return false;
     size_t ahead = 0, all = 0;
@@ -71,7 +71,7 @@ class RingBuilder {
       ++ahead;
     }
   }
-  /// The same with other leaves.
+  /// The same items with every Store replaced by `what`.
   static std::vector<LoopItem> with_leaves(ItemKind what, std::vector<LoopItem> items) {
     for (LoopItem& item : items) {
       if (item.kind == ItemKind::Store) item.kind = what;

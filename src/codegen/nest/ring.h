@@ -1,4 +1,4 @@
-// Tiles with two slots: the next block is fetched from memory while the threads use the present one.
+// Software pipelining of tiles with two slots: the next block is fetched while threads use the current one.
 #pragma once
 
 #include <vector>
@@ -7,13 +7,13 @@
 
 namespace sinter::codegen {
 
-/// In: a loop tree that has been verified. Out: the same in which each tile with two slots is filled before the loop
-/// over its blocks for the first turn, and inside for the next one: fetched where it was filled, put into the other
-/// slot when all of the turn is done. So one barrier is enough between a turn and the next. Throws IllegalOpt where a
-/// fill cannot run ahead.
+/// In: a verified loop tree. Out: the same with pipelined ring tiles. Such a tile is filled for the first iteration
+/// before the loop over its blocks, and for the next iteration inside the loop: fetched where the fill stood, put into
+/// the other slot at the end of the body. So one barrier per iteration is enough. Throws IllegalOpt if a fill cannot
+/// run ahead.
 void pipeline_ring_fills(std::vector<LoopItem>& tree, const Statements& statements);
 
-/// The tile with two slots that a statement fills; null: none.
+/// The ring tile that a statement fills; null: none.
 const Tile* ring_tile_filled_by(const Statement& statement, const Statements& statements);
 
 }  // namespace sinter::codegen

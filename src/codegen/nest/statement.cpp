@@ -1,4 +1,4 @@
-// Statements, their loops and their order.
+// Builds statements, their loops and their order.
 #include "codegen/nest/statement.h"
 
 #include <fmt/core.h>
@@ -30,7 +30,7 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-/// Chains that are one vector where no Opt says anything; more of them lie in an array.
+/// Chains that form one vector if no Opt sets lanes or unroll. More of them go into an array.
 constexpr int kMostFree = 64;
 
 class StatementBuilder {
@@ -66,7 +66,7 @@ class StatementBuilder {
     return is_tile(slot) && out_.tiles[static_cast<size_t>(slot - kernel_.params)].fill;
   }
 
-  // ---- turns
+  // ---- guards
   int guard_index(const StoreGuard& guard) {
     if (guard.empty()) return -1;
     auto it = std::find(out_.guards.begin(), out_.guards.end(), guard);
@@ -80,11 +80,11 @@ class StatementBuilder {
   };
   void add_levels(std::vector<LoopLevel>& loops, UOp range, const LoopWidth& w) const {
     const LoopAxis& a = schedule_.of(range);
-    if (a.outer() && a.block == 1) return;  // the point itself
+    if (a.outer() && a.block == 1) return;  // one value per task: no loop
     for (int l = 0; l + 1 < a.levels(); ++l) loops.push_back({range, l});
     loops.push_back({range, a.levels() - 1, w.lanes, w.unroll, w.threads, w.threads > 1 ? a.thread_stride : 1});
   }
-  /// Each of the loops around a statement has digits of the thread's number to itself.
+  /// Loops around one statement must use disjoint digits of the thread index.
   static void require_own_digits(std::span<const LoopLevel> loops) {
     for (const LoopLevel& a : loops)
       for (const LoopLevel& b : loops)
@@ -93,7 +93,7 @@ class StatementBuilder {
           refuse(fmt::format("thread_bind({}, {}, {})", range_id(b.range), b.threads, b.thread_stride),
                  fmt::format("in one statement range {} has the same digits", range_id(a.range)));
   }
-  /// The loops that the LoopOrder names change places among themselves. Returns why that is not legal, or null.
+  /// Permutes the loops that the LoopOrder names among themselves. Returns why the result is illegal, or null.
   const char* arrange(std::vector<LoopLevel>& loops) {
     auto place = [this](const LoopLevel& l) { return schedule_.order_position(l.range, l.number); };
     std::vector<LoopLevel> named;
@@ -124,7 +124,8 @@ class StatementBuilder {
     std::vector<LoopLevel> loops;
     int vectors = 0;
     for (UOp r : axes) {
-      // Sums into memory keep their order: only the innermost loop has lanes or copies, and one thread adds.
+      // A read-modify-write STORE keeps its order: of its inner loops only the innermost has lanes or unrolled copies,
+      // and no threads share one.
       const LoopAxis& a = schedule_.of(r);
       const bool plain = !adds || is_outer(r) || r == axes.back();
       const int lanes = plain && !lanes_inside(store, r) ? a.lanes : 1;
@@ -147,15 +148,16 @@ class StatementBuilder {
     return x == y;
   }
 
-  /// Whether a REDUCE that a statement reads in a loop over `range` has lanes of its own: the loop then has none.
+  /// Whether a REDUCE below `node` that varies along `range` has several chains. The loop over `range` then has no
+  /// lanes.
   bool lanes_inside(UOp node, UOp range) {
     const size_t number = ranges_.number(range);
     for (UOp n : ir::topological(node))
       if (n->op == Op::Reduce && n != node && n->reduction().tree.lanes > 1 && ranges_.free(n)[number]) return true;
     return false;
   }
-  /// Lanes and copies of a REDUCE's innermost loop. Its ReductionTree says which chain an element belongs to: where
-  /// lanes and copies do not follow it, chains lie in memory. `vector`: a range around it has lanes.
+  /// Lanes and unroll factor of a REDUCE's innermost loop. Its ReductionTree assigns elements to chains. If lanes and
+  /// copies cannot follow it, the chains go into an array. `vector`: an outer range has lanes.
   LoopWidth width_of(UOp reduce, const LoopAxis& axis, bool vector) {
     const int chains = reduce->reduction().tree.lanes;
     vector |= lanes_inside(reduce, axis.range);
@@ -168,7 +170,7 @@ class StatementBuilder {
     if (chains > 1 && chains <= kMostFree && free && !vector) return {chains, 1};
     return {1, chains == 1 || (axis.size && axis.unroll % chains == 0) ? axis.unroll : 1};
   }
-  /// Each thread has as many of the chains as any other: lanes beside each other, copies one behind the other.
+  /// Every thread has the same number of chains: adjacent threads take adjacent vectors, unrolled copies the next ones.
   LoopWidth threaded_width(UOp reduce, const LoopAxis& axis, bool vector) const {
     const int chains = reduce->reduction().tree.lanes, lanes = vector ? 1 : axis.lanes;
     const int together = axis.threads * lanes;
@@ -212,7 +214,7 @@ class StatementBuilder {
     if (int p = read_write_index(slot_of(store)); p >= 0) ++versions_[static_cast<size_t>(p)];
   }
 
-  /// The Opt that would send it past the caches.
+  /// The Opt that makes a store nontemporal.
   NonTemporal nontemporal(UOp store) const {
     NonTemporal opt{};
     for (UOp s : sink_->src) {
@@ -233,7 +235,7 @@ class StatementBuilder {
     return true;
   }
 
-  /// Makes the REDUCEs that s reads, and those they read, sources first.
+  /// Makes the REDUCEs that `s` reads, and those that they read, sources first.
   void add_values(Statement& s, const StoreGuard& guard) {
     std::set<ir::Node*> seen;
     for (UOp n : body_of(s.node)) {
@@ -244,7 +246,7 @@ class StatementBuilder {
     add_fills(s);
   }
 
-  /// The fills of the tiles that s reads, ahead of it. Recurses on tiles filled from others.
+  /// Adds the fills of tiles that `s` reads before it. Recurses on tiles that are filled from other tiles.
   void add_fills(const Statement& s) {
     for (UOp n : body_of(s.node)) {
       if (n->op != Op::Load || !is_tile(slot_of(n))) continue;
@@ -267,13 +269,13 @@ class StatementBuilder {
     }
   }
 
-  /// The statement of `reduce` for its user. Recurses on the nesting of REDUCEs only.
+  /// The statement of `reduce` for its user. Recursion depth: the nesting of REDUCEs.
   int add_reduce(UOp reduce, const Statement& user, const StoreGuard& guard) {
     const RangeSet free = ranges_.free(reduce);
     size_t depth = user.loops.size();
     while (depth > 0 && !free[ranges_.number(user.loops[depth - 1].range)]) --depth;
     Statement s{reduce, {}};
-    // Loops ascend by id, which may carry a REDUCE. Where that cannot be, it stands innermost.
+    // Loops go by ascending id, which may make a REDUCE carried. If that is illegal, its own loops go innermost.
     user_loops_ = {user.loops.begin(), user.loops.begin() + static_cast<long>(depth)};
     if (reduce->op == Op::Scan)
       place_scan(s);
@@ -294,7 +296,7 @@ class StatementBuilder {
     return at;
   }
 
-  /// A SCAN stands in the loops of its user down to those of its ranges, which must be the innermost and go one by one.
+  /// A SCAN stands in the loops of its user down to those of its own ranges. These must be innermost and have width 1.
   void place_scan(Statement& s) {
     std::vector<UOp> own = ranges_of(s.node);
     std::erase_if(own, one_trip);
@@ -313,8 +315,8 @@ class StatementBuilder {
       refuse_order("a loop would stand inside those of a SCAN, or those in another order");
   }
 
-  /// Puts the loops of a REDUCE among those of its user: by ascending id, or else innermost; then as the LoopOrder
-  /// says. Returns why that is not legal, or null.
+  /// Inserts the loops of a REDUCE among those of its user: by ascending id or innermost, then permuted by the
+  /// LoopOrder. Returns why the result is illegal, or null.
   const char* place_reduce(Statement& s, bool by_id) {
     const RangeSet& free = ranges_.free(s.node);
     auto depends = [&](const LoopLevel& l) { return free[ranges_.number(l.range)]; };
@@ -323,7 +325,7 @@ class StatementBuilder {
     while (true) {
       const std::vector<LoopLevel> own = own_loops(s.node, vector);
       s.loops = user_loops_;
-      // A loop of the user over one of its own ranges begins when its result is there.
+      // A user's loop over one of the REDUCE's own ranges starts after the result is complete.
       const std::vector<UOp> closed = ranges_of(s.node);
       std::erase_if(s.loops, [&](const LoopLevel& l) {
         return std::find(closed.begin(), closed.end(), l.range) != closed.end();
@@ -342,7 +344,7 @@ class StatementBuilder {
       s.own_depth = static_cast<size_t>(std::find_if(s.loops.begin(), s.loops.end(), is_own) - s.loops.begin());
       if (!std::equal(s.loops.begin(), s.loops.begin() + static_cast<long>(s.own_depth), user_loops_.begin()))
         return "a REDUCE would not stand in the loops of its user";
-      // Behind its first own loop it stands in those only that its value depends on.
+      // Inside the first own loop, keep only loops that the value depends on.
       for (size_t i = s.loops.size(); i-- > s.own_depth;)
         if (!is_own(s.loops[i]) && !depends(s.loops[i])) s.loops.erase(s.loops.begin() + static_cast<long>(i));
       for (size_t i = 1; i < s.loops.size(); ++i) s.loops[i].guard = -1;
@@ -357,7 +359,7 @@ class StatementBuilder {
       if (accumulator_tile(s, 0, s.node->dtype).size > kLargestTile)
         return "carried accumulators would need too large a tile";
       if (std::all_of(own.begin(), own.end(), [](const LoopLevel& l) { return l.lanes == 1; })) return nullptr;
-      vector = true;  // its accumulators lie along other ranges
+      vector = true;  // accumulators in memory lie along other ranges
     }
   }
 
@@ -386,7 +388,8 @@ class StatementBuilder {
       s.homes.push_back(ir::load(codegen::param_of(*kernel_.graph, tile), codegen::indices_of(tile)));
     }
   }
-  /// Whether the loops let accumulators lie where `store` goes: no other ones do, and it happens in any case.
+  /// Whether the loops let the accumulators live where `store` writes: no others live there, the store always executes,
+  /// and lanes are contiguous.
   bool may_live_in(const Statement& s, UOp store) {
     if (is_tile(slot_of(store)) || wants_nontemporal(store) || s.guard != guard_index(guards_->of_store(store)))
       return false;
@@ -408,7 +411,7 @@ class StatementBuilder {
     std::vector<std::tuple<ir::Node*, int, int, int, int, int>> loops;
     auto operator<=>(const StatementKey&) const = default;
   };
-  /// The versions of what a REDUCE reads, also through REDUCEs in it.
+  /// Versions of the memory that a REDUCE reads, directly or through nested REDUCEs.
   std::vector<int> versions_seen(UOp reduce) {
     std::vector<int> seen(out_.read_write_slots.size(), -1);
     if (seen.empty()) return seen;
@@ -452,13 +455,13 @@ class StatementBuilder {
   const LoopSchedule& schedule_;
   FreeRanges& ranges_;
   UOp sink_;
-  std::vector<LoopLevel> user_loops_;  ///< the loops of a REDUCE's user that it may stand in
+  std::vector<LoopLevel> user_loops_;  ///< loops of the user that a REDUCE may stand in
   Statements out_;
   std::optional<AccumulatorHomes> accumulator_homes_;
   std::vector<int> versions_;
   std::optional<StoreGuards> guards_;
   std::map<StatementKey, int> made_;
-  std::map<int64_t, std::vector<LoopLevel>> fills_;  ///< by slot: the loops in which a tile is filled
+  std::map<int64_t, std::vector<LoopLevel>> fills_;  ///< by slot: the loops that fill a tile
   std::map<int64_t, std::vector<ParamAccess>> accesses_;
 };
 

@@ -1,4 +1,4 @@
-// Statements looked at: whether they can be, and as text.
+// Verifier and text form of statements.
 #include <fmt/core.h>
 
 #include "codegen/kernel/access.h"

@@ -1,4 +1,5 @@
-// Stores of outputs by the ranges they lack, then rows by their readers, then sums by theirs.
+// Guards of output stores from the outer ranges that they lack, then of rows from their readers, then of reductions
+// from theirs.
 #include "codegen/nest/store_guards.h"
 
 #include <algorithm>
@@ -33,8 +34,9 @@ StoreGuards::StoreGuards(UOp sink, std::span<const Tile> tiles, int64_t params, 
   for (UOp store : sink->src) find_reduce_guards(store);
 }
 
-/// A row that stores of one and the same turn only read is made there alone: elsewhere it might read what those write.
-/// Rows stand before their readers, and what fills a tile may be read anywhere.
+/// A row that is read only by stores with the same guard gets that guard: in other tasks it might read what those
+/// stores write. Rows precede their readers. A row that a tile fill reads gets no guard, because any task may read the
+/// tile.
 void StoreGuards::find_tile_guards(UOp sink, std::span<const Tile> tiles, int64_t params) {
   for (size_t i = sink->src.size(); i-- > 0;) {
     UOp row = sink->src[i];

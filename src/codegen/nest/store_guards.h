@@ -1,4 +1,4 @@
-// Where stores that lack an outer range run, and what only they need.
+// In which tasks stores that lack an outer range run, and the values that only they need.
 #pragma once
 
 #include <span>
@@ -11,17 +11,17 @@
 
 namespace sinter::codegen {
 
-/// Where a STORE that lacks outer ranges runs: in the points whose blocks of these begin at 0. Empty: in all.
+/// Outer ranges that a STORE lacks. It runs in the tasks whose blocks of all of these begin at 0. Empty: in every task.
 using StoreGuard = std::vector<ir::UOp>;
 
 class StoreGuards {
  public:
-  /// Of the stores of `sink`, which `tiles` are filled for; slots from `params` on are tiles.
+  /// Guards of the stores of `sink` and of the reductions below them. Slots from `params` on are `tiles`.
   StoreGuards(ir::UOp sink, std::span<const Tile> tiles, int64_t params, const LoopSchedule& schedule,
               FreeRanges& ranges);
 
   const StoreGuard& of_store(ir::UOp store) const { return guards_.at(store.get()); }
-  /// A REDUCE or SCAN that serves stores of one and the same turn only has theirs.
+  /// A REDUCE or SCAN has the guard that all stores using it share, else none.
   const StoreGuard& of_reduce(ir::UOp first) const { return guards_.at(first.get()); }
 
  private:

@@ -1,4 +1,4 @@
-// Barriers: a walk that remembers which statements have touched memory since the last one.
+// Barrier placement: a walk that tracks which statements touched memory since the last barrier.
 #include "codegen/nest/thread_digits.h"
 
 #include <fmt/core.h>
@@ -36,19 +36,20 @@ class BarrierPlanner {
     }
   }
 
-  /// Which slot of a tile with two a statement has touched, seen from the present turn of the loop that these take in
-  /// turn.
+  /// The slot of a ring tile that a statement touched, relative to the current iteration of the loop that rotates
+  /// slots.
   enum class RingSlot : uint8_t { Present, Next, Unknown };
   using AccessSet = std::set<std::pair<size_t, RingSlot>>;
 
-  /// `touched`: by statements since the last barrier.
+  /// `touched`: accesses since the last barrier.
   void plan(std::vector<LoopItem>& items, AccessSet& touched) const {
     for (size_t i = 0; i < items.size(); ++i) {
       if (items[i].kind == ItemKind::Barrier) {
         touched.clear();
         continue;
       }
-      // The end of a turn meets the next one in a loop of slots, whose barrier serves the first turn too.
+      // No barrier before a loop that rotates ring slots: the barrier inside, which separates iterations, also covers
+      // the first one.
       const bool slots = items[i].kind == ItemKind::Loop && has_ring_fill(items[i]);
       if (!slots && needs_barrier(items[i], touched)) {
         items.insert(items.begin() + static_cast<std::ptrdiff_t>(i++), {ItemKind::Barrier});
@@ -58,10 +59,10 @@ class BarrierPlanner {
         if (touches(items[i])) touched.emplace(static_cast<size_t>(items[i].statement), ring_slot_at(items[i]));
         continue;
       }
-      const AccessSet before = touched;  // it may make no turn
+      const AccessSet before = touched;  // the loop may run zero iterations
       plan(items[i].body, touched);
       if (items[i].kind == ItemKind::Loop &&
-          !runs_at_most_once(items[i].level)) {  // what the end of a turn leaves for the next
+          !runs_at_most_once(items[i].level)) {  // the end of one iteration against the start of the next
         if (slots)
           touched = map_slots(touched, [](RingSlot s) {
             return s == RingSlot::Present ? RingSlot::Next : s == RingSlot::Next ? RingSlot::Present : s;
@@ -74,14 +75,14 @@ class BarrierPlanner {
   }
 
  private:
-  /// Whether a point makes one turn of the loop at most.
+  /// Whether a task runs at most one iteration of the loop.
   bool runs_at_most_once(const LoopLevel& l) const {
     const LoopAxis& a = schedule_.of(l.range);
     if (a.steps.empty() && a.outer() && a.block <= l.width()) return true;
     return a.steps.empty() && a.size && a.size <= l.width();
   }
 
-  /// `slots`: they do only where both touch the same slot of a tile.
+  /// `slots`: conflict only if both touch the same ring slot.
   void add_conflict(size_t a, size_t b, bool slots = false) {
     for (const auto& pair : {std::pair(a, b), std::pair(b, a)})
       if (auto [it, fresh] = conflicts_.emplace(pair, slots); !fresh) it->second &= slots;
@@ -99,8 +100,8 @@ class BarrierPlanner {
     for (const auto& [statement, slot] : touched) made.emplace(statement, f(slot));
     return made;
   }
-  /// The loops in whose turns threads touch different memory: for a sum these are also its own, unless it keeps
-  /// accumulators there.
+  /// Loops that partition memory among threads. For a REDUCE they include its own, unless its accumulators are in
+  /// memory.
   static std::vector<LoopLevel> partition_loops(const Statement& s) {
     std::vector<LoopLevel> all = s.thread_loops;
     if (s.is_reduce() && !s.carried())
@@ -108,13 +109,13 @@ class BarrierPlanner {
                    std::back_inserter(all), [](const LoopLevel& l) { return l.threads > 1; });
     return all;
   }
-  /// Whether no two threads touch the same memory.
+  /// Whether no two threads of the block touch the same memory.
   bool covers_block(const Statement& s) const {
     int all = 1;
     for (const LoopLevel& l : partition_loops(s)) all *= l.threads;
     return all == threads_;
   }
-  /// Whether the same thread takes the same element in both.
+  /// Whether the same thread handles the same element in both.
   bool same_partition(const Statement& a, const Statement& b) const {
     auto shares = [](const Statement& s) {
       std::vector<std::tuple<int, int, int, int>> all;
@@ -126,8 +127,8 @@ class BarrierPlanner {
     return covers_block(a) && covers_block(b) && shares(a) == shares(b);
   }
 
-  /// Whether a leaf touches memory of the kernel that threads share: not where accumulators begin and end that are in
-  /// registers, nor where what no statement changes is fetched.
+  /// Whether a leaf touches memory that threads share. Init and Finish of accumulators in registers do not, and neither
+  /// does a Fetch, whose source no statement writes.
   bool touches(const LoopItem& item) const {
     if (item.kind == ItemKind::Barrier || item.kind == ItemKind::Fetch) return false;
     const Statement& s = list_[static_cast<size_t>(item.statement)];
@@ -144,7 +145,7 @@ class BarrierPlanner {
       const auto it = conflicts_.find({t, s});
       if (it == conflicts_.end() || (it->second && slot != RingSlot::Unknown && slot != ring_slot_at(item)))
         return false;
-      // A carried sum loads what lies in its home where it begins, and stores there where it ends.
+      // A carried REDUCE loads from its home at Init and stores to it at Finish.
       return t != s || item.kind == ItemKind::Init || item.kind == ItemKind::Finish;
     });
   }
@@ -152,7 +153,7 @@ class BarrierPlanner {
   const std::vector<Statement>& list_;
   const LoopSchedule& schedule_;
   int threads_;
-  std::map<std::pair<size_t, size_t>, bool> conflicts_;  ///< whether by slots only
+  std::map<std::pair<size_t, size_t>, bool> conflicts_;  ///< value: only on the same ring slot
 };
 
 int64_t count_barriers(const std::vector<LoopItem>& items) {

@@ -1,4 +1,4 @@
-// The threads of a GPU's block: which of them runs what, and where they wait for each other.
+// Threads of a GPU block: which of them runs what, and where they synchronize.
 #pragma once
 
 #include <vector>
@@ -8,25 +8,24 @@
 
 namespace sinter::codegen {
 
-/// A digit of the thread's number in its block, Index: number / stride % count.
+/// A digit of the thread's index in its block, dtype Index: index / stride % count.
 Id thread_digit(BlockWriter& emit, int stride, int count);
 
-/// Whether this thread is the one that stores for all that run a statement alike: those digits of its number that the
-/// statement's loops do not use are 0. kNone: it always is. `threads`: of the block.
+/// Whether this thread stores on behalf of all threads that run a statement redundantly: every digit of its index that
+/// the statement's loops do not use is 0. kNone: every thread stores. `threads`: of the block.
 Id leader_predicate(BlockWriter& emit, const Statement& statement, int threads);
 
-/// Whether a STORE's value is made from what lies where it goes: a LOAD, or a carried sum whose accumulators rest
-/// there.
+/// Whether the value of a STORE depends on the memory that it overwrites: through a LOAD, or a carried REDUCE whose
+/// home that is.
 bool loads_what_it_stores(const Statement& store, const Statements& statements);
 
-/// In: the loop tree of a kernel whose points the schedule's threads run.
-/// Out: the same with Barriers: between a statement that stores into memory of the kernel and one that reads or stores
-/// there, in the same turn of the loops around both or in the next, unless each thread meets its own elements only.
-/// Every thread runs every loop, so it arrives at each of them.
+/// In: the loop tree of a kernel whose tasks are run by the schedule's threads.
+/// Out: the same with Barriers between a statement that stores to memory of the kernel and one that reads or stores
+/// there, in the same or the next iteration of the loops around both. None is needed if each thread touches only its
+/// own elements. Every thread runs every loop, so all threads reach each Barrier.
 void add_barriers(std::vector<LoopItem>& tree, const Statements& statements, const LoopSchedule& schedule);
 
-/// Throws InternalError unless add_barriers() finds no more to add, and the threads wait for each other only if there
-/// are others.
+/// Throws InternalError if add_barriers() would add another one, or if a single thread has Barriers.
 void verify_barriers(const std::vector<LoopItem>& tree, const Statements& statements, const LoopSchedule& schedule);
 
 }  // namespace sinter::codegen

@@ -1,4 +1,4 @@
-// Layout of tiles; values that are kept in one.
+// Tile layout, and materialization of values in tiles.
 #include "codegen/nest/tile.h"
 
 #include <fmt/format.h>
@@ -36,7 +36,7 @@ class TileBuilder {
         refuse(to_string(stage), "the value has a tile already");
     std::unordered_map<UOp, UOp> made;
     std::vector<UOp> fills;
-    std::vector<size_t> before;  // per fill: the first store that uses it
+    std::vector<size_t> before;  // per fill: the first store that uses the value
     for (size_t i = 0; i < nodes_.size(); ++i) {
       UOp n = nodes_[i];
       if (n->op == Op::Sink) break;
@@ -78,7 +78,7 @@ class TileBuilder {
  private:
   int64_t next_slot() const { return kernel_.params + static_cast<int64_t>(tiles_.size()); }
 
-  /// A range whose bound came from a tile would be another range.
+  /// A range whose bound is loaded from a tile would be another range.
   void require_no_bound(UOp value, const std::string& opt) const {
     for (const LoopAxis& a : schedule_.axes) {
       const std::vector<UOp> bound = ir::topological(a.range->src[0]);
@@ -94,7 +94,7 @@ class TileBuilder {
           if (store->src[0] == n->src[0]) refuse(to_string(stage), "the kernel writes what it reads");
   }
 
-  /// The first store that uses the value; all must see the same memory.
+  /// The first store that uses the value. All users must see the same memory.
   size_t first_user(UOp value, const Materialize& row) {
     const std::vector<UOp>& stores = kernel_.sink->src;
     size_t first = stores.size(), last = 0;
@@ -156,7 +156,8 @@ Tile make_tile(int64_t slot, DType dtype, const std::vector<UOp>& ranges, const 
       dim.extent = std::min(dim.extent, a.block);
     tile.dims.push_back(dim);
   }
-  // From the innermost: ranges with lanes, then the last ones, those of which only copies are kept at the end.
+  // Innermost first: ranges with lanes, then those stored in full, then those of which only one step is stored. Among
+  // equals the last range is innermost.
   std::vector<size_t> order(ranges.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
   auto rank = [&](size_t i) {

@@ -1,4 +1,4 @@
-// Memory of one point of the launch, of a thread on a CPU, of a block on a GPU: what a kernel keeps between its loops.
+// Memory between the loops of a kernel, for one task: of a thread on a CPU, of a block on a GPU.
 #pragma once
 
 #include <cstdint>
@@ -10,42 +10,42 @@
 namespace sinter::codegen {
 
 /// In the IR a Param with number `slot`, above those of the kernel, stands for a tile. It has a dim for every range
-/// that its content depends on, so that a LOAD from it depends on them too; only some of them are laid out in memory.
+/// that its content depends on, so that a LOAD from it depends on the same ranges. Dims of extent 1 take no memory.
 struct Tile {
   struct TileDim {
     ir::UOp range;
-    int level = -1;      ///< positions count from where this loop's block begins; -1: from the first value of the point
-    int64_t extent = 1;  ///< positions that are kept
+    int level = -1;      ///< positions are relative to this level's block; -1: to the task's first value
+    int64_t extent = 1;  ///< positions that are stored
     int64_t stride = 0;  ///< in elements
   };
   int64_t slot = 0;
   DType dtype = DType::Void;
   std::vector<TileDim> dims;
   int64_t size = 0;  ///< in elements
-  // Of one that is filled ahead of its users (codegen/nest/tile_copy.h):
+  // For a tile filled ahead of its users (codegen/nest/tile_copy.h):
   std::optional<TileCopy> tile_copy = {};
   int64_t panel_stride = 0;    ///< from one panel of the last dim to the next; `stride` holds within a panel
-  int64_t ring_slot_size = 0;  ///< of one with two slots: elements of one
-  size_t ring_dim = 0;         ///< the dim whose blocks take these in turn
-  int64_t swizzle_period = 0;  ///< of a swizzle: within so many elements of a row its pieces change places
+  int64_t ring_slot_size = 0;  ///< with two slots: elements per slot
+  size_t ring_dim = 0;         ///< the dim whose blocks rotate through the slots
+  int64_t swizzle_period = 0;  ///< swizzled: elements of a row within which pieces are permuted
   ir::UOp fill = {};           ///< the STORE that fills it
 };
 
-/// Elements that a tile may hold at most: what a symbolic bound or a whole tensor would make of it is no tile.
+/// Elements that a tile may hold at most. Excludes symbolic bounds and whole tensors.
 inline constexpr int64_t kLargestTile = int64_t{1} << 22;
 
 /// The tile of a value that depends on `ranges`. `levels`: per range the loop whose block the tile covers, as in
-/// Tile::TileDim. Ranges with lanes lie innermost.
+/// Tile::TileDim. Ranges with lanes are innermost.
 Tile make_tile(int64_t slot, DType dtype, const std::vector<ir::UOp>& ranges, const std::vector<int>& levels,
                const LoopSchedule& schedule);
 
-/// The Param that stands for a tile, and its index: the ranges themselves.
+/// The Param that stands for a tile, and its indices: the ranges themselves.
 ir::UOp param_of(ir::Graph& g, const Tile& tile);
 std::vector<ir::UOp> indices_of(const Tile& tile);
 
-/// In: a kernel, the Rows and Stages of its schedule. Out: the sink in which each of these values is loaded from a tile
-/// by all its users. Rows are stored there by the sink, before their first user; of a TileCopy the tile has the STORE.
-/// The tiles are added to `tiles`. Throws IllegalOpt.
+/// In: a kernel, with the Materialize and TileCopy Opts of its schedule. Out: the sink in which all users of such a
+/// value load it from a tile. A materialized value is stored by the sink, before its first user. The STORE of a
+/// TileCopy is Tile::fill. Appends to `tiles`. Throws IllegalOpt.
 ir::UOp insert_tiles(const Kernel& kernel, const LoopSchedule& schedule, std::vector<Tile>& tiles);
 
 }  // namespace sinter::codegen

@@ -1,5 +1,5 @@
-// What a tile covers follows from levels: all positions of a block. Its fill stands in the user's loops around that
-// block.
+// The level of each dim determines what a tile covers: all positions of a block. The fill is nested in the user's loops
+// around that block.
 #include "codegen/nest/tile_copy.h"
 
 #include <fmt/format.h>
@@ -17,10 +17,10 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-/// Whether each point has one value of a range only.
+/// Whether each task has a single value of the range.
 bool has_one_value(const LoopAxis& a) { return one_trip(a.range) || (a.outer() && a.block == 1); }
 
-/// Most positions that a dim of a tile has.
+/// Maximum number of positions along a dim of the tile.
 int64_t extent_of(const LoopAxis& a, int level) {
   const int64_t all = max_trip_count(a.range);
   if (level >= 0) return std::min(all, a.steps[static_cast<size_t>(level)]);
@@ -36,7 +36,7 @@ void require_plain(UOp value, const std::string& opt) {
   }
 }
 
-/// Checks how rows shall lie, of which there are several.
+/// Checks padding or swizzle, which need more than one row, and sets Tile::swizzle_period.
 void lay_out_rows(Tile& tile, const std::string& opt) {
   const TileCopy& s = *tile.tile_copy;
   if (s.pad == 0 && s.swizzle_unit == 0) return;
@@ -52,8 +52,8 @@ void lay_out_rows(Tile& tile, const std::string& opt) {
   if (s.swizzle_rows < 1) refuse(opt, "1 or more rows have their pieces in the same places");
 }
 
-/// A second slot, for the next block of the one loop whose blocks the tile covers. What a thread copies into it rests
-/// in registers while the present block is used, so that it copies in one turn of its loops.
+/// Adds a second slot, for the next block of the one loop whose blocks the tile covers. A thread holds what it copies
+/// in registers while the current block is in use, so it must copy within one iteration of its loops.
 void add_ring_slot(Tile& tile, const LoopSchedule& schedule, const std::string& opt) {
   if (tile.tile_copy->slots != 2) refuse(opt, "a tile has 1 or 2 slots");
   auto covers = [&](const Tile::TileDim& d) { return d.level >= 0 && !has_one_value(schedule.of(d.range)); };
@@ -109,7 +109,7 @@ Tile make_copy_tile(int64_t slot, UOp value, const TileCopy& stage, const LoopSc
   if (stage.dims.empty()) refuse(opt, "a tile of one element");
   if (std::count_if(stage.dims.begin(), stage.dims.end(), [](const TileCopy::CopyDim& d) { return d.lanes > 1; }) > 1)
     refuse(opt, "copies have lanes along one range");
-  // Whole vectors and panels lie in the tile, whatever the range's size.
+  // The tile holds whole vectors and panels, whatever the size of the range.
   Tile::TileDim& last = tile.dims.back();
   last.extent = round_up(last.extent, std::max(stage.dims.back().lanes, 1));
   if (stage.panel) last.extent = round_up(last.extent, stage.panel);
@@ -160,8 +160,8 @@ std::vector<LoopLevel> fill_loops(const Tile& tile, const std::vector<LoopLevel>
     level.covers = d.level;
     loops.push_back(level);
   }
-  // Copies with which the lanes of the last dim are transposed lie side by side in what is read: the core foresees what
-  // follows them.
+  // Unrolled copies that are transposed with the lanes of the last dim are contiguous in the source. Their loop goes
+  // innermost, so that the hardware prefetcher follows it.
   const auto fill = loops.begin() + static_cast<std::ptrdiff_t>(shared);
   const auto rows =
       std::find_if(fill, loops.end() - 1, [](const LoopLevel& l) { return l.unroll > 1 && l.threads == 1; });
@@ -178,7 +178,7 @@ void require_layout(const Tile& tile, const std::vector<LoopLevel>& user) {
   const int panel = tile.tile_copy->panel, unit = tile.tile_copy->swizzle_unit;
   for (const LoopLevel& l : user) {
     if (!(l.range == tile.dims.back().range) || !(l.fills || l.number > tile.dims.back().level)) continue;
-    if (panel && (l.threads > 1 || panel % l.width()))  // copies side by side in memory are accessed together
+    if (panel && (l.threads > 1 || panel % l.width()))  // unrolled copies contiguous in memory are one access
       refuse(to_string(*tile.tile_copy), fmt::format("panels of {} do not fit {}", panel, to_string(l)));
     if (unit % l.lanes)
       refuse(to_string(*tile.tile_copy), fmt::format("pieces of {} do not fit {}", unit, to_string(l)));

@@ -1,4 +1,4 @@
-// Tiles that are filled ahead of their users: what a TileCopy asks for, and the loops that copy.
+// Tiles that are filled ahead of their users, as a TileCopy says, and the loops that fill them.
 #pragma once
 
 #include <vector>
@@ -7,25 +7,26 @@
 
 namespace sinter::codegen {
 
-/// The tile of a TileCopy for `value`, without its fill. Refuses (IllegalOpt) a value that has accumulators or checks,
-/// or a TileCopy that does not cover it.
+/// The tile of a TileCopy for `value`, without its fill. Throws IllegalOpt if the value has accumulators or checks, or
+/// if the TileCopy does not cover it.
 Tile make_copy_tile(int64_t slot, ir::UOp value, const TileCopy& stage, const LoopSchedule& schedule,
                     FreeRanges& ranges);
 
-/// The loops in which a tile is filled for a user that runs in `user`: the user's own, down to the last that begins a
-/// block which the tile covers, or that gives a range without a dim its value; then those that copy, in the order of
-/// the tile's memory, or, where copies along another dim are transposed with the lanes, of the rows that these are read
-/// from.
+/// The loops that fill a tile for a user with the loops `user`. First the user's, down to the last that begins a block
+/// covered by the tile, or that gives its value to a range without a copied dim. Then the copying loops, in the order
+/// of the tile's memory. If unrolled copies along another dim are transposed with the lanes, the loop of these copies
+/// is innermost, as in the source rows.
 std::vector<LoopLevel> fill_loops(const Tile& tile, const std::vector<LoopLevel>& user, const LoopSchedule& schedule);
 
-/// How many of them are the user's.
+/// How many of these loops are the user's.
 size_t shared_loops(const std::vector<LoopLevel>& fill);
 
-/// Refuses a user whose steps along the last dim do not fit the panels, or whose vectors would be torn by a swizzle.
+/// Throws IllegalOpt if the user's steps along the last dim do not fit the panels, or if a swizzle would split its
+/// vectors.
 void require_layout(const Tile& tile, const std::vector<LoopLevel>& user);
 
-/// Elements of a row among which a swizzle exchanges pieces: as many as all banks of shared memory hold, if the row has
-/// so many.
+/// Elements of a row among which a swizzle permutes pieces: what all banks of shared memory hold, or the row if that is
+/// shorter, rounded down to a power of two.
 int64_t swizzle_period(int64_t row, DType dtype);
 
 }  // namespace sinter::codegen
