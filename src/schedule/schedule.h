@@ -13,7 +13,7 @@
 namespace sinter::schedule {
 
 struct KernelSchedule {
-  runtime::Plan plan;  ///< complete but for its programs: PlanStep::program indexes `kernels`
+  runtime::Plan plan;                    ///< complete but for its programs: PlanStep::program indexes `kernels`
   std::vector<codegen::Kernel> kernels;  ///< each distinct body once
 };
 

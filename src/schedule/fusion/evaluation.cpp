@@ -61,7 +61,8 @@ void Partitioner::add_evaluation(int kernel, int s, std::vector<IndexId> ix, con
   }
   const FusionNode& st = node(s);
   const Member* with = other_accumulator(k, s, ix, late);
-  const bool waits = late && !with && form.across.empty();  // a sum across outer ranges is in the epilogue, its sources are not
+  const bool waits =
+      late && !with && form.across.empty();  // a sum across outer ranges is in the epilogue, its sources are not
   if (k.blocks.axis >= 0)
     for (const FusionEdge& src : st.sources) {
       if (src.node < 0) continue;

@@ -34,7 +34,7 @@ struct DimIndex {
   int64_t offset = 0;
   bool opaque = false;
   std::vector<int> axes;  ///< of an opaque dim, ascending
-  uint64_t key = 0;  ///< of an opaque dim: a gather, flip, dynamic begin, or a reshape that digits cannot express
+  uint64_t key = 0;       ///< of an opaque dim: a gather, flip, dynamic begin, or a reshape that digits cannot express
   friend bool operator==(const DimIndex&, const DimIndex&) = default;
 };
 
@@ -96,7 +96,7 @@ class IndexSpace {
     Dim size;
     int parent;
     int high = -1, low = -1;  ///< parts of a split axis
-    bool whole = false;  ///< never split
+    bool whole = false;       ///< never split
   };
   struct InternedIndex {
     FusionIndex index;
@@ -116,7 +116,7 @@ class IndexSpace {
   static uint64_t hash_of(const FusionIndex& index);
 
   mutable std::vector<AxisNode> axes_;  ///< find() compresses paths
-  std::deque<InternedIndex> entries_;  ///< a deque: references stay valid while indices are added
+  std::deque<InternedIndex> entries_;   ///< a deque: references stay valid while indices are added
   std::unordered_multimap<uint64_t, IndexId> table_;
   static constexpr uint64_t kNotYet = ~uint64_t{0};
   uint64_t epoch_ = 0;  ///< counts unifications and splits

@@ -16,10 +16,10 @@ enum class FusionNodeKind : uint8_t {
   Reduce,
   Gather,
   ScatterAdd,  ///< owns its loops
-  Scan,  ///< one loop per row that stores every step; always stored
+  Scan,        ///< one loop per row that stores every step; always stored
   Contiguous,  ///< an elementwise copy that is always stored
-  Store,  ///< an output that no node computes in that layout: a view or a constant
-  Box  ///< an output of which only the box in its home is stored
+  Store,       ///< an output that no node computes in that layout: a view or a constant
+  Box          ///< an output of which only the box in its home is stored
 };
 
 /// An input of a node: another node through the movement ops from `head` down, or a constant expression without a
@@ -35,17 +35,17 @@ struct FusionNode {
   uint32_t number = 0;  ///< %number in a dump of the outputs
   std::vector<FusionEdge> sources;
   std::vector<int> outputs;  ///< indices of the plan's outputs that have this value
-  std::vector<int> before;  ///< nodes that overwrite in place what this one reads: they run later
-  ir::UOp target;  ///< of a Box: the SHRINK of the home that it fills
+  std::vector<int> before;   ///< nodes that overwrite in place what this one reads: they run later
+  ir::UOp target;            ///< of a Box: the SHRINK of the home that it fills
 
   // Cost estimates, known before the pass. Sizes are bounds.
   int64_t numel = 0, bytes = 0;
-  int64_t domain = 0;  ///< elements computed: for a reduction, those of its source
-  int64_t frontier = 0;  ///< bytes of the largest buffer that it is computed from
-  int64_t read_bytes = 0;  ///< bytes to read for one use, stored or recomputed
-  double own = 0;  ///< ns to evaluate all elements once
+  int64_t domain = 0;        ///< elements computed: for a reduction, those of its source
+  int64_t frontier = 0;      ///< bytes of the largest buffer that it is computed from
+  int64_t read_bytes = 0;    ///< bytes to read for one use, stored or recomputed
+  double own = 0;            ///< ns to evaluate all elements once
   bool contraction = false;  ///< a matrix product: both factors lack an axis of the result
-  int anchor = -1;  ///< the large contraction whose epilogue this is
+  int anchor = -1;           ///< the large contraction whose epilogue this is
   /// Of a contraction: result axes along which a factor's windows slide.
   std::vector<int> sliding = {};
 

@@ -1,5 +1,5 @@
-// Loops over one row: which inner axes can be unified, and the order of loops. The loops of a reduction are inside those
-// that the reduction depends on, in the order of its axes. If that relation is acyclic, no loop is inside itself.
+// Loops over one row: which inner axes can be unified, and the order of loops. The loops of a reduction are inside
+// those that the reduction depends on, in the order of its axes. If that relation is acyclic, no loop is inside itself.
 #include "schedule/fusion/partitioner.h"
 #include "sinter/error.h"
 

@@ -51,22 +51,22 @@ using Uses = std::unordered_map<int, std::vector<IndexId>>;  ///< node -> indice
 /// A set of nodes that share outer ranges. In one task, a node needs only what the kernel computes in that task. The
 /// outer ranges run in parallel, all other axes are loops inside.
 struct FusionGroup {
-  std::vector<int> outer;  ///< axes, outermost first
-  std::vector<int> inner = {};  ///< the other axes; each loop comes after those it depends on
+  std::vector<int> outer;            ///< axes, outermost first
+  std::vector<int> inner = {};       ///< the other axes; each loop comes after those it depends on
   std::vector<ReductionNest> nests;  ///< loops of its reductions
-  BlockedAxis blocks = {};  ///< set if sums go across outer ranges
+  BlockedAxis blocks = {};           ///< set if sums go across outer ranges
   std::vector<int> epilogue =
       {};  ///< members that run after all tasks: sums across outer ranges and their users, ascending
   std::vector<Member> members;  ///< users before sources
   std::vector<KernelStore> outputs;
-  Uses reads;  ///< from memory: Buffers, and what other kernels store
+  Uses reads;   ///< from memory: Buffers, and what other kernels store
   Uses wanted;  ///< nodes that it needs and that are not decided yet
   /// Per needed node: the reductions in whose loops it is used. A materialized row has loops of its own.
   std::unordered_map<int, std::vector<int>> within;
-  int level = 0;  ///< above the levels of all users of its outputs: kernels of one level are independent
+  int level = 0;             ///< above the levels of all users of its outputs: kernels of one level are independent
   bool has_feeders = false;  ///< some kernel must run before it, so its level is fixed
-  int parent = -1;  ///< the kernel that it was merged into, or -1
-  uint64_t epoch = 0;  ///< of the space when its axes and loops were last renamed
+  int parent = -1;           ///< the kernel that it was merged into, or -1
+  uint64_t epoch = 0;        ///< of the space when its axes and loops were last renamed
   double time = 0;           ///< ns
   double contraction_time = 0;
   std::vector<int> contraction_outer;  ///< outer axes of its contractions
@@ -75,7 +75,7 @@ struct FusionGroup {
 
 enum class FusionChoice : uint8_t {
   Inline,  ///< evaluated in every kernel that needs it
-  Join,  ///< evaluated and stored by one of them
+  Join,    ///< evaluated and stored by one of them
   Split    ///< a kernel of its own
 };
 
@@ -106,7 +106,7 @@ struct KernelMerge {
 struct Partition {
   FusionGraph graph;
   IndexSpace space;
-  std::vector<FusionGroup> kernels;  ///< users before sources: levels ascend
+  std::vector<FusionGroup> kernels;       ///< users before sources: levels ascend
   std::vector<FusionDecision> decisions;  ///< in the order of the pass
   std::vector<KernelMerge> merges;
   std::vector<int> kernel_of;  ///< per node: the kernel that stores it, or -1

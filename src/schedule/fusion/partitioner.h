@@ -26,13 +26,13 @@ void add_once(std::vector<T>& list, const T& value) {
 struct InlineCost {
   double ns = kNever;
   const char* how = "";
-  std::vector<int> lost = {};  ///< outer axes that become inner loops
-  bool materialized = false;  ///< a row of it is materialized, each element computed once
-  AxisPairs siblings = {};  ///< inner axes to unify, so that sibling loops share one evaluation
-  std::vector<int> outer = {};  ///< after an interchange: the new outer axes,
-  BlockedAxis blocks = {};  ///< the one that runs in blocks,
+  std::vector<int> lost = {};      ///< outer axes that become inner loops
+  bool materialized = false;       ///< a row of it is materialized, each element computed once
+  AxisPairs siblings = {};         ///< inner axes to unify, so that sibling loops share one evaluation
+  std::vector<int> outer = {};     ///< after an interchange: the new outer axes,
+  BlockedAxis blocks = {};         ///< the one that runs in blocks,
   std::vector<int> epilogue = {};  ///< and the members that run after all tasks
-  std::vector<int> across = {};  ///< outer ranges that its own loops go across, in the kernel's blocks
+  std::vector<int> across = {};    ///< outer ranges that its own loops go across, in the kernel's blocks
 };
 
 /// Names of axes as if `pairs` were unified: the first of each pair is the representative. Pairs are few.
@@ -62,16 +62,15 @@ inline int partner(const AxisPairs& pairs, int a, bool of_first) {
   return -1;
 }
 
-using ResourceCounts =
-    std::array<int, 3>;  ///< capped resources of a kernel: nodes, loops, buffers
+using ResourceCounts = std::array<int, 3>;  ///< capped resources of a kernel: nodes, loops, buffers
 
 /// Possible cuts of a kernel that is half full: where it needs few bytes from other kernels.
 struct CutTracker {
-  int64_t least = -1;  ///< a cut needs at most this many bytes; -1: none seen yet
-  int64_t since = -1;  ///< the fewest bytes needed since the last cut; -1: none seen yet
+  int64_t least = -1;                      ///< a cut needs at most this many bytes; -1: none seen yet
+  int64_t since = -1;                      ///< the fewest bytes needed since the last cut; -1: none seen yet
   ResourceCounts last = {}, longest = {};  ///< at the last cut; the most between two consecutive cuts
-  bool rest_fits = false;  ///< all remaining nodes fit
-  bool ended = false;  ///< cut: the kernel evaluates no more pending nodes
+  bool rest_fits = false;                  ///< all remaining nodes fit
+  bool ended = false;                      ///< cut: the kernel evaluates no more pending nodes
 };
 
 /// Nodes of these kinds are always stored, and evaluated by exactly one kernel.
@@ -82,15 +81,15 @@ constexpr bool always_stored(FusionNodeKind kind) {
 
 /// How to merge one kernel into another.
 struct MergePlan {
-  double price = kNever;  ///< ns lost
-  double gain = 0;  ///< ns saved
-  AxisPairs pairs = {};  ///< axes to unify: of the first kernel, of the second
+  double price = kNever;       ///< ns lost
+  double gain = 0;             ///< ns saved
+  AxisPairs pairs = {};        ///< axes to unify: of the first kernel, of the second
   std::vector<int> lost = {};  ///< outer axes of either that become inner loops
-  bool swapped = false;  ///< the outer ranges are those of the second kernel
-  BlockedAxis blocks = {};  ///< set if sums go across outer ranges
+  bool swapped = false;        ///< the outer ranges are those of the second kernel
+  BlockedAxis blocks = {};     ///< set if sums go across outer ranges
   std::vector<int> epilogue = {};
   int64_t partial = 0;  ///< bytes of partial sums over all tasks
-  double idle = 0;  ///< ns lost by both to the smaller number of tasks
+  double idle = 0;      ///< ns lost by both to the smaller number of tasks
   const char* why = "";
 };
 
@@ -102,7 +101,7 @@ class Partitioner {
  private:
   struct ChoiceCosts {
     double inline_price, join_price, split_price;
-    int host = -1;  // the kernel that joins
+    int host = -1;                              // the kernel that joins
     std::vector<InlineCost> inline_costs = {};  // per kernel that needs it
   };
 
@@ -211,13 +210,12 @@ class Partitioner {
   const Prices& prices_;
   Policy policy_;
   IndexSpace space_;
-  mutable std::vector<FusionGroup> kernels_;  // find() compresses paths
-  std::vector<std::vector<int>> users_;  // per node: kernels that need it, without duplicates until merges
-  std::vector<int> stored_by_;                // per node
-  std::unordered_map<const ir::Node*, int>
-      alone_;  // split reductions with several accumulators, by their first source
-  std::vector<std::vector<int>> epilogue_wants_;  // per kernel: nodes that only its epilogue needs, ascending
-  std::vector<CutTracker> cut_trackers_;          // per kernel
+  mutable std::vector<FusionGroup> kernels_;        // find() compresses paths
+  std::vector<std::vector<int>> users_;             // per node: kernels that need it, without duplicates until merges
+  std::vector<int> stored_by_;                      // per node
+  std::unordered_map<const ir::Node*, int> alone_;  // split reductions with several accumulators, by their first source
+  std::vector<std::vector<int>> epilogue_wants_;    // per kernel: nodes that only its epilogue needs, ascending
+  std::vector<CutTracker> cut_trackers_;            // per kernel
   std::vector<FusionDecision> decisions_;
   std::vector<KernelMerge> merges_;
   int64_t steps_ = 0;

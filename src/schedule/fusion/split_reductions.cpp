@@ -76,8 +76,8 @@ int64_t Partitioner::inside(const ReductionNest& n, int count) const {
 }
 
 /// The axes that must be outer ranges if a sum goes across its first `count` axes. A task's sum that has a
-/// ReductionTree (lanes, or a `group` of blocks) is one unbroken loop nest, so no loop over result axes may stand inside
-/// it: all axes of its result must be outer ranges.
+/// ReductionTree (lanes, or a `group` of blocks) is one unbroken loop nest, so no loop over result axes may stand
+/// inside it: all axes of its result must be outer ranges.
 std::vector<int> Partitioner::around_tree(const ReductionNest& n, bool group) {
   if (node(n.node).uop->reduction().tree.lanes <= 1 && !group) return {};
   return space_.axes_of(space_.normal(n.at));
@@ -169,7 +169,8 @@ bool Partitioner::can_split_reductions(const FusionGroup& k, const AxisPairs& pa
       if (crosses(space_.axes_of(space_.normal(i)))) return false;  // used inside the loops that must end first
     if (!contains(seeds, m.node)) continue;
     for (const FusionEdge& src : node(m.node).sources)
-      if (std::binary_search(late.begin(), late.end(), src.node)) return false;  // a sum over a value that is not known yet
+      if (std::binary_search(late.begin(), late.end(), src.node))
+        return false;  // a sum over a value that is not known yet
     if (m.at.size() != 1 || !aligned(node(m.node), space_.normal(m.at[0]))) return false;
     if (std::count_if(k.members.begin(), k.members.end(), [&](const Member& o) { return o.node == m.node; }) != 1)
       return false;

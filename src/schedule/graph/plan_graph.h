@@ -34,7 +34,7 @@ struct PlanGraph {
   std::vector<PlanSlot> slots;
   std::vector<Output> outputs;  ///< sources first: an output may use earlier ones
   std::vector<Var> vars;        ///< symbolic sizes, in order of first use
-  std::vector<DType> args;  ///< types of Arg 0 .. n-1; Index for offsets
+  std::vector<DType> args;      ///< types of Arg 0 .. n-1; Index for offsets
   /// Program positions of the nodes, where known. No decision depends on them.
   std::unordered_map<const ir::Node*, int> positions = {};
 };

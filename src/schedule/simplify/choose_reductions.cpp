@@ -19,13 +19,13 @@ using ir::UOp;
 
 // Lanes fill 64 bytes on every CPU: the tree is part of a program's meaning.
 constexpr int64_t kLaneBytes = 64;
-constexpr int64_t kNear = 4;  // largest stride of elements in a vector
-constexpr int64_t kShortRow = 8;  // shorter rows do not use a part of a vector
+constexpr int64_t kNear = 4;           // largest stride of elements in a vector
+constexpr int64_t kShortRow = 8;       // shorter rows do not use a part of a vector
 constexpr int64_t kThreadLanes = 256;  // GPU: at most one lane per thread of a block
-constexpr int64_t kFewOutputs =
-    4096;  // GPU: a matrix product with fewer outputs has a block per output
-constexpr int64_t kShortest = 64;  // elements below which a single chain is as good
-constexpr int64_t kPacked = 8;  // results per operand element from which operands are packed and lanes lie along results
+constexpr int64_t kFewOutputs = 4096;  // GPU: a matrix product with fewer outputs has a block per output
+constexpr int64_t kShortest = 64;      // elements below which a single chain is as good
+constexpr int64_t kPacked =
+    8;  // results per operand element from which operands are packed and lanes lie along results
 constexpr int64_t kLong = 65536;  // elements of a row that is a block by itself
 
 /// Strides of an elementwise result: unit stride along an axis if every operand that varies along it has unit stride.

@@ -11,7 +11,8 @@ namespace sinter::schedule {
 /// Per axis the stride in elements; 0 along a broadcast axis; or one of the two below.
 using Strides = std::vector<int64_t>;
 inline constexpr int64_t kNoDistance = -1;  ///< no single stride
-inline constexpr int64_t kPartsInOrder = -2;  ///< of an elementwise result: unit stride for some operands, not for others
+inline constexpr int64_t kPartsInOrder =
+    -2;  ///< of an elementwise result: unit stride for some operands, not for others
 
 /// Strides of a stored value.
 Strides row_major(const Shape& shape);

@@ -43,8 +43,8 @@ int64_t aligned_near(const Sizes& sizes, const SizeRange& near, int64_t lanes) {
   return 0;
 }
 
-/// Like aligned_near(), then with a wider range, then `near.wanted`. Pieces that end inside a value of an axis cannot be
-/// loops: codegen collapses all axes into one.
+/// Like aligned_near(), then with a wider range, then `near.wanted`. Pieces that end inside a value of an axis cannot
+/// be loops: codegen collapses all axes into one.
 int64_t aligned(const Sizes& sizes, const SizeRange& near, int64_t lanes) {
   for (const SizeRange& n : {near, SizeRange{near.least / 8, near.wanted, near.wanted * 2}})
     if (const int64_t elements = aligned_near(sizes, n, lanes)) return elements;

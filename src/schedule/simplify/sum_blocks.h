@@ -9,7 +9,7 @@
 namespace sinter::schedule {
 
 inline constexpr int64_t kLongestChain = 1024;  ///< elements in one chain at most
-inline constexpr int64_t kChain = 512;  ///< elements of a chain in longer sums
+inline constexpr int64_t kChain = 512;          ///< elements of a chain in longer sums
 
 /// The ReductionTree of a float sum over `axes`, outermost first. `tree` has the lanes and the block that the schedule
 /// wants, or 0. It follows from the sizes alone (bounds of symbolic ones).
