@@ -36,8 +36,7 @@ struct HistoryEdge {
 struct Position {
   ir::UOp node;  ///< the first of them in the walk, as representative
   uint32_t first_source = 0, source_count = 0;
-  int32_t slot =
-      -1;  ///< if not -1, the value is in this storage, which may be read in other shapes too; no sources then
+  int32_t slot = -1;  ///< or the storage of the value, maybe read in other shapes too; no sources then
   int32_t home = -1;  ///< of a version: the storage it may overwrite
   bool root = false;
   bool outlives = false;       ///< something outside the plan holds one of the nodes

@@ -120,8 +120,7 @@ class PlanWriter {
     if (!invariant_scatters.empty()) return;  // keep collecting from the remaining kernels
     const double time = p_.kernels[static_cast<size_t>(k)].time;
     const int position = position_of(p_.kernels[static_cast<size_t>(k)]);
-    if (target_.cuda()) {  // sections cost launches; phases and panels are for one thread's loop, not for neighboring
-                           // threads
+    if (target_.cuda()) {  // a launch costs more than a section; neighboring threads would take neighboring phases
       add(std::move(instance), time, -1, position);
       return;
     }

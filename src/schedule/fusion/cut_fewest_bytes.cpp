@@ -21,7 +21,7 @@ bool Partitioner::is_pending(const FusionGroup& k, int s) const {
 
 /// Cuts the kernel if it needs no more bytes from others than at any earlier cut, and the distance to the next cut,
 /// estimated by the longest one so far, does not fit. If a sixth of a cap passes without a cut, the fewest bytes of
-/// that stretch are the new threshold. Whether the remaining nodes fit is checked here, before the kernel is cut.
+/// that stretch are the new threshold. Once per kernel, checks the remaining nodes first: if all fit, it is never cut.
 void Partitioner::end_at_cheapest_cut(int kernel) {
   const FusionGroup& k = at(kernel);
   CutTracker& tracker = cut_trackers_[static_cast<size_t>(kernel)];

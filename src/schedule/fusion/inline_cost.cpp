@@ -126,7 +126,7 @@ double Partitioner::read_again(const FusionGroup& k, const std::vector<int>& out
       if (index.empty() || index.back().digits.empty() || !contains(reduced, index.back().digits.back().axis)) continue;
       const std::vector<int>& axes = space_.axes_of(from);
       int64_t row = static_cast<int64_t>(size_of(node(source.node).uop->dtype)), bytes = row;
-      double times = 1, apart = 1;  // how often, and of how many operands
+      double times = 1, apart = 1;  // how often, and for how many separate operands
       for (int a : axes) {
         if (contains(reduced, a)) row *= space_.bound(a);
         if (!contains(outer, a)) bytes *= space_.bound(a);
@@ -231,7 +231,7 @@ InlineCost Partitioner::inline_cost(int kernel, int s, const std::vector<IndexId
 /// Whether a reduction at this index is constant over runs shorter than a vector of a contiguous inner loop. The loop
 /// around it would then step by less than a vector.
 bool Partitioner::cuts_vectors(const FusionGroup& k, IndexId ix) {
-  std::vector<int> rows;  // the loops that go along what is stored
+  std::vector<int> rows;  // loops over the innermost dim of the stores
   for (const KernelStore& o : k.outputs)
     if (const FusionIndex& at = space_[space_.normal(o.at)]; !at.empty() && !at.back().digits.empty())
       add_once(rows, at.back().digits.back().axis);

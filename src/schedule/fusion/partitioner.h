@@ -213,7 +213,7 @@ class Partitioner {
   mutable std::vector<FusionGroup> kernels_;        // find() compresses paths
   std::vector<std::vector<int>> users_;             // per node: kernels that need it, without duplicates until merges
   std::vector<int> stored_by_;                      // per node
-  std::unordered_map<const ir::Node*, int> alone_;  // split reductions with several accumulators, by their first source
+  std::unordered_map<const ir::Node*, int> alone_;  // multi-accumulator reductions with their own kernel
   std::vector<std::vector<int>> epilogue_wants_;    // per kernel: nodes that only its epilogue needs, ascending
   std::vector<CutTracker> cut_trackers_;            // per kernel
   std::vector<FusionDecision> decisions_;

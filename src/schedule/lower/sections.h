@@ -9,10 +9,10 @@
 namespace sinter::schedule {
 
 /// In:  a kernel whose predicates compare an outer range of fixed size with more than a few constants.
-/// Out: one kernel per section between adjacent constants, where every such predicate is constant. Dead inputs are
-/// gone,
-///      with their buffers. Sections store different elements and run concurrently. A single kernel would select each
-///      element among all inputs, and its text would grow faster than their number. Other kernels are returned as is.
+/// Out: one kernel per section between adjacent constants, where every such predicate is constant. Dead inputs
+///      are gone, with their buffers. Sections store different elements and run concurrently. A single kernel would
+///      select each element among all inputs, and its text would grow faster than their number. Other kernels are
+///      returned as is.
 /// Equal kernels are split once.
 class SectionSplit {
  public:

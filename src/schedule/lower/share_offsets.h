@@ -9,10 +9,9 @@
 namespace sinter::schedule {
 
 /// In:  a plan's kernels, each distinct body once, with their steps and their work.
-/// Out: if more than a few kernels are equal but for constants added to indices, one kernel replaces them, and each
-/// step
-///      passes its own constants (PlanStep::offsets). Examples: slices of a long tensor, the parts of a `cat`, the
-///      steps of a loop over time. Smaller groups stay: constant indices make better code.
+/// Out: if more than a few kernels are equal but for constants added to indices, one kernel replaces them, and
+///      each step passes its own constants (PlanStep::offsets). Examples: slices of a long tensor, the parts of a
+///      `cat`, the steps of a loop over time. Smaller groups stay: constant indices make better code.
 void share_offsets(std::vector<codegen::Kernel>& kernels, runtime::Plan& plan);
 
 }  // namespace sinter::schedule

@@ -24,8 +24,7 @@ constexpr int64_t kShortRow = 8;       // shorter rows do not use a part of a ve
 constexpr int64_t kThreadLanes = 256;  // GPU: at most one lane per thread of a block
 constexpr int64_t kFewOutputs = 4096;  // GPU: a matrix product with fewer outputs has a block per output
 constexpr int64_t kShortest = 64;      // elements below which a single chain is as good
-constexpr int64_t kPacked =
-    8;  // results per operand element from which operands are packed and lanes lie along results
+constexpr int64_t kPacked = 8;    // reuse of operand elements from which operands are packed and lanes go along results
 constexpr int64_t kLong = 65536;  // elements of a row that is a block by itself
 
 /// Strides of an elementwise result: unit stride along an axis if every operand that varies along it has unit stride.

@@ -9,9 +9,8 @@ namespace sinter::schedule {
 ///      not broadcast.
 /// Out: one REDUCE(Add, a' * b') over the axes of both: the view moves onto the factors.
 /// Otherwise the inner sum would be stored, as large as all taps together, and the outer one would be no matrix
-/// product. Not done if a factor is a constant, nor if the view more than doubles the elements: then the inner sum is
-/// cheaper computed once per element. Decided on the graph alone, so that fused and unfused runs add alike (SEMANTICS
-/// F2).
+/// product. Not done if a factor is a constant, nor if the view more than doubles the elements: then computing the
+/// inner sum once per element is cheaper. Decided on the graph alone: fused and unfused runs add alike (SEMANTICS F2).
 void merge_nested_sums(PlanGraph& plan);
 
 }  // namespace sinter::schedule
