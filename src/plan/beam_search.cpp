@@ -1,5 +1,5 @@
-// A beam search. Times are ratios to the heuristic's list, measured side by side: errors do not add up from one find to
-// the next. At the end the beam is measured again, because the best of many readings is partly luck.
+// A beam search. Times are ratios to the heuristic's list, measured side by side, so errors do not accumulate over
+// steps. At the end the beam is measured again, because the best of many readings is partly luck.
 #include "plan/beam_search.h"
 
 #include <fmt/core.h>
@@ -37,19 +37,18 @@ using codegen::Opt;
 using runtime::cpu::KernelTimer;
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kBatch =
-    8;  ///< candidates per member of the beam that are compiled together and timed before it goes on
-constexpr int kFruitless = 2;        ///< batches one after the other without a faster list
-constexpr double kShort = 5e3;       ///< ns of a launch that mostly is its dispatch: one batch of candidates is enough
-constexpr double kWorth = 0.97;      ///< of the heuristic's time: what is slower is not worth a decision
-constexpr double kNear = 1.05;       ///< times the floor: nothing is left to be found
+constexpr size_t kBatch = 8;         ///< candidates per beam member that are compiled together, then timed
+constexpr int kFruitless = 2;        ///< batches in a row without a faster list that end the search
+constexpr double kShort = 5e3;       ///< ns; shorter launches are mostly dispatch, so one batch is enough
+constexpr double kWorth = 0.97;      ///< of the heuristic's time: slower lists are not worth a decision
+constexpr double kNear = 1.05;       ///< times the floor: nothing left to find
 constexpr double kUncached = 128e6;  ///< bytes that no cache holds: such a launch takes at least as long as a copy
 
 constexpr char kEntry[] = "opts";
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// A list of Opts that is timed.
+/// A list of Opts to time.
 struct BeamEntry {
   std::vector<Opt> opts;
   double bound = 0;  ///< ns
@@ -64,8 +63,7 @@ size_t step_of(const runtime::Plan& plan, size_t number) {
   return static_cast<size_t>(std::find_if(plan.steps.begin(), plan.steps.end(), runs) - plan.steps.begin());
 }
 
-/// Values for the plan's variables: the largest of those that the kernel loops over, for which heuristics decide as
-/// well.
+/// Values for the plan's variables: the maximum for those that the kernel loops over, as heuristics assume too.
 std::vector<int64_t> vars_of(const schedule::KernelSchedule& scheduled, size_t number) {
   const runtime::PlanStep& step = scheduled.plan.steps[step_of(scheduled.plan, number)];
   std::vector<int64_t> values;
@@ -100,7 +98,7 @@ class BeamSearch {
     seen_.insert(to_string(heuristic));
     beam_.push_back({heuristic});
     build(beam_);
-    if (beam_.empty()) return heuristic;  // it does not compile: whoever asks finds out why
+    if (beam_.empty()) return heuristic;  // does not compile: the caller finds out why
     reference_ = std::move(beam_[0].candidate);
     const double before = beam_[0].ns = reference_ns_ = KernelTimer::time(*reference_);
     const double near = kNear * floor_of(KernelTimer::cost(*reference_));
@@ -131,19 +129,19 @@ class BeamSearch {
   }
 
  private:
-  /// ns below which no list can come: arithmetic at its peak, and memory where caches cannot help.
+  /// Lower bound in ns for any list: arithmetic at its peak, and memory traffic that no cache can hold.
   double floor_of(const runtime::StepCost& cost) const {
     const runtime::cpu::Roofline roofs = runtime::cpu::cached_roofline(target_.threads);
     const auto bytes = static_cast<double>(cost.bytes);
     return std::max(cost.flops / roofs.flops, bytes < kUncached ? 0 : bytes / roofs.copy) * 1e9;
   }
 
-  /// New neighbours of the beam that may be faster than its best: of each kind of change as many, those with the lowest
-  /// bounds.
+  /// New neighbors of the beam whose time bound is below its best time: equally many of each kind of change, those with
+  /// the lowest bounds.
   std::vector<BeamEntry> promising(size_t most) {
     struct RankedEntry {
       BeamEntry tried;
-      runtime::Hash128 tie;  ///< equal bounds: any of them, not those that were made first
+      runtime::Hash128 tie;  ///< arbitrary but stable order among equal bounds
     };
     std::map<std::string_view, std::vector<RankedEntry>> by_change;
     std::set<std::string> met;
@@ -171,7 +169,7 @@ class BeamSearch {
     return out;
   }
 
-  /// Programs for lists of Opts. Those that cannot be had, or are a program that was tried already, go.
+  /// Compiles programs for lists of Opts. Drops those that do not compile and those whose program was tried already.
   void build(std::vector<BeamEntry>& batch) {
     std::vector<runtime::KernelSource> sources;
     const std::vector<Opt> finish =
@@ -192,12 +190,12 @@ class BeamSearch {
     std::erase_if(batch, [](const BeamEntry& t) { return !t.candidate; });
   }
 
-  /// `best`: a time that it should reach, over the heuristic's.
+  /// `best`: the ratio to the heuristic's time that the list should reach.
   void measure(BeamEntry& t, double best) {
     t.ns = std::max(reference_ns_ * KernelTimer::ratio(*t.candidate, *reference_, best), t.bound);
   }
 
-  /// Times a batch. The fastest of all are the beam then.
+  /// Times a batch and keeps the fastest lists as the beam.
   void compare(std::vector<BeamEntry> batch) {
     for (BeamEntry& t : batch) {
       measure(t, std::min_element(beam_.begin(), beam_.end(), faster)->ns / reference_ns_);
@@ -217,15 +215,15 @@ class BeamSearch {
   codegen::Neighborhood neighborhood_;
   codegen::TimeBound bound_;
   const Clock::time_point start_ = Clock::now();
-  std::unique_ptr<KernelTimer::Candidate> reference_;  ///< the heuristic's,
+  std::unique_ptr<KernelTimer::Candidate> reference_;  ///< the heuristic's program
   double reference_ns_ = 0;                            ///< and its time
-  std::vector<BeamEntry> beam_;                        ///< the fastest first
+  std::vector<BeamEntry> beam_;                        ///< fastest first
   std::set<std::string> seen_;                         ///< lists that were timed or ruled out
-  std::set<std::string> programs_;                     ///< by name: equal names are equal texts
+  std::set<std::string> programs_;                     ///< by name: equal names are equal sources
   size_t slower_ = 0, timed_ = 0;
 };
 
-/// All that a decision depends on: what is legal for the kernel, and what was measured.
+/// Everything a decision depends on: what is legal for the kernel, and what is measured.
 runtime::Hash128 key_of(const codegen::NormalizedKernel& kernel, const runtime::Target& target, int beam,
                         const SearchLimits& limits, const std::string& compiler) {
   runtime::HashBuilder key;
@@ -243,7 +241,7 @@ runtime::Hash128 key_of(const codegen::NormalizedKernel& kernel, const runtime::
   return key.hash();
 }
 
-/// What was decided before, if it still is legal.
+/// The stored decision, if it is still legal.
 std::optional<std::vector<Opt>> known(const codegen::NormalizedKernel& kernel, const runtime::Hash128& key) {
   const auto text = runtime::DiskCache::current()->load(kEntry, key);
   if (!text) return std::nullopt;
@@ -259,7 +257,7 @@ std::optional<std::vector<Opt>> known(const codegen::NormalizedKernel& kernel, c
 std::optional<std::vector<Opt>> search_opts(const schedule::KernelSchedule& scheduled, size_t number,
                                             const codegen::NormalizedKernel& kernel, const runtime::Target& target,
                                             int beam, const SearchLimits& limits) {
-  // Not held at fork(): a search is part of a compilation, and fork() waits until that has ended (GraphUnlockedScope).
+  // Not held at fork(): a search is part of a compilation, and fork() waits for its end (GraphUnlockedScope).
   static std::mutex& one_at_a_time = *new std::mutex;
   const std::lock_guard lock(one_at_a_time);
   for (;;) {
@@ -270,7 +268,7 @@ std::optional<std::vector<Opt>> search_opts(const schedule::KernelSchedule& sche
         runtime::log(2, fmt::format("search: {}: decided before: {}", kernel.main.name, to_string(*opts)));
       return opts;
     }
-    if (tools->fall_back()) continue;  // the key is that of another compiler then
+    if (tools->fall_back()) continue;  // the key names another compiler now
     try {
       std::vector<Opt> opts = BeamSearch(scheduled, number, kernel, target, beam, limits, *tools).run();
       runtime::DiskCache::current()->store(kEntry, key, to_string(opts), "");

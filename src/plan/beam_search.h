@@ -1,5 +1,4 @@
-// The Opts of a kernel by trying: what SINTER_BEAM=N asks for. Never needed, and never a bit of a result: Opts change
-// none.
+// Chooses the Opts of a kernel by timing: SINTER_BEAM=N. Optional, and Opts never change a bit of a result.
 #pragma once
 
 #include <optional>
@@ -11,19 +10,18 @@
 
 namespace sinter::plan {
 
-/// What ends a search of `beam` lists side by side, and the peak that its bounds are made of. Only tests ask for
-/// others.
+/// The limits of a search with beam width `beam`, and the peak rate behind its time bounds. Only tests set them.
 struct SearchLimits {
-  size_t candidates = 48;  ///< that are timed in all, times `beam`
-  double seconds = 3;      ///< after which no batch begins, times `beam`
-  double peak = 0;  ///< float32 FLOPs per ns of one thread, for the bounds of candidates; 0: those that are measured
+  size_t candidates = 48;  ///< timed candidates in total, times `beam`
+  double seconds = 3;      ///< no batch begins after this, times `beam`
+  double peak = 0;         ///< float32 FLOPs per ns of one thread, for the time bounds; 0: as measured
 };
 
 /// Opts of kernel `number` of `scheduled`, prepared as `kernel`, for the CPU of this process. Begins with the
-/// heuristic's and goes on with the `beam` fastest lists and their neighbours while that pays, within the limits; only
-/// candidates whose bound (codegen/tune/search/time_bound.h) is below the best time are compiled and timed. What it
-/// decides is kept in the cache folder, so that it is asked once per kernel and machine; DEBUG=2 says what it did. None
-/// where there is no memory for trials now: that is no decision. One search at a time; hold no graph lock.
+/// heuristic's list and continues with the `beam` fastest lists and their neighbors while that pays, within the limits.
+/// Only candidates whose time bound (codegen/tune/search/time_bound.h) is below the best time are compiled and timed.
+/// The result is stored in the cache folder, so a kernel is searched once per machine. DEBUG=2 logs the search. Returns
+/// none if there is no memory for trials now; that is not stored. One search at a time. Hold no graph lock.
 std::optional<std::vector<codegen::Opt>> search_opts(const schedule::KernelSchedule& scheduled, size_t number,
                                                      const codegen::NormalizedKernel& kernel,
                                                      const runtime::Target& target, int beam,

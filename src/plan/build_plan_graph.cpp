@@ -1,4 +1,4 @@
-// Rebuilding positions in an arena.
+// Rebuilds positions in an arena.
 #include "plan/build_plan_graph.h"
 
 #include <unordered_map>
@@ -24,11 +24,11 @@ class PlanGraphBuilder {
     }
   }
 
-  /// Builds position i; its sources have values.
+  /// Builds position i. Its sources must have been built.
   UOp build(size_t i) {
     const Position& p = plan_.positions[i];
     UOp n = p.node;
-    // One Param per slot: what reads the memory in another shape than the first does so behind a Reshape.
+    // One Param per slot: reads in another shape than the first go through a Reshape.
     if (p.slot >= 0)
       return value_[i] = ir::reshape(param(p.slot, plan_.storages[static_cast<size_t>(p.slot)].node), shape(n->shape));
     uint32_t number = plan_key_.first_number[i];
@@ -47,7 +47,7 @@ class PlanGraphBuilder {
   UOp param(int64_t number, UOp like) {
     return ir::param(*graph_, number, like->dtype, shape(like->shape), like->device);
   }
-  /// What users of position i read from now on.
+  /// Sets what users of position i read from now on.
   void replace(size_t i, UOp value) { value_[i] = value; }
   UOp value(size_t i) const { return value_[i]; }
 
@@ -93,7 +93,7 @@ class PlanGraphBuilder {
     }
   }
 
-  /// A node with a box, whose sizes are those of source `sized` or, if that is -1, of the result.
+  /// A node with a box. Its sizes are those of source `sized`, or of the result if that is -1.
   UOp boxed(UOp n, std::vector<UOp> src, uint32_t number, int sized) {
     const Shape result = shape(n->shape);
     const Shape size = sized < 0 ? result : src[static_cast<size_t>(sized)]->shape;

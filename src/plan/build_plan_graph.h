@@ -1,5 +1,4 @@
-// From decided positions to the graph that schedulers read: storages become Params, lifted numbers Args (SEMANTICS N1,
-// N4).
+// From materialized positions to the scheduler's input: storages become Params, numbers become Args (SEMANTICS N1, N4).
 #pragma once
 
 #include <vector>
@@ -14,27 +13,27 @@ namespace sinter::plan {
 struct StoredValue {
   int32_t position;
   int32_t home;    ///< slot that takes it in place, or -1
-  int32_t output;  ///< of the plan graph: equal values of different cells share one, and the later ones are copies
+  int32_t output;  ///< of the plan graph; equal values of different cells share one and all but the first are copied
 };
 
 struct PlanProgram {
   schedule::PlanGraph graph;
   std::vector<StoredValue> stored;    ///< sources first
-  std::vector<uint32_t> arg_numbers;  ///< Arg n is this one of PlanKey::numbers
+  std::vector<uint32_t> arg_numbers;  ///< per Arg: index into PlanKey::numbers
 };
 
-/// `is_argument[i]`: number i is an argument.
+/// `is_argument[i]`: number i of the plan key is an argument.
 PlanProgram build_plan_graph(const CanonicalProgram& plan, const Materialization& materialization,
                              const PlanKey& plan_key, const std::vector<uint8_t>& is_argument);
 
-/// One step of a plan that is interpreted: its value reads Params, where Param(slots + k) is the result of step k.
+/// One step of an interpreted plan. Its value reads Params; Param(slots + k) is the result of step k.
 struct StepGraph {
   ir::UOp value;
   EvalStep::Mode mode;
-  int32_t stored = -1;  ///< not Scratch: which stored value
+  int32_t stored = -1;  ///< index of the stored value; -1 for Scratch
 };
 
-/// The same program cut at the given steps; `graph` keeps the steps' nodes.
+/// The program split into the given steps. `graph` owns their nodes.
 struct StepGraphs {
   std::shared_ptr<ir::Arena> graph;
   std::vector<StepGraph> steps;

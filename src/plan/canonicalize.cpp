@@ -1,4 +1,4 @@
-// Merging.
+// Merges equal nodes.
 #include "plan/canonicalize.h"
 
 #include <algorithm>
@@ -63,7 +63,7 @@ class Canonicalizer {
     }
   }
 
-  /// The position of a node that is no DETACH of another: of an equal one before, or a new one.
+  /// The position of a node that is not a DETACH: that of an equal node, or a new one.
   int32_t position_for(UOp n) {
     scratch_.clear();
     if (n->storage()) return stored_position(n);
@@ -80,7 +80,7 @@ class Canonicalizer {
     return table_[at].position;
   }
 
-  /// A memory is a position per shape in which it is read.
+  /// A storage has one position per shape in which it is read.
   int32_t stored_position(UOp n) {
     const int32_t slot = slot_of(n->storage(), n);
     auto& known = positions_of_slot_[static_cast<size_t>(slot)];
@@ -125,7 +125,8 @@ class Canonicalizer {
   bool swapped(UOp n) const {
     return ir::has(n->op, ir::kCommutative) && !scratch_[0].constant() && !scratch_[1].constant();
   }
-  /// Of two operands that may be swapped the order does not count: DETACH hides from make() what they are.
+  /// Ignores the order of commutative operands: DETACH hides from make() which are equal, so it may order them
+  /// differently.
   uint64_t hash(UOp n) const {
     uint64_t h = n->form.intern_hash;
     if (swapped(n)) {
@@ -179,9 +180,9 @@ class Canonicalizer {
 
   const Request& request_;
   const Liveness& liveness_;
-  const uint64_t mark_ = ir::TensorGraph::get().next_mark();  ///< of the storages met
+  const uint64_t mark_ = ir::TensorGraph::get().next_mark();  ///< of the storages visited
   CanonicalProgram out_;
-  std::vector<uint8_t> constant_;  ///< per node met, as class_of_
+  std::vector<uint8_t> constant_;  ///< per visited node, like class_of_
   struct ClassEntry {
     uint64_t hash = 0;
     int32_t position = -1;

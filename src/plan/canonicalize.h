@@ -1,4 +1,4 @@
-// From what a request reaches to the list of a plan's positions: equal nodes become one (SEMANTICS N5).
+// From the nodes of a request to the positions of a plan: equal nodes become one (SEMANTICS N5).
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace sinter::plan {
 
-/// A source of a position: another position, or (negative) a constant, which every use writes out for itself (N1).
+/// A source of a position: another position, or (negative) a constant, which is repeated per use (N1).
 struct SourceRef {
   int32_t index = 0;
   bool constant() const { return index < 0; }
@@ -19,10 +19,10 @@ struct SourceRef {
   friend bool operator==(SourceRef, SourceRef) = default;
 };
 
-/// How a position that has history reads a source: what the source needs to be kept with, if the position is.
+/// How a position with history reads a source: what must be kept of the source if the position is kept.
 enum class Backing : uint8_t {
-  None,     ///< the source has let its history go
-  Value,    ///< the source has none: while it is lazy a gradient computes it again
+  None,     ///< the source has dropped its history
+  Value,    ///< the source has no history: while it is lazy, a gradient recomputes it
   History,  ///< the source has history of its own
 };
 
@@ -34,33 +34,33 @@ struct HistoryEdge {
 
 /// A class of equal nodes.
 struct Position {
-  ir::UOp node;  ///< the first of them in the walk: speaks for all
+  ir::UOp node;  ///< the first of them in the walk, as representative
   uint32_t first_source = 0, source_count = 0;
-  int32_t slot = -1;  ///< not -1: the value lies in this storage, which other shapes may share; no sources then
-  int32_t home = -1;  ///< of a version: the storage it may be written into
+  int32_t slot = -1;  ///< or the storage of the value, maybe read in other shapes too; no sources then
+  int32_t home = -1;  ///< of a version: the storage it may overwrite
   bool root = false;
-  bool outlives = false;       ///< something beside the plan holds one of the nodes
-  bool backs_outside = false;  ///< something beside the plan holds one that has history
+  bool outlives = false;       ///< something outside the plan holds one of the nodes
+  bool backs_outside = false;  ///< something outside the plan holds one that has history
 };
 
 /// A storage that the plan reads or may write.
 struct StorageUse {
   ir::Storage* storage;
-  ir::UOp node;    ///< one whose value lies there, or the version that may: says shape and dtype
-  int owners = 0;  ///< nodes of the plan whose value lies there
-  /// Everything whose value lies there is in the plan, and nobody forbids to write.
+  ir::UOp node;    ///< a node whose value is there, or a version that may overwrite it: gives shape and dtype
+  int owners = 0;  ///< nodes of the plan whose value is there
+  /// All nodes whose value is there are in the plan, and writing is not forbidden.
   bool writable() const;
 };
 
 struct CanonicalProgram {
-  std::vector<ir::UOp> nodes;        ///< sources first; constants are left out
-  std::vector<int32_t> position_of;  ///< of each node
+  std::vector<ir::UOp> nodes;        ///< sources first; without constants
+  std::vector<int32_t> position_of;  ///< per node
   std::vector<Position> positions;   ///< sources first
   std::vector<SourceRef> sources;
-  std::vector<ir::UOp> constants;    ///< Const, perhaps under Expand and Reshape
-  std::vector<HistoryEdge> history;  ///< by position, each once
+  std::vector<ir::UOp> constants;    ///< Const, possibly under Expand and Reshape
+  std::vector<HistoryEdge> history;  ///< by position, without duplicates
   std::vector<StorageUse> storages;  ///< by slot number
-  std::vector<int32_t> roots;        ///< positions in the order asked, each once
+  std::vector<int32_t> roots;        ///< positions in the order requested, without duplicates
   bool lean = false;                 ///< Request::lean
 
   std::span<const SourceRef> sources_of(const Position& p) const {
@@ -68,11 +68,11 @@ struct CanonicalProgram {
   }
 };
 
-/// Of a reach that is neither claimed nor mixed.
+/// Requires a liveness that is neither claimed nor mixed.
 CanonicalProgram canonicalize(const Request& request, const Liveness& liveness);
 
-/// Bytes of the memory that only these nodes hold, and that goes when the roots are computed: what a value with history
-/// needs (SEMANTICS H3) and what something else holds stays.
+/// Bytes of `device` memory that only these nodes hold and that is freed when the roots are computed. Values needed by
+/// history (SEMANTICS H3) and values held by something else stay.
 uint64_t bytes_let_go(const CanonicalProgram& plan, Device device);
 
 }  // namespace sinter::plan

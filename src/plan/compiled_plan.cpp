@@ -1,4 +1,4 @@
-// Plans on generated kernels: from the cache folder, or schedule, write, compile; then launches on their device.
+// Plans on generated kernels: loaded from the cache folder, or scheduled, written and compiled.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,12 +37,12 @@ class CompiledExecutable final : public Executable {
 
   std::shared_ptr<const runtime::ExecutablePlan> executable_plan;
   std::vector<DType> arg_types;
-  std::vector<int> buffers;  ///< of each target: where the plan computes it
+  std::vector<int> buffers;  ///< per target: the buffer in which the plan computes it
 };
 
 class CompiledExecution final : public Execution {
  public:
-  /// `executable_plan`: the plan's, or the same in another order.
+  /// `executable_plan`: the plan's, or a reordered copy.
   CompiledExecution(const CompiledExecutable& plan, std::shared_ptr<const runtime::ExecutablePlan> executable_plan)
       : plan_(plan), executable_plan_(std::move(executable_plan)), run_(executable_plan_->make_execution()) {
     fresh.resize(plan.targets.size());
@@ -79,8 +79,8 @@ class CompiledExecution final : public Execution {
   bool skips_invariants(std::span<const uint8_t> same) const override { return run_->skips_invariants(same); }
   bool forget() override { return run_->forget(); }
 
-  /// A launch that needs memory of its own and does not get it comes too late for OutOfMemory, which says that nothing
-  /// happened: others of the plan may have run.
+  /// A launch that runs out of memory throws BackendError instead of OutOfMemory, which would say that nothing
+  /// happened: earlier launches of the plan may have run.
   uint32_t run() override {
     const ir::FlushDenormals zeros(plan_.flushes);
     try {
@@ -98,7 +98,7 @@ class CompiledExecution final : public Execution {
   static std::string place(const ir::Caller& c) {
     return fmt::format("{} at {}:{}", c.name, c.where.file_name(), c.where.line());
   }
-  /// The call that made a position of the program; where it is not known, the one for which the plan runs.
+  /// The call that made a position of the program. If unknown, the call for which the plan runs.
   std::string made_by(int position) const {
     const ir::NodeOrigin* o = position >= 0 && static_cast<size_t>(position) < origins_.size()
                                   ? origins_[static_cast<size_t>(position)]
@@ -121,7 +121,7 @@ std::unique_ptr<Execution> CompiledExecutable::make_execution() const {
 }
 
 std::unique_ptr<Execution> CompiledExecutable::make_caching_execution(const InvariantInputs& invariant) const {
-  // A GPU's error word is known long after its launches, and an index out of range is to be said by each run.
+  // A GPU's error word is known long after its launches, and each run must report an index out of range.
   if (executable_plan->plan().raises_errors && executable_plan->plan().device.kind() == Device::Kind::Cuda)
     return make_execution();
   runtime::Plan plan = hoist_invariants(executable_plan->plan(), invariant);
@@ -130,15 +130,14 @@ std::unique_ptr<Execution> CompiledExecutable::make_caching_execution(const Inva
   return std::make_unique<CompiledExecution>(*this, std::make_shared<const runtime::ExecutablePlan>(std::move(plan)));
 }
 
-/// How kernels get their Opts, as it was when the plan was asked for: the environment may change until they are
-/// written.
+/// How kernels get their Opts, captured when the plan was requested: the environment may change until they are written.
 struct OptPolicy {
   bool unfused;
   int beam;
 };
 
-/// The one place where a kernel's Opts are chosen: none, by trying, or by the heuristic. `decided`: false if it could
-/// not be tried.
+/// The only place where a kernel's Opts are chosen: none, by search, or by the heuristic. Sets `decided` to false if a
+/// search was impossible.
 runtime::KernelSource write_kernel(const schedule::KernelSchedule& scheduled, size_t number,
                                    const runtime::Target& target, const OptPolicy& policy, bool& decided) {
   const codegen::Kernel& kernel = scheduled.kernels[number];
@@ -162,15 +161,15 @@ KernelSources write_kernels(const PlanProgram& program, const runtime::Target& t
   return out;
 }
 
-/// Whether an index can be out of range: all else that kernels compute is defined.
+/// Whether an index can be out of range. Everything else in kernels is total.
 bool picks(const schedule::PlanGraph& plan) {
   const std::vector<ir::UOp> nodes = ir::topological(values_of(plan));
   return std::any_of(nodes.begin(), nodes.end(),
                      [](ir::UOp n) { return n->op == ir::Op::Gather || n->op == ir::Op::ScatterAdd; });
 }
 
-/// What decides a plan beside the library: the program, which of its numbers are constants of which value, and how
-/// kernels get their Opts.
+/// Everything but the library that decides a plan: the program, the values of its constants, and how kernels get their
+/// Opts.
 runtime::Hash128 key_of(const PlanKey& plan_key, const std::vector<uint8_t>& is_argument, const OptPolicy& policy) {
   runtime::HashBuilder fields;
   fields.add(plan_key.hash.low).add(plan_key.hash.high).add(static_cast<uint64_t>(policy.beam));
@@ -180,7 +179,7 @@ runtime::Hash128 key_of(const PlanKey& plan_key, const std::vector<uint8_t>& is_
   return fields.hash();
 }
 
-/// Somebody wants to see how plans are made, or has reason to doubt those in the cache folder.
+/// Whether stored plans must be bypassed: somebody observes how plans are made, or distrusts the cache folder.
 bool decided_anew() {
   return runtime::env().check || runtime::logging(3) || schedule::observers_bypass_cache() ||
          runtime::fault_injection().skip_stored_plans;
@@ -212,7 +211,7 @@ std::shared_ptr<Executable> compile_plan(const PlanProgram& program, const runti
   for (const StoredValue& v : program.stored) {
     const int buffer = out->executable_plan->plan().outputs[static_cast<size_t>(v.output)];
     const bool first = !std::exchange(met[static_cast<size_t>(v.output)], true);
-    // The first of equal values is where the scheduler put it, which may not be the home it could have had.
+    // The scheduler chose the place of the first of equal values; it may not be its home.
     out->targets.push_back({v.position, !first ? v.home : buffer < slots ? buffer : -1});
     out->buffers.push_back(buffer);
   }

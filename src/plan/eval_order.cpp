@@ -1,4 +1,4 @@
-// A topological order of stores and heavy values, with readers of a storage before the store into it.
+// Topological order of stores and expensive values, with readers of a storage before the store into it.
 #include "plan/eval_order.h"
 
 #include <algorithm>
@@ -13,12 +13,12 @@ namespace {
 
 using ir::Op;
 
-/// Evaluated once and kept for the rest of the plan.
+/// Evaluated once, into scratch that lives to the end of the plan.
 bool is_heavy(Op op) { return op == Op::Reduce || op == Op::Scan || op == Op::Gather || op == Op::ScatterAdd; }
 
 using ReadList = std::shared_ptr<const std::vector<int32_t>>;
 
-/// The union of two sorted lists; one of them where it holds the other.
+/// The union of two sorted lists, without a copy if one contains the other.
 ReadList united(const ReadList& a, const ReadList& b) {
   if (!a || !b || a == b) return a ? a : b;
   if (std::includes(a->begin(), a->end(), b->begin(), b->end())) return a;
@@ -38,12 +38,12 @@ std::vector<EvalStep> order_steps(const CanonicalProgram& plan, Materialization&
     once[i] = p.slot < 0 && d.needed[i] && (d.stored[i] || is_heavy(p.node->op));
   }
 
-  // What a position reads: steps by position, storages by ~slot. Positions evaluated inside their users pass on what
-  // they read; most share one list with a source.
+  // What a position reads: steps by position, storages by ~slot. Positions evaluated inside their users pass on their
+  // reads; most share a list with a source.
   using Reads = std::vector<int32_t>;
   std::vector<ReadList> through(n);
   std::vector<std::vector<int32_t>> users(n), readers(plan.storages.size());
-  std::vector<int32_t> waits(n);  // open predecessors of a step
+  std::vector<int32_t> waits(n);  // unfinished predecessors of a step
   for (size_t i = 0; i < n; ++i) {
     const Position& p = plan.positions[i];
     if (p.slot >= 0) {
@@ -64,8 +64,8 @@ std::vector<EvalStep> order_steps(const CanonicalProgram& plan, Materialization&
   }
 
   // Readers of a storage come before the store into it.
-  std::vector<std::vector<int32_t>> writer(n);  // of a reader: stores that wait for it
-  std::vector<int32_t> held(n);                 // of a store: readers it waits for
+  std::vector<std::vector<int32_t>> writer(n);  // per reader: stores that wait for it
+  std::vector<int32_t> held(n);                 // per store: readers it waits for
   for (size_t i = 0; i < n; ++i) {
     if (d.in_place[i] < 0) continue;
     for (int32_t r : readers[static_cast<size_t>(d.in_place[i])]) {
@@ -85,7 +85,7 @@ std::vector<EvalStep> order_steps(const CanonicalProgram& plan, Materialization&
   std::vector<EvalStep> steps;
   steps.reserve(left);
   while (left > 0) {
-    if (ready.empty()) {  // stores wait for each other: the first takes new storage
+    if (ready.empty()) {  // a cycle of stores: the first takes new storage
       if (blocked.empty()) throw InternalError("ordering a plan: its stores wait for each other");
       const int32_t cut = *blocked.begin();
       blocked.erase(blocked.begin());

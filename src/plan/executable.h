@@ -1,5 +1,5 @@
-// A plan that can be run, whoever made it: generated kernels (plan/compiled_plan.cpp) or the interpreter
-// (plan/interpreted_plan.cpp).
+// A plan that can run: on generated kernels (plan/compiled_plan.cpp), on the interpreter (plan/interpreted_plan.cpp),
+// or by copies between devices (plan/copy_plan.cpp).
 #pragma once
 
 #include <cstdint>
@@ -18,92 +18,91 @@
 
 namespace sinter::plan {
 
-/// What one run works on. The buffers are borrowed for the run.
+/// The inputs of one run. Buffers are borrowed for the run.
 struct Bindings {
   InlineVector<runtime::Buffer*, 8> slots;
   std::vector<ir::Scalar> args;
   std::vector<int64_t> vars;
-  /// Per position the call that made it, where the log wants to say it; none: not known.
+  /// Per position the call that made it, for the log; empty if unknown.
   std::vector<const ir::NodeOrigin*> origins;
-  std::vector<uint8_t> same;  ///< per slot: it holds what it did in the last run that did not throw; none: no slot does
+  std::vector<uint8_t> same;  ///< per slot: unchanged since the last run that did not throw; empty: no slot is
 };
 
-/// Runs of a plan, one after the other: what each is made of is made once.
+/// Runs of a plan, one after the other, with everything that they can share.
 class Execution {
  public:
   virtual ~Execution() = default;
-  /// Before each run: allocates everything. Throws OutOfMemory, and nothing has happened then.
+  /// Before each run: allocates everything. Throws OutOfMemory without any effect.
   virtual void bind(const Bindings& bindings) = 0;
-  /// After it: gives back what nobody has taken.
+  /// After each run: frees what nobody has taken.
   virtual void unbind() = 0;
-  /// Whether a run with these Bindings::same leaves something out that is kept, once it is.
+  /// Whether a run with these Bindings::same would skip cached invariant steps, once they are cached.
   virtual bool skips_invariants(std::span<const uint8_t> same) const { return static_cast<void>(same), false; }
-  /// Gives back what is kept, which the next run makes again; false if that is nothing. Not between bind() and
+  /// Frees cached invariants; the next run computes them again. Returns false if there are none. Not between bind() and
   /// unbind().
   virtual bool forget() { return false; }
-  /// Puts it on the device's queue: on the CPU that is to run it. Returns the bits of the error word (SEMANTICS F6), if
-  /// they are known. Throws BackendError when a launch fails: what the plan stores is then undefined; or OutOfMemory,
-  /// and all memory is as it was. Needs no lock of the graph.
+  /// Enqueues the plan on its device; on the CPU, runs it. Returns the bits of the error word (SEMANTICS F6), if known.
+  /// Throws BackendError if a launch fails: the contents of stored values are then undefined. Throws OutOfMemory with
+  /// all memory as before. Needs no graph lock.
   virtual uint32_t run() = 0;
-  /// So short, by the plan's estimate, that run() may be called under the graph's lock: other threads gain less by
-  /// using the graph meanwhile than giving it to them costs.
+  /// The estimated time is so short that run() may be called under the graph's lock: releasing it would cost more than
+  /// other threads could gain.
   bool brief = false;
-  /// Runs go by Bindings::same.
+  /// Runs use Bindings::same.
   bool caches_invariants = false;
-  /// After run(): where the bits will be when the device is done; null if they are known.
+  /// After run(): the word that holds the bits once the device is done; null if they are known already.
   std::unique_ptr<runtime::Buffer> error;
 
-  /// New memory of each stored value; null for one that goes to a slot.
+  /// New memory per stored value; null if the value goes to a slot.
   std::vector<std::unique_ptr<runtime::Buffer>> fresh;
 };
 
-/// A value that a plan stores, after its order is known.
+/// A value that a plan stores, after ordering.
 struct StoreTarget {
   int32_t position;
-  int32_t home;  ///< slot that it is written into, or -1: new memory
+  int32_t home;  ///< slot it is written to, or -1: new memory
 };
 
 class Executable {
  public:
   virtual ~Executable() = default;
-  /// For runs one after the other, which this outlives; several may be there at the same time.
+  /// For runs one after the other. The Executable must outlive it; several may exist at a time.
   virtual std::unique_ptr<Execution> make_execution() const = 0;
-  /// The same, where what depends on nothing but what is `invariant` may be computed once, and kept while
-  /// Bindings::same says that it holds the same.
+  /// The same, but values that depend on `invariant` inputs only may be computed once and cached, while Bindings::same
+  /// says that the inputs are unchanged.
   virtual std::unique_ptr<Execution> make_caching_execution(const InvariantInputs& invariant) const {
     return static_cast<void>(invariant), make_execution();
   }
 
   std::vector<StoreTarget> targets;   ///< per stored value, sources first
-  std::vector<int32_t> target_of;     ///< per position: its place in `targets`, or -1
-  std::vector<uint32_t> arg_numbers;  ///< Arg n is this one of PlanKey::numbers
-  Materialization materialization;    ///< before stores that wait for each other were cut
-  bool spare_stores = false;          ///< it stores what a lean Request would not
+  std::vector<int32_t> target_of;     ///< per position: index into `targets`, or -1
+  std::vector<uint32_t> arg_numbers;  ///< per Arg: index into PlanKey::numbers
+  Materialization materialization;    ///< before order_steps() broke cycles of stores
+  bool spare_stores = false;          ///< it stores values that a lean Request would leave lazy
   bool flushes = false;               ///< denormals are zeros in it (SEMANTICS N7)
-  mutable uint64_t used =
-      0;  ///< when it was last asked for, by the plan cache's clock; guarded by the tensor graph's mutex
+  mutable uint64_t used = 0;          ///< last use, by the plan cache's clock; guarded by the tensor graph's mutex
 };
 
-/// Evaluates position by position on the interpreter: the oracle, and what runs without a compiler.
+/// Evaluates position by position on the interpreter: the oracle, and the executor without a compiler.
 std::unique_ptr<Executable> make_interpreted(const CanonicalProgram& plan, Materialization materialization,
                                              const PlanKey& plan_key, const std::vector<uint8_t>& is_argument);
 
-/// A plan whose values are COPYs of slots: each goes to new memory of its device.
+/// A plan whose values are COPYs of slots, each into new memory of its device.
 std::unique_ptr<Executable> make_copies(const CanonicalProgram& plan);
 
-/// A plan on generated kernels before they are compiled.
+/// A plan on generated kernels, before they are compiled.
 struct KernelSources {
   schedule::KernelSchedule scheduled;
   std::vector<runtime::KernelSource> sources;  ///< of scheduled.kernels
-  bool decided = true;                         ///< false: a search for Opts could not be made now
+  bool decided = true;                         ///< false: a search for Opts was impossible now
 };
 
-/// What is left to do for a plan on generated kernels, without the graph's lock.
+/// The remaining work for a plan on generated kernels. Needs no graph lock.
 struct Compilation {
   std::function<KernelSources()> write;
   std::function<std::shared_ptr<Executable>()> run;  ///< writes and compiles
 };
-/// Takes what it needs of the graph now. `unfused`: every op is a kernel of its own, in plain loops.
+/// Copies what it needs from the graph now. `unfused`: one kernel per op, in plain loops.
 Compilation make_compiled(const CanonicalProgram& plan, const Materialization& materialization, const PlanKey& plan_key,
                           const std::vector<uint8_t>& is_argument, const runtime::Target& target, bool unfused);
 

@@ -1,4 +1,4 @@
-// Taking, comparing and renewing.
+// Records, compares and rebinds fingerprints.
 #include "plan/fingerprint.h"
 
 #include <algorithm>
@@ -17,11 +17,11 @@ uint8_t state_of(UOp n, const Liveness& liveness) {
                               (n->state.leaf ? kLeaf : 0));
 }
 
-/// Where the value of a node lies, or may be written.
+/// The storage of a node's value, or the one it may be written to.
 Storage* memory_of(UOp n) { return n->storage() ? n->storage() : n->state.home; }
 
-/// Forms that may stand for each other: what made a value that has memory does not count, and the number of a NUM is
-/// renewed.
+/// Whether two forms are interchangeable. For a value with storage, the op that made it does not count. The value of a
+/// NUM does not count because it is rebound.
 bool alike(const ir::NodeForm& a, const ir::NodeForm& b, bool stored) {
   return a.dtype == b.dtype && a.device == b.device && a.shape == b.shape &&
          (stored || (a.op == ir::Op::Num && b.op == ir::Op::Num));
@@ -29,7 +29,7 @@ bool alike(const ir::NodeForm& a, const ir::NodeForm& b, bool stored) {
 
 }  // namespace
 
-/// Numbers storages as they are met. One numbering at a time.
+/// Numbers storages in order of first use, by marks: only one numbering can be active.
 class Fingerprint::StorageNumbering {
  public:
   StorageNumbering() : mark_(ir::TensorGraph::get().next_mark()) {}

@@ -1,5 +1,5 @@
-// What a walk looked like, without pointers to its nodes: by it a program that was met before is known again at the
-// price of a comparison, and what merging, keying and looking up said of it then holds for the new nodes.
+// The shape of a walk, without pointers to its nodes. A program seen before is recognized by one comparison; its
+// canonical program, key and executable are then rebound to the new nodes.
 #pragma once
 
 #include <cstdint>
@@ -13,30 +13,30 @@ namespace sinter::plan {
 class Fingerprint {
  public:
   Fingerprint() = default;
-  /// Of a walk, and of what was made of it.
+  /// Of a walk, with the plan and the key made from it.
   Fingerprint(const Request& request, const Liveness& liveness, const CanonicalProgram& plan, const PlanKey& plan_key);
 
-  /// Of no walk.
+  /// Default-constructed: of no walk.
   bool empty() const { return nodes_.empty(); }
-  /// Whether this walk would give the same plan of the same key and the same numbers, but for those of NUMs. `plan` is
-  /// the one of the constructor or of the last rebind(); none of its pointers is followed.
+  /// Whether this walk would give the same plan, key and numbers, but for the values of NUMs. `plan` is that of the
+  /// constructor or of the last rebind(); its pointers are not dereferenced.
   bool matches(const Request& request, const Liveness& liveness, const CanonicalProgram& plan) const;
-  /// Puts the nodes, storages and numbers of a walk that fits in the places of those before.
+  /// Replaces nodes, storages and numbers by those of a walk that matches.
   void rebind(const Liveness& liveness, CanonicalProgram& plan, PlanKey& plan_key) const;
 
  private:
-  /// A node: all of it that canonicalize() and make_plan_key() look at. One with storage is type, device, shape and
-  /// slot.
+  /// Everything that canonicalize() and make_plan_key() read of a node. Of a node with storage: dtype, device, shape
+  /// and slot.
   struct NodePrint {
     ir::FormRef form;
     uint8_t state;
-    int32_t slot = -1, home = -1;       ///< storages, numbered as they are met
-    InlineVector<uint32_t, 4> sources;  ///< places in the walk
+    int32_t slot = -1, home = -1;       ///< storages, numbered in order of first use
+    InlineVector<uint32_t, 4> sources;  ///< indices into the walk
   };
   class StorageNumbering;
 
-  std::vector<NodePrint> nodes_;  ///< in the order of the walk
-  // What stands in the plan, by places in the walk.
+  std::vector<NodePrint> nodes_;  ///< in walk order
+  // The contents of the plan, as indices into the walk.
   std::vector<uint32_t> roots_, plan_nodes_, positions_, constants_;
   struct StoragePrint {
     uint32_t node;

@@ -1,5 +1,5 @@
-// Plans on the interpreter: each step reads memory, evaluates, and writes memory, so that hazards are as real as in
-// kernels.
+// Plans on the interpreter. Each step reads memory, evaluates, and writes memory, so it is subject to the same hazards
+// as kernels.
 #include <map>
 #include <mutex>
 #include <new>
@@ -25,7 +25,7 @@ struct InterpreterStep {
   UOp value;
   EvalStep::Mode mode;
   int32_t stored;
-  std::vector<UOp> params;  ///< that it reads
+  std::vector<UOp> params;  ///< Params it reads
   size_t nodes;
 };
 
@@ -65,10 +65,10 @@ class InterpretedExecutable final : public Executable {
 
   std::shared_ptr<ir::Arena> graph_;
   std::vector<InterpreterStep> steps_;
-  std::vector<UOp> values_;  ///< of each target
+  std::vector<UOp> values_;  ///< per target
   std::vector<Var> vars_;
   size_t slots_ = 0;
-  mutable std::mutex running_;  ///< walks mark the arena's nodes
+  mutable std::mutex running_;  ///< serializes runs: walks mark the arena's nodes
 };
 
 class InterpretedExecution final : public Execution {
@@ -98,7 +98,7 @@ class InterpretedExecution final : public Execution {
     before_.clear();
   }
 
-  /// Values between two stores take memory while the plan runs: if there is none, what was written is put back.
+  /// Values between two stores need memory while the plan runs. If there is none, undoes the writes.
   uint32_t run() override {
     const std::lock_guard lock(plan_.running_);
     const ir::FlushDenormals zeros(plan_.flushes);
@@ -165,9 +165,9 @@ class InterpretedExecution final : public Execution {
   const InterpretedExecutable& plan_;
   Bindings bindings_;
   std::map<std::string, int64_t> vars_;
-  std::vector<runtime::Buffer*> memory_;                                             ///< of each stored value
-  std::vector<Array> scratch_;                                                       ///< by step
-  std::vector<std::pair<runtime::Buffer*, runtime::PoolVector<std::byte>>> before_;  ///< what was overwritten
+  std::vector<runtime::Buffer*> memory_;                                             ///< per stored value
+  std::vector<Array> scratch_;                                                       ///< per step
+  std::vector<std::pair<runtime::Buffer*, runtime::PoolVector<std::byte>>> before_;  ///< overwritten contents
 };
 
 std::unique_ptr<Execution> InterpretedExecutable::make_execution() const {

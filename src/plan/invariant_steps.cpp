@@ -1,5 +1,5 @@
-// The greatest set of steps that need nothing but each other and what stays: all of them, less what is found not to
-// belong. Then which of those share memory.
+// The greatest fixed point: begins with all steps and removes those that depend on anything else than each other and
+// invariant inputs. Then groups the remaining steps by shared scratch.
 #include "plan/invariant_steps.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using runtime::PlanStep;
 
 size_t at(int number) { return static_cast<size_t>(number); }
 
-/// Per step whether its results stay.
+/// Per step, whether its results are invariant.
 std::vector<uint8_t> find_invariant_steps(const Plan& plan, const InvariantInputs& invariant) {
   std::vector<uint8_t> stays(plan.steps.size(), 1), same(plan.buffers.size(), 0);
   for (size_t b = 0; b < plan.buffers.size(); ++b)
@@ -32,13 +32,13 @@ std::vector<uint8_t> find_invariant_steps(const Plan& plan, const InvariantInput
       if (!stays[s] || all) continue;
       changed = true;
       stays[s] = 0;
-      for (int b : step.writes) same[at(b)] = 0;  // whatever others store there
+      for (int b : step.writes) same[at(b)] = 0;  // even if invariant steps write it too
     }
   }
   return stays;
 }
 
-/// Per step that stays the first one that it is joined to by scratch, however far.
+/// Per invariant step, the first step of its group, where steps that share scratch are in one group.
 std::vector<size_t> joined(const Plan& plan, const std::vector<uint8_t>& stays) {
   std::vector<size_t> first(plan.steps.size());
   for (size_t s = 0; s < first.size(); ++s) first[s] = s;
@@ -65,8 +65,8 @@ Plan hoist_invariants(Plan plan, const InvariantInputs& invariant) {
   if (std::find(stays.begin(), stays.end(), 1) == stays.end()) return plan;
   const std::vector<size_t> first = joined(plan, stays);
 
-  std::map<size_t, std::vector<int>> slots;             // that decide what the steps joined to one store
-  std::vector<uint8_t> stored(plan.buffers.size(), 0);  // by steps that stay
+  std::map<size_t, std::vector<int>> slots;             // slots on which the group of a step depends
+  std::vector<uint8_t> stored(plan.buffers.size(), 0);  // by invariant steps
   for (size_t s = 0; s < plan.steps.size(); ++s) {
     if (!stays[s]) continue;
     for (int b : plan.steps[s].writes) stored[at(b)] = 1;

@@ -1,4 +1,4 @@
-// What a plan computes of values that stay from run to run, such as weights in panels: once, before everything else.
+// Hoists the steps of a plan whose inputs do not change from run to run, such as weights packed into panels.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,15 @@
 
 namespace sinter::plan {
 
-/// What of a plan is the same from run to run, unless somebody says that it is not.
+/// The inputs of a plan that are the same in every run, unless Bindings::same says otherwise.
 struct InvariantInputs {
   std::vector<uint8_t> slots;  ///< per slot
   std::vector<uint8_t> args;   ///< per argument of the plan
 };
 
-/// The same plan, with its steps that read nothing else in launches of their own at the front
-/// (Plan::invariant_launches): those that pass values to one another, however far, run again together. Scratch that
-/// later steps read of them is Invariant. A step that stores an output, or into a slot, stays where it is, as each run
-/// has results of its own.
+/// The plan with its invariant steps, those that depend on nothing else, in launches of their own at the front
+/// (Plan::invariant_launches). Steps connected through scratch rerun together. Their scratch that later steps read
+/// becomes Invariant. A step that stores an output or into a slot is not moved: each run has its own results.
 runtime::Plan hoist_invariants(runtime::Plan plan, const InvariantInputs& invariant);
 
 }  // namespace sinter::plan

@@ -1,4 +1,4 @@
-// The walk, and the counts.
+// The walk and the reference counts.
 #include "plan/liveness.h"
 
 #include "ir/walk.h"
@@ -41,7 +41,7 @@ class LivenessWalk {
     return !n->storage();
   }
 
-  /// References of nodes that end with the plan: edges between its nodes, losses, and what a step() lets go.
+  /// Counts references that end with the plan: edges between its nodes, losses, and those that a step() drops.
   void count() {
     out_.ending.assign(out_.order.size(), 0);
     for (UOp n : out_.order) {
@@ -66,7 +66,7 @@ class LivenessWalk {
 
 void compute_liveness(const Request& request, Liveness& out) {
   constexpr size_t kLarge = 1 << 16;
-  static auto& stack = *new ir::WalkStack;  // guarded by the graph's mutex; the memory is kept for the next walk
+  static auto& stack = *new ir::WalkStack;  // guarded by the graph's mutex; keeps its memory for the next walk
   LivenessWalk(request, out, stack).run();
   if (stack.capacity() > kLarge) stack = {};
 }

@@ -13,21 +13,21 @@ namespace {
 
 using ir::Op;
 
-/// A leaf that lies nowhere: it is what its attribute says.
+/// A leaf without memory: its attribute is its value.
 bool is_given(Op op) { return op == Op::Const || op == Op::Arange || op == Op::Var || op == Op::Num; }
 
-/// A whole version that has no memory to go to, such as a clone: the value of its source.
+/// A whole version without a home, such as a clone: the value of its source.
 bool is_copy(const Position& p) { return p.node->op == Op::After && p.source_count == 1 && p.home < 0; }
 
-/// So cheap that a later plan computes it again rather than this one storing it.
+/// So cheap that a later plan recomputes it instead of loading it.
 bool is_cheap(const Position& p) {
   const Op op = p.node->op;
   return ir::is_movement(op) || op == Op::Detach || is_given(op) || is_copy(p) ||
          (ir::is_alu(op) && schedule::weight_of(op) <= 1);
 }
 
-/// What a lean plan asks of each value that nobody asked for: is it smaller than the memory that it would hold if it
-/// stayed lazy? Counts memory that otherwise goes with the plan, or is written in place; of several the largest.
+/// For lean plans: whether an unrequested value is smaller than the memory that it would keep alive if it stayed lazy.
+/// Counts memory that the plan would otherwise free or overwrite; of several such storages, the largest.
 class LazyFootprint {
  public:
   explicit LazyFootprint(const CanonicalProgram& plan)
@@ -35,7 +35,7 @@ class LazyFootprint {
     for (const Position& p : plan.positions)
       if (p.slot >= 0) stays_[static_cast<size_t>(p.slot)] |= p.outlives;
   }
-  /// Once it is known of position i and of all before whether they are stored.
+  /// Call in order of positions, once it is known whether position i is stored.
   void decided(size_t i, bool stored) {
     const Position& p = plan_.positions[i];
     if (p.slot >= 0) {
@@ -48,7 +48,7 @@ class LazyFootprint {
       bytes_[i] = behind(i);
     }
   }
-  /// Position i, whose sources are decided.
+  /// Whether position i is smaller than the memory behind it. Its sources must be decided.
   bool smaller(size_t i) const { return schedule::bytes_of(plan_.positions[i].node) < behind(i); }
 
  private:
@@ -64,13 +64,14 @@ class LazyFootprint {
   std::vector<uint8_t> stays_;  ///< per storage
 };
 
-/// Sources first: a value left lazy keeps nothing alive that would have died, but for what it is a view of: a view that
-/// would be larger stays one. In a lean plan it may, if it is larger itself.
+/// Sources first. A value left lazy keeps no memory alive that would have been freed. The exception is the base of a
+/// view: if the view is larger, the base is stored and the view stays lazy. In a lean plan a value may stay lazy if it
+/// is larger than the memory it keeps alive.
 void find_stored(const CanonicalProgram& plan, Materialization& d) {
-  // What each position is a view of: the one behind all movement, as far as nothing on the way is stored.
+  // Per position, the base it is a view of: behind all movement ops, up to the first stored value.
   std::vector<size_t> base(plan.positions.size());
-  // Made of leaves that lie nowhere, by movement and casts alone: needs no memory to be computed again. What was stored
-  // is memory.
+  // `given`: computed from leaves without memory by movement and casts alone, so that recomputing it needs no memory. A
+  // stored value is not.
   std::vector<uint8_t> given(plan.positions.size()), viewed(plan.positions.size());
   std::optional<LazyFootprint> held;
   if (plan.lean) held.emplace(plan);
@@ -109,7 +110,7 @@ void find_stored(const CanonicalProgram& plan, Materialization& d) {
   }
 }
 
-/// Which positions live on after the plan, themselves or as sources of something that does with its history (H3).
+/// The positions that live on after the plan, directly or as sources of something that lives on with its history (H3).
 std::vector<uint8_t> find_kept(const CanonicalProgram& plan, const Materialization& d) {
   const size_t n = plan.positions.size();
   std::vector<uint8_t> kept(n), walks(n), value(n);
@@ -131,7 +132,7 @@ std::vector<uint8_t> find_kept(const CanonicalProgram& plan, const Materializati
       }
     }
     if (value[i] && !d.stored[i]) {
-      for (SourceRef s : plan.sources_of(p))  // a gradient, or who reads it, will compute it again
+      for (SourceRef s : plan.sources_of(p))  // a gradient, or a reader, will recompute it
         if (!s.constant()) kept[s.position()] = value[s.position()] = true;
     }
   }

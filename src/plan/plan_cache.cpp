@@ -1,4 +1,4 @@
-// Lookup and bounds of the plan cache.
+// Lookup and eviction.
 #include "plan/plan_cache.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Plans by key, least recently used out first. Guarded by the tensor graph's mutex.
+// Plans by key, evicted in least recently used order. Guarded by the tensor graph's mutex.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +14,19 @@ namespace sinter::plan {
 class PlanCache {
  public:
   static constexpr size_t kCapacity = 4096;
-  static constexpr size_t kDropped = 512;  ///< so many go at once, since finding the oldest is a walk over all
+  static constexpr size_t kDropped = 512;  ///< evicted at once, because finding the oldest scans all entries
 
   /// Never destroyed (SEMANTICS V7).
   static PlanCache& get();
 
-  /// The plan for this program: one of the same key whose numbers agree where they are no arguments; null if there is
-  /// none.
+  /// The plan for this program: same key, and equal numbers where they are not arguments; null if there is none.
   std::shared_ptr<const Executable> find(const PlanKey& key);
-  /// Which numbers a new plan should take as arguments: NUMs, and those that differ between this program and the plans
-  /// of the same key (SEMANTICS N1).
+  /// Which numbers a new plan should take as arguments: NUMs, and numbers that differ between this program and the
+  /// cached plans of the same key (SEMANTICS N1).
   std::vector<uint8_t> arguments_for(const PlanKey& key) const;
   void insert(const PlanKey& key, std::vector<uint8_t> is_argument, std::shared_ptr<const Executable> plan);
 
-  /// Puts a plan behind all others in the order in which they are dropped. find() does; who has it already must.
+  /// Marks a plan as most recently used. find() does that; callers that have the plan already must.
   void touch(const Executable& plan) { plan.used = ++clock_; }
 
   size_t size() const { return size_; }

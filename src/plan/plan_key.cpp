@@ -1,4 +1,4 @@
-// Writing the canonical words.
+// Writes the canonical words.
 #include "plan/plan_key.h"
 
 #include <fmt/core.h>
@@ -17,8 +17,8 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-/// Numbers in a row, each said so that what follows is known from what stands before. A word has 64 bits: sizes and
-/// offsets fill one, what is small shares one.
+/// A prefix-free sequence of 64-bit words: each part determines how to read the next. Sizes and offsets take a word,
+/// small fields share one.
 class PlanKeyWriter {
  public:
   PlanKeyWriter(const CanonicalProgram& plan, PlanKey& out, std::vector<uint64_t>& words)
@@ -54,8 +54,8 @@ class PlanKeyWriter {
   static constexpr uint64_t kEnd = ~uint64_t{0};
   static constexpr uint64_t kSymbolic = uint64_t{1} << 63;  ///< no size is so large
   static constexpr uint64_t kSlot = 0xfe, kConstant = 0xfd;
-  static constexpr uint32_t kNoPosition = uint32_t{1}
-                                          << 31;  ///< in the upper half of a word that else is a source's position
+  static constexpr uint32_t kNoPosition =
+      uint32_t{1} << 31;  ///< in the upper half of a word: a constant instead of a source's position
 
   template <std::integral T>
   void word(T v) {
@@ -77,7 +77,7 @@ class PlanKeyWriter {
     word(var.min());
     word(var.max());
   }
-  /// `head`: 16 bits that say what it is; `number`: what is needed besides.
+  /// `head`: 16 bits that identify the kind of node; `number`: kind-dependent.
   void type(UOp n, uint64_t head, uint32_t number) {
     word(head | static_cast<uint64_t>(n->dtype) << 16 | uint64_t{n->shape.rank()} << 24 | uint64_t{number} << 32);
     word(n->device.id());
@@ -158,7 +158,7 @@ int PlanKey::var_of(const Dim& d) const {
 
 PlanKey make_plan_key(const CanonicalProgram& plan, const runtime::Hash128& salt) {
   constexpr size_t kLarge = 1 << 17;
-  static auto& words = *new std::vector<uint64_t>;  // guarded by the graph's mutex; the memory is kept for the next key
+  static auto& words = *new std::vector<uint64_t>;  // guarded by the graph's mutex; keeps its memory for the next key
   PlanKey out;
   PlanKeyWriter(plan, out, words).write(salt);
   out.hash = runtime::hash_bytes({reinterpret_cast<const char*>(words.data()), words.size() * sizeof(uint64_t)});

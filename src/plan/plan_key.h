@@ -1,6 +1,6 @@
-// The plan key: a hash of canonical words, which say a collected plan with slots in place of buffers and positions in
-// place of nodes, and without the numbers that change (SEMANTICS N1, N3, N4). Two plans of one key differ in nothing
-// that a decision or a kernel may look at.
+// The plan key: a hash of canonical words that describe a program, with slots instead of buffers, positions instead of
+// nodes, and without the numbers that change (SEMANTICS N1, N3, N4). Two plans of one key are equal in everything that
+// a decision or a kernel may depend on.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ namespace sinter::plan {
 struct Number {
   ir::Scalar value;
   DType dtype;          ///< Index for offsets
-  bool always = false;  ///< a NUM: an argument from the first day
+  bool always = false;  ///< a NUM: always an argument
 };
 
-/// A symbolic size at this call. One variable with two values in a plan is two entries.
+/// A symbolic size of this call. A variable with two values in a plan has two entries.
 struct BoundVar {
   Var var;
   int64_t value;
@@ -28,18 +28,18 @@ struct BoundVar {
 
 struct PlanKey {
   runtime::Hash128 hash;
-  std::vector<Number> numbers;  ///< by position; in one: constant sources in order, then its own number or offsets
+  std::vector<Number> numbers;  ///< by position: its constant sources in order, then its own number or offsets
   InlineVector<uint32_t, 16> first_number;  ///< per position
   std::vector<BoundVar> vars;               ///< in order of first use
 
-  /// The number of a size's variable; -1 for a fixed size.
+  /// The index of a size's variable; -1 for a fixed size.
   int var_of(const Dim& d) const;
 };
 
-/// The largest power of two, 64 at most, of which the address of a storage is a multiple: part of a plan's key.
+/// The alignment of a storage's address: the largest power of two up to 64 that divides it. Part of the plan key.
 int alignment_of(const ir::Storage& storage);
 
-/// `salt` is a hash of what else decides the plan: the Target's key, the executor. Under the graph's mutex.
+/// `salt` is a hash of everything else that decides the plan: the Target's key, the executor. Under the graph's mutex.
 PlanKey make_plan_key(const CanonicalProgram& plan, const runtime::Hash128& salt);
 
 }  // namespace sinter::plan

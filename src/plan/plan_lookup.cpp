@@ -1,4 +1,4 @@
-// The order of plan lookup.
+// The steps of plan lookup, in order.
 #include "plan/plan_lookup.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace sinter::plan {
 namespace {
 
-/// What else than the program decides a plan. Under the graph's mutex; every plan asks, so the last Target's is kept.
+/// Everything but the program that decides a plan. Under the graph's mutex. Caches the last Target's hashes.
 runtime::Hash128 salt(Executor executor, const runtime::Target& target, bool copies) {
   struct Salts {
     runtime::Target target;
@@ -34,21 +34,21 @@ runtime::Hash128 salt(Executor executor, const runtime::Target& target, bool cop
   return executor == Executor::Compiled ? known.fused : known.unfused;
 }
 
-constexpr size_t kLarge = 1 << 16;    ///< nodes; memory for so many is not kept
+constexpr size_t kLarge = 1 << 16;    ///< nodes; memory for larger walks is freed
 constexpr size_t kLargeRecent = 512;  ///< nodes of a walk that is kept
 constexpr size_t kRecent = 16;
 
-/// Programs that have run, each until it is asked for again or another takes its place. Guarded by the graph's mutex.
+/// Programs that have run, each until it is requested again or evicted by another. Guarded by the graph's mutex.
 std::unique_ptr<PlanInstance>& recent(uint64_t place) {
   static auto& programs = *new std::array<std::unique_ptr<PlanInstance>, kRecent>;
   return programs[place % kRecent];
 }
-/// What is the same whenever a program is asked for.
+/// Equal for every request of a program.
 uint64_t place_of(const Request& request, const Liveness& liveness) {
   return ir::mix(request.roots[0]->order_hash, liveness.order.size());
 }
 
-/// The program that ran with the same walk, on the nodes of this one; null if none did.
+/// The program that ran with the same walk, rebound to the new nodes; null if there is none.
 std::unique_ptr<PlanInstance> find_recent(const Request& request, const Liveness& liveness,
                                           const runtime::Hash128& salt) {
   std::unique_ptr<PlanInstance>& last = recent(place_of(request, liveness));
@@ -59,7 +59,7 @@ std::unique_ptr<PlanInstance> find_recent(const Request& request, const Liveness
   return std::move(last);
 }
 
-/// Canonicalized, keyed and looked up.
+/// Canonicalizes, computes the key and looks it up.
 std::unique_ptr<PlanInstance> lookup_by_key(const Request& request, const Liveness& liveness,
                                             const runtime::Target& target, const runtime::Hash128& salt, bool flushes) {
   auto out = std::make_unique<PlanInstance>();
@@ -78,8 +78,7 @@ std::unique_ptr<PlanInstance> lookup_by_key(const Request& request, const Livene
 
 bool checking() { return runtime::fault_injection().check_plans || runtime::env().check; }
 
-/// All decisions follow from the key, and the key from the fingerprint: said once more, at the price of deciding and of
-/// keying.
+/// Verifies that all decisions follow from the key and the key from the fingerprint, by computing both again.
 void check(const PlanInstance& program, const PlanInstance& again) {
   if (materialize(program.plan) != program.executable->materialization)
     throw InternalError("two programs of one plan key store different values or write in different places");
@@ -116,7 +115,7 @@ std::unique_ptr<PlanInstance> lookup_plan(const Request& request, Executor execu
 }
 
 std::unique_ptr<PlanInstance> lookup_plan(const Request& request, Executor executor, const runtime::Target& target) {
-  static Liveness& liveness = *new Liveness;  // guarded by the graph's mutex; the memory is kept for the next walk
+  static Liveness& liveness = *new Liveness;  // guarded by the graph's mutex; keeps its memory for the next walk
   compute_liveness(request, liveness);
   std::unique_ptr<PlanInstance> out;
   if (liveness.claimed || liveness.mixed) {
@@ -171,7 +170,7 @@ PlanBuild build_plan(const PlanInstance& program, Executor executor) {
   build.run = [make = std::move(make), materialization = std::move(materialization), spare_stores,
                flushes = program.flushes, positions = program.plan.positions.size()] {
     runtime::count(runtime::counters().plan_misses);
-    const ir::FlushDenormals zeros(flushes);  // constants are folded as kernels would compute them
+    const ir::FlushDenormals zeros(flushes);  // fold constants as kernels would compute them
     std::shared_ptr<Executable> plan = make();
     plan->materialization = materialization;
     plan->spare_stores = spare_stores;

@@ -1,6 +1,5 @@
-// From what is asked for to a plan that can run: reach, collect, key, look up; on a miss decide, lift and build. A
-// program seen before costs one walk over its nodes, and one that was seen a moment ago is known by that walk
-// (fingerprint.h).
+// From a request to an executable plan: liveness, canonicalize, key, lookup; on a miss materialize and build. A known
+// program costs one walk over its nodes; a recent one is recognized by that walk (fingerprint.h).
 #pragma once
 
 #include <functional>
@@ -17,45 +16,43 @@ using debug::Executor;
 
 struct PlanInstance {
   CanonicalProgram plan;
-  runtime::Target
-      target;            ///< the device's, at this moment: the plan's key names it, and its kernels are written for it
-  bool copies = false;   ///< the plan copies between devices, and computes nothing
-  bool flushes = false;  ///< denormals are zeros in the plan (SEMANTICS N7)
+  runtime::Target target;  ///< the device's now: part of the plan key, and what kernels are written for
+  bool copies = false;     ///< the plan only copies between devices
+  bool flushes = false;    ///< denormals are zeros in the plan (SEMANTICS N7)
   PlanKey plan_key;
   std::shared_ptr<const Executable> executable;  ///< null: not seen before
-  bool claimed =
-      false;           ///< a plan in flight will store one of the nodes: wait, and ask again. Nothing else is set then
-  bool mixed = false;  ///< what was asked for spans devices: ask for its parts. Nothing else is set then
-  bool from_recent = false;              ///< it ran before with the same walk: nothing was keyed or looked up
-  runtime::Hash128 salt;                 ///< of all that decides the plan beside the program
-  uint64_t place = 0;                    ///< where keep_recent() keeps it
-  Fingerprint fingerprint;               ///< of the walk; empty where it cannot be known again
-  std::unique_ptr<Execution> execution;  ///< of `executable`, once this was bound
+  bool claimed = false;      ///< a plan in flight will store one of the nodes: wait, and ask again; nothing else is set
+  bool mixed = false;        ///< the request spans devices: split it; nothing else is set
+  bool from_recent = false;  ///< recognized by its walk: no key was computed
+  runtime::Hash128 salt;     ///< hash of everything but the program that decides the plan
+  uint64_t place = 0;        ///< key of keep_recent()
+  Fingerprint fingerprint;   ///< of the walk; empty if the program cannot be recognized by it
+  std::unique_ptr<Execution> execution;  ///< of `executable`, after the first bind()
 };
 
 /// Under the graph's mutex. Never null.
 std::unique_ptr<PlanInstance> lookup_plan(const Request& request, Executor executor);
-/// For another machine than the host: to be written, not to be run.
+/// For another machine than the host: the kernels can be written, not run.
 std::unique_ptr<PlanInstance> lookup_plan(const Request& request, Executor executor, const runtime::Target& target);
 
-/// Keeps a program that has run for the next time that the same is asked for. Under the graph's mutex.
+/// Keeps a program that has run, to recognize it at the next call. Under the graph's mutex.
 void keep_recent(std::unique_ptr<PlanInstance> program);
 /// Forgets what keep_recent() kept.
 void forget_recent();
 
-/// What is left to do for a program not seen before, to be called without the graph's mutex: it compiles. Takes all it
-/// needs of the graph now. Throws CompileError, or DialectMismatch when
-/// the plan should be asked for anew; nothing has changed then.
+/// The remaining work for a program not seen before. Call it without the graph's mutex: it compiles. Copies what it
+/// needs from the graph now. Throws CompileError, or DialectMismatch if the plan should be requested anew; both without
+/// any effect.
 struct PlanBuild {
   std::function<std::shared_ptr<const Executable>()> run;
-  std::function<KernelSources()> write;  ///< the kernels alone, nothing compiled; null on the interpreter
+  std::function<KernelSources()> write;  ///< only writes the kernels; null on the interpreter
   std::vector<uint8_t> is_argument;
 };
 PlanBuild build_plan(const PlanInstance& program, Executor executor);
 
-/// Makes `run` ready on the slots, arguments and sizes of this call. Throws as Execution::bind() does.
+/// Binds the execution to the slots, arguments and sizes of this call. Throws like Execution::bind().
 void bind(PlanInstance& program);
-/// Gives back what bind() took, if it has been called.
+/// Releases what bind() took, if it was called.
 void unbind(PlanInstance& program);
 
 }  // namespace sinter::plan

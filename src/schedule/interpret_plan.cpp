@@ -1,4 +1,4 @@
-// Memory of a plan as arrays, a step after the other.
+// The buffers of a plan are arrays; the steps run one after the other.
 #include "schedule/interpret_plan.h"
 
 #include <fmt/core.h>
@@ -32,8 +32,8 @@ namespace {
 
 using runtime::Array;
 
-/// Elements of all nodes together above which a plan is not interpreted: about a second. Functions in plain ops take
-/// some ten nodes each.
+/// Elements of all nodes together above which a plan is not interpreted: about a second. The lower limit is for graphs
+/// with expanded math functions, which take about ten nodes each.
 constexpr double kMostElements = 1 << 20, kMostExpanded = 1 << 16;
 constexpr std::byte kGarbage{0x5a};
 
@@ -47,8 +47,8 @@ struct NullLogSink final : runtime::LogSink {
   void write(int, std::string_view) override {}
 };
 
-/// A run that is not the program's, one at a time: no counts, no lines of the log, no failure on request. Those of
-/// other threads may get lost meanwhile.
+/// Hides a checking run from the program: no counts, no log lines, no injected failure. One at a time. Counts and log
+/// lines of other threads may be lost meanwhile.
 class QuietRun {
  public:
   QuietRun() : alone_(mutex()), log_(runtime::set_log_sink(&silence())) {}
@@ -66,7 +66,7 @@ class QuietRun {
     static auto& only = *new std::mutex;
     return only;
   }
-  static NullLogSink& silence() {  // outlives whoever writes to it late
+  static NullLogSink& silence() {  // never destroyed: others may write to it late
     static auto& only = *new NullLogSink;
     return only;
   }
@@ -77,7 +77,7 @@ class QuietRun {
   const int failing_ = std::exchange(runtime::fault_injection().fail_at_launch, -1);
 };
 
-/// Sampled numbers for a plan; none if it has so many elements that interpreting it takes too long.
+/// Sampled inputs; none if the plan has more elements than `most_elements`.
 std::optional<PlanInputs> sample_inputs(const PlanGraph& plan, double most_elements) {
   PlanInputs in;
   for (const Var& v : plan.vars) in.vars.push_back(runtime::sample_size(v));
@@ -153,7 +153,7 @@ void check_values(const PlanGraph& plan, const KernelSchedule& scheduled) {
   for (size_t i = 0; i < got.outputs.size(); ++i)
     if (!runtime::same_values(got.outputs[i], expected.outputs[i]))
       throw InternalError(fmt::format("scheduling: the kernels of a plan give other values for output {}", i));
-  // Nobody looks at indices of elements that no output wants.
+  // The kernels may raise fewer errors: no output needs the indices of dead elements.
   if (got.error & ~expected.error)
     throw InternalError("scheduling: the kernels of a plan raise errors that the plan does not raise");
 }
@@ -161,7 +161,7 @@ void check_values(const PlanGraph& plan, const KernelSchedule& scheduled) {
 void check_programs(const PlanGraph& plan, KernelSchedule scheduled) {
   const std::optional<PlanInputs> in = sample_inputs(plan, kMostExpanded);
   if (!in) return;
-  for (codegen::Kernel& k : scheduled.kernels)  // as codegen begins: what follows keeps every bit
+  for (codegen::Kernel& k : scheduled.kernels)  // as codegen begins; its later passes preserve every bit
     for (ir::UOp* sink : {&k.sink, &k.epilogue_sink})
       if (*sink) {
         *sink = codegen::widen_short_floats(*k.graph, ir::rewrite(*k.graph, *sink, ir::simplify_rules(), "check"));

@@ -1,5 +1,5 @@
-// Plans on the interpreters: the plan graph's own values, and those that its kernels give. Tests compare the two on
-// many programs, SINTER_CHECK=1 on every small one.
+// Runs plans on the interpreter: as a plan graph, and as kernels. Tests compare the two for many programs,
+// SINTER_CHECK=1 for every small one.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace sinter::schedule {
 struct PlanInputs {
   std::vector<runtime::Array> slots;
   std::vector<ir::Scalar> args;
-  std::vector<int64_t> vars;  ///< values of the plan graph's
+  std::vector<int64_t> vars;  ///< values of PlanGraph::vars
 };
 
 struct PlanValues {
@@ -22,20 +22,20 @@ struct PlanValues {
   uint32_t error = 0;
 };
 
-/// The values of the plan graph itself, reductions in the order of their trees.
+/// The values of the plan graph. Reductions add in the order of their trees.
 PlanValues interpret_plan(const PlanGraph& plan, const PlanInputs& in);
 
-/// Runs the steps in order on the interpreter of kernels; scratch and new outputs begin as garbage. Throws
-/// InternalError when a slot was written that is no output's home. `written`: functions inside combines are computed as
-/// generated code does.
+/// Runs the steps in order on the kernel interpreter. Scratch and new outputs begin as garbage. Throws InternalError
+/// if a slot was written that is no output's home. `written`: math functions inside combines are expanded as in
+/// generated code.
 PlanValues interpret_steps(const KernelSchedule& scheduled, const PlanInputs& in, bool written = false);
 
-/// Throws InternalError unless the kernels give every bit of what `plan`, as it was cut, gives, for sampled inputs.
-/// Does nothing for a plan that takes too long to interpret.
+/// Throws InternalError unless the kernels give the same bits as `plan`, the graph that was partitioned, on sampled
+/// inputs. Does nothing if interpreting the plan takes too long.
 void check_values(const PlanGraph& plan, const KernelSchedule& scheduled);
 
-/// Throws InternalError unless the plan's programs, run on the machine, give every bit and the error word that the
-/// kernels they were compiled from give. `scheduled.plan` holds the programs; the counters of launches stay.
+/// Throws InternalError unless the compiled programs, run on the device, give the same bits and error word as the
+/// kernels they were compiled from. `scheduled.plan` holds the programs. The launch counters do not change.
 void check_programs(const PlanGraph& plan, KernelSchedule scheduled);
 
 }  // namespace sinter::schedule

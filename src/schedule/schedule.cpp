@@ -1,4 +1,4 @@
-// THE list of passes between a plan graph and its kernels.
+// The only list of the passes from a plan graph to its kernels.
 #include "schedule/schedule.h"
 
 #include <fmt/core.h>
@@ -44,7 +44,7 @@ void show(std::string_view what, std::span<const ir::UOp> roots) {
   if (runtime::logging(5)) runtime::log(5, fmt::format("-- {}\n{}", what, ir::dump(roots)));
 }
 
-/// A pass over the plan graph: logged when it changed something, and checked.
+/// Runs a pass over the plan graph. Logs the graph if the pass changed it, and verifies it.
 template <class Pass>
 void step(PlanGraph& plan, std::string_view pass, Pass run) {
   const std::vector<ir::UOp> before = values_of(plan);
@@ -54,7 +54,7 @@ void step(PlanGraph& plan, std::string_view pass, Pass run) {
   if (after != before) show(fmt::format("plan after {}", pass), after);
 }
 
-/// The versions that cannot be written into their boxes: they are whole values. Returns whether there are any.
+/// Unmarks versions that cannot be written in place: they become whole values. Returns whether any was marked.
 bool unbox(std::vector<bool>& boxed, const std::vector<int>& outputs) {
   bool lost = false;
   for (int output : outputs) {
@@ -64,7 +64,7 @@ bool unbox(std::vector<bool>& boxed, const std::vector<int>& outputs) {
   return lost;
 }
 
-/// Stages whose stores in place wait for nobody in a circle.
+/// Fusion nodes whose in-place stores have no cyclic order. Retries with fewer boxed versions until none is left over.
 FusionGraph ordered_fusion_graph(PlanGraph& plan, const PlanGraph& versions, std::vector<bool>& boxed,
                                  const runtime::Target& target) {
   for (;;) {
@@ -96,13 +96,13 @@ class PlanWriter {
     for (int k : kernels) {
       const std::vector<int>& outer = p_.kernels[static_cast<size_t>(k)].outer;
       const bool idle = std::any_of(outer.begin(), outer.end(), [&](int a) { return p_.space.bound(a) == 0; });
-      if (!idle) add(k);  // it would store nothing
+      if (!idle) add(k);  // it stores nothing
     }
     if (out_.plan.steps.size() > before)
       out_.plan.launches.push_back(static_cast<int>(out_.plan.steps.size() - before));
   }
 
-  /// Nothing of use when `invariant_scatters` is not empty: the indices of these SCATTER_ADDs must be stored.
+  /// Empty if `invariant_scatters` is not: the indices of these SCATTER_ADDs must be stored first.
   KernelSchedule take_schedule() {
     if (!invariant_scatters.empty()) return {};
     share_offsets(out_.kernels, out_.plan);
@@ -117,11 +117,10 @@ class PlanWriter {
   void add(int k) {
     KernelInstance instance = rangeifier_.kernel(k);
     if (instance.invariant_scatter) invariant_scatters.push_back(instance.invariant_scatter);
-    if (!invariant_scatters.empty()) return;  // the kernels that are left say which others there are
+    if (!invariant_scatters.empty()) return;  // keep collecting from the remaining kernels
     const double time = p_.kernels[static_cast<size_t>(k)].time;
     const int position = position_of(p_.kernels[static_cast<size_t>(k)]);
-    if (target_.cuda()) {  // whose threads share ranges as they are: neighbouring ones would take neighbouring phases,
-                           // or stop at panels; a launch costs more than a section
+    if (target_.cuda()) {  // a launch costs more than a section; neighboring threads would take neighboring phases
       add(std::move(instance), time, -1, position);
       return;
     }
@@ -134,7 +133,7 @@ class PlanWriter {
     }
   }
 
-  /// Of the node that takes longest.
+  /// The program position of the most expensive node.
   int position_of(const FusionGroup& kernel) const {
     int position = -1;
     double longest = -1;
@@ -148,7 +147,7 @@ class PlanWriter {
     return position;
   }
 
-  /// `whole` and `position`: those of the PlanStep.
+  /// `whole` and `position` are PlanStep::section_of and PlanStep::position.
   void add(KernelInstance instance, double time, int whole, int position) {
     if (runtime::env().check)
       for (ir::UOp sink : {instance.kernel.sink, instance.kernel.epilogue_sink})
@@ -174,7 +173,7 @@ class PlanWriter {
     out_.plan.steps.push_back(std::move(step));
   }
 
-  /// The number of an equal kernel, or else the one that this kernel gets.
+  /// Sets `number` to that of an equal kernel and returns true, or to the number of the new kernel.
   bool find_duplicate(const codegen::Kernel& kernel, int& number) {
     const uint64_t hash = hash_kernel(kernel);
     for (auto [it, last] = kernel_by_hash_.equal_range(hash); it != last; ++it) {
@@ -196,7 +195,7 @@ class PlanWriter {
   std::unordered_multimap<uint64_t, int> kernel_by_hash_;
 };
 
-/// These SCATTER_ADDs read their indices from memory.
+/// Materializes the indices of these SCATTER_ADDs.
 void store_indices(PlanGraph& plan, const std::vector<ir::UOp>& scatters) {
   const std::unordered_set<ir::UOp> these(scatters.begin(), scatters.end());
   rebuild(plan, [&](ir::UOp n, const std::vector<ir::UOp>& src) {

@@ -1,5 +1,5 @@
-// Where a kernel that nears a cap is cut: where it needs the fewest bytes from others, so that these are stored, not
-// whatever happens to be open when the cap is met.
+// Cuts a kernel that nears a cap where it needs the fewest bytes from others. Otherwise it would store whatever is live
+// when it meets the cap.
 #include <unordered_set>
 
 #include "schedule/fusion/partitioner.h"
@@ -11,8 +11,7 @@ ResourceCounts Partitioner::resources_of(const FusionGroup& k) const {
           static_cast<int>(k.reads.size() + k.wanted.size() + k.outputs.size())};
 }
 
-/// Whether a kernel that needs s needs more than without it: not if s is made of numbers and of what it needs or reads
-/// anyway.
+/// Whether s adds to what the kernel needs. It does not if its sources are constants or already needed or read.
 bool Partitioner::is_pending(const FusionGroup& k, int s) const {
   const std::vector<FusionEdge>& sources = node(s).sources;
   return std::any_of(sources.begin(), sources.end(), [&](const FusionEdge& src) {
@@ -20,9 +19,9 @@ bool Partitioner::is_pending(const FusionGroup& k, int s) const {
   });
 }
 
-/// Ends the kernel if fewer bytes were never needed from others, and there is no room for what came between the last
-/// two such places. Where a sixth of a cap has passed without one, the fewest bytes of that stretch are few. What lies
-/// behind is looked at once per kernel, as far as there is room for it.
+/// Cuts the kernel if it needs no more bytes from others than at any earlier cut, and the distance to the next cut,
+/// estimated by the longest one so far, does not fit. If a sixth of a cap passes without a cut, the fewest bytes of
+/// that stretch are the new threshold. Once per kernel, checks the remaining nodes first: if all fit, it is never cut.
 void Partitioner::end_at_cheapest_cut(int kernel) {
   const FusionGroup& k = at(kernel);
   CutTracker& tracker = cut_trackers_[static_cast<size_t>(kernel)];
@@ -38,7 +37,7 @@ void Partitioner::end_at_cheapest_cut(int kernel) {
   }
   if (!half) return;
   int64_t bytes = 0;
-  ResourceCounts free{};  // of what the kernel evaluates after its end
+  ResourceCounts free{};  // what the kernel still evaluates after the cut
   for (const auto& [s, indices] : k.wanted) {
     if (is_pending(k, s))
       bytes += node(s).bytes;
@@ -48,7 +47,7 @@ void Partitioner::end_at_cheapest_cut(int kernel) {
   tracker.since = tracker.since < 0 ? bytes : std::min(tracker.since, bytes);
   if (wide) tracker.least = std::max(tracker.least, tracker.since);
   if (tracker.least >= 0 && bytes > tracker.least) return;
-  const bool first = wide || bytes != tracker.least;  // of its kind
+  const bool first = wide || bytes != tracker.least;  // the first cut of this size
   for (size_t i = 0; i < now.size(); ++i) {
     tracker.longest[i] = first ? 0 : std::max(tracker.longest[i], gap[i]);
     next &= tracker.longest[i] + free[i] <= room[i];
@@ -61,7 +60,7 @@ void Partitioner::end_at_cheapest_cut(int kernel) {
   tracker.ended = !tracker.rest_fits;
 }
 
-/// Whether there is room for all that the kernel needs and all before it, as far as products and what is always stored.
+/// Whether everything upstream of the kernel fits, up to contractions and nodes that are always stored.
 bool Partitioner::rest_fits(const FusionGroup& k, ResourceCounts room) const {
   std::vector<int> todo;
   for (const auto& [s, indices] : k.wanted) todo.push_back(s);

@@ -1,4 +1,4 @@
-// What becomes of a kernel that evaluates a node: its axes, its loops, and what it needs next.
+// Adds the evaluation of a node to a kernel: its axes, its loops, and its needs.
 #include "ir/axis_lists.h"
 #include "schedule/fusion/partitioner.h"
 
@@ -19,7 +19,7 @@ void Partitioner::normalize(std::vector<IndexId>& indices) {
   indices.resize(kept);
 }
 
-/// The kernel's own axes as they are named after unifications and splits.
+/// Renames the kernel's axes after unifications and splits.
 void Partitioner::refresh(FusionGroup& k) {
   if (k.epoch == space_.epoch()) return;
   k.epoch = space_.epoch();
@@ -33,7 +33,7 @@ void Partitioner::refresh(FusionGroup& k) {
   }
 }
 
-/// Outer ranges become loops inside.
+/// Outer ranges become inner loops.
 void Partitioner::serialize_axes(FusionGroup& k, const std::vector<int>& axes) {
   const std::vector<int> lost = space_.expand(axes);
   for (std::vector<int>* outer : {&k.outer, &k.contraction_outer})
@@ -61,7 +61,8 @@ void Partitioner::add_evaluation(int kernel, int s, std::vector<IndexId> ix, con
   }
   const FusionNode& st = node(s);
   const Member* with = other_accumulator(k, s, ix, late);
-  const bool waits = late && !with && form.across.empty();  // a sum across outer ranges is late, what it sums is not
+  const bool waits =
+      late && !with && form.across.empty();  // a sum across outer ranges is in the epilogue, its sources are not
   if (k.blocks.axis >= 0)
     for (const FusionEdge& src : st.sources) {
       if (src.node < 0) continue;
@@ -89,14 +90,14 @@ void Partitioner::add_evaluation(int kernel, int s, std::vector<IndexId> ix, con
   at(kernel).members.push_back({s, std::move(ix), std::move(reduced)});
 }
 
-/// Which of the nodes that the kernel waits for are needed by its late members only.
+/// The needed nodes that only epilogue members use.
 void Partitioner::find_epilogue_wants(int kernel) {
   const FusionGroup& k = at(kernel);
   std::vector<int>& late = epilogue_wants_[static_cast<size_t>(kernel)];
   late.clear();
   for (const auto& [s, indices] : k.wanted) late.push_back(s);
   const std::vector<SplitReduction> sums = split_reductions_of(k);
-  auto waits = [&](int s) {  // a sum across outer ranges is late, what it sums is not
+  auto waits = [&](int s) {  // a sum across outer ranges is in the epilogue, its sources are not
     return std::binary_search(k.epilogue.begin(), k.epilogue.end(), s) &&
            std::none_of(sums.begin(), sums.end(), [&](const SplitReduction& a) { return a.first == s; });
   };
@@ -119,7 +120,7 @@ void Partitioner::add_use(int kernel, const FusionEdge& source, IndexId ix, cons
   for (int s : within) add_once(sums, s);
 }
 
-/// The member that is another accumulator of the same reduction, in loops that s may run in too; null if there is none.
+/// The member that is another accumulator of the same reduction, in loops that s can share; null if there is none.
 const Member* Partitioner::other_accumulator(const FusionGroup& k, int s, const std::vector<IndexId>& ix,
                                              bool late) const {
   if (node(s).kind != FusionNodeKind::Reduce || ir::accumulator_count(node(s).uop->reduction().combine) == 1)
@@ -133,7 +134,7 @@ const Member* Partitioner::other_accumulator(const FusionGroup& k, int s, const 
   return nullptr;
 }
 
-/// Where a reduction at this index needs what it sums, in loops over `reduced`; those that these lack are made here.
+/// The index at which a reduction reads its source, in loops over `reduced`. Creates missing loop axes.
 IndexId Partitioner::input_index(const FusionNode& s, IndexId ix, std::vector<int>& reduced) {
   size_t next = 0;
   return space_.intern(ir::with_axes(space_[ix], s.uop->reduction().axes, [&](int64_t d) {
@@ -144,8 +145,8 @@ IndexId Partitioner::input_index(const FusionNode& s, IndexId ix, std::vector<in
   }));
 }
 
-/// Tells the sources of s where the kernel needs them. `reduced` are the axes of its loops, the same at each index;
-/// those that it lacks are made here.
+/// Records the uses of the sources of s at index `ix`. `reduced` are the axes of its loops, the same for each index;
+/// missing ones are created.
 void Partitioner::propagate_uses(int kernel, int s, IndexId ix, const std::vector<int>& within,
                                  std::vector<int>& reduced) {
   const FusionNode& st = node(s);
@@ -165,7 +166,7 @@ void Partitioner::propagate_uses(int kernel, int s, IndexId ix, const std::vecto
       return;
     }
     case FusionNodeKind::Scan: {
-      // Its loop is that of its store, and stands inside all others that it depends on.
+      // Its loop is the loop of its store, inside all others that it depends on.
       const auto axis = static_cast<size_t>(st.uop->reduction().axes[0]);
       FusionIndex around = space_[ix];
       for (const Digit& d : around[axis].digits) reduced.push_back(d.axis);

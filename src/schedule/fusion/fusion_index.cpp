@@ -1,4 +1,4 @@
-// Digit arithmetic: what movement, unification and splits do to indices.
+// Digit arithmetic: how movement ops, unification and splits change indices.
 #include "schedule/fusion/fusion_index.h"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ int64_t product(const std::vector<Digit>& digits) {
   return n;
 }
 
-/// (a / d*s) % t next to (a / d) % s is (a / d) % (s*t).
+/// Merges adjacent digits: (a / d*s) % t next to (a / d) % s is (a / d) % (s*t).
 void append(std::vector<Digit>& digits, const Digit& low) {
   if (!digits.empty() && digits.back().axis == low.axis && digits.back().div == low.div * low.size) {
     digits.back().div = low.div;
@@ -187,7 +187,8 @@ DimIndex IndexSpace::as_opaque(const DimIndex& dim, uint64_t salt) const {
   return out;
 }
 
-/// RESHAPE: the digits of all dims in a row, cut anew from the right. Where the cuts do not meet, the rest is opaque.
+/// RESHAPE: the digits of all dims in sequence, regrouped from the right. Dims whose boundaries do not match become
+/// opaque.
 FusionIndex IndexSpace::regroup(const FusionIndex& index, const Shape& from, const Shape& to) const {
   struct DigitPiece {
     Digit digit;
@@ -246,7 +247,7 @@ FusionIndex IndexSpace::regroup(const FusionIndex& index, const Shape& from, con
         d.key = mix(d.key, hash_dim(one));
         add_axes(one, d.axes);
       }
-      // What was cut off before this dim is part of the function too.
+      // An opaque dim also depends on the digits consumed by the dims to its right.
       if (bad)
         for (const DimIndex& whole : index) d.key = mix(d.key, hash_dim(whole)), add_axes(whole, d.axes);
     }
@@ -270,7 +271,7 @@ IndexId IndexSpace::through(UOp n, IndexId id) {
       const int64_t sign = n->op == Op::Shrink ? 1 : -1;
       for (size_t i = 0; i < out.size(); ++i) {
         if (source->shape[i] == 1) {
-          // The padding of a single element has no index, but where it lies depends on one.
+          // A source dim of size 1 has no index, but the padding's predicate depends on one.
           if (n->op == Op::Pad && !(n->shape[i] == 1))
             out[i] = as_opaque(index[i], mix(3, static_cast<uint64_t>(box[i].begin.value())));
           continue;

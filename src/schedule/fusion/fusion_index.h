@@ -1,6 +1,6 @@
-// Where a node is evaluated: one FusionIndex per use, over the axes of one kernel. Equal indices are one evaluation;
-// different ones are instances. The partition computes them, because it must know whether two uses are the same
-// element.
+// The elements at which a node is evaluated: one FusionIndex per use, over the axes of one kernel. Equal indices are
+// one evaluation, different ones are instances. The partition computes indices because it must know whether two uses
+// are the same element.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace sinter::schedule {
 
-/// Lists of axes are short.
+/// Linear search: lists of axes are short.
 inline bool contains(const std::vector<int>& list, int axis) {
   return std::find(list.begin(), list.end(), axis) != list.end();
 }
@@ -26,53 +26,54 @@ struct Digit {
   friend bool operator==(const Digit&, const Digit&) = default;
 };
 
-/// The index of one dim: digits in row-major order plus an offset; or opaque: some function of `axes`, equal to another
-/// only if the key is. No digits and not opaque: the offset alone, as for a dim of size 1.
+/// The index of one dim: digits in row-major order plus an offset, or opaque. An opaque one is some function of `axes`
+/// and equals another only if the keys are equal. Without digits and not opaque, it is the offset alone, as for a dim
+/// of size 1.
 struct DimIndex {
   std::vector<Digit> digits;
   int64_t offset = 0;
   bool opaque = false;
   std::vector<int> axes;  ///< of an opaque dim, ascending
-  uint64_t key = 0;  ///< of an opaque dim: gather, flip, begin that is an argument, regrouping that no digits express
+  uint64_t key = 0;       ///< of an opaque dim: a gather, flip, dynamic begin, or a reshape that digits cannot express
   friend bool operator==(const DimIndex&, const DimIndex&) = default;
 };
 
 using FusionIndex = std::vector<DimIndex>;
-/// Whether what elements the index names is not known in some dim.
+/// Whether the elements are unknown in some dim.
 inline bool is_opaque(const FusionIndex& index) {
   return std::any_of(index.begin(), index.end(), [](const DimIndex& d) { return d.opaque; });
 }
 using IndexId = int;
 
-/// Axes and the indices over them. Axes are local to a kernel: buffers never unify them. Indices are interned, so that
-/// equal means the same id, once both are normal.
+/// Axes and the indices over them. Axes are local to a kernel: buffers never unify them. Indices are interned: equal
+/// ones have the same id once both are normal.
 class IndexSpace {
  public:
-  /// A new axis; a symbolic size is planned for its bound.
+  /// A new axis. A symbolic size is planned at its bound.
   int axis(const Dim& size);
-  /// The axis that stands for `a` after unifications.
+  /// The representative of `a` after unifications.
   int find(int a) const;
   const Dim& size(int a) const { return axes_[static_cast<size_t>(find(a))].size; }
   int64_t bound(int a) const { return size(a).bound(); }
   int64_t least(int a) const { return size(a).symbolic() ? size(a).var().min() : size(a).value(); }
-  /// Makes b another name of a; their sizes are equal.
+  /// Makes b another name of a. Requires equal sizes.
   void unify(int a, int b);
-  /// Never splits this axis from now on: it runs in blocks, which know nothing of its parts.
+  /// Forbids splitting this axis from now on: it runs in blocks, which cannot address its parts.
   void keep_whole(int a) { axes_[static_cast<size_t>(find(a))].whole = true; }
-  /// The axes with split ones replaced by their parts, outer to inner.
+  /// The axes, with split ones replaced by their parts, outer to inner.
   std::vector<int> expand(const std::vector<int>& axes) const;
-  /// The same in place.
+  /// expand() in place.
   void renew(std::vector<int>& axes) const {
     if (!std::all_of(axes.begin(), axes.end(), [&](int a) { return stands(a); })) axes = expand(axes);
   }
-  /// Changes with every unification and split: names of axes that were good at this number still are.
+  /// Changes with every unification and split. Axis names are valid as long as it is unchanged.
   uint64_t epoch() const { return epoch_; }
 
   IndexId intern(FusionIndex index);
   const FusionIndex& operator[](IndexId id) const { return entries_[static_cast<size_t>(id)].index; }
   /// The axes that an index depends on, ascending.
   const std::vector<int>& axes_of(IndexId id) const { return entries_[static_cast<size_t>(id)].axes; }
-  /// The same index in terms of the axes that stand today.
+  /// The same index in terms of the current axes.
   IndexId normal(IndexId id);
 
   /// One new axis per dim that is not of size 1.
@@ -80,27 +81,27 @@ class IndexSpace {
   DimIndex whole(int a) const { return {.digits = {{a, 1, bound(a)}}, .axes = {}}; }
   /// The index of a movement node's source, given that of the node.
   IndexId through(ir::UOp movement, IndexId id);
-  /// The same for a chain of movement nodes from `head` down to what is none.
+  /// The index below a chain of movement nodes that begins at `head`.
   IndexId down(ir::UOp head, IndexId id);
-  /// Any function of all axes of `id`, told apart by `key`.
+  /// An unknown function of all axes of `id`, distinguished by `key`.
   DimIndex opaque(IndexId id, uint64_t key) const;
 
-  /// The axes of a dim of this size if its index runs over all of them once; false otherwise.
+  /// Appends the axes of a dim of this size if its index covers all of them exactly once; false otherwise.
   bool covers(const DimIndex& dim, int64_t size, std::vector<int>& axes) const;
-  /// Splits axes until two indices of one dim have digits of equal sizes, as far as that goes.
+  /// Splits axes until two indices of one dim have digits of equal sizes, as far as possible.
   void refine(IndexId a, IndexId b, size_t dim);
 
  private:
   struct AxisNode {
     Dim size;
     int parent;
-    int high = -1, low = -1;  ///< its parts, when split
-    bool whole = false;       ///< is never split
+    int high = -1, low = -1;  ///< parts of a split axis
+    bool whole = false;       ///< never split
   };
   struct InternedIndex {
     FusionIndex index;
     std::vector<int> axes;
-    uint64_t epoch;  ///< at which `normal` was its normal form
+    uint64_t epoch;  ///< epoch at which `normal` was computed
     IndexId normal;
   };
   bool stands(int a) const {
@@ -114,8 +115,8 @@ class IndexSpace {
   FusionIndex regroup(const FusionIndex& index, const Shape& from, const Shape& to) const;
   static uint64_t hash_of(const FusionIndex& index);
 
-  mutable std::vector<AxisNode> axes_;  ///< find() shortens paths
-  std::deque<InternedIndex> entries_;   ///< references stay valid while indices are added
+  mutable std::vector<AxisNode> axes_;  ///< find() compresses paths
+  std::deque<InternedIndex> entries_;   ///< a deque: references stay valid while indices are added
   std::unordered_multimap<uint64_t, IndexId> table_;
   static constexpr uint64_t kNotYet = ~uint64_t{0};
   uint64_t epoch_ = 0;  ///< counts unifications and splits

@@ -1,4 +1,4 @@
-// One walk: plan nodes to fusion nodes, then what the prices need to know of each.
+// Builds the fusion nodes in one walk, then their cost estimates.
 #include "schedule/fusion/fusion_node.h"
 
 #include <fmt/core.h>
@@ -40,14 +40,14 @@ UOp base_of(UOp n) {
   return n;
 }
 
-/// Movement that keeps every element: an epilogue stays one behind it.
+/// Whether the movement ops of an edge keep every element. Then the user is still an epilogue.
 bool keeps_elements(const FusionEdge& s) {
   UOp n = s.head;
   while (n->op == Op::Reshape || n->op == Op::Permute) n = n->src[0];
   return !ir::is_movement(n->op);
 }
 
-/// Axes of a reduction's result along which windows of what it reads slide.
+/// Axes of a reduction's result along which the windows of its inputs slide.
 std::vector<int> sliding_axes(UOp reduce) {
   std::vector<int> out;
   for (UOp head : reduce->src) {
@@ -107,8 +107,8 @@ class FusionGraphBuilder {
   void add_output(int number) {
     const Output& o = plan_.outputs[static_cast<size_t>(number)];
     UOp n = o.value;
-    // New memory has the order of its elements only: a reshaped value is stored as it is computed. A box is in its home
-    // alone.
+    // New memory has no layout but its element order, so a reshaped value is stored as it is computed. A box exists in
+    // its home only.
     while (o.home < 0 && n->op == Op::Reshape) n = n->src[0];
     int at = ir::is_movement(n->op) || placeless(n->op) ? -1 : node_of_[n->position];
     if (at < 0 || n->op == Op::Param || (n->op == Op::After && o.home < 0)) {
@@ -153,7 +153,7 @@ class FusionGraphBuilder {
   }
   double own(int node) const { return out_.nodes[static_cast<size_t>(node)].own; }
 
-  /// Simple operations for one element.
+  /// Simple operations per element.
   static double step_of(UOp reduce) {
     double weight = 0;
     for (Op op : ir::combine_step_ops(reduce)) weight += weight_of(op);

@@ -1,4 +1,4 @@
-// A plan graph as the partition sees it: movement ops have become edges, what remains are nodes.
+// The plan graph as the partition sees it: movement ops are edges, everything else is a node.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@
 namespace sinter::schedule {
 
 enum class FusionNodeKind : uint8_t {
-  Buffer,  ///< memory that exists: a Param
+  Buffer,  ///< an existing buffer: a Param
   Elementwise,
   Reduce,
   Gather,
   ScatterAdd,  ///< owns its loops
-  Scan,        ///< one loop per row, which emits as it goes; always stored
+  Scan,        ///< one loop per row that stores every step; always stored
   Contiguous,  ///< an elementwise copy that is always stored
-  Store,       ///< an output that no node computes as it lies: a view, or a constant
-  Box          ///< an output that is written into its box of the home only
+  Store,       ///< an output that no node computes in that layout: a view or a constant
+  Box          ///< an output of which only the box in its home is stored
 };
 
-/// What a node reads: another node through the movement nodes from `head` down, or numbers that need no memory (node
-/// -1).
+/// An input of a node: another node through the movement ops from `head` down, or a constant expression without a
+/// buffer (node -1).
 struct FusionEdge {
   ir::UOp head;
   int node = -1;
@@ -32,42 +32,42 @@ struct FusionEdge {
 struct FusionNode {
   ir::UOp uop;
   FusionNodeKind kind;
-  uint32_t number = 0;  ///< the node is %number in a dump of the outputs
+  uint32_t number = 0;  ///< %number in a dump of the outputs
   std::vector<FusionEdge> sources;
-  std::vector<int> outputs;  ///< numbers of the plan's outputs that are this value
-  std::vector<int> before;   ///< nodes that write in place what this one reads: they run later
+  std::vector<int> outputs;  ///< indices of the plan's outputs that have this value
+  std::vector<int> before;   ///< nodes that overwrite in place what this one reads: they run later
   ir::UOp target;            ///< of a Box: the SHRINK of the home that it fills
 
-  // Known before the pass, for prices. Sizes are bounds.
+  // Cost estimates, known before the pass. Sizes are bounds.
   int64_t numel = 0, bytes = 0;
-  int64_t domain = 0;        ///< points at which something is computed: of a reduction, those of its source
-  int64_t frontier = 0;      ///< bytes of the largest buffer that it is made of
-  int64_t read_bytes = 0;    ///< what reading it costs, stored or recomputed
-  double own = 0;            ///< ns to evaluate it once everywhere
-  bool contraction = false;  ///< a product of matrices: both factors lack an axis of the result
-  int anchor = -1;           ///< the big contraction of which this is an epilogue
-  /// Of a contraction: axes of the result along which windows of a factor slide.
+  int64_t domain = 0;        ///< elements computed: for a reduction, those of its source
+  int64_t frontier = 0;      ///< bytes of the largest buffer that it is computed from
+  int64_t read_bytes = 0;    ///< bytes to read for one use, stored or recomputed
+  double own = 0;            ///< ns to evaluate all elements once
+  bool contraction = false;  ///< a matrix product: both factors lack an axis of the result
+  int anchor = -1;           ///< the large contraction whose epilogue this is
+  /// Of a contraction: result axes along which a factor's windows slide.
   std::vector<int> sliding = {};
 
-  /// Has a loop of its own inside one point of its result.
+  /// Has a loop of its own per element of its result.
   bool loops() const { return kind == FusionNodeKind::Reduce || kind == FusionNodeKind::ScatterAdd; }
 };
 
-/// Stages, sources before users.
+/// Nodes, sources before users.
 struct FusionGraph {
   std::vector<FusionNode> nodes;
-  std::vector<int> homes;  ///< per output: the slot that it is to be written into in place, or -1
-  /// The node behind each output.
+  std::vector<int> homes;  ///< per output: the slot to write in place, or -1
+  /// Per output: the node that computes it.
   std::vector<int> output_nodes;
 };
 
-/// A Box is told from an After by its home: graph outputs must have been through lower_versions().
+/// Box and After differ only by the home, so the outputs must have been through lower_versions().
 FusionGraph build_fusion_graph(const PlanGraph& plan, const Prices& prices);
 
-/// Whether two nodes are accumulators of one reduction: equal but for which of them they are.
+/// Whether two nodes are accumulators of one reduction: equal but for the accumulator.
 bool is_same_reduction(const FusionNode& a, const FusionNode& b);
 
-/// "Add#12 float32[4, 5]": %12 in the dump of the plan.
+/// For example "Add#12 float32[4, 5]": %12 in the dump of the plan.
 std::string to_string(const FusionNode& node);
 
 }  // namespace sinter::schedule

@@ -1,4 +1,4 @@
-// Order edges, and the proof after the partition.
+// Order edges before the partition, and the check after it.
 #include "schedule/fusion/hazards.h"
 
 #include <fmt/core.h>
@@ -27,7 +27,7 @@ void take_new_storage(FusionGraph& g, int node, std::vector<int>* lost = nullptr
   }
 }
 
-/// Runs all nodes on paper, sources first; whoever blocks the rest loses its home.
+/// Simulates an execution order, sources first. A node that blocks the others loses its home.
 std::vector<int> break_cycles(FusionGraph& g) {
   const size_t n = g.nodes.size();
   std::vector<int> lost, sources(n, 0), readers(n, 0), ready;
@@ -55,7 +55,7 @@ std::vector<int> break_cycles(FusionGraph& g) {
         if (--readers[static_cast<size_t>(store)] == 0) offer(store);
     }
     if (finished == n) break;
-    // In a circle every node waits; the first whose sources are there waits only for readers.
+    // In a cycle every node waits. The first one whose sources are done waits only for readers.
     while (done[blocked] || sources[blocked] > 0) ++blocked;
     const int store = static_cast<int>(blocked);
     take_new_storage(g, store, &lost);
@@ -71,8 +71,9 @@ bool in_epilogue(const FusionGroup& k, int node) {
   return std::binary_search(k.epilogue.begin(), k.epilogue.end(), node);
 }
 
-/// What a node's value is made of inside the kernel when it is stored, from its sources number `first` on: members and
-/// what they read. What sums across outer ranges are made of has been read by then.
+/// The nodes inside the kernel from which a node's value is computed when it is stored, through its sources from number
+/// `first` on: members and what they read. Inputs of sums across outer ranges are excluded: they have been read by
+/// then.
 std::unordered_set<int> made_of(const Partition& p, const FusionGroup& k, int node, size_t first = 0) {
   std::unordered_set<int> members, seen;
   for (const Member& m : k.members) members.insert(m.node);
@@ -94,7 +95,7 @@ std::unordered_set<int> made_of(const Partition& p, const FusionGroup& k, int no
   return seen;
 }
 
-/// The slots with a home among that.
+/// The slots with a home among made_of().
 std::vector<int> homes_read(const Partition& p, const FusionGroup& k, int node, size_t first,
                             const std::map<int, int>& stores) {
   std::vector<int> found;
@@ -103,7 +104,7 @@ std::vector<int> homes_read(const Partition& p, const FusionGroup& k, int node, 
   return found;
 }
 
-/// Stores that read a home come before the store into it.
+/// Sorts the stores: those that read a home come before the store into it.
 void order_stores(Partition& p, FusionGroup& k, const std::map<int, int>& stores) {
   const size_t n = k.outputs.size();
   const bool in_place = std::any_of(k.outputs.begin(), k.outputs.end(), [&](const KernelStore& s) {
@@ -119,7 +120,7 @@ void order_stores(Partition& p, FusionGroup& k, const std::map<int, int>& stores
     return std::any_of(outputs.begin(), outputs.end(),
                        [&](int o) { return p.graph.homes[static_cast<size_t>(o)] == slot; });
   };
-  // Late stores run behind all others, whatever they read.
+  // Epilogue stores run after all others, whatever they read.
   auto late = [&](size_t i) { return in_epilogue(k, k.outputs[i].node); };
   for (size_t i = 0; i < n; ++i)
     for (size_t j = 0; j < n; ++j)
@@ -165,7 +166,7 @@ std::map<int, int> stores_by_slot(const FusionGraph& g) {
 }
 
 std::vector<int> order_in_place(FusionGraph& g) {
-  // A value that several outputs share can be read from one home at most while it is stored.
+  // A value shared by several outputs is stored once, so it has at most one home.
   for (const FusionNode& s : g.nodes) {
     bool taken = false;
     for (int o : s.outputs) {
@@ -195,7 +196,7 @@ bool reads_only_what_it_writes(Partition& p, int kernel, int buffer, int store) 
   const FusionGroup& k = p.kernels[static_cast<size_t>(kernel)];
   for (const KernelStore& out : k.outputs) {
     if (out.node != store) continue;
-    // The updates of a scatter run when its base has been written.
+    // The updates of a scatter run after its base has been written.
     if (p.graph.nodes[static_cast<size_t>(store)].kind == FusionNodeKind::ScatterAdd) {
       const int slot = slot_of(p.graph, buffer);
       const std::vector<int> read = homes_read(p, k, store, 1, {{slot, store}});
@@ -203,7 +204,7 @@ bool reads_only_what_it_writes(Partition& p, int kernel, int buffer, int store) 
     }
     const ir::UOp target = p.graph.nodes[static_cast<size_t>(store)].target;
     const IndexId element = p.space.normal(target ? p.space.down(target, out.at) : out.at);
-    if (in_epilogue(k, store)) {  // all else has been read
+    if (in_epilogue(k, store)) {  // all other reads are done
       std::unordered_set<int> with = made_of(p, k, store);
       with.insert(store);
       for (const Member& m : k.members) {
@@ -216,7 +217,7 @@ bool reads_only_what_it_writes(Partition& p, int kernel, int buffer, int store) 
     }
     for (IndexId at : k.reads.at(buffer))
       if (p.space.normal(at) != element) return false;
-    // What lacks an outer range is stored at its first point: nobody may read it at the others.
+    // A store that lacks an outer range runs in its first task only: the other tasks must not read the home.
     const std::vector<int>& axes = p.space.axes_of(element);
     std::vector<int> lacks = k.outer;
     std::erase_if(lacks, [&](int a) { return contains(axes, a); });

@@ -1,9 +1,9 @@
-// What it costs to evaluate a node inside a kernel, and whether it may be.
+// The price of evaluating a node inside a kernel, and whether it is legal.
 #include "schedule/fusion/partitioner.h"
 
 namespace sinter::schedule {
 
-/// Room for the node's sources: everything wanted may yet become a buffer that is read.
+/// Whether there are buffers left for the node's sources: every wanted node may become a buffer that is read.
 bool Partitioner::fits(const FusionGroup& k, int s, bool stores) const {
   size_t buffers = k.reads.size() + k.wanted.size() - 1 + k.outputs.size() + (stores ? 1 : 0);
   for (const FusionEdge& src : node(s).sources)
@@ -11,8 +11,8 @@ bool Partitioner::fits(const FusionGroup& k, int s, bool stores) const {
   return buffers <= static_cast<size_t>(prices_.max_buffers);
 }
 
-/// Does the index have each element of the node once? Outer ranges that it lacks are no matter: such a value is stored
-/// at their first point.
+/// Whether the index covers each element of the node once. It may lack outer ranges: the value is then stored by their
+/// first task.
 bool Partitioner::aligned(const FusionNode& s, IndexId ix) const {
   const FusionIndex& index = space_[ix];
   std::vector<int> axes;
@@ -22,7 +22,7 @@ bool Partitioner::aligned(const FusionNode& s, IndexId ix) const {
   return std::adjacent_find(axes.begin(), axes.end()) == axes.end();
 }
 
-/// Time to read the node's sources, as far as the kernel does not read them anyway.
+/// Time to read those sources that the kernel does not read or need already.
 double Partitioner::reads_of(const FusionNode& s, const FusionGroup* k) const {
   double ns = 0;
   for (size_t i = 0; i < s.sources.size(); ++i) {
@@ -35,8 +35,8 @@ double Partitioner::reads_of(const FusionNode& s, const FusionGroup* k) const {
   return ns;
 }
 
-/// The inner loops that may be open where the kernel computes node `number` at this index: those that the value
-/// depends on, and where one of them is that of a reduction which uses it, the loops around that one.
+/// The inner loops that may be open where the kernel computes node `number` at this index: those the value depends on.
+/// If one of them is the loop of a reduction that uses it, also the loops around that reduction.
 std::vector<int> Partitioner::loops_around(const FusionGroup& k, int number, IndexId ix) const {
   std::vector<int> open;
   std::vector<std::pair<int, IndexId>> todo{{number, ix}};
@@ -54,8 +54,8 @@ std::vector<int> Partitioner::loops_around(const FusionGroup& k, int number, Ind
   return open;
 }
 
-/// How many points need one element because its index has only part of an outer range, as a window's has for all its
-/// taps. A few of them are copies, which share it.
+/// How many tasks need one element because its index uses only part of an outer range, as a window does for its taps.
+/// A few of them are unrolled copies, which share it.
 double Partitioner::repeats(const FusionGroup& k, IndexId ix) const {
   double times = 1;
   for (int a : k.outer) {
@@ -70,8 +70,8 @@ double Partitioner::repeats(const FusionGroup& k, IndexId ix) const {
   return times;
 }
 
-/// Points for each element of a node with loops that is part of something larger: a kernel that goes through all of a
-/// cat, or of what a pad makes, runs the loops of each part at all points.
+/// Iterations per element of a node with loops that is part of something larger. A kernel over a whole cat or pad runs
+/// the loops of each part in all iterations.
 double Partitioner::points_beyond(const FusionNode& s, IndexId ix) const {
   if (!s.loops() || is_opaque(space_[ix])) return 1;
   double times = 1;
@@ -83,7 +83,7 @@ double Partitioner::points_beyond(const FusionNode& s, IndexId ix) const {
   return times;
 }
 
-/// How often the kernel computes each element of the node on average, when it needs it at this index.
+/// How often the kernel computes each element of the node on average, at this index.
 double Partitioner::evaluations(const FusionGroup& k, int number, IndexId ix) const {
   const FusionNode& s = node(number);
   const std::vector<int>& axes = space_.axes_of(ix);
@@ -98,7 +98,7 @@ double Partitioner::evaluations(const FusionGroup& k, int number, IndexId ix) co
   for (size_t b = 0; b < k.outer.size(); ++b) {
     const int axis = k.outer[b];
     if (contains(axes, axis)) continue;
-    if (!inner && !s.loops() && b >= place) continue;  // evaluated outside of this loop
+    if (!inner && !s.loops() && b >= place) continue;  // hoisted out of this loop
     times *= static_cast<double>(space_.bound(axis));
   }
   if (is_opaque(space_[ix]))
@@ -108,9 +108,9 @@ double Partitioner::evaluations(const FusionGroup& k, int number, IndexId ix) co
   return times;
 }
 
-/// Time to read operands of the kernel's products once more for each of the points that these outer ranges leave: those
-/// that lie along what is summed, and are more of it than a row. Lanes go along the sum then, and each result of a
-/// point reads a row of its own.
+/// Time to reread operands of the kernel's products in each of the tasks that these outer ranges leave. This concerns
+/// operands that are contiguous along the reduced axis and larger along it than a cached row: lanes go along the sum
+/// then, and each result of a task reads a row of its own.
 double Partitioner::read_again(const FusionGroup& k, const std::vector<int>& outer) {
   double ns = 0;
   for (const Member& member : k.members) {
@@ -126,7 +126,7 @@ double Partitioner::read_again(const FusionGroup& k, const std::vector<int>& out
       if (index.empty() || index.back().digits.empty() || !contains(reduced, index.back().digits.back().axis)) continue;
       const std::vector<int>& axes = space_.axes_of(from);
       int64_t row = static_cast<int64_t>(size_of(node(source.node).uop->dtype)), bytes = row;
-      double times = 1, apart = 1;  // how often, and of how many operands
+      double times = 1, apart = 1;  // how often, and for how many separate operands
       for (int a : axes) {
         if (contains(reduced, a)) row *= space_.bound(a);
         if (!contains(outer, a)) bytes *= space_.bound(a);
@@ -138,8 +138,8 @@ double Partitioner::read_again(const FusionGroup& k, const std::vector<int>& out
   return ns;
 }
 
-/// The price of fewer outer points: units that stand idle, and products that lose an axis of their register tiles, and
-/// with it what the rows of one tile share.
+/// The price of fewer tasks: idle units, and products that lose an axis of their register tiles and with it the reuse
+/// between the rows of a tile.
 double Partitioner::serialization_cost(const FusionGroup& k, const std::vector<int>& lost, double extra) {
   if (lost.empty()) return 0;
   if (k.blocks.axis >= 0) {
@@ -159,7 +159,7 @@ double Partitioner::serialization_cost(const FusionGroup& k, const std::vector<i
   return ns + k.contraction_time * (tile > prices_.tile ? prices_.wide_row : prices_.narrow_row);
 }
 
-/// Bytes of the node that lie along loops inside one outer point, of as many rows as are computed together.
+/// Bytes of the node in loops inside one task, for as many rows as are computed together.
 int64_t Partitioner::row_bytes(const FusionGroup& k, const FusionNode& s, IndexId ix,
                                const std::vector<int>& lost) const {
   int64_t bytes = static_cast<int64_t>(size_of(s.uop->dtype));
@@ -168,8 +168,8 @@ int64_t Partitioner::row_bytes(const FusionGroup& k, const FusionNode& s, IndexI
   return k.contractions || s.contraction ? bytes * prices_.tile_rows : bytes;
 }
 
-/// Whether the loops inside one outer point in which a product is needed are a row of a matrix: one axis, along which
-/// no windows slide. Then there are panels and register tiles.
+/// Whether the loops inside one task in which a product is needed form a row of a matrix: one axis, along which no
+/// window slides. Only then are there panels and register tiles.
 bool Partitioner::is_matrix_row(const FusionGroup& k, const FusionNode& s, IndexId ix,
                                 const std::vector<int>& lost) const {
   std::vector<int> inner;
@@ -182,7 +182,7 @@ bool Partitioner::is_matrix_row(const FusionGroup& k, const FusionNode& s, Index
   return inner.size() <= 1;
 }
 
-/// The share of a product's time lost when it is computed in loops inside one outer point.
+/// The share of a product's time lost when it is computed in loops inside one task.
 double Partitioner::tile_loss(const FusionGroup& k, const FusionNode& s, IndexId ix,
                               const std::vector<int>& lost) const {
   if (!is_matrix_row(k, s, ix, lost)) return prices_.plain_row;
@@ -190,7 +190,7 @@ double Partitioner::tile_loss(const FusionGroup& k, const FusionNode& s, IndexId
                                                                                     : prices_.narrow_row;
 }
 
-/// The price of keeping one row of the node while sibling loops read it.
+/// The price of materializing one row of the node while sibling loops read it.
 double Partitioner::materialize_cost(const FusionGroup& k, const FusionNode& s, IndexId ix,
                                      const std::vector<int>& lost) const {
   const int64_t bytes = row_bytes(k, s, ix, lost);
@@ -221,17 +221,17 @@ InlineCost Partitioner::inline_cost(int kernel, int s, const std::vector<IndexId
   }
   if (ix.size() == 1 && other_accumulator(k, s, ix, false)) return {0, "beside another accumulator"};
   InlineCost each = inline_cost_per_use(k, s, ix), row = inline_cost_per_row(k, s, ix);
-  // Outer ranges are given up for a price only, indices become one for nothing.
+  // On a tie, prefer unifying indices, which is free. Giving up outer ranges is not.
   if (row.siblings.empty() ? row.ns < each.ns : row.ns <= each.ns) each = std::move(row);
   if (ix.size() != 1 || st.contraction) return each;
   InlineCost interchanged = interchange_cost(k, st, ix[0]);
   return interchanged.ns < each.ns ? interchanged : each;
 }
 
-/// Whether a reduction at this index stands inside a loop that goes along memory in steps shorter than a vector: it is
-/// the same for so many elements that lie side by side.
+/// Whether a reduction at this index is constant over runs shorter than a vector of a contiguous inner loop. The loop
+/// around it would then step by less than a vector.
 bool Partitioner::cuts_vectors(const FusionGroup& k, IndexId ix) {
-  std::vector<int> rows;  // the loops that go along what is stored
+  std::vector<int> rows;  // loops over the innermost dim of the stores
   for (const KernelStore& o : k.outputs)
     if (const FusionIndex& at = space_[space_.normal(o.at)]; !at.empty() && !at.back().digits.empty())
       add_once(rows, at.back().digits.back().axis);
@@ -243,7 +243,7 @@ bool Partitioner::cuts_vectors(const FusionGroup& k, IndexId ix) {
   });
 }
 
-/// Evaluated at every index by itself; the kernel stays as it is.
+/// Evaluated separately for every index; the kernel's loops do not change.
 InlineCost Partitioner::inline_cost_per_use(const FusionGroup& k, int number, const std::vector<IndexId>& ix) {
   const FusionNode& s = node(number);
   if (ix.size() > prices_.max_instances) return {kNever, "needed at too many indices"};
@@ -268,8 +268,8 @@ InlineCost Partitioner::inline_cost_per_use(const FusionGroup& k, int number, co
                             : "reduction with epilogue"};
 }
 
-/// Evaluated once, in loops inside the outer ranges that all its users share: indices that differ in loops over one row
-/// become one, and outer ranges that the value lacks are given up.
+/// Evaluated once, in loops inside the outer ranges that all its users share. Indices that differ only in loops over
+/// one row are unified, and outer ranges that the value lacks are given up.
 InlineCost Partitioner::inline_cost_per_row(FusionGroup& k, int number, const std::vector<IndexId>& given) {
   const FusionNode& s = node(number);
   InlineCost out;
@@ -287,13 +287,13 @@ InlineCost Partitioner::inline_cost_per_row(FusionGroup& k, int number, const st
     if (!contains(axes, a) && !contains(out.lost, a)) repeated.push_back(a);
   const bool inner =
       !out.lost.empty() || std::any_of(axes.begin(), axes.end(), [&](int a) { return !contains(k.outer, a); });
-  // A value of outer ranges alone that is no loop costs nothing where it lacks the innermost ones.
+  // A value of outer ranges alone without a loop is hoisted out of the innermost ranges that it lacks, for free.
   if (s.loops() || inner) out.lost.insert(out.lost.end(), repeated.begin(), repeated.end());
   if (out.lost.empty() && ix.size() == 1) return {};
   if (!loops_stay_apart(k, out.siblings, out.lost)) return {};
   const double own = s.own * points_beyond(s, ix[0]), loss = serialization_cost(k, out.lost, own);
   if (loss == kNever) return {};
-  // Read by several loops, or by each iteration of a loop that was an outer one: kept, or computed in each of them.
+  // Several loops read it, or each iteration of a former outer range: materialize it, or recompute it in each.
   auto iterations = static_cast<double>(ix.size());
   for (int a : loops_around(k, number, ix[0]))
     if (!contains(axes, a)) iterations *= static_cast<double>(space_.bound(a));

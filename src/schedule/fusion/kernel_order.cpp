@@ -1,5 +1,5 @@
-// The order of kernels while they arise, users first: a kernel's level is above those of all that use its outputs, so
-// kernels of one level cannot depend on each other.
+// Levels of kernels, assigned users first. A kernel's level is above those of all kernels that use its outputs, so
+// kernels of one level are independent.
 #include "schedule/fusion/partitioner.h"
 
 namespace sinter::schedule {
@@ -12,8 +12,8 @@ bool Partitioner::level_fits(int k, const std::vector<int>& users, const std::ve
   return true;
 }
 
-/// May all of the kernels evaluate what must run before `hazards`? Two of them that are hazards themselves would wait
-/// for each other.
+/// Whether all of the kernels can evaluate a node that must run before `hazards`. If two of them are hazards
+/// themselves, they would wait for each other.
 bool Partitioner::levels_fit(const std::vector<int>& kernels, const std::vector<int>& hazards) const {
   int highest = -1, own = -1;
   for (int h : hazards) {
@@ -41,13 +41,13 @@ void Partitioner::raise_level(int k, const std::vector<int>& users, const std::v
     if (store != k) at(store).has_feeders = true;
 }
 
-/// Where the kernel itself overwrites what the node reads, the read must be of the very element written, and in the
-/// same loops: one that lacks an outer range is stored at its first point and would be read at all of them.
+/// If the kernel itself overwrites what the node reads, the read must be of the element written, in the same loops. A
+/// store that lacks an outer range runs in its first task, but all tasks would read it.
 bool Partitioner::exact_where_stored(int k, int s, const std::vector<IndexId>& ix) {
   for (int store : node(s).before) {
     const int where = stored_by_[static_cast<size_t>(store)];
     if (where < 0 || find(where) != k) continue;
-    // A late store runs when all that is no late member has been read.
+    // An epilogue store runs after all reads but those of the epilogue.
     const std::vector<int>&late = at(k).epilogue, &wants = epilogue_wants_[static_cast<size_t>(k)];
     if (std::binary_search(late.begin(), late.end(), store) && !std::binary_search(wants.begin(), wants.end(), s))
       continue;

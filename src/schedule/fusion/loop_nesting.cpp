@@ -1,6 +1,5 @@
-// Loops over one row: which inner axes may be one, and in which order loops stand. A loop that is bound by a reduction
-// stands inside those that the reduction depends on, and the loops of one reduction stand in the order of its elements;
-// as long as that relation has no circle, no loop ever stands inside itself.
+// Loops over one row: which inner axes can be unified, and the order of loops. The loops of a reduction are inside
+// those that the reduction depends on, in the order of its axes. If that relation is acyclic, no loop is inside itself.
 #include "schedule/fusion/partitioner.h"
 #include "sinter/error.h"
 
@@ -16,7 +15,7 @@ bool distinct(const std::vector<int>& axes, const AxisNames& names) {
 
 using Edges = std::vector<std::pair<int, int>>;  ///< a loop, and one inside it
 
-/// Does no way along the edges come back? Loops that stand in no other are taken away until none is left.
+/// Whether the edges have no cycle: repeatedly removes loops that are in no other loop.
 bool acyclic(Edges edges) {
   std::sort(edges.begin(), edges.end());
   edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
@@ -33,8 +32,8 @@ bool acyclic(Edges edges) {
 
 }  // namespace
 
-/// Two indices of one value: do they differ in loops over the same full extents only? `pairs` gets what must become one
-/// axis, `lost` the outer ranges among them.
+/// Whether two indices of one value differ only in loops over the same full extents. Fills `pairs` with the axes to
+/// unify, `lost` with the outer ranges among them.
 bool Partitioner::are_siblings(const FusionGroup& k, IndexId a, IndexId b, AxisPairs& pairs, std::vector<int>& lost) {
   const FusionIndex &x = space_[space_.normal(a)], &y = space_[space_.normal(b)];
   for (size_t d = 0; d < x.size(); ++d) {
@@ -54,7 +53,7 @@ bool Partitioner::are_siblings(const FusionGroup& k, IndexId a, IndexId b, AxisP
   return true;
 }
 
-/// Whether the axes may be one, when the kernel has lost some of its outer ones.
+/// Whether the axes can be unified without nesting a loop in itself, when the kernel has lost some outer axes.
 bool Partitioner::loops_stay_apart(const FusionGroup& k, const AxisPairs& pairs, const std::vector<int>& lost) {
   const AxisNames names(pairs);
   auto outer = [&](int a) {
@@ -80,8 +79,8 @@ bool Partitioner::loops_stay_apart(const FusionGroup& k, const AxisPairs& pairs,
   return acyclic(std::move(edges));
 }
 
-/// Whether a product's loops would become those of another one with which it reads nothing in common: in one loop each
-/// would take registers from the other's tile, and give it nothing.
+/// Whether unifying would fuse the loops of two products without a common operand. Each would take registers from the
+/// other's tile and gain no reuse.
 bool Partitioner::joins_products(const FusionGroup& k, const AxisPairs& pairs) const {
   const auto shares = [&](const FusionNode& one, const FusionNode& other) {
     return std::any_of(one.sources.begin(), one.sources.end(), [&](const FusionEdge& p) {
@@ -103,8 +102,8 @@ bool Partitioner::joins_products(const FusionGroup& k, const AxisPairs& pairs) c
   return false;
 }
 
-/// When all is decided: loops that read one buffer along the same row, or that run over equal extents at one place, are
-/// one range, so that they can be one loop.
+/// The last step for a kernel: unifies loops that read one buffer along the same row, or that have equal extents at the
+/// same nesting, so that they can be fused.
 void Partitioner::unify_sibling_loops(FusionGroup& k) {
   auto join = [&](const AxisPairs& pairs) {
     if (pairs.empty() || joins_products(k, pairs) || !loops_stay_apart(k, pairs, {})) return;
@@ -149,7 +148,7 @@ void Partitioner::unify_sibling_loops(FusionGroup& k) {
   }
 }
 
-/// Fills FusionGroup::inner: the loops of stores first, as they lie in memory, but each after those it stands in.
+/// Fills FusionGroup::inner: loops of stores first, in memory order, each after the loops around it.
 void Partitioner::order_loops(FusionGroup& k) const {
   std::vector<int> all;
   auto add = [&](int a) {

@@ -1,6 +1,6 @@
-// Two kernels become one with several outputs. Their axes correspond through the indices of what both of them use; then
-// both keep the outer ranges that they share and give up the others, or one runs at the first point of ranges that it
-// lacks, or is summed across them (split_reductions.cpp).
+// Merges two kernels into one with several outputs. Their axes correspond through the indices of nodes that both use.
+// Then either both keep the shared outer ranges and give up the others, or one runs in the first task of ranges that it
+// lacks, or its sums go across them (split_reductions.cpp).
 #include <map>
 #include <tuple>
 
@@ -9,14 +9,14 @@
 namespace sinter::schedule {
 namespace {
 
-/// Kernels that read one buffer, or values that two kernels share, of which no more are looked at.
+/// Caps the kernels that read one buffer, and the values shared by two kernels, that are compared.
 constexpr size_t kMostCompared = 64;
 
 bool is_outer(const FusionGroup& k, int a) { return contains(k.outer, a); }
 
 }  // namespace
 
-/// Joins those of the kernels that need node s and fit the largest one among them.
+/// Merges the kernels that need node s into the largest of them, where possible.
 void Partitioner::merge_users(int s, std::vector<int>& kernels) {
   std::vector<int> order = kernels;
   auto size = [&](int k) {
@@ -33,8 +33,8 @@ void Partitioner::merge_users(int s, std::vector<int>& kernels) {
   kernels = roots(kernels);
 }
 
-/// After the visit: kernels of one level that stream one buffer read it once. A buffer far smaller than the loops is no
-/// reason: every kernel reads the learning rate.
+/// After the walk: merges kernels of one level that stream the same buffer, so that it is read once. A buffer much
+/// smaller than the loops does not count: every kernel reads the learning rate.
 void Partitioner::merge_readers() {
   for (size_t s = 0; s < graph_.nodes.size(); ++s) {
     if (graph_.nodes[s].kind != FusionNodeKind::Buffer || users_[s].size() < 2) continue;
@@ -50,7 +50,7 @@ void Partitioner::merge_readers() {
   }
 }
 
-/// The axes over which both indices of one value run alike, added to `pairs` where they agree with those already there.
+/// Adds to `pairs` the axes over which both indices of one value run alike, unless they contradict earlier pairs.
 void Partitioner::pair_axes(IndexId first, IndexId second, AxisPairs& pairs) {
   for (size_t d = 0; d < space_[first].size(); ++d) space_.refine(first, second, d);
   const FusionIndex &x = space_[space_.normal(first)], &y = space_[space_.normal(second)];
@@ -70,7 +70,7 @@ void Partitioner::pair_axes(IndexId first, IndexId second, AxisPairs& pairs) {
   pairs = std::move(all);
 }
 
-/// How the axes of two kernels correspond: through node s, then through whatever else both of them read.
+/// The correspondence of two kernels' axes: through node s, then through everything else that both read.
 AxisPairs Partitioner::correspondence(int a, int b, int s) {
   FusionGroup &k1 = at(a), &k2 = at(b);
   AxisPairs pairs;
@@ -88,7 +88,7 @@ AxisPairs Partitioner::correspondence(int a, int b, int s) {
   };
   auto through = [&](int t) {
     pair_axes(best(k1, uses(k1, t)), best(k2, uses(k2, t)), pairs);
-    // Splits have renamed axes; pairs hold those that stand.
+    // Splits rename axes; drop the pairs that are split.
     refresh(k1);
     refresh(k2);
     std::erase_if(pairs, [&](auto p) { return space_.expand({p.first, p.second}).size() > 2; });
@@ -121,7 +121,7 @@ double Partitioner::shared_reads(const FusionGroup& k1, const FusionGroup& k2) c
   return ns;
 }
 
-/// What products lose when a sum of the other kernel runs over what they sum: their loops are no longer theirs alone.
+/// What products lose when a sum of the other kernel shares the loop that they reduce over.
 double Partitioner::sums_beside(const FusionGroup& k1, const FusionGroup& k2, const AxisPairs& pairs) const {
   const auto shared = [&](const ReductionNest& m, const ReductionNest& n) {
     return std::any_of(pairs.begin(), pairs.end(),
@@ -134,7 +134,7 @@ double Partitioner::sums_beside(const FusionGroup& k1, const FusionGroup& k2, co
   return 0;
 }
 
-/// The cheapest way in which kernel b may go into a, if it costs less than the launch and the reads that it saves.
+/// The cheapest way to merge kernel b into a; none if it costs more than the launch and reads it saves.
 MergePlan Partitioner::plan_merge(int a, int b, int s) {
   MergePlan none;
   FusionGroup &k1 = at(a), &k2 = at(b);
@@ -145,7 +145,7 @@ MergePlan Partitioner::plan_merge(int a, int b, int s) {
   if (k1.evaluations + k2.evaluations > prices_.max_nodes ||
       k1.nests.size() + k2.nests.size() > static_cast<size_t>(prices_.max_loops))
     return none;
-  // A scatter's loop inside is its own.
+  // A scatter's inner loop cannot be shared.
   auto scatters = [&](const FusionGroup& k) {
     return std::any_of(k.outputs.begin(), k.outputs.end(), [&](const KernelStore& o) {
       const FusionNodeKind kind = node(o.node).kind;
@@ -174,8 +174,8 @@ MergePlan Partitioner::plan_merge(int a, int b, int s) {
   return best;
 }
 
-/// May the axes of `form` be one, together with the loops of both kernels? Finds what then waits for sums across outer
-/// ranges.
+/// Whether the axes of `form` can be unified with the loops of both kernels. Fills in the blocks and the epilogue of
+/// sums across outer ranges.
 bool Partitioner::can_merge(const FusionGroup& k1, const FusionGroup& k2, MergePlan& form) {
   FusionGroup both;
   const AxisNames names(form.pairs);
@@ -194,7 +194,7 @@ bool Partitioner::can_merge(const FusionGroup& k1, const FusionGroup& k2, MergeP
   if (!can_split_reductions(both, form.pairs, form.blocks, form.epilogue)) return false;
   for (const FusionGroup* k : {&k1, &k2})
     if (k->blocks.axis >= 0 && !(BlockedAxis{names.of(k->blocks.axis), k->blocks.size} == form.blocks)) return false;
-  // What only the epilogue of one evaluates and the points of the other need would be at one time only.
+  // A node that one kernel evaluates only in its epilogue and the other before it would be needed at two times.
   const auto early = [&](const FusionGroup& k, int s) {
     return !contains(k.epilogue, s) && !contains(form.epilogue, s) &&
            std::any_of(k.members.begin(), k.members.end(), [&](const Member& m) { return m.node == s; });
@@ -209,8 +209,8 @@ bool Partitioner::can_merge(const FusionGroup& k1, const FusionGroup& k2, MergeP
   return part_bytes(both) <= prices_.partial_bytes;
 }
 
-/// Both keep the outer ranges that they share; each other one must be a loop of the other kernel, so that they meet in
-/// it, or the two are products over one reduced axis whose own axes fit a register tile.
+/// Both keep the outer ranges that they share. Each other outer range must be a loop of the other kernel, where the two
+/// meet. The exception are two products over one reduced axis whose own axes fit a register tile.
 MergePlan Partitioner::plan_row_merge(const FusionGroup& k1, const FusionGroup& k2, const AxisPairs& pairs, int s) {
   MergePlan u;
   std::vector<int> lost1, lost2;
@@ -246,7 +246,7 @@ MergePlan Partitioner::plan_row_merge(const FusionGroup& k1, const FusionGroup& 
   return u;
 }
 
-/// All outer ranges of the guest are ranges of the host, which may have more: then the guest runs at the first of them.
+/// All outer ranges of the guest are ranges of the host. If the host has more, the guest runs in their first task.
 MergePlan Partitioner::plan_guest_merge(const FusionGroup& host, const FusionGroup& guest, const AxisPairs& pairs,
                                         bool swapped) {
   MergePlan u;
@@ -265,17 +265,17 @@ MergePlan Partitioner::plan_guest_merge(const FusionGroup& host, const FusionGro
   if (!can_merge(swapped ? guest : host, swapped ? host : guest, u)) return {};
   u.swapped = swapped;
   u.why = "at the first point of a range that it lacks";
-  // One thread of a GPU sums there what a block of threads would share.
+  // On a GPU, one thread does the sum that the threads of a block would share.
   const double serial = guest.nests.empty() ? 0 : guest.time * static_cast<double>(prices_.threads - 1);
   u.price = std::max(0.0, u.idle) + serial;
-  // Lanes and tiles of a product go along ranges that the guest lacks: its sums take one element at a time, and read
-  // for themselves what the product reads tile by tile.
+  // Lanes and tiles of a product go along ranges that the guest lacks. Its sums are scalar, and it rereads what the
+  // product reads by tiles.
   if (prices_.lanes > 1 && host.contractions && !guest.nests.empty())
     u.price += guest.time * static_cast<double>(prices_.lanes - 1) + shared_reads(host, guest);
   return u;
 }
 
-/// b goes into a.
+/// Merges b into a.
 void Partitioner::merge(int a, int b, const MergePlan& form) {
   FusionGroup &k1 = at(a), &k2 = at(b);
   if (form.swapped) k1.outer = k2.outer;

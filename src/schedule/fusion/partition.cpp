@@ -1,5 +1,5 @@
-// The visit: users before sources, each node takes the cheapest of INLINE, JOIN and SPLIT and tells its sources where
-// it needs them.
+// The walk from users to sources. Each node takes the cheapest of INLINE, JOIN and SPLIT, and propagates its indices to
+// its sources.
 #include "schedule/fusion/partition.h"
 
 #include <queue>
@@ -30,7 +30,7 @@ std::vector<int> Partitioner::roots(const std::vector<int>& kernels) const {
   return out;
 }
 
-/// Among the nodes whose users are all decided the largest first: full-size nodes tell how axes correspond.
+/// Among the nodes whose users are all decided, the largest first: full-size nodes show how axes correspond.
 std::vector<int> Partitioner::visiting_order() const {
   const size_t n = graph_.nodes.size();
   std::vector<int> open(n, 0), order;
@@ -38,7 +38,7 @@ std::vector<int> Partitioner::visiting_order() const {
     for (const FusionEdge& src : s.sources)
       if (src.node >= 0) f(src.node);
   };
-  std::vector<std::vector<int>> readers(n);  // of a store in place: they follow it in this order
+  std::vector<std::vector<int>> readers(n);  // of an in-place store: visited after it
   for (size_t i = 0; i < n; ++i) {
     each_before(node(static_cast<int>(i)), [&](int b) { ++open[static_cast<size_t>(b)]; });
     for (int store : graph_.nodes[i].before) {
@@ -91,8 +91,8 @@ void Partitioner::visit(int s) {
   users_[static_cast<size_t>(s)] = {};
 }
 
-/// An epilogue away from every kernel that could take its product with it costs the product's trip through memory: per
-/// kernel that trip. `hosted`: one of them could.
+/// Per kernel, the extra cost of evaluating an epilogue there: the product's trip through memory if the kernel cannot
+/// take the product too. `hosted`: some kernel could take it.
 std::vector<double> Partitioner::away_from_product(const FusionNode& st, int s, const std::vector<int>& kernels,
                                                    bool& hosted) {
   std::vector<double> away(kernels.size(), 0.0);
@@ -120,14 +120,14 @@ std::vector<double> Partitioner::away_from_product(const FusionNode& st, int s, 
   return away;
 }
 
-/// One simple op on positions and constants: to load it is no cheaper.
+/// One simple op on positions and constants: loading it would not be cheaper.
 bool Partitioner::made_of_numbers(const FusionNode& s) const {
   return s.kind == FusionNodeKind::Elementwise && weight_of(s.uop->op) <= 1 &&
          std::all_of(s.sources.begin(), s.sources.end(), [](const FusionEdge& src) { return src.node < 0; });
 }
 
-/// What it costs besides a read that a kernel of the node's own and its users both need a source that nobody has
-/// stored yet: it is computed in both, or stored after all.
+/// The extra cost, besides reads, of sources that both a kernel of the node's own and its users need and that nobody
+/// has stored yet: they are computed twice, or stored after all.
 double Partitioner::comes_twice(const FusionNode& st, const std::vector<int>& kernels) const {
   double ns = 0;
   std::vector<int> seen;
@@ -143,7 +143,7 @@ double Partitioner::comes_twice(const FusionNode& st, const std::vector<int>& ke
   return ns;
 }
 
-/// The node's trip to memory: several times that for a value which is far larger than what it is made of.
+/// Cost of writing the node. A value that is much larger than its sources costs several times its transfer.
 double Partitioner::write_price(const FusionNode& st) const {
   const bool grows = st.bytes > prices_.large && st.bytes > prices_.far_larger * st.frontier && st.frontier > 0;
   return prices_.transfer(st.bytes) * (grows ? prices_.blow_up : 1);
@@ -184,7 +184,7 @@ Partitioner::ChoiceCosts Partitioner::price(int s, const std::vector<int>& kerne
   }
   double reads = reads_of(st, nullptr);
   if (!hosted) reads = std::max(0.0, reads - prices_.transfer(node(st.anchor).bytes));
-  // Beside another accumulator of the same elements, which has a kernel of its own, it comes for nothing.
+  // Beside another accumulator of the same reduction that has its own kernel, the evaluation is free.
   const auto twin = alone_.find(st.uop->src.empty() ? nullptr : st.uop->src[0].get());
   const bool beside = twin != alone_.end() && is_same_reduction(node(twin->second), st);
   o.split_price = (beside ? 0 : st.own * 1.001 + comes_twice(st, kernels)) + reads + prices_.launch +
@@ -199,7 +199,7 @@ void Partitioner::record(int s, int kernel, IndexId at, FusionChoice choice, con
 
 void Partitioner::do_inline(int s, const std::vector<int>& kernels, const std::vector<int>& hazards,
                             const ChoiceCosts& o) {
-  // A kernel that stores what s reads is below the others that evaluate s, so it is lifted first.
+  // A kernel that overwrites what s reads must be below the others that evaluate s, so its level is raised first.
   for (bool stores : {true, false})
     for (int k : kernels)
       if (std::binary_search(hazards.begin(), hazards.end(), k) == stores) raise_level(k, {}, hazards);
@@ -247,8 +247,7 @@ void Partitioner::do_split(int s, const std::vector<int>& kernels, const std::ve
   const Shape& shape = st.target ? st.target->shape : st.uop->shape;
   const IndexId root = space_.fresh(shape);
   for (size_t i = 0; i < shape.rank(); ++i) {
-    // Two updates of a scatter may meet in one element, and a scan goes from one to the next: that axis is a loop
-    // inside.
+    // Updates of a scatter may hit the same element, and a scan is loop-carried: that axis is an inner loop.
     if (st.kind == FusionNodeKind::ScatterAdd && static_cast<int64_t>(i) == st.uop->integer()) continue;
     if (st.kind == FusionNodeKind::Scan && static_cast<int64_t>(i) == st.uop->reduction().axes[0]) continue;
     for (const Digit& d : space_[root][i].digits) at(k).outer.push_back(d.axis);
@@ -291,7 +290,7 @@ Partition Partitioner::take_partition() {
     refresh(kernel);
     for (auto& [node, indices] : kernel.reads) normalize(indices);
     unify_sibling_loops(kernel);
-    if (policy_ == Policy::Fused) split_long_reductions(kernel);  // all sums over one row together
+    if (policy_ == Policy::Fused) split_long_reductions(kernel);  // cuts all sums over one row together
     for (KernelStore& o : kernel.outputs) o.at = space_.normal(o.at);
     for (auto& [node, indices] : kernel.reads) normalize(indices);
     for (Member& m : kernel.members) normalize(m.at);

@@ -1,4 +1,4 @@
-// THE place where kernel boundaries are decided: one pass, one cost model, one printable result.
+// The partition: kernel boundaries are decided here only, by one pass and one cost model, with a printable result.
 #pragma once
 
 #include <string>
@@ -11,65 +11,65 @@
 
 namespace sinter::schedule {
 
-/// Unfused (SINTER_NOOPT): every tensor op its own kernel. Both give the same bits.
+/// Unfused (SINTER_NOOPT): one kernel per tensor op. Both policies give the same bits.
 enum class Policy : uint8_t { Fused, Unfused };
 
-/// A node that a kernel evaluates, at these indices.
+/// A node that a kernel evaluates, and its indices.
 struct Member {
   int node;
   std::vector<IndexId> at;
-  std::vector<int> reduced = {};  ///< the axes of its loops: per axis that a reduction sums over, unless of size 1
+  std::vector<int> reduced = {};  ///< axes of its loops: one per axis that a reduction sums over, unless of size 1
 };
 
-/// What a kernel stores: the value of a node at an index that has each element once. Its axes that are no outer ranges
-/// are loops of the store.
+/// A store of a kernel: a node's value at an index that covers each element once. Axes of the index that are not outer
+/// ranges are loops of the store.
 struct KernelStore {
   int node;
   IndexId at;
 };
 
-/// The loops of one reduction: over `axes`, at each point of `at`. Where the first of them are outer ranges, the sum
-/// goes across those: every block of them sums its part, and the parts are summed when all are done.
+/// The loops of one reduction: over `axes`, for each index `at`. If the first of them are outer ranges, the sum goes
+/// across those: each task sums its block, and the epilogue sums the partial sums.
 struct ReductionNest {
   IndexId at;
   std::vector<int> axes;
   int node;
 };
 
-/// An outer range that runs in blocks: one point of it covers `size` of its values, the last one what is left. Of a
-/// symbolic range there are as many blocks as its bound needs; those behind its end are empty and add nothing.
+/// An outer range that runs in blocks: one task covers `size` values, the last one the remainder. A symbolic range has
+/// as many blocks as its bound needs; blocks beyond its end are empty and add nothing.
 struct BlockedAxis {
   int axis = -1;
   int64_t size = 1;
-  /// How many there are of so many values.
+  /// The number of blocks for this many values.
   int64_t count(int64_t values) const { return (values + size - 1) / size; }
   friend bool operator==(const BlockedAxis&, const BlockedAxis&) = default;
 };
 
-using Uses = std::unordered_map<int, std::vector<IndexId>>;  ///< node -> indices at which it is used
+using Uses = std::unordered_map<int, std::vector<IndexId>>;  ///< node -> indices of its uses
 
-/// A set of nodes that share outer ranges: for one point of them each node needs only what the kernel computes at
-/// that point. The outer ranges run in parallel, everything else is a loop inside.
+/// A set of nodes that share outer ranges. In one task, a node needs only what the kernel computes in that task. The
+/// outer ranges run in parallel, all other axes are loops inside.
 struct FusionGroup {
   std::vector<int> outer;            ///< axes, outermost first
-  std::vector<int> inner = {};       ///< the other ones, in an order that puts every loop inside those it depends on
-  std::vector<ReductionNest> nests;  ///< of its reductions
-  BlockedAxis blocks = {};           ///< set where sums go across outer ranges
+  std::vector<int> inner = {};       ///< the other axes; each loop comes after those it depends on
+  std::vector<ReductionNest> nests;  ///< loops of its reductions
+  BlockedAxis blocks = {};           ///< set if sums go across outer ranges
   std::vector<int> epilogue =
-      {};  ///< members that run when all points are done: such sums and what is made of them, ascending
+      {};  ///< members that run after all tasks: sums across outer ranges and their users, ascending
   std::vector<Member> members;  ///< users before sources
   std::vector<KernelStore> outputs;
   Uses reads;   ///< from memory: Buffers, and what other kernels store
   Uses wanted;  ///< nodes that it needs and that are not decided yet
-  /// Per node that it needs: the reductions in whose loops it is used. What is kept for a row has loops of its own.
+  /// Per needed node: the reductions in whose loops it is used. A materialized row has loops of its own.
   std::unordered_map<int, std::vector<int>> within;
-  int level = 0;             ///< above all levels that use its outputs: equal levels cannot depend on each other
-  bool has_feeders = false;  ///< some kernel must run before it: its level is fixed
-  int parent = -1;           ///< the kernel that it was merged into
-  uint64_t epoch = 0;        ///< of the space: its axes and loops are named as they were then
+  int level = 0;             ///< above the levels of all users of its outputs: kernels of one level are independent
+  bool has_feeders = false;  ///< some kernel must run before it, so its level is fixed
+  int parent = -1;           ///< the kernel that it was merged into, or -1
+  uint64_t epoch = 0;        ///< of the space when its axes and loops were last renamed
   double time = 0;           ///< ns
   double contraction_time = 0;
-  std::vector<int> contraction_outer;  ///< outer axes of its products of matrices
+  std::vector<int> contraction_outer;  ///< outer axes of its contractions
   int contractions = 0, evaluations = 0;
 };
 
@@ -79,7 +79,7 @@ enum class FusionChoice : uint8_t {
   Split    ///< a kernel of its own
 };
 
-/// One line of the table. Prices in ns; infinite where the choice was not open.
+/// One line of the printed table. Prices in ns; infinite if the choice was impossible.
 struct FusionDecision {
   int node;
   int kernel;
@@ -90,11 +90,11 @@ struct FusionDecision {
   std::vector<int> lost = {};  ///< outer axes that the kernel gave up for it
 };
 
-/// Axes that became one.
+/// Pairs of axes to unify.
 using AxisPairs = std::vector<std::pair<int, int>>;
 
-/// Two kernels that became one through a node that both need: a line of the table. `price` is what they lose by it,
-/// `gain` the launch and the reads that it saves.
+/// Two kernels merged through a node that both need: a line of the table. `price` is what the merge costs, `gain` the
+/// launch and the reads that it saves.
 struct KernelMerge {
   int node;
   int kernel;
@@ -107,39 +107,39 @@ struct Partition {
   FusionGraph graph;
   IndexSpace space;
   std::vector<FusionGroup> kernels;       ///< users before sources: levels ascend
-  std::vector<FusionDecision> decisions;  ///< in the order in which they were taken
+  std::vector<FusionDecision> decisions;  ///< in the order of the pass
   std::vector<KernelMerge> merges;
   std::vector<int> kernel_of;  ///< per node: the kernel that stores it, or -1
-  int64_t steps = 0;  ///< what the pass did: indices priced in a kernel or handed to a source, loops named anew
+  int64_t steps = 0;  ///< work of the pass: indices priced in a kernel or propagated to a source, loops renamed
 };
 
-/// How many of a sum's axes, from the first on, are among these outer ranges; -1 if others stand before one that is.
+/// How many leading axes of a sum are outer ranges; -1 if an inner axis precedes an outer one.
 int count_split_axes(const std::vector<int>& axes, const std::vector<int>& outer);
 
-/// A node whose sum goes across outer ranges of its kernel, with those ranges.
+/// A node whose sum goes across outer ranges of its kernel, and those ranges.
 using SplitReduction = std::pair<int, std::vector<int>>;
 
-/// All of a kernel's.
+/// All split reductions of a kernel.
 std::vector<SplitReduction> split_reductions_of(const FusionGroup& kernel);
 
-/// Whether a point of such a sum reduces a group of blocks of its tree, not a block, where `inside` elements stand for
-/// each index of the range in blocks.
+/// Whether a task of such a sum reduces a group of blocks of its tree instead of one block. `inside` is the number of
+/// elements per index of the blocked range.
 bool reduces_tree_groups(const BlockedAxis& blocks, const ir::ReductionTree& tree, int64_t inside);
 
-/// Whether the points of a kernel store the same for both: accumulators of one reduction.
+/// Whether the tasks of a kernel store the same partial state for both: they are accumulators of one reduction.
 bool shares_partials(const FusionGraph& graph, const SplitReduction& a, const SplitReduction& b);
 
-/// How many points an outer range of the kernel has.
+/// The number of tasks along an outer range of the kernel.
 Dim tasks_along(const IndexSpace& space, const FusionGroup& kernel, int axis);
 
-/// Cuts nodes into kernels. `graph` has been through order_in_place().
+/// Assigns nodes to kernels. `graph` has been through order_in_place().
 Partition partition(FusionGraph graph, const Prices& prices, Policy policy);
 
-/// The table, and under it a line per kernel: what DEBUG=3 prints.
+/// The table of decisions, then a line per kernel: what DEBUG=3 prints.
 std::string to_string(const Partition& partition);
 
-/// The pass's own checks: closure (what a kernel uses is evaluated there or stored before), order (stores before reads,
-/// reads before stores in place), legality of loops. Throws InternalError.
+/// Checks closure (a kernel evaluates what it uses, or it was stored before), order (stores before reads, reads before
+/// in-place stores) and legality of loops. Throws InternalError.
 void verify_partition(Partition& partition);
 
 }  // namespace sinter::schedule

@@ -1,4 +1,4 @@
-// The partition as a table: every decision with its prices, and a line per kernel (DEBUG=3).
+// Prints the partition: every decision with its prices, and a line per kernel (DEBUG=3).
 #include <fmt/core.h>
 
 #include "schedule/fusion/partition.h"

@@ -1,7 +1,7 @@
-// The working state of the partition, shared by its parts: the visit (partition.cpp), what becomes of a kernel that
-// evaluates a node (evaluation.cpp), the prices of that (inline_cost.cpp), sums across outer ranges
-// (split_reductions.cpp), loops over a row (loop_nesting.cpp), the levels of kernels (kernel_order.cpp), their union
-// (merge_kernels.cpp) and their end (cut_fewest_bytes.cpp). Nothing else includes it.
+// The state of the partition pass, shared by its parts: the walk (partition.cpp), evaluating a node in a kernel
+// (evaluation.cpp) and its price (inline_cost.cpp), sums across outer ranges (split_reductions.cpp), loops over a row
+// (loop_nesting.cpp), kernel levels (kernel_order.cpp), merges (merge_kernels.cpp) and cuts (cut_fewest_bytes.cpp).
+// Only these files include it.
 #pragma once
 
 #include <algorithm>
@@ -22,20 +22,20 @@ void add_once(std::vector<T>& list, const T& value) {
   if (std::find(list.rbegin(), list.rend(), value) == list.rend()) list.push_back(value);
 }
 
-/// What it costs to evaluate a node inside a kernel, and in which form.
+/// The price and the form of evaluating a node inside a kernel.
 struct InlineCost {
   double ns = kNever;
   const char* how = "";
-  std::vector<int> lost = {};  ///< outer axes that become loops inside
-  bool materialized = false;   ///< a row of it is kept in memory, each element computed once
-  AxisPairs siblings = {};  ///< inner axes that become one: its indices are then one evaluation, read by sibling loops
-  std::vector<int> outer = {};     ///< where the kernel is turned over: its new outer axes,
+  std::vector<int> lost = {};      ///< outer axes that become inner loops
+  bool materialized = false;       ///< a row of it is materialized, each element computed once
+  AxisPairs siblings = {};         ///< inner axes to unify, so that sibling loops share one evaluation
+  std::vector<int> outer = {};     ///< after an interchange: the new outer axes,
   BlockedAxis blocks = {};         ///< the one that runs in blocks,
-  std::vector<int> epilogue = {};  ///< and what waits for all of them
-  std::vector<int> across = {};    ///< outer ranges that its own loops run over, in the blocks that the kernel has
+  std::vector<int> epilogue = {};  ///< and the members that run after all tasks
+  std::vector<int> across = {};    ///< outer ranges that its own loops go across, in the kernel's blocks
 };
 
-/// Names of axes under pairs that are not unified yet: of each pair the first stays. Pairs are few.
+/// Names of axes as if `pairs` were unified: the first of each pair is the representative. Pairs are few.
 class AxisNames {
  public:
   explicit AxisNames(const AxisPairs& pairs) {
@@ -55,42 +55,41 @@ class AxisNames {
   AxisPairs up_;
 };
 
-/// The other axis of the pair whose first (or second) one is `a`, or -1.
+/// The axis paired with `a`, which is the first (or second) of its pair; -1 if there is none.
 inline int partner(const AxisPairs& pairs, int a, bool of_first) {
   for (auto [p, q] : pairs)
     if ((of_first ? p : q) == a) return of_first ? q : p;
   return -1;
 }
 
-using ResourceCounts =
-    std::array<int, 3>;  ///< what a kernel has of that for which there are caps: nodes, loops, buffers
+using ResourceCounts = std::array<int, 3>;  ///< capped resources of a kernel: nodes, loops, buffers
 
-/// The places at which a kernel that is half full needs few bytes from others.
+/// Possible cuts of a kernel that is half full: where it needs few bytes from other kernels.
 struct CutTracker {
-  int64_t least = -1;                      ///< such a place needs no more bytes than that; -1: none was met
-  int64_t since = -1;                      ///< the fewest bytes needed since the last one; -1: nothing was looked at
-  ResourceCounts last = {}, longest = {};  ///< at the last one; between any two that followed each other
-  bool rest_fits = false;                  ///< all that is left has room
-  bool ended = false;                      ///< what the kernel needs is stored by others
+  int64_t least = -1;                      ///< a cut needs at most this many bytes; -1: none seen yet
+  int64_t since = -1;                      ///< the fewest bytes needed since the last cut; -1: none seen yet
+  ResourceCounts last = {}, longest = {};  ///< at the last cut; the most between two consecutive cuts
+  bool rest_fits = false;                  ///< all remaining nodes fit
+  bool ended = false;                      ///< cut: the kernel evaluates no more pending nodes
 };
 
-/// Of such a node there is one kernel that evaluates and stores it.
+/// Nodes of these kinds are always stored, and evaluated by exactly one kernel.
 constexpr bool always_stored(FusionNodeKind kind) {
   return kind == FusionNodeKind::Contiguous || kind == FusionNodeKind::Box || kind == FusionNodeKind::ScatterAdd ||
          kind == FusionNodeKind::Scan;
 }
 
-/// How one kernel may go into another.
+/// How to merge one kernel into another.
 struct MergePlan {
-  double price = kNever;       ///< ns: what they lose
-  double gain = 0;             ///< ns: what they save
-  AxisPairs pairs = {};        ///< axes that become one: of the first kernel, of the second
-  std::vector<int> lost = {};  ///< outer axes of either that become loops inside
-  bool swapped = false;        ///< the outer ranges are those of the second
-  BlockedAxis blocks = {};     ///< where sums go across outer ranges
+  double price = kNever;       ///< ns lost
+  double gain = 0;             ///< ns saved
+  AxisPairs pairs = {};        ///< axes to unify: of the first kernel, of the second
+  std::vector<int> lost = {};  ///< outer axes of either that become inner loops
+  bool swapped = false;        ///< the outer ranges are those of the second kernel
+  BlockedAxis blocks = {};     ///< set if sums go across outer ranges
   std::vector<int> epilogue = {};
-  int64_t partial = 0;  ///< bytes that all points store for them
-  double idle = 0;      ///< ns: what both lose by the number of points that blocks leave
+  int64_t partial = 0;  ///< bytes of partial sums over all tasks
+  double idle = 0;      ///< ns lost by both to the smaller number of tasks
   const char* why = "";
 };
 
@@ -102,8 +101,8 @@ class Partitioner {
  private:
   struct ChoiceCosts {
     double inline_price, join_price, split_price;
-    int host = -1;                              // the kernel of the join
-    std::vector<InlineCost> inline_costs = {};  // per needing kernel
+    int host = -1;                              // the kernel that joins
+    std::vector<InlineCost> inline_costs = {};  // per kernel that needs it
   };
 
   // partition.cpp
@@ -211,13 +210,12 @@ class Partitioner {
   const Prices& prices_;
   Policy policy_;
   IndexSpace space_;
-  mutable std::vector<FusionGroup> kernels_;  // find() shortens paths
-  std::vector<std::vector<int>> users_;       // per node: kernels that need it, once each but for merges
-  std::vector<int> stored_by_;                // per node
-  std::unordered_map<const ir::Node*, int>
-      alone_;  // reductions of several accumulators that were split, by the first value
-  std::vector<std::vector<int>> epilogue_wants_;  // per kernel: what only its late members need, ascending
-  std::vector<CutTracker> cut_trackers_;          // per kernel
+  mutable std::vector<FusionGroup> kernels_;        // find() compresses paths
+  std::vector<std::vector<int>> users_;             // per node: kernels that need it, without duplicates until merges
+  std::vector<int> stored_by_;                      // per node
+  std::unordered_map<const ir::Node*, int> alone_;  // multi-accumulator reductions with their own kernel
+  std::vector<std::vector<int>> epilogue_wants_;    // per kernel: nodes that only its epilogue needs, ascending
+  std::vector<CutTracker> cut_trackers_;            // per kernel
   std::vector<FusionDecision> decisions_;
   std::vector<KernelMerge> merges_;
   int64_t steps_ = 0;

@@ -1,6 +1,6 @@
-// Sums across outer ranges. The last such range runs in blocks; each point sums its part, and when all are done the
-// parts are summed in order: the epilogue. What is made of the sum runs there too. The blocks are those of the sum's
-// ReductionTree, so both forms give the same bits.
+// Sums across outer ranges. The last such range runs in blocks. Each task sums its part, and the epilogue sums the
+// parts in order and evaluates what depends on the sum. The blocks are those of the sum's ReductionTree, so the split
+// and the unsplit form give the same bits.
 #include "ir/combine.h"
 #include "schedule/fusion/partitioner.h"
 #include "schedule/simplify/choose_reductions.h"
@@ -8,7 +8,7 @@
 namespace sinter::schedule {
 namespace {
 
-/// Blocks of a symbolic range, any of which may be empty.
+/// Most blocks of a symbolic range: any of them may be empty.
 constexpr int64_t kMostEmpty = 256;
 
 }  // namespace
@@ -42,7 +42,7 @@ Dim tasks_along(const IndexSpace& space, const FusionGroup& k, int axis) {
   return axis == k.blocks.axis ? Dim(k.blocks.count(space.bound(axis))) : space.size(axis);
 }
 
-/// Points of outer ranges, of which one may run in blocks.
+/// Tasks of these outer ranges, one of which may run in blocks.
 int64_t Partitioner::task_count(const std::vector<int>& outer, const BlockedAxis& blocks) const {
   int64_t n = 1;
   for (int a : outer) {
@@ -52,11 +52,11 @@ int64_t Partitioner::task_count(const std::vector<int>& outer, const BlockedAxis
   return n;
 }
 
-/// The members that wait for the sums `seeds`: those sums, and what is made of them in the kernel.
+/// The members that wait for the sums `seeds`: those sums and everything in the kernel that depends on them.
 std::vector<int> Partitioner::downstream(const std::vector<Member>& members, const std::vector<int>& seeds) const {
   std::vector<int> order;
   for (const Member& m : members) order.push_back(m.node);
-  std::sort(order.begin(), order.end());  // sources first, as nodes are numbered
+  std::sort(order.begin(), order.end());  // node numbers are topological, sources first
   order.erase(std::unique(order.begin(), order.end()), order.end());
   std::vector<int> found;
   for (int s : order) {
@@ -68,22 +68,22 @@ std::vector<int> Partitioner::downstream(const std::vector<Member>& members, con
   return found;
 }
 
-/// What its elements are for each index of the last of the first `count` axes.
+/// Elements of the sum per index of the last of its first `count` axes.
 int64_t Partitioner::inside(const ReductionNest& n, int count) const {
   int64_t elements = 1;
   for (size_t i = static_cast<size_t>(count); i < n.axes.size(); ++i) elements *= space_.bound(n.axes[i]);
   return elements;
 }
 
-/// The axes that have to be outer ranges where a sum goes across its first `count`, because a loop over them would have
-/// to stand between two ranges of what a point sums: those that it has an element for, if a point's sum has a
-/// ReductionTree, whose loops are in one piece. One in lanes has, and one of a `group` of blocks.
+/// The axes that must be outer ranges if a sum goes across its first `count` axes. A task's sum that has a
+/// ReductionTree (lanes, or a `group` of blocks) is one unbroken loop nest, so no loop over result axes may stand
+/// inside it: all axes of its result must be outer ranges.
 std::vector<int> Partitioner::around_tree(const ReductionNest& n, bool group) {
   if (node(n.node).uop->reduction().tree.lanes <= 1 && !group) return {};
   return space_.axes_of(space_.normal(n.at));
 }
 
-/// The outer ranges that a kernel's sums across outer ranges need: those they go across, and those around Trees.
+/// The outer ranges that split reductions need: those they go across, and the result axes of trees.
 std::vector<int> Partitioner::required_outer_axes(const FusionGroup& k) {
   std::vector<int> out;
   for (const ReductionNest& n : k.nests) {
@@ -97,8 +97,8 @@ std::vector<int> Partitioner::required_outer_axes(const FusionGroup& k) {
   return out;
 }
 
-/// Whether a kernel may have these outer ranges, with sums across some of them. Fills the blocks and the members that
-/// wait for such sums. `pairs`: axes that are one, of which the first of each stands in `k.outer`.
+/// Whether the kernel can have the outer ranges `k.outer` with sums across some of them. Fills in the blocks and the
+/// members that wait for the sums. `pairs`: axes to unify; the first of each pair is in `k.outer`.
 bool Partitioner::can_split_reductions(const FusionGroup& k, const AxisPairs& pairs, BlockedAxis& blocks,
                                        std::vector<int>& late) {
   const AxisNames names(pairs);
@@ -108,7 +108,7 @@ bool Partitioner::can_split_reductions(const FusionGroup& k, const AxisPairs& pa
   };
   std::vector<int> seeds, across;
   std::vector<int64_t>
-      sizes;  // that blocks may have: a block of each sum's ReductionTree, or a group, if that is whole indices
+      sizes;  // allowed block sizes: a block of each sum's ReductionTree, or a group if it is whole indices
   bool fixed = false;
   int last = -1;
   for (const ReductionNest& n : k.nests) {
@@ -122,14 +122,14 @@ bool Partitioner::can_split_reductions(const FusionGroup& k, const AxisPairs& pa
     if (last >= 0 && last != axis) return false;
     last = axis;
     const ir::ReductionTree& tree = st.uop->reduction().tree;
-    if (is_float(st.uop->src[0]->dtype)) {  // as all sources are, but for places of extremes
-      // Blocks are so many elements of the sum; how many indices that is must not change from call to call.
+    if (is_float(st.uop->src[0]->dtype)) {  // as all sources are, except for positions of extremes
+      // A block is a number of elements. How many indices that is must not change from call to call.
       if (std::any_of(axes.begin() + 1, axes.end(), [&](int a) { return space_.size(a).symbolic(); })) return false;
       std::vector<int64_t> possible;
       const int64_t elements = inside(n, count);
       for (const int64_t part : {tree.block, tree.block * tree.group}) {
         if (part == 0 || elements == 0 || part % elements) continue;
-        // Blocks of an axis inside others end where it does, or the tree has blocks that go on in its next iteration.
+        // Blocks of a nested axis must divide it. Otherwise a block of the tree would span two of its outer iterations.
         if (count > 1 && space_.bound(axis) % (part / elements)) continue;
         if (!fixed || std::find(sizes.begin(), sizes.end(), part / elements) != sizes.end())
           possible.push_back(part / elements);
@@ -152,13 +152,13 @@ bool Partitioner::can_split_reductions(const FusionGroup& k, const AxisPairs& pa
   }
   if (blocks.size == 0 || blocks.size >= space_.bound(last)) return false;
   if (space_.size(last).symbolic() && blocks.count(space_.bound(last)) > kMostEmpty) return false;
-  // Only the last one has points in any case: along another one there may be no first point at which to store.
+  // Only the last range has tasks in any case. An empty other range has no first task that could store.
   for (const KernelStore& o : k.outputs) {
     const std::vector<int> axes = named(space_.axes_of(space_.normal(o.at)));
     for (int a : k.outer)
       if (a != last && may_be_empty(a) && !contains(axes, a)) return false;
   }
-  // Nor has another one blocks: sums that cross others alone would be cut at each of their points.
+  // Only the last range has blocks: sums across the others alone would be cut at every index.
   late = downstream(k.members, seeds);
   auto crosses = [&](const std::vector<int>& axes) {
     return std::any_of(axes.begin(), axes.end(), [&](int a) { return contains(across, names.of(a)); });
@@ -166,10 +166,11 @@ bool Partitioner::can_split_reductions(const FusionGroup& k, const AxisPairs& pa
   for (const Member& m : k.members) {
     if (!std::binary_search(late.begin(), late.end(), m.node)) continue;
     for (IndexId i : m.at)
-      if (crosses(space_.axes_of(space_.normal(i)))) return false;  // used inside the loops that it needs to end
+      if (crosses(space_.axes_of(space_.normal(i)))) return false;  // used inside the loops that must end first
     if (!contains(seeds, m.node)) continue;
     for (const FusionEdge& src : node(m.node).sources)
-      if (std::binary_search(late.begin(), late.end(), src.node)) return false;  // a sum of what is not known yet
+      if (std::binary_search(late.begin(), late.end(), src.node))
+        return false;  // a sum over a value that is not known yet
     if (m.at.size() != 1 || !aligned(node(m.node), space_.normal(m.at[0]))) return false;
     if (std::count_if(k.members.begin(), k.members.end(), [&](const Member& o) { return o.node == m.node; }) != 1)
       return false;
@@ -180,7 +181,7 @@ bool Partitioner::can_split_reductions(const FusionGroup& k, const AxisPairs& pa
   return true;
 }
 
-/// Bytes that one point stores for all sums across outer ranges.
+/// Bytes that one task stores for all sums across outer ranges.
 int64_t Partitioner::part_bytes(const FusionGroup& k) const {
   const std::vector<SplitReduction> sums = split_reductions_of(k);
   int64_t bytes = 0;
@@ -193,16 +194,15 @@ int64_t Partitioner::part_bytes(const FusionGroup& k) const {
   return bytes;
 }
 
-/// What so much time costs more when it runs on other numbers of points, of which `most` are of use; below 0 where it
-/// gains.
+/// Extra time if `ns` of work runs on `to` instead of `from` tasks, of which `most` run at once; negative if faster.
 double Partitioner::idle(double ns, int64_t from, int64_t to, int64_t most) const {
   auto units = [&](int64_t n) { return static_cast<double>(std::clamp<int64_t>(n, 1, most)); };
   return ns * (units(from) / units(to) - 1);
 }
 
-/// The kernel turned over: axes that its sums run over become its outer ranges, one of them in blocks, and what were
-/// outer ranges become loops. So a value needed along those axes only is computed once per point, not again for each
-/// element of the result.
+/// Loop interchange: axes that the kernel's sums run over become its outer ranges, one of them in blocks, and the
+/// former outer ranges become loops. A value that depends on those axes only is then computed once per task instead of
+/// once per element of the result.
 InlineCost Partitioner::interchange_cost(FusionGroup& k, const FusionNode& s, IndexId ix) {
   InlineCost out;
   if (k.contractions || k.blocks.axis >= 0) return out;
@@ -229,8 +229,8 @@ InlineCost Partitioner::interchange_cost(FusionGroup& k, const FusionNode& s, In
   return out;
 }
 
-/// A sum that only the epilogue needs, of a kernel whose other sums go across outer ranges: it goes across them too,
-/// where it runs over as many elements in equal blocks.
+/// For a sum that only the epilogue needs, in a kernel whose other sums go across outer ranges: it goes across them
+/// too, if it has as many elements in equal blocks.
 InlineCost Partitioner::split_cost(const FusionGroup& k, int number, const std::vector<IndexId>& ix) {
   const FusionNode& s = node(number);
   if (s.kind != FusionNodeKind::Reduce || ix.size() != 1 || !aligned(s, ix[0])) return {};
@@ -265,7 +265,7 @@ InlineCost Partitioner::split_cost(const FusionGroup& k, int number, const std::
   return out;
 }
 
-/// When all is decided: a sum that runs on few points is cut into its blocks.
+/// The last step for a kernel: a sum that runs in few tasks is cut into its blocks.
 void Partitioner::split_long_reductions(FusionGroup& k) {
   const bool chains = std::any_of(k.members.begin(), k.members.end(), [&](const Member& m) {
     const ir::UOp n = node(m.node).uop;
@@ -299,8 +299,7 @@ void Partitioner::split_long_reductions(FusionGroup& k) {
   k.epilogue = std::move(best.epilogue);
 }
 
-/// Both kernels under the outer ranges of the host, as far as the sums of the guest run over them or its results lie
-/// along them.
+/// Both kernels under those outer ranges of the host that the guest's sums run over or its results have.
 MergePlan Partitioner::plan_split_merge(const FusionGroup& host, const FusionGroup& guest, const AxisPairs& pairs,
                                         bool swapped) {
   MergePlan u;
@@ -308,7 +307,7 @@ MergePlan Partitioner::plan_split_merge(const FusionGroup& host, const FusionGro
   if (host.contraction_time + guest.contraction_time > prices_.launch || guest.blocks.axis >= 0) return u;
   const AxisNames names(pairs);
   for (int b : guest.outer)
-    if (partner(pairs, b, swapped) < 0) return u;  // a result with axes that the host lacks
+    if (partner(pairs, b, swapped) < 0) return u;  // a result axis that the host lacks
   std::vector<int> outer;
   bool crosses = false;
   for (int a : host.outer) {

@@ -1,4 +1,4 @@
-// The pass's own checks: a wrong boundary gives wrong numbers, not an error.
+// Verifies the partition: a wrong boundary would give wrong values, not an error.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
                                   p.kernels.size() <= 64 ? to_string(p) : std::string()));
 }
 
-/// Sums across outer ranges: what waits for them is late, and needed nowhere inside those ranges.
+/// Checks sums across outer ranges: their users are in the epilogue, and are not needed inside those ranges.
 void check_late(const Partition& p, size_t k) {
   const FusionGroup& kernel = p.kernels[k];
   std::vector<int> across, sums;
@@ -31,7 +31,7 @@ void check_late(const Partition& p, size_t k) {
   }
   if (kernel.blocks.axis >= 0 && sums.empty()) fail(p, k, kernel.outputs[0].node, "blocks without a sum across them");
   std::vector<int> waits = sums;
-  std::vector<const Member*> members;  // a node that is evaluated in several ways stands there as often
+  std::vector<const Member*> members;  // with duplicates: a node may be evaluated in several ways
   for (const Member& m : kernel.members) members.push_back(&m);
   std::sort(members.begin(), members.end(), [](const Member* a, const Member* b) { return a->node < b->node; });
   for (const Member* m : members) {
@@ -65,13 +65,13 @@ void verify_partition(Partition& p) {
     const FusionGroup& kernel = p.kernels[k];
     const int number = static_cast<int>(k);
     for (const Member& m : kernel.members) member_of[static_cast<size_t>(m.node)] = number;
-    // Closure: what is used is evaluated here or lies in memory.
+    // Closure: a used node is evaluated here or read from memory.
     if (!kernel.wanted.empty()) fail(p, k, kernel.wanted.begin()->first, "needed, and decided nowhere");
     for (const Member& m : kernel.members)
       for (const FusionEdge& src : p.graph.nodes[static_cast<size_t>(m.node)].sources)
         if (src.node >= 0 && member_of[static_cast<size_t>(src.node)] != number && !kernel.reads.contains(src.node))
           fail(p, k, src.node, "used, but neither evaluated nor read here");
-    // Order: what is read was stored by a kernel above; what is overwritten has no reader below.
+    // Order: reads follow the store, in a kernel of a higher level; in-place stores follow all reads.
     for (const auto& [node, at] : kernel.reads) {
       const FusionNode& s = p.graph.nodes[static_cast<size_t>(node)];
       if (s.kind != FusionNodeKind::Buffer) {

@@ -1,5 +1,5 @@
-// Rates per core are those measured on one AVX-512 core and scale with the vector width. Those of a GPU are an H200's
-// by its data sheet, per multiprocessor: what was not measured yet decides no more than orders of magnitude.
+// CPU rates per core were measured on one AVX-512 core and scale with the vector width. GPU rates per multiprocessor
+// are from the H200 data sheet; they are not measured, so they decide orders of magnitude only.
 #include "schedule/graph/fusion_cost.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Passes from plan graph to plan graph.
+// The walk behind passes from plan graph to plan graph.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +11,12 @@
 
 namespace sinter::schedule {
 
-/// A REDUCE of floats by this combine: what a pass may write in another form.
+/// Whether n is a float REDUCE by this combine: passes may rewrite those.
 inline bool is_reduce(ir::UOp n, ir::Combine combine) {
   return n->op == ir::Op::Reduce && n->reduction().combine == combine && is_float(n->dtype);
 }
 
-/// ir::rebuild() on all outputs. What a node becomes stands for the same position.
+/// ir::rebuild() on all outputs. A replacement inherits the program position of the node it replaces.
 template <class Change>
 void rebuild(PlanGraph& plan, Change change) {
   const std::vector<ir::UOp> now =

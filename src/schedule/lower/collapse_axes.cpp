@@ -1,5 +1,5 @@
-// Every sum in which outer ranges occur is looked at, that of a whole offset for a LOAD or STORE. A joined range takes
-// the place of the last of its parts, and the others are 0: the sums stay what they were.
+// Checks every sum in which outer ranges occur; for a LOAD or STORE that is the whole offset. The collapsed range takes
+// the place of the last of its parts and the others become 0, so the sums keep their values.
 #include "schedule/lower/collapse_axes.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ using ir::UOp;
 
 bool is_access(UOp n) { return n->op == Op::Load || n->op == Op::Store; }
 
-/// Which outer ranges go on where the next one ends.
+/// Which outer ranges are contiguous with the next one.
 class CollapsibleAxes {
  public:
   explicit CollapsibleAxes(const codegen::Kernel& kernel) : outer_(kernel.outer), goes_on_(outer_.size()) {
@@ -36,7 +36,7 @@ class CollapsibleAxes {
       if (seen_.insert(n.get()).second) visit(n);
     }
   }
-  /// By id of a range; false for the last.
+  /// By range id; false for the last.
   const std::vector<bool>& goes_on() const { return goes_on_; }
   bool any() const { return std::find(goes_on_.begin(), goes_on_.end(), true) != goes_on_.end(); }
 
@@ -72,7 +72,7 @@ class CollapsibleAxes {
   std::unordered_set<ir::Node*> seen_;
 };
 
-/// Which dims of a Param are one with the next: those that ranges which are joined run through.
+/// Per slot of a Param: which of its dims are collapsed with the next, because collapsed ranges index them.
 using CollapsedDims = std::map<int64_t, std::vector<bool>>;
 
 CollapsedDims dims_of(const codegen::Kernel& kernel, const std::vector<bool>& goes_on) {
@@ -98,7 +98,7 @@ CollapsedDims dims_of(const codegen::Kernel& kernel, const std::vector<bool>& go
   return out;
 }
 
-/// A Param with its joined dims as one.
+/// A Param with its collapsed dims.
 UOp collapsed_param(ir::Graph& g, UOp param, const std::vector<bool>& joined) {
   Shape shape;
   int64_t size = 1;
@@ -111,7 +111,7 @@ UOp collapsed_param(ir::Graph& g, UOp param, const std::vector<bool>& joined) {
   return ir::param(g, param->integer(), param->dtype, shape, param->device);
 }
 
-/// A LOAD or STORE with these sources, the first of which is its Param with joined dims.
+/// A LOAD or STORE with these sources. The first is its Param with collapsed dims.
 UOp collapsed_access(ir::Graph& g, UOp access, const std::vector<UOp>& src, const std::vector<bool>& joined) {
   std::vector<UOp> now{src[0]};
   ir::LinearExpr sum;
@@ -128,15 +128,14 @@ UOp collapsed_access(ir::Graph& g, UOp access, const std::vector<UOp>& src, cons
 }  // namespace
 
 void collapse_axes(codegen::Kernel& kernel) {
-  if (kernel.epilogue_sink || kernel.outer.size() < 2)
-    return;  // the ranges of an epilogue are numbered after those of the sink
+  if (kernel.epilogue_sink || kernel.outer.size() < 2) return;  // epilogue ranges are numbered after those of the sink
   const CollapsibleAxes axes(kernel);
   if (!axes.any()) return;
   const CollapsedDims dims = dims_of(kernel, axes.goes_on());
 
   ir::Graph& g = *kernel.graph;
   std::vector<Dim> outer;
-  std::vector<UOp> places;  // of the ranges that were
+  std::vector<UOp> places;  // replacements of the old ranges
   Dim size = 1;
   for (size_t i = 0; i < kernel.outer.size(); ++i) {
     size = size == 1 ? kernel.outer[i] : Dim(size.value() * kernel.outer[i].value());
@@ -158,7 +157,7 @@ void collapse_axes(codegen::Kernel& kernel) {
       return collapsed_param(g, n, it->second);
     if (const auto it = is_access(n) ? dims.find(codegen::slot_of(n)) : dims.end(); it != dims.end())
       return collapsed_access(g, n, src, it->second);
-    if (n->dtype == DType::Index && (n->op == Op::Add || n->op == Op::Mul))  // of what is 0 nothing is left
+    if (n->dtype == DType::Index && (n->op == Op::Add || n->op == Op::Mul))  // fold the zeros
       return ir::to_uop(g, ir::linear_of(g.make({n->op, n->dtype, {}, src, n->attr, n->device})));
     return {};
   });

@@ -1,16 +1,14 @@
-// Axes that lie in one piece wherever a kernel looks, and so are one.
+// Collapses axes that are contiguous wherever a kernel uses them.
 #pragma once
 
 #include "codegen/kernel/kernel.h"
 
 namespace sinter::schedule {
 
-/// In:  a kernel in which neighbouring outer ranges of fixed sizes always go on where the next one ends, in memory and
-/// in every index: the
-///      rows and columns of values that are computed one by one, or batches and heads of what lies in rows.
-/// Out: the same stores with one range for them, whose loop is long, divides into vectors with at most one rest, and
-/// takes one text; where
-///      they were several dims of a Param, these are one dim as well. Points keep their order.
+/// In:  a kernel with adjacent outer ranges of fixed sizes that are contiguous in memory and in every index: rows and
+///      columns of elementwise values, or batches and heads of row-major ones.
+/// Out: the same stores with one range for them. Its loop is long, divides into vectors with at most one remainder, and
+///      is written once. Several dims of a Param that these ranges index become one dim. Tasks keep their order.
 void collapse_axes(codegen::Kernel& kernel);
 
 }  // namespace sinter::schedule

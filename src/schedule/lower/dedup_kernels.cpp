@@ -1,4 +1,4 @@
-// Walks both graphs in the same order: equal nodes stand at equal places.
+// Walks both graphs in the same order: equal nodes have equal positions.
 #include "schedule/lower/dedup_kernels.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using ir::UOp;
 
 void normalize_vars(codegen::Kernel& kernel) {
   std::vector<Var> before = kernel.vars, after;
-  for (UOp n : nodes_of(kernel))  // those that only a buffer's outermost size names
+  for (UOp n : nodes_of(kernel))  // variables in a buffer's outermost size only
     for (const Dim& d : n->shape)
       if (d.symbolic() && std::find(before.begin(), before.end(), d.var()) == before.end()) before.push_back(d.var());
   for (const Var& v : before) after.push_back(numbered(after.size(), v));

@@ -1,4 +1,4 @@
-// When two kernels are one body: written and compiled once, launched with different buffers.
+// Whether two kernels have the same body: then it is written and compiled once, and launched with different buffers.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 
 namespace sinter::schedule {
 
-/// Gives the kernel's variables the names of their places in kernel.vars, so that bodies which differ in the plan's
-/// numbers alone are equal. Into an arena of its own.
+/// Names the kernel's variables after their positions in kernel.vars, so that kernels that differ only in the plan's
+/// variables become equal. The result is in a new arena.
 void normalize_vars(codegen::Kernel& kernel);
 
 /// The nodes of a kernel and of its epilogue, sources first.
 std::vector<ir::UOp> nodes_of(const codegen::Kernel& kernel);
-/// Equal graphs under their sinks. Names do not count.
+/// Whether the graphs under both sinks are equal. Names do not count.
 bool same_kernel(const codegen::Kernel& a, const codegen::Kernel& b);
 /// Equal for equal bodies.
 uint64_t hash_kernel(const codegen::Kernel& kernel);

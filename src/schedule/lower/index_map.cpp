@@ -29,7 +29,7 @@ IndexMap::IndexMap(const Partition& partition, const FusionGroup& kernel)
   open_ranges();
 }
 
-/// Ids ascend from loops outside to loops inside: outer ranges, the places inside a block, then the kernel's loops.
+/// Ids ascend from outer to inner loops: outer ranges, the range inside a block, then the kernel's inner loops.
 void IndexMap::open_ranges() {
   ir::Graph& g = *graph_;
   for (int a : kernel_.outer) {
@@ -101,7 +101,7 @@ std::vector<int> IndexMap::axes_of(const DimIndex& dim) {
 }
 
 UOp IndexMap::expression(const std::vector<int>& axes, const AxisIndex& index) {
-  if (axes.size() == 1) return index.at(axes[0]);  // also where it is empty, and arithmetic would find a constant
+  if (axes.size() == 1) return index.at(axes[0]);  // also if it is empty: arithmetic would fold it to a constant
   UOp i = math_.constant(0);
   for (int a : axes) i = math_.add(math_.mul(i, ir::extent_of(*graph_, p_.space.size(a))), index.at(a));
   return i;
@@ -116,10 +116,10 @@ IndexMap::RangeBinding IndexMap::bind(const std::vector<int>& axes, const Elemen
   for (UOp i : at.index) open |= free_.free(i);
   if (at.valid) open |= free_.free(at.valid);
   RangeBinding out{index_, {}};
-  std::vector<int> own;  // but for outer ranges that a point has one value of
+  std::vector<int> own;  // without outer ranges, which are fixed in a task
   for (int a : p_.space.expand(axes))
     if (inner_.contains(a)) own.push_back(a);
-  // A sum across outer ranges is not inside the loops over its results: they are inside its own.
+  // A sum across outer ranges is outside the loops over its results.
   const bool across = std::find(own.begin(), own.end(), kernel_.blocks.axis) != own.end();
   const bool inside =
       across || std::all_of(own.begin(), own.end(), [&](int a) {
@@ -151,7 +151,7 @@ IndexMap::ViewSource IndexMap::down(UOp n, int at) {
   for (; ir::is_movement(n->op); n = n->src[0]) {
     now = ir::source_index(*graph_, with_local_arguments(n), now);
     for (size_t i = 0; i < now.index.size(); ++i)
-      if (n->src[0]->shape[i] == 1) now.index[i] = math_.constant(0);  // where there is an element at all
+      if (n->src[0]->shape[i] == 1) now.index[i] = math_.constant(0);  // 0 wherever there is an element
   }
   const UOp predicate = now.valid == (*this)[at].valid ? UOp() : now.valid;
   now.valid = needed_predicate(now, free_);
@@ -169,17 +169,17 @@ UOp IndexMap::checked_index(UOp index, const Dim& size, const Shape& indices, UO
     i = m.add(i, extent);
   UOp ok = size == 0 ? ir::constant(*graph_, DType::Bool, 0) : m.conjoin(m.le(m.constant(0), i), m.lt(i, extent));
   if (!ok || (ok->op == Op::Const && ok->scalar().as_int())) return i;
-  // An index that is never right is not even read, so that nothing but this says whether there is one. Another one is
-  // looked at before the loops that do not change it, of which those over symbolic sizes may have no iteration; a loop
-  // that is known to have none is not written.
+  // The condition under which the check passes without raising. An index that is never in range is not loaded, so only
+  // `raise` says whether there is one at all. Another check is hoisted out of loops that do not change it. If such a
+  // loop is over a symbolic size, it may have no iteration; a loop known to be empty is not written.
   const bool shut = ok->op == Op::Const;
   UOp raise = ok;
   for (const Dim& d : indices)
     if (shut || d.symbolic()) raise = ir::alu(Op::Or, {raise, ir::eq(ir::extent_of(*graph_, d), m.constant(0))});
   if (valid) raise = ir::alu(Op::Or, {raise, ir::alu(Op::Not, {valid})});
-  // The check is on the predicate, not on the index: a table that is one value all along the axis needs no index. The
-  // bare condition stands beside it, for what it says about the index; where it never holds the check says so itself,
-  // because a predicate that is known to be shut would be dropped, and the check with it.
+  // The check is part of the predicate, not of the index: a table that is constant along the axis needs no index. The
+  // bare condition is also a conjunct, because it bounds the index. If it is constantly false, it is left out: a
+  // predicate known to be false would be dropped, and the check with it.
   UOp check = graph_->make({Op::Check, DType::Bool, {}, {ok, raise}, runtime::kIndexErrorBit});
   valid = free.conjoin(shut ? valid : free.conjoin(valid, ok), check);
   return i;

@@ -1,5 +1,4 @@
-// Where the values of one kernel are computed: its ranges, and the indices and predicates that movement ops make of
-// them.
+// The ranges of one kernel, and the indices and predicates at which its values are computed.
 #pragma once
 
 #include <map>
@@ -16,10 +15,11 @@
 
 namespace sinter::schedule {
 
-/// The index along each axis.
+/// Per axis, its index expression.
 using AxisIndex = std::map<int, ir::UOp>;
 
-/// The ranges, Params and Args of a kernel, numbered in order of first use, and the places at which it needs values.
+/// The ranges, Params and Args of a kernel, numbered in order of first use, and the interned indices ("places") at
+/// which it needs values.
 class IndexMap {
  public:
   IndexMap(const Partition& partition, const FusionGroup& kernel);
@@ -27,33 +27,33 @@ class IndexMap {
   ir::Graph& graph() { return *graph_; }
   const std::shared_ptr<ir::Arena>& arena() const { return graph_; }
 
-  // ---- numbers
+  // ---- parameters and constants
   ir::UOp param(int buffer, DType dtype, const Shape& shape);
   ir::UOp argument(ir::UOp n);
   ir::UOp zero(DType dtype) { return ir::constant(*graph_, dtype, 0); }
-  /// A number of the plan graph that lies in no memory, at a place.
+  /// A leaf of the plan graph without a buffer, at this index.
   ir::UOp leaf(ir::UOp n, const ir::ElementIndex& at);
-  /// A movement node whose begins are arguments, with this kernel's arguments.
+  /// A movement node, with this kernel's arguments for its dynamic begins.
   ir::UOp with_local_arguments(ir::UOp movement);
-  const std::vector<int>& buffers() const { return buffers_; }  ///< per Param: the plan's
-  const std::vector<int>& args() const { return args_; }        ///< per Arg: the plan's
+  const std::vector<int>& buffers() const { return buffers_; }  ///< per Param: the plan's buffer
+  const std::vector<int>& args() const { return args_; }        ///< per Arg: the plan's argument
   const std::vector<DType>& arg_types() const { return arg_types_; }
 
   // ---- ranges
-  /// A new inner range. Its id is above all others, so it stands inside all of them.
+  /// A new inner range. Its id is above all others, so its loop is inside all of them.
   ir::UOp range(const Dim& size) { return ir::range(ir::extent_of(*graph_, size), ranges_++, ir::AxisKind::Inner); }
   const std::vector<Dim>& outer() const { return outer_; }
-  /// From now on values are computed when all points are done: in inner ranges of their own, also along outer axes.
+  /// From now on values are computed after all tasks: in new inner ranges, also along outer axes.
   void begin_epilogue();
-  /// The outer range of an axis: of one that runs in blocks, the block.
+  /// The outer range of an axis. For an axis in blocks, that is the block number.
   ir::UOp outer_range(int outer_axis) const { return points_.at(outer_axis); }
-  /// The axes of a dim's index.
+  /// The axes of a dim's digits.
   static std::vector<int> axes_of(const DimIndex& dim);
-  /// One index over all of these axes in row-major order.
+  /// The row-major index over these axes.
   ir::UOp expression(const std::vector<int>& axes) { return expression(axes, index_); }
   ir::UOp expression(const std::vector<int>& axes, const AxisIndex& index);
-  /// What a reduction at a place binds: the kernel's ranges, or new ones where the place depends on loops inside those
-  /// (a predicate may depend on more than the index that the partition knew). `index` is along its axes then.
+  /// The loops of a reduction at a place: the kernel's ranges, or new ones if the place depends on loops inside those.
+  /// (A predicate may depend on more loops than the partition's index.) `index` has the index along their axes.
   struct RangeBinding {
     AxisIndex index;
     std::vector<ir::UOp> ranges;
@@ -65,15 +65,15 @@ class IndexMap {
   // ---- places
   int intern(ir::ElementIndex at);
   const ir::ElementIndex& operator[](int place) const { return *indices_[static_cast<size_t>(place)]; }
-  /// From a place down the movement nodes from `head` on. `predicate` is where the value is not zero, if they pad it.
+  /// The place below the movement nodes from `head` on. If they pad, `predicate` says where the value is not zero.
   struct ViewSource {
     ir::UOp node;
     int place;
     ir::UOp predicate;
   };
   ViewSource down(ir::UOp head, int at);
-  /// An index that was read, from a tensor of shape `indices` (SEMANTICS F6): negative ones count from the end, one out
-  /// of range raises the error bit. Narrows the predicate.
+  /// A loaded index, from a tensor of shape `indices` (SEMANTICS F6). Negative indices count from the end; one out of
+  /// range raises the error bit. Narrows the predicate `valid`.
   ir::UOp checked_index(ir::UOp index, const Dim& size, const Shape& indices, ir::UOp& valid);
 
  private:
@@ -94,10 +94,11 @@ class IndexMap {
   ir::IndexMath math_;
   int ranges_ = 0;
   std::vector<Dim> outer_;
-  std::map<int, ir::UOp> points_, inner_;  ///< ranges by axis; of one in blocks the inner is the place in the block
+  std::map<int, ir::UOp> points_,
+      inner_;  ///< ranges by axis; for an axis in blocks, `inner_` is the index inside the block
   AxisIndex index_;
   codegen::FreeRanges free_;
-  codegen::RangeSet fresh_;  ///< ranges that are no axis of the partition
+  codegen::RangeSet fresh_;  ///< ranges that are not axes of the partition
   std::unordered_map<int, int> param_of_, arg_of_;
   std::vector<int> buffers_, args_;
   std::vector<DType> arg_types_;

@@ -1,4 +1,4 @@
-// A node is evaluated once per point of the ranges that it depends on.
+// A node is evaluated once per iteration of the ranges that it depends on.
 #include "schedule/lower/kernel_work.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ RangeIds merge(const RangeIds& a, const RangeIds& b) {
   return out;
 }
 
-/// Arithmetic operations on floats. Choosing, comparing and converting is none.
+/// Arithmetic operations on floats. Selects, comparisons and conversions do not count.
 double operations(Op op) {
   switch (op) {
     case Op::Fma: return 2;
@@ -41,7 +41,7 @@ double operations(Op op) {
     default: return ir::is_alu(op) ? 1 : 0;
   }
 }
-/// Of one point. `counted`: reductions of several accumulators that were met.
+/// Per iteration. `counted`: reductions with several accumulators that were counted already.
 double operations(UOp n, std::set<ir::Node*>& counted) {
   if (!is_float(n->dtype)) return 0;
   if (!codegen::has_accumulators(n)) return operations(n->op);
@@ -51,7 +51,7 @@ double operations(UOp n, std::set<ir::Node*>& counted) {
   return sum;
 }
 
-/// Points of loops.
+/// Trip counts.
 class LoopSizes {
  public:
   explicit LoopSizes(const std::vector<Var>& vars) : vars_(vars) {}
@@ -64,10 +64,10 @@ class LoopSizes {
       size.vars = {number(bound)};
     else if (const auto [var, blocks] = symbolic_blocks(bound); var && blocks)  // on average
       size = {1 / size_.at(blocks->id).factor, {number(var)}};
-    else  // of blocks, of which the last one may be shorter
+    else  // of blocks; the last may be shorter
       size.factor = static_cast<double>(std::max<int64_t>(bounds_.of(bound).hi, 0));
   }
-  /// `each` per point.
+  /// `each` per iteration.
   SizePolynomial::Term points(const RangeIds& ranges, double each) const {
     SizePolynomial::Term out{each, {}};
     for (uint64_t r : ranges) {
@@ -83,7 +83,7 @@ class LoopSizes {
   int number(UOp var) const {
     return static_cast<int>(std::find(vars_.begin(), vars_.end(), var->get<Var>()) - vars_.begin());
   }
-  /// Of a range that is one block of a symbolic one: the size of that, and the range over the blocks.
+  /// For the range inside a block of a symbolic axis: the symbolic size, and the range over the blocks.
   static std::pair<UOp, UOp> symbolic_blocks(UOp bound) {
     std::pair<UOp, UOp> out;
     for (UOp n : ir::topological(bound)) {
@@ -115,7 +115,7 @@ runtime::KernelWork work_of(const codegen::Kernel& kernel) {
     }
     if (const double each = operations(n, counted)) work.flops.add(loops.points(all, each));
     if (n->op == Op::Load || n->op == Op::Store) {
-      RangeIds index;  // of the element, not of what is stored there
+      RangeIds index;  // of the element, not of the stored value
       for (size_t i = 1; i <= n->src[0]->rank(); ++i) index = merge(index, depends[n->src[i]]);
       work.accesses[static_cast<size_t>(n->src[0]->integer())].add(loops.points(index, 1));
     }

@@ -1,4 +1,4 @@
-// What one launch of a kernel costs, counted from its loops: for DEBUG=2, the counters, and sharing among threads.
+// The work of one launch of a kernel, counted from its loops: for DEBUG=2, the counters and the split among threads.
 #pragma once
 
 #include "codegen/kernel/kernel.h"
@@ -6,7 +6,7 @@
 
 namespace sinter::schedule {
 
-/// Arithmetic on floats, and how many elements of each Param its loads and stores can touch. A look-up touches as many
+/// Float arithmetic, and the number of elements of each Param that loads and stores can touch. A gather touches as many
 /// elements as it has indices, whatever the size of the table.
 runtime::KernelWork work_of(const codegen::Kernel& kernel);
 

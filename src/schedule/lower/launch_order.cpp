@@ -1,4 +1,5 @@
-// Groups first, each within one level, so that no two of them can wait for each other; then their order, from the end.
+// First groups kernels of one level, so that no two groups can wait for each other. Then orders the groups from the
+// end.
 #include "schedule/lower/launch_order.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@
 namespace sinter::schedule {
 namespace {
 
-/// Equal for kernels that are probably one body: what they evaluate, over which sizes.
+/// Equal for kernels that probably have the same body: by their ops and sizes.
 uint64_t likeness(const Partition& p, const FusionGroup& k) {
   uint64_t h = k.outputs.size();
   for (const std::vector<int>* axes : {&k.outer, &k.inner})
@@ -25,8 +26,8 @@ uint64_t likeness(const Partition& p, const FusionGroup& k) {
   return h;
 }
 
-/// Per kernel the launch that it belongs to. Kernels of one level cannot wait for each other: there equal bodies run
-/// together, and small kernels beside the largest.
+/// The launch of each kernel. Kernels of one level are independent: equal bodies share a launch, and small kernels join
+/// the largest one.
 std::vector<int> group(const Partition& p, const Prices& prices, int& count) {
   std::map<std::pair<int, uint64_t>, int> groups;  // by level and likeness
   std::map<int, int> largest;                      // by level: a kernel
@@ -45,7 +46,8 @@ std::vector<int> group(const Partition& p, const Prices& prices, int& count) {
   return launch_of;
 }
 
-/// Per launch the others that must have run: those that store what it reads, and those that read what it overwrites.
+/// Per launch, the launches that must run before it: those that store what it reads, and those that read what it
+/// overwrites.
 std::vector<std::vector<int>> waits(const Partition& p, const std::vector<int>& launch_of, int count) {
   std::vector<std::vector<int>> before(static_cast<size_t>(count));
   const std::map<int, int> stores = stores_by_slot(p.graph);
@@ -71,8 +73,8 @@ std::vector<std::vector<int>> waits(const Partition& p, const std::vector<int>& 
   return before;
 }
 
-/// From the end: a launch is placed when all that must follow it are. The latest one found goes next, so that it runs
-/// just before.
+/// Topological order from the end: a launch is placed when all that must follow it are. The most recently freed one
+/// goes next, so that producers run just before their users.
 std::vector<int> in_order(const std::vector<std::vector<int>>& before) {
   std::vector<int> followers(before.size(), 0), ready, order;
   for (const auto& list : before)
@@ -103,7 +105,7 @@ std::vector<std::vector<int>> launch_order(const Partition& p, const Prices& pri
   std::vector<std::vector<int>> kernels(before.size()), out;
   for (size_t k = 0; k < p.kernels.size(); ++k)
     kernels[static_cast<size_t>(launch_of[k])].push_back(static_cast<int>(k));
-  std::vector<int> open;  // the launches that became the last one
+  std::vector<int> open;  // the groups merged into the last launch
   for (int l : in_order(before)) {
     const std::vector<int>& waits_for = before[static_cast<size_t>(l)];
     const bool free = std::none_of(open.begin(), open.end(),

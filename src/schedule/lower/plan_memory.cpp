@@ -41,7 +41,8 @@ Placement place_values(const PlanGraph& graph, const Partition& p, runtime::Plan
     const int node = p.graph.output_nodes[o];
     int buffer = p.graph.homes[o];
     if (buffer < 0) {
-      const ir::UOp value = p.graph.nodes[static_cast<size_t>(node)].uop;  // as it is stored: an output may be reshaped
+      const ir::UOp value =
+          p.graph.nodes[static_cast<size_t>(node)].uop;  // as stored: an output may be a reshape of it
       buffer = add_buffer(plan, PlanBuffer::Kind::Output, value->dtype, value->shape, graph.vars);
     }
     placement.output_buffers.push_back(buffer);

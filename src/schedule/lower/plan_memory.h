@@ -1,4 +1,4 @@
-// Where the values of a plan lie: every stored value gets a buffer, and scratch lives from its store to its last read.
+// The buffers of a plan: one per stored value. Scratch lives from its store to its last read.
 #pragma once
 
 #include "runtime/exec/plan.h"
@@ -8,14 +8,14 @@
 
 namespace sinter::schedule {
 
-/// Adds to `plan` the slots, then a buffer per output that does not lie in its home and per value that goes from kernel
-/// to kernel; fills plan.outputs.
+/// Adds to `plan` the slots, a buffer per output that is not stored in its home, and a buffer per value passed between
+/// kernels. Fills plan.outputs.
 Placement place_values(const PlanGraph& graph, const Partition& p, runtime::Plan& plan);
 
-/// Once the steps stand: sets the life of every scratch buffer.
+/// Sets the lifetime of every scratch buffer. The steps must be final.
 void set_lifetimes(runtime::Plan& plan);
 
-/// A size as plans write it: fixed, or the number of the variable.
+/// A size in a plan: fixed, or the index of its variable.
 runtime::PlanDim plan_dim(const Dim& dim, const std::vector<Var>& vars);
 
 }  // namespace sinter::schedule

@@ -1,4 +1,4 @@
-// Finds the strides, then replaces ranges; indices are simplified by whoever reads the kernel (codegen.h).
+// Finds the divisors, then replaces ranges. Whoever reads the kernel simplifies its indices (codegen.h).
 #include "schedule/lower/polyphase_split.h"
 
 #include <algorithm>
@@ -21,10 +21,10 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr int64_t kLongest = 8;  ///< stride: each of its phases is a loop of its own
-constexpr int64_t kPanel = 16;   ///< columns, or a multiple of it, that make whole vectors on every machine
+constexpr int64_t kLongest = 8;  ///< stride: each phase is a loop of its own
+constexpr int64_t kPanel = 16;   ///< columns that fill whole vectors on every machine, or a multiple of it
 
-/// Which outer ranges the values of sums divide, and by what.
+/// Which outer ranges are divided inside sums, and by what.
 class RangeDivisions {
  public:
   explicit RangeDivisions(UOp sink) {
@@ -36,8 +36,8 @@ class RangeDivisions {
       if (seen_.insert(n.get()).second) visit(n);
     }
   }
-  /// By id of the range: the one number that it is divided by where the remainder counts too: the stride of a window;
-  /// or where one load needs both, the width of its panels.
+  /// By range id: the single divisor of a range whose remainder is used too. That is the stride of a window or, if one
+  /// load uses both, the width of a panel.
   std::map<int, int64_t> widths() const {
     std::map<int, int64_t> out;
     for (const auto& [id, found] : ranges_)
@@ -49,10 +49,10 @@ class RangeDivisions {
 
  private:
   struct RangeDivision {
-    int64_t by = 0;  ///< -1: it does not fit
+    int64_t by = 0;  ///< -1: no single divisor
     bool quotient = false, remainder = false;
-    bool moved = false;   ///< what is divided is more than the range and multiples of the divisor
-    bool panels = false;  ///< one load needs both
+    bool moved = false;   ///< the dividend has further terms that are not multiples of the divisor
+    bool panels = false;  ///< one load uses both
     void add(const RangeDivision& other) {
       by = by == 0 || by == other.by ? other.by : -1;
       quotient |= other.quotient;
@@ -75,7 +75,7 @@ class RangeDivisions {
         to[codegen::range_id(t.atom)].add(
             {t.factor == 1 ? k : -1, n->op == Op::IDiv, n->op == Op::Mod, apart > 1 || place.constant % k != 0});
   }
-  /// A load counts by where it lies, not by its indices: of axes that lie in one piece no division is left.
+  /// A load counts by its offset, not by its indices: over contiguous axes no division is left.
   void visit(UOp n) {
     if (n->op != Op::Load) {
       note(n, ranges_);
@@ -87,7 +87,7 @@ class RangeDivisions {
       for (UOp x : ir::topological(t.atom)) note(x, here);
     for (auto& [id, found] : here) {
       found.panels = found.quotient && found.remainder;
-      if (found.panels && found.moved) found.by = -1;  // a panel's columns would not lie at a fixed distance
+      if (found.panels && found.moved) found.by = -1;  // the columns of a panel would have no fixed stride
       ranges_[id].add(found);
     }
     for (UOp s : {codegen::predicate_of(n), codegen::other_of(n)})
@@ -102,7 +102,7 @@ class RangeDivisions {
 }  // namespace
 
 void split_polyphase(codegen::Kernel& kernel) {
-  if (kernel.epilogue_sink) return;  // whose ranges are numbered after those of the sink
+  if (kernel.epilogue_sink) return;  // epilogue ranges are numbered after those of the sink
   std::map<int, int64_t> widths = RangeDivisions(kernel.sink).widths();
   std::erase_if(widths, [&](const auto& w) {
     const Dim& size = kernel.outer[static_cast<size_t>(w.first)];
@@ -112,7 +112,7 @@ void split_polyphase(codegen::Kernel& kernel) {
 
   ir::Graph& g = *kernel.graph;
   std::vector<Dim> outer;
-  std::vector<UOp> places;  // of the ranges that were
+  std::vector<UOp> places;  // replacements of the old ranges
   const auto open = [&](const Dim& size) {
     outer.push_back(size);
     return ir::range(ir::extent_of(g, size), static_cast<int>(outer.size()) - 1, ir::AxisKind::Outer);

@@ -1,20 +1,17 @@
-// Outer ranges of which sums want the quotient and the remainder: strided windows seen from behind, where it depends on
-// an element's place modulo the stride which of a window's places reach it, and what lies in panels.
+// Splits outer ranges of which sums use quotient and remainder: transposed strided windows, where the taps that reach
+// an element depend on its position modulo the stride, and data in panels.
 #pragma once
 
 #include "codegen/kernel/kernel.h"
 
 namespace sinter::schedule {
 
-/// In:  a kernel that sums values for which (r + c) / k and (r + c) % k of an outer range r of n * k values are looked
-/// at, for one k: a
-///      small one, and not by one load both, as the gradient of a window that goes on by k does, or a transposed
-///      convolution; or a multiple of 16, and both of r by one load: heads that were joined, or a matrix in panels of k
-///      columns.
-/// Out: the same stores with r = q * k + p, of outer ranges q of n values and p, next to each other. What is read lies
-/// then at a fixed
-///      distance along q, and which places of the window are read depends on p alone; of panels, along both. Points
-///      keep their order.
+/// In:  a kernel with sums that depend on (r + c) / k and (r + c) % k, for an outer range r of n * k values and one k.
+///      Either k is small and no load uses both: the gradient of a window with stride k, or a transposed convolution.
+///      Or k is a multiple of 16 and one load uses both of r: joined heads, or a matrix in panels of k columns.
+/// Out: the same stores with r = q * k + p, for adjacent outer ranges q of n values and p of k. Reads have a fixed
+///      stride along q, and the taps depend on p alone; in panels the stride is fixed along both. Tasks keep their
+///      order.
 void split_polyphase(codegen::Kernel& kernel);
 
 }  // namespace sinter::schedule

@@ -1,5 +1,5 @@
-// A conjunct is kept for a loop of the index or of another one that is kept, for having no loop at all, or for what it
-// reads.
+// A conjunct is kept if it depends on a loop of the index or of another kept conjunct, if it depends on no loop, or if
+// it loads.
 #include "schedule/lower/predicate.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ UOp needed_predicate(const ir::ElementIndex& at, codegen::FreeRanges& free) {
   for (UOp i : at.index) loops |= free.free(i);
   const std::vector<UOp> all = ir::conjuncts(at.valid);
   std::vector<bool> needed(all.size());
-  // A condition on two loops, of which the index has one, brings the other one's: the index was made simple under both.
+  // A condition on two loops, one of them in the index, keeps the other's too: the index was simplified under both.
   for (bool changed = true; changed;) {
     changed = false;
     for (size_t i = 0; i < all.size(); ++i) {

@@ -1,4 +1,4 @@
-// Conditions of a place that still matter once an axis was broadcast.
+// Drops conditions that no longer matter after an axis was broadcast.
 #pragma once
 
 #include "codegen/kernel/ranges.h"
@@ -6,9 +6,9 @@
 
 namespace sinter::schedule {
 
-/// The predicate of a place without the conditions on loops that its index no longer has: what was broadcast there is
-/// the same in all of their iterations. Conditions on values that were read stay, for they raise errors; so do those on
-/// loops that share a condition with one of the index. Null: none is left.
+/// The predicate of a place without conditions on loops that its index lacks: a broadcast value is the same in all of
+/// their iterations. Keeps conditions on loaded values, which raise errors, and conditions on loops that share a
+/// condition with a loop of the index. Null if none is left.
 ir::UOp needed_predicate(const ir::ElementIndex& at, codegen::FreeRanges& free);
 
 }  // namespace sinter::schedule

@@ -1,4 +1,4 @@
-// One expression per (node, place), sources first, on an explicit stack.
+// One expression per (node, place), sources first, with an explicit stack.
 #include "schedule/lower/rangeify.h"
 
 #include <fmt/core.h>
@@ -40,7 +40,8 @@ class KernelWriter {
       return std::binary_search(kernel_.epilogue.begin(), kernel_.epilogue.end(), o.node);
     };
     std::vector<UOp> stores;
-    for (const auto& [sum, ranges] : split_axes_) store_parts(sum, stores);  // what they read, outputs may overwrite
+    for (const auto& [sum, ranges] : split_axes_)
+      store_parts(sum, stores);  // before the outputs, which may overwrite what they read
     for (const KernelStore& o : kernel_.outputs)
       if (!late(o)) store(o, stores);
     out_.kernel.graph = index_map_.arena();
@@ -69,10 +70,10 @@ class KernelWriter {
  private:
   struct ValueRequest {
     int node = -1;       // a node, or
-    UOp leaf = {};       // numbers without memory
-    int place = 0;       // where it is needed
+    UOp leaf = {};       // a leaf without a buffer
+    int place = 0;       // the index at which it is needed
     UOp predicate = {};  // the value is zero where this is false
-    int part = -1;       // of a sum across outer ranges: what one point adds to this accumulator
+    int part = -1;       // of a sum across outer ranges: the partial sum of this accumulator
   };
   struct EvalFrame {
     ValueRequest of;
@@ -88,7 +89,7 @@ class KernelWriter {
            static_cast<uint32_t>(r.place);
   }
 
-  /// From the place of `head` down its movement nodes.
+  /// The request below the movement nodes of an edge, for the user's place.
   ValueRequest request(const FusionEdge& source, int at) {
     const IndexMap::ViewSource to = index_map_.down(source.head, at);
     return {source.node, to.node, to.place, to.predicate};
@@ -105,7 +106,7 @@ class KernelWriter {
   /// The value of a request, or null if it must be evaluated first.
   UOp value(const ValueRequest& r) {
     const ElementIndex& at = index_map_[r.place];
-    if (at.valid && at.valid->op == Op::Const)  // nowhere: a predicate that holds everywhere is null
+    if (at.valid && at.valid->op == Op::Const)  // constantly false; constantly true would be null
       return index_map_.zero(r.node >= 0 ? node(r.node).uop->dtype : r.leaf->dtype);
     UOp v;
     if (r.node >= 0 && !member(r.node)) {
@@ -135,7 +136,7 @@ class KernelWriter {
       if (f.requests.empty()) open(f);
       std::vector<UOp> values;
       const ValueRequest* missing = nullptr;
-      // First uses follow the blind order, so that kernels which differ in buffers only number them alike.
+      // Visits operands in blind order, so that kernels that differ only in buffers number them alike.
       for (size_t i : walk_order(f)) {
         if (value(f.requests[i])) continue;
         missing = &f.requests[i];
@@ -165,11 +166,11 @@ class KernelWriter {
     return order;
   }
 
-  /// What a node needs first.
+  /// Requests the inputs of a node.
   void open(EvalFrame& f) {
     const FusionNode& s = node(f.of.node);
     if (s.kind == FusionNodeKind::Reduce) {
-      if (split_axes_.contains(f.of.node) && f.of.part < 0) return;  // its parts lie in memory
+      if (split_axes_.contains(f.of.node) && f.of.part < 0) return;  // its partial sums are in memory
       ElementIndex at = index_map_[f.of.place];
       const std::vector<int>& loops = *loops_.at(f.of.node);
       IndexMap::RangeBinding bound = index_map_.bind(loops, at);
@@ -188,7 +189,7 @@ class KernelWriter {
     }
   }
 
-  /// The node's value, or null when new requests came up.
+  /// The node's value, or null if it made new requests.
   UOp close(EvalFrame& f, std::vector<UOp>& values) {
     const FusionNode& s = node(f.of.node);
     UOp n = s.uop;
@@ -218,7 +219,7 @@ class KernelWriter {
           const UOp predicate = at.valid;
           f.requests.push_back(request(s.sources[0], index_map_.intern(std::move(at))));
           if (!f.requests.back().predicate)
-            f.requests.back().predicate = predicate;  // a value that no load gates is gated here
+            f.requests.back().predicate = predicate;  // no load applies the predicate, so it is applied here
           return {};
         }
         return values[1];
@@ -232,7 +233,7 @@ class KernelWriter {
   }
 
   // ---- sums across outer ranges
-  /// The parts of an accumulator lie by point, then as the sum does.
+  /// The partial sums of an accumulator: one copy of the result per task.
   UOp parts_of(int sum, size_t accumulator) {
     std::vector<Dim> dims;
     for (int a : split_axes_.at(sum)) dims.push_back(tasks_along(p_.space, kernel_, a));
@@ -247,7 +248,7 @@ class KernelWriter {
     return points;
   }
 
-  /// What each point adds to a sum: of several accumulators all, though only some of them may be wanted in the end.
+  /// Stores each task's partial sums: all accumulators, even if only some are used in the end.
   void store_parts(int sum, std::vector<UOp>& stores) {
     const std::vector<int>& buffers = buffers_of(sum);
     if (std::find(out_.writes.begin(), out_.writes.end(), buffers[0]) != out_.writes.end()) return;
@@ -282,7 +283,7 @@ class KernelWriter {
         joins_groups(sum) ? ir::ReductionTree{1, attr.tree.group, ir::ReductionTree::kFanIn} : attr.tree;
     return ir::reduce_over(ir::merge_combine(attr.combine), parts, ranges, ir::merge_tree(tree, points), attr.result);
   }
-  /// Whether each point reduces a group of the sum's tree, not a block.
+  /// Whether a task reduces a group of the sum's tree instead of a block.
   bool joins_groups(int sum) {
     const std::vector<int>& axes = *loops_.at(sum);
     int64_t inside = 1;
@@ -310,7 +311,7 @@ class KernelWriter {
 
   UOp destination(const FusionNode& s, int buffer) { return index_map_.param(buffer, s.uop->dtype, s.uop->shape); }
 
-  /// Where the value goes: into its home last, so that the other stores do not read what it overwrites.
+  /// The buffers to store to. The home comes last, so that the other stores do not read what it overwrites.
   std::vector<int> destinations(int number) {
     std::vector<int> buffers;
     for (bool home : {false, true})
@@ -322,7 +323,7 @@ class KernelWriter {
     return buffers;
   }
 
-  /// First the base into every element, unless it lies there already; then the updates in order.
+  /// Stores the base to every element, unless it is there already, then adds the updates in order.
   void scatter(const KernelStore& out, std::vector<UOp>& stores) {
     const FusionNode& s = node(out.node);
     UOp n = s.uop;
@@ -350,7 +351,7 @@ class KernelWriter {
     for (int buffer : buffers) stores.push_back(ir::store(destination(s, buffer), to.index, value, true, predicate));
   }
 
-  /// "r_256_128_784": outer extents, then those of loops inside.
+  /// For example "r_256_128_784": outer extents, then those of inner loops.
   std::string name() const {
     std::string sizes;
     auto add = [&](const Dim& d) { sizes += d.symbolic() ? "_n" : fmt::format("_{}", d.value()); };
@@ -399,7 +400,7 @@ KernelInstance Rangeifier::kernel(int number) {
     member_of_[static_cast<size_t>(m.node)] = number;
     members.push_back(m.node);
   }
-  std::sort(members.begin(), members.end());  // sources first, as nodes are numbered
+  std::sort(members.begin(), members.end());  // node numbers are topological, sources first
   members.erase(std::unique(members.begin(), members.end()), members.end());
   for (int m : members) {
     const FusionNode& s = partition_.graph.nodes[static_cast<size_t>(m)];

@@ -1,4 +1,4 @@
-// Finds the range and its constants, then makes the kernel anew for each section.
+// Finds the range and its constants, then rebuilds the kernel for each section.
 #include "schedule/lower/sections.h"
 
 #include <fmt/core.h>
@@ -23,16 +23,16 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr size_t kFew = 8;  ///< sections that one kernel selects among
+constexpr size_t kFew = 8;  ///< sections that one kernel may select among
 
 bool is_outer_range(UOp n) { return n->op == Op::Range && codegen::is_outer(n); }
 
 struct SplitPoints {
   UOp range;
-  std::set<int64_t> places;  ///< first ones of sections, but for the very first
+  std::set<int64_t> places;  ///< begins of sections, without the first
 };
 
-/// Per id of an outer range, where predicates change.
+/// Per outer range id, the values at which predicates change.
 std::map<int, SplitPoints> split_points_of(UOp sink) {
   std::map<int, SplitPoints> out;
   for (UOp n : ir::topological(sink)) {
@@ -51,7 +51,7 @@ std::map<int, SplitPoints> split_points_of(UOp sink) {
   return out;
 }
 
-/// Numbers Params and Args by their first use, and forgets those that have none.
+/// Numbers Params and Args by first use and drops unused ones.
 void renumber(KernelInstance& part) {
   std::map<int, int> params, args;
   codegen::Kernel& kernel = part.kernel;
@@ -94,7 +94,7 @@ KernelInstance section(const codegen::Kernel& whole, UOp range, int64_t begin, i
   return part;
 }
 
-/// Nothing for a kernel that stays whole.
+/// Empty if the kernel is not split.
 std::vector<KernelInstance> split(const codegen::Kernel& whole) {
   const std::map<int, SplitPoints> changes = split_points_of(whole.sink);
   const auto most = std::max_element(changes.begin(), changes.end(), [](const auto& a, const auto& b) {
@@ -103,7 +103,7 @@ std::vector<KernelInstance> split(const codegen::Kernel& whole) {
   if (most == changes.end() || most->second.places.size() < kFew) return {};
   const UOp range = most->second.range;
   codegen::FreeRanges ranges;
-  for (UOp store : whole.sink->src)  // one without the range runs at its first index only
+  for (UOp store : whole.sink->src)  // without the range it runs at the first index only
     if (!ranges.depends(store, range)) return {};
   int64_t begin = 0;
   std::vector<int64_t> ends(most->second.places.begin(), most->second.places.end());
@@ -123,8 +123,8 @@ const SectionSplit::SectionedKernel* SectionSplit::find(const codegen::Kernel& w
 
 std::vector<KernelInstance> SectionSplit::of(KernelInstance whole) {
   std::vector<KernelInstance> out;
-  const bool many =
-      whole.buffers.size() > kFew && !whole.kernel.epilogue_sink;  // whose ranges go on from those of the sink
+  const bool many = whole.buffers.size() > kFew &&
+                    !whole.kernel.epilogue_sink;  // epilogue ranges are numbered after those of the sink
   const uint64_t hash = many ? hash_kernel(whole.kernel) : 0;
   const SectionedKernel* cut = many ? find(whole.kernel, hash) : nullptr;
   if (many && !cut) cut = &cuts_.emplace(hash, SectionedKernel{whole.kernel, split(whole.kernel)})->second;

@@ -1,4 +1,4 @@
-// An outer range along which many values lie side by side, as `cat` leaves it: a kernel for each.
+// Splits an outer range along which values are concatenated, as by `cat`: one kernel per section.
 #pragma once
 
 #include <unordered_map>
@@ -9,11 +9,11 @@
 namespace sinter::schedule {
 
 /// In:  a kernel whose predicates compare an outer range of fixed size with more than a few constants.
-/// Out: that kernel, for each section between two neighbouring constants, where every such predicate is known: what it
-///      does not want there is gone, with its buffers. The sections store different elements and run side by side. In
-///      one kernel each element would be selected among all, in text that grows faster than their number. Any other
-///      kernel comes back as it is.
-/// Kernels of one body are cut once.
+/// Out: one kernel per section between adjacent constants, where every such predicate is constant. Dead inputs
+///      are gone, with their buffers. Sections store different elements and run concurrently. A single kernel would
+///      select each element among all inputs, and its text would grow faster than their number. Other kernels are
+///      returned as is.
+/// Equal kernels are split once.
 class SectionSplit {
  public:
   std::vector<KernelInstance> of(KernelInstance whole);
@@ -21,8 +21,7 @@ class SectionSplit {
  private:
   struct SectionedKernel {
     codegen::Kernel whole;
-    std::vector<KernelInstance>
-        parts;  ///< with the whole's numbers of Params and Args in place of buffers and arguments
+    std::vector<KernelInstance> parts;  ///< the Param and Arg numbers of `whole` stand for buffers and arguments
   };
   const SectionedKernel* find(const codegen::Kernel& whole, uint64_t hash) const;
 

@@ -1,5 +1,5 @@
-// Every index of a LOAD or STORE is a base and a constant. Kernels with one base everywhere are a group; the constants
-// that differ within it become arguments, equal ones one.
+// Every index of a LOAD or STORE is a base plus a constant. Kernels whose bases are all equal form a group. Constants
+// that differ within the group become arguments. Constants with the same values in every kernel share an argument.
 #include "schedule/lower/share_offsets.h"
 
 #include <fmt/core.h>
@@ -23,11 +23,11 @@ using codegen::Kernel;
 using ir::Op;
 using ir::UOp;
 
-constexpr size_t kFew = 8;  ///< bodies that are rather compiled each
+constexpr size_t kFew = 8;  ///< up to this many bodies are compiled separately
 
 bool is_access(UOp n) { return n->op == Op::Load || n->op == Op::Store; }
 
-/// The constants that indices of the kernel have, by access and dim, in the order of its nodes.
+/// The constants in the kernel's indices, per access and dim, in node order.
 std::vector<int64_t> constants_of(const Kernel& kernel) {
   std::vector<int64_t> constants;
   for (UOp n : nodes_of(kernel))
@@ -36,8 +36,7 @@ std::vector<int64_t> constants_of(const Kernel& kernel) {
   return constants;
 }
 
-/// The kernel with argument `which[i]` behind its own instead of constant i, where that is not -1. Into an arena of its
-/// own.
+/// Replaces constant i by the kernel's additional argument `which[i]`, unless that is -1. The result is in a new arena.
 Kernel with_arguments(const Kernel& kernel, const std::vector<int>& which, int count) {
   std::unordered_map<const ir::Node*, size_t> first;  // per access: the number of its first constant
   size_t next = 0;
@@ -73,7 +72,7 @@ Kernel without_constants(const Kernel& kernel, size_t constants) {
   return with_arguments(kernel, which, static_cast<int>(constants));
 }
 
-/// Kernels with one base everywhere, and their constants.
+/// Kernels with equal bases, and their constants.
 struct OffsetGroup {
   Kernel base;
   std::vector<size_t> kernels;
@@ -108,7 +107,7 @@ void share_offsets(std::vector<Kernel>& kernels, runtime::Plan& plan) {
   std::vector<std::vector<int64_t>> offsets(kernels.size());
   for (const OffsetGroup& group : groups_of(kernels)) {
     if (group.kernels.size() <= kFew) continue;
-    std::map<std::vector<int64_t>, int> arguments;  // by what they are in each kernel
+    std::map<std::vector<int64_t>, int> arguments;  // by their values in each kernel
     std::vector<int> which(group.constants[0].size(), -1);
     for (size_t i = 0; i < which.size(); ++i) {
       std::vector<int64_t> values;

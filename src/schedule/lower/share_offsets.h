@@ -1,4 +1,4 @@
-// Kernels that do the same at other places of their buffers.
+// Kernels that differ only in offsets into their buffers.
 #pragma once
 
 #include <vector>
@@ -8,10 +8,10 @@
 
 namespace sinter::schedule {
 
-/// In:  a plan's kernels, each body once, with their steps and their work.
-/// Out: where more than a few of them are equal but for constants that are added to indices, one kernel in their place,
-///      to which each step says its own (PlanStep::offsets): the slices of a long tensor, the parts of a `cat`, the
-///      steps of a loop in time. A few stay as they are, since what is known of an index makes better code.
+/// In:  a plan's kernels, each distinct body once, with their steps and their work.
+/// Out: if more than a few kernels are equal but for constants added to indices, one kernel replaces them, and
+///      each step passes its own constants (PlanStep::offsets). Examples: slices of a long tensor, the parts of a
+///      `cat`, the steps of a loop over time. Smaller groups stay: constant indices make better code.
 void share_offsets(std::vector<codegen::Kernel>& kernels, runtime::Plan& plan);
 
 }  // namespace sinter::schedule

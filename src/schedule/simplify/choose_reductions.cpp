@@ -1,4 +1,4 @@
-// Memory order is tracked as one stride per axis, from the leaves up: stored values lie in row-major order.
+// Strides are propagated from the leaves up. Stored values are row-major.
 #include "schedule/simplify/choose_reductions.h"
 
 #include <algorithm>
@@ -17,19 +17,17 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-// Lanes fill one 64-byte vector, on every CPU: the tree is part of a program's meaning.
+// Lanes fill 64 bytes on every CPU: the tree is part of a program's meaning.
 constexpr int64_t kLaneBytes = 64;
-constexpr int64_t kNear = 4;           // elements from one to the next that a vector of them may lie apart
-constexpr int64_t kShortRow = 8;       // below which a part of a vector is none
-constexpr int64_t kThreadLanes = 256;  // on a GPU at most: one for each thread of a block
-constexpr int64_t kFewOutputs =
-    4096;                          // of a product of matrices, which a block of a GPU has one of; else each thread some
-constexpr int64_t kShortest = 64;  // elements below which a chain is as good
-constexpr int64_t kPacked = 8;  // results that share each element of a product's operands, from which these are rather
-                                // copied so that lanes lie along results
+constexpr int64_t kNear = 4;           // largest stride of elements in a vector
+constexpr int64_t kShortRow = 8;       // shorter rows do not use a part of a vector
+constexpr int64_t kThreadLanes = 256;  // GPU: at most one lane per thread of a block
+constexpr int64_t kFewOutputs = 4096;  // GPU: a matrix product with fewer outputs has a block per output
+constexpr int64_t kShortest = 64;      // elements below which a single chain is as good
+constexpr int64_t kPacked = 8;    // reuse of operand elements from which operands are packed and lanes go along results
 constexpr int64_t kLong = 65536;  // elements of a row that is a block by itself
 
-/// A value made of several: in order along an axis if all that move along it are.
+/// Strides of an elementwise result: unit stride along an axis if every operand that varies along it has unit stride.
 void meet(Strides& into, const Strides& with) {
   const auto some = [](int64_t distance) { return distance == 1 || distance == kPartsInOrder; };
   for (size_t i = 0; i < into.size(); ++i)
@@ -48,7 +46,7 @@ Strides strides_of(UOp n, const std::vector<const Strides*>& src) {
   return out;
 }
 
-/// The smallest divisor of n that is at least `least`, which n is.
+/// The smallest divisor of n that is at least `least`. Requires n >= least.
 int64_t divisor_from(int64_t n, int64_t least) {
   int64_t best = n;
   for (int64_t d = 1; d <= n / d; ++d)
@@ -57,8 +55,8 @@ int64_t divisor_from(int64_t n, int64_t least) {
   return best;
 }
 
-/// Elements of the leading axes that are summed by themselves, about `most` at most; 0 where they are too few. A block
-/// is some values of one of those axes with all of the axes behind it.
+/// Elements of the leading axes in one block, about `most` at most; 0 if there are too few rows. A block is some values
+/// of one of those axes with all axes inside it.
 int64_t block_of(const std::vector<int64_t>& leading, int64_t most, const Prices& prices) {
   int64_t rows = 1;
   for (int64_t n : leading) rows *= n;
@@ -79,8 +77,8 @@ int64_t block_of(const std::vector<int64_t>& leading, int64_t most, const Prices
 
 int64_t floor_power(int64_t n) { return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(n))); }
 
-/// Whether vectors can lie along an axis of the results that is longer than a row: the sources are in order there, or
-/// so near to it that lanes are picked out of whole vectors.
+/// Whether vectors can lie along a result axis that is longer than `row`: the sources have unit stride there, or a
+/// stride small enough to pick lanes out of whole vectors.
 bool results_in_order(const Shape& shape, const ir::Ints& axes, const std::vector<const Strides*>& strides,
                       int64_t row) {
   for (size_t a = 0; a < shape.rank(); ++a) {
@@ -92,8 +90,8 @@ bool results_in_order(const Shape& shape, const ir::Ints& axes, const std::vecto
   return false;
 }
 
-/// Lanes: where the sources lie in order along the last axis that is summed; or some of them do, and along no axis of
-/// the results all.
+/// Lanes are used if all sources have unit stride along the last reduced axis. They are also used if only some do,
+/// unless vectors can lie along an axis of the results.
 int choose_lanes(DType dtype, const Shape& shape, const ir::Ints& axes, const std::vector<const Strides*>& strides,
                  bool gpu) {
   const auto inner = static_cast<size_t>(axes.back());
@@ -107,8 +105,8 @@ int choose_lanes(DType dtype, const Shape& shape, const ir::Ints& axes, const st
   const int64_t row = shape[inner].bound();
   int64_t lanes = wide;
   if (gpu) lanes = std::min(kThreadLanes, floor_power(total));
-  // Lanes that cross from row to row would cost a division at every element: as many as divide a row, unless results
-  // could have all of them. Threads without work cost more.
+  // Lanes that cross rows would cost a division per element. So the lane count divides the row, unless the results
+  // can fill whole vectors. On a GPU idle threads cost more than the division.
   if (!gpu && axes.size() > 1) {
     if (shape[inner].symbolic() || (row % lanes && (row < kShortRow || results_in_order(shape, axes, strides, row))))
       return 1;
@@ -117,10 +115,10 @@ int choose_lanes(DType dtype, const Shape& shape, const ir::Ints& axes, const st
   return total < kShortest ? 1 : static_cast<int>(lanes);
 }
 
-/// Whether a sum goes over the trailing axes of values that lie in one piece along those: they are one row.
+/// Whether a sum goes over the trailing axes of sources that are contiguous along them, so that they form one row.
 bool is_one_row(const Shape& shape, const ir::Ints& axes, const std::vector<const Strides*>& strides) {
   size_t next = axes.size();
-  int64_t inside = 0;  // the axis before, from behind
+  int64_t inside = 0;  // the previous axis, from innermost outwards
   for (size_t a = shape.rank(); a-- > 0 && next > 0;) {
     if (shape[a] == 1) continue;
     if (axes[next - 1] != static_cast<int64_t>(a) || shape[a].symbolic()) return false;
@@ -133,7 +131,7 @@ bool is_one_row(const Shape& shape, const ir::Ints& axes, const std::vector<cons
   return axes.size() > 1 && axes[0] > 0;
 }
 
-/// How many results of a product share an element of the operand that the fewest do.
+/// How many results share an element of an operand, for the operand with the least reuse.
 int64_t operand_reuse(const Shape& shape, const ir::Ints& axes, const std::vector<const Strides*>& strides) {
   int64_t fewest = std::numeric_limits<int64_t>::max();
   for (const Strides* s : strides) {
@@ -146,9 +144,9 @@ int64_t operand_reuse(const Shape& shape, const ir::Ints& axes, const std::vecto
   return fewest;
 }
 
-/// Blocks of a sum over the outermost axis, which may be an outer range of its kernel. They have no more than about
-/// `longest` elements if a loop over results stands between that range and the others: groups of blocks would need it
-/// around both. `axes` are not of size 1.
+/// The block of a sum over the outermost axis, which may be an outer range of its kernel. Blocks have at most about
+/// `longest` elements if a loop over results separates that range from the other reduced axes: groups of blocks would
+/// need that loop around both. `axes` have sizes other than 1.
 int64_t choose_block(const Shape& shape, const ir::Ints& axes, int lanes, int64_t longest, const Prices& prices) {
   std::vector<int64_t> leading;
   int64_t rest = 1, kept = 0;
@@ -166,19 +164,19 @@ int64_t choose_block(const Shape& shape, const ir::Ints& axes, int lanes, int64_
     else
       leading.push_back(shape[a].bound());
   }
-  // Of a sum over everything the last axis counts as a row, if there is more than one.
+  // A sum over all axes treats the last axis as a row if there is another one.
   if (!kept && leading.size() > 1) {
     rest = leading.back();
     leading.pop_back();
   }
   if (leading.empty() || rest == 0) return 0;
-  if (kept && rest == 1 && lanes > 1) return 0;  // it lies in order along the outermost axis: no row to go across
+  if (kept && rest == 1 && lanes > 1) return 0;  // contiguous along the outermost axis: no row to split by
   const int64_t most = kept && lanes == 1 ? std::max<int64_t>(longest / rest, 1) : std::numeric_limits<int64_t>::max();
   if (const int64_t block = block_of(leading, most, prices)) return block * rest;
   return !kept && leading[0] > 1 && rest >= kLong / 2 ? rest : 0;
 }
 
-/// Whether a combine rounds, so that its error grows with the number of elements.
+/// Whether a combine rounds, so that its error grows with the trip count.
 bool adds(ir::Combine combine) {
   return combine == ir::Combine::Add || combine == ir::Combine::Dot || combine == ir::Combine::Moments ||
          combine == ir::Combine::ExpSum;
@@ -190,10 +188,10 @@ std::vector<Dim> sizes_of(const Shape& shape, const ir::Ints& axes) {
   return out;
 }
 
-/// Whether n is the largest element of an ArgMax, whose place is the other accumulator.
+/// Whether n is the value of an ArgMax. The position is the other accumulator.
 bool is_largest(UOp n) { return n->reduction().combine == ir::Combine::ArgMax && n->reduction().result == 0; }
 
-/// Those whose place the plan wants too.
+/// Values of ArgMax reductions whose positions the plan also computes.
 std::unordered_set<UOp> with_places(const PlanGraph& plan) {
   std::unordered_set<UOp> found;
   for (UOp n : ir::topological(values_of(plan)))
@@ -222,7 +220,7 @@ bool is_contraction(ir::Combine combine, const std::vector<UOp>& values) {
 
 void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
   const Prices prices = prices_for(target);
-  std::vector<Strides> known;  // by id of the new nodes; empty where there are no axes, or nothing is known yet
+  std::vector<Strides> known;  // by id of the new nodes; empty for scalars and unknown nodes
   auto of = [&](const std::vector<UOp>& src) {
     std::vector<const Strides*> out;
     for (UOp s : src) out.push_back(&known.at(s->id));
@@ -235,7 +233,7 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
     known[made->id] = std::move(strides);
     return made;
   };
-  /// All axes from `first` on as one.
+  /// Merges all axes from `first` on into one.
   auto flattened = [&](UOp v, size_t first) {
     Shape shape(Shape::Dims(v->shape.begin(), v->shape.begin() + static_cast<std::ptrdiff_t>(first)));
     int64_t row = 1;
@@ -262,7 +260,7 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
       ir::Ints axes;
       for (int64_t a : attr.axes)
         if (!(values[0]->shape[static_cast<size_t>(a)] == 1)) axes.push_back(a);
-      const DType dtype = values[0]->dtype;  // of places too the value decides
+      const DType dtype = values[0]->dtype;  // the value type decides, for positions too
       if ((is_float(dtype) || target.cuda()) && !axes.empty()) {
         const bool contraction = is_contraction(attr.combine, values);
         const bool packed =
@@ -282,7 +280,7 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
         if (attr.tree.block)
           attr.tree.lanes = static_cast<int>(std::min<int64_t>(attr.tree.lanes, floor_power(attr.tree.block)));
       }
-      // Both are chains that keep the first of equal elements: the same bits, from the loop that finds the place.
+      // Both are chains that keep the first of equal elements, so the loop that finds the position gives the same bits.
       if (placed.contains(n) && attr.tree == ir::ReductionTree{}) {
         attr.combine = ir::Combine::ArgMax;
         attr.axes = given;

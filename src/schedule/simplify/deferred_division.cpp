@@ -1,4 +1,4 @@
-// The divisor is seen as the sum's factor sees it; that it does not change along the summed axes its strides say.
+// The divisor goes through the same views as the weight. Stride 0 proves that it is constant along the summed axes.
 #include "schedule/simplify/deferred_division.h"
 
 #include <algorithm>
@@ -13,14 +13,14 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-/// The quotient of a softmax: e / expand(sum of e), of exponentials below their maximum.
+/// A softmax weight: e / expand(sum of e), with e = exp(x - maximum).
 bool is_weight(UOp n) {
   if (n->op != Op::Div || n->src[1]->op != Op::Expand) return false;
   UOp sum = n->src[1]->src[0];
   return match_exp_sum(sum).maximum && sum->src[0] == n->src[0] && sum->reduction().axes == n->src[1]->ints();
 }
 
-/// The movement ops from n down to a softmax's quotient, or to something else.
+/// The movement ops from n down to `base`, the first other node or a PAD.
 std::vector<UOp> view_of(UOp n, UOp& base) {
   std::vector<UOp> view;
   for (; ir::is_movement(n->op) && n->op != Op::Pad && n->src.size() == 1; n = n->src[0]) view.push_back(n);
@@ -33,14 +33,14 @@ UOp seen(ir::Graph& g, UOp x, const std::vector<UOp>& view) {
   return x;
 }
 
-/// The first element along each of the axes, which are gone then.
+/// The first element along each of the axes, which are dropped.
 UOp first_of(UOp x, const ir::Ints& axes) {
   ir::Region box = ir::full_region(x->shape);
   for (int64_t a : axes) box[static_cast<size_t>(a)] = {0, 1};
   return ir::reshape(ir::shrink(x, box), ir::without(x->shape, axes));
 }
 
-/// The sum over `axes` of weight * other, divided once; null where it is no such sum.
+/// The sum of weight * other with one division; null if `weight` is not a softmax weight.
 UOp divided(ir::Graph& g, UOp sum, UOp weight, UOp other) {
   const ir::Ints& axes = sum->reduction().axes;
   UOp base;

@@ -1,4 +1,4 @@
-// First the sums that qualify are found, with the maxima in them; then the graph is rebuilt without those.
+// First finds the sums that qualify and their maxima. Then rebuilds the graph without them.
 #include "schedule/simplify/fused_reductions.h"
 
 #include <limits>
@@ -16,12 +16,12 @@ using ir::Combine;
 using ir::Op;
 using ir::UOp;
 
-/// A row that is shorter lies in the first-level cache until it is read again.
+/// Shorter rows stay in the L1 cache until they are read again.
 constexpr int64_t kRowBytes = 16 << 10;
-/// So many elements a float32 still counts one by one.
+/// Up to this many elements, a float32 counts exactly.
 constexpr int64_t kMostCounted = int64_t{1} << 24;
 
-/// How many elements each result is made of; nothing where that is not fixed, or none.
+/// Elements per result; none if symbolic or zero.
 std::optional<int64_t> length_of(UOp reduce) {
   int64_t length = 1;
   for (int64_t a : reduce->reduction().axes) {
@@ -36,14 +36,14 @@ bool too_long(UOp reduce) {
   return length && *length <= kMostCounted && *length * static_cast<int64_t>(size_of(reduce->dtype)) > kRowBytes;
 }
 
-/// The number of which n is made, repeated.
+/// The constant that n broadcasts; none if n is no constant.
 std::optional<double> number_of(UOp n) {
   UOp number = ir::splat_const(n);
   if (!number) return {};
   return number->scalar().as_double();
 }
 
-/// x of x - expand(y), which y then is; repeated along the axes that `reduce` is over.
+/// Matches x - expand(y) along the axes of `reduce`. Returns x and sets `from` to y; null if n has another form.
 UOp distance(UOp n, UOp reduce, UOp& from) {
   if (n->op != Op::Sub || n->src[1]->op != Op::Expand || n->src[1]->ints() != reduce->reduction().axes) return {};
   from = n->src[1]->src[0];
@@ -54,7 +54,7 @@ bool same_rows(UOp reduce, UOp other, UOp x) {
   return other->src[0] == x && other->reduction().axes == reduce->reduction().axes;
 }
 
-/// The mean that a sum of squared distances is taken from; null where n is no such sum.
+/// The mean below a sum of squared distances; null if n has another form.
 UOp mean_below(UOp n) {
   if (!is_reduce(n, Combine::Add) || n->src[0]->op != Op::Mul || n->src[0]->src[0] != n->src[0]->src[1]) return {};
   UOp mean;
@@ -118,20 +118,20 @@ class ReductionFusion {
     }
   }
 
-  /// The mean stays a sum of its own for whoever else reads it: what it is must not follow from who asks for squares
+  /// The mean stays a sum for its other readers. Otherwise its value would depend on whether the squares are computed
   /// too.
   UOp squares(UOp sum) const {
     UOp x = made_.at(sum->src[0]->src[0]->src[0]);
     const UOp values[] = {ir::like(x, 1.0), x, ir::like(x, 0.0)};
     return ir::reduce(Combine::Moments, values, sum->reduction().axes, 2);
   }
-  /// Of x, a node of the graph as it was, along the axes of `reduce`.
+  /// `x` is a node of the old graph; the axes are those of `reduce`.
   UOp exponents(UOp reduce, UOp x, int result) const {
     x = made_.at(x);
     const UOp values[] = {x, ir::like(x, 1.0)};
     return ir::reduce(Combine::ExpSum, values, reduce->reduction().axes, result);
   }
-  /// The sum of exp(x - largest), and what that comes to where the largest is not finite.
+  /// The sum of exp(x - maximum), and its value where the maximum is not finite.
   UOp total(UOp sum, bool guarded) const {
     UOp x = sum->src[0]->src[0]->src[0];
     UOp largest = exponents(sum, x, 0);
@@ -144,7 +144,7 @@ class ReductionFusion {
   PlanGraph& plan_;
   std::unordered_map<UOp, UOp> made_;
   std::unordered_set<UOp> squares_, maxima_;
-  std::unordered_map<UOp, bool> sums_;  ///< and whether their maximum is guarded
+  std::unordered_map<UOp, bool> sums_;  ///< value: whether the maximum is guarded
 };
 
 }  // namespace

@@ -1,25 +1,23 @@
-// Reductions that need an earlier one over the same elements, written as one reduction of several accumulators.
+// A reduction that depends on an earlier one over the same elements becomes one reduction with several accumulators.
 #pragma once
 
 #include "schedule/graph/plan_graph.h"
 
 namespace sinter::schedule {
 
-/// In: sums of squared distances from the mean, and sums of exp(x - largest x), each beside the mean or maximum that it
-///     needs.
-/// Out: Moments in the place of the first, ExpSum in the place of the sum and the maximum, where a row of x is too long
-/// to
-///     be kept until it is read again. So x is read once. A mean that others read stays a sum of its own.
-/// The sum itself and its shape decide, before there are kernels, and no consumer does: fused and unfused runs round
-/// alike, and so does a value that is computed alone or beside others (SEMANTICS F2, F3).
+/// In:  sums of squared distances from a mean, and sums of exp(x - maximum), each beside the mean or maximum it needs.
+/// Out: Moments instead of the sum of squares, ExpSum instead of the sum and the maximum, if a row of x is too long to
+///      stay cached until it is read again. x is read once then. A mean with other readers stays a sum of its own.
+/// Decided by the sum and its shape alone, before the partition and without regard to consumers. Fused and unfused runs
+/// round alike, and a value does not depend on what is computed beside it (SEMANTICS F2, F3).
 void fuse_reductions(PlanGraph& plan);
 
-/// The maximum in a sum of exp(x - maximum), along the axes of the sum.
+/// The maximum in a sum of exp(x - maximum), over the same axes as the sum.
 struct ExpSumMatch {
   ir::UOp maximum = {};
-  bool guarded = false;  ///< 0 is taken instead of one that is not finite
+  bool guarded = false;  ///< a maximum that is not finite is replaced by 0
 };
-/// Null where `sum` is no such sum.
+/// `maximum` is null if `sum` has another form.
 ExpSumMatch match_exp_sum(ir::UOp sum);
 
 }  // namespace sinter::schedule

@@ -1,4 +1,4 @@
-// AFTER nodes out of the plan graph.
+// Removes After nodes from the plan graph.
 #include "schedule/simplify/lower_versions.h"
 
 #include <unordered_set>
@@ -18,7 +18,7 @@ UOp strip(UOp n) {
   return n;
 }
 
-/// where(inside, value, old): the mask and the value are padded alike.
+/// where(inside, value, old). The mask and the value are padded alike.
 UOp select_in_box(ir::Graph& g, UOp after, const std::vector<UOp>& src) {
   UOp old = src[0], value = src[1];
   auto padded = [&](UOp x) {
@@ -38,7 +38,7 @@ std::vector<bool> box_candidates(const PlanGraph& plan) {
     UOp n = o.value;
     bool fits = o.home >= 0 && partial(n);
     UOp old = fits ? strip(n->src[0]) : UOp();
-    // The chain down to the old value must be versions only, no view.
+    // Only versions, no view, may lie between the output and the old value.
     for (UOp m = fits ? n->src[0] : UOp(); m && m != old; m = m->src[0]) fits &= m->op == Op::After;
     boxed.push_back(fits && old->op == Op::Param && old->integer() == o.home);
   }

@@ -1,5 +1,4 @@
-// Versions become values: what an After means is said in ordinary ops, except where only a box of the home is to be
-// written.
+// Versions become values: an After is written in ordinary ops, unless only a box of its home has to be stored.
 #pragma once
 
 #include <vector>
@@ -8,12 +7,12 @@
 
 namespace sinter::schedule {
 
-/// Per output: is it a version of its home's own value in a box, so that storing the box is enough?
+/// Per output: whether it is a version of its home's own value in a box. Then storing the box is enough.
 std::vector<bool> box_candidates(const PlanGraph& plan);
 
-/// AFTER(v) is v; AFTER(old, v, box) is where(inside the box, v, old). Those outputs for which `boxed` is true keep
-/// their After, with the home's Param as its first source; content that is a mere view of the home is copied first, or
-/// the store would read what it overwrites.
+/// AFTER(v) becomes v. AFTER(old, v, box) becomes where(inside the box, v, old). Outputs with `boxed` keep their After,
+/// with the home's Param as first source. If the new content is a view of the home, it is copied first: the store would
+/// overwrite what it reads.
 void lower_versions(PlanGraph& plan, const std::vector<bool>& boxed);
 
 }  // namespace sinter::schedule

@@ -1,4 +1,4 @@
-// The inner sum's axes are moved to the front of its factors, where the view passes them by.
+// The inner sum's axes move to the front of its factors, where the view does not touch them.
 #include "schedule/simplify/nested_sums.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ ir::Ints shifted(ir::Ints axes, size_t by) {
   return axes;
 }
 
-/// Some sizes before others.
+/// The sizes of `lead`, then those of `shape`.
 Shape joined(const std::vector<Dim>& lead, const Shape& shape) {
   std::vector<Dim> dims = lead;
   dims.insert(dims.end(), shape.begin(), shape.end());
@@ -32,7 +32,7 @@ ir::Region joined(const std::vector<Dim>& lead, const ir::Region& box) {
   return out;
 }
 
-/// x seen as `movement` sees its source, with further axes in front.
+/// Applies `movement` to x, which has the axes `lead` in front; null if it cannot be applied.
 UOp moved(UOp x, UOp movement, const std::vector<Dim>& lead) {
   switch (movement->op) {
     case Op::Reshape: return ir::reshape(x, joined(lead, movement->shape));
@@ -53,10 +53,10 @@ UOp moved(UOp x, UOp movement, const std::vector<Dim>& lead) {
   }
 }
 
-/// Repeats nothing, and lies where the graph says.
+/// A movement op that does not broadcast and has no dynamic offset.
 bool movable(UOp n) { return ir::is_movement(n->op) && n->op != Op::Expand && n->src.size() == 1; }
 
-/// The sum `outer` of `source` as one sum with the one that it is a view of; null where there is none.
+/// Merges `outer`, a sum of `source`, with the inner sum or product that `source` is a view of; null if it cannot.
 UOp join(UOp outer, UOp source, const std::unordered_set<UOp>& shared) {
   std::vector<UOp> views;
   bool slides = false;

@@ -1,4 +1,4 @@
-// A copy below the windows, and below what pads for them.
+// The copy goes below the windows and their padding.
 #include "schedule/simplify/store_repeats.h"
 
 #include <algorithm>
@@ -12,13 +12,13 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-/// The factor with such a copy; itself if it needs none.
+/// The factor with a materialized source; itself if it needs none.
 UOp over_stored(UOp factor) {
   std::vector<UOp> moved;  // from the factor down
   for (UOp n = factor; ir::is_movement(n->op); n = n->src[0]) moved.push_back(n);
   const auto window = std::find_if(moved.rbegin(), moved.rend(), [](UOp n) { return n->op == Op::Window; });
   if (window == moved.rend()) return factor;
-  // Below the lowest window stands the EXPAND that makes its taps.
+  // Below the lowest window is the EXPAND that makes its taps.
   size_t seen = static_cast<size_t>(window.base() - moved.begin()) + 1;
   while (seen < moved.size() && moved[seen]->op == Op::Pad) ++seen;
   if (seen >= moved.size()) return factor;
@@ -26,7 +26,7 @@ UOp over_stored(UOp factor) {
     return std::any_of(moved.begin() + static_cast<std::ptrdiff_t>(seen), moved.end(),
                        [op](UOp n) { return n->op == op; });
   };
-  // Zeros between elements are no repeats: codegen goes by their phases.
+  // Zeros between elements are no repeats: codegen splits them into phases.
   if (!below(Op::Expand) || below(Op::Pad)) return factor;
   Strides strides = row_major(moved.back()->src[0]->shape);
   for (size_t i = moved.size(); i-- > seen;) strides = strides_after(moved[i], strides);

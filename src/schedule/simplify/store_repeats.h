@@ -1,12 +1,12 @@
-// Windows of what repeats elements: an image that was enlarged, and then convolved.
+// Windows over repeated elements, as in the convolution of an enlarged image.
 #pragma once
 
 #include "schedule/graph/plan_graph.h"
 
 namespace sinter::schedule {
 
-/// Stores what the factors of products see through windows, where that repeats elements between others, so that
-/// neighbours have no one distance in memory. Each tap would gather them again.
+/// Materializes what the factors of products read through windows if its elements are repeated so that no single stride
+/// connects neighbors. Otherwise each tap would gather the same elements again.
 void store_repeats(PlanGraph& plan);
 
 }  // namespace sinter::schedule

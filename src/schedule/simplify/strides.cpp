@@ -12,8 +12,8 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-/// RESHAPE as far as runs of axes correspond: the last axis of a run keeps its stride, the others follow if the run
-/// lies in order.
+/// RESHAPE where runs of axes correspond. The last axis of a run keeps its stride; the others follow if the run is
+/// contiguous.
 Strides reshaped(const Strides& in, const Shape& from, const Shape& to) {
   Strides out(to.rank(), kNoDistance);
   size_t i = from.rank(), j = to.rank();
@@ -29,7 +29,7 @@ Strides reshaped(const Strides& in, const Shape& from, const Shape& to) {
         b *= to[--j].bound();
       }
     }
-    // One run: [i, i_end) became [j, j_end). Inner stride, and whether the run is one line of memory.
+    // One run: [i, i_end) became [j, j_end). Find its inner stride and whether it is contiguous.
     int64_t step = 0, span = 1;
     bool line = true;
     for (size_t k = i_end; k-- > i;) {

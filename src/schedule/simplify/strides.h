@@ -1,4 +1,4 @@
-// Memory order as one distance per axis, followed through movement ops.
+// Memory layout as one stride per axis, propagated through movement ops.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,15 @@
 
 namespace sinter::schedule {
 
-/// Per axis the distance of neighbours in memory, in elements; 0 where they are one; or one of the two below.
+/// Per axis the stride in elements; 0 along a broadcast axis; or one of the two below.
 using Strides = std::vector<int64_t>;
-inline constexpr int64_t kNoDistance = -1;    ///< there is no one distance
-inline constexpr int64_t kPartsInOrder = -2;  ///< of what the value is made, some is in order and some is not
+inline constexpr int64_t kNoDistance = -1;  ///< no single stride
+inline constexpr int64_t kPartsInOrder =
+    -2;  ///< of an elementwise result: unit stride for some operands, not for others
 
-/// Of a stored value.
+/// Strides of a stored value.
 Strides row_major(const Shape& shape);
-/// Of what a movement op makes of a value that lies like `in`.
+/// Strides after a movement op, given those of its source.
 Strides strides_after(ir::UOp movement, const Strides& in);
 
 }  // namespace sinter::schedule

@@ -1,5 +1,5 @@
-// Axes are passed through from the innermost outwards: those that fit a block are whole in it, and the first that does
-// not is divided.
+// Axes are visited from the innermost outwards. Axes that fit into a block are whole in it. The first that does not is
+// divided.
 #include "schedule/simplify/sum_blocks.h"
 
 #include <algorithm>
@@ -7,21 +7,21 @@
 namespace sinter::schedule {
 namespace {
 
-/// Sizes of axes, outermost first; 0: known at the launch only.
+/// Sizes of axes, outermost first; 0 if known only at launch.
 using Sizes = std::vector<int64_t>;
 
-/// Of so many elements each, a last one shorter.
+/// Number of pieces of `size` elements; the last may be shorter.
 int64_t ceil_div(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
-constexpr int64_t kSteps = 16;  ///< of all lanes: loops over so many elements have no rest, however they are unrolled
+constexpr int64_t kSteps = 16;  ///< steps of all lanes per block: unrolled loops then have no remainder
 
-/// What sizes are to be near to.
+/// Range of acceptable sizes.
 struct SizeRange {
   int64_t least, wanted, most;
 };
 
-/// A divisor of n for pieces of so many elements, where each value of n has `inside`. Rather one that makes kSteps of
-/// all lanes, or else whole steps, and rather a large one; 0 if there is none.
+/// A divisor of n for pieces within `near`, where each value of n covers `inside` elements. Prefers multiples of kSteps
+/// of all lanes, then multiples of the lanes, then larger ones. 0 if there is none.
 int64_t divisor_near(int64_t n, const SizeRange& near, int64_t inside, int64_t lanes) {
   int64_t best = 0, whole = 0, smooth = 0;
   for (int64_t d = std::max<int64_t>(near.least / inside, 1); d <= std::min(n, near.most / inside); ++d)
@@ -29,9 +29,8 @@ int64_t divisor_near(int64_t n, const SizeRange& near, int64_t inside, int64_t l
   return smooth ? smooth : whole ? whole : best;
 }
 
-/// How many elements are near to those wanted, so that they are some values of one axis with all of the axes inside it,
-/// and divide that axis if others stand around it; 0 if there is no such number. Any number divides the outermost axis:
-/// its last piece is shorter.
+/// A size within `near` that covers some values of one axis with all axes inside it, and divides that axis unless it is
+/// the outermost; 0 if there is none. The last piece of the outermost axis may be shorter.
 int64_t aligned_near(const Sizes& sizes, const SizeRange& near, int64_t lanes) {
   int64_t inside = 1;
   for (size_t i = sizes.size(); i-- > 0; inside *= sizes[i]) {
@@ -39,20 +38,20 @@ int64_t aligned_near(const Sizes& sizes, const SizeRange& near, int64_t lanes) {
     const int64_t divisor = sizes[i] ? divisor_near(sizes[i], near, inside, lanes) : 0;
     if (divisor) return divisor * inside;
     if (i == 0) return std::max<int64_t>(near.wanted / inside, 1) * inside;
-    return inside >= near.least ? inside : 0;  // the axes inside are one
+    return inside >= near.least ? inside : 0;  // the inner axes together
   }
   return 0;
 }
 
-/// The same, and where none is near one that is not as near: pieces that end inside of values are no loops, and codegen
-/// makes one axis of all.
+/// Like aligned_near(), then with a wider range, then `near.wanted`. Pieces that end inside a value of an axis cannot
+/// be loops: codegen collapses all axes into one.
 int64_t aligned(const Sizes& sizes, const SizeRange& near, int64_t lanes) {
   for (const SizeRange& n : {near, SizeRange{near.least / 8, near.wanted, near.wanted * 2}})
     if (const int64_t elements = aligned_near(sizes, n, lanes)) return elements;
   return near.wanted;
 }
 
-/// The axes as blocks of `block` elements see them.
+/// The axes counted in blocks of `block` elements.
 Sizes blocks_of(Sizes sizes, int64_t block) {
   int64_t inside = 1;
   while (sizes.size() > 1 && sizes.back() && inside * sizes.back() <= block) {
@@ -64,7 +63,7 @@ Sizes blocks_of(Sizes sizes, int64_t block) {
   return sizes;
 }
 
-/// The part of some axes of which so many elements are consecutive: inner axes whole, the outermost cut.
+/// The part of the axes that holds `elements` consecutive elements: inner axes whole, the outermost one cut.
 Sizes inner_part(Sizes sizes, int64_t elements) {
   int64_t inside = 1;
   for (size_t i = sizes.size(); i-- > 0; inside *= sizes[i])
@@ -76,7 +75,7 @@ Sizes inner_part(Sizes sizes, int64_t elements) {
   return sizes;
 }
 
-/// Groups of so many blocks, rather few groups than two more chains of joins.
+/// Group sizes in blocks. Fewer groups are preferred to two more chains of joins.
 SizeRange near_of_groups(int64_t blocks) {
   const int64_t most = ir::ReductionTree::kFanIn * 5 / 4;
   return {std::min(std::max<int64_t>(ceil_div(blocks, ir::ReductionTree::kFanIn), 4), most), ir::ReductionTree::kFanIn,
@@ -101,7 +100,7 @@ ir::ReductionTree blocked_tree(const std::vector<Dim>& axes, ir::ReductionTree t
   if (tree.block == 0) return tree;
   const int64_t blocks = ceil_div(all, tree.block);
   if (wanted % tree.block == 0 && wanted / tree.block > 1 && wanted / tree.block <= 4 * ir::ReductionTree::kFanIn)
-    tree.group = wanted / tree.block;  // which the schedule wants by themselves
+    tree.group = wanted / tree.block;  // the block that the schedule wanted becomes a group
   else if (blocks > ir::ReductionTree::kFanIn)
     tree.group = aligned(blocks_of(sizes, tree.block), near_of_groups(blocks), 1);
   return tree;

@@ -1,4 +1,4 @@
-// Values are asked for in the shape without the axes, from users to sources.
+// Rebuilds values in the shape without the axes, from users to sources.
 #include "schedule/simplify/unit_axes.h"
 
 #include "ir/splat.h"
@@ -21,7 +21,7 @@ bool same_but_units(const Shape& a, const Shape& b) {
   return x == y;
 }
 
-/// x in a shape that differs in axes of size 1, without a reshape; null where that takes one.
+/// x in a shape that differs in axes of size 1, without a new reshape; null if that is impossible.
 UOp seen_as(UOp x, const Shape& shape, int deep) {
   if (x->shape == shape) return x;
   if (x->op == Op::Reshape) return x->src[0]->shape == shape ? x->src[0] : UOp();
