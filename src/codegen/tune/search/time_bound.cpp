@@ -18,7 +18,7 @@ using ir::UOp;
 
 constexpr double kOperations = 2;              ///< operations issued per slot, multiply-adds and others together
 constexpr double kSpill = 2;                   ///< slots to store and reload a spilled accumulator
-/// Steps of a reduction. Shorter reductions may overlap with the next one, which hides their latency.
+/// Steps of a reduction from which the next reduction cannot hide its latency.
 constexpr double kMinLatencyBoundSteps = 256;
 
 bool multiplies(Op op) { return op == Op::Mul || op == Op::Fma; }
