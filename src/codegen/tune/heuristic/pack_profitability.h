@@ -1,5 +1,5 @@
 // When a large operand of a product should not be packed. On machines with a near last cache its loads are cheap, and
-// a copy is expensive for the few rows that use it.
+// all rows together hardly amortize a copy.
 #pragma once
 
 #include "codegen/tune/heuristic/kernel_analysis.h"
