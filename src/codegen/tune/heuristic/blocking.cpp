@@ -39,7 +39,7 @@ constexpr int64_t kMaxTaskWindows =
     4096;
 constexpr int64_t kMinTaskRows = 96;  ///< rows of a task below which its share of the packing shows
 constexpr int64_t kMaxColumns = 512;
-constexpr int64_t kTasksPerThread = 2;  ///< tasks per thread, if there are several threads, so that all end at about the same time
+constexpr int64_t kTasksPerThread = 2;  ///< tasks for each of several threads, so that all end together
 
 class Blocker {
  public:

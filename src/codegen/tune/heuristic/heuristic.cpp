@@ -28,7 +28,7 @@ using ir::Op;
 using ir::UOp;
 using TiledProduct = TuningState::TiledProduct;
 
-constexpr double kProductShare = 6;  ///< a product below this fraction (1 / 6) of the time gets no tile
+constexpr double kProductShare = 6;  ///< a product below 1 / kProductShare of the time gets no tile
 
 /// Lanes that fill a register with elements of the kernel's usual size, in the type in which they are computed.
 int lanes_per_register(const TuningState& state) {
