@@ -23,20 +23,15 @@ using ir::UOp;
 using runtime::kCacheLine, runtime::kPage;
 
 /// Results per element from which packing pays for an operand that could be read without it.
-constexpr int64_t kMinReuse =
-    16;
+constexpr int64_t kMinReuse = 16;
 /// Bytes between rows from which panels of fewer than kMinPanelLines should be packed,
-constexpr int64_t kMinRowDistance =
-    8 *
-    kCacheLine;
+constexpr int64_t kMinRowDistance = 8 * kCacheLine;
 constexpr int64_t kMinReuseShortRows = 64;  ///< if so many results of a thread use an element
 /// Approximate depth of a block if the other operand takes a new page for each reduced value.
-constexpr int64_t kDepthAcrossPages =
-    128;
+constexpr int64_t kDepthAcrossPages = 128;
 constexpr int64_t kMaxTaskRows = 1024;  ///< rows of a task, at most
 /// Rows of a task, at most, if they are overlapping windows, whose blocks are less deep.
-constexpr int64_t kMaxTaskWindows =
-    4096;
+constexpr int64_t kMaxTaskWindows = 4096;
 constexpr int64_t kMinTaskRows = 96;  ///< rows of a task below which its share of the packing shows
 constexpr int64_t kMaxColumns = 512;
 constexpr int64_t kTasksPerThread = 2;  ///< tasks for each of several threads, so that all end together
@@ -352,7 +347,7 @@ class Blocker {
   const int lanes_;
   const runtime::Target& target_;
   UOp panel_, split_;
-  size_t outer_reductions_ = 0;  ///< reduced ranges with loops outside the panel, including split_
+  size_t outer_reductions_ = 0;          ///< reduced ranges with loops outside the panel, including split_
   std::vector<TaskBlock> other_blocks_;  ///< of outer ranges beside the tile's
   int64_t split_step_ = 0;               ///< values of split_ in a block
   int64_t block_depth_ = 1;              ///< reduced values in a block

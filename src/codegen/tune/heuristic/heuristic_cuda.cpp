@@ -22,10 +22,10 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr int kThreads = 256;       ///< threads of a block
-constexpr int64_t kWideTile = 512;  ///< size of a product's range from which a thread has more copies
-constexpr int kTileSide = 16;       ///< threads along each side of a product's tile
-constexpr int kDepth = 16;          ///< reduced values whose operands are in shared memory together
+constexpr int kThreads = 256;                 ///< threads of a block
+constexpr int64_t kWideTile = 512;            ///< size of a product's range from which a thread has more copies
+constexpr int kTileSide = 16;                 ///< threads along each side of a product's tile
+constexpr int kDepth = 16;                    ///< reduced values whose operands are in shared memory together
 constexpr int64_t kMaxStagingRegisters = 16;  ///< registers of a thread that stage an operand, at most
 constexpr int64_t kMinStagedDepth = 64;       ///< depth of a reduction from which staging pays
 

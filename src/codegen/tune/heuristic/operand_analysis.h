@@ -9,8 +9,7 @@ namespace sinter::codegen {
 
 inline constexpr int64_t kMaxBlockDepth = 2048;  ///< values that one block of a product sums, at most
 /// Results per element from which packing an operand pays that is not contiguous along the lanes.
-inline constexpr int64_t kMinReuseStrided =
-    4;
+inline constexpr int64_t kMinReuseStrided = 4;
 inline constexpr double kFarL2Sizes = 4;  ///< sizes of the second cache from which operands are prefetched
 
 /// Whether a load reads at least kFarL2Sizes second caches.

@@ -10,8 +10,7 @@ namespace sinter::codegen {
 
 /// Cache lines in a row of a panel that is not packed, at least. Narrower panels visit the page of each value too
 /// often.
-inline constexpr int64_t kMinPanelLines =
-    2;
+inline constexpr int64_t kMinPanelLines = 2;
 
 /// Whether an operand is better not packed: its panel (the columns of one tile) stays in the second cache while all
 /// rows of a thread pass over it (covers_all_rows_of_thread()). `lanes`: elements of a vector. Requirements:

@@ -13,8 +13,7 @@ using ir::Op;
 using ir::UOp;
 
 /// Registers beside those of the tile and of a step's vectors: LLVM loads the first operands of the next step early.
-constexpr int kSpareRegisters =
-    3;
+constexpr int kSpareRegisters = 3;
 
 /// Whether unrolled copies of a load may read in one step what others read in an earlier one. True if that is unknown.
 bool may_share_elements(KernelAnalysis& analysis, UOp load, UOp unrolled, int width, UOp range, int count) {

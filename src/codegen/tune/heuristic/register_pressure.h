@@ -9,16 +9,17 @@ namespace sinter::codegen {
 
 inline constexpr int kMaxFullUnroll = 8;  ///< trip count up to which a loop is unrolled completely
 
-/// Whether the innermost loop of a product, along `range`, may be unrolled `count` times with this tile. It may not
-/// if:
+/// Whether the innermost loop of a product, along `range`, may be unrolled `count` times with this tile.
 ///
-///   - A predicate of both factors depends on `range`. Such a predicate becomes the bounds of the loop (loop_bounds.h);
-///     unrolled, it would be evaluated for each product. It does no harm if the edges of the rows are `peeled` and the loop
-///     is unrolled completely: each copy then has a constant predicate.
-///   - An operand is strided along the lanes and not `staged`. Unrolling would transpose small matrices of it in registers,
-///     which is a decision of the register tile.
-///   - Registers do not suffice. Copies may read an element that others read in an earlier step, as windows do. The element
-///     then stays in a register for both.
+/// Not if a predicate of both factors depends on `range`. Such a predicate becomes the bounds of the loop
+/// (loop_bounds.h); unrolled, it would be evaluated for each product. It does no harm if the edges of the rows are
+/// `peeled` and the loop is unrolled completely: each copy then has a constant predicate.
+///
+/// Not if an operand is strided along the lanes and not `staged`. Unrolling would transpose small matrices of it in
+/// registers, which is a decision of the register tile.
+///
+/// Not if registers do not suffice. Copies may read an element that others read in an earlier step, as windows do. The
+/// element then stays in a register for both.
 bool may_unroll(KernelAnalysis& analysis, const StatementAnalysis& product, const RegisterTile& tile, ir::UOp range,
                 int count, bool staged, bool peeled, const runtime::Target& target);
 

@@ -23,8 +23,7 @@ using runtime::kCacheLine;
 
 // Cycles on a current x86 core, which loads as many vectors per cycle as it multiplies.
 /// Per element that crosses the lanes in a register transpose.
-constexpr double kTransposedElement =
-    .3;
+constexpr double kTransposedElement = .3;
 constexpr double kScalarElement = 2.5;  ///< per element that crosses the lanes by itself
 /// Per iteration of a short loop, and per execution of the loop. On Granite Rapids, with 3 x 3 and 5 x 5 windows, a
 /// loop that is unrolled completely costs 10 to 12 cycles and others 5 to 7 per step, whatever the tile.
@@ -33,8 +32,7 @@ constexpr double kTouchedLine = 2.5;       ///< per line that the unrolled copie
 constexpr double kTransposedVector = 1;    ///< per vector that is transposed in registers
 constexpr double kDivergentPredicate = 3;  ///< slowdown of a step if the predicate differs inside a tile
 /// Per load, extra, if its next row is at least kFarBytes away, so that a page holds two rows at most.
-constexpr double kFarLoad =
-    .02;
+constexpr double kFarLoad = .02;
 /// Per step, extra, if an operand that does not depend on the lanes moves that far in each step.
 constexpr double kFarStep = .5;
 /// Per step, extra, if such an operand only moves to another line. On Zen 1, lanes across a product of panels, 64
@@ -47,23 +45,18 @@ constexpr int64_t kFarBytes = 2048;
 constexpr double kHiddenFetchShare = .4, kExposedFetch = .5;
 constexpr int64_t kMaxRows = 8;  ///< rows of a tile, at most
 /// Rows of a tile whose two vectors are all columns, at most. Not if it stores that many rows far from each other.
-constexpr int64_t kMaxRowsOfTwoVectors =
-    12;
+constexpr int64_t kMaxRowsOfTwoVectors = 12;
 constexpr double kCrossLaneElement = 1.3;  ///< per element of the epilogue that is accessed across the lanes
 constexpr double kCrossLaneCode = 300;     ///< per such access in the code, for its compilation
 /// Share of the time to which the cost of such code is limited: short code is no reason for slow loops.
-constexpr double kMaxCodeShare =
-    .05;
+constexpr double kMaxCodeShare = .05;
 /// Slowdown of a product if each thread reads nearly all of its windows.
-constexpr double kWindowReread =
-    1.2;
+constexpr double kWindowReread = 1.2;
 /// Registers of the bools from which the masks of a tile's loads are made, where masks have registers of their own.
-constexpr int kMaskRegisters =
-    8;
+constexpr int kMaskRegisters = 8;
 constexpr int kMinTransposed = 4;  ///< unrolled copies of the last reduced range for a transpose, at least
 /// Results per element of an operand that is transposed in registers, at most. With more, packing it pays.
-constexpr int kMaxTransposedResults =
-    15;
+constexpr int kMaxTransposedResults = 15;
 
 class RegisterTileModel {
  public:

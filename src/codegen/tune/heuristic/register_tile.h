@@ -15,8 +15,7 @@ struct RegisterTile {
   ir::UOp row_range, column_range;  ///< null: none. `column_range` may be `lane_range`
   int rows = 1, columns = 1;
   /// Unrolled copies of the last reduced range. An operand that is contiguous along it is transposed in registers.
-  int transpose_unroll =
-      1;
+  int transpose_unroll = 1;
   double cycles = 0;
   int64_t width(int vector) const {
     return int64_t{1} * vector * (column_range == lane_range ? columns : 1);

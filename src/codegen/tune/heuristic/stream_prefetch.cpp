@@ -33,8 +33,7 @@ constexpr int64_t kTransposedRowsDistance = 2048;
 /// 0.78 of the time (softmax). With rows of 16384 they take 1.5: the first loop has already read what is a page ahead.
 constexpr int64_t kMaxFirstLoopBytes = 2 * runtime::kPage;
 /// Bytes of a row from which few prefetches fall beyond its end.
-constexpr int64_t kMinLongRowBytes =
-    4 * kDistance;
+constexpr int64_t kMinLongRowBytes = 4 * kDistance;
 
 class StreamPrefetcher {
  public:
@@ -44,8 +43,9 @@ class StreamPrefetcher {
 
   std::optional<Prefetch> prefetch_of(UOp load) {
     const auto bytes = static_cast<int64_t>(size_of(load->dtype));
-    UOp lanes, next, innermost;  // the range of the lanes, that of the nearest next row, the innermost one that moves the load
-    int64_t apart = 1;           // elements from lane to lane
+    // The range of the lanes, that of the nearest next row, and the innermost one that moves the load.
+    UOp lanes, next, innermost;
+    int64_t apart = 1;  // elements from lane to lane
     bool copies = false;
     for (UOp r : analysis_.ranges()) {
       if (!analysis_.depends(load, r)) continue;
@@ -65,7 +65,8 @@ class StreamPrefetcher {
     }
     if (!lanes) return {};
     const bool masked = predicate_of(load) && analysis_.depends(predicate_of(load), lanes);
-    if (masked && !target_.has_masked_loads(size_of(load->dtype))) return {};  // each lane would be prefetched by itself
+    if (masked && !target_.has_masked_loads(size_of(load->dtype)))
+      return {};  // each lane would be prefetched by itself
     if (!masked && (copies || apart > 1 || !(lanes == innermost))) return {};
     if (!far_exceeds_l2(analysis_, load, target_)) return {};
     const int number = node_index_of(kernel_, load);

@@ -21,29 +21,24 @@ constexpr int kStreamedRows = 16;  ///< rows that are read at once: as many stre
 /// Rows that are read at once if registers hold their factors for several results.
 constexpr int kFewRows = 8;
 /// Operations of a step, at most. A larger step is reduced to single vectors, or to fewer rows.
-constexpr double kMaxStepOperations =
-    64;
+constexpr double kMaxStepOperations = 64;
 constexpr double kMaxOperations = 240;      ///< operations of kFewRows rows above which nothing is streamed
 constexpr int64_t kMaxRowBytes = 16 << 10;  ///< bytes of a row that a task covers, at most
-constexpr int64_t kMinRowBytes = 768;       ///< bytes of a row, at least: shorter ones restart hardware prefetch too often
-constexpr int64_t kMaxResultBytes = 4096;   ///< bytes of a task's results, at most, if they exceed the first cache
-constexpr int64_t kManyTasks = 8;  ///< tasks per thread from which one more or less does not matter
+constexpr int64_t kMinRowBytes = 768;  ///< bytes of a row, at least: shorter ones restart hardware prefetch too often
+constexpr int64_t kMaxResultBytes = 4096;  ///< bytes of a task's results, at most, if they exceed the first cache
+constexpr int64_t kManyTasks = 8;          ///< tasks per thread from which one more or less does not matter
 // Results per element:
 /// Up to so many, a step reads a few rows and computes the results one after the other. With more there is a register
 /// tile.
-constexpr int64_t kMaxSharingUntiled =
-    8;
+constexpr int64_t kMaxSharingUntiled = 8;
 /// Results of that tile, at most. It goes down kTileDepth rows of the matrix before it moves on.
-constexpr int64_t kMaxTileResults =
-    8;
+constexpr int64_t kMaxTileResults = 8;
 constexpr int64_t kTileDepth = 32;
 /// The depth if rows share sets, so that they would not stay in the first cache for all results. Also if the results
 /// do not stay there, the last cache is near, and two thirds of the first cache hold 256 rows of a tile. On a core of
 /// a Zen 5, 32 x 1024 x 2048 takes 0.57 of the time.
-constexpr int64_t kDeepTile =
-    256;
-constexpr int64_t kMaxSharing =
-    36;  ///< above so many, packing may pay
+constexpr int64_t kDeepTile = 256;
+constexpr int64_t kMaxSharing = 36;              ///< above so many, packing may pay
 constexpr int64_t kMaxSharingFewRegisters = 24;  ///< the same without registers for such a tile
 
 /// Whether kStreamedRows rows at once evict each other's lines from the first cache before they are used. Rows that
@@ -100,14 +95,14 @@ std::vector<Opt> stream_product(KernelAnalysis& analysis, const StatementAnalysi
   if (vectors * rows * product.operations > kMaxStepOperations) vectors = 1;
   if (rows * product.operations > kMaxStepOperations) rows = kFewRows;
   const int64_t width = round_up(row, int64_t{lanes} * vectors);
-  const bool room = kDeepTile * lanes * vectors * bytes <= target.l1 / 3 * 2;  // whether the first cache holds so many rows of a tile
+  const bool room = kDeepTile * lanes * vectors * bytes <= target.l1 / 3 * 2;  // the first cache holds a deep tile
   const bool deep = crowded || (target.near_l3 && room && sharing * width * of_results > target.l1);
   std::vector<Opt> opts{Split{range_id(summed), tiled ? (deep ? kDeepTile : kTileDepth) : rows}};
   if (!tiled) opts.push_back(Unroll{range_id(summed), rows});
   opts.push_back(TaskBlock{range_id(columns), width});
   if (vectors > 1) opts.push_back(Unroll{range_id(columns), vectors});
   LoopOrder order;
-  UOp longest;                         // the longest range of the results that use an element
+  UOp longest;  // the longest range of the results that use an element
   // The blocks of a longer sum run one after the other, so that the results of only one are in use.
   for (UOp r : product.result_ranges)
     if (!is_outer(r) && analysis.depends(stream, r)) order.loops.push_back({range_id(r), 0});

@@ -14,8 +14,7 @@ using ir::UOp;
 
 constexpr double kMaxTransposedOperations = 320;  ///< operations of transposed unrolled copies, at most
 /// Bytes of each row that a transpose accesses at once if it streams memory.
-constexpr int64_t kStreamedRowBytes =
-    128;
+constexpr int64_t kStreamedRowBytes = 128;
 /// Rows of such a transpose: the streams that a core predicts. More if they fill less than kStreamedLineBytes.
 constexpr int64_t kStreams = 32;
 constexpr int64_t kStreamedLineBytes = 64;  ///< stores of fewer bytes do not bypass the caches
@@ -30,7 +29,8 @@ bool is_contiguous_across(KernelAnalysis& analysis, UOp access, UOp vector, UOp 
 }
 
 void transpose(TuningState& state, const StatementAnalysis& w, UOp access, UOp vector, UOp range) {
-  bool summed = false, copied = true;  // whether a reduction runs along the range, too; whether all of those may have unrolled copies there
+  // Whether a reduction runs along the range, too, and whether all of those may have unrolled copies there.
+  bool summed = false, copied = true;
   for (const StatementAnalysis& other : state.analysis.statements()) {
     if (!other.is_reduce() || !other.runs_over(range)) continue;
     const bool transposed =

@@ -15,9 +15,9 @@ using ir::Op;
 using ir::UOp;
 
 constexpr double kMaxTaskCycles = 16 * kTaskCycles;  ///< cycles of a task above which more tasks are better
-constexpr double kTasksPerUnit = 2;  ///< tasks per parallel unit, so that every thread gets several
-constexpr double kMaxTaskRows = 96;  ///< values of a product's first range per task, at most
-constexpr double kMaxPanelTaskRows = 1024;  ///< the same if many panels pass by, which each task rereads
+constexpr double kTasksPerUnit = 2;                  ///< tasks per parallel unit, so that every thread gets several
+constexpr double kMaxTaskRows = 96;                  ///< values of a product's first range per task, at most
+constexpr double kMaxPanelTaskRows = 1024;           ///< the same if many panels pass by, which each task rereads
 
 double cycles_of_all(const TuningState& state) {
   double all = 0;

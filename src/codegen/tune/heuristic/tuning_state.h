@@ -16,10 +16,9 @@ namespace sinter::codegen {
 
 inline constexpr int64_t kShortLoop = 4;  ///< trip count of a loop that may be unrolled completely
 /// Cycles that a task should take, so that the cost of a launch is small.
-inline constexpr double kTaskCycles =
-    1 << 14;
+inline constexpr double kTaskCycles = 1 << 14;
 inline constexpr double kMinProductCycles = kTaskCycles / 16;  ///< cheaper products are not worth longer code
-inline constexpr double kMaxBodyOperations = 240;  ///< operations of an unrolled loop body, at most
+inline constexpr double kMaxBodyOperations = 240;              ///< operations of an unrolled loop body, at most
 
 struct TuningState {
   /// A reduction that gets a register tile.

@@ -16,8 +16,7 @@ using ir::Op;
 using ir::UOp;
 
 /// Size of a window that may be unrolled completely. Each of its addresses is then known.
-constexpr int64_t kShortWindow =
-    9;
+constexpr int64_t kShortWindow = 9;
 constexpr int kSerialSumUnroll = 4;  ///< unrolled copies of a serial reduction
 constexpr int kSomeChains = 4;       ///< independent sums in a loop body above which two copies suffice
 /// Independent sums from which no copies are needed: other work along the range already has the copies of the rows. On

@@ -14,7 +14,7 @@ using ir::UOp;
 
 constexpr double kTransposedElement = 0.75;  ///< cycles per element that is transposed in registers
 constexpr int64_t kMinTransposed = 4;        ///< unrolled copies that this takes
-constexpr double kOrderedAdd = 2;  ///< extra cycles per element of a sum whose lanes are added in order
+constexpr double kOrderedAdd = 2;            ///< extra cycles per element of a sum whose lanes are added in order
 
 class LaneChooser {
  public:

@@ -10,8 +10,7 @@
 namespace sinter::codegen {
 
 /// Cycles of a strided vector load per element of its stride: lanes are shuffled out of wide loads.
-inline constexpr double kShuffleCycles =
-    2;
+inline constexpr double kShuffleCycles = 2;
 
 /// Cycles of a vector load of elements `stride` apart. Close elements are shuffled out of wide loads, others gathered.
 inline double strided_load_cycles(int64_t stride, int lanes) {

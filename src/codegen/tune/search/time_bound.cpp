@@ -16,8 +16,8 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr double kOperations = 2;              ///< operations issued per slot, multiply-adds and others together
-constexpr double kSpill = 2;                   ///< slots to store and reload a spilled accumulator
+constexpr double kOperations = 2;  ///< operations issued per slot, multiply-adds and others together
+constexpr double kSpill = 2;       ///< slots to store and reload a spilled accumulator
 /// Steps of a reduction from which the next reduction cannot hide its latency.
 constexpr double kMinLatencyBoundSteps = 256;
 
