@@ -24,9 +24,10 @@ using runtime::kCacheLine, runtime::kPage;
 
 /// Results per element from which packing pays for an operand that could be read without it.
 constexpr int64_t kMinReuse = 16;
-/// Bytes between rows from which panels of fewer than kMinPanelLines should be packed,
+/// Bytes between rows from which panels of fewer than kMinPanelLines should be packed, if at least kMinReuseShortRows
+/// results of a thread use an element.
 constexpr int64_t kMinRowDistance = 8 * kCacheLine;
-constexpr int64_t kMinReuseShortRows = 64;  ///< if so many results of a thread use an element
+constexpr int64_t kMinReuseShortRows = 64;  ///< results of a thread per element
 /// Approximate depth of a block if the other operand takes a new page for each reduced value.
 constexpr int64_t kDepthAcrossPages = 128;
 constexpr int64_t kMaxTaskRows = 1024;  ///< rows of a task, at most

@@ -39,9 +39,9 @@ constexpr double kFarStep = .5;
 /// columns wide, take 1.4 of the time.
 constexpr double kLineStep = .25;
 constexpr int64_t kFarBytes = 2048;
-/// A panel that exceeds the first cache is loaded from the second one, a vector per cycle. Up to the first share of a
-/// step's time is hidden. The second share of the rest is exposed. On Zen 3, tiles of 4 rows by 3 vectors take 1.03 to
-/// 1.1 of the time of 6 by 2.
+/// A panel that exceeds the first cache is loaded from the second one, a vector per cycle. These loads are hidden up
+/// to kHiddenFetchShare of a step's time. Of the rest, the share kExposedFetch is exposed. On Zen 3, tiles of 4 rows by
+/// 3 vectors take 1.03 to 1.1 of the time of 6 by 2.
 constexpr double kHiddenFetchShare = .4, kExposedFetch = .5;
 constexpr int64_t kMaxRows = 8;  ///< rows of a tile, at most
 /// Rows of a tile whose two vectors are all columns, at most. Not if it stores that many rows far from each other.

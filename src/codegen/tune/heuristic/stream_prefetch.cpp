@@ -1,9 +1,9 @@
-// Why these loads. Elementwise kernels gain nothing on Zen 5, and lose if the lines are in the last cache. Where that
-// is large and far, a single operand from memory gains; two or more do not, because they wait for memory anyhow. Zen 5
-// does not predict loads under masks at all: depthwise windows of 3 x 3 with a border take 0.4 of the time with
-// prefetch. Without masks, lanes under predicates are read one by one: on Zen 1 these windows take 0.93 of the time
-// without prefetch. Rows that are transposed in registers, eight at a time, are read in halves of lines, which no core
-// predicts.
+// Which loads are worth a prefetch. Elementwise kernels gain nothing on Zen 5, and lose if the lines are in the last
+// cache. Where that is large and far, a single operand from memory gains; two or more do not, because they wait for
+// memory anyhow. Zen 5 does not predict loads under masks at all: depthwise windows of 3 x 3 with a border take 0.4 of
+// the time with prefetch. Without masks, lanes under predicates are read one by one: on Zen 1 these windows take 0.93
+// of the time without prefetch. Rows that are transposed in registers, eight at a time, are read in halves of lines,
+// which no core predicts.
 //
 // On Granite Rapids only the second of several loops over a row should prefetch: the first one waits for its own
 // elements. Rows that do not follow each other were not measured.

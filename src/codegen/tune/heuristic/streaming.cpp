@@ -18,7 +18,8 @@ using ir::Op;
 using ir::UOp;
 
 constexpr int kStreamedRows = 16;  ///< rows that are read at once: as many streams as hardware follows
-/// Rows that are read at once if registers hold their factors for several results.
+/// Rows that are read at once if more would crowd their cache sets, or if registers hold their factors for several
+/// results.
 constexpr int kFewRows = 8;
 /// Operations of a step, at most. A larger step is reduced to single vectors, or to fewer rows.
 constexpr double kMaxStepOperations = 64;
@@ -38,7 +39,7 @@ constexpr int64_t kTileDepth = 32;
 /// do not stay there, the last cache is near, and two thirds of the first cache hold 256 rows of a tile. On a core of
 /// a Zen 5, 32 x 1024 x 2048 takes 0.57 of the time.
 constexpr int64_t kDeepTile = 256;
-constexpr int64_t kMaxSharing = 36;              ///< above so many, packing may pay
+constexpr int64_t kMaxSharing = 36;              ///< with more, packing may pay
 constexpr int64_t kMaxSharingFewRegisters = 24;  ///< the same without registers for such a tile
 
 /// Whether kStreamedRows rows at once evict each other's lines from the first cache before they are used. Rows that

@@ -90,7 +90,7 @@ class TaskGrid {
 
   std::vector<UOp> outer;
   std::vector<int64_t> block;  ///< per range
-  double count = 1;            ///< of tasks
+  double count = 1;            ///< number of tasks
 
  private:
   std::vector<int64_t> counts_;  ///< per range
