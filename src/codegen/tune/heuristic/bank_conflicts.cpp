@@ -1,5 +1,5 @@
-// A pass gives each of 32 banks one word of 4 bytes, which any number of threads may share; wider accesses are made by
-// as many threads at a time as 128 bytes serve.
+// In one pass each of 32 banks serves one word of 4 bytes to any number of threads. Wider accesses are split: as many
+// threads take part in a pass as 128 bytes serve.
 #include "codegen/tune/heuristic/bank_conflicts.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 constexpr int kWarp = 32;
 constexpr int64_t kWord = 4, kWidest = 16, kPass = 128;  ///< bytes
 
-/// Where an element lies in its tile.
+/// The offset of an element in its tile.
 int64_t place(const TileCopy& layout, int64_t columns, int64_t period, int64_t row, int64_t column) {
   if (layout.swizzle_unit) column ^= row / layout.swizzle_rows % (period / layout.swizzle_unit) * layout.swizzle_unit;
   return row * (columns + layout.pad) + column;
@@ -34,7 +34,7 @@ int64_t bank_passes(const TileCopy& layout, int64_t columns, DType dtype, const 
   for (int r = 0; r < row.lanes; ++r)
     for (int64_t c = 0; c < column.lanes; c += width)
       for (int first = 0; first < kWarp; first += static_cast<int>(together)) {
-        std::map<int64_t, std::set<int64_t>> banks;  // what threads ask of each
+        std::map<int64_t, std::set<int64_t>> banks;  // words that threads request from each bank
         size_t most = 0;
         for (int t = first; t < first + together; ++t) {
           const int64_t at = place(layout, columns, period, begin(row, t) + r, begin(column, t) + c) * size / unit;

@@ -1,6 +1,6 @@
-// The loops of a packed product, outermost first: blocks of what it sums, rows, columns, then the sum itself. The panel
-// of one block lies in half of the second cache while the rows pass; its columns lie together as one step of the tile
-// reads them.
+// The loops of a packed product, outermost first: blocks of the reduced range, rows, columns, then the reduction
+// itself. The panel of one block fills half of the second cache while the rows pass. Its columns are stored in the
+// order in which a step of the tile reads them.
 #include "codegen/tune/heuristic/blocking.h"
 
 #include <algorithm>
@@ -22,20 +22,20 @@ using ir::Op;
 using ir::UOp;
 using runtime::kCacheLine, runtime::kPage;
 
-constexpr int64_t kMinReuse =
-    16;  ///< results that share an element, from which copying it pays where it could be read as it lies
-constexpr int64_t kMinRowDistance =
-    8 *
-    kCacheLine;  ///< from one row to the next, where panels of fewer than kMinPanelLines are worse to read as they lie,
-constexpr int64_t kMinReuseShortRows = 64;  ///< if so many results of a thread share an element
-constexpr int64_t kDepthAcrossPages =
-    128;  ///< summed values in one block, about, where the other operand takes a new page for each of them
-constexpr int64_t kMaxTaskRows = 1024;  ///< of a point,
-constexpr int64_t kMaxTaskWindows =
-    4096;                             ///< or of one whose rows are windows that overlap, and whose blocks are less deep
-constexpr int64_t kMinTaskRows = 96;  ///< of a point, below which its share of copying shows
+/// Results per element from which packing pays for an operand that could be read without it.
+constexpr int64_t kMinReuse = 16;
+/// Bytes between rows from which panels of fewer than kMinPanelLines should be packed, if at least kMinReuseShortRows
+/// results of a thread use an element.
+constexpr int64_t kMinRowDistance = 8 * kCacheLine;
+constexpr int64_t kMinReuseShortRows = 64;  ///< results of a thread per element
+/// Approximate depth of a block if the other operand takes a new page for each reduced value.
+constexpr int64_t kDepthAcrossPages = 128;
+constexpr int64_t kMaxTaskRows = 1024;  ///< rows of a task, at most
+/// Rows of a task, at most, if they are overlapping windows, whose blocks are less deep.
+constexpr int64_t kMaxTaskWindows = 4096;
+constexpr int64_t kMinTaskRows = 96;  ///< rows of a task below which its share of the packing shows
 constexpr int64_t kMaxColumns = 512;
-constexpr int64_t kTasksPerThread = 2;  ///< points for each of several threads, so that all end at about the same time
+constexpr int64_t kTasksPerThread = 2;  ///< tasks for each of several threads, so that all end together
 
 class Blocker {
  public:
@@ -71,14 +71,13 @@ class Blocker {
   }
 
  private:
-  /// Of an operand, for one value of each outer range but that of the lanes: what the rows of a product read again and
-  /// again.
+  /// Bytes of an operand for one value of each outer range but that of the lanes: what the rows of a product reread.
   int64_t bytes_of(UOp operand) {
     return analysis_.bytes(operand, [&](UOp r) { return !is_outer(r) || r == tile_.lane_range; });
   }
-  /// Bytes from which an operand is copied that could be read as it lies: less stays in the second cache, if no other
-  /// core takes it from there and its rows do not share sets (512 x 64 x 1024 takes 0.84 of the time in copies on a Zen
-  /// 5; for a single matrix, near last caches). `rows`: of all threads.
+  /// Bytes from which an operand is packed that could be read without it. A smaller one stays in the second cache,
+  /// unless another core takes it from there or its rows share sets. On a Zen 5, 512 x 64 x 1024, whose rows share
+  /// sets, takes 0.84 of the time packed (a single matrix, near last cache). `rows`: of all threads.
   int64_t min_bytes_to_pack(UOp operand, int64_t rows) {
     const int64_t matrices = batch_size_of(analysis_, product_, operand, tile_.lane_range), threads = target_.threads,
                   of_thread = rows * std::min(matrices, threads) / threads;
@@ -89,17 +88,16 @@ class Blocker {
                          share_sets(analysis_, product_, operand);
     return crowded ? std::min(usual, target_.l2 / 4) : usual;
   }
-  /// Whether a step reads little of each of the operand's rows, which lie apart, as with vectors of AVX2: it goes
-  /// through as many lines, and as many that begin within one, as with wider vectors through more. In copies 120 x 250
-  /// x 250 takes 0.9 of the time on Zen 3, a batch of 256 x 256 x 256 0.81 to 0.95; 200 x 200 x 200, whose rows are
-  /// whole vectors, 1, and 128 x 128 x 128 1.04.
+  /// Whether a step reads little of each of the operand's rows, which are far apart, as with vectors of AVX2. Such a
+  /// step touches as many lines, and as many unaligned ones, as a step of wider vectors that reads more. On Zen 3, 120
+  /// x 250 x 250 takes 0.9 of the time packed.
   bool has_short_rows(UOp operand) {
     return is_outer(tile_.lane_range) && analysis_.size(tile_.lane_range) > width() &&
            width() * static_cast<int64_t>(size_of(operand->dtype)) < kMinPanelLines * kCacheLine &&
            max_step_bytes(operand, product_.reduced_ranges) >= kMinRowDistance;
   }
   int64_t width() const { return tile_.width(lanes_); }
-  /// Most that an operand moves in memory, in bytes, when one of some ranges goes on by one.
+  /// The largest stride of an operand along some ranges, in bytes.
   int64_t max_step_bytes(UOp operand, const std::vector<UOp>& ranges) {
     int64_t most = 0;
     for (UOp n : ir::topological(operand))
@@ -113,15 +111,15 @@ class Blocker {
       return !(without_predicate(v) == panel_) && has_overlapping_windows(analysis_, v);
     });
   }
-  /// Of windows beside the panel: bytes of the lines on which those elements lie that one row reads along some ranges;
-  /// 0 for others, whose lines no other row reads.
+  /// For windows beside the panel: bytes of the lines that one row reads along some ranges. 0 for other operands,
+  /// whose lines no other row reads.
   int64_t window_bytes(const std::vector<UOp>& ranges) {
     int64_t bytes = 0;
     for (UOp value : values_of(product_.node)) {
       if (without_predicate(value) == panel_ || !has_overlapping_windows(analysis_, value)) continue;
       for (UOp n : ir::topological(value)) {
         if (n->op != Op::Load) continue;
-        std::vector<std::pair<int64_t, int64_t>> steps;  // how far, how often: the nearest first
+        std::vector<std::pair<int64_t, int64_t>> steps;  // (stride, count), the nearest first
         for (UOp r : ranges)
           if (const int64_t step = analysis_.byte_stride(n, r); step != 0)
             steps.emplace_back(step == KernelAnalysis::kScattered ? kCacheLine : step, analysis_.size(r));
@@ -134,7 +132,7 @@ class Blocker {
     }
     return bytes;
   }
-  /// max_step_bytes() of the operands beside the panel, the most.
+  /// The largest max_step_bytes() of the operands beside the panel.
   int64_t row_step_bytes(const std::vector<UOp>& ranges) {
     int64_t most = 0;
     for (UOp value : values_of(product_.node))
@@ -142,7 +140,7 @@ class Blocker {
     return most;
   }
 
-  /// The operand along the lanes, if it is worth a tile.
+  /// The operand along the lanes, if it is worth packing.
   UOp find_panel() {
     for (UOp gated : values_of(product_.node)) {
       const UOp value = without_predicate(gated);
@@ -168,16 +166,16 @@ class Blocker {
     return {};
   }
 
-  /// Whether memory holds an operand as a tile would, in panels of which each thread has its own.
+  /// Whether memory already holds an operand as a tile would: in panels, and each thread has panels of its own.
   bool is_packed_in_memory(UOp operand) {
     return operand->op == Op::Load && analysis_.size(tile_.lane_range) <= width() &&
            analysis_.stride(operand, product_.reduced_ranges.back()) == analysis_.size(tile_.lane_range) &&
            batch_size_of(analysis_, product_, operand, tile_.lane_range) >= target_.threads;
   }
 
-  /// Which of the summed ranges is cut, and where: those inside stay whole, those outside are carried over. Blocks are
-  /// as deep as the columns of one step allow: what is carried is read again at places that no core foresees, and rows
-  /// from one end to the other.
+  /// Chooses the reduced range to split, and its step. Ranges inside stay whole, those outside carry the accumulators.
+  /// Blocks are as deep as the columns of one step allow: accumulators are reloaded from addresses that no core
+  /// predicts, while rows are read from one end to the other.
   void choose_depth() {
     int64_t all = 1;
     for (UOp r : product_.reduced_ranges) all *= analysis_.size(r);
@@ -189,14 +187,14 @@ class Blocker {
       UOp range = product_.reduced_ranges[outer_reductions_ - 1];
       const int64_t size = analysis_.size(range);
       int64_t wanted = std::clamp<int64_t>(room / width(), lanes_, kMaxBlockDepth);
-      // What a block of the sum's ReductionTree comes to is carried in any case: one that is not cut carries nothing
-      // more.
+      // The result of a block of the sum's ReductionTree is carried in any case. A block that is not split carries
+      // nothing more.
       const bool block = product_.blocks > 0 && outer_reductions_ - 1 == product_.blocks;
       if (row_step_bytes({range}) >= kPage) wanted = std::min(wanted, kDepthAcrossPages * (block ? block_depth_ : 1));
       const std::vector<UOp> inside(product_.reduced_ranges.begin() + static_cast<std::ptrdiff_t>(outer_reductions_),
                                     product_.reduced_ranges.end());
       if (const int64_t lines = tile_.rows * window_bytes(inside);
-          lines > 0)  // which wait in the cache for the rows nearby
+          lines > 0)  // these lines wait in the cache for neighboring rows
         wanted =
             std::clamp<int64_t>(block_depth_ * (target_.l2 / 8) /
                                     (block_depth_ * width() * static_cast<int64_t>(size_of(panel_->dtype)) + lines),
@@ -205,7 +203,7 @@ class Blocker {
         block_depth_ *= size;
         continue;
       }
-      // Blocks of about the wanted depth; of vectors, where the range may lie along memory.
+      // Blocks of about the wanted depth, in whole vectors if the range may be contiguous in memory.
       const int64_t blocks = ceil_div(block_depth_ * size, wanted);
       int64_t step = ceil_div(size, blocks);
       if (block_depth_ == 1) step = round_up(step, lanes_);
@@ -221,8 +219,8 @@ class Blocker {
     }
   }
 
-  /// Whether there are points enough whatever the columns: a point of few rows is none, since it would copy the panel
-  /// once more.
+  /// Whether there are enough tasks whatever the columns. A task of few rows does not count, because it would pack the
+  /// panel once more.
   bool has_tasks_for_all_threads() {
     int64_t rows = 1;
     for (UOp r : product_.result_ranges)
@@ -237,27 +235,28 @@ class Blocker {
     if (size <= room && is_outer(tile_.row_range) &&
         analysis_.size(tile_.row_range) >= kMinTaskRows * target_.threads) {
       columns_per_task_ = columns_per_task(analysis_, product_, tile_, lanes_, target_);
-      columns_ = columns_per_task_ > 0 ? columns_per_task_ : round_up(size, step);  // else threads share the rows
+      columns_ = columns_per_task_ > 0 ? columns_per_task_ : round_up(size, step);  // else threads split the rows
       return;
     }
     columns_ = std::clamp(std::min(room, kMaxColumns) / step * step, step, round_up(size, step));
     const int64_t fewest =
-        has_tasks_for_all_threads() ? 1 : target_.threads;  // blocks, each of which copies its own columns
+        has_tasks_for_all_threads() ? 1 : target_.threads;  // blocks of columns, each of which packs its own
     columns_ = round_up(ceil_div(size, std::max(fewest, ceil_div(size, columns_))), step);
   }
 
-  /// Rows near each other in memory first, which read the same lines: ranges nearer than the tile's, then as many
-  /// blocks of that as share the threads evenly, if they can have some rows each, then the others.
+  /// Covers rows that are near each other in memory first, because they read the same lines: ranges nearer than the
+  /// tile's. Then blocks of the tile's rows that split evenly among the threads, if each thread gets enough rows. Then
+  /// the other ranges.
   void choose_rows() {
     int64_t tasks = ceil_div(analysis_.size(tile_.lane_range), columns_);
-    std::vector<UOp> near, far;  // outer ranges along which the panel is the same
+    std::vector<UOp> near, far;  // outer ranges on which the panel does not depend
     for (UOp r : product_.result_ranges) {
       if (!is_outer(r) || r == tile_.row_range || r == tile_.column_range || r == tile_.lane_range) continue;
       tasks *= analysis_.size(r);
       if (analysis_.depends(panel_, r)) continue;
       (is_outer(tile_.row_range) && row_step_bytes({r}) < row_step_bytes({tile_.row_range}) ? near : far).push_back(r);
     }
-    // Panels are copied once for each point: rather few of those, as long as all threads have work.
+    // Each task packs its panels once, so there are few tasks, as long as all threads have work.
     const int64_t fewest = target_.threads > 1 ? kTasksPerThread * target_.threads : 1;
     const int64_t most_rows = reads_windows() ? kMaxTaskWindows : kMaxTaskRows;
     int64_t covered = is_outer(tile_.row_range) ? tile_.rows : analysis_.size(tile_.row_range);
@@ -276,11 +275,11 @@ class Blocker {
     };
     if (is_outer(tile_.row_range)) {
       const int64_t size = analysis_.size(tile_.row_range), tiles = ceil_div(size, tile_.rows);
-      const bool whole = peel_of(analysis_, product_, tile_, target_).has_value();  // a point holds both edges
+      const bool whole = peel_of(analysis_, product_, tile_, target_).has_value();  // a task holds both edges
       tasks *= whole ? 1 : tiles;
       cover(near);
       tasks /= whole ? 1 : tiles;
-      const int64_t each = covered / tile_.rows;  // rows for a value of the tile's range
+      const int64_t each = covered / tile_.rows;  // rows per value of the tile's range
       const bool one = whole || columns_per_task_ > 0;
       int64_t blocks = one ? 1 : ceil_div(size, std::max<int64_t>(most_rows / each, tile_.rows));
       while (!one && (blocks * tasks) % target_.threads && ceil_div(size, blocks + 1) * each >= kMinTaskRows) ++blocks;
@@ -291,11 +290,10 @@ class Blocker {
     cover(far);
   }
 
-  /// Rows that lie far from each other outside those that lie near: the lines of one tile's rows hold those of the next
-  /// ones.
+  /// Rows that are far apart go outside of rows that are near: the lines of one tile's rows also hold the next rows.
   Opt order() {
     LoopOrder order;
-    const size_t whole = outer_reductions_ - (split_ ? 1 : 0);  // those from which each value is a block
+    const size_t whole = outer_reductions_ - (split_ ? 1 : 0);  // reduced ranges from here on are inside a block
     for (size_t i = 0; i < outer_reductions_; ++i) order.loops.push_back({range_id(product_.reduced_ranges[i]), 0});
     std::vector<UOp> rows;
     for (UOp r : product_.result_ranges)
@@ -311,19 +309,20 @@ class Blocker {
     return order;
   }
 
-  /// Values of a range that are transposed in registers at a time. Those of a row of one vector and a rest go by
-  /// halves, of which each takes as many instructions as its part of a whole: one text, and a short rest or none,
-  /// instead of two.
+  /// Values of a range that are transposed in registers at a time. A row of one vector and a remainder is transposed
+  /// in halves, each of which takes as many instructions as its share of a whole vector. This needs one loop body and
+  /// a short remainder or none, instead of two bodies.
   int transpose_width(int64_t size) const { return size > lanes_ && size < 2 * lanes_ ? lanes_ / 2 : lanes_; }
 
-  /// Memory in the order in which the sum goes through it: for each of its values a panel's columns.
+  /// The tile of the panel, in the order in which the reduction reads it: the columns of a panel for each reduced
+  /// value.
   TileCopy tile_copy() {
     TileCopy tile_copy{node_index_of(kernel_, panel_), {}, static_cast<int>(width())};
-    if (!is_outer(tile_.lane_range))  // all of the operand, of which the lanes may go along one block
+    if (!is_outer(tile_.lane_range))  // the whole operand; the lanes may run along one block of it
       for (UOp r : product_.result_ranges)
         if (!is_outer(r) && !(r == tile_.lane_range) && analysis_.depends(panel_, r))
           tile_copy.dims.push_back({range_id(r), -1});
-    int64_t contiguous = -1;  // the range along which the operand lies side by side, if not the lanes'
+    int64_t contiguous = -1;  // the range along which the operand is contiguous, unless it is that of the lanes
     for (UOp n : ir::topological(panel_))
       if (n->op == Op::Load && analysis_.stride(n, tile_.lane_range) != 1)
         for (UOp r : product_.reduced_ranges)
@@ -349,12 +348,12 @@ class Blocker {
   const int lanes_;
   const runtime::Target& target_;
   UOp panel_, split_;
-  size_t outer_reductions_ = 0;  ///< how many of the summed ranges have loops outside the panel, split_ among them
+  size_t outer_reductions_ = 0;          ///< reduced ranges with loops outside the panel, including split_
   std::vector<TaskBlock> other_blocks_;  ///< of outer ranges beside the tile's
   int64_t split_step_ = 0;               ///< values of split_ in a block
-  int64_t block_depth_ = 1;              ///< summed values in a block
+  int64_t block_depth_ = 1;              ///< reduced values in a block
   int64_t columns_ = 0, rows_ = 0;
-  int64_t columns_per_task_ = 0;  ///< columns_per_task(), where threads could share either
+  int64_t columns_per_task_ = 0;  ///< columns_per_task(), if threads could split either
   std::vector<Opt> opts_;
 };
 

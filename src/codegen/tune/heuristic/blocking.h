@@ -1,4 +1,4 @@
-// Cache blocks of a product: which operands are copied into tiles, for which blocks, and how much a point covers.
+// Cache blocking of a product: which operands are packed into tiles, the blocks of the tiles, how much a task covers.
 #pragma once
 
 #include <optional>
@@ -11,15 +11,15 @@
 
 namespace sinter::codegen {
 
-/// TileCopy, Split, LoopOrder and TaskBlock for a product with this register tile, beside the Lanes and Unroll that it
-/// has; empty where its operands are best read as they lie. Proposals: whether they are legal is another question.
-/// `kernel`: whose values Stages number. `lanes`: elements of a vector.
+/// TileCopy, Split, LoopOrder and TaskBlock for a product with this register tile, in addition to its Lanes and
+/// Unroll. Empty if packing does not pay. The proposals may be illegal. `kernel`: the kernel whose values a TileCopy
+/// numbers. `lanes`: elements of a vector.
 std::vector<Opt> block_product(const Kernel& kernel, KernelAnalysis& analysis, const StatementAnalysis& product,
                                const RegisterTile& tile, int lanes, const runtime::Target& target);
 
-/// A TileCopy for the operand along the lanes of a product whose columns are an inner range, so that each point goes
-/// through all of them: the whole operand, if it is worth it and that of each thread fits the last cache. `operand`:
-/// receives it.
+/// A TileCopy of the whole operand along the lanes, for a product whose columns are an inner range: each task then
+/// executes all columns. None if packing does not pay or the copies of all threads exceed half of the last cache.
+/// `operand` receives the packed operand.
 std::optional<TileCopy> pack_operand(const Kernel& kernel, KernelAnalysis& analysis, const StatementAnalysis& product,
                                      const RegisterTile& tile, int lanes, const runtime::Target& target,
                                      ir::UOp& operand);

@@ -1,4 +1,4 @@
-// Which summed ranges go from page to page.
+// Reduced ranges whose stride is a whole number of pages.
 #include "codegen/tune/heuristic/cache_sets.h"
 
 namespace sinter::codegen {
@@ -7,7 +7,7 @@ using ir::Op;
 using ir::UOp;
 
 bool share_sets(KernelAnalysis& analysis, const StatementAnalysis& product, UOp load) {
-  constexpr int64_t kFewValues = 8;  // lines that share a set and stay
+  constexpr int64_t kFewValues = 8;  // lines of one set that stay in the cache
   return load->op == Op::Load && std::any_of(product.reduced_ranges.begin(), product.reduced_ranges.end(), [&](UOp r) {
            return analysis.size(r) > kFewValues && pages_apart(analysis.byte_stride(load, r));
          });

@@ -1,4 +1,4 @@
-// Lines that fall into the same sets of a cache, which holds few of each set however large it is.
+// Lines that map to the same sets of a cache. A set holds few lines, however large the cache is.
 #pragma once
 
 #include <algorithm>
@@ -9,16 +9,16 @@
 
 namespace sinter::codegen {
 
-/// Lines of each set of the first cache, whose ways are a page each.
+/// Associativity of the first cache. Each way is one page.
 inline int64_t ways(const runtime::Target& target) { return target.l1 / runtime::kPage; }
 
-/// Whether lines so many bytes apart fall into the same sets: whole pages apart, or nearly so.
+/// Whether lines this far apart map to the same sets: the distance is a multiple of a page, or nearly so.
 inline bool pages_apart(int64_t bytes) {
   const int64_t beyond = bytes % runtime::kPage;
   return bytes > runtime::kCacheLine && std::min(beyond, runtime::kPage - beyond) < runtime::kCacheLine;
 }
 
-/// Whether values of a range that a product sums lie pages_apart() in an operand, more of them than stay all the same.
+/// Whether the values of a reduced range are pages_apart() in an operand, and there are more of them than a set holds.
 bool share_sets(KernelAnalysis& analysis, const StatementAnalysis& product, ir::UOp load);
 
 }  // namespace sinter::codegen

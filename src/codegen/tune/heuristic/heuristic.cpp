@@ -1,5 +1,5 @@
-// Decisions in order: rows to keep, which make statements of their own; the register tiles of products that most of the
-// time goes into, then lanes for what is left, copies that follow from them, and how much a point of the launch covers.
+// The order of decisions: values to materialize, which become statements of their own; register tiles of the products
+// that take most of the time; lanes for the rest; unrolled copies; how much a task covers.
 #include "codegen/tune/heuristic/heuristic.h"
 
 #include <algorithm>
@@ -28,9 +28,9 @@ using ir::Op;
 using ir::UOp;
 using TiledProduct = TuningState::TiledProduct;
 
-constexpr double kProductShare = 6;  ///< a product that takes less than such a part of the time gets no tile
+constexpr double kProductShare = 6;  ///< a product below 1 / kProductShare of the time gets no tile
 
-/// As many lanes as elements of the kernel's usual size, as they are computed with, fill a register.
+/// Lanes that fill a register with elements of the kernel's usual size, in the type in which they are computed.
 int lanes_per_register(const TuningState& state) {
   const std::vector<StatementAnalysis>& statements = state.analysis.statements();
   size_t bytes = 1;
@@ -50,7 +50,8 @@ void set_lanes(TuningState& state, UOp range) {
   state.lane_ranges.push_back(range);
 }
 
-/// Those that are worth longer code: the busiest first; the others keep to what it gave the ranges that they share.
+/// Gives register tiles to products that are worth longer code, busiest first. Later products keep the widths of
+/// ranges that they share with earlier ones.
 void tile_products(TuningState& state) {
   double all = 0;
   for (const StatementAnalysis& w : state.analysis.statements()) all += TuningState::scalar_cycles(w);
@@ -61,7 +62,7 @@ void tile_products(TuningState& state) {
       products.push_back(&w);
   std::sort(products.begin(), products.end(), [&](const StatementAnalysis* a, const StatementAnalysis* b) {
     return std::pair(-TuningState::scalar_cycles(*a), a) <
-           std::pair(-TuningState::scalar_cycles(*b), b);  // equal ones as they stand
+           std::pair(-TuningState::scalar_cycles(*b), b);  // ties in the order of the statements
   });
   for (const StatementAnalysis* w : products) {
     const RegisterTile tile =
@@ -75,7 +76,7 @@ void tile_products(TuningState& state) {
   }
 }
 
-/// The busiest sum, if no other kind of work is busier.
+/// The busiest reduction, if no other statement is busier.
 std::optional<TiledProduct> busiest_sum(const TuningState& state) {
   const std::vector<StatementAnalysis>& statements = state.analysis.statements();
   const auto busiest = std::max_element(statements.begin(), statements.end(),
@@ -90,8 +91,8 @@ std::optional<TiledProduct> busiest_sum(const TuningState& state) {
   return sum;
 }
 
-/// All Opts where the only product, or else the busiest sum, goes through memory; none where it does not, or they are
-/// not legal.
+/// All Opts if the only product, or else the busiest reduction, streams an operand from memory. Empty if it does not,
+/// or if the Opts are illegal.
 std::vector<Opt> try_streaming(TuningState& state) {
   const std::optional<TiledProduct> busiest = state.products.empty()       ? busiest_sum(state)
                                               : state.products.size() == 1 ? std::optional(state.products[0])
@@ -107,7 +108,7 @@ std::vector<Opt> try_streaming(TuningState& state) {
   return is_legal(state.kernel, opts) ? opts : std::vector<Opt>{};
 }
 
-/// All Opts with an operand of the busiest product in a tile; none where that is not worth it, or not legal.
+/// All Opts with a packed operand of the busiest product. Empty if packing does not pay or is illegal.
 std::vector<Opt> try_packing(TuningState& state) {
   if (state.products.empty()) return {};
   const TiledProduct& p = state.products[0];
@@ -117,7 +118,7 @@ std::vector<Opt> try_packing(TuningState& state) {
   if (blocks.empty()) return {};
   opts.insert(opts.end(), blocks.begin(), blocks.end());
   const bool peeled = peel_of(state.analysis, *p.work, p.tile, state.target)
-                          .has_value();  // with rows that rest it would go through blocks of the image
+                          .has_value();  // with a writeback buffer it would run over blocks of the image
   for (std::vector<Opt> candidate :
        {peeled ? std::vector<Opt>{} : add_writeback_buffer(state.analysis, *p.work, p.tile, opts), opts}) {
     if (candidate.empty()) continue;
@@ -127,7 +128,7 @@ std::vector<Opt> try_packing(TuningState& state) {
   return {};
 }
 
-/// Operands of products whose columns are a row's: each point copies all it needs of them.
+/// Packs operands of products whose columns are an inner range. Each task packs all that it needs.
 void pack_operands(TuningState& state) {
   for (const TiledProduct& p : state.products) {
     UOp operand;
@@ -143,7 +144,7 @@ void pack_operands(TuningState& state) {
   }
 }
 
-/// What is larger than the caches is not in them when somebody reads it.
+/// Results larger than the last cache are evicted before they are read, so their stores bypass the caches.
 void choose_nontemporal(TuningState& state) {
   const std::vector<UOp>& stores = state.kernel.sink->src;
   for (size_t i = 0; i < stores.size(); ++i) {
@@ -156,8 +157,8 @@ void choose_nontemporal(TuningState& state) {
   }
 }
 
-/// With Prefetches of what the next tiles of products read, where nothing is staged: a panel passes under many rows,
-/// and of what sums read next.
+/// Adds prefetches of the next tiles' rows and of streams. None if an operand is packed: a panel passes under many
+/// rows.
 std::vector<Opt> add_prefetches(TuningState& state, std::vector<Opt> opts) {
   if (!state.packed_operands.empty()) return opts;
   std::vector<Opt> ahead = prefetch_streams(state);
@@ -172,7 +173,7 @@ std::vector<Opt> add_prefetches(TuningState& state, std::vector<Opt> opts) {
   return opts;
 }
 
-/// The first of some ranges whose lanes part loops that share a row; null: none.
+/// The first range whose lanes would separate loops that share a materialized value; null if there is none.
 UOp find_lane_conflict(const TuningState& state, const std::vector<UOp>& vectors) {
   std::vector<Opt> opts(state.materializations.begin(), state.materializations.end());
   for (UOp r : vectors) {
@@ -182,7 +183,7 @@ UOp find_lane_conflict(const TuningState& state, const std::vector<UOp>& vectors
   return {};
 }
 
-/// Ranges that get lanes. What several loops compute anew costs more than lanes along another range lose.
+/// Ranges that get lanes. Recomputing a value in several loops costs more than moving the lanes to another range.
 std::vector<UOp> choose_lanes_beside_materializations(TuningState& state) {
   const std::vector<UOp> vectors = choose_lanes(state.analysis, state.lanes, state.fixed, state.lane_ranges);
   std::vector<UOp> fixed = state.fixed, others = vectors;

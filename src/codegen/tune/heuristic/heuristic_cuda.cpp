@@ -1,4 +1,4 @@
-// A block of threads shares the ranges inside a point; what is left of its threads takes several points. Products get a
+// The threads of a block share the inner ranges. Threads that are left over share outer ranges. Products get a
 // register tile per thread.
 #include <algorithm>
 #include <bit>
@@ -22,18 +22,18 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr int kThreads = 256;       ///< of a block
-constexpr int64_t kWideTile = 512;  ///< values of a product's range from which a thread has more copies
-constexpr int kTileSide = 16;       ///< threads along each side of a product's tile
-constexpr int kDepth = 16;          ///< summed values of a product's operands that lie in shared memory together
-constexpr int64_t kMaxStagingRegisters = 16;  ///< registers in which a thread keeps what it has fetched of an operand
-constexpr int64_t kMinStagedDepth = 64;       ///< summed values from which that pays
+constexpr int kThreads = 256;                 ///< threads of a block
+constexpr int64_t kWideTile = 512;            ///< size of a product's range from which a thread has more copies
+constexpr int kTileSide = 16;                 ///< threads along each side of a product's tile
+constexpr int kDepth = 16;                    ///< reduced values whose operands are in shared memory together
+constexpr int64_t kMaxStagingRegisters = 16;  ///< registers of a thread that stage an operand, at most
+constexpr int64_t kMinStagedDepth = 64;       ///< depth of a reduction from which staging pays
 
 int64_t ceil_power(int64_t n) {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(n, 1))));
 }
 
-/// What a range gets.
+/// The Opts of one range.
 struct RangeShare {
   UOp range;
   int lanes = 1, unroll = 1, threads = 1, stride = 1;
@@ -41,8 +41,8 @@ struct RangeShare {
 
 class CudaHeuristic {
  public:
-  /// `vectors`: whether threads may have lanes and copies. `stages`: whether a product's operands may go through shared
-  /// memory; `multi_buffer`: through two slots of it in turn.
+  /// `vectors`: whether threads may have lanes and unrolled copies. `stages`: whether a product's operands may go
+  /// through shared memory. `multi_buffer`: whether they go through a ring of two slots.
   CudaHeuristic(const Kernel& kernel, const runtime::Target& target, bool vectors, bool stages, bool multi_buffer)
       : kernel_(kernel),
         shared_(target.shared / 2),
@@ -76,8 +76,8 @@ class CudaHeuristic {
     return std::any_of(shares_.begin(), shares_.end(), [&](const RangeShare& s) { return s.range == range; });
   }
 
-  /// Lanes that fill the widest access, if all accesses move by one element or none, but for those of a REDUCE whose
-  /// operands are staged, and rows begin at whole vectors.
+  /// Lanes that fill the widest access. 1 if an access is neither contiguous along the range nor independent of it;
+  /// the accesses of `staged`, a REDUCE whose operands are staged, do not count. Rows must begin at whole vectors.
   int lanes_along(UOp range, const StatementAnalysis* staged = nullptr) {
     if (!vectors_) return 1;
     int lanes = std::max(1, 16 / bytes_);
@@ -103,7 +103,7 @@ class CudaHeuristic {
     std::vector<UOp> reuse = reuse_ranges(analysis_, *product);
     std::erase_if(reuse, [&](UOp r) { return contains(fixed_, r) || analysis_.size(r) < kTileSide; });
     if (reuse.size() < 2) return false;
-    // Columns lie side by side where the result is stored.
+    // Columns are contiguous where the result is stored.
     std::sort(reuse.begin(), reuse.end(), [&](UOp a, UOp b) {
       return std::pair(-contiguous_accesses(a), range_id(a)) < std::pair(-contiguous_accesses(b), range_id(b));
     });
@@ -127,7 +127,7 @@ class CudaHeuristic {
     const int copies = std::max(1, (size >= kWideTile ? 8 : 4) / lanes), each = lanes * copies;
     return {range, lanes, copies, static_cast<int>(std::min<int64_t>(kTileSide, ceil_power(ceil_div(size, each))))};
   }
-  /// Blocks of both operands in shared memory: each is read from the device's memory once for all threads of the
+  /// Blocks of both operands go through shared memory. Each is read from global memory once for all threads of the
   /// square.
   void stage_operands(const StatementAnalysis& product, const RangeShare& columns, const RangeShare& rows) {
     UOp summed = product.reduced_ranges.back();
@@ -139,14 +139,14 @@ class CudaHeuristic {
       const bool across = analysis_.depends(value, columns.range);
       const RangeShare& share = across ? columns : rows;
       if (number < 0 || across == analysis_.depends(value, rows.range) || !analysis_.depends(value, summed)) return;
-      // Threads that follow one another copy neighbours.
+      // Consecutive threads copy neighboring elements.
       const bool along = is_contiguous_along(value, summed);
       const int block = share.lanes * share.unroll * share.threads;
       auto dim = [&](bool sum, int left, int stride) {
         TileCopy::CopyDim d{range_id(sum ? summed : share.range), sum ? 0 : -1};
         const int most = sum ? kDepth : block;
         const int64_t row = analysis_.size(
-            sum ? summed : share.range);  // begins at whole vectors, or each thread takes single elements
+            sum ? summed : share.range);  // rows begin at whole vectors, or each thread copies single elements
         while (d.lanes * 2 <= 16 / bytes_ && most % (d.lanes * 2) == 0 && row % (d.lanes * 2) == 0 && stride == 1)
           d.lanes *= 2;
         d.threads = std::min(left, most / d.lanes);
@@ -159,8 +159,8 @@ class CudaHeuristic {
     staged_ = std::move(stages);
     if (multi_buffer_) add_multi_buffering();
   }
-  /// The next block of each operand is fetched while the present one is multiplied, if both blocks fit, and registers
-  /// hold what a thread fetches.
+  /// The next block of each operand is loaded while the current one is multiplied, if both blocks fit shared memory
+  /// and registers hold what a thread loads.
   void add_multi_buffering() {
     std::vector<Opt> list = staged_;
     int64_t bytes = 0;
@@ -180,22 +180,22 @@ class CudaHeuristic {
     }
     if (bytes <= shared_) staged_ = std::move(list);
   }
-  /// Values of a range that lie in shared memory together.
+  /// Values of a range that are in shared memory together.
   int64_t block_of(int range) const {
     for (const RangeShare& s : shares_)
       if (range_id(s.range) == range) return int64_t{1} * s.lanes * s.unroll * s.threads;
     return kDepth;
   }
-  /// The layout of an operand's tile for which its filling and its reading take the fewest passes over the banks of
-  /// shared memory; of equal ones that which lies as the operand does, and is simplest. `along`: values of the dim
-  /// along which it lies side by side.
+  /// The layout of an operand's tile that takes the fewest passes over the banks of shared memory, to fill and to
+  /// read. Ties go to the layout of the operand itself, then to the simplest one. `along`: size of the dim along which
+  /// the operand is contiguous.
   TileCopy best_layout(const TileCopy& plain, DType dtype, int64_t along, const RangeShare& share) {
     const int64_t all = int64_t{kDepth} * share.lanes * share.unroll * share.threads;
     TileCopy best = plain;
     int64_t fewest = std::numeric_limits<int64_t>::max();
     auto consider = [&](TileCopy tile_copy, int64_t columns) {
       auto walk = [](const TileCopy::CopyDim& d) { return ThreadWalk{d.lanes, d.threads, d.stride}; };
-      // A thread reads its share of the range for each value of the sum.
+      // A thread reads its share of the range for each reduced value.
       auto read = [&](const TileCopy::CopyDim& d) {
         return d.range == range_id(share.range) ? ThreadWalk{share.lanes, share.threads, share.stride} : ThreadWalk{};
       };
@@ -224,19 +224,19 @@ class CudaHeuristic {
       tile_copy.swizzle_rows = 1;
       while (tile_copy.swizzle_rows < all / columns) tile_copy.swizzle_rows *= 2;
       for (; tile_copy.swizzle_rows >= 1;
-           tile_copy.swizzle_rows /= 2)  // the fewer different places, the less arithmetic
+           tile_copy.swizzle_rows /= 2)  // fewer distinct permutations take less arithmetic
         for (tile_copy.swizzle_unit = vector; tile_copy.swizzle_unit < period; tile_copy.swizzle_unit *= 2)
           consider(tile_copy, columns);
     }
     return best;
   }
-  /// Whether what a value loads lies side by side along a range.
+  /// Whether a load of a value is contiguous along a range.
   bool is_contiguous_along(UOp value, UOp range) {
     const std::vector<UOp> below = ir::topological(value);
     return std::any_of(below.begin(), below.end(),
                        [&](UOp n) { return n->op == Op::Load && analysis_.stride(n, range) == 1; });
   }
-  /// How many accesses go on by one element along a range; stores count most.
+  /// The number of accesses that are contiguous along a range. A store counts as four.
   int contiguous_accesses(UOp range) {
     int count = 0;
     for (const StatementAnalysis& w : analysis_.statements())
@@ -245,8 +245,7 @@ class CudaHeuristic {
     return count;
   }
 
-  /// Ranges inside a point: of each statement the one that lies in order, or the longest, takes the threads from the
-  /// first on.
+  /// Binds threads to inner ranges. In each statement the contiguous range, or else the longest one, gets the threads.
   void share_inner() {
     std::vector<UOp> inner;
     for (UOp r : analysis_.ranges())
@@ -254,7 +253,7 @@ class CudaHeuristic {
     auto rank = [&](UOp r) { return std::tuple(contiguous_accesses(r) == 0, -analysis_.size(r), range_id(r)); };
     std::sort(inner.begin(), inner.end(), [&](UOp a, UOp b) { return rank(a) < rank(b); });
     for (UOp r : inner) {
-      int64_t chains = 0;  // the fewest of the sums along it
+      int64_t chains = 0;  // the fewest chains of the reductions along r
       bool used = false, met = false;
       for (const StatementAnalysis& w : analysis_.statements()) {
         if (!w.runs_over(r)) continue;
@@ -265,7 +264,7 @@ class CudaHeuristic {
         if (own) chains = chains ? std::min<int64_t>(chains, w.chains()) : w.chains();
       }
       if (!used || met) continue;
-      // Lanes would be combined last, after each of them had gone through all threads.
+      // A reduction gets no lanes: they would be combined last, after each had gone through all threads.
       const int lanes = chains ? 1 : lanes_along(r);
       int64_t threads = std::min<int64_t>(kThreads, ceil_power(ceil_div(analysis_.size(r), lanes)));
       if (chains) threads = std::min(threads, chains);
@@ -273,7 +272,7 @@ class CudaHeuristic {
     }
   }
 
-  /// Whether a sum that goes along a range in one chain reads w in its loop.
+  /// Whether a reduction along a range, in one chain, reads w in its loop.
   bool summed_in_order(const StatementAnalysis& w, UOp range) const {
     return std::any_of(analysis_.statements().begin(), analysis_.statements().end(), [&](const StatementAnalysis& u) {
       return contains(u.reduced_ranges, range) && contains(u.sums, w.node) &&
@@ -281,7 +280,7 @@ class CudaHeuristic {
     });
   }
 
-  /// What is left of the block's threads: outer ranges, from the one that lies in order on.
+  /// Binds the remaining threads of the block to outer ranges, the contiguous one first.
   void share_outer() {
     int64_t stride = 1;
     for (const RangeShare& s : shares_) stride = std::max<int64_t>(stride, s.threads);
@@ -305,10 +304,10 @@ class CudaHeuristic {
   }
 
   const Kernel& kernel_;
-  const int64_t shared_;  ///< bytes that leave room for a second block
+  const int64_t shared_;  ///< bytes of shared memory, half of it: a second block fits
   const bool vectors_, stages_, multi_buffer_;
   const std::vector<Materialize> materializations_;
-  KernelAnalysis analysis_;  ///< with these rows
+  KernelAnalysis analysis_;  ///< of the kernel with materializations_
   int bytes_ = 1;
   std::vector<UOp> fixed_;
   std::vector<RangeShare> shares_;

@@ -1,4 +1,4 @@
-// Counting what statements do.
+// Counts the work of statements.
 #include "codegen/tune/heuristic/kernel_analysis.h"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ KernelAnalysis::KernelAnalysis(const Kernel& kernel) : params_(kernel.params) {
     if (n->op == Op::Reduce || n->op == Op::Store) add(n);
 }
 
-/// The product of which `node` joins the blocks; null: it joins none.
+/// The product whose blocks `node` joins; null if it joins none.
 StatementAnalysis* KernelAnalysis::joined_by(UOp node) {
   if (node->op != Op::Reduce || node->reduction().combine != ir::Combine::Add ||
       !(node->reduction().tree == ir::ReductionTree{}))
@@ -52,7 +52,7 @@ StatementAnalysis* KernelAnalysis::joined_by(UOp node) {
   StatementAnalysis& w = statements_[it->second];
   const std::vector<UOp> factors = values_of(w.node);
   if (w.node->reduction().combine != ir::Combine::Dot || w.chains() > 1) return nullptr;
-  // A product of matrices: each factor serves several of the results.
+  // A matrix product: each factor is used by several of the results.
   const bool reused = std::all_of(factors.begin(), factors.end(), [&](UOp factor) {
     return std::any_of(w.result_ranges.begin(), w.result_ranges.end(),
                        [&](UOp r) { return !dependences_.depends(factor, r); });
@@ -80,7 +80,7 @@ void KernelAnalysis::add(UOp node) {
     for (UOp r : *list) w.iterations *= static_cast<double>(size(r));
   const std::vector<UOp> body =
       ir::topological(std::span<const UOp>(&node, 1), [&](UOp n) { return n == node || n->op != Op::Reduce; });
-  // A gate that all factors of a product have is not computed with each of them: it skips them.
+  // A predicate that all factors of a product have is not counted for each of them: it skips them.
   const UOp gate = common_predicate(node);
   std::vector<UOp> skipping = gate ? ir::topological(gate) : std::vector<UOp>{};
   for (UOp value : gate ? values_of(node) : std::vector<UOp>{})
@@ -97,7 +97,7 @@ void KernelAnalysis::add(UOp node) {
 
 std::vector<UOp> sequential_ranges(const Kernel& kernel, KernelAnalysis& analysis) {
   std::vector<UOp> out;
-  for (UOp r : analysis.ranges())  // copies of a range would have bounds of their own inside
+  for (UOp r : analysis.ranges())  // unrolled copies of such a range would have different bounds inside
     for (UOp other : analysis.ranges())
       if (analysis.depends(other->src[0], r)) out.push_back(r);
   for (UOp n : ir::topological(kernel.sink))

@@ -1,4 +1,4 @@
-// Values by the statements that use them: two that cannot share a loop would each compute them.
+// Finds the statements that use each value. Two statements that cannot share a loop would each compute it.
 #include "codegen/tune/heuristic/materialize_rows.h"
 
 #include <algorithm>
@@ -20,12 +20,13 @@ using ir::AxisKind;
 using ir::Op;
 using ir::UOp;
 
-constexpr double kMinRecompute = 12;  ///< operations of an expression that is rather kept
-/// Operations that a load counts for which vectors of a CPU transpose, and elements of a row up to which: rows of 48
-/// that are kept for their second use take 0.77 of the time on Zen 3. Longer ones were not measured.
+constexpr double kMinRecompute = 12;  ///< operations from which an expression is materialized
+/// Operations that a load counts as if vectors of a CPU transpose it, and the elements of a row up to which they do.
+/// On Zen 3, rows of 48 that are materialized for their second use take 0.77 of the time. Longer rows were not
+/// measured.
 constexpr double kTransposedLoad = 12;
 constexpr int64_t kShortRow = 64;
-constexpr int64_t kMaxTileBytes = 256 << 10;  ///< bytes of a tile
+constexpr int64_t kMaxTileBytes = 256 << 10;  ///< bytes of a tile, at most
 
 bool is_inner(UOp range) { return range_kind(range) == AxisKind::Inner; }
 
@@ -52,7 +53,7 @@ class MaterializationFinder {
   }
 
  private:
-  /// The statements in which a node is evaluated.
+  /// Adds a statement to the users of each value that it evaluates.
   void find_users(size_t work) {
     UOp root = analysis_.statements()[work].node;
     for (UOp n :
@@ -62,7 +63,7 @@ class MaterializationFinder {
         users_[n.get()].push_back(work);
   }
 
-  /// Whether all users of n use it only through a value that is kept.
+  /// Whether all users of n use it only through a materialized value.
   bool covered(UOp n) {
     return std::any_of(materialized_.begin(), materialized_.end(),
                        [&](UOp k) { return users_[k.get()] == users_[n.get()] && below(k, n); });
@@ -73,7 +74,8 @@ class MaterializationFinder {
     return contains(all, n);
   }
 
-  /// How many sums over a range lie below a statement, one in the other: statements at different depth are siblings.
+  /// How many nested reductions over a range a statement depends on. Statements of different depths have sibling
+  /// loops.
   int depth(const StatementAnalysis& w, UOp range) {
     auto [it, fresh] = depths_.try_emplace({w.node.get(), range.get()}, 0);
     if (!fresh) return it->second;
@@ -97,7 +99,7 @@ class MaterializationFinder {
     return operations;
   }
 
-  /// Whether a sum of short rows, element by element, reads memory across its lanes: those lie along other ranges.
+  /// Whether a reduction of short rows, without chains, reads memory across its lanes, which lie along other ranges.
   bool reads_across_lanes(const StatementAnalysis& w, UOp load) {
     return transposes_ && w.is_reduce() && w.chains() == 1 && !w.result_ranges.empty() &&
            reuse_ranges(analysis_, w).empty() &&
@@ -105,7 +107,7 @@ class MaterializationFinder {
                        [&](UOp r) { return analysis_.stride(load, r) == 1 && analysis_.size(r) <= kShortRow; });
   }
 
-  /// Whether n is worth a tile, and along which ranges it lies.
+  /// Whether n is worth a tile, and the ranges along which the tile lies.
   bool is_worth_a_tile(UOp n, std::vector<int>& along) {
     const std::vector<size_t>& users = users_.at(n.get());
     if (recompute_operations(n, users) < kMinRecompute) return false;
@@ -125,7 +127,7 @@ class MaterializationFinder {
         everywhere &= !contains(w.reduced_ranges, r) || carried(w, r);
       }
       siblings |= depths.size() > 1;
-      // Loops that stand around all users are shared.
+      // Loops around all users are shared.
       if (everywhere && ranges.empty() && depths.size() == 1) continue;
       ranges.push_back(r);
     }
@@ -138,21 +140,21 @@ class MaterializationFinder {
     for (UOp r : ranges) along.push_back(range_id(r));
     return true;
   }
-  /// Whether a sum uses n again for each element along a loop of its result, on which n does not depend: its lanes lie
-  /// there.
+  /// Whether a reduction without chains uses n again in each iteration of a loop over its result, on which n does not
+  /// depend: its lanes lie there.
   bool is_reused_in_loop(const StatementAnalysis& w, UOp n) {
     return w.is_reduce() && w.chains() == 1 && std::any_of(w.result_ranges.begin(), w.result_ranges.end(), [&](UOp r) {
              return is_inner(r) && !analysis_.depends(n, r);
            });
   }
-  /// Whether the loop of a REDUCE over its own range stands outside all that its value depends on.
+  /// Whether the loop over a reduced range is outside of a loop over the result.
   bool carried(const StatementAnalysis& w, UOp range) {
     return std::any_of(w.result_ranges.begin(), w.result_ranges.end(),
                        [&](UOp o) { return is_inner(o) && range_id(o) > range_id(range); });
   }
 
   KernelAnalysis& analysis_;
-  const bool transposes_;  ///< vectors whose elements lie apart in memory
+  const bool transposes_;  ///< whether vectors of strided elements are transposed
   std::vector<UOp> nodes_;
   std::set<int64_t> written_;
   std::unordered_map<ir::Node*, std::vector<size_t>> users_;

@@ -1,7 +1,6 @@
-// Measured on Zen 3, beside one row at a time whose lines are asked for two pages ahead: 64 MiB take 0.63 to 0.80 of
-// the time in eight rows of 4 to 400 KB, also with two threads; in four as much, or up to 1.1 of it; one row, not asked
-// for, 0.8 to 0.9. Asking ahead as well takes 1.07 of four rows. Rows of 1 KB take 1.3: what is fetched ahead behind
-// their ends is not needed. Where a row is read twice (variances, softmax), asking ahead is the better way: 0.7.
+// On Zen 3, 64 MiB in eight rows of 4 to 400 KB at a time take 0.63 to 0.80 of the time of single rows that are
+// prefetched two pages ahead. Prefetching the eight rows as well does not pay. Nor do rows of 1 KB: hardware fetches
+// beyond their ends. A row that is read twice (variances, softmax) is better prefetched.
 #include "codegen/tune/heuristic/multi_row_reduction.h"
 
 #include <algorithm>
@@ -15,22 +14,22 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr int kStreams = 8;           ///< that a core foresees side by side
-constexpr double kMaxOperations = 8;  ///< operations for one element: with more a row is slower than memory
+constexpr int kStreams = 8;           ///< streams that a core follows at a time
+constexpr double kMaxOperations = 8;  ///< operations per element; with more, a row is slower than memory
 
-/// What goes through the rows: only sums along the range that has the lanes, which wait for no other sum.
+/// The work along the rows: reductions along the range with lanes that depend on no other reduction.
 struct RowSums {
   std::vector<UOp> loads;
-  double operations = 0;  ///< for one element
+  double operations = 0;  ///< per element
   int registers = 0;      ///< vectors of accumulators
 };
 
-/// None where something else goes along that range, a sum goes along another one, or the lanes have a mask, which no
-/// core foresees.
+/// Empty if another statement runs along that range, a reduction runs along another one, or the lanes have a mask,
+/// which hardware does not predict.
 RowSums row_sums_along(TuningState& state, UOp along) {
   RowSums rows;
   for (const StatementAnalysis& w : state.analysis.statements()) {
-    if (!w.is_reduce() && !w.runs_over(along)) continue;  // what becomes of the sums
+    if (!w.is_reduce() && !w.runs_over(along)) continue;  // a consumer of the reductions
     if (!w.is_reduce() || w.reduced_ranges.empty() || !(w.reduced_ranges.back() == along) || !w.sums.empty()) return {};
     rows.operations += w.operations;
     rows.registers += std::max(1, w.chains() / state.width(along).lanes);
@@ -42,7 +41,7 @@ RowSums row_sums_along(TuningState& state, UOp along) {
   return rows;
 }
 
-/// The outer range whose rows follow each other most closely, whole pages apart in each load; null: none.
+/// The outer range with the smallest stride that is at least a page in each load; null if there is none.
 UOp find_row_range(TuningState& state, const RowSums& rows) {
   UOp next;
   int64_t nearest = 0;
@@ -57,7 +56,7 @@ UOp find_row_range(TuningState& state, const RowSums& rows) {
   return next;
 }
 
-/// At least.
+/// A lower bound: ranges of variable size do not count.
 int64_t task_count(TuningState& state) {
   int64_t tasks = 1;
   for (UOp r : state.analysis.ranges())
@@ -68,7 +67,7 @@ int64_t task_count(TuningState& state) {
 }  // namespace
 
 void choose_multi_row_reduction(TuningState& state) {
-  if (!state.target.near_l3 || state.target.masks) return;  // elsewhere not measured
+  if (!state.target.near_l3 || state.target.masks) return;  // not measured elsewhere
   if (!state.products.empty() || !state.materializations.empty() || !state.strided_lane_ranges.empty() ||
       state.lane_ranges.size() != 1)
     return;
@@ -78,7 +77,7 @@ void choose_multi_row_reduction(TuningState& state) {
                                [&](UOp load) { return far_exceeds_l2(state.analysis, load, state.target); });
   const UOp next = far ? find_row_range(state, rows) : UOp();
   if (!next) return;
-  // An element that is added as it comes needs no register of its own.
+  // An element that is added straight from memory needs no register of its own.
   const int room = rows.operations > 1 ? state.target.vector_registers / 2 : state.target.vector_registers;
   int copies = kStreams / static_cast<int>(std::min<size_t>(rows.loads.size(), kStreams));
   while (copies > 1 && (copies * rows.registers > room || task_count(state) / copies < state.target.parallel_units))

@@ -1,5 +1,4 @@
-// What an operand of a product is to it: how many results share an element, whether it is windows, where an Opt finds
-// it.
+// What an operand is to its product: its reuse, whether it consists of windows, its position for an Opt.
 #pragma once
 
 #include "codegen/kernel/kernel.h"
@@ -8,33 +7,32 @@
 
 namespace sinter::codegen {
 
-inline constexpr int64_t kMaxBlockDepth = 2048;  ///< summed values that one block of a product may have
-inline constexpr int64_t kMinReuseStrided =
-    4;  ///< results that share an element, from which copying pays what does not lie along the lanes
-inline constexpr double kFarL2Sizes = 4;  ///< second caches that operands fill, from which they are asked for ahead
+inline constexpr int64_t kMaxBlockDepth = 2048;  ///< values that one block of a product sums, at most
+/// Results per element from which packing an operand pays that is not contiguous along the lanes.
+inline constexpr int64_t kMinReuseStrided = 4;
+inline constexpr double kFarL2Sizes = 4;  ///< sizes of the second cache from which operands are prefetched
 
-/// Whether a load reads as much as that.
+/// Whether a load reads at least kFarL2Sizes second caches.
 inline bool far_exceeds_l2(KernelAnalysis& analysis, ir::UOp load, const runtime::Target& target) {
   return analysis.bytes_read(load) >= kFarL2Sizes * static_cast<double>(target.l2);
 }
 
-/// How many results of a product share an element of `operand`.
+/// How many results of a product use each element of `operand`.
 int64_t results_per_element(KernelAnalysis& analysis, const StatementAnalysis& product, ir::UOp operand);
 
-/// How many matrices beside each other an operand of a product is, with vectors along `lanes`: values of the other
-/// outer ranges with which it changes.
+/// The batch size of an operand with vectors along `lanes`: the number of values of the other outer ranges on which it
+/// depends.
 int64_t batch_size_of(KernelAnalysis& analysis, const StatementAnalysis& product, ir::UOp operand, ir::UOp lanes);
 
-/// Whether a tile of an operand would hold each element of memory several times, as one of windows does, or of what is
-/// repeated.
+/// Whether a tile of an operand would hold elements of memory several times: the operand consists of overlapping
+/// windows or is broadcast.
 bool has_overlapping_windows(KernelAnalysis& analysis, ir::UOp operand);
 
-/// Whether a load of a product is rather copied into a tile first, when its vectors lie along `lanes`: its elements are
-/// not side by side there, enough results share each of them, and they are no windows that overlap.
+/// Whether a load of a product should be packed if its vectors lie along `lanes`: it is not contiguous there, enough
+/// results use each element, and it does not consist of overlapping windows.
 bool worth_packing(KernelAnalysis& analysis, const StatementAnalysis& product, ir::UOp load, ir::UOp lanes);
 
-/// Where a TileCopy or a Prefetch finds a value: its place among the kernel's nodes; -1 for one that it may not hold,
-/// or that the kernel lacks.
+/// The index by which a TileCopy or a Prefetch names a value. -1 if no Opt may hold the value, or the kernel lacks it.
 int node_index_of(const Kernel& kernel, ir::UOp value);
 
 }  // namespace sinter::codegen

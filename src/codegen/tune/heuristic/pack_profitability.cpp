@@ -1,4 +1,4 @@
-// Bytes of a panel, and the sets that its rows fall into.
+// The bytes of a panel, and the cache sets to which its rows map.
 #include "codegen/tune/heuristic/pack_profitability.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using ir::Op;
 using ir::UOp;
 using runtime::kCacheLine, runtime::kPage;
 
-constexpr int64_t kMinThreadRows = 32;  ///< of a thread: fewer were not measured
+constexpr int64_t kMinThreadRows = 32;  ///< rows per thread; fewer were not measured
 
 }  // namespace
 
@@ -27,7 +27,7 @@ bool stays_unpacked(KernelAnalysis& analysis, const StatementAnalysis& product, 
       analysis.size(tile.row_range) < kMinThreadRows * target.threads)
     return false;
   const UOp summed = product.reduced_ranges[0];
-  int64_t others = 0;  // bytes, which pass by once for each panel
+  int64_t others = 0;  // bytes that are read once per panel
   for (UOp a : product.accesses) {
     if (a->op != Op::Load || a == load) continue;
     const int64_t step = analysis.byte_stride(a, summed);
@@ -39,8 +39,8 @@ bool stays_unpacked(KernelAnalysis& analysis, const StatementAnalysis& product, 
   if (step <= 0 || deep > kMaxBlockDepth || share_sets(analysis, product, load)) return false;
   const int64_t row = tile.width(lanes) * static_cast<int64_t>(size_of(load->dtype));
   if (row < kMinPanelLines * kCacheLine) return false;
-  // Rows begin at multiples of `apart` bytes, so that a panel has row / apart of the sets; those that begin within a
-  // line take one line more.
+  // Rows begin at multiples of `apart` bytes, so a panel uses row / apart of the sets. Rows that begin within a line
+  // touch one more line.
   const int64_t apart = std::gcd(step, kPage), lines = round_up(row, kCacheLine) + (step % kCacheLine ? kCacheLine : 0);
   return deep * step <= target.l2 || deep * std::max(apart, lines) <= target.l2 / 2;
 }

@@ -1,4 +1,4 @@
-// Outside of the hull of the values at which a condition may fail, it holds.
+// A condition holds outside the hull of the values at which it may fail.
 #include "codegen/tune/heuristic/peel.h"
 
 #include <algorithm>
@@ -15,10 +15,10 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr int kMaxEdgeSteps = 2;  ///< steps at either end, whose text is longer
+constexpr int kMaxEdgeSteps = 2;  ///< peeled steps at either end, which make the code longer
 
-/// Leaves of `interior` the values of a range of so many at which the condition holds; whether these are known, and of
-/// one piece.
+/// Narrows `interior` to the values at which the condition holds, of a range of `size` values. Returns false if these
+/// are unknown or not contiguous.
 bool narrow_interior(Interior& interior, UOp condition, UOp range, int64_t size) {
   ir::Facts closed;
   closed.assume(condition, false);
@@ -34,8 +34,8 @@ bool narrow_interior(Interior& interior, UOp condition, UOp range, int64_t size)
   return true;
 }
 
-/// Whether there is a point for each thread if each holds the whole range: along the other ranges of the image, or of
-/// several.
+/// Whether every thread has a task if each task covers the whole range: along the other ranges of an image, or of
+/// several images.
 bool leaves_enough_tasks(KernelAnalysis& analysis, const StatementAnalysis& product, UOp range,
                          const runtime::Target& target) {
   int64_t tasks = 1;

@@ -1,4 +1,4 @@
-// The edges of an image: the values of a range at which the gate of a product's elements is closed for some of them.
+// Image edges: the values of a range for which the predicate of a product is false for some elements.
 #pragma once
 
 #include <cstdint>
@@ -9,31 +9,31 @@
 
 namespace sinter::codegen {
 
-/// Values from `from` on and below `to` of a range, at which all conditions hold that change with it; `from` is at most
-/// `to`.
+/// Values of a range in [from, to), at which all conditions hold that depend on it. `from` is at most `to`.
 struct Interior {
   int64_t from = 0, to = 0;
 };
 
-/// Of the gate of a product, if its conditions change with `range` and the copies of a step at the edge may know their
-/// answers: with nothing else but the innermost range, whose steps may all follow one another, and if a point may hold
-/// the whole range, since others leave threads enough.
+/// The interior of `range` under the predicate of a product. None if unrolled copies at the edge would not have
+/// constant predicates, or if too few tasks remain for the threads when each covers the whole range. Constant
+/// predicates require conditions that depend on no ranges but `range` and the innermost one, which must be short
+/// enough to unroll completely.
 std::optional<Interior> interior_of(KernelAnalysis& analysis, const StatementAnalysis& product, ir::UOp range,
                                     const runtime::Target& target);
 
-/// The steps with so many copies of a range that hold values which are not inside: {0, 0} if only what no whole step
-/// covers does. None where these are too many.
+/// The steps of `copies` unrolled copies that contain values outside of the interior. {0, 0} if only the remainder
+/// behind the last whole step contains such values. None if there are too many steps.
 std::optional<Peel> peel_outside(const Interior& interior, KernelAnalysis& analysis, ir::UOp range, int copies);
 
-/// Of a product's rows, if that gate changes with them.
+/// The Peel of a product's rows, if the predicate depends on them.
 std::optional<Peel> peel_of(KernelAnalysis& analysis, const StatementAnalysis& product, const RegisterTile& tile,
                             const runtime::Target& target);
 
-/// With a Peel for the rows of each product whose gate changes with them. Legal if `opts` are.
+/// Adds a Peel for the rows of each product whose predicate depends on them. Legal if `opts` are.
 std::vector<Opt> peel_products(TuningState& state, std::vector<Opt> opts);
 
-/// Whether, with these Opts, each copy of a product's rows at the edge knows what its gate leaves, and no other one has
-/// to ask.
+/// Whether the predicate needs no evaluation with these Opts: it is constant in each unrolled copy of a product's rows
+/// at the edge, and true in all others.
 bool peels_edges(TuningState& state, const TuningState::TiledProduct& product, const std::vector<Opt>& opts);
 
 }  // namespace sinter::codegen

@@ -1,4 +1,4 @@
-// What steps that follow one another ask of registers.
+// Register pressure of unrolling the innermost loop.
 #include "codegen/tune/heuristic/register_pressure.h"
 
 #include <algorithm>
@@ -12,10 +12,10 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr int kSpareRegisters =
-    3;  ///< registers beside a tile and the vectors of a step: LLVM loads what the next step begins with
+/// Registers beside those of the tile and of a step's vectors: LLVM loads the first operands of the next step early.
+constexpr int kSpareRegisters = 3;
 
-/// Whether copies of a load may read in one step what others have read in an earlier one: also where that is not known.
+/// Whether unrolled copies of a load may read in one step what others read in an earlier one. True if that is unknown.
 bool may_share_elements(KernelAnalysis& analysis, UOp load, UOp unrolled, int width, UOp range, int count) {
   const int64_t step = analysis.stride(load, range), copy = unrolled ? analysis.stride(load, unrolled) : 0;
   if (step == 0 || copy == 0) return false;

@@ -1,4 +1,4 @@
-// Which steps of a product's innermost loop may follow one another without a branch.
+// Whether the innermost loop of a product may be unrolled.
 #pragma once
 
 #include "codegen/tune/heuristic/kernel_analysis.h"
@@ -7,14 +7,19 @@
 
 namespace sinter::codegen {
 
-inline constexpr int kMaxFullUnroll = 8;  ///< steps of a loop that all follow one another, if there are no more
+inline constexpr int kMaxFullUnroll = 8;  ///< trip count up to which a loop is unrolled completely
 
-/// Whether `count` steps along `range`, the innermost loop of a product, may follow one another with this tile. Not
-/// where a gate of both factors changes from step to step: it makes the ends of the loop (loop_bounds.h), and would be
-/// asked for each product; but where it changes with the rows too, whose edges are `peeled`, each step and copy knows
-/// its answer. Nor where an operand lies across the lanes and is not `staged`: small matrices of it would be transposed
-/// in registers, which is the tile's to decide. And where copies may read in one step what others have read in an
-/// earlier one, as windows do, such an element stays in a register for both, of which there may be too few.
+/// Whether the innermost loop of a product, along `range`, may be unrolled `count` times with this tile.
+///
+/// Not if a predicate of both factors depends on `range`. Such a predicate becomes the bounds of the loop
+/// (loop_bounds.h); unrolled, it would be evaluated for each product. It does no harm if the edges of the rows are
+/// `peeled` and the loop is unrolled completely: each copy then has a constant predicate.
+///
+/// Not if an operand is strided along the lanes and not `staged`. Unrolling would transpose small matrices of it in
+/// registers, which is a decision of the register tile.
+///
+/// Not if registers do not suffice. Copies may read an element that others read in an earlier step, as windows do. The
+/// element then stays in a register for both.
 bool may_unroll(KernelAnalysis& analysis, const StatementAnalysis& product, const RegisterTile& tile, ir::UOp range,
                 int count, bool staged, bool peeled, const runtime::Target& target);
 

@@ -1,5 +1,5 @@
-// The model: what limits a step of the innermost loop is multiplications, loads, or the latency of a chain; a tile
-// costs some cycles to begin and end; what no whole tile covers is a tile of its own.
+// The cost model. A step of the innermost loop is bound by multiplications, loads, or the latency of a chain. A tile
+// costs some cycles to begin and end. The remainder that no whole tile covers is a tile of its own.
 #include "codegen/tune/heuristic/register_tile.h"
 
 #include <algorithm>
@@ -21,44 +21,46 @@ using ir::Op;
 using ir::UOp;
 using runtime::kCacheLine;
 
-// Of a current x86 core, which loads as many vectors in a cycle as it multiplies: cycles.
-constexpr double kTransposedElement =
-    .3;  ///< cycles of an element that goes across the lanes, rows becoming columns in registers,
-constexpr double kScalarElement = 2.5;  ///< or one by one
-/// Cycles of a turn of a short loop, and of what stands around the loop. From 3 x 3 and 5 x 5 windows on Granite
-/// Rapids: 10 to 12 for a loop whose steps follow one another, 5 to 7 for each step of others, whatever the tile;
+// Cycles on a current x86 core, which loads as many vectors per cycle as it multiplies.
+/// Per element that crosses the lanes in a register transpose.
+constexpr double kTransposedElement = .3;
+constexpr double kScalarElement = 2.5;  ///< per element that crosses the lanes by itself
+/// Per iteration of a short loop, and per execution of the loop. On Granite Rapids, with 3 x 3 and 5 x 5 windows, a
+/// loop that is unrolled completely costs 10 to 12 cycles and others 5 to 7 per step, whatever the tile.
 constexpr double kLoopIteration = 4, kLoopEntry = 8;
-constexpr double kTouchedLine = 2.5;       ///< and so many for each line that its copies read
-constexpr double kTransposedVector = 1;    ///< cycles of a vector that is transposed in registers
-constexpr double kDivergentPredicate = 3;  ///< how much longer a step takes whose gate differs inside a tile
-constexpr double kFarLoad =
-    .02;  ///< cycles of a load more, if the next row lies so many bytes away that a page holds two at most
-constexpr double kFarStep = .5;    ///< and of a step, if what no lane moves goes so far in each
-constexpr double kLineStep = .25;  ///< or, if only to another line: lanes across a product of panels, 64 columns wide,
-                                   ///< take 1.4 of the time on Zen 1
+constexpr double kTouchedLine = 2.5;       ///< per line that the unrolled copies read
+constexpr double kTransposedVector = 1;    ///< per vector that is transposed in registers
+constexpr double kDivergentPredicate = 3;  ///< slowdown of a step if the predicate differs inside a tile
+/// Per load, extra, if its next row is at least kFarBytes away, so that a page holds two rows at most.
+constexpr double kFarLoad = .02;
+/// Per step, extra, if an operand that does not depend on the lanes moves that far in each step.
+constexpr double kFarStep = .5;
+/// Per step, extra, if such an operand only moves to another line. On Zen 1, lanes across a product of panels, 64
+/// columns wide, take 1.4 of the time.
+constexpr double kLineStep = .25;
 constexpr int64_t kFarBytes = 2048;
-/// Vectors of a panel that the first cache does not hold come from the second one, one a cycle. More of a step's time
-/// than such a part shows, and that half: on Zen 3 tiles of 4 rows by 3 vectors take 1.03 to 1.1 of the time of 6 by 2,
-/// and 1.1 to 1.2 where somebody else uses the caches too.
+/// A panel that exceeds the first cache is loaded from the second one, a vector per cycle. These loads are hidden up
+/// to kHiddenFetchShare of a step's time. Of the rest, the share kExposedFetch is exposed. On Zen 3, tiles of 4 rows by
+/// 3 vectors take 1.03 to 1.1 of the time of 6 by 2.
 constexpr double kHiddenFetchShare = .4, kExposedFetch = .5;
-constexpr int64_t kMaxRows = 8;  ///< of a tile,
-constexpr int64_t kMaxRowsOfTwoVectors =
-    12;  ///< or of one whose two vectors are all columns, where it does not store so many rows far from each other
-constexpr double kCrossLaneElement = 1.3;  ///< of an element of what follows that is loaded or stored across the lanes,
-constexpr double kCrossLaneCode = 300;     ///< and of each such access in the text, which is compiled,
-constexpr double kMaxCodeShare =
-    .05;  ///< but no more for all of them than such a part: short text is no reason for slow loops
-constexpr double kWindowReread =
-    1.2;  ///< how much longer a product takes of whose windows each thread reads nearly all
-constexpr int kMaskRegisters =
-    8;  ///< registers of the bools that masks of a tile's loads are made of, where masks have registers of their own
-constexpr int kMinTransposed = 4;  ///< copies of what is summed last that are transposed in registers
-constexpr int kMaxTransposedResults =
-    15;  ///< results of one element that is transposed in registers, above which copying it first pays
+constexpr int64_t kMaxRows = 8;  ///< rows of a tile, at most
+/// Rows of a tile whose two vectors are all columns, at most. Not if it stores that many rows far from each other.
+constexpr int64_t kMaxRowsOfTwoVectors = 12;
+constexpr double kCrossLaneElement = 1.3;  ///< per element of the epilogue that is accessed across the lanes
+constexpr double kCrossLaneCode = 300;     ///< per such access in the code, for its compilation
+/// Share of the time to which the cost of such code is limited: short code is no reason for slow loops.
+constexpr double kMaxCodeShare = .05;
+/// Slowdown of a product if each thread reads nearly all of its windows.
+constexpr double kWindowReread = 1.2;
+/// Registers of the bools from which the masks of a tile's loads are made, where masks have registers of their own.
+constexpr int kMaskRegisters = 8;
+constexpr int kMinTransposed = 4;  ///< unrolled copies of the last reduced range for a transpose, at least
+/// Results per element of an operand that is transposed in registers, at most. With more, packing it pays.
+constexpr int kMaxTransposedResults = 15;
 
 class RegisterTileModel {
  public:
-  /// `unrolls`: whether the innermost loop may have copies.
+  /// `unrolls`: whether the innermost loop may be unrolled.
   RegisterTileModel(KernelAnalysis& analysis, const StatementAnalysis& w, int lanes, const runtime::Target& target,
                     bool unrolls)
       : analysis_(analysis),
@@ -81,7 +83,7 @@ class RegisterTileModel {
   }
 
   bool fits(const RegisterTile& t) const {
-    int held = 0;  // the vectors of one operand, while the other one's pass
+    int held = 0;  // vectors of one operand, held while those of the other pass
     for (UOp q : loads_)
       if (is_vector_load(q, t) && !(t.row_range && analysis_.depends(q, t.row_range)))
         held += !t.column_range || analysis_.depends(q, t.column_range) ? t.columns : 1;
@@ -89,15 +91,16 @@ class RegisterTileModel {
           return t.lane_range && predicate_of(q) && analysis_.depends(predicate_of(q), t.lane_range);
         }))
       held += kMaskRegisters;
-    // The columns of this turn are there while the rows of one vector become columns of the next one
+    // The columns of this iteration are live while the rows of one vector become columns of the next iteration
     // (codegen/cpu/pipeline.h).
     if (t.transpose_unroll > 1) return t.rows * t.columns + (t.columns + 1) * t.transpose_unroll <= registers_;
     return (t.rows * t.columns) * accumulators_ + (t.rows > 1 ? held : 1) + 1 <= registers_;
   }
 
-  /// How many copies of what is summed last make whole vectors of the operands that lie along it, when lanes take those
-  /// across: half as many as lanes, 4 at least, whose transposes still fit the registers; 1 where there is no such
-  /// operand, or one by one is the way to read some: their gates change from copy to copy, or along the lanes.
+  /// Unrolled copies of the last reduced range that make whole vectors of the operands which are contiguous along it
+  /// and strided along the lanes. Half as many as lanes, but at least 4: their transposes still fit the registers. 1
+  /// if there is no such operand, or if some operand must be read one by one: it has no such strides, or its predicate
+  /// changes from copy to copy or along the lanes.
   int transpose_unroll(UOp lanes) const {
     if (!lanes || lanes_ < kMinTransposed || product_.chains() > 1) return 1;
     const UOp last = product_.reduced_ranges.back();
@@ -115,8 +118,8 @@ class RegisterTileModel {
     return across && analysis_.size(last) >= copies ? copies : 1;
   }
 
-  /// Whether stores that follow the product write vectors whose rows are far apart: each row is a stream of lines that
-  /// memory is asked for.
+  /// Whether stores after the product write vectors to rows that are far apart. Each row is then a stream of lines
+  /// that memory must deliver.
   bool stores_far(UOp lanes, UOp rows) const {
     return lanes &&
            std::any_of(analysis_.statements().begin(), analysis_.statements().end(), [&](const StatementAnalysis& w) {
@@ -149,8 +152,8 @@ class RegisterTileModel {
   }
 
  private:
-  /// Calls `body` with the stores that follow the product along its lanes, and with what else is summed for them
-  /// element by element, for each of their accesses that do not lie so.
+  /// Calls `body` for each access of the epilogue across the lanes. The epilogue is the stores after the product along
+  /// its lanes, and other reductions without reuse that these stores read.
   template <class Body>
   void for_each_cross_lane_access(UOp lanes, Body body) const {
     for (const StatementAnalysis& w : analysis_.statements())
@@ -165,8 +168,8 @@ class RegisterTileModel {
         analysis_.statements().begin(), analysis_.statements().end(),
         [&](const StatementAnalysis& store) { return is_epilogue_store(store) && contains(store.sums, w.node); });
   }
-  /// Those side by side along copies are transposed in registers; stores of a sum that goes on from block to block have
-  /// no copies.
+  /// Accesses that are contiguous along the unrolled rows are transposed in registers. Stores of a reduction that
+  /// continues from block to block have no unrolled copies.
   bool is_transposed(const RegisterTile& t, UOp access) const {
     return steps_ <= kMaxBlockDepth && t.row_range && analysis_.stride(access, t.row_range) == 1;
   }
@@ -177,8 +180,8 @@ class RegisterTileModel {
     });
     return cycles;
   }
-  /// How often they stand in the text: rows of 7 copies as 4, 2 and 1; for the vectors of a whole tile, and once more
-  /// if there is a rest.
+  /// How often these accesses occur in the code, for the vectors of a whole tile and once more for a remainder. A
+  /// register transpose handles 7 rows as 4, 2 and 1.
   double cross_lane_code(const RegisterTile& t) const {
     double accesses = 0;
     if (steps_ <= kMaxBlockDepth)
@@ -187,10 +190,10 @@ class RegisterTileModel {
       });
     return accesses * static_cast<double>(whole_and_remainder(t.row_range, t.rows).size());
   }
-  /// How much longer it takes where threads get not as many tiles each. Along ranges that move a window less far than
-  /// the sum does, each would read nearly all of what the others read.
+  /// The slowdown if threads get unequal numbers of tiles. Along ranges that move a window less far than the reduction
+  /// does, each thread would read nearly all that the others read.
   double imbalance_and_rereads(const RegisterTile& t) const {
-    double apart = 1, all = 1;  // tiles along ranges without those, and with them
+    double apart = 1, all = 1;  // tiles along ranges without those, and along all ranges
     for (UOp r : product_.result_ranges) {
       if (!is_outer(r)) continue;
       const int width = (r == t.lane_range ? lanes_ : 1) * (r == t.row_range      ? t.rows
@@ -212,21 +215,22 @@ class RegisterTileModel {
              });
     });
   }
-  /// Whether the innermost loop is a short one, and all of its steps follow one another. What lies across the lanes
-  /// will be staged, or the loop is slow for other reasons.
+  /// Whether the innermost loop is short and unrolled completely. Operands that are strided along the lanes are
+  /// assumed to be staged: if they are not, the loop is slow for other reasons.
   bool unrolls_fully(const RegisterTile& t) const {
     return is_short() && unrolls_ && t.transpose_unroll == 1 &&
            may_unroll(analysis_, product_, t, product_.reduced_ranges.back(), static_cast<int>(innermost_steps_), true,
                       is_peeled(t), target_);
   }
-  /// peel_of(), with what interior_of() said once.
+  /// peel_of(), from the results of interior_of() that the constructor stored.
   bool is_peeled(const RegisterTile& t) const {
     return t.rows > 1 && std::any_of(interiors_.begin(), interiors_.end(), [&](const auto& i) {
              return i.first == t.row_range && i.second && peel_outside(*i.second, analysis_, t.row_range, t.rows);
            });
   }
   bool is_short() const { return product_.chains() == 1 && innermost_steps_ > 1 && innermost_steps_ <= kMaxFullUnroll; }
-  /// What a short innermost loop adds to each of its steps: its turns, and the lines on which the copies lie.
+  /// Cycles that a short innermost loop adds to each of its steps: its iterations, and the lines of the unrolled
+  /// copies.
   double loop_overhead(const RegisterTile& t, bool whole) const {
     if (!is_short()) return 0;
     const int64_t iterations = whole ? 1 : ceil_div(innermost_steps_, t.transpose_unroll);
@@ -248,8 +252,8 @@ class RegisterTileModel {
   bool is_shared_by_rows(UOp load, const RegisterTile& t) const {
     return t.row_range && analysis_.depends(load, t.lane_range) && !analysis_.depends(load, t.row_range);
   }
-  /// Cycles of each step for which vectors along the lanes are waited for, which several tiles read, one below the
-  /// other: of panels of which the first cache does not hold one beside what passes.
+  /// Cycles per step spent waiting for vectors of a panel that several tiles read one after the other. Only panels
+  /// that exceed the first cache, beside what passes, cost any.
   double panel_fetch_cycles(const RegisterTile& t) const {
     if (!t.lane_range || !t.row_range || analysis_.size(t.row_range) <= t.rows) return 0;
     const double deep = std::min(steps_, static_cast<double>(kMaxBlockDepth));
@@ -263,7 +267,7 @@ class RegisterTileModel {
            std::max(0.0, vectors - kHiddenFetchShare * t.rows * t.columns * product_.operations / multiplications_);
   }
   bool is_far_apart(UOp access, UOp range) const { return analysis_.byte_stride(access, range) >= kFarBytes; }
-  /// Whether an operand will be read from a panel that passes under the rows (codegen/tune/heuristic/blocking.h).
+  /// Whether an operand will be packed into a panel that passes under the rows (codegen/tune/heuristic/blocking.h).
   bool will_be_packed(UOp load, const RegisterTile& t) const {
     return is_shared_by_rows(load, t) && worth_packing(analysis_, product_, load, t.lane_range);
   }
@@ -277,7 +281,7 @@ class RegisterTileModel {
     }
     return elements * (rows ? kTransposedElement : kScalarElement);
   }
-  /// How often a copy count occurs: whole tiles, then the rest.
+  /// (how often, copies) for the whole tiles, then for the remainder.
   std::vector<std::pair<double, double>> whole_and_remainder(UOp range, int count) const {
     if (!range) return {{1, 1}};
     const int64_t size = analysis_.size(range);
@@ -291,7 +295,8 @@ class RegisterTileModel {
     return std::any_of(product_.reduced_ranges.begin(), product_.reduced_ranges.end(),
                        [&](UOp r) { return analysis_.depends(load, r); });
   }
-  /// Elements that copies of a load read in a step; where `whole` loops are unrolled, those of windows share them.
+  /// Elements that unrolled copies of a load read per step. If loops are unrolled completely (`whole`), copies of
+  /// windows share them.
   double elements_read(UOp load, UOp copies, double count, bool whole) const {
     if (!copies || !analysis_.depends(load, copies)) return 1;
     const int64_t step = whole ? analysis_.stride(load, product_.reduced_ranges.back()) : 0,
@@ -336,21 +341,21 @@ class RegisterTileModel {
   const runtime::Target& target_;
   const int lanes_, registers_, multiplications_, threads_;
   const bool masks_, unrolls_;
-  int accumulators_ = 1;         ///< accumulators of one element
-  int64_t innermost_steps_ = 1;  ///< steps of the innermost loop
+  int accumulators_ = 1;         ///< accumulators per element
+  int64_t innermost_steps_ = 1;  ///< trip count of the innermost loop
   double steps_ = 1;
   std::vector<UOp> loads_;
-  std::vector<std::pair<UOp, std::optional<Interior>>> interiors_;  ///< of each range of results
-  UOp gate_;  ///< elements of the sum that change nothing are skipped, if all of a tile agree on it
+  std::vector<std::pair<UOp, std::optional<Interior>>> interiors_;  ///< per result range
+  UOp gate_;  ///< elements without effect on the sum are skipped, if all of a tile agree
 };
 
-/// Whether a STORE runs over both ranges: they cannot both have lanes.
+/// Whether a STORE runs over both ranges. They cannot both have lanes.
 bool stored_together(const KernelAnalysis& analysis, UOp a, UOp b) {
   return std::any_of(analysis.statements().begin(), analysis.statements().end(),
                      [&](const StatementAnalysis& w) { return !w.is_reduce() && w.runs_over(a) && w.runs_over(b); });
 }
 
-/// Whether a product with this tile leaves each range what it has, and lanes to those that have some.
+/// Whether a tile keeps the widths that ranges already have, and the lanes of those that have some.
 bool agrees(const KernelAnalysis& analysis, const RegisterTile& t, const StatementAnalysis& product,
             const std::vector<RangeWidth>& given) {
   return std::all_of(given.begin(), given.end(), [&](const RangeWidth& w) {
@@ -384,8 +389,7 @@ RegisterTile pick_register_tile(KernelAnalysis& analysis, const StatementAnalysi
   const bool unrolls = !product.reduced_ranges.empty() && free(product.reduced_ranges.back()) &&
                        !has_width(product.reduced_ranges.back());
   const RegisterTileModel model(analysis, product, lanes, target, unrolls);
-  // Not of windows: which rows these should have the model does not tell; with wrong ones, 512 x 7 x 7 takes 1.28 of
-  // the time.
+  // Not for windows: the model does not tell how many rows they should have, and wrong tiles are slow.
   const bool may_have_three = std::none_of(product.accesses.begin(), product.accesses.end(), [&](UOp a) {
     return a->op == Op::Load && has_overlapping_windows(analysis, a);
   });
@@ -419,7 +423,7 @@ RegisterTile pick_register_tile(KernelAnalysis& analysis, const StatementAnalysi
       for (int m = t ? 2 : 1;
            transpose_unroll > 1 && m <= std::min<int64_t>(kMaxTransposedResults, t ? analysis.size(t) : 1); ++m) {
         consider({l, t, {}, m, 1, transpose_unroll});
-        // What no lane moves is loaded once for two vectors; each row is turned once.
+        // Operands that do not depend on the lanes are loaded once for two vectors. Each row is transposed once.
         if (t && m == analysis.size(t) && lanes > kMinTransposed && analysis.size(l) > lanes)
           consider({l, t, l, m, 2, kMinTransposed});
       }
@@ -429,7 +433,7 @@ RegisterTile pick_register_tile(KernelAnalysis& analysis, const StatementAnalysi
             if (n == 3 ? may_have_three && n * lanes <= analysis.size(l) : n == 1 || (n - 1) * lanes < analysis.size(l))
               consider({l, t, l, m, n});
           for (UOp u :
-               reuse)  // all of two short ranges, such as those of a window, so that threads may share the lanes
+               reuse)  // all of two short ranges, such as those of a window, so that threads may split the lanes
             if (t && m == analysis.size(t) && !(u == t) && !(u == l) && analysis.size(u) <= allowed && apart(l, u) &&
                 !model.stores_far(l, u))
               consider({l, t, u, m, static_cast<int>(analysis.size(u))});

@@ -1,20 +1,12 @@
-// Measured beside no prefetch, 8192 rows of 1024: softmax 0.75 of the time, layer norm 0.75, variances 0.51; nearer or
-// further than two pages less. Elementwise kernels gain nothing on Zen 5, and lose a tenth where the lines are in the
-// last cache; with 480 MiB of that, farther away, those of one operand from beyond the part that counts take 0.6 to 0.9
-// of the time, and those of two or more up to 1.1: they wait for memory anyhow. Zen 5 does not foresee loads under
-// masks at all: depthwise windows of 3 x 3 with a border take 0.4 of the time. Where there are no masks, lanes under
-// gates are read one by one: without prefetches the same windows take 0.93 of the time on Zen 1, their input gradient
-// 0.59. Rows that are turned in registers, eight at a time, are read in pieces of half a line, which no core foresees:
-// asked for 1.5 to 4 KB ahead, rows of 12 to 56 take 0.7 to 0.97 of the time on Zen 3, further ahead more.
+// Which loads are worth a prefetch. Elementwise kernels gain nothing on Zen 5, and lose if the lines are in the last
+// cache. Where that is large and far, a single operand from memory gains; two or more do not, because they wait for
+// memory anyhow. Zen 5 does not predict loads under masks at all: depthwise windows of 3 x 3 with a border take 0.4 of
+// the time with prefetch. Without masks, lanes under predicates are read one by one: on Zen 1 these windows take 0.93
+// of the time without prefetch. Rows that are transposed in registers, eight at a time, are read in halves of lines,
+// which no core predicts.
 //
-// Granite Rapids, beside two pages ahead in all loops, from memory and where the last cache still has it all: what one
-// loop reads, 2 KB ahead, 0.84 and 0.99 (chain), 0.91 and 1.00 (sum). Of several loops over a row the second one alone,
-// one page ahead, rows of 1024: softmax 0.78 and 0.72, its logarithm 0.82 and 0.67, logsumexp 0.87 and 0.97, one sum
-// and a store 0.89 to 0.94 and 0.93, variances 0.93 and 1.02, layer norm 1.15 and 0.87. The first loop alone takes 1.00
-// to 1.2: it waits for its own elements. Softmax of rows of 256, 512, 2048: 0.97, 0.88, 0.86 and 1.01, 0.93, 0.92; of
-// 4096 0.98 and 0.99, of 16384 1.5 and 1.1: there the first loop has read what lies a page ahead. Windows of 3 x 3
-// under masks, 2 KB ahead, where the last cache has them: 0.93 to 1.01. Rows that do not follow each other were not
-// looked at.
+// On Granite Rapids only the second of several loops over a row should prefetch: the first one waits for its own
+// elements. Rows that do not follow each other were not measured.
 #include "codegen/tune/heuristic/stream_prefetch.h"
 
 #include <algorithm>
@@ -30,12 +22,18 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr int64_t kDistance = 2 * runtime::kPage;  ///< bytes
-constexpr int64_t kOneLoopDistance = 2048;         ///< bytes, of what one loop reads, where the last cache is far
-constexpr int64_t kTransposedRowsDistance = 2048;  ///< bytes, of rows that are turned in registers
-constexpr int64_t kMaxFirstLoopBytes = 2 * runtime::kPage;  ///< bytes behind whose loop it pays to ask a page ahead
-constexpr int64_t kMinLongRowBytes =
-    4 * kDistance;  ///< bytes of a row of which the wrong end of what is asked for is small
+constexpr int64_t kDistance = 2 * runtime::kPage;  ///< bytes; shorter and longer distances gain less
+/// Bytes, for data that one loop reads if the last cache is far. On Granite Rapids, a chain from memory takes 0.84 of
+/// the time of kDistance.
+constexpr int64_t kOneLoopDistance = 2048;
+/// Bytes, for rows that are transposed in registers. On Zen 3, 1.5 to 4 KB ahead, rows of 12 to 56 take 0.7 to 0.97 of
+/// the time without prefetch.
+constexpr int64_t kTransposedRowsDistance = 2048;
+/// Bytes of a row up to which the second loop prefetches one page ahead. On Granite Rapids, rows of 1024 then take
+/// 0.78 of the time (softmax). With rows of 16384 they take 1.5: the first loop has already read what is a page ahead.
+constexpr int64_t kMaxFirstLoopBytes = 2 * runtime::kPage;
+/// Bytes of a row from which few prefetches fall beyond its end.
+constexpr int64_t kMinLongRowBytes = 4 * kDistance;
 
 class StreamPrefetcher {
  public:
@@ -45,8 +43,9 @@ class StreamPrefetcher {
 
   std::optional<Prefetch> prefetch_of(UOp load) {
     const auto bytes = static_cast<int64_t>(size_of(load->dtype));
-    UOp lanes, next, innermost;  // along which a vector lies, the nearest one follows, and the load moves last
-    int64_t apart = 1;           // elements from lane to lane
+    // The range of the lanes, that of the nearest next row, and the innermost one that moves the load.
+    UOp lanes, next, innermost;
+    int64_t apart = 1;  // elements from lane to lane
     bool copies = false;
     for (UOp r : analysis_.ranges()) {
       if (!analysis_.depends(load, r)) continue;
@@ -59,14 +58,15 @@ class StreamPrefetcher {
         continue;
       }
       if (stride == KernelAnalysis::kScattered && width.unroll < analysis_.size(r))
-        return {};  // else each place is a known one
+        return {};  // unless it is unrolled completely, its addresses are unknown
       copies |= width.total() > 1;
       if (stride > apart && (!next || stride <= analysis_.stride(load, next)))
-        next = r;  // a gradient's windows go backwards besides
+        next = r;  // a gradient's windows also go backwards
     }
     if (!lanes) return {};
     const bool masked = predicate_of(load) && analysis_.depends(predicate_of(load), lanes);
-    if (masked && !target_.has_masked_loads(size_of(load->dtype))) return {};  // each lane would be asked for by itself
+    if (masked && !target_.has_masked_loads(size_of(load->dtype)))
+      return {};  // each lane would be prefetched by itself
     if (!masked && (copies || apart > 1 || !(lanes == innermost))) return {};
     if (!far_exceeds_l2(analysis_, load, target_)) return {};
     const int number = node_index_of(kernel_, load);
@@ -79,11 +79,11 @@ class StreamPrefetcher {
   }
 
  private:
-  /// How far ahead, in bytes, what lies row by row is asked for, and in which loop.
+  /// The distance in bytes, and the loop that prefetches, for data that is read row by row.
   std::pair<int64_t, int> distance_and_loop(UOp load) const {
     if (target_.near_l3) return {kDistance, -1};
-    std::vector<UOp> first;  // what reads it in the first loop, and what is made of that
-    int64_t bytes = 0;       // that this loop reads
+    std::vector<UOp> first;  // what reads it in the first loop, and what depends on that
+    int64_t bytes = 0;       // bytes that the first loop reads
     for (const StatementAnalysis& w : analysis_.statements()) {
       const bool reads = contains(w.accesses, load);
       const bool later = std::any_of(w.sums.begin(), w.sums.end(), [&](UOp sum) { return contains(first, sum); });
@@ -100,7 +100,7 @@ class StreamPrefetcher {
   const runtime::Target& target_;
 };
 
-/// Of the loads of sums first, each once, then of those of stores that no sum goes through.
+/// The loads of reductions, each once, then those of stores that depend on no reduction.
 struct LoadLists {
   std::vector<UOp> summed, stored;
 };
@@ -132,10 +132,10 @@ std::vector<Opt> prefetch_contiguous(TuningState& state, const LoadLists& loads)
   return opts;
 }
 
-/// The next rows of each load of a sum whose lanes lie across rows.
+/// Prefetches of the next rows for each load of a reduction whose lanes lie across rows.
 std::vector<Opt> prefetch_transposed_rows(TuningState& state, const LoadLists& loads) {
   std::vector<Opt> opts;
-  if (!state.target.near_l3 || state.target.masks) return opts;  // elsewhere not measured
+  if (!state.target.near_l3 || state.target.masks) return opts;  // not measured elsewhere
   for (UOp load : loads.summed) {
     if (!far_exceeds_l2(state.analysis, load, state.target)) continue;
     const auto across = std::find_if(state.strided_lane_ranges.begin(), state.strided_lane_ranges.end(), [&](UOp r) {

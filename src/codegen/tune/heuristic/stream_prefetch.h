@@ -1,4 +1,4 @@
-// What sums read from memory and a core does not ask for in time.
+// Prefetch of streams that hardware does not fetch in time.
 #pragma once
 
 #include <vector>
@@ -8,14 +8,17 @@
 
 namespace sinter::codegen {
 
-/// A Prefetch for each operand of sums that does not fit the second cache by far and is read from its beginning to its
-/// end, either one row at a time (what a core asks for by itself ends with each page, and waits while a row is computed
-/// with), or in vectors under masks, as those of windows with a border, which it does not foresee, or in rows side by
-/// side that are turned in registers; and for what stores read without a sum and the last cache does not hold, where
-/// that is one operand: arithmetic keeps a core from seeing far ahead, and copies neither gain nor lose. None for whole
-/// vectors of several rows side by side, which are as many streams. Where the last cache is far, the second of several
-/// loops over a row asks alone, and what one loop reads is asked for from nearer. Proposals: whether they are legal is
-/// another question.
+/// Prefetches for operands of reductions that exceed the second cache by far and are read from beginning to end:
+///
+///   - one row at a time: hardware prefetch ends with each page and pauses while a row is processed;
+///   - in vectors under masks, as windows with a border: hardware does not predict these loads;
+///   - in adjacent rows that are transposed in registers.
+///
+/// Also for an operand that a store reads without a reduction and that exceeds the last cache, if it is the only one:
+/// arithmetic keeps a core from looking far ahead. Plain copies neither gain nor lose. None for whole vectors of
+/// several adjacent rows, which are as many hardware streams. Where the last cache is far, only the second of several
+/// loops over a row prefetches, and data that one loop reads is prefetched from a shorter distance. The proposals may
+/// be illegal.
 std::vector<Opt> prefetch_streams(TuningState& state);
 
 }  // namespace sinter::codegen

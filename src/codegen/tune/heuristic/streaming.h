@@ -1,5 +1,4 @@
-// A skinny product, or a sum, over an operand that comes from memory: how to go through it in the order in which it
-// lies.
+// A skinny product, or a reduction, over an operand in memory: loops that read it in memory order.
 #pragma once
 
 #include <vector>
@@ -11,12 +10,13 @@
 
 namespace sinter::codegen {
 
-/// Unroll, Split, TaskBlock and LoopOrder for a product or a sum with this register tile, of so many lanes, in place of
-/// its copies; empty where no operand lies along the tile's lanes, row after row of it for each summed value, where
-/// rows are too short for the threads that share them, or where enough results share it to copy it into tiles. What is
-/// summed stands outside then, some rows at a time, the blocks of a longer sum one after the other around it, and the
-/// sums of a block of columns rest in cache. Where several results share an element those rows pass under a register
-/// tile of its own. Proposals: whether they are legal is another question.
+/// Unroll, Split, TaskBlock and LoopOrder for a product or a reduction with this register tile of `lanes` lanes. They
+/// replace the unrolled copies of the tile. The reduced range becomes an outer loop over a few rows at a time. The
+/// blocks of a longer reduction run around it, one after the other. The accumulators of a block of columns stay in
+/// cache. If several results use an element, the rows pass under a register tile of their own.
+///
+/// Empty if no operand is contiguous along the lanes with one row per reduced value, if rows are too short for the
+/// threads that share them, or if the operand has enough reuse to be packed. The proposals may be illegal.
 std::vector<Opt> stream_product(KernelAnalysis& analysis, const StatementAnalysis& product, const RegisterTile& tile,
                                 int lanes, const runtime::Target& target);
 

@@ -1,4 +1,4 @@
-// Stores before copies are chosen, sums when all else stands.
+// Stores are transposed before other unrolled copies are chosen, reductions when all else is decided.
 #include "codegen/tune/heuristic/strided_lanes.h"
 
 #include <utility>
@@ -12,22 +12,25 @@ namespace {
 
 using ir::UOp;
 
-constexpr double kMaxTransposedOperations = 320;  ///< operations of copies whose vectors are transposed, at most
-constexpr int64_t kStreamedRowBytes =
-    128;                          ///< bytes of each row that a transpose touches at once where it goes through memory,
-constexpr int64_t kStreams = 32;  ///< and rows, as many as a core foresees side by side, unless they make no line of
-constexpr int64_t kStreamedLineBytes = 64;  ///< bytes, the fewest with which its stores go past the caches
-constexpr int kTransposedSumUnroll = 4;     ///< copies of a sum whose operands are transposed,
-constexpr int kTransposedRowUnroll = 8;  ///< and where its row is stored, too: 16 take 1.8 of the time for rows of 16
+constexpr double kMaxTransposedOperations = 320;  ///< operations of transposed unrolled copies, at most
+/// Bytes of each row that a transpose accesses at once if it streams memory.
+constexpr int64_t kStreamedRowBytes = 128;
+/// Rows of such a transpose: the streams that a core predicts. More if they fill less than kStreamedLineBytes.
+constexpr int64_t kStreams = 32;
+constexpr int64_t kStreamedLineBytes = 64;  ///< stores of fewer bytes do not bypass the caches
+constexpr int kTransposedSumUnroll = 4;     ///< unrolled copies of a reduction whose operands are transposed
+/// The same if its row is stored, too. With 16 copies, rows of 16 are slower.
+constexpr int kTransposedRowUnroll = 8;
 
-/// Whether memory lies strided along `vector`, and side by side along `range`.
+/// Whether memory is strided along `vector` and contiguous along `range`.
 bool is_contiguous_across(KernelAnalysis& analysis, UOp access, UOp vector, UOp range) {
   const int64_t stride = analysis.lane_stride(access, vector);
   return stride != 0 && stride != 1 && stride != KernelAnalysis::kScattered && analysis.stride(access, range) == 1;
 }
 
 void transpose(TuningState& state, const StatementAnalysis& w, UOp access, UOp vector, UOp range) {
-  bool summed = false, copied = true;  // whether a sum goes along the range too, and all of those may have copies there
+  // Whether a reduction runs along the range, too, and whether all of those may have unrolled copies there.
+  bool summed = false, copied = true;
   for (const StatementAnalysis& other : state.analysis.statements()) {
     if (!other.is_reduce() || !other.runs_over(range)) continue;
     const bool transposed =

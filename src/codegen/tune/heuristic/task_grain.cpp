@@ -1,4 +1,4 @@
-// Ranges are enlarged in the order of what that saves: what is computed once for a point, panels, lines, rows,
+// Tasks grow along the ranges in the order of what that saves: values computed once per task, panels, lines, rows,
 // launches.
 #include "codegen/tune/heuristic/task_grain.h"
 
@@ -14,10 +14,10 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr double kMaxTaskCycles = 16 * kTaskCycles;  ///< cycles above which there are rather more points
-constexpr double kTasksPerUnit = 2;  ///< points per parallel unit, so that every thread has its share several times
-constexpr double kMaxTaskRows = 96;  ///< values of a product's first range that a point covers at most
-constexpr double kMaxPanelTaskRows = 1024;  ///< and where many panels pass by, which each point reads again
+constexpr double kMaxTaskCycles = 16 * kTaskCycles;  ///< cycles of a task above which more tasks are better
+constexpr double kTasksPerUnit = 2;                  ///< tasks per parallel unit, so that every thread gets several
+constexpr double kMaxTaskRows = 96;                  ///< values of a product's first range per task, at most
+constexpr double kMaxPanelTaskRows = 1024;           ///< the same if many panels pass by, which each task rereads
 
 double cycles_of_all(const TuningState& state) {
   double all = 0;
@@ -26,7 +26,7 @@ double cycles_of_all(const TuningState& state) {
   return all;
 }
 
-/// Whether a store lies nearer in memory along one range than along another.
+/// Whether a store has a smaller stride along one range than along another.
 bool stored_nearer(TuningState& state, UOp range, UOp other) {
   return std::any_of(
       state.analysis.statements().begin(), state.analysis.statements().end(), [&](const StatementAnalysis& w) {
@@ -36,8 +36,8 @@ bool stored_nearer(TuningState& state, UOp range, UOp other) {
       });
 }
 
-/// Whether points that follow one another read other columns of a product's operand, of which half of the second cache
-/// does not hold what the next row reads again: its panels lie apart, as heads do.
+/// Whether consecutive tasks read different columns of a product's operand, and half of the second cache does not hold
+/// what the next row rereads. The panels of such an operand are apart, as those of attention heads.
 bool many_panels(TuningState& state, const TuningState::TiledProduct& p) {
   const auto again = [&](UOp r) { return !is_outer(r) || range_id(r) > range_id(p.tile.row_range); };
   return std::any_of(p.work->accesses.begin(), p.work->accesses.end(), [&](UOp a) {
@@ -49,7 +49,7 @@ bool many_panels(TuningState& state, const TuningState::TiledProduct& p) {
   });
 }
 
-/// Whether a sum or a tile that does not change along an outer range is needed at each of its values.
+/// Whether a reduction or a packed operand that does not depend on an outer range is needed at each of its values.
 bool is_recomputed_along(TuningState& state, UOp range) {
   if (std::any_of(state.packed_operands.begin(), state.packed_operands.end(),
                   [&](UOp v) { return !state.analysis.depends(v, range); }))
@@ -61,7 +61,7 @@ bool is_recomputed_along(TuningState& state, UOp range) {
   return false;
 }
 
-/// The outer ranges, and how far a point goes along each.
+/// The outer ranges, and how many values of each a task covers.
 class TaskGrid {
  public:
   explicit TaskGrid(const TuningState& state) : outer(state.kernel.outer.size()) {
@@ -75,7 +75,7 @@ class TaskGrid {
     }
   }
 
-  /// A point covers so many times as many values of a range, or as many as there are.
+  /// A task covers `by` times as many values of a range, or all that there are.
   void enlarge(size_t i, double by) {
     by = std::floor(std::min(by, static_cast<double>(counts_[i])));
     if (by <= 1) return;
@@ -85,12 +85,12 @@ class TaskGrid {
     counts_[i] = left;
   }
 
-  /// Of the points along a range, those of one of some threads.
+  /// Tasks along a range per thread.
   double part(size_t i, int threads) const { return std::ceil(static_cast<double>(counts_[i]) / threads); }
 
   std::vector<UOp> outer;
   std::vector<int64_t> block;  ///< per range
-  double count = 1;            ///< of points
+  double count = 1;            ///< number of tasks
 
  private:
   std::vector<int64_t> counts_;  ///< per range
@@ -105,7 +105,8 @@ void choose_task_grain(TuningState& state) {
   const double all = std::max(cycles_of_all(state), 1.0), units = state.target.parallel_units;
   const double wanted = std::max(kTasksPerUnit * units, all / kMaxTaskCycles);
   const auto room = [&] { return std::min(tasks.count / wanted, tasks.count * kTaskCycles / all); };
-  for (size_t i = 0; i < outer.size(); ++i)  // what is computed for a point, for as many others as there are
+  // What a task computes once serves as many values as the parallel units allow.
+  for (size_t i = 0; i < outer.size(); ++i)
     if (is_recomputed_along(state, outer[i])) tasks.enlarge(i, tasks.count / units);
   if (!state.products.empty())
     if (const RegisterTile& t = state.products[0].tile; t.row_range && is_outer(t.row_range)) {
@@ -115,20 +116,22 @@ void choose_task_grain(TuningState& state) {
             return p.tile.row_range == t.row_range && peel_of(state.analysis, *p.work, p.tile, state.target);
           });
       if (peeled)
-        tasks.enlarge(rows, static_cast<double>(state.analysis.size(t.row_range)));  // a point holds both edges
+        tasks.enlarge(rows, static_cast<double>(state.analysis.size(t.row_range)));  // a task holds both edges
       if (covers_all_rows_of_thread(state.analysis, *state.products[0].work, t, state.target))
         tasks.enlarge(rows, std::min(tasks.part(rows, state.target.threads),
                                      tasks.count / (kTasksPerUnit * state.target.threads)));
       if (many_panels(state, state.products[0]))
         tasks.enlarge(rows, std::min(tasks.count / (kTasksPerUnit * units), kMaxPanelTaskRows / t.rows));
-      for (size_t i = outer.size(); i-- > 0;)  // lines that a tile's far rows begin are written to their end
+      // Lines that a tile's far rows begin are written to their end.
+      for (size_t i = outer.size(); i-- > 0;)
         if (!state.is_tiled(outer[i]) && stored_nearer(state, outer[i], t.row_range))
           tasks.enlarge(i, tasks.count / wanted);
       tasks.enlarge(rows, std::min(room(), kMaxTaskRows / t.rows));
     }
-  for (size_t i = 0; i < outer.size(); ++i)  // rows are read and written from their beginning to their end
+  // Rows are read and written from their beginning to their end.
+  for (size_t i = 0; i < outer.size(); ++i)
     if (contains(state.strided_lane_ranges, outer[i])) tasks.enlarge(i, room());
-  // Not along rows side by side that are streams already: a point would read twice as many, turn by turn.
+  // Not along adjacent rows that are streams already: a task would alternate between twice as many.
   const auto streams = [&](UOp r) {
     return state.stores_row_streams && state.width_of(r) > 1 && !contains(state.strided_lane_ranges, r);
   };

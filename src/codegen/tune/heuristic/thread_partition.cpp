@@ -1,6 +1,6 @@
-// Shared by columns, with two threads in turns with rows: on Granite Rapids 256 x 128 x 784, second transposed, takes
-// 0.9 of the time, 256 x 784 x 128 0.97 (0.8 on two cores of a Zen 5 that are far from each other), 512 x 512 x 512
-// 0.96 to 1; 500 x 700 x 300, whose last vectors are one thread's, 1.26.
+// Splitting by columns. On Granite Rapids with 2 threads, 256 x 128 x 784 (second operand transposed) takes 0.9 of the
+// time that rows take. If the columns do not split evenly it loses: 500 x 700 x 300, whose last vectors all belong to
+// one thread, takes 1.26.
 #include "codegen/tune/heuristic/thread_partition.h"
 
 #include <algorithm>
@@ -14,12 +14,12 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-/// Rows for each summed value, at most: else what is stored counts for more than what is copied, since a core's caches
-/// ask for lines between its own, which another one has. 256 x 10 x 128 takes twice the time by columns.
+/// Rows per reduced value, at most. With more rows (256 x 10 x 128) stores cost more than packing saves: a core
+/// prefetches lines between its own, which another core holds.
 constexpr int64_t kMaxRowsPerDepth = 4;
-constexpr int64_t kUneven = 16;  ///< of so many parts of its share of vectors, a thread may have one too many
+constexpr int64_t kUneven = 16;  ///< vectors beyond an even share, at most 1 / kUneven of all
 
-/// Whether the only outer ranges are rows and columns, so that a launch has no other points.
+/// Whether rows and columns are the only outer ranges, so that a launch has no other tasks.
 bool is_matrix(const StatementAnalysis& product, const RegisterTile& tile) {
   if (!tile.lane_range || !is_outer(tile.lane_range) || !tile.row_range || !is_outer(tile.row_range) ||
       tile.transpose_unroll > 1)
@@ -28,7 +28,7 @@ bool is_matrix(const StatementAnalysis& product, const RegisterTile& tile) {
                      [&](UOp r) { return !is_outer(r) || r == tile.lane_range || r == tile.row_range; });
 }
 
-/// Vectors that the busiest of some threads has, if each gets as many points as the others, but for one, side by side.
+/// Vectors of the busiest thread if each thread gets the same number of adjacent tasks, give or take one.
 int64_t busiest_thread_vectors(int64_t vectors, int64_t of_point, int threads) {
   const int64_t tasks = ceil_div(vectors, of_point);
   int64_t most = 0;

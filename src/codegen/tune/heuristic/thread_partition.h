@@ -1,5 +1,5 @@
-// How the threads of a product share its operands: by rows, where all read every column, or by columns, where all read
-// every row.
+// How threads split a product: by rows, where each thread reads every column, or by columns, where each reads every
+// row.
 #pragma once
 
 #include <algorithm>
@@ -11,34 +11,36 @@
 
 namespace sinter::codegen {
 
-/// Bytes of an operand that several cores read, from which each has rather its own copy: a line that two cores hold
-/// leaves their caches when the last one loses it. Measured on Sapphire Rapids, 2 threads: 384 x 384 x 384 takes 0.75
-/// of the time, 512 x 512 x 512 0.55; below, nothing.
+/// Bytes of an operand that several cores read, from which each core should have its own copy: a line that two cores
+/// hold leaves their caches when the last cache evicts it. On Sapphire Rapids with 2 threads, 512 x 512 x 512 takes
+/// 0.55 of the time.
 inline constexpr int64_t kMaxReadByAll = 320 << 10;
-/// Rows of each for which it has that copy, at least. With two threads on Granite Rapids 128 x 256 x 784 takes 1.05
-/// to 1.2 of the time with copies, 256 x 784 x 128 1.03 (0.82 on Sapphire Rapids), 500 x 700 x 300 0.9.
+/// Rows per thread from which it has that copy. On Granite Rapids with 2 threads, copies for fewer rows lose: 128 x
+/// 256 x 784 takes 1.05 to 1.2 of the time.
 inline constexpr int64_t kMinRowsPerCopy = 128;
-/// Bytes of an operand that stays in the second cache beside what passes.
+/// Bytes of an operand that stays in the second cache beside streamed data.
 inline int64_t max_resident_bytes(const runtime::Target& target) { return target.l2 / 8 * 5; }
 /// Bytes from which an operand that all rows of a product read is large.
 inline int64_t large_operand_bytes(const runtime::Target& target) {
   return target.threads > 1 ? std::min(kMaxReadByAll, max_resident_bytes(target)) : max_resident_bytes(target);
 }
 
-/// Whether a load of a product is one along the lanes that the rows share, and no window that overlaps.
+/// Whether a load of a product lies along the lanes, is shared by all rows, and does not consist of overlapping
+/// windows.
 bool passes_under_rows(KernelAnalysis& analysis, const RegisterTile& tile, ir::UOp load);
 
-/// Columns of a point that covers all rows, a multiple of the tile's, where several threads are to share a product by
-/// columns: each then copies only its own part of the operand along the lanes. 0 where they are not to: columns that
-/// are not shared evenly, or known as variables alone; more rows than half of a second cache holds, or all of it where
-/// the last one is near; many for what is summed; windows; ranges beside rows and columns, which are shared better.
-/// `lanes`: elements of a vector.
+/// Columns of a task that covers all rows, if several threads split a product by columns: each thread then packs only
+/// its own part of the operand along the lanes. A multiple of the tile's columns. `lanes`: elements of a vector.
+///
+/// 0 if the product is not split by columns: the columns do not split evenly, or are known only as variables; the rows
+/// exceed half of the second cache, or all of it if the last cache is near; there are many rows for the depth of the
+/// reduction; an operand consists of windows; or there are other outer ranges, which split better.
 int64_t columns_per_task(KernelAnalysis& analysis, const StatementAnalysis& product, const RegisterTile& tile,
                          int lanes, const runtime::Target& target);
 
-/// Whether a point covers all rows of a thread, for a product that reads a large operand where it lies: one panel of it
-/// after the other then passes under them, once. So for a single matrix, of known rows, that lies along the last range;
-/// for one thread, whose caches nobody else reads, where the last one is near.
+/// Whether a task covers all rows of a thread, for a product that reads a large operand without packing. Each panel of
+/// it then passes under the rows once. This requires a single matrix with a constant number of rows and lanes along
+/// the last range. With one thread, whose caches no other core reads, it also requires a near last cache.
 bool covers_all_rows_of_thread(KernelAnalysis& analysis, const StatementAnalysis& product, const RegisterTile& tile,
                                const runtime::Target& target);
 

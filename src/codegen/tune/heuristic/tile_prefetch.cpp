@@ -1,5 +1,4 @@
-// A row is short, and each begins on a line, often on a page of its own: what a core asks for by itself comes late for
-// most of it.
+// A row is short, and each begins on a new line, often on a new page. Hardware prefetch comes late for most of it.
 #include "codegen/tune/heuristic/tile_prefetch.h"
 
 #include <algorithm>
@@ -15,11 +14,12 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr int64_t kMinRowDistance = 256;  ///< bytes from one row to the next
-constexpr int64_t kFewWays = 8;  ///< of a first cache, whose sets the rows of two tiles fill. With twelve what was
-                                 ///< measured (Zen 5, 6 rows) has 1.02 of its floor
+constexpr int64_t kMinRowDistance = 256;  ///< bytes from one row to the next, at least
+/// Associativity of a first cache whose sets the rows of two tiles fill. With 12 ways (Zen 5, 6 rows) the prefetch
+/// does no harm: the time is 1.02 of its floor.
+constexpr int64_t kFewWays = 8;
 
-/// Of what the loads read, each buffer once.
+/// Bytes that the loads read, counting each buffer once.
 double bytes_of(KernelAnalysis& analysis, std::span<const UOp> accesses) {
   std::map<const ir::Node*, double> buffers;
   for (UOp a : accesses) {
@@ -36,8 +36,8 @@ double bytes_of(KernelAnalysis& analysis, std::span<const UOp> accesses) {
 
 std::vector<Opt> prefetch_tile_rows(const Kernel& kernel, KernelAnalysis& analysis, const StatementAnalysis& product,
                                     const RegisterTile& tile, const runtime::Target& target) {
-  // A step loads its columns and an element of each row, and asks for another one of each: as many as it multiplies, at
-  // most.
+  // A step loads its columns and an element of each row, and prefetches another element of each row. That must not be
+  // more than it multiplies.
   if (!tile.lane_range || !tile.row_range || !is_outer(tile.row_range) || tile.transpose_unroll > 1 ||
       tile.has_own_columns() || product.reduced_ranges.empty() ||
       tile.columns + 2 * tile.rows > tile.rows * tile.columns ||

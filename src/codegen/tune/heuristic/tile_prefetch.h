@@ -1,4 +1,4 @@
-// Products whose operands are not in the cache: which rows are asked for before they are needed.
+// Prefetch of the next tile's rows, for products whose operands are not in the cache.
 #pragma once
 
 #include <vector>
@@ -10,12 +10,11 @@
 
 namespace sinter::codegen {
 
-/// A Prefetch for each operand of a product that no lane moves and whose rows lie far from each other: while a tile
-/// sums, the next one's rows are asked for, which begin at places that no core foresees. None where the operands fit
-/// the second cache more or less, where the tile has no loads to spare, or where both tiles' rows would fill their sets
-/// of the first cache: on Zen 1, with eight lines in a set, a product of 1024 whose second operand lies in panels of 64
-/// columns takes 0.84 / 0.79 of the time without. Proposals for a product with this register tile: whether they are
-/// legal is another question.
+/// A Prefetch for each operand of a product that does not depend on the lanes and whose rows are far apart. The rows
+/// of the next tile are prefetched while a tile is summed: they begin at addresses that hardware does not predict.
+/// None if the operands nearly fit the second cache, if the tile has no load slots to spare, or if the rows of both
+/// tiles would fill their sets of the first cache. On Zen 1, with 8 ways, a product of 1024 whose second operand lies
+/// in panels of 64 columns takes 0.84 of the time without prefetch. The proposals may be illegal.
 std::vector<Opt> prefetch_tile_rows(const Kernel& kernel, KernelAnalysis& analysis, const StatementAnalysis& product,
                                     const RegisterTile& tile, const runtime::Target& target);
 

@@ -1,4 +1,4 @@
-// What the heuristic for CPUs has decided so far of a kernel: each of its steps reads this and adds to it.
+// What the heuristic for CPUs has decided so far about a kernel. Each of its steps reads this and adds to it.
 #pragma once
 
 #include <algorithm>
@@ -14,14 +14,14 @@
 
 namespace sinter::codegen {
 
-inline constexpr int64_t kShortLoop = 4;  ///< values of a loop that may become copies
-inline constexpr double kTaskCycles =
-    1 << 14;  ///< cycles that a point should take, so that a launch of points costs little
-inline constexpr double kMinProductCycles = kTaskCycles / 16;  ///< fewer are not worth longer code
-inline constexpr double kMaxBodyOperations = 240;  ///< operations of a loop body above which it is not copied
+inline constexpr int64_t kShortLoop = 4;  ///< trip count of a loop that may be unrolled completely
+/// Cycles that a task should take, so that the cost of a launch is small.
+inline constexpr double kTaskCycles = 1 << 14;
+inline constexpr double kMinProductCycles = kTaskCycles / 16;  ///< cheaper products are not worth longer code
+inline constexpr double kMaxBodyOperations = 240;              ///< operations of an unrolled loop body, at most
 
 struct TuningState {
-  /// A sum that gets a register tile.
+  /// A reduction that gets a register tile.
   struct TiledProduct {
     const StatementAnalysis* work;
     RegisterTile tile;
@@ -33,7 +33,7 @@ struct TuningState {
         materializations(legal_materializations(kernel, target, 4 * kLargestTile)),
         analysis(with_materialized(kernel, materializations)) {}
 
-  TuningState(const TuningState&) = delete;  // products point into the analysis
+  TuningState(const TuningState&) = delete;  // `products` points into `analysis`
   TuningState& operator=(const TuningState&) = delete;
 
   RangeWidth& width(ir::UOp range) {
@@ -41,7 +41,7 @@ struct TuningState {
     return it == widths.end() ? widths.emplace_back(RangeWidth{range}) : *it;
   }
   int64_t width_of(ir::UOp range) const { return codegen::width_of(widths, range).total(); }
-  /// Whether the copies of a range are those of a product.
+  /// Whether a range belongs to the register tile of a product.
   bool is_tiled(ir::UOp range) const {
     return std::any_of(products.begin(), products.end(), [&](const TiledProduct& p) {
       return p.tile.lane_range == range || p.tile.row_range == range || p.tile.column_range == range;
@@ -50,7 +50,7 @@ struct TuningState {
   bool is_product(const StatementAnalysis& w) const {
     return std::any_of(products.begin(), products.end(), [&](const TiledProduct& p) { return p.work == &w; });
   }
-  /// Without vectors.
+  /// Cycles without vectors.
   static double scalar_cycles(const StatementAnalysis& w) {
     return w.iterations * (w.operations + static_cast<double>(w.accesses.size()));
   }
@@ -58,14 +58,14 @@ struct TuningState {
   const Kernel& kernel;
   const runtime::Target& target;
   const std::vector<Materialize> materializations;
-  KernelAnalysis analysis;                   ///< with these rows
-  int lanes = 1;                             ///< of a register, for the kernel's usual elements
-  std::vector<ir::UOp> fixed, lane_ranges;   ///< ranges that keep their order; those with lanes
+  KernelAnalysis analysis;                   ///< of the kernel with `materializations`
+  int lanes = 1;                             ///< lanes of a register, for the kernel's usual elements
+  std::vector<ir::UOp> fixed, lane_ranges;   ///< sequential ranges; ranges with lanes
   std::vector<ir::UOp> strided_lane_ranges;  ///< ranges with lanes along which memory is strided
-  bool stores_row_streams = false;           ///< whole lines of many rows are stored at a time, and no cache holds them
+  bool stores_row_streams = false;           ///< stores write whole lines of many rows, which no cache holds
   std::vector<RangeWidth> widths;
-  std::vector<TiledProduct> products;    ///< the busiest first
-  std::vector<ir::UOp> packed_operands;  ///< operands that each point copies
+  std::vector<TiledProduct> products;    ///< busiest first
+  std::vector<ir::UOp> packed_operands;  ///< operands that each task packs
   std::vector<Opt> opts;
 };
 

@@ -1,4 +1,4 @@
-// Whole short loops, some steps of long ones.
+// Short loops are unrolled completely, long ones by a few steps.
 #include "codegen/tune/heuristic/unroll.h"
 
 #include <algorithm>
@@ -14,9 +14,9 @@ namespace {
 
 using ir::UOp;
 
-constexpr int kLongLoopUnroll = 4;  ///< steps of a long loop
+constexpr int kLongLoopUnroll = 4;  ///< unroll count of a long loop
 
-/// How many steps of a product's sum of so many follow one another, rather earlier than later ones; none: as they are.
+/// Unroll counts for a loop of `size` steps, the best ones first. Empty: not unrolled.
 std::vector<int> unroll_candidates(int64_t size) {
   if (size <= kMaxFullUnroll) return size > 1 ? std::vector<int>{static_cast<int>(size)} : std::vector<int>();
   const auto dividing = [&](std::initializer_list<int> all) {
@@ -24,7 +24,7 @@ std::vector<int> unroll_candidates(int64_t size) {
     std::copy_if(all.begin(), all.end(), std::back_inserter(out), [&](int count) { return size % count == 0; });
     return out;
   };
-  if (size <= 2 * kMaxFullUnroll) return dividing({7, 6, 5, 4, 3, 2});  // a rest would be a large part
+  if (size <= 2 * kMaxFullUnroll) return dividing({7, 6, 5, 4, 3, 2});  // a remainder would be a large part
   std::vector<int> out = dividing({kLongLoopUnroll, 5, 7});
   if (size % kLongLoopUnroll) out.push_back(kLongLoopUnroll);
   return out;
@@ -42,7 +42,7 @@ std::vector<Opt> unroll_products(TuningState& state, std::vector<Opt> opts) {
     for (const int count : unroll_candidates(state.analysis.size(r))) {
       if (!may_unroll(state.analysis, *p.work, p.tile, r, count, staged, peeled, state.target)) continue;
       opts.push_back(Unroll{range_id(r), count});
-      if (is_legal(state.kernel, opts)) break;  // a block of the range may hold no whole number of them
+      if (is_legal(state.kernel, opts)) break;  // a block of the range may not be a multiple of the count
       opts.pop_back();
     }
   }

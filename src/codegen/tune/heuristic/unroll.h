@@ -1,4 +1,4 @@
-// Unrolls of products' innermost loops.
+// Unrolling of the innermost loops of products.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace sinter::codegen {
 
-/// With an Unroll for the innermost loop of each product's sum: fewer of its branches are taken, and the last one of a
-/// short loop is foreseen. Legal if `opts` are, which have the Peels.
+/// Adds an Unroll for the innermost loop of each product: fewer branches are taken, and the exit of a short loop is
+/// predicted. `opts` must already have the Peels. Legal if `opts` are.
 std::vector<Opt> unroll_products(TuningState& state, std::vector<Opt> opts);
 
 }  // namespace sinter::codegen

@@ -1,4 +1,5 @@
-// In order: sums that wait, sums that a short loop repeats, short loops of sums, vectors, rows of sums.
+// In order: serial reductions, reductions that a short loop repeats, short loops of reductions, ranges with lanes,
+// interleaved row reductions.
 #include "codegen/tune/heuristic/unroll_jam.h"
 
 #include <algorithm>
@@ -14,16 +15,17 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr int64_t kShortWindow =
-    9;  ///< values of a window that may become copies, each of whose places is then a known one
-constexpr int kSerialSumUnroll = 4;  ///< sums side by side of which each goes one by one
-constexpr int kSomeChains = 4;       ///< independent sums in a loop body above which it needs two copies at most,
-constexpr int kManyChains = 12;      ///< and from which it needs none: what else goes through the range has the rows'
-                                     ///< copies already. On Zen 3 exponents of 4 rows by 2 vectors, with 16 registers,
-                                     ///< take 1.3 of the time of 4 by 1 with the product behind them, 6 by 2 1.8
+/// Size of a window that may be unrolled completely. Each of its addresses is then known.
+constexpr int64_t kShortWindow = 9;
+constexpr int kSerialSumUnroll = 4;  ///< unrolled copies of a serial reduction
+constexpr int kSomeChains = 4;       ///< independent sums in a loop body above which two copies suffice
+/// Independent sums from which no copies are needed: other work along the range already has the copies of the rows. On
+/// Zen 3, with 16 registers, exponentials of 4 rows by 2 vectors take 1.3 of the time of 4 by 1, with the product
+/// behind them.
+constexpr int kManyChains = 12;
 
-/// A sum that goes one by one waits for each of its additions: where a loop around it makes several of them, and
-/// nothing else, that one gets copies.
+/// Each addition of a serial reduction waits for the one before. If a loop around it runs several of these and nothing
+/// else, that loop is unrolled.
 void unroll_serial_sums(TuningState& state) {
   for (const StatementAnalysis& w : state.analysis.statements()) {
     if (!is_serial_sum(state, w) || !w.sums.empty() || w.reduced_ranges.empty() ||
@@ -43,7 +45,8 @@ void unroll_serial_sums(TuningState& state) {
   }
 }
 
-/// A short loop repeats the sums inside that do not change with it: all of its values become copies, which share them.
+/// A short loop repeats the reductions inside that do not depend on it. It is unrolled completely, so that the copies
+/// share them.
 void unroll_repeating_loops(TuningState& state) {
   for (const StatementAnalysis& w : state.analysis.statements())
     for (UOp r : w.result_ranges) {
@@ -59,7 +62,7 @@ void unroll_repeating_loops(TuningState& state) {
     }
 }
 
-/// Whether the lanes of a load are masked by a gate that differs from value to value of a range.
+/// Whether the lanes of a load have a mask that changes along a range.
 bool masks_change(TuningState& state, const StatementAnalysis& w, UOp load, UOp range) {
   const UOp gate = load->op == Op::Load ? predicate_of(load) : UOp();
   return gate && state.analysis.depends(gate, range) &&
@@ -67,9 +70,9 @@ bool masks_change(TuningState& state, const StatementAnalysis& w, UOp load, UOp 
                      [&](UOp v) { return contains(w.result_ranges, v) && state.analysis.depends(gate, v); });
 }
 
-/// A short loop of a sum along which memory is read at no fixed distance, such as a window whose rows and columns are
-/// one range, or under masks that change with it, as at the edge of an image, is written out: there each place and each
-/// mask is a known one.
+/// A short loop of a reduction is unrolled completely if memory is read at no fixed distance along it, as in a window
+/// whose rows and columns are one range. Likewise if masks change along it, as at the edge of an image. Each address
+/// and each mask is then known.
 void unroll_short_sums(TuningState& state) {
   for (const StatementAnalysis& w : state.analysis.statements()) {
     if (!w.is_reduce() || w.chains() > 1 || w.reduced_ranges.empty()) continue;
@@ -91,12 +94,12 @@ void unroll_lane_ranges(TuningState& state) {
     if (state.is_tiled(r) || contains(state.strided_lane_ranges, r)) continue;
     RangeWidth& w = state.width(r);
     double operations = 0;
-    int chains = 1, independent = 1;  // sums that a step goes on with: as many hide each other's latency
+    int chains = 1, independent = 1;  // sums in a step that hide each other's latency
     for (const StatementAnalysis& work : state.analysis.statements()) {
       if (!work.runs_over(r)) continue;
       for (const TuningState::TiledProduct& p : state.products)
         if (p.work == &work) independent = std::max(independent, p.tile.rows * p.tile.columns);
-      double length = work.operations;  // of its text
+      double length = work.operations;  // of the code
       for (UOp a : work.accesses)
         if (const int64_t stride = state.analysis.stride(a, r); stride < 0 || stride > kWidestStride) length += w.lanes;
       operations =

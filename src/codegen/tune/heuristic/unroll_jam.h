@@ -1,4 +1,4 @@
-// Which loops have several of their steps side by side: lanes are not all that a core does at once.
+// Which loops are unrolled and jammed: independent operations keep a core busier than lanes alone.
 #pragma once
 
 #include <vector>
@@ -7,10 +7,11 @@
 
 namespace sinter::codegen {
 
-/// Whether each addition of a sum waits for the one before: it has no lanes and no chains.
+/// Whether each addition of a reduction waits for the one before: it has neither lanes nor chains.
 bool is_serial_sum(const TuningState& state, const StatementAnalysis& w);
 
-/// Sets copies of what is neither a product's nor transposed, and adds the Lanes and Unrolls of all ranges to the Opts.
+/// Chooses unrolled copies for ranges that belong to neither a product nor a register transpose. Then adds the Lanes
+/// and Unrolls of all ranges to the Opts.
 void choose_unrolls(TuningState& state);
 
 }  // namespace sinter::codegen

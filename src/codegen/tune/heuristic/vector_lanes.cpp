@@ -1,4 +1,4 @@
-// Lanes along a range make one instruction of as many elements, where memory lies side by side along it.
+// Where memory is contiguous along a range, lanes along it make one instruction of as many elements.
 #include "codegen/tune/heuristic/vector_lanes.h"
 
 #include <algorithm>
@@ -12,17 +12,17 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr double kTransposedElement = 0.75;  ///< cycles of an element that is transposed in registers,
-constexpr int64_t kMinTransposed = 4;        ///< which takes so many copies
-constexpr double kOrderedAdd = 2;  ///< cycles more of an element of a sum whose lanes are added one after the other
+constexpr double kTransposedElement = 0.75;  ///< cycles per element that is transposed in registers
+constexpr int64_t kMinTransposed = 4;        ///< unrolled copies that this takes
+constexpr double kOrderedAdd = 2;            ///< extra cycles per element of a sum whose lanes are added in order
 
 class LaneChooser {
  public:
   LaneChooser(KernelAnalysis& analysis, int lanes, const std::vector<UOp>& fixed, const std::vector<UOp>& taken)
       : analysis_(analysis), lanes_(lanes), fixed_(fixed), vectors_(taken), before_(taken.size()) {}
 
-  /// One by one: those first that save most, or those without which their statements would lose most. Returns the
-  /// cycles saved.
+  /// Takes ranges one by one: the one that saves most or, `by_loss`, the one without which its statements would lose
+  /// most. Returns the cycles saved.
   double take(bool by_loss) {
     double total = 0;
     while (true) {
@@ -31,7 +31,7 @@ class LaneChooser {
         if (!contains(vectors_, r) && !contains(fixed_, r) && !conflicts_with_lanes(r)) open.push_back(r);
       std::vector<double> gain(open.size()), loss(open.size()), each(open.size());
       for (const StatementAnalysis& w : analysis_.statements()) {
-        double first = 0, second = 0;  // of what lanes along one range or another save the statement
+        double first = 0, second = 0;  // the best and the second best savings for the statement
         for (size_t i = 0; i < open.size(); ++i) {
           gain[i] += each[i] = cycles_saved(w, open[i]);
           second = std::max(second, std::min(first, each[i]));
@@ -52,12 +52,12 @@ class LaneChooser {
   std::vector<UOp> made() const { return {vectors_.begin() + static_cast<std::ptrdiff_t>(before_), vectors_.end()}; }
 
  private:
-  /// Lanes that the vectors along a range use on average: the last one may be short.
+  /// Lanes that the vectors along a range use on average: the last vector may be partial.
   double average_lanes(UOp range) const {
     const int64_t size = analysis_.size(range);
     return static_cast<double>(size) / static_cast<double>(ceil_div(size, lanes_));
   }
-  /// Cycles of an element with lanes along a range, or without.
+  /// Cycles per element with lanes along a range, or without any.
   double element_cycles(const StatementAnalysis& w, UOp range) {
     double vector = 0, scalar = 0;
     for (UOp a : w.accesses) {
@@ -71,8 +71,8 @@ class LaneChooser {
     if (range && contains(w.reduced_ranges, range) && w.chains() == 1) scalar += kOrderedAdd;
     return (vector + w.operations) / (range ? average_lanes(range) : 1) + scalar;
   }
-  /// Whether an access that is strided along the lanes of results lies side by side along another range of the
-  /// statement: with copies there it is transposed in registers.
+  /// Whether an access that is strided along the lanes of results is contiguous along another range of the statement.
+  /// Unrolled along that range, it is transposed in registers.
   bool can_transpose(const StatementAnalysis& w, UOp access, UOp lanes) {
     return contains(w.result_ranges, lanes) &&
            std::any_of(analysis_.ranges().begin(), analysis_.ranges().end(), [&](UOp r) {
@@ -91,8 +91,9 @@ class LaneChooser {
       return std::any_of(vectors_.begin(), vectors_.end(), [&](UOp v) { return lanes_conflict(w, range, v); });
     });
   }
-  /// Not where one of them has the chains of a sum, beside which the other goes one by one, nor where `range` is summed
-  /// along lanes of the result.
+  /// Whether lanes along both ranges conflict in a statement. They do not if one of the ranges has the chains of a
+  /// reduction, because the other one then runs one by one. Nor do they if `range` is reduced and `vector` belongs to
+  /// the result.
   static bool lanes_conflict(const StatementAnalysis& w, UOp range, UOp vector) {
     if (!w.runs_over(range) || !w.runs_over(vector)) return false;
     if (w.chains() > 1 && contains(w.result_ranges, range) != contains(w.result_ranges, vector)) return false;
@@ -101,12 +102,13 @@ class LaneChooser {
   bool conflicts_with_lanes(const StatementAnalysis& w) const {
     return std::any_of(vectors_.begin(), vectors_.end(), [&](UOp v) { return contains(w.result_ranges, v); });
   }
-  /// Whether lanes along the range would not reach a statement: it has those of its own chains, or sums inside do.
+  /// Whether lanes along the range would not reach a statement: its own chains have lanes, or those of reductions
+  /// inside.
   bool has_own_lanes(const StatementAnalysis& w, UOp range) {
     if (w.chains() > 1 && !w.reduced_ranges.empty() && !(w.reduced_ranges.back() == range)) return true;
     return std::any_of(w.sums.begin(), w.sums.end(), [&](UOp r) { return has_chains(r, range); });
   }
-  /// Whether a sum that changes with the range has chains, or is one over blocks that have.
+  /// Whether a reduction that depends on the range has chains, or is one over blocks that have.
   bool has_chains(UOp sum, UOp range) {
     const StatementAnalysis& w = analysis_.statement_of(sum);
     if (!analysis_.depends(sum, range)) return false;
@@ -116,8 +118,8 @@ class LaneChooser {
   KernelAnalysis& analysis_;
   const int lanes_;
   const std::vector<UOp>& fixed_;
-  std::vector<UOp> vectors_;  ///< with lanes
-  const size_t before_;       ///< so many of them had lanes before
+  std::vector<UOp> vectors_;  ///< ranges with lanes
+  const size_t before_;       ///< how many of them had lanes before
 };
 
 }  // namespace
@@ -125,8 +127,8 @@ class LaneChooser {
 std::vector<UOp> choose_lanes(KernelAnalysis& analysis, int lanes, const std::vector<UOp>& fixed,
                               const std::vector<UOp>& taken) {
   if (lanes < 2) return {};
-  // Whichever order saves more in the end. The second gives two loops in a row a range each, where the first sees one
-  // around both, along which memory is strided.
+  // The order that saves more is taken. By loss, two consecutive loops get a range each. By gain, they get one around
+  // both, along which memory is strided.
   LaneChooser by_gain(analysis, lanes, fixed, taken), by_loss(analysis, lanes, fixed, taken);
   const double first = by_gain.take(false), second = by_loss.take(true);
   return second > first ? by_loss.made() : by_gain.made();

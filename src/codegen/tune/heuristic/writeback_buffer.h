@@ -1,4 +1,4 @@
-// Results of a product that would be stored one by one.
+// A buffer for results of a product that would otherwise be stored one by one.
 #pragma once
 
 #include <vector>
@@ -9,10 +9,11 @@
 
 namespace sinter::codegen {
 
-/// The Opts of a blocked product with one more loop that carries it, of a single turn: its results rest in a tile until
-/// a row of them is there, and are stored in loops behind. That pays where neither the lanes nor the copies of its
-/// register tile lie side by side in what it stores to, so that each result would go to a line of its own: gradients of
-/// windows, whose copies are images. Empty where it does not. A proposal: whether it is legal is another question.
+/// The Opts of a blocked product with one more loop that carries it and has a single iteration. The results wait in a
+/// tile until a row of them is complete. Loops behind the product then store them. This pays where neither the lanes
+/// nor the unrolled copies of the register tile are contiguous in the stored memory, so that each result would go to a
+/// line of its own, as in gradients of windows whose unrolled copies are images. Empty if it does not pay. The
+/// proposal may be illegal.
 std::vector<Opt> add_writeback_buffer(KernelAnalysis& analysis, const StatementAnalysis& product,
                                       const RegisterTile& tile, const std::vector<Opt>& opts);
 

@@ -1,5 +1,5 @@
-// A function per kind of change. What follows from a change (steps and blocks are multiples of what lies inside) is
-// settled; what is not legal then is no neighbour.
+// One function per kind of change. Consequences of a change are repaired: steps and blocks are rounded up to multiples
+// of what lies inside. Lists that are still illegal are dropped.
 #include "codegen/tune/search/neighbours.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ template <class T>
 void drop(Opts& opts, int range) {
   std::erase_if(opts, [&](const Opt& o) { return std::holds_alternative<T>(o) && std::get<T>(o).range == range; });
 }
-/// Lanes or Unroll with this count; none for 1.
+/// Sets the count of a Lanes or Unroll. A count of 1 removes it.
 template <class T>
 void set_count(Opts& opts, int range, int count) {
   if (count == 1) return drop<T>(opts, range);
@@ -53,7 +53,8 @@ std::vector<Split*> splits_of(Opts& opts, int range) {
   return out;
 }
 
-/// Blocks of a range become multiples of what stands inside them; its edges are those of other steps now.
+/// Rounds the splits and the task block of a range up to multiples of what lies inside. Drops its Peel, because the
+/// steps at the edges have changed.
 void settle(Opts& opts, int range) {
   drop<Peel>(opts, range);
   int64_t inside = int64_t{1} * count_of<Lanes>(opts, range) * count_of<Unroll>(opts, range);
@@ -68,7 +69,7 @@ LoopOrder* order_of(Opts& opts) {
   return nullptr;
 }
 
-/// What the functions below work on.
+/// Inputs and output of the functions below.
 struct ChangeContext {
   const Kernel& kernel;
   const runtime::Target& target;
@@ -78,14 +79,14 @@ struct ChangeContext {
   const Opts& given;
   std::vector<Opts>& results;
 
-  /// `change` done to a copy.
+  /// Applies `change` to a copy of the given list.
   template <class Change>
   void make(Change change) {
     Opts opts = given;
     change(opts);
     results.push_back(std::move(opts));
   }
-  /// Loops in the order in which the given list has them: those that no LoopOrder names by ids, the outer ranges first.
+  /// All loops in the order of the given list. Loops that no LoopOrder names are sorted by id, outer ranges first.
   std::vector<LoopOrder::Loop> loops() const {
     Opts opts = given;
     std::vector<LoopOrder::Loop> all;
@@ -116,7 +117,7 @@ void set_order(Opts& opts, std::vector<LoopOrder::Loop> loops) {
 
 // ---- changes
 
-/// Lanes elsewhere, along one more range, along none, or wider and narrower ones.
+/// Changes the lane count of a range, adds lanes along another range, or moves all lanes to one range.
 void lanes(ChangeContext& s) {
   const int most = std::max(2, s.target.vector_bytes / 4);
   for (UOp r : s.free) {
@@ -136,7 +137,7 @@ void lanes(ChangeContext& s) {
   }
 }
 
-/// More or fewer copies of a range, or more of one and fewer of another.
+/// Changes the unroll count of a range, or raises one range's count and lowers another's.
 void unrolls(ChangeContext& s) {
   const auto other = [&](Opts& o, UOp r, int by) {
     const int now = count_of<Unroll>(o, range_id(r));
@@ -161,7 +162,7 @@ void unrolls(ChangeContext& s) {
     }
 }
 
-/// The ends of a loop over all of a range that has copies and gates stand outside of it.
+/// Peels the edge iterations of an unrolled range under a predicate. The loop then covers the whole range.
 void peels(ChangeContext& s) {
   const auto gated = [&](UOp r) {
     return std::any_of(s.analysis.statements().begin(), s.analysis.statements().end(), [&](const StatementAnalysis& w) {
@@ -183,7 +184,7 @@ void peels(ChangeContext& s) {
   }
 }
 
-/// Blocks of a range in a loop outside all others, as caches want them; larger and smaller ones; none.
+/// Adds a loop over blocks of a range outside all other loops; doubles, halves or removes existing blocks.
 void splits(ChangeContext& s) {
   for (UOp r : s.analysis.ranges()) {
     const int id = range_id(r);
@@ -223,7 +224,7 @@ void splits(ChangeContext& s) {
   }
 }
 
-/// Two neighbouring loops change places, or one goes outside all others.
+/// Swaps adjacent loops, or moves one loop outermost.
 void orders(ChangeContext& s) {
   const std::vector<LoopOrder::Loop> loops = s.loops();
   for (size_t i = 1; i < loops.size(); ++i) {
@@ -241,7 +242,7 @@ void orders(ChangeContext& s) {
   }
 }
 
-/// A point of the launch covers more or fewer values of an outer range.
+/// Changes how many values of an outer range a task covers.
 void blocks(ChangeContext& s) {
   for (UOp r : s.analysis.ranges()) {
     if (!is_outer(r)) continue;
@@ -264,19 +265,19 @@ void blocks(ChangeContext& s) {
   }
 }
 
-/// One Opt more.
+/// Adds one Opt.
 void add(ChangeContext& s, const Opts& more) {
   for (const Opt& opt : more)
     if (std::find(s.given.begin(), s.given.end(), opt) == s.given.end()) s.make([&](Opts& o) { o.push_back(opt); });
 }
 
-/// One value more is kept for the loops that use it.
+/// Materializes one more value.
 void materializations(ChangeContext& s) { add(s, {s.materializations.begin(), s.materializations.end()}); }
 void tile_copies(ChangeContext& s) { add(s, tile_copies_to_try(s.kernel, s.analysis, s.given)); }
 void prefetches(ChangeContext& s) { add(s, prefetches_to_try(s.kernel, s.analysis, s.given)); }
 void nontemporal_stores(ChangeContext& s) { add(s, nontemporal_stores_to_try(s.kernel)); }
 
-/// Without one Opt, whatever it is.
+/// Removes one Opt.
 void without(ChangeContext& s) {
   for (size_t i = 0; i < s.given.size(); ++i) s.make([&](Opts& o) { o.erase(o.begin() + static_cast<long>(i)); });
 }

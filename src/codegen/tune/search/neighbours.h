@@ -1,4 +1,4 @@
-// Lists of Opts that differ from a list by one decision: the steps of a search.
+// The neighbors of a list of Opts: the lists that differ from it by one decision. A search steps from list to list.
 #pragma once
 
 #include <string_view>
@@ -12,25 +12,25 @@
 namespace sinter::codegen {
 
 struct Neighbor {
-  std::string_view change;  ///< which kind of decision is another one: "lanes", "order", ...
+  std::string_view change;  ///< the kind of decision that differs: "lanes", "orders", ...
   std::vector<Opt> opts;
 };
 
-/// What lists of one kernel can change into.
+/// Generates the neighbors of Opt lists for one kernel.
 class Neighborhood {
  public:
-  /// Of a part of a NormalizedKernel (codegen/codegen.h), which this outlives not. For CPUs.
+  /// `kernel` is a part of a NormalizedKernel (codegen/codegen.h) and must outlive this object. CPUs only.
   Neighborhood(const Kernel& kernel, const runtime::Target& target);
 
-  /// Each list once, all legal, the given one left out; the neighbours of one kind together.
+  /// Every neighbor is legal, listed once, and differs from `opts`. Neighbors of one kind are adjacent.
   std::vector<Neighbor> of(const std::vector<Opt>& opts);
 
  private:
   const Kernel& kernel_;
   const runtime::Target& target_;
   KernelAnalysis analysis_;
-  std::vector<ir::UOp> free_;                  ///< ranges of several values that may have lanes and copies
-  std::vector<Materialize> materializations_;  ///< that are worth a tile
+  std::vector<ir::UOp> free_;                  ///< ranges that may have lanes and unrolled copies
+  std::vector<Materialize> materializations_;  ///< candidates that are worth a tile
 };
 
 }  // namespace sinter::codegen

@@ -1,4 +1,4 @@
-// Which LOADs and stores are candidates; legality and time decide.
+// Selects the LOADs and stores that are candidates. Legality and measurements decide afterward.
 #include "codegen/tune/search/neighbours_memory.h"
 
 #include <algorithm>
@@ -14,9 +14,9 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr std::array<int64_t, 2> kSteps = {4, 16};  ///< of the innermost loop, that a load asks ahead
+constexpr std::array<int64_t, 2> kSteps = {4, 16};  ///< prefetch distances, in steps of the innermost loop
 
-/// Whether some range that the LOAD does not depend on goes through it again.
+/// Whether a statement that reads the LOAD runs over a range on which the LOAD does not depend.
 bool is_reused(KernelAnalysis& analysis, UOp load) {
   return std::any_of(analysis.statements().begin(), analysis.statements().end(), [&](const StatementAnalysis& w) {
     return contains(w.accesses, load) && std::any_of(analysis.ranges().begin(), analysis.ranges().end(), [&](UOp r) {
@@ -25,7 +25,7 @@ bool is_reused(KernelAnalysis& analysis, UOp load) {
   });
 }
 
-/// The LOADs that statements make, each once.
+/// The LOADs of all statements, each once.
 std::vector<UOp> loads_of(const KernelAnalysis& analysis) {
   std::vector<UOp> loads;
   for (const StatementAnalysis& w : analysis.statements())
@@ -45,13 +45,13 @@ std::vector<Opt> tile_copies_to_try(const Kernel& kernel, KernelAnalysis& analys
     const bool staged = std::any_of(schedule.tile_copies.begin(), schedule.tile_copies.end(),
                                     [&](const TileCopy& s) { return s.value == tile_copy.value; });
     if (tile_copy.value < 0 || staged || !is_reused(analysis, load)) continue;
-    int together = 1;  // elements of the last dim that one step of its user reads
+    int together = 1;  // elements of the last dim that one step of the consumer reads
     for (const bool vectors : {false, true})
       for (const LoopAxis& a : schedule.axes) {
         const bool covered =
             contains(analysis.ranges(), a.range) && analysis.depends(load, a.range) && !(a.outer() && a.block == 1);
         if (!covered || (a.lanes > 1) != vectors) continue;
-        for (TileCopy::CopyDim& d : tile_copy.dims) d.lanes = 1;  // those of the last one
+        for (TileCopy::CopyDim& d : tile_copy.dims) d.lanes = 1;  // only the last dim has lanes
         tile_copy.dims.push_back({range_id(a.range), a.levels() > 1 ? 0 : -1, a.lanes});
         together = static_cast<int>(a.width());
       }

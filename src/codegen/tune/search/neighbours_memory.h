@@ -1,4 +1,5 @@
-// Opts that a search may add to a list and that say how values come from memory and go there.
+// Opts that a search may add to a list to change how values are loaded and stored: tile copies, prefetches,
+// nontemporal stores.
 #pragma once
 
 #include <vector>
@@ -9,16 +10,16 @@
 
 namespace sinter::codegen {
 
-/// Proposals: whether they are legal beside the others is another question. `given`: the list that each would be added
-/// to.
+/// All functions return proposals that may be illegal beside the other Opts of the list. `given` is the list that each
+/// proposal would be added to.
 ///
-/// A tile for one more LOAD that several values share: it covers what a point goes through of the ranges that the LOAD
-/// depends on, blocks of those that are split; ranges with lanes lie innermost, in panels of what their copies read
-/// together or in rows.
+/// Tile copies for one more LOAD that is reused. The tile covers the part of each range of the LOAD that a task
+/// executes, or one block if the range is split. Ranges with lanes are innermost. Each LOAD is proposed in rows, and
+/// in panels of the elements that one step of the consumer reads.
 std::vector<Opt> tile_copies_to_try(const Kernel& kernel, KernelAnalysis& analysis, const std::vector<Opt>& given);
-/// Each LOAD asks for what it will touch some steps later along the innermost range that moves it.
+/// Prefetches for each LOAD, a few steps ahead along the innermost range that the LOAD depends on.
 std::vector<Opt> prefetches_to_try(const Kernel& kernel, KernelAnalysis& analysis, const std::vector<Opt>& given);
-/// Each store past the caches.
+/// A nontemporal variant of each store.
 std::vector<Opt> nontemporal_stores_to_try(const Kernel& kernel);
 
 }  // namespace sinter::codegen

@@ -1,5 +1,5 @@
-// The unit is a slot: the time in which a core begins one multiply-add of a vector, and in which it can also load a
-// vector. Where cores differ, what flatters the kernel is taken: the bound must not exceed the truth.
+// Times are counted in slots. In one slot a core issues one vector multiply-add and can also load one vector. Where
+// cores differ, the assumption that favors the kernel is taken: the bound must never exceed the real time.
 #include "codegen/tune/search/time_bound.h"
 
 #include <algorithm>
@@ -16,15 +16,16 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr double kOperations = 2;              ///< that begin in a slot, multiply-adds and others together
-constexpr double kSpill = 2;                   ///< slots in which an accumulator goes to memory and comes back
-constexpr double kMinLatencyBoundSteps = 256;  ///< steps of a sum above which the one after it cannot hide its latency
+constexpr double kOperations = 2;  ///< operations issued per slot, multiply-adds and others together
+constexpr double kSpill = 2;       ///< slots to store and reload a spilled accumulator
+/// Steps of a reduction from which the next reduction cannot hide its latency.
+constexpr double kMinLatencyBoundSteps = 256;
 
 bool multiplies(Op op) { return op == Op::Mul || op == Op::Fma; }
 
 }  // namespace
 
-/// Loops as the Opts make them.
+/// The loops that the Opts make.
 struct TimeBound::LoopShape {
   const LoopSchedule schedule;
   KernelAnalysis& analysis;
@@ -36,7 +37,8 @@ struct TimeBound::LoopShape {
     return std::min(schedule.of(range).lanes, static_cast<int>(most));
   }
   int unroll(UOp range) const { return schedule.of(range).unroll; }
-  /// Vectors of a value that changes along these ranges: one range at most shares them out.
+  /// How many vectors hold a value at all points of the ranges that `along` selects. At most one range provides the
+  /// lanes.
   template <class Along>
   double vectors(DType dtype, Along along) const {
     double points = 1;
@@ -48,14 +50,14 @@ struct TimeBound::LoopShape {
     }
     return std::max(points / widest, 1.0);
   }
-  /// Vectors that the accumulators of one body of a REDUCE are.
+  /// Vectors of accumulators in one loop body of a REDUCE.
   double accumulators(const StatementAnalysis& w) const {
     double count = w.chains();
     for (UOp r : w.reduced_ranges) count = std::max(count / schedule.of(r).lanes, 1.0);
     for (UOp r : w.result_ranges) count *= unroll(r);
     return count * ir::accumulator_count(w.node->reduction().combine);
   }
-  /// Whether the loop over `out` certainly stands outside the innermost one over `own`.
+  /// Whether the loop over `out` is certain to be outside the innermost loop over `own`.
   bool outside(UOp out, UOp own) const {
     const int a = schedule.order_position(out, schedule.of(out).levels() - 1),
               b = schedule.order_position(own, schedule.of(own).levels() - 1);
@@ -79,7 +81,7 @@ TimeBound::TimeBound(const Kernel& kernel, const runtime::Target& target, double
       nodes_(ir::topological(kernel.sink)),
       analysis_(kernel) {}
 
-/// Each value is computed once per point of the ranges that it changes with, at least.
+/// Each value is computed at least once per point of the ranges that it depends on.
 double TimeBound::arithmetic(const LoopShape& s) {
   double all = 0, products = 0;
   const auto add = [&](double operations, bool product, double vectors) {
@@ -98,8 +100,9 @@ double TimeBound::arithmetic(const LoopShape& s) {
   return std::max(all / kOperations, products);
 }
 
-/// Each is loaded once per point of the ranges that it changes with, and by a sum again for each body along those
-/// outside, with which it does not; what no register holds is loaded in each step.
+/// Each LOAD is executed at least once per point of the ranges that it depends on. A reduction repeats it for each
+/// loop body of outer ranges on which it does not depend. Accumulators that do not fit the registers are reloaded in
+/// each step.
 double TimeBound::loads(const LoopShape& s) {
   const double registers = target_.vector_registers;
   std::unordered_map<ir::Node*, double> most;
@@ -124,7 +127,7 @@ double TimeBound::loads(const LoopShape& s) {
           kSpill * (held + 1 - registers) / held * s.vectors(w.node->dtype, [&](UOp r) { return w.runs_over(r); });
   }
   double all = spilled;
-  for (UOp n : nodes_)  // in this order, since rounded sums depend on it
+  for (UOp n : nodes_)  // in a fixed order, because rounding depends on it
     if (const auto it = most.find(n.get()); it != most.end()) all += it->second;
   return all;
 }

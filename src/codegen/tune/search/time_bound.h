@@ -1,4 +1,4 @@
-// How fast a kernel can be at best under given Opts: what a search need not time.
+// A lower bound of the time of a kernel under given Opts. A search need not time lists whose bound is too high.
 #pragma once
 
 #include <vector>
@@ -10,14 +10,16 @@
 
 namespace sinter::codegen {
 
-/// A lower bound of the time of a launch, whatever the caches do: instructions that cannot be saved, counted in
-/// vectors, at the rate of multiply-adds; the latency of sums in few accumulators; accumulators that no register holds.
+/// A lower bound of the time of a launch that assumes nothing about caches. It is the maximum of three terms: the
+/// vector instructions that cannot be avoided, at the rate of multiply-adds; the loads, including reloads of spilled
+/// accumulators; the latency of reductions with few accumulators.
 class TimeBound {
  public:
-  /// Of a part of a NormalizedKernel, which outlives this. `peak`: float32 FLOPs per ns of one thread.
+  /// `kernel` is a part of a NormalizedKernel and must outlive this object. `peak`: float32 FLOPs per ns of one
+  /// thread.
   TimeBound(const Kernel& kernel, const runtime::Target& target, double peak);
 
-  /// ns on all threads of the target that the blocks leave busy. Throws IllegalOpt.
+  /// Nanoseconds on the threads of the target that have a task. Throws IllegalOpt.
   double ns(const std::vector<Opt>& opts);
 
  private:
@@ -28,7 +30,7 @@ class TimeBound {
 
   const Kernel& kernel_;
   const runtime::Target& target_;
-  const double slot_ns_;  ///< ns of a vector's multiply-add
+  const double slot_ns_;  ///< ns of one vector multiply-add
   const std::vector<ir::UOp> nodes_;
   KernelAnalysis analysis_;
 };
