@@ -16,10 +16,10 @@ class Context;
 
 /// Launches in order, recorded again for each run:
 ///
-///      list.begin();
-///      list.add(kernel, blocks, parameters);   // independent of each other until
-///      list.barrier();                            // later launches wait for all earlier ones
-///      list.run();
+///     list.begin();
+///     list.add(kernel, blocks, parameters);   // independent of each other until
+///     list.barrier();                            // later launches wait for all earlier ones
+///     list.run();
 ///
 /// The first run launches them one by one. From the second run on they are a graph. A few graphs are kept, because
 /// memory addresses recur. A graph with the run's addresses, numbers and sizes is launched as is; one that differs in a
