@@ -33,8 +33,7 @@ class PinnedStaging {
   Context& context_;
   std::mutex mutex_;
   PinnedChunk chunks_[2];
-  size_t current_ = 0, used_ = 0;  ///< the chunk that copies to the device currently fill, and how much of it is used
-                                   ///< in bytes
+  size_t current_ = 0, used_ = 0;  ///< the chunk being filled for the device, and its used bytes
 };
 
 }  // namespace sinter::runtime::cuda

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kRounds = 7;              ///< rounds per comparison
 constexpr double kRound = 50e3;         ///< duration of a round in ns; at least one launch
-constexpr double kClearlySlower = 1.3;  ///< ratio that ends the comparison after two rounds
+constexpr double kClearlySlower = 1.3;  ///< times the hoped ratio: ends the comparison after two rounds
 constexpr double kHopeless = 3;         ///< ratio that ends it after the first launch, unless that is a short one
 
 /// Fills a buffer with numbers from 1/2 to 1, or with 0 and 1. So no sum overflows its type, no gather index leaves its
