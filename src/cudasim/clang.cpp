@@ -12,13 +12,14 @@
 namespace sinter::runtime::cuda::sim {
 namespace {
 
-// No pass that moves a load to where the text has none: the simulator would see it read what was never written.
+// No pass may move a load to a place where the text has none: the simulator would report a read of bytes that were
+// never written.
 constexpr const char* kPasses =
     "always-inline,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,early-cse,instcombine<no-verify-"
     "fixpoint>)";
 constexpr int kLevel = 2;
 
-// Denormals are kept, divisions and roots are IEEE's: what Clang does by default for CUDA.
+// Denormals are kept, and division and square root follow IEEE: Clang's defaults for CUDA.
 std::vector<std::string> arguments(int sm) {
   return {"-triple",
           "nvptx64-nvidia-cuda",

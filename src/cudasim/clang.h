@@ -1,4 +1,4 @@
-// CUDA text -> PTX by Clang's NVPTX back end, inside the process: for the simulated device where there is no NVRTC.
+// CUDA text -> PTX by Clang's NVPTX back end, in this process: for simulated devices without NVRTC.
 #pragma once
 
 #include <string>
@@ -7,21 +7,21 @@
 
 namespace sinter::runtime::cuda::sim {
 
-/// Whether this build has the Clang plugin and it opens; if not, compile_ptx() says so.
+/// Whether this build has the Clang plugin and it opens. If not, compile_ptx() throws the reason.
 bool has_clang();
 
-/// True if the plugin cannot be opened here: from now on there is none.
+/// True if the plugin cannot be opened here. From then on there is none.
 bool disable_clang_if_broken();
 
-/// All that changes what a text becomes.
+/// Everything that determines the PTX of a text.
 std::string clang_id(int sm);
 
-/// `text` is CUDA C++ without #include; what it may call beside its own functions is in the prelude (prelude.h). PTX
-/// for compute capability `sm` (90 for 9.0) with lines of `text`; no sum and product are fused. Throws BackendError
-/// without the plugin.
+/// `text` is CUDA C++ without #include. Beside its own functions it may call those of the prelude (prelude.h). Returns
+/// PTX for compute capability `sm` (90 for 9.0) with line information; multiply-adds are not contracted. Throws
+/// BackendError without the plugin.
 CompileResult compile_ptx_result(const std::string& text, int sm);
 
-/// The same. Throws CompileError with the log for a text that is wrong.
+/// The same. Throws CompileError with the log if the text does not compile.
 std::string compile_ptx(const std::string& text, int sm);
 
 }  // namespace sinter::runtime::cuda::sim

@@ -31,7 +31,7 @@ void mark_named(const PtxOperand& operand, std::vector<bool>& named) {
   for (const PtxOperand& item : operand.items) mark_named(item, named);
 }
 
-/// Which of the module's variables a function names.
+/// Which of the module's variables the function refers to.
 std::vector<bool> named_variables(const PtxModule& module, const PtxFunction& function) {
   std::vector<bool> named(module.variables.size());
   for (const PtxStatement& statement : function.statements)
@@ -66,7 +66,7 @@ Decoder::Decoder(const PtxModule& module, const PtxFunction& function, std::span
   kernel_.name = function.name;
   kernel_.files = module.files;
   kernel_.max_threads = function.max_threads;
-  grow(0);  // offset 0: no register
+  grow(0);  // offset 0 means no register
   for (const uint8_t bytes : function.register_bytes) registers_.push_back(grow(bytes));
   lay_out();
 }
@@ -82,12 +82,12 @@ void Decoder::place(const PtxVariable& variable, uint64_t& extent, std::vector<V
   const uint64_t at = align_up(extent + kRedZone, std::max<uint64_t>(16, align));
   const uint64_t padding = variable.dynamic ? 0 : align_up(bytes, align) - bytes;
   placed.push_back({variable.name, at, bytes, padding, variable.dynamic});
-  if (variable.dynamic) return;  // behind all others, and all of them in one place
+  if (variable.dynamic) return;  // dynamic variables follow all others and share one address
   extent = align_up(at + bytes + padding, 16);
   if (variable.space == StateSpace::Shared) kernel_.static_shared = align_up(kernel_.static_shared, align) + bytes;
 }
 
-// Variables with red zones between them. Of the module's shared variables those that the function names.
+// Lays out variables with red zones between them. Of the module's shared variables, only those that the function uses.
 void Decoder::lay_out() {
   for (const PtxVariable& variable : function_.variables) {
     uint64_t at = 0;
@@ -114,7 +114,7 @@ void Decoder::lay_out() {
         place(variable, kernel_.shared_bytes, kernel_.shared);
 }
 
-// A predicate is one word, any other constant has a copy per lane.
+// A predicate constant is one word. Any other constant has a copy per lane.
 RegisterSlot Decoder::constant(uint64_t bits, int bytes) {
   if (bytes == 0)
     bits = bits ? kAllLanes : 0;
@@ -212,7 +212,7 @@ void Decoder::take_space() {
       {"local", StateSpace::Local},   {"shared::cta", StateSpace::Shared}, {"param", StateSpace::Param}};
   for (const auto& [word, space] : kSpaces)
     if (take(word)) out.space = space;
-  // Each access is made at once and in order, so that how it is ordered and cached says nothing more.
+  // Each access is executed immediately and in order, so ordering and cache modifiers have no effect.
   for (const std::string_view word : {"volatile", "weak", "relaxed", "acquire", "release", "acq_rel", "nc", "cta",
                                       "cluster", "gpu", "sys", "ca", "cg", "cs", "lu", "cv", "wb", "wt"})
     take(word);

@@ -1,5 +1,4 @@
-// Statements -> instructions. What an opcode means is said by a row of a table: to add one is to add a row and the
-// function that runs it.
+// Statements -> instructions. Each opcode is a row of a table. To add one, add a row and the function that executes it.
 #pragma once
 
 #include <map>
@@ -17,7 +16,7 @@ class Decoder;
 
 struct Opcode {
   std::string_view name;     ///< the first word
-  void (*decode)(Decoder&);  ///< reads the other words and the operands
+  void (*decode)(Decoder&);  ///< parses the other words and the operands
 };
 
 // The tables, one per family.
@@ -32,34 +31,34 @@ std::span<const Opcode> atomic_opcodes();
 std::span<const Opcode> warp_opcodes();
 std::span<const Opcode> control_opcodes();
 
-/// Decodes one entry of `module`; `global_at` are the addresses of the module's variables in order. Throws PtxError.
+/// Decodes one entry of `module`. `global_at` holds the addresses of the module's variables in order. Throws PtxError.
 SimKernel decode(const PtxModule& module, const PtxFunction& entry, std::span<const uint64_t> global_at);
 
-/// One statement on its way: its words are taken one by one, its operands become slots.
+/// Decodes one statement: consumes its words one by one and turns its operands into slots.
 class Decoder {
  public:
   Decoder(const PtxModule& module, const PtxFunction& function, std::span<const uint64_t> global_at);
   SimKernel run();
 
-  // The words behind the opcode.
-  bool take(std::string_view word);  ///< removes it wherever it stands; false if it is not there
-  void take_rest();                  ///< all others: they change nothing here
+  // The words after the opcode.
+  bool take(std::string_view word);  ///< removes the word wherever it is; false if absent
+  void take_rest();                  ///< removes all others, which have no effect here
   std::string_view take_type();      ///< removes and returns the last word
   [[noreturn]] void fail(std::string_view reason) const;
 
   // The operands, from left to right.
   const PtxOperand& operand();  ///< the next one; fails if there is none
   size_t remaining() const { return statement_->operands.size() - next_; }
-  uint32_t label(uint32_t index) const { return function_.labels[index]; }  ///< the instruction that it stands before
+  uint32_t label(uint32_t index) const { return function_.labels[index]; }  ///< the instruction after the label
   RegisterSlot slot(const PtxOperand& operand,
                     int bytes);  ///< a register, or a constant of `bytes` bytes (0: a predicate)
-  RegisterSlot sized(const PtxOperand& operand, int bytes);  ///< the same; fails for a register of another size
+  RegisterSlot sized(const PtxOperand& operand, int bytes);  ///< the same; fails if the register has another size
   void result(int bytes);                                    ///< the next operand into result[0], its pair into `pair`
-  void source(int index, int bytes);                         ///< the next operand into source[index]; notes a negation
-  void take_space();                                         ///< of memory, and how it is cached and ordered
-  void address();                                            ///< [register + offset], [variable + offset] or [number]
-  RegisterSlot scratch(int bytes);                           ///< a register for results that nobody wants
-  RegisterSlot carry();                                      ///< the predicate between the words of a longer sum
+  void source(int index, int bytes);  ///< the next operand into source[index]; records a negation
+  void take_space();                  ///< the state space, and the cache and ordering modifiers
+  void address();                     ///< [register + offset], [variable + offset] or [number]
+  RegisterSlot scratch(int bytes);    ///< a register for unused results
+  RegisterSlot carry();               ///< the carry predicate between the words of a longer sum
 
   Instruction out;
   const PtxStatement& statement() const { return *statement_; }

@@ -1,4 +1,4 @@
-// Graphs of launches. A graph that is instantiated keeps copies: what happens to the graph after does not change it.
+// Graphs of launches. An instantiated graph keeps copies, so later changes to the graph do not affect it.
 #include <algorithm>
 
 #include "cudasim/driver_handles.h"
@@ -50,9 +50,9 @@ CudaResult set_node(OpaqueGraphExec& exec, GraphNodeHandle node, const KernelNod
   return CudaResult::InvalidValue;
 }
 
-/// One node after another; those that run since the last one that a node waits for could run beside it.
+/// Runs the nodes one after another. Those after the last node that a node waits for could run concurrently with it.
 void run_nodes(DeviceState& device, const std::vector<OpaqueGraphExec::NodeLaunch>& launches) {
-  std::vector<uint32_t> times = {SimBlock::tick()};  // when the first nodes were done: none, one, two
+  std::vector<uint32_t> times = {SimBlock::tick()};  // times[i]: when the first i nodes were done
   for (const auto& [node, launch, after] : launches) {
     run_bound_launch(device, launch, times[after]);
     times.push_back(SimBlock::tick());
@@ -93,7 +93,7 @@ void fill_graphs(DriverApi& table) {
   table.graph_exec_destroy = [](GraphExecHandle exec) {
     return api_call([&] { return state().execs.erase(exec) ? CudaResult::Success : CudaResult::InvalidHandle; });
   };
-  // A launch takes the parameters as they are now: what is set later is for the next one.
+  // A launch uses the parameters as they are now. Later updates affect the next launch.
   table.graph_launch = [](GraphExecHandle exec, StreamHandle stream) {
     return api_call_on_device([&](DeviceState& device) {
       enqueue(device, stream, [&device, launches = exec_of(exec).launches] { run_nodes(device, launches); });

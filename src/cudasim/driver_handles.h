@@ -1,4 +1,4 @@
-// What the handles of the simulated driver are.
+// The objects behind the simulated driver's handles.
 #pragma once
 
 #include <deque>
@@ -22,20 +22,20 @@ struct OpaqueContext {
 
 struct OpaqueStream {
   std::deque<std::function<void()>> queue;
-  uint64_t queued = 0, done = 0;  ///< pieces of work, counted since it was made
+  uint64_t queued = 0, done = 0;  ///< work items since the stream was created
 };
 
 struct OpaqueEvent {
   int device = 0;
-  StreamHandle stream = nullptr;  ///< where it was recorded last
-  uint64_t after = 0;             ///< pieces of work of that stream that come before
-  double time = 0;                ///< milliseconds, when these were done
+  StreamHandle stream = nullptr;  ///< where it was last recorded
+  uint64_t after = 0;             ///< work items of that stream that precede it
+  double time = 0;                ///< in ms, when these were done
   bool timed = true, recorded = false, reached = false;
 };
 
 struct OpaqueFunction {
   sim::SimKernel kernel;
-  uint64_t dynamic_limit = 0;  ///< bytes of dynamic shared memory that a launch may ask for
+  uint64_t dynamic_limit = 0;  ///< maximum bytes of dynamic shared memory per launch
 };
 
 struct OpaqueModule {
@@ -54,10 +54,10 @@ struct BoundLaunch {
 struct OpaqueGraphNode {
   BoundLaunch launch;
   size_t after =
-      0;  ///< how many nodes of its graph come before all that may run beside it: up to the last that it waits for
+      0;  ///< number of nodes, up to the last one it waits for, that precede everything it may run concurrently with
 };
 struct OpaqueGraph {
-  std::vector<std::unique_ptr<OpaqueGraphNode>> nodes;  ///< each after those that it waits for
+  std::vector<std::unique_ptr<OpaqueGraphNode>> nodes;  ///< each after the nodes it waits for
 };
 struct OpaqueGraphExec {
   struct NodeLaunch {
@@ -95,16 +95,16 @@ struct DriverState {
 };
 DriverState& state();
 
-/// The device of this thread's current context; null without one.
+/// The device of this thread's current context; null if it has none.
 DeviceState* current();
 void set_current(DeviceState* device);
 
-/// An answer of the driver that is no Success, from deep inside of a function.
+/// Thrown inside an API function to return a result other than Success.
 struct ApiError {
   CudaResult code;
 };
 
-/// Runs `f`, whose answer is the function's, under the lock. Errors become result codes.
+/// Runs `f` under the lock and returns its result. Errors become result codes.
 template <typename F>
 CudaResult api_call(F&& f) {
   std::lock_guard lock(state().mutex);
@@ -115,7 +115,7 @@ CudaResult api_call(F&& f) {
   } catch (const std::bad_alloc&) { return CudaResult::OutOfMemory; }
 }
 
-/// The same for functions that need a context that is in order: `f` gets its device.
+/// The same for functions that need a valid context. `f` receives its device.
 template <typename F>
 CudaResult api_call_on_device(F&& f) {
   return api_call([&] {
@@ -127,20 +127,20 @@ CudaResult api_call_on_device(F&& f) {
   });
 }
 
-/// Puts work on a stream of the device; null: its default stream, whose work is done at once, after all other.
+/// Enqueues work on a stream of the device. Null: the default stream, whose work is done at once, after all other work.
 void enqueue(DeviceState& device, StreamHandle stream, std::function<void()> work);
-/// Does the stream's work up to `count` pieces. A fault becomes the device's sticky error and ends all its work.
+/// Runs the stream's work up to item `count`. A fault becomes the device's sticky error and drops all its work.
 void drain(DeviceState& device, OpaqueStream& stream, uint64_t count = UINT64_MAX);
 void drain_all(DeviceState& device);
-/// The stream behind a handle. Throws ApiError.
+/// The stream of a handle. Throws ApiError.
 OpaqueStream& stream_of(DeviceState& device, StreamHandle stream);
 
-/// Checks and copies what a launch is given. Throws ApiError.
+/// Checks and copies the arguments of a launch. Throws ApiError.
 BoundLaunch bind_launch(FunctionHandle function, const LaunchShape& shape, void** parameters);
 /// `since`: see LaunchOptions.
 void run_bound_launch(DeviceState& device, const BoundLaunch& launch, uint32_t since = 0);
 
-// The parts of the table.
+// Each fills a part of the table.
 void fill_devices(DriverApi& table);
 void fill_memory(DriverApi& table);
 void fill_streams(DriverApi& table);

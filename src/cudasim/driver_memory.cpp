@@ -1,5 +1,5 @@
-// Memory of the simulated devices and of the host. Copies are work of a stream; what they read of ordinary host memory
-// is read at once, of pinned memory when the copy is done, as the API has it.
+// Memory of the simulated devices and of the host. Copies are work of a stream. As in the API, ordinary host memory is
+// read at once, pinned memory when the copy runs.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ struct DeviceRange {
   uint64_t at;
 };
 
-/// The allocation that holds all of the bytes, on whatever device. Throws ApiError.
+/// The allocation that contains all of the bytes, on any device. Throws ApiError.
 DeviceRange range_of(DevicePointer address, size_t bytes) {
   for (const auto& device : state().devices)
     if (MemoryRegion* region = device->memory.find(address)) {
@@ -73,7 +73,7 @@ CudaResult copy_in(DeviceState& device, DevicePointer to, const void* from, size
   return CudaResult::Success;
 }
 
-/// Into ordinary host memory it waits, as the driver does.
+/// Waits if the destination is ordinary host memory, as the driver does.
 CudaResult copy_out(DeviceState& device, void* to, DevicePointer from, size_t bytes, StreamHandle stream) {
   range_of(from, bytes);
   enqueue(device, stream, [=] {
@@ -84,7 +84,7 @@ CudaResult copy_out(DeviceState& device, void* to, DevicePointer from, size_t by
   return CudaResult::Success;
 }
 
-/// What was never written stays so where it is copied to.
+/// Copies the shadow state too: bytes that were never written stay so at the destination.
 CudaResult copy_across(DeviceState& device, DevicePointer to, DevicePointer from, size_t bytes, StreamHandle stream) {
   range_of(to, bytes), range_of(from, bytes);
   enqueue(device, stream, [=] {

@@ -26,7 +26,7 @@ OpaqueFunction& function_of(FunctionHandle function) {
   throw ApiError{CudaResult::InvalidHandle};
 }
 
-/// Gives each variable of global and constant memory its place and its values.
+/// Allocates and initializes the module's global and constant variables.
 void place_variables(DeviceState& device, OpaqueModule& module) {
   for (const PtxVariable& variable : module.text.variables) {
     if (variable.space != StateSpace::Global) {
@@ -36,7 +36,7 @@ void place_variables(DeviceState& device, OpaqueModule& module) {
     MemoryRegion* region = device.memory.allocate(std::max<uint64_t>(1, static_cast<uint64_t>(variable.bytes)));
     if (!region) throw ApiError{CudaResult::OutOfMemory};
     std::copy(variable.values.begin(), variable.values.end(), reinterpret_cast<uint8_t*>(region->data.get()));
-    std::memset(region->state.get(), kInitialized, region->bytes);  // the rest are zeros
+    std::memset(region->state.get(), kInitialized, region->bytes);  // the rest is zero
     module.variables.push_back(region->base);
   }
 }
@@ -91,7 +91,7 @@ CudaResult attribute_of(int* value, FunctionAttribute attribute, const OpaqueFun
     case FunctionAttribute::SharedSizeBytes:
       *value = static_cast<int>(function.kernel.static_shared);
       return CudaResult::Success;
-    // Registers are virtual here: a number that no limit is near to.
+    // Registers are virtual here: report a number far below any limit.
     case FunctionAttribute::LocalSizeBytes: *value = 0; return CudaResult::Success;
     case FunctionAttribute::NumRegs: *value = 32; return CudaResult::Success;
     case FunctionAttribute::BinaryVersion: *value = 90; return CudaResult::Success;

@@ -1,5 +1,4 @@
-// Streams and events. Nothing runs before somebody waits for it or asks whether it is done; a question does one piece
-// of work.
+// Streams and events. Work runs only when it is waited for or queried; a query runs one item.
 #include <algorithm>
 #include <chrono>
 
@@ -32,7 +31,7 @@ OpaqueEvent& event_of(EventHandle event) {
   throw ApiError{CudaResult::InvalidHandle};
 }
 
-/// Does the work before the event, of whatever device it is.
+/// Runs the work that precedes the event, on whichever device it is.
 void reach(const OpaqueEvent& event) {
   if (!event.recorded) return;
   DeviceState& device = *state().devices[static_cast<size_t>(event.device)];
@@ -113,7 +112,7 @@ void fill_streams(DriverApi& table) {
       return CudaResult::NotReady;
     });
   };
-  // The work up to the event's last record, however often it is recorded after this call.
+  // Waits for the event's last record before this call, even if it is recorded again later.
   table.stream_wait_event = [](StreamHandle stream, EventHandle event, unsigned) {
     return api_call_on_device([&](DeviceState& device) {
       const OpaqueEvent snapshot = event_of(event);

@@ -1,4 +1,4 @@
-// A device fault: what compute-sanitizer would report, or the driver as a sticky error.
+// A device fault: what compute-sanitizer reports, or the driver as a sticky error.
 #pragma once
 
 #include <stdexcept>

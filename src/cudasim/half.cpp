@@ -6,8 +6,8 @@
 
 namespace sinter::runtime::cuda::sim {
 
-// With the fraction where a float has it, the number is off by a power of two that one exact product makes good, also
-// for denormals: float32 has room for all exponents of both formats.
+// Moves the fraction to where a float has it. The value is then off by a power of two, which one exact multiplication
+// corrects, also for denormals: float32 has room for all exponents of both formats.
 float half_to_float(uint16_t bits, const HalfFormat& format) {
   const uint32_t magnitude = bits & 0x7fffu, shifted = magnitude << (23 - format.mantissa_bits);
   float value;
@@ -34,8 +34,8 @@ uint16_t round_to_half(double value, const HalfFormat& format, Rounding rounding
   if (std::isinf(value)) return static_cast<uint16_t>(sign | format.infinity);
   if (value == 0) return sign;
   const int exponent = std::max(std::ilogb(value), format.least_exponent);
-  // In units of the last place: an integer of one bit more than the mantissa, or less where numbers are denormal. A
-  // carry out of the mantissa adds one to the exponent, which is what the encoding wants.
+  // In units of the last place: an integer with one bit more than the mantissa, or fewer bits for a denormal. A carry
+  // out of the mantissa increments the exponent, as the encoding requires.
   const double units = std::abs(round_to_integer(std::ldexp(value, format.mantissa_bits - exponent), rounding));
   const int64_t bits =
       (static_cast<int64_t>(exponent - format.least_exponent) << format.mantissa_bits) + static_cast<int64_t>(units);

@@ -1,4 +1,4 @@
-// What a kernel is once it is decoded: instructions that each run on the 32 lanes of a warp by one call.
+// A decoded kernel: instructions, each executed for the 32 lanes of a warp by one call.
 #pragma once
 
 #include <cstdint>
@@ -15,48 +15,49 @@ constexpr uint32_t kAllLanes = 0xffffffffu;
 struct Warp;
 struct Instruction;
 
-/// Runs an instruction on the lanes of `mask`, which is never empty. The warp's pc already names the next instruction.
+/// Executes an instruction on the lanes of `mask`, which is never empty. The warp's pc already points to the next
+/// instruction.
 using WarpFunction = void (*)(Warp&, const Instruction&, uint32_t mask);
 
-/// A register in the warp's register file: `at` bytes from its start lie the values of the 32 lanes, `bytes` apart. A
-/// predicate (bytes 0) is one word with a bit per lane. Constants and special registers lie there too.
+/// A register in the warp's register file. The values of the 32 lanes start at byte `at`, `bytes` apart. A predicate
+/// (bytes 0) is one word with a bit per lane. Constants and special registers are in the register file too.
 struct RegisterSlot {
   uint32_t at = 0;
   uint8_t bytes = 0;
 };
 
-/// How bits that are not known in the sources reach the results (poison.h).
+/// How unknown bits of the sources propagate to the results (poison.h).
 enum class PoisonRule : uint8_t {
-  Plain,        ///< any of them all bits, lane by lane
-  Bits,         ///< each bit of the results depends on one bit at most of each source, which `steers` excepts
-  Carries,      ///< those from the lowest one on, as in sums and products
-  Halves,       ///< of the first source the upper half, of the second one the lower half
+  Plain,        ///< any unknown bit makes the whole lane unknown
+  Bits,         ///< each result bit depends on at most one bit of each source, except those in `steers`
+  Carries,      ///< all bits from the lowest unknown one up, as in sums and products
+  Halves,       ///< from the first source the upper half, from the second the lower
   Load,         ///< from memory
-  Store,        ///< to memory, of result[]
+  Store,        ///< to memory, from result[]
   Shuffle,      ///< between lanes
-  AllLanes,     ///< each lane's to all lanes
-  MustBeKnown,  ///< it must not: atomics, tables of branches, numbers of barriers
+  AllLanes,     ///< from any lane to all lanes
+  MustBeKnown,  ///< unknown bits are a fault: atomics, branch tables, barrier numbers
 };
 
 struct Instruction {
   WarpFunction run = nullptr;
   PoisonRule poison_rule = PoisonRule::Plain;
   RegisterSlot guard;       ///< a predicate
-  uint32_t guard_flip = 0;  ///< exclusive-or of its bits: all ones for @!p
+  uint32_t guard_flip = 0;  ///< xor-ed with its bits: all ones for @!p
   RegisterSlot result[4], source[4];
-  RegisterSlot pair;         ///< the predicate behind `|`; at 0: none
-  uint32_t source_flip = 0;  ///< for a negated predicate among the sources
-  uint32_t target = 0;       ///< of a branch; the branch table of brx
+  RegisterSlot pair;         ///< the predicate after `|`; at 0: none
+  uint32_t source_flip = 0;  ///< the same for a negated source predicate
+  uint32_t target = 0;       ///< of a branch; for brx, the branch table
   int64_t offset = 0;        ///< added to an address
   StateSpace space = StateSpace::Generic;
   uint8_t vector = 1;  ///< elements per lane
-  uint8_t mode = 0;    ///< of an opcode's own: rounding, kind of shuffle
-  uint8_t width = 8;   ///< bytes that are read of a source whose register is wider
-  uint8_t steers = 0;  ///< a bit per source on which all bits of the result depend: how far to shift
+  uint8_t mode = 0;    ///< opcode-specific: rounding, kind of shuffle
+  uint8_t width = 8;   ///< bytes read of a source whose register is wider
+  uint8_t steers = 0;  ///< a bit per source that all result bits depend on, such as a shift count
   uint32_t statement = 0;
 };
 
-/// A value that a block or thread finds in its register file before the first instruction.
+/// A special register: a value that is in the register file before the first instruction of a block or thread.
 enum class SpecialRegisterKind : uint8_t { Thread, Threads, Block, Blocks, Lane, Warp, Warps, LaneMask, Clock };
 struct SpecialRegister {
   SpecialRegisterKind kind;
@@ -64,7 +65,7 @@ struct SpecialRegister {
   RegisterSlot slot;
 };
 
-/// A variable of shared or local memory at its place; what no variable covers is a red zone.
+/// Placement of a variable in shared or local memory. Bytes outside of all variables are red zones.
 struct VariableLayout {
   std::string name;
   uint64_t at = 0, bytes = 0, padding = 0;
@@ -78,11 +79,11 @@ struct SimKernel {
   std::vector<std::string> files;
   std::vector<std::vector<uint32_t>> tables;
   std::vector<SpecialRegister> specials;
-  std::vector<uint8_t> registers;  ///< the file as a warp finds it: zeros and constants
+  std::vector<uint8_t> registers;  ///< the initial register file: zeros and constants
   std::vector<VariableLayout> shared, local;
-  uint64_t shared_bytes = 0, local_bytes = 0;   ///< extents with red zones, dynamic shared memory left out
-  uint64_t static_shared = 0;                   ///< what the program asked for
-  std::vector<uint64_t> param_at, param_bytes;  ///< of each parameter in the block of parameters
+  uint64_t shared_bytes = 0, local_bytes = 0;   ///< extents with red zones, without dynamic shared memory
+  uint64_t static_shared = 0;                   ///< requested by the program
+  std::vector<uint64_t> param_at, param_bytes;  ///< per parameter, within the parameter block
   uint64_t params_bytes = 0;
   int64_t max_threads = 1024;
 };

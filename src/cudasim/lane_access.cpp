@@ -11,7 +11,7 @@ const char* name_of(StateSpace space) {
   return space == StateSpace::Shared ? "shared memory" : space == StateSpace::Local ? "local memory" : "global memory";
 }
 
-/// The variable at or just before a byte of shared or local memory, in words.
+/// Describes the variable at or just before a byte of shared or local memory.
 std::string variable_at(const std::vector<VariableLayout>& placed, uint64_t at, uint64_t dynamic) {
   std::string out = "what lies before the first variable";
   for (const VariableLayout& variable : placed)
@@ -41,7 +41,7 @@ void LaneAccessBase::enter(MemoryRegion& region, StateSpace space) {
   space_ = space;
   least_ = space == StateSpace::Global ? region.base : in_.space == StateSpace::Generic ? kSharedWindow : 0;
   room_ = region.bytes >= bytes_ ? region.bytes - bytes_ + 1 : 0;
-  // Shared memory of another block was another memory, though its shadow is still here.
+  // Another block's shared memory was different memory, though its shadow is still here.
   actor_.launch = space == StateSpace::Shared ? block_.started : block_.ordered;
 }
 
@@ -53,7 +53,7 @@ uint64_t LaneAccessBase::locate(int lane, uint64_t address) {
     if (address - kSharedWindow < kWindowBytes) space = StateSpace::Shared, at -= kSharedWindow;
     if (address - kLocalWindow < kWindowBytes) space = StateSpace::Local, at -= kLocalWindow;
   }
-  uint64_t extent = block_.kernel.local_bytes;  // of one thread
+  uint64_t extent = block_.kernel.local_bytes;  // per thread
   if (space == StateSpace::Global) {
     MemoryRegion* found = block_.memory.find(address);
     if (!found) fail(warp_, lane, CudaResult::IllegalAddress, block_.memory.describe(address));
@@ -66,7 +66,7 @@ uint64_t LaneAccessBase::locate(int lane, uint64_t address) {
   } else {
     region_ = &block_.local;
     space_ = space;
-    room_ = 0;  // each thread has its own: each access is looked for
+    room_ = 0;  // each thread has its own memory, so each access is resolved separately
   }
   if (at >= extent || bytes_ > extent - at)
     fail(warp_, lane, CudaResult::IllegalAddress,

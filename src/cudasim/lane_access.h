@@ -1,5 +1,5 @@
-// Accesses to memory by the lanes of a warp: which memory an address names, whether the access may be made there, and
-// the request as the counters see it.
+// Memory accesses by the lanes of a warp: resolves addresses, checks each access, and reports the request to the
+// counters.
 #pragma once
 
 #include <algorithm>
@@ -10,16 +10,16 @@
 
 namespace sinter::runtime::cuda::sim {
 
-/// What does not depend on the size of an access. A place is a MemoryRegion and an offset in it.
+/// The part that does not depend on the access size. A place is a MemoryRegion and an offset in it.
 class LaneAccessBase {
  protected:
   LaneAccessBase(Warp& warp, const Instruction& in, uint64_t bytes);
 
-  /// Finds the place of a lane's access, whatever its space; region_ and least_ are then those of the place. Throws
-  /// Fault: out of bounds, misaligned.
+  /// Resolves a lane's address in any state space. Afterwards region_ and least_ are those of the place. Throws Fault:
+  /// out of bounds, misaligned.
   uint64_t locate(int lane, uint64_t address);
-  /// Throws the fault that the states of the bytes are: out of bounds, or read by an atomic and never written. Of a
-  /// read of what was never written it notes where it was.
+  /// Throws the fault that the bytes' states imply: out of bounds, or an atomic on bytes that were never written. A
+  /// plain read of bytes that were never written is only recorded, with its place.
   void check_state(uint64_t at, int lane, AccessKind touch);
   [[noreturn]] void report_race(const AccessStamp& other, uint64_t at, int lane);
   void count();
@@ -30,9 +30,9 @@ class LaneAccessBase {
   const uint64_t bytes_;
   Actor actor_;
   const uint64_t* base_;
-  // Where addresses lead that need no search: to region_, if they are at least least_ and its end is not near.
+  // Fast path: addresses in region_ need no search if they are at least least_ and not too close to its end.
   MemoryRegion* region_ = nullptr;
-  uint64_t least_ = 0, room_ = 0;  ///< room_: offsets at which an access fits
+  uint64_t least_ = 0, room_ = 0;  ///< room_: number of offsets at which an access fits
   StateSpace space_;
   int lanes_ = 0;
   uint64_t addresses_[kLanes];
@@ -42,18 +42,18 @@ class LaneAccessBase {
   std::string where(uint64_t at) const;
 };
 
-/// One instruction's accesses of kBytes bytes by each lane.
+/// One instruction's accesses of kBytes bytes per lane.
 template <uint64_t kBytes, AccessKind kTouch>
 class LaneAccess : LaneAccessBase {
  public:
   LaneAccess(Warp& warp, const Instruction& in) : LaneAccessBase(warp, in, kBytes) {}
 
-  /// Where the data of a lane lie, which addresses in.source[0] + in.offset. Checks bounds, alignment and, unless
-  /// checks are off, that what is read was written and that nobody races. Throws Fault.
+  /// Address of the data that a lane accesses at in.source[0] + in.offset. Checks bounds and alignment and, unless
+  /// checks are off, that bytes read were written and that there is no race. Throws Fault.
   std::byte* operator()(int lane) {
     const uint64_t address = base_[lane] + static_cast<uint64_t>(in_.offset);
     addresses_[lanes_++] = address;
-    // Lanes that read what the lane before read, as broadcasts do: that two lanes read it was noted.
+    // A repeated address, as in broadcasts: that more than one lane reads it has already been recorded.
     if (kTouch == AccessKind::Read && repeated_ > 1 && address == last_ && space_ != StateSpace::Local &&
         !unwritten_lanes_)
       return data_;
@@ -75,19 +75,19 @@ class LaneAccess : LaneAccessBase {
     return data_;
   }
 
-  /// The lanes that have read bytes which nothing has written.
+  /// The lanes that have read bytes that were never written.
   uint32_t unwritten_lanes() const { return unwritten_lanes_; }
-  /// These bytes in one of them, a bit each.
+  /// These bytes of one such lane, as a bit mask.
   uint32_t unwritten(int lane) const { return unwritten_[lane]; }
   /// Whether the last access was to global memory.
   bool is_global() const { return space_ == StateSpace::Global; }
-  /// What the last access writes into these bytes, a bit each, is not known: they are as if nobody had written them.
+  /// Marks `bytes` (a bit mask) of the last write as never written, because the stored values are unknown.
   void mark_unwritten(uint32_t bytes) {
     uint8_t* state = region_->state.get() + (data_ - region_->data.get());
     for_lanes(bytes, [&](int byte) { state[byte] = kUninitialized; });
   }
 
-  /// Counts the request, after all its lanes were accessed.
+  /// Counts the request. Call after the accesses of all lanes.
   void count() { LaneAccessBase::count(); }
 
  private:
@@ -119,7 +119,7 @@ class LaneAccess : LaneAccessBase {
 
   std::byte* data_ = nullptr;
   uint32_t unwritten_lanes_ = 0;
-  uint32_t unwritten_[kLanes];  ///< of these lanes
+  uint32_t unwritten_[kLanes];  ///< valid for these lanes
   uint64_t last_ = 0;
   int repeated_ = 0;
 };

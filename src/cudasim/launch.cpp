@@ -12,13 +12,14 @@
 namespace sinter::runtime::cuda::sim {
 namespace {
 
-// Instructions that a warp runs before another one may: short enough that warps mix, long enough to cost nothing.
+// Range of the number of instructions a warp runs before another one: short enough that warps interleave, long enough
+// to be cheap.
 constexpr uint32_t kShortestSlice = 8, kLongestSlice = 256;
 
-// Warps of different launches never share a time: one counter for the process.
+// Times are unique across launches: one counter for the process.
 uint32_t now = 1;
 
-/// Red zones everywhere but where variables lie.
+/// Marks everything outside the variables as red zones.
 void reset_states(MemoryRegion& region, const std::vector<VariableLayout>& placed, uint64_t copies, uint64_t extent,
                   uint64_t dynamic) {
   std::memset(region.state.get(), kRed, region.bytes);
@@ -108,7 +109,7 @@ class BlockRunner {
     }
   }
 
-  /// A register file: zeros, constants, and nothing that is unknown.
+  /// A register file with zeros and constants and no unknown bits.
   std::vector<std::byte> fresh_registers() const {
     const auto* bytes = reinterpret_cast<const std::byte*>(block_.kernel.registers.data());
     return {bytes, bytes + block_.kernel.registers.size()};
@@ -138,7 +139,7 @@ class BlockRunner {
            fmt::format("the launch does not end: its warps have run {} instructions", block_.options.instructions));
   }
 
-  /// Nothing can run any more: either all threads have exited or some wait for others that never come.
+  /// Call when nothing can run any more: either all threads have exited, or some wait for others that never arrive.
   void check_barriers() {
     for (uint32_t id = 0; id < block_.barriers.size(); ++id) {
       const Barrier& barrier = block_.barriers[id];
@@ -152,7 +153,7 @@ class BlockRunner {
   SimBlock& block_;
   std::vector<std::vector<std::byte>> registers_;
   std::mt19937_64& random_;
-  uint64_t left_;  ///< instructions that the launch may still run
+  uint64_t left_;  ///< instructions left before the launch's limit
   std::vector<uint32_t> runnable_;
 };
 
@@ -189,7 +190,7 @@ void SimBlock::arrive(Warp& warp, uint32_t id, uint32_t threads, const Instructi
   if (barrier.expected != threads)
     fail(warp, 0, CudaResult::LaunchFailed,
          fmt::format("barrier {} is used for {} threads and for {} at once", id, barrier.expected, threads));
-  barrier.arrived += kLanes;  // a warp counts whole
+  barrier.arrived += kLanes;  // all lanes of a warp are counted
   if (reduction)
     barrier.votes += static_cast<uint32_t>(
         std::popcount((predicate(warp, reduction->source[2]) ^ reduction->source_flip) & warp.all));

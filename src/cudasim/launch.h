@@ -1,4 +1,4 @@
-// One launch: the blocks of a grid, one after another, on a kernel that was decoded.
+// Executes one launch: the blocks of a grid, one after another, on a decoded kernel.
 #pragma once
 
 #include <array>
@@ -18,15 +18,15 @@ struct LaunchShape {
 };
 
 struct LaunchOptions {
-  uint64_t seed = 0;   ///< decides the order in which warps run
-  bool check = true;   ///< shadow memory: races and what was never written
-  uint32_t since = 0;  ///< work of other launches since this time has no order with this one; 0: there is none
-  uint64_t instructions = UINT64_MAX;  ///< that all warps may run together: a kernel that runs more never ends
+  uint64_t seed = 0;   ///< determines the order in which warps run
+  bool check = true;   ///< shadow memory: races and reads of bytes that were never written
+  uint32_t since = 0;  ///< other launches' work after this time is unordered with this launch; 0: there is none
+  uint64_t instructions = UINT64_MAX;  ///< limit for all warps together; a kernel that exceeds it is considered endless
 };
 
 struct Barrier {
   uint32_t expected = 0, arrived = 0;  ///< threads
-  uint32_t votes = 0;                  ///< of those that arrived with bar.red: whose predicate is true
+  uint32_t votes = 0;                  ///< threads that arrived with bar.red and a true predicate
   std::vector<uint32_t> waiting;       ///< warps
 };
 
@@ -41,22 +41,22 @@ struct SimBlock {
   std::array<uint32_t, 3> index{};
   std::array<Barrier, 16> barriers{};
   std::vector<Warp> warps{};
-  std::map<uint32_t, std::string> unwritten{};  ///< per load: a byte that it read and nothing had written, in words
-  std::vector<MemoryRegion*> hints{};           ///< per instruction: the allocation that it touched last
-  // Times of AccessStamp. What was done before `ordered` is done; what was done since by others than this block may be
-  // done now.
+  std::map<uint32_t, std::string> unwritten{};  ///< per load, a description of a byte it read that was never written
+  std::vector<MemoryRegion*> hints{};           ///< per instruction, the last allocation it touched
+  // Times as in AccessStamp. Everything before `ordered` is done. Everything after it that is not by this block may be
+  // concurrent.
   uint32_t ordered = 0, launched = 0, started = 0;
 
   uint32_t threads() const { return shape.block[0] * shape.block[1] * shape.block[2]; }
-  /// The warp's lanes have all reached barrier `id`. `threads`: how many it waits for; `reduction`: bar.red, or null;
-  /// `stay`: the warp waits for the others, unlike at bar.arrive.
+  /// All lanes of the warp have reached barrier `id`. `threads`: how many the barrier waits for. `reduction`: bar.red,
+  /// or null. `stay`: the warp waits for the others, unlike at bar.arrive.
   void arrive(Warp& warp, uint32_t id, uint32_t threads, const Instruction* reduction, bool stay);
-  /// The time of AccessStamp now, and one later.
+  /// The current time for AccessStamp; tick() advances it.
   static uint32_t time();
   static uint32_t tick();
 };
 
-/// Runs all blocks. `params` is the block of parameters. Throws Fault.
+/// Runs all blocks. `params` is the parameter block. Throws Fault.
 void run_launch(const SimKernel& kernel, DeviceMemory& memory, const LaunchShape& shape, const std::byte* params,
                 const LaunchOptions& options, CostCounters& counters);
 

@@ -1,4 +1,4 @@
-// atom and red: lanes one after another, each reading and writing at once.
+// atom and red: lanes run one after another; each read-modify-write is done at once.
 #include <algorithm>
 #include <cmath>
 
@@ -50,7 +50,7 @@ struct AtomicExchange {
     return b;
   }
 };
-// Counting up to b and back to 0; counting down to 0 and back to b.
+// Increment wraps from b to 0, decrement from 0 to b.
 struct AtomicIncrement {
   template <typename T>
   T operator()(T old, T b) const {
@@ -64,7 +64,7 @@ struct AtomicDecrement {
   }
 };
 
-/// `new_value(lane, old)` in place of what each lane's address holds; the old value goes to the result, if there is
+/// Replaces the value at each lane's address by `new_value(lane, old)`. The old value goes to the result, if there is
 /// one.
 template <typename T, typename F>
 void atomic(Warp& warp, const Instruction& in, uint32_t mask, F&& new_value) {

@@ -1,4 +1,4 @@
-// Bits: logic, shifts, counts, fields and permutations.
+// Bit operations: logic, shifts, counts, bit fields and permutations.
 #include <algorithm>
 #include <bit>
 #include <type_traits>
@@ -42,7 +42,7 @@ struct CNot {
   }
 };
 
-// Shifts by the width and more are what shifting on gives.
+// Shift counts of the width and more are defined: all bits are shifted out.
 struct ShiftLeft {
   template <typename T>
   T operator()(T a, uint32_t n) const {
@@ -75,7 +75,7 @@ void decode_shift(Decoder& d, const TypeList<Ts...>& types) {
   d.source(1, 4);
 }
 
-/// 32 bits out of the 64 of b:a, shifted by n, which is cut to five bits or clamped to 32.
+/// 32 bits of the 64 bits b:a, shifted by n. n is taken modulo 32 or clamped to 32.
 template <bool kLeft, bool kWrap>
 struct Funnel {
   uint32_t operator()(uint32_t a, uint32_t b, uint32_t n) const {
@@ -97,7 +97,7 @@ struct LeadingZeros {
     return static_cast<uint32_t>(std::countl_zero(a));
   }
 };
-/// The highest bit that differs from the sign, counted from the lowest; all ones if there is none.
+/// Position of the highest bit that differs from the sign, counted from the lowest; all ones if there is none.
 struct FindBit {
   template <typename T>
   uint32_t operator()(T a) const {
@@ -125,7 +125,7 @@ void decode_count(Decoder& d, const auto& types) {
   d.source(0, picked.bytes);
 }
 
-/// `length` bits of a from `start` on. What lies beyond is zero, or the field's highest bit if T has a sign.
+/// `length` bits of a from `start` on. Bits beyond are zero, or copies of the field's highest bit if T is signed.
 template <typename T>
 void extract(Warp& warp, const Instruction& in, uint32_t mask) {
   using U = std::make_unsigned_t<T>;
@@ -142,7 +142,7 @@ void extract(Warp& warp, const Instruction& in, uint32_t mask) {
   });
 }
 
-/// The low `length` bits of a in place of those of b from `start` on.
+/// Replaces the bits of b from `start` on by the low `length` bits of a.
 template <typename T>
 void insert(Warp& warp, const Instruction& in, uint32_t mask) {
   const T *a = lanes<T>(warp, in.source[0]), *b = lanes<T>(warp, in.source[1]);
@@ -156,7 +156,7 @@ void insert(Warp& warp, const Instruction& in, uint32_t mask) {
   });
 }
 
-/// Four bytes chosen from the eight of b:a; bit 3 of a choice takes the byte's sign eight times.
+/// Four bytes selected from the eight of b:a. Bit 3 of a selector replicates the byte's sign bit instead.
 struct Permute {
   uint32_t operator()(uint32_t a, uint32_t b, uint32_t choices) const {
     const uint64_t both = uint64_t{b} << 32 | a;
@@ -171,7 +171,7 @@ struct Permute {
   }
 };
 
-/// A bit function of three inputs: bit (a, b, c) of the table says the result.
+/// A bit function of three inputs: bit (a, b, c) of the table is the result.
 void logic3(Warp& warp, const Instruction& in, uint32_t mask) {
   const uint32_t *a = lanes<uint32_t>(warp, in.source[0]), *b = lanes<uint32_t>(warp, in.source[1]);
   const uint32_t *c = lanes<uint32_t>(warp, in.source[2]), *table = lanes<uint32_t>(warp, in.source[3]);
@@ -192,7 +192,7 @@ constexpr TypeList kShifted{NamedType<uint16_t>{"b16"}, NamedType<uint32_t>{"b32
                             NamedType<uint16_t>{"u16"}, NamedType<uint32_t>{"u32"}, NamedType<uint64_t>{"u64"},
                             NamedType<int16_t>{"s16"},  NamedType<int32_t>{"s32"},  NamedType<int64_t>{"s64"}};
 
-// A predicate's bits are those of the lanes: its logic is one operation on the word.
+// A predicate has one bit per lane, so its logic is one operation on the word.
 template <typename F>
 void predicate_binary(Warp& warp, const Instruction& in, uint32_t mask) {
   uint32_t& to = predicate(warp, in.result[0]);

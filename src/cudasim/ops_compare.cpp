@@ -1,4 +1,4 @@
-// Comparisons into predicates, and choices by one.
+// Comparisons into predicates, and selection by a predicate.
 #include <cmath>
 #include <type_traits>
 
@@ -8,14 +8,14 @@
 namespace sinter::runtime::cuda::sim {
 namespace {
 
-// The ordered comparisons are false on a NaN, those with a `u` behind are true.
+// Ordered comparisons are false for a NaN; the unordered ones, with suffix `u`, are true.
 struct OrderedEq {
   template <typename T>
   bool operator()(T a, T b) const {
     return a == b;
   }
 };
-struct OrderedNe {  // of floats: both are numbers and differ
+struct OrderedNe {  // for floats: neither is NaN and they differ
   template <typename T>
   bool operator()(T a, T b) const {
     if constexpr (std::is_floating_point_v<T>)
@@ -62,7 +62,7 @@ struct Negation {
   }
 };
 
-// Instruction::mode: how the comparison and the third source meet.
+// Instruction::mode: how the comparison is combined with the third source.
 constexpr uint8_t kAlone = 0, kAnd = 1, kOr = 2, kXor = 3;
 
 uint32_t combine(uint8_t mode, uint32_t compared, uint32_t other) {

@@ -1,4 +1,4 @@
-// Branches, barriers, the end.
+// Branches, barriers, exit.
 #include <fmt/core.h>
 
 #include "cudasim/launch.h"
@@ -6,7 +6,7 @@
 
 namespace sinter::runtime::cuda::sim {
 
-/// bar.warp.sync, beside the other instructions that name lanes.
+/// bar.warp.sync, defined beside the other instructions with a lane mask.
 void sync_warp(Warp& warp, const Instruction& in, uint32_t mask);
 
 namespace {
@@ -33,7 +33,7 @@ void branch_by_table(Warp& warp, const Instruction& in, uint32_t mask) {
   select_active_lanes(warp);
 }
 
-/// Fails if lanes of the warp wait at a barrier that the others cannot reach any more.
+/// Fails if lanes of the warp wait at a barrier that the other lanes can no longer reach.
 void check_parked(Warp& warp) {
   if (warp.active || !warp.parked) return;
   warp.at = warp.parked_pc;
@@ -50,7 +50,7 @@ void exit_lanes(Warp& warp, const Instruction&, uint32_t mask) {
   check_parked(warp);
 }
 
-/// The lanes of `mask` wait for the others of the warp. True once all of them are here.
+/// The lanes of `mask` wait for the rest of the warp. True once all have arrived.
 bool gather(Warp& warp, uint32_t mask) {
   if (mask == warp.all) return true;
   if (warp.parked && warp.parked_pc != warp.at)

@@ -1,5 +1,5 @@
-// cvt: every pair of types. Floats become integers by rounding as the opcode says and cutting to the type's range; a
-// NaN becomes 0, or where 64 bits are on either side the highest bit alone. All else rounds once.
+// cvt, for every pair of types. A float becomes an integer by rounding as the opcode says and clamping to the type's
+// range. A NaN becomes 0, or only the highest bit if either type has 64 bits. Everything else rounds once.
 #include <cfenv>
 #include <cmath>
 #include <cstring>
@@ -12,7 +12,7 @@
 namespace sinter::runtime::cuda::sim {
 namespace {
 
-// The 16-bit floats as types of their own, so that they can stand in lists of types.
+// The 16-bit floats as distinct types, for use in type lists.
 struct F16 {
   uint16_t bits;
 };
@@ -30,7 +30,7 @@ constexpr uint8_t kRoundingBits = 3, kFlush = 4, kSaturate = 8, kIntegral = 16;
 
 Rounding rounding_of(const Instruction& in) { return static_cast<Rounding>(in.mode & kRoundingBits); }
 
-/// A float as a double, and denormals of single precision as the mode wants them.
+/// A float as a double. Single-precision denormals are flushed if the mode says so.
 template <typename A>
 double to_double(A value, uint8_t mode) {
   if constexpr (kIsHalf<A>)
@@ -42,7 +42,7 @@ double to_double(A value, uint8_t mode) {
     return value;
 }
 
-/// A double in single precision, rounded in any direction.
+/// A double rounded to single precision in any direction.
 float to_single(double value, Rounding rounding) {
   const float nearest = static_cast<float>(value);
   if (rounding == Rounding::Nearest || std::isnan(value) || nearest == value) return nearest;
@@ -69,7 +69,7 @@ template <typename D>
 D to_integer(double value, Rounding rounding, bool wide) {
   if (std::isnan(value)) return wide ? static_cast<D>(D(1) << (sizeof(D) * 8 - 1)) : D(0);
   value = round_to_integer(value, rounding);
-  // The bounds as doubles: the upper one of 64 bits rounds up to a power of two, which is beyond the range.
+  // The bounds as doubles. For 64 bits the upper bound rounds up to a power of two beyond the range.
   constexpr double kLow = static_cast<double>(std::numeric_limits<D>::min());
   constexpr double kHigh = static_cast<double>(std::numeric_limits<D>::max());
   if (value <= kLow) return std::numeric_limits<D>::min();
@@ -77,8 +77,8 @@ D to_integer(double value, Rounding rounding, bool wide) {
   return static_cast<D>(value);
 }
 
-/// A 64-bit integer as a double that rounds on to fewer bits as the integer would: what a double cannot hold sets its
-/// last bit.
+/// A 64-bit integer as a double, rounded to odd: bits that do not fit set the last bit. A second rounding to fewer bits
+/// then gives the same result as rounding the integer directly.
 template <typename A>
 double to_odd_double(A value) {
   if constexpr (sizeof(A) == 8)
@@ -102,7 +102,7 @@ D integer_to_float(A value, const Instruction& in) {
   }
 }
 
-/// Integers to integers: chopped, or with .sat cut to the range.
+/// Integer to integer: truncated, or with .sat clamped to the range.
 template <typename D, typename A>
 D integer_to_integer(A value, const Instruction& in) {
   if (in.mode & kSaturate) {
@@ -139,7 +139,7 @@ void convert(Warp& warp, const Instruction& in, uint32_t mask) {
   });
 }
 
-// What programs do most, in loops that the compiler vectorises.
+// The most frequent conversions, in loops that the compiler vectorizes.
 template <typename D, typename A>
 void convert_plain(Warp& warp, const Instruction& in, uint32_t mask) {
   const A* a = lanes<A>(warp, in.source[0]);
@@ -165,7 +165,7 @@ TypeMatch pick_source(std::string_view type, bool plain) {
   });
 }
 
-/// Two numbers side by side in 32 bits, the first in the upper half.
+/// Two numbers packed in 32 bits, the first in the upper half.
 template <const HalfFormat& kFormat>
 void convert_pair(Warp& warp, const Instruction& in, uint32_t mask) {
   const float *high = lanes<float>(warp, in.source[0]), *low = lanes<float>(warp, in.source[1]);
@@ -184,7 +184,7 @@ void take_mode(Decoder& d) {
   if (d.take("sat")) d.out.mode |= kSaturate;
 }
 
-/// A register for a value of `bytes` bytes, which may be wider.
+/// A register for a value of `bytes` bytes; it may be wider.
 RegisterSlot wide_slot(Decoder& d, int bytes) {
   const RegisterSlot slot = d.slot(d.operand(), bytes);
   if (slot.bytes < bytes) d.fail("the register is too small for the type");

@@ -1,6 +1,6 @@
-// Floating-point arithmetic. Rounding is IEEE's, in the direction that the opcode says; .ftz takes denormals for zeros
-// and .sat cuts results to [0, 1]. The approximate functions give what double precision rounds to, which the device may
-// miss by its documented error.
+// Floating-point arithmetic. Rounding follows IEEE in the direction that the opcode says; .ftz flushes denormals to
+// zero and .sat clamps results to [0, 1]. The approximate functions are computed in double precision and rounded; the
+// device may differ by its documented error.
 #include "cudasim/ops_float.h"
 
 #include <bit>
@@ -44,7 +44,7 @@ struct FloatFma {
     return std::fma(a, b, c);
   }
 };
-// A NaN gives way to a number; of the zeros the negative one is less.
+// If one operand is NaN, the other is the result. -0 is less than +0.
 struct FloatMin {
   template <typename T>
   T operator()(T a, T b) const {
@@ -134,11 +134,11 @@ template <typename T>
 T apply_output_mode(T value, uint8_t mode) {
   value = flush(value, mode);
   if (!(mode & kSaturate)) return value;
-  return value > 0 ? std::fmin(value, T(1)) : T(0);  // NaN too becomes 0
+  return value > 0 ? std::fmin(value, T(1)) : T(0);  // a NaN becomes 0 too
 }
 
-/// An instruction of one to three sources in a mode of its own. The values pass through volatile memory, so that the
-/// compiler computes between the two changes of direction.
+/// An instruction of one to three sources in a rounding mode of its own. The values pass through volatile memory, so
+/// that the compiler keeps the computation between the two mode changes.
 template <typename F, typename T, int kSources>
 void lanewise_with_mode(Warp& warp, const Instruction& in, uint32_t mask) {
   const RoundingScope scope(in.mode);
@@ -153,8 +153,8 @@ void lanewise_with_mode(Warp& warp, const Instruction& in, uint32_t mask) {
   });
 }
 
-/// On 16-bit floats: in double, where sums and products of them are exact or, for a fused sum, exact but for bits that
-/// cannot decide a tie; then rounded once.
+/// 16-bit floats, computed in double and rounded once. There sums and products are exact, and a fused sum is exact
+/// except for bits that cannot decide a tie.
 template <typename F, const HalfFormat& kFormat, int kSources>
 void lanewise_half(Warp& warp, const Instruction& in, uint32_t mask) {
   for_lanes(mask, [&](int lane) {
@@ -167,7 +167,8 @@ void lanewise_half(Warp& warp, const Instruction& in, uint32_t mask) {
       const double product = v[0] * v[1], sum = product + v[2], part = sum - product;
       const double lost = (product - (sum - part)) + (v[2] - part);
       result = sum;
-      if (lost != 0 && std::isfinite(sum) && !(std::bit_cast<uint64_t>(sum) & 1))  // to odd: no tie where there is none
+      if (lost != 0 && std::isfinite(sum) && !(std::bit_cast<uint64_t>(sum) & 1))  // to odd, so that rounding sees no
+                                                                                   // false tie
         result = std::nextafter(sum, lost > 0 ? INFINITY : -INFINITY);
     }
     lanes<uint16_t>(warp, in.result[0])[lane] = round_to_half(result, kFormat, Rounding::Nearest);
@@ -207,7 +208,7 @@ void decode_float(Decoder& d) {
   for (int i = 0; i < kSources; ++i) d.source(i, bytes);
 }
 
-// The one instruction that most time goes to, on machines that have it as one.
+// FMA takes most of the time, so use the machine's instruction where there is one.
 #if defined(__x86_64__)
 template <typename T>
 __attribute__((target("avx2,fma"))) void fast_fma(Warp& warp, const Instruction& in, uint32_t mask) {

@@ -1,4 +1,4 @@
-// Floating-point halves of the opcodes that integers have too.
+// Floating-point variants of the opcodes shared with integers.
 #pragma once
 
 #include "cudasim/decode.h"

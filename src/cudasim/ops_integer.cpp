@@ -1,5 +1,5 @@
-// Integer arithmetic, and the opcodes that integers and floats share. Results wrap; a division by zero gives all ones,
-// as on the device, and the remainder the dividend.
+// Integer arithmetic, and the opcodes shared with floats. Results wrap. As on the device, a division by zero gives all
+// ones, and its remainder is the dividend.
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -20,7 +20,7 @@ using Twice =
 template <typename T>
 constexpr int kBits = static_cast<int>(sizeof(T)) * 8;
 
-// Arithmetic on unsigned values wraps; 16-bit ones would be promoted to int, whose product may overflow.
+// Unsigned arithmetic wraps. 16-bit operands would be promoted to int, whose product may overflow.
 struct IntAdd {
   template <typename T>
   T operator()(T a, T b) const {
@@ -125,7 +125,7 @@ struct DifferenceSum {
 // Instruction::mode of sums with a carry.
 constexpr uint8_t kSubtract = 1, kTakesCarry = 2;
 
-/// One word of a longer sum or difference, with the carry of the word below.
+/// One word of a multi-word sum or difference, with the carry from the word below.
 template <typename T>
 void add_with_carry(Warp& warp, const Instruction& in, uint32_t mask) {
   const T *a = lanes<T>(warp, in.source[0]), *b = lanes<T>(warp, in.source[1]);
@@ -162,7 +162,7 @@ constexpr TypeList kSigned{NamedType<int16_t>{"s16"}, NamedType<int32_t>{"s32"},
 constexpr TypeList kNarrow{NamedType<uint16_t>{"u16"}, NamedType<int16_t>{"s16"}, NamedType<uint32_t>{"u32"},
                            NamedType<int32_t>{"s32"}};
 
-/// One where a bit of the result depends on no higher bits of the sources.
+/// An instruction in which no result bit depends on higher source bits.
 template <typename F, int kSources>
 void decode_carrying(Decoder& d) {
   d.out.poison_rule = PoisonRule::Carries;
@@ -172,7 +172,7 @@ void decode_carrying(Decoder& d) {
 void decode_add(Decoder& d) { d.take("cc") ? decode_carry(d, false, false, true) : decode_carrying<IntAdd, 2>(d); }
 void decode_sub(Decoder& d) { d.take("cc") ? decode_carry(d, true, false, true) : decode_carrying<IntSub, 2>(d); }
 
-/// .lo, .hi and .wide: which part of the product is wanted.
+/// .lo, .hi and .wide select the part of the product.
 void decode_mul(Decoder& d) {
   if (d.take("hi")) return decode_binary<MulHigh>(d, kIntegers);
   if (d.take("lo")) return decode_carrying<MulLow, 2>(d);
@@ -200,7 +200,7 @@ void decode_mad(Decoder& d) {
   d.source(2, picked.bytes * 2);
 }
 
-/// c plus the products of the parts of a with bytes of b, from byte `kFirst` on: two halves of a, or four bytes.
+/// c plus the dot product of the parts of a (two halves or four bytes) with bytes of b, from byte `kFirst` on.
 template <typename PartA, typename PartB, int kFirst>
 struct Dot {
   uint32_t operator()(uint32_t a, uint32_t b, uint32_t c) const {
@@ -230,7 +230,7 @@ void decode_dp2a(Decoder& d) {
   decode_dot<uint16_t, 0>(d);
 }
 
-/// An opcode that integers and floats share.
+/// An opcode shared by integers and floats.
 template <auto kInteger, auto kFloat>
 void dispatch_by_type(Decoder& d) {
   const std::string_view type = d.statement().opcode.back();

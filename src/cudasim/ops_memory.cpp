@@ -1,4 +1,4 @@
-// ld and st: one element or a vector per lane, of every space.
+// ld and st: one element or a vector per lane, in every state space.
 #include <fmt/core.h>
 
 #include <type_traits>
@@ -10,7 +10,7 @@
 namespace sinter::runtime::cuda::sim {
 namespace {
 
-/// Bytes, a bit each, as bits of a register, into which they are extended as the value is.
+/// Expands a byte mask to register bits, sign- or zero-extended like the value.
 template <typename T>
 uint64_t bits_of_bytes(uint32_t bytes) {
   std::make_unsigned_t<T> bits = 0;
@@ -37,7 +37,7 @@ void load(Warp& warp, const Instruction& in, uint32_t mask) {
   access.count();
 }
 
-/// Which bytes of what a lane stores are not known, a bit each. Of what reaches global memory all must be.
+/// Mask of the unknown bytes that a lane stores. For a store to global memory all bytes must be known.
 template <typename T, int kCount>
 uint32_t unknown_bytes(Warp& warp, const Instruction& in, int lane, bool global) {
   uint32_t bytes = 0;
@@ -64,7 +64,7 @@ void store(Warp& warp, const Instruction& in, uint32_t mask) {
   access.count();
 }
 
-/// The widest access is of 16 bytes.
+/// The widest access is 16 bytes.
 template <typename T>
 WarpFunction load_of(int count) {
   if (count == 1) return load<T, 1>;
@@ -80,7 +80,7 @@ WarpFunction store_of(int count) {
   return nullptr;
 }
 
-/// A parameter of the kernel: the same for all threads, and never wrong.
+/// Loads a kernel parameter: the same for all threads and always known.
 template <typename T>
 void load_parameter(Warp& warp, const Instruction& in, uint32_t mask) {
   const SimBlock& block = *warp.block;

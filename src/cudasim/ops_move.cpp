@@ -1,4 +1,4 @@
-// mov, with its packing and unpacking of registers, and cvta between address spaces.
+// mov, including packing and unpacking of registers, and cvta between address spaces.
 #include <cstring>
 
 #include "cudasim/device_memory.h"
@@ -19,7 +19,7 @@ void move_predicate(Warp& warp, const Instruction& in, uint32_t mask) {
   to = (to & ~mask) | ((predicate(warp, in.source[0]) ^ in.source_flip) & mask);
 }
 
-/// {a, b} -> one register: the first is the lowest.
+/// {a, b} -> one register, the first in the lowest bits.
 void pack(Warp& warp, const Instruction& in, uint32_t mask) {
   for_lanes(mask, [&](int lane) {
     std::byte* to = warp.registers + in.result[0].at + lane * in.result[0].bytes;
@@ -40,7 +40,7 @@ void unpack(Warp& warp, const Instruction& in, uint32_t mask) {
   });
 }
 
-/// The slots of {a, b, ...}, each with its share of `bytes`.
+/// The slots of {a, b, ...}, each with an equal share of `bytes`.
 void vector_slots(Decoder& d, const PtxOperand& operand, int bytes, RegisterSlot* slots) {
   const size_t count = operand.items.size();
   if (count != 2 && count != 4) d.fail("registers are packed by two or four");
@@ -83,7 +83,8 @@ void add_offset(Warp& warp, const Instruction& in, uint32_t mask) {
   assign(lanes<uint64_t>(warp, in.result[0]), mask, [&](int lane) { return a[lane] + offset; });
 }
 
-/// Generic addresses are those of the space plus where its window begins; global and constant ones are the same.
+/// A generic address is the address in its space plus the start of the space's window. Global and constant addresses
+/// are the same in both.
 void decode_cvta(Decoder& d) {
   const bool to = d.take("to");
   int64_t window = 0;

@@ -1,5 +1,5 @@
-// What lanes of a warp do together: shuffles, votes, reductions, synchronisation. Each names the lanes that take part;
-// those that come first wait for the others.
+// Instructions that lanes of a warp execute together: shuffles, votes, reductions, synchronization. Each names the
+// participating lanes; those that arrive first wait for the others.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace sinter::runtime::cuda::sim {
 namespace {
 
-/// Lanes wait at this instruction, which all of `set` will run together.
+/// The lanes of `mask` wait at this instruction, which all lanes of `set` will execute together.
 void wait_for(Warp& warp, uint32_t set, uint32_t mask) {
   if (warp.parked && warp.parked_pc != warp.at)
     fail(warp, std::countr_zero(mask), CudaResult::LaunchFailed,
@@ -26,8 +26,7 @@ void wait_for(Warp& warp, uint32_t set, uint32_t mask) {
   select_active_lanes(warp);
 }
 
-/// The lanes that an instruction names in source `index`; 0 if some of them are still to come: then it is run once
-/// more.
+/// The lanes that source `index` names. 0 if some of them have not arrived; the instruction is then executed again.
 uint32_t members(Warp& warp, const Instruction& in, int index, uint32_t mask) {
   const uint32_t* named = lanes<uint32_t>(warp, in.source[index]);
   uint32_t missing = 0;
@@ -36,7 +35,7 @@ uint32_t members(Warp& warp, const Instruction& in, int index, uint32_t mask) {
     if (!(set >> lane & 1))
       fail(warp, lane, CudaResult::LaunchFailed,
            fmt::format("the lane is not in the set {:#010x} of lanes that the instruction names", set));
-    // Lanes that the block does not have may be named: nothing waits for them.
+    // Named lanes that the block does not have are ignored.
     missing |= set & warp.all & ~mask;
     if (missing & ~warp.alive)
       fail(

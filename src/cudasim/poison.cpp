@@ -15,12 +15,12 @@ std::array<RegisterSlot, kResults> results(const Instruction& in) {
   return {in.result[0], in.result[1], in.result[2], in.result[3], in.pair};
 }
 
-/// Per result and lane.
+/// Unknown bits per result and lane.
 using Bits = std::array<std::array<uint64_t, kLanes>, kResults>;
 
 constexpr uint64_t low_bytes(int bytes) { return bytes >= 8 ? ~uint64_t{0} : (uint64_t{1} << (8 * bytes)) - 1; }
 
-/// A lane's value in a file of registers; a predicate is 0 or 1.
+/// A lane's value in a register file; a predicate is 0 or 1.
 uint64_t lane_value(const std::byte* file, RegisterSlot slot, int lane) {
   uint64_t value = 0;
   if (slot.bytes) {
@@ -42,7 +42,7 @@ void put_lane_value(std::byte* file, RegisterSlot slot, int lane, uint64_t value
   std::memcpy(file + slot.at, &word, sizeof word);
 }
 
-/// All sources together, in the lanes of `mask`.
+/// The union over all sources, in the lanes of `mask`.
 Poison sources(Warp& warp, const Instruction& in, uint32_t mask) {
   Poison all;
   for (const RegisterSlot slot : in.source) {
@@ -52,15 +52,15 @@ Poison sources(Warp& warp, const Instruction& in, uint32_t mask) {
   return all;
 }
 
-/// The unknown bits of all sources in a lane, of the bytes that the instruction reads.
+/// The union of the unknown bits of all sources in a lane, limited to the bytes that the instruction reads.
 uint64_t together(Warp& warp, const Instruction& in, int lane) {
   uint64_t all = 0;
   for (const RegisterSlot slot : in.source) all |= unknown_bits(warp, slot, lane);
   return all & low_bytes(in.width);
 }
 
-/// Each bit of the results depends on one bit at most of each source: it is unknown if it changes with them. So the
-/// instruction runs, on registers of its own, with the unknown bits of its sources flipped in all combinations.
+/// Each result bit depends on at most one bit of each source, so it is unknown if it changes when those bits do. The
+/// instruction is executed on a scratch register file with the unknown bits of its sources flipped in all combinations.
 Bits changed_bits(Warp& warp, const Instruction& in, uint32_t lanes) {
   constexpr uint32_t kEach = kLanes * sizeof(uint64_t), kSources = 4;
   alignas(64) std::byte file[(1 + kSources + kResults) * kEach] = {};
@@ -84,8 +84,7 @@ Bits changed_bits(Warp& warp, const Instruction& in, uint32_t lanes) {
   Bits first{}, changed{};
   in.run(trial, trial_in, lanes);
   for (int r = 0; r < kResults; ++r) for_lanes(lanes, [&](int lane) { first[r][lane] = value(r, lane); });
-  for (uint32_t iteration = 1; iteration < 1u << count;
-       ++iteration) {  // as in a Gray code, one source changes from iteration to iteration
+  for (uint32_t iteration = 1; iteration < 1u << count; ++iteration) {  // Gray code: one source changes per iteration
     const int i = unknown[std::countr_zero(iteration)];
     for_lanes(lanes & poison(warp, in.source[i]).lanes, [&](int lane) {
       const RegisterSlot slot = trial_in.source[i];
@@ -103,7 +102,7 @@ Bits changed_bits(Warp& warp, const Instruction& in, uint32_t lanes) {
   return changed;
 }
 
-/// What the results hold whose sources hold unknown bits in these lanes, none of which must be known.
+/// The unknown bits of the results, if the sources have unknown bits in these lanes and none of them must be known.
 Bits unknown_results(Warp& warp, const Instruction& in, uint32_t lanes) {
   if (in.poison_rule == PoisonRule::Bits) return changed_bits(warp, in, lanes);
   Bits bits{};
@@ -164,7 +163,7 @@ void follow_poison(Warp& warp, const Instruction& in, uint32_t mask) {
     case PoisonRule::MustBeKnown: must_be_known(warp, all, mask, "what this does"); break;
     case PoisonRule::Shuffle:
       for (const int i : {1, 2, 3}) must_be_known(warp, poison(warp, in.source[i]), mask, "which lane is read");
-      return;  // shuffle_poison()
+      return;  // handled by shuffle_poison()
     case PoisonRule::AllLanes:
       if (all.lanes) all.lanes = mask;
       break;

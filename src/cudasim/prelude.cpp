@@ -2,7 +2,7 @@
 
 namespace sinter::runtime::cuda::sim {
 
-// Functions without debug lines: an instruction that comes from one is said to be of the line that calls it.
+// These functions have no debug lines: their instructions are attributed to the calling line.
 const char* const kPrelude = R"(
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))

@@ -1,5 +1,4 @@
-// What CUDA C++ finds without a header and Clang must be told: built-in variables and functions, by the names that
-// NVRTC knows.
+// Declarations that NVRTC provides without a header and Clang does not: built-in variables and functions.
 #pragma once
 
 namespace sinter::runtime::cuda::sim {

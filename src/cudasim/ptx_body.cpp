@@ -1,4 +1,4 @@
-// The body of a function: scopes of registers, variables and labels; statements with their operands resolved.
+// Parses function bodies: scopes of registers, variables and labels, and statements with resolved operands.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -76,12 +76,11 @@ void BodyParser::declare_variable(StateSpace space) {
   function_.variables.push_back(std::move(variable));
 }
 
-// .loc file line column [, function_name x [+ n], inlined_at file line column]: the innermost place is the one to
-// report.
+// .loc file line column [, function_name x [+ n], inlined_at file line column]: the innermost location is reported.
 void BodyParser::parse_place() {
   place_.file = static_cast<int>(parse_number(in_).value);
   const int line = static_cast<int>(parse_number(in_).value);
-  if (line) place_.line = line;  // 0: code of no line of its own; the line before is the best guess
+  if (line) place_.line = line;  // 0: code without a line of its own; keep the previous line
   parse_number(in_);
   if (!in_.accept(",")) return;
   in_.expect("function_name");

@@ -1,5 +1,5 @@
-// Calls -> the bodies of what they call. A call's parameters are local variables of the caller; the callee's formal
-// parameters become other names of them.
+// Inlines calls. The parameters of a call are local variables of the caller; the callee's formal parameters become
+// aliases of them.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace sinter::runtime::cuda::sim {
 namespace {
 
-/// What the callee's numbers are in the caller.
+/// Maps the callee's indices to the caller's.
 struct Renaming {
   uint32_t registers, labels, tables;
   std::vector<uint32_t> variables;
@@ -103,7 +103,7 @@ class Inliner {
     }
   }
 
-  /// The caller's variables as the callee's parameters and result.
+  /// Maps the callee's parameters and result to variables of the caller.
   static void bind(const PtxStatement& call, const PtxFunction& body, std::vector<uint32_t>& variables) {
     bool named = false;
     for (const PtxOperand& operand : call.operands) {
@@ -122,7 +122,7 @@ class Inliner {
   }
 
   const PtxModule& module_;
-  std::vector<std::string> open_;  // the functions that are being expanded
+  std::vector<std::string> open_;  // the functions being expanded
 };
 
 }  // namespace

@@ -14,7 +14,7 @@ bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || std::string_view("_$%.:").find(c) != std::string_view::npos;
 }
 
-/// The place after blanks and comments.
+/// The position after blanks and comments.
 size_t skip_blank(std::string_view text, size_t at) {
   while (at < text.size()) {
     if (std::isspace(static_cast<unsigned char>(text[at]))) {
@@ -43,7 +43,7 @@ void PtxLexer::advance() {
     end_ = std::min(text_.find('"', begin_ + 1), text_.size() - 1) + 1;
   } else {
     while (end_ < text_.size() && is_word(text_[end_])) ++end_;
-    // A label's colon is a word of its own; two colons stand inside of modifiers.
+    // A label's colon is a separate word; double colons are part of modifiers.
     while (end_ > begin_ + 1 && text_[end_ - 1] == ':') --end_;
     if (end_ == begin_) ++end_;
   }

@@ -1,5 +1,5 @@
-// PTX text -> words. Comments and blanks vanish; an opcode with its dots, a number and a mark of one character are
-// words.
+// PTX text -> words. Skips comments and blanks. An opcode with its dots, a number and a one-character punctuation mark
+// are one word each.
 #pragma once
 
 #include <string>
@@ -14,15 +14,15 @@ class PtxLexer {
   /// The next word; empty at the end.
   std::string_view peek() const { return word_; }
   std::string_view take();
-  /// Takes the next word if it is this one.
+  /// Takes the next word if it equals `word`.
   bool accept(std::string_view word);
-  /// Throws PtxError if the next word is another.
+  /// Throws PtxError if the next word differs from `word`.
   void expect(std::string_view word);
-  /// Leaves out the rest of this line.
+  /// Skips the rest of this line.
   void skip_line();
 
   size_t begin() const { return begin_; }  ///< where the next word starts
-  /// What stands between two places, with blanks reduced to one and comments left out.
+  /// The text between two positions, with blanks collapsed and comments removed.
   std::string text_between(size_t from, size_t to) const;
   int line() const;
   [[noreturn]] void fail(const std::string& reason) const;

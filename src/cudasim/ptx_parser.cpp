@@ -1,4 +1,4 @@
-// Words -> module: declarations and directives. What stands in a function's body is ptx_body.cpp's.
+// Words -> module: declarations and directives. Function bodies are parsed by ptx_body.cpp.
 #include "cudasim/ptx_parser.h"
 
 #include <fmt/core.h>
@@ -35,7 +35,7 @@ PtxNumber parse_number(PtxLexer& in) {
   } else {
     in.fail(fmt::format("a number was expected, '{}' stands here", word));
   }
-  // The value is bits: -2^63 is its own negation.
+  // The value is a bit pattern: -2^63 is its own negation.
   if (minus) out.value = static_cast<int64_t>(-static_cast<uint64_t>(out.value));
   return out;
 }
@@ -66,7 +66,7 @@ PtxVariable parse_variable(PtxLexer& in, StateSpace space, bool external) {
       in.take();
       out.align = parse_number(in).value;
     } else if (word == ".ptr") {
-      in.take();  // what a pointer points to: a space and an alignment, which describe nothing of the variable
+      in.take();  // a pointer's target space and alignment, which do not describe the variable
       if (in.peek() == ".global" || in.peek() == ".shared" || in.peek() == ".local" || in.peek() == ".const") in.take();
       if (in.accept(".align")) parse_number(in);
     } else if (word == ".v2" || word == ".v4") {
@@ -146,7 +146,7 @@ void PtxParser::parse_function(bool entry) {
     }
     if (bound) function.max_threads = product;
   }
-  if (in_.accept(";")) return;  // a declaration; inline_calls() finds out whether a definition follows
+  if (in_.accept(";")) return;  // a declaration; inline_calls() checks whether a definition follows
   parse_body(in_, module_, function);
   module_.functions.push_back(std::move(function));
 }

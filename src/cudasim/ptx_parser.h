@@ -1,4 +1,4 @@
-// The parser's parts: declarations (ptx_parser.cpp), bodies of functions (ptx_body.cpp).
+// The parser's parts: declarations (ptx_parser.cpp), function bodies (ptx_body.cpp).
 #pragma once
 
 #include "cudasim/ptx.h"
@@ -6,8 +6,7 @@
 
 namespace sinter::runtime::cuda::sim {
 
-/// Bytes of "f32", "b8" and so on; 0 for "pred", -1 for what is no type. Packed pairs count both: "f16x2" is no type
-/// here.
+/// Bytes of "f32", "b8" etc.; 0 for "pred", -1 if it is not a type. Packed types such as "f16x2" are not types here.
 int64_t type_bytes(std::string_view type);
 
 struct PtxNumber {
@@ -17,10 +16,10 @@ struct PtxNumber {
 /// An integer, 0f or 0d with hexadecimal digits, or a decimal fraction (a Float64).
 PtxNumber parse_number(PtxLexer& in);
 
-/// What follows the word of a space in a declaration: alignment, type, name, extents and values.
+/// Parses a declaration after its state space: alignment, type, name, extents and values.
 PtxVariable parse_variable(PtxLexer& in, StateSpace space, bool external);
 
-/// A body from `{` to its `}`.
+/// Parses a body from `{` to the matching `}`.
 void parse_body(PtxLexer& in, const PtxModule& module, PtxFunction& function);
 
 }  // namespace sinter::runtime::cuda::sim

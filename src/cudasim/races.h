@@ -1,17 +1,17 @@
-// Who touched a byte last, and whether that is ordered before an access now. Inline: it is done for each lane of each
-// access.
+// Race detection: who accessed a byte last, and whether that access is ordered before the current one. Inline, because
+// it runs for each lane of each access.
 #pragma once
 
 #include "cudasim/regions.h"
 
 namespace sinter::runtime::cuda::sim {
 
-/// Who accesses, and since when what is ordered before it.
+/// The accessing thread, and the times since which earlier accesses are ordered before it.
 struct Actor {
   uint32_t now = 0;
   uint32_t launch = 0, block = 0;  ///< when these began
-  uint32_t barrier = 0;            ///< when the warp last left one
-  uint32_t synced = 0;             ///< when the warp last synchronised its lanes
+  uint32_t barrier = 0;            ///< when the warp last left a block barrier
+  uint32_t synced = 0;             ///< when the warp last synchronized its lanes
   uint16_t thread = 0;
   uint16_t instruction = 0;
 };
@@ -25,7 +25,7 @@ inline bool is_ordered(const AccessStamp& before, const Actor& actor) {
   return before.thread / 32 == actor.thread / 32 && before.when < actor.synced;
 }
 
-/// Whether all reads that `read` stands for are ordered before a write of `actor`.
+/// Whether all reads that `read` stands for are ordered before a write by `actor`.
 inline bool reads_are_ordered(const AccessStamp& read, const Actor& actor) {
   if (read.when < actor.launch) return true;
   if (read.blocks || read.when < actor.block) return false;
@@ -35,7 +35,7 @@ inline bool reads_are_ordered(const AccessStamp& read, const Actor& actor) {
   return !read.lanes && read.thread == actor.thread;
 }
 
-/// The read of `actor` as the latest of those that the cell remembers.
+/// The actor's read, merged with the earlier reads that the cell records.
 inline AccessStamp join_reads(const AccessStamp& old, const Actor& actor) {
   AccessStamp read{actor.now, actor.thread, 0, 0, 0, 0, actor.instruction};
   if (old.when < actor.launch) return read;
@@ -47,8 +47,8 @@ inline AccessStamp join_reads(const AccessStamp& old, const Actor& actor) {
   return read;
 }
 
-/// Notes an access. Returns the earlier one that races with it, or null: one of the two writes, not both are atomic,
-/// and no barrier or launch stands between them.
+/// Records an access. Returns the earlier access that races with it, or null. Two accesses race if at least one is a
+/// write, not both are atomic, and no barrier or launch separates them.
 template <AccessKind kTouch>
 const AccessStamp* note_cell(ShadowCell& cell, const Actor& actor) {
   const bool both_atomic = kTouch == AccessKind::Atomic && cell.write.atomic;

@@ -1,4 +1,4 @@
-// Memory of the simulated device with a shadow: which bytes were written, and who touched each last.
+// Memory of the simulated device with shadow state: which bytes were written, and who last accessed each byte.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +11,18 @@ namespace sinter::runtime::cuda::sim {
 
 constexpr uint64_t kRedZone = 64;  ///< bytes between variables of shared and local memory
 
-/// What the shadow says of a byte.
-/// Padding is what a variable's alignment leaves behind its end: compilers read it with wider accesses and drop it.
+/// Shadow state of a byte. Padding is the gap that alignment leaves after a variable: compilers read it with wider
+/// accesses and discard it.
 enum ByteState : uint8_t { kUninitialized = 0, kInitialized = 1, kRed = 2, kPadding = 4 };
 
-/// One access. Time is a counter that grows at each launch, block, barrier and warp synchronisation.
+/// One access. Time is a counter that advances at each launch, block, barrier and warp synchronization.
 struct AccessStamp {
   uint32_t when = 0;
-  uint16_t thread : 10;  ///< in its block
-  uint16_t atomic : 1;   ///< of a write
-  uint16_t lanes : 1;    ///< of a read: other lanes of this warp read too since its last synchronisation
-  uint16_t warps : 1;    ///< of a read: other warps read too since the last barrier
-  uint16_t blocks : 1;   ///< of a read: other blocks read too in this launch
+  uint16_t thread : 10;  ///< within its block
+  uint16_t atomic : 1;   ///< for a write
+  uint16_t lanes : 1;    ///< for a read: other lanes of this warp also read since its last synchronization
+  uint16_t warps : 1;    ///< for a read: other warps also read since the last barrier
+  uint16_t blocks : 1;   ///< for a read: other blocks also read in this launch
   uint16_t instruction = 0;
 };
 static_assert(sizeof(AccessStamp) == 8);
@@ -36,7 +36,7 @@ struct FreeMemory {
 };
 template <typename T>
 using ZeroedArray = std::unique_ptr<T[], FreeMemory>;
-/// Zeros, of which the system gives pages as they are touched. Throws std::bad_alloc.
+/// Zeroed memory, whose pages the system allocates on first touch. Throws std::bad_alloc.
 template <typename T>
 ZeroedArray<T> make_zeroed(uint64_t count) {
   void* memory = std::calloc(count ? count : 1, sizeof(T));
@@ -44,22 +44,22 @@ ZeroedArray<T> make_zeroed(uint64_t count) {
   return ZeroedArray<T>(static_cast<T*>(memory));
 }
 
-/// A piece of device memory: an allocation, or the shared or local memory of a block.
+/// A region of device memory: an allocation, or the shared or local memory of a block.
 struct MemoryRegion {
   MemoryRegion(uint64_t base, uint64_t bytes)
       : base(base), bytes(bytes), data(make_zeroed<std::byte>(bytes + 16)), state(make_zeroed<uint8_t>(bytes + 16)) {}
 
   uint64_t base, bytes;
   ZeroedArray<std::byte> data;
-  ZeroedArray<uint8_t> state;  ///< a ByteState per byte
+  ZeroedArray<uint8_t> state;  ///< one ByteState per byte
   ZeroedArray<ShadowCell>
-      cells;      ///< a cell per 4 bytes, or per byte once a smaller access was seen; null before the first
-  int shift = 2;  ///< a cell is of 1 << shift bytes
+      cells;      ///< one per 4 bytes, or per byte once a smaller access was seen; null before the first access
+  int shift = 2;  ///< a cell covers 1 << shift bytes
 
   std::string name() const;
 };
 
-/// Makes the cells fit accesses of `bytes` bytes: there are some, and small accesses have one per byte.
+/// Prepares the cells for accesses of `bytes` bytes: allocates them, and switches to one per byte for small accesses.
 void prepare_cells(MemoryRegion& region, uint64_t bytes);
 
 }  // namespace sinter::runtime::cuda::sim

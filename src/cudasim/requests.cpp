@@ -11,7 +11,7 @@ void count_global(CostCounters& counters, const uint64_t* addresses, int count, 
   uint64_t sectors[kLanes];
   bool ordered = true;
   for (int i = 0; i < count; ++i) {
-    sectors[i] = addresses[i] / kSectorBytes;  // accesses are aligned: none crosses into the next sector
+    sectors[i] = addresses[i] / kSectorBytes;  // accesses are aligned, so none crosses a sector boundary
     ordered &= i == 0 || sectors[i] >= sectors[i - 1];
   }
   if (!ordered) std::sort(sectors, sectors + count);
@@ -21,8 +21,8 @@ void count_global(CostCounters& counters, const uint64_t* addresses, int count, 
   counters.ideal_sectors += std::min(touched, (static_cast<uint64_t>(count) * bytes + kSectorBytes - 1) / kSectorBytes);
 }
 
-// A pass gives each bank one word of 4 bytes, which any number of lanes may share. Wider accesses are made by as many
-// lanes at a time as 128 bytes serve: each then takes as many neighbouring banks as it has words.
+// A pass serves one 4-byte word per bank, shared by any number of lanes. Wider accesses are split into groups of lanes
+// that fit in 128 bytes; each lane then uses as many adjacent banks as it has words.
 void count_shared(CostCounters& counters, const uint64_t* addresses, int count, uint64_t bytes) {
   const uint64_t unit = std::max(bytes, kBankBytes), places = kPassBytes / unit;
   ++counters.shared_requests;

@@ -1,4 +1,4 @@
-// What a warp's request costs a memory system: sectors of global memory, passes over the banks of shared memory.
+// The cost of a warp's memory request: sectors of global memory, bank passes of shared memory.
 #pragma once
 
 #include "cudasim/launch.h"

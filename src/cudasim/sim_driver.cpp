@@ -54,7 +54,7 @@ DeviceState& device_at(DeviceNumber number) {
   return *s.devices[static_cast<size_t>(number)];
 }
 
-/// Of an H200, where a program asks.
+/// The values of an H200.
 int attribute_value(DeviceAttribute attribute) {
   switch (attribute) {
     case DeviceAttribute::MaxThreadsPerBlock: return 1024;
@@ -115,7 +115,7 @@ DriverState& state() {
 }
 
 DeviceState* current() {
-  // The device may have been released and made anew since this thread chose it.
+  // The device may have been released and recreated since this thread selected it.
   for (const auto& device : state().devices)
     if (device.get() == current_device) return device->retained ? current_device : nullptr;
   return nullptr;
@@ -217,7 +217,7 @@ void fill_devices(DriverApi& table) {
       return CudaResult::Success;
     });
   };
-  // Copies between devices pass through the host here: nothing is to be enabled.
+  // Copies between devices go through the host here, so there is nothing to enable.
   table.ctx_enable_peer_access = [](ContextHandle, unsigned) {
     return api_call_on_device([](DeviceState&) { return CudaResult::Success; });
   };

@@ -1,4 +1,4 @@
-// Types as PTX spells them, and the choice of a template's instance by such a name.
+// Types as PTX spells them, and selection of a template instance by such a name.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct TypeList {
   std::tuple<NamedType<Ts>...> rows;
 };
 
-// Where the sign matters, and where only the width does.
+// kIntegers where the sign matters, kWords where only the width does.
 inline constexpr TypeList kIntegers{NamedType<uint16_t>{"u16"}, NamedType<int16_t>{"s16"},  NamedType<uint32_t>{"u32"},
                                     NamedType<int32_t>{"s32"},  NamedType<uint64_t>{"u64"}, NamedType<int64_t>{"s64"}};
 inline constexpr TypeList kWords{NamedType<uint16_t>{"u16"}, NamedType<uint16_t>{"s16"}, NamedType<uint16_t>{"b16"},
@@ -29,11 +29,11 @@ inline constexpr TypeList kWords{NamedType<uint16_t>{"u16"}, NamedType<uint16_t>
 inline constexpr TypeList kFloats{NamedType<float>{"f32"}, NamedType<double>{"f64"}};
 
 struct TypeMatch {
-  WarpFunction run = nullptr;  ///< null: the type is not among these
+  WarpFunction run = nullptr;  ///< null: the type is not in the list
   int bytes = 0;
 };
 
-/// make.operator()<T>() for the type with this name.
+/// Calls make.operator()<T>() for the type with this name.
 template <typename... Ts, typename F>
 TypeMatch pick(const TypeList<Ts...>& types, std::string_view word, F make) {
   TypeMatch found;
@@ -48,7 +48,7 @@ TypeMatch pick(const TypeList<Ts...>& types, std::string_view word, F make) {
   return found;
 }
 
-/// An instruction whose result and `sources` sources have the type that the opcode ends with.
+/// Decodes an instruction whose result and `sources` sources have the type that ends the opcode.
 template <typename... Ts, typename F>
 void decode_same(Decoder& d, int sources, const TypeList<Ts...>& types, F make) {
   const TypeMatch picked = pick(types, d.take_type(), make);

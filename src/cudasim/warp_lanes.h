@@ -1,4 +1,4 @@
-// A warp's registers as arrays of 32 values, and instructions that compute each lane by itself.
+// A warp's registers as arrays of 32 values, and instructions that compute each lane independently.
 #pragma once
 
 #include <bit>
@@ -7,7 +7,7 @@
 
 #include "cudasim/warp.h"
 
-// Lanes do not depend on each other, also where an instruction overwrites a register that it reads. Clang looks at run
+// Lanes are independent even if an instruction overwrites a register that it reads. Clang checks for aliases at run
 // time.
 #ifdef __clang__
 #define SINTER_LANE_LOOP
@@ -28,7 +28,7 @@ void for_lanes(uint32_t mask, F&& f) {
   for (; mask; mask &= mask - 1) f(std::countr_zero(mask));
 }
 
-/// to[lane] = f(lane) where the mask says so. The loop over whole warps is what the compiler vectorises.
+/// to[lane] = f(lane) for the lanes of `mask`. The compiler vectorizes the loop over whole warps.
 template <typename T, typename F>
 void assign(T* to, uint32_t mask, F&& f) {
   if (mask == kAllLanes) {
@@ -39,13 +39,13 @@ void assign(T* to, uint32_t mask, F&& f) {
   }
 }
 
-/// A lane's value in a register that may be wider than its type: extended by its sign, if it has one.
+/// Stores a lane's value to a register that may be wider than its type: sign-extended if T is signed.
 template <typename T>
 void store_extended(Warp& warp, RegisterSlot slot, int lane, T value) {
   std::byte* to = warp.registers + slot.at + lane * slot.bytes;
   if constexpr (std::is_integral_v<T>) {
     if (slot.bytes != sizeof(T)) {
-      const auto wide = static_cast<uint64_t>(value);  // of a negative one: with ones above
+      const auto wide = static_cast<uint64_t>(value);  // a negative value has ones in the upper bits
       std::memcpy(to, &wide, slot.bytes);
       return;
     }
@@ -53,7 +53,7 @@ void store_extended(Warp& warp, RegisterSlot slot, int lane, T value) {
   std::memcpy(to, &value, sizeof value);
 }
 
-// Instructions of one, two and three sources. F is a stateless function of values of type T; R is what it gives.
+// Instructions with one, two and three sources. F is a stateless function of values of type T; R is its result type.
 
 template <typename F, typename T, typename R = T>
 void unary(Warp& warp, const Instruction& in, uint32_t mask) {
@@ -74,7 +74,7 @@ void ternary(Warp& warp, const Instruction& in, uint32_t mask) {
   assign(lanes<R>(warp, in.result[0]), mask, [&](int lane) { return static_cast<R>(F()(a[lane], b[lane], c[lane])); });
 }
 
-/// The one of these for so many sources.
+/// The function above for kSources sources.
 template <typename F, typename T, int kSources>
 WarpFunction lanewise() {
   if constexpr (kSources == 1)

@@ -1,4 +1,4 @@
-// An entry per kind of machine, whose name says the kind and whose text the compiler.
+// One entry per kind of machine. The entry's name gives the kind, its text the compiler.
 #include "runtime/base/cache_origin.h"
 
 #include <fmt/core.h>
@@ -19,7 +19,7 @@ constexpr const char* kExtension = ".id";
 std::string name_of(const std::string& kind) { return "compiler-" + kind; }
 Hash128 key_of(const std::string& kind) { return HashBuilder().add("sinter compiler 1").add(kind).hash(); }
 
-/// Lines, the name last, which may be anything.
+/// One field per line. The name comes last because it may contain anything.
 std::string to_bytes(const CacheOrigin& by) {
   return fmt::format("{}\n{}\n{}\n{}", static_cast<int>(by.dialect), by.version, by.target, by.id);
 }
@@ -43,7 +43,7 @@ std::optional<CacheOrigin> read(std::string_view bytes) {
   return by;
 }
 
-/// Without the files and flags behind it.
+/// The id without file paths and flags.
 std::string short_name(const std::string& id) { return id.substr(0, std::min(id.find(" ("), id.find(" -"))); }
 
 std::string names_of(std::span<const KernelSource* const> kernels) {
@@ -72,7 +72,7 @@ void record_cache_origin(const std::optional<CacheOrigin>& compiler, const std::
 
 namespace {
 
-/// The kinds of machines for which a folder was filled.
+/// The kinds of machine that a cache folder was filled for, as a comma-separated list.
 std::string kinds_in(const DiskCache& disk) {
   std::string text;
   for (const std::string& name : disk.names(kExtension)) {

@@ -1,4 +1,4 @@
-// Files of the kernel cache, by descriptors of their folder: nobody can swap it underneath.
+// Accesses the cache through descriptors of its folder, so nobody can swap the folder mid-use.
 #include "runtime/base/disk_cache.h"
 
 #include <dirent.h>
@@ -26,7 +26,7 @@ namespace sinter::runtime {
 namespace {
 
 constexpr char kMagic[8] = {'s', 'i', 'n', 't', 'e', 'r', '1', '\n'};
-constexpr time_t kFresh = 24 * 3600;  ///< an entry's time is renewed once a day, so that a hit rarely writes
+constexpr time_t kFresh = 24 * 3600;  ///< an entry's mtime is renewed at most once a day, so hits rarely write
 
 struct EntryHead {
   char magic[8];
@@ -42,13 +42,13 @@ Hash128 checksum_of(const std::string& stem, std::string_view object) {
   return HashBuilder().add(stem).add(object).hash();
 }
 
-/// mkdir -p, everything new for the user alone. Errors show when the folder is opened.
+/// mkdir -p. New folders are private to the user. Errors show up when the folder is opened.
 void make_folders(const std::string& path) {
   for (size_t at = 1; at <= path.size(); ++at)
     if (at == path.size() || path[at] == '/') mkdir(path.substr(0, at).c_str(), 0700);
 }
 
-/// A file descriptor that is closed at the end, unless it is taken.
+/// Owns a file descriptor and closes it, unless take() released it.
 class Descriptor {
  public:
   explicit Descriptor(int fd) : fd_(fd) {}
@@ -64,10 +64,10 @@ class Descriptor {
   int fd_;
 };
 
-/// Whether only its owner, who is this user, can have written it.
+/// Whether only this user can have written it.
 bool ours_alone(const struct stat& info) { return info.st_uid == geteuid() && !(info.st_mode & (S_IWGRP | S_IWOTH)); }
 
-/// A descriptor of folder/kernels, or -1 with the reason.
+/// Returns a descriptor of folder/kernels, or -1 with the reason in `why`.
 int open_folder(const std::string& folder, std::string& why) {
   const auto failed = [&] { return why = std::strerror(errno), -1; };
   const auto theirs = [&] { return why = "it belongs to another user", -1; };
@@ -83,7 +83,7 @@ int open_folder(const std::string& folder, std::string& why) {
     if (kernels.get() < 0 || fstat(kernels.get(), &info)) return failed();
     if (info.st_uid != geteuid()) return theirs();
     if (ours_alone(info)) {
-      // Closed to others, if it can be: a folder that was shipped may lie where nothing can be changed.
+      // Closes the folder to others if possible. A shipped folder may be on a read-only file system.
       if ((info.st_mode & 0777) != 0700 && fchmod(kernels.get(), 0700) && errno != EROFS) return failed();
       return kernels.take();
     }
@@ -140,8 +140,8 @@ std::optional<std::string> DiskCache::load(const std::string& name, const Hash12
 }
 
 bool DiskCache::write_entry(const std::string& file, std::string_view head, std::string_view body) const {
-  // Random: process numbers repeat where containers share a folder. (std::random_device would ask for a C library of
-  // 2022.)
+  // Random, because process ids repeat when containers share a folder. std::random_device would require a 2022 C
+  // library.
   uint64_t random = 0;
   std::string aside;
   int fd = -1;
@@ -189,9 +189,9 @@ std::vector<std::string> DiskCache::names(const char* extension) const {
   return found;
 }
 
-/// All processes count together what they store, by the size of a file that each appends to: looking through a
-/// well-filled folder takes longer than compiling a kernel, and none is to do it for a few entries of its own. Where
-/// they cannot count, each does it once.
+/// All processes share one count of stored bytes: the size of a file that each appends to. Scanning a well-filled
+/// folder takes longer than compiling a kernel, so a process must not scan it for a few entries of its own. If the
+/// shared count is unavailable, each process scans once.
 bool DiskCache::trim_is_due(uint64_t stored) {
   const uint64_t share = bound_ / 16, unit = std::max<uint64_t>(share / 4096, 1);
   const Descriptor count(openat(folder_fd_, ".stored", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -217,12 +217,12 @@ void DiskCache::each_file(const std::function<void(const std::string&)>& visit) 
   Descriptor copy(usable() ? openat(folder_fd_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1);
   DIR* folder = copy.get() < 0 ? nullptr : fdopendir(copy.get());
   if (!folder) return;
-  copy.take();  // the folder's
+  copy.take();  // closedir() closes it
   while (const dirent* item = readdir(folder)) visit(item->d_name);
   closedir(folder);
 }
 
-/// Takes the entries that were unused for longest until three quarters of the bound are left.
+/// Evicts the least recently used entries until three quarters of the bound remain.
 void DiskCache::trim() {
   struct EntryFiles {
     time_t used = 0;
@@ -235,7 +235,7 @@ void DiskCache::trim() {
   each_file([&](const std::string& file) {
     struct stat info;
     if (fstatat(folder_fd_, file.c_str(), &info, AT_SYMLINK_NOFOLLOW) || !S_ISREG(info.st_mode)) return;
-    if (file[0] == '.') {  // left behind by a process that died
+    if (file[0] == '.') {  // left by a process that died
       if (info.st_mtime < now - kFresh) unlinkat(folder_fd_, file.c_str(), 0);
       return;
     }

@@ -1,4 +1,4 @@
-// Environment variables -> Env. One table holds names, texts and parsers.
+// Environment variables -> Env. One table holds names, help texts and parsers.
 #include "runtime/base/env.h"
 
 #include <fmt/core.h>
@@ -19,7 +19,7 @@ extern char** environ;
 namespace sinter::runtime {
 namespace {
 
-// A parser stores the value and returns true, or returns false for a bad value.
+// Stores the value and returns true, or returns false for a bad value.
 using Parser = bool (*)(Env&, std::string_view);
 
 template <class T>
@@ -27,7 +27,7 @@ bool parse_number(std::string_view text, T min, T max, T& out) {
   T value{};
   auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code != std::errc() || end != text.data() + text.size() || !(value >= min && value <= max))
-    return false;  // nor a NaN
+    return false;  // also rejects NaN
   out = value;
   return true;
 }
@@ -154,7 +154,7 @@ Env read_environment() {
   return result;
 }
 
-// Old values are kept for those who still hold a reference; both are never destroyed (SEMANTICS V7).
+// Old values stay alive for callers that still hold a reference. Both are never destroyed (SEMANTICS V7).
 std::atomic<const Env*> current{nullptr};
 std::mutex mutex;
 std::vector<const Env*>& history() {

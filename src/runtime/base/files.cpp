@@ -1,4 +1,4 @@
-// open, read and write until all is done.
+// Reads and writes that repeat until all bytes are transferred.
 #include "runtime/base/files.h"
 
 #include <fcntl.h>
@@ -14,8 +14,8 @@ namespace sinter::runtime {
 
 namespace {
 
-/// While alive, a write beyond the limit of a file's size (RLIMIT_FSIZE), or into a pipe that nobody reads, is an error
-/// of write(), and sends no signal, which would end the process.
+/// While alive, a write past RLIMIT_FSIZE or into a pipe without a reader makes write() fail. Without it the process
+/// would get a signal and end.
 class SignalBlock {
  public:
   SignalBlock() {
@@ -23,7 +23,9 @@ class SignalBlock {
     sigpending(&pending);
     sigemptyset(&ours_);
     for (const int number : {SIGXFSZ, SIGPIPE})
-      if (!sigismember(&pending, number)) sigaddset(&ours_, number);  // one that waits already is the program's
+      if (!sigismember(&pending, number))
+        sigaddset(&ours_, number);  // an already pending signal belongs to the
+                                    // program
     pthread_sigmask(SIG_BLOCK, &ours_, &before_);
   }
   ~SignalBlock() {

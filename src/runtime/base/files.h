@@ -1,4 +1,4 @@
-// Whole files and descriptors: read, written, recognised.
+// Reading, writing and identifying whole files and descriptors.
 #pragma once
 
 #include <optional>
@@ -7,20 +7,20 @@
 
 namespace sinter::runtime {
 
-/// Writes all of it, however often the system wants to be asked; false with errno set if that fails.
+/// Writes all bytes, retrying partial writes. Returns false with errno set on failure.
 bool write_all(int fd, std::string_view bytes);
-/// Everything up to the end; none, with errno set, if that fails.
+/// Reads to the end. Returns nullopt with errno set on failure.
 std::optional<std::string> read_all(int fd);
 
-/// The contents of a file; none if it cannot be read.
+/// The contents of a file, or nullopt if it cannot be read.
 std::optional<std::string> read_file(const std::string& path);
-/// Says whether all was written.
+/// True if all bytes were written.
 bool write_file(const std::string& path, std::string_view bytes);
 
-/// The user's folder for what can be made again, Sinter's own part of it; empty if there is none (docs/environment.md).
+/// Sinter's folder in the user's cache directory; empty if there is none (docs/environment.md).
 std::string cache_folder();
 
-/// Size and time of a file, which stand for its version; the same text for all that cannot be read.
+/// Size and mtime of a file, standing for its version. All unreadable files give the same text.
 std::string stamp_of(const std::string& path);
 
 }  // namespace sinter::runtime

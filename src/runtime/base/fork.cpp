@@ -1,4 +1,4 @@
-// One pthread_atfork for everything: the tensor graph, then the work under way, then mutexes that are held for moments.
+// One pthread_atfork for everything. Locks in this order: the tensor graph, work in progress, then short-held mutexes.
 #include "runtime/base/fork.h"
 
 #include <pthread.h>
@@ -9,11 +9,11 @@
 namespace sinter::runtime {
 namespace {
 
-/// Never destroyed (SEMANTICS V7). The mutex is held during fork(), as are those of the list.
+/// Never destroyed (SEMANTICS V7). fork() holds the mutex and those in `held`.
 struct ForkState {
-  std::atomic<int> active_scopes{0};  ///< threads
+  std::atomic<int> active_scopes{0};  ///< one per thread in a scope
 
-  std::mutex mutex;  // of the lists
+  std::mutex mutex;  // guards both lists
   std::vector<std::mutex*> held;
   std::vector<void (*)()> child_calls;
 

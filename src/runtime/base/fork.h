@@ -1,4 +1,5 @@
-// What fork() waits for: a child has only the thread that forked, and nobody ends there what the others were at.
+// What fork() waits for. The child has only the forking thread, so work in progress on other threads would never finish
+// there.
 #pragma once
 
 #include <mutex>
@@ -7,15 +8,15 @@
 
 namespace sinter::runtime {
 
-/// From now on fork() waits for this mutex, so that a child never inherits it locked. Only for mutexes that are never
-/// destroyed and under which no other one is taken. It waits for the tensor graph's mutex before all others.
+/// From now on fork() takes this mutex first, so a child never inherits it locked. Only for mutexes that are never
+/// destroyed and under which no other mutex is taken. The tensor graph's mutex is taken before all of these.
 void hold_at_fork(std::mutex& mutex);
 
-/// From now on called in each child, where no mutex is held any more.
+/// From now on called in each child, when no mutex is held any more.
 void call_in_child(void (*function)());
 
-/// A compilation or a launch, for which the calling thread leaves the tensor graph to others: fork() waits until it has
-/// ended. What the thread would do next, under the graph's mutex again, call_in_child() may have to do for it.
+/// A compilation or launch during which the calling thread releases the tensor graph. fork() waits until the scope
+/// ends. What the thread would do next under the graph's mutex may have to be done in the child by call_in_child().
 class GraphUnlockedScope {
  public:
   GraphUnlockedScope();
@@ -27,7 +28,7 @@ class GraphUnlockedScope {
   struct ActiveCount {
     ActiveCount();
   };
-  // In this order: fork() holds the graph's mutex when it begins to wait, so that no work begins meanwhile.
+  // In this order: fork() holds the graph's mutex when it starts to wait, so no new work can begin.
   ActiveCount active_;
   ir::GraphPause pause_;
 };

@@ -1,4 +1,4 @@
-// The one file that includes xxhash for the runtime's keys.
+// The only file that includes xxhash for the runtime's keys.
 #include "runtime/base/hash.h"
 
 #include <fmt/core.h>

@@ -15,13 +15,13 @@ struct Hash128 {
   friend auto operator<=>(const Hash128&, const Hash128&) = default;
 };
 
-/// XXH3_128bits of the bytes: the same on every machine, not meant against attackers.
+/// XXH3_128bits of the bytes. The same on every machine; not collision-resistant against attackers.
 Hash128 hash_bytes(std::string_view bytes);
 
 /// 32 hex digits.
 std::string to_hex(const Hash128& hash);
 
-/// Gathers fields for one hash; every field is written with its length, so that no two lists of fields look alike.
+/// Concatenates fields for one hash. Each field is prefixed with its length, so different lists never give equal bytes.
 class HashBuilder {
  public:
   HashBuilder& add(std::string_view field);

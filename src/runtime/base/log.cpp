@@ -1,4 +1,4 @@
-// Log lines -> stderr or the installed sink. No lock, so that a fork at any moment leaves a usable log.
+// Log lines -> stderr or the installed sink. Takes no lock, so a fork at any moment leaves the log usable.
 #include "runtime/base/log.h"
 
 #include <unistd.h>
@@ -25,7 +25,7 @@ void log(int level, std::string_view text) {
   if (LogSink* sink = installed.load())
     sink->write(level, lines);
   else
-    write_all(STDERR_FILENO, lines);  // a closed stderr must not hurt the program
+    write_all(STDERR_FILENO, lines);  // a closed stderr must not stop the program
 }
 
 LogSink* set_log_sink(LogSink* sink) { return installed.exchange(sink); }

@@ -1,4 +1,4 @@
-// What is found out once for each key, and stays.
+// Memoization for the lifetime of the process.
 #pragma once
 
 #include <map>
@@ -9,15 +9,16 @@
 
 namespace sinter::runtime {
 
-/// Values by key, for as long as the process lives: never destroyed (SEMANTICS V7). References stay good.
+/// Values by key. Never destroyed (SEMANTICS V7). References stay valid.
 template <class Key, class Value>
 class Memo {
  public:
   Memo() { hold_at_fork(mutex_); }
   ~Memo() = delete;
 
-  /// find() makes the value under no mutex, since it may take others. Two threads may find it out at the same time; the
-  /// answer of the first is everybody's. fork() does not wait for find(): a child finds out anew what was not known.
+  /// Calls find() without holding the mutex, since find() may take other mutexes. Two threads may compute the same
+  /// value; the first result is kept for all. fork() does not wait for find(): a child computes the missing value
+  /// again.
   template <class Find>
   const Value& get(const Key& key, Find&& find) {
     {

@@ -1,4 +1,3 @@
-// Call sites -> text.
 #include "runtime/base/oom_report.h"
 
 #include <fmt/core.h>

@@ -1,4 +1,4 @@
-// Who holds the memory: what the message of an OutOfMemory tells of it.
+// Who holds the memory: the text for an OutOfMemory message.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@ namespace sinter::runtime {
 /// "917 bytes", "31457280 bytes (30.0 MiB)".
 std::string readable_bytes(uint64_t bytes);
 
-/// A line for each of the few call sites whose tensors hold most memory, on all devices, each beginning with a newline;
-/// empty if none holds any, or if another thread uses the tensor graph just now.
+/// One line for each of the few call sites whose tensors hold the most memory, over all devices. Each line begins with
+/// a newline. Empty if no tensor holds memory, or if another thread holds the tensor graph.
 std::string oom_report();
 
 }  // namespace sinter::runtime

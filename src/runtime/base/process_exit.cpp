@@ -1,5 +1,5 @@
-// What exit() does first is to destroy the thread_local objects of its thread; handlers of atexit() come later, newest
-// first, and so behind the destructors of what was made after they were registered.
+// exit() first destroys the thread_local objects of its thread. atexit() handlers follow, newest first, so each runs
+// after the destructors of objects that were constructed after its registration.
 #include "runtime/base/process_exit.h"
 
 #include <pthread.h>
@@ -24,16 +24,16 @@ constexpr std::chrono::seconds kPatience{2};
 struct ExitState {
   std::mutex mutex;
   std::condition_variable work_ended, never;
-  int active_guards = 0;  ///< pieces of work
+  int active_guards = 0;  ///< work in progress
   std::atomic<bool> begun{false};
-  bool handled = false;  ///< exit() calls its handlers: it was not only main's thread that ended
-  pthread_t by{};        ///< whom, once begun
+  bool handled = false;  ///< an atexit handler runs: exit(), not only the end of main's thread
+  pthread_t by{};        ///< the exiting thread; valid once begun
 
   static ExitState& get();
 };
 thread_local int own_guards = 0;
 
-/// Waits for all work but that of the calling thread: it may be what called exit().
+/// Waits for all work except the calling thread's own, since that work may have called exit().
 void begin_exit(bool handled) {
   ExitState& e = ExitState::get();
   std::unique_lock lock(e.mutex);
@@ -44,7 +44,7 @@ void begin_exit(bool handled) {
 }
 void at_exit() { begin_exit(true); }
 
-/// The main thread's.
+/// Acts on the main thread only.
 struct MainExitHook {
   ~MainExitHook() {
     if (syscall(SYS_gettid) == getpid()) begin_exit(false);
@@ -73,7 +73,7 @@ void install_main_exit_hook() {
   (void)&hook;
 }
 [[maybe_unused]] const bool main_exit_hook_installed =
-    (install_main_exit_hook(), true);  // by the thread that loads this
+    (install_main_exit_hook(), true);  // runs on the thread that loads this
 
 }  // namespace
 

@@ -1,18 +1,18 @@
-// The end of the process while threads compile. exit(), and a return from main, destroy the static objects of libraries
-// that compile (LLVM, NVRTC), also those that a first compilation makes while it runs, and no compilation survives
-// that. One by another program would leave files behind.
+// Ending the process while threads compile. exit(), and a return from main, destroy the static objects of the compiler
+// libraries (LLVM, NVRTC), including those that a first compilation creates while it runs. A compilation in progress
+// does not survive that. A compilation by an external program would leave files behind.
 #pragma once
 
 namespace sinter::runtime {
 
-/// Opening such a library, or a compilation. When main returns or calls exit(), the end waits for those that count.
-/// Where another thread calls exit(), it waits too, but during a library's first compilation it may destroy before what
-/// that one has made by then.
+/// Held while such a library is opened or a kernel is compiled. When main returns or calls exit(), the process waits
+/// for all guards that count. It also waits if another thread calls exit(), with one exception: during a library's
+/// first compilation, the objects created so far may be destroyed first.
 class ProcessExitGuard {
  public:
-  /// Does not count once the process ends, unless it is part of work that does. A thread that comes then is the one
-  /// that ends the process, and has its answer at once, or another one, which waits for the end: two seconds, because
-  /// the destructor of a static object may be waiting for this thread.
+  /// A guard constructed after exit has begun does not count, unless it is nested in one that does. On the exiting
+  /// thread the constructor then returns at once. On any other thread it waits for the end, but at most two seconds,
+  /// because the destructor of a static object may be waiting for that thread.
   ProcessExitGuard();
   ~ProcessExitGuard();
   ProcessExitGuard(const ProcessExitGuard&) = delete;
@@ -23,11 +23,11 @@ class ProcessExitGuard {
   bool blocks_exit_;
 };
 
-/// Says that such a library was opened, or has compiled for the first time: from now on the end waits before it
-/// destroys the objects that were made by then, too.
+/// Call after opening such a library and after its first compilation. From now on exit also waits before it destroys
+/// the objects created by then.
 void note_compiler_opened();
 
-/// The end has begun: no such library may be used any more.
+/// Exit has begun: no such library may be used any more.
 bool process_exiting();
 
 }  // namespace sinter::runtime

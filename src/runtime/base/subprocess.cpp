@@ -1,4 +1,3 @@
-// posix_spawn and mkdtemp.
 #include "runtime/base/subprocess.h"
 
 #include <fcntl.h>
@@ -44,10 +43,10 @@ int run_process(const std::vector<std::string>& words, const std::string& output
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t blocked, defaults;
-  sigemptyset(&blocked);  // threads of our own block all
+  sigemptyset(&blocked);  // our own threads block all signals
   sigemptyset(&defaults);
   for (int number : {SIGCHLD, SIGPIPE})
-    sigaddset(&defaults, number);  // what we ignore it would too: a compiler waits for its parts
+    sigaddset(&defaults, number);  // the child would inherit SIG_IGN, but compilers wait for their children
   posix_spawnattr_setsigmask(&attributes, &blocked);
   posix_spawnattr_setsigdefault(&attributes, &defaults);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
@@ -59,7 +58,7 @@ int run_process(const std::vector<std::string>& words, const std::string& output
     throw BackendError(fmt::format("{} cannot be started: {} (error {})", words[0], std::strerror(error), error));
   int status = 0;
   while (waitpid(child, &status, 0) < 0) {
-    if (errno == ECHILD) return 0;  // it has ended, and its status is gone
+    if (errno == ECHILD) return 0;  // the child has ended and its status is lost
     if (errno != EINTR)
       throw BackendError(fmt::format("{} was lost: {} (error {})", words[0], std::strerror(errno), errno));
   }

@@ -1,4 +1,4 @@
-// Starting another program, and a folder for the files that it reads and writes.
+// Runs another program, and provides a temporary folder for its files.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace sinter::runtime::cpu {
 
-/// A new folder of ours alone, removed with its files at the end. Throws BackendError if there is no place for one.
+/// A new private folder, removed with its files on destruction. Throws BackendError if it cannot be created.
 class TemporaryFolder {
  public:
   TemporaryFolder();
@@ -20,12 +20,14 @@ class TemporaryFolder {
   std::string path_;
 };
 
-/// Runs words[0] (a path) with its words, its output and errors going to the file `output`. Returns its exit status, or
-/// 128 and more for a signal; 0 where nobody knows it, as this program ignores SIGCHLD: whether it has written its file
-/// tells then. Signals reach it, whatever the calling thread blocks. Throws BackendError if it cannot be started.
+/// Runs words[0] (a path) with the given arguments. Its stdout and stderr go to the file `output`. Returns the exit
+/// status, or 128 plus the signal number. If this program ignores SIGCHLD the status is unknown and 0 is returned; the
+/// caller must then check the file the child should have written. The child receives signals even if the calling thread
+/// blocks them. Throws BackendError if it cannot be started.
 int run_process(const std::vector<std::string>& words, const std::string& output);
 
-/// The path of a program: `name` itself if it has a slash, otherwise from PATH; none if it is no executable file.
+/// The path of a program: `name` itself if it contains a slash, otherwise looked up in PATH. Nullopt if it is not an
+/// executable file.
 std::optional<std::string> find_executable(const std::string& name);
 
 }  // namespace sinter::runtime::cpu

@@ -14,7 +14,7 @@
 namespace sinter::runtime {
 namespace {
 
-/// The folders of one controller that hold limits for this process, innermost first.
+/// The cgroup folders of one controller that hold limits for this process, innermost first.
 std::vector<std::string> group_folders(const std::string& controller) {
   std::vector<std::string> folders;
   std::ifstream groups("/proc/self/cgroup");
@@ -36,7 +36,7 @@ std::vector<std::string> group_folders(const std::string& controller) {
   return folders;
 }
 
-/// The first word of a file as a number, and the second if asked for; false if there is none ("max", no such file).
+/// Reads the first number of a file, and the second if requested. False if there is none ("max", or no such file).
 bool read_numbers(const std::string& path, double& first, double* second = nullptr) {
   std::ifstream file(path);
   if (!(file >> first)) return false;

@@ -39,7 +39,7 @@ Target reference_target() {
 Target cuda_target(const CudaDevice& device) {
   Target target;
   target.isa = fmt::format("sm_{}", device.sm);
-  target.vector_bytes = 16;  // the widest access of a thread
+  target.vector_bytes = 16;  // a thread's widest access
   target.fma = true;
   target.l1 = 128 << 10;
   target.l2 = device.l2_bytes;

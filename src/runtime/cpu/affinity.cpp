@@ -1,4 +1,3 @@
-// Affinity masks, as lists of CPUs.
 #include "runtime/cpu/affinity.h"
 
 #include <sched.h>

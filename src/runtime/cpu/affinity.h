@@ -1,4 +1,4 @@
-// Which CPU each worker of a pool runs on: one of its own, and none that the caller runs on.
+// Which CPU each worker of a pool runs on: one of its own, never the caller's.
 #pragma once
 
 #include <pthread.h>
@@ -9,29 +9,29 @@
 
 namespace sinter::runtime::cpu {
 
-/// CPUs that the calling thread may run on; none if nobody knows.
+/// CPUs that the calling thread may run on; empty if unknown.
 std::vector<int> allowed_cpus();
 
-/// Lets a thread run on these CPUs alone. If all have gone offline it stays where it may.
+/// Restricts a thread to these CPUs. If all of them are offline, its affinity stays unchanged.
 void pin(pthread_t thread, std::span<const int> cpus);
 
-/// Two threads that spin on one CPU wait for each other's time slices, and the system may take milliseconds to part
-/// them. Workers are therefore pinned to different CPUs of those that the pool's maker may use, if all of these have a
-/// thread then. Otherwise none is pinned to one: with CPUs to spare the system finds it, and several processes would
-/// choose the same.
+/// Two threads that spin on one CPU wait for each other's time slices, and the scheduler may take milliseconds to
+/// separate them. If the pool has one thread per CPU of its creator's affinity mask, each worker is therefore pinned to
+/// a CPU of its own. Otherwise no worker is pinned to a single CPU: with CPUs to spare the scheduler finds a free one,
+/// and several processes would pin to the same CPUs.
 class ThreadAffinity {
  public:
-  /// For workers that a caller has just started, which have its affinity mask so far. None is pinned to the CPU that
-  /// the caller runs on.
+  /// For workers that the caller has just started and that still have its affinity mask. No worker is pinned to the
+  /// caller's CPU.
   void pin_workers(std::vector<std::thread>& workers);
 
-  /// If the system has moved the caller to a worker's CPU, that worker moves to one that nobody has.
+  /// If the scheduler has moved the caller to a worker's CPU, that worker moves to a free one.
   void avoid_caller_cpu(std::vector<std::thread>& workers);
 
  private:
-  std::vector<int> cpus_ = allowed_cpus();  ///< of the pool's maker
-  std::vector<int> cpu_of_;                 ///< by worker; empty: not pinned
-  std::vector<int> free_cpus_;              ///< those of cpus_ without a worker
+  std::vector<int> cpus_ = allowed_cpus();  ///< allowed to the pool's creator
+  std::vector<int> cpu_of_;                 ///< per worker; empty: not pinned
+  std::vector<int> free_cpus_;              ///< CPUs in cpus_ without a worker
 };
 
 }  // namespace sinter::runtime::cpu

@@ -1,4 +1,4 @@
-// dlopen of libsinter_clang, its C interface, and the arguments that kernels are compiled with.
+// dlopen of libsinter_clang, its C interface, and the compiler arguments for kernels.
 #include "runtime/cpu/clang_plugin.h"
 
 #include <dlfcn.h>
@@ -27,11 +27,10 @@ namespace {
 
 constexpr const char* kTriple = "x86_64-unknown-linux-gnu";
 
-// Kernels come with vector types and written-out unrolling, so that this short list reaches the speed of -O2 in a third
-// of its time. Variables become values before the helpers are copied into the kernel: what is copied is short then.
-// indvars is left out: it looks at each of a tile's hundreds of addresses, half of the time of such kernels, and what
-// it finds of loops their text says (is_bottom_tested() in codegen/cpu/render_c.cpp). No pass changes what floats round
-// to.
+// Kernels already use vector types and are unrolled, so this short list reaches the speed of -O2 at a fraction of its
+// compile time. mem2reg runs before the helpers are inlined, so that what is inlined is short. indvars is left out: it
+// examines each of a tile's hundreds of addresses, which is expensive, and what it would find out about loops is
+// already in the text (is_bottom_tested() in codegen/cpu/render_c.cpp). No pass changes floating-point rounding.
 constexpr const char* kPasses =
     "function(mem2reg),always-inline,"
     "function(sroa<modify-cfg>,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,"
@@ -39,21 +38,21 @@ constexpr const char* kPasses =
     "instcombine<no-verify-fixpoint>,simplifycfg)";
 constexpr int kCodegenLevel = 1;
 
-// Undefined behaviour ends in a trap: a report would need writable data, which the loader refuses. What a pointer may
-// be is left to AddressSanitizer: three more branches at every access make large kernels take minutes.
+// Undefined behavior traps: a report would need writable data, which the loader rejects. Pointer checks are left to
+// AddressSanitizer: three more branches per access make large kernels take minutes to compile.
 constexpr const char* kUndefined = "array-bounds,bool,integer-divide-by-zero,shift-base,shift-exponent";
 
-// Floating point as SEMANTICS F1 and F4 say; integers wrap and memory may be read as another type, because arenas are
-// shared by values of different types. Pointers wrap with -fwrapv; from LLVM 20 on they need -fwrapv-pointer.
+// Floating point follows SEMANTICS F1 and F4. Integers wrap. Memory may be accessed as another type, because values of
+// different types share an arena. -fwrapv makes pointers wrap too; from LLVM 20 on that needs -fwrapv-pointer.
 std::vector<std::string> arguments(const Target& target) {
   std::vector<std::string> words = {
       "-triple", kTriple, "-target-cpu", target.isa, "-emit-obj", "-x", "c", "-std=gnu11", "-O1", "-w",
       "-ffreestanding", "-fno-builtin", "-nostdsysteminc", "-nobuiltininc", "-ffp-contract=off", "-fwrapv",
       "-relaxed-aliasing", "-mrelocation-model", "pic", "-pic-level", "2", "-mcmodel=small", "-fvisibility=hidden",
       "-mframe-pointer=none", "-discard-value-names",
-      // tiles live as long as the kernel; to mark that, Clang walks each function for jumps into scopes
+      // Tiles live as long as the kernel. To emit the markers, Clang would search each function for jumps into scopes.
       "-disable-lifetime-markers",
-      // x86-64-v4 alone makes LLVM split 64-byte vectors in two
+      // With x86-64-v4 alone LLVM splits 64-byte vectors in two.
       fmt::format("-mprefer-vector-width={}", target.vector_bytes * 8)};
   if (kSanitizer == Sanitizer::Address) {
     words.push_back(fmt::format("-fsanitize=address,{}", kUndefined));
@@ -63,7 +62,7 @@ std::vector<std::string> arguments(const Target& target) {
   return words;
 }
 
-/// The entry points; filled once, when the library was opened.
+/// The entry points, set once when the library is opened.
 struct ClangPluginApi {
   SinterClangCompile compile = nullptr;
   SinterClangDisassemble disassemble = nullptr;
@@ -75,8 +74,8 @@ constexpr const char* kVersion = SINTER_LLVM_VERSION;
 constexpr const char* kLibraries[] = {SINTER_LLVM_LIBRARIES};
 constexpr const char* kInstalled = SINTER_PLUGIN_INSTALL_DIR;
 
-/// The folders in which the loader searches for libraries on behalf of the program or library that this code is part
-/// of: its run path, the environment's.
+/// The folders in which the dynamic linker searches libraries for the program or library that contains this code: its
+/// run path and those of the environment.
 std::vector<std::string> search_path(const link_map* self) {
   std::vector<std::string> folders;
   void* handle = dlopen(self && *self->l_name ? self->l_name : nullptr, RTLD_LAZY | RTLD_NOLOAD);
@@ -93,8 +92,8 @@ std::vector<std::string> search_path(const link_map* self) {
   return folders;
 }
 
-/// Beside the program or library that this code is part of, in its ../lib, where the loader searches for it, where the
-/// build installs it.
+/// Existing plugin files, in search order: beside the program or library that contains this code, in its ../lib, in the
+/// dynamic linker's search path, and where the build installs the plugin.
 std::vector<std::string> candidates() {
   std::vector<std::string> folders;
   Dl_info code;
@@ -129,11 +128,11 @@ bool read_entries(void* handle, ClangPluginApi& out) {
 
 std::atomic<bool> open_failed{false};
 
-/// Also once the process ends: LLVM does not survive the destruction of its static objects. What is compiled then, by
-/// destructors of older objects, is compiled by cc.
+/// Also true once the process exits: LLVM does not survive the destruction of its static objects. Destructors of older
+/// objects that compile after that use cc.
 bool unusable() { return open_failed || process_exiting(); }
 
-/// The versions of plugin and LLVM by their files, without opening any: as they were when it was first asked.
+/// The versions of plugin and LLVM, from their files' stamps at the first call. Opens no library.
 const std::string& stamps() {
   static const auto& text = *new std::string([] {
     std::string all;
@@ -145,7 +144,7 @@ const std::string& stamps() {
   return text;
 }
 
-/// The opened plugin, or null if it is unusable. Never closed: LLVM does not survive that.
+/// The opened plugin, or null if it is unusable. Never closed: LLVM does not survive dlclose().
 const ClangPluginApi* open_library(const ProcessExitGuard& work) {
   if (!work) return nullptr;
   static std::mutex& mutex = *new std::mutex;
@@ -167,7 +166,7 @@ const ClangPluginApi* open_library(const ProcessExitGuard& work) {
   return nullptr;
 }
 
-/// One compile; nothing where the plugin is unusable.
+/// Runs one compilation; nullopt if the plugin is unusable.
 std::optional<CompileResult> compile_with_plugin(const std::string& text, const std::vector<std::string>& words,
                                                  const char* passes, int level, int sanitizer, int output) {
   const ProcessExitGuard work;
@@ -181,8 +180,8 @@ std::optional<CompileResult> compile_with_plugin(const std::string& text, const 
   size_t size = 0;
   int code = SINTER_CLANG_BROKEN;
   const auto compile = [&] { code = library->compile(&request, &object, &size, &messages); };
-  // The first one makes static objects of LLVM's. exit() calls its handlers newest first, so that ours, which waits for
-  // compilations, must be newer than those objects.
+  // The first compilation creates static objects of LLVM. exit() calls its handlers newest first, so our handler, which
+  // waits for compilations, must be registered after them.
   static std::once_flag& warm = *new std::once_flag;
   bool first = false;
   std::call_once(warm, [&] {
@@ -232,7 +231,7 @@ const std::shared_ptr<const Compiler>& plugin_compiler() {
 
 void report_missing_plugin() {
   static std::once_flag once;
-  std::call_once(once, [] {  // looking asks the file system
+  std::call_once(once, [] {  // the search touches the file system
     if (!kInstalled || !candidates().empty()) return;
     log(0, fmt::format("sinter: no libsinter_clang.so beside this program, in its ../lib, where the loader searches, "
                        "or in {}: kernels are "

@@ -1,4 +1,4 @@
-// Machine code in memory, wherever it came from: our own loader or dlopen.
+// Machine code in memory, from our own loader or from dlopen.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@ namespace sinter::runtime::cpu {
 class MachineCode {
  public:
   struct Symbol {
-    const void* address = nullptr;  ///< null: there is no such function
-    size_t size = 0;                ///< bytes of code; 0 where that is not known
+    const void* address = nullptr;  ///< null: no such function
+    size_t size = 0;                ///< bytes of code; 0 if unknown
   };
 
   virtual ~MachineCode() = default;

@@ -16,7 +16,7 @@
 namespace sinter::runtime::cpu {
 namespace {
 
-// The same meaning as the plugin's arguments. -O2 is GCC's because its vector types are lowered late.
+// The same semantics as the plugin's arguments. GCC gets -O2 because it lowers vector types late.
 std::vector<std::string> flags_for(const Target& target, Dialect dialect, bool library) {
   return {fmt::format("-march={}", target.isa),
           "-mtune=generic",
@@ -27,7 +27,7 @@ std::vector<std::string> flags_for(const Target& target, Dialect dialect, bool l
           "-ffreestanding",
           "-ffp-contract=off",
           "-fno-math-errno",
-          "-fno-strict-overflow",  // integers wrap, and so do pointers
+          "-fno-strict-overflow",  // integers and pointers wrap
           "-fno-strict-aliasing",
           "-fPIC",
           library ? "-fvisibility=default" : "-fvisibility=hidden",
@@ -48,7 +48,7 @@ std::vector<std::string> split(const std::string& command) {
   return words;
 }
 
-/// By the name behind links (cc is gcc or clang), or by asking the compiler for its macros.
+/// From the program's name after resolving links (cc is gcc or clang), otherwise from the compiler's predefined macros.
 Dialect find_dialect(const std::string& program) {
   std::string name = program;
   if (char* resolved = realpath(program.c_str(), nullptr)) {
@@ -72,7 +72,7 @@ class ExternalCompiler final : public Compiler {
         std::any_of(flags_.begin(), flags_.end(), [](const std::string& f) { return f.rfind("-fsanitize=", 0) == 0; });
   }
 
-  // Asking the program for its version would cost a start in each process.
+  // Identified by the file's stamp: asking the compiler for its version would start it once in each process.
   std::string id(const Target& target) const override {
     std::string text = fmt::format("{} {}{}", program_, stamp_of(program_), library_ ? " library" : "");
     for (const std::string& flag : flags_for(target, dialect_, library_)) text += " " + flag;
@@ -138,7 +138,7 @@ std::shared_ptr<const Compiler> external_compiler(const std::string& command) {
 }
 
 std::unique_ptr<MachineCode> load_library(const std::string& bytes) {
-  const TemporaryFolder folder;  // the file may go once it is mapped
+  const TemporaryFolder folder;  // the file may be removed once it is mapped
   const std::string path = folder.file("kernel.so");
   if (!write_file(path, bytes)) throw BackendError(fmt::format("a kernel's library cannot be written to {}", path));
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -1,4 +1,4 @@
-// Which compiler: SINTER_CC, the Clang plugin, cc, or the name that the cache folder has, in this order.
+// Selects the compiler, in this order: SINTER_CC, the Clang plugin, cc, the one recorded in the cache folder.
 #include "runtime/cpu/compiler.h"
 
 #include <fmt/core.h>
@@ -16,7 +16,8 @@ namespace sinter::runtime {
 namespace cpu {
 namespace {
 
-/// One that is not here, but was where the cache folder was filled: what it made there is found, and nothing else.
+/// The compiler that filled the cache folder on another machine and is missing here. Its id finds the cached objects;
+/// compile() throws.
 class AbsentCompiler final : public Compiler {
  public:
   explicit AbsentCompiler(CacheOrigin by) : by_(std::move(by)) {}
@@ -63,7 +64,7 @@ bool disable_if_broken(const Compiler& compiler) { return env().cc.empty() && di
 
 Dialect compiler_dialect(const Target& machine) {
   if (env().cc.empty() && cpu::plugin_compiler()) return Dialect::Clang;
-  // Every plan asks, and looking for a program asks the file system: once per environment, then.
+  // Called for every plan, and looking for a program touches the file system, so the result is kept per environment.
   thread_local const Env* of = nullptr;
   thread_local Dialect dialect{};
   if (of != &env()) {

@@ -1,4 +1,5 @@
-// ELF object -> memory: placing sections, stubs for outside functions, relocations, and the switch to executable.
+// ELF object -> memory: places sections, writes stubs for external functions, applies relocations, and makes the pages
+// executable.
 #include "runtime/cpu/elf.h"
 
 #include <dlfcn.h>
@@ -24,8 +25,8 @@ const void* address_of(R (*function)(A...)) {
   return reinterpret_cast<const void*>(function);
 }
 
-// What a freestanding kernel may call: what compilers call by themselves, for block moves and where the CPU lacks the
-// instruction, and in an instrumented process the sanitizer. Null for all else.
+// The functions that a freestanding kernel may call: those that compilers call implicitly, for block moves and for
+// instructions that the CPU lacks, and in an instrumented process the sanitizer's. Null for any other name.
 const void* find_external(const std::string& name) {
   static const std::pair<std::string_view, const void*> kExternals[] = {
       {"memset", address_of<void*, void*, int, size_t>(std::memset)},
@@ -67,7 +68,7 @@ std::string relocation_name(uint32_t type) {
   return type < kNames.size() ? fmt::format("R_X86_64_{}", kNames[type]) : fmt::format("of type {}", type);
 }
 
-/// Pages that are writable until seal() and executable after it.
+/// Pages that are writable until seal() and executable afterwards.
 class CodePages {
  public:
   explicit CodePages(size_t bytes) {
@@ -97,7 +98,7 @@ class CodePages {
 constexpr size_t kStubBytes = 16;
 constexpr size_t kSectionAlign = 64;
 
-/// jmp *0(%rip), then the address: reaches any place, where a call has 32 bits.
+/// jmp *0(%rip) followed by the address. Reaches any address, while a call's displacement has 32 bits.
 void write_stub(char* at, const void* target) {
   static constexpr unsigned char kJump[6] = {0xff, 0x25, 0, 0, 0, 0};
   std::memcpy(at, kJump, sizeof kJump);
@@ -140,10 +141,10 @@ class LoadedObject final : public MachineCode {
 
   char* at(size_t section) const { return pages_.start() + placements_[section].offset; }
 
-  /// Gives each reached section and each stub its offset; returns the bytes needed.
+  /// Assigns an offset to each reachable section and each stub. Returns the bytes needed.
   size_t lay_out(const ElfFile& file, std::span<const std::string> entries) {
     const std::vector<bool> reached = file.reachable(entries);
-    size_t size = kSectionAlign;  // UBSan looks for a function's type in the bytes before it: they must be there
+    size_t size = kSectionAlign;  // UBSan reads a function's type from the bytes before it, so they must exist
     for (size_t i = 0; i < placements_.size(); ++i) {
       const Elf64_Shdr& s = file.sections()[i];
       if (!reached[i] || !(s.sh_flags & SHF_ALLOC)) continue;

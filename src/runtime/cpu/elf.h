@@ -1,5 +1,5 @@
-// Our own loader for the objects that compilers write: ELF64, relocatable, x86-64. It knows what kernels need and
-// refuses everything else, so that running a cached kernel takes no compiler and no linker.
+// A loader for compiled objects: ELF64, relocatable, x86-64. It supports what kernels need and rejects everything else,
+// so a cached kernel runs without a compiler or linker.
 #pragma once
 
 #include <memory>
@@ -11,14 +11,14 @@
 
 namespace sinter::runtime::cpu {
 
-/// The object with only those sections that `entries` (names of functions) reach through relocations: one kernel's
-/// share of a translation unit. Throws BackendError for what is no such object or lacks an entry.
+/// The object reduced to the sections that `entries` (function names) reach through relocations: one kernel's share of
+/// a translation unit. Throws BackendError if this is not such an object or lacks an entry.
 std::string extract_entries(std::string_view object, std::span<const std::string> entries);
 
-/// Places what the entries reach in memory: written first, then executable, never both; freed with the result. Binds
-/// memset, memcpy, memmove, memcmp and the rounding and fma functions of libm, in a sanitized build the sanitizer's,
-/// and nothing else. Throws BackendError for anything that it does not know: a relocation (by name), an outside symbol,
-/// writable data.
+/// Loads what the entries reach. Pages are written first and made executable afterwards, never both at once; they are
+/// freed with the result. Binds only memset, memcpy, memmove, memcmp, libm's rounding and fma functions and, in a
+/// sanitized build, the sanitizer's. Throws BackendError for an unknown relocation (by name), any other external symbol
+/// and writable data.
 std::unique_ptr<MachineCode> load_object(std::string_view object, std::span<const std::string> entries);
 
 }  // namespace sinter::runtime::cpu

@@ -1,4 +1,4 @@
-// Reading an ELF object without trusting it.
+// Parses an ELF object without trusting it.
 #include "runtime/cpu/elf_file.h"
 
 #include <fmt/core.h>
@@ -41,7 +41,7 @@ ElfFile::ElfFile(std::string_view bytes) : bytes_(bytes) {
       "the section table");
   size_t tables = 0;
   for (size_t i = 0; i < sections_.size(); ++i) {
-    contents(i);  // checks its place
+    contents(i);  // checks its bounds
     if (sections_[i].sh_type != SHT_SYMTAB) continue;
     if (++tables > 1) throw_bad_object("two symbol tables");
     symbols_ = read_array<Elf64_Sym>(contents(i), "the symbol table");
@@ -51,7 +51,7 @@ ElfFile::ElfFile(std::string_view bytes) : bytes_(bytes) {
     if (s.st_shndx == SHN_UNDEF || s.st_shndx >= SHN_LORESERVE) continue;
     if (s.st_shndx >= sections_.size()) throw_bad_object("a symbol in a section that is not there");
     const Elf64_Shdr& section = sections_[s.st_shndx];
-    if (section.sh_type == SHT_NULL) continue;  // cut away by extract_entries(): nothing can lie there
+    if (section.sh_type == SHT_NULL) continue;  // removed by extract_entries(), so it has no contents
     if (s.st_value > section.sh_size || s.st_size > section.sh_size - s.st_value)
       throw_bad_object(fmt::format("symbol {} lies outside its section", s.st_name ? symbol_name(s) : ""));
   }

@@ -1,4 +1,4 @@
-// An ELF object's sections, symbols and relocations, every offset checked against the bytes at hand.
+// An ELF object's sections, symbols and relocations. Every offset is checked against the object's size.
 #pragma once
 
 #include <elf.h>
@@ -12,10 +12,10 @@
 
 namespace sinter::runtime::cpu {
 
-/// A view of an object; the bytes must outlive it.
+/// A view of an object. The bytes must outlive it.
 class ElfFile {
  public:
-  /// Throws BackendError unless this is a relocatable x86-64 ELF64 object that is whole.
+  /// Throws BackendError unless this is a complete relocatable x86-64 ELF64 object.
   explicit ElfFile(std::string_view bytes);
 
   const Elf64_Ehdr& header() const { return header_; }
@@ -25,14 +25,15 @@ class ElfFile {
 
   const std::vector<Elf64_Sym>& symbols() const { return symbols_; }
   std::string symbol_name(const Elf64_Sym& symbol) const;
-  /// The defined global function of this name; throws BackendError if there is none.
+  /// The defined global function of this name. Throws BackendError if there is none.
   const Elf64_Sym& function(const std::string& name) const;
 
   std::vector<Elf64_Rela> relocations(size_t rela_section) const;
-  /// Symbol of a relocation; throws BackendError when its number is too large.
+  /// The symbol of a relocation. Throws BackendError if its index is out of range.
   const Elf64_Sym& symbol_of(const Elf64_Rela& relocation) const;
 
-  /// For each section whether the entries' functions reach it; relocation sections go with what they apply to.
+  /// Per section, whether the entries' functions reach it. A relocation section is reached with the section that it
+  /// applies to.
   std::vector<bool> reachable(std::span<const std::string> entries) const;
 
  private:

@@ -1,4 +1,4 @@
-// What a thread does whose floats are not the default.
+// The slow path, for threads whose floating-point environment is not the default.
 #include "runtime/cpu/float_control.h"
 
 namespace sinter::runtime::cpu {

@@ -1,6 +1,6 @@
-// How the calling thread computes with floats. Numbers must not depend on it (SEMANTICS N6): audio hosts and programs
-// built with -ffast-math take denormal numbers for zeros, others round towards an end. So every public call has the
-// default while it lasts.
+// The floating-point environment of the calling thread. Results must not depend on it (SEMANTICS N6). Audio hosts and
+// programs built with -ffast-math flush denormals to zero; others round up or down. So every public call runs in the
+// default environment.
 #pragma once
 
 #include <xmmintrin.h>
@@ -10,8 +10,8 @@
 
 namespace sinter::runtime::cpu {
 
-/// While alive, the thread rounds to nearest, keeps denormals and traps nothing. Then it has back what the program, or
-/// a library that it has loaded, had set.
+/// While alive, the thread rounds to nearest, keeps denormals and traps nothing. The destructor restores what the
+/// program, or a library that it loaded, had set.
 class DefaultFloatEnv {
  public:
   DefaultFloatEnv() { enter(); }
@@ -19,7 +19,7 @@ class DefaultFloatEnv {
   DefaultFloatEnv(const DefaultFloatEnv&) = delete;
   DefaultFloatEnv& operator=(const DefaultFloatEnv&) = delete;
 
-  /// While alive, the thread has the program's back: for calls of the program's own functions.
+  /// While alive, the program's environment is back, for calls of the program's own functions.
   class ProgramFloatEnv {
    public:
     explicit ProgramFloatEnv(DefaultFloatEnv& floats) : floats_(floats) { floats_.leave(); }
@@ -32,7 +32,7 @@ class DefaultFloatEnv {
   };
 
  private:
-  // Reading both control words takes some cycles. Writing them takes far more, and is seldom needed.
+  // Reading both control words takes a few cycles. Writing them takes far more and is rarely needed.
   void enter() {
     if ((program_differs_ = !is_default())) set_default();
   }
@@ -42,13 +42,14 @@ class DefaultFloatEnv {
   static bool is_default();
   void set_default();
 
-  bool program_differs_;  ///< the program's is another, and stands in before_
+  bool program_differs_;  ///< the program's environment is not the default; saved in before_
   std::fenv_t before_;
 };
 
-/// What `f` computes from plain numbers that it captures by reference. A compiler knows nothing of control words: with
-/// a `DefaultFloatEnv` alone it may compute with arguments before the change, and what is returned after the change
-/// back. Here the former come from memory that may have changed, and the latter goes there.
+/// Calls `f`, which computes with plain numbers captured by reference. A compiler knows nothing of control words: with
+/// a `DefaultFloatEnv` alone it may move computations on the arguments before the constructor, and computations on the
+/// result after the destructor. The asm statements prevent both: the arguments come from memory that may have changed,
+/// and the result goes to memory.
 template <class F>
 auto with_default_float_env(F&& f) {
   const DefaultFloatEnv floats;
@@ -58,11 +59,11 @@ auto with_default_float_env(F&& f) {
   return result;
 }
 
-/// SSE computes; what the C library reads and prints goes by the x87's rounding.
+/// Arithmetic uses SSE. The C library's parsing and printing follow the x87's rounding.
 inline bool DefaultFloatEnv::is_default() {
   uint16_t x87;
   asm("fnstcw %0" : "=m"(x87));
-  constexpr unsigned kFlags = 0x3f, kX87Control = 0xf3f;  // what has happened so far; traps, precision, rounding
+  constexpr unsigned kFlags = 0x3f, kX87Control = 0xf3f;  // status flags; traps, precision, rounding
   return (_mm_getcsr() & ~kFlags) == 0x1f80 && (x87 & kX87Control) == 0x33f;
 }
 

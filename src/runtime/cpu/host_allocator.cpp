@@ -1,5 +1,5 @@
-// Size classes over malloc (small blocks) and pages of the system (large ones): a fresh page costs more than the work
-// on it, so that freed blocks are kept up to a bound.
+// Size classes over malloc (small blocks) and system pages (large blocks). A fresh page costs more than the work on it,
+// so freed blocks are cached up to a bound.
 #include "runtime/cpu/host_allocator.h"
 
 #include <fmt/core.h>
@@ -24,17 +24,17 @@ namespace sinter::runtime::cpu {
 namespace {
 
 constexpr size_t kAlignment = 64;
-constexpr size_t kMinMappedBytes = 256 << 10;  ///< from here on blocks are pages of their own
+constexpr size_t kMinMappedBytes = 256 << 10;  ///< from this size on, blocks have pages of their own
 constexpr size_t kLargest = size_t{1} << 47;
 
 size_t class_of(size_t bytes) { return size_class(bytes, kAlignment); }
 
-/// Null if the system has no memory.
+/// Null if the system is out of memory.
 void* map_from_system(size_t size) {
   return size < kMinMappedBytes ? std::aligned_alloc(kAlignment, size) : map_pages(size);
 }
 
-/// A block between red zones, all of it forbidden; null if the system has no memory.
+/// A block between red zones, all of it poisoned. Null if the system is out of memory.
 void* take_from_system(size_t size) {
   char* const start = static_cast<char*>(map_from_system(size + 2 * kRedZone));
   if (!start) return nullptr;
@@ -65,7 +65,7 @@ class BlockPool {
     if (!block)
       throw OutOfMemory(fmt::format("out of memory on the CPU: {} asked for, {} live, limit {} (SINTER_MEMORY_LIMIT)",
                                     readable_bytes(bytes), readable_bytes(live()), readable_bytes(limit)));
-    unpoison_memory(block, bytes);  // and nothing beyond the bytes asked for
+    unpoison_memory(block, bytes);  // only the bytes that were requested
     set_live(live() + size);
     peak_ = std::max(peak_, live());
     return block;
@@ -75,7 +75,7 @@ class BlockPool {
     const size_t size = class_of(bytes);
     std::lock_guard lock(mutex_);
     set_live(live() - size);
-    // Over the bound, what was kept is of sizes that nobody asks for any more.
+    // At the bound, the cached blocks have sizes that are no longer requested.
     if (cached_ + size > bound_) drop();
     if (size > bound_ || !keep(block, size)) give_to_system(block, size);
   }
@@ -137,7 +137,7 @@ class BlockPool {
 };
 
 BlockPool& block_pool() {
-  static BlockPool* all = new BlockPool;  // never destroyed: buffers in static objects die after main
+  static BlockPool* all = new BlockPool;  // never destroyed: buffers in static objects are freed after main
   return *all;
 }
 
@@ -149,7 +149,7 @@ HostMemoryStats memory_stats() { return block_pool().stats(); }
 uint64_t live_memory() { return block_pool().live(); }
 uint64_t memory_limit() {
   static const uint64_t machine = usable_memory();
-  // Every public call asks: worked out once per environment.
+  // Every public call reads it, so it is computed once per environment.
   thread_local const Env* of = nullptr;
   thread_local uint64_t limit = 0;
   if (const Env& now = env(); of != &now) {

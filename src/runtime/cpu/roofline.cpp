@@ -1,6 +1,6 @@
-// The roofs of the roofline model (Williams, Waterman and Patterson, CACM 2009), measured by loops that only the unit
-// in question can limit: multiply-adds in twelve independent chains, more than latency times units of the cores we
-// know; copies much larger than caches, on huge pages that the thread itself touched first.
+// Measures the roofs of the roofline model (Williams, Waterman and Patterson, CACM 2009) with loops that only the unit
+// in question can limit. Compute: multiply-adds in twelve independent chains, more than latency times units of the
+// cores we know. Memory: copies much larger than the caches, on huge pages that the measuring thread touched first.
 #include "runtime/cpu/roofline.h"
 
 #include <fmt/core.h>
@@ -28,12 +28,12 @@ namespace sinter::runtime::cpu {
 namespace {
 
 constexpr int kRounds = 5;
-constexpr int64_t kSteps = 1'000'000;  // of all chains: some milliseconds
+constexpr int64_t kSteps = 1'000'000;  // over all chains: a few milliseconds
 constexpr int kChains = 12;
-constexpr size_t kBytes = size_t{128} << 20;  // of each of two buffers, over all threads
+constexpr size_t kBytes = size_t{128} << 20;  // per buffer (there are two), over all threads
 
-// A function of `steps` rounds over the twelve chains, for vectors of so many bytes. `step(a)` is one multiply-add,
-// written as an instruction: no compiler's flags or opinion on contraction matter.
+// Defines a function with `steps` rounds over the twelve chains, for vectors of `bytes` bytes. `step(a)` is one
+// multiply-add as inline assembly, so compiler flags and contraction do not matter.
 #define SINTER_CHAINS(step) \
   step(a0) step(a1) step(a2) step(a3) step(a4) step(a5) step(a6) step(a7) step(a8) step(a9) step(a10) step(a11)
 #define SINTER_SEED(a) V a = c;
@@ -74,7 +74,7 @@ void finish_stores() { _mm_sfence(); }
 #error "write the multiply-add of this architecture's vectors"
 #endif
 
-// Four vectors an iteration: a cache line on x86-64.
+// Four vectors per iteration: a cache line on x86-64.
 constexpr size_t kFloatsPerIteration = 16;
 
 void copy_floats(const float* from, float* to, size_t count) {
@@ -94,7 +94,7 @@ float sum(const float* from, size_t count) {
   return a[0];
 }
 
-/// Memory of the measured loops.
+/// Memory for the measured loops.
 class BenchmarkPages {
  public:
   explicit BenchmarkPages(size_t bytes) : bytes_(bytes), start_(map_pages(bytes)) {
@@ -110,11 +110,11 @@ class BenchmarkPages {
   void* start_;
 };
 
-// What keeps a result from being left out.
+// Keeps the computation of `value` from being eliminated.
 void do_not_optimize(float value) { asm volatile("" : : "r,m"(value) : "memory"); }
 
-/// Seconds from the first thread's start to the last one's end of work(member), on `threads` threads that begin
-/// together.
+/// Runs work(member) on `threads` threads that start together. Returns the seconds from the first start to the last
+/// end.
 template <class Work>
 double seconds(int threads, const Work& work) {
   using Clock = std::chrono::steady_clock;
@@ -130,7 +130,7 @@ double seconds(int threads, const Work& work) {
     spans[static_cast<size_t>(member)] = {begin, Clock::now()};
   });
   const bool whole = team.size() == spans.size();
-  if (!whole) missing = 0;  // nobody waits for those that could not be started
+  if (!whole) missing = 0;  // do not wait for threads that could not be started
   for (std::thread& member : team) member.join();
   if (!whole) throw BackendError(fmt::format("no {} threads to measure this machine with", threads));
   auto [first, last] = spans[0];
@@ -147,7 +147,7 @@ double best(const Rate& rate) {
 
 }  // namespace
 
-/// Each thread has as many floats, which it touched first.
+/// Each thread has the same number of floats and touched them first.
 struct RooflineBenchmark::Memory {
   explicit Memory(int threads)
       : floats(kBytes / sizeof(float) / static_cast<size_t>(threads) / kFloatsPerIteration * kFloatsPerIteration) {}

@@ -1,27 +1,27 @@
-// How fast this machine can be at best: what kernels are compared with.
+// The peak rates of this machine, which kernels are compared with.
 #pragma once
 
 #include <memory>
 
 namespace sinter::runtime::cpu {
 
-/// Of float32 arithmetic and main memory, with a number of threads.
+/// Peak rates of float32 arithmetic and main memory for a number of threads.
 struct Roofline {
-  double flops;  ///< FLOP/s of independent multiply-adds in registers (2 FLOPs each), with the widest vectors there are
-  double
-      copy;  ///< bytes/s of a copy much larger than the caches: bytes read plus bytes written, stored past the caches
-  double read;  ///< bytes/s of a sum over as much memory
+  double flops;  ///< FLOP/s of independent multiply-adds (2 FLOPs each) in the widest vector registers
+  double copy;   ///< bytes/s, read plus written, of a copy much larger than the caches, with non-temporal stores
+  double read;   ///< bytes/s of a sum over the same amount of memory
 };
 
-/// Loops that nothing but the unit in question limits, with `threads` threads (at least 1), each pinned to a CPU of the
-/// process's affinity mask. Keeps 256 MiB. Other work on these CPUs lowers what it finds.
+/// Runs loops that only the unit in question can limit, with `threads` threads (at least 1), each pinned to a CPU of
+/// the process's affinity mask. Holds 256 MiB. Other work on these CPUs lowers the results.
 class RooflineBenchmark {
  public:
-  /// Throws OutOfMemory and, like what follows, BackendError where the threads cannot be started.
+  /// Throws OutOfMemory, and BackendError if the threads cannot be started. The methods below throw the same
+  /// BackendError.
   explicit RooflineBenchmark(int threads);
   ~RooflineBenchmark();
 
-  /// The rate of one round, which takes some milliseconds; units as in Roofline.
+  /// The rate of one round, which takes some milliseconds. Units as in Roofline.
   double flops();
   double copy();
   double read();

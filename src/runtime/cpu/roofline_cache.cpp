@@ -1,4 +1,4 @@
-// Roofline by number of threads: in a map, in the cache folder, measured.
+// Roofline by number of threads: from a map, from the cache folder, or measured.
 #include "runtime/cpu/roofline_cache.h"
 
 #include <fmt/format.h>
@@ -23,12 +23,12 @@ namespace {
 
 constexpr char kEntry[] = "roofs";
 
-/// What tells one kind of machine from another: the lines of /proc/cpuinfo that all CPUs of a model share.
+/// Identifies the CPU model: the lines of /proc/cpuinfo that all CPUs of a model share.
 std::string cpu_model() {
   constexpr std::array<std::string_view, 5> kFields = {"vendor_id", "cpu family", "model", "model name", "stepping"};
   std::string model;
   std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line) && !line.empty();) {  // of the first CPU
+  for (std::string line; std::getline(info, line) && !line.empty();) {  // the first CPU only
     std::string_view field = std::string_view(line).substr(0, line.find(':'));
     field = field.substr(0, field.find_last_not_of(" \t") + 1);
     if (std::find(kFields.begin(), kFields.end(), field) != kFields.end()) model += line + "\n";

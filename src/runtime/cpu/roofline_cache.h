@@ -1,17 +1,16 @@
-// The machine's roofs without measuring them each time.
+// The machine's roofline, cached in the process and on disk.
 #pragma once
 
 #include "runtime/cpu/roofline.h"
 
 namespace sinter::runtime::cpu {
 
-/// The roofs for `threads` threads (at least 1), by the nearest way: this process's memory, the cache folder (an entry
-/// per model of CPU and number of threads; a damaged one is a miss), a measurement, which takes some 0.2 s of all
-/// threads. The first call of a process for a number of threads logs them at DEBUG=2. Throws what measure_roofline()
-/// throws.
+/// The roofline for `threads` threads (at least 1): from this process's memory, from the cache folder (one entry per
+/// CPU model and number of threads; a damaged entry is a miss), or measured, which occupies all threads for about 0.2
+/// s. The first call of a process for a number of threads logs it at DEBUG=2. Throws what measure_roofline() throws.
 Roofline cached_roofline(int threads);
 
-/// Forgets those of this process, for tests.
+/// Clears this process's entries, for tests.
 void clear_roofline_cache();
 
 }  // namespace sinter::runtime::cpu

@@ -1,4 +1,4 @@
-// std::thread, with all signals blocked from its first moment on.
+// std::thread, with all signals blocked from the start.
 #include "runtime/cpu/start_threads.h"
 
 #include <pthread.h>
@@ -18,7 +18,7 @@
 namespace sinter::runtime::cpu {
 namespace {
 
-constexpr size_t kDeepStack = 8 << 20;  ///< Clang needs 190 KiB for a small kernel; only what is touched is memory
+constexpr size_t kDeepStack = 8 << 20;  ///< Clang needs 190 KiB for a small kernel; only touched pages use memory
 
 class SignalBlocker {
  public:
@@ -35,7 +35,7 @@ class SignalBlocker {
   sigset_t before_;
 };
 
-/// Threads that run one function on deep stacks, and are waited for at the end.
+/// Threads that run one function on deep stacks. The destructor joins them.
 class DeepStackThreads {
  public:
   explicit DeepStackThreads(std::function<void()> work) : work_(std::move(work)) {
@@ -49,7 +49,7 @@ class DeepStackThreads {
   DeepStackThreads(const DeepStackThreads&) = delete;
   DeepStackThreads& operator=(const DeepStackThreads&) = delete;
 
-  /// One more; false where the system has none.
+  /// Starts one more thread; false if the system has none left.
   bool start() {
     threads_.reserve(threads_.size() + 1);
     const SignalBlocker inherited;
@@ -62,7 +62,7 @@ class DeepStackThreads {
 
  private:
   static void* run(void* work) {
-    const DefaultFloatEnv floats;  // not those of the thread that started it
+    const DefaultFloatEnv floats;  // not inherited from the parent thread
     (*static_cast<std::function<void()>*>(work))();
     return nullptr;
   }
@@ -80,7 +80,7 @@ void start_threads(std::vector<std::thread>& threads, int count, const std::func
   try {
     for (int i = 0; i < count; ++i)
       threads.emplace_back([work, i] {
-        const DefaultFloatEnv floats;  // not those of the thread that started it
+        const DefaultFloatEnv floats;  // not inherited from the parent thread
         work(i);
       });
   } catch (const std::system_error&) {  // no more threads

@@ -1,5 +1,5 @@
-// Every worker that comes in time takes chunks of the job, and the caller waits for the chunks that were taken: a
-// worker that comes late finds none, and one that sleeps costs nothing but its help.
+// Workers that arrive in time take chunks of the job, and the caller waits only for the chunks that were taken. A late
+// worker finds none, and a sleeping one only fails to help.
 #include "runtime/cpu/thread_pool.h"
 
 #include <linux/futex.h>
@@ -20,7 +20,7 @@ namespace sinter::runtime::cpu {
 namespace {
 
 constexpr int64_t kChunksPerThread = 4;
-// Longer than the host needs between two kernels of a plan; a futex wake costs about 4 us.
+// Longer than the host needs between two kernels of a plan. A futex wake costs about 4 us.
 constexpr std::chrono::microseconds kSpin{50};
 
 void futex(std::atomic<uint32_t>& word, int operation, uint32_t value) {
@@ -33,16 +33,19 @@ void cpu_relax() {
 #endif
 }
 
-/// Has this core own the line by the time it writes there; of no effect while it does.
+/// Requests ownership of the line before the coming write. No effect if this core already owns it.
 void prefetch_for_write(const void* line) {
 #if defined(__x86_64__)
-  asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(line)));  // __builtin_prefetch would only read
+  asm volatile("prefetchw %0"
+               :
+               : "m"(*static_cast<const char*>(line)));  // __builtin_prefetch would only prefetch for
+                                                         // reading
 #else
   __builtin_prefetch(line, 1);
 #endif
 }
 
-/// Spins until done() or the time is over; says whether it is done.
+/// Spins until done() or a timeout. Returns whether it is done.
 template <class Done>
 bool spin_until(Done done) {
   using Clock = std::chrono::steady_clock;
@@ -53,7 +56,7 @@ bool spin_until(Done done) {
     }
     return false;
   };
-  if (soon()) return true;  // asking the clock takes longer
+  if (soon()) return true;  // reading the clock takes longer
   for (const auto end = Clock::now() + kSpin; Clock::now() < end;)
     if (soon()) return true;
   return false;
@@ -64,7 +67,7 @@ bool spin_until(Done done) {
 ThreadPool::ThreadPool(int threads) : threads_(std::max(threads, 1)) {}
 ThreadPool::~ThreadPool() { stop(); }
 
-/// The right to use the pool, for whoever got it: busy_ says so.
+/// Releases the pool. Construct it only after setting busy_.
 class ThreadPool::BusyGuard {
  public:
   explicit BusyGuard(ThreadPool& pool) : pool_(pool) {}
@@ -123,13 +126,13 @@ int ThreadPool::run(int64_t begin, int64_t end, int64_t grain, Job::RangeFunctio
   expected_ -= take(job, 0);
   expected_ -= steal(job, 0);
   const auto finished = [this] { return finished_.load(std::memory_order_acquire) == expected_; };
-  while (!spin_until(finished)) sched_yield();  // a worker lost its CPU: let it have ours
+  while (!spin_until(finished)) sched_yield();  // a worker lost its CPU: yield ours
   const int errors = errors_.load(std::memory_order_relaxed);
   if (errors) errors_.store(0, std::memory_order_relaxed);
   return errors;
 }
 
-/// Runs what is left of a share; says how many chunks. Of a job that is over, none.
+/// Runs the remaining chunks of a share and returns their number. 0 if the job is over.
 int64_t ThreadPool::take(const Job& job, int share) {
   const int64_t first = job.chunks * share / threads(), end = job.chunks * (share + 1) / threads();
   int64_t done = 0;
@@ -140,18 +143,18 @@ int64_t ThreadPool::take(const Job& job, int share) {
   return done;
 }
 
-/// The same of all shares but the thread's own.
+/// The same for all shares but the thread's own.
 int64_t ThreadPool::steal(const Job& job, int index) {
   int64_t done = 0;
   for (int i = 1; i < threads(); ++i) done += take(job, (index + i) % threads());
   return done;
 }
 
-/// False: the pool ends. Who goes to sleep says so before it looks once more, and who posts a job looks for sleepers
-/// behind it: one of the two sees the other.
+/// Returns false if the pool stops. A worker announces that it will sleep before it checks once more, and post() is
+/// followed by a check for sleepers. So at least one of the two sees the other.
 bool ThreadPool::wait_for_job(int index, uint64_t seen) {
   const auto woken = [&] {
-    prefetch_for_write(&chunk_queues_[index]);  // which others have looked at since
+    prefetch_for_write(&chunk_queues_[index]);  // other threads have read it since
     return latest_job_.number() > seen || stopping_.load();
   };
   while (!spin_until(woken)) {
@@ -168,7 +171,7 @@ void ThreadPool::worker(int index, uint64_t seen) {
   while (wait_for_job(index, seen)) {
     if (!latest_job_.read(job)) continue;  // the next one is being written
     seen = job.number;
-    // What it has done it says before it looks for more, for which it has to wait.
+    // Report finished chunks before stealing, since stealing has to wait for cache lines.
     if (const int64_t done = take(job, index)) finished_.fetch_add(done, std::memory_order_release);
     if (const int64_t done = steal(job, index)) finished_.fetch_add(done, std::memory_order_release);
   }
@@ -178,7 +181,7 @@ namespace {
 
 std::atomic<ThreadPool*> process_pool{nullptr};
 
-// The child has only the thread that forked: it leaves the parent's pool behind.
+// The child has only the thread that forked. It abandons the parent's pool.
 void forget_pool() { process_pool.store(nullptr); }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Threads that share the index range of one kernel: fork and join in a fraction of a microsecond while they are awake.
+// Threads that share the index range of one kernel. Fork and join take a fraction of a microsecond while they are
+// awake.
 #pragma once
 
 #include <atomic>
@@ -13,9 +14,9 @@
 
 namespace sinter::runtime::cpu {
 
-/// The calling thread and `threads - 1` workers, which start at the first range worth sharing, each on a CPU of its own
-/// (`ThreadAffinity`), spin for a moment after each and then sleep. Any thread may call; while one range runs, the
-/// ranges of other callers, and of `fn` itself, run on their caller's thread alone.
+/// The calling thread and `threads - 1` workers. The workers start with the first range worth sharing, each on a CPU of
+/// its own (`ThreadAffinity`). After each range they spin for a moment and then sleep. Any thread may call. While one
+/// range runs, ranges of other callers, and nested ranges of `fn`, run only on their caller's thread.
 class ThreadPool {
  public:
   explicit ThreadPool(int threads);
@@ -23,12 +24,12 @@ class ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  /// Calls fn on contiguous pieces that cover [begin, end) exactly once, each of at least `grain` elements (but for a
-  /// range that is shorter). Returns when all are done: the results, or-ed. Nothing follows from how it was cut. Throws
-  /// std::bad_alloc, before anything ran, when the workers cannot be set up.
+  /// Calls fn on contiguous chunks that cover [begin, end) exactly once, each of at least `grain` elements unless the
+  /// range is shorter. Returns after all of them, with their results or-ed. Results must not depend on the chunks.
+  /// Throws std::bad_alloc, before anything ran, if the workers cannot be set up.
   int run(int64_t begin, int64_t end, int64_t grain, Job::RangeFunction fn, void* context);
 
-  /// The same for anything that is called as int(int64_t begin, int64_t end).
+  /// The same for any callable of type int(int64_t begin, int64_t end).
   template <class F>
   int parallel_for(int64_t begin, int64_t end, int64_t grain, F&& f) {
     using Callable = std::remove_reference_t<F>;
@@ -38,7 +39,7 @@ class ThreadPool {
   }
 
   int threads() const { return threads_.load(std::memory_order_relaxed); }
-  /// Waits for the range at work, then changes the number of threads.
+  /// Waits for the running range, then changes the number of threads.
   void resize(int threads);
 
  private:
@@ -56,16 +57,17 @@ class ThreadPool {
   std::unique_ptr<ChunkQueue[]> chunk_queues_;
   std::atomic<bool> stopping_{false};
   JobSeqlock latest_job_;
-  alignas(64) std::atomic<int64_t> finished_{0};     ///< chunks that workers have run, of all jobs
-  std::atomic<int> errors_{0};                       ///< of the job at work
-  alignas(64) std::atomic<uint32_t> wake_futex_{0};  ///< what workers sleep on
+  alignas(64) std::atomic<int64_t> finished_{0};     ///< chunks that workers have run, over all jobs
+  std::atomic<int> errors_{0};                       ///< of the running job
+  alignas(64) std::atomic<uint32_t> wake_futex_{0};  ///< workers sleep on it
   std::atomic<uint32_t> sleepers_{0};
   alignas(64) std::atomic<bool> busy_{false};
-  uint64_t jobs_ = 0;     ///< the rest is written by whoever is busy
-  int64_t expected_ = 0;  ///< what finished_ is when all jobs are done
+  uint64_t jobs_ = 0;     ///< this and expected_ are written by the thread that set busy_
+  int64_t expected_ = 0;  ///< value of finished_ when all jobs are done
 };
 
-/// The process's pool, with as many threads as the environment asks for. Never destroyed; a forked child gets its own.
+/// The process's pool, with the number of threads that the environment sets. Never destroyed. A forked child gets its
+/// own.
 ThreadPool& thread_pool();
 
 }  // namespace sinter::runtime::cpu

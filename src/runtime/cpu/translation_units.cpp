@@ -1,5 +1,5 @@
-// A translation unit costs a millisecond before its first line, so that small kernels share one; threads share the
-// units, and one thread alone has one.
+// A translation unit costs a millisecond before its first line, so small kernels share one. The threads share the
+// units; a single thread has one unit.
 #include "runtime/cpu/translation_units.h"
 
 #include <algorithm>
@@ -15,12 +15,12 @@
 namespace sinter::runtime::cpu {
 namespace {
 
-constexpr size_t kUnitBytes = 64 << 10;  ///< text of one unit, so that threads which share them end together
+constexpr size_t kUnitBytes = 64 << 10;  ///< text per unit; small enough that threads finish together
 constexpr int kMostThreads = 16;
 
-using Unit = std::vector<size_t>;  ///< kernel numbers
+using Unit = std::vector<size_t>;  ///< indices of kernels
 
-/// Units of about equal size, the largest kernels dealt out first.
+/// Units of about equal size. The largest kernels are assigned first.
 std::vector<Unit> split_into_units(std::span<const KernelSource* const> kernels, size_t threads, bool alone) {
   const auto bytes = [&](size_t k) { return kernels[k]->text.size(); };
   size_t total = 0;
@@ -41,7 +41,7 @@ std::vector<Unit> split_into_units(std::span<const KernelSource* const> kernels,
   return units;
 }
 
-/// One kernel's part of the object of its unit.
+/// Extracts one kernel's part from its unit's object.
 void extract_kernel(const KernelSource& kernel, const CompileResult& unit, bool library, CompileResult& out) {
   out = {unit.ok, unit.object, unit.log};
   if (!unit.ok || library) return;
@@ -76,7 +76,7 @@ std::vector<CompileResult> build(std::span<const KernelSource* const> kernels, c
                                  const Target& target) {
   std::vector<CompileResult> results(kernels.size());
   if (kernels.empty()) return results;
-  // A process whose kernels run on one thread compiles on two, if it may: it waits for them.
+  // With one kernel thread, still compile on two if allowed: the process waits for the compilation.
   const size_t threads = static_cast<size_t>(std::clamp(target.threads, std::min(2, usable_cpus()), kMostThreads));
   const std::vector<Unit> units = split_into_units(kernels, threads, compiler.makes_libraries());
 

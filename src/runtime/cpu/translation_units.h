@@ -1,4 +1,4 @@
-// Kernels that no cache holds -> objects: shared translation units, compiled in parallel.
+// Kernels missing from all caches -> objects: shared translation units, compiled in parallel.
 #pragma once
 
 #include <span>
@@ -10,11 +10,11 @@
 
 namespace sinter::runtime::cpu {
 
-/// The functions that a kernel defines: NAME and, if it has one, NAME_finish.
+/// The functions that a kernel defines: NAME and, if it has an epilogue, NAME_finish.
 std::vector<std::string> entries_of(const KernelSource& kernel);
 
-/// A result per kernel, in order, each with an object of its own. A kernel that fails does not harm the others: its
-/// result says so, with the log of its text alone. Throws BackendError if the compiler cannot run.
+/// One result per kernel, in order, each with an object of its own. A kernel that fails does not affect the others. Its
+/// result holds the log of its text alone. Throws BackendError if the compiler cannot run.
 std::vector<CompileResult> build(std::span<const KernelSource* const> kernels, const Compiler& compiler,
                                  const Target& target);
 

@@ -1,4 +1,4 @@
-// Options, and the calls of one compilation.
+// Compiler options, and one compilation through NVRTC.
 #include "runtime/cuda/compile_cuda.h"
 
 #include <fmt/core.h>
@@ -12,18 +12,18 @@
 namespace sinter::runtime::cuda {
 namespace {
 
-constexpr int kFirstWithVariants = 90;  ///< sm_90a and later: features that only this very architecture has
+constexpr int kFirstWithVariants = 90;  ///< from sm_90a on: architecture-specific features
 
 std::string name_of(const NvrtcLibrary& nvrtc) {
   return fmt::format("NVRTC {}.{} ({})", nvrtc.major, nvrtc.minor, nvrtc.library);
 }
 
-/// Floating point as SEMANTICS F1 says: no multiplication and addition become one unless the text says so, and
-/// division, roots and subnormal numbers are those of IEEE, which is NVRTC's default.
+/// Floating point follows SEMANTICS F1: multiplications and additions are not contracted unless the text says so.
+/// Division, square roots and denormals follow IEEE, which is NVRTC's default.
 std::vector<std::string> options(const NvrtcLibrary& nvrtc, int sm, ImageFormat form) {
   std::vector<std::string> out = {"--gpu-architecture=" + architecture(nvrtc, sm, form), "--std=c++17", "--fmad=false",
                                   "--disable-warnings"};
-  // A simulated device tells faults by the lines of the text.
+  // A simulated device reports faults by source line.
   out.push_back(form == ImageFormat::Cubin ? "--ptxas-options=-v" : "--generate-line-info");
   return out;
 }
@@ -62,7 +62,7 @@ class NvrtcCompilation {
     if (size) check(get(program_, out.data()));
     return out;
   }
-  /// Without the zero at its end.
+  /// Without the terminating zero.
   std::string text(int (*size_of)(NvrtcProgram, size_t*), int (*get)(NvrtcProgram, char*)) const {
     const std::string all = bytes(size_of, get);
     return all.substr(0, all.find('\0'));
@@ -103,7 +103,7 @@ CompileResult compile(const NvrtcLibrary& nvrtc, const std::string& name, const 
 }
 
 ImageCompiler compiler_of(const DriverLibrary& driver) {
-  // What simulates devices reads the PTX of any version.
+  // The simulator reads PTX of any version.
   const NvrtcLibrary& nvrtc = driver.simulated ? find_nvrtc() : find_nvrtc(driver.version / 1000);
   const ImageFormat form = driver.simulated ? ImageFormat::Ptx : ImageFormat::Cubin;
   if (nvrtc.table) return {&nvrtc, form, name_of(nvrtc), ""};

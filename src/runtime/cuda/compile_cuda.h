@@ -9,31 +9,31 @@
 
 namespace sinter::runtime::cuda {
 
-/// What an image is: machine code for one architecture, or the instructions that simulated devices run.
+/// The form of an image: machine code for one architecture, or PTX, which simulated devices run.
 enum class ImageFormat : uint8_t { Cubin, Ptx };
 
-/// The name under which NVRTC compiles for compute capability `sm` (90 for 9.0): "sm_90a", which grants all that the
-/// device can, or "sm_86"; "compute_90a" for PTX. An NVRTC too old to know the device takes the next lower one of the
-/// same generation, whose code runs there. Throws BackendError if it knows none.
+/// NVRTC's architecture name for compute capability `sm` (90 for 9.0): "sm_90a", which enables all features of the
+/// device, or "sm_86"; "compute_90a" for PTX. An NVRTC too old for the device uses the next lower architecture of the
+/// same generation, whose code runs there. Throws BackendError if it supports none.
 std::string architecture(const NvrtcLibrary& nvrtc, int sm, ImageFormat form);
 
-/// Version of the compiler and options: what changes the image of a text.
+/// Compiler version and options: everything that determines the image of a text.
 std::string compiler_id(const NvrtcLibrary& nvrtc, int sm, ImageFormat form);
 
-/// Translates a text; its log has what ptxas says of registers and shared memory (lint.h). `name` stands in messages.
-/// Throws BackendError if NVRTC cannot run. Safe from several threads.
+/// Compiles a text. The log contains what ptxas reports about registers and shared memory (lint.h). `name` appears in
+/// messages. Throws BackendError if NVRTC cannot run. Safe from several threads.
 CompileResult compile(const NvrtcLibrary& nvrtc, const std::string& name, const std::string& text, int sm,
                       ImageFormat form);
 
-/// What makes images for the devices of a driver, or why nothing can: NVRTC, or Clang where a simulated device has
-/// none.
+/// The image compiler for a driver's devices: NVRTC, or Clang for a simulated device without NVRTC, or the reason why
+/// there is none.
 struct ImageCompiler {
-  const NvrtcLibrary* nvrtc = nullptr;    ///< null: Clang, or nothing
-  ImageFormat form = ImageFormat::Cubin;  ///< of what it makes, or would
+  const NvrtcLibrary* nvrtc = nullptr;    ///< null: Clang, or no compiler
+  ImageFormat form = ImageFormat::Cubin;  ///< also set if there is no compiler
   std::string name;                       ///< "NVRTC 12.8 (/usr/local/cuda/lib64/libnvrtc.so.12)"
-  std::string reason;                     ///< a sentence, if there is none
+  std::string reason;                     ///< a sentence, if there is no compiler
 
-  /// As compiler_id() and compile() above.
+  /// Same as compiler_id() and compile() above.
   std::string id(int sm) const;
   CompileResult compile(const std::string& kernel, const std::string& text, int sm) const;
 };

@@ -1,4 +1,4 @@
-// Contexts by index; launches and copies on their streams; faults that take a context with them.
+// Contexts by index, launches and copies on their streams, and faults that lose a context.
 #include "runtime/cuda/context.h"
 
 #include <fmt/core.h>
@@ -15,9 +15,9 @@
 namespace sinter::runtime::cuda {
 namespace {
 
-constexpr size_t kMaxNamedLaunches = 8;  ///< launches that the message of a fault may name
+constexpr size_t kMaxNamedLaunches = 8;  ///< launches named in the message of a fault, at most
 
-/// Whether this says that a kernel went wrong, after which nothing works in its context.
+/// Whether the code reports a kernel fault, after which nothing works in the context.
 bool is_fault(CudaResult code) {
   switch (code) {
     case CudaResult::EccUncorrectable:
@@ -41,7 +41,7 @@ struct Contexts {
   std::map<std::pair<const DriverApi*, int>, std::shared_ptr<Context>> all;
   std::atomic<bool> any{false};
   static Contexts& get() {
-    static auto* contexts = new Contexts;  // never destroyed: buffers in static objects die after main
+    static auto* contexts = new Contexts;  // never destroyed: buffers in static objects are freed after main
     return *contexts;
   }
 };
@@ -132,7 +132,7 @@ Context::Context(const DriverApi& driver, int index, bool simulated)
 
 Context::~Context() {
   if (!wait_before_destroy()) return;
-  // Of a lost context all of this fails, but for the last, which makes the device usable again.
+  // In a lost context all of these calls fail except the last, which makes the device usable again.
   staging_.release();
   allocator_.abandon();
   driver_.event_destroy(marker_);
@@ -196,7 +196,7 @@ uint64_t Context::launches() {
 
 void Context::forget_launches(uint64_t ended) {
   std::lock_guard lock(mutex_);
-  if (launches_ != ended) return;  // others came meanwhile
+  if (launches_ != ended) return;  // more launches came meanwhile
   launches_ = 0;
   launched_.clear();
 }
@@ -266,7 +266,7 @@ void Context::copy_from(Context& other, DevicePointer to, DevicePointer from, si
 
 void Context::enable_peer_access(Context& other) {
   {
-    std::lock_guard lock(mutex_);  // not held below: who reports an error takes it
+    std::lock_guard lock(mutex_);  // not held below: error reporting takes it
     if (!peers_.insert(other.index_).second) return;
   }
   int can = 0;

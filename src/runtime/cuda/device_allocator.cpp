@@ -45,7 +45,7 @@ DevicePointer DeviceAllocator::allocate(size_t bytes) {
   }
   size_t left = 0, total = 0;
   context_.driver().mem_get_info(&left, &total);
-  // Nothing is locked here: who asks for the holders may have to wait for others.
+  // No lock is held here: oom_report() may have to wait for other threads.
   throw OutOfMemory(
       fmt::format("out of memory on {}: {} asked for, {} live in {} blocks, limit {} (SINTER_MEMORY_LIMIT), {} of the "
                   "device's {} free; "
@@ -88,7 +88,7 @@ void DeviceAllocator::deallocate(DevicePointer block, size_t bytes) noexcept {
   }
 }
 
-/// Kernels that are under way may use what was freed.
+/// Waits first, because running kernels may still use freed blocks.
 void DeviceAllocator::drop() {
   if (!cached_) return;
   context_.synchronize();

@@ -1,4 +1,4 @@
-// Memory of one GPU for buffers: pooled, 256-byte aligned, under a limit.
+// Memory of one GPU for buffers: pooled, 256-byte aligned, limited.
 #pragma once
 
 #include <atomic>
@@ -14,38 +14,39 @@ namespace sinter::runtime::cuda {
 
 class Context;
 
-/// Bytes as the blocks behind them have them: a request is rounded up to its size class.
+/// Sizes in bytes, counting whole blocks: a request is rounded up to its size class.
 struct DeviceMemoryStats {
   uint64_t live = 0;    ///< in use
-  uint64_t peak = 0;    ///< the most that was in use at once
-  uint64_t cached = 0;  ///< freed and kept for the next request
-  uint64_t blocks = 0;  ///< in use
-  uint64_t limit = 0;   ///< what SINTER_MEMORY_LIMIT leaves of it
-  uint64_t total = 0;   ///< what the device has
+  uint64_t peak = 0;    ///< maximum of `live`
+  uint64_t cached = 0;  ///< freed and kept for later requests
+  uint64_t blocks = 0;  ///< number of blocks in use
+  uint64_t limit = 0;   ///< the limit that SINTER_MEMORY_LIMIT sets
+  uint64_t total = 0;   ///< memory of the device
 };
 
-/// The pool of a device. A freed block may be handed out again at once, although kernels still use it: whoever gets it
-/// comes later on the same stream. Only giving memory back to the driver waits. With SINTER_CHECK=1 no block is handed
-/// out again, and each launch gives back what is free, so that tools see who uses it after. Safe from several threads.
+/// The memory pool of a device. A freed block may be reused at once although kernels still use it: its next user comes
+/// later on the same stream. Only returning memory to the driver waits. With SINTER_CHECK=1 no block is reused, and
+/// each launch returns the free blocks to the driver, so tools detect use after free. Safe from several threads.
 class DeviceAllocator {
  public:
   explicit DeviceAllocator(Context& context) : context_(context) {}
 
-  /// At least `bytes` bytes, contents undefined; zero bytes are a valid block too. When there is no more memory, gives
-  /// back what is cached, and then throws OutOfMemory with what was asked, what is live and who holds most of it.
+  /// Returns at least `bytes` bytes with undefined contents. Zero bytes are a valid request. If memory runs out, the
+  /// cached blocks are returned to the driver. If that does not help, throws OutOfMemory with the request, the live
+  /// bytes and the largest holders.
   DevicePointer allocate(size_t bytes);
 
-  /// Takes a block back; `bytes` as it was asked for. Of a lost device nothing is left to free.
+  /// Frees a block. `bytes` is the size passed to allocate(). On a lost device there is nothing to free.
   void deallocate(DevicePointer block, size_t bytes) noexcept;
 
   DeviceMemoryStats stats() const;
-  /// Two of its fields, without a lock.
+  /// Two fields of stats(), without taking a lock.
   uint64_t live() const { return live_.load(std::memory_order_relaxed); }
   uint64_t limit() const;
 
-  /// Waits for the device and gives the freed blocks back to the driver.
+  /// Waits for the device and returns cached blocks to the driver.
   void release();
-  /// The same without waiting, when the context ends.
+  /// The same without waiting, when the context is destroyed.
   void abandon();
 
  private:

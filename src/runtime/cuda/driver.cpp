@@ -1,5 +1,5 @@
-// libcuda, opened when a device is first asked for: the table is filled through its own cuGetProcAddress, so that each
-// function is the one of CUDA 12.0 however new the driver is.
+// libcuda, opened on first use. The table is filled through cuGetProcAddress, which returns the CUDA 12.0 version of
+// each function however new the driver is.
 #include "runtime/cuda/driver.h"
 
 #include <dlfcn.h>
@@ -18,11 +18,11 @@
 namespace sinter::runtime::cuda {
 namespace {
 
-constexpr int kOldest = 12000;  ///< as cuDriverGetVersion counts: 12.0
+constexpr int kOldest = 12000;  ///< as encoded by cuDriverGetVersion: 12.0
 
 std::atomic<const DriverLibrary*> injected{nullptr};
 std::atomic<bool> begun{false};   ///< a driver was asked for its devices
-std::atomic<bool> forked{false};  ///< after that
+std::atomic<bool> forked{false};  ///< forked after that
 
 std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
@@ -36,7 +36,7 @@ std::string stub(const std::string& library) {
   return fmt::format("{} is the stub that programs are linked with, not the driver; install NVIDIA's driver", library);
 }
 
-/// Empty if the whole table could be read.
+/// Fills the table. Returns an empty string on success, otherwise the reason.
 std::string fill(void* library, const std::string& path, DriverApi& out) {
   using GetProcAddress = CudaResult (*)(const char*, void**, int version, uint64_t flags, int* status);
   const auto look_up = reinterpret_cast<GetProcAddress>(dlsym(library, "cuGetProcAddress_v2"));
@@ -63,7 +63,7 @@ std::string fill(void* library, const std::string& path, DriverApi& out) {
   return "";
 }
 
-/// Begins to use a table: is there a driver of the right age, and how many devices has it?
+/// Initializes a driver table, checks that the driver is recent enough and counts its devices.
 DriverLibrary examine(const DriverApi& table, const std::string& library) {
   DriverLibrary found;
   found.library = library;
@@ -129,7 +129,7 @@ std::string describe(const DriverApi& driver, CudaResult code) {
 }
 
 const DriverLibrary& find_driver() {
-  static auto& known = *new Memo<std::string, DriverLibrary>;  // by where it was looked for
+  static auto& known = *new Memo<std::string, DriverLibrary>;  // by where it was searched
   static const bool once = (call_in_child([] { forked = begun.load(); }), true);
   (void)once;
   if (in_forked_child()) {
@@ -154,7 +154,7 @@ const DriverLibrary& find_driver() {
 bool in_forked_child() { return forked.load(std::memory_order_relaxed); }
 
 void inject_driver(const DriverApi* table, bool simulated) {
-  static auto& kept = *new std::deque<DriverLibrary>;  // others may hold references
+  static auto& kept = *new std::deque<DriverLibrary>;  // callers may hold references
   if (table) {
     kept.push_back(examine(*table, "injected"));
     kept.back().simulated = simulated;

@@ -1,5 +1,5 @@
-// The CUDA driver API as a table of functions of our own: no CUDA header is needed to build, no library to link, and a
-// simulated device is another table. Numbers and layouts are those of the API.
+// The CUDA driver API as a function table of our own. Building needs no CUDA header and no library, and a simulated
+// device is just another table. Numbers and layouts are those of the API.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 namespace sinter::runtime::cuda {
 
 using DeviceNumber = int;
-using DevicePointer = unsigned long long;  ///< an address on the device; 0: none
+using DevicePointer = unsigned long long;  ///< an address on the device; 0: null
 using ContextHandle = struct OpaqueContext*;
 using StreamHandle = struct OpaqueStream*;
 using EventHandle = struct OpaqueEvent*;
@@ -90,50 +90,50 @@ enum class FunctionAttribute : int {
 enum class JitOption : int { ErrorLogBuffer = 5, ErrorLogBufferSizeBytes = 6 };
 
 // Flags of stream_create, event_create and mem_host_alloc.
-inline constexpr unsigned kStreamNonBlocking = 1;  ///< does not wait for work of the legacy default stream
+inline constexpr unsigned kStreamNonBlocking = 1;  ///< does not synchronize with the legacy default stream
 inline constexpr unsigned kEventDisableTiming = 2;
-inline constexpr unsigned kHostAllocPortable = 1;  ///< pinned for every context
+inline constexpr unsigned kHostAllocPortable = 1;  ///< pinned for all contexts
 
-/// A kernel as a node of a graph; `kernel` and `context` are null where `function` is given.
+/// A kernel as a graph node. `kernel` and `context` are null if `function` is given.
 struct KernelNodeParams {
   FunctionHandle function;
   unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z;
-  unsigned dynamic_shared;  ///< bytes
+  unsigned dynamic_shared;  ///< in bytes
   void** parameters;
   void** extra;
   void* kernel;
   ContextHandle context;
 };
 
-/// The table: a field per function, none null once it is filled.
+/// The table: one field per function, none null once it is filled.
 struct DriverApi {
 #define FN(field, symbol, ...) CudaResult (*field)(__VA_ARGS__) = nullptr;
 #include "runtime/cuda/driver.def"
 #undef FN
 };
 
-/// The driver of this process, or why there is none.
+/// The driver of this process, or the reason why there is none.
 struct DriverLibrary {
-  const DriverApi* table = nullptr;        ///< null: none, or no device
-  std::shared_ptr<const DriverApi> owned;  ///< owns `table` if it came from a library
-  bool simulated = false;                  ///< its devices take PTX, not CUBINs
-  int version = 0;                         ///< of the CUDA that it supports: 12040 for 12.4
+  const DriverApi* table = nullptr;        ///< null: no driver, or no device
+  std::shared_ptr<const DriverApi> owned;  ///< owns `table` if it was read from a library
+  bool simulated = false;                  ///< its devices take PTX instead of CUBINs
+  int version = 0;                         ///< supported CUDA version: 12040 for 12.4
   int devices = 0;
   std::string library;  ///< the file that was opened
-  std::string reason;   ///< a sentence that says what is missing and what to do, if there is no table
+  std::string reason;   ///< if there is no table, a sentence: what is missing and the remedy
 };
 
-/// The simulated driver where SINTER_DEVICE asks for it; otherwise libcuda: SINTER_CUDA_LIB, or libcuda.so.1 wherever
-/// the system's loader finds it, then where containers and WSL have it. Looked for once. Of a forked child it is said
-/// that it can use none. Safe from several threads.
+/// The simulated driver if SINTER_DEVICE selects it, otherwise libcuda: SINTER_CUDA_LIB, or libcuda.so.1 from the
+/// dynamic linker's search path, then from the places that containers and WSL use. Searched once. In a forked child the
+/// result says that it cannot use a device. Safe from several threads.
 const DriverLibrary& find_driver();
 
-/// Whether this is a process that was forked after its parent had begun to use CUDA: nothing of CUDA works here, and
-/// what a device holds is the parent's.
+/// Whether this process was forked after its parent had started to use CUDA. CUDA does not work here, and device memory
+/// belongs to the parent.
 bool in_forked_child();
 
-/// From now on find_driver() is this table, for tests; null: the search again. `simulated` as in DriverLibrary. Only
-/// while nothing lives on a device.
+/// Makes find_driver() return this table, for tests; null restores the search. `simulated` as in DriverLibrary. Only
+/// while nothing is alive on a device.
 void inject_driver(const DriverApi* table, bool simulated = true);
 
 /// "CUDA_ERROR_NO_DEVICE (no CUDA-capable device is detected)".

@@ -13,8 +13,7 @@
 namespace sinter::runtime::cuda {
 namespace {
 
-constexpr unsigned kSharedByDefault =
-    48 << 10;  ///< a block gets more dynamic shared memory only if the kernel asks for it
+constexpr unsigned kSharedByDefault = 48 << 10;  ///< more dynamic shared memory requires an explicit opt-in
 
 }  // namespace
 
@@ -89,7 +88,7 @@ DeviceKernel Image::function(Context& context, ModuleHandle module, const std::s
 }
 
 bool runs_on_sm(const std::string& image, int sm) {
-  struct Head {  // of an ELF file, as far as it matters
+  struct Head {  // the needed part of an ELF header
     unsigned char magic[4], width, order, version, system, abi, padding[7];
     uint16_t type, machine;
     uint32_t file_version;
@@ -101,7 +100,7 @@ bool runs_on_sm(const std::string& image, int sm) {
   std::memcpy(&head, image.data(), sizeof head);
   int arch = 0;
   if (std::memcmp(head.magic, "\177ELF", 4) == 0) {
-    // CUDA 13 moved the number, and counts that as the eighth version of the format.
+    // CUDA 13 moved the number, and identifies that as version 8 of the format.
     if (head.machine == kCuda) arch = static_cast<int>((head.abi >= 8 ? head.flags >> 8 : head.flags) & 0xff);
   } else if (const size_t at = image.find(".target sm_"); at != std::string::npos) {
     arch = std::atoi(image.c_str() + at + 11);

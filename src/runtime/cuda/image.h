@@ -1,4 +1,4 @@
-// Compiled kernels on devices: the image that a compiler made, and the functions that a device gets from it.
+// Compiled kernels on devices: the image that a compiler produced, and the functions loaded from it per device.
 #pragma once
 
 #include <cstdint>
@@ -17,36 +17,36 @@ namespace sinter::runtime::cuda {
 
 class Context;
 
-/// A function on one device, ready to be launched.
+/// A function loaded on one device, ready to launch.
 struct DeviceKernel {
   std::shared_ptr<const std::string> name;
   FunctionHandle function = nullptr;
-  unsigned threads = 0;   ///< of a block
-  unsigned shared = 0;    ///< bytes of dynamic shared memory of a block
-  int static_shared = 0;  ///< bytes that the kernel declares itself
-  int registers = 0;      ///< of a thread
-  int local = 0;          ///< bytes of local memory of a thread: spilled registers, arrays that are indexed
+  unsigned threads = 0;   ///< per block
+  unsigned shared = 0;    ///< dynamic shared memory in bytes per block
+  int static_shared = 0;  ///< statically declared shared memory in bytes
+  int registers = 0;      ///< per thread
+  int local = 0;          ///< local memory in bytes per thread: spilled registers and indexed arrays
 };
 
-/// A kernel and, if it has one, its epilogue kernel: a launch after it.
+/// A kernel and, if it has one, its epilogue kernel, launched after it.
 struct LoadedKernel {
   DeviceKernel main;
   std::unique_ptr<DeviceKernel> epilogue;
   int64_t epilogue_blocks = 1;
 };
 
-/// What a compiler made of a KernelSource, for any device of one architecture. Safe from several threads.
+/// The compiled image of a KernelSource, for any device of one architecture. Safe from several threads.
 class Image {
  public:
   /// `bytes`: a CUBIN, or PTX for a simulated device.
   Image(const KernelSource& kernel, std::string bytes);
-  /// Unloads it from all devices, which first end what they are at.
+  /// Unloads the image from all devices, after their running work has finished.
   ~Image();
   Image(const Image&) = delete;
   Image& operator=(const Image&) = delete;
 
-  /// The kernel on this device, loaded at the first call. Throws BackendError if the device refuses it, or has less
-  /// shared memory than it needs: then with both numbers.
+  /// The kernel on this device, loaded at the first call. Throws BackendError if the device rejects it, or if the
+  /// device has less shared memory than the kernel needs; the message has both numbers.
   const LoadedKernel& load_on(Context& context) const;
 
   const std::string& bytes() const { return bytes_; }
@@ -67,8 +67,8 @@ class Image {
   mutable std::vector<std::unique_ptr<LoadedModule>> loaded_;  ///< one per device
 };
 
-/// Whether the image says that it is for sm_`sm`, or for a lower architecture of the same generation; false for what is
-/// no image at all.
+/// Whether the image is for sm_`sm` or for a lower architecture of the same generation. False if `image` is not an
+/// image.
 bool runs_on_sm(const std::string& image, int sm);
 
 }  // namespace sinter::runtime::cuda

@@ -1,4 +1,4 @@
-// Lines of a log -> numbers.
+// Parses the lines of a compilation log.
 #include "runtime/cuda/lint.h"
 
 #include <charconv>
@@ -6,7 +6,7 @@
 namespace sinter::runtime::cuda {
 namespace {
 
-/// The number that stands before `words`, or 0.
+/// The number immediately before `words`, or 0.
 int before(std::string_view line, std::string_view words) {
   const size_t end = line.find(words);
   if (end == std::string_view::npos) return 0;

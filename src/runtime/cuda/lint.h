@@ -1,4 +1,4 @@
-// What ptxas says of the kernels that it made, as numbers: tests fail on spilled registers.
+// What ptxas reports about the kernels it compiled, as numbers. Tests fail on spilled registers.
 #pragma once
 
 #include <string>
@@ -7,17 +7,17 @@
 
 namespace sinter::runtime::cuda {
 
-/// A kernel in the log of a compilation with -v. Bytes where nothing else is said.
+/// One kernel in the log of a compilation with -v. Sizes are in bytes.
 struct KernelLint {
   std::string name, arch;
-  int registers = 0;                      ///< of a thread
-  int stack = 0;                          ///< of a thread
-  int spill_stores = 0, spill_loads = 0;  ///< of a thread
-  int shared = 0;                         ///< that the kernel declares itself
+  int registers = 0;                      ///< per thread
+  int stack = 0;                          ///< per thread
+  int spill_stores = 0, spill_loads = 0;  ///< per thread
+  int shared = 0;                         ///< statically declared
   friend bool operator==(const KernelLint&, const KernelLint&) = default;
 };
 
-/// All kernels of a log, and its lines that warn.
+/// All kernels and warnings of a log.
 struct Lint {
   std::vector<KernelLint> kernels;
   std::vector<std::string> warnings;

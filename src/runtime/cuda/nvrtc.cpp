@@ -1,4 +1,4 @@
-// The search for libnvrtc, version by version, the newest first.
+// Searches for libnvrtc, major version by major version, the newest first.
 #include "runtime/cuda/nvrtc.h"
 
 #include <dlfcn.h>
@@ -17,18 +17,18 @@
 namespace sinter::runtime::cuda {
 namespace {
 
-constexpr int kNewest = 14, kOldest = 12;  ///< major versions that are looked for
+constexpr int kNewest = 14, kOldest = 12;  ///< major versions that are searched for
 
 std::vector<std::string> matches(const std::string& pattern) {
   std::vector<std::string> paths;
   glob_t found;
   if (glob(pattern.c_str(), 0, nullptr, &found) == 0) paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
   globfree(&found);
-  std::sort(paths.rbegin(), paths.rend());  // of two versions in one folder's name the newer one first
+  std::sort(paths.rbegin(), paths.rend());  // of two versions in one folder, the newer first
   return paths;
 }
 
-/// Patterns of the folders that may hold version `major`.
+/// Glob patterns of the folders that may hold version `major`.
 std::vector<std::string> folders(int major) {
   std::vector<std::string> out;
   const auto under = [&](const char* variable, std::initializer_list<const char*> rests) {
@@ -53,7 +53,8 @@ std::vector<std::string> folders(int major) {
   return out;
 }
 
-/// It asks the loader for its builtins by a bare name, which is not found beside it; once they are open, it is.
+/// NVRTC asks the dynamic linker for its builtins by bare name, and the folder beside it is not searched. Opening them
+/// first makes that succeed.
 void open_builtins(const std::string& library) {
   const std::string folder = std::filesystem::path(library).parent_path();
   if (folder.empty()) return;
@@ -61,11 +62,11 @@ void open_builtins(const std::string& library) {
     dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
-/// Empty if the library is usable, or what it is that is wrong.
+/// Opens a library. Returns an empty string if it is usable, otherwise what is wrong.
 std::string open(const std::string& path, int most_major, NvrtcLibrary& out) {
   const ProcessExitGuard work;
   open_builtins(path);
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);  // never closed, as its builtins
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);  // neither this nor its builtins are ever closed
   if (!library) return dlerror();
   note_compiler_opened();
   NvrtcApi t;
@@ -103,10 +104,10 @@ std::string open(const std::string& path, int most_major, NvrtcLibrary& out) {
 
 NvrtcLibrary search(const std::string& given, int most_major) {
   NvrtcLibrary found;
-  std::string wrong;  // libraries that are there, but not usable
+  std::string wrong;  // libraries that exist but are unusable
   const auto take = [&](const std::string& path) {
     const std::string why = open(path, most_major, found);
-    // What the loader does not find by its bare name is as if it were not there.
+    // A bare name that the dynamic linker does not find counts as absent.
     if (!why.empty() && path.find('/') != std::string::npos) wrong += "\n  " + why;
     return why.empty();
   };

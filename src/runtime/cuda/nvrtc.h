@@ -1,4 +1,4 @@
-// NVIDIA's compiler library as a table of functions, opened at run time like the driver, and where it is looked for.
+// NVIDIA's compiler library as a function table, opened at run time like the driver, and where to search for it.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace sinter::runtime::cuda {
 
 using NvrtcProgram = struct OpaqueNvrtcProgram*;
 
-/// The functions of NVRTC that are called; they return 0 or an error's number.
+/// The NVRTC functions that are used. The int results are 0 or an error code.
 struct NvrtcApi {
   int (*version)(int* major, int* minor);
   const char* (*error_string)(int code);
@@ -28,18 +28,18 @@ struct NvrtcApi {
   int (*ptx)(NvrtcProgram program, char* text);
 };
 
-/// The NVRTC of this process, or why there is none.
+/// The NVRTC of this process, or the reason why there is none.
 struct NvrtcLibrary {
   std::optional<NvrtcApi> table;
   int major = 0, minor = 0;
-  std::vector<int> archs;  ///< that it compiles for, ascending: 90 for sm_90
+  std::vector<int> archs;  ///< supported architectures, ascending: 90 for sm_90
   std::string library;     ///< the file that was opened
-  std::string reason;      ///< a sentence that says where it was looked for and what to do, if there is no table
+  std::string reason;      ///< if there is no table, a sentence: where it was searched for and the remedy
 };
 
-/// The newest whose major version is at most this: a driver runs what compilers of its own major version make, and of
-/// older ones. SINTER_NVRTC_LIB, or else what the system's loader finds, toolkits under CUDA_HOME, CUDA_PATH and
-/// /usr/local, and packages of Python. Looked for once per major version. Safe from several threads.
+/// The newest NVRTC whose major version is at most `most_major`: a driver runs the output of compilers of its own major
+/// version and of older ones. Searches SINTER_NVRTC_LIB, or else the dynamic linker's path, toolkits under CUDA_HOME,
+/// CUDA_PATH and /usr/local, and Python packages. Searched once per major version. Safe from several threads.
 const NvrtcLibrary& find_nvrtc(int most_major = 99);
 
 }  // namespace sinter::runtime::cuda

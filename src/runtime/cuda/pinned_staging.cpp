@@ -1,4 +1,4 @@
-// Two chunks of pinned memory in turn.
+// Double buffering with two chunks of pinned memory.
 #include "runtime/cuda/pinned_staging.h"
 
 #include <algorithm>
@@ -57,7 +57,7 @@ void PinnedStaging::to_host(void* to, DevicePointer from, size_t bytes) {
     context_.check(driver.event_synchronize(c.done), "waiting for the device");
     std::memcpy(static_cast<std::byte*>(to) + (i - 1) * kChunk, c.memory, size(i - 1));
   }
-  if (bytes) used_ = 0;  // what was copied to the device before has arrived
+  if (bytes) used_ = 0;  // earlier copies to the device have completed
 }
 
 void PinnedStaging::release() {

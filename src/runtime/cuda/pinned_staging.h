@@ -1,5 +1,5 @@
-// Copies between host and device by way of pinned memory, which the device reads and writes itself: while one chunk
-// travels, the next one is filled.
+// Copies between host and device through pinned memory, which the device accesses directly. While one chunk is
+// transferred, the next one is filled.
 #pragma once
 
 #include <cstddef>
@@ -15,25 +15,25 @@ class PinnedStaging {
  public:
   explicit PinnedStaging(Context& context) : context_(context) {}
 
-  /// Puts the copy on the stream. Returns as soon as `from` may change.
+  /// Puts the copy on the stream. Returns as soon as `from` may be modified.
   void to_device(DevicePointer to, const void* from, size_t bytes);
   /// Returns when `to` is filled.
   void to_host(void* to, DevicePointer from, size_t bytes);
-  /// Before the context goes.
+  /// Call before the context is destroyed.
   void release();
 
  private:
   static constexpr size_t kChunk = 4 << 20, kAlignment = 256;
   struct PinnedChunk {
     std::byte* memory = nullptr;
-    EventHandle done = nullptr;  ///< the last copy that used it
+    EventHandle done = nullptr;  ///< completion of the last copy that used it
   };
   void prepare();
 
   Context& context_;
   std::mutex mutex_;
   PinnedChunk chunks_[2];
-  size_t current_ = 0, used_ = 0;  ///< the chunk that copies to the device fill, up to this byte
+  size_t current_ = 0, used_ = 0;  ///< the chunk being filled for the device, and its used bytes
 };
 
 }  // namespace sinter::runtime::cuda

@@ -1,4 +1,4 @@
-// Greedy placement by size.
+// Greedy placement, largest first.
 #include "runtime/exec/arena.h"
 
 #include <algorithm>
@@ -13,12 +13,12 @@ namespace {
 
 constexpr int64_t kAlignment = 64;
 
-/// With the red zone that follows; the arena's own stands before the first buffer.
+/// Includes the red zone after the buffer. The arena's own red zone precedes the first buffer.
 int64_t padded_size(int64_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment + static_cast<int64_t>(kRedZone);
 }
 
-/// The largest number on overflow: more than any memory, so that asking for the arena says so.
+/// Saturates on overflow. That is more than any memory, so allocating the arena reports it.
 int64_t saturating_add(int64_t a, int64_t b) {
   int64_t sum = 0;
   return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<int64_t>::max() : sum;
@@ -28,7 +28,7 @@ struct ByteSpan {
   int64_t begin, end;
 };
 
-/// Bytes that are taken: spans in order, none of which touches the next.
+/// Occupied bytes: sorted, disjoint spans that never touch each other.
 class SpanSet {
  public:
   void add(ByteSpan s) {
@@ -54,13 +54,13 @@ class SpanSet {
   std::vector<ByteSpan> spans_;
 };
 
-/// What is taken during which launches. A binary tree over launches, in which a buffer's life is the union of a few
-/// whole subtrees: nothing is ever compared with each buffer alive at the same time.
+/// Occupied bytes per launch: a segment tree over launches. A buffer's lifetime is the union of a few whole subtrees,
+/// so no buffer is compared with every other one alive at the same time.
 class Occupancy {
  public:
   explicit Occupancy(int launches) : leaves_(std::bit_ceil(static_cast<size_t>(launches))), nodes_(2 * leaves_) {}
 
-  /// The lowest place for `size` bytes that is free from launch `first` to launch `last`.
+  /// The lowest offset for `size` bytes that is free from launch `first` to launch `last`.
   int64_t place(int64_t size, int first, int last, uint64_t& steps) {
     split(first, last);
     searched_.clear();
@@ -87,11 +87,11 @@ class Occupancy {
 
  private:
   struct TreeNode {
-    SpanSet everywhere;  ///< by buffers of whose lives this is one of the whole subtrees: in all of its launches
-    SpanSet anywhere;    ///< in one of its launches at least
+    SpanSet everywhere;  ///< occupied in all of its launches: by buffers whose lifetime includes this whole subtree
+    SpanSet anywhere;    ///< occupied in at least one of its launches
   };
 
-  /// Sets subtrees_ to the subtrees that make up these launches, ancestors_ to the nodes around them.
+  /// Sets subtrees_ to the maximal subtrees that cover these launches, and ancestors_ to the nodes above them.
   void split(int first, int last) {
     subtrees_.clear();
     ancestors_.clear();

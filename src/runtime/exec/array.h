@@ -1,4 +1,4 @@
-// A value on the host: what the interpreter computes with and what tests compare.
+// A value in host memory: what the interpreter computes with and tests compare.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace sinter::runtime {
 
-/// Takes from the CPU's pool, whose limit holds: OutOfMemory where std::allocator throws bad_alloc.
+/// Allocates from the CPU's pool and respects its limit: throws OutOfMemory where std::allocator throws bad_alloc.
 template <class T>
 struct PoolAllocator {
   using value_type = T;
@@ -27,7 +27,7 @@ struct PoolAllocator {
 template <class T>
 using PoolVector = std::vector<T, PoolAllocator<T>>;
 
-/// Numbers of one type in row-major order.
+/// Numbers of one dtype in row-major order.
 struct Array {
   DType dtype = DType::F32;
   std::vector<int64_t> shape;
@@ -36,7 +36,7 @@ struct Array {
   Array();
   /// Zeros.
   Array(DType dtype, std::vector<int64_t> shape);
-  // Not inline: a vector with an allocator of its own goes through its bytes one by one, where nothing is optimised.
+  // Not inline: a vector with a custom allocator copies byte by byte in unoptimized builds.
   Array(const Array& other);
   Array(Array&& other) noexcept;
   Array& operator=(const Array& other);
@@ -46,17 +46,17 @@ struct Array {
   static Array of(std::vector<int64_t> shape, std::span<const T> values) {
     return from_memory(dtype_of<T>::value, std::move(shape), std::as_bytes(values));
   }
-  /// Copies `bytes`; throws InternalError if their number is not that of the shape.
+  /// Copies `bytes`. Throws InternalError if their number does not match the shape.
   static Array from_memory(DType dtype, std::vector<int64_t> shape, std::span<const std::byte> bytes);
 
-  /// Copies all of a buffer, from whichever device; waits for what is to be written there.
+  /// Copies a whole buffer from any device. Waits for pending writes to it.
   static Array read(DType dtype, std::vector<int64_t> shape, const Buffer& buffer);
 
   int64_t numel() const;
-  /// The element at a row-major position; no check of the position.
+  /// The element at a row-major position, which is not checked.
   ir::Scalar at(int64_t position) const;
   void set(int64_t position, ir::Scalar value);
-  /// The elements as C++ numbers (bool: uint8_t, Index: int64_t). Throws InternalError if T has another size.
+  /// The elements as C++ numbers (bool: uint8_t, Index: int64_t). Throws InternalError if T has a different size.
   template <class T>
   std::span<const T> as() const {
     require_size(sizeof(T));
@@ -72,7 +72,7 @@ struct Array {
   void require_size(size_t bytes) const;
 };
 
-/// One element in memory. The 8-bit floats are no types of numbers: InternalError.
+/// Loads or stores one element. The 8-bit floats are not supported: InternalError.
 ir::Scalar load_scalar(DType dtype, const std::byte* address);
 void store_scalar(DType dtype, std::byte* address, ir::Scalar value);
 

@@ -1,4 +1,4 @@
-// Memory on a device as plans and kernels see it: a pointer with a size, counted by the nodes that share it.
+// Device memory as plans and kernels see it: a pointer with a size, reference-counted by the nodes that share it.
 #pragma once
 
 #include <cstdint>
@@ -13,28 +13,29 @@ namespace cuda {
 class Context;
 }
 
-/// Storage with an address. The first retain() takes the object over; release() frees it and its memory at once.
+/// Storage with an address. The first retain() takes ownership of the object; release() frees it and its memory at
+/// once.
 class Buffer final : public ir::Storage {
  public:
-  /// New memory, 64-byte aligned, contents undefined; zero bytes are a valid buffer. Throws OutOfMemory, and the error
-  /// of a device that cannot be used.
+  /// New memory, 64-byte aligned, contents undefined. Zero bytes are a valid size. Throws OutOfMemory, and the error of
+  /// a device that cannot be used.
   static std::unique_ptr<Buffer> allocate(size_t bytes, Device device = Device::cpu());
 
-  /// User memory or a mapped file, never written (SEMANTICS V3): any alignment; `deleter` runs when the buffer goes,
-  /// and may be empty.
+  /// User memory or a mapped file, never written (SEMANTICS V3), with any alignment. `deleter` runs when the buffer is
+  /// destroyed, and may be empty.
   static std::unique_ptr<Buffer> wrap(const void* data, size_t bytes, std::function<void()> deleter);
 
   ~Buffer() override;
 
-  /// Fills it with as many bytes of the host, which may go afterwards.
+  /// Fills the whole buffer from host memory, which may be freed afterwards.
   void write(const void* from);
-  /// Copies all of it to the host; waits for what is to be written there. Throws BackendError.
+  /// Copies the whole buffer to the host. Waits for pending writes to it. Throws BackendError.
   void read(void* to) const;
 
-  /// Copies all of another one of the same size, on any device, in the order of the devices' queues.
+  /// Copies the whole of another buffer of the same size, on any device, in stream order.
   void copy(const Buffer& from);
 
-  /// The address that kernels get, on the device.
+  /// The address passed to kernels, on the device.
   void* data() const { return data_; }
   template <class T>
   T* as() const {
@@ -45,10 +46,10 @@ class Buffer final : public ir::Storage {
   Buffer(void* data, size_t bytes, Device device, bool foreign, std::function<void()> deleter);
   void* data_;
   std::function<void()> deleter_;
-  std::shared_ptr<cuda::Context> context_;  ///< of a GPU's memory
+  std::shared_ptr<cuda::Context> context_;  ///< for GPU memory
 };
 
-/// Buffers that exist, foreign ones included.
+/// Number of existing buffers, including foreign ones.
 uint64_t live_buffers();
 
 }  // namespace sinter::runtime

@@ -1,4 +1,4 @@
-// One group of what is short, then the others in order, as many in a group as have room.
+// One group of the short launches. Then the others in order, as many per group as fit.
 #include "runtime/exec/concurrent_launches.h"
 
 #include <algorithm>
@@ -6,10 +6,10 @@
 namespace sinter::runtime::cuda {
 namespace {
 
-/// Time that a launch costs by itself, a few times over: what runs for less is over before it is in anyone's way.
+/// in ns, a few times the overhead of a launch. A shorter launch ends before it disturbs any other.
 constexpr double kShort = 5000;
-constexpr double kThreads = 128;  ///< that one multiprocessor computes with at once
-constexpr double kBytes = 32;     ///< per ns and multiprocessor, of memory
+constexpr double kThreads = 128;  ///< threads that one multiprocessor runs at full rate
+constexpr double kBytes = 32;     ///< memory bandwidth in bytes per ns and multiprocessor
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Which launches that need not wait for each other run at the same time.
+// Chooses which independent launches run at the same time.
 #pragma once
 
 #include <cstddef>
@@ -11,23 +11,24 @@ namespace sinter::runtime::cuda {
 /// What is known of a launch before it runs.
 struct LaunchEstimate {
   int64_t blocks = 0;
-  int threads = 0;   ///< of a block
-  double ns = 0;     ///< expected, on all multiprocessors, beside moving memory
-  double bytes = 0;  ///< that it moves
+  int threads = 0;   ///< per block
+  double ns = 0;     ///< expected compute time on all multiprocessors, without memory transfers
+  double bytes = 0;  ///< bytes moved
 };
 
-/// ns that the launch is expected to take alone, where few blocks or small ones leave part of the machine idle. An
-/// order of magnitude.
+/// Expected time in ns if the launch runs alone. Few or small blocks leave part of the machine idle. An order of
+/// magnitude only.
 double time_alone(const LaunchEstimate& launch, int multiprocessors);
 
-/// Numbers of launches that run side by side.
+/// Indices of launches that run concurrently.
 using LaunchGroup = std::vector<size_t>;
 
-/// In which groups, one after the other, launches run that need not wait for each other. Those of one group run side by
-/// side: either each of their blocks has a multiprocessor to itself, or each of them is short. Hardware puts blocks
-/// where there is room, not where they would be fast: those of a long launch that leaves most of the machine empty,
-/// begun beside one that fills it, end up together on the few multiprocessors that are done first, and share there what
-/// each had alone. What fills the machine by itself gains nothing from company.
+/// Divides independent launches into groups that run one after the other. The launches of a group run concurrently:
+/// either each of their blocks has a multiprocessor to itself, or all of them are short.
+///
+/// Hardware places blocks where there is room, not where they would be fast. If a long launch with few blocks starts
+/// beside one that fills the machine, its blocks end up together on the few multiprocessors that become free first, and
+/// share what each would have had alone. A launch that fills the machine by itself gains nothing from concurrency.
 std::vector<LaunchGroup> group_launches(std::span<const LaunchEstimate> launches, int multiprocessors);
 
 }  // namespace sinter::runtime::cuda

@@ -1,4 +1,4 @@
-// Kernels called over ranges of their tasks.
+// Calls kernels over ranges of their tasks.
 #include "runtime/exec/cpu_execution.h"
 
 #include <algorithm>
@@ -29,17 +29,17 @@ void CpuExecution::unbind() {
   scratch_.reset();
 }
 
-/// Called for tasks of the kernel. The caller has just written it and other threads read it: one line holds where they
-/// find the rest.
+/// The arguments for calls of one kernel. The launching thread has just written them and other threads read them, so
+/// the pointers to everything else share one cache line.
 struct alignas(64) CpuExecution::KernelCall {
   KernelCall(const Program& program, const StepCost& cost, std::vector<int64_t> scalars, ScratchPool* scratch)
       : program(&program), scratch(scratch), cost(&cost), scalars(std::move(scalars)) {}
 
   const Program* program;
-  ScratchPool* scratch;  ///< null for a kernel that needs none
+  ScratchPool* scratch;  ///< null if the kernel needs none
   const StepCost* cost;
-  size_t stride = 0;                           ///< of `bufs`, which are so many, once or per lease of scratch
-  const bool flush = ir::flushes_denormals();  ///< as the caller, on all threads
+  size_t stride = 0;  ///< number of entries in `bufs` per call; with scratch, `bufs` has one set per lease
+  const bool flush = ir::flushes_denormals();  ///< all threads use the launching thread's mode
   std::vector<int64_t> scalars;
   InlineVector<void*, 16> bufs;
 
@@ -72,7 +72,7 @@ CpuExecution::KernelCall CpuExecution::make_call(size_t number) const {
 
 namespace {
 
-/// What one thread begins with; the others take from it when their own is done.
+/// The chunks that one thread starts with. Other threads steal from it when their own queues are empty.
 struct alignas(64) WorkQueue {
   std::atomic<size_t> next{0};
   size_t end = 0;

@@ -1,4 +1,4 @@
-// A plan's launches over the thread pool: each returns when it is done.
+// Runs a plan's launches on the thread pool. Each launch() returns when the launch is done.
 #pragma once
 
 #include <memory>
@@ -11,24 +11,24 @@ namespace sinter::runtime::cpu {
 class CpuExecution final : public PlanExecution {
  public:
   CpuExecution(const Plan& plan, const ArenaLayout& layout, std::span<const StepCost> costs = {});
-  /// As PlanExecution; allocates scratch memory too.
+  /// As PlanExecution. Also allocates scratch memory.
   void bind(std::span<Buffer* const> slots, std::span<const int64_t> vars, std::span<const uint64_t> args) override;
   void unbind() override;
 
-  /// The launch itself, neither counted nor logged; any number of times.
+  /// The launch alone, neither counted nor logged. May be called any number of times.
   void launch(size_t first, size_t count) override;
 
  private:
   struct KernelCall;
   uint32_t end() override { return error_; }
-  /// A kernel of a launch with what it is called with.
+  /// The arguments of one kernel of a launch.
   KernelCall make_call(size_t step) const;
-  /// All tasks of several calls over the pool.
+  /// Runs all tasks of several calls on the pool.
   static int run_concurrently(const std::vector<KernelCall>& calls);
-  void poison_unused_arena(std::span<const PlanStep> steps);  ///< forbids all of it but the buffers of the steps
+  void poison_unused_arena(std::span<const PlanStep> steps);  ///< poisons all but the steps' buffers
 
   int64_t scratch_bytes_ = 0;             ///< per thread
-  std::unique_ptr<ScratchPool> scratch_;  ///< null if no kernel needs any
+  std::unique_ptr<ScratchPool> scratch_;  ///< null if no kernel needs scratch
   uint32_t error_ = 0;
 };
 

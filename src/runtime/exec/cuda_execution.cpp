@@ -1,4 +1,4 @@
-// Parameters of launches, and the order in which phases follow one another.
+// Parameters of launches, and the order of their phases.
 #include "runtime/exec/cuda_execution.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 
 uint64_t address(const void* p) { return reinterpret_cast<uint64_t>(p); }
 
-/// Bytes of all blocks of a step, in either phase, a multiple of what vector accesses need.
+/// Scratch bytes for all blocks of a step, in either phase, rounded up for vector accesses.
 size_t scratch_of(const Program& program, const LoadedKernel& kernel, const StepCost& cost) {
   return static_cast<size_t>((program.scratch() * std::max(cost.tasks, kernel.epilogue_blocks) + 255) / 256 * 256);
 }
@@ -89,7 +89,7 @@ void CudaExecution::launch(size_t first, size_t count) {
     if (program(i).scratch()) parameters.push_back(address(scratch));
     for (int64_t n : scalars(i)) parameters.push_back(static_cast<uint64_t>(n));
     scratch += scratch_of(program(i), kernel(i), cost(i));
-    // How long a finish takes is not known, and there is one block of most.
+    // The time of an epilogue kernel is unknown; most have one block.
     if (kernel(i).epilogue)
       finishes.push_back({kernel(i).epilogue.get(), kernel(i).epilogue_blocks, kNever, 0, parameters});
     mains.push_back(

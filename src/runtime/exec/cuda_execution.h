@@ -1,5 +1,5 @@
-// A plan's launches on a GPU's stream: recorded, then put there as one. Nothing waits; who reads what the plan stored
-// asks for the error word.
+// Runs a plan's launches on a GPU's stream: records them, then enqueues them as one graph. Nothing waits. Whoever reads
+// a value that the plan stored checks the error word.
 #pragma once
 
 #include <memory>
@@ -15,8 +15,7 @@ namespace sinter::runtime::cuda {
 
 class Context;
 
-/// The launch graphs of one plan: one for each run that goes on at the same time.
-/// Safe from several threads.
+/// The launch graphs of one plan, one for each concurrent run. Safe from several threads.
 class LaunchGraphPool {
  public:
   std::unique_ptr<LaunchGraph> acquire(const std::shared_ptr<Context>& context);
@@ -29,17 +28,17 @@ class LaunchGraphPool {
 
 class CudaExecution final : public PlanExecution {
  public:
-  /// `graphs`, those of the plan, outlive it.
+  /// `graphs` are those of the plan and outlive this object.
   CudaExecution(LaunchGraphPool& graphs, const Plan& plan, const ArenaLayout& layout, std::span<const StepCost> costs);
   ~CudaExecution() override;
-  /// As PlanExecution; allocates the error word and scratch memory of blocks too, and loads the kernels. Throws
-  /// BackendError for one that the device refuses.
+  /// As PlanExecution. Also allocates the error word and the blocks' scratch memory, and loads the kernels. Throws
+  /// BackendError for a kernel that the device rejects.
   void bind(std::span<Buffer* const> slots, std::span<const int64_t> vars, std::span<const uint64_t> args) override;
   void unbind() override;
   std::unique_ptr<Buffer> take_error() override { return std::move(error_); }
 
  private:
-  /// A kernel to be launched: that of a step, or its finish.
+  /// One kernel launch: a step's kernel or its epilogue kernel.
   struct Phase {
     const DeviceKernel* kernel;
     int64_t blocks;
@@ -49,22 +48,22 @@ class CudaExecution final : public PlanExecution {
 
   void launch(size_t first, size_t count) override;
   uint32_t end() override;
-  /// Phases that need not wait for each other, of which some may.
+  /// Adds independent phases, in groups that run concurrently.
   void add_concurrent(LaunchGraph& graph, std::span<const Phase> phases) const;
-  /// The launches of a step: those that may be left out have a graph of their own, so that the others are always the
-  /// same graph.
+  /// The launch graph of a step. Launches of invariants may be skipped, so they have a graph of their own; the other
+  /// graph then stays the same.
   LaunchGraph& graph_of(size_t step) { return step < invariant_steps_ ? *invariant_graph_ : *graph_; }
   const LoadedKernel& kernel(size_t step) const { return *kernels_[static_cast<size_t>(plan().steps[step].program)]; }
 
   LaunchGraphPool& graphs_;
-  LaunchGraphPool invariant_graphs_;  ///< one graph, of the runs of this
+  LaunchGraphPool invariant_graphs_;  ///< one graph, for the runs of this execution
   std::shared_ptr<Context> context_;
   std::unique_ptr<LaunchGraph> graph_;  ///< null between two runs
   std::unique_ptr<LaunchGraph>
-      invariant_graph_;  ///< of the launches of Plan::invariant_launches; null if there are none
+      invariant_graph_;  ///< for the launches of Plan::invariant_launches; null if there are none
   size_t invariant_steps_ = 0;
   std::vector<const LoadedKernel*> kernels_;  ///< per program
-  std::unique_ptr<Buffer> scratch_;           ///< null if no kernel needs any
+  std::unique_ptr<Buffer> scratch_;           ///< null if no kernel needs scratch
   std::unique_ptr<Buffer> error_;             ///< null if no index can be out of range
 };
 

@@ -1,4 +1,4 @@
-// Asks the CPU's and CUDA's sides.
+// Dispatches to the CPU and CUDA implementations.
 #include "runtime/exec/devices.h"
 
 #include <fmt/core.h>

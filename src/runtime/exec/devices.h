@@ -1,4 +1,4 @@
-// Which devices this process has, how full they are, and copies between their memories.
+// The devices of this process, their memory use, and copies between their memories.
 #pragma once
 
 #include <cstddef>
@@ -9,21 +9,21 @@
 
 namespace sinter::runtime {
 
-/// Empty if there is such a device; else that there is none, how many there are or why, and what to do.
+/// Empty if the device exists. Otherwise a message: there is none, how many there are or why, and the remedy.
 std::string why_unavailable(Device device);
 
-/// Copies bytes that do not overlap from one device's memory to another's or its own, in the order of their queues. The
-/// CPU needs no queue: what lies there may be changed, or read, as soon as this returns. Throws BackendError.
+/// Copies non-overlapping bytes within one device's memory or between two, in stream order. The CPU has no stream: CPU
+/// memory may be read or modified as soon as this returns. Throws BackendError.
 void copy(Device to_device, void* to, Device from_device, const void* from, size_t bytes);
 
-/// Memory of a device that buffers have, and its limit, in bytes.
+/// Bytes that buffers hold on a device, and the limit.
 struct MemoryUsage {
   Device device;
   uint64_t live, limit;
-  /// 1: all that is allowed.
+  /// 1 means that the limit is reached.
   double share() const { return static_cast<double>(live) / static_cast<double>(limit); }
 };
-/// Of the devices in use the one whose share is largest. Takes no lock where there is only the CPU.
+/// The device in use with the largest share. Takes no lock if only the CPU is in use.
 MemoryUsage fullest_device();
 
 }  // namespace sinter::runtime

@@ -23,7 +23,7 @@
 
 namespace sinter::runtime {
 
-/// Against what a launch on the CPU is held: arithmetic or memory, whichever takes longer at best.
+/// The lower bound on a CPU launch's time: arithmetic or memory, whichever takes longer.
 struct PlanExecution::Limit {
   double us = 0;
   const char* of = "math";
@@ -34,7 +34,7 @@ struct PlanExecution::Limit {
 
 namespace {
 
-/// A launch is named at DEBUG=1 that takes so long, and above so small a share of its roof.
+/// DEBUG=1 reports a launch that takes longer than this and reaches a smaller share of its roof than this.
 constexpr double kLongUs = 5000, kPoorShare = 0.05;
 
 using Clock = std::chrono::steady_clock;
@@ -42,7 +42,7 @@ double microseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
 }
 
-/// The line of DEBUG=2, which scripts/roofline.py reads.
+/// The line of DEBUG=2, which scripts/roofline.py parses.
 std::string line_of(const std::string& name, const StepCost& cost, double us) {
   const auto moved = static_cast<double>(cost.bytes);
   return fmt::format("  {:<56} {:>9} tasks {:>10.1f} us {:>10.4f} MB {:>11.4f} MFLOP {:>8.2f} GB/s {:>8.2f} GFLOP/s",
@@ -102,7 +102,7 @@ void PlanExecution::unbind() {
 }
 
 bool PlanExecution::brief() const {
-  constexpr double kBriefUnits = 16;  // units that are worth a thread: 32 us, or 512 KiB
+  constexpr double kBriefUnits = 16;  // in units worth a thread: 32 us, or 512 KiB
   double work_units = 0;
   for (const StepCost& cost : costs_) work_units += cost.work_units;
   return plan_.device.kind() == Device::Kind::Cpu && work_units <= kBriefUnits;
@@ -151,11 +151,11 @@ bool PlanExecution::forget() {
 uint32_t PlanExecution::run(std::span<const uint8_t> same) {
   const bool known = std::exchange(invariants_valid_, false);
   FaultInjection& f = fault_injection();
-  std::vector<Limit> limits;  // beforehand: roofs may have to be measured
+  std::vector<Limit> limits;  // before the launches, since the roofline may have to be measured
   if (logging(2) && plan_.device.kind() == Device::Kind::Cpu) try {
       for (size_t l = 0, first = 0; l < plan_.launches.size(); first += static_cast<size_t>(plan_.launches[l++]))
         limits.push_back(Limit::of_launch(launch_cost(first, static_cast<size_t>(plan_.launches[l]))));
-    } catch (const std::exception& error) {  // nothing was launched: a line of the log is not to fail the plan
+    } catch (const std::exception& error) {  // nothing was launched yet; a log line must not fail the plan
       limits.clear();
       log(2, fmt::format("no roofs: {}", error.what()));
     }
@@ -190,7 +190,7 @@ uint32_t PlanExecution::run(std::span<const uint8_t> same) {
     log(1, fmt::format("plan: {} launches of {} kernels, {:.3f} MB moved, {:.1f} us", launched, ran,
                        static_cast<double>(moved) / 1e6, microseconds_since(start)));
   for (const LaunchTiming& t : long_ones)
-    note_if_slow(t.first, t.count, t.us);  // afterwards: roofs may have to be measured
+    note_if_slow(t.first, t.count, t.us);  // after the launches, since the roofline may have to be measured
   return error;
 }
 
@@ -216,16 +216,16 @@ void PlanExecution::note_if_slow(size_t first, size_t number, double us) try {
   slow_.push_back({fmt::format("{} took {:.1f} ms, {:.2f} % of {}, {} thread{}", name_of(first, number), us * 1e-3,
                                100 * limit.us / us, limit.of, limit.threads, limit.threads == 1 ? "" : "s"),
                    longest->position});
-} catch (const std::exception& error) {  // of measuring roofs, which is not to fail the plan
+} catch (const std::exception& error) {  // from measuring the roofline, which must not fail the plan
   log(1, fmt::format("no roofs: {}", error.what()));
 }
 
 double PlanExecution::launch_logged(size_t first, size_t number, const StepCost& cost, const Limit* limit) {
-  std::list<OverlapCheck> checks;  // which takes no memory while it is empty
+  std::list<OverlapCheck> checks;  // allocates nothing while it is empty
   if (kSanitizer == Sanitizer::Thread || env().check)
     for (size_t i = first; i < first + number;) {
       const size_t begin = i;
-      std::map<int, bool> written;  // by buffer; sections of one kernel are one use
+      std::map<int, bool> written;  // by buffer; sections of one kernel count as one use
       do {
         const PlanStep& step = plan_.steps[i];
         for (int b : step.buffers)

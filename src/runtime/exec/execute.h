@@ -1,4 +1,4 @@
-// Running a Plan: its memory first, then its launches in order. What a launch is on a device:
+// Executing a Plan: allocates its memory, then runs its launches in order. The device implementations of a launch:
 // runtime/exec/cpu_execution.h, runtime/exec/cuda_execution.h.
 #pragma once
 
@@ -16,81 +16,83 @@
 
 namespace sinter::runtime {
 
-/// A launch that took long, and came nowhere near the machine's limit.
+/// A launch that took long and stayed far below the machine's limit.
 struct SlowLaunch {
-  std::string what;  ///< kernel, time, and how near it came to which limit
+  std::string what;  ///< kernel, time, share of the limit and which limit
   int position;      ///< PlanStep::position of its longest step
 };
 
-/// Runs of a plan, one after the other, each on the memory that it is bound to: what a run is made of is made once.
+/// Consecutive runs of a plan, each bound to its own memory. What all runs share is set up once.
 class PlanExecution {
  public:
   virtual ~PlanExecution() = default;
   PlanExecution(const PlanExecution&) = delete;
   PlanExecution& operator=(const PlanExecution&) = delete;
 
-  /// Before each run: allocates all outputs and the arena, and with the first what is kept. The slots hold what the
-  /// plan says; args are the bits of each argument in its own type, zero-extended. Throws OutOfMemory.
+  /// Call before each run. Allocates all outputs and the arena; the first call also allocates the invariants. `slots`
+  /// are the plan's slots. `args` holds the bits of each argument in its own type, zero-extended. Throws OutOfMemory.
   virtual void bind(std::span<Buffer* const> slots, std::span<const int64_t> vars, std::span<const uint64_t> args);
-  /// After it: gives back what nobody has taken.
+  /// Call after the run. Frees the memory that nobody has taken.
   virtual void unbind();
 
-  /// Whether a launch would be left out by run(same) if what is kept were there.
+  /// Whether run(same) would skip a launch if the invariants were valid.
   bool skips_invariants(std::span<const uint8_t> same) const;
-  /// Gives back what is kept: the next run makes it again. False if that is nothing. Not between bind() and unbind().
+  /// Frees the invariants, so the next run computes them again. Returns false if there are none. Not allowed between
+  /// bind() and unbind().
   bool forget();
-  /// Launches everything, once; returns the bits of the error word, if they are known. Throws BackendError. `same`: per
-  /// slot whether it holds what it did in the last run that did not throw; none: no slot does. What
-  /// Plan::invariant_launches says is not needed then is left out, unless the run before has failed, may have met an
-  /// error, or had other sizes.
+  /// Runs all launches once. Returns the bits of the error word, if they are known. Throws BackendError.
+  ///
+  /// `same` says per slot whether it holds the same as in the last run that did not throw; if empty, no slot does.
+  /// Launches that Plan::invariant_launches marks as unnecessary are then skipped, unless the previous run failed, may
+  /// have met an error or had other sizes.
   uint32_t run(std::span<const uint8_t> same = {});
-  /// After run(): where the bits will be when the device is done; null if they are known.
+  /// After run(): the memory that will hold the error bits when the device is done. Null if the bits are already known.
   virtual std::unique_ptr<Buffer> take_error() { return nullptr; }
 
-  /// Of the last run, at DEBUG=1 and above: launches above 5 ms below 5 % of their roof. On the CPU, whose roofs are
-  /// known.
+  /// Launches of the last run above 5 ms and below 5 % of their roof, at DEBUG=1 and above. CPU only, where the
+  /// roofline is known.
   const std::vector<SlowLaunch>& slow_launches() const { return slow_; }
 
-  /// On the CPU, and by the plan's estimate (of the largest sizes, if they vary) its launches together take some
-  /// tens of microseconds at most.
+  /// True on the CPU if the plan's estimate for all launches together is at most some tens of microseconds. Uses the
+  /// largest sizes if they vary.
   bool brief() const;
 
-  /// The memory of a buffer of the plan.
+  /// Address of a buffer of the plan.
   void* data(int buffer) const { return memory_[static_cast<size_t>(buffer)]; }
-  /// Bytes of a buffer at this call's sizes.
+  /// Bytes of a buffer at this run's sizes.
   size_t bytes(int buffer) const;
-  /// Hands out the new memory of a buffer of kind Output, once.
+  /// Hands out the new memory of an Output buffer, once.
   std::unique_ptr<Buffer> take(int buffer) { return std::move(owned_[static_cast<size_t>(buffer)]); }
 
  protected:
-  /// `plan` and `layout` (that of the plan) outlive it. `costs`: step_costs() where it is the same for all
-  /// runs, which outlives them too; worked out for each if not given.
+  /// `plan` and its `layout` outlive this object. `costs`: step_costs() if it is the same for all runs, also outliving
+  /// this object; if empty, the costs are computed for each run.
   PlanExecution(const Plan& plan, const ArenaLayout& layout, std::span<const StepCost> costs);
 
-  /// Independent kernels, side by side: steps from `first` on.
+  /// Runs independent kernels concurrently: `count` steps from `first` on.
   virtual void launch(size_t first, size_t count) = 0;
-  /// After the last launch: the bits of the error word, if they are known.
+  /// Called after the last launch. Returns the bits of the error word, if they are known.
   virtual uint32_t end() = 0;
 
   const Plan& plan() const { return plan_; }
   const Program& program(size_t step) const;
   const StepCost& cost(size_t step) const { return costs_[step]; }
-  /// What a kernel is called with behind its buffers: sizes, then arguments.
+  /// Kernel arguments after the buffers: sizes, then arguments.
   std::vector<int64_t> scalars(size_t step) const;
   /// Null if the plan has no scratch buffers.
   const Buffer* arena() const { return arena_.get(); }
 
  private:
   struct Limit;
-  /// A launch of which what it reads is the `same` needs to run no more than once.
+  /// Whether the launch stores only invariants whose inputs are the `same`, so it need not run again.
   bool skippable(size_t launch, std::span<const uint8_t> same) const;
-  /// Of the steps of one launch together.
+  /// Total of the steps of one launch.
   StepCost launch_cost(size_t first, size_t count) const;
-  /// Launches with the log, where a limit is said beside the time; returns the microseconds that it took, or 0 where
-  /// nobody asks.
+  /// Runs a launch with logging, which prints `limit` beside the time. Returns the microseconds it took, or 0 if it is
+  /// not timed.
   double launch_logged(size_t first, size_t count, const StepCost& cost, const Limit* limit);
   std::string name_of(size_t first, size_t count) const;
-  /// Keeps a launch that took so long for slow_launches(), if it should have taken less.
+  /// Records a launch for slow_launches() if `us` is far above its limit.
   void note_if_slow(size_t first, size_t count, double us);
 
   const Plan& plan_;
@@ -98,11 +100,11 @@ class PlanExecution {
   const bool varies_;
   std::vector<int64_t> vars_;
   std::vector<uint64_t> args_;
-  std::vector<StepCost> own_costs_;             ///< of a plan that varies
+  std::vector<StepCost> own_costs_;             ///< if the plan's sizes vary
   std::span<const StepCost> costs_;             ///< per step
-  bool invariants_valid_ = false;               ///< what is kept is there, without an error
+  bool invariants_valid_ = false;               ///< the invariants are computed, without an error
   InlineVector<void*, 8> memory_;               ///< per buffer
-  std::vector<std::unique_ptr<Buffer>> owned_;  ///< per buffer: outputs of a run, and what is kept
+  std::vector<std::unique_ptr<Buffer>> owned_;  ///< per buffer: outputs of a run, and invariants
   std::unique_ptr<Buffer> arena_;
   std::vector<SlowLaunch> slow_;
 };

@@ -1,4 +1,4 @@
-// A plan of one step, its buffers all slots; times by the steady clock.
+// Times a plan of one step whose buffers are all slots, with the steady clock.
 #include "runtime/exec/kernel_timer.h"
 
 #include <algorithm>
@@ -13,13 +13,13 @@
 namespace sinter::runtime::cpu {
 namespace {
 
-constexpr int kRounds = 7;              ///< of a comparison
-constexpr double kRound = 50e3;         ///< ns of launches in a round, at least one launch
-constexpr double kClearlySlower = 1.3;  ///< after two rounds
-constexpr double kHopeless = 3;         ///< already at the first launch, if that is no short one
+constexpr int kRounds = 7;              ///< rounds per comparison
+constexpr double kRound = 50e3;         ///< duration of a round in ns; at least one launch
+constexpr double kClearlySlower = 1.3;  ///< times the hoped ratio: ends the comparison after two rounds
+constexpr double kHopeless = 3;         ///< ratio that ends it after the first launch, unless that is a short one
 
-/// Numbers from 1/2 to 1, or 0 and 1, over all of a buffer: no sum leaves its type, no look-up its table, and no number
-/// is denormal.
+/// Fills a buffer with numbers from 1/2 to 1, or with 0 and 1. So no sum overflows its type, no gather index leaves its
+/// table, and no number is denormal.
 void fill(Buffer& buffer, size_t bytes, DType dtype) {
   constexpr size_t kPattern = 1 << 10;
   std::vector<std::byte> pattern(kPattern * size_of(dtype));
@@ -46,9 +46,9 @@ struct KernelTimer::Candidate::State {
   ArenaLayout layout;
   std::vector<StepCost> costs;
   std::unique_ptr<CpuExecution> run;
-  int launches = 1;  ///< in a round
+  int launches = 1;  ///< per round
 
-  /// ns of one launch, over a round.
+  /// ns per launch, averaged over a round.
   double round() {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point start = Clock::now();
@@ -65,7 +65,7 @@ KernelTimer::KernelTimer(const Plan& plan, size_t number, std::vector<int64_t> v
   PlanStep step = plan.steps[number];
   plan_.work = {plan.work[static_cast<size_t>(step.program)]};
   step.program = 0;
-  std::map<int, int> places;  // by number in `plan`
+  std::map<int, int> places;  // by buffer number in `plan`
   for (std::vector<int>* list : {&step.buffers, &step.writes})
     for (int& b : *list) {
       const auto [it, fresh] = places.emplace(b, static_cast<int>(plan_.buffers.size()));

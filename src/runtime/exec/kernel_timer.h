@@ -1,4 +1,4 @@
-// One kernel on memory of its own, launched for its time alone: what a search measures with.
+// Launches one kernel on memory of its own to measure its time, for the search.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@ namespace sinter::runtime::cpu {
 
 class KernelTimer {
  public:
-  /// The launch of `plan`'s step `step` at these values of the plan's variables, whatever device and programs the plan
-  /// has. Buffers are as large as their bounds, hold small numbers, and are written again and again. Throws
-  /// OutOfMemory.
+  /// Prepares the launch of step `step` of `plan` at these values of the plan's variables, regardless of the plan's
+  /// device and programs. Buffers have the size of their bounds, hold small numbers and are overwritten by each launch.
+  /// Throws OutOfMemory.
   KernelTimer(const Plan& plan, size_t step, std::vector<int64_t> vars);
   ~KernelTimer();
 
-  /// A program for that step, ready to be launched.
+  /// A program for the step, ready to launch.
   class Candidate {
    public:
     ~Candidate();
@@ -32,19 +32,19 @@ class KernelTimer {
   };
   std::unique_ptr<Candidate> prepare(std::shared_ptr<const Program> program) const;
 
-  /// What a launch comes to.
+  /// The cost of one launch.
   static const StepCost& cost(const Candidate& candidate);
 
-  /// Median ns of a launch, over rounds of some launches each, after a first one.
+  /// Median ns per launch, over rounds of several launches each, after a warm-up launch.
   static double time(Candidate& candidate);
 
-  /// The time of `a` over that of `b`: the median over rounds in which one follows the other, so that what disturbs the
-  /// machine disturbs both. `b` was given to time() before. Once `a` is clearly above `hoped` times `b`, rounds end
-  /// with what they gave.
+  /// The time of `a` divided by that of `b`: the median over rounds that alternate between the two, so a disturbance of
+  /// the machine affects both. time() must have been called for `b`. If `a` is clearly above `hoped` times `b`, stops
+  /// early and returns the ratio so far.
   static double ratio(Candidate& a, Candidate& b, double hoped);
 
  private:
-  Plan plan_;  ///< of that step alone; it has no program
+  Plan plan_;  ///< the one step; has no program
   std::vector<int64_t> vars_;
   std::vector<uint64_t> args_;
   std::vector<std::unique_ptr<Buffer>> memory_;  ///< per buffer

@@ -1,4 +1,4 @@
-// Recording, comparing with what the graphs hold, and the calls that tell one of the difference.
+// Records launches, compares them with the existing graphs, and updates a graph where it differs.
 #include "runtime/exec/launch_graph.h"
 
 #include <fmt/core.h>
@@ -11,8 +11,8 @@
 namespace sinter::runtime::cuda {
 namespace {
 
-constexpr size_t kNamed = 8;   ///< kernels that the message of a fault names
-constexpr size_t kGraphs = 4;  ///< that are kept: memory of outputs comes back every few runs
+constexpr size_t kNamed = 8;   ///< kernels named in the message of a fault, at most
+constexpr size_t kGraphs = 4;  ///< graphs kept, at most: output memory recurs every few runs
 
 }  // namespace
 
@@ -45,7 +45,7 @@ void LaunchGraph::run() {
     drop_graphs();
     ran_ = false;
   }
-  // A graph pays when it is run again, and for more than one launch; with SINTER_CHECK each launch is waited for.
+  // A graph pays off from the second run on and for more than one launch. With SINTER_CHECK each launch is waited for.
   if (!ran_ || recorded_ < 2 || env().check) {
     for (const LaunchRecord& l : launches_) context_->launch(*l.kernel, l.blocks, l.parameters);
     ran_ = true;
@@ -66,7 +66,7 @@ const LaunchGraph::GraphInstance& LaunchGraph::instance() {
     if (changed == 0) return r;
     if (!nearest || changed < fewest) nearest = &r, fewest = changed;
   }
-  // A few launches have other numbers; many, other memory.
+  // If few launches differ, their numbers changed; if many, the memory did.
   if (!nearest || (fewest > launches_.size() / 4 && instances_.size() < kGraphs)) {
     GraphInstance made;
     build(made);
@@ -87,7 +87,7 @@ void LaunchGraph::build(GraphInstance& r) {
   const DriverApi& driver = context_->driver();
   context_->check(driver.graph_create(&r.graph, 0), "making a graph of kernels");
   try {
-    std::vector<GraphNodeHandle> before, now;  // the launches of the last stage, and of this one
+    std::vector<GraphNodeHandle> before, now;  // the launches of the previous stage and of this one
     std::vector<void*> pointers;
     std::string names;
     for (size_t i = 0; i < launches_.size(); ++i) {
@@ -126,7 +126,7 @@ void LaunchGraph::drop_graphs() noexcept {
   if (!instances_.empty() && context_->wait_before_destroy())
     for (const GraphInstance& r : instances_) {
       driver.graph_exec_destroy(r.exec);
-      driver.graph_destroy(r.graph);  // not before: its nodes are the names of the other's
+      driver.graph_destroy(r.graph);  // after exec, which refers to the nodes of this graph
     }
   instances_.clear();
 }

@@ -1,4 +1,4 @@
-// The launches of a plan, put on the stream as one: what cost a call each is a graph that the driver knows already.
+// A plan's launches, enqueued as one CUDA graph instead of one driver call each.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@ namespace sinter::runtime::cuda {
 
 class Context;
 
-/// Launches in order, recorded anew for each run:
+/// Launches in order, recorded again for each run:
 ///
 ///     list.begin();
-///     list.add(kernel, blocks, parameters);   // independent of one another until
-///     list.barrier();                            // what follows waits for what was added before
+///     list.add(kernel, blocks, parameters);   // independent of each other until
+///     list.barrier();                            // later launches wait for all earlier ones
 ///     list.run();
 ///
-/// The first run launches them one by one; from the second on they are a graph. A few graphs are kept, because memory
-/// comes back in turns: one whose addresses, numbers and sizes are those of the run is launched as it is, one that
-/// differs in a few launches is told of them. Other kernels, or another order, begin anew. One thread at a time.
+/// The first run launches them one by one. From the second run on they are a graph. A few graphs are kept, because
+/// memory addresses recur. A graph with the run's addresses, numbers and sizes is launched as is; one that differs in a
+/// few launches is updated. Different kernels, or another order, start over. One thread at a time.
 class LaunchGraph {
  public:
   explicit LaunchGraph(std::shared_ptr<Context> context);
@@ -32,25 +32,25 @@ class LaunchGraph {
   LaunchGraph& operator=(const LaunchGraph&) = delete;
 
   void begin();
-  /// The parameters are 8 bytes each: addresses, then numbers. No blocks: nothing is added. The kernel must outlive the
-  /// list.
+  /// The parameters are 8 bytes each: addresses, then numbers. With zero blocks nothing is added. The kernel must
+  /// outlive the list.
   void add(const DeviceKernel& kernel, int64_t blocks, std::span<const uint64_t> parameters);
   void barrier();
   /// Throws BackendError; see Context.
   void run();
 
-  size_t size() const { return recorded_; }  ///< launches
+  size_t size() const { return recorded_; }  ///< recorded launches
   size_t graphs() const { return instances_.size(); }
 
  private:
   struct LaunchRecord {
     const DeviceKernel* kernel = nullptr;
     unsigned blocks = 0;
-    size_t stage = 0;  ///< number of barrier() before it
+    size_t stage = 0;  ///< number of barriers before it
     std::vector<uint64_t> parameters;
     bool operator==(const LaunchRecord&) const = default;
   };
-  /// A graph, and the launches that it holds.
+  /// A graph and its launches.
   struct GraphInstance {
     std::vector<LaunchRecord> launches;
     std::vector<GraphNodeHandle> nodes;
@@ -58,7 +58,7 @@ class LaunchGraph {
     GraphExecHandle exec = nullptr;
   };
   static KernelNodeParams node_of(const LaunchRecord& launch, std::vector<void*>& pointers);
-  /// A graph of the recorded launches: one that is kept, changed where it must, or a new one.
+  /// The graph for the recorded launches: an existing one, updated where needed, or a new one.
   const GraphInstance& instance();
   void build(GraphInstance& instance);
   void update(GraphInstance& instance);
@@ -67,7 +67,7 @@ class LaunchGraph {
   std::shared_ptr<Context> context_;
   std::vector<LaunchRecord> launches_;
   size_t recorded_ = 0, stage_ = 0;
-  bool same_shape_ = false;  ///< kernels and order are those of the run before
+  bool same_shape_ = false;  ///< kernels and order equal those of the previous run
   bool ran_ = false;
   std::vector<GraphInstance> instances_;
   std::shared_ptr<const std::string> names_;

@@ -1,6 +1,6 @@
-// The memory of launches that run at the same moment, for builds and runs that check: what one launch writes, no other
-// touches, and no other buffer of its own lies there. The plan's hazards, the arena and the graph's claims promise
-// that.
+// Checks that launches running at the same time do not overlap in memory, in builds and runs that check. Bytes that one
+// launch writes must not be accessed by another launch, nor belong to another buffer of the same launch. The plan's
+// hazards, the arena and the graph's claims guarantee that.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace sinter::runtime {
 
-/// What a running launch declares; taken back by the destructor.
+/// The memory that a running launch declares, until destruction.
 class OverlapCheck {
  public:
   struct MemoryRange {
@@ -17,8 +17,8 @@ class OverlapCheck {
     size_t bytes;
     bool written;
   };
-  /// Throws InternalError, naming both kernels, where bytes are written that another range, of this launch or of one
-  /// that runs now, holds too.
+  /// Throws InternalError, naming both kernels, if written bytes are also in another range of this launch or of a
+  /// launch that runs now.
   OverlapCheck(std::string kernel, std::vector<MemoryRange> ranges);
   ~OverlapCheck();
   OverlapCheck(const OverlapCheck&) = delete;

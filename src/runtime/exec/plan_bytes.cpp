@@ -1,4 +1,4 @@
-// One list of fields per type, which a PlanSerializer and a PlanDeserializer both walk.
+// One list of fields per type, traversed by PlanSerializer and PlanDeserializer.
 #include "runtime/exec/plan_bytes.h"
 
 #include <algorithm>
@@ -79,7 +79,7 @@ class PlanSerializer {
   }
 };
 
-/// Once it has met the end it reads zeros.
+/// Past the end of the bytes it reads zeros.
 class PlanDeserializer {
  public:
   explicit PlanDeserializer(std::string_view bytes) : left_(bytes) {}
@@ -116,7 +116,7 @@ class PlanDeserializer {
   void list(List& all) {
     uint32_t count = 0;
     read(count);
-    good_ &= count <= left_.size();  // no element takes less than a byte
+    good_ &= count <= left_.size();  // each element takes at least one byte
     if (!good_) return;
     all.resize(count);
     for (auto& v : all) read(v);
@@ -130,7 +130,7 @@ bool indices_below(const std::vector<int>& numbers, size_t count) {
   return std::all_of(numbers.begin(), numbers.end(), [&](int n) { return n >= 0 && static_cast<size_t>(n) < count; });
 }
 
-/// Every number of a buffer or kernel is one.
+/// Whether every buffer and kernel number is in range.
 bool is_consistent(const StoredPlan& s) {
   const Plan& plan = s.plan;
   const auto known = [](const PlanBuffer& b) { return b.kind <= PlanBuffer::Kind::Scratch && b.dtype < DType::Index; };

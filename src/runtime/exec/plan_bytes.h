@@ -1,4 +1,4 @@
-// A Plan as bytes, for the cache folder: all but the code of its kernels, which lies there by itself.
+// A Plan as bytes, for the cache folder. The kernels' code is stored separately.
 #pragma once
 
 #include <optional>
@@ -13,15 +13,15 @@
 namespace sinter::runtime {
 
 struct StoredPlan {
-  Plan plan;                          ///< without its programs
-  std::vector<KernelSource> kernels;  ///< of each program, without its text
-  std::vector<Hash128> keys;          ///< of each program
+  Plan plan;                          ///< without programs
+  std::vector<KernelSource> kernels;  ///< per program, without its text
+  std::vector<Hash128> keys;          ///< per program
 };
 
-/// Both change with kPlanFormat.
+/// Both functions change together with kPlanFormat.
 inline constexpr std::string_view kPlanFormat = "sinter plan 2";
 std::string to_bytes(const StoredPlan& plan);
-/// Nothing for bytes that to_bytes() has not written, or which name a buffer or kernel that is not there.
+/// Nullopt for bytes that to_bytes() has not written or that refer to a missing buffer or kernel.
 std::optional<StoredPlan> plan_from_bytes(std::string_view bytes);
 
 }  // namespace sinter::runtime

@@ -1,4 +1,4 @@
-// Keys of plans in the cache folder, and the way from there to programs.
+// Keys of plans in the cache folder, and loading their programs.
 #include "runtime/exec/plan_store.h"
 
 #include "runtime/base/build_id.h"
@@ -25,7 +25,7 @@ std::optional<Plan> load_plan(const Hash128& key, const Target& target) {
   stored->plan.programs = find_programs(stored->kernels, stored->keys, *tools);
   if (stored->plan.programs.size() != stored->kernels.size()) return std::nullopt;
   record_cache_origin(tools->origin(), tools->kind(),
-                      target);  // who fills a folder by running what lies there already has filled it too
+                      target);  // a process that only loads entries also counts as filling the folder
   return std::move(stored->plan);
 }
 

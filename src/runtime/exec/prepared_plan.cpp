@@ -1,4 +1,4 @@
-// Which kind of run a device has.
+// Selects the execution class for the plan's device.
 #include "runtime/exec/prepared_plan.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A plan ready to be run, with what its runs share.
+// A plan ready to run, with the state that its runs share.
 #pragma once
 
 #include <cstdint>
@@ -14,22 +14,22 @@ namespace cuda {
 class LaunchGraphPool;
 }
 
-/// Immutable; run from any thread.
+/// Immutable. May be run from any thread.
 class ExecutablePlan {
  public:
-  /// The programs of the plan are there.
+  /// The plan must contain its programs.
   explicit ExecutablePlan(Plan plan);
   ~ExecutablePlan();
 
   const Plan& plan() const { return plan_; }
-  /// For runs one after the other, which this outlives.
+  /// Makes an execution for consecutive runs. This object must outlive it.
   std::unique_ptr<PlanExecution> make_execution() const;
 
  private:
   Plan plan_;
   ArenaLayout layout_;
-  std::vector<StepCost> costs_;                    ///< of a plan without variables
-  std::unique_ptr<cuda::LaunchGraphPool> graphs_;  ///< of a plan on a GPU
+  std::vector<StepCost> costs_;                    ///< if the plan has no variables
+  std::unique_ptr<cuda::LaunchGraphPool> graphs_;  ///< if the plan is for a GPU
 };
 
 }  // namespace sinter::runtime

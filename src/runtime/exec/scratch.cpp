@@ -1,4 +1,4 @@
-// A flag per piece.
+// One flag per lease.
 #include "runtime/exec/scratch.h"
 
 #include <sched.h>

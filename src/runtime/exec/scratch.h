@@ -1,4 +1,4 @@
-// Memory for what a kernel keeps between its loops: a piece per thread, taken for one call of its entry.
+// Memory for tiles that a kernel keeps between its loops: one region per thread, leased for one call of its entry.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@ class ScratchPool {
   /// `bytes` for each of `threads` threads. Throws OutOfMemory.
   ScratchPool(int64_t bytes, int threads);
 
-  /// A piece that nobody else has while this lives; waits if all are taken.
+  /// Exclusive use of one region. The constructor waits if all are leased.
   class Lease {
    public:
     explicit Lease(ScratchPool& scratch);

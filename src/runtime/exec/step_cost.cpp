@@ -1,4 +1,4 @@
-// Sizes, bytes and flops of steps.
+// Tasks, bytes and FLOPs of steps.
 #include "runtime/exec/step_cost.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace sinter::runtime {
 namespace {
 
-/// Work below which another thread is not woken, in ns and bytes. ThreadSanitizer shall see every launch cut.
+/// Work worth waking another thread for, in ns and bytes. Under ThreadSanitizer every launch is split.
 constexpr bool kSmallest = kSanitizer == Sanitizer::Thread;
 constexpr double kUnitTime = kSmallest ? 1 : 2000, kUnitBytes = kSmallest ? 1 : 32 << 10;
 

@@ -1,5 +1,5 @@
-// What the steps of a plan come to at given sizes: known before any memory is, and for a plan without variables once
-// and for all.
+// The cost of a plan's steps at given sizes. Known before memory is allocated, and constant for a plan without
+// variables.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,16 @@ namespace sinter::runtime {
 
 struct StepCost {
   int64_t tasks = 0;      ///< of the launch
-  int64_t grain = 1;      ///< fewer tasks are not worth a thread
-  double work_units = 0;  ///< that are worth a thread
-  size_t bytes = 0;       ///< bytes that it reads and writes
+  int64_t grain = 1;      ///< least number of tasks worth a thread
+  double work_units = 0;  ///< multiples of the work worth a thread
+  size_t bytes = 0;       ///< read and written
   double flops = 0;
 };
 
 /// Bytes of a buffer at these values of the plan's variables.
 size_t bytes_of(const PlanBuffer& buffer, const std::vector<int64_t>& vars);
 
-/// Per step of a plan whose programs are there.
+/// One cost per step. The plan must contain its programs.
 std::vector<StepCost> step_costs(const Plan& plan, const std::vector<int64_t>& vars);
 
 }  // namespace sinter::runtime

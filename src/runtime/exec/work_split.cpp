@@ -6,10 +6,9 @@
 namespace sinter::runtime::cpu {
 namespace {
 
-constexpr int64_t kMaxChunks = 16;  ///< of one kernel for each thread, at most
+constexpr int64_t kMaxChunks = 16;  ///< maximum per kernel and thread
 
-/// Tasks from `begin` below `end` in chunks as long as each other, none shorter than is worth a thread if all of them
-/// are not.
+/// Splits the tasks [begin, end) into chunks of equal size, each worth a thread unless the whole range is not.
 void cut(std::vector<WorkChunk>& out, const WorkChunk& all, const StepCost& cost) {
   const int64_t size = all.end - all.begin, chunks = std::clamp<int64_t>(size / cost.grain, 1, kMaxChunks);
   for (int64_t i = 0; i < chunks; ++i) {

@@ -1,4 +1,4 @@
-// How the tasks of kernels that run together are given to threads.
+// Distributes the tasks of concurrent kernels over threads.
 #pragma once
 
 #include <cstddef>
@@ -10,18 +10,20 @@
 
 namespace sinter::runtime::cpu {
 
-/// Tasks of a kernel, which one thread computes.
+/// Tasks of one kernel that one thread runs.
 struct WorkChunk {
-  size_t kernel;  ///< its place among the costs
+  size_t kernel;  ///< index into `costs`
   int64_t begin, end;
-  double time;     ///< expected, in units that are worth a thread
-  int thread = 0;  ///< the thread that begins with them
+  double time;     ///< expected, in units worth a thread
+  int thread = 0;  ///< the thread that starts with it
 };
 
-/// All tasks of some kernels, for at least one thread: each has as much of a kernel as the others, side by side, as
-/// ThreadPool::run() cuts one alone, and the same part in each launch, so that what it wrote is in its own cache when
-/// it comes again. Kernels with less than a unit for each go where there is least. Thread by thread, the longest chunks
-/// first, so that the short ones even out when all end.
+/// All tasks of some kernels. `threads` is at least 1.
+///
+/// Each thread gets an equal, contiguous part of every kernel, as ThreadPool::run() splits a single one. It is the same
+/// part in every launch, so that data the thread wrote is still in its own cache. Kernels with less than one unit per
+/// thread go to the least loaded threads. The result is sorted by thread, longest chunks first, so that the short ones
+/// even out the ends.
 std::vector<WorkChunk> split_work(std::span<const StepCost* const> costs, int threads);
 
 }  // namespace sinter::runtime::cpu

@@ -1,4 +1,4 @@
-// C by Clang or gcc, loaded by our own loader or dlopen.
+// Compiles C with Clang or GCC. Loads objects with our own loader or dlopen.
 #include "runtime/program/toolchain.h"
 
 #include <fmt/core.h>
@@ -20,7 +20,7 @@ class CpuToolchain final : public Toolchain {
   std::string id() const override { return compiler_->id(target_); }
   std::string kind() const override { return kind_of(target_); }
 
-  // Instrumented libraries need the compiler's own library at run time.
+  // None for instrumented libraries, which need the compiler's own runtime library.
   std::optional<CacheOrigin> origin() const override {
     if (!compiler_->is_available() || compiler_->makes_libraries()) return std::nullopt;
     return CacheOrigin{id(), compiler_->dialect(), 0, ""};

@@ -1,5 +1,5 @@
-// CUDA C++ by NVRTC, or by Clang for simulated devices; images are loaded by each device when a program first runs
-// there.
+// Compiles CUDA C++ with NVRTC, or with Clang for simulated devices. Each device loads an image when a program first
+// runs there.
 #include "runtime/program/toolchain.h"
 
 #include <fmt/core.h>
@@ -31,7 +31,8 @@ std::string kind_of(const ImageCompiler& compiler, int sm) {
 
 std::string cure(const ImageCompiler& compiler) { return "install NVRTC: " + compiler.reason; }
 
-/// Whose images the cache folder holds. A driver runs what compilers of its own major version make, and of older ones.
+/// The compiler whose images the cache folder holds. A driver runs the output of compilers of its own major version and
+/// of older ones.
 CacheOrigin absent_compiler(const ImageCompiler& compiler, const DriverLibrary& driver, const Target& target) {
   const std::string kind = kind_of(compiler, target.sm);
   std::optional<CacheOrigin> by = cache_origin(kind);
@@ -46,7 +47,7 @@ CacheOrigin absent_compiler(const ImageCompiler& compiler, const DriverLibrary& 
 
 class CudaToolchain final : public Toolchain {
  public:
-  /// `absent`: whose images lie in the cache folder, where nothing compiles here.
+  /// `absent`: the compiler that filled the cache folder, if nothing can compile here.
   CudaToolchain(ImageCompiler compiler, const Target& target, std::optional<CacheOrigin> absent)
       : compiler_(std::move(compiler)), target_(target), sm_(target.sm), absent_(std::move(absent)) {}
 
@@ -64,7 +65,7 @@ class CudaToolchain final : public Toolchain {
     if (absent_) throw_no_compiler(kernels, kind(), target_, cure(compiler_));
     std::vector<CompileResult> results(kernels.size());
     count(counters().compiles, kernels.size());
-    // ThreadSanitizer does not see how NVRTC guards what it makes at a first use.
+    // ThreadSanitizer does not see how NVRTC synchronizes its lazy initialization.
     const int threads = kSanitizer == Sanitizer::Thread ? 1 : std::clamp(usable_cpus(), 1, kMostThreads);
     cpu::run_in_parallel(kernels.size(), threads,
                          [&](size_t k) { results[k] = compiler_.compile(kernels[k]->name, kernels[k]->text, sm_); });

@@ -17,9 +17,8 @@
 namespace sinter::runtime {
 namespace {
 
-/// Bytes of a last cache that a program may count on: larger ones belong to dozens of cores, and to other guests of the
-/// machine. With one of 480 MiB layer norm of 32 MiB takes 0.8 of the time without stores past it where nobody else
-/// computes, and 1.1 to 1.4 where others run in between.
+/// Bytes of the last-level cache that a program may count on. Larger caches are shared by dozens of cores and by
+/// other guests of the machine.
 constexpr int64_t kLargestL3 = 32 << 20;
 
 int64_t cache_bytes(int name, int64_t otherwise) {
@@ -27,14 +26,15 @@ int64_t cache_bytes(int name, int64_t otherwise) {
   return bytes > 0 ? bytes : otherwise;
 }
 
-/// What one core sees of the last cache. The kernel's table says that; sysconf counts those of all cores on some CPUs.
+/// The part of the last-level cache that one core can use. On some CPUs sysconf returns the sum over all cores, so
+/// Linux's table is read first.
 int64_t shared_cache_bytes(int64_t otherwise) {
   std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index3/size");
   int64_t kib = 0;
   return file >> kib && kib > 0 && file.get() == 'K' ? kib << 10 : cache_bytes(_SC_LEVEL3_CACHE_SIZE, otherwise);
 }
 
-// The one place that asks the CPU what it is.
+// The only place that queries the CPU.
 void read_cpu(Target& target) {
 #if defined(__x86_64__)
   __builtin_cpu_init();
@@ -42,13 +42,13 @@ void read_cpu(Target& target) {
                   : __builtin_cpu_supports("x86-64-v3") ? "x86-64-v3"
                   : __builtin_cpu_supports("x86-64-v2") ? "x86-64-v2"
                                                         : "x86-64");
-  target.near_l3 = __builtin_cpu_is("amd");  // whose chiplets have one each
+  target.near_l3 = __builtin_cpu_is("amd");  // each chiplet has its own
   if (target.vector_bytes == 64 && __builtin_cpu_is("amdfam19h"))
-    target.multiplies_per_cycle = 1;  // Zen 4: in two halves
+    target.multiplies_per_cycle = 1;  // Zen 4 executes them in two halves
 #else
 #error "Sinter's CPU backend knows x86-64 only"
 #endif
-  if (kSanitizer == Sanitizer::Thread) target.vector_bytes = 16;  // wider accesses it does not see
+  if (kSanitizer == Sanitizer::Thread) target.vector_bytes = 16;  // TSan does not see wider accesses
   target.l1 = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, target.l1);
   target.l2 = cache_bytes(_SC_LEVEL2_CACHE_SIZE, target.l2);
   target.l3 = std::min(shared_cache_bytes(target.l3), kLargestL3);
@@ -56,8 +56,8 @@ void read_cpu(Target& target) {
 
 std::atomic<const Target*> target_override{nullptr};
 
-/// What the machine was with one environment and compiler. Those before are kept for who refers to them: only tests
-/// change either often.
+/// The host's Target for one environment and compiler. Earlier ones stay alive for callers that refer to them; only
+/// tests change either often.
 struct HostTargetNode {
   Target target;
   const HostTargetNode* before = nullptr;
@@ -87,7 +87,7 @@ const Target& host_target() {
   }();
   const int threads = env().threads ? env().threads : machine.threads;
   const Dialect dialect = compiler_dialect(machine);
-  const HostTargetNode* const last = host_targets;  // every plan asks
+  const HostTargetNode* const last = host_targets;  // called for every plan
   return last && last->target.threads == threads && last->target.dialect == dialect
              ? last->target
              : add_host_target(machine, threads, dialect);

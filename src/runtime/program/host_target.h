@@ -6,15 +6,16 @@
 
 namespace sinter::runtime {
 
-/// This machine, with the threads and the compiler that the environment asks for. Stays valid when it is another one
-/// later. Throws UsageError on a bad environment.
+/// This machine, with the threads and the compiler that the environment selects. The reference stays valid after the
+/// environment changes. Throws UsageError on a bad environment.
 const Target& host_target();
 
-/// That of the device, as long as it is in use: host_target() for the CPU. Throws for one that does not exist.
+/// The Target of the device, valid as long as the device is in use: host_target() for the CPU. Throws if the device
+/// does not exist.
 const Target& target_of(Device device);
 
-/// From now on host_target() is this, for plans that must not depend on where they are made (tests that count
-/// launches); null: the host again. The caller keeps it alive; its ISA must be one that the host has.
+/// Overrides host_target(), for plans that must not depend on the machine (tests that count launches); null restores
+/// the host. The caller keeps `target` alive. Its ISA must be one that the host supports.
 void set_host_target(const Target* target);
 
 }  // namespace sinter::runtime

@@ -1,4 +1,4 @@
-// Kernel sources -> programs, by the nearest way.
+// Kernel sources -> programs, from the nearest cache or the compiler.
 #include "runtime/program/program.h"
 
 #include <fmt/core.h>
@@ -20,7 +20,7 @@ namespace {
 
 using ProgramPtr = std::shared_ptr<const Program>;
 
-/// The text says what its Target decided; only what the compiler is told of it counts beside.
+/// The Target's decisions are already in the text. Beside it, only what the compiler is told about the target matters.
 Hash128 key_of(const KernelSource& kernel, const std::string& compiler, const Target& target) {
   HashBuilder fields;
   fields.add("sinter kernel 1").add(compiler).add(target.isa);
@@ -32,7 +32,7 @@ Hash128 key_of(const KernelSource& kernel, const std::string& compiler, const Ta
   return fields.add(kernel.text).hash();
 }
 
-/// Damaged in a way that the checksum cannot see (another compiler's object, another GPU's) is a miss as well.
+/// Damage that the checksum cannot detect (another compiler's object, another GPU's) is a miss as well.
 ProgramPtr load_cached(const KernelSource& kernel, Hash128 key, const DiskCache& cache, const Toolchain& tools) {
   const auto object = cache.load(kernel.name, key);
   if (!object) return nullptr;
@@ -109,7 +109,7 @@ std::vector<ProgramPtr> compile(std::span<const KernelSource> kernels, const Tar
   std::vector<ProgramPtr> programs(kernels.size());
   std::vector<Hash128> keys;
   std::vector<const char*> origin(kernels.size(), "compiled");
-  std::unordered_map<Hash128, size_t> first;  // of equal kernels, all but the first wait for it
+  std::unordered_map<Hash128, size_t> first;  // of equal kernels, only the first is looked up or compiled
   std::vector<size_t> missing;
   for (size_t i = 0; i < kernels.size(); ++i) {
     keys.push_back(key_of(kernels[i], id, target));
@@ -127,7 +127,7 @@ std::vector<ProgramPtr> compile(std::span<const KernelSource> kernels, const Tar
     }
   }
 
-  // Keys are those of another compiler then.
+  // All keys change with the compiler.
   if (!missing.empty() && tools->fall_back()) return compile(kernels, target);
 
   std::vector<const KernelSource*> sources;

@@ -1,4 +1,4 @@
-// Kernels that can be called, and the way there: this process's memory, the cache folder, the compiler.
+// Callable kernels, and how to get them: from this process's memory, the cache folder or the compiler.
 #pragma once
 
 #include <cstdint>
@@ -18,23 +18,23 @@ namespace cuda {
 class Image;
 }
 
-/// A kernel in memory, immutable and free to be called from any thread.
+/// A loaded kernel. Immutable; any thread may call it.
 class Program {
  public:
-  /// bufs[0] is the error word; begin..end counts tasks: blocks of the outer ranges, flattened. Returns error bits.
+  /// bufs[0] is the error word. begin..end counts tasks: blocks of the outer ranges, flattened. Returns error bits.
   using EntryPoint = int (*)(void* const* bufs, const int64_t* vars, int64_t begin, int64_t end);
 
   /// Throws BackendError if the code lacks an entry.
   Program(const KernelSource& kernel, Hash128 key, std::unique_ptr<cpu::MachineCode> code);
-  /// A kernel for GPUs, which each device loads when it first runs there.
+  /// A GPU kernel. Each device loads it on first use.
   Program(const KernelSource& kernel, Hash128 key, std::unique_ptr<cuda::Image> image);
   ~Program();
 
   const std::string& name() const { return name_; }
-  /// Tasks of a launch over outer ranges of these sizes.
+  /// Number of tasks in a launch over outer ranges of these sizes.
   int64_t task_count(std::span<const int64_t> outer) const;
   int64_t scratch() const { return scratch_; }
-  /// What GPUs load; null for a kernel of the CPU. The rest is about those.
+  /// The GPU image; null for a CPU kernel. The accessors below are for CPU kernels.
   const cuda::Image* image() const { return image_.get(); }
   /// Hash of content, compiler, flags and ISA.
   const Hash128& key() const { return key_; }
@@ -53,22 +53,22 @@ class Program {
   int64_t scratch_ = 0;
 };
 
-/// A program per kernel, in order. What neither memory nor the cache folder holds is compiled, in parallel. At DEBUG=4
-/// every source is logged, wherever its program came from. Throws CompileError with the source's path and the
-/// compiler's log; the kernels that did compile are kept; DialectMismatch before anything is compiled. Safe from
-/// several threads; takes milliseconds, so hold no graph lock.
+/// One program per kernel, in order. Kernels found neither in memory nor in the cache folder are compiled in parallel.
+/// At DEBUG=4 every source is logged, wherever its program came from. Throws CompileError with the source's path and
+/// the compiler's log; kernels that did compile are kept. Throws DialectMismatch before anything is compiled. Safe from
+/// several threads. Takes milliseconds, so do not hold the graph's lock.
 std::vector<std::shared_ptr<const Program>> compile(std::span<const KernelSource> kernels, const Target& target);
 
 class Toolchain;
-/// The programs of these keys, which compile() made of such kernels once, here or in another process: from memory or
-/// the cache folder. No texts are needed. Empty if one of them is in neither.
+/// Programs by key, from memory or the cache folder, if compile() has made all of them before, in this or another
+/// process. The kernels' texts are not needed. Empty if any program is missing.
 std::vector<std::shared_ptr<const Program>> find_programs(std::span<const KernelSource> kernels,
                                                           std::span<const Hash128> keys, const Toolchain& tools);
 
-/// Programs that this process keeps for the next plan.
+/// Number of programs that this process keeps for later plans.
 size_t cached_program_count();
 
-/// Forgets them, for tests; programs in use stay valid.
+/// Drops the kept programs, for tests. Programs in use stay valid.
 void forget_programs();
 
 }  // namespace sinter::runtime

@@ -1,4 +1,4 @@
-// Programs by key, the unused ones bounded.
+// Programs by key. The number of unused ones is bounded.
 #include "runtime/program/program_cache.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class ProgramCache {
   }
 
   std::shared_ptr<const Program> intern(std::shared_ptr<const Program> program) {
-    std::vector<std::shared_ptr<const Program>> dropped;  // freed after the lock
+    std::vector<std::shared_ptr<const Program>> dropped;  // freed after the lock is released
     std::lock_guard lock(mutex_);
     CacheEntry& entry = programs_[program->key()];
     if (!entry.program) entry.program = std::move(program);

@@ -1,4 +1,4 @@
-// The programs of this process by their keys, so that a plan which is made again loads nothing.
+// This process's programs by key, so a plan that is built again loads nothing.
 #pragma once
 
 #include <memory>
@@ -7,11 +7,11 @@
 
 namespace sinter::runtime {
 
-/// Null if it is not held.
+/// Null if there is no such program.
 std::shared_ptr<const Program> find_program(const Hash128& key);
 
-/// Holds the program, and returns the one to use: another thread may have been first with the same. Programs that
-/// nobody else refers to are bounded in number, the oldest go.
+/// Stores the program and returns the one to use, since another thread may have stored an equal one first. The number
+/// of unreferenced programs is bounded; the least recently used are evicted.
 std::shared_ptr<const Program> intern_program(std::shared_ptr<const Program> program);
 
 }  // namespace sinter::runtime
