@@ -14,7 +14,7 @@ namespace sinter::codegen {
 /// Interprets a kernel on sampled buffer contents and requires every later form of it to store the same bits.
 class PassCheck {
  public:
-  /// Kernels with more node evaluations are not interpreted. Takes about a second.
+  /// Limit of node evaluations (about a second) above which a kernel is not interpreted.
   static constexpr double kMostEvaluations = 1 << 21;
 
   /// The check stays inactive without SINTER_CHECK=1, and for a kernel that takes too long to interpret.

@@ -81,8 +81,8 @@ class Interleaver {
            })) >= kLong;
   }
 
-  /// Interleaves step by step. In long groups, instructions farthest from their effect come first (critical path), which
-  /// interleaves the chains within a group too.
+  /// Interleaves step by step. In long groups, instructions farthest from their effect come first (critical path),
+  /// which interleaves the chains within a group too.
   void interleave_groups(std::span<const EffectGroup> groups, std::vector<Id>& made) {
     size_t longest = 0;
     for (EffectGroup g : groups) longest = std::max(longest, g.size());

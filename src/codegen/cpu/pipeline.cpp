@@ -191,8 +191,8 @@ class Pipeliner {
     return order;
   }
 
-  /// Appends a copy of `id` and its sources in the loop to `to`, for another iteration. `made` maps the loop variable to
-  /// that iteration, and each copied instruction to its copy.
+  /// Appends a copy of `id` and its sources in the loop to `to`, for another iteration. `made` maps the loop variable
+  /// to that iteration, and each copied instruction to its copy.
   Id copy(Id id, std::map<Id, Id>& made, std::vector<Id>& to) {
     if (const auto it = made.find(id); it != made.end()) return it->second;
     if (!inside(id)) return id;

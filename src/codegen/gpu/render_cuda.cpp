@@ -84,9 +84,9 @@ class CudaRenderer final : public CStyleRenderer {
     return number;
   }
   std::string barrier() override { return "__syncthreads();"; }
-  /// Works around a miscompilation: NVRTC 13.0 unrolls some loops of unknown trip count by three and drops the remainder
-  /// iterations (min(39 - 8 * i, 8) * 13 iterations, i a 32-bit variable of an outer loop). The pragma keeps the factor
-  /// from being three.
+  /// Works around a miscompilation: NVRTC 13.0 unrolls some loops of unknown trip count by three and drops the
+  /// remainder iterations (min(39 - 8 * i, 8) * 13 iterations, i a 32-bit variable of an outer loop). The pragma keeps
+  /// the factor from being three.
   std::string unroll_pragma(const Inst& loop) const override {
     if (code_[loop.src[1]].code == InstCode::Const) return "";
     return has_loop(loop.block) ? "#pragma unroll 1" : "#pragma unroll 4";

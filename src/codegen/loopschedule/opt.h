@@ -79,8 +79,8 @@ struct TileCopy {
                               ///< ranges enclose the copy
   int panel = 0;              ///< if not 0: this many elements of the last dim are contiguous per index of the others
   /// Layouts that avoid bank conflicts in a GPU's shared memory; 0: none. `pad`: unused elements after each row of the
-  /// last dim. Swizzle: chunks of `swizzle_unit` elements are permuted by an exclusive or with the row number divided by
-  /// `swizzle_rows`.
+  /// last dim. Swizzle: chunks of `swizzle_unit` elements are permuted by an exclusive or with the row number divided
+  /// by `swizzle_rows`.
   int pad = 0, swizzle_unit = 0, swizzle_rows = 1;
   int slots = 1;  ///< 2: double buffering; the next block fills the other ring slot (codegen/nest/ring.h)
   friend bool operator==(const TileCopy&, const TileCopy&) = default;

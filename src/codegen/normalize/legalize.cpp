@@ -34,7 +34,7 @@ bool arithmetic_on_bool(UOp n) {
   }
 }
 
-/// Arithmetic modulo 2 and comparisons on 0 and 1, as logic.
+/// The logic op that arithmetic on 0 and 1 with a bool result amounts to.
 UOp logic(Op op, const std::vector<UOp>& src) {
   switch (op) {
     case Op::Add:

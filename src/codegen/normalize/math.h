@@ -1,5 +1,5 @@
-// Expands functions that no target has (trait kDecomposed: exp, sin, pow, ...) into ops that every target has. They then
-// fuse and vectorize like everything else, and give the same bits on every machine with an FMA.
+// Expands functions that no target has (trait kDecomposed: exp, sin, pow, ...) into ops that every target has. They
+// then fuse and vectorize like everything else, and give the same bits on every machine with an FMA.
 #pragma once
 
 #include "ir/graph.h"

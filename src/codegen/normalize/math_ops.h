@@ -1,9 +1,9 @@
 // One expansion per op. Sources are float32 or float64, all of one type and shape; the result has the same type and
 // shape and contains no kDecomposed op. Special values are C99's (FMod: NumPy's). Denormals are not flushed, neither on
 // input nor on output. Coefficients are our own minimax fits (Remez and Lawson, rounded one by one).
-// Errors are in ulp, float32 | float64. They are the largest measured over all floats (float32, one source; sin, cos and
-// tan: every seventh), or over several million random numbers of every magnitude and near every point where a formula
-// changes or cancels.
+// Errors are in ulp, float32 | float64. They are the largest measured over all floats (float32, one source; sin, cos
+// and tan: every seventh), or over several million random numbers of every magnitude and near every point where a
+// formula changes or cancels.
 #pragma once
 
 #include "ir/graph.h"
@@ -19,7 +19,8 @@ ir::UOp exp_normal(ir::UOp x);
 ir::UOp expand_exp(ir::UOp x);
 /// 0.88 | 0.96 ulp, exact for integers. As exp, but the reduction is exact.
 ir::UOp expand_exp2(ir::UOp x);
-/// 1.44 | 1.81 ulp, exact for the smallest x. 2^n (e^r - 1) + (2^n - 1), where e^r - 1 is computed without cancellation.
+/// 1.44 | 1.81 ulp, exact for the smallest x. 2^n (e^r - 1) + (2^n - 1), where e^r - 1 is computed without
+/// cancellation.
 ir::UOp expand_expm1(ir::UOp x);
 /// 2.46 | 2.42 ulp, odd to the bit. e / (e + 2) with e = e^2|x| - 1, computed without cancellation.
 ir::UOp expand_tanh(ir::UOp x);
@@ -30,13 +31,13 @@ ir::UOp expand_log(ir::UOp x);
 /// 1.42 | 0.66 ulp, exact for powers of two; otherwise as log, with log2(e) in two parts.
 ir::UOp expand_log2(ir::UOp x);
 
-/// 1.44 | 1.44 ulp, exact for the smallest x; log1p(-1) = -inf, NaN for smaller x. log(w) of the rounded w = 1 + x, plus
-/// the rounding error of w divided by w.
+/// 1.44 | 1.44 ulp, exact for the smallest x; log1p(-1) = -inf, NaN for smaller x. log(w) of the rounded w = 1 + x,
+/// plus the rounding error of w divided by w.
 ir::UOp expand_log1p(ir::UOp x);
 
 /// 1.55 | 0.72 ulp over the whole range, at 1e30 as at 1; odd to the bit; NaN at infinity. The reduction is accurate
-/// enough at every float. float32 is reduced in float64, by 1/(2 pi) in chunks: only in float64 is the product of a float
-/// and a chunk exact. float64 uses Cody-Waite below 2^30 and Payne-Hanek in integers above. Kernels as in fdlibm.
+/// enough at every float. float32 is reduced in float64, by 1/(2 pi) in chunks: only in float64 is the product of a
+/// float and a chunk exact. float64 uses Cody-Waite below 2^30 and Payne-Hanek in integers above. Kernels as in fdlibm.
 ir::UOp expand_sin(ir::UOp x);
 /// 1.55 | 0.70 ulp, as sin.
 ir::UOp expand_cos(ir::UOp x);
@@ -51,9 +52,9 @@ ir::UOp expand_erf(ir::UOp x);
 /// needs 8 bits in addition to the 24 of the result. float64: exp(y log x) in pairs of floats, as in SLEEF.
 ir::UOp expand_pow(ir::UOp x, ir::UOp y);
 
-/// NumPy's remainder: x - y floor(x / y), with the divisor's sign, also on zero. Exact for |x / y| < 2^46 | 2^104, except
-/// for the addition of y where the signs differ. Beyond, the spacing of floats at x exceeds y and the remainder is taken
-/// to be 0. x % inf is x, or inf where the signs differ. inf % y and x % 0 are NaN.
+/// NumPy's remainder: x - y floor(x / y), with the divisor's sign, also on zero. Exact for |x / y| < 2^46 | 2^104,
+/// except for the addition of y where the signs differ. Beyond, the spacing of floats at x exceeds y and the remainder
+/// is taken to be 0. x % inf is x, or inf where the signs differ. inf % y and x % 0 are NaN.
 ir::UOp expand_fmod(ir::UOp x, ir::UOp y);
 
 }  // namespace sinter::codegen

@@ -32,10 +32,10 @@ struct ReducedArgument {
 };
 
 /// Reduction of a float32, given as |x| in float64. The remainder must be accurate to 2^-57 at every float, because |r|
-/// gets as small as 2^-31; only float64 makes the products for that exact. 1/(2 pi) is stored as three chunks in each of
-/// two windows. The second window omits the bits that contribute whole turns. Below 2^60 the first chunk has 29 bits and
-/// its product is exact. Above, |x| is a multiple of 2^37, and the product minus its integer part is exact. Rounding in
-/// the later chunks is too small to matter.
+/// gets as small as 2^-31; only float64 makes the products for that exact. 1/(2 pi) is stored as three chunks in each
+/// of two windows. The second window omits the bits that contribute whole turns. Below 2^60 the first chunk has 29 bits
+/// and its product is exact. Above, |x| is a multiple of 2^37, and the product minus its integer part is exact.
+/// Rounding in the later chunks is too small to matter.
 ReducedArgument reduce_single(UOp x) {
   constexpr double kNear[] = {0x1.45f306d000000p-3, 0x1.9391054a7f09dp-32, 0x1.7d1f534ddc0dap-86};  // bits from 2^-3 on
   constexpr double kFar[] = {0x1.c882a53f84eaep-39, 0x1.a3ea69bb81b6cp-91,
@@ -103,8 +103,8 @@ ReducedArgument reduce_far(UOp x) {
   UOp carry = cast(lt(fraction, w2_high), DType::U64);
   UOp head = m * w0 + w1_high + carry;
 
-  // head is the quadrant in two bits, then the fraction. Round to the nearest quadrant; the signed rest becomes a sum of
-  // floats.
+  // head is the quadrant in two bits, then the fraction. Round to the nearest quadrant; the signed rest becomes a sum
+  // of floats.
   UOp quadrant = shr(head + word(head, uint64_t{1} << 61), 62);
   UOp rest = head - shl(quadrant, 62);
   UOp top = to_float(high_half(rest + word(rest, uint64_t{1} << 63))) - 0x1p31;  // signed

@@ -152,8 +152,8 @@ class ReductionSplitter {
     return it->second = {flat, std::move(map)};
   }
 
-  /// Splits a range into blocks of `size`: the ranges over blocks and within a block, and the original range in terms of
-  /// them. Memoized.
+  /// Splits a range into blocks of `size`: the ranges over blocks and within a block, and the original range in terms
+  /// of them. Memoized.
   std::pair<std::vector<UOp>, Substitution> block(UOp range, int64_t size) {
     auto [it, first] = blocks_.try_emplace({range->id, size});
     if (!first) return it->second;

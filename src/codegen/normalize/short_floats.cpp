@@ -19,8 +19,8 @@ UOp widen(UOp x) {
   return ir::to_compute_type(x);
 }
 
-/// A float64 rounded to odd in float32: an inexact value becomes the neighbor whose last bit is 1. That keeps it off the
-/// values and midpoints of any type with at least two bits less, so rounding the result again equals rounding the
+/// A float64 rounded to odd in float32: an inexact value becomes the neighbor whose last bit is 1. That keeps it off
+/// the values and midpoints of any type with at least two bits less, so rounding the result again equals rounding the
 /// float64 once (Boldo and Melquiond, Emulation of a FMA and correctly rounded sums, 2008).
 UOp round_to_odd(UOp x) {
   UOp near = ir::cast(x, DType::F32), back = ir::cast(near, DType::F64), bits = ir::bitcast(near, DType::U32);

@@ -38,23 +38,23 @@ enum class InstCode : uint8_t {
   Transpose,   ///< the concatenated sources are a row-major matrix of imm columns; the result is vector `number` of its
                ///< transpose
   Part,        ///< as many lanes as its type has, from lane imm on
-  Load,   ///< loads from element src[0] of slot imm on. Optional sources: [predicate, other], [count]. Where the
-          ///< predicate is false the result is other and memory is not accessed. A predicate per lane excludes a count,
-          ///< but may be followed by a vector of offsets from src[0] per lane (a gather). With a count only that many
-          ///< lanes are read; the rest are 0
-  Store,  ///< stores src[1] from element src[0] of slot imm on; with src[2] only that many lanes. `number` != 0: a
-          ///< scatter of all lanes with that stride in elements
-  Stream,            ///< a Store of a whole aligned vector that bypasses the caches
-  Fence,             ///< orders Streams before all later stores
-  Prefetch,          ///< prefetches element src[0] of slot imm; the address need not be valid
-  Raise,             ///< sets bit imm of the error word if src[0], or a lane of it, is false
+  Load,        ///< loads from element src[0] of slot imm on. Optional sources: [predicate, other], [count]. Where the
+         ///< predicate is false the result is other and memory is not accessed. A predicate per lane excludes a count,
+         ///< but may be followed by a vector of offsets from src[0] per lane (a gather). With a count only that many
+         ///< lanes are read; the rest are 0
+  Store,     ///< stores src[1] from element src[0] of slot imm on; with src[2] only that many lanes. `number` != 0: a
+             ///< scatter of all lanes with that stride in elements
+  Stream,    ///< a Store of a whole aligned vector that bypasses the caches
+  Fence,     ///< orders Streams before all later stores
+  Prefetch,  ///< prefetches element src[0] of slot imm; the address need not be valid
+  Raise,     ///< sets bit imm of the error word if src[0], or a lane of it, is false
   Accumulator,       ///< a variable initialized to src[0]; imm > 1: an array of imm cells
   AccumulatorRead,   ///< the value of an accumulator; with src[1] of that cell
   AccumulatorWrite,  ///< src[1] to accumulator src[0]; with src[2] to that cell
-  Shuffle,  ///< src[0] as held by lane src[1] modulo 32 of the warp; executed by every thread of the block
-  Barrier,  ///< synchronizes the threads of the block and makes their stores visible to each other
-  Loop,     ///< runs `block` for each value from src[0] below src[1] in steps of imm; its value is the loop variable
-  If        ///< runs `block` if src[0]
+  Shuffle,           ///< src[0] as held by lane src[1] modulo 32 of the warp; executed by every thread of the block
+  Barrier,           ///< synchronizes the threads of the block and makes their stores visible to each other
+  Loop,  ///< runs `block` for each value from src[0] below src[1] in steps of imm; its value is the loop variable
+  If     ///< runs `block` if src[0]
 };
 
 struct Inst {
@@ -91,7 +91,8 @@ struct Instructions {
   Inst& operator[](Id id) { return insts[static_cast<size_t>(id)]; }
 };
 
-/// Throws InternalError if a use is not dominated by its definition, if types do not match, or if a block is used twice.
+/// Throws InternalError if a use is not dominated by its definition, if types do not match, or if a block is used
+/// twice.
 void verify(const Instructions& code);
 
 /// One line per instruction.
