@@ -86,10 +86,8 @@ UOp exp_normal(UOp x) {
 
 UOp expand_exp(UOp x) {
   if (UOp behind = magnitude_behind(x)) {
-    UOp size = at_most(
-        behind, single(x)
-                    ? 104
-                    : 746);  // the sign is folded into the constants below; compilers recognize this select as a min
+    // The sign is folded into the constants below. Compilers recognize this select as a min.
+    UOp size = at_most(behind, single(x) ? 104 : 746);
     RoundedProduct n = round_scaled(size, -kLog2E);
     return ldexp(exp_core(-reduce(size, n.value, -1)), n.value);
   }

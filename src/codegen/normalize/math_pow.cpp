@@ -59,8 +59,8 @@ FloatPair log_pair(UOp size) {
                               0x1.745d172bc8642p-3, 0x1.3b13ba5ab47e9p-3, 0x1.110f1c2ec299cp-3,
                               0x1.e26581322834bp-4, 0x1.a508b69ad5e5ap-4, 0x1.eca3884569145p-4};
   constexpr double kTwoThirds[] = {0x1.5555555555555p-1, 0x1.5555555555555p-55};
-  constexpr double kLn2Short[] = {0x1.62e42fefa3800p-1,
-                                  0x1.ef35793c76730p-45};  // first part times an exponent is exact
+  // The first part times an exponent is exact.
+  constexpr double kLn2Short[] = {0x1.62e42fefa3800p-1, 0x1.ef35793c76730p-45};
   auto [m, k] = split_exponent(size, kSqrtHalf);
   // s = (m - 1) / (m + 1)
   UOp above = m - 1.0, below = m + 1.0;

@@ -38,9 +38,8 @@ UOp at_least(UOp x, double lo) {
   const UOp low = like(x, lo);
   return where(lt(x, low), low, x);
 }
-UOp clamp(UOp x, double lo, double hi) {
-  return at_least(at_most(x, hi), lo);
-}  // a min and a max instruction on most machines
+/// A min and a max instruction on most machines.
+UOp clamp(UOp x, double lo, double hi) { return at_least(at_most(x, hi), lo); }
 UOp polynomial(UOp x, std::span<const double> coefficients) {
   UOp sum = like(x, coefficients.back());
   for (size_t i = coefficients.size() - 1; i-- > 0;) sum = fma(sum, x, like(x, coefficients[i]));
@@ -63,8 +62,8 @@ FloatParts split_exponent(UOp x, double lowest) {
   const uint64_t low_bits =
       x->dtype == DType::F32 ? std::bit_cast<uint32_t>(static_cast<float>(lowest)) : std::bit_cast<uint64_t>(lowest);
   const uint64_t one_bits = static_cast<uint64_t>(f.bias) << f.mantissa;
-  const double two_mantissa =
-      static_cast<double>(int64_t{1} << f.mantissa);  // 2^mantissa: its float's low bits can hold any word below it
+  // 2^mantissa: its float's low bits can hold any word below it.
+  const double two_mantissa = static_cast<double>(int64_t{1} << f.mantissa);
 
   UOp denormal = lt(x, like(x, f.min_normal));
   UOp u = bits_of(where(denormal, x * two_mantissa, x));

@@ -148,8 +148,7 @@ constexpr Helper kHelpers[] = {
      "| ($W)pe << 52;\n  }\n"
      "  m |= ($W)pn << 63;\n  $D r;\n  __builtin_memcpy(&r, &m, 8);\n  return r;\n}"},
     // Vector comparisons yield -1 or 0 per lane. x is the loop-carried operand, so the NaN test of y is off the
-    // critical
-    // path. Of two NaNs y is returned (decision 0025).
+    // critical path. Of two NaNs y is returned (decision 0025).
     {"vmax",
      "($S x, $S y) {\n  const $I m = ($I)(y > x), n = ($I)(y != y);\n  const $I one = (($I)y & m) | (($I)x & ~m);\n"
      "  return ($T)((($I)y & n) | (one & ~n));\n}"},
@@ -280,8 +279,8 @@ std::string CSpelling::number(DType dtype, ir::Scalar value) {
                   : fmt::format("__int_as_float({:#x})", std::bit_cast<uint32_t>(static_cast<float>(v)));
     if (std::isnan(v)) return fmt::format("({}__builtin_nan{}(\"\"))", sign, suffix);
     if (std::isinf(v)) return fmt::format("({}__builtin_inf{}())", sign, suffix);
-    std::string text =
-        wide ? fmt::format("{}", v) : fmt::format("{}", static_cast<float>(v));  // shortest text that round-trips
+    // The shortest text that round-trips.
+    std::string text = wide ? fmt::format("{}", v) : fmt::format("{}", static_cast<float>(v));
     if (text.find_first_of(".e") == std::string::npos) text += ".0";
     return std::signbit(v) ? "(" + text + suffix + ")" : text + suffix;
   }

@@ -49,7 +49,7 @@ enum class InstCode : uint8_t {
   Prefetch,  ///< prefetches element src[0] of slot imm; the address need not be valid
   Raise,     ///< sets bit imm of the error word if src[0], or a lane of it, is false
   Accumulator,       ///< a variable initialized to src[0]; imm > 1: an array of imm cells
-  AccumulatorRead,   ///< the value of an accumulator; with src[1] of that cell
+  AccumulatorRead,   ///< the value of accumulator src[0]; with src[1], of that cell
   AccumulatorWrite,  ///< src[1] to accumulator src[0]; with src[2] to that cell
   Shuffle,           ///< src[0] as held by lane src[1] modulo 32 of the warp; executed by every thread of the block
   Barrier,           ///< synchronizes the threads of the block and makes their stores visible to each other
