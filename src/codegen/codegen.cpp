@@ -1,4 +1,4 @@
-// THE list: the passes of code generation in their order, each logged when it changed something, each checked.
+// The pass list of code generation, in order. Each pass is verified, and logged if it changed something.
 #include "codegen/codegen.h"
 
 #include <fmt/core.h>
@@ -35,15 +35,15 @@
 namespace sinter::codegen {
 namespace {
 
-constexpr int64_t kMostBlocks = (int64_t{1} << 31) - 1;  ///< of a GPU's launch
+constexpr int64_t kMostBlocks = (int64_t{1} << 31) - 1;  ///< limit of a GPU launch
 
-/// Logs `text()` of a pass.
+/// Logs `text()` as the result of a pass.
 template <class Text>
 void log_pass(const Kernel& kernel, std::string_view pass, Text text, int level = 5) {
   if (runtime::logging(level)) runtime::log(level, fmt::format("-- {} after {}\n{}", kernel.name, pass, text()));
 }
 
-/// A pass from graph to graph.
+/// Applies a graph-to-graph pass: verifies `made` and installs it as the kernel's sink.
 template <class Check>
 void run_pass(Kernel& kernel, std::string_view pass, ir::UOp made, Check verify) {
   verify(made);
@@ -52,7 +52,7 @@ void run_pass(Kernel& kernel, std::string_view pass, ir::UOp made, Check verify)
   if (changed) log_pass(kernel, pass, [&] { return ir::dump(made); });
 }
 
-/// A pass that makes something new.
+/// A pass whose result has another form than its input.
 template <class T, class Check, class Text>
 T run_pass(const Kernel& kernel, std::string_view pass, T made, Check verify, Text text) {
   verify(made);
@@ -60,7 +60,7 @@ T run_pass(const Kernel& kernel, std::string_view pass, T made, Check verify, Te
   return made;
 }
 
-/// A kernel whose graph no pass will change any more.
+/// Runs all graph-to-graph passes.
 Kernel normalize_graph(const Kernel& given, const runtime::Target& target) {
   Kernel kernel = given;
   ir::Graph& g = *kernel.graph;
@@ -73,7 +73,7 @@ Kernel normalize_graph(const Kernel& given, const runtime::Target& target) {
   values.require_same_stores(kernel.sink, "short floats");
   run_pass(kernel, "math", expand_math(g, kernel.sink), kernel_form("math"));
   values.rebase(kernel.sink);
-  if (!target.cuda()) {  // whose threads would wait for each other's stores
+  if (!target.cuda()) {  // GPU threads would have to synchronize on each other's stores
     run_pass(kernel, "reload", reload_stores(kernel), kernel_form("reload"));
     values.require_same_stores(kernel.sink, "reload");
   }
@@ -86,7 +86,7 @@ Kernel normalize_graph(const Kernel& given, const runtime::Target& target) {
   return kernel;
 }
 
-/// The most points that a launch of a kernel has, given how many values of each outer range one of them covers.
+/// Upper bound on the tasks of a launch. `blocks`: values of each outer range that one task covers.
 int64_t max_blocks_of(const Kernel& kernel, const std::vector<int64_t>& blocks) {
   int64_t points = 1;
   for (size_t i = 0; i < blocks.size(); ++i)
@@ -94,7 +94,7 @@ int64_t max_blocks_of(const Kernel& kernel, const std::vector<int64_t>& blocks) 
   return std::min(points, kMostBlocks);
 }
 
-/// `blocks`: receives how many values of each outer range a point covers.
+/// `blocks` receives the number of values of each outer range that one task covers.
 Instructions lower(const Kernel& kernel, const runtime::Target& target, const std::vector<Opt>& opts,
                    std::vector<int64_t>& blocks) {
   const LoopSchedule schedule = make_loop_schedule(kernel, opts);

@@ -1,4 +1,4 @@
-// The code generator: a kernel in, the text of a program out.
+// The code generator: from a kernel to C or CUDA C++ source.
 #pragma once
 
 #include <optional>
@@ -12,17 +12,17 @@
 
 namespace sinter::codegen {
 
-/// The C text of a kernel for a target. Its name is the kernel's with a hash of the text: equal kernels have equal
-/// names. Nodes are added to the kernel's graph, which only the calling thread may use meanwhile; `kernel` itself stays
-/// as it is. Throws InternalError for a kernel that is not in the form of codegen/kernel/kernel.h. DEBUG=3 prints the
-/// Opts, DEBUG=5 what each pass made.
+/// Source of a kernel for a target, under the heuristic's Opts. The function is named after the kernel plus a hash of
+/// the text, so equal kernels get equal names. Adds nodes to the kernel's graph: no other thread may use the graph
+/// during the call. `kernel` itself is not changed. Throws InternalError if the kernel violates the form in
+/// codegen/kernel/kernel.h. DEBUG=3 prints the Opts, DEBUG=5 the result of each pass.
 runtime::KernelSource generate_source(const Kernel& kernel, const runtime::Target& target);
-/// The same under given Opts. Throws IllegalOpt if one of them is not legal.
+/// The same under given Opts. Throws IllegalOpt if an Opt is not legal.
 runtime::KernelSource generate_source(const Kernel& kernel, const runtime::Target& target,
                                       const std::vector<Opt>& opts);
 
-/// A kernel after the passes that make graphs of graphs, and its epilogue phase as a kernel of its own
-/// (codegen/normalize/epilogue_kernel.h): what Opts speak about.
+/// A kernel after all graph-to-graph passes, and its epilogue phase as a separate kernel
+/// (codegen/normalize/epilogue_kernel.h). Opts refer to nodes of these graphs.
 struct NormalizedKernel {
   Kernel main;
   std::optional<Kernel> epilogue_kernel;
@@ -31,11 +31,11 @@ NormalizedKernel normalize(const Kernel& kernel, const runtime::Target& target =
 runtime::KernelSource generate_source(const NormalizedKernel& kernel, const runtime::Target& target,
                                       const std::vector<Opt>& opts, const std::vector<Opt>& epilogue_opts);
 
-/// The two halves of generate_source(): instructions under Opts, and their text.
+/// The two halves of generate_source(): lowering to instructions under Opts, then rendering to text.
 struct LoweredKernel {
   Instructions main;
   std::optional<Instructions> epilogue_kernel;
-  std::vector<int64_t> blocks;  ///< as KernelSource has them
+  std::vector<int64_t> blocks;  ///< as in KernelSource
   int64_t epilogue_blocks = 1;
 };
 LoweredKernel lower(const NormalizedKernel& kernel, const runtime::Target& target, const std::vector<Opt>& opts,

@@ -1,4 +1,4 @@
-// Sampled buffers, and runs on the interpreter of kernels.
+// Samples buffer contents and runs kernels on the interpreter.
 #include "codegen/pass_check.h"
 
 #include <fmt/core.h>
@@ -17,17 +17,17 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-/// The interpreter knows bounds that are numbers or sizes.
+/// The interpreter handles bounds that are a Const or a Var.
 bool is_interpretable(UOp sink) {
   for (UOp n : ir::topological(sink))
     if (n->op == Op::Range && n->src[0]->op != Op::Const && n->src[0]->op != Op::Var) return false;
   return true;
 }
 
-/// How often all nodes together are evaluated, each at every point of the ranges that it depends on.
+/// Total number of node evaluations: each node once per iteration of the ranges it depends on.
 double count_evaluations(UOp sink, const std::map<std::string, int64_t>& vars) {
   FreeRanges ranges;
-  std::vector<std::pair<size_t, double>> sizes;  // of each range by its number
+  std::vector<std::pair<size_t, double>> sizes;  // trip count of each range, with the range's number
   const std::vector<UOp> order = ir::topological(sink);
   for (UOp n : order)
     if (n->op == Op::Range)
@@ -61,7 +61,7 @@ PassCheck::PassCheck(const Kernel& kernel) : kernel_(kernel.name) {
     std::vector<int64_t> shape;
     double count = 1;
     for (const Dim& d : n->shape) {
-      // A size whose variable the kernel does not use is any.
+      // A dim whose variable the kernel does not use may have any size.
       const auto known = d.symbolic() ? vars_.find(d.var().name()) : vars_.end();
       shape.push_back(!d.symbolic() ? d.value() : known != vars_.end() ? known->second : runtime::sample_size(d.var()));
       count *= static_cast<double>(shape.back());
@@ -75,7 +75,8 @@ PassCheck::PassCheck(const Kernel& kernel) : kernel_(kernel.name) {
     expected_ = run(kernel.sink);
     active_ = true;
   } catch (const InternalError&) {
-    // It trusts the contents of a buffer, as no plan's kernels do, and sampled ones lead it astray.
+    // The kernel indexes by buffer contents without a check, which no kernel of a plan does. Sampled contents may then
+    // address out of bounds.
   }
 }
 

@@ -1,4 +1,4 @@
-// The interpreter's word on passes that make a kernel of a kernel (SINTER_CHECK=1).
+// Checks graph-to-graph passes against the interpreter (SINTER_CHECK=1).
 #pragma once
 
 #include <map>
@@ -11,18 +11,18 @@
 
 namespace sinter::codegen {
 
-/// Knows what a kernel stores, for sampled contents of its buffers, and holds every later form of it to that.
+/// Interprets a kernel on sampled buffer contents and requires every later form of it to store the same bits.
 class PassCheck {
  public:
-  /// Evaluations of nodes above which a kernel is not interpreted: about a second.
+  /// Limit of node evaluations (about a second) above which a kernel is not interpreted.
   static constexpr double kMostEvaluations = 1 << 21;
 
-  /// Does nothing, now and later, without SINTER_CHECK=1 and for a kernel that takes too long.
+  /// The check stays inactive without SINTER_CHECK=1, and for a kernel that takes too long to interpret.
   explicit PassCheck(const Kernel& kernel);
 
-  /// Throws InternalError unless `sink` stores the same bits in all buffers, and raises no error that it did not raise.
+  /// Throws InternalError unless `sink` stores the same bits in all buffers and raises no new error.
   void require_same_stores(ir::UOp sink, std::string_view pass) const;
-  /// After a pass that may round otherwise: its result is what later ones are held to.
+  /// Makes `sink` the new reference. For passes that may change the rounding.
   void rebase(ir::UOp sink);
 
  private:
@@ -36,7 +36,7 @@ class PassCheck {
   std::string kernel_;
   std::map<std::string, int64_t> vars_;
   std::vector<ir::Scalar> args_;
-  std::vector<runtime::Array> sampled_inputs_;  ///< contents of the buffers
+  std::vector<runtime::Array> sampled_inputs_;  ///< by slot
   KernelOutput expected_;
 };
 

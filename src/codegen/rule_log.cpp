@@ -1,4 +1,4 @@
-// The bridge from the rewrite engine, which knows no log, to the log.
+// Bridges the rewrite engine, which does not depend on the log, to the log.
 #include "codegen/rule_log.h"
 
 #include <fmt/core.h>

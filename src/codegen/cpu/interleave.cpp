@@ -1,6 +1,6 @@
-// A block is cut where something else than values, stores and accumulators stands. Between two cuts each effect ends a
-// group: what is first needed there. Neighbouring groups that are long take turns; what an instruction waits for comes
-// before it, whatever its group.
+// A block is cut into regions at every instruction other than values, stores and accumulator accesses. Within a region
+// each effect ends a group: the instructions first needed by that effect. Long adjacent groups are interleaved.
+// Dependences are kept across groups.
 #include "codegen/cpu/interleave.h"
 
 #include <algorithm>
@@ -12,13 +12,13 @@
 namespace sinter::codegen {
 namespace {
 
-constexpr size_t kLong = 12;     ///< vector operations of a group, from which latency counts
-constexpr int kDivision = 3;     ///< steps: additions that take as long
-constexpr size_t kTogether = 4;  ///< groups that take turns: as many as steps of theirs that a latency spans
+constexpr size_t kLong = 12;     ///< vector operations from which a group is latency-bound
+constexpr int kDivision = 3;     ///< latency of a division or square root, in additions
+constexpr size_t kTogether = 4;  ///< groups interleaved at once: enough to cover the latency of one step
 
 bool is_effect(InstCode c) { return c == InstCode::Store || c == InstCode::Stream || c == InstCode::AccumulatorWrite; }
 
-/// Whether the instruction may change places with those that it does not depend on.
+/// Whether the instruction may be reordered with instructions that it does not depend on.
 bool may_move(InstCode c) {
   switch (c) {
     case InstCode::Fence:
@@ -81,7 +81,8 @@ class Interleaver {
            })) >= kLong;
   }
 
-  /// Step by step, and what is furthest from its group's effect first: chains of one group go on together too.
+  /// Interleaves step by step. In long groups, instructions farthest from their effect come first (critical path),
+  /// which interleaves the chains within a group too.
   void interleave_groups(std::span<const EffectGroup> groups, std::vector<Id>& made) {
     size_t longest = 0;
     for (EffectGroup g : groups) longest = std::max(longest, g.size());
@@ -99,7 +100,7 @@ class Interleaver {
         for (Id b : before_[static_cast<size_t>(id)])
           distance_to_effect(b) = std::max(distance_to_effect(b), distance_to_effect(id) + steps(b));
       }
-    std::vector<std::pair<int, size_t>> order;  // the farthest first, equal ones as they stand
+    std::vector<std::pair<int, size_t>> order;  // farthest first, stable
     for (size_t i = 0; i < interleaved.size(); ++i) order.emplace_back(-distance_to_effect(interleaved[i]), i);
     std::sort(order.begin(), order.end());
     std::vector<Id> sorted;
@@ -108,7 +109,7 @@ class Interleaver {
   }
   int& distance_to_effect(Id id) { return distance_to_effect_[static_cast<size_t>(id)]; }
   int steps(Id id) const { return code_[id].op == ir::Op::Div || code_[id].op == ir::Op::Sqrt ? kDivision : 1; }
-  /// Behind all that it has to follow.
+  /// Places `last` after everything it depends on.
   void place(Id last, std::vector<Id>& made) {
     std::vector<Id> stack{last};
     while (!stack.empty()) {
@@ -127,8 +128,8 @@ class Interleaver {
     }
   }
 
-  /// What of the region each instruction has to follow: its sources, and who touched the same memory or accumulator, if
-  /// one of them changes it.
+  /// Dependences within the region: sources, and earlier accesses to the same memory or accumulator if one of the two
+  /// is a write.
   void find_dependences(EffectGroup all) {
     struct LastAccess {
       Id changed = kNone;
@@ -160,8 +161,8 @@ class Interleaver {
 
   const Instructions& code_;
   std::vector<std::vector<Id>> before_;
-  std::vector<int> distance_to_effect_;  ///< steps from an instruction's result to the effects that need it
-  std::vector<bool> unplaced_;           ///< of the region that is being ordered: not placed yet
+  std::vector<int> distance_to_effect_;  ///< longest path, in steps, from an instruction to an effect that needs it
+  std::vector<bool> unplaced_;           ///< instructions of the current region that are not placed yet
   Instructions out_;
 };
 

@@ -1,15 +1,15 @@
-// Copies of a long computation side by side.
+// Interleaves unrolled copies of a long computation.
 #pragma once
 
 #include "codegen/ssa/instructions.h"
 
 namespace sinter::codegen {
 
-/// In:  instructions for a CPU, in which register copies of a loop's body stand one behind the other.
-/// Out: the same instructions in another order: computations of many steps that end in stores or accumulators of their
-/// own, and need nothing of each other, take turns step by step, and so do the chains inside of one. A CPU looks ahead
-/// over some hundred instructions only; where the next copy begins behind those, it waits for the latencies of the one
-/// it has.
+/// In:  instructions for a CPU, in which unrolled copies of a loop body follow one another.
+/// Out: the same instructions in another order. Long independent computations that end in their own stores or
+/// accumulators are interleaved step by step, and so are the dependence chains within one computation.
+/// Why: the reorder window of a CPU holds a few hundred instructions. If the next copy starts beyond it, the loop is
+/// latency-bound.
 Instructions interleave(const Instructions& code);
 
 }  // namespace sinter::codegen

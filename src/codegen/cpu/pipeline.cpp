@@ -1,6 +1,6 @@
-// A loop qualifies if nothing in it but accumulators has an effect, and what the exchanges read is memory that the
-// kernel does not write. The columns then live in accumulators of their own from turn to turn. Multiplications go by
-// the columns they need, so that these make room for the next ones.
+// A loop qualifies if its only effects are accumulator updates and its shuffles read only memory that the kernel does
+// not write. The columns are then loop-carried, in accumulators of their own. Multiplications are ordered by the column
+// they use, so that each column's register is freed early for the next iteration.
 #include "codegen/cpu/pipeline.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace sinter::codegen {
 namespace {
 
 constexpr size_t kFewestColumns = 4;
-constexpr size_t kSpare = 4;  ///< registers for an operand of the multiplications and for rows on their way
+constexpr size_t kSpare = 4;  ///< registers for a multiplication operand and for rows in transit
 
 class Pipeliner {
  public:
@@ -37,7 +37,7 @@ class Pipeliner {
   bool is_number(Id id) const { return out_[id].code == InstCode::Const; }
   int64_t number(Id id) const { return out_[id].number.as_int(); }
 
-  // ---- which loops
+  // ---- analysis
   bool qualifies(Id loop) {
     const Inst& l = out_[loop];
     if (!is_number(l.src[0]) || !is_number(l.src[1]) || number(l.src[0]) + l.imm >= number(l.src[1])) return false;
@@ -54,8 +54,8 @@ class Pipeliner {
     return c == InstCode::Alu || c == InstCode::Splat || c == InstCode::Pack || c == InstCode::Interleave ||
            c == InstCode::Load || c == InstCode::Const;
   }
-  /// What is done ahead of a turn: the exchanges that depend on nothing but the turn, and what is only needed for them.
-  /// Whether all that they need of the loop moves with them.
+  /// Finds what moves one iteration ahead: the shuffles that depend on the loop variable only, and what only they use.
+  /// True if everything they need from the loop body moves with them.
   bool find_moved(const std::vector<Id>& body) {
     pure_.clear(), moved_.clear(), columns_.clear();
     for (Id id : body) {
@@ -80,8 +80,8 @@ class Pipeliner {
     });
   }
 
-  /// The assignments, each of a value that nothing else needs and that alone needs what its accumulator held; whether
-  /// that is all the loop does.
+  /// Finds the accumulator updates. Each written value must have no other use, and must be the only use of its
+  /// accumulator's old value. True if the loop does nothing else.
   bool find_updates(const std::vector<Id>& body) {
     updates_.clear(), sums_.clear();
     for (Id id : body) {
@@ -105,7 +105,7 @@ class Pipeliner {
              (out_[s].code == InstCode::AccumulatorRead && out_[s].src[0] == assign.src[0]);
     });
   }
-  /// Where the first one stands that is no column: updates that share it stand side by side.
+  /// Position of the first operand that is no column. Updates that share it are placed side by side.
   size_t first_operand(Id value) const {
     size_t first = at_.size();
     for (Id s : out_[value].src)
@@ -114,7 +114,7 @@ class Pipeliner {
     return first;
   }
 
-  // ---- the loop anew
+  // ---- rewriting
   Id add(Inst inst) {
     out_.insts.push_back(std::move(inst));
     return static_cast<Id>(out_.insts.size()) - 1;
@@ -126,7 +126,7 @@ class Pipeliner {
     return add(std::move(n));
   }
 
-  /// What stands before the loop.
+  /// Rewrites the loop body. Returns the prologue.
   std::vector<Id> rewrite(Id loop) {
     const Inst l = out_[loop];
     std::vector<Id> before;
@@ -169,8 +169,8 @@ class Pipeliner {
     return before;
   }
 
-  /// What moves: rows as they stand, what they are packed of just before, and each exchange as soon as both of its
-  /// vectors are there, so that few wait in registers.
+  /// Order of the moved instructions: rows in source order, and each shuffle as soon as both of its operands are
+  /// available. This keeps register pressure low. copy() emits the sources of a packed row just before the row.
   std::vector<Id> in_order(const std::vector<Id>& body) const {
     std::vector<Id> order;
     std::set<Id> there;
@@ -191,7 +191,8 @@ class Pipeliner {
     return order;
   }
 
-  /// `id` of another turn, into `to`, with what of the loop it needs: `made` begins with that turn.
+  /// Appends a copy of `id` and its sources in the loop to `to`, for another iteration. `made` maps the loop variable
+  /// to that iteration, and each copied instruction to its copy.
   Id copy(Id id, std::map<Id, Id>& made, std::vector<Id>& to) {
     if (const auto it = made.find(id); it != made.end()) return it->second;
     if (!inside(id)) return id;
@@ -208,20 +209,20 @@ class Pipeliner {
   }
 
   struct AccumulatorUpdate {
-    int ordinal;    ///< how many of the same accumulator come before
+    int ordinal;    ///< number of earlier updates of the same accumulator
     size_t shared;  ///< first_operand()
     Id assign;
     friend auto operator<=>(const AccumulatorUpdate&, const AccumulatorUpdate&) = default;
   };
   Instructions out_;
   const size_t registers_;
-  // Of the loop that is looked at.
-  std::map<Id, size_t> at_;  ///< places in its body
+  // State of the current loop.
+  std::map<Id, size_t> at_;  ///< positions in its body
   std::map<Id, std::vector<Id>> users_;
   std::set<Id> pure_, moved_, placed_;
-  std::vector<Id> columns_;  ///< what moves and is needed by what does not
+  std::vector<Id> columns_;  ///< moved values that unmoved instructions use
   std::vector<AccumulatorUpdate> updates_;
-  std::map<Id, int> sums_;  ///< accumulators, with how many updates they have
+  std::map<Id, int> sums_;  ///< number of updates per accumulator
 };
 
 }  // namespace

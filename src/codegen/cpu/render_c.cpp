@@ -1,4 +1,4 @@
-// The CPU's kernels: one function of an error word, buffers, numbers and a range of points.
+// A CPU kernel is one function of buffers (the first is the error word), numbers, and a range of tasks.
 #include "codegen/cpu/render_c.h"
 
 #include <algorithm>
@@ -32,15 +32,15 @@ class CRenderer final : public CStyleRenderer {
     }
   }
   void end() override { line("return 0;"); }
-  /// LLVM's back end counts a loop down to zero if it is known to meet its end: a comparison and often a register less.
-  /// Said so, it needs no pass that finds out, and none that turns the loop round.
+  /// LLVM's back end counts a loop down to zero if the trip count is exact, which saves a comparison and often a
+  /// register. Bottom-tested form makes that explicit: neither loop rotation nor an analysis is needed.
   bool is_bottom_tested(const Inst& loop) const override {
     const Inst &from = code_[loop.src[0]], &to = code_[loop.src[1]];
     if (from.code != InstCode::Const || to.code != InstCode::Const) return false;
     const int64_t span = to.number.as_int() - from.number.as_int();
     return span > 0 && span % loop.imm == 0;
   }
-  /// Compilers are told that pointers wrap.
+  /// Kernels are compiled with wrapping pointer arithmetic.
   bool pointers_may_wrap() const override { return true; }
   std::string number_argument(int64_t i) const override { return fmt::format("vars[{}]", i); }
   std::string raise(uint32_t bits) override {

@@ -1,4 +1,4 @@
-// Instructions to C.
+// Renders instructions as C.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace sinter::codegen {
 
-/// The text of one kernel, and of what runs after it (or null): freestanding C for Clang 19 and GCC 12 as the target's
-/// dialect says, no headers, no library calls. `hint` is the readable part of its name; a hash of the text makes equal
-/// kernels have equal names and others different ones.
+/// Source of a kernel and of its epilogue kernel (may be null): freestanding C for Clang 19 or GCC 12, by the target's
+/// dialect, without headers or library calls. `hint` is the readable part of the name; a hash of the text follows, so
+/// kernels have equal names if and only if their texts are equal.
 runtime::KernelSource render_c(const Instructions& code, const Instructions* epilogue_kernel, const std::string& hint,
                                const runtime::Target& target);
 

@@ -1,4 +1,4 @@
-// A width for every integer from its bounds, and casts where widths meet.
+// Chooses a width for every integer from its bounds, and inserts casts where widths differ.
 #include "codegen/gpu/index32.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ class IndexNarrower {
   }
 
  private:
-  /// Each value before its uses.
+  /// Visits definitions before uses.
   template <class F>
   void visit(int block, F f) {
     for (Id id : code_.blocks[static_cast<size_t>(block)]) {
@@ -48,7 +48,7 @@ class IndexNarrower {
   IntegerBounds of(Id id) const { return bounds_[static_cast<size_t>(id)]; }
 
   // ---- widths
-  /// Whether a value may be wanted in either width.
+  /// Whether a value may have either width.
   bool elastic(Id id) const { return code_[id].type == Type{DType::Index, 1} || code_[id].type == Type{DType::U64, 1}; }
   bool is_narrow(Id id) const { return narrow_[static_cast<size_t>(id)]; }
   bool fits(Id id) const { return of(id).within(code_[id].type.dtype == DType::U64 ? kUInt32 : kInt32); }
@@ -69,7 +69,7 @@ class IndexNarrower {
     switch (n.code) {
       case InstCode::Const:
       case InstCode::Thread: return true;
-      case InstCode::Loop:  // its variable goes on to the first value that is not below the end
+      case InstCode::Loop:  // its variable reaches the first value that is not below the end
         return code_[n.src[0]].code == InstCode::Begin ||
                (sources_fit(n) && sum(of(n.src[1]), {n.imm, n.imm}).within(kInt32));
       case InstCode::Alu:
@@ -78,7 +78,7 @@ class IndexNarrower {
       default: return false;
     }
   }
-  /// Whether an instruction takes source `i` in the width in which that is made.
+  /// Whether an instruction accepts source `i` in the width that the source has.
   bool takes(Id id, size_t i) const {
     const Inst& n = code_[id];
     if (!elastic(n.src[i])) return true;
@@ -126,7 +126,7 @@ class IndexNarrower {
     out_.insts.push_back(std::move(made));
     return other;
   }
-  /// A conversion stands behind what it converts: that of a loop's variable at the beginning of the loop.
+  /// Places each cast after the definition; that of a loop variable goes first in the loop body.
   void place(size_t block) {
     std::vector<Id>& placed = out_.blocks[block];
     auto other = [&](Id id) { return other_[static_cast<size_t>(id)]; };

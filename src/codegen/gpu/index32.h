@@ -1,4 +1,5 @@
-// Indices of 32 bits: a GPU's integers are 32 bits wide, and longer ones take several instructions.
+// Narrows index arithmetic to 32 bits. A GPU's integer units are 32 bits wide; 64-bit arithmetic takes several
+// instructions.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +10,11 @@
 
 namespace sinter::codegen {
 
-/// In: scalar instructions, Index and U64 of 64 bits. `max_blocks`: the most that a launch has; `vars`: those that Var
-/// instructions name. Out: the same values. What provably fits 32 bits, and is computed from numbers that do, is
-/// narrow: Index as Type::narrow says, a quotient or remainder of U64 as U32. Casts stand behind the values that are
-/// wanted both ways. What memory or an accumulator holds keeps its 64 bits.
+/// In:  scalar instructions with 64-bit Index and U64. `max_blocks`: upper bound on the blocks of a launch. `vars`: the
+/// variables that Var instructions name.
+/// Out: the same values. An integer that provably fits 32 bits and is computed from integers that do is narrowed: Index
+/// to Type::narrow, a quotient or remainder of U64 to U32. Where both widths are used, a cast follows the definition.
+/// Memory and accumulators keep 64 bits.
 Instructions narrow_indices(const Instructions& code, int64_t max_blocks, std::span<const Var> vars);
 
 }  // namespace sinter::codegen

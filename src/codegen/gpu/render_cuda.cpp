@@ -1,4 +1,4 @@
-// Parameters instead of an array of buffers, tiles in shared memory, threads and barriers.
+// What differs from C: one parameter per buffer, tiles in shared memory, threads and barriers.
 #include "codegen/gpu/render_cuda.h"
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 namespace sinter::codegen {
 namespace {
 
-constexpr int64_t kStaticShared = 48 << 10;  ///< bytes that a kernel may declare; more are asked for at the launch
-constexpr int64_t kTileAlignment = 16;       ///< alignment of tiles, for the widest access
+constexpr int64_t kStaticShared = 48 << 10;  ///< bytes that a kernel may declare; more are requested at the launch
+constexpr int64_t kTileAlignment = 16;       ///< bytes of the widest access
 
 int64_t bytes_of(const MemorySlot& s) {
   return (s.tile * static_cast<int64_t>(size_of(s.dtype)) + kTileAlignment - 1) / kTileAlignment * kTileAlignment;
@@ -17,7 +17,7 @@ int64_t bytes_of(const MemorySlot& s) {
 bool is_shared(const Instructions& code, size_t slot) {
   return slot >= static_cast<size_t>(code.params) && code.slots[slot].offset < 0;
 }
-/// Bytes of shared memory beyond what a kernel may declare; 0 if it declares all.
+/// Bytes of dynamic shared memory: all tiles if they exceed what a kernel may declare, else 0.
 int64_t dynamic_shared_bytes(const Instructions& code) {
   int64_t all = 0;
   for (size_t s = 0; s < code.slots.size(); ++s)
@@ -68,7 +68,7 @@ class CudaRenderer final : public CStyleRenderer {
 
   std::string number_argument(int64_t i) const override { return fmt::format("a{}", i); }
   std::string raise(uint32_t bits) override { return fmt::format("atomicOr(error, {}u);", bits); }
-  /// A block runs one point: that of its number.
+  /// Block number b runs task b.
   void task_loop(Id loop) override {
     note(loop);
     line("{");
@@ -84,16 +84,17 @@ class CudaRenderer final : public CStyleRenderer {
     return number;
   }
   std::string barrier() override { return "__syncthreads();"; }
-  /// NVRTC 13.0 unrolls some loops, whose number of turns it does not know, three times without the turns that are left
-  /// over (min(39 - 8 * i, 8) * 13 turns with an i that a loop counts in 32 bits). It is never asked for three.
+  /// Works around a miscompilation: NVRTC 13.0 unrolls some loops of unknown trip count by three and drops the
+  /// remainder iterations (min(39 - 8 * i, 8) * 13 iterations, i a 32-bit variable of an outer loop). The pragma keeps
+  /// the factor from being three.
   std::string unroll_pragma(const Inst& loop) const override {
     if (code_[loop.src[1]].code == InstCode::Const) return "";
     return has_loop(loop.block) ? "#pragma unroll 1" : "#pragma unroll 4";
   }
 
  private:
-  /// Whether threads may read there what others have stored: the compiler must not carry it over a barrier, as it would
-  /// if it knew that nothing else stores there.
+  /// Whether threads may read what other threads stored in this slot. Such a pointer must not be __restrict__, or the
+  /// compiler may move its loads across a barrier.
   bool is_exchanged(size_t slot) const {
     auto has = [&](auto what) { return std::any_of(code_.insts.begin(), code_.insts.end(), what); };
     return code_.slots[slot].written && has([](const Inst& n) { return n.code == InstCode::Barrier; }) &&

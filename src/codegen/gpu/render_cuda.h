@@ -1,4 +1,4 @@
-// Instructions to CUDA C++.
+// Renders instructions as CUDA C++.
 #pragma once
 
 #include <string>
@@ -9,9 +9,8 @@
 
 namespace sinter::codegen {
 
-/// As render_c, for a GPU: one block of threads runs one point. The text includes nothing; what it calls are functions
-/// that every CUDA compiler knows. In: instructions without vectors but in memory accesses
-/// (codegen/gpu/scalarize.h).
+/// As render_c, for a GPU. The text has no includes and calls only functions that every CUDA compiler provides.
+/// In: instructions with vectors in memory accesses only (codegen/gpu/scalarize.h).
 runtime::KernelSource render_cuda(const Instructions& code, const Instructions* epilogue_kernel,
                                   const std::string& hint, const runtime::Target& target);
 

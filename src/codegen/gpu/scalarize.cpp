@@ -1,4 +1,4 @@
-// A walk over the blocks that keeps the lanes of each value.
+// Walks the blocks and maps each value to the scalars of its lanes.
 #include "codegen/gpu/scalarize.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using ir::Op;
 
 constexpr int64_t kAccessBytes = 16;
 
-/// A power of two, up to 16, that divides every value of each index.
+/// Alignment analysis: a power of two, up to 16, that divides every value of an index.
 class Alignment {
  public:
   explicit Alignment(const Instructions& code) : code_(code), known_(code.insts.size(), 0) {}
@@ -88,7 +88,7 @@ class Scalarizer {
     return made;
   }
   const LaneIds& of(Id id) const { return lanes_[static_cast<size_t>(id)]; }
-  /// A lane of a source, which may be the same for all.
+  /// A lane of a source; a splat has one scalar for all lanes.
   Id lane(Id id, size_t l) const { return of(id).size() == 1 ? of(id)[0] : of(id)[l]; }
 
   Id index(int64_t v) {
@@ -100,7 +100,7 @@ class Scalarizer {
   Id address_plus(Id address, int64_t by) { return by ? alu(Op::Add, DType::Index, {address, index(by)}) : address; }
   Id exists(Id count, int64_t lane) { return alu(Op::Lt, DType::Bool, {index(lane), count}); }
 
-  /// Elements of one access.
+  /// Elements per access.
   int64_t width(const Inst& n, Type type) {
     const auto bytes = static_cast<int64_t>(size_of(type.dtype));
     return std::min({int64_t{type.lanes}, kAccessBytes / bytes, alignment_.of(n.src[0])});
@@ -152,7 +152,7 @@ class Scalarizer {
       out.push_back(add(std::move(one)));
     }
     if (n.code != InstCode::AccumulatorWrite) return;
-    // One per lane of the accumulator, of which its own type says nothing.
+    // An AccumulatorWrite has no type of its own: one write per lane of the accumulator.
     for (size_t l = 1; l < of(n.src[0]).size(); ++l) {
       Inst one = n;
       for (size_t s = 0; s < n.src.size(); ++s) one.src[s] = lane(n.src[s], l);
@@ -205,7 +205,7 @@ class Scalarizer {
       }
     }
   }
-  /// Lanes of a value as the vector that an access takes.
+  /// Packs `width` lanes of a value for an access.
   Id packed(Id value, int64_t from, int64_t width) {
     Inst vector{InstCode::Pack, {code_[value].type.dtype, static_cast<int>(width)}, {}};
     for (int64_t l = 0; l < width; ++l) vector.src.push_back(lane(value, static_cast<size_t>(from + l)));
@@ -245,7 +245,7 @@ class Scalarizer {
   Alignment alignment_;
   std::vector<LaneIds> lanes_;
   Instructions out_;
-  size_t open_ = 0;  ///< the block that instructions go to
+  size_t open_ = 0;  ///< the block under construction
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Instructions for a machine whose threads compute with scalars: vectors remain in memory accesses alone.
+// Scalarization for GPU threads: vectors remain in memory accesses only.
 #pragma once
 
 #include "codegen/ssa/instructions.h"
@@ -6,9 +6,9 @@
 namespace sinter::codegen {
 
 /// In: instructions with vectors of any width.
-/// Out: the same values lane by lane. A vector is made only by a Load, of which Parts of one lane are taken, and by a
-/// Pack that a Store takes, or a Load where its predicate is false; accesses are of at most 16 bytes and lie at a
-/// multiple of their size, given that buffers begin at one. Those with a count go one by one.
+/// Out: the same values lane by lane. Vectors are made only by a Load, whose uses are Parts of one lane, and by a Pack
+/// for a Store or for the other value of a predicated Load. An access has at most 16 bytes and is aligned to its size,
+/// given aligned buffers. Accesses with a count go element by element.
 Instructions scalarize(const Instructions& code);
 
 }  // namespace sinter::codegen

@@ -1,4 +1,4 @@
-// Division and multiples of counts, rounded up. Counts are not negative, and divisors are positive.
+// Division and multiples, rounded up. Counts must not be negative, divisors must be positive.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// One kernel before it is written: what the scheduler hands over and every pass of codegen works on.
+// The kernel form: what the scheduler hands over and every codegen pass works on.
 #pragma once
 
 #include <memory>
@@ -10,36 +10,38 @@
 
 namespace sinter::codegen {
 
-/// SINK of STOREs in an arena of its own. Form (checked by ir::verify_kernel):
-///  - every node's shape is [] but a Param's; no movement, state or pick op survives;
-///  - RANGE(bound) with bound of dtype Index. Outer ranges have ids 0 .. n-1, a Const or Var as bound, and are shared
-///  by all stores: the
-///    launch counts their points, flattened, from `begin` to `end`, in parallel, so no two points may write one
-///    element, and nothing may depend on another point. Inner ranges run in order inside a point; their bounds may also
-///    be expressions of outer ranges. A store runs over the inner ranges that are free in it, by ascending id; its
-///    index depends on all of them, unless it adds. A REDUCE closes its own ranges. One inner range may belong to
-///    several stores and be bound by several REDUCEs, also by one in the value of another: x[i, j] is one node in max
-///    over j, in sum over j of exp(x - max), and in the store over j. The ids of a REDUCE's ranges ascend, above those
-///    of the inner ranges that it depends on unless its ReductionTree is one chain, so no loop ever stands inside
-///    itself;
-///  - LOAD and STORE keep one index per dim of their Param (dtype Index), which is an axis of the buffer or several
-///  neighbouring ones; predicates
-///    are bool; what a LOAD reads was written before the launch, or by an earlier STORE of the SINK at the same index,
-///    or is the Param that the STORE itself overwrites, read at the same element (or through an Add store);
-///  - stores run in the SINK's order within one point of the outer ranges. A store that lacks an outer range runs at
-///  its first index only.
-/// Arguments reach the code as: bufs[0] the error word (uint32), bufs[1 + slot] the Params (those that it stores to at
-/// a multiple of 64 bytes: Buffer::allocate), then scratch memory if there is any; vars[i] the value of `vars[i]`, then
-/// vars[vars.size() + n] the bits of Arg n (floats as bits of their own type, zero-extended).
+/// A SINK of STOREs in its own arena. Form, checked by ir::verify_kernel:
+///  - Nodes: every node but a Param has shape []. No movement, state or pick op is left.
+///  - Ranges: RANGE(bound), bound of dtype Index.
+///    - Outer ranges have ids 0 .. n-1 and a Const or Var as bound, and are shared by all stores. The launch flattens
+///      them into tasks `begin` to `end` and runs these in parallel. No two tasks may write the same element, and no
+///      task may depend on another.
+///    - Inner ranges are sequential loops inside a task. Their bounds may also be expressions of outer ranges.
+///    - A store runs over its free inner ranges, in order of ascending id. Its index depends on all of them, unless the
+///      store adds.
+///    - A REDUCE binds its own ranges. One inner range may belong to several stores and be bound by several REDUCEs,
+///      even nested ones: x[i, j] is one node in max over j, in sum over j of exp(x - max), and in the store over j.
+///    - The ids of a REDUCE's ranges ascend. They are above the ids of the inner ranges that the REDUCE depends on,
+///      unless its ReductionTree is one chain. So no loop is ever nested in itself.
+///  - Accesses: LOAD and STORE have one index (dtype Index) per dim of their Param. A dim is one axis of the buffer or
+///    several adjacent ones. Predicates are bool. A LOAD reads what was written before the launch, or by an earlier
+///    STORE of the SINK at the same index, or the Param that its own STORE overwrites, at the same element (or through
+///    an Add store).
+///  - Order: within one task stores run in the SINK's order. A store that lacks an outer range runs at the range's
+///    first index only.
+///
+/// ABI: bufs[0] is the error word (uint32). bufs[1 + slot] are the Params; those that the kernel stores to are aligned
+/// to 64 bytes (Buffer::allocate). Scratch memory follows, if there is any. vars[i] is the value of `vars[i]`;
+/// vars[vars.size() + n] holds the bits of Arg n (floats as the bits of their own type, zero-extended).
 struct Kernel {
-  std::string name;  ///< speaks of its shape and ops, e.g. "r_256_128_784"; no meaning
+  std::string name;  ///< hints at shape and ops, e.g. "r_256_128_784"; for readers only
   std::shared_ptr<ir::Arena> graph;
   ir::UOp sink;
-  std::vector<Var> vars;    ///< symbolic sizes that it uses
+  std::vector<Var> vars;    ///< symbolic sizes in use
   std::vector<DType> args;  ///< types of Arg 0 .. n-1
   int params = 0;           ///< Params have slots 0 .. params-1
   std::vector<Dim> outer;   ///< bounds of the outer ranges by id; symbolic ones hold any value
-  /// A second SINK without outer ranges, or null: runs after all points of `sink`.
+  /// Second SINK, without outer ranges, that runs after all tasks of `sink`; or null.
   ir::UOp epilogue_sink = {};
 };
 

@@ -1,4 +1,4 @@
-// Horner's scheme over the dims, from the last.
+// Accumulates strides from the last dim to the first.
 #include "codegen/kernel/offset.h"
 
 #include <algorithm>
@@ -14,8 +14,7 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-/// Quotients and remainders of indices, which legalize() made unsigned, as divisions of indices again, and the way
-/// back.
+/// Maps the unsigned divisions that legalize() made back to IDiv and Mod of Index, and vice versa.
 class DivisionForms {
  public:
   UOp index_form(UOp atom) {
@@ -43,7 +42,7 @@ class DivisionForms {
   std::unordered_map<ir::Node*, UOp> legal_;
 };
 
-/// An axis that was cut into several, which lie in one piece, is one again: no division is left of its parts.
+/// Merges an axis that was split into contiguous parts, so that the divisions by which its parts were computed cancel.
 ir::LinearExpr merge_split_axes(const ir::LinearExpr& sum) {
   if (std::none_of(sum.terms.begin(), sum.terms.end(), [](const ir::LinearTerm& t) { return t.atom->op == Op::Cast; }))
     return sum;

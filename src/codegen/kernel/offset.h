@@ -1,4 +1,4 @@
-// Where in a buffer an access stands.
+// Offsets and strides of memory accesses.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace sinter::codegen {
 
-/// The row-major offset of the element that a LOAD or STORE touches in its Param, in elements.
+/// Row-major offset of the element that a LOAD or STORE accesses in its Param, in elements.
 ir::LinearExpr offset_of(ir::UOp access);
 
-/// How far an offset moves when a range goes on by one; nothing where that is no fixed distance.
+/// Stride of an offset along a range, in elements; nullopt if it is not constant.
 std::optional<int64_t> stride_along(const ir::LinearExpr& offset, ir::UOp range, FreeRanges& ranges);
 
 }  // namespace sinter::codegen

@@ -1,4 +1,4 @@
-// Free ranges, sources first.
+// Free ranges, computed bottom-up.
 #include "codegen/kernel/ranges.h"
 
 #include <algorithm>

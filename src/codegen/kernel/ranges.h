@@ -1,5 +1,4 @@
-// Which loops a node's value changes with. A REDUCE closes its own ranges; a range whose bound depends on others
-// depends on them too.
+// The ranges that a node depends on. A REDUCE binds its own ranges. A range also depends on the ranges in its bound.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +10,7 @@
 
 namespace sinter::codegen {
 
-/// Ranges by their numbers; as many as a kernel has, the first 64 without memory of their own.
+/// Bit set of range numbers. The first 64 need no heap memory.
 class RangeSet {
  public:
   bool operator[](size_t i) const { return word(i / 64) >> i % 64 & 1; }
@@ -48,28 +47,29 @@ class RangeSet {
   }
 
   uint64_t first_ = 0;
-  std::vector<uint64_t> more_;  ///< its last word is not 0
+  std::vector<uint64_t> more_;  ///< the last word is not 0
 };
 
 inline int range_id(ir::UOp range) { return range->get<ir::RangeAttr>().id; }
 inline ir::AxisKind range_kind(ir::UOp range) { return range->get<ir::RangeAttr>().kind; }
-/// Of its bound, however large the variables are.
+/// Upper bound of the trip count over all values of the variables, at least 1.
 int64_t max_trip_count(ir::UOp range);
 inline bool is_outer(ir::UOp range) { return range_kind(range) == ir::AxisKind::Outer; }
-/// Whether the node has accumulators: a REDUCE, or a SCAN, whose value is there in each turn of its ranges.
+/// Whether the node has accumulators: a REDUCE, or a SCAN, which has a value in each iteration of its ranges.
 inline bool has_accumulators(ir::UOp n) { return n->op == ir::Op::Reduce || n->op == ir::Op::Scan; }
-/// The value sources of a REDUCE or SCAN, and the ranges after them.
+/// The sources of a REDUCE or SCAN: first the values, then the ranges.
 std::vector<ir::UOp> values_of(ir::UOp reduce);
 std::vector<ir::UOp> ranges_of(ir::UOp reduce);
-/// The same reduction, of which the node is another accumulator. All of them are one statement: that of accumulator 0.
+/// The node of another accumulator (`result`) of the same reduction. All accumulators of a reduction form one
+/// statement, that of accumulator 0.
 ir::UOp result_of(ir::UOp reduce, int result);
 
-/// Answers for every node of one graph, also for nodes made later.
+/// Free ranges of all nodes of one graph. Nodes may be added later.
 class FreeRanges {
  public:
   /// The ranges that are free in n.
   const RangeSet& free(ir::UOp n);
-  /// The bit of a range.
+  /// The range's number: its bit in a RangeSet.
   size_t number(ir::UOp range);
   bool depends(ir::UOp n, ir::UOp range) { return free(n)[number(range)]; }
 

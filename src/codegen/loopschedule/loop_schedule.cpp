@@ -1,4 +1,4 @@
-// One check per Opt, and those that concern several together at the end.
+// Each Opt is checked as it is applied. Checks across Opts come at the end.
 #include "codegen/loopschedule/loop_schedule.h"
 
 #include <fmt/format.h>
@@ -21,9 +21,10 @@ using ir::AxisKind;
 using ir::Op;
 using ir::UOp;
 
-constexpr int kMostThreads = 1024;  // what CUDA allows
+constexpr int kMostThreads = 1024;  // CUDA's limit
 constexpr int kMostPeeled = 8;      // at either end
-/// Of a range, which has no more than a tensor has elements: what is computed of such a number does not overflow.
+/// Limit for steps and blocks of a range. A range has at most as many values as a tensor has elements, so arithmetic on
+/// such numbers does not overflow.
 constexpr int64_t kMostValues = 2 * Shape::kMaxElements;
 
 bool power_of_two(int64_t n) { return n > 1 && (n & (n - 1)) == 0; }
@@ -160,7 +161,7 @@ class LoopScheduleBuilder {
             "the load prefetches already");
   }
 
-  /// What concerns its tile, codegen/nest/tile.h checks.
+  /// Checks that concern the tile itself are in codegen/nest/tile.h.
   void apply(const TileCopy& o) {
     for (const TileCopy::CopyDim& d : o.dims) {
       const LoopAxis& a = axis(d.range);
@@ -173,7 +174,7 @@ class LoopScheduleBuilder {
     schedule_.tile_copies.push_back(o);
   }
 
-  /// What holds between the Opts of one axis.
+  /// Constraints between the Opts of one axis.
   void check_axis(LoopAxis& a) {
     if (a.outer() && std::find(blocks_.begin(), blocks_.end(), range_id(a.range)) == blocks_.end())
       a.block = a.steps.empty() ? a.width() : a.steps[0];
@@ -195,7 +196,7 @@ class LoopScheduleBuilder {
       require(!ranges_.depends(b.range->src[0], a.range), which + "the bound of another range depends on it");
   }
 
-  /// Every digit takes all its values in a block.
+  /// Every digit must take all its values within a block.
   void check_threads() {
     for (const LoopAxis& a : schedule_.axes)
       if (a.threads > 1) schedule_.threads = std::max(schedule_.threads, a.threads * a.thread_stride);

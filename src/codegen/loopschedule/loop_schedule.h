@@ -1,4 +1,4 @@
-// How each range of a kernel runs: what the Opts make of its axes.
+// The loop schedule of a kernel: the loops of each range, as the Opts set them.
 #pragma once
 
 #include <string>
@@ -10,56 +10,56 @@
 
 namespace sinter::codegen {
 
-/// A range and its loops. An axis is never rewritten when it is split: the variable of each loop holds the value at
-/// which its block begins, and the innermost one, plus thread, copy and lane, is the value of the range.
+/// A range and its loops. A split does not rewrite the range: each loop variable holds the first value of its block.
+/// The value of the range is the innermost loop variable plus the offsets of thread, unrolled copy and lane.
 struct LoopAxis {
   ir::UOp range;
-  int64_t size = 0;            ///< its number of values; 0 if that is known at the launch only
-  std::vector<int64_t> steps;  ///< of the loops around the innermost one, outermost first
+  int64_t size = 0;            ///< trip count of the range; 0 if it is known only at the launch
+  std::vector<int64_t> steps;  ///< steps of the loops around the innermost one, outermost first
   int lanes = 1;
   int unroll = 1;
   int threads = 1;
-  int thread_stride = 1;    ///< the thread's digit is its number / thread_stride % threads
-  int first = 0, last = 0;  ///< steps of the only loop that stand outside of it
-  int64_t block = 1;        ///< of an outer range: values that one point of the launch covers
+  int thread_stride = 1;    ///< the digit is thread number / thread_stride % threads
+  int first = 0, last = 0;  ///< peeled iterations at either end of the only loop
+  int64_t block = 1;        ///< outer range: values that one task covers
 
-  /// What the innermost loop goes on by.
+  /// Step of the innermost loop.
   int64_t width() const { return int64_t{1} * lanes * unroll * threads; }
   int levels() const { return static_cast<int>(steps.size()) + 1; }
   bool peeled() const { return first > 0 || last > 0; }
   bool outer() const;
-  /// Whether one point covers all of an outer range, or the range is none.
+  /// Whether one task covers the whole range. True for inner ranges.
   bool whole() const { return !outer() || (size && block >= size); }
-  /// Whether an outer range is a few blocks, of which the last one is smaller.
+  /// Whether an outer range has only a few blocks and the last one is partial.
   bool ragged() const { return size % block != 0 && size < 8 * block; }
 };
 
 struct LoopSchedule {
-  std::vector<LoopAxis> axes;  ///< of every range, by id
-  std::vector<ir::UOp> outer;  ///< the outer ranges by id; made where the kernel does not use them
+  std::vector<LoopAxis> axes;  ///< one per range, by id
+  std::vector<ir::UOp> outer;  ///< outer ranges by id, including those that the kernel does not use
   std::vector<LoopOrder::Loop> order;
   std::vector<Materialize> materializations;
   std::vector<TileCopy> tile_copies;
   std::vector<NonTemporal> nontemporal;
-  /// How many elements further a LOAD prefetches, and in which loop, as Prefetch says.
+  /// How many elements ahead a LOAD prefetches, and in which loop (see Prefetch).
   struct PrefetchOffset {
     int64_t elements = 0;
     int loop = -1;
   };
   std::unordered_map<ir::Node*, PrefetchOffset> prefetches;  ///< by LOAD
-  int threads = 1;  ///< that run one point together: as many as the digits of all axes need
+  int threads = 1;  ///< threads of a block: as many as the digits of all axes need
 
   const LoopAxis& of(ir::UOp range) const;
-  /// The place of a loop in `order`, or -1.
+  /// Position of a loop in `order`, or -1.
   int order_position(ir::UOp range, int level) const;
 };
 
-/// Applies the Opts one by one. Throws IllegalOpt for one that is not legal: Opts are refused, never repaired. What
-/// depends on statements is refused where they are made. A statement whose order of operations lanes or copies of a
-/// range would change has a loop of its own over it, without them.
+/// Applies the Opts in order. Throws IllegalOpt for an illegal Opt: Opts are refused, never repaired. Checks that need
+/// statements happen where statements are made. If lanes or unrolling of a range would reorder the operations of a
+/// statement, that statement gets its own loop over the range, without them.
 LoopSchedule make_loop_schedule(const Kernel& kernel, const std::vector<Opt>& opts);
 
-/// Throws the IllegalOpt of an Opt and the reason.
+/// Throws IllegalOpt with the Opt's text and the reason.
 [[noreturn]] void refuse(const std::string& opt, const std::string& why);
 
 }  // namespace sinter::codegen

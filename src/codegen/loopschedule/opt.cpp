@@ -1,4 +1,4 @@
-// Opts as text.
+// Prints Opts.
 #include "codegen/loopschedule/opt.h"
 
 #include <fmt/core.h>

@@ -1,5 +1,5 @@
-// Opts: the decisions about a kernel's loops as replayable data. A kernel without any is right; each Opt only makes it
-// faster and never changes a bit of its result.
+// Opts: loop transformations of a kernel as replayable data. A kernel is correct without any Opt. An Opt affects speed
+// only and never changes a bit of the result.
 #pragma once
 
 #include <cstdint>
@@ -11,114 +11,115 @@
 
 namespace sinter::codegen {
 
-/// An Opt that a kernel cannot have: it would change a result, or names what is not there.
+/// An Opt that a kernel cannot have: it would change a result, or it names a range, level or node that does not exist.
 class IllegalOpt : public InternalError {
  public:
   using InternalError::InternalError;
 };
 
-// Ranges are named by their ids. What an Opt may say about a range, codegen/loopschedule/loop_schedule.h checks.
+// Opts name ranges by their ids. codegen/loopschedule/loop_schedule.h checks legality.
 
-/// `count` neighbouring elements along a range are one vector.
+/// Vectorizes a range: `count` adjacent elements are one vector.
 struct Lanes {
   int range = 0;
   int count = 1;
   friend bool operator==(const Lanes&, const Lanes&) = default;
 };
-/// `count` written-out copies of what depends on a range, each of one vector where the range has lanes. On a range that
-/// a REDUCE sums the copies follow one another in its accumulators, as its ReductionTree says.
+/// Unrolls a range: `count` copies of everything that depends on it. If the range has lanes, each copy is one vector.
+/// On a range that a REDUCE sums, the copies update its accumulators in sequence, as its ReductionTree says.
 struct Unroll {
   int range = 0;
   int count = 1;
   friend bool operator==(const Unroll&, const Unroll&) = default;
 };
-/// So many first and last steps of the only loop of a range, which has copies, stand outside of it, where the value of
-/// each copy is a known number: gates that hold everywhere else need not be asked for inside, and those at the edges
-/// know their answer. Statements that have other copies of the range than it says go over all of it.
+/// Peels the first and last iterations of the only loop of an unrolled range. In the peeled iterations the range is a
+/// constant, so predicates fold there. Inside the loop, predicates that fail only at the edges are always true and
+/// vanish. A statement that unrolls the range differently is not peeled and runs over the whole range.
 struct Peel {
   int range = 0;
   int first = 1, last = 1;
   friend bool operator==(const Peel&, const Peel&) = default;
 };
-/// One more loop over blocks of `step` values of a range. Steps of one range come from the outermost to the innermost.
+/// Splits a range: one more loop, over blocks of `step` values. Splits of one range are listed outermost first.
 struct Split {
   int range = 0;
   int64_t step = 1;
   friend bool operator==(const Split&, const Split&) = default;
 };
-/// The loops that are named stand in this order, outermost first, wherever a statement has them; the others stay where
-/// they are. A REDUCE whose own loop comes before one that its result depends on is carried: its accumulators rest in
-/// memory while the outer loop turns.
+/// Reorders loops: in every statement the named loops appear in this order, outermost first. Other loops stay in place.
+/// If the loop of a REDUCE ends up outside a loop that its result depends on, the REDUCE is carried: its accumulators
+/// live in memory (accumulator home) while the outer loop runs.
 struct LoopOrder {
   struct Loop {
     int range = 0;
-    int level = 0;  ///< 0: over the largest blocks of the range
+    int level = 0;  ///< 0: the loop over the largest blocks of the range
     friend bool operator==(const Loop&, const Loop&) = default;
   };
   std::vector<Loop> loops;
   friend bool operator==(const LoopOrder&, const LoopOrder&) = default;
 };
-/// A value that several sibling loops use is kept in a tile: the first of them writes it, the others read it.
+/// Materializes a value that several sibling loops use in a tile: the first loop writes it, the others read it.
 struct Materialize {
-  int value = 0;            ///< its place in ir::topological(sink) of the normalized kernel
-  std::vector<int> ranges;  ///< the tile lies along them; loops over all other ranges stand around its users
+  int value = 0;            ///< position in ir::topological(sink) of the normalized kernel
+  std::vector<int> ranges;  ///< dims of the tile; the loops over all other ranges enclose its users
   friend bool operator==(const Materialize&, const Materialize&) = default;
 };
-/// A value is copied into a tile ahead of its users, each time that a loop begins a block which the tile covers: an
-/// operand packed for a CPU's vectors, or shared memory of a GPU's block.
+/// Copies a value into a tile before its users, at the start of every block that the tile covers. On a CPU this packs
+/// an operand for vector loads; on a GPU it stages the operand in the block's shared memory.
 struct TileCopy {
   struct CopyDim {
     int range = 0;
-    int level = -1;  ///< the tile covers a block of this loop of the range; -1: all values that a point covers
+    int level = -1;  ///< the tile covers a block of this loop of the range; -1: all values that a task covers
     int lanes = 1, unroll = 1, threads = 1,
-        stride = 1;  ///< of the loop that copies, as in Lanes, Unroll and ThreadBind
+        stride = 1;  ///< of the copy loop, as in Lanes, Unroll and ThreadBind
     friend bool operator==(const CopyDim&, const CopyDim&) = default;
   };
   int value = 0;              ///< as in Materialize
-  std::vector<CopyDim> dims;  ///< ranges that it depends on; the last lies innermost in memory. Loops over the others
-                              ///< stand around the copying
-  int panel = 0;              ///< 0, or: so many elements of the last dim lie together for each element of the others
-  /// 0, or how rows of the last dim lie in a GPU's shared memory, so that what threads touch together is in different
-  /// banks: `pad` elements stay free behind each; or pieces of `swizzle_unit` elements have changed places, by an
-  /// exclusive or with the row's number divided by `swizzle_rows`.
+  std::vector<CopyDim> dims;  ///< ranges that the value depends on; the last is contiguous. Loops over its other
+                              ///< ranges enclose the copy
+  int panel = 0;              ///< if not 0: this many elements of the last dim are contiguous per index of the others
+  /// Layouts that avoid bank conflicts in a GPU's shared memory; 0: none. `pad`: unused elements after each row of the
+  /// last dim. Swizzle: chunks of `swizzle_unit` elements are permuted by an exclusive or with the row number divided
+  /// by `swizzle_rows`.
   int pad = 0, swizzle_unit = 0, swizzle_rows = 1;
-  int slots = 1;  ///< 2: while one block is used, the next one is copied into the other slot (codegen/nest/ring.h)
+  int slots = 1;  ///< 2: double buffering; the next block fills the other ring slot (codegen/nest/ring.h)
   friend bool operator==(const TileCopy&, const TileCopy&) = default;
 };
-/// One point of the launch covers `size` neighbouring values of an outer range (the last one what is left).
+/// One task covers `size` adjacent values of an outer range. The last task covers the remainder.
 struct TaskBlock {
   int range = 0;
   int64_t size = 1;
   friend bool operator==(const TaskBlock&, const TaskBlock&) = default;
 };
-/// The threads of a GPU's block share a range: thread t takes the vectors whose number is t / stride modulo `threads`,
-/// and its copies lie `threads` vectors apart. Ranges of one statement need digits of the thread's number that do not
-/// overlap. On a range that a REDUCE sums the threads have chains of its ReductionTree each, combined as that says.
+/// Distributes a range over the threads of a GPU block. Thread t takes the vectors whose number is t / stride modulo
+/// `threads`; its unrolled copies are `threads` vectors apart. Ranges of one statement must use disjoint digits of the
+/// thread number. On a range that a REDUCE sums, each thread owns some chains of the ReductionTree, which says how the
+/// chains are combined.
 struct ThreadBind {
   int range = 0;
   int threads = 1;
   int stride = 1;
   friend bool operator==(const ThreadBind&, const ThreadBind&) = default;
 };
-/// A STORE goes past the caches: a CPU neither reads the lines before nor keeps them. Only what the kernel does not
-/// read, in whole vectors at multiples of their size.
+/// Makes a STORE bypass the caches (CPU): lines are neither read for ownership nor kept. Legal only for data that the
+/// kernel does not read, in whole aligned vectors.
 struct NonTemporal {
-  int store = 0;  ///< its place in the SINK of the normalized kernel
+  int store = 0;  ///< position in the SINK of the normalized kernel
   friend bool operator==(const NonTemporal&, const NonTemporal&) = default;
 };
-/// Where a LOAD stands the element `distance` values of a range further is asked for, of which nothing is known but its
-/// address: in all loops that have it, or in one of those beside each other.
+/// Prefetches for a LOAD: next to it, the element `distance` values of a range further on is prefetched. The address
+/// need not be valid. Applies in all sibling loops that contain the LOAD, or in one of them.
 struct Prefetch {
-  int load = 0;  ///< its place in ir::topological(sink) of the normalized kernel
+  int load = 0;  ///< position in ir::topological(sink) of the normalized kernel
   int range = 0;
   int64_t distance = 1;
-  int loop = -1;  ///< which, from 0 in the order in which they run, or the last where there are fewer; -1: all
+  int loop = -1;  ///< index of the sibling loop in execution order, clamped to the last one; -1: all
   friend bool operator==(const Prefetch&, const Prefetch&) = default;
 };
 using Opt = std::variant<Lanes, Unroll, Peel, Split, LoopOrder, Materialize, TileCopy, TaskBlock, ThreadBind,
                          NonTemporal, Prefetch>;
 
-/// The first Opt of this kind for a range in a list; null if there is none.
+/// The first Opt of kind T for `range`; null if there is none.
 template <class T, class List>
 auto find_opt(List& opts, int range) -> decltype(std::get_if<T>(&opts.front())) {
   for (auto& o : opts)
@@ -126,9 +127,9 @@ auto find_opt(List& opts, int range) -> decltype(std::get_if<T>(&opts.front())) 
   return nullptr;
 }
 
-/// "lanes(1, 16)".
+/// E.g. "lanes(1, 16)".
 std::string to_string(const Opt& opt);
-/// Separated by spaces.
+/// Joined by spaces.
 std::string to_string(const std::vector<Opt>& opts);
 
 }  // namespace sinter::codegen

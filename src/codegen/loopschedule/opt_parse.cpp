@@ -1,4 +1,4 @@
-// A reader per kind of Opt.
+// One parser per kind of Opt.
 #include "codegen/loopschedule/opt_parse.h"
 
 #include <array>
@@ -49,7 +49,7 @@ Opt read_materialize(TextCursor& c) {
   while (c.consume(",")) row.ranges.push_back(c.integer<int>());
   return row;
 }
-/// What follows the dims.
+/// Parses one layout attribute, which follow the dims. False if the next word is none.
 bool read_layout(TextCursor& c, TileCopy& stage) {
   if (c.consume("panel")) return stage.panel = c.integer<int>(), true;
   if (c.consume("pad")) return stage.pad = c.integer<int>(), true;

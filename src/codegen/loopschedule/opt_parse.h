@@ -1,4 +1,4 @@
-// Opts from text: what to_string() writes.
+// Parses the text that to_string() makes of Opts.
 #pragma once
 
 #include <string>
@@ -9,12 +9,11 @@
 
 namespace sinter::codegen {
 
-/// The Opts of a text such as "lanes(1, 16) unroll(0, 6)", in its order. Throws UsageError with the place for what
-/// to_string() does not write; whether a kernel can have them is another question (is_legal()).
+/// Parses text such as "lanes(1, 16) unroll(0, 6)"; keeps the order. Throws UsageError with the position for text that
+/// to_string() would not produce. Does not check whether the Opts are legal for a kernel (is_legal()).
 std::vector<Opt> parse_opts(std::string_view text);
 
-/// All kinds of Opts with their defaults as text: changes when there are others, or when they are written in another
-/// way.
+/// All kinds of Opts with default values, as text. Changes whenever the kinds or their text form change.
 std::string opt_vocabulary();
 
 }  // namespace sinter::codegen

@@ -1,4 +1,4 @@
-// New ranges in the place of inner ones.
+// Replaces common inner ranges by outer ranges.
 #include "codegen/normalize/epilogue_kernel.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ bool reads_what_it_writes(UOp sink) {
                      [&](UOp n) { return n->op == Op::Load && written.contains(slot_of(n)); });
 }
 
-/// Those that all stores run over and no REDUCE closes, by id.
+/// Ranges of constant size that all stores run over and no REDUCE or SCAN binds, by id. None if a store adds.
 std::vector<UOp> common_ranges(UOp sink) {
   FreeRanges free;
   std::vector<UOp> all, closed;

@@ -1,4 +1,4 @@
-// A rebuild in which a few ops become others.
+// One rebuild of the graph.
 #include "codegen/normalize/legalize.h"
 
 #include <fmt/core.h>
@@ -34,7 +34,7 @@ bool arithmetic_on_bool(UOp n) {
   }
 }
 
-/// What arithmetic on 0 and 1 that wraps to 0 and 1 comes to.
+/// The logic op that arithmetic on 0 and 1 with a bool result amounts to.
 UOp logic(Op op, const std::vector<UOp>& src) {
   switch (op) {
     case Op::Add:
@@ -48,7 +48,7 @@ UOp logic(Op op, const std::vector<UOp>& src) {
   }
 }
 
-/// Null where nothing is known that helps.
+/// Null if the operands may be negative, or the divisor zero.
 UOp unsigned_division(ir::IntervalAnalysis& intervals, Op op, const std::vector<UOp>& src) {
   const ir::Interval x = intervals.of(src[0]), y = intervals.of(src[1]);
   if (x.lo < 0 || y.lo <= 0) return {};

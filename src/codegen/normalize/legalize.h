@@ -1,19 +1,17 @@
-// What C and the target do not have, written in what they have.
+// Rewrites ops that C and the target lack.
 #pragma once
 
 #include "ir/graph.h"
 
 namespace sinter::codegen {
 
-/// In:  a kernel without expanded ops and without arithmetic on 16-bit floats.
-/// Out: the same values. Arithmetic on bool is logic; a div or mod of indices that are known not to be negative is
-/// unsigned, of 32 bits
-///      where they fit (C truncates, the algebra floors: the two agree there, and the short division is several times
-///      faster).
-/// What remains of SEMANTICS F5 (division by zero, wrapping, shifts, saturating casts) is spelled by render/.
+/// In:  a kernel without kDecomposed ops and without arithmetic on 16-bit floats.
+/// Out: the same values. Arithmetic on bool becomes logic. A div or mod of non-negative indices by positive ones
+/// becomes unsigned, where C's truncation equals the floor of the semantics, and 32-bit if the operands fit, which is
+/// faster. The rest of SEMANTICS F5 (division by zero, wrapping, shifts, saturating casts) is handled in render/.
 ir::UOp legalize(ir::Graph& g, ir::UOp sink);
 
-/// Throws InternalError unless `sink` is in the form above, also for 8-bit floats, which no target has.
+/// Throws InternalError unless `sink` is in the form above. Also throws for 8-bit floats, which no target has.
 void verify_legal(ir::UOp sink);
 
 }  // namespace sinter::codegen

@@ -1,4 +1,4 @@
-// erf: a polynomial near 0, 1 - e^p(x) elsewhere, p a polynomial for log(erfc(x)).
+// erf: a polynomial near 0, elsewhere 1 - e^p(x) with a polynomial p for log(erfc(x)).
 #include "codegen/normalize/math_ops.h"
 #include "codegen/normalize/math_support.h"
 
@@ -15,8 +15,8 @@ constexpr double kSmallDouble[] = {0x1.06eba8214db69p-3,   -0x1.812746b0379e6p-2
                                    0x1.f9a321a11b127p-14,  -0x1.f4d1df3920cbap-17, 0x1.b9def19c33012p-20,
                                    -0x1.5f1d36b604790p-23, 0x1.f7a411c221efap-27,  -0x1.386abfb76e7adp-30,
                                    0x1.0579a87df7f0fp-34};
-// log(erfc(x)) / x in x on [0.92, 4], and in x - 2 on [1, 6]: errors 2^-30.3 and 2^-54.8 of erf, whose weight falls
-// with erfc.
+// log(erfc(x)) / x in x on [0.92, 4], and in x - 2 on [1, 6]: errors 2^-30.3 and 2^-54.8 of erf. The fit weights errors
+// by erfc.
 constexpr double kLargeSingle[] = {-0x1.20ef1cp+0, -0x1.45328ap-1, -0x1.b3259cp-4, 0x1.8551d2p-6,
                                    -0x1.dd6e38p-9, 0x1.527e5ep-12, -0x1.78e134p-17};
 constexpr double kLargeDouble[] = {

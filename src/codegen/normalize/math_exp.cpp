@@ -1,4 +1,4 @@
-// exp, exp2, expm1 and tanh: reduce by a power of two, a polynomial on what is left, scale back.
+// exp, exp2, expm1 and tanh: range reduction by a power of two, a polynomial on the remainder, scaling back.
 #include "codegen/normalize/math_ops.h"
 #include "codegen/normalize/math_support.h"
 #include "ir/splat.h"
@@ -32,8 +32,8 @@ constexpr double kExpm1Double[] = {0x1.0000000000000p+1,  0x1.5555555555559p+0, 
                                    0x1.a01a017b280d0p-8,  0x1.71ddf7baa6df8p-10, 0x1.27e536d263d41p-12,
                                    0x1.af5fe8a16e01bp-15, 0x1.1ee88ccf961fdp-17};
 
-// The same with one coefficient less, 2^-25.7, and 2^-26.7 where |r| is near 1/16: tanh itself has its largest errors
-// there.
+// The same with one coefficient less: relative error 2^-25.7, and 2^-26.7 near |r| = 1/16, where the error of tanh is
+// largest.
 constexpr double kTanhSingle[] = {0x1p+1, 0x1.5554d8p+0, 0x1.5555e0p-1, 0x1.120f92p-2, 0x1.6c2310p-4};
 
 bool single(UOp x) { return x->dtype == DType::F32; }
@@ -54,9 +54,9 @@ UOp twice_less_one(UOp r, std::span<const double> coefficients) {
   return fma(r * r, polynomial(r, coefficients), r + r);
 }
 
-/// What is never below 0: a magnitude or a square.
+/// Whether x is an absolute value or a square, which is never negative.
 bool is_magnitude(UOp x) { return x->op == Op::Abs || (x->op == Op::Mul && x->src[0] == x->src[1]); }
-/// -x where that is a size, perhaps a scaled one, and but for the sign of zeros, which exp does not see; else null.
+/// -x, if x is a negated magnitude, possibly scaled; else null. The sign of a zero may differ, which exp ignores.
 UOp magnitude_behind(UOp x) {
   if (x->op == Op::Neg) return is_magnitude(x->src[0]) ? x->src[0] : UOp();
   if (x->op == Op::Where) {
@@ -70,7 +70,7 @@ UOp magnitude_behind(UOp x) {
   return by > 0 && x->src[0]->op == Op::Neg && is_magnitude(x->src[0]->src[0]) ? x->src[0]->src[0] * by : UOp();
 }
 
-/// Whether x is y - max(y), which is never above 0.
+/// Whether x is y - max(y), which is never positive.
 bool is_below_maximum(UOp x) {
   if (x->op != Op::Sub || x->src[1]->op != Op::Reduce) return false;
   const ir::ReduceAttr& maximum = x->src[1]->reduction();
@@ -86,12 +86,12 @@ UOp exp_normal(UOp x) {
 
 UOp expand_exp(UOp x) {
   if (UOp behind = magnitude_behind(x)) {
-    UOp size =
-        at_most(behind, single(x) ? 104 : 746);  // the sign goes into what follows: compilers know this as a minimum
+    // The sign is folded into the constants below. Compilers recognize this select as a min.
+    UOp size = at_most(behind, single(x) ? 104 : 746);
     RoundedProduct n = round_scaled(size, -kLog2E);
     return ldexp(exp_core(-reduce(size, n.value, -1)), n.value);
   }
-  const double low = single(x) ? -104 : -746, high = single(x) ? 89 : 710;  // 0 and infinity begin inside
+  const double low = single(x) ? -104 : -746, high = single(x) ? 89 : 710;  // the result is 0 or infinity before these
   UOp bounded = is_below_maximum(x) ? at_least(x, low) : clamp(x, low, high);
   RoundedProduct n = round_scaled(bounded, kLog2E);
   return ldexp(exp_core(reduce(bounded, n.value, 1)), n.value);
@@ -106,19 +106,19 @@ UOp expand_exp2(UOp x) {
 }
 
 UOp expand_expm1(UOp x) {
-  UOp half = (single(x) ? clamp(x, -18, 89) : clamp(x, -38, 710)) * 0.5;  // -1 and infinity begin inside
+  UOp half = (single(x) ? clamp(x, -18, 89) : clamp(x, -38, 710)) * 0.5;  // the result is -1 or infinity before these
   RoundedProduct n = round_scaled(half, 2 * kLog2E, format_of(x->dtype).bias - 1);
   UOp p = twice_less_one(reduce(half, n.value, 0.5), single(x) ? std::span<const double>(kExpm1Single) : kExpm1Double);
-  UOp power = power_of_two(n);                                          // of n - 1, because 2^n may be infinite
-  UOp small = lt(absolute(x), like(x, single(x) ? 0x1p-25 : 0x1p-54));  // -0 and denormals too
+  UOp power = power_of_two(n);                                          // 2^(n - 1), because 2^n may overflow
+  UOp small = lt(absolute(x), like(x, single(x) ? 0x1p-25 : 0x1p-54));  // includes -0 and denormals
   return where(small, x, fma(power, p, power - 0.5) * 2.0);
 }
 
 UOp expand_tanh(UOp x) {
-  UOp size = at_most(absolute(x), single(x) ? 10 : 20);  // from there on the result rounds to 1
+  UOp size = at_most(absolute(x), single(x) ? 10 : 20);  // beyond that the result rounds to 1
   // e = e^(2|x|) - 1 without cancellation: 2^n (p + 1) - 1 = 2^n p + (2^n - 1), p = e^2r - 1.
   RoundedProduct n = round_scaled(size, 2 * kLog2E, format_of(x->dtype).bias);
-  // Float32's ln 2 lacks so little that one part does: where n is large, tanh hardly changes.
+  // One part of ln 2 is enough for float32: its error grows with n, where tanh is nearly constant.
   UOp p = single(x) ? twice_less_one(fma(n.value, like(x, -kLn2Single[0] / 2), size), kTanhSingle)
                     : twice_less_one(reduce(size, n.value, 0.5), kExpm1Double);
   UOp power = power_of_two(n);

@@ -24,7 +24,7 @@ constexpr double kLog2[] = {-0x1.715476p-1, 0x1.ec703p-2,   -0x1.7153ep-2, 0x1.2
 constexpr double kAtanh[] = {0x1.5555555555592p-1, 0x1.999999997ff37p-2, 0x1.24924941df378p-2, 0x1.c71c52160267dp-3,
                              0x1.74663c9ff8357p-3, 0x1.39a1eeebfd808p-3, 0x1.2f038fe8bd39cp-3};
 
-/// `result`, but -inf at +-0, NaN below, and infinity and NaN as they are.
+/// Handles the special values: -inf at +-0, NaN for negative x, infinity and NaN unchanged.
 UOp with_specials(UOp x, UOp result) {
   UOp zero = like(x, 0);
   result = where(lt(x, like(x, kInf)), result, x);
@@ -62,7 +62,7 @@ UOp expand_log1p(UOp x) {
   const FloatPair w = two_sum(like(x, 1), x);
   UOp regular = lt(like(x, 0), w.hi) & lt(w.hi, like(x, kInf));
   UOp rest = where(regular, w.lo / w.hi, like(x, 0));
-  UOp small = lt(absolute(x), like(x, x->dtype == DType::F32 ? 0x1p-26 : 0x1p-56));  // -0 and denormals too
+  UOp small = lt(absolute(x), like(x, x->dtype == DType::F32 ? 0x1p-26 : 0x1p-56));  // includes -0 and denormals
   return where(small, x, expand_log(w.hi) + rest);
 }
 
@@ -73,7 +73,7 @@ UOp expand_log2(UOp x) {
     UOp tail = r * fma(r, polynomial(r, kLog2), like(x, kLog2ESingle[1]));
     return with_specials(x, k + fma(r, like(x, kLog2ESingle[0]), tail));
   }
-  // log(m) as a pair, times log2(e) as a pair, plus the exponent: one rounding that matters.
+  // log(m) as a pair, times log2(e) as a pair, plus the exponent: only one rounding is significant.
   auto [m, k] = split_exponent(x, kSqrtHalf);
   auto [f, half_square, s, r] = series(m);
   UOp square_error = fma(f * 0.5, f, -half_square);

@@ -1,59 +1,60 @@
-// One expansion per op. Sources are float32 or float64 of one type and shape; the result has that
-// type and shape and holds no kDecomposed op. Special values are C99's (FMod: NumPy's); denormals are neither flushed
-// on the way in nor on the way out. Coefficients are minimax fits of our own (Remez and Lawson, rounded one by one).
-// Errors are in ulp, float32 | float64: the largest met over all floats (float32, one source; sin, cos and tan: every
-// seventh), or over several million random numbers of every size and near every place where a formula changes or
-// cancels.
+// One expansion per op. Sources are float32 or float64, all of one type and shape; the result has the same type and
+// shape and contains no kDecomposed op. Special values are C99's (FMod: NumPy's). Denormals are not flushed, neither on
+// input nor on output. Coefficients are our own minimax fits (Remez and Lawson, rounded one by one).
+// Errors are in ulp, float32 | float64. They are the largest measured over all floats (float32, one source; sin, cos
+// and tan: every seventh), or over several million random numbers of every magnitude and near every point where a
+// formula changes or cancels.
 #pragma once
 
 #include "ir/graph.h"
 
 namespace sinter::codegen {
 
-/// e^x for an x small enough that the result is a normal number: what other expansions need.
+/// e^x for x whose result is a normal number. For use by other expansions.
 ir::UOp exp_normal(ir::UOp x);
 
-/// 0.90 | 0.88 ulp. Cody and Waite's reduction by ln 2 in two parts, a polynomial of degree 6 | 11, a scaling that
-/// rounds once, so that the result runs through the denormals to 0 at -104 | -746. Of -|x| as a select: the same bits
-/// in fewer steps.
+/// 0.90 | 0.88 ulp. Cody-Waite reduction by ln 2 in two parts, a polynomial of degree 6 | 11, and a scaling that rounds
+/// once, so that the result underflows gradually to 0 at -104 | -746. An argument known to be -|x| gives the same bits
+/// in fewer instructions.
 ir::UOp expand_exp(ir::UOp x);
-/// 0.88 | 0.96 ulp, exact for integers. As exp; the reduction is exact.
+/// 0.88 | 0.96 ulp, exact for integers. As exp, but the reduction is exact.
 ir::UOp expand_exp2(ir::UOp x);
-/// 1.44 | 1.81 ulp, exact for the smallest x. 2^n (e^r - 1) + (2^n - 1) with e^r - 1 free of cancellation.
+/// 1.44 | 1.81 ulp, exact for the smallest x. 2^n (e^r - 1) + (2^n - 1), where e^r - 1 is computed without
+/// cancellation.
 ir::UOp expand_expm1(ir::UOp x);
-/// 2.46 | 2.42 ulp, odd to the bit. e / (e + 2) with e = e^2|x| - 1 free of cancellation.
+/// 2.46 | 2.42 ulp, odd to the bit. e / (e + 2) with e = e^2|x| - 1, computed without cancellation.
 ir::UOp expand_tanh(ir::UOp x);
 
-/// 0.94 | 0.79 ulp; log(+-0) = -inf, NaN below. A polynomial of degree 10 on [2/3, 4/3] | the series of fdlibm's
-/// e_log.c.
+/// 0.94 | 0.79 ulp; log(+-0) = -inf, NaN for negative x. A polynomial of degree 10 on [2/3, 4/3] | the series of
+/// fdlibm's e_log.c.
 ir::UOp expand_log(ir::UOp x);
 /// 1.42 | 0.66 ulp, exact for powers of two; otherwise as log, with log2(e) in two parts.
 ir::UOp expand_log2(ir::UOp x);
 
-/// 1.44 | 1.44 ulp, exact for the smallest x; log1p(-1) = -inf, NaN below. log(w) of the rounded w = 1 + x, and what w
-/// lacks divided by w.
+/// 1.44 | 1.44 ulp, exact for the smallest x; log1p(-1) = -inf, NaN for smaller x. log(w) of the rounded w = 1 + x,
+/// plus the rounding error of w divided by w.
 ir::UOp expand_log1p(ir::UOp x);
 
-/// 1.55 | 0.72 ulp over the whole range, 1e30 no less than 1; odd to the bit; NaN at infinity. Reduced exactly enough
-/// at every float: float32 in float64 by 1/(2 pi) in chunks, because only there a product of a float and a chunk is
-/// exact; float64 by Cody and Waite below 2^30, by Payne and Hanek in integers above. Kernels as in fdlibm.
+/// 1.55 | 0.72 ulp over the whole range, at 1e30 as at 1; odd to the bit; NaN at infinity. The reduction is accurate
+/// enough at every float. float32 is reduced in float64, by 1/(2 pi) in chunks: only in float64 is the product of a
+/// float and a chunk exact. float64 uses Cody-Waite below 2^30 and Payne-Hanek in integers above. Kernels as in fdlibm.
 ir::UOp expand_sin(ir::UOp x);
 /// 1.55 | 0.70 ulp, as sin.
 ir::UOp expand_cos(ir::UOp x);
-/// 0.501 | 0.89 ulp, as sin; float32 stays in float64 for its kernels and quotient, float64 has them in pairs.
+/// 0.501 | 0.89 ulp, as sin. Kernels and quotient are computed in float64 for float32, in pairs for float64.
 ir::UOp expand_tan(ir::UOp x);
 
-/// 1.08 | 1.28 ulp, odd to the bit. x + x p(x^2) below 0.925 | 1, and 1 - e^q(x), q for log(erfc(x)), above
-/// (the form is N. Juffa's).
+/// 1.08 | 1.28 ulp, odd to the bit. x + x p(x^2) below 0.925 | 1. Above, 1 - e^q(x), where q approximates log(erfc(x))
+/// (N. Juffa's form).
 ir::UOp expand_erf(ir::UOp x);
 
-/// 0.501 | 0.79 ulp, with all special values of C99 F.9.4.4. exp2(y log2 x) in float64, because the exponent needs 8
-/// bits beside the 24 of the result | exp(y log x) in pairs of floats, as in SLEEF.
+/// 0.501 | 0.79 ulp, with all special values of C99 F.9.4.4. float32: exp2(y log2 x) in float64, because the exponent
+/// needs 8 bits in addition to the 24 of the result. float64: exp(y log x) in pairs of floats, as in SLEEF.
 ir::UOp expand_pow(ir::UOp x, ir::UOp y);
 
-/// NumPy's remainder: x - y floor(x / y) with the divisor's sign, also on a zero. Exact, but for the one addition of y
-/// where x has the other sign, while |x / y| < 2^46 | 2^104; beyond, where the spacing of the floats at x exceeds y,
-/// the rest counts as 0. x % inf is x, or inf where signs differ; inf % y and x % 0 are NaN.
+/// NumPy's remainder: x - y floor(x / y), with the divisor's sign, also on zero. Exact for |x / y| < 2^46 | 2^104,
+/// except for the addition of y where the signs differ. Beyond, the spacing of floats at x exceeds y and the remainder
+/// is taken to be 0. x % inf is x, or inf where the signs differ. inf % y and x % 0 are NaN.
 ir::UOp expand_fmod(ir::UOp x, ir::UOp y);
 
 }  // namespace sinter::codegen

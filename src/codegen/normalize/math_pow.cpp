@@ -14,16 +14,16 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 UOp round(UOp x) { return alu(Op::Round, {x}); }
 
-/// y * log|x| where that is 0 by rule: pow(x, 0) = 1 even for NaN, and pow(1, y) = 1 even for NaN and infinity.
+/// Where y * log|x| is 0 by definition: pow(x, 0) = 1 even for NaN, and pow(1, y) = 1 even for NaN and infinity.
 UOp exponent_of_zero(UOp y, UOp log) { return eq(log, like(log, 0)) | eq(y, like(y, 0)); }
 
-/// `log`, but -inf at 0 and |x| itself where that is infinity or NaN.
+/// `log` with the special values: -inf at 0, and |x| itself if that is infinity or NaN.
 UOp log_with_specials(UOp size, UOp log) {
   log = where(lt(size, like(size, kInf)), log, size);
   return where(eq(size, like(size, 0)), like(size, -kInf), log);
 }
 
-/// |x|^y with the sign of x for odd y; NaN for finite negative x and y that is no integer (C99 F.9.4.4).
+/// |x|^y with the sign of x for odd y; NaN for finite negative x and non-integer y (C99 F.9.4.4).
 UOp with_sign_of_power(UOp x, UOp y, UOp power) {
   UOp half = y * 0.5;
   UOp odd = eq(round(y), y) & ne(round(half), half);  // large y are even
@@ -32,7 +32,7 @@ UOp with_sign_of_power(UOp x, UOp y, UOp power) {
   return where(undefined, like(x, kNaN), power);
 }
 
-/// In float64: y log2(x) needs the 8 bits of the result's exponent beside the 24 of its mantissa.
+/// Computed in float64: y log2(x) needs 8 bits for the result's exponent in addition to the 24 of its mantissa.
 UOp pow_single(UOp x, UOp y) {
   // log2((1+s)/(1-s)) / s in s^2, relative error 2^-52; (2^r - 1) / r, error 2^-34 of 2^r.
   constexpr double kLog[] = {0x1.71547652b82ffp+1, 0x1.ec709dc39cd06p-1, 0x1.2776c51674bd1p-1, 0x1.a61756a650be8p-2,
@@ -44,22 +44,23 @@ UOp pow_single(UOp x, UOp y) {
   UOp s = (m - 1.0) / (m + 1.0);
   UOp log = log_with_specials(size, fma(s, polynomial(s * s, kLog), k));
   UOp t = where(exponent_of_zero(wide_y, log), like(log, 0), wide_y * log);
-  t = clamp(t, -160, 130);  // 0 and infinity once rounded to float32
+  t = clamp(t, -160, 130);  // beyond that float32 rounds to 0 or infinity
   RoundedProduct n = round_scaled(t, 1, format_of(DType::F64).bias);
   UOp r = t - n.value;
   UOp power = fma(r, polynomial(r, kExp2), like(r, 1)) * power_of_two(n);
   return with_sign_of_power(x, y, cast(power, DType::F32));
 }
 
-/// log|x| for finite x != 0 as a pair, relative error about 2^-67: the series of atanh (as in SLEEF's pow), its first
-/// two terms in pairs.
+/// log|x| for finite x != 0 as a pair, relative error about 2^-67: the series of atanh (as in SLEEF's pow). The first
+/// two terms are computed in pairs.
 FloatPair log_pair(UOp size) {
   // ((log((1+s)/(1-s)) / s - 2) / s^2 - 2/3) / s^2 in s^2: error 2^-77 of the logarithm.
   constexpr double kTail[] = {0x1.999999999999ap-2, 0x1.2492492492363p-2, 0x1.c71c71c747ea6p-3,
                               0x1.745d172bc8642p-3, 0x1.3b13ba5ab47e9p-3, 0x1.110f1c2ec299cp-3,
                               0x1.e26581322834bp-4, 0x1.a508b69ad5e5ap-4, 0x1.eca3884569145p-4};
   constexpr double kTwoThirds[] = {0x1.5555555555555p-1, 0x1.5555555555555p-55};
-  constexpr double kLn2Short[] = {0x1.62e42fefa3800p-1, 0x1.ef35793c76730p-45};  // times an exponent the first is exact
+  // The first part times an exponent is exact.
+  constexpr double kLn2Short[] = {0x1.62e42fefa3800p-1, 0x1.ef35793c76730p-45};
   auto [m, k] = split_exponent(size, kSqrtHalf);
   // s = (m - 1) / (m + 1)
   UOp above = m - 1.0, below = m + 1.0;
@@ -90,7 +91,7 @@ UOp pow_double(UOp x, UOp y) {
   UOp size = absolute(x);
   FloatPair log = log_pair(size);
   log.hi = log_with_specials(size, log.hi);
-  // y log: where the product is 0, infinite or NaN the low part says nothing.
+  // y log as a pair. The low part is meaningless where the product is 0, infinite or NaN.
   UOp zero = like(x, 0);
   UOp t = where(exponent_of_zero(y, log.hi), zero, y * log.hi);
   UOp counts = lt(absolute(t), like(t, 800)) & ne(t, zero);
@@ -109,9 +110,9 @@ UOp pow_double(UOp x, UOp y) {
 UOp expand_pow(UOp x, UOp y) { return x->dtype == DType::F32 ? pow_single(x, y) : pow_double(x, y); }
 
 UOp expand_fmod(UOp x, UOp y) {
-  // C's fmod of the sizes. The remainder of a rounded quotient is a float, so each step is exact: the first leaves the
-  // quotient's low bits, the second finds them, and one correction is left where a quotient was rounded up to an
-  // integer.
+  // C's fmod of the magnitudes. The remainder of a rounded quotient is representable, so each step is exact. The first
+  // step leaves the quotient's low bits and the second finds them. One correction remains where a quotient was rounded
+  // up to an integer.
   const double limit = x->dtype == DType::F32 ? 0x1p46 : 0x1p104;
   UOp zero = like(x, 0), inf = like(x, kInf);
   UOp a = absolute(x), b = absolute(y);
@@ -122,7 +123,7 @@ UOp expand_fmod(UOp x, UOp y) {
   rest = where(le(b, rest), rest - b, rest);
   rest = where(le(like(x, limit), quotient), where(eq(b, zero), like(x, kNaN), a * zero), rest);
   rest = where(lt(a, inf) & eq(b, inf), a, rest);
-  // Python's and NumPy's remainder: the divisor's sign.
+  // Python's and NumPy's remainder has the divisor's sign.
   UOp signed_rest = with_sign(rest, x);
   UOp other_side = ne(lt(signed_rest, zero), lt(y, zero));
   UOp result = where(other_side, signed_rest + y, signed_rest);

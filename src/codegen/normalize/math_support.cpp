@@ -38,9 +38,8 @@ UOp at_least(UOp x, double lo) {
   const UOp low = like(x, lo);
   return where(lt(x, low), low, x);
 }
-UOp clamp(UOp x, double lo, double hi) {
-  return at_least(at_most(x, hi), lo);
-}  // a minimum and a maximum of most machines
+/// A min and a max instruction on most machines.
+UOp clamp(UOp x, double lo, double hi) { return at_least(at_most(x, hi), lo); }
 UOp polynomial(UOp x, std::span<const double> coefficients) {
   UOp sum = like(x, coefficients.back());
   for (size_t i = coefficients.size() - 1; i-- > 0;) sum = fma(sum, x, like(x, coefficients[i]));
@@ -48,8 +47,8 @@ UOp polynomial(UOp x, std::span<const double> coefficients) {
 }
 
 RoundedProduct round_scaled(UOp x, double scale, int offset) {
-  // Integers near 1.5 * 2^mantissa are the floats of their binade: the addition rounds to one, and leaves it in the low
-  // bits.
+  // The floats of the binade of 1.5 * 2^mantissa are exactly its integers. The addition therefore rounds to an integer,
+  // which ends up in the low bits.
   double magic = static_cast<double>(int64_t{3} << (format_of(x->dtype).mantissa - 1)) + offset;
   UOp shifted = fma(x, like(x, scale), like(x, magic));
   return {shifted - magic, bits_of(shifted)};
@@ -63,12 +62,12 @@ FloatParts split_exponent(UOp x, double lowest) {
   const uint64_t low_bits =
       x->dtype == DType::F32 ? std::bit_cast<uint32_t>(static_cast<float>(lowest)) : std::bit_cast<uint64_t>(lowest);
   const uint64_t one_bits = static_cast<uint64_t>(f.bias) << f.mantissa;
-  const double two_mantissa =
-      static_cast<double>(int64_t{1} << f.mantissa);  // 2^mantissa: a word below it is its float's low bits
+  // 2^mantissa: its float's low bits can hold any word below it.
+  const double two_mantissa = static_cast<double>(int64_t{1} << f.mantissa);
 
   UOp denormal = lt(x, like(x, f.min_normal));
   UOp u = bits_of(where(denormal, x * two_mantissa, x));
-  UOp shifted = u + word(u, one_bits - low_bits);  // the exponent field changes where the mantissa passes `lowest`
+  UOp shifted = u + word(u, one_bits - low_bits);  // the exponent field increments where the mantissa reaches `lowest`
   UOp m = (shifted & word(u, (uint64_t{1} << f.mantissa) - 1)) + word(u, low_bits);
   UOp biased =
       bitcast(shr(shifted, f.mantissa) | word(u, static_cast<uint64_t>(f.bias + f.mantissa) << f.mantissa), x->dtype);

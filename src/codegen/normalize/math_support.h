@@ -1,5 +1,5 @@
-// What the expansions of math functions share: the bits of floats, polynomials, powers of two and pairs of floats that
-// stand for a sum of twice the precision.
+// Shared parts of the math expansions: bits of floats, polynomials, powers of two, and pairs of floats (double-double
+// arithmetic).
 #pragma once
 
 #include <span>
@@ -8,7 +8,8 @@
 
 namespace sinter::codegen {
 
-// Constants in two parts. ln 2 times an integer needs no trailing zeros: with an FMA the first product is exact.
+// Constants in two parts. The first part of ln 2 needs no trailing zeros: with an FMA its product with an integer is
+// exact.
 inline constexpr double kLn2Single[] = {0x1.62e43p-1, -0x1.05c61p-29};
 inline constexpr double kLn2Double[] = {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
 inline constexpr double kLog2ESingle[] = {0x1.715476p+0, 0x1.4ae0cp-26};
@@ -29,28 +30,29 @@ const FloatFormat& format_of(DType dtype);
 ir::UOp word(ir::UOp x, uint64_t value);
 ir::UOp bits_of(ir::UOp x);
 ir::UOp absolute(ir::UOp x);
-/// `size`, which is not negative, with the sign bit of `sign`.
+/// The non-negative `size` with the sign bit of `sign`.
 ir::UOp with_sign(ir::UOp size, ir::UOp sign);
 ir::UOp shl(ir::UOp x, int by);
 ir::UOp shr(ir::UOp x, int by);
-/// x <= hi, lo <= x, or both, by selects; NaN stays NaN.
+/// Clamps x from above, from below, or both, by selects. NaN stays NaN.
 ir::UOp at_most(ir::UOp x, double hi);
 ir::UOp at_least(ir::UOp x, double lo);
 ir::UOp clamp(ir::UOp x, double lo, double hi);
 /// The polynomial with these coefficients, lowest first, by Horner's rule.
 ir::UOp polynomial(ir::UOp x, std::span<const double> coefficients);
 
-/// The nearest integer of a product, found by adding 1.5 * 2^mantissa: as a float, and in the low bits of a word.
+/// A product rounded to the nearest integer by adding 1.5 * 2^mantissa: as a float, and in the low bits of a word.
 struct RoundedProduct {
   ir::UOp value;  ///< as a float
   ir::UOp word;   ///< bits whose low half is value + offset in two's complement
 };
 /// round(x * scale); |x * scale| < 2^(mantissa-2). `offset` is added in the word only.
 RoundedProduct round_scaled(ir::UOp x, double scale, int offset = 0);
-/// 2^n where that is a normal number; `n` is round_scaled with offset bias.
+/// 2^n where that is a normal number. `n` must come from round_scaled with offset bias.
 ir::UOp power_of_two(const RoundedProduct& n);
 
-/// A positive x is mantissa * 2^exponent with lowest <= mantissa < 2 * lowest; denormals too. Anything for the rest.
+/// x = mantissa * 2^exponent with lowest <= mantissa < 2 * lowest, for positive finite x, denormals included. Other x
+/// give garbage.
 struct FloatParts {
   ir::UOp mantissa, exponent;
 };

@@ -1,4 +1,4 @@
-// sin, cos and tan over the whole range of floats: a reduction to a quarter turn, then fdlibm's kernels.
+// sin, cos and tan over the whole range of floats: argument reduction to |r| <= pi/4, then fdlibm's kernels.
 #include <vector>
 
 #include "codegen/normalize/math_ops.h"
@@ -23,18 +23,19 @@ constexpr double kSinDouble[] = {-0x1.5555555555548p-3, 0x1.111111110f731p-7,   
 constexpr double kCosDouble[] = {0x1.555555555554ap-5,   -0x1.6c16c16c14e00p-10, 0x1.a01a019c5c38ep-16,
                                  -0x1.27e4f7cd31145p-22, 0x1.1ee9c334ec019p-29,  -0x1.8f99cb1837317p-37};
 
-/// |x| = (quadrant + r * 2/pi) quarter turns, |r| <= pi/4 (a little more after rounding); the low two bits of
-/// `quadrant` count.
+/// |x| = (quadrant + r * 2/pi) * pi/2 modulo 2 pi, |r| <= pi/4 (slightly more after rounding). Only the low two bits of
+/// `quadrant` are significant.
 struct ReducedArgument {
   UOp r;         ///< float64
   UOp tail;      ///< float64: r + tail is the remainder
   UOp quadrant;  ///< uint64
 };
 
-/// float32, given as |x| in float64. Only there are the products exact that a remainder needs which is right to 2^-57,
-/// at every float (|r| gets as small as 2^-31). 1/(2 pi) stands as three chunks in two windows; of the second, whole
-/// turns are left out. Below 2^60 the first chunk has 29 bits and its product is exact; above, |x| is a multiple of
-/// 2^37, and the product less its integer part is. Later chunks are too small for their rounding to matter.
+/// Reduction of a float32, given as |x| in float64. The remainder must be accurate to 2^-57 at every float, because |r|
+/// gets as small as 2^-31; only float64 makes the products for that exact. 1/(2 pi) is stored as three chunks in each
+/// of two windows. The second window omits the bits that contribute whole turns. Below 2^60 the first chunk has 29 bits
+/// and its product is exact. Above, |x| is a multiple of 2^37, and the product minus its integer part is exact.
+/// Rounding in the later chunks is too small to matter.
 ReducedArgument reduce_single(UOp x) {
   constexpr double kNear[] = {0x1.45f306d000000p-3, 0x1.9391054a7f09dp-32, 0x1.7d1f534ddc0dap-86};  // bits from 2^-3 on
   constexpr double kFar[] = {0x1.c882a53f84eaep-39, 0x1.a3ea69bb81b6cp-91,
@@ -50,7 +51,7 @@ ReducedArgument reduce_single(UOp x) {
   return {rest * 0x1.921fb54442d18p+2, {}, bits_of(shifted)};
 }
 
-/// |x| < 2^30: Cody and Waite's reduction by pi/2 in three parts of 53 bits; with an FMA the first step is exact.
+/// |x| < 2^30: Cody-Waite reduction by pi/2 in three parts of 53 bits. With an FMA the first step is exact.
 ReducedArgument reduce_near(UOp x) {
   auto part = [x](double c) { return like(x, c); };
   RoundedProduct n = round_scaled(x, 0x1.45f306dc9c883p-1);
@@ -64,14 +65,13 @@ ReducedArgument reduce_near(UOp x) {
 
 UOp low_half(UOp u) { return u & word(u, 0xffffffffu); }
 UOp high_half(UOp u) { return shr(u, 32); }
-/// The integer below 2^32 as a float.
+/// An integer below 2^32 as a float64.
 UOp to_float(UOp u) { return bitcast(u | word(u, 0x4330000000000000u), DType::F64) - 0x1p52; }
 
-/// |x| >= 2^30: Payne and Hanek's reduction in 64-bit integers. x = m 2^e; of 2/pi the 192 bits are cut out that decide
-/// m 2^e 2/pi modulo 4 down to 2^-124; |r| is at least 2^-62. The window is found by halving, so that no table is
-/// loaded.
+/// |x| >= 2^30: Payne-Hanek reduction in 64-bit integers. x = m 2^e. A window of 192 bits of 2/pi determines m 2^e 2/pi
+/// modulo 4 down to 2^-124; |r| is at least 2^-62. The window is selected by bisection, which avoids a table lookup.
 ReducedArgument reduce_far(UOp x) {
-  // 2/pi, after 24 zeros: the window of x = 2^30 begins with the first of them.
+  // 2/pi after 24 zero bits. The window for x = 2^30 starts at the first of them.
   constexpr uint64_t kTwoOverPi[] = {0x000000a2f9836e4e, 0x441529fc2757d1f5, 0x34ddc0db6295993c, 0x439041fe5163abde,
                                      0xbbc561b7246e3a42, 0x4dd2e006492eea09, 0xd1921cfe1deb1cb1, 0x29a73ee88235f52e,
                                      0xbb4484e99c7026b4, 0x5f7e413991d63983, 0x5339f49c845f8bbd, 0xf9283b1ff897ffde,
@@ -92,7 +92,7 @@ ReducedArgument reduce_far(UOp x) {
   auto window = [&](size_t i) { return alu(Op::Shl, {words[i], from}) | alu(Op::Shr, {shr(words[i + 1], 1), ~from}); };
   UOp w0 = window(0), w1 = window(1), w2 = window(2);
 
-  // The product modulo 2^192, without its lowest word: 64-bit multiplications give low halves only.
+  // The product modulo 2^192, without its lowest word. 64-bit multiplications give low halves only.
   UOp m_low = low_half(m), m_high = high_half(m);
   UOp low_low = m_low * low_half(w1);
   UOp middle = m_high * low_half(w1) + high_half(low_low);
@@ -103,8 +103,8 @@ ReducedArgument reduce_far(UOp x) {
   UOp carry = cast(lt(fraction, w2_high), DType::U64);
   UOp head = m * w0 + w1_high + carry;
 
-  // head holds the quadrant in two bits, then the fraction: take the nearest quadrant, and the signed rest as a sum of
-  // floats.
+  // head is the quadrant in two bits, then the fraction. Round to the nearest quadrant; the signed rest becomes a sum
+  // of floats.
   UOp quadrant = shr(head + word(head, uint64_t{1} << 61), 62);
   UOp rest = head - shl(quadrant, 62);
   UOp top = to_float(high_half(rest + word(rest, uint64_t{1} << 63))) - 0x1p31;  // signed
@@ -121,14 +121,14 @@ ReducedArgument reduce_far(UOp x) {
 ReducedArgument reduce_double(UOp x) {
   UOp is_near = lt(x, like(x, 0x1p30));
   ReducedArgument near = reduce_near(x), far = reduce_far(x);
-  // Infinity and NaN give some number; x - x is NaN for them alone.
+  // The reductions return garbage for infinity and NaN. x - x is NaN for exactly these.
   UOp poison = x - x;
   return {where(is_near, near.r, far.r) + poison, where(is_near, near.tail, far.tail),
           where(is_near, near.quadrant, far.quadrant)};
 }
 
 UOp bit(UOp u, uint64_t mask) { return ne(u & word(u, mask), word(u, 0)); }
-/// x, negated where `bit` (0 or 1, in the lowest bit of a word as wide as x) is set.
+/// x, negated where `bit` is set: the lowest bit of a word as wide as x, whose other bits do not matter.
 UOp negate_if(UOp bit, UOp x) {
   return bitcast(bits_of(x) ^ shl(bit, 8 * static_cast<int>(size_of(x->dtype)) - 1), x->dtype);
 }
@@ -137,7 +137,7 @@ UOp sign_bit(UOp x) { return shr(bits_of(x), 8 * static_cast<int>(size_of(x->dty
 UOp sin_single(UOp r, UOp z) { return fma(r * z, polynomial(z, kSinSingle), r); }
 UOp cos_single(UOp r, UOp z) { return fma(z, polynomial(z, kCosSingle), like(r, 1)); }
 
-/// fdlibm's k_sin.c and k_cos.c with FMAs; hi alone is right to 0.7 ulp.
+/// fdlibm's k_sin.c and k_cos.c with FMAs. hi alone is accurate to 0.7 ulp.
 FloatPair sin_double(UOp r, UOp tail, UOp z) {
   return fast_two_sum(r, fma(r * z, polynomial(z, kSinDouble), fma(z * -0.5, tail, tail)));
 }
@@ -148,7 +148,7 @@ FloatPair cos_double(UOp r, UOp tail, UOp z) {
   return fast_two_sum(head, (1.0 - head - half) + rest);
 }
 
-/// sin(x + shift quarter turns) of |x|, with the sign of x where `odd`.
+/// sin(|x| + shift * pi/2), with the sign of x if `odd`.
 UOp sine(UOp x, uint64_t shift, bool odd) {
   UOp size = absolute(x), result, quadrant;
   if (x->dtype == DType::F32) {
@@ -176,7 +176,7 @@ UOp expand_tan(UOp x) {
   // tan(r + pi/2) = -cos(r) / sin(r)
   UOp ratio, quadrant;
   if (x->dtype == DType::F32) {
-    // In float64, where quotient and kernels have no error that a float32 would see.
+    // In float64, where the errors of kernels and quotient do not show in the float32 result.
     auto [r, tail, q] = reduce_single(cast(absolute(x), DType::F64));
     UOp z = r * r, odd = bit(q, 1);
     UOp sin = fma(r * z, polynomial(z, kSinMiddle), r), cos = fma(z, polynomial(z, kCosMiddle), like(z, 1));

@@ -1,4 +1,4 @@
-// Both forms of a predicated factor: LOAD with a predicate, and WHERE.
+// A predicated factor has two forms: a LOAD with a predicate, and a WHERE.
 #include "codegen/normalize/predicates.h"
 
 #include "codegen/kernel/access.h"
@@ -16,7 +16,7 @@ using ir::UOp;
 
 bool is_zero(UOp n) { return n->op == Op::Const && ir::to_bits(n->dtype, n->scalar()) == 0; }
 
-/// The predicate of a value that is +0 where it is closed; null if there is none.
+/// The predicate of a value that is +0 where the predicate is false; null if there is none.
 UOp zero_predicate(UOp value) {
   if (value->op == Op::Where && is_zero(value->src[2])) return value->src[0];
   return value->op == Op::Load && predicate_of(value) && is_zero(other_of(value)) ? predicate_of(value) : UOp();
@@ -29,8 +29,8 @@ bool in_bounds(UOp load, ir::IntervalAnalysis intervals) {
   return true;
 }
 
-/// A load without those conditions of its predicate that it does not need to stay inside its Param, and that change
-/// with other ranges than its index; null where that is none.
+/// The load without a predicate if it is always in bounds, else with only the conjuncts that depend on no range outside
+/// its index. Null if that drops nothing, or does not keep the load in bounds.
 UOp relax_predicate(UOp load, FreeRanges& ranges) {
   RangeSet own;
   for (UOp i : indices_of(load)) own |= ranges.free(i);

@@ -1,4 +1,4 @@
-// Sums of products that vanish where a condition does not hold: the gradient of a padded or sliding window.
+// Sums of products that are 0 where a predicate is false: gradients of padded and sliding windows.
 #pragma once
 
 #include "ir/graph.h"
@@ -6,19 +6,18 @@
 namespace sinter::codegen {
 
 /// In:  any kernel.
-/// Out: the same values. Where both factors of a product are loads under one predicate, and 0 where it is closed, a
-/// load is predicated itself only by what keeps it inside its Param, if that changes with nothing but its index, and
-/// selected by the rest: what it loads does not depend on the other ranges of the predicate.
+/// Out: the same values. If both factors of a product have the same predicate and are +0 where it is false, a factor
+/// that is a LOAD keeps only the conjuncts that depend on no range outside its index, provided that they keep it in
+/// bounds; a select applies the whole predicate. The loaded value then does not depend on the predicate's other ranges.
 ir::UOp select_by_predicate(ir::Graph& g, ir::UOp sink);
 
-/// The condition under which an element of a sum of products adds anything but +0: both factors are +0 where it does
-/// not hold. Null if there is none.
+/// The common predicate of both factors of a sum of products: where it is false both are +0. Null if there is none.
 ir::UOp common_predicate(ir::UOp reduce);
 
-/// Loads below a REDUCE that its own elements read under predicates.
+/// The predicated LOADs in the values of a REDUCE, not those of nested reductions.
 std::vector<ir::UOp> predicated_loads(ir::UOp reduce);
 
-/// The value itself where its predicate holds.
+/// The value where its predicate is true: strips a WHERE that selects +0 otherwise.
 ir::UOp without_predicate(ir::UOp value);
 
 }  // namespace sinter::codegen

@@ -1,4 +1,4 @@
-// Flattened ranges and blocks, as rewrites of the graph.
+// Flattening and blocking of ranges as graph rewrites.
 #include "codegen/normalize/reduce_tree.h"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ class ReductionSplitter {
 
  private:
   UOp number(int64_t v) { return ir::constant(g_, DType::Index, v); }
-  /// A new range in the place of `old`, the `part`th of those.
+  /// A new range that is part number `part` of the replacement of `old`.
   UOp new_range(UOp bound, UOp old, int part) {
     UOp made = ir::range(bound, next_id_++, AxisKind::Inner);
     RangePath path = path_of(old);
@@ -55,14 +55,14 @@ class ReductionSplitter {
     paths_[made] = std::move(path);
     return made;
   }
-  /// The id of a range of the kernel, then which part of it, of that part, and so on.
+  /// Origin of a range: the id of a range of the kernel, then the part numbers down to this range.
   using RangePath = std::vector<int>;
   RangePath path_of(UOp range) const {
     auto it = paths_.find(range);
     return it == paths_.end() ? RangePath{range_id(range)} : it->second;
   }
 
-  /// Ids ascend from loops outside to loops inside: new ranges take the places of those that they stand for.
+  /// Renumbers inner ranges so that ids ascend from outer to inner loops: new ranges are ordered by their origin.
   UOp renumber_ranges(UOp sink) {
     std::vector<UOp> inner;
     int first = std::numeric_limits<int>::max();
@@ -97,7 +97,7 @@ class ReductionSplitter {
 
   /// `root` with the ranges of `map` replaced where they are free.
   UOp substitute(UOp root, const Substitution& map) {
-    ranges_.free(root);  // from here on free() only looks up: a graph bears one walk at a time
+    ranges_.free(root);  // fills the cache: a graph allows one walk at a time, so free() must not start another below
     RangeSet keys;
     for (const auto& [range, value] : map) keys.set(ranges_.number(range));
     auto concerned = [&](UOp n) { return (ranges_.free(n) & keys).any(); };
@@ -119,7 +119,7 @@ class ReductionSplitter {
     std::vector<UOp> own = ranges_of(reduce);
     return std::any_of(own.begin(), own.end(), [&](UOp r) { return map.contains(r); });
   }
-  /// A REDUCE that closes some of the replaced ranges itself: only the others are replaced in it.
+  /// Substitutes in a REDUCE that binds some of the replaced ranges: only the others are free in it.
   UOp substitute_around(UOp reduce, const Substitution& map) {
     Substitution rest = map;
     for (UOp r : ranges_of(reduce)) rest.erase(r);
@@ -133,7 +133,7 @@ class ReductionSplitter {
     return made;
   }
 
-  /// One range over the product of `ranges`, and what each of them is in terms of it. Equal lists share one.
+  /// Flattens `ranges`: one range over their product, and the expression of each in terms of it. Memoized by list.
   std::pair<UOp, Substitution> flatten(const std::vector<UOp>& ranges) {
     std::vector<uint64_t> key;
     for (UOp r : ranges) key.push_back(r->id);
@@ -152,7 +152,8 @@ class ReductionSplitter {
     return it->second = {flat, std::move(map)};
   }
 
-  /// The two loops of a range in blocks of `size`: over blocks, and inside one; and what the range is then.
+  /// Splits a range into blocks of `size`: the ranges over blocks and within a block, and the original range in terms
+  /// of them. Memoized.
   std::pair<std::vector<UOp>, Substitution> block(UOp range, int64_t size) {
     auto [it, first] = blocks_.try_emplace({range->id, size});
     if (!first) return it->second;
@@ -164,7 +165,8 @@ class ReductionSplitter {
     return it->second = {{outer, inner}, Substitution{{range, begin + inner}}};
   }
 
-  /// The range of which a block is some values together with all of the ranges behind it; -1 if there is none.
+  /// The range at which `block` splits: a block is `values` values of it times all of the ranges inside it. -1 if there
+  /// is no such range.
   static int blocked_range(const std::vector<UOp>& ranges, int64_t block, int64_t& values) {
     int64_t inside = 1;
     for (size_t k = ranges.size(); k-- > 0; inside *= ranges[k]->src[0]->scalar().as_int()) {
@@ -178,14 +180,14 @@ class ReductionSplitter {
     return -1;
   }
 
-  /// A range of which each `size` values are blocks of some sum.
+  /// A range that some sum splits into blocks of `size` values.
   struct RangeBlocking {
     UOp range;
     int64_t size;
     bool operator<(const RangeBlocking& c) const { return std::pair(range->id, size) < std::pair(c.range->id, c.size); }
     bool operator==(const RangeBlocking& c) const { return range == c.range && size == c.size; }
   };
-  /// Where the blocks of a REDUCE cut one of its ranges.
+  /// The range that the blocks of a REDUCE split, if any.
   static std::optional<RangeBlocking> blocking_of(UOp reduce) {
     int64_t size = reduce->reduction().tree.block;
     const std::vector<UOp> ranges = ranges_of(reduce);
@@ -193,15 +195,15 @@ class ReductionSplitter {
     if (at < 0 || size == 1) return {};
     return RangeBlocking{ranges[static_cast<size_t>(at)], size};
   }
-  /// Whether a store computes a sum for each value of a range. It keeps the range whole, since the sum may have copies
-  /// along it; blocks read what was stored (reload_stores()).
+  /// Whether a store computes a sum per value of a range. Such a store keeps the range unsplit, because the sum may be
+  /// unrolled along it. The blocks read the stored values instead (reload_stores()).
   bool sums_along(UOp store, UOp range) {
     const std::vector<UOp> nodes = ir::topological(store);
     return std::any_of(nodes.begin(), nodes.end(),
                        [&](UOp n) { return has_accumulators(n) && ranges_.depends(n, range); });
   }
-  /// A range that one sum goes over in equal blocks, and another loop otherwise: both have a loop over blocks and one
-  /// inside then, so that they share them, and what is computed there.
+  /// A range that one sum runs over in equal blocks and another loop runs over differently. Splitting it for both lets
+  /// them share the loops and the values computed in them.
   std::optional<RangeBlocking> shared_range(UOp sink) {
     const std::vector<UOp> nodes = ir::topological(sink);
     std::vector<RangeBlocking> cuts;
@@ -226,7 +228,7 @@ class ReductionSplitter {
     }
     return {};
   }
-  /// Everything over a range in blocks.
+  /// Splits a range for all of its users.
   UOp apply(const RangeBlocking& cut, UOp sink) {
     const auto& [loops, map] = block(cut.range, cut.size);
     Substitution done;
@@ -292,7 +294,7 @@ class ReductionSplitter {
   ir::Graph& g_;
   FreeRanges ranges_;
   int next_id_ = 0;
-  std::unordered_map<UOp, RangePath> paths_;  ///< of new ranges
+  std::unordered_map<UOp, RangePath> paths_;  ///< origins of new ranges
   std::map<std::vector<uint64_t>, std::pair<UOp, Substitution>> flat_;
   std::map<std::pair<uint64_t, int64_t>, std::pair<std::vector<UOp>, Substitution>> blocks_;
 };

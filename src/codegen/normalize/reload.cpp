@@ -1,4 +1,4 @@
-// Which stores may come first, and their values as loads below the sums.
+// Finds the stores that may move to the front, and replaces their values below blocked REDUCEs by loads.
 #include "codegen/normalize/reload.h"
 
 #include <algorithm>
@@ -49,14 +49,14 @@ class Reloader {
   }
 
  private:
-  /// Whether each point stores all that it sums, whichever stores ran before.
+  /// Whether a store may move to the front: each task stores everything it sums, and no other store conflicts.
   bool may_come_first(UOp store) {
     if (store->integer() != 0 || predicate_of(store)) return false;
     if (outer_.size() != kernel_.outer.size()) return false;
     if (!std::all_of(outer_.begin(), outer_.end(), [&](UOp r) { return ranges_.depends(store, r); })) return false;
     std::set<int64_t> read;
     for (UOp n : ir::topological(store)) {
-      if (in_blocks(n)) return false;  // would be computed for the store, and again from loads for the others
+      if (in_blocks(n)) return false;  // would be computed twice: for the store, and from loads for the others
       if (n->op == Op::Load) read.insert(slot_of(n));
     }
     bool before = true;
@@ -82,7 +82,7 @@ class Reloader {
   FreeRanges ranges_;
   std::vector<UOp> outer_;
   std::set<ir::Node*> summed_;
-  std::unordered_map<UOp, UOp> loads_;  ///< by value: from where it is stored
+  std::unordered_map<UOp, UOp> loads_;  ///< stored value to the LOAD that replaces it
 };
 
 }  // namespace

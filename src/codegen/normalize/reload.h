@@ -1,13 +1,13 @@
-// Sums of what their kernel stores anyway.
+// Reductions of values that their kernel stores anyway.
 #pragma once
 
 #include "codegen/kernel/kernel.h"
 
 namespace sinter::codegen {
 
-/// In:  a kernel before its reductions are split.
-/// Out: the same values. A REDUCE in blocks never shares the loops of a STORE. Where it combines what a STORE of the
-/// kernel stores, it loads that from there, instead of computing it again, and the STORE comes first.
+/// In:  a kernel whose reductions are not split yet.
+/// Out: the same values. A blocked REDUCE never shares loops with a STORE. If it reduces the value of a STORE of the
+/// kernel, it loads the stored value instead of recomputing it, and the STORE moves to the front.
 ir::UOp reload_stores(const Kernel& kernel);
 
 }  // namespace sinter::codegen

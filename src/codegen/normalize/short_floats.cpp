@@ -1,4 +1,4 @@
-// A rebuild; conversions that go by way of float32 take care that nothing is rounded twice.
+// One rebuild of the graph. Conversions that go through float32 avoid double rounding.
 #include "codegen/normalize/short_floats.h"
 
 #include "ir/build.h"
@@ -19,9 +19,9 @@ UOp widen(UOp x) {
   return ir::to_compute_type(x);
 }
 
-/// A double in float32, rounded to odd: of the two neighbours that one whose last digit is 1. No number of a type with
-/// at least two digits less, nor the middle of two, is hidden by that, so that rounding the result rounds the double
-/// (Boldo and Melquiond, Emulation of a FMA and correctly rounded sums, 2008).
+/// A float64 rounded to odd in float32: an inexact value becomes the neighbor whose last bit is 1. That keeps it off
+/// the values and midpoints of any type with at least two bits less, so rounding the result again equals rounding the
+/// float64 once (Boldo and Melquiond, Emulation of a FMA and correctly rounded sums, 2008).
 UOp round_to_odd(UOp x) {
   UOp near = ir::cast(x, DType::F32), back = ir::cast(near, DType::F64), bits = ir::bitcast(near, DType::U32);
   auto number = [&](int value) { return ir::like(bits, ir::Scalar::of(DType::U32, value)); };

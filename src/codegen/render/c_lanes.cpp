@@ -1,4 +1,4 @@
-// Parts of vectors, in registers and in memory.
+// Vector lanes in registers (shuffles, packs) and in memory (masked, partial and strided accesses).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,15 +12,15 @@
 namespace sinter::codegen {
 namespace {
 
-/// "T x0, T x1".
+/// Parameter list "T x0, T x1".
 std::string parameters(const std::string& type, size_t count) {
   std::string text;
   for (size_t i = 0; i < count; ++i) text += fmt::format("{}{} x{}", i ? ", " : "", type, i);
   return text;
 }
 
-/// Vectors of `lanes` each, called by that letter and their number, joined by pairs until there are `most` at most; an
-/// odd one is joined with itself.
+/// Concatenates `count` vectors of `lanes` lanes, named `letter` plus a number, pairwise until at most `most` remain.
+/// An unpaired vector is concatenated with itself.
 std::vector<std::string> join_by_pairs(char letter, size_t count, int lanes, size_t most) {
   std::vector<std::string> parts;
   for (size_t i = 0; i < count; ++i) parts.push_back(fmt::format("{}{}", letter, i));
@@ -65,10 +65,10 @@ std::string CSpelling::join(Type t, std::span<const std::string> vectors) {
   return fmt::format("{}({})", name, fmt::join(vectors, ", "));
 }
 
-/// LLVM looks from each shuffle of a transpose through all those before it, for lanes that nobody wants, again and
-/// again: most of what such a kernel took to compile. A fence is a value that it does not look through and no
-/// instruction; one after every two steps, as an exchange of single lanes and the next become one choice of
-/// instructions. Clang writes fences where it may reassociate, and here is nothing else that it could.
+/// For each shuffle of a transpose LLVM walks through all shuffles before it in search of dead lanes, which dominated
+/// the compile time of such kernels. An arithmetic fence is opaque to that analysis and emits no instruction. Exchanges
+/// of single lanes get none, because LLVM selects instructions for them together with the next step. Clang emits fences
+/// only where reassociation is allowed; the function contains nothing else to reassociate.
 std::string CSpelling::interleave(Type t, const std::string& a, const std::string& b, int block) {
   const int size = std::abs(block), odd = block < 0 ? size : 0;
   std::string shuffle = "__builtin_shufflevector(x, y";
@@ -86,7 +86,7 @@ std::string CSpelling::interleave(Type t, const std::string& a, const std::strin
 
 std::string CSpelling::transpose(Type t, std::span<const std::string> vectors, int columns, int part) {
   const int all = static_cast<int>(vectors.size()) * t.lanes, rows = all / columns;
-  // GCC keeps places in the type of the elements: bytes number 256 of them.
+  // GCC holds shuffle indices in the element type: bytes can index only 256 lanes.
   const bool widened = target_.dialect == runtime::Dialect::Gcc && size_of(t.dtype) == 1 && all > 256;
   std::string body = "{\n";
   for (size_t i = 0; widened && i < vectors.size(); ++i)
@@ -137,14 +137,14 @@ std::string CSpelling::below(int lanes, const std::string& count) {
                      count);
 }
 
-constexpr int kFewestBits = 16;      ///< bools that are compared at once
-constexpr size_t kFewestBytes = 16;  ///< of a vector that is loaded under a mask
+constexpr int kFewestBits = 16;      ///< narrowest comparison, in bools
+constexpr size_t kFewestBytes = 16;  ///< narrowest masked load
 
-/// Instructions on some lanes of a vector of kFewestBytes to 64 bytes, as Clang and GCC spell them.
+/// AVX-512 masked accesses to vectors of kFewestBytes to 64 bytes, as Clang and GCC spell them.
 struct MaskedAccess {
   const size_t bytes;
-  const int which;         ///< 1, 2, 4 or 8 bytes an element
-  const char* const mask;  ///< its type: a bit for each lane
+  const int which;         ///< log2 of the element size
+  const char* const mask;  ///< the mask's type: one bit per lane
 
   explicit MaskedAccess(Type t)
       : bytes(size_of(t.dtype) * static_cast<size_t>(t.lanes)),
@@ -154,7 +154,7 @@ struct MaskedAccess {
     constexpr const char* kTypes[] = {"unsigned char", "unsigned short", "unsigned", "unsigned long long"};
     return kTypes[lanes <= 8 ? 0 : std::countr_zero(static_cast<unsigned>(lanes)) - 3];
   }
-  /// v, the type that they take.
+  /// Typedef of v, the vector type that the builtins take.
   std::string vector() const {
     constexpr const char* kElements[] = {"char", "short", "int", "long long"};
     return fmt::format("typedef {} v __attribute__((vector_size({})));", kElements[which], bytes);
@@ -163,7 +163,7 @@ struct MaskedAccess {
     return fmt::format("__builtin_ia32_storedqu{}{}_mask((void*)p, (v){}, ({}){});", letters(), 8 * bytes, value, mask,
                        m);
   }
-  /// The value of a load.
+  /// A masked load as an expression.
   std::string load(const std::string& type, const std::string& other, const std::string& m) const {
     return fmt::format("({})__builtin_ia32_loaddqu{}{}_mask((const void*)p, {}, ({}){})", type, letters(), 8 * bytes,
                        other, mask, m);
@@ -176,7 +176,7 @@ struct MaskedAccess {
   }
 };
 
-/// `count` lanes, those of a vector again and again.
+/// Repeats the lanes of a vector to `count` lanes.
 std::string repeat_lanes(const std::string& vector, int lanes, int count) {
   if (count == lanes) return vector;
   std::string text = fmt::format("__builtin_shufflevector({0}, {0}", vector);
@@ -184,7 +184,7 @@ std::string repeat_lanes(const std::string& vector, int lanes, int count) {
   return text + ")";
 }
 
-/// The function that makes a mask of up to 64 bools, by a comparison of 16 or more: fewer are repeated.
+/// Helper that turns up to 64 bools into a bit mask by one comparison. Fewer than 16 bools are repeated to fill 16.
 std::string CSpelling::bits(int lanes) {
   const std::string predicates = type({DType::Bool, lanes}), name = "sn_bits_" + predicates;
   if (known_.contains(name)) return name;
@@ -203,8 +203,8 @@ std::string CSpelling::all(int lanes, const std::string& truths) {
                      MaskedAccess::mask_of(std::max(lanes, kFewestBits)));
 }
 
-/// The function for the lanes of a vector in memory whose bools hold; vectors wider than a register by halves, short
-/// ones as part of a longer one.
+/// Helper for a load under a predicate per lane. Vectors wider than a register are loaded in halves, short ones as part
+/// of a longer one.
 std::string CSpelling::masked_load(Type t) {
   const std::string name = "sn_where_" + type(t);
   if (known_.contains(name)) return name;
@@ -220,7 +220,7 @@ std::string CSpelling::masked_load(Type t) {
     const std::string halves[] = {fmt::format("{}(p, {})", call, part_of(0)),
                                   fmt::format("{}(p + {}, {})", call, half.lanes, part_of(half.lanes))};
     body = fmt::format("return {};", join(t, halves));
-  } else if (!target_.masks) {  // AVX2: a mask is the sign of each element, the others are read as 0
+  } else if (!target_.masks) {  // AVX2: the mask is the sign bit of each element; masked-off elements read as 0
     constexpr const char* kAll[] = {"(unsigned short)g == 0x101", "(unsigned)g == 0x1010101",
                                     "(unsigned long long)g == 0x101010101010101"};
     body = fmt::format(
@@ -230,7 +230,7 @@ std::string CSpelling::masked_load(Type t) {
         "| ((v)x & ~m));",
         size == 4 ? "int" : "long long", bytes, kAll[std::countr_zero(static_cast<unsigned>(t.lanes)) - 1], bytes,
         type(t), size == 4 ? "d" : "q", bytes == 32 ? "256" : "");
-  } else if (bytes < kFewestBytes) {  // the first lanes of a vector of which nothing else is read
+  } else if (bytes < kFewestBytes) {  // the first lanes of a wider vector; its other lanes are masked off
     const Type whole{t.dtype, static_cast<int>(kFewestBytes / size)};
     const MaskedAccess m(whole);
     const std::string other = "(v)" + repeat_lanes("x", t.lanes, whole.lanes),
@@ -246,7 +246,7 @@ std::string CSpelling::masked_load(Type t) {
       fmt::format("(const {}* p, {} g, {} x) {{\n  {}\n}}", type({t.dtype, 1}), type(predicates), type(t), body));
 }
 
-/// Eight lanes at a time, as many indices as a register holds.
+/// Gathers eight lanes at a time: as many indices as a register holds.
 std::string CSpelling::gather(Type t, const std::string& pointer, const std::string& indices,
                               const std::string& predicate, const std::string& other) {
   const std::string name = "sn_gather_" + type(t);
@@ -271,8 +271,8 @@ std::string CSpelling::gather(Type t, const std::string& pointer, const std::str
   return fmt::format("{}({}, {}, {}, {})", name, pointer, indices, predicate, other);
 }
 
-/// The function for the first lanes of a vector in memory: with a mask where the target has them; vectors wider than a
-/// register by halves.
+/// Helper for an access to the first lanes of a vector in memory. Uses a mask if the target has masks. Vectors wider
+/// than a register are accessed in halves.
 std::string CSpelling::partial_access(Type t, bool store) {
   const std::string name = fmt::format("sn_{}_{}", store ? "store" : "load", type(t));
   if (known_.contains(name)) return name;
@@ -308,7 +308,7 @@ std::string CSpelling::partial_access(Type t, bool store) {
   return function(name, store ? "void" : vector, fmt::format("{} {{\n  {}\n}}", parameters, body));
 }
 
-/// GCC has a function per register's size.
+/// Helper for a streaming store. GCC has one builtin per register size.
 std::string CSpelling::gcc_stream(Type t) {
   const std::string name = "sn_stream_" + type(t);
   if (known_.contains(name)) return name;
@@ -327,12 +327,12 @@ std::string CSpelling::gcc_stream(Type t) {
   return function(name, "void", fmt::format("({}* p, {} x) {{\n  {}\n}}", type({t.dtype, 1}), type(t), body));
 }
 
-/// Whether an instruction multiplies vectors by powers of two.
+/// Whether the target has an instruction that scales vectors by powers of two.
 bool CSpelling::has_scale(Type t) const {
   const size_t bytes = size_of(t.dtype) * static_cast<size_t>(t.lanes);
   return !cuda() && target_.masks && bytes >= 16 && bytes <= 64;
 }
-/// The pattern of LDEXP as that instruction, on all lanes.
+/// The pattern of LDEXP as that instruction, unmasked.
 std::string CSpelling::scale(Type t) const {
   const size_t bytes = size_of(t.dtype) * static_cast<size_t>(t.lanes);
   return fmt::format("__builtin_ia32_scalef{}{}_mask($0, $1, $0, -1{})", t.dtype == DType::F32 ? "ps" : "pd", 8 * bytes,
@@ -351,7 +351,7 @@ std::string CSpelling::load_masked(Type t, const std::string& pointer, const std
                                    const std::string& other) {
   return fmt::format("{}({}, {}, {})", masked_load(t), pointer, predicate, other);
 }
-/// One call for each vector, written out inside: a loop of lanes would be one through memory.
+/// One call per vector, unrolled inside: a loop over lanes would go through memory.
 std::string CSpelling::store_strided(Type t, const std::string& pointer, const std::string& value, int64_t stride) {
   const std::string name = "sn_store_apart_" + type(t);
   if (!known_.contains(name)) {
@@ -363,8 +363,8 @@ std::string CSpelling::store_strided(Type t, const std::string& pointer, const s
   }
   return fmt::format("{}({}, {}, {})", name, pointer, value, stride);
 }
-/// Which address is read is chosen, not what: masks and shuffles would take the units that multiply, and a branch may
-/// be guessed wrong.
+/// Selects the address, not the value. Masks and shuffles would occupy the ports of the multiply units, and a branch
+/// may be mispredicted.
 std::string CSpelling::load_predicated(Type t, const std::string& pointer, const std::string& predicate,
                                        ir::Scalar other) {
   const std::string name = fmt::format("sn_load_if_{}_{:x}", type(t), ir::to_bits(t.dtype, other));

@@ -1,6 +1,6 @@
-// Conversions between float32 and the 16-bit floats, which lie in memory and in registers as unsigned short: by
-// instruction where compiler and target have one, else on the bits, with masks for selects, so that one text serves
-// numbers and vectors.
+// Conversions between float32 and the 16-bit floats, which are unsigned short in memory and in registers. They use an
+// instruction if compiler and target have one, else bit arithmetic. Selects are masks there, so that one text serves
+// scalars and vectors.
 #include <fmt/format.h>
 
 #include <string_view>
@@ -13,18 +13,18 @@ namespace {
 
 using runtime::Dialect;
 
-// On the bits. From $S, the bits in a word of 32, to float32; and from float32 to such a word.
+// Bit arithmetic: from $S, the bits in a 32-bit word, to float32; and from float32 to such a word.
 //
-// The digits moved to their place are the number but for its exponent, which a product with a power of two sets right,
-// also where it is denormal; infinity and NaN get the exponent that they have.
+// The bits shifted into place are the number except for the exponent bias. A product with a power of two corrects it,
+// for denormals too. Infinity and NaN get the all-ones exponent.
 constexpr const char* kFromHalf =
     "($S h) {\n  const $S size = h & 0x7fff, moved = size << 13;\n  $T x;\n  __builtin_memcpy(&x, &moved, sizeof x);\n"
     "  x *= 5192296858534827628530496329220096.0f;\n  $S b;\n  __builtin_memcpy(&b, &x, sizeof x);\n"
     "  b |= (($S)((0x7bff - ($I)size) >> 31) & 0x7f800000) | (h & 0x8000) << 16;\n  __builtin_memcpy(&x, &b, sizeof "
     "x);\n"
     "  return x;\n}";
-// Of a normal number half a unit of the last digit is added, less one if that digit is even, and the rest cut off;
-// adding 0.5 rounds the others, because its last digit is the smallest half.
+// Normal results: add half a unit in the last place, minus one if the last bit is even, then truncate (round to nearest
+// even). Denormal results: adding 0.5 rounds, because the last bit of 0.5 is the smallest denormal half.
 constexpr const char* kToHalf =
     "($S x) {\n  $T b;\n  __builtin_memcpy(&b, &x, sizeof x);\n  const $T size = b & 0x7fffffff;\n"
     "  const $T normal = (size + 0xc8000fff + ((size >> 13) & 1)) >> 13;\n  $S low;\n"
@@ -41,7 +41,7 @@ constexpr const char* kToBrain =
     "  const $T nan = ($T)((0x7f800000 - ($I)(b & 0x7fffffff)) >> 31);\n"
     "  return (((b + 0x7fff + ((b >> 16) & 1)) & ~nan) | ((b | 0x400000) & nan)) >> 16;\n}";
 
-// By instruction, straight between $S and $T; float16 alone. {} are the bytes of a vector.
+// By instruction, directly between $S and $T; float16 only. {} is the size of a vector in bytes.
 constexpr const char* kFromHalfCuda =
     "($S x) {\n  $T r;\n  asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(r) : \"h\"(x));\n  return r;\n}";
 constexpr const char* kToHalfCuda =
@@ -65,7 +65,7 @@ std::string CSpelling::short_float(Type result, Type source, const std::string& 
   const char* name = widens ? "widen" : "narrow";
   if (half && cuda())
     return fmt::format("{}({})", helper(name, result, source, widens ? kFromHalfCuda : kToHalfCuda), value);
-  // What every machine with AVX2 has, F16C, Clang knows as its type _Float16.
+  // F16C, which every machine with AVX2 has, is what Clang uses for _Float16.
   if (half && target_.dialect == Dialect::Clang && (target_.isa == "x86-64-v3" || target_.isa == "x86-64-v4")) {
     const std::string body = lanes == 1 ? (widens ? kFromHalfClang : kToHalfClang)
                                         : fmt::format(fmt::runtime(widens ? kFromHalves : kToHalves), 2 * lanes);

@@ -1,6 +1,6 @@
-// The tables. In patterns $0 $1 $2 are operands; $T is the result's type, $S the sources', $U the unsigned type in
-// which an integer wraps, $I the signed integer of the sources' width, $F "f" for float32, $B the bits of an element,
-// $L the lanes.
+// The spelling tables. Placeholders in patterns: $0 $1 $2 operands, $T type of the result, $S type of the sources,
+// $U unsigned type in which an integer wraps, $I signed integer of the sources' width, $F "f" for float32, $B bits of
+// an element.
 #include "codegen/render/c_spelling.h"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ namespace {
 using ir::Op;
 using runtime::Dialect;
 
-/// One op. "@name" is a function of kHelpers. Null: no meaning on the type, or, for vectors, lane by lane.
+/// Patterns of one op. "@name" calls a function of kHelpers. Null: undefined on the type; for vectors: lane by lane.
 struct OpSpelling {
   Op op;
   const char* floats;
@@ -28,11 +28,11 @@ struct OpSpelling {
   const char* truth;
   const char* float_vectors;
   const char* integer_vectors;
-  const char* soft;  ///< on scalar floats, where compiler or target lack the instruction; null: they never do
+  const char* soft;  ///< scalar floats without an instruction in compiler or target; null: there always is one
 };
 
-// Cast and Bitcast depend on two types: see conversion(). Threefry is a function of its own. On vectors bool is uint8
-// with 0 and 1.
+// Cast and Bitcast depend on two types: see conversion(). Threefry: see threefry(). A vector of bool is a vector of
+// uint8 with values 0 and 1.
 constexpr OpSpelling kOpSpellings[] = {
     {Op::Neg, "-$0", "($T)(0 - ($U)$0)", nullptr, "-$0", "($T)(0 - ($U)$0)", nullptr},
     {Op::Abs, "__builtin_fabs$F($0)", "@abs", nullptr, "__builtin_elementwise_abs($0)", nullptr, nullptr},
@@ -74,15 +74,15 @@ const OpSpelling* spelling_of(Op op) {
 
 struct Helper {
   const char* name;
-  const char* text;  ///< parameters and body; the result is $T
+  const char* text;  ///< parameters and body; returns $T
 };
 
 constexpr Helper kHelpers[] = {
-    // NaN wins, and of two equal numbers the first.
+    // NaN wins. Of two equal numbers the first is returned.
     {"max", "($S x, $S y) { return x >= y || x != x ? x : y; }"},
     {"min", "($S x, $S y) { return x <= y || x != x ? x : y; }"},
     {"abs", "($S x) { return x < 0 ? ($T)(0 - ($U)x) : x; }"},
-    // C truncates; floors differ where the remainder is not 0 and the signs are not equal. x/0 = 0, MIN/-1 wraps.
+    // C truncates. Floor differs if the remainder is not 0 and the signs differ. x/0 = 0, MIN/-1 wraps.
     {"udiv", "($S x, $S y) { return y ? x / y : 0; }"},
     {"umod", "($S x, $S y) { return y ? x % y : 0; }"},
     {"idiv",
@@ -91,9 +91,8 @@ constexpr Helper kHelpers[] = {
     {"mod",
      "($S x, $S y) {\n  if (y == 0 || y == -1) return 0;\n  const $T r = ($T)(x % y);\n"
      "  return r != 0 && (r < 0) != (y < 0) ? ($T)(r + y) : r;\n}"},
-    // The low bits of y + $magic are y and two biases; halves of that are the exponents of two normal factors. The
-    // first product is
-    // exact.
+    // The low bits of y + $magic are y plus twice the exponent bias. Its halves are the biased exponents of two normal
+    // factors. The first product is exact.
     {"ldexp",
      "($S x, $S y) {\n  const $S s = y + $magic;\n  $U n, half;\n  __builtin_memcpy(&n, &s, sizeof n);\n  half = n >> "
      "1;\n"
@@ -102,7 +101,7 @@ constexpr Helper kHelpers[] = {
     {"vldexp",
      "($S x, $S y) {\n  const $U n = ($U)(y + $magic), half = n >> 1;\n"
      "  return x * ($T)(half << $digits) * ($T)((n - half) << $digits);\n}"},
-    // Above $R every float is whole; below, adding and taking away $R rounds to even. Signs of zeros stay.
+    // From $R on every float is an integer. Below, adding and subtracting $R rounds to even. The sign of zero is kept.
     {"round",
      "($S x) {\n  const $S a = __builtin_fabs$F(x);\n  return a < $R ? __builtin_copysign$F((a + $R) - $R, x) : x;\n}"},
     {"floor",
@@ -111,18 +110,17 @@ constexpr Helper kHelpers[] = {
     {"trunc",
      "($S x) {\n  const $S a = __builtin_fabs$F(x);\n  if (!(a < $R)) return x;\n  const $S r = (a + $R) - $R;\n"
      "  return __builtin_copysign$F(r > a ? r - 1 : r, x);\n}"},
-    // The product is exact in double; the sum is rounded to odd there, so that rounding to float again rounds once
-    // (Boldo and
-    // Melquiond, Emulation of a FMA and correctly rounded sums, 2008).
+    // The product is exact in double. The sum is rounded to odd in double, so that rounding it to float does not round
+    // twice (Boldo and Melquiond, Emulation of a FMA and correctly rounded sums, 2008).
     {"fmaf",
      "(f32 x, f32 y, f32 z) {\n  const $D p = ($D)x * y, s = p + z, q = s - p, e = (p - (s - q)) + (z - q);\n"
      "  $W b;\n  __builtin_memcpy(&b, &s, 8);\n  if (s - s == 0 && e != 0 && !(b & 1)) b += (e > 0) == (s > 0) ? 1 : "
      "-1;\n"
      "  $D odd;\n  __builtin_memcpy(&odd, &b, 8);\n  return (f32)odd;\n}"},
-    // In integers: product of 106 bits, both summands shifted to one exponent with a sticky bit, one rounding.
+    // Integer arithmetic: a product of 106 bits, both addends aligned to one exponent with a sticky bit, one rounding.
     {"fma",
      "($D x, $D y, $D z) {\n"
-     "  if (x - x == 0 && y - y == 0 && z - z != 0) return z;\n"  // the product may be too large, but is not infinite
+     "  if (x - x == 0 && y - y == 0 && z - z != 0) return z;\n"  // the product may overflow, but is finite
      "  if (!(x - x == 0 && y - y == 0 && z - z == 0) || x == 0 || y == 0) return x * y + z;\n"
      "  if (z == 0) return x * y;\n"
      "  $W b[3];\n  int e[3], n[3];\n  const $D v[3] = {x, y, z};\n"
@@ -149,9 +147,8 @@ constexpr Helper kHelpers[] = {
      "  if (pe >= 1) {\n    if (m >> 53) m >>= 1, ++pe;\n    m = pe > 2046 ? 2047ull << 52 : (m & ((1ull << 52) - 1)) "
      "| ($W)pe << 52;\n  }\n"
      "  m |= ($W)pn << 63;\n  $D r;\n  __builtin_memcpy(&r, &m, 8);\n  return r;\n}"},
-    // Comparisons of vectors give -1 or 0 per lane. x is what a loop carries: whether y is NaN is known before. Of two
-    // NaNs y comes out
-    // (decision 0025).
+    // Vector comparisons yield -1 or 0 per lane. x is the loop-carried operand, so the NaN test of y is off the
+    // critical path. Of two NaNs y is returned (decision 0025).
     {"vmax",
      "($S x, $S y) {\n  const $I m = ($I)(y > x), n = ($I)(y != y);\n  const $I one = (($I)y & m) | (($I)x & ~m);\n"
      "  return ($T)((($I)y & n) | (one & ~n));\n}"},
@@ -209,7 +206,7 @@ std::string_view c_name(DType dtype) {
     case DType::I8: return "signed char";
     case DType::U16:
     case DType::F16:
-    case DType::BF16: return "unsigned short";  // the 16-bit floats are known by their bits
+    case DType::BF16: return "unsigned short";  // 16-bit floats are represented by their bits
     case DType::I16: return "short";
     case DType::U32: return "unsigned int";
     case DType::I32: return "int";
@@ -282,8 +279,8 @@ std::string CSpelling::number(DType dtype, ir::Scalar value) {
                   : fmt::format("__int_as_float({:#x})", std::bit_cast<uint32_t>(static_cast<float>(v)));
     if (std::isnan(v)) return fmt::format("({}__builtin_nan{}(\"\"))", sign, suffix);
     if (std::isinf(v)) return fmt::format("({}__builtin_inf{}())", sign, suffix);
-    std::string text =
-        wide ? fmt::format("{}", v) : fmt::format("{}", static_cast<float>(v));  // the shortest that reads back exactly
+    // The shortest text that round-trips.
+    std::string text = wide ? fmt::format("{}", v) : fmt::format("{}", static_cast<float>(v));
     if (text.find_first_of(".e") == std::string::npos) text += ".0";
     return std::signbit(v) ? "(" + text + suffix + ")" : text + suffix;
   }
@@ -305,7 +302,7 @@ std::string CSpelling::fill(const std::string& pattern, Type result, Type source
   auto value_of = [&](std::string_view name) -> std::string {
     if (name == "T") return type(result);
     if (name == "S") return type(source);
-    // Narrow scalars are promoted to int by C; unsigned arithmetic on 32 bits wraps like theirs.
+    // C promotes narrow scalars to int. Unsigned 32-bit arithmetic wraps to the same narrow bits.
     if (name == "U") return type({integer_of(lanes > 1 ? bytes : std::max<size_t>(bytes, 4), false), lanes});
     if (name == "I") return type({integer_of(bytes, true), lanes});
     if (name == "J") return type({integer_of(size_of(result.dtype), true), lanes});
@@ -324,7 +321,7 @@ std::string CSpelling::fill(const std::string& pattern, Type result, Type source
     return number(source.dtype, ir::Scalar::of(source.dtype, as_float));
   };
   for (size_t i = 0; i < pattern.size(); ++i) {
-    if (cuda() && pattern.compare(i, kBuiltin.size(), kBuiltin) == 0) {  // CUDA's functions have the plain names
+    if (cuda() && pattern.compare(i, kBuiltin.size(), kBuiltin) == 0) {  // CUDA's functions have no prefix
       i += kBuiltin.size();
       if (pattern.compare(i, kRoundEven.size(), kRoundEven) == 0) {
         text += "rint";
@@ -365,7 +362,7 @@ std::string CSpelling::helper(const std::string& name, Type result, Type source,
   std::string full = fmt::format("sn_{}_{}", name, type(result));
   if (!(result == source)) full += fmt::format("_{}", type(source));
   if (known_.contains(full)) return full;
-  const std::string text = fill(body, result, source);  // first, so that what it needs stands before it
+  const std::string text = fill(body, result, source);  // first, so that its dependencies are emitted before it
   return function(full, type(result), text);
 }
 
@@ -373,7 +370,7 @@ std::string CSpelling::conversion(Op op, Type result, Type source) {
   const bool vector = result.lanes > 1;
   if (type(result) == type(source) && !is_bool(result.dtype)) return "$0";
   if (op == Op::Bitcast) {
-    if (is_bool(result.dtype)) return conversion(Op::Cast, result, source);  // a byte that is not 0 is true
+    if (is_bool(result.dtype)) return conversion(Op::Cast, result, source);  // a nonzero byte is true
     return vector || !(is_float(result.dtype) || is_float(source.dtype)) ? "($T)$0" : "@bits";
   }
   if (is_bool(result.dtype)) return vector ? "@truth" : "$0 != 0";
@@ -381,7 +378,7 @@ std::string CSpelling::conversion(Op op, Type result, Type source) {
   return vector ? "__builtin_convertvector($0, $T)" : "($T)$0";
 }
 
-/// The pattern of an op on this target; empty if it goes lane by lane.
+/// The pattern of an op on this target; empty: lane by lane.
 std::string CSpelling::pattern(Op op, Type result, Type source) {
   if (op == Op::Cast || op == Op::Bitcast) return conversion(op, result, source);
   const OpSpelling* row = spelling_of(op);
@@ -397,7 +394,7 @@ std::string CSpelling::pattern(Op op, Type result, Type source) {
     if (text && std::string_view(text).starts_with("__builtin_elementwise") && !(clang && instruction)) text = nullptr;
     return text ? text : "";
   }
-  // Indices do not overflow, so they look as one writes them: like floats.
+  // Indices do not overflow, so they use the plain operators, as floats do.
   const bool plain = on == DType::Index && (op == Op::Add || op == Op::Sub || op == Op::Mul || op == Op::Neg);
   text = is_float(on) || plain ? row->floats : is_bool(on) ? row->truth : row->integers;
   if (!text)

@@ -1,5 +1,5 @@
-// How C and CUDA C++ spell types, numbers and operations, per dialect: one table, and the helper functions that its
-// entries call.
+// Spelling of types, numbers and operations in each dialect of C and CUDA C++: one table of ops, and the helper
+// functions that its entries call.
 #pragma once
 
 #include <set>
@@ -12,7 +12,7 @@
 
 namespace sinter::codegen {
 
-/// Spells operations for one kernel and gathers the typedefs and helper functions that this takes.
+/// Spells operations for one kernel and collects the typedefs and helper functions that they need.
 class CSpelling {
  public:
   explicit CSpelling(const runtime::Target& target) : target_(target) {}
@@ -22,49 +22,49 @@ class CSpelling {
   /// The same type with the alignment of one element, for memory.
   std::string memory_type(Type type);
   std::string number(DType dtype, ir::Scalar value);
-  /// An expression; `args` are the operands' texts, safe to stand beside any operator.
+  /// An expression. `args` are the texts of the operands, parenthesized as needed for use next to any operator.
   std::string alu(ir::Op op, Type result, Type source, std::span<const std::string> args);
   std::string splat(Type type, const std::string& scalar);
-  /// A vector of these lanes.
+  /// A vector of the given lanes.
   std::string pack(Type type, std::span<const std::string> lanes);
   std::string lane(const std::string& vector, int lane) const;
-  /// A value as another lane of the warp holds it.
+  /// A value as held by another lane of the warp.
   std::string shuffle(Type type, const std::string& value, const std::string& lane);
   /// As many lanes as the type has, from lane `from` on.
   std::string part(Type type, const std::string& vector, int from);
-  /// The lanes of several vectors of one type, a power of two of them, one behind the other.
+  /// Concatenation of several vectors of one type. Their number is a power of two.
   std::string join(Type type, std::span<const std::string> vectors);
   /// InstCode::Interleave.
   std::string interleave(Type type, const std::string& a, const std::string& b, int block);
   /// InstCode::Transpose.
   std::string transpose(Type type, std::span<const std::string> vectors, int columns, int part);
-  /// Bool per lane: whether its number is below `count`.
+  /// Bool per lane: lane number < count.
   std::string below(int lanes, const std::string& count);
-  /// The first `count` lanes of a vector in memory, the others 0; memory behind them is not touched.
+  /// The first `count` lanes of a vector in memory; the others are 0. Memory beyond them is not accessed.
   std::string load_partial(Type type, const std::string& pointer, const std::string& count);
-  /// Whether all of so many bools hold; of a target with masks.
+  /// Whether all lanes of a bool vector are true. For targets with masks.
   std::string all(int lanes, const std::string& truths);
-  /// The elements at `indices` for which `predicate`, a bool per lane, holds, and lanes of `other`; no other memory is
-  /// touched. The number of lanes is a multiple of eight.
+  /// Gather of the elements at `indices`. Lanes whose `predicate` (a bool per lane) is false come from `other` and
+  /// access no memory. The number of lanes must be a multiple of eight.
   std::string gather(Type type, const std::string& pointer, const std::string& indices, const std::string& predicate,
                      const std::string& other);
-  /// The lanes of a vector in memory for which `predicate` holds, and those of `other`; no other memory is touched.
+  /// A vector in memory. Lanes whose `predicate` is false come from `other` and access no memory.
   std::string load_masked(Type type, const std::string& pointer, const std::string& predicate,
                           const std::string& other);
-  /// Whether load_predicated() of a scalar is better than a branch, which threads of a GPU take by masks at any rate.
+  /// Whether load_predicated() of a scalar is better than a branch. Not on GPUs, which predicate branches in hardware.
   bool has_load_predicated(Type type) const { return !cuda() && type.lanes == 1; }
-  /// The scalar in memory if `predicate` holds, or `other`, without a branch.
+  /// The scalar in memory if `predicate` is true, else `other`, without a branch.
   std::string load_predicated(Type type, const std::string& pointer, const std::string& predicate, ir::Scalar other);
   /// A statement that stores the first `count` lanes.
   std::string store_partial(Type type, const std::string& pointer, const std::string& value, const std::string& count);
-  /// A statement that stores a vector's lanes so many elements apart.
+  /// A statement that scatters the lanes of a vector with a stride in elements.
   std::string store_strided(Type type, const std::string& pointer, const std::string& value, int64_t stride);
-  /// A statement that stores a vector past the caches.
+  /// A statement that stores a vector bypassing the caches.
   std::string stream(Type type, const std::string& pointer, const std::string& value);
-  /// The value of that type whose bits are the low bits of a 64-bit integer.
+  /// The value of type `dtype` whose bits are the low bits of a 64-bit integer.
   std::string from_bits(DType dtype, const std::string& bits);
 
-  /// Typedefs and functions, in an order in which each knows what it uses. Repeating them in one file does no harm.
+  /// Typedefs and functions, each after what it uses. Repeating them in one file is harmless.
   std::string declarations() const { return types_ + functions_; }
 
  private:
@@ -75,11 +75,12 @@ class CSpelling {
   /// float32 to a 16-bit float, or back.
   std::string short_float(Type result, Type source, const std::string& value);
   std::string lane_by_lane(ir::Op op, Type result, Type source);
-  /// The name of a helper function; writes it at its first use. `body` is its parameters and body, with $-names.
+  /// The full name of a helper function, which is emitted at its first use. `body` is its parameters and body, with
+  /// $-placeholders.
   std::string helper(const std::string& name, Type result, Type source, const std::string& body);
-  /// The name of Op::Threefry as a function.
+  /// The name of the function for Op::Threefry.
   std::string threefry(Type type);
-  /// Writes a function at its first use; on CPUs it is copied into its uses unless `called`.
+  /// Emits a function at its first use. It is always inlined, except on CPUs if `called`.
   std::string function(const std::string& name, const std::string& result, const std::string& text,
                        bool called = false);
   std::string partial_access(Type type, bool store);
@@ -95,12 +96,12 @@ class CSpelling {
   std::string types_, functions_;
 };
 
-/// Where the parenthesis that opens at `open` is closed; the text's length if nowhere.
+/// Position of the parenthesis that closes the one at `open`; the text's length if there is none.
 size_t closing_parenthesis(const std::string& text, size_t open);
-/// A text without the pair of parentheses around all of it.
+/// The text without a pair of parentheses that encloses all of it.
 std::string without_parentheses(const std::string& text);
 
-/// Whether C has a spelling for the op on floats, on integers, on bool: what the table holds.
+/// Whether the table has a spelling for the op on `dtype`.
 bool spelled_in_c(ir::Op op, DType dtype);
 
 }  // namespace sinter::codegen

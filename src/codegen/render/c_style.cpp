@@ -1,4 +1,4 @@
-// One statement per instruction; a value that is used once, where it is made, is written into its use.
+// One statement per instruction. A value with a single use in the same block is inlined into that use.
 #include "codegen/render/c_style.h"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kLongestInline = 90;
 
-/// Text that no comment line ends in: names are their givers'.
+/// Makes text safe for a comment line: names come from the user and may contain newlines or backslashes.
 std::string printable(std::string text) {
   for (char& c : text)
     if (!std::isprint(static_cast<unsigned char>(c)) || c == '\\') c = '_';
@@ -33,7 +33,7 @@ bool is_name(const std::string& e) {
   return !e.empty() &&
          std::all_of(e.begin(), e.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)); });
 }
-/// A name, a number, an element or a call: needs no parentheses.
+/// Whether an expression is a name, a number, an element or a call, which need no parentheses.
 bool is_primary_expression(const std::string& e) {
   const size_t n = name_length(e);
   return n == e.size() || (n > 0 && e[n] == '(' && closing_parenthesis(e, n) + 1 == e.size());
@@ -70,7 +70,7 @@ KernelText CStyleRenderer::run() {
   block(0);
   indent_ = 1;
   end();
-  std::string list = parameters();  // before the declarations of its types
+  std::string list = parameters();  // first, because it adds declarations of types
   return {spell_.declarations(), std::move(list), std::move(body_)};
 }
 
@@ -93,26 +93,26 @@ std::vector<std::string> CStyleRenderer::operands(const std::vector<Id>& ids) {
   return texts;
 }
 
-/// Gives the value a name, or leaves it to its only user.
+/// Gives the value a name, or inlines it into its only user.
 void CStyleRenderer::define(Id id, const std::string& expression, bool movable) {
   const size_t i = static_cast<size_t>(id);
   const Id user = user_[i];
   bool in_place =
       movable && uses_[i] == 1 && home_[static_cast<size_t>(user)] == home_[i] && expression.size() <= kLongestInline;
-  in_place = in_place && code_[user].code != InstCode::Part && code_[user].code != InstCode::Loop;  // these take names
+  in_place = in_place && code_[user].code != InstCode::Part && code_[user].code != InstCode::Loop;  // these need a name
   if (in_place) {
     text(id) = is_primary_expression(expression) ? expression : "(" + expression + ")";
     return;
   }
   if (uses_[i] == 0 && movable) return;
   text(id) = fresh("v");
-  // Not const: of each use of a constant Clang asks whether its value is known.
+  // Not const: Clang tries to constant-evaluate every use of a const variable.
   line(fmt::format("{} {} = {};", spell_.type(code_[id].type), text(id), expression));
 }
 
-/// Whether a value is a sum that each of its uses repeats: a name, what moves with an innermost loop, a number, of
-/// which one may be left out. Addresses near each other share what comes first, which a loop does not change, and no
-/// pass looks through a sum for each.
+/// Whether each use of a sum recomputes it. Its form is name + induction variable of an innermost loop + constant,
+/// where one of the last two may be missing. Nearby addresses then share the loop-invariant name, and the compiler need
+/// not analyze a separate sum for each.
 bool CStyleRenderer::is_rematerialized_sum(Id id) const {
   const Inst& n = code_[id];
   if (!pointers_may_wrap() || !is_index(n, ir::Op::Add)) return false;
@@ -121,7 +121,8 @@ bool CStyleRenderer::is_rematerialized_sum(Id id) const {
   return name && induction_[static_cast<size_t>(n.src[1])];
 }
 
-/// What an address is the sum of, as it may be added to a pointer: one by one only where pointers_may_wrap() says so.
+/// The addends of an address, in the order in which they are added to a pointer. More than one only if
+/// pointers_may_wrap().
 std::vector<std::string> CStyleRenderer::terms(Id address) const {
   std::vector<std::string> terms;
   for (; is_rematerialized_sum(address); address = code_[address].src[0])
@@ -134,7 +135,7 @@ std::string CStyleRenderer::pointer(int64_t slot, Id address) {
   return fmt::format("p{} + {}", slot, fmt::join(terms(address), " + "));
 }
 
-/// The element of a buffer, or the vector that begins there.
+/// The element of a buffer, or the vector that starts there.
 std::string CStyleRenderer::element(int64_t slot, Id address, Type type, bool written) {
   if (type.lanes > 1)
     return fmt::format("*({}{}*)({})", written ? "" : "const ", spell_.memory_type(type), pointer(slot, address));
@@ -214,7 +215,7 @@ void CStyleRenderer::note(Id loop) {
   if (const std::string& note = code_[loop].note; !note.empty()) line("// " + printable(note));
 }
 
-/// How many loops stand in each other in a loop, it included, or in an if.
+/// Nesting depth of the loops in a loop, itself included, or in an if.
 int CStyleRenderer::height(Id owner) const {
   int most = 0;
   for (Id id : code_.blocks[static_cast<size_t>(code_[owner].block)])
@@ -222,8 +223,8 @@ int CStyleRenderer::height(Id owner) const {
   return most + (code_[owner].code == InstCode::Loop);
 }
 
-/// The products of a loop's variable and numbers, which run beside it: of the two innermost loops, where a
-/// multiplication would keep the first load of each turn waiting.
+/// Strength reduction: the products of a loop variable and a constant that become induction variables of their own.
+/// Only in the two innermost loops, where a multiplication would delay the first load of each iteration.
 std::vector<Id> CStyleRenderer::derived_inductions(Id loop) {
   std::vector<Id> found;
   if (!pointers_may_wrap()) return found;

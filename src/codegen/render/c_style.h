@@ -1,5 +1,5 @@
-// Instructions as text in a language like C: what C and CUDA C++ have in common. Each of them says how it begins a
-// function and what only it has.
+// Renders instructions as C-like text: what C and CUDA C++ share. Subclasses supply the function header and the
+// constructs that only one of them has.
 #pragma once
 
 #include <fmt/core.h>
@@ -13,7 +13,7 @@
 
 namespace sinter::codegen {
 
-/// One function, and what it needs before it.
+/// One function, and the declarations that it needs.
 struct KernelText {
   std::string declarations;
   std::string parameters;  ///< with their parentheses
@@ -28,20 +28,20 @@ class CStyleRenderer {
 
  protected:
   virtual std::string parameters() = 0;
-  /// The first lines of the body: names for buffers and tiles.
+  /// The first lines of the body: declarations of buffers and tiles.
   virtual void begin() = 0;
   virtual void end() {}
   /// The 64 bits of a numeric argument.
   virtual std::string number_argument(int64_t i) const = 0;
   /// A statement that sets bits of the error word.
   virtual std::string raise(uint32_t bits) = 0;
-  /// The lines of a loop over the launch's points, around its block.
+  /// Writes the task loop and its block.
   virtual void task_loop(Id loop) { plain_loop(loop); }
   /// A line before a loop; empty: none.
   virtual std::string unroll_pragma(const Inst&) const { return ""; }
-  /// Whether a loop, known to make a turn and to meet its end, tests for that behind each turn.
+  /// Whether a loop is bottom-tested. It must run at least once and hit its end exactly.
   virtual bool is_bottom_tested(const Inst&) const { return false; }
-  /// Whether a pointer may be moved out of its array and back.
+  /// Whether pointer arithmetic may leave the array and come back.
   virtual bool pointers_may_wrap() const { return false; }
   virtual std::string thread(int64_t stride, int64_t count);
   virtual std::string barrier();
@@ -73,14 +73,14 @@ class CStyleRenderer {
 
   std::vector<int> uses_, home_;
   std::vector<Id> user_;
-  std::vector<bool> induction_;  ///< the variable of an innermost loop, or a multiple of it
+  std::vector<bool> induction_;  ///< variable of an innermost loop, or a multiple of it
   std::vector<std::string> text_;
   std::string body_;
   size_t indent_ = 0;
   int next_ = 0;
 };
 
-/// The name of a kernel: `hint`, as far as it can be a name, and a hash of its texts.
+/// The name of a kernel: `hint` as an identifier, and a hash of the texts.
 std::string kernel_name(const std::string& hint, const KernelText& main, const KernelText& epilogue_kernel);
 
 }  // namespace sinter::codegen

@@ -6,8 +6,9 @@
 
 namespace sinter::codegen {
 
-/// On CPUs the rounds are called: a hundred instructions are more than most of what is around them, and the kernels of
-/// a file share them. Their arguments are 32-bit lanes because vectors of at most 64 bytes are passed in registers.
+/// On CPUs the rounds are not inlined: they take about a hundred instructions, more than most code around them, and the
+/// kernels of a file share them. Arguments are 32-bit lanes, because only vectors of at most 64 bytes are passed in
+/// registers.
 std::string CSpelling::threefry(Type t) {
   constexpr int kRotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
   const std::string wide = type(t), half = type({DType::U32, t.lanes});

@@ -1,4 +1,4 @@
-// Placing, sharing and folding of instructions.
+// Placement, value numbering and constant folding of instructions.
 #include "codegen/ssa/block_writer.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ BlockWriter::BlockWriter(Instructions& code) : code_(code) {
   scopes_.push_back({0, kNone, false});
 }
 
-/// An instruction that no block has yet.
+/// Creates an instruction without placing it in a block.
 Id BlockWriter::append(Inst&& inst, size_t scope) {
   const Id id = static_cast<Id>(code_.insts.size());
   bounds_.push_back(bounds_of(inst, code_, bounds_, std::numeric_limits<int64_t>::max(), {}));
@@ -60,8 +60,8 @@ Id BlockWriter::value(Inst inst) {
   return id;
 }
 
-/// The outermost scope from `scope` on where a value may stand. Numbers stand anywhere; arithmetic on indices, which
-/// does no harm where it is not wanted, outside of an if too, if it leaves a loop between the two.
+/// The outermost scope, from `scope` inwards, in which a value may be placed. An if is a barrier to hoisting. Constants
+/// ignore it. Index arithmetic is safe to speculate, so it crosses an if when that hoists it out of a loop.
 size_t BlockWriter::outermost_legal_scope(const Inst& inst, size_t scope) const {
   if (inst.code == InstCode::Const) return scope;
   const bool harmless = inst.code == InstCode::Alu && inst.type == Type{DType::Index, 1} &&
@@ -85,7 +85,7 @@ void BlockWriter::open(Id owner, bool barrier) {
 }
 
 Id BlockWriter::open_loop(Id begin, Id end, int64_t step, std::string note) {
-  // The loop joins its block when it is closed, so that what is hoisted out of it stands before it.
+  // The loop is appended to its block by close(), so that values hoisted out of it come before it.
   Inst loop{InstCode::Loop, {DType::Index, 1}, {begin, end}};
   loop.imm = step;
   loop.note = std::move(note);
@@ -107,7 +107,7 @@ void BlockWriter::close() {
   if (owner == kNone) return;
   const Inst& n = code_[owner];
   if (n.code == InstCode::If && never(n.src[0]))
-    code_.blocks.resize(static_cast<size_t>(n.block));  // those opened since stood in it
+    code_.blocks.resize(static_cast<size_t>(n.block));  // blocks opened since are nested in it
   else
     code_.blocks[static_cast<size_t>(scopes_.back().block)].push_back(owner);
 }
@@ -138,7 +138,7 @@ bool BlockWriter::known(Id id, int64_t& v) const {
   return true;
 }
 
-/// The integer that arithmetic on known integers gives, such as the digits of a copy's number, or kNone.
+/// Constant-folds integer arithmetic, such as the digits of an unrolled copy's number; or kNone.
 Id BlockWriter::evaluate(const Inst& n) {
   const auto integer = [](DType d) { return !is_float(d) && !is_bool(d); };
   std::vector<ir::Scalar> args;
@@ -151,8 +151,8 @@ Id BlockWriter::evaluate(const Inst& n) {
              : kNone;
 }
 
-/// What a value is without an instruction of its own, or kNone. Index does not overflow, so the identities of integers
-/// hold.
+/// The existing or constant value that an instruction simplifies to, or kNone. Index does not overflow, so the
+/// identities of integers hold.
 Id BlockWriter::fold(const Inst& n) {
   if (n.code != InstCode::Alu) return kNone;
   if (is_bool(n.type.dtype)) return fold_condition(n);
@@ -176,8 +176,8 @@ Id BlockWriter::fold(const Inst& n) {
   }
 }
 
-/// What a comparison of indices is if their bounds decide it, what Not and And make of a condition that is known or the
-/// same, or kNone.
+/// Folds comparisons of indices that their bounds decide, Not and And of known conditions, and And of equal ones; or
+/// kNone.
 Id BlockWriter::fold_condition(const Inst& n) {
   const auto is = [&](bool v) { return splat(constant(DType::Bool, ir::Scalar::of(DType::Bool, v)), n.type.lanes); };
   if (n.op == Op::Not) return always(n.src[0]) ? is(false) : never(n.src[0]) ? is(true) : kNone;
@@ -195,8 +195,8 @@ Id BlockWriter::fold_condition(const Inst& n) {
   return n.type.lanes > 1 ? fold_lane_comparison(n) : kNone;
 }
 
-/// The comparison of a number with lanes that count on from another one: it holds for those below a place, or for those
-/// from there on.
+/// Comparison of a splat with consecutive lanes. It holds for a prefix or for a suffix of the lanes, so it becomes a
+/// Below, or its negation.
 Id BlockWriter::fold_lane_comparison(const Inst& n) {
   const LaneStride a = lane_stride(n.src[0]), b = lane_stride(n.src[1]);
   if (a.first == kNone || b.first == kNone || a.step + b.step != 1) return kNone;
@@ -206,9 +206,9 @@ Id BlockWriter::fold_lane_comparison(const Inst& n) {
   return a.step ? ahead : alu(Op::Not, n.type, {ahead});
 }
 
-/// How an Index goes on from lane to lane: by 0, or by 1. `first` is kNone for other ones.
+/// Decomposes an Index vector into its first lane and a step of 0 or 1 per lane. `first` is kNone for other vectors.
 BlockWriter::LaneStride BlockWriter::lane_stride(Id id) {
-  const Inst n = code_[id];  // a copy: new instructions move the others
+  const Inst n = code_[id];  // a copy: adding instructions reallocates
   if (n.code == InstCode::Splat) return {n.src[0], 0};
   if (n.code == InstCode::Iota) return {number(0), 1};
   if (n.code != InstCode::Alu || (n.op != Op::Add && n.op != Op::Sub)) return {};

@@ -1,5 +1,5 @@
-// Writes instructions into open blocks: each value goes to the outermost block in which its sources are known, so what
-// a loop does not change stands before the loop, and equal values are made once.
+// Emits instructions into open blocks. Each value goes to the outermost block in which its sources are available, so
+// loop-invariant values are hoisted. Equal values are emitted once.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,7 @@
 
 namespace sinter::codegen {
 
-/// Under which name an open block remembers a value beside its instruction: a node at one lane, register copy and
-/// memory version.
+/// Memo key of a value: a node at one lane, unrolled copy and memory version.
 struct MemoKey {
   const void* node = nullptr;
   int lane = 0;
@@ -24,25 +23,25 @@ struct MemoKey {
 
 class BlockWriter {
  public:
-  /// Begins with the body of `code` open.
+  /// Starts with the body of `code` open.
   explicit BlockWriter(Instructions& code);
 
-  /// A value, or a Raise. Arithmetic on known integers is done at once, and so are comparisons that the bounds of
-  /// indices decide.
+  /// A pure value or a Raise; hoisted and shared. Folds arithmetic on integer constants, and comparisons of indices
+  /// that their bounds decide.
   Id value(Inst inst);
-  /// In the innermost block: effects, and what must not move before an effect.
+  /// Appends to the innermost block. For effects, and for values that must not move before an effect.
   Id insert_here(Inst inst);
 
-  /// Opens a loop; the result is its variable. What follows stands in it until close().
+  /// Opens a loop and returns its variable. Instructions go into it until close().
   Id open_loop(Id begin, Id end, int64_t step, std::string note);
-  /// Opens an if; values first made inside stay inside, but for numbers, and for arithmetic on indices that leaves a
-  /// loop. Where the condition always holds, only a memory; where it never does, what stands inside is gone at close().
+  /// Opens an if. Values first made inside stay inside, except constants, and index arithmetic that is hoisted out of a
+  /// loop. If the condition is known true, opens a memo scope only. If it is known false, close() drops the body.
   void open_if(Id condition);
-  /// Opens no block, only a memory: what is remembered from here on is forgotten at close().
+  /// Opens a memo scope without a block: close() drops what was remembered since.
   void open_memo_scope();
   void close();
 
-  /// Memory of the block's threads: so many elements, 0 to begin with.
+  /// Adds a tile slot with 0 elements.
   int add_tile(DType dtype) {
     code_.slots.push_back({dtype, true, 0});
     return static_cast<int>(code_.slots.size()) - 1;
@@ -52,14 +51,14 @@ class BlockWriter {
     size = std::max(size, elements);
   }
 
-  /// The innermost open block or memory.
+  /// The innermost open block or memo scope.
   size_t scope() const { return scopes_.size() - 1; }
-  /// Where the value of `id` lies, but in no scope further out than `from`.
+  /// Remembers `id` under `key` in the scope that defines `id`, but no further out than scope `from`.
   void remember(const MemoKey& key, Id id, size_t from);
   Id find(const MemoKey& key) const;  ///< kNone if no open scope knows it
-  /// Whether a loop stands open, but for that over the launch's points.
+  /// Whether a loop other than the task loop is open.
   bool in_loop() const;
-  /// How many blocks are open around the place where `id` is made; 0: the body.
+  /// The scope in which `id` is defined; 0: the body.
   int depth(Id id) const { return depth_[static_cast<size_t>(id)]; }
 
   // Index arithmetic, and shorthands.
@@ -67,29 +66,29 @@ class BlockWriter {
   Id constant(DType dtype, ir::Scalar v);
   Id alu(ir::Op op, Type type, std::vector<Id> src);
   Id index(ir::Op op, Id a, Id b) { return alu(op, {DType::Index, 1}, {a, b}); }
-  /// IDiv or Mod of numbers that are not negative, by a positive one: unsigned, where C's division is the algebra's.
+  /// IDiv or Mod of a non-negative number by a positive one, as an unsigned division: there C's truncation is floor.
   Id divide_unsigned(ir::Op op, Id a, Id b);
   Id splat(Id scalar, int lanes);
   Id part(Id vector, int from, int lanes);
   Id lane(Id vector, int lane) { return part(vector, lane, 1); }
-  /// As InstCode::Interleave: blocks of so many lanes, the even or the odd ones.
+  /// InstCode::Interleave of blocks of `block` lanes, the even or the odd ones.
   Id interleave(Id a, Id b, int block, bool odd) {
     Inst n{InstCode::Interleave, type(a), {a, b}};
     n.imm = odd ? -block : block;
     return value(std::move(n));
   }
   Id iota(int lanes) { return value({InstCode::Iota, {DType::Index, lanes}, {}}); }
-  /// Bool per lane: whether its number is below `count`.
+  /// Bool per lane: lane number < count.
   Id below(Id count, int lanes) { return value({InstCode::Below, {DType::Bool, lanes}, {count}}); }
-  /// Both conditions; kNone is one that always holds.
+  /// Conjunction of two scalar conditions; kNone means true.
   Id both(Id a, Id b) {
     if (a == kNone || always(a)) return b == kNone || always(b) ? kNone : b;
     return b == kNone || always(b) ? a : alu(ir::Op::And, {DType::Bool, 1}, {a, b});
   }
-  /// Whether a condition, or a splat of one, is known to hold; or not to.
+  /// Whether a condition, or a splat of one, is known true; known false.
   bool always(Id condition) const { return is_known(condition, true); }
   bool never(Id condition) const { return is_known(condition, false); }
-  /// The number that an Index instruction is, if it is known now.
+  /// Sets `v` if the Index instruction is a constant.
   bool known(Id id, int64_t& v) const;
   bool is_number(Id id, int64_t wanted) const {
     int64_t v = 0;
@@ -133,7 +132,7 @@ class BlockWriter {
   void open(Id owner, bool barrier);
   Id append(Inst&& inst, size_t scope);
   size_t outermost_legal_scope(const Inst& inst, size_t scope) const;
-  bool is_inner_loop(const Scope& s) const;  ///< a loop, but not that over the launch's points
+  bool is_inner_loop(const Scope& s) const;  ///< a loop other than the task loop
 
   Instructions& code_;
   std::vector<Scope> scopes_;

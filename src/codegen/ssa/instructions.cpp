@@ -1,4 +1,4 @@
-// Checking and printing of instructions.
+// Verifier and printer of the SSA form.
 #include "codegen/ssa/instructions.h"
 
 #include <fmt/core.h>
@@ -30,7 +30,7 @@ class InstructionChecker {
       check(id);
       seen_[static_cast<size_t>(id)] = 1;
       if (code_[id].block >= 0) block(code_[id].block);
-      if (code_[id].code == InstCode::Loop) seen_[static_cast<size_t>(id)] = 2;  // its variable lives inside only
+      if (code_[id].code == InstCode::Loop) seen_[static_cast<size_t>(id)] = 2;  // its variable is in scope inside only
     }
     for (Id id : ids) seen_[static_cast<size_t>(id)] = 2;  // closed: no longer in scope
   }
@@ -40,7 +40,7 @@ class InstructionChecker {
     if (!ok) throw InternalError(fmt::format("codegen: instruction {} ({}): {}", id, name(code_[id].code), what));
   }
   Type type(Id id) const { return code_[id].type; }
-  /// Of either width.
+  /// A scalar Index of either width.
   bool index(Id id) const { return type(id).dtype == DType::Index && type(id).lanes == 1; }
   const MemorySlot& slot(const Inst& n) const { return code_.slots.at(static_cast<size_t>(n.imm)); }
 

@@ -1,4 +1,4 @@
-// A kernel as instructions: values that are made once, in blocks (the body, loops, ifs). What comes after spells it.
+// The SSA form of a kernel: instructions in nested blocks (body, loops, ifs). Renderers turn it into text.
 #pragma once
 
 #include <string>
@@ -10,51 +10,51 @@
 
 namespace sinter::codegen {
 
-/// Names an instruction and the value it makes.
+/// Names an instruction and its value.
 using Id = int;
 inline constexpr Id kNone = -1;
 
 struct Type {
   DType dtype = DType::Void;
   int lanes = 1;
-  bool narrow = false;  ///< of Index: 32 bits hold it
+  bool narrow = false;  ///< Index in 32 bits
   friend bool operator==(const Type&, const Type&) = default;
 };
 
 enum class InstCode : uint8_t {
-  Begin,       ///< the first of the launch's points, Index
-  End,         ///< the point behind the last, Index
-  Thread,      ///< a digit of the thread's number in its block: number / imm % `number`, Index
+  Begin,       ///< the first task, Index
+  End,         ///< one past the last task, Index
+  Thread,      ///< digit of the thread's number t in its block: t / imm % `number`, Index
   Const,       ///< `number`
   Var,         ///< vars[imm]
   Arg,         ///< the bits of Arg imm as its type
   Alu,         ///< `op` on src, lane by lane
   Splat,       ///< src in every lane
   Iota,        ///< 0, 1, 2, ... per lane
-  Below,       ///< bool per lane: its number is below src[0]
-  Pack,        ///< the lanes of all sources one behind the other; these have equally many
-  Interleave,  ///< blocks of |imm| lanes from src[0] and src[1] in turn: the even ones of both, or, imm < 0, the odd
-               ///< ones
-  Transpose,   ///< all sources, one behind the other, are the rows of a matrix with imm columns: so many lanes of its
-               ///< columns, one behind the other, as its part `number`
+  Below,       ///< bool per lane: lane number < src[0]
+  Pack,        ///< concatenates the lanes of its sources, which are all of one type
+  Interleave,  ///< cuts both sources into blocks of |imm| lanes and alternates the even blocks of src[0] and src[1];
+               ///< imm < 0: the odd blocks
+  Transpose,   ///< the concatenated sources are a row-major matrix of imm columns; the result is vector `number` of its
+               ///< transpose
   Part,        ///< as many lanes as its type has, from lane imm on
-  Load,   ///< element src[0] and its neighbours of slot imm. Further sources: [predicate, other], [count]: where the
-          ///< predicate is false, other, of which the memory need not exist; the predicate may be one for each lane,
-          ///< then without a count, but perhaps with how many elements further each lane is found instead of beside the
-          ///< one before; with a count only that many lanes are read and the rest is 0
-  Store,  ///< src[1] goes to element src[0] of slot imm and its neighbours; with src[2] only so many lanes. `number` !=
-          ///< 0: its lanes lie so many elements apart, and all are stored
-  Stream,            ///< as Store, of a whole vector at a multiple of its size, past the caches
-  Fence,             ///< what Streams stored is seen before anything that is stored later
-  Prefetch,          ///< element src[0] of slot imm may be asked for soon; it need not exist
-  Raise,             ///< bit imm of the error word, where src[0], or a lane of it, is false
-  Accumulator,       ///< a variable that begins as src[0]; imm > 1: an array of so many cells
-  AccumulatorRead,   ///< what an accumulator holds now; with src[1] that cell
-  AccumulatorWrite,  ///< src[1] into accumulator src[0]; with src[2] into that cell
-  Shuffle,  ///< src[0] as lane src[1] of the thread's warp, modulo 32, holds it; every thread of the block runs it
-  Barrier,  ///< the threads of the block wait for each other, and see what the others have stored
-  Loop,     ///< block `block` for each value from src[0] below src[1] in steps of imm; the value is the loop's variable
-  If        ///< block `block` where src[0]
+  Load,        ///< loads from element src[0] of slot imm on. Optional sources: [predicate, other], [count]. Where the
+         ///< predicate is false the result is other and memory is not accessed. A predicate per lane excludes a count,
+         ///< but may be followed by a vector of offsets from src[0] per lane (a gather). With a count only that many
+         ///< lanes are read; the rest are 0
+  Store,     ///< stores src[1] from element src[0] of slot imm on; with src[2] only that many lanes. `number` != 0: a
+             ///< scatter of all lanes with that stride in elements
+  Stream,    ///< a Store of a whole aligned vector that bypasses the caches
+  Fence,     ///< orders Streams before all later stores
+  Prefetch,  ///< prefetches element src[0] of slot imm; the address need not be valid
+  Raise,     ///< sets bit imm of the error word if src[0], or a lane of it, is false
+  Accumulator,       ///< a variable initialized to src[0]; imm > 1: an array of imm cells
+  AccumulatorRead,   ///< the value of accumulator src[0]; with src[1], of that cell
+  AccumulatorWrite,  ///< src[1] to accumulator src[0]; with src[2] to that cell
+  Shuffle,           ///< src[0] as held by lane src[1] modulo 32 of the warp; executed by every thread of the block
+  Barrier,           ///< synchronizes the threads of the block and makes their stores visible to each other
+  Loop,  ///< runs `block` for each value from src[0] below src[1] in steps of imm; its value is the loop variable
+  If     ///< runs `block` if src[0]
 };
 
 struct Inst {
@@ -65,16 +65,16 @@ struct Inst {
   ir::Scalar number = {};
   int64_t imm = 0;
   int block = -1;
-  std::string note = {};  ///< for readers of the text: what a loop is
+  std::string note = {};  ///< comment on a loop in the rendered text
 };
 
-/// A buffer argument, or, after those, a tile.
+/// A buffer argument, or a tile. Tiles come after the buffers.
 struct MemorySlot {
   DType dtype = DType::Void;
   bool written = false;
   int64_t tile = 0;     ///< elements of a tile
-  int64_t offset = -1;  ///< of a tile in the thread's or block's scratch memory, in bytes; -1: it lies on the stack, or
-                        ///< in a GPU block's shared memory
+  int64_t offset = -1;  ///< byte offset of a tile in scratch memory; -1: on the stack, or in a GPU block's shared
+                        ///< memory
 };
 
 struct Instructions {
@@ -83,15 +83,15 @@ struct Instructions {
   std::vector<MemorySlot> slots;
   std::vector<DType> args;
   int vars = 0;
-  int params = 0;       ///< slots below are buffers of the launch
-  int64_t scratch = 0;  ///< bytes of the thread's scratch memory; of the block's, where it has several threads
-  int threads = 1;      ///< that run one point together
+  int params = 0;       ///< slots 0 .. params-1 are buffers of the launch
+  int64_t scratch = 0;  ///< bytes of scratch memory per thread (CPU) or block (GPU)
+  int threads = 1;      ///< threads per block
 
   const Inst& operator[](Id id) const { return insts[static_cast<size_t>(id)]; }
   Inst& operator[](Id id) { return insts[static_cast<size_t>(id)]; }
 };
 
-/// Throws InternalError: a value used before or outside the block that makes it, types that do not fit, a block used
+/// Throws InternalError if a use is not dominated by its definition, if types do not match, or if a block is used
 /// twice.
 void verify(const Instructions& code);
 

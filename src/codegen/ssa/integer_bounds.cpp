@@ -1,4 +1,4 @@
-// Interval arithmetic on the ops of indices.
+// Interval arithmetic for index ops.
 #include "codegen/ssa/integer_bounds.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 using ir::Op;
 
-/// All numbers of a type, if it has at most 32 bits.
+/// The full range of an integer type of at most 32 bits.
 IntegerBounds all_of(DType d) {
   if (is_bool(d)) return {0, 1};
   if (is_float(d) || size_of(d) > 4) return {};
@@ -33,12 +33,12 @@ IntegerBounds product(IntegerBounds a, IntegerBounds b) {
   const auto [lo, hi] = std::minmax_element(corners, corners + 4);
   return {*lo, *hi};
 }
-/// Bits of neither are above the highest one that a source may have.
+/// The result has no bit above the highest bit that a source may have.
 IntegerBounds exclusive_or(IntegerBounds a, IntegerBounds b) {
   if (!a.known() || !b.known() || a.lo < 0 || b.lo < 0) return {};
   return {0, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max(a.hi, b.hi)) + 1)) - 1};
 }
-/// Rounded down, as IDiv does; its remainder has the divisor's sign.
+/// Floor division, as IDiv. The remainder has the divisor's sign.
 IntegerBounds quotient(IntegerBounds a, IntegerBounds b) {
   return a.known() && a.lo >= 0 && b.lo > 0 ? IntegerBounds{0, a.hi / b.lo} : IntegerBounds{};
 }
@@ -50,7 +50,7 @@ IntegerBounds remainder(IntegerBounds a, IntegerBounds b) {
 IntegerBounds result(const Inst& n, std::span<const IntegerBounds> known) {
   const auto of = [&](size_t i) { return known[static_cast<size_t>(n.src[i])]; };
   const IntegerBounds a = of(0), b = n.src.size() > 1 ? of(1) : IntegerBounds{};
-  // One bound of an unsigned number says nothing: read as signed it may lie on the other side.
+  // A single known bound of a U64 is useless here: the value, read as signed, may be negative.
   if ((n.op == Op::Min || n.op == Op::Max) && n.type.dtype == DType::U64 && !(a.known() && b.known())) return {};
   switch (n.op) {
     case Op::Cast: return a;
@@ -67,7 +67,7 @@ IntegerBounds result(const Inst& n, std::span<const IntegerBounds> known) {
     default: return {};
   }
 }
-/// The last of begin, begin + step, ... below end.
+/// From begin to the last of begin, begin + step, ... below end.
 IntegerBounds loop_variable_bounds(IntegerBounds begin, IntegerBounds end, int64_t step) {
   const IntegerBounds any{begin.lo, IntegerBounds{}.hi};
   int64_t length = 0;
@@ -102,8 +102,8 @@ IntegerBounds bounds_of(const Inst& n, const Instructions& code, std::span<const
       break;
     default: break;
   }
-  if (!b.within(all)) b = all;                         // it may have wrapped
-  if (n.type.dtype == DType::U64 && b.lo < 0) b = {};  // likewise
+  if (!b.within(all)) b = all;                         // may wrap
+  if (n.type.dtype == DType::U64 && b.lo < 0) b = {};  // may wrap
   return b;
 }
 

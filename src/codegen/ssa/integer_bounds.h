@@ -1,4 +1,4 @@
-// What is known of an integer that an instruction makes: bounds, from those of its sources.
+// Bounds of the integer that an instruction computes, from the bounds of its sources.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace sinter::codegen {
 
-/// lo <= value <= hi, where both are known.
+/// lo <= value <= hi. The extreme values of int64 stand for unknown bounds.
 struct IntegerBounds {
   int64_t lo = std::numeric_limits<int64_t>::min();
   int64_t hi = std::numeric_limits<int64_t>::max();
@@ -20,9 +20,9 @@ struct IntegerBounds {
 
 IntegerBounds sum(IntegerBounds a, IntegerBounds b);
 
-/// Of what `n` makes, of all lanes together; all numbers of its type where it may have wrapped, and for whatever is no
-/// integer. `known`: by id, of its sources; `max_tasks`: the most that a launch has; `vars`: those that Var
-/// instructions name, or none.
+/// Bounds of the result of `n` over all lanes. The full range of its type if it may wrap or is not an integer.
+/// `known`: bounds of the sources, by id. `max_tasks`: upper bound on the tasks of a launch. `vars`: the variables that
+/// Var instructions name; may be empty.
 IntegerBounds bounds_of(const Inst& n, const Instructions& code, std::span<const IntegerBounds> known,
                         int64_t max_tasks, std::span<const Var> vars);
 
