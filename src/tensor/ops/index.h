@@ -18,7 +18,7 @@ struct BasicIndex {
   };
   std::vector<AxisSlice> slices;  ///< one per axis of the source
   Shape shape;                    ///< of the result: without axes indexed by a number, with newaxis
-  /// All steps are 1: the part is a box of the source.
+  /// Whether all steps are 1: the part is a box of the source.
   bool box() const;
   /// The part as a region; only for a box.
   ir::Region region() const;

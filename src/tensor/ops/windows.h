@@ -1,4 +1,4 @@
-// Sliding windows as convolution and pooling read them: what was asked for, checked, and the view.
+// Sliding windows for convolution and pooling: checked options, and the view.
 #pragma once
 
 #include <cstdint>
