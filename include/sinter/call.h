@@ -16,7 +16,7 @@ class CallScope {
  public:
   CallScope(std::string_view name, Loc where);  ///< opens it; `name` must outlive it
   template <std::same_as<std::string> S>
-  CallScope(S&& name, Loc where) = delete;                                            ///< a temporary would not outlive it
+  CallScope(S&& name, Loc where) = delete;                                            ///< a temporary would be gone
   CallScope(std::string_view name, const Arg& arg) : CallScope(name, arg.where()) {}  ///< at the place of `arg`
   ~CallScope();
   CallScope(const CallScope&) = delete;

@@ -63,7 +63,7 @@ class Dataset {
     int64_t rows, columns;
     float table[256];  ///< normalized value of each pixel value
   };
-  std::shared_ptr<const Samples> samples_;  ///< shared with copies and passes: a pass may outlive the data set
+  std::shared_ptr<const Samples> samples_;         ///< shared with copies and passes: a pass may outlive the data set
   std::shared_ptr<std::atomic<uint64_t>> random_;  ///< state of the shuffles; shared with copies
 };
 

@@ -19,10 +19,9 @@ Executor executor();  ///< the present one
 
 /// What was done since the start or the last reset, and what is held now.
 struct Counters {
-  uint64_t plans = 0;        ///< plans run
-  uint64_t plan_misses = 0;  ///< of these, programs not seen before
-  uint64_t plans_known =
-      0;  ///< of these, programs repeated recently without any change: no key, no lookup
+  uint64_t plans = 0;              ///< plans run
+  uint64_t plan_misses = 0;        ///< of these, programs not seen before
+  uint64_t plans_known = 0;        ///< of these, programs repeated recently without any change: no key, no lookup
   uint64_t partition_runs = 0;     ///< runs of the pass that decides kernel boundaries
   uint64_t rewrite_runs = 0;       ///< runs of the rewriter
   uint64_t compiles = 0;           ///< kernels passed to a compiler

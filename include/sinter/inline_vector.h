@@ -27,8 +27,8 @@ class InlineVector {
 
   InlineVector() = default;                                                                ///< no elements
   InlineVector(std::initializer_list<T> list) : InlineVector(list.begin(), list.end()) {}  ///< these
-  explicit InlineVector(size_t count) { resize(count); }                                   ///< `count` copies of T()
-  InlineVector(size_t count, T value) { std::fill_n(grow(count), count, value); }          ///< `count` copies of `value`
+  explicit InlineVector(size_t count) { resize(count); }                                   ///< T(), `count` times
+  InlineVector(size_t count, T value) { std::fill_n(grow(count), count, value); }          ///< `value`, `count` times
   InlineVector(const std::vector<T>& list) : InlineVector(list.begin(), list.end()) {}  ///< the same elements  NOLINT
   /// A range of values that convert to T.
   template <std::input_iterator It>

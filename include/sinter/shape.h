@@ -131,7 +131,7 @@ class Shape {
   Dims dims() && { return std::move(dims_); }    ///< all sizes
 
   /// Number of elements at the values of this call; 1 for a scalar. UsageError for a shape that is not countable(),
-  /// also in bound_numel().
+  /// also in bound().
   int64_t numel() const;
   /// Number of elements at the bounds of the variables.
   int64_t bound() const;

@@ -23,8 +23,7 @@ using ir::UOp;
 struct PendingTracker {
   size_t limit = kPendingLimit, check_at = kPendingLimit, patience = 0;  ///< nodes
   bool tracking = false;                                                 ///< a look may be near
-  double check_at_share =
-      0;  ///< look only above this share of a device's memory: the last look found no gain below
+  double check_at_share = 0;  ///< look only above this share of a device's memory: the last look found no gain below
   std::array<std::weak_ptr<Cell>, 64> made;  ///< ring of the latest values
   size_t next = 0;
 

@@ -17,7 +17,7 @@ namespace {
 using ir::NodeOrigin;
 using runtime::Hash128;
 
-constexpr size_t kMinPlans = 3;  ///< two sizes are common: an epoch ends with a smaller batch
+constexpr size_t kMinPlans = 3;      ///< two sizes are common: an epoch ends with a smaller batch
 constexpr size_t kMaxGroups = 1024;  ///< groups remembered
 
 std::string call_site(const NodeOrigin& o) { return fmt::format("{} at {}:{}", o.call, o.file, o.line); }
