@@ -143,7 +143,7 @@ Tensor einsum(std::string_view formula, const std::vector<Tensor>& operands, Loc
 /// @}
 
 /// @defgroup scans Scans
-/// @snippet choose_reductions.cpp scans
+/// @snippet reductions.cpp scans
 /// @{
 
 /// Cumulative sums along the axis, each including its own element, added in order. Types as in Tensor::sum().

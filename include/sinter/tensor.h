@@ -184,7 +184,7 @@ class Tensor {
   /// Over some axes, or all; {} reduces nothing, but casts as the reduction does. keepdim keeps the reduced axes with
   /// size 1. max, min, argmax and argmin refuse axes of size 0, since they have no identity. For the rounding of sums
   /// see docs/semantics.md, F2.
-  /// @snippet choose_reductions.cpp reductions
+  /// @snippet reductions.cpp reductions
   /// @{
 
   /// Floats and uint64 in their own type; bool and the other integers in int64, which wraps.
@@ -231,7 +231,7 @@ class Tensor {
   /// @name State
   /// Only these write; docs/semantics.md, V. A value that was built before a write is unchanged. Not on temporaries,
   /// whose cell nobody would see: x[0] += 1 does not compile.
-  /// @snippet assign.cpp state
+  /// @snippet state.cpp state
   /// @{
 
   /// Makes a new version of this cell: `value`, broadcast to the shape and cast to the dtype within its kind (a float

@@ -24,7 +24,7 @@ struct MultiheadAttention {
                     Loc where = Loc::current()) const;
   /// Self-attention: one product computes queries, keys and values.
   Tensor operator()(const Tensor& x, const AttentionOptions& attention = {}, Loc where = Loc::current()) const;
-  Tensor in_proj_weight, in_proj_bias;  ///< empty handles without a bias: in_proj_bias
+  Tensor in_proj_weight, in_proj_bias;  ///< in_proj_bias may be an empty handle
   Linear out_proj;
   int64_t heads;
   double dropout;

@@ -105,7 +105,7 @@ class Optimizer::Update {
   std::map<size_t, Tensor> set_;
 };
 
-/// The symbols of SGD's formula; one rate per step. UsageError unless all are finite and at least 0, and nesterov has
+/// The symbols of SGD's formula; rates are per step. UsageError unless all are finite and at least 0, and nesterov has
 /// momentum above 0 and dampening 0.
 struct SGDOptions {
   double lr = 1e-2, momentum = 0, dampening = 0, weight_decay = 0;
