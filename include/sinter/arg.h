@@ -16,11 +16,12 @@ class Tensor;
 class Place;
 struct Cell;  // opaque: the shared cell behind a handle
 
-/// The caller's place, which every public call takes as its last argument and reports in errors.
+/// The caller's place. Every public call takes it as its last argument and reports it in errors.
 using Loc = std::source_location;
 
 /// A tensor or a plain number given to a call, with the caller's position. A C++ number is weak: it takes the dtype of
-/// the tensor that it meets, unless its kind is higher (a double met by an integer tensor makes float32).
+/// the tensor that it is combined with, unless its kind is higher (a double combined with an integer tensor gives
+/// float32).
 class Arg {
  public:
   Arg(const Tensor& tensor, Loc where = Loc::current());  ///< the tensor  NOLINT: implicit by design
@@ -60,7 +61,7 @@ class Arg {
   Loc where() const { return where_; }                                         ///< the caller's place
 
  private:
-  /// Not converted here, where the caller's thread may take denormal numbers for zeros.
+  /// Out of line: the caller's thread may treat denormal numbers as zeros.
   static double as_double(float value);
   static double as_double(long double value);
 

@@ -1,4 +1,4 @@
-// Attention: the product of queries and keys as weights of values; and positions as rotations.
+// Attention: values weighted by products of queries and keys; and positions as rotations.
 #pragma once
 
 #include <cstdint>
@@ -10,35 +10,35 @@ namespace sinter {
 inline namespace v0 {
 
 /// @defgroup attention Attention
-/// Of integers in float32.
+/// Integers are computed in float32.
 /// @snippet attention.cpp attention
 /// @{
 
-/// Of scaled_dot_product_attention().
+/// Options of scaled_dot_product_attention().
 struct AttentionOptions {
-  /// Broadcast against [..., queries, keys]. bool: true takes part; float: added to the scores.
+  /// Broadcast to [..., queries, keys]. bool: true takes part; float: added to the scores.
   Tensor mask = {};
-  /// Query i sees the keys 0 to i.
+  /// Query i attends to the keys 0 to i.
   bool causal = false;
   /// Factor of the scores; not given: 1 / sqrt(size of a key).
   std::optional<double> scale = {};
-  /// Probability that a weight is zeroed; the others grow by 1/(1-p).
+  /// Probability that a weight is zeroed; the others are scaled by 1/(1-p).
   double dropout = 0;
 };
 /// softmax(q k^T * scale) v. q: [..., queries, size], k: [..., keys, size], v: [..., keys, values]; leading axes
-/// broadcast. A query that sees no key gives NaN. Vaswani et al., NeurIPS 2017.
+/// broadcast. A query that attends to no key gives NaN. Vaswani et al., NeurIPS 2017.
 Tensor scaled_dot_product_attention(Arg q, const Tensor& k, const Tensor& v, const AttentionOptions& options = {});
 
-/// Of rotary_embedding().
+/// Options of rotary_embedding().
 struct RotaryOptions {
-  double base = 10000;  ///< of the angles; finite, above 0
+  double base = 10000;  ///< base of the angles; finite, above 0
   /// Position of the first element.
   int64_t offset = 0;
-  /// Whether neighbours are a pair, instead of an element and the one half the size further on.
+  /// Whether a pair is two adjacent elements. Otherwise it is an element and the one half the size further on.
   bool interleaved = false;
 };
-/// Rotates the pairs of the last axis by the position along the axis before it: pair i of x [..., positions, size] by
-/// position * base^(-2i/size). Su et al., 2021 (RoFormer).
+/// Rotates the pairs of the last axis by the position along the axis before it. Pair i of x [..., positions, size] is
+/// rotated by position * base^(-2i/size). Su et al., 2021 (RoFormer).
 Tensor rotary_embedding(Arg x, const RotaryOptions& options = {});
 /// @}
 

@@ -1,4 +1,4 @@
-// For authors of layers: a scope that makes errors inside report the caller of the layer.
+// For authors of layers: a scope that makes errors inside a layer report the layer's caller.
 #pragma once
 
 #include <concepts>
@@ -10,13 +10,13 @@
 namespace sinter {
 inline namespace v0 {
 
-/// While alive, a UsageError of any call that this thread makes names `name` and `where`. Of nested scopes the
-/// outermost counts.
+/// While alive, a UsageError of any call by this thread names `name` and `where`. The outermost of nested scopes
+/// counts.
 class CallScope {
  public:
-  CallScope(std::string_view name, Loc where);  ///< opens it; `name` outlives it
+  CallScope(std::string_view name, Loc where);  ///< opens it; `name` must outlive it
   template <std::same_as<std::string> S>
-  CallScope(S&& name, Loc where) = delete;                                            ///< a text that would be gone
+  CallScope(S&& name, Loc where) = delete;                                            ///< a temporary would be gone
   CallScope(std::string_view name, const Arg& arg) : CallScope(name, arg.where()) {}  ///< at the place of `arg`
   ~CallScope();
   CallScope(const CallScope&) = delete;

@@ -1,6 +1,6 @@
 // Convolution and pooling: functions of a window that slides over the last axes of a tensor. Layouts, names and sizes
-// are PyTorch's: [n, c, length] or [n, c, height, width], the batch axis n may be missing, and of n outputs along an
-// axis there are (size + 2 padding - dilation (kernel - 1) - 1) / stride + 1, rounded down.
+// are PyTorch's: [n, c, length] or [n, c, height, width]; the batch axis n is optional. The number of outputs along an
+// axis is (size + 2 padding - dilation (kernel - 1) - 1) / stride + 1, rounded down.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace sinter {
 inline namespace v0 {
 
-/// A number per sliding axis, outermost first; a single one stands for all of them: `2` or `{2, 1}`.
+/// A number per sliding axis, outermost first, or one for all of them: `2` or `{2, 1}`.
 class PerAxis {
  public:
   /// The same along each axis.
@@ -27,38 +27,38 @@ class PerAxis {
 };
 
 /// @defgroup convolution Convolution and pooling
-/// In the common type of the operands. Sizes that do not fit are a UsageError.
+/// Computed in the common type of the operands. Sizes that do not fit are a UsageError.
 /// @snippet convolution.cpp convolution
 /// @{
 
-/// Of conv1d() and conv2d().
+/// Options of conv1d() and conv2d().
 struct ConvOptions {
   PerAxis stride = 1;
-  PerAxis padding = 0;   ///< zeros before and behind
-  PerAxis dilation = 1;  ///< how far apart a window's elements lie
-  int64_t groups = 1;    ///< channels in and out are cut into so many parts that do not meet
+  PerAxis padding = 0;   ///< zeros before and after
+  PerAxis dilation = 1;  ///< distance between adjacent elements of a window
+  int64_t groups = 1;    ///< input and output channels are split into this many independent parts
 };
 /// x: [n, c, length], weight: [out, c / groups, kernel], bias: [out]; y: [n, out, windows].
 Tensor conv1d(Arg x, const Tensor& weight, const Tensor& bias = {}, const ConvOptions& options = {});
 /// x: [n, c, h, w], weight: [out, c / groups, kh, kw], bias: [out]; y: [n, out, windows, windows].
 Tensor conv2d(Arg x, const Tensor& weight, const Tensor& bias = {}, const ConvOptions& options = {});
 
-/// Of max_pool2d().
+/// Options of max_pool2d().
 struct MaxPoolOptions {
-  PerAxis stride = 0;   ///< 0, along any axis: the kernel's size there
-  PerAxis padding = 0;  ///< at most half of the kernel; never the largest
+  PerAxis stride = 0;   ///< 0: the kernel's size along that axis
+  PerAxis padding = 0;  ///< at most half of the kernel; never the maximum
   PerAxis dilation = 1;
 };
-/// The largest of each window; NaN if one is. Among equal ones the first takes the gradient.
+/// The largest element of each window; NaN if any is. Among equal elements the first takes the gradient.
 Tensor max_pool2d(Arg x, const PerAxis& kernel, const MaxPoolOptions& options = {});
 
-/// Of avg_pool2d().
+/// Options of avg_pool2d().
 struct AvgPoolOptions {
-  PerAxis stride = 0;             ///< 0, along any axis: the kernel's size there
+  PerAxis stride = 0;             ///< 0: the kernel's size along that axis
   PerAxis padding = 0;            ///< at most half of the kernel; zeros
-  bool count_include_pad = true;  ///< whether padding counts in the number that the sum is divided by
+  bool count_include_pad = true;  ///< whether the divisor counts padding
 };
-/// The mean of each window; integers in float32.
+/// The mean of each window. Integers are computed in float32.
 Tensor avg_pool2d(Arg x, const PerAxis& kernel, const AvgPoolOptions& options = {});
 /// @}
 

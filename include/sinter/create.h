@@ -1,4 +1,4 @@
-// Where tensors come from: numbers of the program and patterns. Random ones are in random.h.
+// Creating tensors from numbers of the program and from patterns. Random tensors are in random.h.
 #pragma once
 
 #include <initializer_list>
@@ -10,7 +10,7 @@
 namespace sinter {
 inline namespace v0 {
 
-/// A number or a braced list of such, of any depth: what `from({{1, 2}, {3, 4}})` takes.
+/// A number or a braced list of Nested, of any depth: what `from({{1, 2}, {3, 4}})` takes.
 class Nested {
  public:
   template <class T>
@@ -28,25 +28,25 @@ class Nested {
 };
 
 /// @defgroup fromdata Tensors from data
-/// The numbers are copied at the call, to `device`; UsageError for one that does not exist.
+/// The numbers are copied at the call, to `device`. UsageError for a device that does not exist.
 /// @snippet creation.cpp data
 /// @{
 
-/// `bytes` is what there is at `data`, row-major: UsageError unless it is what `dtype` and `shape` need.
+/// `bytes` is the size of `data`, which is row-major. UsageError unless it is what `dtype` and `shape` need.
 Tensor from_bytes(const void* data, size_t bytes, DType dtype, const Shape& shape, Device device = default_device(),
                   Loc where = Loc::current());
-/// The same of as many bytes as `dtype` and `shape` need.
+/// The same; `data` has as many bytes as `dtype` and `shape` need.
 Tensor from_bytes(const void* data, DType dtype, const Shape& shape, Device device = default_device(),
                   Loc where = Loc::current());
-/// For calls that are given elements, such as the next two: UsageError unless `shape` has so many.
+/// For calls that are given elements, such as the next two: UsageError unless `shape` has `given` elements.
 void require_count(size_t given, const Shape& shape);
-/// `data` holds as many elements as `shape`, row-major; the dtype is T's. A symbolic size reads its bound number.
+/// `data` holds as many elements as `shape`, row-major. The dtype is T's. A symbolic size reads its bound number.
 template <Element T>
 Tensor from(const T* data, const Shape& shape, Device device = default_device(), Loc where = Loc::current()) {
   const CallScope call("from", where);
   return from_bytes(data, dtype_of<T>::value, shape, device, where);
 }
-/// The same; UsageError unless the numbers of elements agree.
+/// The same; UsageError unless `data` has as many elements as `shape`.
 template <Element T>
 Tensor from(const std::vector<T>& data, const Shape& shape, Device device = default_device(),
             Loc where = Loc::current()) {
@@ -59,19 +59,19 @@ Tensor from(const std::vector<T>& data, const Shape& shape, Device device = defa
     return from_bytes(data.data(), data.size() * sizeof(T), dtype_of<T>::value, shape, device, where);
   }
 }
-/// One axis.
+/// A vector: one axis.
 template <Element T>
 Tensor from(const std::vector<T>& data, Device device = default_device(), Loc where = Loc::current()) {
   return from(data, Shape{data.size()}, device, where);
 }
-/// Braced numbers: bool, int64 or, when one of them is no integer, float32; `dtype` overrides. Ragged lists, and
+/// Braced numbers: bool, int64 or, if one of them is not an integer, float32; `dtype` overrides. Ragged lists, and
 /// numbers that the type cannot hold, are a UsageError.
 Tensor from(const Nested& values, DType dtype = DType::Void, Device device = default_device(),
             Loc where = Loc::current());
 /// @}
 
 /// @defgroup patterns Tensors of a pattern
-/// Constants of the program, not memory. Negative sizes, and a device that does not exist, are a UsageError.
+/// Constants of the program, without memory. Negative sizes, and a device that does not exist, are a UsageError.
 /// @snippet creation.cpp patterns
 /// @{
 
@@ -79,28 +79,29 @@ Tensor from(const Nested& values, DType dtype = DType::Void, Device device = def
 Tensor zeros(const Shape& shape, DType dtype = float32, Device device = default_device(), Loc where = Loc::current());
 /// 1 everywhere.
 Tensor ones(const Shape& shape, DType dtype = float32, Device device = default_device(), Loc where = Loc::current());
-/// The number everywhere: int64, bool or float32 after its C++ type; `dtype` overrides. A number that the type cannot
-/// hold (1.5 as int32) is a UsageError. A scalar tensor, which must lie there, is cast and repeated.
+/// The number everywhere: int64, bool or float32 by its C++ type; `dtype` overrides. A number that the type cannot hold
+/// (1.5 as int32) is a UsageError. A scalar tensor, which must be on `device`, is cast and repeated.
 Tensor full(const Shape& shape, Arg value, DType dtype = DType::Void, Device device = default_device());
-/// Of x's shape and device, and its dtype unless one is given.
+/// Zeros of x's shape and device, and of x's dtype unless one is given.
 Tensor zeros_like(Arg x, DType dtype = DType::Void);
 Tensor ones_like(Arg x, DType dtype = DType::Void);             ///< as zeros_like
 Tensor full_like(Arg x, Arg value, DType dtype = DType::Void);  ///< as zeros_like
 
 /// 0, 1, ... end-1. The size may be symbolic.
 Tensor arange(const Dim& end, DType dtype = int64, Device device = default_device(), Loc where = Loc::current());
-/// begin, begin + step, ... before end: int64, or float32 when one of them is a float, computed in float64. A step of 0
+/// begin, begin + step, ... before end: int64, or float32 if one of them is a float, computed in float64. A step of 0
 /// is a UsageError.
 Tensor arange(Arg begin, Arg end, Arg step = 1, DType dtype = DType::Void, Device device = default_device());
-/// `count` numbers from begin to end, both included, at equal distances; computed in float64.
+/// `count` equally spaced numbers from begin to end, both included; computed in float64.
 Tensor linspace(Arg begin, Arg end, int64_t count, DType dtype = float32, Device device = default_device());
 /// Ones on the diagonal of a matrix of n rows and m columns (m = -1: n).
 Tensor eye(int64_t n, int64_t m = -1, DType dtype = float32, Device device = default_device(),
            Loc where = Loc::current());
 /// @}
 
-/// A scalar that is an argument of the launch and no part of the program: with another value the same plan runs again.
-/// For what changes from step to step, such as learning rates. Never merged with an equal one (docs/semantics.md, N1).
+/// A scalar that is an argument of the launch and not part of the program: with another value the same plan runs again.
+/// For numbers that change from step to step, such as learning rates. Never merged with an equal one
+/// (docs/semantics.md, N1).
 /// @snippet creation.cpp number
 Tensor number(Arg value, DType dtype = float32, Device device = default_device());
 

@@ -1,4 +1,4 @@
-// Element types and the promotion of two types that meet in one operation.
+// Element types, and the promotion of the types of two operands.
 #pragma once
 
 #include <concepts>
@@ -11,9 +11,8 @@
 namespace sinter {
 inline namespace v0 {
 
-/// Element types. The 16-bit floats are types of storage: what is computed with them is computed in float32 and rounded
-/// once per function, sums included. `Index` exists only inside kernels; the 8-bit floats are names that nothing
-/// computes with yet.
+/// Element types. The 16-bit floats are storage types: values are computed in float32 and rounded once per function,
+/// sums included. `Index` exists only inside kernels. The 8-bit floats are names only; nothing computes with them yet.
 enum class DType : uint8_t {
   Bool,
   U8,
@@ -35,7 +34,7 @@ enum class DType : uint8_t {
 };
 
 /// @name Names of element types
-/// Those of NumPy, but for `boolean`.
+/// NumPy's names, except `boolean`.
 /// @{
 inline constexpr DType boolean = DType::Bool;   ///< a byte, 0 or 1
 inline constexpr DType uint8 = DType::U8;       ///< 0 to 255
@@ -57,26 +56,26 @@ size_t size_of(DType dtype);
 /// "float32", "int64", "bool", ...: NumPy's names.
 std::string_view name_of(DType dtype);
 std::ostream& operator<<(std::ostream& os, DType dtype);  ///< name_of(dtype)
-/// The inverse of name_of; DType::Void when there is no such type.
+/// The inverse of name_of; DType::Void if there is no such type.
 DType dtype_named(std::string_view name);
 
-/// Of 8 to 64 bits.
+/// A float of 8 to 64 bits.
 constexpr bool is_float(DType d) { return d >= DType::F8E4M3 && d <= DType::F64; }
-/// Signed or unsigned; bool is none.
+/// Signed or unsigned; not bool.
 constexpr bool is_integer(DType d) { return (d >= DType::U8 && d <= DType::I64) || d == DType::Index; }
-/// Bool alone.
+/// Only Bool.
 constexpr bool is_bool(DType d) { return d == DType::Bool; }
-/// Has no negative numbers: bool too.
+/// Has no negative numbers; true for bool.
 constexpr bool is_unsigned(DType d) {
   return d == DType::Bool || d == DType::U8 || d == DType::U16 || d == DType::U32 || d == DType::U64;
 }
 
-/// The type in which two tensors meet: the wider of one kind; bool < integers < floats; an unsigned and a signed
-/// integer meet in the narrowest signed type that holds both (uint64 with a signed type: int64). An integer never
-/// widens a float: int64 with float32 is float32. The table is in docs/dtypes.md.
+/// The common type of two tensors. Kinds are ordered bool < integers < floats, and within a kind the wider type wins.
+/// An unsigned and a signed integer give the narrowest signed type that holds both (uint64 with a signed type: int64).
+/// An integer never widens a float: int64 with float32 is float32. The table is in docs/dtypes.md.
 DType promote(DType a, DType b);
 
-/// The integer type of so many bytes.
+/// The integer type of that many bytes.
 constexpr DType integer_of_size(size_t bytes, bool is_signed) {
   switch (bytes) {
     case 1: return is_signed ? DType::I8 : DType::U8;
@@ -85,15 +84,15 @@ constexpr DType integer_of_size(size_t bytes, bool is_signed) {
     default: return is_signed ? DType::I64 : DType::U64;
   }
 }
-/// A C++ integer that is a number: `wchar_t` and the characters of Unicode are none, `char` is one.
+/// A C++ integer type for numbers: `wchar_t` and the Unicode character types are excluded, `char` is included.
 template <class T>
 concept IntegerElement = std::integral<T> && std::same_as<T, std::remove_cv_t<T>> && !std::same_as<T, bool> &&
                          !std::same_as<T, wchar_t> && !std::same_as<T, char8_t> && !std::same_as<T, char16_t> &&
                          !std::same_as<T, char32_t> && sizeof(T) <= sizeof(uint64_t);
 
-/// The element type of a C++ type: dtype_of<float>::value. Only for those that have one: bool, float, double, and the
-/// integers, by their size and sign: `long` and `long long` are both int64 where both have 64 bits. The 16-bit floats
-/// have none: they are read and given as floats, or as bytes.
+/// The element type of a C++ type: dtype_of<float>::value. Defined for bool, float, double, and the integers by size
+/// and sign: `long` and `long long` are both int64 if both have 64 bits. The 16-bit floats have no C++ type: they are
+/// read and given as floats, or as bytes.
 template <class T>
 struct dtype_of;
 template <>
@@ -112,7 +111,7 @@ template <IntegerElement T>
 struct dtype_of<T> {
   static constexpr DType value = integer_of_size(sizeof(T), std::is_signed_v<T>);
 };
-/// A C++ type of which tensors are made, and in which they are read.
+/// A C++ type that tensors can be made of and read as.
 template <class T>
 concept Element = requires { dtype_of<T>::value; };
 

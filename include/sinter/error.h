@@ -8,17 +8,17 @@
 namespace sinter {
 inline namespace v0 {
 
-/// Base of all errors of the library.
+/// Base class of all errors of the library.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The caller asked for something that has no meaning: shape, dtype, device, index or state.
+/// The caller asked for something without meaning: shape, dtype, device, index or state.
 /// The text names the call, both values, the caller's file and line, and what to do.
 class UsageError : public Error {
  public:
-  /// An error of the call at `where`, which the text gets too.
+  /// An error of the call at `where`; the text includes it.
   UsageError(const std::string& message, std::source_location where);
   /// For errors that arise away from a call, such as an index tensor found out of range at a host read.
   explicit UsageError(const std::string& message) : Error(message) {}
@@ -30,25 +30,25 @@ class UsageError : public Error {
   std::source_location where_{};
 };
 
-/// A generated kernel did not compile. The text holds the source's path and the compiler's log.
+/// A generated kernel did not compile. The text contains the source's path and the compiler's log.
 class CompileError : public Error {
  public:
   using Error::Error;
 };
 
-/// A device, driver or the operating system failed; the text holds its code.
+/// A device, a driver or the operating system failed; the text contains its code.
 class BackendError : public Error {
  public:
   using Error::Error;
 };
 
-/// No memory: says what was asked for and what is live. Every tensor stays usable.
+/// Out of memory. The text says what was requested and what is live. Every tensor stays usable.
 class OutOfMemory : public BackendError {
  public:
   using BackendError::BackendError;
 };
 
-/// A defect of Sinter itself: the failed condition, the pass, the last rule and an IR dump.
+/// A defect of Sinter itself. The text contains the failed condition, the pass, the last rule and an IR dump.
 class InternalError : public Error {
  public:
   using Error::Error;

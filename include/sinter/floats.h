@@ -1,17 +1,17 @@
-// How floats are computed.
+// Settings of float arithmetic.
 #pragma once
 
 namespace sinter {
 inline namespace v0 {
 
-/// Whether computations on the CPU take denormal floats, those below the smallest normal number (1.2e-38 of float32),
-/// for zeros, as operands and as results: torch.set_flush_denormal. Off at first. Arithmetic with them may be many
-/// times slower, as in a simulation that decays. Of the process, and read when something is evaluated, by whichever
-/// thread, not when it is built. What is moved, chosen or converted may stay denormal; a GPU keeps them all
-/// (docs/semantics.md, N7).
+/// Whether computations on the CPU treat denormal floats, those below the smallest normal number (1.2e-38 for float32),
+/// as zeros, both as operands and as results: torch.set_flush_denormal. Off at first. Arithmetic on denormals may be
+/// many times slower, for example in a simulation that decays. The setting is global. It is read when a value is
+/// computed, by any thread, not when it is built. Values that are moved, selected or converted may stay denormal; a GPU
+/// keeps all denormals (docs/semantics.md, N7).
 /// @snippet reading.cpp denormal
 void set_flush_denormal(bool on);
-/// What was set.
+/// The present setting.
 bool flush_denormal();
 
 }  // namespace v0

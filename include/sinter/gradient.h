@@ -1,4 +1,4 @@
-// Gradients as values, and the scope without them.
+// Gradients as values, and a scope without history.
 #pragma once
 
 #include <span>
@@ -10,13 +10,13 @@ namespace sinter {
 inline namespace v0 {
 
 /// @defgroup gradients Gradients as values
-/// As calls of tensors: Tensor::backward().
+/// The corresponding methods of tensors: Tensor::backward().
 /// @snippet gradients.cpp gradient
 /// @{
 
-/// d y / d x for each x, as lazy tensors that can be differentiated again. Pure: consumes nothing. y is a scalar (or
-/// `seed` gives the factor per element of y, of its shape and dtype). An x that does not require grad, or that y does
-/// not use, is a UsageError. Each gradient has the shape and dtype of its x.
+/// d y / d x for each x, as lazy tensors that can be differentiated again. Pure: consumes nothing. y is a scalar, or
+/// `seed` gives a factor per element of y, in its shape and dtype. An x that does not require grad, or that y does not
+/// depend on, is a UsageError. Each gradient has the shape and dtype of its x.
 std::vector<Tensor> gradient(const Tensor& y, std::span<const Tensor> xs, const Tensor& seed = {},
                              Loc where = Loc::current());
 /// The same: gradient(y, {a, b}).
@@ -27,11 +27,11 @@ inline std::vector<Tensor> gradient(const Tensor& y, std::initializer_list<Tenso
 
 /// @}
 
-/// While alive, what the calling thread builds records no history.
+/// While alive, tensors that the calling thread builds record no history.
 class no_grad {
  public:
-  no_grad();   ///< switches history off in this thread
-  ~no_grad();  ///< as it was before
+  no_grad();   ///< disables history in this thread
+  ~no_grad();  ///< restores the previous state
   no_grad(const no_grad&) = delete;
   no_grad& operator=(const no_grad&) = delete;
 

@@ -1,4 +1,4 @@
-// A vector that needs no memory of its own while it is short.
+// A vector that needs no heap memory while it is short.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace sinter {
 inline namespace v0 {
 
-/// As std::vector, which it converts from and to, for elements that are copied as bytes: up to N of them lie in the
+/// Like std::vector, which it converts from and to, for trivially copyable elements. Up to N of them are stored in the
 /// object itself. Sizes, axes and sources are few, and a program makes many lists of them.
 template <class T, uint32_t N>
 class InlineVector {
@@ -27,10 +27,10 @@ class InlineVector {
 
   InlineVector() = default;                                                                ///< no elements
   InlineVector(std::initializer_list<T> list) : InlineVector(list.begin(), list.end()) {}  ///< these
-  explicit InlineVector(size_t count) { resize(count); }                                   ///< T() so often
-  InlineVector(size_t count, T value) { std::fill_n(grow(count), count, value); }          ///< `value` so often
+  explicit InlineVector(size_t count) { resize(count); }                                   ///< T(), `count` times
+  InlineVector(size_t count, T value) { std::fill_n(grow(count), count, value); }          ///< `value`, `count` times
   InlineVector(const std::vector<T>& list) : InlineVector(list.begin(), list.end()) {}  ///< the same elements  NOLINT
-  /// A range of what converts to T.
+  /// A range of values that convert to T.
   template <std::input_iterator It>
   InlineVector(It first, It last) : InlineVector() {
     if constexpr (std::forward_iterator<It>) {
@@ -58,12 +58,12 @@ class InlineVector {
   operator std::vector<T>() const { return {begin(), end()}; }  ///< the same elements  NOLINT
 
   size_t size() const { return size_; }                     ///< number of elements
-  bool empty() const { return size_ == 0; }                 ///< there are none
+  bool empty() const { return size_ == 0; }                 ///< whether there are none
   T* data() { return data_; }                               ///< the first
   const T* data() const { return data_; }                   ///< the same
   T* begin() { return data_; }                              ///< the first
   const T* begin() const { return data_; }                  ///< the same
-  T* end() { return data_ + size_; }                        ///< behind the last
+  T* end() { return data_ + size_; }                        ///< after the last
   const T* end() const { return data_ + size_; }            ///< the same
   T& operator[](size_t i) { return data_[i]; }              ///< element i
   const T& operator[](size_t i) const { return data_[i]; }  ///< the same
@@ -77,17 +77,17 @@ class InlineVector {
   void clear() { size_ = 0; }                    ///< none
   void reserve(size_t count) {
     if (count > capacity_) move_to(count);
-  }  ///< room for so many
-  /// So many; new ones are T().
+  }  ///< reserves capacity
+  /// Sets the size; new elements are T().
   void resize(size_t count)
     requires std::default_initializable<T>
   {
     if (const size_t before = size_; count > before) std::fill_n(grow(count - before), count - before, T());
     size_ = static_cast<uint32_t>(count);
   }
-  /// Puts one before `at`; returns where it is.
+  /// Inserts an element before `at`; returns its position.
   T* insert(const T* at, T value) { return insert(at, &value, &value + 1); }
-  /// Puts a range, which is not part of this, before `at`; returns where its first is.
+  /// Inserts a range, which is not part of this, before `at`; returns the position of its first element.
   template <std::input_iterator It>
   T* insert(const T* at, It first, It last) {
     const auto place = at - begin();
@@ -101,16 +101,16 @@ class InlineVector {
     }
     return begin() + place;
   }
-  /// Takes one out; returns where the next is.
+  /// Erases one element; returns the position of the next one.
   T* erase(const T* at) { return erase(at, at + 1); }
-  /// Takes a range out; returns where the next is.
+  /// Erases a range; returns the position of the next element.
   T* erase(const T* first, const T* last) {
     T* const to = begin() + (first - begin());
     size_ = static_cast<uint32_t>(std::move(begin() + (last - begin()), end(), to) - begin());
     return to;
   }
 
-  /// Equal elements.
+  /// Whether all elements are equal.
   friend bool operator==(const InlineVector& a, const InlineVector& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end());
   }
@@ -125,12 +125,12 @@ class InlineVector {
   void drop() {
     if (!inside()) ::operator delete(data_, std::align_val_t(alignof(T)));
   }
-  /// Of a vector without elements of its own.
+  /// For a vector that has no elements yet.
   void copy(const InlineVector& other) {
     reserve(other.size_);
     size_ = other.size_;
     if (other.inside())
-      std::memcpy(bytes_, other.bytes_, sizeof bytes_);  // all of it: a size that the compiler knows
+      std::memcpy(bytes_, other.bytes_, sizeof bytes_);  // all of it: a constant size compiles better
     else
       std::copy(other.begin(), other.end(), data_);
   }
@@ -148,7 +148,7 @@ class InlineVector {
     }
     other.size_ = 0;
   }
-  /// Adds `count` elements, which the caller writes; returns the first of them.
+  /// Appends `count` uninitialized elements, which the caller writes; returns the first of them.
   T* grow(size_t count) {
     if (size_ + count > capacity_) move_to(std::max<size_t>(size_ + count, 2 * size_t{capacity_}));
     T* const first = data_ + size_;

@@ -1,4 +1,4 @@
-// A function of tensors whose plan is kept: from its third call on nothing of it runs but its kernels.
+// A function of tensors whose plan is kept: from its third call on, only its kernels run.
 #pragma once
 
 #include <array>
@@ -15,10 +15,10 @@
 namespace sinter {
 inline namespace v0 {
 
-/// What stands behind a jitted function; for jit() alone.
+/// The implementation of a jitted function; only for jit().
 class JitPlans {
  public:
-  /// The function, on tensors that alias those of the call; results in order.
+  /// The function. Its arguments alias the tensors of the call; results are in order.
   using Function = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
   JitPlans();
   ~JitPlans();
@@ -32,14 +32,14 @@ class JitPlans {
   std::unique_ptr<Known> known_;
 };
 
-/// A function made by jit(). Several threads may call it; none while it is moved, assigned or destroyed.
+/// A function made by jit(). Several threads may call it, but not while it is moved, assigned or destroyed.
 template <class F>
 class Jitted {
  public:
   /// Reports errors at `where`.
   explicit Jitted(F function, Loc where) : function_(std::move(function)), where_(where) {}
 
-  /// What the function returns for these tensors (a Tensor, a std::vector of them, or nothing), already computed.
+  /// The function's results for these tensors (a Tensor, a std::vector of them, or nothing), already computed.
   template <std::same_as<Tensor>... Inputs>
   auto operator()(const Inputs&... inputs) {
     using Result = std::invoke_result_t<F&, const Inputs&...>;
@@ -70,35 +70,36 @@ class Jitted {
   JitPlans plans_;
 };
 
-/// The same function for tensors, which need not even be walked: `auto fast = jit([&](const Tensor& x) { return
+/// The same function of tensors, which need not even be walked: `auto fast = jit([&](const Tensor& x) { return
 /// model(x); })`.
 ///
 /// Its first two calls for given shapes, dtypes and devices run the function, which must build the same program both
-/// times; those that follow launch that program's kernels on the new inputs, the present values of the tensors that the
-/// function uses beside them, and new random numbers. Results are computed when it returns, and the same to the bit as
-/// without jit. What the function assigns is assigned: updates in place are part of the program. Kernels that read
-/// nothing but tensors which it uses beside its inputs, and does not assign, run again only when somebody has assigned
-/// one of these: weights in another order or dtype, masks, tables (not where an index can be out of range on a GPU).
-/// What such kernels gave stays in memory, for each of the shapes that it was called with, as long as the function,
-/// unless nothing of it is used for some calls or a computation needs the room (data from host memory does not ask for
-/// it); calls at the same time have it each. While the kernels run, other threads use the library and jitted functions;
-/// who needs what this one assigns waits until it is stored.
+/// times. Later calls launch that program's kernels on the new inputs, on the present values of the other tensors that
+/// the function uses, and with new random numbers. Results are computed when the call returns, and are the same to the
+/// bit as without jit. What the function assigns is assigned: updates in place are part of the program.
 ///
-/// The function is run no more, so it must say all that it does with tensors: numbers of the C++ program, and which
-/// tensors it uses, are those of the first calls. What can be seen to break this is a UsageError: reading or realising
-/// a tensor inside (a step() of sinter::optim too, whose counts the program does not hold); data made from host memory,
-/// number(), or a Generator of its own, or where one is set, inside; numbers that changed between the first two calls;
-/// handles to what it makes, or to its inputs, that outlive the call, unless to constants: who wants a value has it
-/// returned; what it does to grad() or requires_grad() of tensors that it has not made, as backward() does (use
-/// gradient()); results that require grad (call it under no_grad, or return them detached); assigning an input; several
-/// devices. Reading means the numbers, stored already or not: item(), to_vector(), to_bytes(), to_string(), `<<`,
-/// save(); shapes, dtypes, devices, needs_grad() and has_grad() may be asked for. Tensors that it uses beside its
-/// inputs have been computed before, each in memory of its own: realize() them, and what shares memory as
-/// t.clone().realize(). Who else holds or builds equal expressions does not matter.
+/// Some kernels read only tensors that the function uses besides its inputs and does not assign: weights in another
+/// order or dtype, masks, tables (not where an index can be out of range on a GPU). These kernels run again only after
+/// somebody has assigned one of those tensors. Their values stay in memory as long as the function, for each of the
+/// shapes that it was called with; concurrent calls have a copy each. The values are dropped if none is used for some
+/// calls, or if a computation needs the room (data from host memory does not ask for it). While the kernels run, other
+/// threads can use the library and jitted functions; who needs what this function assigns waits until it is stored.
 ///
-/// From several threads: results are those of the calls in some order. One thread at a time runs the function, so that
-/// its own C++ state needs no lock; others' calls wait meanwhile. A tensor that it uses may be read by other threads at
-/// any time; who assigns one from outside does so while no thread calls the function.
+/// The function no longer runs, so its program must hold all that it does with tensors. Numbers of the C++ program, and
+/// which tensors the function uses, are those of the first calls. What can be seen to break this is a UsageError:
+/// reading or realizing a tensor inside (a step() of sinter::optim too, whose counts the program does not hold); data
+/// made from host memory, number(), or a Generator that is made or set inside; numbers that changed between the first
+/// two calls; handles to what it makes, or to its inputs, that outlive the call, except to constants (return the value
+/// instead); changes to grad() or requires_grad() of tensors that it has not made, as by backward() (use gradient());
+/// results that require grad (call it under no_grad, or return them detached); assigning an input; several devices.
+/// Reading means the numbers, stored already or not: item(), to_vector(), to_bytes(), to_string(), `<<`, save().
+/// Shapes, dtypes, devices, needs_grad() and has_grad() may be asked for. Tensors that it uses besides its inputs must
+/// be computed before, each in memory of its own: realize() them, and what shares memory as t.clone().realize(). It
+/// does not matter who else holds or builds equal expressions.
+///
+/// From several threads: results are those of the calls in some order. One thread at a time runs the function, so its
+/// own C++ state needs no lock; calls of others wait meanwhile. Other threads may read a tensor that it uses at any
+/// time. They may assign one only while no thread calls the function.
 ///
 /// With SINTER_CHECK the function always runs.
 /// @snippet jit.cpp jit

@@ -1,4 +1,4 @@
-// Sizes: a dimension is a number, or a variable bound to a number at the call (SEMANTICS N3).
+// Sizes: a dimension is a number, or a variable that is bound to a number at the call (SEMANTICS N3).
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ class Dim;
 /// An integer of any type, or an enumerator that converts to one, such as a name for an axis.
 template <class I>
 concept Integer = std::integral<I> || (std::is_enum_v<I> && std::convertible_to<I, int64_t>);
-/// The integer as int64; one that int64 cannot hold is the largest, which is out of every range, and never a negative.
+/// The integer as int64. A larger value becomes the largest int64: out of every range, and never negative.
 template <Integer I>
 constexpr int64_t saturated(I value) {
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
@@ -39,9 +39,9 @@ constexpr int64_t saturated(I value) {
 /// and bounds agree.
 class Var {
  public:
-  /// Throws UsageError unless 0 <= min <= max.
+  /// UsageError unless 0 <= min <= max.
   Var(std::string name, int64_t min, int64_t max, std::source_location where = std::source_location::current());
-  /// The variable at one value. Throws UsageError unless min <= value <= max.
+  /// The variable at one value. UsageError unless min <= value <= max.
   Dim operator()(int64_t value, std::source_location where = std::source_location::current()) const;
 
   const std::string& name() const { return info_->name; }  ///< as given
@@ -52,7 +52,7 @@ class Var {
 
  private:
   friend class Dim;
-  /// There is one of each name and bounds; it is never destroyed.
+  /// One object per name and bounds; never destroyed.
   struct Info {
     std::string name;
     int64_t min, max;
@@ -62,26 +62,26 @@ class Var {
   const Info* info_;
 };
 
-/// One size of a shape. Converts to int64_t; a symbolic one throws UsageError there, `value()` never does.
+/// One size of a shape. It converts to int64_t. For a symbolic size that throws UsageError; `value()` never does.
 class Dim {
  public:
-  /// Fixed: sizes are written as plain numbers.
+  /// A fixed size: sizes are written as plain numbers.
   template <std::integral I>
   Dim(I value) : value_(saturated(value)) {}  // NOLINT
 
-  /// It is a variable's.
+  /// Whether the size is a variable's.
   bool symbolic() const { return var_ != nullptr; }
   /// The number at this call.
   int64_t value() const { return value_; }
-  /// The largest number this size can be: what arenas and reduction trees are planned for.
+  /// The largest number that this size can be; arenas and reduction trees are planned for it.
   int64_t bound() const { return var_ ? var_->max : value_; }
-  /// The variable; only when symbolic().
+  /// The variable; only if symbolic().
   Var var() const { return Var(var_); }
   operator int64_t() const;  ///< UsageError when symbolic()  NOLINT
 
   /// Equal sizes: the same number, or the same variable at the same value. A symbolic size equals only itself.
   friend bool operator==(const Dim&, const Dim&) = default;
-  /// Fixed at that number.
+  /// Whether the size is fixed at that number.
   template <std::integral I>
   friend bool operator==(const Dim& a, I b) {
     return !a.symbolic() && std::in_range<int64_t>(b) && a.value_ == static_cast<int64_t>(b);
@@ -109,47 +109,48 @@ class Shape {
 
   size_t rank() const { return dims_.size(); }  ///< number of axes
   bool empty() const { return dims_.empty(); }  ///< a scalar's
-  /// The size of one axis; negative ones count from the end. UsageError when there is no such axis.
+  /// The size of one axis; negative axes count from the end. UsageError if there is no such axis.
   template <std::integral I>
   const Dim& operator[](I axis) const& {
     return dims_[place(axis)];
   }
-  /// The same, to be written.
+  /// The same, writable.
   template <std::integral I>
   Dim& operator[](I axis) & {
     return dims_[place(axis)];
   }
-  /// The same of a temporary.
+  /// The same for a temporary.
   template <std::integral I>
   Dim operator[](I axis) && {
     return dims_[place(axis)];
   }
   auto begin() const { return dims_.begin(); }   ///< outermost size
-  auto end() const { return dims_.end(); }       ///< behind the innermost
+  auto end() const { return dims_.end(); }       ///< after the innermost
   void push_back(Dim d) { dims_.push_back(d); }  ///< one more axis, innermost
   const Dims& dims() const& { return dims_; }    ///< all sizes
   Dims dims() && { return std::move(dims_); }    ///< all sizes
 
-  /// Elements at this call's values; 1 for a scalar. UsageError for a shape that is not countable(), as the next.
+  /// Number of elements at the values of this call; 1 for a scalar. UsageError for a shape that is not countable(),
+  /// also in bound().
   int64_t numel() const;
-  /// Elements at the bounds of the variables.
+  /// Number of elements at the bounds of the variables.
   int64_t bound() const;
-  /// No axes of it, at the bounds of the variables, span more than kMaxElements: so that no count of elements or bytes
-  /// overflows. Sizes below 0 are not looked for.
+  /// Whether any set of its axes, at the bounds of the variables, spans at most kMaxElements, so that no count of
+  /// elements or bytes overflows. Sizes below 0 are not checked.
   bool countable() const;
-  static constexpr int64_t kMaxElements = int64_t{1} << 56;  ///< of any tensor
-  /// One of the sizes is.
+  static constexpr int64_t kMaxElements = int64_t{1} << 56;  ///< limit for any tensor
+  /// Whether one of the sizes is symbolic.
   bool symbolic() const {
     return std::any_of(dims_.begin(), dims_.end(), [](const Dim& d) { return d.symbolic(); });
   }
-  /// Equal sizes.
+  /// Whether all sizes are equal.
   friend bool operator==(const Shape& a, const Shape& b) { return a.dims_ == b.dims_; }
 
  private:
   template <std::integral I>
   size_t place(I axis) const {
     size_t at = static_cast<size_t>(axis);
-    if (std::is_signed_v<I> && axis < 0) at += dims_.size();  // wraps to a place, or to none
+    if (std::is_signed_v<I> && axis < 0) at += dims_.size();  // wraps to a valid axis, or beyond all
     if (at >= dims_.size()) no_axis(static_cast<int64_t>(axis));
     return at;
   }

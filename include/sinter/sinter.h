@@ -1,4 +1,4 @@
-// The whole public API but for the readers of data sets (sinter/data.h).
+// The whole public API, except the readers of data sets (sinter/data.h).
 #pragma once
 
 #include "sinter/attention.h"

@@ -1,4 +1,4 @@
-// The version of these headers. CMake reads it from here; what is installed says the same.
+// The version of these headers. CMake reads it from here; the installed package has the same version.
 #pragma once
 
 #define SINTER_VERSION_MAJOR 0  ///< a change may break programs

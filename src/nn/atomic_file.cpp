@@ -1,4 +1,5 @@
-// Names of its own in the place's folder, so that the rename never crosses file systems and a long name fits.
+// The temporary file has a short unique name in the target's folder: the rename stays within a file system, and long
+// names fit.
 #include "nn/atomic_file.h"
 
 #include <fcntl.h>
@@ -20,13 +21,14 @@ namespace nn {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr int kMostLinks = 40;  ///< as many as the kernel follows
+constexpr int kMostLinks = 40;  ///< the kernel's limit
 
 [[noreturn]] void refuse(const fs::path& place, std::string_view why) {
   throw BackendError(fmt::format("save: cannot write {}: {}", place.string(), why));
 }
 
-/// Where a write to this path ends: behind all symbolic links. The kernel follows those of the folders.
+/// The target of a write to this path, with all symbolic links of the file itself resolved. The kernel resolves those
+/// of folders.
 fs::path behind_links(const fs::path& given) {
   fs::path place = given;
   std::error_code failed;
@@ -34,7 +36,7 @@ fs::path behind_links(const fs::path& given) {
     if (followed == kMostLinks) refuse(given, std::strerror(ELOOP));
     const fs::path target = fs::read_symlink(place, failed);
     if (failed) refuse(given, failed.message());
-    place = place.parent_path() / target;  // which is the target where that is absolute
+    place = place.parent_path() / target;  // an absolute target replaces the parent
   }
   return place;
 }
@@ -54,9 +56,9 @@ AtomicFile::AtomicFile(const fs::path& given) : target_(behind_links(given)) {
   static std::atomic<uint64_t> count{0};
   do {
     path_ = folder / fmt::format(".sinter.{}.{}.part", getpid(), count++);
-    // The numbers may be as private as the file that they replace.
+    // The data may be as private as the file that they replace.
     file_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, exists ? 0600 : 0666);
-  } while (file_ < 0 && errno == EEXIST);  // of a process of this number that has ended early
+  } while (file_ < 0 && errno == EEXIST);  // left by a process with this id that ended early
   if (file_ < 0) fail(errno);
   if (exists) adopt_owner(old.st_uid, old.st_gid, old.st_mode & 07777);
 }
@@ -70,7 +72,7 @@ AtomicFile::~AtomicFile() {
 void AtomicFile::adopt_owner(uid_t owner, gid_t group, mode_t mode) {
   struct stat own{};
   const bool same = fstat(file_, &own) == 0 && own.st_uid == owner && own.st_gid == group;
-  // What runs as its owner must not become another's.
+  // A set-user-id file must not pass to another owner.
   if (!same && fchown(file_, owner, group)) mode &= 0777;
   if (fchmod(file_, mode)) {
     const int error = errno;

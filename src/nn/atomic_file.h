@@ -1,4 +1,5 @@
-// A file that is written beside its place and takes it at the end: the place holds the old file or the whole new one.
+// A file that is written to a temporary name and renamed at the end: the path holds the old file or the complete new
+// one.
 #pragma once
 
 #include <sys/types.h>
@@ -11,11 +12,11 @@ namespace sinter {
 inline namespace v0 {
 namespace nn {
 
-/// Every call throws BackendError where the system refuses; what was written is gone unless commit() has returned.
+/// Every call throws BackendError if the system refuses. Unless commit() has returned, what was written is removed.
 class AtomicFile {
  public:
-  /// A symbolic link stands for what it points to, which need not exist. What exists must be a regular file; its mode
-  /// is kept, and its owner where the process may give files away.
+  /// A symbolic link stands for its target, which need not exist. An existing target must be a regular file. Its mode
+  /// is kept, and its owner if the process may change owners.
   explicit AtomicFile(const std::filesystem::path& place);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;

@@ -32,7 +32,7 @@ Tensor join_heads(const Tensor& x) {
   return y.reshape(Shape(std::move(dims)));
 }
 
-/// The size, once all of `layer` is known to fit: its parts would report themselves.
+/// `size`, after all arguments of `layer` were checked. Its submodules would report errors under their own names.
 int64_t checked(std::string_view layer, int64_t size, int64_t heads, double dropout, Loc where) {
   require_size(fmt::format("{}: size", layer), size, where);
   require_size(fmt::format("{}: heads", layer), heads, where);

@@ -1,4 +1,4 @@
-// Norms of gradients, and new gradients in their place; formulas stand in the header.
+// Norms of gradients, and clipping. The formulas are in the header.
 #include "sinter/nn/clip.h"
 
 #include <fmt/core.h>

@@ -14,7 +14,8 @@ inline namespace v0 {
 namespace nn {
 namespace {
 
-/// A kernel of `axes` sizes, and one uniform bound for weight and bias: PyTorch's kaiming_uniform with a = sqrt(5).
+/// Weights with a window of `axes` axes. Weight and bias share one uniform bound: PyTorch's kaiming_uniform with a =
+/// sqrt(5).
 void make_weights(std::string_view layer, size_t axes, int64_t in, int64_t out, const PerAxis& kernel,
                   const ConvOptions& options, bool with_bias, Tensor& weight, Tensor& bias, Loc where) {
   require_size(fmt::format("{}: in", layer), in, where);

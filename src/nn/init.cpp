@@ -1,4 +1,4 @@
-// Initial values; formulas and sources stand in the header.
+// Initial values. Formulas and sources are in the header.
 #include "sinter/nn/init.h"
 
 #include <fmt/core.h>
@@ -20,7 +20,7 @@ using runtime::cpu::with_default_float_env;
 struct Fans {
   double in, out;
 };
-/// Weights are [out, in, window...], as PyTorch counts.
+/// Weights are [out, in, window...], as in PyTorch.
 Fans fans(const Shape& shape, Loc where) {
   if (shape.rank() < 2)
     throw UsageError(

@@ -1,4 +1,4 @@
-// Texts of the errors that layers share.
+// Error messages shared by layers.
 #include "nn/layer_checks.h"
 
 #include <fmt/core.h>

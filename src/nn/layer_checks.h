@@ -1,4 +1,4 @@
-// Checks that layers share; each throws a UsageError at the layer's caller.
+// Checks shared by layers. Each throws a UsageError at the caller of the layer.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@ namespace sinter {
 inline namespace v0 {
 namespace nn {
 
-/// Sizes of a layer are at least 1, and so many that a few times as many can be counted.
+/// The size of a layer must be at least 1, and small enough that a few times as many elements can be counted.
 void require_size(std::string_view what, int64_t value, Loc where);
-/// A UsageError of the outermost CallScope: of the layer, or of the Sequential around it.
+/// Throws a UsageError of the outermost CallScope: the layer, or the Sequential that contains it.
 [[noreturn]] void refuse(const std::string& what);
-/// The last axes of x, which is `what` of the layer, must be `sizes`; refuse() otherwise.
+/// Requires that the last axes of x, which is `what` of the layer, have the sizes `sizes`; otherwise refuse().
 void require_last(const Tensor& x, const Shape& sizes, std::string_view layer, std::string_view what = "input");
 
 }  // namespace nn

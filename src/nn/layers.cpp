@@ -1,4 +1,4 @@
-// The layers of include/sinter/nn/layers.h, in the public tensor API.
+// The layers of include/sinter/nn/layers.h, written in the public tensor API.
 #include "sinter/nn/layers.h"
 
 #include <fmt/core.h>

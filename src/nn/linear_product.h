@@ -1,4 +1,4 @@
-// The product of all layers that have a weight and may have a bias.
+// The product shared by all layers with a weight and an optional bias.
 #pragma once
 
 #include "sinter/ops.h"

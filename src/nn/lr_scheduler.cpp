@@ -1,4 +1,4 @@
-// Rates as functions of the step; formulas stand in the header.
+// Learning rates as functions of the step. The formulas are in the header.
 #include "sinter/nn/lr_scheduler.h"
 
 #include <fmt/core.h>
@@ -20,7 +20,7 @@ namespace {
 
 using runtime::cpu::with_default_float_env;
 
-/// Errors get their place where the schedule is given to a scheduler.
+/// The scheduler that gets the schedule adds the call site to errors.
 void require_steps(std::string_view what, int64_t steps) {
   if (steps < 1) throw UsageError(fmt::format("{} is {}; give a number of steps of at least 1", what, steps));
 }

@@ -1,4 +1,4 @@
-// What the walks of include/sinter/nn/module.h do to one tensor.
+// What the walks of include/sinter/nn/module.h do with one tensor.
 #include "sinter/nn/module.h"
 
 #include "tensor/core/cell_version.h"

@@ -15,7 +15,7 @@ namespace {
 
 Axes all_but_channels() { return {0, 2, 3}; }
 
-/// The next version of a running statistic.
+/// Assigns the next version of a running statistic.
 void update_running(Tensor running, const Tensor& batch, double momentum) {
   running.assign(running * (1.0 - momentum) + batch.detach().to(running.dtype()) * momentum);
 }
@@ -29,7 +29,7 @@ BatchNorm2d::BatchNorm2d(int64_t channels, BatchNormOptions options, Loc where) 
     weight = ones({channels}).requires_grad();
     bias = zeros({channels}).requires_grad();
   }
-  // Stored from the start: a constant that becomes a version would make one plan more.
+  // Stored from the start: a constant in the first step would need a plan of its own.
   running_mean = from(std::vector<float>(static_cast<size_t>(channels), 0.0f));
   running_var = from(std::vector<float>(static_cast<size_t>(channels), 1.0f));
 }
@@ -48,7 +48,7 @@ Tensor BatchNorm2d::operator()(const Tensor& x, Loc where) const {
                     to_string(x.shape()), values));
   {
     no_grad guard;
-    const Tensor wide = x.to(promote(x.dtype(), running_mean.dtype()));  // a variance that float16 does not hold
+    const Tensor wide = x.to(promote(x.dtype(), running_mean.dtype()));  // float16 cannot hold large variances
     update_running(running_mean, wide.mean(all_but_channels()), options.momentum);
     update_running(running_var, wide.var(all_but_channels(), 1), options.momentum);
   }

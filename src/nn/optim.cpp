@@ -1,4 +1,4 @@
-// Update rules in the public tensor API; the switch of all cells at once is tensor/eval/step_commit.h's.
+// Update rules in the public tensor API. tensor/eval/step_commit.h switches all cells at once.
 #include "sinter/nn/optim.h"
 
 #include <fmt/core.h>
@@ -20,10 +20,10 @@ namespace sinter {
 inline namespace v0 {
 namespace optim {
 
-/// A step being built. The numbers are kept because parameters at the same step share them: a model that is trained as
-/// a whole has one of each, and its plan stays the same.
+/// A step under construction. Parameters at the same step share its numbers. A model that is trained as a whole has one
+/// of each, so its plan stays the same.
 struct Optimizer::Step {
-  /// Which of the rule's, the step, the type, the device, the bits of the value: a NaN has no order.
+  /// Index of the rule's number, step, dtype, device, and the bits of the value: a NaN cannot be ordered.
   using Number = std::tuple<int, int64_t, DType, uint64_t, uint64_t>;
 
   tensor::StepCommit commit;
@@ -67,7 +67,7 @@ Tensor Optimizer::Update::set(State kind, const Tensor& value) {
 
 namespace {
 
-/// UsageError unless every one of these settings is a number from 0 on.
+/// UsageError unless every setting is finite and at least 0.
 void check_settings(std::string_view rule, std::initializer_list<std::pair<const char*, double>> settings, Loc where) {
   for (const auto& [name, value] : settings)
     if (!(value >= 0) || std::isinf(value))
@@ -95,8 +95,8 @@ Optimizer::Optimizer(std::vector<Tensor> parameters, double lr, Loc where, std::
   }
 }
 
-/// Zeros that are data, each tensor's its own: equal zeros() would share one buffer, and the first step, which alone
-/// sees that, be a program of its own.
+/// Zeros as data, a buffer per tensor. Equal zeros() would share one buffer, and only the first step would see that, so
+/// it would be a program of its own.
 Optimizer::State Optimizer::make_state(std::string name) {
   std::vector<Tensor> made;
   for (const Tensor& p : parameters_) {
@@ -146,14 +146,14 @@ void Optimizer::step(Loc where) {
     for (auto& [name, tensors] : state_) nn::walk::move(tensors[i], parameters_[i].device(), where);
     Update update(*this, step, i);
     const auto next = [&] {
-      const tensor::DefaultFloatEnv::ProgramFloatEnv lifted(call.floats());  // the rule may be the program's
+      const tensor::DefaultFloatEnv::ProgramFloatEnv lifted(call.floats());  // the rule may be user code
       return updated(update);
     };
     step.commit.update(parameters_[i], next());
     step.commit.take_grad(parameters_[i]);
     reached.push_back(i);
   }
-  step.numbers.clear();  // handles to parts of the step end here: what they held need not be stored
+  step.numbers.clear();  // releases handles to intermediate values, so they need not be stored
   step.commit.realize();
   for (size_t i : reached) ++steps_[i];
 }

@@ -1,4 +1,4 @@
-// The cells of include/sinter/nn/recurrent.h: one product per operand, whose slices are the gates.
+// The cells of include/sinter/nn/recurrent.h: one product per operand; its slices are the gates.
 #include "sinter/nn/recurrent.h"
 
 #include <fmt/core.h>

@@ -1,5 +1,5 @@
-// The safetensors format: written aside and renamed; read straight into the tensors' memory, after every size is
-// checked.
+// The safetensors format. Files are written to a temporary name and renamed. They are read directly into the tensors'
+// memory after every size was checked.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
@@ -29,7 +29,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Text of JSON; UsageError where a name is no UTF-8.
+/// The JSON text. UsageError if a name is not UTF-8.
 std::string text_of(const json& header, Loc where) {
   try {
     return header.dump();
@@ -38,7 +38,7 @@ std::string text_of(const json& header, Loc where) {
   }
 }
 
-/// Every name has a tensor, and stands once.
+/// Checks that every name has a tensor and occurs once.
 void check_names(std::string_view call, const NamedTensors& tensors, Loc where) {
   std::set<std::string_view> met;
   for (const auto& [name, t] : tensors) {
@@ -60,12 +60,12 @@ void check_fits(const std::string& name, const Tensor& target, const Tensor& val
   if (!(value.shape() == target.shape())) refuse("they must agree");
   if (value.dtype() == target.dtype()) return;
   const auto kind = [](DType t) { return is_float(t) ? 2 : is_bool(t) ? 0 : 1; };
-  if (kind(value.dtype()) > kind(target.dtype()))  // as Tensor::assign() has it
+  if (kind(value.dtype()) > kind(target.dtype()))  // the rule of Tensor::assign()
     refuse("what one holds does not fit the other; convert it with .to()");
   if (!options.cast) refuse("pass {.cast = true} to convert it");
 }
 
-/// Batches that a batch norm of PyTorch has seen, which it needs where it has no momentum.
+/// Whether the entry is PyTorch's batch count of a batch norm, which only a batch norm without momentum needs.
 bool counts_batches(const std::string& name, const NamedTensors& into) {
   constexpr std::string_view kCount = "num_batches_tracked";
   if (!name.ends_with(kCount)) return false;
@@ -77,11 +77,11 @@ bool counts_batches(const std::string& name, const NamedTensors& into) {
   return (module.empty() || module.ends_with('.')) && has("running_mean") && has("running_var");
 }
 
-/// A file that is read from its beginning to its end.
+/// A file that is read sequentially.
 class SequentialFile {
  public:
   SequentialFile(const std::filesystem::path& path, Loc where) : path_(path), where_(where) {
-    // Without O_NONBLOCK a pipe would wait for its other end.
+    // Without O_NONBLOCK, open() would wait for the other end of a pipe.
     file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat info{};
     if (file_ < 0 || fstat(file_, &info)) {
@@ -99,13 +99,13 @@ class SequentialFile {
   SequentialFile(const SequentialFile&) = delete;
   SequentialFile& operator=(const SequentialFile&) = delete;
 
-  uint64_t left() const { return left_; }  ///< bytes that are still to come
+  uint64_t left() const { return left_; }  ///< bytes not read yet
   [[noreturn]] void report_damage(const std::string& why) const {
     throw UsageError(
         fmt::format("load: {} is no valid safetensors file: {}; save() writes such files", path_.string(), why),
         where_);
   }
-  /// The next bytes, as many as there is room for.
+  /// Reads the next bytes into all of `to`.
   void read(std::span<std::byte> to) {
     while (!to.empty()) {
       const ssize_t got = ::read(file_, to.data(), to.size());
@@ -144,7 +144,7 @@ std::vector<StoredTensor> read_header(SequentialFile& file) {
 NamedTensors read_file(const std::filesystem::path& path, Device device, Loc where) {
   SequentialFile file(path, where);
   std::vector<StoredTensor> stored = read_header(file);
-  // All memory first: a file that does not fit is not read in vain.
+  // Allocate all memory first: if it does not suffice, no data are read.
   std::vector<tensor::UninitializedTensor> uninitialized;
   for (const StoredTensor& t : stored) uninitialized.emplace_back(t.dtype, t.shape, device);
   NamedTensors found;
@@ -181,7 +181,7 @@ void save(const NamedTensors& tensors, const std::filesystem::path& path, Loc wh
     offset += bytes;
   }
   std::string text = text_of(header, where);
-  text.append((8 - text.size() % 8) % 8, ' ');  // numbers begin at a multiple of 8
+  text.append((8 - text.size() % 8) % 8, ' ');  // data begin at a multiple of 8
 
   if (text.size() > kMaxHeader)
     throw UsageError(fmt::format("save: the names and shapes of {} tensors take {} bytes, and a file has room for {}; "
@@ -239,7 +239,7 @@ void load(const NamedTensors& into, const NamedTensors& from, LoadOptions option
   no_grad guard;
   std::vector<Tensor> assigned;
   for (auto& [target, value] : pairs)
-    value = value.detach().to(target.device());  // all of them first: one may be another's target
+    value = value.detach().to(target.device());  // all values first: one may be the target of another
   for (auto& [target, value] : pairs) {
     target.assign(value, where);
     assigned.push_back(target);

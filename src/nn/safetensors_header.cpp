@@ -1,5 +1,5 @@
-// Read event by event, and not into a document: a document forgets that a key stood twice, and one of 100 MiB may take
-// gigabytes.
+// The JSON is parsed by events (SAX), not into a document. A document does not report duplicate keys, and one of 100
+// MiB may need gigabytes.
 #include "nn/safetensors_header.h"
 
 #include <fmt/core.h>
@@ -38,12 +38,12 @@ constexpr std::array<DtypeName, 13> kDtypeNames = {{
 }};
 
 [[noreturn]] void header_error(std::string why) { throw HeaderError{std::move(why)}; }
-/// With what a terminal would act upon escaped.
+/// Quotes a name, with terminal control characters escaped.
 std::string quote(const std::string& name) { return json(name).dump(); }
 std::string range(const StoredTensor& t) { return fmt::format("[{}, {})", t.begin, t.end); }
 
-/// Gets the header's tokens in order. Level 1 is the list of names, 2 a tensor's fields or the metadata, 3 a list of
-/// numbers.
+/// Receives the header's tokens in order. Level 1 is the list of names, level 2 a tensor's fields or the metadata,
+/// level 3 a list of numbers.
 class HeaderParser final : public nlohmann::json_sax<json> {
  public:
   std::vector<StoredTensor> tensors;
@@ -121,7 +121,7 @@ class HeaderParser final : public nlohmann::json_sax<json> {
   std::string name() const { return quote(tensors.back().name); }
   std::vector<uint64_t>& list() { return field_ == kShape ? shape_ : offsets_; }
 
-  /// A value that the format does not have in this place.
+  /// Rejects a value that the format does not allow here.
   bool reject_value(const std::string& what) {
     if (inside_ || (level_ == 2 && !metadata_ && field_ == kUnknown)) return true;  // of a later version of the format
     if (level_ == 0) header_error(fmt::format("its header is {} and no JSON object", what));
@@ -137,7 +137,7 @@ class HeaderParser final : public nlohmann::json_sax<json> {
                              field_ == kShape ? "shape" : "data_offsets"));
   }
 
-  /// The fields of the last tensor are there, and agree with each other.
+  /// Checks that the last tensor has all fields and that they agree.
   void finish_entry() {
     StoredTensor& t = tensors.back();
     for (const char* needed : {"dtype", "shape", "data_offsets"})
@@ -156,14 +156,14 @@ class HeaderParser final : public nlohmann::json_sax<json> {
   }
 
   int level_ = 0;
-  size_t inside_ = 0;  ///< how deep in the value of a field that the format does not have
+  size_t inside_ = 0;  ///< nesting depth inside an unknown field's value
   Field field_ = kUnknown;
   bool metadata_ = false, has_metadata_ = false;
-  std::set<std::string> keys_;  ///< of the object at level 2
+  std::set<std::string> keys_;  ///< of the level-2 object
   std::vector<uint64_t> shape_, offsets_;
 };
 
-/// No name stands twice.
+/// Checks that no name occurs twice.
 void check_names(const std::vector<StoredTensor>& tensors) {
   std::vector<const StoredTensor*> by_name;
   for (const StoredTensor& t : tensors) by_name.push_back(&t);
@@ -175,7 +175,7 @@ void check_names(const std::vector<StoredTensor>& tensors) {
                                range(*by_name[i - 1]), range(*by_name[i])));
 }
 
-/// Each tensor begins where the one before it ends, and the last one ends with the file.
+/// Checks that each tensor begins where the previous one ends, and that the last one ends with the file.
 void check_ranges(const std::vector<StoredTensor>& tensors, uint64_t bytes) {
   const StoredTensor* before = nullptr;
   for (const StoredTensor& t : tensors) {
@@ -206,7 +206,7 @@ std::string_view format_name(DType dtype) {
 }
 
 std::vector<StoredTensor> parse_header(std::string_view text, uint64_t bytes) {
-  // The parser would pass over a byte order mark, and take a zero byte for the end.
+  // The parser would skip a byte order mark, and would take a zero byte for the end.
   if (!text.starts_with('{')) header_error("its header does not begin with {");
   if (const size_t zero = text.find('\0'); zero != text.npos)
     header_error(fmt::format("its header is no JSON in UTF-8, from its byte {} on", zero + 1));
@@ -214,7 +214,7 @@ std::vector<StoredTensor> parse_header(std::string_view text, uint64_t bytes) {
   json::sax_parse(text.begin(), text.end(), &parser);
   check_names(parser.tensors);
   std::sort(parser.tensors.begin(), parser.tensors.end(), [](const StoredTensor& a, const StoredTensor& b) {
-    return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);  // an empty one before its neighbour
+    return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);  // an empty one before its neighbor
   });
   check_ranges(parser.tensors, bytes);
   return std::move(parser.tensors);

@@ -1,4 +1,4 @@
-// The header of a safetensors file, checked against the format and the size of the file before a number is read.
+// The header of a safetensors file. It is checked against the format and the file's size before any data are read.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace sinter {
 inline namespace v0 {
 namespace nn {
 
-/// A tensor of the file, and its bytes [begin, end) behind the header.
+/// A tensor of the file, and its bytes [begin, end) after the header.
 struct StoredTensor {
   std::string name;
   DType dtype = DType::Void;
@@ -21,18 +21,18 @@ struct StoredTensor {
   uint64_t begin = 0, end = 0;
 };
 
-/// What is wrong with a header.
+/// The defect of a header.
 struct HeaderError {
   std::string why;
 };
 
-inline constexpr std::string_view kMetadata = "__metadata__";  ///< an entry of the header that is no tensor
-inline constexpr uint64_t kMaxHeader = 100u << 20;             ///< bytes of a header: the format's own limit
+inline constexpr std::string_view kMetadata = "__metadata__";  ///< a header entry that is not a tensor
+inline constexpr uint64_t kMaxHeader = 100u << 20;             ///< largest header in bytes: the format's own limit
 
-/// The name that the format has for a type; empty where it has none.
+/// The format's name for a dtype; empty if it has none.
 std::string_view format_name(DType dtype);
 
-/// The tensors in the order of their bytes, which are those [0, bytes) without gap or overlap. Throws HeaderError.
+/// The tensors, ordered by their bytes, which cover [0, bytes) without gap or overlap. Throws HeaderError.
 std::vector<StoredTensor> parse_header(std::string_view text, uint64_t bytes);
 
 }  // namespace nn

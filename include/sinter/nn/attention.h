@@ -1,4 +1,4 @@
-// Layers of attention. Names and initial values are PyTorch's; the batch axis always comes first (batch_first).
+// Attention layers. Names and initial values are PyTorch's; the batch axis always comes first (batch_first).
 #pragma once
 
 #include "sinter/attention.h"
@@ -8,23 +8,23 @@ namespace sinter {
 inline namespace v0 {
 namespace nn {
 
-/// Of MultiheadAttention.
+/// Options of MultiheadAttention.
 struct MultiheadOptions {
   double dropout = 0;  ///< of the attention weights, in training
   bool bias = true;
 };
-/// Attention in `heads` slices of the embedding, joined by out_proj. in_proj_weight: [3 size, size], the rows of
-/// queries, keys and values one after the other, Glorot uniform; biases zero.
+/// Attention in `heads` slices of the embedding, joined by out_proj. in_proj_weight: [3 size, size]; the rows of
+/// queries, keys and values follow each other. Glorot uniform; biases are zero.
 struct MultiheadAttention {
-  /// UsageError unless heads divides size and the dropout is in [0, 1).
+  /// UsageError unless heads divides size and dropout is in [0, 1).
   MultiheadAttention(int64_t size, int64_t heads, MultiheadOptions options = {}, Loc where = Loc::current());
-  /// q: [n, queries, size] or [queries, size], k and v: [n, keys, size] or [keys, size]. Of the options mask, broadcast
-  /// against [n, heads, queries, keys], causal and scale count.
+  /// q: [n, queries, size] or [queries, size]; k and v: [n, keys, size] or [keys, size]. Of the options, only causal,
+  /// scale and mask are used; the mask broadcasts to [n, heads, queries, keys].
   Tensor operator()(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& attention = {},
                     Loc where = Loc::current()) const;
-  /// Self-attention: one product makes queries, keys and values.
+  /// Self-attention: one product computes queries, keys and values.
   Tensor operator()(const Tensor& x, const AttentionOptions& attention = {}, Loc where = Loc::current()) const;
-  Tensor in_proj_weight, in_proj_bias;  ///< the bias is an empty handle without one
+  Tensor in_proj_weight, in_proj_bias;  ///< in_proj_bias may be an empty handle
   Linear out_proj;
   int64_t heads;
   double dropout;
@@ -38,13 +38,13 @@ struct MultiheadAttention {
 /// rotary_embedding with fixed options: x [..., positions, size].
 struct RotaryEmbedding {
   explicit RotaryEmbedding(RotaryOptions options = {}) : options(options) {}
-  /// The first element stands at position options.offset + offset.
+  /// The first element is at position options.offset + offset.
   Tensor operator()(const Tensor& x, int64_t offset = 0, Loc where = Loc::current()) const;
   RotaryOptions options;
   SINTER_EMPTY_MODULE()
 };
 
-/// Of TransformerEncoderLayer.
+/// Options of TransformerEncoderLayer.
 struct TransformerOptions {
   int64_t feedforward = 2048;
   double dropout = 0.1;
@@ -55,7 +55,7 @@ struct TransformerOptions {
 /// Self-attention and two linear layers, each with a residual sum and a layer norm. x: [n, length, size] or
 /// [length, size].
 struct TransformerEncoderLayer {
-  /// UsageError unless heads divides size, feedforward is at least 1 and the dropout in [0, 1).
+  /// UsageError unless heads divides size, feedforward is at least 1 and dropout is in [0, 1).
   TransformerEncoderLayer(int64_t size, int64_t heads, TransformerOptions options = {}, Loc where = Loc::current());
   Tensor operator()(const Tensor& x, const AttentionOptions& attention = {}, Loc where = Loc::current()) const;
   MultiheadAttention self_attn;

@@ -1,4 +1,4 @@
-// Layers of convolution and pooling: include/sinter/conv.h with weights. Names and initial values are PyTorch's.
+// Convolution and pooling layers: include/sinter/conv.h with weights. Names and initial values are PyTorch's.
 #pragma once
 
 #include "sinter/conv.h"
@@ -14,7 +14,7 @@ struct Conv1d {
   Conv1d(int64_t in, int64_t out, PerAxis kernel, ConvOptions options = {}, bool bias = true,
          Loc where = Loc::current());
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-  Tensor weight, bias;  ///< bias is an empty handle without one
+  Tensor weight, bias;  ///< bias may be an empty handle
   ConvOptions options;
   SINTER_MODULE(weight, bias)
 };

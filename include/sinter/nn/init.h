@@ -9,22 +9,22 @@ inline namespace v0 {
 namespace nn::init {
 
 /// @defgroup init Initial values
-/// float32. Weights have the shape [out, in, window...]: fan_in = in * window, fan_out = out * window. A shape of rank
-/// 0 or 1 has none: a UsageError of the last four.
+/// float32. Weights have the shape [out, in, window...]: fan_in = in * window, fan_out = out * window. The last four
+/// need a shape of at least rank 2 (UsageError).
 /// @snippet training.cpp init
 /// @{
 
-/// Uniform from low to high, which rounding may reach.
+/// Uniform from low to high; rounding may reach high.
 Tensor uniform(const Shape& shape, double low, double high, Loc where = Loc::current());
-/// Normal.
+/// Normal with the given mean and standard deviation.
 Tensor normal(const Shape& shape, double mean = 0.0, double std = 1.0, Loc where = Loc::current());
 /// Uniform in +-gain * sqrt(6 / (fan_in + fan_out)). Glorot and Bengio, AISTATS 2010.
 Tensor xavier_uniform(const Shape& shape, double gain = 1.0, Loc where = Loc::current());
-/// Normal of standard deviation gain * sqrt(2 / (fan_in + fan_out)).
+/// Normal with standard deviation gain * sqrt(2 / (fan_in + fan_out)).
 Tensor xavier_normal(const Shape& shape, double gain = 1.0, Loc where = Loc::current());
 /// Uniform in +-sqrt(6 / fan_in), for layers followed by a ReLU. He et al., ICCV 2015.
 Tensor kaiming_uniform(const Shape& shape, Loc where = Loc::current());
-/// Normal of standard deviation sqrt(2 / fan_in).
+/// Normal with standard deviation sqrt(2 / fan_in).
 Tensor kaiming_normal(const Shape& shape, Loc where = Loc::current());
 /// @}
 

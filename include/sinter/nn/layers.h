@@ -1,4 +1,4 @@
-// Layers. Each is a plain struct: read its members, replace them, copy it. Calling one with a wrong shape is a
+// Layers. Each is a plain struct: its members can be read, replaced and copied. Calling one with a wrong shape is a
 // UsageError at the caller's line.
 #pragma once
 
@@ -13,11 +13,11 @@ namespace sinter {
 inline namespace v0 {
 namespace nn {
 
-/// y = x W^T + b. x: [..., in], W: [out, in], b: [out], y: [..., out]. Both uniform in +-1/sqrt(in), as PyTorch's.
+/// y = x W^T + b. x: [..., in], W: [out, in], b: [out], y: [..., out]. Both are uniform in +-1/sqrt(in), as in PyTorch.
 struct Linear {
   Linear(int64_t in, int64_t out, bool bias = true, Loc where = Loc::current());
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-  Tensor weight, bias;  ///< bias is an empty handle without one
+  Tensor weight, bias;  ///< bias may be an empty handle
   SINTER_MODULE(weight, bias)
 };
 
@@ -41,7 +41,7 @@ struct LayerNorm {
   SINTER_MODULE(weight, bias)
 };
 
-/// In training, zeroes each element with probability p and scales the rest by 1/(1-p); otherwise passes x through.
+/// In training, zeroes each element with probability p and scales the others by 1/(1-p). Otherwise passes x through.
 struct Dropout {
   explicit Dropout(double p = 0.5, Loc where = Loc::current());
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;

@@ -1,6 +1,6 @@
 // Learning-rate schedules, with the names and in the closed forms of torch.optim.lr_scheduler. A schedule is a pure
-// function of the step; LRScheduler sets an optimiser's rate by one. The rate is a launch argument: changing it
-// compiles nothing.
+// function of the step; LRScheduler applies one to an optimizer. The rate is a launch argument: changing it compiles
+// nothing.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace sinter {
 inline namespace v0 {
 namespace optim {
 
-/// The rate at step t = 0, 1, ... of an optimiser that was made with rate `base`. Any callable: `[](double base,
+/// The rate at step t = 0, 1, ... of an optimizer that was made with rate `base`. Any callable: `[](double base,
 /// int64_t t) { return base / (1 + t); }`.
 using Schedule = std::function<double(double base, int64_t t)>;
 
@@ -24,7 +24,7 @@ struct StepLR {
   double operator()(double base, int64_t t) const;
 };
 
-/// base * gamma^(number of milestones at or before t).
+/// base * gamma^(number of milestones <= t).
 struct MultiStepLR {
   std::vector<int64_t> milestones;
   double gamma = 0.1;
@@ -37,14 +37,14 @@ struct ExponentialLR {
   double operator()(double base, int64_t t) const;
 };
 
-/// base * factor before step total_iters, base from there on.
+/// base * factor before step total_iters, then base.
 struct ConstantLR {
   double factor = 1.0 / 3;
   int64_t total_iters = 5;
   double operator()(double base, int64_t t) const;
 };
 
-/// base times a factor that goes from start_factor to end_factor in total_iters equal steps and stays there: warm-up.
+/// base times a factor that goes from start_factor to end_factor in total_iters equal steps and then stays: warm-up.
 /// total_iters at least 1.
 struct LinearLR {
   double start_factor = 1.0 / 3, end_factor = 1.0;
@@ -59,7 +59,7 @@ struct PolynomialLR {
   double operator()(double base, int64_t t) const;
 };
 
-/// eta_min + (base - eta_min) * (1 + cos(pi t / t_max)) / 2: from base at 0 to eta_min at t_max, and back behind it.
+/// eta_min + (base - eta_min) * (1 + cos(pi t / t_max)) / 2: from base at 0 to eta_min at t_max, then back up.
 /// Loshchilov and Hutter, ICLR 2017, without restarts. t_max at least 1.
 struct CosineAnnealingLR {
   int64_t t_max;
@@ -67,15 +67,16 @@ struct CosineAnnealingLR {
   double operator()(double base, int64_t t) const;
 };
 
-/// The same, which starts at base again after t_0 steps, then after t_0 * t_mult, t_0 * t_mult^2, ... Both at least 1.
+/// The same with restarts: it starts again at base after t_0 steps, then after t_0 * t_mult, t_0 * t_mult^2, ... Both
+/// at least 1.
 struct CosineAnnealingWarmRestarts {
   int64_t t_0, t_mult = 1;
   double eta_min = 0;
   double operator()(double base, int64_t t) const;
 };
 
-/// Smith and Topin, 2017: by half a cosine from max_lr / div_factor up to max_lr at step pct_start * total_steps - 1,
-/// then by another down to max_lr / (div_factor * final_div_factor) at total_steps - 1, and stays there. `base` is not
+/// Smith and Topin, 2017. Half a cosine from max_lr / div_factor up to max_lr at step pct_start * total_steps - 1, then
+/// another down to max_lr / (div_factor * final_div_factor) at total_steps - 1; then it stays there. `base` is not
 /// used.
 struct OneCycleLR {
   double max_lr;
@@ -84,12 +85,12 @@ struct OneCycleLR {
   double operator()(double base, int64_t t) const;
 };
 
-/// One schedule after the other: the first before milestones[0], the next from there on, counting from 0 again. One
-/// milestone less than schedules, increasing. `SequentialLR{{LinearLR{.total_iters = 100}, CosineAnnealingLR{900}},
-/// {100}}`.
+/// One schedule after the other: the first before milestones[0], then the next, each counting from 0 again. There is
+/// one milestone less than schedules; milestones increase. `SequentialLR{{LinearLR{.total_iters = 100},
+/// CosineAnnealingLR{900}}, {100}}`.
 class SequentialLR {
  public:
-  /// UsageError on an empty schedule, and on milestones of another number or order.
+  /// UsageError for an empty schedule, and for a wrong number or order of milestones.
   SequentialLR(std::vector<Schedule> schedules, std::vector<int64_t> milestones, Loc where = Loc::current());
   double operator()(double base, int64_t t) const;
 
@@ -98,19 +99,19 @@ class SequentialLR {
   std::vector<int64_t> milestones_;
 };
 
-/// Sets the rate of an optimiser, which must outlive it: at once to that of step 0, then step by step.
+/// Sets the rate of an optimizer, which must outlive it: at once to the rate of step 0, then step by step.
 /// @snippet training.cpp schedule
 class LRScheduler {
  public:
-  /// UsageError when the schedule refuses its own numbers.
+  /// UsageError if the schedule refuses its own parameters.
   LRScheduler(Optimizer& optimizer, Schedule schedule, Loc where = Loc::current());
-  /// To the rate of the next step. Call it after optimizer.step(), each step or each epoch, as the schedule counts.
+  /// Sets the rate of the next step. Call it after optimizer.step(), each step or each epoch, as the schedule counts.
   void step(Loc where = Loc::current()) { seek(t_ + 1, where); }
-  /// To the rate of step t >= 0: to go on where a saved training stopped.
+  /// Sets the rate of step t >= 0, to resume a saved training.
   void seek(int64_t t, Loc where = Loc::current());
   /// The step whose rate is set.
   int64_t t() const { return t_; }
-  /// The rate that the optimiser was made with.
+  /// The rate that the optimizer was made with.
   double base() const { return base_; }
 
  private:
@@ -120,25 +121,24 @@ class LRScheduler {
   int64_t t_ = 0;
 };
 
-/// Cuts the rate when a number has stopped getting better, as torch.optim.lr_scheduler.ReduceLROnPlateau.
+/// Cuts the rate when a metric stops improving, as torch.optim.lr_scheduler.ReduceLROnPlateau.
 class ReduceLROnPlateau {
  public:
   /// Whether smaller or larger is better.
   enum class Mode : uint8_t { Min, Max };
-  /// What is better, and what is done when nothing is.
+  /// What counts as better, and what to do without improvement.
   struct Options {
     Mode mode = Mode::Min;
     double factor = 0.1;      ///< new rate = rate * factor; below 1
-    int64_t patience = 10;    ///< steps without improvement that are put up with
-    double threshold = 1e-4;  ///< better means better than the best by this share of it
-    int64_t cooldown = 0;     ///< steps after a cut during which nothing is counted
+    int64_t patience = 10;    ///< steps without improvement before a cut
+    double threshold = 1e-4;  ///< better means better than the best by this fraction of it
+    int64_t cooldown = 0;     ///< steps after a cut that are not counted
     double min_lr = 0;
-    double eps = 1e-8;  ///< a cut by less than this is not made
+    double eps = 1e-8;  ///< a smaller cut is skipped
   };
-  /// The optimiser must outlive it. UsageError on a factor that is not in [0, 1), and on a negative patience or
-  /// cooldown.
+  /// The optimizer must outlive it. UsageError for a factor outside [0, 1), and for a negative patience or cooldown.
   ReduceLROnPlateau(Optimizer& optimizer, Options options, Loc where = Loc::current());
-  /// `metric` of the last epoch, such as the validation loss. A NaN is never better.
+  /// `metric` of the last epoch, such as the validation loss. NaN is never better.
   void step(double metric);
   /// The best metric so far.
   double best() const { return best_; }

@@ -1,6 +1,6 @@
-// A module is any struct that lists its members: SINTER_MODULE(l1, l2). No base class and no registry: the functions
-// here walk the members at the time of the call, so replacing or tying one just works. Copies of a struct share its
-// parameters, because tensors are handles.
+// A module is any struct that lists its members: SINTER_MODULE(l1, l2). There is no base class and no registry. The
+// functions here walk the members at the time of the call, so members can be replaced or tied. Copies of a struct share
+// its parameters, because tensors are handles.
 #pragma once
 
 #include <array>
@@ -19,8 +19,8 @@
 #include "sinter/gradient.h"
 #include "sinter/tensor.h"
 
-/// Lists the members that are tensors, modules, or containers of them. Writes one member function, visit(f), which
-/// calls f(name, member) for each. In a struct outside of functions: a local one may have no member templates.
+/// Lists the members that are tensors, modules, or containers of them. Defines one member function, visit(f), which
+/// calls f(name, member) for each. The struct must be outside of functions: a local one may not have member templates.
 #define SINTER_MODULE(...)                            \
   template <class F>                                  \
   void visit(F&& f) {                                 \
@@ -48,7 +48,7 @@
 
 namespace sinter {
 inline namespace v0 {
-/// Layers, and what is done with all tensors of a model.
+/// Layers, and functions on all tensors of a model.
 namespace nn {
 
 namespace walk {
@@ -64,7 +64,7 @@ concept HasTraining = requires(std::remove_const_t<M>& m) {
   { m.training } -> std::same_as<bool&>;
 };
 
-/// A function that holds nothing, such as a lambda without captures, and so no tensor.
+/// A function object without state, such as a lambda without captures: it holds no tensor.
 template <class T>
 concept Stateless = !HasVisit<T> && (std::is_empty_v<T> || std::is_function_v<std::remove_pointer_t<T>>);
 template <class X>
@@ -81,9 +81,9 @@ struct Follow {
   bool operator()(auto&) const { return true; }
 };
 
-/// Calls on_tensor(path, tensor) for each tensor below `x` and on_module(module) for each module, members in order.
-/// Containers: vector, array, optional, tuple, pointer-like objects; their elements are named by number. A pointer (an
-/// optional too) is followed if on_pointer(pointer), which may redirect it, says so.
+/// Calls on_tensor(path, tensor) for each tensor below `x` and on_module(module) for each module, in the order of
+/// members. Containers: vector, array, optional, tuple, pointer-like objects; their elements are named by number. A
+/// pointer (or an optional) is followed if on_pointer(pointer) returns true; it may redirect the pointer.
 template <class X, class OnTensor, class OnModule, class OnPointer = Follow>
 void members(const std::string& path, X& x, OnTensor&& on_tensor, OnModule&& on_module, OnPointer&& on_pointer = {}) {
   using T = std::remove_const_t<X>;
@@ -112,10 +112,10 @@ void members(const std::string& path, X& x, OnTensor&& on_tensor, OnModule&& on_
   }
 }
 
-/// The copies of what shared pointers hold: one per object, whichever of them comes first.
+/// Copies of the objects that shared pointers hold, one per object.
 class Pointees {
  public:
-  /// Redirects the pointer to a copy; says whether that is a new one.
+  /// Redirects the pointer to a copy; returns whether the copy is new.
   template <class T>
   bool operator()(std::shared_ptr<T>& pointer) {
     static_assert(!std::is_polymorphic_v<T> || std::is_final_v<T>,
@@ -138,22 +138,22 @@ class Pointees {
   std::map<std::pair<const void*, std::type_index>, std::shared_ptr<void>> made_;
 };
 
-/// Moves the tensor to the device inside its cell. Nothing happens if it is there.
+/// Moves the tensor to the device inside its cell. No effect if it is there already.
 void move(Tensor& t, Device device, Loc where);
 
 }  // namespace walk
 
-/// A struct that lists its members with SINTER_MODULE, or has such a visit().
+/// A struct that lists its members with SINTER_MODULE, or defines such a visit().
 template <class M>
 concept Module = walk::HasVisit<M>;
 
 /// Paths and tensors, in the order of the members.
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
-/// How a state is loaded: load(model, path, {.cast = true}).
+/// Options of loading: load(model, path, {.cast = true}).
 struct LoadOptions {
-  bool strict = true;  ///< every name is on both sides; otherwise names that only one side has are left alone
-  bool cast = false;   ///< values are converted to the dtypes where they belong, as Tensor::assign() does
+  bool strict = true;  ///< both sides must have the same names; otherwise unmatched names are left alone
+  bool cast = false;   ///< values are converted to the targets' dtypes, as by Tensor::assign()
 };
 
 /// @defgroup modules Models
@@ -162,7 +162,7 @@ struct LoadOptions {
 /// @snippet training.cpp training
 /// @{
 
-/// Every tensor of the module with its path ("l1.weight"); a cell that several members share comes once, under its
+/// Every tensor of the module with its path ("l1.weight"). A cell that several members share appears once, under its
 /// first name.
 template <Module M>
 NamedTensors state_dict(const M& module) {
@@ -179,7 +179,7 @@ NamedTensors state_dict(const M& module) {
   return found;
 }
 
-/// Those of state_dict() that require a gradient.
+/// The entries of state_dict() that require a gradient.
 template <Module M>
 NamedTensors named_parameters(const M& module) {
   NamedTensors found;
@@ -196,7 +196,7 @@ std::vector<Tensor> parameters(const M& module) {
   return found;
 }
 
-/// Switches every member that has a `bool training`, as Dropout does.
+/// Turns on every member `bool training`, such as Dropout's.
 template <Module M>
 void train(M& module, bool on = true) {
   walk::members(
@@ -205,14 +205,13 @@ void train(M& module, bool on = true) {
         if constexpr (walk::HasTraining<decltype(m)>) m.training = on;
       });
 }
-/// Switches it off.
+/// Turns it off.
 template <Module M>
 void eval(M& module) {
   train(module, false);
 }
 
-/// Moves every tensor to the device inside its cell: parameters stay the parameters that optimisers and other modules
-/// know.
+/// Moves every tensor to the device inside its cell: parameters remain those that optimizers and other modules hold.
 template <Module M>
 void to(M& module, Device device, Loc where = Loc::current()) {
   walk::members(
@@ -223,8 +222,8 @@ void to(M& module, Device device, Loc where = Loc::current()) {
       [](auto&) {});
 }
 
-/// A module of its own with equal values: no cell, and nothing that a std::shared_ptr holds, is shared with the
-/// original; members tied there are tied here.
+/// A separate module with equal values. It shares no cell, and no object of a std::shared_ptr, with the original.
+/// Members tied in the original are tied in the copy.
 template <Module M>
 M clone(const M& module) {
   M copy = module;

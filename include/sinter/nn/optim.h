@@ -1,5 +1,5 @@
-// Optimisers. `step()` realises forward, backward and all updates in one plan, the losses among its outputs, and takes
-// the gradients: a following zero_grad() is harmless.
+// Optimizers. `step()` realizes forward, backward and all updates in one plan, which also stores the losses. It takes
+// the gradients, so a following zero_grad() has no effect.
 #pragma once
 
 #include <cstdint>
@@ -13,48 +13,48 @@
 
 namespace sinter {
 inline namespace v0 {
-/// Optimisers and learning-rate schedules.
+/// Optimizers and learning-rate schedules.
 namespace optim {
 
-/// What all optimisers share: the parameters, their gradients, and a state that can be saved. A parameter without a
-/// gradient is left alone by step(). SGD and Adam below are such rules; one of your own derives as they do, from what
-/// is protected here.
+/// The common part of optimizers: the parameters, their gradients, and a state that can be saved. step() skips a
+/// parameter without a gradient. SGD and Adam below are examples of rules; derive your own in the same way, from the
+/// protected members.
 /// @snippet training.cpp rule
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
   Optimizer(const Optimizer&) = delete;  ///< two would write one state: make a second one of the parameters
   Optimizer& operator=(const Optimizer&) = delete;
-  /// Takes the gradients of all parameters.
+  /// Removes the gradients of all parameters.
   void zero_grad();
-  /// One update. Nothing changes if it throws before the first launch; a launch that fails leaves what it should have
-  /// written poisoned, and the gradients are taken.
+  /// One update. If it throws before the first launch, nothing changes. If a launch fails, its results are poisoned and
+  /// the gradients are taken.
   void step(Loc where = Loc::current());
-  /// As given.
+  /// The parameters as given.
   const std::vector<Tensor>& parameters() const { return parameters_; }
-  /// What a training goes on from: "lr" (float64), "steps" (int64: how often each parameter has been updated), and what
-  /// the rule keeps for parameter i, such as "i.momentum_buffer". Handles to the state itself: save or clone it before
-  /// the next step.
+  /// The state to resume a training: "lr" (float64), "steps" (int64: the number of updates of each parameter), and the
+  /// rule's state for parameter i, such as "i.momentum_buffer". These are handles to the state itself: save or clone it
+  /// before the next step.
   /// @snippet training.cpp resume
   nn::NamedTensors state_dict() const;
-  /// Goes on where a state_dict() of the same rule over equal parameters was taken, to the bit. Errors and `options` as
+  /// Resumes from a state_dict() of the same rule over equal parameters, to the bit. Errors and `options` as in
   /// nn::load.
   void load(const nn::NamedTensors& from, nn::LoadOptions options = {}, Loc where = Loc::current());
-  /// The learning rate; may be set between steps and compiles nothing anew.
+  /// The learning rate. It may be set between steps; nothing is recompiled.
   double lr;
 
  protected:
-  /// UsageError when there is no parameter, or one is no leaf that requires grad, or stands twice, or `lr` is negative
-  /// or not finite. `rule` is whom errors name: the class.
+  /// UsageError if there is no parameter, if one is not a leaf that requires grad or is given twice, or if `lr` is
+  /// negative or not finite. `rule` is the class that errors name.
   Optimizer(std::vector<Tensor> parameters, double lr, Loc where, std::string_view rule = "Optimizer");
 
   /// A kind of state: a tensor per parameter, of its shape and dtype.
   class State;
-  /// A kind of state under that name in state_dict(), zero at first and stored already: every step is then the same
-  /// plan. For constructors; names must differ.
+  /// A kind of state under that name in state_dict(), initially zero and stored, so every step is the same plan. For
+  /// constructors; names must differ.
   State make_state(std::string name);
 
-  /// One parameter in a step that is being built.
+  /// One parameter in a step under construction.
   class Update;
   /// The new value of update.parameter(), built under no_grad; it need not be computed.
   virtual Tensor updated(Update& update) = 0;
@@ -62,14 +62,14 @@ class Optimizer {
  private:
   struct Step;
   std::vector<Tensor> parameters_;
-  std::vector<int64_t> steps_;  ///< how often each has been updated
+  std::vector<int64_t> steps_;  ///< number of updates of each parameter
   std::vector<std::pair<std::string, std::vector<Tensor>>> state_;
 };
 
-/// What make_state() gives.
+/// A kind of state, returned by make_state().
 class Optimizer::State {
  public:
-  State() = default;  ///< none: of no use to an Update
+  State() = default;  ///< none: not valid for an Update
 
  private:
   friend class Optimizer;
@@ -77,21 +77,21 @@ class Optimizer::State {
   size_t kind_ = SIZE_MAX;
 };
 
-/// What a rule may ask and say about one parameter.
+/// Access of a rule to one parameter.
 class Optimizer::Update {
  public:
   const Tensor& parameter() const;                      ///< its value before the step
   const Tensor& gradient() const { return gradient_; }  ///< of its shape and dtype
-  size_t index() const { return index_; }               ///< its place in parameters()
-  int64_t step() const;                                 ///< the updates of this parameter, this one included
-  /// lr in the parameter's dtype, as an argument of the launch.
+  size_t index() const { return index_; }               ///< its index in parameters()
+  int64_t step() const;                                 ///< number of updates of this parameter, including this one
+  /// lr in the parameter's dtype, as a launch argument.
   Tensor rate();
-  /// A number that differs from step to step, in the parameter's dtype, as an argument of the launch: a constant would
-  /// be compiled into the kernels. Parameters for which the rule makes the same calls share the numbers.
+  /// A number that changes from step to step, in the parameter's dtype, as a launch argument: a constant would be
+  /// compiled into the kernels. Parameters for which the rule makes the same calls share the numbers.
   Tensor number(double value);
-  /// The state before the step, or what set() made of it.
+  /// The state before the step, or after set().
   const Tensor& state(State kind) const;
-  /// The state after the step. Use what comes back in place of `value`, so that it is read and not computed again.
+  /// Sets the state after the step. Use the result in place of `value`, so that it is read and not computed again.
   Tensor set(State kind, const Tensor& value);
 
  private:
@@ -105,14 +105,14 @@ class Optimizer::Update {
   std::map<size_t, Tensor> set_;
 };
 
-/// As in the formula of SGD; rates per step. Finite numbers from 0 on, UsageError; nesterov needs momentum above 0 and
-/// dampening 0.
+/// The symbols of SGD's formula; rates are per step. UsageError unless all are finite and at least 0, and nesterov has
+/// momentum above 0 and dampening 0.
 struct SGDOptions {
   double lr = 1e-2, momentum = 0, dampening = 0, weight_decay = 0;
   bool nesterov = false;
 };
-/// v = momentum v + (1 - dampening) g; p -= lr v, or lr (g + momentum v) with nesterov; g includes weight_decay * p.
-/// As PyTorch's SGD; the first v of a parameter is its g. State: momentum_buffer, if there is momentum.
+/// v = momentum v + (1 - dampening) g; p -= lr v, or lr (g + momentum v) with nesterov; g includes weight_decay * p. As
+/// PyTorch's SGD: the first v of a parameter is its g. State: momentum_buffer, if momentum is not 0.
 class SGD final : public Optimizer {
  public:
   using Options = SGDOptions;  ///< as SGD::Options{.momentum = 0.9}
@@ -124,7 +124,7 @@ class SGD final : public Optimizer {
   State velocity_;
 };
 
-/// As in the formula of Adam; betas lie in [0, 1), the others are finite and from 0 on, UsageError.
+/// The symbols of Adam's formula. UsageError unless betas are in [0, 1) and the others are finite and at least 0.
 struct AdamOptions {
   double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;
 };
@@ -146,11 +146,11 @@ class Adam : public Optimizer {
   State first_, second_;
 };
 
-/// As Adam's.
+/// As AdamOptions.
 struct AdamWOptions {
   double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 1e-2;
 };
-/// Adam whose decay acts on the parameter, p -= lr weight_decay p, not through the gradient. Loshchilov and Hutter,
+/// Adam with weight decay applied to the parameter, p -= lr weight_decay p, not to the gradient. Loshchilov and Hutter,
 /// ICLR 2019.
 class AdamW final : public Adam {
  public:

@@ -1,7 +1,7 @@
 // One step of a recurrent network. Names, initial values and the order of the gates are PyTorch's: every tensor is
-// uniform in +-1/sqrt(hidden), the gates' rows lie one after the other in weight_ih [gates * hidden, in], weight_hh
-// [gates * hidden, hidden], bias_ih and bias_hh [gates * hidden]; biases are empty handles without them.
-// x: [n, in] or [in]; states: [n, hidden] or [hidden].
+// uniform in +-1/sqrt(hidden). The rows of the gates follow each other in weight_ih [gates * hidden, in], weight_hh
+// [gates * hidden, hidden], bias_ih and bias_hh [gates * hidden]; without biases, these are empty handles. x: [n, in]
+// or [in]; states: [n, hidden] or [hidden].
 #pragma once
 
 #include <utility>
@@ -14,7 +14,7 @@ namespace nn {
 
 /// h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu of it.
 struct RNNCell {
-  /// What is taken of the sum.
+  /// The activation of the sum.
   enum class Activation : uint8_t { Tanh, ReLU };
   RNNCell(int64_t in, int64_t hidden, bool bias = true, Activation activation = Activation::Tanh,
           Loc where = Loc::current());

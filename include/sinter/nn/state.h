@@ -14,26 +14,27 @@ namespace nn {
 /// @snippet training.cpp save
 /// @{
 
-/// Writes all tensors, realised in one plan; aside, in the file's folder, and renamed, so that a file is whole or
-/// untouched. A symbolic link stands for what it points to, and a file that is replaced leaves its mode. BackendError
-/// when it cannot be written: there is no such folder, or what has that name is no regular file.
+/// Writes all tensors, realized in one plan. The file is written under another name in its folder and renamed, so it is
+/// complete or unchanged. A symbolic link stands for its target; a replaced file keeps its mode. BackendError if it
+/// cannot be written: its folder does not exist, or its name is that of something other than a regular file.
 void save(const NamedTensors& tensors, const std::filesystem::path& path, Loc where = Loc::current());
-/// Those of the module: state_dict(module).
+/// The tensors of the module: state_dict(module).
 template <Module M>
 void save(const M& module, const std::filesystem::path& path, Loc where = Loc::current()) {
   save(state_dict(module), path, where);
 }
 
-/// The tensors of a file, on that device, in the order of their numbers. One that the format forbids (damaged,
-/// truncated, a name twice, numbers of two tensors or of none) is a UsageError that says what is wrong where; one that
-/// does not fit into memory OutOfMemory, before its numbers are read.
+/// The tensors of a file, on that device, in the order of their numbers. UsageError, which says what is wrong where,
+/// for a file that violates the format (damaged, truncated, a duplicate name, numbers of two tensors or of none).
+/// OutOfMemory, before any numbers are read, if the tensors do not fit into memory.
 NamedTensors load_file(const std::filesystem::path& path, Device device = default_device(), Loc where = Loc::current());
 
-/// Assigns to each tensor the one of that name. Names, shapes and, unless `options` say otherwise, dtypes must agree,
-/// or a UsageError names the difference and nothing is loaded. Each stays on its device. "x.num_batches_tracked", which
-/// PyTorch keeps with a batch norm, is passed over where there are x.running_mean and x.running_var and no such tensor.
+/// Assigns to each tensor the one of that name. Names, shapes and, unless `options` say otherwise, dtypes must agree;
+/// otherwise a UsageError names the difference and nothing is loaded. Each tensor stays on its device.
+/// "x.num_batches_tracked", which PyTorch stores with a batch norm, is skipped if there are x.running_mean and
+/// x.running_var and no such tensor.
 void load(const NamedTensors& into, const NamedTensors& from, LoadOptions options = {}, Loc where = Loc::current());
-/// Into the module's tensors: state_dict(module).
+/// Loads into the module's tensors: state_dict(module).
 template <Module M>
 void load(M& module, const NamedTensors& from, LoadOptions options = {}, Loc where = Loc::current()) {
   load(state_dict(module), from, options, where);

@@ -1,4 +1,4 @@
-// Batches: rows are picked and normalised on the host, so that a batch is one new tensor of fixed shape.
+// Batches: rows are gathered and normalized on the host, so a batch is one new tensor of fixed shape.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -65,9 +65,9 @@ Dataset::Batches Dataset::batches(int64_t size, Order order, Loc where) const {
   std::iota(pass.order_.begin(), pass.order_.end(), 0u);
   const size_t count = pass.order_.size();
   if (order == Order::Shuffled && count > 1) {
-    // Each pass takes its numbers at once, so that passes begun by several threads have none in common.
+    // Each pass reserves its random numbers at once, so concurrent passes of several threads share none.
     uint64_t random = random_->fetch_add(kStep * (count - 1));
-    // Fisher and Yates; the bias of the modulus is below 2^-32.
+    // Fisher-Yates shuffle; the bias of the modulus is below 2^-32.
     for (size_t i = count; i > 1; --i) std::swap(pass.order_[i - 1], pass.order_[next(random) % i]);
   }
   return pass;

@@ -1,4 +1,4 @@
-// Downloads: curl fetches beside the file, sha256sum checks, a rename ends it (docs/decisions/0016).
+// Downloads: curl fetches to a temporary file, sha256sum checks it, a rename completes it (docs/decisions/0016).
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/file.h>
@@ -32,7 +32,7 @@ struct ProcessResult {
   std::string text;
 };
 
-/// Runs a program to its end and gives what it printed; `watch` is called ten times a second meanwhile.
+/// Runs a program to completion and returns its output. Calls `watch` ten times a second meanwhile.
 template <class F>
 ProcessResult run(const std::vector<std::string>& words, F watch) {
   const runtime::cpu::TemporaryFolder folder;
@@ -45,7 +45,7 @@ ProcessResult run(const std::vector<std::string>& words, F watch) {
 
 bool has_sum(const fs::path& file, const std::string& sha256) {
   const ProcessResult sum = run({program("sha256sum", "coreutils"), "--", fs::absolute(file)}, [] {});
-  const size_t begin = sum.text.starts_with('\\') ? 1 : 0;  // where sha256sum has escaped the name
+  const size_t begin = sum.text.starts_with('\\') ? 1 : 0;  // sha256sum has escaped the name
   return sum.status == 0 && sum.text.compare(begin, 64, sha256) == 0;
 }
 
@@ -55,7 +55,7 @@ uint64_t size_of_file(const fs::path& file) {
   return missing ? 0 : size;
 }
 
-/// One process at a time fetches into a folder.
+/// Lets one process at a time fetch into a folder.
 class FolderLock {
  public:
   explicit FolderLock(const fs::path& folder)
@@ -90,8 +90,8 @@ void fetch(const RemoteFile& file, const fs::path& path, const Progress& progres
   const auto report = [&] {
     if (progress) progress(path.filename().string(), size_of_file(part), file.bytes);
   };
-  constexpr int kNoRanges = 33, kNoResume = 36;  // curl's status where the server cannot go on in the middle
-  // Goes on with what an earlier attempt left; if that is not a part of the file, once more from the beginning.
+  constexpr int kNoRanges = 33, kNoResume = 36;  // curl's status if the server cannot resume
+  // Resume what an earlier attempt left. If the result is not the file, start again once.
   for (bool resumed = fs::exists(part);; resumed = false) {
     if (!resumed || !file.bytes || size_of_file(part) < file.bytes) {
       const ProcessResult got = run({program("curl", "curl"), "--fail", "--location", "--silent", "--show-error",

@@ -1,6 +1,6 @@
-// IDX files: two zero bytes, the type (8 = uint8), the rank, one big-endian uint32 per size, the values.
-// Format: yann.lecun.com/exdb/mnist, "THE IDX FILE FORMAT". Gzip is recognised by its first two bytes.
-// Read from its beginning, so that the header says how much memory the values get before there is any.
+// IDX files: two zero bytes, the type (8 = uint8), the rank, one big-endian uint32 per size, the values. Format:
+// yann.lecun.com/exdb/mnist, "THE IDX FILE FORMAT". Gzip is recognized by its first two bytes. Files are read
+// sequentially: the header gives the size of the values before they are allocated.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
@@ -23,18 +23,18 @@ inline namespace v0 {
 namespace data {
 namespace {
 
-constexpr uint64_t kMostRatio = 1032;  ///< of deflate: a bit for each of two codes of 258 bytes
+constexpr uint64_t kMostRatio = 1032;  ///< of deflate: one bit each for two codes of 258 bytes
 
 [[noreturn]] void report_damage(const std::string& name, const std::string& why, Loc where) {
   throw UsageError(fmt::format("read_idx: {} is damaged: {}; fetch the file again", name, why), where);
 }
 
-/// Bytes in order, from memory or a file.
+/// Sequential bytes from memory or a file.
 class ByteReader {
  public:
   explicit ByteReader(std::span<const uint8_t> memory) : size_(memory.size()), memory_(memory) {}
   ByteReader(const std::filesystem::path& path, Loc where) : path_(path.string()) {
-    file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe would wait for its other end
+    file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // else a pipe waits for its other end
     struct stat info{};
     const int error = file_ >= 0 && fstat(file_, &info) == 0 ? 0 : errno;
     if (!error && S_ISREG(info.st_mode)) {
@@ -54,8 +54,8 @@ class ByteReader {
   ByteReader(const ByteReader&) = delete;
   ByteReader& operator=(const ByteReader&) = delete;
 
-  uint64_t size() const { return size_; }  ///< all of them, those that were read too
-  /// The next ones, as many as there is room for, fewer only at the end.
+  uint64_t size() const { return size_; }  ///< total bytes, including those already read
+  /// Reads the next bytes, as many as fit; fewer only at the end.
   size_t read(std::span<uint8_t> to) {
     if (file_ < 0) {
       const size_t count = std::min(to.size(), memory_.size());
@@ -81,7 +81,7 @@ class ByteReader {
   int file_ = -1;
 };
 
-/// What the members of a gzip file hold, one after the other.
+/// The concatenated contents of the members of a gzip file.
 class GunzipReader {
  public:
   GunzipReader(ByteReader& packed, std::span<const uint8_t> first, const std::string& name, Loc where)
@@ -143,7 +143,7 @@ class GunzipReader {
   bool ended_ = false;
 };
 
-/// Reads all of `given`, packed or not.
+/// Reads all of `given`, compressed or not.
 Idx parse(ByteReader& given, const std::string& name, Loc where) {
   std::array<uint8_t, 2> first{};
   const size_t begun = given.read(first);
@@ -171,7 +171,7 @@ Idx parse(ByteReader& given, const std::string& name, Loc where) {
     idx.shape.push_back(size);
     if (__builtin_mul_overflow(count, uint64_t{size}, &count)) report_damage(name, "its sizes are too large", where);
   }
-  // No more than the file can hold is believed, and no more than that is unpacked.
+  // Sizes beyond what the file can hold are rejected, and no more than the header's sizes is decompressed.
   const uint64_t head = mark.size() + sizes.size(),
                  most = packed ? given.size() * kMostRatio : given.size() - std::min(given.size(), head);
   if (count > most)

@@ -1,5 +1,4 @@
-// MNIST and Fashion-MNIST: where their files are looked for and fetched from; and the subset of MNIST that the library
-// carries.
+// MNIST and Fashion-MNIST: where their files are searched and downloaded from, and the embedded subset of MNIST.
 #include <fmt/core.h>
 
 #include <optional>
@@ -9,7 +8,7 @@
 #include "runtime/base/files.h"
 #include "sinter/data.h"
 
-// The first 6,000 training and 1,000 test images; src/nn/data/mnist/README.md names origin and licence.
+// The first 6,000 training and 1,000 test images. src/nn/data/mnist/README.md gives origin and license.
 #define SINTER_EMBED(symbol, file)                                                                         \
   asm(".section .rodata\n.balign 16\n" #symbol ":\n.incbin \"" SINTER_MNIST_SUBSET "/" file "\"\n" #symbol \
       "_end:\n.previous\n");                                                                               \
@@ -33,12 +32,12 @@ struct DatasetFile {
   const char* sha256;  ///< of the .gz file
   uint64_t bytes;
 };
-/// A set in the form of MNIST.
+/// A data set in the format of MNIST.
 struct DatasetSource {
   const char* call;
   const char* name;  ///< of its folders
   const char* url;
-  DatasetFile parts[4];  ///< as the public mirrors have them
+  DatasetFile parts[4];  ///< as on the public mirrors
   double mean, std;
 };
 
@@ -78,7 +77,7 @@ bool has_all_files(const fs::path& folder, const DatasetSource& set) {
   return true;
 }
 
-/// In the user's cache folder; empty if there is none.
+/// The set's folder in the user's cache folder; empty if there is none.
 fs::path cache_of(const DatasetSource& set) {
   const std::string folder = runtime::cache_folder();
   return folder.empty() ? fs::path() : fs::path(folder) / set.name;
@@ -104,7 +103,8 @@ Mnist read(const DatasetSource& set, const fs::path& folder, Loc where) {
           make_dataset(set, parts[2], parts[3], folder.string(), where), folder.string(), false};
 }
 
-/// The first of the places that has all four files; the named folder alone, if there is one, which must have them.
+/// Reads the set from the first place that has all four files. If `folder` is given, it is the only place, and must
+/// have them.
 std::optional<Mnist> find_set(const DatasetSource& set, const fs::path& folder, std::vector<fs::path> places,
                               Loc where) {
   if (!folder.empty() && !has_all_files(folder, set))
@@ -119,7 +119,7 @@ std::optional<Mnist> find_set(const DatasetSource& set, const fs::path& folder, 
   return {};
 }
 
-/// What SINTER_DATA names; empty if it is not set.
+/// The folder that SINTER_DATA names; empty if it is not set.
 fs::path data_folder(Loc where) {
   const fs::path folder = runtime::env().data;
   std::error_code ignored;
@@ -128,7 +128,7 @@ fs::path data_folder(Loc where) {
                      where);
   return folder;
 }
-/// A folder below it, if there is one.
+/// The set's folder in `folder`; empty if `folder` is.
 fs::path below(const fs::path& folder, const DatasetSource& set) { return folder.empty() ? folder : folder / set.name; }
 
 fs::path download(const DatasetSource& set, const DownloadOptions& options, Loc where) {

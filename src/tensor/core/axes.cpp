@@ -43,7 +43,7 @@ int64_t fixed_size(UOp x, int64_t axis, const char* what, const char* instead) {
 }
 
 int64_t range_length(int64_t begin, int64_t end, int64_t step) {
-  // Unsigned, so that neither the distance nor a step near the smallest integer overflows.
+  // Unsigned: neither the distance nor a step near the smallest integer overflows.
   const bool up = step > 0;
   if (up ? begin >= end : begin <= end) return 0;
   const uint64_t from = static_cast<uint64_t>(up ? begin : end), to = static_cast<uint64_t>(up ? end : begin);

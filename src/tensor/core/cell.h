@@ -1,5 +1,4 @@
-// The shared cell behind tensor handles (SEMANTICS H1), and how the library's own code gets from tensors to nodes and
-// back.
+// The shared cell behind tensor handles (SEMANTICS H1), and the conversions between tensors and nodes.
 #pragma once
 
 #include <memory>
@@ -15,7 +14,7 @@
 namespace sinter {
 inline namespace v0 {
 
-/// What copies of a handle share. Guarded by the tensor graph's mutex; the handles count on the shared_ptr.
+/// The state shared by copies of a handle. Guarded by the tensor graph's mutex; handles count on the shared_ptr.
 struct Cell {
   explicit Cell(ir::UOp node)
       : node(node), origin(*node->state.origin), number(ir::TensorGraph::get().next_unique_id()) {
@@ -24,11 +23,11 @@ struct Cell {
   ~Cell();
   ir::NodeRef node;
   ir::NodeOrigin& origin;      ///< where the tensor was made
-  const uint64_t number;       ///< larger than that of cells made before
-  std::shared_ptr<Cell> grad;  ///< collected gradient
-  uint64_t leaf_id = 0;        ///< not 0: requires_grad() made it a leaf with this id
-  std::string grad_taker;      ///< who took the gradient, for the error that says so
-  uint64_t assigned_by = 0;    ///< the thread in whose list of assigned cells it stands (SEMANTICS V2)
+  const uint64_t number;       ///< larger than the number of every older cell
+  std::shared_ptr<Cell> grad;  ///< accumulated gradient
+  uint64_t leaf_id = 0;        ///< id as a leaf of requires_grad(); 0: no leaf
+  std::string grad_taker;      ///< the call that took the gradient, for the error message
+  uint64_t assigned_by = 0;    ///< the thread in whose list of assigned cells it is (SEMANTICS V2)
 };
 
 }  // namespace v0
@@ -43,12 +42,12 @@ inline ir::UOp node_of(const Tensor& t) { return node_of(t.cell()); }
 
 using runtime::cpu::DefaultFloatEnv;
 
-/// Opens a public call: default floats, the graph's scope, and the name and place that errors report.
+/// Opens a public call: default float environment, the graph's scope, and the name and call site that errors report.
 class Call {
  public:
   Call(std::string_view name, Loc where) : names_(name, where) { kHooks.on_call(); }
 
-  /// Lifted while functions of the program run.
+  /// Restored to the program's environment while functions of the program run.
   DefaultFloatEnv& floats() { return floats_; }
 
  private:
@@ -57,7 +56,7 @@ class Call {
   ir::GraphScope scope_;
 };
 
-/// Opens a public call that is made of others, such as a layer's: it leaves the graph alone between them.
+/// Opens a public call that consists of others, such as a layer's. It does not hold the graph between them.
 class OuterCall {
  public:
   OuterCall(std::string_view name, Loc where) : names_(name, where) {}
@@ -67,16 +66,16 @@ class OuterCall {
   CallScope names_;
 };
 
-/// A launch argument (SEMANTICS N1): a scalar node whose number changes from step to step without changing the program.
+/// A launch argument (SEMANTICS N1): a scalar node whose number changes between steps without changing the program.
 ir::UOp launch_argument(ir::Scalar value, DType dtype, Device device);
 
-/// Finds the cell of a leaf from now on, while it lives. Inside a GraphScope, as the next.
+/// Makes a leaf's cell findable by its id while the cell lives. Both calls inside a GraphScope.
 void register_leaf(const std::shared_ptr<Cell>& cell);
 void unregister_leaf(Cell& cell);
-/// The cell that collects the gradient of this leaf; null when it is gone.
+/// The cell that accumulates the gradient of this leaf; null if it is gone.
 std::shared_ptr<Cell> cell_of_leaf(uint64_t id);
 
-/// Throws UsageError "name: message" at the outermost call's place.
+/// Throws UsageError "name: message" at the outermost call's site.
 [[noreturn]] void usage_error(const std::string& message);
 
 }  // namespace tensor

@@ -13,7 +13,7 @@ namespace {
 
 using ir::UOp;
 
-/// What one thread has assigned and not yet realised. Cells that died are dropped when the list has doubled.
+/// The cells that one thread has assigned and not yet realized. Dead cells are dropped when the list has doubled.
 struct AssignedCells {
   const uint64_t thread;
   std::vector<std::weak_ptr<Cell>> cells;

@@ -22,7 +22,7 @@ std::shared_ptr<device::Context> context(const char* call, int index, Loc where)
   return device::Context::get(index);
 }
 
-/// As nvidia-smi writes it.
+/// In the format of nvidia-smi.
 std::string text_of(const device::Uuid& uuid) {
   std::string text = "GPU";
   for (size_t i = 0; i < sizeof uuid.bytes; ++i)
@@ -40,7 +40,7 @@ std::string unavailable_reason() {
   const std::string reason = device::compiler_of(found).reason;
   if (!reason.empty()) try {
       device::toolchain(device::Context::get(0)->target());
-      return "";  // the cache folder was filled for such a GPU
+      return "";  // the cache folder holds kernels for this GPU
     } catch (const BackendError&) { return reason; }
   return reason;
 }
@@ -59,7 +59,7 @@ Properties properties(int index, Loc where) {
   out.memory = static_cast<uint64_t>(p.memory);
   out.l2_cache = static_cast<uint64_t>(p.l2);
   out.shared_memory_per_block = static_cast<uint64_t>(p.shared_per_block);
-  // Two transfers per clock.
+  // Double data rate: two transfers per clock.
   out.memory_bandwidth = 2.0 * p.memory_clock_khz * 1e3 * p.bus_bits / 8;
   out.compiler = device::compiler_of(device::find_driver()).name;
   return out;

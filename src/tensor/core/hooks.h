@@ -1,4 +1,4 @@
-// What the rooms above core are told: core calls, and knows none of them.
+// What core tells `eval` and `jit`. Core calls these hooks and includes neither folder.
 #pragma once
 
 #include <cstddef>
@@ -22,41 +22,41 @@ namespace tensor {
 
 /// Called from every thread, inside a GraphScope.
 struct Hooks {
-  /// A public call begins, which holds no bare node yet. Throws nothing.
+  /// A public call begins; it holds no bare node yet. Throws nothing.
   void (*on_call)();
   /// A cell has a new value.
   void (*on_value)(const std::shared_ptr<Cell>& cell);
-  /// Gives back memory that is kept for speed alone; false if there is none.
+  /// Releases memory that is kept for speed alone; false if there is none.
   bool (*on_out_of_memory)();
 };
 
-/// Defined in tensor/jit/hooks.cpp, above everybody who is called.
+/// Defined in tensor/jit/hooks.cpp, which may include all implementations.
 extern const Hooks kHooks;
 
-/// Watches a function of the program while it runs, as jit() does: what the calling thread does with tensors. Each may
-/// throw a UsageError for what the function must not do.
+/// Watches what the calling thread does with tensors while a function of the program runs, as jit() does. Every
+/// callback may throw a UsageError for what the function must not do.
 class Observer {
  public:
   virtual ~Observer() = default;
-  /// That of the calling thread, or null.
+  /// The calling thread's observer, or null.
   static Observer* current() { return current_; }
 
   /// The function makes a tensor.
   virtual void on_make(const std::shared_ptr<Cell>& cell) = 0;
-  /// It uses this one.
+  /// The function uses this tensor.
   virtual void on_use(const std::shared_ptr<Cell>& cell) = 0;
   virtual void on_assign(const std::shared_ptr<Cell>& cell) = 0;
-  /// It asks for the gradient of a tensor that it uses.
+  /// The function asks for the gradient of a tensor that it uses.
   virtual void on_gradient(const std::shared_ptr<Cell>& cell) = 0;
-  /// It does `what` to a tensor that may not be its own, once.
+  /// The function does `what` to a tensor that may not be its own. The plan does not repeat it.
   virtual void on_change(const std::shared_ptr<Cell>& cell, std::string_view what) = 0;
-  /// It draws numbers: the nodes that stand for them.
+  /// The function draws random numbers. `seed` and `first` are the nodes that stand for the generator's numbers.
   virtual void on_draw(Generator& generator, uint64_t count, ir::UOp seed, ir::UOp first) = 0;
-  /// It says where a generator stands, once.
+  /// The function sets the state of a generator. The plan does not repeat it.
   virtual void on_seed() = 0;
-  /// It is about to read or to compute.
+  /// The function is about to read or compute values.
   virtual void on_read(std::span<const ir::UOp> asked) = 0;
-  /// The first of the `plans` plans that what is realised became. Before it runs.
+  /// Called before a realization runs, with the first of its `plans` plans.
   virtual void on_plan(const plan::PlanInstance& plan, size_t plans) = 0;
 
  protected:

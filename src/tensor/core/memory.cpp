@@ -1,4 +1,4 @@
-// Call sites and the allocator's figures -> the report of memory, and its text.
+// The memory report, made of call sites and the allocators' figures, and its text.
 #include "sinter/memory.h"
 
 #include <fmt/core.h>

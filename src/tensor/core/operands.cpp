@@ -1,4 +1,4 @@
-// Promotion and broadcasting of arguments.
+// Dtype promotion and broadcasting of arguments.
 #include "tensor/core/operands.h"
 
 #include <fmt/core.h>
@@ -14,8 +14,8 @@ namespace {
 
 DType type_of(const Arg& a) { return a.is_tensor() ? node_of(a.cell())->dtype : default_type(a.kind()); }
 
-/// Whether a number of the C++ program is a value of the type: of an integer type a whole one in its range; floats
-/// round, bools ask whether it is 0.
+/// Whether a number of the C++ program is a value of the dtype. Integer dtypes need a whole number in range. Floats
+/// round, and bools test for 0, so both accept every number.
 bool fits(DType dtype, const Arg& a) {
   if (is_float(dtype) || is_bool(dtype)) return true;
   if (a.kind() == Arg::Kind::Float) {
@@ -27,7 +27,7 @@ bool fits(DType dtype, const Arg& a) {
   return ir::Scalar::of(dtype, a.integer()).as_int() == a.integer();
 }
 
-/// The numbers of an integer type.
+/// The range of an integer dtype.
 std::string range_of(DType dtype) {
   const auto bits = 8 * size_of(dtype) - !is_unsigned(dtype);
   const uint64_t most = ~uint64_t{0} >> (64 - bits);

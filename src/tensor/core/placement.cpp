@@ -1,4 +1,4 @@
-// The default device, and where operands meet.
+// The default device, and the common device of operands.
 #include "tensor/core/placement.h"
 
 #include <fmt/core.h>
@@ -18,7 +18,7 @@ namespace {
 
 using ir::UOp;
 
-/// A number of the program and not memory: it can stand anywhere.
+/// A number in the program, without memory: it can be on any device.
 bool is_number(UOp x) {
   if (x->rank()) return false;
   while (!x->storage() && x->op == ir::Op::Cast) x = x->src[0];
@@ -63,7 +63,7 @@ void unify_devices(std::span<UOp> nodes) {
 inline namespace v0 {
 namespace {
 
-/// The simulated GPUs are cuda:0 and on (runtime/cuda/driver.h).
+/// The simulated GPUs are cuda:0 and up (runtime/cuda/driver.h).
 std::atomic<Device>& chosen() {
   const std::string& named = runtime::env().device;
   static std::atomic<Device> device{Device::parse(named == "cuda-sim" ? "cuda" : named)};

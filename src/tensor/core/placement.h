@@ -1,4 +1,4 @@
-// The device of a call: that it exists, and that what the call joins lies on one.
+// The device of a call: it must exist, and all operands must be on one.
 #pragma once
 
 #include <span>
@@ -9,12 +9,12 @@ namespace sinter::tensor {
 
 /// UsageError for a device that does not exist.
 void check_device(Device device);
-/// x for use on that device, where a tensor of shape `beside` is: a number (a constant or launch argument of rank 0) is
-/// written anew there. UsageError for anything else that lies elsewhere.
+/// x on that device, which has a tensor of shape `beside`. A number (a constant or launch argument of rank 0) is
+/// recreated there. UsageError for anything else that is on another device.
 [[nodiscard]] ir::UOp on_device(ir::UOp x, Device device, const Shape& beside);
-/// Brings both to one device: numbers go where they are needed. UsageError for two tensors on different ones.
+/// Brings both to one device: numbers move to the tensor's. UsageError for two tensors on different devices.
 void unify_devices(ir::UOp& a, ir::UOp& b);
-/// The same of at least one.
+/// The same for one or more nodes.
 void unify_devices(std::span<ir::UOp> nodes);
 
 }  // namespace sinter::tensor

@@ -17,8 +17,8 @@ using runtime::Array;
 constexpr int64_t kThreshold = 1000, kEdge = 3;
 constexpr size_t kLineWidth = 75, kPrecision = 8;
 
-/// Of all numbers that round to v in a 16-bit float the one with the fewest digits; their own digits would tell v from
-/// its neighbours in float64.
+/// The number with the fewest digits that rounds to v in a 16-bit float. The shortest digits of v itself would
+/// distinguish it from its neighbors in float64.
 double fewest_digits(DType dtype, double v) {
   char text[32];
   double read = 0;
@@ -29,7 +29,7 @@ double fewest_digits(DType dtype, double v) {
   return read;
 }
 
-/// The shortest digits that read back as the same number of the type; or so many behind the point.
+/// The shortest digits that read back as the same number of the dtype; or `digits` of them after the point.
 std::string shortest(DType dtype, double v, std::chars_format form, std::optional<int> digits = {}) {
   if (ir::is_short_float(dtype) && !digits) v = fewest_digits(dtype, v);
   char text[512];
@@ -45,8 +45,8 @@ struct Digits {
   std::string whole, fraction, exponent;
 };
 
-/// At most `kPrecision` digits after the point, as many as tell the number from its neighbours; before an exponent at
-/// least `fewest`, which go on with those of the number.
+/// At most `kPrecision` digits after the point, as many as distinguish the number from its neighbors. In scientific
+/// form at least `fewest`; the extra ones are further digits of the number.
 Digits digits_of(DType dtype, double v, bool scientific, size_t fewest = 0) {
   const auto form = scientific ? std::chars_format::scientific : std::chars_format::fixed;
   auto cut = [](const std::string& text) {
@@ -66,7 +66,7 @@ std::string pad_left(std::string text, size_t width) {
 }
 std::string special(double v) { return std::isnan(v) ? "nan" : v < 0 ? "-inf" : "inf"; }
 
-/// Elements become words of one width.
+/// Formats elements as words of one width.
 class ElementFormatter {
  public:
   ElementFormatter(const Array& array, const std::vector<int64_t>& shown) : array_(array) {
@@ -128,7 +128,7 @@ class ElementFormatter {
   bool scientific_ = false;
 };
 
-/// Which places along an axis are printed; a gap stands between the halves.
+/// Which indices along an axis are printed; `gap`: "..." stands between the halves.
 struct AxisSample {
   std::vector<int64_t> list;
   bool gap = false;
@@ -146,7 +146,7 @@ class Printer {
   explicit Printer(const Array& array)
       : array_(array), shorten_(array.numel() > kThreshold), formatter_(array, shown()) {}
 
-  /// The part of the array from `offset` on, below `axis`; lines after the first begin with `indent`.
+  /// The subarray at `offset`, from `axis` on. Lines after the first begin with `indent`.
   std::string part(size_t axis, int64_t offset, const std::string& indent) const {
     const AxisSample p = sample_axis(array_.shape[axis], shorten_);
     if (axis + 1 == array_.shape.size()) return std::string("[").append(row(offset, p, indent)).append("]");
@@ -165,7 +165,7 @@ class Printer {
  private:
   std::string row(int64_t offset, const AxisSample& p, const std::string& indent) const {
     const size_t rank = array_.shape.size(),
-                 width = kLineWidth > rank ? kLineWidth - rank : 0;  // room for the closing brackets
+                 width = kLineWidth > rank ? kLineWidth - rank : 0;  // leaves room for the closing brackets
     std::string text, line = indent;
     auto extend = [&](const std::string& word) {
       if (line.size() + word.size() > width && line.size() > indent.size()) {
@@ -187,7 +187,7 @@ class Printer {
     return text.substr(indent.size());
   }
 
-  /// The elements that are printed: they alone decide the widths.
+  /// The elements that are printed. They alone decide the widths.
   std::vector<int64_t> shown() const {
     std::vector<int64_t> all{0};
     for (int64_t size : array_.shape) {
@@ -204,7 +204,7 @@ class Printer {
   const ElementFormatter formatter_;
 };
 
-/// A lone number as Python writes it.
+/// A scalar as Python prints it.
 std::string print_scalar(const Array& array) {
   const ir::Scalar s = array.at(0);
   if (is_bool(array.dtype)) return s.as_int() ? "True" : "False";

@@ -1,4 +1,4 @@
-// What a tensor is: shape, type, device; and conversions of type and place.
+// Properties of a tensor (shape, dtype, device), and conversions of dtype and device.
 #include "sinter/tensor.h"
 
 #include <optional>
@@ -14,12 +14,13 @@ using tensor::node_of;
 
 namespace {
 
-/// What a node says, to a question that fails for empty handles only: the call is opened for its error alone.
+/// Answers a question about the tensor's node. It fails only for an empty handle; the call is opened only for that
+/// error.
 template <class Answer>
 auto ask(const Tensor& t, const char* call, Loc where, Answer answer) {
   std::optional<Call> opened;
   if (!t.defined()) opened.emplace(call, where);
-  const ir::GraphScope scope;  // another thread may give the cell its next version, and let go of this one
+  const ir::GraphScope scope;  // another thread may install the next version and release this node
   return answer(*node_of(t));
 }
 
@@ -50,7 +51,7 @@ Tensor Tensor::to(DType dtype, Loc where) const {
   Call call("to", where);
   ir::UOp x = node_of(*this);
   tensor::check_usable(dtype);
-  return tensor::wrap(ir::cast(x, dtype));  // a cell of its own also when nothing changes (SEMANTICS H1)
+  return tensor::wrap(ir::cast(x, dtype));  // a cell of its own even if nothing changes (SEMANTICS H1)
 }
 
 Tensor Tensor::to(Device device, Loc where) const {

@@ -1,4 +1,4 @@
-// When to look is decided by two counts that cost nothing; what to realise by one walk over what was made last.
+// Two counters that cost nothing decide when to look. One walk over the latest values decides what to realize.
 #include "tensor/eval/auto_realize.h"
 
 #include <fmt/format.h>
@@ -22,17 +22,16 @@ using ir::UOp;
 /// Guarded by the graph's mutex.
 struct PendingTracker {
   size_t limit = kPendingLimit, check_at = kPendingLimit, patience = 0;  ///< nodes
-  bool tracking = false;                                                 ///< it may soon be time to look
-  double check_at_share =
-      0;  ///< no look before so much of a device's memory is live: the last one found nothing to gain
-  std::array<std::weak_ptr<Cell>, 64> made;  ///< the latest values, in a circle
+  bool tracking = false;                                                 ///< a look may be near
+  double check_at_share = 0;  ///< look only above this share of a device's memory: the last look found no gain below
+  std::array<std::weak_ptr<Cell>, 64> made;  ///< ring of the latest values
   size_t next = 0;
 
   static PendingTracker& get() {
     static auto* pending = new PendingTracker;  // never destroyed (SEMANTICS V7)
     return *pending;
   }
-  /// Those that are still waiting.
+  /// The tracked values that have no storage yet.
   std::vector<UOp> waiting() const {
     std::vector<UOp> out;
     for (const std::weak_ptr<Cell>& made_one : made)
@@ -45,7 +44,7 @@ struct PendingTracker {
 
 constexpr double kMemoryShare = 0.5;  ///< of the memory that a device may have
 
-/// Of the roots those that no other node of the walk reads.
+/// The roots of the walk that no other node of it reads.
 std::vector<UOp> unread_roots(const plan::CanonicalProgram& walk) {
   std::vector<uint8_t> read(walk.positions.size());
   for (const plan::SourceRef s : walk.sources)
@@ -74,7 +73,8 @@ void track_pending_value(const std::shared_ptr<Cell>& cell) {
 
 namespace {
 
-/// What stands in track_pending_value()'s circle, if it is worth it.
+/// Realizes the unread values of the ring, if that frees enough. `many`: the node count asks for it, and not the
+/// memory.
 void realize_unread(bool many, const runtime::MemoryUsage& usage) {
   ir::TensorGraph& g = ir::TensorGraph::get();
   PendingTracker& p = PendingTracker::get();
@@ -114,14 +114,14 @@ void auto_realize() {
   const ir::TensorGraph& g = ir::TensorGraph::get();
   PendingTracker& p = PendingTracker::get();
   const runtime::MemoryUsage usage = runtime::fullest_device();
-  const double share = usage.live > usage.limit / 8 ? usage.share() : 0;  // nearly every call is spared the division
+  const double share = usage.live > usage.limit / 8 ? usage.share() : 0;  // most calls skip the division
   p.tracking = g.live_nodes() > p.check_at / 2 || share > kMemoryShare / 2;
   if (share <= kMemoryShare) p.check_at_share = 0;
   const bool many = g.live_nodes() > p.check_at, much = share > std::max(kMemoryShare, p.check_at_share);
   if ((!many && !much) || g.depth() > 1) return;
   try {
     realize_unread(many, usage);
-  } catch (const Error& error) {  // no fault of this call: who reads the values is told
+  } catch (const Error& error) {  // not this call's fault: reading the values reports it
     runtime::log(1, fmt::format("not realised by itself: {}", error.what()));
   }
 }

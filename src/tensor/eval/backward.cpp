@@ -1,4 +1,4 @@
-// Leaves and their gradients (SEMANTICS G1 to G6): what the graph-to-graph walk of src/gradient means for cells.
+// Leaves and their gradients (SEMANTICS G1 to G6): applies the graph-to-graph walk of src/gradient to cells.
 #include <fmt/core.h>
 
 #include "gradient/reverse.h"
@@ -16,7 +16,7 @@ using ir::UOp;
 using tensor::Call;
 using tensor::usage_error;
 
-/// A leaf that a backward() reaches, and the cell that collects its gradient.
+/// A leaf that a backward() reaches, and the cell that accumulates its gradient.
 struct ReachedLeaf {
   UOp leaf;
   std::shared_ptr<Cell> cell;
@@ -30,7 +30,7 @@ std::vector<ReachedLeaf> reached_leaves(const std::vector<UOp>& gradient_nodes) 
   return out;
 }
 
-/// Runs f; errors of the graph get the caller's place.
+/// Runs f. Errors of the graph get the caller's place.
 template <class F>
 auto with_call_site(F&& f) {
   try {
@@ -41,7 +41,7 @@ auto with_call_site(F&& f) {
   }
 }
 
-/// What is no part of a jitted function's program: see Observer::on_change().
+/// Reports a change that a jitted function's plan would not repeat: see Observer::on_change().
 void notify_change(const std::shared_ptr<Cell>& cell, std::string_view what) {
   if (tensor::Observer* observer = tensor::Observer::current()) observer->on_change(cell, what);
 }
@@ -49,7 +49,7 @@ void notify_gradient(const std::shared_ptr<Cell>& cell) {
   if (tensor::Observer* observer = tensor::Observer::current()) observer->on_gradient(cell);
 }
 
-/// The seed of a value, beside it.
+/// The seed of `value`, on its device.
 UOp seed_of(const Tensor& given, UOp value) {
   const UOp seed = tensor::node_of(given);
   if (seed->shape != value->shape || seed->dtype != value->dtype)
@@ -58,8 +58,9 @@ UOp seed_of(const Tensor& given, UOp value) {
   return tensor::on_device(seed, value->device, value->shape);
 }
 
-/// Parameters without storage, and gradients still lazy: accumulation needs the memory of one micro-batch (G3, G4). In
-/// a jitted function all of them are its own, and values of its one plan.
+/// Realizes reached parameters without storage, and gradients that are still lazy: accumulation needs the memory of one
+/// micro-batch (G3, G4). Not in a jitted function: there they are the function's own values, and its one plan computes
+/// them. Whether anything was realized.
 bool realize_reached(const std::vector<ReachedLeaf>& reached) {
   if (tensor::Observer::current()) return false;
   std::vector<UOp> lazy;
@@ -67,7 +68,7 @@ bool realize_reached(const std::vector<ReachedLeaf>& reached) {
     if (!r.leaf->storage()) lazy.push_back(r.leaf);
     if (r.cell->grad && !r.cell->grad->node->storage()) lazy.push_back(r.cell->grad->node.get());
   }
-  // Not with versions that are made of the forward pass, such as running statistics: the step computes that.
+  // Without versions that depend on the forward pass, such as running statistics: the step computes those.
   tensor::realize(lazy, nullptr, tensor::IncludeAssigned::Independent);
   return !lazy.empty();
 }
@@ -84,7 +85,7 @@ void accumulate_grad(const ReachedLeaf& r, UOp g, UOp loss) {
   TensorGraph::get().set_loss(cell.grad->node.get(), loss);
 }
 
-/// Marks what was walked, and lets the sources of what has storage go (G2).
+/// Marks the walked nodes as consumed. Those with storage release their sources (G2).
 void consume(const std::vector<UOp>& gradient_nodes) {
   TensorGraph& graph = TensorGraph::get();
   for (UOp n : gradient_nodes) {
@@ -140,7 +141,7 @@ void Tensor::backward(bool keep_graph, Loc where) const { backward(Tensor(), kee
 
 void Tensor::backward(const Tensor& seed, bool keep_graph, Loc where) const {
   const Call call("backward", where);
-  // Another thread may assign the cells while parameters are realised.
+  // Another thread may assign the cells while parameters are realized.
   const ir::NodeRef held(tensor::node_of(*this));
   UOp loss = held.get();
   if (!loss->state.requires_grad)
@@ -199,7 +200,7 @@ void Tensor::set_grad(const Tensor& grad, Loc where) {
                             tensor::mismatch_hint(g->shape, n->shape, "they must agree")));
   notify_change(cell_, "sets the gradient of");
   if (grad.cell() == cell_) usage_error("a tensor cannot be its own gradient; give a clone");
-  const UOp beside = tensor::on_device(g, n->device, n->shape);  // a number may have moved
+  const UOp beside = tensor::on_device(g, n->device, n->shape);  // a number may have changed devices
   cell_->grad = beside == g ? grad.cell() : tensor::wrap(beside).cell();
   cell_->grad_taker.clear();
 }

@@ -20,7 +20,7 @@ std::atomic<Executor>& chosen() {
   static std::atomic<Executor> executor{Executor::Compiled};
   return executor;
 }
-Counters base;  ///< what had been done at the last reset; guarded by the graph's mutex
+Counters base;  ///< totals at the last reset; guarded by the graph's mutex
 
 Counters total() {
   runtime::EventCounters& c = runtime::counters();

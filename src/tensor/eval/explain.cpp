@@ -1,4 +1,4 @@
-// realize() up to the compiler.
+// The steps of realize() up to the compiler.
 #include "tensor/eval/explain.h"
 
 #include "plan/plan_lookup.h"

@@ -1,4 +1,4 @@
-// The way of a program through the compiler without running it, for any machine: tests and tools look at it.
+// Compiles a program for any machine without running it. For tests and tools.
 #pragma once
 
 #include <span>
@@ -9,9 +9,9 @@
 
 namespace sinter::tensor {
 
-/// What realize() of these tensors would compile for `target`: its plan and the text of its kernels. Passes log as
-/// DEBUG asks. Computes nothing and changes no tensor. UsageError when all of them are computed already, or when
-/// another thread is about to.
+/// The plan that realize() of these tensors would compile for `target`, and the text of its kernels. Passes log as
+/// DEBUG asks. Computes nothing and changes no tensor. UsageError if all of them are computed already, or if another
+/// thread is computing one.
 plan::KernelSources explain(std::span<const Tensor> tensors, const runtime::Target& target);
 
 }  // namespace sinter::tensor

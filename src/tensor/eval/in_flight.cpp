@@ -1,4 +1,4 @@
-// Claims, the run, and what it leaves.
+// Claims, the run, and storing its results.
 #include "tensor/eval/in_flight.h"
 
 #include <algorithm>
@@ -20,15 +20,15 @@ using ir::Storage;
 using ir::TensorGraph;
 using ir::UOp;
 
-/// Bytes that an index tensor may be made from and be held until a GPU says whether an index was out of range. There
-/// are at most 64 plans in a row of which that is not known (ir/deferred_error.cpp).
+/// Most bytes that the sources of an index tensor may have, to be held until a GPU reports whether an index was out of
+/// range. At most 64 plans in a row wait for that report (ir/deferred_error.cpp).
 constexpr size_t kMostHeld = size_t{8} << 20;
 
-/// All plans in flight: who needs a claimed node waits until one has completed. All is written under the graph's mutex.
+/// All plans in flight. A thread that needs a claimed node waits until one completes. Written under the graph's mutex.
 struct InFlightRegistry {
-  std::atomic<uint64_t> completed{0};  ///< while somebody waited
-  size_t waiting = 0;                  ///< threads
-  size_t woken = 0;                    ///< of these, those that have not come to the graph again
+  std::atomic<uint64_t> completed{0};  ///< counts completions that had waiters
+  size_t waiting = 0;                  ///< number of waiting threads
+  size_t woken = 0;                    ///< waiters that were notified and have not reentered the graph
   std::vector<InFlightPlan*> plans;
 
   static InFlightRegistry& get() {
@@ -44,9 +44,9 @@ struct InFlightRegistry {
     ++completed;
     completed.notify_all();
   }
-  /// Inside a GraphScope, in which the claim was seen: it cannot have completed in between.
+  /// Inside the GraphScope in which the claim was seen, so the plan cannot have completed in between.
   void wait() {
-    if (woken) {  // what they hold keeps others from what has completed
+    if (woken) {  // the woken threads hold what keeps others from progress
       const ir::GraphPause pause;
       std::this_thread::yield();
       return;
@@ -62,8 +62,7 @@ struct InFlightRegistry {
   }
 };
 
-/// In a child: what other threads had in the air. fork() waited for their launches, and the threads did not come with
-/// it.
+/// In a forked child: completes the plans of threads that do not exist there. fork() waited for their launches.
 void InFlightRegistry::complete_orphans() {
   InFlightRegistry& all = get();
   const ir::GraphScope scope;
@@ -73,7 +72,7 @@ void InFlightRegistry::complete_orphans() {
     try {
       plan->complete();
     } catch (...) {
-      // The error stands in what the plan was to store.
+      // The error is recorded in the storage that the plan was to fill.
     }
   }
 }
@@ -120,7 +119,7 @@ void InFlightPlan::complete() {
   TensorGraph& g = TensorGraph::get();
   std::shared_ptr<ir::DeferredError> notice;
   if (!error_) try {
-      // May ask the device, which may be lost: claims are given back all the same.
+      // May query the device, which may be lost. The claims are released in any case.
       notice = std::move(read_).notice(run_, index_error_, [this] { return index_error_reporter(); });
     } catch (...) { error_ = std::current_exception(); }
   if (!unchanged_) store(notice);

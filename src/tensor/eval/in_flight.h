@@ -1,4 +1,4 @@
-// A plan on its way from a claim to stored values (SEMANTICS H6, V6): what it holds, its run outside the graph's mutex,
+// A plan between its claim and its stored values (SEMANTICS H6, V6): what it holds, its run outside the graph's mutex,
 // and the threads that wait for it.
 #pragma once
 
@@ -15,11 +15,11 @@
 
 namespace sinter::tensor {
 
-/// A plan between its preparation and the moment when its values stand in their nodes. It holds what it reads and
-/// stores, so that no other plan writes it in place. All but run() inside a GraphScope.
+/// A plan between its preparation and the storing of its values. It holds the memory that it reads and stores, so no
+/// other plan writes that memory in place. Inside a GraphScope, except run().
 class InFlightPlan {
  public:
-  /// A node that the plan stores, and which of the plan's values that is.
+  /// A node that the plan stores, and the index of its value among the plan's values.
   struct StoredNode {
     ir::UOp node;
     int32_t value;
@@ -30,29 +30,29 @@ class InFlightPlan {
   InFlightPlan(const InFlightPlan&) = delete;
   InFlightPlan& operator=(const InFlightPlan&) = delete;
 
-  /// The thread whose plan it is.
+  /// The thread that runs the plan.
   std::thread::id thread() const { return thread_; }
-  /// Without the graph's mutex, if others are to use the graph meanwhile. Errors are kept for complete().
+  /// Runs without the graph's mutex if others are to use the graph meanwhile. Errors are kept for complete().
   void run() noexcept;
-  /// Gives the nodes their storage; throws what the launch threw. If that left all memory as it was (OutOfMemory), the
-  /// nodes are still to be computed.
+  /// Gives the nodes their storage. Throws what the launch threw. After an error that left all memory unchanged
+  /// (OutOfMemory), the nodes remain to be computed.
   void complete();
 
-  /// For a thread that needs a claimed node, or memory that a plan holds: waits, without the graph's mutex, until some
-  /// plan has completed, or threads have gone on that had waited for one.
+  /// For a thread that needs a claimed node, or memory that a plan holds. Waits, without the graph's mutex, until some
+  /// plan has completed. If earlier waiters were woken and have not resumed, only yields to them.
   static void wait();
-  /// Whether there are such threads, which hold what they waited for.
+  /// Whether woken waiters have not resumed yet. They still hold nodes or memory.
   static bool waiters_waking();
-  /// Plans that hold this memory: so many of its owners are none for long.
+  /// How many slots of plans in flight hold this memory. That many of its owners are temporary.
   static int count_holders(const ir::Storage& memory);
 
  protected:
-  /// Of a `run` that is bound; it and `targets` outlive this. The constructors of derived classes say what it holds,
-  /// what it reads and what it claims, then register_in_flight().
+  /// `run` is bound; `run` and `targets` outlive this object. Constructors of derived classes call hold(), read() and
+  /// claim(), then register_in_flight().
   InFlightPlan(plan::Execution& run, const std::vector<plan::StoreTarget>& targets) : run_(run), targets_(targets) {}
-  /// The memory of the next slot.
+  /// Holds the memory of the next slot.
   void hold(ir::Storage& memory);
-  /// Notes that the plan reads what this memory held.
+  /// Records that the plan reads this memory's previous contents.
   void read(const ir::Storage& memory) { read_.add(memory); }
   void claim(ir::UOp node, int32_t value);
   void register_in_flight();
@@ -63,7 +63,7 @@ class InFlightPlan {
   bool index_error() const { return index_error_; }
 
  private:
-  /// Which index was out of range. Before the nodes let go of their sources.
+  /// Reports which index was out of range. Called before the nodes release their sources.
   virtual IndexErrorReporter index_error_reporter() const = 0;
   void store(const std::shared_ptr<ir::DeferredError>& notice);
 
@@ -78,10 +78,10 @@ class InFlightPlan {
   bool unchanged_ = false;  ///< the launch failed before it had any effect
 };
 
-/// That of a program whose nodes were walked.
+/// A plan of a program whose nodes were walked.
 class InFlightRealization final : public InFlightPlan {
  public:
-  /// `program` is bound, and outlives it; of its nodes only those that are stored are looked at from now on.
+  /// `program` is bound and outlives this object. From now on only those of its nodes that are stored are used.
   explicit InFlightRealization(const plan::PlanInstance& program);
 
  private:

@@ -1,4 +1,4 @@
-// Evaluates index tensors on the interpreter until one is found that does not fit its table.
+// Evaluates index tensors with the interpreter until it finds one with an index out of range.
 #include "tensor/eval/index_error.h"
 
 #include <fmt/core.h>
@@ -24,8 +24,8 @@ using ir::Storage;
 using ir::UOp;
 using runtime::Array;
 
-/// Memory that an index tensor is made from: held, so that it can be read after the run, until a plan overwrites it.
-/// That may happen in place, since this is no owner: what plans do does not depend on it.
+/// Memory that an index tensor is made from, held to be read after the run, until a plan overwrites it. It is not an
+/// owner of the memory, so plans may still write in place: their decisions do not depend on it.
 class HeldMemory : public std::enable_shared_from_this<HeldMemory> {
  public:
   static std::shared_ptr<HeldMemory> of(Storage& memory) {
@@ -42,7 +42,7 @@ class HeldMemory : public std::enable_shared_from_this<HeldMemory> {
   HeldMemory& operator=(const HeldMemory&) = delete;
   ~HeldMemory() { let_go(); }
 
-  /// Null once it is overwritten, or if the launch that made it failed.
+  /// Null once the memory is overwritten, or if the launch that made it failed.
   const runtime::Buffer* buffer() const {
     return memory_ && memory_->error.empty() ? static_cast<const runtime::Buffer*>(memory_) : nullptr;
   }
@@ -55,7 +55,7 @@ class HeldMemory : public std::enable_shared_from_this<HeldMemory> {
     all().erase(memory);
     memory->release();
   }
-  /// By memory; never destroyed, as what is held may outlive main. Guarded by the graph's mutex.
+  /// By memory. Never destroyed: held memory may outlive main. Guarded by the graph's mutex.
   static std::unordered_map<const Storage*, HeldMemory*>& all() {
     static auto* const map = new std::unordered_map<const Storage*, HeldMemory*>;
     return *map;
@@ -70,7 +70,7 @@ std::vector<int64_t> sizes(const Shape& shape) {
   return out;
 }
 
-/// The first element of `index` that is no position on an axis of this size.
+/// The first element of `index` that is out of range for an axis of this size.
 std::optional<int64_t> outside(const Array& index, int64_t size) {
   for (int64_t i = 0; i < index.numel(); ++i) {
     const ir::Scalar v = index.at(i);
@@ -81,8 +81,8 @@ std::optional<int64_t> outside(const Array& index, int64_t size) {
 
 bool below_storage(UOp n) { return !n->storage(); }
 
-/// The picks of a plan, with their index tensors in a graph of its own: that of the values is gone when it is known
-/// whether an index was out of range.
+/// The gathers and scatters of a plan, with their index tensors copied to a graph of its own. The original nodes are
+/// gone by the time an index error is known.
 class Picks {
  public:
   Picks(std::span<const UOp> values, const std::function<bool(UOp)>& intact, size_t most_bytes) {
@@ -94,7 +94,7 @@ class Picks {
         found.push_back(n);
         if (bytes[n->src[1]->position] <= most_bytes) indices.push_back(n->src[1]);
       }
-    // In the order of the calls: sources of a commutative op stand in any.
+    // In the order of the calls. Sources of a commutative op are in no fixed order.
     std::sort(found.begin(), found.end(), [](UOp x, UOp y) { return x->id < y->id; });
     const Copies copies = copy(indices, intact);
     for (UOp n : found) {
@@ -124,12 +124,12 @@ class Picks {
 
  private:
   struct Pick {
-    UOp index;  ///< null: not known
+    UOp index;  ///< null: not evaluable
     int64_t size, axis;
     const ir::NodeOrigin* origin;
   };
   struct IndexSource {
-    std::shared_ptr<HeldMemory> memory;  ///< null: overwritten by the run
+    std::shared_ptr<HeldMemory> memory;  ///< null: the run overwrote it
     DType dtype;
     std::vector<int64_t> sizes;
   };
@@ -138,7 +138,7 @@ class Picks {
 
   static std::string call_site(const ir::NodeOrigin& o) { return fmt::format("{} at {}:{}", o.call, o.file, o.line); }
 
-  /// Per node, of the memory that it is made from; what it needs by several ways counts for each.
+  /// Per node, the bytes of memory it is made from. Memory that is reached by several paths counts once per path.
   static std::vector<size_t> bytes_below(const std::vector<UOp>& order) {
     std::vector<size_t> bytes(order.size());
     for (size_t i = 0; i < order.size(); ++i) {
@@ -151,7 +151,7 @@ class Picks {
     return bytes;
   }
 
-  /// Values in the graph of these picks, with all that they are made of: memory is a Param there.
+  /// Copies `values` and their sources into this graph. Memory becomes a Param.
   Copies copy(std::span<const UOp> values, const std::function<bool(UOp)>& intact) {
     Copies copies;
     for (UOp n : ir::topological(values, below_storage)) {
@@ -182,7 +182,7 @@ class Picks {
         memory[slot] = Array::read(source.dtype, source.sizes, *buffer);
       }
       return outside(runtime::interpret({&p.index, 1}, {.params = memory})[0], p.size);
-    } catch (const std::exception&) {  // the general text is true whatever happened
+    } catch (const std::exception&) {  // the general message holds in any case
       return {};
     }
   }

@@ -1,5 +1,5 @@
-// Which index was out of range, and what reads will say of it: found after the run, so that kernels only say that there
-// was one (SEMANTICS F6).
+// Which index was out of range, and what later reads report. It is found after the run; a kernel only reports that
+// there was one (SEMANTICS F6).
 #pragma once
 
 #include <cstdint>
@@ -14,28 +14,27 @@
 
 namespace sinter::tensor {
 
-/// Says, once it is known that some index was out of range, which one.
+/// Called once it is known that some index was out of range. Says which one.
 using IndexErrorReporter = std::function<std::string()>;
 
-/// What will say which index tensor of what `values` are made from holds an index out of range: the index, what it may
-/// be, and the call that used it. It evaluates the index tensors again, on memory that it holds until then, of which
-/// `intact` says whether it still has what the run has read; where that is not enough, or would be more than
-/// `most_bytes` for one of them, it names the calls that may be meant. Made inside a GraphScope, before the values let
-/// go of their sources; called and destroyed inside one. Throws nothing but std::bad_alloc.
+/// A reporter for the index tensors among the sources of `values`. It names the index, its valid range, and the call
+/// that used it. It evaluates the index tensors again, on memory that it holds until then. `intact` says whether a
+/// stored node's memory still has what the run read. If an index tensor cannot be evaluated, or would hold more than
+/// `most_bytes`, the reporter names the calls that may be meant. Made inside a GraphScope, before the values release
+/// their sources; called and destroyed inside one. Throws only std::bad_alloc.
 IndexErrorReporter make_index_error_reporter(std::span<const ir::UOp> values,
                                              const std::function<bool(ir::UOp stored)>& intact, size_t most_bytes);
 
-/// Before a run overwrites this memory: what is held of it for an IndexErrorReporter is let go. Inside a GraphScope.
+/// Call before a run overwrites this memory: IndexErrorReporters stop holding it. Inside a GraphScope.
 void on_overwrite(const ir::Storage& memory);
 
-/// The notices of what a run has read, to which its own is added.
+/// Collects the deferred errors of what a run has read, and adds its own.
 class DeferredErrorCollector {
  public:
-  /// Each notice counts once.
+  /// Each deferred error counts once.
   void add(const ir::Storage& memory);
-  /// What reads of the run's values will have to say; null if nothing. `make_reporter` is asked for where an index was
-  /// out of range (`index_error`), or where the device knows later. Takes Execution::error. Throws what `make_reporter`
-  /// throws.
+  /// The deferred error of the run's values; null if there is none. Calls `make_reporter` if an index was out of range
+  /// (`index_error`), or if the device reports that later. Takes Execution::error. Throws what `make_reporter` throws.
   std::shared_ptr<ir::DeferredError> notice(plan::Execution& run, bool index_error,
                                             const std::function<IndexErrorReporter()>& make_reporter) &&;
 

@@ -1,4 +1,4 @@
-// Host reads: realise, then copy out of the tensor's memory.
+// Host reads: realize, then copy out of the tensor's memory.
 #include <fmt/core.h>
 
 #include <string>
@@ -14,7 +14,7 @@ namespace sinter {
 inline namespace v0 {
 namespace {
 
-/// Throws the error of a poisoned node (SEMANTICS V6), and once that of an index out of range (F6).
+/// Throws the error of a poisoned node (SEMANTICS V6). Throws the error of an index out of range once (F6).
 void check_readable(ir::UOp node) {
   const ir::Storage& s = *node->storage();
   if (!s.error.empty()) throw BackendError(s.error);
@@ -22,11 +22,11 @@ void check_readable(ir::UOp node) {
   if (const std::string text = s.deferred_error->take(); !text.empty()) tensor::usage_error(text);
 }
 
-/// The memory of a tensor, computed. Inside the call's scope, while which it stays.
+/// The memory of the tensor, computed. It stays valid inside the call's scope.
 const runtime::Buffer& memory_of(const Tensor& t) {
   ir::UOp n = tensor::node_of(t);
   if (tensor::Observer* observer = tensor::Observer::current()) observer->on_read({&n, 1});
-  while (!n->storage()) {  // again if another thread has assigned the cell meanwhile
+  while (!n->storage()) {  // repeat if another thread has assigned the cell meanwhile
     tensor::realize({&n, 1});
     n = tensor::node_of(t);
   }
@@ -34,7 +34,7 @@ const runtime::Buffer& memory_of(const Tensor& t) {
   return static_cast<const runtime::Buffer&>(*n->storage());
 }
 
-/// Whether the elements are not as T has them: 16-bit floats read as floats.
+/// Whether the elements must be converted: 16-bit floats that are read as floats.
 bool widens(const Tensor& t, DType asked) { return asked == float32 && ir::is_short_float(tensor::node_of(t)->dtype); }
 void require_type(const Tensor& t, DType asked) {
   const DType has = tensor::node_of(t)->dtype;
@@ -88,7 +88,7 @@ std::vector<T> Tensor::to_vector(Loc where) const {
   const runtime::Buffer& memory = memory_of(*this);
   const auto count = static_cast<size_t>(tensor::node_of(*this)->shape.numel());
   if (memory.device() == Device::cpu()) return std::vector<T>(memory.as<T>(), memory.as<T>() + count);
-  std::vector<std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>> values(count);  // a vector of bool is no memory
+  std::vector<std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>> values(count);  // vector<bool> is no array
   memory.read(values.data());
   return std::vector<T>(values.begin(), values.end());
 }
@@ -105,7 +105,7 @@ std::vector<std::byte> Tensor::to_bytes(Loc where) const {
 #define SINTER_READ(T)                   \
   template T Tensor::item<T>(Loc) const; \
   template std::vector<T> Tensor::to_vector<T>(Loc) const;
-// Every Element by the language's names: each fixed-width type is one of them, and which one differs by machine.
+// Every Element by its built-in name. Each fixed-width type is one of these; which one depends on the machine.
 SINTER_READ(bool)
 SINTER_READ(char)
 SINTER_READ(signed char)

@@ -1,4 +1,4 @@
-// One call of realize(): divide by device, prepare, claim, switch, launch, settle.
+// One call of realize(): split by device, prepare, claim, switch cells, launch, store.
 #include "tensor/eval/realize.h"
 
 #include <fmt/core.h>
@@ -36,14 +36,14 @@ using ir::TensorGraph;
 using ir::UOp;
 using plan::PlanInstance;
 
-/// What n is a reshape of: the same elements in the same order, so both lie in one memory (SEMANTICS H3). A reshape
-/// that a plan in flight stores itself gets memory of its own, which is waited for (H6).
+/// The base of a reshape: it has the same elements in the same order, so both share memory (SEMANTICS H3). The walk
+/// stops at a reshape that a plan in flight stores: it gets memory of its own, and is waited for (H6).
 UOp base_of(UOp n) {
   while (!n->storage() && !n->state.claimed && (n->op == Op::Reshape || n->op == Op::Detach)) n = n->src[0];
   return n;
 }
 
-/// Keeps nodes while others may use the graph.
+/// Holds nodes while others may use the graph.
 class ScopedHold {
  public:
   explicit ScopedHold(std::span<const UOp> nodes) : nodes_(nodes.begin(), nodes.end()) {
@@ -60,7 +60,7 @@ class ScopedHold {
   const ir::Sources nodes_;
 };
 
-/// Whether one of `nodes` is computed on the way to n.
+/// Whether computing n computes one of `nodes`.
 bool depends_on_any(UOp n, const ir::Sources& nodes) {
   const std::vector<UOp> way = ir::topological(std::span<const UOp>(&n, 1), [](UOp m) { return !m->storage(); });
   return std::any_of(way.begin(), way.end(),
@@ -86,8 +86,8 @@ ir::Sources roots_for(std::span<const UOp> asked) {
   return roots;
 }
 
-/// One call of realize(), which may need several attempts: after a wait, a compilation, or plans that are not the last,
-/// everything is looked at again.
+/// One call of realize(). It may take several attempts: after a wait, a compilation, or plans that are not the last,
+/// everything is examined again.
 class Realization {
  public:
   Realization(std::span<const UOp> asked, StepCommit* commit, IncludeAssigned include)
@@ -107,7 +107,7 @@ class Realization {
     std::unique_ptr<PlanInstance> program;
     std::optional<InFlightRealization> in_flight = {};
   };
-  using Plans = std::list<DevicePlan>;  // plans in flight stay where they are
+  using Plans = std::list<DevicePlan>;  // std::list: plans in flight must not move
 
   /// False: try again.
   bool attempt() {
@@ -116,7 +116,7 @@ class Realization {
     asked_.erase(std::remove_if(asked_.begin(), asked_.end(), [](UOp n) { return n->storage() != nullptr; }),
                  asked_.end());
     if (asked_.empty()) {
-      if (commit_) commit_->switch_cells();  // plans that were not the last have stored all versions
+      if (commit_) commit_->switch_cells();  // the earlier plans have stored all versions
       return true;
     }
     plan::Request request;
@@ -135,7 +135,7 @@ class Realization {
       plans = prepare(request, last);
     } catch (const Error&) {
       if (!more) throw;
-      with_assigned_ = false;  // once without what nobody asked for; whoever reads those gets the error
+      with_assigned_ = false;  // retry once without the versions nobody asked for; reading those reports the error
       return false;
     }
     if (plans.empty()) return false;
@@ -145,7 +145,7 @@ class Realization {
     try {
       run_plans(plans);
     } catch (const OutOfMemory&) {
-      // The interpreter's, which takes memory as it runs: what it did not store is as it was.
+      // Only the interpreter allocates as it runs. What it did not store is unchanged.
       if (executor_ != debug::Executor::Interpreter) throw;
       if (spares(plans))
         lean_ = true;
@@ -160,7 +160,7 @@ class Realization {
     return last;
   }
 
-  /// Empty when it is to be asked for again. `last`: with these plans all is computed.
+  /// Empty if the request has to be made again. `last`: these plans compute everything.
   Plans prepare(const plan::Request& request, bool& last) {
     if (runtime::env().check) ir::verify_tensor(request.roots, "tensor");
     std::unique_ptr<PlanInstance> program = plan::lookup_plan(request, executor_);
@@ -171,7 +171,7 @@ class Realization {
       const DeviceSplit split = split_by_device(request.roots);
       last = split.last;
       for (const std::vector<UOp>& roots : split.plans) {
-        // What runs before the last plans ends no reference: those read the same values.
+        // Plans before the last ones end no reference: the last ones read the same values.
         plan::Request part{roots, last ? request.ending : ir::Sources(), last ? request.kept : ir::Sources(),
                            split.copies, request.lean};
         plans.emplace_back(plan::lookup_plan(part, executor_));
@@ -186,7 +186,8 @@ class Realization {
     return plans;
   }
 
-  /// False when there is no memory for all that the plans store, and they can do with less: then they are to be lean.
+  /// False if memory does not suffice for all that the plans store, but does with fewer stores. The next attempt is
+  /// lean.
   bool bind(Plans& plans) {
     for (bool again = true;; again = false) try {
         for (DevicePlan& p : plans) plan::bind(*p.program);
@@ -204,13 +205,13 @@ class Realization {
                        [](const DevicePlan& p) { return p.program->executable->spare_stores; });
   }
 
-  /// A jitted function has results of its own: later calls look at no node.
+  /// Not for a jitted function: its results need memory of their own, since replays look at no node.
   void settle_reshapes() const {
     if (!captured_)
       for (UOp n : asked_) share_base_memory(n);
   }
 
-  /// False when others had the graph while it was waited for, or built.
+  /// False if others had the graph meanwhile, because the plan was waited for or built.
   bool ready(const PlanInstance& program, std::span<const UOp> roots) {
     if (program.claimed) {
       const ScopedHold keep(roots);
@@ -229,7 +230,7 @@ class Realization {
       try {
         plan = build.run();
       } catch (const runtime::DialectMismatch&) {
-        return false;  // asked again, it is a plan for another Target
+        return false;  // the next attempt plans for another Target
       }
     }
     plan::PlanCache& cache = plan::PlanCache::get();
@@ -239,9 +240,9 @@ class Realization {
     return false;
   }
 
-  /// Throws what the first plan that failed threw; the others are run and complete all the same.
+  /// Throws the error of the first plan that failed. The others run and complete all the same.
   static void run_plans(Plans& plans) {
-    bool brief = !runtime::fault_injection().before_launch;  // which is to see that others may use the graph
+    bool brief = !runtime::fault_injection().before_launch;  // the hook checks that others may use the graph
     for (DevicePlan& p : plans) {
       brief &= p.program->execution->brief;
       p.in_flight.emplace(*p.program);
@@ -260,8 +261,8 @@ class Realization {
     if (error) std::rethrow_exception(error);
   }
 
-  const ScopedHold held_;  ///< of all that was asked for
-  ir::Sources asked_;      ///< those that have no storage yet
+  const ScopedHold held_;  ///< all that was asked for
+  ir::Sources asked_;      ///< those without storage so far
   StepCommit* commit_;
   const IncludeAssigned include_assigned_;
   const debug::Executor executor_;

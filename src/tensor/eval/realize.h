@@ -1,4 +1,4 @@
-// Realising: from nodes that are asked for to nodes that have storage (SEMANTICS V2 to V6, H6).
+// Realization: from nodes that are asked for to nodes that have storage (SEMANTICS V2 to V6, H6).
 #pragma once
 
 #include <span>
@@ -9,25 +9,24 @@ namespace sinter::tensor {
 
 class StepCommit;
 
-/// Gives n the memory of what it is a reshape of (SEMANTICS H3), if that has any.
+/// If n is a reshape of a node with memory, gives n that memory (SEMANTICS H3).
 void share_base_memory(ir::UOp n);
 
-/// What a plan computes for `asked`: instead of a reshape what it is a reshape of, with which it lies, if that is
-/// computed, not a number or a view, which others may share that want no memory for it; nothing for what has memory
-/// already.
+/// Roots for `asked`. A pending reshape is replaced by its base, unless the base is a constant or a view. Nodes that
+/// already have storage are dropped.
 ir::Sources roots_for(std::span<const ir::UOp> asked);
 
-/// Which of the versions that the calling thread has assigned a plan takes along (SEMANTICS V2).
+/// Which versions assigned by the calling thread a plan includes (SEMANTICS V2).
 enum class IncludeAssigned : uint8_t {
   All,
-  Independent  ///< those that need nothing of what is asked for: the others are part of what will be computed from it
+  Independent  ///< those that do not depend on the nodes asked for; later plans compute the others
 };
 
-/// Computes what has no storage of `asked`, in one plan with what the calling thread has assigned, or in several where
-/// devices change; nothing to compute runs nothing. With `commit`, its cells take their new versions when nothing can
-/// fail before the last launches any more.
-/// Inside a GraphScope, whose nodes that nothing else holds are gone afterwards; the caller holds `asked`. Throws what
-/// preparing throws, with everything as it was, or what the launch throws, with what the plan stores poisoned.
+/// Computes the nodes of `asked` that have no storage, together with the versions that the calling thread has assigned.
+/// This is one plan, or several where devices change. If there is nothing to compute, nothing runs. With `commit`, its
+/// cells take their new versions once nothing can fail before the last launches.
+/// Inside a GraphScope. Pending nodes that nothing else holds are gone afterwards; the caller holds `asked`. If
+/// preparation throws, everything is as it was. If a launch throws, what the plan stores is poisoned.
 void realize(std::span<const ir::UOp> asked, StepCommit* commit = nullptr,
              IncludeAssigned include = IncludeAssigned::All);
 

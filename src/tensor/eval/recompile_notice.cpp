@@ -1,4 +1,4 @@
-// Groups of plans by their keys without sizes. Only a plan that is made comes here, never one that is found.
+// Groups plans by keys without sizes. Only plans that are made get here, not plans found in the cache.
 #include "tensor/eval/recompile_notice.h"
 
 #include <fmt/core.h>
@@ -17,13 +17,13 @@ namespace {
 using ir::NodeOrigin;
 using runtime::Hash128;
 
-constexpr size_t kMinPlans = 3;  ///< one size, and that of an epoch's last batch, are still no change from call to call
-constexpr size_t kMaxGroups = 1024;  ///< so many are remembered
+constexpr size_t kMinPlans = 3;      ///< two sizes are common: an epoch ends with a smaller batch
+constexpr size_t kMaxGroups = 1024;  ///< groups remembered
 
 std::string call_site(const NodeOrigin& o) { return fmt::format("{} at {}:{}", o.call, o.file, o.line); }
 
-/// What a position is without its operands, and without fixed sizes and what follows from them. Of what is read the
-/// line that made it does not count.
+/// Hash of a position without its operands, its fixed sizes, and what follows from them. The line that made an input
+/// does not count.
 uint64_t without_sizes(const plan::Position& p) {
   const ir::UOp n = p.node;
   uint64_t h = ir::mix(static_cast<uint64_t>(n->dtype), n->device.id());
@@ -44,11 +44,11 @@ struct RecompileNotice::ProgramGroup {
   std::vector<PlanInput> first;  ///< of the first plan
   uint64_t newest = 0;           ///< of the first plan
   std::vector<Hash128> plans;
-  double seconds = 0;  ///< that they took
+  double seconds = 0;  ///< compile time of all plans
 
-  /// Whether another size comes from data that change, and not from another of several tensors.
+  /// Whether the size differs because the data change, and not because another existing tensor was read.
   bool size_varies(const std::vector<PlanInput>& now) const {
-    bool another = false;  // an old tensor in place of another one
+    bool another = false;  // an old tensor in place of another
     for (const PlanInput& s : now) {
       if (std::any_of(first.begin(), first.end(), [&](const PlanInput& f) { return f.same(s); })) return true;
       another |= s.value <= newest && !has_shape(first, s.shape);
@@ -115,8 +115,8 @@ void RecompileNotice::collect_inputs(const plan::CanonicalProgram& plan) {
   }
 }
 
-/// The same for all programs that differ in sizes only. Operands that may be swapped stand in an order that depends on
-/// their sizes (SEMANTICS N4), and so do the numbers of slots.
+/// Equal for all programs that differ in sizes only. The order of commutative operands depends on their sizes
+/// (SEMANTICS N4), and so do slot numbers; neither enters the hash.
 uint64_t RecompileNotice::group_of(const plan::PlanInstance& program) const {
   const plan::CanonicalProgram& plan = program.plan;
   std::vector<uint64_t> hash(plan.positions.size());
@@ -146,7 +146,7 @@ void RecompileNotice::record_compile(double seconds) && {
   if (known.groups.size() >= kMaxGroups && !known.groups.contains(group_)) known.groups.clear();
   ProgramGroup& group = known.groups[group_];
   if (std::find(group.plans.begin(), group.plans.end(), key_) != group.plans.end())
-    return;  // a constant has changed, or the plan was dropped
+    return;  // a constant has changed, or the plan was evicted
   if (group.plans.empty())
     group.first = std::move(inputs_), group.newest = newest_;
   else if (!group.size_varies(inputs_))

@@ -1,4 +1,4 @@
-// One walk over what is pending: which COPYs there are, and which of them wait for no other.
+// One walk over the pending nodes finds the COPYs, and those that wait for no other.
 #include "tensor/eval/split_by_device.h"
 
 #include <algorithm>
@@ -14,8 +14,8 @@ using ir::UOp;
 
 bool pending(UOp n) { return !n->storage(); }
 
-/// What is pending behind the roots, and behind the losses of gradients among that, which a plan walks too: sources
-/// first.
+/// The pending nodes behind the roots, sources first. It includes the losses of pending gradients, which a plan walks
+/// too.
 std::vector<UOp> walk(std::span<const UOp> roots) {
   std::vector<UOp> from(roots.begin(), roots.end());
   for (;;) {
@@ -38,7 +38,7 @@ void add(std::vector<std::vector<UOp>>& plans, UOp n) {
   plans.push_back({n});
 }
 
-/// The value that a COPY copies: a DETACH is no value of its own.
+/// The value that a COPY copies. DETACHes are skipped: they are no values of their own.
 UOp source_of(UOp copy) {
   UOp s = copy->src[0];
   while (pending(s) && s->op == Op::Detach) s = s->src[0];
@@ -49,7 +49,7 @@ UOp source_of(UOp copy) {
 
 DeviceSplit split_by_device(std::span<const UOp> roots) {
   const std::vector<UOp> order = walk(roots);
-  std::vector<uint8_t> waits(order.size());  // a COPY is pending there or behind it
+  std::vector<uint8_t> waits(order.size());  // the node is a pending COPY or depends on one
   std::vector<UOp> ready;
   for (size_t i = 0; i < order.size(); ++i) {
     if (!pending(order[i])) continue;

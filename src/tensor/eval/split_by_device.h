@@ -1,4 +1,4 @@
-// A program that spans devices becomes several plans, each for one device: a COPY needs its source stored first.
+// Splits a program that spans devices into plans of one device each. A COPY needs its source stored first.
 #pragma once
 
 #include <span>
@@ -8,15 +8,15 @@
 
 namespace sinter::tensor {
 
-/// What can run next of a program that spans devices.
+/// The plans that can run next in a program that spans devices.
 struct DeviceSplit {
-  std::vector<std::vector<ir::UOp>> plans;  ///< roots of each, all on one device; they need nothing of each other
-  bool copies = false;                      ///< one plan, whose roots are COPYs of values that have storage
-  bool last = false;                        ///< with these plans all roots are computed
+  std::vector<std::vector<ir::UOp>> plans;  ///< roots of each, all on one device; the plans are independent
+  bool copies = false;                      ///< a single plan, whose roots are COPYs of stored values
+  bool last = false;                        ///< these plans compute all roots
 };
 
-/// Of roots without storage. No node behind them is claimed. A reshape that is to be copied gets the memory of what it
-/// is a reshape of. Inside a GraphScope.
+/// Takes roots without storage; no node behind them is claimed. A reshape that is to be copied gets the memory of its
+/// base. Inside a GraphScope.
 DeviceSplit split_by_device(std::span<const ir::UOp> roots);
 
 }  // namespace sinter::tensor

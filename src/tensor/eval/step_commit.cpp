@@ -1,4 +1,4 @@
-// Collecting and switching the cells of a step.
+// Collects the cells of a step and switches them.
 #include "tensor/eval/step_commit.h"
 
 #include <utility>

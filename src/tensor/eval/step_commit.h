@@ -1,5 +1,5 @@
-// What a step() writes: new versions of cells, computed in one plan, which take the cells' places when nothing can fail
-// before the launch any more (SEMANTICS G5, V6). For optimisers.
+// What an optimizer's step() writes: new versions of cells, computed in one plan. The cells switch once nothing can
+// fail before the launch (SEMANTICS G5, V6).
 #pragma once
 
 #include <memory>
@@ -17,14 +17,14 @@ class StepCommit {
   StepCommit(const StepCommit&) = delete;
   StepCommit& operator=(const StepCommit&) = delete;
 
-  /// The next version of `target`: `value`, broadcast to its shape and of its dtype. Reads of the handle that comes
-  /// back see it, `target` keeps its version until realize(). Under no_grad.
+  /// Prepares the next version of `target`: `value` in its dtype, broadcast to its shape. The returned handle reads
+  /// that version; `target` keeps its own until realize(). Under no_grad.
   Tensor update(const Tensor& target, const Tensor& value);
-  /// The step uses up the gradient of this parameter.
+  /// The step consumes the gradient of this parameter.
   void take_grad(const Tensor& param);
-  /// Computes all updates, and the losses behind the gradients that someone still holds, in one plan, and switches the
-  /// cells. Values of the step that handles hold at this moment are stored too: let them go before. Throws as realize()
-  /// does: if nothing was launched, cells and gradients are as they were, and all can be tried again.
+  /// Computes, in one plan, all updates and the losses behind gradients that are still held, and switches the cells.
+  /// Values of the step that handles hold at this moment are stored too, so release them before. Throws as realize()
+  /// does. If nothing was launched, cells and gradients are unchanged, and the step can be retried.
   void realize();
 
  private:
@@ -33,7 +33,7 @@ class StepCommit {
     std::shared_ptr<Cell> cell;
     ir::NodeRef version;
   };
-  /// References that end with the switch: of cells to their versions, and to gradients that nobody else holds.
+  /// References that end with the switch: from cells to their versions, and to gradients that nobody else holds.
   std::vector<ir::UOp> ending() const;
   bool switches(const Cell* cell) const;
   void switch_cells();

@@ -1,4 +1,4 @@
-// A tensor as text: read, then printed as NumPy does.
+// Text of a tensor: it is read, then printed as NumPy does.
 #include <ostream>
 
 #include "tensor/core/cell.h"

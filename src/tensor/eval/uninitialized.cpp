@@ -1,4 +1,4 @@
-// Pieces go into the memory itself on the CPU, through a small buffer of the host to a GPU.
+// On the CPU, pieces go directly into the tensor's memory. For a GPU, they go through a small staging buffer.
 #include "tensor/eval/uninitialized.h"
 
 #include <algorithm>
@@ -10,9 +10,9 @@
 namespace sinter::tensor {
 namespace {
 
-constexpr size_t kStagingBytes = 4 << 20;  ///< bytes on the way to a GPU
+constexpr size_t kStagingBytes = 4 << 20;  ///< size of the staging buffer
 
-/// A byte that is neither 0 nor 1 is true, and stored as such.
+/// A byte other than 0 and 1 means true and is stored as 1.
 void normalize_bools(std::span<std::byte> bytes) {
   for (std::byte& b : bytes) b = std::byte{b != std::byte{0}};
 }

@@ -1,5 +1,5 @@
-// Memory of tensors to come, for readers of files: all of it is taken before the first byte is read, and filled in
-// pieces, so that a file is neither held twice nor read in vain.
+// Memory for tensors that a file reader fills. All memory is allocated before the first byte is read, and filled in
+// pieces. So a file is not held twice, and not read when memory does not suffice.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,12 @@ namespace sinter::tensor {
 
 class UninitializedTensor {
  public:
-  /// UsageError for a dtype, a shape or a device that no tensor has; OutOfMemory.
+  /// UsageError for an invalid dtype, shape or device; OutOfMemory.
   UninitializedTensor(DType dtype, const Shape& shape, Device device);
 
-  /// Writes the next bytes of the tensor, row-major, into all of `piece`.
+  /// Writes the next bytes of the tensor, row-major. Fills all of `piece`.
   using ReadPiece = std::function<void(std::span<std::byte> piece)>;
-  /// The tensor, after as many calls of `read` as it takes. Once.
+  /// The tensor. Calls `read` as often as needed. Call once.
   Tensor fill(const ReadPiece& read);
 
  private:

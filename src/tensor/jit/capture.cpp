@@ -1,4 +1,4 @@
-// Watching a function, and what its plan must be to be repeated.
+// Observes a function and checks that its plan can be replayed.
 #include "tensor/jit/capture.h"
 
 #include <fmt/core.h>
@@ -20,9 +20,9 @@ std::string made_by(const ir::NodeOrigin& origin) {
                              : fmt::format("made at {}:{} by {}", origin.file, origin.line, origin.call);
 }
 
-constexpr std::string_view kCopy = "t = t.clone().realize()";  ///< what gives a tensor memory of its own
+constexpr std::string_view kCopy = "t = t.clone().realize()";  ///< gives a tensor memory of its own
 
-/// Computed, a reshape lies where its source lies (SEMANTICS H3), which the function may use too.
+/// Whether n, once computed, shares the memory of its base (SEMANTICS H3). The function may use the base too.
 bool shares_memory(ir::UOp n) {
   while (!n->storage() && (n->op == ir::Op::Reshape || n->op == ir::Op::Detach)) n = n->src[0];
   return n->storage();
@@ -68,7 +68,7 @@ void Capture::on_use(const std::shared_ptr<Cell>& cell) {
   const bool alias = std::any_of(uses_.begin(), uses_.end(), same);
   const bool of_input = std::any_of(inputs_.begin(), inputs_.end(),
                                     [&](const auto& c) { return storage && c->node->storage() == storage; });
-  if (own && (alias || of_input)) return;  // the value of what was met before, as detach() or a reshape gives it
+  if (own && (alias || of_input)) return;  // a view of a known tensor, such as by detach() or reshape
   if (own)
     usage_error(fmt::format(
         "the jitted function makes data from host memory ({}), which later calls would not make again; make "
@@ -157,7 +157,7 @@ void Capture::on_return(std::span<const Tensor> results) {
   returned_ = true;
 }
 
-/// Only what the function has made counts. Constants stay what they are.
+/// Only cells that the function has made count. Constants may be kept: they never change.
 void Capture::reject_escapes(std::span<const Tensor> results) const {
   for (size_t i = 0; i < inputs_.size(); ++i)
     if (inputs_[i].use_count() > input_handles_[i])
@@ -171,7 +171,7 @@ void Capture::reject_escapes(std::span<const Tensor> results) const {
     const auto is_cell = [&](const Tensor& t) { return t.cell() == cell; };
     const auto copies = std::count_if(results.begin(), results.end(), is_cell);
     if (!copies && !cell->node->storage() && ir::splat_const(cell->node.get())) continue;
-    if (cell.use_count() > 1 + 2 * copies)  // `cell`, and those of results and results_
+    if (cell.use_count() > 1 + 2 * copies)  // `cell`, and the handles in results and results_
       usage_error(
           fmt::format("something beside the results of the jitted function holds a value that it computes ({}), which "
                       "later calls would not renew; return it, and hold what the call gives",
@@ -179,7 +179,8 @@ void Capture::reject_escapes(std::span<const Tensor> results) const {
   }
 }
 
-/// Another thread that reads what was assigned has computed it first, or is asked to compute what it has assigned.
+/// Whether other threads interfered: one computed a result or an assigned version, or has yet to compute a version that
+/// the function uses.
 bool Capture::disturbed() const {
   const auto computed = [](const std::shared_ptr<Cell>& c) { return c->node->storage() != nullptr; };
   return waits_for_others_ || std::any_of(results_.begin(), results_.end(), computed) ||
@@ -274,8 +275,8 @@ void Capture::capture_targets(const plan::PlanInstance& plan) {
       source.assigned |= !source.input && index_in(target.cells, source.number) >= 0;
     captured.targets.push_back(std::move(target));
   }
-  // What else outlives the plan is a tensor that was built outside. It was stored, or is cheap to compute again: then
-  // it is the same at every call if it depends on no memory.
+  // Any other value that outlives the plan belongs to a tensor that was built outside. It is rejected if the plan
+  // stores it. If it is recomputed instead, it is the same at every call only if it reads no memory.
   for (size_t t = 0; t < captured.targets.size(); ++t)
     if (captured.targets[t].results.empty() && captured.targets[t].cells.empty())
       reject_pending(all.positions[static_cast<size_t>(plan.executable->targets[t].position)].node);

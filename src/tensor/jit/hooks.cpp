@@ -1,4 +1,4 @@
-// Who is behind the hooks of core.
+// The implementations behind the hooks of core.
 #include "tensor/core/hooks.h"
 
 #include "tensor/eval/auto_realize.h"

@@ -1,4 +1,4 @@
-// All that keep something are known, so that who needs memory finds it.
+// Keeps a list of all caches, so that they can be released when memory runs out.
 #include "tensor/jit/invariant_cache.h"
 
 #include <vector>
@@ -9,8 +9,8 @@
 namespace sinter::tensor {
 namespace {
 
-constexpr int kUnusedRuns = 4;   ///< runs that used nothing of what is kept
-constexpr int kMissedRuns = 16;  ///< runs that would have
+constexpr int kUnusedRuns = 4;   ///< runs that used nothing cached, before caching is disabled
+constexpr int kMissedRuns = 16;  ///< runs that would have used it, before it is enabled
 
 /// Guarded by the graph's mutex.
 std::vector<InvariantCache*>& caches() {
@@ -30,7 +30,7 @@ InvariantCache::InvariantCache(const plan::Executable& executable, const plan::I
 
 InvariantCache::~InvariantCache() {
   if (!caching_) return;
-  const ir::GraphScope scope;  // functions end outside of one too
+  const ir::GraphScope scope;  // functions may be destroyed outside of one
   std::erase(caches(), this);
 }
 

@@ -1,4 +1,4 @@
-// Plans of jitted functions: when to run the function, when its plan alone.
+// Plans of jitted functions: when to run the function, when to replay its plan.
 #include "sinter/jit.h"
 
 #include <fmt/core.h>
@@ -26,16 +26,16 @@ using ir::UOp;
 using tensor::CapturedPlan;
 using tensor::Replay;
 
-constexpr int kMostPrograms = 4;  ///< in a row that differ: then it is no accident of the first calls
-constexpr int kMostWaits = 64;    ///< for plans in flight, where others always have one: then the function runs
+constexpr int kMostPrograms = 4;  ///< differing programs in a row: no longer an effect of the first calls
+constexpr int kMostWaits = 64;    ///< waits for plans in flight before the function runs instead of its plan
 
-/// What one plan is for.
+/// The inputs and settings that one plan is for.
 struct Signature {
   struct Input {
     DType dtype;
     Shape shape;
     Device device;
-    size_t memory;  ///< the first input that lies in the same
+    size_t memory;  ///< index of the first input with the same memory
     bool requires_grad;
   };
   std::vector<Input> inputs;
@@ -59,7 +59,7 @@ Signature signature_of(std::span<const Tensor> inputs) {
   return out;
 }
 
-/// It is theirs.
+/// Whether the inputs and the current settings have this signature.
 bool matches(const Signature& signature, std::span<const Tensor> inputs) {
   if (signature.grad != ir::grad_enabled() || signature.flush != ir::flush_denormals() ||
       signature.executor != debug::executor())
@@ -72,21 +72,21 @@ bool matches(const Signature& signature, std::span<const Tensor> inputs) {
   return std::equal(signature.inputs.begin(), signature.inputs.end(), inputs.begin(), inputs.end(), same);
 }
 
-/// A program with what its runs go by. Shared with the runs, during which others may learn another one.
+/// A program and the caches of its runs. Runs share its ownership: another program may replace it meanwhile.
 struct SharedPlan {
   CapturedPlan captured;
-  std::vector<std::unique_ptr<tensor::InvariantCache>> idle = {};  ///< as many as there were runs at the same time
+  std::vector<std::unique_ptr<tensor::InvariantCache>> idle = {};  ///< of runs that ended; one per concurrent run
 };
 
 struct JitEntry {
   Signature signature;
   std::shared_ptr<SharedPlan> plan;
-  bool confirmed = false;                   ///< two calls that it fitted in a row gave it
-  int mismatches = 0;                       ///< programs before it, each of them another
-  std::optional<CapturedPlan> alternative;  ///< of the last call, which this one did not fit
+  bool confirmed = false;                   ///< two calls in a row whose tensors fit it built it
+  int mismatches = 0;                       ///< consecutive calls that each built another program
+  std::optional<CapturedPlan> alternative;  ///< built by the last call, whose tensors did not fit this program
 };
 
-/// A run's own of them, which goes back when the run ends.
+/// Takes an idle cache for one run, and returns it when the run ends. Null at first if none is idle.
 class CacheLease {
  public:
   explicit CacheLease(std::shared_ptr<SharedPlan> plan) : plan_(std::move(plan)) {
@@ -106,13 +106,13 @@ class CacheLease {
   std::unique_ptr<tensor::InvariantCache> cache_;
 };
 
-/// What may be written in place depends on who else holds the old values.
+/// Whether both write the same slots in place. That depends on who else holds the old values.
 bool writes_alike(const CapturedPlan& a, const CapturedPlan& b) {
   const auto same = [](const tensor::SlotSource& x, const tensor::SlotSource& y) { return x.written == y.written; };
   return std::equal(a.slots.begin(), a.slots.end(), b.slots.begin(), b.slots.end(), same);
 }
 
-/// Throws UsageError if numbers differ where nothing else does.
+/// Throws UsageError if the programs differ only in numbers.
 bool same_program(const CapturedPlan& a, const CapturedPlan& b) {
   if (a.key != b.key || a.targets != b.targets || a.randoms != b.randoms || a.results != b.results ||
       a.cells.size() != b.cells.size())
@@ -121,7 +121,7 @@ bool same_program(const CapturedPlan& a, const CapturedPlan& b) {
     if (a.cells[i].cell.lock() != b.cells[i].cell.lock() || a.cells[i].node != b.cells[i].node) return false;
   for (size_t i = 0; i < a.slots.size(); ++i)
     if (a.slots[i].input != b.slots[i].input || a.slots[i].number != b.slots[i].number) return false;
-  for (size_t i = 0; i < a.vars.size(); ++i)  // those of inputs are the signature's
+  for (size_t i = 0; i < a.vars.size(); ++i)  // sizes of inputs are part of the signature
     if (a.vars[i] != b.vars[i])
       tensor::usage_error(fmt::format(
           "a symbolic size that the jitted function binds itself was {} in one call and {} in the next, and what "
@@ -136,24 +136,24 @@ bool same_program(const CapturedPlan& a, const CapturedPlan& b) {
   return a.executable == b.executable;
 }
 
-/// What the thread has assigned, and inputs that wait: no part of the function's program.
+/// Realizes what the thread has assigned, and inputs without storage. Neither is part of the function's program.
 void realize_pending(std::span<const Tensor> inputs) {
   for (std::vector<UOp> waiting = tensor::assigned_versions([](const Cell&) { return false; });; waiting.clear()) {
-    for (const Tensor& t : inputs)  // again if another thread has assigned one meanwhile
+    for (const Tensor& t : inputs)  // repeat if another thread has assigned one meanwhile
       if (UOp n = tensor::node_of(t); !n->storage()) waiting.push_back(n);
     if (waiting.empty()) return;
     tensor::realize(waiting);
   }
 }
 
-/// Whose turn it is to run a function and to learn: while one thread compiles what the function built, others would
-/// meet versions that it has assigned and not yet computed. Inside a GraphScope.
+/// Lets one thread at a time run the function and learn its program. While it compiles what the function built, others
+/// would meet versions that are assigned and not yet computed. Inside a GraphScope.
 class RunLock {
  public:
-  /// Waits while another thread has its turn; false if none had.
+  /// Waits while another thread has the lock; false if none had.
   bool wait() {
     bool waited = false;
-    while (taken_ && process_ == getpid()) {  // a child has not inherited that thread
+    while (taken_ && process_ == getpid()) {  // a forked child does not inherit that thread
       const ir::GraphPause pause;
       taken_.wait(waited = true);
     }
@@ -184,9 +184,9 @@ struct JitPlans::Known {
       if (matches(p.signature, inputs)) return &p;
     return nullptr;
   }
-  /// `known`: that of the signature, or null. `was_ready`: the tensors of the call were as the known program needs
-  /// them. A call in which they were not, because somebody held the old value perhaps, says nothing against that
-  /// program unless the next is like it.
+  /// `known`: the entry of the signature, or null. `was_ready`: whether the call's tensors fitted the known program. If
+  /// they did not, perhaps because somebody held an old value, the program built counts against the known one only if
+  /// the next call builds it again.
   void learn(JitEntry* known, const Signature& signature, CapturedPlan captured, bool was_ready) {
     auto plan = [&] { return std::make_shared<SharedPlan>(SharedPlan{std::move(captured)}); };
     if (!known) return programs.push_back({signature, plan(), false, 0, {}}), void();
@@ -250,7 +250,7 @@ std::vector<Tensor> JitPlans::call(const Function& function, std::span<const Ten
   };
   const RunLockGuard guard{known_->run_lock};
   const Signature signature = signature_of(inputs);
-  std::vector<Tensor> given;  // cells of its own, which tell inputs from tensors that the function uses besides
+  std::vector<Tensor> given;  // fresh cells tell inputs from tensors that the function uses besides
   for (const Tensor& t : inputs) given.push_back(tensor::wrap(t.cell()->node.get()));
   tensor::Capture capture(given);
   const auto run = [&] {

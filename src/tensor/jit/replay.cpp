@@ -1,4 +1,4 @@
-// Whether a plan fits the tensors of now, its launches, and what they make the next versions of.
+// Checks whether a plan fits the present tensors, launches it, and installs the new versions.
 #include "tensor/jit/replay.h"
 
 #include <algorithm>
@@ -32,8 +32,8 @@ plan::InvariantInputs steady_of(const CapturedPlan& captured) {
 
 }  // namespace
 
-/// The nodes of what a run stores, claimed until it completes. What the tensors held before waits for that too: a run
-/// that changes nothing gives it back to them.
+/// The nodes that a run stores, claimed until it completes. The old versions are held as long: a run without effect
+/// restores them.
 class Replay::InFlightReplay final : public InFlightPlan {
  public:
   InFlightReplay(const Replay& replay, plan::Execution& execution)
@@ -76,7 +76,7 @@ class Replay::InFlightReplay final : public InFlightPlan {
   }
 
  private:
-  /// The next version of a tensor, which is a leaf if the one before was (SEMANTICS V5).
+  /// Installs the next version of a tensor. It is a leaf if the previous one was (SEMANTICS V5).
   void renew(Cell& cell, UOp version) {
     if (cell.leaf_id) {
       version->state.requires_grad = version->state.leaf = true;
@@ -86,7 +86,7 @@ class Replay::InFlightReplay final : public InFlightPlan {
     versions_.push_back({&cell, std::exchange(cell.node, ir::NodeRef(version))});
   }
 
-  /// The nodes have no sources, which could say where an index came from.
+  /// The nodes have no sources that could tell where an index came from.
   IndexErrorReporter index_error_reporter() const override {
     return [] {
       return std::string("an index of a jitted function was out of range; call the function without jit to see which");
@@ -98,8 +98,8 @@ class Replay::InFlightReplay final : public InFlightPlan {
     Cell* cell;
     ir::NodeRef before;
   };
-  InlineVector<UOp, 4> nodes_;           ///< per result, of copies of a handle the first
-  std::vector<VersionUpdate> versions_;  ///< of what is assigned
+  InlineVector<UOp, 4> nodes_;           ///< per result; for copies of a handle, the first one
+  std::vector<VersionUpdate> versions_;  ///< of the assigned tensors
 };
 
 Replay::Readiness Replay::ready() {
@@ -144,7 +144,7 @@ std::vector<Tensor> Replay::run(std::unique_ptr<InvariantCache>& cache) {
   runtime::count(runtime::counters().plans);
   InFlightReplay in_flight(*this, execution);
   {
-    // What the interpreter did when it runs out of memory is undone before anybody sees it.
+    // The interpreter may run out of memory in the middle. Its effects are undone before anybody sees them.
     const bool stays = debug::executor() == debug::Executor::Interpreter;
     std::optional<runtime::GraphUnlockedScope> outside;
     if (!stays && (!execution.brief || runtime::fault_injection().before_launch)) outside.emplace();
@@ -163,7 +163,7 @@ bool Replay::fits(const UsedCell& used, const Cell& cell) {
          n->state.requires_grad == used.requires_grad && n->state.leaf == used.leaf;
 }
 
-/// An input that shares its memory with a used tensor would be read while that is written in place.
+/// An input that shares memory with a used tensor would be read while that memory is written in place.
 bool Replay::is_input(const Storage* storage) const {
   return storage && std::any_of(inputs_.begin(), inputs_.end(),
                                 [&](const Tensor& t) { return t.cell()->node->storage() == storage; });

@@ -1,4 +1,4 @@
-// A later call of a jitted function: its plan alone, on the tensors of now. Inside a GraphScope.
+// A replay of a jitted function: runs its plan alone, on the present tensors. Inside a GraphScope.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,20 @@
 
 namespace sinter::tensor {
 
-/// No node is looked at but those that hold the tensors. `captured` and `inputs` outlive it.
+/// Looks only at the nodes that hold the tensors. `captured` and `inputs` outlive this object.
 class Replay {
  public:
   enum class Readiness : uint8_t { Yes, No, Later };
 
   Replay(const CapturedPlan& captured, std::span<const Tensor> inputs) : captured_(captured), inputs_(inputs) {}
 
-  /// No if the tensors are not as the program needs them, Later if they may be when a plan in flight has completed.
-  /// Throws BackendError for one that a failed launch has left.
+  /// No if the tensors do not fit the program. Later if they may fit once a plan in flight has completed. Throws
+  /// BackendError for a tensor that a failed launch has poisoned.
   Readiness ready();
-  /// The results. The launches run outside the graph's mutex, unless they are short; the tensors that the program
-  /// assigns have their new versions before, which others wait for. Kernels that read nothing but versions of tensors
-  /// that the run before read too are not launched: what they gave is kept in `cache`, which the first run makes.
-  /// Throws OutOfMemory, and every tensor is as it was; or BackendError, and what it assigns is poisoned.
+  /// The results. Launches run outside the graph's mutex unless they are short. The assigned tensors get their new
+  /// versions before; other threads wait for those. Kernels are skipped if they read only versions that the previous
+  /// run read too: their values are kept in `cache`, which the first run makes. Throws OutOfMemory and leaves every
+  /// tensor unchanged, or BackendError and poisons what it assigns.
   std::vector<Tensor> run(std::unique_ptr<InvariantCache>& cache);
 
  private:
@@ -38,7 +38,7 @@ class Replay {
 
   const CapturedPlan& captured_;
   std::span<const Tensor> inputs_;
-  std::vector<std::shared_ptr<Cell>> cells_;  ///< those that it uses beside the inputs
+  std::vector<std::shared_ptr<Cell>> cells_;  ///< tensors used besides the inputs
   std::vector<std::shared_ptr<GeneratorState>> generators_;
   plan::Bindings bindings_;
 };

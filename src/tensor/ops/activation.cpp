@@ -1,4 +1,4 @@
-// Activations, written so that neither the value nor its gradients overflow on the way.
+// Activations, written so that neither values nor gradients overflow in intermediate results.
 #include "tensor/ops/activation.h"
 
 #include <cmath>
@@ -15,7 +15,8 @@ namespace tensor {
 namespace {
 
 UOp not_negative(UOp x) { return ir::le(ir::like(x, 0.0), x); }
-/// -|x|. No Abs: at 0 this has the slope of the branch that the callers take there, so that theirs is right at 0 too.
+/// -|x|. Not Abs: at 0 this has the slope of the branch that the callers take there, so their gradient at 0 is right
+/// too.
 UOp minus_abs(UOp x) { return ir::where(not_negative(x), -x, x); }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// State: assigning to a tensor or a part of it, second cells, values without history (SEMANTICS V1, V5, H5).
+// State: assignment to a tensor or a part of it, clone, detach (SEMANTICS V1, V5, H5).
 #include <fmt/core.h>
 
 #include "tensor/core/cell_version.h"
@@ -15,7 +15,7 @@ using tensor::usage_error;
 
 constexpr const char* kKinds[] = {"a bool", "an integer", "a float"};
 
-/// The value as the target stores it: its dtype, and the shape of the part that is written.
+/// The value as the target stores it: in its dtype and in the shape of the part that is written.
 UOp convert_to_part(const Arg& value, UOp target, const Shape& part) {
   const DType meant = value.is_tensor() ? tensor::operand(value)->dtype : tensor::default_type(value.kind());
   if (tensor::kind_of(meant) > tensor::kind_of(target->dtype))
@@ -101,7 +101,7 @@ Place& Place::operator/=(Arg value) {
   return assign(static_cast<Tensor>(*this) / value);
 }
 
-/// A version without a home: never merged with what it copies, and stored in memory of its own if it is asked for.
+/// A version without a home: never merged with its source, and stored in memory of its own if it is realized.
 Tensor Tensor::clone(Loc where) const {
   const tensor::Call call("clone", where);
   const UOp n = tensor::node_of(*this);

@@ -1,4 +1,4 @@
-// Attention in plain products, a softmax and selects. Whether the scores are ever stored is the partition's business.
+// Attention as plain products, a softmax and selects. The partition decides whether the scores are stored.
 #include "sinter/attention.h"
 
 #include <fmt/core.h>
@@ -38,7 +38,7 @@ void check_shapes(UOp q, UOp k, UOp v) {
                             tensor::mismatch_hint(dim_from_end(k, 2), dim_from_end(v, 2), "they must be equal")));
 }
 
-/// The scores where `seen` holds, else minus infinity.
+/// The scores where `seen` is true, minus infinity elsewhere.
 UOp mask_unseen(UOp scores, UOp seen) {
   UOp pair[] = {seen, scores};
   tensor::broadcast(pair);
@@ -65,7 +65,7 @@ Tensor scaled_dot_product_attention(Arg query, const Tensor& k, const Tensor& v,
   check_shapes(q, tensor::operand(key, t), tensor::operand(value, t));
   if (!(o.dropout >= 0 && o.dropout < 1))
     usage_error(fmt::format("dropout is {}; a probability in [0, 1) is needed", o.dropout));
-  q = ir::to_compute_type(q);  // and so all that is multiplied with it
+  q = ir::to_compute_type(q);  // and so is everything that is multiplied with it
   const Tensor size = wrap(tensor::size_node(dim_from_end(q, 1), q->dtype, q->device));
   const Tensor scores = matmul(wrap(q), k.transpose());
   UOp s = node_of(o.scale ? scores * *o.scale : scores / sqrt(size));
@@ -93,13 +93,13 @@ Tensor rotary_embedding(Arg input, const RotaryOptions& o) {
     usage_error(fmt::format("base is {}; angles need a finite number above 0", o.base));
   const int64_t half = size / 2;
 
-  // Angles [positions, half], in the type of the computation.
+  // Angles [positions, half], in the compute dtype.
   const Shape plane{dim_from_end(x, 2), half};
   UOp place = ir::cast(tensor::position(plane, 0, x->device), x->dtype) + static_cast<double>(o.offset);
   UOp pair = ir::cast(tensor::position(plane, 1, x->device), x->dtype);
   UOp angle = place * ir::exp(pair * (-2.0 * std::log(o.base) / static_cast<double>(size)));
 
-  // The two of a pair lie along an axis of their own: behind the pairs when interleaved, before them when not.
+  // The two elements of a pair get an axis of their own: after the axis of pairs if interleaved, before it otherwise.
   const int64_t twos = o.interleaved ? last + 1 : last;
   Shape::Dims dims = x->shape.dims();
   dims.back() = half;

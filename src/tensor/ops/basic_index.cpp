@@ -1,4 +1,4 @@
-// Indexing by numbers, slices, newaxis and ellipsis, as NumPy does it.
+// Indexing by numbers, slices, newaxis and ellipsis with NumPy's semantics.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -44,8 +44,8 @@ AxisSlice resolve_slice(UOp x, int64_t axis, const Slice& s) {
   return {begin, count > 1 ? s.step : 1, count, begin == 0 && count == n && (s.step == 1 || count == 1)};
 }
 
-/// How a part is read: mirror what runs backwards; cut a box; then a step of s is the first column of rows of s
-/// elements, the last row filled up.
+/// The movements that read a part: flip axes with negative steps, then shrink to a box. An axis of step s is padded to
+/// full rows of s elements, of which the first column is taken.
 struct SliceMovements {
   ir::Ints mirrored;
   ir::Region cut, column;
@@ -139,7 +139,7 @@ UOp read(UOp x, const BasicIndex& index) {
 
 UOp overwrite(UOp x, const BasicIndex& index, UOp v) {
   const SliceMovements w = movements_of(x->shape, index);
-  // read() backwards: first the value, then a mask of where it came to lie.
+  // The inverse of read(): places the value, then places a mask that tells where it is.
   auto placed = [&](UOp part) {
     if (w.strided) {
       Shape thin;

@@ -1,5 +1,5 @@
-// Convolution: windows of x against the weight, one elementwise product, one sum. No kernel is written here; codegen
-// sees what it is.
+// Convolution: windows of x times the weight, elementwise, then one sum. No kernel is written by hand; codegen
+// recognizes the contraction.
 #include "sinter/conv.h"
 
 #include <fmt/format.h>
@@ -54,7 +54,7 @@ Tensor conv(std::string_view name, size_t sliding, const Arg& input, const Tenso
     kernel.push_back(tensor::fixed_size(w, static_cast<int64_t>(i), "a kernel's size"));
   const auto slide = tensor::window_axes(sliding, kernel, o.stride, o.padding, o.dilation);
 
-  // Both are repeated to [n, group, out, in, windows, taps, ...]: x has no output channels, w no batch and no windows.
+  // Both are broadcast to [n, group, out, in, windows, taps, ...]: x has no output channels, w no batch and no windows.
   Shape grouped{x->shape[0], groups, in}, weights{groups, out / groups, in};
   ir::Ints over_windows;
   for (size_t i = 0; i < sliding; ++i) {

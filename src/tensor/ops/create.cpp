@@ -1,4 +1,4 @@
-// Creation: numbers of the user become Data nodes that own a buffer; patterns become constants and ARANGE.
+// Creation: the user's numbers become Data nodes that own a buffer; patterns become constants and ARANGE.
 #include "sinter/create.h"
 
 #include <fmt/core.h>
@@ -32,7 +32,7 @@ Tensor fill_constant(const Shape& shape, Scalar value, DType dtype, Device devic
   return wrap(ir::broadcast_to(ir::constant(graph(), value, dtype, device), shape));
 }
 
-/// The shape of a nested list, by its first elements; that all others agree is checked by flatten().
+/// The shape of a nested list, taken from its first elements. flatten() checks that all others agree.
 Shape shape_of(const Nested& list) {
   Shape shape;
   for (const Nested* n = &list; n->is_list(); n = &n->items().front()) {
@@ -105,7 +105,7 @@ Tensor from_bytes(const void* data, DType dtype, const Shape& shape, Device devi
   check_shape(shape);
   tensor::check_device(device);
   auto buffer = runtime::Buffer::allocate(static_cast<size_t>(shape.numel()) * size_of(dtype), device);
-  if (dtype == DType::Bool) {  // one that is neither 0 nor 1 is true, and stored as such
+  if (dtype == DType::Bool) {  // a byte other than 0 and 1 means true and is stored as 1
     std::vector<uint8_t> truth(buffer->bytes());
     const auto* given = static_cast<const uint8_t*>(data);
     std::transform(given, given + truth.size(), truth.begin(), [](uint8_t b) { return static_cast<uint8_t>(b != 0); });
@@ -128,7 +128,7 @@ Tensor from(const Nested& values, DType dtype, Device device, Loc where) {
   const DType t = tensor::type_or(dtype, widest);
   std::vector<unsigned char> bytes(numbers.size() * size_of(t));
   for (size_t i = 0; i < numbers.size(); ++i) {
-    // Little-endian, as every target is: the low bytes come first.
+    // Every target is little-endian: the low bytes come first.
     const uint64_t bits = ir::to_bits(t, tensor::number_of(*numbers[i], t));
     std::memcpy(bytes.data() + i * size_of(t), &bits, size_of(t));
   }
@@ -205,7 +205,7 @@ Tensor linspace(Arg begin, Arg end, int64_t count, DType dtype, Device device) {
   check_shape({count});
   tensor::check_device(device);
   if (count < 2) return full({count}, begin.real(), float64, device).to(t);
-  // From both ends inwards, so that both are met exactly.
+  // Computed from both ends inward, so both ends are exact.
   const double step = (end.real() - begin.real()) / static_cast<double>(count - 1);
   UOp place = ir::arange(graph(), count, device);
   UOp i = ir::cast(place, DType::F64);

@@ -1,5 +1,5 @@
-// Sums of products named by index letters. Terms are multiplied from left to right, and a letter is summed away as soon
-// as no later term and not the result needs it.
+// Sums of products named by index letters. Terms are multiplied from left to right. A letter is summed as soon as
+// neither a later term nor the result needs it.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using ir::UOp;
 using tensor::describe;
 using tensor::usage_error;
 
-/// A letter, or kEllipsis + n for the n-th axis before the last one that "..." stands for.
+/// A letter, or kEllipsis + n for an axis of "...": n counts from its last axis.
 using Label = int;
 using Labels = std::vector<Label>;
 constexpr Label kEllipsis = 256;
@@ -34,8 +34,7 @@ std::string name_of(Label l) { return l < kEllipsis ? std::string(1, static_cast
 
 bool contains(const Labels& list, Label l) { return std::find(list.begin(), list.end(), l) != list.end(); }
 
-/// The labels of one operand, or of the result, of which `rank` axes are known; the result takes `ellipsis` axes for
-/// "...".
+/// The labels of one operand or of the result. "..." stands for `ellipsis` axes.
 Labels parse(std::string_view text, std::string_view formula, size_t ellipsis) {
   Labels out;
   bool open = false;
@@ -67,7 +66,7 @@ std::vector<std::string_view> split_commas(std::string_view text) {
   }
 }
 
-/// A label that stands twice keeps the diagonal of its two axes.
+/// A label that occurs twice in a term: keeps the diagonal of its two axes.
 void take_diagonals(EinsumTerm& term) {
   for (size_t b = 1; b < term.labels.size(); ++b) {
     const size_t a =
@@ -87,7 +86,7 @@ void take_diagonals(EinsumTerm& term) {
   }
 }
 
-/// Sums the labels that `needed` does not hold.
+/// Sums over the labels that are not in `needed`.
 void sum_unneeded(EinsumTerm& term, const Labels& needed) {
   ir::Ints axes;
   for (size_t i = 0; i < term.labels.size(); ++i)
@@ -97,7 +96,7 @@ void sum_unneeded(EinsumTerm& term, const Labels& needed) {
   std::erase_if(term.labels, [&](Label l) { return !contains(needed, l); });
 }
 
-/// The term in the order of `order`, repeated along the labels that it lacks.
+/// The term permuted to `order` and broadcast along the labels that it lacks.
 UOp broadcast_term(const EinsumTerm& term, const Labels& order, const Shape& shape) {
   ir::Ints own, lacked;
   for (size_t i = 0; i < order.size(); ++i) {
@@ -110,7 +109,7 @@ UOp broadcast_term(const EinsumTerm& term, const Labels& order, const Shape& sha
   return ir::broadcast_to(ir::permute(term.x, own), shape, lacked);
 }
 
-/// Of terms whose sizes of one letter are equal or 1.
+/// The product of two terms. Sizes of a common letter are equal or 1.
 EinsumTerm multiply(const EinsumTerm& a, const EinsumTerm& b) {
   Labels order = a.labels;
   Shape shape = a.x->shape;
@@ -126,7 +125,7 @@ EinsumTerm multiply(const EinsumTerm& a, const EinsumTerm& b) {
   return {broadcast_term(a, order, shape) * broadcast_term(b, order, shape), order};
 }
 
-/// Without "->": what stands once, in the order of the alphabet, after the axes of "...".
+/// The result labels without "->": the axes of "...", then letters that occur once, in alphabetical order.
 Labels implicit_result(std::string_view inputs, size_t ellipsis) {
   std::map<Label, int> uses;
   for (char c : inputs)
@@ -138,15 +137,14 @@ Labels implicit_result(std::string_view inputs, size_t ellipsis) {
   return out;
 }
 
-/// The type in which the operands meet.
+/// The common dtype of the operands.
 DType type_of(const std::vector<Tensor>& operands) {
   DType type = tensor::node_of(operands[0])->dtype;
   for (const Tensor& t : operands) type = promote(type, tensor::node_of(t)->dtype);
   return type;
 }
 
-/// The operands in the type in which ops on `type` are computed, with their labels; `ellipsis` becomes the most axes
-/// that
+/// The operands in the compute dtype of `type`, with their labels. `ellipsis` becomes the largest number of axes that
 /// "..." stands for.
 std::vector<EinsumTerm> parse_terms(std::string_view inputs, std::string_view formula,
                                     const std::vector<Tensor>& operands, DType type, size_t& ellipsis) {
@@ -209,7 +207,7 @@ Tensor einsum(std::string_view formula, const std::vector<Tensor>& operands, Loc
                       name_of(result[i]), formula, known ? "there twice" : "in no operand"));
   }
   check_sizes(terms, formula);
-  // What each step still needs: the result's labels and those of the terms to come.
+  // The labels still needed: those of the result and of later terms.
   auto needed_from = [&](size_t first, size_t skip) {
     Labels needed = result;
     for (size_t i = first; i < terms.size(); ++i)

@@ -15,18 +15,18 @@ using ir::UOp;
 using tensor::Call;
 using tensor::wrap;
 
-/// One float op; integers are computed in float32.
+/// One op on floats; integers are computed in float32.
 Tensor float_op(std::string_view name, Op op, const Arg& x) {
   Call call(name, x.where());
   return wrap(ir::alu(op, {tensor::float_operand(x)}));
 }
-/// One op of floats that leaves integers and bools as they are.
+/// One op on floats that leaves integers and bools unchanged.
 Tensor rounding(std::string_view name, Op op, const Arg& x) {
   Call call(name, x.where());
   UOp n = tensor::operand(x);
   return wrap(is_float(n->dtype) ? ir::alu(op, {n}) : n);
 }
-/// One op on the common type and shape.
+/// One op on operands of dtype `dtype`, broadcast to a common shape.
 Tensor binary(Op op, const Arg& a, const Arg& b, DType dtype) {
   return wrap(ir::alu(op, tensor::operands({&a, &b}, dtype)));
 }
@@ -36,7 +36,7 @@ Tensor same_type(std::string_view name, Op op, const Arg& a, const Arg& b) {
   return binary(op, a, b, tensor::common_type({&a, &b}));
 }
 
-/// Needs numbers: `a op b` has no meaning when both are bool.
+/// One op on numbers. UsageError if both operands are bool.
 Tensor numeric(std::string_view name, Op op, Op on_floats, const Arg& a, const Arg& b, std::string_view instead) {
   Call call(name, a.where());
   DType t = tensor::common_type({&a, &b});
@@ -45,7 +45,7 @@ Tensor numeric(std::string_view name, Op op, Op on_floats, const Arg& a, const A
         fmt::format("has no meaning on {} and {}; {}", tensor::describe(a), tensor::describe(b), instead));
   return binary(is_float(t) ? on_floats : op, a, b, t);
 }
-/// Needs bits: integers, and bools where `bools` says so.
+/// One op on integers, and on bools if `bools`.
 Tensor bitwise(std::string_view name, Op op, const Arg& a, const Arg& b, bool bools) {
   Call call(name, a.where());
   DType t = tensor::common_type({&a, &b});
@@ -64,7 +64,7 @@ Tensor logical(std::string_view name, Op op, const Arg& a, const Arg& b) {
   return wrap(ir::alu(op, {nodes[0], nodes[1]}));
 }
 
-/// x^n by squaring; exact and wrapping on integers.
+/// x^n by squaring. Exact on integers, which wrap.
 UOp integer_power(UOp x, int64_t n) {
   UOp result = ir::like(x, ir::Scalar::of(x->dtype, 1));
   for (bool first = true; n; n >>= 1, x = n ? x * x : x) {
@@ -160,8 +160,8 @@ Tensor sign(Arg x) {
   UOp n = tensor::operand(x);
   if (is_bool(n->dtype)) return wrap(n);
   UOp zero = ir::like(n, 0.0);
-  // What is neither above nor below zero is a zero of either sign, or NaN: x*0 + 0 makes 0 of the one and keeps the
-  // other, and unlike a constant it passes a gradient (of 0).
+  // The rest is a zero of either sign, or NaN. x*0 + 0 makes 0 of the zeros and keeps NaN. Unlike a constant, it passes
+  // a gradient (of 0).
   UOp rest = is_float(n->dtype) ? n * 0.0 + 0.0 : zero;
   return wrap(ir::where(ir::lt(zero, n), ir::like(n, 1.0),
                         is_unsigned(n->dtype) ? rest : ir::where(ir::lt(n, zero), ir::like(n, -1.0), rest)));
@@ -187,8 +187,7 @@ Tensor floor_divide(Arg a, Arg b) {
   if (!is_float(t)) return numeric("floor_divide", Op::IDiv, Op::IDiv, a, b, kToInteger);
   std::vector<UOp> n = tensor::operands({&a, &b}, t);
   UOp x = ir::to_compute_type(ir::detach(n[0])), y = ir::to_compute_type(ir::detach(n[1])), zero = ir::like(x, 0.0);
-  // Of the magnitudes: what x has beyond a multiple of y is taken off first, exactly, so that the quotient is a whole
-  // number but for rounding.
+  // On magnitudes: first subtract the exact remainder, so that the quotient is a whole number except for rounding.
   UOp size = ir::alu(Op::Abs, {x}), by = ir::alu(Op::Abs, {y}), rest = ir::alu(Op::FMod, {size, by});
   UOp whole = ir::alu(Op::Round, {(size - rest) / by});
   UOp below = -whole - ir::cast(ir::ne(rest, zero), x->dtype);
@@ -201,7 +200,7 @@ Tensor pow(Arg a, Arg b) {
   Call call("pow", a.where());
   DType t = tensor::common_type({&a, &b});
   if (is_float(t)) {
-    // The two powers that a product gives to the bit.
+    // These two powers are bitwise equal to products.
     if (!b.is_tensor() && (b.real() == 1 || b.real() == 2))
       return wrap(integer_power(tensor::operand(a, t), b.real() == 1 ? 1 : 2));
     return binary(Op::Pow, a, b, t);

@@ -1,4 +1,4 @@
-// The calls that index: basic items through tensor/ops/index.h, integer tensors as NumPy combines them.
+// The indexing calls: basic items by tensor/ops/index.h, integer tensors combined as in NumPy.
 #include "tensor/ops/index.h"
 
 #include <fmt/core.h>
@@ -15,12 +15,12 @@ namespace {
 
 using Kind = Index::Kind;
 
-/// Where the axes of the index tensors go: in place when all numbers and tensors stand side by side, else to the front.
+/// Position of the index tensors' axes: in place if all numbers and tensors are adjacent, otherwise in front.
 struct AdvancedIndex {
-  std::vector<Index> basic;  ///< the items with a whole slice for each tensor
+  std::vector<Index> basic;  ///< the items, with a whole slice in place of each tensor
   ir::Ints axes;             ///< of the basic result, one per tensor
   std::vector<ir::UOp> index;
-  int64_t place = 0;  ///< among the axes that no tensor takes
+  int64_t place = 0;  ///< among the axes without an index tensor
 };
 
 AdvancedIndex resolve_advanced(ir::UOp x, std::span<const Index> items) {

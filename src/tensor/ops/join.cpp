@@ -19,7 +19,7 @@ using tensor::node_of;
 using tensor::usage_error;
 using tensor::wrap;
 
-/// The parts' nodes in their common type. There is at least one.
+/// The nodes of the parts in their common dtype. At least one part.
 std::vector<UOp> promote_parts(const std::vector<Tensor>& parts) {
   if (parts.empty()) usage_error("0 tensors given, which have neither a shape nor a type; give at least 1");
   DType t = node_of(parts[0])->dtype;
@@ -30,12 +30,12 @@ std::vector<UOp> promote_parts(const std::vector<Tensor>& parts) {
   return nodes;
 }
 
-/// Of more parts than one kernel reads, so many at a time are joined and stored: the code of a selection among n parts
-/// grows faster than n.
+/// If there are more parts than one kernel reads, this many at a time are joined and stored. The code that selects
+/// among n parts grows faster than n.
 constexpr size_t kJoinGroup = 16;
 
-/// Many parts are a tree of joins: equal groups are one kernel's work on other buffers, and no element is copied more
-/// often than the tree is deep.
+/// Many parts become a tree of joins. Equal groups run the same kernel on other buffers, and each element is copied
+/// once per level.
 UOp join(std::vector<UOp> parts, int64_t axis) {
   const size_t a = static_cast<size_t>(axis);
   int64_t total = 0;

@@ -1,4 +1,4 @@
-// Losses: means of what a prediction misses.
+// Loss functions.
 #include <fmt/core.h>
 
 #include "sinter/ops.h"
@@ -30,8 +30,8 @@ UOp reduce_loss(UOp x, Reduction reduction) {
   throw InternalError("no such reduction");
 }
 
-/// Prediction and target in one shape and in the type in which the loss is computed; and the type that it gets.
-/// Broadcasting them would hide a forgotten axis, so it is refused.
+/// Prediction and target in one shape and in the compute dtype; `type` is the dtype of the loss. Shapes must be equal:
+/// broadcasting would hide a forgotten axis.
 struct LossOperands {
   UOp prediction, target;
   DType type;
@@ -52,7 +52,7 @@ int64_t class_axis(UOp x) {
   return x->rank() == 1 ? 0 : 1;
 }
 
-/// -log p of each target's class, for log-probabilities x of what was given.
+/// -log p of each target's class. x holds log-probabilities of `given`.
 UOp nll(UOp given, UOp x, int64_t axis, UOp target, const CrossEntropyOptions& options) {
   tensor::unify_devices(x, target);
   UOp index = tensor::insert_axis(tensor::index_operand(target), axis);
@@ -65,13 +65,14 @@ UOp nll(UOp given, UOp x, int64_t axis, UOp target, const CrossEntropyOptions& o
                             to_string(Shape(dims)), describe(target),
                             tensor::mismatch_hint(target->shape, Shape(dims), "leave out the class axis")));
   }
-  // GATHER counts negative ones from the end and reports those out of range, which a negative class is made here.
+  // GATHER counts negative indices from the end and reports indices out of range. A negative class is an error, so it
+  // becomes out of range.
   index = ir::cast(index, DType::I64);
   UOp zero = ir::like(index, 0.0), kept;
   UOp beyond = ir::broadcast_to(tensor::size_node(x->shape[axis], DType::I64, x->device), index->shape);
   if (options.ignore_index) kept = ir::ne(index, ir::like(index, ir::Scalar::of(DType::I64, *options.ignore_index)));
   index = ir::where(ir::lt(index, zero), beyond, index);
-  if (kept) index = ir::where(kept, index, zero);  // an ignored class need not exist
+  if (kept) index = ir::where(kept, index, zero);  // an ignored class may not exist
   UOp loss = -ir::gather(x, index, axis);
   if (kept) loss = ir::where(kept, loss, ir::like(loss, 0.0));
   loss = tensor::drop_axes(loss, {axis});
@@ -122,7 +123,7 @@ Tensor l1_loss(Arg x, Arg target, Reduction reduction) {
 Tensor binary_cross_entropy_with_logits(Arg x, Arg target, Reduction reduction) {
   Call call("binary_cross_entropy_with_logits", x.where());
   auto [a, b, t] = loss_operands(x, target);
-  // max(a, 0) - a b is exact where the prediction is sure and right, so that the small rest is not lost in it.
+  // max(a, 0) - a b is exact where the prediction is confident and right, so adding the small rest does not lose it.
   UOp zero = ir::like(a, 0.0), most = ir::where(ir::le(zero, a), a, zero);
   return wrap(ir::cast(reduce_loss((most - a * b) + tensor::softplus_rest(a), reduction), t));
 }

@@ -1,4 +1,5 @@
-// Products: repeated views, one elementwise product, one sum. No kernel is written here; codegen sees what it is.
+// Products: broadcast views, one elementwise product, one sum. No kernel is written by hand; codegen recognizes the
+// contraction.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -19,7 +20,7 @@ using tensor::describe;
 using tensor::usage_error;
 using tensor::wrap;
 
-/// sum(a * b) along one axis; on bools: any(a & b). Of what ir::to_compute_type() gives.
+/// sum(a * b) along one axis; on bools any(a & b). Operands are in the dtype of ir::to_compute_type().
 UOp contract(UOp a, UOp b, int64_t axis) { return ir::reduce(tensor::addition_of(a->dtype), a * b, {axis}); }
 
 void check_inner(UOp a, UOp b, const Dim& k, const Dim& other) {
@@ -32,10 +33,10 @@ void check_inner(UOp a, UOp b, const Dim& k, const Dim& other) {
                                                "second, try transpose")));
 }
 
-/// The axes before those of a matrix.
+/// The batch axes: those before the axes of the matrix.
 std::span<const Dim> batch_of(UOp x) { return {x->shape.begin(), std::max<size_t>(x->rank(), 2) - 2}; }
 
-/// Those of both, which broadcast; said of the operands as they were given.
+/// The broadcast batch axes of both. Errors name the operands as given.
 Shape batches(UOp a, UOp b) {
   return Shape(tensor::common_sizes(batch_of(a), batch_of(b), [&](const Dim& x, const Dim& y, size_t) {
     usage_error(fmt::format("batch sizes differ: {} x {}, {} against {}; {}", describe(a), describe(b), to_string(x),
@@ -54,7 +55,7 @@ Tensor matmul(Arg a, Arg b) {
     usage_error(fmt::format("{} x {}: a scalar has no axis to sum over; multiply with *", describe(x), describe(y)));
   const size_t inner = y->rank() == 1 ? 0 : y->rank() - 2;
   check_inner(x, y, x->shape[x->rank() - 1], y->shape[inner]);
-  // The product is [.., m, k, n] without what a vector lacks; each operand is repeated along the other's axis.
+  // The product is [.., m, k, n]; a vector lacks m or n. Each operand is broadcast along the other's axis.
   const bool row = x->rank() == 1, column = y->rank() == 1;
   Shape shape = batches(x, y);
   const auto m = static_cast<int64_t>(shape.rank()), k = m + !row;

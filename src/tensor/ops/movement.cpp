@@ -1,5 +1,5 @@
 // Reshape, permute, expand, flip, pad and the like: checks, then one or two movement nodes. Slices are in index.cpp,
-// joining and splitting in join.cpp.
+// joins and splits in join.cpp.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ std::vector<Dim> symbols(const Shape& shape) {
   return out;
 }
 
-/// Elements between two symbolic sizes, in order: reshape keeps the symbolic axes and these counts.
+/// Element counts between symbolic sizes, in order. A reshape keeps the symbolic axes and these counts.
 std::vector<int64_t> counts_between(const Shape& shape) {
   std::vector<int64_t> counts{1};
   for (const Dim& d : shape) {
@@ -39,7 +39,7 @@ std::vector<int64_t> counts_between(const Shape& shape) {
   return counts;
 }
 
-/// Replaces the one -1 by what the other sizes leave: a number, or the one symbolic size that they lack.
+/// Replaces the one -1 by the remaining size: a number, or the one symbolic size that is missing.
 void infer(UOp x, Shape& shape) {
   size_t unknown = shape.rank();
   Shape others = shape;

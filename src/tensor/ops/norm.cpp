@@ -1,4 +1,4 @@
-// Normalisation: a value less its mean, over its deviation, scaled and shifted.
+// Normalization: (x - mean) / deviation, scaled and shifted.
 #include <fmt/core.h>
 
 #include <limits>
@@ -21,8 +21,7 @@ using tensor::float_operand;
 using tensor::usage_error;
 using tensor::wrap;
 
-/// A weight, bias or statistic of these sizes, repeated along the other axes of x; its first axis is x's axis `at`.
-/// Null when the handle is empty.
+/// A weight, bias or statistic of shape `sizes`, broadcast to x from x's axis `at` on. Null if the handle is empty.
 UOp broadcast_param(const Tensor& t, const char* role, UOp x, const Shape& sizes, size_t at) {
   if (!t.defined()) return {};
   UOp n = tensor::node_of(t);
@@ -46,7 +45,7 @@ UOp standardize(UOp x, const Ints& axes, double eps) {
   return off * ir::expand(scale, x->shape, axes);
 }
 
-/// The last axes, whose sizes are `normalized`.
+/// The last axes of x, whose sizes must be `normalized`.
 Ints last_axes(UOp x, const Shape& normalized) {
   bool fits = normalized.rank() > 0 && normalized.rank() <= x->rank();
   Ints axes;

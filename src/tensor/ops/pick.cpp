@@ -18,13 +18,13 @@ using ir::UOp;
 UOp index_operand(UOp index) {
   if (!is_integer(index->dtype))
     usage_error(fmt::format("an index needs an integer type, got {}; convert it with to(int64)", describe(index)));
-  if (index->dtype == DType::U64)  // none of these may turn negative, which would count from the end
+  if (index->dtype == DType::U64)  // a large value must not turn negative, which would count from the end
     index = ir::minimum(index, ir::like(index, ir::Scalar::of(DType::U64, std::numeric_limits<int64_t>::max())));
   return index->dtype == DType::I32 ? index : ir::cast(index, DType::I64);
 }
 
 UOp normalize_index(UOp index, const Dim& size) {
-  // A look-up in 0, 1, 2, ...: GATHER itself counts from the end and reports.
+  // A gather from 0, 1, 2, ...: GATHER itself counts from the end and reports errors.
   if (index->rank() == 0 || (index->rank() > 1 && !index->shape.symbolic()))
     return ir::reshape(normalize_index(ir::reshape(index, {index->shape.numel()}), size), index->shape);
   Shape table = index->shape;
@@ -43,11 +43,11 @@ UOp pick(UOp x, const ir::Ints& axes, std::vector<UOp> index, int64_t place) {
   for (int64_t a = 0; a < static_cast<int64_t>(x->rank()); ++a)
     if (std::find(axes.begin(), axes.end(), a) == axes.end()) order.push_back(a);
   x = ir::permute(x, order);
-  // Several indexed axes become one.
+  // Several indexed axes are merged into one.
   UOp at = index[0];
   if (count > 1) {
     std::vector<Dim> dims{Dim(1)};
-    UOp beyond;  // where the index of an axis is out of range: a place of another row otherwise
+    UOp beyond;  // an index is out of range of its own axis: merged, it could be a valid position in another row
     at = {};
     for (size_t k = 0; k < count; ++k) {
       const int64_t size = fixed_size(x, static_cast<int64_t>(k), "indexed together with others");
@@ -61,11 +61,11 @@ UOp pick(UOp x, const ir::Ints& axes, std::vector<UOp> index, int64_t place) {
     dims.insert(dims.end(), x->shape.begin() + static_cast<int64_t>(count), x->shape.end());
     x = ir::reshape(x, Shape(std::move(dims)));
   }
-  // The index as one axis where its sizes can be multiplied; else x is repeated along all axes of the index but one.
+  // A fixed-size index is flattened to one axis. A symbolic one keeps its axes; x is broadcast along all but the first.
   Shape flat = picked;
   if (picked.rank() == 0 || (picked.rank() > 1 && !picked.symbolic())) flat = {picked.numel()};
   Shape table{x->shape[0]}, rows = flat;
-  ir::Ints of_index, of_table;  // the axes that each lacks
+  ir::Ints of_index, of_table;  // the axes that the table and the rows lack
   for (size_t i = 1; i < flat.rank(); ++i) {
     of_index.push_back(static_cast<int64_t>(table.rank()));
     table.push_back(flat[i]);
@@ -78,7 +78,7 @@ UOp pick(UOp x, const ir::Ints& axes, std::vector<UOp> index, int64_t place) {
   check_shape(table);
   check_shape(rows);
   UOp out = ir::gather(ir::expand(x, table, of_index), ir::expand(ir::reshape(at, flat), rows, of_table), 0);
-  // Back to the shape of the index, and the other axes before it.
+  // Restore the shape of the index, and move the leading axes before it.
   std::vector<Dim> shape(picked.begin(), picked.end());
   shape.insert(shape.end(), rows.begin() + static_cast<int64_t>(flat.rank()), rows.end());
   out = ir::reshape(out, Shape(std::move(shape)));

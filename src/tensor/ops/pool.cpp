@@ -34,7 +34,7 @@ std::vector<WindowAxis> pooling_axes(const PerAxis& kernel, const PerAxis& strid
   return out;
 }
 
-/// The windows' taps as the one last axis.
+/// The taps of the windows, merged into one last axis.
 UOp taps_last(UOp windows) {
   const size_t lead = windows->rank() - 2 * kPoolAxes;
   ir::Ints order;
@@ -64,8 +64,9 @@ Tensor max_pool2d(Arg input, const PerAxis& kernel, const MaxPoolOptions& o) {
     inside = ir::broadcast_to(taps_last(inside), w->shape);
     w = ir::where(inside, w, ir::like(w, ir::reduction_identity(Combine::Max, w->dtype)));
   }
-  // The first largest takes the gradient (SEMANTICS G7). Taps are few: 32 bits make as many lanes as a float32 has. A
-  // plan that wants no place finds no place, and one that trains shares this node with a metric under no_grad (N5).
+  // The first largest element takes the gradient (SEMANTICS G7). Taps are few: 32-bit positions have as many lanes as
+  // float32. A plan that needs no position computes none. A plan that trains shares this node with a metric under
+  // no_grad (N5).
   UOp place = ir::cast(tensor::position(w->shape, axis, w->device), DType::I32);
   if (inside) place = ir::where(inside, place, ir::like(place, ir::reduction_identity(Combine::ArgMax, DType::I32, 1)));
   const UOp pairs[] = {w, place};

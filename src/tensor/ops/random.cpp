@@ -1,4 +1,4 @@
-// Random numbers: Threefry on counters that the call takes, with key and first counter as launch arguments.
+// Random numbers: Threefry on counters taken at the call; key and first counter are launch arguments.
 #include "sinter/random.h"
 
 #include <fmt/core.h>
@@ -39,7 +39,7 @@ std::pair<uint64_t, uint64_t> Generator::take(uint64_t count) {
   return state_->take(count);
 }
 Generator& default_generator() {
-  static Generator* generator = new Generator;  // never destroyed: static objects may draw numbers after main
+  static Generator* generator = new Generator;  // never destroyed: static objects may draw after main
   return *generator;
 }
 void manual_seed(uint64_t seed) { default_generator().manual_seed(seed); }
@@ -52,7 +52,7 @@ using tensor::Call;
 using tensor::usage_error;
 using tensor::wrap;
 
-/// The random words of one call: 64 bits per element.
+/// The random words of one call, 64 bits each; `per_element` words for every element.
 class RandomWords {
  public:
   RandomWords(const Shape& shape, const RandomOptions& options, int per_element) {
@@ -70,7 +70,7 @@ class RandomWords {
     key_ = ir::broadcast_to(key, shape);
     counter_ = ir::cast(tensor::flat_position(shape, options.device), DType::U64) + ir::broadcast_to(counter, shape);
   }
-  /// The n-th word of each element.
+  /// The n-th word of every element.
   UOp get(int n) const {
     if (n == 0) return ir::alu(ir::Op::Threefry, {counter_, key_});
     Scalar offset = Scalar::of(DType::U64, static_cast<int64_t>(numel_) * n);
@@ -95,11 +95,12 @@ int digits_of(DType dtype) {
   }
 }
 
-/// [0, 1): as many bits as the type has digits, so that every value is exact and 1 is never met.
+/// Uniform in [0, 1). Takes as many bits as the dtype has significand digits, so every value is exact and 1 does not
+/// occur.
 UOp uniform(UOp word, DType dtype) {
   const int bits = digits_of(dtype);
   UOp number = high_bits(word, bits);
-  if (dtype != DType::F64) number = ir::cast(number, DType::U32);  // 32-bit conversions are the fast ones
+  if (dtype != DType::F64) number = ir::cast(number, DType::U32);  // 32-bit conversions are faster
   return ir::cast(number, dtype) * std::ldexp(1.0, -bits);
 }
 
@@ -127,7 +128,7 @@ Tensor randn(const Shape& shape, RandomOptions options, Loc where) {
     radius = 1.0 - uniform(words.get(0), t);
     angle = uniform(words.get(1), t);
   } else {
-    // The two halves of one word. The radius takes all 32 bits: 24 would cut the tails at 5.8 standard deviations.
+    // Both numbers come from one word. The radius takes all 32 bits: 24 would cut the tails at 5.8 standard deviations.
     UOp word = RandomWords(shape, options, 1).get(0);
     radius = (ir::cast(ir::cast(word, DType::U32), float32) + 0.5) * 0x1p-32;
     angle = uniform(word, float32);
@@ -142,7 +143,7 @@ Tensor randint(int64_t low, int64_t high, const Shape& shape, RandomOptions opti
   if (!is_integer(t)) usage_error(fmt::format("needs an integer type, got {}; use rand for floats", name_of(t)));
   if (low >= high) usage_error(fmt::format("no integer lies in [{}, {}); give low < high", low, high));
   for (int64_t bound : {low, high - 1}) tensor::number_of(Arg(bound), t);
-  // The word modulo the size of the range; for ranges below 2^40 the bias is less than one in 2^24.
+  // The word modulo the size of the range. For ranges below 2^40 the bias is less than one in 2^24.
   const uint64_t size = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
   UOp word = RandomWords(shape, options, 1).get(0);
   UOp offset = ir::mod(word, ir::like(word, Scalar::of(DType::U64, static_cast<int64_t>(size))));

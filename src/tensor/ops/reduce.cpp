@@ -26,7 +26,7 @@ UOp mean_over(UOp x, const Ints& axes) {
 UOp variance_over(UOp x, const Ints& axes, int64_t correction) {
   UOp off = x - ir::expand(mean_over(x, axes), x->shape, axes);
   UOp total = ir::reduce(Combine::Add, off * off, axes);
-  // No elements beyond the correction: 0/0, which is NaN.
+  // If there are no more elements than the correction, this is x/0: 0/0 is NaN.
   UOp count = count_of(x, axes, x->dtype);
   count = ir::maximum(count - static_cast<double>(correction), ir::like(count, 0.0));
   return total / ir::broadcast_to(count, total->shape);
@@ -65,12 +65,12 @@ using tensor::wrap;
 Tensor wrap_reduced(UOp reduced, const Ints& axes, bool keepdim) {
   return wrap(keepdim ? tensor::insert_axes(reduced, axes) : reduced);
 }
-/// What was computed in ir::to_compute_type() of x, in x's type again.
+/// Converts a result computed in ir::to_compute_type() of x back to x's dtype.
 Tensor wrap_reduced(UOp x, UOp reduced, const Ints& axes, bool keepdim) {
   return wrap_reduced(ir::cast(reduced, x->dtype), axes, keepdim);
 }
 
-/// Sums and products of bools and small integers would overflow in their own type.
+/// Sums and products of bools and small integers would overflow in their own dtype.
 UOp widen(UOp x) {
   bool narrow = !is_float(x->dtype) && x->dtype != DType::U64;
   return narrow ? ir::cast(x, DType::I64) : x;

@@ -1,21 +1,20 @@
-// Reductions as other ops use them: on nodes, along given axes, which are gone from the result.
+// Reductions for other ops: on nodes, along given axes, which the result lacks.
 #pragma once
 
 #include "ir/build.h"
 
 namespace sinter::tensor {
 
-/// How products of that type are added up: on bool by or.
+/// How products of that dtype are summed: bools by or.
 inline ir::Combine addition_of(DType dtype) { return is_bool(dtype) ? ir::Combine::Max : ir::Combine::Add; }
-/// Of floats.
+/// x is float.
 ir::UOp mean_over(ir::UOp x, const ir::Ints& axes);
-/// The mean of squared distances from the mean, in two passes; the count is lessened by `correction`.
+/// Mean of squared deviations from the mean, in two passes, divided by count - `correction`.
 ir::UOp variance_over(ir::UOp x, const ir::Ints& axes, int64_t correction);
-/// int64: the smallest `place` at which x has its largest (ArgMax) or smallest (ArgMin) element
-/// along the axes; the first NaN wins. Where `among` is given, elements outside of it are passed over. x has no
-/// history.
+/// int64: the smallest `place` where x has its largest (ArgMax) or smallest (ArgMin) element along the axes. The first
+/// NaN wins. With `among`, elements where it is false are ignored. x has no history.
 ir::UOp arg_reduce(ir::Combine combine, ir::UOp x, ir::UOp place, const ir::Ints& axes, ir::UOp among = {});
-/// UsageError when there is nothing along the axes: the largest of nothing is no number.
+/// UsageError if an axis has no elements: they have no largest one.
 void require_elements(ir::UOp x, const ir::Ints& axes);
 
 }  // namespace sinter::tensor

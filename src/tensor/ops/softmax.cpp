@@ -1,4 +1,4 @@
-// softmax and its kin.
+// softmax, log_softmax and logsumexp.
 #include <limits>
 
 #include "sinter/ops.h"
@@ -14,7 +14,7 @@ using ir::Combine;
 using ir::UOp;
 
 namespace {
-/// The largest along the axes, without history: it only keeps exp in range (SEMANTICS G7).
+/// The largest element along the axes, without history: it only keeps exp in range (SEMANTICS G7).
 UOp largest(UOp x, const ir::Ints& axes) { return ir::detach(ir::reduce(Combine::Max, x, axes)); }
 }  // namespace
 
@@ -29,7 +29,7 @@ UOp log_softmax(UOp x, int64_t axis) {
 }
 
 UOp logsumexp(UOp x, const ir::Ints& axes) {
-  // An infinite largest would make inf - inf.
+  // An infinite maximum would give inf - inf.
   UOp top = largest(x, axes);
   UOp finite = ir::lt(ir::alu(ir::Op::Abs, {top}), ir::like(top, std::numeric_limits<double>::infinity()));
   top = ir::where(finite, top, ir::like(top, 0.0));

@@ -1,4 +1,4 @@
-// Normalised exponentials on nodes of floats, for the functions of that name and the losses.
+// Softmax, log-softmax and logsumexp on float nodes, for the public functions and the losses.
 #pragma once
 
 #include "ir/build.h"
@@ -7,7 +7,7 @@ namespace sinter::tensor {
 
 ir::UOp softmax(ir::UOp x, int64_t axis);
 ir::UOp log_softmax(ir::UOp x, int64_t axis);
-/// log(sum(e^x)) along the axes, which are gone.
+/// log(sum(e^x)) along the axes, which the result lacks.
 ir::UOp logsumexp(ir::UOp x, const ir::Ints& axes);
 
 }  // namespace sinter::tensor

@@ -47,7 +47,7 @@ UOp with_batch_axis(UOp x, size_t sliding) {
 
 UOp windows(UOp x, const std::vector<WindowAxis>& sliding, UOp given) {
   const size_t first = x->rank() - sliding.size(), first_given = given->rank() - sliding.size();
-  for (size_t i = sliding.size(); i-- > 0;) {  // from the last: axes before it keep their numbers
+  for (size_t i = sliding.size(); i-- > 0;) {  // from the last axis: indices of earlier axes stay valid
     const WindowAxis& s = sliding[i];
     const auto axis = static_cast<int64_t>(first + i), theirs = static_cast<int64_t>(first_given + i);
     const int64_t size = fixed_size(given, theirs, "seen through windows"),
@@ -57,7 +57,7 @@ UOp windows(UOp x, const std::vector<WindowAxis>& sliding, UOp given) {
           fmt::format("a window of {} elements ({} taps, dilation {}) does not fit axis {} of {}, which has {} "
                       "with padding {}; a smaller kernel or more padding is needed",
                       s.span(), s.kernel, s.dilation, theirs, describe(given), room, s.padding));
-    Shape widest = x->shape;  // while windows are made, there is one for every place
+    Shape widest = x->shape;  // ir::window() first makes a window at every position
     widest[axis] = room;
     widest.push_back(s.kernel);
     check_shape(widest);
