@@ -8,6 +8,7 @@ import sys
 import tempfile
 from statistics import median
 
+import page
 import peers
 import plot
 import table
@@ -45,6 +46,7 @@ def arguments():
     parser.add_argument("--list", action="store_true", help="cases and installed peers; measures nothing")
     parser.add_argument("--setup", action="store_true", help="alone: install the peers that package registries offer")
     parser.add_argument("--plot", nargs=2, metavar=("TSV", "SVG"), help="draw what --tsv printed")
+    parser.add_argument("--page", action="store_true", help="write docs/performance.md and its picture anew from the tables beside it")
     return parser.parse_args()
 
 
@@ -113,6 +115,9 @@ def main():
     if options.plot:
         with open(options.plot[1], "w") as svg:
             plot.draw(table.read_tsv(options.plot[0]), svg)
+        return
+    if options.page:
+        page.write()
         return
     cases = [case for case in CASES if re.search(options.only, case.name) and case.device in ("", options.device)]
     if not cases:

@@ -7,6 +7,7 @@ import sys
 import unittest
 
 import cases
+import page
 import plot
 import table
 from cases import CASES, Case
@@ -215,6 +216,34 @@ class Tables(unittest.TestCase):
         for row in self.ROWS:
             self.assertIn(row.case, text)
         self.assertIn("unmeasured", text)
+
+
+class Page(unittest.TestCase):
+    def test_it_is_what_the_tables_say(self):
+        with open(page.PAGE) as file:
+            text = file.read()
+        self.assertEqual(page.filled(text), text, "./dev bench --page writes it anew")
+        for name in page.MACHINES:
+            self.assertIn(f"<!-- bench:{name} -->", text)
+        with open(page.PICTURE) as file:
+            self.assertEqual(page.picture(), file.read(), "./dev bench --page writes it anew")
+
+    def test_its_rows_are_cases(self):
+        self.assertLessEqual(set(page.ROWS), {case.name for case in CASES})
+
+    def test_amounts(self):
+        self.assertEqual([page.amount("step:mlp", us) for us in (0.1161, 3.355, 838.5, 1538.1, 1387501.2)],
+                         ["0.116 us", "3.35 us", "838 us", "1.54 ms", "1.39 s"])
+        self.assertEqual([page.amount("memory:mlp", kib) for kib in (512.0, 43488.0)], ["512 KiB", "42.5 MiB"])
+        self.assertEqual(page.amount("step:mlp", 999.7), "1.00 ms")
+
+    def test_a_block(self):
+        rows = [Row("step:mlp", 1, 10.0, "torch-debian-nhwc", 8.0, 0.8), Row("sgemm:nn:256x256x256", 1, 10.0, "onednn-sgemm", 12.5, 1.25),
+                Row("sgemm:nn:256x256x256", 2, 5.0), Row("total:1", 2, 5.0, "jax", 10.0, 2.0)]
+        lines = list(page.block(["A machine."], rows))
+        self.assertEqual(lines[:2], ["A machine.", "Ahead or level (0.95) in 1 / 1 of 2 / 1 cases; median ratio 1.02 / 2.00, lowest 0.80 / 2.00."])
+        self.assertEqual(lines[5:], ["| product, 256 x 256 x 256 | 10.0 us | 12.5 us, oneDNN | 1.25 | 5.00 us | unmeasured | |",
+                                     "| training step, MLP 784-128-10, batch 256 | 10.0 us | 8.00 us, PyTorch (nhwc) | 0.80 | | | |"])
 
 
 if __name__ == "__main__":

@@ -134,6 +134,20 @@ class FrontEnd(unittest.TestCase):
         self.assertRegex(lines[0], r"^cases: total:\d+$")
         self.assertEqual((lines[1:], requests), (["peers: near best slow"], []))
 
+    def test_the_page_is_written(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page, picture = (os.path.join(folder, name) for name in ("page.md", "picture.svg"))
+            with open(page, "w") as file:
+                file.write("before\n<!-- bench:zen5 -->\nstale\n<!-- /bench -->\nafter\n")
+            with mock.patch("bench.page.PAGE", page), mock.patch("bench.page.PICTURE", picture):
+                lines, _, requests = self.run_main("--page")
+            self.assertEqual((lines, requests), ([], []))
+            with open(page) as file:
+                text = file.read()
+            self.assertRegex(text, r"^before\n<!-- bench:zen5 -->\n(?s:.*)\n\| product, .*\n(?s:.*)<!-- /bench -->\nafter\n$")
+            self.assertNotIn("stale", text)
+            self.assertTrue(os.path.getsize(picture))
+
     def test_caches_of_whole_processes(self):
         """Empty ones for each start, or full ones, which a run that does not count has filled; nobody has another's."""
         for case, full in (("start:mlp:empty", False), ("start:mlp:warm", True)):
