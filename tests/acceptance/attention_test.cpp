@@ -1,7 +1,7 @@
 // Attention: one sweep over the keys per query, no array of scores, and the bits of the unfused form.
 #include "catch.h"
+#include "cost.h"
 #include "fixed_target.h"
-#include "fusion_cost.h"
 #include "runtime/exec/arena.h"
 #include "runtime/program/host_target.h"
 #include "tensor/eval/explain.h"

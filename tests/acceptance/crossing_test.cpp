@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "catch.h"
+#include "cost.h"
 #include "fixed_target.h"
-#include "fusion_cost.h"
 
 using namespace sinter;
 

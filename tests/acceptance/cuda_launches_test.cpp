@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "catch.h"
+#include "cost.h"
 #include "cuda_lint.h"
-#include "fusion_cost.h"
 #include "tensor/eval/explain.h"
 
 using namespace sinter;

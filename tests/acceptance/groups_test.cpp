@@ -1,7 +1,7 @@
 // Launches that hold several independent kernels.
 #include "catch.h"
+#include "cost.h"
 #include "fixed_target.h"
-#include "fusion_cost.h"
 
 using namespace sinter;
 

@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 
 #include "catch.h"
+#include "cost.h"
 #include "fixed_target.h"
-#include "fusion_cost.h"
 #include "runtime/program/host_target.h"
 #include "tensor/eval/explain.h"
 

@@ -8,8 +8,8 @@
 #include "bench/networks/unet.h"
 #include "bench/networks/vae.h"
 #include "catch.h"
+#include "cost.h"
 #include "fixed_target.h"
-#include "fusion_cost.h"
 #include "runtime/program/host_target.h"
 #include "tensor/eval/explain.h"
 

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "catch.h"
+#include "cost.h"
 #include "fixed_target.h"
-#include "fusion_cost.h"
 #include "ir/walk.h"
 #include "tensor/eval/explain.h"
 

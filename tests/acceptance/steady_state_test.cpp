@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "catch.h"
-#include "fusion_cost.h"
+#include "cost.h"
 #include "sinter/data.h"
 #include "sinter/sinter.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "catch.h"
-#include "fusion_cost.h"
+#include "cost.h"
 #include "runtime/cpu/thread_pool.h"
 #include "runtime/program/host_target.h"
 #include "unit/runtime_support.h"
