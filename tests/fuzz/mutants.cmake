@@ -169,7 +169,7 @@ edit(src/codegen/emit/reduction_body.cpp [=[
 edit(src/codegen/emit/reduction_body.cpp [=[
   // Chains are halved, as ReductionTree says: first whole vectors, then those of the threads, then the lanes of one.]=] [=[
   if (c.width > 1 && statements_.list.size() > 2 && FAULT(CombineInOrder)) {
-    State result = lanes_of(parts[0], 0, 1);
+    ChainState result = lanes_of(parts[0], 0, 1);
     for (int i = 1; i < c.count; ++i)
       result = emit_combine(merge, 1, result, lanes_of(parts[static_cast<size_t>(i / c.width)], i % c.width, 1));
     return values_.set_result(s.node, result[0]);
@@ -367,7 +367,7 @@ if (arg >= 0 && !FAULT(KeptRandom)) steady]=])
 # -- src/tensor/eval/read.cpp
 edit(src/tensor/eval/read.cpp [=[
 observer->on_read({&n, 1});]=] [=[
-watching->reads(FAULT(ReadsUnseen) && n->storage() ? std::span<const ir::UOp>() : std::span<const ir::UOp>(&n, 1));]=])
+observer->on_read(FAULT(ReadsUnseen) && n->storage() ? std::span<const ir::UOp>() : std::span<const ir::UOp>(&n, 1));]=])
 
 # -- src/plan/invariant_steps.cpp
 edit(src/plan/invariant_steps.cpp [=[
