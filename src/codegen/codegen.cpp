@@ -100,7 +100,7 @@ Instructions lower(const Kernel& kernel, const runtime::Target& target, const st
   const LoopSchedule schedule = make_loop_schedule(kernel, opts);
   if (target.cuda() && !(schedule.nontemporal.empty() && schedule.prefetches.empty()))
     refuse(to_string(opts), "nontemporal and prefetch are for CPUs");
-  if (!target.cuda() && schedule.threads > 1) refuse(to_string(opts), "threads share a point on GPUs only");
+  if (!target.cuda() && schedule.threads > 1) refuse(to_string(opts), "threads share a block on GPUs only");
   if (!opts.empty()) log_pass(kernel, "schedule", [&] { return to_string(opts); }, 3);
   for (ir::UOp r : schedule.outer) blocks.push_back(schedule.of(r).block);
 
@@ -122,7 +122,7 @@ Instructions lower(const Kernel& kernel, const runtime::Target& target, const st
   }
   const auto legal = [](const Instructions& code) { verify(code); };
   Instructions code =
-      run_pass(kernel, "expand", emit_kernel(kernel, target, schedule, statements, tree, ranges), legal, text);
+      run_pass(kernel, "emit", emit_kernel(kernel, target, schedule, statements, tree, ranges), legal, text);
   if (!target.cuda()) {
     if (Instructions pipelined = software_pipeline(code, target.vector_registers);
         pipelined.insts.size() != code.insts.size())
@@ -132,7 +132,7 @@ Instructions lower(const Kernel& kernel, const runtime::Target& target, const st
                                              : run_pass(kernel, "interleave", std::move(interleaved), legal, text);
   }
   code = run_pass(kernel, "scalarize", scalarize(code), legal, text);
-  return run_pass(kernel, "narrow", narrow_indices(code, max_blocks_of(kernel, blocks), kernel.vars), legal, text);
+  return run_pass(kernel, "index32", narrow_indices(code, max_blocks_of(kernel, blocks), kernel.vars), legal, text);
 }
 
 }  // namespace

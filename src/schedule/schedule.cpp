@@ -71,10 +71,10 @@ FusionGraph ordered_fusion_graph(PlanGraph& plan, const PlanGraph& versions, std
     plan = versions;
     step(plan, "versions", [&] { lower_versions(plan, boxed); });
     step(plan, "unit axes", [&] { drop_unit_axes(plan); });
-    step(plan, "sums", [&] { merge_nested_sums(plan); });
-    step(plan, "quotients", [&] { defer_division(plan); });
+    step(plan, "nested sums", [&] { merge_nested_sums(plan); });
+    step(plan, "deferred division", [&] { defer_division(plan); });
     step(plan, "repeats", [&] { store_repeats(plan); });
-    step(plan, "tuples", [&] { fuse_reductions(plan); });
+    step(plan, "fused reductions", [&] { fuse_reductions(plan); });
     step(plan, "reductions", [&] { choose_reductions(plan, target); });
     FusionGraph nodes = build_fusion_graph(plan, prices_for(target));
     if (!unbox(boxed, order_in_place(nodes))) return nodes;
@@ -220,7 +220,7 @@ bool observers_bypass_cache() {
 Partition partition_plan(PlanGraph& plan, const runtime::Target& target, Policy policy) {
   runtime::count(runtime::counters().partition_runs);
   const std::vector<ir::UOp> given = values_of(plan);
-  check(given, "parametrise");
+  check(given, "plan lookup");
   show("plan", given);
   const Prices prices = prices_for(target);
   const PlanGraph versions = plan;

@@ -81,7 +81,7 @@ class KernelEmitter {
     std::vector<Id> counts;
     for (const LoopAxis* a : counted) counts.push_back(emit_ceil_div(size(a->range), a->block));
     if (!counted.empty()) {
-      std::string note = "point";
+      std::string note = "task";
       for (const LoopAxis* a : counted) note += fmt::format(", {} of range {}", a->block, range_id(a->range));
       const Id begin = emit_.value({InstCode::Begin, {DType::Index, 1}, {}});
       Id left = emit_.open_loop(begin, emit_.value({InstCode::End, {DType::Index, 1}, {}}), 1, std::move(note));
@@ -202,7 +202,7 @@ class KernelEmitter {
     Id begin, block_end;
   };
   BlockBounds block_bounds(const LoopAxis& axis, int outside) {
-    static_assert(Values::kTask == -1, "the point stands around the loops that no other one stands around");
+    static_assert(Values::kTask == -1, "the task is the outermost loop of every range");
     const Id around = values_.base(axis.range, outside);
     const int64_t step = block_of(axis, outside);
     if (around == kNone) return {emit_.number(0), kNone};

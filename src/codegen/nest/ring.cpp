@@ -67,7 +67,7 @@ class RingBuilder {
       for (UOp n : body_of(at(i.statement).node))
         for (const Tile& t : statements_.tiles)
           if (n->op == Op::Load && slot_of(n) == t.slot)
-            refuse(to_string(*tile->tile_copy), "it reads another tile, which does not run ahead");
+            refuse(to_string(*tile->tile_copy), "it reads another tile, which is not filled ahead");
       ++ahead;
     }
   }

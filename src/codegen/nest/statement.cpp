@@ -91,7 +91,7 @@ class StatementBuilder {
         if (a.threads > 1 && b.threads > 1 && !(a == b) && a.thread_stride <= b.thread_stride &&
             b.thread_stride % (a.thread_stride * a.threads))
           refuse(fmt::format("thread_bind({}, {}, {})", range_id(b.range), b.threads, b.thread_stride),
-                 fmt::format("in one statement range {} has the same digits", range_id(a.range)));
+                 fmt::format("range {} of the same statement is bound to the same threads", range_id(a.range)));
   }
   /// Permutes the loops that the LoopOrder names among themselves. Returns why the result is illegal, or null.
   const char* arrange(std::vector<LoopLevel>& loops) {
@@ -230,7 +230,7 @@ class StatementBuilder {
   bool goes_past_caches(const Statement& s) {
     if (is_tile(slot_of(s.node)) || !wants_nontemporal(s.node)) return false;
     const NonTemporal opt = nontemporal(s.node);
-    if (accumulator_homes_->loads(slot_of(s.node))) refuse(to_string(opt), "the kernel reads there");
+    if (accumulator_homes_->loads(slot_of(s.node))) refuse(to_string(opt), "the kernel reads that buffer");
     require_whole_vectors(opt, s.node, s.loops, ranges_);
     return true;
   }
@@ -256,7 +256,7 @@ class StatementBuilder {
       std::vector<LoopLevel> loops = fill_loops(tile, s.loops, schedule_);
       require_layout(tile, loops);
       if (auto it = fills_.find(tile.slot); it != fills_.end()) {
-        if (it->second != loops) refuse(to_string(*tile.tile_copy), "its users stand in different blocks");
+        if (it->second != loops) refuse(to_string(*tile.tile_copy), "its users are in different blocks");
         continue;
       }
       require_own_digits(std::span(loops).subspan(shared_loops(loops)));
@@ -307,7 +307,7 @@ class StatementBuilder {
     std::vector<UOp> order;
     for (const LoopLevel& l : s.loops) {
       if (!is_own(l)) continue;
-      if (l.width() > 1) refuse(to_string(l), "a SCAN goes one by one");
+      if (l.width() > 1) refuse(to_string(l), "a SCAN runs element by element");
       if (order.empty() || !(order.back() == l.range)) order.push_back(l.range);
     }
     if (order != own ||

@@ -204,7 +204,7 @@ void add_barriers(std::vector<LoopItem>& tree, const Statements& statements, con
 
 void verify_barriers(const std::vector<LoopItem>& tree, const Statements& statements, const LoopSchedule& schedule) {
   const int64_t there = count_barriers(tree);
-  if (there && schedule.threads == 1) throw InternalError("codegen: a thread waits where there is no other");
+  if (there && schedule.threads == 1) throw InternalError("codegen: a barrier in a kernel of one thread");
   if (schedule.threads == 1) return;
   std::vector<LoopItem> again = tree;
   add_barriers(again, statements, schedule);

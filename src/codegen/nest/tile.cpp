@@ -115,7 +115,7 @@ class TileBuilder {
 
   const Tile& add_tile(UOp value, const Materialize& row) {
     if (value->op == Op::Store || value->op == Op::Range || value->op == Op::Param || value->dtype == DType::Void)
-      refuse(to_string(row), "that is no value");
+      refuse(to_string(row), "it is not a value");
     std::vector<UOp> ranges;
     std::vector<int> levels;
     size_t kept = 0;

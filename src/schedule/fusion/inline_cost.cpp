@@ -206,18 +206,18 @@ InlineCost Partitioner::inline_cost(int kernel, int s, const std::vector<IndexId
   refresh(k);
   if (cut_trackers_[static_cast<size_t>(kernel)].ended && is_pending(k, s))
     return {kNever, "what a full kernel still needs"};
-  if (k.evaluations + static_cast<int>(ix.size()) > prices_.max_nodes) return {kNever, "kernel has too many stages"};
+  if (k.evaluations + static_cast<int>(ix.size()) > prices_.max_nodes) return {kNever, "kernel has too many nodes"};
   if (!fits(k, s, false)) return {kNever, "kernel has too many buffers"};
   if (st.kind == FusionNodeKind::ScatterAdd) return {kNever, "a scatter owns its loops"};
   if (st.loops() && k.nests.size() >= static_cast<size_t>(prices_.max_loops))
     return {kNever, "kernel has too many loops"};
   const std::vector<int>& late = epilogue_wants_[static_cast<size_t>(kernel)];
   if (std::binary_search(late.begin(), late.end(), s)) {
-    if (other_accumulator(k, s, ix, true)) return {0, "when all points are done, beside another accumulator"};
+    if (other_accumulator(k, s, ix, true)) return {0, "in the epilogue, beside another accumulator"};
     InlineCost across = split_cost(k, s, ix);
     const double serial =
         st.own * static_cast<double>(ix.size()) * (st.loops() ? static_cast<double>(prices_.parallel) : 1);
-    return across.ns <= serial ? across : InlineCost{serial, "when all points are done"};
+    return across.ns <= serial ? across : InlineCost{serial, "in the epilogue"};
   }
   if (ix.size() == 1 && other_accumulator(k, s, ix, false)) return {0, "beside another accumulator"};
   InlineCost each = inline_cost_per_use(k, s, ix), row = inline_cost_per_row(k, s, ix);

@@ -264,7 +264,7 @@ MergePlan Partitioner::plan_guest_merge(const FusionGroup& host, const FusionGro
     if (is_outer(swapped ? guest : host, p) == is_outer(swapped ? host : guest, q)) u.pairs.push_back({p, q});
   if (!can_merge(swapped ? guest : host, swapped ? host : guest, u)) return {};
   u.swapped = swapped;
-  u.why = "at the first point of a range that it lacks";
+  u.why = "in the first task of a range that it lacks";
   // On a GPU, one thread does the sum that the threads of a block would share.
   const double serial = guest.nests.empty() ? 0 : guest.time * static_cast<double>(prices_.threads - 1);
   u.price = std::max(0.0, u.idle) + serial;

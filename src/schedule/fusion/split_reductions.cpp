@@ -225,7 +225,7 @@ InlineCost Partitioner::interchange_cost(FusionGroup& k, const FusionNode& s, In
   out.outer = interchanged.outer;
   out.ns = s.own + idle(k.time + s.own, task_count(k.outer, k.blocks), units) +
            2 * static_cast<double>(result * units) / prices_.cached;
-  out.how = "kernel turned over, sums across its outer range";
+  out.how = "kernel interchanged, sums across its outer range";
   return out;
 }
 
