@@ -35,7 +35,7 @@
 namespace sinter::codegen {
 namespace {
 
-constexpr int64_t kMostBlocks = (int64_t{1} << 31) - 1;  ///< limit of a GPU launch
+constexpr int64_t kMaxGridSize = (int64_t{1} << 31) - 1;  ///< limit of a GPU launch
 
 /// Logs `text()` as the result of a pass.
 template <class Text>
@@ -87,11 +87,11 @@ Kernel normalize_graph(const Kernel& given, const runtime::Target& target) {
 }
 
 /// Upper bound on the tasks of a launch. `blocks`: values of each outer range that one task covers.
-int64_t max_blocks_of(const Kernel& kernel, const std::vector<int64_t>& blocks) {
-  int64_t points = 1;
+int64_t max_tasks_of(const Kernel& kernel, const std::vector<int64_t>& blocks) {
+  int64_t tasks = 1;
   for (size_t i = 0; i < blocks.size(); ++i)
-    points *= std::clamp<int64_t>(ceil_div(kernel.outer[i].bound(), blocks[i]), 1, kMostBlocks / points + 1);
-  return std::min(points, kMostBlocks);
+    tasks *= std::clamp<int64_t>(ceil_div(kernel.outer[i].bound(), blocks[i]), 1, kMaxGridSize / tasks + 1);
+  return std::min(tasks, kMaxGridSize);
 }
 
 /// `blocks` receives the number of values of each outer range that one task covers.
@@ -132,7 +132,7 @@ Instructions lower(const Kernel& kernel, const runtime::Target& target, const st
                                              : run_pass(kernel, "interleave", std::move(interleaved), legal, text);
   }
   code = run_pass(kernel, "scalarize", scalarize(code), legal, text);
-  return run_pass(kernel, "index32", narrow_indices(code, max_blocks_of(kernel, blocks), kernel.vars), legal, text);
+  return run_pass(kernel, "index32", narrow_indices(code, max_tasks_of(kernel, blocks), kernel.vars), legal, text);
 }
 
 }  // namespace

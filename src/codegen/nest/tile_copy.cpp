@@ -32,7 +32,8 @@ void require_plain(UOp value, const std::string& opt) {
     refuse(opt, "it is not a value");
   for (UOp n : ir::topological(value)) {
     if (has_accumulators(n)) refuse(opt, "it contains a reduction; materialize keeps those");
-    if (n->op == Op::Check) refuse(opt, "it contains an index check, which could fail where the program does not use the index");
+    if (n->op == Op::Check)
+      refuse(opt, "it contains an index check, which could fail where the program does not use the index");
   }
 }
 
@@ -40,11 +41,12 @@ void require_plain(UOp value, const std::string& opt) {
 void lay_out_rows(Tile& tile, const std::string& opt) {
   const TileCopy& s = *tile.tile_copy;
   if (s.pad == 0 && s.swizzle_unit == 0) return;
-  if ((s.pad != 0) + (s.swizzle_unit != 0) + (s.panel != 0) > 1) refuse(opt, "a tile has panels, padding or swizzle, one of them");
+  if ((s.pad != 0) + (s.swizzle_unit != 0) + (s.panel != 0) > 1)
+    refuse(opt, "a tile has panels, padding or swizzle, one of them");
   if (s.dims.size() < 2) refuse(opt, "a tile of one row has no bank conflicts");
   if (s.pad < 0) refuse(opt, "the padding is negative");
   if (s.swizzle_unit == 0) return;
-  const int64_t row = tile.dims.back().extent;
+  const int64_t row = tile.dims.back().stored_extent;
   tile.swizzle_period = swizzle_period(row, tile.dtype);
   if (s.swizzle_unit < 1 || s.swizzle_unit >= tile.swizzle_period || tile.swizzle_period % s.swizzle_unit ||
       row % tile.swizzle_period)
@@ -80,21 +82,22 @@ int64_t swizzle_period(int64_t row, DType dtype) {
   return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(most)));
 }
 
-Tile make_copy_tile(int64_t slot, UOp value, const TileCopy& stage, const LoopSchedule& schedule, FreeRanges& ranges) {
-  const std::string opt = to_string(stage);
+Tile make_copy_tile(int64_t slot, UOp value, const TileCopy& copy, const LoopSchedule& schedule, FreeRanges& ranges) {
+  const std::string opt = to_string(copy);
   require_plain(value, opt);
   Tile tile{slot, value->dtype, {}, 1};
-  tile.tile_copy = stage;
+  tile.tile_copy = copy;
   for (const LoopAxis& a : schedule.axes) {
     if (!ranges.depends(value, a.range) || a.size == 1) continue;
-    const auto dim = std::find_if(stage.dims.begin(), stage.dims.end(),
+    const auto dim = std::find_if(copy.dims.begin(), copy.dims.end(),
                                   [&](const TileCopy::CopyDim& d) { return d.range == range_id(a.range); });
-    if (dim != stage.dims.end()) continue;
+    if (dim != copy.dims.end()) continue;
     if (!has_one_value(a) && a.width() > 1)
-      refuse(opt, fmt::format("the value also depends on range {}, which has lanes, threads or is unrolled", range_id(a.range)));
+      refuse(opt, fmt::format("the value also depends on range {}, which has lanes, threads or is unrolled",
+                              range_id(a.range)));
     tile.dims.push_back({a.range, a.levels() - 1, 1, 0});
   }
-  for (const TileCopy::CopyDim& d : stage.dims) {
+  for (const TileCopy::CopyDim& d : copy.dims) {
     const auto axis = std::find_if(schedule.axes.begin(), schedule.axes.end(),
                                    [&](const LoopAxis& a) { return range_id(a.range) == d.range; });
     const LoopAxis& a = *axis;
@@ -106,25 +109,25 @@ Tile make_copy_tile(int64_t slot, UOp value, const TileCopy& stage, const LoopSc
       refuse(opt, fmt::format("range {}: a block of {} is not a multiple of threads x lanes x unroll", d.range, block));
     tile.dims.push_back({a.range, d.level, extent_of(a, d.level), 0});
   }
-  if (stage.dims.empty()) refuse(opt, "a tile of one element");
-  if (std::count_if(stage.dims.begin(), stage.dims.end(), [](const TileCopy::CopyDim& d) { return d.lanes > 1; }) > 1)
+  if (copy.dims.empty()) refuse(opt, "a tile of one element");
+  if (std::count_if(copy.dims.begin(), copy.dims.end(), [](const TileCopy::CopyDim& d) { return d.lanes > 1; }) > 1)
     refuse(opt, "a copy has lanes along one range only");
   // The tile holds whole vectors and panels, whatever the size of the range.
   Tile::TileDim& last = tile.dims.back();
-  last.extent = round_up(last.extent, std::max(stage.dims.back().lanes, 1));
-  if (stage.panel) last.extent = round_up(last.extent, stage.panel);
-  const int64_t together = stage.panel ? stage.panel : last.extent;
+  last.stored_extent = round_up(last.stored_extent, std::max(copy.dims.back().lanes, 1));
+  if (copy.panel) last.stored_extent = round_up(last.stored_extent, copy.panel);
+  const int64_t together = copy.panel ? copy.panel : last.stored_extent;
   lay_out_rows(tile, opt);
   last.stride = 1;
-  tile.size = together + stage.pad;
+  tile.size = together + copy.pad;
   for (size_t d = tile.dims.size() - 1; d-- > 0;) {
-    if (tile.dims[d].extent > 1) tile.dims[d].stride = tile.size;
-    tile.size *= tile.dims[d].extent;
+    if (tile.dims[d].stored_extent > 1) tile.dims[d].stride = tile.size;
+    tile.size *= tile.dims[d].stored_extent;
     if (tile.size > kLargestTile) break;
   }
   tile.panel_stride = tile.size;
-  if (stage.panel) tile.size *= last.extent / together;
-  if (stage.slots != 1) add_ring_slot(tile, schedule, opt);
+  if (copy.panel) tile.size *= last.stored_extent / together;
+  if (copy.slots != 1) add_ring_slot(tile, schedule, opt);
   if (tile.size > kLargestTile) refuse(opt, "the tile would be too large");
   return tile;
 }

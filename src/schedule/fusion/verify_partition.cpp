@@ -40,10 +40,10 @@ void check_late(const Partition& p, size_t k) {
     const bool after =
         std::any_of(sources.begin(), sources.end(), [&](const FusionEdge& s) { return contains(waits, s.node); });
     if (sum && after) fail(p, k, m->node, "sums across outer ranges and depends on a sum that does");
-    const bool late = contains(kernel.epilogue, m->node);
-    if (!sum && !after && !late) continue;
+    const bool in_epilogue = contains(kernel.epilogue, m->node);
+    if (!sum && !after && !in_epilogue) continue;
     waits.push_back(m->node);
-    if (!late) fail(p, k, m->node, "depends on a sum across outer ranges and is not in the epilogue");
+    if (!in_epilogue) fail(p, k, m->node, "depends on a sum across outer ranges and is not in the epilogue");
     for (IndexId at : m->at)
       for (int a : p.space.axes_of(at))
         if (contains(across, a)) fail(p, k, m->node, "needed inside the ranges that its sum goes across");
