@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Checks what a compiler does not: the direction of includes, the length of files, that READMEs name the headers beside
-them, that no two types of one program share a name, and that docs/semantics.md names tests that exist. Prints each fault and exits with 1 if there is one."""
+them, that names are used once, that retired words stay away, and that docs/semantics.md names tests that exist. Prints
+each fault and exits with 1 if there is one."""
 import pathlib
 import re
 import subprocess
@@ -97,16 +98,17 @@ def readme_faults():
             yield f"{readme.relative_to(ROOT)}: does not name {path.name}"
 
 
-def types_of(path):
-    """Qualified names of the types that a file defines, but for those in unnamed namespaces."""
+def types_of(path, unnamed=False):
+    """Qualified names of the types that a file defines; those in unnamed namespaces only if asked for."""
     scopes = []
     for line in path.read_text().splitlines():
         if scope := re.match(r"(?:inline )?namespace\b ?([\w:]*) ?\{$", line):
             scopes.append(scope.group(1))
         elif line.startswith("}  // namespace"):
             scopes.pop()
-        elif (found := re.match(r"(?:class|struct|union|enum class) (?:alignas\(\w+\) )?(\w+)\b(?![<:;])[^;]*\{", line)) and "" not in scopes:
-            yield "::".join([*scopes, found.group(1)])
+        elif unnamed or "" not in scopes:
+            if found := re.match(r"(?:class|struct|union|enum class) (?:alignas\(\w+\) )?(\w+)\b(?![<:;])[^;]*\{", line):
+                yield "::".join([*scopes, found.group(1)])
 
 
 def name_faults():
@@ -120,6 +122,93 @@ def name_faults():
                 other = defined.setdefault(name, path)
                 if other != path:
                     yield f"{path.relative_to(ROOT)}: {name} is a type in {other.relative_to(ROOT)} too"
+
+
+# Short name of a type -> why two namespaces of the library may each have one.
+SHARED_TYPE_NAMES = {}
+
+# Stem -> why its files may stand in more folders than a public header and its implementation.
+SHARED_STEMS = {
+    "attention": "the function of tensor/ops and the layer of nn",
+    "conv": "the function of tensor/ops and the layer of nn",
+    "norm": "functions of tensor/ops, and clipping by the norm in nn",
+    "hooks": "what tensor/core declares, and what tensor/jit registers",
+    "ops": "the public functions, and ir/ops.def",
+}
+MOST_EXCEPTIONS = 8
+
+
+def short_name_faults():
+    """A short name means one type in the whole library, so that a reader who searches for it finds one definition."""
+    defined = {}
+    for path in tracked("include/*.h", "src/*.h", "src/*.cpp"):
+        for name in types_of(path, unnamed=True):
+            defined.setdefault(name.rpartition("::")[2], []).append(str(path.relative_to(ROOT)))
+    for short, paths in sorted(defined.items()):
+        if len(paths) > 1 and short not in SHARED_TYPE_NAMES:
+            yield f"{short} names several types: {', '.join(paths)}"
+
+
+def house_of(path):
+    """The folder of a file. A public header is at home where its implementation is: tensor, or nn."""
+    parts = path.relative_to(ROOT).parts
+    if parts[0] == "include":
+        return "src/nn" if "nn" in parts else "src/tensor"
+    return "src/tensor" if parts[1] == "tensor" and path.suffix == ".cpp" and len(parts) == 4 else "/".join(parts[:-1])
+
+
+def stem_faults():
+    """One file name, one folder."""
+    folders = {}
+    for path in tracked("include/*.h", "src/*.h", "src/*.cpp", "src/*.def"):
+        folders.setdefault(path.stem, {}).setdefault(path.parent, house_of(path))
+    for stem, places in sorted(folders.items()):
+        headers = [p for p in places if p.is_relative_to(ROOT / "include")]
+        distinct = set(places.values()) if headers else set(places)
+        if len(distinct) > 1 and stem not in SHARED_STEMS:
+            yield f"{stem} is the name of files in " + ", ".join(sorted(str(p.relative_to(ROOT)) for p in places))
+    for table in (SHARED_TYPE_NAMES, SHARED_STEMS):
+        if len(table) > MOST_EXCEPTIONS:
+            yield f"scripts/check_repository.py: at most {MOST_EXCEPTIONS} exceptions a table"
+    for stem in SHARED_STEMS:
+        if len(folders.get(stem, {})) < 2:
+            yield f"scripts/check_repository.py: {stem} needs no exception"
+
+
+# What src and include no longer say -> the word to use. A word that is also plain English has a pattern of its retired
+# sense alone.
+RETIRED = {
+    r"\w*parametris\w*": "plan lookup",
+    r"\w*imprint\w*": "fingerprint",
+    r"\w*reliev\w*": "auto_realize",
+    r"\w*rerun\w*": "replay",
+    r"as (it|they) lies?|\w*as_it_lies\w*": "unpacked; pack_profitability",
+    r"turns? of (a|an|the|its|this|that|each|every) (\w+ )?loop|at turn": "iteration; guard",
+    r"(in|by) turns|turn by turn": "interleaved",
+    r"turned over": "interchanged",
+    r"ask(s|ed|ing)?( \w+){0,2} ahead|(rows|streams)_ahead": "prefetch",
+    r"gate|gated|ungated|gate_\w+|\w+_gates?|Gated?[A-Z]\w*": "predicate",
+    r"(struct|class|const|<|\() ?Stage|Stage(?=[&*{>])": "FusionNode; TileCopy",
+    r"copies_": "what is copied; unroll_jam",
+    r"rest_|resting_?": "accumulator_home; writeback_buffer",
+    r"(int64_t|size_t|double|auto) points|points_|points_of|points? of (a|the|each) (launch|kernel|grid)": "task; block",
+    r"(struct|class) (Collected|Lifted|Written|Prepared|Parametrised|Pooled|Found|Met|Taken)": "a noun",
+    r"kMost[A-Z]\w*": "kMax...",
+    r"prepared_plan|rows_at_once": "executable_plan; multi_row_reduction",
+    r"(?i:\w*(canonical|categor|factor|final|general|initial|legal|linear|local|material|maxim|memo|minim|normal|optim|"
+    r"organ|parallel|quant|random|real|recogn|serial|special|standard|summar|synchron|token|util|"
+    r"vector)is(e|ed|er|ers|es|ing|able|ation|ations))": "American spelling: -ize",
+    r"(?i:\w*(neighb|behavi|col|fav|hon)our\w*|analys(e|ed|er|es|ing)|licences?|centres?)": "American spelling",
+}
+
+
+def word_faults():
+    patterns = [(re.compile(rf"(?<!\w)(?:{old})(?!\w)"), new) for old, new in RETIRED.items()]
+    for path in tracked("include/*.h", "src/*.h", "src/*.cpp", "src/*.def"):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            for pattern, new in patterns:
+                if found := pattern.search(line):
+                    yield f"{path.relative_to(ROOT)}:{number}: \"{found.group()}\" is retired; say {new}"
 
 
 def portable_faults():
@@ -149,8 +238,8 @@ def semantics_faults():
 
 
 def main():
-    faults = [*include_faults(), *length_faults(), *readme_faults(), *sorted(set(name_faults())), *portable_faults(), *semantics_faults()]
-    print("\n".join(faults) if faults else "repository: includes, lengths, READMEs, names and semantics are in order")
+    faults = [*include_faults(), *length_faults(), *readme_faults(), *sorted(set(name_faults())), *short_name_faults(), *stem_faults(), *word_faults(), *portable_faults(), *semantics_faults()]
+    print("\n".join(faults) if faults else "repository: includes, lengths, READMEs, names, words and semantics are in order")
     return 1 if faults else 0
 
 

@@ -150,9 +150,9 @@ Tensor einsum(std::string_view formula, const std::vector<Tensor>& operands, Loc
 Tensor cumsum(Arg x, int64_t axis);
 /// @}
 
-/// @defgroup normalisation Normalisation
+/// @defgroup normalization Normalization
 /// Integers are computed in float32. Shapes stay.
-/// @snippet normalisation.cpp normalisation
+/// @snippet normalization.cpp normalization
 /// @{
 
 /// exp(x - max) / sum exp(x - max) along the axis.

@@ -35,7 +35,7 @@
 namespace sinter::codegen {
 namespace {
 
-constexpr int64_t kMostBlocks = (int64_t{1} << 31) - 1;  ///< limit of a GPU launch
+constexpr int64_t kMaxGridSize = (int64_t{1} << 31) - 1;  ///< limit of a GPU launch
 
 /// Logs `text()` as the result of a pass.
 template <class Text>
@@ -87,11 +87,11 @@ Kernel normalize_graph(const Kernel& given, const runtime::Target& target) {
 }
 
 /// Upper bound on the tasks of a launch. `blocks`: values of each outer range that one task covers.
-int64_t max_blocks_of(const Kernel& kernel, const std::vector<int64_t>& blocks) {
-  int64_t points = 1;
+int64_t max_tasks_of(const Kernel& kernel, const std::vector<int64_t>& blocks) {
+  int64_t tasks = 1;
   for (size_t i = 0; i < blocks.size(); ++i)
-    points *= std::clamp<int64_t>(ceil_div(kernel.outer[i].bound(), blocks[i]), 1, kMostBlocks / points + 1);
-  return std::min(points, kMostBlocks);
+    tasks *= std::clamp<int64_t>(ceil_div(kernel.outer[i].bound(), blocks[i]), 1, kMaxGridSize / tasks + 1);
+  return std::min(tasks, kMaxGridSize);
 }
 
 /// `blocks` receives the number of values of each outer range that one task covers.
@@ -100,7 +100,7 @@ Instructions lower(const Kernel& kernel, const runtime::Target& target, const st
   const LoopSchedule schedule = make_loop_schedule(kernel, opts);
   if (target.cuda() && !(schedule.nontemporal.empty() && schedule.prefetches.empty()))
     refuse(to_string(opts), "nontemporal and prefetch are for CPUs");
-  if (!target.cuda() && schedule.threads > 1) refuse(to_string(opts), "threads share a point on GPUs only");
+  if (!target.cuda() && schedule.threads > 1) refuse(to_string(opts), "threads share a block on GPUs only");
   if (!opts.empty()) log_pass(kernel, "schedule", [&] { return to_string(opts); }, 3);
   for (ir::UOp r : schedule.outer) blocks.push_back(schedule.of(r).block);
 
@@ -122,7 +122,7 @@ Instructions lower(const Kernel& kernel, const runtime::Target& target, const st
   }
   const auto legal = [](const Instructions& code) { verify(code); };
   Instructions code =
-      run_pass(kernel, "expand", emit_kernel(kernel, target, schedule, statements, tree, ranges), legal, text);
+      run_pass(kernel, "emit", emit_kernel(kernel, target, schedule, statements, tree, ranges), legal, text);
   if (!target.cuda()) {
     if (Instructions pipelined = software_pipeline(code, target.vector_registers);
         pipelined.insts.size() != code.insts.size())
@@ -132,7 +132,7 @@ Instructions lower(const Kernel& kernel, const runtime::Target& target, const st
                                              : run_pass(kernel, "interleave", std::move(interleaved), legal, text);
   }
   code = run_pass(kernel, "scalarize", scalarize(code), legal, text);
-  return run_pass(kernel, "narrow", narrow_indices(code, max_blocks_of(kernel, blocks), kernel.vars), legal, text);
+  return run_pass(kernel, "index32", narrow_indices(code, max_tasks_of(kernel, blocks), kernel.vars), legal, text);
 }
 
 }  // namespace

@@ -40,10 +40,10 @@ double count_evaluations(UOp sink, const std::map<std::string, int64_t>& vars) {
     RangeSet around = ranges.free(n);
     if (n->op == Op::Reduce)
       for (UOp r : ranges_of(n)) around.set(ranges.number(r));
-    double points = 1;
+    double iterations = 1;
     for (const auto& [number, size] : sizes)
-      if (around[number]) points *= size;
-    total += points;
+      if (around[number]) iterations *= size;
+    total += iterations;
   }
   return total;
 }
@@ -53,7 +53,7 @@ double count_evaluations(UOp sink, const std::map<std::string, int64_t>& vars) {
 PassCheck::PassCheck(const Kernel& kernel) : kernel_(kernel.name) {
   if (!runtime::env().check || !is_interpretable(kernel.sink)) return;
   for (const Var& v : kernel.vars) vars_[v.name()] = runtime::sample_size(v);
-  if (count_evaluations(kernel.sink, vars_) > kMostEvaluations) return;
+  if (count_evaluations(kernel.sink, vars_) > kMaxEvaluations) return;
   sampled_inputs_.resize(static_cast<size_t>(kernel.params));
   double elements = 0;
   for (UOp n : ir::topological(kernel.sink)) {
@@ -66,7 +66,7 @@ PassCheck::PassCheck(const Kernel& kernel) : kernel_(kernel.name) {
       shape.push_back(!d.symbolic() ? d.value() : known != vars_.end() ? known->second : runtime::sample_size(d.var()));
       count *= static_cast<double>(shape.back());
     }
-    if ((elements += count) > kMostEvaluations) return;
+    if ((elements += count) > kMaxEvaluations) return;
     const auto slot = static_cast<size_t>(n->integer());
     sampled_inputs_[slot] = runtime::sample(n->dtype, std::move(shape), slot + 1);
   }

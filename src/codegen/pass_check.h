@@ -15,7 +15,7 @@ namespace sinter::codegen {
 class PassCheck {
  public:
   /// Limit of node evaluations (about a second) above which a kernel is not interpreted.
-  static constexpr double kMostEvaluations = 1 << 21;
+  static constexpr double kMaxEvaluations = 1 << 21;
 
   /// The check stays inactive without SINTER_CHECK=1, and for a kernel that takes too long to interpret.
   explicit PassCheck(const Kernel& kernel);

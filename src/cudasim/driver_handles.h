@@ -137,8 +137,8 @@ OpaqueStream& stream_of(DeviceState& device, StreamHandle stream);
 
 /// Checks and copies the arguments of a launch. Throws ApiError.
 BoundLaunch bind_launch(FunctionHandle function, const LaunchShape& shape, void** parameters);
-/// `since`: see LaunchOptions.
-void run_bound_launch(DeviceState& device, const BoundLaunch& launch, uint32_t since = 0);
+/// `unordered_since`: see LaunchOptions.
+void run_bound_launch(DeviceState& device, const BoundLaunch& launch, uint32_t unordered_since = 0);
 
 // Each fills a part of the table.
 void fill_devices(DriverApi& table);

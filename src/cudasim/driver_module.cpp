@@ -129,7 +129,7 @@ BoundLaunch bind_launch(FunctionHandle handle, const LaunchShape& shape, void** 
   return out;
 }
 
-void run_bound_launch(DeviceState& device, const BoundLaunch& launch, uint32_t since) {
+void run_bound_launch(DeviceState& device, const BoundLaunch& launch, uint32_t unordered_since) {
   const SimKernel& kernel = function_of(launch.function).kernel;
   Settings& settings = state().settings;
   if (settings.fail_launch && --settings.fail_launch == 0)
@@ -137,7 +137,7 @@ void run_bound_launch(DeviceState& device, const BoundLaunch& launch, uint32_t s
   settings.seed = settings.seed * 6364136223846793005u + 1442695040888963407u;
   CostCounters counted;
   run_launch(kernel, device.memory, launch.shape, launch.parameters.data(),
-             {settings.seed, settings.check, since, settings.instructions}, counted);
+             {settings.seed, settings.check, unordered_since, settings.instructions}, counted);
   state().counters[kernel.name] += counted;
 }
 

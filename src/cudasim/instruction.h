@@ -29,7 +29,7 @@ struct RegisterSlot {
 /// How unknown bits of the sources propagate to the results (poison.h).
 enum class PoisonRule : uint8_t {
   Plain,        ///< any unknown bit makes the whole lane unknown
-  Bits,         ///< each result bit depends on at most one bit of each source, except those in `steers`
+  Bits,         ///< each result bit depends on at most one bit of each source, except those in `full_dependence`
   Carries,      ///< all bits from the lowest unknown one up, as in sums and products
   Halves,       ///< from the first source the upper half, from the second the lower
   Load,         ///< from memory
@@ -50,10 +50,10 @@ struct Instruction {
   uint32_t target = 0;       ///< of a branch; for brx, the branch table
   int64_t offset = 0;        ///< added to an address
   StateSpace space = StateSpace::Generic;
-  uint8_t vector = 1;  ///< elements per lane
-  uint8_t mode = 0;    ///< opcode-specific: rounding, kind of shuffle
-  uint8_t width = 8;   ///< bytes read of a source whose register is wider
-  uint8_t steers = 0;  ///< a bit per source that all result bits depend on, such as a shift count
+  uint8_t vector = 1;           ///< elements per lane
+  uint8_t mode = 0;             ///< opcode-specific: rounding, kind of shuffle
+  uint8_t width = 8;            ///< bytes read of a source whose register is wider
+  uint8_t full_dependence = 0;  ///< a bit per source that all result bits depend on, such as a shift count
   uint32_t statement = 0;
 };
 

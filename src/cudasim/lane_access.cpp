@@ -30,8 +30,13 @@ LaneAccessBase::LaneAccessBase(Warp& warp, const Instruction& in, uint64_t bytes
       bytes_(bytes),
       base_(lanes<uint64_t>(warp, in.source[0])),
       space_(in.space) {
-  actor_ = {
-      SimBlock::time(), block_.ordered, block_.started, warp.barrier, warp.synced, 0, static_cast<uint16_t>(warp.at)};
+  actor_ = {SimBlock::time(),
+            block_.ordered_before,
+            block_.started,
+            warp.barrier,
+            warp.synced,
+            0,
+            static_cast<uint16_t>(warp.at)};
   if (space_ == StateSpace::Shared) enter(block_.shared, StateSpace::Shared);
   if (space_ == StateSpace::Global && block_.hints[warp.at]) enter(*block_.hints[warp.at], StateSpace::Global);
 }
@@ -42,7 +47,7 @@ void LaneAccessBase::enter(MemoryRegion& region, StateSpace space) {
   least_ = space == StateSpace::Global ? region.base : in_.space == StateSpace::Generic ? kSharedWindow : 0;
   room_ = region.bytes >= bytes_ ? region.bytes - bytes_ + 1 : 0;
   // Another block's shared memory was different memory, though its shadow is still here.
-  actor_.launch = space == StateSpace::Shared ? block_.started : block_.ordered;
+  actor_.launch = space == StateSpace::Shared ? block_.started : block_.ordered_before;
 }
 
 uint64_t LaneAccessBase::locate(int lane, uint64_t address) {
@@ -93,7 +98,7 @@ void LaneAccessBase::check_state(uint64_t at, int lane, AccessKind touch) {
            fmt::format("{} of {}: out of bounds", where(at + i), name_of(space_)));
   if (touch == AccessKind::Atomic)
     fail(warp_, lane, CudaResult::LaunchFailed,
-         fmt::format("{} of {} is updated, which nothing has written: uninitialised", where(at), name_of(space_)));
+         fmt::format("{} of {} is updated, which nothing has written: uninitialized", where(at), name_of(space_)));
   std::string& note = block_.unwritten[warp_.at];
   if (!note.empty()) return;
   while (region_->state[at] == kInitialized) ++at;

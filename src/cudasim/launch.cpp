@@ -232,7 +232,7 @@ void run_launch(const SimKernel& kernel, DeviceMemory& memory, const LaunchShape
   block.warps.resize(warps);
   block.hints.resize(kernel.code.size());
   block.launched = ++now;
-  block.ordered = options.since ? options.since : block.launched;
+  block.ordered_before = options.unordered_since ? options.unordered_since : block.launched;
   std::mt19937_64 random(options.seed);
   BlockRunner runner(block, random);
   auto& at = block.index;

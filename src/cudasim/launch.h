@@ -18,9 +18,10 @@ struct LaunchShape {
 };
 
 struct LaunchOptions {
-  uint64_t seed = 0;   ///< determines the order in which warps run
-  bool check = true;   ///< shadow memory: races and reads of bytes that were never written
-  uint32_t since = 0;  ///< other launches' work after this time is unordered with this launch; 0: there is none
+  uint64_t seed = 0;  ///< determines the order in which warps run
+  bool check = true;  ///< shadow memory: races and reads of bytes that were never written
+  uint32_t unordered_since =
+      0;  ///< other launches' work after this time is unordered with this launch; 0: there is none
   uint64_t instructions = UINT64_MAX;  ///< limit for all warps together; a kernel that exceeds it is considered endless
 };
 
@@ -43,9 +44,9 @@ struct SimBlock {
   std::vector<Warp> warps{};
   std::map<uint32_t, std::string> unwritten{};  ///< per load, a description of a byte it read that was never written
   std::vector<MemoryRegion*> hints{};           ///< per instruction, the last allocation it touched
-  // Times as in AccessStamp. Everything before `ordered` is done. Everything after it that is not by this block may be
-  // concurrent.
-  uint32_t ordered = 0, launched = 0, started = 0;
+  // Times as in AccessStamp. Everything before `ordered_before` is done. Everything after it that is not by this block
+  // may be concurrent.
+  uint32_t ordered_before = 0, launched = 0, started = 0;
 
   uint32_t threads() const { return shape.block[0] * shape.block[1] * shape.block[2]; }
   /// All lanes of the warp have reached barrier `id`. `threads`: how many the barrier waits for. `reduction`: bar.red,

@@ -68,7 +68,7 @@ void decode_shift(Decoder& d, const TypeList<Ts...>& types) {
   const TypeMatch picked = pick(types, d.take_type(), []<typename T>() -> WarpFunction { return shift<F, T>; });
   if (!picked.run) d.fail("this type is not supported here");
   d.out.poison_rule = PoisonRule::Bits;
-  d.out.steers = 1 << 1;
+  d.out.full_dependence = 1 << 1;
   d.out.run = picked.run;
   d.result(picked.bytes);
   d.source(0, picked.bytes);
@@ -227,7 +227,7 @@ void decode_funnel(Decoder& d) {
   if (!wrap && !d.take("clamp")) d.fail("a funnel shift has .wrap or .clamp");
   d.take("b32");
   d.out.poison_rule = PoisonRule::Bits;
-  d.out.steers = 1 << 2;
+  d.out.full_dependence = 1 << 2;
   d.out.run = left ? (wrap ? ternary<Funnel<true, true>, uint32_t> : ternary<Funnel<true, false>, uint32_t>)
                    : (wrap ? ternary<Funnel<false, true>, uint32_t> : ternary<Funnel<false, false>, uint32_t>);
   d.result(4);
@@ -238,7 +238,7 @@ void decode_extract(Decoder& d) {
   const TypeMatch picked = pick(kFields, d.take_type(), []<typename T>() -> WarpFunction { return extract<T>; });
   if (!picked.run) d.fail("this type is not supported here");
   d.out.poison_rule = PoisonRule::Bits;
-  d.out.steers = 1 << 1 | 1 << 2;
+  d.out.full_dependence = 1 << 1 | 1 << 2;
   d.out.run = picked.run;
   d.result(picked.bytes);
   d.source(0, picked.bytes);
@@ -250,7 +250,7 @@ void decode_insert(Decoder& d) {
   const TypeMatch picked = pick(kCounted, d.take_type(), []<typename T>() -> WarpFunction { return insert<T>; });
   if (!picked.run) d.fail("this type is not supported here");
   d.out.poison_rule = PoisonRule::Bits;
-  d.out.steers = 1 << 2 | 1 << 3;
+  d.out.full_dependence = 1 << 2 | 1 << 3;
   d.out.run = picked.run;
   d.result(picked.bytes);
   d.source(0, picked.bytes);
@@ -262,7 +262,7 @@ void decode_insert(Decoder& d) {
 void decode_permute(Decoder& d) {
   d.take("b32");
   d.out.poison_rule = PoisonRule::Bits;
-  d.out.steers = 1 << 2;
+  d.out.full_dependence = 1 << 2;
   d.out.run = ternary<Permute, uint32_t>;
   d.result(4);
   for (int i = 0; i < 3; ++i) d.source(i, 4);
@@ -271,7 +271,7 @@ void decode_permute(Decoder& d) {
 void decode_logic3(Decoder& d) {
   d.take("b32");
   d.out.poison_rule = PoisonRule::Bits;
-  d.out.steers = 1 << 3;
+  d.out.full_dependence = 1 << 3;
   d.out.run = logic3;
   d.result(4);
   for (int i = 0; i < 4; ++i) d.source(i, 4);

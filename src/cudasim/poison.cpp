@@ -53,7 +53,7 @@ Poison sources(Warp& warp, const Instruction& in, uint32_t mask) {
 }
 
 /// The union of the unknown bits of all sources in a lane, limited to the bytes that the instruction reads.
-uint64_t together(Warp& warp, const Instruction& in, int lane) {
+uint64_t union_of_unknown(Warp& warp, const Instruction& in, int lane) {
   uint64_t all = 0;
   for (const RegisterSlot slot : in.source) all |= unknown_bits(warp, slot, lane);
   return all & low_bytes(in.width);
@@ -95,7 +95,7 @@ Bits changed_bits(Warp& warp, const Instruction& in, uint32_t lanes) {
       for_lanes(lanes, [&](int lane) { changed[r][lane] |= value(r, lane) ^ first[r][lane]; });
   }
   for (int i = 0; i < static_cast<int>(kSources); ++i)
-    if (in.steers >> i & 1)
+    if (in.full_dependence >> i & 1)
       for_lanes(lanes & poison(warp, in.source[i]).lanes, [&](int lane) {
         for (auto& result : changed) result[lane] = ~uint64_t{0};
       });
@@ -107,7 +107,7 @@ Bits unknown_results(Warp& warp, const Instruction& in, uint32_t lanes) {
   if (in.poison_rule == PoisonRule::Bits) return changed_bits(warp, in, lanes);
   Bits bits{};
   for_lanes(lanes, [&](int lane) {
-    const uint64_t all = together(warp, in, lane);
+    const uint64_t all = union_of_unknown(warp, in, lane);
     uint64_t out = all ? ~uint64_t{0} : 0;
     if (in.poison_rule == PoisonRule::Carries) out = all | (0 - all);
     if (in.poison_rule == PoisonRule::Halves)
@@ -150,7 +150,7 @@ void report_poison(Warp& warp, uint32_t origin, int lane, const char* what) {
   const SimBlock& block = *warp.block;
   const auto where = block.unwritten.find(origin);
   fail(warp, lane, CudaResult::LaunchFailed,
-       fmt::format("{} depends on {}, which nothing has written and {} has read: uninitialised", what,
+       fmt::format("{} depends on {}, which nothing has written and {} has read: uninitialized", what,
                    where == block.unwritten.end() ? "memory" : where->second, place_of(block.kernel, origin)));
 }
 

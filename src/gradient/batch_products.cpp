@@ -18,7 +18,7 @@ constexpr size_t kMaxGroups = 8;    ///< distinct groups among the gradients of 
 
 /// A sum over the product of two values that are broadcast against each other, and the movement ops above it.
 struct SumOfProducts {
-  std::vector<UOp> moves;  ///< outermost first
+  std::vector<UOp> movement_ops;  ///< outermost first
   UOp sum;
   std::array<UOp, 2> factors;  ///< before they are broadcast
   std::array<UOp, 2> repeats;
@@ -30,7 +30,7 @@ bool is_recomputed(UOp n) { return !n->storage() && !n->src.empty(); }
 std::optional<SumOfProducts> as_product(UOp n) {
   SumOfProducts p;
   for (; is_recomputed(n) && (n->op == Op::Permute || n->op == Op::Reshape || n->op == Op::Cast); n = n->src[0])
-    p.moves.push_back(n);
+    p.movement_ops.push_back(n);
   if (!is_recomputed(n) || n->op != Op::Reduce || n->reduction().combine != ir::Combine::Add) return {};
   UOp product = n->src[0];
   if (!is_recomputed(product) || product->op != Op::Mul) return {};
@@ -59,8 +59,8 @@ bool same_op(UOp a, UOp b) {
 
 /// Whether two products differ only in their factors. Puts the factors of `other` into the order of `first`.
 bool match(const SumOfProducts& first, SumOfProducts& other) {
-  if (!same_op(first.sum, other.sum) ||
-      !std::equal(first.moves.begin(), first.moves.end(), other.moves.begin(), other.moves.end(), same_op))
+  if (!same_op(first.sum, other.sum) || !std::equal(first.movement_ops.begin(), first.movement_ops.end(),
+                                                    other.movement_ops.begin(), other.movement_ops.end(), same_op))
     return false;
   const auto repeated = [&](size_t a, size_t b) {
     return same_op(first.repeats[0], other.repeats[a]) && same_op(first.repeats[1], other.repeats[b]);
@@ -101,8 +101,8 @@ UOp batch_group(std::span<const SumOfProducts> products) {
   ir::Ints axes{0};
   for (int64_t a : shift_axes(products[0].sum->reduction().axes)) axes.push_back(a);
   UOp sum = ir::sum(stacks[0] * stacks[1], axes);
-  const std::vector<UOp>& moves = products[0].moves;
-  for (auto move = moves.rbegin(); move != moves.rend(); ++move) sum = apply_move(sum, *move);
+  const std::vector<UOp>& movement_ops = products[0].movement_ops;
+  for (auto move = movement_ops.rbegin(); move != movement_ops.rend(); ++move) sum = apply_move(sum, *move);
   return sum;
 }
 

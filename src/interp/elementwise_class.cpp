@@ -307,7 +307,7 @@ Array elementwise(Op op, DType dtype, DType from, std::span<const StridedView> s
   const StridedView &a = src[0], &b = src.size() > 1 ? src[1] : last, &c = src.size() > 2 ? src[2] : last;
   const RowLoop typed = typed_loop(op, dtype, from);
   const int64_t size = static_cast<int64_t>(size_of(dtype));
-  for_rows<4>(out.shape, {&step, &a.step, &b.step, &c.step}, {0, a.offset, b.offset, c.offset},
+  for_rows<4>(out.shape, {&step, &a.stride, &b.stride, &c.stride}, {0, a.offset, b.offset, c.offset},
               [&](int64_t n, const auto& at, const auto& by) {
                 ElementwiseRow row{n,
                                    out.data.data() + at[0] * size,

@@ -50,10 +50,10 @@ struct Evaluation {
   std::unique_ptr<EvaluationNest> body;
   bool shadows = false;  ///< its ranges are open around it as well: restore their state afterwards
 };
-/// Loops as range numbers, outermost first. The first `outer_count` are driven from outside.
+/// Loops as range numbers, outermost first. The first `driven_outside` are driven from outside.
 struct EvaluationNest {
   std::vector<size_t> loops;
-  size_t outer_count = 0;
+  size_t driven_outside = 0;
   std::vector<std::vector<Evaluation>> at;  ///< at[d]: nodes to evaluate per iteration of loop d - 1; at[0]: once
 };
 
@@ -141,9 +141,9 @@ class StoreInterpreter {
 
   /// The nest that evaluates `roots`. For a REDUCE (`inner`), nodes that do not depend on its own loops are hoisted:
   /// they are appended to `outside` for the surrounding nest. Recurses to the nesting depth of REDUCEs.
-  EvaluationNest build(std::vector<size_t> loops, size_t outer_count, std::span<const uint32_t> roots,
+  EvaluationNest build(std::vector<size_t> loops, size_t driven_outside, std::span<const uint32_t> roots,
                        std::vector<size_t>& outside, bool inner) {
-    EvaluationNest nest{std::move(loops), outer_count, {}};
+    EvaluationNest nest{std::move(loops), driven_outside, {}};
     nest.at.resize(nest.loops.size() + 1);
     std::vector<Evaluation> found;
     std::vector<bool> seen(order_.size(), false);
@@ -153,7 +153,7 @@ class StoreInterpreter {
       stack.pop_back();
       if (seen[i] || order_[i]->op == Op::Range || order_[i]->op == Op::Param) continue;
       seen[i] = true;
-      if (inner && depth_of(nest.loops, i) <= outer_count) {
+      if (inner && depth_of(nest.loops, i) <= driven_outside) {
         outside.push_back(i);
         continue;
       }
@@ -180,12 +180,13 @@ class StoreInterpreter {
     return nest;
   }
 
-  /// Runs the loops from `outer_count` on and calls `leaf` in each iteration. `stale`: outermost depth to reevaluate.
+  /// Runs the loops from `driven_outside` on and calls `leaf` in each iteration. `stale`: outermost depth to
+  /// reevaluate.
   template <class Leaf>
   void loop(const EvaluationNest& nest, size_t stale, Leaf leaf) {
     const size_t depth = nest.loops.size();
     std::vector<int64_t> bound(depth);
-    for (size_t d = nest.outer_count; d < depth; ++d) {
+    for (size_t d = nest.driven_outside; d < depth; ++d) {
       bound[d] = bound_now(nest.loops[d]);
       if (bound[d] <= 0) return;
       index_[nest.loops[d]] = 0;
@@ -195,11 +196,11 @@ class StoreInterpreter {
         for (const Evaluation& e : nest.at[d]) evaluate(e);
       leaf();
       size_t d = depth;
-      for (; d > nest.outer_count; --d) {
+      for (; d > nest.driven_outside; --d) {
         if (++index_[nest.loops[d - 1]] < bound[d - 1]) break;
         index_[nest.loops[d - 1]] = 0;
       }
-      if (d == nest.outer_count) return;
+      if (d == nest.driven_outside) return;
       stale = d;
     }
   }
@@ -265,7 +266,7 @@ class StoreInterpreter {
       values = value_;
       indices = index_;
     }
-    loop(*e.body, e.body->outer_count + 1, [&] {
+    loop(*e.body, e.body->driven_outside + 1, [&] {
       for (size_t k = 0; k < elements.size(); ++k) elements[k].push_back(value(src[k]));
     });
     if (e.shadows) {

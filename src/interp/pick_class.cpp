@@ -24,7 +24,7 @@ void for_picks(const StridedView& index, const std::vector<int64_t>& step, int64
   const int64_t width = static_cast<int64_t>(size_of(index.dtype));
   int64_t position = 0;
   for_rows<2>(
-      index.shape, {&index.step, &others}, {index.offset, offset}, [&](int64_t n, const auto& at, const auto& by) {
+      index.shape, {&index.stride, &others}, {index.offset, offset}, [&](int64_t n, const auto& at, const auto& by) {
         const std::byte* from = index.address(at[0]);
         for (int64_t i = 0; i < n; ++i) {
           const int64_t picked = position_of(load_scalar(index.dtype, from + i * by[0] * width), index.dtype, size);
@@ -37,7 +37,7 @@ void for_picks(const StridedView& index, const std::vector<int64_t>& step, int64
 
 Array gather_view(const StridedView& x, const StridedView& index, int64_t axis, bool& error) {
   Array out(x.dtype, index.shape);
-  for_picks(index, x.step, x.offset, axis, x.shape[static_cast<size_t>(axis)], [&](int64_t i, int64_t at) {
+  for_picks(index, x.stride, x.offset, axis, x.shape[static_cast<size_t>(axis)], [&](int64_t i, int64_t at) {
     if (at >= 0)
       out.set(i, load_scalar(x.dtype, x.address(at)));
     else

@@ -69,7 +69,7 @@ void accumulate(const StridedView& a, const StridedView* b, std::span<const int6
                 F combine) {
   const std::vector<int64_t> steps(acc_step.begin(), acc_step.end());
   if (!b) {
-    for_rows<2>(a.shape, {&a.step, &steps}, {a.offset, 0}, [&](int64_t n, const auto& at, const auto& by) {
+    for_rows<2>(a.shape, {&a.stride, &steps}, {a.offset, 0}, [&](int64_t n, const auto& at, const auto& by) {
       const T* x = reinterpret_cast<const T*>(a.address(at[0]));
       Acc* out = acc.data() + at[1];
       if (by[1] == 0) {
@@ -82,7 +82,7 @@ void accumulate(const StridedView& a, const StridedView* b, std::span<const int6
     });
     return;
   }
-  for_rows<3>(a.shape, {&a.step, &b->step, &steps}, {a.offset, b->offset, 0},
+  for_rows<3>(a.shape, {&a.stride, &b->stride, &steps}, {a.offset, b->offset, 0},
               [&](int64_t n, const auto& at, const auto& by) {
                 const T* x = reinterpret_cast<const T*>(a.address(at[0]));
                 const T* y = reinterpret_cast<const T*>(b->address(at[1]));
@@ -147,7 +147,7 @@ std::vector<DType> accumulators(const ReductionSpec& r, std::span<const StridedV
 Scalar rounded(DType dtype, Scalar x) { return is_float(dtype) ? Scalar::of(dtype, x.as_double()) : x; }
 
 /// Any combine, type and tree: gathers the elements of each result, then combines them.
-Array one_by_one(const ReductionSpec& r, std::span<const StridedView* const> views, Array out) {
+Array gather_then_reduce(const ReductionSpec& r, std::span<const StridedView* const> views, Array out) {
   const StridedView& a = *views[0];
   ir::Ints order;
   for (int64_t i = 0; i < static_cast<int64_t>(a.rank()); ++i)
@@ -236,11 +236,11 @@ Array reduce_view(const ReductionSpec& r, std::span<const StridedView* const> vi
   Array out(views[static_cast<size_t>(r.attr.result)]->dtype, shape);
   std::vector<int64_t> acc_step = ir::with_axes(row_major(shape), r.attr.axes, [](int64_t) { return 0; });
   const bool one_chain = r.attr.tree == ir::ReductionTree{};
-  if (ir::accumulator_count(r.attr.combine) > 1) return one_by_one(r, views, std::move(out));
+  if (ir::accumulator_count(r.attr.combine) > 1) return gather_then_reduce(r, views, std::move(out));
   if (a.dtype == DType::F64 && (one_chain || !r.exact)) return chain<double, double>(r, a, b, std::move(out), acc_step);
   if (a.dtype == DType::F32 && !r.exact) return chain<float, double>(r, a, b, std::move(out), acc_step);
   if (a.dtype == DType::F32 && one_chain) return chain<float, float>(r, a, b, std::move(out), acc_step);
-  return one_by_one(r, views, std::move(out));
+  return gather_then_reduce(r, views, std::move(out));
 }
 
 Array scan_view(const ReductionSpec& r, std::span<const StridedView* const> views) {

@@ -35,23 +35,24 @@ void copy_into(Array& target, const std::vector<int64_t>& begin, const StridedVi
   std::vector<int64_t> step = row_major(target.shape);
   int64_t start = 0;
   for (size_t i = 0; i < begin.size(); ++i) start += begin[i] * step[i];
-  for_rows<2>(value.shape, {&value.step, &step}, {value.offset, start}, [&](int64_t n, const auto& at, const auto& by) {
-    const std::byte* from = value.address(at[0]);
-    std::byte* to = target.data.data() + static_cast<size_t>(at[1]) * size;
-    if (n == 1 || (by[0] == 1 && by[1] == 1)) {
-      std::memcpy(to, from, static_cast<size_t>(n) * size);
-      return;
-    }
-    const int64_t width = static_cast<int64_t>(size);
-    for (int64_t i = 0; i < n; ++i) std::memcpy(to + i * by[1] * width, from + i * by[0] * width, size);
-  });
+  for_rows<2>(value.shape, {&value.stride, &step}, {value.offset, start},
+              [&](int64_t n, const auto& at, const auto& by) {
+                const std::byte* from = value.address(at[0]);
+                std::byte* to = target.data.data() + static_cast<size_t>(at[1]) * size;
+                if (n == 1 || (by[0] == 1 && by[1] == 1)) {
+                  std::memcpy(to, from, static_cast<size_t>(n) * size);
+                  return;
+                }
+                const int64_t width = static_cast<int64_t>(size);
+                for (int64_t i = 0; i < n; ++i) std::memcpy(to + i * by[1] * width, from + i * by[0] * width, size);
+              });
 }
 
 StridedView StridedView::permute(const ir::Ints& order) const {
   StridedView v = *this;
   for (size_t i = 0; i < order.size(); ++i) {
     v.shape[i] = shape[static_cast<size_t>(order[i])];
-    v.step[i] = step[static_cast<size_t>(order[i])];
+    v.stride[i] = stride[static_cast<size_t>(order[i])];
   }
   return v;
 }
@@ -59,13 +60,13 @@ StridedView StridedView::permute(const ir::Ints& order) const {
 StridedView StridedView::expand(const std::vector<int64_t>& to, const ir::Ints& axes) const {
   StridedView v = *this;
   v.shape = to;
-  v.step = ir::with_axes(step, axes, [](int64_t) { return 0; });
+  v.stride = ir::with_axes(stride, axes, [](int64_t) { return 0; });
   return v;
 }
 
 StridedView StridedView::slice(const std::vector<int64_t>& begin, const std::vector<int64_t>& size) const {
   StridedView v = *this;
-  for (size_t i = 0; i < rank(); ++i) v.offset += begin[i] * step[i];
+  for (size_t i = 0; i < rank(); ++i) v.offset += begin[i] * stride[i];
   v.shape = size;
   return v;
 }
@@ -74,8 +75,8 @@ StridedView StridedView::flip(const ir::Ints& axes) const {
   StridedView v = *this;
   for (int64_t a : axes) {
     const auto i = static_cast<size_t>(a);
-    v.offset += step[i] * std::max<int64_t>(shape[i] - 1, 0);
-    v.step[i] = -step[i];
+    v.offset += stride[i] * std::max<int64_t>(shape[i] - 1, 0);
+    v.stride[i] = -stride[i];
   }
   return v;
 }
@@ -87,7 +88,7 @@ StridedView StridedView::window(size_t axis, int64_t place, int64_t size) const 
   if (count_of(v.shape) == 0) return v;
   const int64_t last = (taps - 1) * place;
   if (last >= 0 && size - 1 + last < length) {
-    v.step[axis + 1] += place * step[axis];
+    v.stride[axis + 1] += place * stride[axis];
     return v;
   }
   Array out(dtype, v.shape);
@@ -106,7 +107,7 @@ StridedView StridedView::window(size_t axis, int64_t place, int64_t size) const 
 StridedView StridedView::reshape(const std::vector<int64_t>& to) const {
   StridedView v = *this;
   v.shape = to;
-  v.step.assign(to.size(), 0);
+  v.stride.assign(to.size(), 0);
   if (count_of(shape) == 0) return v;
   // Axes of size 1 have no stride. The others are matched in groups of equal product. Within a group the source must
   // have a single stride.
@@ -123,13 +124,13 @@ StridedView StridedView::reshape(const std::vector<int64_t>& to) const {
       if (want < have)
         want *= to[j++];
       else {
-        if (step[from[last]] != step[from[last + 1]] * shape[from[last + 1]])
+        if (stride[from[last]] != stride[from[last + 1]] * shape[from[last + 1]])
           return StridedView::of(copy()).reshape(to);
         have *= shape[from[++last]];
       }
     }
-    int64_t stride = step[from[last]];
-    for (size_t k = j; k-- > first_j; stride *= to[k]) v.step[k] = stride;
+    int64_t next = stride[from[last]];
+    for (size_t k = j; k-- > first_j; next *= to[k]) v.stride[k] = next;
     i = last + 1;
   }
   return v;

@@ -11,7 +11,7 @@ namespace sinter::runtime {
 
 struct StridedView {
   DType dtype = DType::F32;
-  std::vector<int64_t> shape, step;  ///< strides in elements; 0 broadcasts, negative reverses
+  std::vector<int64_t> shape, stride;  ///< strides in elements; 0 broadcasts, negative reverses
   int64_t offset = 0;
   std::shared_ptr<const PoolVector<std::byte>> data;
 

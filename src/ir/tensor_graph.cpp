@@ -43,7 +43,7 @@ UOp TensorGraph::make(NodeSpec&& spec) {
   for (UOp s : n->src) retain(s);
   n->state.requires_grad = requires_grad;
   n->state.refs = 1;
-  pool_.push_back(n);
+  autorelease_pool_.push_back(n);
   set_origin(n, n->op == Op::Detach ? *n->src[0]->state.origin : current_origin());
   if (n->op == Op::Detach) {
     n->src[0]->state.detached = n;
@@ -124,17 +124,17 @@ void TensorGraph::on_stored(UOp n) {
 void TensorGraph::release(UOp first) {
   if (--first->state.refs) return;
   Node* dead = nullptr;  // linked through `next`; they have left the intern table
-  const auto bury = [&](Node* n) {
+  const auto enqueue_dead = [&](Node* n) {
     unintern(n);
     n->next = std::exchange(dead, n);
   };
-  bury(first.get());
+  enqueue_dead(first.get());
   while (dead) {
     Node* n = std::exchange(dead, dead->next);
     if (n->op == Op::Detach && !n->src.empty() && n->src[0]->state.detached == n) n->src[0]->state.detached = nullptr;
     for (UOp s : n->src)
-      if (--s->state.refs == 0) bury(s.get());
-    if (Node* loss = n->state.loss; loss && --loss->state.refs == 0) bury(loss);
+      if (--s->state.refs == 0) enqueue_dead(s.get());
+    if (Node* loss = n->state.loss; loss && --loss->state.refs == 0) enqueue_dead(loss);
     if (n->state.home) release_storage(n->state.home, false);
     if (n->state.storage) release_storage(n->state.storage, true);
     --n->state.origin->nodes;
@@ -142,13 +142,13 @@ void TensorGraph::release(UOp first) {
   }
 }
 
-void TensorGraph::drain() {
-  while (!pool_.empty()) {  // freeing a foreign buffer may call a function that makes nodes
-    const UOp n = pool_.back();
-    pool_.pop_back();
+void TensorGraph::release_pool() {
+  while (!autorelease_pool_.empty()) {  // freeing a foreign buffer may call a function that makes nodes
+    const UOp n = autorelease_pool_.back();
+    autorelease_pool_.pop_back();
     release(n);
   }
-  if (pool_.capacity() > kMaxFreeNodes) pool_ = {};
+  if (autorelease_pool_.capacity() > kMaxFreeNodes) autorelease_pool_ = {};
 }
 
 GraphTryLock::GraphTryLock() : held_(TensorGraph::get().mutex_.try_lock()) {}
@@ -159,14 +159,14 @@ GraphTryLock::~GraphTryLock() {
 GraphPause::GraphPause() {
   TensorGraph& g = TensorGraph::get();
   depth_ = std::exchange(g.depth_, 0);
-  pool_ = std::exchange(g.pool_, {});
+  autorelease_pool_ = std::exchange(g.autorelease_pool_, {});
   for (int i = 0; i < depth_; ++i) g.mutex_.unlock();
 }
 GraphPause::~GraphPause() {
   TensorGraph& g = TensorGraph::get();
   for (int i = 0; i < depth_; ++i) g.mutex_.lock();
   g.depth_ = depth_;
-  g.pool_ = std::move(pool_);
+  g.autorelease_pool_ = std::move(autorelease_pool_);
 }
 
 NodeRef::NodeRef(UOp n) : node_(n) {

@@ -39,7 +39,7 @@ class TensorGraph final : public Graph {
   /// Overrides the origin of a node. The default is the call that makes it.
   void set_origin(UOp n, NodeOrigin& origin);
   /// Releases the nodes that scopes hold since the outermost one opened. Reference counts are exact afterwards.
-  void drain();
+  void release_pool();
   /// Scopes open in the thread that holds the mutex.
   int depth() const { return depth_; }
 
@@ -65,7 +65,8 @@ class TensorGraph final : public Graph {
   static constexpr size_t kMaxFreeNodes = 1 << 14;
 
   GraphMutex mutex_;
-  std::vector<UOp> pool_;  ///< nodes made since the outermost scope opened; each holds a reference until it closes
+  std::vector<UOp>
+      autorelease_pool_;  ///< nodes made since the outermost scope opened; each holds a reference until it closes
   FreeNode* free_list_ = nullptr;
   size_t free_count_ = 0;
   int depth_ = 0;
@@ -81,7 +82,7 @@ class GraphScope {
     ++graph_.depth_;
   }
   ~GraphScope() {
-    if (graph_.depth_ == 1) graph_.drain();
+    if (graph_.depth_ == 1) graph_.release_pool();
     --graph_.depth_;
     graph_.mutex_.unlock();
   }
@@ -117,7 +118,7 @@ class GraphPause {
 
  private:
   int depth_;
-  std::vector<UOp> pool_;
+  std::vector<UOp> autorelease_pool_;
 };
 
 /// Whether new nodes record history. One switch per thread, set by `no_grad`.

@@ -45,7 +45,7 @@ constexpr std::array<DTypeInfo, 17> kDTypes = {{
 
 /// Multiplies the bound of one axis into `elements`. False beyond kMaxElements. An empty axis counts as 1 and leaves
 /// the others unchanged.
-bool span(int64_t& elements, const Dim& d) {
+bool multiply_extent(int64_t& elements, const Dim& d) {
   return !__builtin_mul_overflow(elements, std::max<int64_t>(d.bound(), 1), &elements) &&
          elements <= Shape::kMaxElements;
 }
@@ -59,7 +59,7 @@ template <class Size>
 int64_t product(const Shape& shape, Size size) {
   int64_t n = 1, spanned = 1;
   for (const Dim& d : shape) {
-    if (!span(spanned, d)) not_countable(shape);
+    if (!multiply_extent(spanned, d)) not_countable(shape);
     n *= size(d);
   }
   return n;
@@ -143,7 +143,7 @@ Dim::operator int64_t() const {
 bool Shape::countable() const {
   int64_t n = 1;
   for (const Dim& d : dims_)
-    if (!span(n, d)) return false;
+    if (!multiply_extent(n, d)) return false;
   return true;
 }
 int64_t Shape::numel() const {

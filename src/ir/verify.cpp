@@ -221,8 +221,8 @@ class KernelVerifier {
     else
       require(n->dtype == p->dtype, n, "loads a value of another type");
     if (n->src.size() == plain) return;
-    require(n->src[plain]->dtype == DType::Bool, n, "has a gate that is not bool");
-    if (!store) require(n->src.back()->dtype == n->dtype, n, "has another type where the gate is false");
+    require(n->src[plain]->dtype == DType::Bool, n, "has a predicate that is not bool");
+    if (!store) require(n->src.back()->dtype == n->dtype, n, "has another type where the predicate is false");
   }
 
   void check_reduction(UOp n) {

@@ -21,7 +21,7 @@ namespace nn {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr int kMostLinks = 40;  ///< the kernel's limit
+constexpr int kMaxLinks = 40;  ///< the kernel's limit
 
 [[noreturn]] void refuse(const fs::path& place, std::string_view why) {
   throw BackendError(fmt::format("save: cannot write {}: {}", place.string(), why));
@@ -33,7 +33,7 @@ fs::path behind_links(const fs::path& given) {
   fs::path place = given;
   std::error_code failed;
   for (int followed = 0; fs::is_symlink(fs::symlink_status(place, failed)); ++followed) {
-    if (followed == kMostLinks) refuse(given, std::strerror(ELOOP));
+    if (followed == kMaxLinks) refuse(given, std::strerror(ELOOP));
     const fs::path target = fs::read_symlink(place, failed);
     if (failed) refuse(given, failed.message());
     place = place.parent_path() / target;  // an absolute target replaces the parent

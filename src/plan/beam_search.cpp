@@ -18,7 +18,7 @@
 #include "codegen/loopschedule/opt_parse.h"
 #include "codegen/nest/loop_tree.h"
 #include "codegen/tune/heuristic/heuristic.h"
-#include "codegen/tune/search/neighbours.h"
+#include "codegen/tune/search/neighbors.h"
 #include "codegen/tune/search/time_bound.h"
 #include "ir/dump.h"
 #include "runtime/base/build_id.h"

@@ -197,7 +197,7 @@ class Canonicalizer {
 
 bool StorageUse::writable() const { return owners == storage->owners && !storage->foreign() && storage->error.empty(); }
 
-uint64_t bytes_let_go(const CanonicalProgram& plan, Device device) {
+uint64_t bytes_freed(const CanonicalProgram& plan, Device device) {
   std::vector<uint8_t> stays(plan.positions.size()), held(plan.storages.size());
   for (const HistoryEdge& edge : plan.history) stays[static_cast<size_t>(edge.source)] = 1;
   for (size_t i = plan.positions.size(); i-- > 0;) {

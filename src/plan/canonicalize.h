@@ -73,6 +73,6 @@ CanonicalProgram canonicalize(const Request& request, const Liveness& liveness);
 
 /// Bytes of `device` memory that only these nodes hold and that is freed when the roots are computed. Values needed by
 /// history (SEMANTICS H3) and values held by something else stay.
-uint64_t bytes_let_go(const CanonicalProgram& plan, Device device);
+uint64_t bytes_freed(const CanonicalProgram& plan, Device device);
 
 }  // namespace sinter::plan

@@ -17,8 +17,8 @@
 #include "runtime/base/fault_injection.h"
 #include "runtime/base/log.h"
 #include "runtime/exec/devices.h"
+#include "runtime/exec/executable_plan.h"
 #include "runtime/exec/plan_store.h"
-#include "runtime/exec/prepared_plan.h"
 #include "runtime/program/host_target.h"
 #include "runtime/program/program.h"
 #include "schedule/interpret_plan.h"
@@ -54,8 +54,8 @@ class CompiledExecution final : public Execution {
     for (size_t i = 0; i < bindings.args.size(); ++i)
       bits_.push_back(ir::to_bits(plan_.arg_types[i], bindings.args[i]));
     run_->bind(bindings.slots, bindings.vars, bits_);
-    brief = run_->brief();
-    same_ = bindings.same;
+    is_short = run_->is_short();
+    same_ = bindings.unchanged_slots;
     origins_ = bindings.origins;
     if (const ir::Caller* caller = runtime::logging(1) ? ir::caller() : nullptr) caller_ = place(*caller);
     for (size_t i = 0; i < plan_.targets.size(); ++i) {
@@ -65,19 +65,19 @@ class CompiledExecution final : public Execution {
       if (home < 0 && (fresh[i] = run_->take(buffer))) continue;
       // An equal value of another cell: computed once, then copied.
       if (home < 0) fresh[i] = runtime::Buffer::allocate(run_->bytes(buffer), device());
-      copies_.push_back({home < 0 ? fresh[i]->data() : run_->data(home), buffer});
+      copy_backs_.push_back({home < 0 ? fresh[i]->data() : run_->data(home), buffer});
     }
   }
 
   void unbind() override {
     run_->unbind();
-    copies_.clear();
+    copy_backs_.clear();
     error.reset();
     for (std::unique_ptr<runtime::Buffer>& b : fresh) b.reset();
   }
 
   bool skips_invariants(std::span<const uint8_t> same) const override { return run_->skips_invariants(same); }
-  bool forget() override { return run_->forget(); }
+  bool drop_invariants() override { return run_->drop_invariants(); }
 
   /// A launch that runs out of memory throws BackendError instead of OutOfMemory, which would say that nothing
   /// happened: earlier launches of the plan may have run.
@@ -88,7 +88,8 @@ class CompiledExecution final : public Execution {
       for (const runtime::SlowLaunch& slow : run_->slow_launches())
         runtime::log(1, fmt::format("slow: {}: {}", slow.what, made_by(slow.position)));
       error = run_->take_error();
-      for (const auto& [to, from] : copies_) runtime::copy(device(), to, device(), run_->data(from), run_->bytes(from));
+      for (const auto& [to, from] : copy_backs_)
+        runtime::copy(device(), to, device(), run_->data(from), run_->bytes(from));
       return bits;
     } catch (const OutOfMemory& e) { throw BackendError(e.what()); }
   }
@@ -113,7 +114,7 @@ class CompiledExecution final : public Execution {
   std::vector<uint8_t> same_;                   ///< of the slots
   std::vector<const ir::NodeOrigin*> origins_;  ///< Bindings::origins
   std::string caller_ = "made outside of calls";
-  std::vector<std::pair<void*, int>> copies_;
+  std::vector<std::pair<void*, int>> copy_backs_;
 };
 
 std::unique_ptr<Execution> CompiledExecutable::make_execution() const {
@@ -162,7 +163,7 @@ KernelSources write_kernels(const PlanProgram& program, const runtime::Target& t
 }
 
 /// Whether an index can be out of range. Everything else in kernels is total.
-bool picks(const schedule::PlanGraph& plan) {
+bool can_raise_index_error(const schedule::PlanGraph& plan) {
   const std::vector<ir::UOp> nodes = ir::topological(values_of(plan));
   return std::any_of(nodes.begin(), nodes.end(),
                      [](ir::UOp n) { return n->op == ir::Op::Gather || n->op == ir::Op::ScatterAdd; });
@@ -193,7 +194,7 @@ runtime::Plan make_plan(const PlanProgram& program, const runtime::Hash128& key,
   KernelSources written = write_kernels(program, target, policy);
   runtime::Plan& plan = written.scheduled.plan;
   plan.device = program.graph.outputs[0].value->device;
-  plan.raises_errors = picks(program.graph);
+  plan.raises_errors = can_raise_index_error(program.graph);
   plan.programs = runtime::compile(written.sources, target);
   if (runtime::env().check) check_programs(program.graph, written.scheduled);
   if (!anew && written.decided) runtime::store_plan(key, plan, written.sources, target);

@@ -25,7 +25,8 @@ struct Bindings {
   std::vector<int64_t> vars;
   /// Per position the call that made it, for the log; empty if unknown.
   std::vector<const ir::NodeOrigin*> origins;
-  std::vector<uint8_t> same;  ///< per slot: unchanged since the last run that did not throw; empty: no slot is
+  std::vector<uint8_t>
+      unchanged_slots;  ///< per slot: unchanged since the last run that did not throw; empty: no slot is
 };
 
 /// Runs of a plan, one after the other, with everything that they can share.
@@ -36,19 +37,19 @@ class Execution {
   virtual void bind(const Bindings& bindings) = 0;
   /// After each run: frees what nobody has taken.
   virtual void unbind() = 0;
-  /// Whether a run with these Bindings::same would skip cached invariant steps, once they are cached.
+  /// Whether a run with these Bindings::unchanged_slots would skip cached invariant steps, once they are cached.
   virtual bool skips_invariants(std::span<const uint8_t> same) const { return static_cast<void>(same), false; }
   /// Frees cached invariants; the next run computes them again. Returns false if there are none. Not between bind() and
   /// unbind().
-  virtual bool forget() { return false; }
+  virtual bool drop_invariants() { return false; }
   /// Enqueues the plan on its device; on the CPU, runs it. Returns the bits of the error word (SEMANTICS F6), if known.
   /// Throws BackendError if a launch fails: the contents of stored values are then undefined. Throws OutOfMemory with
   /// all memory as before. Needs no graph lock.
   virtual uint32_t run() = 0;
   /// The estimated time is so short that run() may be called under the graph's lock: releasing it would cost more than
   /// other threads could gain.
-  bool brief = false;
-  /// Runs use Bindings::same.
+  bool is_short = false;
+  /// Runs use Bindings::unchanged_slots.
   bool caches_invariants = false;
   /// After run(): the word that holds the bits once the device is done; null if they are known already.
   std::unique_ptr<runtime::Buffer> error;
@@ -68,8 +69,8 @@ class Executable {
   virtual ~Executable() = default;
   /// For runs one after the other. The Executable must outlive it; several may exist at a time.
   virtual std::unique_ptr<Execution> make_execution() const = 0;
-  /// The same, but values that depend on `invariant` inputs only may be computed once and cached, while Bindings::same
-  /// says that the inputs are unchanged.
+  /// The same, but values that depend on `invariant` inputs only may be computed once and cached, while
+  /// Bindings::unchanged_slots says that the inputs are unchanged.
   virtual std::unique_ptr<Execution> make_caching_execution(const InvariantInputs& invariant) const {
     return static_cast<void>(invariant), make_execution();
   }

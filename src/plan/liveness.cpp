@@ -49,7 +49,7 @@ class LivenessWalk {
         for (UOp s : n->src) ++out_.ending[s->position];
       if (Node* loss = n->state.loss) ends(loss);
     }
-    for (UOp n : request_.ending) ends(n);
+    for (UOp n : request_.dying_refs) ends(n);
     for (UOp n : request_.kept) ends(n);
   }
   void ends(UOp n) {

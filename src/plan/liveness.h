@@ -10,8 +10,9 @@ namespace sinter::plan {
 
 /// The values to compute. The caller holds the tensor graph's mutex, and its pool is drained, so that counts are exact.
 struct Request {
-  ir::Sources roots;    ///< to store, none has storage: the requested nodes, then recorded versions in program order
-  ir::Sources ending;   ///< one entry per reference that ends before the launch: those of cells that a step() switches
+  ir::Sources roots;  ///< to store, none has storage: the requested nodes, then recorded versions in program order
+  ir::Sources
+      dying_refs;       ///< one entry per reference that ends before the launch: those of cells that a step() switches
   ir::Sources kept;     ///< one entry per reference of the caller, which drops them afterwards
   bool copies = false;  ///< the roots are COPYs of values that have storage; else no COPY is pending below them
   bool lean = false;    ///< memory is short: unrequested values stay lazy if that saves memory (SEMANTICS V6)

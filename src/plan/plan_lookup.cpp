@@ -44,14 +44,14 @@ std::unique_ptr<PlanInstance>& recent(uint64_t place) {
   return programs[place % kRecent];
 }
 /// Equal for every request of a program.
-uint64_t place_of(const Request& request, const Liveness& liveness) {
+uint64_t recent_key(const Request& request, const Liveness& liveness) {
   return ir::mix(request.roots[0]->order_hash, liveness.order.size());
 }
 
 /// The program that ran with the same walk, rebound to the new nodes; null if there is none.
 std::unique_ptr<PlanInstance> find_recent(const Request& request, const Liveness& liveness,
                                           const runtime::Hash128& salt) {
-  std::unique_ptr<PlanInstance>& last = recent(place_of(request, liveness));
+  std::unique_ptr<PlanInstance>& last = recent(recent_key(request, liveness));
   if (!last || !(last->salt == salt) || !last->fingerprint.matches(request, liveness, last->plan)) return nullptr;
   last->fingerprint.rebind(liveness, last->plan, last->plan_key);
   last->from_recent = true;
@@ -67,7 +67,7 @@ std::unique_ptr<PlanInstance> lookup_by_key(const Request& request, const Livene
   out->copies = request.copies;
   out->flushes = flushes;
   out->salt = salt;
-  out->place = place_of(request, liveness);
+  out->place = recent_key(request, liveness);
   out->plan = canonicalize(request, liveness);
   out->plan_key = make_plan_key(out->plan, salt);
   out->executable = PlanCache::get().find(out->plan_key);

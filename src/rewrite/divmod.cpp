@@ -39,7 +39,8 @@ bool one_period(const Interval& b, int64_t d, int64_t& quotient) {
 
 /// A function of a sum whose only atom takes two values is the line through both results.
 template <class Function>
-std::optional<LinearExpr> line_through(const LinearExpr& sum, IntervalAnalysis& intervals, Function function) {
+std::optional<LinearExpr> interpolate_two_valued(const LinearExpr& sum, IntervalAnalysis& intervals,
+                                                 Function function) {
   if (sum.terms.size() != 1) return {};
   const LinearTerm& t = sum.terms[0];
   const Interval b = intervals.of(t.atom);
@@ -119,7 +120,8 @@ IndexMath::DivModParts IndexMath::split_divmod(LinearExpr sum, int64_t d) {
 LinearExpr IndexMath::divide(const LinearExpr& sum, int64_t d) {
   DivModParts r = split_divmod(sum, d);
   if (r.exact) return r.quotient;
-  if (const auto line = line_through(r.rest, without_facts_, [&](int64_t x) { return floor_div(x, r.divisor); }))
+  if (const auto line =
+          interpolate_two_valued(r.rest, without_facts_, [&](int64_t x) { return floor_div(x, r.divisor); }))
     return plus(r.quotient, *line);
   if (LinearExpr joined = normalize(r.rest); joined != r.rest) return plus(r.quotient, divide(joined, r.divisor));
   int64_t k;
@@ -145,7 +147,8 @@ LinearExpr IndexMath::divide(const LinearExpr& sum, int64_t d) {
 LinearExpr IndexMath::modulo(const LinearExpr& sum, int64_t d) {
   DivModParts r = split_divmod(sum, d);
   if (r.exact) return r.small;
-  if (const auto line = line_through(r.rest, without_facts_, [&](int64_t x) { return floor_mod(x, r.divisor); }))
+  if (const auto line =
+          interpolate_two_valued(r.rest, without_facts_, [&](int64_t x) { return floor_mod(x, r.divisor); }))
     return plus(r.small, *line, r.scale);
   if (LinearExpr joined = normalize(r.rest); joined != r.rest) return plus(r.small, modulo(joined, r.divisor), r.scale);
   // x%k and x differ by a multiple of k. Terms whose values are multiples of the divisor vanish.

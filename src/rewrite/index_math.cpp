@@ -75,12 +75,12 @@ LinearExpr IndexMath::normalize(LinearExpr sum) {
         ++i;
       }
     }
-    if (!join_digits(sum)) break;
+    if (!recombine_divmod(sum)) break;
   }
   return sum;
 }
 
-bool IndexMath::join_digits(LinearExpr& sum) {
+bool IndexMath::recombine_divmod(LinearExpr& sum) {
   int64_t a, d;
   auto is = [&](const LinearTerm& t, Op op, int64_t& k) {
     return t.atom->op == op && constant_of(t.atom->src[1], k) && k > 0;

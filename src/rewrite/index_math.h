@@ -48,7 +48,7 @@ class IndexMath {
   UOp simplify_where(UOp x, const std::vector<UOp>& src);
   UOp simplify_minmax(UOp x, const std::vector<UOp>& src);
   LinearExpr normalize(LinearExpr sum);
-  bool join_digits(LinearExpr& sum);
+  bool recombine_divmod(LinearExpr& sum);
   DivModParts split_divmod(LinearExpr sum, int64_t d);
   LinearExpr divide(const LinearExpr& sum, int64_t d);
   LinearExpr modulo(const LinearExpr& sum, int64_t d);

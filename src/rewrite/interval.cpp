@@ -83,7 +83,7 @@ int Facts::known(UOp condition) const {
   return -1;
 }
 
-void Facts::bound(const LinearExpr& sum, bool has_lo, int64_t hi) {
+void Facts::add_constraint(const LinearExpr& sum, bool has_lo, int64_t hi) {
   // sum <= hi, and sum >= hi too if has_lo.
   if (sum.is_constant()) return;
   const int64_t g = common_factor(sum);
@@ -119,9 +119,9 @@ void Facts::assume(UOp condition, bool value) {
       const LinearExpr reverse = sinter::ir::times(difference, -1);
       const bool equal = (c->op == Op::Eq && truth) || (c->op == Op::Ne && !truth);
       if (equal && !difference.is_constant() && (difference.constant % common_factor(difference)) == 0)
-        bound(difference, true, 0);
-      if (c->op == Op::Lt) truth ? bound(difference, false, -1) : bound(reverse, false, 0);
-      if (c->op == Op::Le) truth ? bound(difference, false, 0) : bound(reverse, false, -1);
+        add_constraint(difference, true, 0);
+      if (c->op == Op::Lt) truth ? add_constraint(difference, false, -1) : add_constraint(reverse, false, 0);
+      if (c->op == Op::Le) truth ? add_constraint(difference, false, 0) : add_constraint(reverse, false, -1);
     }
   }
 }

@@ -38,7 +38,7 @@ class Facts {
   int known(UOp condition) const;
 
  private:
-  void bound(const LinearExpr& sum, bool has_lo, int64_t hi);
+  void add_constraint(const LinearExpr& sum, bool has_lo, int64_t hi);
   std::vector<Constraint> constraints_;
   std::vector<std::pair<UOp, bool>> known_;
 };

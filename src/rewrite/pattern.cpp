@@ -95,10 +95,9 @@ UOp instantiate(const Pattern& pattern, const Match& m) {
     double number;
   };  // a literal gets its type from the other operands
   std::vector<PatternOperand> stack;
-  auto typed = [](PatternOperand o, UOp neighbour, DType dtype) {
+  auto typed = [](PatternOperand o, UOp neighbor, DType dtype) {
     if (o.node) return o.node;
-    return broadcast_to(constant(*neighbour->graph, literal(dtype, o.number), dtype, neighbour->device),
-                        neighbour->shape);
+    return broadcast_to(constant(*neighbor->graph, literal(dtype, o.number), dtype, neighbor->device), neighbor->shape);
   };
   for (int i = pattern.size; i-- > 0;) {
     const PatternNode p = pattern.at(i);
@@ -113,11 +112,11 @@ UOp instantiate(const Pattern& pattern, const Match& m) {
         operands.push_back(stack.back());
         stack.pop_back();
       }
-      UOp neighbour = m.root;
+      UOp neighbor = m.root;
       for (size_t k = p.op == Op::Where ? 1 : 0; k < arity; ++k)
-        if (operands[k].node) neighbour = operands[k].node;
+        if (operands[k].node) neighbor = operands[k].node;
       std::vector<UOp> src;
-      for (const PatternOperand& o : operands) src.push_back(typed(o, neighbour, neighbour->dtype));
+      for (const PatternOperand& o : operands) src.push_back(typed(o, neighbor, neighbor->dtype));
       stack.push_back({folded_alu(p.op, src), 0});
     }
   }

@@ -24,7 +24,7 @@
 #include "runtime/base/log.h"
 #include "runtime/exec/buffer.h"
 #include "runtime/exec/devices.h"
-#include "runtime/exec/prepared_plan.h"
+#include "runtime/exec/executable_plan.h"
 #include "sinter/error.h"
 
 namespace sinter::schedule {
@@ -34,7 +34,7 @@ using runtime::Array;
 
 /// Elements of all nodes together above which a plan is not interpreted: about a second. The lower limit is for graphs
 /// with expanded math functions, which take about ten nodes each.
-constexpr double kMostElements = 1 << 20, kMostExpanded = 1 << 16;
+constexpr double kMaxElements = 1 << 20, kMaxExpanded = 1 << 16;
 constexpr std::byte kGarbage{0x5a};
 
 std::map<std::string, int64_t> named(const PlanGraph& plan, const std::vector<int64_t>& values) {
@@ -147,7 +147,7 @@ PlanValues interpret_steps(const KernelSchedule& s, const PlanInputs& in, bool w
 }
 
 void check_values(const PlanGraph& plan, const KernelSchedule& scheduled) {
-  const std::optional<PlanInputs> in = sample_inputs(plan, kMostElements);
+  const std::optional<PlanInputs> in = sample_inputs(plan, kMaxElements);
   if (!in) return;
   const PlanValues expected = interpret_plan(plan, *in), got = interpret_steps(scheduled, *in);
   for (size_t i = 0; i < got.outputs.size(); ++i)
@@ -159,7 +159,7 @@ void check_values(const PlanGraph& plan, const KernelSchedule& scheduled) {
 }
 
 void check_programs(const PlanGraph& plan, KernelSchedule scheduled) {
-  const std::optional<PlanInputs> in = sample_inputs(plan, kMostExpanded);
+  const std::optional<PlanInputs> in = sample_inputs(plan, kMaxExpanded);
   if (!in) return;
   for (codegen::Kernel& k : scheduled.kernels)  // as codegen begins; its later passes preserve every bit
     for (ir::UOp* sink : {&k.sink, &k.epilogue_sink})

@@ -55,7 +55,7 @@ void step(PlanGraph& plan, std::string_view pass, Pass run) {
 }
 
 /// Unmarks versions that cannot be written in place: they become whole values. Returns whether any was marked.
-bool unbox(std::vector<bool>& boxed, const std::vector<int>& outputs) {
+bool clear_boxed(std::vector<bool>& boxed, const std::vector<int>& outputs) {
   bool lost = false;
   for (int output : outputs) {
     lost = lost || boxed[static_cast<size_t>(output)];
@@ -71,13 +71,13 @@ FusionGraph ordered_fusion_graph(PlanGraph& plan, const PlanGraph& versions, std
     plan = versions;
     step(plan, "versions", [&] { lower_versions(plan, boxed); });
     step(plan, "unit axes", [&] { drop_unit_axes(plan); });
-    step(plan, "sums", [&] { merge_nested_sums(plan); });
-    step(plan, "quotients", [&] { defer_division(plan); });
+    step(plan, "nested sums", [&] { merge_nested_sums(plan); });
+    step(plan, "deferred division", [&] { defer_division(plan); });
     step(plan, "repeats", [&] { store_repeats(plan); });
-    step(plan, "tuples", [&] { fuse_reductions(plan); });
+    step(plan, "fused reductions", [&] { fuse_reductions(plan); });
     step(plan, "reductions", [&] { choose_reductions(plan, target); });
     FusionGraph nodes = build_fusion_graph(plan, prices_for(target));
-    if (!unbox(boxed, order_in_place(nodes))) return nodes;
+    if (!clear_boxed(boxed, order_in_place(nodes))) return nodes;
   }
 }
 
@@ -220,13 +220,13 @@ bool observers_bypass_cache() {
 Partition partition_plan(PlanGraph& plan, const runtime::Target& target, Policy policy) {
   runtime::count(runtime::counters().partition_runs);
   const std::vector<ir::UOp> given = values_of(plan);
-  check(given, "parametrise");
+  check(given, "plan lookup");
   show("plan", given);
   const Prices prices = prices_for(target);
   const PlanGraph versions = plan;
   for (std::vector<bool> boxed = box_candidates(plan);;) {
     Partition p = partition(ordered_fusion_graph(plan, versions, boxed, target), prices, policy);
-    if (unbox(boxed, settle_in_place(p))) continue;
+    if (clear_boxed(boxed, settle_in_place(p))) continue;
     verify_partition(p);
     if (runtime::logging(3)) runtime::log(3, to_string(p));
     return p;

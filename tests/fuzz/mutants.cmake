@@ -98,10 +98,10 @@ edit(src/schedule/schedule.cpp [=[
 
 # -- src/plan/liveness.cpp
 edit(src/plan/liveness.cpp [=[
-    for (UOp n : request_.ending) ends(n);]=] [=[
+    for (UOp n : request_.dying_refs) ends(n);]=] [=[
 @@
     if (FAULT(CommitCountedTwice))
-      for (UOp n : request_.ending) ends(n);]=])
+      for (UOp n : request_.dying_refs) ends(n);]=])
 
 # -- src/plan/fingerprint.cpp
 edit(src/plan/fingerprint.cpp [=[

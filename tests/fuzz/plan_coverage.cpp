@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kRowBytes = 16 << 10;  ///< beyond it reductions are joined (schedule/simplify/fused_reductions.cpp)
 
-/// Those behind "met:" are the partition's own words.
+/// Those behind "merged:" are the partition's own words.
 constexpr const char* kForms[] = {
     "Moments",
     "ExpSum",
@@ -28,13 +28,13 @@ constexpr const char* kForms[] = {
     "several sums across outer ranges",
     "several accumulators across outer ranges",
     "late value made of such a sum",
-    "kernel turned over",
+    "kernel interchanged",
     "sum across the ranges that others go across",
     "kernels that met",
-    "met: same outer ranges",
-    "met: rows of one are loops of the other",
-    "met: at the first point of a range that it lacks",
-    "met: sums across the outer ranges of the other",
+    "merged: same outer ranges",
+    "merged: rows of one are loops of the other",
+    "merged: in the first task of a range that it lacks",
+    "merged: sums across the outer ranges of the other",
     "launch of several kernels",
     "launch of several bodies",
     "kernel with several outputs",
@@ -81,12 +81,12 @@ void PlanCoverage::after_schedule(const PlanGraph&, const Partition& cut, const 
   for (const FusionNode& s : cut.graph.nodes) see_node(s, seen);
   for (const FusionGroup& k : cut.kernels) see_kernel(cut, k, seen);
   for (const FusionDecision& d : cut.decisions)
-    for (auto [reason, form] : {std::pair{"kernel turned over", "kernel turned over"},
+    for (auto [reason, form] : {std::pair{"kernel interchanged", "kernel interchanged"},
                                 {"across the ranges", "sum across the ranges that others go across"}})
       if (std::string_view(d.reason).starts_with(reason)) seen.insert(form);
   for (const KernelMerge& m : cut.merges) {
     seen.insert("kernels that met");
-    seen.insert(fmt::format("met: {}", m.why));
+    seen.insert(fmt::format("merged: {}", m.why));
   }
   size_t step = 0;
   for (int n : made.plan.launches) {

@@ -16,14 +16,14 @@ namespace {
 using namespace sinter::schedule;
 
 /// Plans of more nodes take seconds; what they are made of, smaller ones have too.
-constexpr size_t kMostNodes = 4000;
+constexpr size_t kMaxNodes = 4000;
 
 class Recorder final : public ScheduleObserver {
  public:
   explicit Recorder(std::string folder) : ScheduleObserver(false), folder_(std::move(folder)) {}
 
   void before_schedule(const PlanGraph& plan, Policy policy) override {
-    if (sinter::ir::topological(values_of(plan)).size() > kMostNodes) return;
+    if (sinter::ir::topological(values_of(plan)).size() > kMaxNodes) return;
     const std::string text = replay::to_text(plan, policy);
     const std::lock_guard lock(mutex_);
     if (!met_.insert(std::hash<std::string>()(text)).second) return;

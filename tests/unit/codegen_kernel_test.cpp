@@ -271,7 +271,7 @@ TEST_CASE("numbers of Opts that nothing has are refused", "[codegen]") {
   refused(b, {codegen::TileCopy{place, {{2, -1, 1, 1, 65536, 65536}}}}, "1 to 1024 threads");
   refused(b, {codegen::ThreadBind{0, 65536, 65536}}, "2 to 1024 threads");
   refused(b, {codegen::ThreadBind{0, 4, 1}}, "on GPUs only");
-  refused(b, {codegen::Prefetch{place, 2, kHuge}}, "further than any tensor");
+  refused(b, {codegen::Prefetch{place, 2, kHuge}}, "distance is too large");
 }
 
 TEST_CASE("vectors along an inner range, with strided and scattered accesses", "[codegen]") {

@@ -34,7 +34,7 @@ class KernelGenerator {
       outer_ = rows_ = reduced_ = values_ = {};
       rng_.seed(seed_), types_.seed(seed_), stages_.seed(seed_);
       KernelHarness b = draw();
-      if (steps(b) <= kMostSteps || longest_ == 1) return b;
+      if (steps(b) <= kMaxSteps || longest_ == 1) return b;
     }
   }
 
@@ -92,7 +92,7 @@ class KernelGenerator {
   }
 
  private:
-  static constexpr double kMostSteps = 5e6;  ///< about a second
+  static constexpr double kMaxSteps = 5e6;  ///< about a second
 
   KernelHarness draw() {
     KernelHarness b;

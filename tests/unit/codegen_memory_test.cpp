@@ -151,25 +151,25 @@ TEST_CASE("copies ask for what the bounds of their indices leave open, and load 
 
 TEST_CASE("nt is refused where a store is no whole vector, or read", "[codegen][memory]") {
   KernelHarness b = doubled(DType::F32, 6, 40);  // a row is no multiple of 16 elements
-  refused(b, {Lanes{1, 16}, NonTemporal{0}}, "no multiple of their size");
-  refused(b, {NonTemporal{0}}, "side by side");
-  refused(b, {Lanes{0, 4}, NonTemporal{0}}, "side by side");
+  refused(b, {Lanes{1, 16}, NonTemporal{0}}, "not aligned");
+  refused(b, {NonTemporal{0}}, "contiguous");
+  refused(b, {Lanes{0, 4}, NonTemporal{0}}, "contiguous");
   refused(b, {Lanes{1, 2}, NonTemporal{0}}, "16 to 64 bytes");
   refused(b, {Lanes{1, 32}, NonTemporal{0}}, "16 to 64 bytes");
   refused(b, {Lanes{1, 8}, NonTemporal{1}}, "no such store");
   refused(b, {Lanes{1, 8}, NonTemporal{0}, NonTemporal{0}}, "already");
   CHECK_NOTHROW(codegen::generate_source(b.kernel, runtime::reference_target(), {Lanes{1, 8}, NonTemporal{0}}));
-  refused(b, {Lanes{0, 4}, Unroll{1, 6}, NonTemporal{0}}, "no multiple of their size");
+  refused(b, {Lanes{0, 4}, Unroll{1, 6}, NonTemporal{0}}, "not aligned");
 
   KernelHarness shifted;
   UOp out = shifted.buffer(Array(DType::F32, {65})), i = shifted.outer(64);
   shifted.stores({shifted.put(out, {i + shifted.index(1)}, cast(i, DType::F32))});
-  refused(shifted, {Lanes{0, 16}, NonTemporal{0}}, "no multiple of their size");
+  refused(shifted, {Lanes{0, 16}, NonTemporal{0}}, "not aligned");
 
   KernelHarness own;
   UOp x = own.buffer(random_array(DType::F32, {64}, 1)), r = own.outer(64);
   own.stores({own.put(x, {r}, own.at(x, {r}) * 2.0)});
-  refused(own, {Lanes{0, 16}, NonTemporal{0}}, "reads there");
+  refused(own, {Lanes{0, 16}, NonTemporal{0}}, "reads that buffer");
 
   KernelHarness added;
   UOp y = added.buffer(Array(DType::F32, {64})), s = added.inner(64, 1);
@@ -179,7 +179,7 @@ TEST_CASE("nt is refused where a store is no whole vector, or read", "[codegen][
   KernelHarness gated;
   UOp z = gated.buffer(Array(DType::F32, {64})), q = gated.outer(64);
   gated.stores({gated.put(z, {q}, cast(q, DType::F32), false, lt(q, gated.index(40)))});
-  refused(gated, {Lanes{0, 16}, NonTemporal{0}}, "gate");
+  refused(gated, {Lanes{0, 16}, NonTemporal{0}}, "predicate");
 
   CHECK_THROWS_WITH(codegen::generate_source(b.kernel, runtime::cuda_target({}), {Lanes{1, 4}, NonTemporal{0}}),
                     Catch::Matchers::Contains("for CPUs"));
@@ -200,14 +200,14 @@ TEST_CASE("loads ask for lines further on, whether they exist or not", "[codegen
   const int load = place_of(b.kernel, Op::Load);
   refused(b, {Prefetch{load + 1, 0, 1}}, "no load");
   refused(b, {Prefetch{load, 7, 1}}, "no range of that id");
-  refused(b, {Prefetch{load, 0, 0}}, "does not move");
+  refused(b, {Prefetch{load, 0, 0}}, "is 0");
   refused(b, {Prefetch{load, 0, 1}, Prefetch{load, 1, 1}}, "already");
 
   KernelHarness scattered;
   UOp x = scattered.buffer(random_array(DType::F32, {64}, 1)), out = scattered.buffer(Array(DType::F32, {64})),
       i = scattered.outer(64);
   scattered.stores({scattered.put(out, {i}, scattered.at(x, {mod(i * scattered.index(3), scattered.index(64))}))});
-  refused(scattered, {Prefetch{place_of(scattered.kernel, Op::Load), 0, 1}}, "fixed distance");
+  refused(scattered, {Prefetch{place_of(scattered.kernel, Op::Load), 0, 1}}, "no constant stride");
 }
 
 TEST_CASE("of the loops that read a row one may ask ahead alone", "[codegen][memory]") {

@@ -223,15 +223,15 @@ TEST_CASE("a sum whose chains need more copies than a range has goes over all of
 TEST_CASE("what cannot stand outside of a loop is refused", "[codegen][peel]") {
   const KernelHarness b = Gradient().bench();
   const Opt copies = Unroll{2, 4}, all = TaskBlock{2, 24};
-  refused(b, {copies, all, Peel{2, 0, 0}}, "1 to 8 steps");
-  refused(b, {copies, all, Peel{2, 9, 0}}, "1 to 8 steps");
-  refused(b, {copies, all, Peel{2, -1, 2}}, "1 to 8 steps");
-  refused(b, {copies, all, Peel{2, 1, 1}, Peel{2, 1, 1}}, "outside already");
-  refused(b, {copies, all, Peel{2, 4, 3}}, "fewer whole steps");
-  refused(b, {copies, Peel{2, 1, 1}}, "all of it");
-  refused(b, {copies, TaskBlock{2, 12}, Peel{2, 1, 1}}, "all of it");
-  refused(b, {copies, all, Split{2, 8}, Peel{2, 1, 1}}, "all of it");
-  refused(b, {Lanes{2, 4}, all, Peel{2, 1, 1}}, "of copies");
-  refused(b, {copies, ThreadBind{2, 2, 1}, all, Peel{2, 1, 1}}, "of copies");
+  refused(b, {copies, all, Peel{2, 0, 0}}, "1 to 8 iterations");
+  refused(b, {copies, all, Peel{2, 9, 0}}, "1 to 8 iterations");
+  refused(b, {copies, all, Peel{2, -1, 2}}, "1 to 8 iterations");
+  refused(b, {copies, all, Peel{2, 1, 1}, Peel{2, 1, 1}}, "peeled already");
+  refused(b, {copies, all, Peel{2, 4, 3}}, "fewer whole iterations");
+  refused(b, {copies, Peel{2, 1, 1}}, "over the whole range");
+  refused(b, {copies, TaskBlock{2, 12}, Peel{2, 1, 1}}, "over the whole range");
+  refused(b, {copies, all, Split{2, 8}, Peel{2, 1, 1}}, "over the whole range");
+  refused(b, {Lanes{2, 4}, all, Peel{2, 1, 1}}, "unrolled loop");
+  refused(b, {copies, ThreadBind{2, 2, 1}, all, Peel{2, 1, 1}}, "unrolled loop");
   refused(b, {Peel{9, 1, 1}}, "no range of that id");
 }

@@ -51,12 +51,12 @@ TEST_CASE("a matrix that is copied across the lanes is read from one end of its 
   const std::vector<Opt> opts = chosen(b);
   INFO(to_string(opts));
   const std::string text = b.check(opts, false);
-  const size_t along = text.find("inner range 2 of 40, 16 copies");
+  const size_t along = text.find("inner range 2 of 40, unrolled by 16");
   CHECK(along != std::string::npos);
   CHECK(text.find("outer range 1 of 100, 16 lanes") < along);
   // Rows of one vector and a rest go by halves.
   KernelHarness halves = product(70, 24, 100, true);
-  CHECK(halves.check(chosen(halves), false).find("inner range 2 of 24, 8 copies") != std::string::npos);
+  CHECK(halves.check(chosen(halves), false).find("inner range 2 of 24, unrolled by 8") != std::string::npos);
 }
 
 TEST_CASE("the next rows are asked for where operands come from further than the second cache", "[codegen][products]") {
@@ -166,12 +166,12 @@ TEST_CASE("points with a small last block do not follow each other", "[codegen][
     KernelHarness b = product(rows, 8, 64);
     const std::string text =
         b.check({codegen::Lanes{1, 16}, codegen::TaskBlock{0, block}, codegen::TaskBlock{1, 16}}, false);
-    const size_t at = text.find("// point, ");
+    const size_t at = text.find("// task, ");
     return text.substr(at, text.find('\n', at) - at);
   };
-  CHECK(points(16, 8) == "// point, 8 of range 0, 16 of range 1");
-  CHECK(points(16, 12) == "// point, 16 of range 1, 12 of range 0");
-  CHECK(points(100, 12) == "// point, 12 of range 0, 16 of range 1");  // many blocks: threads take from each other
+  CHECK(points(16, 8) == "// task, 8 of range 0, 16 of range 1");
+  CHECK(points(16, 12) == "// task, 16 of range 1, 12 of range 0");
+  CHECK(points(100, 12) == "// task, 12 of range 0, 16 of range 1");  // many blocks: threads take from each other
 }
 
 TEST_CASE("few columns leave the lanes to the rows, which are transposed in registers", "[codegen][products]") {

@@ -231,8 +231,8 @@ TEST_CASE("a scan beside others: vectors across it, sums inside it, two of its p
   b.check();
   b.check({codegen::Lanes{1, 16}}, false);
   b.check({codegen::Lanes{1, 8}, codegen::Unroll{1, 2}, codegen::TaskBlock{1, 16}}, false);
-  refused(b, {codegen::Lanes{2, 4}}, "one by one");
-  refused(b, {codegen::Unroll{2, 2}}, "one by one");
+  refused(b, {codegen::Lanes{2, 4}}, "element by element");
+  refused(b, {codegen::Unroll{2, 2}}, "element by element");
 }
 
 TEST_CASE("a scan over two ranges, and one over a single element", "[codegen][scan]") {

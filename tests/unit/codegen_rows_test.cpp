@@ -327,7 +327,7 @@ TEST_CASE("of stores of carried sums whose lanes lie apart one vector is stored 
     const std::string text =
         b.check({Lanes{0, 4}, Unroll{0, 4}, TaskBlock{0, size}, LoopOrder{{{1, 0}, {2, 0}, {0, 0}}}}, false);
     CHECK(count(text, "outer range 0 of 32, 4 lanes\n") == (apart ? 1 : 0));
-    CHECK(count(text, "outer range 0 of 32, 4 lanes, 2 copies\n") == (apart ? 0 : 1));
+    CHECK(count(text, "outer range 0 of 32, 4 lanes, unrolled by 2\n") == (apart ? 0 : 1));
   }
 }
 
@@ -341,7 +341,7 @@ TEST_CASE("stores of carried sums whose lanes lie apart have copies of their own
   b.stores({b.put(out, {j, row}, maximum(sum, like(sum, 0.0)))});
   const std::string text =
       b.check({Lanes{0, 4}, Unroll{0, 4}, TaskBlock{0, size}, LoopOrder{{{1, 0}, {2, 0}, {0, 0}}}}, false);
-  CHECK(count(text, "inner range 2 of 24, 8 copies\n") == (length == 24));
+  CHECK(count(text, "inner range 2 of 24, unrolled by 8\n") == (length == 24));
   CHECK((count(text, "*(f32x4_m*)(p1") > 0) == (length > 3));  // transposed in registers
 }
 
@@ -391,8 +391,8 @@ TEST_CASE("stores of carried sums have no more copies than fit the panels they r
   const std::string text = b.check({Lanes{0, 4}, Unroll{0, 4}, TaskBlock{0, size}, LoopOrder{{{1, 0}, {2, 0}, {0, 0}}},
                                     codegen::TileCopy{load, {{0}, {2}}, panel}},
                                    false);
-  CHECK(count(text, "inner range 2 of 24, 8 copies\n") == (panel % 8 == 0));
-  CHECK(count(text, "inner range 2 of 24, 4 copies\n") == (panel % 8 != 0));
+  CHECK(count(text, "inner range 2 of 24, unrolled by 8\n") == (panel % 8 == 0));
+  CHECK(count(text, "inner range 2 of 24, unrolled by 4\n") == (panel % 8 != 0));
 }
 
 TEST_CASE("a tile of what the bound of a range is made of is refused", "[codegen]") {
@@ -449,10 +449,10 @@ TEST_CASE("Orders that would change a result are refused", "[codegen]") {
   refused(b, {LoopOrder{{{2, 1}}}}, "no such loop");
   refused(b, {Split{1, 3}, LoopOrder{{{1, 1}, {1, 0}}}}, "largest blocks");
   refused(b, {Split{1, 4}, Split{1, 3}}, "does not divide");
-  refused(b, {Split{1, 3}, Unroll{1, 2}}, "no multiple");
+  refused(b, {Split{1, 3}, Unroll{1, 2}}, "not a multiple");
   refused(b, {LoopOrder{{{1, 0}}}, LoopOrder{{{1, 0}}}}, "an order already");
   refused(b, {TaskBlock{1, 2}}, "outer ranges only");
-  refused(b, {TaskBlock{0, 3}, Unroll{0, 2}}, "no multiple");
+  refused(b, {TaskBlock{0, 3}, Unroll{0, 2}}, "not a multiple");
   refused(b, {Lanes{0, 3}}, "2, 4, 8, ... 256 elements");
   refused(b, {Lanes{0, 4}, Lanes{0, 8}}, "lanes already");
   b.check({Unroll{1, 5}, Unroll{2, 3}, TaskBlock{0, 4}});

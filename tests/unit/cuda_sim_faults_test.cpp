@@ -67,7 +67,7 @@ extern "C" __global__ void k(float* p, const float* q, unsigned n) {
   __syncthreads();
   p[threadIdx.x] = s[threadIdx.x + 1];  // HERE
 })",
-     "if (threadIdx.x == 0) s[64] = 0;", "", CudaResult::LaunchFailed, "uninitialised"},
+     "if (threadIdx.x == 0) s[64] = 0;", "", CudaResult::LaunchFailed, "uninitialized"},
     {"one element too many is written", R"(
 extern "C" __global__ void k(float* p, const float* q, unsigned n) {
   const unsigned i = blockIdx.x * 64 + threadIdx.x;
@@ -218,7 +218,7 @@ TEST_CASE("what nothing has written may be read as long as nothing depends on it
        }) {
     INFO(used);
     CHECK(outcome(used) == CudaResult::LaunchFailed);
-    CHECK_THAT(sim::last_fault(), Contains("of s (8 bytes) of shared memory") && Contains("uninitialised"));
+    CHECK_THAT(sim::last_fault(), Contains("of s (8 bytes) of shared memory") && Contains("uninitialized"));
   }
 }
 
@@ -305,7 +305,7 @@ TEST_CASE("what nothing has written is followed bit by bit", "[cuda-sim]") {
     CHECK(outcome(row.good) == CudaResult::Success);
     CHECK(sim::last_fault() == "");
     CHECK(outcome(row.bad) == CudaResult::LaunchFailed);
-    CHECK_THAT(sim::last_fault(), Contains(" of s (8 bytes) of shared memory") && Contains("uninitialised"));
+    CHECK_THAT(sim::last_fault(), Contains(" of s (8 bytes) of shared memory") && Contains("uninitialized"));
   }
 }
 
@@ -332,7 +332,7 @@ TEST_CASE("the padding behind a variable may be read with it, and no more", "[cu
   CHECK(outcome("ld.shared.v4.u32 {%r0, %r1, %r2, %r3}, [s]; st.global.v2.u32 [%rd0], {%r1, %r2};") ==
         CudaResult::Success);
   CHECK(outcome("ld.shared.v4.u32 {%r0, %r1, %r2, %r3}, [s]; st.global.u32 [%rd0], %r3;") == CudaResult::LaunchFailed);
-  CHECK_THAT(sim::last_fault(), Contains("uninitialised"));
+  CHECK_THAT(sim::last_fault(), Contains("uninitialized"));
   CHECK(outcome("st.shared.u32 [s+12], 4;") == CudaResult::IllegalAddress);
   CHECK_THAT(sim::last_fault(), Contains("byte 12 of s (12 bytes)") && Contains("out of bounds"));
   CHECK(outcome("ld.shared.u32 %r0, [s+16];") == CudaResult::IllegalAddress);

@@ -238,7 +238,7 @@ const std::vector<Advice>& table() {
          const auto f = caller([](const Tensor& x) { return x * 2.0; });
          return over_calls([&](int i) { return p.zero_grad(), f(input(i)); });
        }},
-      {"reads or realises a tensor", "return the tensor, and read it",
+      {"reads or realizes a tensor", "return the tensor, and read it",
        [](const Caller& caller) {
          const auto f = caller([](const Tensor& x) { return x * x.sum().item(); });
          return over_calls([&](int i) { return f(input(i)); });
@@ -247,7 +247,7 @@ const std::vector<Advice>& table() {
          const auto f = caller([](const Tensor& x) { return x.sum(); });
          return over_calls([&](int i) { return input(i) * f(input(i)).item(); });
        }},
-      {"as a step() of an optimiser does", "step outside",
+      {"as a step() of an optimizer does", "step outside",
        [](const Caller& caller) {
          Tensor p = numbers({4}).requires_grad();
          auto sgd = std::make_shared<optim::SGD>(std::vector<Tensor>{p}, optim::SGDOptions{.lr = 0.125});

@@ -74,7 +74,7 @@ TEST_CASE("a jitted function that reads is refused, in whatever way and whatever
       CAPTURE(way.name, kind);
       auto fast = jit([&](const Tensor& t) { return way.read(of(t)), t * 2.0; });
       for (int i = 0; i < 2; ++i)
-        CHECK_THAT(refusal([&] { fast(x); }), Contains("reads or realises a tensor (made at"));
+        CHECK_THAT(refusal([&] { fast(x); }), Contains("reads or realizes a tensor (made at"));
       way.read(of(x));  // outside it is nothing special
     }
 }

@@ -288,7 +288,7 @@ TEST_CASE("what cannot be repeated is refused", "[jit]") {
   optim::SGD sgd({p}, {.lr = 0.1});
   p.set_grad(numbers({3}));
   CHECK_THAT(refusal([&] { jit([&](const Tensor&) { sgd.step(); })(x); }),
-             Contains("as a step() of an optimiser does"));
+             Contains("as a step() of an optimizer does"));
   auto inner = jit([](const Tensor& t) { return t * 2.0; });
   CHECK_THAT(refusal([&] { jit([&](const Tensor& t) { return inner(t); })(x); }), Contains("calls another one"));
 }

@@ -90,7 +90,7 @@ TEST_CASE("a chunk is taken once, and who comes late for a job finds none", "[ru
   CHECK(share.take(1, 2, 4) == -1);  // late: nothing of job 1, nor of job 5
   CHECK(share.take(2, 0, 9) == -1);
   CHECK(share.take(5, 0, 2) == 1);
-  CHECK(share.take(6, 0, cpu::ChunkQueue::kMostChunks) == 0);
+  CHECK(share.take(6, 0, cpu::ChunkQueue::kMaxChunks) == 0);
 }
 
 TEST_CASE("a job on the board is read whole or not at all", "[runtime]") {

@@ -135,7 +135,7 @@ TEST_CASE("a hundred thousand nodes are cut", "[schedule][scale]") {
     const Partition p = cut_program(program);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     CHECK(p.steps < 8 * static_cast<int64_t>(p.graph.nodes.size()));
-    WARN(fmt::format("{}: {} nodes, {} stages, {} kernels in {:.2f} s", name, nodes, p.graph.nodes.size(),
+    WARN(fmt::format("{}: {} nodes, {} fusion nodes, {} kernels in {:.2f} s", name, nodes, p.graph.nodes.size(),
                      p.kernels.size(), took.count()));
   }
 }

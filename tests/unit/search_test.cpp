@@ -2,7 +2,7 @@
 #include "cases.h"
 #include "codegen/nest/loop_tree.h"
 #include "codegen/tune/heuristic/heuristic.h"
-#include "codegen/tune/search/neighbours.h"
+#include "codegen/tune/search/neighbors.h"
 #include "codegen/tune/search/time_bound.h"
 #include "codegen_kernels.h"
 #include "codegen_products.h"

@@ -48,8 +48,8 @@ TEST_CASE("verify accepts what the builders make", "[rewrite][verify]") {
                                scatter_add(full(g, {3}, DType::F32, 0.0), shrink(i, {{0, 2}}), r, 0),
                                cast(z, DType::I32)};
   CHECK_NOTHROW(verify_tensor(roots, "test"));
-  CHECK_THROWS_WITH(verify_plan(roots, "parametrise"),
-                    Contains("after pass parametrise") && Contains("Data") && Contains("no op of this level"));
+  CHECK_THROWS_WITH(verify_plan(roots, "plan lookup"),
+                    Contains("after pass plan lookup") && Contains("Data") && Contains("no op of this level"));
   UOp p = param(g, 0, DType::F32, {batch(4), 6}), at = argument(g, 0, DType::Index);
   UOp moved = g.make({Op::Shrink, DType::F32, {2, 3}, {p, at, at}, Region{{0, 2}, {0, 3}}});
   CHECK_NOTHROW(verify_plan(std::vector<UOp>{moved, p}, "test"));

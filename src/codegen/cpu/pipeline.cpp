@@ -136,7 +136,7 @@ class Pipeliner {
     before = {step, last};
     const Id behind = index(ir::Op::Add, loop, step);
     next[loop] = index(ir::Op::Min, behind, last);
-    std::vector<Id> made{behind, next[loop]}, ahead = in_order(body(loop)), exchanges;
+    std::vector<Id> made{behind, next[loop]}, ahead = schedule_moved(body(loop)), exchanges;
     for (Id id : ahead) copy(id, first, before);
     for (Id id : ahead) copy(id, next, exchanges);
     std::map<Id, Id> present;
@@ -171,7 +171,7 @@ class Pipeliner {
 
   /// Order of the moved instructions: rows in source order, and each shuffle as soon as both of its operands are
   /// available. This keeps register pressure low. copy() emits the sources of a packed row just before the row.
-  std::vector<Id> in_order(const std::vector<Id>& body) const {
+  std::vector<Id> schedule_moved(const std::vector<Id>& body) const {
     std::vector<Id> order;
     std::set<Id> there;
     const auto ready = [&](Id id) {

@@ -30,15 +30,15 @@ using ir::UOp;
 using ItemKind = LoopItem::ItemKind;
 
 /// Bytes of tiles on the stack. The rest goes to scratch memory. On a GPU shared memory takes the place of the stack.
-constexpr int64_t kStack = 64 << 10;
-constexpr int64_t kExchange = 16 << 10;  ///< bytes of shared memory reserved for reductions across threads
+constexpr int64_t kMaxStackTileBytes = 64 << 10;
+constexpr int64_t kReductionScratchBytes = 16 << 10;  ///< bytes of shared memory reserved for reductions across threads
 
 class KernelEmitter {
  public:
   KernelEmitter(const Kernel& kernel, const runtime::Target& target, const LoopSchedule& schedule,
                 const Statements& statements, FreeRanges& ranges)
       : kernel_(kernel),
-        fast_bytes_(target.cuda() ? target.shared - kExchange : kStack),
+        fast_bytes_(target.cuda() ? target.shared - kReductionScratchBytes : kMaxStackTileBytes),
         cpu_(!target.cuda()),
         multithreaded_(cpu_ && target.threads > 1),
         schedule_(schedule),
@@ -46,8 +46,8 @@ class KernelEmitter {
         emit_(code_),
         values_(kernel, schedule, statements, ranges, emit_, cpu_, target),
         accumulators_(statements, values_, emit_, schedule.threads),
-        copies_(values_, ranges),
-        elements_(statements, values_, emit_, accumulators_, copies_, ranges, cpu_),
+        unrolled_copies_(values_, ranges),
+        elements_(statements, values_, emit_, accumulators_, unrolled_copies_, ranges, cpu_),
         staging_registers_(statements, values_, emit_, schedule.threads) {}
 
   Instructions run(const std::vector<LoopItem>& tree) {
@@ -81,7 +81,7 @@ class KernelEmitter {
     std::vector<Id> counts;
     for (const LoopAxis* a : counted) counts.push_back(emit_ceil_div(size(a->range), a->block));
     if (!counted.empty()) {
-      std::string note = "point";
+      std::string note = "task";
       for (const LoopAxis* a : counted) note += fmt::format(", {} of range {}", a->block, range_id(a->range));
       const Id begin = emit_.value({InstCode::Begin, {DType::Index, 1}, {}});
       Id left = emit_.open_loop(begin, emit_.value({InstCode::End, {DType::Index, 1}, {}}), 1, std::move(note));
@@ -139,7 +139,7 @@ class KernelEmitter {
         elements_.add(item.statement);
         continue;
       }
-      copies_.for_each(s.node, false, [&] {
+      unrolled_copies_.for_each(s.node, false, [&] {
         switch (item.kind) {
           case ItemKind::Finish: return accumulators_.finish(item.statement);
           case ItemKind::Store: return emit_guarded_store(s);
@@ -154,11 +154,11 @@ class KernelEmitter {
   /// All accumulators are loaded under one condition. With a condition each, compilers keep some of them in memory.
   void init_accumulators(int statement) {
     const UOp n = at(statement).node;
-    copies_.for_each(n, false, [&] { accumulators_.init(statement); });
+    unrolled_copies_.for_each(n, false, [&] { accumulators_.init(statement); });
     const Id later = accumulators_.resume_condition(statement);
     if (later == kNone) return;
     emit_.open_if(later);
-    copies_.for_each(n, false, [&] { accumulators_.resume(statement); });
+    unrolled_copies_.for_each(n, false, [&] { accumulators_.resume(statement); });
     emit_.close();
   }
 
@@ -202,7 +202,7 @@ class KernelEmitter {
     Id begin, block_end;
   };
   BlockBounds block_bounds(const LoopAxis& axis, int outside) {
-    static_assert(Values::kTask == -1, "the point stands around the loops that no other one stands around");
+    static_assert(Values::kTask == -1, "the task is the outermost loop of every range");
     const Id around = values_.base(axis.range, outside);
     const int64_t step = block_of(axis, outside);
     if (around == kNone) return {emit_.number(0), kNone};
@@ -255,7 +255,7 @@ class KernelEmitter {
       } else {
         values_.bind(level.range, level.number, base, lanes, copies == 1 && lanes == 1 ? 1 : width, limit);
       }
-      copies_.with(level.range, copies, [&] { emit_items(item.body); });
+      unrolled_copies_.with(level.range, copies, [&] { emit_items(item.body); });
       values_.leave();
     };
     if (width == 1) {
@@ -263,7 +263,7 @@ class KernelEmitter {
       const int sum = only_reduce(item.body);
       LoopBounds bounds = elements_.bounds_of(item, sum);
       bounds.empty |= block_end != kNone;  // a block may have no iterations
-      return elements_.emit_bounded(sum, bounds, begin, end, [&](Id from, Id to) {
+      return elements_.emit_within_bounds(sum, bounds, begin, end, [&](Id from, Id to) {
         emit_iterations(from, to, 1, loop_note(axis, level, ""), [&](Id at) {
           elements_.enter_loop(level.range, at, end);
           body(at, 1, 1, {});
@@ -367,7 +367,7 @@ class KernelEmitter {
   BlockWriter emit_;
   Values values_;
   Accumulators accumulators_;
-  UnrolledCopies copies_;
+  UnrolledCopies unrolled_copies_;
   ReductionElements elements_;
   StagingRegisters staging_registers_;
   static constexpr int64_t kColdRatio = 8;  ///< ranges of this many whole steps have a cold tail

@@ -21,7 +21,7 @@ Id Values::make_load(UOp n, int lane) {
       const TransposeGroup group = this->transpose_group(n);
       const auto moves = [&](UOp x) { return varies(x) || ranges_.depends(x, copy_[group.range].range); };
       if (group.count > 1 && !(predicate && (moves(predicate) || moves(other))))
-        return is_dense(n, group) ? make_dense(n, group) : make_rows(n, group);
+        return is_contiguous_group(n, group) ? load_contiguous_group(n, group) : make_rows(n, group);
       if (is_strided(n, p)) return make_strided(n, p.stride);
       return is_gathered(n) ? make_gathered(n) : pack(n);
     }

@@ -9,12 +9,10 @@ namespace sinter::codegen {
 
 std::string step_text(const LoopLevel& level) {
   std::string text;
-  auto add = [&](int count, const char* of) {
-    if (count > 1) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, of);
-  };
-  add(level.threads, "threads");
-  add(level.lanes, "lanes");
-  add(level.unroll, "copies");
+  auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (level.threads > 1) add(fmt::format("{} threads", level.threads));
+  if (level.lanes > 1) add(fmt::format("{} lanes", level.lanes));
+  if (level.unroll > 1) add(fmt::format("unrolled by {}", level.unroll));
   return text;
 }
 

@@ -12,7 +12,7 @@ namespace sinter::codegen {
 /// that is "".
 std::string loop_note(const LoopAxis& axis, const LoopLevel& level, const std::string& how);
 
-/// How many values one step of a loop covers: "16 lanes, 4 copies". "" for a single one.
+/// How many values one step of a loop covers: "16 lanes, unrolled by 4". "" for a single one.
 std::string step_text(const LoopLevel& level);
 
 }  // namespace sinter::codegen

@@ -24,8 +24,8 @@ bool write_strided(Values& values, BlockWriter& emit, ir::UOp store, Id v);
 /// first of the group. Stores row by row; a row may be several vectors.
 void write_rows(Values& values, BlockWriter& emit, ir::UOp store, std::vector<Id> columns, InstCode code);
 
-/// Like write_rows(), for a group that is one contiguous piece of memory (Values::is_dense): whole vectors, except for
-/// the last.
+/// Like write_rows(), for a group that is one contiguous piece of memory (Values::is_contiguous_group): whole vectors,
+/// except for the last.
 void write_dense(Values& values, BlockWriter& emit, ir::UOp store, std::vector<Id> columns);
 
 }  // namespace sinter::codegen

@@ -42,7 +42,7 @@ void ReductionElements::add(int statement) {
   };
   if (predicate && !predicate->before.empty())
     add_zeros(statement, last_iteration(sum, predicate->conditions), &predicate->before);
-  copies_.for_each(sum, true, [&] {
+  unrolled_copies_.for_each(sum, true, [&] {
     if (!closed()) accumulators_.update(statement);
   });
   if (predicate && !predicate->behind.empty())
@@ -69,7 +69,7 @@ std::optional<ReductionElements::PredicateOutcomes> ReductionElements::open_pred
     emit_.open_memo_scope();
   } else {
     const Id open = values_.value(all_of(left));
-    add_skipped(statement, emit_.alu(Op::Not, {DType::Bool, 1}, {open}));
+    add_skipped_zeros(statement, emit_.alu(Op::Not, {DType::Bool, 1}, {open}));
     emit_.open_if(open);
   }
   same.empty() ? values_.begin_assumption() : values_.assume(all_of(same));
@@ -84,7 +84,7 @@ std::optional<ReductionElements::PredicateOutcomes> ReductionElements::predicate
   PredicateOutcomes out{std::move(conditions), {}, {}};
   std::set<uint64_t> added;
   bool known = true;
-  copies_.for_each(sum, true, [&] {
+  unrolled_copies_.for_each(sum, true, [&] {
     bool open = true;
     for (UOp c : out.conditions) {
       const Id value = values_.value(c);
@@ -113,7 +113,7 @@ bool ReductionElements::add_unswitched(int statement) {
   Conditions common;
   std::vector<UOp> loads;
   for (UOp load : predicated_loads(n)) {
-    if (!copies_.differ(load) || values_.varies(load)) continue;
+    if (!unrolled_copies_.differ(load) || values_.varies(load)) continue;
     Conditions conditions = ir::operands_of(predicate_of(load), Op::And);
     std::erase_if(conditions, [&](UOp c) { return differs(c); });
     if (loads.empty()) common = conditions;
@@ -125,13 +125,13 @@ bool ReductionElements::add_unswitched(int statement) {
   if (emit_.always(open) || emit_.never(open)) return false;
   emit_.open_if(open);
   values_.assume(all);
-  copies_.for_each(n, true, [&] { accumulators_.update(statement); });
+  unrolled_copies_.for_each(n, true, [&] { accumulators_.update(statement); });
   values_.end_assumption();
   emit_.close();
   emit_.open_if(emit_.alu(Op::Not, {DType::Bool, 1}, {open}));
   values_.begin_assumption();
-  copies_.for_each(n, true, [&] {
-    for (UOp load : loads) values_.close_predicate(load);
+  unrolled_copies_.for_each(n, true, [&] {
+    for (UOp load : loads) values_.assume_false(load);
     accumulators_.update(statement);
   });
   values_.end_assumption();
@@ -148,13 +148,13 @@ LoopBounds ReductionElements::bounds_of(const LoopItem& loop, int sum) {
   });
 }
 
-void ReductionElements::emit_bounded(int sum, const LoopBounds& bounds, Id begin, Id end,
-                                     const std::function<void(Id from, Id to)>& loop) {
+void ReductionElements::emit_within_bounds(int sum, const LoopBounds& bounds, Id begin, Id end,
+                                           const std::function<void(Id from, Id to)>& loop) {
   Id from = begin, to = end;
   for (UOp x : bounds.from) from = emit_.index(Op::Max, from, values_.value(x));
   for (UOp x : bounds.to) to = emit_.index(Op::Min, to, values_.value(x));
   const auto below = [this](Id a, Id b) { return emit_.alu(Op::Lt, {DType::Bool, 1}, {a, b}); };
-  if (from != begin) add_skipped(sum, below(begin, from));
+  if (from != begin) add_skipped_zeros(sum, below(begin, from));
   const size_t outside = enforced_.size();
   enforced_.insert(enforced_.end(), bounds.conditions.begin(), bounds.conditions.end());
   const bool guarded = bounds.empty && (from != begin || to != end);
@@ -162,7 +162,7 @@ void ReductionElements::emit_bounded(int sum, const LoopBounds& bounds, Id begin
   loop(from, to);
   if (guarded) emit_.close();
   enforced_.resize(outside);
-  if (to != end) add_skipped(sum, below(to, end));
+  if (to != end) add_skipped_zeros(sum, below(to, end));
 }
 
 /// Whether the loops of the sum that the predicate does not depend on are in their last iteration; kNone: there are
@@ -182,13 +182,13 @@ Id ReductionElements::last_iteration(UOp sum, const Conditions& predicate) {
 void ReductionElements::add_zeros(int statement, Id condition, const std::set<uint64_t>* copies) {
   const UOp sum = at(statement).node;
   condition == kNone ? emit_.open_memo_scope() : emit_.open_if(condition);
-  copies_.for_each(sum, false, [&] {
+  unrolled_copies_.for_each(sum, false, [&] {
     if (!copies || copies->contains(values_.copy_key(sum))) accumulators_.add_zero(statement);
   });
   emit_.close();
 }
 
-void ReductionElements::add_skipped(int statement, Id condition) {
+void ReductionElements::add_skipped_zeros(int statement, Id condition) {
   const UOp sum = at(statement).node;
   add_zeros(statement, emit_.both(condition, last_iteration(sum, {predicate_of_chain(sum)})), nullptr);
 }

@@ -26,7 +26,7 @@ class ReductionElements {
         values_(values),
         emit_(emit),
         accumulators_(accumulators),
-        copies_(copies),
+        unrolled_copies_(copies),
         ranges_(ranges),
         unswitch_(unswitch) {}
 
@@ -37,8 +37,8 @@ class ReductionElements {
   /// -1.
   LoopBounds bounds_of(const LoopItem& loop, int sum);
   /// Emits `loop` over the part of [begin, end) within `bounds`, and the +0 of the skipped elements.
-  void emit_bounded(int sum, const LoopBounds& bounds, Id begin, Id end,
-                    const std::function<void(Id from, Id to)>& loop);
+  void emit_within_bounds(int sum, const LoopBounds& bounds, Id begin, Id end,
+                          const std::function<void(Id from, Id to)>& loop);
 
   /// Enters a loop with step 1 over a range or a block of it. `at`: its induction variable.
   void enter_loop(ir::UOp range, Id at, Id end) { open_loops_.push_back({range, at, end}); }
@@ -53,13 +53,13 @@ class ReductionElements {
     std::set<uint64_t> before, behind;  ///< Values::copy_key() of the sum
   };
   const Statement& at(int i) const { return statements_.list[static_cast<size_t>(i)]; }
-  bool differs(ir::UOp n) const { return values_.varies(n) || copies_.differ(n); }
+  bool differs(ir::UOp n) const { return values_.varies(n) || unrolled_copies_.differ(n); }
   std::optional<PredicateOutcomes> predicate_outcomes(ir::UOp sum, Conditions conditions);
   std::optional<PredicateOutcomes> open_predicate(int statement);
   bool add_unswitched(int statement);
   Id last_iteration(ir::UOp sum, const Conditions& predicate);
   void add_zeros(int statement, Id condition, const std::set<uint64_t>* copies);
-  void add_skipped(int statement, Id condition);
+  void add_skipped_zeros(int statement, Id condition);
 
   struct OpenLoop {
     ir::UOp range;
@@ -69,7 +69,7 @@ class ReductionElements {
   Values& values_;
   BlockWriter& emit_;
   Accumulators& accumulators_;
-  UnrolledCopies& copies_;
+  UnrolledCopies& unrolled_copies_;
   FreeRanges& ranges_;
   const bool unswitch_;
   std::vector<OpenLoop> open_loops_;

@@ -31,7 +31,7 @@ Id emit_store(Values& values, BlockWriter& emit, const Statement& statement, con
   const InstCode code = statement.nontemporal ? InstCode::Stream : InstCode::Store;
   const bool alone = adds || predicate || leader != kNone;
   const Values::TransposeGroup near = alone ? Values::TransposeGroup{} : values.transpose_group(n);
-  const bool dense = values.is_dense(n, near);
+  const bool dense = values.is_contiguous_group(n, near);
   // Nontemporal stores write whole lines if rows begin on a line and registers hold two vectors of each row. A core
   // buffers few partly written lines, fewer where two hardware threads share it.
   const int line = static_cast<int>(static_cast<size_t>(runtime::kCacheLine) / size_of(n->src[0]->dtype));

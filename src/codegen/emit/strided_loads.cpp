@@ -73,7 +73,7 @@ Id Values::make_strided(UOp n, int64_t stride) {
 }
 
 /// Loads all copies of a group that is one piece of memory.
-Id Values::make_dense(UOp n, const TransposeGroup& group) {
+Id Values::load_contiguous_group(UOp n, const TransposeGroup& group) {
   bool ready = use_address(n, 0);
   if (const UOp predicate = predicate_of(n))
     for (UOp s : {predicate, other_of(n)}) ready &= use(s, kAllLanes) != kNone;

@@ -88,7 +88,7 @@ class Values {
   }
   /// Within the innermost open assumption: the load's predicate is false at the current copy, so its value is
   /// other_of(load).
-  void close_predicate(ir::UOp load) { emit_.remember(key(load, kAllLanes), value(other_of(load)), emit_.scope()); }
+  void assume_false(ir::UOp load) { emit_.remember(key(load, kAllLanes), value(other_of(load)), emit_.scope()); }
   /// The result of a REDUCE for the current copy.
   void set_result(ir::UOp reduce, Id result) { remember(key(reduce, kAllLanes), reduce, result); }
   /// A carried REDUCE is complete: its results are loaded from its home.
@@ -126,7 +126,7 @@ class Values {
   };
   TransposeGroup transpose_group(ir::UOp access, int widest = 1);
   /// Whether all lanes of the group are one piece of memory: each lane's row ends where the next one begins.
-  bool is_dense(ir::UOp access, const TransposeGroup& group) {
+  bool is_contiguous_group(ir::UOp access, const TransposeGroup& group) {
     return shuffles_ && group.count > 1 && lane_layout(access).stride == group.count;
   }
   int copy_of(const TransposeGroup& group) const { return copy_[group.range].number; }
@@ -189,7 +189,7 @@ class Values {
   Id make_range(ir::UOp n, int lane);
   Id make_load(ir::UOp n, int lane);
   Id make_rows(ir::UOp n, const TransposeGroup& group);
-  Id make_dense(ir::UOp n, const TransposeGroup& group);
+  Id load_contiguous_group(ir::UOp n, const TransposeGroup& group);
   Id make_strided(ir::UOp n, int64_t stride);
   bool is_strided(ir::UOp n, const LaneLayout& place);
   std::vector<Id> load_dense(ir::UOp n, int64_t stride, int64_t last);

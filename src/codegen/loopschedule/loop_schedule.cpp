@@ -21,11 +21,11 @@ using ir::AxisKind;
 using ir::Op;
 using ir::UOp;
 
-constexpr int kMostThreads = 1024;  // CUDA's limit
-constexpr int kMostPeeled = 8;      // at either end
+constexpr int kMaxThreads = 1024;  // CUDA's limit
+constexpr int kMaxPeeled = 8;      // at either end
 /// Limit for steps and blocks of a range. A range has at most as many values as a tensor has elements, so arithmetic on
 /// such numbers does not overflow.
-constexpr int64_t kMostValues = 2 * Shape::kMaxElements;
+constexpr int64_t kMaxValues = 2 * Shape::kMaxElements;
 
 bool power_of_two(int64_t n) { return n > 1 && (n & (n - 1)) == 0; }
 
@@ -90,36 +90,36 @@ class LoopScheduleBuilder {
   }
   void apply(const Unroll& o) {
     LoopAxis& a = axis(o.range);
-    require(o.count >= 2 && o.count <= 64, "2 to 64 copies are possible");
-    require(a.unroll == 1, "the range has its copies already");
+    require(o.count >= 2 && o.count <= 64, "a loop is unrolled by 2 to 64");
+    require(a.unroll == 1, "the range is unrolled already");
     a.unroll = o.count;
   }
   void apply(const Peel& o) {
     LoopAxis& a = axis(o.range);
-    require(o.first >= 0 && o.last >= 0 && o.first + o.last > 0 && std::max(o.first, o.last) <= kMostPeeled,
-            "1 to 8 steps may stand outside at either end");
-    require(!a.peeled(), "steps of the range stand outside already");
+    require(o.first >= 0 && o.last >= 0 && o.first + o.last > 0 && std::max(o.first, o.last) <= kMaxPeeled,
+            "1 to 8 iterations can be peeled at either end");
+    require(!a.peeled(), "the range is peeled already");
     a.first = o.first;
     a.last = o.last;
   }
   void apply(const Split& o) {
     LoopAxis& a = axis(o.range);
-    require(o.step > 0 && o.step <= kMostValues, "a block has 1 to 2^57 values");
+    require(o.step > 0 && o.step <= kMaxValues, "a block has 1 to 2^57 values");
     require(a.steps.empty() || a.steps.back() % o.step == 0, "the step does not divide the one above it");
     a.steps.push_back(o.step);
   }
   void apply(const TaskBlock& o) {
     LoopAxis& a = axis(o.range);
-    require(a.outer(), "a point covers values of outer ranges only");
-    require(o.size > 0 && o.size <= kMostValues, "a block has 1 to 2^57 values");
+    require(a.outer(), "a task covers values of outer ranges only");
+    require(o.size > 0 && o.size <= kMaxValues, "a block has 1 to 2^57 values");
     a.block = o.size;
     blocks_.push_back(o.range);
   }
   void apply(const ThreadBind& o) {
     LoopAxis& a = axis(o.range);
-    require(a.threads == 1, "the range has its threads already");
-    require(o.threads >= 2 && o.threads <= kMostThreads && o.stride >= 1 && o.stride <= kMostThreads,
-            "2 to 1024 threads, whose digit has a stride of 1 to 1024, share a range");
+    require(a.threads == 1, "the range is bound to threads already");
+    require(o.threads >= 2 && o.threads <= kMaxThreads && o.stride >= 1 && o.stride <= kMaxThreads,
+            "a range is bound to 2 to 1024 threads with a stride of 1 to 1024");
     a.threads = o.threads;
     a.thread_stride = o.stride;
   }
@@ -141,7 +141,7 @@ class LoopScheduleBuilder {
   void apply(const NonTemporal& o) {
     require(o.store >= 0 && static_cast<size_t>(o.store) < kernel_.sink->src.size(), "the kernel has no such store");
     require(std::find(schedule_.nontemporal.begin(), schedule_.nontemporal.end(), o) == schedule_.nontemporal.end(),
-            "the store goes past the caches already");
+            "the store is nontemporal already");
     schedule_.nontemporal.push_back(o);
   }
   void apply(const Prefetch& o) {
@@ -151,14 +151,14 @@ class LoopScheduleBuilder {
         "that is no load");
     const UOp load = nodes[static_cast<size_t>(o.load)], range = axis(o.range).range;
     const std::optional<int64_t> stride = stride_along(offset_of(load), range, ranges_);
-    require(stride.has_value(), "the load does not move by a fixed distance along the range");
-    require(*stride != 0 && o.distance != 0, "it does not move along the range");
+    require(stride.has_value(), "the load has no constant stride along the range");
+    require(*stride != 0 && o.distance != 0, "the stride or the distance is 0");
     int64_t ahead = 0;
-    require(!__builtin_mul_overflow(*stride, o.distance, &ahead) && std::abs(ahead) <= kMostValues,
-            "that is further than any tensor reaches");
+    require(!__builtin_mul_overflow(*stride, o.distance, &ahead) && std::abs(ahead) <= kMaxValues,
+            "the distance is too large");
     require(o.loop >= -1, "loops are counted from 0");
     require(schedule_.prefetches.emplace(load.get(), LoopSchedule::PrefetchOffset{ahead, o.loop}).second,
-            "the load prefetches already");
+            "the load has a prefetch already");
   }
 
   /// Checks that concern the tile itself are in codegen/nest/tile.h.
@@ -167,9 +167,9 @@ class LoopScheduleBuilder {
       const LoopAxis& a = axis(d.range);
       require(d.level >= -1 && d.level < a.levels() - 1, "a tile covers a block of a loop that has loops inside");
       require(d.lanes == 1 || (power_of_two(d.lanes) && d.lanes <= 256), "a vector has 2, 4, 8, ... 256 elements");
-      require(d.unroll >= 1 && d.unroll <= 64, "2 to 64 copies are possible");
-      require(d.threads >= 1 && d.threads <= kMostThreads && d.stride >= 1 && d.stride <= kMostThreads,
-              "1 to 1024 threads, whose digit has a stride of 1 to 1024, share a range");
+      require(d.unroll >= 1 && d.unroll <= 64, "a loop is unrolled by 2 to 64");
+      require(d.threads >= 1 && d.threads <= kMaxThreads && d.stride >= 1 && d.stride <= kMaxThreads,
+              "a dim is bound to 1 to 1024 threads with a stride of 1 to 1024");
     }
     schedule_.tile_copies.push_back(o);
   }
@@ -180,16 +180,15 @@ class LoopScheduleBuilder {
       a.block = a.steps.empty() ? a.width() : a.steps[0];
     const std::string which = fmt::format("range {}: ", range_id(a.range));
     for (int64_t step : a.steps)
-      require(step % a.width() == 0, which + "the step is no multiple of threads, copies and lanes");
+      require(step % a.width() == 0, which + "the step is not a multiple of threads x lanes x unroll");
     if (!a.whole())
       require(a.block % (a.steps.empty() ? a.width() : a.steps[0]) == 0,
-              which + "the block is no multiple of its steps");
+              which + "the block is not a multiple of its steps");
     if (a.peeled()) {
       require(a.size > 0 && a.levels() == 1 && a.whole(),
-              which + "steps may stand outside of a loop that is known to go over all of it");
-      require(a.unroll > 1 && a.threads == 1,
-              which + "steps that stand outside are of copies, and each thread makes all of them");
-      require(a.first + a.last <= a.size / a.width(), which + "there are fewer whole steps than stand outside");
+              which + "only a single loop of known size over the whole range can be peeled");
+      require(a.unroll > 1 && a.threads == 1, which + "only an unrolled loop without threads can be peeled");
+      require(a.first + a.last <= a.size / a.width(), which + "the loop has fewer whole iterations than are peeled");
     }
     if (a.width() == 1) return;
     for (const LoopAxis& b : schedule_.axes)
@@ -202,13 +201,13 @@ class LoopScheduleBuilder {
       if (a.threads > 1) schedule_.threads = std::max(schedule_.threads, a.threads * a.thread_stride);
     for (const TileCopy& s : schedule_.tile_copies)
       for (const TileCopy::CopyDim& d : s.dims)
-        require(
-            d.threads == 1 || schedule_.threads % (d.threads * d.stride) == 0,
-            fmt::format("range {}: its digit does not divide the {} threads of a block", d.range, schedule_.threads));
-    require(schedule_.threads <= kMostThreads, "a block has at most 1024 threads");
+        require(d.threads == 1 || schedule_.threads % (d.threads * d.stride) == 0,
+                fmt::format("range {}: its threads x stride do not divide the {} threads of a block", d.range,
+                            schedule_.threads));
+    require(schedule_.threads <= kMaxThreads, "a block has at most 1024 threads");
     for (const LoopAxis& a : schedule_.axes)
       require(a.threads == 1 || schedule_.threads % (a.threads * a.thread_stride) == 0,
-              fmt::format("range {}: its digit does not divide the {} threads of a block", range_id(a.range),
+              fmt::format("range {}: its threads x stride do not divide the {} threads of a block", range_id(a.range),
                           schedule_.threads));
   }
 

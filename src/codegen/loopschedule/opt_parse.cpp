@@ -45,27 +45,27 @@ Opt read_order(TextCursor& c) {
 }
 Opt read_materialize(TextCursor& c) {
   c.expect("#");
-  Materialize row{c.integer<int>(), {}};
-  while (c.consume(",")) row.ranges.push_back(c.integer<int>());
-  return row;
+  Materialize made{c.integer<int>(), {}};
+  while (c.consume(",")) made.ranges.push_back(c.integer<int>());
+  return made;
 }
 /// Parses one layout attribute, which follow the dims. False if the next word is none.
-bool read_layout(TextCursor& c, TileCopy& stage) {
-  if (c.consume("panel")) return stage.panel = c.integer<int>(), true;
-  if (c.consume("pad")) return stage.pad = c.integer<int>(), true;
-  if (c.consume("slots")) return stage.slots = c.integer<int>(), true;
+bool read_layout(TextCursor& c, TileCopy& copy) {
+  if (c.consume("panel")) return copy.panel = c.integer<int>(), true;
+  if (c.consume("pad")) return copy.pad = c.integer<int>(), true;
+  if (c.consume("slots")) return copy.slots = c.integer<int>(), true;
   if (!c.consume("swizzle")) return false;
-  stage.swizzle_unit = c.integer<int>();
+  copy.swizzle_unit = c.integer<int>();
   c.expect("by");
-  stage.swizzle_rows = c.integer<int>();
+  copy.swizzle_rows = c.integer<int>();
   return true;
 }
 Opt read_tile_copy(TextCursor& c) {
   c.expect("#");
-  TileCopy stage;
-  stage.value = c.integer<int>();
+  TileCopy copy;
+  copy.value = c.integer<int>();
   while (c.consume(",")) {
-    if (read_layout(c, stage)) continue;
+    if (read_layout(c, copy)) continue;
     TileCopy::CopyDim dim{c.integer<int>()};
     if (c.consume(".")) dim.level = c.integer<int>();
     if (c.consume("lanes")) dim.lanes = c.integer<int>();
@@ -75,9 +75,9 @@ Opt read_tile_copy(TextCursor& c) {
       c.expect("by");
       dim.stride = c.integer<int>();
     }
-    stage.dims.push_back(dim);
+    copy.dims.push_back(dim);
   }
-  return stage;
+  return copy;
 }
 Opt read_block(TextCursor& c) {
   const int range = c.integer<int>();

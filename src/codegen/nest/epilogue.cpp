@@ -21,7 +21,7 @@ constexpr int kMaxCopies = 8;  ///< elements of a row that are stored together: 
 constexpr int kMinCopies = 4;  ///< and at least
 
 /// The new loop width must divide the old one, since blocks are multiples of that.
-int fewer_copies(int copies) { return copies % kVectors == 0 ? kVectors : 1; }
+int epilogue_unroll(int copies) { return copies % kVectors == 0 ? kVectors : 1; }
 
 bool is_contiguous(const std::vector<UOp>& body, UOp range) {
   return std::any_of(body.begin(), body.end(), [&](UOp n) {
@@ -91,7 +91,7 @@ void choose_epilogue(Statement& store, const Statements& made, const LoopSchedul
     if (!is_contiguous(body, l.range))
       l.unroll = 1;
     else if (l.lanes > 1)
-      l.unroll = fewer_copies(l.unroll);
+      l.unroll = epilogue_unroll(l.unroll);
     else if (const LoopAxis& a = schedule.of(l.range); apart && l.unroll == 1 && place.factor(l.range) == 1)
       for (int copies = kMaxCopies; copies >= kMinCopies && l.unroll == 1; copies /= 2)
         if (copies <= a.size && divides(copies, l, a) && fit_panels(copies, l.range, body, made.tiles))

@@ -57,14 +57,14 @@ class LoopTreeChecker {
     if (item.kind == ItemKind::Put ||
         (stores && (item.kind == ItemKind::Fetch) != (pipelined_ && ring_tile_filled_by(s, statements_))))
       throw InternalError(
-          fmt::format("codegen: statement {} fills a tile with two slots in place, or another ahead", number));
+          fmt::format("codegen: statement {} fills a ring tile in place, or another tile ahead", number));
     const bool inside = stores || item.kind == ItemKind::Update || (s.is_scan() && item.kind == ItemKind::Finish);
     const size_t depth = inside ? s.loops.size() : s.accumulator_depth;
     if (open_.size() != depth || !std::equal(open_.begin(), open_.end(), s.loops.begin(), same_level))
-      throw InternalError(fmt::format("codegen: statement {} stands in other loops than its own", number));
+      throw InternalError(fmt::format("codegen: statement {} is in other loops than its own", number));
     if ((item.kind == ItemKind::Update && !begun_[number]) || (item.kind == ItemKind::Finish && !touched_[number]))
       throw InternalError(
-          fmt::format("codegen: statement {} takes elements before it begins, or ends before it took any", number));
+          fmt::format("codegen: statement {} accumulates before its init, or finishes before it accumulated", number));
     if (item.kind == ItemKind::Init) begun_[number] = true;
     if (inside)
       for (const Dependence& d : s.deps) check_dependence(item.statement, d);
@@ -76,7 +76,7 @@ class LoopTreeChecker {
 
   [[noreturn]] static void refuse_misplaced(const LoopItem& first) {
     throw InternalError(
-        fmt::format("codegen: what fills tiles for {} is not all there: before it, fetched in it, and put at its end",
+        fmt::format("codegen: the ring fills of {} are incomplete: fills before it, a fetch inside, and a put at its end",
                     to_string(first.level)));
   }
   /// A loop with pipelined fills has FillFirst before it and two FillNext inside: one fetches, the one at the end puts

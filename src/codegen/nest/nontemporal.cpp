@@ -31,11 +31,11 @@ void require_whole_vectors(const NonTemporal& opt, UOp store, const std::vector<
   auto require = [&](bool ok, const char* why) {
     if (!ok) refuse(to_string(opt), why);
   };
-  require(store->integer() == 0, "it adds to what lies there");
+  require(store->integer() == 0, "it adds to memory");
   require(!predicate_of(store), "it has a predicate");
   const ir::LinearExpr place = offset_of(store);
   const auto [along, width] = vector_of(loops, place);
-  require(width > 0, "no vector's elements lie side by side");
+  require(width > 0, "no vector's elements are contiguous");
   const size_t bytes = size_of(store->src[0]->dtype) * static_cast<size_t>(width);
   require(bytes >= 16 && bytes <= 64, "a vector has 16 to 64 bytes");
   bool multiple = place.constant % width == 0;
@@ -44,7 +44,7 @@ void require_whole_vectors(const NonTemporal& opt, UOp store, const std::vector<
   for (const ir::LinearTerm& t : place.terms)
     if (!(t.atom == along) && !(t.atom->op == ir::Op::Range && one_trip(t.atom)))
       multiple &= t.factor % width == 0 && !ranges.depends(t.atom, along);
-  require(multiple, "its vectors lie at no multiple of their size");
+  require(multiple, "its vectors are not aligned to their size");
 }
 
 }  // namespace sinter::codegen

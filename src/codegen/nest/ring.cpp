@@ -34,8 +34,8 @@ class RingBuilder {
           body.begin();
       std::erase_if(body, [&](const LoopItem& item) { return fills_ring(item, level); });
       walk(body);
-      body.insert(body.begin() + place, {ItemKind::FillNext, -1, level, with_leaves(ItemKind::Fetch, fills)});
-      body.push_back({ItemKind::FillNext, -1, level, with_leaves(ItemKind::Put, fills)});
+      body.insert(body.begin() + place, {ItemKind::FillNext, -1, level, replace_stores(ItemKind::Fetch, fills)});
+      body.push_back({ItemKind::FillNext, -1, level, replace_stores(ItemKind::Put, fills)});
       items.insert(items.begin() + static_cast<std::ptrdiff_t>(i++),
                    {ItemKind::FillFirst, -1, level, std::move(fills)});
     }
@@ -67,15 +67,15 @@ class RingBuilder {
       for (UOp n : body_of(at(i.statement).node))
         for (const Tile& t : statements_.tiles)
           if (n->op == Op::Load && slot_of(n) == t.slot)
-            refuse(to_string(*tile->tile_copy), "it reads another tile, which does not run ahead");
+            refuse(to_string(*tile->tile_copy), "it reads another tile, which is not filled ahead");
       ++ahead;
     }
   }
   /// The same items with every Store replaced by `what`.
-  static std::vector<LoopItem> with_leaves(ItemKind what, std::vector<LoopItem> items) {
+  static std::vector<LoopItem> replace_stores(ItemKind what, std::vector<LoopItem> items) {
     for (LoopItem& item : items) {
       if (item.kind == ItemKind::Store) item.kind = what;
-      item.body = with_leaves(what, std::move(item.body));
+      item.body = replace_stores(what, std::move(item.body));
     }
     return items;
   }

@@ -31,7 +31,7 @@ using ir::Op;
 using ir::UOp;
 
 /// Chains that form one vector if no Opt sets lanes or unroll. More of them go into an array.
-constexpr int kMostFree = 64;
+constexpr int kMaxDefaultChains = 64;
 
 class StatementBuilder {
  public:
@@ -85,13 +85,13 @@ class StatementBuilder {
     loops.push_back({range, a.levels() - 1, w.lanes, w.unroll, w.threads, w.threads > 1 ? a.thread_stride : 1});
   }
   /// Loops around one statement must use disjoint digits of the thread index.
-  static void require_own_digits(std::span<const LoopLevel> loops) {
+  static void require_disjoint_thread_digits(std::span<const LoopLevel> loops) {
     for (const LoopLevel& a : loops)
       for (const LoopLevel& b : loops)
         if (a.threads > 1 && b.threads > 1 && !(a == b) && a.thread_stride <= b.thread_stride &&
             b.thread_stride % (a.thread_stride * a.threads))
           refuse(fmt::format("thread_bind({}, {}, {})", range_id(b.range), b.threads, b.thread_stride),
-                 fmt::format("in one statement range {} has the same digits", range_id(a.range)));
+                 fmt::format("range {} of the same statement is bound to the same threads", range_id(a.range)));
   }
   /// Permutes the loops that the LoopOrder names among themselves. Returns why the result is illegal, or null.
   const char* arrange(std::vector<LoopLevel>& loops) {
@@ -133,7 +133,7 @@ class StatementBuilder {
       vectors += lanes > 1;
     }
     if (vectors > 1) refuse("lanes", "a store runs over two ranges that have lanes");
-    require_own_digits(loops);
+    require_disjoint_thread_digits(loops);
     const std::vector<LoopLevel> before = loops;
     if (const char* why = arrange(loops)) refuse_order(why);
     if (adds && !same_order(before, loops, [](const LoopLevel& l) { return !is_outer(l.range); }))
@@ -167,7 +167,7 @@ class StatementBuilder {
       return {axis.lanes, follows ? axis.unroll : chains / axis.lanes};
     }
     const bool free = axis.width() == 1 && axis.steps.empty();
-    if (chains > 1 && chains <= kMostFree && free && !vector) return {chains, 1};
+    if (chains > 1 && chains <= kMaxDefaultChains && free && !vector) return {chains, 1};
     return {1, chains == 1 || (axis.size && axis.unroll % chains == 0) ? axis.unroll : 1};
   }
   /// Every thread has the same number of chains: adjacent threads take adjacent vectors, unrolled copies the next ones.
@@ -230,7 +230,7 @@ class StatementBuilder {
   bool goes_past_caches(const Statement& s) {
     if (is_tile(slot_of(s.node)) || !wants_nontemporal(s.node)) return false;
     const NonTemporal opt = nontemporal(s.node);
-    if (accumulator_homes_->loads(slot_of(s.node))) refuse(to_string(opt), "the kernel reads there");
+    if (accumulator_homes_->loads(slot_of(s.node))) refuse(to_string(opt), "the kernel reads that buffer");
     require_whole_vectors(opt, s.node, s.loops, ranges_);
     return true;
   }
@@ -256,10 +256,10 @@ class StatementBuilder {
       std::vector<LoopLevel> loops = fill_loops(tile, s.loops, schedule_);
       require_layout(tile, loops);
       if (auto it = fills_.find(tile.slot); it != fills_.end()) {
-        if (it->second != loops) refuse(to_string(*tile.tile_copy), "its users stand in different blocks");
+        if (it->second != loops) refuse(to_string(*tile.tile_copy), "its users are in different blocks");
         continue;
       }
-      require_own_digits(std::span(loops).subspan(shared_loops(loops)));
+      require_disjoint_thread_digits(std::span(loops).subspan(shared_loops(loops)));
       fills_[tile.slot] = loops;
       Statement f{tile.fill, std::move(loops)};
       f.own_depth = f.accumulator_depth = f.loops.size();
@@ -307,7 +307,7 @@ class StatementBuilder {
     std::vector<UOp> order;
     for (const LoopLevel& l : s.loops) {
       if (!is_own(l)) continue;
-      if (l.width() > 1) refuse(to_string(l), "a SCAN goes one by one");
+      if (l.width() > 1) refuse(to_string(l), "a SCAN runs element by element");
       if (order.empty() || !(order.back() == l.range)) order.push_back(l.range);
     }
     if (order != own ||
@@ -339,7 +339,7 @@ class StatementBuilder {
         s.loops.insert(at, l);
       }
       if (const char* why = arrange(s.loops)) return why;
-      require_own_digits(s.loops);
+      require_disjoint_thread_digits(s.loops);
       auto is_own = [&](const LoopLevel& l) { return std::find(own.begin(), own.end(), l) != own.end(); };
       s.own_depth = static_cast<size_t>(std::find_if(s.loops.begin(), s.loops.end(), is_own) - s.loops.begin());
       if (!std::equal(s.loops.begin(), s.loops.begin() + static_cast<long>(s.own_depth), user_loops_.begin()))
@@ -378,7 +378,7 @@ class StatementBuilder {
     return make_tile(slot, dtype, ranges, levels, schedule_);
   }
   void find_home(Statement& s, const Statement& user) {
-    if (UOp store = accumulator_homes_->home_for(s.node, user.node, ranges_); store && may_live_in(s, store)) {
+    if (UOp store = accumulator_homes_->home_for(s.node, user.node, ranges_); store && can_be_home(s, store)) {
       s.homes = {ir::load(store->src[0], indices_of(store))};
       return;
     }
@@ -390,7 +390,7 @@ class StatementBuilder {
   }
   /// Whether the loops let the accumulators live where `store` writes: no others live there, the store always executes,
   /// and lanes are contiguous.
-  bool may_live_in(const Statement& s, UOp store) {
+  bool can_be_home(const Statement& s, UOp store) {
     if (is_tile(slot_of(store)) || wants_nontemporal(store) || s.guard != guard_index(guards_->of_store(store)))
       return false;
     for (const Statement& other : out_.list)

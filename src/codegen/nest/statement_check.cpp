@@ -24,7 +24,7 @@ void verify(const Statements& statements, FreeRanges& ranges) {
     for (size_t a = 0; a < s.loops.size(); ++a)
       for (size_t b = 0; b < a; ++b)
         if (s.loops[a].range == s.loops[b].range && s.loops[a].number <= s.loops[b].number && !s.loops[a].fills)
-          throw InternalError(fmt::format("codegen: in statement {} a loop of range {} stands inside itself", i,
+          throw InternalError(fmt::format("codegen: in statement {} a loop of range {} is nested in itself", i,
                                           range_id(s.loops[a].range)));
     for (const Dependence& d : s.deps)
       if (d.on >= static_cast<int>(i))
@@ -39,7 +39,7 @@ std::string to_string(const LoopLevel& l) {
   if (l.unroll > 1) text += fmt::format(" unroll {}", l.unroll);
   if (l.threads > 1) text += fmt::format(" threads {} by {}", l.threads, l.thread_stride);
   if (l.fills) text += " fills";
-  if (l.guard >= 0) text += fmt::format(" at turn {}", l.guard);
+  if (l.guard >= 0) text += fmt::format(" guard {}", l.guard);
   return text;
 }
 
@@ -54,8 +54,8 @@ std::string to_string(const Statements& statements) {
     for (const LoopLevel& l : s.loops) text += fmt::format(" [{}]", to_string(l));
     for (UOp home : s.homes) text += fmt::format(" carried in p{}", slot_of(home));
     for (const Dependence& d : s.deps) text += fmt::format(" after {}", d.on);
-    if (s.guard >= 0) text += fmt::format(" at turn {}", s.guard);
-    for (UOp load : s.prefetches) text += fmt::format(" asks p{} ahead", slot_of(load));
+    if (s.guard >= 0) text += fmt::format(" guard {}", s.guard);
+    for (UOp load : s.prefetches) text += fmt::format(" prefetches p{}", slot_of(load));
     text += "\n";
   }
   for (const Tile& t : statements.tiles) text += fmt::format("p{}: a tile of {} elements\n", t.slot, t.size);

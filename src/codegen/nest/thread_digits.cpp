@@ -26,7 +26,7 @@ class BarrierPlanner {
   BarrierPlanner(const Statements& statements, const LoopSchedule& schedule)
       : list_(statements.list), schedule_(schedule), threads_(schedule.threads) {
     for (size_t s = 0; s < list_.size(); ++s) {
-      if (list_[s].carried() && !covers_block(list_[s])) add_conflict(s, s);
+      if (list_[s].carried() && !partitions_memory(list_[s])) add_conflict(s, s);
       for (const Dependence& d : list_[s].deps) {
         const auto on = static_cast<size_t>(d.on);
         const bool memory = d.reason != Dependence::Reason::Value || list_[on].carried();
@@ -110,7 +110,7 @@ class BarrierPlanner {
     return all;
   }
   /// Whether no two threads of the block touch the same memory.
-  bool covers_block(const Statement& s) const {
+  bool partitions_memory(const Statement& s) const {
     int all = 1;
     for (const LoopLevel& l : partition_loops(s)) all *= l.threads;
     return all == threads_;
@@ -124,7 +124,7 @@ class BarrierPlanner {
       std::sort(all.begin(), all.end());
       return all;
     };
-    return covers_block(a) && covers_block(b) && shares(a) == shares(b);
+    return partitions_memory(a) && partitions_memory(b) && shares(a) == shares(b);
   }
 
   /// Whether a leaf touches memory that threads share. Init and Finish of accumulators in registers do not, and neither
@@ -204,7 +204,7 @@ void add_barriers(std::vector<LoopItem>& tree, const Statements& statements, con
 
 void verify_barriers(const std::vector<LoopItem>& tree, const Statements& statements, const LoopSchedule& schedule) {
   const int64_t there = count_barriers(tree);
-  if (there && schedule.threads == 1) throw InternalError("codegen: a thread waits where there is no other");
+  if (there && schedule.threads == 1) throw InternalError("codegen: a barrier in a kernel of one thread");
   if (schedule.threads == 1) return;
   std::vector<LoopItem> again = tree;
   add_barriers(again, statements, schedule);

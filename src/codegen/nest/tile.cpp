@@ -27,13 +27,13 @@ class TileBuilder {
       : kernel_(kernel), schedule_(schedule), tiles_(tiles), nodes_(ir::topological(kernel.sink)) {}
 
   UOp run() {
-    std::map<int, const Materialize*> rows;  // sources first
-    for (const Materialize& row : schedule_.materializations)
-      if (!rows.emplace(row.value, &row).second) refuse(to_string(row), "the value has a tile already");
-    std::map<int, const TileCopy*> stages;
-    for (const TileCopy& stage : schedule_.tile_copies)
-      if (rows.contains(stage.value) || !stages.emplace(stage.value, &stage).second)
-        refuse(to_string(stage), "the value has a tile already");
+    std::map<int, const Materialize*> materializations;  // sources first
+    for (const Materialize& opt : schedule_.materializations)
+      if (!materializations.emplace(opt.value, &opt).second) refuse(to_string(opt), "the value has a tile already");
+    std::map<int, const TileCopy*> copies;
+    for (const TileCopy& copy : schedule_.tile_copies)
+      if (materializations.contains(copy.value) || !copies.emplace(copy.value, &copy).second)
+        refuse(to_string(copy), "the value has a tile already");
     std::unordered_map<UOp, UOp> made;
     std::vector<UOp> fills;
     std::vector<size_t> before;  // per fill: the first store that uses the value
@@ -43,16 +43,16 @@ class TileBuilder {
       std::vector<UOp> src;
       for (UOp s : n->src) src.push_back(made.at(s));
       UOp now = src == n->src ? n : ir::with_sources(*kernel_.graph, n, std::move(src));
-      if (auto it = rows.find(static_cast<int>(i)); it != rows.end()) {
+      if (auto it = materializations.find(static_cast<int>(i)); it != materializations.end()) {
         require_no_bound(n, to_string(*it->second));
         before.push_back(first_user(n, *it->second));
         const Tile& tile = add_tile(n, *it->second);
         UOp param = param_of(*kernel_.graph, tile);
         fills.push_back(ir::store(param, indices_of(tile), now));
         now = ir::load(param, indices_of(tile));
-        rows.erase(it);
+        materializations.erase(it);
       }
-      if (auto it = stages.find(static_cast<int>(i)); it != stages.end()) {
+      if (auto it = copies.find(static_cast<int>(i)); it != copies.end()) {
         require_no_bound(n, to_string(*it->second));
         require_unwritten(n, *it->second);
         Tile tile = make_copy_tile(next_slot(), n, *it->second, schedule_, ranges_);
@@ -60,12 +60,12 @@ class TileBuilder {
         tile.fill = ir::store(param, indices_of(tile), now);
         now = ir::load(param, indices_of(tile));
         tiles_.push_back(std::move(tile));
-        stages.erase(it);
+        copies.erase(it);
       }
       made[n] = now;
     }
-    for (const auto& [value, row] : rows) refuse(to_string(*row), "the kernel has no such value");
-    for (const auto& [value, stage] : stages) refuse(to_string(*stage), "the kernel has no such value");
+    for (const auto& [value, opt] : materializations) refuse(to_string(*opt), "the kernel has no such value");
+    for (const auto& [value, copy] : copies) refuse(to_string(*copy), "the kernel has no such value");
     std::vector<UOp> stores;
     for (size_t s = 0; s < kernel_.sink->src.size(); ++s) {
       for (size_t f = 0; f < fills.size(); ++f)
@@ -87,15 +87,15 @@ class TileBuilder {
     }
   }
 
-  void require_unwritten(UOp value, const TileCopy& stage) const {
+  void require_unwritten(UOp value, const TileCopy& copy) const {
     for (UOp n : ir::topological(value))
       if (n->op == Op::Load)
         for (UOp store : kernel_.sink->src)
-          if (store->src[0] == n->src[0]) refuse(to_string(stage), "the kernel writes what it reads");
+          if (store->src[0] == n->src[0]) refuse(to_string(copy), "the kernel writes what it reads");
   }
 
   /// The first store that uses the value. All users must see the same memory.
-  size_t first_user(UOp value, const Materialize& row) {
+  size_t first_user(UOp value, const Materialize& opt) {
     const std::vector<UOp>& stores = kernel_.sink->src;
     size_t first = stores.size(), last = 0;
     for (size_t s = 0; s < stores.size(); ++s) {
@@ -109,27 +109,27 @@ class TileBuilder {
       if (n->op == Op::Load) read.insert(slot_of(n));
     for (size_t s = 0; s < last; ++s)
       if (read.contains(slot_of(stores[s])))
-        refuse(to_string(row), "a store changes what it reads before its last user runs");
+        refuse(to_string(opt), "a store changes what it reads before its last user runs");
     return first;
   }
 
-  const Tile& add_tile(UOp value, const Materialize& row) {
+  const Tile& add_tile(UOp value, const Materialize& opt) {
     if (value->op == Op::Store || value->op == Op::Range || value->op == Op::Param || value->dtype == DType::Void)
-      refuse(to_string(row), "that is no value");
+      refuse(to_string(opt), "it is not a value");
     std::vector<UOp> ranges;
     std::vector<int> levels;
     size_t kept = 0;
     for (const LoopAxis& a : schedule_.axes) {
       if (a.size == 1 || !ranges_.depends(value, a.range)) continue;
-      const bool along = std::find(row.ranges.begin(), row.ranges.end(), range_id(a.range)) != row.ranges.end();
+      const bool along = std::find(opt.ranges.begin(), opt.ranges.end(), range_id(a.range)) != opt.ranges.end();
       kept += along;
       ranges.push_back(a.range);
       levels.push_back(along ? -1 : a.levels() - 1);
     }
-    if (kept != row.ranges.size()) refuse(to_string(row), "the value does not depend on all these ranges");
-    if (kept == 0) refuse(to_string(row), "a tile of one element");
+    if (kept != opt.ranges.size()) refuse(to_string(opt), "the value does not depend on all these ranges");
+    if (kept == 0) refuse(to_string(opt), "a tile of one element");
     tiles_.push_back(make_tile(next_slot(), value->dtype, ranges, levels, schedule_));
-    if (tiles_.back().size > kLargestTile) refuse(to_string(row), "the tile would be too large");
+    if (tiles_.back().size > kLargestTile) refuse(to_string(opt), "the tile would be too large");
     return tiles_.back();
   }
 
@@ -149,11 +149,11 @@ Tile make_tile(int64_t slot, DType dtype, const std::vector<UOp>& ranges, const 
     const LoopAxis& a = schedule.of(ranges[i]);
     Tile::TileDim dim{ranges[i], levels[i], max_trip_count(ranges[i]), 0};
     if (levels[i] == a.levels() - 1)
-      dim.extent = a.width();
+      dim.stored_extent = a.width();
     else if (levels[i] >= 0)
-      dim.extent = std::min(dim.extent, a.steps[static_cast<size_t>(levels[i])]);
+      dim.stored_extent = std::min(dim.stored_extent, a.steps[static_cast<size_t>(levels[i])]);
     else if (a.outer())
-      dim.extent = std::min(dim.extent, a.block);
+      dim.stored_extent = std::min(dim.stored_extent, a.block);
     tile.dims.push_back(dim);
   }
   // Innermost first: ranges with lanes, then those stored in full, then those of which only one step is stored. Among
@@ -168,8 +168,8 @@ Tile make_tile(int64_t slot, DType dtype, const std::vector<UOp>& ranges, const 
             [&](size_t a, size_t b) { return std::pair(rank(a), b) < std::pair(rank(b), a); });
   for (size_t i : order) {
     Tile::TileDim& d = tile.dims[i];
-    if (d.extent > 1) d.stride = tile.size;
-    tile.size *= d.extent;
+    if (d.stored_extent > 1) d.stride = tile.size;
+    tile.size *= d.stored_extent;
     if (tile.size > kLargestTile) break;
   }
   return tile;

@@ -14,9 +14,9 @@ namespace sinter::codegen {
 struct Tile {
   struct TileDim {
     ir::UOp range;
-    int level = -1;      ///< positions are relative to this level's block; -1: to the task's first value
-    int64_t extent = 1;  ///< positions that are stored
-    int64_t stride = 0;  ///< in elements
+    int level = -1;             ///< positions are relative to this level's block; -1: to the task's first value
+    int64_t stored_extent = 1;  ///< positions that are stored
+    int64_t stride = 0;         ///< in elements
   };
   int64_t slot = 0;
   DType dtype = DType::Void;

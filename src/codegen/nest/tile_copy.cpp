@@ -29,10 +29,11 @@ int64_t extent_of(const LoopAxis& a, int level) {
 
 void require_plain(UOp value, const std::string& opt) {
   if (value->op == Op::Store || value->op == Op::Range || value->op == Op::Param || value->dtype == DType::Void)
-    refuse(opt, "that is no value");
+    refuse(opt, "it is not a value");
   for (UOp n : ir::topological(value)) {
-    if (has_accumulators(n)) refuse(opt, "it would stand apart from the loops of a sum; a row keeps those");
-    if (n->op == Op::Check) refuse(opt, "an index would be checked where the program may not use it");
+    if (has_accumulators(n)) refuse(opt, "it contains a reduction; materialize keeps those");
+    if (n->op == Op::Check)
+      refuse(opt, "it contains an index check, which could fail where the program does not use the index");
   }
 }
 
@@ -40,16 +41,17 @@ void require_plain(UOp value, const std::string& opt) {
 void lay_out_rows(Tile& tile, const std::string& opt) {
   const TileCopy& s = *tile.tile_copy;
   if (s.pad == 0 && s.swizzle_unit == 0) return;
-  if ((s.pad != 0) + (s.swizzle_unit != 0) + (s.panel != 0) > 1) refuse(opt, "rows lie in panels, padded or swizzled");
-  if (s.dims.size() < 2) refuse(opt, "one row has no other one to conflict with");
-  if (s.pad < 0) refuse(opt, "rows would overlap");
+  if ((s.pad != 0) + (s.swizzle_unit != 0) + (s.panel != 0) > 1)
+    refuse(opt, "a tile has panels, padding or swizzle, one of them");
+  if (s.dims.size() < 2) refuse(opt, "a tile of one row has no bank conflicts");
+  if (s.pad < 0) refuse(opt, "the padding is negative");
   if (s.swizzle_unit == 0) return;
-  const int64_t row = tile.dims.back().extent;
+  const int64_t row = tile.dims.back().stored_extent;
   tile.swizzle_period = swizzle_period(row, tile.dtype);
   if (s.swizzle_unit < 1 || s.swizzle_unit >= tile.swizzle_period || tile.swizzle_period % s.swizzle_unit ||
       row % tile.swizzle_period)
-    refuse(opt, fmt::format("pieces of {} elements cannot change places in rows of {}", s.swizzle_unit, row));
-  if (s.swizzle_rows < 1) refuse(opt, "1 or more rows have their pieces in the same places");
+    refuse(opt, fmt::format("units of {} elements do not fit rows of {}", s.swizzle_unit, row));
+  if (s.swizzle_rows < 1) refuse(opt, "a swizzle repeats after 1 or more rows");
 }
 
 /// Adds a second slot, for the next block of the one loop whose blocks the tile covers. A thread holds what it copies
@@ -58,7 +60,7 @@ void add_ring_slot(Tile& tile, const LoopSchedule& schedule, const std::string& 
   if (tile.tile_copy->slots != 2) refuse(opt, "a tile has 1 or 2 slots");
   auto covers = [&](const Tile::TileDim& d) { return d.level >= 0 && !has_one_value(schedule.of(d.range)); };
   if (std::count_if(tile.dims.begin(), tile.dims.end(), covers) != 1)
-    refuse(opt, "slots take the blocks of one loop in turn");
+    refuse(opt, "ring slots rotate with the blocks of exactly one loop");
   tile.ring_dim = static_cast<size_t>(std::find_if(tile.dims.begin(), tile.dims.end(), covers) - tile.dims.begin());
   for (const TileCopy::CopyDim& d : tile.tile_copy->dims) {
     const auto dim = std::find_if(tile.dims.begin(), tile.dims.end(),
@@ -66,7 +68,7 @@ void add_ring_slot(Tile& tile, const LoopSchedule& schedule, const std::string& 
     const int64_t together = int64_t{1} * d.lanes * d.threads;
     if (extent_of(schedule.of(dim->range), d.level) > together * d.unroll ||
         (schedule.of(dim->range).size == 0 && together == 1 && d.unroll > 1))
-      refuse(opt, fmt::format("range {} is copied in more than one turn", d.range));
+      refuse(opt, fmt::format("the copy of range {} takes more than one iteration", d.range));
   }
   tile.ring_slot_size = tile.size;
   tile.size *= 2;
@@ -80,51 +82,52 @@ int64_t swizzle_period(int64_t row, DType dtype) {
   return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(most)));
 }
 
-Tile make_copy_tile(int64_t slot, UOp value, const TileCopy& stage, const LoopSchedule& schedule, FreeRanges& ranges) {
-  const std::string opt = to_string(stage);
+Tile make_copy_tile(int64_t slot, UOp value, const TileCopy& copy, const LoopSchedule& schedule, FreeRanges& ranges) {
+  const std::string opt = to_string(copy);
   require_plain(value, opt);
   Tile tile{slot, value->dtype, {}, 1};
-  tile.tile_copy = stage;
+  tile.tile_copy = copy;
   for (const LoopAxis& a : schedule.axes) {
     if (!ranges.depends(value, a.range) || a.size == 1) continue;
-    const auto dim = std::find_if(stage.dims.begin(), stage.dims.end(),
+    const auto dim = std::find_if(copy.dims.begin(), copy.dims.end(),
                                   [&](const TileCopy::CopyDim& d) { return d.range == range_id(a.range); });
-    if (dim != stage.dims.end()) continue;
+    if (dim != copy.dims.end()) continue;
     if (!has_one_value(a) && a.width() > 1)
-      refuse(opt, fmt::format("the value depends on range {} too, of which there are copies", range_id(a.range)));
+      refuse(opt, fmt::format("the value also depends on range {}, which has lanes, threads or is unrolled",
+                              range_id(a.range)));
     tile.dims.push_back({a.range, a.levels() - 1, 1, 0});
   }
-  for (const TileCopy::CopyDim& d : stage.dims) {
+  for (const TileCopy::CopyDim& d : copy.dims) {
     const auto axis = std::find_if(schedule.axes.begin(), schedule.axes.end(),
                                    [&](const LoopAxis& a) { return range_id(a.range) == d.range; });
     const LoopAxis& a = *axis;
     if (!ranges.depends(value, a.range)) refuse(opt, fmt::format("the value does not depend on range {}", d.range));
     if (std::any_of(tile.dims.begin(), tile.dims.end(), [&](const Tile::TileDim& t) { return t.range == a.range; }))
-      refuse(opt, fmt::format("range {} has a dim already, or one value for each point", d.range));
+      refuse(opt, fmt::format("range {} has a dim already, or one value for each task", d.range));
     const int64_t block = d.level >= 0 ? a.steps[static_cast<size_t>(d.level)] : a.outer() && !a.whole() ? a.block : 0;
     if (block % (int64_t{1} * d.lanes * d.unroll * d.threads))
-      refuse(opt, fmt::format("range {}: a block of {} is no multiple of threads, copies and lanes", d.range, block));
+      refuse(opt, fmt::format("range {}: a block of {} is not a multiple of threads x lanes x unroll", d.range, block));
     tile.dims.push_back({a.range, d.level, extent_of(a, d.level), 0});
   }
-  if (stage.dims.empty()) refuse(opt, "a tile of one element");
-  if (std::count_if(stage.dims.begin(), stage.dims.end(), [](const TileCopy::CopyDim& d) { return d.lanes > 1; }) > 1)
-    refuse(opt, "copies have lanes along one range");
+  if (copy.dims.empty()) refuse(opt, "a tile of one element");
+  if (std::count_if(copy.dims.begin(), copy.dims.end(), [](const TileCopy::CopyDim& d) { return d.lanes > 1; }) > 1)
+    refuse(opt, "a copy has lanes along one range only");
   // The tile holds whole vectors and panels, whatever the size of the range.
   Tile::TileDim& last = tile.dims.back();
-  last.extent = round_up(last.extent, std::max(stage.dims.back().lanes, 1));
-  if (stage.panel) last.extent = round_up(last.extent, stage.panel);
-  const int64_t together = stage.panel ? stage.panel : last.extent;
+  last.stored_extent = round_up(last.stored_extent, std::max(copy.dims.back().lanes, 1));
+  if (copy.panel) last.stored_extent = round_up(last.stored_extent, copy.panel);
+  const int64_t together = copy.panel ? copy.panel : last.stored_extent;
   lay_out_rows(tile, opt);
   last.stride = 1;
-  tile.size = together + stage.pad;
+  tile.size = together + copy.pad;
   for (size_t d = tile.dims.size() - 1; d-- > 0;) {
-    if (tile.dims[d].extent > 1) tile.dims[d].stride = tile.size;
-    tile.size *= tile.dims[d].extent;
+    if (tile.dims[d].stored_extent > 1) tile.dims[d].stride = tile.size;
+    tile.size *= tile.dims[d].stored_extent;
     if (tile.size > kLargestTile) break;
   }
   tile.panel_stride = tile.size;
-  if (stage.panel) tile.size *= last.extent / together;
-  if (stage.slots != 1) add_ring_slot(tile, schedule, opt);
+  if (copy.panel) tile.size *= last.stored_extent / together;
+  if (copy.slots != 1) add_ring_slot(tile, schedule, opt);
   if (tile.size > kLargestTile) refuse(opt, "the tile would be too large");
   return tile;
 }
@@ -141,7 +144,7 @@ std::vector<LoopLevel> fill_loops(const Tile& tile, const std::vector<LoopLevel>
              fmt::format("a user has no loop {} of range {} outside", d.level, range_id(d.range)));
     if (d.level + 1 == schedule.of(d.range).levels() && block->width() > 1)
       refuse(to_string(*tile.tile_copy),
-             fmt::format("a user's loop over range {} goes by {}", range_id(d.range), block->width()));
+             fmt::format("a user's loop over range {} steps by {}", range_id(d.range), block->width()));
     shared = std::max(shared, static_cast<size_t>(block - user.begin()) + 1);
   }
   if (tile.ring_slot_size) {
@@ -181,7 +184,7 @@ void require_layout(const Tile& tile, const std::vector<LoopLevel>& user) {
     if (panel && (l.threads > 1 || panel % l.width()))  // unrolled copies contiguous in memory are one access
       refuse(to_string(*tile.tile_copy), fmt::format("panels of {} do not fit {}", panel, to_string(l)));
     if (unit % l.lanes)
-      refuse(to_string(*tile.tile_copy), fmt::format("pieces of {} do not fit {}", unit, to_string(l)));
+      refuse(to_string(*tile.tile_copy), fmt::format("swizzle units of {} do not fit {}", unit, to_string(l)));
   }
 }
 

@@ -119,7 +119,7 @@ std::string CSpelling::shuffle(Type t, const std::string& value, const std::stri
   return fmt::format("{}({}, (int){})", helper("shuffle", t, t, body), value, lane[0] == '(' ? lane : "(" + lane + ")");
 }
 
-std::string CSpelling::below(int lanes, const std::string& count) {
+std::string CSpelling::lane_less_than(int lanes, const std::string& count) {
   if (lanes == 1) return fmt::format("0 < {}", count);
   const Type t{DType::Bool, lanes};
   const std::string name = "sn_below_" + type(t);

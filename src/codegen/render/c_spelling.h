@@ -39,7 +39,7 @@ class CSpelling {
   /// InstCode::Transpose.
   std::string transpose(Type type, std::span<const std::string> vectors, int columns, int part);
   /// Bool per lane: lane number < count.
-  std::string below(int lanes, const std::string& count);
+  std::string lane_less_than(int lanes, const std::string& count);
   /// The first `count` lanes of a vector in memory; the others are 0. Memory beyond them is not accessed.
   std::string load_partial(Type type, const std::string& pointer, const std::string& count);
   /// Whether all lanes of a bool vector are true. For targets with masks.

@@ -179,7 +179,7 @@ void CStyleRenderer::instruction(Id id) {
       return define(
           id, spell_.transpose(n.type, operands(n.src), static_cast<int>(n.imm), static_cast<int>(n.number.as_int())),
           false);
-    case InstCode::Below: return define(id, spell_.below(n.type.lanes, bare(n.src[0])), true);
+    case InstCode::Below: return define(id, spell_.lane_less_than(n.type.lanes, bare(n.src[0])), true);
     case InstCode::Part:
       if (n.type.lanes > 1) return define(id, spell_.part(n.type, text(n.src[0]), static_cast<int>(n.imm)), false);
       return define(id, spell_.lane(text(n.src[0]), static_cast<int>(n.imm)), true);
@@ -216,10 +216,10 @@ void CStyleRenderer::note(Id loop) {
 }
 
 /// Nesting depth of the loops in a loop, itself included, or in an if.
-int CStyleRenderer::height(Id owner) const {
+int CStyleRenderer::loop_depth(Id owner) const {
   int most = 0;
   for (Id id : code_.blocks[static_cast<size_t>(code_[owner].block)])
-    if (code_[id].code == InstCode::Loop || code_[id].code == InstCode::If) most = std::max(most, height(id));
+    if (code_[id].code == InstCode::Loop || code_[id].code == InstCode::If) most = std::max(most, loop_depth(id));
   return most + (code_[owner].code == InstCode::Loop);
 }
 
@@ -228,13 +228,13 @@ int CStyleRenderer::height(Id owner) const {
 std::vector<Id> CStyleRenderer::derived_inductions(Id loop) {
   std::vector<Id> found;
   if (!pointers_may_wrap()) return found;
-  const int height = this->height(loop);
-  if (height > 2) return found;
-  induction_[static_cast<size_t>(loop)] = height == 1;
+  const int loop_depth = this->loop_depth(loop);
+  if (loop_depth > 2) return found;
+  induction_[static_cast<size_t>(loop)] = loop_depth == 1;
   for (Id id : code_.blocks[static_cast<size_t>(code_[loop].block)]) {
     const Inst& n = code_[id];
     if (!is_index(n, ir::Op::Mul) || n.src[0] != loop || code_[n.src[1]].code != InstCode::Const) continue;
-    induction_[static_cast<size_t>(id)] = height == 1;
+    induction_[static_cast<size_t>(id)] = loop_depth == 1;
     found.push_back(id);
   }
   return found;

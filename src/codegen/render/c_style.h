@@ -52,7 +52,7 @@ class CStyleRenderer {
   void block(int b);
   void plain_loop(Id loop);
   void note(Id loop);
-  int height(Id owner) const;
+  int loop_depth(Id owner) const;
   std::vector<Id> derived_inductions(Id loop);
 
   const Instructions& code_;

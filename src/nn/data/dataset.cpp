@@ -41,7 +41,7 @@ Dataset::Dataset(std::vector<uint8_t> pixels, std::vector<uint8_t> labels, int64
         where);
   if (!std::isfinite(mean) || !std::isfinite(std) || !(std > 0))
     throw UsageError(
-        fmt::format("Dataset: mean {} and std {} normalise nothing; give finite numbers, std above 0", mean, std),
+        fmt::format("Dataset: mean {} and std {} normalize nothing; give finite numbers, std above 0", mean, std),
         where);
   auto samples = std::make_shared<Samples>(Samples{std::move(pixels), std::move(labels), rows, columns, {}});
   for (int i = 0; i < 256; ++i)

@@ -23,7 +23,7 @@ inline namespace v0 {
 namespace data {
 namespace {
 
-constexpr uint64_t kMostRatio = 1032;  ///< of deflate: one bit each for two codes of 258 bytes
+constexpr uint64_t kMaxRatio = 1032;  ///< of deflate: one bit each for two codes of 258 bytes
 
 [[noreturn]] void report_damage(const std::string& name, const std::string& why, Loc where) {
   throw UsageError(fmt::format("read_idx: {} is damaged: {}; fetch the file again", name, why), where);
@@ -173,7 +173,7 @@ Idx parse(ByteReader& given, const std::string& name, Loc where) {
   }
   // Sizes beyond what the file can hold are rejected, and no more than the header's sizes is decompressed.
   const uint64_t head = mark.size() + sizes.size(),
-                 most = packed ? given.size() * kMostRatio : given.size() - std::min(given.size(), head);
+                 most = packed ? given.size() * kMaxRatio : given.size() - std::min(given.size(), head);
   if (count > most)
     report_damage(name,
                   fmt::format("its sizes ask for {} values, and {} bytes hold at most {}", count, given.size(), most),

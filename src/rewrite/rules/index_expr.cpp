@@ -126,11 +126,11 @@ const RuleSet& index_rules() {
       {"index-extreme", {Op::Max, Op::Min}, extreme},
       {"index-choice", {Op::Where}, choice},
       {"index-cast", {Op::Cast}, cast_to_index},
-      {"gate-conditions", {Op::And}, conditions},
-      {"gate-load", {Op::Load}, load_predicate},
-      {"gate-store", {Op::Store}, store_predicate},
-      {"gate-dead-store", {Op::Sink}, drop_stores},
-      {"gate-select", {Op::Where}, select_of_load},
+      {"predicate-conditions", {Op::And}, conditions},
+      {"predicate-load", {Op::Load}, load_predicate},
+      {"predicate-store", {Op::Store}, store_predicate},
+      {"predicate-dead-store", {Op::Sink}, drop_stores},
+      {"predicate-select", {Op::Where}, select_of_load},
   };
   return rules;
 }

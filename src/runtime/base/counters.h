@@ -23,7 +23,7 @@ struct EventCounters {
   Count launches = 0;  ///< launches of one kernel or of several concurrent ones, in plans that ran to completion
   Count nodes_interpreted = 0;  ///< nodes evaluated by interpreted plans
   GuardedCount in_place = 0;    ///< versions written in place, into the previous version's storage
-  GuardedCount moved = 0;       ///< versions that needed new storage although a previous one existed
+  GuardedCount relocated = 0;   ///< versions that needed new storage although a previous one existed
   Count bytes_moved = 0;        ///< bytes that launched kernels read and wrote, according to their plans
 };
 

@@ -56,7 +56,7 @@ class BlockPool {
  public:
   BlockPool() { hold_at_fork(mutex_); }
 
-  void* take(size_t bytes) {
+  void* allocate(size_t bytes) {
     const uint64_t limit = memory_limit();
     const size_t size = bytes < kLargest ? class_of(bytes) : bytes;
     std::lock_guard lock(mutex_);
@@ -76,13 +76,13 @@ class BlockPool {
     std::lock_guard lock(mutex_);
     set_live(live() - size);
     // At the bound, the cached blocks have sizes that are no longer requested.
-    if (cached_ + size > bound_) drop();
-    if (size > bound_ || !keep(block, size)) give_to_system(block, size);
+    if (cached_ + size > bound_) trim();
+    if (size > bound_ || !cache(block, size)) give_to_system(block, size);
   }
 
   void release() {
     std::lock_guard lock(mutex_);
-    drop();
+    trim();
   }
 
   HostMemoryStats stats() {
@@ -103,16 +103,16 @@ class BlockPool {
       cached_ -= size;
       return block;
     }
-    if (cached_ > limit - live() - size) drop();
+    if (cached_ > limit - live() - size) trim();
     void* block = take_from_system(size);
     if (!block && cached_) {
-      drop();
+      trim();
       block = take_from_system(size);
     }
     return block;
   }
 
-  bool keep(void* block, size_t size) noexcept {
+  bool cache(void* block, size_t size) noexcept {
     try {
       free_[size].push_back(block);
     } catch (...) {
@@ -123,7 +123,7 @@ class BlockPool {
     return true;
   }
 
-  void drop() noexcept {
+  void trim() noexcept {
     for (auto& [size, blocks] : free_)
       for (void* block : blocks) give_to_system(block, size);
     free_.clear();
@@ -143,7 +143,7 @@ BlockPool& block_pool() {
 
 }  // namespace
 
-void* allocate(size_t bytes) { return block_pool().take(bytes); }
+void* allocate(size_t bytes) { return block_pool().allocate(bytes); }
 void deallocate(void* block, size_t bytes) noexcept { block_pool().put(block, bytes); }
 HostMemoryStats memory_stats() { return block_pool().stats(); }
 uint64_t live_memory() { return block_pool().live(); }

@@ -68,7 +68,7 @@ class alignas(64) ChunkQueue {
     uint64_t word = word_.load(std::memory_order_relaxed);
     for (;;) {
       const uint64_t last = word >> kChunkBits;  // the last job that a chunk was taken of
-      const int64_t next = last == job ? static_cast<int64_t>(word & kMostChunks) : last < job ? first : end;
+      const int64_t next = last == job ? static_cast<int64_t>(word & kMaxChunks) : last < job ? first : end;
       if (next >= end) return -1;
       if (word_.compare_exchange_weak(word, job << kChunkBits | static_cast<uint64_t>(next + 1),
                                       std::memory_order_relaxed))
@@ -77,7 +77,7 @@ class alignas(64) ChunkQueue {
   }
 
   static constexpr int kChunkBits = 16;  ///< of the word; the other 48 bits last nine years at one job per microsecond
-  static constexpr int64_t kMostChunks = (1 << kChunkBits) - 1;  ///< maximum chunks per job
+  static constexpr int64_t kMaxChunks = (1 << kChunkBits) - 1;  ///< maximum chunks per job
 
  private:
   std::atomic<uint64_t> word_{0};

@@ -115,7 +115,7 @@ int ThreadPool::run(int64_t begin, int64_t end, int64_t grain, Job::RangeFunctio
   if (!chunk_queues_) start();
   prefetch_for_write(&latest_job_), prefetch_for_write(&chunk_queues_[0]);  // both at once
   affinity_.avoid_caller_cpu(workers_);
-  const int64_t chunks = std::min({most, threads() * kChunksPerThread, ChunkQueue::kMostChunks});
+  const int64_t chunks = std::min({most, threads() * kChunksPerThread, ChunkQueue::kMaxChunks});
   const Job job{++jobs_, fn, context, begin, size, chunks};
   latest_job_.post(job);
   if (sleepers_.load()) {

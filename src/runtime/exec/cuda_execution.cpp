@@ -81,7 +81,7 @@ CudaExecution::~CudaExecution() { unbind(); }
 
 void CudaExecution::launch(size_t first, size_t count) {
   std::byte* scratch = scratch_ ? scratch_->as<std::byte>() : nullptr;
-  std::vector<Phase> mains, finishes;
+  std::vector<KernelLaunch> mains, finishes;
   for (size_t i = first; i < first + count; ++i) {
     const PlanStep& step = plan().steps[i];
     std::vector<uint64_t> parameters{error_ ? address(error_->data()) : 0};
@@ -104,9 +104,9 @@ void CudaExecution::launch(size_t first, size_t count) {
   graph.begin();
 }
 
-void CudaExecution::add_concurrent(LaunchGraph& graph, std::span<const Phase> phases) const {
+void CudaExecution::add_concurrent(LaunchGraph& graph, std::span<const KernelLaunch> phases) const {
   std::vector<LaunchEstimate> sizes;
-  for (const Phase& p : phases) sizes.push_back({p.blocks, static_cast<int>(p.kernel->threads), p.ns, p.bytes});
+  for (const KernelLaunch& p : phases) sizes.push_back({p.blocks, static_cast<int>(p.kernel->threads), p.ns, p.bytes});
   for (const LaunchGroup& together : group_launches(sizes, context_->properties().multiprocessors)) {
     for (const size_t i : together) graph.add(*phases[i].kernel, phases[i].blocks, phases[i].parameters);
     graph.barrier();

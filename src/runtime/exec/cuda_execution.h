@@ -39,7 +39,7 @@ class CudaExecution final : public PlanExecution {
 
  private:
   /// One kernel launch: a step's kernel or its epilogue kernel.
-  struct Phase {
+  struct KernelLaunch {
     const DeviceKernel* kernel;
     int64_t blocks;
     double ns, bytes;  ///< see LaunchEstimate
@@ -49,7 +49,7 @@ class CudaExecution final : public PlanExecution {
   void launch(size_t first, size_t count) override;
   uint32_t end() override;
   /// Adds independent phases, in groups that run concurrently.
-  void add_concurrent(LaunchGraph& graph, std::span<const Phase> phases) const;
+  void add_concurrent(LaunchGraph& graph, std::span<const KernelLaunch> phases) const;
   /// The launch graph of a step. Launches of invariants may be skipped, so they have a graph of their own; the other
   /// graph then stays the same.
   LaunchGraph& graph_of(size_t step) { return step < invariant_steps_ ? *invariant_graph_ : *graph_; }

@@ -24,12 +24,12 @@
 namespace sinter::runtime {
 
 /// The lower bound on a CPU launch's time: arithmetic or memory, whichever takes longer.
-struct PlanExecution::Limit {
+struct PlanExecution::RooflineBound {
   double us = 0;
   const char* of = "math";
   int threads = 1;
 
-  static Limit of_launch(const StepCost& cost);
+  static RooflineBound of_launch(const StepCost& cost);
 };
 
 namespace {
@@ -51,15 +51,15 @@ std::string line_of(const std::string& name, const StepCost& cost, double us) {
 
 }  // namespace
 
-PlanExecution::Limit PlanExecution::Limit::of_launch(const StepCost& cost) {
-  Limit limit;
+PlanExecution::RooflineBound PlanExecution::RooflineBound::of_launch(const StepCost& cost) {
+  RooflineBound bound;
   const double shares = std::min(static_cast<double>(cost.tasks), cost.work_units);
-  limit.threads = static_cast<int>(std::clamp(shares, 1.0, static_cast<double>(cpu::thread_pool().threads())));
-  const cpu::Roofline roofs = cpu::cached_roofline(limit.threads);
+  bound.threads = static_cast<int>(std::clamp(shares, 1.0, static_cast<double>(cpu::thread_pool().threads())));
+  const cpu::Roofline roofs = cpu::cached_roofline(bound.threads);
   const double math = cost.flops / roofs.flops * 1e6, memory = static_cast<double>(cost.bytes) / roofs.copy * 1e6;
-  limit.us = std::max(math, memory);
-  if (memory > math) limit.of = "memory";
-  return limit;
+  bound.us = std::max(math, memory);
+  if (memory > math) bound.of = "memory";
+  return bound;
 }
 
 PlanExecution::PlanExecution(const Plan& plan, const ArenaLayout& layout, std::span<const StepCost> costs)
@@ -101,7 +101,7 @@ void PlanExecution::unbind() {
     if (plan_.buffers[i].kind != PlanBuffer::Kind::Invariant) owned_[i].reset();
 }
 
-bool PlanExecution::brief() const {
+bool PlanExecution::is_short() const {
   constexpr double kBriefUnits = 16;  // in units worth a thread: 32 us, or 512 KiB
   double work_units = 0;
   for (const StepCost& cost : costs_) work_units += cost.work_units;
@@ -137,7 +137,7 @@ bool PlanExecution::skips_invariants(std::span<const uint8_t> same) const {
   return false;
 }
 
-bool PlanExecution::forget() {
+bool PlanExecution::drop_invariants() {
   invariants_valid_ = false;
   bool any = false;
   for (size_t i = 0; i < owned_.size(); ++i) {
@@ -151,12 +151,12 @@ bool PlanExecution::forget() {
 uint32_t PlanExecution::run(std::span<const uint8_t> same) {
   const bool known = std::exchange(invariants_valid_, false);
   FaultInjection& f = fault_injection();
-  std::vector<Limit> limits;  // before the launches, since the roofline may have to be measured
+  std::vector<RooflineBound> bounds;  // before the launches, since the roofline may have to be measured
   if (logging(2) && plan_.device.kind() == Device::Kind::Cpu) try {
       for (size_t l = 0, first = 0; l < plan_.launches.size(); first += static_cast<size_t>(plan_.launches[l++]))
-        limits.push_back(Limit::of_launch(launch_cost(first, static_cast<size_t>(plan_.launches[l]))));
+        bounds.push_back(RooflineBound::of_launch(launch_cost(first, static_cast<size_t>(plan_.launches[l]))));
     } catch (const std::exception& error) {  // nothing was launched yet; a log line must not fail the plan
-      limits.clear();
+      bounds.clear();
       log(2, fmt::format("no roofs: {}", error.what()));
     }
   const bool logged = logging(1);
@@ -179,7 +179,7 @@ uint32_t PlanExecution::run(std::span<const uint8_t> same) {
     }
     const StepCost cost = launch_cost(done - steps, steps);
     moved += cost.bytes;
-    const double us = launch_logged(done - steps, steps, cost, limits.empty() ? nullptr : &limits[l]);
+    const double us = launch_logged(done - steps, steps, cost, bounds.empty() ? nullptr : &bounds[l]);
     if (us > kLongUs && plan_.device.kind() == Device::Kind::Cpu) long_ones.push_back({done - steps, steps, us});
   }
   const uint32_t error = end();
@@ -208,19 +208,19 @@ std::string PlanExecution::name_of(size_t first, size_t number) const {
 }
 
 void PlanExecution::note_if_slow(size_t first, size_t number, double us) try {
-  const Limit limit = Limit::of_launch(launch_cost(first, number));
-  if (limit.us > kPoorShare * us) return;
+  const RooflineBound bound = RooflineBound::of_launch(launch_cost(first, number));
+  if (bound.us > kPoorShare * us) return;
   const auto begin = plan_.steps.begin() + static_cast<std::ptrdiff_t>(first);
   const auto longest = std::max_element(begin, begin + static_cast<std::ptrdiff_t>(number),
                                         [](const PlanStep& a, const PlanStep& b) { return a.time < b.time; });
   slow_.push_back({fmt::format("{} took {:.1f} ms, {:.2f} % of {}, {} thread{}", name_of(first, number), us * 1e-3,
-                               100 * limit.us / us, limit.of, limit.threads, limit.threads == 1 ? "" : "s"),
+                               100 * bound.us / us, bound.of, bound.threads, bound.threads == 1 ? "" : "s"),
                    longest->position});
 } catch (const std::exception& error) {  // from measuring the roofline, which must not fail the plan
   log(1, fmt::format("no roofs: {}", error.what()));
 }
 
-double PlanExecution::launch_logged(size_t first, size_t number, const StepCost& cost, const Limit* limit) {
+double PlanExecution::launch_logged(size_t first, size_t number, const StepCost& cost, const RooflineBound* bound) {
   std::list<OverlapCheck> checks;  // allocates nothing while it is empty
   if (kSanitizer == Sanitizer::Thread || env().check)
     for (size_t i = first; i < first + number;) {
@@ -244,9 +244,9 @@ double PlanExecution::launch_logged(size_t first, size_t number, const StepCost&
   const double us = timed ? microseconds_since(start) : 0;
   if (logged) {
     std::string line = line_of(name_of(first, number), cost, us);
-    if (limit)
-      line += fmt::format(" {:>6.1f} % of {}, {} thread{}", 100 * limit->us / us, limit->of, limit->threads,
-                          limit->threads == 1 ? "" : "s");
+    if (bound)
+      line += fmt::format(" {:>6.1f} % of {}, {} thread{}", 100 * bound->us / us, bound->of, bound->threads,
+                          bound->threads == 1 ? "" : "s");
     double priced = 0;
     for (size_t i = first; i < first + number; ++i) priced += plan_.steps[i].time * 1e-3;
     log(2, line + fmt::format(", priced at {:.1f} us", priced));

@@ -16,9 +16,9 @@
 
 namespace sinter::runtime {
 
-/// A launch that took long and stayed far below the machine's limit.
+/// A launch that took long and stayed far below its roofline bound.
 struct SlowLaunch {
-  std::string what;  ///< kernel, time, share of the limit and which limit
+  std::string what;  ///< kernel, time, share of the bound and which bound
   int position;      ///< PlanStep::position of its longest step
 };
 
@@ -39,7 +39,7 @@ class PlanExecution {
   bool skips_invariants(std::span<const uint8_t> same) const;
   /// Frees the invariants, so the next run computes them again. Returns false if there are none. Not allowed between
   /// bind() and unbind().
-  bool forget();
+  bool drop_invariants();
   /// Runs all launches once. Returns the bits of the error word, if they are known. Throws BackendError.
   ///
   /// `same` says per slot whether it holds the same as in the last run that did not throw; if empty, no slot does.
@@ -55,7 +55,7 @@ class PlanExecution {
 
   /// True on the CPU if the plan's estimate for all launches together is at most some tens of microseconds. Uses the
   /// largest sizes if they vary.
-  bool brief() const;
+  bool is_short() const;
 
   /// Address of a buffer of the plan.
   void* data(int buffer) const { return memory_[static_cast<size_t>(buffer)]; }
@@ -83,16 +83,16 @@ class PlanExecution {
   const Buffer* arena() const { return arena_.get(); }
 
  private:
-  struct Limit;
+  struct RooflineBound;
   /// Whether the launch stores only invariants whose inputs are the `same`, so it need not run again.
   bool skippable(size_t launch, std::span<const uint8_t> same) const;
   /// Total of the steps of one launch.
   StepCost launch_cost(size_t first, size_t count) const;
-  /// Runs a launch with logging, which prints `limit` beside the time. Returns the microseconds it took, or 0 if it is
+  /// Runs a launch with logging, which prints `bound` beside the time. Returns the microseconds it took, or 0 if it is
   /// not timed.
-  double launch_logged(size_t first, size_t count, const StepCost& cost, const Limit* limit);
+  double launch_logged(size_t first, size_t count, const StepCost& cost, const RooflineBound* bound);
   std::string name_of(size_t first, size_t count) const;
-  /// Records a launch for slow_launches() if `us` is far above its limit.
+  /// Records a launch for slow_launches() if `us` is far above its bound.
   void note_if_slow(size_t first, size_t count, double us);
 
   const Plan& plan_;

@@ -23,7 +23,7 @@
 namespace sinter::runtime::cuda {
 namespace {
 
-constexpr int kMostThreads = 16;
+constexpr int kMaxThreads = 16;
 
 std::string kind_of(const ImageCompiler& compiler, int sm) {
   return fmt::format("sm_{}-{}", sm, compiler.form == ImageFormat::Cubin ? "cubin" : "ptx");
@@ -66,7 +66,7 @@ class CudaToolchain final : public Toolchain {
     std::vector<CompileResult> results(kernels.size());
     count(counters().compiles, kernels.size());
     // ThreadSanitizer does not see how NVRTC synchronizes its lazy initialization.
-    const int threads = kSanitizer == Sanitizer::Thread ? 1 : std::clamp(usable_cpus(), 1, kMostThreads);
+    const int threads = kSanitizer == Sanitizer::Thread ? 1 : std::clamp(usable_cpus(), 1, kMaxThreads);
     cpu::run_in_parallel(kernels.size(), threads,
                          [&](size_t k) { results[k] = compiler_.compile(kernels[k]->name, kernels[k]->text, sm_); });
     return results;

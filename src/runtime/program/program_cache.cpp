@@ -11,7 +11,7 @@
 namespace sinter::runtime {
 namespace {
 
-constexpr size_t kMostUnused = 1024;
+constexpr size_t kMaxUnused = 1024;
 
 class ProgramCache {
  public:
@@ -45,7 +45,7 @@ class ProgramCache {
     std::unordered_map<Hash128, CacheEntry> dropped;
     std::lock_guard lock(mutex_);
     dropped.swap(programs_);
-    next_sweep_ = kMostUnused;
+    next_sweep_ = kMaxUnused;
   }
 
  private:
@@ -59,18 +59,18 @@ class ProgramCache {
     for (const auto& [key, entry] : programs_)
       if (entry.program.use_count() == 1) unused.emplace_back(entry.used, key);
     std::sort(unused.begin(), unused.end());
-    for (size_t i = 0; i + kMostUnused / 2 < unused.size(); ++i) {
+    for (size_t i = 0; i + kMaxUnused / 2 < unused.size(); ++i) {
       auto found = programs_.find(unused[i].second);
       dropped.push_back(std::move(found->second.program));
       programs_.erase(found);
     }
-    next_sweep_ = programs_.size() + kMostUnused / 2;
+    next_sweep_ = programs_.size() + kMaxUnused / 2;
   }
 
   std::mutex mutex_;
   std::unordered_map<Hash128, CacheEntry> programs_;
   uint64_t clock_ = 0;
-  size_t next_sweep_ = kMostUnused;
+  size_t next_sweep_ = kMaxUnused;
 };
 
 ProgramCache& cache() {

@@ -25,7 +25,7 @@ bool Partitioner::is_pending(const FusionGroup& k, int s) const {
 void Partitioner::end_at_cheapest_cut(int kernel) {
   const FusionGroup& k = at(kernel);
   CutTracker& tracker = cut_trackers_[static_cast<size_t>(kernel)];
-  if (tracker.ended || tracker.rest_fits) return;
+  if (tracker.is_full || tracker.rest_fits) return;
   const ResourceCounts now = resources_of(k), caps{prices_.max_nodes, prices_.max_loops, prices_.max_buffers};
   ResourceCounts room, gap;
   bool half = false, wide = false, next = true;
@@ -57,7 +57,7 @@ void Partitioner::end_at_cheapest_cut(int kernel) {
   tracker.since = -1;
   if (next) return;
   tracker.rest_fits = rest_fits(k, room);
-  tracker.ended = !tracker.rest_fits;
+  tracker.is_full = !tracker.rest_fits;
 }
 
 /// Whether everything upstream of the kernel fits, up to contractions and nodes that are always stored.

@@ -49,20 +49,20 @@ void Partitioner::add_evaluation(int kernel, int s, std::vector<IndexId> ix, con
   if (form.blocks.axis >= 0) {
     k.outer = form.outer;
     k.blocks = form.blocks;
-    space_.keep_whole(k.blocks.axis);
+    space_.forbid_split(k.blocks.axis);
     k.epilogue = form.epilogue;
     find_epilogue_wants(kernel);
   }
   std::vector<int>& epilogue_wants = epilogue_wants_[static_cast<size_t>(kernel)];
-  const bool late = std::binary_search(epilogue_wants.begin(), epilogue_wants.end(), s);
-  if (late) {
+  const bool in_epilogue = std::binary_search(epilogue_wants.begin(), epilogue_wants.end(), s);
+  if (in_epilogue) {
     epilogue_wants.erase(std::lower_bound(epilogue_wants.begin(), epilogue_wants.end(), s));
     k.epilogue.insert(std::lower_bound(k.epilogue.begin(), k.epilogue.end(), s), s);
   }
   const FusionNode& st = node(s);
-  const Member* with = other_accumulator(k, s, ix, late);
+  const Member* with = other_accumulator(k, s, ix, in_epilogue);
   const bool waits =
-      late && !with && form.across.empty();  // a sum across outer ranges is in the epilogue, its sources are not
+      in_epilogue && !with && form.across.empty();  // a sum across outer ranges is in the epilogue, its sources are not
   if (k.blocks.axis >= 0)
     for (const FusionEdge& src : st.sources) {
       if (src.node < 0) continue;
@@ -93,9 +93,9 @@ void Partitioner::add_evaluation(int kernel, int s, std::vector<IndexId> ix, con
 /// The needed nodes that only epilogue members use.
 void Partitioner::find_epilogue_wants(int kernel) {
   const FusionGroup& k = at(kernel);
-  std::vector<int>& late = epilogue_wants_[static_cast<size_t>(kernel)];
-  late.clear();
-  for (const auto& [s, indices] : k.wanted) late.push_back(s);
+  std::vector<int>& pending = epilogue_wants_[static_cast<size_t>(kernel)];
+  pending.clear();
+  for (const auto& [s, indices] : k.wanted) pending.push_back(s);
   const std::vector<SplitReduction> sums = split_reductions_of(k);
   auto waits = [&](int s) {  // a sum across outer ranges is in the epilogue, its sources are not
     return std::binary_search(k.epilogue.begin(), k.epilogue.end(), s) &&
@@ -103,8 +103,8 @@ void Partitioner::find_epilogue_wants(int kernel) {
   };
   for (const Member& m : k.members)
     if (!waits(m.node))
-      for (const FusionEdge& src : node(m.node).sources) std::erase(late, src.node);
-  std::sort(late.begin(), late.end());
+      for (const FusionEdge& src : node(m.node).sources) std::erase(pending, src.node);
+  std::sort(pending.begin(), pending.end());
 }
 
 /// `within`: the reductions in whose loops the source is used.
@@ -122,13 +122,13 @@ void Partitioner::add_use(int kernel, const FusionEdge& source, IndexId ix, cons
 
 /// The member that is another accumulator of the same reduction, in loops that s can share; null if there is none.
 const Member* Partitioner::other_accumulator(const FusionGroup& k, int s, const std::vector<IndexId>& ix,
-                                             bool late) const {
+                                             bool in_epilogue) const {
   if (node(s).kind != FusionNodeKind::Reduce || ir::accumulator_count(node(s).uop->reduction().combine) == 1)
     return nullptr;
   for (const ReductionNest& n : k.nests) {
     if (n.at != ix[0] || n.node == s || !is_same_reduction(node(n.node), node(s))) continue;
     const bool across = count_split_axes(n.axes, k.outer) != 0;
-    if (across != late || (late && ix.size() != 1)) continue;
+    if (across != in_epilogue || (in_epilogue && ix.size() != 1)) continue;
     return &*std::find_if(k.members.begin(), k.members.end(), [&](const Member& m) { return m.node == n.node; });
   }
   return nullptr;

@@ -59,7 +59,7 @@ class IndexSpace {
   /// Makes b another name of a. Requires equal sizes.
   void unify(int a, int b);
   /// Forbids splitting this axis from now on: it runs in blocks, which cannot address its parts.
-  void keep_whole(int a) { axes_[static_cast<size_t>(find(a))].whole = true; }
+  void forbid_split(int a) { axes_[static_cast<size_t>(find(a))].whole = true; }
   /// The axes, with split ones replaced by their parts, outer to inner.
   std::vector<int> expand(const std::vector<int>& axes) const;
   /// expand() in place.

@@ -160,18 +160,18 @@ class FusionGraphBuilder {
     return weight;
   }
   double cost(const FusionNode& s) const {
-    const auto points = static_cast<double>(s.domain);
+    const auto iterations = static_cast<double>(s.domain);
     switch (s.kind) {
       case FusionNodeKind::Buffer: return 0;
-      case FusionNodeKind::Elementwise: return weight_of(s.uop->op) * points / prices_.elementwise;
+      case FusionNodeKind::Elementwise: return weight_of(s.uop->op) * iterations / prices_.elementwise;
       case FusionNodeKind::Reduce:
-        return s.contraction ? 2 * points / prices_.contraction : step_of(s.uop) * points / prices_.elementwise;
-      case FusionNodeKind::ScatterAdd: return (2 * points + static_cast<double>(s.numel)) / prices_.elementwise;
-      case FusionNodeKind::Scan: return step_of(s.uop) * points / prices_.elementwise;
+        return s.contraction ? 2 * iterations / prices_.contraction : step_of(s.uop) * iterations / prices_.elementwise;
+      case FusionNodeKind::ScatterAdd: return (2 * iterations + static_cast<double>(s.numel)) / prices_.elementwise;
+      case FusionNodeKind::Scan: return step_of(s.uop) * iterations / prices_.elementwise;
       case FusionNodeKind::Gather:
       case FusionNodeKind::Contiguous:
       case FusionNodeKind::Store:
-      case FusionNodeKind::Box: return points / prices_.elementwise;
+      case FusionNodeKind::Box: return iterations / prices_.elementwise;
     }
     return 0;
   }

@@ -121,10 +121,10 @@ void order_stores(Partition& p, FusionGroup& k, const std::map<int, int>& stores
                        [&](int o) { return p.graph.homes[static_cast<size_t>(o)] == slot; });
   };
   // Epilogue stores run after all others, whatever they read.
-  auto late = [&](size_t i) { return in_epilogue(k, k.outputs[i].node); };
+  auto last = [&](size_t i) { return in_epilogue(k, k.outputs[i].node); };
   for (size_t i = 0; i < n; ++i)
     for (size_t j = 0; j < n; ++j)
-      if (!late(i) && late(j) &&
+      if (!last(i) && last(j) &&
           std::any_of(reads[j].begin(), reads[j].end(), [&](int slot) { return writes(i, slot); }))
         take_new_storage(p.graph, k.outputs[i].node);
   auto box = [&](size_t i) {
@@ -137,7 +137,7 @@ void order_stores(Partition& p, FusionGroup& k, const std::map<int, int>& stores
     for (size_t i = 0; i < n && next == n; ++i) {
       if (placed[i]) continue;
       bool free = true;
-      for (size_t j = 0; j < n; ++j) free &= !(late(i) && !late(j) && !placed[j]);
+      for (size_t j = 0; j < n; ++j) free &= !(last(i) && !last(j) && !placed[j]);
       for (size_t j = 0; j < n; ++j)
         if (j != i && !placed[j])
           for (int slot : reads[j]) free &= !writes(i, slot);

@@ -56,7 +56,7 @@ std::vector<int> Partitioner::loops_around(const FusionGroup& k, int number, Ind
 
 /// How many tasks need one element because its index uses only part of an outer range, as a window does for its taps.
 /// A few of them are unrolled copies, which share it.
-double Partitioner::repeats(const FusionGroup& k, IndexId ix) const {
+double Partitioner::tasks_per_element(const FusionGroup& k, IndexId ix) const {
   double times = 1;
   for (int a : k.outer) {
     if (!contains(space_.axes_of(ix), a)) continue;
@@ -64,15 +64,15 @@ double Partitioner::repeats(const FusionGroup& k, IndexId ix) const {
     for (const DimIndex& dim : space_[ix])
       for (const Digit& d : dim.digits)
         if (d.axis == a) seen *= d.size;
-    const int64_t points = space_.bound(a) / std::max<int64_t>(1, seen);
-    if (points > prices_.copies) times *= static_cast<double>(points);
+    const int64_t tasks = space_.bound(a) / std::max<int64_t>(1, seen);
+    if (tasks > prices_.max_unrolled_copies) times *= static_cast<double>(tasks);
   }
   return times;
 }
 
 /// Iterations per element of a node with loops that is part of something larger. A kernel over a whole cat or pad runs
 /// the loops of each part in all iterations.
-double Partitioner::points_beyond(const FusionNode& s, IndexId ix) const {
+double Partitioner::iterations_per_element(const FusionNode& s, IndexId ix) const {
   if (!s.loops() || is_opaque(space_[ix])) return 1;
   double times = 1;
   for (size_t d = 0; d < space_[ix].size(); ++d) {
@@ -104,14 +104,14 @@ double Partitioner::evaluations(const FusionGroup& k, int number, IndexId ix) co
   if (is_opaque(space_[ix]))
     times *= static_cast<double>(task_count(axes)) / static_cast<double>(std::max<int64_t>(1, s.numel));
   else if (s.loops())
-    times *= repeats(k, ix);
+    times *= tasks_per_element(k, ix);
   return times;
 }
 
 /// Time to reread operands of the kernel's products in each of the tasks that these outer ranges leave. This concerns
 /// operands that are contiguous along the reduced axis and larger along it than a cached row: lanes go along the sum
 /// then, and each result of a task reads a row of its own.
-double Partitioner::read_again(const FusionGroup& k, const std::vector<int>& outer) {
+double Partitioner::reread_cost(const FusionGroup& k, const std::vector<int>& outer) {
   double ns = 0;
   for (const Member& member : k.members) {
     const FusionNode& s = node(member.node);
@@ -155,7 +155,7 @@ double Partitioner::serialization_cost(const FusionGroup& k, const std::vector<i
     if (contains(k.contraction_outer, a)) tile *= space_.bound(a);
   if (tile == 1) return ns;
   if (prices_.tile_rows * 4 * tile > prices_.row_bytes_far) return kNever;
-  ns += read_again(k, rest);
+  ns += reread_cost(k, rest);
   return ns + k.contraction_time * (tile > prices_.tile ? prices_.wide_row : prices_.narrow_row);
 }
 
@@ -204,20 +204,20 @@ InlineCost Partitioner::inline_cost(int kernel, int s, const std::vector<IndexId
   const FusionNode& st = node(s);
   steps_ += static_cast<int64_t>(ix.size());
   refresh(k);
-  if (cut_trackers_[static_cast<size_t>(kernel)].ended && is_pending(k, s))
+  if (cut_trackers_[static_cast<size_t>(kernel)].is_full && is_pending(k, s))
     return {kNever, "what a full kernel still needs"};
-  if (k.evaluations + static_cast<int>(ix.size()) > prices_.max_nodes) return {kNever, "kernel has too many stages"};
+  if (k.evaluations + static_cast<int>(ix.size()) > prices_.max_nodes) return {kNever, "kernel has too many nodes"};
   if (!fits(k, s, false)) return {kNever, "kernel has too many buffers"};
   if (st.kind == FusionNodeKind::ScatterAdd) return {kNever, "a scatter owns its loops"};
   if (st.loops() && k.nests.size() >= static_cast<size_t>(prices_.max_loops))
     return {kNever, "kernel has too many loops"};
-  const std::vector<int>& late = epilogue_wants_[static_cast<size_t>(kernel)];
-  if (std::binary_search(late.begin(), late.end(), s)) {
-    if (other_accumulator(k, s, ix, true)) return {0, "when all points are done, beside another accumulator"};
+  const std::vector<int>& wants = epilogue_wants_[static_cast<size_t>(kernel)];
+  if (std::binary_search(wants.begin(), wants.end(), s)) {
+    if (other_accumulator(k, s, ix, true)) return {0, "in the epilogue, beside another accumulator"};
     InlineCost across = split_cost(k, s, ix);
     const double serial =
         st.own * static_cast<double>(ix.size()) * (st.loops() ? static_cast<double>(prices_.parallel) : 1);
-    return across.ns <= serial ? across : InlineCost{serial, "when all points are done"};
+    return across.ns <= serial ? across : InlineCost{serial, "in the epilogue"};
   }
   if (ix.size() == 1 && other_accumulator(k, s, ix, false)) return {0, "beside another accumulator"};
   InlineCost each = inline_cost_per_use(k, s, ix), row = inline_cost_per_row(k, s, ix);
@@ -247,19 +247,20 @@ bool Partitioner::cuts_vectors(const FusionGroup& k, IndexId ix) {
 InlineCost Partitioner::inline_cost_per_use(const FusionGroup& k, int number, const std::vector<IndexId>& ix) {
   const FusionNode& s = node(number);
   if (ix.size() > prices_.max_instances) return {kNever, "needed at too many indices"};
-  double times = 0, points = 0;
+  double times = 0, iterations = 0;
   for (IndexId i : ix) {
     times += evaluations(k, number, i);
-    points += evaluations(k, number, i) * points_beyond(s, i);
+    iterations += evaluations(k, number, i) * iterations_per_element(s, i);
   }
-  double ns = s.own * points;
+  double ns = s.own * iterations;
   if (!s.loops()) return {ns, ix.size() == 1 ? "elementwise" : "elementwise, evaluated at several indices"};
   bool inner = false;
   for (IndexId i : ix)
     for (int a : space_.axes_of(i)) inner |= !contains(k.outer, a);
   if (s.contraction && (k.contractions || times > 1)) ns += prices_.shared_contraction * (s.own + k.contraction_time);
   if (s.contraction && inner)
-    for (IndexId i : ix) ns += tile_loss(k, s, i, {}) * s.own * points_beyond(s, i) / static_cast<double>(ix.size());
+    for (IndexId i : ix)
+      ns += tile_loss(k, s, i, {}) * s.own * iterations_per_element(s, i) / static_cast<double>(ix.size());
   if (inner && std::any_of(ix.begin(), ix.end(), [&](IndexId i) { return cuts_vectors(k, i); }))
     ns += static_cast<double>(prices_.lanes - 1) * (k.time + s.own);
   return {ns, ix.size() > 1 ? "reduction, at several indices"
@@ -291,7 +292,7 @@ InlineCost Partitioner::inline_cost_per_row(FusionGroup& k, int number, const st
   if (s.loops() || inner) out.lost.insert(out.lost.end(), repeated.begin(), repeated.end());
   if (out.lost.empty() && ix.size() == 1) return {};
   if (!loops_stay_apart(k, out.siblings, out.lost)) return {};
-  const double own = s.own * points_beyond(s, ix[0]), loss = serialization_cost(k, out.lost, own);
+  const double own = s.own * iterations_per_element(s, ix[0]), loss = serialization_cost(k, out.lost, own);
   if (loss == kNever) return {};
   // Several loops read it, or each iteration of a former outer range: materialize it, or recompute it in each.
   auto iterations = static_cast<double>(ix.size());

@@ -48,8 +48,9 @@ bool Partitioner::exact_where_stored(int k, int s, const std::vector<IndexId>& i
     const int where = stored_by_[static_cast<size_t>(store)];
     if (where < 0 || find(where) != k) continue;
     // An epilogue store runs after all reads but those of the epilogue.
-    const std::vector<int>&late = at(k).epilogue, &wants = epilogue_wants_[static_cast<size_t>(k)];
-    if (std::binary_search(late.begin(), late.end(), store) && !std::binary_search(wants.begin(), wants.end(), s))
+    const std::vector<int>&epilogue = at(k).epilogue, &wants = epilogue_wants_[static_cast<size_t>(k)];
+    if (std::binary_search(epilogue.begin(), epilogue.end(), store) &&
+        !std::binary_search(wants.begin(), wants.end(), s))
       continue;
     const std::vector<KernelStore>& outputs = at(k).outputs;
     auto out = std::find_if(outputs.begin(), outputs.end(), [&](const KernelStore& o) { return o.node == store; });

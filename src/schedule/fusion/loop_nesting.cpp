@@ -170,7 +170,7 @@ void Partitioner::order_loops(FusionGroup& k) const {
   };
   while (!all.empty()) {
     auto next = std::find_if(all.begin(), all.end(), [&](int a) { return !waits(a); });
-    if (next == all.end()) throw InternalError("partition: loops stand inside each other");
+    if (next == all.end()) throw InternalError("partition: loops are nested in each other");
     k.inner.push_back(*next);
     all.erase(next);
   }

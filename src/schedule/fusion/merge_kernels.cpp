@@ -10,7 +10,7 @@ namespace sinter::schedule {
 namespace {
 
 /// Caps the kernels that read one buffer, and the values shared by two kernels, that are compared.
-constexpr size_t kMostCompared = 64;
+constexpr size_t kMaxCompared = 64;
 
 bool is_outer(const FusionGroup& k, int a) { return contains(k.outer, a); }
 
@@ -41,7 +41,7 @@ void Partitioner::merge_readers() {
     std::map<int, std::vector<int>> by_level;
     for (int k : roots(users_[s])) by_level[at(k).level].push_back(k);
     for (auto& [level, group] : by_level) {
-      if (group.size() < 2 || group.size() > kMostCompared) continue;
+      if (group.size() < 2 || group.size() > kMaxCompared) continue;
       int64_t loops = 0;
       for (int k : group) loops = std::max(loops, task_count(space_.expand(at(k).outer)));
       if (node(static_cast<int>(s)).numel > 1 && 2 * node(static_cast<int>(s)).numel >= loops)
@@ -102,7 +102,7 @@ AxisPairs Partitioner::correspondence(int a, int b, int s) {
       if (t != s && (k2.wanted.contains(t) || k2.reads.contains(t)) && !indices.empty()) shared.push_back(t);
   std::sort(shared.begin(), shared.end(),
             [&](int x, int y) { return std::pair(-node(x).numel, x) < std::pair(-node(y).numel, y); });
-  if (shared.size() > kMostCompared) shared.resize(kMostCompared);
+  if (shared.size() > kMaxCompared) shared.resize(kMaxCompared);
   for (int t : shared) {
     const bool covered =
         std::all_of(k2.outer.begin(), k2.outer.end(), [&](int o) { return partner(pairs, o, false) >= 0; });
@@ -264,9 +264,9 @@ MergePlan Partitioner::plan_guest_merge(const FusionGroup& host, const FusionGro
     if (is_outer(swapped ? guest : host, p) == is_outer(swapped ? host : guest, q)) u.pairs.push_back({p, q});
   if (!can_merge(swapped ? guest : host, swapped ? host : guest, u)) return {};
   u.swapped = swapped;
-  u.why = "at the first point of a range that it lacks";
+  u.why = "in the first task of a range that it lacks";
   // On a GPU, one thread does the sum that the threads of a block would share.
-  const double serial = guest.nests.empty() ? 0 : guest.time * static_cast<double>(prices_.threads - 1);
+  const double serial = guest.nests.empty() ? 0 : guest.time * static_cast<double>(prices_.threads_per_block - 1);
   u.price = std::max(0.0, u.idle) + serial;
   // Lanes and tiles of a product go along ranges that the guest lacks. Its sums are scalar, and it rereads what the
   // product reads by tiles.
@@ -300,7 +300,7 @@ void Partitioner::merge(int a, int b, const MergePlan& form) {
   serialize_axes(k1, form.lost);
   if (form.blocks.axis >= 0) {
     k1.blocks = {space_.find(form.blocks.axis), form.blocks.size};
-    space_.keep_whole(k1.blocks.axis);
+    space_.forbid_split(k1.blocks.axis);
     for (const std::vector<int>& list : {form.epilogue, k2.epilogue})
       k1.epilogue.insert(k1.epilogue.end(), list.begin(), list.end());
     std::sort(k1.epilogue.begin(), k1.epilogue.end());
@@ -315,8 +315,8 @@ void Partitioner::merge(int a, int b, const MergePlan& form) {
   k1.contraction_time += k2.contraction_time;
   k1.contractions += k2.contractions;
   k1.evaluations += k2.evaluations;
-  const bool ended = cut_trackers_[static_cast<size_t>(a)].ended || cut_trackers_[static_cast<size_t>(b)].ended;
-  cut_trackers_[static_cast<size_t>(a)] = {.ended = ended};
+  const bool is_full = cut_trackers_[static_cast<size_t>(a)].is_full || cut_trackers_[static_cast<size_t>(b)].is_full;
+  cut_trackers_[static_cast<size_t>(a)] = {.is_full = is_full};
   k2.parent = a;
 }
 

@@ -121,14 +121,14 @@ std::vector<double> Partitioner::away_from_product(const FusionNode& st, int s, 
 }
 
 /// One simple op on positions and constants: loading it would not be cheaper.
-bool Partitioner::made_of_numbers(const FusionNode& s) const {
+bool Partitioner::is_constant_expr(const FusionNode& s) const {
   return s.kind == FusionNodeKind::Elementwise && weight_of(s.uop->op) <= 1 &&
          std::all_of(s.sources.begin(), s.sources.end(), [](const FusionEdge& src) { return src.node < 0; });
 }
 
 /// The extra cost, besides reads, of sources that both a kernel of the node's own and its users need and that nobody
 /// has stored yet: they are computed twice, or stored after all.
-double Partitioner::comes_twice(const FusionNode& st, const std::vector<int>& kernels) const {
+double Partitioner::duplicated_source_cost(const FusionNode& st, const std::vector<int>& kernels) const {
   double ns = 0;
   std::vector<int> seen;
   for (const FusionEdge& src : st.sources) {
@@ -180,14 +180,14 @@ Partitioner::ChoiceCosts Partitioner::price(int s, const std::vector<int>& kerne
       if (join < o.join_price) o.join_price = join, o.host = k;
     }
     if (all && levels_fit(kernels, hazards))
-      o.inline_price = made_of_numbers(st) ? 0 : sum + *std::max_element(away.begin(), away.end());
+      o.inline_price = is_constant_expr(st) ? 0 : sum + *std::max_element(away.begin(), away.end());
   }
   double reads = reads_of(st, nullptr);
   if (!hosted) reads = std::max(0.0, reads - prices_.transfer(node(st.anchor).bytes));
   // Beside another accumulator of the same reduction that has its own kernel, the evaluation is free.
-  const auto twin = alone_.find(st.uop->src.empty() ? nullptr : st.uop->src[0].get());
-  const bool beside = twin != alone_.end() && is_same_reduction(node(twin->second), st);
-  o.split_price = (beside ? 0 : st.own * 1.001 + comes_twice(st, kernels)) + reads + prices_.launch +
+  const auto twin = own_kernel_reductions_.find(st.uop->src.empty() ? nullptr : st.uop->src[0].get());
+  const bool beside = twin != own_kernel_reductions_.end() && is_same_reduction(node(twin->second), st);
+  o.split_price = (beside ? 0 : st.own * 1.001 + duplicated_source_cost(st, kernels)) + reads + prices_.launch +
                   write * static_cast<double>(1 + kernels.size()) + 1;
   return o;
 }
@@ -255,7 +255,7 @@ void Partitioner::do_split(int s, const std::vector<int>& kernels, const std::ve
   at(k).outputs.push_back({s, root});
   stored_by_[static_cast<size_t>(s)] = k;
   if (st.kind == FusionNodeKind::Reduce && ir::accumulator_count(st.uop->reduction().combine) > 1)
-    alone_[st.uop->src[0].get()] = s;
+    own_kernel_reductions_[st.uop->src[0].get()] = s;
   const char* reason = "cheaper than any other";
   if (kernels.empty())
     reason = "root";

@@ -32,17 +32,17 @@ std::string to_string(const Partition& p) {
     }
     return fmt::format("[{}]", text);
   };
-  std::string text = fmt::format("partition: {} stages, {} kernels\n", p.graph.nodes.size(), p.kernels.size());
+  std::string text = fmt::format("partition: {} nodes, {} kernels\n", p.graph.nodes.size(), p.kernels.size());
   for (const FusionDecision& d : p.decisions) {
     text += fmt::format("  {:44} k{:<3} {:6} at {:24} inline {} join {} split {} ns: {}",
                         to_string(p.graph.nodes[static_cast<size_t>(d.node)]), d.kernel,
                         kChoices[static_cast<int>(d.choice)], index(d.at), ns(d.inline_price), ns(d.join_price),
                         ns(d.split_price), d.reason);
-    text += d.lost.empty() ? "\n" : fmt::format(", gives up {}\n", names(d.lost));
+    text += d.lost.empty() ? "\n" : fmt::format(", serializes {}\n", names(d.lost));
   }
   for (const KernelMerge& m : p.merges) {
     text +=
-        fmt::format("  {:44} k{:<3} met: {}, {} ns for {} ns:", to_string(p.graph.nodes[static_cast<size_t>(m.node)]),
+        fmt::format("  {:44} k{:<3} merged: {}, {} ns for {} ns:", to_string(p.graph.nodes[static_cast<size_t>(m.node)]),
                     m.kernel, m.why, ns(m.price), ns(m.gain));
     for (auto [a, b] : m.pairs) text += fmt::format(" a{}=a{}", a, b);
     text += "\n";
@@ -53,7 +53,7 @@ std::string to_string(const Partition& p) {
         fmt::format("  k{} level {} outer ({}) inner ({})", k, kernel.level, axes(kernel.outer), axes(kernel.inner));
     if (kernel.blocks.axis >= 0) text += fmt::format(" a{} in blocks of {}", kernel.blocks.axis, kernel.blocks.size);
     for (const ReductionNest& n : kernel.nests) text += fmt::format(" sum over ({}) at {}", names(n.axes), index(n.at));
-    text += fmt::format(" {} stages {:.0f} ns, stores", kernel.members.size(), kernel.time);
+    text += fmt::format(" {} nodes {:.0f} ns, stores", kernel.members.size(), kernel.time);
     for (const KernelStore& o : kernel.outputs) {
       text += fmt::format(" {}", to_string(p.graph.nodes[static_cast<size_t>(o.node)]));
       for (int number : p.graph.nodes[static_cast<size_t>(o.node)].outputs)

@@ -70,7 +70,7 @@ struct CutTracker {
   int64_t since = -1;                      ///< the fewest bytes needed since the last cut; -1: none seen yet
   ResourceCounts last = {}, longest = {};  ///< at the last cut; the most between two consecutive cuts
   bool rest_fits = false;                  ///< all remaining nodes fit
-  bool ended = false;                      ///< cut: the kernel evaluates no more pending nodes
+  bool is_full = false;                    ///< cut: the kernel evaluates no more pending nodes
 };
 
 /// Nodes of these kinds are always stored, and evaluated by exactly one kernel.
@@ -110,8 +110,8 @@ class Partitioner {
   void visit(int s);
   ChoiceCosts price(int s, const std::vector<int>& kernels, const std::vector<int>& hazards, bool forced);
   std::vector<double> away_from_product(const FusionNode& s, int number, const std::vector<int>& kernels, bool& hosted);
-  bool made_of_numbers(const FusionNode& s) const;
-  double comes_twice(const FusionNode& s, const std::vector<int>& kernels) const;
+  bool is_constant_expr(const FusionNode& s) const;
+  double duplicated_source_cost(const FusionNode& s, const std::vector<int>& kernels) const;
   double write_price(const FusionNode& s) const;
   void do_inline(int s, const std::vector<int>& kernels, const std::vector<int>& hazards, const ChoiceCosts& options);
   void do_join(int s, const std::vector<int>& kernels, const std::vector<int>& hazards, const ChoiceCosts& options);
@@ -124,7 +124,7 @@ class Partitioner {
   void add_evaluation(int kernel, int s, std::vector<IndexId> at, const InlineCost& form);
   IndexId input_index(const FusionNode& s, IndexId at, std::vector<int>& reduced);
   void propagate_uses(int kernel, int s, IndexId at, const std::vector<int>& within, std::vector<int>& reduced);
-  const Member* other_accumulator(const FusionGroup& k, int s, const std::vector<IndexId>& ix, bool late) const;
+  const Member* other_accumulator(const FusionGroup& k, int s, const std::vector<IndexId>& ix, bool in_epilogue) const;
   void add_use(int kernel, const FusionEdge& source, IndexId at, const std::vector<int>& within);
   std::vector<IndexId>& uses(int kernel, int s);
   void normalize(std::vector<IndexId>& indices);
@@ -137,11 +137,11 @@ class Partitioner {
   InlineCost inline_cost_per_use(const FusionGroup& k, int s, const std::vector<IndexId>& at);
   InlineCost inline_cost_per_row(FusionGroup& k, int s, const std::vector<IndexId>& at);
   std::vector<int> loops_around(const FusionGroup& k, int s, IndexId at) const;
-  double repeats(const FusionGroup& k, IndexId at) const;
-  double points_beyond(const FusionNode& s, IndexId at) const;
+  double tasks_per_element(const FusionGroup& k, IndexId at) const;
+  double iterations_per_element(const FusionNode& s, IndexId at) const;
   double evaluations(const FusionGroup& k, int s, IndexId at) const;
   bool cuts_vectors(const FusionGroup& k, IndexId at);
-  double read_again(const FusionGroup& k, const std::vector<int>& outer);
+  double reread_cost(const FusionGroup& k, const std::vector<int>& outer);
   double serialization_cost(const FusionGroup& k, const std::vector<int>& lost, double extra);
   int64_t row_bytes(const FusionGroup& k, const FusionNode& s, IndexId at, const std::vector<int>& lost) const;
   double materialize_cost(const FusionGroup& k, const FusionNode& s, IndexId at, const std::vector<int>& lost) const;
@@ -158,7 +158,8 @@ class Partitioner {
   int64_t inside(const ReductionNest& n, int count) const;
   std::vector<int> around_tree(const ReductionNest& n, bool group);
   std::vector<int> required_outer_axes(const FusionGroup& k);
-  bool can_split_reductions(const FusionGroup& k, const AxisPairs& pairs, BlockedAxis& blocks, std::vector<int>& late);
+  bool can_split_reductions(const FusionGroup& k, const AxisPairs& pairs, BlockedAxis& blocks,
+                            std::vector<int>& epilogue);
   int64_t part_bytes(const FusionGroup& k) const;
   double idle(double ns, int64_t from, int64_t to) const { return idle(ns, from, to, prices_.parallel); }
   double idle(double ns, int64_t from, int64_t to, int64_t most) const;
@@ -210,12 +211,13 @@ class Partitioner {
   const Prices& prices_;
   Policy policy_;
   IndexSpace space_;
-  mutable std::vector<FusionGroup> kernels_;        // find() compresses paths
-  std::vector<std::vector<int>> users_;             // per node: kernels that need it, without duplicates until merges
-  std::vector<int> stored_by_;                      // per node
-  std::unordered_map<const ir::Node*, int> alone_;  // multi-accumulator reductions with their own kernel
-  std::vector<std::vector<int>> epilogue_wants_;    // per kernel: nodes that only its epilogue needs, ascending
-  std::vector<CutTracker> cut_trackers_;            // per kernel
+  mutable std::vector<FusionGroup> kernels_;  // find() compresses paths
+  std::vector<std::vector<int>> users_;       // per node: kernels that need it, without duplicates until merges
+  std::vector<int> stored_by_;                // per node
+  std::unordered_map<const ir::Node*, int>
+      own_kernel_reductions_;                     // multi-accumulator reductions with their own kernel
+  std::vector<std::vector<int>> epilogue_wants_;  // per kernel: nodes that only its epilogue needs, ascending
+  std::vector<CutTracker> cut_trackers_;          // per kernel
   std::vector<FusionDecision> decisions_;
   std::vector<KernelMerge> merges_;
   int64_t steps_ = 0;

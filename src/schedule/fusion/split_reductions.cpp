@@ -9,7 +9,7 @@ namespace sinter::schedule {
 namespace {
 
 /// Most blocks of a symbolic range: any of them may be empty.
-constexpr int64_t kMostEmpty = 256;
+constexpr int64_t kMaxEmpty = 256;
 
 }  // namespace
 
@@ -100,7 +100,7 @@ std::vector<int> Partitioner::required_outer_axes(const FusionGroup& k) {
 /// Whether the kernel can have the outer ranges `k.outer` with sums across some of them. Fills in the blocks and the
 /// members that wait for the sums. `pairs`: axes to unify; the first of each pair is in `k.outer`.
 bool Partitioner::can_split_reductions(const FusionGroup& k, const AxisPairs& pairs, BlockedAxis& blocks,
-                                       std::vector<int>& late) {
+                                       std::vector<int>& epilogue) {
   const AxisNames names(pairs);
   auto named = [&](std::vector<int> axes) {
     for (int& a : axes) a = names.of(a);
@@ -151,7 +151,7 @@ bool Partitioner::can_split_reductions(const FusionGroup& k, const AxisPairs& pa
       if (!contains(k.outer, names.of(a))) return false;
   }
   if (blocks.size == 0 || blocks.size >= space_.bound(last)) return false;
-  if (space_.size(last).symbolic() && blocks.count(space_.bound(last)) > kMostEmpty) return false;
+  if (space_.size(last).symbolic() && blocks.count(space_.bound(last)) > kMaxEmpty) return false;
   // Only the last range has tasks in any case. An empty other range has no first task that could store.
   for (const KernelStore& o : k.outputs) {
     const std::vector<int> axes = named(space_.axes_of(space_.normal(o.at)));
@@ -159,24 +159,24 @@ bool Partitioner::can_split_reductions(const FusionGroup& k, const AxisPairs& pa
       if (a != last && may_be_empty(a) && !contains(axes, a)) return false;
   }
   // Only the last range has blocks: sums across the others alone would be cut at every index.
-  late = downstream(k.members, seeds);
+  epilogue = downstream(k.members, seeds);
   auto crosses = [&](const std::vector<int>& axes) {
     return std::any_of(axes.begin(), axes.end(), [&](int a) { return contains(across, names.of(a)); });
   };
   for (const Member& m : k.members) {
-    if (!std::binary_search(late.begin(), late.end(), m.node)) continue;
+    if (!std::binary_search(epilogue.begin(), epilogue.end(), m.node)) continue;
     for (IndexId i : m.at)
       if (crosses(space_.axes_of(space_.normal(i)))) return false;  // used inside the loops that must end first
     if (!contains(seeds, m.node)) continue;
     for (const FusionEdge& src : node(m.node).sources)
-      if (std::binary_search(late.begin(), late.end(), src.node))
+      if (std::binary_search(epilogue.begin(), epilogue.end(), src.node))
         return false;  // a sum over a value that is not known yet
     if (m.at.size() != 1 || !aligned(node(m.node), space_.normal(m.at[0]))) return false;
     if (std::count_if(k.members.begin(), k.members.end(), [&](const Member& o) { return o.node == m.node; }) != 1)
       return false;
   }
   for (const ReductionNest& n : k.nests)
-    if (std::binary_search(late.begin(), late.end(), n.node) && !contains(seeds, n.node) && crosses(n.axes))
+    if (std::binary_search(epilogue.begin(), epilogue.end(), n.node) && !contains(seeds, n.node) && crosses(n.axes))
       return false;
   return true;
 }
@@ -225,7 +225,7 @@ InlineCost Partitioner::interchange_cost(FusionGroup& k, const FusionNode& s, In
   out.outer = interchanged.outer;
   out.ns = s.own + idle(k.time + s.own, task_count(k.outer, k.blocks), units) +
            2 * static_cast<double>(result * units) / prices_.cached;
-  out.how = "kernel turned over, sums across its outer range";
+  out.how = "kernel interchanged, sums across its outer range";
   return out;
 }
 
@@ -271,7 +271,7 @@ void Partitioner::split_long_reductions(FusionGroup& k) {
     const ir::UOp n = node(m.node).uop;
     return n->op == ir::Op::Reduce && n->reduction().tree.lanes > 1;
   });
-  const int64_t most = chains ? prices_.parallel : prices_.parallel * prices_.threads;
+  const int64_t most = chains ? prices_.parallel : prices_.parallel * prices_.threads_per_block;
   if (k.blocks.axis >= 0 || k.nests.empty() || task_count(k.outer) >= most || k.time < prices_.long_sum) return;
   FusionGroup best;
   double saved = 0;

@@ -39,16 +39,16 @@ void check_late(const Partition& p, size_t k) {
     const bool sum = contains(sums, m->node);
     const bool after =
         std::any_of(sources.begin(), sources.end(), [&](const FusionEdge& s) { return contains(waits, s.node); });
-    if (sum && after) fail(p, k, m->node, "goes across outer ranges and waits for a sum that does");
-    const bool late = contains(kernel.epilogue, m->node);
-    if (!sum && !after && !late) continue;
+    if (sum && after) fail(p, k, m->node, "sums across outer ranges and depends on a sum that does");
+    const bool in_epilogue = contains(kernel.epilogue, m->node);
+    if (!sum && !after && !in_epilogue) continue;
     waits.push_back(m->node);
-    if (!late) fail(p, k, m->node, "waits for a sum across outer ranges and is not late");
+    if (!in_epilogue) fail(p, k, m->node, "depends on a sum across outer ranges and is not in the epilogue");
     for (IndexId at : m->at)
       for (int a : p.space.axes_of(at))
         if (contains(across, a)) fail(p, k, m->node, "needed inside the ranges that its sum goes across");
     for (int a : p.space.expand(m->reduced))
-      if (!sum && contains(across, a)) fail(p, k, m->node, "sums a late value over the ranges that it waits for");
+      if (!sum && contains(across, a)) fail(p, k, m->node, "sums a value of the epilogue over the ranges of its sum");
   }
 }
 
@@ -66,7 +66,7 @@ void verify_partition(Partition& p) {
     const int number = static_cast<int>(k);
     for (const Member& m : kernel.members) member_of[static_cast<size_t>(m.node)] = number;
     // Closure: a used node is evaluated here or read from memory.
-    if (!kernel.wanted.empty()) fail(p, k, kernel.wanted.begin()->first, "needed, and decided nowhere");
+    if (!kernel.wanted.empty()) fail(p, k, kernel.wanted.begin()->first, "needed, but not decided");
     for (const Member& m : kernel.members)
       for (const FusionEdge& src : p.graph.nodes[static_cast<size_t>(m.node)].sources)
         if (src.node >= 0 && member_of[static_cast<size_t>(src.node)] != number && !kernel.reads.contains(src.node))
@@ -99,7 +99,7 @@ void verify_partition(Partition& p) {
         if (place(a) == kernel.inner.end()) fail(p, k, kernel.outputs[0].node, "a reduced axis is no loop");
         for (int around : p.space.axes_of(n.at))
           if (!contains(kernel.outer, around) && place(around) >= place(a))
-            fail(p, k, kernel.outputs[0].node, "a reduction stands inside its own loop");
+            fail(p, k, kernel.outputs[0].node, "a reduction is nested in its own loop");
       }
     for (const KernelStore& o : kernel.outputs) {
       const Shape& shape = p.graph.nodes[static_cast<size_t>(o.node)].uop->shape;
@@ -115,7 +115,7 @@ void verify_partition(Partition& p) {
       if (kind != FusionNodeKind::Box)
         for (int a : kernel.outer)
           if (p.space.least(a) == 0 && a != kernel.blocks.axis && !contains(axes, a))
-            fail(p, k, o.node, "stored at the first point of no point");
+            fail(p, k, o.node, "stored in the first task of a range without tasks");
       if (p.kernel_of[static_cast<size_t>(o.node)] != number) fail(p, k, o.node, "stored twice");
     }
   }

@@ -19,7 +19,7 @@ Prices prices_for_gpu(const runtime::Target& target) {
   p.elementwise = 128.0 * target.threads;
   p.contraction = 2 * p.elementwise;
   p.parallel = target.parallel_units;
-  p.threads = 128;
+  p.threads_per_block = 128;
   p.row_bytes = target.shared / 8;
   p.row_bytes_far = target.shared / 2;
   p.partial_bytes = target.shared / 4;

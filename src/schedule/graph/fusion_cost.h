@@ -21,13 +21,13 @@ struct Prices {
   double elementwise = 0;            ///< simple operations per ns
   double contraction = 0;            ///< flops per ns of a matrix product
   int64_t parallel = 0;              ///< tasks below which units are idle
-  int64_t threads = 1;               ///< threads of a block: factor on `parallel` for sums without lanes
+  int64_t threads_per_block = 1;     ///< threads of a block: factor on `parallel` for sums without lanes
   int64_t lanes = 1;                 ///< floats of a vector
   double shared_contraction = 0.15;  ///< share of a product's time lost when it shares a kernel with another
   double blow_up = 6;                ///< cost factor for writing a value that is much larger than its sources:
   int64_t far_larger = 4;            ///< by this factor,
   int64_t large = 1 << 20;           ///< and above this many bytes
-  int64_t copies = 4;  ///< up to this many tasks that need one element become unrolled copies and share it
+  int64_t max_unrolled_copies = 4;  ///< up to this many tasks that need one element become unrolled copies and share it
 
   // Rows: what a kernel materializes inside one task, so that later loops of the task reread it.
   int64_t row_bytes = 0;      ///< the longest row that is free to materialize

@@ -27,8 +27,9 @@ bool is_access(UOp n) { return n->op == Op::Load || n->op == Op::Store; }
 /// Which outer ranges are contiguous with the next one.
 class CollapsibleAxes {
  public:
-  explicit CollapsibleAxes(const codegen::Kernel& kernel) : outer_(kernel.outer), goes_on_(outer_.size()) {
-    for (size_t i = 0; i + 1 < outer_.size(); ++i) goes_on_[i] = !outer_[i].symbolic() && !outer_[i + 1].symbolic();
+  explicit CollapsibleAxes(const codegen::Kernel& kernel) : outer_(kernel.outer), contiguous_with_next_(outer_.size()) {
+    for (size_t i = 0; i + 1 < outer_.size(); ++i)
+      contiguous_with_next_[i] = !outer_[i].symbolic() && !outer_[i + 1].symbolic();
     todo_ = {kernel.sink};
     while (!todo_.empty() && any()) {
       UOp n = todo_.back();
@@ -37,8 +38,10 @@ class CollapsibleAxes {
     }
   }
   /// By range id; false for the last.
-  const std::vector<bool>& goes_on() const { return goes_on_; }
-  bool any() const { return std::find(goes_on_.begin(), goes_on_.end(), true) != goes_on_.end(); }
+  const std::vector<bool>& contiguous_with_next() const { return contiguous_with_next_; }
+  bool any() const {
+    return std::find(contiguous_with_next_.begin(), contiguous_with_next_.end(), true) != contiguous_with_next_.end();
+  }
 
  private:
   void visit(UOp n) {
@@ -63,11 +66,11 @@ class CollapsibleAxes {
       else
         todo_.insert(todo_.end(), t.atom->src.begin(), t.atom->src.end());
     for (size_t i = 0; i + 1 < outer_.size(); ++i)
-      goes_on_[i] = goes_on_[i] && factors[i] == factors[i + 1] * outer_[i + 1].value();
+      contiguous_with_next_[i] = contiguous_with_next_[i] && factors[i] == factors[i + 1] * outer_[i + 1].value();
   }
 
   const std::vector<Dim>& outer_;
-  std::vector<bool> goes_on_;
+  std::vector<bool> contiguous_with_next_;
   std::vector<UOp> todo_;
   std::unordered_set<ir::Node*> seen_;
 };
@@ -75,9 +78,9 @@ class CollapsibleAxes {
 /// Per slot of a Param: which of its dims are collapsed with the next, because collapsed ranges index them.
 using CollapsedDims = std::map<int64_t, std::vector<bool>>;
 
-CollapsedDims dims_of(const codegen::Kernel& kernel, const std::vector<bool>& goes_on) {
+CollapsedDims dims_of(const codegen::Kernel& kernel, const std::vector<bool>& contiguous_with_next) {
   codegen::FreeRanges ranges;
-  std::vector<UOp> outer(goes_on.size());
+  std::vector<UOp> outer(contiguous_with_next.size());
   const std::vector<UOp> nodes = ir::topological(kernel.sink);
   for (UOp n : nodes)
     if (n->op == Op::Range && codegen::is_outer(n)) outer[static_cast<size_t>(codegen::range_id(n))] = n;
@@ -88,7 +91,7 @@ CollapsedDims dims_of(const codegen::Kernel& kernel, const std::vector<bool>& go
     std::vector<bool>& joined = out[codegen::slot_of(n)];
     joined.resize(index.size());
     for (size_t r = 0; r + 1 < outer.size(); ++r) {
-      if (!goes_on[r] || !outer[r]) continue;
+      if (!contiguous_with_next[r] || !outer[r]) continue;
       const auto runs = [&](UOp i) { return ranges.depends(i, outer[r]) || ranges.depends(i, outer[r + 1]); };
       const auto first = std::find_if(index.begin(), index.end(), runs);
       const auto last = std::find_if(index.rbegin(), index.rend(), runs);
@@ -131,7 +134,7 @@ void collapse_axes(codegen::Kernel& kernel) {
   if (kernel.epilogue_sink || kernel.outer.size() < 2) return;  // epilogue ranges are numbered after those of the sink
   const CollapsibleAxes axes(kernel);
   if (!axes.any()) return;
-  const CollapsedDims dims = dims_of(kernel, axes.goes_on());
+  const CollapsedDims dims = dims_of(kernel, axes.contiguous_with_next());
 
   ir::Graph& g = *kernel.graph;
   std::vector<Dim> outer;
@@ -139,7 +142,7 @@ void collapse_axes(codegen::Kernel& kernel) {
   Dim size = 1;
   for (size_t i = 0; i < kernel.outer.size(); ++i) {
     size = size == 1 ? kernel.outer[i] : Dim(size.value() * kernel.outer[i].value());
-    if (axes.goes_on()[i]) {
+    if (axes.contiguous_with_next()[i]) {
       places.push_back(ir::constant(g, DType::Index, 0));
       continue;
     }

@@ -34,13 +34,13 @@ void IndexMap::open_ranges() {
   ir::Graph& g = *graph_;
   for (int a : kernel_.outer) {
     const Dim size = tasks_along(p_.space, kernel_, a);
-    index_[a] = points_[a] = ir::range(ir::extent_of(g, size), ranges_++, ir::AxisKind::Outer);
+    index_[a] = outer_ranges_[a] = ir::range(ir::extent_of(g, size), ranges_++, ir::AxisKind::Outer);
     outer_.push_back(size);
   }
   if (const int a = kernel_.blocks.axis; a >= 0) {
     const Dim& size = p_.space.size(a);
     const int64_t block = kernel_.blocks.size;
-    UOp begin = math_.mul(points_[a], math_.constant(block)), bound = math_.constant(block);
+    UOp begin = math_.mul(outer_ranges_[a], math_.constant(block)), bound = math_.constant(block);
     if (size.symbolic() || size.value() % block) bound = ir::minimum(math_.sub(ir::extent_of(g, size), begin), bound);
     if (size.symbolic()) bound = ir::maximum(bound, math_.constant(0));
     inner_[a] = ir::range(bound, ranges_++, ir::AxisKind::Inner);

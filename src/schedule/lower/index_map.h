@@ -46,13 +46,13 @@ class IndexMap {
   /// From now on values are computed after all tasks: in new inner ranges, also along outer axes.
   void begin_epilogue();
   /// The outer range of an axis. For an axis in blocks, that is the block number.
-  ir::UOp outer_range(int outer_axis) const { return points_.at(outer_axis); }
+  ir::UOp outer_range(int outer_axis) const { return outer_ranges_.at(outer_axis); }
   /// The axes of a dim's digits.
   static std::vector<int> axes_of(const DimIndex& dim);
   /// The row-major index over these axes.
   ir::UOp expression(const std::vector<int>& axes) { return expression(axes, index_); }
   ir::UOp expression(const std::vector<int>& axes, const AxisIndex& index);
-  /// The loops of a reduction at a place: the kernel's ranges, or new ones if the place depends on loops inside those.
+  /// The loops of a reduction at an index: the kernel's ranges, or new ones if the index depends on loops inside those.
   /// (A predicate may depend on more loops than the partition's index.) `index` has the index along their axes.
   struct RangeBinding {
     AxisIndex index;
@@ -62,13 +62,13 @@ class IndexMap {
   bool depends(ir::UOp value, int axis) { return free_.depends(value, inner_.at(axis)); }
   bool empty(const std::vector<int>& axes) const;
 
-  // ---- places
+  // ---- indices
   int intern(ir::ElementIndex at);
-  const ir::ElementIndex& operator[](int place) const { return *indices_[static_cast<size_t>(place)]; }
-  /// The place below the movement nodes from `head` on. If they pad, `predicate` says where the value is not zero.
+  const ir::ElementIndex& operator[](int index_id) const { return *indices_[static_cast<size_t>(index_id)]; }
+  /// The index below the movement nodes from `head` on. If they pad, `predicate` says where the value is not zero.
   struct ViewSource {
     ir::UOp node;
-    int place;
+    int index_id;
     ir::UOp predicate;
   };
   ViewSource down(ir::UOp head, int at);
@@ -94,7 +94,7 @@ class IndexMap {
   ir::IndexMath math_;
   int ranges_ = 0;
   std::vector<Dim> outer_;
-  std::map<int, ir::UOp> points_,
+  std::map<int, ir::UOp> outer_ranges_,
       inner_;  ///< ranges by axis; for an axis in blocks, `inner_` is the index inside the block
   AxisIndex index_;
   codegen::FreeRanges free_;

@@ -68,7 +68,7 @@ class LoopSizes {
       size.factor = static_cast<double>(std::max<int64_t>(bounds_.of(bound).hi, 0));
   }
   /// `each` per iteration.
-  SizePolynomial::Term points(const RangeIds& ranges, double each) const {
+  SizePolynomial::Term iterations(const RangeIds& ranges, double each) const {
     SizePolynomial::Term out{each, {}};
     for (uint64_t r : ranges) {
       const SizePolynomial::Term& size = size_.at(r);
@@ -113,11 +113,11 @@ runtime::KernelWork work_of(const codegen::Kernel& kernel) {
       loops.add(n);
       all = {n->id};
     }
-    if (const double each = operations(n, counted)) work.flops.add(loops.points(all, each));
+    if (const double each = operations(n, counted)) work.flops.add(loops.iterations(all, each));
     if (n->op == Op::Load || n->op == Op::Store) {
       RangeIds index;  // of the element, not of the stored value
       for (size_t i = 1; i <= n->src[0]->rank(); ++i) index = merge(index, depends[n->src[i]]);
-      work.accesses[static_cast<size_t>(n->src[0]->integer())].add(loops.points(index, 1));
+      work.accesses[static_cast<size_t>(n->src[0]->integer())].add(loops.iterations(index, 1));
     }
     if (n->op == Op::Reduce)
       for (size_t i = static_cast<size_t>(ir::value_count(n->reduction().combine)); i < n->src.size(); ++i)

@@ -1,4 +1,4 @@
-// One expression per (node, place), sources first, with an explicit stack.
+// One expression per (node, index), sources first, with an explicit stack.
 #include "schedule/lower/rangeify.h"
 
 #include <fmt/core.h>
@@ -36,14 +36,14 @@ class KernelWriter {
   KernelInstance write() {
     for (const Member& m : kernel_.members) loops_[m.node] = &m.reduced;
     for (const auto& [sum, ranges] : split_reductions_of(kernel_)) split_axes_[sum] = ranges;
-    auto late = [&](const KernelStore& o) {
+    auto in_epilogue = [&](const KernelStore& o) {
       return std::binary_search(kernel_.epilogue.begin(), kernel_.epilogue.end(), o.node);
     };
     std::vector<UOp> stores;
     for (const auto& [sum, ranges] : split_axes_)
       store_parts(sum, stores);  // before the outputs, which may overwrite what they read
     for (const KernelStore& o : kernel_.outputs)
-      if (!late(o)) store(o, stores);
+      if (!in_epilogue(o)) store(o, stores);
     out_.kernel.graph = index_map_.arena();
     out_.kernel.sink = ir::sink(g_, std::move(stores));
     if (!split_axes_.empty()) {
@@ -51,7 +51,7 @@ class KernelWriter {
       done_.clear();
       std::vector<UOp> last;
       for (const KernelStore& o : kernel_.outputs)
-        if (late(o)) store(o, last);
+        if (in_epilogue(o)) store(o, last);
       out_.kernel.epilogue_sink = ir::sink(g_, std::move(last));
     }
     out_.kernel.outer = index_map_.outer();
@@ -71,7 +71,7 @@ class KernelWriter {
   struct ValueRequest {
     int node = -1;       // a node, or
     UOp leaf = {};       // a leaf without a buffer
-    int place = 0;       // the index at which it is needed
+    int index_id = 0;    // the index at which it is needed
     UOp predicate = {};  // the value is zero where this is false
     int part = -1;       // of a sum across outer ranges: the partial sum of this accumulator
   };
@@ -86,13 +86,13 @@ class KernelWriter {
   bool member(int s) const { return member_of_[static_cast<size_t>(s)] == number_; }
   static uint64_t key(const ValueRequest& r) {
     return static_cast<uint64_t>(r.node) << 34 | static_cast<uint64_t>(r.part + 1) << 32 |
-           static_cast<uint32_t>(r.place);
+           static_cast<uint32_t>(r.index_id);
   }
 
-  /// The request below the movement nodes of an edge, for the user's place.
+  /// The request below the movement nodes of an edge, for the user's index.
   ValueRequest request(const FusionEdge& source, int at) {
     const IndexMap::ViewSource to = index_map_.down(source.head, at);
-    return {source.node, to.node, to.place, to.predicate};
+    return {source.node, to.node, to.index_id, to.predicate};
   }
 
   UOp load(int s, const ElementIndex& at) {
@@ -105,7 +105,7 @@ class KernelWriter {
 
   /// The value of a request, or null if it must be evaluated first.
   UOp value(const ValueRequest& r) {
-    const ElementIndex& at = index_map_[r.place];
+    const ElementIndex& at = index_map_[r.index_id];
     if (at.valid && at.valid->op == Op::Const)  // constantly false; constantly true would be null
       return index_map_.zero(r.node >= 0 ? node(r.node).uop->dtype : r.leaf->dtype);
     UOp v;
@@ -171,7 +171,7 @@ class KernelWriter {
     const FusionNode& s = node(f.of.node);
     if (s.kind == FusionNodeKind::Reduce) {
       if (split_axes_.contains(f.of.node) && f.of.part < 0) return;  // its partial sums are in memory
-      ElementIndex at = index_map_[f.of.place];
+      ElementIndex at = index_map_[f.of.index_id];
       const std::vector<int>& loops = *loops_.at(f.of.node);
       IndexMap::RangeBinding bound = index_map_.bind(loops, at);
       size_t next = 0;
@@ -183,9 +183,9 @@ class KernelWriter {
       const int inside = index_map_.intern(std::move(at));
       for (const FusionEdge& src : s.sources) f.requests.push_back(request(src, inside));
     } else if (s.kind == FusionNodeKind::Gather) {
-      f.requests.push_back(request(s.sources[1], f.of.place));
+      f.requests.push_back(request(s.sources[1], f.of.index_id));
     } else {
-      for (const FusionEdge& src : s.sources) f.requests.push_back(request(src, f.of.place));
+      for (const FusionEdge& src : s.sources) f.requests.push_back(request(src, f.of.index_id));
     }
   }
 
@@ -201,7 +201,7 @@ class KernelWriter {
         if (f.of.part >= 0)
           return ir::reduce_over(attr.combine, values, f.ranges,
                                  {attr.tree.lanes, joins_groups(f.of.node) ? attr.tree.block : 0}, f.of.part);
-        if (split_axes_.contains(f.of.node)) return sum_of_parts(f.of.node, index_map_[f.of.place]);
+        if (split_axes_.contains(f.of.node)) return sum_of_parts(f.of.node, index_map_[f.of.index_id]);
         return ir::reduce_over(attr.combine, values, f.ranges, attr.tree, attr.result);
       }
       case FusionNodeKind::Scan: {
@@ -214,7 +214,7 @@ class KernelWriter {
       case FusionNodeKind::Gather: {
         if (f.step++ == 0) {
           const auto axis = static_cast<size_t>(n->integer());
-          ElementIndex at = index_map_[f.of.place];
+          ElementIndex at = index_map_[f.of.index_id];
           at.index[axis] = index_map_.checked_index(values[0], n->src[0]->shape[axis], n->shape, at.valid);
           const UOp predicate = at.valid;
           f.requests.push_back(request(s.sources[0], index_map_.intern(std::move(at))));
@@ -242,10 +242,10 @@ class KernelWriter {
     return index_map_.param(buffers_of(sum)[accumulator], n->src[accumulator]->dtype, Shape(std::move(dims)));
   }
   const std::vector<int>& buffers_of(int sum) const { return placement_.parts.at({number_, sum}); }
-  std::vector<UOp> points_of(int sum) const {
-    std::vector<UOp> points;
-    for (int a : split_axes_.at(sum)) points.push_back(index_map_.outer_range(a));
-    return points;
+  std::vector<UOp> task_ranges_of(int sum) const {
+    std::vector<UOp> ranges;
+    for (int a : split_axes_.at(sum)) ranges.push_back(index_map_.outer_range(a));
+    return ranges;
   }
 
   /// Stores each task's partial sums: all accumulators, even if only some are used in the end.
@@ -255,11 +255,11 @@ class KernelWriter {
     const Member& m = *std::find_if(kernel_.members.begin(), kernel_.members.end(),
                                     [&](const Member& member) { return member.node == sum; });
     ElementIndex at = index_of(m.at[0]);
-    std::vector<UOp> index = points_of(sum);
+    std::vector<UOp> index = task_ranges_of(sum);
     index.insert(index.end(), at.index.begin(), at.index.end());
-    const int place = index_map_.intern(std::move(at));
+    const int index_id = index_map_.intern(std::move(at));
     for (size_t k = 0; k < buffers.size(); ++k) {
-      const UOp part = evaluate({.node = sum, .place = place, .part = static_cast<int>(k)});
+      const UOp part = evaluate({.node = sum, .index_id = index_id, .part = static_cast<int>(k)});
       stores.push_back(ir::store(parts_of(sum, k), index, part));
     }
     out_.writes.insert(out_.writes.end(), buffers.begin(), buffers.end());
@@ -277,11 +277,11 @@ class KernelWriter {
       UOp from = parts_of(sum, k);
       parts.push_back(ir::load(from, index, at.valid, at.valid ? index_map_.zero(from->dtype) : UOp()));
     }
-    int64_t points = 1;
-    for (int a : split_axes_.at(sum)) points *= tasks_along(p_.space, kernel_, a).bound();
+    int64_t tasks = 1;
+    for (int a : split_axes_.at(sum)) tasks *= tasks_along(p_.space, kernel_, a).bound();
     const ir::ReductionTree tree =
         joins_groups(sum) ? ir::ReductionTree{1, attr.tree.group, ir::ReductionTree::kFanIn} : attr.tree;
-    return ir::reduce_over(ir::merge_combine(attr.combine), parts, ranges, ir::merge_tree(tree, points), attr.result);
+    return ir::reduce_over(ir::merge_combine(attr.combine), parts, ranges, ir::merge_tree(tree, tasks), attr.result);
   }
   /// Whether a task reduces a group of the sum's tree instead of a block.
   bool joins_groups(int sum) {
@@ -305,7 +305,7 @@ class KernelWriter {
     ElementIndex at = index_of(out.at);
     ElementIndex target = at;
     if (s.target) target = ir::source_index(g_, index_map_.with_local_arguments(s.target), at);
-    const UOp v = evaluate({.node = out.node, .place = index_map_.intern(std::move(at))});
+    const UOp v = evaluate({.node = out.node, .index_id = index_map_.intern(std::move(at))});
     for (int b : destinations(out.node)) stores.push_back(ir::store(destination(s, b), target.index, v));
   }
 

@@ -29,12 +29,12 @@ constexpr int64_t kLong = 65536;  // elements of a row that is a block by itself
 
 /// Strides of an elementwise result: unit stride along an axis if every operand that varies along it has unit stride.
 void meet(Strides& into, const Strides& with) {
-  const auto some = [](int64_t distance) { return distance == 1 || distance == kPartsInOrder; };
+  const auto some = [](int64_t distance) { return distance == 1 || distance == kMixedStride; };
   for (size_t i = 0; i < into.size(); ++i)
     if (into[i] == 0)
       into[i] = with[i];
     else if (with[i] != 0 && with[i] != into[i])
-      into[i] = some(into[i]) || some(with[i]) ? kPartsInOrder : kNoDistance;
+      into[i] = some(into[i]) || some(with[i]) ? kMixedStride : kNoStride;
 }
 
 Strides strides_of(UOp n, const std::vector<const Strides*>& src) {
@@ -97,8 +97,8 @@ int choose_lanes(DType dtype, const Shape& shape, const ir::Ints& axes, const st
   const auto inner = static_cast<size_t>(axes.back());
   const int64_t wide = kLaneBytes / static_cast<int64_t>(size_of(dtype));
   for (const Strides* s : strides)
-    if ((*s)[inner] == kPartsInOrder ? results_in_order(shape, axes, strides, wide - 1)
-                                     : (*s)[inner] != 0 && (*s)[inner] != 1)
+    if ((*s)[inner] == kMixedStride ? results_in_order(shape, axes, strides, wide - 1)
+                                    : (*s)[inner] != 0 && (*s)[inner] != 1)
       return 1;
   int64_t total = 1;
   for (int64_t a : axes) total *= shape[static_cast<size_t>(a)].bound();

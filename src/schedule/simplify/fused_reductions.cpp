@@ -19,7 +19,7 @@ using ir::UOp;
 /// Shorter rows stay in the L1 cache until they are read again.
 constexpr int64_t kRowBytes = 16 << 10;
 /// Up to this many elements, a float32 counts exactly.
-constexpr int64_t kMostCounted = int64_t{1} << 24;
+constexpr int64_t kMaxCounted = int64_t{1} << 24;
 
 /// Elements per result; none if symbolic or zero.
 std::optional<int64_t> length_of(UOp reduce) {
@@ -33,7 +33,7 @@ std::optional<int64_t> length_of(UOp reduce) {
 }
 bool too_long(UOp reduce) {
   const std::optional<int64_t> length = length_of(reduce);
-  return length && *length <= kMostCounted && *length * static_cast<int64_t>(size_of(reduce->dtype)) > kRowBytes;
+  return length && *length <= kMaxCounted && *length * static_cast<int64_t>(size_of(reduce->dtype)) > kRowBytes;
 }
 
 /// The constant that n broadcasts; none if n is no constant.

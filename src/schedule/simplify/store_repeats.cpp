@@ -30,7 +30,7 @@ UOp over_stored(UOp factor) {
   if (!below(Op::Expand) || below(Op::Pad)) return factor;
   Strides strides = row_major(moved.back()->src[0]->shape);
   for (size_t i = moved.size(); i-- > seen;) strides = strides_after(moved[i], strides);
-  if (std::find(strides.begin(), strides.end(), kNoDistance) == strides.end()) return factor;
+  if (std::find(strides.begin(), strides.end(), kNoStride) == strides.end()) return factor;
   ir::Graph& g = *factor->graph;
   UOp n = g.make({Op::Contiguous, moved[seen]->dtype, moved[seen]->shape, {moved[seen]}});
   while (seen-- > 0) n = ir::with_sources(g, moved[seen], {n});

@@ -15,7 +15,7 @@ using ir::UOp;
 /// RESHAPE where runs of axes correspond. The last axis of a run keeps its stride; the others follow if the run is
 /// contiguous.
 Strides reshaped(const Strides& in, const Shape& from, const Shape& to) {
-  Strides out(to.rank(), kNoDistance);
+  Strides out(to.rank(), kNoStride);
   size_t i = from.rank(), j = to.rank();
   while (i > 0 && j > 0) {
     size_t i_end = i, j_end = j;
@@ -46,7 +46,7 @@ Strides reshaped(const Strides& in, const Shape& from, const Shape& to) {
       }
       out[k] = line                                                                      ? step * span
                : span == 1 && i_end - i >= 1 && to[k].bound() <= from[i_end - 1].bound() ? step
-                                                                                         : kNoDistance;
+                                                                                         : kNoStride;
       span *= to[k].bound();
     }
   }
@@ -85,7 +85,7 @@ Strides strides_after(UOp n, const Strides& in) {
     case Op::Flip: {
       Strides out = in;
       for (int64_t a : n->ints())
-        if (out[static_cast<size_t>(a)] != 0) out[static_cast<size_t>(a)] = kNoDistance;
+        if (out[static_cast<size_t>(a)] != 0) out[static_cast<size_t>(a)] = kNoStride;
       return out;
     }
     case Op::Window: {
@@ -94,7 +94,7 @@ Strides strides_after(UOp n, const Strides& in) {
       const auto axis = static_cast<size_t>(w.axis);
       const int64_t place = out[axis];
       int64_t& tap = out[axis + 1];
-      tap = place < 0 || tap < 0 ? kNoDistance : std::max(tap + place * w.step, kNoDistance);
+      tap = place < 0 || tap < 0 ? kNoStride : std::max(tap + place * w.step, kNoStride);
       for (size_t i : {axis, axis + 1})
         if (n->shape[i] == 1) out[i] = 0;
       return out;

@@ -10,8 +10,8 @@ namespace sinter::schedule {
 
 /// Per axis the stride in elements; 0 along a broadcast axis; or one of the two below.
 using Strides = std::vector<int64_t>;
-inline constexpr int64_t kNoDistance = -1;  ///< no single stride
-inline constexpr int64_t kPartsInOrder =
+inline constexpr int64_t kNoStride = -1;  ///< no single stride
+inline constexpr int64_t kMixedStride =
     -2;  ///< of an elementwise result: unit stride for some operands, not for others
 
 /// Strides of a stored value.

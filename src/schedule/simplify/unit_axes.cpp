@@ -22,14 +22,14 @@ bool same_but_units(const Shape& a, const Shape& b) {
 }
 
 /// x in a shape that differs in axes of size 1, without a new reshape; null if that is impossible.
-UOp seen_as(UOp x, const Shape& shape, int deep) {
+UOp reshaped_without_units(UOp x, const Shape& shape, int deep) {
   if (x->shape == shape) return x;
   if (x->op == Op::Reshape) return x->src[0]->shape == shape ? x->src[0] : UOp();
   if (UOp number = ir::splat_const(x)) return ir::broadcast_to(number, shape);
   if (!ir::is_alu(x->op) || deep == 0) return {};
   std::vector<UOp> src;
   for (UOp s : x->src) {
-    src.push_back(seen_as(s, shape, deep - 1));
+    src.push_back(reshaped_without_units(s, shape, deep - 1));
     if (!src.back()) return {};
   }
   return x->graph->make({x->op, x->dtype, shape, std::move(src), x->attr, x->device});
@@ -40,7 +40,7 @@ UOp seen_as(UOp x, const Shape& shape, int deep) {
 void drop_unit_axes(PlanGraph& plan) {
   rebuild(plan, [&](UOp n, const std::vector<UOp>& src) -> UOp {
     if (n->op != Op::Reshape || !ir::is_alu(src[0]->op) || !same_but_units(n->shape, src[0]->shape)) return {};
-    return seen_as(src[0], n->shape, kDeepest);
+    return reshaped_without_units(src[0], n->shape, kDeepest);
   });
 }
 

@@ -78,18 +78,18 @@ namespace {
 void realize_unread(bool many, const runtime::MemoryUsage& usage) {
   ir::TensorGraph& g = ir::TensorGraph::get();
   PendingTracker& p = PendingTracker::get();
-  g.drain();
+  g.release_pool();
   const size_t nodes = g.live_nodes();
   if (many) p.check_at = nodes + (p.patience = std::clamp<size_t>(p.patience * 2, p.limit / 64 + 1, p.limit));
   p.check_at_share = usage.share() + kMemoryShare / 8;
   const std::vector<UOp> waiting = p.waiting();
   if (waiting.empty()) return;
-  const plan::Request request{.roots = waiting, .ending = {}, .kept = {}};
+  const plan::Request request{.roots = waiting, .dying_refs = {}, .kept = {}};
   plan::Liveness liveness;
   plan::compute_liveness(request, liveness);
   if (liveness.claimed) return;
   const plan::CanonicalProgram plan = liveness.mixed ? plan::CanonicalProgram() : plan::canonicalize(request, liveness);
-  const uint64_t held = plan::bytes_let_go(plan, usage.device);
+  const uint64_t held = plan::bytes_freed(plan, usage.device);
   if (!many && static_cast<double>(held) <= kMemoryShare * static_cast<double>(usage.limit)) return;
   realize(liveness.mixed ? waiting : unread_roots(plan));
   if (g.live_nodes() < nodes / 2) {
@@ -99,10 +99,10 @@ void realize_unread(bool many, const runtime::MemoryUsage& usage) {
   const runtime::MemoryUsage now = runtime::fullest_device();
   p.check_at_share = now.share() + kMemoryShare / 8;
   if (many)
-    runtime::log(1, fmt::format("realised by itself: of {} live nodes {} are left", nodes, g.live_nodes()));
+    runtime::log(1, fmt::format("realized automatically: of {} live nodes {} are left", nodes, g.live_nodes()));
   else
     runtime::log(
-        1, fmt::format("realised by itself: pending values held {:.1f} MB of {}, more than half of the limit of "
+        1, fmt::format("realized automatically: pending values held {:.1f} MB of {}, more than half of the limit of "
                        "{:.1f} MB; {:.1f} MB are live now",
                        static_cast<double>(held) / 1e6, to_string(usage.device), static_cast<double>(usage.limit) / 1e6,
                        static_cast<double>(now.live) / 1e6));
@@ -122,7 +122,7 @@ void auto_realize() {
   try {
     realize_unread(many, usage);
   } catch (const Error& error) {  // not this call's fault: reading the values reports it
-    runtime::log(1, fmt::format("not realised by itself: {}", error.what()));
+    runtime::log(1, fmt::format("not realized automatically: {}", error.what()));
   }
 }
 

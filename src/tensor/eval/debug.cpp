@@ -35,7 +35,7 @@ Counters total() {
   out.bytes_moved = c.bytes_moved;
   out.nodes_interpreted = c.nodes_interpreted;
   out.in_place = c.in_place;
-  out.moved = c.moved;
+  out.moved = c.relocated;
   return out;
 }
 

@@ -12,7 +12,7 @@ plan::KernelSources explain(std::span<const Tensor> tensors, const runtime::Targ
   plan::PlanBuild build;
   {
     const Call call("explain", Loc::current());
-    ir::TensorGraph::get().drain();
+    ir::TensorGraph::get().release_pool();
     ir::Sources asked;
     for (const Tensor& t : tensors) asked.push_back(node_of(t));
     plan::Request request;

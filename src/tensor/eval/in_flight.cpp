@@ -22,7 +22,7 @@ using ir::UOp;
 
 /// Most bytes that the sources of an index tensor may have, to be held until a GPU reports whether an index was out of
 /// range. At most 64 plans in a row wait for that report (ir/deferred_error.cpp).
-constexpr size_t kMostHeld = size_t{8} << 20;
+constexpr size_t kMaxHeld = size_t{8} << 20;
 
 /// All plans in flight. A thread that needs a claimed node waits until one completes. Written under the graph's mutex.
 struct InFlightRegistry {
@@ -174,7 +174,7 @@ InFlightRealization::InFlightRealization(const plan::PlanInstance& program)
   register_in_flight();
   for (const plan::StoreTarget& t : targets())
     if (plan.positions[static_cast<size_t>(t.position)].home >= 0)
-      runtime::count(t.home >= 0 ? runtime::counters().in_place : runtime::counters().moved);
+      runtime::count(t.home >= 0 ? runtime::counters().in_place : runtime::counters().relocated);
 }
 
 IndexErrorReporter InFlightRealization::index_error_reporter() const {
@@ -184,7 +184,7 @@ IndexErrorReporter InFlightRealization::index_error_reporter() const {
     return std::none_of(targets().begin(), targets().end(),
                         [&](const plan::StoreTarget& t) { return t.home >= 0 && slot(t.home) == n->storage(); });
   };
-  return make_index_error_reporter(values, intact, index_error() ? std::numeric_limits<size_t>::max() : kMostHeld);
+  return make_index_error_reporter(values, intact, index_error() ? std::numeric_limits<size_t>::max() : kMaxHeld);
 }
 
 }  // namespace sinter::tensor

@@ -111,7 +111,7 @@ class Realization {
 
   /// False: try again.
   bool attempt() {
-    TensorGraph::get().drain();
+    TensorGraph::get().release_pool();
     settle_reshapes();
     asked_.erase(std::remove_if(asked_.begin(), asked_.end(), [](UOp n) { return n->storage() != nullptr; }),
                  asked_.end());
@@ -123,7 +123,7 @@ class Realization {
     request.lean = lean_;
     request.roots = captured_ ? asked_ : roots_for(asked_);
     request.kept = held_.nodes();
-    if (commit_) request.ending = commit_->ending();
+    if (commit_) request.dying_refs = commit_->dying_refs();
     std::vector<UOp> assigned = assigned_versions([&](const Cell& c) { return commit_ && commit_->switches(&c); });
     if (include_assigned_ == IncludeAssigned::Independent)
       std::erase_if(assigned, [&](UOp n) { return depends_on_any(n, asked_); });
@@ -172,7 +172,7 @@ class Realization {
       last = split.last;
       for (const std::vector<UOp>& roots : split.plans) {
         // Plans before the last ones end no reference: the last ones read the same values.
-        plan::Request part{roots, last ? request.ending : ir::Sources(), last ? request.kept : ir::Sources(),
+        plan::Request part{roots, last ? request.dying_refs : ir::Sources(), last ? request.kept : ir::Sources(),
                            split.copies, request.lean};
         plans.emplace_back(plan::lookup_plan(part, executor_));
         if (plans.back().program->mixed) throw InternalError("a part of a program that spans devices does too");
@@ -242,14 +242,14 @@ class Realization {
 
   /// Throws the error of the first plan that failed. The others run and complete all the same.
   static void run_plans(Plans& plans) {
-    bool brief = !runtime::fault_injection().before_launch;  // the hook checks that others may use the graph
+    bool is_short = !runtime::fault_injection().before_launch;  // the hook checks that others may use the graph
     for (DevicePlan& p : plans) {
-      brief &= p.program->execution->brief;
+      is_short &= p.program->execution->is_short;
       p.in_flight.emplace(*p.program);
     }
     {
       std::optional<runtime::GraphUnlockedScope> outside;
-      if (!brief) outside.emplace();
+      if (!is_short) outside.emplace();
       for (DevicePlan& p : plans) p.in_flight->run();
     }
     std::exception_ptr error;

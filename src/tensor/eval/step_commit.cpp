@@ -31,7 +31,7 @@ void StepCommit::realize() {
   taken_grads_.clear();
 }
 
-std::vector<ir::UOp> StepCommit::ending() const {
+std::vector<ir::UOp> StepCommit::dying_refs() const {
   std::vector<ir::UOp> out;
   for (const CellUpdate& p : updates_) out.push_back(p.cell->node.get());
   for (const auto& p : taken_grads_)

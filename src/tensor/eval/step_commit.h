@@ -34,7 +34,7 @@ class StepCommit {
     ir::NodeRef version;
   };
   /// References that end with the switch: from cells to their versions, and to gradients that nobody else holds.
-  std::vector<ir::UOp> ending() const;
+  std::vector<ir::UOp> dying_refs() const;
   bool switches(const Cell* cell) const;
   void switch_cells();
 

@@ -127,7 +127,7 @@ void Capture::on_seed() {
 void Capture::on_read(std::span<const ir::UOp> asked) {
   if (!returned_ && !asked.empty())
     usage_error(
-        fmt::format("a jitted function reads or realises a tensor ({}), as a step() of an optimiser does, and later "
+        fmt::format("a jitted function reads or realizes a tensor ({}), as a step() of an optimizer does, and later "
                     "calls would not do it again; return the tensor, and read it or step outside",
                     made_by(*asked[0]->state.origin)));
 }

@@ -36,8 +36,8 @@ InvariantCache::~InvariantCache() {
 
 plan::Execution& InvariantCache::bind(plan::Bindings& bindings, const Versions& now) {
   for (size_t s = 0; s < now.size(); ++s)
-    bindings.same.push_back(s < versions_.size() && now[s] == versions_[s] && now[s]);
-  if (caching_) update_policy(bindings.same);
+    bindings.unchanged_slots.push_back(s < versions_.size() && now[s] == versions_[s] && now[s]);
+  if (caching_) update_policy(bindings.unchanged_slots);
   const auto bound = [&]() -> plan::Execution& {
     plan::Execution& run = execution();
     try {
@@ -80,7 +80,7 @@ void InvariantCache::update_policy(std::span<const uint8_t> same) {
 bool InvariantCache::release() {
   cache_enabled_ = false;
   contrary_runs_ = 0;
-  return caching_->forget();
+  return caching_->drop_invariants();
 }
 
 plan::Execution& InvariantCache::execution() {

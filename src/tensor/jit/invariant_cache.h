@@ -26,8 +26,8 @@ class InvariantCache {
 
   /// If false, bind() needs no versions.
   bool may_cache() const { return caching_ != nullptr; }
-  /// The execution for the next run, bound to `bindings`. Fills Bindings::same from `now`: per slot a number that
-  /// identifies the tensor's value, or 0 if its contents may change at any time. If memory does not suffice, this
+  /// The execution for the next run, bound to `bindings`. Fills Bindings::unchanged_slots from `now`: per slot a number
+  /// that identifies the tensor's value, or 0 if its contents may change at any time. If memory does not suffice, this
   /// function's invariants are released first, then those of all others. Throws OutOfMemory if that does not help.
   plan::Execution& bind(plan::Bindings& bindings, const Versions& now);
   /// Call after the run, which may be outside the GraphScope. Releases what nobody has taken.

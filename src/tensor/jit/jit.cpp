@@ -26,8 +26,8 @@ using ir::UOp;
 using tensor::CapturedPlan;
 using tensor::Replay;
 
-constexpr int kMostPrograms = 4;  ///< differing programs in a row: no longer an effect of the first calls
-constexpr int kMostWaits = 64;    ///< waits for plans in flight before the function runs instead of its plan
+constexpr int kMaxPrograms = 4;  ///< differing programs in a row: no longer an effect of the first calls
+constexpr int kMaxWaits = 64;    ///< waits for plans in flight before the function runs instead of its plan
 
 /// The inputs and settings that one plan is for.
 struct Signature {
@@ -198,12 +198,12 @@ struct JitPlans::Known {
     if (again) {
       known->confirmed = true;
       known->mismatches = 0;
-    } else if (writes_alike(old, captured) && ++known->mismatches >= kMostPrograms) {
+    } else if (writes_alike(old, captured) && ++known->mismatches >= kMaxPrograms) {
       known->mismatches = 0;
       tensor::usage_error(
           fmt::format("the jitted function built another program at each of {} calls in a row; jit a part that does "
                       "the same every time",
-                      kMostPrograms + 1));
+                      kMaxPrograms + 1));
     } else {
       known->confirmed = false;
     }
@@ -229,7 +229,7 @@ std::vector<Tensor> JitPlans::call(const Function& function, std::span<const Ten
       const std::shared_ptr<SharedPlan> plan = known->plan;
       Replay replay(plan->captured, inputs);
       const Replay::Readiness ready = replay.ready();
-      if (ready == Replay::Readiness::Later && waits++ < kMostWaits) {
+      if (ready == Replay::Readiness::Later && waits++ < kMaxWaits) {
         tensor::InFlightPlan::wait();
         continue;
       }

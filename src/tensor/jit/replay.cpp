@@ -147,7 +147,7 @@ std::vector<Tensor> Replay::run(std::unique_ptr<InvariantCache>& cache) {
     // The interpreter may run out of memory in the middle. Its effects are undone before anybody sees them.
     const bool stays = debug::executor() == debug::Executor::Interpreter;
     std::optional<runtime::GraphUnlockedScope> outside;
-    if (!stays && (!execution.brief || runtime::fault_injection().before_launch)) outside.emplace();
+    if (!stays && (!execution.is_short || runtime::fault_injection().before_launch)) outside.emplace();
     in_flight.run();
   }
   std::vector<Tensor> results = in_flight.results();

@@ -56,7 +56,7 @@ Ints last_axes(UOp x, const Shape& normalized) {
   }
   if (!fits)
     usage_error(
-        fmt::format("{} does not end in the sizes {} that are to be normalised; give the last sizes of the tensor",
+        fmt::format("{} does not end in the sizes {} that are to be normalized; give the last sizes of the tensor",
                     describe(x), to_string(normalized)));
   return axes;
 }

@@ -85,7 +85,7 @@ class Blocker {
     const bool many = of_thread >= kMinRowsPerCopy;
     const int64_t usual = many ? large_operand_bytes(target_) : max_resident_bytes(target_);
     const bool crowded = target_.near_l3 && is_outer(tile_.lane_range) && matrices == 1 && rows >= kMinRowsPerCopy &&
-                         share_sets(analysis_, product_, operand);
+                         conflicts_in_sets(analysis_, product_, operand);
     return crowded ? std::min(usual, target_.l2 / 4) : usual;
   }
   /// Whether a step reads little of each of the operand's rows, which are far apart, as with vectors of AVX2. Such a
@@ -142,8 +142,8 @@ class Blocker {
 
   /// The operand along the lanes, if it is worth packing.
   UOp find_panel() {
-    for (UOp gated : values_of(product_.node)) {
-      const UOp value = without_predicate(gated);
+    for (UOp predicated : values_of(product_.node)) {
+      const UOp value = without_predicate(predicated);
       if (!analysis_.depends(value, tile_.lane_range) || analysis_.depends(value, tile_.row_range) ||
           node_index_of(kernel_, value) < 0)
         continue;

@@ -10,15 +10,16 @@
 namespace sinter::codegen {
 
 /// Associativity of the first cache. Each way is one page.
-inline int64_t ways(const runtime::Target& target) { return target.l1 / runtime::kPage; }
+inline int64_t l1_associativity(const runtime::Target& target) { return target.l1 / runtime::kPage; }
 
 /// Whether lines this far apart map to the same sets: the distance is a multiple of a page, or nearly so.
-inline bool pages_apart(int64_t bytes) {
+inline bool is_page_stride(int64_t bytes) {
   const int64_t beyond = bytes % runtime::kPage;
   return bytes > runtime::kCacheLine && std::min(beyond, runtime::kPage - beyond) < runtime::kCacheLine;
 }
 
-/// Whether the values of a reduced range are pages_apart() in an operand, and there are more of them than a set holds.
-bool share_sets(KernelAnalysis& analysis, const StatementAnalysis& product, ir::UOp load);
+/// Whether the values of a reduced range are is_page_stride() in an operand, and there are more of them than a set
+/// holds.
+bool conflicts_in_sets(KernelAnalysis& analysis, const StatementAnalysis& product, ir::UOp load);
 
 }  // namespace sinter::codegen

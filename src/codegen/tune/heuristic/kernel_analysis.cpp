@@ -81,9 +81,9 @@ void KernelAnalysis::add(UOp node) {
   const std::vector<UOp> body =
       ir::topological(std::span<const UOp>(&node, 1), [&](UOp n) { return n == node || n->op != Op::Reduce; });
   // A predicate that all factors of a product have is not counted for each of them: it skips them.
-  const UOp gate = common_predicate(node);
-  std::vector<UOp> skipping = gate ? ir::topological(gate) : std::vector<UOp>{};
-  for (UOp value : gate ? values_of(node) : std::vector<UOp>{})
+  const UOp predicate = common_predicate(node);
+  std::vector<UOp> skipping = predicate ? ir::topological(predicate) : std::vector<UOp>{};
+  for (UOp value : predicate ? values_of(node) : std::vector<UOp>{})
     if (!(without_predicate(value) == value)) skipping.push_back(value);
   for (UOp n : body) {
     if (n->op == Op::Load || n->op == Op::Store) w.accesses.push_back(n);

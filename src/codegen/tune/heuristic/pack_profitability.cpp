@@ -36,7 +36,7 @@ bool stays_unpacked(KernelAnalysis& analysis, const StatementAnalysis& product, 
   }
   if (others > target.l3 / 2) return false;
   const int64_t step = analysis.byte_stride(load, summed), deep = analysis.size(summed);
-  if (step <= 0 || deep > kMaxBlockDepth || share_sets(analysis, product, load)) return false;
+  if (step <= 0 || deep > kMaxBlockDepth || conflicts_in_sets(analysis, product, load)) return false;
   const int64_t row = tile.width(lanes) * static_cast<int64_t>(size_of(load->dtype));
   if (row < kMinPanelLines * kCacheLine) return false;
   // Rows begin at multiples of `apart` bytes, so a panel uses row / apart of the sets. Rows that begin within a line

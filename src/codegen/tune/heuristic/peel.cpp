@@ -51,14 +51,14 @@ bool leaves_enough_tasks(KernelAnalysis& analysis, const StatementAnalysis& prod
 
 std::optional<Interior> interior_of(KernelAnalysis& analysis, const StatementAnalysis& product, UOp range,
                                     const runtime::Target& target) {
-  const UOp gate = common_predicate(product.node);
-  if (!gate || product.reduced_ranges.empty() || product.chains() > 1 || range->src[0]->op != Op::Const ||
-      !analysis.depends(gate, range))
+  const UOp predicate = common_predicate(product.node);
+  if (!predicate || product.reduced_ranges.empty() || product.chains() > 1 || range->src[0]->op != Op::Const ||
+      !analysis.depends(predicate, range))
     return {};
   const UOp last = product.reduced_ranges.back();
   if (analysis.size(last) > kMaxFullUnroll || !leaves_enough_tasks(analysis, product, range, target)) return {};
   Interior interior{0, analysis.size(range)};
-  for (UOp c : ir::operands_of(gate, Op::And)) {
+  for (UOp c : ir::operands_of(predicate, Op::And)) {
     if (!analysis.depends(c, range) && analysis.depends(c, last)) return {};
     if (!analysis.depends(c, range)) continue;
     for (UOp r : analysis.ranges())

@@ -26,8 +26,8 @@ bool may_share_elements(KernelAnalysis& analysis, UOp load, UOp unrolled, int wi
 
 bool may_unroll(KernelAnalysis& analysis, const StatementAnalysis& product, const RegisterTile& tile, UOp range,
                 int count, bool staged, bool peeled, const runtime::Target& target) {
-  if (const UOp gate = common_predicate(product.node);
-      gate && analysis.depends(gate, range) && !(peeled && count == analysis.size(range)))
+  if (const UOp predicate = common_predicate(product.node);
+      predicate && analysis.depends(predicate, range) && !(peeled && count == analysis.size(range)))
     return false;
   const int left = target.vector_registers - tile.rows * tile.columns - tile.columns;
   if (left < kSpareRegisters) return false;

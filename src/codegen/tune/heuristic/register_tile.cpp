@@ -107,11 +107,11 @@ class RegisterTileModel {
     const int copies = std::max(lanes_ / 2, kMinTransposed);
     bool across = false;
     for (UOp q : loads_) {
-      const UOp gate = predicate_of(q);
-      if (gate && analysis_.depends(gate, last)) return 1;
+      const UOp predicate = predicate_of(q);
+      if (predicate && analysis_.depends(predicate, last)) return 1;
       if (!analysis_.depends(q, lanes) || analysis_.stride(q, lanes) == 1) continue;
       if (analysis_.stride(q, lanes) == KernelAnalysis::kScattered || analysis_.stride(q, last) != 1 ||
-          (gate && analysis_.depends(gate, lanes)))
+          (predicate && analysis_.depends(predicate, lanes)))
         return 1;
       across = true;
     }

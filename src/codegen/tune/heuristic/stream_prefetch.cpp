@@ -41,7 +41,7 @@ class StreamPrefetcher {
                    const runtime::Target& target)
       : kernel_(kernel), analysis_(analysis), widths_(widths), target_(target) {}
 
-  std::optional<Prefetch> prefetch_of(UOp load) {
+  std::optional<Prefetch> stream_prefetch_of(UOp load) {
     const auto bytes = static_cast<int64_t>(size_of(load->dtype));
     // The range of the lanes, that of the nearest next row, and the innermost one that moves the load.
     UOp lanes, next, innermost;
@@ -122,7 +122,7 @@ std::vector<Opt> prefetch_contiguous(TuningState& state, const LoadLists& loads)
   StreamPrefetcher streams(state.kernel, state.analysis, state.widths, state.target);
   std::vector<Opt> opts;
   const auto add = [&](UOp load) {
-    if (const std::optional<Prefetch> o = streams.prefetch_of(load)) opts.emplace_back(*o);
+    if (const std::optional<Prefetch> o = streams.stream_prefetch_of(load)) opts.emplace_back(*o);
   };
   for (UOp load : loads.summed) add(load);
   std::vector<UOp> far;

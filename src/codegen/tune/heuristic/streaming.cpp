@@ -31,7 +31,7 @@ constexpr int64_t kManyTasks = 8;          ///< tasks per thread from which one 
 // Results per element:
 /// Up to so many, a step reads a few rows and computes the results one after the other. With more there is a register
 /// tile.
-constexpr int64_t kMaxSharingUntiled = 8;
+constexpr int64_t kMaxReuseUntiled = 8;
 /// Results of that tile, at most. It goes down kTileDepth rows of the matrix before it moves on.
 constexpr int64_t kMaxTileResults = 8;
 constexpr int64_t kTileDepth = 32;
@@ -39,15 +39,15 @@ constexpr int64_t kTileDepth = 32;
 /// do not stay there, the last cache is near, and two thirds of the first cache hold 256 rows of a tile. On a core of
 /// a Zen 5, 32 x 1024 x 2048 takes 0.57 of the time.
 constexpr int64_t kDeepTile = 256;
-constexpr int64_t kMaxSharing = 36;              ///< with more, packing may pay
-constexpr int64_t kMaxSharingFewRegisters = 24;  ///< the same without registers for such a tile
+constexpr int64_t kMaxReuse = 36;              ///< with more, packing may pay
+constexpr int64_t kMaxReuseFewRegisters = 24;  ///< the same without registers for such a tile
 
 /// Whether kStreamedRows rows at once evict each other's lines from the first cache before they are used. Rows that
 /// are whole pages apart share a set. Up to half as many more than it has ways still do no harm. On Zen 4, with 8
 /// ways, a matrix-vector product of 4096 takes 0.88 of the time by kFewRows, but 1.09 if rows are 4032 long. With 12
 /// ways kStreamedRows are best.
 bool rows_crowd_sets(int64_t distance, const runtime::Target& target) {
-  return pages_apart(distance) && 2 * kStreamedRows > 3 * ways(target);
+  return is_page_stride(distance) && 2 * kStreamedRows > 3 * l1_associativity(target);
 }
 
 /// The loads of a product that stream memory along `lanes`, row after row.
@@ -75,10 +75,10 @@ std::vector<Opt> stream_product(KernelAnalysis& analysis, const StatementAnalysi
   const std::vector<UOp> streams = streamed(analysis, product, columns, target);
   if (streams.empty() || kFewRows * product.operations > kMaxOperations) return {};
   const UOp stream = streams[0];
-  const int64_t sharing = results_per_element(analysis, product, stream);
+  const int64_t reuse = results_per_element(analysis, product, stream);
   const bool wide = target.vector_registers >= 2 * kStreamedRows;  // enough for that many rows, or for a tile
-  const bool tiled = wide && sharing > kMaxSharingUntiled;
-  if (sharing > (tiled ? kMaxSharing : kMaxSharingFewRegisters)) return {};
+  const bool tiled = wide && reuse > kMaxReuseUntiled;
+  if (reuse > (tiled ? kMaxReuse : kMaxReuseFewRegisters)) return {};
 
   const int64_t others = batch_size_of(analysis, product, stream, columns);  // matrices that threads may share
   const int64_t cuts =
@@ -86,18 +86,18 @@ std::vector<Opt> stream_product(KernelAnalysis& analysis, const StatementAnalysi
   const auto bytes = static_cast<int64_t>(size_of(stream->dtype));
   int64_t of_results = 0;
   for (DType type : ir::accumulator_types(product.node)) of_results += static_cast<int64_t>(size_of(type));
-  const int64_t most = std::min(kMaxRowBytes / bytes, std::max(kMaxResultBytes, target.l1 / sharing) / of_results);
+  const int64_t most = std::min(kMaxRowBytes / bytes, std::max(kMaxResultBytes, target.l1 / reuse) / of_results);
   const int64_t row = ceil_div(analysis.size(columns), round_up(ceil_div(analysis.size(columns), most), cuts));
   if (row * bytes < kMinRowBytes) return {};
 
   const bool crowded = rows_crowd_sets(analysis.byte_stride(stream, summed), target);
-  int rows = wide && sharing == 1 && streams.size() == 1 && !crowded ? kStreamedRows : kFewRows,
+  int rows = wide && reuse == 1 && streams.size() == 1 && !crowded ? kStreamedRows : kFewRows,
       vectors = wide ? 2 : 1;  // of each row per step
   if (vectors * rows * product.operations > kMaxStepOperations) vectors = 1;
   if (rows * product.operations > kMaxStepOperations) rows = kFewRows;
   const int64_t width = round_up(row, int64_t{lanes} * vectors);
   const bool room = kDeepTile * lanes * vectors * bytes <= target.l1 / 3 * 2;  // the first cache holds a deep tile
-  const bool deep = crowded || (target.near_l3 && room && sharing * width * of_results > target.l1);
+  const bool deep = crowded || (target.near_l3 && room && reuse * width * of_results > target.l1);
   std::vector<Opt> opts{Split{range_id(summed), tiled ? (deep ? kDeepTile : kTileDepth) : rows}};
   if (!tiled) opts.push_back(Unroll{range_id(summed), rows});
   opts.push_back(TaskBlock{range_id(columns), width});

@@ -50,7 +50,8 @@ std::vector<Opt> prefetch_tile_rows(const Kernel& kernel, KernelAnalysis& analys
     if (analysis.depends(a, tile.lane_range) || analysis.stride(a, product.reduced_ranges.back()) != 1 ||
         apart < kMinRowDistance)
       continue;
-    if (pages_apart(apart) && ways(target) <= kFewWays && 2 * tile.rows >= ways(target)) continue;
+    if (is_page_stride(apart) && l1_associativity(target) <= kFewWays && 2 * tile.rows >= l1_associativity(target))
+      continue;
     opts.emplace_back(Prefetch{node_index_of(kernel, a), range_id(tile.row_range), tile.rows});
   }
   return opts;

@@ -18,11 +18,11 @@ using ir::UOp;
 /// Size of a window that may be unrolled completely. Each of its addresses is then known.
 constexpr int64_t kShortWindow = 9;
 constexpr int kSerialSumUnroll = 4;  ///< unrolled copies of a serial reduction
-constexpr int kSomeChains = 4;       ///< independent sums in a loop body above which two copies suffice
+constexpr int kTwoCopiesSums = 4;    ///< independent sums in a loop body above which two copies suffice
 /// Independent sums from which no copies are needed: other work along the range already has the copies of the rows. On
 /// Zen 3, with 16 registers, exponentials of 4 rows by 2 vectors take 1.3 of the time of 4 by 1, with the product
 /// behind them.
-constexpr int kManyChains = 12;
+constexpr int kNoCopiesSums = 12;
 
 /// Each addition of a serial reduction waits for the one before. If a loop around it runs several of these and nothing
 /// else, that loop is unrolled.
@@ -64,10 +64,10 @@ void unroll_repeating_loops(TuningState& state) {
 
 /// Whether the lanes of a load have a mask that changes along a range.
 bool masks_change(TuningState& state, const StatementAnalysis& w, UOp load, UOp range) {
-  const UOp gate = load->op == Op::Load ? predicate_of(load) : UOp();
-  return gate && state.analysis.depends(gate, range) &&
+  const UOp predicate = load->op == Op::Load ? predicate_of(load) : UOp();
+  return predicate && state.analysis.depends(predicate, range) &&
          std::any_of(state.lane_ranges.begin(), state.lane_ranges.end(),
-                     [&](UOp v) { return contains(w.result_ranges, v) && state.analysis.depends(gate, v); });
+                     [&](UOp v) { return contains(w.result_ranges, v) && state.analysis.depends(predicate, v); });
 }
 
 /// A short loop of a reduction is unrolled completely if memory is read at no fixed distance along it, as in a window
@@ -108,8 +108,8 @@ void unroll_lane_ranges(TuningState& state) {
                                              : static_cast<double>(state.width_of(work.reduced_ranges.back()))));
       if (!work.reduced_ranges.empty() && work.reduced_ranges.back() == r) chains = std::max(chains, work.chains());
     }
-    w.unroll = chains > w.lanes ? chains / w.lanes : independent > kSomeChains ? 2 : 4;
-    if (chains <= w.lanes && independent >= kManyChains) w.unroll = 1;
+    w.unroll = chains > w.lanes ? chains / w.lanes : independent > kTwoCopiesSums ? 2 : 4;
+    if (chains <= w.lanes && independent >= kNoCopiesSums) w.unroll = 1;
     if (chains <= w.lanes) {
       while (w.unroll > 1 && (w.unroll * operations > kMaxBodyOperations || w.total() > state.analysis.size(r)))
         w.unroll /= 2;

@@ -16,8 +16,8 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr double kOperations = 2;  ///< operations issued per slot, multiply-adds and others together
-constexpr double kSpill = 2;       ///< slots to store and reload a spilled accumulator
+constexpr double kIssueWidth = 2;  ///< operations issued per slot, multiply-adds and others together
+constexpr double kSpillSlots = 2;  ///< slots to store and reload a spilled accumulator
 /// Steps of a reduction from which the next reduction cannot hide its latency.
 constexpr double kMinLatencyBoundSteps = 256;
 
@@ -37,18 +37,18 @@ struct TimeBound::LoopShape {
     return std::min(schedule.of(range).lanes, static_cast<int>(most));
   }
   int unroll(UOp range) const { return schedule.of(range).unroll; }
-  /// How many vectors hold a value at all points of the ranges that `along` selects. At most one range provides the
+  /// How many vectors hold a value for all values of the ranges that `along` selects. At most one range provides the
   /// lanes.
   template <class Along>
   double vectors(DType dtype, Along along) const {
-    double points = 1;
+    double elements = 1;
     int widest = 1;
     for (UOp r : analysis.ranges()) {
       if (!along(r)) continue;
-      points *= static_cast<double>(analysis.size(r));
+      elements *= static_cast<double>(analysis.size(r));
       widest = std::max(widest, lanes(r, dtype));
     }
-    return std::max(points / widest, 1.0);
+    return std::max(elements / widest, 1.0);
   }
   /// Vectors of accumulators in one loop body of a REDUCE.
   double accumulators(const StatementAnalysis& w) const {
@@ -65,12 +65,12 @@ struct TimeBound::LoopShape {
     return a < 0 && b < 0 && (is_outer(out) || range_id(out) < range_id(own));
   }
   int threads(int most) const {
-    double points = 1;
+    double tasks = 1;
     for (UOp r : schedule.outer) {
       const LoopAxis& axis = schedule.of(r);
-      if (contains(analysis.ranges(), r)) points *= static_cast<double>(ceil_div(analysis.size(r), axis.block));
+      if (contains(analysis.ranges(), r)) tasks *= static_cast<double>(ceil_div(analysis.size(r), axis.block));
     }
-    return static_cast<int>(std::min<double>(most, points));
+    return static_cast<int>(std::min<double>(most, tasks));
   }
 };
 
@@ -81,7 +81,7 @@ TimeBound::TimeBound(const Kernel& kernel, const runtime::Target& target, double
       nodes_(ir::topological(kernel.sink)),
       analysis_(kernel) {}
 
-/// Each value is computed at least once per point of the ranges that it depends on.
+/// Each value is computed at least once per iteration of the ranges that it depends on.
 double TimeBound::arithmetic(const LoopShape& s) {
   double all = 0, products = 0;
   const auto add = [&](double operations, bool product, double vectors) {
@@ -97,10 +97,10 @@ double TimeBound::arithmetic(const LoopShape& s) {
       const double vectors = s.vectors(w.node->dtype, [&](UOp r) { return w.runs_over(r); });
       for (Op op : step) add(1, multiplies(op), vectors);
     }
-  return std::max(all / kOperations, products);
+  return std::max(all / kIssueWidth, products);
 }
 
-/// Each LOAD is executed at least once per point of the ranges that it depends on. A reduction repeats it for each
+/// Each LOAD is executed at least once per iteration of the ranges that it depends on. A reduction repeats it for each
 /// loop body of outer ranges on which it does not depend. Accumulators that do not fit the registers are reloaded in
 /// each step.
 double TimeBound::loads(const LoopShape& s) {
@@ -124,7 +124,7 @@ double TimeBound::loads(const LoopShape& s) {
     const double held = s.accumulators(w);
     if (held + 1 > registers)
       spilled +=
-          kSpill * (held + 1 - registers) / held * s.vectors(w.node->dtype, [&](UOp r) { return w.runs_over(r); });
+          kSpillSlots * (held + 1 - registers) / held * s.vectors(w.node->dtype, [&](UOp r) { return w.runs_over(r); });
   }
   double all = spilled;
   for (UOp n : nodes_)  // in a fixed order, because rounding depends on it

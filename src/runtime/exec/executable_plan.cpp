@@ -1,5 +1,5 @@
 // Selects the execution class for the plan's device.
-#include "runtime/exec/prepared_plan.h"
+#include "runtime/exec/executable_plan.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,5 @@
 // Selects the LOADs and stores that are candidates. Legality and measurements decide afterward.
-#include "codegen/tune/search/neighbours_memory.h"
+#include "codegen/tune/search/neighbors_memory.h"
 
 #include <algorithm>
 #include <array>

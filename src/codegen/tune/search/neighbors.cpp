@@ -1,6 +1,6 @@
 // One function per kind of change. Consequences of a change are repaired: steps and blocks are rounded up to multiples
 // of what lies inside. Lists that are still illegal are dropped.
-#include "codegen/tune/search/neighbours.h"
+#include "codegen/tune/search/neighbors.h"
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@
 #include "codegen/loopschedule/loop_schedule.h"
 #include "codegen/nest/loop_tree.h"
 #include "codegen/tune/heuristic/materialize_rows.h"
-#include "codegen/tune/search/neighbours_memory.h"
+#include "codegen/tune/search/neighbors_memory.h"
 
 namespace sinter::codegen {
 namespace {
@@ -164,7 +164,7 @@ void unrolls(ChangeContext& s) {
 
 /// Peels the edge iterations of an unrolled range under a predicate. The loop then covers the whole range.
 void peels(ChangeContext& s) {
-  const auto gated = [&](UOp r) {
+  const auto predicated = [&](UOp r) {
     return std::any_of(s.analysis.statements().begin(), s.analysis.statements().end(), [&](const StatementAnalysis& w) {
       return std::any_of(w.accesses.begin(), w.accesses.end(), [&](UOp a) {
         return a->op == Op::Load && predicate_of(a) && s.analysis.depends(predicate_of(a), r);
@@ -174,7 +174,7 @@ void peels(ChangeContext& s) {
   for (UOp r : s.free) {
     const int id = range_id(r);
     Opts given = s.given;
-    if (count_of<Unroll>(given, id) == 1 || find_opt<Peel>(given, id) || !gated(r)) continue;
+    if (count_of<Unroll>(given, id) == 1 || find_opt<Peel>(given, id) || !predicated(r)) continue;
     s.make([&](Opts& o) {
       drop<TaskBlock>(o, id);
       if (is_outer(r)) o.push_back(TaskBlock{id, s.analysis.size(r)});
