@@ -1,4 +1,4 @@
-# What `cmake --install` lays down: libraries, the Clang plugin (its own CMakeLists.txt), headers, the CMake package and the
+# What `cmake --install` lays down: libraries, the plugins (their own CMakeLists.txt), headers, the CMake package and the
 # pkg-config files. The tree may be moved: all paths in it are relative to where it is found.
 include(CMakePackageConfigHelpers)
 set(SINTER_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/Sinter)
@@ -19,7 +19,7 @@ write_basic_package_version_file(SinterConfigVersion.cmake COMPATIBILITY SameMin
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/SinterConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/SinterConfigVersion.cmake
         DESTINATION ${SINTER_CMAKE_DIR})
 
-# pc_file(NAME DESCRIPTION REQUIRES LIBS): NAME.pc. A static library names what it was linked with, and the plugin's folder.
+# pc_file(NAME DESCRIPTION REQUIRES LIBS): NAME.pc. A static library names what it was linked with, and the plugins' folder.
 function(pc_file name description requires libs)
   file(RELATIVE_PATH SINTER_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
   string(REGEX REPLACE "/$" "" SINTER_PC_PREFIX ${SINTER_PC_PREFIX})

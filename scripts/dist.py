@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""./dev dist: packs what the preset `dist` built - tests, example, benchmark - with the data that they read into one archive
+"""./dev dist: packs what the preset `dist` built - tests, example, benchmark, the simulated GPU - with the data that they read into one archive
 for a machine with a GPU that has neither compilers nor packages. Fails if a program needs more than the C library, or if the
 folder is too large."""
 import pathlib
@@ -12,6 +12,7 @@ import tarfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "dist"
 PROGRAMS = ["test_semantics", "test_fuzz", "mnist", "bench_sinter", "bench_roofs", "bench_cublas", "bench_cudnn"]
+PLUGINS = ["libsinter_cudasim.so"]  # found in ../lib of a program
 DATA = ["bench/*.py", "LICENSE"]  # the images of MNIST are in the example
 SYSTEM = re.compile(r"lib[cm]\.so\.6|ld-linux-x86-64\.so\.2")  # what a program may need
 LIMIT = 40_000_000  # bytes, unpacked
@@ -33,9 +34,10 @@ def pack():
     version = ".".join(re.findall(r"(?:MAJOR|MINOR|PATCH) (\d+)", (ROOT / "include/sinter/version.h").read_text()))
     folder = BUILD / f"sinter-{version}-x86_64"
     shutil.rmtree(folder, ignore_errors=True)
-    (folder / "bin").mkdir(parents=True)
-    for name in PROGRAMS:
-        shutil.copy2(BUILD / "bin" / name, folder / "bin")
+    for place, names in (("bin", PROGRAMS), ("lib", PLUGINS)):
+        (folder / place).mkdir(parents=True)
+        for name in names:
+            shutil.copy2(BUILD / place / name, folder / place)
     for pattern in DATA:
         for source in ROOT.glob(pattern):
             target = folder / source.relative_to(ROOT)
@@ -47,7 +49,7 @@ def pack():
 
 def main():
     folder = pack()
-    oldest = max(c_library(program) for program in (folder / "bin").iterdir())
+    oldest = max(c_library(program) for place in ("bin", "lib") for program in (folder / place).iterdir())
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     if size > LIMIT:
         sys.exit(f"{folder} has {size / 1e6:.1f} MB, more than {LIMIT / 1e6:.0f}")

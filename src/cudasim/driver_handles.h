@@ -12,7 +12,7 @@
 
 #include "cudasim/fault.h"
 #include "cudasim/launch.h"
-#include "cudasim/sim_driver.h"
+#include "runtime/cuda/simulator_api.h"
 
 namespace sinter::runtime::cuda {
 
@@ -104,15 +104,18 @@ struct ApiError {
   CudaResult code;
 };
 
+/// The result that stands for an error, which no caller of the driver API may see. Call within a handler.
+CudaResult result_of_error();
+
 /// Runs `f` under the lock and returns its result. Errors become result codes.
 template <typename F>
-CudaResult api_call(F&& f) {
-  std::lock_guard lock(state().mutex);
+CudaResult api_call(F&& f) noexcept {
   try {
-    return f();
-  } catch (const ApiError& refusal) { return refusal.code; } catch (const Fault& fault) {
-    return fault.code();
-  } catch (const std::bad_alloc&) { return CudaResult::OutOfMemory; }
+    std::lock_guard lock(state().mutex);
+    try {
+      return f();
+    } catch (...) { return result_of_error(); }
+  } catch (...) { return CudaResult::Unknown; }
 }
 
 /// The same for functions that need a valid context. `f` receives its device.

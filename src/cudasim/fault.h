@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "runtime/cuda/driver.h"
+#include "runtime/cuda/driver_api.h"
 
 namespace sinter::runtime::cuda::sim {
 

@@ -170,18 +170,18 @@ void write_reduction(Warp& warp, const Instruction& in, const Barrier& barrier, 
 
 }  // namespace
 
-CostCounters& CostCounters::operator+=(const CostCounters& other) {
-  launches += other.launches;
-  lane_instructions += other.lane_instructions;
-  barriers += other.barriers;
-  global_requests += other.global_requests;
-  sectors += other.sectors;
-  ideal_sectors += other.ideal_sectors;
-  shared_requests += other.shared_requests;
-  wavefronts += other.wavefronts;
-  ideal_wavefronts += other.ideal_wavefronts;
-  atomics += other.atomics;
-  return *this;
+CostCounters& operator+=(CostCounters& counters, const CostCounters& more) {
+  counters.launches += more.launches;
+  counters.lane_instructions += more.lane_instructions;
+  counters.barriers += more.barriers;
+  counters.global_requests += more.global_requests;
+  counters.sectors += more.sectors;
+  counters.ideal_sectors += more.ideal_sectors;
+  counters.shared_requests += more.shared_requests;
+  counters.wavefronts += more.wavefronts;
+  counters.ideal_wavefronts += more.ideal_wavefronts;
+  counters.atomics += more.atomics;
+  return counters;
 }
 
 void SimBlock::arrive(Warp& warp, uint32_t id, uint32_t threads, const Instruction* reduction, bool stay) {

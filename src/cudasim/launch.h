@@ -4,11 +4,11 @@
 #include <array>
 #include <random>
 
-#include "cudasim/cost_counters.h"
 #include "cudasim/device_memory.h"
 #include "cudasim/fault.h"
 #include "cudasim/instruction.h"
 #include "cudasim/warp.h"
+#include "runtime/cuda/simulator_api.h"
 
 namespace sinter::runtime::cuda::sim {
 
@@ -56,6 +56,8 @@ struct SimBlock {
   static uint32_t time();
   static uint32_t tick();
 };
+
+CostCounters& operator+=(CostCounters& counters, const CostCounters& more);
 
 /// Runs all blocks. `params` is the parameter block. Throws Fault.
 void run_launch(const SimKernel& kernel, DeviceMemory& memory, const LaunchShape& shape, const std::byte* params,

@@ -8,7 +8,7 @@
 
 #include "cudasim/instruction.h"
 #include "cudasim/regions.h"
-#include "runtime/cuda/driver.h"
+#include "runtime/cuda/driver_api.h"
 
 namespace sinter::runtime::cuda::sim {
 

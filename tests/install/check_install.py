@@ -71,6 +71,10 @@ def check(folder, source, build, compiler):
         plugin = pathlib.Path(lines[1].removeprefix("plugin ")) if len(lines) > 1 else None
         if has_plugin and not (plugin and plugin.resolve().is_relative_to(prefix.resolve())):
             sys.exit(f"{program}: the plugin of {prefix} was not opened, but {plugin}")
+        if has_plugin:  # which compiles for the simulated GPU
+            sums = run(*away, program, "sum", env={**env, "SINTER_DEVICE": "cuda-sim"}, cwd=folder).split()
+            if sums != ["6"]:
+                sys.exit(f"{program} on the simulated GPU: {sums}")
         print(f"{program.name}: built, ran, learned, plugin {plugin}")
 
 

@@ -3,8 +3,8 @@
 #include <iostream>
 
 #include "catch.h"
-#include "cudasim/sim_driver.h"
 #include "runtime/cuda/context.h"
+#include "runtime/cuda/simulator.h"
 #include "sinter/cuda.h"
 #include "sinter/data.h"
 #include "sinter/sinter.h"

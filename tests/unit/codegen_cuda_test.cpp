@@ -8,8 +8,8 @@
 #include "codegen/tune/heuristic/heuristic.h"
 #include "codegen_cuda_support.h"
 #include "codegen_kernels.h"
-#include "cudasim/sim_driver.h"
 #include "ir/walk.h"
+#include "runtime/cuda/simulator.h"
 #include "sinter/error.h"
 
 using namespace codegen_test;

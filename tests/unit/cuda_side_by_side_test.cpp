@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "cudasim/sim_driver.h"
 #include "runtime/cuda/context.h"
+#include "runtime/cuda/simulator.h"
 #include "runtime/exec/concurrent_launches.h"
 #include "schedule/schedule.h"
 #include "sinter/sinter.h"

@@ -50,7 +50,7 @@ CudaResult Gpu::launch(cuda::FunctionHandle function, unsigned blocks, unsigned 
 }
 
 bool have_clang() {
-  if (sim::has_clang()) return true;
+  if (cuda::has_clang()) return true;
   std::puts("[SKIP] the Clang plugin was not built: no CUDA text is compiled for the simulated GPU");
   return false;
 }

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "catch.h"
-#include "cudasim/clang.h"
-#include "cudasim/sim_driver.h"
+#include "runtime/cuda/clang_ptx.h"
+#include "runtime/cuda/simulator.h"
 #include "sinter/error.h"
 
 namespace cuda_sim_test {

@@ -1,14 +1,17 @@
 // The CUDA runtime on the simulated device: kernels are compiled from text and run, by NVRTC or Clang.
 #include "catch.h"
 
+#include <dlfcn.h>
 #include <fmt/core.h>
 
 #include <iostream>
 #include <numeric>
 
-#include "cudasim/sim_driver.h"
+#include "runtime/base/build_id.h"
+#include "runtime/base/plugin.h"
 #include "runtime/cuda/compile_cuda.h"
 #include "runtime/cuda/context.h"
+#include "runtime/cuda/simulator.h"
 #include "runtime/exec/launch_graph.h"
 #include "runtime/program/program.h"
 #include "sinter/sinter.h"
@@ -127,6 +130,21 @@ TEST_CASE("SINTER_DEVICE=cuda-sim is a GPU that is simulated", "[cuda][cuda-sim]
   CHECK(p.multiprocessors == 132);
   CHECK(p.shared_memory_per_block == 227 << 10);
   forget_devices();
+}
+
+TEST_CASE("the plugin of the simulated GPU serves no other build", "[cuda][cuda-sim]") {
+  simulated_driver();
+  void* library = nullptr;
+  for (const std::string& file : sinter::runtime::plugin_files("libsinter_cudasim.so"))
+    if ((library = dlopen(file.c_str(), RTLD_NOW | RTLD_NOLOAD))) break;
+  REQUIRE(library);
+  const auto open = reinterpret_cast<sim::OpenSimulator>(dlsym(library, "sinter_cudasim"));
+  REQUIRE(open);
+  CHECK(open("0123456789abcdef0123456789abcdef") == nullptr);
+  const sim::SimulatorApi* api = open(sinter::runtime::build_id());
+  REQUIRE(api);
+  CHECK(api->driver == &simulated_driver());
+  dlclose(library);
 }
 
 TEST_CASE("text is compiled, launched on a simulated device, and computes", "[cuda][cuda-sim]") {

@@ -8,6 +8,7 @@
 
 #include "catch.h"
 #include "runtime/base/files.h"
+#include "runtime/base/plugin.h"
 #include "runtime/base/sanitizer.h"
 #include "runtime/base/subprocess.h"
 #include "runtime/cpu/clang_plugin.h"
@@ -87,6 +88,13 @@ std::string program_without_plugin(const std::string& folder) {
   REQUIRE(runtime::write_file(copy, program));
   std::filesystem::permissions(copy, std::filesystem::perms::owner_all);
   return copy;
+}
+
+/// Lays the simulated GPU, which is no compiler, into a folder.
+void lay_simulator(const std::string& folder) {
+  const std::vector<std::string> found = runtime::plugin_files("libsinter_cudasim.so");
+  REQUIRE_FALSE(found.empty());
+  std::filesystem::create_symlink(std::filesystem::canonical(found[0]), folder + "/libsinter_cudasim.so");
 }
 
 /// A machine without compilers, as the environment and a copy of this program make one.
@@ -181,7 +189,9 @@ TEST_CASE("deployed with a full cache and no compiler, a program runs, and a mis
   if (device == "cuda-sim" && !simulates()) return;
   const FreshCache cache;
   fill();
-  Deployed().check("child: serves from the cache without a compiler");
+  const Deployed machine;
+  if (device == "cuda-sim") lay_simulator(machine.folder.path());
+  machine.check("child: serves from the cache without a compiler");
 }
 
 TEST_CASE("the last compiler that filled a cache is the one that is found", "[runtime][deploy]") {
@@ -320,7 +330,9 @@ TEST_CASE("deployed with the cache of a GPU and no NVRTC, a GPU is available", "
   if (!simulates()) return;
   const FreshCache cache;
   fill();
-  Deployed().check("child: finds a GPU by its cache");
+  const Deployed machine;
+  lay_simulator(machine.folder.path());
+  machine.check("child: finds a GPU by its cache");
 }
 
 TEST_CASE("child: finds a GPU by its cache", "[.][deploy-child]") {
@@ -330,4 +342,26 @@ TEST_CASE("child: finds a GPU by its cache", "[.][deploy-child]") {
   const ScopedEnv none("SINTER_CACHE", empty.path());
   CHECK_FALSE(cuda::is_available());
   CHECK_THAT(cuda::unavailable_reason(), Contains("/nowhere/libnvrtc.so.12"));
+}
+
+TEST_CASE("without its plugin the simulated GPU is an error that says where it was looked for", "[runtime][deploy]") {
+  if (!hides_compilers() || !runtime::cpu::plugin_compiler()) return;
+  const ScopedEnv cc("SINTER_CC", std::nullopt), where("SINTER_DEVICE", "cuda-sim");
+  const FreshCache cache;
+  tell_plugin();
+  const Deployed machine;
+  machine.check("child: has no simulated GPU");
+  REQUIRE(runtime::write_file(machine.folder.path() + "/libsinter_cudasim.so", "no library"));
+  machine.check("child: has a damaged simulated GPU");
+}
+
+TEST_CASE("child: has no simulated GPU", "[.][deploy-child]") {
+  CHECK_FALSE(cuda::is_available());
+  CHECK_THAT(refusal(another), Contains("SINTER_DEVICE=cuda-sim needs libsinter_cudasim.so, and it is not beside this "
+                                        "program, in its ../lib, where the loader searches, or in /"));
+}
+
+TEST_CASE("child: has a damaged simulated GPU", "[.][deploy-child]") {
+  CHECK_FALSE(cuda::is_available());
+  CHECK_THAT(refusal(another), Contains("libsinter_cudasim.so of this build") && Contains("file too short"));
 }

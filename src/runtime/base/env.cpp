@@ -89,7 +89,7 @@ constexpr std::array<EnvEntry, 13> kVariables = {{
      [](Env& e, std::string_view v) { return parse_path(v, e.cache); }},
     {{"SINTER_DEVICE", "cpu, cuda, cuda:N or cuda-sim", "cpu",
       "the device of tensors that name none; cuda-sim: the first of simulated GPUs, which then stand for all real "
-      "ones"},
+      "ones; it needs libsinter_cudasim.so"},
      [](Env& e, std::string_view v) { return parse_device(v, e.device); }},
     {{"SINTER_THREADS", "1 to 1024", "the CPUs this process may use", "threads that run a kernel"},
      [](Env& e, std::string_view v) { return parse_number(v, 1, 1024, e.threads); }},

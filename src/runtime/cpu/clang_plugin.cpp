@@ -3,13 +3,9 @@
 
 #include <dlfcn.h>
 #include <fmt/core.h>
-#include <link.h>
-#include <unistd.h>
 
 #include <atomic>
-#include <cstddef>
 #include <cstdlib>
-#include <filesystem>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -18,6 +14,7 @@
 #include "runtime/base/files.h"
 #include "runtime/base/kernel_source.h"
 #include "runtime/base/log.h"
+#include "runtime/base/plugin.h"
 #include "runtime/base/process_exit.h"
 #include "runtime/base/sanitizer.h"
 #include "sinter/error.h"
@@ -70,53 +67,19 @@ struct ClangPluginApi {
 };
 
 #if defined(SINTER_LLVM_VERSION)
+constexpr bool kBuilt = true;
 constexpr const char* kVersion = SINTER_LLVM_VERSION;
 constexpr const char* kLibraries[] = {SINTER_LLVM_LIBRARIES};
-constexpr const char* kInstalled = SINTER_PLUGIN_INSTALL_DIR;
-
-/// The folders in which the dynamic linker searches libraries for the program or library that contains this code: its
-/// run path and those of the environment.
-std::vector<std::string> search_path(const link_map* self) {
-  std::vector<std::string> folders;
-  void* handle = dlopen(self && *self->l_name ? self->l_name : nullptr, RTLD_LAZY | RTLD_NOLOAD);
-  Dl_serinfo size;
-  if (handle && dlinfo(handle, RTLD_DI_SERINFOSIZE, &size) == 0) {
-    std::vector<std::max_align_t> memory(size.dls_size / sizeof(std::max_align_t) + 1);
-    auto* info = reinterpret_cast<Dl_serinfo*>(memory.data());
-    info->dls_size = size.dls_size;
-    info->dls_cnt = size.dls_cnt;
-    if (dlinfo(handle, RTLD_DI_SERINFO, info) == 0)
-      for (unsigned i = 0; i < info->dls_cnt; ++i) folders.emplace_back(info->dls_serpath[i].dls_name);
-  }
-  if (handle) dlclose(handle);
-  return folders;
-}
-
-/// Existing plugin files, in search order: beside the program or library that contains this code, in its ../lib, in the
-/// dynamic linker's search path, and where the build installs the plugin.
-std::vector<std::string> candidates() {
-  std::vector<std::string> folders;
-  Dl_info code;
-  void* map = nullptr;
-  if (!dladdr1(reinterpret_cast<const void*>(&plugin_compiler), &code, &map, RTLD_DL_LINKMAP)) map = nullptr;
-  const auto* self = static_cast<const link_map*>(map);
-  std::error_code failed;
-  std::filesystem::path place = self && *self->l_name ? std::filesystem::path(self->l_name)
-                                                      : std::filesystem::read_symlink("/proc/self/exe", failed);
-  if (!place.empty()) folders = {place.parent_path(), place.parent_path() / "../lib"};
-  for (std::string& folder : search_path(self)) folders.push_back(std::move(folder));
-  folders.emplace_back(kInstalled);
-  std::vector<std::string> files;
-  for (const std::string& folder : folders)
-    if (std::string file = folder + "/libsinter_clang.so"; access(file.c_str(), R_OK) == 0) files.push_back(file);
-  return files;
-}
 #else
+constexpr bool kBuilt = false;
 constexpr const char* kVersion = "";
 constexpr const char* kLibraries[] = {""};
-constexpr const char* kInstalled = nullptr;
-std::vector<std::string> candidates() { return {}; }
 #endif
+
+/// Existing plugin files, in search order.
+std::vector<std::string> candidates() {
+  return kBuilt ? plugin_files("libsinter_clang.so") : std::vector<std::string>{};
+}
 
 bool read_entries(void* handle, ClangPluginApi& out) {
   const auto abi = reinterpret_cast<SinterClangAbi>(dlsym(handle, "sinter_clang_abi"));
@@ -232,13 +195,11 @@ const std::shared_ptr<const Compiler>& plugin_compiler() {
 void report_missing_plugin() {
   static std::once_flag once;
   std::call_once(once, [] {  // the search touches the file system
-    if (!kInstalled || !candidates().empty()) return;
-    log(0, fmt::format("sinter: no libsinter_clang.so beside this program, in its ../lib, where the loader searches, "
-                       "or in {}: kernels are "
-                       "compiled by cc, which takes longer and gives slower ones; add the plugin's folder to "
-                       "LD_LIBRARY_PATH or the "
-                       "program's rpath, or set SINTER_CC=cc if this is meant",
-                       kInstalled));
+    if (!kBuilt || !candidates().empty()) return;
+    log(0, fmt::format("sinter: no libsinter_clang.so {}: kernels are compiled by cc, which takes longer and gives "
+                       "slower ones; add the plugin's folder to LD_LIBRARY_PATH or the program's rpath, or set "
+                       "SINTER_CC=cc if this is meant",
+                       plugin_places()));
   });
 }
 

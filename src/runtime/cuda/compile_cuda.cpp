@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "cudasim/clang.h"
 #include "runtime/base/process_exit.h"
+#include "runtime/cuda/clang_ptx.h"
 #include "sinter/error.h"
 
 namespace sinter::runtime::cuda {
@@ -107,14 +107,14 @@ ImageCompiler compiler_of(const DriverLibrary& driver) {
   const NvrtcLibrary& nvrtc = driver.simulated ? find_nvrtc() : find_nvrtc(driver.version / 1000);
   const ImageFormat form = driver.simulated ? ImageFormat::Ptx : ImageFormat::Cubin;
   if (nvrtc.table) return {&nvrtc, form, name_of(nvrtc), ""};
-  if (driver.simulated && sim::has_clang()) return {nullptr, form, "Clang", ""};
+  if (driver.simulated && has_clang()) return {nullptr, form, "Clang", ""};
   return {nullptr, form, "", nvrtc.reason};
 }
 
-std::string ImageCompiler::id(int sm) const { return nvrtc ? compiler_id(*nvrtc, sm, form) : sim::clang_id(sm); }
+std::string ImageCompiler::id(int sm) const { return nvrtc ? compiler_id(*nvrtc, sm, form) : clang_id(sm); }
 
 CompileResult ImageCompiler::compile(const std::string& kernel, const std::string& text, int sm) const {
-  return nvrtc ? cuda::compile(*nvrtc, kernel, text, sm, form) : sim::compile_ptx_result(text, sm);
+  return nvrtc ? cuda::compile(*nvrtc, kernel, text, sm, form) : compile_ptx_result(text, sm);
 }
 
 }  // namespace sinter::runtime::cuda

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "cudasim/sim_driver.h"
 #include "runtime/base/env.h"
+#include "runtime/cuda/simulator.h"
 #include "sinter/error.h"
 
 namespace sinter::runtime::cuda {
@@ -157,7 +157,7 @@ void Context::enter() {
 void Context::fail(CudaResult code, std::string_view what) {
   std::string text = fmt::format("{}: {} failed: {}", name_, what, describe(driver_, code));
   if (is_fault(code)) {
-    const std::string seen = &driver_ == &simulated_driver() ? sim::last_fault() : "";
+    const std::string seen = sim::last_fault_of(driver_);
     text += seen.empty() ? suspects() : ", " + seen;
     const auto* later = new std::string(fmt::format(
         "{} cannot be used any more, its context is lost and what it held with it; start the program anew. It began "

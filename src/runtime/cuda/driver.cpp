@@ -10,10 +10,11 @@
 #include <memory>
 #include <vector>
 
-#include "cudasim/sim_driver.h"
 #include "runtime/base/env.h"
 #include "runtime/base/fork.h"
 #include "runtime/base/memo.h"
+#include "runtime/cuda/simulator.h"
+#include "sinter/error.h"
 
 namespace sinter::runtime::cuda {
 namespace {
@@ -93,6 +94,15 @@ DriverLibrary examine(const DriverApi& table, const std::string& library) {
   return found;
 }
 
+DriverLibrary simulated() {
+  DriverLibrary found;
+  try {
+    found = examine(simulated_driver(), "simulated");
+  } catch (const BackendError& missing) { found.reason = missing.what(); }
+  found.simulated = true;
+  return found;
+}
+
 DriverLibrary search(const std::string& given) {
   const std::vector<std::string> places =
       given.empty() ? std::vector<std::string>{"libcuda.so.1", "/usr/local/nvidia/lib64/libcuda.so.1",
@@ -142,13 +152,9 @@ const DriverLibrary& find_driver() {
     return child;
   }
   if (const DriverLibrary* given = injected) return *given;
-  const bool simulated = env().device == "cuda-sim";
+  if (env().device == "cuda-sim") return known.get("cuda-sim", simulated);
   const std::string& library = env().cuda_lib;
-  return known.get(simulated ? "cuda-sim" : library, [&] {
-    DriverLibrary found = simulated ? examine(simulated_driver(), "simulated") : search(library);
-    found.simulated = simulated;
-    return found;
-  });
+  return known.get(library, [&] { return search(library); });
 }
 
 bool in_forked_child() { return forked.load(std::memory_order_relaxed); }

@@ -8,12 +8,12 @@
 #include <optional>
 #include <utility>
 
-#include "cudasim/clang.h"
 #include "runtime/base/cache_origin.h"
 #include "runtime/base/counters.h"
 #include "runtime/base/sanitizer.h"
 #include "runtime/base/system_limits.h"
 #include "runtime/cpu/start_threads.h"
+#include "runtime/cuda/clang_ptx.h"
 #include "runtime/cuda/compile_cuda.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/image.h"
@@ -59,7 +59,7 @@ class CudaToolchain final : public Toolchain {
     return CacheOrigin{id(), Dialect::Cuda, compiler_.nvrtc ? compiler_.nvrtc->major : 0, ""};
   }
 
-  bool fall_back() const override { return !absent_ && !compiler_.nvrtc && sim::disable_clang_if_broken(); }
+  bool fall_back() const override { return !absent_ && !compiler_.nvrtc && disable_clang_if_broken(); }
 
   std::vector<CompileResult> build(std::span<const KernelSource* const> kernels) const override {
     if (absent_) throw_no_compiler(kernels, kind(), target_, cure(compiler_));

@@ -1,14 +1,14 @@
-#include "cudasim/sim_driver.h"
-
+// Devices, their contexts, and error codes.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <exception>
+#include <new>
 
 #include "cudasim/driver_handles.h"
 
-namespace sinter::runtime::cuda {
-namespace sim {
+namespace sinter::runtime::cuda::sim {
 namespace {
 
 thread_local DeviceState* current_device = nullptr;
@@ -37,6 +37,7 @@ constexpr ErrorText kErrors[] = {
     {CudaResult::InvalidPc, "CUDA_ERROR_INVALID_PC", "invalid program counter"},
     {CudaResult::LaunchFailed, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
     {CudaResult::NotSupported, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
+    {CudaResult::Unknown, "CUDA_ERROR_UNKNOWN", "unknown error"},
 };
 
 const ErrorText* find_error(CudaResult code) {
@@ -112,6 +113,17 @@ CudaResult release(DeviceNumber number) {
 DriverState& state() {
   static DriverState& all = *new DriverState;
   return all;
+}
+
+CudaResult result_of_error() {
+  try {
+    throw;
+  } catch (const ApiError& refusal) { return refusal.code; } catch (const Fault& fault) {
+    return fault.code();
+  } catch (const std::bad_alloc&) { return CudaResult::OutOfMemory; } catch (const std::exception& defect) {
+    state().fault = fmt::format("the simulator itself failed: {}", defect.what());
+    return CudaResult::Unknown;
+  }
 }
 
 DeviceState* current() {
@@ -223,54 +235,4 @@ void fill_devices(DriverApi& table) {
   };
 }
 
-void configure(const Settings& settings) {
-  DriverState& s = state();
-  std::lock_guard lock(s.mutex);
-  s.settings = settings;
-  for (const auto& device : s.devices)
-    if (!device->retained) device->memory.set_total(settings.memory);
-}
-
-Settings settings() {
-  std::lock_guard lock(state().mutex);
-  return state().settings;
-}
-
-std::string last_fault() {
-  std::lock_guard lock(state().mutex);
-  return state().fault;
-}
-
-std::string leaks() {
-  std::lock_guard lock(state().mutex);
-  return state().leaks;
-}
-
-CostCounters counters(const std::string& kernel) {
-  std::lock_guard lock(state().mutex);
-  return state().counters[kernel];
-}
-
-void clear_reports() {
-  std::lock_guard lock(state().mutex);
-  state().fault.clear();
-  state().leaks.clear();
-  state().counters.clear();
-}
-
-}  // namespace sim
-
-const DriverApi& simulated_driver() {
-  static const DriverApi table = [] {
-    DriverApi filled;
-    sim::fill_devices(filled);
-    sim::fill_memory(filled);
-    sim::fill_streams(filled);
-    sim::fill_modules(filled);
-    sim::fill_graphs(filled);
-    return filled;
-  }();
-  return table;
-}
-
-}  // namespace sinter::runtime::cuda
+}  // namespace sinter::runtime::cuda::sim

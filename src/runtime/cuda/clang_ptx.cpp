@@ -1,15 +1,15 @@
-#include "cudasim/clang.h"
+#include "runtime/cuda/clang_ptx.h"
 
 #include <fmt/core.h>
 
 #include <vector>
 
-#include "cudasim/prelude.h"
 #include "runtime/base/hash.h"
 #include "runtime/cpu/clang_plugin.h"
+#include "runtime/cuda/clang_prelude.h"
 #include "sinter/error.h"
 
-namespace sinter::runtime::cuda::sim {
+namespace sinter::runtime::cuda {
 namespace {
 
 // No pass may move a load to a place where the text has none: the simulator would report a read of bytes that were
@@ -76,4 +76,4 @@ std::string compile_ptx(const std::string& text, int sm) {
   return std::move(result.object);
 }
 
-}  // namespace sinter::runtime::cuda::sim
+}  // namespace sinter::runtime::cuda

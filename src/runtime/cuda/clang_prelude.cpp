@@ -1,6 +1,6 @@
-#include "cudasim/prelude.h"
+#include "runtime/cuda/clang_prelude.h"
 
-namespace sinter::runtime::cuda::sim {
+namespace sinter::runtime::cuda {
 
 // These functions have no debug lines: their instructions are attributed to the calling line.
 const char* const kPrelude = R"(
@@ -178,4 +178,4 @@ template <typename T>
 SINTER_DEVICE T __ldg(const T* p) { return *p; }
 )";
 
-}  // namespace sinter::runtime::cuda::sim
+}  // namespace sinter::runtime::cuda
