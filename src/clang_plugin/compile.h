@@ -1,5 +1,5 @@
 // One compile inside the plugin: Clang's front end, a pass pipeline, LLVM's back end. A Worker is not thread-safe: each
-// thread borrows its own (plugin.cpp).
+// thread borrows its own (clang_entry.cpp).
 #pragma once
 
 #include <clang/Frontend/CompilerInvocation.h>
