@@ -99,6 +99,22 @@ void check(const PlanInstance& program, const PlanInstance& again) {
     throw InternalError("a program was taken for one that ran with the same walk, and is another");
 }
 
+/// By the fingerprint, or else by the key.
+std::unique_ptr<PlanInstance> lookup_walked(const Request& request, const Liveness& liveness, Executor executor,
+                                            const runtime::Target& target) {
+  runtime::Hash128 salt = plan::salt(executor, target, request.copies);
+  const auto also = [&](std::string_view what) {
+    salt = runtime::HashBuilder().add(what).add(salt.low).add(salt.high).hash();
+  };
+  if (request.lean) also("lean");
+  const bool flushes = ir::flush_denormals() && !request.copies && request.roots[0]->device == Device::cpu();
+  if (flushes) also("denormals are zeros");
+  std::unique_ptr<PlanInstance> out = find_recent(request, liveness, salt);
+  if (!out) out = lookup_by_key(request, liveness, target, salt, flushes);
+  if (out->executable && checking()) check(*out, *lookup_by_key(request, liveness, target, salt, flushes));
+  return out;
+}
+
 void inject_refusal(const CanonicalProgram& plan) {
   const auto& refuse = runtime::fault_injection().refuse;
   if (!refuse) return;
@@ -108,32 +124,22 @@ void inject_refusal(const CanonicalProgram& plan) {
 
 }  // namespace
 
-std::unique_ptr<PlanInstance> lookup_plan(const Request& request, Executor executor) {
+PlanLookup lookup_plan(const Request& request, Executor executor) {
   static const runtime::Target& none = *new runtime::Target;
   const bool kernels = executor != Executor::Interpreter && !request.copies;
   return lookup_plan(request, executor, kernels ? runtime::target_of(request.roots[0]->device) : none);
 }
 
-std::unique_ptr<PlanInstance> lookup_plan(const Request& request, Executor executor, const runtime::Target& target) {
+PlanLookup lookup_plan(const Request& request, Executor executor, const runtime::Target& target) {
   static Liveness& liveness = *new Liveness;  // guarded by the graph's mutex; keeps its memory for the next walk
   compute_liveness(request, liveness);
-  std::unique_ptr<PlanInstance> out;
-  if (liveness.claimed || liveness.mixed) {
-    out = std::make_unique<PlanInstance>();
-    out->claimed = liveness.claimed;
-    out->mixed = liveness.mixed;
-  } else {
-    runtime::Hash128 salt = plan::salt(executor, target, request.copies);
-    const auto also = [&](std::string_view what) {
-      salt = runtime::HashBuilder().add(what).add(salt.low).add(salt.high).hash();
-    };
-    if (request.lean) also("lean");
-    const bool flushes = ir::flush_denormals() && !request.copies && request.roots[0]->device == Device::cpu();
-    if (flushes) also("denormals are zeros");
-    out = find_recent(request, liveness, salt);
-    if (!out) out = lookup_by_key(request, liveness, target, salt, flushes);
-    if (out->executable && checking()) check(*out, *lookup_by_key(request, liveness, target, salt, flushes));
-  }
+  PlanLookup out;
+  if (liveness.claimed)
+    out = NodeClaimed();
+  else if (liveness.mixed)
+    out = SpansDevices();
+  else
+    out = lookup_walked(request, liveness, executor, target);
   if (liveness.order.size() > kLarge) liveness = {};
   return out;
 }

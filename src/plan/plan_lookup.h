@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <variant>
 
 #include "plan/fingerprint.h"
 #include "plan/plan_cache.h"
@@ -14,6 +15,7 @@ namespace sinter::plan {
 
 using debug::Executor;
 
+/// A program of this moment, and what the caches know of it.
 struct PlanInstance {
   CanonicalProgram plan;
   runtime::Target target;  ///< the device's now: part of the plan key, and what kernels are written for
@@ -21,19 +23,24 @@ struct PlanInstance {
   bool flushes = false;    ///< denormals are zeros in the plan (SEMANTICS N7)
   PlanKey plan_key;
   std::shared_ptr<const Executable> executable;  ///< null: not seen before
-  bool claimed = false;      ///< a plan in flight will store one of the nodes: wait, and ask again; nothing else is set
-  bool mixed = false;        ///< the request spans devices: split it; nothing else is set
-  bool from_recent = false;  ///< recognized by its walk: no key was computed
-  runtime::Hash128 salt;     ///< hash of everything but the program that decides the plan
-  uint64_t place = 0;        ///< key of keep_recent()
-  Fingerprint fingerprint;   ///< of the walk; empty if the program cannot be recognized by it
-  std::unique_ptr<Execution> execution;  ///< of `executable`, after the first bind()
+  bool from_recent = false;                      ///< recognized by its walk: no key was computed
+  runtime::Hash128 salt;                         ///< hash of everything but the program that decides the plan
+  uint64_t place = 0;                            ///< key of keep_recent()
+  Fingerprint fingerprint;                       ///< of the walk; empty if the program cannot be recognized by it
+  std::unique_ptr<Execution> execution;          ///< of `executable`, after the first bind()
 };
 
-/// Under the graph's mutex. Never null.
-std::unique_ptr<PlanInstance> lookup_plan(const Request& request, Executor executor);
+/// A plan in flight will store one of the nodes: wait, and look up again.
+struct NodeClaimed {};
+/// The request spans devices: split it.
+struct SpansDevices {};
+/// The pointer is never null.
+using PlanLookup = std::variant<std::unique_ptr<PlanInstance>, NodeClaimed, SpansDevices>;
+
+/// Under the graph's mutex.
+PlanLookup lookup_plan(const Request& request, Executor executor);
 /// For another machine than the host: the kernels can be written, not run.
-std::unique_ptr<PlanInstance> lookup_plan(const Request& request, Executor executor, const runtime::Target& target);
+PlanLookup lookup_plan(const Request& request, Executor executor, const runtime::Target& target);
 
 /// Keeps a program that has run, to recognize it at the next call. Under the graph's mutex.
 void keep_recent(std::unique_ptr<PlanInstance> program);

@@ -78,8 +78,9 @@ TEST_CASE("N4 the key sees what decides, by position: liveness, history, what ma
   debug::set_executor(debug::Executor::Interpreter);
   ir::GraphScope scope;
   auto key = [](const Tensor& t) {
-    ir::TensorGraph::get().drain();
-    return plan::lookup_plan({{tensor::node_of(t)}, {}, {}}, debug::Executor::Interpreter)->plan_key.hash;
+    ir::TensorGraph::get().release_pool();
+    const plan::PlanLookup found = plan::lookup_plan({{tensor::node_of(t)}, {}, {}}, debug::Executor::Interpreter);
+    return std::get<std::unique_ptr<plan::PlanInstance>>(found)->plan_key.hash;
   };
   {
     Tensor a = noise({4}), b = noise({4}), c = noise({4});

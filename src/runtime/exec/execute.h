@@ -10,17 +10,12 @@
 
 #include "runtime/exec/arena.h"
 #include "runtime/exec/buffer.h"
+#include "runtime/exec/launch_observer.h"
 #include "runtime/exec/plan.h"
 #include "runtime/exec/step_cost.h"
 #include "sinter/inline_vector.h"
 
 namespace sinter::runtime {
-
-/// A launch that took long and stayed far below its roofline bound.
-struct SlowLaunch {
-  std::string what;  ///< kernel, time, share of the bound and which bound
-  int position;      ///< PlanStep::position of its longest step
-};
 
 /// Consecutive runs of a plan, each bound to its own memory. What all runs share is set up once.
 class PlanExecution {
@@ -64,6 +59,11 @@ class PlanExecution {
   /// Hands out the new memory of an Output buffer, once.
   std::unique_ptr<Buffer> take(int buffer) { return std::move(owned_[static_cast<size_t>(buffer)]); }
 
+  const Plan& plan() const { return plan_; }
+  const Program& program(size_t step) const;
+  /// Total of the steps of one launch.
+  StepCost launch_cost(size_t first, size_t count) const;
+
  protected:
   /// `plan` and its `layout` outlive this object. `costs`: step_costs() if it is the same for all runs, also outliving
   /// this object; if empty, the costs are computed for each run.
@@ -74,8 +74,6 @@ class PlanExecution {
   /// Called after the last launch. Returns the bits of the error word, if they are known.
   virtual uint32_t end() = 0;
 
-  const Plan& plan() const { return plan_; }
-  const Program& program(size_t step) const;
   const StepCost& cost(size_t step) const { return costs_[step]; }
   /// Kernel arguments after the buffers: sizes, then arguments.
   std::vector<int64_t> scalars(size_t step) const;
@@ -83,17 +81,8 @@ class PlanExecution {
   const Buffer* arena() const { return arena_.get(); }
 
  private:
-  struct RooflineBound;
   /// Whether the launch stores only invariants whose inputs are the `same`, so it need not run again.
   bool skippable(size_t launch, std::span<const uint8_t> same) const;
-  /// Total of the steps of one launch.
-  StepCost launch_cost(size_t first, size_t count) const;
-  /// Runs a launch with logging, which prints `bound` beside the time. Returns the microseconds it took, or 0 if it is
-  /// not timed.
-  double launch_logged(size_t first, size_t count, const StepCost& cost, const RooflineBound* bound);
-  std::string name_of(size_t first, size_t count) const;
-  /// Records a launch for slow_launches() if `us` is far above its bound.
-  void note_if_slow(size_t first, size_t count, double us);
 
   const Plan& plan_;
   const ArenaLayout& layout_;

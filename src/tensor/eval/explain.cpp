@@ -19,9 +19,12 @@ plan::KernelSources explain(std::span<const Tensor> tensors, const runtime::Targ
     request.roots = roots_for(asked);
     for (ir::UOp version : assigned_versions([](const Cell&) { return false; })) request.roots.push_back(version);
     if (request.roots.empty()) usage_error("all of the tensors are computed already");
-    std::unique_ptr<plan::PlanInstance> program = plan::lookup_plan(request, debug::Executor::Compiled, target);
-    if (program->claimed) usage_error("another thread computes one of the tensors at this moment; wait for it");
-    if (program->mixed) usage_error("the tensors lie on several devices, or are copied from one to another");
+    plan::PlanLookup found = plan::lookup_plan(request, debug::Executor::Compiled, target);
+    if (std::holds_alternative<plan::NodeClaimed>(found))
+      usage_error("another thread computes one of the tensors at this moment; wait for it");
+    if (std::holds_alternative<plan::SpansDevices>(found))
+      usage_error("the tensors lie on several devices, or are copied from one to another");
+    auto program = std::get<std::unique_ptr<plan::PlanInstance>>(std::move(found));
     build = plan::build_plan(*program, debug::Executor::Compiled);
     plan::keep_recent(std::move(program));
   }

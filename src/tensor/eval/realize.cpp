@@ -163,10 +163,10 @@ class Realization {
   /// Empty if the request has to be made again. `last`: these plans compute everything.
   Plans prepare(const plan::Request& request, bool& last) {
     if (runtime::env().check) ir::verify_tensor(request.roots, "tensor");
-    std::unique_ptr<PlanInstance> program = plan::lookup_plan(request, executor_);
     Plans plans;
-    if (!program->mixed) {
-      plans.emplace_back(std::move(program));
+    plan::PlanLookup whole = plan::lookup_plan(request, executor_);
+    if (!std::holds_alternative<plan::SpansDevices>(whole)) {
+      if (!add(plans, std::move(whole), request.roots)) return {};
     } else {
       const DeviceSplit split = split_by_device(request.roots);
       last = split.last;
@@ -174,8 +174,7 @@ class Realization {
         // Plans before the last ones end no reference: the last ones read the same values.
         plan::Request part{roots, last ? request.dying_refs : ir::Sources(), last ? request.kept : ir::Sources(),
                            split.copies, request.lean};
-        plans.emplace_back(plan::lookup_plan(part, executor_));
-        if (plans.back().program->mixed) throw InternalError("a part of a program that spans devices does too");
+        if (!add(plans, plan::lookup_plan(part, executor_), request.roots)) return {};
       }
     }
     for (const DevicePlan& p : plans)
@@ -184,6 +183,19 @@ class Realization {
     if (!bind(plans)) return {};
     runtime::count(runtime::counters().plans, plans.size());
     return plans;
+  }
+
+  /// False if a claimed node was waited for: others had the graph meanwhile.
+  static bool add(Plans& plans, plan::PlanLookup found, std::span<const UOp> roots) {
+    if (std::holds_alternative<plan::NodeClaimed>(found)) {
+      const ScopedHold keep(roots);
+      InFlightPlan::wait();
+      return false;
+    }
+    auto* program = std::get_if<std::unique_ptr<PlanInstance>>(&found);
+    if (!program) throw InternalError("a part of a program that spans devices does too");
+    plans.emplace_back(std::move(*program));
+    return true;
   }
 
   /// False if memory does not suffice for all that the plans store, but does with fewer stores. The next attempt is
@@ -211,13 +223,8 @@ class Realization {
       for (UOp n : asked_) share_base_memory(n);
   }
 
-  /// False if others had the graph meanwhile, because the plan was waited for or built.
+  /// False if the plan was built: others had the graph meanwhile.
   bool ready(const PlanInstance& program, std::span<const UOp> roots) {
-    if (program.claimed) {
-      const ScopedHold keep(roots);
-      InFlightPlan::wait();
-      return false;
-    }
     if (program.executable) return true;
     plan::PlanBuild build = plan::build_plan(program, executor_);
     const ScopedHold keep(roots);

@@ -1,0 +1,132 @@
+#include "runtime/exec/launch_log.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <string>
+
+#include "runtime/base/log.h"
+#include "runtime/cpu/roofline_cache.h"
+#include "runtime/cpu/thread_pool.h"
+#include "runtime/exec/execute.h"
+#include "runtime/program/program.h"
+
+namespace sinter::runtime {
+namespace {
+
+/// DEBUG=1 reports a launch that takes longer than this and reaches a smaller share of its roof than this.
+constexpr double kLongUs = 5000, kPoorShare = 0.05;
+
+using Clock = std::chrono::steady_clock;
+double microseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+}
+
+/// The lower bound on a CPU launch's time: arithmetic or memory, whichever takes longer.
+struct RooflineBound {
+  double us = 0;
+  const char* of = "math";
+  int threads = 1;
+
+  static RooflineBound of_launch(const StepCost& cost) {
+    RooflineBound bound;
+    const double shares = std::min(static_cast<double>(cost.tasks), cost.work_units);
+    bound.threads = static_cast<int>(std::clamp(shares, 1.0, static_cast<double>(cpu::thread_pool().threads())));
+    const cpu::Roofline roofs = cpu::cached_roofline(bound.threads);
+    const double math = cost.flops / roofs.flops * 1e6, memory = static_cast<double>(cost.bytes) / roofs.copy * 1e6;
+    bound.us = std::max(math, memory);
+    if (memory > math) bound.of = "memory";
+    return bound;
+  }
+  std::string threads_text() const { return fmt::format("{} thread{}", threads, threads == 1 ? "" : "s"); }
+};
+
+/// The line of DEBUG=2, which scripts/roofline.py parses.
+std::string line_of(const std::string& name, const StepCost& cost, double us) {
+  const auto moved = static_cast<double>(cost.bytes);
+  return fmt::format("  {:<56} {:>9} tasks {:>10.1f} us {:>10.4f} MB {:>11.4f} MFLOP {:>8.2f} GB/s {:>8.2f} GFLOP/s",
+                     name, cost.tasks, us, moved * 1e-6, cost.flops * 1e-6, moved / us * 1e-3, cost.flops / us * 1e-3);
+}
+
+class LaunchLog final : public LaunchObserver {
+ public:
+  LaunchLog(const PlanExecution& execution, std::vector<SlowLaunch>& slow)
+      : execution_(execution), slow_(slow), cpu_(execution.plan().device.kind() == Device::Kind::Cpu) {
+    // Before the launches, since the roofline may have to be measured. A log line must not fail the plan.
+    if (logging(2) && cpu_) try {
+        const std::vector<int>& launches = execution.plan().launches;
+        for (size_t l = 0, first = 0; l < launches.size(); first += static_cast<size_t>(launches[l++]))
+          bounds_.push_back(RooflineBound::of_launch(execution.launch_cost(first, static_cast<size_t>(launches[l]))));
+      } catch (const std::exception& error) {
+        bounds_.clear();
+        log(2, fmt::format("no roofs: {}", error.what()));
+      }
+    start_ = Clock::now();
+  }
+
+  void before_launch(const LaunchInfo&) override { launch_start_ = Clock::now(); }
+
+  void after_launch(const LaunchInfo& launch) override {
+    const double us = microseconds_since(launch_start_);  // on a GPU, of enqueuing it
+    ++launches_, kernels_ += launch.count, moved_ += launch.cost.bytes;
+    if (us > kLongUs && cpu_) long_.push_back({launch, us});
+    if (!logging(2)) return;
+    std::string line = line_of(name_of(launch), launch.cost, us);
+    if (!bounds_.empty()) {
+      const RooflineBound& bound = bounds_[launch.number];
+      line += fmt::format(" {:>6.1f} % of {}, {}", 100 * bound.us / us, bound.of, bound.threads_text());
+    }
+    double priced = 0;
+    for (size_t i = launch.first; i < launch.first + launch.count; ++i)
+      priced += execution_.plan().steps[i].time * 1e-3;
+    log(2, line + fmt::format(", priced at {:.1f} us", priced));
+  }
+
+  void after_run() override {
+    log(1, fmt::format("plan: {} launches of {} kernels, {:.3f} MB moved, {:.1f} us", launches_, kernels_,
+                       static_cast<double>(moved_) / 1e6, microseconds_since(start_)));
+    for (const Timing& t : long_) note_if_slow(t);  // now, since the roofline may have to be measured
+  }
+
+ private:
+  struct Timing {
+    LaunchInfo launch;
+    double us;
+  };
+
+  std::string name_of(const LaunchInfo& launch) const {
+    const std::string& name = execution_.program(launch.first).name();
+    return launch.count > 1 ? fmt::format("{} and {} more", name, launch.count - 1) : name;
+  }
+
+  void note_if_slow(const Timing& t) try {
+    const RooflineBound bound = RooflineBound::of_launch(t.launch.cost);
+    if (bound.us > kPoorShare * t.us) return;
+    const auto begin = execution_.plan().steps.begin() + static_cast<std::ptrdiff_t>(t.launch.first);
+    const auto longest = std::max_element(begin, begin + static_cast<std::ptrdiff_t>(t.launch.count),
+                                          [](const PlanStep& a, const PlanStep& b) { return a.time < b.time; });
+    slow_.push_back({fmt::format("{} took {:.1f} ms, {:.2f} % of {}, {}", name_of(t.launch), t.us * 1e-3,
+                                 100 * bound.us / t.us, bound.of, bound.threads_text()),
+                     longest->position});
+  } catch (const std::exception& error) {  // from measuring the roofline, which must not fail the plan
+    log(1, fmt::format("no roofs: {}", error.what()));
+  }
+
+  const PlanExecution& execution_;
+  std::vector<SlowLaunch>& slow_;
+  const bool cpu_;
+  std::vector<RooflineBound> bounds_;  ///< per launch of the plan; empty if unknown
+  size_t launches_ = 0, kernels_ = 0, moved_ = 0;
+  std::vector<Timing> long_;
+  Clock::time_point start_, launch_start_;
+};
+
+}  // namespace
+
+std::unique_ptr<LaunchObserver> make_launch_log(const PlanExecution& execution, std::vector<SlowLaunch>& slow) {
+  return std::make_unique<LaunchLog>(execution, slow);
+}
+
+}  // namespace sinter::runtime

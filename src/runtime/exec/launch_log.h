@@ -1,0 +1,15 @@
+// The lines that DEBUG=1 and DEBUG=2 print about a run.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "runtime/exec/launch_observer.h"
+
+namespace sinter::runtime {
+
+/// DEBUG=2 prints a line per launch, on the CPU with its share of the roofline. DEBUG=1 prints a line per run and adds
+/// to `slow` the launches above 5 ms and below 5 % of their bound, on the CPU.
+std::unique_ptr<LaunchObserver> make_launch_log(const PlanExecution& execution, std::vector<SlowLaunch>& slow);
+
+}  // namespace sinter::runtime
