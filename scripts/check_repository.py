@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks what a compiler does not: the direction of includes, the length of files, that READMEs name the headers beside
-them, that names are used once, that retired words stay away, and that docs/semantics.md names tests that exist. Prints
-each fault and exits with 1 if there is one."""
+them, that names are used once, that retired words stay away, that docs/semantics.md names tests that exist, and that
+subjects of commits are short. Prints each fault and exits with 1 if there is one."""
 import pathlib
 import re
 import subprocess
@@ -9,6 +9,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LONGEST = 500
+SUBJECT = 72
 
 # The floor plan: folder -> what it may include besides itself and include/sinter. A row names whole folders, and
 # stands below what it names: no arrow runs upward. A plugin's row names single headers, which declare what it shares
@@ -239,9 +240,23 @@ def semantics_faults():
                 yield f"docs/semantics.md: rule {rule} names a test that does not exist: {name}"
 
 
+def subject_faults():
+    """Subjects of commits after the one that adds CHANGELOG.md. Merges are exempt, and so is what git does not know."""
+    def log(*arguments):
+        done = subprocess.run(["git", "log", *arguments], cwd=ROOT, capture_output=True, text=True)
+        return done.stdout.splitlines() if done.returncode == 0 else []
+
+    added = log("--diff-filter=A", "--format=%H", "--", "CHANGELOG.md")
+    for line in log("--no-merges", "--ancestry-path", "--format=%h %s", f"{added[-1]}..HEAD") if added else []:
+        commit, _, subject = line.partition(" ")
+        if len(subject) > SUBJECT:
+            yield f"commit {commit}: a subject of {len(subject)} characters, at most {SUBJECT}: {subject}"
+
+
 def main():
-    faults = [*include_faults(), *length_faults(), *readme_faults(), *sorted(set(name_faults())), *short_name_faults(), *stem_faults(), *word_faults(), *portable_faults(), *semantics_faults()]
-    print("\n".join(faults) if faults else "repository: includes, lengths, READMEs, names, words and semantics are in order")
+    faults = [*include_faults(), *length_faults(), *readme_faults(), *sorted(set(name_faults())), *short_name_faults(),
+              *stem_faults(), *word_faults(), *portable_faults(), *semantics_faults(), *subject_faults()]
+    print("\n".join(faults) if faults else "repository: includes, lengths, READMEs, names, words, semantics and subjects are in order")
     return 1 if faults else 0
 
 

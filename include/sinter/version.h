@@ -2,5 +2,5 @@
 #pragma once
 
 #define SINTER_VERSION_MAJOR 0  ///< a change may break programs
-#define SINTER_VERSION_MINOR 1  ///< so may this, before 1.0
+#define SINTER_VERSION_MINOR 2  ///< so may this, before 1.0
 #define SINTER_VERSION_PATCH 0  ///< breaks nothing

@@ -139,7 +139,7 @@ SINTER_CLANG_EXPORT int sinter_clang_disassemble(const char* triple, const char*
   for (size_t at = 0; at < size;) {
     char line[256], head[32];
     size_t length = LLVMDisasmInstruction(disassembler, bytes + at, size - at, address + at, line, sizeof line);
-    std::snprintf(head, sizeof head, "%8llx:", static_cast<unsigned long long>(address + at));
+    std::snprintf(head, sizeof head, "%8llx:", static_cast<unsigned long long>(address) + at);
     out += head;
     out += length ? line : "\t(no instruction)";
     out += '\n';

@@ -108,7 +108,7 @@ class GraphInterpreter {
 
   StridedView leaf(UOp n) const {
     switch (n->op) {
-      case Op::Const: return scalar(n, n->scalar());
+      case Op::Const:
       case Op::Num: return scalar(n, n->scalar());
       case Op::Var: return scalar(n, ir::Scalar::of(n->dtype, bound_value(n)));
       case Op::Arange: {

@@ -34,10 +34,10 @@ int64_t wrap(DType dtype, int64_t v) {
 template <class T>
 int64_t saturate(double v) {
   if (std::isnan(v)) return 0;
-  constexpr double lo = static_cast<double>(std::numeric_limits<T>::min());
-  constexpr double hi = static_cast<double>(std::numeric_limits<T>::max());  // rounds up to a power of two for 64 bits
-  if (v <= lo) return static_cast<int64_t>(std::numeric_limits<T>::min());
-  if (v >= hi) return static_cast<int64_t>(std::numeric_limits<T>::max());
+  constexpr double kLow = static_cast<double>(std::numeric_limits<T>::min());
+  constexpr double kHigh = static_cast<double>(std::numeric_limits<T>::max());  // of 64 bits: a power of two
+  if (v <= kLow) return static_cast<int64_t>(std::numeric_limits<T>::min());
+  if (v >= kHigh) return static_cast<int64_t>(std::numeric_limits<T>::max());
   return static_cast<int64_t>(static_cast<T>(v));
 }
 

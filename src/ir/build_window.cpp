@@ -1,6 +1,5 @@
 // Windows as views: the inputs of convolution and pooling.
 #include <algorithm>
-#include <utility>
 
 #include "ir/build.h"
 #include "sinter/error.h"
@@ -13,7 +12,7 @@ UOp regroup(UOp x, size_t axis, std::initializer_list<int64_t> sizes) {
   std::vector<Dim> dims = x->shape.dims();
   const auto at = dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis));
   dims.insert(at, sizes.begin(), sizes.end());
-  return reshape(x, Shape(std::move(dims)));
+  return reshape(x, Shape(dims));
 }
 
 UOp first(UOp x, size_t axis, int64_t size) {
@@ -71,7 +70,7 @@ UOp window(UOp x, int64_t axis, int64_t size, int64_t stride, int64_t dilation) 
     std::vector<Dim> dims = w->shape.dims();
     dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(a) + 2);
     dims[a + 1] = taps * stride;
-    return resized(reshape(w, Shape(std::move(dims))), a + 1, size);
+    return resized(reshape(w, Shape(dims)), a + 1, size);
   }
   return every(window(x, axis, size, 1, dilation), a, count, stride);
 }

@@ -84,18 +84,18 @@ CombineGraph combine_step(Combine combine, std::span<const DType> types) {
 }
 
 Scalar reduction_identity(Combine combine, DType dtype, int result) {
-  constexpr double inf = std::numeric_limits<double>::infinity();
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   switch (combine) {
     case Combine::Add:
     case Combine::Dot:
     case Combine::Moments: return Scalar::of(dtype, 0);
     case Combine::Mul: return Scalar::of(dtype, 1);
     case Combine::Max:
-      if (is_float(dtype)) return Scalar::of(dtype, -inf);
+      if (is_float(dtype)) return Scalar::of(dtype, -kInfinity);
       if (is_unsigned(dtype)) return Scalar::of(dtype, 0);
       return Scalar::of(dtype, std::numeric_limits<int64_t>::min() >> (64 - 8 * size_of(dtype)));
     case Combine::Min:
-      if (is_float(dtype)) return Scalar::of(dtype, inf);
+      if (is_float(dtype)) return Scalar::of(dtype, kInfinity);
       if (dtype == DType::Bool) return Scalar::of(dtype, 1);
       if (is_unsigned(dtype)) return Scalar::of(dtype, int64_t{-1});
       return Scalar::of(dtype, std::numeric_limits<int64_t>::max() >> (64 - 8 * size_of(dtype)));

@@ -92,7 +92,7 @@ IntegerBounds bounds_of(const Inst& n, const Instructions& code, std::span<const
       break;
     case InstCode::Iota: b = {0, n.type.lanes - 1}; break;
     case InstCode::Splat: b = of(0); break;
-    case InstCode::Begin: b = {0, max_tasks}; break;
+    case InstCode::Begin:
     case InstCode::End: b = {0, max_tasks}; break;
     case InstCode::Loop:
       b = loop_variable_bounds(of(0), of(1), code[n.src[0]].code == InstCode::Begin ? 1 : n.imm);

@@ -83,6 +83,7 @@ std::vector<Opt> prefetches_to_try(const Kernel& kernel, KernelAnalysis& analysi
 
 std::vector<Opt> nontemporal_stores_to_try(const Kernel& kernel) {
   std::vector<Opt> out;
+  out.reserve(kernel.sink->src.size());
   for (size_t i = 0; i < kernel.sink->src.size(); ++i) out.emplace_back(NonTemporal{static_cast<int>(i)});
   return out;
 }
