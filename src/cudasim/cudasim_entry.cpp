@@ -57,7 +57,8 @@ CudaResult clear_reports() {
 }  // namespace
 }  // namespace sinter::runtime::cuda::sim
 
-extern "C" const sinter::runtime::cuda::sim::SimulatorApi* sinter_cudasim(const char* build_id) {
+extern "C" __attribute__((visibility("default"))) const sinter::runtime::cuda::sim::SimulatorApi* sinter_cudasim(
+    const char* build_id) {
   using namespace sinter::runtime::cuda;
   if (std::strcmp(build_id, sinter::runtime::build_id()) != 0) return nullptr;
   static const DriverApi driver = [] {

@@ -357,11 +357,12 @@ TEST_CASE("without its plugin the simulated GPU is an error that says where it w
 
 TEST_CASE("child: has no simulated GPU", "[.][deploy-child]") {
   CHECK_FALSE(cuda::is_available());
-  CHECK_THAT(refusal(another), Contains("SINTER_DEVICE=cuda-sim needs libsinter_cudasim.so, and it is not beside this "
-                                        "program, in its ../lib, where the loader searches, or in /"));
+  CHECK_THAT(cuda::unavailable_reason(),
+             Contains("SINTER_DEVICE=cuda-sim needs libsinter_cudasim.so, and it is not beside this "
+                      "program, in its ../lib, where the loader searches, or in /"));
 }
 
 TEST_CASE("child: has a damaged simulated GPU", "[.][deploy-child]") {
   CHECK_FALSE(cuda::is_available());
-  CHECK_THAT(refusal(another), Contains("libsinter_cudasim.so of this build") && Contains("file too short"));
+  CHECK_THAT(cuda::unavailable_reason(), Contains("libsinter_cudasim.so of this build") && Contains("file too short"));
 }
