@@ -186,7 +186,7 @@ class Realization {
   }
 
   /// False if a claimed node was waited for: others had the graph meanwhile.
-  static bool add(Plans& plans, plan::PlanLookup found, std::span<const UOp> roots) {
+  static bool add(Plans& plans, plan::PlanLookup&& found, std::span<const UOp> roots) {
     if (std::holds_alternative<plan::NodeClaimed>(found)) {
       const ScopedHold keep(roots);
       InFlightPlan::wait();
