@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "sim_support.h"
+#include "skip.h"
 
 using namespace cuda_sim_test;
 using Catch::Matchers::Contains;
@@ -161,7 +162,7 @@ CudaResult run(const Mutant& mutant, const std::string& text, uint64_t seed) {
 }  // namespace
 
 TEST_CASE("deliberate faults in kernels are caught at their lines", "[cuda-sim]") {
-  if (!have_clang()) return;
+  if (!sim::has_clang()) SKIP_TEST("no Clang plugin");
   for (const Mutant& mutant : kMutants)
     for (uint64_t seed = 0; seed < 5; ++seed) {
       const std::string good = with(mutant, mutant.good), bad = with(mutant, mutant.bad);

@@ -1,5 +1,6 @@
 // Whole kernels on the simulated GPU: from CUDA text by Clang, and from PTX as NVRTC writes it.
 #include "sim_support.h"
+#include "skip.h"
 
 using namespace cuda_sim_test;
 
@@ -35,7 +36,7 @@ std::vector<float> counting(size_t n) {
 }  // namespace
 
 TEST_CASE("a kernel of CUDA text runs on the simulated GPU", "[cuda-sim]") {
-  if (!have_clang()) return;
+  if (!sim::has_clang()) SKIP_TEST("no Clang plugin");
   Gpu gpu;
   const size_t n = 1000;
   const auto input = counting(n);
@@ -51,7 +52,7 @@ TEST_CASE("a kernel of CUDA text runs on the simulated GPU", "[cuda-sim]") {
 }
 
 TEST_CASE("shuffles, shared memory and barriers make sums of blocks", "[cuda-sim]") {
-  if (!have_clang()) return;
+  if (!sim::has_clang()) SKIP_TEST("no Clang plugin");
   for (uint64_t seed = 0; seed < 20; ++seed) {
     Gpu gpu({.seed = seed});
     const size_t n = 3000;
@@ -70,7 +71,7 @@ TEST_CASE("shuffles, shared memory and barriers make sums of blocks", "[cuda-sim
 }
 
 TEST_CASE("text that does not compile is an error with the line", "[cuda-sim]") {
-  if (!have_clang()) return;
+  if (!sim::has_clang()) SKIP_TEST("no Clang plugin");
   try {
     sim::compile_ptx("extern \"C\" __global__ void k() {\n  undeclared = 1;\n}\n", 90);
     FAIL("it compiled");

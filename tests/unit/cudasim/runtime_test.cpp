@@ -3,7 +3,6 @@
 
 #include <fmt/core.h>
 
-#include <iostream>
 #include <numeric>
 
 #include "cudasim/sim_driver.h"
@@ -12,6 +11,7 @@
 #include "runtime/exec/launch_graph.h"
 #include "runtime/program/program.h"
 #include "sinter/sinter.h"
+#include "skip.h"
 #include "unit/runtime_support.h"
 
 using namespace sinter::runtime::cuda;
@@ -45,12 +45,8 @@ class Simulated {
   Simulated& operator=(const Simulated&) = delete;
 };
 
-/// False, with a line that says why, where CUDA text cannot be compiled.
-bool can_compile() {
-  const std::string reason = compiler_of(find_driver()).reason;
-  if (!reason.empty()) std::cout << "SKIP: " << reason << "\n";
-  return reason.empty();
-}
+/// Whether something here compiles CUDA text.
+bool can_compile() { return compiler_of(find_driver()).reason.empty(); }
 
 KernelSource source(const std::string& name, const std::string& body, int threads = 128, int64_t shared = 0) {
   KernelSource k{.name = name,
@@ -131,7 +127,7 @@ TEST_CASE("SINTER_DEVICE=cuda-sim is a GPU that is simulated", "[cuda][cuda-sim]
 
 TEST_CASE("text is compiled, launched on a simulated device, and computes", "[cuda][cuda-sim]") {
   const Simulated simulated;
-  if (!can_compile()) return;
+  if (!can_compile()) SKIP_TEST("no compiler of CUDA text");
   const FreshCache cache;
   const auto context = Context::get(0);
   const auto made = program(scale());
@@ -163,7 +159,7 @@ TEST_CASE("text is compiled, launched on a simulated device, and computes", "[cu
 
 TEST_CASE("several simulated devices run the same program and copy to one another", "[cuda][cuda-sim]") {
   const Simulated simulated({.devices = 2});
-  if (!can_compile()) return;
+  if (!can_compile()) SKIP_TEST("no compiler of CUDA text");
   const FreshCache cache;
   const auto a = Context::get(0), b = Context::get(1);
   CHECK_THROWS_AS(Context::get(2), UsageError);
@@ -179,7 +175,7 @@ TEST_CASE("several simulated devices run the same program and copy to one anothe
 
 TEST_CASE("a fault on a simulated device names the kernel, and every later call says so", "[cuda][cuda-sim]") {
   const Simulated simulated;
-  if (!can_compile()) return;
+  if (!can_compile()) SKIP_TEST("no compiler of CUDA text");
   const FreshCache cache;
   const auto context = Context::get(0);
   const auto wild = program(source("wild", "  x[n + 100000000] = 1.0f;\n"));
@@ -216,7 +212,7 @@ TEST_CASE("a simulated device out of memory is relieved of what is cached, then 
 
 TEST_CASE("a kernel that wants more shared memory than a block has is refused with both numbers", "[cuda][cuda-sim]") {
   const Simulated simulated;
-  if (!can_compile()) return;
+  if (!can_compile()) SKIP_TEST("no compiler of CUDA text");
   const FreshCache cache;
   KernelSource greedy = scale("greedy");
   greedy.shared = 300000;
@@ -228,7 +224,7 @@ TEST_CASE("a kernel that wants more shared memory than a block has is refused wi
 TEST_CASE("ten thousand allocations and launches leave nothing on a simulated device", "[cuda][cuda-sim]") {
   {
     const Simulated simulated({.check = false});
-    if (!can_compile()) return;
+    if (!can_compile()) SKIP_TEST("no compiler of CUDA text");
     const FreshCache cache;
     const auto context = Context::get(0);
     const auto made = program(source("touch", "  x[threadIdx.x] = 1.0f;\n", 32));
@@ -249,7 +245,7 @@ TEST_CASE("ten thousand allocations and launches leave nothing on a simulated de
 
 TEST_CASE("a graph that holds more than half of a GPU's memory is realised by itself", "[cuda][cuda-sim]") {
   const Simulated simulated({.memory = 16 << 20, .check = false});
-  if (!can_compile()) return;
+  if (!can_compile()) SKIP_TEST("no compiler of CUDA text");
   const sinter::Device gpu = sinter::Device::cuda();
   constexpr int64_t kBlock = 1 << 17;  // half a MiB of float32
   sinter::Tensor sum = sinter::zeros({kBlock}, sinter::DType::F32).to(gpu).realize();
@@ -266,7 +262,7 @@ TEST_CASE("N7 a GPU keeps denormals", "[cuda][cuda-sim]") {
   using namespace sinter;
   {
     const Simulated simulated;
-    if (!can_compile()) return;
+    if (!can_compile()) SKIP_TEST("no compiler of CUDA text");
     debug::set_executor(debug::Executor::Compiled);
     debug::clear_plans();  // of another driver's devices
     const Tensor x = from(std::vector<float>{2e-38f, -3e-38f}, Device::cpu());
@@ -285,7 +281,7 @@ TEST_CASE("N7 a GPU keeps denormals", "[cuda][cuda-sim]") {
 TEST_CASE("ten thousand steps of training leave nothing on a simulated device", "[cuda][cuda-sim]") {
   {
     const Simulated simulated({.check = false});
-    if (!can_compile()) return;
+    if (!can_compile()) SKIP_TEST("no compiler of CUDA text");
     const FreshCache cache;
     sinter::debug::set_executor(sinter::debug::Executor::Compiled);
     sinter::debug::clear_plans();  // of another driver's devices

@@ -49,10 +49,4 @@ CudaResult Gpu::launch(cuda::FunctionHandle function, unsigned blocks, unsigned 
   return result == CudaResult::Success ? driver().stream_synchronize(stream_) : result;
 }
 
-bool have_clang() {
-  if (sim::has_clang()) return true;
-  std::puts("[SKIP] the Clang plugin was not built: no CUDA text is compiled for the simulated GPU");
-  return false;
-}
-
 }  // namespace cuda_sim_test

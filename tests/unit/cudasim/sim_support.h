@@ -56,7 +56,4 @@ class Gpu {
   std::vector<cuda::DevicePointer> memory_;
 };
 
-/// False, with a line that says why, where CUDA text cannot be compiled here.
-bool have_clang();
-
 }  // namespace cuda_sim_test

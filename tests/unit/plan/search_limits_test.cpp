@@ -6,6 +6,7 @@
 #include "plan/beam_search.h"
 #include "runtime/base/counters.h"
 #include "runtime/program/host_target.h"
+#include "skip.h"
 #include "unit/codegen_support.h"
 #include "unit/schedule_support.h"
 
@@ -128,10 +129,7 @@ TEST_CASE("a decision is another machine's, kernel's or question's where anythin
   another("candidates", {}, host, {.candidates = 7, .seconds = 0});
   another("seconds", {}, host, {.seconds = -1});
   another("peak", {}, host, {.seconds = 0, .peak = kSlow});
-  if (runtime_test::clang().empty()) {
-    WARN("SKIP: no clang");
-    return;
-  }
+  if (runtime_test::clang().empty()) SKIP_TEST("no clang");
   const runtime_test::ScopedEnv cc("SINTER_CC", runtime_test::clang());
   another("compiler", {}, runtime::host_target(), limits);
 }

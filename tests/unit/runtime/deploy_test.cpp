@@ -15,6 +15,7 @@
 #include "runtime/program/host_target.h"
 #include "sinter/cuda.h"
 #include "sinter/sinter.h"
+#include "skip.h"
 #include "unit/runtime_support.h"
 
 using namespace sinter;
@@ -108,13 +109,12 @@ struct Deployed {
 /// Something here compiles for a simulated GPU.
 bool simulates() { return runtime::cpu::plugin_compiler() || runtime::cuda::find_nvrtc().table.has_value(); }
 
-/// Where the plugin is installed for all programs nothing can hide it; and programs of a sanitizer take minutes to copy
-/// and to start.
-bool hides_compilers() {
-  const bool sanitized = runtime::kSanitizer != runtime::Sanitizer::None;
-  if (!sanitized && !std::filesystem::exists("/usr/local/lib/libsinter_clang.so")) return true;
-  WARN("SKIP: " << (sanitized ? "a sanitizer" : "the Clang plugin is installed on this machine"));
-  return false;
+/// Why compilers cannot be hidden from a program, or "". Where the plugin is installed for all programs nothing can
+/// hide it; and programs of a sanitizer take minutes to copy and to start.
+std::string shows_compilers() {
+  if (runtime::kSanitizer != runtime::Sanitizer::None) return "a sanitizer's build";
+  return std::filesystem::exists("/usr/local/lib/libsinter_clang.so") ? "the Clang plugin is installed on this machine"
+                                                                      : "";
 }
 
 void check_served() {
@@ -174,20 +174,20 @@ TEST_CASE("child: serves from the cache without a compiler", "[.][deploy-child]"
 
 TEST_CASE("deployed with a full cache and no compiler, a program runs, and a miss says what to ship",
           "[runtime][deploy]") {
-  if (!hides_compilers()) return;
+  if (const std::string reason = shows_compilers(); !reason.empty()) SKIP_TEST(reason);
   const std::string device = GENERATE("cpu", "cuda-sim");
   const ScopedEnv cc("SINTER_CC", std::nullopt), where("SINTER_DEVICE", device);
   INFO(device);
-  if (device == "cuda-sim" && !simulates()) return;
+  if (device == "cuda-sim" && !simulates()) SKIP_TEST("no compiler of CUDA text");
   const FreshCache cache;
   fill();
   Deployed().check("child: serves from the cache without a compiler");
 }
 
 TEST_CASE("the last compiler that filled a cache is the one that is found", "[runtime][deploy]") {
-  if (!hides_compilers()) return;
+  if (const std::string reason = shows_compilers(); !reason.empty()) SKIP_TEST(reason);
   const std::string first = runtime_test::gcc();
-  if (first.empty()) return;
+  if (first.empty()) SKIP_TEST("no gcc");
   const FreshCache cache;
   {
     const ScopedEnv cc("SINTER_CC", first);
@@ -195,7 +195,7 @@ TEST_CASE("the last compiler that filled a cache is the one that is found", "[ru
     ScopedEnv none("SINTER_CC", std::nullopt);
     Deployed().check("child: serves from the cache without a compiler");
   }
-  if (!runtime::cpu::plugin_compiler()) return;
+  if (!runtime::cpu::plugin_compiler()) SKIP_TEST("no Clang plugin");
   const ScopedEnv cc("SINTER_CC", std::nullopt);
   for (int runs = 0; runs < 2; ++runs) {  // also one that finds all there
     fill();
@@ -218,7 +218,8 @@ TEST_CASE("child: serves from the cache where the plugin does not open", "[.][de
 
 TEST_CASE("deployed with a plugin that does not open, a program runs from its cache", "[runtime][deploy]") {
   const ScopedEnv cc("SINTER_CC", std::nullopt);
-  if (runtime::kSanitizer != runtime::Sanitizer::None || !runtime::cpu::plugin_compiler()) return;
+  if (runtime::kSanitizer != runtime::Sanitizer::None) SKIP_TEST("a sanitizer's build");
+  if (!runtime::cpu::plugin_compiler()) SKIP_TEST("no Clang plugin");
   const FreshCache cache;
   fill();
   const Folder folder;
@@ -237,9 +238,9 @@ TEST_CASE("child: is refused the cache of another machine", "[.][deploy-child]")
 
 TEST_CASE("deployed with the cache of another kind of CPU, a program is refused and runs none of it",
           "[runtime][deploy]") {
-  if (!hides_compilers()) return;
+  if (const std::string reason = shows_compilers(); !reason.empty()) SKIP_TEST(reason);
   const ScopedEnv cc("SINTER_CC", std::nullopt);
-  if (runtime::host_target().isa == "x86-64") return;
+  if (runtime::host_target().isa == "x86-64") SKIP_TEST("no CPU but a plain one");
   const FreshCache cache;
   check_child({"/proc/self/exe"}, "child: fills the cache for plain CPUs");
   Deployed().check("child: is refused the cache of another machine");
@@ -252,7 +253,7 @@ TEST_CASE("child: is refused, and told both machines", "[.][deploy-child]") {
 }
 
 TEST_CASE("deployed with another number of threads, a miss names both", "[runtime][deploy]") {
-  if (!hides_compilers()) return;
+  if (const std::string reason = shows_compilers(); !reason.empty()) SKIP_TEST(reason);
   const ScopedEnv cc("SINTER_CC", std::nullopt);
   const FreshCache cache;
   {
@@ -264,7 +265,7 @@ TEST_CASE("deployed with another number of threads, a miss names both", "[runtim
 }
 
 TEST_CASE("deployed with a folder that cannot be written, a program runs from its cache", "[runtime][deploy]") {
-  if (!hides_compilers()) return;
+  if (const std::string reason = shows_compilers(); !reason.empty()) SKIP_TEST(reason);
   const ScopedEnv cc("SINTER_CC", std::nullopt);
   const auto unshare = runtime::cpu::find_executable("unshare"), shell = runtime::cpu::find_executable("sh");
   const FreshCache cache;
@@ -278,10 +279,8 @@ TEST_CASE("deployed with a folder that cannot be written, a program runs from it
   const Folder output;
   if (!unshare || !shell ||
       runtime::cpu::run_process({*unshare, "--mount", "--map-root-user", *shell, "-c", "exit 0"},
-                                output.path() + "/output") != 0) {
-    WARN("SKIP: no mount namespaces");
-    return;
-  }
+                                output.path() + "/output") != 0)
+    SKIP_TEST("no mount namespaces");
   Deployed().check("child: serves from the cache without a compiler",
                    {*unshare, "--mount", "--map-root-user", *shell, "-c", mount, "sh"});
 }
@@ -293,7 +292,7 @@ TEST_CASE("child: is refused where there is no cache", "[.][deploy-child]") {
 }
 
 TEST_CASE("deployed without a usable cache, a program is told why", "[runtime][deploy]") {
-  if (!hides_compilers()) return;
+  if (const std::string reason = shows_compilers(); !reason.empty()) SKIP_TEST(reason);
   const ScopedEnv cc("SINTER_CC", std::nullopt);
   const FreshCache cache;
   fill();
@@ -315,9 +314,9 @@ TEST_CASE("deployed without a usable cache, a program is told why", "[runtime][d
 }
 
 TEST_CASE("deployed with the cache of a GPU and no NVRTC, a GPU is available", "[runtime][deploy]") {
-  if (!hides_compilers()) return;
+  if (const std::string reason = shows_compilers(); !reason.empty()) SKIP_TEST(reason);
   const ScopedEnv cc("SINTER_CC", std::nullopt), where("SINTER_DEVICE", "cuda-sim");
-  if (!simulates()) return;
+  if (!simulates()) SKIP_TEST("no compiler of CUDA text");
   const FreshCache cache;
   fill();
   Deployed().check("child: finds a GPU by its cache");

@@ -18,6 +18,7 @@
 #include "runtime/cpu/clang_plugin.h"
 #include "runtime/program/host_target.h"
 #include "sinter/sinter.h"
+#include "skip.h"
 #include "unit/runtime_support.h"
 #include "unit/schedule_support.h"
 
@@ -62,12 +63,10 @@ TEST_CASE("child: realises where the plugin does not open", "[.][runtime-child]"
 
 TEST_CASE("a program runs at the first call although the plugin does not open and cc is gcc", "[runtime]") {
   const ScopedEnv cc("SINTER_CC", std::nullopt);
-  if (runtime::kSanitizer != runtime::Sanitizer::None || !runtime::cpu::plugin_compiler()) return;
+  if (runtime::kSanitizer != runtime::Sanitizer::None) SKIP_TEST("a sanitizer's build");
+  if (!runtime::cpu::plugin_compiler()) SKIP_TEST("no Clang plugin");
   const auto gcc = runtime::cpu::find_executable(runtime_test::gcc());
-  if (!gcc) {
-    WARN("SKIP: no gcc");
-    return;
-  }
+  if (!gcc) SKIP_TEST("no gcc");
   const Folder bin;  // cc must be gcc here
   std::filesystem::create_symlink(*gcc, bin.path() + "/cc");
   const ScopedEnv path("PATH", bin.path() + ":" + std::getenv("PATH"));
@@ -76,7 +75,7 @@ TEST_CASE("a program runs at the first call although the plugin does not open an
 
 TEST_CASE("child: realises where no plugin is found", "[.][runtime-child]") {
   const FreshCache cache;
-  if (runtime::cpu::plugin_compiler()) return;  // installed on this machine
+  if (runtime::cpu::plugin_compiler()) SKIP_TEST("the Clang plugin is installed on this machine");
   CapturedLog captured;
   CHECK((ones({3, 4}) * 2.0f).contiguous().sum().item() == 24);
   CHECK((ones({3, 5}) * 2.0f).contiguous().sum().item() == 30);
@@ -87,7 +86,8 @@ TEST_CASE("child: realises where no plugin is found", "[.][runtime-child]") {
 
 TEST_CASE("a program that stands without its plugin runs, and says once that kernels are slower", "[runtime]") {
   const ScopedEnv cc("SINTER_CC", std::nullopt);
-  if (runtime::kSanitizer != runtime::Sanitizer::None || !runtime::cpu::plugin_compiler()) return;
+  if (runtime::kSanitizer != runtime::Sanitizer::None) SKIP_TEST("a sanitizer's build");
+  if (!runtime::cpu::plugin_compiler()) SKIP_TEST("no Clang plugin");
   const Folder folder;
   std::filesystem::copy_file("/proc/self/exe", folder.path() + "/program");
   check_child(folder.path() + "/program", "child: realises where no plugin is found");
@@ -178,7 +178,8 @@ TEST_CASE("child: another thread than main's calls exit while threads compile", 
 
 TEST_CASE("a process ends while other threads compile", "[runtime]") {
   const ScopedEnv cc("SINTER_CC", std::nullopt);
-  if (runtime::kSanitizer != runtime::Sanitizer::None || !runtime::cpu::plugin_compiler()) return;
+  if (runtime::kSanitizer != runtime::Sanitizer::None) SKIP_TEST("a sanitizer's build");
+  if (!runtime::cpu::plugin_compiler()) SKIP_TEST("no Clang plugin");
   const std::string device = GENERATE("cpu", "cuda-sim");
   const std::string name = GENERATE("child: returns from main while threads compile",
                                     "child: a static object's destructor lasts while threads compile",
@@ -218,7 +219,7 @@ TEST_CASE("child: compiles on a thread with 128 KiB of stack", "[.][runtime-chil
 }
 
 TEST_CASE("the first compile runs on a thread with 128 KiB of stack", "[runtime]") {
-  if (runtime::kSanitizer != runtime::Sanitizer::None) return;  // whose frames are larger
+  if (runtime::kSanitizer != runtime::Sanitizer::None) SKIP_TEST("a sanitizer's build");  // whose frames are larger
   const std::string device = GENERATE("cpu", "cuda-sim");
   const FreshCache cache;
   const ScopedEnv where("SINTER_DEVICE", device);
@@ -237,7 +238,8 @@ TEST_CASE("child: compiles where files may not grow", "[.][runtime-child]") {
 
 TEST_CASE("a program runs without its cache where files may not grow", "[runtime]") {
   const ScopedEnv cc("SINTER_CC", std::nullopt);  // which writes files itself
-  if (runtime::kSanitizer != runtime::Sanitizer::None || !runtime::cpu::plugin_compiler()) return;
+  if (runtime::kSanitizer != runtime::Sanitizer::None) SKIP_TEST("a sanitizer's build");
+  if (!runtime::cpu::plugin_compiler()) SKIP_TEST("no Clang plugin");
   const FreshCache cache;
   const Folder folder;
   CHECK(runtime::cpu::run_process({"/proc/self/exe", "child: compiles where files may not grow"}, "/dev/null") == 0);

@@ -11,6 +11,7 @@
 #include "runtime/cpu/clang_plugin.h"
 #include "runtime/program/toolchain.h"
 #include "sinter/sinter.h"
+#include "skip.h"
 #include "tensor/eval/explain.h"
 #include "unit/codegen_support.h"
 
@@ -112,12 +113,12 @@ std::optional<std::vector<Product>> compiled(const runtime::KernelSource& source
 
 TEST_CASE("inner loops of products are their register tiles, and nothing is spilled", "[codegen][products][spills]") {
   const runtime_test::ScopedEnv cc("SINTER_CC", std::nullopt);
-  if (runtime::kSanitizer != runtime::Sanitizer::None) return;
+  if (runtime::kSanitizer != runtime::Sanitizer::None) SKIP_TEST("a sanitizer's build");
   std::vector<runtime::Target> targets{reference_machine(kNeon, 16, 32)};
   if (runtime::cpu::plugin_compiler())
     targets.insert(targets.end(), {reference_machine("x86-64-v3", 32, 16), reference_machine("x86-64-v4", 64, 32)});
   else
-    WARN("SKIP: no plugin");
+    note_skipped("no Clang plugin");
   for (const runtime::Target& target : targets)
     for (const auto& [name, make, in_registers] : programs()) {
       INFO(target.isa << ": " << name);
@@ -127,7 +128,7 @@ TEST_CASE("inner loops of products are their register tiles, and nothing is spil
       for (size_t i = 0; i < written.sources.size(); ++i) {
         const auto found = compiled(written.sources[i], target);
         if (!found) {
-          WARN("SKIP: no clang-19");
+          note_skipped("no clang-19");
           break;
         }
         loops.insert(loops.end(), found->begin(), found->end());

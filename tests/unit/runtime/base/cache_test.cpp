@@ -5,6 +5,7 @@
 #include "runtime/base/subprocess.h"
 #include "runtime/program/host_target.h"
 #include "sinter/error.h"
+#include "skip.h"
 #include "unit/runtime_support.h"
 
 #include <fcntl.h>
@@ -219,7 +220,7 @@ TEST_CASE("another user's folder is refused, one that others can read is closed"
   std::filesystem::create_directories(folder.path() + "/linked");
   std::filesystem::create_directory_symlink(folder.path() + "/elsewhere", folder.path() + "/linked/kernels");
   CHECK_FALSE(DiskCache(folder.path() + "/linked").usable());
-  if (geteuid() != 0) return;  // only root can give a folder away
+  if (geteuid() != 0) SKIP_TEST("not root");  // only root can give a folder away
   std::filesystem::create_directories(folder.path() + "/theirs/kernels");
   REQUIRE(chown((folder.path() + "/theirs").c_str(), 12345, 12345) == 0);
   CHECK_FALSE(DiskCache(folder.path() + "/theirs").usable());
@@ -248,6 +249,8 @@ TEST_CASE("what others could have written is not loaded", "[runtime]") {
     REQUIRE(chown(entry.c_str(), 12345, 12345) == 0);
     CHECK_FALSE(loads());
     REQUIRE(chown(entry.c_str(), 0, 0) == 0);
+  } else {
+    note_skipped("not root");
   }
   // A folder that was open to others goes aside with all that lies in it.
   CapturedLog captured;

@@ -8,6 +8,7 @@
 #include "runtime/cpu/compiler.h"
 #include "runtime/program/host_target.h"
 #include "sinter/error.h"
+#include "skip.h"
 #include "unit/runtime_support.h"
 
 #include <signal.h>
@@ -173,10 +174,8 @@ int k_float(void* const* bufs, const long* vars, long begin, long end) {
 
 TEST_CASE("vectors of the target's width stay whole", "[runtime]") {
   const int bytes = host_target().vector_bytes;
-  if (!cpu::plugin_compiler() || bytes < 32) {
-    WARN("SKIP: no plugin, or vectors that have no halves");
-    return;
-  }
+  if (!cpu::plugin_compiler()) SKIP_TEST("no Clang plugin");
+  if (bytes < 32) SKIP_TEST("vectors that have no halves");
   const FreshCache cache;
   const ScopedEnv debug("DEBUG", "7");
   const ScopedEnv plugin("SINTER_CC", std::nullopt);
@@ -228,10 +227,11 @@ TEST_CASE("malformed sources are a CompileError with the source's path and the l
 }
 
 TEST_CASE("a fatal error of LLVM is a CompileError too", "[runtime]") {
-  if (kSanitizer == Sanitizer::Address) return;  // unwinding through LLVM leaks what the compile held
+  if (kSanitizer == Sanitizer::Address)
+    SKIP_TEST("a sanitizer's build");  // unwinding through LLVM leaks what the compile held
   const FreshCache cache;
   const ScopedEnv cc("SINTER_CC", std::nullopt);
-  if (!cpu::plugin_compiler()) return;
+  if (!cpu::plugin_compiler()) SKIP_TEST("no Clang plugin");
   const std::string text =
       "register unsigned long frame __asm__(\"rbp\");\n"
       "int k_fatal(void* const* b, const long* v, long begin, long end) { return (int)frame; }";
@@ -276,10 +276,8 @@ TEST_CASE("threads compile at once, malformed sources among them", "[runtime]") 
 
 TEST_CASE("SINTER_CC names another compiler", "[runtime]") {
   const std::string gcc = runtime_test::gcc(), clang = runtime_test::clang();
-  if (gcc.empty() || clang.empty()) {
-    WARN("SKIP: gcc and clang are not both installed");
-    return;
-  }
+  if (gcc.empty()) SKIP_TEST("no gcc");
+  if (clang.empty()) SKIP_TEST("no clang");
   for (const std::string& command : {gcc, clang, *cpu::find_executable(gcc) + " -O3 -DX=1"}) {
     const FreshCache cache;
     const ScopedEnv cc("SINTER_CC", command);
@@ -329,10 +327,7 @@ TEST_CASE("a program that is started has no signal blocked, and those that compi
 }
 
 TEST_CASE("SINTER_CC compiles where the program ignores SIGCHLD", "[runtime]") {
-  if (runtime_test::gcc().empty()) {
-    WARN("SKIP: no gcc");
-    return;
-  }
+  if (runtime_test::gcc().empty()) SKIP_TEST("no gcc");
   const FreshCache cache;
   const ScopedEnv cc("SINTER_CC", runtime_test::gcc());
   const Ignored child(SIGCHLD);
@@ -350,10 +345,7 @@ TEST_CASE("a SINTER_CC that is no program is a UsageError", "[runtime]") {
 }
 
 TEST_CASE("with -fsanitize= kernels are shared libraries", "[runtime]") {
-  if (runtime_test::clang().empty()) {
-    WARN("SKIP: no clang");
-    return;
-  }
+  if (runtime_test::clang().empty()) SKIP_TEST("no clang");
   const FreshCache cache;
   const ScopedEnv cc("SINTER_CC", runtime_test::clang() + " -fsanitize=undefined -fsanitize-trap=undefined");
   for (int from_disk = 0; from_disk < 2; ++from_disk) {
@@ -384,7 +376,7 @@ TEST_CASE("DEBUG=4 logs sources, from memory and disk as well", "[runtime]") {
 TEST_CASE("programs that nobody uses are bounded", "[runtime]") {
   const FreshCache cache;
   const ScopedEnv cc("SINTER_CC", std::nullopt);
-  if (!cpu::plugin_compiler()) return;
+  if (!cpu::plugin_compiler()) SKIP_TEST("no Clang plugin");
   const auto kernel = scale_kernel("k_bound", 1);
   const auto kept = compile_one(kernel);
   for (int i = 0; i < 1600; i += 200) {

@@ -6,6 +6,7 @@
 #include "runtime/cpu/elf_file.h"
 #include "runtime/program/host_target.h"
 #include "sinter/error.h"
+#include "skip.h"
 #include "unit/runtime_support.h"
 
 #include <cstring>
@@ -45,7 +46,7 @@ bool plain_objects() { return !cpu::current_compiler(host_target())->makes_libra
 }  // namespace
 
 TEST_CASE("code is executable and not writable, and freed with its object", "[runtime]") {
-  if (!plain_objects()) return;
+  if (!plain_objects()) SKIP_TEST("kernels are shared libraries");
   const void* address = nullptr;
   {
     const auto code = cpu::load_object(object_of("int k(void) { return 7; }"), kEntry);
@@ -60,7 +61,7 @@ TEST_CASE("code is executable and not writable, and freed with its object", "[ru
 }
 
 TEST_CASE("an unknown relocation is refused by name", "[runtime]") {
-  if (!plain_objects()) return;
+  if (!plain_objects()) SKIP_TEST("kernels are shared libraries");
   std::string object = object_of("static const int t[3] = {1, 2, 3};\nint k(long i) { return t[i]; }");
   CHECK(cpu::load_object(object, kEntry));
   const auto with_type = [&](uint32_t type) {
@@ -80,7 +81,7 @@ TEST_CASE("an unknown relocation is refused by name", "[runtime]") {
 }
 
 TEST_CASE("thread-local and writable data and unknown symbols are refused", "[runtime]") {
-  if (!plain_objects()) return;
+  if (!plain_objects()) SKIP_TEST("kernels are shared libraries");
   CHECK_THROWS_WITH(cpu::load_object(object_of("int n = 3; int k(void) { return ++n; }"), kEntry),
                     Contains("writable"));
   CHECK_THROWS_AS(cpu::load_object(object_of("_Thread_local int n; int k(void) { return ++n; }"), kEntry),
@@ -92,7 +93,7 @@ TEST_CASE("thread-local and writable data and unknown symbols are refused", "[ru
 }
 
 TEST_CASE("one kernel's share of an object is all it reaches and no more", "[runtime]") {
-  if (!plain_objects()) return;
+  if (!plain_objects()) SKIP_TEST("kernels are shared libraries");
   const std::string object = object_of(R"(
 static const double kt[3] = {1.5, 2.5, 3.5};
 __attribute__((noinline)) static int helper(long i) { return (int)(kt[i] * 2); }
@@ -112,7 +113,7 @@ int other(long i) { return (int)big[i]; }
 }
 
 TEST_CASE("a symbol that reaches out of its section is refused", "[runtime]") {
-  if (!plain_objects()) return;
+  if (!plain_objects()) SKIP_TEST("kernels are shared libraries");
   const std::string object = object_of("static const int t[3] = {1, 2, 3};\nint k(long i) { return t[i]; }");
   const cpu::ElfFile file(object);
   const auto with = [&](auto change) {
@@ -143,7 +144,7 @@ TEST_CASE("a symbol that reaches out of its section is refused", "[runtime]") {
 }
 
 TEST_CASE("no damaged object is loaded wrongly or crashes the loader", "[runtime]") {
-  if (!plain_objects()) return;
+  if (!plain_objects()) SKIP_TEST("kernels are shared libraries");
   const std::string object = object_of("static const int t[3] = {1, 2, 3};\nint k(long i) { return t[i]; }");
   for (size_t size = 0; size < object.size(); size += 7)
     CHECK_THROWS_AS(cpu::load_object(object.substr(0, size), kEntry), BackendError);

@@ -4,6 +4,7 @@
 #include "runtime/cpu/start_threads.h"
 #include "runtime/cpu/thread_pool.h"
 #include "sinter/sinter.h"
+#include "skip.h"
 #include "unit/runtime_support.h"
 
 #include <sched.h>
@@ -131,10 +132,7 @@ TEST_CASE("workers have a CPU each where all CPUs have a thread, and else go whe
   cpu_set_t all;
   REQUIRE(sched_getaffinity(0, sizeof all, &all) == 0);
   const int cpus = CPU_COUNT(&all);
-  if (cpus < 2) {
-    WARN("SKIP: one CPU");
-    return;
-  }
+  if (cpus < 2) SKIP_TEST("one CPU");
   const auto masks = [](int threads) {
     cpu::ThreadPool pool(threads);
     return masks_of(pool);
@@ -157,10 +155,7 @@ TEST_CASE("workers have the CPUs of who made the pool, though a thread that may 
   cpu_set_t all, one;
   REQUIRE(sched_getaffinity(0, sizeof all, &all) == 0);
   const int cpus = CPU_COUNT(&all);
-  if (cpus < 2) {
-    WARN("SKIP: one CPU");
-    return;
-  }
+  if (cpus < 2) SKIP_TEST("one CPU");
   size_t first = 0;
   while (!CPU_ISSET(first, &all)) ++first;
   CPU_ZERO(&one);
@@ -275,8 +270,8 @@ TEST_CASE("kernels round as ever, whatever the program has set for its thread", 
 }
 
 TEST_CASE("a pool that could not start is usable afterwards", "[runtime]") {
-  if (kSanitizer != Sanitizer::None) return;  // they take address space as they like
-  cpu::ThreadPool pool(1 << 22);              // 256 MiB of shares
+  if (kSanitizer != Sanitizer::None) SKIP_TEST("a sanitizer's build");  // they take address space as they like
+  cpu::ThreadPool pool(1 << 22);                                        // 256 MiB of shares
   rlimit before{};
   getrlimit(RLIMIT_AS, &before);
   std::ifstream statm("/proc/self/statm");

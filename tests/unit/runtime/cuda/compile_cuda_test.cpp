@@ -1,11 +1,9 @@
-// From CUDA text to programs: NVRTC and where it is looked for, images, lints, the cache. What needs NVRTC says SKIP
-// with the reason where there is none.
+// From CUDA text to programs: NVRTC and where it is looked for, images, lints, the cache.
 #include "catch.h"
 
 #include <fmt/core.h>
 
 #include <cstring>
-#include <iostream>
 
 #include "runtime/base/counters.h"
 #include "runtime/base/disk_cache.h"
@@ -13,6 +11,7 @@
 #include "runtime/cuda/lint.h"
 #include "runtime/program/program.h"
 #include "sinter/error.h"
+#include "skip.h"
 #include "unit/cuda_fake.h"
 #include "unit/runtime_support.h"
 
@@ -34,20 +33,8 @@ constexpr const char* kScale =
     "  if (i < n) x[i] = part[127 - threadIdx.x] * 2.0f + 1.0f;\n"
     "}\n";
 
-/// Null, and a line that says so, where there is no NVRTC.
-const NvrtcLibrary* nvrtc() {
-  const NvrtcLibrary& found = find_nvrtc();
-  if (found.table) return &found;
-  std::cout << "SKIP: " << found.reason << "\n";
-  return nullptr;
-}
-
-/// False, with a line that says why, where nothing compiles for the devices of the driver that is installed.
-bool can_compile() {
-  const std::string reason = compiler_of(find_driver()).reason;
-  if (!reason.empty()) std::cout << "SKIP: " << reason << "\n";
-  return reason.empty();
-}
+/// Whether something compiles for the devices of the driver that is installed.
+bool can_compile() { return compiler_of(find_driver()).reason.empty(); }
 
 /// The head of a CUBIN.
 std::string cubin(unsigned char abi, uint32_t flags) {
@@ -125,12 +112,12 @@ TEST_CASE("what ptxas says becomes numbers", "[cuda]") {
 }
 
 TEST_CASE("NVRTC compiles for each architecture, and the image says so", "[cuda]") {
-  const NvrtcLibrary* found = nvrtc();
-  if (!found) return;
+  const NvrtcLibrary& found = find_nvrtc();
+  if (!found.table) SKIP_TEST("no NVRTC");
   for (const int sm : {75, 80, 86, 89, 90, 100, 103, 120, 121}) {
-    if (sm / 10 > found->archs.back() / 10) continue;
+    if (sm / 10 > found.archs.back() / 10) continue;
     INFO("sm_" << sm);
-    const CompileResult made = compile(*found, "k", kScale, sm, ImageFormat::Cubin);
+    const CompileResult made = compile(found, "k", kScale, sm, ImageFormat::Cubin);
     INFO(made.log);
     REQUIRE(made.ok);
     CHECK(runs_on_sm(made.object, sm));
@@ -138,16 +125,16 @@ TEST_CASE("NVRTC compiles for each architecture, and the image says so", "[cuda]
     const Lint lint = lint_of(made.log);
     REQUIRE(lint.kernels.size() == 1);
     CHECK(lint.kernels[0].name == "k");
-    CHECK(lint.kernels[0].arch == architecture(*found, sm, ImageFormat::Cubin));
+    CHECK(lint.kernels[0].arch == architecture(found, sm, ImageFormat::Cubin));
     CHECK(lint.kernels[0].registers > 0);
     CHECK(lint.kernels[0].shared == 512);
     CHECK(lint.kernels[0].spill_stores == 0);
     CHECK(lint.warnings.empty());
   }
-  CHECK_THAT(architecture(*found, 90, ImageFormat::Cubin), Contains("sm_90a"));
-  CHECK(architecture(*found, 80, ImageFormat::Ptx) == "compute_80");
-  CHECK_THROWS_AS(architecture(*found, 30, ImageFormat::Cubin), BackendError);
-  const CompileResult ptx = compile(*found, "k", kScale, 90, ImageFormat::Ptx);
+  CHECK_THAT(architecture(found, 90, ImageFormat::Cubin), Contains("sm_90a"));
+  CHECK(architecture(found, 80, ImageFormat::Ptx) == "compute_80");
+  CHECK_THROWS_AS(architecture(found, 30, ImageFormat::Cubin), BackendError);
+  const CompileResult ptx = compile(found, "k", kScale, 90, ImageFormat::Ptx);
   REQUIRE(ptx.ok);
   CHECK(runs_on_sm(ptx.object, 90));
   CHECK_THAT(ptx.object, Contains(".entry k") && Contains(".loc"));
@@ -157,14 +144,14 @@ TEST_CASE("NVRTC compiles for each architecture, and the image says so", "[cuda]
       "extern \"C\" __global__ void __launch_bounds__(1024) k(float* p) { float v[200];\n"
       "#pragma unroll\n for (int i = 0; i < 200; ++i) v[i] = p[i * 1024 + threadIdx.x];\n"
       "#pragma unroll\n for (int i = 0; i < 200; ++i) p[i] = v[199 - i] + v[i / 2]; }";
-  const Lint spilled = lint_of(compile(*found, "k", greedy, 90, ImageFormat::Cubin).log);
+  const Lint spilled = lint_of(compile(found, "k", greedy, 90, ImageFormat::Cubin).log);
   REQUIRE(spilled.kernels.size() == 1);
   CHECK(spilled.kernels[0].spill_stores > 0);
 }
 
 TEST_CASE("programs for GPUs are compiled once, and those of another architecture are misses", "[cuda]") {
   FakeDriver driver;
-  if (!can_compile()) return;
+  if (!can_compile()) SKIP_TEST("no compiler of CUDA text");
   const Folder folder;
   const ScopedEnv cache("SINTER_CACHE", folder.path());
   const auto compiles = [&](int sm) {
@@ -201,7 +188,7 @@ TEST_CASE("programs for GPUs are compiled once, and those of another architectur
 
 TEST_CASE("a text for GPUs that is wrong is a CompileError with the log and the kept source", "[cuda]") {
   FakeDriver driver;
-  if (!can_compile()) return;
+  if (!can_compile()) SKIP_TEST("no compiler of CUDA text");
   const Folder folder;
   const ScopedEnv cache("SINTER_CACHE", folder.path());
   const std::vector<KernelSource> kernels = {
@@ -221,7 +208,7 @@ TEST_CASE("a text for GPUs that is wrong is a CompileError with the log and the 
 
 TEST_CASE("DEBUG=4 prints CUDA text, DEBUG=7 its PTX", "[cuda]") {
   FakeDriver driver;
-  if (!can_compile()) return;
+  if (!can_compile()) SKIP_TEST("no compiler of CUDA text");
   const Folder folder;
   const ScopedEnv cache("SINTER_CACHE", folder.path()), level("DEBUG", "7");
   CapturedLog captured;

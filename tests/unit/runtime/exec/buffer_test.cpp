@@ -4,6 +4,7 @@
 #include "runtime/base/sanitizer.h"
 #include "runtime/cpu/host_allocator.h"
 #include "sinter/error.h"
+#include "skip.h"
 #include "unit/runtime_support.h"
 
 #include <cstdio>
@@ -67,7 +68,8 @@ TEST_CASE("freed blocks are reused and can be given back", "[runtime]") {
 }
 
 TEST_CASE("blocks lie on huge pages where the system has some", "[runtime]") {
-  if (!std::filesystem::exists("/sys/kernel/mm/transparent_hugepage/enabled") || kSanitizer != Sanitizer::None) return;
+  if (kSanitizer != Sanitizer::None) SKIP_TEST("a sanitizer's build");
+  if (!std::filesystem::exists("/sys/kernel/mm/transparent_hugepage/enabled")) SKIP_TEST("no huge pages");
   for (const size_t size : {size_t{300} << 10, size_t{5} << 20, size_t{40} << 20}) {
     const auto buffer = Buffer::allocate(size);
     const auto address = reinterpret_cast<uintptr_t>(buffer->data());

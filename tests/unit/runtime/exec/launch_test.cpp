@@ -4,6 +4,7 @@
 #include "runtime/cpu/thread_pool.h"
 #include "runtime/exec/cpu_execution.h"
 #include "runtime/program/host_target.h"
+#include "skip.h"
 #include "unit/runtime_support.h"
 
 #include <algorithm>
@@ -76,7 +77,7 @@ int k_count_{}(void* const* bufs, const long* vars, long begin, long end) {{
 }  // namespace
 
 TEST_CASE("of uneven pieces that run side by side the longest one goes first, whichever kernel's it is", "[runtime]") {
-  if (kSanitizer == Sanitizer::Thread) return;  // cuts every launch, however short
+  if (kSanitizer == Sanitizer::Thread) SKIP_TEST("a sanitizer's build");  // cuts every launch, however short
   const FreshCache cache;
   const ScopedEnv threads("SINTER_THREADS", "1");  // so that one comes after the other
   // The third is not cut below what is worth a thread.

@@ -7,6 +7,7 @@
 #include "runtime/exec/arena.h"
 #include "runtime/exec/cpu_execution.h"
 #include "sinter/error.h"
+#include "skip.h"
 #include "unit/runtime_support.h"
 
 #include <thread>
@@ -164,6 +165,7 @@ TEST_CASE("wrong kernel: all chunks write one element", "[.wrong]") {
 }
 
 TEST_CASE("wrong kernels are caught by the sanitizer of the build", "[runtime][sanitizer]") {
+  if (kSanitizer == Sanitizer::None) SKIP_TEST("not a sanitizer's build");
   if (kSanitizer == Sanitizer::Address) {
     for (const char* what : {"reads one element beyond", "writes one element beyond", "reads a vector over the end",
                              "writes before a large buffer", "writes between buffers of the arena",

@@ -13,6 +13,7 @@
 #include "runtime/base/sanitizer.h"
 #include "runtime/cpu/roofline_cache.h"
 #include "sinter/sinter.h"
+#include "skip.h"
 #include "unit/runtime_support.h"
 
 using namespace sinter;
@@ -238,7 +239,8 @@ TEST_CASE("a machine's roofs are measured once and kept in the cache folder", "[
 }
 
 TEST_CASE("DEBUG=2 says no limit where the roofs cannot be measured, and the program runs", "[runtime][debug]") {
-  if (runtime::kSanitizer != runtime::Sanitizer::None) return;  // they take address space as they like
+  if (runtime::kSanitizer != runtime::Sanitizer::None)
+    SKIP_TEST("a sanitizer's build");  // they take address space as they like
   const runtime_test::FreshCache cache;
   Tensor x = full({64}, 1.0f).contiguous().realize();
   const auto next = [&] { x += 1.0f, x.realize(); };

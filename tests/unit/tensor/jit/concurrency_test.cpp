@@ -15,6 +15,7 @@
 #include "jit_support.h"
 #include "on_cpu.h"
 #include "runtime/base/fault_injection.h"
+#include "skip.h"
 #include "unit/runtime_support.h"
 
 using namespace sinter;
@@ -101,7 +102,7 @@ TEST_CASE("two threads, each its jitted model, launch at the same time", "[jit][
     simulated.emplace("SINTER_DEVICE", "cuda-sim");
   else
     host.emplace();
-  if (gpu && !cuda::is_available()) return;
+  if (gpu && !cuda::is_available()) SKIP_TEST("no compiler of CUDA text");
   INFO(kind);
   const Tensor common = large(0.5);
   struct Model {

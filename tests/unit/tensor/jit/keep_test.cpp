@@ -6,6 +6,7 @@
 #include "runtime/cpu/host_allocator.h"
 #include "runtime/exec/buffer.h"
 #include "sinter/sinter.h"
+#include "skip.h"
 #include "tensor/core/cell.h"
 #include "unit/runtime_support.h"
 
@@ -150,7 +151,7 @@ TEST_CASE("what depends on no tensor at all is kept too, and memory of others ne
     CHECK(launches([&] { CHECK(values(fast(x)) == values(function(x))); }) >= first);
   }
   SECTION("memory that others write") {
-    if (default_device().kind() != Device::Kind::Cpu) return;
+    if (default_device().kind() != Device::Kind::Cpu) SKIP_TEST("the default device is a GPU");
     alignas(64) std::array<float, 8 * 32> memory;
     memory.fill(1);
     Tensor w;
@@ -171,9 +172,9 @@ TEST_CASE("what depends on no tensor at all is kept too, and memory of others ne
 }
 
 TEST_CASE("where there is no memory to keep anything, jitted functions run without", "[jit][keep]") {
-  if (default_device().kind() != Device::Kind::Cpu) return;
+  if (default_device().kind() != Device::Kind::Cpu) SKIP_TEST("the default device is a GPU");
   if (runtime::kSanitizer == runtime::Sanitizer::Thread)
-    return;  // whose narrower vectors give plans of more scratch than this allows
+    SKIP_TEST("a sanitizer's build");  // whose narrower vectors give plans of more scratch than this allows
   const Tensor w = sin(numbers({256, 1024})).realize(), x = sin(numbers({64, 256})).realize();
   // One after the other these share their memory; kept, each has its own.
   const auto function = [&](const Tensor& a) {
@@ -223,7 +224,7 @@ TEST_CASE("nothing is kept while it would not be used, until it would be again",
 }
 
 TEST_CASE("what is kept goes where somebody else needs the memory", "[jit][keep]") {
-  if (default_device().kind() != Device::Kind::Cpu) return;
+  if (default_device().kind() != Device::Kind::Cpu) SKIP_TEST("the default device is a GPU");
   const Tensor w = sin(numbers({256, 4096})).realize(), x = sin(numbers({16, 256})).realize();
   auto fast = jit([&](const Tensor& a) { return by_panels(a, w); });
   const std::vector<float> expected = values(by_panels(x, w)), more = values(w.slice(0, {0, 192}) * 2.0);
