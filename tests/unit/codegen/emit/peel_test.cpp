@@ -1,7 +1,5 @@
 // Steps that stand outside of a loop, and what copies at the edge of an image know of the gates of their sums.
-#include "codegen/loopschedule/loop_schedule.h"
-#include "codegen/tune/heuristic/heuristic.h"
-#include "unit/codegen_support.h"
+#include "unit/codegen/choice.h"
 
 using namespace codegen_test;
 using codegen::TaskBlock, codegen::Lanes, codegen::ThreadBind, codegen::LoopOrder, codegen::Peel, codegen::Split,
@@ -133,13 +131,12 @@ TEST_CASE("rows of an input gradient are copies whose window is unrolled", "[cod
     Gradient g;
     g.n = 4, g.c = 64, g.o = 16, g.size = size, g.taps = taps, g.padding = g.right = padding;
     KernelHarness b = g.bench();
-    const std::vector<Opt> opts = chosen(b);
-    INFO(to_string(opts));
-    CHECK(has(opts, "unroll(2, "));
-    CHECK(has(opts, "peel(2, 1, "));
-    CHECK(has(opts, fmt::format(" unroll(4, {})", taps)));
-    CHECK_FALSE(has(opts, "unroll(0, "));
-    b.check(opts, false);
+    const Choice c(b);
+    INFO(to_string(c.opts()));
+    CHECK((c.copies(2) > 1 && c.is_peeled(2)));
+    CHECK(c.copies(4) == taps);
+    CHECK(c.copies(0) == 1);
+    b.check(c.opts(), false);
   }
 }
 
@@ -148,25 +145,22 @@ TEST_CASE("where only what no whole step covers is an edge nothing is peeled, an
   Gradient g;  // of a causal window
   g.n = 4, g.c = 64, g.o = 16, g.size = 14, g.taps = 3, g.padding = 2, g.right = 0;
   KernelHarness b = g.bench();
-  const std::vector<Opt> opts = chosen(b);
-  INFO(to_string(opts));
-  CHECK_FALSE(has(opts, "peel("));
-  CHECK(has(opts, " unroll(4, 3)"));
-  b.check(opts, false);
+  const Choice c(b);
+  INFO(to_string(c.opts()));
+  for (const int range : {0, 1, 2}) CHECK_FALSE(c.is_peeled(range));
+  CHECK(c.copies(4) == g.taps);
+  b.check(c.opts(), false);
 }
 
 TEST_CASE("a point holds a whole row only where threads have others", "[codegen][peel]") {
   Gradient g;
   g.n = 1, g.c = 64, g.o = 16, g.size = 1 << 12, g.taps = 3, g.padding = g.right = 1;
   const KernelHarness one = g.bench();
-  INFO(to_string(chosen(one, with_threads(1))) << "\n" << to_string(chosen(one, with_threads(2))));
-  CHECK(has(chosen(one, with_threads(1)), "peel(2, 1, "));
-  CHECK_FALSE(has(chosen(one, with_threads(2)), "peel("));
-  const codegen::LoopSchedule shared =
-      codegen::make_loop_schedule(codegen::normalize(one.kernel).main, chosen(one, with_threads(32)));
-  int64_t points = 1;
-  for (UOp r : shared.outer) points *= (shared.of(r).size + shared.of(r).block - 1) / shared.of(r).block;
-  CHECK(points >= 32);
+  const Choice alone(one, with_threads(1)), two(one, with_threads(2)), many(one, with_threads(32));
+  INFO(to_string(alone.opts()) << "\n" << to_string(two.opts()) << "\n" << to_string(many.opts()));
+  CHECK(alone.is_peeled(2));
+  CHECK_FALSE(two.is_peeled(2));
+  CHECK(many.tasks(0) * many.tasks(1) * many.tasks(2) >= 32);
 }
 
 TEST_CASE("rows whose edges are peeled do not rest in a tile", "[codegen][peel]") {
@@ -183,11 +177,10 @@ TEST_CASE("rows whose edges are peeled do not rest in a tile", "[codegen][peel]"
       out, {image, to, i, j},
       b.reduce(Combine::Dot, {b.at(dy, {image, from, y, x}, open, zero), b.at(w, {from, to, down, across}, open, zero)},
                {from, across, down}))});
-  const std::vector<Opt> opts = chosen(b);
-  INFO(to_string(opts));
-  CHECK(has(opts, "unroll(2, "));
-  CHECK(has(opts, "peel(2, 1, "));
-  CHECK(has(opts, " unroll(6, 3)"));
+  const Choice c(b);
+  INFO(to_string(c.opts()));
+  CHECK((c.copies(2) > 1 && c.is_peeled(2)));
+  CHECK(c.copies(6) == taps);
 }
 
 TEST_CASE("a row is whole for any of several products", "[codegen][peel]") {
@@ -204,10 +197,10 @@ TEST_CASE("a row is whole for any of several products", "[codegen][peel]") {
   UOp three = b.reduce(Combine::Dot, {b.at(dy, {image, from, place}, open, zero), b.at(w, {from, to, tap}, open, zero)},
                        {from, tap});
   b.stores({b.put(out, {image, to, column}, one + three)});
-  const std::vector<Opt> opts = chosen(b);
-  INFO(to_string(opts));
-  CHECK(has(opts, "peel(2, 1, "));
-  b.check(opts, false);
+  const Choice c(b);
+  INFO(to_string(c.opts()));
+  CHECK(c.is_peeled(2));
+  b.check(c.opts(), false);
 }
 
 TEST_CASE("a sum whose chains need more copies than a range has goes over all of it in one loop", "[codegen][peel]") {

@@ -6,8 +6,8 @@
 #include "runtime/program/host_target.h"
 #include "sinter/error.h"
 #include "skip.h"
+#include "unit/codegen/choice.h"
 #include "unit/codegen/products.h"
-#include "unit/codegen_support.h"
 
 using namespace codegen_test;
 using codegen::TaskBlock, codegen::Lanes, codegen::NonTemporal, codegen::Prefetch, codegen::Unroll;
@@ -22,8 +22,6 @@ KernelHarness doubled(DType dtype, int64_t rows, int64_t columns) {
   b.stores({b.put(out, {i, j}, x + x)});
   return b;
 }
-
-std::string text_of(const KernelHarness& b) { return to_string(chosen(b)); }
 
 /// The first of that op; of the LOADs of a slot, if one is given.
 int place_of(const codegen::Kernel& kernel, Op op, int64_t slot = -1) {
@@ -306,12 +304,12 @@ TEST_CASE("an elementwise store asks ahead for its only operand that fills the l
         out = b.buffer(Array(DType::F32, {rows, 1024}));
     UOp i = b.outer(rows), j = b.outer(1024);
     b.stores({b.put(out, {i, j}, b.at(x, {i, j}) + b.at(y, {of_other > 1 ? i : b.index(0), j}))});
-    return text_of(b);
+    return Choice(b).prefetches();
   };
-  CHECK(text_of(doubled(DType::F32, 8192, 1024)).find("prefetch(") != std::string::npos);
-  CHECK(text_of(doubled(DType::F32, 4096, 1024)).find("prefetch(") == std::string::npos);  // it may lie in a cache
-  CHECK(sum(8192, 1).find("prefetch(") != std::string::npos);
-  CHECK(sum(8192, 8192).find("prefetch(") == std::string::npos);
+  CHECK(Choice(doubled(DType::F32, 8192, 1024)).prefetches() == 1);
+  CHECK(Choice(doubled(DType::F32, 4096, 1024)).prefetches() == 0);  // it may lie in a cache
+  CHECK(sum(8192, 1) == 1);
+  CHECK(sum(8192, 8192) == 0);
 }
 
 TEST_CASE("what is written to many rows at a time goes past the caches from half of the last one on",
@@ -321,22 +319,21 @@ TEST_CASE("what is written to many rows at a time goes past the caches from half
     UOp in = b.buffer(Array(dtype, {columns, rows})), out = b.buffer(Array(dtype, {rows, columns}));
     UOp i = b.outer(rows), j = b.outer(columns);
     b.stores({b.put(out, {i, j}, b.at(in, {j, i}))});
-    return text_of(b);
+    return Choice(b);
   };
-  CHECK(turned(4096).find("unroll(1, 32)") != std::string::npos);
-  CHECK(turned(4096).find("nontemporal(0)") != std::string::npos);
-  CHECK(turned(2048).find("unroll(1, 16)") != std::string::npos);
-  CHECK(turned(2048).find("nontemporal(0)") == std::string::npos);
+  const Choice large = turned(4096), small = turned(2048);
+  CHECK((large.copies(1) == 32 && large.stores_past_caches()));
+  CHECK((small.copies(1) == 16 && !small.stores_past_caches()));
   for (const auto& [dtype, copies] : {std::pair{DType::F64, 16}, {DType::F16, 32}, {DType::U8, 64}}) {  // whole lines
-    const std::string text = turned(16384, 4096, dtype);
-    INFO(text);
-    CHECK(text.find("unroll(1, " + std::to_string(copies) + ")") != std::string::npos);
-    CHECK(text.find("nontemporal(0)") != std::string::npos);
+    const Choice c = turned(16384, 4096, dtype);
+    INFO(to_string(c.opts()));
+    CHECK(c.copies(1) == copies);
+    CHECK(c.stores_past_caches());
   }
   // Short rows are read no more than 32 at a time either.
-  CHECK(turned(256, 65536).find("block(0, 256)") != std::string::npos);
-  CHECK(turned(256, 65536).find("block(1") == std::string::npos);
-  CHECK(text_of(doubled(DType::F32, 4096, 1024)).find("nontemporal(0)") == std::string::npos);
+  CHECK(turned(256, 65536).is_whole(0));
+  CHECK_FALSE(turned(256, 65536).is_blocked(1));
+  CHECK_FALSE(Choice(doubled(DType::F32, 4096, 1024)).stores_past_caches());
 }
 
 TEST_CASE("sums of windows with a border ask ahead, for each line once", "[codegen][memory]") {

@@ -1,7 +1,6 @@
 // What the heuristic asks for where registers are few and vectors narrow: 16 of 32 bytes.
-#include "codegen/tune/heuristic/heuristic.h"
 #include "codegen/tune/heuristic/materialize_rows.h"
-#include "unit/codegen_support.h"
+#include "unit/codegen/choice.h"
 
 using namespace codegen_test;
 
@@ -13,10 +12,6 @@ runtime::Target avx2() {
   target.l2 = 512 << 10;
   target.threads = 1;
   return target;
-}
-
-std::string opts(const KernelHarness& b, const runtime::Target& target = avx2()) {
-  return to_string(chosen(b, target));
 }
 
 /// Batches of x [m, k] times y [k, n].
@@ -35,18 +30,20 @@ TEST_CASE(
     "tiles have two vectors by six rows where panels come from the second cache, three by four where they stay in the "
     "first",
     "[codegen][products]") {
-  using Catch::Matchers::StartsWith;
-  CHECK_THAT(opts(product(2, 512, 1024, 528)), StartsWith("lanes(2, 8) unroll(2, 2) unroll(1, 6)"));
-  CHECK_THAT(opts(product(2, 512, 160, 528)), StartsWith("lanes(2, 8) unroll(2, 3) unroll(1, 4)"));
+  const auto has_tile = [](const Choice& c, int vectors, int rows) {
+    UNSCOPED_INFO(to_string(c.opts()));
+    return c.has_full_tile(2) && c.copies(2) == vectors && c.copies(1) == rows;
+  };
+  CHECK(has_tile(Choice(product(2, 512, 1024, 528), avx2()), 2, 6));
+  CHECK(has_tile(Choice(product(2, 512, 160, 528), avx2()), 3, 4));
   // With more registers tiles compute enough for each vector that comes.
-  CHECK_THAT(opts(product(2, 512, 1024, 576), runtime::reference_target()),
-             StartsWith("lanes(2, 16) unroll(2, 4) unroll(1, 6)"));
+  CHECK(has_tile(Choice(product(2, 512, 1024, 576)), 4, 6));
 }
 
 TEST_CASE("a matrix of which narrow vectors read little of each row is copied into panels earlier",
           "[codegen][products]") {
   const auto copied = [](const KernelHarness& b, const runtime::Target& target = avx2()) {
-    return opts(b, target).find("tile_copy(") != std::string::npos;
+    return Choice(b, target).packs() > 0;
   };
   CHECK(copied(product(2, 120, 250, 250)));
   CHECK(!copied(product(2, 50, 250, 250)));   // too few rows to make up for it
@@ -65,12 +62,11 @@ TEST_CASE("beside a product with many sums others along what it sums have the co
       out = b.buffer(Array(DType::F32, {m, d}));
   UOp i = b.outer(m), j = b.inner(d, 1), k = b.over(n, 2);
   b.stores({b.put(out, {i, j}, b.reduce(Combine::Dot, {exp(b.at(scores, {i, k})), b.at(values, {k, j})}, {k}))});
-  const std::string text = opts(b);
-  INFO(text);
-  CHECK(text.find("unroll(1, 2) unroll(0, 6)") != std::string::npos);
-  CHECK(text.find("lanes(2, 8)") != std::string::npos);
-  CHECK(text.find("unroll(2, ") == std::string::npos);
-  b.check(chosen(b, avx2()), false);
+  const Choice c(b, avx2());
+  INFO(to_string(c.opts()));
+  CHECK((c.copies(1) == 2 && c.copies(0) == 6));
+  CHECK((c.has_lanes(2) && c.copies(2) == 1));
+  b.check(c.opts(), false);
 }
 
 TEST_CASE("what short rows read across the lanes is kept for their other loops", "[codegen][transpose]") {
@@ -87,9 +83,9 @@ TEST_CASE("what short rows read across the lanes is kept for their other loops",
   };
   for (const runtime::Target& target : {avx2(), runtime::reference_target()}) {
     const auto keeps = [&](KernelHarness b) {
-      const std::vector<Opt> made = chosen(b, target);
-      b.check(made, false);
-      return to_string(made).find("materialize(") != std::string::npos;
+      const Choice made(b, target);
+      b.check(made.opts(), false);
+      return made.materialized() > 0;
     };
     CHECK(keeps(centred(48, {}, false)));
     CHECK(!keeps(centred(64, {16, 0}, false)));  // lanes lie along the row
@@ -121,14 +117,11 @@ TEST_CASE("sums of rows in memory go through several rows at once, where each is
     return b;
   };
   const auto at_once = [&](KernelHarness b, const runtime::Target& target) {
-    const std::vector<Opt> made = chosen(b, target);
-    INFO(to_string(made));
-    b.check(made, false);
-    int copies = 1;
-    for (const Opt& o : made)
-      if (const auto* u = std::get_if<codegen::Unroll>(&o); u && u->range == 0) copies = u->count;
-    CHECK((copies > 1) == (to_string(made).find("prefetch(") == std::string::npos));
-    return copies;
+    const Choice made(b, target);
+    INFO(to_string(made.opts()));
+    b.check(made.opts(), false);
+    CHECK((made.copies(0) > 1) == (made.prefetches() == 0));
+    return made.copies(0);
   };
   CHECK(at_once(sums(33, 1100, 1), near) == 8);
   CHECK(at_once(sums(33, 1100, 1, Combine::Max), near) == 8);
@@ -139,7 +132,7 @@ TEST_CASE("sums of rows in memory go through several rows at once, where each is
   CHECK(at_once(sums(33, 1100, 1, Combine::Add, true), near) == 1);  // masks, which no core foresees
   const Var some("rows", 1, 33);
   const KernelHarness unknown = sums(some(33), 1100, 1);  // which may be one row for all threads
-  CHECK_FALSE(has(chosen(unknown, near), "unroll(0, "));
+  CHECK(Choice(unknown, near).copies(0) == 1);
 }
 
 TEST_CASE("rows that are turned in registers are asked for ahead, where they come from memory",

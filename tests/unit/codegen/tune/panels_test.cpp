@@ -1,9 +1,8 @@
 // A matrix in panels of some columns: heads that lie one after the other, or weights that were packed before.
 #include <functional>
 
-#include "codegen/tune/heuristic/heuristic.h"
 #include "schedule/lower/polyphase_split.h"
-#include "unit/codegen_support.h"
+#include "unit/codegen/choice.h"
 
 using namespace codegen_test;
 
@@ -30,7 +29,6 @@ KernelHarness product(int64_t m, int64_t k, int64_t panels, int64_t width, bool 
 }
 
 std::string text_of(const KernelHarness& b) { return to_string(chosen(b)); }
-bool covers(const KernelHarness& b, const std::string& block) { return has(chosen(b), block); }
 
 /// Splits the ranges of a kernel, which must keep its results, and returns their sizes.
 std::vector<Dim> split(KernelHarness& b) {
@@ -106,10 +104,11 @@ TEST_CASE(
   const int64_t k = 513, all = runtime::reference_target().l2 / (k * 4) / 64;  // panels that would fill the cache
   REQUIRE(all == 7);
   KernelHarness many = product(40, k, all, 64, false);
-  CHECK(covers(many, "block(0, 15)"));
-  CHECK_FALSE(covers(product(40, k, 3, 64, false), "block(0"));
-  CHECK(covers(product(4800, k, 2 * all, 64, false), "block(0, 960)"));  // no more than 1024
-  many.check(chosen(many), false);
+  const Choice thirds(many), tall(product(4800, k, 2 * all, 64, false));
+  CHECK((thirds.is_blocked(0) && thirds.tasks(0) == 3));
+  CHECK_FALSE(Choice(product(40, k, 3, 64, false)).is_blocked(0));
+  CHECK((tall.block(0) > 512 && tall.block(0) <= 1024 && 4800 % tall.block(0) == 0));
+  many.check(thirds.opts(), false);
 
   KernelHarness batch;  // a matrix for each of many batches, of which one fits: x [b, m, k], y [b, h, k, 64]
   UOp x = batch.buffer(random_array(DType::F32, {32, 40, 65}, 1)),
@@ -120,14 +119,14 @@ TEST_CASE(
   batch.stores(
       {batch.put(out, {n, row, head, column},
                  batch.reduce(Combine::Dot, {batch.at(x, {n, row, l}), batch.at(y, {n, head, l, column})}, {l}))});
-  CHECK_FALSE(covers(batch, "block(1, 40)"));
+  CHECK_FALSE(Choice(batch).block(1) == 40);
 }
 
 TEST_CASE("panels that were made before are not copied once more", "[codegen]") {
   const auto staged = [](const KernelHarness& b, bool near_l3 = false) {
     runtime::Target target = runtime::reference_target();
     target.near_l3 = near_l3;
-    return to_string(chosen(b, target)).find("tile_copy(") != std::string::npos;
+    return Choice(b, target).packs() > 0;
   };
   CHECK_FALSE(staged(product(400, 2048, 12, 64, false)));
   CHECK(staged(product(400, 2048, 1, 64, false)));              // which all threads read,

@@ -1,9 +1,11 @@
 // What the heuristic asks for where a product's operands come from memory, and that these lists keep every bit.
 #include <array>
+#include <tuple>
 
 #include "codegen/kernel/ranges.h"
 #include "ir/walk.h"
 #include "schedule/lower/polyphase_split.h"
+#include "unit/codegen/choice.h"
 #include "unit/codegen/products.h"
 
 using namespace codegen_test;
@@ -13,36 +15,47 @@ TEST_CASE(
     "the first cache",
     "[codegen][products]") {
   runtime::Target target = runtime::reference_target();
-  const auto opts = [&](int64_t ways, int64_t deep) {
+  const auto choice = [&](int64_t ways, int64_t deep) {
     target.l1 = ways * runtime::kPage;
     KernelHarness b;
     UOp x = b.buffer(Array(DType::F32, {1024, deep})), y = b.buffer(Array(DType::F32, {16, deep, 64})),
         out = b.buffer(Array(DType::F32, {1024, 16, 64}));
     UOp i = b.outer(1024), panel = b.outer(16), j = b.outer(64), k = b.over(deep, 3);
     b.stores({b.put(out, {i, panel, j}, b.reduce(Combine::Dot, {b.at(x, {i, k}), b.at(y, {panel, k, j})}, {k}))});
-    return to_string(chosen(b, target));
+    return Choice(b, target);
   };
-  CHECK(opts(8, 1024) == "lanes(2, 16) unroll(2, 4) unroll(0, 6) block(0, 516) unroll(3, 4)");
-  CHECK_THAT(opts(8, 1040), Catch::Matchers::Contains("prefetch("));
-  CHECK_THAT(opts(12, 1024), Catch::Matchers::Contains("prefetch("));
+  const auto passes = [&] {  // all rows of a thread under each panel, which is not copied once more
+    const Choice c = choice(8, 1024);
+    INFO(to_string(c.opts()));
+    CHECK(c.has_full_tile(2));
+    CHECK(c.tasks(0) == 2);
+    CHECK(c.packs() == 0);
+    CHECK(c.prefetches() == 0);
+    return c;
+  };
+  CHECK(passes().steps() > 1);
+  CHECK(choice(8, 1040).prefetches() > 0);
+  CHECK(choice(12, 1024).prefetches() > 0);
   (target = reference_machine("x86-64-v3", 32, 16)).l2 = 512 << 10;
-  CHECK(opts(8, 1024) == "lanes(2, 8) unroll(2, 2) unroll(0, 6) block(0, 516)");
+  CHECK(passes().steps() == 1);  // no register is left
 }
 
 TEST_CASE("a matrix that many rows are multiplied with is copied block by block", "[codegen][products]") {
-  CHECK(to_string(chosen(product(512, 512, 1024))) ==
-        "lanes(1, 16) unroll(1, 4) unroll(0, 6) block(0, 516) block(1, 256) order(0, 1, 2) tile_copy(#9, 2, 1 lanes 16 "
-        "unroll 4, panel 64) unroll(2, 4)");
-  CHECK(
-      to_string(chosen(product(512, 1024, 512, true))) ==
-      "lanes(1, 16) unroll(1, 4) unroll(0, 6) block(0, 516) block(1, 128) order(0, 1, 2) tile_copy(#9, 2 unroll 16, 1 "
-      "lanes 16, panel 64) unroll(2, 4)");
-  CHECK(to_string(chosen(product(512, 4096, 512, true))) ==
-        "lanes(1, 16) unroll(1, 4) unroll(0, 6) split(2, 2048) block(0, 516) block(1, 64) order(2, 0, 1, 2.1) "
-        "tile_copy(#9, 2.0 unroll 16, 1 lanes 16, panel 64) unroll(2, 4)");
-  CHECK(to_string(chosen(product(49, 512, 1024))) ==
-        "lanes(1, 16) unroll(1, 4) unroll(0, 5) block(0, 50) block(1, 256) order(0, 1, 2) tile_copy(#10, 2, 1 lanes 16 "
-        "unroll 4, panel 64) unroll(2, 4)");
+  for (const auto& [rows, deep, columns, across] : {std::tuple<int64_t, int64_t, int64_t, bool>{512, 512, 1024, false},
+                                                    {512, 1024, 512, true},
+                                                    {512, 4096, 512, true},
+                                                    {49, 512, 1024, false}}) {
+    const Choice c(product(rows, deep, columns, across));
+    INFO(to_string(c.opts()));
+    CHECK(c.has_full_tile(1));
+    CHECK(c.steps() > 1);
+    CHECK(c.is_whole(0));  // all rows share what is copied,
+    REQUIRE(c.packs() == 1);
+    CHECK(c.packed_bytes() == runtime::reference_target().l2 / 2);  // which stays in the second cache
+    CHECK(c.panel() == c.width(1));
+    CHECK(c.is_packed_transposed() == across);
+    CHECK(c.is_outside(2, 0) == (deep == 4096));  // as a panel of all that is summed would not
+  }
 }
 
 TEST_CASE("a matrix that is copied across the lanes is read from one end of its rows to the other",
@@ -71,17 +84,20 @@ TEST_CASE("the next rows are asked for where operands come from further than the
   };
   // Opts name a LOAD by its node's number, which is the same in both kernels: neither 2 nor 80 is a size that they have
   // otherwise.
-  const std::vector<Opt> few = chosen(products(2)), many = chosen(products(80));
-  INFO(to_string(few) << " and " << to_string(many));
-  CHECK(to_string(few).find("prefetch(") == std::string::npos);
-  CHECK(to_string(many).find("prefetch(") != std::string::npos);
-  products(2).check(many, false);
+  const Choice few(products(2)), many(products(80));
+  INFO(to_string(few.opts()) << " and " << to_string(many.opts()));
+  CHECK(few.prefetches() == 0);
+  CHECK(many.prefetches() > 0);
+  products(2).check(many.opts(), false);
 }
 
 TEST_CASE("lanes lie along what is summed row by row: a step down a column takes a page of its own",
           "[codegen][products]") {
-  CHECK(to_string(chosen(product(2048, 2048, 2048))).find("lanes(1, 16) unroll(1, 4) unroll(0, 6) block(0, 1026)") ==
-        0);
+  const Choice c(product(2048, 2048, 2048));
+  INFO(to_string(c.opts()));
+  CHECK(c.has_full_tile(1));
+  CHECK(c.lanes(2) == 1);
+  CHECK(c.tasks(0) == 2);
 }
 
 TEST_CASE("rows that share the columns of a matrix in memory share a copy of it", "[codegen][products]") {
@@ -92,13 +108,12 @@ TEST_CASE("rows that share the columns of a matrix in memory share a copy of it"
   UOp head = b.outer(h), i = b.outer(m), along = b.inner(d, 2), j = b.over(n, 3), l = b.over(k, 4);
   UOp weight = exp(b.reduce(Combine::Dot, {b.at(q, {head, i, l}), b.at(keys, {head, j, l})}, {l}) * 0.1);
   b.stores({b.put(out, {head, i, along}, b.reduce(Combine::Dot, {weight, b.at(v, {head, j, along})}, {j}))});
-  const std::vector<Opt> opts = chosen(b);
-  const auto copies = std::count_if(opts.begin(), opts.end(),
-                                    [](const Opt& o) { return std::holds_alternative<codegen::TileCopy>(o); });
-  INFO(to_string(opts));
-  CHECK(copies == 1);  // of the keys, which lie across the lanes; the values are read as they lie
-  CHECK(to_string(opts).find("4 unroll 16, 3 lanes 16, panel") != std::string::npos);
-  b.check(opts, false);
+  const Choice c(b);
+  INFO(to_string(c.opts()));
+  CHECK(c.packs() == 1);  // of the keys, which lie across the lanes; the values are read as they lie
+  CHECK(c.is_packed_transposed());
+  CHECK(c.panel() > 0);
+  b.check(c.opts(), false);
 }
 
 TEST_CASE("blocks under windows are so shallow that their lines wait for the neighbours", "[codegen][products]") {
@@ -113,11 +128,11 @@ TEST_CASE("blocks under windows are so shallow that their lines wait for the nei
     b.stores({b.put(out, {image, to, row, column},
                     b.reduce(Combine::Dot, {b.at(w, {to, from, i, j}), b.at(x, {image, from, row + i, column + j})},
                              {from, i, j}))});
-    return to_string(chosen(b));
+    return Choice(b);
   };
-  CHECK(convolution(256, 14, 3).find("split(4, ") != std::string::npos);
-  CHECK(convolution(32, 14, 3).find("split(") == std::string::npos);   // all that is summed is one shallow block
-  CHECK(convolution(512, 14, 1).find("split(") == std::string::npos);  // no line is another row's
+  CHECK(convolution(256, 14, 3).is_split(4));
+  CHECK_FALSE(convolution(32, 14, 3).is_split());   // all that is summed is one shallow block
+  CHECK_FALSE(convolution(512, 14, 1).is_split());  // no line is another row's
 }
 
 TEST_CASE("threads share tiles that read different memory, and the same number of them", "[codegen][products]") {
@@ -135,29 +150,29 @@ TEST_CASE("threads share tiles that read different memory, and the same number o
                b.reduce(Combine::Dot, {b.at(dy, {image, o, row, column}), b.at(x, {image, c, row + i, column + j})},
                         {image, row, column}))});
     runtime::Target target = runtime::reference_target();
-    const codegen::NormalizedKernel kernel = codegen::normalize(b.kernel);
-    std::array<std::string, 2> opts;  // with one thread and with two
+    std::vector<Choice> made;  // with one thread and with two
     for (int threads : {1, 2}) {
       target.threads = threads;
-      const std::vector<Opt> made = codegen::heuristic(kernel.main, target);
-      opts[static_cast<size_t>(threads - 1)] = to_string(made);
-      if (from == 1) b.check(made, false);
+      made.emplace_back(b, target);
+      if (from == 1) b.check(made.back().opts(), false);
     }
-    return opts;
+    return made;
   };
   // 11 of 32 channels would be 22 for one thread and 10 for the other; a row of the window each, and both would read
   // all images.
-  const auto [alone, together] = weights(32);
-  INFO(alone << " and " << together);
-  CHECK(alone.find("unroll(1, 11) block(1, 33) block(3, 5) block(2, 5)") != std::string::npos);
-  CHECK(together.find("block(2, 5) block(3, 5) block(1, 8)") != std::string::npos);
-  CHECK(weights(33)[1].find("unroll(1, 11)") == std::string::npos);
+  const std::vector<Choice> many = weights(32);
+  const Choice &alone = many[0], &together = many[1];
+  INFO(to_string(alone.opts()) << " and " << to_string(together.opts()));
+  CHECK((alone.copies(1) == 11 && alone.is_whole(1)));
+  CHECK((32 % together.block(1) == 0 && together.tasks(1) % 2 == 0));
+  for (const int window : {2, 3}) CHECK((alone.is_whole(window) && together.is_whole(window)));
+  CHECK(weights(33)[1].copies(1) != 11);
   // One channel: with so few rows each point would copy all of dy once more, so that threads have the halves of it.
-  const auto [one, halves] = weights(1);
-  INFO(one << " and " << halves);
-  CHECK(one.find("lanes(0, 16) unroll(0, 2) unroll(1, 5)") == 0);
-  CHECK(halves.find("lanes(0, 16) unroll(1, 5) unroll(2, 5)") == 0);
-  CHECK(halves.find("block(0, 16)") != std::string::npos);
+  const std::vector<Choice> single = weights(1);
+  const Choice &one = single[0], &halves = single[1];
+  INFO(to_string(one.opts()) << " and " << to_string(halves.opts()));
+  CHECK((one.has_lanes(0) && one.width(0) == 32 && one.accumulators() >= 10));
+  CHECK((halves.has_lanes(0) && halves.is_shared(0) && halves.accumulators() >= 20));
 }
 
 TEST_CASE("points with a small last block do not follow each other", "[codegen][products]") {
@@ -178,14 +193,18 @@ TEST_CASE("few columns leave the lanes to the rows, which are transposed in regi
   for (const int64_t deep : {128, 101})
     for (const int64_t columns : {10, 12}) {
       KernelHarness b = product(250, deep, columns);
-      const std::vector<Opt> opts = chosen(b);
+      const Choice c(b);
+      INFO(to_string(c.opts()));
+      CHECK(c.has_lanes(0));
+      CHECK(c.copies(1) == columns);
       // A vector of 4 columns leaves room for two of them, which share what is loaded for both.
-      CHECK(to_string(opts) == (columns == 10 ? "lanes(0, 16) unroll(0, 2) unroll(1, 10) unroll(2, 4)"
-                                              : "lanes(0, 16) unroll(1, 12) unroll(2, 8)"));
-      CHECK(count(b.check(opts), "sn_odd1_") > 0);
+      CHECK(c.copies(0) == (columns == 10 ? 2 : 1));
+      CHECK(c.steps() >= 4);
+      CHECK(c.packs() == 0);
+      CHECK(count(b.check(c.opts()), "sn_odd1_") > 0);
     }
-  CHECK(to_string(chosen(product(250, 128, 16))).find("lanes(1, 16)") == 0);                // whole vectors of columns
-  CHECK(to_string(chosen(product(256, 100, 33))).find("tile_copy(") != std::string::npos);  // many share an element
+  CHECK(Choice(product(250, 128, 16)).has_lanes(1));  // whole vectors of columns
+  CHECK(Choice(product(256, 100, 33)).packs() > 0);   // many share an element
 }
 
 TEST_CASE("a sum that underflows is -0 but where a border closes its last elements", "[codegen][products]") {
@@ -245,11 +264,14 @@ TEST_CASE("operands whose gates move are not transposed in registers", "[codegen
   UOp to = b.outer(o), from = b.outer(c), image = b.over(n, 2), at = b.over(l, 3), before = at - b.index(1);
   UOp shifted = b.at(x, {image, from, before}, le(b.index(1), at), constant(b.g(), DType::F32, 0.0));
   b.stores({b.put(out, {to, from}, b.reduce(Combine::Dot, {b.at(dy, {image, to, at}), shifted}, {image, at}))});
-  const std::vector<Opt> opts = chosen(b);
-  CHECK(to_string(opts) ==
-        "lanes(1, 16) unroll(1, 4) unroll(0, 5) block(0, 10) block(1, 64) order(0, 1, 2, 3) "
-        "tile_copy(#17, 2, 3 unroll 16, 1 lanes 16, panel 64) unroll(3, 4)");
-  b.check(opts, false);
+  const Choice choice(b);
+  INFO(to_string(choice.opts()));
+  CHECK(choice.has_full_tile(1));
+  CHECK(choice.packs() == 1);  // of those, for all of the others
+  CHECK((choice.is_whole(0) && choice.is_whole(1)));
+  CHECK(choice.panel() == choice.width(1));
+  CHECK(choice.steps() > 1);
+  b.check(choice.opts(), false);
 }
 
 TEST_CASE("the gradient of a window with a stride is as many products as it has phases", "[codegen][products]") {
@@ -278,11 +300,11 @@ TEST_CASE("the gradient of a window with a stride is as many products as it has 
 
   schedule::split_polyphase(b.kernel);
   REQUIRE(b.kernel.outer == std::vector<Dim>{n, c, size, stride});
-  const std::vector<Opt> opts = chosen(b);
+  const Choice choice(b);
+  const std::vector<Opt>& opts = choice.opts();
   INFO(to_string(opts));
-  CHECK(to_string(opts).find("tile_copy(") != std::string::npos);  // of the weights that one phase reads
-  CHECK((to_string(opts).find("split(4, 32)") != std::string::npos) ==
-        (o == 32));  // enough is summed for results to rest
+  CHECK(choice.packs() > 0);                                          // of the weights that one phase reads
+  CHECK((choice.is_split(4) && choice.depth(4) == 32) == (o == 32));  // enough is summed for results to rest
   for (UOp n : topological(codegen::normalize(b.kernel).main.sink))
     if (n->op == Op::IDiv || n->op == Op::Mod)
       for (UOp r : topological(n)) CHECK_FALSE((r->op == Op::Range && codegen::range_id(r) == 2));
@@ -307,9 +329,13 @@ TEST_CASE("at most eight rows are stored far from each other at once, and a poin
   UOp sum = b.reduce(Combine::Dot, {b.at(w, {plane, row, i, j}), b.at(x, {image, row + i, column + j})}, {i, j});
   b.stores({b.put(out, {image, plane, row, column}, sum),
             b.put(positive, {image, plane, row, column}, maximum(sum, like(sum, 0.0)))});
-  const std::vector<Opt> opts = chosen(b);
-  CHECK(to_string(opts) == "lanes(3, 16) unroll(3, 2) unroll(1, 6) block(2, 12) unroll(5, 5)");
-  b.check(opts, false);
+  const Choice c(b);
+  INFO(to_string(c.opts()));
+  CHECK((c.has_lanes(3) && c.is_whole(3)));
+  CHECK((c.copies(1) > 4 && c.copies(1) <= 8));
+  CHECK((c.block(2) > 1 && out_size % c.block(2) == 0));
+  CHECK(c.steps() == window);
+  b.check(c.opts(), false);
 }
 
 TEST_CASE("a sum beside a product reads what lies across its lanes in rows that are transposed",
@@ -327,10 +353,10 @@ TEST_CASE("a sum beside a product reads what lies across its lanes in rows that 
     b.stores({b.put(weights, {to, i, j},
                     b.reduce(Combine::Dot, {given, b.at(x, {image, row + i, column + j})}, {image, row, column})),
               b.put(bias, {to}, b.reduce(Combine::Add, {given}, {image, row, column}))});
-    const std::vector<Opt> opts = chosen(b);
-    INFO(to_string(opts));
-    CHECK((to_string(opts).find("unroll(5, 4)") != std::string::npos) == (size % 4 == 0));
-    b.check(opts, false);
+    const Choice c(b);
+    INFO(to_string(c.opts()));
+    CHECK((c.copies(5) == 4) == (size % 4 == 0));
+    b.check(c.opts(), false);
   }
 }
 
@@ -347,12 +373,11 @@ TEST_CASE("a short window along which memory is read at no fixed distance is wri
                         : b.at(x, {image, row * step + i, column * step + j});
   b.stores({b.put(out, {image, row, column},
                   b.reduce(Combine::Max, {value}, one_range ? std::vector<UOp>{i} : std::vector<UOp>{i, j}))});
-  const std::vector<Opt> opts = chosen(b);
-  INFO(to_string(opts));
-  CHECK((to_string(opts).find("unroll(3, " + std::to_string(side * side)) != std::string::npos) ==
-        (one_range && side < 4));
-  CHECK(to_string(opts).find("unroll(4") == std::string::npos);
-  b.check(opts, false);
+  const Choice c(b);
+  INFO(to_string(c.opts()));
+  CHECK((c.copies(3) == side * side) == (one_range && side < 4));
+  if (!one_range) CHECK(c.copies(4) == 1);
+  b.check(c.opts(), false);
 }
 
 TEST_CASE("masks of a padded window have registers, and are known ones where the window is short",
@@ -368,11 +393,13 @@ TEST_CASE("masks of a padded window have registers, and are known ones where the
   UOp value = b.at(x, {image, plane, row + i - b.index(border), column + j - b.index(border)},
                    inside(row + i) & inside(column + j), constant(b.g(), DType::F32, 0.0));
   b.stores({b.put(out, {image, plane, row, column}, b.reduce(Combine::Dot, {b.at(w, {plane, i, j}), value}, {i, j}))});
-  const std::vector<Opt> opts = chosen(b);
-  INFO(to_string(opts));
-  CHECK(to_string(opts).find("lanes(3, 16) unroll(3, 4) unroll(2, 5)") == 0);  // 7 would fit without masks
-  CHECK((to_string(opts).find("unroll(5, 3)") != std::string::npos) == (window == 3));
-  b.check(opts, false);
+  const Choice choice(b);
+  INFO(to_string(choice.opts()));
+  CHECK(choice.has_lanes(3));
+  CHECK(choice.accumulators() >= 20);
+  CHECK(choice.copies(2) < 7);  // which would fit without masks
+  CHECK((choice.copies(5) == 3) == (window == 3));
+  b.check(choice.opts(), false);
 }
 
 TEST_CASE("results whose lanes and copies lie apart rest in a tile until their row is there", "[codegen][products]") {
@@ -390,11 +417,11 @@ TEST_CASE("results whose lanes and copies lie apart rest in a tile until their r
       {b.put(out, {image, to, y * b.index(apart)},
              b.reduce(Combine::Dot, {b.at(dy, {image, from, at}, gate, zero), b.at(w, {from, to, tap}, gate, zero)},
                       {from, tap}))});
-  const std::vector<Opt> opts = chosen(b);
-  INFO(to_string(opts));
-  const std::string text = b.check(opts, false);
+  const Choice choice(b);
+  INFO(to_string(choice.opts()));
+  const std::string text = b.check(choice.opts(), false);
   const bool rests = o * window >= 64 && apart <= 2;
-  CHECK((to_string(opts).find(fmt::format("split(3, {})", o)) != std::string::npos) == rests);
+  CHECK((choice.is_split(3) && choice.depth(3) == o) == rests);
   CHECK((count(text, "*(f32x8_m*)(p2") > 0) == (rests && apart == 1));
 }
 
@@ -432,6 +459,14 @@ TEST_CASE("what follows from a closed gate of one sum is unknown to the next one
 }
 
 TEST_CASE("a matrix that lies in a cache is read as it lies", "[codegen][products]") {
-  CHECK(to_string(chosen(product(1, 128, 1100))) == "lanes(0, 16) unroll(0, 4) unroll(2, 4)");
-  CHECK(to_string(chosen(product(64, 128, 128))) == "lanes(1, 16) unroll(1, 4) unroll(0, 6) unroll(2, 4)");
+  for (const int64_t rows : {1, 64}) {
+    const Choice c(product(rows, 128, rows == 1 ? 1100 : 128));
+    INFO(to_string(c.opts()));
+    CHECK((c.packs() == 0 && c.prefetches() == 0 && !c.is_split() && c.loops().order.empty()));
+    CHECK(c.steps() > 1);
+    if (rows == 1)
+      CHECK((c.has_lanes(0) && c.accumulators() >= 4));
+    else
+      CHECK(c.has_full_tile(1));
+  }
 }

@@ -1,8 +1,7 @@
 // How the threads of a product share its operands.
 #include <array>
 
-#include "codegen/tune/heuristic/heuristic.h"
-#include "unit/codegen_support.h"
+#include "unit/codegen/choice.h"
 
 using namespace codegen_test;
 
@@ -37,53 +36,74 @@ runtime::Target machine(int threads, const Caches& caches = kFar) {
   return target;
 }
 
+bool is_packed(const KernelHarness& b, int threads, const Caches& caches = kFar) {
+  const Choice c(b, machine(threads, caches));
+  UNSCOPED_INFO(to_string(c.opts()));
+  return c.packs() > 0;
+}
+/// Each thread has a block of the columns, or of the rows; or all threads have them all.
+bool has_own_columns(const KernelHarness& b, int threads, const Caches& caches = kFar) {
+  const Choice c(b, machine(threads, caches));
+  UNSCOPED_INFO(to_string(c.opts()));
+  return c.is_shared(1);
+}
+bool has_own_rows(const KernelHarness& b, int threads, const Caches& caches = kFar) {
+  const Choice c(b, machine(threads, caches));
+  UNSCOPED_INFO(to_string(c.opts()));
+  return c.is_shared(0) && c.is_blocked(0);
+}
+bool has_all_columns(const KernelHarness& b, int threads, const Caches& caches = kFar) {
+  const Choice c(b, machine(threads, caches));
+  UNSCOPED_INFO(to_string(c.opts()));
+  return c.is_whole(1);
+}
+
 }  // namespace
 
 TEST_CASE("threads copy columns of their own where these are shared evenly", "[codegen][sharing]") {
   KernelHarness forward = product(256, 784, 128, false, true), back = product(256, 128, 784, false, true),
                 square = product(512, 512, 512, false, false);
-  CHECK(has(chosen(forward, machine(2)), "block(1, 64) "));
-  CHECK(has(chosen(forward, machine(1)), "block(1, 128) "));
-  CHECK(has(chosen(back, machine(2)), "block(1, 384) "));  // 49 vectors: 24 and 25
-  CHECK(has(chosen(back, machine(2)), "panel 48)"));
-  CHECK(has(chosen(square, machine(2)), "block(1, 256) "));
-  CHECK(has(chosen(square, machine(2)), "block(0, 516) "));
+  CHECK(has_own_columns(forward, 2));
+  CHECK(has_all_columns(forward, 1));
+  CHECK(has_own_columns(back, 2));  // 49 vectors: 24 and 25
+  CHECK(Choice(back, machine(2)).panel() == 3 * 16);
+  CHECK(has_own_columns(square, 2));
+  CHECK(Choice(square, machine(2)).is_whole(0));
   forward.check(chosen(forward, machine(2)), false);
   back.check(chosen(back, machine(2)), false);
 }
 
 TEST_CASE("threads share the rows where columns would not be even, other operands are large, or little is copied",
           "[codegen][sharing]") {
-  CHECK(has(chosen(product(500, 700, 300, false, false), machine(2)), "block(1, 320) "));  // 19 vectors: 8 and 11
-  CHECK(has(chosen(product(900, 230, 512, false, false), machine(2)), "block(1, 256) "));
-  CHECK(has(chosen(product(900, 230, 512, false, false), machine(5)),
-            "block(1, 512) "));  // 8 vectors, or 4, for a thread
-  CHECK(has(chosen(product(1200, 784, 128, false, true), machine(2)), "block(1, 128) "));  // rows of 3.6 MB
-  CHECK(has(chosen(product(256, 10, 128, false, true), machine(2)), "block(1, 128) "));    // a panel of 5 KB
+  CHECK(has_all_columns(product(500, 700, 300, false, false), 2));  // 19 vectors: 8 and 11
+  CHECK(has_own_columns(product(900, 230, 512, false, false), 2));
+  CHECK(has_all_columns(product(900, 230, 512, false, false), 5));  // 8 vectors, or 4, for a thread
+  CHECK(has_all_columns(product(1200, 784, 128, false, true), 2));  // rows of 3.6 MB
+  CHECK(has_all_columns(product(256, 10, 128, false, true), 2));    // a panel of 5 KB
 }
 
 TEST_CASE("an operand that all threads read lies where it is, under the rows of each, where few rows read a copy",
           "[codegen][sharing]") {
   KernelHarness update = product(128, 256, 784, true, false);
-  CHECK_FALSE(has(chosen(update, machine(2)), "tile_copy("));
-  CHECK(has(chosen(update, machine(2)), "block(0, 64) "));
-  CHECK_FALSE(has(chosen(update, machine(1)), "block(0, "));
-  CHECK(has(chosen(product(400, 256, 784, true, false), machine(2)), "tile_copy("));
-  CHECK_FALSE(has(chosen(product(128, 256, 256, true, false), machine(2)), "block(0, 64) "));  // not large
+  CHECK_FALSE(is_packed(update, 2));
+  CHECK(has_own_rows(update, 2));
+  CHECK_FALSE(Choice(update, machine(1)).is_blocked(0));
+  CHECK(is_packed(product(400, 256, 784, true, false), 2));
+  CHECK(Choice(product(128, 256, 256, true, false), machine(2)).block(0) != 64);  // not large
   update.check(chosen(update, machine(2)), false);
 }
 
 TEST_CASE("columns are shared for as many rows as the second cache holds, if the last one is near",
           "[codegen][sharing]") {
   const KernelHarness forward = product(256, 784, 128, false, true);  // 800 KB of rows
-  CHECK(has(chosen(forward, machine(2, kNear)), "block(1, 64) "));
-  CHECK(has(chosen(forward, machine(2, {kNear.l2, false})), "block(1, 128) "));
+  CHECK(has_own_columns(forward, 2, kNear));
+  CHECK(has_all_columns(forward, 2, {kNear.l2, false}));
 }
 
 TEST_CASE("where the last cache is near, an operand is not copied whose panels stay in the second one",
           "[codegen][sharing]") {
   const auto staged = [](const KernelHarness& b, int threads, const Caches& caches = kNear) {
-    return has(chosen(b, machine(threads, caches)), "tile_copy(");
+    return is_packed(b, threads, caches);
   };
   for (const int threads : {1, 2}) {
     for (const auto& [m, k, n] :
@@ -103,8 +123,9 @@ TEST_CASE("where the last cache is near, an operand is not copied whose panels s
   }
   const Var some("rows", 1, 500);
   const KernelHarness tall = product(500, 700, 300, false, false), unknown = product(some(400), 700, 300, false, false);
-  CHECK(has(chosen(tall, machine(2, kNear)), "block(0, 252) "));  // all rows of a thread under each panel
-  CHECK(has(chosen(tall, machine(1, kNear)), "block(0, 504) "));
+  // All rows of a thread under each panel.
+  CHECK(Choice(tall, machine(2, kNear)).tasks(0) == 2);
+  CHECK(Choice(tall, machine(1, kNear)).is_whole(0));
   CHECK(staged(product(62, 500, 784, false, false), 2));  // too few
   CHECK(staged(unknown, 2));                              // of which nobody knows how many a thread has
   CHECK(staged(product(500, 700, Var("columns", 1, 300)(200), false, false), 2));  // nor how far apart these are
@@ -123,7 +144,7 @@ TEST_CASE("where the last cache is near, an operand is not copied whose panels s
 TEST_CASE("where the last cache is near, an operand whose rows are pages apart is copied though it is small",
           "[codegen][sharing]") {
   const auto staged = [](const KernelHarness& b, int threads, const Caches& caches = kNear) {
-    return has(chosen(b, machine(threads, caches)), "tile_copy(");
+    return is_packed(b, threads, caches);
   };
   for (const int threads : {1, 2}) {
     CHECK(staged(product(512, 64, 1024, false, false), threads));
@@ -143,25 +164,28 @@ TEST_CASE("an operand is not read by all threads where each has matrices of its 
   UOp n = batch.outer(4), i = batch.outer(96), j = batch.outer(784), l = batch.over(256, 3);
   batch.stores(
       {batch.put(out, {n, i, j}, batch.reduce(Combine::Dot, {batch.at(x, {n, l, i}), batch.at(y, {n, l, j})}, {l}))});
-  CHECK_FALSE(has(chosen(batch, machine(2)), "block(1, 48) "));
+  CHECK(Choice(batch, machine(2)).block(1) != 48);
   KernelHarness rows = product(Var("rows", 1, 128)(128), 256, 784, true, false);
-  CHECK_FALSE(has(chosen(rows, machine(2)), "block(0, 64) "));
+  CHECK(Choice(rows, machine(2)).block(0) != 64);
   rows.check(chosen(rows, machine(2)), false);
 }
 
 TEST_CASE("columns are not shared where their number is not known", "[codegen][sharing]") {
   const Var width("width", 1, 512);
-  CHECK(has(chosen(product(512, 512, 512, false, false), machine(2)), "block(1, 256) "));
-  const std::vector<Opt> opts = chosen(product(512, 512, width(300), false, false), machine(2));
-  CHECK_FALSE(has(opts, "block(1, 256) "));
+  CHECK(has_own_columns(product(512, 512, 512, false, false), 2));
+  const Choice unknown(product(512, 512, width(300), false, false), machine(2));
+  const std::vector<Opt>& opts = unknown.opts();
+  CHECK(unknown.block(1) != 256);
   product(150, 150, width(300), false, false)
       .check(opts, false);  // equal sizes too, so that nodes have the numbers which the Opts name
 }
 
 TEST_CASE("tiles of three vectors are taken where rows and columns come out even, and not for windows",
           "[codegen][sharing]") {
-  CHECK(has(chosen(product(128, 256, 784, true, false), machine(1)), "unroll(1, 3) unroll(0, 8) "));
-  CHECK(has(chosen(product(512, 512, 512, false, false), machine(1)), "unroll(1, 4) unroll(0, 6) "));
+  const Choice three(product(128, 256, 784, true, false), machine(1)),
+      four(product(512, 512, 512, false, false), machine(1));
+  CHECK((three.has_full_tile(1) && three.copies(1) == 3 && 128 % three.copies(0) == 0));
+  CHECK((four.has_full_tile(1) && four.copies(1) == 4));
   const int64_t size = 7;  // 512 planes under 3 x 3
   KernelHarness b;
   UOp x = b.buffer(Array(DType::F32, {16, 512, size, size})), w = b.buffer(Array(DType::F32, {512, 512, 3, 3})),
@@ -173,5 +197,5 @@ TEST_CASE("tiles of three vectors are taken where rows and columns come out even
   UOp element = b.at(x, {image, from, row, column}, open, constant(b.g(), DType::F32, 0.0));
   b.stores({b.put(out, {image, to, i, j},
                   b.reduce(Combine::Dot, {element, b.at(w, {to, from, down, across})}, {from, down, across}))});
-  CHECK_FALSE(has(chosen(b, machine(1)), "unroll(1, 3)"));
+  CHECK(Choice(b, machine(1)).copies(1) != 3);
 }

@@ -1,4 +1,5 @@
 // How far the innermost loop of a product is unrolled, and that its sums keep every bit.
+#include "unit/codegen/choice.h"
 #include "unit/codegen/products.h"
 
 using namespace codegen_test;
@@ -22,9 +23,7 @@ KernelHarness convolution(int64_t n, int64_t o, int64_t c, int64_t size, int64_t
 
 /// Steps of the innermost loop, a range, that follow one another without a branch.
 int unrolled(const KernelHarness& b, int range, const runtime::Target& target = runtime::reference_target()) {
-  for (const Opt& o : chosen(b, target))
-    if (const auto* u = std::get_if<codegen::Unroll>(&o); u && u->range == range) return u->count;
-  return 1;
+  return Choice(b, target).copies(range);
 }
 
 }  // namespace
@@ -52,11 +51,11 @@ TEST_CASE("a product's loop is unrolled by four, and a short one wholly", "[code
 
 TEST_CASE("a block of the sum that holds no whole number of five or seven steps has four", "[codegen][products]") {
   const KernelHarness b = product(200, 4095, 1024);  // 4095 is 5 times 819, its blocks are not
-  const std::vector<Opt> opts = chosen(b);
-  INFO(to_string(opts));
-  CHECK(to_string(opts).find("split(2, ") != std::string::npos);
-  CHECK(unrolled(b, 2) == 4);
-  product(30, 4095, 80).check(opts, false);
+  const Choice c(b);
+  INFO(to_string(c.opts()));
+  CHECK(c.is_split(2));
+  CHECK(c.copies(2) == 4);
+  product(30, 4095, 80).check(c.opts(), false);
 }
 
 TEST_CASE("a product's loop is unrolled only where registers are left beside a tile", "[codegen][products]") {
@@ -71,14 +70,14 @@ TEST_CASE(
     "[codegen][products]") {
   for (const int taps : {3, 5, 7}) {
     KernelHarness b = convolution(1, 64, 16, 35 + taps, taps, false, false);
-    const std::vector<Opt> opts = chosen(b);
-    INFO(to_string(opts));
-    const int vectors = unrolled(b, 1), columns = unrolled(b, 2);  // copies are neighbours of a row
-    CHECK(to_string(opts).starts_with("lanes(1, 16) "));
+    const Choice c(b);
+    INFO(to_string(c.opts()));
+    const int vectors = c.copies(1), columns = c.copies(2);  // copies are neighbours of a row
+    CHECK(c.has_lanes(1));
     CHECK(columns > 1);
-    CHECK(unrolled(b, 4) == taps);
+    CHECK(c.copies(4) == taps);
     CHECK(columns * vectors + vectors + columns + taps - 1 <= runtime::reference_target().vector_registers);
-    b.check(opts, false);
+    b.check(c.opts(), false);
   }
 }
 
