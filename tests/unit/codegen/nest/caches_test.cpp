@@ -178,7 +178,7 @@ TEST_CASE("nt is refused where a store is no whole vector, or read", "[codegen][
   KernelHarness gated;
   UOp z = gated.buffer(Array(DType::F32, {64})), q = gated.outer(64);
   gated.stores({gated.put(z, {q}, cast(q, DType::F32), false, lt(q, gated.index(40)))});
-  refused(gated, {Lanes{0, 16}, NonTemporal{0}}, "gate");
+  refused(gated, {Lanes{0, 16}, NonTemporal{0}}, "predicate");
 
   CHECK_THROWS_WITH(codegen::generate_source(b.kernel, runtime::cuda_target({}), {Lanes{1, 4}, NonTemporal{0}}),
                     Catch::Matchers::Contains("for CPUs"));
