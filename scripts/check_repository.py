@@ -117,8 +117,8 @@ def types_of(path, unnamed=False):
 def name_faults():
     """Two types of one name in one program are undefined behaviour that no linker reports."""
     library = tracked("include/*.h", "src/*.h", "src/*.cpp")
-    kinds = sorted({p.parent for p in tracked("tests/*/*.cpp")})
-    for files in (library, *(library + tracked("tests/*.h") + [p for p in kind.glob("*.cpp")] for kind in kinds)):
+    kinds = sorted({p.relative_to(ROOT).parts[1] for p in tracked("tests/*/*.cpp")})
+    for files in (library, *(library + tracked("tests/*.h", f"tests/{kind}/*.cpp") for kind in kinds)):
         defined = {}
         for path in files:
             for name in types_of(path):

@@ -9,6 +9,7 @@
 #include "runtime/cuda/compile_cuda.h"
 #include "runtime/cuda/lint.h"
 #include "runtime/program/program.h"
+#include "skip.h"
 
 /// No register is spilled, and neither shared memory nor registers are more than a block may have. Nothing is checked
 /// where there is no NVRTC.
@@ -16,7 +17,7 @@ inline void check_lint(const std::vector<sinter::runtime::KernelSource>& kernels
                        const sinter::runtime::Target& target) {
   namespace gpu = sinter::runtime::cuda;
   const gpu::NvrtcLibrary& nvrtc = gpu::find_nvrtc();
-  if (!nvrtc.table) return;
+  if (!nvrtc.table) SKIP_TEST("no NVRTC");
   for (const sinter::runtime::KernelSource& kernel : kernels) {
     INFO("sm_" << target.sm << "\n" << kernel.text);
     const sinter::runtime::CompileResult made =

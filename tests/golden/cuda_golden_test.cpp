@@ -1,10 +1,9 @@
 // The kernels of the golden programs as NVRTC takes them: for each kind of GPU, with no register spilled and no more
 // shared memory than there is. Nothing runs, so no GPU is needed.
-#include <iostream>
-
 #include "catch.h"
 #include "cuda_lint.h"
 #include "programs.h"
+#include "skip.h"
 #include "tensor/eval/explain.h"
 
 using namespace sinter;
@@ -12,13 +11,8 @@ namespace gpu = runtime::cuda;
 
 namespace {
 
-/// One of each kind; none where there is no NVRTC, with the reason.
+/// One of each kind.
 std::vector<runtime::Target> targets() {
-  const gpu::NvrtcLibrary& nvrtc = gpu::find_nvrtc();
-  if (!nvrtc.table) {
-    std::cout << "SKIP: " << nvrtc.reason << "\n";
-    return {};
-  }
   struct Gpu {
     int sm;
     int64_t shared;  ///< bytes that a block may have
@@ -32,6 +26,7 @@ std::vector<runtime::Target> targets() {
 }  // namespace
 
 TEST_CASE("NVRTC compiles the kernels of golden programs without a lint", "[golden][cuda]") {
+  if (!gpu::find_nvrtc().table) SKIP_TEST("no NVRTC");
   for (const runtime::Target& target : targets())
     for (const golden::Program& program : golden::programs()) {
       INFO(program.name);
@@ -40,6 +35,7 @@ TEST_CASE("NVRTC compiles the kernels of golden programs without a lint", "[gold
 }
 
 TEST_CASE("NVRTC spills no register of a product, however its operands lie", "[golden][cuda]") {
+  if (!gpu::find_nvrtc().table) SKIP_TEST("no NVRTC");
   struct Case {
     int64_t size;
     bool a_turned, b_turned;

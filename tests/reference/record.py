@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Records what PyTorch makes of small networks: tests/reference/*.safetensors, which tests/unit/reference_test.cpp compares with.
+"""Records what PyTorch makes of small networks: tests/reference/*.safetensors, which tests/unit/nn/reference_test.cpp compares with.
 Only this script needs PyTorch; the recorded files are committed. They were made with PyTorch 1.13 on a CPU (Debian 12:
 apt-get install python3-torch); what it lacks (rms_norm, rotary embeddings, attention as one function) is written out here from
 the formulas that its documentation or the papers give. reduction.safetensors was made with PyTorch 2.15.

@@ -1,6 +1,5 @@
 // The same training on a GPU and on the CPU.
 #include <cmath>
-#include <iostream>
 
 #include "catch.h"
 #include "runtime/cuda/context.h"
@@ -8,6 +7,7 @@
 #include "sinter/cuda.h"
 #include "sinter/data.h"
 #include "sinter/sinter.h"
+#include "skip.h"
 
 using namespace sinter;
 
@@ -45,10 +45,7 @@ float step(const Mlp& model, optim::Adam& opt, const data::Batch& batch, Device 
 
 TEST_CASE("twenty steps of a network on MNIST have the same losses on a GPU as on the CPU", "[training]") {
   const Gpu gpu;
-  if (!cuda::is_available()) {
-    std::cout << "SKIP: " << cuda::unavailable_reason() << "\n";
-    return;
-  }
+  if (!cuda::is_available()) SKIP_TEST("no compiler of CUDA text");
   manual_seed(1);
   const data::Mnist mnist = data::mnist();
   Mlp host;

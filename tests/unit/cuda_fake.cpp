@@ -1,4 +1,4 @@
-#include "unit/cuda_fake.h"
+#include "cuda_fake.h"
 
 #include <cstdlib>
 #include <cstring>

@@ -31,7 +31,7 @@ inline std::string slurp(const std::filesystem::path& path) {
   return std::move(text).str();
 }
 
-/// A compiler of this machine, by the first of its names that is found; a test says SKIP where it is "".
+/// A compiler of this machine, by the first of its names that is found; a test is skipped where it is "".
 inline std::string installed(std::initializer_list<const char*> names) {
   for (const char* name : names)
     if (sinter::runtime::cpu::find_executable(name)) return name;

@@ -75,9 +75,9 @@ class LoopTreeChecker {
   }
 
   [[noreturn]] static void refuse_misplaced(const LoopItem& first) {
-    throw InternalError(
-        fmt::format("codegen: the ring fills of {} are incomplete: fills before it, a fetch inside, and a put at its end",
-                    to_string(first.level)));
+    throw InternalError(fmt::format(
+        "codegen: the ring fills of {} are incomplete: fills before it, a fetch inside, and a put at its end",
+        to_string(first.level)));
   }
   /// A loop with pipelined fills has FillFirst before it and two FillNext inside: one fetches, the one at the end puts
   /// the same statements. Other loops have neither.

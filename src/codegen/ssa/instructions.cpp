@@ -11,10 +11,33 @@ namespace {
 using ir::Op;
 
 std::string_view name(InstCode code) {
-  constexpr std::string_view kNames[] = {
-      "begin",    "end",   "thread",      "const",     "var",    "arg",     "alu",     "splat",  "iota",
-      "below",    "pack",  "interleave",  "transpose", "part",   "load",    "store",   "stream", "fence",
-      "prefetch", "raise", "accumulator", "accumulator_read", "accumulator_write", "shuffle", "barrier", "loop",   "if"};
+  constexpr std::string_view kNames[] = {"begin",
+                                         "end",
+                                         "thread",
+                                         "const",
+                                         "var",
+                                         "arg",
+                                         "alu",
+                                         "splat",
+                                         "iota",
+                                         "below",
+                                         "pack",
+                                         "interleave",
+                                         "transpose",
+                                         "part",
+                                         "load",
+                                         "store",
+                                         "stream",
+                                         "fence",
+                                         "prefetch",
+                                         "raise",
+                                         "accumulator",
+                                         "accumulator_read",
+                                         "accumulator_write",
+                                         "shuffle",
+                                         "barrier",
+                                         "loop",
+                                         "if"};
   return kNames[static_cast<int>(code)];
 }
 

@@ -41,9 +41,9 @@ std::string to_string(const Partition& p) {
     text += d.lost.empty() ? "\n" : fmt::format(", serializes {}\n", names(d.lost));
   }
   for (const KernelMerge& m : p.merges) {
-    text +=
-        fmt::format("  {:44} k{:<3} merged: {}, {} ns for {} ns:", to_string(p.graph.nodes[static_cast<size_t>(m.node)]),
-                    m.kernel, m.why, ns(m.price), ns(m.gain));
+    text += fmt::format(
+        "  {:44} k{:<3} merged: {}, {} ns for {} ns:", to_string(p.graph.nodes[static_cast<size_t>(m.node)]), m.kernel,
+        m.why, ns(m.price), ns(m.gain));
     for (auto [a, b] : m.pairs) text += fmt::format(" a{}=a{}", a, b);
     text += "\n";
   }
