@@ -177,10 +177,10 @@ TEST_CASE("rows whose edges are peeled do not rest in a tile", "[codegen][peel]"
       out, {image, to, i, j},
       b.reduce(Combine::Dot, {b.at(dy, {image, from, y, x}, open, zero), b.at(w, {from, to, down, across}, open, zero)},
                {from, across, down}))});
-  const Choice c(b);
-  INFO(to_string(c.opts()));
-  CHECK((c.copies(2) > 1 && c.is_peeled(2)));
-  CHECK(c.copies(6) == taps);
+  const Choice choice(b);
+  INFO(to_string(choice.opts()));
+  CHECK((choice.copies(2) > 1 && choice.is_peeled(2)));
+  CHECK(choice.copies(6) == taps);
 }
 
 TEST_CASE("a row is whole for any of several products", "[codegen][peel]") {
@@ -197,10 +197,10 @@ TEST_CASE("a row is whole for any of several products", "[codegen][peel]") {
   UOp three = b.reduce(Combine::Dot, {b.at(dy, {image, from, place}, open, zero), b.at(w, {from, to, tap}, open, zero)},
                        {from, tap});
   b.stores({b.put(out, {image, to, column}, one + three)});
-  const Choice c(b);
-  INFO(to_string(c.opts()));
-  CHECK(c.is_peeled(2));
-  b.check(c.opts(), false);
+  const Choice choice(b);
+  INFO(to_string(choice.opts()));
+  CHECK(choice.is_peeled(2));
+  b.check(choice.opts(), false);
 }
 
 TEST_CASE("a sum whose chains need more copies than a range has goes over all of it in one loop", "[codegen][peel]") {
