@@ -191,7 +191,7 @@ RETIRED = {
     r"turned over": "interchanged",
     r"ask(s|ed|ing)?( \w+){0,2} ahead|(rows|streams)_ahead": "prefetch",
     r"gate|gated|ungated|gate_\w+|\w+_gates?|Gated?[A-Z]\w*": "predicate",
-    r"(struct|class|const|<|\() ?Stage|Stage(?=[&*{>])": "FusionNode; TileCopy",
+    r"(struct|class|const) Stage|Stage(?=[&*{>])|(?<=[<(])Stage": "FusionNode; TileCopy",
     r"copies_": "what is copied; unroll_jam",
     r"rest_|resting_?": "accumulator_home; writeback_buffer",
     r"(int64_t|size_t|double|auto) points|points_|points_of|points? of (a|the|each) (launch|kernel|grid)": "task; block",

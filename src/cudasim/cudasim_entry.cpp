@@ -1,4 +1,5 @@
 // The plugin's one symbol, and the functions behind it.
+#include <cstdlib>
 #include <cstring>
 
 #include "cudasim/driver_handles.h"
@@ -70,7 +71,8 @@ extern "C" __attribute__((visibility("default"))) const sinter::runtime::cuda::s
     sim::fill_graphs(filled);
     return filled;
   }();
-  static const sim::SimulatorApi api = {&driver,    sim::configure, sim::settings,     sim::last_fault,
-                                        sim::leaks, sim::counters,  sim::clear_reports};
+  static const sim::SimulatorApi api = {
+      &driver,    sim::configure, sim::settings,      sim::last_fault,
+      sim::leaks, sim::counters,  sim::clear_reports, [](char* text) { std::free(text); }};
   return &api;
 }

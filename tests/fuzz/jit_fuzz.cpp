@@ -145,7 +145,7 @@ std::optional<std::string> difference(uint64_t seed, uint64_t& saved) {
       }
       if (got != expected) return place;
     } catch (const UsageError& error) {
-      const bool right = reads(seed) && std::string(error.what()).find("reads or realises") != std::string::npos;
+      const bool right = reads(seed) && std::string(error.what()).find("reads or realizes") != std::string::npos;
       return right ? std::nullopt : std::optional(place + ": " + error.what());
     }
     const uint64_t launches = debug::counters().launches - before;

@@ -1,4 +1,5 @@
 #include "cuda_fake.h"
+#include "sinter/debug.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -246,6 +247,7 @@ FakeDriver::~FakeDriver() {
   fake = nullptr;
 }
 void FakeDriver::look_again() {
+  sinter::debug::clear_plans();  // those of another driver hold its images
   forget_devices();
   static const DriverApi all = table();
   inject_driver(&all);

@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 
 #include <atomic>
-#include <cstdlib>
 #include <memory>
 
 #include "runtime/base/build_id.h"
@@ -60,7 +59,7 @@ void check(CudaResult code) {
 std::string text_of(CudaResult (*get)(char** text)) {
   char* text = nullptr;
   check(get(&text));
-  const std::unique_ptr<char, void (*)(void*)> owned(text, std::free);
+  const std::unique_ptr<char, void (*)(char*)> owned(text, api().free_text);
   return text;
 }
 

@@ -33,8 +33,8 @@ struct CostCounters {
   uint64_t atomics = 0;           ///< lanes that executed an atomic
 };
 
-/// The plugin's functions, as simulator.h has them. A text is allocated by malloc(); the caller frees it. All are safe
-/// from several threads.
+/// The plugin's functions, as simulator.h has them. The caller gives each text back by free_text(). All are safe from
+/// several threads.
 struct SimulatorApi {
   const DriverApi* driver;
   CudaResult (*configure)(const Settings* settings);
@@ -43,6 +43,7 @@ struct SimulatorApi {
   CudaResult (*leaks)(char** text);
   CudaResult (*counters)(const char* kernel, CostCounters* out);
   CudaResult (*clear_reports)();
+  void (*free_text)(char* text);
 };
 
 /// The one symbol that the plugin exports, "sinter_cudasim". Null if it was built from other sources than those of

@@ -46,7 +46,8 @@ TEST_CASE("random kernels under random Opts", "[codegen][opts]") {
   CHECK(legal * 2 >= static_cast<int>(5 * kernels));
   INFO(transposed << " kernels transpose in registers");
   CHECK(transposed >= static_cast<int>(kernels / 20));
-  for (const char* opt : {"lanes", "unroll", "peel", "split", "order", "row", "stage", "block", "nt", "prefetch"}) {
+  for (const char* opt :
+       {"lanes", "unroll", "peel", "split", "order", "materialize", "tile_copy", "block", "nontemporal", "prefetch"}) {
     INFO(opt << ": " << used[opt]);
     CHECK(used[opt] >= static_cast<int>(kernels / 40));
   }

@@ -132,7 +132,7 @@ TEST_CASE("DEBUG=5 shows what each pass made", "[codegen]") {
   codegen::generate_source(b.kernel, runtime::reference_target(), {codegen::Unroll{0, 2}});
   const std::string text = log.text();
   for (const char* pass :
-       {"after schedule", "unroll(0, 2)", "after statements", "after loop tree", "loop inner 1", "after expand"})
+       {"after schedule", "unroll(0, 2)", "after statements", "after loop tree", "loop inner 1", "after emit"})
     CHECK(text.find(pass) != std::string::npos);
   CHECK(text.find("after reductions") == std::string::npos);  // changed nothing
 }

@@ -1,10 +1,13 @@
 #include "sim_support.h"
 
-#include <cstdio>
+#include "runtime/cuda/context.h"
+#include "sinter/debug.h"
 
 namespace cuda_sim_test {
 
 Gpu::Gpu(sim::Settings settings) {
+  sinter::debug::clear_plans();
+  cuda::forget_devices();  // tests before this one used the device: it is as in a new process now
   sim::clear_reports();
   sim::configure(settings);
   REQUIRE(driver().init(0) == CudaResult::Success);

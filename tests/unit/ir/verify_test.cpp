@@ -106,7 +106,7 @@ TEST_CASE("verify refuses broken kernels", "[rewrite][verify]") {
   refuse_kernel(stored(reduce_over(Combine::Add, at(zero), at(k), {3, 0})), "impossible tree");
   refuse_kernel(stored(g.make({Op::Load, DType::F32, {}, {a}})), "1 sources for 1 dims");
   refuse_kernel(stored(load(a, at(constant(g, DType::I64, 0)))), "index 0 is not of dtype index");
-  refuse_kernel(stored(load(a, at(i), zero, zero)), "gate that is not bool");
+  refuse_kernel(stored(load(a, at(i), zero, zero)), "predicate that is not bool");
   refuse_kernel(stored(full(g, {}, DType::F32, 1.0) + load(param(g, 0, DType::F32, {5}), at(i))), "share a slot");
   refuse_kernel(stored(cast(range(i, 1, AxisKind::Outer), DType::F32)), "bounded by no Const");
   refuse_kernel(stored(cast(range(k, 1, AxisKind::Inner), DType::F32)), "more than sizes");

@@ -52,7 +52,7 @@ TEST_CASE("random kernels for a GPU under random Opts", "[codegen][cuda]") {
   INFO(legal << " legal lists, " << refused << " refused");
   if (kernels < 50) return;
   CHECK(legal >= static_cast<int>(kernels));
-  for (const char* opt : {"lanes", "unroll", "split", "order", "row", "stage", "block", "local"}) {
+  for (const char* opt : {"lanes", "unroll", "split", "order", "materialize", "tile_copy", "block", "thread_bind"}) {
     INFO(opt << ": " << used[opt]);
     CHECK(used[opt] >= 8);
   }

@@ -267,9 +267,9 @@ TEST_CASE("what cannot be repeated is refused", "[jit]") {
   const Tensor x = numbers({3}), w = numbers({3}, 1);
   Tensor kept;
   CHECK_THAT(refusal([&] { jit([&](const Tensor& t) { return t * t.sum().item(); })(x); }),
-             Contains("reads or realises"));
+             Contains("reads or realizes"));
   CHECK_THAT(refusal([&] { jit([&](const Tensor& t) { return (t * 2.0).realize(); })(x); }),
-             Contains("reads or realises"));
+             Contains("reads or realizes"));
   CHECK_THAT(refusal([&] { jit([&](const Tensor& t) { return t * from({1.0, 2.0, 3.0}); })(x); }),
              Contains("data from host memory"));
   CHECK_THAT(refusal([&] { jit([&](const Tensor& t) { return t * number(2.0); })(x); }), Contains("number()"));
