@@ -186,7 +186,7 @@ TEST_CASE("what is cached is given back before a device is out of memory", "[cud
 
 TEST_CASE("out of memory on a device names who holds most", "[cuda]") {
   FakeDriver driver;
-  const Tensor large = ones({1000, 1000}).contiguous().realize();
+  const Tensor large = ones({1000, 1000}, float32, Device::cpu()).contiguous().realize();
   const std::string text = error_of<OutOfMemory>([] { Context::get(0)->allocator().allocate(1 << 30); });
   CHECK_THAT(text, Contains("4000000 bytes held in 1 buffers by") && Contains("context_test.cpp:"));
 }
