@@ -2,8 +2,9 @@
 // in it depends on the actual buffers or values (SEMANTICS N4).
 #pragma once
 
+#include <fmt/core.h>
+
 #include <memory>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -48,6 +49,6 @@ inline std::vector<ir::UOp> values_of(const PlanGraph& plan) {
 
 /// The variable number `number`: a canonical name, and the bounds of `var`. No plan and no text depends on the names
 /// that users choose, and two variables never become one.
-inline Var numbered(size_t number, const Var& var) { return Var("n" + std::to_string(number), var.min(), var.max()); }
+inline Var numbered(size_t number, const Var& var) { return Var(fmt::format("n{}", number), var.min(), var.max()); }
 
 }  // namespace sinter::schedule
