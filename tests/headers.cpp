@@ -1,0 +1,1 @@
+// Nothing but the precompiled header that the tests share (tests/CMakeLists.txt).
