@@ -1,49 +1,53 @@
 // Plans that copy between devices: no kernels, and the same for every executor.
 #include <utility>
 
-#include "plan/executable.h"
+#include "plan/plan_entry.h"
 #include "sinter/error.h"
 
 namespace sinter::plan {
 namespace {
 
-class CopyExecutable final : public Executable {
- public:
-  std::unique_ptr<Execution> make_execution() const override;
-
-  struct Transfer {
-    size_t slot;
-    Device to;
-  };
-  std::vector<Transfer> transfers;  ///< per target
+struct Transfer {
+  size_t slot;
+  Device to;
 };
 
-class CopyExecution final : public Execution {
+class CopyExecution final : public runtime::Execution {
  public:
-  explicit CopyExecution(const CopyExecutable& plan) : plan_(plan) {}
+  explicit CopyExecution(const std::vector<Transfer>& transfers) : transfers_(transfers) {}
 
-  void bind(const Bindings& bindings) override {
+  void bind(const runtime::Bindings& bindings) override {
     slots_ = bindings.slots;
-    for (const CopyExecutable::Transfer& transfer : plan_.transfers)
+    for (const Transfer& transfer : transfers_)
       fresh.push_back(runtime::Buffer::allocate(slots_[transfer.slot]->bytes(), transfer.to));
   }
   void unbind() override { fresh.clear(); }
   uint32_t run() override {
-    for (size_t i = 0; i < plan_.transfers.size(); ++i) fresh[i]->copy(*slots_[plan_.transfers[i].slot]);
+    for (size_t i = 0; i < transfers_.size(); ++i) fresh[i]->copy(*slots_[transfers_[i].slot]);
     return 0;
   }
 
  private:
-  const CopyExecutable& plan_;
-  std::vector<runtime::Buffer*> slots_;
+  const std::vector<Transfer>& transfers_;
+  InlineVector<runtime::Buffer*, 8> slots_;
 };
 
-std::unique_ptr<Execution> CopyExecutable::make_execution() const { return std::make_unique<CopyExecution>(*this); }
+class CopyExecutable final : public runtime::Executable {
+ public:
+  explicit CopyExecutable(std::vector<Transfer> transfers) : transfers_(std::move(transfers)) {}
+  std::unique_ptr<runtime::Execution> make_execution() const override {
+    return std::make_unique<CopyExecution>(transfers_);
+  }
+
+ private:
+  const std::vector<Transfer> transfers_;  ///< per result
+};
 
 }  // namespace
 
-std::unique_ptr<Executable> make_copies(const CanonicalProgram& plan) {
-  auto out = std::make_unique<CopyExecutable>();
+PlanEntry make_copies(const CanonicalProgram& plan) {
+  PlanEntry out;
+  std::vector<Transfer> transfers;
   for (size_t i = 0; i < plan.positions.size(); ++i) {
     const Position& p = plan.positions[i];
     if (p.slot >= 0) continue;
@@ -51,9 +55,10 @@ std::unique_ptr<Executable> make_copies(const CanonicalProgram& plan) {
     const int32_t slot = source.constant() ? -1 : plan.positions[source.position()].slot;
     if (p.node->op != ir::Op::Copy || slot < 0)
       throw InternalError("a plan of copies computes " + std::string(ir::info(p.node->op).name));
-    out->targets.push_back({static_cast<int32_t>(i), -1});
-    out->transfers.push_back({static_cast<size_t>(slot), p.node->device});
+    out.targets.push_back({static_cast<int32_t>(i), -1});
+    transfers.push_back({static_cast<size_t>(slot), p.node->device});
   }
+  out.executable = std::make_unique<CopyExecutable>(std::move(transfers));
   return out;
 }
 

@@ -7,9 +7,8 @@
 #include <utility>
 
 #include "interp/interpreter.h"
-#include "ir/denormals.h"
 #include "ir/walk.h"
-#include "plan/executable.h"
+#include "plan/plan_entry.h"
 #include "runtime/base/counters.h"
 #include "runtime/base/fault_injection.h"
 #include "sinter/error.h"
@@ -29,67 +28,46 @@ struct InterpreterStep {
   size_t nodes;
 };
 
-class InterpretedExecutable final : public Executable {
- public:
-  InterpretedExecutable(const CanonicalProgram& plan, Materialization materialization, const PlanKey& plan_key,
-                        const std::vector<uint8_t>& is_argument) {
-    const std::vector<EvalStep> order = order_steps(plan, materialization);
-    StepGraphs cut = build_step_graphs(plan, materialization, plan_key, is_argument, order);
-    graph_ = std::move(cut.graph);
-    slots_ = plan.storages.size();
-    for (const StepGraph& s : cut.steps) {
-      InterpreterStep step{s.value, s.mode, s.stored, {}, 0};
-      const std::vector<UOp> nodes = ir::topological(s.value);
-      step.nodes = nodes.size();
-      for (UOp n : nodes)
-        if (n->op == Op::Param) step.params.push_back(n);
-      steps_.push_back(std::move(step));
-    }
-    for (size_t i = 0; i < plan.positions.size(); ++i)
-      if (materialization.stored[i]) targets.push_back({static_cast<int32_t>(i), materialization.in_place[i]});
-    values_.resize(targets.size());
-    for (const InterpreterStep& s : steps_)
-      if (s.stored >= 0) values_[static_cast<size_t>(s.stored)] = s.value;
-    for (size_t i = 0; i < is_argument.size(); ++i)
-      if (is_argument[i]) arg_numbers.push_back(static_cast<uint32_t>(i));
-    for (const BoundVar& v : plan_key.vars) vars_.push_back(schedule::numbered(vars_.size(), v.var));
-  }
+/// A result: the position's value, and the slot that takes it, or -1.
+struct InterpreterResult {
+  UOp value;
+  int32_t home;
+};
 
-  std::unique_ptr<Execution> make_execution() const override;
+/// What runs share.
+struct InterpreterProgram {
+  std::shared_ptr<ir::Arena> graph;
+  std::vector<InterpreterStep> steps;
+  std::vector<InterpreterResult> results;
+  std::vector<Var> vars;
+  size_t slots = 0;
+  mutable std::mutex running;  ///< serializes runs: walks mark the arena's nodes
 
   std::map<std::string, int64_t> named(const std::vector<int64_t>& values) const {
     std::map<std::string, int64_t> out;
-    for (size_t v = 0; v < vars_.size(); ++v) out[vars_[v].name()] = values[v];
+    for (size_t v = 0; v < vars.size(); ++v) out[vars[v].name()] = values[v];
     return out;
   }
-
-  std::shared_ptr<ir::Arena> graph_;
-  std::vector<InterpreterStep> steps_;
-  std::vector<UOp> values_;  ///< per target
-  std::vector<Var> vars_;
-  size_t slots_ = 0;
-  mutable std::mutex running_;  ///< serializes runs: walks mark the arena's nodes
 };
 
-class InterpretedExecution final : public Execution {
+class InterpretedExecution final : public runtime::Execution {
  public:
-  explicit InterpretedExecution(const InterpretedExecutable& plan) : plan_(plan) {}
+  explicit InterpretedExecution(const InterpreterProgram& program) : program_(program) {}
 
-  void bind(const Bindings& bindings) override {
+  void bind(const runtime::Bindings& bindings) override {
     bindings_ = bindings;
-    vars_ = plan_.named(bindings_.vars);
-    for (size_t i = 0; i < plan_.targets.size(); ++i) {
-      if (plan_.targets[i].home >= 0) {
+    vars_ = program_.named(bindings_.vars);
+    for (const auto [v, home] : program_.results) {
+      if (home >= 0) {
         fresh.push_back(nullptr);
-        memory_.push_back(bindings_.slots[static_cast<size_t>(plan_.targets[i].home)]);
+        memory_.push_back(bindings_.slots[static_cast<size_t>(home)]);
       } else {
-        UOp v = plan_.values_[i];
         fresh.push_back(runtime::Buffer::allocate(
             static_cast<size_t>(runtime::count_of(sizes(v->shape))) * size_of(v->dtype), v->device));
         memory_.push_back(fresh.back().get());
       }
     }
-    scratch_.resize(plan_.steps_.size());
+    scratch_.resize(program_.steps.size());
   }
   void unbind() override {
     fresh.clear();
@@ -100,8 +78,7 @@ class InterpretedExecution final : public Execution {
 
   /// Values between two stores need memory while the plan runs. If there is none, undoes the writes.
   uint32_t run() override {
-    const std::lock_guard lock(plan_.running_);
-    const ir::FlushDenormals zeros(plan_.flushes);
+    const std::lock_guard lock(program_.running);
     try {
       return steps();
     } catch (const OutOfMemory&) {
@@ -116,8 +93,8 @@ class InterpretedExecution final : public Execution {
  private:
   uint32_t steps() {
     uint32_t error = 0;
-    for (size_t k = 0; k < plan_.steps_.size(); ++k) {
-      const InterpreterStep& step = plan_.steps_[k];
+    for (size_t k = 0; k < program_.steps.size(); ++k) {
+      const InterpreterStep& step = program_.steps[k];
       if (runtime::fault_injection().fail_at_launch == static_cast<int>(k)) {
         runtime::fault_injection().fail_at_launch = -1;
         throw BackendError("the launch failed (injected)");
@@ -132,7 +109,7 @@ class InterpretedExecution final : public Execution {
         memory.write(result.data.data());
       }
     }
-    runtime::count(runtime::counters().launches, plan_.steps_.size());
+    runtime::count(runtime::counters().launches, program_.steps.size());
     return error;
   }
   void put_back() {
@@ -145,16 +122,16 @@ class InterpretedExecution final : public Execution {
   }
 
   Array evaluate(const InterpreterStep& step, uint32_t& error) {
-    std::vector<Array> params(plan_.slots_ + plan_.steps_.size());
+    std::vector<Array> params(program_.slots + program_.steps.size());
     for (UOp p : step.params) {
       const auto number = static_cast<size_t>(p->integer());
-      const size_t k = number - plan_.slots_;
-      if (number >= plan_.slots_ && plan_.steps_[k].stored < 0) {
+      const size_t k = number - program_.slots;
+      if (number >= program_.slots && program_.steps[k].stored < 0) {
         params[number] = scratch_[k];
         continue;
       }
       const runtime::Buffer* b =
-          number < plan_.slots_ ? bindings_.slots[number] : memory_[static_cast<size_t>(plan_.steps_[k].stored)];
+          number < program_.slots ? bindings_.slots[number] : memory_[static_cast<size_t>(program_.steps[k].stored)];
       params[number] = Array::read(p->dtype, sizes(p->shape), *b);
     }
     const UOp roots[] = {step.value};
@@ -162,23 +139,52 @@ class InterpretedExecution final : public Execution {
     return std::move(runtime::interpret(roots, inputs, {}, &error)[0]);
   }
 
-  const InterpretedExecutable& plan_;
-  Bindings bindings_;
+  const InterpreterProgram& program_;
+  runtime::Bindings bindings_;
   std::map<std::string, int64_t> vars_;
   std::vector<runtime::Buffer*> memory_;                                             ///< per stored value
   std::vector<Array> scratch_;                                                       ///< per step
   std::vector<std::pair<runtime::Buffer*, runtime::PoolVector<std::byte>>> before_;  ///< overwritten contents
 };
 
-std::unique_ptr<Execution> InterpretedExecutable::make_execution() const {
-  return std::make_unique<InterpretedExecution>(*this);
-}
+class InterpretedExecutable final : public runtime::Executable {
+ public:
+  explicit InterpretedExecutable(std::unique_ptr<const InterpreterProgram> program) : program_(std::move(program)) {}
+  std::unique_ptr<runtime::Execution> make_execution() const override {
+    return std::make_unique<InterpretedExecution>(*program_);
+  }
+
+ private:
+  const std::unique_ptr<const InterpreterProgram> program_;
+};
 
 }  // namespace
 
-std::unique_ptr<Executable> make_interpreted(const CanonicalProgram& plan, Materialization materialization,
-                                             const PlanKey& plan_key, const std::vector<uint8_t>& is_argument) {
-  return std::make_unique<InterpretedExecutable>(plan, std::move(materialization), plan_key, is_argument);
+PlanEntry make_interpreted(const CanonicalProgram& plan, Materialization materialization, const PlanKey& plan_key,
+                           const std::vector<uint8_t>& is_argument) {
+  PlanEntry out;
+  auto program = std::make_unique<InterpreterProgram>();
+  const std::vector<EvalStep> order = order_steps(plan, materialization);
+  StepGraphs cut = build_step_graphs(plan, materialization, plan_key, is_argument, order);
+  program->graph = std::move(cut.graph);
+  program->slots = plan.storages.size();
+  for (size_t i = 0; i < plan.positions.size(); ++i)
+    if (materialization.stored[i]) out.targets.push_back({static_cast<int32_t>(i), materialization.in_place[i]});
+  for (const StoreTarget& t : out.targets) program->results.push_back({nullptr, t.home});
+  for (const StepGraph& s : cut.steps) {
+    InterpreterStep step{s.value, s.mode, s.stored, {}, 0};
+    const std::vector<UOp> nodes = ir::topological(s.value);
+    step.nodes = nodes.size();
+    for (UOp n : nodes)
+      if (n->op == Op::Param) step.params.push_back(n);
+    if (s.stored >= 0) program->results[static_cast<size_t>(s.stored)].value = s.value;
+    program->steps.push_back(std::move(step));
+  }
+  for (size_t i = 0; i < is_argument.size(); ++i)
+    if (is_argument[i]) out.arg_numbers.push_back(static_cast<uint32_t>(i));
+  for (const BoundVar& v : plan_key.vars) program->vars.push_back(schedule::numbered(program->vars.size(), v.var));
+  out.executable = std::make_unique<InterpretedExecutable>(std::move(program));
+  return out;
 }
 
 }  // namespace sinter::plan

@@ -10,7 +10,7 @@ PlanCache& PlanCache::get() {
   return *cache;
 }
 
-std::shared_ptr<const Executable> PlanCache::find(const PlanKey& key) {
+std::shared_ptr<const PlanEntry> PlanCache::find(const PlanKey& key) {
   const auto found = entries_.find(key.hash);
   if (found == entries_.end()) return nullptr;
   for (CachedPlan& e : found->second) {
@@ -35,7 +35,7 @@ std::vector<uint8_t> PlanCache::arguments_for(const PlanKey& key) const {
   return is_argument;
 }
 
-void PlanCache::insert(const PlanKey& key, std::vector<uint8_t> is_argument, std::shared_ptr<const Executable> plan) {
+void PlanCache::insert(const PlanKey& key, std::vector<uint8_t> is_argument, std::shared_ptr<const PlanEntry> plan) {
   touch(*plan);
   CachedPlan e{std::move(is_argument), {}, std::move(plan)};
   for (const Number& n : key.numbers) e.numbers.push_back(n.value);

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "plan/executable.h"
+#include "plan/plan_entry.h"
 #include "plan/plan_key.h"
 
 namespace sinter::plan {
@@ -20,14 +20,14 @@ class PlanCache {
   static PlanCache& get();
 
   /// The plan for this program: same key, and equal numbers where they are not arguments; null if there is none.
-  std::shared_ptr<const Executable> find(const PlanKey& key);
+  std::shared_ptr<const PlanEntry> find(const PlanKey& key);
   /// Which numbers a new plan should take as arguments: NUMs, and numbers that differ between this program and the
   /// cached plans of the same key (SEMANTICS N1).
   std::vector<uint8_t> arguments_for(const PlanKey& key) const;
-  void insert(const PlanKey& key, std::vector<uint8_t> is_argument, std::shared_ptr<const Executable> plan);
+  void insert(const PlanKey& key, std::vector<uint8_t> is_argument, std::shared_ptr<const PlanEntry> plan);
 
   /// Marks a plan as most recently used. find() does that; callers that have the plan already must.
-  void touch(const Executable& plan) { plan.used = ++clock_; }
+  void touch(const PlanEntry& plan) { plan.used = ++clock_; }
 
   size_t size() const { return size_; }
   void clear();
@@ -36,7 +36,7 @@ class PlanCache {
   struct CachedPlan {
     std::vector<uint8_t> is_argument;
     std::vector<ir::Scalar> numbers;
-    std::shared_ptr<const Executable> plan;
+    std::shared_ptr<const PlanEntry> plan;
   };
   void drop_oldest();
 

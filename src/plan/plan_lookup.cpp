@@ -55,7 +55,7 @@ std::unique_ptr<PlanInstance> find_recent(const Request& request, const Liveness
   if (!last || !(last->salt == salt) || !last->fingerprint.matches(request, liveness, last->plan)) return nullptr;
   last->fingerprint.rebind(liveness, last->plan, last->plan_key);
   last->from_recent = true;
-  PlanCache::get().touch(*last->executable);
+  PlanCache::get().touch(*last->entry);
   return std::move(last);
 }
 
@@ -70,8 +70,8 @@ std::unique_ptr<PlanInstance> lookup_by_key(const Request& request, const Livene
   out->place = recent_key(request, liveness);
   out->plan = canonicalize(request, liveness);
   out->plan_key = make_plan_key(out->plan, salt);
-  out->executable = PlanCache::get().find(out->plan_key);
-  if (out->executable && liveness.order.size() <= kLargeRecent)
+  out->entry = PlanCache::get().find(out->plan_key);
+  if (out->entry && liveness.order.size() <= kLargeRecent)
     out->fingerprint = Fingerprint(request, liveness, out->plan, out->plan_key);
   return out;
 }
@@ -80,7 +80,7 @@ bool checking() { return runtime::fault_injection().check_plans || runtime::env(
 
 /// Verifies that all decisions follow from the key and the key from the fingerprint, by computing both again.
 void check(const PlanInstance& program, const PlanInstance& again) {
-  if (materialize(program.plan) != program.executable->materialization)
+  if (materialize(program.plan) != program.entry->materialization)
     throw InternalError("two programs of one plan key store different values or write in different places");
   const auto storage = [](const StorageUse& use) { return std::tuple(use.storage, use.node.get(), use.owners); };
   const auto number = [](const Number& n) { return std::tuple(n.value.bits(), n.dtype, n.always); };
@@ -92,7 +92,7 @@ void check(const PlanInstance& program, const PlanInstance& again) {
                       [&](const auto& x, const auto& y) { return what(x) == what(y); });
   };
   const CanonicalProgram &a = program.plan, &b = again.plan;
-  if (!(program.plan_key.hash == again.plan_key.hash) || program.executable != again.executable ||
+  if (!(program.plan_key.hash == again.plan_key.hash) || program.entry != again.entry ||
       a.position_of != b.position_of || a.roots != b.roots || a.nodes != b.nodes || a.constants != b.constants ||
       !same(a.positions, b.positions, place) || !same(a.storages, b.storages, storage) ||
       !same(program.plan_key.numbers, again.plan_key.numbers, number))
@@ -111,7 +111,7 @@ std::unique_ptr<PlanInstance> lookup_walked(const Request& request, const Livene
   if (flushes) also("denormals are zeros");
   std::unique_ptr<PlanInstance> out = find_recent(request, liveness, salt);
   if (!out) out = lookup_by_key(request, liveness, target, salt, flushes);
-  if (out->executable && checking()) check(*out, *lookup_by_key(request, liveness, target, salt, flushes));
+  if (out->entry && checking()) check(*out, *lookup_by_key(request, liveness, target, salt, flushes));
   return out;
 }
 
@@ -161,12 +161,14 @@ PlanBuild build_plan(const PlanInstance& program, Executor executor) {
   inject_refusal(program.plan);
   Materialization materialization = materialize(program.plan);
   const bool spare_stores = has_spare_stores(program.plan, materialization);
-  std::function<std::shared_ptr<Executable>()> make;
+  std::function<PlanEntry()> make;
+  const auto made = [](PlanEntry entry) {
+    return [entry = std::make_shared<PlanEntry>(std::move(entry))] { return std::move(*entry); };
+  };
   if (program.copies) {
-    make = [plan = std::shared_ptr(make_copies(program.plan))] { return plan; };
+    make = made(make_copies(program.plan));
   } else if (executor == Executor::Interpreter) {
-    make = [plan = std::shared_ptr(
-                make_interpreted(program.plan, materialization, program.plan_key, build.is_argument))] { return plan; };
+    make = made(make_interpreted(program.plan, materialization, program.plan_key, build.is_argument));
   } else {
     Compilation compilation = make_compiled(program.plan, materialization, program.plan_key, build.is_argument,
                                             program.target, executor == Executor::Unfused);
@@ -177,7 +179,7 @@ PlanBuild build_plan(const PlanInstance& program, Executor executor) {
                flushes = program.flushes, positions = program.plan.positions.size()] {
     runtime::count(runtime::counters().plan_misses);
     const ir::FlushDenormals zeros(flushes);  // fold constants as kernels would compute them
-    std::shared_ptr<Executable> plan = make();
+    auto plan = std::make_shared<PlanEntry>(make());
     plan->materialization = materialization;
     plan->spare_stores = spare_stores;
     plan->flushes = flushes;
@@ -190,13 +192,13 @@ PlanBuild build_plan(const PlanInstance& program, Executor executor) {
 }
 
 void bind(PlanInstance& program) {
-  Bindings out;
+  runtime::Bindings out;
   for (const StorageUse& s : program.plan.storages) out.slots.push_back(static_cast<runtime::Buffer*>(s.storage));
-  for (uint32_t n : program.executable->arg_numbers) out.args.push_back(program.plan_key.numbers[n].value);
+  for (uint32_t n : program.entry->arg_numbers) out.args.push_back(program.plan_key.numbers[n].value);
   for (const BoundVar& v : program.plan_key.vars) out.vars.push_back(v.value);
   if (runtime::logging(1))
     for (const Position& p : program.plan.positions) out.origins.push_back(p.node->state.origin);
-  if (!program.execution) program.execution = program.executable->make_execution();
+  if (!program.execution) program.execution = program.entry->executable->make_execution();
   program.execution->bind(out);
 }
 

@@ -1,4 +1,4 @@
-// From a request to an executable plan: liveness, canonicalize, key, lookup; on a miss materialize and build. A known
+// From a request to a plan that can run: liveness, canonicalize, key, lookup; on a miss materialize and build. A known
 // program costs one walk over its nodes; a recent one is recognized by that walk (fingerprint.h).
 #pragma once
 
@@ -22,12 +22,12 @@ struct PlanInstance {
   bool copies = false;     ///< the plan only copies between devices
   bool flushes = false;    ///< denormals are zeros in the plan (SEMANTICS N7)
   PlanKey plan_key;
-  std::shared_ptr<const Executable> executable;  ///< null: not seen before
-  bool from_recent = false;                      ///< recognized by its walk: no key was computed
-  runtime::Hash128 salt;                         ///< hash of everything but the program that decides the plan
-  uint64_t place = 0;                            ///< key of keep_recent()
-  Fingerprint fingerprint;                       ///< of the walk; empty if the program cannot be recognized by it
-  std::unique_ptr<Execution> execution;          ///< of `executable`, after the first bind()
+  std::shared_ptr<const PlanEntry> entry;         ///< null: not seen before
+  bool from_recent = false;                       ///< recognized by its walk: no key was computed
+  runtime::Hash128 salt;                          ///< hash of everything but the program that decides the plan
+  uint64_t place = 0;                             ///< key of keep_recent()
+  Fingerprint fingerprint;                        ///< of the walk; empty if the program cannot be recognized by it
+  std::unique_ptr<runtime::Execution> execution;  ///< of `entry`, after the first bind()
 };
 
 /// A plan in flight will store one of the nodes: wait, and look up again.
@@ -51,13 +51,13 @@ void forget_recent();
 /// needs from the graph now. Throws CompileError, or DialectMismatch if the plan should be requested anew; both without
 /// any effect.
 struct PlanBuild {
-  std::function<std::shared_ptr<const Executable>()> run;
+  std::function<std::shared_ptr<const PlanEntry>()> run;
   std::function<KernelSources()> write;  ///< only writes the kernels; null on the interpreter
   std::vector<uint8_t> is_argument;
 };
 PlanBuild build_plan(const PlanInstance& program, Executor executor);
 
-/// Binds the execution to the slots, arguments and sizes of this call. Throws like Execution::bind().
+/// Binds the execution to the slots, arguments and sizes of this call. Throws like runtime::Execution::bind().
 void bind(PlanInstance& program);
 /// Releases what bind() took, if it was called.
 void unbind(PlanInstance& program);

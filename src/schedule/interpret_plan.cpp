@@ -171,23 +171,26 @@ void check_programs(const PlanGraph& plan, KernelSchedule scheduled) {
 
   const QuietRun quiet;
   std::vector<std::unique_ptr<runtime::Buffer>> memory;
-  std::vector<runtime::Buffer*> slots;
+  runtime::Bindings bindings{.slots = {}, .args = in->args, .vars = in->vars, .origins = {}, .unchanged_slots = {}};
   for (const Array& a : in->slots) {
-    slots.push_back(memory.emplace_back(runtime::Buffer::allocate(a.data.size(), scheduled.plan.device)).get());
-    slots.back()->write(a.data.data());
+    bindings.slots.push_back(
+        memory.emplace_back(runtime::Buffer::allocate(a.data.size(), scheduled.plan.device)).get());
+    bindings.slots.back()->write(a.data.data());
   }
-  std::vector<uint64_t> args;
-  for (size_t i = 0; i < in->args.size(); ++i) args.push_back(ir::to_bits(plan.args[i], in->args[i]));
-  const runtime::ExecutablePlan executable_plan(scheduled.plan);
-  const std::unique_ptr<runtime::PlanExecution> run = executable_plan.make_execution();
-  run->bind(slots, in->vars, args);
+  runtime::PlanSignature signature{plan.args, {}};
+  for (const int buffer : scheduled.plan.outputs)
+    signature.results.push_back({buffer, static_cast<size_t>(buffer) < memory.size() ? buffer : -1});
+  const runtime::ExecutablePlan executable(scheduled.plan, signature);
+  const std::unique_ptr<runtime::Execution> run = executable.make_execution();
+  run->bind(bindings);
   uint32_t error = run->run();
-  if (const std::unique_ptr<runtime::Buffer> word = run->take_error()) word->read(&error);
+  if (run->error) run->error->read(&error);
 
   for (size_t i = 0; i < expected.outputs.size(); ++i) {
     Array got(expected.outputs[i].dtype, expected.outputs[i].shape);
-    runtime::copy(Device::cpu(), got.data.data(), scheduled.plan.device, run->data(scheduled.plan.outputs[i]),
-                  got.data.size());
+    const int home = signature.results[i].home;
+    const runtime::Buffer& from = home >= 0 ? *memory[static_cast<size_t>(home)] : *run->fresh[i];
+    runtime::copy(Device::cpu(), got.data.data(), scheduled.plan.device, from.data(), got.data.size());
     if (!runtime::same_values(got, expected.outputs[i]))
       throw InternalError(fmt::format("compiling: the programs of a plan give other values for output {}", i));
   }

@@ -106,7 +106,7 @@ class PlanWriter {
   KernelSchedule take_schedule() {
     if (!invariant_scatters.empty()) return {};
     share_offsets(out_.kernels, out_.plan);
-    set_lifetimes(out_.plan);
+    runtime::set_lifetimes(out_.plan);
     if (runtime::logging(3)) runtime::log(3, to_string(out_.plan));
     return std::move(out_);
   }

@@ -13,14 +13,13 @@
 
 namespace sinter::runtime::cpu {
 
-CpuExecution::CpuExecution(const Plan& plan, const ArenaLayout& layout, std::span<const StepCost> costs)
-    : PlanExecution(plan, layout, costs) {
-  for (const auto& program : plan.programs) scratch_bytes_ = std::max(scratch_bytes_, program->scratch());
+CpuExecution::CpuExecution(const ExecutablePlan& executable) : PlanExecution(executable) {
+  for (const auto& program : plan().programs) scratch_bytes_ = std::max(scratch_bytes_, program->scratch());
 }
 
-void CpuExecution::bind(std::span<Buffer* const> slots, std::span<const int64_t> vars, std::span<const uint64_t> args) {
-  PlanExecution::bind(slots, vars, args);
-  error_ = 0;
+void CpuExecution::bind(const Bindings& bindings) {
+  PlanExecution::bind(bindings);
+  bits_ = 0;
   if (scratch_bytes_) scratch_ = std::make_unique<ScratchPool>(scratch_bytes_, thread_pool().threads());
 }
 
@@ -63,7 +62,7 @@ CpuExecution::KernelCall CpuExecution::make_call(size_t number) const {
   const size_t leases = c.scratch ? c.scratch->leases() : 1;
   c.bufs.reserve(leases * c.stride);
   for (size_t i = 0; i < leases; ++i) {
-    c.bufs.push_back(const_cast<uint32_t*>(&error_));
+    c.bufs.push_back(const_cast<uint32_t*>(&bits_));
     for (int b : step.buffers) c.bufs.push_back(data(b));
     if (c.scratch) c.bufs.push_back(c.scratch->memory(i));
   }
@@ -128,7 +127,7 @@ void CpuExecution::launch(size_t first, size_t number) {
     bits = run_concurrently(calls);
     for (const KernelCall& c : calls) bits |= c.run_epilogue();
   }
-  error_ |= static_cast<uint32_t>(bits);
+  bits_ |= static_cast<uint32_t>(bits);
 }
 
 }  // namespace sinter::runtime::cpu

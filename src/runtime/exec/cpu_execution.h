@@ -3,16 +3,16 @@
 
 #include <memory>
 
-#include "runtime/exec/execute.h"
+#include "runtime/exec/plan_execution.h"
 #include "runtime/exec/scratch.h"
 
 namespace sinter::runtime::cpu {
 
 class CpuExecution final : public PlanExecution {
  public:
-  CpuExecution(const Plan& plan, const ArenaLayout& layout, std::span<const StepCost> costs = {});
+  explicit CpuExecution(const ExecutablePlan& executable);
   /// As PlanExecution. Also allocates scratch memory.
-  void bind(std::span<Buffer* const> slots, std::span<const int64_t> vars, std::span<const uint64_t> args) override;
+  void bind(const Bindings& bindings) override;
   void unbind() override;
 
   /// The launch alone, neither counted nor logged. May be called any number of times.
@@ -20,7 +20,7 @@ class CpuExecution final : public PlanExecution {
 
  private:
   struct KernelCall;
-  uint32_t end() override { return error_; }
+  uint32_t end() override { return bits_; }
   /// The arguments of one kernel of a launch.
   KernelCall make_call(size_t step) const;
   /// Runs all tasks of several calls on the pool.
@@ -29,7 +29,7 @@ class CpuExecution final : public PlanExecution {
 
   int64_t scratch_bytes_ = 0;             ///< per thread
   std::unique_ptr<ScratchPool> scratch_;  ///< null if no kernel needs scratch
-  uint32_t error_ = 0;
+  uint32_t bits_ = 0;                     ///< of the error word
 };
 
 }  // namespace sinter::runtime::cpu

@@ -37,15 +37,14 @@ void LaunchGraphPool::put_back(const std::shared_ptr<Context>& context, std::uni
   idle_.emplace_back(context, std::move(graph));
 }
 
-CudaExecution::CudaExecution(LaunchGraphPool& graphs, const Plan& plan, const ArenaLayout& layout,
-                             std::span<const StepCost> costs)
-    : PlanExecution(plan, layout, costs), graphs_(graphs) {
-  for (size_t l = 0; l < plan.invariant_launches.size(); ++l) invariant_steps_ += static_cast<size_t>(plan.launches[l]);
+CudaExecution::CudaExecution(LaunchGraphPool& graphs, const ExecutablePlan& executable)
+    : PlanExecution(executable), graphs_(graphs) {
+  for (size_t l = 0; l < plan().invariant_launches.size(); ++l)
+    invariant_steps_ += static_cast<size_t>(plan().launches[l]);
 }
 
-void CudaExecution::bind(std::span<Buffer* const> slots, std::span<const int64_t> vars,
-                         std::span<const uint64_t> args) {
-  PlanExecution::bind(slots, vars, args);
+void CudaExecution::bind(const Bindings& bindings) {
+  PlanExecution::bind(bindings);
   context_ = Context::get(plan().device.index());
   kernels_.clear();
   for (const auto& p : plan().programs) kernels_.push_back(&p->image()->load_on(*context_));
@@ -57,8 +56,8 @@ void CudaExecution::bind(std::span<Buffer* const> slots, std::span<const int64_t
   }
   if (most) scratch_ = Buffer::allocate(most, plan().device);
   if (plan().raises_errors) {
-    error_ = Buffer::allocate(sizeof(uint32_t), plan().device);
-    context_->fill(address(error_->data()), 0, error_->bytes());
+    error = Buffer::allocate(sizeof(uint32_t), plan().device);
+    context_->fill(address(error->data()), 0, error->bytes());
   }
   graph_ = graphs_.acquire(context_);
   graph_->begin();
@@ -71,7 +70,6 @@ void CudaExecution::bind(std::span<Buffer* const> slots, std::span<const int64_t
 void CudaExecution::unbind() {
   PlanExecution::unbind();
   scratch_.reset();
-  error_.reset();
   if (graph_) graphs_.put_back(context_, std::move(graph_));
   if (invariant_graph_) invariant_graphs_.put_back(context_, std::move(invariant_graph_));
   context_.reset();
@@ -84,7 +82,7 @@ void CudaExecution::launch(size_t first, size_t count) {
   std::vector<KernelLaunch> mains, finishes;
   for (size_t i = first; i < first + count; ++i) {
     const PlanStep& step = plan().steps[i];
-    std::vector<uint64_t> parameters{error_ ? address(error_->data()) : 0};
+    std::vector<uint64_t> parameters{error ? address(error->data()) : 0};
     for (int b : step.buffers) parameters.push_back(address(data(b)));
     if (program(i).scratch()) parameters.push_back(address(scratch));
     for (int64_t n : scalars(i)) parameters.push_back(static_cast<uint64_t>(n));

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/exec/execute.h"
 #include "runtime/exec/launch_graph.h"
+#include "runtime/exec/plan_execution.h"
 
 namespace sinter::runtime::cuda {
 
@@ -29,13 +29,12 @@ class LaunchGraphPool {
 class CudaExecution final : public PlanExecution {
  public:
   /// `graphs` are those of the plan and outlive this object.
-  CudaExecution(LaunchGraphPool& graphs, const Plan& plan, const ArenaLayout& layout, std::span<const StepCost> costs);
+  CudaExecution(LaunchGraphPool& graphs, const ExecutablePlan& executable);
   ~CudaExecution() override;
   /// As PlanExecution. Also allocates the error word and the blocks' scratch memory, and loads the kernels. Throws
   /// BackendError for a kernel that the device rejects.
-  void bind(std::span<Buffer* const> slots, std::span<const int64_t> vars, std::span<const uint64_t> args) override;
+  void bind(const Bindings& bindings) override;
   void unbind() override;
-  std::unique_ptr<Buffer> take_error() override { return std::move(error_); }
 
  private:
   /// One kernel launch: a step's kernel or its epilogue kernel.
@@ -64,7 +63,6 @@ class CudaExecution final : public PlanExecution {
   size_t invariant_steps_ = 0;
   std::vector<const LoadedKernel*> kernels_;  ///< per program
   std::unique_ptr<Buffer> scratch_;           ///< null if no kernel needs scratch
-  std::unique_ptr<Buffer> error_;             ///< null if no index can be out of range
 };
 
 }  // namespace sinter::runtime::cuda

@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/base/log.h"
 #include "runtime/exec/cpu_execution.h"
 #include "runtime/exec/cuda_execution.h"
+#include "runtime/exec/invariant_steps.h"
 
 namespace sinter::runtime {
 
-ExecutablePlan::ExecutablePlan(Plan plan) : plan_(std::move(plan)), layout_(lay_out(plan_)) {
+ExecutablePlan::ExecutablePlan(Plan plan, PlanSignature signature)
+    : plan_(std::move(plan)), signature_(std::move(signature)), layout_(lay_out(plan_)) {
   const auto symbolic = [](const PlanDim& d) { return d.var >= 0; };
   const auto varies = [&](const std::vector<PlanDim>& dims) { return std::any_of(dims.begin(), dims.end(), symbolic); };
   const bool fixed =
@@ -22,9 +25,18 @@ ExecutablePlan::ExecutablePlan(Plan plan) : plan_(std::move(plan)), layout_(lay_
 
 ExecutablePlan::~ExecutablePlan() = default;
 
-std::unique_ptr<PlanExecution> ExecutablePlan::make_execution() const {
-  if (graphs_) return std::make_unique<cuda::CudaExecution>(*graphs_, plan_, layout_, costs_);
-  return std::make_unique<cpu::CpuExecution>(plan_, layout_, costs_);
+std::unique_ptr<Execution> ExecutablePlan::make_execution() const {
+  if (graphs_) return std::make_unique<cuda::CudaExecution>(*graphs_, *this);
+  return std::make_unique<cpu::CpuExecution>(*this);
+}
+
+std::unique_ptr<Executable> ExecutablePlan::hoist_invariants(const InvariantInputs& invariant) const {
+  // A GPU's error word is known long after its launches, and each run must report an index out of range.
+  if (plan_.raises_errors && plan_.device.kind() == Device::Kind::Cuda) return nullptr;
+  Plan hoisted = runtime::hoist_invariants(plan_, invariant);
+  if (hoisted.invariant_launches.empty()) return nullptr;
+  if (logging(3)) log(3, to_string(hoisted));
+  return std::make_unique<ExecutablePlan>(std::move(hoisted), signature_);
 }
 
 }  // namespace sinter::runtime

@@ -42,17 +42,16 @@ double median(std::vector<double> values) {
 }  // namespace
 
 struct KernelTimer::Candidate::State {
-  Plan plan;
-  ArenaLayout layout;
-  std::vector<StepCost> costs;
-  std::unique_ptr<CpuExecution> run;
+  State(Plan plan, PlanSignature signature) : executable(std::move(plan), std::move(signature)), run(executable) {}
+  const ExecutablePlan executable;
+  CpuExecution run;
   int launches = 1;  ///< per round
 
   /// ns per launch, averaged over a round.
   double round() {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point start = Clock::now();
-    for (int i = 0; i < launches; ++i) run->launch(0, 1);
+    for (int i = 0; i < launches; ++i) run.launch(0, 1);
     return std::chrono::duration<double, std::nano>(Clock::now() - start).count() / launches;
   }
 };
@@ -80,25 +79,24 @@ KernelTimer::KernelTimer(const Plan& plan, size_t number, std::vector<int64_t> v
       b = it->second;
     }
   for (int a : step.args)
-    args_.resize(std::max(args_.size(), static_cast<size_t>(a) + 1));  // 0: an offset at which boxes fit
+    args_.resize(std::max(args_.size(), static_cast<size_t>(a) + 1),
+                 ir::Scalar::of(DType::Index, int64_t{0}));  // 0: an offset at which boxes fit
   plan_.steps.push_back(std::move(step));
   plan_.launches = {1};
 }
 
 std::unique_ptr<KernelTimer::Candidate> KernelTimer::prepare(std::shared_ptr<const Program> program) const {
-  auto state = std::make_unique<Candidate::State>();
-  state->plan = plan_;
-  state->plan.programs = {std::move(program)};
-  state->layout = lay_out(state->plan);
-  state->costs = step_costs(state->plan, vars_);
-  std::vector<Buffer*> slots;
-  for (const auto& buffer : memory_) slots.push_back(buffer.get());
-  state->run = std::make_unique<CpuExecution>(state->plan, state->layout, state->costs);
-  state->run->bind(slots, vars_, args_);
+  Plan plan = plan_;
+  plan.programs = {std::move(program)};
+  auto state = std::make_unique<Candidate::State>(std::move(plan),
+                                                  PlanSignature{std::vector<DType>(args_.size(), DType::Index), {}});
+  Bindings bindings{.slots = {}, .args = args_, .vars = vars_, .origins = {}, .unchanged_slots = {}};
+  for (const auto& buffer : memory_) bindings.slots.push_back(buffer.get());
+  state->run.bind(bindings);
   return std::unique_ptr<Candidate>(new Candidate(std::move(state)));
 }
 
-const StepCost& KernelTimer::cost(const Candidate& candidate) { return candidate.state_->costs[0]; }
+const StepCost& KernelTimer::cost(const Candidate& candidate) { return candidate.state_->run.cost(0); }
 
 double KernelTimer::time(Candidate& candidate) {
   Candidate::State& c = *candidate.state_;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "ir/attr.h"
 #include "runtime/exec/buffer.h"
 #include "runtime/exec/plan.h"
 #include "runtime/exec/step_cost.h"
@@ -46,7 +47,7 @@ class KernelTimer {
  private:
   Plan plan_;  ///< the one step; has no program
   std::vector<int64_t> vars_;
-  std::vector<uint64_t> args_;
+  std::vector<ir::Scalar> args_;
   std::vector<std::unique_ptr<Buffer>> memory_;  ///< per buffer
 };
 

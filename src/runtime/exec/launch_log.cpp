@@ -10,7 +10,7 @@
 #include "runtime/base/log.h"
 #include "runtime/cpu/roofline_cache.h"
 #include "runtime/cpu/thread_pool.h"
-#include "runtime/exec/execute.h"
+#include "runtime/exec/plan_execution.h"
 #include "runtime/program/program.h"
 
 namespace sinter::runtime {
@@ -52,8 +52,8 @@ std::string line_of(const std::string& name, const StepCost& cost, double us) {
 
 class LaunchLog final : public LaunchObserver {
  public:
-  LaunchLog(const PlanExecution& execution, std::vector<SlowLaunch>& slow)
-      : execution_(execution), slow_(slow), cpu_(execution.plan().device.kind() == Device::Kind::Cpu) {
+  explicit LaunchLog(const PlanExecution& execution)
+      : execution_(execution), cpu_(execution.plan().device.kind() == Device::Kind::Cpu) {
     // Before the launches, since the roofline may have to be measured. A log line must not fail the plan.
     if (logging(2) && cpu_) try {
         const std::vector<int>& launches = execution.plan().launches;
@@ -107,15 +107,13 @@ class LaunchLog final : public LaunchObserver {
     const auto begin = execution_.plan().steps.begin() + static_cast<std::ptrdiff_t>(t.launch.first);
     const auto longest = std::max_element(begin, begin + static_cast<std::ptrdiff_t>(t.launch.count),
                                           [](const PlanStep& a, const PlanStep& b) { return a.time < b.time; });
-    slow_.push_back({fmt::format("{} took {:.1f} ms, {:.2f} % of {}, {}", name_of(t.launch), t.us * 1e-3,
-                                 100 * bound.us / t.us, bound.of, bound.threads_text()),
-                     longest->position});
+    log(1, fmt::format("slow: {} took {:.1f} ms, {:.2f} % of {}, {}: {}", name_of(t.launch), t.us * 1e-3,
+                       100 * bound.us / t.us, bound.of, bound.threads_text(), execution_.made_by(longest->position)));
   } catch (const std::exception& error) {  // from measuring the roofline, which must not fail the plan
     log(1, fmt::format("no roofs: {}", error.what()));
   }
 
   const PlanExecution& execution_;
-  std::vector<SlowLaunch>& slow_;
   const bool cpu_;
   std::vector<RooflineBound> bounds_;  ///< per launch of the plan; empty if unknown
   size_t launches_ = 0, kernels_ = 0, moved_ = 0;
@@ -125,8 +123,8 @@ class LaunchLog final : public LaunchObserver {
 
 }  // namespace
 
-std::unique_ptr<LaunchObserver> make_launch_log(const PlanExecution& execution, std::vector<SlowLaunch>& slow) {
-  return std::make_unique<LaunchLog>(execution, slow);
+std::unique_ptr<LaunchObserver> make_launch_log(const PlanExecution& execution) {
+  return std::make_unique<LaunchLog>(execution);
 }
 
 }  // namespace sinter::runtime

@@ -2,14 +2,13 @@
 #pragma once
 
 #include <memory>
-#include <vector>
 
 #include "runtime/exec/launch_observer.h"
 
 namespace sinter::runtime {
 
-/// DEBUG=2 prints a line per launch, on the CPU with its share of the roofline. DEBUG=1 prints a line per run and adds
-/// to `slow` the launches above 5 ms and below 5 % of their bound, on the CPU.
-std::unique_ptr<LaunchObserver> make_launch_log(const PlanExecution& execution, std::vector<SlowLaunch>& slow);
+/// DEBUG=2 prints a line per launch, on the CPU with its share of the roofline. DEBUG=1 prints a line per run and, on
+/// the CPU, one per launch above 5 ms and below 5 % of its bound, with the call that made it.
+std::unique_ptr<LaunchObserver> make_launch_log(const PlanExecution& execution);
 
 }  // namespace sinter::runtime

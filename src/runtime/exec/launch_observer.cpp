@@ -9,9 +9,9 @@
 #include "runtime/base/fault_injection.h"
 #include "runtime/base/log.h"
 #include "runtime/base/sanitizer.h"
-#include "runtime/exec/execute.h"
 #include "runtime/exec/launch_log.h"
 #include "runtime/exec/overlap_check.h"
+#include "runtime/exec/plan_execution.h"
 #include "runtime/program/program.h"
 #include "sinter/error.h"
 
@@ -61,11 +61,11 @@ class FaultObserver final : public LaunchObserver {
 
 }  // namespace
 
-LaunchObservers make_launch_observers(const PlanExecution& execution, std::vector<SlowLaunch>& slow) {
+LaunchObservers make_launch_observers(const PlanExecution& execution) {
   LaunchObservers observers;
   if (fault_injection().fail_at_launch >= 0) observers.push_back(std::make_unique<FaultObserver>());
   if (kSanitizer == Sanitizer::Thread || env().check) observers.push_back(std::make_unique<OverlapObserver>(execution));
-  if (logging(1)) observers.push_back(make_launch_log(execution, slow));
+  if (logging(1)) observers.push_back(make_launch_log(execution));
   return observers;
 }
 

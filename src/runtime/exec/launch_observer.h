@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "runtime/exec/step_cost.h"
@@ -12,12 +11,6 @@
 namespace sinter::runtime {
 
 class PlanExecution;
-
-/// A launch that took long and stayed far below its roofline bound.
-struct SlowLaunch {
-  std::string what;  ///< kernel, time, share of the bound and which bound
-  int position;      ///< PlanStep::position of its longest step
-};
 
 /// The steps [first, first + count) of a plan, which run concurrently.
 struct LaunchInfo {
@@ -39,8 +32,8 @@ class LaunchObserver {
 
 using LaunchObservers = std::vector<std::unique_ptr<LaunchObserver>>;
 
-/// The observers that DEBUG, SINTER_CHECK, the build and fault injection ask for now; usually none. `execution` and
-/// `slow`, which receives the run's slow launches, outlive them.
-LaunchObservers make_launch_observers(const PlanExecution& execution, std::vector<SlowLaunch>& slow);
+/// The observers that DEBUG, SINTER_CHECK, the build and fault injection ask for now; usually none. `execution`
+/// outlives them.
+LaunchObservers make_launch_observers(const PlanExecution& execution);
 
 }  // namespace sinter::runtime

@@ -45,6 +45,19 @@ double SizePolynomial::at(const std::vector<int64_t>& vars) const {
   return sum;
 }
 
+void set_lifetimes(Plan& plan) {
+  std::vector<char> seen(plan.buffers.size(), 0);
+  size_t step = 0;
+  for (size_t l = 0; l < plan.launches.size(); ++l)
+    for (int i = 0; i < plan.launches[l]; ++i, ++step)
+      for (int b : plan.steps[step].buffers) {
+        PlanBuffer& buffer = plan.buffers[static_cast<size_t>(b)];
+        if (!seen[static_cast<size_t>(b)]) buffer.first = static_cast<int>(l);
+        seen[static_cast<size_t>(b)] = 1;
+        buffer.last = static_cast<int>(l);
+      }
+}
+
 std::string to_string(const Plan& plan) {
   const PlanMemory memory = memory_of(plan);
   std::string s =

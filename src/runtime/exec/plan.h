@@ -80,6 +80,9 @@ struct Plan {
   bool raises_errors = false;    ///< some kernel may set bits of the error word
 };
 
+/// Sets the lifetime of every scratch buffer. The steps must be final.
+void set_lifetimes(Plan& plan);
+
 /// One line per buffer and per step, as printed by DEBUG=3.
 std::string to_string(const Plan& plan);
 

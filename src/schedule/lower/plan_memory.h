@@ -12,9 +12,6 @@ namespace sinter::schedule {
 /// kernels. Fills plan.outputs.
 Placement place_values(const PlanGraph& graph, const Partition& p, runtime::Plan& plan);
 
-/// Sets the lifetime of every scratch buffer. The steps must be final.
-void set_lifetimes(runtime::Plan& plan);
-
 /// A size in a plan: fixed, or the index of its variable.
 runtime::PlanDim plan_dim(const Dim& dim, const std::vector<Var>& vars);
 

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "plan/executable.h"
+#include "plan/plan_entry.h"
 #include "runtime/base/target.h"
 #include "sinter/tensor.h"
 

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "interp/interpreter.h"
+#include "ir/denormals.h"
 #include "runtime/base/counters.h"
 #include "runtime/base/fault_injection.h"
 #include "runtime/base/fork.h"
@@ -100,7 +101,7 @@ void InFlightPlan::claim(UOp node, int32_t value) {
 }
 
 void InFlightPlan::register_in_flight() {
-  for (const plan::StoreTarget& t : targets_)
+  for (const plan::StoreTarget& t : targets())
     if (t.home >= 0) on_overwrite(*slot(t.home));
   InFlightRegistry::get().plans.push_back(this);
 }
@@ -108,7 +109,8 @@ void InFlightPlan::register_in_flight() {
 void InFlightPlan::run() noexcept {
   try {
     runtime::fire_hook(runtime::fault_injection().before_launch);
-    index_error_ = run_.run() & runtime::kIndexError;
+    const ir::FlushDenormals zeros(entry_.flushes);
+    index_error_ = execution_.run() & runtime::kIndexError;
   } catch (const OutOfMemory&) {
     error_ = std::current_exception();
     unchanged_ = true;
@@ -120,7 +122,7 @@ void InFlightPlan::complete() {
   std::shared_ptr<ir::DeferredError> notice;
   if (!error_) try {
       // May query the device, which may be lost. The claims are released in any case.
-      notice = std::move(read_).notice(run_, index_error_, [this] { return index_error_reporter(); });
+      notice = std::move(read_).notice(execution_, index_error_, [this] { return index_error_reporter(); });
     } catch (...) { error_ = std::current_exception(); }
   if (!unchanged_) store(notice);
   for (const auto& [n, t] : stored_) {
@@ -151,10 +153,10 @@ void InFlightPlan::store(const std::shared_ptr<ir::DeferredError>& notice) {
   std::string text;
   if (error_) text = text_of(error_);
   InlineVector<Storage*, 4> memory;
-  memory.reserve(targets_.size());
-  for (size_t t = 0; t < targets_.size(); ++t) {
-    const int32_t home = targets_[t].home;
-    memory.push_back(home >= 0 ? slot(home) : run_.fresh[t].release());
+  memory.reserve(targets().size());
+  for (size_t t = 0; t < targets().size(); ++t) {
+    const int32_t home = targets()[t].home;
+    memory.push_back(home >= 0 ? slot(home) : execution_.fresh[t].release());
     memory.back()->error = text;
     memory.back()->deferred_error = notice;
   }
@@ -163,13 +165,13 @@ void InFlightPlan::store(const std::shared_ptr<ir::DeferredError>& notice) {
 }
 
 InFlightRealization::InFlightRealization(const plan::PlanInstance& program)
-    : InFlightPlan(*program.execution, program.executable->targets) {
+    : InFlightPlan(*program.execution, *program.entry) {
   const plan::CanonicalProgram& plan = program.plan;
   for (const plan::StorageUse& s : plan.storages) hold(*s.storage);
   for (const plan::Position& p : plan.positions)
     if (p.slot >= 0) read(*p.node->storage());
   for (size_t i = 0; i < plan.nodes.size(); ++i)
-    if (const int32_t t = program.executable->target_of[static_cast<size_t>(plan.position_of[i])]; t >= 0)
+    if (const int32_t t = program.entry->target_of[static_cast<size_t>(plan.position_of[i])]; t >= 0)
       claim(plan.nodes[i], t);
   register_in_flight();
   for (const plan::StoreTarget& t : targets())

@@ -47,9 +47,9 @@ class InFlightPlan {
   static int count_holders(const ir::Storage& memory);
 
  protected:
-  /// `run` is bound; `run` and `targets` outlive this object. Constructors of derived classes call hold(), read() and
+  /// `execution` of `entry` is bound; both outlive this object. Constructors of derived classes call hold(), read() and
   /// claim(), then register_in_flight().
-  InFlightPlan(plan::Execution& run, const std::vector<plan::StoreTarget>& targets) : run_(run), targets_(targets) {}
+  InFlightPlan(runtime::Execution& execution, const plan::PlanEntry& entry) : execution_(execution), entry_(entry) {}
   /// Holds the memory of the next slot.
   void hold(ir::Storage& memory);
   /// Records that the plan reads this memory's previous contents.
@@ -58,7 +58,7 @@ class InFlightPlan {
   void register_in_flight();
 
   const Nodes& stored() const { return stored_; }
-  const std::vector<plan::StoreTarget>& targets() const { return targets_; }
+  const std::vector<plan::StoreTarget>& targets() const { return entry_.targets; }
   ir::Storage* slot(int32_t number) const { return slots_[static_cast<size_t>(number)]; }
   bool index_error() const { return index_error_; }
 
@@ -67,8 +67,8 @@ class InFlightPlan {
   virtual IndexErrorReporter index_error_reporter() const = 0;
   void store(const std::shared_ptr<ir::DeferredError>& notice);
 
-  plan::Execution& run_;
-  const std::vector<plan::StoreTarget>& targets_;
+  runtime::Execution& execution_;
+  const plan::PlanEntry& entry_;
   InlineVector<ir::Storage*, 8> slots_;
   Nodes stored_;
   DeferredErrorCollector read_;

@@ -210,12 +210,12 @@ void DeferredErrorCollector::add(const Storage& memory) {
 }
 
 std::shared_ptr<ir::DeferredError> DeferredErrorCollector::notice(
-    plan::Execution& run, bool index_error, const std::function<IndexErrorReporter()>& make_reporter) && {
+    runtime::Execution& execution, bool index_error, const std::function<IndexErrorReporter()>& make_reporter) && {
   if (index_error) return std::make_shared<ir::DeferredError>(make_reporter()(), nullptr, std::move(collected_));
-  if (run.error)
+  if (execution.error)
     return std::make_shared<ir::DeferredError>(
         "",
-        [word = std::shared_ptr<const runtime::Buffer>(std::move(run.error)), say = make_reporter()] {
+        [word = std::shared_ptr<const runtime::Buffer>(std::move(execution.error)), say = make_reporter()] {
           uint32_t bits = 0;
           word->read(&bits);
           return (bits & runtime::kIndexError) != 0 ? say() : std::string();

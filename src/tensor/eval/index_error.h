@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "ir/node.h"
-#include "plan/executable.h"
+#include "runtime/exec/execution.h"
 
 namespace sinter::tensor {
 
@@ -34,8 +34,9 @@ class DeferredErrorCollector {
   /// Each deferred error counts once.
   void add(const ir::Storage& memory);
   /// The deferred error of the run's values; null if there is none. Calls `make_reporter` if an index was out of range
-  /// (`index_error`), or if the device reports that later. Takes Execution::error. Throws what `make_reporter` throws.
-  std::shared_ptr<ir::DeferredError> notice(plan::Execution& run, bool index_error,
+  /// (`index_error`), or if the device reports that later. Takes runtime::Execution::error. Throws what `make_reporter`
+  /// throws.
+  std::shared_ptr<ir::DeferredError> notice(runtime::Execution& execution, bool index_error,
                                             const std::function<IndexErrorReporter()>& make_reporter) &&;
 
  private:

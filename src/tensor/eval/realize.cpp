@@ -213,8 +213,7 @@ class Realization {
       }
   }
   static bool spares(const Plans& plans) {
-    return std::any_of(plans.begin(), plans.end(),
-                       [](const DevicePlan& p) { return p.program->executable->spare_stores; });
+    return std::any_of(plans.begin(), plans.end(), [](const DevicePlan& p) { return p.program->entry->spare_stores; });
   }
 
   /// Not for a jitted function: its results need memory of their own, since replays look at no node.
@@ -225,12 +224,12 @@ class Realization {
 
   /// False if the plan was built: others had the graph meanwhile.
   bool ready(const PlanInstance& program, std::span<const UOp> roots) {
-    if (program.executable) return true;
+    if (program.entry) return true;
     plan::PlanBuild build = plan::build_plan(program, executor_);
     const ScopedHold keep(roots);
     RecompileNotice notice(program);
     const auto start = std::chrono::steady_clock::now();
-    std::shared_ptr<const plan::Executable> plan;
+    std::shared_ptr<const plan::PlanEntry> plan;
     {
       const runtime::GraphUnlockedScope outside;
       runtime::fire_hook(runtime::fault_injection().while_compiling);

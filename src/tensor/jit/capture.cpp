@@ -192,7 +192,7 @@ void Capture::on_plan(const plan::PlanInstance& plan, size_t plans) {
   if (plans != 1 || plan.copies)
     usage_error("the jitted function computes on several devices; jit the parts that lie on one");
   captured.key = plan.plan_key.hash;
-  captured.executable = plan.executable;
+  captured.entry = plan.entry;
   captured.device = plan.plan.positions[static_cast<size_t>(plan.plan.roots[0])].node->device;
   for (const plan::BoundVar& v : plan.plan_key.vars) captured.vars.push_back(v.value);
   capture_slots(plan);
@@ -234,8 +234,7 @@ void Capture::capture_slots(const plan::PlanInstance& plan) {
 void Capture::capture_numbers(const plan::PlanInstance& plan) {
   for (const plan::Number& n : plan.plan_key.numbers) captured.numbers.push_back(n.value);
   std::vector<int> arg_of(captured.numbers.size(), -1);
-  for (size_t a = 0; a < plan.executable->arg_numbers.size(); ++a)
-    arg_of[plan.executable->arg_numbers[a]] = static_cast<int>(a);
+  for (size_t a = 0; a < plan.entry->arg_numbers.size(); ++a) arg_of[plan.entry->arg_numbers[a]] = static_cast<int>(a);
   for (size_t i = 0; i < plan.plan.positions.size(); ++i) {
     const ir::UOp n = plan.plan.positions[i].node;
     if (n->op != ir::Op::Num || plan.plan.positions[i].slot >= 0) continue;
@@ -253,12 +252,12 @@ void Capture::capture_numbers(const plan::PlanInstance& plan) {
     }
     captured.numbers[number] = {};
   }
-  for (const uint32_t n : plan.executable->arg_numbers) captured.args.push_back(captured.numbers[n]);
+  for (const uint32_t n : plan.entry->arg_numbers) captured.args.push_back(captured.numbers[n]);
 }
 
 void Capture::capture_targets(const plan::PlanInstance& plan) {
   const plan::CanonicalProgram& all = plan.plan;
-  for (const plan::StoreTarget& store_target : plan.executable->targets) {
+  for (const plan::StoreTarget& store_target : plan.entry->targets) {
     const plan::Position& p = all.positions[static_cast<size_t>(store_target.position)];
     CapturedTarget target{{}, {}, p.node->dtype, p.node->shape};
     for (size_t i = 0; i < all.nodes.size(); ++i) {
@@ -279,7 +278,7 @@ void Capture::capture_targets(const plan::PlanInstance& plan) {
   // stores it. If it is recomputed instead, it is the same at every call only if it reads no memory.
   for (size_t t = 0; t < captured.targets.size(); ++t)
     if (captured.targets[t].results.empty() && captured.targets[t].cells.empty())
-      reject_pending(all.positions[static_cast<size_t>(plan.executable->targets[t].position)].node);
+      reject_pending(all.positions[static_cast<size_t>(plan.entry->targets[t].position)].node);
   std::vector<uint8_t> reads(all.positions.size());
   for (size_t i = 0; i < all.positions.size(); ++i) {
     const plan::Position& p = all.positions[i];

@@ -61,7 +61,7 @@ struct RandomSource {
 /// All that a replay needs instead of the function.
 struct CapturedPlan {
   runtime::Hash128 key;
-  std::shared_ptr<const plan::Executable> executable;
+  std::shared_ptr<const plan::PlanEntry> entry;
   Device device;
   std::vector<ir::Scalar> numbers;  ///< of the plan key; 0 for those of generators
   std::vector<ir::Scalar> args;     ///< arguments of the plan
@@ -103,7 +103,7 @@ class Capture final : public Observer {
   /// Throws UsageError for a plan that cannot be replayed.
   void on_plan(const plan::PlanInstance& plan, size_t plans) override;
 
-  /// Without an executable if another thread computed part of it, or had assigned what it uses. The results are right
+  /// Without an entry if another thread computed part of it, or had assigned what it uses. The results are right
   /// then, but how they were computed is unknown.
   CapturedPlan captured;
 

@@ -20,12 +20,11 @@ std::vector<InvariantCache*>& caches() {
 
 }  // namespace
 
-InvariantCache::InvariantCache(const plan::Executable& executable, const plan::InvariantInputs& steady)
-    : executable_(executable) {
-  std::unique_ptr<plan::Execution> runs = executable.make_caching_execution(steady);
-  cache_enabled_ = runs->caches_invariants;
-  (cache_enabled_ ? caching_ : plain_) = std::move(runs);
-  if (cache_enabled_) caches().push_back(this);
+InvariantCache::InvariantCache(const runtime::Executable& executable, const runtime::InvariantInputs& steady)
+    : executable_(executable), hoisted_(executable.hoist_invariants(steady)), cache_enabled_(hoisted_ != nullptr) {
+  if (!hoisted_) return;
+  caching_ = hoisted_->make_execution();
+  caches().push_back(this);
 }
 
 InvariantCache::~InvariantCache() {
@@ -34,12 +33,12 @@ InvariantCache::~InvariantCache() {
   std::erase(caches(), this);
 }
 
-plan::Execution& InvariantCache::bind(plan::Bindings& bindings, const Versions& now) {
+runtime::Execution& InvariantCache::bind(runtime::Bindings& bindings, const Versions& now) {
   for (size_t s = 0; s < now.size(); ++s)
     bindings.unchanged_slots.push_back(s < versions_.size() && now[s] == versions_[s] && now[s]);
   if (caching_) update_policy(bindings.unchanged_slots);
-  const auto bound = [&]() -> plan::Execution& {
-    plan::Execution& run = execution();
+  const auto bound = [&]() -> runtime::Execution& {
+    runtime::Execution& run = execution();
     try {
       run.bind(bindings);
     } catch (...) {
@@ -83,7 +82,7 @@ bool InvariantCache::release() {
   return caching_->drop_invariants();
 }
 
-plan::Execution& InvariantCache::execution() {
+runtime::Execution& InvariantCache::execution() {
   if (cache_enabled_) return *caching_;
   if (!plain_) plain_ = executable_.make_execution();
   return *plain_;

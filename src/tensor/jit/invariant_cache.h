@@ -6,7 +6,7 @@
 #include <memory>
 #include <span>
 
-#include "plan/executable.h"
+#include "runtime/exec/execution.h"
 #include "sinter/inline_vector.h"
 
 namespace sinter::tensor {
@@ -19,7 +19,7 @@ class InvariantCache {
   using Versions = InlineVector<uint64_t, 8>;
 
   /// `executable` outlives this object.
-  InvariantCache(const plan::Executable& executable, const plan::InvariantInputs& steady);
+  InvariantCache(const runtime::Executable& executable, const runtime::InvariantInputs& steady);
   ~InvariantCache();
   InvariantCache(const InvariantCache&) = delete;
   InvariantCache& operator=(const InvariantCache&) = delete;
@@ -29,7 +29,7 @@ class InvariantCache {
   /// The execution for the next run, bound to `bindings`. Fills Bindings::unchanged_slots from `now`: per slot a number
   /// that identifies the tensor's value, or 0 if its contents may change at any time. If memory does not suffice, this
   /// function's invariants are released first, then those of all others. Throws OutOfMemory if that does not help.
-  plan::Execution& bind(plan::Bindings& bindings, const Versions& now);
+  runtime::Execution& bind(runtime::Bindings& bindings, const Versions& now);
   /// Call after the run, which may be outside the GraphScope. Releases what nobody has taken.
   void let_go();
   /// Call if the last run did not throw.
@@ -41,14 +41,15 @@ class InvariantCache {
   void update_policy(std::span<const uint8_t> same);
   /// False if there was nothing to release.
   bool release();
-  plan::Execution& execution();
+  runtime::Execution& execution();
 
-  const plan::Executable& executable_;
-  std::unique_ptr<plan::Execution> caching_, plain_;  ///< caching_ null: no invariants; plain_ null: not used so far
-  plan::Execution* bound_ = nullptr;                  ///< between bind() and let_go()
-  bool cache_enabled_ = false;                        ///< the next run uses caching_
-  int contrary_runs_ = 0;                             ///< consecutive runs that speak against cache_enabled_
-  Versions versions_;                                 ///< of the last run
+  const runtime::Executable& executable_;
+  const std::unique_ptr<const runtime::Executable> hoisted_;  ///< of which caching_ is; null: no invariants
+  std::unique_ptr<runtime::Execution> caching_, plain_;  ///< caching_ null: no invariants; plain_ null: not used so far
+  runtime::Execution* bound_ = nullptr;                  ///< between bind() and let_go()
+  bool cache_enabled_ = false;                           ///< the next run uses caching_
+  int contrary_runs_ = 0;                                ///< consecutive runs that speak against cache_enabled_
+  Versions versions_;                                    ///< of the last run
 };
 
 /// Releases the invariants of all jitted functions that are not running; false if there are none. Inside a GraphScope.

@@ -133,7 +133,7 @@ bool same_program(const CapturedPlan& a, const CapturedPlan& b) {
           fmt::format("a number of the jitted function was {} in one call and {} in the next, and what it will be "
                       "is unknown; pass it as a tensor",
                       a.numbers[i].as_double(), b.numbers[i].as_double()));
-  return a.executable == b.executable;
+  return a.entry == b.entry;
 }
 
 /// Realizes what the thread has assigned, and inputs without storage. Neither is part of the function's program.
@@ -260,7 +260,7 @@ std::vector<Tensor> JitPlans::call(const Function& function, std::span<const Ten
   std::vector<Tensor> results = run();
   capture.on_return(results);
   realize_pending(results);
-  if (capture.captured.executable) known_->learn(known, signature, std::move(capture.captured), was_ready);
+  if (capture.captured.entry) known_->learn(known, signature, std::move(capture.captured), was_ready);
   return results;
 }
 

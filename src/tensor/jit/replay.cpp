@@ -21,8 +21,8 @@ using ir::Storage;
 using ir::TensorGraph;
 using ir::UOp;
 
-plan::InvariantInputs steady_of(const CapturedPlan& captured) {
-  plan::InvariantInputs steady{{}, std::vector<uint8_t>(captured.args.size(), 1)};
+runtime::InvariantInputs steady_of(const CapturedPlan& captured) {
+  runtime::InvariantInputs steady{{}, std::vector<uint8_t>(captured.args.size(), 1)};
   for (const SlotSource& source : captured.slots) steady.slots.push_back(source.steady());
   for (const RandomSource& source : captured.randoms)
     for (const int arg : {source.seed, source.first})
@@ -36,8 +36,8 @@ plan::InvariantInputs steady_of(const CapturedPlan& captured) {
 /// restores them.
 class Replay::InFlightReplay final : public InFlightPlan {
  public:
-  InFlightReplay(const Replay& replay, plan::Execution& execution)
-      : InFlightPlan(execution, replay.captured_.executable->targets),
+  InFlightReplay(const Replay& replay, runtime::Execution& execution)
+      : InFlightPlan(execution, *replay.captured_.entry),
         captured_(replay.captured_),
         nodes_(captured_.results.size()) {
     for (runtime::Buffer* b : replay.bindings_.slots) {
@@ -130,12 +130,12 @@ Replay::Readiness Replay::ready() {
 }
 
 std::vector<Tensor> Replay::run(std::unique_ptr<InvariantCache>& cache) {
-  if (!cache) cache = std::make_unique<InvariantCache>(*captured_.executable, steady_of(captured_));
+  if (!cache) cache = std::make_unique<InvariantCache>(*captured_.entry->executable, steady_of(captured_));
   bindings_.args = captured_.args;
   bindings_.vars = captured_.vars;
   draw();
   const InvariantCache::Versions now = cache->may_cache() ? versions() : InvariantCache::Versions();
-  plan::Execution& execution = cache->bind(bindings_, now);
+  runtime::Execution& execution = cache->bind(bindings_, now);
   struct ReleaseGuard {
     InvariantCache& cache;
     ~ReleaseGuard() { cache.let_go(); }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "plan/executable.h"
+#include "runtime/exec/execution.h"
 #include "tensor/jit/capture.h"
 #include "tensor/jit/invariant_cache.h"
 
@@ -40,7 +40,7 @@ class Replay {
   std::span<const Tensor> inputs_;
   std::vector<std::shared_ptr<Cell>> cells_;  ///< tensors used besides the inputs
   std::vector<std::shared_ptr<GeneratorState>> generators_;
-  plan::Bindings bindings_;
+  runtime::Bindings bindings_;
 };
 
 }  // namespace sinter::tensor

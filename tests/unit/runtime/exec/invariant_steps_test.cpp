@@ -1,5 +1,5 @@
 // Which steps of a plan run once while what they read stays.
-#include "plan/invariant_steps.h"
+#include "runtime/exec/invariant_steps.h"
 #include "catch.h"
 
 using namespace sinter;
@@ -36,14 +36,14 @@ Plan plan_of(std::vector<PlanStep> steps, std::vector<int> launches) {
 }
 
 constexpr int kX = 0, kW = 1, kV = 2, kOut = 3, kA = 4, kB = 5, kC = 6;
-const plan::InvariantInputs kNotX{{0, 1, 1}, {1, 0}};
+const runtime::InvariantInputs kNotX{{0, 1, 1}, {1, 0}};
 using Slots = std::vector<std::vector<int>>;
 
 }  // namespace
 
 TEST_CASE("steps that read only what stays come first, and what later ones read of theirs is kept", "[keep]") {
   // 0: a = f(w); beside it 1: b = f(x); 2: c = f(a); 3: out = f(b, c)
-  const Plan plan = plan::hoist_invariants(
+  const Plan plan = runtime::hoist_invariants(
       plan_of({step(0, {kW}, kA), step(1, {kX}, kB), step(2, {kA}, kC), step(3, {kB, kC}, kOut)}, {2, 1, 1}), kNotX);
   CHECK(programs(plan) == std::vector<int>{0, 2, 1, 3});
   CHECK(plan.launches == std::vector<int>{1, 1, 1, 1});
@@ -57,7 +57,7 @@ TEST_CASE("steps that read only what stays come first, and what later ones read 
 
 TEST_CASE("what stores a result, draws numbers or shares its memory with others runs each time", "[keep]") {
   const auto untouched = [](const Plan& plan) {
-    const Plan same = plan::hoist_invariants(plan, kNotX);
+    const Plan same = runtime::hoist_invariants(plan, kNotX);
     CHECK(same.invariant_launches.empty());
     CHECK(programs(same) == programs(plan));
     CHECK(same.launches == plan.launches);
@@ -68,7 +68,7 @@ TEST_CASE("what stores a result, draws numbers or shares its memory with others 
   // Parts of one buffer by two kernels, of which one reads x; and who reads them.
   untouched(plan_of({step(0, {kW}, kA), step(1, {kX}, kA), step(2, {kA}, kB), step(3, {kB}, kOut)}, {2, 1, 1}));
   // A number that stays does not matter.
-  CHECK(plan::hoist_invariants(plan_of({step(0, {kW}, kA, {0}), step(1, {kX, kA}, kOut)}, {1, 1}), kNotX)
+  CHECK(runtime::hoist_invariants(plan_of({step(0, {kW}, kA, {0}), step(1, {kX, kA}, kOut)}, {1, 1}), kNotX)
             .invariant_launches == Slots{{kW}});
 }
 
@@ -76,7 +76,7 @@ TEST_CASE("steps that pass nothing to one another run again each for itself", "[
   // a = f(w) beside b = f(v), beside c = f(): three launches of one.
   const std::vector<PlanStep> apart{step(0, {kW}, kA), step(1, {kV}, kB), step(2, {}, kC),
                                     step(3, {kX, kA, kB, kC}, kOut)};
-  const Plan three = plan::hoist_invariants(plan_of(apart, {3, 1}), kNotX);
+  const Plan three = runtime::hoist_invariants(plan_of(apart, {3, 1}), kNotX);
   CHECK(programs(three) == std::vector<int>{0, 1, 2, 3});
   CHECK(three.launches == std::vector<int>{1, 1, 1, 1});
   CHECK(three.invariant_launches == Slots{{kW}, {kV}, {}});
@@ -85,10 +85,10 @@ TEST_CASE("steps that pass nothing to one another run again each for itself", "[
 
   // c = f(a, v): a lies in the arena, so that what changes c needs a again.
   const std::vector<PlanStep> joined{step(0, {kW}, kA), step(1, {kA, kV}, kC), step(2, {kX, kC}, kOut)};
-  const Plan chain = plan::hoist_invariants(plan_of(joined, {1, 1, 1}), kNotX);
+  const Plan chain = runtime::hoist_invariants(plan_of(joined, {1, 1, 1}), kNotX);
   CHECK(chain.invariant_launches == Slots{{kW, kV}, {kW, kV}});
 
   // Two that store parts of one buffer, the second over what the first has.
   const std::vector<PlanStep> parts{step(0, {kW}, kA), step(1, {kV}, kA), step(2, {kX, kA}, kOut)};
-  CHECK(plan::hoist_invariants(plan_of(parts, {1, 1, 1}), kNotX).invariant_launches == Slots{{kW, kV}, {kW, kV}});
+  CHECK(runtime::hoist_invariants(plan_of(parts, {1, 1, 1}), kNotX).invariant_launches == Slots{{kW, kV}, {kW, kV}});
 }

@@ -1,19 +1,13 @@
 // The greatest fixed point: begins with all steps and removes those that depend on anything else than each other and
 // invariant inputs. Then groups the remaining steps by shared scratch.
-#include "plan/invariant_steps.h"
+#include "runtime/exec/invariant_steps.h"
 
 #include <algorithm>
 #include <map>
 #include <utility>
 
-#include "schedule/lower/plan_memory.h"
-
-namespace sinter::plan {
+namespace sinter::runtime {
 namespace {
-
-using runtime::Plan;
-using runtime::PlanBuffer;
-using runtime::PlanStep;
 
 size_t at(int number) { return static_cast<size_t>(number); }
 
@@ -98,8 +92,8 @@ Plan hoist_invariants(Plan plan, const InvariantInputs& invariant) {
   front_launches.insert(front_launches.end(), rest_launches.begin(), rest_launches.end());
   plan.steps = std::move(front);
   plan.launches = std::move(front_launches);
-  schedule::set_lifetimes(plan);
+  set_lifetimes(plan);
   return plan;
 }
 
-}  // namespace sinter::plan
+}  // namespace sinter::runtime
