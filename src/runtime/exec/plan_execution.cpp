@@ -75,13 +75,13 @@ void PlanExecution::place_results() {
     if (fresh[i]) continue;
     // An equal value of another result: computed once, then copied.
     if (home < 0) fresh[i] = Buffer::allocate(bytes(buffer), plan().device);
-    copies_.emplace_back(home < 0 ? fresh[i]->data() : data(home), buffer);
+    duplicates_.emplace_back(home < 0 ? fresh[i]->data() : data(home), buffer);
   }
 }
 
 void PlanExecution::unbind() {
   arena_.reset();
-  copies_.clear();
+  duplicates_.clear();
   error.reset();
   for (std::unique_ptr<Buffer>& b : fresh) b.reset();
   for (size_t i = 0; i < owned_.size(); ++i)
@@ -131,7 +131,7 @@ bool PlanExecution::drop_invariants() {
 uint32_t PlanExecution::run() {
   try {
     const uint32_t bits = launch_all();
-    for (const auto& [to, from] : copies_) copy(plan().device, to, plan().device, data(from), bytes(from));
+    for (const auto& [to, from] : duplicates_) copy(plan().device, to, plan().device, data(from), bytes(from));
     return bits;
   } catch (const OutOfMemory& e) { throw BackendError(e.what()); }
 }

@@ -71,7 +71,7 @@ class PlanExecution : public Execution {
   InlineVector<void*, 8> memory_;               ///< per buffer
   std::vector<std::unique_ptr<Buffer>> owned_;  ///< per buffer: outputs of a run, and invariants
   std::unique_ptr<Buffer> arena_;
-  std::vector<std::pair<void*, int>> copies_;  ///< after a run: to, buffer
+  std::vector<std::pair<void*, int>> duplicates_;  ///< after a run: to, buffer
 };
 
 }  // namespace sinter::runtime
