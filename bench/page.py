@@ -79,6 +79,9 @@ def cells(row):
 def summary(rows):
     """Of all cases with a peer, with one thread and with two."""
     ratios = [[row.ratio for row in rows if row.threads == threads and not math.isnan(row.ratio)] for threads in (1, 2)]
+    ratios = [some for some in ratios if some]
+    if not ratios:
+        return "No case of this table has a peer."
     counts = " / ".join(dict.fromkeys(str(len(some)) for some in ratios))
     level = " / ".join(str(sum(ratio >= LEVEL for ratio in some)) for some in ratios)
     middle, lowest = (" / ".join(f"{of(some):.2f}" for some in ratios) for of in (median, min))

@@ -136,10 +136,11 @@ def readme_faults():
 def types_of(path, unnamed=False):
     """Qualified names of the types that a file defines; those in unnamed namespaces only if asked for."""
     scopes = []
-    for line in path.read_text().splitlines():
+    lines = path.read_text().splitlines()
+    for number, line in enumerate(lines):
         if scope := re.match(r"(?:inline )?namespace\b ?([\w:]*) ?\{$", line):
             scopes.append(scope.group(1))
-        elif line.startswith("}  // namespace"):
+        elif line.startswith("}  // namespace") or (line == "}" and lines[number - 2].startswith("namespace")):
             scopes.pop()
         elif unnamed or "" not in scopes:
             if found := re.match(r"(?:class|struct|union|enum class) (?:alignas\(\w+\) )?(\w+)\b(?![<:;])[^;]*\{", line):
@@ -273,7 +274,8 @@ def semantics_faults():
 
 
 def subject_faults():
-    """Subjects of commits after the one that adds CHANGELOG.md. Merges are exempt, and so is what git does not know."""
+    """Subjects of commits after the one that adds CHANGELOG.md. Merges and reverts are exempt, and so is what git does
+    not know."""
     def log(*arguments):
         done = subprocess.run(["git", "log", *arguments], cwd=ROOT, capture_output=True, text=True)
         return done.stdout.splitlines() if done.returncode == 0 else []
@@ -281,7 +283,7 @@ def subject_faults():
     added = log("--diff-filter=A", "--format=%H", "--", "CHANGELOG.md")
     for line in log("--no-merges", "--ancestry-path", "--format=%h %s", f"{added[-1]}..HEAD") if added else []:
         commit, _, subject = line.partition(" ")
-        if len(subject) > SUBJECT:
+        if len(subject) > SUBJECT and not subject.startswith('Revert "'):
             yield f"commit {commit}: a subject of {len(subject)} characters, at most {SUBJECT}: {subject}"
 
 

@@ -15,13 +15,18 @@ void do_one(DeviceState& device, OpaqueStream& stream) {
   const std::function<void()> work = std::move(stream.queue.front());
   stream.queue.pop_front();
   ++stream.done;
+  const auto fail = [&](CudaResult code, const char* what) {
+    device.sticky = code;
+    state().fault = what;
+    device.legacy.queue.clear();
+    for (auto& [handle, other] : device.streams) other->queue.clear();
+  };
   try {
     work();
   } catch (const Fault& fault) {
-    device.sticky = fault.code();
-    state().fault = fault.what();
-    device.legacy.queue.clear();
-    for (auto& [handle, other] : device.streams) other->queue.clear();
+    fail(fault.code(), fault.what());
+  } catch (const std::exception& error) {  // of the simulator itself, such as no memory
+    fail(CudaResult::Unknown, error.what());
   }
 }
 

@@ -60,6 +60,8 @@ def check(folder, source, build, compiler):
     flags = run(*away, "pkg-config", "--cflags", "--libs", "sinter-data", env=env, cwd=folder).split()
     run(*away, compiler, "-std=c++20", project / "consumer.cpp", "-o", folder / "one_liner", *flags, env=env, cwd=folder)
 
+    if not any(prefix.rglob("libsinter_cudasim.so")):
+        sys.exit(f"{prefix}: the simulated GPU is not installed")
     has_plugin = any(prefix.rglob("libsinter_clang.so"))
     for program in (folder / "out" / "consumer", folder / "one_liner"):
         shutil.rmtree(folder / "cache", ignore_errors=True)
