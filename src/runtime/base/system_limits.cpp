@@ -21,10 +21,10 @@ std::vector<std::string> group_folders(const std::string& controller) {
   for (std::string line; std::getline(groups, line);) {  // "4:memory:/path", or "0::/path" in version 2
     const size_t first = line.find(':'), second = line.find(':', first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string names = "," + line.substr(first + 1, second - first - 1) + ",";
+    const std::string names = fmt::format(",{},", line.substr(first + 1, second - first - 1));
     std::string root = "/sys/fs/cgroup";
     if (names != ",,") {
-      if (names.find("," + controller + ",") == std::string::npos) continue;
+      if (names.find(fmt::format(",{},", controller)) == std::string::npos) continue;
       root += "/" + controller;
     }
     for (std::string path = line.substr(second + 1);; path.resize(path.rfind('/'))) {

@@ -2,7 +2,7 @@
 #include "runtime/cpu/clang_plugin.h"
 
 #include <dlfcn.h>
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -164,9 +164,8 @@ std::optional<CompileResult> compile_with_plugin(const std::string& text, const 
 class PluginCompiler final : public Compiler {
  public:
   std::string id(const Target& target) const override {
-    std::string text = fmt::format("{}, passes {}, level {}", plugin_id(), kPasses, kCodegenLevel);
-    for (const std::string& argument : arguments(target)) text += " " + argument;
-    return text;
+    return fmt::format("{}, passes {}, level {} {}", plugin_id(), kPasses, kCodegenLevel,
+                       fmt::join(arguments(target), " "));
   }
 
   Dialect dialect() const override { return Dialect::Clang; }
