@@ -20,7 +20,7 @@ using ir::Op;
 using ir::Scalar;
 using ir::UOp;
 
-[[noreturn]] void refuse(UOp n, std::string_view why) {
+[[noreturn]] void refuse_node(UOp n, std::string_view why) {
   throw InternalError(
       fmt::format("interpreting a kernel: {} {} #{}: {}", ir::info(n->op).name, name_of(n->dtype), n->id, why));
 }
@@ -32,7 +32,7 @@ size_t values_of(UOp reduce) { return static_cast<size_t>(ir::value_count(reduce
 int64_t variable(UOp n, const KernelInputs& inputs) {
   const std::string& name = n->get<sinter::Var>().name();
   auto v = inputs.vars.find(name);
-  if (v == inputs.vars.end()) refuse(n, "no value for variable " + name);
+  if (v == inputs.vars.end()) refuse_node(n, "no value for variable " + name);
   return v->second;
 }
 /// The bound of an outer range.
@@ -40,7 +40,7 @@ int64_t bound_of(UOp range, const KernelInputs& inputs) {
   UOp b = range->src[0];
   if (b->op == Op::Const) return b->scalar().as_int();
   if (b->op == Op::Var) return variable(b, inputs);
-  refuse(range, "its bound is neither Const nor Var");
+  refuse_node(range, "its bound is neither Const nor Var");
 }
 
 struct EvaluationNest;
@@ -218,7 +218,7 @@ class StoreInterpreter {
       case Op::Const: out = n->scalar(); return;
       case Op::Var: out = Scalar::of(n->dtype, variable(n, inputs_)); return;
       case Op::Arg:
-        if (static_cast<size_t>(n->integer()) >= inputs_.args.size()) refuse(n, "no such argument");
+        if (static_cast<size_t>(n->integer()) >= inputs_.args.size()) refuse_node(n, "no such argument");
         out = inputs_.args[static_cast<size_t>(n->integer())];
         return;
       case Op::Load: out = load(e.node); return;
@@ -226,7 +226,7 @@ class StoreInterpreter {
       case Op::Scan: out = scan(e.node); return;
       default: break;
     }
-    if (!ir::is_alu(n->op)) refuse(n, "no op of kernels");
+    if (!ir::is_alu(n->op)) refuse_node(n, "no op of kernels");
     Scalar args[3];
     for (size_t k = 0; k < src.size(); ++k) args[k] = value(src[k]);
     if (n->op == Op::Check && args[1].as_int() == 0 && inputs_.error) *inputs_.error |= 1u << n->integer();
@@ -279,20 +279,20 @@ class StoreInterpreter {
   /// The address of the element that a LOAD or STORE accesses.
   std::byte* element(size_t node) const {
     UOp n = order_[node], param = n->src[0];
-    if (static_cast<size_t>(param->integer()) >= inputs_.params.size()) refuse(param, "no such buffer");
+    if (static_cast<size_t>(param->integer()) >= inputs_.params.size()) refuse_node(param, "no such buffer");
     const KernelBuffer& buffer = inputs_.params[static_cast<size_t>(param->integer())];
     const bool same_rank = buffer.shape.size() == param->rank();  // otherwise adjacent axes of the buffer are one dim
     if (buffer.dtype != param->dtype || (!same_rank && param->shape.symbolic()))
-      refuse(param, "the buffer has another type or rank");
+      refuse_node(param, "the buffer has another type or rank");
     int64_t at = 0;
     for (size_t d = 0; d < param->rank(); ++d) {
       const int64_t i = value(sources_[node][1 + d]).as_int(),
                     size = same_rank ? buffer.shape[d] : param->shape[d].value();
-      if (i < 0 || i >= size) refuse(n, fmt::format("index {} of axis {} lies outside 0..{}", i, d, size));
+      if (i < 0 || i >= size) refuse_node(n, fmt::format("index {} of axis {} lies outside 0..{}", i, d, size));
       at = at * size + i;
     }
     const auto offset = static_cast<size_t>(at) * size_of(buffer.dtype);
-    if (offset + size_of(buffer.dtype) > buffer.bytes.size()) refuse(param, "the buffer is smaller than its shape");
+    if (offset + size_of(buffer.dtype) > buffer.bytes.size()) refuse_node(param, "the buffer is smaller than its shape");
     return buffer.bytes.data() + offset;
   }
   Scalar load(size_t node) const {

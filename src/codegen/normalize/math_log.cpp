@@ -1,7 +1,5 @@
 // log, log1p and log2: split off the power of two, then a polynomial (float32) or fdlibm's series in f / (2 + f)
 // (float64).
-#include <limits>
-
 #include "codegen/normalize/math_ops.h"
 #include "codegen/normalize/math_support.h"
 
@@ -10,8 +8,6 @@ namespace {
 
 using ir::UOp;
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kTwoThirds = 0x1.555556p-1;
 
 // (log(1+r) - r + r^2/2) / r^3 on |r| <= 1/3: relative error 2^-27.7 of log(1+r).

@@ -1,6 +1,4 @@
 // pow as exp(y log x) with enough extra bits, and the floating-point remainder.
-#include <limits>
-
 #include "codegen/normalize/math_ops.h"
 #include "codegen/normalize/math_support.h"
 
@@ -10,8 +8,6 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 UOp round(UOp x) { return alu(Op::Round, {x}); }
 
 /// Where y * log|x| is 0 by definition: pow(x, 0) = 1 even for NaN, and pow(1, y) = 1 even for NaN and infinity.

@@ -2,12 +2,15 @@
 // arithmetic).
 #pragma once
 
+#include <limits>
 #include <span>
 
 #include "ir/build.h"
 
 namespace sinter::codegen {
 
+inline constexpr double kInf = std::numeric_limits<double>::infinity();
+inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 // Constants in two parts. The first part of ln 2 needs no trailing zeros: with an FMA its product with an integer is
 // exact.
 inline constexpr double kLn2Single[] = {0x1.62e43p-1, -0x1.05c61p-29};

@@ -98,11 +98,10 @@ bool unusable() { return open_failed || process_exiting(); }
 /// The versions of plugin and LLVM, from their files' stamps at the first call. Opens no library.
 const std::string& stamps() {
   static const auto& text = *new std::string([] {
-    std::string all;
     std::vector<std::string> files = candidates();
     files.insert(files.end(), std::begin(kLibraries), std::end(kLibraries));
-    for (const std::string& file : files) all += (all.empty() ? "" : " ") + stamp_of(file);
-    return all;
+    for (std::string& file : files) file = stamp_of(file);
+    return fmt::format("{}", fmt::join(files, " "));
   }());
   return text;
 }

@@ -21,10 +21,10 @@ std::string name_of(const NvrtcLibrary& nvrtc) {
 /// Floating point follows SEMANTICS F1: multiplications and additions are not contracted unless the text says so.
 /// Division, square roots and denormals follow IEEE, which is NVRTC's default.
 std::vector<std::string> options(const NvrtcLibrary& nvrtc, int sm, ImageFormat form) {
-  std::vector<std::string> out = {"--gpu-architecture=" + architecture(nvrtc, sm, form), "--std=c++17", "--fmad=false",
-                                  "--disable-warnings"};
+  std::vector<std::string> out = {fmt::format("--gpu-architecture={}", architecture(nvrtc, sm, form)), "--std=c++17",
+                                  "--fmad=false", "--disable-warnings"};
   // A simulated device reports faults by source line.
-  out.push_back(form == ImageFormat::Cubin ? "--ptxas-options=-v" : "--generate-line-info");
+  out.emplace_back(form == ImageFormat::Cubin ? "--ptxas-options=-v" : "--generate-line-info");
   return out;
 }
 

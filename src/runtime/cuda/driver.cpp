@@ -19,7 +19,7 @@
 namespace sinter::runtime::cuda {
 namespace {
 
-constexpr int kOldest = 12000;  ///< as encoded by cuDriverGetVersion: 12.0
+constexpr int kOldestDriver = 12000;  ///< as encoded by cuDriverGetVersion: 12.0
 
 std::atomic<const DriverLibrary*> injected{nullptr};
 std::atomic<bool> begun{false};   ///< a driver was asked for its devices
@@ -50,7 +50,7 @@ std::string fill(void* library, const std::string& path, DriverApi& out) {
   const auto find = [&](const char* symbol) {
     void* address = nullptr;
     int status = 0;
-    code = look_up(symbol, &address, kOldest, 0, &status);
+    code = look_up(symbol, &address, kOldestDriver, 0, &status);
     return address;
   };
 #define FN(field, symbol, ...)                                  \
@@ -72,7 +72,7 @@ DriverLibrary examine(const DriverApi& table, const std::string& library) {
     found.reason = fmt::format("the CUDA driver ({}) cannot be used: {}", library, describe(table, code));
     return found;
   };
-  if (table.driver_get_version(&found.version) == CudaResult::Success && found.version < kOldest) {
+  if (table.driver_get_version(&found.version) == CudaResult::Success && found.version < kOldestDriver) {
     found.reason = too_old(found.version, library);
     return found;
   }

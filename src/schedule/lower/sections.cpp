@@ -23,7 +23,7 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr size_t kFew = 8;  ///< sections that one kernel may select among
+constexpr size_t kFewSections = 8;  ///< sections that one kernel may select among
 
 bool is_outer_range(UOp n) { return n->op == Op::Range && codegen::is_outer(n); }
 
@@ -100,7 +100,7 @@ std::vector<KernelInstance> split(const codegen::Kernel& whole) {
   const auto most = std::max_element(changes.begin(), changes.end(), [](const auto& a, const auto& b) {
     return a.second.places.size() < b.second.places.size();
   });
-  if (most == changes.end() || most->second.places.size() < kFew) return {};
+  if (most == changes.end() || most->second.places.size() < kFewSections) return {};
   const UOp range = most->second.range;
   codegen::FreeRanges ranges;
   for (UOp store : whole.sink->src)  // without the range it runs at the first index only
@@ -123,7 +123,7 @@ const SectionSplit::SectionedKernel* SectionSplit::find(const codegen::Kernel& w
 
 std::vector<KernelInstance> SectionSplit::of(KernelInstance whole) {
   std::vector<KernelInstance> out;
-  const bool many = whole.buffers.size() > kFew &&
+  const bool many = whole.buffers.size() > kFewSections &&
                     !whole.kernel.epilogue_sink;  // epilogue ranges are numbered after those of the sink
   const uint64_t hash = many ? hash_kernel(whole.kernel) : 0;
   const SectionedKernel* cut = many ? find(whole.kernel, hash) : nullptr;

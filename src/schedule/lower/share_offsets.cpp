@@ -23,7 +23,7 @@ using codegen::Kernel;
 using ir::Op;
 using ir::UOp;
 
-constexpr size_t kFew = 8;  ///< up to this many bodies are compiled separately
+constexpr size_t kFewBodies = 8;  ///< up to this many bodies are compiled separately
 
 bool is_access(UOp n) { return n->op == Op::Load || n->op == Op::Store; }
 
@@ -101,12 +101,12 @@ std::vector<OffsetGroup> groups_of(const std::vector<Kernel>& kernels) {
 }  // namespace
 
 void share_offsets(std::vector<Kernel>& kernels, runtime::Plan& plan) {
-  if (kernels.size() <= kFew) return;
+  if (kernels.size() <= kFewBodies) return;
   std::vector<size_t> stands_for(kernels.size());
   for (size_t k = 0; k < kernels.size(); ++k) stands_for[k] = k;
   std::vector<std::vector<int64_t>> offsets(kernels.size());
   for (const OffsetGroup& group : groups_of(kernels)) {
-    if (group.kernels.size() <= kFew) continue;
+    if (group.kernels.size() <= kFewBodies) continue;
     std::map<std::vector<int64_t>, int> arguments;  // by their values in each kernel
     std::vector<int> which(group.constants[0].size(), -1);
     for (size_t i = 0; i < which.size(); ++i) {
