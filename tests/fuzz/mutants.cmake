@@ -369,8 +369,8 @@ edit(src/tensor/eval/read.cpp [=[
 observer->on_read({&n, 1});]=] [=[
 observer->on_read(FAULT(ReadsUnseen) && n->storage() ? std::span<const ir::UOp>() : std::span<const ir::UOp>(&n, 1));]=])
 
-# -- src/plan/invariant_steps.cpp
-edit(src/plan/invariant_steps.cpp [=[
+# -- src/runtime/exec/invariant_steps.cpp
+edit(src/runtime/exec/invariant_steps.cpp [=[
 return first;]=] [=[
 for (size_t s = 0; FAULT(KeptApart) && s < first.size(); ++s) first[s] = s;
   @@]=])

@@ -158,16 +158,17 @@ TEST_CASE("launches that a run leaves out do not cost the others their graph", "
   }
   plan.launches = {1, 1, 1};
   plan.invariant_launches = {{0}};
-  const runtime::ArenaLayout layout = runtime::lay_out(plan);
-  const std::vector<runtime::StepCost> costs = runtime::step_costs(plan, {});
+  const runtime::ExecutablePlan executable(plan, {});
   LaunchGraphPool graphs;
-  CudaExecution run(graphs, plan, layout, costs);
+  CudaExecution run(graphs, executable);
   const auto buffer = runtime::Buffer::allocate(64 * 4, plan.device);
-  runtime::Buffer* const slots[] = {buffer.get()};
   const auto calls = [&](bool same) {
     driver->calls.clear();
-    run.bind(slots, {}, {});
-    run.run(std::vector<uint8_t>{same});
+    runtime::Bindings bindings;
+    bindings.slots.push_back(buffer.get());
+    bindings.unchanged_slots = {same};
+    run.bind(bindings);
+    run.run();
     run.unbind();
     return driver->calls;
   };

@@ -32,17 +32,18 @@ struct Together {
     }
     plan.launches = {static_cast<int>(kernels.size())};
     plan.programs = compile(sources, host_target());
-    layout = lay_out(plan);
-    run.emplace(plan, layout);
-    Buffer* const slots[] = {buffer.get()};
-    run->bind(slots, {}, {});
+    executable.emplace(plan, PlanSignature{});
+    run.emplace(*executable);
+    Bindings bindings;
+    bindings.slots.push_back(buffer.get());
+    run->bind(bindings);
   }
   int64_t* values() { return buffer->as<int64_t>(); }
   void launch() { run->launch(0, plan.steps.size()); }
 
   std::shared_ptr<Buffer> buffer;
   Plan plan;
-  ArenaLayout layout;
+  std::optional<ExecutablePlan> executable;
   std::optional<cpu::CpuExecution> run;
 };
 

@@ -48,13 +48,15 @@ Plan two_buffers(std::shared_ptr<const Program> program, int others = 0) {
   return plan;
 }
 
-void run(const Plan& plan, const ArenaLayout& layout, std::span<Buffer* const> slots = {},
-         std::span<const int64_t> vars = {}) {
-  cpu::CpuExecution run(plan, layout);
-  run.bind(slots, vars, {});
+void run(const Plan& plan, const std::vector<Buffer*>& slots = {}, const std::vector<int64_t>& vars = {}) {
+  const ExecutablePlan executable(plan, {});
+  cpu::CpuExecution run(executable);
+  Bindings bindings;
+  for (Buffer* b : slots) bindings.slots.push_back(b);
+  bindings.vars = vars;
+  run.bind(bindings);
   run.run();
 }
-void run(const Plan& plan, std::span<Buffer* const> slots = {}) { run(plan, lay_out(plan), slots); }
 
 /// Such a kernel called with x and y, 1000 floats each, over 0..1000.
 void call(const std::string& name, const std::string& body) {
@@ -75,12 +77,13 @@ std::string failing_child(const std::string& test) {
 
 TEST_CASE("a launch must not write where another buffer of it lies", "[runtime][sanitizer]") {
   const ScopedEnv check("SINTER_CHECK", "1");
-  const Plan plan = two_buffers(kernel("k_copy", "  for (long i = begin; i < end; ++i) if (i < 1000) y[i] = x[i];"));
-  ArenaLayout layout = lay_out(plan);
-  CHECK_NOTHROW(run(plan, layout));
-  layout.offsets[1] = layout.offsets[0] + 3968;
-  CHECK_THROWS_AS(run(plan, layout), InternalError);
-  CHECK_THROWS_WITH(run(plan, layout), Contains("k_copy") && Contains("4000 bytes"));
+  Plan plan = two_buffers(kernel("k_copy", "  for (long i = begin; i < end; ++i) if (i < 1000) y[i] = x[i];"));
+  CHECK_NOTHROW(run(plan));
+  for (PlanBuffer& b : plan.buffers) b.kind = PlanBuffer::Kind::Slot;
+  auto x = Buffer::allocate(8000);
+  auto y = Buffer::wrap(x->as<std::byte>() + 3968, 4000, nullptr);
+  CHECK_THROWS_AS(run(plan, {x.get(), y.get()}), InternalError);
+  CHECK_THROWS_WITH(run(plan, {x.get(), y.get()}), Contains("k_copy") && Contains("4000 bytes"));
 }
 
 TEST_CASE("launches that run at once must not write what the other uses", "[runtime][sanitizer]") {
@@ -97,13 +100,9 @@ TEST_CASE("launches that run at once must not write what the other uses", "[runt
     for (PlanBuffer& b : plan->buffers) b.kind = PlanBuffer::Kind::Slot;
   waits.buffers[0].shape = {PlanDim{2}};
 
-  Buffer* const of_waits[] = {flags.get(), shared.get()};
-  std::thread thread([&] { run(waits, of_waits); });
+  std::thread thread([&] { run(waits, {flags.get(), shared.get()}); });
   while (!__atomic_load_n(&state[0], __ATOMIC_ACQUIRE)) std::this_thread::yield();
-  const auto copy = [&](Buffer* from, Buffer* to) {
-    Buffer* const slots[] = {from, to};
-    run(copies, slots);
-  };
+  const auto copy = [&](Buffer* from, Buffer* to) { run(copies, {from, to}); };
   CHECK_THROWS_WITH(copy(own.get(), shared.get()), Contains("k_copies") && Contains("k_waits"));
   CHECK_THROWS_AS(copy(shared.get(), own.get()), InternalError);
   CHECK_NOTHROW(copy(own.get(), other.get()));
@@ -136,8 +135,7 @@ TEST_CASE("wrong kernel: writes a buffer of the arena that is not its own", "[.w
   Plan plan = two_buffers(kernel("k_other", "  if (!begin) y[vars[0]] = 1;"), 1);
   plan.steps[0].vars = {0};
   const ArenaLayout layout = lay_out(plan);
-  const int64_t middle[] = {(layout.offsets[2] - layout.offsets[1]) / 4 + 500};
-  run(plan, layout, {}, middle);
+  run(plan, {}, {(layout.offsets[2] - layout.offsets[1]) / 4 + 500});  // the middle of the other
 }
 TEST_CASE("wrong kernel: uses memory that was given back", "[.wrong]") {
   auto x = Buffer::allocate(4000);
@@ -157,10 +155,9 @@ TEST_CASE("wrong kernel: all chunks write one element", "[.wrong]") {
                                  "  y[0] += 1;"));
   for (PlanBuffer& b : plan.buffers) b.kind = PlanBuffer::Kind::Slot;
   auto begun = Buffer::allocate(4000), sum = Buffer::allocate(4000);
-  Buffer* const slots[] = {begun.get(), sum.get()};
   for (int i = 0; i < 20; ++i) {
     *begun->as<int32_t>() = 0;
-    run(plan, slots);
+    run(plan, {begun.get(), sum.get()});
   }
 }
 
