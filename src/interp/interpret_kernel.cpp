@@ -292,7 +292,8 @@ class StoreInterpreter {
       at = at * size + i;
     }
     const auto offset = static_cast<size_t>(at) * size_of(buffer.dtype);
-    if (offset + size_of(buffer.dtype) > buffer.bytes.size()) refuse_node(param, "the buffer is smaller than its shape");
+    if (offset + size_of(buffer.dtype) > buffer.bytes.size())
+      refuse_node(param, "the buffer is smaller than its shape");
     return buffer.bytes.data() + offset;
   }
   Scalar load(size_t node) const {

@@ -34,6 +34,7 @@ class Simulated {
   explicit Simulated(const sim::Settings& settings = {}) {
     sim::configure(settings);
     sim::clear_reports();
+    sinter::debug::clear_plans();  // which keep graphs of the device
     sinter::runtime::forget_programs();
     inject_driver(&simulated_driver());
   }
