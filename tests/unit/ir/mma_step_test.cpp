@@ -1,0 +1,153 @@
+// A step of a tensor core: what an H100 returned, and what follows from the rule.
+#include "ir/mma_step.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "repository.h"
+
+using namespace sinter;
+using ir::MmaOperand;
+
+namespace {
+
+/// A recorded case; tests/data/README.md has the format.
+struct Recorded {
+  uint32_t kind;
+  std::array<uint32_t, 8> a, b;
+  uint32_t c, result;
+};
+static_assert(sizeof(Recorded) == 19 * 4);
+
+struct Table {
+  std::string name;
+  std::vector<Recorded> cases;
+};
+
+std::vector<Table> read_tables(const std::string& path) {
+  gzFile file = gzopen(path.c_str(), "rb");
+  REQUIRE(file);
+  const auto read = [&](void* to, size_t bytes) {
+    REQUIRE(gzread(file, to, static_cast<unsigned>(bytes)) == static_cast<int>(bytes));
+  };
+  char magic[4], name[32];
+  uint32_t tables = 0, sizes[2];
+  read(magic, sizeof magic);
+  REQUIRE(std::memcmp(magic, "E1S1", 4) == 0);
+  read(&tables, sizeof tables);
+  std::vector<Table> out(tables);
+  for (Table& table : out) {
+    read(name, sizeof name);
+    read(sizes, sizeof sizes);
+    REQUIRE(sizes[1] == sizeof(Recorded) / 4);
+    table.name = name;
+    table.cases.resize(sizes[0]);
+    read(table.cases.data(), table.cases.size() * sizeof(Recorded));
+  }
+  gzclose(file);
+  return out;
+}
+
+std::vector<uint32_t> elements(MmaOperand type, const std::array<uint32_t, 8>& words) {
+  if (type == MmaOperand::TF32) return {words.begin(), words.end()};
+  std::vector<uint32_t> out;
+  for (const uint32_t word : words) out.insert(out.end(), {word & 0xffff, word >> 16});
+  return out;
+}
+
+uint32_t bits(float x) { return std::bit_cast<uint32_t>(x); }
+float number(uint32_t x) { return std::bit_cast<float>(x); }
+
+/// One step whose operands are zero but for the first elements.
+uint32_t step(MmaOperand type, std::vector<uint32_t> a, std::vector<uint32_t> b, uint32_t c) {
+  a.resize(mma_step_length(type));
+  b.resize(a.size());
+  return ir::mma_step(type, a, b, c);
+}
+
+}  // namespace
+
+TEST_CASE("a step of a tensor core gives the bits of an H100", "[mma]") {
+  const std::vector<Table> tables = read_tables(repository_path("tests/data/h100_mma.bin.gz"));
+  const std::pair<const char*, MmaOperand> types[] = {{"mma bf16 m16n8k16", MmaOperand::BF16},
+                                                      {"mma f16 m16n8k16", MmaOperand::F16},
+                                                      {"mma tf32 m16n8k8", MmaOperand::TF32}};
+  REQUIRE(tables.size() == std::size(types));
+  for (size_t t = 0; t < tables.size(); ++t) {
+    const auto [name, type] = types[t];
+    CHECK(tables[t].name == name);
+    CHECK(tables[t].cases.size() >= 5994);
+    size_t wrong = 0;
+    for (const Recorded& r : tables[t].cases)
+      wrong += ir::mma_step(type, elements(type, r.a), elements(type, r.b), r.c) != r.result;
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("a step cuts its terms and its sum toward zero, and keeps no sign of zero", "[mma]") {
+  const uint32_t one = 0x3f80, minus_one = 0xbf80;  // bf16
+  CHECK(step(MmaOperand::BF16, {one}, {one}, bits(1)) == bits(2));
+  // 2^24 + 1 - 2^24: the terms keep 25 bits below the largest, so the one survives.
+  CHECK(step(MmaOperand::BF16, {0x4b80, one, 0xcb80}, {one, one, one}, 0) == bits(1));
+  // 1 + 3 * 2^-25 lies closer to the next number than to 1; it is cut.
+  const float low = std::ldexp(3.0f, -25);
+  CHECK(step(MmaOperand::BF16, {one}, {one}, bits(low)) == bits(1));
+  CHECK(step(MmaOperand::BF16, {minus_one}, {one}, bits(-low)) == bits(-1));
+  CHECK(step(MmaOperand::BF16, {0x8000}, {one}, bits(-0.0f)) == 0);
+  CHECK(step(MmaOperand::BF16, {0x7f80}, {0}, bits(1)) == 0x7fffffff);                 // inf * 0
+  CHECK(step(MmaOperand::BF16, {0x7f7f, 0x7f7f}, {0x7f7f, 0xff7f}, 0) == 0);           // huge products cancel
+  CHECK(step(MmaOperand::F16, {0x0001}, {0x0001}, 0) == bits(std::ldexp(1.0f, -48)));  // subnormal factors count
+  CHECK(step(MmaOperand::TF32, {bits(1) | 0x1fff}, {bits(1)}, 0) == bits(1));          // low bits are ignored
+}
+
+TEST_CASE("a step is symmetric, and its products may stand in any order", "[mma]") {
+  std::mt19937 random(7);
+  for (const MmaOperand type : {MmaOperand::BF16, MmaOperand::F16, MmaOperand::TF32}) {
+    const size_t length = ir::mma_step_length(type);
+    for (int i = 0; i < 2000; ++i) {
+      std::vector<uint32_t> a(length), b(length);
+      for (size_t k = 0; k < length; ++k) {
+        a[k] = type == MmaOperand::TF32 ? random() : random() & 0xffff;
+        b[k] = type == MmaOperand::TF32 ? random() : random() & 0xffff;
+      }
+      const uint32_t c = random(), expected = ir::mma_step(type, a, b, c);
+      CHECK(ir::mma_step(type, b, a, c) == expected);
+      const size_t by = random() % length;
+      std::rotate(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(by), a.end());
+      std::rotate(b.begin(), b.begin() + static_cast<std::ptrdiff_t>(by), b.end());
+      CHECK(ir::mma_step(type, a, b, c) == expected);
+    }
+  }
+}
+
+TEST_CASE("a chain of steps stays within the bound of cut terms", "[mma]") {
+  // Per step 16 terms lose less than 2^-25 and the sum less than 2^-23 of the largest partial sum.
+  std::mt19937 random(11);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  for (int trial = 0; trial < 50; ++trial) {
+    uint32_t sum = 0;
+    double exact = 0, magnitude = 0;
+    const int steps = 64;
+    for (int s = 0; s < steps; ++s) {
+      std::vector<uint32_t> a(16), b(16);
+      for (size_t k = 0; k < 16; ++k) {
+        a[k] = bits(uniform(random)) >> 16;
+        b[k] = bits(uniform(random)) >> 16;
+        const double product = static_cast<double>(number(a[k] << 16)) * static_cast<double>(number(b[k] << 16));
+        exact += product;
+        magnitude += std::fabs(product);
+      }
+      sum = ir::mma_step(MmaOperand::BF16, a, b, sum);
+    }
+    CHECK(std::fabs(static_cast<double>(number(sum)) - exact) <= steps * 5 * std::ldexp(1.0, -23) * magnitude);
+  }
+}
