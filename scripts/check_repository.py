@@ -24,7 +24,7 @@ MAY_INCLUDE = {
     "runtime/base": ["ir"],
     "runtime/cpu": ["runtime/base", "clang_plugin"],
     "runtime/cuda": ["runtime/base", "runtime/cpu"],
-    "cudasim": ["runtime/base/build_id.h", "runtime/cuda/driver_api.h", "runtime/cuda/simulator_api.h"],
+    "cudasim": ["ir/mma_step.h", "runtime/base/build_id.h", "runtime/cuda/driver_api.h", "runtime/cuda/simulator_api.h"],
     "runtime/program": ["runtime/base", "runtime/cpu", "runtime/cuda"],
     "runtime/exec": ["ir", "runtime/base", "runtime/cpu", "runtime/cuda", "runtime/program"],
     "interp": ["ir", "runtime/exec"],

@@ -16,8 +16,9 @@ namespace {
 const std::unordered_map<std::string_view, void (*)(Decoder&)>& opcodes() {
   static const auto& all = *new std::unordered_map<std::string_view, void (*)(Decoder&)>([] {
     std::unordered_map<std::string_view, void (*)(Decoder&)> rows;
-    for (const auto table : {integer_opcodes(), bit_opcodes(), float_opcodes(), compare_opcodes(), convert_opcodes(),
-                             move_opcodes(), memory_opcodes(), atomic_opcodes(), warp_opcodes(), control_opcodes()})
+    for (const auto table :
+         {integer_opcodes(), bit_opcodes(), float_opcodes(), compare_opcodes(), convert_opcodes(), move_opcodes(),
+          memory_opcodes(), atomic_opcodes(), warp_opcodes(), matrix_opcodes(), async_opcodes(), control_opcodes()})
       for (const Opcode& row : table) rows.emplace(row.name, row.decode);
     return rows;
   }());
@@ -219,6 +220,14 @@ void Decoder::take_space() {
   std::erase_if(words_, [](std::string_view word) { return word.starts_with("L1::") || word.starts_with("L2::"); });
 }
 
+RegisterSlot Decoder::address_slot(const PtxOperand& operand, bool shared) {
+  const PtxOperand& base = operand.items[0];
+  if (base.kind == PtxOperand::Kind::Register && registers_[base.index].bytes != 8 &&
+      !(shared && registers_[base.index].bytes == 4))
+    fail("addresses have 64 bits, in shared memory 32 or 64");
+  return slot(base, 8);
+}
+
 void Decoder::address() {
   const PtxOperand& next = operand();
   if (next.kind != PtxOperand::Kind::Address) fail("an address in brackets was expected");
@@ -228,8 +237,21 @@ void Decoder::address() {
   if (out.space == StateSpace::Param && base.kind == PtxOperand::Kind::Symbol && !base.global &&
       function_.variables[base.index].space == StateSpace::Local)
     out.space = StateSpace::Local;
-  if (base.kind == PtxOperand::Kind::Register && registers_[base.index].bytes != 8) fail("addresses have 64 bits");
-  out.source[0] = slot(base, 8);
+  out.source[0] = address_slot(next, out.space == StateSpace::Shared);
+}
+
+void Decoder::address_from() {
+  const PtxOperand& next = operand();
+  if (next.kind != PtxOperand::Kind::Address) fail("an address in brackets was expected");
+  out.offset_from = next.value;
+  out.source[1] = address_slot(next, false);
+}
+
+void Decoder::vector(RegisterSlot* to, size_t count, int bytes) {
+  const PtxOperand& next = operand();
+  const bool list = next.kind == PtxOperand::Kind::Vector;
+  if ((list ? next.items.size() : 1) != count) fail(fmt::format("{} registers were expected", count));
+  for (size_t i = 0; i < count; ++i) to[i] = sized(list ? next.items[i] : next, bytes);
 }
 
 bool Decoder::take(std::string_view word) {

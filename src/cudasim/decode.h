@@ -29,6 +29,8 @@ std::span<const Opcode> move_opcodes();
 std::span<const Opcode> memory_opcodes();
 std::span<const Opcode> atomic_opcodes();
 std::span<const Opcode> warp_opcodes();
+std::span<const Opcode> matrix_opcodes();
+std::span<const Opcode> async_opcodes();
 std::span<const Opcode> control_opcodes();
 
 /// Decodes one entry of `module`. `global_at` holds the addresses of the module's variables in order. Throws PtxError.
@@ -56,9 +58,11 @@ class Decoder {
   void result(int bytes);                                    ///< the next operand into result[0], its pair into `pair`
   void source(int index, int bytes);  ///< the next operand into source[index]; records a negation
   void take_space();                  ///< the state space, and the cache and ordering modifiers
-  void address();                     ///< [register + offset], [variable + offset] or [number]
-  RegisterSlot scratch(int bytes);    ///< a register for unused results
-  RegisterSlot carry();               ///< the carry predicate between the words of a longer sum
+  void address();                     ///< [register + offset], [variable + offset] or [number]: source[0] and offset
+  void address_from();                ///< the same in global memory, of a copy: source[1] and offset_from
+  void vector(RegisterSlot* to, size_t count, int bytes);  ///< {r, ...}, or one register
+  RegisterSlot scratch(int bytes);                         ///< a register for unused results
+  RegisterSlot carry();                                    ///< the carry predicate between the words of a longer sum
 
   Instruction out;
   const PtxStatement& statement() const { return *statement_; }
@@ -70,6 +74,7 @@ class Decoder {
   RegisterSlot constant(uint64_t bits, int bytes);
   RegisterSlot special(const std::string& name);
   uint64_t address_of(const PtxOperand& symbol) const;
+  RegisterSlot address_slot(const PtxOperand& operand, bool shared);
   RegisterSlot grow(int bytes);
   RegisterSlot internal(const std::string& name, int bytes);  ///< a register that no program names
 

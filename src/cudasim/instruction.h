@@ -11,6 +11,7 @@ namespace sinter::runtime::cuda::sim {
 
 constexpr int kLanes = 32;
 constexpr uint32_t kAllLanes = 0xffffffffu;
+constexpr int kMaxSources = 10;  ///< of mma.sync
 
 struct Warp;
 struct Instruction;
@@ -44,11 +45,12 @@ struct Instruction {
   PoisonRule poison_rule = PoisonRule::Plain;
   RegisterSlot guard;       ///< a predicate
   uint32_t guard_flip = 0;  ///< xor-ed with its bits: all ones for @!p
-  RegisterSlot result[4], source[4];
+  RegisterSlot result[4], source[kMaxSources];
   RegisterSlot pair;         ///< the predicate after `|`; at 0: none
   uint32_t source_flip = 0;  ///< the same for a negated source predicate
   uint32_t target = 0;       ///< of a branch; for brx, the branch table
   int64_t offset = 0;        ///< added to an address
+  int64_t offset_from = 0;   ///< of a copy: added to the address that is read
   StateSpace space = StateSpace::Generic;
   uint8_t vector = 1;           ///< elements per lane
   uint8_t mode = 0;             ///< opcode-specific: rounding, kind of shuffle

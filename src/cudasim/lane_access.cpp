@@ -30,6 +30,11 @@ LaneAccessBase::LaneAccessBase(Warp& warp, const Instruction& in, uint64_t bytes
       bytes_(bytes),
       base_(lanes<uint64_t>(warp, in.source[0])),
       space_(in.space) {
+  if (in.source[0].bytes == 4) {  // of shared memory
+    const uint32_t* narrow = lanes<uint32_t>(warp, in.source[0]);
+    std::copy(narrow, narrow + kLanes, widened_);
+    base_ = widened_;
+  }
   actor_ = {SimBlock::time(),
             block_.ordered_before,
             block_.started,
@@ -115,6 +120,7 @@ void LaneAccessBase::report_race(const AccessStamp& other, uint64_t at, int lane
 }
 
 void LaneAccessBase::count() {
+  if (!lanes_) return;
   if (space_ == StateSpace::Global) count_global(block_.counters, addresses_, lanes_, bytes_);
   if (space_ == StateSpace::Shared) count_shared(block_.counters, addresses_, lanes_, bytes_);
 }

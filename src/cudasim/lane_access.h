@@ -30,6 +30,7 @@ class LaneAccessBase {
   const uint64_t bytes_;
   Actor actor_;
   const uint64_t* base_;
+  uint64_t widened_[kLanes];  ///< the addresses, if their registers have 4 bytes
   // Fast path: addresses in region_ need no search if they are at least least_ and not too close to its end.
   MemoryRegion* region_ = nullptr;
   uint64_t least_ = 0, room_ = 0;  ///< room_: number of offsets at which an access fits
@@ -50,8 +51,9 @@ class LaneAccess : LaneAccessBase {
 
   /// Address of the data that a lane accesses at in.source[0] + in.offset. Checks bounds and alignment and, unless
   /// checks are off, that bytes read were written and that there is no race. Throws Fault.
-  std::byte* operator()(int lane) {
-    const uint64_t address = base_[lane] + static_cast<uint64_t>(in_.offset);
+  std::byte* operator()(int lane) { return (*this)(lane, base_[lane] + static_cast<uint64_t>(in_.offset)); }
+  /// The same for another address than the instruction's.
+  std::byte* operator()(int lane, uint64_t address) {
     addresses_[lanes_++] = address;
     // A repeated address, as in broadcasts: that more than one lane reads it has already been recorded.
     if (kTouch == AccessKind::Read && repeated_ > 1 && address == last_ && space_ != StateSpace::Local &&
@@ -81,6 +83,8 @@ class LaneAccess : LaneAccessBase {
   uint32_t unwritten(int lane) const { return unwritten_[lane]; }
   /// Whether the last access was to global memory.
   bool is_global() const { return space_ == StateSpace::Global; }
+  /// The address that the instruction gives for a lane.
+  uint64_t address(int lane) const { return base_[lane] + static_cast<uint64_t>(in_.offset); }
   /// Marks `bytes` (a bit mask) of the last write as never written, because the stored values are unknown.
   void mark_unwritten(uint32_t bytes) {
     uint8_t* state = region_->state.get() + (data_ - region_->data.get());
@@ -89,6 +93,11 @@ class LaneAccess : LaneAccessBase {
 
   /// Counts the request. Call after the accesses of all lanes.
   void count() { LaneAccessBase::count(); }
+  /// Forgets the request so far, which is not counted.
+  void forget() {
+    lanes_ = 0;
+    unwritten_lanes_ = 0;
+  }
 
  private:
   static bool may_touch(const uint8_t* state) {

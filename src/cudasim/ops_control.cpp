@@ -44,6 +44,11 @@ void check_parked(Warp& warp) {
 }
 
 void exit_lanes(Warp& warp, const Instruction&, uint32_t mask) {
+  for (const AsyncCopy& copy : warp.copies)
+    if (mask >> copy.lane & 1)
+      fail(warp, copy.lane, CudaResult::LaunchFailed,
+           fmt::format("the thread exits before it waits for the copy of {}: pending copy",
+                       place_of(warp.block->kernel, copy.at)));
   save_lane_pcs(warp);
   warp.alive &= ~mask;
   select_active_lanes(warp);

@@ -14,6 +14,15 @@ namespace sinter::runtime::cuda::sim {
 
 struct SimBlock;
 
+/// A cp.async of one lane that has not been waited for.
+struct AsyncCopy {
+  uint32_t at;  ///< the instruction
+  int lane;
+  uint32_t group;  ///< number of the lane's group, from 0
+  uint64_t to, from;
+  uint32_t read;  ///< bytes that are read; the rest of what is written is zeros
+};
+
 /// Lanes at the same instruction run together. Of several such groups the one with the lowest pc runs, so groups
 /// reconverge where their paths meet.
 struct Warp {
@@ -37,6 +46,8 @@ struct Warp {
   uint32_t barrier = 0;                    ///< when it last left a barrier of the block, or started
   uint32_t synced = 0;                     ///< when its lanes last synchronized with each other
   uint32_t lane_pc[kLanes] = {};
+  std::vector<AsyncCopy> copies;    ///< in order of issue
+  uint32_t committed[kLanes] = {};  ///< groups that each lane has closed
 
   bool done() const { return alive == 0; }
 };

@@ -1,0 +1,290 @@
+// Tensor cores and asynchronous copies on the simulated GPU: fragments, products to the bit, bank passes, and what a
+// missing wait, barrier or commit brings.
+#include <fmt/format.h>
+
+#include <bit>
+#include <random>
+
+#include "ir/mma_step.h"
+#include "sim_support.h"
+#include "skip.h"
+
+using namespace cuda_sim_test;
+using Catch::Matchers::Contains;
+using sinter::ir::MmaOperand;
+
+namespace {
+
+/// D = A B + C for one warp. Each row of A (16) and column of B (8) is 8 words; C and D are 16 x 8. The places of the
+/// operands in the registers are those of the PTX ISA's figures.
+std::string product_kernel(const std::string& form, const char* number, char constraint) {
+  return fmt::format(R"(
+extern "C" __global__ void k({0}* d, const unsigned* a, const unsigned* b, const {0}* c) {{
+  const unsigned g = threadIdx.x / 4, t = threadIdx.x % 4;
+  const unsigned a0 = a[g * 8 + t], a1 = a[(g + 8) * 8 + t], a2 = a[g * 8 + t + 4], a3 = a[(g + 8) * 8 + t + 4];
+  const unsigned b0 = b[g * 8 + t], b1 = b[g * 8 + t + 4];
+  {0} d0 = c[g * 8 + 2 * t], d1 = c[g * 8 + 2 * t + 1], d2 = c[(g + 8) * 8 + 2 * t], d3 = c[(g + 8) * 8 + 2 * t + 1];
+  asm volatile("mma.sync.aligned.{1} {{%0, %1, %2, %3}}, {{%4, %5, %6, %7}}, {{%8, %9}}, {{%0, %1, %2, %3}};"
+               : "+{2}"(d0), "+{2}"(d1), "+{2}"(d2), "+{2}"(d3)
+               : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+  d[g * 8 + 2 * t] = d0, d[g * 8 + 2 * t + 1] = d1;
+  d[(g + 8) * 8 + 2 * t] = d2, d[(g + 8) * 8 + 2 * t + 1] = d3;
+}}
+)",
+                     number, form, constraint);
+}
+
+/// A is 16 x 16, in rows of `pitch` bytes of shared memory; B is 16 x 8 by rows. The fragments are loaded `times`
+/// times.
+std::string loaded_kernel(int pitch) {
+  return fmt::format(R"(
+__device__ unsigned address(const void* p) {{
+  unsigned long long a;
+  asm("cvta.to.shared.u64 %0, %1;" : "=l"(a) : "l"(p));
+  return (unsigned)a;
+}}
+extern "C" __global__ void k(float* d, const unsigned* a, const unsigned* b, unsigned times) {{
+  __shared__ __attribute__((aligned(16))) unsigned sa[16 * {0} / 4], sb[16 * 4];
+  const unsigned lane = threadIdx.x, g = lane / 4, t = lane % 4;
+  for (unsigned i = lane; i < 128; i += 32) sa[i / 8 * {0} / 4 + i % 8] = a[i];
+  for (unsigned i = lane; i < 64; i += 32) sb[i] = b[i];
+  __syncthreads();
+  unsigned a0, a1, a2, a3, b0, b1;
+#pragma unroll 1
+  for (unsigned i = 0; i < times; ++i) {{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {{%0, %1, %2, %3}}, [%4];"
+                 : "=r"(a0), "=r"(a1), "=r"(a2), "=r"(a3) : "r"(address(sa) + lane % 16 * {0} + lane / 16 * 16));
+    asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {{%0, %1}}, [%2];"
+                 : "=r"(b0), "=r"(b1) : "r"(address(sb) + lane % 16 * 16));
+  }}
+  float d0 = 0, d1 = 0, d2 = 0, d3 = 0;
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {{%0, %1, %2, %3}}, {{%4, %5, %6, %7}}, {{%8, %9}}, "
+               "{{%0, %1, %2, %3}};"
+               : "+f"(d0), "+f"(d1), "+f"(d2), "+f"(d3)
+               : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+  d[g * 8 + 2 * t] = d0, d[g * 8 + 2 * t + 1] = d1;
+  d[(g + 8) * 8 + 2 * t] = d2, d[(g + 8) * 8 + 2 * t + 1] = d3;
+}}
+)",
+                     pitch);
+}
+
+std::vector<uint32_t> random_words(size_t n, uint64_t seed) {
+  std::mt19937 random(static_cast<unsigned>(seed));
+  std::vector<uint32_t> words(n);
+  for (uint32_t& word : words) word = random();
+  return words;
+}
+
+/// The elements of 8 words.
+std::vector<uint32_t> unpacked(MmaOperand type, const uint32_t* words) {
+  if (type == MmaOperand::TF32) return {words, words + 8};
+  std::vector<uint32_t> out;
+  for (int i = 0; i < 8; ++i) out.insert(out.end(), {words[i] & 0xffff, words[i] >> 16});
+  return out;
+}
+
+std::vector<uint32_t> words_of(const std::vector<float>& values) {
+  std::vector<uint32_t> out;
+  for (const float x : values) out.push_back(std::bit_cast<uint32_t>(x));
+  return out;
+}
+
+/// Tiles of 256 floats through two buffers of shared memory, each read backwards. 64 threads.
+constexpr const char* kCopies = R"(
+__device__ unsigned address(const void* p) {
+  unsigned long long a;
+  asm("cvta.to.shared.u64 %0, %1;" : "=l"(a) : "l"(p));
+  return (unsigned)a;
+}
+extern "C" __global__ void k(float* p, const float* q, unsigned n) {
+  __shared__ __attribute__((aligned(16))) float s[2][256];
+  const unsigned at = threadIdx.x * 4;
+#define COPY(i) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address(&s[(i) % 2][at])), "l"(q + (i) * 256 + at) : "memory")
+#define COMMIT asm volatile("cp.async.commit_group;" ::: "memory")
+#define WAIT(n) asm volatile("cp.async.wait_group " #n ";" ::: "memory")
+  COPY(0);
+  COMMIT;
+#pragma unroll 1
+  for (unsigned i = 0; i < n; ++i) {
+    if (i + 1 < n) COPY(i + 1);
+    COMMIT;
+    WAIT(1);
+    __syncthreads(/* full */);
+    for (unsigned j = 0; j < 4; ++j) p[i * 256 + at + j] = s[i % 2][255 - at - j];
+    __syncthreads(/* empty */);
+  }
+  WAIT(0);
+}
+)";
+
+struct Edit {
+  const char *from, *to;
+  const char* words;  ///< of the report
+};
+
+std::string edited(std::string text, const Edit& edit) {
+  const size_t at = text.find(edit.from);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, std::strlen(edit.from), edit.to);
+}
+
+}  // namespace
+
+TEST_CASE("mma.sync multiplies fragments as its step does, to the bit", "[cuda-sim][mma]") {
+  if (!cuda::has_clang()) SKIP_TEST("no Clang plugin");
+  struct Form {
+    const char* words;
+    MmaOperand type;
+  };
+  for (const auto& [words, type] : {Form{"m16n8k16.row.col.f32.bf16.bf16.f32", MmaOperand::BF16},
+                                    Form{"m16n8k16.row.col.f32.f16.f16.f32", MmaOperand::F16},
+                                    Form{"m16n8k8.row.col.f32.tf32.tf32.f32", MmaOperand::TF32}}) {
+    CAPTURE(words);
+    Gpu gpu;
+    const auto kernel = gpu.load(cuda::compile_ptx(product_kernel(words, "float", 'f'), 90), "k");
+    for (uint64_t seed = 0; seed < 8; ++seed) {
+      auto a = random_words(128, 3 * seed), b = random_words(64, 3 * seed + 1), c = random_words(128, 3 * seed + 2);
+      if (seed % 2)  // exponents near 1, so that sums cancel; any bits otherwise
+        for (auto* operand : {&a, &b, &c})
+          for (uint32_t& w : *operand) w = (w & 0x807f807f) | (type == MmaOperand::F16 ? 0x3c003c00 : 0x3f803f80);
+      const auto d = gpu.allocate(128 * 4);
+      REQUIRE(gpu.launch(kernel, 1, 32, {d, gpu.upload(a), gpu.upload(b), gpu.upload(c)}) == CudaResult::Success);
+      const auto result = gpu.download<uint32_t>(d, 128);
+      for (size_t row = 0; row < 16; ++row)
+        for (size_t column = 0; column < 8; ++column)
+          REQUIRE(result[row * 8 + column] == sinter::ir::mma_step(type, unpacked(type, &a[row * 8]),
+                                                                   unpacked(type, &b[column * 8]),
+                                                                   c[row * 8 + column]));
+    }
+  }
+}
+
+TEST_CASE("mma.sync of bytes is exact modulo 2^32", "[cuda-sim][mma]") {
+  if (!cuda::has_clang()) SKIP_TEST("no Clang plugin");
+  Gpu gpu;
+  const auto kernel =
+      gpu.load(cuda::compile_ptx(product_kernel("m16n8k32.row.col.s32.s8.s8.s32", "unsigned", 'r'), 90), "k");
+  const auto a = random_words(128, 1), b = random_words(64, 2), c = random_words(128, 3);
+  const auto d = gpu.allocate(128 * 4);
+  REQUIRE(gpu.launch(kernel, 1, 32, {d, gpu.upload(a), gpu.upload(b), gpu.upload(c)}) == CudaResult::Success);
+  const auto result = gpu.download<uint32_t>(d, 128);
+  for (size_t row = 0; row < 16; ++row)
+    for (size_t column = 0; column < 8; ++column) {
+      uint32_t sum = c[row * 8 + column];
+      for (size_t k = 0; k < 32; ++k)
+        sum += static_cast<uint32_t>(static_cast<int8_t>(a[row * 8 + k / 4] >> k % 4 * 8) *
+                                     static_cast<int8_t>(b[column * 8 + k / 4] >> k % 4 * 8));
+      REQUIRE(result[row * 8 + column] == sum);
+    }
+}
+
+TEST_CASE("ldmatrix loads fragments, also transposed, and counts its bank passes", "[cuda-sim][mma]") {
+  if (!cuda::has_clang()) SKIP_TEST("no Clang plugin");
+  const auto a = random_words(128, 4), b = random_words(64, 5);
+  const auto element = [](const std::vector<uint32_t>& words, size_t i) { return words[i / 2] >> i % 2 * 16 & 0xffff; };
+  const auto passes = [&](int pitch) {
+    uint64_t wavefronts[2], ideal[2];
+    for (const uint64_t times : {1, 2}) {
+      Gpu gpu;
+      const auto kernel = gpu.load(cuda::compile_ptx(loaded_kernel(pitch), 90), "k");
+      const auto d = gpu.allocate(128 * 4);
+      REQUIRE(gpu.launch(kernel, 1, 32, {d, gpu.upload(a), gpu.upload(b), times}) == CudaResult::Success);
+      const auto result = gpu.download<uint32_t>(d, 128);
+      for (size_t row = 0; row < 16; ++row)
+        for (size_t column = 0; column < 8; ++column) {
+          std::vector<uint32_t> x, y;
+          for (size_t k = 0; k < 16; ++k) {
+            x.push_back(element(a, row * 16 + k));
+            y.push_back(element(b, k * 8 + column));
+          }
+          REQUIRE(result[row * 8 + column] == sinter::ir::mma_step(MmaOperand::BF16, x, y, 0));
+        }
+      wavefronts[times - 1] = sim::counters("k").wavefronts;
+      ideal[times - 1] = sim::counters("k").ideal_wavefronts;
+    }
+    return std::pair(wavefronts[1] - wavefronts[0], ideal[1] - ideal[0]);
+  };
+  CHECK(passes(32) == std::pair<uint64_t, uint64_t>(4 * 2 + 2, 6));  // two rows of A in each bank
+  CHECK(passes(48) == std::pair<uint64_t, uint64_t>(4 + 2, 6));
+}
+
+TEST_CASE("instructions of a whole warp need all of its lanes, and rows of matrices their alignment",
+          "[cuda-sim][mma]") {
+  if (!cuda::has_clang()) SKIP_TEST("no Clang plugin");
+  const auto outcome = [](const Edit& edit, unsigned threads) {
+    Gpu gpu;
+    const auto kernel = gpu.load(cuda::compile_ptx(edited(loaded_kernel(32), edit), 90), "k");
+    const CudaResult result = gpu.launch(
+        kernel, 1, threads, {gpu.allocate(512), gpu.upload(random_words(128, 1)), gpu.upload(random_words(64, 2)), 1});
+    return std::pair(result, sim::last_fault());
+  };
+  const Edit none{"", "", ""};
+  CHECK(outcome(none, 32).first == CudaResult::Success);
+  CHECK_THAT(outcome(none, 16).second, Contains("only the lanes 0x0000ffff") && Contains("inactive lane"));
+  CHECK_THAT(outcome({"i < times", "i < times + lane / 31", ""}, 32).second, Contains("inactive lane"));
+  const auto [code, text] = outcome({"lane / 16 * 16));", "lane / 16 * 16 + 4));", ""}, 32);
+  CHECK(code == CudaResult::MisalignedAddress);
+  CHECK_THAT(text, Contains("a row of a matrix") && Contains("not a multiple of 16"));
+  CHECK_THAT(outcome({"sa[i / 8", "if (i != 5) sa[i / 8", ""}, 32).second, Contains("uninitialized"));
+}
+
+TEST_CASE("asynchronous copies land when they are waited for", "[cuda-sim]") {
+  if (!cuda::has_clang()) SKIP_TEST("no Clang plugin");
+  const size_t tiles = 5;
+  std::vector<float> q(tiles * 256);
+  for (size_t i = 0; i < q.size(); ++i) q[i] = static_cast<float>(i);
+  const auto run = [&](const std::string& text, uint64_t seed) {
+    Gpu gpu({.seed = seed});
+    const auto p = gpu.allocate(q.size() * 4);
+    const CudaResult result = gpu.launch(gpu.load(cuda::compile_ptx(text, 90), "k"), 1, 64, {p, gpu.upload(q), tiles});
+    if (result != CudaResult::Success) return sim::last_fault();
+    const auto got = gpu.download<float>(p, q.size());
+    for (size_t i = 0; i < q.size(); ++i) REQUIRE(got[i] == q[i / 256 * 256 + 255 - i % 256]);
+    return std::string();
+  };
+  for (uint64_t seed = 0; seed < 5; ++seed) CHECK(run(kCopies, seed).empty());
+  const Edit faults[] = {
+      {"    WAIT(1);\n", "", "uninitialized"},
+      {"WAIT(1);", "WAIT(2);", "uninitialized"},
+      {"    COMMIT;\n    WAIT(1);", "    WAIT(1);", "uninitialized"},
+      {"__syncthreads(/* full */);", "", "race"},
+      {"__syncthreads(/* empty */);", "", "race"},
+      {"  COPY(0);\n", "", "uninitialized"},
+      {"  WAIT(0);\n}", "  COPY(0);\n}", "pending copy"},
+      {"q + (i) * 256 + at", "q + (i) * 256 + at + 1", "misaligned"},
+      {"q + (i) * 256 + at", "q + (i) * 256 + 4096 + at", "is not allocated"},
+      {"address(&s[(i) % 2][at])", "address(&s[(i) % 2][at + 1])", "misaligned"},
+  };
+  for (const Edit& fault : faults) {
+    CAPTURE(fault.from, fault.to);
+    const std::string report = run(edited(kCopies, fault), 1);
+    CHECK_THAT(report, Contains(fault.words));
+  }
+}
+
+TEST_CASE("an asynchronous copy of fewer bytes fills up with zeros and reads no more", "[cuda-sim]") {
+  if (!cuda::has_clang()) SKIP_TEST("no Clang plugin");
+  const std::string text = R"(
+__device__ unsigned address(const void* p) {
+  unsigned long long a;
+  asm("cvta.to.shared.u64 %0, %1;" : "=l"(a) : "l"(p));
+  return (unsigned)a;
+}
+extern "C" __global__ void k(unsigned* p, const unsigned* q, unsigned bytes) {
+  __shared__ __attribute__((aligned(16))) unsigned s[4];
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(address(s)), "l"(q), "r"(bytes) : "memory");
+  asm volatile("cp.async.wait_all;" ::: "memory");
+  for (unsigned i = 0; i < 4; ++i) p[i] = s[i];
+}
+)";
+  for (const uint64_t bytes : {0, 4, 12, 16}) {
+    Gpu gpu;
+    const auto p = gpu.allocate(16), q = gpu.allocate(bytes ? bytes : 4);
+    const std::vector<uint32_t> values = {1, 2, 3, 4};
+    if (bytes) CHECK(gpu.driver().memcpy_htod_async(q, values.data(), bytes, gpu.stream()) == CudaResult::Success);
+    REQUIRE(gpu.launch(gpu.load(cuda::compile_ptx(text, 90), "k"), 1, 1, {p, q, bytes}) == CudaResult::Success);
+    const auto got = gpu.download<uint32_t>(p, 4);
+    for (size_t i = 0; i < 4; ++i) CHECK(got[i] == (i * 4 < bytes ? values[i] : 0));
+  }
+}
