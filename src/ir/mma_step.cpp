@@ -12,7 +12,7 @@ constexpr int kKeptBits = 25;         ///< of a term below the largest exponent
 constexpr int kLeastExponent = -133;  ///< that terms are aligned to
 constexpr int kFloatBits = 23;        ///< fraction bits of a float32
 constexpr int kFloatLeast = -126;     ///< exponent of its least normal number
-constexpr uint32_t kSign = 0x80000000u, kInfinity = 0x7f800000u, kNaN = 0x7fffffffu;
+constexpr uint32_t kFloatSign = 0x80000000u, kFloatInfinity = 0x7f800000u, kFloatNaN = 0x7fffffffu;
 
 struct Format {
   int exponent_bits, fraction_bits;
@@ -68,7 +68,7 @@ uint32_t to_float32(int64_t sum, int unit) {
   uint64_t bits = shift(magnitude, unit - (std::max(exponent, kFloatLeast) - kFloatBits));
   if (!bits) return 0;
   if (normal) bits += static_cast<uint64_t>(exponent - kFloatLeast) << kFloatBits;  // the hidden bit adds one more
-  return (sum < 0 ? kSign : 0) | static_cast<uint32_t>(std::min<uint64_t>(bits, kInfinity));
+  return (sum < 0 ? kFloatSign : 0) | static_cast<uint32_t>(std::min<uint64_t>(bits, kFloatInfinity));
 }
 
 }  // namespace
@@ -88,8 +88,8 @@ uint32_t mma_step(MmaOperand type, std::span<const uint32_t> a, std::span<const 
     if (t.infinite) (t.negative ? minus : plus) = true;
     if (t.significand) largest = std::max(largest, t.exponent);
   }
-  if (nan || (plus && minus)) return kNaN;
-  if (plus || minus) return plus ? kInfinity : kSign | kInfinity;
+  if (nan || (plus && minus)) return kFloatNaN;
+  if (plus || minus) return plus ? kFloatInfinity : kFloatSign | kFloatInfinity;
 
   int64_t sum = 0;  // at most 17 terms below 2^27
   for (size_t k = 0; k <= products; ++k) {
