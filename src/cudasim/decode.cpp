@@ -220,6 +220,12 @@ void Decoder::take_space() {
   std::erase_if(words_, [](std::string_view word) { return word.starts_with("L1::") || word.starts_with("L2::"); });
 }
 
+const PtxOperand& Decoder::address_operand() {
+  const PtxOperand& next = operand();
+  if (next.kind != PtxOperand::Kind::Address) fail("an address in brackets was expected");
+  return next;
+}
+
 RegisterSlot Decoder::address_slot(const PtxOperand& operand, bool shared) {
   const PtxOperand& base = operand.items[0];
   if (base.kind == PtxOperand::Kind::Register && registers_[base.index].bytes != 8 &&
@@ -229,8 +235,7 @@ RegisterSlot Decoder::address_slot(const PtxOperand& operand, bool shared) {
 }
 
 void Decoder::address() {
-  const PtxOperand& next = operand();
-  if (next.kind != PtxOperand::Kind::Address) fail("an address in brackets was expected");
+  const PtxOperand& next = address_operand();
   out.offset = next.value;
   const PtxOperand& base = next.items[0];
   // Parameters of device functions are local variables.
@@ -241,8 +246,7 @@ void Decoder::address() {
 }
 
 void Decoder::address_from() {
-  const PtxOperand& next = operand();
-  if (next.kind != PtxOperand::Kind::Address) fail("an address in brackets was expected");
+  const PtxOperand& next = address_operand();
   out.offset_from = next.value;
   out.source[1] = address_slot(next, false);
 }

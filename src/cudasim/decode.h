@@ -74,6 +74,7 @@ class Decoder {
   RegisterSlot constant(uint64_t bits, int bytes);
   RegisterSlot special(const std::string& name);
   uint64_t address_of(const PtxOperand& symbol) const;
+  const PtxOperand& address_operand();  ///< the next one; fails if it is no address in brackets
   RegisterSlot address_slot(const PtxOperand& operand, bool shared);
   RegisterSlot grow(int bytes);
   RegisterSlot internal(const std::string& name, int bytes);  ///< a register that no program names

@@ -51,7 +51,7 @@ class LaneAccess : LaneAccessBase {
 
   /// Address of the data that a lane accesses at in.source[0] + in.offset. Checks bounds and alignment and, unless
   /// checks are off, that bytes read were written and that there is no race. Throws Fault.
-  std::byte* operator()(int lane) { return (*this)(lane, base_[lane] + static_cast<uint64_t>(in_.offset)); }
+  std::byte* operator()(int lane) { return (*this)(lane, address(lane)); }
   /// The same for another address than the instruction's.
   std::byte* operator()(int lane, uint64_t address) {
     addresses_[lanes_++] = address;

@@ -70,6 +70,9 @@ void decode_ldmatrix(Decoder& d) {
 }
 
 constexpr int kM = 16, kN = 8;  ///< of the result; it has 4 registers, A has 4, B 2
+/// The place of a lane's register r in the result.
+int row_of(int lane, int r) { return lane / 4 + r / 2 * 8; }
+int column_of(int lane, int r) { return lane % 4 * 2 + r % 2; }
 
 /// The operands of one mma.sync of depth kK, whose elements stand kPacked to a register.
 template <int kK, int kPacked>
@@ -91,7 +94,7 @@ struct Fragments {
           b[g][k] = element(4 + half, lane, i);
         }
       for (int r = 0; r < 4; ++r)
-        c[g + r / 2 * 8][lane % 4 * 2 + r % 2] = lanes<uint32_t>(warp, in.source[6 + r])[lane];
+        c[row_of(lane, r)][column_of(lane, r)] = lanes<uint32_t>(warp, in.source[6 + r])[lane];
     }
   }
 
@@ -100,7 +103,7 @@ struct Fragments {
   void multiply(Warp& warp, const Instruction& in, F&& f) const {
     for (int lane = 0; lane < kLanes; ++lane)
       for (int r = 0; r < 4; ++r) {
-        const int row = lane / 4 + r / 2 * 8, column = lane % 4 * 2 + r % 2;
+        const int row = row_of(lane, r), column = column_of(lane, r);
         lanes<uint32_t>(warp, in.result[r])[lane] = f(a[row], b[column], c[row][column]);
       }
   }
