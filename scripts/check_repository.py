@@ -44,6 +44,10 @@ MAY_INCLUDE = {
         "ir", "rewrite", "runtime/base", "codegen/kernel", "codegen/normalize", "codegen/loopschedule",
         "codegen/nest", "codegen/emit",
     ],
+    "codegen/tune/gpu": [
+        "ir", "runtime/base", "codegen/kernel", "codegen/loopschedule", "codegen/nest", "codegen/tune/heuristic",
+    ],
+    "codegen/tune": ["runtime/base", "codegen/kernel", "codegen/loopschedule", "codegen/tune/heuristic", "codegen/tune/gpu"],
     "codegen/tune/search": [
         "ir", "runtime/base", "codegen/kernel", "codegen/loopschedule", "codegen/nest",
         "codegen/tune/heuristic",
@@ -51,7 +55,7 @@ MAY_INCLUDE = {
     "codegen": [
         "ir", "rewrite", "rewrite/rules", "runtime/base", "runtime/program", "runtime/exec", "interp",
         "codegen/kernel", "codegen/normalize", "codegen/loopschedule", "codegen/ssa", "codegen/nest",
-        "codegen/emit", "codegen/cpu", "codegen/gpu", "codegen/tune/heuristic",
+        "codegen/emit", "codegen/cpu", "codegen/gpu", "codegen/tune",
     ],
     "schedule/graph": ["ir", "runtime/base"],
     "schedule/simplify": ["ir", "runtime/base", "schedule/graph"],
@@ -66,7 +70,7 @@ MAY_INCLUDE = {
     ],
     "plan": [
         "ir", "runtime/base", "runtime/cpu", "runtime/program", "runtime/exec", "interp", "codegen",
-        "codegen/loopschedule", "codegen/nest", "codegen/tune/heuristic", "codegen/tune/search", "schedule",
+        "codegen/loopschedule", "codegen/nest", "codegen/tune", "codegen/tune/search", "schedule",
         "schedule/graph",
     ],
     "tensor/core": ["ir", "runtime/base", "runtime/cpu", "runtime/cuda", "runtime/program", "runtime/exec"],

@@ -25,7 +25,7 @@
 #include "codegen/normalize/short_floats.h"
 #include "codegen/pass_check.h"
 #include "codegen/rule_log.h"
-#include "codegen/tune/heuristic/heuristic.h"
+#include "codegen/tune/choose_opts.h"
 #include "ir/dump.h"
 #include "ir/verify.h"
 #include "rewrite/rewriter.h"
@@ -171,8 +171,8 @@ runtime::KernelSource generate_source(const NormalizedKernel& kernel, const runt
 
 runtime::KernelSource generate_source(const Kernel& kernel, const runtime::Target& target) {
   const NormalizedKernel made = normalize(kernel, target);
-  return generate_source(made, target, heuristic(made.main, target),
-                         made.epilogue_kernel ? heuristic(*made.epilogue_kernel, target) : std::vector<Opt>{});
+  return generate_source(made, target, choose_opts(made.main, target),
+                         made.epilogue_kernel ? choose_opts(*made.epilogue_kernel, target) : std::vector<Opt>{});
 }
 
 runtime::KernelSource generate_source(const Kernel& kernel, const runtime::Target& target,

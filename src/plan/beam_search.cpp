@@ -17,7 +17,7 @@
 
 #include "codegen/loopschedule/opt_parse.h"
 #include "codegen/nest/loop_tree.h"
-#include "codegen/tune/heuristic/heuristic.h"
+#include "codegen/tune/choose_opts.h"
 #include "codegen/tune/search/neighbors.h"
 #include "codegen/tune/search/time_bound.h"
 #include "ir/dump.h"
@@ -94,7 +94,7 @@ class BeamSearch {
         bound_(kernel.main, target, limits.peak ? limits.peak : runtime::cpu::cached_roofline(1).flops * 1e-9) {}
 
   std::vector<Opt> run() {
-    std::vector<Opt> heuristic = codegen::heuristic(kernel_.main, target_);
+    std::vector<Opt> heuristic = codegen::choose_opts(kernel_.main, target_);
     seen_.insert(to_string(heuristic));
     beam_.push_back({heuristic});
     build(beam_);
@@ -173,7 +173,7 @@ class BeamSearch {
   void build(std::vector<BeamEntry>& batch) {
     std::vector<runtime::KernelSource> sources;
     const std::vector<Opt> finish =
-        kernel_.epilogue_kernel ? codegen::heuristic(*kernel_.epilogue_kernel, target_) : std::vector<Opt>{};
+        kernel_.epilogue_kernel ? codegen::choose_opts(*kernel_.epilogue_kernel, target_) : std::vector<Opt>{};
     std::erase_if(batch, [&](const BeamEntry& t) {
       try {
         runtime::KernelSource source = codegen::generate_source(kernel_, target_, t.opts, finish);

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "codegen/codegen.h"
-#include "codegen/tune/heuristic/heuristic.h"
+#include "codegen/tune/choose_opts.h"
 #include "ir/denormals.h"
 #include "ir/origin.h"
 #include "ir/scalar_eval.h"
@@ -44,8 +44,8 @@ runtime::KernelSource write_kernel(const schedule::KernelSchedule& scheduled, si
   const std::optional<std::vector<codegen::Opt>> found =
       search_opts(scheduled, number, normalized, target, policy.beam);
   if (!found) decided = false;
-  return codegen::generate_source(normalized, target, found ? *found : codegen::heuristic(normalized.main, target),
-                                  normalized.epilogue_kernel ? codegen::heuristic(*normalized.epilogue_kernel, target)
+  return codegen::generate_source(normalized, target, found ? *found : codegen::choose_opts(normalized.main, target),
+                                  normalized.epilogue_kernel ? codegen::choose_opts(*normalized.epilogue_kernel, target)
                                                              : std::vector<codegen::Opt>{});
 }
 

@@ -8,7 +8,7 @@
 
 #include "catch.h"
 #include "codegen/codegen.h"
-#include "codegen/tune/heuristic/heuristic.h"
+#include "codegen/tune/choose_opts.h"
 #include "gpu_launch.h"
 #include "ir/scalar_eval.h"
 #include "programs.h"
@@ -179,8 +179,8 @@ TEST_CASE("edits of golden kernels for GPUs are found", "[golden][cuda]") {
   for (const Subject& s : all) {
     const codegen::NormalizedKernel normalized = codegen::normalize(s.kernel, target);
     const LoweredKernel plain =
-        codegen::lower(normalized, target, codegen::heuristic(normalized.main, target),
-                       normalized.epilogue_kernel ? codegen::heuristic(*normalized.epilogue_kernel, target)
+        codegen::lower(normalized, target, codegen::choose_opts(normalized.main, target),
+                       normalized.epilogue_kernel ? codegen::choose_opts(*normalized.epilogue_kernel, target)
                                                   : std::vector<codegen::Opt>{});
     const Outcome right = run(s, plain);
     INFO(s.program << ", " << s.kernel.name << ": " << right.fault);

@@ -13,7 +13,7 @@
 #include "catch.h"
 #include "codegen/codegen.h"
 #include "codegen/normalize/math.h"
-#include "codegen/tune/heuristic/heuristic.h"
+#include "codegen/tune/choose_opts.h"
 #include "interp/interpreter.h"
 #include "ir/build.h"
 #include "ir/sanitizer_build.h"
@@ -245,7 +245,7 @@ inline runtime::Target reference_machine(const char* isa, int vector_bytes, int 
 
 /// What the heuristic asks for, and whether that contains a text.
 inline std::vector<Opt> chosen(const KernelHarness& b, const runtime::Target& target = runtime::reference_target()) {
-  return codegen::heuristic(codegen::normalize(b.kernel).main, target);
+  return codegen::choose_opts(codegen::normalize(b.kernel).main, target);
 }
 inline bool has(const std::vector<Opt>& opts, const std::string& text) {
   UNSCOPED_INFO(to_string(opts));

@@ -1,7 +1,7 @@
 // Random kernels under random Opts, against the interpreter to the bit. CODEGEN_FUZZ sets how many kernels,
 // CODEGEN_SEED the first.
 #include "cases.h"
-#include "codegen/tune/heuristic/heuristic.h"
+#include "codegen/tune/choose_opts.h"
 #include "random_kernels.h"
 #include "runtime/program/host_target.h"
 #include "sinter/error.h"
@@ -19,7 +19,7 @@ TEST_CASE("random kernels under random Opts", "[codegen][opts]") {
     KernelGenerator maker(seed, true);
     KernelHarness b = maker.make();
     const codegen::NormalizedKernel normalized = codegen::normalize(b.kernel);
-    std::vector<std::vector<Opt>> lists{{}, codegen::heuristic(normalized.main, target)};
+    std::vector<std::vector<Opt>> lists{{}, codegen::choose_opts(normalized.main, target)};
     for (int i = 0; i < 6; ++i) lists.push_back(maker.opts(normalized.main));
     std::vector<runtime::KernelSource> sources;
     std::vector<std::string> names;

@@ -195,6 +195,8 @@ std::vector<UOp> choose_lanes_beside_materializations(TuningState& state) {
   return others;
 }
 
+}  // namespace
+
 std::vector<Opt> cpu_heuristic(const Kernel& kernel, const runtime::Target& target) {
   TuningState state(kernel, target);
   state.lanes = lanes_per_register(state);
@@ -213,12 +215,6 @@ std::vector<Opt> cpu_heuristic(const Kernel& kernel, const runtime::Target& targ
       state, unroll_products(
                  state, peel_products(state, transpose_sums(state, add_materializations(kernel, std::move(state.opts),
                                                                                         state.materializations)))));
-}
-
-}  // namespace
-
-std::vector<Opt> heuristic(const Kernel& kernel, const runtime::Target& target) {
-  return target.cuda() ? cuda_heuristic(kernel, target) : cpu_heuristic(kernel, target);
 }
 
 }  // namespace sinter::codegen

@@ -1,4 +1,4 @@
-// The Opts that a kernel gets without a search.
+// The Opts that a kernel gets on a CPU without a search.
 #pragma once
 
 #include <vector>
@@ -9,10 +9,6 @@
 
 namespace sinter::codegen {
 
-/// For a GPU (heuristic_cuda.cpp): which ranges the threads of a block share, and register tiles.
-std::vector<Opt> cuda_heuristic(const Kernel& kernel, const runtime::Target& target);
-
-/// For any Target.
-std::vector<Opt> heuristic(const Kernel& kernel, const runtime::Target& target);
+std::vector<Opt> cpu_heuristic(const Kernel& kernel, const runtime::Target& target);
 
 }  // namespace sinter::codegen

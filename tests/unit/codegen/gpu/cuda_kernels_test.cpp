@@ -5,7 +5,7 @@
 #include "cases.h"
 #include "codegen/nest/ring.h"
 #include "codegen/nest/thread_digits.h"
-#include "codegen/tune/heuristic/heuristic.h"
+#include "codegen/tune/choose_opts.h"
 #include "ir/walk.h"
 #include "runtime/cuda/simulator.h"
 #include "sinter/error.h"
@@ -25,7 +25,7 @@ TEST_CASE("random kernels for a GPU under random Opts", "[codegen][cuda]") {
     KernelGenerator maker(seed, seed % 2 == 0);
     KernelHarness b = maker.make();
     const codegen::NormalizedKernel normalized = codegen::normalize(b.kernel);
-    std::vector<std::vector<Opt>> lists{{}, codegen::heuristic(normalized.main, gpu.target())};
+    std::vector<std::vector<Opt>> lists{{}, codegen::choose_opts(normalized.main, gpu.target())};
     for (int i = 0; i < 4; ++i) lists.push_back(maker.opts(normalized.main, true));
     std::vector<runtime::KernelSource> sources;
     std::vector<std::string> names;
@@ -120,7 +120,7 @@ TEST_CASE("a product on a GPU reads each operand once per block of its result", 
     b.stores({b.put(out, {i, j},
                     b.reduce(Combine::Dot, {b.at(x, {i, k}), c.transposed ? b.at(y, {j, k}) : b.at(y, {k, j})}, {k}))});
     const codegen::NormalizedKernel normalized = codegen::normalize(b.kernel, gpu.target());
-    const std::vector<Opt> opts = codegen::heuristic(normalized.main, gpu.target());
+    const std::vector<Opt> opts = codegen::choose_opts(normalized.main, gpu.target());
     INFO(to_string(opts));
     CHECK(std::count_if(opts.begin(), opts.end(),
                         [](const Opt& o) { return std::holds_alternative<codegen::TileCopy>(o); }) == 2);
@@ -153,7 +153,7 @@ class Product {
     UOp a = at ? bench.at(x, {k, i}) : bench.at(x, {i, k}), b = bt ? bench.at(y, {j, k}) : bench.at(y, {k, j});
     bench.stores({bench.put(out, {i, j}, bench.reduce(Combine::Dot, {a, b}, {k}))});
     normalized_.emplace(codegen::normalize(bench.kernel, target));
-    opts = codegen::heuristic(normalized_->main, target);
+    opts = codegen::choose_opts(normalized_->main, target);
     before_ = bench.interpret();
   }
 

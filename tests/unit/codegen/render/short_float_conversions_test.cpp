@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "codegen/tune/heuristic/heuristic.h"
+#include "codegen/tune/choose_opts.h"
 #include "runtime/program/host_target.h"
 #include "unit/codegen/cuda_support.h"
 
@@ -143,7 +143,7 @@ TEST_CASE("a GPU's conversions of 16-bit floats have the evaluator's bits", "[sh
   const std::vector<Array> before = b.interpret();
   const codegen::NormalizedKernel normalized = codegen::normalize(b.kernel);
   const runtime::KernelSource source =
-      codegen::generate_source(normalized, gpu.target(), codegen::heuristic(normalized.main, gpu.target()), {});
+      codegen::generate_source(normalized, gpu.target(), codegen::choose_opts(normalized.main, gpu.target()), {});
   INFO(source.text);
   gpu.compare(b, "heuristic", *runtime::compile({&source, 1}, gpu.target()).at(0), before);
 }

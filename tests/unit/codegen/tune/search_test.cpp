@@ -1,7 +1,7 @@
 // Searching for Opts: neighbours, bounds, and decisions that are kept.
 #include "cases.h"
 #include "codegen/nest/loop_tree.h"
-#include "codegen/tune/heuristic/heuristic.h"
+#include "codegen/tune/choose_opts.h"
 #include "codegen/tune/search/neighbors.h"
 #include "codegen/tune/search/time_bound.h"
 #include "runtime/base/fault_injection.h"
@@ -24,7 +24,7 @@ TEST_CASE("neighbours of Opts are legal, new, and change no bit", "[codegen][opt
     KernelHarness b = maker.make();
     const codegen::NormalizedKernel normalized = codegen::normalize(b.kernel, target);
     codegen::Neighborhood neighborhood(normalized.main, target);
-    std::vector<std::vector<Opt>> lists{seed % 2 ? codegen::heuristic(normalized.main, target) : std::vector<Opt>{}};
+    std::vector<std::vector<Opt>> lists{seed % 2 ? codegen::choose_opts(normalized.main, target) : std::vector<Opt>{}};
     std::vector<Neighbor> near = neighborhood.of(lists[0]);
     std::mt19937 rng(seed);
     for (int step = 0; step < 3 && !near.empty(); ++step) {  // a walk, with a look at both sides
@@ -70,7 +70,7 @@ TEST_CASE("a value that is worth a tile is a neighbour's row", "[codegen][opts][
   for (const Neighbor& n : neighborhood.of({}))
     if (n.change == "materializations") rows.push_back(n.opts.at(0));
   REQUIRE(rows.size() >= 1);
-  const std::vector<Opt> heuristic = codegen::heuristic(normalized.main, target);
+  const std::vector<Opt> heuristic = codegen::choose_opts(normalized.main, target);
   CHECK(std::find(heuristic.begin(), heuristic.end(), rows[0]) != heuristic.end());
   b.check({rows[0]}, false);
 }

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "codegen/tune/heuristic/heuristic.h"
+#include "codegen/tune/choose_opts.h"
 #include "codegen/tune/heuristic/kernel_analysis.h"
 #include "machine_loops.h"
 #include "runtime/base/sanitizer.h"
@@ -72,7 +72,7 @@ size_t known_accesses(const std::string& isa, const std::string& program) {
 /// a turn.
 std::vector<Product> tiles(const codegen::Kernel& kernel, const runtime::Target& target) {
   const codegen::NormalizedKernel normalized = codegen::normalize(kernel, target);
-  const std::vector<Opt> opts = codegen::heuristic(normalized.main, target);
+  const std::vector<Opt> opts = codegen::choose_opts(normalized.main, target);
   const auto copies = [&](const std::vector<UOp>& ranges) {
     size_t n = 1;
     for (const Opt& o : opts)

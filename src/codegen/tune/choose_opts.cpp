@@ -1,0 +1,12 @@
+#include "codegen/tune/choose_opts.h"
+
+#include "codegen/tune/gpu/tuner.h"
+#include "codegen/tune/heuristic/heuristic.h"
+
+namespace sinter::codegen {
+
+std::vector<Opt> choose_opts(const Kernel& kernel, const runtime::Target& target) {
+  return target.cuda() ? tune_for_gpu(kernel, target) : cpu_heuristic(kernel, target);
+}
+
+}  // namespace sinter::codegen

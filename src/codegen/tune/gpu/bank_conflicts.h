@@ -1,0 +1,30 @@
+// Bank conflicts of a tile in a GPU's shared memory, predicted before anything runs.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "codegen/loopschedule/opt.h"
+#include "sinter/dtype.h"
+
+namespace sinter::codegen {
+
+inline constexpr int kWarpThreads = 32;
+
+/// Passes over the banks when thread t of a warp accesses `width` adjacent elements of `bytes` each from element
+/// first[t] on, as one vector.
+int64_t bank_passes(std::span<const int64_t> first, int64_t width, int64_t bytes);
+
+/// How threads walk over one dim of a tile of `extent` values: thread t begins at lanes * (t / stride % threads).
+struct ThreadWalk {
+  int64_t extent = 1;
+  int lanes = 1, threads = 1, stride = 1;
+};
+
+/// Passes over the banks that a warp needs when each thread accesses the elements of its walks along the dims of a
+/// tile, the last of which is contiguous. Lanes along the last dim are accessed as vectors, those along another one by
+/// one; at most one dim has lanes. `layout` says how rows are padded or swizzled. The simulated device counts the same
+/// passes.
+int64_t bank_passes(const TileCopy& layout, DType dtype, std::span<const ThreadWalk> dims);
+
+}  // namespace sinter::codegen

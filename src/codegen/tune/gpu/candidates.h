@@ -1,0 +1,62 @@
+// Candidates: lists of Opts that a kernel may get on a GPU. Generators propose, and decide nothing: the clock model
+// ranks what they propose (tuner.h). A candidate may be illegal.
+#pragma once
+
+#include <vector>
+
+#include "codegen/kernel/kernel.h"
+#include "codegen/loopschedule/opt.h"
+#include "codegen/tune/heuristic/kernel_analysis.h"
+#include "runtime/base/target.h"
+
+namespace sinter::codegen {
+
+struct Candidate {
+  const char* generator = "";
+  std::vector<Opt> opts;
+};
+
+/// A kernel with a set of materialized values, as generators see it.
+struct TuneSpace {
+  TuneSpace(const Kernel& kernel, const runtime::Target& target, std::vector<Materialize> materializations);
+
+  const Kernel& kernel;  ///< without the materializations, as Opts name its nodes
+  const runtime::Target& target;
+  std::vector<Materialize> materializations;
+  KernelAnalysis analysis;      ///< with them
+  std::vector<ir::UOp> fixed;   ///< ranges that run sequentially
+  int64_t element_bytes = 1;    ///< of the widest element in memory
+
+  bool is_fixed(ir::UOp range) const { return contains(fixed, range); }
+  /// Accesses with unit stride along a range; a STORE counts as four.
+  int contiguous_accesses(ir::UOp range);
+  /// Ranges that tasks count, those with more contiguous accesses first.
+  std::vector<ir::UOp> outer_ranges();
+  /// The most adjacent elements along a range that every access can take as one vector of up to 16 bytes. Accesses of
+  /// `staged` do not count.
+  int vector_along(ir::UOp range, const StatementAnalysis* staged = nullptr);
+};
+
+/// The Opts of one range.
+struct RangeShare {
+  ir::UOp range;
+  int lanes = 1, unroll = 1, threads = 1, stride = 1;
+  int64_t width() const { return int64_t{1} * lanes * unroll * threads; }
+};
+/// As Opts, with `more` and the materializations behind them.
+Candidate make_candidate(const char* generator, const TuneSpace& space, const std::vector<RangeShare>& shares,
+                         const std::vector<Opt>& more = {});
+
+/// Threads that share inner and outer ranges, statement by statement: streams, rows, sums down columns, and kernels of
+/// several reductions.
+void propose_shares(TuneSpace& space, std::vector<Candidate>& out);
+/// Register tiles of one product, whose operands go through shared memory.
+void propose_products(TuneSpace& space, std::vector<Candidate>& out);
+/// Loads that are contiguous across the stores go through shared memory.
+void propose_transposes(TuneSpace& space, std::vector<Candidate>& out);
+
+/// Partial sums that a loop over blocks adds in order, as values that threads compute side by side first: each list
+/// names one level of blocks.
+std::vector<std::vector<Materialize>> partial_sums(TuneSpace& space);
+
+}  // namespace sinter::codegen

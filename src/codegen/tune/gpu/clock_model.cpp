@@ -1,0 +1,452 @@
+// One pass over the statements. Loads and stores are looked at as a warp issues them: 32 addresses, the sectors and
+// banks that they touch.
+#include "codegen/tune/gpu/clock_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "codegen/kernel/access.h"
+#include "codegen/kernel/ceil_div.h"
+#include "codegen/kernel/offset.h"
+#include "codegen/nest/loop_tree.h"
+#include "codegen/nest/ring.h"
+#include "codegen/tune/gpu/bank_conflicts.h"
+#include "codegen/tune/gpu/gpu_clocks.h"
+#include "ir/combine.h"
+#include "ir/walk.h"
+
+namespace sinter::codegen {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+
+constexpr int64_t kSector = 32, kLine = 128, kWidestAccess = 16;  ///< bytes
+constexpr int kMaxRegisters = 255;                          ///< of a thread
+
+/// Instructions of an op on a thread.
+double instructions_of(Op op, DType dtype) {
+  const bool index = dtype == DType::Index;
+  switch (op) {
+    case Op::Div:
+    case Op::Sqrt: return 9;
+    case Op::IDiv:
+    case Op::Mod: return 5;
+    case Op::Max:
+    case Op::Min: return index ? 1 : 2;
+    case Op::Threefry: return 90;
+    default: return index ? kIndexInstructions : 1;
+  }
+}
+
+/// A loop of a statement as one thread runs it.
+struct ThreadLoop {
+  UOp range;
+  double iterations = 1;      ///< of the loop
+  double copies = 1;     ///< lanes and unrolled copies in a iteration
+  int lanes = 1;         ///< adjacent elements of a vector
+  int threads = 1;       ///< that divide the range,
+  int stride = 1;        ///< by this digit
+  int64_t extent = 1;    ///< values that a block covers in all iterations
+  bool own = false;      ///< a REDUCE's own loop
+};
+
+class ClockModel {
+ public:
+  ClockModel(const Kernel& kernel, const LoopSchedule& schedule, const Statements& statements, FreeRanges& ranges,
+             const runtime::Target& target)
+      : kernel_(kernel), schedule_(schedule), statements_(statements), ranges_(ranges), target_(target) {}
+
+  ClockTerms run() {
+    terms_.threads = schedule_.threads;
+    terms_.blocks = 1;
+    for (UOp r : schedule_.outer) terms_.blocks *= ceil_div(max_trip_count(r), schedule_.of(r).block);
+    for (const Statement& s : statements_.list) add(s);
+    finish();
+    return terms_;
+  }
+
+ private:
+  // ---- loops
+  std::vector<ThreadLoop> thread_loops_of(const Statement& s) const {
+    std::vector<ThreadLoop> out;
+    const std::vector<UOp> own = s.is_reduce() ? ranges_of(s.node) : std::vector<UOp>{};
+    for (const LoopLevel& l : s.loops) {
+      const LoopAxis& a = schedule_.of(l.range);
+      const int64_t all = max_trip_count(l.range);
+      auto block_of_level = [&](int level) {
+        if (level >= 0) return std::min(all, a.steps[static_cast<size_t>(level)]);
+        return a.outer() ? std::min(all, a.block) : all;
+      };
+      ThreadLoop t{l.range};
+      t.extent = block_of_level(l.fills ? l.covers : l.number - 1);
+      t.own = std::find(own.begin(), own.end(), l.range) != own.end();
+      if (l.number + 1 < a.levels() && !l.fills) {
+        t.iterations = static_cast<double>(ceil_div(t.extent, a.steps[static_cast<size_t>(l.number)]));
+      } else {
+        const auto each = static_cast<double>(ceil_div(t.extent, l.threads));
+        t.lanes = l.lanes;
+        t.threads = l.threads;
+        t.stride = l.thread_stride;
+        t.copies = std::min(each, static_cast<double>(l.lanes * l.unroll));
+        t.iterations = std::max(1.0, each / t.copies);
+      }
+      out.push_back(t);
+    }
+    // A loop that fills a tile has its own lanes, copies and threads, inside the loops of the tile's user.
+    for (size_t i = 0; i < out.size(); ++i)
+      for (size_t k = i + 1; k < out.size(); ++k)
+        if (s.loops[k].fills && !s.loops[i].fills && s.loops[k].range == s.loops[i].range) {
+          out[i].copies = out[i].lanes = out[i].threads = 1;
+        }
+    return out;
+  }
+  /// Depth of the innermost loop on which a node depends: 0 for none.
+  size_t depth_of(UOp n, const std::vector<ThreadLoop>& loops) {
+    for (size_t i = loops.size(); i-- > 0;)
+      if (ranges_.depends(n, loops[i].range)) return i + 1;
+    return 0;
+  }
+  static double iterations_to(const std::vector<ThreadLoop>& loops, size_t depth) {
+    double n = 1;
+    for (size_t i = 0; i < depth; ++i) n *= loops[i].iterations;
+    return n;
+  }
+
+  // ---- statements
+  void add(const Statement& s) {
+    const std::vector<ThreadLoop> loops = thread_loops_of(s);
+    const double before = instructions_;
+    double registers = 0;                             // that hold loaded elements
+    std::vector<std::pair<double, double>> accesses;  // iterations, latency of each
+    for (UOp n : body_of(s.node)) {
+      if (n == s.node && n->op != Op::Store) continue;
+      const double iterations = iterations_to(loops, depth_of(n, loops));
+      if (n->op == Op::Load || n->op == Op::Store) {
+        const double latency = add_access(n, loops, iterations);
+        if (n->op == Op::Store) continue;
+        registers += copies_along(n, loops);
+        accesses.emplace_back(iterations, latency);
+      } else if (ir::is_alu(n->op)) {
+        double copies = 1;
+        for (const ThreadLoop& t : loops)
+          if (ranges_.depends(n, t.range)) copies *= t.copies;
+        instructions_ += instructions_of(n->op, n->dtype) * iterations * copies;
+      }
+    }
+    double chain = s.is_reduce() ? add_updates(s, loops) : 0;
+    const double iterations = iterations_to(loops, loops.size());
+    const double each = (instructions_ - before) / iterations;  // instructions of an iteration
+    if (!loops.empty()) instructions_ += kLoopInstructions * iterations;
+    if (ring_tile_filled_by(s, statements_)) {
+      chain += kGlobalLatency;
+    } else {
+      // The compiler unrolls short bodies, so that loads of several iterations are under way together.
+      const double ahead = std::clamp(kUnrolledInstructions / std::max(each, 1.0), 1.0, kIterationsAhead);
+      double reading = 0;
+      for (const auto& [times, latency] : accesses)
+        reading = std::max(reading, latency * (1 + (times - 1) / ahead));
+      chain = std::max(chain, reading);
+    }
+    double elements = 1;
+    for (const ThreadLoop& t : loops)
+      if (!t.own) elements *= t.copies;
+    const double chains = s.is_reduce() ? chains_per_thread(s, loops) * accumulator_count(s) : 0;
+    registers_ = std::max(registers_, elements * std::max(chains, 1.0) + std::min(registers, kMostLoaded));
+    latency_ += chain;
+    if (slot_is_tile(s)) latency_ += kBarrier * iterations_to(loops, shared_depth(s));
+  }
+  double accumulator_count(const Statement& s) const {
+    return static_cast<double>(ir::accumulator_types(s.node).size());
+  }
+  double chains_per_thread(const Statement& s, const std::vector<ThreadLoop>& loops) const {
+    const int lanes = s.node->reduction().tree.lanes;
+    int threads = 1;
+    for (const ThreadLoop& t : loops)
+      if (t.own) threads *= t.threads;
+    return std::max(1.0, static_cast<double>(lanes) / threads);
+  }
+  /// Updates of accumulators, and how chains of several threads are joined. Returns the latency of a chain.
+  double add_updates(const Statement& s, const std::vector<ThreadLoop>& loops) {
+    double all = iterations_to(loops, loops.size()), chain = 1;
+    int threads = 1;
+    for (const ThreadLoop& t : loops) {
+      all *= t.copies;
+      if (!t.own) continue;
+      chain *= t.iterations * t.copies;
+      threads *= t.threads;
+    }
+    double step = 0;
+    if (s.node->reduction().combine == ir::Combine::Dot)
+      step = 1;
+    else
+      for (Op op : ir::combine_step_ops(s.node)) step += instructions_of(op, s.node->dtype);
+    instructions_ += step * all;
+    const double outside = iterations_to(loops, s.carried() ? s.accumulator_depth : s.own_depth);
+    double results = 1;
+    for (const ThreadLoop& t : loops)
+      if (!t.own) results *= t.copies;
+    if (s.carried()) {  // accumulators are loaded and stored for each run of the inner loops
+      instructions_ += 2 * results * outside;
+      passes_ += 2 * results * outside;
+    }
+    double latency = chain / chains_per_thread(s, loops) * kArithmeticLatency * step * iterations_outside(s, loops);
+    if (threads > 1) {
+      const double joins = std::log2(threads) * (kShuffle + step) + (threads > kWarpThreads ? 2 * kBarrier : 0);
+      instructions_ += std::log2(threads) * (1 + step) * results * outside;
+      latency += joins * outside;
+    }
+    return latency;
+  }
+  /// Turns of the loops around a REDUCE, which do not overlap.
+  double iterations_outside(const Statement& s, const std::vector<ThreadLoop>& loops) const {
+    double n = 1;
+    for (size_t i = 0; i < std::min(s.own_depth, loops.size()); ++i) n *= loops[i].iterations;
+    return n;
+  }
+  bool slot_is_tile(const Statement& s) const {
+    return s.node->op == Op::Store && slot_of(s.node) >= kernel_.params;
+  }
+  static size_t shared_depth(const Statement& s) {
+    size_t n = 0;
+    while (n < s.loops.size() && !s.loops[n].fills) ++n;
+    return n == s.loops.size() ? 0 : n;
+  }
+
+  // ---- memory
+  /// Distinct elements that a thread touches in one iteration. Copies along two ranges of one stride share elements, as
+  /// those of a window do.
+  double copies_along(UOp access, const std::vector<ThreadLoop>& loops) {
+    std::map<int64_t, double> by_stride;
+    double scattered = 1;
+    for (const ThreadLoop& t : loops) {
+      if (t.copies <= 1 || !ranges_.depends(access, t.range)) continue;
+      const auto stride = stride_of(access, t.range);
+      if (!stride)
+        scattered *= t.copies;
+      else if (auto [it, fresh] = by_stride.try_emplace(*stride, t.copies); !fresh)
+        it->second += t.copies - 1;
+    }
+    for (const auto& [stride, copies] : by_stride) scattered *= copies;
+    return scattered;
+  }
+  const Tile* tile_of(UOp access) const {
+    const int64_t slot = slot_of(access) - kernel_.params;
+    return slot < 0 ? nullptr : &statements_.tiles[static_cast<size_t>(slot)];
+  }
+  std::optional<int64_t> stride_of(UOp access, UOp range) {
+    if (const Tile* tile = tile_of(access)) {
+      for (const Tile::TileDim& d : tile->dims)
+        if (d.range == range) return d.stride;
+      return 0;
+    }
+    auto [it, fresh] = offsets_.try_emplace(access.get());
+    if (fresh) it->second = offset_of(access);
+    return stride_along(it->second, range, ranges_);
+  }
+  /// Adds the requests of an access that a thread makes `iterations` times. Returns its latency.
+  double add_access(UOp access, const std::vector<ThreadLoop>& loops, double iterations) {
+    const Tile* tile = tile_of(access);
+    const auto size = static_cast<int64_t>(size_of(access->src[0]->dtype));
+    // Adjacent lanes, or copies without lanes, are one access of up to 16 bytes.
+    int64_t vector = 1;
+    for (const ThreadLoop& t : loops) {
+      if (!ranges_.depends(access, t.range) || stride_of(access, t.range) != 1) continue;
+      const auto together = static_cast<int64_t>(t.lanes > 1 ? t.lanes : t.copies);
+      int64_t v = std::min(kWidestAccess / size, together);
+      while (v > 1 && (together % v || !aligned(access, t.range, loops, v))) v /= 2;
+      vector = std::max(vector, v);
+    }
+    const double requests = iterations * copies_along(access, loops) / static_cast<double>(vector);
+    instructions_ += requests * (1 + kAddressInstructions);
+    const WarpRequest warp = request_of(access, loops, tile, size, vector);
+    passes_ += requests * warp.passes * (tile ? 1 : kL1Pass);
+    const double serial = warp.passes * requests / iterations;  // what one warp waits for its own passes
+    if (tile) return kSharedLatency + serial;
+    const double missed = add_traffic(access, loops, size, requests * warp.sectors * kSector);
+    return kL1Latency + missed * kGlobalLatency + serial;
+  }
+  /// Whether vectors of `v` elements begin at whole vectors in memory.
+  bool aligned(UOp access, UOp along, const std::vector<ThreadLoop>& loops, int64_t v) {
+    if (tile_of(access)) return true;
+    for (const ThreadLoop& t : loops) {
+      if (t.range == along || !ranges_.depends(access, t.range)) continue;
+      const auto stride = stride_of(access, t.range);
+      if (!stride || *stride % v) return false;
+    }
+    for (UOp r : schedule_.outer)
+      if (ranges_.depends(access, r) && !(r == along)) {
+        const auto stride = stride_of(access, r);
+        if (!stride || *stride % v) return false;
+      }
+    return predicate_of(access) ? v == 1 : offsets_[access.get()].constant % v == 0;
+  }
+  struct WarpRequest {
+    double passes = 1, sectors = 1;
+  };
+  WarpRequest request_of(UOp access, const std::vector<ThreadLoop>& loops, const Tile* tile, int64_t size,
+                         int64_t vector) {
+    if (tile) return {passes_of(*tile, loops, size, vector), 0};
+    const int active = std::min(kWarpThreads, schedule_.threads);
+    std::vector<int64_t> at(static_cast<size_t>(active), 0);
+    for (const ThreadLoop& t : loops) {
+      if (t.threads == 1 || !ranges_.depends(access, t.range)) continue;
+      const auto stride = stride_of(access, t.range);
+      if (!stride) return {active / kTagsPerPass, static_cast<double>(active)};
+      for (int i = 0; i < active; ++i)
+        at[static_cast<size_t>(i)] += *stride * t.lanes * (i / t.stride % t.threads);
+    }
+    std::set<int64_t> sectors, lines;
+    for (int64_t a : at)
+      for (int64_t byte = a * size; byte < (a + vector) * size; byte += std::min(kSector, vector * size)) {
+        sectors.insert(floor_of(byte, kSector));
+        lines.insert(floor_of(byte, kLine));
+      }
+    const int64_t lowest = *std::min_element(at.begin(), at.end());
+    for (int64_t& a : at) a -= lowest;
+    // L1 has the banks of shared memory, and looks up a few lines at a time.
+    return {std::max(static_cast<double>(bank_passes(at, vector, size)), static_cast<double>(lines.size()) / kTagsPerPass),
+            static_cast<double>(sectors.size())};
+  }
+  static int64_t floor_of(int64_t byte, int64_t unit) { return (byte - (byte % unit + unit) % unit) / unit; }
+
+  /// Passes over the banks for one element or vector of each thread of a warp.
+  double passes_of(const Tile& tile, const std::vector<ThreadLoop>& loops, int64_t size, int64_t vector) const {
+    std::vector<int64_t> at;
+    for (int i = 0; i < std::min(kWarpThreads, schedule_.threads); ++i) {
+      int64_t row = 0, column = 0;
+      for (const ThreadLoop& t : loops)
+        for (size_t d = 0; d < tile.dims.size(); ++d)
+          if (t.threads > 1 && tile.dims[d].range == t.range)
+            (d + 1 == tile.dims.size() ? column : row) += tile.dims[d].stride * t.lanes * (i / t.stride % t.threads);
+      if (tile.swizzle_period) {
+        const TileCopy& copy = *tile.tile_copy;
+        const int64_t pitch = std::max<int64_t>(tile.dims[tile.dims.size() - 2].stride, 1);
+        column ^= row / pitch / copy.swizzle_rows % (tile.swizzle_period / copy.swizzle_unit) * copy.swizzle_unit;
+      }
+      at.push_back(row + column);
+    }
+    return static_cast<double>(bank_passes(at, vector, size));
+  }
+  /// Bytes of L2 and memory. L1 serves what a block reads again. Returns the share of requests that miss it.
+  double add_traffic(UOp access, const std::vector<ThreadLoop>& loops, int64_t size, double requested) {
+    double footprint = static_cast<double>(size), all = footprint;
+    int64_t run = 1;  // adjacent elements
+    for (const ThreadLoop& t : loops)
+      if (ranges_.depends(access, t.range) && stride_of(access, t.range) == 1) run = std::max(run, t.extent);
+    std::set<ir::Node*> met;
+    for (size_t i = 0; i < loops.size(); ++i) {
+      if (!ranges_.depends(access, loops[i].range) || !met.insert(loops[i].range.get()).second) continue;
+      footprint *= static_cast<double>(loops[i].extent);
+    }
+    for (const LoopAxis& a : schedule_.axes)
+      if (ranges_.depends(access, a.range)) all *= static_cast<double>(max_trip_count(a.range));
+    const double buffer = static_cast<double>(access->src[0]->shape.bound() * size);
+    footprint = std::min(footprint, buffer) * std::max(1.0, double(kSector) / double(run * size));
+    const double warps = static_cast<double>(ceil_div(schedule_.threads, kWarpThreads));
+    double& block = l2_bytes_[{slot_of(access), access->op == Op::Store}];
+    block = std::max(block, std::min(requested * warps, footprint));
+    double& most = memory_bytes_[{slot_of(access), access->op == Op::Store}];
+    most = std::max(most, std::min(all, buffer));
+    return std::min(1.0, footprint / std::max(requested * warps, 1.0));
+  }
+
+  // ---- the launch
+  void finish() {
+    const GpuClocks machine = gpu_clocks(target_);
+    double shared = 0;
+    for (const Tile& t : statements_.tiles) shared += static_cast<double>(t.size * static_cast<int64_t>(size_of(t.dtype)));
+    terms_.registers = static_cast<int>(std::min(registers_, 1e6)) + kBaseRegisters;
+    // The compiler keeps to what a block of this size can have.
+    const int most = std::min<int>(kMaxRegisters, static_cast<int>(machine.registers / std::max(terms_.threads, kWarpThreads)));
+    const int allotted = static_cast<int>(ceil_div(std::min(terms_.registers, most), 8) * 8);
+    int64_t resident = std::min<int64_t>(machine.max_blocks, machine.max_threads / std::max(terms_.threads, kWarpThreads));
+    resident = std::min<int64_t>(resident, machine.registers / (int64_t{1} * allotted * std::max(terms_.threads, kWarpThreads)));
+    if (shared > 0)
+      resident = std::min(resident, static_cast<int64_t>(static_cast<double>(machine.shared) / (shared + 1024)));
+    if (shared > static_cast<double>(target_.shared)) resident = 0;
+    terms_.resident = static_cast<int>(resident);
+    const auto units = static_cast<double>(std::max(target_.threads, 1));
+    const auto blocks = static_cast<double>(terms_.blocks);
+    const double each = std::ceil(blocks / units);  // blocks of the busiest multiprocessor
+    const double warps = static_cast<double>(ceil_div(terms_.threads, kWarpThreads));
+    // What does not fit the registers goes through L1, there and back.
+    const double spilled = std::max(0, terms_.registers - most);
+    // Few warps leave clocks unused in which all of them wait.
+    const double held = std::max(1.0, std::min(std::ceil(blocks / units), static_cast<double>(resident))) * warps / 4;
+    terms_.issue = each * (instructions_ + spilled * kSpillInstructions) * warps / 4 *
+                   (1 + std::min(kMostUnused, kUnused / (held * held)));
+    terms_.shared = each * passes_ * warps;
+    double bytes = 0;
+    for (const auto& [slot, n] : l2_bytes_) bytes += n;
+    terms_.l2 = each * bytes / machine.l2_bytes;
+    bytes = 0;
+    for (const auto& [slot, n] : memory_bytes_) bytes += n;
+    const bool near = bytes <= static_cast<double>(target_.l2) / 2;
+    terms_.memory = bytes / (units * (near ? machine.l2_bytes : machine.memory_bytes));
+    terms_.latency = std::ceil(blocks / (units * std::max<double>(static_cast<double>(resident), 0.1))) * latency_;
+  }
+
+  const Kernel& kernel_;
+  const LoopSchedule& schedule_;
+  const Statements& statements_;
+  FreeRanges& ranges_;
+  const runtime::Target& target_;
+  std::unordered_map<ir::Node*, ir::LinearExpr> offsets_;
+  ClockTerms terms_;
+  // Of one thread or block:
+  double instructions_ = 0;  ///< of a thread
+  double passes_ = 0;        ///< of a warp
+  double latency_ = 0;
+  double registers_ = 0;
+  /// Bytes by slot, read and written: of a block from L2, of the launch from memory.
+  std::map<std::pair<int64_t, bool>, double> l2_bytes_, memory_bytes_;
+};
+
+std::array<std::pair<const char*, double>, 5> list_of(const ClockTerms& t) {
+  return {{{"issue", t.issue}, {"shared", t.shared}, {"l2", t.l2}, {"memory", t.memory}, {"latency", t.latency}}};
+}
+
+}  // namespace
+
+double ClockTerms::clocks() const {
+  const double most = std::max({issue, shared, l2, memory, latency, 1.0});
+  double sum = 0;
+  for (const auto& [name, clocks] : list_of(*this)) sum += std::pow(clocks / most, kOverlap);
+  return kLaunchClocks + most * std::pow(sum, 1 / kOverlap);
+}
+
+const char* ClockTerms::bound() const {
+  const auto list = list_of(*this);
+  return std::max_element(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.second < b.second; })
+      ->first;
+}
+
+double ClockTerms::microseconds() const { return clocks() / kClocksPerMicrosecond; }
+
+std::string to_string(const ClockTerms& t) {
+  std::string out = fmt::format("{:.1f} us by {}:", t.microseconds(), t.bound());
+  for (const auto& [name, clocks] : list_of(t)) out += fmt::format(" {} {:.0f}", name, clocks);
+  return out + fmt::format("; {} blocks of {} threads, {} at once, {} registers", t.blocks, t.threads, t.resident,
+                           t.registers);
+}
+
+std::optional<ClockTerms> predict_clocks(const Kernel& kernel, const std::vector<Opt>& opts,
+                                         const runtime::Target& target) {
+  try {
+    const LoopSchedule schedule = make_loop_schedule(kernel, opts);
+    FreeRanges ranges;
+    Statements statements = make_statements(kernel, schedule, ranges);
+    std::vector<LoopItem> tree = make_loop_tree(statements);
+    verify(tree, statements);
+    pipeline_ring_fills(tree, statements);
+    return ClockModel(kernel, schedule, statements, ranges, target).run();
+  } catch (const IllegalOpt&) { return std::nullopt; }
+}
+
+}  // namespace sinter::codegen

@@ -1,0 +1,47 @@
+// Predicts the clocks of a kernel on a GPU under given Opts, from its statements and the numbers of the machine.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/kernel/kernel.h"
+#include "codegen/loopschedule/opt.h"
+#include "runtime/base/target.h"
+
+namespace sinter::codegen {
+
+/// What bounds a launch, in clocks of a multiprocessor. Units work side by side, so the largest term counts; others
+/// that are close to it add a little.
+struct ClockTerms {
+  double issue = 0;    ///< instructions, four warps a clock
+  double shared = 0;   ///< passes over the banks of shared memory and over lines of L1
+  double l2 = 0;       ///< bytes between L1 and L2
+  double memory = 0;   ///< bytes between L2 and memory
+  double latency = 0;  ///< chains of dependent operations in a block, for each wave of blocks
+
+  int64_t blocks = 0;
+  int threads = 0;
+  int registers = 0;  ///< of a thread, estimated
+  int resident = 0;   ///< blocks that a multiprocessor holds at once; 0: not even one
+
+  double clocks() const;
+  /// The name of the largest term.
+  const char* bound() const;
+  double microseconds() const;
+};
+
+/// "12.3 us: memory; issue 1200, shared 300, ...".
+std::string to_string(const ClockTerms& terms);
+
+/// The terms of a launch; symbolic sizes count with their upper bounds. `kernel`: normalized. nullopt if an Opt is not
+/// legal.
+///
+/// A thread evaluates a node once for each iteration of the loops down to the innermost one that the node depends on, and
+/// for each lane and copy along the ranges that it depends on. Threads that share the work of a statement divide its
+/// iterations. Threads that do not repeat it, and the prediction says so.
+std::optional<ClockTerms> predict_clocks(const Kernel& kernel, const std::vector<Opt>& opts,
+                                         const runtime::Target& target);
+
+}  // namespace sinter::codegen

@@ -1,0 +1,51 @@
+// The numbers of a GPU that predictions use. Rates are those of a multiprocessor.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/base/target.h"
+
+namespace sinter::codegen {
+
+// Clocks of an H100 (SIMT kernels run at 1.98 GHz there).
+inline constexpr double kClocksPerMicrosecond = 1980;
+inline constexpr double kLaunchClocks = 4000;       ///< a launch of an empty kernel in a graph
+inline constexpr double kGlobalLatency = 700;       ///< of a load from L2 or memory
+inline constexpr double kL1Latency = 40;            ///< of a load that L1 serves
+inline constexpr double kSharedLatency = 30;        ///< of a load from shared memory
+inline constexpr double kArithmeticLatency = 4;     ///< until the next operation of a chain
+inline constexpr double kShuffle = 25;              ///< latency of an exchange within a warp
+inline constexpr double kBarrier = 30;              ///< latency of a barrier
+inline constexpr double kIterationsAhead = 4;       ///< iterations of a loop whose loads are under way together
+inline constexpr double kUnrolledInstructions = 32; ///< of a body that the compiler unrolls by itself
+inline constexpr double kL1Pass = 1.3;              ///< clocks of a pass over the banks for a load through L1
+inline constexpr double kUnused = 2;                ///< share of issue clocks lost with one warp a scheduler,
+inline constexpr double kMostUnused = 0.5;          ///< and at most; it falls with the square of the warps
+inline constexpr double kTagsPerPass = 4;           ///< lines that L1 looks up in a clock
+inline constexpr double kIndexInstructions = 0.3;   ///< of an index operation: most become part of an address
+inline constexpr double kAddressInstructions = 0.3; ///< of a load or store
+inline constexpr double kLoopInstructions = 0.5;    ///< of a iteration of a loop, as far as the compiler unrolls it
+inline constexpr double kSpillInstructions = 40;    ///< for each register that does not fit
+inline constexpr double kMostLoaded = 16;           ///< registers of elements that were loaded and wait for their use
+inline constexpr int kBaseRegisters = 28;           ///< for addresses and loop variables
+
+/// Terms overlap: the exponent of the norm that joins them. Infinity would be the largest alone.
+inline constexpr double kOverlap = 8;
+
+struct GpuClocks {
+  double l2_bytes = 22;      ///< between L1 and L2, a clock
+  double memory_bytes = 11;  ///< a clock; an H100 copies 3.0 TB/s
+  int64_t registers = 64 << 10;
+  int64_t shared = 228 << 10;  ///< for all resident blocks
+  int max_threads = 2048;
+  int max_blocks = 32;
+};
+
+inline GpuClocks gpu_clocks(const runtime::Target& target) {
+  GpuClocks clocks;
+  clocks.shared = target.shared + 1024;
+  if (target.sm < 80 || target.sm == 86 || target.sm == 89 || target.sm >= 120) clocks.max_threads = 1536;
+  return clocks;
+}
+
+}  // namespace sinter::codegen

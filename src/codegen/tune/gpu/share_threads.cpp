@@ -1,0 +1,179 @@
+// Digits of the thread number are given out twice: to outer ranges, for all statements alike, and to the inner ranges
+// of each statement.
+#include <algorithm>
+#include <bit>
+#include <tuple>
+
+#include "codegen/kernel/ceil_div.h"
+#include "codegen/tune/gpu/candidates.h"
+
+namespace sinter::codegen {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+
+constexpr int64_t kShortRange = 8;  ///< length of a reduced range up to which it is unrolled as a whole
+
+int64_t ceil_power(int64_t n) {
+  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(n, 1))));
+}
+
+class ShareGenerator {
+ public:
+  ShareGenerator(TuneSpace& space, std::vector<Candidate>& out)
+      : space_(space), analysis_(space.analysis), out_(out), outer_(space.outer_ranges()) {
+    for (const StatementAnalysis& w : analysis_.statements()) order_.push_back(&w);
+    std::sort(order_.begin(), order_.end(), [](const StatementAnalysis* a, const StatementAnalysis* b) {
+      return std::pair(-a->iterations * (a->operations + 1), a) < std::pair(-b->iterations * (b->operations + 1), b);
+    });
+    for (UOp r : analysis_.ranges())
+      if (!space_.is_fixed(r) && (!lead_ || space_.contiguous_accesses(r) > space_.contiguous_accesses(lead_)))
+        lead_ = r;
+    for (const StatementAnalysis& w : analysis_.statements()) {
+      chains_ |= w.chains() > 1;
+      reduces_ |= w.is_reduce();
+      for (UOp r : w.result_ranges) inner_ |= !is_outer(r);
+      inner_ |= w.chains() > 1;
+    }
+  }
+
+  void run() {
+    if (!lead_) return;
+    for (const int threads : {128, 256, 1024})
+      for (const int copies : {1, 2, 4}) {
+        if (outer_.empty() || !inner_) {
+          propose(threads, outer_.empty() ? 1 : threads, copies);
+          continue;
+        }
+        for (const int along_outer : {1, 4, 8, 16, 32, 64, 256, 1024})
+          if (along_outer <= threads) propose(threads, along_outer, copies);
+      }
+  }
+
+ private:
+  void propose(int threads, int along_outer, int copies) {
+    shares_.clear();
+    const bool outer_first = is_outer(lead_);
+    const int along_inner = threads / along_outer;
+    // Vectors lie along the lead. Where sums have chains of their own, an outer range has none.
+    const int lanes = is_outer(lead_) && chains_ ? 1 : space_.vector_along(lead_);
+    int used = 1;
+    for (UOp r : outer_) {
+      RangeShare s{r};
+      if (r == lead_) s.lanes = lanes;
+      if (!reduces_ && r == lead_) s.unroll = copies;
+      if (reduces_ && r == outer_.front() && copies > 1 && inner_) {
+        if (analysis_.size(r) < copies) return;
+        s.unroll = copies;
+      }
+      s.threads = static_cast<int>(
+          std::min<int64_t>(along_outer / used, ceil_power(ceil_div(analysis_.size(r), int64_t{1} * s.lanes * s.unroll))));
+      s.stride = s.threads > 1 ? used * (outer_first ? 1 : along_inner) : 1;
+      used *= s.threads;
+      if (s.width() > 1) shares_.push_back(s);
+    }
+    if (used < along_outer && along_outer > 1) return;
+    if (along_inner > 1) share_inner(along_inner, outer_first ? along_outer : 1, lanes, copies);
+    out_.push_back(make_candidate("share", space_, shares_));
+    if (const std::vector<Opt> unrolled = unroll_chains(); !unrolled.empty())
+      out_.push_back(make_candidate("share", space_, shares_, unrolled));
+  }
+
+  /// Copies along the reduced ranges of chains: short ranges as a whole, so that their loads are under way together, and
+  /// ranges along which an operand is contiguous, so that it is read by whole vectors.
+  std::vector<Opt> unroll_chains() {
+    std::vector<Opt> unrolled;
+    for (const StatementAnalysis* w : order_) {
+      if (!w->is_reduce() || w->chains() > 1 || w->reduced_ranges.empty()) continue;
+      const UOp r = w->reduced_ranges.back();
+      if (share_of(r) || space_.is_fixed(r) || find_opt<Unroll>(unrolled, range_id(r))) continue;
+      const int64_t size = analysis_.size(r), vector = 16 / space_.element_bytes;
+      const bool contiguous = std::any_of(w->accesses.begin(), w->accesses.end(),
+                                          [&](UOp a) { return analysis_.stride(a, r) == 1; });
+      const int64_t copies = size <= kShortRange ? size : contiguous && size % vector == 0 ? vector : 1;
+      if (copies > 1) unrolled.push_back(Unroll{range_id(r), static_cast<int>(copies)});
+    }
+    return unrolled;
+  }
+
+  const RangeShare* share_of(UOp range) const {
+    for (const RangeShare& s : shares_)
+      if (s.range == range) return &s;
+    return nullptr;
+  }
+
+  /// Gives `threads` to the inner ranges of each statement, the busiest first.
+  void share_inner(int threads, int base, int lanes, int copies) {
+    for (const StatementAnalysis* w : order_) {
+      int left = threads, stride = base;
+      for (UOp r : inner_of(*w)) {
+        if (const RangeShare* s = share_of(r)) {
+          left /= std::max(s->threads, 1);
+          stride = std::max(stride, s->stride * s->threads);
+          continue;
+        }
+        if (left <= 1) continue;
+        RangeShare s{r};
+        int64_t chains = chains_along(r);
+        if (!chains && r == lead_) s.lanes = lanes;
+        // Copies along the results of a product share the loads of the other operand.
+        if (!chains && !(r == lead_ && s.lanes > 1) && copies > 1 && w->is_reduce() && !contains(w->reduced_ranges, r) &&
+            analysis_.size(r) >= int64_t{1} * copies * left)
+          s.unroll = copies;
+        int64_t count = std::min<int64_t>(left, ceil_power(ceil_div(analysis_.size(r), int64_t{1} * s.lanes * s.unroll)));
+        if (chains) count = std::min(count, chains);
+        if (count <= 1) continue;
+        s.threads = static_cast<int>(count);
+        s.stride = stride;
+        left /= s.threads;
+        stride *= s.threads;
+        shares_.push_back(s);
+      }
+    }
+  }
+  /// Ranges of a statement that threads can share, the contiguous one first.
+  std::vector<UOp> inner_of(const StatementAnalysis& w) {
+    std::vector<UOp> ranges;
+    for (UOp r : w.result_ranges)
+      if (!is_outer(r) && !space_.is_fixed(r) && !summed_in_order(w, r)) ranges.push_back(r);
+    if (w.chains() > 1 && !space_.is_fixed(w.reduced_ranges.back()) && !is_outer(w.reduced_ranges.back()))
+      ranges.push_back(w.reduced_ranges.back());
+    auto rank = [&](UOp r) { return std::tuple(space_.contiguous_accesses(r) == 0, -analysis_.size(r), range_id(r)); };
+    std::sort(ranges.begin(), ranges.end(), [&](UOp a, UOp b) { return rank(a) < rank(b); });
+    return ranges;
+  }
+  /// The fewest chains of the reductions along r; 0 if there is none with chains.
+  int64_t chains_along(UOp r) const {
+    int64_t chains = 0;
+    for (const StatementAnalysis& w : analysis_.statements())
+      if (w.chains() > 1 && w.reduced_ranges.back() == r)
+        chains = chains ? std::min<int64_t>(chains, w.chains()) : w.chains();
+    return chains;
+  }
+  /// Whether a reduction along a range, in one chain, reads w in its loop, itself or by way of others.
+  bool summed_in_order(const StatementAnalysis& w, UOp range) const {
+    return std::any_of(analysis_.statements().begin(), analysis_.statements().end(), [&](const StatementAnalysis& u) {
+      if (!contains(u.sums, w.node)) return false;
+      return (contains(u.reduced_ranges, range) && (u.chains() == 1 || !(u.reduced_ranges.back() == range))) ||
+             (contains(u.result_ranges, range) && u.is_reduce() && summed_in_order(u, range));
+    });
+  }
+
+  TuneSpace& space_;
+  KernelAnalysis& analysis_;
+  std::vector<Candidate>& out_;
+  std::vector<UOp> outer_;
+  std::vector<const StatementAnalysis*> order_;
+  UOp lead_;             ///< the range with the most contiguous accesses
+  bool chains_ = false;  ///< whether a reduction has chains
+  bool reduces_ = false;
+  bool inner_ = false;  ///< whether threads can share an inner range
+  std::vector<RangeShare> shares_;
+};
+
+}  // namespace
+
+void propose_shares(TuneSpace& space, std::vector<Candidate>& out) { ShareGenerator(space, out).run(); }
+
+}  // namespace sinter::codegen

@@ -1,0 +1,94 @@
+#include <algorithm>
+
+#include "codegen/kernel/access.h"
+#include "codegen/tune/gpu/candidates.h"
+#include "codegen/tune/heuristic/materialize_rows.h"
+#include "ir/walk.h"
+
+namespace sinter::codegen {
+
+using ir::Op;
+using ir::UOp;
+
+TuneSpace::TuneSpace(const Kernel& given, const runtime::Target& machine, std::vector<Materialize> values)
+    : kernel(given),
+      target(machine),
+      materializations(std::move(values)),
+      analysis(with_materialized(given, materializations)),
+      fixed(sequential_ranges(given, analysis)) {
+  for (const StatementAnalysis& w : analysis.statements())
+    for (UOp a : w.accesses)
+      element_bytes = std::max(element_bytes, static_cast<int64_t>(size_of(a->src[0]->dtype)));
+}
+
+int TuneSpace::contiguous_accesses(UOp range) {
+  int count = 0;
+  for (const StatementAnalysis& w : analysis.statements())
+    for (UOp a : w.accesses)
+      if (analysis.stride(a, range) == 1) count += a->op == Op::Store ? 4 : 1;
+  return count;
+}
+
+std::vector<UOp> TuneSpace::outer_ranges() {
+  std::vector<UOp> outer;
+  for (UOp r : analysis.ranges())
+    if (is_outer(r) && !is_fixed(r)) outer.push_back(r);
+  std::sort(outer.begin(), outer.end(), [&](UOp a, UOp b) {
+    return std::pair(-contiguous_accesses(a), -range_id(a)) < std::pair(-contiguous_accesses(b), -range_id(b));
+  });
+  return outer;
+}
+
+int TuneSpace::vector_along(UOp range, const StatementAnalysis* staged) {
+  int lanes = static_cast<int>(std::max<int64_t>(1, 16 / element_bytes));
+  while (analysis.size(range) % lanes) lanes /= 2;
+  for (const StatementAnalysis& w : analysis.statements())
+    for (UOp a : w.accesses)
+      if (const int64_t stride = analysis.stride(a, range); &w != staged && stride != 0 && stride != 1) return 1;
+  return lanes;
+}
+
+Candidate make_candidate(const char* generator, const TuneSpace& space, const std::vector<RangeShare>& shares,
+                         const std::vector<Opt>& more) {
+  Candidate made{generator, {}};
+  for (const RangeShare& s : shares) {
+    if (s.lanes > 1) made.opts.push_back(Lanes{range_id(s.range), s.lanes});
+    if (s.unroll > 1) made.opts.push_back(Unroll{range_id(s.range), s.unroll});
+    if (s.threads > 1) made.opts.push_back(ThreadBind{range_id(s.range), s.threads, s.stride});
+  }
+  made.opts.insert(made.opts.end(), more.begin(), more.end());
+  made.opts.insert(made.opts.end(), space.materializations.begin(), space.materializations.end());
+  return made;
+}
+
+std::vector<std::vector<Materialize>> partial_sums(TuneSpace& space) {
+  std::vector<std::vector<Materialize>> out;
+  const std::vector<UOp> nodes = ir::topological(space.kernel.sink);
+  std::vector<int> along;
+  // From the outermost loop over blocks inwards: each level adds the ranges of those around it.
+  const std::vector<StatementAnalysis>& statements = space.analysis.statements();
+  for (size_t i = statements.size(); i-- > 0;) {
+    const StatementAnalysis& u = statements[i];
+    if (!u.is_reduce() || u.chains() > 1) continue;
+    for (UOp v : u.sums) {
+      const StatementAnalysis& part = space.analysis.statement_of(v);
+      const auto number = std::find(nodes.begin(), nodes.end(), v);
+      if (number == nodes.end()) continue;
+      std::vector<int> ranges = along;
+      for (UOp r : u.reduced_ranges)
+        if (space.analysis.depends(v, r) && std::find(ranges.begin(), ranges.end(), range_id(r)) == ranges.end())
+          ranges.push_back(range_id(r));
+      std::erase_if(ranges, [&](int id) {
+        return std::none_of(part.result_ranges.begin(), part.result_ranges.end(),
+                            [&](UOp r) { return range_id(r) == id && !is_outer(r); });
+      });
+      if (ranges.empty()) continue;
+      std::sort(ranges.begin(), ranges.end());
+      along = ranges;
+      out.push_back({Materialize{static_cast<int>(number - nodes.begin()), ranges}});
+    }
+  }
+  return out;
+}
+
+}  // namespace sinter::codegen

@@ -1,0 +1,23 @@
+// Chooses the Opts of a kernel for a GPU: candidates from generators, ranked by the clock model.
+#pragma once
+
+#include <vector>
+
+#include "codegen/tune/gpu/candidates.h"
+#include "codegen/tune/gpu/clock_model.h"
+
+namespace sinter::codegen {
+
+struct RankedCandidate {
+  Candidate candidate;
+  ClockTerms terms;
+  size_t order = 0;  ///< in which it was proposed; decides among equals
+};
+
+/// The legal candidates of all generators, the fastest by the model first. The list without Opts is always among them.
+std::vector<RankedCandidate> rank_candidates(const Kernel& kernel, const runtime::Target& target);
+
+/// The first of rank_candidates(). DEBUG=3 prints it and its terms.
+std::vector<Opt> tune_for_gpu(const Kernel& kernel, const runtime::Target& target);
+
+}  // namespace sinter::codegen
