@@ -45,7 +45,8 @@ MAY_INCLUDE = {
         "codegen/nest", "codegen/emit",
     ],
     "codegen/tune/gpu": [
-        "ir", "runtime/base", "codegen/kernel", "codegen/loopschedule", "codegen/nest", "codegen/tune/heuristic",
+        "ir", "runtime/base", "codegen/kernel", "codegen/normalize", "codegen/loopschedule", "codegen/nest",
+        "codegen/tune/heuristic",
     ],
     "codegen/tune": ["runtime/base", "codegen/kernel", "codegen/loopschedule", "codegen/tune/heuristic", "codegen/tune/gpu"],
     "codegen/tune/search": [

@@ -100,7 +100,8 @@ Instructions lower(const Kernel& kernel, const runtime::Target& target, const st
   const LoopSchedule schedule = make_loop_schedule(kernel, opts);
   if (target.cuda() && !(schedule.nontemporal.empty() && schedule.prefetches.empty()))
     refuse(to_string(opts), "nontemporal and prefetch are for CPUs");
-  if (!target.cuda() && schedule.threads > 1) refuse(to_string(opts), "threads share a block on GPUs only");
+  if (!target.cuda() && (schedule.threads > 1 || schedule.occupancy))
+    refuse(to_string(opts), "threads share a block, and blocks a multiprocessor, on GPUs only");
   if (!opts.empty()) log_pass(kernel, "schedule", [&] { return to_string(opts); }, 3);
   for (ir::UOp r : schedule.outer) blocks.push_back(schedule.of(r).block);
 

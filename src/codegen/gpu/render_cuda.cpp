@@ -109,9 +109,10 @@ class CudaRenderer final : public CStyleRenderer {
   bool scratch_;
 };
 
-std::string function(const std::string& name, const KernelText& text, int threads) {
-  return fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}{} {{\n{}}}\n", threads, name,
-                     text.parameters, text.body);
+std::string function(const std::string& name, const KernelText& text, const Instructions& code) {
+  const std::string occupancy = code.occupancy ? fmt::format(", {}", code.occupancy) : "";
+  return fmt::format("extern \"C\" __global__ void __launch_bounds__({}{}) {}{} {{\n{}}}\n", code.threads, occupancy,
+                     name, text.parameters, text.body);
 }
 
 }  // namespace
@@ -123,8 +124,8 @@ runtime::KernelSource render_cuda(const Instructions& code, const Instructions* 
   const KernelText last = epilogue_kernel ? CudaRenderer(*epilogue_kernel, target, scratch > 0).run() : KernelText{};
   runtime::KernelSource source;
   source.name = kernel_name(hint, main, last);
-  source.text = main.declarations + last.declarations + function(source.name, main, code.threads);
-  if (epilogue_kernel) source.text += function(source.name + "_finish", last, epilogue_kernel->threads);
+  source.text = main.declarations + last.declarations + function(source.name, main, code);
+  if (epilogue_kernel) source.text += function(source.name + "_finish", last, *epilogue_kernel);
   source.has_epilogue = epilogue_kernel != nullptr;
   source.scratch = scratch;
   source.threads = code.threads;

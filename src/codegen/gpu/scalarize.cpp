@@ -63,6 +63,7 @@ class Scalarizer {
     out_.params = code.params;
     out_.scratch = code.scratch;
     out_.threads = code.threads;
+    out_.occupancy = code.occupancy;
   }
 
   Instructions run() {

@@ -22,6 +22,7 @@ using ir::Op;
 using ir::UOp;
 
 constexpr int kMaxThreads = 1024;  // CUDA's limit
+constexpr int kMaxBlocks = 32;     // of a multiprocessor
 constexpr int kMaxPeeled = 8;      // at either end
 /// Limit for steps and blocks of a range. A range has at most as many values as a tensor has elements, so arithmetic on
 /// such numbers does not overflow.
@@ -161,6 +162,12 @@ class LoopScheduleBuilder {
             "the load has a prefetch already");
   }
 
+  void apply(const Occupancy& o) {
+    require(o.blocks >= 1 && o.blocks <= kMaxBlocks, "a multiprocessor holds 1 to 32 blocks");
+    require(schedule_.occupancy == 0, "the occupancy is set already");
+    schedule_.occupancy = o.blocks;
+  }
+
   /// Checks that concern the tile itself are in codegen/nest/tile.h.
   void apply(const TileCopy& o) {
     for (const TileCopy::CopyDim& d : o.dims) {
@@ -205,6 +212,8 @@ class LoopScheduleBuilder {
                 fmt::format("range {}: its threads x stride do not divide the {} threads of a block", d.range,
                             schedule_.threads));
     require(schedule_.threads <= kMaxThreads, "a block has at most 1024 threads");
+    require(schedule_.occupancy <= 1 || schedule_.occupancy * schedule_.threads <= 2 * kMaxThreads,
+            "a multiprocessor holds at most 2048 threads");
     for (const LoopAxis& a : schedule_.axes)
       require(a.threads == 1 || schedule_.threads % (a.threads * a.thread_stride) == 0,
               fmt::format("range {}: its threads x stride do not divide the {} threads of a block", range_id(a.range),

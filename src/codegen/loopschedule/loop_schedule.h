@@ -47,7 +47,8 @@ struct LoopSchedule {
     int loop = -1;
   };
   std::unordered_map<ir::Node*, PrefetchOffset> prefetches;  ///< by LOAD
-  int threads = 1;  ///< threads of a block: as many as the digits of all axes need
+  int threads = 1;    ///< threads of a block: as many as the digits of all axes need
+  int occupancy = 0;  ///< blocks that must fit a multiprocessor at once; 0: as it comes
 
   const LoopAxis& of(ir::UOp range) const;
   /// Position of a loop in `order`, or -1.

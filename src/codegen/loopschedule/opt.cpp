@@ -17,6 +17,7 @@ std::string text(const Prefetch& o) {
   const std::string loop = o.loop < 0 ? "" : fmt::format(", loop {}", o.loop);
   return fmt::format("prefetch(#{}, {}, {}{})", o.load, o.range, o.distance, loop);
 }
+std::string text(const Occupancy& o) { return fmt::format("occupancy({})", o.blocks); }
 std::string text(const LoopOrder& o) {
   std::string list;
   for (const LoopOrder::Loop& l : o.loops)

@@ -116,8 +116,13 @@ struct Prefetch {
   int loop = -1;  ///< index of the sibling loop in execution order, clamped to the last one; -1: all
   friend bool operator==(const Prefetch&, const Prefetch&) = default;
 };
+/// Limits the registers of a thread (GPU), so that this many blocks fit a multiprocessor at once.
+struct Occupancy {
+  int blocks = 1;
+  friend bool operator==(const Occupancy&, const Occupancy&) = default;
+};
 using Opt = std::variant<Lanes, Unroll, Peel, Split, LoopOrder, Materialize, TileCopy, TaskBlock, ThreadBind,
-                         NonTemporal, Prefetch>;
+                         NonTemporal, Prefetch, Occupancy>;
 
 /// The first Opt of kind T for `range`; null if there is none.
 template <class T, class List>

@@ -100,6 +100,8 @@ Opt read_prefetch(TextCursor& c) {
   return prefetch;
 }
 
+Opt read_occupancy(TextCursor& c) { return Occupancy{c.integer<int>()}; }
+
 struct OptReader {
   std::string_view name;
   Opt (*read)(TextCursor& c);
@@ -116,6 +118,7 @@ constexpr std::array kOptReaders = {
     OptReader{"thread_bind", read_thread_bind},
     OptReader{"nontemporal", read_nontemporal},
     OptReader{"prefetch", read_prefetch},
+    OptReader{"occupancy", read_occupancy},
 };
 
 Opt read(TextCursor& c) {

@@ -86,6 +86,7 @@ struct Instructions {
   int params = 0;       ///< slots 0 .. params-1 are buffers of the launch
   int64_t scratch = 0;  ///< bytes of scratch memory per thread (CPU) or block (GPU)
   int threads = 1;      ///< threads per block
+  int occupancy = 0;    ///< blocks that must fit a multiprocessor at once; 0: as it comes
 
   const Inst& operator[](Id id) const { return insts[static_cast<size_t>(id)]; }
   Inst& operator[](Id id) { return insts[static_cast<size_t>(id)]; }

@@ -88,6 +88,10 @@ class KernelGenerator {
       if (pick(0, 3) == 0 || !codegen::is_legal(kernel, list)) list.pop_back();  // few are whole vectors
     }
     if (!threads && pick(0, 5) == 0 && !plain.axes.empty()) add_prefetch(kernel, any(plain.axes), list);
+    if (threads && pick_stage(0, 3) == 0) {
+      list.push_back(codegen::Occupancy{pick_stage(1, 2)});
+      if (!codegen::is_legal(kernel, list)) list.pop_back();
+    }
     return list;
   }
 

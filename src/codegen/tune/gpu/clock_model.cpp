@@ -66,7 +66,8 @@ class ClockModel {
     terms_.threads = schedule_.threads;
     terms_.blocks = 1;
     for (UOp r : schedule_.outer) terms_.blocks *= ceil_div(max_trip_count(r), schedule_.of(r).block);
-    for (const Statement& s : statements_.list) add(s);
+    count_accumulators();
+    for (size_t i = 0; i < statements_.list.size(); ++i) add(statements_.list[i], accumulators_[i]);
     finish();
     return terms_;
   }
@@ -119,7 +120,7 @@ class ClockModel {
   }
 
   // ---- statements
-  void add(const Statement& s) {
+  void add(const Statement& s, double accumulators) {
     const std::vector<ThreadLoop> loops = thread_loops_of(s);
     const double before = instructions_;
     double registers = 0;                             // that hold loaded elements
@@ -155,14 +156,34 @@ class ClockModel {
     }
     double elements = 1;
     for (const ThreadLoop& t : loops)
-      if (!t.own) elements *= t.copies;
-    const double chains = s.is_reduce() ? chains_per_thread(s, loops) * accumulator_count(s) : 0;
-    registers_ = std::max(registers_, elements * std::max(chains, 1.0) + std::min(registers, kMostLoaded));
+      if (!t.own && ranges_.depends(s.node, t.range)) elements *= t.copies;
+    if (ring_tile_filled_by(s, statements_))
+      held_ += elements;  // until the other slot is free
+    else
+      registers_ = std::max(registers_, s.is_reduce() ? accumulators + std::min(registers, kMostLoaded)
+                                                      : std::min(elements, kMostLoaded));
     latency_ += chain;
     if (slot_is_tile(s)) latency_ += kBarrier * iterations_to(loops, shared_depth(s));
   }
-  double accumulator_count(const Statement& s) const {
-    return static_cast<double>(ir::accumulator_types(s.node).size());
+  /// Registers of a REDUCE's accumulators, and of those of the REDUCEs in whose loops it stands. Carried ones are in
+  /// memory.
+  void count_accumulators() {
+    const std::vector<Statement>& list = statements_.list;
+    accumulators_.assign(list.size(), 0);
+    for (size_t i = list.size(); i-- > 0;) {
+      if (!list[i].is_reduce()) continue;
+      const std::vector<ThreadLoop> loops = thread_loops_of(list[i]);
+      double own = chains_per_thread(list[i], loops) * static_cast<double>(ir::accumulator_types(list[i].node).size());
+      for (const ThreadLoop& t : loops)
+        if (!t.own) own *= t.copies;
+      double around = 0;
+      for (size_t u = i + 1; u < list.size(); ++u)
+        if (list[u].is_reduce() && !list[u].carried() && list[u].own_depth < list[i].own_depth &&
+            std::any_of(list[u].deps.begin(), list[u].deps.end(),
+                        [&](const Dependence& d) { return d.on == static_cast<int>(i); }))
+          around = std::max(around, accumulators_[u]);
+      accumulators_[i] = own + around;
+    }
   }
   double chains_per_thread(const Statement& s, const std::vector<ThreadLoop>& loops) const {
     const int lanes = s.node->reduction().tree.lanes;
@@ -361,12 +382,14 @@ class ClockModel {
     const GpuClocks machine = gpu_clocks(target_);
     double shared = 0;
     for (const Tile& t : statements_.tiles) shared += static_cast<double>(t.size * static_cast<int64_t>(size_of(t.dtype)));
-    terms_.registers = static_cast<int>(std::min(registers_, 1e6)) + kBaseRegisters;
+    terms_.registers = kBaseRegisters + static_cast<int>(kRegisterShare * std::min(registers_ + held_, 1e6));
     // The compiler keeps to what a block of this size can have.
     const int most = std::min<int>(kMaxRegisters, static_cast<int>(machine.registers / std::max(terms_.threads, kWarpThreads)));
     const int allotted = static_cast<int>(ceil_div(std::min(terms_.registers, most), 8) * 8);
-    int64_t resident = std::min<int64_t>(machine.max_blocks, machine.max_threads / std::max(terms_.threads, kWarpThreads));
-    resident = std::min<int64_t>(resident, machine.registers / (int64_t{1} * allotted * std::max(terms_.threads, kWarpThreads)));
+    int64_t resident = std::min<int64_t>(schedule_.occupancy ? schedule_.occupancy : machine.max_blocks, machine.max_threads / std::max(terms_.threads, kWarpThreads));
+    // Registers are given to warps, the same number on each of four schedulers.
+    const int64_t all_warps = machine.registers / (int64_t{1} * allotted * kWarpThreads) / 4 * 4;
+    resident = std::min(resident, all_warps / ceil_div(terms_.threads, kWarpThreads));
     if (shared > 0)
       resident = std::min(resident, static_cast<int64_t>(static_cast<double>(machine.shared) / (shared + 1024)));
     if (shared > static_cast<double>(target_.shared)) resident = 0;
@@ -375,13 +398,13 @@ class ClockModel {
     const auto blocks = static_cast<double>(terms_.blocks);
     const double each = std::ceil(blocks / units);  // blocks of the busiest multiprocessor
     const double warps = static_cast<double>(ceil_div(terms_.threads, kWarpThreads));
-    // What does not fit the registers goes through L1, there and back.
-    const double spilled = std::max(0, terms_.registers - most);
+    // What does not fit the registers goes through L1, there and back, again and again.
+    const double spills = 1 + std::max(0, terms_.registers - most) / kSpilled;
     // Few warps leave clocks unused in which all of them wait.
     const double held = std::max(1.0, std::min(std::ceil(blocks / units), static_cast<double>(resident))) * warps / 4;
-    terms_.issue = each * (instructions_ + spilled * kSpillInstructions) * warps / 4 *
+    terms_.issue = each * instructions_ * spills * warps / 4 *
                    (1 + std::min(kMostUnused, kUnused / (held * held)));
-    terms_.shared = each * passes_ * warps;
+    terms_.shared = each * passes_ * spills * warps;
     double bytes = 0;
     for (const auto& [slot, n] : l2_bytes_) bytes += n;
     terms_.l2 = each * bytes / machine.l2_bytes;
@@ -399,11 +422,12 @@ class ClockModel {
   const runtime::Target& target_;
   std::unordered_map<ir::Node*, ir::LinearExpr> offsets_;
   ClockTerms terms_;
+  std::vector<double> accumulators_;  ///< registers, by statement
   // Of one thread or block:
   double instructions_ = 0;  ///< of a thread
   double passes_ = 0;        ///< of a warp
   double latency_ = 0;
-  double registers_ = 0;
+  double registers_ = 0, held_ = 0;  ///< of accumulators and operands; of elements on their way to a ring
   /// Bytes by slot, read and written: of a block from L2, of the launch from memory.
   std::map<std::pair<int64_t, bool>, double> l2_bytes_, memory_bytes_;
 };

@@ -25,9 +25,10 @@ inline constexpr double kTagsPerPass = 4;           ///< lines that L1 looks up 
 inline constexpr double kIndexInstructions = 0.3;   ///< of an index operation: most become part of an address
 inline constexpr double kAddressInstructions = 0.3; ///< of a load or store
 inline constexpr double kLoopInstructions = 0.5;    ///< of a iteration of a loop, as far as the compiler unrolls it
-inline constexpr double kSpillInstructions = 40;    ///< for each register that does not fit
+inline constexpr double kSpilled = 32;              ///< registers that do not fit and double the work
 inline constexpr double kMostLoaded = 16;           ///< registers of elements that were loaded and wait for their use
 inline constexpr int kBaseRegisters = 28;           ///< for addresses and loop variables
+inline constexpr double kRegisterShare = 1.4;       ///< registers for each accumulator or operand: ptxas loads ahead
 
 /// Terms overlap: the exponent of the norm that joins them. Infinity would be the largest alone.
 inline constexpr double kOverlap = 8;

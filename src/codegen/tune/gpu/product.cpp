@@ -7,9 +7,10 @@
 
 #include "codegen/kernel/access.h"
 #include "codegen/kernel/ceil_div.h"
+#include "codegen/nest/tile_copy.h"
+#include "codegen/normalize/predicates.h"
 #include "codegen/tune/gpu/bank_conflicts.h"
 #include "codegen/tune/gpu/candidates.h"
-#include "codegen/nest/tile_copy.h"
 #include "codegen/tune/heuristic/operand_analysis.h"
 #include "ir/walk.h"
 
@@ -21,7 +22,7 @@ using ir::UOp;
 
 constexpr int64_t kMaxStagingRegisters = 16;  ///< registers of a thread that stage an operand, at most
 constexpr int64_t kMaxUnrolled = 8;           ///< length of a reduced range up to which it is unrolled as a whole
-constexpr int kMinThreads = 32, kMaxThreads = 512;
+constexpr int kMinThreads = 32, kMaxThreads = 256;
 
 /// Copies and threads along one side.
 struct SideSize {
@@ -39,7 +40,9 @@ struct DepthBlock {
 class ProductGenerator {
  public:
   ProductGenerator(TuneSpace& space, const StatementAnalysis& product, std::vector<Candidate>& out)
-      : space_(space), analysis_(space.analysis), product_(product), values_(values_of(product.node)), out_(out) {
+      : space_(space), analysis_(space.analysis), product_(product), out_(out) {
+    // A predicate that both factors share skips the step; a factor's tile holds the value without it.
+    for (UOp value : values_of(product.node)) values_.push_back(without_predicate(value));
     for (const StatementAnalysis& w : analysis_.statements())
       if (!w.is_reduce()) store_ = w.node;
     for (size_t i = 0; i < 2; ++i)
@@ -123,8 +126,24 @@ class ProductGenerator {
         out_.push_back(make_candidate("product", space_, shares_, unrolled));
         continue;
       }
-      for (const DepthBlock& block : depths_) propose_staged(block, unrolled);
+      for (const DepthBlock& block : depths_) {
+        carried_.clear();
+        propose_staged(block, unrolled);
+        if (product_.blocks == 0) continue;
+        carry_blocks();
+        propose_staged(block, unrolled);
+      }
     }
+  }
+  /// The loop over blocks of the sum goes outside: what joins the blocks rests where it is stored, not in registers.
+  void carry_blocks() {
+    LoopOrder order;
+    for (size_t i = 0; i < product_.blocks; ++i) order.loops.push_back({range_id(product_.reduced_ranges[i]), 0});
+    std::vector<int> results;
+    for (const RangeShare& s : shares_) results.push_back(range_id(s.range));
+    std::sort(results.begin(), results.end());
+    for (int r : results) order.loops.push_back({r, 0});
+    carried_ = {order};
   }
   /// Whether there is a block for every other multiprocessor, or the tile is small.
   bool fills_machine(const std::vector<RangeShare>& shares) {
@@ -162,7 +181,7 @@ class ProductGenerator {
   }
 
   void propose_staged(const DepthBlock& block, const std::vector<Opt>& unrolled) {
-    std::vector<Opt> split;
+    std::vector<Opt> split = carried_;
     if (block.split) split.push_back(Split{range_id(block.split), block.step});
     std::optional<TileCopy> copies[2] = {copy_of(0, block), copy_of(1, block)};
     auto add = [&](const std::vector<Opt>& copies_made, const std::vector<Opt>& also) {
@@ -331,6 +350,7 @@ class ProductGenerator {
   size_t across_ = 0;
   int threads_ = 1;
   std::vector<DepthBlock> depths_;
+  std::vector<Opt> carried_;  ///< a LoopOrder, or nothing
   std::vector<Candidate>& out_;
 };
 

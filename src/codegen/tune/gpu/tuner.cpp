@@ -55,7 +55,10 @@ std::vector<Opt> tune_for_gpu(const Kernel& kernel, const runtime::Target& targe
   if (runtime::logging(3))
     runtime::log(3, fmt::format("{}: {} of {} candidates, {}\n  {}", kernel.name, best.candidate.generator,
                                 ranked.size(), to_string(best.terms), to_string(best.candidate.opts)));
-  return best.candidate.opts;
+  // ptxas is held to the registers that the prediction rests on.
+  std::vector<Opt> opts = best.candidate.opts;
+  opts.push_back(Occupancy{best.terms.resident});
+  return opts;
 }
 
 }  // namespace sinter::codegen

@@ -24,7 +24,8 @@ TEST_CASE("every kind of Opt is read back from its text", "[codegen][opts]") {
                                  codegen::TileCopy{7, {{1}, {2, 0}}, 0, 0, 8, 2, 2},
                                  codegen::NonTemporal{2},
                                  codegen::Prefetch{31, 0, -2},
-                                 codegen::Prefetch{6, 1, 1024, 1}};
+                                 codegen::Prefetch{6, 1, 1024, 1},
+                                 codegen::Occupancy{2}};
   CHECK(to_string(opts) ==
         "lanes(12, 16) unroll(-1, 6) peel(4, 0, 2) split(3, 1099511627776) order(2, 0.1, 12.3) materialize(#7, 1, 22) "
         "block(0, "
@@ -32,7 +33,7 @@ TEST_CASE("every kind of Opt is read back from its text", "[codegen][opts]") {
         "tile_copy(#9, 2.0, 0 lanes 16 unroll 4 threads 32 by 2, panel 64) "
         "tile_copy(#8, 1, 2.0, pad 4) tile_copy(#7, 1, 2.0, swizzle 8 by 2, slots 2) nontemporal(2) prefetch(#31, 0, "
         "-2) prefetch(#6, "
-        "1, 1024, loop 1)");
+        "1, 1024, loop 1) occupancy(2)");
   CHECK(parse_opts(to_string(opts)) == opts);
   CHECK(parse_opts("").empty());
   CHECK(parse_opts(" \torder( ) ") == std::vector<Opt>{codegen::LoopOrder{}});
