@@ -2,6 +2,7 @@
 // other. A thread has some copies along both sides; blocks of the factors go through shared memory, each element read
 // once for all threads of the rectangle.
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <optional>
 
@@ -171,9 +172,9 @@ class ProductGenerator {
         continue;
       }
       block.split = r;
-      block.step = part;
-      while (n % block.step) --block.step;
-      if (block.step * 4 < part) block.step = part;  // no divisor nearby
+      // Threads share powers of two. One that divides the range leaves no remainder.
+      const auto power = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(part)));
+      block.step = power > 1 && n % power && n % (power / 2) == 0 ? power / 2 : power;
       block.depth *= block.step;
       break;
     }
