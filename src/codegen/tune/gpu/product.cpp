@@ -8,12 +8,8 @@
 
 #include "codegen/kernel/access.h"
 #include "codegen/kernel/ceil_div.h"
-#include "codegen/nest/tile_copy.h"
 #include "codegen/normalize/predicates.h"
-#include "codegen/tune/gpu/bank_conflicts.h"
-#include "codegen/tune/gpu/candidates.h"
-#include "codegen/tune/heuristic/operand_analysis.h"
-#include "ir/walk.h"
+#include "codegen/tune/gpu/staging.h"
 
 namespace sinter::codegen {
 namespace {
@@ -21,9 +17,9 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr int64_t kMaxStagingRegisters = 16;  ///< registers of a thread that stage an operand, at most
-constexpr int64_t kMaxUnrolled = 8;           ///< length of a reduced range up to which it is unrolled as a whole
-constexpr int kMinThreads = 32, kMaxThreads = 256;
+constexpr int64_t kMaxUnrolled = 8;  ///< length of a reduced range up to which it is unrolled as a whole
+constexpr int kMinTileThreads = 32, kMaxTileThreads = 256;
+constexpr double kBusiest = 8;  ///< a product does at least this many times the work of any other reduction
 
 /// Copies and threads along one side.
 struct SideSize {
@@ -50,6 +46,9 @@ class ProductGenerator {
       for (UOp r : product.result_ranges)
         if (!space_.is_fixed(r) && analysis_.depends(values_[i], r) && !analysis_.depends(values_[1 - i], r))
           sides_[i].push_back(r);
+    for (UOp r : product.result_ranges)  // blocks of the sum, which threads add up side by side
+      if (!is_outer(r) && !space_.is_fixed(r) && analysis_.depends(values_[0], r) && analysis_.depends(values_[1], r))
+        parts_.push_back(r);
     for (std::vector<UOp>& side : sides_)
       std::sort(side.begin(), side.end(), [&](UOp a, UOp b) {
         return std::pair(distance(a), range_id(a)) < std::pair(distance(b), range_id(b));
@@ -69,7 +68,9 @@ class ProductGenerator {
     static constexpr SideSize kColumns[] = {{8, 16}, {4, 16}, {8, 8}, {4, 8}, {4, 32}, {8, 32}, {4, 64}};
     for (const SideSize& columns : kColumns)
       for (const int copies : {1, 2, 4, 8})
-        for (const int threads : {1, 2, 4, 8, 16, 32}) propose(columns, {copies, threads});
+        for (const int threads : {1, 2, 4, 8, 16, 32})
+          for (const int parts : {1, 4, 8, 16})
+            if (parts == 1 || !parts_.empty()) propose(columns, {copies, threads}, parts);
   }
 
  private:
@@ -109,20 +110,19 @@ class ProductGenerator {
     return copies <= 1 && threads <= 1;
   }
 
-  void propose(SideSize columns, SideSize rows) {
+  void propose(SideSize columns, SideSize rows, int parts) {
     for (const bool staged : {true, false}) {
+      if (staged && !parts_.empty()) continue;
       std::vector<RangeShare> shares;
       int threads = 1;
       if (!share_side(sides_[0], columns, threads, true, staged, shares)) return;
-      across_ = shares.size();
       if (!share_side(sides_[1], rows, threads, false, staged, shares)) return;
-      if (threads < kMinThreads || threads > kMaxThreads) return;
+      if (parts > 1 && !share_side(parts_, {1, parts}, threads, false, false, shares)) return;
+      if (threads < kMinTileThreads || threads > kMaxTileThreads) return;
       if (!fills_machine(shares)) return;
       shares_ = std::move(shares);
       threads_ = threads;
-      std::vector<Opt> unrolled;
-      if (const UOp last = product_.reduced_ranges.back(); analysis_.size(last) <= kMaxUnrolled && !space_.is_fixed(last))
-        unrolled.push_back(Unroll{range_id(last), static_cast<int>(analysis_.size(last))});
+      const std::vector<Opt> unrolled = unroll_last();
       if (!staged) {
         out_.push_back(make_candidate("product", space_, shares_, unrolled));
         continue;
@@ -135,6 +135,18 @@ class ProductGenerator {
         propose_staged(block, unrolled);
       }
     }
+  }
+  /// Copies of the innermost reduced range: all of a short one, since neighbors in a window share elements, or the
+  /// vectors of one along which a factor is contiguous.
+  std::vector<Opt> unroll_last() {
+    const UOp last = product_.reduced_ranges.back();
+    const int64_t size = analysis_.size(last), vector = 16 / space_.element_bytes;
+    if (space_.is_fixed(last)) return {};
+    if (size <= kMaxUnrolled) return {Unroll{range_id(last), static_cast<int>(size)}};
+    if (vector < 2 || size % vector) return {};
+    for (UOp a : product_.accesses)
+      if (analysis_.stride(a, last) == 1) return {Unroll{range_id(last), static_cast<int>(vector)}};
+    return {};
   }
   /// The loop over blocks of the sum goes outside: what joins the blocks rests where it is stored, not in registers.
   void carry_blocks() {
@@ -184,161 +196,37 @@ class ProductGenerator {
   void propose_staged(const DepthBlock& block, const std::vector<Opt>& unrolled) {
     std::vector<Opt> split = carried_;
     if (block.split) split.push_back(Split{range_id(block.split), block.step});
-    std::optional<TileCopy> copies[2] = {copy_of(0, block), copy_of(1, block)};
-    auto add = [&](const std::vector<Opt>& copies_made, const std::vector<Opt>& also) {
+    auto add = [&](const std::vector<TileCopy>& copies, const std::vector<Opt>& also) {
       std::vector<Opt> more = split;
-      more.insert(more.end(), copies_made.begin(), copies_made.end());
+      more.insert(more.end(), copies.begin(), copies.end());
       more.insert(more.end(), also.begin(), also.end());
       out_.push_back(make_candidate("product", space_, shares_, more));
     };
-    if (copies[0] && copies[1]) {
-      add({*copies[0], *copies[1]}, {});
-      if (block.split && held(*copies[0], block) <= kMaxStagingRegisters &&
-          held(*copies[1], block) <= kMaxStagingRegisters) {
-        std::vector<Opt> ring;
-        for (std::optional<TileCopy>& c : copies) {
-          TileCopy two = *c;
-          two.slots = 2;
-          for (TileCopy::CopyDim& d : two.dims)
-            d.unroll = static_cast<int>(extent_of(d.range, block) / (int64_t{1} * d.lanes * d.threads));
-          ring.emplace_back(two);
-        }
-        add(ring, {});
-      }
-    }
+    const std::vector<StagedDim> dims[2] = {dims_of(0, block), dims_of(1, block)};
+    const std::optional<TileCopy> copies[2] = {stage(0, dims[0]), stage(1, dims[1])};
     if (copies[1]) add({*copies[1]}, unrolled);
+    if (!copies[0] || !copies[1]) return;
+    add({*copies[0], *copies[1]}, {});
+    if (!block.split) return;
+    const std::optional<TileCopy> rings[2] = {with_ring(*copies[0], dims[0]), with_ring(*copies[1], dims[1])};
+    if (rings[0] && rings[1]) add({*rings[0], *rings[1]}, {});
   }
-
-  /// Values of a range that are in shared memory together.
-  int64_t extent_of(int range, const DepthBlock& block) {
-    for (const RangeShare& s : shares_)
-      if (range_id(s.range) == range) return s.width();
-    if (block.split && range_id(block.split) == range) return block.step;
-    for (UOp r : block.whole)
-      if (range_id(r) == range) return analysis_.size(r);
-    return 1;
+  std::optional<TileCopy> stage(size_t side, const std::vector<StagedDim>& dims) {
+    return dims.empty() ? std::nullopt : stage_value(space_, values_[side], dims, threads_);
   }
-  int64_t held(const TileCopy& copy, const DepthBlock& block) {
-    int64_t n = 1;
-    for (const TileCopy::CopyDim& d : copy.dims) n *= ceil_div(extent_of(d.range, block), d.threads);
-    return n;
-  }
-
-  /// The copy of a factor in the layout with the fewest passes over the banks.
-  std::optional<TileCopy> copy_of(size_t side, const DepthBlock& block) {
+  /// The dims of a factor's tile: reduced ranges, then those that threads share, the closest in the result's memory
+  /// last. Empty if the factor lacks one or the other.
+  std::vector<StagedDim> dims_of(size_t side, const DepthBlock& block) {
     const UOp value = values_[side];
-    const int number = node_index_of(space_.kernel, value);
-    if (number < 0) return std::nullopt;
-    std::vector<UOp> ranges;  // the last is contiguous in the tile
+    std::vector<StagedDim> dims;
+    if (block.split && analysis_.depends(value, block.split)) dims.push_back({block.split, 0, block.step, {}});
     for (auto it = block.whole.rbegin(); it != block.whole.rend(); ++it)
-      if (analysis_.depends(value, *it)) ranges.push_back(*it);
-    if (block.split && analysis_.depends(value, block.split)) ranges.insert(ranges.begin(), block.split);
-    const size_t reduced = ranges.size();
+      if (analysis_.depends(value, *it)) dims.push_back({*it, -1, analysis_.size(*it), {}});
+    const size_t reduced = dims.size();
     for (size_t i = shares_.size(); i-- > 0;)
-      if ((i < across_) == (side == 0)) ranges.push_back(shares_[i].range);
-    if (reduced == 0 || ranges.size() == reduced) return std::nullopt;
-    UOp near;  // along which memory is contiguous
-    for (UOp r : ranges)
-      if (is_contiguous_along(value, r)) near = r;
-    std::optional<TileCopy> best;
-    int64_t fewest = std::numeric_limits<int64_t>::max();
-    for (const bool turned : {false, true}) {
-      if (turned && (!near || near == ranges.back())) continue;
-      if (turned) {
-        std::erase(ranges, near);
-        ranges.push_back(near);
-      }
-      TileCopy copy{number, {}};
-      for (UOp r : ranges)
-        copy.dims.push_back({range_id(r), block.split && r == block.split ? 0 : -1});
-      distribute(copy, near ? range_id(near) : copy.dims.back().range, block, value->dtype);
-      consider_layouts(copy, value->dtype, block, best, fewest);
-    }
-    return best;
-  }
-  /// Threads along the contiguous range first, then along the others from the last to the first.
-  void distribute(TileCopy& copy, int near, const DepthBlock& block, DType dtype) {
-    std::vector<TileCopy::CopyDim*> dims;
-    for (TileCopy::CopyDim& d : copy.dims) dims.push_back(&d);
-    std::sort(dims.begin(), dims.end(), [&](const TileCopy::CopyDim* a, const TileCopy::CopyDim* b) {
-      return std::pair(a->range != near, b) < std::pair(b->range != near, a);
-    });
-    int64_t left = threads_, stride = 1;
-    for (TileCopy::CopyDim* d : dims) {
-      const int64_t extent = extent_of(d->range, block);
-      if (d->range == near) {
-        const int64_t row = size_of_range(near);
-        while (d->lanes * 2 <= 16 / static_cast<int64_t>(size_of(dtype)) && extent % (d->lanes * 2) == 0 &&
-               row % (d->lanes * 2) == 0)
-          d->lanes *= 2;
-      }
-      int64_t threads = std::min(left, extent / d->lanes);
-      while (left % threads || extent / d->lanes % threads) --threads;
-      d->threads = static_cast<int>(threads);
-      d->stride = threads > 1 ? static_cast<int>(stride) : 1;
-      left /= threads;
-      stride *= threads;
-      int64_t copies = extent / (d->lanes * threads);
-      while (copies > kMaxUnrolled) {
-        int64_t k = kMaxUnrolled;
-        while (copies % k) --k;
-        copies = k;
-      }
-      d->unroll = static_cast<int>(std::max<int64_t>(copies, 1));
-    }
-  }
-  int64_t size_of_range(int range) {
-    for (UOp r : analysis_.ranges())
-      if (range_id(r) == range) return analysis_.size(r);
-    return 1;
-  }
-  void consider_layouts(TileCopy copy, DType dtype, const DepthBlock& block, std::optional<TileCopy>& best,
-                        int64_t& fewest) {
-    std::vector<ThreadWalk> fill, read;
-    int64_t fills = 1, reads = 1, rows = 1;
-    for (const TileCopy::CopyDim& d : copy.dims) {
-      const int64_t extent = extent_of(d.range, block);
-      fill.push_back({extent, d.lanes, d.threads, d.stride});
-      fills *= ceil_div(extent, int64_t{1} * d.lanes * d.threads);
-      read.push_back({extent});
-      const auto s = std::find_if(shares_.begin(), shares_.end(),
-                                  [&](const RangeShare& share) { return range_id(share.range) == d.range; });
-      if (s != shares_.end()) {
-        read.back() = {extent, s->lanes, s->threads, s->stride};
-        reads *= s->unroll;
-      } else {
-        reads *= extent;
-      }
-      rows *= extent;
-    }
-    const int64_t columns = fill.back().extent;
-    rows /= columns;
-    auto consider = [&](const TileCopy& layout) {
-      const int64_t passes = fills * bank_passes(layout, dtype, fill) + reads * bank_passes(layout, dtype, read);
-      if (passes >= fewest) return;
-      fewest = passes;
-      best = layout;
-    };
-    const int vector = std::max(fill.back().lanes, read.back().lanes);
-    consider(copy);
-    if (rows == 1) return;
-    for (const int pad : {static_cast<int>(16 / size_of(dtype)), 1}) {
-      copy.pad = pad;
-      if (pad % vector == 0) consider(copy);
-    }
-    copy.pad = 0;
-    const int64_t period = swizzle_period(columns, dtype);
-    if (columns % period) return;
-    copy.swizzle_rows = 1;
-    while (copy.swizzle_rows < rows) copy.swizzle_rows *= 2;
-    for (; copy.swizzle_rows >= 1; copy.swizzle_rows /= 2)  // fewer distinct permutations take less arithmetic
-      for (copy.swizzle_unit = vector; copy.swizzle_unit < period; copy.swizzle_unit *= 2) consider(copy);
-  }
-  /// Whether a load of a value is contiguous along a range.
-  bool is_contiguous_along(UOp value, UOp range) {
-    const std::vector<UOp> below = ir::topological(value);
-    return std::any_of(below.begin(), below.end(),
-                       [&](UOp n) { return n->op == Op::Load && analysis_.stride(n, range) == 1; });
+      if (analysis_.depends(value, shares_[i].range))
+        dims.push_back({shares_[i].range, -1, shares_[i].width(), shares_[i]});
+    return reduced == 0 || dims.size() == reduced ? std::vector<StagedDim>{} : dims;
   }
 
   TuneSpace& space_;
@@ -347,8 +235,8 @@ class ProductGenerator {
   std::vector<UOp> values_;
   std::vector<UOp> sides_[2];  ///< columns, which are close in the result's memory, and rows
   UOp store_;
-  std::vector<RangeShare> shares_;  ///< the first across_ are of the columns
-  size_t across_ = 0;
+  std::vector<UOp> parts_;
+  std::vector<RangeShare> shares_;
   int threads_ = 1;
   std::vector<DepthBlock> depths_;
   std::vector<Opt> carried_;  ///< a LoopOrder, or nothing
@@ -359,14 +247,15 @@ class ProductGenerator {
 
 void propose_products(TuneSpace& space, std::vector<Candidate>& out) {
   const StatementAnalysis* product = nullptr;
-  for (const StatementAnalysis& w : space.analysis.statements()) {
-    if (!w.is_reduce() || w.reduced_ranges.empty()) continue;
-    if (product || w.chains() > 1) return;
-    product = &w;
-  }
-  if (!product || values_of(product->node).size() != 2 ||
-      !std::all_of(product->result_ranges.begin(), product->result_ranges.end(), is_outer))
-    return;
+  for (const StatementAnalysis& w : space.analysis.statements())
+    if (w.is_reduce() && !w.reduced_ranges.empty() && (!product || w.iterations > product->iterations)) product = &w;
+  if (!product || product->chains() > 1 || values_of(product->node).size() != 2) return;
+  for (const StatementAnalysis& w : space.analysis.statements())
+    if (&w != product && w.is_reduce() && w.iterations * kBusiest > product->iterations) return;
+  // An inner range of the result counts blocks of the sum, on which both factors depend.
+  for (UOp value : values_of(product->node))
+    for (UOp r : product->result_ranges)
+      if (!is_outer(r) && !space.analysis.depends(value, r)) return;
   ProductGenerator(space, *product, out).run();
 }
 

@@ -62,31 +62,22 @@ Candidate make_candidate(const char* generator, const TuneSpace& space, const st
 }
 
 std::vector<std::vector<Materialize>> partial_sums(TuneSpace& space) {
-  std::vector<std::vector<Materialize>> out;
   const std::vector<UOp> nodes = ir::topological(space.kernel.sink);
-  std::vector<int> along;
-  // From the outermost loop over blocks inwards: each level adds the ranges of those around it.
-  const std::vector<StatementAnalysis>& statements = space.analysis.statements();
-  for (size_t i = statements.size(); i-- > 0;) {
-    const StatementAnalysis& u = statements[i];
-    if (!u.is_reduce() || u.chains() > 1) continue;
-    for (UOp v : u.sums) {
-      const StatementAnalysis& part = space.analysis.statement_of(v);
-      const auto number = std::find(nodes.begin(), nodes.end(), v);
-      if (number == nodes.end()) continue;
-      std::vector<int> ranges = along;
-      for (UOp r : u.reduced_ranges)
-        if (space.analysis.depends(v, r) && std::find(ranges.begin(), ranges.end(), range_id(r)) == ranges.end())
-          ranges.push_back(range_id(r));
-      std::erase_if(ranges, [&](int id) {
-        return std::none_of(part.result_ranges.begin(), part.result_ranges.end(),
-                            [&](UOp r) { return range_id(r) == id && !is_outer(r); });
-      });
-      if (ranges.empty()) continue;
-      std::sort(ranges.begin(), ranges.end());
-      along = ranges;
-      out.push_back({Materialize{static_cast<int>(number - nodes.begin()), ranges}});
-    }
+  std::vector<std::vector<Materialize>> out;
+  std::vector<UOp> along;
+  // From the outermost loop over blocks inwards: the tile of a level has a dim for each loop around it.
+  for (size_t i = nodes.size(); i-- > 0;) {
+    const UOp sum = nodes[i];
+    if (sum->op != Op::Reduce || sum->reduction().tree.lanes > 1) continue;
+    const UOp part = values_of(sum)[0];
+    if (values_of(sum).size() > 1 || part->op != Op::Reduce) continue;
+    for (UOp r : ranges_of(sum)) along.push_back(r);
+    std::erase_if(along, [&](UOp r) { return is_outer(r) || !space.analysis.depends(part, r); });
+    if (along.empty()) continue;
+    Materialize opt{static_cast<int>(std::find(nodes.begin(), nodes.end(), part) - nodes.begin()), {}};
+    for (UOp r : along) opt.ranges.push_back(range_id(r));
+    std::sort(opt.ranges.begin(), opt.ranges.end());
+    out.push_back({opt});
   }
   return out;
 }

@@ -27,6 +27,7 @@ std::vector<Candidate> candidates_of(const Kernel& kernel, const runtime::Target
     if (!is_legal(kernel, {values.begin(), values.end()})) continue;
     TuneSpace split(kernel, target, values);
     propose_shares(split, all);
+    propose_products(split, all);
   }
   all.push_back({"plain", {}});
   return all;

@@ -15,7 +15,7 @@ using ir::Op;
 using ir::UOp;
 
 constexpr int kStreams = 8;           ///< streams that a core follows at a time
-constexpr double kMaxOperations = 8;  ///< operations per element; with more, a row is slower than memory
+constexpr double kMaxRowOperations = 8;  ///< operations per element; with more, a row is slower than memory
 
 /// The work along the rows: reductions along the range with lanes that depend on no other reduction.
 struct RowSums {
@@ -72,7 +72,7 @@ void choose_multi_row_reduction(TuningState& state) {
       state.lane_ranges.size() != 1)
     return;
   const RowSums rows = row_sums_along(state, state.lane_ranges[0]);
-  if (rows.loads.empty() || rows.operations > kMaxOperations) return;
+  if (rows.loads.empty() || rows.operations > kMaxRowOperations) return;
   const bool far = std::all_of(rows.loads.begin(), rows.loads.end(),
                                [&](UOp load) { return far_exceeds_l2(state.analysis, load, state.target); });
   const UOp next = far ? find_row_range(state, rows) : UOp();

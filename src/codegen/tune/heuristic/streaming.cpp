@@ -23,7 +23,7 @@ constexpr int kStreamedRows = 16;  ///< rows that are read at once: as many stre
 constexpr int kFewRows = 8;
 /// Operations of a step, at most. A larger step is reduced to single vectors, or to fewer rows.
 constexpr double kMaxStepOperations = 64;
-constexpr double kMaxOperations = 240;      ///< operations of kFewRows rows above which nothing is streamed
+constexpr double kMaxStreamOperations = 240;      ///< operations of kFewRows rows above which nothing is streamed
 constexpr int64_t kMaxRowBytes = 16 << 10;  ///< bytes of a row that a task covers, at most
 constexpr int64_t kMinRowBytes = 768;  ///< bytes of a row, at least: shorter ones restart hardware prefetch too often
 constexpr int64_t kMaxResultBytes = 4096;  ///< bytes of a task's results, at most, if they exceed the first cache
@@ -73,7 +73,7 @@ std::vector<Opt> stream_product(KernelAnalysis& analysis, const StatementAnalysi
     return {};
   const UOp columns = tile.lane_range, summed = product.reduced_ranges.back();
   const std::vector<UOp> streams = streamed(analysis, product, columns, target);
-  if (streams.empty() || kFewRows * product.operations > kMaxOperations) return {};
+  if (streams.empty() || kFewRows * product.operations > kMaxStreamOperations) return {};
   const UOp stream = streams[0];
   const int64_t reuse = results_per_element(analysis, product, stream);
   const bool wide = target.vector_registers >= 2 * kStreamedRows;  // enough for that many rows, or for a tile

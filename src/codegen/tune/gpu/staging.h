@@ -1,0 +1,28 @@
+// How a factor of a product is staged in shared memory: which threads copy what, and the layout of its tile.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "codegen/tune/gpu/bank_conflicts.h"
+#include "codegen/tune/gpu/candidates.h"
+
+namespace sinter::codegen {
+
+/// A dim of a tile: a block of `extent` values of a range.
+struct StagedDim {
+  ir::UOp range;
+  int level = -1;  ///< as in TileCopy::CopyDim
+  int64_t extent = 1;
+  RangeShare read;  ///< how threads read the dim; without a range: each thread reads all of it
+};
+
+/// The copy of `value` by `threads` threads, in the layout with the fewest passes over the banks to fill and to read
+/// the tile. Neighboring threads copy what is contiguous in memory. nullopt if no Opt may name the value.
+std::optional<TileCopy> stage_value(TuneSpace& space, ir::UOp value, std::vector<StagedDim> dims, int threads);
+
+/// With a second slot: each thread copies its part in one iteration of its loops. nullopt if that takes more than
+/// kMaxStagingRegisters registers.
+std::optional<TileCopy> with_ring(TileCopy copy, const std::vector<StagedDim>& dims);
+
+}  // namespace sinter::codegen
