@@ -53,12 +53,11 @@ int64_t bank_passes(const TileCopy& layout, DType dtype, std::span<const ThreadW
   };
   int64_t passes = 0;
   for (int64_t r = 0; r < rows; ++r)
-    for (int64_t c = 0; c < last.lanes; c += width)
-      {
-        std::vector<int64_t> at;
-        for (int t = 0; t < kWarpThreads; ++t) at.push_back(place(t, r, c));
-        passes += bank_passes(at, width, size);
-      }
+    for (int64_t c = 0; c < last.lanes; c += width) {
+      std::vector<int64_t> at;
+      for (int t = 0; t < kWarpThreads; ++t) at.push_back(place(t, r, c));
+      passes += bank_passes(at, width, size);
+    }
   return passes;
 }
 

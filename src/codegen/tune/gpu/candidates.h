@@ -23,9 +23,9 @@ struct TuneSpace {
   const Kernel& kernel;  ///< without the materializations, as Opts name its nodes
   const runtime::Target& target;
   std::vector<Materialize> materializations;
-  KernelAnalysis analysis;      ///< with them
-  std::vector<ir::UOp> fixed;   ///< ranges that run sequentially
-  int64_t element_bytes = 1;    ///< of the widest element in memory
+  KernelAnalysis analysis;     ///< with them
+  std::vector<ir::UOp> fixed;  ///< ranges that run sequentially
+  int64_t element_bytes = 1;   ///< of the widest element in memory
 
   bool is_fixed(ir::UOp range) const { return contains(fixed, range); }
   /// Accesses with unit stride along a range; a STORE counts as four.

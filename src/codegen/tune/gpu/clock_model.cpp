@@ -27,7 +27,7 @@ using ir::Op;
 using ir::UOp;
 
 constexpr int64_t kSector = 32, kLine = 128, kWidestAccess = 16;  ///< bytes
-constexpr int kMaxRegisters = 255;                          ///< of a thread
+constexpr int kMaxRegisters = 255;                                ///< of a thread
 
 /// Instructions of an op on a thread.
 double instructions_of(Op op, DType dtype) {
@@ -47,13 +47,13 @@ double instructions_of(Op op, DType dtype) {
 /// A loop of a statement as one thread runs it.
 struct ThreadLoop {
   UOp range;
-  double iterations = 1;      ///< of the loop
-  double copies = 1;     ///< lanes and unrolled copies in a iteration
-  int lanes = 1;         ///< adjacent elements of a vector
-  int threads = 1;       ///< that divide the range,
-  int stride = 1;        ///< by this digit
-  int64_t extent = 1;    ///< values that a block covers in all iterations
-  bool own = false;      ///< a REDUCE's own loop
+  double iterations = 1;  ///< of the loop
+  double copies = 1;      ///< lanes and unrolled copies in a iteration
+  int lanes = 1;          ///< adjacent elements of a vector
+  int threads = 1;        ///< that divide the range,
+  int stride = 1;         ///< by this digit
+  int64_t extent = 1;     ///< values that a block covers in all iterations
+  bool own = false;       ///< a REDUCE's own loop
 };
 
 class ClockModel {
@@ -67,6 +67,7 @@ class ClockModel {
     terms_.blocks = 1;
     for (UOp r : schedule_.outer) terms_.blocks *= ceil_div(max_trip_count(r), schedule_.of(r).block);
     count_accumulators();
+    instructions_ = kBlockInstructions;
     for (size_t i = 0; i < statements_.list.size(); ++i) add(statements_.list[i], accumulators_[i]);
     finish();
     return terms_;
@@ -150,8 +151,7 @@ class ClockModel {
       // The compiler unrolls short bodies, so that loads of several iterations are under way together.
       const double ahead = std::clamp(kUnrolledInstructions / std::max(each, 1.0), 1.0, kIterationsAhead);
       double reading = 0;
-      for (const auto& [times, latency] : accesses)
-        reading = std::max(reading, latency * (1 + (times - 1) / ahead));
+      for (const auto& [times, latency] : accesses) reading = std::max(reading, latency * (1 + (times - 1) / ahead));
       chain = std::max(chain, reading);
     }
     double elements = 1;
@@ -179,8 +179,9 @@ class ClockModel {
       double around = 0;
       for (size_t u = i + 1; u < list.size(); ++u)
         if (list[u].is_reduce() && !list[u].carried() && list[u].own_depth < list[i].own_depth &&
-            std::any_of(list[u].deps.begin(), list[u].deps.end(),
-                        [&](const Dependence& d) { return d.on == static_cast<int>(i); }))
+            std::any_of(
+                list[u].deps.begin(), list[u].deps.end(),
+                [&](const Dependence& d) { return d.on == static_cast<int>(i); }))
           around = std::max(around, accumulators_[u]);
       accumulators_[i] = own + around;
     }
@@ -195,12 +196,13 @@ class ClockModel {
   /// Updates of accumulators, and how chains of several threads are joined. Returns the latency of a chain.
   double add_updates(const Statement& s, const std::vector<ThreadLoop>& loops) {
     double all = iterations_to(loops, loops.size()), chain = 1;
-    int threads = 1;
+    int threads = 1, stride = 1;
     for (const ThreadLoop& t : loops) {
       all *= t.copies;
       if (!t.own) continue;
       chain *= t.iterations * t.copies;
       threads *= t.threads;
+      if (t.threads > 1) stride = t.stride;
     }
     double step = 0;
     if (s.node->reduction().combine == ir::Combine::Dot)
@@ -218,9 +220,17 @@ class ClockModel {
     }
     double latency = chain / chains_per_thread(s, loops) * kArithmeticLatency * step * iterations_outside(s, loops);
     if (threads > 1) {
-      const double joins = std::log2(threads) * (kShuffle + step) + (threads > kWarpThreads ? 2 * kBarrier : 0);
-      instructions_ += std::log2(threads) * (1 + step) * results * outside;
-      latency += joins * outside;
+      // Threads of a warp exchange results by shuffles, others through shared memory (emit/thread_reduce.cpp).
+      const bool warps = schedule_.threads % kWarpThreads == 0 && stride < kWarpThreads;
+      const double near = warps ? std::min(threads, kWarpThreads / stride) : 1, far = threads / near;
+      double instructions = (std::log2(near) + 1) * (1 + step), join = (std::log2(near) + 1) * (kShuffle + step);
+      if (far > 1) {
+        instructions += far * (1 + step);
+        join += 2 * kBarrier + kSharedLatency + far * (1 + step);
+        passes_ += (far + 1) * results * outside;
+      }
+      instructions_ += instructions * results * outside;
+      latency += join * outside;
     }
     return latency;
   }
@@ -230,9 +240,7 @@ class ClockModel {
     for (size_t i = 0; i < std::min(s.own_depth, loops.size()); ++i) n *= loops[i].iterations;
     return n;
   }
-  bool slot_is_tile(const Statement& s) const {
-    return s.node->op == Op::Store && slot_of(s.node) >= kernel_.params;
-  }
+  bool slot_is_tile(const Statement& s) const { return s.node->op == Op::Store && slot_of(s.node) >= kernel_.params; }
   static size_t shared_depth(const Statement& s) {
     size_t n = 0;
     while (n < s.loops.size() && !s.loops[n].fills) ++n;
@@ -319,8 +327,7 @@ class ClockModel {
       if (t.threads == 1 || !ranges_.depends(access, t.range)) continue;
       const auto stride = stride_of(access, t.range);
       if (!stride) return {active / kTagsPerPass, static_cast<double>(active)};
-      for (int i = 0; i < active; ++i)
-        at[static_cast<size_t>(i)] += *stride * t.lanes * (i / t.stride % t.threads);
+      for (int i = 0; i < active; ++i) at[static_cast<size_t>(i)] += *stride * t.lanes * (i / t.stride % t.threads);
     }
     std::set<int64_t> sectors, lines;
     for (int64_t a : at)
@@ -331,8 +338,9 @@ class ClockModel {
     const int64_t lowest = *std::min_element(at.begin(), at.end());
     for (int64_t& a : at) a -= lowest;
     // L1 has the banks of shared memory, and looks up a few lines at a time.
-    return {std::max(static_cast<double>(bank_passes(at, vector, size)), static_cast<double>(lines.size()) / kTagsPerPass),
-            static_cast<double>(sectors.size())};
+    return {
+        std::max(static_cast<double>(bank_passes(at, vector, size)), static_cast<double>(lines.size()) / kTagsPerPass),
+        static_cast<double>(sectors.size())};
   }
   static int64_t floor_of(int64_t byte, int64_t unit) { return (byte - (byte % unit + unit) % unit) / unit; }
 
@@ -381,15 +389,16 @@ class ClockModel {
   void finish() {
     const GpuClocks machine = gpu_clocks(target_);
     double shared = 0;
-    for (const Tile& t : statements_.tiles) shared += static_cast<double>(t.size * static_cast<int64_t>(size_of(t.dtype)));
+    for (const Tile& t : statements_.tiles)
+      shared += static_cast<double>(t.size * static_cast<int64_t>(size_of(t.dtype)));
     terms_.registers = kBaseRegisters + static_cast<int>(kRegisterShare * std::min(registers_ + held_, 1e6));
     // The compiler keeps to what a block of this size can have.
-    const int most = std::min<int>(kMaxRegisters, static_cast<int>(machine.registers / std::max(terms_.threads, kWarpThreads)));
-    const int allotted = static_cast<int>(ceil_div(std::min(terms_.registers, most), 8) * 8);
-    int64_t resident = std::min<int64_t>(schedule_.occupancy ? schedule_.occupancy : machine.max_blocks, machine.max_threads / std::max(terms_.threads, kWarpThreads));
-    // Registers are given to warps, the same number on each of four schedulers.
-    const int64_t all_warps = machine.registers / (int64_t{1} * allotted * kWarpThreads) / 4 * 4;
-    resident = std::min(resident, all_warps / ceil_div(terms_.threads, kWarpThreads));
+    const int most =
+        std::min<int>(kMaxRegisters, static_cast<int>(machine.registers / std::max(terms_.threads, kWarpThreads)));
+    int64_t resident = std::min<int64_t>(schedule_.occupancy ? schedule_.occupancy : machine.max_blocks,
+                                         machine.max_threads / std::max(terms_.threads, kWarpThreads));
+    resident =
+        std::min<int64_t>(resident, resident_by_registers(std::min(terms_.registers, most), terms_.threads, target_));
     if (shared > 0)
       resident = std::min(resident, static_cast<int64_t>(static_cast<double>(machine.shared) / (shared + 1024)));
     if (shared > static_cast<double>(target_.shared)) resident = 0;
@@ -402,8 +411,7 @@ class ClockModel {
     const double spills = 1 + std::max(0, terms_.registers - most) / kSpilled;
     // Few warps leave clocks unused in which all of them wait.
     const double held = std::max(1.0, std::min(std::ceil(blocks / units), static_cast<double>(resident))) * warps / 4;
-    terms_.issue = each * instructions_ * spills * warps / 4 *
-                   (1 + std::min(kMostUnused, kUnused / (held * held)));
+    terms_.issue = each * instructions_ * spills * warps / 4 * (1 + std::min(kMostUnused, kUnused / (held * held)));
     terms_.shared = each * passes_ * spills * warps;
     double bytes = 0;
     for (const auto& [slot, n] : l2_bytes_) bytes += n;
@@ -452,6 +460,12 @@ const char* ClockTerms::bound() const {
 }
 
 double ClockTerms::microseconds() const { return clocks() / kClocksPerMicrosecond; }
+
+int resident_by_registers(int registers, int threads, const runtime::Target& target) {
+  // Registers are given to warps by 8 a thread, to the same number of warps on each of four schedulers.
+  const int64_t warps = gpu_clocks(target).registers / (round_up(registers, 8) * kWarpThreads) / 4 * 4;
+  return static_cast<int>(warps / ceil_div(threads, kWarpThreads));
+}
 
 std::string to_string(const ClockTerms& t) {
   std::string out = fmt::format("{:.1f} us by {}:", t.microseconds(), t.bound());

@@ -32,15 +32,18 @@ struct ClockTerms {
   double microseconds() const;
 };
 
+/// Blocks of `threads` threads that a multiprocessor holds as far as their registers go.
+int resident_by_registers(int registers, int threads, const runtime::Target& target);
+
 /// "12.3 us: memory; issue 1200, shared 300, ...".
 std::string to_string(const ClockTerms& terms);
 
 /// The terms of a launch; symbolic sizes count with their upper bounds. `kernel`: normalized. nullopt if an Opt is not
 /// legal.
 ///
-/// A thread evaluates a node once for each iteration of the loops down to the innermost one that the node depends on, and
-/// for each lane and copy along the ranges that it depends on. Threads that share the work of a statement divide its
-/// iterations. Threads that do not repeat it, and the prediction says so.
+/// A thread evaluates a node once for each iteration of the loops down to the innermost one that the node depends on,
+/// and for each lane and copy along the ranges that it depends on. Threads that share the work of a statement divide
+/// its iterations. Threads that do not repeat it, and the prediction says so.
 std::optional<ClockTerms> predict_clocks(const Kernel& kernel, const std::vector<Opt>& opts,
                                          const runtime::Target& target);
 

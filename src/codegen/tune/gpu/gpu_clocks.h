@@ -9,26 +9,27 @@ namespace sinter::codegen {
 
 // Clocks of an H100 (SIMT kernels run at 1.98 GHz there).
 inline constexpr double kClocksPerMicrosecond = 1980;
-inline constexpr double kLaunchClocks = 4000;       ///< a launch of an empty kernel in a graph
-inline constexpr double kGlobalLatency = 700;       ///< of a load from L2 or memory
-inline constexpr double kL1Latency = 40;            ///< of a load that L1 serves
-inline constexpr double kSharedLatency = 30;        ///< of a load from shared memory
-inline constexpr double kArithmeticLatency = 4;     ///< until the next operation of a chain
-inline constexpr double kShuffle = 25;              ///< latency of an exchange within a warp
-inline constexpr double kBarrier = 30;              ///< latency of a barrier
-inline constexpr double kIterationsAhead = 4;       ///< iterations of a loop whose loads are under way together
-inline constexpr double kUnrolledInstructions = 32; ///< of a body that the compiler unrolls by itself
-inline constexpr double kL1Pass = 1.3;              ///< clocks of a pass over the banks for a load through L1
-inline constexpr double kUnused = 2;                ///< share of issue clocks lost with one warp a scheduler,
-inline constexpr double kMostUnused = 0.5;          ///< and at most; it falls with the square of the warps
-inline constexpr double kTagsPerPass = 4;           ///< lines that L1 looks up in a clock
-inline constexpr double kIndexInstructions = 0.3;   ///< of an index operation: most become part of an address
-inline constexpr double kAddressInstructions = 0.3; ///< of a load or store
-inline constexpr double kLoopInstructions = 0.5;    ///< of a iteration of a loop, as far as the compiler unrolls it
-inline constexpr double kSpilled = 32;              ///< registers that do not fit and double the work
-inline constexpr double kMostLoaded = 16;           ///< registers of elements that were loaded and wait for their use
-inline constexpr int kBaseRegisters = 28;           ///< for addresses and loop variables
-inline constexpr double kRegisterShare = 1.4;       ///< registers for each accumulator or operand: ptxas loads ahead
+inline constexpr double kLaunchClocks = 4000;        ///< a launch of an empty kernel in a graph
+inline constexpr double kGlobalLatency = 700;        ///< of a load from L2 or memory
+inline constexpr double kL1Latency = 40;             ///< of a load that L1 serves
+inline constexpr double kSharedLatency = 30;         ///< of a load from shared memory
+inline constexpr double kArithmeticLatency = 4;      ///< until the next operation of a chain
+inline constexpr double kShuffle = 25;               ///< latency of an exchange within a warp
+inline constexpr double kBarrier = 30;               ///< latency of a barrier
+inline constexpr double kIterationsAhead = 4;        ///< iterations of a loop whose loads are under way together
+inline constexpr double kUnrolledInstructions = 32;  ///< of a body that the compiler unrolls by itself
+inline constexpr double kL1Pass = 1.3;               ///< clocks of a pass over the banks for a load through L1
+inline constexpr double kUnused = 2;                 ///< share of issue clocks lost with one warp a scheduler,
+inline constexpr double kMostUnused = 0.5;           ///< and at most; it falls with the square of the warps
+inline constexpr double kTagsPerPass = 4;            ///< lines that L1 looks up in a clock
+inline constexpr double kIndexInstructions = 0.3;    ///< of an index operation: most become part of an address
+inline constexpr double kAddressInstructions = 0.3;  ///< of a load or store
+inline constexpr double kBlockInstructions = 30;     ///< of a thread, before and after all loops
+inline constexpr double kLoopInstructions = 0.5;     ///< of a iteration of a loop, as far as the compiler unrolls it
+inline constexpr double kSpilled = 32;               ///< registers that do not fit and double the work
+inline constexpr double kMostLoaded = 16;            ///< registers of elements that were loaded and wait for their use
+inline constexpr int kBaseRegisters = 28;            ///< for addresses and loop variables
+inline constexpr double kRegisterShare = 1.4;        ///< registers for each accumulator or operand: ptxas loads ahead
 
 /// Terms overlap: the exponent of the norm that joins them. Infinity would be the largest alone.
 inline constexpr double kOverlap = 8;

@@ -13,6 +13,8 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
+constexpr int kMaxBlockThreads = 1024;
+constexpr int64_t kSmallKernel = 1024;  ///< values of all ranges together
 constexpr int64_t kShortRange = 8;  ///< length of a reduced range up to which it is unrolled as a whole
 
 int64_t ceil_power(int64_t n) {
@@ -40,48 +42,60 @@ class ShareGenerator {
 
   void run() {
     if (!lead_) return;
-    for (const int threads : {128, 256, 1024})
-      for (const int copies : {1, 2, 4}) {
-        if (outer_.empty() || !inner_) {
-          propose(threads, outer_.empty() ? 1 : threads, copies);
-          continue;
-        }
-        for (const int along_outer : {1, 4, 8, 16, 32, 64, 256, 1024})
-          if (along_outer <= threads) propose(threads, along_outer, copies);
+    for (UOp r : analysis_.ranges())
+      if (!space_.is_fixed(r)) widest_ = std::min<int64_t>(kMaxBlockThreads, widest_ * analysis_.size(r));
+    for (int threads = 1; threads <= kMaxBlockThreads; threads *= 2)
+      for (int along_outer = 1; along_outer <= threads; along_outer *= 2) {
+        if (outer_.empty() ? along_outer > 1 : !inner_ && along_outer < threads) continue;
+        if (!is_wanted(threads)) continue;
+        for (const int copies : {1, 2, 4}) propose(threads, along_outer, copies);
       }
   }
 
  private:
+  /// Small blocks are for small kernels, and between 256 and 1024 threads little changes.
+  bool is_wanted(int threads) const { return threads <= 32 ? widest_ < kSmallKernel : threads != 512; }
+
   void propose(int threads, int along_outer, int copies) {
     shares_.clear();
-    const bool outer_first = is_outer(lead_);
-    const int along_inner = threads / along_outer;
     // Vectors lie along the lead. Where sums have chains of their own, an outer range has none.
     const int lanes = is_outer(lead_) && chains_ ? 1 : space_.vector_along(lead_);
-    int used = 1;
-    for (UOp r : outer_) {
-      RangeShare s{r};
-      if (r == lead_) s.lanes = lanes;
-      if (!reduces_ && r == lead_) s.unroll = copies;
-      if (reduces_ && r == outer_.front() && copies > 1 && inner_) {
-        if (analysis_.size(r) < copies) return;
-        s.unroll = copies;
-      }
-      s.threads = static_cast<int>(
-          std::min<int64_t>(along_outer / used, ceil_power(ceil_div(analysis_.size(r), int64_t{1} * s.lanes * s.unroll))));
-      s.stride = s.threads > 1 ? used * (outer_first ? 1 : along_inner) : 1;
-      used *= s.threads;
-      if (s.width() > 1) shares_.push_back(s);
+    const int along_inner = threads / along_outer;
+    // Threads next to each other lie along the lead.
+    if (is_outer(lead_)) {
+      const int used = share_outer(along_outer, 1, lanes, copies);
+      if (used < along_outer) return;
+      share_inner(along_inner, used, lanes, copies);
+    } else {
+      const int used = share_inner(along_inner, 1, lanes, copies);
+      if (used < along_inner || share_outer(along_outer, used, lanes, copies) < along_outer) return;
     }
-    if (used < along_outer && along_outer > 1) return;
-    if (along_inner > 1) share_inner(along_inner, outer_first ? along_outer : 1, lanes, copies);
+    if (shares_.empty()) return;
     out_.push_back(make_candidate("share", space_, shares_));
     if (const std::vector<Opt> unrolled = unroll_chains(); !unrolled.empty())
       out_.push_back(make_candidate("share", space_, shares_, unrolled));
   }
 
-  /// Copies along the reduced ranges of chains: short ranges as a whole, so that their loads are under way together, and
-  /// ranges along which an operand is contiguous, so that it is read by whole vectors.
+  /// Gives up to `threads` to the outer ranges, the contiguous one first, from the digit `stride` on. Returns how many
+  /// they take.
+  int share_outer(int threads, int stride, int lanes, int copies) {
+    int used = 1;
+    for (UOp r : outer_) {
+      RangeShare s{r};
+      if (r == lead_) s.lanes = lanes;
+      const bool repeats = reduces_ ? inner_ && r == outer_.front() : r == lead_;
+      if (repeats && analysis_.size(r) >= int64_t{1} * s.lanes * copies) s.unroll = copies;
+      s.threads = static_cast<int>(
+          std::min<int64_t>(threads / used, ceil_power(ceil_div(analysis_.size(r), int64_t{1} * s.lanes * s.unroll))));
+      s.stride = s.threads > 1 ? used * stride : 1;
+      used *= s.threads;
+      if (s.width() > 1) shares_.push_back(s);
+    }
+    return used;
+  }
+
+  /// Copies along the reduced ranges of chains: short ranges as a whole, so that their loads are under way together,
+  /// and ranges along which an operand is contiguous, so that it is read by whole vectors.
   std::vector<Opt> unroll_chains() {
     std::vector<Opt> unrolled;
     for (const StatementAnalysis* w : order_) {
@@ -89,8 +103,8 @@ class ShareGenerator {
       const UOp r = w->reduced_ranges.back();
       if (share_of(r) || space_.is_fixed(r) || find_opt<Unroll>(unrolled, range_id(r))) continue;
       const int64_t size = analysis_.size(r), vector = 16 / space_.element_bytes;
-      const bool contiguous = std::any_of(w->accesses.begin(), w->accesses.end(),
-                                          [&](UOp a) { return analysis_.stride(a, r) == 1; });
+      const bool contiguous =
+          std::any_of(w->accesses.begin(), w->accesses.end(), [&](UOp a) { return analysis_.stride(a, r) == 1; });
       const int64_t copies = size <= kShortRange ? size : contiguous && size % vector == 0 ? vector : 1;
       if (copies > 1) unrolled.push_back(Unroll{range_id(r), static_cast<int>(copies)});
     }
@@ -103,34 +117,38 @@ class ShareGenerator {
     return nullptr;
   }
 
-  /// Gives `threads` to the inner ranges of each statement, the busiest first.
-  void share_inner(int threads, int base, int lanes, int copies) {
+  /// Gives up to `threads` to the inner ranges of each statement, the busiest first, from the digit `base` on. Returns
+  /// the most that a statement takes.
+  int share_inner(int threads, int base, int lanes, int copies) {
+    int most = 1;
     for (const StatementAnalysis* w : order_) {
-      int left = threads, stride = base;
+      int used = 1;
       for (UOp r : inner_of(*w)) {
         if (const RangeShare* s = share_of(r)) {
-          left /= std::max(s->threads, 1);
-          stride = std::max(stride, s->stride * s->threads);
+          if (s->threads > 1) used = std::max(used, s->stride / base * s->threads);
           continue;
         }
+        const int left = threads / used;
         if (left <= 1) continue;
         RangeShare s{r};
-        int64_t chains = chains_along(r);
+        const int64_t chains = chains_along(r);
         if (!chains && r == lead_) s.lanes = lanes;
         // Copies along the results of a product share the loads of the other operand.
-        if (!chains && !(r == lead_ && s.lanes > 1) && copies > 1 && w->is_reduce() && !contains(w->reduced_ranges, r) &&
+        if (!chains && s.lanes == 1 && w->is_reduce() && !contains(w->reduced_ranges, r) &&
             analysis_.size(r) >= int64_t{1} * copies * left)
           s.unroll = copies;
-        int64_t count = std::min<int64_t>(left, ceil_power(ceil_div(analysis_.size(r), int64_t{1} * s.lanes * s.unroll)));
+        int64_t count =
+            std::min<int64_t>(left, ceil_power(ceil_div(analysis_.size(r), int64_t{1} * s.lanes * s.unroll)));
         if (chains) count = std::min(count, chains);
         if (count <= 1) continue;
         s.threads = static_cast<int>(count);
-        s.stride = stride;
-        left /= s.threads;
-        stride *= s.threads;
+        s.stride = base * used;
+        used *= s.threads;
         shares_.push_back(s);
       }
+      most = std::max(most, used);
     }
+    return most;
   }
   /// Ranges of a statement that threads can share, the contiguous one first.
   std::vector<UOp> inner_of(const StatementAnalysis& w) {
@@ -169,6 +187,7 @@ class ShareGenerator {
   bool chains_ = false;  ///< whether a reduction has chains
   bool reduces_ = false;
   bool inner_ = false;  ///< whether threads can share an inner range
+  int64_t widest_ = 1;  ///< values of all ranges together, as far as threads go
   std::vector<RangeShare> shares_;
 };
 

@@ -15,7 +15,7 @@ using ir::Op;
 using ir::UOp;
 
 constexpr int64_t kMaxStagingRegisters = 16;  ///< registers of a thread that stage an operand, at most
-constexpr int64_t kMaxFillCopies = 8;             ///< unrolled copies of a loop that fills
+constexpr int64_t kMaxFillCopies = 8;         ///< unrolled copies of a loop that fills
 
 /// Whether a load of a value is contiguous along a range.
 bool is_contiguous_along(KernelAnalysis& analysis, UOp value, UOp range) {

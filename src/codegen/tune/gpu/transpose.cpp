@@ -47,10 +47,9 @@ void propose_transposes(TuneSpace& space, std::vector<Candidate>& out) {
           }
       }
     if (!column || tiles.empty()) return;
-    out.push_back(make_candidate("transpose", space,
-                                 {RangeShare{row, 1, 1, q.side, 1},
-                                  RangeShare{column, 1, q.side / q.rows, q.rows, q.side}},
-                                 tiles));
+    out.push_back(make_candidate(
+        "transpose", space, {RangeShare{row, 1, 1, q.side, 1}, RangeShare{column, 1, q.side / q.rows, q.rows, q.side}},
+        tiles));
   }
 }
 

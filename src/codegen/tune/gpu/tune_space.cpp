@@ -17,8 +17,7 @@ TuneSpace::TuneSpace(const Kernel& given, const runtime::Target& machine, std::v
       analysis(with_materialized(given, materializations)),
       fixed(sequential_ranges(given, analysis)) {
   for (const StatementAnalysis& w : analysis.statements())
-    for (UOp a : w.accesses)
-      element_bytes = std::max(element_bytes, static_cast<int64_t>(size_of(a->src[0]->dtype)));
+    for (UOp a : w.accesses) element_bytes = std::max(element_bytes, static_cast<int64_t>(size_of(a->src[0]->dtype)));
 }
 
 int TuneSpace::contiguous_accesses(UOp range) {

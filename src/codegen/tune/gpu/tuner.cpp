@@ -33,6 +33,15 @@ std::vector<Candidate> candidates_of(const Kernel& kernel, const runtime::Target
   return all;
 }
 
+/// Blocks that a multiprocessor holds if a thread takes somewhat more registers than predicted: ptxas, which likes to
+/// take all that it may, is held to the number that the prediction rests on, without being made to spill.
+int occupancy_of(const ClockTerms& terms, const runtime::Target& target) {
+  constexpr double kSlack = 1.25;
+  constexpr int kFewRegisters = 64;  // not worth a limit
+  const int registers = std::max(kFewRegisters, static_cast<int>(kSlack * terms.registers));
+  return std::clamp(resident_by_registers(registers, terms.threads, target), 1, std::max(terms.resident, 1));
+}
+
 }  // namespace
 
 std::vector<RankedCandidate> rank_candidates(const Kernel& kernel, const runtime::Target& target) {
@@ -56,9 +65,8 @@ std::vector<Opt> tune_for_gpu(const Kernel& kernel, const runtime::Target& targe
   if (runtime::logging(3))
     runtime::log(3, fmt::format("{}: {} of {} candidates, {}\n  {}", kernel.name, best.candidate.generator,
                                 ranked.size(), to_string(best.terms), to_string(best.candidate.opts)));
-  // ptxas is held to the registers that the prediction rests on.
   std::vector<Opt> opts = best.candidate.opts;
-  opts.push_back(Occupancy{best.terms.resident});
+  opts.push_back(Occupancy{occupancy_of(best.terms, target)});
   return opts;
 }
 

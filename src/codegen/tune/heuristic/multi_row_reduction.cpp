@@ -14,7 +14,7 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr int kStreams = 8;           ///< streams that a core follows at a time
+constexpr int kStreams = 8;              ///< streams that a core follows at a time
 constexpr double kMaxRowOperations = 8;  ///< operations per element; with more, a row is slower than memory
 
 /// The work along the rows: reductions along the range with lanes that depend on no other reduction.

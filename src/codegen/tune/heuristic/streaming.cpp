@@ -23,8 +23,8 @@ constexpr int kStreamedRows = 16;  ///< rows that are read at once: as many stre
 constexpr int kFewRows = 8;
 /// Operations of a step, at most. A larger step is reduced to single vectors, or to fewer rows.
 constexpr double kMaxStepOperations = 64;
-constexpr double kMaxStreamOperations = 240;      ///< operations of kFewRows rows above which nothing is streamed
-constexpr int64_t kMaxRowBytes = 16 << 10;  ///< bytes of a row that a task covers, at most
+constexpr double kMaxStreamOperations = 240;  ///< operations of kFewRows rows above which nothing is streamed
+constexpr int64_t kMaxRowBytes = 16 << 10;    ///< bytes of a row that a task covers, at most
 constexpr int64_t kMinRowBytes = 768;  ///< bytes of a row, at least: shorter ones restart hardware prefetch too often
 constexpr int64_t kMaxResultBytes = 4096;  ///< bytes of a task's results, at most, if they exceed the first cache
 constexpr int64_t kManyTasks = 8;          ///< tasks per thread from which one more or less does not matter

@@ -114,8 +114,7 @@ std::vector<Opt> ring_of_squares(const codegen::Kernel& kernel, runtime::Target 
     if (schedule.tile_copies.size() == 2 &&
         std::all_of(schedule.tile_copies.begin(), schedule.tile_copies.end(),
                     [](const codegen::TileCopy& t) { return t.slots == 2; }) &&
-        std::all_of(schedule.outer.begin(), schedule.outer.end(),
-                    [&](UOp o) { return schedule.of(o).block == side; }))
+        std::all_of(schedule.outer.begin(), schedule.outer.end(), [&](UOp o) { return schedule.of(o).block == side; }))
       return r.candidate.opts;
   }
   FAIL("no candidate has squares of " << side << " and rings");
@@ -233,8 +232,8 @@ TEST_CASE("staged operands of a product meet no bank of shared memory twice", "[
       const Product product(layout, size, 64, gpu.target(), size);
       const auto chosen = product.run(gpu, product.opts), plain = product.run(gpu, product.plain());
       INFO(layout << " of " << size << ": " << chosen.wavefronts << " passes over the banks in "
-                    << chosen.shared_requests << " requests, " << plain.wavefronts << " in " << plain.shared_requests
-                    << " without a layout; ideal " << chosen.ideal_wavefronts);
+                  << chosen.shared_requests << " requests, " << plain.wavefronts << " in " << plain.shared_requests
+                  << " without a layout; ideal " << chosen.ideal_wavefronts);
       CHECK(chosen.wavefronts == chosen.ideal_wavefronts);
       CHECK(plain.wavefronts > plain.ideal_wavefronts);
     }

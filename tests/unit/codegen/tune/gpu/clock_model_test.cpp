@@ -1,0 +1,117 @@
+// The clock model against an H100, and the tuner by the model.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "codegen/codegen.h"
+#include "codegen/loopschedule/opt_parse.h"
+#include "codegen/tune/gpu/tuner.h"
+#include "tensor/eval/explain.h"
+#include "unit/codegen/tune/gpu/measured_kernels.h"
+#include "unit/codegen_support.h"
+
+using namespace codegen_test;
+
+namespace {
+
+const runtime::Target& h100() {
+  static const runtime::Target target = runtime::cuda_target({});
+  return target;
+}
+
+codegen::NormalizedKernel kernel_of(const Tensor& value) {
+  const auto sources = tensor::explain(std::vector{value}, h100());
+  REQUIRE(sources.scheduled.kernels.size() == 1);
+  return codegen::normalize(sources.scheduled.kernels[0], h100());
+}
+
+double microseconds(const codegen::Kernel& kernel, const char* opts) {
+  const auto terms = codegen::predict_clocks(kernel, codegen::parse_opts(opts), h100());
+  INFO(kernel.name << ": " << opts);
+  REQUIRE(terms);
+  return terms->microseconds();
+}
+
+std::vector<double> ranks(const std::vector<double>& values) {
+  std::vector<double> out;
+  for (double v : values)
+    out.push_back(static_cast<double>(std::count_if(values.begin(), values.end(), [v](double w) { return w < v; })));
+  return out;
+}
+
+/// Spearman's coefficient, for values that differ.
+double rank_correlation(const std::vector<double>& a, const std::vector<double>& b) {
+  const std::vector<double> x = ranks(a), y = ranks(b);
+  const auto n = static_cast<double>(a.size());
+  double squares = 0;
+  for (size_t i = 0; i < x.size(); ++i) squares += (x[i] - y[i]) * (x[i] - y[i]);
+  return 1 - 6 * squares / (n * (n * n - 1));
+}
+
+/// The best prediction for a kernel and its epilogue.
+double tuned_microseconds(const codegen::NormalizedKernel& kernel) {
+  double sum = codegen::rank_candidates(kernel.main, h100()).at(0).terms.microseconds();
+  if (kernel.epilogue_kernel)
+    sum += codegen::rank_candidates(*kernel.epilogue_kernel, h100()).at(0).terms.microseconds();
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("the clock model ranks kernels as an H100 does", "[codegen][cuda][clock-model]") {
+  std::vector<double> measured, predicted;
+  std::string table;
+  double worst = 1;
+  for (const MeasuredKernel& m : measured_kernels()) {
+    const codegen::NormalizedKernel kernel = kernel_of(m.make());
+    double us = microseconds(kernel.main, m.opts);
+    if (kernel.epilogue_kernel) us += microseconds(*kernel.epilogue_kernel, m.epilogue_opts);
+    measured.push_back(m.microseconds);
+    predicted.push_back(us);
+    worst = std::max({worst, us / m.microseconds, m.microseconds / us});
+    table += fmt::format("{}\t{}\t{:.1f}\n", m.name, m.microseconds, us);
+  }
+  const double correlation = rank_correlation(measured, predicted);
+  const std::string summary =
+      fmt::format("{} kernels: rank correlation {:.3f}, worst factor {:.2f}", measured.size(), correlation, worst);
+  fmt::print("{}\n", summary);
+  INFO(table << summary);
+  CHECK(correlation >= 0.95);
+  CHECK(worst <= 1.6);
+}
+
+TEST_CASE("the tuner finds what the model promises for each measured program", "[codegen][cuda][clock-model]") {
+  // Microseconds on an H100: what was measured on it, or what a hand-written kernel of the same schedule took there.
+  struct Goal {
+    const char* name;
+    double microseconds;
+  };
+  for (const Goal& goal : {Goal{"softmax 65536x1024", 190},
+                           Goal{"layer norm 65536x1024", 190},
+                           Goal{"chain 64M", 198},
+                           Goal{"column sums 4096^2", 28},
+                           Goal{"transpose 4096^2", 51},
+                           Goal{"sum of 16M", 30},
+                           Goal{"matvec 4096", 30},
+                           Goal{"product 1024", 86},
+                           Goal{"product 4096", 3100},
+                           Goal{"gelu(matmul + b) 1024", 84},
+                           Goal{"32 products of 256", 49},
+                           Goal{"attention 4x8x512x64", 400},
+                           Goal{"convolution 128x32x24x24 * 32x5x5", 110},
+                           Goal{"input gradient 128x32x24x24 * 32x5x5", 270},
+                           Goal{"filter gradient 128x32x24x24 * 32x5x5", 300},
+                           Goal{"convolution 128x32x10x10 * 64x3x3", 27},
+                           Goal{"input gradient 128x32x10x10 * 64x3x3", 50},
+                           Goal{"filter gradient 128x32x10x10 * 64x3x3", 50},
+                           Goal{"convolution 128x64x8x8 * 64x3x3", 27},
+                           Goal{"input gradient 128x64x8x8 * 64x3x3", 50},
+                           Goal{"filter gradient 128x64x8x8 * 64x3x3", 48}}) {
+    const auto program = std::find_if(measured_kernels().begin(), measured_kernels().end(),
+                                      [&](const MeasuredKernel& m) { return m.name == std::string(goal.name); });
+    REQUIRE(program != measured_kernels().end());
+    INFO(goal.name);
+    CHECK(tuned_microseconds(kernel_of(program->make())) <= goal.microseconds);
+  }
+}
