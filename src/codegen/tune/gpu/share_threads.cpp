@@ -15,7 +15,7 @@ using ir::UOp;
 
 constexpr int kMaxBlockThreads = 1024;
 constexpr int64_t kSmallKernel = 1024;  ///< values of all ranges together
-constexpr int64_t kShortRange = 8;  ///< length of a reduced range up to which it is unrolled as a whole
+constexpr int64_t kShortRange = 8;      ///< length of a reduced range up to which it is unrolled as a whole
 
 int64_t ceil_power(int64_t n) {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(n, 1))));

@@ -19,8 +19,10 @@ struct MeasuredKernel {
   std::function<sinter::Tensor()> make;
 };
 
-/// Zeros in memory.
-inline sinter::Tensor stored(sinter::Shape shape) { return sinter::zeros(std::move(shape)).contiguous().realize(); }
+/// Zeros in the host's memory.
+inline sinter::Tensor stored(const sinter::Shape& shape) {
+  return sinter::zeros(shape, sinter::float32, sinter::Device::cpu()).contiguous().realize();
+}
 inline sinter::Tensor chain(const sinter::Tensor& x) { return sinter::tanh(x) * sinter::sigmoid(x) + sinter::exp(-x); }
 inline sinter::Tensor attention(const sinter::Shape& shape) {
   return sinter::scaled_dot_product_attention(stored(shape), stored(shape), stored(shape));
