@@ -56,9 +56,9 @@ class SpanSet {
 
 /// Occupied bytes per launch: a segment tree over launches. A buffer's lifetime is the union of a few whole subtrees,
 /// so no buffer is compared with every other one alive at the same time.
-class Occupancy {
+class OccupiedBytes {
  public:
-  explicit Occupancy(int launches) : leaves_(std::bit_ceil(static_cast<size_t>(launches))), nodes_(2 * leaves_) {}
+  explicit OccupiedBytes(int launches) : leaves_(std::bit_ceil(static_cast<size_t>(launches))), nodes_(2 * leaves_) {}
 
   /// The lowest offset for `size` bytes that is free from launch `first` to launch `last`.
   int64_t place(int64_t size, int first, int last, uint64_t& steps) {
@@ -128,7 +128,7 @@ ArenaLayout lay_out(const Plan& plan) {
 
   int launches = 1;
   for (size_t i : order) launches = std::max(launches, plan.buffers[i].last + 1);
-  Occupancy taken(launches);
+  OccupiedBytes taken(launches);
   for (size_t i : order) {
     const PlanBuffer& b = plan.buffers[i];
     const int64_t size = padded_size(b.bound_bytes);

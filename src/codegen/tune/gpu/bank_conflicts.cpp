@@ -3,9 +3,7 @@
 #include "codegen/tune/gpu/bank_conflicts.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
-#include <vector>
+#include <array>
 
 #include "codegen/nest/tile_copy.h"
 
@@ -21,15 +19,18 @@ int64_t begin(const ThreadWalk& w, int thread) { return int64_t{1} * w.lanes * (
 int64_t bank_passes(std::span<const int64_t> first, int64_t width, int64_t bytes) {
   const int64_t unit = std::max(width * bytes, kWord), together = kPass / unit;
   int64_t passes = 0;
+  std::array<int64_t, kWarpThreads> words{};
   for (size_t begin = 0; begin < first.size(); begin += static_cast<size_t>(together)) {
-    std::map<int64_t, std::set<int64_t>> banks;  // words that threads request from each bank
-    size_t most = 0;
-    for (int64_t at : first.subspan(begin, std::min(first.size() - begin, static_cast<size_t>(together)))) {
-      const int64_t word = at * bytes / unit;
-      banks[word % together].insert(word);
-      most = std::max(most, banks[word % together].size());
-    }
-    passes += static_cast<int64_t>(most);
+    const size_t count = std::min(first.size() - begin, static_cast<size_t>(together));
+    for (size_t i = 0; i < count; ++i) words[i] = first[begin + i] * bytes / unit;
+    const auto last = words.begin() + static_cast<std::ptrdiff_t>(count);
+    std::sort(words.begin(), last);
+    std::array<int, kWarpThreads> requests{};  // distinct words of each bank
+    int most = 0;
+    const auto end = std::unique(words.begin(), last);
+    for (auto word = words.begin(); word != end; ++word)
+      most = std::max(most, ++requests[static_cast<size_t>(*word % together)]);
+    passes += most;
   }
   return passes;
 }
@@ -54,8 +55,8 @@ int64_t bank_passes(const TileCopy& layout, DType dtype, std::span<const ThreadW
   int64_t passes = 0;
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t c = 0; c < last.lanes; c += width) {
-      std::vector<int64_t> at;
-      for (int t = 0; t < kWarpThreads; ++t) at.push_back(place(t, r, c));
+      std::array<int64_t, kWarpThreads> at{};
+      for (int t = 0; t < kWarpThreads; ++t) at[static_cast<size_t>(t)] = place(t, r, c);
       passes += bank_passes(at, width, size);
     }
   return passes;

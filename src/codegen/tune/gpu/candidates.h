@@ -2,6 +2,7 @@
 // ranks what they propose (tuner.h). A candidate may be illegal.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "codegen/kernel/kernel.h"
@@ -14,6 +15,8 @@ namespace sinter::codegen {
 struct Candidate {
   const char* generator = "";
   std::vector<Opt> opts;
+  /// Proposes lists that differ from this one in details, worth a look if this one is fast; may be null.
+  std::function<void(std::vector<Candidate>&)> refine = {};
 };
 
 /// A kernel with a set of materialized values, as generators see it.
@@ -50,7 +53,7 @@ Candidate make_candidate(const char* generator, const TuneSpace& space, const st
 /// Threads that share inner and outer ranges, statement by statement: streams, rows, sums down columns, and kernels of
 /// several reductions.
 void propose_shares(TuneSpace& space, std::vector<Candidate>& out);
-/// Register tiles of one product, whose operands go through shared memory.
+/// Register tiles of one product, whose operands go through shared memory. `space` must outlive the candidates.
 void propose_products(TuneSpace& space, std::vector<Candidate>& out);
 /// Loads that are contiguous across the stores go through shared memory.
 void propose_transposes(TuneSpace& space, std::vector<Candidate>& out);

@@ -160,8 +160,8 @@ class ClockModel {
     if (ring_tile_filled_by(s, statements_))
       held_ += elements;  // until the other slot is free
     else
-      registers_ = std::max(registers_, s.is_reduce() ? accumulators + std::min(registers, kMostLoaded)
-                                                      : std::min(elements, kMostLoaded));
+      registers_ = std::max(
+          registers_, s.is_reduce() ? accumulators + std::min(registers, kMaxLoaded) : std::min(elements, kMaxLoaded));
     latency_ += chain;
     if (slot_is_tile(s)) latency_ += kBarrier * iterations_to(loops, shared_depth(s));
   }
@@ -411,7 +411,7 @@ class ClockModel {
     const double spills = 1 + std::max(0, terms_.registers - most) / kSpilled;
     // Few warps leave clocks unused in which all of them wait.
     const double held = std::max(1.0, std::min(std::ceil(blocks / units), static_cast<double>(resident))) * warps / 4;
-    terms_.issue = each * instructions_ * spills * warps / 4 * (1 + std::min(kMostUnused, kUnused / (held * held)));
+    terms_.issue = each * instructions_ * spills * warps / 4 * (1 + std::min(kMaxUnused, kUnused / (held * held)));
     terms_.shared = each * passes_ * spills * warps;
     double bytes = 0;
     for (const auto& [slot, n] : l2_bytes_) bytes += n;

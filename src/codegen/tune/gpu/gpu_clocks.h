@@ -20,14 +20,14 @@ inline constexpr double kIterationsAhead = 4;        ///< iterations of a loop w
 inline constexpr double kUnrolledInstructions = 32;  ///< of a body that the compiler unrolls by itself
 inline constexpr double kL1Pass = 1.3;               ///< clocks of a pass over the banks for a load through L1
 inline constexpr double kUnused = 2;                 ///< share of issue clocks lost with one warp a scheduler,
-inline constexpr double kMostUnused = 0.5;           ///< and at most; it falls with the square of the warps
+inline constexpr double kMaxUnused = 0.5;            ///< and at most; it falls with the square of the warps
 inline constexpr double kTagsPerPass = 4;            ///< lines that L1 looks up in a clock
 inline constexpr double kIndexInstructions = 0.3;    ///< of an index operation: most become part of an address
 inline constexpr double kAddressInstructions = 0.3;  ///< of a load or store
 inline constexpr double kBlockInstructions = 30;     ///< of a thread, before and after all loops
 inline constexpr double kLoopInstructions = 0.5;     ///< of a iteration of a loop, as far as the compiler unrolls it
 inline constexpr double kSpilled = 32;               ///< registers that do not fit and double the work
-inline constexpr double kMostLoaded = 16;            ///< registers of elements that were loaded and wait for their use
+inline constexpr double kMaxLoaded = 16;             ///< registers of elements that were loaded and wait for their use
 inline constexpr int kBaseRegisters = 28;            ///< for addresses and loop variables
 inline constexpr double kRegisterShare = 1.4;        ///< registers for each accumulator or operand: ptxas loads ahead
 

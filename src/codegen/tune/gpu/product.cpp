@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <memory>
 #include <optional>
 
 #include "codegen/kernel/access.h"
@@ -34,7 +35,7 @@ struct DepthBlock {
   int64_t depth = 1;  ///< reduced values of a block
 };
 
-class ProductGenerator {
+class ProductGenerator : public std::enable_shared_from_this<ProductGenerator> {
  public:
   ProductGenerator(TuneSpace& space, const StatementAnalysis& product, std::vector<Candidate>& out)
       : space_(space), analysis_(space.analysis), product_(product), out_(out) {
@@ -110,31 +111,39 @@ class ProductGenerator {
     return copies <= 1 && threads <= 1;
   }
 
+  /// A tile, and whether its factors are staged.
+  struct Shape {
+    std::vector<RangeShare> shares;
+    int threads = 1;
+  };
+  std::optional<Shape> shape_of(SideSize columns, SideSize rows, int parts, bool staged) {
+    Shape shape;
+    if (!share_side(sides_[0], columns, shape.threads, true, staged, shape.shares) ||
+        !share_side(sides_[1], rows, shape.threads, false, staged, shape.shares) ||
+        (parts > 1 && !share_side(parts_, {1, parts}, shape.threads, false, false, shape.shares)))
+      return std::nullopt;
+    if (shape.threads < kMinTileThreads || shape.threads > kMaxTileThreads || !fills_machine(shape.shares))
+      return std::nullopt;
+    return shape;
+  }
+
   void propose(SideSize columns, SideSize rows, int parts) {
-    for (const bool staged : {true, false}) {
-      if (staged && !parts_.empty()) continue;
-      std::vector<RangeShare> shares;
-      int threads = 1;
-      if (!share_side(sides_[0], columns, threads, true, staged, shares)) return;
-      if (!share_side(sides_[1], rows, threads, false, staged, shares)) return;
-      if (parts > 1 && !share_side(parts_, {1, parts}, threads, false, false, shares)) return;
-      if (threads < kMinTileThreads || threads > kMaxTileThreads) return;
-      if (!fills_machine(shares)) return;
-      shares_ = std::move(shares);
-      threads_ = threads;
-      const std::vector<Opt> unrolled = unroll_last();
-      if (!staged) {
-        out_.push_back(make_candidate("product", space_, shares_, unrolled));
-        continue;
-      }
-      for (const DepthBlock& block : depths_) {
-        carried_.clear();
-        propose_staged(block, unrolled);
-        if (product_.blocks == 0) continue;
-        carry_blocks();
-        propose_staged(block, unrolled);
-      }
-    }
+    if (const std::optional<Shape> shape = shape_of(columns, rows, parts, false))
+      out_.push_back(make_candidate("product", space_, shape->shares, unroll_last()));
+    if (!parts_.empty() || depths_.empty()) return;  // a tile would have all blocks of the sum
+    const std::optional<Shape> shape = shape_of(columns, rows, parts, true);
+    if (!shape) return;
+    // One way of staging stands for all others.
+    std::vector<Candidate> staged;
+    propose_staged(*shape, depths_.back(), product_.blocks > 0, staged);
+    if (staged.empty()) return;
+    Candidate first = std::move(staged.back());
+    first.refine = [self = shared_from_this(), shape = *shape](std::vector<Candidate>& out) {
+      for (const DepthBlock& block : self->depths_)
+        for (const bool carried : {false, true})
+          if (!carried || self->product_.blocks > 0) self->propose_staged(shape, block, carried, out);
+    };
+    out_.push_back(std::move(first));
   }
   /// Copies of the innermost reduced range: all of a short one, since neighbors in a window share elements, or the
   /// vectors of one along which a factor is contiguous.
@@ -149,14 +158,14 @@ class ProductGenerator {
     return {};
   }
   /// The loop over blocks of the sum goes outside: what joins the blocks rests where it is stored, not in registers.
-  void carry_blocks() {
+  LoopOrder carry_blocks(const Shape& shape) const {
     LoopOrder order;
     for (size_t i = 0; i < product_.blocks; ++i) order.loops.push_back({range_id(product_.reduced_ranges[i]), 0});
     std::vector<int> results;
-    for (const RangeShare& s : shares_) results.push_back(range_id(s.range));
+    for (const RangeShare& s : shape.shares) results.push_back(range_id(s.range));
     std::sort(results.begin(), results.end());
     for (int r : results) order.loops.push_back({r, 0});
-    carried_ = {order};
+    return order;
   }
   /// Whether there is a block for every other multiprocessor, or the tile is small.
   bool fills_machine(const std::vector<RangeShare>& shares) {
@@ -193,39 +202,40 @@ class ProductGenerator {
     return block;
   }
 
-  void propose_staged(const DepthBlock& block, const std::vector<Opt>& unrolled) {
-    std::vector<Opt> split = carried_;
+  /// Both factors in rings, the second factor staged, both: the last is the plainest that stages both.
+  void propose_staged(const Shape& shape, const DepthBlock& block, bool carried, std::vector<Candidate>& out) {
+    std::vector<Opt> split;
+    if (carried) split.push_back(carry_blocks(shape));
     if (block.split) split.push_back(Split{range_id(block.split), block.step});
     auto add = [&](const std::vector<TileCopy>& copies, const std::vector<Opt>& also) {
       std::vector<Opt> more = split;
       more.insert(more.end(), copies.begin(), copies.end());
       more.insert(more.end(), also.begin(), also.end());
-      out_.push_back(make_candidate("product", space_, shares_, more));
+      out.push_back(make_candidate("product", space_, shape.shares, more));
     };
-    const std::vector<StagedDim> dims[2] = {dims_of(0, block), dims_of(1, block)};
-    const std::optional<TileCopy> copies[2] = {stage(0, dims[0]), stage(1, dims[1])};
-    if (copies[1]) add({*copies[1]}, unrolled);
-    if (!copies[0] || !copies[1]) return;
-    add({*copies[0], *copies[1]}, {});
-    if (!block.split) return;
-    const std::optional<TileCopy> rings[2] = {with_ring(*copies[0], dims[0]), with_ring(*copies[1], dims[1])};
-    if (rings[0] && rings[1]) add({*rings[0], *rings[1]}, {});
+    const std::vector<StagedDim> dims[2] = {dims_of(0, shape, block), dims_of(1, shape, block)};
+    const std::optional<TileCopy> copies[2] = {stage(0, shape, dims[0]), stage(1, shape, dims[1])};
+    if (block.split && copies[0] && copies[1]) {
+      const std::optional<TileCopy> rings[2] = {with_ring(*copies[0], dims[0]), with_ring(*copies[1], dims[1])};
+      if (rings[0] && rings[1]) add({*rings[0], *rings[1]}, {});
+    }
+    if (copies[1]) add({*copies[1]}, unroll_last());
+    if (copies[0] && copies[1]) add({*copies[0], *copies[1]}, {});
   }
-  std::optional<TileCopy> stage(size_t side, const std::vector<StagedDim>& dims) {
-    return dims.empty() ? std::nullopt : stage_value(space_, values_[side], dims, threads_);
+  std::optional<TileCopy> stage(size_t side, const Shape& shape, const std::vector<StagedDim>& dims) {
+    return dims.empty() ? std::nullopt : stage_value(space_, values_[side], dims, shape.threads);
   }
   /// The dims of a factor's tile: reduced ranges, then those that threads share, the closest in the result's memory
   /// last. Empty if the factor lacks one or the other.
-  std::vector<StagedDim> dims_of(size_t side, const DepthBlock& block) {
+  std::vector<StagedDim> dims_of(size_t side, const Shape& shape, const DepthBlock& block) {
     const UOp value = values_[side];
     std::vector<StagedDim> dims;
     if (block.split && analysis_.depends(value, block.split)) dims.push_back({block.split, 0, block.step, {}});
     for (auto it = block.whole.rbegin(); it != block.whole.rend(); ++it)
       if (analysis_.depends(value, *it)) dims.push_back({*it, -1, analysis_.size(*it), {}});
     const size_t reduced = dims.size();
-    for (size_t i = shares_.size(); i-- > 0;)
-      if (analysis_.depends(value, shares_[i].range))
-        dims.push_back({shares_[i].range, -1, shares_[i].width(), shares_[i]});
+    for (auto it = shape.shares.rbegin(); it != shape.shares.rend(); ++it)
+      if (analysis_.depends(value, it->range)) dims.push_back({it->range, -1, it->width(), *it});
     return reduced == 0 || dims.size() == reduced ? std::vector<StagedDim>{} : dims;
   }
 
@@ -236,10 +246,7 @@ class ProductGenerator {
   std::vector<UOp> sides_[2];  ///< columns, which are close in the result's memory, and rows
   UOp store_;
   std::vector<UOp> parts_;
-  std::vector<RangeShare> shares_;
-  int threads_ = 1;
   std::vector<DepthBlock> depths_;
-  std::vector<Opt> carried_;  ///< a LoopOrder, or nothing
   std::vector<Candidate>& out_;
 };
 
@@ -256,7 +263,7 @@ void propose_products(TuneSpace& space, std::vector<Candidate>& out) {
   for (UOp value : values_of(product->node))
     for (UOp r : product->result_ranges)
       if (!is_outer(r) && !space.analysis.depends(value, r)) return;
-  ProductGenerator(space, *product, out).run();
+  std::make_shared<ProductGenerator>(space, *product, out)->run();
 }
 
 }  // namespace sinter::codegen

@@ -49,7 +49,7 @@ int TuneSpace::vector_along(UOp range, const StatementAnalysis* staged) {
 
 Candidate make_candidate(const char* generator, const TuneSpace& space, const std::vector<RangeShare>& shares,
                          const std::vector<Opt>& more) {
-  Candidate made{generator, {}};
+  Candidate made{generator, {}, {}};
   for (const RangeShare& s : shares) {
     if (s.lanes > 1) made.opts.push_back(Lanes{range_id(s.range), s.lanes});
     if (s.unroll > 1) made.opts.push_back(Unroll{range_id(s.range), s.unroll});

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <set>
+#include <utility>
 
 #include "codegen/nest/loop_tree.h"
 #include "codegen/tune/heuristic/materialize_rows.h"
@@ -12,26 +14,32 @@
 namespace sinter::codegen {
 namespace {
 
-std::vector<Candidate> candidates_of(const Kernel& kernel, const runtime::Target& target) {
-  std::vector<Candidate> all;
-  auto propose = [&](TuneSpace& space) {
-    propose_shares(space, all);
-    propose_products(space, all);
-    propose_transposes(space, all);
-  };
-  TuneSpace space(kernel, target, legal_materializations(kernel, target, target.shared / 2));
-  propose(space);
-  for (const std::vector<Materialize>& parts : partial_sums(space)) {
-    std::vector<Materialize> values = space.materializations;
-    values.insert(values.end(), parts.begin(), parts.end());
-    if (!is_legal(kernel, {values.begin(), values.end()})) continue;
-    TuneSpace split(kernel, target, values);
-    propose_shares(split, all);
-    propose_products(split, all);
+constexpr size_t kRefined = 8;  ///< of the best candidates: those whose details are looked at
+
+/// The candidates of a kernel, each once, with predictions.
+class Ranking {
+ public:
+  Ranking(const Kernel& kernel, const runtime::Target& target) : kernel_(kernel), target_(target) {}
+
+  void add(std::vector<Candidate> candidates) {
+    for (Candidate& c : candidates) {
+      if (!met_.insert(to_string(c.opts)).second) continue;
+      if (const std::optional<ClockTerms> terms = predict_clocks(kernel_, c.opts, target_);
+          terms && terms->resident > 0)
+        list.push_back({std::move(c), *terms, list.size()});
+    }
+    std::sort(list.begin(), list.end(), [](const RankedCandidate& a, const RankedCandidate& b) {
+      return std::pair(a.terms.clocks(), a.order) < std::pair(b.terms.clocks(), b.order);
+    });
   }
-  all.push_back({"plain", {}});
-  return all;
-}
+
+  std::vector<RankedCandidate> list;  ///< the fastest first
+
+ private:
+  const Kernel& kernel_;
+  const runtime::Target& target_;
+  std::set<std::string> met_;
+};
 
 /// Blocks that a multiprocessor holds if a thread takes somewhat more registers than predicted: ptxas, which likes to
 /// take all that it may, is held to the number that the prediction rests on, without being made to spill.
@@ -45,17 +53,30 @@ int occupancy_of(const ClockTerms& terms, const runtime::Target& target) {
 }  // namespace
 
 std::vector<RankedCandidate> rank_candidates(const Kernel& kernel, const runtime::Target& target) {
-  std::vector<RankedCandidate> ranked;
-  std::set<std::string> met;
-  for (Candidate& c : candidates_of(kernel, target)) {
-    if (!met.insert(to_string(c.opts)).second) continue;
-    if (const std::optional<ClockTerms> terms = predict_clocks(kernel, c.opts, target); terms && terms->resident > 0)
-      ranked.push_back({std::move(c), *terms, ranked.size()});
+  std::vector<Candidate> all{{"plain", {}, {}}};
+  std::deque<TuneSpace> spaces;  // candidates that can be refined refer to theirs
+  const auto propose = [&](std::vector<Materialize> values) {
+    TuneSpace& space = spaces.emplace_back(kernel, target, std::move(values));
+    propose_shares(space, all);
+    propose_products(space, all);
+    propose_transposes(space, all);
+  };
+  propose(legal_materializations(kernel, target, target.shared / 2));
+  for (const std::vector<Materialize>& parts : partial_sums(spaces.front())) {
+    std::vector<Materialize> values = spaces.front().materializations;
+    values.insert(values.end(), parts.begin(), parts.end());
+    if (is_legal(kernel, {values.begin(), values.end()})) propose(std::move(values));
   }
-  std::sort(ranked.begin(), ranked.end(), [](const RankedCandidate& a, const RankedCandidate& b) {
-    return std::pair(a.terms.clocks(), a.order) < std::pair(b.terms.clocks(), b.order);
-  });
-  return ranked;
+  Ranking ranking(kernel, target);
+  ranking.add(std::move(all));
+  std::vector<Candidate> details;
+  size_t refined = 0;
+  for (RankedCandidate& r : ranking.list) {
+    if (r.candidate.refine && refined++ < kRefined) r.candidate.refine(details);
+    r.candidate.refine = nullptr;
+  }
+  ranking.add(std::move(details));
+  return std::move(ranking.list);
 }
 
 std::vector<Opt> tune_for_gpu(const Kernel& kernel, const runtime::Target& target) {
