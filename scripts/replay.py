@@ -6,6 +6,7 @@ record   runs tests, examples and the cases of the benchmark, keeps every plan t
 check    writes the same plans again, with the library as it is now, and fails where a text or a launch differs
 text     prints a plan and its kernels for a machine, to be compared with what another build prints"""
 import argparse
+import collections
 import os
 import pathlib
 import shutil
@@ -95,7 +96,9 @@ def check():
     other = sorted(key for key in before.keys() | now.keys() if before.get(key) != now.get(key))
     for plan, machine in other[:10]:
         print(f"{plan} {machine}: other kernels; ./dev replay text {plan} {machine}")
-    print(f"{len(before)} pairs of plan and machine of {(FOLDER / 'commit').read_text().strip()}, {len(other)} differ")
+    counts = collections.Counter(machine for _, machine in other)
+    print(f"{len(before)} pairs of plan and machine of {(FOLDER / 'commit').read_text().strip()}, {len(other)} differ"
+          + "".join(f"; {machine}: {count}" for machine, count in sorted(counts.items())))
     return 1 if other or not before else 0
 
 

@@ -449,7 +449,7 @@ std::array<std::pair<const char*, double>, 5> list_of(const ClockTerms& t) {
 double ClockTerms::clocks() const {
   const double most = std::max({issue, shared, l2, memory, latency, 1.0});
   double sum = 0;
-  for (const auto& [name, clocks] : list_of(*this)) sum += std::pow(clocks / most, kOverlap);
+  for (const double clocks : {issue, shared, l2, memory, latency}) sum += std::pow(clocks / most, kOverlap);
   return kLaunchClocks + most * std::pow(sum, 1 / kOverlap);
 }
 

@@ -19,8 +19,10 @@ using ir::Op;
 using ir::UOp;
 
 constexpr int64_t kMaxUnrolled = 8;  ///< length of a reduced range up to which it is unrolled as a whole
-constexpr int kMinTileThreads = 32, kMaxTileThreads = 256;
-constexpr double kBusiest = 8;  ///< a product does at least this many times the work of any other reduction
+constexpr int kMinTileThreads = 48, kMaxTileThreads = 256;
+constexpr int64_t kSmallTile = 1024;       ///< results
+constexpr int64_t kMaxBlocksPerUnit = 16;  ///< blocks of small tiles for each multiprocessor, at most
+constexpr double kBusiest = 8;             ///< a product does at least this many times the work of any other reduction
 
 /// Copies and threads along one side.
 struct SideSize {
@@ -70,7 +72,7 @@ class ProductGenerator : public std::enable_shared_from_this<ProductGenerator> {
     for (const SideSize& columns : kColumns)
       for (const int copies : {1, 2, 4, 8})
         for (const int threads : {1, 2, 4, 8, 16, 32})
-          for (const int parts : {1, 4, 8, 16})
+          for (const int parts : {1, 4, 16})
             if (parts == 1 || !parts_.empty()) propose(columns, {copies, threads}, parts);
   }
 
@@ -167,7 +169,8 @@ class ProductGenerator : public std::enable_shared_from_this<ProductGenerator> {
     for (int r : results) order.loops.push_back({r, 0});
     return order;
   }
-  /// Whether there is a block for every other multiprocessor, or the tile is small.
+  /// Whether there is a block for every other multiprocessor, or the tile is small; and not so many blocks that a
+  /// larger tile would share more.
   bool fills_machine(const std::vector<RangeShare>& shares) {
     int64_t blocks = 1, tile = 1;
     for (UOp r : product_.result_ranges) {
@@ -177,7 +180,8 @@ class ProductGenerator : public std::enable_shared_from_this<ProductGenerator> {
       blocks *= ceil_div(analysis_.size(r), width);
       tile *= width;
     }
-    return tile <= 1024 || 2 * blocks >= space_.target.threads;
+    const int64_t units = space_.target.threads;
+    return (tile <= kSmallTile || 2 * blocks >= units) && (tile > kSmallTile || blocks <= kMaxBlocksPerUnit * units);
   }
 
   /// Blocks of about `most` reduced values: inner ranges as a whole, then a part of the next one.
