@@ -2,10 +2,13 @@
 // of each statement.
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
+#include <optional>
 #include <tuple>
 
 #include "codegen/kernel/ceil_div.h"
-#include "codegen/tune/gpu/candidates.h"
+#include "codegen/tune/gpu/staging.h"
+#include "ir/walk.h"
 
 namespace sinter::codegen {
 namespace {
@@ -14,8 +17,9 @@ using ir::Op;
 using ir::UOp;
 
 constexpr int kMaxBlockThreads = 1024;
-constexpr int64_t kSmallKernel = 1024;  ///< values of all ranges together
-constexpr int64_t kShortRange = 8;      ///< length of a reduced range up to which it is unrolled as a whole
+constexpr int64_t kMaxStagedDepth = 128;  ///< reduced values of a staged factor
+constexpr int64_t kSmallKernel = 1024;    ///< values of all ranges together
+constexpr int64_t kShortRange = 8;        ///< length of a reduced range up to which it is unrolled as a whole
 
 int64_t ceil_power(int64_t n) {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(n, 1))));
@@ -72,8 +76,50 @@ class ShareGenerator {
     }
     if (shares_.empty()) return;
     out_.push_back(make_candidate("share", space_, shares_));
-    if (const std::vector<Opt> unrolled = unroll_chains(); !unrolled.empty())
-      out_.push_back(make_candidate("share", space_, shares_, unrolled));
+    const std::vector<Opt> unrolled = unroll_chains();
+    if (!unrolled.empty()) out_.push_back(make_candidate("share", space_, shares_, unrolled));
+    if (std::vector<Opt> staged = stage_factors(); !staged.empty()) {
+      staged.insert(staged.end(), unrolled.begin(), unrolled.end());
+      out_.push_back(make_candidate("share", space_, shares_, staged));
+    }
+  }
+
+  /// Tiles for factors of products over an inner range whose threads would read memory rows apart: attention's keys. A
+  /// tile has a block of that range and all reduced values.
+  std::vector<Opt> stage_factors() {
+    std::vector<Opt> opts;
+    int threads = 1;
+    for (const RangeShare& s : shares_) threads = std::max(threads, s.stride * s.threads);
+    for (const StatementAnalysis* w : order_) {
+      if (!w->is_reduce() || w->chains() > 1 || w->reduced_ranges.size() != 1) continue;
+      const std::vector<UOp> factors = values_of(w->node);
+      const UOp sum = w->reduced_ranges[0];
+      if (factors.size() != 2 || share_of(sum) || analysis_.size(sum) > kMaxStagedDepth) continue;
+      for (UOp factor : factors)
+        for (UOp r : w->result_ranges) {
+          const RangeShare* share = share_of(r);
+          if (is_outer(r) || !share || share->threads == 1 || find_opt<Split>(opts, range_id(r)) ||
+              !analysis_.depends(factor, r) || is_near(factor, r))
+            continue;
+          // A block has all chains of the reductions over the range.
+          const int64_t block = std::max(share->width(), chains_along(r));
+          const bool whole = block >= analysis_.size(r);
+          std::vector<StagedDim> dims{{sum, -1, analysis_.size(sum), {}},
+                                      {r, whole ? -1 : 0, whole ? analysis_.size(r) : block, *share}};
+          const std::optional<TileCopy> copy = stage_value(space_, factor, dims, threads);
+          if (!copy) continue;
+          if (!whole) opts.push_back(Split{range_id(r), block});
+          opts.emplace_back(*copy);
+        }
+    }
+    return opts;
+  }
+  /// Whether loads of a value move by at most a vector with the range.
+  bool is_near(UOp value, UOp range) {
+    const std::vector<UOp> below = ir::topological(value);
+    return std::none_of(below.begin(), below.end(), [&](UOp n) {
+      return n->op == Op::Load && std::abs(analysis_.stride(n, range)) > 16 / space_.element_bytes;
+    });
   }
 
   /// Gives up to `threads` to the outer ranges, the contiguous one first, from the digit `stride` on. Returns how many
@@ -134,12 +180,12 @@ class ShareGenerator {
         const int64_t chains = chains_along(r);
         if (!chains && r == lead_) s.lanes = lanes;
         // Copies along the results of a product share the loads of the other operand.
-        if (!chains && s.lanes == 1 && w->is_reduce() && !contains(w->reduced_ranges, r) &&
-            analysis_.size(r) >= int64_t{1} * copies * left)
+        if (s.lanes == 1 && w->is_reduce() && !contains(w->reduced_ranges, r) &&
+            (chains ? chains % (int64_t{1} * copies * left) == 0 : analysis_.size(r) >= int64_t{1} * copies * left))
           s.unroll = copies;
         int64_t count =
             std::min<int64_t>(left, ceil_power(ceil_div(analysis_.size(r), int64_t{1} * s.lanes * s.unroll)));
-        if (chains) count = std::min(count, chains);
+        if (chains) count = std::min(count, chains / s.unroll);
         if (count <= 1) continue;
         s.threads = static_cast<int>(count);
         s.stride = base * used;

@@ -1,0 +1,124 @@
+// Candidates of all generators on the simulated GPU: Opts change no bit, so each must leave what the kernel without Opts
+// leaves.
+#include <fmt/format.h>
+
+#include <functional>
+#include <map>
+
+#include "cases.h"
+#include "codegen/codegen.h"
+#include "codegen/tune/gpu/tuner.h"
+#include "tensor/eval/explain.h"
+#include "unit/codegen/cuda_support.h"
+#include "unit/codegen/tune/gpu/measured_kernels.h"
+
+using namespace codegen_test;
+
+namespace {
+
+struct Case {
+  const char* name;
+  std::function<Tensor()> make;
+};
+
+const std::vector<Case>& programs() {
+  static const std::vector<Case> all = {
+      {"a product with edges", [] { return matmul(stored({45, 70}), stored({70, 37})); }},
+      {"a product by a transposed factor", [] { return matmul(stored({32, 64}), stored({48, 64}).transpose()); }},
+      {"a product in blocks", [] { return matmul(stored({20, 2100}), stored({2100, 24})); }},
+      {"attention", [] { return attention({2, 1, 64, 16}); }},
+      {"attention of an odd length", [] { return attention({1, 2, 37, 24}); }},
+      {"a padded convolution", [] { return conv2d(stored({2, 3, 9, 9}), stored({8, 3, 3, 3}), {}, {.padding = 1}); }},
+      {"its gradient by image", [] { return convolution({2, 3, 9, 9}, {8, 3, 3, 3}, Part::Input); }},
+      {"its gradient by filter", [] { return convolution({2, 3, 9, 9}, {8, 3, 3, 3}, Part::Filter); }},
+      {"a filter gradient in blocks", [] { return convolution({64, 2, 7, 7}, {4, 2, 3, 3}, Part::Filter); }},
+      {"column sums", [] { return stored({1300, 33}).sum(0); }},
+      {"row sums", [] { return stored({33, 1300}).sum(1); }},
+      {"a whole sum", [] { return stored({70000}).sum(); }},
+      {"a softmax", [] { return softmax(stored({9, 300}), 1); }},
+      {"a transposed sum", [] { return (stored({65, 70}).transpose() + stored({70, 65})).contiguous(); }},
+      {"a transposed matrix of bytes", [] { return stored({65, 70}).to(int8).realize().transpose().contiguous(); }},
+      {"a product of short floats",
+       [] { return matmul(stored({40, 64}).to(bfloat16).realize(), stored({64, 40}).to(bfloat16).realize()); }},
+      {"the largest of columns", [] { return stored({300, 40}).argmax(0); }},
+  };
+  return all;
+}
+
+/// Numbers of both signs. Whole ones are small, as indices are.
+Array filled(DType dtype, std::vector<int64_t> shape) {
+  Array a(dtype, std::move(shape));
+  for (int64_t i = 0; i < a.numel(); ++i)
+    a.set(i, is_float(dtype) ? ir::Scalar::of(dtype, 0.8 - static_cast<double>(i * 37 % 101) / 40)
+                             : ir::Scalar::of(dtype, i * 5 % 7));
+  return a;
+}
+
+std::vector<Array> memory_of(const runtime::Plan& plan, const runtime::PlanStep& step) {
+  std::vector<Array> memory;
+  for (int b : step.buffers) {
+    const runtime::PlanBuffer& buffer = plan.buffers[static_cast<size_t>(b)];
+    std::vector<int64_t> shape;
+    for (const runtime::PlanDim& d : buffer.shape) shape.push_back(d.fixed);
+    memory.push_back(filled(buffer.dtype, shape));
+  }
+  return memory;
+}
+
+/// At most `count` of a list, from all of its parts.
+template <class T>
+std::vector<T> sample(const std::vector<T>& list, size_t count) {
+  std::vector<T> out;
+  for (size_t i = 0; i < std::min(count, list.size()); ++i) out.push_back(list[i * list.size() / std::min(count, list.size())]);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("every candidate leaves what the kernel without Opts leaves", "[codegen][cuda][candidates]") {
+  const SimulatedGpu gpu;
+  auto context = runtime::cuda::Context::get(0);
+  runtime::Target small = gpu.target();
+  small.threads = 2;  // a machine that large tiles fill
+  std::map<std::string, int> ran;
+  for (const Case& program : programs()) {
+    const auto sources = tensor::explain(std::vector{program.make()}, gpu.target());
+    const runtime::Plan& plan = sources.scheduled.plan;
+    for (const runtime::PlanStep& step : plan.steps) {
+      const codegen::NormalizedKernel kernel =
+          codegen::normalize(sources.scheduled.kernels[static_cast<size_t>(step.program)], gpu.target());
+      const std::vector<Array> memory = memory_of(plan, step);
+      std::vector<int64_t> outer;
+      for (const runtime::PlanDim& d : step.outer) outer.push_back(d.fixed);
+      std::vector<uint64_t> numbers;
+      for (DType t : kernel.main.args)
+        numbers.push_back(ir::to_bits(t, is_float(t) ? ir::Scalar::of(t, 1.5) : ir::Scalar::of(t, int64_t{2})));
+      std::vector<std::vector<Opt>> lists{{}};
+      std::vector<std::string> generators{"plain"};
+      for (const auto& r : sample(codegen::rank_candidates(kernel.main, small), static_cast<size_t>(cases(12)))) {
+        lists.push_back(r.candidate.opts);
+        generators.emplace_back(r.candidate.generator);
+      }
+      std::vector<runtime::KernelSource> texts;
+      for (const std::vector<Opt>& list : lists)
+        texts.push_back(codegen::generate_source(
+            kernel, gpu.target(), list,
+            kernel.epilogue_kernel ? codegen::choose_opts(*kernel.epilogue_kernel, gpu.target()) : std::vector<Opt>{}));
+      const auto compiled = runtime::compile(texts, gpu.target());
+      std::vector<runtime::PoolVector<std::byte>> right;
+      for (size_t i = 0; i < compiled.size(); ++i) {
+        INFO(program.name << ", " << kernel.main.name << ": " << to_string(lists[i]));
+        auto left = launched(*context, *compiled[i], compiled[i]->task_count(outer), memory, numbers);
+        if (i == 0)
+          right = std::move(left);
+        else
+          CHECK(left == right);
+        ++ran[generators[i]];
+      }
+    }
+  }
+  for (const char* generator : {"share", "product", "transpose"}) {
+    INFO(generator);
+    CHECK(ran[generator] > 0);
+  }
+}
