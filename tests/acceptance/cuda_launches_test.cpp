@@ -51,7 +51,9 @@ TEST_CASE("threads of a row on a GPU wait only where they exchange partial sums"
     INFO(text);
     int barriers = 0;
     for (size_t at = 0; (at = text.find("__syncthreads", at)) != std::string::npos; ++at) ++barriers;
-    CHECK(barriers == 3);  // behind the parts of either sum, and between the two, as they lie in the same memory
+    // For each row of a block: behind the parts of either sum, and before and between them, as they lie in the same
+    // memory.
+    CHECK(barriers <= 4 * made.sources[0].blocks[0]);
     CHECK(text.find("i64") == std::string::npos);  // no number of such a kernel needs 64 bits
   }
 }

@@ -53,7 +53,7 @@ Candidate make_candidate(const char* generator, const TuneSpace& space, const st
 /// Threads that share inner and outer ranges, statement by statement: streams, rows, sums down columns, and kernels of
 /// several reductions.
 void propose_shares(TuneSpace& space, std::vector<Candidate>& out);
-/// Register tiles of one product, whose operands go through shared memory. `space` must outlive the candidates.
+/// Register tiles of one product, whose factors may go through shared memory. `space` must outlive the candidates.
 void propose_products(TuneSpace& space, std::vector<Candidate>& out);
 /// Loads that are contiguous across the stores go through shared memory.
 void propose_transposes(TuneSpace& space, std::vector<Candidate>& out);

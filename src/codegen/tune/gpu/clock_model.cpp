@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <set>
@@ -48,7 +49,7 @@ double instructions_of(Op op, DType dtype) {
 struct ThreadLoop {
   UOp range;
   double iterations = 1;  ///< of the loop
-  double copies = 1;      ///< lanes and unrolled copies in a iteration
+  double copies = 1;      ///< lanes and unrolled copies in an iteration
   int lanes = 1;          ///< adjacent elements of a vector
   int threads = 1;        ///< that divide the range,
   int stride = 1;         ///< by this digit
@@ -116,7 +117,7 @@ class ClockModel {
   }
   static double iterations_to(const std::vector<ThreadLoop>& loops, size_t depth) {
     double n = 1;
-    for (size_t i = 0; i < depth; ++i) n *= loops[i].iterations;
+    for (size_t i = 0; i < std::min(depth, loops.size()); ++i) n *= loops[i].iterations;
     return n;
   }
 
@@ -141,7 +142,7 @@ class ClockModel {
         instructions_ += instructions_of(n->op, n->dtype) * iterations * copies;
       }
     }
-    double chain = s.is_reduce() ? add_updates(s, loops) : 0;
+    double chain = s.is_reduce() ? add_updates(s, loops) : s.is_scan() ? add_scan(s, loops) : 0;
     const double iterations = iterations_to(loops, loops.size());
     const double each = (instructions_ - before) / iterations;  // instructions of an iteration
     if (!loops.empty()) instructions_ += kLoopInstructions * iterations;
@@ -165,8 +166,8 @@ class ClockModel {
     latency_ += chain;
     if (slot_is_tile(s)) latency_ += kBarrier * iterations_to(loops, shared_depth(s));
   }
-  /// Registers of a REDUCE's accumulators, and of those of the REDUCEs in whose loops it stands. Carried ones are in
-  /// memory.
+  /// Registers of a REDUCE's accumulators, of those that share its loops, and of those in whose loops it stands. Around
+  /// the loops of others, carried ones are in memory.
   void count_accumulators() {
     const std::vector<Statement>& list = statements_.list;
     accumulators_.assign(list.size(), 0);
@@ -185,6 +186,11 @@ class ClockModel {
           around = std::max(around, accumulators_[u]);
       accumulators_[i] = own + around;
     }
+    const std::vector<double> alone = accumulators_;
+    for (size_t i = 0; i < list.size(); ++i)
+      for (size_t k = 0; k < list.size(); ++k)
+        if (i != k && list[i].is_reduce() && list[k].is_reduce() && list[i].loops == list[k].loops)
+          accumulators_[i] += alone[k];
   }
   double chains_per_thread(const Statement& s, const std::vector<ThreadLoop>& loops) const {
     const int lanes = s.node->reduction().tree.lanes;
@@ -196,13 +202,9 @@ class ClockModel {
   /// Updates of accumulators, and how chains of several threads are joined. Returns the latency of a chain.
   double add_updates(const Statement& s, const std::vector<ThreadLoop>& loops) {
     double all = iterations_to(loops, loops.size()), chain = 1;
-    int threads = 1, stride = 1;
     for (const ThreadLoop& t : loops) {
       all *= t.copies;
-      if (!t.own) continue;
-      chain *= t.iterations * t.copies;
-      threads *= t.threads;
-      if (t.threads > 1) stride = t.stride;
+      if (t.own) chain *= t.iterations * t.copies;
     }
     double step = 0;
     if (s.node->reduction().combine == ir::Combine::Dot)
@@ -218,27 +220,32 @@ class ClockModel {
       instructions_ += 2 * results * outside;
       passes_ += 2 * results * outside;
     }
-    double latency = chain / chains_per_thread(s, loops) * kArithmeticLatency * step * iterations_outside(s, loops);
-    if (threads > 1) {
+    double latency =
+        chain / chains_per_thread(s, loops) * kArithmeticLatency * step * iterations_to(loops, s.own_depth);
+    for (const ThreadLoop& t : loops) {
+      if (!t.own || t.threads == 1) continue;
       // Threads of a warp exchange results by shuffles, others through shared memory (emit/thread_reduce.cpp).
-      const bool warps = schedule_.threads % kWarpThreads == 0 && stride < kWarpThreads;
-      const double near = warps ? std::min(threads, kWarpThreads / stride) : 1, far = threads / near;
+      const bool warps = schedule_.threads % kWarpThreads == 0 && t.stride < kWarpThreads;
+      const double near = warps ? std::min(t.threads, kWarpThreads / t.stride) : 1, far = t.threads / near;
       double instructions = (std::log2(near) + 1) * (1 + step), join = (std::log2(near) + 1) * (kShuffle + step);
       if (far > 1) {
         instructions += far * (1 + step);
         join += 2 * kBarrier + kSharedLatency + far * (1 + step);
         passes_ += (far + 1) * results * outside;
+        exchanged_ = std::max(exchanged_, static_cast<double>(schedule_.threads) * kExchangeBytes);
       }
       instructions_ += instructions * results * outside;
-      latency += join * outside;
+      latency += join * results * outside;  // one result after the other
     }
     return latency;
   }
-  /// Turns of the loops around a REDUCE, which do not overlap.
-  double iterations_outside(const Statement& s, const std::vector<ThreadLoop>& loops) const {
-    double n = 1;
-    for (size_t i = 0; i < std::min(s.own_depth, loops.size()); ++i) n *= loops[i].iterations;
-    return n;
+  /// A SCAN runs element by element. Returns the latency of its chain.
+  double add_scan(const Statement& s, const std::vector<ThreadLoop>& loops) {
+    double step = 0;
+    for (Op op : ir::combine_step_ops(s.node)) step += instructions_of(op, s.node->dtype);
+    const double all = iterations_to(loops, loops.size());
+    instructions_ += step * all;
+    return step * all * kArithmeticLatency;
   }
   bool slot_is_tile(const Statement& s) const { return s.node->op == Op::Store && slot_of(s.node) >= kernel_.params; }
   static size_t shared_depth(const Statement& s) {
@@ -287,7 +294,7 @@ class ClockModel {
     for (const ThreadLoop& t : loops) {
       if (!ranges_.depends(access, t.range) || stride_of(access, t.range) != 1) continue;
       const auto together = static_cast<int64_t>(t.lanes > 1 ? t.lanes : t.copies);
-      int64_t v = std::min(kWidestAccess / size, together);
+      auto v = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::min(kWidestAccess / size, together))));
       while (v > 1 && (together % v || !aligned(access, t.range, loops, v))) v /= 2;
       vector = std::max(vector, v);
     }
@@ -388,13 +395,13 @@ class ClockModel {
   // ---- the launch
   void finish() {
     const GpuClocks machine = gpu_clocks(target_);
-    double shared = 0;
+    double shared = exchanged_;
     for (const Tile& t : statements_.tiles)
       shared += static_cast<double>(t.size * static_cast<int64_t>(size_of(t.dtype)));
     terms_.registers = kBaseRegisters + static_cast<int>(kRegisterShare * std::min(registers_ + held_, 1e6));
     // The compiler keeps to what a block of this size can have.
-    const int most =
-        std::min<int>(kMaxRegisters, static_cast<int>(machine.registers / std::max(terms_.threads, kWarpThreads)));
+    const int most = std::min<int>(
+        kMaxRegisters, static_cast<int>(machine.registers / (round_up(terms_.threads, 4 * kWarpThreads) * 8) * 8));
     int64_t resident = std::min<int64_t>(schedule_.occupancy ? schedule_.occupancy : machine.max_blocks,
                                          machine.max_threads / std::max(terms_.threads, kWarpThreads));
     resident =
@@ -410,7 +417,7 @@ class ClockModel {
     // What does not fit the registers goes through L1, there and back, again and again.
     const double spills = 1 + std::max(0, terms_.registers - most) / kSpilled;
     // Few warps leave clocks unused in which all of them wait.
-    const double held = std::max(1.0, std::min(std::ceil(blocks / units), static_cast<double>(resident))) * warps / 4;
+    const double held = std::max(1.0, std::min(each, static_cast<double>(resident))) * warps / 4;
     terms_.issue = each * instructions_ * spills * warps / 4 * (1 + std::min(kMaxUnused, kUnused / (held * held)));
     terms_.shared = each * passes_ * spills * warps;
     double bytes = 0;
@@ -435,6 +442,7 @@ class ClockModel {
   double instructions_ = 0;  ///< of a thread
   double passes_ = 0;        ///< of a warp
   double latency_ = 0;
+  double exchanged_ = 0;             ///< bytes of shared memory in which threads exchange results
   double registers_ = 0, held_ = 0;  ///< of accumulators and operands; of elements on their way to a ring
   /// Bytes by slot, read and written: of a block from L2, of the launch from memory.
   std::map<std::pair<int64_t, bool>, double> l2_bytes_, memory_bytes_;

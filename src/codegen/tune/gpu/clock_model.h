@@ -35,7 +35,7 @@ struct ClockTerms {
 /// Blocks of `threads` threads that a multiprocessor holds as far as their registers go.
 int resident_by_registers(int registers, int threads, const runtime::Target& target);
 
-/// "12.3 us: memory; issue 1200, shared 300, ...".
+/// "12.3 us by memory: issue 1200 shared 300 ...".
 std::string to_string(const ClockTerms& terms);
 
 /// The terms of a launch; symbolic sizes count with their upper bounds. `kernel`: normalized. nullopt if an Opt is not

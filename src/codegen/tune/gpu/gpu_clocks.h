@@ -1,4 +1,4 @@
-// The numbers of a GPU that predictions use. Rates are those of a multiprocessor.
+// The numbers of a GPU that predictions use. Rates are those of a multiprocessor of an H100, whatever the device.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +25,13 @@ inline constexpr double kTagsPerPass = 4;            ///< lines that L1 looks up
 inline constexpr double kIndexInstructions = 0.3;    ///< of an index operation: most become part of an address
 inline constexpr double kAddressInstructions = 0.3;  ///< of a load or store
 inline constexpr double kBlockInstructions = 30;     ///< of a thread, before and after all loops
-inline constexpr double kLoopInstructions = 0.5;     ///< of a iteration of a loop, as far as the compiler unrolls it
+inline constexpr double kLoopInstructions = 0.5;     ///< of an iteration of a loop, as far as the compiler unrolls it
 inline constexpr double kSpilled = 32;               ///< registers that do not fit and double the work
 inline constexpr double kMaxLoaded = 16;             ///< registers of elements that were loaded and wait for their use
 inline constexpr int kBaseRegisters = 28;            ///< for addresses and loop variables
 inline constexpr double kRegisterShare = 1.4;        ///< registers for each accumulator or operand: ptxas loads ahead
+
+inline constexpr double kExchangeBytes = 8;  ///< of a thread, where threads exchange results
 
 /// Terms overlap: the exponent of the norm that joins them. Infinity would be the largest alone.
 inline constexpr double kOverlap = 8;
@@ -38,7 +40,7 @@ struct GpuClocks {
   double l2_bytes = 22;      ///< between L1 and L2, a clock
   double memory_bytes = 11;  ///< a clock; an H100 copies 3.0 TB/s
   int64_t registers = 64 << 10;
-  int64_t shared = 228 << 10;  ///< for all resident blocks
+  int64_t shared = 0;  ///< bytes for all resident blocks
   int max_threads = 2048;
   int max_blocks = 32;
 };

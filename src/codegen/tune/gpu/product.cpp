@@ -6,6 +6,8 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "codegen/kernel/access.h"
 #include "codegen/kernel/ceil_div.h"
@@ -84,8 +86,8 @@ class ProductGenerator : public std::enable_shared_from_this<ProductGenerator> {
     return stride == 0 || stride == KernelAnalysis::kScattered ? std::numeric_limits<int64_t>::max() : std::abs(stride);
   }
 
-  /// Gives copies and threads to the ranges of a side, the closest in memory first. False if the side is too short.
-  bool share_side(const std::vector<UOp>& side, SideSize size, int& stride, bool vectors, bool staged,
+  /// Gives copies and threads to the ranges of a side, the closest in memory first, as far as it goes.
+  void share_side(const std::vector<UOp>& side, SideSize size, int& stride, bool vectors, bool staged,
                   std::vector<RangeShare>& shares) {
     int64_t copies = size.copies, threads = size.threads;
     for (UOp r : side) {
@@ -108,22 +110,22 @@ class ProductGenerator : public std::enable_shared_from_this<ProductGenerator> {
       copies /= own;
       threads /= s.threads;
       if (s.width() > 1) shares.push_back(s);
-      if (copies <= 1 && threads <= 1) return true;
+      if (copies <= 1 && threads <= 1) return;
     }
-    return copies <= 1 && threads <= 1;
   }
 
-  /// A tile, and whether its factors are staged.
+  /// A tile and its threads.
   struct Shape {
     std::vector<RangeShare> shares;
     int threads = 1;
   };
   std::optional<Shape> shape_of(SideSize columns, SideSize rows, int parts, bool staged) {
     Shape shape;
-    if (!share_side(sides_[0], columns, shape.threads, true, staged, shape.shares) ||
-        !share_side(sides_[1], rows, shape.threads, false, staged, shape.shares) ||
-        (parts > 1 && !share_side(parts_, {1, parts}, shape.threads, false, false, shape.shares)))
-      return std::nullopt;
+    share_side(sides_[0], columns, shape.threads, true, staged, shape.shares);
+    share_side(sides_[1], rows, shape.threads, false, staged, shape.shares);
+    if (parts > 1) share_side(parts_, {1, parts}, shape.threads, false, false, shape.shares);
+    const Candidate tile = make_candidate("", space_, shape.shares, {});
+    if (!met_.insert((staged ? "staged " : "") + to_string(tile.opts)).second) return std::nullopt;
     if (shape.threads < kMinTileThreads || shape.threads > kMaxTileThreads || !fills_machine(shape.shares))
       return std::nullopt;
     return shape;
@@ -169,8 +171,7 @@ class ProductGenerator : public std::enable_shared_from_this<ProductGenerator> {
     for (int r : results) order.loops.push_back({r, 0});
     return order;
   }
-  /// Whether there is a block for every other multiprocessor, or the tile is small; and not so many blocks that a
-  /// larger tile would share more.
+  /// Whether a large tile leaves a block for every other multiprocessor. A small one must not make very many blocks.
   bool fills_machine(const std::vector<RangeShare>& shares) {
     int64_t blocks = 1, tile = 1;
     for (UOp r : product_.result_ranges) {
@@ -251,6 +252,7 @@ class ProductGenerator : public std::enable_shared_from_this<ProductGenerator> {
   UOp store_;
   std::vector<UOp> parts_;
   std::vector<DepthBlock> depths_;
+  std::set<std::string> met_;  ///< tiles: short sides make many alike
   std::vector<Candidate>& out_;
 };
 

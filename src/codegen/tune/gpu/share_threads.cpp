@@ -17,9 +17,9 @@ using ir::Op;
 using ir::UOp;
 
 constexpr int kMaxBlockThreads = 1024;
-constexpr int64_t kMaxStagedDepth = 128;  ///< reduced values of a staged factor
-constexpr int64_t kSmallKernel = 1024;    ///< values of all ranges together
-constexpr int64_t kShortRange = 8;        ///< length of a reduced range up to which it is unrolled as a whole
+constexpr int64_t kMaxStagedDepth = 128;            ///< reduced values of a staged factor
+constexpr int64_t kSmallKernel = kMaxBlockThreads;  ///< values of all ranges together
+constexpr int64_t kShortRange = 8;                  ///< length of a reduced range up to which it is unrolled as a whole
 
 int64_t ceil_power(int64_t n) {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(n, 1))));
@@ -30,6 +30,7 @@ class ShareGenerator {
   ShareGenerator(TuneSpace& space, std::vector<Candidate>& out)
       : space_(space), analysis_(space.analysis), out_(out), outer_(space.outer_ranges()) {
     for (const StatementAnalysis& w : analysis_.statements()) order_.push_back(&w);
+    // Ties go to the earlier statement: all are in one vector.
     std::sort(order_.begin(), order_.end(), [](const StatementAnalysis* a, const StatementAnalysis* b) {
       return std::pair(-a->iterations * (a->operations + 1), a) < std::pair(-b->iterations * (b->operations + 1), b);
     });
@@ -69,7 +70,7 @@ class ShareGenerator {
     if (is_outer(lead_)) {
       const int used = share_outer(along_outer, 1, lanes, copies);
       if (used < along_outer) return;
-      share_inner(along_inner, used, lanes, copies);
+      if (share_inner(along_inner, used, lanes, copies) < along_inner) return;
     } else {
       const int used = share_inner(along_inner, 1, lanes, copies);
       if (used < along_inner || share_outer(along_outer, used, lanes, copies) < along_outer) return;
@@ -90,6 +91,7 @@ class ShareGenerator {
     std::vector<Opt> opts;
     int threads = 1;
     for (const RangeShare& s : shares_) threads = std::max(threads, s.stride * s.threads);
+    std::vector<UOp> staged;
     for (const StatementAnalysis* w : order_) {
       if (!w->is_reduce() || w->chains() > 1 || w->reduced_ranges.size() != 1) continue;
       const std::vector<UOp> factors = values_of(w->node);
@@ -99,7 +101,7 @@ class ShareGenerator {
         for (UOp r : w->result_ranges) {
           const RangeShare* share = share_of(r);
           if (is_outer(r) || !share || share->threads == 1 || find_opt<Split>(opts, range_id(r)) ||
-              !analysis_.depends(factor, r) || is_near(factor, r))
+              contains(staged, factor) || !analysis_.depends(factor, r) || is_near(factor, r))
             continue;
           // A block has all chains of the reductions over the range.
           const int64_t block = std::max(share->width(), chains_along(r));
@@ -110,6 +112,7 @@ class ShareGenerator {
           if (!copy) continue;
           if (!whole) opts.push_back(Split{range_id(r), block});
           opts.emplace_back(*copy);
+          staged.push_back(factor);
         }
     }
     return opts;
@@ -118,7 +121,9 @@ class ShareGenerator {
   bool is_near(UOp value, UOp range) {
     const std::vector<UOp> below = ir::topological(value);
     return std::none_of(below.begin(), below.end(), [&](UOp n) {
-      return n->op == Op::Load && std::abs(analysis_.stride(n, range)) > 16 / space_.element_bytes;
+      if (n->op != Op::Load) return false;
+      const int64_t stride = analysis_.stride(n, range);
+      return stride == KernelAnalysis::kScattered || std::abs(stride) > 16 / space_.element_bytes;
     });
   }
 

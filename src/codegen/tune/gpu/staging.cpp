@@ -34,7 +34,7 @@ void distribute(TileCopy& copy, const std::vector<StagedDim>& dims, UOp near, in
   for (const size_t i : order) {
     TileCopy::CopyDim& d = copy.dims[i];
     const int64_t extent = dims[i].extent;
-    if (dims[i].range == near)  // rows begin at whole vectors
+    if (dims[i].range == near)  // what does not begin at whole vectors is loaded element by element
       while (d.lanes * 2 <= 16 / static_cast<int64_t>(size_of(dtype)) && extent % (d.lanes * 2) == 0 &&
              row % (d.lanes * 2) == 0)
         d.lanes *= 2;

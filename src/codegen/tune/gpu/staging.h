@@ -21,8 +21,8 @@ struct StagedDim {
 /// the tile. Neighboring threads copy what is contiguous in memory. nullopt if no Opt may name the value.
 std::optional<TileCopy> stage_value(TuneSpace& space, ir::UOp value, std::vector<StagedDim> dims, int threads);
 
-/// With a second slot: each thread copies its part in one iteration of its loops. nullopt if that takes more than
-/// kMaxStagingRegisters registers.
+/// With a second slot: each thread copies its part in one iteration of its loops. nullopt if that takes
+/// more than a few registers.
 std::optional<TileCopy> with_ring(TileCopy copy, const std::vector<StagedDim>& dims);
 
 }  // namespace sinter::codegen

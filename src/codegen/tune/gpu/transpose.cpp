@@ -36,7 +36,10 @@ void propose_transposes(TuneSpace& space, std::vector<Candidate>& out) {
             if (column && !(column == r)) return;
             column = r;
             const int number = node_index_of(space.kernel, load);
-            if (number < 0) continue;
+            if (number < 0 ||
+                std::any_of(
+                    tiles.begin(), tiles.end(), [&](const Opt& o) { return std::get<TileCopy>(o).value == number; }))
+              continue;
             TileCopy copy{number, {{range_id(row), -1}, {range_id(r), -1}}};
             copy.dims[0].threads = q.rows;
             copy.dims[0].stride = q.side;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <unordered_map>
 
 #include "codegen/kernel/access.h"
 #include "codegen/tune/gpu/candidates.h"
@@ -63,21 +64,28 @@ Candidate make_candidate(const char* generator, const TuneSpace& space, const st
 std::vector<std::vector<Materialize>> partial_sums(TuneSpace& space) {
   const std::vector<UOp> nodes = ir::topological(space.kernel.sink);
   std::vector<std::vector<Materialize>> out;
-  std::vector<UOp> along;
-  // From the outermost loop over blocks inwards: the tile of a level has a dim for each loop around it.
+  std::unordered_map<ir::Node*, std::vector<UOp>> around;  // of a sum of blocks: the loops over blocks around it
+  std::vector<Materialize> outermost;                      // of all sums
+  // Users first, so from the outermost loop over blocks inwards: the tile of a level has a dim for each loop around it.
   for (size_t i = nodes.size(); i-- > 0;) {
     const UOp sum = nodes[i];
     if (sum->op != Op::Reduce || sum->reduction().tree.lanes > 1) continue;
     const UOp part = values_of(sum)[0];
     if (values_of(sum).size() > 1 || part->op != Op::Reduce) continue;
-    for (UOp r : ranges_of(sum)) along.push_back(r);
-    std::erase_if(along, [&](UOp r) { return is_outer(r) || !space.analysis.depends(part, r); });
-    if (along.empty()) continue;
+    std::vector<UOp> along = around[sum.get()];
+    const bool first = along.empty();
+    for (UOp r : ranges_of(sum))
+      if (!contains(along, r)) along.push_back(r);
+    around[part.get()] = along;
     Materialize opt{static_cast<int>(std::find(nodes.begin(), nodes.end(), part) - nodes.begin()), {}};
-    for (UOp r : along) opt.ranges.push_back(range_id(r));
+    for (UOp r : along)
+      if (!is_outer(r) && space.analysis.depends(part, r)) opt.ranges.push_back(range_id(r));
+    if (opt.ranges.empty()) continue;
     std::sort(opt.ranges.begin(), opt.ranges.end());
     out.push_back({opt});
+    if (first) outermost.push_back(std::move(opt));
   }
+  if (outermost.size() > 1) out.push_back(std::move(outermost));
   return out;
 }
 

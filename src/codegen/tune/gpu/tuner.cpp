@@ -24,12 +24,12 @@ class Ranking {
   void add(std::vector<Candidate> candidates) {
     for (Candidate& c : candidates) {
       if (!met_.insert(to_string(c.opts)).second) continue;
-      if (const std::optional<ClockTerms> terms = predict_clocks(kernel_, c.opts, target_);
-          terms && terms->resident > 0)
-        list.push_back({std::move(c), *terms, list.size()});
+      const std::optional<ClockTerms> terms = predict_clocks(kernel_, c.opts, target_);
+      if (!terms || (terms->resident == 0 && !c.opts.empty())) continue;
+      list.push_back({std::move(c), *terms, terms->clocks(), list.size()});
     }
     std::sort(list.begin(), list.end(), [](const RankedCandidate& a, const RankedCandidate& b) {
-      return std::pair(a.terms.clocks(), a.order) < std::pair(b.terms.clocks(), b.order);
+      return std::pair(a.clocks, a.order) < std::pair(b.clocks, b.order);
     });
   }
 
@@ -45,7 +45,7 @@ class Ranking {
 /// take all that it may, is held to the number that the prediction rests on, without being made to spill.
 int occupancy_of(const ClockTerms& terms, const runtime::Target& target) {
   constexpr double kSlack = 1.25;
-  constexpr int kFewRegisters = 64;  // not worth a limit
+  constexpr int kFewRegisters = 80;  // not worth a limit
   const int registers = std::max(kFewRegisters, static_cast<int>(kSlack * terms.registers));
   return std::clamp(resident_by_registers(registers, terms.threads, target), 1, std::max(terms.resident, 1));
 }
@@ -81,7 +81,6 @@ std::vector<RankedCandidate> rank_candidates(const Kernel& kernel, const runtime
 
 std::vector<Opt> tune_for_gpu(const Kernel& kernel, const runtime::Target& target) {
   const std::vector<RankedCandidate> ranked = rank_candidates(kernel, target);
-  if (ranked.empty()) return {};
   const RankedCandidate& best = ranked.front();
   if (runtime::logging(3))
     runtime::log(3, fmt::format("{}: {} of {} candidates, {}\n  {}", kernel.name, best.candidate.generator,

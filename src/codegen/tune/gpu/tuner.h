@@ -11,7 +11,8 @@ namespace sinter::codegen {
 struct RankedCandidate {
   Candidate candidate;
   ClockTerms terms;
-  size_t order = 0;  ///< in which it was proposed; decides among equals
+  double clocks = 0;  ///< of `terms`
+  size_t order = 0;   ///< in which it was proposed; decides among equals
 };
 
 /// The legal candidates of all generators, the fastest by the model first. The list without Opts is always among them.

@@ -85,7 +85,7 @@ TEST_CASE("the clock model ranks kernels as an H100 does", "[codegen][cuda][cloc
 }
 
 TEST_CASE("the tuner finds what the model promises for each measured program", "[codegen][cuda][clock-model]") {
-  // Microseconds on an H100: what was measured on it, or what a hand-written kernel of the same schedule took there.
+  // Microseconds on an H100, by the model alone: no candidate has run on one.
   struct Goal {
     const char* name;
     double microseconds;
@@ -115,6 +115,8 @@ TEST_CASE("the tuner finds what the model promises for each measured program", "
                                       [&](const MeasuredKernel& m) { return m.name == std::string(goal.name); });
     REQUIRE(program != measured_kernels().end());
     INFO(goal.name);
-    CHECK(tuned_microseconds(kernel_of(program->make())) <= goal.microseconds);
+    const double tuned = tuned_microseconds(kernel_of(program->make()));
+    CHECK(tuned <= goal.microseconds);
+    CHECK(tuned >= goal.microseconds / 3);  // a model that forgets a term promises more
   }
 }
