@@ -14,7 +14,8 @@
 namespace sinter::codegen {
 namespace {
 
-constexpr size_t kRefined = 8;  ///< of the best candidates: those whose details are looked at
+constexpr int kMaxPredictedRegisters = 200;  ///< predicted; with more, ptxas may spill
+constexpr size_t kRefined = 8;               ///< of the best candidates: those whose details are looked at
 
 /// The candidates of a kernel, each once, with predictions.
 class Ranking {
@@ -25,7 +26,7 @@ class Ranking {
     for (Candidate& c : candidates) {
       if (!met_.insert(to_string(c.opts)).second) continue;
       const std::optional<ClockTerms> terms = predict_clocks(kernel_, c.opts, target_);
-      if (!terms || (terms->resident == 0 && !c.opts.empty())) continue;
+      if (!terms || terms->resident == 0 || terms->registers > kMaxPredictedRegisters) continue;
       list.push_back({std::move(c), *terms, terms->clocks(), list.size()});
     }
     std::sort(list.begin(), list.end(), [](const RankedCandidate& a, const RankedCandidate& b) {
@@ -53,7 +54,7 @@ int occupancy_of(const ClockTerms& terms, const runtime::Target& target) {
 }  // namespace
 
 std::vector<RankedCandidate> rank_candidates(const Kernel& kernel, const runtime::Target& target) {
-  std::vector<Candidate> all{{"plain", {}, {}}};
+  std::vector<Candidate> all;
   std::deque<TuneSpace> spaces;  // candidates that can be refined refer to theirs
   const auto propose = [&](std::vector<Materialize> values) {
     TuneSpace& space = spaces.emplace_back(kernel, target, std::move(values));
@@ -81,6 +82,7 @@ std::vector<RankedCandidate> rank_candidates(const Kernel& kernel, const runtime
 
 std::vector<Opt> tune_for_gpu(const Kernel& kernel, const runtime::Target& target) {
   const std::vector<RankedCandidate> ranked = rank_candidates(kernel, target);
+  if (ranked.empty()) return {};
   const RankedCandidate& best = ranked.front();
   if (runtime::logging(3))
     runtime::log(3, fmt::format("{}: {} of {} candidates, {}\n  {}", kernel.name, best.candidate.generator,

@@ -15,10 +15,10 @@ struct RankedCandidate {
   size_t order = 0;   ///< in which it was proposed; decides among equals
 };
 
-/// The legal candidates of all generators, the fastest by the model first. The list without Opts is always among them.
+/// The legal candidates of all generators, the fastest by the model first. May be empty.
 std::vector<RankedCandidate> rank_candidates(const Kernel& kernel, const runtime::Target& target);
 
-/// The first of rank_candidates(). DEBUG=3 prints it and its terms.
+/// The first of rank_candidates(), or no Opts. DEBUG=3 prints it and its terms.
 std::vector<Opt> tune_for_gpu(const Kernel& kernel, const runtime::Target& target);
 
 }  // namespace sinter::codegen
