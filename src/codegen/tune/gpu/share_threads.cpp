@@ -53,7 +53,8 @@ class ShareGenerator {
       for (int along_outer = 1; along_outer <= threads; along_outer *= 2) {
         if (outer_.empty() ? along_outer > 1 : !inner_ && along_outer < threads) continue;
         if (!is_wanted(threads)) continue;
-        for (const int copies : {1, 2, 4}) propose(threads, along_outer, copies);
+        for (const int copies : {1, 2, 4})
+          for (const bool vectors : {true, false}) propose(threads, along_outer, copies, vectors);
       }
   }
 
@@ -61,10 +62,12 @@ class ShareGenerator {
   /// Small blocks are for small kernels, and between 256 and 1024 threads little changes.
   bool is_wanted(int threads) const { return threads <= 32 ? widest_ < kSmallKernel : threads != 512; }
 
-  void propose(int threads, int along_outer, int copies) {
+  void propose(int threads, int along_outer, int copies, bool vectors) {
     shares_.clear();
-    // Vectors lie along the lead. Where sums have chains of their own, an outer range has none.
-    const int lanes = is_outer(lead_) && chains_ ? 1 : space_.vector_along(lead_);
+    // Vectors lie along the lead. Where sums have chains of their own, an outer range has none, and a loop that several
+    // statements share may permit none.
+    const int lanes = !vectors || (is_outer(lead_) && chains_) ? 1 : space_.vector_along(lead_);
+    if (vectors && lanes == 1) return;  // proposed without
     const int along_inner = threads / along_outer;
     // Threads next to each other lie along the lead.
     if (is_outer(lead_)) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <deque>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "codegen/nest/loop_tree.h"
@@ -14,7 +15,7 @@
 namespace sinter::codegen {
 namespace {
 
-constexpr int kMaxPredictedRegisters = 200;  ///< predicted; with more, ptxas may spill
+constexpr int kMaxPredictedRegisters = 200;  ///< with more, ptxas may spill: only if there is nothing else
 constexpr size_t kRefined = 8;               ///< of the best candidates: those whose details are looked at
 
 /// The candidates of a kernel, each once, with predictions.
@@ -26,11 +27,14 @@ class Ranking {
     for (Candidate& c : candidates) {
       if (!met_.insert(to_string(c.opts)).second) continue;
       const std::optional<ClockTerms> terms = predict_clocks(kernel_, c.opts, target_);
-      if (!terms || terms->resident == 0 || terms->registers > kMaxPredictedRegisters) continue;
+      if (!terms || terms->resident == 0) continue;
       list.push_back({std::move(c), *terms, terms->clocks(), list.size()});
     }
     std::sort(list.begin(), list.end(), [](const RankedCandidate& a, const RankedCandidate& b) {
-      return std::pair(a.clocks, a.order) < std::pair(b.clocks, b.order);
+      const auto key = [](const RankedCandidate& r) {
+        return std::tuple(r.terms.registers > kMaxPredictedRegisters, r.clocks, r.order);
+      };
+      return key(a) < key(b);
     });
   }
 
