@@ -54,7 +54,11 @@ class ShareGenerator {
         if (outer_.empty() ? along_outer > 1 : !inner_ && along_outer < threads) continue;
         if (!is_wanted(threads)) continue;
         for (const int copies : {1, 2, 4})
-          for (const bool vectors : {true, false}) propose(threads, along_outer, copies, vectors);
+          for (const bool vectors : {true, false})
+            for (const bool apart : {false, true}) {
+              apart_ = apart;
+              propose(threads, along_outer, copies, vectors);
+            }
       }
   }
 
@@ -183,7 +187,7 @@ class ShareGenerator {
           continue;
         }
         const int left = threads / used;
-        if (left <= 1) continue;
+        if (left <= 1 || (apart_ && meets(r, base * used))) continue;
         RangeShare s{r};
         const int64_t chains = chains_along(r);
         if (!chains && r == lead_) s.lanes = lanes;
@@ -203,6 +207,14 @@ class ShareGenerator {
       most = std::max(most, used);
     }
     return most;
+  }
+  /// Whether a statement runs over a range and over another whose threads have digits from `stride` on.
+  bool meets(UOp range, int stride) const {
+    return std::any_of(shares_.begin(), shares_.end(), [&](const RangeShare& s) {
+      return s.threads > 1 && !is_outer(s.range) && s.stride * s.threads > stride &&
+             std::any_of(analysis_.statements().begin(), analysis_.statements().end(),
+                         [&](const StatementAnalysis& w) { return w.runs_over(range) && w.runs_over(s.range); });
+    });
   }
   /// Ranges of a statement that threads can share, the contiguous one first.
   std::vector<UOp> inner_of(const StatementAnalysis& w) {
@@ -240,6 +252,7 @@ class ShareGenerator {
   UOp lead_;             ///< the range with the most contiguous accesses
   bool chains_ = false;  ///< whether a reduction has chains
   bool reduces_ = false;
+  bool apart_ = false;  ///< whether no two ranges of a statement may get the same digits
   bool inner_ = false;  ///< whether threads can share an inner range
   int64_t widest_ = 1;  ///< values of all ranges together, as far as threads go
   std::vector<RangeShare> shares_;
