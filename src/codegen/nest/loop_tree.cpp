@@ -159,14 +159,18 @@ std::vector<LoopItem> make_loop_tree(Statements& statements) {
   return LoopTreeBuilder(statements).build(std::move(all), 0);
 }
 
+LoopNest make_loop_nest(const Kernel& kernel, const std::vector<Opt>& opts) {
+  LoopNest nest{make_loop_schedule(kernel, opts), {}, {}, {}};
+  nest.statements = make_statements(kernel, nest.schedule, nest.ranges);
+  nest.tree = make_loop_tree(nest.statements);
+  verify(nest.tree, nest.statements);
+  pipeline_ring_fills(nest.tree, nest.statements);
+  return nest;
+}
+
 bool is_legal(const Kernel& kernel, const std::vector<Opt>& opts) {
   try {
-    const LoopSchedule schedule = make_loop_schedule(kernel, opts);
-    FreeRanges ranges;
-    Statements statements = make_statements(kernel, schedule, ranges);
-    std::vector<LoopItem> tree = make_loop_tree(statements);
-    verify(tree, statements);
-    pipeline_ring_fills(tree, statements);
+    make_loop_nest(kernel, opts);
     return true;
   } catch (const IllegalOpt&) { return false; }
 }

@@ -36,6 +36,16 @@ enum class RingFills : uint8_t { InPlace, Pipelined };
 /// anywhere.
 void verify(const std::vector<LoopItem>& tree, const Statements& statements, RingFills fills = RingFills::InPlace);
 
+/// A kernel's loops under a list of Opts, up to its ring fills.
+struct LoopNest {
+  LoopSchedule schedule;
+  FreeRanges ranges;
+  Statements statements;
+  std::vector<LoopItem> tree;
+};
+/// Throws IllegalOpt if the kernel cannot run with these Opts.
+LoopNest make_loop_nest(const Kernel& kernel, const std::vector<Opt>& opts);
+
 /// Whether a kernel can run with these Opts. Heuristics and search ask this before they propose. `kernel`: a part of a
 /// NormalizedKernel (codegen/codegen.h).
 bool is_legal(const Kernel& kernel, const std::vector<Opt>& opts);

@@ -38,6 +38,10 @@ struct TuneSpace {
   /// The most adjacent elements along a range that every access can take as one vector of up to 16 bytes. Accesses of
   /// `staged` do not count.
   int vector_along(ir::UOp range, const StatementAnalysis* staged = nullptr);
+  /// Copies of a sum's innermost range that are worth an Unroll, 1 for none: all of a short range, so that its loads
+  /// are under way together and neighbors in a window share elements, or the vectors of one along which an access is
+  /// contiguous.
+  int copies_of_sum(const StatementAnalysis& sum);
 };
 
 /// The Opts of one range.

@@ -199,6 +199,11 @@ class ClockModel {
       if (t.own) threads *= t.threads;
     return std::max(1.0, static_cast<double>(lanes) / threads);
   }
+  static double step_instructions(UOp node) {
+    double step = 0;
+    for (Op op : ir::combine_step_ops(node)) step += instructions_of(op, node->dtype);
+    return step;
+  }
   /// Updates of accumulators, and how chains of several threads are joined. Returns the latency of a chain.
   double add_updates(const Statement& s, const std::vector<ThreadLoop>& loops) {
     double all = iterations_to(loops, loops.size()), chain = 1;
@@ -206,11 +211,7 @@ class ClockModel {
       all *= t.copies;
       if (t.own) chain *= t.iterations * t.copies;
     }
-    double step = 0;
-    if (s.node->reduction().combine == ir::Combine::Dot)
-      step = 1;
-    else
-      for (Op op : ir::combine_step_ops(s.node)) step += instructions_of(op, s.node->dtype);
+    const double step = s.node->reduction().combine == ir::Combine::Dot ? 1 : step_instructions(s.node);
     instructions_ += step * all;
     const double outside = iterations_to(loops, s.carried() ? s.accumulator_depth : s.own_depth);
     double results = 1;
@@ -241,9 +242,7 @@ class ClockModel {
   }
   /// A SCAN runs element by element. Returns the latency of its chain.
   double add_scan(const Statement& s, const std::vector<ThreadLoop>& loops) {
-    double step = 0;
-    for (Op op : ir::combine_step_ops(s.node)) step += instructions_of(op, s.node->dtype);
-    const double all = iterations_to(loops, loops.size());
+    const double step = step_instructions(s.node), all = iterations_to(loops, loops.size());
     instructions_ += step * all;
     return step * all * kArithmeticLatency;
   }
@@ -485,13 +484,8 @@ std::string to_string(const ClockTerms& t) {
 std::optional<ClockTerms> predict_clocks(const Kernel& kernel, const std::vector<Opt>& opts,
                                          const runtime::Target& target) {
   try {
-    const LoopSchedule schedule = make_loop_schedule(kernel, opts);
-    FreeRanges ranges;
-    Statements statements = make_statements(kernel, schedule, ranges);
-    std::vector<LoopItem> tree = make_loop_tree(statements);
-    verify(tree, statements);
-    pipeline_ring_fills(tree, statements);
-    return ClockModel(kernel, schedule, statements, ranges, target).run();
+    LoopNest nest = make_loop_nest(kernel, opts);
+    return ClockModel(kernel, nest.schedule, nest.statements, nest.ranges, target).run();
   } catch (const IllegalOpt&) { return std::nullopt; }
 }
 

@@ -20,7 +20,6 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr int64_t kMaxUnrolled = 8;  ///< length of a reduced range up to which it is unrolled as a whole
 constexpr int kMinTileThreads = 48, kMaxTileThreads = 256;
 constexpr int64_t kSmallTile = 1024;       ///< results
 constexpr int64_t kMaxBlocksPerUnit = 16;  ///< blocks of small tiles for each multiprocessor, at most
@@ -149,17 +148,9 @@ class ProductGenerator : public std::enable_shared_from_this<ProductGenerator> {
     };
     out_.push_back(std::move(first));
   }
-  /// Copies of the innermost reduced range: all of a short one, since neighbors in a window share elements, or the
-  /// vectors of one along which a factor is contiguous.
   std::vector<Opt> unroll_last() {
-    const UOp last = product_.reduced_ranges.back();
-    const int64_t size = analysis_.size(last), vector = 16 / space_.element_bytes;
-    if (space_.is_fixed(last)) return {};
-    if (size <= kMaxUnrolled) return {Unroll{range_id(last), static_cast<int>(size)}};
-    if (vector < 2 || size % vector) return {};
-    for (UOp a : product_.accesses)
-      if (analysis_.stride(a, last) == 1) return {Unroll{range_id(last), static_cast<int>(vector)}};
-    return {};
+    const int copies = space_.copies_of_sum(product_);
+    return copies > 1 ? std::vector<Opt>{Unroll{range_id(product_.reduced_ranges.back()), copies}} : std::vector<Opt>{};
   }
   /// The loop over blocks of the sum goes outside: what joins the blocks rests where it is stored, not in registers.
   LoopOrder carry_blocks(const Shape& shape) const {

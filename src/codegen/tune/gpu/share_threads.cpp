@@ -19,7 +19,6 @@ using ir::UOp;
 constexpr int kMaxBlockThreads = 1024;
 constexpr int64_t kMaxStagedDepth = 128;            ///< reduced values of a staged factor
 constexpr int64_t kSmallKernel = kMaxBlockThreads;  ///< values of all ranges together
-constexpr int64_t kShortRange = 8;                  ///< length of a reduced range up to which it is unrolled as a whole
 
 int64_t ceil_power(int64_t n) {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(n, 1))));
@@ -152,19 +151,14 @@ class ShareGenerator {
     return used;
   }
 
-  /// Copies along the reduced ranges of chains: short ranges as a whole, so that their loads are under way together,
-  /// and ranges along which an operand is contiguous, so that it is read by whole vectors.
+  /// Copies along the innermost reduced ranges of chains.
   std::vector<Opt> unroll_chains() {
     std::vector<Opt> unrolled;
     for (const StatementAnalysis* w : order_) {
       if (!w->is_reduce() || w->chains() > 1 || w->reduced_ranges.empty()) continue;
       const UOp r = w->reduced_ranges.back();
-      if (share_of(r) || space_.is_fixed(r) || find_opt<Unroll>(unrolled, range_id(r))) continue;
-      const int64_t size = analysis_.size(r), vector = 16 / space_.element_bytes;
-      const bool contiguous =
-          std::any_of(w->accesses.begin(), w->accesses.end(), [&](UOp a) { return analysis_.stride(a, r) == 1; });
-      const int64_t copies = size <= kShortRange ? size : contiguous && size % vector == 0 ? vector : 1;
-      if (copies > 1) unrolled.push_back(Unroll{range_id(r), static_cast<int>(copies)});
+      if (share_of(r) || find_opt<Unroll>(unrolled, range_id(r))) continue;
+      if (const int copies = space_.copies_of_sum(*w); copies > 1) unrolled.push_back(Unroll{range_id(r), copies});
     }
     return unrolled;
   }

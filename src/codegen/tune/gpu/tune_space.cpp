@@ -48,6 +48,17 @@ int TuneSpace::vector_along(UOp range, const StatementAnalysis* staged) {
   return lanes;
 }
 
+int TuneSpace::copies_of_sum(const StatementAnalysis& sum) {
+  constexpr int64_t kShortRange = 8;
+  const UOp range = sum.reduced_ranges.back();
+  const int64_t size = analysis.size(range), vector = 16 / element_bytes;
+  if (is_fixed(range)) return 1;
+  if (size <= kShortRange) return static_cast<int>(size);
+  const bool contiguous =
+      std::any_of(sum.accesses.begin(), sum.accesses.end(), [&](UOp a) { return analysis.stride(a, range) == 1; });
+  return contiguous && size % vector == 0 ? static_cast<int>(vector) : 1;
+}
+
 Candidate make_candidate(const char* generator, const TuneSpace& space, const std::vector<RangeShare>& shares,
                          const std::vector<Opt>& more) {
   Candidate made{generator, {}, {}};
