@@ -8,6 +8,7 @@
 #include "cases.h"
 #include "codegen/codegen.h"
 #include "codegen/tune/gpu/tuner.h"
+#include "step_memory.h"
 #include "tensor/eval/explain.h"
 #include "unit/codegen/cuda_support.h"
 #include "unit/codegen/tune/gpu/measured_kernels.h"
@@ -47,26 +48,6 @@ const std::vector<Case>& programs() {
   return all;
 }
 
-/// Numbers of both signs. Whole ones are small, as indices are.
-Array filled(DType dtype, std::vector<int64_t> shape) {
-  Array a(dtype, std::move(shape));
-  for (int64_t i = 0; i < a.numel(); ++i)
-    a.set(i, is_float(dtype) ? ir::Scalar::of(dtype, 0.8 - static_cast<double>(i * 37 % 101) / 40)
-                             : ir::Scalar::of(dtype, i * 5 % 7));
-  return a;
-}
-
-std::vector<Array> memory_of(const runtime::Plan& plan, const runtime::PlanStep& step) {
-  std::vector<Array> memory;
-  for (int b : step.buffers) {
-    const runtime::PlanBuffer& buffer = plan.buffers[static_cast<size_t>(b)];
-    std::vector<int64_t> shape;
-    for (const runtime::PlanDim& d : buffer.shape) shape.push_back(d.fixed);
-    memory.push_back(filled(buffer.dtype, shape));
-  }
-  return memory;
-}
-
 /// At most `count` of a list, from all of its parts.
 template <class T>
 std::vector<T> sample(const std::vector<T>& list, size_t count) {
@@ -91,11 +72,8 @@ TEST_CASE("every candidate leaves what the kernel without Opts leaves", "[codege
       const codegen::NormalizedKernel kernel =
           codegen::normalize(sources.scheduled.kernels[static_cast<size_t>(step.program)], gpu.target());
       const std::vector<Array> memory = memory_of(plan, step);
-      std::vector<int64_t> outer;
-      for (const runtime::PlanDim& d : step.outer) outer.push_back(d.fixed);
-      std::vector<uint64_t> numbers;
-      for (DType t : kernel.main.args)
-        numbers.push_back(ir::to_bits(t, is_float(t) ? ir::Scalar::of(t, 1.5) : ir::Scalar::of(t, int64_t{2})));
+      const std::vector<int64_t> outer = fixed_sizes(step.outer);
+      const std::vector<uint64_t> numbers = numbers_of(kernel.main);
       std::vector<std::vector<Opt>> lists{{}};
       std::vector<std::string> generators{"plain"};
       for (const auto& r : sample(codegen::rank_candidates(kernel.main, small), static_cast<size_t>(cases(12)))) {
