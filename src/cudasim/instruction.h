@@ -37,6 +37,7 @@ enum class PoisonRule : uint8_t {
   Store,        ///< to memory, from result[]
   Shuffle,      ///< between lanes
   AllLanes,     ///< from any lane to all lanes
+  Tile,         ///< of a matrix product: a row of A to a row of results, a column of B to a column
   MustBeKnown,  ///< unknown bits are a fault: atomics, branch tables, barrier numbers
 };
 

@@ -148,7 +148,7 @@ void decode_mma(Decoder& d) {
   for (const MmaForm& form : kMmaForms)
     if (a == form.operands && b == form.operands && c == form.result && result == form.result && d.take(form.shape))
       d.out.run = form.run;
-  d.out.poison_rule = PoisonRule::AllLanes;
+  d.out.poison_rule = PoisonRule::Tile;
   d.vector(d.out.result, 4, 4);
   d.vector(d.out.source, 4, 4);
   d.vector(d.out.source + 4, 2, 4);

@@ -118,6 +118,21 @@ Bits unknown_results(Warp& warp, const Instruction& in, uint32_t lanes) {
   return bits;
 }
 
+/// The unknown results of mma.sync: sources 0 to 3 are A, 4 and 5 B, 6 to 9 C. Four adjacent lanes hold a row of A, and
+/// that row plus 8, or a column of B.
+Bits unknown_tile(Warp& warp, const Instruction& in) {
+  const auto any = [&](int first, int second, int quad) {
+    return ((poison(warp, in.source[first]).lanes | poison(warp, in.source[second]).lanes) >> 4 * quad & 0xf) != 0;
+  };
+  Bits bits{};
+  for (int lane = 0; lane < static_cast<int>(kLanes); ++lane)
+    for (int r = 0; r < 4; ++r) {
+      const bool own = poison(warp, in.source[6 + r]).lanes >> lane & 1;
+      if (own || any(r / 2, 2 + r / 2, lane / 4) || any(4, 5, lane % 4 * 2 + r % 2)) bits[r][lane] = ~uint64_t{0};
+    }
+  return bits;
+}
+
 void write_results(Warp& warp, const Instruction& in, uint32_t mask, const Poison& all, const Bits& bits) {
   const auto slots = results(in);
   for (int r = 0; r < kResults; ++r) {
@@ -165,6 +180,7 @@ void follow_poison(Warp& warp, const Instruction& in, uint32_t mask) {
       for (const int i : {1, 2, 3}) must_be_known(warp, poison(warp, in.source[i]), mask, "which lane is read");
       return;  // handled by shuffle_poison()
     case PoisonRule::AllLanes:
+    case PoisonRule::Tile:
       if (all.lanes) all.lanes = mask;
       break;
     default: break;
@@ -174,7 +190,7 @@ void follow_poison(Warp& warp, const Instruction& in, uint32_t mask) {
   if (in.poison_rule == PoisonRule::AllLanes)
     for (auto& result : bits) result.fill(~uint64_t{0});
   else if (all.lanes)
-    bits = unknown_results(warp, in, all.lanes);
+    bits = in.poison_rule == PoisonRule::Tile ? unknown_tile(warp, in) : unknown_results(warp, in, all.lanes);
   write_results(warp, in, mask, all, bits);
 }
 

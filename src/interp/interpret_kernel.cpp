@@ -241,7 +241,7 @@ class StoreInterpreter {
     if (it == combiners_.end())
       it = combiners_
                .emplace(node, CombineEvaluator(order_[node]->reduction(), ir::accumulator_types(order_[node]),
-                                               inputs_.lower_combine))
+                                               order_[node]->src[0]->dtype, inputs_.lower_combine))
                .first;
     return it->second;
   }
@@ -273,7 +273,14 @@ class StoreInterpreter {
       std::copy(values.begin(), values.end(), value_.begin());  // not assigned: the caller has a reference into it
       std::copy(indices.begin(), indices.end(), index_.begin());
     }
-    return combiner(e.node).reduce(elements);
+    return combiner(e.node).reduce(elements, row_of(e.node));
+  }
+  /// How many elements of a REDUCE lie along its last range of more than one.
+  size_t row_of(size_t reduce) const {
+    const std::vector<uint32_t>& src = sources_[reduce];
+    for (size_t i = src.size(); i-- > values_of(order_[reduce]);)
+      if (const int64_t n = value(sources_[src[i]][0]).as_int(); n > 1) return static_cast<size_t>(n);
+    return 1;
   }
 
   /// The address of the element that a LOAD or STORE accesses.

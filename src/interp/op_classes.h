@@ -18,21 +18,23 @@ class CombineProgram;
 /// Evaluates one combine on accumulators of given types.
 class CombineEvaluator {
  public:
-  /// `lower_combine`: see KernelInputs.
-  CombineEvaluator(const ir::ReduceAttr& attr, std::vector<DType> types,
+  /// `source`: the type of the elements. `lower_combine`: see KernelInputs.
+  CombineEvaluator(const ir::ReduceAttr& attr, std::vector<DType> types, DType source,
                    const std::function<ir::UOp(ir::Graph&, ir::UOp)>& lower_combine = {});
   /// Reduces one list of elements per source, all of equal length, in the order of the ReductionTree. Returns the
-  /// accumulator that the attribute picks, or the identity if the lists are empty.
-  ir::Scalar reduce(std::span<const std::vector<ir::Scalar>> values);
+  /// accumulator that the attribute picks, or the identity if the lists are empty. `row`: how many elements lie along
+  /// the last axis, at whose ends steps of a tensor core end.
+  ir::Scalar reduce(std::span<const std::vector<ir::Scalar>> values, size_t row);
   /// Adds one element to a scan, one value per source, and returns the accumulator. `first`: a new row begins.
   ir::Scalar add(bool first, std::span<const ir::Scalar> element);
 
  private:
   using AccumulatorValues = std::vector<ir::Scalar>;
-  AccumulatorValues block(std::span<const std::vector<ir::Scalar>> values, size_t begin, size_t end);
+  AccumulatorValues block(std::span<const std::vector<ir::Scalar>> values, size_t row, size_t begin, size_t end);
   std::vector<AccumulatorValues> merge_groups(const std::vector<AccumulatorValues>& parts, size_t count);
 
   ir::ReduceAttr attr_;
+  DType source_;
   AccumulatorValues identity_, state_, element_;
   std::shared_ptr<CombineProgram> step_, merge_;
 };

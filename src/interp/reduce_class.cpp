@@ -1,6 +1,7 @@
 // Reductions: in double and rounded once, or in the type itself in the order of a ReductionTree (ir/attr.h, SEMANTICS
 // F2).
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <unordered_map>
 
@@ -8,7 +9,9 @@
 #include "interp/op_classes.h"
 #include "ir/axis_lists.h"
 #include "ir/combine.h"
+#include "ir/mma_step.h"
 #include "ir/scalar_eval.h"
+#include "ir/short_float.h"
 #include "ir/walk.h"
 #include "sinter/error.h"
 
@@ -139,11 +142,32 @@ Array chain(const ReductionSpec& r, const StridedView& a, const StridedView* b, 
 std::vector<DType> accumulators(const ReductionSpec& r, std::span<const StridedView* const> views) {
   std::vector<DType> types;
   for (int k = 0; k < ir::accumulator_count(r.attr.combine); ++k) {
-    const DType t = views[static_cast<size_t>(k)]->dtype;
+    const DType t = r.attr.tree.mma ? DType::F32 : views[static_cast<size_t>(k)]->dtype;
     types.push_back(t == DType::F32 && !r.exact ? DType::F64 : t);
   }
   return types;
 }
+/// The elements [begin, end) of a Dot in steps of a tensor core, from zero.
+Scalar mma_chain(DType factor, std::span<const std::vector<Scalar>> values, size_t row, size_t begin, size_t end) {
+  const auto bits = [factor](Scalar x) {
+    if (ir::is_short_float(factor)) return uint32_t{ir::short_float_bits(factor, x.as_double())};
+    return std::bit_cast<uint32_t>(static_cast<float>(x.as_double()));
+  };
+  const size_t step = ir::mma_step_length(factor);
+  uint32_t sum = 0;
+  while (begin < end) {
+    const size_t next = std::min({begin + step, (begin / row + 1) * row, end});
+    std::vector<uint32_t> a(step), b(step);
+    for (size_t k = begin; k < next; ++k) {
+      a[k - begin] = bits(values[0][k]);
+      b[k - begin] = bits(values[1][k]);
+    }
+    sum = ir::mma_step(ir::mma_operand(factor), a, b, sum);
+    begin = next;
+  }
+  return Scalar::of(DType::F32, static_cast<double>(std::bit_cast<float>(sum)));
+}
+
 Scalar rounded(DType dtype, Scalar x) { return is_float(dtype) ? Scalar::of(dtype, x.as_double()) : x; }
 
 /// Any combine, type and tree: gathers the elements of each result, then combines them.
@@ -157,7 +181,10 @@ Array gather_then_reduce(const ReductionSpec& r, std::span<const StridedView* co
   for (const StridedView* v : views) sources.push_back(v->permute(order).copy());
   ir::ReduceAttr attr = r.attr;
   if (!r.exact) attr.tree = {};
-  CombineEvaluator combiner(attr, accumulators(r, views));
+  CombineEvaluator combiner(attr, accumulators(r, views), a.dtype);
+  size_t row = 1;
+  for (int64_t axis : attr.axes)
+    if (a.shape[static_cast<size_t>(axis)] != 1) row = static_cast<size_t>(a.shape[static_cast<size_t>(axis)]);
   const size_t given = r.product ? 1 : views.size();
   const int64_t results = out.numel(), length = results ? sources[0].numel() / results : 0;
   std::vector<std::vector<Scalar>> values(given);
@@ -169,16 +196,16 @@ Array gather_then_reduce(const ReductionSpec& r, std::span<const StridedView* co
         values[s].push_back(r.product ? ir::evaluate(ir::Op::Mul, a.dtype, product) : product[0]);
       }
     }
-    out.set(i, rounded(out.dtype, combiner.reduce(values)));
+    out.set(i, rounded(out.dtype, combiner.reduce(values, row)));
   }
   return out;
 }
 
 }  // namespace
 
-CombineEvaluator::CombineEvaluator(const ir::ReduceAttr& attr, std::vector<DType> types,
+CombineEvaluator::CombineEvaluator(const ir::ReduceAttr& attr, std::vector<DType> types, DType source,
                                    const std::function<ir::UOp(ir::Graph&, ir::UOp)>& lower_combine)
-    : attr_(attr), element_(static_cast<size_t>(ir::value_count(attr.combine))) {
+    : attr_(attr), source_(source), element_(static_cast<size_t>(ir::value_count(attr.combine))) {
   for (size_t k = 0; k < types.size(); ++k)
     identity_.push_back(ir::reduction_identity(attr.combine, types[k], static_cast<int>(k)));
   ir::CombineGraph step = ir::combine_step(attr.combine, types), merge = ir::combine_merge(attr.combine, types);
@@ -189,8 +216,9 @@ CombineEvaluator::CombineEvaluator(const ir::ReduceAttr& attr, std::vector<DType
   merge_ = std::make_shared<CombineProgram>(merge, 2 * types.size());
 }
 
-CombineEvaluator::AccumulatorValues CombineEvaluator::block(std::span<const std::vector<Scalar>> values, size_t begin,
-                                                            size_t end) {
+CombineEvaluator::AccumulatorValues CombineEvaluator::block(std::span<const std::vector<Scalar>> values, size_t row,
+                                                            size_t begin, size_t end) {
+  if (attr_.tree.mma) return {mma_chain(source_, values, row, begin, end)};
   const size_t lanes = static_cast<size_t>(attr_.tree.lanes);
   std::vector<AccumulatorValues> chains(lanes, identity_);
   for (size_t i = begin; i < end; ++i) {
@@ -202,13 +230,13 @@ CombineEvaluator::AccumulatorValues CombineEvaluator::block(std::span<const std:
   return chains[0];
 }
 
-Scalar CombineEvaluator::reduce(std::span<const std::vector<Scalar>> values) {
+Scalar CombineEvaluator::reduce(std::span<const std::vector<Scalar>> values, size_t row) {
   const auto result = static_cast<size_t>(attr_.result);
   const size_t length = values[0].size();
-  if (attr_.tree.block <= 0) return block(values, 0, length)[result];
+  if (attr_.tree.block <= 0) return block(values, row, 0, length)[result];
   const auto size = static_cast<size_t>(attr_.tree.block);
   std::vector<AccumulatorValues> parts;
-  for (size_t i = 0; i < length; i += size) parts.push_back(block(values, i, std::min(i + size, length)));
+  for (size_t i = 0; i < length; i += size) parts.push_back(block(values, row, i, std::min(i + size, length)));
   for (auto count = static_cast<size_t>(attr_.tree.group); count > 0 && parts.size() > count;
        count = ir::ReductionTree::kFanIn)
     parts = merge_groups(parts, count);
@@ -233,11 +261,12 @@ Array reduce_view(const ReductionSpec& r, std::span<const StridedView* const> vi
   const StridedView& a = *views[0];
   const StridedView* b = views.size() > 1 ? views[1] : nullptr;
   const std::vector<int64_t> shape = ir::without(a.shape, r.attr.axes);
-  Array out(views[static_cast<size_t>(r.attr.result)]->dtype, shape);
+  Array out(r.attr.tree.mma ? DType::F32 : views[static_cast<size_t>(r.attr.result)]->dtype, shape);
   std::vector<int64_t> acc_step = ir::with_axes(row_major(shape), r.attr.axes, [](int64_t) { return 0; });
   const bool one_chain = r.attr.tree == ir::ReductionTree{};
   if (ir::accumulator_count(r.attr.combine) > 1) return gather_then_reduce(r, views, std::move(out));
   if (a.dtype == DType::F64 && (one_chain || !r.exact)) return chain<double, double>(r, a, b, std::move(out), acc_step);
+  if (r.attr.tree.mma) return gather_then_reduce(r, views, std::move(out));
   if (a.dtype == DType::F32 && !r.exact) return chain<float, double>(r, a, b, std::move(out), acc_step);
   if (a.dtype == DType::F32 && one_chain) return chain<float, float>(r, a, b, std::move(out), acc_step);
   return gather_then_reduce(r, views, std::move(out));
@@ -249,7 +278,7 @@ Array scan_view(const ReductionSpec& r, std::span<const StridedView* const> view
   std::vector<Array> sources;
   for (const StridedView* v : views) sources.push_back(v->copy());
   Array out(views[result]->dtype, a.shape);
-  CombineEvaluator combiner(r.attr, accumulators(r, views));
+  CombineEvaluator combiner(r.attr, accumulators(r, views), a.dtype);
   int64_t inner = 1;
   for (size_t i = axis + 1; i < a.rank(); ++i) inner *= a.shape[i];
   const int64_t length = a.shape[axis], outer = out.numel() ? out.numel() / (inner * length) : 0;

@@ -118,6 +118,7 @@ uint64_t hash_of(const Attr& attr) {
           for (int64_t i : a.axes) h = mix(h, static_cast<uint64_t>(i));
           h = mix(h, mix(static_cast<uint64_t>(a.tree.lanes), static_cast<uint64_t>(a.tree.block)));
           if (a.tree.group) h = mix(h, static_cast<uint64_t>(a.tree.group) << 1);
+          if (a.tree.mma) h = mix(h, 1);
           if (a.result) h = mix(h, static_cast<uint64_t>(a.result));
         }
         if constexpr (std::is_same_v<T, RangeAttr>)

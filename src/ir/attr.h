@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "ir/mma_step.h"
 #include "sinter/dtype.h"
 #include "sinter/shape.h"
 
@@ -65,6 +66,12 @@ enum class Combine : uint8_t {
   ExpSum    ///< (m, sum of exp(x - m) * v) over (x, v), m the largest x
 };
 
+/// The operand type for factors of that type, in steps of a tensor core; a float32 is used as a TF32.
+constexpr MmaOperand mma_operand(DType factor) {
+  return factor == DType::BF16 ? MmaOperand::BF16 : factor == DType::F16 ? MmaOperand::F16 : MmaOperand::TF32;
+}
+constexpr size_t mma_step_length(DType factor) { return mma_step_length(mma_operand(factor)); }
+
 /// The order of combination (SEMANTICS F2). The elements are those of the reduced axes, flattened in row-major order.
 /// {1, 0}: one chain in index order.
 /// lanes L > 1, a power of two: element i goes to chain i % L, each chain in index order. The chains are then halved,
@@ -73,11 +80,15 @@ enum class Combine : uint8_t {
 /// order.
 /// group G > 0: the block results are not reduced in one chain. Each G consecutive results form one chain, then each
 /// kFanIn of their results, and so on until one is left.
+/// mma, of a Dot with a float32 sum: elements do not join one by one. Along the last reduced axis of more than one
+/// element, each mma_step_length() consecutive ones join in one step of a tensor core (ir/mma_step.h), with zeros for
+/// what the last step lacks. Factors have the type of its operands. There is one lane, and no block cuts a step.
 struct ReductionTree {
   static constexpr int64_t kFanIn = 64;
   int lanes = 1;
   int64_t block = 0;
   int64_t group = 0;
+  bool mma = false;
   friend bool operator==(const ReductionTree&, const ReductionTree&) = default;
 };
 /// The tree of the reduction that merges the block results of `tree`. `results`: an upper bound of their number.
@@ -98,7 +109,7 @@ constexpr int value_count(Combine c) {
   return kCounts[static_cast<int>(c)];
 }
 /// Number of accumulators of a combine. Source k has the type of accumulator k; both sources of Dot have the type of
-/// the sum.
+/// the sum, unless they join in steps of a tensor core.
 constexpr int accumulator_count(Combine c) { return c == Combine::Dot ? 1 : value_count(c); }
 
 enum class AxisKind : uint8_t { Outer, Inner };

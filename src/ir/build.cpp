@@ -278,7 +278,7 @@ UOp reduce_over(Combine combine, std::span<const UOp> values, std::span<const UO
           "values and ranges do not fit");
   Sources src(values.begin(), values.end());
   src.insert(src.end(), ranges.begin(), ranges.end());
-  const DType dtype = values[static_cast<size_t>(result)]->dtype;
+  const DType dtype = tree.mma ? DType::F32 : values[static_cast<size_t>(result)]->dtype;
   return values[0]->graph->make({Op::Reduce, dtype, {}, std::move(src), ReduceAttr{combine, {}, tree, result}});
 }
 

@@ -65,9 +65,9 @@ std::string dump(const Attr& attr) {
         }
         if constexpr (std::is_same_v<T, WindowAttr>) return fmt::format("{{window axis {} step {}}}", a.axis, a.step);
         if constexpr (std::is_same_v<T, ReduceAttr>)
-          return fmt::format("{{{} axes {} lanes {} block {}{}{}}}", name_of(a.combine), text(a.axes), a.tree.lanes,
+          return fmt::format("{{{} axes {} lanes {} block {}{}{}{}}}", name_of(a.combine), text(a.axes), a.tree.lanes,
                              a.tree.block, a.tree.group ? fmt::format(" group {}", a.tree.group) : "",
-                             a.result ? fmt::format(" result {}", a.result) : "");
+                             a.tree.mma ? " mma" : "", a.result ? fmt::format(" result {}", a.result) : "");
         if constexpr (std::is_same_v<T, RangeAttr>) return fmt::format("{{{} {}}}", name_of(a.kind), a.id);
         if constexpr (std::is_same_v<T, sinter::Var>) return fmt::format("{{var {}}}", text(a, ""));
       },

@@ -102,6 +102,7 @@ Attr attribute(TextCursor& c) {
     c.expect("block");
     reduce.tree.block = c.integer<int64_t>();
     if (c.consume("group ")) reduce.tree.group = c.integer<int64_t>();
+    reduce.tree.mma = c.consume("mma");
     if (c.consume("result ")) reduce.result = c.integer<int>();
     attr = reduce;
   } else if (one_of(c, kAxisNames, range.kind)) {

@@ -143,9 +143,18 @@ class Verifier {
   }
 
   /// The node is one of the accumulators. Source k has the type of accumulator k; both factors of Dot have that of the
-  /// sum.
+  /// sum, or of an operand of tensor cores.
   void check_accumulator_types(UOp n) const {
     const ReduceAttr& r = n->reduction();
+    if (r.tree.mma) {
+      require(n->op == Op::Reduce && r.combine == Combine::Dot && n->dtype == DType::F32, n,
+              "has steps of a tensor core, but is no float32 Dot");
+      const DType factor = n->src[0]->dtype;
+      require((factor == DType::F32 || is_short_float(factor)) && n->src[1]->dtype == factor, n,
+              "has factors that are no operands of a tensor core");
+      require(r.tree.lanes == 1, n, "has steps of a tensor core in several chains");
+      return;
+    }
     require(r.result >= 0 && r.result < accumulator_count(r.combine), n, "picks an accumulator that there is not");
     const auto values = static_cast<size_t>(value_count(r.combine)), result = static_cast<size_t>(r.result);
     require(n->src.size() >= values && n->src[result]->dtype == n->dtype, n, "has another type than its accumulator");

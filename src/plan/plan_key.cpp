@@ -119,7 +119,7 @@ class PlanKeyWriter {
       word(w->step);
     } else if (const auto* r = std::get_if<ir::ReduceAttr>(&n->attr)) {
       word(static_cast<uint64_t>(r->combine) | static_cast<uint64_t>(r->result) << 8 |
-           static_cast<uint64_t>(r->tree.lanes) << 32);
+           static_cast<uint64_t>(r->tree.mma) << 16 | static_cast<uint64_t>(r->tree.lanes) << 32);
       word(r->tree.block);
       word(r->tree.group);
       ints(r->axes);

@@ -9,6 +9,7 @@
 #include "codegen/emit/loop_bounds.h"
 #include "codegen/emit/loop_note.h"
 #include "codegen/emit/memory_slots.h"
+#include "codegen/emit/mma_body.h"
 #include "codegen/emit/reduction_body.h"
 #include "codegen/emit/reduction_elements.h"
 #include "codegen/emit/staging_registers.h"
@@ -47,6 +48,7 @@ class KernelEmitter {
         values_(kernel, schedule, statements, ranges, emit_, cpu_, target),
         accumulators_(statements, values_, emit_, schedule.threads),
         unrolled_copies_(values_, ranges),
+        mma_(statements, values_, emit_, code_, accumulators_, unrolled_copies_),
         elements_(statements, values_, emit_, accumulators_, unrolled_copies_, ranges, cpu_),
         staging_registers_(statements, values_, emit_, schedule.threads) {}
 
@@ -137,7 +139,10 @@ class KernelEmitter {
         continue;
       }
       if (item.kind == ItemKind::Update) {
-        elements_.add(item.statement);
+        if (s.is_reduce() && s.node->reduction().tree.mma)
+          mma_.add(item.statement);
+        else
+          elements_.add(item.statement);
         continue;
       }
       unrolled_copies_.for_each(s.node, false, [&] {
@@ -197,6 +202,24 @@ class KernelEmitter {
   }
 
   // ---- loops
+  /// Elements from a loop's base to those of this thread.
+  Id thread_offset(const LoopLevel& l, int lanes) {
+    const Id warp = warp_offset(l, lanes);
+    if (l.warp.threads == 1) return warp;
+    return emit_.index(Op::Add, warp,
+                       emit_.index(Op::Mul, thread_digit(emit_, l.warp.stride, l.warp.threads), emit_.number(lanes)));
+  }
+  /// The same to those of its warp's tile, or of the thread if there are no tiles.
+  Id warp_offset(const LoopLevel& l, int lanes) {
+    if (l.threads == 1) return emit_.number(0);
+    return emit_.index(Op::Mul, thread_digit(emit_, l.thread_stride, l.threads),
+                       emit_.number(int64_t{1} * lanes * l.warp.threads * l.warp.copies));
+  }
+  static CopyDistance copy_distance(const LoopLevel& l, int lanes) {
+    const int64_t near = int64_t{1} * lanes * l.warp.threads;
+    return l.warp.copies == 1 ? CopyDistance{near * l.threads, near * l.threads}
+                              : CopyDistance{near, near * l.warp.copies * l.threads, l.warp.copies};
+  }
   /// The first value of a loop at level `outside` of its range, and the end of the enclosing block. `block_end` is
   /// kNone if only the range's size ends the loop.
   struct BlockBounds {
@@ -248,11 +271,11 @@ class KernelEmitter {
       throw InternalError(
           fmt::format("a loop of range {} steps by {} through blocks of {}", range_id(level.range), width, block));
     auto body = [&](Id base, int lanes, int copies, LaneLimit limit) {
-      if (level.threads > 1) {
-        const Id thread_offset =
-            emit_.index(Op::Mul, thread_digit(emit_, level.thread_stride, level.threads), emit_.number(lanes));
+      if (level.threaded()) {
+        const Id thread_offset = this->thread_offset(level, lanes);
         if (limit.count != kNone) limit.count = emit_.index(Op::Sub, limit.count, thread_offset);
-        values_.bind_thread(level.range, level.number, base, thread_offset, lanes, level.threads, limit);
+        values_.bind_thread(level.range, level.number, base, thread_offset, warp_offset(level, lanes), lanes,
+                            copy_distance(level, lanes), limit);
       } else {
         values_.bind(level.range, level.number, base, lanes, copies == 1 && lanes == 1 ? 1 : width, limit);
       }
@@ -314,8 +337,8 @@ class KernelEmitter {
   void emit_tail(const LoopLevel& level, BlockBounds bounds, Id whole, Id all, int64_t rest, Body body) {
     const auto [begin, block_end] = bounds;
     Id here = block_end == kNone ? kNone : emit_.alu(Op::Lt, {DType::Bool, 1}, {whole, block_end});
-    const int64_t span = int64_t{1} * level.lanes * level.threads;  // elements per copy
-    if (rest == 0 && span == 1) {                                   // scalars: one by one
+    const int64_t span = copy_distance(level, level.lanes).far;  // elements per copy, or per tile of tensor cores
+    if (rest == 0 && span == 1) {                                // scalars: one by one
       const Id from = block_end == kNone ? whole : emit_.index(Op::Max, begin, whole);
       return emit_iterations(from, min_end(block_end, all), 1, "what no whole step covers",
                              [&](Id at) { body(at, 1, 1, {}); });
@@ -326,10 +349,10 @@ class KernelEmitter {
       emit_.open_if(here);
     else
       emit_.open_memo_scope();
-    const int copies = rest ? static_cast<int>(ceil_div(rest, span)) : level.unroll;
+    const int copies = rest ? static_cast<int>(ceil_div(rest, span)) * level.warp.copies : level.unroll;
     LaneLimit limit{-1, count};
     if (rest % span)
-      limit = level.threads > 1 ? LaneLimit{-1, emit_.number(rest), rest % level.lanes == 0} : LaneLimit{rest, kNone};
+      limit = level.threaded() ? LaneLimit{-1, emit_.number(rest), rest % level.lanes == 0} : LaneLimit{rest, kNone};
     const bool around =
         std::exchange(cold_, cold_ || (rest && schedule_.of(level.range).size >= kColdRatio * level.width()));
     body(whole, level.lanes, copies, limit);
@@ -369,6 +392,7 @@ class KernelEmitter {
   Values values_;
   Accumulators accumulators_;
   UnrolledCopies unrolled_copies_;
+  MmaBody mma_;
   ReductionElements elements_;
   StagingRegisters staging_registers_;
   static constexpr int64_t kColdRatio = 8;  ///< ranges of this many whole steps have a cold tail

@@ -50,7 +50,7 @@ std::vector<Accumulators::ChainState>& Accumulators::registers(int statement) {
 
 Id Accumulators::identity(int statement, size_t accumulator) const {
   const Combine combine = at(statement).node->reduction().combine;
-  const DType dtype = at(statement).node->src[accumulator]->dtype;
+  const DType dtype = ir::accumulator_types(at(statement).node)[accumulator];
   return emit_.constant(dtype, ir::reduction_identity(combine, dtype, static_cast<int>(accumulator)));
 }
 

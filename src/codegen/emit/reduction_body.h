@@ -24,6 +24,8 @@ class Accumulators {
   void resume(int statement);
   /// Adds one element to each chain of the current step. Elements that do not exist are skipped.
   void update(int statement);
+  /// The accumulator of a REDUCE with a single chain.
+  Id register_of(int statement) { return registers(statement)[0][0]; }
   /// Adds +0 to a sum with a single chain.
   void add_zero(int statement);
   /// Combines the chains and records the result.

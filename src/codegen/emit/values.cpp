@@ -55,9 +55,32 @@ int Values::copy_of(UOp range) const {
   return 0;
 }
 
+int Values::copies_of(UOp range) const {
+  for (const UnrollCopy& c : copy_)
+    if (c.range == range) return c.count;
+  return 1;
+}
+void Values::set_copy(UOp range, int number) {
+  for (UnrollCopy& c : copy_)
+    if (c.range == range) c.number = number;
+}
+
+void Values::rebind_thread(UOp range, Id thread_offset, int lanes) {
+  OpenRange now = *binding(range);
+  if (now.limit.count != kNone) {
+    const Id all = emit_.index(Op::Add, now.limit.count, now.thread_offset);
+    now.limit = {-1, emit_.index(Op::Sub, all, thread_offset)};
+  }
+  now.thread_offset = thread_offset;
+  now.lanes = lanes;
+  now.rebinds = true;
+  now.scope = emit_.scope();
+  open_.push_back(now);
+}
+
 /// Elements from the thread's first element to a lane of the current copy.
 int64_t Values::offset(const OpenRange& open, int lane) const {
-  return int64_t{1} * copy_of(open.range) * open.lanes * open.threads + (open.lanes > 1 && lane > 0 ? lane : 0);
+  return open.copies.of(copy_of(open.range)) + (open.lanes > 1 && lane > 0 ? lane : 0);
 }
 /// The first element of the thread.
 Id Values::first(const OpenRange& open) const {
@@ -131,7 +154,12 @@ MemoKey Values::key(UOp n, int lane) {
 uint64_t Values::loop_key(UOp n) const {
   uint64_t loops = 0;
   for (size_t i = 0; i < open_.size(); ++i)
-    if (open_[i].rebinds && gives_value(open_[i], n)) loops = ir::mix(loops, i + 1);
+    if (open_[i].rebinds && gives_value(open_[i], n)) {
+      loops = ir::mix(loops, i + 1);
+      if (open_[i].thread_offset != kNone)
+        loops = ir::mix(ir::mix(loops, static_cast<uint64_t>(open_[i].thread_offset)),
+                        static_cast<uint64_t>(open_[i].lanes));
+    }
   return loops;
 }
 
@@ -269,7 +297,7 @@ Values::TransposeGroup Values::transpose_group(UOp access, int widest) {
   for (size_t i = 0; i < copy_.size(); ++i) {
     const UnrollCopy& c = copy_[i];
     const OpenRange* o = c.count > 1 ? binding(c.range) : nullptr;
-    if (!o || o->lanes > 1 || o->threads > 1) continue;
+    if (!o || o->lanes > 1 || o->thread_offset != kNone) continue;
     if (stride_along(offset_of(access), c.range, ranges_) != 1) continue;
     // Groups from the first copy on: of the largest count allowed, then of the largest powers of two that are left.
     TransposeGroup group{i, 0, 1};

@@ -33,6 +33,13 @@ struct UnrollCopy {
   int count = 1;
 };
 
+/// Elements between unrolled copies: `near` each within `together` copies, then `far`.
+struct CopyDistance {
+  int64_t near = 1, far = 1;
+  int together = 1;
+  int64_t of(int copy) const { return copy % together * near + copy / together * far; }
+};
+
 class Values {
  public:
   /// `shuffles`: whether the target can shuffle the lanes of a vector.
@@ -50,23 +57,38 @@ class Values {
   static constexpr int kTask = -1;
   /// Enters a loop over blocks of the range. The current block begins at `base`.
   void enter(ir::UOp range, int number, Id base) {
-    open_.push_back({range, number, base, kNone, 1, 1, 1, {}, false, false, emit_.scope()});
+    open_.push_back({range, number, base, kNone, 1, {}, 1, {}, false, false, emit_.scope()});
   }
   /// Binds the range to `base`, or with lanes > 1 to base, base + 1, ..., of which those below the limit exist. `base`
   /// is a multiple of `step` away from the start of the loop. Shadows an outer loop over the same range.
   void bind(ir::UOp range, int number, Id base, int lanes, int64_t step, LaneLimit limit = {}) {
-    open_.push_back(
-        {range, number, base, kNone, lanes, 1, step, limit, true, binding(range) != nullptr, emit_.scope()});
+    open_.push_back({range,
+                     number,
+                     base,
+                     kNone,
+                     lanes,
+                     {lanes, lanes},
+                     step,
+                     limit,
+                     true,
+                     binding(range) != nullptr,
+                     emit_.scope()});
   }
-  /// The same for one of `threads` threads that share the loop. The thread is `thread_offset` elements past the loop's
-  /// base, and its limit counts from there.
-  void bind_thread(ir::UOp range, int number, Id base, Id thread_offset, int lanes, int threads, LaneLimit limit) {
-    open_.push_back(
-        {range, number, base, thread_offset, lanes, threads, 1, limit, true, binding(range) != nullptr, emit_.scope()});
+  /// The same for one of several threads that share the loop. The thread is `thread_offset` elements past the loop's
+  /// base, and its limit counts from there; `warp_offset` is that of its warp's tile of a tensor core.
+  void bind_thread(ir::UOp range, int number, Id base, Id thread_offset, Id warp_offset, int lanes, CopyDistance copies,
+                   LaneLimit limit) {
+    open_.push_back({range, number, base, thread_offset, lanes, copies, 1, limit, true, binding(range) != nullptr,
+                     emit_.scope(), warp_offset});
   }
+  Id warp_offset(ir::UOp range) const { return binding(range)->warp_offset; }
+  /// Gives a range that threads share to them in another way, until leave().
+  void rebind_thread(ir::UOp range, Id thread_offset, int lanes);
   void leave() { open_.pop_back(); }
   /// Selects an unrolled copy: each range is so many vectors past its base.
   void set_copy(std::vector<UnrollCopy> copy) { copy_ = std::move(copy); }
+  /// Selects another copy of one range, which is unrolled.
+  void set_copy(ir::UOp range, int number);
   /// From now on loads see memory as `statement` does.
   void set_statement(const Statement& statement) {
     versions_ = &statement.versions;
@@ -99,6 +121,7 @@ class Values {
   bool depends(ir::UOp n, ir::UOp range) { return ranges_.depends(n, range); }
   /// The current unrolled copy of a range.
   int copy_of(ir::UOp range) const;
+  int copies_of(ir::UOp range) const;
   /// Lanes of n over all of its unrolled copies.
   int unrolled_lanes(ir::UOp n) const;
   /// Whether n differs between the lanes of an open range.
@@ -157,12 +180,13 @@ class Values {
     Id base;
     Id thread_offset;  ///< offset of this thread from the base; kNone: 0
     int lanes;
-    int threads;   ///< copies are so many vectors apart
+    CopyDistance copies;
     int64_t step;  ///< of the loop
     LaneLimit limit;
     bool bound;    ///< innermost loop of its range: gives it a value
     bool rebinds;  ///< an outer loop gives the range a value already
     size_t scope;  ///< the scope in which it was opened
+    Id warp_offset = kNone;
   };
   const OpenRange* binding(ir::UOp range) const;
   bool gives_value(const OpenRange& open, ir::UOp n) const;

@@ -85,6 +85,7 @@ class IndexNarrower {
     bool narrow = false;
     switch (n.code) {
       case InstCode::Load:
+      case InstCode::LoadMatrices:
       case InstCode::Store:
       case InstCode::Prefetch:  // an address
         if (i == 0) return true;

@@ -98,7 +98,10 @@ class CudaRenderer final : public CStyleRenderer {
   bool is_exchanged(size_t slot) const {
     auto has = [&](auto what) { return std::any_of(code_.insts.begin(), code_.insts.end(), what); };
     return code_.slots[slot].written && has([](const Inst& n) { return n.code == InstCode::Barrier; }) &&
-           has([&](const Inst& n) { return n.code == InstCode::Load && n.imm == static_cast<int64_t>(slot); });
+           has([&](const Inst& n) {
+             return (n.code == InstCode::Load || n.code == InstCode::LoadMatrices) &&
+                    n.imm == static_cast<int64_t>(slot);
+           });
   }
   bool has_loop(int b) const {
     const std::vector<Id>& ids = code_.blocks[static_cast<size_t>(b)];

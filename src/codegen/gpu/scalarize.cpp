@@ -140,6 +140,9 @@ class Scalarizer {
         for (size_t l = 0; l < count; ++l) out.push_back(exists(of(n.src[0])[0], static_cast<int64_t>(l)));
         return;
       case InstCode::Load: return load(n, out);
+      case InstCode::Mma:
+      case InstCode::MmaStep:
+      case InstCode::LoadMatrices: return whole(n, out);
       case InstCode::Stream:
       case InstCode::Store: return store(n);
       case InstCode::Loop:
@@ -170,6 +173,20 @@ class Scalarizer {
     const int inside = block(n.block);
     out_[at].block = inside;
     out_.blocks[open_].push_back(at);
+  }
+
+  /// An instruction of the warp, or of all lanes together: takes the scalars of its sources, one after another.
+  void whole(const Inst& n, LaneIds& out) {
+    Inst made = n;
+    made.src.clear();
+    for (Id s : n.src)
+      for (size_t l = 0; l < static_cast<size_t>(code_[s].type.lanes); ++l) made.src.push_back(lane(s, l));
+    const Id result = add(std::move(made));
+    for (int l = 0; l < n.type.lanes; ++l) {
+      Inst part{InstCode::Part, {n.type.dtype, 1}, {result}};
+      part.imm = l;
+      out.push_back(n.type.lanes == 1 ? result : add(std::move(part)));
+    }
   }
 
   void load(const Inst& n, LaneIds& out) {

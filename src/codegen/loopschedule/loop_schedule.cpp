@@ -86,7 +86,7 @@ class LoopScheduleBuilder {
   void apply(const Lanes& o) {
     LoopAxis& a = axis(o.range);
     require(power_of_two(o.count) && o.count <= 256, "a vector has 2, 4, 8, ... 256 elements");
-    require(a.lanes == 1, "the range has lanes already");
+    require(a.lanes == 1 && a.warp == WarpDigits{}, "the range has lanes already");
     a.lanes = o.count;
   }
   void apply(const Unroll& o) {
@@ -123,6 +123,17 @@ class LoopScheduleBuilder {
             "a range is bound to 2 to 1024 threads with a stride of 1 to 1024");
     a.threads = o.threads;
     a.thread_stride = o.stride;
+  }
+  void apply(const Mma& o) {
+    require(o.rows != o.columns, "a tile has rows along one range and columns along another");
+    give_tile(axis(o.rows), kMmaRows);
+    give_tile(axis(o.columns), kMmaColumns);
+    schedule_.mma.push_back({axis(o.rows).range, axis(o.columns).range});
+  }
+  void give_tile(LoopAxis& a, const MmaDim& dim) {
+    require(a.lanes == 1 && a.warp == WarpDigits{}, "the range has lanes, or is part of a tile, already");
+    a.lanes = dim.lanes;
+    a.warp = dim.warp;
   }
   void apply(const LoopOrder& o) {
     require(schedule_.order.empty(), "there is an order already");
@@ -194,7 +205,8 @@ class LoopScheduleBuilder {
     if (a.peeled()) {
       require(a.size > 0 && a.levels() == 1 && a.whole(),
               which + "only a single loop of known size over the whole range can be peeled");
-      require(a.unroll > 1 && a.threads == 1, which + "only an unrolled loop without threads can be peeled");
+      require(a.unroll > 1 && a.threads == 1 && a.warp == WarpDigits{},
+              which + "only an unrolled loop without threads can be peeled");
       require(a.first + a.last <= a.size / a.width(), which + "the loop has fewer whole iterations than are peeled");
     }
     if (a.width() == 1) return;
@@ -206,6 +218,7 @@ class LoopScheduleBuilder {
   void check_threads() {
     for (const LoopAxis& a : schedule_.axes)
       if (a.threads > 1) schedule_.threads = std::max(schedule_.threads, a.threads * a.thread_stride);
+    if (!schedule_.mma.empty()) schedule_.threads = std::max(schedule_.threads, kWarp);
     for (const TileCopy& s : schedule_.tile_copies)
       for (const TileCopy::CopyDim& d : s.dims)
         require(d.threads == 1 || schedule_.threads % (d.threads * d.stride) == 0,
@@ -214,6 +227,9 @@ class LoopScheduleBuilder {
     require(schedule_.threads <= kMaxThreads, "a block has at most 1024 threads");
     require(schedule_.occupancy <= 1 || schedule_.occupancy * schedule_.threads <= 2 * kMaxThreads,
             "a multiprocessor holds at most 2048 threads");
+    for (const LoopAxis& a : schedule_.axes)
+      require(schedule_.mma.empty() || a.threads == 1 || a.thread_stride % kWarp == 0,
+              fmt::format("range {}: tiles of tensor cores take whole warps", range_id(a.range)));
     for (const LoopAxis& a : schedule_.axes)
       require(a.threads == 1 || schedule_.threads % (a.threads * a.thread_stride) == 0,
               fmt::format("range {}: its threads x stride do not divide the {} threads of a block", range_id(a.range),

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "codegen/kernel/kernel.h"
+#include "codegen/loopschedule/mma_tile.h"
 #include "codegen/loopschedule/opt.h"
 
 namespace sinter::codegen {
@@ -20,11 +21,12 @@ struct LoopAxis {
   int unroll = 1;
   int threads = 1;
   int thread_stride = 1;    ///< the digit is thread number / thread_stride % threads
+  WarpDigits warp = {};     ///< inside lanes and threads, a dim of a tensor core's tile; `unroll` counts tiles
   int first = 0, last = 0;  ///< peeled iterations at either end of the only loop
   int64_t block = 1;        ///< outer range: values that one task covers
 
   /// Step of the innermost loop.
-  int64_t width() const { return int64_t{1} * lanes * unroll * threads; }
+  int64_t width() const { return int64_t{1} * lanes * warp.threads * warp.copies * unroll * threads; }
   int levels() const { return static_cast<int>(steps.size()) + 1; }
   bool peeled() const { return first > 0 || last > 0; }
   bool outer() const;
@@ -41,6 +43,12 @@ struct LoopSchedule {
   std::vector<Materialize> materializations;
   std::vector<TileCopy> tile_copies;
   std::vector<NonTemporal> nontemporal;
+  /// Rows and columns of the tiles of tensor cores.
+  struct MmaRanges {
+    ir::UOp rows, columns;
+    friend bool operator==(const MmaRanges&, const MmaRanges&) = default;
+  };
+  std::vector<MmaRanges> mma;
   /// How many elements ahead a LOAD prefetches, and in which loop (see Prefetch).
   struct PrefetchOffset {
     int64_t elements = 0;

@@ -101,6 +101,14 @@ struct ThreadBind {
   int stride = 1;
   friend bool operator==(const ThreadBind&, const ThreadBind&) = default;
 };
+/// Gives products to tensor cores (GPU): a warp computes tiles of 16 values of `rows` by 8 of `columns`. Unroll,
+/// ThreadBind, Split and TaskBlock count whole tiles on these ranges, and whole steps on the range that is summed. It
+/// concerns every REDUCE in steps of a tensor core (ir/attr.h) one of whose factors depends on `rows` and the other on
+/// `columns`.
+struct Mma {
+  int rows = 0, columns = 0;
+  friend bool operator==(const Mma&, const Mma&) = default;
+};
 /// Makes a STORE bypass the caches (CPU): lines are neither read for ownership nor kept. Legal only for data that the
 /// kernel does not read, in whole aligned vectors.
 struct NonTemporal {
@@ -121,7 +129,7 @@ struct Occupancy {
   int blocks = 1;
   friend bool operator==(const Occupancy&, const Occupancy&) = default;
 };
-using Opt = std::variant<Lanes, Unroll, Peel, Split, LoopOrder, Materialize, TileCopy, TaskBlock, ThreadBind,
+using Opt = std::variant<Lanes, Unroll, Peel, Split, LoopOrder, Materialize, TileCopy, TaskBlock, ThreadBind, Mma,
                          NonTemporal, Prefetch, Occupancy>;
 
 /// The first Opt of kind T for `range`; null if there is none.

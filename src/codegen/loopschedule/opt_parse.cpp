@@ -87,6 +87,10 @@ Opt read_thread_bind(TextCursor& c) {
   const int range = c.integer<int>(), threads = next(c);
   return ThreadBind{range, threads, next(c)};
 }
+Opt read_mma(TextCursor& c) {
+  const int rows = c.integer<int>();
+  return Mma{rows, next(c)};
+}
 
 Opt read_nontemporal(TextCursor& c) { return NonTemporal{c.integer<int>()}; }
 Opt read_prefetch(TextCursor& c) {
@@ -116,6 +120,7 @@ constexpr std::array kOptReaders = {
     OptReader{"tile_copy", read_tile_copy},
     OptReader{"block", read_block},
     OptReader{"thread_bind", read_thread_bind},
+    OptReader{"mma", read_mma},
     OptReader{"nontemporal", read_nontemporal},
     OptReader{"prefetch", read_prefetch},
     OptReader{"occupancy", read_occupancy},

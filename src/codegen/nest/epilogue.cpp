@@ -31,7 +31,7 @@ bool is_contiguous(const std::vector<UOp>& body, UOp range) {
 
 /// Whether a loop can have this many unrolled copies: they divide its block, or the block is the whole range.
 bool divides(int copies, const LoopLevel& l, const LoopAxis& a) {
-  if (l.fills || l.threads > 1 || a.size == 0 || l.number + 1 != a.levels()) return false;
+  if (l.fills || l.threaded() || a.size == 0 || l.number + 1 != a.levels()) return false;
   const int64_t block = !a.steps.empty() ? a.steps.back() : a.outer() ? a.block : a.size;
   return block % copies == 0 || block >= a.size;
 }
@@ -60,7 +60,7 @@ void sort_loops_by_stride(Statement& store, size_t shared, const ir::LinearExpr&
   const auto first = store.loops.begin() + static_cast<std::ptrdiff_t>(shared);
   const auto distance = [&](const LoopLevel& l) { return std::abs(place.factor(l.range)); };
   const auto stays = [&](const LoopLevel& l) {
-    return distance(l) == 0 || l.threads > 1 || l.fills || bound_by_others(l.range);
+    return distance(l) == 0 || l.threaded() || l.fills || bound_by_others(l.range);
   };
   if (reads_tile_copy || std::any_of(first, store.loops.end(), stays)) return;
   const auto key = [&](const LoopLevel& l) { return std::tuple(-distance(l), range_id(l.range), l.number); };

@@ -19,6 +19,7 @@
 #include "codegen/nest/tile_copy.h"
 #include "ir/build.h"
 #include "ir/combine.h"
+#include "ir/mma_step.h"
 #include "ir/names.h"
 #include "ir/walk.h"
 #include "rewrite/interval.h"
@@ -77,19 +78,25 @@ class StatementBuilder {
   // ---- loops
   struct LoopWidth {
     int lanes = 1, unroll = 1, threads = 1;
+    WarpDigits warp = {};
+    int64_t step() const { return int64_t{1} * lanes * warp.threads * warp.copies * unroll * threads; }
   };
   void add_levels(std::vector<LoopLevel>& loops, UOp range, const LoopWidth& w) const {
     const LoopAxis& a = schedule_.of(range);
     if (a.outer() && a.block == 1) return;  // one value per task: no loop
     for (int l = 0; l + 1 < a.levels(); ++l) loops.push_back({range, l});
-    loops.push_back({range, a.levels() - 1, w.lanes, w.unroll, w.threads, w.threads > 1 ? a.thread_stride : 1});
+    loops.push_back({range, a.levels() - 1, w.lanes, w.unroll * w.warp.copies, w.threads,
+                     w.threads > 1 ? a.thread_stride : 1, w.warp});
   }
   /// Loops around one statement must use disjoint digits of the thread index.
   static void require_disjoint_thread_digits(std::span<const LoopLevel> loops) {
     for (const LoopLevel& a : loops)
       for (const LoopLevel& b : loops)
-        if (a.threads > 1 && b.threads > 1 && !(a == b) && a.thread_stride <= b.thread_stride &&
-            b.thread_stride % (a.thread_stride * a.threads))
+        if (a.warp.threads > 1 && b.warp.threads > 1 && a.warp.stride == b.warp.stride && !(a == b))
+          refuse(fmt::format("mma on range {}", range_id(b.range)),
+                 fmt::format("range {} of the same statement is held by the same threads", range_id(a.range)));
+        else if (a.threads > 1 && b.threads > 1 && !(a == b) && a.thread_stride <= b.thread_stride &&
+                 b.thread_stride % (a.thread_stride * a.threads))
           refuse(fmt::format("thread_bind({}, {}, {})", range_id(b.range), b.threads, b.thread_stride),
                  fmt::format("range {} of the same statement is bound to the same threads", range_id(a.range)));
   }
@@ -128,9 +135,11 @@ class StatementBuilder {
       // and no threads share one.
       const LoopAxis& a = schedule_.of(r);
       const bool plain = !adds || is_outer(r) || r == axes.back();
-      const int lanes = plain && !lanes_inside(store, r) ? a.lanes : 1;
-      add_levels(loops, r, {lanes, plain ? a.unroll : 1, !adds || is_outer(r) ? a.threads : 1});
-      vectors += lanes > 1;
+      const bool vector = plain && !lanes_inside(store, r);
+      add_levels(loops, r,
+                 {vector ? a.lanes : 1, plain ? a.unroll : 1, !adds || is_outer(r) ? a.threads : 1,
+                  vector && !(adds && !is_outer(r)) ? a.warp : WarpDigits{}});
+      vectors += vector && a.lanes > 1;
     }
     if (vectors > 1) refuse("lanes", "a store runs over two ranges that have lanes");
     require_disjoint_thread_digits(loops);
@@ -160,6 +169,12 @@ class StatementBuilder {
   /// copies cannot follow it, the chains go into an array. `vector`: an outer range has lanes.
   LoopWidth width_of(UOp reduce, const LoopAxis& axis, bool vector) {
     const int chains = reduce->reduction().tree.lanes;
+    if (reduce->reduction().tree.mma) {
+      const DType factor = reduce->src[0]->dtype;
+      if (!mma_ranges_of(reduce)) return {static_cast<int>(ir::mma_step_length(factor)), axis.unroll};
+      const MmaDim depth = mma_depth(factor);
+      return {depth.lanes, axis.unroll, 1, depth.warp};
+    }
     vector |= lanes_inside(reduce, axis.range);
     if (axis.threads > 1 && chains > 1) return threaded_width(reduce, axis, vector);
     if (axis.lanes > 1 && !vector) {
@@ -169,6 +184,31 @@ class StatementBuilder {
     const bool free = axis.width() == 1 && axis.steps.empty();
     if (chains > 1 && chains <= kMaxDefaultChains && free && !vector) return {chains, 1};
     return {1, chains == 1 || (axis.size && axis.unroll % chains == 0) ? axis.unroll : 1};
+  }
+  /// The tiles in which tensor cores compute a REDUCE; none if they do not.
+  std::optional<LoopSchedule::MmaRanges> mma_ranges_of(UOp reduce) {
+    if (!reduce->reduction().tree.mma) return {};
+    const UOp a = reduce->src[0], b = reduce->src[1];
+    for (const LoopSchedule::MmaRanges& m : schedule_.mma)
+      for (const auto& [x, y] : {std::pair(a, b), std::pair(b, a)})
+        if (ranges_.depends(x, m.rows) && !ranges_.depends(x, m.columns) && ranges_.depends(y, m.columns) &&
+            !ranges_.depends(y, m.rows))
+          return m;
+    return {};
+  }
+  /// Why a REDUCE in steps of a tensor core cannot run in these loops; null: it can.
+  const char* refuse_steps(const Statement& s) {
+    if (s.mma) {
+      for (UOp r : {s.mma->rows, s.mma->columns})
+        if (std::none_of(s.loops.begin(), s.loops.end(),
+                         [&](const LoopLevel& l) { return l.range == r && !(l.warp == WarpDigits{}); }))
+          return "tensor cores compute results that are not in tiles";
+      return nullptr;
+    }
+    if (s.carried()) return "steps of a tensor core cannot be carried without one";
+    const auto vector = [&](const LoopLevel& l) { return l.lanes > 1 && ranges_.depends(s.node, l.range); };
+    return std::any_of(s.loops.begin(), s.loops.end(), vector) ? "a step of a tensor core has lanes of its own"
+                                                               : nullptr;
   }
   /// Every thread has the same number of chains: adjacent threads take adjacent vectors, unrolled copies the next ones.
   LoopWidth threaded_width(UOp reduce, const LoopAxis& axis, bool vector) const {
@@ -188,7 +228,7 @@ class StatementBuilder {
       const LoopAxis& a = schedule_.of(own[i]);
       const LoopWidth w = i + 1 == own.size() ? width_of(reduce, a, vector) : LoopWidth{};
       for (int64_t step : a.steps)
-        if (step % (int64_t{1} * w.lanes * w.unroll * w.threads))
+        if (step % w.step())
           refuse(to_string(Split{range_id(own[i]), step}), "a REDUCE needs blocks of all its chains");
       add_levels(loops, own[i], w);
     }
@@ -287,7 +327,7 @@ class StatementBuilder {
 
     StatementKey key{reduce.get(), versions_seen(reduce), {}};
     for (const LoopLevel& l : s.loops)
-      key.loops.emplace_back(l.range.get(), l.number, l.lanes, l.unroll, l.threads, l.guard);
+      key.loops.emplace_back(l.range.get(), l.number, l.lanes, l.unroll, l.threads, l.warp.threads, l.guard);
     if (auto it = made_.find(key); it != made_.end()) return it->second;
     if (s.carried()) find_home(s, user);
     add_values(s, guard);
@@ -339,7 +379,10 @@ class StatementBuilder {
         s.loops.insert(at, l);
       }
       if (const char* why = arrange(s.loops)) return why;
-      require_disjoint_thread_digits(s.loops);
+      std::vector<LoopLevel> results = s.loops;  // along the depth of a tile, threads of a warp work together
+      if (s.node->reduction().tree.mma)
+        std::erase_if(results, [&](const LoopLevel& l) { return l.range == closed.back(); });
+      require_disjoint_thread_digits(results);
       auto is_own = [&](const LoopLevel& l) { return std::find(own.begin(), own.end(), l) != own.end(); };
       s.own_depth = static_cast<size_t>(std::find_if(s.loops.begin(), s.loops.end(), is_own) - s.loops.begin());
       if (!std::equal(s.loops.begin(), s.loops.begin() + static_cast<long>(s.own_depth), user_loops_.begin()))
@@ -354,11 +397,14 @@ class StatementBuilder {
       std::vector<LoopLevel> left;
       std::copy_if(s.loops.begin(), s.loops.end(), std::back_inserter(left), is_own);
       if (left != own) return "it would change the order in which a REDUCE combines";
+      s.mma = mma_ranges_of(s.node);
+      if (s.node->reduction().tree.mma)
+        if (const char* why = refuse_steps(s)) return why;
       if (!s.carried()) return nullptr;
       if (s.node->reduction().tree.lanes > 1) return "a REDUCE with chains of its own cannot be carried";
       if (accumulator_tile(s, 0, s.node->dtype).size > kLargestTile)
         return "carried accumulators would need too large a tile";
-      if (std::all_of(own.begin(), own.end(), [](const LoopLevel& l) { return l.lanes == 1; })) return nullptr;
+      if (s.mma || std::all_of(own.begin(), own.end(), [](const LoopLevel& l) { return l.lanes == 1; })) return nullptr;
       vector = true;  // accumulators in memory lie along other ranges
     }
   }
@@ -408,7 +454,7 @@ class StatementBuilder {
   struct StatementKey {
     ir::Node* node;
     std::vector<int> versions;
-    std::vector<std::tuple<ir::Node*, int, int, int, int, int>> loops;
+    std::vector<std::tuple<ir::Node*, int, int, int, int, int, int>> loops;
     auto operator<=>(const StatementKey&) const = default;
   };
   /// Versions of the memory that a REDUCE reads, directly or through nested REDUCEs.
@@ -434,7 +480,7 @@ class StatementBuilder {
       const LoopLevel& l = s.loops[i];
       const bool replaced = std::any_of(s.loops.begin() + static_cast<long>(i) + 1, s.loops.end(),
                                         [&](const LoopLevel& o) { return o.fills && o.range == l.range; });
-      if (l.threads > 1 && ranges_.depends(s.node, l.range) && !replaced) s.thread_loops.push_back(l);
+      if (l.threaded() && ranges_.depends(s.node, l.range) && !replaced) s.thread_loops.push_back(l);
     }
     for (UOp n : body_of(s.node)) {
       if (n->op != Op::Load && n->op != Op::Store) continue;

@@ -1,6 +1,7 @@
 // A kernel as a list of statements with their loops. Every REDUCE, SCAN and STORE is a statement.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,12 +20,15 @@ struct LoopLevel {
   int unroll = 1;   ///< of the innermost loop: unrolled copies
   int threads = 1;  ///< of the innermost loop: threads, each with its own vectors
   int thread_stride = 1;
-  int guard = -1;      ///< index into Statements::guards; -1: none
-  bool fills = false;  ///< covers a whole tile, even inside a loop over its range
-  int covers = -1;     ///< of a loop that fills: level whose block the tile covers
+  WarpDigits warp = {};  ///< of the innermost loop, as in LoopAxis; `unroll` counts their copies too
+  int guard = -1;        ///< index into Statements::guards; -1: none
+  bool fills = false;    ///< covers a whole tile, even inside a loop over its range
+  int covers = -1;       ///< of a loop that fills: level whose block the tile covers
   /// Level of the loop over the same range around it; -1: the task.
   int enclosing() const { return fills ? covers : number - 1; }
-  int64_t width() const { return int64_t{1} * lanes * unroll * threads; }
+  int64_t width() const { return int64_t{1} * lanes * warp.threads * unroll * threads; }
+  /// Whether threads of a block differ along the loop.
+  bool threaded() const { return threads > 1 || warp.threads > 1; }
   friend bool operator==(const LoopLevel&, const LoopLevel&) = default;
 };
 
@@ -55,6 +59,8 @@ struct Statement {
   /// Loops along which threads have results of their own. Along all other thread digits the threads compute the same
   /// result redundantly.
   std::vector<LoopLevel> thread_loops = {};
+  /// Of a REDUCE that tensor cores compute: the ranges of its tiles. The last of its loops sums.
+  std::optional<LoopSchedule::MmaRanges> mma = {};
   bool nontemporal = false;              ///< of a STORE: bypasses the caches
   std::vector<ir::UOp> prefetches = {};  ///< LOADs to prefetch where it reads them (codegen/nest/prefetch.h)
   bool is_reduce() const { return node->op == ir::Op::Reduce; }

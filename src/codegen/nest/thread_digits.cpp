@@ -112,15 +112,15 @@ class BarrierPlanner {
   /// Whether no two threads of the block touch the same memory.
   bool partitions_memory(const Statement& s) const {
     int all = 1;
-    for (const LoopLevel& l : partition_loops(s)) all *= l.threads;
+    for (const LoopLevel& l : partition_loops(s)) all *= l.threads * l.warp.threads;
     return all == threads_;
   }
   /// Whether the same thread handles the same element in both.
   bool same_partition(const Statement& a, const Statement& b) const {
     auto shares = [](const Statement& s) {
-      std::vector<std::tuple<int, int, int, int>> all;
+      std::vector<std::tuple<int, int, int, int, int, int>> all;
       for (const LoopLevel& l : partition_loops(s))
-        all.emplace_back(range_id(l.range), l.threads, l.thread_stride, l.lanes);
+        all.emplace_back(range_id(l.range), l.threads, l.thread_stride, l.lanes, l.warp.threads, l.warp.stride);
       std::sort(all.begin(), all.end());
       return all;
     };
@@ -173,7 +173,10 @@ Id thread_digit(BlockWriter& emit, int stride, int count) {
 
 Id leader_predicate(BlockWriter& emit, const Statement& statement, int threads) {
   std::vector<std::pair<int, int>> used;  // stride and count
-  for (const LoopLevel& l : statement.thread_loops) used.emplace_back(l.thread_stride, l.threads);
+  for (const LoopLevel& l : statement.thread_loops) {
+    if (l.threads > 1) used.emplace_back(l.thread_stride, l.threads);
+    if (l.warp.threads > 1) used.emplace_back(l.warp.stride, l.warp.threads);
+  }
   std::sort(used.begin(), used.end());
   used.emplace_back(threads, 1);
   Id ok = kNone;

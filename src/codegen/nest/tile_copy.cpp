@@ -181,7 +181,7 @@ void require_layout(const Tile& tile, const std::vector<LoopLevel>& user) {
   const int panel = tile.tile_copy->panel, unit = tile.tile_copy->swizzle_unit;
   for (const LoopLevel& l : user) {
     if (!(l.range == tile.dims.back().range) || !(l.fills || l.number > tile.dims.back().level)) continue;
-    if (panel && (l.threads > 1 || panel % l.width()))  // unrolled copies contiguous in memory are one access
+    if (panel && (l.threaded() || panel % l.width()))  // unrolled copies contiguous in memory are one access
       refuse(to_string(*tile.tile_copy), fmt::format("panels of {} do not fit {}", panel, to_string(l)));
     if (unit % l.lanes)
       refuse(to_string(*tile.tile_copy), fmt::format("swizzle units of {} do not fit {}", unit, to_string(l)));

@@ -50,7 +50,8 @@ UOp relax_predicate(UOp load, FreeRanges& ranges) {
 }  // namespace
 
 UOp common_predicate(UOp reduce) {
-  if (reduce->op != Op::Reduce || reduce->reduction().combine != ir::Combine::Dot) return {};
+  if (reduce->op != Op::Reduce || reduce->reduction().combine != ir::Combine::Dot || reduce->reduction().tree.mma)
+    return {};  // a step of a tensor core takes all of its elements
   UOp predicate;
   for (UOp value : values_of(reduce)) {
     const UOp of = zero_predicate(value);

@@ -11,6 +11,7 @@
 #include "codegen/kernel/ranges.h"
 #include "ir/build.h"
 #include "ir/combine.h"
+#include "ir/mma_step.h"
 #include "ir/walk.h"
 #include "sinter/error.h"
 
@@ -26,6 +27,12 @@ bool is_const(UOp bound) { return bound->op == Op::Const; }
 bool divides(int64_t n, UOp bound) { return is_const(bound) && bound->scalar().as_int() % n == 0; }
 bool fits_loop_nest(const std::vector<UOp>& ranges, ir::ReductionTree tree) {
   return tree.block == 0 && (tree.lanes == 1 || ranges.size() == 1 || divides(tree.lanes, ranges.back()->src[0]));
+}
+
+/// Adjacent elements of a REDUCE's last range that belong together.
+int64_t together(UOp reduce) {
+  const ir::ReductionTree& tree = reduce->reduction().tree;
+  return tree.mma ? static_cast<int64_t>(ir::mma_step_length(reduce->src[0]->dtype)) : tree.lanes;
 }
 
 class ReductionSplitter {
@@ -219,7 +226,7 @@ class ReductionSplitter {
         if (!has_accumulators(n)) continue;
         const std::vector<UOp> own = ranges_of(n);
         if (std::find(own.begin(), own.end(), cut.range) == own.end()) continue;
-        possible &= n->op == Op::Reduce && (!(own.back() == cut.range) || cut.size % n->reduction().tree.lanes == 0);
+        possible &= n->op == Op::Reduce && (!(own.back() == cut.range) || cut.size % together(n) == 0);
         const std::optional<RangeBlocking> other = blocking_of(n);
         shared |= !(other == cut);
         possible &= !other || !(other->range == cut.range) || other->size % cut.size == 0;
@@ -261,6 +268,7 @@ class ReductionSplitter {
     int64_t size = attr.tree.block;
     int at = size ? blocked_range(ranges, size, size) : -1;
     if (at < 0) {
+      if (attr.tree.mma) throw InternalError("codegen: blocks of a sum cut the steps of a tensor core");
       auto [flat, map] = flatten(ranges);
       values = substitute(values, map);
       ranges = {flat};
@@ -281,7 +289,8 @@ class ReductionSplitter {
     }
     std::vector<UOp> parts;
     for (int r = 0; r < ir::accumulator_count(attr.combine); ++r) {
-      parts.push_back(ir::reduce_over(attr.combine, elements, inside, {attr.tree.lanes}, r));
+      parts.push_back(
+          ir::reduce_over(attr.combine, elements, inside, {.lanes = attr.tree.lanes, .mma = attr.tree.mma}, r));
       if (!fits_loop_nest(inside, parts.back()->reduction().tree)) parts.back() = split(parts.back());
     }
     int64_t results = 1;

@@ -30,6 +30,13 @@ class CSpelling {
   std::string lane(const std::string& vector, int lane) const;
   /// A value as held by another lane of the warp.
   std::string shuffle(Type type, const std::string& value, const std::string& lane);
+  /// The four results of a thread after a warp's tile of tensor cores: `args` are the sums, then the words of both
+  /// factors' fragments (codegen/loopschedule/mma_tile.h).
+  std::string mma(DType factor, std::span<const std::string> args);
+  /// A sum after one step of a tensor core: `args` are the sum, then the elements of both factors.
+  std::string mma_step(DType factor, std::span<const std::string> args);
+  /// Words of `count` matrices of 8 rows of 16 bytes in shared memory, whose addresses the threads of a warp give.
+  std::string load_matrices(int count, bool transposed, const std::string& pointer);
   /// As many lanes as the type has, from lane `from` on.
   std::string part(Type type, const std::string& vector, int from);
   /// Concatenation of several vectors of one type. Their number is a power of two.

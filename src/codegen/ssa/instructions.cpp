@@ -35,6 +35,9 @@ std::string_view name(InstCode code) {
                                          "accumulator_read",
                                          "accumulator_write",
                                          "shuffle",
+                                         "mma",
+                                         "mma_step",
+                                         "load_matrices",
                                          "barrier",
                                          "loop",
                                          "if"};
@@ -136,6 +139,18 @@ class InstructionChecker {
       case InstCode::Shuffle:
         return require(type(n.src[0]) == n.type && index(n.src[1]), id,
                        "takes another type, or a lane that is no index");
+      case InstCode::Mma: {
+        require(n.type == Type{DType::F32, 4} && n.src.size() >= 3, id, "is no tile of results");
+        for (size_t i = 0; i < n.src.size(); ++i)
+          require(type(n.src[i]).dtype == (i == 0 || i + 6 < n.src.size() ? DType::F32 : DType::U32), id,
+                  "has sources that are no sums or words");
+        return;
+      }
+      case InstCode::MmaStep:
+        return require(n.type == Type{DType::F32, 1} && type(n.src[0]) == n.type, id, "adds to no float32");
+      case InstCode::LoadMatrices:
+        return require(n.type.dtype == DType::U32 && index(n.src[0]) && size_of(slot(n).dtype) == 2, id,
+                       "loads other than words of 16-bit elements");
       case InstCode::Thread:
         return require(n.imm >= 1 && n.number.as_int() >= 1 && code_.threads % (n.imm * n.number.as_int()) == 0, id,
                        "is no digit of the block's threads");

@@ -199,8 +199,10 @@ class KernelWriter {
         if (index_map_.empty(*loops_.at(f.of.node)))
           return ir::constant(g_, ir::reduction_identity(attr.combine, n->dtype, attr.result), n->dtype);
         if (f.of.part >= 0)
-          return ir::reduce_over(attr.combine, values, f.ranges,
-                                 {attr.tree.lanes, joins_groups(f.of.node) ? attr.tree.block : 0}, f.of.part);
+          return ir::reduce_over(
+              attr.combine, values, f.ranges,
+              {.lanes = attr.tree.lanes, .block = joins_groups(f.of.node) ? attr.tree.block : 0, .mma = attr.tree.mma},
+              f.of.part);
         if (split_axes_.contains(f.of.node)) return sum_of_parts(f.of.node, index_map_[f.of.index_id]);
         return ir::reduce_over(attr.combine, values, f.ranges, attr.tree, attr.result);
       }
@@ -239,7 +241,8 @@ class KernelWriter {
     for (int a : split_axes_.at(sum)) dims.push_back(tasks_along(p_.space, kernel_, a));
     UOp n = node(sum).uop;
     dims.insert(dims.end(), n->shape.begin(), n->shape.end());
-    return index_map_.param(buffers_of(sum)[accumulator], n->src[accumulator]->dtype, Shape(std::move(dims)));
+    return index_map_.param(buffers_of(sum)[accumulator], ir::accumulator_types(n)[accumulator],
+                            Shape(std::move(dims)));
   }
   const std::vector<int>& buffers_of(int sum) const { return placement_.parts.at({number_, sum}); }
   std::vector<UOp> task_ranges_of(int sum) const {

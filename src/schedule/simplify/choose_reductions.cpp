@@ -7,7 +7,9 @@
 #include <unordered_set>
 
 #include "ir/build.h"
+#include "ir/walk.h"
 #include "schedule/graph/rebuild_plan.h"
+#include "schedule/simplify/mma_factors.h"
 #include "schedule/simplify/strides.h"
 #include "schedule/simplify/sum_blocks.h"
 
@@ -131,17 +133,17 @@ bool is_one_row(const Shape& shape, const ir::Ints& axes, const std::vector<cons
   return axes.size() > 1 && axes[0] > 0;
 }
 
-/// How many results share an element of an operand, for the operand with the least reuse.
-int64_t operand_reuse(const Shape& shape, const ir::Ints& axes, const std::vector<const Strides*>& strides) {
-  int64_t fewest = std::numeric_limits<int64_t>::max();
+/// How many results share an element of each operand.
+std::vector<int64_t> operand_reuse(const Shape& shape, const ir::Ints& axes,
+                                   const std::vector<const Strides*>& strides) {
+  std::vector<int64_t> reuse;
   for (const Strides* s : strides) {
-    int64_t results = 1;
+    int64_t& results = reuse.emplace_back(1);
     for (size_t a = 0; a < shape.rank(); ++a)
       if ((*s)[a] == 0 && std::find(axes.begin(), axes.end(), static_cast<int64_t>(a)) == axes.end())
         results *= shape[a].bound();
-    fewest = std::min(fewest, results);
   }
-  return fewest;
+  return reuse;
 }
 
 /// The block of a sum over the outermost axis, which may be an outer range of its kernel. Blocks have at most about
@@ -233,6 +235,7 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
     known[made->id] = std::move(strides);
     return made;
   };
+  const auto unknown = [&](UOp n) { return n->id >= known.size() || known[n->id].empty(); };
   /// Merges all axes from `first` on into one.
   auto flattened = [&](UOp v, size_t first) {
     Shape shape(Shape::Dims(v->shape.begin(), v->shape.begin() + static_cast<std::ptrdiff_t>(first)));
@@ -263,9 +266,17 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
       const DType dtype = values[0]->dtype;  // the value type decides, for positions too
       if ((is_float(dtype) || target.cuda()) && !axes.empty()) {
         const bool contraction = is_contraction(attr.combine, values);
+        if (contraction && n->dtype == DType::F32)
+          if (const auto mma = mma_factors(values, axes, operand_reuse(values[0]->shape, axes, of(values)), target)) {
+            for (UOp u : ir::topological(mma->values, unknown)) note(u);
+            made = note(plan.graph->make({Op::Reduce, n->dtype, ir::without(mma->values[0]->shape, mma->axes),
+                                          mma->values, ir::ReduceAttr{attr.combine, mma->axes, mma->tree}}));
+            return note(ir::reshape(made, n->shape));
+          }
         const bool packed =
-            contraction && (target.cuda() ? n->shape.bound() >= kFewOutputs
-                                          : operand_reuse(values[0]->shape, axes, of(values)) >= kPacked);
+            contraction &&
+            (target.cuda() ? n->shape.bound() >= kFewOutputs
+                           : std::ranges::min(operand_reuse(values[0]->shape, axes, of(values))) >= kPacked);
         if (!packed) attr.tree.lanes = choose_lanes(dtype, values[0]->shape, axes, of(values), target.cuda());
         if (!packed && !target.cuda() && attr.tree.lanes == 1 && is_one_row(values[0]->shape, axes, of(values))) {
           for (UOp& v : values) v = flattened(v, static_cast<size_t>(axes[0]));

@@ -1,0 +1,181 @@
+// A fragment is what one thread holds of a factor's tile, as 32-bit words (codegen/loopschedule/mma_tile.h). It comes
+// from shared memory by one instruction for the warp where the tile lies there in rows of 16 bytes, else element by
+// element.
+#include "codegen/emit/mma_body.h"
+
+#include <algorithm>
+
+#include "codegen/kernel/access.h"
+#include "codegen/nest/thread_digits.h"
+
+namespace sinter::codegen {
+
+using ir::Op;
+using ir::UOp;
+
+namespace {
+
+constexpr int kRow = 8;  ///< elements of a row that the warp loads as a whole
+
+}  // namespace
+
+void MmaBody::add(int statement) {
+  fragments_.clear();
+  const Statement& s = at(statement);
+  unrolled_copies_.for_each(s.node, true, [&] {
+    if (!s.mma) return add_step(statement);
+    // The copies of a tile are handled together.
+    const UOp depth = s.loops.back().range;
+    if (values_.copy_of(s.mma->rows) % kMmaRows.warp.copies == 0 &&
+        values_.copy_of(depth) % mma_depth(s.node->src[0]->dtype).warp.copies == 0)
+      add_tile(statement);
+  });
+}
+
+/// The value in lanes whose element of `range` exists, else 0.
+Id MmaBody::masked(Id value, UOp range, int lanes) {
+  const LaneLimit limit = values_.limit(range);
+  Id exists = kNone;
+  if (limit.known >= 0)
+    exists = emit_.below(emit_.number(limit.known), lanes);
+  else if (limit.count != kNone)
+    exists = lanes == 1 ? emit_.alu(Op::Lt, {DType::Bool, 1}, {emit_.number(0), limit.count})
+                        : emit_.below(limit.count, lanes);
+  if (const Id all = values_.exists(range, kAllLanes); all != kNone && exists == kNone) exists = emit_.splat(all, lanes);
+  if (exists == kNone) return value;
+  const Type type = emit_.type(value);
+  return emit_.alu(Op::Where, type,
+                   {exists, value, emit_.splat(emit_.constant(type.dtype, ir::Scalar::of(type.dtype, 0)), lanes)});
+}
+
+/// A thread computes a result by itself: the lanes are those of a step.
+void MmaBody::add_step(int statement) {
+  const Statement& s = at(statement);
+  const LoopLevel& depth = s.loops.back();
+  const Id sum = accumulators_.register_of(statement);
+  Inst step{InstCode::MmaStep, {DType::F32, 1}, {emit_.insert_here({InstCode::AccumulatorRead, emit_.type(sum), {sum}})}};
+  for (UOp v : values_of(s.node))
+    step.src.push_back(masked(emit_.splat(values_.value(v), depth.lanes), depth.range, depth.lanes));
+  emit_.insert_here({InstCode::AccumulatorWrite, {}, {sum, emit_.insert_here(std::move(step))}});
+}
+
+/// A warp computes a tile. The current copies are the first of its rows and of its depth.
+void MmaBody::add_tile(int statement) {
+  const Statement& s = at(statement);
+  const UOp rows = s.mma->rows, columns = s.mma->columns, depth = s.loops.back().range;
+  std::vector<UOp> factors = values_of(s.node);
+  if (!values_.depends(factors[0], rows)) std::swap(factors[0], factors[1]);
+  const Id a = fragment({factors[0], rows, true}, depth), b = fragment({factors[1], columns, false}, depth);
+  const int first = values_.copy_of(rows);
+  std::vector<Id> sums;
+  Inst before{InstCode::Pack, {DType::F32, kMmaRows.warp.copies * kMmaColumns.lanes}, {}};
+  for (int r = 0; r < kMmaRows.warp.copies; ++r) {
+    values_.set_copy(rows, first + r);
+    sums.push_back(accumulators_.register_of(statement));
+    before.src.push_back(
+        emit_.insert_here({InstCode::AccumulatorRead, emit_.type(sums.back()), {sums.back()}}));
+  }
+  values_.set_copy(rows, first);
+  const Type type = before.type;
+  Inst mma{InstCode::Mma, type, {emit_.insert_here(std::move(before)), a, b}};
+  mma.imm = static_cast<int64_t>(factors[0]->dtype);
+  const Id tile = emit_.insert_here(std::move(mma));
+  for (size_t r = 0; r < sums.size(); ++r) {
+    Inst part{InstCode::Part, emit_.type(sums[r]), {tile}};
+    part.imm = static_cast<int64_t>(r) * kMmaColumns.lanes;
+    emit_.insert_here({InstCode::AccumulatorWrite, {}, {sums[r], emit_.insert_here(std::move(part))}});
+  }
+}
+
+Id MmaBody::fragment(const Factor& factor, UOp depth) {
+  const auto key = std::pair(factor.value.get(), values_.copy_key(factor.value));
+  if (const auto it = fragments_.find(key); it != fragments_.end()) return it->second;
+  bool transposed = false;
+  const Id made = is_loadable(factor, depth, transposed) ? loaded_fragment(factor, depth) : element_fragment(factor, depth);
+  return fragments_[key] = made;
+}
+
+/// Two lanes of 16 bits, or one of 32, as a word.
+Id MmaBody::words(Id value) {
+  const Type type = emit_.type(value);
+  if (type.lanes == 1) return emit_.alu(Op::Bitcast, {DType::U32, 1}, {value});
+  const auto word = [&](int lane) {
+    const Id bits = emit_.alu(Op::Bitcast, {DType::U16, 1}, {emit_.lane(value, lane)});
+    return emit_.alu(Op::Cast, {DType::U32, 1}, {bits});
+  };
+  const Id half = emit_.constant(DType::U32, ir::Scalar::of(DType::U32, 16));
+  return emit_.alu(Op::Or, {DType::U32, 1}, {word(0), emit_.alu(Op::Shl, {DType::U32, 1}, {word(1), half})});
+}
+
+/// Each thread evaluates its own elements. Rows vary faster than the halves of the depth.
+Id MmaBody::element_fragment(const Factor& factor, UOp depth) {
+  const MmaDim along = mma_depth(factor.value->dtype);
+  const int row = values_.copy_of(factor.range), step = values_.copy_of(depth);
+  const int rows = factor.rows ? kMmaRows.warp.copies : 1;
+  if (!factor.rows) {  // other threads hold a column of the factor than hold it in the result
+    const WarpDigits& digits = kMmaFactorColumns.warp;
+    const Id inside = thread_digit(emit_, digits.stride, digits.threads);
+    values_.rebind_thread(factor.range, emit_.index(Op::Add, values_.warp_offset(factor.range), inside), 1);
+  }
+  Inst all{InstCode::Pack, {DType::U32, along.warp.copies * rows}, {}};
+  for (int k = 0; k < along.warp.copies; ++k)
+    for (int r = 0; r < rows; ++r) {
+      values_.set_copy(depth, step + k);
+      if (factor.rows) values_.set_copy(factor.range, row + r);
+      all.src.push_back(
+          words(masked(emit_.splat(values_.value(factor.value), along.lanes), depth, along.lanes)));
+    }
+  if (!factor.rows) values_.leave();
+  values_.set_copy(depth, step);
+  if (factor.rows) values_.set_copy(factor.range, row);
+  return emit_.insert_here(std::move(all));
+}
+
+/// Whether the warp can load the factor as matrices of 8 rows of 16 bytes: it lies in shared memory, contiguous along
+/// the depth, or along the other range (`transposed`), in rows that begin at 16 bytes.
+bool MmaBody::is_loadable(const Factor& factor, UOp depth, bool& transposed) {
+  const UOp load = factor.value;
+  if (load->op != Op::Load || size_of(load->dtype) != 2 || predicate_of(load)) return false;
+  const LaneLimit limit = values_.limit(depth);
+  if (!limit.none() || values_.exists(depth, kAllLanes) != kNone) return false;  // what does not exist must be 0
+  for (const Tile& t : statements_.tiles) {
+    if (t.slot != slot_of(load)) continue;
+    if (code_.slots[static_cast<size_t>(t.slot)].offset >= 0 || (t.tile_copy && t.tile_copy->panel)) return false;
+    const auto contiguous = std::find_if(t.dims.begin(), t.dims.end(),
+                                         [](const Tile::TileDim& d) { return d.stride == 1 && d.stored_extent > 1; });
+    if (contiguous == t.dims.end()) return false;
+    transposed = contiguous->range == factor.range;
+    if (!transposed && !(contiguous->range == depth)) return false;
+    if (t.tile_copy && t.tile_copy->swizzle_unit % kRow) return false;
+    return std::all_of(t.dims.begin(), t.dims.end(), [&](const Tile::TileDim& d) {
+      return d.range == contiguous->range || d.stride % kRow == 0;
+    }) && t.ring_slot_size % kRow == 0;
+  }
+  return false;
+}
+
+/// Lane l names row l % 8 of matrix l / 8. The matrices come in the order of the fragment's words.
+Id MmaBody::loaded_fragment(const Factor& factor, UOp depth) {
+  bool transposed = false;
+  is_loadable(factor, depth, transposed);
+  const auto digit = [&](int stride, int threads, int64_t elements) {
+    return emit_.index(Op::Mul, thread_digit(emit_, stride, threads), emit_.number(elements));
+  };
+  const auto plus = [&](Id x, Id y) { return emit_.index(Op::Add, x, y); };
+  const Id within = thread_digit(emit_, 1, kRow);
+  // Of a factor's rows the second matrix has the next 8, of its columns there are only 8.
+  const int halves = factor.rows ? 16 : 8;  ///< thread distance of the two halves of the depth
+  Id across = transposed ? emit_.number(0) : within, along = digit(halves, 2, kRow);
+  if (transposed) along = plus(within, along);
+  if (factor.rows) across = plus(across, digit(kRow, 2, kRow));
+  values_.rebind_thread(factor.range, plus(values_.warp_offset(factor.range), across), 1);
+  values_.rebind_thread(depth, along, 1);
+  Inst load{InstCode::LoadMatrices, {DType::U32, factor.rows ? 4 : 2}, {values_.address(factor.value, kAllLanes)}};
+  load.imm = slot_of(factor.value);
+  load.number = ir::Scalar::of(DType::Index, transposed);
+  values_.leave();
+  values_.leave();
+  return emit_.insert_here(std::move(load));
+}
+
+}  // namespace sinter::codegen

@@ -1,0 +1,56 @@
+// Sums in steps of a tensor core: by the threads of a warp together, or by each thread for itself.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "codegen/emit/reduction_body.h"
+#include "codegen/emit/unrolled_copies.h"
+#include "codegen/emit/values.h"
+
+namespace sinter::codegen {
+
+class MmaBody {
+ public:
+  /// `code`: whose slots tell which tiles lie in shared memory.
+  MmaBody(const Statements& statements, Values& values, BlockWriter& emit, const Instructions& code,
+          Accumulators& accumulators, UnrolledCopies& copies)
+      : statements_(statements),
+        values_(values),
+        emit_(emit),
+        code_(code),
+        accumulators_(accumulators),
+        unrolled_copies_(copies) {}
+
+  /// Adds the steps of one iteration of a REDUCE's loops, in all unrolled copies.
+  void add(int statement);
+
+ private:
+  /// One factor of a tile.
+  struct Factor {
+    ir::UOp value;
+    ir::UOp range;  ///< rows or columns
+    bool rows = false;
+  };
+  const Statement& at(int i) const { return statements_.list[static_cast<size_t>(i)]; }
+  void add_step(int statement);
+  void add_tile(int statement);
+  Id masked(Id value, ir::UOp range, int lanes);
+  Id fragment(const Factor& factor, ir::UOp depth);
+  Id element_fragment(const Factor& factor, ir::UOp depth);
+  Id loaded_fragment(const Factor& factor, ir::UOp depth);
+  bool is_loadable(const Factor& factor, ir::UOp depth, bool& transposed);
+  Id words(Id pairs);
+
+  const Statements& statements_;
+  Values& values_;
+  BlockWriter& emit_;
+  const Instructions& code_;
+  Accumulators& accumulators_;
+  UnrolledCopies& unrolled_copies_;
+  std::map<std::pair<ir::Node*, uint64_t>, Id> fragments_;  ///< of the current iteration, by unrolled copy
+};
+
+}  // namespace sinter::codegen

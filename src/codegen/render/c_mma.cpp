@@ -1,0 +1,135 @@
+// Tensor cores in CUDA: instructions of a warp as inline assembly (PTX ISA, "Warp-level matrix instructions"), and a
+// step of a thread by itself in integers, which follows ir/mma_step.cpp.
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "codegen/render/c_spelling.h"
+#include "ir/mma_step.h"
+#include "sinter/error.h"
+
+namespace sinter::codegen {
+namespace {
+
+std::string_view ptx_name(ir::MmaOperand type) {
+  constexpr std::string_view kNames[] = {"bf16", "f16", "tf32"};
+  return kNames[static_cast<int>(type)];
+}
+
+std::string list(std::string_view format, int from, int count) {
+  std::string text;
+  for (int i = from; i < from + count; ++i) text += fmt::format(fmt::runtime(format), i == from ? "" : ", ", i);
+  return text;
+}
+
+/// Terms are significands with an exponent; see ir/mma_step.cpp. $E, $F, $D: exponent bits, fraction bits and ignored
+/// bits of a factor; $K: products in a step.
+constexpr std::string_view kStep = R"((float sum, const unsigned* a, const unsigned* b) {
+  unsigned long long part[$K + 1];
+  int at[$K + 1], largest = -133;
+  bool minus[$K + 1], nan = false, plus = false, below = false;
+  for (int k = 0; k <= $K; ++k) {
+    unsigned long long m[2] = {1, 1};
+    int e[2] = {0, 0}, n = 0;
+    bool infinite = false, zero = false;
+    for (int i = 0; i < (k < $K ? 2 : 1); ++i) {
+      const int eb = k < $K ? $E : 8, fb = k < $K ? $F : 23;
+      const unsigned bits = k < $K ? (i ? b[k] : a[k]) >> $D : __float_as_uint(sum);
+      const unsigned last = (1u << eb) - 1, biased = bits >> fb & last;
+      m[i] = bits & ((1u << fb) - 1);
+      n ^= bits >> (eb + fb) & 1;
+      if (biased == last) {
+        nan |= m[i] != 0;
+        infinite |= m[i] == 0;
+        m[i] = 1;
+        continue;
+      }
+      if (biased) m[i] |= 1u << fb;
+      e[i] = (int)(biased ? biased : 1) - (int)(last >> 1);
+      zero |= m[i] == 0;
+    }
+    nan |= infinite && zero;
+    if (infinite) (n ? below : plus) = true;
+    part[k] = m[0] * m[1];
+    at[k] = e[0] + e[1];
+    minus[k] = n;
+    if (part[k] && at[k] > largest) largest = at[k];
+  }
+  if (nan || (plus && below)) return __uint_as_float(0x7fffffffu);
+  if (plus || below) return __uint_as_float(plus ? 0x7f800000u : 0xff800000u);
+  long long all = 0;
+  for (int k = 0; k <= $K; ++k) {
+    const int by = 25 - (k < $K ? 2 * $F : 23) - (largest - at[k]);
+    const unsigned long long cut = by <= -64 ? 0 : by >= 0 ? part[k] << by : part[k] >> -by;
+    all += minus[k] ? -(long long)cut : (long long)cut;
+  }
+  const unsigned long long size = all < 0 ? 0 - (unsigned long long)all : (unsigned long long)all;
+  if (!size) return 0;
+  const int unit = largest - 25, exponent = unit + 63 - __clzll((long long)size);
+  const int by = unit - ((exponent > -126 ? exponent : -126) - 23);
+  unsigned long long bits = by <= -64 ? 0 : by >= 0 ? size << by : size >> -by;
+  if (!bits) return 0;
+  if (exponent >= -126) bits += (unsigned long long)(exponent + 126) << 23;
+  return __uint_as_float((all < 0 ? 0x80000000u : 0u) | (unsigned)(bits < 0x7f800000ull ? bits : 0x7f800000ull));
+})";
+
+std::string replaced(std::string text, std::string_view name, const std::string& by) {
+  for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + by.size()))
+    text.replace(at, name.size(), by);
+  return text;
+}
+
+}  // namespace
+
+std::string CSpelling::mma(DType factor, std::span<const std::string> args) {
+  if (!cuda()) throw InternalError("codegen: only GPUs have tensor cores");
+  const ir::MmaOperand operand = ir::mma_operand(factor);
+  const std::string tile = type({DType::F32, 4}), name = fmt::format("sn_mma_{}", ptx_name(operand));
+  const std::string_view operands = ptx_name(operand);
+  function(name, tile,
+           fmt::format("(float c0, float c1, float c2, float c3, {}) {{\n  {} d;\n"
+                       "  asm volatile(\"mma.sync.aligned.m16n8k{}.row.col.f32.{}.{}.f32 \"\n"
+                       "    \"{{%0, %1, %2, %3}}, {{%4, %5, %6, %7}}, {{%8, %9}}, {{%10, %11, %12, %13}};\"\n"
+                       "    : \"=f\"(d.v[0]), \"=f\"(d.v[1]), \"=f\"(d.v[2]), \"=f\"(d.v[3])\n"
+                       "    : {}, \"f\"(c0), \"f\"(c1), \"f\"(c2), \"f\"(c3));\n  return d;\n}}",
+                       list("{}unsigned x{}", 0, 6), tile, ir::mma_step_length(operand), operands, operands,
+                       list("{}\"r\"(x{})", 0, 6)));
+  return fmt::format("{}({})", name, fmt::join(args, ", "));
+}
+
+std::string CSpelling::mma_step(DType factor, std::span<const std::string> args) {
+  if (!cuda()) throw InternalError("codegen: only GPUs have tensor cores");
+  const ir::MmaOperand operand = ir::mma_operand(factor);
+  struct Format {
+    int exponent, fraction, ignored;
+  };
+  constexpr Format kFormats[] = {{8, 7, 0}, {5, 10, 0}, {8, 10, 13}};
+  const Format& f = kFormats[static_cast<int>(operand)];
+  const int count = static_cast<int>(ir::mma_step_length(operand));
+  std::string text = replaced(std::string(kStep), "$K", std::to_string(count));
+  text = replaced(replaced(std::move(text), "$E", std::to_string(f.exponent)), "$F", std::to_string(f.fraction));
+  text = replaced(std::move(text), "$D", std::to_string(f.ignored));
+  const std::string step = fmt::format("sn_step_{}", ptx_name(operand)), name = step + "_of";
+  function(step, "float", text);
+  // A float32 is its bits, and so is a 16-bit float.
+  const bool wide = operand == ir::MmaOperand::TF32;
+  const std::string word = wide ? "{}__float_as_uint(x{})" : "{}x{}", element = wide ? "{}float x{}" : "{}unsigned x{}";
+  function(name, "float",
+           fmt::format("(float sum, {}) {{\n  const unsigned a[] = {{{}}}, b[] = {{{}}};\n  return {}(sum, a, b);\n}}",
+                       list(element, 0, 2 * count), list(word, 0, count), list(word, count, count), step));
+  return fmt::format("{}({})", name, fmt::join(args, ", "));
+}
+
+std::string CSpelling::load_matrices(int count, bool transposed, const std::string& pointer) {
+  if (!cuda()) throw InternalError("codegen: only GPUs load matrices");
+  const std::string words = type({DType::U32, count}), trans = transposed ? ".trans" : "";
+  const std::string name = fmt::format("sn_ldmatrix_x{}{}", count, transposed ? "_trans" : "");
+  function(name, words,
+           fmt::format("(const void* p) {{\n  {} r;\n"
+                       "  asm volatile(\"ldmatrix.sync.aligned.m8n8.x{}{}.shared.b16 {{{}}}, [%{}];\"\n"
+                       "    : {} : \"r\"((unsigned)__cvta_generic_to_shared(p)) : \"memory\");\n  return r;\n}}",
+                       words, count, trans, list("{}%{}", 0, count), count, list("{}\"=r\"(r.v[{}])", 0, count)));
+  return fmt::format("{}({})", name, pointer);
+}
+
+}  // namespace sinter::codegen

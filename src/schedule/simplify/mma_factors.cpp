@@ -1,0 +1,98 @@
+// Movements are moved below the cast that widens a factor.
+#include "schedule/simplify/mma_factors.h"
+
+#include <algorithm>
+
+#include "ir/build.h"
+#include "ir/mma_step.h"
+#include "ir/short_float.h"
+
+namespace sinter::schedule {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+
+constexpr int kFirstMachine = 90;  ///< compute capability whose arithmetic ir/mma_step.h is
+constexpr int64_t kTileRows = 16;  ///< results that share an element in one instruction: of the second factor,
+constexpr int64_t kTileColumns = 8;  ///< and of the first
+constexpr int64_t kLongestMma = 8192;  ///< elements of a chain: each step rounds toward zero, and the errors add up
+
+/// The value that `n` widens to float32, after the movements on top of the cast; null if it widens none.
+UOp narrow_source(UOp n) {
+  std::vector<UOp> movements;
+  for (; ir::is_movement(n->op); n = n->src[0]) movements.push_back(n);
+  if (n->op != Op::Cast || n->dtype != DType::F32 || !ir::is_short_float(n->src[0]->dtype)) return {};
+  UOp made = n->src[0];
+  for (auto m = movements.rbegin(); m != movements.rend(); ++m) {
+    ir::Sources src((*m)->src.begin(), (*m)->src.end());
+    src[0] = made;
+    made = made->graph->make({(*m)->op, made->dtype, (*m)->shape, std::move(src), (*m)->attr, (*m)->device});
+  }
+  return made;
+}
+
+/// The axis along which steps go; -1 if there is none.
+int64_t step_axis(const Shape& shape, const ir::Ints& axes, int64_t step) {
+  const auto size = [&](int64_t a) { return shape[static_cast<size_t>(a)].value(); };
+  int64_t best = -1;
+  for (int64_t a : axes) {
+    if (shape[static_cast<size_t>(a)].symbolic() || size(a) < step) continue;
+    const auto whole = [&](int64_t axis) { return size(axis) % step == 0; };
+    if (best < 0 || std::pair(whole(a), size(a)) >= std::pair(whole(best), size(best))) best = a;
+  }
+  return best;
+}
+
+/// Elements in a block, whole values of an axis with all axes inside it, about kLongestMma; 0 for one chain.
+int64_t block_of(const Shape& shape, const ir::Ints& axes, int64_t step) {
+  int64_t inside = 1;
+  for (size_t i = axes.size(); i-- > 0;) {
+    const Dim& dim = shape[static_cast<size_t>(axes[i])];
+    if (!dim.symbolic() && inside * dim.value() <= kLongestMma) {
+      inside *= dim.value();
+      continue;
+    }
+    const int64_t unit = i + 1 == axes.size() ? step : 1;
+    int64_t part = std::max(kLongestMma / inside / unit * unit, unit);
+    // An axis that is not the outermost is divided without a remainder, or not at all.
+    if (i > 0)
+      while (part > 0 && (dim.symbolic() || dim.value() % part)) part -= unit;
+    return std::max<int64_t>(part, 1) * inside;
+  }
+  return 0;
+}
+
+/// Moves an axis to where `last` is.
+UOp move_axis(UOp value, int64_t axis, int64_t last) {
+  ir::Ints order;
+  for (int64_t a = 0; a < static_cast<int64_t>(value->rank()); ++a)
+    if (a != axis) order.push_back(a);
+  order.insert(order.begin() + last, axis);
+  return ir::permute(value, order);
+}
+
+}  // namespace
+
+std::optional<MmaFactors> mma_factors(const std::vector<UOp>& values, const ir::Ints& axes,
+                                      const std::vector<int64_t>& reuse, const runtime::Target& target) {
+  if (!target.cuda() || target.sm < kFirstMachine || axes.empty()) return {};
+  if (std::ranges::min(reuse) < kTileColumns || std::ranges::max(reuse) < kTileRows) return {};
+  MmaFactors made{{narrow_source(values[0]), narrow_source(values[1])}, axes, {}};
+  if (!made.values[0] || !made.values[1] || made.values[0]->dtype != made.values[1]->dtype) return {};
+  const auto step = static_cast<int64_t>(ir::mma_step_length(made.values[0]->dtype));
+  const int64_t along = step_axis(values[0]->shape, axes, step), last = axes.back();
+  if (along < 0) return {};
+  if (along != last) {
+    for (UOp& v : made.values) v = move_axis(v, along, last);
+    made.axes = {};
+    for (int64_t a : axes)
+      if (a != along) made.axes.push_back(a > along ? a - 1 : a);
+    made.axes.push_back(last);
+  }
+  made.tree.mma = true;
+  made.tree.block = block_of(made.values[0]->shape, made.axes, step);
+  return made;
+}
+
+}  // namespace sinter::schedule
