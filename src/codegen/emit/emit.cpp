@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "codegen/emit/async_copy.h"
 #include "codegen/emit/loop_bounds.h"
 #include "codegen/emit/loop_note.h"
 #include "codegen/emit/memory_slots.h"
@@ -18,6 +19,7 @@
 #include "codegen/emit/values.h"
 #include "codegen/kernel/access.h"
 #include "codegen/kernel/ceil_div.h"
+#include "codegen/nest/ring.h"
 #include "codegen/nest/thread_digits.h"
 #include "ir/build.h"
 #include "ir/walk.h"
@@ -32,14 +34,14 @@ using ItemKind = LoopItem::ItemKind;
 
 /// Bytes of tiles on the stack. The rest goes to scratch memory. On a GPU shared memory takes the place of the stack.
 constexpr int64_t kMaxStackTileBytes = 64 << 10;
-constexpr int64_t kReductionScratchBytes = 16 << 10;  ///< bytes of shared memory reserved for reductions across threads
 
 class KernelEmitter {
  public:
   KernelEmitter(const Kernel& kernel, const runtime::Target& target, const LoopSchedule& schedule,
                 const Statements& statements, FreeRanges& ranges)
       : kernel_(kernel),
-        fast_bytes_(target.cuda() ? target.shared - kReductionScratchBytes : kMaxStackTileBytes),
+        fast_bytes_(target.cuda() ? target.shared - (reduces_across_threads(statements) ? kReductionScratchBytes : 0)
+                                  : kMaxStackTileBytes),
         cpu_(!target.cuda()),
         multithreaded_(cpu_ && target.threads > 1),
         schedule_(schedule),
@@ -133,6 +135,12 @@ class KernelEmitter {
         continue;
       }
       const Statement& s = at(item.statement);
+      if (item.kind == ItemKind::Wait) {
+        Inst wait{InstCode::WaitCopies, {}, {}};
+        wait.imm = ring_tile_filled_by(s, statements_)->tile_copy->slots - 2;
+        emit_.insert_here(std::move(wait));
+        continue;
+      }
       values_.set_statement(s);
       if (item.kind == ItemKind::Init) {
         init_accumulators(item.statement);
@@ -151,6 +159,7 @@ class KernelEmitter {
           case ItemKind::Store: return emit_guarded_store(s);
           case ItemKind::Fetch: return staging_registers_.fetch(item.statement);
           case ItemKind::Put: return staging_registers_.put(item.statement);
+          case ItemKind::Copy: return emit_async_copy(values_, emit_, s, statements_, code_);
           default: return;
         }
       });
@@ -178,15 +187,31 @@ class KernelEmitter {
       values_.forward(s.node, v);
   }
 
-  // ---- ring fills, one iteration ahead
-  /// Emits the body as in the first iteration of a loop, or as in the next one, if there is one.
+  // ---- ring fills, some iterations ahead
+  /// The slots that asynchronous copies of a fill rotate through; 0 if it has none.
+  int async_slots(const std::vector<LoopItem>& items) const {
+    for (const LoopItem& item : items) {
+      if (item.kind == ItemKind::Copy) return ring_tile_filled_by(at(item.statement), statements_)->tile_copy->slots;
+      if (const int slots = async_slots(item.body)) return slots;
+    }
+    return 0;
+  }
   void emit_ring_fill(const LoopItem& item) {
+    const bool first = item.kind == ItemKind::FillFirst;
+    const int slots = async_slots(item.body);
+    if (slots == 0) return emit_ring_fill(item, first ? 0 : 1);
+    for (int ahead = first ? 0 : slots - 1; ahead < slots - 1 + !first; ++ahead) {
+      emit_ring_fill(item, ahead);
+      emit_.insert_here({InstCode::CommitCopies, {}, {}});  // without copies too, so that Wait can count
+    }
+  }
+  /// Emits the body as in the iteration `ahead` of the first one, or of the current one, if there is that one.
+  void emit_ring_fill(const LoopItem& item, int ahead) {
     const LoopLevel& level = item.level;
     const LoopAxis& axis = schedule_.of(level.range);
-    const bool first = item.kind == ItemKind::FillFirst;
     const IterationBounds bounds = iteration_bounds(axis, level);
-    const Id at =
-        first ? bounds.begin : emit_.index(Op::Add, values_.base(level.range, level.number), emit_.number(bounds.step));
+    const Id now = item.kind == ItemKind::FillFirst ? bounds.begin : values_.base(level.range, level.number);
+    const Id at = emit_.index(Op::Add, now, emit_.number(ahead * bounds.step));
     int64_t from = 0, end = 0;
     const bool known = emit_.known(at, from) && emit_.known(bounds.end, end);
     if (at == bounds.end || (known && from >= end)) return;

@@ -41,7 +41,8 @@ Id MmaBody::masked(Id value, UOp range, int lanes) {
   else if (limit.count != kNone)
     exists = lanes == 1 ? emit_.alu(Op::Lt, {DType::Bool, 1}, {emit_.number(0), limit.count})
                         : emit_.below(limit.count, lanes);
-  if (const Id all = values_.exists(range, kAllLanes); all != kNone && exists == kNone) exists = emit_.splat(all, lanes);
+  if (const Id all = values_.exists(range, kAllLanes); all != kNone && exists == kNone)
+    exists = emit_.splat(all, lanes);
   if (exists == kNone) return value;
   const Type type = emit_.type(value);
   return emit_.alu(Op::Where, type,
@@ -53,7 +54,8 @@ void MmaBody::add_step(int statement) {
   const Statement& s = at(statement);
   const LoopLevel& depth = s.loops.back();
   const Id sum = accumulators_.register_of(statement);
-  Inst step{InstCode::MmaStep, {DType::F32, 1}, {emit_.insert_here({InstCode::AccumulatorRead, emit_.type(sum), {sum}})}};
+  Inst step{
+      InstCode::MmaStep, {DType::F32, 1}, {emit_.insert_here({InstCode::AccumulatorRead, emit_.type(sum), {sum}})}};
   for (UOp v : values_of(s.node))
     step.src.push_back(masked(emit_.splat(values_.value(v), depth.lanes), depth.range, depth.lanes));
   emit_.insert_here({InstCode::AccumulatorWrite, {}, {sum, emit_.insert_here(std::move(step))}});
@@ -72,8 +74,7 @@ void MmaBody::add_tile(int statement) {
   for (int r = 0; r < kMmaRows.warp.copies; ++r) {
     values_.set_copy(rows, first + r);
     sums.push_back(accumulators_.register_of(statement));
-    before.src.push_back(
-        emit_.insert_here({InstCode::AccumulatorRead, emit_.type(sums.back()), {sums.back()}}));
+    before.src.push_back(emit_.insert_here({InstCode::AccumulatorRead, emit_.type(sums.back()), {sums.back()}}));
   }
   values_.set_copy(rows, first);
   const Type type = before.type;
@@ -91,7 +92,8 @@ Id MmaBody::fragment(const Factor& factor, UOp depth) {
   const auto key = std::pair(factor.value.get(), values_.copy_key(factor.value));
   if (const auto it = fragments_.find(key); it != fragments_.end()) return it->second;
   bool transposed = false;
-  const Id made = is_loadable(factor, depth, transposed) ? loaded_fragment(factor, depth) : element_fragment(factor, depth);
+  const Id made = is_loadable(factor, depth, transposed) ? loaded_fragment(factor, depth, transposed)
+                                                         : element_fragment(factor, depth);
   return fragments_[key] = made;
 }
 
@@ -122,8 +124,7 @@ Id MmaBody::element_fragment(const Factor& factor, UOp depth) {
     for (int r = 0; r < rows; ++r) {
       values_.set_copy(depth, step + k);
       if (factor.rows) values_.set_copy(factor.range, row + r);
-      all.src.push_back(
-          words(masked(emit_.splat(values_.value(factor.value), along.lanes), depth, along.lanes)));
+      all.src.push_back(words(masked(emit_.splat(values_.value(factor.value), along.lanes), depth, along.lanes)));
     }
   if (!factor.rows) values_.leave();
   values_.set_copy(depth, step);
@@ -131,33 +132,23 @@ Id MmaBody::element_fragment(const Factor& factor, UOp depth) {
   return emit_.insert_here(std::move(all));
 }
 
-/// Whether the warp can load the factor as matrices of 8 rows of 16 bytes: it lies in shared memory, contiguous along
-/// the depth, or along the other range (`transposed`), in rows that begin at 16 bytes.
+/// Whether the warp can load the factor from shared memory as matrices; `transposed`: their rows do not lie along the
+/// depth. What does not exist along the depth must be 0, so that each thread masks it.
 bool MmaBody::is_loadable(const Factor& factor, UOp depth, bool& transposed) {
   const UOp load = factor.value;
-  if (load->op != Op::Load || size_of(load->dtype) != 2 || predicate_of(load)) return false;
-  const LaneLimit limit = values_.limit(depth);
-  if (!limit.none() || values_.exists(depth, kAllLanes) != kNone) return false;  // what does not exist must be 0
-  for (const Tile& t : statements_.tiles) {
-    if (t.slot != slot_of(load)) continue;
-    if (code_.slots[static_cast<size_t>(t.slot)].offset >= 0 || (t.tile_copy && t.tile_copy->panel)) return false;
-    const auto contiguous = std::find_if(t.dims.begin(), t.dims.end(),
-                                         [](const Tile::TileDim& d) { return d.stride == 1 && d.stored_extent > 1; });
-    if (contiguous == t.dims.end()) return false;
-    transposed = contiguous->range == factor.range;
-    if (!transposed && !(contiguous->range == depth)) return false;
-    if (t.tile_copy && t.tile_copy->swizzle_unit % kRow) return false;
-    return std::all_of(t.dims.begin(), t.dims.end(), [&](const Tile::TileDim& d) {
-      return d.range == contiguous->range || d.stride % kRow == 0;
-    }) && t.ring_slot_size % kRow == 0;
-  }
+  if (load->op != Op::Load || predicate_of(load)) return false;
+  if (!values_.limit(depth).none() || values_.exists(depth, kAllLanes) != kNone) return false;
+  for (const Tile& t : statements_.tiles)
+    if (t.slot == slot_of(load) && code_.slots[static_cast<size_t>(t.slot)].offset < 0) {
+      const UOp along = matrix_rows(t, factor.range, depth);
+      transposed = along && !(along == depth);
+      return static_cast<bool>(along);
+    }
   return false;
 }
 
 /// Lane l names row l % 8 of matrix l / 8. The matrices come in the order of the fragment's words.
-Id MmaBody::loaded_fragment(const Factor& factor, UOp depth) {
-  bool transposed = false;
-  is_loadable(factor, depth, transposed);
+Id MmaBody::loaded_fragment(const Factor& factor, UOp depth, bool transposed) {
   const auto digit = [&](int stride, int threads, int64_t elements) {
     return emit_.index(Op::Mul, thread_digit(emit_, stride, threads), emit_.number(elements));
   };

@@ -40,7 +40,7 @@ class MmaBody {
   Id masked(Id value, ir::UOp range, int lanes);
   Id fragment(const Factor& factor, ir::UOp depth);
   Id element_fragment(const Factor& factor, ir::UOp depth);
-  Id loaded_fragment(const Factor& factor, ir::UOp depth);
+  Id loaded_fragment(const Factor& factor, ir::UOp depth, bool transposed);
   bool is_loadable(const Factor& factor, ir::UOp depth, bool& transposed);
   Id words(Id pairs);
 

@@ -383,7 +383,7 @@ Id Values::ring_slot(const Tile& tile) {
   const Tile::TileDim& d = tile.dims[tile.ring_dim];
   const int64_t step = schedule_.of(d.range).steps[static_cast<size_t>(d.level)];
   return emit_.divide_unsigned(Op::Mod, emit_.divide_unsigned(Op::IDiv, base(d.range, d.level), emit_.number(step)),
-                               emit_.number(2));
+                               emit_.number(tile.tile_copy->slots));
 }
 
 /// Offset of an element within its row of a swizzled tile. Whole periods do not move: they are added to `constant` and

@@ -90,6 +90,9 @@ class IndexNarrower {
       case InstCode::Prefetch:  // an address
         if (i == 0) return true;
         break;
+      case InstCode::CopyAsync:
+        if (i < 2) return true;
+        break;
       case InstCode::AccumulatorRead:
       case InstCode::Shuffle:  // a cell, a lane
         if (i == 1) return true;

@@ -15,6 +15,7 @@ namespace {
 using ir::Op;
 
 constexpr int64_t kAccessBytes = 16;
+constexpr int64_t kLeastCopy = 4;  ///< bytes of an asynchronous copy
 
 /// Alignment analysis: a power of two, up to 16, that divides every value of an index.
 class Alignment {
@@ -143,6 +144,9 @@ class Scalarizer {
       case InstCode::Mma:
       case InstCode::MmaStep:
       case InstCode::LoadMatrices: return whole(n, out);
+      case InstCode::CopyAsync: return copy(n);
+      case InstCode::CommitCopies:
+      case InstCode::WaitCopies: add(n); return;
       case InstCode::Stream:
       case InstCode::Store: return store(n);
       case InstCode::Loop:
@@ -223,6 +227,31 @@ class Scalarizer {
       }
     }
   }
+  /// Pieces of 4, 8 or 16 bytes. Elements that are not so aligned take the way through registers.
+  void copy(const Inst& n) {
+    const auto bytes = static_cast<int64_t>(size_of(n.type.dtype));
+    const Id to = of(n.src[0])[0], from = of(n.src[1])[0], open = n.src.size() > 2 ? of(n.src[2])[0] : kNone;
+    int64_t width = std::min(this->width(n, n.type), alignment_.of(n.src[1]));
+    if (width * bytes < kLeastCopy) width = 1;
+    for (int64_t at = 0; at < n.type.lanes; at += width) {
+      Inst some{
+          InstCode::CopyAsync, {n.type.dtype, static_cast<int>(width)}, {address_plus(to, at), address_plus(from, at)}};
+      some.imm = n.imm;
+      some.number = n.number;
+      if (open != kNone) some.src.push_back(open);
+      if (width * bytes >= kLeastCopy) {
+        add(std::move(some));
+        continue;
+      }
+      Inst load{InstCode::Load, some.type, {some.src[1]}};
+      load.imm = n.number.as_int();
+      if (open != kNone) load.src.insert(load.src.end(), {open, zero(n.type.dtype)});
+      Inst store{InstCode::Store, {}, {some.src[0], add(std::move(load))}};
+      store.imm = n.imm;
+      add(std::move(store));
+    }
+  }
+
   /// Packs `width` lanes of a value for an access.
   Id packed(Id value, int64_t from, int64_t width) {
     Inst vector{InstCode::Pack, {code_[value].type.dtype, static_cast<int>(width)}, {}};

@@ -41,7 +41,7 @@ std::string text(const TileCopy& o) {
   if (o.panel) list += fmt::format(", panel {}", o.panel);
   if (o.pad) list += fmt::format(", pad {}", o.pad);
   if (o.swizzle_unit) list += fmt::format(", swizzle {} by {}", o.swizzle_unit, o.swizzle_rows);
-  if (o.slots > 1) list += fmt::format(", slots {}", o.slots);
+  if (o.slots > 1) list += fmt::format(", slots {}{}", o.slots, o.async ? " async" : "");
   return fmt::format("tile_copy(#{}{})", o.value, list);
 }
 

@@ -82,7 +82,8 @@ struct TileCopy {
   /// last dim. Swizzle: chunks of `swizzle_unit` elements are permuted by an exclusive or with the row number divided
   /// by `swizzle_rows`.
   int pad = 0, swizzle_unit = 0, swizzle_rows = 1;
-  int slots = 1;  ///< 2: double buffering; the next block fills the other ring slot (codegen/nest/ring.h)
+  int slots = 1;       ///< more: blocks rotate through so many ring slots and are filled ahead (codegen/nest/ring.h)
+  bool async = false;  ///< the value is a LOAD and goes to its slot without passing through registers (GPU)
   friend bool operator==(const TileCopy&, const TileCopy&) = default;
 };
 /// One task covers `size` adjacent values of an outer range. The last task covers the remainder.

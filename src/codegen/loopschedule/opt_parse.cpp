@@ -53,7 +53,11 @@ Opt read_materialize(TextCursor& c) {
 bool read_layout(TextCursor& c, TileCopy& copy) {
   if (c.consume("panel")) return copy.panel = c.integer<int>(), true;
   if (c.consume("pad")) return copy.pad = c.integer<int>(), true;
-  if (c.consume("slots")) return copy.slots = c.integer<int>(), true;
+  if (c.consume("slots")) {
+    copy.slots = c.integer<int>();
+    copy.async = c.consume("async");
+    return true;
+  }
   if (!c.consume("swizzle")) return false;
   copy.swizzle_unit = c.integer<int>();
   c.expect("by");

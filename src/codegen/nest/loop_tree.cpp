@@ -134,8 +134,8 @@ class LoopTreeBuilder {
 };
 
 void print(const std::vector<LoopItem>& items, size_t indent, std::string& text) {
-  constexpr std::string_view kKindNames[] = {"loop",    "init",     "update",  "finish", "store",
-                                             "barrier", "first of", "next of", "fetch",  "put"};
+  constexpr std::string_view kKindNames[] = {"loop",     "init",    "update", "finish", "store", "barrier",
+                                             "first of", "next of", "fetch",  "put",    "copy",  "wait"};
   for (const LoopItem& item : items) {
     const std::string_view what = kKindNames[static_cast<int>(item.kind)];
     if (item.kind == ItemKind::Barrier) {

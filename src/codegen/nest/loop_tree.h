@@ -11,12 +11,27 @@ namespace sinter::codegen {
 
 /// A loop or a leaf. Leaves of a REDUCE: Init sets up its accumulators, Update takes one element, Finish combines them.
 /// Barrier: the threads of a block synchronize.
-/// Ring tiles with two slots (codegen/nest/ring.h): FillFirst fills for the first iteration of the loop after it,
-/// FillNext for the next iteration of the loop around it, if there is one. In FillNext a STORE is split: Fetch loads
-/// its value into registers, Put stores them to the tile later.
+/// Ring tiles (codegen/nest/ring.h): FillFirst fills for the first iteration of the loop after it, FillNext for the
+/// next iteration of the loop around it, if there is one. In FillNext a STORE is split: Fetch loads its value into
+/// registers, Put stores them to the tile later. With asynchronous copies a STORE is a Copy, which begins one;
+/// FillFirst fills all slots but one, FillNext fills that one, and Wait waits for the copies to the slot of this
+/// iteration.
 struct LoopItem {
-  enum class ItemKind : uint8_t { Loop, Init, Update, Finish, Store, Barrier, FillFirst, FillNext, Fetch, Put } kind;
-  int statement = -1;    ///< of leaves other than Barrier
+  enum class ItemKind : uint8_t {
+    Loop,
+    Init,
+    Update,
+    Finish,
+    Store,
+    Barrier,
+    FillFirst,
+    FillNext,
+    Fetch,
+    Put,
+    Copy,
+    Wait
+  } kind;
+  int statement = -1;    ///< of leaves other than Barrier; of Wait: one that is waited for
   LoopLevel level = {};  ///< of Loop, FillFirst and FillNext
   bool has_body() const { return kind == ItemKind::Loop || kind == ItemKind::FillFirst || kind == ItemKind::FillNext; }
   std::vector<LoopItem> body = {};

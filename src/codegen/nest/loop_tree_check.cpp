@@ -27,7 +27,7 @@ class LoopTreeChecker {
   void walk(const std::vector<LoopItem>& items) {
     const LoopItem* first = nullptr;  // the pending FillFirst of the next loop
     for (const LoopItem& item : items) {
-      if (item.kind == ItemKind::Barrier) continue;
+      if (item.kind == ItemKind::Barrier || item.kind == ItemKind::Wait) continue;
       if (first && item.kind != ItemKind::Loop) refuse_misplaced(*first);
       if (item.kind == ItemKind::FillFirst) {
         first = &item;
@@ -53,9 +53,9 @@ class LoopTreeChecker {
   void check_leaf(const LoopItem& item) {
     const auto number = static_cast<size_t>(item.statement);
     const Statement& s = statements_.list[number];
-    const bool stores = item.kind == ItemKind::Store || item.kind == ItemKind::Fetch;
-    if (item.kind == ItemKind::Put ||
-        (stores && (item.kind == ItemKind::Fetch) != (pipelined_ && ring_tile_filled_by(s, statements_))))
+    const bool ahead = item.kind == ItemKind::Fetch || item.kind == ItemKind::Copy;
+    const bool stores = item.kind == ItemKind::Store || ahead;
+    if (item.kind == ItemKind::Put || (stores && ahead != (pipelined_ && ring_tile_filled_by(s, statements_))))
       throw InternalError(
           fmt::format("codegen: statement {} fills a ring tile in place, or another tile ahead", number));
     const bool inside = stores || item.kind == ItemKind::Update || (s.is_scan() && item.kind == ItemKind::Finish);
@@ -80,12 +80,23 @@ class LoopTreeChecker {
         to_string(first.level)));
   }
   /// A loop with pipelined fills has FillFirst before it and two FillNext inside: one fetches, the one at the end puts
-  /// the same statements. Other loops have neither.
+  /// the same statements. With asynchronous copies it begins with a Wait and then the only FillNext. Other loops have
+  /// neither.
   static void check_ring_fills(const LoopItem& loop, const LoopItem* first) {
     std::vector<const LoopItem*> next;
     for (const LoopItem& item : loop.body)
       if (item.kind == ItemKind::FillNext) next.push_back(&item);
     if (!first && next.empty()) return;
+    const auto begin = std::find_if(loop.body.begin(), loop.body.end(),
+                                    [](const LoopItem& item) { return item.kind != ItemKind::Barrier; });
+    if (begin->kind == ItemKind::Wait) {
+      const auto second =
+          std::find_if(begin + 1, loop.body.end(), [](const LoopItem& item) { return item.kind != ItemKind::Barrier; });
+      if (!first || next.size() != 1 || second == loop.body.end() || next[0] != &*second ||
+          !same_fills(*first, *next[0], ItemKind::Copy) || !(first->level == loop.level))
+        refuse_misplaced(first ? *first : *next[0]);
+      return;
+    }
     const auto last = std::find_if(loop.body.rbegin(), loop.body.rend(),
                                    [](const LoopItem& item) { return item.kind != ItemKind::Barrier; });
     if (!first || next.size() != 2 || next[1] != &*last || !same_fills(*first, *next[0], ItemKind::Fetch) ||
@@ -95,7 +106,7 @@ class LoopTreeChecker {
   /// Whether `next` equals `first` but for leaves `what` in place of STOREs.
   static bool same_fills(const LoopItem& first, const LoopItem& next, ItemKind what) {
     const auto alike = [&](const LoopItem& a, const LoopItem& b) {
-      if (a.kind == ItemKind::Store) return b.kind == what && a.statement == b.statement;
+      if (a.kind == ItemKind::Store || a.kind == ItemKind::Copy) return b.kind == what && a.statement == b.statement;
       return a.kind == ItemKind::Loop && b.kind == ItemKind::Loop && same_fills(a, b, what);
     };
     return first.level == next.level &&

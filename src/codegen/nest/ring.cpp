@@ -34,8 +34,14 @@ class RingBuilder {
           body.begin();
       std::erase_if(body, [&](const LoopItem& item) { return fills_ring(item, level); });
       walk(body);
-      body.insert(body.begin() + place, {ItemKind::FillNext, -1, level, replace_stores(ItemKind::Fetch, fills)});
-      body.push_back({ItemKind::FillNext, -1, level, replace_stores(ItemKind::Put, fills)});
+      if (const int copied = async_statement(fills); copied >= 0) {
+        fills = replace_stores(ItemKind::Copy, std::move(fills));
+        body.insert(body.begin(), {ItemKind::FillNext, -1, level, fills});
+        body.insert(body.begin(), {ItemKind::Wait, copied});
+      } else {
+        body.insert(body.begin() + place, {ItemKind::FillNext, -1, level, replace_stores(ItemKind::Fetch, fills)});
+        body.push_back({ItemKind::FillNext, -1, level, replace_stores(ItemKind::Put, fills)});
+      }
       items.insert(items.begin() + static_cast<std::ptrdiff_t>(i++),
                    {ItemKind::FillFirst, -1, level, std::move(fills)});
     }
@@ -70,6 +76,21 @@ class RingBuilder {
             refuse(to_string(*tile->tile_copy), "it reads another tile, which is not filled ahead");
       ++ahead;
     }
+  }
+  /// A statement of fills that copy asynchronously; -1 if they do not. Those of one loop have equally many slots.
+  int async_statement(const std::vector<LoopItem>& fills) const {
+    std::vector<int> all;
+    for (const LoopItem& fill : fills) list_stores(fill, all);
+    const auto copy_of = [&](int s) { return *ring_tile_filled_by(at(s), statements_)->tile_copy; };
+    const TileCopy first = copy_of(all[0]);
+    for (const int s : all)
+      if (copy_of(s).async != first.async || copy_of(s).slots != first.slots)
+        refuse(to_string(copy_of(s)), "rings of one loop have slots alike");
+    return first.async ? all[0] : -1;
+  }
+  static void list_stores(const LoopItem& item, std::vector<int>& out) {
+    if (item.kind == ItemKind::Store) out.push_back(item.statement);
+    for (const LoopItem& i : item.body) list_stores(i, out);
   }
   /// The same items with every Store replaced by `what`.
   static std::vector<LoopItem> replace_stores(ItemKind what, std::vector<LoopItem> items) {

@@ -516,6 +516,12 @@ class StatementBuilder {
 std::vector<UOp> body_of(UOp root) {
   return ir::topological(std::span<const UOp>(&root, 1), [&](UOp n) { return n == root || !has_accumulators(n); });
 }
+bool reduces_across_threads(const Statements& statements) {
+  return std::any_of(statements.list.begin(), statements.list.end(), [](const Statement& s) {
+    return s.is_reduce() && s.own_depth < s.loops.size() && s.node->reduction().tree.lanes > 1 &&
+           s.loops.back().threads > 1;
+  });
+}
 bool may_be_empty(UOp range) { return ir::IntervalAnalysis().of(range->src[0]).lo < 1; }
 bool one_trip(UOp range) { return range->src[0]->op == Op::Const && range->src[0]->scalar().as_int() == 1; }
 

@@ -48,6 +48,11 @@ class BarrierPlanner {
         touched.clear();
         continue;
       }
+      if (items[i].kind == ItemKind::Wait) {  // a thread waits for its own copies; others read them
+        if (i + 1 == items.size() || items[i + 1].kind != ItemKind::Barrier)
+          items.insert(items.begin() + static_cast<std::ptrdiff_t>(i) + 1, {ItemKind::Barrier});
+        continue;
+      }
       // No barrier before a loop that rotates ring slots: the barrier inside, which separates iterations, also covers
       // the first one.
       const bool slots = items[i].kind == ItemKind::Loop && has_ring_fill(items[i]);
@@ -88,7 +93,7 @@ class BarrierPlanner {
       if (auto [it, fresh] = conflicts_.emplace(pair, slots); !fresh) it->second &= slots;
   }
   static RingSlot ring_slot_at(const LoopItem& item) {
-    return item.kind == ItemKind::Put ? RingSlot::Next : RingSlot::Present;
+    return item.kind == ItemKind::Put || item.kind == ItemKind::Copy ? RingSlot::Next : RingSlot::Present;
   }
   static bool has_ring_fill(const LoopItem& loop) {
     return std::any_of(loop.body.begin(), loop.body.end(),
@@ -130,7 +135,7 @@ class BarrierPlanner {
   /// Whether a leaf touches memory that threads share. Init and Finish of accumulators in registers do not, and neither
   /// does a Fetch, whose source no statement writes.
   bool touches(const LoopItem& item) const {
-    if (item.kind == ItemKind::Barrier || item.kind == ItemKind::Fetch) return false;
+    if (item.kind == ItemKind::Barrier || item.kind == ItemKind::Fetch || item.kind == ItemKind::Wait) return false;
     const Statement& s = list_[static_cast<size_t>(item.statement)];
     return !(item.kind == ItemKind::Init || item.kind == ItemKind::Finish) || !s.is_reduce() || s.carried();
   }

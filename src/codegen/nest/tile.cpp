@@ -175,6 +175,19 @@ Tile make_tile(int64_t slot, DType dtype, const std::vector<UOp>& ranges, const 
   return tile;
 }
 
+UOp matrix_rows(const Tile& tile, UOp a, UOp b) {
+  constexpr int64_t kRow = 8;
+  if (size_of(tile.dtype) != 2 || (tile.tile_copy && (tile.tile_copy->panel || tile.tile_copy->swizzle_unit % kRow)))
+    return {};
+  UOp along;
+  for (const Tile::TileDim& d : tile.dims)
+    if (d.stride == 1 && d.stored_extent > 1)
+      along = d.range;
+    else if (d.stride % kRow)
+      return {};
+  return tile.ring_slot_size % kRow == 0 && (along == a || along == b) ? along : UOp();
+}
+
 UOp param_of(ir::Graph& g, const Tile& tile) {
   std::vector<Dim> dims;
   for (const Tile::TileDim& d : tile.dims) dims.emplace_back(max_trip_count(d.range));

@@ -25,7 +25,7 @@ struct Tile {
   // For a tile filled ahead of its users (codegen/nest/tile_copy.h):
   std::optional<TileCopy> tile_copy = {};
   int64_t panel_stride = 0;    ///< from one panel of the last dim to the next; `stride` holds within a panel
-  int64_t ring_slot_size = 0;  ///< with two slots: elements per slot
+  int64_t ring_slot_size = 0;  ///< with several slots: elements per slot
   size_t ring_dim = 0;         ///< the dim whose blocks rotate through the slots
   int64_t swizzle_period = 0;  ///< swizzled: elements of a row within which pieces are permuted
   ir::UOp fill = {};           ///< the STORE that fills it
@@ -42,6 +42,10 @@ Tile make_tile(int64_t slot, DType dtype, const std::vector<ir::UOp>& ranges, co
 /// The Param that stands for a tile, and its indices: the ranges themselves.
 ir::UOp param_of(ir::Graph& g, const Tile& tile);
 std::vector<ir::UOp> indices_of(const Tile& tile);
+
+/// How a warp can load a tile as matrices of 8 rows of 16 bytes: along which of the two ranges rows lie. Null if rows
+/// do not begin at 16 bytes.
+ir::UOp matrix_rows(const Tile& tile, ir::UOp a, ir::UOp b);
 
 /// In: a kernel, with the Materialize and TileCopy Opts of its schedule. Out: the sink in which all users of such a
 /// value load it from a tile. A materialized value is stored by the sink, before its first user. The STORE of a

@@ -17,6 +17,8 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
+constexpr int kMaxSlots = 8;
+
 /// Whether each task has a single value of the range.
 bool has_one_value(const LoopAxis& a) { return one_trip(a.range) || (a.outer() && a.block == 1); }
 
@@ -54,10 +56,12 @@ void lay_out_rows(Tile& tile, const std::string& opt) {
   if (s.swizzle_rows < 1) refuse(opt, "a swizzle repeats after 1 or more rows");
 }
 
-/// Adds a second slot, for the next block of the one loop whose blocks the tile covers. A thread holds what it copies
-/// in registers while the current block is in use, so it must copy within one iteration of its loops.
-void add_ring_slot(Tile& tile, const LoopSchedule& schedule, const std::string& opt) {
-  if (tile.tile_copy->slots != 2) refuse(opt, "a tile has 1 or 2 slots");
+/// Adds slots for the next blocks of the one loop whose blocks the tile covers. Without asynchronous copies a thread
+/// holds what it copies in registers while the current block is in use, so it must copy within one iteration of its
+/// loops.
+void add_ring_slots(Tile& tile, const LoopSchedule& schedule, const std::string& opt) {
+  const int slots = tile.tile_copy->slots, most = tile.tile_copy->async ? kMaxSlots : 2;
+  if (slots < 2 || slots > most) refuse(opt, fmt::format("a tile has 1 to {} slots", most));
   auto covers = [&](const Tile::TileDim& d) { return d.level >= 0 && !has_one_value(schedule.of(d.range)); };
   if (std::count_if(tile.dims.begin(), tile.dims.end(), covers) != 1)
     refuse(opt, "ring slots rotate with the blocks of exactly one loop");
@@ -66,12 +70,13 @@ void add_ring_slot(Tile& tile, const LoopSchedule& schedule, const std::string& 
     const auto dim = std::find_if(tile.dims.begin(), tile.dims.end(),
                                   [&](const Tile::TileDim& t) { return range_id(t.range) == d.range; });
     const int64_t together = int64_t{1} * d.lanes * d.threads;
+    if (tile.tile_copy->async) continue;
     if (extent_of(schedule.of(dim->range), d.level) > together * d.unroll ||
         (schedule.of(dim->range).size == 0 && together == 1 && d.unroll > 1))
       refuse(opt, fmt::format("the copy of range {} takes more than one iteration", d.range));
   }
   tile.ring_slot_size = tile.size;
-  tile.size *= 2;
+  tile.size *= slots;
 }
 
 }  // namespace
@@ -127,7 +132,9 @@ Tile make_copy_tile(int64_t slot, UOp value, const TileCopy& copy, const LoopSch
   }
   tile.panel_stride = tile.size;
   if (copy.panel) tile.size *= last.stored_extent / together;
-  if (copy.slots != 1) add_ring_slot(tile, schedule, opt);
+  if (copy.async && (copy.slots == 1 || value->op != Op::Load || schedule.threads == 1))
+    refuse(opt, "threads of a block copy loads to the slots of a ring asynchronously, nothing else");
+  if (copy.slots != 1) add_ring_slots(tile, schedule, opt);
   if (tile.size > kLargestTile) refuse(opt, "the tile would be too large");
   return tile;
 }

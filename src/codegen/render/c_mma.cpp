@@ -1,5 +1,5 @@
-// Tensor cores in CUDA: instructions of a warp as inline assembly (PTX ISA, "Warp-level matrix instructions"), and a
-// step of a thread by itself in integers, which follows ir/mma_step.cpp.
+// Tensor cores and asynchronous copies in CUDA: instructions as inline assembly (PTX ISA, "Warp-level matrix
+// instructions" and "cp.async"), and a step of a thread by itself in integers, which follows ir/mma_step.cpp.
 #include <fmt/format.h>
 
 #include <string_view>
@@ -130,6 +130,20 @@ std::string CSpelling::load_matrices(int count, bool transposed, const std::stri
                        "    : {} : \"r\"((unsigned)__cvta_generic_to_shared(p)) : \"memory\");\n  return r;\n}}",
                        words, count, trans, list("{}%{}", 0, count), count, list("{}\"=r\"(r.v[{}])", 0, count)));
   return fmt::format("{}({})", name, pointer);
+}
+
+std::string CSpelling::copy_async(size_t bytes, const std::string& to, const std::string& from,
+                                  const std::string& predicate) {
+  const std::string name = fmt::format("sn_copy_async_{}{}", bytes, predicate.empty() ? "" : "_if");
+  function(name, "void",
+           fmt::format(
+               "(void* to, const void* from{}) {{\n"
+               "  asm volatile(\"cp.async.{}.shared.global [%0], [%1], {}{};\"\n"
+               "    : : \"r\"((unsigned)__cvta_generic_to_shared(to)), \"l\"(__cvta_generic_to_global(from)){} : "
+               "\"memory\");\n}}",
+               predicate.empty() ? "" : ", bool open", bytes == 16 ? "cg" : "ca", bytes,
+               predicate.empty() ? "" : ", %2", predicate.empty() ? "" : fmt::format(", \"r\"(open ? {} : 0)", bytes)));
+  return fmt::format("{}({}, {}{});", name, to, from, predicate.empty() ? "" : ", " + predicate);
 }
 
 }  // namespace sinter::codegen

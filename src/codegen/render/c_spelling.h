@@ -37,6 +37,8 @@ class CSpelling {
   std::string mma_step(DType factor, std::span<const std::string> args);
   /// Words of `count` matrices of 8 rows of 16 bytes in shared memory, whose addresses the threads of a warp give.
   std::string load_matrices(int count, bool transposed, const std::string& pointer);
+  /// A statement that begins to copy 4, 8 or 16 bytes to shared memory; with a predicate that is false, zeros.
+  std::string copy_async(size_t bytes, const std::string& to, const std::string& from, const std::string& predicate);
   /// As many lanes as the type has, from lane `from` on.
   std::string part(Type type, const std::string& vector, int from);
   /// Concatenation of several vectors of one type. Their number is a power of two.

@@ -188,6 +188,12 @@ void CStyleRenderer::instruction(Id id) {
     case InstCode::MmaStep: return define(id, spell_.mma_step(code_[n.src.back()].type.dtype, operands(n.src)), false);
     case InstCode::LoadMatrices:
       return define(id, spell_.load_matrices(n.type.lanes, n.number.as_int() != 0, pointer(n.imm, n.src[0])), false);
+    case InstCode::CopyAsync:
+      return line(spell_.copy_async(n.type.lanes * size_of(n.type.dtype), pointer(n.imm, n.src[0]),
+                                    pointer(n.number.as_int(), n.src[1]), n.src.size() > 2 ? bare(n.src[2]) : ""));
+    case InstCode::CommitCopies: return line("asm volatile(\"cp.async.commit_group;\" ::: \"memory\");");
+    case InstCode::WaitCopies:
+      return line(fmt::format("asm volatile(\"cp.async.wait_group {};\" ::: \"memory\");", n.imm));
     case InstCode::Barrier: return line(barrier());
     case InstCode::Load: return load(id);
     case InstCode::Store: return store(n);

@@ -38,6 +38,9 @@ std::string_view name(InstCode code) {
                                          "mma",
                                          "mma_step",
                                          "load_matrices",
+                                         "copy_async",
+                                         "commit_copies",
+                                         "wait_copies",
                                          "barrier",
                                          "loop",
                                          "if"};
@@ -151,10 +154,19 @@ class InstructionChecker {
       case InstCode::LoadMatrices:
         return require(n.type.dtype == DType::U32 && index(n.src[0]) && size_of(slot(n).dtype) == 2, id,
                        "loads other than words of 16-bit elements");
+      case InstCode::CopyAsync:
+        require(slot(n).dtype == n.type.dtype && slot(n).written &&
+                    code_.slots.at(static_cast<size_t>(n.number.as_int())).dtype == n.type.dtype,
+                id, "copies another type");
+        return require(
+            index(n.src[0]) && index(n.src[1]) && (n.src.size() == 2 || type(n.src[2]) == Type{DType::Bool, 1}), id,
+            "has no two addresses");
       case InstCode::Thread:
         return require(n.imm >= 1 && n.number.as_int() >= 1 && code_.threads % (n.imm * n.number.as_int()) == 0, id,
                        "is no digit of the block's threads");
       case InstCode::Prefetch: return require(index(n.src[0]), id, "has an address that is no index");
+      case InstCode::CommitCopies:
+      case InstCode::WaitCopies:
       case InstCode::Fence:
       case InstCode::Barrier:
       case InstCode::Begin:

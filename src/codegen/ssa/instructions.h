@@ -57,6 +57,10 @@ enum class InstCode : uint8_t {
   MmaStep,       ///< the sum src[0] plus the products of the lanes of src[1] and src[2], in one step of a tensor core
   LoadMatrices,  ///< a word of each matrix of 8 rows of 16 bytes in slot imm. Lane l of the warp gives the address of
                  ///< row l % 8 of matrix l / 8 as src[0]. `number`: transposed. Executed by every thread
+  CopyAsync,     ///< begins to copy the vector of its type at element src[1] of slot `number` to element src[0] of
+                 ///< slot imm; zeros if src[2] is there and false
+  CommitCopies,  ///< the copies since the last one are a group
+  WaitCopies,    ///< waits until at most the imm last groups of this thread are under way
   Barrier,       ///< synchronizes the threads of the block and makes their stores visible to each other
   Loop,  ///< runs `block` for each value from src[0] below src[1] in steps of imm; its value is the loop variable
   If     ///< runs `block` if src[0]

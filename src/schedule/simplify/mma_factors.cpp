@@ -13,9 +13,9 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr int kFirstMachine = 90;  ///< compute capability whose arithmetic ir/mma_step.h is
-constexpr int64_t kTileRows = 16;  ///< results that share an element in one instruction: of the second factor,
-constexpr int64_t kTileColumns = 8;  ///< and of the first
+constexpr int kFirstMachine = 90;      ///< compute capability whose arithmetic ir/mma_step.h is
+constexpr int64_t kTileRows = 16;      ///< results that share an element in one instruction: of the second factor,
+constexpr int64_t kTileColumns = 8;    ///< and of the first
 constexpr int64_t kLongestMma = 8192;  ///< elements of a chain: each step rounds toward zero, and the errors add up
 
 /// The value that `n` widens to float32, after the movements on top of the cast; null if it widens none.

@@ -19,13 +19,13 @@ int64_t begin(const ThreadWalk& w, int thread) { return int64_t{1} * w.lanes * (
 int64_t bank_passes(std::span<const int64_t> first, int64_t width, int64_t bytes) {
   const int64_t unit = std::max(width * bytes, kWord), together = kPass / unit;
   int64_t passes = 0;
-  std::array<int64_t, kWarpThreads> words{};
+  std::array<int64_t, kWarp> words{};
   for (size_t begin = 0; begin < first.size(); begin += static_cast<size_t>(together)) {
     const size_t count = std::min(first.size() - begin, static_cast<size_t>(together));
     for (size_t i = 0; i < count; ++i) words[i] = first[begin + i] * bytes / unit;
     const auto last = words.begin() + static_cast<std::ptrdiff_t>(count);
     std::sort(words.begin(), last);
-    std::array<int, kWarpThreads> requests{};  // distinct words of each bank
+    std::array<int, kWarp> requests{};  // distinct words of each bank
     int most = 0;
     const auto end = std::unique(words.begin(), last);
     for (auto word = words.begin(); word != end; ++word)
@@ -55,8 +55,8 @@ int64_t bank_passes(const TileCopy& layout, DType dtype, std::span<const ThreadW
   int64_t passes = 0;
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t c = 0; c < last.lanes; c += width) {
-      std::array<int64_t, kWarpThreads> at{};
-      for (int t = 0; t < kWarpThreads; ++t) at[static_cast<size_t>(t)] = place(t, r, c);
+      std::array<int64_t, kWarp> at{};
+      for (int t = 0; t < kWarp; ++t) at[static_cast<size_t>(t)] = place(t, r, c);
       passes += bank_passes(at, width, size);
     }
   return passes;

@@ -4,12 +4,11 @@
 #include <cstdint>
 #include <span>
 
+#include "codegen/loopschedule/mma_tile.h"
 #include "codegen/loopschedule/opt.h"
 #include "sinter/dtype.h"
 
 namespace sinter::codegen {
-
-inline constexpr int kWarpThreads = 32;
 
 /// Passes over the banks when thread t of a warp accesses `width` adjacent elements of `bytes` each from element
 /// first[t] on, as one vector.

@@ -59,6 +59,8 @@ Candidate make_candidate(const char* generator, const TuneSpace& space, const st
 void propose_shares(TuneSpace& space, std::vector<Candidate>& out);
 /// Register tiles of one product, whose factors may go through shared memory. `space` must outlive the candidates.
 void propose_products(TuneSpace& space, std::vector<Candidate>& out);
+/// Tiles of tensor cores for one product in their steps, with staged factors. `space` must outlive the candidates.
+void propose_mma(TuneSpace& space, std::vector<Candidate>& out);
 /// Loads that are contiguous across the stores go through shared memory.
 void propose_transposes(TuneSpace& space, std::vector<Candidate>& out);
 

@@ -47,14 +47,29 @@ double instructions_of(Op op, DType dtype) {
 
 /// A loop of a statement as one thread runs it.
 struct ThreadLoop {
+  /// Threads number t / stride % count are `distance` elements apart.
+  struct ThreadDigit {
+    int count = 1, stride = 1;
+    int64_t distance = 1;
+  };
   UOp range;
   double iterations = 1;  ///< of the loop
   double copies = 1;      ///< lanes and unrolled copies in an iteration
   int lanes = 1;          ///< adjacent elements of a vector
-  int threads = 1;        ///< that divide the range,
-  int stride = 1;         ///< by this digit
-  int64_t extent = 1;     ///< values that a block covers in all iterations
-  bool own = false;       ///< a REDUCE's own loop
+  std::vector<ThreadDigit> digits = {};
+  int64_t extent = 1;  ///< values that a block covers in all iterations
+  bool own = false;    ///< a REDUCE's own loop
+  int threads() const {
+    int all = 1;
+    for (const ThreadDigit& d : digits) all *= d.count;
+    return all;
+  }
+  /// Elements from the first thread's to those of a thread.
+  int64_t offset(int thread) const {
+    int64_t sum = 0;
+    for (const ThreadDigit& d : digits) sum += d.distance * (thread / d.stride % d.count);
+    return sum;
+  }
 };
 
 class ClockModel {
@@ -92,10 +107,11 @@ class ClockModel {
       if (l.number + 1 < a.levels() && !l.fills) {
         t.iterations = static_cast<double>(ceil_div(t.extent, a.steps[static_cast<size_t>(l.number)]));
       } else {
-        const auto each = static_cast<double>(ceil_div(t.extent, l.threads));
+        const auto each = static_cast<double>(ceil_div(t.extent, int64_t{1} * l.threads * l.warp.threads));
         t.lanes = l.lanes;
-        t.threads = l.threads;
-        t.stride = l.thread_stride;
+        if (l.warp.threads > 1) t.digits.push_back({l.warp.threads, l.warp.stride, l.lanes});
+        if (l.threads > 1)
+          t.digits.push_back({l.threads, l.thread_stride, int64_t{1} * l.lanes * l.warp.threads * l.warp.copies});
         t.copies = std::min(each, static_cast<double>(l.lanes * l.unroll));
         t.iterations = std::max(1.0, each / t.copies);
       }
@@ -105,7 +121,8 @@ class ClockModel {
     for (size_t i = 0; i < out.size(); ++i)
       for (size_t k = i + 1; k < out.size(); ++k)
         if (s.loops[k].fills && !s.loops[i].fills && s.loops[k].range == s.loops[i].range) {
-          out[i].copies = out[i].lanes = out[i].threads = 1;
+          out[i].copies = out[i].lanes = 1;
+          out[i].digits.clear();
         }
     return out;
   }
@@ -124,6 +141,9 @@ class ClockModel {
   // ---- statements
   void add(const Statement& s, double accumulators) {
     const std::vector<ThreadLoop> loops = thread_loops_of(s);
+    if (s.mma) return add_tiles(s, loops, accumulators);
+    const Tile* ring = ring_tile_filled_by(s, statements_);
+    const bool async = ring && ring->tile_copy->async;
     const double before = instructions_;
     double registers = 0;                             // that hold loaded elements
     std::vector<std::pair<double, double>> accesses;  // iterations, latency of each
@@ -131,7 +151,7 @@ class ClockModel {
       if (n == s.node && n->op != Op::Store) continue;
       const double iterations = iterations_to(loops, depth_of(n, loops));
       if (n->op == Op::Load || n->op == Op::Store) {
-        const double latency = add_access(n, loops, iterations);
+        const double latency = add_access(n, loops, iterations, async);
         if (n->op == Op::Store) continue;
         registers += copies_along(n, loops);
         accesses.emplace_back(iterations, latency);
@@ -146,7 +166,9 @@ class ClockModel {
     const double iterations = iterations_to(loops, loops.size());
     const double each = (instructions_ - before) / iterations;  // instructions of an iteration
     if (!loops.empty()) instructions_ += kLoopInstructions * iterations;
-    if (ring_tile_filled_by(s, statements_)) {
+    if (async) {  // each block was begun so many iterations before
+      chain += kGlobalLatency * std::max(1.0, iterations_to(loops, shared_depth(s)) / (ring->tile_copy->slots - 1));
+    } else if (ring) {
       chain += kGlobalLatency;
     } else {
       // The compiler unrolls short bodies, so that loads of several iterations are under way together.
@@ -158,11 +180,11 @@ class ClockModel {
     double elements = 1;
     for (const ThreadLoop& t : loops)
       if (!t.own && ranges_.depends(s.node, t.range)) elements *= t.copies;
-    if (ring_tile_filled_by(s, statements_))
-      held_ += elements;  // until the other slot is free
+    if (ring)
+      held_ += async ? 0 : elements;  // until the other slot is free
     else
-      registers_ = std::max(
-          registers_, s.is_reduce() ? accumulators + std::min(registers, kMaxLoaded) : std::min(elements, kMaxLoaded));
+      registers_ = std::max(registers_, kRegisterShare * (s.is_reduce() ? accumulators + std::min(registers, kMaxLoaded)
+                                                                        : std::min(elements, kMaxLoaded)));
     latency_ += chain;
     if (slot_is_tile(s)) latency_ += kBarrier * iterations_to(loops, shared_depth(s));
   }
@@ -196,7 +218,7 @@ class ClockModel {
     const int lanes = s.node->reduction().tree.lanes;
     int threads = 1;
     for (const ThreadLoop& t : loops)
-      if (t.own) threads *= t.threads;
+      if (t.own) threads *= t.threads();
     return std::max(1.0, static_cast<double>(lanes) / threads);
   }
   static double step_instructions(UOp node) {
@@ -211,7 +233,9 @@ class ClockModel {
       all *= t.copies;
       if (t.own) chain *= t.iterations * t.copies;
     }
-    const double step = s.node->reduction().combine == ir::Combine::Dot ? 1 : step_instructions(s.node);
+    const double step = s.node->reduction().tree.mma                      ? kStepInstructions
+                        : s.node->reduction().combine == ir::Combine::Dot ? 1
+                                                                          : step_instructions(s.node);
     instructions_ += step * all;
     const double outside = iterations_to(loops, s.carried() ? s.accumulator_depth : s.own_depth);
     double results = 1;
@@ -224,10 +248,11 @@ class ClockModel {
     double latency =
         chain / chains_per_thread(s, loops) * kArithmeticLatency * step * iterations_to(loops, s.own_depth);
     for (const ThreadLoop& t : loops) {
-      if (!t.own || t.threads == 1) continue;
+      if (!t.own || t.digits.empty()) continue;
       // Threads of a warp exchange results by shuffles, others through shared memory (emit/thread_reduce.cpp).
-      const bool warps = schedule_.threads % kWarpThreads == 0 && t.stride < kWarpThreads;
-      const double near = warps ? std::min(t.threads, kWarpThreads / t.stride) : 1, far = t.threads / near;
+      const auto [count, stride, distance] = t.digits[0];
+      const bool warps = schedule_.threads % kWarp == 0 && stride < kWarp;
+      const double near = warps ? std::min(count, kWarp / stride) : 1, far = count / near;
       double instructions = (std::log2(near) + 1) * (1 + step), join = (std::log2(near) + 1) * (kShuffle + step);
       if (far > 1) {
         instructions += far * (1 + step);
@@ -239,6 +264,76 @@ class ClockModel {
       latency += join * results * outside;  // one result after the other
     }
     return latency;
+  }
+  // ---- tensor cores
+  /// A thread's loops for a factor, whose columns other threads hold than hold those of the result.
+  static std::vector<ThreadLoop> factor_loops(const Statement& s, std::vector<ThreadLoop> loops) {
+    for (ThreadLoop& t : loops)
+      if (t.range == s.mma->columns && t.lanes > 1) {
+        t.copies /= t.lanes;
+        t.lanes = 1;
+        t.digits[0] = {kMmaFactorColumns.warp.threads, kMmaFactorColumns.warp.stride, 1};
+      }
+    return loops;
+  }
+  /// The loops of a warp that names the rows of matrices (emit/mma_body.cpp).
+  static std::vector<ThreadLoop> matrix_loops(const Statement& s, std::vector<ThreadLoop> loops, bool rows,
+                                              bool transposed) {
+    for (ThreadLoop& t : loops) {
+      const bool depth = t.range == s.loops.back().range;
+      if (!depth && !(t.range == (rows ? s.mma->rows : s.mma->columns))) continue;
+      if (t.digits.empty()) continue;
+      const ThreadLoop::ThreadDigit warps = t.digits.back();
+      const bool several = t.digits.size() > 1;
+      t.digits.clear();
+      if (depth == transposed) t.digits.push_back({8, 1, 1});
+      if (depth) t.digits.push_back({2, rows ? 16 : 8, 8});
+      if (!depth && rows) t.digits.push_back({2, 8, 8});
+      if (several) t.digits.push_back(warps);
+    }
+    return loops;
+  }
+  /// A product in tiles of tensor cores: fragments of the factors, and one instruction for each tile and step.
+  void add_tiles(const Statement& s, const std::vector<ThreadLoop>& loops, double accumulators) {
+    const MmaDim along = mma_depth(s.node->src[0]->dtype);
+    const int step = along.lanes * along.warp.copies;
+    double all = iterations_to(loops, loops.size());
+    for (const ThreadLoop& t : loops) all *= t.copies;
+    all /= kMmaRows.warp.copies * kMmaColumns.lanes * step;
+    instructions_ += all + kLoopInstructions * iterations_to(loops, loops.size());
+    tiles_ += all;
+    const std::vector<ThreadLoop> of_factor = factor_loops(s, loops);
+    double words = 0, reading = 0;
+    for (UOp n : body_of(s.node)) {
+      if (n == s.node) continue;
+      const double iterations = iterations_to(loops, depth_of(n, loops));
+      double elements = 1;
+      for (const ThreadLoop& t : of_factor)
+        if (ranges_.depends(n, t.range)) elements *= t.copies;
+      if (ir::is_alu(n->op)) instructions_ += instructions_of(n->op, n->dtype) * iterations * elements;
+      if (n->op != Op::Load) continue;
+      const bool rows = ranges_.depends(n, s.mma->rows);
+      const Tile* tile = tile_of(n);
+      const UOp matrix = tile ? matrix_rows(*tile, rows ? s.mma->rows : s.mma->columns, s.loops.back().range) : UOp();
+      words += elements / loops.back().copies * step * static_cast<double>(size_of(n->dtype)) / 4;
+      if (matrix) {
+        const double fragments = iterations * elements / (rows ? kMmaRows.warp.copies * step : step);
+        const auto named = matrix_loops(s, loops, rows, !(matrix == s.loops.back().range));
+        const double passes = passes_of(*tile, named, 2, 8) / (rows ? 1 : 2);
+        instructions_ += fragments * (1 + kAddressInstructions);
+        passes_ += fragments * passes;
+        reading = std::max(reading, kSharedLatency + passes * fragments / iterations);
+      } else {
+        const double latency = add_access(n, of_factor, iterations);
+        instructions_ += 2 * elements * iterations;  // of packing
+        reading = std::max(reading, latency * iterations / kIterationsAhead);
+      }
+    }
+    double chain = 1;
+    for (const ThreadLoop& t : loops)
+      if (t.own) chain *= t.iterations * t.copies;
+    latency_ += std::max(chain / step * kMmaLatency * iterations_to(loops, s.own_depth), reading);
+    registers_ = std::max(registers_, kTileRegisterShare * (accumulators + words));
   }
   /// A SCAN runs element by element. Returns the latency of its chain.
   double add_scan(const Statement& s, const std::vector<ThreadLoop>& loops) {
@@ -284,8 +379,9 @@ class ClockModel {
     if (fresh) it->second = offset_of(access);
     return stride_along(it->second, range, ranges_);
   }
-  /// Adds the requests of an access that a thread makes `iterations` times. Returns its latency.
-  double add_access(UOp access, const std::vector<ThreadLoop>& loops, double iterations) {
+  /// Adds the requests of an access that a thread makes `iterations` times. Returns its latency. `async`: of a copy
+  /// that is one instruction for a LOAD and a STORE.
+  double add_access(UOp access, const std::vector<ThreadLoop>& loops, double iterations, bool async = false) {
     const Tile* tile = tile_of(access);
     const auto size = static_cast<int64_t>(size_of(access->src[0]->dtype));
     // Adjacent lanes, or copies without lanes, are one access of up to 16 bytes.
@@ -298,12 +394,12 @@ class ClockModel {
       vector = std::max(vector, v);
     }
     const double requests = iterations * copies_along(access, loops) / static_cast<double>(vector);
-    instructions_ += requests * (1 + kAddressInstructions);
+    if (!async || access->op == Op::Load) instructions_ += requests * (1 + kAddressInstructions);
     const WarpRequest warp = request_of(access, loops, tile, size, vector);
     passes_ += requests * warp.passes * (tile ? 1 : kL1Pass);
     const double serial = warp.passes * requests / iterations;  // what one warp waits for its own passes
     if (tile) return kSharedLatency + serial;
-    const double missed = add_traffic(access, loops, size, requests * warp.sectors * kSector);
+    const double missed = add_traffic(access, loops, size, requests * warp.sectors * kSector, async ? kAsyncBytes : 1);
     return kL1Latency + missed * kGlobalLatency + serial;
   }
   /// Whether vectors of `v` elements begin at whole vectors in memory.
@@ -327,13 +423,13 @@ class ClockModel {
   WarpRequest request_of(UOp access, const std::vector<ThreadLoop>& loops, const Tile* tile, int64_t size,
                          int64_t vector) {
     if (tile) return {passes_of(*tile, loops, size, vector), 0};
-    const int active = std::min(kWarpThreads, schedule_.threads);
+    const int active = std::min(kWarp, schedule_.threads);
     std::vector<int64_t> at(static_cast<size_t>(active), 0);
     for (const ThreadLoop& t : loops) {
-      if (t.threads == 1 || !ranges_.depends(access, t.range)) continue;
+      if (t.digits.empty() || !ranges_.depends(access, t.range)) continue;
       const auto stride = stride_of(access, t.range);
       if (!stride) return {active / kTagsPerPass, static_cast<double>(active)};
-      for (int i = 0; i < active; ++i) at[static_cast<size_t>(i)] += *stride * t.lanes * (i / t.stride % t.threads);
+      for (int i = 0; i < active; ++i) at[static_cast<size_t>(i)] += *stride * t.offset(i);
     }
     std::set<int64_t> sectors, lines;
     for (int64_t a : at)
@@ -353,12 +449,12 @@ class ClockModel {
   /// Passes over the banks for one element or vector of each thread of a warp.
   double passes_of(const Tile& tile, const std::vector<ThreadLoop>& loops, int64_t size, int64_t vector) const {
     std::vector<int64_t> at;
-    for (int i = 0; i < std::min(kWarpThreads, schedule_.threads); ++i) {
+    for (int i = 0; i < std::min(kWarp, schedule_.threads); ++i) {
       int64_t row = 0, column = 0;
       for (const ThreadLoop& t : loops)
         for (size_t d = 0; d < tile.dims.size(); ++d)
-          if (t.threads > 1 && tile.dims[d].range == t.range)
-            (d + 1 == tile.dims.size() ? column : row) += tile.dims[d].stride * t.lanes * (i / t.stride % t.threads);
+          if (tile.dims[d].range == t.range)
+            (d + 1 == tile.dims.size() ? column : row) += tile.dims[d].stride * t.offset(i);
       if (tile.swizzle_period) {
         const TileCopy& copy = *tile.tile_copy;
         const int64_t pitch = std::max<int64_t>(tile.dims[tile.dims.size() - 2].stride, 1);
@@ -369,7 +465,7 @@ class ClockModel {
     return static_cast<double>(bank_passes(at, vector, size));
   }
   /// Bytes of L2 and memory. L1 serves what a block reads again. Returns the share of requests that miss it.
-  double add_traffic(UOp access, const std::vector<ThreadLoop>& loops, int64_t size, double requested) {
+  double add_traffic(UOp access, const std::vector<ThreadLoop>& loops, int64_t size, double requested, double weight) {
     double footprint = static_cast<double>(size), all = footprint;
     int64_t run = 1;  // adjacent elements
     for (const ThreadLoop& t : loops)
@@ -383,9 +479,9 @@ class ClockModel {
       if (ranges_.depends(access, a.range)) all *= static_cast<double>(max_trip_count(a.range));
     const double buffer = static_cast<double>(access->src[0]->shape.bound() * size);
     footprint = std::min(footprint, buffer) * std::max(1.0, double(kSector) / double(run * size));
-    const double warps = static_cast<double>(ceil_div(schedule_.threads, kWarpThreads));
+    const double warps = static_cast<double>(ceil_div(schedule_.threads, kWarp));
     double& block = l2_bytes_[{slot_of(access), access->op == Op::Store}];
-    block = std::max(block, std::min(requested * warps, footprint));
+    block = std::max(block, weight * std::min(requested * warps, footprint));
     double& most = memory_bytes_[{slot_of(access), access->op == Op::Store}];
     most = std::max(most, std::min(all, buffer));
     return std::min(1.0, footprint / std::max(requested * warps, 1.0));
@@ -394,30 +490,33 @@ class ClockModel {
   // ---- the launch
   void finish() {
     const GpuClocks machine = gpu_clocks(target_);
-    double shared = exchanged_;
+    double tiles = 0;
     for (const Tile& t : statements_.tiles)
-      shared += static_cast<double>(t.size * static_cast<int64_t>(size_of(t.dtype)));
-    terms_.registers = kBaseRegisters + static_cast<int>(kRegisterShare * std::min(registers_ + held_, 1e6));
+      tiles += static_cast<double>(t.size * static_cast<int64_t>(size_of(t.dtype)));
+    const double shared = tiles + exchanged_;
+    terms_.registers = kBaseRegisters + static_cast<int>(std::min(registers_ + kRegisterShare * held_, 1e6));
     // The compiler keeps to what a block of this size can have.
-    const int most = std::min<int>(
-        kMaxRegisters, static_cast<int>(machine.registers / (round_up(terms_.threads, 4 * kWarpThreads) * 8) * 8));
+    const int most = std::min<int>(kMaxRegisters,
+                                   static_cast<int>(machine.registers / (round_up(terms_.threads, 4 * kWarp) * 8) * 8));
     int64_t resident = std::min<int64_t>(schedule_.occupancy ? schedule_.occupancy : machine.max_blocks,
-                                         machine.max_threads / std::max(terms_.threads, kWarpThreads));
+                                         machine.max_threads / std::max(terms_.threads, kWarp));
     resident =
         std::min<int64_t>(resident, resident_by_registers(std::min(terms_.registers, most), terms_.threads, target_));
     if (shared > 0)
       resident = std::min(resident, static_cast<int64_t>(static_cast<double>(machine.shared) / (shared + 1024)));
-    if (shared > static_cast<double>(target_.shared)) resident = 0;
+    const int64_t kept = reduces_across_threads(statements_) ? kReductionScratchBytes : 0;
+    if (tiles > static_cast<double>(target_.shared - kept)) resident = 0;
     terms_.resident = static_cast<int>(resident);
     const auto units = static_cast<double>(std::max(target_.threads, 1));
     const auto blocks = static_cast<double>(terms_.blocks);
     const double each = std::ceil(blocks / units);  // blocks of the busiest multiprocessor
-    const double warps = static_cast<double>(ceil_div(terms_.threads, kWarpThreads));
+    const double warps = static_cast<double>(ceil_div(terms_.threads, kWarp));
     // What does not fit the registers goes through L1, there and back, again and again.
     const double spills = 1 + std::max(0, terms_.registers - most) / kSpilled;
     // Few warps leave clocks unused in which all of them wait.
     const double held = std::max(1.0, std::min(each, static_cast<double>(resident))) * warps / 4;
     terms_.issue = each * instructions_ * spills * warps / 4 * (1 + std::min(kMaxUnused, kUnused / (held * held)));
+    terms_.tensor = each * tiles_ * warps * kMmaClocks;
     terms_.shared = each * passes_ * spills * warps;
     double bytes = 0;
     for (const auto& [slot, n] : l2_bytes_) bytes += n;
@@ -440,6 +539,7 @@ class ClockModel {
   // Of one thread or block:
   double instructions_ = 0;  ///< of a thread
   double passes_ = 0;        ///< of a warp
+  double tiles_ = 0;         ///< of a warp: tiles of tensor cores
   double latency_ = 0;
   double exchanged_ = 0;             ///< bytes of shared memory in which threads exchange results
   double registers_ = 0, held_ = 0;  ///< of accumulators and operands; of elements on their way to a ring
@@ -447,16 +547,21 @@ class ClockModel {
   std::map<std::pair<int64_t, bool>, double> l2_bytes_, memory_bytes_;
 };
 
-std::array<std::pair<const char*, double>, 5> list_of(const ClockTerms& t) {
-  return {{{"issue", t.issue}, {"shared", t.shared}, {"l2", t.l2}, {"memory", t.memory}, {"latency", t.latency}}};
+std::array<std::pair<const char*, double>, 6> list_of(const ClockTerms& t) {
+  return {{{"issue", t.issue},
+           {"tensor", t.tensor},
+           {"shared", t.shared},
+           {"l2", t.l2},
+           {"memory", t.memory},
+           {"latency", t.latency}}};
 }
 
 }  // namespace
 
 double ClockTerms::clocks() const {
-  const double most = std::max({issue, shared, l2, memory, latency, 1.0});
-  double sum = 0;
-  for (const double clocks : {issue, shared, l2, memory, latency}) sum += std::pow(clocks / most, kOverlap);
+  double most = 1, sum = 0;
+  for (const auto& [name, clocks] : list_of(*this)) most = std::max(most, clocks);
+  for (const auto& [name, clocks] : list_of(*this)) sum += std::pow(clocks / most, kOverlap);
   return kLaunchClocks + most * std::pow(sum, 1 / kOverlap);
 }
 
@@ -470,8 +575,8 @@ double ClockTerms::microseconds() const { return clocks() / kClocksPerMicrosecon
 
 int resident_by_registers(int registers, int threads, const runtime::Target& target) {
   // Registers are given to warps by 8 a thread, to the same number of warps on each of four schedulers.
-  const int64_t warps = gpu_clocks(target).registers / (round_up(registers, 8) * kWarpThreads) / 4 * 4;
-  return static_cast<int>(warps / ceil_div(threads, kWarpThreads));
+  const int64_t warps = gpu_clocks(target).registers / (round_up(registers, 8) * kWarp) / 4 * 4;
+  return static_cast<int>(warps / ceil_div(threads, kWarp));
 }
 
 std::string to_string(const ClockTerms& t) {

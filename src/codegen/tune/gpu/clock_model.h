@@ -16,6 +16,7 @@ namespace sinter::codegen {
 /// that are close to it add a little.
 struct ClockTerms {
   double issue = 0;    ///< instructions, four warps a clock
+  double tensor = 0;   ///< tiles of tensor cores
   double shared = 0;   ///< passes over the banks of shared memory and over lines of L1
   double l2 = 0;       ///< bytes between L1 and L2
   double memory = 0;   ///< bytes between L2 and memory

@@ -31,6 +31,12 @@ inline constexpr double kMaxLoaded = 16;             ///< registers of elements 
 inline constexpr int kBaseRegisters = 28;            ///< for addresses and loop variables
 inline constexpr double kRegisterShare = 1.4;        ///< registers for each accumulator or operand: ptxas loads ahead
 
+inline constexpr double kTileRegisterShare = 1.05;  ///< the same for accumulators and fragments of tensor cores
+inline constexpr double kAsyncBytes = 0.8;          ///< of a byte that an asynchronous copy moves past L1
+inline constexpr double kMmaClocks = 2.1;           ///< of a tensor core's tile, on all four schedulers together
+inline constexpr double kMmaLatency = 33;           ///< of a tile, until the next one of a chain
+inline constexpr double kStepInstructions = 60;     ///< for each product, where a thread computes a tensor core's step
+
 inline constexpr double kExchangeBytes = 8;  ///< of a thread, where threads exchange results
 
 /// Terms overlap: the exponent of the norm that joins them. Infinity would be the largest alone.

@@ -2,8 +2,8 @@
 // other. A thread has some copies along both sides; blocks of the factors go through shared memory, each element read
 // once for all threads of the rectangle.
 #include <algorithm>
+#include <array>
 #include <bit>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <set>
@@ -11,7 +11,7 @@
 
 #include "codegen/kernel/access.h"
 #include "codegen/kernel/ceil_div.h"
-#include "codegen/normalize/predicates.h"
+#include "codegen/tune/gpu/product_sides.h"
 #include "codegen/tune/gpu/staging.h"
 
 namespace sinter::codegen {
@@ -21,50 +21,24 @@ using ir::Op;
 using ir::UOp;
 
 constexpr int kMinTileThreads = 48, kMaxTileThreads = 256;
-constexpr int64_t kSmallTile = 1024;       ///< results
-constexpr int64_t kMaxBlocksPerUnit = 16;  ///< blocks of small tiles for each multiprocessor, at most
-constexpr double kBusiest = 8;             ///< a product does at least this many times the work of any other reduction
 
 /// Copies and threads along one side.
 struct SideSize {
   int copies, threads;
 };
 
-/// How a product's reduced ranges are staged: `split` goes by blocks of `step`, the ranges inside it as a whole.
-struct DepthBlock {
-  UOp split;  ///< null: all reduced ranges at once
-  int64_t step = 0;
-  std::vector<UOp> whole;
-  int64_t depth = 1;  ///< reduced values of a block
-};
-
 class ProductGenerator : public std::enable_shared_from_this<ProductGenerator> {
  public:
-  ProductGenerator(TuneSpace& space, const StatementAnalysis& product, std::vector<Candidate>& out)
-      : space_(space), analysis_(space.analysis), product_(product), out_(out) {
-    // A predicate that both factors share skips the step; a factor's tile holds the value without it.
-    for (UOp value : values_of(product.node)) values_.push_back(without_predicate(value));
-    for (const StatementAnalysis& w : analysis_.statements())
-      if (!w.is_reduce()) store_ = w.node;
-    for (size_t i = 0; i < 2; ++i)
-      for (UOp r : product.result_ranges)
-        if (!space_.is_fixed(r) && analysis_.depends(values_[i], r) && !analysis_.depends(values_[1 - i], r))
-          sides_[i].push_back(r);
-    for (UOp r : product.result_ranges)  // blocks of the sum, which threads add up side by side
-      if (!is_outer(r) && !space_.is_fixed(r) && analysis_.depends(values_[0], r) && analysis_.depends(values_[1], r))
-        parts_.push_back(r);
-    for (std::vector<UOp>& side : sides_)
-      std::sort(side.begin(), side.end(), [&](UOp a, UOp b) {
-        return std::pair(distance(a), range_id(a)) < std::pair(distance(b), range_id(b));
-      });
-    if (!sides_[0].empty() && !sides_[1].empty() && distance(sides_[1][0]) < distance(sides_[0][0])) {
-      std::swap(sides_[0], sides_[1]);
-      std::swap(values_[0], values_[1]);
-    }
-  }
+  ProductGenerator(TuneSpace& space, ProductSides sides, std::vector<Candidate>& out)
+      : space_(space),
+        analysis_(space.analysis),
+        product_(*sides.product),
+        values_(sides.values),
+        sides_(std::move(sides.sides)),
+        parts_(std::move(sides.parts)),
+        out_(out) {}
 
   void run() {
-    if (sides_[0].empty() || sides_[1].empty()) return;
     for (const int64_t most : {8, 16, 32})
       if (DepthBlock block = depth_block(most);
           block.depth > 1 && (depths_.empty() || block.depth > depths_.back().depth))
@@ -78,13 +52,6 @@ class ProductGenerator : public std::enable_shared_from_this<ProductGenerator> {
   }
 
  private:
-  /// By how much a step along the range moves the store; ranges that the store lacks come last.
-  int64_t distance(UOp r) {
-    if (!store_) return 0;
-    const int64_t stride = analysis_.stride(store_, r);
-    return stride == 0 || stride == KernelAnalysis::kScattered ? std::numeric_limits<int64_t>::max() : std::abs(stride);
-  }
-
   /// Gives copies and threads to the ranges of a side, the closest in memory first, as far as it goes.
   void share_side(const std::vector<UOp>& side, SideSize size, int& stride, bool vectors, bool staged,
                   std::vector<RangeShare>& shares) {
@@ -125,7 +92,8 @@ class ProductGenerator : public std::enable_shared_from_this<ProductGenerator> {
     if (parts > 1) share_side(parts_, {1, parts}, shape.threads, false, false, shape.shares);
     const Candidate tile = make_candidate("", space_, shape.shares, {});
     if (!met_.insert((staged ? "staged " : "") + to_string(tile.opts)).second) return std::nullopt;
-    if (shape.threads < kMinTileThreads || shape.threads > kMaxTileThreads || !fills_machine(shape.shares))
+    if (shape.threads < kMinTileThreads || shape.threads > kMaxTileThreads ||
+        !fills_machine(space_, product_, shape.shares))
       return std::nullopt;
     return shape;
   }
@@ -162,20 +130,6 @@ class ProductGenerator : public std::enable_shared_from_this<ProductGenerator> {
     for (int r : results) order.loops.push_back({r, 0});
     return order;
   }
-  /// Whether a large tile leaves a block for every other multiprocessor. A small one must not make very many blocks.
-  bool fills_machine(const std::vector<RangeShare>& shares) {
-    int64_t blocks = 1, tile = 1;
-    for (UOp r : product_.result_ranges) {
-      int64_t width = 1;
-      for (const RangeShare& s : shares)
-        if (s.range == r) width = s.width();
-      blocks *= ceil_div(analysis_.size(r), width);
-      tile *= width;
-    }
-    const int64_t units = space_.target.threads;
-    return (tile <= kSmallTile || 2 * blocks >= units) && (tile > kSmallTile || blocks <= kMaxBlocksPerUnit * units);
-  }
-
   /// Blocks of about `most` reduced values: inner ranges as a whole, then a part of the next one.
   DepthBlock depth_block(int64_t most) {
     DepthBlock block;
@@ -238,10 +192,9 @@ class ProductGenerator : public std::enable_shared_from_this<ProductGenerator> {
   TuneSpace& space_;
   KernelAnalysis& analysis_;
   const StatementAnalysis& product_;
-  std::vector<UOp> values_;
-  std::vector<UOp> sides_[2];  ///< columns, which are close in the result's memory, and rows
-  UOp store_;
-  std::vector<UOp> parts_;
+  const std::array<UOp, 2> values_;
+  const std::array<std::vector<UOp>, 2> sides_;
+  const std::vector<UOp> parts_;
   std::vector<DepthBlock> depths_;
   std::set<std::string> met_;  ///< tiles: short sides make many alike
   std::vector<Candidate>& out_;
@@ -250,17 +203,10 @@ class ProductGenerator : public std::enable_shared_from_this<ProductGenerator> {
 }  // namespace
 
 void propose_products(TuneSpace& space, std::vector<Candidate>& out) {
-  const StatementAnalysis* product = nullptr;
-  for (const StatementAnalysis& w : space.analysis.statements())
-    if (w.is_reduce() && !w.reduced_ranges.empty() && (!product || w.iterations > product->iterations)) product = &w;
-  if (!product || product->chains() > 1 || values_of(product->node).size() != 2) return;
-  for (const StatementAnalysis& w : space.analysis.statements())
-    if (&w != product && w.is_reduce() && w.iterations * kBusiest > product->iterations) return;
-  // An inner range of the result counts blocks of the sum, on which both factors depend.
-  for (UOp value : values_of(product->node))
-    for (UOp r : product->result_ranges)
-      if (!is_outer(r) && !space.analysis.depends(value, r)) return;
-  std::make_shared<ProductGenerator>(space, *product, out)->run();
+  std::optional<ProductSides> sides = product_sides(space);
+  // A thread by itself takes a hundred times as long for a step of a tensor core.
+  if (sides && !sides->product->node->reduction().tree.mma)
+    std::make_shared<ProductGenerator>(space, std::move(*sides), out)->run();
 }
 
 }  // namespace sinter::codegen

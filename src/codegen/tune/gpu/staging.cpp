@@ -125,6 +125,30 @@ std::optional<TileCopy> stage_value(TuneSpace& space, UOp value, std::vector<Sta
   return search.best;
 }
 
+std::optional<TileCopy> stage_matrices(TuneSpace& space, UOp value, std::vector<StagedDim> dims, int threads) {
+  const int number = node_index_of(space.kernel, value);
+  if (number < 0) return std::nullopt;
+  // What is contiguous in memory stays so, for copies of whole vectors.
+  for (size_t i = 0; i + 1 < dims.size(); ++i)
+    if (is_contiguous_along(space.analysis, value, dims[i].range)) {
+      std::rotate(dims.begin() + static_cast<std::ptrdiff_t>(i), dims.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                  dims.end());
+      break;
+    }
+  const UOp near = dims.back().range;
+  TileCopy copy{number, {}};
+  for (const StagedDim& d : dims) copy.dims.push_back({range_id(d.range), d.level});
+  distribute(copy, dims, near, space.analysis.size(near), value->dtype, threads);
+  const auto row = static_cast<int>(16 / size_of(value->dtype));
+  if (dims.back().extent % row == 0) {  // eight threads name the rows of a matrix
+    dims.back().read = {near, row};
+    dims[dims.size() - 2].read = {dims[dims.size() - 2].range, 1, 1, 8, 1};
+  }
+  LayoutSearch search;
+  search.run(copy, dims, value->dtype);
+  return search.best;
+}
+
 std::optional<TileCopy> with_ring(TileCopy copy, const std::vector<StagedDim>& dims) {
   int64_t held = 1;
   for (TileCopy::CopyDim& d : copy.dims) {

@@ -21,6 +21,9 @@ struct StagedDim {
 /// the tile. Neighboring threads copy what is contiguous in memory. nullopt if no Opt may name the value.
 std::optional<TileCopy> stage_value(TuneSpace& space, ir::UOp value, std::vector<StagedDim> dims, int threads);
 
+/// The same for a factor of a product on tensor cores, which warps read as matrices of 8 rows of 16 bytes.
+std::optional<TileCopy> stage_matrices(TuneSpace& space, ir::UOp value, std::vector<StagedDim> dims, int threads);
+
 /// With a second slot: each thread copies its part in one iteration of its loops. nullopt if that takes
 /// more than a few registers.
 std::optional<TileCopy> with_ring(TileCopy copy, const std::vector<StagedDim>& dims);

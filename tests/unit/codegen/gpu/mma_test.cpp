@@ -13,9 +13,7 @@ using namespace codegen_test;
 
 namespace {
 
-Tensor short_floats(Shape shape, DType dtype) {
-  return stored(shape).to(dtype).realize();
-}
+Tensor short_floats(Shape shape, DType dtype) { return stored(shape).to(dtype).realize(); }
 
 struct MmaCase {
   const char* name;
