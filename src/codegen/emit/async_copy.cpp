@@ -34,7 +34,8 @@ void emit_async_copy(Values& values, BlockWriter& emit, const Statement& fill, c
     emit_store(values, emit, fill, statements, code.threads, false);
     return;
   }
-  Inst copy{InstCode::CopyAsync, {load->dtype, values.lanes(store)}, {values.address(store, 0), values.address(load, 0)}};
+  Inst copy{
+      InstCode::CopyAsync, {load->dtype, values.lanes(store)}, {values.address(store, 0), values.address(load, 0)}};
   copy.imm = slot_of(store);
   copy.number = ir::Scalar::of(DType::Index, slot_of(load));
   if (predicate) copy.src.push_back(values.value(predicate));

@@ -113,6 +113,8 @@ Tile make_copy_tile(int64_t slot, UOp value, const TileCopy& copy, const LoopSch
     if (block % (int64_t{1} * d.lanes * d.unroll * d.threads))
       refuse(opt, fmt::format("range {}: a block of {} is not a multiple of threads x lanes x unroll", d.range, block));
     tile.dims.push_back({a.range, d.level, extent_of(a, d.level), 0});
+    // A warp reads whole tiles of tensor cores, also where the range ends inside one.
+    if (!(a.warp == WarpDigits{})) tile.dims.back().stored_extent = round_up(tile.dims.back().stored_extent, a.width());
   }
   if (copy.dims.empty()) refuse(opt, "a tile of one element");
   if (std::count_if(copy.dims.begin(), copy.dims.end(), [](const TileCopy::CopyDim& d) { return d.lanes > 1; }) > 1)

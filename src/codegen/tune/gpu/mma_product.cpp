@@ -1,5 +1,5 @@
-// Products in steps of a tensor core: warps have some tiles of 16 x 8 results along both sides. Blocks of the factors go
-// through shared memory, some of them ahead, in rows from which a warp loads whole matrices.
+// Products in steps of a tensor core: warps have some tiles of 16 x 8 results along both sides. Blocks of the factors
+// go through shared memory, some of them ahead, in rows from which a warp loads whole matrices.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -19,9 +19,9 @@ using ir::Op;
 using ir::UOp;
 
 constexpr int kMinThreads = 64, kMaxThreads = 256;
-constexpr int kMaxTiles = 32;                 ///< of a warp: their results fill half of its registers
-constexpr int kSlots[] = {3, 4};              ///< of rings
-constexpr int64_t kDepths[] = {64, 32, 16};   ///< summed elements of a block
+constexpr int kMaxTiles = 32;                ///< of a warp: their results fill half of its registers
+constexpr int kSlots[] = {3, 4};             ///< of rings
+constexpr int64_t kDepths[] = {64, 32, 16};  ///< summed elements of a block
 
 /// Tiles of a warp, and warps, along one side.
 struct SideTiles {

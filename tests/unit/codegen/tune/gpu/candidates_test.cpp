@@ -22,6 +22,8 @@ struct Case {
   std::function<Tensor()> make;
 };
 
+Tensor short_floats(const Shape& shape, DType dtype = bfloat16) { return stored(shape).to(dtype).realize(); }
+
 const std::vector<Case>& programs() {
   static const std::vector<Case> all = {
       {"a product with edges", [] { return matmul(stored({45, 70}), stored({70, 37})); }},
@@ -39,8 +41,17 @@ const std::vector<Case>& programs() {
       {"a softmax", [] { return softmax(stored({9, 300}), 1); }},
       {"a transposed sum", [] { return (stored({65, 70}).transpose() + stored({70, 65})).contiguous(); }},
       {"a transposed matrix of bytes", [] { return stored({65, 70}).to(int8).realize().transpose().contiguous(); }},
-      {"a product of short floats",
-       [] { return matmul(stored({40, 64}).to(bfloat16).realize(), stored({64, 40}).to(bfloat16).realize()); }},
+      {"a product of short floats", [] { return matmul(short_floats({40, 64}), short_floats({64, 40})); }},
+      {"short floats by rows", [] { return matmul(short_floats({80, 160}), short_floats({72, 160}).transpose()); }},
+      {"short floats by columns", [] { return matmul(short_floats({96, 64}).transpose(), short_floats({96, 72})); }},
+      {"halves with edges", [] { return matmul(short_floats({45, 70}, float16), short_floats({70, 37}, float16)); }},
+      {"a batch of short floats", [] { return matmul(short_floats({3, 33, 48}), short_floats({3, 48, 40})); }},
+      {"short floats with an epilogue",
+       [] { return gelu(matmul(short_floats({64, 64}), short_floats({64, 64})) + short_floats({64})); }},
+      {"short floats with a prologue",
+       [] { return matmul((stored({64, 64}) * 2.0 + 1.0).to(bfloat16), short_floats({64, 64})); }},
+      {"a convolution of short floats",
+       [] { return conv2d(short_floats({2, 32, 6, 6}), short_floats({16, 32, 3, 3}), {}, {.padding = 1}); }},
       {"the largest of columns", [] { return stored({300, 40}).argmax(0); }},
       {"a narrow product", [] { return matmul(stored({200, 64}), stored({64, 10})); }},
       {"a scan", [] { return cumsum(stored({70, 40}), 1); }},
@@ -96,14 +107,14 @@ TEST_CASE("every candidate leaves what the kernel without Opts leaves", "[codege
           CHECK(left == right);
         ++ran[generators[i]];
         const std::string text = to_string(lists[i]);
-        for (const char* what : {"slots 2", "order(", "materialize(", "swizzle", "pad "})
+        for (const char* what : {"slots 2", "async", "mma(", "order(", "materialize(", "swizzle", "pad "})
           ran[what] += text.find(what) != std::string::npos;
         ran["staged shares"] += generators[i] == "share" && text.find("tile_copy(") != std::string::npos;
       }
     }
   }
-  for (const char* what :
-       {"share", "product", "transpose", "slots 2", "order(", "materialize(", "swizzle", "pad ", "staged shares"}) {
+  for (const char* what : {"share", "product", "mma", "transpose", "slots 2", "async", "mma(", "order(", "materialize(",
+                           "swizzle", "pad ", "staged shares"}) {
     INFO(what);
     CHECK(ran[what] > 0);
   }
