@@ -203,6 +203,10 @@ class StatementBuilder {
         if (std::none_of(s.loops.begin(), s.loops.end(),
                          [&](const LoopLevel& l) { return l.range == r && !(l.warp == WarpDigits{}); }))
           return "tensor cores compute results that are not in tiles";
+      for (UOp value : values_of(s.node))  // its columns are held by other threads than those of the result
+        for (UOp n : body_of(value))
+          if (has_accumulators(n) && ranges_.depends(n, s.mma->columns))
+            return "a tensor core's columns come from a reduction";
       return nullptr;
     }
     if (s.carried()) return "steps of a tensor core cannot be carried without one";

@@ -134,6 +134,7 @@ class FusionGraphBuilder {
                                                         : s.numel;
       s.contraction = s.kind == FusionNodeKind::Reduce && is_contraction(s.uop->reduction().combine, s.uop->src);
       if (s.contraction) s.sliding = sliding_axes(s.uop);
+      s.mma = s.kind == FusionNodeKind::Reduce && s.uop->reduction().tree.mma;
       s.own = cost(s);
       int64_t sources = 0;
       const bool opens =
@@ -165,7 +166,9 @@ class FusionGraphBuilder {
       case FusionNodeKind::Buffer: return 0;
       case FusionNodeKind::Elementwise: return weight_of(s.uop->op) * iterations / prices_.elementwise;
       case FusionNodeKind::Reduce:
-        return s.contraction ? 2 * iterations / prices_.contraction : step_of(s.uop) * iterations / prices_.elementwise;
+        return s.mma           ? 2 * iterations / prices_.tensor
+               : s.contraction ? 2 * iterations / prices_.contraction
+                               : step_of(s.uop) * iterations / prices_.elementwise;
       case FusionNodeKind::ScatterAdd: return (2 * iterations + static_cast<double>(s.numel)) / prices_.elementwise;
       case FusionNodeKind::Scan: return step_of(s.uop) * iterations / prices_.elementwise;
       case FusionNodeKind::Gather:

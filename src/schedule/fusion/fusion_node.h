@@ -45,6 +45,7 @@ struct FusionNode {
   int64_t read_bytes = 0;    ///< bytes to read for one use, stored or recomputed
   double own = 0;            ///< ns to evaluate all elements once
   bool contraction = false;  ///< a matrix product: both factors lack an axis of the result
+  bool mma = false;          ///< a product on tensor cores: all axes of its result are outer ranges of its kernel
   int anchor = -1;           ///< the large contraction whose epilogue this is
   /// Of a contraction: result axes along which a factor's windows slide.
   std::vector<int> sliding = {};

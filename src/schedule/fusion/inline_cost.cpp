@@ -154,6 +154,7 @@ double Partitioner::serialization_cost(const FusionGroup& k, const std::vector<i
   for (int a : lost)
     if (contains(k.contraction_outer, a)) tile *= space_.bound(a);
   if (tile == 1) return ns;
+  if (has_mma(k)) return kNever;
   if (prices_.tile_rows * 4 * tile > prices_.row_bytes_far) return kNever;
   ns += reread_cost(k, rest);
   return ns + k.contraction_time * (tile > prices_.tile ? prices_.wide_row : prices_.narrow_row);
@@ -182,9 +183,14 @@ bool Partitioner::is_matrix_row(const FusionGroup& k, const FusionNode& s, Index
   return inner.size() <= 1;
 }
 
+bool Partitioner::has_mma(const FusionGroup& k) const {
+  return std::any_of(k.nests.begin(), k.nests.end(), [&](const ReductionNest& n) { return node(n.node).mma; });
+}
+
 /// The share of a product's time lost when it is computed in loops inside one task.
 double Partitioner::tile_loss(const FusionGroup& k, const FusionNode& s, IndexId ix,
                               const std::vector<int>& lost) const {
+  if (s.mma) return kNever;
   if (!is_matrix_row(k, s, ix, lost)) return prices_.plain_row;
   return is_opaque(space_[ix]) || row_bytes(k, s, ix, lost) > prices_.row_bytes_far ? prices_.wide_row
                                                                                     : prices_.narrow_row;
@@ -209,6 +215,8 @@ InlineCost Partitioner::inline_cost(int kernel, int s, const std::vector<IndexId
   if (k.evaluations + static_cast<int>(ix.size()) > prices_.max_nodes) return {kNever, "kernel has too many nodes"};
   if (!fits(k, s, false)) return {kNever, "kernel has too many buffers"};
   if (st.kind == FusionNodeKind::ScatterAdd) return {kNever, "a scatter owns its loops"};
+  if ((st.mma && k.contractions) || (st.contraction && has_mma(k)))
+    return {kNever, "tensor cores compute one product of a kernel"};
   if (st.loops() && k.nests.size() >= static_cast<size_t>(prices_.max_loops))
     return {kNever, "kernel has too many loops"};
   const std::vector<int>& wants = epilogue_wants_[static_cast<size_t>(kernel)];

@@ -154,6 +154,8 @@ MergePlan Partitioner::plan_merge(int a, int b, int s) {
   };
   if (scatters(k1) || scatters(k2)) return none;
 
+  if (has_mma(k1) && has_mma(k2)) return none;
+
   const AxisPairs pairs = correspondence(a, b, s);
   if (pairs.empty()) return none;
   const double gain = prices_.launch + shared_reads(k1, k2);

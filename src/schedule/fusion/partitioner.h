@@ -146,6 +146,7 @@ class Partitioner {
   int64_t row_bytes(const FusionGroup& k, const FusionNode& s, IndexId at, const std::vector<int>& lost) const;
   double materialize_cost(const FusionGroup& k, const FusionNode& s, IndexId at, const std::vector<int>& lost) const;
   bool is_matrix_row(const FusionGroup& k, const FusionNode& s, IndexId at, const std::vector<int>& lost) const;
+  bool has_mma(const FusionGroup& k) const;
   double tile_loss(const FusionGroup& k, const FusionNode& s, IndexId at, const std::vector<int>& lost) const;
   bool fits(const FusionGroup& k, int s, bool stores) const;
   bool aligned(const FusionNode& s, IndexId at) const;

@@ -20,6 +20,7 @@ struct Prices {
   int64_t cached_bytes = 0;          ///< a tensor up to this size counts as cached
   double elementwise = 0;            ///< simple operations per ns
   double contraction = 0;            ///< flops per ns of a matrix product
+  double tensor = 0;                 ///< flops per ns of a product on tensor cores
   int64_t parallel = 0;              ///< tasks below which units are idle
   int64_t threads_per_block = 1;     ///< threads of a block: factor on `parallel` for sums without lanes
   int64_t lanes = 1;                 ///< floats of a vector

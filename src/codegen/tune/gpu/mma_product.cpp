@@ -141,12 +141,31 @@ class MmaGenerator : public std::enable_shared_from_this<MmaGenerator> {
   std::vector<Candidate>& out_;
 };
 
+/// Tiles for a product beside others of about its size, whose factors are read where they are.
+void propose_plain_tiles(TuneSpace& space, const StatementAnalysis& product, std::vector<Candidate>& out) {
+  const std::vector<UOp> values = values_of(product.node);
+  const auto only = [&](size_t of, UOp r) {
+    return space.analysis.depends(values[of], r) && !space.analysis.depends(values[1 - of], r) && !space.is_fixed(r);
+  };
+  for (UOp rows : product.result_ranges)
+    for (UOp columns : product.result_ranges)
+      if ((only(0, rows) && only(1, columns)) || (only(1, rows) && only(0, columns)))
+        for (const int copies : {1, 2, 4}) {
+          RangeShare along{rows}, across{columns};
+          along.unroll = std::max(copies / 2, 1);
+          across.unroll = copies;
+          out.push_back(make_candidate("mma", space, {along, across}, {Mma{range_id(rows), range_id(columns)}}));
+        }
+}
+
 }  // namespace
 
 void propose_mma(TuneSpace& space, std::vector<Candidate>& out) {
   std::optional<ProductSides> sides = product_sides(space);
   if (sides && sides->product->node->reduction().tree.mma)
-    std::make_shared<MmaGenerator>(space, std::move(*sides), out)->run();
+    return std::make_shared<MmaGenerator>(space, std::move(*sides), out)->run();
+  for (const StatementAnalysis& w : space.analysis.statements())
+    if (w.is_reduce() && w.node->reduction().tree.mma) propose_plain_tiles(space, w, out);
 }
 
 }  // namespace sinter::codegen
