@@ -14,6 +14,7 @@
 #include "codegen/kernel/offset.h"
 #include "codegen/nest/accumulator_home.h"
 #include "codegen/nest/epilogue.h"
+#include "codegen/nest/mma_statement.h"
 #include "codegen/nest/nontemporal.h"
 #include "codegen/nest/store_guards.h"
 #include "codegen/nest/tile_copy.h"
@@ -171,7 +172,8 @@ class StatementBuilder {
     const int chains = reduce->reduction().tree.lanes;
     if (reduce->reduction().tree.mma) {
       const DType factor = reduce->src[0]->dtype;
-      if (!mma_ranges_of(reduce)) return {static_cast<int>(ir::mma_step_length(factor)), axis.unroll};
+      if (!mma_ranges_of(reduce, schedule_, ranges_))
+        return {static_cast<int>(ir::mma_step_length(factor)), axis.unroll};
       const MmaDim depth = mma_depth(factor);
       return {depth.lanes, axis.unroll, 1, depth.warp};
     }
@@ -184,35 +186,6 @@ class StatementBuilder {
     const bool free = axis.width() == 1 && axis.steps.empty();
     if (chains > 1 && chains <= kMaxDefaultChains && free && !vector) return {chains, 1};
     return {1, chains == 1 || (axis.size && axis.unroll % chains == 0) ? axis.unroll : 1};
-  }
-  /// The tiles in which tensor cores compute a REDUCE; none if they do not.
-  std::optional<LoopSchedule::MmaRanges> mma_ranges_of(UOp reduce) {
-    if (!reduce->reduction().tree.mma) return {};
-    const UOp a = reduce->src[0], b = reduce->src[1];
-    for (const LoopSchedule::MmaRanges& m : schedule_.mma)
-      for (const auto& [x, y] : {std::pair(a, b), std::pair(b, a)})
-        if (ranges_.depends(x, m.rows) && !ranges_.depends(x, m.columns) && ranges_.depends(y, m.columns) &&
-            !ranges_.depends(y, m.rows))
-          return m;
-    return {};
-  }
-  /// Why a REDUCE in steps of a tensor core cannot run in these loops; null: it can.
-  const char* refuse_steps(const Statement& s) {
-    if (s.mma) {
-      for (UOp r : {s.mma->rows, s.mma->columns})
-        if (std::none_of(s.loops.begin(), s.loops.end(),
-                         [&](const LoopLevel& l) { return l.range == r && !(l.warp == WarpDigits{}); }))
-          return "tensor cores compute results that are not in tiles";
-      for (UOp value : values_of(s.node))  // its columns are held by other threads than those of the result
-        for (UOp n : body_of(value))
-          if (has_accumulators(n) && ranges_.depends(n, s.mma->columns))
-            return "a tensor core's columns come from a reduction";
-      return nullptr;
-    }
-    if (s.carried()) return "steps of a tensor core cannot be carried without one";
-    const auto vector = [&](const LoopLevel& l) { return l.lanes > 1 && ranges_.depends(s.node, l.range); };
-    return std::any_of(s.loops.begin(), s.loops.end(), vector) ? "a step of a tensor core has lanes of its own"
-                                                               : nullptr;
   }
   /// Every thread has the same number of chains: adjacent threads take adjacent vectors, unrolled copies the next ones.
   LoopWidth threaded_width(UOp reduce, const LoopAxis& axis, bool vector) const {
@@ -383,10 +356,7 @@ class StatementBuilder {
         s.loops.insert(at, l);
       }
       if (const char* why = arrange(s.loops)) return why;
-      std::vector<LoopLevel> results = s.loops;  // along the depth of a tile, threads of a warp work together
-      if (s.node->reduction().tree.mma)
-        std::erase_if(results, [&](const LoopLevel& l) { return l.range == closed.back(); });
-      require_disjoint_thread_digits(results);
+      require_disjoint_thread_digits(loops_with_own_threads(s));
       auto is_own = [&](const LoopLevel& l) { return std::find(own.begin(), own.end(), l) != own.end(); };
       s.own_depth = static_cast<size_t>(std::find_if(s.loops.begin(), s.loops.end(), is_own) - s.loops.begin());
       if (!std::equal(s.loops.begin(), s.loops.begin() + static_cast<long>(s.own_depth), user_loops_.begin()))
@@ -401,9 +371,9 @@ class StatementBuilder {
       std::vector<LoopLevel> left;
       std::copy_if(s.loops.begin(), s.loops.end(), std::back_inserter(left), is_own);
       if (left != own) return "it would change the order in which a REDUCE combines";
-      s.mma = mma_ranges_of(s.node);
+      s.mma = mma_ranges_of(s.node, schedule_, ranges_);
       if (s.node->reduction().tree.mma)
-        if (const char* why = refuse_steps(s)) return why;
+        if (const char* why = why_no_steps(s, ranges_)) return why;
       if (!s.carried()) return nullptr;
       if (s.node->reduction().tree.lanes > 1) return "a REDUCE with chains of its own cannot be carried";
       if (accumulator_tile(s, 0, s.node->dtype).size > kLargestTile)
@@ -519,12 +489,6 @@ class StatementBuilder {
 
 std::vector<UOp> body_of(UOp root) {
   return ir::topological(std::span<const UOp>(&root, 1), [&](UOp n) { return n == root || !has_accumulators(n); });
-}
-bool reduces_across_threads(const Statements& statements) {
-  return std::any_of(statements.list.begin(), statements.list.end(), [](const Statement& s) {
-    return s.is_reduce() && s.own_depth < s.loops.size() && s.node->reduction().tree.lanes > 1 &&
-           s.loops.back().threads > 1;
-  });
 }
 bool may_be_empty(UOp range) { return ir::IntervalAnalysis().of(range->src[0]).lo < 1; }
 bool one_trip(UOp range) { return range->src[0]->op == Op::Const && range->src[0]->scalar().as_int() == 1; }

@@ -86,11 +86,6 @@ Statements make_statements(const Kernel& kernel, const LoopSchedule& schedule, F
 /// Throws InternalError if a statement depends on a later one, or on a range that is not among its loops.
 void verify(const Statements& statements, FreeRanges& ranges);
 
-/// Bytes of a GPU's shared memory that are kept free for reductions across threads, where there are any.
-inline constexpr int64_t kReductionScratchBytes = 16 << 10;
-/// Whether threads of a block exchange chains of a reduction.
-bool reduces_across_threads(const Statements& statements);
-
 /// "inner 3 lanes 16".
 std::string to_string(const LoopLevel& level);
 /// One line per statement.

@@ -194,6 +194,13 @@ Id leader_predicate(BlockWriter& emit, const Statement& statement, int threads) 
   return ok;
 }
 
+bool reduces_across_threads(const Statements& statements) {
+  return std::any_of(statements.list.begin(), statements.list.end(), [](const Statement& s) {
+    return s.is_reduce() && s.own_depth < s.loops.size() && s.node->reduction().tree.lanes > 1 &&
+           s.loops.back().threads > 1;
+  });
+}
+
 bool loads_what_it_stores(const Statement& store, const Statements& statements) {
   const int64_t slot = slot_of(store.node);
   const std::vector<ir::UOp> body = body_of(store.node);

@@ -15,6 +15,11 @@ Id thread_digit(BlockWriter& emit, int stride, int count);
 /// the statement's loops do not use is 0. kNone: every thread stores. `threads`: of the block.
 Id leader_predicate(BlockWriter& emit, const Statement& statement, int threads);
 
+/// Bytes of a GPU's shared memory that are kept free for reductions across threads, where there are any.
+inline constexpr int64_t kReductionScratchBytes = 16 << 10;
+/// Whether threads of a block exchange chains of a reduction.
+bool reduces_across_threads(const Statements& statements);
+
 /// Whether the value of a STORE depends on the memory that it overwrites: through a LOAD, or a carried REDUCE whose
 /// home that is.
 bool loads_what_it_stores(const Statement& store, const Statements& statements);

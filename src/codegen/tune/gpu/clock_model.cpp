@@ -16,8 +16,10 @@
 #include "codegen/kernel/offset.h"
 #include "codegen/nest/loop_tree.h"
 #include "codegen/nest/ring.h"
+#include "codegen/nest/thread_digits.h"
 #include "codegen/tune/gpu/bank_conflicts.h"
 #include "codegen/tune/gpu/gpu_clocks.h"
+#include "codegen/tune/gpu/thread_loop.h"
 #include "ir/combine.h"
 #include "ir/walk.h"
 
@@ -45,33 +47,6 @@ double instructions_of(Op op, DType dtype) {
   }
 }
 
-/// A loop of a statement as one thread runs it.
-struct ThreadLoop {
-  /// Threads number t / stride % count are `distance` elements apart.
-  struct ThreadDigit {
-    int count = 1, stride = 1;
-    int64_t distance = 1;
-  };
-  UOp range;
-  double iterations = 1;  ///< of the loop
-  double copies = 1;      ///< lanes and unrolled copies in an iteration
-  int lanes = 1;          ///< adjacent elements of a vector
-  std::vector<ThreadDigit> digits = {};
-  int64_t extent = 1;  ///< values that a block covers in all iterations
-  bool own = false;    ///< a REDUCE's own loop
-  int threads() const {
-    int all = 1;
-    for (const ThreadDigit& d : digits) all *= d.count;
-    return all;
-  }
-  /// Elements from the first thread's to those of a thread.
-  int64_t offset(int thread) const {
-    int64_t sum = 0;
-    for (const ThreadDigit& d : digits) sum += d.distance * (thread / d.stride % d.count);
-    return sum;
-  }
-};
-
 class ClockModel {
  public:
   ClockModel(const Kernel& kernel, const LoopSchedule& schedule, const Statements& statements, FreeRanges& ranges,
@@ -91,41 +66,6 @@ class ClockModel {
 
  private:
   // ---- loops
-  std::vector<ThreadLoop> thread_loops_of(const Statement& s) const {
-    std::vector<ThreadLoop> out;
-    const std::vector<UOp> own = s.is_reduce() ? ranges_of(s.node) : std::vector<UOp>{};
-    for (const LoopLevel& l : s.loops) {
-      const LoopAxis& a = schedule_.of(l.range);
-      const int64_t all = max_trip_count(l.range);
-      auto block_of_level = [&](int level) {
-        if (level >= 0) return std::min(all, a.steps[static_cast<size_t>(level)]);
-        return a.outer() ? std::min(all, a.block) : all;
-      };
-      ThreadLoop t{l.range};
-      t.extent = block_of_level(l.fills ? l.covers : l.number - 1);
-      t.own = std::find(own.begin(), own.end(), l.range) != own.end();
-      if (l.number + 1 < a.levels() && !l.fills) {
-        t.iterations = static_cast<double>(ceil_div(t.extent, a.steps[static_cast<size_t>(l.number)]));
-      } else {
-        const auto each = static_cast<double>(ceil_div(t.extent, int64_t{1} * l.threads * l.warp.threads));
-        t.lanes = l.lanes;
-        if (l.warp.threads > 1) t.digits.push_back({l.warp.threads, l.warp.stride, l.lanes});
-        if (l.threads > 1)
-          t.digits.push_back({l.threads, l.thread_stride, int64_t{1} * l.lanes * l.warp.threads * l.warp.copies});
-        t.copies = std::min(each, static_cast<double>(l.lanes * l.unroll));
-        t.iterations = std::max(1.0, each / t.copies);
-      }
-      out.push_back(t);
-    }
-    // A loop that fills a tile has its own lanes, copies and threads, inside the loops of the tile's user.
-    for (size_t i = 0; i < out.size(); ++i)
-      for (size_t k = i + 1; k < out.size(); ++k)
-        if (s.loops[k].fills && !s.loops[i].fills && s.loops[k].range == s.loops[i].range) {
-          out[i].copies = out[i].lanes = 1;
-          out[i].digits.clear();
-        }
-    return out;
-  }
   /// Depth of the innermost loop on which a node depends: 0 for none.
   size_t depth_of(UOp n, const std::vector<ThreadLoop>& loops) {
     for (size_t i = loops.size(); i-- > 0;)
@@ -140,7 +80,7 @@ class ClockModel {
 
   // ---- statements
   void add(const Statement& s, double accumulators) {
-    const std::vector<ThreadLoop> loops = thread_loops_of(s);
+    const std::vector<ThreadLoop> loops = thread_loops_of(s, schedule_);
     if (s.mma) return add_tiles(s, loops, accumulators);
     const Tile* ring = ring_tile_filled_by(s, statements_);
     const bool async = ring && ring->tile_copy->async;
@@ -195,7 +135,7 @@ class ClockModel {
     accumulators_.assign(list.size(), 0);
     for (size_t i = list.size(); i-- > 0;) {
       if (!list[i].is_reduce()) continue;
-      const std::vector<ThreadLoop> loops = thread_loops_of(list[i]);
+      const std::vector<ThreadLoop> loops = thread_loops_of(list[i], schedule_);
       double own = chains_per_thread(list[i], loops) * static_cast<double>(ir::accumulator_types(list[i].node).size());
       for (const ThreadLoop& t : loops)
         if (!t.own) own *= t.copies;
@@ -266,33 +206,6 @@ class ClockModel {
     return latency;
   }
   // ---- tensor cores
-  /// A thread's loops for a factor, whose columns other threads hold than hold those of the result.
-  static std::vector<ThreadLoop> factor_loops(const Statement& s, std::vector<ThreadLoop> loops) {
-    for (ThreadLoop& t : loops)
-      if (t.range == s.mma->columns && t.lanes > 1) {
-        t.copies /= t.lanes;
-        t.lanes = 1;
-        t.digits[0] = {kMmaFactorColumns.warp.threads, kMmaFactorColumns.warp.stride, 1};
-      }
-    return loops;
-  }
-  /// The loops of a warp that names the rows of matrices (emit/mma_body.cpp).
-  static std::vector<ThreadLoop> matrix_loops(const Statement& s, std::vector<ThreadLoop> loops, bool rows,
-                                              bool transposed) {
-    for (ThreadLoop& t : loops) {
-      const bool depth = t.range == s.loops.back().range;
-      if (!depth && !(t.range == (rows ? s.mma->rows : s.mma->columns))) continue;
-      if (t.digits.empty()) continue;
-      const ThreadLoop::ThreadDigit warps = t.digits.back();
-      const bool several = t.digits.size() > 1;
-      t.digits.clear();
-      if (depth == transposed) t.digits.push_back({8, 1, 1});
-      if (depth) t.digits.push_back({2, rows ? 16 : 8, 8});
-      if (!depth && rows) t.digits.push_back({2, 8, 8});
-      if (several) t.digits.push_back(warps);
-    }
-    return loops;
-  }
   /// A product in tiles of tensor cores: fragments of the factors, and one instruction for each tile and step.
   void add_tiles(const Statement& s, const std::vector<ThreadLoop>& loops, double accumulators) {
     const MmaDim along = mma_depth(s.node->src[0]->dtype);
@@ -547,44 +460,7 @@ class ClockModel {
   std::map<std::pair<int64_t, bool>, double> l2_bytes_, memory_bytes_;
 };
 
-std::array<std::pair<const char*, double>, 6> list_of(const ClockTerms& t) {
-  return {{{"issue", t.issue},
-           {"tensor", t.tensor},
-           {"shared", t.shared},
-           {"l2", t.l2},
-           {"memory", t.memory},
-           {"latency", t.latency}}};
-}
-
 }  // namespace
-
-double ClockTerms::clocks() const {
-  double most = 1, sum = 0;
-  for (const auto& [name, clocks] : list_of(*this)) most = std::max(most, clocks);
-  for (const auto& [name, clocks] : list_of(*this)) sum += std::pow(clocks / most, kOverlap);
-  return kLaunchClocks + most * std::pow(sum, 1 / kOverlap);
-}
-
-const char* ClockTerms::bound() const {
-  const auto list = list_of(*this);
-  return std::max_element(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.second < b.second; })
-      ->first;
-}
-
-double ClockTerms::microseconds() const { return clocks() / kClocksPerMicrosecond; }
-
-int resident_by_registers(int registers, int threads, const runtime::Target& target) {
-  // Registers are given to warps by 8 a thread, to the same number of warps on each of four schedulers.
-  const int64_t warps = gpu_clocks(target).registers / (round_up(registers, 8) * kWarp) / 4 * 4;
-  return static_cast<int>(warps / ceil_div(threads, kWarp));
-}
-
-std::string to_string(const ClockTerms& t) {
-  std::string out = fmt::format("{:.1f} us by {}:", t.microseconds(), t.bound());
-  for (const auto& [name, clocks] : list_of(t)) out += fmt::format(" {} {:.0f}", name, clocks);
-  return out + fmt::format("; {} blocks of {} threads, {} at once, {} registers", t.blocks, t.threads, t.resident,
-                           t.registers);
-}
 
 std::optional<ClockTerms> predict_clocks(const Kernel& kernel, const std::vector<Opt>& opts,
                                          const runtime::Target& target) {

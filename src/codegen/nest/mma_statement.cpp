@@ -1,0 +1,45 @@
+#include "codegen/nest/mma_statement.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace sinter::codegen {
+
+using ir::UOp;
+
+std::optional<LoopSchedule::MmaRanges> mma_ranges_of(UOp reduce, const LoopSchedule& schedule, FreeRanges& ranges) {
+  if (!reduce->reduction().tree.mma) return {};
+  const UOp a = reduce->src[0], b = reduce->src[1];
+  for (const LoopSchedule::MmaRanges& m : schedule.mma)
+    for (const auto& [x, y] : {std::pair(a, b), std::pair(b, a)})
+      if (ranges.depends(x, m.rows) && !ranges.depends(x, m.columns) && ranges.depends(y, m.columns) &&
+          !ranges.depends(y, m.rows))
+        return m;
+  return {};
+}
+std::vector<LoopLevel> loops_with_own_threads(const Statement& s) {
+  std::vector<LoopLevel> loops = s.loops;
+  if (s.node->reduction().tree.mma)
+    std::erase_if(loops, [depth = ranges_of(s.node).back()](const LoopLevel& l) { return l.range == depth; });
+  return loops;
+}
+
+const char* why_no_steps(const Statement& s, FreeRanges& ranges) {
+  if (s.mma) {
+    for (UOp r : {s.mma->rows, s.mma->columns})
+      if (std::none_of(s.loops.begin(), s.loops.end(),
+                       [&](const LoopLevel& l) { return l.range == r && !(l.warp == WarpDigits{}); }))
+        return "tensor cores compute results that are not in tiles";
+    for (UOp value : values_of(s.node))  // its columns are held by other threads than those of the result
+      for (UOp n : body_of(value))
+        if (has_accumulators(n) && ranges.depends(n, s.mma->columns))
+          return "a tensor core's columns come from a reduction";
+    return nullptr;
+  }
+  if (s.carried()) return "steps of a tensor core cannot be carried without one";
+  const auto vector = [&](const LoopLevel& l) { return l.lanes > 1 && ranges.depends(s.node, l.range); };
+  return std::any_of(s.loops.begin(), s.loops.end(), vector) ? "a step of a tensor core has lanes of its own"
+                                                             : nullptr;
+}
+
+}  // namespace sinter::codegen

@@ -1,0 +1,20 @@
+// Which REDUCEs tensor cores compute under a list of Opts, and in which loops.
+#pragma once
+
+#include <optional>
+
+#include "codegen/nest/statement.h"
+
+namespace sinter::codegen {
+
+/// The tiles in which tensor cores compute a REDUCE; none if they do not.
+std::optional<LoopSchedule::MmaRanges> mma_ranges_of(ir::UOp reduce, const LoopSchedule& schedule, FreeRanges& ranges);
+
+/// The loops of a REDUCE along which threads differ, none of them by the digits of another: all but the depth of tiles,
+/// along which the threads of a warp work together.
+std::vector<LoopLevel> loops_with_own_threads(const Statement& reduce);
+
+/// Why a REDUCE in steps of a tensor core cannot run in its loops; null: it can.
+const char* why_no_steps(const Statement& reduce, FreeRanges& ranges);
+
+}  // namespace sinter::codegen

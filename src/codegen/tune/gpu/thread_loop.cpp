@@ -1,0 +1,74 @@
+#include "codegen/tune/gpu/thread_loop.h"
+
+#include <algorithm>
+
+#include "codegen/kernel/ceil_div.h"
+
+namespace sinter::codegen {
+
+using ir::UOp;
+
+std::vector<ThreadLoop> thread_loops_of(const Statement& s, const LoopSchedule& schedule) {
+  std::vector<ThreadLoop> out;
+  const std::vector<UOp> own = s.is_reduce() ? ranges_of(s.node) : std::vector<UOp>{};
+  for (const LoopLevel& l : s.loops) {
+    const LoopAxis& a = schedule.of(l.range);
+    const int64_t all = max_trip_count(l.range);
+    auto block_of_level = [&](int level) {
+      if (level >= 0) return std::min(all, a.steps[static_cast<size_t>(level)]);
+      return a.outer() ? std::min(all, a.block) : all;
+    };
+    ThreadLoop t{l.range};
+    t.extent = block_of_level(l.fills ? l.covers : l.number - 1);
+    t.own = std::find(own.begin(), own.end(), l.range) != own.end();
+    if (l.number + 1 < a.levels() && !l.fills) {
+      t.iterations = static_cast<double>(ceil_div(t.extent, a.steps[static_cast<size_t>(l.number)]));
+    } else {
+      const auto each = static_cast<double>(ceil_div(t.extent, int64_t{1} * l.threads * l.warp.threads));
+      t.lanes = l.lanes;
+      if (l.warp.threads > 1) t.digits.push_back({l.warp.threads, l.warp.stride, l.lanes});
+      if (l.threads > 1)
+        t.digits.push_back({l.threads, l.thread_stride, int64_t{1} * l.lanes * l.warp.threads * l.warp.copies});
+      t.copies = std::min(each, static_cast<double>(l.lanes * l.unroll));
+      t.iterations = std::max(1.0, each / t.copies);
+    }
+    out.push_back(t);
+  }
+  // A loop that fills a tile has its own lanes, copies and threads, inside the loops of the tile's user.
+  for (size_t i = 0; i < out.size(); ++i)
+    for (size_t k = i + 1; k < out.size(); ++k)
+      if (s.loops[k].fills && !s.loops[i].fills && s.loops[k].range == s.loops[i].range) {
+        out[i].copies = out[i].lanes = 1;
+        out[i].digits.clear();
+      }
+  return out;
+}
+
+std::vector<ThreadLoop> factor_loops(const Statement& s, std::vector<ThreadLoop> loops) {
+  for (ThreadLoop& t : loops)
+    if (t.range == s.mma->columns && t.lanes > 1) {
+      t.copies /= t.lanes;
+      t.lanes = 1;
+      t.digits[0] = {kMmaFactorColumns.warp.threads, kMmaFactorColumns.warp.stride, 1};
+    }
+  return loops;
+}
+
+std::vector<ThreadLoop> matrix_loops(const Statement& s, std::vector<ThreadLoop> loops, bool rows,
+                                            bool transposed) {
+  for (ThreadLoop& t : loops) {
+    const bool depth = t.range == s.loops.back().range;
+    if (!depth && !(t.range == (rows ? s.mma->rows : s.mma->columns))) continue;
+    if (t.digits.empty()) continue;
+    const ThreadLoop::ThreadDigit warps = t.digits.back();
+    const bool several = t.digits.size() > 1;
+    t.digits.clear();
+    if (depth == transposed) t.digits.push_back({8, 1, 1});
+    if (depth) t.digits.push_back({2, rows ? 16 : 8, 8});
+    if (!depth && rows) t.digits.push_back({2, 8, 8});
+    if (several) t.digits.push_back(warps);
+  }
+  return loops;
+}
+
+}  // namespace sinter::codegen
