@@ -26,7 +26,8 @@ struct AttentionOptions {
   double dropout = 0;
 };
 /// softmax(q k^T * scale) v. q: [..., queries, size], k: [..., keys, size], v: [..., keys, values]; leading axes
-/// broadcast. A query that attends to no key gives NaN. Vaswani et al., NeurIPS 2017.
+/// broadcast. A query that attends to no key gives NaN. Scores and their softmax are float32 for 16-bit floats; the
+/// weights are then rounded to that type, as PyTorch does. Vaswani et al., NeurIPS 2017.
 Tensor scaled_dot_product_attention(Arg q, const Tensor& k, const Tensor& v, const AttentionOptions& options = {});
 
 /// Options of rotary_embedding().

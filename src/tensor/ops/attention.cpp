@@ -78,7 +78,7 @@ Tensor scaled_dot_product_attention(Arg query, const Tensor& k, const Tensor& v,
   if (o.dropout > 0)
     weights = where(bernoulli(o.dropout, weights.shape(), {.device = weights.device()}), 0.0,
                     weights * (1.0 / (1.0 - o.dropout)));
-  return matmul(weights, v).to(t);
+  return matmul(weights.to(t), v).to(t);  // one type for both factors: on a GPU tensor cores compute it
 }
 
 Tensor rotary_embedding(Arg input, const RotaryOptions& o) {
