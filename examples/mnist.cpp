@@ -36,7 +36,7 @@ struct ConvNet {
 };
 
 struct Options {
-  std::string model = "mlp", optimizer = "adam", dataset = "mnist", data, save, device;
+  std::string model = "mlp", optimizer = "adam", dataset = "mnist", dtype = "float32", data, save, device;
   bool download = false;
   int epochs = 5, steps = 0, batch = 256;
   double lr = 2e-3;
@@ -80,6 +80,11 @@ std::unique_ptr<sn::optim::Optimizer> make_optimizer(const Options& o, std::vect
   return std::make_unique<sn::optim::SGD>(parameters, sn::optim::SGD::Options{.lr = o.lr, .momentum = 0.9});
 }
 
+/// For --dtype, of which short forms are understood.
+sn::DType type_named(const std::string& name) {
+  return name == "bf16" ? sn::bfloat16 : name == "f16" ? sn::float16 : sn::dtype_named(name);
+}
+
 /// Share of right answers, in percent.
 template <class Model>
 double accuracy(const Model& model, const sn::data::Dataset& set) {
@@ -120,6 +125,8 @@ sn::data::Mnist load(const Options& o) {
 template <class Model>
 int train(Model model, const Options& o, sn::data::Mnist& data) {
   auto optimizer = make_optimizer(o, sn::nn::parameters(model));
+  const sn::DType dtype = type_named(o.dtype);
+  sn::optim::GradScaler scaler({.enabled = dtype == sn::float16});
   const bool terminal = isatty(STDERR_FILENO);
   int64_t done = 0;
   for (int epoch = 1; epoch <= o.epochs; ++epoch) {
@@ -128,10 +135,15 @@ int train(Model model, const Options& o, sn::data::Mnist& data) {
     double total = 0;
     int64_t step = 0;
     for (auto [x, y] : pass) {
-      sn::Tensor loss = cross_entropy(model(x), y);
+      sn::Tensor loss;
+      {
+        const sn::autocast scope(dtype);
+        loss = cross_entropy(model(x), y);
+      }
       optimizer->zero_grad();
-      loss.backward();
-      optimizer->step();
+      scaler.scale(loss).backward();
+      scaler.step(*optimizer);
+      scaler.update();
       const double value = loss.item();  // a read: the step has stored it
       total += value;
       ++step;
@@ -176,6 +188,9 @@ int main(int argc, char** argv) {
   app.add_flag("--download", o.download, "fetch the files first, into the folder of --data or the user's cache folder");
   app.add_option("--seed", o.seed, "of initial values and of the order of images")
       ->check(number<uint64_t>("whole number from 0 to 2^64 - 1", [](uint64_t) { return true; }))
+      ->capture_default_str();
+  app.add_option("--dtype", o.dtype, "of products: float32, bfloat16 (bf16) or float16 (f16); weights are float32")
+      ->check(CLI::IsMember({"float32", "bfloat16", "bf16", "float16", "f16"}))
       ->capture_default_str();
   app.add_option("--device", o.device, "cpu, cuda, cuda:N or cuda-sim, a GPU that is simulated (cpu, or SINTER_DEVICE)")
       ->check(use_device);

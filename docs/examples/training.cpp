@@ -81,6 +81,38 @@ int main() {
   //> 1
   //! [training]
 
+  //! [autocast]
+  for (auto [x, y] : mnist.train.batches(256, sn::shuffle)) {
+    sn::Tensor loss;
+    {
+      const sn::autocast scope(sn::bfloat16);
+      loss = cross_entropy(model(x), y);  // products in bfloat16, the loss in float32
+    }
+    loss.backward();   // gradients of float32 weights are float32
+    optimizer.step();  // which the optimizer updates
+    std::cout << name_of(loss.dtype()) << ' ' << name_of(model.in.weight.dtype()) << '\n';
+    break;
+  }
+  //> float32 float32
+  //! [autocast]
+
+  //! [scaler]
+  sn::optim::GradScaler scaler;
+  for (auto [x, y] : mnist.train.batches(256, sn::shuffle)) {
+    sn::Tensor loss;
+    {
+      const sn::autocast scope(sn::float16);
+      loss = cross_entropy(model(x), y);
+    }
+    scaler.scale(loss).backward();
+    scaler.step(optimizer);  // left out if a gradient is not finite
+    scaler.update();
+    std::cout << scaler.get_scale() << '\n';
+    break;
+  }
+  //> 65536
+  //! [scaler]
+
   //! [schedule]
   sn::optim::SGD sgd(sn::nn::parameters(net), {.lr = 0.1});
   sn::optim::LRScheduler schedule(

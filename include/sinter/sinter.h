@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sinter/attention.h"
+#include "sinter/autocast.h"
 #include "sinter/call.h"
 #include "sinter/conv.h"
 #include "sinter/create.h"
@@ -14,6 +15,7 @@
 #include "sinter/nn/attention.h"
 #include "sinter/nn/clip.h"
 #include "sinter/nn/conv.h"
+#include "sinter/nn/grad_scaler.h"
 #include "sinter/nn/init.h"
 #include "sinter/nn/layers.h"
 #include "sinter/nn/lr_scheduler.h"

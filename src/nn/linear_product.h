@@ -2,15 +2,17 @@
 #pragma once
 
 #include "sinter/ops.h"
+#include "tensor/core/autocast.h"
 
 namespace sinter {
 inline namespace v0 {
 namespace nn {
 
-/// x W^T + b. x: [..., in], weight: [out, in], bias: [out] or an empty handle.
+/// x W^T + b. x: [..., in], weight: [out, in], bias: [out] or an empty handle. Under autocast the result has its type.
 inline Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   const Tensor y = matmul(x, weight.transpose());
-  return bias.defined() ? y + bias : y;
+  if (!bias.defined()) return y;
+  return y + (tensor::autocast_type() == DType::Void ? bias : bias.to(y.dtype()));
 }
 
 }  // namespace nn

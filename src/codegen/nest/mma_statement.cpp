@@ -38,8 +38,7 @@ const char* why_no_steps(const Statement& s, FreeRanges& ranges) {
   }
   if (s.carried()) return "steps of a tensor core cannot be carried without one";
   const auto vector = [&](const LoopLevel& l) { return l.lanes > 1 && ranges.depends(s.node, l.range); };
-  return std::any_of(s.loops.begin(), s.loops.end(), vector) ? "a step of a tensor core has lanes of its own"
-                                                             : nullptr;
+  return std::any_of(s.loops.begin(), s.loops.end(), vector) ? "a step of a tensor core has lanes of its own" : nullptr;
 }
 
 }  // namespace sinter::codegen

@@ -9,6 +9,7 @@
 #include "runtime/cpu/float_control.h"
 #include "sinter/call.h"
 #include "sinter/tensor.h"
+#include "tensor/core/autocast.h"
 #include "tensor/core/hooks.h"
 
 namespace sinter {
@@ -45,7 +46,7 @@ using runtime::cpu::DefaultFloatEnv;
 /// Opens a public call: default float environment, the graph's scope, and the name and call site that errors report.
 class Call {
  public:
-  Call(std::string_view name, Loc where) : names_(name, where) { kHooks.on_call(); }
+  Call(std::string_view name, Loc where) : names_(name, where), autocast_(name) { kHooks.on_call(); }
 
   /// Restored to the program's environment while functions of the program run.
   DefaultFloatEnv& floats() { return floats_; }
@@ -53,6 +54,7 @@ class Call {
  private:
   DefaultFloatEnv floats_;
   CallScope names_;
+  AutocastCall autocast_;
   ir::GraphScope scope_;
 };
 

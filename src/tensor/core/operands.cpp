@@ -12,7 +12,8 @@
 namespace sinter::tensor {
 namespace {
 
-DType type_of(const Arg& a) { return a.is_tensor() ? node_of(a.cell())->dtype : default_type(a.kind()); }
+/// That in which the open call takes it.
+DType type_of(const Arg& a) { return a.is_tensor() ? autocast_type(node_of(a.cell())->dtype) : default_type(a.kind()); }
 
 /// Whether a number of the C++ program is a value of the dtype. Integer dtypes need a whole number in range. Floats
 /// round, and bools test for 0, so both accept every number.
@@ -144,7 +145,7 @@ ir::UOp operand(const Arg& a, DType dtype) {
   if (a.is_tensor()) return ir::cast(node_of(a.cell()), dtype);
   return ir::constant(ir::TensorGraph::get(), number_of(a, dtype), dtype, default_device());
 }
-ir::UOp operand(const Arg& a) { return a.is_tensor() ? node_of(a.cell()) : operand(a, default_type(a.kind())); }
+ir::UOp operand(const Arg& a) { return operand(a, type_of(a)); }
 
 void broadcast(std::span<ir::UOp> nodes) {
   unify_devices(nodes);

@@ -26,7 +26,8 @@ std::string describe(ir::UOp x);
 int kind_of(DType dtype);
 /// Dtype of the scalar tensor that a plain number becomes: bool, int64 (uint64 if int64 is too small), float32.
 DType default_type(Arg::Kind kind);
-/// The common dtype: promote() over the tensors. A number counts only if its kind is higher than theirs.
+/// The common dtype: promote() over the tensors, in the types in which autocast takes them. A number counts only if its
+/// kind is higher than theirs.
 DType common_type(Args args);
 /// The common dtype of an op on floats: integers and bools are computed in float32.
 DType common_float_type(Args args);

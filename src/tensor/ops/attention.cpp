@@ -62,12 +62,13 @@ Tensor scaled_dot_product_attention(Arg query, const Tensor& k, const Tensor& v,
   const Arg key(k, query.where()), value(v, query.where());
   const DType t = tensor::common_float_type({&query, &key, &value});
   UOp q = tensor::operand(query, t);
-  check_shapes(q, tensor::operand(key, t), tensor::operand(value, t));
+  const Tensor keys = wrap(tensor::operand(key, t)), values = wrap(tensor::operand(value, t));
+  check_shapes(q, node_of(keys), node_of(values));
   if (!(o.dropout >= 0 && o.dropout < 1))
     usage_error(fmt::format("dropout is {}; a probability in [0, 1) is needed", o.dropout));
   q = ir::to_compute_type(q);  // and so is everything that is multiplied with it
   const Tensor size = wrap(tensor::size_node(dim_from_end(q, 1), q->dtype, q->device));
-  const Tensor scores = matmul(wrap(q), k.transpose());
+  const Tensor scores = matmul(wrap(q), keys.transpose());
   UOp s = node_of(o.scale ? scores * *o.scale : scores / sqrt(size));
   if (o.causal) {
     const Shape plane{dim_from_end(s, 2), dim_from_end(s, 1)};
@@ -78,7 +79,7 @@ Tensor scaled_dot_product_attention(Arg query, const Tensor& k, const Tensor& v,
   if (o.dropout > 0)
     weights = where(bernoulli(o.dropout, weights.shape(), {.device = weights.device()}), 0.0,
                     weights * (1.0 / (1.0 - o.dropout)));
-  return matmul(weights.to(t), v).to(t);  // one type for both factors: on a GPU tensor cores compute it
+  return matmul(weights.to(t), values).to(t);  // one type for both factors: on a GPU tensor cores compute it
 }
 
 Tensor rotary_embedding(Arg input, const RotaryOptions& o) {

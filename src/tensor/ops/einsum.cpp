@@ -139,8 +139,8 @@ Labels implicit_result(std::string_view inputs, size_t ellipsis) {
 
 /// The common dtype of the operands.
 DType type_of(const std::vector<Tensor>& operands) {
-  DType type = tensor::node_of(operands[0])->dtype;
-  for (const Tensor& t : operands) type = promote(type, tensor::node_of(t)->dtype);
+  DType type = tensor::autocast_type(tensor::node_of(operands[0])->dtype);
+  for (const Tensor& t : operands) type = promote(type, tensor::autocast_type(tensor::node_of(t)->dtype));
   return type;
 }
 

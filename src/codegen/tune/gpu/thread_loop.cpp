@@ -54,8 +54,7 @@ std::vector<ThreadLoop> factor_loops(const Statement& s, std::vector<ThreadLoop>
   return loops;
 }
 
-std::vector<ThreadLoop> matrix_loops(const Statement& s, std::vector<ThreadLoop> loops, bool rows,
-                                            bool transposed) {
+std::vector<ThreadLoop> matrix_loops(const Statement& s, std::vector<ThreadLoop> loops, bool rows, bool transposed) {
   for (ThreadLoop& t : loops) {
     const bool depth = t.range == s.loops.back().range;
     if (!depth && !(t.range == (rows ? s.mma->rows : s.mma->columns))) continue;

@@ -1,0 +1,104 @@
+#include "sinter/nn/grad_scaler.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "nn/layer_checks.h"
+#include "sinter/create.h"
+#include "sinter/gradient.h"
+#include "sinter/nn/state.h"
+#include "sinter/ops.h"
+#include "tensor/core/cell.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace optim {
+
+GradScaler::GradScaler(Options options, Loc where) : options_(options), scale_(options.init_scale) {
+  const tensor::OuterCall call("GradScaler", where);
+  const auto positive = [](double x) { return std::isfinite(x) && x > 0; };
+  if (!positive(options.init_scale) || !positive(options.backoff_factor) || options.backoff_factor > 1)
+    nn::refuse(fmt::format("init_scale is {} and backoff_factor {}; give numbers above 0, the second at most 1",
+                           options.init_scale, options.backoff_factor));
+  if (!std::isfinite(options.growth_factor) || options.growth_factor < 1 || options.growth_interval < 1)
+    nn::refuse(fmt::format("growth_factor is {} and growth_interval {}; both are at least 1", options.growth_factor,
+                           options.growth_interval));
+}
+
+Tensor GradScaler::scale(const Tensor& loss, Loc where) const {
+  if (!options_.enabled) return loss;
+  const tensor::OuterCall call("scale", where);
+  const DType dtype = is_float(loss.dtype()) ? promote(loss.dtype(), float32) : float32;  // the scale may be large
+  return loss.to(dtype) * number(scale_, dtype, loss.device());
+}
+
+void GradScaler::unscale(Optimizer& optimizer, Loc where) {
+  if (!options_.enabled) return;
+  const tensor::OuterCall call("unscale", where);
+  if (std::find(unscaled_.begin(), unscaled_.end(), &optimizer) != unscaled_.end())
+    nn::refuse("the gradients of this optimizer are divided by the scale already; call it once between updates");
+  const no_grad guard;
+  for (Tensor p : optimizer.parameters())
+    if (p.has_grad()) p.set_grad(p.grad() * number(1 / scale_, p.dtype(), p.device()));
+  unscaled_.push_back(&optimizer);
+}
+
+bool GradScaler::step(Optimizer& optimizer, Loc where) {
+  if (!options_.enabled) {
+    optimizer.step(where);
+    return true;
+  }
+  if (std::find(unscaled_.begin(), unscaled_.end(), &optimizer) == unscaled_.end()) unscale(optimizer, where);
+  const tensor::OuterCall call("step", where);
+  std::vector<Tensor> made;  // gradients, which the flags and the step read, and the flags
+  bool finite = true;
+  {
+    const no_grad guard;
+    for (const Tensor& p : optimizer.parameters())
+      if (p.has_grad()) made.push_back(p.grad());
+    const size_t gradients = made.size();
+    for (size_t i = 0; i < gradients; ++i) made.push_back(isfinite(made[i]).all());
+    realize_all(made, where);
+    for (size_t i = gradients; i < made.size(); ++i) finite &= made[i].item<bool>();
+  }
+  if (finite)
+    optimizer.step(where);
+  else
+    optimizer.zero_grad();
+  skipped_ |= !finite;
+  return finite;
+}
+
+void GradScaler::update() {
+  if (!options_.enabled) return;
+  if (skipped_) {
+    scale_ *= options_.backoff_factor;
+    growth_tracker_ = 0;
+  } else if (++growth_tracker_ == options_.growth_interval) {
+    scale_ *= options_.growth_factor;
+    growth_tracker_ = 0;
+  }
+  skipped_ = false;
+  unscaled_.clear();
+}
+
+nn::NamedTensors GradScaler::state_dict() const {
+  return {{"scale", from(std::vector<double>{scale_}, Shape{}, Device::cpu())},
+          {"growth_tracker", from(std::vector<int64_t>{growth_tracker_}, Shape{}, Device::cpu())}};
+}
+
+void GradScaler::load(const nn::NamedTensors& from, Loc where) {
+  const tensor::OuterCall call("load", where);
+  const nn::NamedTensors into = state_dict();
+  nn::load(into, from, {}, where);
+  const double scale = into[0].second.item<double>();
+  if (!std::isfinite(scale) || scale <= 0) nn::refuse(fmt::format("a scale of {} is no state", scale));
+  scale_ = scale;
+  growth_tracker_ = into[1].second.item<int64_t>();
+}
+
+}  // namespace optim
+}  // namespace v0
+}  // namespace sinter

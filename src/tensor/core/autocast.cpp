@@ -1,0 +1,65 @@
+// The lists are those of PyTorch's autocast for CUDA, as far as the functions exist.
+#include "sinter/autocast.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "ir/short_float.h"
+#include "tensor/core/autocast.h"
+#include "tensor/core/cell.h"
+
+namespace sinter {
+namespace tensor {
+namespace {
+
+constexpr std::string_view kNarrow[] = {"matmul", "dot", "einsum", "conv1d", "conv2d", "scaled_dot_product_attention"};
+constexpr std::string_view kWide[] = {"exp",        "expm1",       "log",         "log1p",      "log2",
+                                      "pow",        "rsqrt",       "reciprocal",  "tan",        "softplus",
+                                      "softmax",    "log_softmax", "logsumexp",   "layer_norm", "group_norm",
+                                      "rms_norm",   "sum",         "prod",        "cumsum",     "cross_entropy",
+                                      "nll_loss",   "mse_loss",    "l1_loss",     "norm",
+                                      "binary_cross_entropy_with_logits"};
+
+struct AutocastState {
+  DType dtype = DType::Void;
+  AutocastRule rule = AutocastRule::None;
+};
+thread_local AutocastState state;
+
+AutocastRule rule_of(std::string_view name) {
+  const auto in = [name](const auto& list) { return std::find(std::begin(list), std::end(list), name) != std::end(list); };
+  return in(kNarrow) ? AutocastRule::Narrow : in(kWide) ? AutocastRule::Wide : AutocastRule::None;
+}
+
+}  // namespace
+
+DType autocast_type() { return state.dtype; }
+
+DType autocast_type(DType given) {
+  if (state.rule == AutocastRule::None || state.rule == AutocastRule::Inside || !(given == DType::F32 || ir::is_short_float(given))) return given;
+  return state.rule == AutocastRule::Narrow ? state.dtype : DType::F32;
+}
+
+AutocastCall::AutocastCall(std::string_view name) : before_(state.rule) {
+  if (state.dtype != DType::Void) state.rule = before_ == AutocastRule::None ? rule_of(name) : AutocastRule::Inside;
+}
+AutocastCall::~AutocastCall() { state.rule = before_; }
+
+}  // namespace tensor
+
+inline namespace v0 {
+
+autocast::autocast(DType dtype, Loc where) : before_(tensor::state.dtype) {
+  if (dtype != DType::F32 && !ir::is_short_float(dtype)) {
+    const tensor::OuterCall call("autocast", where);
+    tensor::usage_error(
+        fmt::format("cannot compute in {}; give bfloat16 or float16, or float32 to end a scope", name_of(dtype)));
+  }
+  tensor::state.dtype = dtype == DType::F32 ? DType::Void : dtype;
+}
+autocast::~autocast() { tensor::state.dtype = before_; }
+
+}  // namespace v0
+}  // namespace sinter
