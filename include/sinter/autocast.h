@@ -9,7 +9,8 @@ inline namespace v0 {
 
 /// While alive, functions that the calling thread calls on float32, float16 and bfloat16 choose the type that they
 /// compute in, as under torch.autocast:
-/// - matmul, dot, einsum, convolutions, linear and recurrent layers and attention convert them to `dtype`: their results
+/// - matmul, dot, einsum, convolutions, linear and recurrent layers and attention convert them to `dtype`: their
+/// results
 ///   have it;
 /// - exp, log, pow, softmax, norms other than batch_norm, losses, sums and products of elements convert float16 and
 ///   bfloat16 to float32;

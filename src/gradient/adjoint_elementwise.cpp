@@ -6,6 +6,7 @@
 #include "gradient/adjoint.h"
 #include "ir/build.h"
 #include "ir/scalar_eval.h"
+#include "ir/short_float.h"
 #include "ir/splat.h"
 
 namespace sinter::autodiff {
@@ -19,6 +20,25 @@ UOp zero_like(UOp x) { return like(x, 0.0); }
 UOp times(UOp g, UOp x) {
   UOp number = splat_const(g);
   return number && number->scalar().as_double() == 1.0 ? x : g * x;
+}
+
+/// The type of 16-bit floats that a factor of a product widens to float32 and repeats along an axis; Void if it does
+/// not.
+DType widened_type(UOp factor) {
+  bool repeated = false;
+  for (UOp n = factor; is_movement(n->op); n = n->src[0]) repeated |= n->op == Op::Expand;
+  const UOp wide = below_movements(factor);
+  const bool widens = wide->op == Op::Cast && wide->dtype == DType::F32 && is_short_float(wide->src[0]->dtype);
+  return repeated && widens ? wide->src[0]->dtype : DType::Void;
+}
+
+/// The gradient of a product, in its factors' type if they are 16-bit floats of a matrix product: the gradients of the
+/// factors are then products of that type as well, which tensor cores compute (decision 0043).
+UOp rounded_to_factors(Adjoint& a) {
+  const DType type = widened_type(a.src(0));
+  if (type == DType::Void || widened_type(a.src(1)) != type) return a.g;
+  const UOp value = below_movements(a.g);
+  return with_movements_of(a.g, cast(cast(value, type), value->dtype));
 }
 
 /// max and min. `first` is true where only the first operand was selected, `second` likewise.
@@ -108,8 +128,9 @@ constexpr GradientRuleEntry kElementwise[] = {
      }},
     {Op::Mul,
      [](Adjoint& a) {
-       if (a.wants(0)) a.give(0, times(a.g, a.src(1)));
-       if (a.wants(1)) a.give(1, times(a.g, a.src(0)));
+       const UOp g = rounded_to_factors(a);
+       if (a.wants(0)) a.give(0, times(g, a.src(1)));
+       if (a.wants(1)) a.give(1, times(g, a.src(0)));
      }},
     {Op::Div,
      [](Adjoint& a) {

@@ -246,6 +246,20 @@ UOp scatter_add(UOp base, UOp index, UOp value, int64_t axis) {
   if (is_short(base)) return cast(scatter_add(to_compute_type(base), index, to_compute_type(value), axis), base->dtype);
   return base->graph->make({Op::ScatterAdd, base->dtype, base->shape, {base, index, value}, axis});
 }
+UOp below_movements(UOp x) {
+  while (is_movement(x->op)) x = x->src[0];
+  return x;
+}
+UOp with_movements_of(UOp x, UOp value) {
+  std::vector<UOp> movements;
+  for (; is_movement(x->op); x = x->src[0]) movements.push_back(x);
+  for (auto m = movements.rbegin(); m != movements.rend(); ++m) {
+    Sources src((*m)->src.begin(), (*m)->src.end());
+    src[0] = value;
+    value = value->graph->make({(*m)->op, value->dtype, (*m)->shape, std::move(src), (*m)->attr, (*m)->device});
+  }
+  return value;
+}
 UOp detach(UOp x) { return x->state.requires_grad ? move(x, Op::Detach, x->shape) : x; }
 UOp contiguous(UOp x) { return x->op == Op::Contiguous || x->storage() ? x : move(x, Op::Contiguous, x->shape); }
 

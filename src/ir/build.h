@@ -120,6 +120,10 @@ UOp gather(UOp x, UOp index, int64_t axis);
 UOp scatter_add(UOp base, UOp index, UOp value, int64_t axis);
 /// x itself if it has no history (SEMANTICS G6).
 UOp detach(UOp x);
+/// The value below the movements on top of x.
+UOp below_movements(UOp x);
+/// x with `value` in place of below_movements(x); their types may differ.
+UOp with_movements_of(UOp x, UOp value);
 UOp contiguous(UOp x);
 
 // -- kernels

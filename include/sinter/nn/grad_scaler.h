@@ -17,9 +17,9 @@ struct GradScalerOptions {
   bool enabled = true;  ///< false: scale() returns its argument, step() is the optimizer's, update() does nothing
 };
 
-/// Keeps the gradients of a float16 network within its range: the loss is multiplied by a scale, gradients are divided by
-/// it before the step, and a step whose gradients are not finite is left out. As torch.amp.GradScaler. bfloat16 has the
-/// range of float32 and needs none.
+/// Keeps the gradients of a float16 network within its range: the loss is multiplied by a scale, gradients are divided
+/// by it before the step, and a step whose gradients are not finite is left out. As torch.amp.GradScaler. bfloat16 has
+/// the range of float32 and needs none.
 /// @snippet training.cpp scaler
 class GradScaler {
  public:
@@ -34,8 +34,8 @@ class GradScaler {
   /// The optimizer's step, if all its gradients are finite; else removes them. Divides them by the scale first, unless
   /// unscale() has. Computes the gradients and reads whether they are finite. Returns whether there was a step.
   bool step(Optimizer& optimizer, Loc where = Loc::current());
-  /// After the steps of an iteration: if one was left out, multiplies the scale by backoff_factor; after growth_interval
-  /// iterations without that, by growth_factor.
+  /// After the steps of an iteration: if one was left out, multiplies the scale by backoff_factor; after
+  /// growth_interval iterations without that, by growth_factor.
   void update();
   double get_scale() const { return options_.enabled ? scale_ : 1; }
 
@@ -47,8 +47,8 @@ class GradScaler {
  private:
   Options options_;
   double scale_;
-  int64_t growth_tracker_ = 0;  ///< iterations since the scale changed
-  bool skipped_ = false;        ///< whether this iteration left a step out
+  int64_t growth_tracker_ = 0;              ///< iterations since the scale changed
+  bool skipped_ = false;                    ///< whether this iteration left a step out
   std::vector<const Optimizer*> unscaled_;  ///< in this iteration
 };
 

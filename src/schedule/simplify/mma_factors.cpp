@@ -18,18 +18,11 @@ constexpr int64_t kTileRows = 16;      ///< results that share an element in one
 constexpr int64_t kTileColumns = 8;    ///< and of the first
 constexpr int64_t kLongestMma = 8192;  ///< elements of a chain: each step rounds toward zero, and the errors add up
 
-/// The value that `n` widens to float32, after the movements on top of the cast; null if it widens none.
+/// The value that `n` widens to float32, with the movements on top of the cast; null if it widens none.
 UOp narrow_source(UOp n) {
-  std::vector<UOp> movements;
-  for (; ir::is_movement(n->op); n = n->src[0]) movements.push_back(n);
-  if (n->op != Op::Cast || n->dtype != DType::F32 || !ir::is_short_float(n->src[0]->dtype)) return {};
-  UOp made = n->src[0];
-  for (auto m = movements.rbegin(); m != movements.rend(); ++m) {
-    ir::Sources src((*m)->src.begin(), (*m)->src.end());
-    src[0] = made;
-    made = made->graph->make({(*m)->op, made->dtype, (*m)->shape, std::move(src), (*m)->attr, (*m)->device});
-  }
-  return made;
+  const UOp wide = ir::below_movements(n);
+  if (wide->op != Op::Cast || wide->dtype != DType::F32 || !ir::is_short_float(wide->src[0]->dtype)) return {};
+  return ir::with_movements_of(n, wide->src[0]);
 }
 
 /// The axis along which steps go; -1 if there is none.

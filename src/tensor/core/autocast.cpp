@@ -15,12 +15,12 @@ namespace tensor {
 namespace {
 
 constexpr std::string_view kNarrow[] = {"matmul", "dot", "einsum", "conv1d", "conv2d", "scaled_dot_product_attention"};
-constexpr std::string_view kWide[] = {"exp",        "expm1",       "log",         "log1p",      "log2",
-                                      "pow",        "rsqrt",       "reciprocal",  "tan",        "softplus",
-                                      "softmax",    "log_softmax", "logsumexp",   "layer_norm", "group_norm",
-                                      "rms_norm",   "sum",         "prod",        "cumsum",     "cross_entropy",
-                                      "nll_loss",   "mse_loss",    "l1_loss",     "norm",
-                                      "binary_cross_entropy_with_logits"};
+constexpr std::string_view kWide[] = {
+    "exp",      "expm1",       "log",        "log1p",      "log2",
+    "pow",      "rsqrt",       "reciprocal", "tan",        "softplus",
+    "softmax",  "log_softmax", "logsumexp",  "layer_norm", "group_norm",
+    "rms_norm", "sum",         "prod",       "cumsum",     "cross_entropy",
+    "nll_loss", "mse_loss",    "l1_loss",    "norm",       "binary_cross_entropy_with_logits"};
 
 struct AutocastState {
   DType dtype = DType::Void;
@@ -29,7 +29,9 @@ struct AutocastState {
 thread_local AutocastState state;
 
 AutocastRule rule_of(std::string_view name) {
-  const auto in = [name](const auto& list) { return std::find(std::begin(list), std::end(list), name) != std::end(list); };
+  const auto in = [name](const auto& list) {
+    return std::find(std::begin(list), std::end(list), name) != std::end(list);
+  };
   return in(kNarrow) ? AutocastRule::Narrow : in(kWide) ? AutocastRule::Wide : AutocastRule::None;
 }
 
@@ -38,7 +40,9 @@ AutocastRule rule_of(std::string_view name) {
 DType autocast_type() { return state.dtype; }
 
 DType autocast_type(DType given) {
-  if (state.rule == AutocastRule::None || state.rule == AutocastRule::Inside || !(given == DType::F32 || ir::is_short_float(given))) return given;
+  if (state.rule == AutocastRule::None || state.rule == AutocastRule::Inside ||
+      !(given == DType::F32 || ir::is_short_float(given)))
+    return given;
   return state.rule == AutocastRule::Narrow ? state.dtype : DType::F32;
 }
 
