@@ -56,13 +56,17 @@ void lay_out_rows(Tile& tile, const std::string& opt) {
   if (s.swizzle_rows < 1) refuse(opt, "a swizzle repeats after 1 or more rows");
 }
 
-/// Adds slots for the next blocks of the one loop whose blocks the tile covers. Without asynchronous copies a thread
-/// holds what it copies in registers while the current block is in use, so it must copy within one iteration of its
-/// loops.
+/// Adds slots for the next blocks of the one loop whose blocks the copy covers. Loops around it begin the ring anew.
+/// Without asynchronous copies a thread holds what it copies in registers while the current block is in use, so it must
+/// copy within one iteration of its loops.
 void add_ring_slots(Tile& tile, const LoopSchedule& schedule, const std::string& opt) {
   const int slots = tile.tile_copy->slots, most = tile.tile_copy->async ? kMaxSlots : 2;
   if (slots < 2 || slots > most) refuse(opt, fmt::format("a tile has 1 to {} slots", most));
-  auto covers = [&](const Tile::TileDim& d) { return d.level >= 0 && !has_one_value(schedule.of(d.range)); };
+  auto covers = [&](const Tile::TileDim& d) {
+    const auto copied = [&](const TileCopy::CopyDim& c) { return c.range == range_id(d.range); };
+    return d.level >= 0 && !has_one_value(schedule.of(d.range)) &&
+           std::any_of(tile.tile_copy->dims.begin(), tile.tile_copy->dims.end(), copied);
+  };
   if (std::count_if(tile.dims.begin(), tile.dims.end(), covers) != 1)
     refuse(opt, "ring slots rotate with the blocks of exactly one loop");
   tile.ring_dim = static_cast<size_t>(std::find_if(tile.dims.begin(), tile.dims.end(), covers) - tile.dims.begin());

@@ -271,6 +271,7 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
             for (UOp u : ir::topological(mma->values, unknown)) note(u);
             made = note(plan.graph->make({Op::Reduce, n->dtype, ir::without(mma->values[0]->shape, mma->axes),
                                           mma->values, ir::ReduceAttr{attr.combine, mma->axes, mma->tree}}));
+            if (mma->parts >= 0) made = note(ir::reduce(ir::Combine::Add, made, {mma->parts}));
             return note(ir::reshape(made, n->shape));
           }
         const bool packed =

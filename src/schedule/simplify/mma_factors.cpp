@@ -13,10 +13,13 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr int kFirstMachine = 90;      ///< compute capability whose arithmetic ir/mma_step.h is
-constexpr int64_t kTileRows = 16;      ///< results that share an element in one instruction: of the second factor,
-constexpr int64_t kTileColumns = 8;    ///< and of the first
-constexpr int64_t kLongestMma = 8192;  ///< elements of a chain: each step rounds toward zero, and the errors add up
+constexpr int kFirstMachine = 90;    ///< compute capability whose arithmetic ir/mma_step.h is
+constexpr int64_t kTileRows = 16;    ///< results that share an element in one instruction: of the second factor,
+constexpr int64_t kTileColumns = 8;  ///< and of the first
+// Parts of long sums: with fewer tiles of results multiprocessors would be idle.
+constexpr int64_t kTile = 128 * 128, kFewTiles = 48, kManyTiles = 192;
+constexpr int64_t kShortestPart = 1024;  ///< elements
+constexpr int64_t kLongestMma = 8192;    ///< elements of a chain: each step rounds toward zero, and the errors add up
 
 /// The value that `n` widens to float32, with the movements on top of the cast; null if it widens none.
 UOp narrow_source(UOp n) {
@@ -56,6 +59,45 @@ int64_t block_of(const Shape& shape, const ir::Ints& axes, int64_t step) {
   return 0;
 }
 
+/// Into how many parts sums along an axis are cut, each of `inside` times a share of its values; 1: none. They follow
+/// from the shape alone.
+int64_t parts_of(int64_t size, int64_t inside, int64_t results, int64_t unit) {
+  const int64_t tiles = results / kTile + 1;
+  int64_t best = 1;
+  if (tiles > kFewTiles) return best;
+  for (int64_t parts = 2; parts * tiles <= kManyTiles && size * inside / parts >= kShortestPart; ++parts)
+    if (size % parts == 0 && size / parts % unit == 0) best = parts;
+  return best;
+}
+
+/// Makes parts of the outermost sum results of their own.
+void cut_into_parts(MmaFactors& factors, int64_t step) {
+  const Shape& shape = factors.values[0]->shape;
+  int64_t inside = 1, results = 1;
+  for (size_t a = 0; a < shape.rank(); ++a) {
+    const bool summed =
+        std::find(factors.axes.begin(), factors.axes.end(), static_cast<int64_t>(a)) != factors.axes.end();
+    if (!summed)
+      results *= shape[a].bound();
+    else if (static_cast<int64_t>(a) != factors.axes[0])
+      inside *= shape[a].bound();
+  }
+  const int64_t axis = factors.axes[0];
+  const Dim size = shape[static_cast<size_t>(axis)];
+  if (size.symbolic()) return;
+  const int64_t parts = parts_of(size.value(), inside, results, factors.axes.size() == 1 ? step : 1);
+  if (parts == 1) return;
+  Shape cut;
+  for (size_t a = 0; a < shape.rank(); ++a) {
+    if (static_cast<int64_t>(a) == axis) cut.push_back(parts);
+    cut.push_back(static_cast<int64_t>(a) == axis ? Dim(size.value() / parts) : shape[a]);
+  }
+  for (UOp& v : factors.values) v = ir::reshape(v, cut);
+  for (int64_t& a : factors.axes) a += a >= axis;
+  factors.parts = axis;  // the results before it keep their places
+  for (int64_t a : factors.axes) factors.parts -= a < axis;
+}
+
 /// Moves an axis to where `last` is.
 UOp move_axis(UOp value, int64_t axis, int64_t last) {
   ir::Ints order;
@@ -83,6 +125,7 @@ std::optional<MmaFactors> mma_factors(const std::vector<UOp>& values, const ir::
       if (a != along) made.axes.push_back(a > along ? a - 1 : a);
     made.axes.push_back(last);
   }
+  cut_into_parts(made, step);
   made.tree.mma = true;
   made.tree.block = block_of(made.values[0]->shape, made.axes, step);
   return made;

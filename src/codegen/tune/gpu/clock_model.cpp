@@ -288,9 +288,31 @@ class ClockModel {
         if (d.range == range) return d.stride;
       return 0;
     }
+    return stride_along(offset_expr(access), range, ranges_);
+  }
+  const ir::LinearExpr& offset_expr(UOp access) {
     auto [it, fresh] = offsets_.try_emplace(access.get());
     if (fresh) it->second = offset_of(access);
-    return stride_along(it->second, range, ranges_);
+    return it->second;
+  }
+  /// The element that an access touches where ranges have these values; nullopt if other numbers decide it as well.
+  std::optional<int64_t> element_at(UOp access, const std::function<int64_t(UOp)>& value_of_range) {
+    int64_t sum = 0;
+    for (const ir::LinearTerm& t : offset_expr(access).terms) {
+      const std::optional<int64_t> value = index_at(t.atom, value_of_range);
+      if (!value) return {};
+      sum += t.factor * *value;
+    }
+    return sum;
+  }
+  /// Adjacent elements that an access touches along a range, up to `most`.
+  int64_t run_along(UOp access, UOp range, int64_t most) {
+    if (stride_of(access, range) == 1) return most;
+    const auto at = [&](int64_t i) { return element_at(access, [&](UOp r) { return r == range ? i : int64_t{0}; }); };
+    const std::optional<int64_t> first = at(0);
+    int64_t run = 1;
+    while (first && run < std::min(most, kSector) && at(run) == *first + run) ++run;
+    return run;
   }
   /// Adds the requests of an access that a thread makes `iterations` times. Returns its latency. `async`: of a copy
   /// that is one instruction for a LOAD and a STORE.
@@ -338,11 +360,13 @@ class ClockModel {
     if (tile) return {passes_of(*tile, loops, size, vector), 0};
     const int active = std::min(kWarp, schedule_.threads);
     std::vector<int64_t> at(static_cast<size_t>(active), 0);
-    for (const ThreadLoop& t : loops) {
-      if (t.digits.empty() || !ranges_.depends(access, t.range)) continue;
-      const auto stride = stride_of(access, t.range);
-      if (!stride) return {active / kTagsPerPass, static_cast<double>(active)};
-      for (int i = 0; i < active; ++i) at[static_cast<size_t>(i)] += *stride * t.offset(i);
+    for (int i = 0; i < active; ++i) {
+      const auto element = element_at(access, [&](UOp r) {
+        const auto loop = std::find_if(loops.rbegin(), loops.rend(), [r](const ThreadLoop& t) { return t.range == r; });
+        return loop == loops.rend() ? 0 : loop->offset(i);
+      });
+      if (!element) return {active / kTagsPerPass, static_cast<double>(active)};
+      at[static_cast<size_t>(i)] = *element;
     }
     std::set<int64_t> sectors, lines;
     for (int64_t a : at)
@@ -382,7 +406,7 @@ class ClockModel {
     double footprint = static_cast<double>(size), all = footprint;
     int64_t run = 1;  // adjacent elements
     for (const ThreadLoop& t : loops)
-      if (ranges_.depends(access, t.range) && stride_of(access, t.range) == 1) run = std::max(run, t.extent);
+      if (ranges_.depends(access, t.range)) run = std::max(run, run_along(access, t.range, t.extent));
     std::set<ir::Node*> met;
     for (size_t i = 0; i < loops.size(); ++i) {
       if (!ranges_.depends(access, loops[i].range) || !met.insert(loops[i].range.get()).second) continue;

@@ -3,10 +3,25 @@
 #include <algorithm>
 
 #include "codegen/kernel/ceil_div.h"
+#include "ir/scalar_eval.h"
 
 namespace sinter::codegen {
 
 using ir::UOp;
+
+/// Recursion depth: that of the index.
+std::optional<int64_t> index_at(UOp index, const std::function<int64_t(UOp)>& value_of_range) {
+  if (index->op == ir::Op::Range) return value_of_range(index);
+  if (index->op == ir::Op::Const) return index->scalar().as_int();
+  if (!ir::is_alu(index->op) || is_float(index->dtype)) return {};
+  std::vector<ir::Scalar> src;
+  for (UOp s : index->src) {
+    const std::optional<int64_t> value = index_at(s, value_of_range);
+    if (!value) return {};
+    src.push_back(ir::Scalar::of(s->dtype, *value));
+  }
+  return ir::evaluate(index->op, index->dtype, index->src.back()->dtype, src).as_int();
+}
 
 std::vector<ThreadLoop> thread_loops_of(const Statement& s, const LoopSchedule& schedule) {
   std::vector<ThreadLoop> out;

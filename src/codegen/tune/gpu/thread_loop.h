@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <vector>
 
 #include "codegen/nest/statement.h"
@@ -34,6 +36,9 @@ struct ThreadLoop {
     return sum;
   }
 };
+
+/// The value of an index where ranges have these values; nullopt if it depends on more than ranges.
+std::optional<int64_t> index_at(ir::UOp index, const std::function<int64_t(ir::UOp)>& value_of_range);
 
 std::vector<ThreadLoop> thread_loops_of(const Statement& s, const LoopSchedule& schedule);
 
