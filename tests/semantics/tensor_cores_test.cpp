@@ -1,0 +1,84 @@
+// Products of 16-bit floats: F8 of docs/semantics.md.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <functional>
+
+#include "ir/attr.h"
+#include "ir/short_float.h"
+#include "semantics/support.h"
+#include "sinter/attention.h"
+#include "sinter/conv.h"
+#include "sinter/random.h"
+#include "skip.h"
+
+using namespace semantics;
+
+namespace {
+
+/// The sum over k of a[m, k] b[k, n] in float32, as steps of a tensor core from zero.
+float in_steps(const Tensor& a, const Tensor& b, int64_t m, int64_t n) {
+  const std::vector<float> x = a.to(float32).to_vector<float>(), y = b.to(float32).to_vector<float>();
+  const int64_t depth = a.shape()[1].value(), columns = b.shape()[1].value();
+  const size_t step = ir::mma_step_length(a.dtype());
+  uint32_t sum = 0;
+  for (int64_t from = 0; from < depth; from += static_cast<int64_t>(step)) {
+    std::vector<uint32_t> p(step), q(step);
+    for (int64_t k = from; k < std::min(depth, from + static_cast<int64_t>(step)); ++k) {
+      p[static_cast<size_t>(k - from)] = ir::short_float_bits(a.dtype(), x[static_cast<size_t>(m * depth + k)]);
+      q[static_cast<size_t>(k - from)] = ir::short_float_bits(b.dtype(), y[static_cast<size_t>(k * columns + n)]);
+    }
+    sum = ir::mma_step(ir::mma_operand(a.dtype()), p, q, sum);
+  }
+  return std::bit_cast<float>(sum);
+}
+
+}  // namespace
+
+TEST_CASE("F8 short floats are summed in steps of tensor cores, to the bit", "[semantics]") {
+  if (default_device().kind() == Device::Kind::Cpu) SKIP_TEST("no tensor cores");
+  const DType dtype = GENERATE(float16, bfloat16);
+  const Tensor a = randn({40, 100}).to(dtype), b = randn({100, 24}).to(dtype);
+  // Without the last cast, the float32 sum.
+  const Tensor c = (a.to(float32).unsqueeze(2) * b.to(float32)).sum(1);
+  const std::vector<float> got = c.to_vector<float>();
+  bool chain = true;  // whether a chain of multiply-adds has the same bits
+  const std::vector<float> x = a.to(float32).to_vector<float>(), y = b.to(float32).to_vector<float>();
+  for (int64_t m = 0; m < 40; ++m)
+    for (int64_t n = 0; n < 24; ++n) {
+      const float sum = in_steps(a, b, m, n);
+      CHECK(std::bit_cast<uint32_t>(got[static_cast<size_t>(m * 24 + n)]) == std::bit_cast<uint32_t>(sum));
+      float fma = 0;
+      for (int64_t k = 0; k < 100; ++k)
+        fma = std::fma(x[static_cast<size_t>(m * 100 + k)], y[static_cast<size_t>(k * 24 + n)], fma);
+      chain &= fma == sum;
+    }
+  CHECK(!chain);
+  const std::vector<float> rounded = matmul(a, b).to(float32).to_vector<float>();
+  CHECK(rounded == c.to(dtype).to(float32).to_vector<float>());
+}
+
+TEST_CASE("F8 fusion changes no bit of products of short floats", "[semantics]") {
+  const auto on_both = [](const std::function<Tensor()>& make) {
+    std::vector<std::vector<float>> out;
+    for (const debug::Executor e : {debug::Executor::Compiled, debug::Executor::Unfused}) {
+      debug::set_executor(e);
+      out.push_back(make().to(float32).to_vector<float>());
+    }
+    debug::set_executor(debug::Executor::Compiled);
+    REQUIRE(out[0].size() == out[1].size());
+    for (size_t i = 0; i < out[0].size(); ++i) CHECK(out[0][i] == out[1][i]);
+  };
+  const Tensor a = randn({33, 70}).to(bfloat16).realize(), b = randn({70, 40}).to(bfloat16).realize();
+  on_both([&] { return matmul(a, b); });
+  const Tensor bias = randn({40}).to(bfloat16).realize();
+  on_both([&] { return relu(matmul(a * 2.0, b) + bias); });
+  const Tensor image = randn({2, 16, 7, 7}).to(float16).realize(), filter = randn({24, 16, 3, 3}).to(float16).realize();
+  on_both([&] { return conv2d(image, filter, {}, {.padding = 1}); });
+  on_both([&] { return conv2d(image, filter, {}, {.stride = 2}); });
+  const Tensor q = randn({2, 2, 40, 16}).to(bfloat16).realize();
+  on_both([&] { return scaled_dot_product_attention(q, q, q, {.causal = true}); });
+  // Blocks of a long sum.
+  const Tensor x = randn({24, 17000}).to(bfloat16).realize(), y = randn({17000, 16}).to(bfloat16).realize();
+  on_both([&] { return matmul(x, y); });
+}
