@@ -141,6 +141,15 @@ class MmaGenerator : public std::enable_shared_from_this<MmaGenerator> {
   std::vector<Candidate>& out_;
 };
 
+/// Whether tiles along other than the first ranges, or turned, can be better: the first ones are short, and these are
+/// not.
+bool worth_tiles(TuneSpace& space, const ProductSides& sides, size_t columns, size_t rows) {
+  const auto size = [&](size_t side, size_t i) { return space.analysis.size(sides.sides[side][i]); };
+  constexpr int64_t kShort = 128;
+  return (size(0, 0) < kShort || size(1, 0) < kShort) && size(0, columns) >= kMmaColumns.size() &&
+         size(1, rows) >= kMmaColumns.size();
+}
+
 /// Tiles for a product beside others of about its size, whose factors are read where they are.
 void propose_plain_tiles(TuneSpace& space, const StatementAnalysis& product, std::vector<Candidate>& out) {
   const std::vector<UOp> values = values_of(product.node);
@@ -161,9 +170,26 @@ void propose_plain_tiles(TuneSpace& space, const StatementAnalysis& product, std
 }  // namespace
 
 void propose_mma(TuneSpace& space, std::vector<Candidate>& out) {
-  std::optional<ProductSides> sides = product_sides(space);
-  if (sides && sides->product->node->reduction().tree.mma)
-    return std::make_shared<MmaGenerator>(space, std::move(*sides), out)->run();
+  if (const std::optional<ProductSides> sides = product_sides(space);
+      sides && sides->product->node->reduction().tree.mma) {
+    // Any range of a side may be that of its tiles, and either side may be the rows.
+    for (const bool turned : {false, true})
+      for (size_t columns = 0; columns < sides->sides[0].size(); ++columns)
+        for (size_t rows = 0; rows < sides->sides[1].size(); ++rows) {
+          if (turned + columns + rows > 0 && !worth_tiles(space, *sides, columns, rows)) continue;
+          ProductSides given = *sides;
+          std::rotate(given.sides[0].begin(), given.sides[0].begin() + static_cast<std::ptrdiff_t>(columns),
+                      given.sides[0].begin() + static_cast<std::ptrdiff_t>(columns) + 1);
+          std::rotate(given.sides[1].begin(), given.sides[1].begin() + static_cast<std::ptrdiff_t>(rows),
+                      given.sides[1].begin() + static_cast<std::ptrdiff_t>(rows) + 1);
+          if (turned) {
+            std::swap(given.sides[0], given.sides[1]);
+            std::swap(given.values[0], given.values[1]);
+          }
+          std::make_shared<MmaGenerator>(space, std::move(given), out)->run();
+        }
+    return;
+  }
   for (const StatementAnalysis& w : space.analysis.statements())
     if (w.is_reduce() && w.node->reduction().tree.mma) propose_plain_tiles(space, w, out);
 }
