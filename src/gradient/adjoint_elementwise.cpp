@@ -25,11 +25,11 @@ UOp times(UOp g, UOp x) {
 /// The type of 16-bit floats that a factor of a product widens to float32 and repeats along an axis; Void if it does
 /// not.
 DType widened_type(UOp factor) {
-  bool repeated = false;
-  for (UOp n = factor; is_movement(n->op); n = n->src[0]) repeated |= n->op == Op::Expand;
   const UOp wide = below_movements(factor);
-  const bool widens = wide->op == Op::Cast && wide->dtype == DType::F32 && is_short_float(wide->src[0]->dtype);
-  return repeated && widens ? wide->src[0]->dtype : DType::Void;
+  bool repeated = false;
+  for (UOp n = factor; !(n == wide); n = n->src[0]) repeated |= n->op == Op::Expand;
+  const bool widens = wide->op == Op::Cast && wide->dtype == DType::F32 && !wide->src.empty();
+  return repeated && widens && is_short_float(wide->src[0]->dtype) ? wide->src[0]->dtype : DType::Void;
 }
 
 /// The gradient of a product, in its factors' type if they are 16-bit floats of a matrix product: the gradients of the

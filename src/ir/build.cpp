@@ -246,13 +246,15 @@ UOp scatter_add(UOp base, UOp index, UOp value, int64_t axis) {
   if (is_short(base)) return cast(scatter_add(to_compute_type(base), index, to_compute_type(value), axis), base->dtype);
   return base->graph->make({Op::ScatterAdd, base->dtype, base->shape, {base, index, value}, axis});
 }
+/// A stored node has dropped its sources.
+static bool moves(UOp x) { return is_movement(x->op) && !x->src.empty(); }
 UOp below_movements(UOp x) {
-  while (is_movement(x->op)) x = x->src[0];
+  while (moves(x)) x = x->src[0];
   return x;
 }
 UOp with_movements_of(UOp x, UOp value) {
   std::vector<UOp> movements;
-  for (; is_movement(x->op); x = x->src[0]) movements.push_back(x);
+  for (; moves(x); x = x->src[0]) movements.push_back(x);
   for (auto m = movements.rbegin(); m != movements.rend(); ++m) {
     Sources src((*m)->src.begin(), (*m)->src.end());
     src[0] = value;
