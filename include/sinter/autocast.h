@@ -9,9 +9,7 @@ inline namespace v0 {
 
 /// While alive, functions that the calling thread calls on float32, float16 and bfloat16 choose the type that they
 /// compute in, as under torch.autocast:
-/// - matmul, dot, einsum, convolutions, linear and recurrent layers and attention convert them to `dtype`: their
-/// results
-///   have it;
+/// - matmul, dot, einsum, convolutions, linear layers and attention convert them to `dtype`, which their results have;
 /// - exp, log, pow, softmax, norms other than batch_norm, losses, sums and products of elements convert float16 and
 ///   bfloat16 to float32;
 /// - all others take their arguments as they are; float32 wins where types meet.

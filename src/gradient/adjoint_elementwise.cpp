@@ -38,6 +38,9 @@ UOp rounded_to_factors(Adjoint& a) {
   const DType type = widened_type(a.src(0));
   if (type == DType::Void || widened_type(a.src(1)) != type) return a.g;
   const UOp value = below_movements(a.g);
+  bool summed = false;  // the gradient of a sum is repeated along its axes
+  for (UOp n = a.g; !(n == value); n = n->src[0]) summed |= n->op == Op::Expand;
+  if (!summed) return a.g;
   return with_movements_of(a.g, cast(cast(value, type), value->dtype));
 }
 

@@ -243,6 +243,12 @@ class KernelVerifier {
     require(r.tree.lanes > 0 && (r.tree.lanes & (r.tree.lanes - 1)) == 0 && r.tree.block >= 0 && r.tree.group >= 0, n,
             "has an impossible tree");
     require(r.tree.group == 0 || r.tree.block > 0, n, "has groups of blocks, but no blocks");
+    if (const UOp bound = n->src.back()->op == Op::Range ? n->src.back()->src[0] : UOp();
+        r.tree.mma && r.tree.block && bound && bound->op == Op::Const) {
+      const int64_t row = bound->scalar().as_int(), step = static_cast<int64_t>(mma_step_length(n->src[0]->dtype));
+      require(r.tree.block % row == 0 || (r.tree.block < row && r.tree.block % step == 0), n,
+              "has blocks that cut steps of a tensor core");
+    }
     for (size_t i = 0; i < n->src.size(); ++i) {
       if (i >= values) require(n->src[i]->op == Op::Range && !is_outer(n->src[i]), n, "reduces over no inner range");
     }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "nn/layer_checks.h"
 #include "sinter/create.h"
@@ -34,15 +36,21 @@ Tensor GradScaler::scale(const Tensor& loss, Loc where) const {
   return loss.to(dtype) * number(scale_, dtype, loss.device());
 }
 
+GradScaler::Progress* GradScaler::progress_of(const Optimizer& optimizer) {
+  const auto found =
+      std::find_if(unscaled_.begin(), unscaled_.end(), [&](const Progress& p) { return p.optimizer == &optimizer; });
+  return found == unscaled_.end() ? nullptr : &*found;
+}
+
 void GradScaler::unscale(Optimizer& optimizer, Loc where) {
   if (!options_.enabled) return;
   const tensor::OuterCall call("unscale", where);
-  if (std::find(unscaled_.begin(), unscaled_.end(), &optimizer) != unscaled_.end())
-    nn::refuse("the gradients of this optimizer are divided by the scale already; call it once between updates");
+  if (progress_of(optimizer))
+    nn::refuse("the gradients of this optimizer are divided by the scale already; call update() after its step");
   const no_grad guard;
   for (Tensor p : optimizer.parameters())
     if (p.has_grad()) p.set_grad(p.grad() * number(1 / scale_, p.dtype(), p.device()));
-  unscaled_.push_back(&optimizer);
+  unscaled_.push_back({&optimizer, false});
 }
 
 bool GradScaler::step(Optimizer& optimizer, Loc where) {
@@ -50,8 +58,10 @@ bool GradScaler::step(Optimizer& optimizer, Loc where) {
     optimizer.step(where);
     return true;
   }
-  if (std::find(unscaled_.begin(), unscaled_.end(), &optimizer) == unscaled_.end()) unscale(optimizer, where);
+  if (!progress_of(optimizer)) unscale(optimizer, where);
   const tensor::OuterCall call("step", where);
+  if (std::exchange(progress_of(optimizer)->stepped, true))
+    nn::refuse("this optimizer had its step; call update() before the next one");
   std::vector<Tensor> made;  // gradients, which the flags and the step read, and the flags
   bool finite = true;
   {
@@ -76,8 +86,9 @@ void GradScaler::update() {
   if (skipped_) {
     scale_ *= options_.backoff_factor;
     growth_tracker_ = 0;
-  } else if (++growth_tracker_ == options_.growth_interval) {
-    scale_ *= options_.growth_factor;
+  } else if (++growth_tracker_ >= options_.growth_interval) {
+    const double larger = scale_ * options_.growth_factor;
+    if (larger <= std::numeric_limits<float>::max()) scale_ = larger;
     growth_tracker_ = 0;
   }
   skipped_ = false;
@@ -94,9 +105,11 @@ void GradScaler::load(const nn::NamedTensors& from, Loc where) {
   const nn::NamedTensors into = state_dict();
   nn::load(into, from, {}, where);
   const double scale = into[0].second.item<double>();
-  if (!std::isfinite(scale) || scale <= 0) nn::refuse(fmt::format("a scale of {} is no state", scale));
+  const int64_t tracker = into[1].second.item<int64_t>();
+  if (!std::isfinite(scale) || scale <= 0 || tracker < 0)
+    nn::refuse(fmt::format("a scale of {} after {} iterations is no state", scale, tracker));
   scale_ = scale;
-  growth_tracker_ = into[1].second.item<int64_t>();
+  growth_tracker_ = tracker;
 }
 
 }  // namespace optim

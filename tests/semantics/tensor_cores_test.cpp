@@ -9,6 +9,7 @@
 #include "semantics/support.h"
 #include "sinter/attention.h"
 #include "sinter/conv.h"
+#include "sinter/cuda.h"
 #include "sinter/random.h"
 #include "skip.h"
 
@@ -16,15 +17,20 @@ using namespace semantics;
 
 namespace {
 
-/// The sum over k of a[m, k] b[k, n] in float32, as steps of a tensor core from zero.
-float in_steps(const Tensor& a, const Tensor& b, int64_t m, int64_t n) {
+/// Whether the device is a GPU with the tensor cores of ir/mma_step.h.
+bool has_known_steps() {
+  return default_device().kind() != Device::Kind::Cpu && cuda::properties().compute_capability >= 90;
+}
+
+/// The sum over the k in [begin, end) of a[m, k] b[k, n] in float32, as steps of a tensor core from zero.
+float in_steps(const Tensor& a, const Tensor& b, int64_t m, int64_t n, int64_t begin, int64_t end) {
   const std::vector<float> x = a.to(float32).to_vector<float>(), y = b.to(float32).to_vector<float>();
   const int64_t depth = a.shape()[1].value(), columns = b.shape()[1].value();
   const size_t step = ir::mma_step_length(a.dtype());
   uint32_t sum = 0;
-  for (int64_t from = 0; from < depth; from += static_cast<int64_t>(step)) {
+  for (int64_t from = begin; from < end; from += static_cast<int64_t>(step)) {
     std::vector<uint32_t> p(step), q(step);
-    for (int64_t k = from; k < std::min(depth, from + static_cast<int64_t>(step)); ++k) {
+    for (int64_t k = from; k < std::min(end, from + static_cast<int64_t>(step)); ++k) {
       p[static_cast<size_t>(k - from)] = ir::short_float_bits(a.dtype(), x[static_cast<size_t>(m * depth + k)]);
       q[static_cast<size_t>(k - from)] = ir::short_float_bits(b.dtype(), y[static_cast<size_t>(k * columns + n)]);
     }
@@ -36,7 +42,7 @@ float in_steps(const Tensor& a, const Tensor& b, int64_t m, int64_t n) {
 }  // namespace
 
 TEST_CASE("F8 short floats are summed in steps of tensor cores, to the bit", "[semantics]") {
-  if (default_device().kind() == Device::Kind::Cpu) SKIP_TEST("no tensor cores");
+  if (!has_known_steps()) SKIP_TEST("no tensor cores whose steps are known");
   const DType dtype = GENERATE(float16, bfloat16);
   const Tensor a = randn({40, 100}).to(dtype), b = randn({100, 24}).to(dtype);
   // Without the last cast, the float32 sum.
@@ -46,7 +52,7 @@ TEST_CASE("F8 short floats are summed in steps of tensor cores, to the bit", "[s
   const std::vector<float> x = a.to(float32).to_vector<float>(), y = b.to(float32).to_vector<float>();
   for (int64_t m = 0; m < 40; ++m)
     for (int64_t n = 0; n < 24; ++n) {
-      const float sum = in_steps(a, b, m, n);
+      const float sum = in_steps(a, b, m, n, 0, 100);
       CHECK(std::bit_cast<uint32_t>(got[static_cast<size_t>(m * 24 + n)]) == std::bit_cast<uint32_t>(sum));
       float fma = 0;
       for (int64_t k = 0; k < 100; ++k)
@@ -56,6 +62,24 @@ TEST_CASE("F8 short floats are summed in steps of tensor cores, to the bit", "[s
   CHECK(!chain);
   const std::vector<float> rounded = matmul(a, b).to(float32).to_vector<float>();
   CHECK(rounded == c.to(dtype).to(float32).to_vector<float>());
+}
+
+TEST_CASE("F8 long sums of short floats have blocks, few results parts", "[semantics]") {
+  if (!has_known_steps()) SKIP_TEST("no tensor cores whose steps are known");
+  const auto check = [](int64_t depth, int64_t part) {
+    INFO(depth);
+    const Tensor a = rand({16, depth}).to(bfloat16).realize(), b = rand({depth, 16}).to(bfloat16).realize();
+    const std::vector<float> got = (a.to(float32).unsqueeze(2) * b.to(float32)).sum(1).to_vector<float>();
+    for (const int64_t i : {0, 9, 15}) {
+      float sum = 0;
+      for (int64_t from = 0; from < depth; from += part)
+        sum += in_steps(a, b, i, i, from, std::min(depth, from + part));
+      CHECK(std::bit_cast<uint32_t>(got[static_cast<size_t>(17 * i)]) == std::bit_cast<uint32_t>(sum));
+    }
+  };
+  check(1000, 1000);
+  check(8192, 1024);   // parts
+  check(17000, 8192);  // blocks: no part of it is whole steps
 }
 
 TEST_CASE("F8 fusion changes no bit of products of short floats", "[semantics]") {
@@ -81,4 +105,17 @@ TEST_CASE("F8 fusion changes no bit of products of short floats", "[semantics]")
   // Blocks of a long sum.
   const Tensor x = randn({24, 17000}).to(bfloat16).realize(), y = randn({17000, 16}).to(bfloat16).realize();
   on_both([&] { return matmul(x, y); });
+  // The last axis of a sum has no divisor that is a block.
+  const Tensor u = randn({2, 8200, 16}).to(bfloat16).realize(), v = randn({2, 8200, 24}).to(bfloat16).realize();
+  on_both([&] { return einsum("bki,bkj->ij", {u, v}); });
+  // Another sum cuts the axis along which steps go.
+  const Tensor h = randn({64, 160}).to(bfloat16).realize(), w = randn({160, 32}).to(bfloat16).realize();
+  on_both([&] {
+    const Tensor rows = h.reshape({64, 8, 20}).sum(2), product = matmul(h, w);
+    realize(rows, product);
+    return cat({rows.to(float32), product.to(float32)}, 1);
+  });
+  // Rows that are normalized first.
+  const Tensor tall = randn({256, 64}).to(bfloat16).realize(), narrow = randn({64, 16}).to(bfloat16).realize();
+  on_both([&] { return matmul(rms_norm(tall, {64}), narrow); });
 }

@@ -29,13 +29,14 @@ class GradScaler {
   /// loss * get_scale(). Another scale compiles nothing.
   Tensor scale(const Tensor& loss, Loc where = Loc::current()) const;
   /// Divides the gradients of the optimizer's parameters by the scale, for what works on them before step(), such as
-  /// clipping. UsageError if it was done since the last update().
+  /// clipping. UsageError if it was done since the last update(), or if there was a step.
   void unscale(Optimizer& optimizer, Loc where = Loc::current());
   /// The optimizer's step, if all its gradients are finite; else removes them. Divides them by the scale first, unless
   /// unscale() has. Computes the gradients and reads whether they are finite. Returns whether there was a step.
+  /// UsageError for a second one before update().
   bool step(Optimizer& optimizer, Loc where = Loc::current());
   /// After the steps of an iteration: if one was left out, multiplies the scale by backoff_factor; after
-  /// growth_interval iterations without that, by growth_factor.
+  /// growth_interval iterations without that, by growth_factor, as long as it stays finite in float32.
   void update();
   double get_scale() const { return options_.enabled ? scale_ : 1; }
 
@@ -47,9 +48,14 @@ class GradScaler {
  private:
   Options options_;
   double scale_;
-  int64_t growth_tracker_ = 0;              ///< iterations since the scale changed
-  bool skipped_ = false;                    ///< whether this iteration left a step out
-  std::vector<const Optimizer*> unscaled_;  ///< in this iteration
+  int64_t growth_tracker_ = 0;  ///< iterations since the scale changed
+  bool skipped_ = false;        ///< whether this iteration left a step out
+  struct Progress {
+    const Optimizer* optimizer;
+    bool stepped;
+  };
+  Progress* progress_of(const Optimizer& optimizer);  ///< null: its gradients are not divided yet
+  std::vector<Progress> unscaled_;                    ///< optimizers whose gradients were divided in this iteration
 };
 
 }  // namespace optim

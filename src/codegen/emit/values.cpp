@@ -55,11 +55,6 @@ int Values::copy_of(UOp range) const {
   return 0;
 }
 
-int Values::copies_of(UOp range) const {
-  for (const UnrollCopy& c : copy_)
-    if (c.range == range) return c.count;
-  return 1;
-}
 void Values::set_copy(UOp range, int number) {
   for (UnrollCopy& c : copy_)
     if (c.range == range) c.number = number;

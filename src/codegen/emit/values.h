@@ -121,7 +121,6 @@ class Values {
   bool depends(ir::UOp n, ir::UOp range) { return ranges_.depends(n, range); }
   /// The current unrolled copy of a range.
   int copy_of(ir::UOp range) const;
-  int copies_of(ir::UOp range) const;
   /// Lanes of n over all of its unrolled copies.
   int unrolled_lanes(ir::UOp n) const;
   /// Whether n differs between the lanes of an open range.

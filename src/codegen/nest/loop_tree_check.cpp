@@ -89,7 +89,7 @@ class LoopTreeChecker {
     if (!first && next.empty()) return;
     const auto begin = std::find_if(loop.body.begin(), loop.body.end(),
                                     [](const LoopItem& item) { return item.kind != ItemKind::Barrier; });
-    if (begin->kind == ItemKind::Wait) {
+    if (begin != loop.body.end() && begin->kind == ItemKind::Wait) {
       const auto second =
           std::find_if(begin + 1, loop.body.end(), [](const LoopItem& item) { return item.kind != ItemKind::Barrier; });
       if (!first || next.size() != 1 || second == loop.body.end() || next[0] != &*second ||

@@ -26,6 +26,7 @@ std::vector<LoopLevel> loops_with_own_threads(const Statement& s) {
 
 const char* why_no_steps(const Statement& s, FreeRanges& ranges) {
   if (s.mma) {
+    if (!(s.loops.back().range == ranges_of(s.node).back())) return "the loop over steps is not the innermost";
     for (UOp r : {s.mma->rows, s.mma->columns})
       if (std::none_of(s.loops.begin(), s.loops.end(),
                        [&](const LoopLevel& l) { return l.range == r && !(l.warp == WarpDigits{}); }))

@@ -1,4 +1,4 @@
-// Moves fills out of their loop to where they run one iteration ahead.
+// Moves fills out of their loop to where they run some iterations ahead.
 #include "codegen/nest/ring.h"
 
 #include <algorithm>
@@ -56,7 +56,7 @@ class RingBuilder {
     size_t ahead = 0, all = 0;
     count(item, around, ahead, all);
     if (ahead == 0) return false;
-    if (ahead != all) refuse("slots", "a loop fills tiles of one slot and of two");
+    if (ahead != all) refuse("slots", "a loop fills tiles of one slot and rings");
     return true;
   }
   void count(const LoopItem& item, const LoopLevel& around, size_t& ahead, size_t& all) const {

@@ -139,7 +139,7 @@ class StatementBuilder {
       const bool vector = plain && !lanes_inside(store, r);
       add_levels(loops, r,
                  {vector ? a.lanes : 1, plain ? a.unroll : 1, !adds || is_outer(r) ? a.threads : 1,
-                  vector && !(adds && !is_outer(r)) ? a.warp : WarpDigits{}});
+                  (vector || a.lanes == 1) && !(adds && !is_outer(r)) ? a.warp : WarpDigits{}});
       vectors += vector && a.lanes > 1;
     }
     if (vectors > 1) refuse("lanes", "a store runs over two ranges that have lanes");

@@ -137,12 +137,14 @@ const Member* Partitioner::other_accumulator(const FusionGroup& k, int s, const 
 /// The index at which a reduction reads its source, in loops over `reduced`. Creates missing loop axes.
 IndexId Partitioner::input_index(const FusionNode& s, IndexId ix, std::vector<int>& reduced) {
   size_t next = 0;
-  return space_.intern(ir::with_axes(space_[ix], s.uop->reduction().axes, [&](int64_t d) {
+  const IndexId made = space_.intern(ir::with_axes(space_[ix], s.uop->reduction().axes, [&](int64_t d) {
     const Dim& size = s.uop->src[0]->shape[d];
     if (size == 1) return DimIndex{};
     if (next == reduced.size()) reduced.push_back(space_.axis(size));
     return space_.whole(reduced[next++]);
   }));
+  if (s.mma) space_.forbid_split(reduced.back());  // steps of a tensor core end where the last axis does
+  return made;
 }
 
 /// Records the uses of the sources of s at index `ix`. `reduced` are the axes of its loops, the same for each index;

@@ -215,8 +215,8 @@ InlineCost Partitioner::inline_cost(int kernel, int s, const std::vector<IndexId
   if (k.evaluations + static_cast<int>(ix.size()) > prices_.max_nodes) return {kNever, "kernel has too many nodes"};
   if (!fits(k, s, false)) return {kNever, "kernel has too many buffers"};
   if (st.kind == FusionNodeKind::ScatterAdd) return {kNever, "a scatter owns its loops"};
-  if ((st.mma && k.contractions) || (st.contraction && has_mma(k)))
-    return {kNever, "tensor cores compute one product of a kernel"};
+  if ((st.mma && k.contractions) || (st.loops() && has_mma(k)))
+    return {kNever, "tensor cores compute the only sum of a kernel"};
   if (st.loops() && k.nests.size() >= static_cast<size_t>(prices_.max_loops))
     return {kNever, "kernel has too many loops"};
   const std::vector<int>& wants = epilogue_wants_[static_cast<size_t>(kernel)];

@@ -154,7 +154,7 @@ MergePlan Partitioner::plan_merge(int a, int b, int s) {
   };
   if (scatters(k1) || scatters(k2)) return none;
 
-  if (has_mma(k1) && has_mma(k2)) return none;
+  if ((has_mma(k1) && !k2.nests.empty()) || (has_mma(k2) && !k1.nests.empty())) return none;
 
   const AxisPairs pairs = correspondence(a, b, s);
   if (pairs.empty()) return none;

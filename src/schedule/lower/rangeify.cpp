@@ -11,6 +11,7 @@
 #include "ir/walk.h"
 #include "schedule/lower/dedup_kernels.h"
 #include "schedule/lower/index_map.h"
+#include "sinter/error.h"
 
 namespace sinter::schedule {
 namespace {
@@ -196,6 +197,8 @@ class KernelWriter {
     switch (s.kind) {
       case FusionNodeKind::Reduce: {
         const ir::ReduceAttr& attr = n->reduction();
+        if (attr.tree.mma && f.ranges.size() > attr.axes.size())
+          throw InternalError("an axis along which tensor cores sum was split");
         if (index_map_.empty(*loops_.at(f.of.node)))
           return ir::constant(g_, ir::reduction_identity(attr.combine, n->dtype, attr.result), n->dtype);
         if (f.of.part >= 0)

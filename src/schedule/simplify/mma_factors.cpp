@@ -28,7 +28,8 @@ UOp narrow_source(UOp n) {
   return ir::with_movements_of(n, wide->src[0]);
 }
 
-/// The axis along which steps go; -1 if there is none.
+/// The axis along which steps go: the longest that is a multiple of a step; if there is none, the longest. -1 if all
+/// are shorter than a step.
 int64_t step_axis(const Shape& shape, const ir::Ints& axes, int64_t step) {
   const auto size = [&](int64_t a) { return shape[static_cast<size_t>(a)].value(); };
   int64_t best = -1;
@@ -40,7 +41,8 @@ int64_t step_axis(const Shape& shape, const ir::Ints& axes, int64_t step) {
   return best;
 }
 
-/// Elements in a block, whole values of an axis with all axes inside it, about kLongestMma; 0 for one chain.
+/// Elements in a block, whole values of an axis with all axes inside it, about kLongestMma; 0 for one chain. Blocks end
+/// where the axes inside the outermost one end.
 int64_t block_of(const Shape& shape, const ir::Ints& axes, int64_t step) {
   int64_t inside = 1;
   for (size_t i = axes.size(); i-- > 0;) {
@@ -51,10 +53,10 @@ int64_t block_of(const Shape& shape, const ir::Ints& axes, int64_t step) {
     }
     const int64_t unit = i + 1 == axes.size() ? step : 1;
     int64_t part = std::max(kLongestMma / inside / unit * unit, unit);
-    // An axis that is not the outermost is divided without a remainder, or not at all.
-    if (i > 0)
-      while (part > 0 && (dim.symbolic() || dim.value() % part)) part -= unit;
-    return std::max<int64_t>(part, 1) * inside;
+    if (i == 0) return dim.symbolic() || part < dim.value() ? part * inside : 0;
+    while (part > 0 && dim.value() % part) part -= unit;
+    if (part > 0 && part < dim.value()) return part * inside;
+    inside *= dim.value();  // a long chain: nothing divides it
   }
   return 0;
 }
@@ -118,6 +120,8 @@ std::optional<MmaFactors> mma_factors(const std::vector<UOp>& values, const ir::
   const auto step = static_cast<int64_t>(ir::mma_step_length(made.values[0]->dtype));
   const int64_t along = step_axis(values[0]->shape, axes, step), last = axes.back();
   if (along < 0) return {};
+  for (int64_t a : axes)  // blocks end where axes do, whose sizes must be known
+    if (a != axes[0] && values[0]->shape[static_cast<size_t>(a)].symbolic()) return {};
   if (along != last) {
     for (UOp& v : made.values) v = move_axis(v, along, last);
     made.axes = {};

@@ -15,12 +15,29 @@ namespace tensor {
 namespace {
 
 constexpr std::string_view kNarrow[] = {"matmul", "dot", "einsum", "conv1d", "conv2d", "scaled_dot_product_attention"};
-constexpr std::string_view kWide[] = {
-    "exp",      "expm1",       "log",        "log1p",      "log2",
-    "pow",      "rsqrt",       "reciprocal", "tan",        "softplus",
-    "softmax",  "log_softmax", "logsumexp",  "layer_norm", "group_norm",
-    "rms_norm", "sum",         "prod",       "cumsum",     "cross_entropy",
-    "nll_loss", "mse_loss",    "l1_loss",    "norm",       "binary_cross_entropy_with_logits"};
+constexpr std::string_view kWide[] = {"exp",
+                                      "expm1",
+                                      "log",
+                                      "log1p",
+                                      "log2",
+                                      "pow",
+                                      "rsqrt",
+                                      "reciprocal",
+                                      "tan",
+                                      "softmax",
+                                      "log_softmax",
+                                      "logsumexp",
+                                      "layer_norm",
+                                      "group_norm",
+                                      "rms_norm",
+                                      "sum",
+                                      "prod",
+                                      "cumsum",
+                                      "cross_entropy",
+                                      "nll_loss",
+                                      "mse_loss",
+                                      "l1_loss",
+                                      "binary_cross_entropy_with_logits"};
 
 struct AutocastState {
   DType dtype = DType::Void;

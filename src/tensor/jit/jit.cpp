@@ -42,6 +42,7 @@ struct Signature {
   bool grad;
   bool flush;
   debug::Executor executor;
+  DType autocast;
 };
 
 size_t memory_of(std::span<const Tensor> inputs, UOp n) {
@@ -51,7 +52,7 @@ size_t memory_of(std::span<const Tensor> inputs, UOp n) {
 }
 
 Signature signature_of(std::span<const Tensor> inputs) {
-  Signature out{{}, ir::grad_enabled(), ir::flush_denormals(), debug::executor()};
+  Signature out{{}, ir::grad_enabled(), ir::flush_denormals(), debug::executor(), tensor::autocast_type()};
   for (const Tensor& t : inputs) {
     const UOp n = t.cell()->node.get();
     out.inputs.push_back({n->dtype, n->shape, n->device, memory_of(inputs, n), n->state.requires_grad});
@@ -62,7 +63,7 @@ Signature signature_of(std::span<const Tensor> inputs) {
 /// Whether the inputs and the current settings have this signature.
 bool matches(const Signature& signature, std::span<const Tensor> inputs) {
   if (signature.grad != ir::grad_enabled() || signature.flush != ir::flush_denormals() ||
-      signature.executor != debug::executor())
+      signature.executor != debug::executor() || signature.autocast != tensor::autocast_type())
     return false;
   const auto same = [&](const Signature::Input& a, const Tensor& t) {
     const UOp n = t.cell()->node.get();

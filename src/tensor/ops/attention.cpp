@@ -79,7 +79,7 @@ Tensor scaled_dot_product_attention(Arg query, const Tensor& k, const Tensor& v,
   if (o.dropout > 0)
     weights = where(bernoulli(o.dropout, weights.shape(), {.device = weights.device()}), 0.0,
                     weights * (1.0 / (1.0 - o.dropout)));
-  return matmul(weights.to(t), values).to(t);  // one type for both factors: on a GPU tensor cores compute it
+  return matmul(weights.to(t), values);  // one type for both factors: on a GPU tensor cores compute it
 }
 
 Tensor rotary_embedding(Arg input, const RotaryOptions& o) {

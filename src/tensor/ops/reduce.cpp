@@ -73,8 +73,7 @@ Tensor wrap_reduced(UOp x, UOp reduced, const Ints& axes, bool keepdim) {
 /// Sums and products of bools and small integers would overflow in their own dtype.
 UOp widen(UOp x) {
   if (is_float(x->dtype)) return ir::cast(x, tensor::autocast_type(x->dtype));
-  bool narrow = !is_float(x->dtype) && x->dtype != DType::U64;
-  return narrow ? ir::cast(x, DType::I64) : x;
+  return x->dtype == DType::U64 ? x : ir::cast(x, DType::I64);
 }
 UOp to_float(UOp x) { return is_float(x->dtype) ? x : ir::cast(x, DType::F32); }
 

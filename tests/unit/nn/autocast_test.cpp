@@ -27,6 +27,10 @@ TEST_CASE("autocast chooses the type of products, losses and norms", "[nn][autoc
     CHECK(layer_norm(y, {8}, ones({8}), zeros({8})).dtype() == float32);
     CHECK(exp(y).dtype() == float32);
     CHECK(y.sum().dtype() == float32);
+    CHECK(y.prod(1).dtype() == float32);
+    CHECK(cumsum(y, 1).dtype() == float32);
+    CHECK(group_norm(y.reshape({4, 8, 1}), 2, ones({8}), zeros({8})).dtype() == float32);
+    CHECK(binary_cross_entropy_with_logits(y, sigmoid(y)).dtype() == float32);
     CHECK(y.mean().dtype() == bfloat16);
     CHECK(mse_loss(y, y).dtype() == float32);
     CHECK(matmul(x.to(float64), w.to(float64)).dtype() == float64);
@@ -56,7 +60,9 @@ TEST_CASE("a product under autocast is that of rounded factors", "[nn][autocast]
 
 TEST_CASE("scores of attention stay float32 under autocast", "[nn][autocast]") {
   const Tensor q = randn({6, 8}).realize();
-  const Tensor h = q.to(bfloat16), want = scaled_dot_product_attention(h, h, h);
+  const Tensor h = q.to(bfloat16), wide = h.to(float32);
+  const Tensor weights = softmax(matmul(wide, wide.transpose()) / sqrt(full({}, 8.0)), 1);
+  const Tensor want = matmul(weights.to(bfloat16), h);
   const autocast scope(bfloat16);
   CHECK((scaled_dot_product_attention(q, q, q) == want).all().item<bool>());
 }
@@ -83,6 +89,11 @@ TEST_CASE("autocast holds inside jit and layers, and in its own thread only", "[
   const Tensor x = randn({4, 4}).realize();
   const autocast scope(bfloat16);
   auto f = jit([](const Tensor& t) { return matmul(t, t); });
+  CHECK(f(x).dtype() == bfloat16);
+  {
+    const autocast off(float32);  // another plan than that of the scope
+    for (int i = 0; i < 3; ++i) CHECK(f(x).dtype() == float32);
+  }
   CHECK(f(x).dtype() == bfloat16);
   DType other = DType::Void;
   std::thread([&] { other = matmul(x, x).dtype(); }).join();
@@ -119,6 +130,9 @@ TEST_CASE("a grad scaler leaves out steps whose gradients are not finite", "[nn]
   CHECK_THROWS_AS(scaler.unscale(sgd), UsageError);
   p.set_grad(p.grad() * 0.25);
   CHECK(scaler.step(sgd));
+  scaler.scale((p * 4.0).sum()).backward();
+  CHECK_THROWS_AS(scaler.step(sgd), UsageError);  // before update(), with gradients that nothing has divided
+  p.zero_grad();
   CHECK(p.to_vector<float>() == std::vector<float>{0.5, 0.5, 0.5});
 
   CHECK_THROWS_AS(optim::GradScaler({.init_scale = 0}), UsageError);

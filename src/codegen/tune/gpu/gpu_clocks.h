@@ -31,6 +31,8 @@ inline constexpr double kMaxLoaded = 16;             ///< registers of elements 
 inline constexpr int kBaseRegisters = 28;            ///< for addresses and loop variables
 inline constexpr double kRegisterShare = 1.4;        ///< registers for each accumulator or operand: ptxas loads ahead
 
+// Tensor cores and asynchronous copies: from the hand-written kernels of clock_model_test.cpp (H100, 2026-11-26), but
+// for registers (of NVRTC 13's kernels for sm_90) and kStepInstructions, which is counted.
 inline constexpr double kTileRegisterShare = 1.05;  ///< the same for accumulators and fragments of tensor cores
 inline constexpr double kAsyncBytes = 0.8;          ///< of a byte that an asynchronous copy moves past L1
 inline constexpr double kMmaClocks = 2.1;           ///< of a tensor core's tile, on all four schedulers together

@@ -27,6 +27,14 @@ struct SideSize {
   int copies, threads;
 };
 
+/// How a product's reduced ranges are staged: `split` goes by blocks of `step`, the ranges inside it as a whole.
+struct DepthBlock {
+  UOp split;  ///< null: all reduced ranges at once
+  int64_t step = 0;
+  std::vector<UOp> whole;
+  int64_t depth = 1;  ///< reduced values of a block
+};
+
 class ProductGenerator : public std::enable_shared_from_this<ProductGenerator> {
  public:
   ProductGenerator(TuneSpace& space, ProductSides sides, std::vector<Candidate>& out)
@@ -204,7 +212,7 @@ class ProductGenerator : public std::enable_shared_from_this<ProductGenerator> {
 
 void propose_products(TuneSpace& space, std::vector<Candidate>& out) {
   std::optional<ProductSides> sides = product_sides(space);
-  // A thread by itself takes a hundred times as long for a step of a tensor core.
+  // Steps of a tensor core have tiles of their own (mma_product.cpp).
   if (sides && !sides->product->node->reduction().tree.mma)
     std::make_shared<ProductGenerator>(space, std::move(*sides), out)->run();
 }

@@ -22,14 +22,6 @@ struct ProductSides {
 /// The product that does nearly all of a kernel's work; none if there is no such product.
 std::optional<ProductSides> product_sides(TuneSpace& space);
 
-/// How a product's reduced ranges are staged: `split` goes by blocks of `step`, the ranges inside it as a whole.
-struct DepthBlock {
-  ir::UOp split;  ///< null: all reduced ranges at once
-  int64_t step = 0;
-  std::vector<ir::UOp> whole;
-  int64_t depth = 1;  ///< reduced values of a block
-};
-
 /// Whether tiles with these shares leave a block for every other multiprocessor. Small ones must not make very many
 /// blocks.
 bool fills_machine(TuneSpace& space, const StatementAnalysis& product, const std::vector<RangeShare>& shares);

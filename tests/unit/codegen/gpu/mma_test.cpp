@@ -1,6 +1,9 @@
 // Products in steps of tensor cores: every list of Opts leaves what the interpreter computes, to the bit.
 #include "codegen/codegen.h"
 #include "codegen/loopschedule/opt_parse.h"
+#include "sinter/create.h"
+#include "sinter/ops.h"
+#include "tensor/eval/explain.h"
 #include "unit/codegen/cuda_support.h"
 
 using namespace codegen_test;
@@ -62,9 +65,22 @@ TEST_CASE("tensor cores refuse what they cannot compute", "[codegen][cuda][mma]"
   KernelHarness b = product({32, 24, 64}, DType::BF16, false);
   const codegen::NormalizedKernel normalized = codegen::normalize(b.kernel, gpu.target());
   for (const char* list : {"mma(0, 0)", "mma(0, 1) mma(0, 1)", "mma(0, 1) lanes(1, 4)", "lanes(0, 4) mma(0, 1)",
-                           "mma(0, 1) thread_bind(1, 2, 16)", "mma(0, 1) split(2, 24)", "lanes(1, 4)"}) {
+                           "mma(0, 1) thread_bind(1, 2, 16)", "mma(0, 1) split(2, 24)", "mma(0, 1) order(0, 2, 1)",
+                           "mma(0, 1) order(2, 0, 1)", "lanes(1, 4)"}) {
     INFO(list);
     CHECK_THROWS_AS(codegen::generate_source(normalized, gpu.target(), codegen::parse_opts(list), {}),
                     codegen::IllegalOpt);
+  }
+}
+
+TEST_CASE("machines whose steps are not known sum short floats in chains", "[codegen][cuda][mma]") {
+  const auto x = [] { return full({64, 64}, 1.5, bfloat16, Device::cpu()).contiguous().realize(); };
+  for (const int sm : {80, 90}) {
+    const auto sources = tensor::explain(std::vector{matmul(x(), x())}, runtime::cuda_target({.sm = sm}));
+    REQUIRE(sources.scheduled.kernels.size() == 1);
+    bool steps = false;
+    for (UOp n : ir::topological(sources.scheduled.kernels[0].sink))
+      steps |= n->op == Op::Reduce && n->reduction().tree.mma;
+    CHECK(steps == (sm >= 90));
   }
 }
