@@ -22,6 +22,8 @@ TEST_CASE("every kind of Opt is read back from its text", "[codegen][opts]") {
                                  codegen::TileCopy{9, {{2, 0}, {0, -1, 16, 4, 32, 2}}, 64},
                                  codegen::TileCopy{8, {{1}, {2, 0}}, 0, 4},
                                  codegen::TileCopy{7, {{1}, {2, 0}}, 0, 0, 8, 2, 2},
+                                 codegen::TileCopy{.value = 5, .dims = {{1}, {2, 0}}, .slots = 4, .async = true},
+                                 codegen::Mma{0, 1},
                                  codegen::NonTemporal{2},
                                  codegen::Prefetch{31, 0, -2},
                                  codegen::Prefetch{6, 1, 1024, 1},
@@ -31,7 +33,8 @@ TEST_CASE("every kind of Opt is read back from its text", "[codegen][opts]") {
         "block(0, "
         "96) thread_bind(1, 32, 4) "
         "tile_copy(#9, 2.0, 0 lanes 16 unroll 4 threads 32 by 2, panel 64) "
-        "tile_copy(#8, 1, 2.0, pad 4) tile_copy(#7, 1, 2.0, swizzle 8 by 2, slots 2) nontemporal(2) prefetch(#31, 0, "
+        "tile_copy(#8, 1, 2.0, pad 4) tile_copy(#7, 1, 2.0, swizzle 8 by 2, slots 2) tile_copy(#5, 1, 2.0, slots 4 "
+        "async) mma(0, 1) nontemporal(2) prefetch(#31, 0, "
         "-2) prefetch(#6, "
         "1, 1024, loop 1) occupancy(2)");
   CHECK(parse_opts(to_string(opts)) == opts);
