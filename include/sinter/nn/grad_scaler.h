@@ -38,6 +38,7 @@ class GradScaler {
   /// After the steps of an iteration: if one was left out, multiplies the scale by backoff_factor; after
   /// growth_interval iterations without that, by growth_factor, as long as it stays finite in float32.
   void update();
+  /// The factor of the next scale(); 1 if not enabled.
   double get_scale() const { return options_.enabled ? scale_ : 1; }
 
   /// "scale" (float64) and "growth_tracker" (int64).

@@ -48,6 +48,16 @@ struct Contexts {
 
 }  // namespace
 
+double DeviceProperties::flops() const { return 2e3 * clock_khz * multiprocessors * (sm == 80 ? 64 : 128); }
+double DeviceProperties::tensor_flops() const {
+  // Multiply-adds a clock of a multiprocessor: NVIDIA's data sheets of A100 and H100.
+  const int each = sm >= 90 && sm < 100 ? 2048 : sm == 80 ? 1024 : 0;
+  return 2e3 * clock_khz * multiprocessors * each;
+}
+double DeviceProperties::bandwidth() const {
+  return 2e3 * memory_clock_khz * bus_bits / 8;  // double data rate: two transfers per clock
+}
+
 std::string no_such_device(int index, int devices) {
   return devices == 1 ? fmt::format("there is no device cuda:{}, this machine has one: use cuda:0", index)
                       : fmt::format("there is no device cuda:{}, this machine has {}: use one of cuda:0 to cuda:{}",

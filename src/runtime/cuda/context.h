@@ -38,6 +38,11 @@ struct DeviceProperties {
   int clock_khz = 0;
   int memory_clock_khz = 0;
   int bus_bits = 0;  ///< width of the memory bus
+
+  /// Peak rates, from clocks and widths as the driver reports them.
+  double flops() const;         ///< FLOP/s of float32 multiply-adds, which count as two
+  double tensor_flops() const;  ///< the same of tensor cores, for 16-bit floats and dense matrices; 0: unknown
+  double bandwidth() const;     ///< bytes/s of the memory
 };
 
 /// A device in use. All work goes to one stream in the order of the calls. Only calls that return values to the host

@@ -10,6 +10,7 @@
 #include "runtime/base/log.h"
 #include "runtime/cpu/roofline_cache.h"
 #include "runtime/cpu/thread_pool.h"
+#include "runtime/cuda/context.h"
 #include "runtime/exec/plan_execution.h"
 #include "runtime/program/program.h"
 
@@ -24,23 +25,37 @@ double microseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
 }
 
-/// The lower bound on a CPU launch's time: arithmetic or memory, whichever takes longer.
+/// The lower bound on a launch's time: arithmetic or memory, whichever takes longer.
 struct RooflineBound {
   double us = 0;
   const char* of = "math";
-  int threads = 1;
+  int threads = 1;  ///< 0: a GPU
 
-  static RooflineBound of_launch(const StepCost& cost) {
+  static RooflineBound of_launch(const StepCost& cost, Device device) {
     RooflineBound bound;
+    if (device.kind() != Device::Kind::Cpu) {
+      const cuda::DeviceProperties& gpu = cuda::Context::get(device.index())->properties();
+      const bool tensor = cost.tensor && gpu.tensor_flops() > 0;
+      bound.threads = 0;
+      bound.set(tensor ? "tensor" : "math", cost.flops / (tensor ? gpu.tensor_flops() : gpu.flops()),
+                static_cast<double>(cost.bytes) / gpu.bandwidth());
+      return bound;
+    }
     const double shares = std::min(static_cast<double>(cost.tasks), cost.work_units);
     bound.threads = static_cast<int>(std::clamp(shares, 1.0, static_cast<double>(cpu::thread_pool().threads())));
     const cpu::Roofline roofs = cpu::cached_roofline(bound.threads);
-    const double math = cost.flops / roofs.flops * 1e6, memory = static_cast<double>(cost.bytes) / roofs.copy * 1e6;
-    bound.us = std::max(math, memory);
-    if (memory > math) bound.of = "memory";
+    bound.set("math", cost.flops / roofs.flops, static_cast<double>(cost.bytes) / roofs.copy);
     return bound;
   }
-  std::string threads_text() const { return fmt::format("{} thread{}", threads, threads == 1 ? "" : "s"); }
+  /// `math` and `memory` are in seconds.
+  void set(const char* unit, double math, double memory) {
+    us = 1e6 * std::max(math, memory);
+    of = memory > math ? "memory" : unit;
+  }
+  /// "math, 2 threads"; on a GPU "tensor".
+  std::string text() const {
+    return threads ? fmt::format("{}, {} thread{}", of, threads, threads == 1 ? "" : "s") : of;
+  }
 };
 
 /// The line of DEBUG=2, which scripts/roofline.py parses.
@@ -55,10 +70,11 @@ class LaunchLog final : public LaunchObserver {
   explicit LaunchLog(const PlanExecution& execution)
       : execution_(execution), cpu_(execution.plan().device.kind() == Device::Kind::Cpu) {
     // Before the launches, since the roofline may have to be measured. A log line must not fail the plan.
-    if (logging(2) && cpu_) try {
+    if (logging(2)) try {
         const std::vector<int>& launches = execution.plan().launches;
         for (size_t l = 0, first = 0; l < launches.size(); first += static_cast<size_t>(launches[l++]))
-          bounds_.push_back(RooflineBound::of_launch(execution.launch_cost(first, static_cast<size_t>(launches[l]))));
+          bounds_.push_back(RooflineBound::of_launch(execution.launch_cost(first, static_cast<size_t>(launches[l])),
+                                                     execution.plan().device));
       } catch (const std::exception& error) {
         bounds_.clear();
         log(2, fmt::format("no roofs: {}", error.what()));
@@ -69,14 +85,15 @@ class LaunchLog final : public LaunchObserver {
   void before_launch(const LaunchInfo&) override { launch_start_ = Clock::now(); }
 
   void after_launch(const LaunchInfo& launch) override {
-    const double us = microseconds_since(launch_start_);  // on a GPU, of enqueuing it
+    // On a GPU, of enqueuing it; at DEBUG=2 each launch runs alone and is waited for.
+    const double us = microseconds_since(launch_start_);
     ++launches_, kernels_ += launch.count, moved_ += launch.cost.bytes;
     if (us > kLongUs && cpu_) long_.push_back({launch, us});
     if (!logging(2)) return;
     std::string line = line_of(name_of(launch), launch.cost, us);
     if (!bounds_.empty()) {
       const RooflineBound& bound = bounds_[launch.number];
-      line += fmt::format(" {:>6.1f} % of {}, {}", 100 * bound.us / us, bound.of, bound.threads_text());
+      line += fmt::format(" {:>6.1f} % of {}", 100 * bound.us / us, bound.text());
     }
     double priced = 0;
     for (size_t i = launch.first; i < launch.first + launch.count; ++i)
@@ -102,13 +119,13 @@ class LaunchLog final : public LaunchObserver {
   }
 
   void note_if_slow(const Timing& t) try {
-    const RooflineBound bound = RooflineBound::of_launch(t.launch.cost);
+    const RooflineBound bound = RooflineBound::of_launch(t.launch.cost, execution_.plan().device);
     if (bound.us > kPoorShare * t.us) return;
     const auto begin = execution_.plan().steps.begin() + static_cast<std::ptrdiff_t>(t.launch.first);
     const auto longest = std::max_element(begin, begin + static_cast<std::ptrdiff_t>(t.launch.count),
                                           [](const PlanStep& a, const PlanStep& b) { return a.time < b.time; });
-    log(1, fmt::format("slow: {} took {:.1f} ms, {:.2f} % of {}, {}: {}", name_of(t.launch), t.us * 1e-3,
-                       100 * bound.us / t.us, bound.of, bound.threads_text(), execution_.made_by(longest->position)));
+    log(1, fmt::format("slow: {} took {:.1f} ms, {:.2f} % of {}: {}", name_of(t.launch), t.us * 1e-3,
+                       100 * bound.us / t.us, bound.text(), execution_.made_by(longest->position)));
   } catch (const std::exception& error) {  // from measuring the roofline, which must not fail the plan
     log(1, fmt::format("no roofs: {}", error.what()));
   }

@@ -64,6 +64,7 @@ struct SizePolynomial {
 struct KernelWork {
   SizePolynomial flops;  ///< floating-point operations; a fused multiply-add is two, a function such as exp one
   std::vector<SizePolynomial> accesses;  ///< per Param: elements that loads and stores can touch, each access counted
+  bool tensor = false;                   ///< its products join in steps of tensor cores (ir/attr.h)
 };
 
 struct Plan {

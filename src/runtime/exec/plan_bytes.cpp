@@ -35,7 +35,7 @@ void fields(A& a, T& m) {
 }
 template <class A, SameType<KernelWork> T>
 void fields(A& a, T& w) {
-  a(w.flops, w.accesses);
+  a(w.flops, w.accesses, w.tensor);
 }
 template <class A, SameType<Hash128> T>
 void fields(A& a, T& h) {

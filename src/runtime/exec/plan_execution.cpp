@@ -171,6 +171,7 @@ StepCost PlanExecution::launch_cost(size_t first, size_t number) const {
   for (size_t i = first + 1; i < first + number; ++i) {
     const StepCost& more = cost(i);
     all.bytes += more.bytes, all.flops += more.flops, all.tasks += more.tasks, all.work_units += more.work_units;
+    all.tensor |= more.tensor;
   }
   return all;
 }

@@ -31,6 +31,7 @@ StepCost step_cost(const Plan& plan, const PlanStep& step, const std::vector<int
   cost.grain = std::max<int64_t>(static_cast<int64_t>(grain), 1);
   cost.bytes = static_cast<size_t>(moved);
   cost.flops = work.flops.at(sizes);
+  cost.tensor = work.tensor;
   return cost;
 }
 

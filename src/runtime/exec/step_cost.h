@@ -16,6 +16,7 @@ struct StepCost {
   double work_units = 0;  ///< multiples of the work worth a thread
   size_t bytes = 0;       ///< read and written
   double flops = 0;
+  bool tensor = false;  ///< the flops are those of tensor cores
 };
 
 /// Bytes of a buffer at these values of the plan's variables.

@@ -119,6 +119,7 @@ runtime::KernelWork work_of(const codegen::Kernel& kernel) {
       for (size_t i = 1; i <= n->src[0]->rank(); ++i) index = merge(index, depends[n->src[i]]);
       work.accesses[static_cast<size_t>(n->src[0]->integer())].add(loops.iterations(index, 1));
     }
+    work.tensor |= n->op == Op::Reduce && n->reduction().tree.mma;
     if (n->op == Op::Reduce)
       for (size_t i = static_cast<size_t>(ir::value_count(n->reduction().combine)); i < n->src.size(); ++i)
         std::erase(all, n->src[i]->id);

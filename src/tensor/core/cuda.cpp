@@ -59,8 +59,7 @@ Properties properties(int index, Loc where) {
   out.memory = static_cast<uint64_t>(p.memory);
   out.l2_cache = static_cast<uint64_t>(p.l2);
   out.shared_memory_per_block = static_cast<uint64_t>(p.shared_per_block);
-  // Double data rate: two transfers per clock.
-  out.memory_bandwidth = 2.0 * p.memory_clock_khz * 1e3 * p.bus_bits / 8;
+  out.memory_bandwidth = p.bandwidth();
   out.compiler = device::compiler_of(device::find_driver()).name;
   return out;
 }

@@ -148,6 +148,20 @@ TEST_CASE("DEBUG=2 holds launches against the machine's roofs", "[runtime][debug
   CHECK(stream.priced > 10 * least.priced);
 }
 
+TEST_CASE("DEBUG=2 holds launches of a GPU against what its clocks permit", "[codegen][debug]") {
+  const ScopedEnv device("SINTER_DEVICE", "cuda-sim");
+  const auto product = [](DType type) {
+    Tensor a = ones({256, 256}, type, Device::cuda()).contiguous().realize();
+    Tensor b = (a * 2).realize();
+    return printed("2", [&] { matmul(a, b).realize(); });
+  };
+  // Twice 256 / 12 FLOPs a byte are more than float32 needs to keep an H100 busy; tensor cores need far more.
+  const std::string of_float32 = product(float32), of_bfloat16 = product(bfloat16);
+  INFO(of_float32 << of_bfloat16);
+  CHECK(lines_with(of_float32, " % of math, priced at") == 1);
+  CHECK(lines_with(of_bfloat16, " % of memory, priced at") == 1);
+}
+
 TEST_CASE("DEBUG=1 names a kernel above 5 ms below 5 % of its roof, with the user's line", "[runtime][debug]") {
   // A chain of divisions of int64, none of which counts as arithmetic on floats: long, on little memory.
   Tensor x = (arange(1 << 18) * 7919 + 1).realize(), y = (arange(1 << 18) % 89 + 11).realize();
