@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "codegen/kernel/ceil_div.h"
+#include "codegen/loopschedule/mma_tile.h"
 #include "codegen/tune/gpu/clock_model.h"
 #include "codegen/tune/gpu/gpu_clocks.h"
 
