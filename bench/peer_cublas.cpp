@@ -10,7 +10,7 @@ namespace gpu = sinter::runtime::cuda;
 /// (transposed); what they return is 0 if all went well.
 struct Cublas {
   int (*create)(void** handle);
-  int (*set_stream)(void* handle, gpu::Stream stream);
+  int (*set_stream)(void* handle, gpu::StreamHandle stream);
   int (*sgemm)(void* handle, int op_a, int op_b, int m, int n, int k, const float* alpha, gpu::DevicePointer a, int lda,
                gpu::DevicePointer b, int ldb, const float* beta, gpu::DevicePointer c, int ldc);
   void* handle = nullptr;

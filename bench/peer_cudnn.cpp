@@ -33,7 +33,7 @@ struct Cudnn {
                            DevicePointer b_data, Descriptor convolution, int algorithm, DevicePointer workspace,
                            size_t bytes, const float* beta, Descriptor c, DevicePointer c_data);
   int (*create)(void** handle);
-  int (*set_stream)(void* handle, gpu::Stream stream);
+  int (*set_stream)(void* handle, gpu::StreamHandle stream);
   int (*create_tensor)(Descriptor* made);
   int (*set_tensor)(Descriptor tensor, int format, int dtype, int n, int c, int h, int w);
   int (*create_filter)(Descriptor* made);
