@@ -6,7 +6,6 @@
 #include "gradient/adjoint.h"
 #include "ir/build.h"
 #include "ir/scalar_eval.h"
-#include "ir/short_float.h"
 #include "ir/splat.h"
 
 namespace sinter::autodiff {
@@ -25,11 +24,8 @@ UOp times(UOp g, UOp x) {
 /// The type of 16-bit floats that a factor of a product widens to float32 and repeats along an axis; Void if it does
 /// not.
 DType widened_type(UOp factor) {
-  const UOp wide = below_movements(factor);
-  bool repeated = false;
-  for (UOp n = factor; !(n == wide); n = n->src[0]) repeated |= n->op == Op::Expand;
-  const bool widens = wide->op == Op::Cast && wide->dtype == DType::F32 && !wide->src.empty();
-  return repeated && widens && is_short_float(wide->src[0]->dtype) ? wide->src[0]->dtype : DType::Void;
+  const UOp narrow = widened_source(below_movements(factor));
+  return narrow && is_expanded(factor) ? narrow->dtype : DType::Void;
 }
 
 /// The gradient of a product, in its factors' type if they are 16-bit floats of a matrix product: the gradients of the
@@ -37,10 +33,8 @@ DType widened_type(UOp factor) {
 UOp rounded_to_factors(Adjoint& a) {
   const DType type = widened_type(a.src(0));
   if (type == DType::Void || widened_type(a.src(1)) != type) return a.g;
+  if (!is_expanded(a.g)) return a.g;  // the gradient of a sum is repeated along its axes
   const UOp value = below_movements(a.g);
-  bool summed = false;  // the gradient of a sum is repeated along its axes
-  for (UOp n = a.g; !(n == value); n = n->src[0]) summed |= n->op == Op::Expand;
-  if (!summed) return a.g;
   return with_movements_of(a.g, cast(cast(value, type), value->dtype));
 }
 

@@ -262,6 +262,16 @@ UOp with_movements_of(UOp x, UOp value) {
   }
   return value;
 }
+bool is_expanded(UOp x) {
+  for (; moves(x); x = x->src[0])
+    if (x->op == Op::Expand) return true;
+  return false;
+}
+UOp widened_source(UOp x) {
+  const bool widens =
+      x->op == Op::Cast && x->dtype == DType::F32 && !x->src.empty() && is_short_float(x->src[0]->dtype);
+  return widens ? x->src[0] : UOp();
+}
 UOp detach(UOp x) { return x->state.requires_grad ? move(x, Op::Detach, x->shape) : x; }
 UOp contiguous(UOp x) { return x->op == Op::Contiguous || x->storage() ? x : move(x, Op::Contiguous, x->shape); }
 

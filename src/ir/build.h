@@ -124,6 +124,10 @@ UOp detach(UOp x);
 UOp below_movements(UOp x);
 /// x with `value` in place of below_movements(x); their types may differ.
 UOp with_movements_of(UOp x, UOp value);
+/// Whether one of the movements on top of x is an EXPAND.
+bool is_expanded(UOp x);
+/// The 16-bit float that the cast x widens to float32; null if x is no such cast.
+UOp widened_source(UOp x);
 UOp contiguous(UOp x);
 
 // -- kernels

@@ -13,12 +13,6 @@ namespace sinter::codegen {
 using ir::Op;
 using ir::UOp;
 
-namespace {
-
-constexpr int kRow = 8;  ///< elements of a row that the warp loads as a whole
-
-}  // namespace
-
 void MmaBody::add(int statement) {
   fragments_.clear();
   const Statement& s = at(statement);
@@ -153,12 +147,12 @@ Id MmaBody::loaded_fragment(const Factor& factor, UOp depth, bool transposed) {
     return emit_.index(Op::Mul, thread_digit(emit_, stride, threads), emit_.number(elements));
   };
   const auto plus = [&](Id x, Id y) { return emit_.index(Op::Add, x, y); };
-  const Id within = thread_digit(emit_, 1, kRow);
+  const Id within = thread_digit(emit_, 1, kMatrixRow);
   // Of a factor's rows the second matrix has the next 8, of its columns there are only 8.
   const int halves = factor.rows ? 16 : 8;  ///< thread distance of the two halves of the depth
-  Id across = transposed ? emit_.number(0) : within, along = digit(halves, 2, kRow);
+  Id across = transposed ? emit_.number(0) : within, along = digit(halves, 2, kMatrixRow);
   if (transposed) along = plus(within, along);
-  if (factor.rows) across = plus(across, digit(kRow, 2, kRow));
+  if (factor.rows) across = plus(across, digit(kMatrixRow, 2, kMatrixRow));
   values_.rebind_thread(factor.range, plus(values_.warp_offset(factor.range), across), 1);
   values_.rebind_thread(depth, along, 1);
   Inst load{InstCode::LoadMatrices, {DType::U32, factor.rows ? 4 : 2}, {values_.address(factor.value, kAllLanes)}};

@@ -27,6 +27,9 @@ inline constexpr MmaDim kMmaColumns{2, {4, 1, 1}}, kMmaFactorColumns{1, {8, 4, 1
 /// What both factors are summed over: a step of a tensor core (ir/mma_step.h).
 constexpr MmaDim mma_depth(DType factor) { return {factor == DType::F32 ? 1 : 2, {4, 1, 2}}; }
 
+/// Rows of a matrix that a warp loads from shared memory as a whole, and 16-bit elements of a row.
+inline constexpr int kMatrixRow = 8;
+
 inline constexpr int kWarp = 32;  ///< threads
 
 }  // namespace sinter::codegen

@@ -10,6 +10,7 @@
 
 #include "codegen/kernel/access.h"
 #include "codegen/kernel/ranges.h"
+#include "codegen/loopschedule/mma_tile.h"
 #include "codegen/nest/tile_copy.h"
 #include "ir/build.h"
 #include "ir/walk.h"
@@ -176,16 +177,16 @@ Tile make_tile(int64_t slot, DType dtype, const std::vector<UOp>& ranges, const 
 }
 
 UOp matrix_rows(const Tile& tile, UOp a, UOp b) {
-  constexpr int64_t kRow = 8;
-  if (size_of(tile.dtype) != 2 || (tile.tile_copy && (tile.tile_copy->panel || tile.tile_copy->swizzle_unit % kRow)))
+  if (size_of(tile.dtype) != 2 ||
+      (tile.tile_copy && (tile.tile_copy->panel || tile.tile_copy->swizzle_unit % kMatrixRow)))
     return {};
   UOp along;
   for (const Tile::TileDim& d : tile.dims)
     if (d.stride == 1 && d.stored_extent > 1)
       along = d.range;
-    else if (d.stride % kRow)
+    else if (d.stride % kMatrixRow)
       return {};
-  return tile.ring_slot_size % kRow == 0 && (along == a || along == b) ? along : UOp();
+  return tile.ring_slot_size % kMatrixRow == 0 && (along == a || along == b) ? along : UOp();
 }
 
 UOp param_of(ir::Graph& g, const Tile& tile) {

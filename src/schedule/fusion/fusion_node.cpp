@@ -35,11 +35,6 @@ FusionNodeKind kind_of(UOp n) {
   }
 }
 
-UOp base_of(UOp n) {
-  while (ir::is_movement(n->op)) n = n->src[0];
-  return n;
-}
-
 /// Whether the movement ops of an edge keep every element. Then the user is still an epilogue.
 bool keeps_elements(const FusionEdge& s) {
   UOp n = s.head;
@@ -79,7 +74,7 @@ class FusionGraphBuilder {
 
  private:
   FusionEdge source(UOp head) const {
-    UOp base = base_of(head);
+    UOp base = ir::below_movements(head);
     return {head, placeless(base->op) ? -1 : node_of_[base->position]};
   }
 

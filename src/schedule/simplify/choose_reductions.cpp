@@ -214,9 +214,8 @@ int64_t rows_in_block(int64_t rows, const Prices& prices) {
 bool is_contraction(ir::Combine combine, const std::vector<UOp>& values) {
   if (combine != ir::Combine::Dot) return false;
   return std::all_of(values.begin(), values.end(), [](UOp n) {
-    bool repeated = false;
-    for (; ir::is_movement(n->op); n = n->src[0]) repeated |= n->op == Op::Expand;
-    return repeated && n->shape.bound() > 1 && n->op != Op::Arange;
+    const UOp value = ir::below_movements(n);
+    return ir::is_expanded(n) && value->shape.bound() > 1 && value->op != Op::Arange;
   });
 }
 

@@ -5,12 +5,10 @@
 
 #include "ir/build.h"
 #include "ir/mma_step.h"
-#include "ir/short_float.h"
 
 namespace sinter::schedule {
 namespace {
 
-using ir::Op;
 using ir::UOp;
 
 constexpr int kFirstMachine = 90;    ///< compute capability whose arithmetic ir/mma_step.h is
@@ -23,9 +21,8 @@ constexpr int64_t kLongestMma = 8192;    ///< elements of a chain: each step rou
 
 /// The value that `n` widens to float32, with the movements on top of the cast; null if it widens none.
 UOp narrow_source(UOp n) {
-  const UOp wide = ir::below_movements(n);
-  if (wide->op != Op::Cast || wide->dtype != DType::F32 || !ir::is_short_float(wide->src[0]->dtype)) return {};
-  return ir::with_movements_of(n, wide->src[0]);
+  const UOp narrow = ir::widened_source(ir::below_movements(n));
+  return narrow ? ir::with_movements_of(n, narrow) : UOp();
 }
 
 /// The axis along which steps go: the longest that is a multiple of a step; if there is none, the longest. -1 if all
