@@ -6,6 +6,7 @@ import re
 import signal
 import sys
 import tempfile
+from functools import partial
 from statistics import median
 
 import page
@@ -13,7 +14,7 @@ import peers
 import plot
 import table
 from cases import CASES
-from compare import agree, agree_on_losses, compare
+from compare import agree, agree_on_losses, compare, tolerance
 from workers import Worker, WorkerError, run_once
 
 LOSS = (0.5, 8.0)  # of a first step: of a pixel, of ten classes, of 256 tokens, whatever the initial values are
@@ -63,7 +64,7 @@ class Bench:
         complain = lambda name, text: self.complain(f"{case.name}, {self.threads} threads: {name}: {text}")
         names = [name for name, library in self.libraries.items() if name != "sinter" and re.search(library.cases, case.name)]
         if case.kind == "time":
-            same = agree_on_losses if case.name.startswith(("step:", "train:")) else agree
+            same = partial(agree_on_losses if case.family in ("step", "train") else agree, tolerance=tolerance(case))
             return compare(case, self.threads, lambda name: self.ask(name, case), names, self.options.pairs, self.ask_roof, complain, same)
         caches = {name: tempfile.TemporaryDirectory(prefix="bench-") for name in ["sinter", *names]}
         try:

@@ -3,6 +3,7 @@ from dataclasses import dataclass
 from math import prod
 
 FLOAT = 4  # bytes
+TYPES = {"bf16": 8, "f16": 11}  # 16-bit floats: what stands before a family, and how many significant bits they have
 
 
 @dataclass(frozen=True)
@@ -19,9 +20,23 @@ class Case:
     ranked: str = ""      # the geometric mean that it counts in
     device: str = ""      # where it runs; empty: everywhere
 
+    @property
+    def type(self):
+        """The 16-bit type before the family; empty: float32."""
+        first = self.name.split(":")[0]
+        return first if first in TYPES else ""
+
+    @property
+    def family(self):
+        return self.name.split(":")[1 if self.type else 0]
+
 
 def product(layout, m, k, n, ranked="products", device=""):
     return Case(f"sgemm:{layout}:{m}x{k}x{n}", flops=2.0 * m * k * n, ranked=ranked, device=device)
+
+
+def narrow_product(dtype, n):
+    return Case(f"{dtype}:gemm:nn:{n}x{n}x{n}", flops=2.0 * n ** 3, ranked="16-bit products", device="cuda")
 
 
 def nest(family, *sizes, plain):
@@ -145,7 +160,8 @@ CASES = [
     # What the host pays, for each of so many: no library has the same parts.
     Case("node:256"), Case("walk:256"), Case("launch:256"),
     # What a CPU would take too long for, or streams more than a GPU's cache holds.
-    product("nn", 4096, 4096, 4096, device="cuda"), stream(f"chain:{4 * M16}", 8 * M16, device="cuda"),
+    product("nn", 4096, 4096, 4096, device="cuda"), *(narrow_product(dtype, n) for dtype in TYPES for n in (4096, 8192)),
+    stream(f"chain:{4 * M16}", 8 * M16, device="cuda"),
     stream("softmax:65536x1024", 16 * ROWS, device="cuda"), stream("layernorm:65536x1024", 16 * ROWS, device="cuda"),
     # The convolutions of step:conv but the first two.
     *conv(128, 32, 10, 64, 3, device="cuda"), *conv(128, 64, 8, 64, 3, device="cuda"),

@@ -6,9 +6,12 @@
 #include <stdexcept>
 #include <string>
 
+#include "ir/short_float.h"
+
 namespace bench {
 
 namespace gpu = sinter::runtime::cuda;
+using sinter::DType;
 
 void* open_library(std::initializer_list<const char*> names) {
   for (const char* name : names)
@@ -26,15 +29,41 @@ void check(int status, const char* call) {
   if (status) throw std::runtime_error(std::string(call) + " returned " + std::to_string(status));
 }
 
-DeviceFloats::DeviceFloats(std::shared_ptr<gpu::Context> device, size_t count)
-    : context(std::move(device)), count(count), memory(context->allocator().allocate(bytes())) {}
+DeviceFloats::DeviceFloats(std::shared_ptr<gpu::Context> device, size_t count, DType type)
+    : context(std::move(device)), count(count), type(type), memory(context->allocator().allocate(bytes())) {}
 DeviceFloats::~DeviceFloats() { context->allocator().deallocate(memory, bytes()); }
 
-std::shared_ptr<DeviceFloats> input(const std::shared_ptr<gpu::Context>& device, size_t count, uint32_t seed) {
-  auto made = std::make_shared<DeviceFloats>(device, count);
-  device->copy_to_device(made->memory, uniform(count, seed).data(), made->bytes());
+std::shared_ptr<DeviceFloats> input(const std::shared_ptr<gpu::Context>& device, size_t count, uint32_t seed,
+                                    DType type) {
+  auto made = std::make_shared<DeviceFloats>(device, count, type);
+  const Floats numbers = uniform(count, seed);
+  if (type == sinter::float32) {
+    device->copy_to_device(made->memory, numbers.data(), made->bytes());
+  } else {
+    std::vector<uint16_t> bits(count);
+    for (size_t i = 0; i < count; ++i) bits[i] = sinter::ir::short_float_bits(type, numbers[i]);
+    device->copy_to_device(made->memory, bits.data(), made->bytes());
+  }
   return made;
 }
+
+namespace {
+
+/// What lies there, on the host.
+std::vector<float> read(const DeviceFloats& floats) {
+  std::vector<float> values(floats.count);
+  if (floats.type == sinter::float32) {
+    floats.context->copy_to_host(values.data(), floats.memory, floats.bytes());
+  } else {
+    std::vector<uint16_t> bits(floats.count);
+    floats.context->copy_to_host(bits.data(), floats.memory, floats.bytes());
+    for (size_t i = 0; i < bits.size(); ++i)
+      values[i] = static_cast<float>(sinter::ir::short_float_value(floats.type, bits[i]));
+  }
+  return values;
+}
+
+}  // namespace
 
 BenchCase evaluate(std::function<void()> enqueue, std::shared_ptr<DeviceFloats> result) {
   const auto run = [=] {
@@ -43,9 +72,7 @@ BenchCase evaluate(std::function<void()> enqueue, std::shared_ptr<DeviceFloats> 
   };
   return {.run = run, .check = [=] {
             run();
-            std::vector<float> values(result->count);
-            result->context->copy_to_host(values.data(), result->memory, result->bytes());
-            return fingerprint(values);
+            return fingerprint(read(*result));
           }};
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/cuda/context.h"
+#include "sinter/dtype.h"
 #include "worker.h"
 
 namespace bench {
@@ -24,22 +25,24 @@ void find(void* library, const char* name, F& function) {
 /// Throws std::runtime_error for a status that is not 0.
 void check(int status, const char* call);
 
-/// Floats on the device.
+/// Floats on the device, of 32 or 16 bits.
 struct DeviceFloats {
-  DeviceFloats(std::shared_ptr<sinter::runtime::cuda::Context> device, size_t count);
+  DeviceFloats(std::shared_ptr<sinter::runtime::cuda::Context> device, size_t count,
+               sinter::DType type = sinter::float32);
   ~DeviceFloats();
   DeviceFloats(const DeviceFloats&) = delete;
   DeviceFloats& operator=(const DeviceFloats&) = delete;
-  size_t bytes() const { return count * sizeof(float); }
+  size_t bytes() const { return count * sinter::size_of(type); }
 
   std::shared_ptr<sinter::runtime::cuda::Context> context;
   size_t count;
+  sinter::DType type;
   sinter::runtime::cuda::DevicePointer memory;
 };
 
-/// uniform() on the device.
+/// uniform() on the device, rounded to the type.
 std::shared_ptr<DeviceFloats> input(const std::shared_ptr<sinter::runtime::cuda::Context>& device, size_t count,
-                                    uint32_t seed);
+                                    uint32_t seed, sinter::DType type = sinter::float32);
 
 /// A case that enqueues its work and leaves it in `result`.
 BenchCase evaluate(std::function<void()> enqueue, std::shared_ptr<DeviceFloats> result);

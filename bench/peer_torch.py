@@ -13,6 +13,8 @@ from worker import Work, fingerprint, operands
 
 DEVICE = os.environ.get("BENCH_DEVICE", "cpu")
 COMPILE = "--compile" in sys.argv
+TYPES = {"bf16": torch.bfloat16, "f16": torch.float16}  # what may stand before a family,
+NARROW = {"gemm"}                                        # and before which
 FORMAT = torch.channels_last if "--channels-last" in sys.argv else torch.contiguous_format
 FUSED = {"gelu", "attention", "chain", "total", "softmax", "layernorm", "step", "forward", "train", "infer"}  # the others are one call
 torch.set_num_threads(worker.THREADS)
@@ -36,11 +38,14 @@ def convolution(kind, images, filters, *options):
     return (lambda w, dy: backward(shape, w, dy)) if kind == "data" else (lambda x, dy: backward(x, shape, dy))
 
 
-# Family -> function of its operands, and of the result that it writes where PyTorch has such a form.
+# Layout, or family -> function of its operands, and of the result that it writes where PyTorch has such a form.
+PRODUCTS = {
+    "nn": (torch.mm, lambda a, b, out: torch.mm(a, b, out=out)),
+    "tn": (lambda a, b: a.t() @ b, lambda a, b, out: torch.mm(a.t(), b, out=out)),
+    "nt": (lambda a, b: a @ b.t(), lambda a, b, out: torch.mm(a, b.t(), out=out)),
+}
 OPS = {
-    "sgemm:nn": (torch.mm, lambda a, b, out: torch.mm(a, b, out=out)),
-    "sgemm:tn": (lambda a, b: a.t() @ b, lambda a, b, out: torch.mm(a.t(), b, out=out)),
-    "sgemm:nt": (lambda a, b: a @ b.t(), lambda a, b, out: torch.mm(a, b.t(), out=out)),
+    **{f"{family}:{layout}": product for family in ("sgemm", "gemm") for layout, product in PRODUCTS.items()},
     "sum": (torch.mm, lambda a, b, out: torch.mm(a, b, out=out)),
     "panels": (torch.mm, lambda a, b, out: torch.mm(a, b, out=out)),
     "batch": (lambda a, b: torch.matmul(a.transpose(0, 1), b), None),
@@ -163,11 +168,14 @@ def evaluate(f):
         result = f()
         finish()
         return result
-    return Work(run, lambda: fingerprint(run().cpu().numpy()), torch.inference_mode)
+    return Work(run, lambda: fingerprint(run().float().cpu().numpy()), torch.inference_mode)
 
 
 def make(family, *arguments):
-    if COMPILE and family not in FUSED:
+    dtype = TYPES.get(family)
+    if dtype:
+        family, *arguments = arguments
+    if COMPILE and family not in FUSED or dtype and family not in NARROW:
         raise ValueError("unknown case")
     if family == "step":
         return run_step(arguments[0])
@@ -181,7 +189,7 @@ def make(family, *arguments):
     name = f"{family}:{arguments[0]}" if f"{family}:{arguments[0]}" in OPS else family
     if name not in OPS:
         raise ValueError("unknown case")
-    inputs = [torch.from_numpy(a).to(DEVICE) for a in operands(family, arguments)]
+    inputs = [torch.from_numpy(a).to(DEVICE, dtype) for a in operands(family, arguments)]
     pure, into = OPS[name]
     if into is None or COMPILE:
         call = quickest(pure)

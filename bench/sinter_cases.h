@@ -10,8 +10,8 @@
 
 namespace bench {
 
-/// uniform() as a tensor that is stored.
-sinter::Tensor input(const sinter::Shape& shape, uint32_t seed);
+/// uniform(), rounded to the type, as a tensor that is stored.
+sinter::Tensor input(const sinter::Shape& shape, uint32_t seed, sinter::DType type = sinter::float32);
 /// Waits for the default device.
 void finish();
 /// A case that computes f() again and again.

@@ -7,13 +7,14 @@ namespace bench {
 namespace {
 
 /// sgemm:LAYOUT:MxKxN. The layout says which operand is stored transposed: nn, tn (a), nt (b). jit:LAYOUT:MxKxN, the
-/// same under jit().
+/// same under jit(). gemm:LAYOUT:MxKxN, the same of any type.
 BenchCase product(const Arguments& arguments) {
   const auto s = arguments.sizes(2);
   const int64_t m = s.at(0), k = s.at(1), n = s.at(2);
   const std::string& layout = arguments.text(1);
-  const sn::Tensor a = layout == "tn" ? input({k, m}, 1) : input({m, k}, 1);
-  const sn::Tensor b = layout == "nt" ? input({n, k}, 2) : input({k, n}, 2);
+  const sn::DType type = sn::dtype_named(arguments.type);
+  const sn::Tensor a = layout == "tn" ? input({k, m}, 1, type) : input({m, k}, 1, type);
+  const sn::Tensor b = layout == "nt" ? input({n, k}, 2, type) : input({k, n}, 2, type);
   const auto call = [=](const sn::Tensor& x, const sn::Tensor& y) {
     return matmul(layout == "tn" ? x.transpose() : x, layout == "nt" ? y.transpose() : y);
   };
@@ -80,9 +81,11 @@ BenchCase attention(const Arguments& arguments) {
 }  // namespace
 
 std::map<std::string, CaseFamily> products() {
-  return {{"sgemm", {product}},        {"jit", {product}},          {"sum", {product_as_sum}},
-          {"batch", {permuted_batch}}, {"gelu", {with_epilogue}},   {"slice", {of_slice}},
-          {"panels", {in_panels}},     {"matvec", {matrix_vector}}, {"attention", {attention}}};
+  return {{"sgemm", {product}},        {"gemm", {.make = product, .narrow = true}},
+          {"jit", {product}},          {"sum", {product_as_sum}},
+          {"batch", {permuted_batch}}, {"gelu", {with_epilogue}},
+          {"slice", {of_slice}},       {"panels", {in_panels}},
+          {"matvec", {matrix_vector}}, {"attention", {attention}}};
 }
 
 }  // namespace bench

@@ -5,8 +5,9 @@ namespace sn = sinter;
 
 namespace bench {
 
-sn::Tensor input(const sn::Shape& shape, uint32_t seed) {
-  return sn::from(uniform(static_cast<size_t>(sn::zeros(shape).numel()), seed).data(), shape).realize();
+sn::Tensor input(const sn::Shape& shape, uint32_t seed, sn::DType type) {
+  const sn::Tensor numbers = sn::from(uniform(static_cast<size_t>(sn::zeros(shape).numel()), seed).data(), shape);
+  return numbers.to(type).realize();
 }
 
 void finish() {

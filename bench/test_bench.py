@@ -3,6 +3,7 @@ no time. Run by CTest with the worker as argument."""
 import importlib.util
 import io
 import math
+import os
 import sys
 import unittest
 
@@ -11,11 +12,26 @@ import page
 import plot
 import table
 from cases import CASES, Case
-from compare import Row, agree, agree_on_losses, compare, floor_us
+from compare import TOLERANCE, Row, agree, agree_on_losses, compare, floor_us, tolerance
 from peers import core_type
 from workers import Library, Sample, Worker, WorkerError, parse_answer, run_once
 
 WORKER = sys.argv.pop() if len(sys.argv) > 1 else None
+
+# A small case of each family that the table names, with its type: a new family needs a line here.
+SMALL = {
+    "sgemm": "sgemm:tn:8x12x4", "bf16:gemm": "bf16:gemm:tn:8x12x4", "f16:gemm": "f16:gemm:nt:8x12x4", "jit": "jit:nt:8x12x4",
+    "sum": "sum:4x5x6", "batch": "batch:2x3x4x5x6", "gelu": "gelu:4x5x6", "slice": "slice:4x5x6", "panels": "panels:4x5x128",
+    "attention": "attention:1x2x4x8", "matvec": "matvec:tn:4x8", "chain": "chain:100", "softmax": "softmax:4x8",
+    "layernorm": "layernorm:4x8", "total": "total:100", "columns": "columns:12x8", "transpose": "transpose:4x8",
+    "conv": "conv:data:2x3x8x8:6x3x3:2x1x3", "step": "step:mlp", "forward": "forward:mlp:1", "train": "train:vae:2", "infer": "infer:vae:2",
+    "launch": "launch:4", "node": "node:4", "walk": "walk:4",
+}
+
+
+def kind_of(case):
+    """The key in SMALL."""
+    return ":".join(filter(None, (case.type, case.family)))
 
 
 class Peers(unittest.TestCase):
@@ -36,16 +52,11 @@ class Protocol(unittest.TestCase):
         self.log.close()
 
     def test_every_family_is_answered(self):
-        """Small cases of each family that the table names: a new family needs a line here."""
-        small = {"sgemm": "sgemm:tn:8x12x4", "jit": "jit:nt:8x12x4", "sum": "sum:4x5x6", "batch": "batch:2x3x4x5x6", "gelu": "gelu:4x5x6",
-                 "slice": "slice:4x5x6", "step": "step:mlp", "chain": "chain:100", "softmax": "softmax:4x8", "layernorm": "layernorm:4x8",
-                 "total": "total:100", "columns": "columns:12x8", "panels": "panels:4x5x128", "transpose": "transpose:4x8",
-                 "attention": "attention:1x2x4x8", "matvec": "matvec:tn:4x8", "launch": "launch:4", "node": "node:4", "walk": "walk:4",
-                 "conv": "conv:data:2x3x8x8:6x3x3:2x1x3", "forward": "forward:mlp:1", "train": "train:vae:2", "infer": "infer:vae:2"}
-        for family in {case.name.split(":")[0] for case in CASES if case.kind == "time"}:
-            sample = self.worker.ask(small[family], 0, 100)
+        """In a small case."""
+        for family in {kind_of(case) for case in CASES if case.kind == "time"}:
+            sample = self.worker.ask(SMALL[family], 0, 100)
             self.assertGreater(sample.us, 0)
-            self.assertTrue(sample.values and all(map(math.isfinite, sample.values)), small[family])
+            self.assertTrue(sample.values and all(map(math.isfinite, sample.values)), family)
 
     def test_numbers_are_those_of_the_formula(self):
         """A total of 3 numbers, from worker.h's hash."""
@@ -76,6 +87,27 @@ class Protocol(unittest.TestCase):
         with self.assertRaisesRegex(WorkerError, "^unknown case$"):
             self.worker.ask("nothing:1", 0, 100)
         self.assertTrue(self.worker.ask("total:3", 0, 100).values)
+
+    def test_a_family_of_float32_alone_is_not_run_in_another_type(self):
+        for case in ("bf16:sgemm:nn:4x4x4", "f16:total:3", "bf16"):
+            with self.assertRaisesRegex(WorkerError, "^unknown case$"):
+                self.worker.ask(case, 0, 100)
+
+    @unittest.skipUnless(importlib.util.find_spec("torch") and importlib.util.find_spec("numpy"), "no PyTorch")
+    def test_pytorch_computes_the_same(self):
+        """Small cases of what its worker knows, as bench.py compares them."""
+        torch = Worker(Library("torch", [sys.executable, os.path.join(os.path.dirname(cases.__file__), "peer_torch.py")]), 1, self.log)
+        self.addCleanup(torch.close)
+        for name in SMALL.values():
+            case = Case(name)
+            try:
+                theirs = torch.ask(name, 0, 100).values
+            except WorkerError as error:
+                self.assertEqual((str(error), case.type), ("unknown case", ""), name)
+                continue
+            same = agree_on_losses if case.family in ("step", "train") else agree
+            ours = self.worker.ask(name, 0, 100).values
+            self.assertTrue(same(ours, theirs, tolerance(case)), f"{name}: {ours} {theirs}")
 
     def test_a_dead_worker_is_an_error(self):
         self.worker.process.kill()
@@ -164,6 +196,13 @@ class Comparison(unittest.TestCase):
         self.assertFalse(agree((100.0, 0.1), (100.0, 1.0)))
         self.assertFalse(agree((1.0,), (1.0, 1.0)))
         self.assertFalse(agree((math.nan,), (math.nan,)))
+
+    def test_tolerance(self):
+        """A step of bfloat16 is 2^-7 of a number; one of float16 is below what float32's rounding is granted."""
+        self.assertEqual([tolerance(Case(name)) for name in ("sgemm:a", "f16:gemm:a", "bf16:gemm:a")], [TOLERANCE, TOLERANCE, 2 ** -7])
+        self.assertEqual([Case(name).family for name in ("sgemm:a", "f16:gemm:a")], ["sgemm", "gemm"])
+        self.assertTrue(agree((100.0, 0.1), (100.7, 0.2), 2 ** -7))
+        self.assertFalse(agree((100.0, 0.1), (101.0, 0.2), 2 ** -7))
 
     def test_agreement_of_losses(self):
         """As those of step:mlp: rounding is none, another rate of learning is, and so is a bias that is not learnt, 0.7 % of the fall."""

@@ -32,12 +32,18 @@ Arguments parse(const std::string& name) {
   Arguments arguments;
   std::istringstream in(name);
   for (std::string part; std::getline(in, part, ':');) arguments.parts.push_back(part);
+  static const std::map<std::string, std::string> types{{"bf16", "bfloat16"}, {"f16", "float16"}};
+  if (const auto type = types.find(arguments.text(0)); type != types.end()) {
+    arguments.type = type->second;
+    arguments.parts.erase(arguments.parts.begin());
+  }
   return arguments;
 }
 
 const CaseFamily& find(const std::map<std::string, CaseFamily>& families, const Arguments& arguments) {
   const auto found = families.find(arguments.text(0));
-  if (found == families.end()) throw std::invalid_argument("unknown case");
+  if (found == families.end() || (arguments.type != "float32" && !found->second.narrow))
+    throw std::invalid_argument("unknown case");
   return found->second;
 }
 

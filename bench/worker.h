@@ -1,8 +1,8 @@
 // A worker: a process that runs the cases of the benchmark on one library. Those of Sinter and of the C++ peers share
 // this file, those in Python worker.py; what they say to the driver (bench.py) is the same.
 //
-// A case is a family and its arguments: "sgemm:tn:784x256x128". On stdin each line is CASE SECONDS; the answer is one
-// line,
+// A case is a family and its arguments: "sgemm:tn:784x256x128". A 16-bit type may stand before them:
+// "bf16:gemm:nn:64x64x64". On stdin each line is CASE SECONDS; the answer is one line,
 //   CASE ok RUNS MEDIAN_US VALUE,VALUE,...     or     CASE error TEXT
 // where the median is over the runs of at least so many seconds, in steady state, and the values are what the case
 // computes: the driver compares them between libraries. `WORKER --once CASE STEPS` answers CASE ok PEAK_KIB VALUE,...
@@ -38,7 +38,8 @@ constexpr int kCheckedSteps = 6;
 
 /// The parts of a case's name.
 struct Arguments {
-  std::vector<std::string> parts;              ///< split at ':'
+  std::vector<std::string> parts;              ///< split at ':', the family first
+  std::string type = "float32";                ///< bfloat16 or float16 where bf16 or f16 stands before them
   const std::string& text(size_t i) const;     ///< throws std::invalid_argument where there is none
   std::vector<int64_t> sizes(size_t i) const;  ///< "784x256x128"; the same error
 };
@@ -55,6 +56,7 @@ struct CaseFamily {
   /// Losses of `steps` steps of training from the library's own initial values, for --once; empty for what is no
   /// training.
   std::function<std::vector<double>(const Arguments&, int steps)> train = {};
+  bool narrow = false;  ///< whether it also knows the 16-bit types; the other families know float32 alone
 };
 
 /// Numbers in [-0.5, 0.5) that every worker can make: a hash of the index and the seed.

@@ -78,7 +78,7 @@ def convolution(kind, images, filters, options="1x0x1"):
 
 def operands(family, arguments):
     """Inputs of a case as NumPy arrays, in the order in which a library's function of that family takes them."""
-    if family == "sgemm":
+    if family in ("sgemm", "gemm"):
         layout, (m, k, n) = arguments[0], sizes(arguments[1])
         return uniform((k, m) if layout == "tn" else (m, k), 1), uniform((n, k) if layout == "nt" else (k, n), 2)
     if family == "matvec":
