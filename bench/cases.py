@@ -35,6 +35,13 @@ def product(layout, m, k, n, ranked="products", device=""):
     return Case(f"sgemm:{layout}:{m}x{k}x{n}", flops=2.0 * m * k * n, ranked=ranked, device=device)
 
 
+def attention(b, h, t, d, prefix="", device="cuda"):
+    """The result needs two products of the scores' size; the gradients need the scores once more, and four."""
+    sizes, products = f"{b}x{h}x{t}x{d}", 2.0 * b * h * t * t * d
+    return [Case(f"{prefix}attention:{sizes}", flops=2 * products, device=device),
+            Case(f"{prefix}attention-gradients:{sizes}", flops=5 * products, device="cuda")]
+
+
 def narrow_product(dtype, n):
     return Case(f"{dtype}:gemm:nn:{n}x{n}x{n}", flops=2.0 * n ** 3, ranked="16-bit products", device="cuda")
 
@@ -149,7 +156,7 @@ CASES = [
     stream("softmax:65536x10", 2 * 65536 * 10), stream("layernorm:65536x48", 2 * 65536 * 48),
     stream(f"total:{M16}", M16), stream("columns:4096x4096", M16),
     stream("transpose:4096x4096", 2 * M16),
-    Case("attention:4x8x512x64", flops=4.0 * 4 * 8 * 512 * 512 * 64),
+    *attention(4, 8, 512, 64, device=""),
     stream("matvec:nn:4096x4096", M16), stream("matvec:tn:4096x4096", M16),
     # Convolutions as networks for images have them: LeNet's, ResNet's and those of MobileNet, which convolve each plane by itself.
     *conv(128, 1, 28, 32, 5), *conv(128, 32, 24, 32, 5, device=""), *conv(16, 3, 112, 64, 7, 2, 3),
@@ -161,7 +168,7 @@ CASES = [
     Case("node:256"), Case("walk:256"), Case("launch:256"),
     # What a CPU would take too long for, or streams more than a GPU's cache holds.
     product("nn", 4096, 4096, 4096, device="cuda"), *(narrow_product(dtype, n) for dtype in TYPES for n in (4096, 8192)),
-    stream(f"chain:{4 * M16}", 8 * M16, device="cuda"),
+    *attention(1, 16, 4096, 128, "bf16:"), stream(f"chain:{4 * M16}", 8 * M16, device="cuda"),
     stream("softmax:65536x1024", 16 * ROWS, device="cuda"), stream("layernorm:65536x1024", 16 * ROWS, device="cuda"),
     # The convolutions of step:conv but the first two.
     *conv(128, 32, 10, 64, 3, device="cuda"), *conv(128, 64, 8, 64, 3, device="cuda"),

@@ -2,6 +2,7 @@
 --channels-last: images with their channels innermost, for convolutions. BENCH_DEVICE=cuda: on the GPU."""
 import os
 import sys
+from contextlib import nullcontext
 
 import torch
 import torch.nn as nn
@@ -14,14 +15,22 @@ from worker import Work, fingerprint, operands
 DEVICE = os.environ.get("BENCH_DEVICE", "cpu")
 COMPILE = "--compile" in sys.argv
 TYPES = {"bf16": torch.bfloat16, "f16": torch.float16}  # what may stand before a family,
-NARROW = {"gemm"}                                        # and before which
+NARROW = {"gemm", "attention", "attention-gradients"}    # and before which
 FORMAT = torch.channels_last if "--channels-last" in sys.argv else torch.contiguous_format
-FUSED = {"gelu", "attention", "chain", "total", "softmax", "layernorm", "step", "forward", "train", "infer"}  # the others are one call
+FUSED = {"gelu", "attention", "attention-gradients", "chain", "total", "softmax", "layernorm", "step", "forward", "train", "infer"}  # the others are one call
 torch.set_num_threads(worker.THREADS)
 
 
 def attention(q, k, v):
     return torch.softmax(q @ k.transpose(-1, -2) * q.shape[-1] ** -0.5, -1) @ v
+
+
+ATTENTION = getattr(F, "scaled_dot_product_attention", attention)
+
+
+def attention_gradients(q, k, v, seed):
+    parts = [x.detach().requires_grad_() for x in (q, k, v)]
+    return torch.autograd.grad(ATTENTION(*parts), parts, seed)
 
 
 def convolution(kind, images, filters, *options):
@@ -53,7 +62,7 @@ OPS = {
     "slice": (lambda a, b: a[3:, 5:] @ b, lambda a, b, out: torch.mm(a[3:, 5:], b, out=out)),
     "matvec:nn": (torch.mv, lambda a, x, out: torch.mv(a, x, out=out)),
     "matvec:tn": (lambda a, x: torch.mv(a.t(), x), lambda a, x, out: torch.mv(a.t(), x, out=out)),
-    "attention": (getattr(F, "scaled_dot_product_attention", attention), None),
+    "attention": (ATTENTION, None),
     "chain": (lambda x: torch.tanh(x * 1.5 + 0.25) * torch.sigmoid(x) + -0.5, None),
     "total": (torch.sum, None),
     "columns": (lambda x: x.sum(0), lambda x, out: torch.sum(x, 0, out=out)),
@@ -163,12 +172,18 @@ def run_inference(name, batch):
     return evaluate(lambda: call(x))
 
 
-def evaluate(f):
+def evaluate(f, context=torch.inference_mode):
+    """Of a result, or of several."""
     def run():
         result = f()
         finish()
         return result
-    return Work(run, lambda: fingerprint(run().float().cpu().numpy()), torch.inference_mode)
+
+    def check():
+        results = run()
+        each = (results,) if torch.is_tensor(results) else results
+        return [value for result in each for value in fingerprint(result.float().cpu().numpy())]
+    return Work(run, check, context)
 
 
 def make(family, *arguments):
@@ -186,6 +201,9 @@ def make(family, *arguments):
     if family == "conv":
         inputs, call = [laid_out(torch.from_numpy(a).to(DEVICE)) for a in operands(family, arguments)], convolution(*arguments)
         return evaluate(lambda: call(*inputs))
+    if family == "attention-gradients":
+        inputs, call = [torch.from_numpy(a).to(DEVICE, dtype) for a in operands(family, arguments)], quickest(attention_gradients)
+        return evaluate(lambda: call(*inputs), nullcontext)
     name = f"{family}:{arguments[0]}" if f"{family}:{arguments[0]}" in OPS else family
     if name not in OPS:
         raise ValueError("unknown case")

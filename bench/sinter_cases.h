@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "worker.h"
 
@@ -16,6 +17,8 @@ sinter::Tensor input(const sinter::Shape& shape, uint32_t seed, sinter::DType ty
 void finish();
 /// A case that computes f() again and again.
 BenchCase evaluate(std::function<sinter::Tensor()> f);
+/// The same of several results, in one plan.
+BenchCase evaluate_all(std::function<std::vector<sinter::Tensor>()> f);
 
 std::map<std::string, CaseFamily> products();      ///< matrix products, the same loops in other words, attention
 std::map<std::string, CaseFamily> convolutions();  ///< and their gradients

@@ -70,22 +70,32 @@ BenchCase matrix_vector(const Arguments& arguments) {
   return evaluate([=] { return left ? matmul(x, a) : matmul(a, x); });
 }
 
-/// attention:BxHxTxD.
+/// attention:BxHxTxD. attention-gradients:BxHxTxD, of queries, keys and values, given that of the result.
 BenchCase attention(const Arguments& arguments) {
   const auto s = arguments.sizes(1);
+  const sn::DType type = sn::dtype_named(arguments.type);
   const sn::Shape shape{s.at(0), s.at(1), s.at(2), s.at(3)};
-  const sn::Tensor q = input(shape, 1), k = input(shape, 2), v = input(shape, 3);
-  return evaluate([=] { return scaled_dot_product_attention(q, k, v); });
+  sn::Tensor q = input(shape, 1, type), k = input(shape, 2, type), v = input(shape, 3, type);
+  if (arguments.text(0) == "attention") return evaluate([=] { return scaled_dot_product_attention(q, k, v); });
+  const sn::Tensor seed = input(shape, 4, type);
+  for (sn::Tensor* x : {&q, &k, &v}) x->requires_grad();
+  return evaluate_all([=] { return gradient(scaled_dot_product_attention(q, k, v), {q, k, v}, seed); });
 }
 
 }  // namespace
 
 std::map<std::string, CaseFamily> products() {
-  return {{"sgemm", {product}},        {"gemm", {.make = product, .narrow = true}},
-          {"jit", {product}},          {"sum", {product_as_sum}},
-          {"batch", {permuted_batch}}, {"gelu", {with_epilogue}},
-          {"slice", {of_slice}},       {"panels", {in_panels}},
-          {"matvec", {matrix_vector}}, {"attention", {attention}}};
+  return {{"sgemm", {product}},
+          {"gemm", {.make = product, .narrow = true}},
+          {"jit", {product}},
+          {"sum", {product_as_sum}},
+          {"batch", {permuted_batch}},
+          {"gelu", {with_epilogue}},
+          {"slice", {of_slice}},
+          {"panels", {in_panels}},
+          {"matvec", {matrix_vector}},
+          {"attention", {.make = attention, .narrow = true}},
+          {"attention-gradients", {.make = attention, .narrow = true}}};
 }
 
 }  // namespace bench

@@ -26,6 +26,22 @@ BenchCase evaluate(std::function<sn::Tensor()> f) {
           .check = [=] { return fingerprint(f().to_vector<float>()); }};
 }
 
+BenchCase evaluate_all(std::function<std::vector<sn::Tensor>()> f) {
+  auto results = std::make_shared<std::vector<sn::Tensor>>();
+  const auto run = [=] {
+    *results = f();
+    sn::realize_all(*results);
+    finish();
+  };
+  return {.run = run, .check = [=] {
+            run();
+            std::vector<double> values;
+            for (const sn::Tensor& result : *results)
+              for (const double value : fingerprint(result.to_vector<float>())) values.push_back(value);
+            return values;
+          }};
+}
+
 }  // namespace bench
 
 int main(int argc, char** argv) {

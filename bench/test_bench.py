@@ -22,7 +22,9 @@ WORKER = sys.argv.pop() if len(sys.argv) > 1 else None
 SMALL = {
     "sgemm": "sgemm:tn:8x12x4", "bf16:gemm": "bf16:gemm:tn:8x12x4", "f16:gemm": "f16:gemm:nt:8x12x4", "jit": "jit:nt:8x12x4",
     "sum": "sum:4x5x6", "batch": "batch:2x3x4x5x6", "gelu": "gelu:4x5x6", "slice": "slice:4x5x6", "panels": "panels:4x5x128",
-    "attention": "attention:1x2x4x8", "matvec": "matvec:tn:4x8", "chain": "chain:100", "softmax": "softmax:4x8",
+    "attention": "attention:1x2x4x8", "attention-gradients": "attention-gradients:1x2x4x8", "bf16:attention": "bf16:attention:1x2x16x8",
+    "bf16:attention-gradients": "bf16:attention-gradients:1x2x16x8",
+    "matvec": "matvec:tn:4x8", "chain": "chain:100", "softmax": "softmax:4x8",
     "layernorm": "layernorm:4x8", "total": "total:100", "columns": "columns:12x8", "transpose": "transpose:4x8",
     "conv": "conv:data:2x3x8x8:6x3x3:2x1x3", "step": "step:mlp", "forward": "forward:mlp:1", "train": "train:vae:2", "infer": "infer:vae:2",
     "launch": "launch:4", "node": "node:4", "walk": "walk:4",

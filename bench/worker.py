@@ -96,8 +96,8 @@ def operands(family, arguments):
         m, k, n = shape
         a = uniform((m + 3, k + 5) if family == "slice" else (m, k), 1)
         return (a, uniform((k, n), 2), uniform((n,), 3)) if family == "gelu" else (a, uniform((k, n), 2))
-    if family == "attention":
-        return tuple(uniform(shape, seed) for seed in (1, 2, 3))
+    if family in ("attention", "attention-gradients"):
+        return tuple(uniform(shape, seed) for seed in range(1, 4 if family == "attention" else 5))
     if family == "layernorm":
         return uniform(shape, 1), uniform(shape[1:], 2), uniform(shape[1:], 3)
     return (uniform(shape, 1),)  # chain, total, columns, softmax, transpose
