@@ -170,6 +170,9 @@ CASES = [
     product("nn", 4096, 4096, 4096, device="cuda"), *(narrow_product(dtype, n) for dtype in TYPES for n in (4096, 8192)),
     *attention(1, 16, 4096, 128, "bf16:"), stream(f"chain:{4 * M16}", 8 * M16, device="cuda"),
     stream("softmax:65536x1024", 16 * ROWS, device="cuda"), stream("layernorm:65536x1024", 16 * ROWS, device="cuda"),
+    # Under autocast.
+    Case("bf16:step:conv", flops=conv_step_flops(), device="cuda"),
+    Case("bf16:train:transformer:16", flops=2.0 * 16 * 3 * gpt_macs(layers=6, positions=512, size=512, tokens=4096)[0], device="cuda"),
     # The convolutions of step:conv but the first two.
     *conv(128, 32, 10, 64, 3, device="cuda"), *conv(128, 64, 8, 64, 3, device="cuda"),
     *(Case(f"start:{model}:{'warm' if warm else 'empty'}", kind="start", once=f"step:{model}", warm=warm)

@@ -36,9 +36,10 @@ def agree(a, b, tolerance=TOLERANCE):
 
 
 def agree_on_losses(a, b, tolerance=TOLERANCE):
-    """Losses of successive steps agree, and so does how far each lies below the first: updates change only a loss's last digits."""
+    """Losses of successive steps agree, and so does how far each lies below the first: updates change only a loss's last digits.
+    A fall is the difference of two losses."""
     falls = lambda losses: tuple(losses[0] - loss for loss in losses)
-    return agree(a, b, tolerance) and agree(falls(a), falls(b), tolerance)
+    return agree(a, b, tolerance) and agree(falls(a), falls(b), 2 * tolerance)
 
 
 def roofs_of(case):

@@ -128,6 +128,10 @@ class Gpt(nn.Module):
         return self.out(self.norm(self.blocks(self.drop(self.token(tokens) + self.position(positions)))))
 
 
+class Transformer(Gpt):
+    TOKENS, POSITIONS, SIZE, HEADS, LAYERS, DROPOUT = 4096, 512, 512, 8, 6, 0.0
+
+
 class LstmModel(nn.Module):
     """With all steps in one call, which is quicker than a loop over nn.LSTMCell."""
     TOKENS, POSITIONS, SIZE = 256, 64, 256
@@ -233,6 +237,7 @@ RECIPES = {
     "mobilenet": Recipe(MobileNetV2, torch.optim.SGD, MOMENTUM, classes, class_loss),
     "unet": Recipe(UNet, torch.optim.Adam, {"lr": 1e-4}, pixels, class_loss),
     "gpt": Recipe(Gpt, torch.optim.AdamW, {"lr": 1e-3}, text(Gpt), token_loss, True),
+    "transformer": Recipe(Transformer, torch.optim.AdamW, {"lr": 1e-4}, text(Transformer), token_loss),
     "lstm": Recipe(LstmModel, torch.optim.Adam, {"lr": 1e-3}, text(LstmModel), token_loss),
     "vae": Recipe(Vae, torch.optim.Adam, {"lr": 1e-3}, digits, lambda model, x, y: model.loss(x), True),
     "mixer": Recipe(Mixer, torch.optim.Adam, {"lr": 1e-3}, classes, class_loss),

@@ -15,7 +15,7 @@ from worker import Work, fingerprint, operands
 DEVICE = os.environ.get("BENCH_DEVICE", "cpu")
 COMPILE = "--compile" in sys.argv
 TYPES = {"bf16": torch.bfloat16, "f16": torch.float16}  # what may stand before a family,
-NARROW = {"gemm", "attention", "attention-gradients"}    # and before which
+NARROW = {"gemm", "attention", "attention-gradients", "step", "train"}  # and before which
 FORMAT = torch.channels_last if "--channels-last" in sys.argv else torch.contiguous_format
 FUSED = {"gelu", "attention", "attention-gradients", "chain", "total", "softmax", "layernorm", "step", "forward", "train", "infer"}  # the others are one call
 torch.set_num_threads(worker.THREADS)
@@ -101,23 +101,24 @@ def quickest_optimizer(make, model, **options):
         return make(model.parameters(), foreach=True, **options)
 
 
-def training(model, batch, optimizer, loss):
-    """A function that makes a step and gives the loss."""
+def training(model, batch, optimizer, loss, dtype):
+    """A function that makes a step and gives the loss. The forward pass is under autocast to the type; None is float32."""
     x, y = (laid_out(torch.from_numpy(part).to(DEVICE)) for part in batch)
     forward, update = quickest(lambda x, y: loss(model, x, y)), quickest(optimizer.step)
 
     def step():
         optimizer.zero_grad(set_to_none=True)
-        loss = forward(x, y)
+        with torch.autocast(DEVICE, dtype, enabled=dtype is not None):
+            loss = forward(x, y)
         loss.backward()
         update()
         return loss
     return step
 
 
-def training_step(kind, model):
+def training_step(kind, model, dtype=None):
     optimizer = (torch.optim.SGD, 1e-2) if kind == "mlp" else (torch.optim.Adam, 1e-3)
-    return training(model, worker.batch(kind), quickest_optimizer(optimizer[0], model, lr=optimizer[1]), networks.class_loss)
+    return training(model, worker.batch(kind), quickest_optimizer(optimizer[0], model, lr=optimizer[1]), networks.class_loss, dtype)
 
 
 def with_parameters(kind):
@@ -128,8 +129,8 @@ def with_parameters(kind):
     return model
 
 
-def run_step(kind):
-    step = training_step(kind, with_parameters(kind))
+def run_step(kind, dtype):
+    step = training_step(kind, with_parameters(kind), dtype)
     return Work(lambda: (step(), finish()), lambda: [step().item() for _ in range(worker.CHECKED_STEPS)])
 
 
@@ -146,14 +147,14 @@ def quickest_call(model, x):
     return quickest(model) if COMPILE else torch.jit.freeze(torch.jit.trace(model, x))
 
 
-def network_training(recipe, batch, model):
-    return training(model, recipe.batch(batch), quickest_optimizer(recipe.optimizer, model, **recipe.options), recipe.loss)
+def network_training(recipe, batch, model, dtype=None):
+    return training(model, recipe.batch(batch), quickest_optimizer(recipe.optimizer, model, **recipe.options), recipe.loss, dtype)
 
 
-def run_training(name, batch):
+def run_training(name, batch, dtype):
     recipe = networks.recipe(name)
     model = networks.set_parameters(recipe.model()).to(DEVICE, memory_format=FORMAT)
-    step = network_training(recipe, batch, model)
+    step = network_training(recipe, batch, model, dtype)
 
     def check():
         model.train(not recipe.draws)
@@ -193,11 +194,13 @@ def make(family, *arguments):
     if COMPILE and family not in FUSED or dtype and family not in NARROW:
         raise ValueError("unknown case")
     if family == "step":
-        return run_step(arguments[0])
+        return run_step(arguments[0], dtype)
     if family == "forward":
         return run_forward(int(arguments[1]))
-    if family in ("train", "infer"):
-        return {"train": run_training, "infer": run_inference}[family](arguments[0], int(arguments[1]))
+    if family == "train":
+        return run_training(arguments[0], int(arguments[1]), dtype)
+    if family == "infer":
+        return run_inference(arguments[0], int(arguments[1]))
     if family == "conv":
         inputs, call = [laid_out(torch.from_numpy(a).to(DEVICE)) for a in operands(family, arguments)], convolution(*arguments)
         return evaluate(lambda: call(*inputs))

@@ -49,7 +49,7 @@ PYTHON = {  # name -> interpreter, module that must be there, script, arguments 
     "mlx": (OWN, "mlx", "peer_mlx.py", [], HEAP),
     "tinygrad": (OWN, "tinygrad", "peer_tinygrad.py", [], {**HEAP, "DEV": "CPU"}),
 }
-IMAGES = "^conv:|^step:conv|^(train|infer):(resnet18|mobilenet|unet|vae)"
+IMAGES = "^conv:|^(bf16:|f16:)?(step:conv|(train|infer):(resnet18|mobilenet|unet|vae))"
 CASES = {  # of a peer that is not for all
     "torch-nhwc": IMAGES, "torch-debian-nhwc": IMAGES,
     "torch-compile": "^(?!(start|memory):)|:(mlp|conv)",  # it compiles a network for a minute or two: no first step at its best

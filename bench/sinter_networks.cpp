@@ -6,6 +6,7 @@
 #include "networks/mixer.h"
 #include "networks/mobilenet.h"
 #include "networks/resnet.h"
+#include "networks/transformer.h"
 #include "networks/unet.h"
 #include "networks/vae.h"
 #include "sinter_cases.h"
@@ -73,12 +74,17 @@ void set_parameters(Model& model) {
   }
 }
 
+/// Under autocast to the type; float32 is none.
 template <class Model, class Optimizer>
 struct Training {
-  Training(const Recipe<Model, Optimizer>& recipe, int64_t n)
-      : optimizer(sn::nn::parameters(model), recipe.options), batch(recipe.batch(n)), loss(recipe.loss) {}
+  Training(const Recipe<Model, Optimizer>& recipe, int64_t n, sn::DType type)
+      : optimizer(sn::nn::parameters(model), recipe.options), batch(recipe.batch(n)), loss(recipe.loss), type(type) {}
+  sn::Tensor forward() const {
+    const sn::autocast scope(type);
+    return loss(model, batch);
+  }
   sn::Tensor step() {
-    sn::Tensor value = loss(model, batch);
+    sn::Tensor value = forward();
     optimizer.zero_grad();
     value.backward();
     optimizer.step();
@@ -93,11 +99,12 @@ struct Training {
   Optimizer optimizer;
   Batch batch;
   sn::Tensor (*loss)(const Model&, const Batch&);
+  sn::DType type;
 };
 
 template <class Model, class Optimizer>
-BenchCase train(const Recipe<Model, Optimizer>& recipe, int64_t n) {
-  auto training = std::make_shared<Training<Model, Optimizer>>(recipe, n);
+BenchCase train(const Recipe<Model, Optimizer>& recipe, int64_t n, sn::DType type) {
+  auto training = std::make_shared<Training<Model, Optimizer>>(recipe, n, type);
   set_parameters(training->model);
   return {.run =
               [=] {
@@ -128,15 +135,17 @@ BenchCase infer(const Recipe<Model, Optimizer>& recipe, int64_t n) {
 
 /// What can be done with a network.
 struct Network {
-  std::function<BenchCase(int64_t n)> train, infer;
-  std::function<std::vector<double>(int64_t n, int steps)> losses;
+  std::function<BenchCase(int64_t n, sn::DType type)> train;
+  std::function<BenchCase(int64_t n)> infer;
+  std::function<std::vector<double>(int64_t n, sn::DType type, int steps)> losses;
 };
 
 template <class Model, class Optimizer>
 Network network(const Recipe<Model, Optimizer>& recipe) {
-  return {.train = [=](int64_t n) { return train(recipe, n); },
+  return {.train = [=](int64_t n, sn::DType type) { return train(recipe, n, type); },
           .infer = [=](int64_t n) { return infer(recipe, n); },
-          .losses = [=](int64_t n, int steps) { return Training<Model, Optimizer>(recipe, n).losses(steps); }};
+          .losses = [=](int64_t n, sn::DType type,
+                        int steps) { return Training<Model, Optimizer>(recipe, n, type).losses(steps); }};
 }
 
 const Network& find(const std::string& name) {
@@ -146,6 +155,7 @@ const Network& find(const std::string& name) {
       {"mobilenet", network<MobileNetV2, SGD>({{.lr = 1e-3, .momentum = 0.9}, classes, class_loss})},
       {"unet", network<UNet, Adam>({{.lr = 1e-4}, pixels, class_loss})},
       {"gpt", network<Gpt, AdamW>({{}, text<Gpt>, token_loss, true})},
+      {"transformer", network<Transformer, AdamW>({{.lr = 1e-4}, text<Transformer>, token_loss})},
       {"lstm", network<LstmModel, Adam>({{}, text<LstmModel>, token_loss})},
       {"vae", network<Vae, Adam>({{}, digits, [](const Vae& vae, const Batch& b) { return vae.loss(b.x); }, true})},
       {"mixer", network<Mixer, Adam>({{}, classes, class_loss})},
@@ -155,10 +165,12 @@ const Network& find(const std::string& name) {
   return found->second;
 }
 
-/// train:NETWORK:BATCH.
+/// train:NETWORK:BATCH; in a 16-bit type, under autocast.
 const CaseFamily kTrain = {
-    .make = [](const Arguments& a) { return find(a.text(1)).train(a.sizes(2).at(0)); },
-    .train = [](const Arguments& a, int steps) { return find(a.text(1)).losses(a.sizes(2).at(0), steps); }};
+    .make = [](const Arguments& a) { return find(a.text(1)).train(a.sizes(2).at(0), sn::dtype_named(a.type)); },
+    .train = [](const Arguments& a,
+                int steps) { return find(a.text(1)).losses(a.sizes(2).at(0), sn::dtype_named(a.type), steps); },
+    .narrow = true};
 
 /// infer:NETWORK:BATCH, in eval mode and under jit().
 const CaseFamily kInfer = {.make = [](const Arguments& a) { return find(a.text(1)).infer(a.sizes(2).at(0)); }};

@@ -34,15 +34,21 @@ void set_parameters(Model& model) {
   for (sn::Tensor& p : sn::nn::parameters(model)) p.assign(input(p.shape(), seed++) * 0.1);
 }
 
-/// A model, its optimiser and a batch.
+/// A model, its optimiser and a batch. The forward pass is under autocast to the type; float32 is none.
 template <class Model>
 struct Training {
+  explicit Training(sn::DType type) : type(type) {}
+  sn::DType type;
   Model model;
   typename Model::Optimizer optimizer{sn::nn::parameters(model)};
   sn::Tensor x = input({Model::kBatch, 784}, 1), y = sn::from(labels(Model::kBatch, 10));
 
+  sn::Tensor forward() const {
+    const sn::autocast scope(type);
+    return cross_entropy(model(x), y);
+  }
   sn::Tensor step() {
-    sn::Tensor loss = cross_entropy(model(x), y);
+    sn::Tensor loss = forward();
     optimizer.zero_grad();
     loss.backward();
     optimizer.step();
@@ -56,13 +62,13 @@ struct Training {
 };
 
 template <class Model>
-std::vector<double> train(int steps) {
-  return Training<Model>().losses(steps);
+std::vector<double> train(sn::DType type, int steps) {
+  return Training<Model>(type).losses(steps);
 }
 
 template <class Model>
-BenchCase training_step() {
-  auto training = std::make_shared<Training<Model>>();
+BenchCase training_step(sn::DType type) {
+  auto training = std::make_shared<Training<Model>>(type);
   set_parameters(training->model);
   return {.run =
               [=] {
@@ -73,10 +79,17 @@ BenchCase training_step() {
 }
 
 /// step:mlp and step:conv.
-const CaseFamily kStep = {
-    .make = [](const Arguments& a) { return a.text(1) == "mlp" ? training_step<Mlp>() : training_step<ConvNet>(); },
-    .train = [](const Arguments& a,
-                int steps) { return a.text(1) == "mlp" ? train<Mlp>(steps) : train<ConvNet>(steps); }};
+const CaseFamily kStep = {.make =
+                              [](const Arguments& a) {
+                                const sn::DType type = sn::dtype_named(a.type);
+                                return a.text(1) == "mlp" ? training_step<Mlp>(type) : training_step<ConvNet>(type);
+                              },
+                          .train =
+                              [](const Arguments& a, int steps) {
+                                const sn::DType type = sn::dtype_named(a.type);
+                                return a.text(1) == "mlp" ? train<Mlp>(type, steps) : train<ConvNet>(type, steps);
+                              },
+                          .narrow = true};
 
 /// forward:mlp:BATCH, from call to result; forward:jit:BATCH, the same under jit().
 BenchCase forward(const Arguments& arguments) {

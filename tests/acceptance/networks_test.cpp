@@ -5,6 +5,7 @@
 #include "bench/networks/mixer.h"
 #include "bench/networks/mobilenet.h"
 #include "bench/networks/resnet.h"
+#include "bench/networks/transformer.h"
 #include "bench/networks/unet.h"
 #include "bench/networks/vae.h"
 #include "catch.h"
@@ -76,6 +77,7 @@ TEST_CASE("networks take as few launches and as little arithmetic as they did", 
   check("MLP-mixer", classified<bench::Mixer>(x, y), 131, 15.1);
   check("U-Net", classified<bench::UNet>(images({8, 3, 64, 64}), classes({8, 64, 64})), 75, 29.1);
   check("GPT", written<bench::Gpt>(32), 81, 24.1);
+  check("transformer", written<bench::Transformer>(1), 111, 82.1);
   check("LSTM", written<bench::LstmModel>(32), 390, 7.42);
   const bench::Vae vae;
   check("VAE", planned(vae, vae.loss(images({64, 1, 28, 28}))), 22, 2.13);
