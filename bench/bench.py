@@ -38,6 +38,7 @@ def cannot_run(device):
 def arguments():
     parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__)
     parser.add_argument("--only", metavar="REGEX", default="", help="cases whose name matches")
+    parser.add_argument("--shown", action="store_true", help="only the cases that docs/performance.md shows of such a device")
     parser.add_argument("--peers", metavar="REGEX", default="", help="peers whose name matches")
     parser.add_argument("--threads", help="numbers of threads, with commas between them (1,2; on a GPU 1)")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
@@ -120,7 +121,8 @@ def main():
     if options.page:
         page.write()
         return
-    cases = [case for case in CASES if re.search(options.only, case.name) and case.device in ("", options.device)]
+    wanted = page.shown(options.device) if options.shown else {case.name for case in CASES}
+    cases = [case for case in CASES if re.search(options.only, case.name) and case.device in ("", options.device) and case.name in wanted]
     if not cases:
         sys.exit(f"--only {options.only}: no case matches; --list names them")
     libraries = [peer for peer in peers.installed(options.device) if re.search(options.peers, peer.name)]

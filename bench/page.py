@@ -1,6 +1,6 @@
 """docs/performance.md and its picture from the tables beside it: `./dev bench --page`. The page has a block for each machine, from
 `<!-- bench:NAME -->` to `<!-- /bench -->`. A block is what the lines of the machine's TSV that begin with # say, a summary of all of
-its cases, and a table of the cases in ROWS."""
+its cases, and a table of the cases in ROWS, or in GPU_ROWS."""
 import io
 import math
 import os
@@ -17,6 +17,7 @@ PAGE = os.path.join(DOCS, "performance.md")
 PICTURE = os.path.join(DOCS, "performance.svg")
 PICTURED = "zen5"
 MACHINES = {"zen5": "performance.tsv", **{name: f"performance-{name}.tsv" for name in ("granite-rapids", "zen4", "sapphire-rapids", "skylake")}}
+GPUS = {"h100": "performance-h100.tsv"}  # machines too; one that has no table yet has no place on the page either
 LEVEL = 0.95  # a ratio from which on Sinter counts as level
 
 # The rows of the page, in their order: a case, and what a user calls it. A machine that did not measure a case has no such row.
@@ -51,7 +52,38 @@ ROWS = {
     "infer:unet:32": "U-Net, forward pass, batch 32",
     "infer:gpt:32": "GPT, forward pass, batch 32",
 }
-PEERS = {"openblas": "OpenBLAS", "onednn": "oneDNN", "eigen": "Eigen", "torch": "PyTorch", "jax": "JAX", "mlx": "MLX"}
+GPU_ROWS = {
+    "softmax:65536x1024": "softmax, 65536 rows of 1024",
+    "layernorm:65536x1024": "layer norm, 65536 rows of 1024",
+    "chain:67108864": "chain of elementwise operations, 64M elements",
+    "columns:4096x4096": "sums of columns, 4096 x 4096",
+    "transpose:4096x4096": "transpose, 4096 x 4096",
+    "total:16777216": "sum of 16M elements",
+    "sgemm:nn:1024x1024x1024": "product of 1024",
+    "sgemm:nn:4096x4096x4096": "product of 4096",
+    "bf16:gemm:nn:4096x4096x4096": "product of 4096, bfloat16",
+    "f16:gemm:nn:4096x4096x4096": "product of 4096, float16",
+    "bf16:gemm:nn:8192x8192x8192": "product of 8192, bfloat16",
+    "f16:gemm:nn:8192x8192x8192": "product of 8192, float16",
+    "attention:4x8x512x64": "attention, 4 x 8 heads, 512 x 64",
+    "attention-gradients:4x8x512x64": "its gradients",
+    "bf16:attention:1x16x4096x128": "attention, 16 heads, 4096 x 128, bfloat16",
+    "bf16:attention-gradients:1x16x4096x128": "its gradients",
+    "conv:forward:128x32x24x24:32x5x5": "convolution 5 x 5, 128 x 32 x 24 x 24",
+    "conv:data:128x32x24x24:32x5x5": "its gradient of the input",
+    "conv:filter:128x32x24x24:32x5x5": "its gradient of the weights",
+    "step:mlp": "training step, MLP 784-128-10, batch 256",
+    "step:conv": "training step, MNIST convolutional net, batch 128",
+    "bf16:step:conv": "the same under autocast, bfloat16",
+    "bf16:train:transformer:16": "transformer, training step, batch 16, under autocast, bfloat16",
+}
+PEERS = {"openblas": "OpenBLAS", "onednn": "oneDNN", "eigen": "Eigen", "torch": "PyTorch", "jax": "JAX", "mlx": "MLX", "cublas": "cuBLAS",
+         "cudnn": "cuDNN"}
+
+
+def shown(device):
+    """The cases of the page: name -> words."""
+    return ROWS if device == "cpu" else GPU_ROWS
 
 
 def amount(case, value):
@@ -102,17 +134,32 @@ def block(comments, rows):
         yield "|" + "|".join(f" {text} " if text else " " for text in texts) + "|"
 
 
+def gpu_block(comments, rows):
+    """The same of a GPU, which has no numbers of threads. The last column is the driver's own copy of as many bytes by Sinter's time."""
+    by_case = {row.case: row for row in rows}
+    yield from comments
+    yield summary(rows)
+    yield ""
+    yield "| | Sinter | best peer | ratio | of a copy |"
+    yield "|---|--:|--:|--:|--:|"
+    for row in (by_case[case] for case in GPU_ROWS if case in by_case):
+        texts = [GPU_ROWS[row.case], *cells(row), "" if math.isnan(row.floor) else f"{row.floor / row.sinter:.2f}"]
+        yield "|" + "|".join(f" {text} " if text else " " for text in texts) + "|"
+
+
 def read(name):
     """(comments, rows) of a machine's table."""
-    path = os.path.join(DOCS, MACHINES[name])
+    path = os.path.join(DOCS, {**MACHINES, **GPUS}[name])
     with open(path) as file:
         return [line.lstrip("# ").rstrip() for line in file if line.startswith("#")], table.read_tsv(path)
 
 
 def filled(text):
     """The page with its blocks written anew. Raises KeyError for a machine that has no table."""
-    return re.sub(r"(<!-- bench:(\S+) -->\n).*?(<!-- /bench -->)",
-                  lambda found: found[1] + "".join(line + "\n" for line in block(*read(found[2]))) + found[3], text, flags=re.S)
+    def anew(found):
+        lines = (gpu_block if found[2] in GPUS else block)(*read(found[2]))
+        return found[1] + "".join(line + "\n" for line in lines) + found[3]
+    return re.sub(r"(<!-- bench:(\S+) -->\n).*?(<!-- /bench -->)", anew, text, flags=re.S)
 
 
 def picture():

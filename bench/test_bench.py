@@ -271,7 +271,8 @@ class Page(unittest.TestCase):
             self.assertEqual(page.picture(), file.read(), "./dev bench --page writes it anew")
 
     def test_its_rows_are_cases(self):
-        self.assertLessEqual(set(page.ROWS), {case.name for case in CASES})
+        for device in ("cpu", "cuda"):
+            self.assertLessEqual(set(page.shown(device)), {case.name for case in CASES if case.device in ("", device)})
 
     def test_amounts(self):
         self.assertEqual([page.amount("step:mlp", us) for us in (0.1161, 3.355, 838.5, 1538.1, 1387501.2)],
@@ -286,6 +287,13 @@ class Page(unittest.TestCase):
         self.assertEqual(lines[:2], ["A machine.", "Ahead or level (0.95) in 1 / 1 of 2 / 1 cases; median ratio 1.02 / 2.00, lowest 0.80 / 2.00."])
         self.assertEqual(lines[5:], ["| product, 256 x 256 x 256 | 10.0 us | 12.5 us, oneDNN | 1.25 | 5.00 us | unmeasured | |",
                                      "| training step, MLP 784-128-10, batch 256 | 10.0 us | 8.00 us, PyTorch (nhwc) | 0.80 | | | |"])
+
+    def test_a_block_of_a_gpu(self):
+        rows = [Row("softmax:65536x1024", 1, 200.0, "torch", 194.0, 0.97, 180.0), Row("sgemm:nn:1024x1024x1024", 1, 80.0, "cublas", 72.0, 0.9)]
+        self.assertEqual(list(page.gpu_block(["A card."], rows))[1:], [
+            "Ahead or level (0.95) in 1 of 2 cases; median ratio 0.94, lowest 0.90.", "", "| | Sinter | best peer | ratio | of a copy |",
+            "|---|--:|--:|--:|--:|", "| softmax, 65536 rows of 1024 | 200 us | 194 us, PyTorch | 0.97 | 0.90 |",
+            "| product of 1024 | 80.0 us | 72.0 us, cuBLAS | 0.90 | |"])
 
 
 if __name__ == "__main__":

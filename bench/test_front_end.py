@@ -88,6 +88,12 @@ class FrontEnd(unittest.TestCase):
         self.assertEqual((lines, requests), ([], []))
         self.assertIn("--only no such: no case matches", err)
 
+    def test_shown(self):
+        lines, _, _ = self.run_main("--shown", "--list", "--only", "^(columns|softmax:8192x1024|attention)")
+        self.assertEqual(lines[0], "cases: softmax:8192x1024 attention:4x8x512x64")
+        lines, _, _ = self.run_main("--shown", "--list", "--device", "cuda", "--only", "^columns")
+        self.assertEqual(lines[0], "cases: columns:4096x4096")
+
     def test_without_tsv_people_read_it(self):
         lines, _, _ = self.run_main("--only", "^total", "--threads", "1", "--pairs", "1")
         self.assertEqual(lines[0], table.header())
