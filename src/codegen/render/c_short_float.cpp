@@ -41,11 +41,13 @@ constexpr const char* kToBrain =
     "  const $T nan = ($T)((0x7f800000 - ($I)(b & 0x7fffffff)) >> 31);\n"
     "  return (((b + 0x7fff + ((b >> 16) & 1)) & ~nan) | ((b | 0x400000) & nan)) >> 16;\n}";
 
-// By instruction, directly between $S and $T; float16 only. {} is the size of a vector in bytes.
+// By instruction, directly between $S and $T. {} is the size of a vector in bytes.
 constexpr const char* kFromHalfCuda =
     "($S x) {\n  $T r;\n  asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(r) : \"h\"(x));\n  return r;\n}";
 constexpr const char* kToHalfCuda =
     "($S x) {\n  $T r;\n  asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(r) : \"f\"(x));\n  return r;\n}";
+constexpr const char* kToBrainCuda =
+    "($S x) {\n  $T r;\n  asm(\"cvt.rn.bf16.f32 %0, %1;\" : \"=h\"(r) : \"f\"(x));\n  return r;\n}";
 constexpr const char* kFromHalfClang = "($S x) {\n  _Float16 h;\n  __builtin_memcpy(&h, &x, sizeof h);\n  return h;\n}";
 constexpr const char* kToHalfClang =
     "($S x) {\n  const _Float16 h = (_Float16)x;\n  $T r;\n  __builtin_memcpy(&r, &h, sizeof r);\n  return r;\n}";
@@ -65,6 +67,8 @@ std::string CSpelling::short_float(Type result, Type source, const std::string& 
   const char* name = widens ? "widen" : "narrow";
   if (half && cuda())
     return fmt::format("{}({})", helper(name, result, source, widens ? kFromHalfCuda : kToHalfCuda), value);
+  if (!half && !widens && cuda() && target_.sm >= 80)
+    return fmt::format("{}({})", helper(name, result, source, kToBrainCuda), value);
   // F16C, which every machine with AVX2 has, is what Clang uses for _Float16.
   if (half && target_.dialect == Dialect::Clang && (target_.isa == "x86-64-v3" || target_.isa == "x86-64-v4")) {
     const std::string body = lanes == 1 ? (widens ? kFromHalfClang : kToHalfClang)
