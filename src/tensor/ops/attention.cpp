@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -67,9 +68,12 @@ Tensor scaled_dot_product_attention(Arg query, const Tensor& k, const Tensor& v,
   if (!(o.dropout >= 0 && o.dropout < 1))
     usage_error(fmt::format("dropout is {}; a probability in [0, 1) is needed", o.dropout));
   q = ir::to_compute_type(q);  // and so is everything that is multiplied with it
-  const Tensor size = wrap(tensor::size_node(dim_from_end(q, 1), q->dtype, q->device));
+  const Dim& size = dim_from_end(q, 1);
   const Tensor scores = matmul(wrap(q), keys.transpose());
-  UOp s = node_of(o.scale ? scores * *o.scale : scores / sqrt(size));
+  UOp s =
+      node_of(o.scale           ? scores * *o.scale
+              : size.symbolic() ? scores / sqrt(wrap(tensor::size_node(size, q->dtype, q->device)))
+                                : scores * (1 / std::sqrt(static_cast<double>(std::max<int64_t>(size.value(), 1)))));
   if (o.causal) {
     const Shape plane{dim_from_end(s, 2), dim_from_end(s, 1)};
     s = mask_unseen(s, ir::le(tensor::position(plane, 1, s->device), tensor::position(plane, 0, s->device)));
