@@ -8,6 +8,7 @@
 
 namespace sinter::codegen {
 
+inline bool is_access(ir::UOp n) { return n->op == ir::Op::Load || n->op == ir::Op::Store; }
 /// Slot of the Param that a LOAD or STORE accesses.
 inline int64_t slot_of(ir::UOp access) { return access->src[0]->integer(); }
 /// One index per dim.

@@ -19,10 +19,9 @@
 namespace sinter::schedule {
 namespace {
 
+using codegen::is_access;
 using ir::Op;
 using ir::UOp;
-
-bool is_access(UOp n) { return n->op == Op::Load || n->op == Op::Store; }
 
 /// Which outer ranges are contiguous with the next one.
 class CollapsibleAxes {

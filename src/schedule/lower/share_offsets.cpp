@@ -19,13 +19,12 @@
 namespace sinter::schedule {
 namespace {
 
+using codegen::is_access;
 using codegen::Kernel;
 using ir::Op;
 using ir::UOp;
 
 constexpr size_t kFewBodies = 8;  ///< up to this many bodies are compiled separately
-
-bool is_access(UOp n) { return n->op == Op::Load || n->op == Op::Store; }
 
 /// The constants in the kernel's indices, per access and dim, in node order.
 std::vector<int64_t> constants_of(const Kernel& kernel) {
