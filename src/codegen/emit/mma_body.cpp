@@ -17,9 +17,12 @@ void MmaBody::add(int statement) {
   fragments_.clear();
   const Statement& s = at(statement);
   unrolled_copies_.for_each(s.node, true, [&] {
-    if (!s.mma) return add_step(statement);
-    // The copies of a tile are handled together.
     const UOp depth = s.loops.back().range;
+    if (!s.mma) {
+      if (s.loops.back().lanes > 1 || values_.copy_of(depth) == 0) add_step(statement);
+      return;
+    }
+    // The copies of a tile are handled together.
     if (values_.copy_of(s.mma->rows) % kMmaRows.warp.copies == 0 &&
         values_.copy_of(depth) % mma_depth(s.node->src[0]->dtype).warp.copies == 0)
       add_tile(statement);
@@ -43,15 +46,28 @@ Id MmaBody::masked(Id value, UOp range, int lanes) {
                    {exists, value, emit_.splat(emit_.constant(type.dtype, ir::Scalar::of(type.dtype, 0)), lanes)});
 }
 
-/// A thread computes a result by itself: the lanes are those of a step.
+/// The elements of one step: the lanes of the loop, or its unrolled copies.
+Id MmaBody::step_factor(UOp value, const LoopLevel& depth) {
+  if (depth.lanes > 1) return masked(emit_.splat(values_.value(value), depth.lanes), depth.range, depth.lanes);
+  Inst all{InstCode::Pack, {value->dtype, depth.unroll}, {}};
+  const Id zero = emit_.constant(value->dtype, ir::Scalar::of(value->dtype, 0));
+  for (int copy = 0; copy < depth.unroll; ++copy) {
+    values_.set_copy(depth.range, copy);
+    const bool exists = copy < unrolled_copies_.count(depth.range);
+    all.src.push_back(exists ? masked(values_.value(value), depth.range, 1) : zero);
+  }
+  values_.set_copy(depth.range, 0);
+  return emit_.insert_here(std::move(all));
+}
+
+/// A thread computes a result by itself.
 void MmaBody::add_step(int statement) {
   const Statement& s = at(statement);
   const LoopLevel& depth = s.loops.back();
   const Id sum = accumulators_.register_of(statement);
   Inst step{
       InstCode::MmaStep, {DType::F32, 1}, {emit_.insert_here({InstCode::AccumulatorRead, emit_.type(sum), {sum}})}};
-  for (UOp v : values_of(s.node))
-    step.src.push_back(masked(emit_.splat(values_.value(v), depth.lanes), depth.range, depth.lanes));
+  for (UOp v : values_of(s.node)) step.src.push_back(step_factor(v, depth));
   emit_.insert_here({InstCode::AccumulatorWrite, {}, {sum, emit_.insert_here(std::move(step))}});
 }
 

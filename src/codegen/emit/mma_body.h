@@ -37,6 +37,7 @@ class MmaBody {
   const Statement& at(int i) const { return statements_.list[static_cast<size_t>(i)]; }
   void add_step(int statement);
   void add_tile(int statement);
+  Id step_factor(ir::UOp value, const LoopLevel& depth);
   Id masked(Id value, ir::UOp range, int lanes);
   Id fragment(const Factor& factor, ir::UOp depth);
   Id element_fragment(const Factor& factor, ir::UOp depth);

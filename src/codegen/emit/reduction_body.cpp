@@ -38,7 +38,7 @@ Accumulators::ChainLayout Accumulators::chain_layout(const Statement& s) const {
   if (all == 1)
     return is_order_free(s) && along_lanes(s) && last.threads == 1 ? ChainLayout{last.lanes, last.lanes, false}
                                                                    : ChainLayout{};
-  const int count = all / last.threads;
+  const int count = all / (last.threads * last.warp.threads);
   if (count == 1) return {};
   if (last.lanes > 1) return {count, std::min(last.lanes, count), false};
   return {count, 1, last.unroll % count != 0};
@@ -75,7 +75,13 @@ void Accumulators::init(int statement) {
   const auto accumulators = static_cast<size_t>(ir::accumulator_count(s.node->reduction().combine));
   for (ChainState& to : made)
     for (size_t k = 0; k < accumulators; ++k) {
-      const Id initial = emit_.splat(identity(statement, k), std::max(c.width, values_.lanes(s.node)));
+      const UOp source = values_.shared(s, k);
+      if (source && leading_copy(source, s) != values_.copy_key(s.node)) {
+        to.push_back(registers_.at({statement, leading_copy(source, s)})[0][k]);
+        continue;
+      }
+      const int lanes = source ? values_.lanes(source) : std::max(c.width, values_.lanes(s.node));
+      const Id initial = emit_.splat(identity(statement, k), lanes);
       Inst inst{InstCode::Accumulator, emit_.type(initial), {initial}};
       inst.imm = c.in_array ? c.count : 1;
       to.push_back(emit_.insert_here(std::move(inst)));
@@ -104,21 +110,24 @@ const Accumulators::LoweredCombine& Accumulators::lowered_combine(const Statemen
                        written(ir::combine_merge(combine, it->first.second))};
 }
 
-/// The accumulators after one application of `rule`, in `lanes` lanes.
+/// The accumulators after one application of `rule`, in `lanes` lanes, or in as many as each operand has.
 Accumulators::ChainState Accumulators::emit_combine(const ir::CombineGraph& rule, int lanes, const ChainState& state,
                                                     const ChainState& other) {
   ChainState inputs = state;
   inputs.insert(inputs.end(), other.begin(), other.end());
+  const bool uniform = std::all_of(inputs.begin(), inputs.end(), [&](Id x) { return emit_.type(x).lanes == lanes; });
   std::unordered_map<UOp, Id> made;
   for (UOp n : ir::topological(rule.next)) {
     if (n->op == Op::Arg) {
       made[n] = inputs[static_cast<size_t>(n->integer())];
     } else if (n->op == Op::Const) {
-      made[n] = emit_.splat(emit_.constant(n->dtype, n->scalar()), lanes);
+      made[n] = emit_.splat(emit_.constant(n->dtype, n->scalar()), uniform ? lanes : 1);
     } else {
+      int wide = 1;
       std::vector<Id> src;
-      for (UOp s : n->src) src.push_back(made.at(s));
-      made[n] = emit_.alu(n->op, {n->dtype, lanes}, std::move(src));
+      for (UOp s : n->src) wide = std::max(wide, emit_.type(src.emplace_back(made.at(s))).lanes);
+      for (Id& x : src) x = emit_.splat(x, wide);
+      made[n] = emit_.alu(n->op, {n->dtype, wide}, std::move(src));
     }
   }
   ChainState next;
@@ -158,6 +167,8 @@ void Accumulators::update(int statement) {
   ChainState values;
   for (UOp v : values_of(s.node)) values.push_back(values_.value(v));
   if (along_lanes(s)) return update_lanes(s, c, registers, values);
+  for (size_t k = 0; k < values.size(); ++k)
+    if (values_.shared(s, k)) return assign_shared(statement, std::move(values));
   for (Id& v : values) v = emit_.splat(v, emit_.type(registers[0][0]).lanes);
   Id cell = kNone;
   size_t chain = 0;
@@ -168,9 +179,34 @@ void Accumulators::update(int statement) {
   emit_assign(lowered_combine(s), registers[chain], cell, values, element_exists(s));
 }
 
+/// The first copy with a shared accumulator steps it, the others see the state before that step.
+void Accumulators::assign_shared(int statement, ChainState values) {
+  const Statement& s = at(statement);
+  const ChainState& registers = this->registers(statement)[0];
+  const uint64_t copy = values_.copy_key(s.node);
+  ChainState before = read_chain(registers, kNone);
+  std::vector<uint64_t> leaders;
+  for (size_t k = 0; k < before.size(); ++k) {
+    const UOp source = values_.shared(s, k);
+    leaders.push_back(source ? leading_copy(source, s) : copy);
+    if (leaders[k] != copy) before[k] = last_steps_.at({statement, leaders[k]})[k];
+    values[k] = emit_.splat(values[k], emit_.type(registers[k]).lanes);
+  }
+  const int lanes = emit_.type(registers.back()).lanes;
+  const ChainState next = emit_combine(lowered_combine(s).step, lanes, before, values);
+  for (size_t k = 0; k < next.size(); ++k)
+    if (leaders[k] == copy) emit_.insert_here({InstCode::AccumulatorWrite, {}, {registers[k], next[k]}});
+  last_steps_[{statement, copy}] = before;
+}
+
+/// The first of the copies that share what follows `source`.
+uint64_t Accumulators::leading_copy(UOp source, const Statement& s) {
+  return values_.copy_key(source, ranges_of(s.node));
+}
+
 /// Whether the current element of the own ranges exists, in as many lanes as the accumulators; kNone: always.
 Id Accumulators::element_exists(const Statement& s) {
-  if (s.node->reduction().tree.lanes == 1 || s.own_depth == s.loops.size() || s.loops.back().threads == 1) return kNone;
+  if (s.node->reduction().tree.lanes == 1 || s.own_depth == s.loops.size() || !s.loops.back().threaded()) return kNone;
   const Id exists = values_.exists(s.loops.back().range, kAllLanes);
   return exists == kNone ? kNone : emit_.splat(exists, values_.lanes(s.node));
 }
@@ -251,7 +287,7 @@ void Accumulators::finish(int statement) {
       parts[i] = emit_combine(merge, emit_.type(parts[i][0]).lanes, parts[i], parts[i + half]);
     parts.resize(half);
   }
-  if (s.node->reduction().tree.lanes > 1 && s.own_depth < s.loops.size() && s.loops.back().threads > 1)
+  if (s.node->reduction().tree.lanes > 1 && s.own_depth < s.loops.size() && s.loops.back().threaded())
     parts[0] = thread_reduce(s.loops.back(), merge, parts[0]);
   for (int lanes = c.width / 2; lanes > 0; lanes /= 2)
     parts[0] = emit_combine(merge, lanes, lanes_of(parts[0], 0, lanes), lanes_of(parts[0], lanes, lanes));
@@ -261,7 +297,12 @@ void Accumulators::finish(int statement) {
     const int lanes = emit_.type(parts[0][0]).lanes;
     parts[0] = emit_combine(merge, lanes, parts[0], {emit_.splat(identity(statement, 0), lanes)});
   }
-  for (size_t k = 0; k < parts[0].size(); ++k) values_.set_result(result_of(s.node, static_cast<int>(k)), parts[0][k]);
+  for (size_t k = 0; k < parts[0].size(); ++k) {
+    Id result = parts[0][k];
+    if (values_.shared(s, k)) result = emit_.splat(result, values_.lanes(s.node));
+    if (s.at_once()) emit_.move_to_block(result);  // users need not stand in its own loops
+    values_.set_result(result_of(s.node, static_cast<int>(k)), result);
+  }
 }
 
 }  // namespace sinter::codegen

@@ -49,6 +49,7 @@ class Accumulators {
   ChainLayout chain_layout(const Statement& s) const;
   std::vector<ChainState>& registers(int statement);
   Id identity(int statement, size_t accumulator) const;
+  uint64_t leading_copy(ir::UOp source, const Statement& s);
   Id element_exists(const Statement& s);
   ir::UOp home_value(const Statement& s, size_t accumulator) const;
   const LoweredCombine& lowered_combine(const Statement& s);
@@ -59,6 +60,7 @@ class Accumulators {
   ChainState read_chain(const ChainState& registers, Id cell) const;
   void emit_assign(const LoweredCombine& rule, const ChainState& registers, Id cell, const ChainState& values,
                    Id exists);
+  void assign_shared(int statement, ChainState values);
   void update_lanes(const Statement& s, const ChainLayout& c, const std::vector<ChainState>& registers,
                     const ChainState& values);
 
@@ -72,6 +74,7 @@ class Accumulators {
   bool exchanged_ = false;                                                 ///< whether the slots were used before
   std::map<std::pair<int, uint64_t>, std::vector<ChainState>> registers_;  ///< one ChainState per vector of chains
   std::map<std::pair<ir::Combine, std::vector<DType>>, LoweredCombine> lowered_combines_;
+  std::map<std::pair<int, uint64_t>, ChainState> last_steps_;  ///< by copy: the state before its last step
 };
 
 }  // namespace sinter::codegen

@@ -61,7 +61,9 @@ std::vector<Accumulators::ChainState> Accumulators::exchange_states(const ChainS
 /// Combines the chains of threads that share a loop by halving, as ReductionTree says. All threads get the result.
 Accumulators::ChainState Accumulators::thread_reduce(const LoopLevel& level, const ir::CombineGraph& merge,
                                                      ChainState state) {
-  const int stride = level.thread_stride, count = level.threads;
+  const bool in_warp = level.warp.threads > 1;
+  const int stride = in_warp ? level.warp.stride : level.thread_stride;
+  const int count = in_warp ? level.warp.threads : level.threads;
   const bool warps = threads_ % kWarp == 0 && stride < kWarp && std::has_single_bit(static_cast<unsigned>(stride));
   const int near = warps ? std::min(count, kWarp / stride) : 1;
   if (near < count) {

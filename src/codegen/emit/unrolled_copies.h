@@ -26,6 +26,13 @@ class UnrolledCopies {
     open_ = std::move(around);
   }
 
+  /// Open copies of a range.
+  int count(ir::UOp range) const {
+    for (const auto& [open, count] : open_)
+      if (open == range) return count;
+    return 1;
+  }
+
   /// Whether n differs between the open copies.
   bool differ(ir::UOp n) const {
     return std::any_of(open_.begin(), open_.end(), [&](const auto& o) { return ranges_.depends(n, o.first); });

@@ -108,10 +108,11 @@ const Tile* Values::tile_of(UOp access) const {
   return nullptr;
 }
 
-uint64_t Values::copy_key(UOp n) {
+uint64_t Values::copy_key(UOp n, const std::vector<UOp>& apart) {
   uint64_t hash = 0;
   for (size_t i = 0; i < copy_.size(); ++i)  // outermost first: an inner range keeps outer keys
-    if (copy_[i].number && ranges_.depends(n, copy_[i].range))
+    if (copy_[i].number && ranges_.depends(n, copy_[i].range) &&
+        std::find(apart.begin(), apart.end(), copy_[i].range) == apart.end())
       hash = ir::mix(ir::mix(hash, i), static_cast<uint64_t>(copy_[i].number));
   return hash;
 }

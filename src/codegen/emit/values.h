@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "codegen/kernel/access.h"
+#include "codegen/nest/shared_accumulator.h"
 #include "codegen/nest/statement.h"
 #include "codegen/ssa/block_writer.h"
 #include "rewrite/linear.h"
@@ -119,6 +120,8 @@ class Values {
   void forward(ir::UOp store, Id v);
 
   bool depends(ir::UOp n, ir::UOp range) { return ranges_.depends(n, range); }
+  /// codegen/nest/shared_accumulator.h
+  ir::UOp shared(const Statement& reduce, size_t accumulator) { return followed_source(reduce, accumulator, ranges_); }
   /// The current unrolled copy of a range.
   int copy_of(ir::UOp range) const;
   /// Lanes of n over all of its unrolled copies.
@@ -164,8 +167,9 @@ class Values {
   }
   /// Offset of the element that a lane accesses; kAllLanes: that of the first lane.
   Id address(ir::UOp access, int lane);
-  /// Identifies the unrolled copies that n depends on.
-  uint64_t copy_key(ir::UOp n);
+  /// Identifies the unrolled copies that n depends on; the second, only those of ranges that are not among `apart`.
+  uint64_t copy_key(ir::UOp n) { return copy_key(n, {}); }
+  uint64_t copy_key(ir::UOp n, const std::vector<ir::UOp>& apart);
   /// How many elements of a piece of memory exist from element `from` on. Each lane stands for `stride` elements, the
   /// last lane for `last`. kNone: a whole vector of `lanes` exists.
   Id remaining_elements(LaneLimit limit, int lanes, int64_t stride, int64_t last, int64_t from);

@@ -131,6 +131,7 @@ class LoopScheduleBuilder {
     schedule_.mma.push_back({axis(o.rows).range, axis(o.columns).range});
   }
   void give_tile(LoopAxis& a, const MmaDim& dim) {
+    if (a.lanes == dim.lanes && a.warp == dim.warp) return;  // as in the tiles of another product
     require(a.lanes == 1 && a.warp == WarpDigits{}, "the range has lanes, or is part of a tile, already");
     a.lanes = dim.lanes;
     a.warp = dim.warp;

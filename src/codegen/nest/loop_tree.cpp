@@ -40,7 +40,8 @@ class LoopTreeBuilder {
       // Accumulators of a REDUCE live across the loops from `accumulator_depth` on, which are all its own.
       auto mark = [&](ItemKind what) {
         for (int t : group)
-          if (at(t).accumulates() && at(t).accumulator_depth == depth && !(at(t).is_scan() && what == ItemKind::Finish))
+          if (at(t).accumulates() && at(t).accumulator_depth == depth && !at(t).at_once() &&
+              !(at(t).is_scan() && what == ItemKind::Finish))
             out.push_back({what, t});
       };
       mark(ItemKind::Init);
@@ -56,7 +57,7 @@ class LoopTreeBuilder {
 
   void emit(std::vector<LoopItem>& out, int t, size_t depth) const {
     if (!at(t).accumulates()) return out.push_back({ItemKind::Store, t});
-    const bool alone = at(t).accumulator_depth == depth;  // no further loop of its own
+    const bool alone = at(t).accumulator_depth == depth || at(t).at_once();  // no further loop of its own
     if (alone) out.push_back({ItemKind::Init, t});
     out.push_back({ItemKind::Update, t});
     if (alone || at(t).is_scan()) out.push_back({ItemKind::Finish, t});
@@ -71,7 +72,7 @@ class LoopTreeBuilder {
       if (in(rest, d.on)) return false;
       if (!in(group, d.on)) continue;
       const bool outer = range_kind(level.range) == ir::AxisKind::Outer;
-      if (d.reason == Dependence::Reason::Value && at(d.on).own_depth <= depth)
+      if (d.reason == Dependence::Reason::Value && at(d.on).own_depth <= depth && !at(d.on).at_once())
         return false;  // complete only after this loop
       if (d.reason == Dependence::Reason::Memory && !outer) return false;
     }

@@ -59,7 +59,7 @@ class LoopTreeChecker {
       throw InternalError(
           fmt::format("codegen: statement {} fills a ring tile in place, or another tile ahead", number));
     const bool inside = stores || item.kind == ItemKind::Update || (s.is_scan() && item.kind == ItemKind::Finish);
-    const size_t depth = inside ? s.loops.size() : s.accumulator_depth;
+    const size_t depth = inside || s.at_once() ? s.loops.size() : s.accumulator_depth;
     if (open_.size() != depth || !std::equal(open_.begin(), open_.end(), s.loops.begin(), same_level))
       throw InternalError(fmt::format("codegen: statement {} is in other loops than its own", number));
     if ((item.kind == ItemKind::Update && !begun_[number]) || (item.kind == ItemKind::Finish && !touched_[number]))

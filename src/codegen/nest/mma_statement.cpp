@@ -17,10 +17,13 @@ std::optional<LoopSchedule::MmaRanges> mma_ranges_of(UOp reduce, const LoopSched
         return m;
   return {};
 }
-std::vector<LoopLevel> loops_with_own_threads(const Statement& s) {
-  std::vector<LoopLevel> loops = s.loops;
-  if (s.node->reduction().tree.mma)
-    std::erase_if(loops, [depth = ranges_of(s.node).back()](const LoopLevel& l) { return l.range == depth; });
+
+std::vector<LoopLevel> loops_with_own_threads(UOp node, std::vector<LoopLevel> loops, FreeRanges& ranges) {
+  const std::vector<UOp> own = node->op == ir::Op::Reduce ? ranges_of(node) : std::vector<UOp>{};
+  std::erase_if(loops, [&](const LoopLevel& l) {
+    if (node->op == ir::Op::Reduce && node->reduction().tree.mma && l.range == own.back()) return true;
+    return l.straight && !ranges.depends(node, l.range) && std::find(own.begin(), own.end(), l.range) == own.end();
+  });
   return loops;
 }
 

@@ -14,13 +14,13 @@
 #include "codegen/kernel/offset.h"
 #include "codegen/nest/accumulator_home.h"
 #include "codegen/nest/epilogue.h"
+#include "codegen/nest/loop_levels.h"
 #include "codegen/nest/mma_statement.h"
 #include "codegen/nest/nontemporal.h"
 #include "codegen/nest/store_guards.h"
 #include "codegen/nest/tile_copy.h"
 #include "ir/build.h"
 #include "ir/combine.h"
-#include "ir/mma_step.h"
 #include "ir/names.h"
 #include "ir/walk.h"
 #include "rewrite/interval.h"
@@ -32,13 +32,10 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-/// Chains that form one vector if no Opt sets lanes or unroll. More of them go into an array.
-constexpr int kMaxDefaultChains = 64;
-
 class StatementBuilder {
  public:
   StatementBuilder(const Kernel& kernel, const LoopSchedule& schedule, FreeRanges& ranges)
-      : kernel_(kernel), schedule_(schedule), ranges_(ranges) {}
+      : kernel_(kernel), schedule_(schedule), ranges_(ranges), levels_(schedule, ranges) {}
 
   Statements run() {
     sink_ = insert_tiles(kernel_, schedule_, out_.tiles);
@@ -77,18 +74,6 @@ class StatementBuilder {
   }
 
   // ---- loops
-  struct LoopWidth {
-    int lanes = 1, unroll = 1, threads = 1;
-    WarpDigits warp = {};
-    int64_t step() const { return int64_t{1} * lanes * warp.threads * warp.copies * unroll * threads; }
-  };
-  void add_levels(std::vector<LoopLevel>& loops, UOp range, const LoopWidth& w) const {
-    const LoopAxis& a = schedule_.of(range);
-    if (a.outer() && a.block == 1) return;  // one value per task: no loop
-    for (int l = 0; l + 1 < a.levels(); ++l) loops.push_back({range, l});
-    loops.push_back({range, a.levels() - 1, w.lanes, w.unroll * w.warp.copies, w.threads,
-                     w.threads > 1 ? a.thread_stride : 1, w.warp});
-  }
   /// Loops around one statement must use disjoint digits of the thread index.
   static void require_disjoint_thread_digits(std::span<const LoopLevel> loops) {
     for (const LoopLevel& a : loops)
@@ -129,6 +114,13 @@ class StatementBuilder {
     for (const bool outer : {true, false})
       for (const LoopAxis& a : schedule_.axes)
         if (is_outer(a.range) == outer && free[ranges_.number(a.range)] && !one_trip(a.range)) axes.push_back(a.range);
+    // Straight loops that other stores stand in: it may share what is computed inside.
+    for (const LoopAxis& a : schedule_.axes)
+      if (levels_.is_straight(a, a.width()) && !adds && !contains(axes, a.range) && !axes.empty() &&
+          !is_outer(axes.back()) && range_id(a.range) < range_id(axes.back()) && stored_along(a.range))
+        axes.insert(std::find_if(axes.begin(), axes.end(),
+                                 [&](UOp r) { return !is_outer(r) && range_id(r) > range_id(a.range); }),
+                    a.range);
     std::vector<LoopLevel> loops;
     int vectors = 0;
     for (UOp r : axes) {
@@ -136,19 +128,26 @@ class StatementBuilder {
       // and no threads share one.
       const LoopAxis& a = schedule_.of(r);
       const bool plain = !adds || is_outer(r) || r == axes.back();
-      const bool vector = plain && !lanes_inside(store, r);
-      add_levels(loops, r,
-                 {vector ? a.lanes : 1, plain ? a.unroll : 1, !adds || is_outer(r) ? a.threads : 1,
-                  (vector || a.lanes == 1) && !(adds && !is_outer(r)) ? a.warp : WarpDigits{}});
-      vectors += vector && a.lanes > 1;
+      const bool vector = plain && !levels_.lanes_inside(store, r);
+      levels_.add(loops, r,
+                  {vector ? a.lanes : 1, plain ? a.unroll : 1, !adds || is_outer(r) ? a.threads : 1,
+                   (vector || a.lanes == 1) && !(adds && !is_outer(r)) ? a.warp : WarpDigits{}});
+      vectors += vector && a.lanes > 1 && free[ranges_.number(r)];
     }
     if (vectors > 1) refuse("lanes", "a store runs over two ranges that have lanes");
-    require_disjoint_thread_digits(loops);
+    require_disjoint_thread_digits(loops_with_own_threads(store, loops, ranges_));
     const std::vector<LoopLevel> before = loops;
     if (const char* why = arrange(loops)) refuse_order(why);
     if (adds && !same_order(before, loops, [](const LoopLevel& l) { return !is_outer(l.range); }))
       refuse_order("it changes the order of sums into memory");
     return loops;
+  }
+  bool stored_along(UOp range) {
+    return std::any_of(sink_->src.begin(), sink_->src.end(),
+                       [&](UOp store) { return ranges_.free(store)[ranges_.number(range)]; });
+  }
+  static bool contains(const std::vector<UOp>& list, UOp x) {
+    return std::find(list.begin(), list.end(), x) != list.end();
   }
   template <class Concerned>
   static bool same_order(const std::vector<LoopLevel>& a, const std::vector<LoopLevel>& b, Concerned concerned) {
@@ -156,60 +155,6 @@ class StatementBuilder {
     std::copy_if(a.begin(), a.end(), std::back_inserter(x), concerned);
     std::copy_if(b.begin(), b.end(), std::back_inserter(y), concerned);
     return x == y;
-  }
-
-  /// Whether a REDUCE below `node` that varies along `range` has several chains. The loop over `range` then has no
-  /// lanes.
-  bool lanes_inside(UOp node, UOp range) {
-    const size_t number = ranges_.number(range);
-    for (UOp n : ir::topological(node))
-      if (n->op == Op::Reduce && n != node && n->reduction().tree.lanes > 1 && ranges_.free(n)[number]) return true;
-    return false;
-  }
-  /// Lanes and unroll factor of a REDUCE's innermost loop. Its ReductionTree assigns elements to chains. If lanes and
-  /// copies cannot follow it, the chains go into an array. `vector`: an outer range has lanes.
-  LoopWidth width_of(UOp reduce, const LoopAxis& axis, bool vector) {
-    const int chains = reduce->reduction().tree.lanes;
-    if (reduce->reduction().tree.mma) {
-      const DType factor = reduce->src[0]->dtype;
-      if (!mma_ranges_of(reduce, schedule_, ranges_))
-        return {static_cast<int>(ir::mma_step_length(factor)), axis.unroll};
-      const MmaDim depth = mma_depth(factor);
-      return {depth.lanes, axis.unroll, 1, depth.warp};
-    }
-    vector |= lanes_inside(reduce, axis.range);
-    if (axis.threads > 1 && chains > 1) return threaded_width(reduce, axis, vector);
-    if (axis.lanes > 1 && !vector) {
-      const bool follows = chains <= axis.lanes || axis.lanes * axis.unroll % chains == 0;
-      return {axis.lanes, follows ? axis.unroll : chains / axis.lanes};
-    }
-    const bool free = axis.width() == 1 && axis.steps.empty();
-    if (chains > 1 && chains <= kMaxDefaultChains && free && !vector) return {chains, 1};
-    return {1, chains == 1 || (axis.size && axis.unroll % chains == 0) ? axis.unroll : 1};
-  }
-  /// Every thread has the same number of chains: adjacent threads take adjacent vectors, unrolled copies the next ones.
-  LoopWidth threaded_width(UOp reduce, const LoopAxis& axis, bool vector) const {
-    const int chains = reduce->reduction().tree.lanes, lanes = vector ? 1 : axis.lanes;
-    const int together = axis.threads * lanes;
-    if (chains % together)
-      refuse(fmt::format("thread_bind({}, {}, {})", range_id(axis.range), axis.threads, axis.thread_stride),
-             fmt::format("a REDUCE has {} chains, which {} vectors do not divide", chains, together));
-    const int copies = chains / together;
-    return {lanes, axis.unroll % copies ? copies : axis.unroll, axis.threads};
-  }
-  std::vector<LoopLevel> own_loops(UOp reduce, bool vector) {
-    std::vector<UOp> own = ranges_of(reduce);
-    std::erase_if(own, one_trip);
-    std::vector<LoopLevel> loops;
-    for (size_t i = 0; i < own.size(); ++i) {
-      const LoopAxis& a = schedule_.of(own[i]);
-      const LoopWidth w = i + 1 == own.size() ? width_of(reduce, a, vector) : LoopWidth{};
-      for (int64_t step : a.steps)
-        if (step % w.step())
-          refuse(to_string(Split{range_id(own[i]), step}), "a REDUCE needs blocks of all its chains");
-      add_levels(loops, own[i], w);
-    }
-    return loops;
   }
 
   // ---- statements
@@ -291,6 +236,7 @@ class StatementBuilder {
     const RangeSet free = ranges_.free(reduce);
     size_t depth = user.loops.size();
     while (depth > 0 && !free[ranges_.number(user.loops[depth - 1].range)]) --depth;
+    while (depth < user.loops.size() && user.loops[depth].straight) ++depth;  // where others share its loops
     Statement s{reduce, {}};
     // Loops go by ascending id, which may make a REDUCE carried. If that is illegal, its own loops go innermost.
     user_loops_ = {user.loops.begin(), user.loops.begin() + static_cast<long>(depth)};
@@ -340,7 +286,7 @@ class StatementBuilder {
     bool vector = std::any_of(user_loops_.begin(), user_loops_.end(),
                               [&](const LoopLevel& l) { return l.lanes > 1 && depends(l); });
     while (true) {
-      const std::vector<LoopLevel> own = own_loops(s.node, vector);
+      const std::vector<LoopLevel> own = levels_.of_reduce(s.node, vector);
       s.loops = user_loops_;
       // A user's loop over one of the REDUCE's own ranges starts after the result is complete.
       const std::vector<UOp> closed = ranges_of(s.node);
@@ -356,7 +302,7 @@ class StatementBuilder {
         s.loops.insert(at, l);
       }
       if (const char* why = arrange(s.loops)) return why;
-      require_disjoint_thread_digits(loops_with_own_threads(s));
+      require_disjoint_thread_digits(loops_with_own_threads(s.node, s.loops, ranges_));
       auto is_own = [&](const LoopLevel& l) { return std::find(own.begin(), own.end(), l) != own.end(); };
       s.own_depth = static_cast<size_t>(std::find_if(s.loops.begin(), s.loops.end(), is_own) - s.loops.begin());
       if (!std::equal(s.loops.begin(), s.loops.begin() + static_cast<long>(s.own_depth), user_loops_.begin()))
@@ -474,6 +420,7 @@ class StatementBuilder {
   const Kernel& kernel_;
   const LoopSchedule& schedule_;
   FreeRanges& ranges_;
+  LoopLevels levels_;
   UOp sink_;
   std::vector<LoopLevel> user_loops_;  ///< loops of the user that a REDUCE may stand in
   Statements out_;
@@ -489,6 +436,11 @@ class StatementBuilder {
 
 std::vector<UOp> body_of(UOp root) {
   return ir::topological(std::span<const UOp>(&root, 1), [&](UOp n) { return n == root || !has_accumulators(n); });
+}
+bool Statement::at_once() const {
+  return is_reduce() && own_depth < loops.size() && !carried() &&
+         std::all_of(loops.begin() + static_cast<long>(own_depth), loops.end(),
+                     [](const LoopLevel& l) { return l.straight; });
 }
 bool may_be_empty(UOp range) { return ir::IntervalAnalysis().of(range->src[0]).lo < 1; }
 bool one_trip(UOp range) { return range->src[0]->op == Op::Const && range->src[0]->scalar().as_int() == 1; }

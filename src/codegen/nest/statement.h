@@ -24,6 +24,9 @@ struct LoopLevel {
   int guard = -1;        ///< index into Statements::guards; -1: none
   bool fills = false;    ///< covers a whole tile, even inside a loop over its range
   int covers = -1;       ///< of a loop that fills: level whose block the tile covers
+  /// One iteration takes all values of the range, in every task of a kernel with tiles of tensor cores. No loop is left
+  /// of it, and what is computed inside stays in registers.
+  bool straight = false;
   /// Level of the loop over the same range around it; -1: the task.
   int enclosing() const { return fills ? covers : number - 1; }
   int64_t width() const { return int64_t{1} * lanes * warp.threads * unroll * threads; }
@@ -68,6 +71,8 @@ struct Statement {
   bool is_scan() const { return node->op == ir::Op::Scan; }
   bool accumulates() const { return has_accumulators(node); }
   bool carried() const { return is_reduce() && own_depth < accumulator_depth; }
+  /// Whether a REDUCE is complete after one update, so that its users may share even its own loops: all are straight.
+  bool at_once() const;
 };
 
 struct Statements {

@@ -125,6 +125,13 @@ void BlockWriter::remember(const MemoKey& key, Id id, size_t from) {
   scopes_[std::max(static_cast<size_t>(depth(id)), from)].memo.insert_or_assign(key, id);
 }
 
+void BlockWriter::move_to_block(Id id) {
+  size_t block = scope();
+  while (block > 0 && scopes_[block - 1].block == scopes_[block].block) --block;
+  int& now = depth_[static_cast<size_t>(id)];
+  now = std::min(now, static_cast<int>(block));
+}
+
 Id BlockWriter::find(const MemoKey& key) const {
   for (size_t i = scopes_.size(); i-- > 0;)
     if (auto it = scopes_[i].memo.find(key); it != scopes_[i].memo.end()) return it->second;

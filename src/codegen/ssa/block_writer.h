@@ -55,6 +55,8 @@ class BlockWriter {
   size_t scope() const { return scopes_.size() - 1; }
   /// Remembers `id` under `key` in the scope that defines `id`, but no further out than scope `from`.
   void remember(const MemoKey& key, Id id, size_t from);
+  /// The innermost block defines `id` from now on, not a memo scope inside it.
+  void move_to_block(Id id);
   Id find(const MemoKey& key) const;  ///< kNone if no open scope knows it
   /// Whether a loop other than the task loop is open.
   bool in_loop() const;
