@@ -61,6 +61,8 @@ void propose_shares(TuneSpace& space, std::vector<Candidate>& out);
 void propose_products(TuneSpace& space, std::vector<Candidate>& out);
 /// Tiles of tensor cores for one product in their steps, with staged factors. `space` must outlive the candidates.
 void propose_mma(TuneSpace& space, std::vector<Candidate>& out);
+/// Tiles of tensor cores for two products back to back: the second one's factor is made of the first one's results.
+void propose_mma_pairs(TuneSpace& space, std::vector<Candidate>& out);
 /// Loads that are contiguous across the stores go through shared memory.
 void propose_transposes(TuneSpace& space, std::vector<Candidate>& out);
 

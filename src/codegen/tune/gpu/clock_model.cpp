@@ -17,8 +17,10 @@
 #include "codegen/nest/loop_tree.h"
 #include "codegen/nest/ring.h"
 #include "codegen/nest/thread_digits.h"
+#include "codegen/tune/gpu/accumulator_registers.h"
 #include "codegen/tune/gpu/bank_conflicts.h"
 #include "codegen/tune/gpu/gpu_clocks.h"
+#include "codegen/tune/gpu/instruction_count.h"
 #include "codegen/tune/gpu/thread_loop.h"
 #include "ir/combine.h"
 #include "ir/walk.h"
@@ -32,21 +34,6 @@ using ir::UOp;
 constexpr int64_t kSector = 32, kLine = 128, kWidestAccess = 16;  ///< bytes
 constexpr int kMaxRegisters = 255;                                ///< of a thread
 
-/// Instructions of an op on a thread.
-double instructions_of(Op op, DType dtype) {
-  const bool index = dtype == DType::Index;
-  switch (op) {
-    case Op::Div:
-    case Op::Sqrt: return 9;
-    case Op::IDiv:
-    case Op::Mod: return 5;
-    case Op::Max:
-    case Op::Min: return index ? 1 : 2;
-    case Op::Threefry: return 90;
-    default: return index ? kIndexInstructions : 1;
-  }
-}
-
 class ClockModel {
  public:
   ClockModel(const Kernel& kernel, const LoopSchedule& schedule, const Statements& statements, FreeRanges& ranges,
@@ -57,9 +44,9 @@ class ClockModel {
     terms_.threads = schedule_.threads;
     terms_.blocks = 1;
     for (UOp r : schedule_.outer) terms_.blocks *= ceil_div(max_trip_count(r), schedule_.of(r).block);
-    count_accumulators();
+    const std::vector<double> accumulators = accumulator_registers(statements_, schedule_, ranges_);
     instructions_ = kBlockInstructions;
-    for (size_t i = 0; i < statements_.list.size(); ++i) add(statements_.list[i], accumulators_[i]);
+    for (size_t i = 0; i < statements_.list.size(); ++i) add(statements_.list[i], accumulators[i]);
     finish();
     return terms_;
   }
@@ -80,7 +67,7 @@ class ClockModel {
 
   // ---- statements
   void add(const Statement& s, double accumulators) {
-    const std::vector<ThreadLoop> loops = thread_loops_of(s, schedule_);
+    const std::vector<ThreadLoop> loops = thread_loops_of(s, schedule_, ranges_);
     if (s.mma) return add_tiles(s, loops, accumulators);
     const Tile* ring = ring_tile_filled_by(s, statements_);
     const bool async = ring && ring->tile_copy->async;
@@ -88,7 +75,7 @@ class ClockModel {
     double registers = 0;                             // that hold loaded elements
     std::vector<std::pair<double, double>> accesses;  // iterations, latency of each
     for (UOp n : body_of(s.node)) {
-      if (n == s.node && n->op != Op::Store) continue;
+      if ((n == s.node && n->op != Op::Store) || is_known(n, s)) continue;
       const double iterations = iterations_to(loops, depth_of(n, loops));
       if (n->op == Op::Load || n->op == Op::Store) {
         const double latency = add_access(n, loops, iterations, async);
@@ -128,55 +115,25 @@ class ClockModel {
     latency_ += chain;
     if (slot_is_tile(s)) latency_ += kBarrier * iterations_to(loops, shared_depth(s));
   }
-  /// Registers of a REDUCE's accumulators, of those that share its loops, and of those in whose loops it stands. Around
-  /// the loops of others, carried ones are in memory.
-  void count_accumulators() {
-    const std::vector<Statement>& list = statements_.list;
-    accumulators_.assign(list.size(), 0);
-    for (size_t i = list.size(); i-- > 0;) {
-      if (!list[i].is_reduce()) continue;
-      const std::vector<ThreadLoop> loops = thread_loops_of(list[i], schedule_);
-      double own = chains_per_thread(list[i], loops) * static_cast<double>(ir::accumulator_types(list[i].node).size());
-      for (const ThreadLoop& t : loops)
-        if (!t.own) own *= t.copies;
-      double around = 0;
-      for (size_t u = i + 1; u < list.size(); ++u)
-        if (list[u].is_reduce() && !list[u].carried() && list[u].own_depth < list[i].own_depth &&
-            std::any_of(
-                list[u].deps.begin(), list[u].deps.end(),
-                [&](const Dependence& d) { return d.on == static_cast<int>(i); }))
-          around = std::max(around, accumulators_[u]);
-      accumulators_[i] = own + around;
-    }
-    const std::vector<double> alone = accumulators_;
-    for (size_t i = 0; i < list.size(); ++i)
-      for (size_t k = 0; k < list.size(); ++k)
-        if (i != k && list[i].is_reduce() && list[k].is_reduce() && list[i].loops == list[k].loops)
-          accumulators_[i] += alone[k];
-  }
-  double chains_per_thread(const Statement& s, const std::vector<ThreadLoop>& loops) const {
-    const int lanes = s.node->reduction().tree.lanes;
-    int threads = 1;
-    for (const ThreadLoop& t : loops)
-      if (t.own) threads *= t.threads();
-    return std::max(1.0, static_cast<double>(lanes) / threads);
-  }
-  static double step_instructions(UOp node) {
-    double step = 0;
-    for (Op op : ir::combine_step_ops(node)) step += instructions_of(op, node->dtype);
-    return step;
+  /// Whether a statement in the same straight loops computed the value before.
+  bool is_known(UOp n, const Statement& s) {
+    const bool straight = std::any_of(s.loops.begin(), s.loops.end(),
+                                      [&](const LoopLevel& l) { return l.straight && ranges_.depends(n, l.range); });
+    return straight && ir::is_alu(n->op) && !known_.insert(n.get()).second;
   }
   /// Updates of accumulators, and how chains of several threads are joined. Returns the latency of a chain.
   double add_updates(const Statement& s, const std::vector<ThreadLoop>& loops) {
-    double all = iterations_to(loops, loops.size()), chain = 1;
+    double all = iterations_to(loops, loops.size()), once = all, chain = 1;  // `once`: for each shared accumulator
     for (const ThreadLoop& t : loops) {
       all *= t.copies;
+      if (t.own || ranges_.depends(s.node->src[0], t.range)) once *= t.copies;
       if (t.own) chain *= t.iterations * t.copies;
     }
     const double step = s.node->reduction().tree.mma                      ? kStepInstructions
                         : s.node->reduction().combine == ir::Combine::Dot ? 1
                                                                           : step_instructions(s.node);
     instructions_ += step * all;
+    if (const double shared = shared_step_instructions(s, ranges_); shared > 0) instructions_ -= shared * (all - once);
     const double outside = iterations_to(loops, s.carried() ? s.accumulator_depth : s.own_depth);
     double results = 1;
     for (const ThreadLoop& t : loops)
@@ -218,12 +175,14 @@ class ClockModel {
     const std::vector<ThreadLoop> of_factor = factor_loops(s, loops);
     double words = 0, reading = 0;
     for (UOp n : body_of(s.node)) {
-      if (n == s.node) continue;
+      if (n == s.node || is_known(n, s)) continue;
       const double iterations = iterations_to(loops, depth_of(n, loops));
       double elements = 1;
       for (const ThreadLoop& t : of_factor)
         if (ranges_.depends(n, t.range)) elements *= t.copies;
       if (ir::is_alu(n->op)) instructions_ += instructions_of(n->op, n->dtype) * iterations * elements;
+      if (s.at_once() && (n == values_of(s.node)[0] || n == values_of(s.node)[1]) && n->op != Op::Load)
+        words += elements * static_cast<double>(size_of(n->dtype)) / 4;  // computed before, and held
       if (n->op != Op::Load) continue;
       const bool rows = ranges_.depends(n, s.mma->rows);
       const Tile* tile = tile_of(n);
@@ -472,7 +431,7 @@ class ClockModel {
   const runtime::Target& target_;
   std::unordered_map<ir::Node*, ir::LinearExpr> offsets_;
   ClockTerms terms_;
-  std::vector<double> accumulators_;  ///< registers, by statement
+  std::set<ir::Node*> known_;  ///< values that a statement in straight loops computes
   // Of one thread or block:
   double instructions_ = 0;  ///< of a thread
   double passes_ = 0;        ///< of a warp

@@ -23,7 +23,7 @@ std::optional<int64_t> index_at(UOp index, const std::function<int64_t(UOp)>& va
   return ir::evaluate(index->op, index->dtype, index->src.back()->dtype, src).as_int();
 }
 
-std::vector<ThreadLoop> thread_loops_of(const Statement& s, const LoopSchedule& schedule) {
+std::vector<ThreadLoop> thread_loops_of(const Statement& s, const LoopSchedule& schedule, FreeRanges& ranges) {
   std::vector<ThreadLoop> out;
   const std::vector<UOp> own = s.is_reduce() ? ranges_of(s.node) : std::vector<UOp>{};
   for (const LoopLevel& l : s.loops) {
@@ -36,6 +36,10 @@ std::vector<ThreadLoop> thread_loops_of(const Statement& s, const LoopSchedule& 
     ThreadLoop t{l.range};
     t.extent = block_of_level(l.fills ? l.covers : l.number - 1);
     t.own = std::find(own.begin(), own.end(), l.range) != own.end();
+    if (l.straight && !t.own && !ranges.depends(s.node, l.range)) {
+      out.push_back({l.range});
+      continue;
+    }
     if (l.number + 1 < a.levels() && !l.fills) {
       t.iterations = static_cast<double>(ceil_div(t.extent, a.steps[static_cast<size_t>(l.number)]));
     } else {

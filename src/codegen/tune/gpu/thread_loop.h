@@ -40,7 +40,8 @@ struct ThreadLoop {
 /// The value of an index where ranges have these values; nullopt if it depends on more than ranges.
 std::optional<int64_t> index_at(ir::UOp index, const std::function<int64_t(ir::UOp)>& value_of_range);
 
-std::vector<ThreadLoop> thread_loops_of(const Statement& s, const LoopSchedule& schedule);
+/// Without copies along straight loops that a statement merely stands in.
+std::vector<ThreadLoop> thread_loops_of(const Statement& s, const LoopSchedule& schedule, FreeRanges& ranges);
 
 /// The same for the factors of a product on tensor cores: other threads hold a column of a factor than hold it in the
 /// result.

@@ -15,7 +15,8 @@
 namespace sinter::codegen {
 namespace {
 
-constexpr int kMaxPredictedRegisters = 200;  ///< with more, ptxas may spill: only if there is nothing else
+constexpr int kMaxPredictedRegisters = 200;  ///< with more, ptxas may spill:
+constexpr double kSpillRisk = 3;             ///< only where all others are so much slower
 constexpr size_t kRefined = 8;               ///< of the best candidates: those whose details are looked at
 
 /// The candidates of a kernel, each once, with predictions.
@@ -32,7 +33,7 @@ class Ranking {
     }
     std::sort(list.begin(), list.end(), [](const RankedCandidate& a, const RankedCandidate& b) {
       const auto key = [](const RankedCandidate& r) {
-        return std::tuple(r.terms.registers > kMaxPredictedRegisters, r.clocks, r.order);
+        return std::pair(r.clocks * (r.terms.registers > kMaxPredictedRegisters ? kSpillRisk : 1), r.order);
       };
       return key(a) < key(b);
     });
@@ -68,6 +69,7 @@ std::vector<RankedCandidate> rank_candidates(const Kernel& kernel, const runtime
     propose_transposes(space, all);
   };
   propose(legal_materializations(kernel, target, target.shared / 2));
+  propose_mma_pairs(spaces.emplace_back(kernel, target, std::vector<Materialize>{}), all);  // registers hold the values
   for (const std::vector<Materialize>& parts : partial_sums(spaces.front())) {
     std::vector<Materialize> values = spaces.front().materializations;
     values.insert(values.end(), parts.begin(), parts.end());

@@ -1,0 +1,136 @@
+// Two products back to back, as in attention: a warp computes whole rows of the first one's results, a block of columns
+// at a time, and holds them where the second one reads its factor. Blocks of the other factors go through rings in
+// shared memory; the rows stay there.
+#include <algorithm>
+#include <optional>
+
+#include "codegen/kernel/ceil_div.h"
+#include "codegen/loopschedule/mma_tile.h"
+#include "codegen/tune/gpu/candidates.h"
+#include "codegen/tune/gpu/staging.h"
+#include "ir/walk.h"
+
+namespace sinter::codegen {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+
+constexpr int kPairWarps[] = {8, 4, 2, 1};  ///< of a block; each has one tile of rows
+constexpr int kRingSlots[] = {2, 3};        ///< of both rings
+
+/// The ranges and factors of two products, the second of which sums over the columns of the first.
+struct ProductPair {
+  UOp rows, columns;    ///< of the first product
+  UOp features, depth;  ///< columns of the second product; what the first one sums
+  UOp blocks;           ///< of columns, one at a time
+  UOp row_factor, column_factor, feature_factor;
+};
+
+bool is_mma(UOp n) { return n->op == Op::Reduce && n->reduction().tree.mma; }
+
+/// The only product on tensor cores below a value; null if there is none.
+UOp product_below(UOp value) {
+  UOp found;
+  for (UOp n : ir::topological(value))
+    if (is_mma(n)) found = found ? UOp() : n;
+  return found;
+}
+
+class PairFinder {
+ public:
+  explicit PairFinder(TuneSpace& space) : space_(space) {}
+
+  std::optional<ProductPair> run() {
+    for (const StatementAnalysis& w : space_.analysis.statements())
+      if (is_mma(w.node))
+        for (const size_t side : {0, 1})
+          if (const UOp first = product_below(w.node->src[side]))
+            if (std::optional<ProductPair> pair = pair_of(first, w, side)) return pair;
+    return {};
+  }
+
+ private:
+  bool depends(UOp n, UOp range) { return space_.analysis.depends(n, range); }
+  std::optional<ProductPair> pair_of(UOp first, const StatementAnalysis& second, size_t side) {
+    ProductPair p;
+    const UOp weights = second.node->src[side];
+    p.feature_factor = second.node->src[1 - side];
+    p.columns = ranges_of(second.node).back();
+    p.depth = ranges_of(first).back();
+    for (UOp r : second.result_ranges) {
+      const bool of_rows = depends(weights, r), of_features = depends(p.feature_factor, r);
+      if (of_features && !of_rows) p.features = p.features ? UOp() : r;
+      if (of_rows && !of_features && is_outer(r) && space_.analysis.size(r) % kMmaRows.size() == 0) p.rows = r;
+    }
+    if (!p.features || !p.rows) return {};
+    for (const size_t k : {0, 1})
+      if (depends(first->src[k], p.columns)) {
+        p.column_factor = first->src[k];
+        p.row_factor = first->src[1 - k];
+      }
+    if (!p.column_factor || depends(p.row_factor, p.columns) || depends(p.column_factor, p.rows)) return {};
+    for (UOp r : second.result_ranges)
+      if (!is_outer(r) && !(r == p.features)) p.blocks = p.blocks ? UOp() : r;
+    for (UOp r : {p.columns, p.features, p.depth})
+      if (!has_static_size(r) || is_outer(r)) return {};
+    if (!p.blocks || space_.analysis.size(p.columns) % step(p) || space_.analysis.size(p.features) % kMmaColumns.size())
+      return {};
+    return p;
+  }
+  static int step(const ProductPair& p) { return mma_depth(p.feature_factor->dtype).size(); }
+
+  TuneSpace& space_;
+};
+
+void add_unroll(std::vector<RangeShare>& shares, UOp range, int64_t count) {
+  RangeShare s{range};
+  s.unroll = static_cast<int>(count);
+  if (count > 1) shares.push_back(s);
+}
+
+}  // namespace
+
+void propose_mma_pairs(TuneSpace& space, std::vector<Candidate>& out) {
+  const std::optional<ProductPair> pair = PairFinder(space).run();
+  if (!pair) return;
+  const ProductPair& p = *pair;
+  const auto size = [&](UOp r) { return space.analysis.size(r); };
+  const int step = mma_depth(p.feature_factor->dtype).size();
+  for (const int warps : kPairWarps) {
+    const int64_t rows = int64_t{1} * warps * kMmaRows.size();
+    if (!has_static_size(p.rows) || size(p.rows) % rows) continue;
+    std::vector<RangeShare> shares;
+    if (warps > 1) shares.push_back({p.rows, 1, 1, warps, kWarp});
+    add_unroll(shares, p.features, size(p.features) / kMmaColumns.size());
+    add_unroll(shares, p.columns, size(p.columns) / kMmaColumns.size());
+    if (size(p.depth) % step == 0) add_unroll(shares, p.depth, size(p.depth) / step);
+    const std::vector<Opt> tiles{Mma{range_id(p.rows), range_id(p.features)},
+                                 Mma{range_id(p.rows), range_id(p.columns)}};
+    out.push_back(make_candidate("mma pair", space, shares, tiles));
+    const int threads = warps * kWarp;
+    const auto staged = [&](UOp value, const std::vector<StagedDim>& dims) {
+      return stage_matrices(space, value, dims, threads);
+    };
+    const auto kept = staged(p.row_factor, {{p.depth, -1, size(p.depth), {}}, {p.rows, -1, rows, {}}});
+    std::vector<std::optional<TileCopy>> rings{
+        staged(p.column_factor,
+               {{p.blocks, 0, 1, {}}, {p.depth, -1, size(p.depth), {}}, {p.columns, -1, size(p.columns), {}}}),
+        staged(p.feature_factor,
+               {{p.blocks, 0, 1, {}}, {p.columns, -1, size(p.columns), {}}, {p.features, -1, size(p.features), {}}})};
+    if (!rings[0] || !rings[1]) continue;
+    for (const int slots : kRingSlots) {
+      std::vector<Opt> opts = tiles;
+      opts.push_back(Split{range_id(p.blocks), 1});
+      for (std::optional<TileCopy>& ring : rings) {
+        ring->slots = slots;
+        ring->async = true;
+        opts.push_back(*ring);
+      }
+      if (kept) opts.push_back(*kept);
+      out.push_back(make_candidate("mma pair", space, shares, opts));
+    }
+  }
+}
+
+}  // namespace sinter::codegen
