@@ -16,6 +16,9 @@ enum class MmaOperand : uint8_t { BF16, F16, TF32 };
 /// Products per step: 32 bytes of each operand.
 constexpr size_t mma_step_length(MmaOperand type) { return type == MmaOperand::TF32 ? 8 : 16; }
 
+/// Results of one instruction of a warp: a tile of so many rows and columns, each element a chain of steps.
+inline constexpr int64_t kMmaTileRows = 16, kMmaTileColumns = 8;
+
 /// c + a[0] b[0] + a[1] b[1] + ..., over mma_step_length() elements of each operand; c and the result are the bits of
 /// float32 numbers.
 ///

@@ -30,6 +30,7 @@
 #include "schedule/simplify/fused_reductions.h"
 #include "schedule/simplify/lower_versions.h"
 #include "schedule/simplify/nested_sums.h"
+#include "schedule/simplify/online_softmax.h"
 #include "schedule/simplify/store_repeats.h"
 #include "schedule/simplify/unit_axes.h"
 
@@ -74,6 +75,7 @@ FusionGraph ordered_fusion_graph(PlanGraph& plan, const PlanGraph& versions, std
     step(plan, "nested sums", [&] { merge_nested_sums(plan); });
     step(plan, "deferred division", [&] { defer_division(plan); });
     step(plan, "repeats", [&] { store_repeats(plan); });
+    step(plan, "online softmax", [&] { roll_softmax(plan, target); });
     step(plan, "fused reductions", [&] { fuse_reductions(plan); });
     step(plan, "reductions", [&] { choose_reductions(plan, target); });
     FusionGraph nodes = build_fusion_graph(plan, prices_for(target));

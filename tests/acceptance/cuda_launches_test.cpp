@@ -82,6 +82,9 @@ TEST_CASE("launches on a GPU: attention", "[launches][cuda]") {
     CHECK(launches({scaled_dot_product_attention(q, k, v)}) == 1);
     const auto gradients = [&] { return gradient(scaled_dot_product_attention(q, k, v), {q, k, v}, seed); };
     CHECK(launches(gradients()) <= 3);
+    const auto short_heads = [&] { return randn({1, 4, length, 64}).to(bfloat16).realize(); };
+    CHECK(launches({scaled_dot_product_attention(short_heads(), short_heads(), short_heads())}) == 1);
+    CHECK(launches({scaled_dot_product_attention(short_heads(), short_heads(), short_heads(), {.causal = true})}) == 1);
   }
 }
 

@@ -39,7 +39,93 @@ float in_steps(const Tensor& a, const Tensor& b, int64_t m, int64_t n, int64_t b
   return std::bit_cast<float>(sum);
 }
 
+/// Requires the same bits, fused and unfused.
+void on_both(const std::function<Tensor()>& make) {
+  std::vector<std::vector<float>> out;
+  for (const debug::Executor e : {debug::Executor::Compiled, debug::Executor::Unfused}) {
+    debug::set_executor(e);
+    out.push_back(make().to(float32).to_vector<float>());
+  }
+  debug::set_executor(debug::Executor::Compiled);
+  REQUIRE(out[0].size() == out[1].size());
+  for (size_t i = 0; i < out[0].size(); ++i)
+    CHECK((out[0][i] == out[1][i] || (std::isnan(out[0][i]) && std::isnan(out[1][i]))));
+}
+
+/// softmax(q k^T / sqrt(d)) v of one head in double, without the keys that are not `seen`.
+std::vector<double> attention_in_double(const Tensor& q, const Tensor& k, const Tensor& v,
+                                        const std::function<bool(int64_t, int64_t)>& seen) {
+  const std::vector<float> x = q.to(float32).to_vector<float>(), y = k.to(float32).to_vector<float>(),
+                           z = v.to(float32).to_vector<float>();
+  const int64_t rows = q.shape()[2].value(), keys = k.shape()[2].value(), depth = q.shape()[3].value(),
+                features = v.shape()[3].value();
+  std::vector<double> out;
+  for (int64_t i = 0; i < rows; ++i) {
+    std::vector<double> weights(static_cast<size_t>(keys), 0);
+    double all = 0;
+    for (int64_t j = 0; j < keys; ++j) {
+      double score = 0;
+      for (int64_t d = 0; d < depth; ++d)
+        score += double{x[static_cast<size_t>(i * depth + d)]} * y[static_cast<size_t>(j * depth + d)];
+      if (seen(i, j)) weights[static_cast<size_t>(j)] = std::exp(score / std::sqrt(static_cast<double>(depth)));
+      all += weights[static_cast<size_t>(j)];
+    }
+    for (int64_t f = 0; f < features; ++f) {
+      double sum = 0;
+      for (int64_t j = 0; j < keys; ++j)
+        sum += weights[static_cast<size_t>(j)] / all * z[static_cast<size_t>(j * features + f)];
+      out.push_back(sum);
+    }
+  }
+  return out;
+}
+
 }  // namespace
+
+TEST_CASE("F8 attention in blocks of keys is right, fused and unfused", "[semantics]") {
+  const DType dtype = GENERATE(bfloat16, float16);
+  const auto numbers = [&](const Shape& shape) { return (randn(shape) * 2.0).to(dtype).realize(); };
+  const Tensor q = numbers({1, 1, 64, 32}), k = numbers({1, 1, 128, 32}), v = numbers({1, 1, 128, 16});
+  const auto check = [&](const AttentionOptions& options, const std::function<bool(int64_t, int64_t)>& seen) {
+    on_both([&] { return scaled_dot_product_attention(q, k, v, options); });
+    const std::vector<float> got = scaled_dot_product_attention(q, k, v, options).to(float32).to_vector<float>();
+    const std::vector<double> want = attention_in_double(q, k, v, seen);
+    for (size_t i = 0; i < got.size(); ++i) {
+      INFO(i);
+      if (std::isnan(want[i]))
+        CHECK(std::isnan(got[i]));
+      else
+        CHECK(std::abs(got[i] - want[i]) < 0.02);  // values are below 8: half a unit of a bfloat16 is 0.016
+    }
+  };
+  check({}, [](int64_t, int64_t) { return true; });
+  check({.causal = true}, [](int64_t i, int64_t j) { return j <= i; });
+  // Rows that see nothing of one block of keys, and one row that sees no key.
+  const auto some = [](int64_t i, int64_t j) { return i != 5 && (j < 64) == (i % 2 == 0); };
+  std::vector<uint8_t> mask;
+  for (int64_t i = 0; i < 64; ++i)
+    for (int64_t j = 0; j < 128; ++j) mask.push_back(some(i, j));
+  check({.mask = from(mask, {64, 128}).to(boolean)}, some);
+}
+
+TEST_CASE("F8 the gradients of attention in blocks are right", "[semantics]") {
+  const auto numbers = [&](const Shape& shape) { return randn(shape).to(bfloat16).realize(); };
+  const auto gradients = [&](Tensor q, Tensor k, Tensor v, const Tensor& seed) {
+    for (Tensor* t : {&q, &k, &v}) *t = t->detach().requires_grad();
+    std::vector<Tensor> made = gradient(scaled_dot_product_attention(q, k, v), {q, k, v}, seed);
+    std::vector<float> all;
+    for (const Tensor& t : made)
+      for (const float x : t.to(float32).to_vector<float>()) all.push_back(x);
+    return all;
+  };
+  const Tensor q = numbers({1, 2, 64, 16}), k = numbers({1, 2, 128, 16}), v = numbers({1, 2, 128, 16}),
+               seed = numbers({1, 2, 64, 16});
+  const std::vector<float> got = gradients(q, k, v, seed);
+  const std::vector<float> want =
+      gradients(q.to(float32).realize(), k.to(float32).realize(), v.to(float32).realize(), seed.to(float32).realize());
+  REQUIRE(got.size() == want.size());
+  for (size_t i = 0; i < got.size(); ++i) CHECK(std::abs(got[i] - want[i]) < 0.05);
+}
 
 TEST_CASE("F8 short floats are summed in steps of tensor cores, to the bit", "[semantics]") {
   if (!has_known_steps()) SKIP_TEST("no tensor cores whose steps are known");
@@ -83,16 +169,6 @@ TEST_CASE("F8 long sums of short floats have blocks, few results parts", "[seman
 }
 
 TEST_CASE("F8 fusion changes no bit of products of short floats", "[semantics]") {
-  const auto on_both = [](const std::function<Tensor()>& make) {
-    std::vector<std::vector<float>> out;
-    for (const debug::Executor e : {debug::Executor::Compiled, debug::Executor::Unfused}) {
-      debug::set_executor(e);
-      out.push_back(make().to(float32).to_vector<float>());
-    }
-    debug::set_executor(debug::Executor::Compiled);
-    REQUIRE(out[0].size() == out[1].size());
-    for (size_t i = 0; i < out[0].size(); ++i) CHECK(out[0][i] == out[1][i]);
-  };
   const Tensor a = randn({33, 70}).to(bfloat16).realize(), b = randn({70, 40}).to(bfloat16).realize();
   on_both([&] { return matmul(a, b); });
   const Tensor bias = randn({40}).to(bfloat16).realize();

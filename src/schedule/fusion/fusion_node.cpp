@@ -69,6 +69,7 @@ class FusionGraphBuilder {
       if (!ir::is_movement(n->op) && !placeless(n->op)) node_of_[n->position] = add(n);
     for (size_t i = 0; i < plan_.outputs.size(); ++i) add_output(static_cast<int>(i));
     price();
+    find_pairs();
     return std::move(out_);
   }
 
@@ -146,6 +147,72 @@ class FusionGraphBuilder {
       if (s.contraction && s.own > prices_.launch) s.anchor = static_cast<int>(i);
       s.read_bytes = s.kind == FusionNodeKind::Elementwise ? std::min(s.bytes, sources) : s.bytes;
     }
+  }
+  // ---- products back to back
+  bool joins_blocks(const FusionNode& s) const {
+    return s.kind == FusionNodeKind::Reduce && s.uop->reduction().combine == ir::Combine::ExpSum;
+  }
+  template <class F>
+  void each_source(const FusionNode& s, F f) const {
+    for (const FusionEdge& src : s.sources)
+      if (src.node >= 0) f(src.node);
+  }
+  /// Sets FusionNode::pair.
+  void find_pairs() {
+    for (size_t i = 0; i < out_.nodes.size(); ++i) {
+      if (!joins_blocks(out_.nodes[i])) continue;
+      each_source(out_.nodes[i], [&](int product) {
+        if (const int first = out_.nodes[static_cast<size_t>(product)].mma ? product_below(product) : -1; first >= 0)
+          mark_pair(first, static_cast<int>(i));
+      });
+    }
+    for (size_t i = 0; i < out_.nodes.size(); ++i)
+      if (FusionNode& s = out_.nodes[i]; joins_blocks(s) && s.pair < 0) join_pair(s);
+  }
+  int pair_of(const FusionNode& s) const {
+    int pair = -1;
+    each_source(s, [&](int source) { pair = std::max(pair, out_.nodes[static_cast<size_t>(source)].pair); });
+    return pair;
+  }
+  /// The sum of the weights in each block, and in all, beside a pair that computes the weights.
+  void join_pair(FusionNode& s) {
+    const int pair = pair_of(s);
+    each_source(s, [&](int source) {
+      FusionNode& sum = out_.nodes[static_cast<size_t>(source)];
+      if (sum.pair >= 0 || sum.kind != FusionNodeKind::Reduce || pair_of(sum) != pair) return;
+      s.pair = sum.pair = pair;
+    });
+  }
+  /// The product on tensor cores that a factor of this one is made of by elementwise ops; -1: none.
+  int product_below(int product) const {
+    std::vector<int> todo;
+    const auto open = [&](int s) {
+      if (std::find(todo.begin(), todo.end(), s) == todo.end()) todo.push_back(s);
+    };
+    each_source(out_.nodes[static_cast<size_t>(product)], open);
+    for (size_t i = 0; i < todo.size(); ++i) {
+      const FusionNode& s = out_.nodes[static_cast<size_t>(todo[i])];
+      if (s.mma) return todo[i];
+      if (s.kind == FusionNodeKind::Elementwise) each_source(s, open);
+    }
+    return -1;
+  }
+  /// Marks all nodes between `first` and `last`, both included.
+  void mark_pair(int first, int last) {
+    std::vector<bool> after(static_cast<size_t>(last - first) + 1, false), before = after;
+    const auto at = [&](std::vector<bool>& list, int i) { return list[static_cast<size_t>(i - first)]; };
+    at(after, first) = at(before, last) = true;
+    for (int i = first + 1; i <= last; ++i)
+      each_source(out_.nodes[static_cast<size_t>(i)], [&](int s) {
+        if (s >= first && at(after, s)) at(after, i) = true;
+      });
+    for (int i = last; i > first; --i)
+      if (at(before, i))
+        each_source(out_.nodes[static_cast<size_t>(i)], [&](int s) {
+          if (s >= first) at(before, s) = true;
+        });
+    for (int i = first; i <= last; ++i)
+      if (at(after, i) && at(before, i)) out_.nodes[static_cast<size_t>(i)].pair = first;
   }
   double own(int node) const { return out_.nodes[static_cast<size_t>(node)].own; }
 

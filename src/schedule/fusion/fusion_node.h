@@ -47,6 +47,9 @@ struct FusionNode {
   bool contraction = false;  ///< a matrix product: both factors lack an axis of the result
   bool mma = false;          ///< a product on tensor cores: all axes of its result are outer ranges of its kernel
   int anchor = -1;           ///< the large contraction whose epilogue this is
+  /// Of nodes from one product on tensor cores to an ExpSum that joins blocks of another one: the first product. One
+  /// kernel computes them all, a block at a time. -1: part of no such pair.
+  int pair = -1;
   /// Of a contraction: result axes along which a factor's windows slide.
   std::vector<int> sliding = {};
 

@@ -215,7 +215,10 @@ InlineCost Partitioner::inline_cost(int kernel, int s, const std::vector<IndexId
   if (k.evaluations + static_cast<int>(ix.size()) > prices_.max_nodes) return {kNever, "kernel has too many nodes"};
   if (!fits(k, s, false)) return {kNever, "kernel has too many buffers"};
   if (st.kind == FusionNodeKind::ScatterAdd) return {kNever, "a scatter owns its loops"};
-  if ((st.mma && k.contractions) || (st.loops() && has_mma(k)))
+  const bool paired = joins_pair(k, st);
+  const bool pairs =
+      std::any_of(k.nests.begin(), k.nests.end(), [&](const ReductionNest& n) { return node(n.node).pair >= 0; });
+  if (!paired && ((st.mma && k.contractions) || (st.loops() && (has_mma(k) || pairs || st.pair >= 0))))
     return {kNever, "tensor cores compute the only sum of a kernel"};
   if (st.loops() && k.nests.size() >= static_cast<size_t>(prices_.max_loops))
     return {kNever, "kernel has too many loops"};
@@ -228,6 +231,7 @@ InlineCost Partitioner::inline_cost(int kernel, int s, const std::vector<IndexId
     return across.ns <= serial ? across : InlineCost{serial, "in the epilogue"};
   }
   if (ix.size() == 1 && other_accumulator(k, s, ix, false)) return {0, "beside another accumulator"};
+  if (paired && !k.nests.empty() && (st.mma || has_mma(k))) return inline_cost_in_pair(k, s, ix);
   InlineCost each = inline_cost_per_use(k, s, ix), row = inline_cost_per_row(k, s, ix);
   // On a tie, prefer unifying indices, which is free. Giving up outer ranges is not.
   if (row.siblings.empty() ? row.ns < each.ns : row.ns <= each.ns) each = std::move(row);
@@ -277,20 +281,46 @@ InlineCost Partitioner::inline_cost_per_use(const FusionGroup& k, int number, co
                             : "reduction with epilogue"};
 }
 
-/// Evaluated once, in loops inside the outer ranges that all its users share. Indices that differ only in loops over
-/// one row are unified, and outer ranges that the value lacks are given up.
-InlineCost Partitioner::inline_cost_per_row(FusionGroup& k, int number, const std::vector<IndexId>& given) {
-  const FusionNode& s = node(number);
-  InlineCost out;
-  std::vector<IndexId> ix = given;
+/// One index in place of several that differ only in loops over one row: fills the siblings and lost axes of `form`.
+/// -1: they differ otherwise, or are known at run time only.
+IndexId Partitioner::unify_indices(FusionGroup& k, std::vector<IndexId> ix, InlineCost& form) {
   for (size_t i = 1; i < ix.size(); ++i)
     for (size_t d = 0; d < space_[ix[0]].size(); ++d) space_.refine(ix[0], ix[i], d);
   for (IndexId& i : ix) i = space_.normal(i);
   refresh(k);
   for (size_t i = 1; i < ix.size(); ++i)
-    if (!are_siblings(k, ix[0], ix[i], out.siblings, out.lost)) return {};
-  const std::vector<int>& axes = space_.axes_of(ix[0]);
-  if (is_opaque(space_[ix[0]])) return {};
+    if (!are_siblings(k, ix[0], ix[i], form.siblings, form.lost)) return -1;
+  return is_opaque(space_[ix[0]]) ? -1 : ix[0];
+}
+
+/// Whether the node may be part of the kernel as one of a pair of products: the kernel has no reduction that is not.
+bool Partitioner::joins_pair(const FusionGroup& k, const FusionNode& s) const {
+  return s.pair >= 0 && std::all_of(k.nests.begin(), k.nests.end(),
+                                    [&](const ReductionNest& n) { return node(n.node).pair == s.pair; });
+}
+
+/// Evaluated once per block, whose values threads keep. Outer ranges that the node lacks become loops inside a task.
+InlineCost Partitioner::inline_cost_in_pair(FusionGroup& k, int number, const std::vector<IndexId>& given) {
+  InlineCost out;
+  const IndexId first = unify_indices(k, given, out);
+  if (first < 0) return {kNever, "a pair of products at several indices"};
+  for (int a : k.outer)
+    if (!contains(space_.axes_of(first), a)) add_once(out.lost, a);
+  if (!loops_stay_apart(k, out.siblings, out.lost)) return {kNever, "loops of a pair of products in each other"};
+  out.ns = node(number).own;
+  out.materialized = true;
+  out.how = "between products";
+  return out;
+}
+
+/// Evaluated once, in loops inside the outer ranges that all its users share. Indices that differ only in loops over
+/// one row are unified, and outer ranges that the value lacks are given up.
+InlineCost Partitioner::inline_cost_per_row(FusionGroup& k, int number, const std::vector<IndexId>& given) {
+  const FusionNode& s = node(number);
+  InlineCost out;
+  const IndexId first = unify_indices(k, given, out);
+  if (first < 0) return {};
+  const std::vector<int>& axes = space_.axes_of(first);
   std::vector<int> repeated;
   for (int a : k.outer)
     if (!contains(axes, a) && !contains(out.lost, a)) repeated.push_back(a);
@@ -298,24 +328,26 @@ InlineCost Partitioner::inline_cost_per_row(FusionGroup& k, int number, const st
       !out.lost.empty() || std::any_of(axes.begin(), axes.end(), [&](int a) { return !contains(k.outer, a); });
   // A value of outer ranges alone without a loop is hoisted out of the innermost ranges that it lacks, for free.
   if (s.loops() || inner) out.lost.insert(out.lost.end(), repeated.begin(), repeated.end());
-  if (out.lost.empty() && ix.size() == 1) return {};
+  if (out.lost.empty() && given.size() == 1) return {};
   if (!loops_stay_apart(k, out.siblings, out.lost)) return {};
-  const double own = s.own * iterations_per_element(s, ix[0]), loss = serialization_cost(k, out.lost, own);
+  const double own = s.own * iterations_per_element(s, first), loss = serialization_cost(k, out.lost, own);
   if (loss == kNever) return {};
   // Several loops read it, or each iteration of a former outer range: materialize it, or recompute it in each.
-  auto iterations = static_cast<double>(ix.size());
-  for (int a : loops_around(k, number, ix[0]))
+  auto iterations = static_cast<double>(given.size());
+  for (int a : loops_around(k, number, first))
     if (!contains(axes, a)) iterations *= static_cast<double>(space_.bound(a));
   if (inner)
     for (int a : repeated) iterations *= static_cast<double>(space_.bound(a));
-  const double again = (iterations - 1) * own, keep = materialize_cost(k, s, ix[0], out.lost);
+  const double again = (iterations - 1) * own, keep = materialize_cost(k, s, first, out.lost);
   out.materialized = keep < again;
   out.ns = own + std::min(again, keep) + loss;
   if (s.contraction) {
     if (k.contractions || !repeated.empty()) out.ns += prices_.shared_contraction * (own + k.contraction_time);
-    if (inner) out.ns += tile_loss(k, s, ix[0], out.lost) * own;
+    if (inner) out.ns += tile_loss(k, s, first, out.lost) * own;
   }
-  out.how = ix.size() > 1 ? "once per row, read by sibling loops" : s.loops() ? "reduction of a row" : "once per row";
+  out.how = given.size() > 1 ? "once per row, read by sibling loops"
+            : s.loops()      ? "reduction of a row"
+                             : "once per row";
   return out;
 }
 

@@ -101,6 +101,7 @@ std::vector<double> Partitioner::away_from_product(const FusionNode& st, int s, 
   const FusionNode& product = node(st.anchor);
   auto host = [&](int k) {
     const std::vector<IndexId>& ix = at(k).wanted[s];
+    if (has_mma(at(k)) && joins_pair(at(k), st)) return true;
     if (at(k).contractions || ix.size() != 1 || !aligned(st, ix[0])) return false;
     refresh(at(k));
     const std::vector<int>& axes = space_.axes_of(ix[0]);

@@ -135,6 +135,9 @@ class Partitioner {
   // inline_cost.cpp
   InlineCost inline_cost(int kernel, int s, const std::vector<IndexId>& at);
   InlineCost inline_cost_per_use(const FusionGroup& k, int s, const std::vector<IndexId>& at);
+  IndexId unify_indices(FusionGroup& k, std::vector<IndexId> at, InlineCost& form);
+  bool joins_pair(const FusionGroup& k, const FusionNode& s) const;
+  InlineCost inline_cost_in_pair(FusionGroup& k, int s, const std::vector<IndexId>& at);
   InlineCost inline_cost_per_row(FusionGroup& k, int s, const std::vector<IndexId>& at);
   std::vector<int> loops_around(const FusionGroup& k, int s, IndexId at) const;
   double tasks_per_element(const FusionGroup& k, IndexId at) const;

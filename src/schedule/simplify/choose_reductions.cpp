@@ -262,8 +262,9 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
       ir::Ints axes;
       for (int64_t a : attr.axes)
         if (!(values[0]->shape[static_cast<size_t>(a)] == 1)) axes.push_back(a);
-      const DType dtype = values[0]->dtype;  // the value type decides, for positions too
-      if ((is_float(dtype) || target.cuda()) && !axes.empty()) {
+      const DType dtype = values[0]->dtype;                // the value type decides, for positions too
+      const bool open = attr.tree == ir::ReductionTree{};  // no earlier pass has chosen
+      if (open && (is_float(dtype) || target.cuda()) && !axes.empty()) {
         const bool contraction = is_contraction(attr.combine, values);
         if (contraction && n->dtype == DType::F32)
           if (const auto mma = mma_factors(values, axes, operand_reuse(values[0]->shape, axes, of(values)), target)) {

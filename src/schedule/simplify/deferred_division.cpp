@@ -13,13 +13,6 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-/// A softmax weight: e / expand(sum of e), with e = exp(x - maximum).
-bool is_weight(UOp n) {
-  if (n->op != Op::Div || n->src[1]->op != Op::Expand) return false;
-  UOp sum = n->src[1]->src[0];
-  return match_exp_sum(sum).maximum && sum->src[0] == n->src[0] && sum->reduction().axes == n->src[1]->ints();
-}
-
 /// The movement ops from n down to `base`, the first other node or a PAD.
 std::vector<UOp> view_of(UOp n, UOp& base) {
   std::vector<UOp> view;
@@ -45,7 +38,7 @@ UOp divided(ir::Graph& g, UOp sum, UOp weight, UOp other) {
   const ir::Ints& axes = sum->reduction().axes;
   UOp base;
   const std::vector<UOp> view = view_of(weight, base);
-  if (!is_weight(base)) return {};
+  if (!is_softmax_weight(base)) return {};
   UOp divisor = base->src[1];
   Strides strides = strides_after(divisor, row_major(divisor->src[0]->shape));
   for (size_t i = view.size(); i-- > 0;) strides = strides_after(view[i], strides);

@@ -84,6 +84,12 @@ ExpSumMatch match_exp_sum(UOp n) {
   return out;
 }
 
+bool is_softmax_weight(UOp n) {
+  if (n->op != Op::Div || n->src[1]->op != Op::Expand) return false;
+  UOp sum = n->src[1]->src[0];
+  return match_exp_sum(sum).maximum && sum->src[0] == n->src[0] && sum->reduction().axes == n->src[1]->ints();
+}
+
 namespace {
 
 class ReductionFusion {

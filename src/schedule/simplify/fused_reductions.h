@@ -19,5 +19,7 @@ struct ExpSumMatch {
 };
 /// `maximum` is null if `sum` has another form.
 ExpSumMatch match_exp_sum(ir::UOp sum);
+/// Whether n is a softmax weight: e / expand(sum of e), with e = exp(x - maximum).
+bool is_softmax_weight(ir::UOp n);
 
 }  // namespace sinter::schedule

@@ -11,19 +11,11 @@ namespace {
 
 using ir::UOp;
 
-constexpr int kFirstMachine = 90;    ///< compute capability whose arithmetic ir/mma_step.h is
-constexpr int64_t kTileRows = 16;    ///< results that share an element in one instruction: of the second factor,
-constexpr int64_t kTileColumns = 8;  ///< and of the first
+constexpr int kFirstMachine = 90;  ///< compute capability whose arithmetic ir/mma_step.h is
 // Parts of long sums: with fewer tiles of results multiprocessors would be idle.
 constexpr int64_t kTile = 128 * 128, kFewTiles = 48, kManyTiles = 192;
 constexpr int64_t kShortestPart = 1024;  ///< elements
 constexpr int64_t kLongestMma = 8192;    ///< elements of a chain: each step rounds toward zero, and the errors add up
-
-/// The value that `n` widens to float32, with the movements on top of the cast; null if it widens none.
-UOp narrow_source(UOp n) {
-  const UOp narrow = ir::widened_source(ir::below_movements(n));
-  return narrow ? ir::with_movements_of(n, narrow) : UOp();
-}
 
 /// The axis along which steps go: the longest that is a multiple of a step; if there is none, the longest. -1 if all
 /// are shorter than a step.
@@ -108,10 +100,18 @@ UOp move_axis(UOp value, int64_t axis, int64_t last) {
 
 }  // namespace
 
+bool has_mma_steps(const runtime::Target& target) { return target.cuda() && target.sm >= kFirstMachine; }
+
+UOp narrow_source(UOp n) {
+  const UOp narrow = ir::widened_source(ir::below_movements(n));
+  return narrow ? ir::with_movements_of(n, narrow) : UOp();
+}
+
 std::optional<MmaFactors> mma_factors(const std::vector<UOp>& values, const ir::Ints& axes,
                                       const std::vector<int64_t>& reuse, const runtime::Target& target) {
-  if (!target.cuda() || target.sm < kFirstMachine || axes.empty()) return {};
-  if (std::ranges::min(reuse) < kTileColumns || std::ranges::max(reuse) < kTileRows) return {};
+  if (!has_mma_steps(target) || axes.empty()) return {};
+  // Each element of a factor is part of a whole tile.
+  if (std::ranges::min(reuse) < ir::kMmaTileColumns || std::ranges::max(reuse) < ir::kMmaTileRows) return {};
   MmaFactors made{{narrow_source(values[0]), narrow_source(values[1])}, axes, {}};
   if (!made.values[0] || !made.values[1] || made.values[0]->dtype != made.values[1]->dtype) return {};
   const auto step = static_cast<int64_t>(ir::mma_step_length(made.values[0]->dtype));

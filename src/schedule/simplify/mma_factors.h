@@ -9,6 +9,12 @@
 
 namespace sinter::schedule {
 
+/// Whether the target's tensor cores compute as ir/mma_step.h says.
+bool has_mma_steps(const runtime::Target& target);
+
+/// The 16-bit value that `n` widens to float32, with the movements on top of the cast; null if it widens none.
+ir::UOp narrow_source(ir::UOp n);
+
 /// A float32 sum of products as steps of a tensor core (ir/mma_step.h).
 struct MmaFactors {
   std::vector<ir::UOp> values;  ///< both factors, of the operands' type

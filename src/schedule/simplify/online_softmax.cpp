@@ -1,0 +1,150 @@
+// The rows of x get an axis of blocks and one of the keys in a block, and so do both factors of the second product.
+#include "schedule/simplify/online_softmax.h"
+
+#include <limits>
+#include <optional>
+#include <unordered_set>
+
+#include "schedule/graph/rebuild_plan.h"
+#include "schedule/simplify/fused_reductions.h"
+#include "schedule/simplify/mma_factors.h"
+
+namespace sinter::schedule {
+namespace {
+
+using ir::Combine;
+using ir::Op;
+using ir::UOp;
+
+/// Keys of a block: as many results as a thread can hold beside those of the second product.
+constexpr int64_t kMaxKeys = 128, kMinKeys = 64;
+constexpr int64_t kRows = 64;          ///< queries of a task; their number is a multiple
+constexpr int64_t kMaxFeatures = 128;  ///< of the second product's results
+constexpr int64_t kMaxDepth = 256;     ///< elements that the first product sums: a row of it is staged as a whole
+
+int64_t keys_of_block(int64_t keys) {
+  for (int64_t block = kMaxKeys; block >= kMinKeys; block /= 2)
+    if (keys % block == 0 && keys > block) return block;
+  return 0;
+}
+
+/// Whether n is a sum of products of 16-bit values over one short axis.
+bool is_narrow_product(UOp n) {
+  if (!is_reduce(n, Combine::Add) || n->src[0]->op != Op::Mul || n->reduction().axes.size() != 1) return false;
+  const UOp mul = n->src[0];
+  const Dim& depth = mul->shape[static_cast<size_t>(n->reduction().axes[0])];
+  const UOp a = narrow_source(mul->src[0]), b = narrow_source(mul->src[1]);
+  return a && b && a->dtype == b->dtype && ir::is_expanded(mul->src[0]) && ir::is_expanded(mul->src[1]) &&
+         !depth.symbolic() && depth.value() >= static_cast<int64_t>(ir::mma_step_length(a->dtype)) &&
+         depth.value() <= kMaxDepth;
+}
+
+/// Whether exactly one reduction stands below x and the elementwise ops on top of it, and is a product.
+bool is_made_of_product(UOp x) {
+  const std::vector<UOp> nodes = ir::topological(std::span<const UOp>(&x, 1), [](UOp n) { return ir::is_alu(n->op); });
+  int products = 0;
+  for (UOp n : nodes) {
+    if (n->op == Op::Reduce && !is_narrow_product(n)) return false;
+    products += n->op == Op::Reduce;
+  }
+  return products == 1;
+}
+
+/// A sum of softmax weights times other values.
+struct WeightedSum {
+  UOp x;            ///< [rows.., keys]
+  UOp other;        ///< the other factor, as the sum's source
+  DType weight;     ///< type that weights are rounded to
+  ir::Ints lacked;  ///< axes of the sum's source that weights are repeated along
+  int64_t axis;     ///< of the source: the keys
+  int64_t block;    ///< keys in a block
+};
+
+std::optional<WeightedSum> match(UOp n) {
+  if (!is_reduce(n, Combine::Add) || n->src[0]->op != Op::Mul || n->reduction().axes.size() != 1) return {};
+  const UOp mul = n->src[0];
+  for (size_t side : {0, 1}) {
+    const UOp factor = narrow_source(mul->src[side]), other = mul->src[1 - side];
+    if (!factor || factor->op != Op::Expand || factor->src[0]->op != Op::Cast) continue;
+    const UOp rounded = factor->src[0], weight = rounded->src[0];
+    if (!is_softmax_weight(weight)) continue;
+    const UOp x = weight->src[0]->src[0]->src[0];
+    WeightedSum sum{x, other, rounded->dtype, factor->ints(), n->reduction().axes[0], 0};
+    int64_t features = 1, key_axis = sum.axis;
+    for (int64_t a : sum.lacked) {
+      const Dim& size = factor->shape[static_cast<size_t>(a)];
+      if (size.symbolic() || a == sum.axis) return {};
+      features *= size.value();
+      key_axis -= a < sum.axis;
+    }
+    const auto last = static_cast<int64_t>(x->rank()) - 1;
+    const UOp sums = weight->src[1]->src[0];
+    if (key_axis != last || sums->reduction().axes != ir::Ints{last} || x->shape[x->rank() - 1].symbolic()) return {};
+    sum.block = keys_of_block(x->shape[x->rank() - 1].value());
+    const UOp values = narrow_source(other);
+    if (x->rank() < 2 || x->shape[x->rank() - 2].symbolic()) return {};
+    const bool whole = x->shape[x->rank() - 2].value() % kRows == 0 && features % (2 * ir::kMmaTileColumns) == 0;
+    if (sum.block == 0 || !whole || features > kMaxFeatures || !values || values->dtype != sum.weight ||
+        !is_made_of_product(x))
+      return {};
+    return sum;
+  }
+  return {};
+}
+
+/// The shape with an axis of blocks and one of keys in place of `axis`.
+Shape in_blocks(const Shape& shape, int64_t axis, int64_t block) {
+  Shape out;
+  for (size_t a = 0; a < shape.rank(); ++a) {
+    const bool keys = static_cast<int64_t>(a) == axis;
+    out.push_back(keys ? Dim(shape[a].value() / block) : shape[a]);
+    if (keys) out.push_back(block);
+  }
+  return out;
+}
+
+/// A reduction of a row in the order in which the threads that hold a tile of tensor cores join their elements.
+UOp row_reduction(ir::Graph& g, Combine combine, UOp x) {
+  const auto last = static_cast<int64_t>(x->rank()) - 1;
+  return g.make({Op::Reduce,
+                 x->dtype,
+                 ir::without(x->shape, {last}),
+                 {x},
+                 ir::ReduceAttr{combine, {last}, {.lanes = static_cast<int>(ir::kMmaTileColumns)}}});
+}
+
+UOp rolled(ir::Graph& g, const WeightedSum& s) {
+  const auto rank = static_cast<int64_t>(s.x->rank());
+  const UOp x = ir::reshape(s.x, in_blocks(s.x->shape, rank - 1, s.block));
+  const UOp maximum = row_reduction(g, Combine::Max, x);
+  // A block without any key that counts: its e are 0, not NaN.
+  const UOp finite = ir::lt(ir::alu(Op::Abs, {maximum}), ir::like(maximum, std::numeric_limits<double>::infinity()));
+  const UOp shift = ir::where(finite, maximum, ir::like(maximum, 0.0));
+  const UOp e = ir::exp(x - ir::expand(shift, x->shape, {rank}));
+  const UOp sums = row_reduction(g, Combine::Add, e);
+
+  const Shape shape = in_blocks(s.other->shape, s.axis, s.block);
+  ir::Ints lacked, kept;
+  for (int64_t a : s.lacked) {
+    lacked.push_back(a + (a > s.axis));
+    kept.push_back(a - (a > s.axis));
+  }
+  const UOp weights = ir::expand(ir::cast(ir::cast(e, s.weight), DType::F32), shape, lacked);
+  const UOp products = ir::reduce(Combine::Add, weights * ir::reshape(s.other, shape), {s.axis + 1});
+  const UOp o[] = {ir::expand(maximum, products->shape, s.lacked), products}, l[] = {maximum, sums};
+  const UOp total = ir::reduce(Combine::ExpSum, o, {s.axis}, 1), norm = ir::reduce(Combine::ExpSum, l, {rank - 1}, 1);
+  return total / ir::expand(norm, total->shape, kept);
+}
+
+}  // namespace
+
+void roll_softmax(PlanGraph& plan, const runtime::Target& target) {
+  if (!has_mma_steps(target)) return;
+  rebuild(plan, [&](UOp n, const std::vector<UOp>& src) -> UOp {
+    if (n->op != Op::Reduce) return {};
+    const std::optional<WeightedSum> sum = match(ir::with_sources(*plan.graph, n, src));
+    return sum ? rolled(*plan.graph, *sum) : UOp();
+  });
+}
+
+}  // namespace sinter::schedule

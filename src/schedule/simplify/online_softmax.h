@@ -1,0 +1,19 @@
+// Attention on tensor cores: the softmax between two products in one sweep over the keys.
+#pragma once
+
+#include "runtime/base/target.h"
+#include "schedule/graph/plan_graph.h"
+
+namespace sinter::schedule {
+
+/// In:  REDUCE(Add, view(cast(e / expand(l))) * y) over rows of e, with e = exp(x - maximum) and l the sum of e, where
+///      x is made of a product on tensor cores and this sum is another one.
+/// Out: the rows in blocks of keys. A block has its own maximum m, e = exp(x - m), l = sum of e, and the product
+///      o = REDUCE(Add, cast(e) * y). ExpSum joins the blocks' o and l; their quotient is the result.
+/// The products are no longer apart, so neither scores nor weights need be stored. Weights are rounded before the
+/// division, not after it.
+/// Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018); Dao, "FlashAttention-2" (2023).
+/// Decided by shapes, types and the target alone (SEMANTICS F2, F3).
+void roll_softmax(PlanGraph& plan, const runtime::Target& target);
+
+}  // namespace sinter::schedule
