@@ -92,6 +92,7 @@ class ClockModel {
     double chain = s.is_reduce() ? add_updates(s, loops) : s.is_scan() ? add_scan(s, loops) : 0;
     const double iterations = iterations_to(loops, loops.size());
     const double each = (instructions_ - before) / iterations;  // instructions of an iteration
+    terms_.code += each;
     if (!loops.empty()) instructions_ += kLoopInstructions * iterations;
     if (async) {  // each block was begun so many iterations before
       chain += kGlobalLatency * std::max(1.0, iterations_to(loops, shared_depth(s)) / (ring->tile_copy->slots - 1));
@@ -170,6 +171,7 @@ class ClockModel {
     double all = iterations_to(loops, loops.size());
     for (const ThreadLoop& t : loops) all *= t.copies;
     all /= kMmaRows.warp.copies * kMmaColumns.lanes * step;
+    const double before = instructions_;
     instructions_ += all + kLoopInstructions * iterations_to(loops, loops.size());
     tiles_ += all;
     const std::vector<ThreadLoop> of_factor = factor_loops(s, loops);
@@ -201,6 +203,7 @@ class ClockModel {
         reading = std::max(reading, latency * iterations / kIterationsAhead);
       }
     }
+    terms_.code += (instructions_ - before) / iterations_to(loops, loops.size());
     double chain = 1;
     for (const ThreadLoop& t : loops)
       if (t.own) chain *= t.iterations * t.copies;

@@ -26,6 +26,7 @@ struct ClockTerms {
   int threads = 0;
   int registers = 0;  ///< of a thread, estimated
   int resident = 0;   ///< blocks that a multiprocessor holds at once; 0: not even one
+  double code = 0;    ///< instructions in the kernel's text: what its compilation takes
 
   double clocks() const;
   /// The name of the largest term.

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <deque>
 #include <set>
-#include <tuple>
+#include <string_view>
 #include <utility>
 
 #include "codegen/nest/loop_tree.h"
@@ -17,6 +17,9 @@ namespace {
 
 constexpr int kMaxPredictedRegisters = 200;  ///< with more, ptxas may spill:
 constexpr double kSpillRisk = 3;             ///< only where all others are so much slower
+constexpr double kSameTime = 1.04;           ///< closer predictions do not differ:
+constexpr double kShorter = 0.5;             ///< a text that is shorter by that much is compiled instead,
+constexpr double kLongText = 500;            ///< if the fastest has more instructions than this
 constexpr size_t kRefined = 8;               ///< of the best candidates: those whose details are looked at
 
 /// The candidates of a kernel, each once, with predictions.
@@ -32,16 +35,28 @@ class Ranking {
       list.push_back({std::move(c), *terms, terms->clocks(), list.size()});
     }
     std::sort(list.begin(), list.end(), [](const RankedCandidate& a, const RankedCandidate& b) {
-      const auto key = [](const RankedCandidate& r) {
-        return std::pair(r.clocks * (r.terms.registers > kMaxPredictedRegisters ? kSpillRisk : 1), r.order);
-      };
-      return key(a) < key(b);
+      return std::pair(price(a), a.order) < std::pair(price(b), b.order);
     });
+  }
+  /// Moves the shortest text among the fastest to the front, if it is much shorter.
+  void prefer_short_text() {
+    if (list.empty() || list.front().terms.code < kLongText) return;
+    if (std::string_view(list.front().terms.bound()) == "memory") return;  // copies are loads under way
+    const auto same = std::find_if(
+        list.begin(), list.end(), [&](const RankedCandidate& r) { return price(r) > kSameTime * price(list.front()); });
+    const auto shortest = std::min_element(list.begin(), same, [](const RankedCandidate& a, const RankedCandidate& b) {
+      return a.terms.code < b.terms.code;
+    });
+    if (shortest->terms.code <= kShorter * list.front().terms.code) std::rotate(list.begin(), shortest, shortest + 1);
   }
 
   std::vector<RankedCandidate> list;  ///< the fastest first
 
  private:
+  static double price(const RankedCandidate& r) {
+    return r.clocks * (r.terms.registers > kMaxPredictedRegisters ? kSpillRisk : 1);
+  }
+
   const Kernel& kernel_;
   const runtime::Target& target_;
   std::set<std::string> met_;
@@ -84,6 +99,7 @@ std::vector<RankedCandidate> rank_candidates(const Kernel& kernel, const runtime
     r.candidate.refine = nullptr;
   }
   ranking.add(std::move(details));
+  ranking.prefer_short_text();
   return std::move(ranking.list);
 }
 

@@ -142,20 +142,20 @@ TEST_CASE("the clock model prices tiles of tensor cores as an H100 runs them", "
            Schedule{
                "128x128x32", 347,
                "unroll(1, 8) thread_bind(1, 2, 32) unroll(0, 4) thread_bind(0, 2, 64) mma(0, 1) split(2, 32) "
-               "unroll(2, 2) tile_copy(#6, 2.0 unroll 4 threads 8 by 16, 1 lanes 8 threads 16 by 1, pad 8, slots 4 "
-               "async) tile_copy(#8, 0 unroll 4 threads 32 by 4, 2.0 lanes 8 threads 4 by 1, swizzle 8 by 2, slots "
+               "unroll(2, 2) tile_copy(#8, 2.0 unroll 4 threads 8 by 16, 1 lanes 8 threads 16 by 1, pad 8, slots 4 "
+               "async) tile_copy(#6, 0 unroll 4 threads 32 by 4, 2.0 lanes 8 threads 4 by 1, swizzle 8 by 2, slots "
                "4 async)"},
            Schedule{
                "128x256x32", 321,
                "unroll(1, 8) thread_bind(1, 4, 32) unroll(0, 4) thread_bind(0, 2, 128) mma(0, 1) split(2, 32) "
-               "unroll(2, 2) tile_copy(#6, 2.0 unroll 4 threads 8 by 32, 1 lanes 8 threads 32 by 1, pad 8, slots 4 "
-               "async) tile_copy(#8, 0 unroll 2 threads 64 by 4, 2.0 lanes 8 threads 4 by 1, swizzle 8 by 2, slots "
+               "unroll(2, 2) tile_copy(#8, 2.0 unroll 4 threads 8 by 32, 1 lanes 8 threads 32 by 1, pad 8, slots 4 "
+               "async) tile_copy(#6, 0 unroll 2 threads 64 by 4, 2.0 lanes 8 threads 4 by 1, swizzle 8 by 2, slots "
                "4 async)"},
            Schedule{
                "256x128x64", 312,
                "unroll(1, 8) thread_bind(1, 2, 32) unroll(0, 4) thread_bind(0, 4, 64) mma(0, 1) split(2, 64) "
-               "unroll(2, 4) tile_copy(#6, 2.0 unroll 4 threads 16 by 16, 1 lanes 8 threads 16 by 1, pad 8, slots 4 "
-               "async) tile_copy(#8, 0 unroll 8 threads 32 by 8, 2.0 lanes 8 threads 8 by 1, pad 8, slots 4 "
+               "unroll(2, 4) tile_copy(#8, 2.0 unroll 4 threads 16 by 16, 1 lanes 8 threads 16 by 1, pad 8, slots 4 "
+               "async) tile_copy(#6, 0 unroll 8 threads 32 by 8, 2.0 lanes 8 threads 8 by 1, pad 8, slots 4 "
                "async)"},
        }) {
     INFO(s.tile);
