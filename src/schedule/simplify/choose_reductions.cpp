@@ -27,6 +27,7 @@ constexpr int64_t kThreadLanes = 256;  // GPU: at most one lane per thread of a 
 constexpr int64_t kFewOutputs = 4096;  // GPU: a matrix product with fewer outputs has a block per output
 constexpr int64_t kShortest = 64;      // elements below which a single chain is as good
 constexpr int64_t kPacked = 8;    // reuse of operand elements from which operands are packed and lanes go along results
+constexpr int kNearOps = 4;       // ops below a factor that decide which one is first
 constexpr int64_t kLong = 65536;  // elements of a row that is a block by itself
 
 /// Strides of an elementwise result: unit stride along an axis if every operand that varies along it has unit stride.
@@ -144,6 +145,28 @@ std::vector<int64_t> operand_reuse(const Shape& shape, const ir::Ints& axes,
         results *= shape[a].bound();
   }
   return reuse;
+}
+
+/// A hash of the ops near a value, blind to what those further down are made of and to which buffers there are.
+uint64_t near_hash(UOp n, int depth) {
+  if (n->op == Op::Param || depth == 0) return n->form.opaque_order_hash;
+  uint64_t h = n->form.order_hash;
+  for (UOp s : n->src) h = ir::mix(h, near_hash(s, depth - 1));
+  return h;
+}
+
+/// Puts the factor first that lacks the innermost axis of the results that only one of both has, else the one that
+/// comes first by the ops near it. The order in a program follows all that factors are computed from, so that equal
+/// sums of several layers would be different kernels.
+void order_factors(std::vector<UOp>& values, const ir::Ints& axes, const std::vector<const Strides*>& strides) {
+  for (size_t a = values[0]->rank(); a-- > 0;) {
+    const bool summed = std::find(axes.begin(), axes.end(), static_cast<int64_t>(a)) != axes.end();
+    const bool first = (*strides[0])[a] != 0, second = (*strides[1])[a] != 0;
+    if (summed || first == second) continue;
+    if (first) std::swap(values[0], values[1]);
+    return;
+  }
+  if (near_hash(values[1], kNearOps) < near_hash(values[0], kNearOps)) std::swap(values[0], values[1]);
 }
 
 /// The block of a sum over the outermost axis, which may be an outer range of its kernel. Blocks have at most about
@@ -266,6 +289,7 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
       const bool open = attr.tree == ir::ReductionTree{};  // no earlier pass has chosen
       if (open && (is_float(dtype) || target.cuda()) && !axes.empty()) {
         const bool contraction = is_contraction(attr.combine, values);
+        if (attr.combine == ir::Combine::Dot && target.cuda()) order_factors(values, axes, of(values));
         if (contraction && n->dtype == DType::F32)
           if (const auto mma = mma_factors(values, axes, operand_reuse(values[0]->shape, axes, of(values)), target)) {
             for (UOp u : ir::topological(mma->values, unknown)) note(u);
