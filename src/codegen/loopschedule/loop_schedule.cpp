@@ -126,9 +126,12 @@ class LoopScheduleBuilder {
   }
   void apply(const Mma& o) {
     require(o.rows != o.columns, "a tile has rows along one range and columns along another");
+    const LoopSchedule::MmaRanges tile{axis(o.rows).range, axis(o.columns).range};
+    require(std::find(schedule_.mma.begin(), schedule_.mma.end(), tile) == schedule_.mma.end(),
+            "these ranges are a tile already");
     give_tile(axis(o.rows), kMmaRows);
     give_tile(axis(o.columns), kMmaColumns);
-    schedule_.mma.push_back({axis(o.rows).range, axis(o.columns).range});
+    schedule_.mma.push_back(tile);
   }
   void give_tile(LoopAxis& a, const MmaDim& dim) {
     if (a.lanes == dim.lanes && a.warp == dim.warp) return;  // as in the tiles of another product
