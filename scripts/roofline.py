@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Plots a program's kernels against the machine's roofs: FLOPs per byte across, GFLOP/s upwards, both logarithmic; each
 circle is a launch, its area the share of the time, its colour what limits it. Under the plot a table with all of them.
+A GPU has a roof of its arithmetic units and one of its tensor cores.
 
 Runs PROGRAM (a path, or a name in build/release/bin) with DEBUG=2 and reads what that prints; --log reads such lines from
 a file instead. Times are medians over all launches of a name, so let the program run some steps."""
@@ -16,11 +17,13 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-ROOFS = re.compile(r"roofs of (\d+) threads?: ([\d.]+) GFLOP/s, copy ([\d.]+) GB/s")
-LAUNCH = re.compile(r"  (\S+(?: and \d+ more)?) +\d+ tasks +([\d.]+) us +([\d.]+) MB +([\d.]+) MFLOP .* ([\d.]+) % of (\w+), (\d+) thread")
+ROOFS = re.compile(r"roofs of (\d+ threads?): ([\d.]+) GFLOP/s, copy ([\d.]+) GB/s")
+GPU_ROOFS = re.compile(r"roofs of (GPU \d+): ([\d.]+) GFLOP/s, ([\d.]+) GFLOP/s by tensor cores, memory ([\d.]+) GB/s")
+LAUNCH = re.compile(r"  (\S+(?: and \d+ more)?) +\d+ tasks +([\d.]+) us +([\d.]+) MB +([\d.]+) MFLOP .* ([\d.]+) % of "
+                    r"((?:math|tensor|memory)(?:, \d+ threads?)?)")
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM, ROW = 960, 520, 70, 30, 50, 50, 18
-COLOURS = {"math": "#c2571a", "memory": "#2a6fb0"}
+COLOURS = {"math": "#c2571a", "tensor": "#7a3b9c", "memory": "#2a6fb0"}
 LABELLED = 12  # points with a number; the table has all
 
 
@@ -28,11 +31,11 @@ class Kernel:
     """All launches of one name."""
 
     def __init__(self):
-        self.times, self.mb, self.mflop, self.limit, self.threads = [], 0, 0, "", 0
+        self.times, self.mb, self.mflop, self.limit = [], 0, 0, ""
 
-    def add(self, us, mb, mflop, percent, limit, threads):
+    def add(self, us, mb, mflop, percent, limit):
         self.times.append(max(us, 0.05))  # less is printed as 0
-        self.mb, self.mflop, self.limit, self.threads = mb, mflop, limit, threads
+        self.mb, self.mflop, self.limit = mb, mflop, limit
         self.bound = us * percent / 100  # the time at the roof
 
     us = property(lambda self: statistics.median(self.times))
@@ -40,19 +43,25 @@ class Kernel:
     gflops = property(lambda self: self.mflop / self.us * 1e3)
     gbs = property(lambda self: self.mb / self.us * 1e3)
     percent = property(lambda self: 100 * self.bound / self.us)
+    colour = property(lambda self: COLOURS[self.limit.split(",")[0]])
     intensity = property(lambda self: self.mflop / self.mb)
     drawn = property(lambda self: self.mflop and self.mb)  # bytes may be so few that 0 MB are printed
 
 
 def parse(lines):
-    """Threads -> (GFLOP/s, GB/s), and name -> Kernel, the longest total first."""
+    """Name of a roof -> (GFLOP/s, GB/s), and name of a launch -> Kernel, the longest total first."""
     roofs, kernels = {}, collections.defaultdict(Kernel)
     for line in lines:
         if found := ROOFS.match(line):
-            roofs[int(found[1])] = (float(found[2]), float(found[3]))
+            roofs[found[1]] = (float(found[2]), float(found[3]))
+        elif found := GPU_ROOFS.match(line):
+            gpu, math_units, tensor, memory = found[1], *map(float, found.groups()[1:])
+            roofs[gpu] = (math_units, memory)
+            if tensor:
+                roofs[f"{gpu}, tensor cores"] = (tensor, memory)
         elif found := LAUNCH.match(line):
-            name, us, mb, mflop, percent, limit, threads = found.groups()
-            kernels[name].add(float(us), float(mb), float(mflop), float(percent), limit, int(threads))
+            name, us, mb, mflop, percent, limit = found.groups()
+            kernels[name].add(float(us), float(mb), float(mflop), float(percent), limit)
     return roofs, dict(sorted(kernels.items(), key=lambda k: -k[1].total))
 
 
@@ -89,13 +98,12 @@ def grid(x, y):
 def roof_lines(roofs, x, y):
     """Up the bandwidth from where it enters the plot, then along the peak."""
     right = 10.0**x.high
-    for threads, (peak, bandwidth) in roofs.items():
+    for name, (peak, bandwidth) in roofs.items():
         left = max(10.0**x.low, 10.0**y.low / bandwidth)
         ridge = peak / bandwidth
         path = f"M{x.at(left):.1f} {y.at(left * bandwidth):.1f}L{x.at(ridge):.1f} {y.at(peak):.1f}H{x.at(right):.1f}"
         yield f'<path class="roof" d="{path}"/>'
-        many = f"{threads} thread{'' if threads == 1 else 's'}"
-        yield text(x.end - 4, y.at(peak) - 5, f"{many}: {peak:.0f} GFLOP/s, copy {bandwidth:.0f} GB/s", "end")
+        yield text(x.end - 4, y.at(peak) - 5, f"{name}: {peak:.0f} GFLOP/s, copy {bandwidth:.0f} GB/s", "end")
 
 
 def points(kernels, x, y, whole):
@@ -104,8 +112,8 @@ def points(kernels, x, y, whole):
         if not k.drawn:
             continue
         cx, cy, r = x.at(k.intensity), y.at(k.gflops), 3 + 22 * math.sqrt(k.total / whole)
-        yield (f'<circle cx="{cx:.1f}" cy="{cy:.1f}" r="{r:.1f}" fill="{COLOURS[k.limit]}" fill-opacity=".55" '
-               f'stroke="{COLOURS[k.limit]}"><title>{html.escape(name)}</title></circle>')
+        yield (f'<circle cx="{cx:.1f}" cy="{cy:.1f}" r="{r:.1f}" fill="{k.colour}" fill-opacity=".55" '
+               f'stroke="{k.colour}"><title>{html.escape(name)}</title></circle>')
         if number <= LABELLED:
             yield text(cx, cy + 4, str(number), "middle", 'font-weight="bold"')
 
@@ -118,7 +126,7 @@ COLUMNS = ((30, "end", "", lambda i, name, k, whole: str(i)),
            (660, "end", "GB/s", lambda i, name, k, whole: f"{k.gbs:.1f}"),
            (745, "end", "GFLOP/s", lambda i, name, k, whole: f"{k.gflops:.1f}"),
            (800, "end", "reached", lambda i, name, k, whole: f"{k.percent:.0f} %"),
-           (810, "start", "of", lambda i, name, k, whole: f"{k.limit}, {k.threads} thread{'' if k.threads == 1 else 's'}"))
+           (810, "start", "of", lambda i, name, k, whole: k.limit))
 
 
 def table(kernels, whole):
@@ -172,7 +180,7 @@ def main():
     lines = pathlib.Path(o.log).read_text().splitlines() if o.log else run(o.command[0], o.command[1:])
     roofs, kernels = parse(lines)
     if not roofs or not any(k.mflop for k in kernels.values()):
-        sys.exit("no launch on the CPU with arithmetic on floats was printed: is this a program that runs Sinter there?")
+        sys.exit("no launch with arithmetic on floats was printed: is this a program that runs Sinter?")
     pathlib.Path(o.out).write_text(plot(o.title or " ".join(o.command) or o.log, roofs, kernels))
     print(f"{o.out}: {len(kernels)} kinds of launches")
     return 0

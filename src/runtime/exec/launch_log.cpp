@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <mutex>
+#include <set>
 #include <string>
 
 #include "runtime/base/log.h"
@@ -25,6 +27,16 @@ double microseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
 }
 
+/// Logs the roofs of a GPU at its first plan; scripts/roofline.py parses the line.
+void log_roofs_once(int index, const cuda::DeviceProperties& gpu) {
+  static std::mutex mutex;
+  static auto& said = *new std::set<int>;  // never destroyed (SEMANTICS V7)
+  const std::lock_guard lock(mutex);
+  if (!said.insert(index).second) return;
+  log(2, fmt::format("roofs of GPU {}: {:.0f} GFLOP/s, {:.0f} GFLOP/s by tensor cores, memory {:.0f} GB/s", index,
+                     gpu.flops() * 1e-9, gpu.tensor_flops() * 1e-9, gpu.bandwidth() * 1e-9));
+}
+
 /// The lower bound on a launch's time: arithmetic or memory, whichever takes longer.
 struct RooflineBound {
   double us = 0;
@@ -35,6 +47,7 @@ struct RooflineBound {
     RooflineBound bound;
     if (device.kind() != Device::Kind::Cpu) {
       const cuda::DeviceProperties& gpu = cuda::Context::get(device.index())->properties();
+      log_roofs_once(device.index(), gpu);
       const bool tensor = cost.tensor && gpu.tensor_flops() > 0;
       bound.threads = 0;
       bound.set(tensor ? "tensor" : "math", cost.flops / (tensor ? gpu.tensor_flops() : gpu.flops()),
