@@ -4,41 +4,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <map>
 #include <mutex>
 #include <optional>
-#include <string>
-#include <string_view>
 
 #include "runtime/base/disk_cache.h"
 #include "runtime/base/fork.h"
 #include "runtime/base/log.h"
+#include "runtime/cpu/cpu_model.h"
 
 namespace sinter::runtime::cpu {
 namespace {
 
 constexpr char kEntry[] = "roofs";
 
-/// Identifies the CPU model: the lines of /proc/cpuinfo that all CPUs of a model share.
-std::string cpu_model() {
-  constexpr std::array<std::string_view, 5> kFields = {"vendor_id", "cpu family", "model", "model name", "stepping"};
-  std::string model;
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line) && !line.empty();) {  // the first CPU only
-    std::string_view field = std::string_view(line).substr(0, line.find(':'));
-    field = field.substr(0, field.find_last_not_of(" \t") + 1);
-    if (std::find(kFields.begin(), kFields.end(), field) != kFields.end()) model += line + "\n";
-  }
-  return model;
-}
-
 Hash128 key_of(int threads) {
-  static const std::string& model = *new std::string(cpu_model());
-  return HashBuilder().add("sinter roofs 1").add(model).add(static_cast<uint64_t>(threads)).hash();
+  return HashBuilder().add("sinter roofs 1").add(cpu_model()).add(static_cast<uint64_t>(threads)).hash();
 }
 
 std::optional<Roofline> load(int threads) {

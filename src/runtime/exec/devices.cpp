@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 
+#include "runtime/cpu/cpu_model.h"
 #include "runtime/cpu/host_allocator.h"
 #include "runtime/cuda/context.h"
 #include "sinter/error.h"
@@ -30,6 +31,11 @@ std::string why_unavailable(Device device) {
     cuda::Context::get(device.index());
     return "";
   } catch (const Error& why) { return why.what(); }
+}
+
+std::string model_of(Device device) {
+  const auto context = context_of(device);
+  return context ? context->properties().name : cpu::cpu_model();
 }
 
 void copy(Device to_device, void* to, Device from_device, const void* from, size_t bytes) {

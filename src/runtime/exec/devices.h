@@ -12,6 +12,9 @@ namespace sinter::runtime {
 /// Empty if the device exists. Otherwise a message: there is none, how many there are or why, and the remedy.
 std::string why_unavailable(Device device);
 
+/// The model of the CPU or GPU: what times depend on beside the Target.
+std::string model_of(Device device);
+
 /// Copies non-overlapping bytes within one device's memory or between two, in stream order. The CPU has no stream: CPU
 /// memory may be read or modified as soon as this returns. Throws BackendError.
 void copy(Device to_device, void* to, Device from_device, const void* from, size_t bytes);
