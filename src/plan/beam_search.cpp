@@ -34,7 +34,7 @@ namespace sinter::plan {
 namespace {
 
 using codegen::Opt;
-using runtime::cpu::KernelTimer;
+using runtime::KernelTimer;
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kBatch = 8;         ///< candidates per beam member that are compiled together, then timed

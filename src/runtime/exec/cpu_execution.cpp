@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <utility>
 
 #include "ir/denormals.h"
@@ -128,6 +129,13 @@ void CpuExecution::launch(size_t first, size_t number) {
     for (const KernelCall& c : calls) bits |= c.run_epilogue();
   }
   bits_ |= static_cast<uint32_t>(bits);
+}
+
+double CpuExecution::time_step(size_t step, int times) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
+  for (int i = 0; i < times; ++i) launch(step, 1);
+  return std::chrono::duration<double, std::nano>(Clock::now() - start).count() / times;
 }
 
 }  // namespace sinter::runtime::cpu

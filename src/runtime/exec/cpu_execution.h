@@ -14,6 +14,7 @@ class CpuExecution final : public PlanExecution {
   /// As PlanExecution. Also allocates scratch memory.
   void bind(const Bindings& bindings) override;
   void unbind() override;
+  double time_step(size_t step, int times) override;
 
   /// The launch alone, neither counted nor logged. May be called any number of times.
   void launch(size_t first, size_t count) override;

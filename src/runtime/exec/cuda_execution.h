@@ -14,6 +14,7 @@
 namespace sinter::runtime::cuda {
 
 class Context;
+class StreamTimer;
 
 /// The launch graphs of one plan, one for each concurrent run. Safe from several threads.
 class LaunchGraphPool {
@@ -35,6 +36,7 @@ class CudaExecution final : public PlanExecution {
   /// BackendError for a kernel that the device rejects.
   void bind(const Bindings& bindings) override;
   void unbind() override;
+  double time_step(size_t step, int times) override;
 
  private:
   /// One kernel launch: a step's kernel or its epilogue kernel.
@@ -46,6 +48,8 @@ class CudaExecution final : public PlanExecution {
   };
 
   void launch(size_t first, size_t count) override;
+  /// Adds the kernels of independent steps to their graph.
+  void record(size_t first, size_t count);
   uint32_t end() override;
   /// Adds independent phases, in groups that run concurrently.
   void add_concurrent(LaunchGraph& graph, std::span<const KernelLaunch> phases) const;
@@ -63,6 +67,8 @@ class CudaExecution final : public PlanExecution {
   size_t invariant_steps_ = 0;
   std::vector<const LoadedKernel*> kernels_;  ///< per program
   std::unique_ptr<Buffer> scratch_;           ///< null if no kernel needs scratch
+  std::unique_ptr<StreamTimer> timer_;        ///< from the first time_step() on
+  std::pair<size_t, int> timed_{0, 0};        ///< what time_step() launched last
 };
 
 }  // namespace sinter::runtime::cuda

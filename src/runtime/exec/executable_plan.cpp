@@ -25,7 +25,9 @@ ExecutablePlan::ExecutablePlan(Plan plan, PlanSignature signature)
 
 ExecutablePlan::~ExecutablePlan() = default;
 
-std::unique_ptr<Execution> ExecutablePlan::make_execution() const {
+std::unique_ptr<Execution> ExecutablePlan::make_execution() const { return make_plan_execution(); }
+
+std::unique_ptr<PlanExecution> ExecutablePlan::make_plan_execution() const {
   if (graphs_) return std::make_unique<cuda::CudaExecution>(*graphs_, *this);
   return std::make_unique<cpu::CpuExecution>(*this);
 }

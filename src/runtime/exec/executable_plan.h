@@ -15,6 +15,7 @@ namespace sinter::runtime {
 namespace cuda {
 class LaunchGraphPool;
 }
+class PlanExecution;
 
 /// A result of a plan: an output's buffer computes it. It belongs into slot `home`, or into new memory if that is -1.
 /// It is copied there if several results are equal, so that one buffer computes them all.
@@ -36,6 +37,8 @@ class ExecutablePlan final : public Executable {
   ~ExecutablePlan() override;
 
   std::unique_ptr<Execution> make_execution() const override;
+  /// The same, for callers that look at the plan's steps.
+  std::unique_ptr<PlanExecution> make_plan_execution() const;
   std::unique_ptr<Executable> hoist_invariants(const InvariantInputs& invariant) const override;
 
   const Plan& plan() const { return plan_; }

@@ -37,6 +37,10 @@ class PlanExecution : public Execution {
   const StepCost& cost(size_t step) const { return costs_[step]; }
   /// Total of the steps of one launch.
   StepCost launch_cost(size_t first, size_t count) const;
+  /// Between bind() and unbind(), in place of a run: ns that each of `times` launches of a step takes, one after the
+  /// other, on average. They are neither counted nor logged. Throws BackendError if the device refuses a launch.
+  virtual double time_step(size_t step, int times) = 0;
+
   /// The call that made a position of the program, for the log. If unknown, the call for which the plan runs.
   std::string made_by(int position) const;
 
