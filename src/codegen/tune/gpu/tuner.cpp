@@ -103,22 +103,29 @@ std::vector<RankedCandidate> rank_candidates(const Kernel& kernel, const runtime
   return std::move(ranking.list);
 }
 
-std::vector<Opt> tune_for_gpu(const Kernel& kernel, const runtime::Target& target) {
+std::vector<std::vector<Opt>> best_for_gpu(const Kernel& kernel, const runtime::Target& target, size_t most) {
   const std::vector<RankedCandidate> ranked = rank_candidates(kernel, target);
   if (ranked.empty()) {
     // A join of parts into one result has no work for a second thread.
     if (!kernel.outer.empty())
       runtime::log(
           1, fmt::format("slow: {} runs with one thread in a block, no other list of Opts is legal", kernel.name));
-    return {};
+    return {std::vector<Opt>{}};
   }
   const RankedCandidate& best = ranked.front();
   if (runtime::logging(3))
     runtime::log(3, fmt::format("{}: {} of {} candidates, {}\n  {}", kernel.name, best.candidate.generator,
                                 ranked.size(), to_string(best.terms), to_string(best.candidate.opts)));
-  std::vector<Opt> opts = best.candidate.opts;
-  opts.push_back(Occupancy{occupancy_of(best.terms, target)});
-  return opts;
+  std::vector<std::vector<Opt>> lists;
+  for (size_t i = 0; i < std::min(most, ranked.size()); ++i) {
+    lists.push_back(ranked[i].candidate.opts);
+    lists.back().push_back(Occupancy{occupancy_of(ranked[i].terms, target)});
+  }
+  return lists;
+}
+
+std::vector<Opt> tune_for_gpu(const Kernel& kernel, const runtime::Target& target) {
+  return best_for_gpu(kernel, target, 1).front();
 }
 
 }  // namespace sinter::codegen

@@ -18,7 +18,11 @@ struct RankedCandidate {
 /// The legal candidates of all generators, the fastest by the model first. May be empty.
 std::vector<RankedCandidate> rank_candidates(const Kernel& kernel, const runtime::Target& target);
 
-/// The first of rank_candidates(), or no Opts. DEBUG=3 prints it and its terms.
+/// The Opts of the first `most` of rank_candidates(), or one list without Opts if there is no candidate. DEBUG=3 prints
+/// the first and its terms.
+std::vector<std::vector<Opt>> best_for_gpu(const Kernel& kernel, const runtime::Target& target, size_t most);
+
+/// The first of them.
 std::vector<Opt> tune_for_gpu(const Kernel& kernel, const runtime::Target& target);
 
 }  // namespace sinter::codegen
