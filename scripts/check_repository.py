@@ -71,8 +71,8 @@ MAY_INCLUDE = {
     ],
     "plan": [
         "ir", "runtime/base", "runtime/cpu", "runtime/program", "runtime/exec", "interp", "codegen",
-        "codegen/loopschedule", "codegen/nest", "codegen/tune", "codegen/tune/search", "schedule",
-        "schedule/graph",
+        "codegen/loopschedule", "codegen/nest", "codegen/tune", "codegen/tune/gpu", "codegen/tune/search",
+        "schedule", "schedule/graph",
     ],
     "tensor/core": ["ir", "runtime/base", "runtime/cpu", "runtime/cuda", "runtime/program", "runtime/exec"],
     "tensor/ops": ["ir", "runtime/exec", "tensor/core"],

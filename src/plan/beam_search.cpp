@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -18,15 +17,13 @@
 #include "codegen/loopschedule/opt_parse.h"
 #include "codegen/nest/loop_tree.h"
 #include "codegen/tune/choose_opts.h"
-#include "codegen/tune/search/neighbors.h"
-#include "codegen/tune/search/time_bound.h"
 #include "ir/dump.h"
+#include "plan/opt_source.h"
 #include "runtime/base/build_id.h"
 #include "runtime/base/disk_cache.h"
 #include "runtime/base/log.h"
-#include "runtime/cpu/roofline_cache.h"
+#include "runtime/exec/devices.h"
 #include "runtime/exec/kernel_timer.h"
-#include "runtime/exec/step_cost.h"
 #include "runtime/program/toolchain.h"
 #include "sinter/error.h"
 
@@ -37,21 +34,19 @@ using codegen::Opt;
 using runtime::KernelTimer;
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kBatch = 8;         ///< candidates per beam member that are compiled together, then timed
-constexpr int kFruitless = 2;        ///< batches in a row without a faster list that end the search
-constexpr double kShort = 5e3;       ///< ns; shorter launches are mostly dispatch, so one batch is enough
-constexpr double kWorth = 0.97;      ///< of the heuristic's time: slower lists are not worth a decision
-constexpr double kNear = 1.05;       ///< times the floor: nothing left to find
-constexpr double kUncached = 128e6;  ///< bytes that no cache holds: such a launch takes at least as long as a copy
+constexpr size_t kBatch = 8;     ///< candidates per beam member that are compiled together, then timed
+constexpr int kFruitless = 2;    ///< batches in a row without a faster list that end the search
+constexpr double kShort = 5e3;   ///< ns; shorter launches are mostly dispatch, so one batch is enough
+constexpr double kWorth = 0.97;  ///< of the heuristic's time: slower lists are not worth a decision
+constexpr double kNear = 1.05;   ///< times the floor: nothing left to find
 
 constexpr char kEntry[] = "opts";
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// A list of Opts to time.
+/// A list of Opts that is timed.
 struct BeamEntry {
-  std::vector<Opt> opts;
-  double bound = 0;  ///< ns
+  OptProposal list;
   std::unique_ptr<KernelTimer::Candidate> candidate = nullptr;
   double ns = 0;
 };
@@ -80,6 +75,10 @@ std::vector<int64_t> vars_of(const schedule::KernelSchedule& scheduled, size_t n
   return values;
 }
 
+std::unique_ptr<OptSource> source_for(const codegen::Kernel& kernel, const runtime::Target& target, double peak) {
+  return target.cuda() ? best_by_model(kernel, target) : neighbors_of_heuristic(kernel, target, peak);
+}
+
 class BeamSearch {
  public:
   BeamSearch(const schedule::KernelSchedule& scheduled, size_t number, const codegen::NormalizedKernel& kernel,
@@ -90,120 +89,116 @@ class BeamSearch {
         limits_(limits),
         tools_(tools),
         timer_(scheduled.plan, step_of(scheduled.plan, number), vars_of(scheduled, number)),
-        neighborhood_(kernel.main, target),
-        bound_(kernel.main, target, limits.peak ? limits.peak : runtime::cpu::cached_roofline(1).flops * 1e-9) {}
+        source_(source_for(kernel.main, target, limits.peak)) {}
 
   std::vector<Opt> run() {
-    std::vector<Opt> heuristic = codegen::choose_opts(kernel_.main, target_);
-    seen_.insert(to_string(heuristic));
-    beam_.push_back({heuristic});
-    build(beam_);
-    if (beam_.empty()) return heuristic;  // does not compile: the caller finds out why
-    reference_ = std::move(beam_[0].candidate);
-    const double before = beam_[0].ns = reference_ns_ = KernelTimer::time(*reference_);
-    const double near = kNear * floor_of(KernelTimer::cost(*reference_));
+    const size_t batch = std::min(kBatch, limits_.candidates) * width_;
+    std::vector<OptProposal> lists = source_->first(batch);
+    const std::vector<Opt> heuristic = lists.front().opts;
+    std::vector<BeamEntry> started = build(std::move(lists));
+    take_reference(started);
+    if (!reference_ && !refusal_.empty()) throw BackendError(refusal_);
+    if (!reference_) return heuristic;  // does not compile: the caller finds out why
+    const std::vector<Opt> first = beam_[0].list.opts;
+    const double near = kNear * source_->floor(KernelTimer::cost(*reference_));
     const double most = limits_.seconds * static_cast<double>(width_);
-    const size_t count = (before < kShort ? std::min(kBatch, limits_.candidates) : limits_.candidates) * width_;
+    const size_t count = reference_ns_ < kShort ? batch : limits_.candidates * width_;
+    compare(std::move(started));
     for (int fruitless = 0;
          fruitless < kFruitless && beam_[0].ns > near && timed_ < count && seconds_since(start_) < most;) {
       const double fastest = beam_[0].ns;
-      std::vector<BeamEntry> batch = promising(std::min(kBatch * width_, count - timed_));
-      if (batch.empty()) break;
-      build(batch);
-      compare(std::move(batch));
+      std::vector<OptProposal> more = source_->next(opts_of_beam(), fastest, std::min(kBatch * width_, count - timed_));
+      if (more.empty()) break;
+      compare(build(std::move(more)));
       fruitless = beam_[0].ns < fastest ? 0 : fruitless + 1;
     }
     for (BeamEntry& t : beam_)
       if (t.candidate) measure(t, 1);
     std::sort(beam_.begin(), beam_.end(), faster);
-    const bool better = beam_[0].ns < kWorth * before;
+    const bool better = beam_[0].ns < kWorth * reference_ns_;
+    std::vector<Opt> chosen = better ? beam_[0].list.opts : first;
     if (runtime::logging(2))
       runtime::log(
           2, fmt::format(
                  "search: {}: {:.1f} us instead of {:.1f} with {}; timed {} lists (at most {}), ruled out {} by their "
                  "bounds, in {:.1f} s (at most {:.0f})",
-                 kernel_.main.name, (better ? beam_[0].ns : before) * 1e-3, before * 1e-3,
-                 better ? to_string(beam_[0].opts) : "the heuristic's Opts", timed_, count, slower_,
+                 kernel_.main.name, (better ? beam_[0].ns : reference_ns_) * 1e-3, reference_ns_ * 1e-3,
+                 chosen == heuristic ? "the heuristic's Opts" : to_string(chosen), timed_, count, source_->ruled_out(),
                  seconds_since(start_), most));
-    return better ? beam_[0].opts : heuristic;
+    return chosen;
   }
 
  private:
-  /// Lower bound in ns for any list: arithmetic at its peak, and memory traffic that no cache can hold.
-  double floor_of(const runtime::StepCost& cost) const {
-    const runtime::cpu::Roofline roofs = runtime::cpu::cached_roofline(target_.threads);
-    const auto bytes = static_cast<double>(cost.bytes);
-    return std::max(cost.flops / roofs.flops, bytes < kUncached ? 0 : bytes / roofs.copy) * 1e9;
-  }
-
-  /// New neighbors of the beam whose time bound is below its best time: equally many of each kind of change, those with
-  /// the lowest bounds.
-  std::vector<BeamEntry> promising(size_t most) {
-    struct RankedEntry {
-      BeamEntry tried;
-      runtime::Hash128 tie;  ///< arbitrary but stable order among equal bounds
-    };
-    std::map<std::string_view, std::vector<RankedEntry>> by_change;
-    std::set<std::string> met;
-    for (const BeamEntry& member : beam_)
-      for (codegen::Neighbor& n : neighborhood_.of(member.opts)) {
-        const std::string text = to_string(n.opts);
-        if (seen_.contains(text) || !met.insert(text).second) continue;
-        const double ns = bound_.ns(n.opts);
-        if (ns < beam_[0].ns)
-          by_change[n.change].push_back({{std::move(n.opts), ns}, runtime::hash_bytes(text)});
-        else
-          ++slower_, seen_.insert(text);
-      }
-    std::vector<BeamEntry> out;
-    for (auto& [change, list] : by_change)
-      std::sort(list.begin(), list.end(), [](const RankedEntry& a, const RankedEntry& b) {
-        return std::pair(a.tried.bound, a.tie) < std::pair(b.tried.bound, b.tie);
-      });
-    for (size_t rank = 0, before = 1; out.size() < most && out.size() != before; ++rank) {
-      before = out.size();
-      for (auto& [change, list] : by_change)
-        if (rank < list.size() && out.size() < most) out.push_back(std::move(list[rank].tried));
-    }
-    for (const BeamEntry& t : out) seen_.insert(to_string(t.opts));
-    return out;
-  }
-
-  /// Compiles programs for lists of Opts. Drops those that do not compile and those whose program was tried already.
-  void build(std::vector<BeamEntry>& batch) {
+  /// Compiles and loads programs for lists of Opts. Leaves out those that do not compile, those that the device
+  /// rejects, and those whose program was tried already.
+  std::vector<BeamEntry> build(std::vector<OptProposal> lists) {
+    std::vector<BeamEntry> batch;
     std::vector<runtime::KernelSource> sources;
     const std::vector<Opt> finish =
         kernel_.epilogue_kernel ? codegen::choose_opts(*kernel_.epilogue_kernel, target_) : std::vector<Opt>{};
-    std::erase_if(batch, [&](const BeamEntry& t) {
-      try {
-        runtime::KernelSource source = codegen::generate_source(kernel_, target_, t.opts, finish);
-        if (!programs_.insert(source.name).second) return true;
+    for (OptProposal& list : lists) try {
+        runtime::KernelSource source = codegen::generate_source(kernel_, target_, list.opts, finish);
+        if (!programs_.insert(source.name).second) continue;
         sources.push_back(std::move(source));
-        return false;
-      } catch (const codegen::IllegalOpt&) { return true; }
-    });
-    std::vector<const runtime::KernelSource*> list;
-    for (const runtime::KernelSource& s : sources) list.push_back(&s);
-    const std::vector<runtime::CompileResult> results = tools_.build(list);
+        batch.push_back({std::move(list)});
+      } catch (const codegen::IllegalOpt&) {}
+    std::vector<const runtime::KernelSource*> texts;
+    for (const runtime::KernelSource& s : sources) texts.push_back(&s);
+    const std::vector<runtime::CompileResult> results = tools_.build(texts);
     for (size_t i = 0; i < batch.size(); ++i)
-      if (results[i].ok) batch[i].candidate = timer_.prepare(tools_.load(sources[i], {}, results[i].object));
+      if (results[i].ok)
+        runs(batch[i], [&] { batch[i].candidate = timer_.prepare(tools_.load(sources[i], {}, results[i].object)); });
     std::erase_if(batch, [](const BeamEntry& t) { return !t.candidate; });
+    return batch;
   }
 
-  /// `best`: the ratio to the heuristic's time that the list should reach.
-  void measure(BeamEntry& t, double best) {
-    t.ns = std::max(reference_ns_ * KernelTimer::ratio(*t.candidate, *reference_, best), t.bound);
+  /// Does something with a list's program. False if the device refuses it, as one that takes more registers or shared
+  /// memory than there are. A lack of memory is the search's fault, not the list's.
+  template <class Use>
+  bool runs(const BeamEntry& t, Use use) try {
+    use();
+    return true;
+  } catch (const OutOfMemory&) { throw; } catch (const BackendError& error) {
+    if (refusal_.empty()) refusal_ = error.what();
+    if (runtime::logging(2))
+      runtime::log(2,
+                   fmt::format("search: {}: left out {}: {}", kernel_.main.name, to_string(t.list.opts), error.what()));
+    return false;
+  }
+
+  /// The first program that runs is what the others are compared with, and the beam. It leaves the batch, as do those
+  /// before it.
+  void take_reference(std::vector<BeamEntry>& batch) {
+    while (!reference_ && !batch.empty()) {
+      BeamEntry t = std::move(batch.front());
+      batch.erase(batch.begin());
+      if (!runs(t, [&] { t.ns = reference_ns_ = KernelTimer::time(*t.candidate); })) continue;
+      reference_ = std::move(t.candidate);
+      beam_.push_back(std::move(t));
+    }
+  }
+
+  /// `best`: the ratio to the reference's time that the list should reach.
+  void measure(BeamEntry& t, double best) const {
+    t.ns = std::max(reference_ns_ * KernelTimer::ratio(*t.candidate, *reference_, best), t.list.bound);
   }
 
   /// Times a batch and keeps the fastest lists as the beam.
   void compare(std::vector<BeamEntry> batch) {
     for (BeamEntry& t : batch) {
-      measure(t, std::min_element(beam_.begin(), beam_.end(), faster)->ns / reference_ns_);
+      const double best = std::min_element(beam_.begin(), beam_.end(), faster)->ns / reference_ns_;
+      if (!runs(t, [&] { measure(t, best); })) continue;
       ++timed_;
       beam_.push_back(std::move(t));
     }
     std::sort(beam_.begin(), beam_.end(), faster);
     if (beam_.size() > width_) beam_.erase(beam_.begin() + static_cast<long>(width_), beam_.end());
+  }
+
+  std::vector<std::vector<Opt>> opts_of_beam() const {
+    std::vector<std::vector<Opt>> out;
+    for (const BeamEntry& t : beam_) out.push_back(t.list.opts);
+    return out;
   }
 
   const codegen::NormalizedKernel& kernel_;
@@ -212,25 +207,25 @@ class BeamSearch {
   const SearchLimits limits_;
   const runtime::Toolchain& tools_;
   const KernelTimer timer_;
-  codegen::Neighborhood neighborhood_;
-  codegen::TimeBound bound_;
+  const std::unique_ptr<OptSource> source_;
   const Clock::time_point start_ = Clock::now();
   std::unique_ptr<KernelTimer::Candidate> reference_;  ///< the heuristic's program
   double reference_ns_ = 0;                            ///< and its time
   std::vector<BeamEntry> beam_;                        ///< fastest first
-  std::set<std::string> seen_;                         ///< lists that were timed or ruled out
   std::set<std::string> programs_;                     ///< by name: equal names are equal sources
-  size_t slower_ = 0, timed_ = 0;
+  std::string refusal_;                                ///< the first one of the device
+  size_t timed_ = 0;
 };
 
 /// Everything a decision depends on: what is legal for the kernel, and what is measured.
-runtime::Hash128 key_of(const codegen::NormalizedKernel& kernel, const runtime::Target& target, int beam,
+runtime::Hash128 key_of(const codegen::NormalizedKernel& kernel, const runtime::Target& target, Device device, int beam,
                         const SearchLimits& limits, const std::string& compiler) {
   runtime::HashBuilder key;
-  key.add("sinter search 2")
+  key.add("sinter search 3")
       .add(static_cast<uint64_t>(beam))
       .add(compiler)
       .add(target.key())
+      .add(runtime::model_of(device))
       .add(codegen::opt_vocabulary());
   key.add(limits.candidates).add(std::bit_cast<uint64_t>(limits.seconds)).add(std::bit_cast<uint64_t>(limits.peak));
   key.add(runtime::build_id());
@@ -261,8 +256,8 @@ std::optional<std::vector<Opt>> search_opts(const schedule::KernelSchedule& sche
   static std::mutex& one_at_a_time = *new std::mutex;
   const std::lock_guard lock(one_at_a_time);
   for (;;) {
-    const std::unique_ptr<const runtime::Toolchain> tools = runtime::cpu::toolchain(target);
-    const runtime::Hash128 key = key_of(kernel, target, beam, limits, tools->id());
+    const std::unique_ptr<const runtime::Toolchain> tools = runtime::toolchain_for(target);
+    const runtime::Hash128 key = key_of(kernel, target, scheduled.plan.device, beam, limits, tools->id());
     if (std::optional<std::vector<Opt>> opts = known(kernel, key)) {
       if (runtime::logging(2))
         runtime::log(2, fmt::format("search: {}: decided before: {}", kernel.main.name, to_string(*opts)));

@@ -39,7 +39,8 @@ runtime::KernelSource write_kernel(const schedule::KernelSchedule& scheduled, si
                                    const runtime::Target& target, const OptPolicy& policy, bool& decided) {
   const codegen::Kernel& kernel = scheduled.kernels[number];
   if (policy.unfused) return codegen::generate_source(kernel, target, {});
-  if (!policy.beam || target != runtime::host_target()) return codegen::generate_source(kernel, target);
+  if (!policy.beam || target != runtime::target_of(scheduled.plan.device))
+    return codegen::generate_source(kernel, target);
   const codegen::NormalizedKernel normalized = codegen::normalize(kernel, target);
   const std::optional<std::vector<codegen::Opt>> found =
       search_opts(scheduled, number, normalized, target, policy.beam);
@@ -53,6 +54,7 @@ KernelSources write_kernels(const PlanProgram& program, const runtime::Target& t
   KernelSources out{
       schedule::schedule(program.graph, target, policy.unfused ? schedule::Policy::Unfused : schedule::Policy::Fused),
       {}};
+  out.scheduled.plan.device = program.graph.outputs[0].value->device;
   for (size_t i = 0; i < out.scheduled.kernels.size(); ++i)
     out.sources.push_back(write_kernel(out.scheduled, i, target, policy, out.decided));
   return out;
@@ -89,7 +91,6 @@ runtime::Plan make_plan(const PlanProgram& program, const runtime::Hash128& key,
     if (std::optional<runtime::Plan> stored = runtime::load_plan(key, target)) return *std::move(stored);
   KernelSources written = write_kernels(program, target, policy);
   runtime::Plan& plan = written.scheduled.plan;
-  plan.device = program.graph.outputs[0].value->device;
   plan.raises_errors = can_raise_index_error(program.graph);
   plan.programs = runtime::compile(written.sources, target);
   if (runtime::env().check) check_programs(program.graph, written.scheduled);

@@ -102,9 +102,9 @@ constexpr std::array<EnvEntry, 13> kVariables = {{
       "for and no memory is used twice (slow)"},
      [](Env& e, std::string_view v) { return parse_flag(v, e.check); }},
     {{"SINTER_BEAM", "0 to 64", "0",
-      "how many candidates a search for faster loops of each kernel goes on with (0: no search); takes seconds per "
-      "kernel "
-      "at the first time, and what it finds is kept in the cache folder; CPU only"},
+      "how wide a search for faster loops of each kernel is: on a CPU it goes on with that many candidates, on a "
+      "GPU it times eight times as many (0: no search); takes seconds per kernel at the first time, and what it "
+      "finds is kept in the cache folder"},
      [](Env& e, std::string_view v) { return parse_number(v, 0, 64, e.beam); }},
     {{"SINTER_CC", "a compiler (clang or gcc 12 or later), then flags", "the Clang plugin, or cc where it is missing",
       "compile kernels by starting this C compiler; -fsanitize= instruments them"},
