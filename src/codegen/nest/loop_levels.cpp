@@ -59,8 +59,12 @@ LoopWidth LoopLevels::width_of(UOp reduce, const LoopAxis& axis, bool vector) {
     }
     const MmaDim depth = mma_depth(factor);
     // Columns of another product: the same threads hold the same elements.
-    if (axis.lanes == depth.lanes && axis.warp.threads == depth.warp.threads && axis.warp.stride == depth.warp.stride)
+    if (axis.lanes == depth.lanes && axis.warp.threads == depth.warp.threads && axis.warp.stride == depth.warp.stride) {
+      if (axis.unroll % depth.warp.copies || axis.threads > 1)
+        refuse(fmt::format("mma on range {}", range_id(axis.range)),
+               "its columns are no whole steps of another product");
       return {axis.lanes, axis.unroll, 1, axis.warp};
+    }
     return {depth.lanes, axis.unroll, 1, depth.warp};
   }
   vector |= lanes_inside(reduce, axis.range);
@@ -78,7 +82,7 @@ LoopWidth LoopLevels::width_of(UOp reduce, const LoopAxis& axis, bool vector) {
 LoopWidth LoopLevels::threaded_width(UOp reduce, const LoopAxis& axis, bool vector) const {
   const int chains = reduce->reduction().tree.lanes, lanes = vector ? 1 : axis.lanes;
   const int together = axis.threads * axis.warp.threads * lanes;
-  if (chains % together || axis.warp.copies > 1)
+  if (chains % together || axis.warp.copies > 1 || (axis.threads > 1 && axis.warp.threads > 1))
     refuse(fmt::format("thread_bind({}, {}, {})", range_id(axis.range), axis.threads, axis.thread_stride),
            fmt::format("a REDUCE has {} chains, which {} vectors do not divide", chains, together));
   const int copies = chains / together;

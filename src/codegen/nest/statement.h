@@ -24,8 +24,8 @@ struct LoopLevel {
   int guard = -1;        ///< index into Statements::guards; -1: none
   bool fills = false;    ///< covers a whole tile, even inside a loop over its range
   int covers = -1;       ///< of a loop that fills: level whose block the tile covers
-  /// One iteration takes all values of the range, in every task of a kernel with tiles of tensor cores. No loop is left
-  /// of it, and what is computed inside stays in registers.
+  /// Fully unrolled: one iteration takes all values of the range, in every task of a kernel with tiles of tensor cores.
+  /// No loop is left of it, and what is computed inside stays in registers.
   bool straight = false;
   /// Level of the loop over the same range around it; -1: the task.
   int enclosing() const { return fills ? covers : number - 1; }

@@ -32,10 +32,16 @@ bool is_mma(UOp n) { return n->op == Op::Reduce && n->reduction().tree.mma; }
 /// The only product on tensor cores below a value; null if there is none.
 UOp product_below(UOp value) {
   UOp found;
+  int count = 0;
   for (UOp n : ir::topological(value))
-    if (is_mma(n)) found = found ? UOp() : n;
-  return found;
+    if (is_mma(n)) {
+      found = n;
+      ++count;
+    }
+  return count == 1 ? found : UOp();
 }
+
+int step_of(const ProductPair& p) { return mma_depth(p.feature_factor->dtype).size(); }
 
 class PairFinder {
  public:
@@ -52,33 +58,37 @@ class PairFinder {
 
  private:
   bool depends(UOp n, UOp range) { return space_.analysis.depends(n, range); }
+  /// The only result range of the second product that `is` selects; null if there is none, or several.
+  template <class Select>
+  static UOp only(const StatementAnalysis& second, Select is) {
+    const auto& all = second.result_ranges;
+    const auto found = std::find_if(all.begin(), all.end(), is);
+    return found != all.end() && std::find_if(found + 1, all.end(), is) == all.end() ? *found : UOp();
+  }
   std::optional<ProductPair> pair_of(UOp first, const StatementAnalysis& second, size_t side) {
     ProductPair p;
     const UOp weights = second.node->src[side];
     p.feature_factor = second.node->src[1 - side];
     p.columns = ranges_of(second.node).back();
     p.depth = ranges_of(first).back();
-    for (UOp r : second.result_ranges) {
-      const bool of_rows = depends(weights, r), of_features = depends(p.feature_factor, r);
-      if (of_features && !of_rows) p.features = p.features ? UOp() : r;
-      if (of_rows && !of_features && is_outer(r) && space_.analysis.size(r) % kMmaRows.size() == 0) p.rows = r;
+    const size_t columns = depends(first->src[0], p.columns) ? 0 : 1;
+    p.column_factor = first->src[columns];
+    p.row_factor = first->src[1 - columns];
+    if (!depends(p.column_factor, p.columns) || depends(p.row_factor, p.columns)) return {};
+    p.features = only(second, [&](UOp r) { return depends(p.feature_factor, r) && !depends(weights, r); });
+    p.blocks = only(second, [&](UOp r) { return !is_outer(r) && depends(weights, r); });
+    for (UOp r : second.result_ranges) {  // the longest of those that only the first product's rows have
+      const bool of_rows = is_outer(r) && depends(p.row_factor, r) && !depends(p.column_factor, r) &&
+                           !depends(p.feature_factor, r) && space_.analysis.size(r) % kMmaRows.size() == 0;
+      if (of_rows && (!p.rows || space_.analysis.size(r) >= space_.analysis.size(p.rows))) p.rows = r;
     }
-    if (!p.features || !p.rows) return {};
-    for (const size_t k : {0, 1})
-      if (depends(first->src[k], p.columns)) {
-        p.column_factor = first->src[k];
-        p.row_factor = first->src[1 - k];
-      }
-    if (!p.column_factor || depends(p.row_factor, p.columns) || depends(p.column_factor, p.rows)) return {};
-    for (UOp r : second.result_ranges)
-      if (!is_outer(r) && !(r == p.features)) p.blocks = p.blocks ? UOp() : r;
+    if (!p.features || !p.blocks || !p.rows) return {};
     for (UOp r : {p.columns, p.features, p.depth})
       if (!has_static_size(r) || is_outer(r)) return {};
-    if (!p.blocks || space_.analysis.size(p.columns) % step(p) || space_.analysis.size(p.features) % kMmaColumns.size())
-      return {};
-    return p;
+    const bool whole =
+        space_.analysis.size(p.columns) % step_of(p) == 0 && space_.analysis.size(p.features) % kMmaColumns.size() == 0;
+    return whole ? std::optional(p) : std::nullopt;
   }
-  static int step(const ProductPair& p) { return mma_depth(p.feature_factor->dtype).size(); }
 
   TuneSpace& space_;
 };
@@ -96,7 +106,7 @@ void propose_mma_pairs(TuneSpace& space, std::vector<Candidate>& out) {
   if (!pair) return;
   const ProductPair& p = *pair;
   const auto size = [&](UOp r) { return space.analysis.size(r); };
-  const int step = mma_depth(p.feature_factor->dtype).size();
+  const int step = step_of(p);
   for (const int warps : kPairWarps) {
     const int64_t rows = int64_t{1} * warps * kMmaRows.size();
     if (!has_static_size(p.rows) || size(p.rows) % rows) continue;

@@ -15,11 +15,11 @@
 namespace sinter::codegen {
 namespace {
 
-constexpr int kMaxPredictedRegisters = 200;  ///< with more, ptxas may spill:
-constexpr double kSpillRisk = 3;             ///< only where all others are so much slower
-constexpr double kSameTime = 1.04;           ///< closer predictions do not differ:
-constexpr double kShorter = 0.5;             ///< a text that is shorter by that much is compiled instead,
-constexpr double kLongText = 500;            ///< if the fastest has more instructions than this
+constexpr int kMaxPredictedRegisters = 200;  ///< with more, ptxas may spill
+constexpr double kSpillRisk = 3;             ///< by how much faster a kernel must be that may spill
+constexpr double kSameTime = 1.04;           ///< the model cannot tell predictions apart that are closer
+constexpr double kShorter = 0.5;             ///< of these, a text of at most this share is preferred,
+constexpr double kLongText = 500;            ///< if the other has more instructions than this
 constexpr size_t kRefined = 8;               ///< of the best candidates: those whose details are looked at
 
 /// The candidates of a kernel, each once, with predictions.

@@ -74,6 +74,20 @@ TEST_CASE("two products back to back leave what the interpreter computes", "[cod
   run({32, 16, 5, 16, 48}, DType::BF16, {});
 }
 
+TEST_CASE("columns of a product that are no whole steps of the next are refused", "[codegen][cuda][mma]") {
+  const SimulatedGpu gpu;
+  const auto refuses = [&](int64_t keys, const char* list) {
+    KernelHarness b = attention({32, 16, 2, keys, 32}, DType::BF16);
+    const codegen::NormalizedKernel normalized = codegen::normalize(b.kernel, gpu.target());
+    INFO(list);
+    CHECK_THROWS_AS(codegen::generate_source(normalized, gpu.target(), codegen::parse_opts(list), {}),
+                    codegen::IllegalOpt);
+  };
+  refuses(32, "mma(0, 1) mma(0, 3) unroll(1, 2)");
+  refuses(24, "mma(0, 1) mma(0, 3) unroll(1, 2) unroll(3, 3)");
+  refuses(32, "mma(0, 1) mma(0, 3) unroll(1, 2) unroll(3, 2) thread_bind(3, 2, 32)");
+}
+
 TEST_CASE("each proposal for two products back to back leaves what the interpreter computes", "[codegen][cuda][mma]") {
   const SimulatedGpu gpu;
   KernelHarness b = attention({64, 16, 2, 32, 32}, DType::BF16);
