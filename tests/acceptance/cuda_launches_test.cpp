@@ -86,6 +86,19 @@ TEST_CASE("launches on a GPU: attention", "[launches][cuda]") {
     CHECK(launches({scaled_dot_product_attention(short_heads(), short_heads(), short_heads())}) == 1);
     CHECK(launches({scaled_dot_product_attention(short_heads(), short_heads(), short_heads(), {.causal = true})}) == 1);
   }
+  const auto numbers = [](const Shape& shape) { return randn(shape).to(bfloat16).realize(); };
+  // Products before it, of queries, keys and values, and reductions after it have kernels of their own.
+  const Tensor x = numbers({2, 256, 256});
+  const auto heads = [&] { return matmul(x, numbers({256, 256})).reshape({2, 256, 4, 64}).permute({0, 2, 1, 3}); };
+  CHECK(launches({scaled_dot_product_attention(heads(), heads(), heads())}) <= 4);
+  CHECK(launches({scaled_dot_product_attention(rotary_embedding(heads()), rotary_embedding(heads()), heads())}) <= 7);
+  const auto stored_heads = [&] { return numbers({2, 4, 256, 64}); };
+  CHECK(launches({scaled_dot_product_attention(stored_heads(), stored_heads(), stored_heads()).mean(-2)}) == 2);
+  CHECK(launches({scaled_dot_product_attention(stored_heads(), numbers({2, 1, 256, 64}), numbers({2, 1, 256, 64}))}) ==
+        1);
+  // Two products in a row and an ExpSum are no attention.
+  const Tensor hidden = gelu(matmul(numbers({256, 128}), numbers({128, 512})));
+  CHECK(launches({logsumexp(matmul(hidden.to(float32), numbers({512, 8192}).to(float32)), 1)}) == 3);
 }
 
 TEST_CASE("launches on a GPU: training steps", "[launches][cuda]") {

@@ -157,17 +157,29 @@ class FusionGraphBuilder {
     for (const FusionEdge& src : s.sources)
       if (src.node >= 0) f(src.node);
   }
-  /// Sets FusionNode::pair.
+  const FusionNode& node(int i) const { return out_.nodes[static_cast<size_t>(i)]; }
+  /// Sets FusionNode::pair and ends_pair.
   void find_pairs() {
     for (size_t i = 0; i < out_.nodes.size(); ++i) {
-      if (!joins_blocks(out_.nodes[i])) continue;
-      each_source(out_.nodes[i], [&](int product) {
-        if (const int first = out_.nodes[static_cast<size_t>(product)].mma ? product_below(product) : -1; first >= 0)
-          mark_pair(first, static_cast<int>(i));
-      });
+      const FusionNode& s = out_.nodes[i];
+      if (!joins_blocks(s) || s.sources[0].node < 0 || s.sources[1].node < 0 || !node(s.sources[1].node).mma) continue;
+      const FusionNode& maximum = node(s.sources[0].node);
+      if (maximum.kind != FusionNodeKind::Reduce || maximum.uop->reduction().combine != ir::Combine::Max) continue;
+      if (const int first = product_below(maximum); first >= 0) mark_pair(first, static_cast<int>(i));
     }
-    for (size_t i = 0; i < out_.nodes.size(); ++i)
-      if (FusionNode& s = out_.nodes[i]; joins_blocks(s) && s.pair < 0) join_pair(s);
+    for (FusionNode& s : out_.nodes) {
+      if (joins_blocks(s) && s.pair < 0) join_pair(s);
+      if (s.kind == FusionNodeKind::Elementwise && s.pair < 0) end_pair(s);
+    }
+  }
+  /// The quotient of what the blocks' products and their weights add up to.
+  void end_pair(FusionNode& s) {
+    const int pair = pair_of(s);
+    bool ends = pair >= 0;
+    each_source(s, [&](int source) { ends &= joins_blocks(node(source)) && node(source).pair == pair; });
+    if (!ends) return;
+    s.pair = pair;
+    s.ends_pair = true;
   }
   int pair_of(const FusionNode& s) const {
     int pair = -1;
@@ -183,15 +195,15 @@ class FusionGraphBuilder {
       s.pair = sum.pair = pair;
     });
   }
-  /// The product on tensor cores that a factor of this one is made of by elementwise ops; -1: none.
-  int product_below(int product) const {
+  /// The product on tensor cores that a reduction's elements are made of by elementwise ops; -1: none.
+  int product_below(const FusionNode& reduction) const {
     std::vector<int> todo;
     const auto open = [&](int s) {
       if (std::find(todo.begin(), todo.end(), s) == todo.end()) todo.push_back(s);
     };
-    each_source(out_.nodes[static_cast<size_t>(product)], open);
+    each_source(reduction, open);
     for (size_t i = 0; i < todo.size(); ++i) {
-      const FusionNode& s = out_.nodes[static_cast<size_t>(todo[i])];
+      const FusionNode& s = node(todo[i]);
       if (s.mma) return todo[i];
       if (s.kind == FusionNodeKind::Elementwise) each_source(s, open);
     }

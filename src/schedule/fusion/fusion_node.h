@@ -50,6 +50,7 @@ struct FusionNode {
   /// Of nodes from one product on tensor cores to an ExpSum that joins blocks of another one: the first product. One
   /// kernel computes them all, a block at a time. -1: part of no such pair.
   int pair = -1;
+  bool ends_pair = false;  ///< the last of its pair, an elementwise result
   /// Of a contraction: result axes along which a factor's windows slide.
   std::vector<int> sliding = {};
 

@@ -220,6 +220,7 @@ InlineCost Partitioner::inline_cost(int kernel, int s, const std::vector<IndexId
       std::any_of(k.nests.begin(), k.nests.end(), [&](const ReductionNest& n) { return node(n.node).pair >= 0; });
   if (!paired && ((st.mma && k.contractions) || (st.loops() && (has_mma(k) || pairs || st.pair >= 0))))
     return {kNever, "tensor cores compute the only sum of a kernel"};
+  if (st.ends_pair && !paired) return {kNever, "a pair of products has a kernel of its own"};
   if (st.loops() && k.nests.size() >= static_cast<size_t>(prices_.max_loops))
     return {kNever, "kernel has too many loops"};
   const std::vector<int>& wants = epilogue_wants_[static_cast<size_t>(kernel)];

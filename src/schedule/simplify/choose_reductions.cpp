@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "ir/build.h"
+#include "ir/splat.h"
 #include "ir/walk.h"
 #include "schedule/graph/rebuild_plan.h"
 #include "schedule/simplify/mma_factors.h"
@@ -155,9 +156,9 @@ uint64_t near_hash(UOp n, int depth) {
   return h;
 }
 
-/// Puts the factor first that lacks the innermost axis of the results that only one of both has, else the one that
-/// comes first by the ops near it. The order in a program follows all that factors are computed from, so that equal
-/// sums of several layers would be different kernels.
+/// Orders the two factors by axes: the columns of the results, which one of them lacks, belong to the second. Factors
+/// with the same axes are ordered by the ops near them. The order in a program follows all that factors are computed
+/// from, so that equal sums of several layers would be different kernels.
 void order_factors(std::vector<UOp>& values, const ir::Ints& axes, const std::vector<const Strides*>& strides) {
   for (size_t a = values[0]->rank(); a-- > 0;) {
     const bool summed = std::find(axes.begin(), axes.end(), static_cast<int64_t>(a)) != axes.end();
@@ -285,8 +286,10 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
       ir::Ints axes;
       for (int64_t a : attr.axes)
         if (!(values[0]->shape[static_cast<size_t>(a)] == 1)) axes.push_back(a);
-      const DType dtype = values[0]->dtype;                // the value type decides, for positions too
-      const bool open = attr.tree == ir::ReductionTree{};  // no earlier pass has chosen
+      const DType dtype = values[0]->dtype;  // the value type decides, for positions too
+      // Blocks of a softmax join in order (online_softmax.h), and other trees may be chosen already.
+      const bool joins_blocks = attr.combine == ir::Combine::ExpSum && !ir::splat_const(values[1]);
+      const bool open = attr.tree == ir::ReductionTree{} && !joins_blocks;
       if (open && (is_float(dtype) || target.cuda()) && !axes.empty()) {
         const bool contraction = is_contraction(attr.combine, values);
         if (attr.combine == ir::Combine::Dot && target.cuda()) order_factors(values, axes, of(values));

@@ -3,11 +3,11 @@
 
 #include <limits>
 #include <optional>
-#include <unordered_set>
 
 #include "schedule/graph/rebuild_plan.h"
 #include "schedule/simplify/fused_reductions.h"
 #include "schedule/simplify/mma_factors.h"
+#include "schedule/simplify/strides.h"
 
 namespace sinter::schedule {
 namespace {
@@ -28,23 +28,38 @@ int64_t keys_of_block(int64_t keys) {
   return 0;
 }
 
-/// Whether n is a sum of products of 16-bit values over one short axis.
-bool is_narrow_product(UOp n) {
-  if (!is_reduce(n, Combine::Add) || n->src[0]->op != Op::Mul || n->reduction().axes.size() != 1) return false;
-  const UOp mul = n->src[0];
-  const Dim& depth = mul->shape[static_cast<size_t>(n->reduction().axes[0])];
-  const UOp a = narrow_source(mul->src[0]), b = narrow_source(mul->src[1]);
-  return a && b && a->dtype == b->dtype && ir::is_expanded(mul->src[0]) && ir::is_expanded(mul->src[1]) &&
-         !depth.symbolic() && depth.value() >= static_cast<int64_t>(ir::mma_step_length(a->dtype)) &&
-         depth.value() <= kMaxDepth;
+/// Whether a value does not differ along an axis.
+bool lacks(UOp value, int64_t axis) {
+  std::vector<UOp> views;
+  UOp base = value;
+  for (; ir::is_movement(base->op); base = base->src[0]) views.push_back(base);
+  Strides strides = row_major(base->shape);
+  for (size_t i = views.size(); i-- > 0;) strides = strides_after(views[i], strides);
+  return strides[static_cast<size_t>(axis)] == 0;
 }
 
-/// Whether exactly one reduction stands below x and the elementwise ops on top of it, and is a product.
+/// Whether n, [.., queries, keys], is a sum of products of 16-bit values over one short axis: of rows that lack the
+/// keys and columns that lack the queries.
+bool is_score_product(UOp n) {
+  if (!is_reduce(n, Combine::Add) || n->src[0]->op != Op::Mul || n->reduction().axes.size() != 1) return false;
+  const UOp a = narrow_source(n->src[0]->src[0]), b = narrow_source(n->src[0]->src[1]);
+  const int64_t summed = n->reduction().axes[0], last = static_cast<int64_t>(n->rank()) - 1;
+  const Dim& depth = n->src[0]->shape[static_cast<size_t>(summed)];
+  if (!a || !b || a->dtype != b->dtype || last < 1 || depth.symbolic()) return false;
+  if (depth.value() < static_cast<int64_t>(ir::mma_step_length(a->dtype)) || depth.value() > kMaxDepth) return false;
+  const int64_t keys = last + (last >= summed), queries = last - 1 + (last - 1 >= summed);
+  const auto is = [&](UOp rows, UOp columns) {
+    return lacks(rows, keys) && !lacks(rows, queries) && lacks(columns, queries) && !lacks(columns, keys);
+  };
+  return is(a, b) || is(b, a);
+}
+
+/// Whether exactly one reduction stands below x and the elementwise ops on top of it, and is such a product.
 bool is_made_of_product(UOp x) {
   const std::vector<UOp> nodes = ir::topological(std::span<const UOp>(&x, 1), [](UOp n) { return ir::is_alu(n->op); });
   int products = 0;
   for (UOp n : nodes) {
-    if (n->op == Op::Reduce && !is_narrow_product(n)) return false;
+    if (n->op == Op::Reduce && !is_score_product(n)) return false;
     products += n->op == Op::Reduce;
   }
   return products == 1;
@@ -70,23 +85,20 @@ std::optional<WeightedSum> match(UOp n) {
     if (!is_softmax_weight(weight)) continue;
     const UOp x = weight->src[0]->src[0]->src[0];
     WeightedSum sum{x, other, rounded->dtype, factor->ints(), n->reduction().axes[0], 0};
-    int64_t features = 1, key_axis = sum.axis;
-    for (int64_t a : sum.lacked) {
-      const Dim& size = factor->shape[static_cast<size_t>(a)];
-      if (size.symbolic() || a == sum.axis) return {};
-      features *= size.value();
-      key_axis -= a < sum.axis;
-    }
-    const auto last = static_cast<int64_t>(x->rank()) - 1;
-    const UOp sums = weight->src[1]->src[0];
-    if (key_axis != last || sums->reduction().axes != ir::Ints{last} || x->shape[x->rank() - 1].symbolic()) return {};
-    sum.block = keys_of_block(x->shape[x->rank() - 1].value());
+    if (sum.lacked.size() != 1 || sum.lacked[0] == sum.axis || x->rank() < 2) return {};
+    const int64_t along = sum.lacked[0], last = static_cast<int64_t>(x->rank()) - 1;
+    const auto in_sum = [&](int64_t axis) { return axis + (axis >= along); };  // of x
+    const Dim &features = factor->shape[static_cast<size_t>(along)], &keys = x->shape[x->rank() - 1],
+              &queries = x->shape[x->rank() - 2];
+    if (in_sum(last) != sum.axis || weight->src[1]->src[0]->reduction().axes != ir::Ints{last}) return {};
+    if (features.symbolic() || keys.symbolic() || queries.symbolic()) return {};
+    sum.block = keys_of_block(keys.value());
+    const bool whole = queries.value() % kRows == 0 && features.value() % (2 * ir::kMmaTileColumns) == 0;
     const UOp values = narrow_source(other);
-    if (x->rank() < 2 || x->shape[x->rank() - 2].symbolic()) return {};
-    const bool whole = x->shape[x->rank() - 2].value() % kRows == 0 && features % (2 * ir::kMmaTileColumns) == 0;
-    if (sum.block == 0 || !whole || features > kMaxFeatures || !values || values->dtype != sum.weight ||
-        !is_made_of_product(x))
+    if (sum.block == 0 || !whole || features.value() > kMaxFeatures || !values || values->dtype != sum.weight)
       return {};
+    if (!lacks(values, in_sum(last - 1)) || lacks(values, sum.axis) || lacks(values, along)) return {};
+    if (!is_made_of_product(x)) return {};
     return sum;
   }
   return {};
