@@ -96,6 +96,9 @@ TEST_CASE("launches on a GPU: attention", "[launches][cuda]") {
   CHECK(launches({scaled_dot_product_attention(stored_heads(), stored_heads(), stored_heads()).mean(-2)}) == 2);
   CHECK(launches({scaled_dot_product_attention(stored_heads(), numbers({2, 1, 256, 64}), numbers({2, 1, 256, 64}))}) ==
         1);
+  // Queries that the program holds on to are stored before.
+  const Tensor held = numbers({2, 4, 256, 64}) * 2.0;
+  CHECK(launches({scaled_dot_product_attention(held, stored_heads(), stored_heads())}) == 2);
   // Two products in a row and an ExpSum are no attention.
   const Tensor hidden = gelu(matmul(numbers({256, 128}), numbers({128, 512})));
   CHECK(launches({logsumexp(matmul(hidden.to(float32), numbers({512, 8192}).to(float32)), 1)}) == 3);

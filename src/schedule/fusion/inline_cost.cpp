@@ -187,6 +187,11 @@ bool Partitioner::has_mma(const FusionGroup& k) const {
   return std::any_of(k.nests.begin(), k.nests.end(), [&](const ReductionNest& n) { return node(n.node).mma; });
 }
 
+/// Whether the kernel computes a pair of products.
+bool Partitioner::has_pair(const FusionGroup& k) const {
+  return std::any_of(k.nests.begin(), k.nests.end(), [&](const ReductionNest& n) { return node(n.node).pair >= 0; });
+}
+
 /// The share of a product's time lost when it is computed in loops inside one task.
 double Partitioner::tile_loss(const FusionGroup& k, const FusionNode& s, IndexId ix,
                               const std::vector<int>& lost) const {
@@ -216,9 +221,7 @@ InlineCost Partitioner::inline_cost(int kernel, int s, const std::vector<IndexId
   if (!fits(k, s, false)) return {kNever, "kernel has too many buffers"};
   if (st.kind == FusionNodeKind::ScatterAdd) return {kNever, "a scatter owns its loops"};
   const bool paired = joins_pair(k, st);
-  const bool pairs =
-      std::any_of(k.nests.begin(), k.nests.end(), [&](const ReductionNest& n) { return node(n.node).pair >= 0; });
-  if (!paired && ((st.mma && k.contractions) || (st.loops() && (has_mma(k) || pairs || st.pair >= 0))))
+  if (!paired && ((st.mma && k.contractions) || (st.loops() && (has_mma(k) || has_pair(k) || st.pair >= 0))))
     return {kNever, "tensor cores compute the only sum of a kernel"};
   if (st.ends_pair && !paired) return {kNever, "a pair of products has a kernel of its own"};
   if (st.loops() && k.nests.size() >= static_cast<size_t>(prices_.max_loops))

@@ -171,6 +171,7 @@ Partitioner::ChoiceCosts Partitioner::price(int s, const std::vector<int>& kerne
       all &= legal && fits(at(k), s, false);
       sum += ns;
       if ((kernels.size() == 1 && st.outputs.empty()) || !legal || !fits(at(k), s, true)) continue;
+      if (st.pair < 0 && has_pair(at(k))) continue;  // its store would need loops of its own
       if ((ix.size() != 1 && form.siblings.empty()) || !aligned(st, ix[0]) || !level_fits(k, kernels, hazards))
         continue;
       const std::vector<int>& axes = space_.axes_of(ix[0]);

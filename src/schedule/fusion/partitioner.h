@@ -150,6 +150,7 @@ class Partitioner {
   double materialize_cost(const FusionGroup& k, const FusionNode& s, IndexId at, const std::vector<int>& lost) const;
   bool is_matrix_row(const FusionGroup& k, const FusionNode& s, IndexId at, const std::vector<int>& lost) const;
   bool has_mma(const FusionGroup& k) const;
+  bool has_pair(const FusionGroup& k) const;
   double tile_loss(const FusionGroup& k, const FusionNode& s, IndexId at, const std::vector<int>& lost) const;
   bool fits(const FusionGroup& k, int s, bool stores) const;
   bool aligned(const FusionNode& s, IndexId at) const;

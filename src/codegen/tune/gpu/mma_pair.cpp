@@ -129,12 +129,15 @@ void propose_mma_pairs(TuneSpace& space, std::vector<Candidate>& out) {
         staged(p.feature_factor,
                {{p.blocks, 0, 1, {}}, {p.columns, -1, size(p.columns), {}}, {p.features, -1, size(p.features), {}}})};
     if (!rings[0] || !rings[1]) continue;
-    for (const int slots : kRingSlots) {
+    // What is computed on its way is copied at once, not ahead.
+    const bool loads = p.column_factor->op == Op::Load && p.feature_factor->op == Op::Load;
+    for (const int slots :
+         loads ? std::vector<int>(std::begin(kRingSlots), std::end(kRingSlots)) : std::vector<int>{1}) {
       std::vector<Opt> opts = tiles;
       opts.push_back(Split{range_id(p.blocks), 1});
       for (std::optional<TileCopy>& ring : rings) {
         ring->slots = slots;
-        ring->async = true;
+        ring->async = loads;
         opts.push_back(*ring);
       }
       if (kept) opts.push_back(*kept);
