@@ -46,11 +46,10 @@ bool keeps_elements(const FusionEdge& s) {
 std::vector<int> sliding_axes(UOp reduce) {
   std::vector<int> out;
   for (UOp head : reduce->src) {
-    std::vector<UOp> moved;
-    for (UOp n = head; ir::is_movement(n->op); n = n->src[0]) moved.push_back(n);
-    if (std::none_of(moved.begin(), moved.end(), [](UOp n) { return n->op == Op::Window; })) continue;
-    Strides strides = row_major(moved.back()->src[0]->shape);
-    for (size_t i = moved.size(); i-- > 0;) strides = strides_after(moved[i], strides);
+    bool slides = false;
+    for (UOp n = head; ir::is_movement(n->op); n = n->src[0]) slides |= n->op == Op::Window;
+    if (!slides) continue;
+    Strides strides = strides_of_view(head);
     strides = ir::without(strides, reduce->reduction().axes);
     for (size_t axis = 0; axis < strides.size(); ++axis)
       if (strides[axis] != 0) out.push_back(static_cast<int>(axis));
@@ -183,7 +182,7 @@ class FusionGraphBuilder {
   }
   int pair_of(const FusionNode& s) const {
     int pair = -1;
-    each_source(s, [&](int source) { pair = std::max(pair, out_.nodes[static_cast<size_t>(source)].pair); });
+    each_source(s, [&](int source) { pair = std::max(pair, node(source).pair); });
     return pair;
   }
   /// The sum of the weights in each block, and in all, beside a pair that computes the weights.
@@ -215,18 +214,18 @@ class FusionGraphBuilder {
     const auto at = [&](std::vector<bool>& list, int i) { return list[static_cast<size_t>(i - first)]; };
     at(after, first) = at(before, last) = true;
     for (int i = first + 1; i <= last; ++i)
-      each_source(out_.nodes[static_cast<size_t>(i)], [&](int s) {
+      each_source(node(i), [&](int s) {
         if (s >= first && at(after, s)) at(after, i) = true;
       });
     for (int i = last; i > first; --i)
       if (at(before, i))
-        each_source(out_.nodes[static_cast<size_t>(i)], [&](int s) {
+        each_source(node(i), [&](int s) {
           if (s >= first) at(before, s) = true;
         });
     for (int i = first; i <= last; ++i)
       if (at(after, i) && at(before, i)) out_.nodes[static_cast<size_t>(i)].pair = first;
   }
-  double own(int node) const { return out_.nodes[static_cast<size_t>(node)].own; }
+  double own(int i) const { return node(i).own; }
 
   /// Simple operations per element.
   static double step_of(UOp reduce) {

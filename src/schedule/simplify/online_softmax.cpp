@@ -29,14 +29,7 @@ int64_t keys_of_block(int64_t keys) {
 }
 
 /// Whether a value does not differ along an axis.
-bool lacks(UOp value, int64_t axis) {
-  std::vector<UOp> views;
-  UOp base = value;
-  for (; ir::is_movement(base->op); base = base->src[0]) views.push_back(base);
-  Strides strides = row_major(base->shape);
-  for (size_t i = views.size(); i-- > 0;) strides = strides_after(views[i], strides);
-  return strides[static_cast<size_t>(axis)] == 0;
-}
+bool lacks(UOp value, int64_t axis) { return strides_of_view(value)[static_cast<size_t>(axis)] == 0; }
 
 /// Whether n, [.., queries, keys], is a sum of products of 16-bit values over one short axis: of rows that lack the
 /// keys and columns that lack the queries.
@@ -67,12 +60,12 @@ bool is_made_of_product(UOp x) {
 
 /// A sum of softmax weights times other values.
 struct WeightedSum {
-  UOp x;            ///< [rows.., keys]
-  UOp other;        ///< the other factor, as the sum's source
-  DType weight;     ///< type that weights are rounded to
-  ir::Ints lacked;  ///< axes of the sum's source that weights are repeated along
-  int64_t axis;     ///< of the source: the keys
-  int64_t block;    ///< keys in a block
+  UOp x;             ///< [rows.., keys]
+  UOp other;         ///< the other factor, as the sum's source
+  DType weight;      ///< type that weights are rounded to
+  int64_t features;  ///< axis of the sum's source that weights are repeated along
+  int64_t keys;      ///< axis that is summed
+  int64_t block;     ///< keys in a block
 };
 
 std::optional<WeightedSum> match(UOp n) {
@@ -84,20 +77,20 @@ std::optional<WeightedSum> match(UOp n) {
     const UOp rounded = factor->src[0], weight = rounded->src[0];
     if (!is_softmax_weight(weight)) continue;
     const UOp x = weight->src[0]->src[0]->src[0];
-    WeightedSum sum{x, other, rounded->dtype, factor->ints(), n->reduction().axes[0], 0};
-    if (sum.lacked.size() != 1 || sum.lacked[0] == sum.axis || x->rank() < 2) return {};
-    const int64_t along = sum.lacked[0], last = static_cast<int64_t>(x->rank()) - 1;
+    if (factor->ints().size() != 1 || x->rank() < 2) return {};
+    WeightedSum sum{x, other, rounded->dtype, factor->ints()[0], n->reduction().axes[0], 0};
+    const int64_t along = sum.features, last = static_cast<int64_t>(x->rank()) - 1;
     const auto in_sum = [&](int64_t axis) { return axis + (axis >= along); };  // of x
     const Dim &features = factor->shape[static_cast<size_t>(along)], &keys = x->shape[x->rank() - 1],
               &queries = x->shape[x->rank() - 2];
-    if (in_sum(last) != sum.axis || weight->src[1]->src[0]->reduction().axes != ir::Ints{last}) return {};
+    if (in_sum(last) != sum.keys || weight->src[1]->src[0]->reduction().axes != ir::Ints{last}) return {};
     if (features.symbolic() || keys.symbolic() || queries.symbolic()) return {};
     sum.block = keys_of_block(keys.value());
     const bool whole = queries.value() % kRows == 0 && features.value() % (2 * ir::kMmaTileColumns) == 0;
     const UOp values = narrow_source(other);
     if (sum.block == 0 || !whole || features.value() > kMaxFeatures || !values || values->dtype != sum.weight)
       return {};
-    if (!lacks(values, in_sum(last - 1)) || lacks(values, sum.axis) || lacks(values, along)) return {};
+    if (!lacks(values, in_sum(last - 1)) || lacks(values, sum.keys) || lacks(values, along)) return {};
     if (!is_made_of_product(x)) return {};
     return sum;
   }
@@ -135,17 +128,13 @@ UOp rolled(ir::Graph& g, const WeightedSum& s) {
   const UOp e = ir::exp(x - ir::expand(shift, x->shape, {rank}));
   const UOp sums = row_reduction(g, Combine::Add, e);
 
-  const Shape shape = in_blocks(s.other->shape, s.axis, s.block);
-  ir::Ints lacked, kept;
-  for (int64_t a : s.lacked) {
-    lacked.push_back(a + (a > s.axis));
-    kept.push_back(a - (a > s.axis));
-  }
-  const UOp weights = ir::expand(ir::cast(ir::cast(e, s.weight), DType::F32), shape, lacked);
-  const UOp products = ir::reduce(Combine::Add, weights * ir::reshape(s.other, shape), {s.axis + 1});
-  const UOp o[] = {ir::expand(maximum, products->shape, s.lacked), products}, l[] = {maximum, sums};
-  const UOp total = ir::reduce(Combine::ExpSum, o, {s.axis}, 1), norm = ir::reduce(Combine::ExpSum, l, {rank - 1}, 1);
-  return total / ir::expand(norm, total->shape, kept);
+  const Shape shape = in_blocks(s.other->shape, s.keys, s.block);
+  const int behind = s.features > s.keys;
+  const UOp weights = ir::expand(ir::cast(ir::cast(e, s.weight), DType::F32), shape, {s.features + behind});
+  const UOp products = ir::reduce(Combine::Add, weights * ir::reshape(s.other, shape), {s.keys + 1});
+  const UOp o[] = {ir::expand(maximum, products->shape, {s.features}), products}, l[] = {maximum, sums};
+  const UOp total = ir::reduce(Combine::ExpSum, o, {s.keys}, 1), norm = ir::reduce(Combine::ExpSum, l, {rank - 1}, 1);
+  return total / ir::expand(norm, total->shape, {s.features - behind});
 }
 
 }  // namespace

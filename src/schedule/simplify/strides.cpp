@@ -103,4 +103,12 @@ Strides strides_after(UOp n, const Strides& in) {
   }
 }
 
+Strides strides_of_view(UOp view) {
+  std::vector<UOp> movements;
+  for (; ir::is_movement(view->op); view = view->src[0]) movements.push_back(view);
+  Strides strides = row_major(view->shape);
+  for (size_t i = movements.size(); i-- > 0;) strides = strides_after(movements[i], strides);
+  return strides;
+}
+
 }  // namespace sinter::schedule

@@ -18,5 +18,7 @@ inline constexpr int64_t kMixedStride =
 Strides row_major(const Shape& shape);
 /// Strides after a movement op, given those of its source.
 Strides strides_after(ir::UOp movement, const Strides& in);
+/// Strides of the movements on top of a stored value.
+Strides strides_of_view(ir::UOp view);
 
 }  // namespace sinter::schedule
