@@ -116,8 +116,8 @@ class StatementBuilder {
         if (is_outer(a.range) == outer && free[ranges_.number(a.range)] && !one_trip(a.range)) axes.push_back(a.range);
     // Straight loops that other stores stand in: it may share what is computed inside.
     for (const LoopAxis& a : schedule_.axes)
-      if (levels_.is_straight(a, a.width()) && !adds && !contains(axes, a.range) && !axes.empty() &&
-          !is_outer(axes.back()) && range_id(a.range) < range_id(axes.back()) && stored_along(a.range))
+      if (levels_.is_straight(a, a.width()) && !adds && !free[ranges_.number(a.range)] && !one_trip(a.range) &&
+          !axes.empty() && !is_outer(axes.back()) && range_id(a.range) < range_id(axes.back()) && stored_along(a.range))
         axes.insert(std::find_if(axes.begin(), axes.end(),
                                  [&](UOp r) { return !is_outer(r) && range_id(r) > range_id(a.range); }),
                     a.range);
@@ -145,9 +145,6 @@ class StatementBuilder {
   bool stored_along(UOp range) {
     return std::any_of(sink_->src.begin(), sink_->src.end(),
                        [&](UOp store) { return ranges_.free(store)[ranges_.number(range)]; });
-  }
-  static bool contains(const std::vector<UOp>& list, UOp x) {
-    return std::find(list.begin(), list.end(), x) != list.end();
   }
   template <class Concerned>
   static bool same_order(const std::vector<LoopLevel>& a, const std::vector<LoopLevel>& b, Concerned concerned) {
@@ -439,8 +436,8 @@ std::vector<UOp> body_of(UOp root) {
 }
 bool Statement::at_once() const {
   return is_reduce() && own_depth < loops.size() && !carried() &&
-         std::all_of(loops.begin() + static_cast<long>(own_depth), loops.end(),
-                     [](const LoopLevel& l) { return l.straight; });
+         std::all_of(
+             loops.begin() + static_cast<long>(own_depth), loops.end(), [](const LoopLevel& l) { return l.straight; });
 }
 bool may_be_empty(UOp range) { return ir::IntervalAnalysis().of(range->src[0]).lo < 1; }
 bool one_trip(UOp range) { return range->src[0]->op == Op::Const && range->src[0]->scalar().as_int() == 1; }

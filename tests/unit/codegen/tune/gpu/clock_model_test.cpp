@@ -172,35 +172,22 @@ TEST_CASE("products of short floats get tensor cores, whole matrices and no spil
     std::function<Tensor()> make;
   };
   const auto x = [](Shape shape, double v) { return full(shape, v, bfloat16, Device::cpu()).contiguous().realize(); };
-  for (const Goal& goal : {Goal{"4096", 343,
-                                [&] {
-                                  return matmul(x({4096, 4096}, 1), x({4096, 4096}, 2));
-                                }},
-                           Goal{"8192", 2500,
-                                [&] {
-                                  return matmul(x({8192, 8192}, 1), x({8192, 8192}, 2));
-                                }},
-                           Goal{"4096, B transposed", 343,
-                                [&] {
-                                  return matmul(x({4096, 4096}, 1), x({4096, 4096}, 2).transpose());
-                                }},
-                           Goal{"4096, A transposed", 343,
-                                [&] {
-                                  return matmul(x({4096, 4096}, 1).transpose(), x({4096, 4096}, 2));
-                                }},
-                           Goal{"a linear layer with gelu", 65,
-                                [&] {
-                                  return gelu(matmul(x({8192, 512}, 1), x({2048, 512}, 2).transpose()) + x({2048}, 3));
-                                }},
-                           Goal{"attention of 16 heads, 4096 x 128", 490,  // 280 TFLOP/s
-                                [&] {
-                                  const Shape heads{1, 16, 4096, 128};
-                                  return scaled_dot_product_attention(x(heads, 1), x(heads, 2), x(heads, 3));
-                                }},
-                           Goal{"attention of 32 heads, 512 x 64", 25, [&] {
-                                  const Shape heads{4, 8, 512, 64};
-                                  return scaled_dot_product_attention(x(heads, 1), x(heads, 2), x(heads, 3));
-                                }}}) {
+  for (const Goal& goal :
+       {Goal{"4096", 343, [&] { return matmul(x({4096, 4096}, 1), x({4096, 4096}, 2)); }},
+        Goal{"8192", 2500, [&] { return matmul(x({8192, 8192}, 1), x({8192, 8192}, 2)); }},
+        Goal{"4096, B transposed", 343, [&] { return matmul(x({4096, 4096}, 1), x({4096, 4096}, 2).transpose()); }},
+        Goal{"4096, A transposed", 343, [&] { return matmul(x({4096, 4096}, 1).transpose(), x({4096, 4096}, 2)); }},
+        Goal{"a linear layer with gelu", 65,
+             [&] { return gelu(matmul(x({8192, 512}, 1), x({2048, 512}, 2).transpose()) + x({2048}, 3)); }},
+        Goal{"attention of 16 heads, 4096 x 128", 490,  // 280 TFLOP/s
+             [&] {
+               const Shape heads{1, 16, 4096, 128};
+               return scaled_dot_product_attention(x(heads, 1), x(heads, 2), x(heads, 3));
+             }},
+        Goal{"attention of 32 heads, 512 x 64", 25, [&] {
+               const Shape heads{4, 8, 512, 64};
+               return scaled_dot_product_attention(x(heads, 1), x(heads, 2), x(heads, 3));
+             }}}) {
     INFO(goal.name);
     const codegen::NormalizedKernel kernel = kernel_of(goal.make());
     const codegen::RankedCandidate best = codegen::rank_candidates(kernel.main, h100()).at(0);
