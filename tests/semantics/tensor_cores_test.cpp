@@ -109,6 +109,29 @@ TEST_CASE("F8 attention in blocks of keys is right, fused and unfused", "[semant
   check({.mask = from(mask, {64, 128}).to(boolean)}, some);
 }
 
+TEST_CASE("F8 attention of any length is right, fused and unfused", "[semantics]") {
+  if (!has_known_steps()) SKIP_TEST("no tensor cores whose steps are known");
+  struct Sizes {
+    int64_t queries, keys, features;
+  };
+  // Queries and keys that end inside a block, or both; the last has its factors in shared memory.
+  const auto [queries, keys, features] = GENERATE(Sizes{50, 128, 32}, Sizes{64, 100, 32}, Sizes{17, 33, 16},
+                                                  Sizes{77, 77, 32}, Sizes{24, 256, 64}, Sizes{19, 250, 64});
+  const auto numbers = [](const Shape& shape) { return randn(shape).to(bfloat16).realize(); };
+  const Tensor q = numbers({1, 1, queries, features}), k = numbers({1, 1, keys, features}),
+               v = numbers({1, 1, keys, features});
+  for (const bool causal : {false, true}) {
+    INFO("causal " << causal << ", " << queries << " queries, " << keys << " keys");
+    const AttentionOptions options{.causal = causal};
+    on_both([&] { return scaled_dot_product_attention(q, k, v, options); });
+    const std::vector<float> got = scaled_dot_product_attention(q, k, v, options).to(float32).to_vector<float>();
+    const std::vector<double> want =
+        attention_in_double(q, k, v, [&](int64_t i, int64_t j) { return !causal || j <= i; });
+    REQUIRE(got.size() == want.size());
+    for (size_t i = 0; i < got.size(); ++i) CHECK(std::abs(got[i] - want[i]) < 0.02);
+  }
+}
+
 TEST_CASE("F8 the gradients of attention in blocks are right", "[semantics]") {
   if (!has_known_steps()) SKIP_TEST("no tensor cores whose steps are known");
   const auto numbers = [&](const Shape& shape) { return randn(shape).to(bfloat16).realize(); };

@@ -19,7 +19,7 @@ bool is_copyable(Values& values, UOp store, UOp load, const Instructions& code) 
     return !values.varies(access) || (layout.regular && layout.stride == 1);
   };
   if (!contiguous(store) || !contiguous(load) || values.varies(store) != values.varies(load)) return false;
-  if (!values.limit(store).none()) return false;
+  if (!values.limit(store).none() || !values.limit(load).none()) return false;
   const UOp predicate = predicate_of(load);
   return !predicate || (!values.varies(predicate) && other_of(load)->op == ir::Op::Const &&
                         ir::to_bits(load->dtype, other_of(load)->scalar()) == 0);
@@ -38,8 +38,10 @@ void emit_async_copy(Values& values, BlockWriter& emit, const Statement& fill, c
       InstCode::CopyAsync, {load->dtype, values.lanes(store)}, {values.address(store, 0), values.address(load, 0)}};
   copy.imm = slot_of(store);
   copy.number = ir::Scalar::of(DType::Index, slot_of(load));
-  if (predicate) copy.src.push_back(values.value(predicate));
-  const Id open = emit.both(leader_predicate(emit, fill, code.threads), values.exists(store, kAllLanes));
+  const Id room = values.exists(store, kAllLanes), there = values.exists(load, kAllLanes);
+  const Id loads = emit.both(predicate ? values.value(predicate) : kNone, there == room ? kNone : there);
+  if (loads != kNone) copy.src.push_back(loads);
+  const Id open = emit.both(leader_predicate(emit, fill, code.threads), room);
   if (open != kNone) emit.open_if(open);
   emit.insert_here(std::move(copy));
   if (open != kNone) emit.close();

@@ -307,6 +307,13 @@ class KernelEmitter {
       unrolled_copies_.with(level.range, copies, [&] { emit_items(item.body); });
       values_.leave();
     };
+    if (pads_blocks(axis)) {
+      const Id padded_end = emit_.index(Op::Add, begin, emit_.number(axis.block));
+      return emit_iterations(begin, padded_end, width, loop_note(axis, level, step_text(level)), [&](Id at) {
+        const bool whole = axis.size && axis.size % level.lanes == 0;
+        body(at, level.lanes, level.unroll, {-1, emit_.index(Op::Sub, all, at), whole, true});
+      });
+    }
     if (width == 1) {
       const Id end = ends_with_block(axis, level.enclosing(), block_end) ? block_end : min_end(block_end, all);
       const int sum = only_reduce(item.body);
@@ -347,6 +354,12 @@ class KernelEmitter {
     emit_tail(level, {begin, block_end}, whole, all, rest, body);
   }
 
+  /// Whether tasks compute whole tiles of tensor cores also where the rows end inside one. Code of its own for the last
+  /// rows would be as long as all the rest.
+  static bool pads_blocks(const LoopAxis& axis) {
+    return axis.outer() && !(axis.warp == WarpDigits{}) && axis.lanes == 1 && axis.block == axis.width() &&
+           (axis.size == 0 || axis.size % axis.block != 0);
+  }
   /// Whether the last enclosing block ends where the range does.
   static bool ends_with_block(const LoopAxis& axis, int outside, Id block_end) {
     return block_end != kNone && axis.size && axis.size % block_of(axis, outside) == 0;

@@ -84,7 +84,7 @@ Id Values::first(const OpenRange& open) const {
 
 LaneLimit Values::limit(UOp n) {
   const OpenRange* o = vector_of(n);
-  if (!o || o->limit.none() || o->limit.whole) return {};
+  if (!o || o->limit.none() || o->limit.whole || has_room(n, *o)) return {};
   const int64_t before = offset(*o, 0);
   if (o->limit.known < 0) return {-1, emit_.index(Op::Sub, o->limit.count, emit_.number(before))};
   const int64_t left = o->limit.known - before;
@@ -94,12 +94,20 @@ LaneLimit Values::limit(UOp n) {
 Id Values::exists(UOp n, int lane) {
   Id all = kNone;
   for (const OpenRange& o : open_)
-    if ((o.lanes == 1 || o.limit.whole) && o.limit.count != kNone && gives_value(o, n))
+    if ((o.lanes == 1 || o.limit.whole) && o.limit.count != kNone && gives_value(o, n) && !has_room(n, o))
       all = emit_.both(all, emit_.alu(Op::Lt, {DType::Bool, 1}, {emit_.number(offset(o, 0)), o.limit.count}));
   const LaneLimit l = limit(n);
   if (l.none() || lane == kAllLanes) return all;
   if (l.known < 0) return emit_.both(all, emit_.alu(Op::Lt, {DType::Bool, 1}, {emit_.number(lane), l.count}));
   return lane < l.known ? all : emit_.constant(DType::Bool, ir::Scalar::of(DType::Bool, 0));
+}
+
+/// Whether n accesses a tile that has elements also for values of the range that do not exist.
+bool Values::has_room(UOp n, const OpenRange& open) const {
+  const Tile* tile = open.limit.padded && (n->op == Op::Load || n->op == Op::Store) ? tile_of(n) : nullptr;
+  return tile && std::any_of(tile->dims.begin(), tile->dims.end(), [&](const Tile::TileDim& d) {
+           return d.range == open.range && d.stored_extent >= schedule_.of(d.range).block;
+         });
 }
 
 const Tile* Values::tile_of(UOp access) const {

@@ -22,8 +22,9 @@ inline constexpr int kAllLanes = -1;
 /// How many elements of a range are left from the current base on, if fewer than a whole step.
 struct LaneLimit {
   int64_t known = -1;
-  Id count = kNone;    ///< if known at run time only
-  bool whole = false;  ///< count is of whole vectors: each exists or does not
+  Id count = kNone;     ///< if known at run time only
+  bool whole = false;   ///< count is of whole vectors: each exists or does not
+  bool padded = false;  ///< tiles have room for the others, which are computed from zeros
   bool none() const { return known < 0 && count == kNone; }
 };
 
@@ -204,6 +205,7 @@ class Values {
   void add_panel_offset(const Tile& tile, const OpenRange& open, Id behind, int64_t offset, std::vector<Id>& parts,
                         int64_t& constant);
   const OpenRange* vector_of(ir::UOp n) const;
+  bool has_room(ir::UOp n, const OpenRange& open) const;
   const Tile* tile_of(ir::UOp access) const;
   int64_t offset(const OpenRange& open, int lane) const;
   Id first(const OpenRange& open) const;

@@ -1,7 +1,9 @@
 // The rows of x get an axis of blocks and one of the keys in a block, and so do both factors of the second product.
 #include "schedule/simplify/online_softmax.h"
 
+#include <algorithm>
 #include <limits>
+#include <map>
 #include <optional>
 
 #include "schedule/graph/rebuild_plan.h"
@@ -17,15 +19,19 @@ using ir::Op;
 using ir::UOp;
 
 /// Keys of a block: as many results as a thread can hold beside those of the second product.
-constexpr int64_t kMaxKeys = 128, kMinKeys = 64;
-constexpr int64_t kRows = 64;          ///< queries of a task; their number is a multiple
+constexpr int64_t kMaxKeys = 128, kMinKeys = 32;
+constexpr int64_t kMinQueries = 16;    ///< rows of a tensor core's tile
 constexpr int64_t kMaxFeatures = 128;  ///< of the second product's results
 constexpr int64_t kMaxDepth = 256;     ///< elements that the first product sums: a row of it is staged as a whole
 
+int64_t in_whole_blocks(int64_t keys, int64_t block) { return (keys + block - 1) / block * block; }
+
+/// Keys of a block, of which there are two or more: as many as possible while few of the last block do not exist. 0 if
+/// the keys are too few.
 int64_t keys_of_block(int64_t keys) {
-  for (int64_t block = kMaxKeys; block >= kMinKeys; block /= 2)
-    if (keys % block == 0 && keys > block) return block;
-  return 0;
+  for (int64_t block = kMaxKeys; block > kMinKeys; block /= 2)
+    if (block < keys && in_whole_blocks(keys, block) - keys <= keys / 8) return block;
+  return kMinKeys < keys ? kMinKeys : 0;
 }
 
 /// Whether a value does not differ along an axis.
@@ -86,10 +92,9 @@ std::optional<WeightedSum> match(UOp n) {
     if (in_sum(last) != sum.keys || weight->src[1]->src[0]->reduction().axes != ir::Ints{last}) return {};
     if (features.symbolic() || keys.symbolic() || queries.symbolic()) return {};
     sum.block = keys_of_block(keys.value());
-    const bool whole = queries.value() % kRows == 0 && features.value() % (2 * ir::kMmaTileColumns) == 0;
+    const bool fits = queries.value() >= kMinQueries && features.value() % (2 * ir::kMmaTileColumns) == 0;
     const UOp values = narrow_source(other);
-    if (sum.block == 0 || !whole || features.value() > kMaxFeatures || !values || values->dtype != sum.weight)
-      return {};
+    if (sum.block == 0 || !fits || features.value() > kMaxFeatures || !values || values->dtype != sum.weight) return {};
     if (!lacks(values, in_sum(last - 1)) || lacks(values, sum.keys) || lacks(values, along)) return {};
     if (!is_made_of_product(x)) return {};
     return sum;
@@ -108,6 +113,40 @@ Shape in_blocks(const Shape& shape, int64_t axis, int64_t block) {
   return out;
 }
 
+/// A value with a longer axis: repeated where it does not differ along the axis, else 0 beyond its end.
+UOp continued(UOp n, int64_t axis, int64_t size) {
+  Shape shape = n->shape;
+  shape[static_cast<size_t>(axis)] = size;
+  if (n->op == Op::Expand && std::ranges::find(n->ints(), axis) != n->ints().end())
+    return ir::expand(n->src[0], shape, n->ints());
+  ir::Region box = ir::full_region(n->shape);
+  if (!lacks(n, axis)) return ir::pad(n, box, shape);
+  box[static_cast<size_t>(axis)] = {0, 1};
+  return ir::expand(ir::reshape(ir::shrink(n, box), ir::without(n->shape, {axis})), shape, {axis});
+}
+
+/// The scores x, [.., keys], of more keys: -inf of those that do not exist, which weigh nothing.
+UOp with_keys(ir::Graph& g, UOp x, int64_t keys) {
+  const auto last = static_cast<int64_t>(x->rank()) - 1;
+  std::map<ir::Node*, UOp> made;
+  for (UOp n : ir::topological(std::span<const UOp>(&x, 1), [](UOp n) { return ir::is_alu(n->op); })) {
+    if (n->op == Op::Reduce) {
+      const int64_t summed = n->reduction().axes[0], axis = last + (last >= summed);
+      const auto factor = [&](size_t i) { return continued(n->src[0]->src[i], axis, keys); };
+      made[n.get()] = ir::reduce(Combine::Add, factor(0) * factor(1), {summed});
+    } else if (ir::is_alu(n->op)) {
+      std::vector<UOp> src;
+      for (UOp from : n->src) src.push_back(made[from.get()]);
+      const Shape shape = src[0]->shape;
+      made[n.get()] = g.make({n->op, n->dtype, shape, std::move(src), n->attr, n->device});
+    } else {
+      made[n.get()] = continued(n, last, keys);
+    }
+  }
+  const UOp scores = made[x.get()], exists = ir::pad(ir::true_like(x), ir::full_region(x->shape), scores->shape);
+  return ir::where(exists, scores, ir::like(scores, -std::numeric_limits<double>::infinity()));
+}
+
 /// A reduction of a row in the order in which the threads that hold a tile of tensor cores join their elements.
 UOp row_reduction(ir::Graph& g, Combine combine, UOp x) {
   const auto last = static_cast<int64_t>(x->rank()) - 1;
@@ -119,8 +158,11 @@ UOp row_reduction(ir::Graph& g, Combine combine, UOp x) {
 }
 
 UOp rolled(ir::Graph& g, const WeightedSum& s) {
+  const int64_t count = s.x->shape[s.x->rank() - 1].value(), keys = in_whole_blocks(count, s.block);
+  const UOp scores = keys == count ? s.x : with_keys(g, s.x, keys);
+  const UOp other = keys == count ? s.other : continued(s.other, s.keys, keys);
   const auto rank = static_cast<int64_t>(s.x->rank());
-  const UOp x = ir::reshape(s.x, in_blocks(s.x->shape, rank - 1, s.block));
+  const UOp x = ir::reshape(scores, in_blocks(scores->shape, rank - 1, s.block));
   const UOp maximum = row_reduction(g, Combine::Max, x);
   // A block without any key that counts: its e are 0, not NaN.
   const UOp finite = ir::lt(ir::alu(Op::Abs, {maximum}), ir::like(maximum, std::numeric_limits<double>::infinity()));
@@ -128,10 +170,10 @@ UOp rolled(ir::Graph& g, const WeightedSum& s) {
   const UOp e = ir::exp(x - ir::expand(shift, x->shape, {rank}));
   const UOp sums = row_reduction(g, Combine::Add, e);
 
-  const Shape shape = in_blocks(s.other->shape, s.keys, s.block);
+  const Shape shape = in_blocks(other->shape, s.keys, s.block);
   const int behind = s.features > s.keys;
   const UOp weights = ir::expand(ir::cast(ir::cast(e, s.weight), DType::F32), shape, {s.features + behind});
-  const UOp products = ir::reduce(Combine::Add, weights * ir::reshape(s.other, shape), {s.keys + 1});
+  const UOp products = ir::reduce(Combine::Add, weights * ir::reshape(other, shape), {s.keys + 1});
   const UOp o[] = {ir::expand(maximum, products->shape, {s.features}), products}, l[] = {maximum, sums};
   const UOp total = ir::reduce(Combine::ExpSum, o, {s.keys}, 1), norm = ir::reduce(Combine::ExpSum, l, {rank - 1}, 1);
   return total / ir::expand(norm, total->shape, {s.features - behind});

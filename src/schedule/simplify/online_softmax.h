@@ -8,7 +8,8 @@ namespace sinter::schedule {
 
 /// In:  REDUCE(Add, view(cast(e / expand(l))) * y) over rows of e, with e = exp(x - maximum) and l the sum of e, where
 ///      x is made of a product on tensor cores and this sum is another one.
-/// Out: the rows in blocks of keys. A block has its own maximum m, e = exp(x - m), l = sum of e, and the product
+/// Out: the rows in blocks of keys, the last one padded with scores of -inf. A block has its own maximum m, e = exp(x -
+/// m), l = sum of e, and the product
 ///      o = REDUCE(Add, cast(e) * y). ExpSum joins the blocks' o and l; their quotient is the result.
 /// The products are no longer apart, so neither scores nor weights need be stored. Weights are rounded before the
 /// division, not after it.

@@ -312,7 +312,8 @@ class ClockModel {
         const auto stride = stride_of(access, r);
         if (!stride || *stride % v) return false;
       }
-    return predicate_of(access) ? v == 1 : offsets_[access.get()].constant % v == 0;
+    const UOp predicate = predicate_of(access);
+    return predicate && ranges_.depends(predicate, along) ? v == 1 : offsets_[access.get()].constant % v == 0;
   }
   struct WarpRequest {
     double passes = 1, sectors = 1;

@@ -78,8 +78,8 @@ class PairFinder {
     p.features = only(second, [&](UOp r) { return depends(p.feature_factor, r) && !depends(weights, r); });
     p.blocks = only(second, [&](UOp r) { return !is_outer(r) && depends(weights, r); });
     for (UOp r : second.result_ranges) {  // the longest of those that only the first product's rows have
-      const bool of_rows = is_outer(r) && depends(p.row_factor, r) && !depends(p.column_factor, r) &&
-                           !depends(p.feature_factor, r) && space_.analysis.size(r) % kMmaRows.size() == 0;
+      const bool of_rows =
+          is_outer(r) && depends(p.row_factor, r) && !depends(p.column_factor, r) && !depends(p.feature_factor, r);
       if (of_rows && (!p.rows || space_.analysis.size(r) >= space_.analysis.size(p.rows))) p.rows = r;
     }
     if (!p.features || !p.blocks || !p.rows) return {};
@@ -109,7 +109,8 @@ void propose_mma_pairs(TuneSpace& space, std::vector<Candidate>& out) {
   const int step = step_of(p);
   for (const int warps : kPairWarps) {
     const int64_t rows = int64_t{1} * warps * kMmaRows.size();
-    if (!has_static_size(p.rows) || size(p.rows) % rows) continue;
+    // Rows that do not exist are computed too.
+    if (!has_static_size(p.rows) || (warps > 1 && size(p.rows) < rows)) continue;
     std::vector<RangeShare> shares;
     if (warps > 1) shares.push_back({p.rows, 1, 1, warps, kWarp});
     add_unroll(shares, p.features, size(p.features) / kMmaColumns.size());

@@ -61,6 +61,20 @@ TEST_CASE("tensor cores and single threads leave what the interpreter computes",
       }
 }
 
+TEST_CASE("rows that end inside a tile have the code of whole tiles", "[codegen][cuda][mma]") {
+  const SimulatedGpu gpu;
+  const auto steps = [&](int64_t rows) {
+    const KernelHarness b = product({rows, 16, 32}, DType::BF16, false);
+    const auto source = codegen::generate_source(codegen::normalize(b.kernel, gpu.target()), gpu.target(),
+                                                 codegen::parse_opts("mma(0, 1) unroll(0, 2)"), {});
+    int count = 0;
+    for (size_t at = 0; (at = source.text.find("mma.sync", at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  CHECK(steps(96) > 0);
+  CHECK(steps(90) == steps(96));
+}
+
 TEST_CASE("tensor cores refuse what they cannot compute", "[codegen][cuda][mma]") {
   const SimulatedGpu gpu;
   KernelHarness b = product({32, 24, 64}, DType::BF16, false);

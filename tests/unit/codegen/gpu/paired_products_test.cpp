@@ -71,6 +71,7 @@ TEST_CASE("two products back to back leave what the interpreter computes", "[cod
   };
   run({32, 16, 3, 32, 32}, DType::BF16, {"", "thread_bind(0, 8, 1)"});
   run({64, 24, 2, 64, 32}, DType::F16, {});
+  run({37, 16, 2, 32, 32}, DType::BF16, {});
   run({32, 16, 5, 16, 48}, DType::BF16, {});
 }
 
