@@ -20,6 +20,7 @@ MAY_INCLUDE = {
     "rewrite": ["ir"],
     "rewrite/rules": ["ir", "rewrite"],
     "gradient": ["ir"],
+    "batching": ["ir"],
     "clang_plugin": [],
     "runtime/base": ["ir"],
     "runtime/cpu": ["runtime/base", "clang_plugin"],
@@ -38,6 +39,7 @@ MAY_INCLUDE = {
         "codegen/ssa", "codegen/nest",
     ],
     "codegen/render": ["ir", "runtime/base", "codegen/ssa"],
+    "codegen/sort": ["ir", "runtime/base", "codegen/kernel"],
     "codegen/cpu": ["runtime/base", "codegen/ssa", "codegen/render"],
     "codegen/gpu": ["runtime/base", "codegen/ssa", "codegen/render"],
     "codegen/tune/heuristic": [
@@ -56,14 +58,14 @@ MAY_INCLUDE = {
     "codegen": [
         "ir", "rewrite", "rewrite/rules", "runtime/base", "runtime/program", "runtime/exec", "interp",
         "codegen/kernel", "codegen/normalize", "codegen/loopschedule", "codegen/ssa", "codegen/nest",
-        "codegen/emit", "codegen/cpu", "codegen/gpu", "codegen/tune",
+        "codegen/emit", "codegen/sort", "codegen/cpu", "codegen/gpu", "codegen/tune",
     ],
     "schedule/graph": ["ir", "runtime/base"],
     "schedule/simplify": ["ir", "runtime/base", "schedule/graph"],
     "schedule/fusion": ["ir", "schedule/graph", "schedule/simplify"],
     "schedule/lower": [
-        "ir", "rewrite", "rewrite/rules", "runtime/exec", "interp", "codegen/kernel", "schedule/graph",
-        "schedule/fusion",
+        "ir", "rewrite", "rewrite/rules", "runtime/base", "runtime/exec", "interp", "codegen/kernel",
+        "schedule/graph", "schedule/fusion",
     ],
     "schedule": [
         "ir", "rewrite", "rewrite/rules", "runtime/base", "runtime/exec", "interp", "codegen/kernel",
@@ -76,6 +78,7 @@ MAY_INCLUDE = {
     ],
     "tensor/core": ["ir", "runtime/base", "runtime/cpu", "runtime/cuda", "runtime/program", "runtime/exec"],
     "tensor/ops": ["ir", "runtime/exec", "tensor/core"],
+    "tensor/transform": ["ir", "batching", "tensor/core"],
     "tensor/eval": [
         "ir", "rewrite", "runtime/base", "runtime/cpu", "runtime/program", "runtime/exec", "gradient", "interp",
         "plan", "tensor/core",

@@ -21,6 +21,9 @@ runtime::KernelSource generate_source(const Kernel& kernel, const runtime::Targe
 runtime::KernelSource generate_source(const Kernel& kernel, const runtime::Target& target,
                                       const std::vector<Opt>& opts);
 
+/// Whether the kernel's source is a text of its own (codegen/sort), without Opts.
+bool is_fixed_text(const Kernel& kernel);
+
 /// A kernel after all graph-to-graph passes, and its epilogue phase as a separate kernel
 /// (codegen/normalize/epilogue_kernel.h). Opts refer to nodes of these graphs.
 struct NormalizedKernel {

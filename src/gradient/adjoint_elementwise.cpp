@@ -62,6 +62,9 @@ void power(Adjoint& a) {
   }
 }
 
+/// The derivative of erf.
+UOp bell(UOp x) { return exp(-(x * x)) * (2.0 * std::numbers::inv_sqrtpi); }
+
 /// The condition of a select, computed from the select's own value where that decides it as well: relu, where(x <= 0,
 /// 0, x), is at most 0 exactly where x is. Other consumers need the value anyway, and the operands need not be stored
 /// for the gradient.
@@ -107,15 +110,19 @@ constexpr GradientRuleEntry kElementwise[] = {
     {Op::Log1p, [](Adjoint& a) { a.give(0, a.g / (a.src(0) + 1.0)); }},
     {Op::Expm1, [](Adjoint& a) { a.give(0, a.g * (a.n + 1.0)); }},
     {Op::Log2, [](Adjoint& a) { a.give(0, a.g / (a.src(0) * kLn2)); }},
+    {Op::Log10, [](Adjoint& a) { a.give(0, a.g / (a.src(0) * std::numbers::ln10)); }},
     {Op::Sin, [](Adjoint& a) { a.give(0, a.g * alu(Op::Cos, {a.src(0)})); }},
     {Op::Cos, [](Adjoint& a) { a.give(0, -(a.g * alu(Op::Sin, {a.src(0)}))); }},
     {Op::Tan, [](Adjoint& a) { a.give(0, a.g * (a.n * a.n + 1.0)); }},
     {Op::Tanh, [](Adjoint& a) { a.give(0, a.g * (1.0 - a.n * a.n)); }},
-    {Op::Erf,
-     [](Adjoint& a) {
-       UOp x = a.src(0);
-       a.give(0, a.g * (exp(-(x * x)) * (2.0 * std::numbers::inv_sqrtpi)));
-     }},
+    {Op::Sinh, [](Adjoint& a) { a.give(0, a.g * alu(Op::Cosh, {a.src(0)})); }},
+    {Op::Cosh, [](Adjoint& a) { a.give(0, a.g * alu(Op::Sinh, {a.src(0)})); }},
+    {Op::Asinh, [](Adjoint& a) { a.give(0, a.g / sqrt(fma(a.src(0), a.src(0), like(a.src(0), 1.0)))); }},
+    {Op::Acosh, [](Adjoint& a) { a.give(0, a.g / sqrt(fma(a.src(0), a.src(0), like(a.src(0), -1.0)))); }},
+    {Op::Atanh, [](Adjoint& a) { a.give(0, a.g / fma(-a.src(0), a.src(0), like(a.src(0), 1.0))); }},
+    {Op::Erf, [](Adjoint& a) { a.give(0, a.g * bell(a.src(0))); }},
+    {Op::Erfc, [](Adjoint& a) { a.give(0, -(a.g * bell(a.src(0)))); }},
+    {Op::Erfinv, [](Adjoint& a) { a.give(0, a.g * (exp(a.n * a.n) * (0.5 / std::numbers::inv_sqrtpi))); }},
     {Op::Cast, [](Adjoint& a) { a.give(0, cast(a.g, a.src(0)->dtype)); }},
     {Op::Add, [](Adjoint& a) { a.give(0, a.g), a.give(1, a.g); }},
     {Op::Sub,
@@ -140,6 +147,12 @@ constexpr GradientRuleEntry kElementwise[] = {
        if (a.wants(1)) a.give(1, -(a.g * alu(Op::Round, {(a.src(0) - a.n) / a.src(1)})));
      }},
     {Op::Pow, power},
+    {Op::Atan2,
+     [](Adjoint& a) {
+       UOp y = a.src(0), x = a.src(1), square = x * x + y * y;
+       if (a.wants(0)) a.give(0, a.g * (x / square));
+       if (a.wants(1)) a.give(1, -(a.g * (y / square)));
+     }},
     {Op::Max, [](Adjoint& a) { extremum(a, lt(a.src(1), a.src(0)), lt(a.src(0), a.src(1))); }},
     {Op::Min, [](Adjoint& a) { extremum(a, lt(a.src(0), a.src(1)), lt(a.src(1), a.src(0))); }},
     {Op::Where,

@@ -1,4 +1,6 @@
 // Derivatives of reductions.
+#include <limits>
+
 #include "gradient/adjoint.h"
 #include "ir/build.h"
 #include "sinter/error.h"
@@ -102,11 +104,82 @@ void reduction(Adjoint& a) {
   }
 }
 
-/// An element contributes to every prefix sum from its own on.
+/// x[i - 1] along the axis; at its begin the number.
+UOp previous(UOp x, int64_t axis, double begin) {
+  const auto at = static_cast<size_t>(axis);
+  const UOp place = axis_iota(*x->graph, x->shape, axis, x->device);
+  const UOp first = eq(place, like(place, 0.0));
+  UOp before;
+  if (const Dim& size = x->shape[at]; size.symbolic()) {
+    before = gather(x, maximum(place - like(place, 1.0), like(place, 0.0)), axis);
+  } else if (size.value() <= 1) {
+    return like(x, begin);
+  } else {
+    Region box = full_region(x->shape);
+    box[at].begin = 1;
+    before = pad(slice_axis(x, at, 0, size.value() - 1), box, x->shape);
+  }
+  return where(first, like(x, begin), before);
+}
+
+/// r[i] = g[i] + a[i + 1] * r[i + 1]: what reaches element i of the recurrence y[i] = a[i] * y[i - 1] + ... from all
+/// later ones. Without division, and a scan itself, so differentiable to every order.
+UOp reaching(UOp a, UOp g, int64_t axis) {
+  const UOp maps[] = {previous(flip(a, {axis}), axis, 1.0), flip(g, {axis})};
+  return flip(scan(Combine::Affine, maps, axis, 1), {axis});
+}
+
+/// Of a running maximum or minimum, the element that it last took gets all.
+UOp to_taken(Combine combine, const Sources& src, UOp g, int64_t axis) {
+  const UOp place = scan(combine, src, axis, 1);
+  const UOp kept = cast(eq(place, previous(place, axis, 0.0)), g->dtype);
+  return where(eq(place, src[1]), reaching(kept, g, axis), like(g, 0.0));
+}
+
+/// A running maximum with places that make the later one of equal elements the one that is taken.
+Sources with_places(UOp x, int64_t axis) {
+  UOp place = axis_iota(*x->graph, x->shape, axis, x->device);
+  return {x, like(place, 0.0) - place};
+}
+
+/// d s[k] / d x[i] = v[i] * exp(x[i] - m[k]), where m, the running maximum, counts as a constant: whoever adds log(s)
+/// to m need not differentiate it. exp(x[i] - m[k]) is the product of exp(x[i] - m[i]) and of the steps from m[i] to
+/// m[k], all at most 1.
+void exp_sums(Adjoint& a, int64_t axis) {
+  const auto scale = [](UOp from, UOp to) {  // of an infinity from itself: 1
+    const UOp infinite = eq(alu(Op::Abs, {to}), like(to, std::numeric_limits<double>::infinity()));
+    return exp(where(eq(from, to) & infinite, like(to, 0.0), from - to));
+  };
+  const UOp x = a.src(0), v = a.src(1);
+  const UOp top = detach(scan(Combine::ExpSum, a.n->src, axis, 0));
+  const UOp share = scale(x, top) * reaching(scale(previous(top, axis, 0.0), top), a.g, axis);
+  a.give(0, v * share);
+  a.give(1, share);
+}
+
 void scan(Adjoint& a) {
   const ReduceAttr& r = a.n->reduction();
-  if (r.combine != Combine::Add) throw InternalError("gradient of a scan that is no sum");
-  a.give(0, flip(ir::scan(Combine::Add, flip(a.g, r.axes), r.axes[0]), r.axes));
+  const int64_t axis = r.axes[0];
+  switch (r.combine) {
+    case Combine::Add:  // an element contributes to every prefix sum from its own on
+      return a.give(0, flip(scan(Combine::Add, flip(a.g, r.axes), axis), r.axes));
+    case Combine::Affine:
+      if (r.result == 1) {
+        const UOp from = reaching(a.src(0), a.g, axis);
+        a.give(0, from * previous(a.n, axis, 0.0));
+        return a.give(1, from);
+      }
+      [[fallthrough]];
+    case Combine::Mul: return a.give(0, reaching(a.src(0), a.g, axis) * previous(a.n, axis, 1.0));
+    case Combine::ArgMax:
+    case Combine::ArgMin: return a.give(0, to_taken(r.combine, a.n->src, a.g, axis));
+    case Combine::Max: return a.give(0, to_taken(Combine::ArgMax, with_places(a.src(0), axis), a.g, axis));
+    case Combine::Min: return a.give(0, to_taken(Combine::ArgMin, with_places(a.src(0), axis), a.g, axis));
+    case Combine::ExpSum:
+      if (r.result == 1) return exp_sums(a, axis);
+      return a.give(0, to_taken(Combine::ArgMax, with_places(a.src(0), axis), a.g, axis));
+    default: throw InternalError("gradient of a scan by a combine that has none");
+  }
 }
 
 constexpr GradientRuleEntry kReduce[] = {{Op::Reduce, reduction}, {Op::Scan, scan}};

@@ -203,7 +203,9 @@ class GraphInterpreter {
     UOp n = order_[i];
     if (n->op == Op::Gather)
       return StridedView::of(gather_view(source(i, 0), source(i, 1), n->integer(), index_error_));
-    return StridedView::of(scatter_add_view(source(i, 0), source(i, 1), source(i, 2), n->integer(), index_error_));
+    if (n->op == Op::Sort)
+      return StridedView::of(sort_view(source(i, 0), n->ints()[0], sizes(n->shape).back(), n->ints()[1] != 0));
+    return StridedView::of(scatter_view(source(i, 0), source(i, 1), source(i, 2), n->scatter(), index_error_));
   }
 
   StridedView state(size_t i) const {

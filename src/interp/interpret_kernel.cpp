@@ -318,10 +318,8 @@ class StoreInterpreter {
     const DType dtype = n->src[0]->dtype;
     std::byte* to = element(self);
     Scalar v = value(src[1 + rank]);
-    if (n->integer()) {
-      const Scalar sum[] = {load_scalar(dtype, to), v};
-      v = ir::evaluate(Op::Add, dtype, sum);
-    }
+    if (const auto mode = static_cast<ir::ScatterMode>(n->integer()); mode != ir::ScatterMode{})
+      v = ir::updated(mode, dtype, load_scalar(dtype, to), v);
     store_scalar(dtype, to, v);
   }
 
@@ -343,6 +341,12 @@ class StoreInterpreter {
 }  // namespace
 
 void interpret_kernel(UOp sink, const KernelInputs& inputs) {
+  if (ir::sorts_runs(sink)) {
+    const ir::Sources& params = sink->src[0]->src;
+    const auto buffer = [&](UOp p) -> const KernelBuffer& { return inputs.params[static_cast<size_t>(p->integer())]; };
+    sort_runs(ir::sort_runs_of(sink->src[0]), buffer(params[0]), buffer(params[1]));
+    return;
+  }
   std::vector<UOp> outer;
   for (UOp n : ir::topological(sink))
     if (n->op == Op::Range && n->get<ir::RangeAttr>().kind == ir::AxisKind::Outer) outer.push_back(n);

@@ -6,8 +6,10 @@
 #include <span>
 #include <vector>
 
+#include "interp/interpreter.h"
 #include "interp/strided_view.h"
 #include "ir/node.h"
+#include "ir/sort_runs.h"
 
 namespace sinter::runtime {
 
@@ -54,9 +56,14 @@ Array scan_view(const ReductionSpec& scan, std::span<const StridedView* const> v
 
 /// out[.., i, ..] = x[.., index[.., i, ..], ..]. An index out of range gives 0 and sets `error`.
 Array gather_view(const StridedView& x, const StridedView& index, int64_t axis, bool& error);
-/// base with base[.., index[.., i, ..], ..] += value[.., i, ..], in row-major order of value. An index out of range is
-/// skipped and sets `error`.
-Array scatter_add_view(const StridedView& base, const StridedView& index, const StridedView& value, int64_t axis,
-                       bool& error);
+/// base with base[.., index[.., i, ..], ..] = mode(itself, value[.., i, ..]), in row-major order of value. An index out
+/// of range is skipped and sets `error`.
+Array scatter_view(const StridedView& base, const StridedView& index, const StridedView& value,
+                   const ir::ScatterAttr& attr, bool& error);
+
+/// int64: positions by rank along the last axis, as Op::Sort says.
+Array sort_view(const StridedView& x, int64_t first, int64_t count, bool descending);
+/// One step of a sort, all rows of it.
+void sort_runs(const ir::SortRuns& step, const KernelBuffer& to, const KernelBuffer& from);
 
 }  // namespace sinter::runtime

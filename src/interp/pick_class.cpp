@@ -1,4 +1,4 @@
-// Gather and ScatterAdd. Every index is checked (SEMANTICS F6).
+// Gather and Scatter. Every index is checked (SEMANTICS F6).
 #include "interp/interpreter.h"
 #include "interp/op_classes.h"
 #include "ir/scalar_eval.h"
@@ -46,17 +46,17 @@ Array gather_view(const StridedView& x, const StridedView& index, int64_t axis, 
   return out;
 }
 
-Array scatter_add_view(const StridedView& base, const StridedView& index, const StridedView& value, int64_t axis,
-                       bool& error) {
+Array scatter_view(const StridedView& base, const StridedView& index, const StridedView& value,
+                   const ir::ScatterAttr& attr, bool& error) {
   Array out = base.copy();
   const Array values = value.copy();
-  for_picks(index, row_major(out.shape), 0, axis, out.shape[static_cast<size_t>(axis)], [&](int64_t i, int64_t at) {
+  const auto size = out.shape[static_cast<size_t>(attr.axis)];
+  for_picks(index, row_major(out.shape), 0, attr.axis, size, [&](int64_t i, int64_t at) {
     if (at < 0) {
       error = true;
       return;
     }
-    const ir::Scalar sum[] = {out.at(at), values.at(i)};
-    out.set(at, ir::evaluate(ir::Op::Add, out.dtype, sum));
+    out.set(at, ir::updated(attr.mode, out.dtype, out.at(at), values.at(i)));
   });
   return out;
 }

@@ -113,6 +113,8 @@ uint64_t hash_of(const Attr& attr) {
           for (const Extent& e : a) h = mix(h, mix(hash_of(e.begin), hash_of(e.end)));
         if constexpr (std::is_same_v<T, WindowAttr>)
           h = mix(h, mix(static_cast<uint64_t>(a.axis), static_cast<uint64_t>(a.step)));
+        if constexpr (std::is_same_v<T, ScatterAttr>)
+          h = mix(h, mix(static_cast<uint64_t>(a.axis), static_cast<uint64_t>(a.mode)));
         if constexpr (std::is_same_v<T, ReduceAttr>) {
           h = mix(h, static_cast<uint64_t>(a.combine));
           for (int64_t i : a.axes) h = mix(h, static_cast<uint64_t>(i));

@@ -63,7 +63,8 @@ enum class Combine : uint8_t {
   ArgMax,   ///< (largest x, its smallest index) over (x, index); the first NaN wins
   ArgMin,   ///< the same with the smallest x
   Moments,  ///< (count, mean, sum of squared distances from the mean), merged from those of parts (Chan et al., 1979)
-  ExpSum    ///< (m, sum of exp(x - m) * v) over (x, v), m the largest x
+  ExpSum,   ///< (m, sum of exp(x - m) * v) over (x, v), m the largest x
+  Affine    ///< the map s -> a*s + b as (a, b), the first element applied first: a recurrence is a scan of these
 };
 
 /// The operand type for factors of that type, in steps of a tensor core; a float32 is used as a TF32.
@@ -83,6 +84,8 @@ constexpr size_t mma_step_length(DType factor) { return mma_step_length(mma_oper
 /// mma, of a Dot with a float32 sum: elements do not join one by one. Along the last reduced axis of more than one
 /// element, each mma_step_length() consecutive ones join in one step of a tensor core (ir/mma_step.h), with zeros for
 /// what the last step lacks. Factors have the type of its operands. There is one lane, and no block cuts a step.
+/// A SCAN is one chain. With a block, which is its whole row, it is a part of a longer row: fusion may evaluate it
+/// where the parts are joined.
 struct ReductionTree {
   static constexpr int64_t kFanIn = 64;
   int lanes = 1;
@@ -96,6 +99,21 @@ inline ReductionTree merge_tree(const ReductionTree& tree, int64_t results) {
   return tree.group > 0 && results > tree.group ? ReductionTree{1, tree.group, ReductionTree::kFanIn} : ReductionTree{};
 }
 
+/// What a scatter makes of an element and an update of it. In a STORE, 0 is none of these: each element is written
+/// once.
+enum class ScatterMode : uint8_t {
+  Add = 1,
+  Set,  ///< the last update stays
+  Mul,
+  Max,  ///< NaN if either is, as Op::Max
+  Min
+};
+struct ScatterAttr {
+  int64_t axis = 0;
+  ScatterMode mode = ScatterMode::Add;
+  friend bool operator==(const ScatterAttr&, const ScatterAttr&) = default;
+};
+
 struct ReduceAttr {
   Combine combine = Combine::Add;
   Ints axes;  ///< before rangeify: ascending; afterwards empty, the ranges are the last sources
@@ -105,7 +123,7 @@ struct ReduceAttr {
 };
 /// Number of value sources of a combine. The sources after them are ranges.
 constexpr int value_count(Combine c) {
-  constexpr int kCounts[] = {1, 1, 1, 1, 2, 2, 2, 3, 2};
+  constexpr int kCounts[] = {1, 1, 1, 1, 2, 2, 2, 3, 2, 2};
   return kCounts[static_cast<int>(c)];
 }
 /// Number of accumulators of a combine. Source k has the type of accumulator k; both sources of Dot have the type of
@@ -121,8 +139,8 @@ struct RangeAttr {
   friend bool operator==(const RangeAttr&, const RangeAttr&) = default;
 };
 
-using Attr =
-    std::variant<std::monostate, int64_t, Scalar, Ints, Region, ReduceAttr, RangeAttr, sinter::Var, WindowAttr>;
+using Attr = std::variant<std::monostate, int64_t, Scalar, Ints, Region, ReduceAttr, RangeAttr, sinter::Var, WindowAttr,
+                          ScatterAttr>;
 
 /// The attribute of nodes without one. Never destroyed: destructors of static objects make nodes (SEMANTICS V7).
 inline const Attr& no_attr() {

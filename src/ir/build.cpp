@@ -232,19 +232,35 @@ UOp reduce(Combine combine, std::span<const UOp> values, Ints axes, int result) 
 }
 UOp sum(UOp x, Ints axes) { return reduce(Combine::Add, x, std::move(axes)); }
 
-UOp scan(Combine combine, UOp x, int64_t axis) {
-  return cast(move(to_compute_type(x), Op::Scan, x->shape, ReduceAttr{combine, {axis}, {}}), x->dtype);
+UOp scan(Combine combine, UOp x, int64_t axis) { return scan(combine, std::span<const UOp>(&x, 1), axis, 0); }
+UOp scan(Combine combine, std::span<const UOp> values, int64_t axis, int result) {
+  require(static_cast<int>(values.size()) == value_count(combine) && result < accumulator_count(combine), Op::Scan,
+          "values do not fit");
+  Sources wide;
+  for (UOp v : values) wide.push_back(to_compute_type(v));
+  UOp typed = wide[static_cast<size_t>(result)];
+  UOp made = typed->graph->make(
+      {Op::Scan, typed->dtype, typed->shape, std::move(wide), ReduceAttr{combine, {axis}, {}, result}});
+  return cast(made, values[static_cast<size_t>(result)]->dtype);
 }
 
 UOp gather(UOp x, UOp index, int64_t axis) {
   require(x->rank() == index->rank() && is_integer(index->dtype), Op::Gather, "index does not fit", x, index);
   return x->graph->make({Op::Gather, x->dtype, index->shape, {x, index}, axis});
 }
-UOp scatter_add(UOp base, UOp index, UOp value, int64_t axis) {
-  require(base->rank() == index->rank() && index->shape == value->shape && base->dtype == value->dtype, Op::ScatterAdd,
+UOp scatter(UOp base, UOp index, UOp value, int64_t axis, ScatterMode mode) {
+  require(base->rank() == index->rank() && index->shape == value->shape && base->dtype == value->dtype, Op::Scatter,
           "sources do not fit", base, value);
-  if (is_short(base)) return cast(scatter_add(to_compute_type(base), index, to_compute_type(value), axis), base->dtype);
-  return base->graph->make({Op::ScatterAdd, base->dtype, base->shape, {base, index, value}, axis});
+  if (is_short(base) && mode != ScatterMode::Set)
+    return cast(scatter(to_compute_type(base), index, to_compute_type(value), axis, mode), base->dtype);
+  return base->graph->make({Op::Scatter, base->dtype, base->shape, {base, index, value}, ScatterAttr{axis, mode}});
+}
+UOp sort_positions(UOp x, int64_t first, int64_t count, bool descending) {
+  require(x->rank() > 0 && !x->shape[x->rank() - 1].symbolic(), Op::Sort, "the last axis has no fixed size", x);
+  if (x->op != Op::Contiguous) x = move(x, Op::Contiguous, x->shape);
+  Shape shape = x->shape;
+  shape[shape.rank() - 1] = count;
+  return x->graph->make({Op::Sort, DType::I64, std::move(shape), {x}, Ints{first, static_cast<int64_t>(descending)}});
 }
 /// A stored node has dropped its sources.
 static bool moves(UOp x) { return is_movement(x->op) && !x->src.empty(); }
@@ -288,14 +304,14 @@ UOp load(UOp param, std::span<const UOp> index, UOp predicate, UOp other) {
   return param->graph->make({Op::Load, param->dtype, {}, std::move(src)});
 }
 
-UOp store(UOp param, std::span<const UOp> index, UOp value, bool add, UOp predicate) {
+UOp store(UOp param, std::span<const UOp> index, UOp value, ScatterMode mode, UOp predicate) {
   require(index.size() == param->rank() && value->dtype == param->dtype, Op::Store, "index or value does not fit",
           param, value);
   Sources src{param};
   src.insert(src.end(), index.begin(), index.end());
   src.push_back(value);
   if (predicate) src.push_back(predicate);
-  return param->graph->make({Op::Store, DType::Void, {}, std::move(src), static_cast<int64_t>(add)});
+  return param->graph->make({Op::Store, DType::Void, {}, std::move(src), static_cast<int64_t>(mode)});
 }
 
 UOp reduce_over(Combine combine, std::span<const UOp> values, std::span<const UOp> ranges, ReductionTree tree,

@@ -103,21 +103,32 @@ UOp slide(UOp x, int64_t axis, int64_t step, int64_t size);
 /// k*dilation]. As many windows as fit; at least one must. Built from slides of step `dilation`. A stride first splits
 /// the axis into rows of `stride`, so that the adjoint visits no element that no tap reaches.
 UOp window(UOp x, int64_t axis, int64_t size, int64_t stride, int64_t dilation);
+/// The adjoint of window(): x, (windows, taps) at `axis` and the next, summed where taps overlap, to an axis of `size`.
+UOp overlap_add(UOp x, int64_t axis, int64_t stride, int64_t dilation, int64_t size, Combine addition);
 /// The box that covers all of `shape`.
 Region full_region(const Shape& shape);
 
 // -- reduce, pick, state
 /// The result lacks the reduced axes. Axes of size 1 are reduced as well, because the op may change the value (Max of
 /// NaN does not).
-/// Reductions, scans and scatters of 16-bit floats compute in float32 and round the result once.
+/// Reductions, scans and scatters of 16-bit floats compute in float32 and round the result once; a scatter that sets
+/// computes nothing.
 UOp reduce(Combine combine, UOp x, Ints axes);
 UOp sum(UOp x, Ints axes);
 /// Accumulator `result` of a reduction of several values of one shape.
 UOp reduce(Combine combine, std::span<const UOp> values, Ints axes, int result);
 /// x's shape: each element combined with those before it along `axis`.
 UOp scan(Combine combine, UOp x, int64_t axis);
+/// Accumulator `result` of a scan of several values of one shape.
+UOp scan(Combine combine, std::span<const UOp> values, int64_t axis, int result);
 UOp gather(UOp x, UOp index, int64_t axis);
-UOp scatter_add(UOp base, UOp index, UOp value, int64_t axis);
+UOp scatter(UOp base, UOp index, UOp value, int64_t axis, ScatterMode mode);
+inline UOp scatter_add(UOp base, UOp index, UOp value, int64_t axis) {
+  return scatter(base, index, value, axis, ScatterMode::Add);
+}
+/// int64: the positions in x, along its last axis, of its elements of ranks `first` to `first + count` - 1. x is stored
+/// before.
+UOp sort_positions(UOp x, int64_t first, int64_t count, bool descending);
 /// x itself if it has no history (SEMANTICS G6).
 UOp detach(UOp x);
 /// The value below the movements on top of x.
@@ -134,7 +145,7 @@ UOp contiguous(UOp x);
 UOp range(UOp bound, int id, AxisKind kind);
 /// predicate and other are both given or both null.
 UOp load(UOp param, std::span<const UOp> index, UOp predicate = {}, UOp other = {});
-UOp store(UOp param, std::span<const UOp> index, UOp value, bool add = false, UOp predicate = {});
+UOp store(UOp param, std::span<const UOp> index, UOp value, ScatterMode mode = {}, UOp predicate = {});
 /// The dtype is that of accumulator `result`.
 UOp reduce_over(Combine combine, std::span<const UOp> values, std::span<const UOp> ranges, ReductionTree tree,
                 int result = 0);

@@ -40,6 +40,16 @@ UOp every(UOp x, size_t axis, int64_t count, int64_t stride) {
   return regroup(first(rows(x, axis, count, stride), axis + 1, 1), axis + 1, {});
 }
 
+/// The adjoint of every(): the elements along the axis, `stride` apart, with zeros between and behind them.
+UOp spread(UOp x, size_t axis, int64_t stride) {
+  const int64_t count = x->shape[axis].value();
+  x = resized(regroup(x, axis, {count, 1}), axis + 1, stride);
+  std::vector<Dim> dims = x->shape.dims();
+  dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis) + 1);
+  dims[axis] = count * stride;
+  return reshape(x, Shape(dims));
+}
+
 }  // namespace
 
 UOp slide(UOp x, int64_t axis, int64_t step, int64_t size) {
@@ -73,6 +83,29 @@ UOp window(UOp x, int64_t axis, int64_t size, int64_t stride, int64_t dilation) 
     return resized(reshape(w, Shape(dims)), a + 1, size);
   }
   return every(window(x, axis, size, 1, dilation), a, count, stride);
+}
+
+UOp overlap_add(UOp x, int64_t axis, int64_t stride, int64_t dilation, int64_t size, Combine addition) {
+  const auto a = static_cast<size_t>(axis);
+  const int64_t count = x->shape[a].value(), taps = x->shape[a + 1].value();
+  if (taps == 1) dilation = stride;
+  if (dilation % stride == 0) {
+    const int64_t step = dilation / stride, length = count + (taps - 1) * step;
+    x = taps == 1 ? regroup(x, a + 1, {}) : reduce(addition, slide(x, axis, -step, length), {axis + 1});
+    if (stride > 1) x = spread(x, a, stride);
+    return resized(x, a, size);
+  }
+  if (dilation == 1) {
+    // Tap j*stride + r of window o is element r of row o + j.
+    const int64_t rows_seen = (taps + stride - 1) / stride;
+    x = regroup(resized(x, a + 1, rows_seen * stride), a + 1, {rows_seen, stride});
+    x = overlap_add(x, axis, 1, 1, count - 1 + rows_seen, addition);
+    std::vector<Dim> dims = x->shape.dims();
+    dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(a) + 1);
+    dims[a] = (count - 1 + rows_seen) * stride;
+    return resized(reshape(x, Shape(dims)), a, size);
+  }
+  return overlap_add(resized(spread(x, a, stride), a, size - (taps - 1) * dilation), axis, 1, dilation, size, addition);
 }
 
 }  // namespace sinter::ir

@@ -44,6 +44,11 @@ AccumulatorNodes merge_exp_sums(const AccumulatorNodes& a, const AccumulatorNode
   return {maximum(a[0], b[0]), sum};
 }
 
+/// b after a: b0*(a0*s + a1) + b1.
+AccumulatorNodes merge_affine(const AccumulatorNodes& a, const AccumulatorNodes& b) {
+  return {a[0] * b[0], fma(a[1], b[0], b[1])};
+}
+
 AccumulatorNodes merge_accumulators(Combine combine, const AccumulatorNodes& a, const AccumulatorNodes& b) {
   const bool truth = is_bool(a[0]->dtype);  // on bool, a sum is an or and a product an and
   switch (combine) {
@@ -56,6 +61,7 @@ AccumulatorNodes merge_accumulators(Combine combine, const AccumulatorNodes& a, 
     case Combine::ArgMin: return arg_extreme(false, a, b);
     case Combine::Moments: return merge_moments(a, b);
     case Combine::ExpSum: return merge_exp_sums(a, b);
+    case Combine::Affine: return merge_affine(a, b);
   }
   throw InternalError("no such combine");
 }
@@ -102,6 +108,7 @@ Scalar reduction_identity(Combine combine, DType dtype, int result) {
     case Combine::ArgMax: return reduction_identity(result ? Combine::Min : Combine::Max, dtype);
     case Combine::ArgMin: return reduction_identity(Combine::Min, dtype);
     case Combine::ExpSum: return reduction_identity(result ? Combine::Add : Combine::Max, dtype);
+    case Combine::Affine: return reduction_identity(result ? Combine::Add : Combine::Mul, dtype);
   }
   throw InternalError("no such combine");
 }

@@ -25,6 +25,13 @@ CombineGraph combine_merge(Combine combine, std::span<const DType> types);
 std::vector<Op> combine_step_ops(UOp reduce);
 /// The combine that reduces partial results.
 constexpr Combine merge_combine(Combine combine) { return combine == Combine::Dot ? Combine::Add : combine; }
+/// The op that makes an element and an update one; a scatter that sets has none.
+constexpr Op op_of(ScatterMode mode) {
+  return mode == ScatterMode::Mul   ? Op::Mul
+         : mode == ScatterMode::Max ? Op::Max
+         : mode == ScatterMode::Min ? Op::Min
+                                    : Op::Add;
+}
 /// The value of accumulator `result` before the first element.
 Scalar reduction_identity(Combine combine, DType dtype, int result = 0);
 /// The types of a REDUCE's accumulators.

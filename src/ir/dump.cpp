@@ -64,6 +64,8 @@ std::string dump(const Attr& attr) {
           return s + "}";
         }
         if constexpr (std::is_same_v<T, WindowAttr>) return fmt::format("{{window axis {} step {}}}", a.axis, a.step);
+        if constexpr (std::is_same_v<T, ScatterAttr>)
+          return fmt::format("{{scatter {} axis {}}}", name_of(a.mode), a.axis);
         if constexpr (std::is_same_v<T, ReduceAttr>)
           return fmt::format("{{{} axes {} lanes {} block {}{}{}{}}}", name_of(a.combine), text(a.axes), a.tree.lanes,
                              a.tree.block, a.tree.group ? fmt::format(" group {}", a.tree.group) : "",

@@ -93,6 +93,9 @@ struct Node {
   int64_t integer() const { return std::get<int64_t>(attr); }
   const Ints& ints() const { return std::get<Ints>(attr); }
   const Region& region() const { return std::get<Region>(attr); }
+  /// The axis of a GATHER or SCATTER.
+  int64_t pick_axis() const { return std::holds_alternative<ScatterAttr>(attr) ? scatter().axis : integer(); }
+  const ScatterAttr& scatter() const { return std::get<ScatterAttr>(attr); }
   const ReduceAttr& reduction() const { return std::get<ReduceAttr>(attr); }
   const Scalar& scalar() const { return std::get<Scalar>(attr); }
   size_t rank() const { return shape.rank(); }

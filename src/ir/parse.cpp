@@ -91,6 +91,12 @@ Attr attribute(TextCursor& c) {
     c.expect("step");
     window.step = c.integer<int64_t>();
     attr = window;
+  } else if (c.consume("scatter ")) {
+    ScatterAttr scatter;
+    if (!one_of(c, kScatterNames, scatter.mode) || scatter.mode == ScatterMode{}) c.fail("no mode of a scatter");
+    c.expect("axis");
+    scatter.axis = c.integer<int64_t>();
+    attr = scatter;
   } else if (c.consume("var ")) {
     std::string var = name(c);
     attr = bounds(c, std::move(var));

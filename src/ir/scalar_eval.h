@@ -20,6 +20,9 @@ namespace sinter::ir {
 Scalar evaluate(Op op, DType dtype, DType from, std::span<const Scalar> args);
 inline Scalar evaluate(Op op, DType dtype, std::span<const Scalar> args) { return evaluate(op, dtype, dtype, args); }
 
+/// What a scatter in that mode makes of an element and an update.
+Scalar updated(ScatterMode mode, DType dtype, Scalar element, Scalar update);
+
 /// Ldexp: x * 2^y, rounded once. y is a whole number of any size, or NaN, which is the result then.
 template <class T>
 T ldexp_clamped(T x, T y) {

@@ -80,7 +80,7 @@ struct TextCursor {
 
  private:
   void whole(std::string_view s, const char* end) const {
-    if (s.empty() || end != s.data() + s.size()) fail("\"" + std::string(s) + "\" is no number");
+    if (s.empty() || end != s.data() + s.size()) fail(std::string(1, '"').append(s).append("\" is no number"));
   }
 };
 

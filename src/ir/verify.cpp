@@ -9,7 +9,9 @@
 #include <utility>
 
 #include "ir/dump.h"
+#include "ir/names.h"
 #include "ir/short_float.h"
+#include "ir/sort_runs.h"
 #include "ir/verify_shape.h"
 #include "ir/walk.h"
 #include "sinter/error.h"
@@ -92,11 +94,19 @@ class Verifier {
       case Op::Param:
       case Op::Arg:
       case Op::Check:
-      case Op::Gather:
-      case Op::ScatterAdd:
-      case Op::Store: ok = holds(static_cast<int64_t*>(nullptr)); break;
+      case Op::Gather: ok = holds(static_cast<int64_t*>(nullptr)); break;
+      case Op::Store:
+        ok = holds(static_cast<int64_t*>(nullptr)) && n->integer() >= 0 &&
+             n->integer() < static_cast<int64_t>(kScatterNames.size());
+        break;
+      case Op::Scatter:
+        ok = holds(static_cast<ScatterAttr*>(nullptr)) && n->scatter().mode != ScatterMode{} &&
+             static_cast<size_t>(n->scatter().mode) < kScatterNames.size();
+        break;
       case Op::Permute:
       case Op::Expand:
+      case Op::Sort:
+      case Op::SortRuns:
       case Op::Flip: ok = holds(static_cast<Ints*>(nullptr)); break;
       case Op::Shrink:
       case Op::Pad: ok = holds(static_cast<Region*>(nullptr)); break;
@@ -124,9 +134,13 @@ class Verifier {
         require(is_integer(n->src[i]->dtype) && n->src[i]->shape.empty(), n, "moves by an offset that is no integer");
       return;
     }
-    if (n->op == Op::ScatterAdd || (n->op == Op::Store && std::get<int64_t>(n->attr)))
-      require(!is_short_float(n->src.back()->dtype), n, "adds up in a 16-bit float");
+    const auto mode = n->op == Op::Scatter ? n->scatter().mode
+                      : n->op == Op::Store ? static_cast<ScatterMode>(n->integer())
+                                           : ScatterMode{};
+    if (mode != ScatterMode{} && mode != ScatterMode::Set)
+      require(!is_short_float(n->src[0]->dtype), n, "computes in a 16-bit float");
     if (n->op == Op::Reduce || n->op == Op::Scan) return check_accumulator_types(n);
+    require(n->op != Op::Sort || n->dtype == DType::I64, n, "gives positions that are not int64");
     if (info(n->op).result == ResultType::Same && n->op != Op::After)
       require(n->dtype == last->dtype, n, "differs in type from its source");
     if (!is_alu(n->op)) return;
@@ -178,13 +192,15 @@ class KernelVerifier {
 
   void run() {
     require(sink_->op == Op::Sink, sink_, "a kernel is a SINK");
-    for (UOp s : sink_->src) require(s->op == Op::Store, s, "a SINK holds STOREs");
+    if (!sorts_runs(sink_))
+      for (UOp s : sink_->src) require(s->op == Op::Store, s, "a SINK holds STOREs, or is one step of a sort");
     for (UOp n : order_) {
       base_.check_node(n);
       if (n->op == Op::Param) check_param(n);
       if (n->op == Op::Range) check_range(n);
       if (n->op == Op::Load || n->op == Op::Store) check_access(n);
       if (n->op == Op::Reduce || n->op == Op::Scan) check_reduction(n);
+      if (n->op == Op::SortRuns) check_sort(n);
       if (n->op == Op::Sink || n->op == Op::Store)
         for (UOp s : n->src)
           require(s->op != Op::Sink && (n->op == Op::Sink || s->op != Op::Store), n, "an effect is read");
@@ -252,6 +268,21 @@ class KernelVerifier {
     for (size_t i = 0; i < n->src.size(); ++i) {
       if (i >= values) require(n->src[i]->op == Op::Range && !is_outer(n->src[i]), n, "reduces over no inner range");
     }
+  }
+
+  void check_sort(UOp n) {
+    require(n->ints().size() == 8, n, "is not described by eight numbers");
+    UOp to = n->src[0], from = n->src[1];
+    require(to->op == Op::Param && from->op == Op::Param && to->rank() > 0 && from->rank() > 0, n, "names no Params");
+    const SortRuns s = sort_runs_of(n);
+    require(s.row > 0 && s.group > 0 && s.tasks > 0 && s.words >= 1 && s.words <= 2, n, "has an impossible size");
+    require(s.sorted == 0 || s.sorted * 2 == s.group, n, "merges other than two runs");
+    require(s.first >= 0 && s.count > 0 && s.first + s.count <= s.row, n, "gives ranks that there are not");
+    const int64_t between = s.row * s.words;
+    require(from->shape[from->rank() - 1] == (s.sorted ? between : s.row), n, "reads rows of another length");
+    require(to->shape[to->rank() - 1] == (s.last() ? s.count : between), n, "writes rows of another length");
+    require((!s.sorted || from->dtype == DType::U64) && to->dtype == (s.last() ? DType::I64 : DType::U64), n,
+            "has Params of other types");
   }
 
   static bool is_outer(UOp n) { return n->op == Op::Range && n->get<RangeAttr>().kind == AxisKind::Outer; }

@@ -41,7 +41,9 @@ std::string reduce_error(UOp n) {
 std::string scan_error(UOp n) {
   const ReduceAttr& r = n->reduction();
   if (r.axes.size() != 1 || !is_axis(r.axes[0], n->rank())) return "scans along no axis of its source";
-  if (static_cast<int>(n->src.size()) != value_count(r.combine) || !(r.tree == ReductionTree{}))
+  ReductionTree chain;
+  if (r.tree.block) chain.block = n->shape[static_cast<size_t>(r.axes[0])].bound();
+  if (static_cast<int>(n->src.size()) != value_count(r.combine) || !(r.tree == chain))
     return "has ranges, too few values, or a tree";
   for (UOp s : n->src)
     if (!(s->shape == n->shape)) return "scans values of another shape";
@@ -50,10 +52,10 @@ std::string scan_error(UOp n) {
 
 /// The index agrees with x on all axes except the picked one.
 std::string pick_error(UOp n, const Shape& x, const Shape& index) {
-  if (!is_axis(n->integer(), x.rank()) || index.rank() != x.rank()) return "its axis or the index's rank does not fit";
+  const int64_t axis = n->pick_axis();
+  if (!is_axis(axis, x.rank()) || index.rank() != x.rank()) return "its axis or the index's rank does not fit";
   for (size_t i = 0; i < x.rank(); ++i)
-    if (static_cast<int64_t>(i) != n->integer() && !(x[i] == index[i]))
-      return fmt::format("its index differs on axis {}", i);
+    if (static_cast<int64_t>(i) != axis && !(x[i] == index[i])) return fmt::format("its index differs on axis {}", i);
   return {};
 }
 
@@ -106,10 +108,18 @@ std::string shape_error(UOp n) {
     case Op::Gather:
       if (!(to == n->src[1]->shape)) return "has another shape than its index";
       return pick_error(n, from, to);
-    case Op::ScatterAdd:
+    case Op::Scatter:
       if (!(to == from) || !(n->src[1]->shape == n->src[2]->shape))
         return "base and result, or index and value, differ in shape";
       return pick_error(n, from, n->src[1]->shape);
+    case Op::Sort:
+      if (to.rank() == 0 || to.rank() != from.rank() || n->ints().size() != 2) return "sorts along no axis";
+      for (size_t i = 0; i + 1 < to.rank(); ++i)
+        if (!(to[i] == from[i])) return fmt::format("axis {} has another size", i);
+      if (to[to.rank() - 1].symbolic() || from[from.rank() - 1].symbolic()) return "sorts along a symbolic axis";
+      return n->ints()[0] < 0 || n->ints()[0] + to[to.rank() - 1].value() > from[from.rank() - 1].value()
+                 ? "gives ranks that there are not"
+                 : "";
     case Op::After:
       if (!std::holds_alternative<Region>(n->attr))
         return n->shape == n->src.back()->shape ? "" : "differs in shape from its value";

@@ -39,7 +39,7 @@ runtime::KernelSource write_kernel(const schedule::KernelSchedule& scheduled, si
                                    const runtime::Target& target, const OptPolicy& policy, bool& decided) {
   const codegen::Kernel& kernel = scheduled.kernels[number];
   if (policy.unfused) return codegen::generate_source(kernel, target, {});
-  if (!policy.beam || target != runtime::target_of(scheduled.plan.device))
+  if (!policy.beam || codegen::is_fixed_text(kernel) || target != runtime::target_of(scheduled.plan.device))
     return codegen::generate_source(kernel, target);
   const codegen::NormalizedKernel normalized = codegen::normalize(kernel, target);
   const std::optional<std::vector<codegen::Opt>> found =
@@ -64,7 +64,7 @@ KernelSources write_kernels(const PlanProgram& program, const runtime::Target& t
 bool can_raise_index_error(const schedule::PlanGraph& plan) {
   const std::vector<ir::UOp> nodes = ir::topological(values_of(plan));
   return std::any_of(nodes.begin(), nodes.end(),
-                     [](ir::UOp n) { return n->op == ir::Op::Gather || n->op == ir::Op::ScatterAdd; });
+                     [](ir::UOp n) { return n->op == ir::Op::Gather || n->op == ir::Op::Scatter; });
 }
 
 /// Everything but the library that decides a plan: the program, the values of its constants, and how kernels get their

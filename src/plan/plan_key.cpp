@@ -117,6 +117,8 @@ class PlanKeyWriter {
     } else if (const auto* w = std::get_if<ir::WindowAttr>(&n->attr)) {
       word(w->axis);
       word(w->step);
+    } else if (const auto* s = std::get_if<ir::ScatterAttr>(&n->attr)) {
+      word(static_cast<uint64_t>(s->axis) << 8 | static_cast<uint64_t>(s->mode));
     } else if (const auto* r = std::get_if<ir::ReduceAttr>(&n->attr)) {
       word(static_cast<uint64_t>(r->combine) | static_cast<uint64_t>(r->result) << 8 |
            static_cast<uint64_t>(r->tree.mma) << 16 | static_cast<uint64_t>(r->tree.lanes) << 32);

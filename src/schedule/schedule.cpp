@@ -25,12 +25,14 @@
 #include "schedule/lower/rangeify.h"
 #include "schedule/lower/sections.h"
 #include "schedule/lower/share_offsets.h"
+#include "schedule/lower/sort_steps.h"
 #include "schedule/simplify/choose_reductions.h"
 #include "schedule/simplify/deferred_division.h"
 #include "schedule/simplify/fused_reductions.h"
 #include "schedule/simplify/lower_versions.h"
 #include "schedule/simplify/nested_sums.h"
 #include "schedule/simplify/online_softmax.h"
+#include "schedule/simplify/scan_blocks.h"
 #include "schedule/simplify/store_repeats.h"
 #include "schedule/simplify/unit_axes.h"
 
@@ -78,6 +80,7 @@ FusionGraph ordered_fusion_graph(PlanGraph& plan, const PlanGraph& versions, std
     step(plan, "online softmax", [&] { roll_softmax(plan, target); });
     step(plan, "fused reductions", [&] { fuse_reductions(plan); });
     step(plan, "reductions", [&] { choose_reductions(plan, target); });
+    step(plan, "scan blocks", [&] { cut_scans(plan); });
     FusionGraph nodes = build_fusion_graph(plan, prices_for(target));
     if (!clear_boxed(boxed, order_in_place(nodes))) return nodes;
   }
@@ -94,17 +97,30 @@ class PlanWriter {
       : plan_(plan), p_(p), target_(target), placement_(place_values(plan, p, out_.plan)), rangeifier_(p, placement_) {}
 
   void launch(const std::vector<int>& kernels) {
-    const size_t before = out_.plan.steps.size();
+    std::vector<std::pair<int, std::vector<KernelInstance>>> long_ones;  // kernels of several steps
+    size_t before = out_.plan.steps.size();
     for (int k : kernels) {
       const std::vector<int>& outer = p_.kernels[static_cast<size_t>(k)].outer;
       const bool idle = std::any_of(outer.begin(), outer.end(), [&](int a) { return p_.space.bound(a) == 0; });
-      if (!idle) add(k);  // it stores nothing
+      if (idle) continue;  // it stores nothing
+      if (sorts(p_, k))
+        long_ones.emplace_back(k, sort_steps(plan_, p_, placement_, k, target_, out_.plan));
+      else
+        add(k);
     }
-    if (out_.plan.steps.size() > before)
+    for (size_t s = 0;; ++s) {
+      for (auto& [k, steps] : long_ones)
+        if (s < steps.size()) {
+          const FusionGroup& kernel = p_.kernels[static_cast<size_t>(k)];
+          add(std::move(steps[s]), kernel.time / static_cast<double>(steps.size()), -1, position_of(kernel));
+        }
+      if (out_.plan.steps.size() == before) break;
       out_.plan.launches.push_back(static_cast<int>(out_.plan.steps.size() - before));
+      before = out_.plan.steps.size();
+    }
   }
 
-  /// Empty if `invariant_scatters` is not: the indices of these SCATTER_ADDs must be stored first.
+  /// Empty if `invariant_scatters` is not: the indices of these SCATTERs must be stored first.
   KernelSchedule take_schedule() {
     if (!invariant_scatters.empty()) return {};
     share_offsets(out_.kernels, out_.plan);
@@ -197,7 +213,7 @@ class PlanWriter {
   std::unordered_multimap<uint64_t, int> kernel_by_hash_;
 };
 
-/// Materializes the indices of these SCATTER_ADDs.
+/// Materializes the indices of these SCATTERs.
 void store_indices(PlanGraph& plan, const std::vector<ir::UOp>& scatters) {
   const std::unordered_set<ir::UOp> these(scatters.begin(), scatters.end());
   rebuild(plan, [&](ir::UOp n, const std::vector<ir::UOp>& src) {

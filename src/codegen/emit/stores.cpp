@@ -7,6 +7,7 @@
 #include "codegen/emit/memory_access.h"
 #include "codegen/kernel/access.h"
 #include "codegen/nest/thread_digits.h"
+#include "ir/combine.h"
 
 namespace sinter::codegen {
 
@@ -14,6 +15,13 @@ using ir::Op;
 using ir::UOp;
 
 namespace {
+
+/// The op that joins an element and an update, on bools their logic.
+Op join_of(ir::ScatterMode mode, DType dtype) {
+  const Op op = ir::op_of(mode);
+  if (!is_bool(dtype)) return op;
+  return op == Op::Add || op == Op::Max ? Op::Or : Op::And;
+}
 
 constexpr int kLongStore = 128;  ///< lanes from which on a store dominates the kernel's compile time
 
@@ -23,13 +31,14 @@ Id emit_store(Values& values, BlockWriter& emit, const Statement& statement, con
               bool cold) {
   const UOp n = statement.node, predicate = predicate_of(n);
   const Id v = values.value(stored_value(n));
-  const bool adds = n->integer() != 0;
-  const Op sum = is_bool(n->src[0]->dtype) ? Op::Or : Op::Add;
+  const auto mode = static_cast<ir::ScatterMode>(n->integer());
+  const bool in_order = mode != ir::ScatterMode{}, joins = in_order && mode != ir::ScatterMode::Set;
+  const Op join = joins ? join_of(mode, n->src[0]->dtype) : Op::Add;
   const Id leader = leader_predicate(emit, statement, threads);
   if (leader != kNone && loads_what_it_stores(statement, statements))
     emit.insert_here({InstCode::Barrier, {}, {}});  // all threads have read the old value
   const InstCode code = statement.nontemporal ? InstCode::Stream : InstCode::Store;
-  const bool alone = adds || predicate || leader != kNone;
+  const bool alone = in_order || predicate || leader != kNone;
   const Values::TransposeGroup near = alone ? Values::TransposeGroup{} : values.transpose_group(n);
   const bool dense = values.is_contiguous_group(n, near);
   // Nontemporal stores write whole lines if rows begin on a line and registers hold two vectors of each row. A core
@@ -41,7 +50,7 @@ Id emit_store(Values& values, BlockWriter& emit, const Statement& statement, con
   if (group.count == 1) {
     const bool shorter = cold && !alone && values.unrolled_lanes(n) >= kLongStore;
     if (!shorter || !write_strided(values, emit, n, v))
-      write_memory(values, emit, n, v, leader, predicate, adds ? &sum : nullptr, code);
+      write_memory(values, emit, n, v, leader, predicate, joins ? &join : nullptr, code);
   } else if (values.copy_of(group) == group.first) {  // for all copies of the group
     std::vector<Id> columns;
     values.for_each(group, [&] { columns.push_back(values.value(stored_value(n))); });

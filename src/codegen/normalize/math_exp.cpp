@@ -1,4 +1,5 @@
-// exp, exp2, expm1 and tanh: range reduction by a power of two, a polynomial on the remainder, scaling back.
+// exp, exp2, expm1, tanh, sinh and cosh: range reduction by a power of two, a polynomial on the remainder, scaling
+// back.
 #include "codegen/normalize/math_ops.h"
 #include "codegen/normalize/math_support.h"
 #include "ir/splat.h"
@@ -36,6 +37,12 @@ constexpr double kExpm1Double[] = {0x1.0000000000000p+1,  0x1.5555555555559p+0, 
 // largest.
 constexpr double kTanhSingle[] = {0x1p+1, 0x1.5554d8p+0, 0x1.5555e0p-1, 0x1.120f92p-2, 0x1.6c2310p-4};
 
+// (sinh(x) / x - 1) / x^2 in x^2, up to x = 1: relative errors 2^-31.3 and 2^-61.5 of sinh.
+constexpr double kSinhSingle[] = {0x1.555556p-3, 0x1.1110ecp-7, 0x1.a01a8cp-13, 0x1.76c1b2p-19};
+constexpr double kSinhDouble[] = {0x1.5555555555556p-3,  0x1.111111111103dp-7,  0x1.a01a01a0320b2p-13,
+                                  0x1.71de3a3fde41bp-19, 0x1.ae646bb859abfp-26, 0x1.6118b2712096dp-33,
+                                  0x1.b53d314b9446fp-41};
+
 bool single(UOp x) { return x->dtype == DType::F32; }
 
 /// x - n * scale * ln2
@@ -47,6 +54,13 @@ UOp reduce(UOp x, UOp n, double scale) {
 UOp exp_core(UOp r) {
   UOp q = single(r) ? polynomial(r, kExpSingle) : polynomial(r, kExpDouble);
   return fma(r, fma(r, q, like(r, 1)), like(r, 1));
+}
+
+/// e^size / 2 for size >= 0. Overflows where sinh and cosh do.
+UOp half_exp(UOp size) {
+  UOp bounded = at_most(size, single(size) ? 90 : 711);
+  RoundedProduct n = round_scaled(bounded, kLog2E);
+  return ldexp(exp_core(reduce(bounded, n.value, 1)), n.value - 1.0);
 }
 
 /// e^2r - 1, |r| <= ln2/4
@@ -82,6 +96,12 @@ bool is_below_maximum(UOp x) {
 UOp exp_normal(UOp x) {
   RoundedProduct n = round_scaled(x, kLog2E, format_of(x->dtype).bias);
   return exp_core(reduce(x, n.value, 1)) * power_of_two(n);
+}
+
+SplitExp split_exp(FloatPair x) {
+  RoundedProduct n = round_scaled(x.hi, kLog2E);
+  UOp r = reduce(x.hi, n.value, 1) + x.lo;
+  return {fma(r * r, single(r) ? polynomial(r, kExpSingle) : polynomial(r, kExpDouble), r), n.value};
 }
 
 UOp expand_exp(UOp x) {
@@ -124,6 +144,17 @@ UOp expand_tanh(UOp x) {
   UOp power = power_of_two(n);
   UOp e = fma(power, p, power - 1.0);
   return with_sign(e / (e + 2.0), x);
+}
+
+UOp expand_sinh(UOp x) {
+  UOp square = x * x, size = absolute(x), half = half_exp(size);
+  UOp small = fma(x * square, single(x) ? polynomial(square, kSinhSingle) : polynomial(square, kSinhDouble), x);
+  return where(lt(size, like(x, 1)), small, with_sign(half - 0.25 / half, x));
+}
+
+UOp expand_cosh(UOp x) {
+  UOp half = half_exp(absolute(x));
+  return half + 0.25 / half;
 }
 
 }  // namespace sinter::codegen

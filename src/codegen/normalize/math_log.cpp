@@ -1,5 +1,7 @@
-// log, log1p and log2: split off the power of two, then a polynomial (float32) or fdlibm's series in f / (2 + f)
-// (float64).
+// log, log1p, log2, log10 and the inverse hyperbolic functions: split off the power of two, then a polynomial (float32)
+// or fdlibm's series in f / (2 + f) (float64).
+#include <numbers>
+
 #include "codegen/normalize/math_ops.h"
 #include "codegen/normalize/math_support.h"
 
@@ -38,6 +40,22 @@ Series series(UOp mantissa) {
   UOp s = f / (f + 2.0), z = s * s;
   return {f, f * 0.5 * f, s, z * polynomial(z, kAtanh)};
 }
+
+/// log(1 + u), accurate near 0.
+UOp log1p_pair(FloatPair u) {
+  FloatPair w = two_sum(like(u.hi, 1), u.hi);
+  UOp rest = where(lt(w.hi, like(w.hi, kInf)), (w.lo + u.lo) / w.hi, like(w.hi, 0));
+  return where(lt(absolute(u.hi), like(w.hi, 0x1p-56)), u.hi, expand_log(w.hi) + rest);
+}
+/// The same, but log(2 size) of a large size, whose square may overflow.
+UOp log1p_or_twice(FloatPair u, UOp size) {
+  UOp large = lt(like(size, 0x1p60), size), zero = like(size, 0);
+  UOp log = log1p_pair({where(large, size, u.hi), where(large, zero, u.lo)});
+  return log + where(large, like(size, std::numbers::ln2), zero);
+}
+
+/// A function of float64, of float32 as well.
+UOp in_double(UOp (*f)(UOp), UOp x) { return cast(f(cast(x, DType::F64)), DType::F32); }
 
 }  // namespace
 
@@ -80,6 +98,41 @@ UOp expand_log2(UOp x) {
       fma(hi, like(x, kLog2EDouble[0]), -product) + fma(hi, like(x, kLog2EDouble[1]), lo * kLog2EDouble[0]);
   FloatPair sum = fast_two_sum(k, product);
   return with_specials(x, sum.hi + (sum.lo + product_error));
+}
+
+UOp expand_log10(UOp x) {
+  constexpr double kLog10E[] = {0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57};
+  if (x->dtype == DType::F32) return cast(expand_log(cast(x, DType::F64)) * kLog10E[0], DType::F32);
+  FloatPair log = log_pair(x);
+  FloatPair product = two_product(log.hi, like(x, kLog10E[0]));
+  UOp rest = fma(log.hi, like(x, kLog10E[1]), fma(log.lo, like(x, kLog10E[0]), product.lo));
+  return with_specials(x, product.hi + rest);
+}
+
+UOp expand_asinh(UOp x) {
+  if (x->dtype == DType::F32) return in_double(expand_asinh, x);
+  // log(|x| + sqrt(x^2 + 1)) = log(1 + |x| + x^2 / (1 + sqrt(x^2 + 1)))
+  UOp size = absolute(x), rest = size * size / (sqrt(fma(x, x, like(x, 1))) + 1.0);
+  return with_sign(log1p_or_twice(fast_two_sum(size, rest), size), x);
+}
+
+UOp expand_acosh(UOp x) {
+  if (x->dtype == DType::F32) return in_double(expand_acosh, x);
+  // log(x + sqrt(x^2 - 1))
+  FloatPair above = two_sum(x, like(x, -1));
+  FloatPair u = two_sum(above.hi, sqrt(fma(x, x, like(x, -1))));
+  UOp result = log1p_or_twice({u.hi, u.lo + above.lo}, x);
+  return where(lt(x, like(x, 1)), like(x, kNaN), result);
+}
+
+UOp expand_atanh(UOp x) {
+  if (x->dtype == DType::F32) return in_double(expand_atanh, x);
+  // log((1 + |x|) / (1 - |x|)) / 2 = log(1 + 2 |x| / (1 - |x|)) / 2
+  UOp size = absolute(x), twice = size + size;
+  FloatPair below = fast_two_sum(like(x, 1), -size);
+  UOp quotient = twice / below.hi;
+  UOp rest = fma(-quotient, below.lo, fma(-quotient, below.hi, twice)) / below.hi;
+  return with_sign(log1p_pair({quotient, rest}) * 0.5, x);
 }
 
 }  // namespace sinter::codegen

@@ -6,12 +6,19 @@
 // formula changes or cancels.
 #pragma once
 
-#include "ir/graph.h"
+#include "codegen/normalize/math_support.h"
 
 namespace sinter::codegen {
 
 /// e^x for x whose result is a normal number. For use by other expansions.
 ir::UOp exp_normal(ir::UOp x);
+
+/// e^x as (1 + less_one) 2^n with |less_one| < 0.42, for an x whose result is no more than a normal number. For use by
+/// other expansions.
+struct SplitExp {
+  ir::UOp less_one, n;
+};
+SplitExp split_exp(FloatPair x);
 
 /// 0.90 | 0.88 ulp. Cody-Waite reduction by ln 2 in two parts, a polynomial of degree 6 | 11, and a scaling that rounds
 /// once, so that the result underflows gradually to 0 at -104 | -746. An argument known to be -|x| gives the same bits
@@ -31,6 +38,12 @@ ir::UOp expand_log(ir::UOp x);
 /// 1.42 | 0.66 ulp, exact for powers of two; otherwise as log, with log2(e) in two parts.
 ir::UOp expand_log2(ir::UOp x);
 
+/// log(size) of a finite float64 > 0 as a pair, relative error about 2^-67: the series of atanh (as in SLEEF's pow).
+/// The first two terms are computed in pairs. For use by other expansions.
+FloatPair log_pair(ir::UOp size);
+/// 0.501 | 0.501 ulp, exact for powers of ten; otherwise as log. float32 is computed in float64, float64 in pairs.
+ir::UOp expand_log10(ir::UOp x);
+
 /// 1.44 | 1.44 ulp, exact for the smallest x; log1p(-1) = -inf, NaN for smaller x. log(w) of the rounded w = 1 + x,
 /// plus the rounding error of w divided by w.
 ir::UOp expand_log1p(ir::UOp x);
@@ -47,6 +60,31 @@ ir::UOp expand_tan(ir::UOp x);
 /// 1.08 | 1.28 ulp, odd to the bit. x + x p(x^2) below 0.925 | 1. Above, 1 - e^q(x), where q approximates log(erfc(x))
 /// (N. Juffa's form).
 ir::UOp expand_erf(ir::UOp x);
+
+/// 1.43 | 1.44 ulp, all values at zeros and infinities as in C99. The smaller of |x| and |y| by the larger, x + x^3
+/// p(x^2) on [0, 1], and the quadrant's multiple of pi/2 in two parts.
+ir::UOp expand_atan2(ir::UOp y, ir::UOp x);
+
+/// 1.56 | 1.54 ulp, odd to the bit; infinite only where the result is. A polynomial below 1, above e^|x|/2 - 1/(4
+/// e^|x|/2).
+ir::UOp expand_sinh(ir::UOp x);
+/// 1.29 | 1.28 ulp, even to the bit; infinite only where the result is.
+ir::UOp expand_cosh(ir::UOp x);
+/// 0.501 | 1.45 ulp, odd to the bit. Logarithms of pairs; float32 in float64, because the argument needs more digits
+/// than the result.
+ir::UOp expand_asinh(ir::UOp x);
+/// 0.501 | 1.78 ulp, NaN below 1. As asinh.
+ir::UOp expand_acosh(ir::UOp x);
+/// 0.501 | 1.21 ulp, odd to the bit; infinite at +-1, NaN beyond. As asinh.
+ir::UOp expand_atanh(ir::UOp x);
+
+/// 2.02 | 1.94 ulp, denormal results included. 1 - erf(x) near 0. Beyond, e^(-x^2) with x^2 in two parts times a
+/// polynomial in
+/// (|x| - a) / (|x| + a) divided by 1 + 2 |x| (M. Shepherd and J. Laframboise, Math. Comp. 36, 1981).
+ir::UOp expand_erfc(ir::UOp x);
+/// 1.83 | 2.29 ulp, odd to the bit; infinite at +-1, NaN beyond. x times a polynomial in w = -log(1 - x^2), or in
+/// sqrt(w) near +-1 (M. Giles, "Approximating the erfinv function", 2010).
+ir::UOp expand_erfinv(ir::UOp x);
 
 /// 0.501 | 0.79 ulp, with all special values of C99 F.9.4.4. float32: exp2(y log2 x) in float64, because the exponent
 /// needs 8 bits in addition to the 24 of the result. float64: exp(y log x) in pairs of floats, as in SLEEF.

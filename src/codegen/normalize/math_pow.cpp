@@ -47,8 +47,8 @@ UOp pow_single(UOp x, UOp y) {
   return with_sign_of_power(x, y, cast(power, DType::F32));
 }
 
-/// log|x| for finite x != 0 as a pair, relative error about 2^-67: the series of atanh (as in SLEEF's pow). The first
-/// two terms are computed in pairs.
+}  // namespace
+
 FloatPair log_pair(UOp size) {
   // ((log((1+s)/(1-s)) / s - 2) / s^2 - 2/3) / s^2 in s^2: error 2^-77 of the logarithm.
   constexpr double kTail[] = {0x1.999999999999ap-2, 0x1.2492492492363p-2, 0x1.c71c71c747ea6p-3,
@@ -79,6 +79,8 @@ FloatPair log_pair(UOp size) {
   FloatPair sum = fast_two_sum(k * kLn2Short[0], series.hi);
   return fast_two_sum(sum.hi, sum.lo + fma(k, like(k, kLn2Short[1]), series.lo));
 }
+
+namespace {
 
 UOp pow_double(UOp x, UOp y) {
   constexpr double kExp[] = {0x1.0000000000000p-1,  0x1.555555555555cp-3,  0x1.5555555555500p-5,  0x1.111111110eb83p-7,

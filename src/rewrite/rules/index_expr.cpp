@@ -86,7 +86,8 @@ UOp store_predicate(RewriteContext& context, UOp x) {
   if (x->src.size() != dims + 3) return {};
   UOp predicate = x->src[dims + 2];
   if (is_constant(predicate, true))
-    return store(x->src[0], std::span(x->src).subspan(1, dims), x->src[dims + 1], x->integer() != 0);
+    return store(x->src[0], std::span(x->src).subspan(1, dims), x->src[dims + 1],
+                 static_cast<ScatterMode>(x->integer()));
   return is_constant(predicate, false) ? UOp() : simplify_under_predicate(context, x, dims, predicate);
 }
 

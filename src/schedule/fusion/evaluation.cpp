@@ -167,6 +167,12 @@ void Partitioner::propagate_uses(int kernel, int s, IndexId ix, const std::vecto
       add_use(kernel, st.sources[0], id, within);
       return;
     }
+    case FusionNodeKind::Sort: {  // any element of the row
+      FusionIndex row = space_[ix];
+      row.back() = space_.opaque(ix, st.uop->id);
+      add_use(kernel, st.sources[0], space_.intern(std::move(row)), within);
+      return;
+    }
     case FusionNodeKind::Scan: {
       // Its loop is the loop of its store, inside all others that it depends on.
       const auto axis = static_cast<size_t>(st.uop->reduction().axes[0]);
@@ -177,8 +183,8 @@ void Partitioner::propagate_uses(int kernel, int s, IndexId ix, const std::vecto
       for (const FusionEdge& src : st.sources) add_use(kernel, src, ix, within);
       return;
     }
-    case FusionNodeKind::ScatterAdd: {
-      const auto axis = static_cast<size_t>(st.uop->integer());
+    case FusionNodeKind::Scatter: {
+      const auto axis = static_cast<size_t>(st.uop->scatter().axis);
       const Dim& iterations = st.uop->src[1]->shape[axis];
       FusionIndex update = space_[ix], around = update;
       around[axis] = {};

@@ -19,6 +19,8 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
+constexpr double kSortStep = 64;  ///< simple operations per element of a sort
+
 bool placeless(Op op) { return op == Op::Const || op == Op::Arange || op == Op::Var || op == Op::Arg; }
 
 FusionNodeKind kind_of(UOp n) {
@@ -26,13 +28,22 @@ FusionNodeKind kind_of(UOp n) {
     case Op::Param: return FusionNodeKind::Buffer;
     case Op::Reduce: return FusionNodeKind::Reduce;
     case Op::Gather: return FusionNodeKind::Gather;
-    case Op::ScatterAdd: return FusionNodeKind::ScatterAdd;
+    case Op::Scatter: return FusionNodeKind::Scatter;
     case Op::Scan: return FusionNodeKind::Scan;
+    case Op::Sort: return FusionNodeKind::Sort;
     case Op::Contiguous:
     case Op::Copy: return FusionNodeKind::Contiguous;
     case Op::After: return FusionNodeKind::Box;
     default: return FusionNodeKind::Elementwise;
   }
+}
+
+/// What a Sort reads: the buffer itself, if what it would copy lies there in row-major order.
+UOp sorted_source(UOp stored) {
+  const UOp head = stored->op == Op::Contiguous ? stored->src[0] : stored;
+  UOp n = head;
+  while (n->op == Op::Reshape) n = n->src[0];
+  return n->op == Op::Param ? head : stored;
 }
 
 /// Whether the movement ops of an edge keep every element. Then the user is still an epilogue.
@@ -88,7 +99,7 @@ class FusionGraphBuilder {
       s.target = plan_.graph->make({Op::Shrink, n->dtype, n->src[1]->shape, std::move(src), n->region()});
       s.sources.push_back(source(n->src[1]));
     } else {
-      for (UOp u : n->src) s.sources.push_back(source(u));
+      for (UOp u : n->src) s.sources.push_back(source(n->op == Op::Sort ? sorted_source(u) : u));
     }
     return push(std::move(s));
   }
@@ -106,7 +117,8 @@ class FusionGraphBuilder {
     // its home only.
     while (o.home < 0 && n->op == Op::Reshape) n = n->src[0];
     int at = ir::is_movement(n->op) || placeless(n->op) ? -1 : node_of_[n->position];
-    if (at < 0 || n->op == Op::Param || (n->op == Op::After && o.home < 0)) {
+    const bool sorted = at >= 0 && n->op == Op::Sort && !out_.nodes[static_cast<size_t>(at)].outputs.empty();
+    if (at < 0 || n->op == Op::Param || (n->op == Op::After && o.home < 0) || sorted) {  // a Sort has one target
       FusionNode s;
       s.uop = o.value;
       s.kind = FusionNodeKind::Store;
@@ -124,16 +136,17 @@ class FusionGraphBuilder {
       UOp n = s.kind == FusionNodeKind::Box ? s.target : s.uop;
       s.numel = n->shape.bound();
       s.bytes = bytes_of(n);
-      s.domain = s.kind == FusionNodeKind::Reduce       ? s.uop->src[0]->shape.bound()
-                 : s.kind == FusionNodeKind::ScatterAdd ? s.uop->src[1]->shape.bound()
-                                                        : s.numel;
+      s.domain = s.kind == FusionNodeKind::Reduce    ? s.uop->src[0]->shape.bound()
+                 : s.kind == FusionNodeKind::Sort    ? s.uop->src[0]->shape.bound()
+                 : s.kind == FusionNodeKind::Scatter ? s.uop->src[1]->shape.bound()
+                                                     : s.numel;
       s.contraction = s.kind == FusionNodeKind::Reduce && is_contraction(s.uop->reduction().combine, s.uop->src);
       if (s.contraction) s.sliding = sliding_axes(s.uop);
       s.mma = s.kind == FusionNodeKind::Reduce && s.uop->reduction().tree.mma;
       s.own = cost(s);
       int64_t sources = 0;
-      const bool opens =
-          s.kind == FusionNodeKind::Buffer || s.kind == FusionNodeKind::Gather || s.kind == FusionNodeKind::ScatterAdd;
+      const bool opens = s.kind == FusionNodeKind::Buffer || s.kind == FusionNodeKind::Gather ||
+                         s.kind == FusionNodeKind::Scatter || s.kind == FusionNodeKind::Sort;
       if (opens) s.frontier = s.bytes;
       for (const FusionEdge& src : s.sources) {
         if (src.node < 0) continue;
@@ -242,8 +255,9 @@ class FusionGraphBuilder {
         return s.mma           ? 2 * iterations / prices_.tensor
                : s.contraction ? 2 * iterations / prices_.contraction
                                : step_of(s.uop) * iterations / prices_.elementwise;
-      case FusionNodeKind::ScatterAdd: return (2 * iterations + static_cast<double>(s.numel)) / prices_.elementwise;
+      case FusionNodeKind::Scatter: return (2 * iterations + static_cast<double>(s.numel)) / prices_.elementwise;
       case FusionNodeKind::Scan: return step_of(s.uop) * iterations / prices_.elementwise;
+      case FusionNodeKind::Sort: return kSortStep * iterations / prices_.elementwise;
       case FusionNodeKind::Gather:
       case FusionNodeKind::Contiguous:
       case FusionNodeKind::Store:

@@ -15,7 +15,8 @@ enum class FusionNodeKind : uint8_t {
   Elementwise,
   Reduce,
   Gather,
-  ScatterAdd,  ///< owns its loops
+  Scatter,     ///< owns its loops
+  Sort,        ///< a kernel of its own from stored rows to positions; always stored
   Scan,        ///< one loop per row that stores every step; always stored
   Contiguous,  ///< an elementwise copy that is always stored
   Store,       ///< an output that no node computes in that layout: a view or a constant
@@ -55,7 +56,7 @@ struct FusionNode {
   std::vector<int> sliding = {};
 
   /// Has a loop of its own per element of its result.
-  bool loops() const { return kind == FusionNodeKind::Reduce || kind == FusionNodeKind::ScatterAdd; }
+  bool loops() const { return kind == FusionNodeKind::Reduce || kind == FusionNodeKind::Scatter; }
 };
 
 /// Nodes, sources before users.

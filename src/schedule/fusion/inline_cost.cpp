@@ -219,7 +219,8 @@ InlineCost Partitioner::inline_cost(int kernel, int s, const std::vector<IndexId
     return {kNever, "what a full kernel still needs"};
   if (k.evaluations + static_cast<int>(ix.size()) > prices_.max_nodes) return {kNever, "kernel has too many nodes"};
   if (!fits(k, s, false)) return {kNever, "kernel has too many buffers"};
-  if (st.kind == FusionNodeKind::ScatterAdd) return {kNever, "a scatter owns its loops"};
+  if (st.kind == FusionNodeKind::Scatter) return {kNever, "a scatter owns its loops"};
+  if (st.kind == FusionNodeKind::Scan) return inline_cost_of_scan(k, s, ix);
   const bool paired = joins_pair(k, st);
   if (!paired && ((st.mma && k.contractions) || (st.loops() && (has_mma(k) || has_pair(k) || st.pair >= 0))))
     return {kNever, "tensor cores compute the only sum of a kernel"};
@@ -242,6 +243,27 @@ InlineCost Partitioner::inline_cost(int kernel, int s, const std::vector<IndexId
   if (ix.size() != 1 || st.contraction) return each;
   InlineCost interchanged = interchange_cost(k, st, ix[0]);
   return interchanged.ns < each.ns ? interchanged : each;
+}
+
+/// Evaluated in the loop of the stores that need it: the scanned axis becomes a loop inside a task.
+InlineCost Partitioner::inline_cost_of_scan(const FusionGroup& k, int s, const std::vector<IndexId>& ix) {
+  const FusionNode& st = node(s);
+  const IndexId at = space_.normal(ix[0]);
+  if (ix.size() != 1 || !aligned(st, at)) return {kNever, "a scan at several indices"};
+  const auto within = k.within.find(s);
+  if (k.blocks.axis >= 0 || (within != k.within.end() && !within->second.empty()))
+    return {kNever, "a scan in the loops of a reduction"};
+  for (const ReductionNest& n : k.nests)
+    if (node(n.node).kind != FusionNodeKind::Scan || node(n.node).uop->src != st.uop->src)
+      return {kNever, "a scan beside other loops"};
+  InlineCost out{st.own, "a scan of blocks, where they are joined"};
+  for (const Digit& d : space_[at][static_cast<size_t>(st.uop->reduction().axes[0])].digits) {
+    for (const KernelStore& o : k.outputs)
+      if (!contains(space_.axes_of(space_.normal(o.at)), d.axis))
+        return {kNever, "a scan outside the loops of a store"};
+    if (contains(k.outer, d.axis)) out.lost.push_back(d.axis);
+  }
+  return out;
 }
 
 /// Whether a reduction at this index is constant over runs shorter than a vector of a contiguous inner loop. The loop

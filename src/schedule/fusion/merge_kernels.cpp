@@ -149,7 +149,8 @@ MergePlan Partitioner::plan_merge(int a, int b, int s) {
   auto scatters = [&](const FusionGroup& k) {
     return std::any_of(k.outputs.begin(), k.outputs.end(), [&](const KernelStore& o) {
       const FusionNodeKind kind = node(o.node).kind;
-      return kind == FusionNodeKind::ScatterAdd || kind == FusionNodeKind::Scan || kind == FusionNodeKind::Box;
+      return kind == FusionNodeKind::Scatter || kind == FusionNodeKind::Scan || kind == FusionNodeKind::Box ||
+             kind == FusionNodeKind::Sort;
     });
   };
   if (scatters(k1) || scatters(k2)) return none;

@@ -76,7 +76,7 @@ void Partitioner::visit(int s) {
   std::vector<int> hazards;
   for (int store : node(s).before) hazards.push_back(stored_by_[static_cast<size_t>(store)]);
   hazards = roots(hazards);
-  const bool forced = policy_ == Policy::Unfused || always_stored(node(s).kind);
+  const bool forced = policy_ == Policy::Unfused || (always_stored(node(s).kind) && !scans_block(node(s)));
   if (!forced && kernels.size() > 1 && kernels.size() <= prices_.max_inline) merge_users(s, kernels);
   for (int k : kernels) normalize(at(k).wanted[s]);
   if (!forced)
@@ -171,7 +171,8 @@ Partitioner::ChoiceCosts Partitioner::price(int s, const std::vector<int>& kerne
       all &= legal && fits(at(k), s, false);
       sum += ns;
       if ((kernels.size() == 1 && st.outputs.empty()) || !legal || !fits(at(k), s, true)) continue;
-      if (st.pair < 0 && has_pair(at(k))) continue;  // its store would need loops of its own
+      if (st.kind == FusionNodeKind::Scan) continue;  // stored, it has a kernel of its own
+      if (st.pair < 0 && has_pair(at(k))) continue;   // its store would need loops of its own
       if ((ix.size() != 1 && form.siblings.empty()) || !aligned(st, ix[0]) || !level_fits(k, kernels, hazards))
         continue;
       const std::vector<int>& axes = space_.axes_of(ix[0]);
@@ -250,8 +251,9 @@ void Partitioner::do_split(int s, const std::vector<int>& kernels, const std::ve
   const IndexId root = space_.fresh(shape);
   for (size_t i = 0; i < shape.rank(); ++i) {
     // Updates of a scatter may hit the same element, and a scan is loop-carried: that axis is an inner loop.
-    if (st.kind == FusionNodeKind::ScatterAdd && static_cast<int64_t>(i) == st.uop->integer()) continue;
+    if (st.kind == FusionNodeKind::Scatter && static_cast<int64_t>(i) == st.uop->scatter().axis) continue;
     if (st.kind == FusionNodeKind::Scan && static_cast<int64_t>(i) == st.uop->reduction().axes[0]) continue;
+    if (st.kind == FusionNodeKind::Sort && i + 1 == shape.rank()) continue;
     for (const Digit& d : space_[root][i].digits) at(k).outer.push_back(d.axis);
   }
   at(k).outputs.push_back({s, root});

@@ -75,8 +75,13 @@ struct CutTracker {
 
 /// Nodes of these kinds are always stored, and evaluated by exactly one kernel.
 constexpr bool always_stored(FusionNodeKind kind) {
-  return kind == FusionNodeKind::Contiguous || kind == FusionNodeKind::Box || kind == FusionNodeKind::ScatterAdd ||
-         kind == FusionNodeKind::Scan;
+  return kind == FusionNodeKind::Contiguous || kind == FusionNodeKind::Box || kind == FusionNodeKind::Scatter ||
+         kind == FusionNodeKind::Scan || kind == FusionNodeKind::Sort;
+}
+
+/// Whether the node scans the blocks of longer rows, which may be evaluated where they are joined.
+inline bool scans_block(const FusionNode& s) {
+  return s.kind == FusionNodeKind::Scan && s.uop->reduction().tree.block != 0 && s.outputs.empty();
 }
 
 /// How to merge one kernel into another.
@@ -134,6 +139,7 @@ class Partitioner {
 
   // inline_cost.cpp
   InlineCost inline_cost(int kernel, int s, const std::vector<IndexId>& at);
+  InlineCost inline_cost_of_scan(const FusionGroup& k, int s, const std::vector<IndexId>& at);
   InlineCost inline_cost_per_use(const FusionGroup& k, int s, const std::vector<IndexId>& at);
   IndexId unify_indices(FusionGroup& k, std::vector<IndexId> at, InlineCost& form);
   bool joins_pair(const FusionGroup& k, const FusionNode& s) const;

@@ -66,8 +66,17 @@ double weight_of(ir::Op op) {
     case Op::Sin:
     case Op::Cos:
     case Op::Tan:
+    case Op::Sinh:
+    case Op::Cosh:
+    case Op::Atan2:
     case Op::Erf:
+    case Op::Log10:
     case Op::Pow: return 12;
+    case Op::Asinh:
+    case Op::Acosh:
+    case Op::Atanh:
+    case Op::Erfc:
+    case Op::Erfinv: return 20;
     case Op::Threefry: return 90;
     default: return 1;
   }

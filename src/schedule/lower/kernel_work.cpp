@@ -8,6 +8,7 @@
 
 #include "codegen/kernel/ranges.h"
 #include "ir/combine.h"
+#include "ir/sort_runs.h"
 #include "ir/walk.h"
 #include "rewrite/interval.h"
 #include "schedule/lower/dedup_kernels.h"
@@ -98,9 +99,28 @@ class LoopSizes {
   std::unordered_map<uint64_t, SizePolynomial::Term> size_;
 };
 
+/// Each step of a sort reads and writes every element once.
+runtime::KernelWork work_of_sort(const codegen::Kernel& kernel) {
+  runtime::KernelWork work;
+  for (UOp param : kernel.sink->src[0]->src) {
+    SizePolynomial::Term size{1, {}};
+    for (const Dim& d : param->shape) {
+      if (d.symbolic())
+        size.vars.push_back(
+            static_cast<int>(std::find(kernel.vars.begin(), kernel.vars.end(), d.var()) - kernel.vars.begin()));
+      else
+        size.factor *= static_cast<double>(d.value());
+    }
+    std::sort(size.vars.begin(), size.vars.end());
+    work.accesses.emplace_back().add(size);
+  }
+  return work;
+}
+
 }  // namespace
 
 runtime::KernelWork work_of(const codegen::Kernel& kernel) {
+  if (ir::sorts_runs(kernel.sink)) return work_of_sort(kernel);
   runtime::KernelWork work;
   work.accesses.resize(static_cast<size_t>(kernel.params));
   LoopSizes loops(kernel.vars);

@@ -9,9 +9,14 @@
 #include "sinter/error.h"
 
 namespace sinter::schedule {
-namespace {
-
 using runtime::PlanBuffer;
+
+runtime::PlanDim plan_dim(const Dim& dim, const std::vector<Var>& vars) {
+  if (!dim.symbolic()) return {dim.value(), -1};
+  auto it = std::find(vars.begin(), vars.end(), dim.var());
+  if (it == vars.end()) throw InternalError(fmt::format("plan: no variable {}", dim.var().name()));
+  return {0, static_cast<int>(it - vars.begin())};
+}
 
 int add_buffer(runtime::Plan& plan, PlanBuffer::Kind kind, DType dtype, const Shape& shape,
                const std::vector<Var>& vars) {
@@ -22,15 +27,6 @@ int add_buffer(runtime::Plan& plan, PlanBuffer::Kind kind, DType dtype, const Sh
   b.bound_bytes = shape.bound() * static_cast<int64_t>(size_of(dtype));
   plan.buffers.push_back(std::move(b));
   return static_cast<int>(plan.buffers.size()) - 1;
-}
-
-}  // namespace
-
-runtime::PlanDim plan_dim(const Dim& dim, const std::vector<Var>& vars) {
-  if (!dim.symbolic()) return {dim.value(), -1};
-  auto it = std::find(vars.begin(), vars.end(), dim.var());
-  if (it == vars.end()) throw InternalError(fmt::format("plan: no variable {}", dim.var().name()));
-  return {0, static_cast<int>(it - vars.begin())};
 }
 
 Placement place_values(const PlanGraph& graph, const Partition& p, runtime::Plan& plan) {

@@ -12,6 +12,10 @@ namespace sinter::schedule {
 /// kernels. Fills plan.outputs.
 Placement place_values(const PlanGraph& graph, const Partition& p, runtime::Plan& plan);
 
+/// Adds a buffer and returns its number.
+int add_buffer(runtime::Plan& plan, runtime::PlanBuffer::Kind kind, DType dtype, const Shape& shape,
+               const std::vector<Var>& vars);
+
 /// A size in a plan: fixed, or the index of its variable.
 runtime::PlanDim plan_dim(const Dim& dim, const std::vector<Var>& vars);
 

@@ -306,8 +306,8 @@ class KernelWriter {
 
   void store(const KernelStore& out, std::vector<UOp>& stores) {
     const FusionNode& s = node(out.node);
-    if (s.kind != FusionNodeKind::ScatterAdd && index_map_.empty(p_.space.axes_of(out.at))) return;
-    if (s.kind == FusionNodeKind::ScatterAdd) return scatter(out, stores);
+    if (s.kind != FusionNodeKind::Scatter && index_map_.empty(p_.space.axes_of(out.at))) return;
+    if (s.kind == FusionNodeKind::Scatter) return scatter(out, stores);
     ElementIndex at = index_of(out.at);
     ElementIndex target = at;
     if (s.target) target = ir::source_index(g_, index_map_.with_local_arguments(s.target), at);
@@ -329,11 +329,11 @@ class KernelWriter {
     return buffers;
   }
 
-  /// Stores the base to every element, unless it is there already, then adds the updates in order.
+  /// Stores the base to every element, unless it is there already, then the updates in order.
   void scatter(const KernelStore& out, std::vector<UOp>& stores) {
     const FusionNode& s = node(out.node);
     UOp n = s.uop;
-    const auto axis = static_cast<size_t>(n->integer());
+    const auto axis = static_cast<size_t>(n->scatter().axis);
     ElementIndex fill = index_of(out.at), update = fill, to = fill;
     const bool lies_there = s.sources[0].node >= 0 && node(s.sources[0].node).kind == FusionNodeKind::Buffer &&
                             s.sources[0].head->op == Op::Param;
@@ -354,7 +354,8 @@ class KernelWriter {
     to.index[axis] = target;
     for (int a : iterations)
       if (!index_map_.depends(target, a) && !index_map_.depends(value, a)) out_.invariant_scatter = n;
-    for (int buffer : buffers) stores.push_back(ir::store(destination(s, buffer), to.index, value, true, predicate));
+    for (int buffer : buffers)
+      stores.push_back(ir::store(destination(s, buffer), to.index, value, n->scatter().mode, predicate));
   }
 
   /// For example "r_256_128_784": outer extents, then those of inner loops.
@@ -365,7 +366,7 @@ class KernelWriter {
     const char* kind = "e";
     for (int a : kernel_.inner) add(p_.space.size(a));
     for (const Member& m : kernel_.members) {
-      if (node(m.node).kind == FusionNodeKind::ScatterAdd) kind = "s";
+      if (node(m.node).kind == FusionNodeKind::Scatter) kind = "s";
       if (node(m.node).kind == FusionNodeKind::Reduce && *kind == 'e') kind = "r";
     }
     return fmt::format("{}{}", kind, sizes.empty() ? "_1" : sizes);

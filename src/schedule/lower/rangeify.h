@@ -24,7 +24,7 @@ struct KernelInstance {
   std::vector<int> buffers;   ///< per Param: the plan's buffer
   std::vector<int> args;      ///< per Arg: the plan's argument
   std::vector<int> writes;    ///< those of the buffers that it stores into
-  ir::UOp invariant_scatter;  ///< null, or a SCATTER_ADD whose update is loop-invariant: its index must be stored first
+  ir::UOp invariant_scatter;  ///< null, or a SCATTER whose update is loop-invariant: its index must be stored first
 };
 
 /// Numbers ranges, Params and Args in order of first use, and visits commutative operands in an order that does not

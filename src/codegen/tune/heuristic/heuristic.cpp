@@ -183,10 +183,13 @@ UOp find_lane_conflict(const TuningState& state, const std::vector<UOp>& vectors
   return {};
 }
 
-/// Ranges that get lanes. Recomputing a value in several loops costs more than moving the lanes to another range.
-std::vector<UOp> choose_lanes_beside_materializations(TuningState& state) {
-  const std::vector<UOp> vectors = choose_lanes(state.analysis, state.lanes, state.fixed, state.lane_ranges);
-  std::vector<UOp> fixed = state.fixed, others = vectors;
+/// Ranges that get lanes, none of them in `without`. Recomputing a value in several loops costs more than moving the
+/// lanes to another range.
+std::vector<UOp> choose_lanes_beside_materializations(TuningState& state, const std::vector<UOp>& without) {
+  std::vector<UOp> fixed = state.fixed;
+  fixed.insert(fixed.end(), without.begin(), without.end());
+  const std::vector<UOp> vectors = choose_lanes(state.analysis, state.lanes, fixed, state.lane_ranges);
+  std::vector<UOp> others = vectors;
   while (UOp r = state.materializations.empty() ? UOp() : find_lane_conflict(state, others)) {
     fixed.push_back(r);
     others = choose_lanes(state.analysis, state.lanes, fixed, state.lane_ranges);
@@ -202,7 +205,9 @@ std::vector<Opt> cpu_heuristic(const Kernel& kernel, const runtime::Target& targ
   state.lanes = lanes_per_register(state);
   state.fixed = sequential_ranges(kernel, state.analysis);
   tile_products(state);
-  for (UOp r : choose_lanes_beside_materializations(state)) set_lanes(state, r);
+  const std::vector<UOp> rows = rows_of_joined_scans(state);
+  for (UOp r : choose_lanes_beside_materializations(state, rows)) set_lanes(state, r);
+  interleave_rows(state, rows);
   choose_register_transposes(state);
   if (std::vector<Opt> streamed = try_streaming(state); !streamed.empty()) return streamed;
   choose_unrolls(state);

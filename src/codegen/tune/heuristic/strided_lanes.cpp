@@ -6,10 +6,12 @@
 #include "codegen/emit/register_transpose.h"
 #include "codegen/nest/loop_tree.h"
 #include "codegen/tune/heuristic/unroll_jam.h"
+#include "ir/walk.h"
 
 namespace sinter::codegen {
 namespace {
 
+using ir::Op;
 using ir::UOp;
 
 constexpr double kMaxTransposedOperations = 320;  ///< operations of transposed unrolled copies, at most
@@ -21,6 +23,7 @@ constexpr int64_t kStreamedLineBytes = 64;  ///< stores of fewer bytes do not by
 constexpr int kTransposedSumUnroll = 4;     ///< unrolled copies of a reduction whose operands are transposed
 /// The same if its row is stored, too. With 16 copies, rows of 16 are slower.
 constexpr int kTransposedRowUnroll = 8;
+constexpr int kRowsBeside = 4;  ///< rows of a scan whose chains overlap
 
 /// Whether memory is strided along `vector` and contiguous along `range`.
 bool is_contiguous_across(KernelAnalysis& analysis, UOp access, UOp vector, UOp range) {
@@ -66,6 +69,33 @@ void choose_register_transposes(TuningState& state) {
     for (UOp a : w.accesses)
       for (UOp r : w.result_ranges)
         if (!(r == *vector) && is_contiguous_across(state.analysis, a, *vector, r)) transpose(state, w, a, *vector, r);
+  }
+}
+
+std::vector<UOp> rows_of_joined_scans(TuningState& state) {
+  std::vector<UOp> rows;
+  for (const StatementAnalysis& w : state.analysis.statements()) {
+    if (w.is_reduce()) continue;
+    for (UOp n : ir::topological(w.node)) {
+      if (n->op != Op::Scan || std::find(w.node->src.begin(), w.node->src.end(), n) != w.node->src.end()) continue;
+      const std::vector<UOp> own = ranges_of(n);
+      for (UOp a : w.accesses)
+        for (UOp r : w.result_ranges)
+          if (state.analysis.stride(a, own.back()) == 1 && state.analysis.stride(a, r) > 1 && !contains(own, r) &&
+              !contains(rows, r))
+            rows.push_back(r);
+    }
+  }
+  return rows;
+}
+
+void interleave_rows(TuningState& state, const std::vector<UOp>& rows) {
+  for (size_t i = rows.size(); i-- > 0;) {
+    UOp r = rows[i];
+    if (is_outer(r) || contains(state.fixed, r) || state.width_of(r) > 1 || state.analysis.size(r) % kRowsBeside)
+      continue;
+    state.width(r).unroll = kRowsBeside;
+    return;
   }
 }
 

@@ -19,4 +19,10 @@ void choose_register_transposes(TuningState& state);
 /// range: small matrices are transposed in registers. Legal if `opts` are.
 std::vector<Opt> transpose_sums(TuningState& state, std::vector<Opt> opts);
 
+/// Ranges over rows along which a scan goes that its kernel joins with what comes before it. Lanes along them would
+/// store to as many lines in each step.
+std::vector<ir::UOp> rows_of_joined_scans(TuningState& state);
+/// Unrolls a range over rows, so that the chains of several rows overlap.
+void interleave_rows(TuningState& state, const std::vector<ir::UOp>& rows);
+
 }  // namespace sinter::codegen

@@ -1,0 +1,224 @@
+// Long runs by radix sort from the lowest digit, in memory of the thread: one pass counts all digits, and passes over
+// digits that all elements share are left out. Short runs by merges.
+#include <fmt/format.h>
+
+#include "codegen/sort/sort_text.h"
+
+namespace sinter::codegen {
+namespace {
+
+constexpr int64_t kShort = 64;       ///< elements of a run up to which counting digits costs more than it saves
+constexpr int64_t kManyBins = 4096;  ///< elements of a run from which on digits are wide
+
+/// Between `a` and `b`, two sorted runs, in order into `to` from number d to number `end`.
+constexpr const char* kMerge = R"(
+$FN void $N_merge(const $ELEMENT* a, long long na, const $ELEMENT* b, long long nb, long long d, long long end, $TO* to) {
+  long long low = d > nb ? d - nb : 0, high = d < na ? d : na;
+  while (low < high) {
+    const long long m = (low + high) / 2;
+    if ($N_less(b[d - 1 - m], a[m])) high = m; else low = m + 1;
+  }
+  long long i = low, j = d - low;
+  for (; d < end && i < na && j < nb; ++d) {
+    const int right = $N_less(b[j], a[i]);
+    const $ELEMENT e = right ? b[j] : a[i];
+    to[d] = $STORED;
+    j += right;
+    i += 1 - right;
+  }
+  for (; d < end; ++d) {
+    const $ELEMENT e = i < na ? a[i++] : b[j++];
+    to[d] = $STORED;
+  }
+}
+)";
+
+constexpr const char* kShortRun = R"(
+$FN void $N_run(const $VALUE* x, long long n, long long first, $ELEMENT* a, $ELEMENT* b, unsigned* bins, $OUT* out) {
+  for (long long i = 0; i < n; ++i) {
+    const $ELEMENT e = $N_make($N_key_of(x[i]), first + i);
+    long long k = i;
+    for (; k % 8 && $N_less(e, a[k - 1]); --k) a[k] = a[k - 1];
+    a[k] = e;
+  }
+  for (long long w = 8; w < n; w *= 2) {
+    for (long long i = 0; i < n; i += 2 * w) {
+      const long long na = n - i < w ? n - i : w, nb = n - i - na < w ? n - i - na : w;
+      $N_merge(a + i, na, a + i + na, nb, 0, na + nb, b + i);
+    }
+    $ELEMENT* t = a;
+    a = b;
+    b = t;
+  }
+  for (long long i = 0; i < n - $OTHERS; ++i) out[i] = $N_result(a[$FIRST + i]);
+}
+)";
+
+/// Some ranks of a row: those elements are sorted whose highest digits these ranks have.
+constexpr const char* kSelect = R"(
+$FN void $N_run(const $VALUE* x, long long n, long long first, $ELEMENT* a, $ELEMENT* b, unsigned* bins, $OUT* out) {
+  for (int i = 0; i < $BINS; ++i) bins[i] = 0;
+  for (long long i = 0; i < n; ++i) ++bins[$N_key_of(x[i]) >> $TOP];
+  long long skipped = 0, reached = bins[0];
+  unsigned low = 0;
+  for (; reached <= $FIRST; reached += bins[low]) {
+    skipped = reached;
+    ++low;
+  }
+  unsigned high = low;
+  while (reached < $FIRST + $COUNT) reached += bins[++high];
+  const unsigned span = high - low;
+  long long m = 0;
+  for (long long i = 0; i < n; ++i) {
+    const $KEY k = $N_key_of(x[i]);
+    a[m] = $N_make(k, i);
+    m += (unsigned)(k >> $TOP) - low <= span;
+  }
+  for (int s = 0; s < $BITS; s += $WIDTH) {
+    for (int i = 0; i < $BINS; ++i) bins[i] = 0;
+    for (long long i = 0; i < m; ++i) ++bins[$N_key(a[i]) >> s & ($BINS - 1)];
+    if (bins[$N_key(a[0]) >> s & ($BINS - 1)] == m) continue;
+    unsigned sum = 0;
+    for (int i = 0; i < $BINS; ++i) {
+      const unsigned here = bins[i];
+      bins[i] = sum;
+      sum += here;
+    }
+    for (long long i = 0; i < m; ++i) {
+      const $ELEMENT e = a[i];
+      b[bins[$N_key(e) >> s & ($BINS - 1)]++] = e;
+    }
+    $ELEMENT* t = a;
+    a = b;
+    b = t;
+  }
+  for (long long i = 0; i < $COUNT; ++i) out[i] = $N_result(a[$FIRST - skipped + i]);
+}
+)";
+
+constexpr const char* kLongRun = R"(
+$FN void $N_run(const $VALUE* x, long long n, long long first, $ELEMENT* a, $ELEMENT* b, unsigned* bins, $OUT* out) {
+  for (int i = 0; i < $PASSES * $BINS; ++i) bins[i] = 0;
+  for (long long i = 0; i < n; ++i) {
+    const $KEY k = $N_key_of(x[i]);
+$DIGITS  }
+  int shifts[$PASSES], count = 0;
+  unsigned* digits[$PASSES];
+  for (int p = 0; p < $PASSES; ++p) {
+    unsigned* c = bins + p * $BINS;
+    if (c[$N_key_of(x[0]) >> p * $WIDTH & ($BINS - 1)] == n) continue;
+    unsigned sum = 0;
+    for (int i = 0; i < $BINS; ++i) {
+      const unsigned here = c[i];
+      c[i] = sum;
+      sum += here;
+    }
+    shifts[count] = p * $WIDTH;
+    digits[count++] = c;
+  }
+  if (count == 0) {
+    for (long long i = 0; i < n; ++i) out[i] = $N_result($N_make($N_key_of(x[i]), first + i));
+    return;
+  }
+  unsigned* c = digits[0];
+  int s = shifts[0];
+  if (count == 1) {
+    for (long long i = 0; i < n; ++i) {
+      const $KEY k = $N_key_of(x[i]);
+      out[c[k >> s & ($BINS - 1)]++] = $N_result($N_make(k, first + i));
+    }
+    return;
+  }
+  for (long long i = 0; i < n; ++i) {
+    const $KEY k = $N_key_of(x[i]);
+    a[c[k >> s & ($BINS - 1)]++] = $N_make(k, first + i);
+  }
+  for (int p = 1; p < count - 1; ++p) {
+    c = digits[p];
+    s = shifts[p];
+    for (long long i = 0; i < n; ++i) {
+      const $ELEMENT e = a[i];
+      b[c[$N_key(e) >> s & ($BINS - 1)]++] = e;
+    }
+    $ELEMENT* t = a;
+    a = b;
+    b = t;
+  }
+  c = digits[count - 1];
+  s = shifts[count - 1];
+  for (long long i = 0; i < n; ++i) {
+    const $ELEMENT e = a[i];
+    out[c[$N_key(e) >> s & ($BINS - 1)]++] = $N_result(e);
+  }
+}
+)";
+
+constexpr const char* kSortTask = R"(
+int $N(void* const* bufs, const long long* vars, long long begin, long long end) {
+  $OUT* to = bufs[1];
+  const $VALUE* from = bufs[2];
+  $ELEMENT* a = bufs[3];
+  $ELEMENT* b = a + $RUN + 1;  // a selection writes one more
+  for (long long t = begin; t < end; ++t) {
+    const long long row = t / $TASKS, first = t % $TASKS * $RUN;
+    $N_run(from + row * $ROW + first, $ROW - first < $RUN ? $ROW - first : $RUN, first, a, b,
+           (unsigned*)(b + $RUN), to + row * $COUNT + first);
+  }
+  return 0;
+}
+)";
+
+constexpr const char* kMergeTask = R"(
+int $N(void* const* bufs, const long long* vars, long long begin, long long end) {
+  const long long chunk = ($COUNT + $TASKS - 1) / $TASKS;
+  for (long long t = begin; t < end; ++t) {
+    long long at = $FIRST + t % $TASKS * chunk;
+    const long long till = at + chunk < $FIRST + $COUNT ? at + chunk : $FIRST + $COUNT;
+    $OUT* to = ($OUT*)bufs[1] + t / $TASKS * $COUNT - $FIRST;
+    const $ELEMENT* from = (const $ELEMENT*)bufs[2] + t / $TASKS * $ROW;
+    while (at < till) {
+      const long long base = at / $RUN * $RUN, stop = base + $RUN < $ROW ? base + $RUN : $ROW;
+      const long long middle = base + $SORTED < stop ? base + $SORTED : stop, until = till < stop ? till : stop;
+      $N_merge(from + base, middle - base, from + middle, stop - middle, at - base, until - base, to + base);
+      at = until;
+    }
+  }
+  return 0;
+}
+)";
+
+}  // namespace
+
+runtime::KernelSource sort_c(const SortStep& step, const Kernel& kernel) {
+  const ir::SortRuns& runs = step.runs;
+  const bool brief = runs.group <= kShort, selects = runs.last() && runs.count < runs.row;
+  const int width = step.key_bits == 8 || runs.group < kManyBins ? 8 : 11, bins = 1 << width;
+  const int passes = (step.key_bits + width - 1) / width;
+  std::string digits;
+  for (int p = 0; p < passes; ++p)
+    digits += fmt::format("    ++bins[{} + (k >> {} & {})];\n", p * bins, p * width, bins - 1);
+
+  SortNames names = names_of(step);
+  names.insert(names.end(), {{"$FN", "static inline __attribute__((always_inline))"},
+                             {"$PASSES", fmt::format("{}", passes)},
+                             {"$BINS", fmt::format("{}", bins)},
+                             {"$WIDTH", fmt::format("{}", width)},
+                             {"$BITS", fmt::format("{}", step.key_bits)},
+                             {"$TOP", fmt::format("{}", step.key_bits - width)},
+                             {"$DIGITS", digits},
+                             {"$OTHERS", fmt::format("{}", selects ? runs.row - runs.count : 0)},
+                             {"$TO", runs.sorted ? "$OUT" : "$ELEMENT"},
+                             {"$STORED", runs.sorted ? "$N_result(e)" : "e"}});
+  std::string text = element_text(step);
+  if (runs.sorted || brief) text += kMerge;
+  if (!runs.sorted) text += brief ? kShortRun : selects ? kSelect : kLongRun;
+  text += runs.sorted ? kMergeTask : kSortTask;
+
+  runtime::KernelSource source;
+  const int64_t elements = (2 * runs.group + 1) * runs.words * 8, counts = brief ? 0 : int64_t{passes} * bins * 4;
+  if (!runs.sorted) source.scratch = (elements + counts + 63) / 64 * 64;
+  finish(source, text, kernel.name, names);
+  return source;
+}
+
+}  // namespace sinter::codegen

@@ -1,0 +1,103 @@
+// Keys are unsigned numbers in the order of the values: floats by their bits, with the sign turned around.
+#include "codegen/sort/sort_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "codegen/sort/sort_source.h"
+#include "runtime/base/hash.h"
+
+namespace sinter::codegen {
+namespace {
+
+const char* unsigned_of(int bits) {
+  return bits == 8 ? "unsigned char" : bits == 16 ? "unsigned short" : bits == 32 ? "unsigned" : "unsigned long long";
+}
+std::string hex(uint64_t value) { return fmt::format("{:#x}ull", value); }
+
+/// The key of the bits `b`, as an expression; all NaNs have the largest one, and -0 that of 0.
+std::string key_expression(const SortStep& step) {
+  const int bits = step.key_bits;
+  const uint64_t sign = uint64_t{1} << (bits - 1), all = sign | (sign - 1);
+  std::string key = "b";
+  if (is_float(step.values)) {
+    const int mantissa = step.values == DType::F64   ? 52
+                         : step.values == DType::F32 ? 23
+                         : step.values == DType::F16 ? 10
+                                                     : 7;
+    const uint64_t infinity = (sign - 1) >> mantissa << mantissa;
+    key = fmt::format("(b & {0}) > {1} ? {2} : (b & {0}) == 0 ? {3} : b & {3} ? b ^ {2} : b | {3}", hex(sign - 1),
+                      hex(infinity), hex(all), hex(sign));
+  } else if (!is_unsigned(step.values)) {
+    key = fmt::format("b ^ {}", hex(sign));
+  }
+  return step.runs.descending ? fmt::format("({}) ^ {}", key, hex(all)) : key;
+}
+
+}  // namespace
+
+SortStep::SortStep(const Kernel& kernel) : runs(ir::sort_runs_of(kernel.sink->src[0])) {
+  values = kernel.sink->src[0]->src[1]->dtype;
+  key_bits = static_cast<int>(size_of(values)) * 8;
+}
+
+std::string filled(std::string text, const SortNames& names) {
+  SortNames longest_first = names;
+  std::sort(longest_first.begin(), longest_first.end(),
+            [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
+  for (const auto& [name, value] : longest_first)
+    for (size_t at = 0; (at = text.find(name, at)) != std::string::npos; at += value.size())
+      text.replace(at, name.size(), value);
+  return text;
+}
+
+SortNames names_of(const SortStep& step) {
+  return {{"$ELEMENT", step.runs.words == 1 ? "unsigned long long" : "$N_element"},
+          {"$VALUE", unsigned_of(step.key_bits)},
+          {"$KEY", step.runs.words == 1 ? "unsigned" : "unsigned long long"},
+          {"$OUT", step.runs.last()       ? "long long"
+                   : step.runs.words == 1 ? "unsigned long long"
+                                          : "$N_element"},
+          {"$ROW", fmt::format("{}ll", step.runs.row)},
+          {"$RUN", fmt::format("{}ll", step.runs.group)},
+          {"$SORTED", fmt::format("{}ll", step.runs.sorted)},
+          {"$FIRST", fmt::format("{}ll", step.runs.last() ? step.runs.first : 0)},
+          {"$COUNT", fmt::format("{}ll", step.runs.last() ? step.runs.count : step.runs.row)},
+          {"$TASKS", fmt::format("{}ll", step.runs.tasks)}};
+}
+
+std::string element_text(const SortStep& step) {
+  std::string text;
+  if (step.runs.words == 1) {
+    text =
+        "$FN $ELEMENT $N_make($KEY key, long long at) { return (unsigned long long)key << 32 | (unsigned)at; }\n"
+        "$FN $KEY $N_key($ELEMENT e) { return (unsigned)(e >> 32); }\n"
+        "$FN int $N_less($ELEMENT x, $ELEMENT y) { return x < y; }\n";
+  } else {
+    text =
+        "typedef struct { unsigned long long key, at; } $N_element;\n"
+        "$FN $ELEMENT $N_make($KEY key, long long at) { $ELEMENT e; e.key = key; e.at = at; return e; }\n"
+        "$FN $KEY $N_key($ELEMENT e) { return e.key; }\n"
+        "$FN int $N_less($ELEMENT x, $ELEMENT y) { return x.key < y.key || (x.key == y.key && x.at < y.at); }\n";
+  }
+  if (!step.runs.sorted)
+    text +=
+        fmt::format("$FN $KEY $N_key_of($VALUE v) {{ const $KEY b = v; return ($KEY)({}); }}\n", key_expression(step));
+  const char* position = step.runs.words == 1 ? "e & 0xffffffffu" : "e.at";
+  return text + fmt::format("$FN $OUT $N_result($ELEMENT e) {{ return {}; }}\n", step.runs.last() ? position : "e");
+}
+
+void finish(runtime::KernelSource& source, const std::string& text, const std::string& hint, const SortNames& names) {
+  const std::string with_names = filled(filled(text, names), names);  // values name others
+  source.name =
+      fmt::format("{}_{}", hint, runtime::to_hex(runtime::HashBuilder().add(with_names).hash()).substr(0, 16));
+  source.text = filled(with_names, {{"$N", source.name}});
+}
+
+runtime::KernelSource sort_source(const Kernel& kernel, const runtime::Target& target) {
+  const SortStep step(kernel);
+  return target.cuda() ? sort_cuda(step, kernel) : sort_c(step, kernel);
+}
+
+}  // namespace sinter::codegen

@@ -1,0 +1,181 @@
+// Reshapes, reductions of the blocks, scans of their results, and the merge of a combine as elementwise ops.
+#include "schedule/simplify/scan_blocks.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "ir/combine.h"
+#include "schedule/graph/rebuild_plan.h"
+
+namespace sinter::schedule {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+using States = std::vector<UOp>;  ///< a value for each accumulator, all of one shape
+
+int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
+
+/// A divisor of n near `wanted`, multiples of 16 first; else `wanted`.
+int64_t piece_of(int64_t n, int64_t wanted) {
+  int64_t best = 0, whole = 0;
+  for (int64_t d = wanted / 2; d <= wanted * 2; ++d) {
+    int64_t& found = d % 16 == 0 ? whole : best;
+    if (n % d == 0 && (found == 0 || std::abs(d - wanted) < std::abs(found - wanted))) found = d;
+  }
+  return whole ? whole : best ? best : wanted;
+}
+
+/// The shape with `axes` in place of axis `at`.
+Shape split_axis(const Shape& shape, size_t at, const std::vector<int64_t>& axes) {
+  std::vector<Dim> dims(shape.begin(), shape.end());
+  dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(at));
+  dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(at), axes.begin(), axes.end());
+  return Shape(std::move(dims));
+}
+
+/// Writes one scan.
+class ScanBlocks {
+ public:
+  explicit ScanBlocks(UOp scan) : attr_(scan->reduction()), at_(static_cast<size_t>(attr_.axes[0])) {}
+
+  UOp write(const std::vector<UOp>& values, const std::vector<int64_t>& axes) const {
+    const Shape& given = values[0]->shape;
+    const int64_t length = given[at_].value();
+    int64_t filled = 1;
+    for (int64_t size : axes) filled *= size;
+    States elements;
+    for (UOp v : values)
+      elements.push_back(ir::reshape(padded(v, 0, filled, elements.size()), split_axis(given, at_, axes)));
+    const size_t depth = axes.size();
+    const ir::Ints innermost{static_cast<int64_t>(at_ + depth - 1)};
+    States all, results;
+    for (size_t k = 0; k < elements.size(); ++k) {
+      all.push_back(scan(elements, depth - 1, k, axes.back()));
+      // Stored: as part of the next scan, a chain of all elements of a group would be one task.
+      results.push_back(ir::contiguous(ir::reduce(attr_.combine, elements, innermost, static_cast<int>(k))));
+    }
+    for (size_t level = depth - 1; level-- > 0;) {
+      States before, last;
+      if (level == 0) {
+        before = prefixes(results, axes[0]);
+      } else {
+        States inside;
+        for (size_t k = 0; k < results.size(); ++k) inside.push_back(scan(results, level, k, 0));
+        for (size_t k = 0; k < inside.size(); ++k) {
+          before.push_back(padded(slice(inside[k], at_ + level, 0, axes[level] - 1), 1, axes[level], k, at_ + level));
+          last.push_back(drop(slice(inside[k], at_ + level, axes[level] - 1, axes[level]), at_ + level));
+        }
+      }
+      ir::Ints inner;
+      for (size_t i = level + 1; i < depth; ++i) inner.push_back(static_cast<int64_t>(at_ + i));
+      for (UOp& b : before) b = ir::expand(b, all[0]->shape, inner);
+      all = merged(before, all);
+      results = last;
+    }
+    // Stored in these axes, as other scans are: along those of its users no loop would be that of a block.
+    const UOp joined = ir::contiguous(all[static_cast<size_t>(attr_.result)]);
+    const UOp whole = ir::reshape(joined, split_axis(given, at_, {filled}));
+    return filled == length ? whole : slice(whole, at_, 0, length);
+  }
+
+ private:
+  static UOp slice(UOp x, size_t axis, int64_t begin, int64_t end) {
+    ir::Region box = ir::full_region(x->shape);
+    box[axis] = {begin, end};
+    return ir::shrink(x, box);
+  }
+  /// Without an axis of size 1.
+  static UOp drop(UOp x, size_t axis) { return ir::reshape(x, split_axis(x->shape, axis, {})); }
+
+  /// x at `begin` of `size` elements along the axis, with the identity of accumulator `k` around it.
+  UOp padded(UOp x, int64_t begin, int64_t size, size_t k, size_t axis) const {
+    const int64_t length = x->shape[axis].value();
+    if (length == size) return x;
+    ir::Region box = ir::full_region(x->shape);
+    box[axis] = {begin, begin + length};
+    const Shape shape = split_axis(x->shape, axis, {size});
+    const UOp placed = ir::pad(x, box, shape);
+    const ir::Scalar none = ir::reduction_identity(attr_.combine, x->dtype, static_cast<int>(k));
+    if (none == ir::Scalar::of(x->dtype, 0)) return placed;
+    return ir::where(ir::pad(ir::true_like(x), box, shape), placed, ir::like(placed, none));
+  }
+  UOp padded(UOp x, int64_t begin, int64_t size, size_t k) const { return padded(x, begin, size, k, at_); }
+
+  UOp scan(const States& values, size_t level, size_t k, int64_t block) const {
+    ir::ReduceAttr attr{attr_.combine, {static_cast<int64_t>(at_ + level)}, {}, static_cast<int>(k)};
+    attr.tree.block = block;
+    return values[0]->graph->make(
+        {Op::Scan, values[k]->dtype, values[k]->shape, ir::Sources(values.begin(), values.end()), std::move(attr)});
+  }
+
+  /// The results before each one along the axis, joined in order.
+  States prefixes(const States& results, int64_t size) const {
+    const Shape pairs = split_axis(results[0]->shape, at_, {size, size});
+    const auto axis = static_cast<int64_t>(at_);
+    ir::Graph& g = *results[0]->graph;
+    const UOp before = ir::lt(ir::axis_iota(g, pairs, axis + 1), ir::axis_iota(g, pairs, axis));
+    States chosen, out;
+    for (size_t k = 0; k < results.size(); ++k) {
+      const UOp all = ir::expand(results[k], pairs, {axis});
+      chosen.push_back(ir::where(
+          before, all, ir::like(all, ir::reduction_identity(attr_.combine, all->dtype, static_cast<int>(k)))));
+    }
+    for (size_t k = 0; k < results.size(); ++k)
+      out.push_back(ir::reduce(attr_.combine, chosen, {axis + 1}, static_cast<int>(k)));
+    return out;
+  }
+
+  /// The merge of the combine on whole tensors.
+  States merged(const States& a, const States& b) const {
+    std::vector<DType> types;
+    for (UOp x : a) types.push_back(x->dtype);
+    const ir::CombineGraph rule = ir::combine_merge(attr_.combine, types);
+    std::unordered_map<UOp, UOp> made;
+    for (UOp n : ir::topological(rule.next)) {
+      if (n->op == Op::Arg) {
+        const auto i = static_cast<size_t>(n->integer());
+        made[n] = i < a.size() ? a[i] : b[i - a.size()];
+      } else if (n->op == Op::Const) {
+        UOp number = ir::constant(*a[0]->graph, n->scalar(), n->dtype);
+        made[n] = ir::broadcast_to(number, a[0]->shape);
+      } else {
+        ir::Sources src;
+        for (UOp s : n->src) src.push_back(made.at(s));
+        made[n] = a[0]->graph->make({n->op, n->dtype, a[0]->shape, std::move(src), n->attr});
+      }
+    }
+    States out;
+    for (UOp n : rule.next) out.push_back(made.at(n));
+    return out;
+  }
+
+  const ir::ReduceAttr& attr_;
+  const size_t at_;
+};
+
+}  // namespace
+
+std::vector<int64_t> scan_axes(int64_t length) {
+  if (length <= kLongestScan) return {};
+  std::vector<int64_t> axes{piece_of(length, kScanBlock)};
+  int64_t rest = pieces(length, axes[0]);
+  while (rest > kScanPrefixes) {
+    axes.push_back(piece_of(rest, kScanGroup));
+    rest = pieces(rest, axes.back());
+  }
+  axes.push_back(rest);
+  std::reverse(axes.begin(), axes.end());
+  return axes;
+}
+
+void cut_scans(PlanGraph& plan) {
+  rebuild(plan, [&](UOp n, const std::vector<UOp>& src) -> UOp {
+    if (n->op != Op::Scan || n->reduction().combine == ir::Combine::Dot) return {};
+    const Dim& size = n->shape[static_cast<size_t>(n->reduction().axes[0])];
+    const std::vector<int64_t> axes = size.symbolic() ? std::vector<int64_t>() : scan_axes(size.value());
+    return axes.empty() ? UOp() : ScanBlocks(n).write(src, axes);
+  });
+}
+
+}  // namespace sinter::schedule
