@@ -69,6 +69,67 @@ Tensor randn(const Shape& shape, RandomOptions options = {}, Loc where = Loc::cu
 Tensor randint(int64_t low, int64_t high, const Shape& shape, RandomOptions options = {}, Loc where = Loc::current());
 /// bool, true with probability p in [0, 1]: a dropout mask.
 Tensor bernoulli(double p, const Shape& shape, RandomOptions options = {}, Loc where = Loc::current());
+/// The same with a probability for each element, in its shape. Outside [0, 1] it counts as 0 or 1.
+Tensor bernoulli(const Tensor& p, RandomOptions options = {}, Loc where = Loc::current());
+/// rand() in the shape, type and on the device of x; the options' type overrides, their device does not count.
+Tensor rand_like(const Tensor& x, RandomOptions options = {}, Loc where = Loc::current());
+/// randn() like x.
+Tensor randn_like(const Tensor& x, RandomOptions options = {}, Loc where = Loc::current());
+/// randint() like x, in the type of x even if that is a float.
+Tensor randint_like(const Tensor& x, int64_t low, int64_t high, RandomOptions options = {}, Loc where = Loc::current());
+/// @}
+
+/// @defgroup draws Random distributions
+/// Each has parameters, numbers or tensors, that broadcast: to their common shape, or to `shape`. Results are float32
+/// or the parameters' float type, on their device; options may name another type, and the device only where all
+/// parameters are numbers. Gradients go through the parameters wherever the result is a smooth function of them. A
+/// number that is no parameter (a negative rate) is a UsageError; in a tensor it gives NaN.
+/// @snippet creation.cpp draws
+/// @{
+
+/// Uniform in [low, high).
+Tensor uniform(Arg low, Arg high, const Shape& shape, RandomOptions options = {});
+Tensor uniform(Arg low, Arg high, RandomOptions options = {});  ///< in the shape of the bounds
+/// mean + deviation * randn().
+Tensor normal(Arg mean, Arg deviation, const Shape& shape, RandomOptions options = {});
+Tensor normal(Arg mean, Arg deviation, RandomOptions options = {});  ///< in the shape of the parameters
+/// exp(normal(mean, deviation)).
+Tensor log_normal(Arg mean, Arg deviation, const Shape& shape, RandomOptions options = {});
+Tensor log_normal(Arg mean, Arg deviation, RandomOptions options = {});  ///< in the shape of the parameters
+/// Density rate * exp(-rate * x): -log(u) / rate.
+Tensor exponential(Arg rate, const Shape& shape, RandomOptions options = {});
+Tensor exponential(Arg rate, RandomOptions options = {});  ///< in the shape of the rate
+/// The largest of many: location - scale * log(-log(u)).
+Tensor gumbel(Arg location, Arg scale, const Shape& shape, RandomOptions options = {});
+Tensor gumbel(Arg location, Arg scale, RandomOptions options = {});  ///< in the shape of the parameters
+/// Density exp(-|x - location| / scale) / (2 scale).
+Tensor laplace(Arg location, Arg scale, const Shape& shape, RandomOptions options = {});
+Tensor laplace(Arg location, Arg scale, RandomOptions options = {});  ///< in the shape of the parameters
+/// location + scale * tan(pi * (u - 1/2)).
+Tensor cauchy(Arg location, Arg scale, const Shape& shape, RandomOptions options = {});
+Tensor cauchy(Arg location, Arg scale, RandomOptions options = {});  ///< in the shape of the parameters
+/// How many trials until one that succeeds with probability p in (0, 1]: 1, 2, ...
+Tensor geometric(Arg p, const Shape& shape, RandomOptions options = {});
+Tensor geometric(Arg p, RandomOptions options = {});  ///< in the shape of p
+/// Density proportional to x^(concentration - 1) * exp(-rate * x). Marsaglia and Tsang, "A simple method for generating
+/// gamma variables" (2000): of 8 proposals the first that is accepted, since counters are taken at the call; all are
+/// rejected once in 10^10. No gradient with respect to the concentration.
+Tensor gamma(Arg concentration, Arg rate, const Shape& shape, RandomOptions options = {});
+Tensor gamma(Arg concentration, Arg rate, RandomOptions options = {});  ///< in the shape of the parameters
+/// x / (x + y) of x = gamma(a, 1) and y = gamma(b, 1), without a gradient.
+Tensor beta(Arg a, Arg b, const Shape& shape, RandomOptions options = {});
+Tensor beta(Arg a, Arg b, RandomOptions options = {});  ///< in the shape of the parameters
+/// gamma(concentration, 1) divided by its sum along the last axis, without a gradient.
+Tensor dirichlet(const Tensor& concentration, RandomOptions options = {}, Loc where = Loc::current());
+/// Whole numbers k with probability rate^k exp(-rate) / k!, in a float type, without a gradient. Below a rate of 10 the
+/// distribution function is inverted; from there on Hormann, "The transformed rejection method for generating Poisson
+/// random variables" (1993), of 10 proposals the first that is accepted.
+Tensor poisson(Arg rate, const Shape& shape, RandomOptions options = {});
+Tensor poisson(Arg rate, RandomOptions options = {});  ///< in the shape of the rate
+/// int64 [.., count]: classes drawn with replacement, with probabilities proportional to exp(logits), [.., classes].
+Tensor categorical(const Tensor& logits, int64_t count, RandomOptions options = {}, Loc where = Loc::current());
+/// int64, one class for each row of logits: the logits' shape without the last axis.
+Tensor categorical(const Tensor& logits, RandomOptions options = {}, Loc where = Loc::current());
 /// @}
 
 }  // namespace v0

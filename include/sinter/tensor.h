@@ -16,37 +16,16 @@
 #include <vector>
 
 #include "sinter/arg.h"
+#include "sinter/axis_list.h"
 #include "sinter/device.h"
 #include "sinter/dtype.h"
 #include "sinter/error.h"
 #include "sinter/shape.h"
+#include "sinter/tensor_methods.h"
 
 /// Tensors and operations on them.
 namespace sinter {
 inline namespace v0 {
-
-/// Every axis, in a call that takes axes: x.sum(all_axes, true).
-struct AllAxes {};
-inline constexpr AllAxes all_axes{};  ///< the default of such a call
-
-/// Axes of a reduction; negative ones count from the end.
-class Axes {
- public:
-  Axes(AllAxes) {}  ///< all  NOLINT: implicit by design, as the others
-  /// One axis.
-  template <Integer I>
-  Axes(I axis) : list_(std::vector<int64_t>{saturated(axis)}) {}  // NOLINT
-  // No default constructor, so that {} is a list too.
-  Axes(std::initializer_list<int64_t> axes) : list_(axes) {}   ///< several, each once; {} reduces nothing
-  Axes(std::vector<int64_t> axes) : list_(std::move(axes)) {}  ///< the same  NOLINT
-  /// Whether these are all axes of the tensor.
-  bool all() const { return !list_.has_value(); }
-  /// The axes as given; only if a list was given.
-  const std::vector<int64_t>& list() const { return *list_; }
-
- private:
-  std::optional<std::vector<int64_t>> list_;
-};
 
 /// The begin or end of a slice: a number, or none for the end of the axis. A number that int64 cannot hold becomes the
 /// largest.
@@ -76,14 +55,15 @@ struct Ellipsis {};
 inline constexpr NewAxis newaxis{};    ///< x.index({newaxis, 0})
 inline constexpr Ellipsis ellipsis{};  ///< x.index({ellipsis, 0})
 
-class Index;  // below: one item of index({...}) and at({...})
+class Index;     // below: one item of index({...}) and at({...})
+class Extremum;  // below: what max(axis) and min(axis) give
 
 /// A handle to a shared cell. Copies alias the cell, as in PyTorch. Operators are pure; only assign and its forms
 /// write.
 ///
 /// Every call that takes a `Loc` or an Arg reports errors at the caller's line. Every call refuses these with a
 /// UsageError: an empty handle, an axis that the tensor does not have, an axis given twice, and the 8-bit floats.
-class Tensor {
+class Tensor : public TensorMethods {
  public:
   /// An empty handle: using it is a UsageError.
   Tensor() = default;
@@ -167,12 +147,13 @@ class Tensor {
   Tensor pad(std::vector<std::pair<int64_t, int64_t>> widths, Arg value = 0.0, Loc where = Loc::current()) const;
   /// A part of one axis.
   Tensor slice(int64_t axis, Slice slice, Loc where = Loc::current()) const;
-  /// x[i]: row i of the first axis; i is an integer or a tensor of integers. An integer out of range is a UsageError
-  /// here; an index out of range in a tensor is one at the first host read.
+  /// x[i]: row i of the first axis; i is an integer, a tensor of integers, or a bool mask. An integer out of range is a
+  /// UsageError here; an index out of range in a tensor is one at the first host read.
   Tensor operator[](Arg i) const;
   /// NumPy's basic and integer-tensor indexing: x.index({0, Slice{1, 3}, ellipsis, newaxis, t}). Index tensors
-  /// broadcast against each other; an index out of range in them throws at the first host read. Bool masks are refused,
-  /// because the size of the result would depend on the data.
+  /// broadcast against each other; an index out of range in them throws at the first host read. A bool mask stands for
+  /// as many axes as it has, and gives the elements where it is true: the call computes and reads it, and is a
+  /// UsageError inside jit(), where where(mask, x, y) or masked_scatter() serve.
   Tensor index(std::vector<Index> items, Loc where = Loc::current()) const;
   /// Parts of `size` along an axis; the last may be smaller.
   std::vector<Tensor> split(int64_t size, int64_t axis = 0, Loc where = Loc::current()) const;
@@ -202,6 +183,13 @@ class Tensor {
   Tensor max(Axes axes = all_axes, bool keepdim = false, Loc where = Loc::current()) const;
   /// The smallest element; NaN if any is. Ties share the gradient.
   Tensor min(Axes axes = all_axes, bool keepdim = false, Loc where = Loc::current()) const;
+  /// The largest element along one axis, and where it stands: `auto [values, indices] = x.max(1)`. The result is the
+  /// tensor of the values.
+  template <Integer I>
+  Extremum max(I axis, bool keepdim = false, Loc where = Loc::current()) const;
+  /// The smallest element along one axis, and where it stands.
+  template <Integer I>
+  Extremum min(I axis, bool keepdim = false, Loc where = Loc::current()) const;
   /// bool: whether any element is not 0. False for no elements.
   Tensor any(Axes axes = all_axes, bool keepdim = false, Loc where = Loc::current()) const;
   /// bool: whether no element is 0. True for no elements.
@@ -294,6 +282,29 @@ class Tensor {
   std::shared_ptr<Cell> cell_;
 };
 
+/// The largest or smallest elements along an axis, a tensor, and their indices: `auto [values, indices] = x.max(1)`.
+/// Equal ones share the gradient; the index is that of the first.
+class Extremum : public Tensor {
+ public:
+  /// Of values and int64 indices of one shape.
+  Extremum(const Tensor& of, Tensor places) : Tensor(of), values(of), indices(std::move(places)) {}
+  Tensor values;   ///< the tensor itself
+  Tensor indices;  ///< int64, of the same shape
+  /// Parts 0 and 1, for structured bindings.
+  template <size_t I>
+  const Tensor& get() const {
+    return I == 0 ? values : indices;
+  }
+};
+template <Integer I>
+Extremum Tensor::max(I axis, bool keepdim, Loc where) const {
+  return {max(Axes(axis), keepdim, where), argmax(saturated(axis), keepdim, where)};
+}
+template <Integer I>
+Extremum Tensor::min(I axis, bool keepdim, Loc where) const {
+  return {min(Axes(axis), keepdim, where), argmin(saturated(axis), keepdim, where)};
+}
+
 /// A part of a tensor, returned by `at({...})`: written by `=` and its forms, read by conversion to a Tensor.
 class Place {
  public:
@@ -305,8 +316,9 @@ class Place {
   Place& operator-=(Arg value);                          ///< assign(part - value)
   Place& operator*=(Arg value);                          ///< assign(part * value)
   Place& operator/=(Arg value);                          ///< assign(part / value)
-  /// `value` is broadcast to the shape of the part, and cast as in Tensor::assign. Integer-tensor indices are refused
-  /// here (UsageError).
+  /// `value` is broadcast to the shape of the part, and cast as in Tensor::assign. Integer tensors and bool masks name
+  /// elements as in index(); of several values for one element the last stays, and an index out of range throws at the
+  /// first host read. A mask is read to the host only if `value` has an element for each place where it is true.
   Place& assign(Arg value);
   operator Tensor() const;  ///< the present value of the part  NOLINT
 
@@ -319,7 +331,7 @@ class Place {
   Loc where_;
 };
 
-/// One item of an index: a number, a Slice, newaxis, ellipsis, or a tensor of integers.
+/// One item of an index: a number, a Slice, newaxis, ellipsis, a tensor of integers, or a bool mask.
 class Index {
  public:
   /// The kind of the item.
@@ -330,7 +342,8 @@ class Index {
   Index(Slice s) : kind(Kind::Slice), slice(s) {}                     ///< part of the axis  NOLINT
   Index(NewAxis) : kind(Kind::NewAxis) {}                             ///< an axis of size 1  NOLINT
   Index(Ellipsis) : kind(Kind::Ellipsis) {}                           ///< all axes that are not named  NOLINT
-  Index(Tensor t) : kind(Kind::Tensor), tensor(std::move(t)) {}       ///< the elements at its indices  NOLINT
+  Index(Tensor t)
+      : kind(Kind::Tensor), tensor(std::move(t)) {}  ///< the elements at its indices, or where it is true  NOLINT
 
   Kind kind;           ///< which of the following is used
   int64_t number = 0;  ///< negative numbers count from the end
@@ -377,3 +390,12 @@ void realize(const Arg& first, const T&... others) {
 
 }  // namespace v0
 }  // namespace sinter
+
+/// An Extremum has two parts.
+template <>
+struct std::tuple_size<sinter::Extremum> : std::integral_constant<size_t, 2> {};
+/// Both are tensors.
+template <size_t I>
+struct std::tuple_element<I, sinter::Extremum> {
+  using type = const sinter::Tensor;  ///< a part
+};

@@ -90,7 +90,7 @@ class Picks {
     const std::vector<size_t> bytes = bytes_below(order);
     std::vector<UOp> found, indices;
     for (UOp n : order)
-      if (!n->storage() && (n->op == Op::Gather || n->op == Op::ScatterAdd)) {
+      if (!n->storage() && (n->op == Op::Gather || n->op == Op::Scatter)) {
         found.push_back(n);
         if (bytes[n->src[1]->position] <= most_bytes) indices.push_back(n->src[1]);
       }
@@ -99,8 +99,9 @@ class Picks {
     const Copies copies = copy(indices, intact);
     for (UOp n : found) {
       const auto index = copies.find(n->src[1].get());
+      const int64_t axis = n->pick_axis();
       picks_.push_back({index == copies.end() ? UOp() : index->second,
-                        n->src[0]->shape[static_cast<size_t>(n->integer())].value(), n->integer(), n->state.origin});
+                        n->src[0]->shape[static_cast<size_t>(axis)].value(), axis, n->state.origin});
     }
   }
 

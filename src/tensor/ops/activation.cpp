@@ -1,11 +1,16 @@
-// Activations, written so that neither values nor gradients overflow in intermediate results.
+// Activations of elements, written so that neither values nor gradients overflow in intermediate results, and so that a
+// gradient at a kink is that of the branch which PyTorch takes there.
 #include "tensor/ops/activation.h"
 
+#include <fmt/core.h>
+
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
 #include "sinter/ops.h"
 #include "tensor/core/operands.h"
+#include "tensor/ops/parameter.h"
 
 namespace sinter {
 
@@ -28,42 +33,184 @@ UOp sigmoid(UOp x) {
 
 UOp softplus_rest(UOp x) { return ir::alu(ir::Op::Log1p, {ir::exp(minus_abs(x))}); }
 
+UOp softplus(UOp x) { return ir::where(not_negative(x), x, ir::like(x, 0.0)) + softplus_rest(x); }
+
+UOp log_sigmoid(UOp x) { return ir::where(not_negative(x), ir::like(x, 0.0), x) - softplus_rest(x); }
+
 }  // namespace tensor
 
 inline namespace v0 {
 namespace {
 
+using tensor::Call;
 using tensor::float_operand;
+using tensor::usage_error;
+using tensor::wrap;
+
+/// f of x in its compute type.
+template <class F>
+Tensor float_function(std::string_view name, const Arg& x, F f) {
+  Call call(name, x.where());
+  UOp n = float_operand(x);
+  return wrap(ir::cast(f(ir::to_compute_type(n)), n->dtype));
+}
+
+/// x in [lo, hi], where the bounds have no slope.
+UOp held_between(UOp x, UOp lo, UOp hi) { return ir::where(ir::le(x, lo), lo, ir::where(ir::le(hi, x), hi, x)); }
+UOp held_between(UOp x, double lo, double hi) { return held_between(x, ir::like(x, lo), ir::like(x, hi)); }
+
+/// x, or `below` where x <= 0.
+UOp positive_or(UOp x, UOp below) { return ir::where(ir::le(x, ir::like(x, 0.0)), below, x); }
+
+/// alpha (e^(x / width) - 1) below 0, x above, both times `scale`.
+UOp exponential_below(UOp x, double alpha, double width, double scale) {
+  UOp zero = ir::like(x, 0.0), negative = ir::where(ir::le(x, zero), x, zero);  // e^x must not overflow
+  UOp curve = ir::alu(ir::Op::Expm1, {width == 1 ? negative : negative / width});
+  UOp out = positive_or(x, alpha == 1 ? curve : curve * alpha);
+  return scale == 1 ? out : out * scale;
+}
+
+/// The operand of a function that keeps integers.
+UOp number_operand(const Arg& x) {
+  UOp n = tensor::operand(x);
+  tensor::require_type(!is_bool(n->dtype), x, "numbers");
+  return n;
+}
+/// A bound in the type of x. UsageError if an integer type does not hold it.
+UOp bound_like(UOp x, double bound) { return ir::like(x, tensor::number_of(Arg(bound), x->dtype)); }
 
 }  // namespace
 
 Tensor sigmoid(Arg x) {
-  tensor::Call call("sigmoid", x.where());
-  UOp n = float_operand(x);
-  return tensor::wrap(ir::cast(tensor::sigmoid(ir::to_compute_type(n)), n->dtype));
+  return float_function("sigmoid", x, [](UOp n) { return tensor::sigmoid(n); });
 }
-
 Tensor silu(Arg x) {
-  tensor::Call call("silu", x.where());
-  UOp given = float_operand(x), n = ir::to_compute_type(given);
-  return tensor::wrap(ir::cast(n * tensor::sigmoid(n), given->dtype));
+  return float_function("silu", x, [](UOp n) { return n * tensor::sigmoid(n); });
+}
+Tensor gelu(Arg x, Gelu form) {
+  return float_function("gelu", x, [form](UOp n) {
+    UOp inner = form == Gelu::Exact
+                    ? ir::alu(ir::Op::Erf, {n * std::sqrt(0.5)})
+                    : ir::alu(ir::Op::Tanh, {(n + n * n * n * 0.044715) * std::sqrt(2 / std::numbers::pi)});
+    return n * 0.5 * (inner + 1.0);
+  });
 }
 
-Tensor gelu(Arg x, Gelu form) {
-  tensor::Call call("gelu", x.where());
-  UOp given = float_operand(x), n = ir::to_compute_type(given);
-  UOp inner = form == Gelu::Exact
-                  ? ir::alu(ir::Op::Erf, {n * std::sqrt(0.5)})
-                  : ir::alu(ir::Op::Tanh, {(n + n * n * n * 0.044715) * std::sqrt(2 / std::numbers::pi)});
-  return tensor::wrap(ir::cast(n * 0.5 * (inner + 1.0), given->dtype));
-}
+// -- of the family of relu
 
 Tensor relu(Arg x) {
-  tensor::Call call("relu", x.where());
-  UOp n = tensor::operand(x);
-  tensor::require_type(!is_bool(n->dtype), x, "numbers");
-  UOp zero = ir::like(n, 0.0);
-  return tensor::wrap(ir::where(ir::le(n, zero), zero, n));
+  Call call("relu", x.where());
+  UOp n = number_operand(x);
+  return wrap(positive_or(n, ir::like(n, 0.0)));
+}
+
+Tensor leaky_relu(Arg x, double slope) {
+  return float_function("leaky_relu", x, [slope](UOp n) { return positive_or(n, n * slope); });
+}
+
+Tensor prelu(Arg x, const Tensor& weight) {
+  Call call("prelu", x.where());
+  UOp given = float_operand(x), n = ir::to_compute_type(given), w = tensor::node_of(weight);
+  if (w->shape.numel() == 1) {
+    w = ir::cast(tensor::on_device(w, n->device, n->shape), n->dtype);
+    w = ir::broadcast_to(ir::reshape(w, {}), n->shape);
+  } else {
+    if (n->rank() < 2)
+      usage_error(fmt::format("the weight {} needs channels, the second axis of x, but x is {}; give one number",
+                              tensor::describe(w), tensor::describe(given)));
+    w = tensor::broadcast_param(weight, "weight", n, Shape{n->shape[1]}, 1);
+  }
+  return wrap(ir::cast(positive_or(n, n * w), given->dtype));
+}
+
+Tensor rrelu(Arg x, double lower, double upper, bool training, Generator* generator) {
+  Call call("rrelu", x.where());
+  if (!(lower <= upper)) usage_error(fmt::format("no slope lies between {} and {}; give lower <= upper", lower, upper));
+  UOp given = float_operand(x), n = ir::to_compute_type(given);
+  if (!training) return wrap(ir::cast(positive_or(n, n * ((lower + upper) / 2)), given->dtype));
+  UOp noise = tensor::node_of(rand(n->shape, {n->dtype, generator, n->device}, x.where()));
+  return wrap(ir::cast(positive_or(n, n * (noise * (upper - lower) + lower)), given->dtype));
+}
+
+Tensor elu(Arg x, double alpha) {
+  return float_function("elu", x, [alpha](UOp n) { return exponential_below(n, alpha, 1, 1); });
+}
+
+Tensor selu(Arg x) {
+  return float_function("selu", x, [](UOp n) {
+    return exponential_below(n, 1.6732632423543772848170429916717, 1, 1.0507009873554804934193349852946);
+  });
+}
+
+Tensor celu(Arg x, double alpha) {
+  return float_function("celu", x, [alpha](UOp n) {
+    if (alpha == 0) usage_error(fmt::format("alpha is {}, by which {} is divided; give another", alpha, "x"));
+    return exponential_below(n, alpha, alpha, 1);
+  });
+}
+
+Tensor relu6(Arg x) {
+  Call call("relu6", x.where());
+  UOp n = number_operand(x);
+  return wrap(held_between(n, bound_like(n, 0), bound_like(n, 6)));
+}
+
+Tensor hardtanh(Arg x, double lo, double hi) {
+  Call call("hardtanh", x.where());
+  if (!(lo <= hi)) usage_error(fmt::format("nothing lies between {} and {}; give lo <= hi", lo, hi));
+  UOp n = number_operand(x);
+  if (is_unsigned(n->dtype)) lo = std::max(lo, 0.0);
+  return wrap(held_between(n, bound_like(n, lo), bound_like(n, hi)));
+}
+
+Tensor threshold(Arg x, double bound, double value) {
+  Call call("threshold", x.where());
+  UOp n = number_operand(x);
+  return wrap(ir::where(ir::le(n, bound_like(n, bound)), bound_like(n, value), n));
+}
+
+// -- smooth, and pieces of lines
+
+Tensor softplus(Arg x, double beta, double threshold) {
+  return float_function("softplus", x, [=](UOp n) {
+    if (beta == 0) usage_error(fmt::format("beta is {}, by which {} is divided; give another", beta, "x"));
+    UOp scaled = n * beta;
+    return ir::where(ir::lt(ir::like(n, threshold), scaled), n, tensor::softplus(scaled) / beta);
+  });
+}
+Tensor softsign(Arg x) {
+  return float_function("softsign", x, [](UOp n) { return n / (ir::alu(ir::Op::Abs, {n}) + 1.0); });
+}
+Tensor mish(Arg x) {
+  return float_function("mish", x, [](UOp n) { return n * ir::alu(ir::Op::Tanh, {tensor::softplus(n)}); });
+}
+Tensor logsigmoid(Arg x) {
+  return float_function("logsigmoid", x, [](UOp n) { return tensor::log_sigmoid(n); });
+}
+Tensor tanhshrink(Arg x) {
+  return float_function("tanhshrink", x, [](UOp n) { return n - ir::alu(ir::Op::Tanh, {n}); });
+}
+Tensor hardsigmoid(Arg x) {
+  return float_function("hardsigmoid", x, [](UOp n) { return held_between(n + 3.0, 0, 6) / 6.0; });
+}
+Tensor hardswish(Arg x) {
+  return float_function("hardswish", x, [](UOp n) { return n * held_between(n + 3.0, 0, 6) / 6.0; });
+}
+
+Tensor hardshrink(Arg x, double lambda) {
+  return float_function("hardshrink", x, [lambda](UOp n) {
+    return ir::where(ir::le(ir::like(n, -lambda), n) & ir::le(n, ir::like(n, lambda)), ir::like(n, 0.0), n);
+  });
+}
+
+Tensor softshrink(Arg x, double lambda) {
+  return float_function("softshrink", x, [lambda](UOp n) {
+    if (!(lambda >= 0))
+      usage_error(fmt::format("lambda is {}, which is not at least {}; give its magnitude", lambda, 0));
+    UOp rest = n * 0.0;  // NaN of NaN
+    return ir::where(ir::lt(ir::like(n, lambda), n), n - lambda,
+                     ir::where(ir::lt(n, ir::like(n, -lambda)), n + lambda, rest));
+  });
 }
 
 }  // namespace v0

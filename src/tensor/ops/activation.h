@@ -9,5 +9,9 @@ namespace sinter::tensor {
 ir::UOp sigmoid(ir::UOp x);
 /// log(1 + e^-|x|): softplus(x) - max(x, 0).
 ir::UOp softplus_rest(ir::UOp x);
+/// log(1 + e^x).
+ir::UOp softplus(ir::UOp x);
+/// log(sigmoid(x)).
+ir::UOp log_sigmoid(ir::UOp x);
 
 }  // namespace sinter::tensor

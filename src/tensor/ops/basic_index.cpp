@@ -120,9 +120,7 @@ BasicIndex resolve(UOp x, std::span<const Index> items) {
         out.slices.push_back(resolve_slice(x, axis, i.slice));
         out.shape.push_back(out.slices.back().count);
         break;
-      case Index::Kind::Tensor:
-        usage_error(fmt::format("an index tensor ({}) names no fixed part of {} here; use scatter_add or where",
-                                describe(node_of(i.tensor)), describe(x)));
+      case Index::Kind::Tensor: throw InternalError("an index tensor among the items of a basic index");
       case Index::Kind::Ellipsis: throw InternalError("an ellipsis is left in a completed index");
     }
   }

@@ -1,11 +1,15 @@
-// Convolution: windows of x times the weight, elementwise, then one sum. No kernel is written by hand; codegen
-// recognizes the contraction.
+// Convolution: windows of x times the weight, elementwise, then one sum; transposed: the products summed where windows
+// overlap. No kernel is written by hand; codegen recognizes the contraction.
 #include "sinter/conv.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
+
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
+#include "tensor/ops/padding.h"
 #include "tensor/ops/reduce.h"
 #include "tensor/ops/windows.h"
 
@@ -35,24 +39,86 @@ void check_channels(UOp x, UOp weight, UOp bias, int64_t groups) {
                             to_string(out)));
 }
 
+/// The tensors of a call, in one type and on one device.
+struct ConvOperands {
+  DType type;
+  UOp given, x;      ///< as the user gave it, and with a batch axis
+  UOp weight, bias;  ///< bias may be null
+  ir::Ints kernel;   ///< sizes along the sliding axes
+};
+
+ConvOperands conv_operands(size_t sliding, const Arg& input, const Tensor& weight, const Tensor& bias,
+                           const char* layout) {
+  const Arg w_arg(weight, input.where()), b_arg(bias.defined() ? bias : weight, input.where());
+  ConvOperands c;
+  c.type = tensor::common_type({&input, &w_arg, &b_arg});
+  c.given = tensor::operand(input, c.type);
+  c.x = tensor::with_batch_axis(c.given, sliding);
+  c.weight = tensor::on_device(tensor::operand(w_arg, c.type), c.x->device, c.given->shape);
+  if (bias.defined()) c.bias = tensor::on_device(tensor::operand(b_arg, c.type), c.x->device, c.given->shape);
+  if (c.weight->rank() != sliding + 2)
+    usage_error(fmt::format("the weight {} has {} axes; give [{}, {}]", describe(c.weight), c.weight->rank(), layout,
+                            sliding == 1   ? "kernel"
+                            : sliding == 2 ? "kernel, kernel"
+                                           : "kernel, kernel, kernel"));
+  tensor::fixed_size(c.weight, 0, "a number of channels");
+  tensor::fixed_size(c.weight, 1, "a number of channels");
+  for (size_t i = 2; i < c.weight->rank(); ++i)
+    c.kernel.push_back(tensor::fixed_size(c.weight, static_cast<int64_t>(i), "a kernel's size"));
+  return c;
+}
+
+/// y with the groups' channels, axes 1 and 2, joined, plus the bias, in the type of the call.
+Tensor finish(const ConvOperands& c, UOp y, int64_t out) {
+  Shape joined{y->shape[0], out};
+  for (size_t i = 3; i < y->rank(); ++i) joined.push_back(y->shape[i]);
+  y = ir::reshape(y, joined);
+  if (c.bias) y = y + ir::expand(ir::to_compute_type(c.bias), joined, ir::others(joined.rank(), {1}));
+  y = ir::cast(y, c.type);
+  return tensor::unbatched(y, c.given, c.x);
+}
+
+/// Replaces padding that is no zeros around every window of x by elements of x; `slide` then has none.
+UOp pad_input(UOp x, std::vector<tensor::WindowAxis>& slide, PadMode mode) {
+  if (mode == PadMode::Constant) return x;
+  for (size_t i = 0; i < slide.size(); ++i) {
+    tensor::WindowAxis& s = slide[i];
+    x = tensor::pad_from_itself(x, static_cast<int64_t>(2 + i), s.padding, s.padding + s.more_after, mode);
+    s.padding = s.more_after = 0;
+  }
+  return x;
+}
+
+/// The windows of a convolution: numbers of padding, or those that its name means.
+std::vector<tensor::WindowAxis> conv_axes(size_t sliding, const ir::Ints& kernel, const ConvOptions& o) {
+  const std::string& name = o.padding.name();
+  if (!name.empty() && name != "same" && name != "valid")
+    usage_error(fmt::format("padding is \"{}\"; give numbers, \"same\" or \"valid\"", name));
+  auto slide = tensor::window_axes(sliding, kernel, o.stride, o.padding, o.dilation);
+  if (name != "same") return slide;
+  for (tensor::WindowAxis& s : slide) {
+    if (s.stride != 1)
+      usage_error(
+          fmt::format("padding \"same\" with stride {}: there are fewer outputs than elements; give stride 1, or "
+                      "numbers of padding",
+                      s.stride));
+    const int64_t more = s.span() - 1;
+    s.padding = more / 2;
+    s.more_after = more % 2;
+  }
+  return slide;
+}
+
 Tensor conv(std::string_view name, size_t sliding, const Arg& input, const Tensor& weight, const Tensor& bias,
             const ConvOptions& o) {
   Call call(name, input.where());
-  const Arg w_arg(weight, input.where()), b_arg(bias.defined() ? bias : weight, input.where());
-  const DType t = tensor::common_type({&input, &w_arg, &b_arg});
-  const UOp given = tensor::operand(input, t), x = tensor::with_batch_axis(given, sliding);
-  const UOp w = tensor::on_device(tensor::operand(w_arg, t), x->device, given->shape),
-            b = bias.defined() ? tensor::on_device(tensor::operand(b_arg, t), x->device, given->shape) : UOp();
-  if (w->rank() != sliding + 2)
-    usage_error(fmt::format("the weight {} has {} axes; give [out, in / groups, {}]", describe(w), w->rank(),
-                            sliding == 1 ? "kernel" : "kernel, kernel"));
-  const int64_t out = tensor::fixed_size(w, 0, "a number of channels"),
-                in = tensor::fixed_size(w, 1, "a number of channels"), groups = o.groups;
-  check_channels(x, w, b, groups);
-  std::vector<int64_t> kernel;
-  for (size_t i = 2; i < w->rank(); ++i)
-    kernel.push_back(tensor::fixed_size(w, static_cast<int64_t>(i), "a kernel's size"));
-  const auto slide = tensor::window_axes(sliding, kernel, o.stride, o.padding, o.dilation);
+  const ConvOperands c = conv_operands(sliding, input, weight, bias, "out, in / groups");
+  const UOp given = c.given, w = c.weight;
+  const ir::Ints& kernel = c.kernel;
+  check_channels(c.x, w, c.bias, o.groups);
+  const int64_t out = w->shape[0].value(), in = w->shape[1].value(), groups = o.groups;
+  auto slide = conv_axes(sliding, kernel, o);
+  const UOp x = pad_input(c.x, slide, o.padding_mode);
 
   // Both are broadcast to [n, group, out, in, windows, taps, ...]: x has no output channels, w no batch and no windows.
   Shape grouped{x->shape[0], groups, in}, weights{groups, out / groups, in};
@@ -62,21 +128,81 @@ Tensor conv(std::string_view name, size_t sliding, const Arg& input, const Tenso
     weights.push_back(kernel[i]);
     over_windows.push_back(static_cast<int64_t>(4 + 2 * i));
   }
-  UOp seen = tensor::windows(ir::reshape(ir::to_compute_type(x), grouped), slide, given);
+  UOp seen = tensor::windows(ir::reshape(ir::to_compute_type(x), grouped), slide, x == c.x ? given : x);
   const Shape shape(ir::with_axes(seen->shape.dims(), {2}, [&](int64_t) { return Dim(out / groups); }));
   tensor::check_shape(shape);
   seen = ir::expand(seen, shape, {2});
   ir::Ints summed = tensor::tap_axes(seen, sliding);
   summed.insert(summed.begin(), 3);
-  UOp y =
-      ir::reduce(tensor::addition_of(t),
+  const UOp y =
+      ir::reduce(tensor::addition_of(c.type),
                  seen * ir::broadcast_to(ir::reshape(ir::to_compute_type(w), weights), shape, over_windows), summed);
-  Shape joined{y->shape[0], out};
-  for (size_t i = 3; i < y->rank(); ++i) joined.push_back(y->shape[i]);
-  y = ir::reshape(y, joined);
-  if (b) y = y + ir::expand(ir::to_compute_type(b), joined, ir::others(joined.rank(), {1}));
-  y = ir::cast(y, t);
-  return wrap(given->rank() == x->rank() ? y : tensor::drop_axes(y, {0}));
+  return finish(c, y, out);
+}
+
+/// The sizes of a transposed convolution's result.
+ir::Ints transposed_sizes(UOp x, const std::vector<tensor::WindowAxis>& slide, const PerAxis& output_padding) {
+  const ir::Ints more = tensor::per_axis("output_padding", output_padding.numbers(), slide.size(), 0);
+  ir::Ints sizes;
+  for (size_t i = 0; i < slide.size(); ++i) {
+    const tensor::WindowAxis& s = slide[i];
+    const auto axis = static_cast<int64_t>(2 + i);
+    const int64_t have = tensor::fixed_size(x, axis, "spread to windows");
+    if (more[i] >= std::max(s.stride, s.dilation))
+      usage_error(fmt::format("output_padding is {}; it must be less than the stride {} or the dilation {}", more[i],
+                              s.stride, s.dilation));
+    Shape widest = x->shape;
+    int64_t apart = 0;
+    widest[axis] = __builtin_mul_overflow(have - 1, s.stride, &apart)
+                       ? std::numeric_limits<int64_t>::max()
+                       : tensor::saturating_add(std::max<int64_t>(apart, 0), tensor::saturating_add(s.span(), more[i]));
+    tensor::check_shape(widest);
+    const int64_t size = apart + s.span() + more[i] - 2 * s.padding;
+    if (have < 1 || size < 1)
+      usage_error(
+          fmt::format("axis {} of {} has {} elements, whose windows of {} with padding {} leave {}; less padding "
+                      "is needed",
+                      axis, describe(x), have, s.span(), s.padding, size));
+    sizes.push_back(size);
+  }
+  return sizes;
+}
+
+/// The graph that the gradient of conv() has for its argument.
+Tensor transposed(std::string_view name, size_t sliding, const Arg& input, const Tensor& weight, const Tensor& bias,
+                  const ConvTransposeOptions& o) {
+  Call call(name, input.where());
+  const ConvOperands c = conv_operands(sliding, input, weight, bias, "in, out / groups");
+  const UOp x = c.x, w = c.weight;
+  const int64_t in = w->shape[0].value(), each = w->shape[1].value(), groups = o.groups;
+  if (groups < 1 || in % groups || !(x->shape[1] == in))
+    usage_error(
+        fmt::format("{} has {} channels, but the weight {} takes {} in {} {}; the channels must be equal, and the "
+                    "groups divide them",
+                    describe(x), to_string(x->shape[1]), describe(w), in, groups, groups == 1 ? "group" : "groups"));
+  if (c.bias && !(c.bias->shape == Shape{each * groups}))
+    usage_error(fmt::format("the bias is {}, the output has {} channels; give one number for each", describe(c.bias),
+                            each * groups));
+  const auto slide = tensor::window_axes(sliding, c.kernel, o.stride, o.padding, o.dilation);
+  const ir::Ints sizes = transposed_sizes(x, slide, o.output_padding);
+
+  // Both are broadcast to [n, group, in, out, windows, taps, ...]: x has no output channels and no taps.
+  Shape shape{x->shape[0], groups, in / groups, each}, grouped{x->shape[0], groups, in / groups},
+      weights{groups, in / groups, each};
+  ir::Ints of_x{3}, of_weights{0};
+  for (size_t i = 0; i < sliding; ++i) {
+    of_weights.push_back(static_cast<int64_t>(shape.rank()));
+    shape.push_back(x->shape[2 + i]);
+    of_x.push_back(static_cast<int64_t>(shape.rank()));
+    shape.push_back(c.kernel[i]);
+    grouped.push_back(x->shape[2 + i]);
+    weights.push_back(c.kernel[i]);
+  }
+  tensor::check_shape(shape);
+  const UOp products = ir::expand(ir::reshape(ir::to_compute_type(x), grouped), shape, of_x) *
+                       ir::expand(ir::reshape(ir::to_compute_type(w), weights), shape, of_weights);
+  return finish(c, tensor::overlap_add(ir::reduce(tensor::addition_of(c.type), products, {2}), slide, sizes),
+                each * groups);
 }
 
 }  // namespace
@@ -86,6 +212,18 @@ Tensor conv1d(Arg x, const Tensor& weight, const Tensor& bias, const ConvOptions
 }
 Tensor conv2d(Arg x, const Tensor& weight, const Tensor& bias, const ConvOptions& options) {
   return conv("conv2d", 2, x, weight, bias, options);
+}
+Tensor conv3d(Arg x, const Tensor& weight, const Tensor& bias, const ConvOptions& options) {
+  return conv("conv3d", 3, x, weight, bias, options);
+}
+Tensor conv_transpose1d(Arg x, const Tensor& weight, const Tensor& bias, const ConvTransposeOptions& options) {
+  return transposed("conv_transpose1d", 1, x, weight, bias, options);
+}
+Tensor conv_transpose2d(Arg x, const Tensor& weight, const Tensor& bias, const ConvTransposeOptions& options) {
+  return transposed("conv_transpose2d", 2, x, weight, bias, options);
+}
+Tensor conv_transpose3d(Arg x, const Tensor& weight, const Tensor& bias, const ConvTransposeOptions& options) {
+  return transposed("conv_transpose3d", 3, x, weight, bias, options);
 }
 
 }  // namespace v0

@@ -10,6 +10,7 @@
 #include "sinter/ops.h"
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
+#include "tensor/ops/diagonals.h"
 #include "tensor/ops/reduce.h"
 
 namespace sinter {
@@ -78,9 +79,7 @@ void take_diagonals(EinsumTerm& term) {
                               to_string(x->shape[a]), to_string(x->shape[b]), describe(x),
                               tensor::mismatch_hint(x->shape[a], x->shape[b], "a repeated letter needs equal sizes")));
     const int64_t at = static_cast<int64_t>(b);
-    Shape one = x->shape;
-    one[b] = 1;
-    term.x = tensor::drop_axes(ir::gather(x, tensor::position(one, static_cast<int64_t>(a), x->device), at), {at});
+    term.x = tensor::take_diagonal(x, static_cast<int64_t>(a), at);
     term.labels.erase(term.labels.begin() + at);
     --b;
   }

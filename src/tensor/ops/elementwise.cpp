@@ -1,6 +1,7 @@
 // Operators and elementwise functions that are one op of the graph, or a few.
 #include <fmt/core.h>
 
+#include <cmath>
 #include <limits>
 
 #include "sinter/ops.h"
@@ -62,6 +63,42 @@ Tensor logical(std::string_view name, Op op, const Arg& a, const Arg& b) {
   UOp nodes[] = {truth(a), truth(b)};
   tensor::broadcast(nodes);
   return wrap(ir::alu(op, {nodes[0], nodes[1]}));
+}
+
+/// The largest finite number of a float type.
+double largest(DType dtype) {
+  switch (dtype) {
+    case DType::F16: return 65504;
+    case DType::BF16: return 0x1.fep127;
+    case DType::F32: return std::numeric_limits<float>::max();
+    default: return std::numeric_limits<double>::max();
+  }
+}
+
+/// Where x is beyond a bound: above it, or below. Numbers are no NaN, so that only a tensor is asked.
+UOp beyond(UOp x, UOp bound, const Arg& given, bool above) {
+  UOp out = above ? ir::lt(bound, x) : ir::lt(x, bound);
+  const bool may_be_nan = is_float(x->dtype) && (given.is_tensor() || std::isnan(given.real()));
+  return may_be_nan ? out | ir::ne(bound, bound) : out;
+}
+Tensor one_bound(std::string_view name, const Arg& x, const Arg& bound, bool above) {
+  Call call(name, x.where());
+  ir::Sources n = tensor::operands({&x, &bound}, tensor::common_type({&x, &bound}));
+  return wrap(ir::where(beyond(n[0], n[1], bound, above), n[1], n[0]));
+}
+
+/// x^n by squaring, of integer tensors. Exact, wraps. A negative power is 0 except of 1 and -1, where it is the
+/// positive one.
+UOp integer_power(UOp x, UOp n) {
+  UOp zero = ir::like(x, 0.0), one = ir::like(x, 1.0), result = one, power = x;
+  for (size_t bit = 0; bit < 8 * size_of(x->dtype); ++bit) {
+    UOp mask = ir::like(n, ir::Scalar::of(n->dtype, static_cast<int64_t>(uint64_t{1} << bit)));
+    result = ir::where(ir::ne(n & mask, zero), result * power, result);
+    power = power * power;
+  }
+  if (is_unsigned(x->dtype)) return result;
+  UOp unit = ir::eq(x, one) | ir::eq(x, -one);
+  return ir::where(ir::lt(n, zero) & ~unit, zero, result);
 }
 
 /// x^n by squaring. Exact on integers, which wrap.
@@ -127,12 +164,20 @@ Tensor log1p(Arg x) { return float_op("log1p", Op::Log1p, x); }
 Tensor exp2(Arg x) { return float_op("exp2", Op::Exp2, x); }
 Tensor log(Arg x) { return float_op("log", Op::Log, x); }
 Tensor log2(Arg x) { return float_op("log2", Op::Log2, x); }
+Tensor log10(Arg x) { return float_op("log10", Op::Log10, x); }
 Tensor sqrt(Arg x) { return float_op("sqrt", Op::Sqrt, x); }
 Tensor sin(Arg x) { return float_op("sin", Op::Sin, x); }
 Tensor cos(Arg x) { return float_op("cos", Op::Cos, x); }
 Tensor tan(Arg x) { return float_op("tan", Op::Tan, x); }
+Tensor sinh(Arg x) { return float_op("sinh", Op::Sinh, x); }
+Tensor cosh(Arg x) { return float_op("cosh", Op::Cosh, x); }
 Tensor tanh(Arg x) { return float_op("tanh", Op::Tanh, x); }
+Tensor asinh(Arg x) { return float_op("asinh", Op::Asinh, x); }
+Tensor acosh(Arg x) { return float_op("acosh", Op::Acosh, x); }
+Tensor atanh(Arg x) { return float_op("atanh", Op::Atanh, x); }
 Tensor erf(Arg x) { return float_op("erf", Op::Erf, x); }
+Tensor erfc(Arg x) { return float_op("erfc", Op::Erfc, x); }
+Tensor erfinv(Arg x) { return float_op("erfinv", Op::Erfinv, x); }
 Tensor rsqrt(Arg x) {
   Call call("rsqrt", x.where());
   UOp n = tensor::float_operand(x);
@@ -174,6 +219,24 @@ Tensor ceil(Arg x) {
   UOp n = tensor::operand(x);
   return wrap(is_float(n->dtype) ? -ir::alu(Op::Floor, {-n}) : n);
 }
+Tensor frac(Arg x) {
+  Call call("frac", x.where());
+  UOp n = tensor::operand(x);
+  tensor::require_type(is_float(n->dtype), x, "floats");
+  return wrap(n - ir::alu(Op::Trunc, {n}));
+}
+Tensor nan_to_num(Arg x, double nan, std::optional<double> posinf, std::optional<double> neginf) {
+  Call call("nan_to_num", x.where());
+  UOp n = tensor::operand(x);
+  if (!is_float(n->dtype)) return wrap(n);
+  const double most = largest(n->dtype);
+  auto replace = [&](UOp condition, double by) { n = ir::where(condition, ir::like(n, by), n); };
+  UOp given = n, infinity = ir::like(n, std::numeric_limits<double>::infinity());
+  replace(ir::ne(given, given), nan);
+  replace(ir::eq(given, infinity), posinf.value_or(most));
+  replace(ir::eq(given, -infinity), neginf.value_or(-most));
+  return wrap(n);
+}
 
 // -- functions of several
 
@@ -205,18 +268,40 @@ Tensor pow(Arg a, Arg b) {
       return wrap(integer_power(tensor::operand(a, t), b.real() == 1 ? 1 : 2));
     return binary(Op::Pow, a, b, t);
   }
-  if (is_bool(t) || b.kind() != Arg::Kind::Integer || b.integer() < 0)
-    tensor::usage_error(fmt::format(
-        "{} to the power of {}: integers are raised only to plain numbers >= 0; convert the base with to(float32)",
-        tensor::describe(a), tensor::describe(b)));
-  return wrap(integer_power(tensor::operand(a, t), b.integer()));
+  if (is_bool(t) || (b.kind() == Arg::Kind::Integer && b.integer() < 0))
+    tensor::usage_error(
+        fmt::format("{} to the power of {}: integers are raised only to integers >= 0; convert the base with to({})",
+                    tensor::describe(a), tensor::describe(b), is_bool(t) ? "int64" : "float32"));
+  if (b.kind() == Arg::Kind::Integer) return wrap(integer_power(tensor::operand(a, t), b.integer()));
+  const ir::Sources n = tensor::operands({&a, &b}, t);
+  return wrap(integer_power(n[0], n[1]));
 }
 
 Tensor clamp(Arg x, Arg lo, Arg hi) {
   Call call("clamp", x.where());
   std::vector<UOp> n = tensor::operands({&x, &lo, &hi}, tensor::common_type({&x, &lo, &hi}));
-  UOp above = ir::where(ir::lt(n[0], n[1]), n[1], n[0]);
-  return wrap(ir::where(ir::lt(n[2], above), n[2], above));
+  UOp above = ir::where(beyond(n[0], n[1], lo, false), n[1], n[0]);
+  return wrap(ir::where(beyond(above, n[2], hi, true), n[2], above));
+}
+Tensor clamp_min(Arg x, Arg lo) { return one_bound("clamp_min", x, lo, false); }
+Tensor clamp_max(Arg x, Arg hi) { return one_bound("clamp_max", x, hi, true); }
+
+Tensor masked_fill(Arg x, Arg mask, Arg value) {
+  Call call("masked_fill", x.where());
+  UOp given = tensor::operand(x), m = tensor::operand(mask);
+  tensor::require_type(is_bool(m->dtype), mask, "a bool mask");
+  UOp n[] = {m, tensor::operand(value, given->dtype), given};
+  if (n[1]->rank() > 0)
+    tensor::usage_error(fmt::format("fills {} with one number, got {}; where(mask, value, x) takes values of a shape",
+                                    tensor::describe(x), tensor::describe(value)));
+  tensor::broadcast(n);
+  return wrap(ir::where(n[0], n[1], n[2]));
+}
+Tensor heaviside(Arg x, Arg values) {
+  Call call("heaviside", x.where());
+  ir::Sources n = tensor::operands({&x, &values}, tensor::common_type({&x, &values}));
+  UOp zero = ir::like(n[0], 0.0);
+  return wrap(ir::where(ir::eq(n[0], zero), n[1], ir::cast(ir::lt(zero, n[0]), n[0]->dtype)));
 }
 
 Tensor where(Arg condition, Arg a, Arg b) {

@@ -7,29 +7,23 @@
 
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
+#include "tensor/ops/masked.h"
 #include "tensor/ops/pick.h"
 
 namespace sinter {
-inline namespace v0 {
-namespace {
+namespace tensor {
 
-using Kind = Index::Kind;
-
-/// Position of the index tensors' axes: in place if all numbers and tensors are adjacent, otherwise in front.
-struct AdvancedIndex {
-  std::vector<Index> basic;  ///< the items, with a whole slice in place of each tensor
-  ir::Ints axes;             ///< of the basic result, one per tensor
-  std::vector<ir::UOp> index;
-  int64_t place = 0;  ///< among the axes without an index tensor
-};
+bool has_tensor(std::span<const Index> items) {
+  return std::any_of(items.begin(), items.end(), [](const Index& i) { return i.kind == Index::Kind::Tensor; });
+}
 
 AdvancedIndex resolve_advanced(ir::UOp x, std::span<const Index> items) {
   AdvancedIndex out;
   int64_t result_axes = 0, free_axes = 0, first = -1, last = -1, advanced = 0;
-  const std::vector<Index> all = tensor::expand_ellipsis(x, items);
+  const std::vector<Index> all = expand_ellipsis(x, items);
   for (size_t i = 0; i < all.size(); ++i) {
-    const bool is_tensor = all[i].kind == Kind::Tensor;
-    if (is_tensor || all[i].kind == Kind::Number) {
+    const bool is_tensor = all[i].kind == Index::Kind::Tensor;
+    if (is_tensor || all[i].kind == Index::Kind::Number) {
       if (first < 0) {
         first = static_cast<int64_t>(i);
         out.place = free_axes;
@@ -38,16 +32,11 @@ AdvancedIndex resolve_advanced(ir::UOp x, std::span<const Index> items) {
       ++advanced;
     }
     if (is_tensor) {
-      ir::UOp n = tensor::node_of(all[i].tensor);
-      if (is_bool(n->dtype))
-        tensor::usage_error(fmt::format(
-            "a bool mask ({}) on {} would give a size that depends on the data; use where(mask, x, 0), or x * mask",
-            tensor::describe(n), tensor::describe(x)));
       out.axes.push_back(result_axes);
-      out.index.push_back(tensor::index_operand(n));
+      out.index.push_back(index_operand(node_of(all[i].tensor)));
     }
     out.basic.push_back(is_tensor ? Index(Slice{}) : all[i]);
-    if (all[i].kind != Kind::Number) {
+    if (all[i].kind != Index::Kind::Number) {
       ++result_axes;
       free_axes += !is_tensor;
     }
@@ -56,21 +45,28 @@ AdvancedIndex resolve_advanced(ir::UOp x, std::span<const Index> items) {
   return out;
 }
 
-}  // namespace
+}  // namespace tensor
+
+inline namespace v0 {
 
 Tensor Tensor::index(std::vector<Index> items, Loc where) const {
+  const tensor::OuterCall outer("index", where);
+  if (tensor::has_mask(items)) {
+    const tensor::UnmaskedIndex unmasked = tensor::unmask(*this, items);
+    return reshape(unmasked.shape, where).index(unmasked.items, where);
+  }
   tensor::Call call("index", where);
   ir::UOp x = tensor::node_of(*this);
-  if (std::none_of(items.begin(), items.end(), [](const Index& i) { return i.kind == Kind::Tensor; }))
-    return tensor::wrap(tensor::read(x, tensor::resolve(x, items)));
-  AdvancedIndex advanced = resolve_advanced(x, items);
+  if (!tensor::has_tensor(items)) return tensor::wrap(tensor::read(x, tensor::resolve(x, items)));
+  tensor::AdvancedIndex advanced = tensor::resolve_advanced(x, items);
   ir::UOp part = tensor::read(x, tensor::resolve(x, advanced.basic));
   return tensor::wrap(tensor::pick(part, advanced.axes, std::move(advanced.index), advanced.place));
 }
 
 Tensor Tensor::operator[](Arg i) const {
-  tensor::Call call("operator[]", i.where());
+  const tensor::OuterCall outer("operator[]", i.where());
   if (i.is_tensor()) return index({Index(Tensor(i.cell()))});
+  const tensor::Call call("operator[]", i.where());
   if (i.kind() != Arg::Kind::Integer)
     tensor::usage_error(fmt::format("{} is no index of {}; give an integer or a tensor of integers",
                                     tensor::describe(i), tensor::describe(tensor::node_of(*this))));

@@ -24,9 +24,21 @@ struct BasicIndex {
   ir::Region region() const;
 };
 
+/// The items of which some are integer tensors, for pick() and put() of the basic result.
+struct AdvancedIndex {
+  std::vector<Index> basic;  ///< the items, with a whole slice in place of each tensor
+  ir::Ints axes;             ///< of the basic result, one per tensor
+  std::vector<ir::UOp> index;
+  int64_t place = 0;  ///< of their common shape among the other axes: in place if all numbers and tensors are adjacent,
+                      ///< otherwise in front
+};
+AdvancedIndex resolve_advanced(ir::UOp x, std::span<const Index> items);
+/// Whether one of the items is a tensor.
+bool has_tensor(std::span<const Index> items);
+
 /// The items as slices, with the ellipsis expanded (one at the end is implied). Every axis of x has its item.
 std::vector<Index> expand_ellipsis(ir::UOp x, std::span<const Index> items);
-/// UsageError: too many items, a number out of range, a step of 0, a part of a symbolic axis, a tensor item.
+/// UsageError: too many items, a number out of range, a step of 0, a part of a symbolic axis. No item is a tensor.
 BasicIndex resolve(ir::UOp x, std::span<const Index> items);
 /// The part as a value of shape `index.shape`.
 ir::UOp read(ir::UOp x, const BasicIndex& index);

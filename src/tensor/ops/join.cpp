@@ -1,4 +1,4 @@
-// cat, stack, split, chunk and broadcast.
+// cat, stack and their forms, split, chunk, broadcast, and grids of vectors.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -60,6 +60,11 @@ UOp join(std::vector<UOp> parts, int64_t axis) {
   return ir::cat(parts, axis);
 }
 
+std::vector<Tensor> each(std::vector<Tensor> parts, Tensor (*f)(const Tensor&, Loc), Loc where) {
+  for (Tensor& p : parts) p = f(p, where);
+  return parts;
+}
+
 }  // namespace
 
 Tensor cat(const std::vector<Tensor>& parts, int64_t axis, Loc where) {
@@ -99,6 +104,56 @@ Tensor stack(const std::vector<Tensor>& parts, int64_t axis, Loc where) {
   }
   for (UOp& n : nodes) n = tensor::insert_axis(n, axis);
   return wrap(join(std::move(nodes), axis));
+}
+
+Tensor concat(const std::vector<Tensor>& parts, int64_t axis, Loc where) {
+  Call call("concat", where);
+  return cat(parts, axis, where);
+}
+
+Tensor hstack(const std::vector<Tensor>& parts, Loc where) {
+  Call call("hstack", where);
+  const std::vector<Tensor> all = each(parts, atleast_1d, where);
+  return cat(all, all.empty() || node_of(all[0])->rank() == 1 ? 0 : 1, where);
+}
+Tensor vstack(const std::vector<Tensor>& parts, Loc where) {
+  Call call("vstack", where);
+  return cat(each(parts, atleast_2d, where), 0, where);
+}
+Tensor dstack(const std::vector<Tensor>& parts, Loc where) {
+  Call call("dstack", where);
+  return cat(each(parts, atleast_3d, where), 2, where);
+}
+
+std::vector<Tensor> meshgrid(const std::vector<Tensor>& vectors, GridOrder order, Loc where) {
+  Call call("meshgrid", where);
+  std::vector<UOp> nodes;
+  for (const Tensor& v : vectors) {
+    nodes.push_back(node_of(v));
+    if (nodes.back()->rank() > 1)
+      usage_error(fmt::format("vector {} of {} is {}; give tensors of at most 1 axis", nodes.size() - 1, vectors.size(),
+                              describe(nodes.back())));
+  }
+  const auto place = [&](size_t i) { return order == GridOrder::XY && nodes.size() > 1 && i < 2 ? 1 - i : i; };
+  Shape grid(Shape::Dims(nodes.size(), Dim(1)));
+  for (size_t i = 0; i < nodes.size(); ++i)
+    if (nodes[i]->rank()) grid[place(i)] = nodes[i]->shape[0];
+  tensor::check_shape(grid);
+  std::vector<Tensor> out;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const UOp vector = nodes[i]->rank() ? nodes[i] : ir::reshape(nodes[i], {1});
+    out.push_back(wrap(ir::expand(vector, grid, ir::others(grid.rank(), {static_cast<int64_t>(place(i))}))));
+  }
+  return out;
+}
+
+Tensor cartesian_prod(const std::vector<Tensor>& vectors, Loc where) {
+  Call call("cartesian_prod", where);
+  for (const Tensor& v : vectors)
+    if (node_of(v)->rank() != 1)
+      usage_error(fmt::format("{} has {} axes; give vectors, of 1 axis", describe(node_of(v)), node_of(v)->rank()));
+  if (vectors.size() == 1) return vectors[0];
+  return stack(each(meshgrid(vectors, GridOrder::IJ, where), ravel, where), -1, where);
 }
 
 std::vector<Tensor> Tensor::split(int64_t size, int64_t axis, Loc where) const {

@@ -1,14 +1,89 @@
-// Loss functions.
+// What losses share, and those of a class among several.
+#include "tensor/ops/loss.h"
+
 #include <fmt/core.h>
 
 #include "sinter/ops.h"
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
 #include "tensor/ops/activation.h"
+#include "tensor/ops/parameter.h"
 #include "tensor/ops/pick.h"
 #include "tensor/ops/softmax.h"
 
 namespace sinter {
+namespace tensor {
+
+using ir::Combine;
+using ir::UOp;
+
+UOp total_of(UOp x) { return ir::reduce(Combine::Add, x, ir::all_axes(x->rank())); }
+
+UOp reduce_loss(UOp x, Reduction reduction) {
+  switch (reduction) {
+    case Reduction::None: return x;
+    case Reduction::Sum: return total_of(x);
+    case Reduction::Mean: return total_of(x) / count_of(x, ir::all_axes(x->rank()), x->dtype);
+  }
+  throw InternalError("no such reduction");
+}
+
+Tensor finished_loss(UOp x, Reduction reduction, DType type) { return wrap(ir::cast(reduce_loss(x, reduction), type)); }
+
+void require_equal_shapes(std::initializer_list<UOp> nodes, std::initializer_list<const char*> names) {
+  const UOp first = *nodes.begin();
+  for (size_t i = 1; i < nodes.size(); ++i) {
+    const UOp n = nodes.begin()[i];
+    if (!(n->shape == first->shape))
+      usage_error(fmt::format("the {} is {}, the {} {}; {}", names.begin()[0], to_string(first->shape),
+                              names.begin()[i], to_string(n->shape),
+                              mismatch_hint(first->shape, n->shape, "give both one shape (reshape or expand)")));
+  }
+}
+
+LossOperands loss_operands(const Arg& x, const Arg& target) {
+  const DType t = common_float_type({&x, &target});
+  UOp a = operand(x, t), b = operand(target, t);
+  unify_devices(a, b);
+  require_equal_shapes({a, b}, {"prediction", "target"});
+  return {ir::to_compute_type(a), ir::to_compute_type(b), t};
+}
+
+UOp weight_operand(const Tensor& weight, UOp x, const char* role) {
+  if (!weight.defined()) return {};
+  UOp n = node_of(weight);
+  if (n->rank() > x->rank() || !(common_shape(n->shape, x->shape) == x->shape))
+    usage_error(fmt::format("the {} is {}, which does not broadcast to the prediction, {}; {}", role, describe(n),
+                            to_string(x->shape),
+                            mismatch_hint(n->shape, x->shape, "give one for each element, or for the last axes")));
+  return ir::broadcast_to(ir::cast(on_device(n, x->device, x->shape), x->dtype), x->shape);
+}
+
+UOp at_least_zero(UOp x) {
+  UOp zero = ir::like(x, 0.0);
+  return ir::where(ir::le(x, zero), zero, x);
+}
+
+UOp class_index(UOp given, UOp x, int64_t axis, UOp target) {
+  UOp index = insert_axis(index_operand(target), axis);
+  Shape expected = x->shape;
+  expected[static_cast<size_t>(axis)] = 1;
+  if (!(index->shape == expected)) {
+    std::vector<Dim> dims = x->shape.dims();
+    dims.erase(dims.begin() + axis);
+    usage_error(fmt::format("predictions {} need class targets of shape {}, got {}; {}", describe(given),
+                            to_string(Shape(dims)), describe(target),
+                            mismatch_hint(target->shape, Shape(dims), "leave out the class axis")));
+  }
+  // GATHER counts negative indices from the end and reports indices out of range. A negative class is an error, so it
+  // becomes out of range.
+  index = ir::cast(index, DType::I64);
+  UOp beyond = ir::broadcast_to(size_node(x->shape[static_cast<size_t>(axis)], DType::I64, x->device), index->shape);
+  return ir::where(ir::lt(index, ir::like(index, 0.0)), beyond, index);
+}
+
+}  // namespace tensor
+
 inline namespace v0 {
 namespace {
 
@@ -19,83 +94,69 @@ using tensor::describe;
 using tensor::usage_error;
 using tensor::wrap;
 
-UOp total(UOp x) { return ir::reduce(Combine::Add, x, ir::all_axes(x->rank())); }
-
-UOp reduce_loss(UOp x, Reduction reduction) {
-  switch (reduction) {
-    case Reduction::None: return x;
-    case Reduction::Sum: return total(x);
-    case Reduction::Mean: return total(x) / tensor::count_of(x, ir::all_axes(x->rank()), x->dtype);
-  }
-  throw InternalError("no such reduction");
-}
-
-/// Prediction and target in one shape and in the compute dtype; `type` is the dtype of the loss. Shapes must be equal:
-/// broadcasting would hide a forgotten axis.
-struct LossOperands {
-  UOp prediction, target;
-  DType type;
-};
-LossOperands loss_operands(const Arg& x, const Arg& target) {
-  const DType t = tensor::common_float_type({&x, &target});
-  UOp a = tensor::operand(x, t), b = tensor::operand(target, t);
-  tensor::unify_devices(a, b);
-  if (!(a->shape == b->shape))
-    usage_error(fmt::format("the prediction is {}, the target {}; {}", to_string(a->shape), to_string(b->shape),
-                            tensor::mismatch_hint(a->shape, b->shape, "give both one shape (reshape or expand)")));
-  return {ir::to_compute_type(a), ir::to_compute_type(b), t};
-}
-
 /// The class axis of [classes], [n, classes] and [n, classes, ...].
 int64_t class_axis(UOp x) {
   if (!x->rank()) usage_error(fmt::format("{} has no axis of classes; give [n, classes]", describe(x)));
   return x->rank() == 1 ? 0 : 1;
 }
 
-/// -log p of each target's class. x holds log-probabilities of `given`.
-UOp nll(UOp given, UOp x, int64_t axis, UOp target, const CrossEntropyOptions& options) {
+/// The weight of each class, along the class axis of x. Null if there are none.
+UOp class_weights(const Tensor& weight, UOp x, int64_t axis) {
+  return tensor::broadcast_param(weight, "weight", x, Shape{x->shape[static_cast<size_t>(axis)]},
+                                 static_cast<size_t>(axis));
+}
+
+double class_count(UOp x, int64_t axis) { return static_cast<double>(tensor::fixed_size(x, axis, "label_smoothing")); }
+
+/// -log p of each target's class; the share options.label_smoothing of it is spread over all classes. x holds
+/// log-probabilities of `given`.
+UOp class_loss(UOp given, UOp x, int64_t axis, UOp target, const CrossEntropyOptions& options) {
   tensor::unify_devices(x, target);
-  UOp index = tensor::insert_axis(tensor::index_operand(target), axis);
-  Shape expected = x->shape;
-  expected[static_cast<size_t>(axis)] = 1;
-  if (!(index->shape == expected)) {
-    std::vector<Dim> dims = x->shape.dims();
-    dims.erase(dims.begin() + axis);
-    usage_error(fmt::format("predictions {} need class targets of shape {}, got {}; {}", describe(given),
-                            to_string(Shape(dims)), describe(target),
-                            tensor::mismatch_hint(target->shape, Shape(dims), "leave out the class axis")));
-  }
-  // GATHER counts negative indices from the end and reports indices out of range. A negative class is an error, so it
-  // becomes out of range.
-  index = ir::cast(index, DType::I64);
-  UOp zero = ir::like(index, 0.0), kept;
-  UOp beyond = ir::broadcast_to(tensor::size_node(x->shape[axis], DType::I64, x->device), index->shape);
+  UOp index = ir::cast(tensor::insert_axis(tensor::index_operand(target), axis), DType::I64), kept;
   if (options.ignore_index) kept = ir::ne(index, ir::like(index, ir::Scalar::of(DType::I64, *options.ignore_index)));
-  index = ir::where(ir::lt(index, zero), beyond, index);
-  if (kept) index = ir::where(kept, index, zero);  // an ignored class may not exist
-  UOp loss = -ir::gather(x, index, axis);
-  if (kept) loss = ir::where(kept, loss, ir::like(loss, 0.0));
-  loss = tensor::drop_axes(loss, {axis});
-  if (!kept || options.reduction != Reduction::Mean) return reduce_loss(loss, options.reduction);
-  return total(loss) / ir::cast(total(ir::cast(kept, DType::I64)), x->dtype);
+  index = tensor::class_index(given, x, axis, target);
+  if (kept) index = ir::where(kept, index, ir::like(index, 0.0));  // an ignored class may not exist
+  const auto only_kept = [&](UOp n) {
+    return tensor::drop_axes(kept ? ir::where(kept, n, ir::like(n, 0.0)) : n, {axis});
+  };
+  UOp weights = class_weights(options.weight, x, axis), loss = -ir::gather(x, index, axis);
+  UOp weight = weights ? ir::gather(weights, index, axis) : UOp();
+  loss = only_kept(weight ? loss * weight : loss);
+  if (const double share = options.label_smoothing; share > 0) {
+    UOp all = ir::reduce(Combine::Add, weights ? x * weights : x, {axis});
+    loss = loss * (1 - share) - only_kept(tensor::insert_axis(all, axis)) * (share / class_count(x, axis));
+  }
+  if (options.reduction != Reduction::Mean || !(kept || weight)) return tensor::reduce_loss(loss, options.reduction);
+  if (weight) return tensor::total_of(loss) / tensor::total_of(only_kept(weight));
+  return tensor::total_of(loss) / ir::cast(tensor::total_of(ir::cast(kept, DType::I64)), x->dtype);
+}
+
+void require_share(double label_smoothing) {
+  if (!(label_smoothing >= 0 && label_smoothing <= 1))
+    usage_error(fmt::format("label_smoothing is {}; give the share of a target, in [{}, {}]", label_smoothing, 0, 1));
 }
 
 }  // namespace
 
 Tensor nll_loss(Arg log_probabilities, const Tensor& target, CrossEntropyOptions options) {
   Call call("nll_loss", log_probabilities.where());
+  if (options.label_smoothing != 0)
+    usage_error(fmt::format("label_smoothing is {}, but only cross_entropy() can spread a target; give {}",
+                            options.label_smoothing, 0));
   UOp x = tensor::float_operand(log_probabilities);
-  return wrap(ir::cast(nll(x, ir::to_compute_type(x), class_axis(x), tensor::node_of(target), options), x->dtype));
+  return wrap(
+      ir::cast(class_loss(x, ir::to_compute_type(x), class_axis(x), tensor::node_of(target), options), x->dtype));
 }
 
 Tensor cross_entropy(Arg logits, const Tensor& target, CrossEntropyOptions options) {
   Call call("cross_entropy", logits.where());
+  require_share(options.label_smoothing);
   UOp given = tensor::float_operand(logits), y = tensor::node_of(target);
   tensor::unify_devices(given, y);
   UOp x = ir::to_compute_type(given);
   const int64_t axis = class_axis(given);
   if (!is_float(y->dtype))
-    return wrap(ir::cast(nll(given, tensor::log_softmax(x, axis), axis, y, options), given->dtype));
+    return wrap(ir::cast(class_loss(given, tensor::log_softmax(x, axis), axis, y, options), given->dtype));
   if (options.ignore_index && options.ignore_index != CrossEntropyOptions().ignore_index)
     usage_error(fmt::format("ignore_index {} needs class targets, but the target is {}; leave it out",
                             *options.ignore_index, describe(y)));
@@ -103,29 +164,46 @@ Tensor cross_entropy(Arg logits, const Tensor& target, CrossEntropyOptions optio
     usage_error(fmt::format(
         "logits {} need probabilities of the same shape or integer classes, got {}; convert classes with to(int64)",
         describe(given), describe(y)));
-  UOp loss = -ir::reduce(Combine::Add, tensor::log_softmax(x, axis) * ir::cast(y, x->dtype), {axis});
-  return wrap(ir::cast(reduce_loss(loss, options.reduction), given->dtype));
+  UOp p = ir::cast(y, x->dtype);
+  if (const double share = options.label_smoothing; share > 0) p = p * (1 - share) + share / class_count(x, axis);
+  if (UOp weights = class_weights(options.weight, x, axis)) p = p * weights;
+  UOp loss = -ir::reduce(Combine::Add, tensor::log_softmax(x, axis) * p, {axis});
+  return tensor::finished_loss(loss, options.reduction, given->dtype);
 }
 
-Tensor mse_loss(Arg x, Arg target, Reduction reduction) {
-  Call call("mse_loss", x.where());
-  auto [a, b, t] = loss_operands(x, target);
-  UOp off = a - b;
-  return wrap(ir::cast(reduce_loss(off * off, reduction), t));
+Tensor multi_margin_loss(Arg x, const Tensor& target, MultiMarginOptions options) {
+  Call call("multi_margin_loss", x.where());
+  if (options.p != 1 && options.p != 2) usage_error(fmt::format("p is {}; give {} or 2", options.p, 1));
+  UOp given = tensor::float_operand(x), y = tensor::node_of(target);
+  tensor::unify_devices(given, y);
+  if (given->rank() < 1 || given->rank() > 2)
+    usage_error(fmt::format("{} has {} axes; give [n, classes] or [classes]", describe(given), given->rank()));
+  const auto axis = static_cast<int64_t>(given->rank()) - 1;
+  UOp n = ir::to_compute_type(given), index = tensor::class_index(given, n, axis, y);
+  UOp own = tensor::drop_axes(ir::gather(n, index, axis), {axis});
+  UOp over = n - ir::expand(own, n->shape, {axis}) + options.margin, zero = ir::like(n, 0.0);
+  over = ir::where(ir::lt(zero, over), options.p == 1 ? over : over * over, zero);
+  UOp place = tensor::position(n->shape, axis, n->device);
+  over = ir::where(ir::eq(place, ir::expand(tensor::drop_axes(index, {axis}), n->shape, {axis})), zero, over);
+  if (UOp weights = class_weights(options.weight, n, axis)) {
+    UOp weight = tensor::drop_axes(ir::gather(weights, index, axis), {axis});
+    over = over * ir::expand(weight, n->shape, {axis});
+  }
+  UOp loss = ir::reduce(Combine::Add, over, {axis});
+  return tensor::finished_loss(loss / ir::broadcast_to(tensor::count_of(n, {axis}, n->dtype), loss->shape),
+                               options.reduction, given->dtype);
 }
 
-Tensor l1_loss(Arg x, Arg target, Reduction reduction) {
-  Call call("l1_loss", x.where());
-  auto [a, b, t] = loss_operands(x, target);
-  return wrap(ir::cast(reduce_loss(ir::alu(ir::Op::Abs, {a - b}), reduction), t));
-}
-
-Tensor binary_cross_entropy_with_logits(Arg x, Arg target, Reduction reduction) {
-  Call call("binary_cross_entropy_with_logits", x.where());
-  auto [a, b, t] = loss_operands(x, target);
-  // max(a, 0) - a b is exact where the prediction is confident and right, so adding the small rest does not lose it.
-  UOp zero = ir::like(a, 0.0), most = ir::where(ir::le(zero, a), a, zero);
-  return wrap(ir::cast(reduce_loss((most - a * b) + tensor::softplus_rest(a), reduction), t));
+Tensor multilabel_soft_margin_loss(Arg x, Arg target, MultilabelOptions options) {
+  Call call("multilabel_soft_margin_loss", x.where());
+  auto [a, b, t] = tensor::loss_operands(x, target);
+  if (!a->rank()) usage_error(fmt::format("{} has {} axes; give [n, classes]", describe(x), 0));
+  UOp loss = -(b * tensor::log_sigmoid(a) + (1.0 - b) * tensor::log_sigmoid(-a));
+  if (UOp weight = tensor::weight_operand(options.weight, a)) loss = loss * weight;
+  const auto axis = static_cast<int64_t>(a->rank()) - 1;
+  loss = ir::reduce(Combine::Add, loss, {axis});
+  return tensor::finished_loss(loss / ir::broadcast_to(tensor::count_of(a, {axis}, a->dtype), loss->shape),
+                               options.reduction, t);
 }
 
 }  // namespace v0

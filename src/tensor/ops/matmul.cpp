@@ -1,8 +1,9 @@
-// Products: broadcast views, one elementwise product, one sum. No kernel is written by hand; codegen recognizes the
-// contraction.
+// Products of matrices: broadcast views, one elementwise product, one sum. No kernel is written by hand; codegen
+// recognizes the contraction.
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 #include <span>
 
 #include "sinter/ops.h"
@@ -44,6 +45,72 @@ Shape batches(UOp a, UOp b) {
   }));
 }
 
+/// UsageError unless the operands have those ranks.
+void require_ranks(const Arg& a, size_t rank_a, const Arg& b, size_t rank_b) {
+  const UOp x = tensor::operand(a), y = tensor::operand(b);
+  if (x->rank() != rank_a || y->rank() != rank_b)
+    usage_error(fmt::format("{} x {}: they must have {} and {} axes; matmul takes other ranks", describe(x),
+                            describe(y), rank_a, rank_b));
+}
+void require_batches(const Arg& a, const Arg& b) {
+  require_ranks(a, 3, b, 3);
+  const UOp x = tensor::operand(a), y = tensor::operand(b);
+  if (!(x->shape[0] == y->shape[0]))
+    usage_error(fmt::format(
+        "batch sizes differ: {} x {}, {} against {}; {}", describe(x), describe(y), to_string(x->shape[0]),
+        to_string(y->shape[0]),
+        tensor::mismatch_hint(x->shape[0], y->shape[0], "they must be equal; matmul repeats a batch of 1")));
+}
+
+/// beta * input + alpha * product, of which `product` has the shape and the type.
+Tensor add_product(const Arg& input, const Tensor& product, const Arg& beta, const Arg& alpha, DType type) {
+  UOp y = tensor::node_of(product);
+  const ir::Scalar scale = tensor::number_of(alpha, y->dtype), keep = tensor::number_of(beta, y->dtype);
+  if (is_bool(type))
+    usage_error(fmt::format("has no meaning on {} and {}; convert one with to(int64)", describe(input), describe(y)));
+  const ir::Scalar zero = ir::Scalar::of(y->dtype, 0), one = ir::Scalar::of(y->dtype, 1);
+  UOp x = ir::cast(tensor::operand(input, type), y->dtype);
+  tensor::unify_devices(x, y);
+  if (x->rank() > y->rank() || tensor::common_shape(x->shape, y->shape) != y->shape)
+    usage_error(fmt::format("the input {} does not broadcast to the product {}; reshape it first", describe(x),
+                            to_string(y->shape)));
+  if (!(scale == one)) y = y * ir::like(y, scale);
+  if (keep == zero) return wrap(ir::cast(y, type));
+  x = ir::broadcast_to(x, y->shape);
+  if (!(keep == one)) x = x * ir::like(x, keep);
+  return wrap(ir::cast(x + y, type));
+}
+
+/// The argument in the type in which products of that type are computed.
+Arg to_compute(const Arg& a, DType type) { return Arg(wrap(ir::to_compute_type(tensor::operand(a, type))), a.where()); }
+
+/// The cheapest order of a chain of matrices [sizes[i], sizes[i + 1]]: for each part i..j, where to cut it.
+class ChainOrder {
+ public:
+  explicit ChainOrder(const std::vector<double>& sizes) : count_(sizes.size() - 1), cuts_(count_ * count_) {
+    std::vector<double> cost(count_ * count_, 0.0);
+    for (size_t length = 1; length < count_; ++length)
+      for (size_t i = 0, j = length; j < count_; ++i, ++j) {
+        double best = std::numeric_limits<double>::infinity();
+        for (size_t k = i; k < j; ++k) {
+          const double all = cost[i * count_ + k] + cost[(k + 1) * count_ + j] + sizes[i] * sizes[k + 1] * sizes[j + 1];
+          if (all < best) best = all, cuts_[i * count_ + j] = k;
+        }
+        cost[i * count_ + j] = best;
+      }
+  }
+  /// The product of parts i..j.
+  Tensor product(const std::vector<Tensor>& parts, size_t i, size_t j, Loc where) const {
+    if (i == j) return parts[i];
+    const size_t k = cuts_[i * count_ + j];
+    return matmul(Arg(product(parts, i, k, where), where), Arg(product(parts, k + 1, j, where), where));
+  }
+
+ private:
+  size_t count_;
+  std::vector<size_t> cuts_;
+};
+
 }  // namespace
 
 Tensor matmul(Arg a, Arg b) {
@@ -67,6 +134,94 @@ Tensor matmul(Arg a, Arg b) {
   if (!column) x = ir::broadcast_to(x, shape, {k + 1});
   if (!row) y = ir::broadcast_to(y, shape, {m});
   return wrap(ir::cast(contract(x, y, k), t));
+}
+
+Tensor mm(Arg a, Arg b) {
+  Call call("mm", a.where());
+  require_ranks(a, 2, b, 2);
+  return matmul(a, b);
+}
+Tensor bmm(Arg a, Arg b) {
+  Call call("bmm", a.where());
+  require_batches(a, b);
+  return matmul(a, b);
+}
+Tensor mv(Arg a, Arg b) {
+  Call call("mv", a.where());
+  require_ranks(a, 2, b, 1);
+  return matmul(a, b);
+}
+
+Tensor addmm(Arg input, Arg a, Arg b, Arg beta, Arg alpha) {
+  Call call("addmm", input.where());
+  require_ranks(a, 2, b, 2);
+  const DType t = tensor::common_type({&input, &a, &b});
+  return add_product(input, matmul(to_compute(a, t), to_compute(b, t)), beta, alpha, t);
+}
+Tensor baddbmm(Arg input, Arg a, Arg b, Arg beta, Arg alpha) {
+  Call call("baddbmm", input.where());
+  require_batches(a, b);
+  const DType t = tensor::common_type({&input, &a, &b});
+  return add_product(input, matmul(to_compute(a, t), to_compute(b, t)), beta, alpha, t);
+}
+Tensor addmv(Arg input, Arg a, Arg b, Arg beta, Arg alpha) {
+  Call call("addmv", input.where());
+  require_ranks(a, 2, b, 1);
+  const DType t = tensor::common_type({&input, &a, &b});
+  return add_product(input, matmul(to_compute(a, t), to_compute(b, t)), beta, alpha, t);
+}
+
+Tensor matrix_power(Arg x, int64_t n) {
+  Call call("matrix_power", x.where());
+  const DType t = tensor::common_type({&x});
+  UOp matrix = tensor::operand(x, t);
+  if (matrix->rank() < 2 || !(matrix->shape[-1] == matrix->shape[-2]))
+    usage_error(fmt::format("{} to the power of {}: the last two axes must have one size", describe(matrix), n));
+  if (n < 0)
+    usage_error(fmt::format("{} to the power of {}: give 0 or more, or the power of an inverse", describe(matrix), n));
+  const auto last = static_cast<int64_t>(matrix->rank()) - 1;
+  if (!n)
+    return wrap(ir::cast(ir::eq(tensor::position(matrix->shape, last - 1, matrix->device),
+                                tensor::position(matrix->shape, last, matrix->device)),
+                         t));
+  Tensor square = wrap(ir::to_compute_type(matrix)), result;
+  for (;; square = matmul(Arg(square, x.where()), Arg(square, x.where()))) {
+    if (n & 1) result = result.defined() ? matmul(Arg(result, x.where()), Arg(square, x.where())) : square;
+    if (!(n >>= 1)) return wrap(ir::cast(tensor::node_of(result), t));
+  }
+}
+
+Tensor multi_dot(const std::vector<Tensor>& matrices, Loc where) {
+  Call call("multi_dot", where);
+  const size_t count = matrices.size();
+  if (count < 2) usage_error(fmt::format("{} matrices given; give at least {}", count, 2));
+  DType t = tensor::autocast_type(tensor::node_of(matrices[0])->dtype);
+  for (const Tensor& m : matrices) t = promote(t, tensor::autocast_type(tensor::node_of(m)->dtype));
+  std::vector<Tensor> parts;
+  std::vector<double> sizes;
+  Dim rows = 1;  // of the next matrix
+  for (size_t i = 0; i < count; ++i) {
+    UOp m = tensor::node_of(matrices[i]);
+    const bool vector = m->rank() == 1 && (i == 0 || i + 1 == count);
+    if (m->rank() != 2 && !vector)
+      usage_error(
+          fmt::format("matrix {} is {}, which has {} axes; the first and the last may have 1, the others have 2", i,
+                      describe(m), m->rank()));
+    if (vector) m = tensor::insert_axis(m, i == 0 ? 0 : 1);
+    if (i && !(m->shape[0] == rows))
+      usage_error(fmt::format("matrix {} is {} and follows one of {} columns; {}", i,
+                              describe(tensor::node_of(matrices[i])), to_string(rows),
+                              tensor::mismatch_hint(rows, m->shape[0], "inner sizes must be equal")));
+    rows = m->shape[1];
+    sizes.push_back(static_cast<double>(m->shape[0].bound()));
+    parts.push_back(wrap(ir::to_compute_type(ir::cast(m, t))));
+  }
+  sizes.push_back(static_cast<double>(rows.bound()));
+  UOp all = tensor::node_of(ChainOrder(sizes).product(parts, 0, count - 1, where));
+  ir::Ints ones;
+  if (tensor::node_of(matrices[0])->rank() == 1) ones.push_back(0);
+  if (tensor::node_of(matrices[count - 1])->rank() == 1) ones.push_back(1);
+  return wrap(ir::cast(tensor::drop_axes(all, ones), t));
 }
 
 Tensor dot(Arg a, Arg b) {

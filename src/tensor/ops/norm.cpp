@@ -7,6 +7,7 @@
 #include "sinter/ops.h"
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
+#include "tensor/ops/parameter.h"
 #include "tensor/ops/reduce.h"
 
 namespace sinter {
@@ -15,24 +16,12 @@ namespace {
 
 using ir::Ints;
 using ir::UOp;
+using tensor::broadcast_param;
 using tensor::Call;
 using tensor::describe;
 using tensor::float_operand;
 using tensor::usage_error;
 using tensor::wrap;
-
-/// A weight, bias or statistic of shape `sizes`, broadcast to x from x's axis `at` on. Null if the handle is empty.
-UOp broadcast_param(const Tensor& t, const char* role, UOp x, const Shape& sizes, size_t at) {
-  if (!t.defined()) return {};
-  UOp n = tensor::node_of(t);
-  if (!(n->shape == sizes))
-    usage_error(fmt::format("the {} is {}, what it belongs to has the sizes {}; {}", role, describe(n),
-                            to_string(sizes), tensor::mismatch_hint(n->shape, sizes, "they must be equal")));
-  n = ir::cast(tensor::on_device(n, x->device, x->shape), x->dtype);
-  Ints own(sizes.rank());
-  std::iota(own.begin(), own.end(), static_cast<int64_t>(at));
-  return ir::expand(n, x->shape, ir::others(x->rank(), own));
-}
 
 UOp scale_and_shift(UOp x, UOp weight, UOp bias) {
   if (weight) x = x * weight;
@@ -119,6 +108,32 @@ Tensor batch_norm(Arg input, const Tensor& mean, const Tensor& variance, const T
   Ints axes{0};
   for (size_t i = 2; i < x->rank(); ++i) axes.push_back(static_cast<int64_t>(i));
   return wrap(ir::cast(scale_and_shift(standardize(x, axes, eps), w, b), given->dtype));
+}
+
+Tensor instance_norm(Arg input, const Tensor& weight, const Tensor& bias, double eps) {
+  Call call("instance_norm", input.where());
+  UOp given = float_operand(input), x = ir::to_compute_type(given);
+  const int64_t channels = channels_of(given);
+  if (x->rank() < 3)
+    usage_error(
+        fmt::format("{} has {} axes, and none to normalize; give [n, channels, ...]", describe(given), x->rank()));
+  UOp w = broadcast_param(weight, "weight", x, {channels}, 1), b = broadcast_param(bias, "bias", x, {channels}, 1);
+  Ints axes(x->rank() - 2);
+  std::iota(axes.begin(), axes.end(), 2);
+  return wrap(ir::cast(scale_and_shift(standardize(x, axes, eps), w, b), given->dtype));
+}
+
+Tensor local_response_norm(Arg input, int64_t size, double alpha, double beta, double k) {
+  Call call("local_response_norm", input.where());
+  UOp given = float_operand(input), x = ir::to_compute_type(given);
+  const int64_t channels = channels_of(given);
+  if (size < 1 || size > Shape::kMaxElements)
+    usage_error(
+        fmt::format("size is {}; {} needs a window of at least 1 of its {} channels", size, describe(given), channels));
+  UOp squares = tensor::pad_axis(x * x, 1, size / 2, channels + size - 1);
+  UOp sums = channels ? ir::sum(ir::window(squares, 1, size, 1, 1), {2}) : x;
+  UOp base = sums * (alpha / static_cast<double>(size)) + k;
+  return wrap(ir::cast(x / ir::alu(ir::Op::Pow, {base, ir::like(base, beta)}), given->dtype));
 }
 
 }  // namespace v0

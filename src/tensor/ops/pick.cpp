@@ -1,4 +1,5 @@
-// gather, scatter_add, index_select, embedding, one_hot and take_along_dim.
+// gather, take_along_dim, index_select, take, embedding and one_hot; pick() and put(), with which indexing reads and
+// writes.
 #include "tensor/ops/pick.h"
 
 #include <fmt/core.h>
@@ -34,60 +35,132 @@ UOp normalize_index(UOp index, const Dim& size) {
   return ir::where(ir::lt(wide, -end) | ir::le(end, wide), end, place);
 }
 
-UOp pick(UOp x, const ir::Ints& axes, std::vector<UOp> index, int64_t place) {
-  for (UOp& i : index) i = on_device(i, x->device, x->shape);
-  broadcast(index);
-  const Shape picked = index[0]->shape;
-  const size_t count = axes.size(), free = x->rank() - count;
-  ir::Ints order = axes;
-  for (int64_t a = 0; a < static_cast<int64_t>(x->rank()); ++a)
-    if (std::find(axes.begin(), axes.end(), a) == axes.end()) order.push_back(a);
-  x = ir::permute(x, order);
-  // Several indexed axes are merged into one.
-  UOp at = index[0];
-  if (count > 1) {
-    std::vector<Dim> dims{Dim(1)};
-    UOp beyond;  // an index is out of range of its own axis: merged, it could be a valid position in another row
-    at = {};
-    for (size_t k = 0; k < count; ++k) {
-      const int64_t size = fixed_size(x, static_cast<int64_t>(k), "indexed together with others");
-      dims[0] = dims[0].value() * size;
-      const UOp here = normalize_index(index[k], size), end = ir::like(here, ir::Scalar::of(DType::I64, size)),
-                out = ir::eq(here, end);
-      at = at ? at * end + here : here;
-      beyond = beyond ? beyond | out : out;
-    }
-    at = ir::where(beyond, ir::like(at, ir::Scalar::of(DType::I64, dims[0].value())), at);
-    dims.insert(dims.end(), x->shape.begin() + static_cast<int64_t>(count), x->shape.end());
-    x = ir::reshape(x, Shape(std::move(dims)));
-  }
-  // A fixed-size index is flattened to one axis. A symbolic one keeps its axes; x is broadcast along all but the first.
-  Shape flat = picked;
-  if (picked.rank() == 0 || (picked.rank() > 1 && !picked.symbolic())) flat = {picked.numel()};
-  Shape table{x->shape[0]}, rows = flat;
-  ir::Ints of_index, of_table;  // the axes that the table and the rows lack
-  for (size_t i = 1; i < flat.rank(); ++i) {
-    of_index.push_back(static_cast<int64_t>(table.rank()));
-    table.push_back(flat[i]);
-  }
-  for (size_t i = 1; i < x->rank(); ++i) {
-    of_table.push_back(static_cast<int64_t>(rows.rank()));
-    table.push_back(x->shape[i]);
-    rows.push_back(x->shape[i]);
-  }
-  check_shape(table);
-  check_shape(rows);
-  UOp out = ir::gather(ir::expand(x, table, of_index), ir::expand(ir::reshape(at, flat), rows, of_table), 0);
-  // Restore the shape of the index, and move the leading axes before it.
-  std::vector<Dim> shape(picked.begin(), picked.end());
-  shape.insert(shape.end(), rows.begin() + static_cast<int64_t>(flat.rank()), rows.end());
-  out = ir::reshape(out, Shape(std::move(shape)));
+namespace {
+
+/// The elements that indices name, as rows of a table with one index.
+struct PickTable {
+  UOp table;       ///< x with the indexed axes in front and merged into one
+  UOp row;         ///< the row of each index; the number of rows where one is out of range of its own axis
+  ir::Ints order;  ///< axis i of x before the merge is axis order[i] of x
+  ir::Ints back;   ///< axis i of the result is axis back[i] of (axes of the index, axes of a row)
+};
+
+/// The axes of a result that has those of the index at `place`, named as if they were in front.
+ir::Ints axes_with_index_at(int64_t place, size_t of_index, size_t free) {
   ir::Ints back;
-  const int64_t k = static_cast<int64_t>(picked.rank());
+  const auto k = static_cast<int64_t>(of_index);
   for (int64_t a = 0; a < place; ++a) back.push_back(k + a);
   for (int64_t a = 0; a < k; ++a) back.push_back(a);
   for (int64_t a = place; a < static_cast<int64_t>(free); ++a) back.push_back(k + a);
-  return ir::permute(out, back);
+  return back;
+}
+
+PickTable table_of(UOp x, const ir::Ints& axes, std::vector<UOp> index, int64_t place) {
+  for (UOp& i : index) i = on_device(i, x->device, x->shape);
+  broadcast(index);
+  const size_t count = axes.size();
+  PickTable out;
+  out.order = axes;
+  for (int64_t a = 0; a < static_cast<int64_t>(x->rank()); ++a)
+    if (std::find(axes.begin(), axes.end(), a) == axes.end()) out.order.push_back(a);
+  out.back = axes_with_index_at(place, index[0]->rank(), x->rank() - count);
+  out.table = ir::permute(x, out.order);
+  out.row = index[0];
+  if (count == 1) return out;
+  std::vector<Dim> dims{Dim(1)};
+  UOp at, beyond;  // an index is out of range of its own axis: merged, it could be a valid position in another row
+  for (size_t k = 0; k < count; ++k) {
+    const int64_t size = fixed_size(out.table, static_cast<int64_t>(k), "indexed together with others");
+    dims[0] = dims[0].value() * size;
+    const UOp here = normalize_index(index[k], size), end = ir::like(here, ir::Scalar::of(DType::I64, size)),
+              bad = ir::eq(here, end);
+    at = at ? at * end + here : here;
+    beyond = beyond ? beyond | bad : bad;
+  }
+  out.row = ir::where(beyond, ir::like(at, ir::Scalar::of(DType::I64, dims[0].value())), at);
+  dims.insert(dims.end(), out.table->shape.begin() + static_cast<int64_t>(count), out.table->shape.end());
+  out.table = ir::reshape(out.table, Shape(std::move(dims)));
+  return out;
+}
+
+/// The axes [from, to) as numbers.
+ir::Ints axes_between(size_t from, size_t to) {
+  ir::Ints axes;
+  for (size_t a = from; a < to; ++a) axes.push_back(static_cast<int64_t>(a));
+  return axes;
+}
+
+ir::Ints inverse_of(const ir::Ints& order) {
+  ir::Ints out = order;
+  for (size_t i = 0; i < order.size(); ++i) out[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  return out;
+}
+
+}  // namespace
+
+UOp pick(UOp x, const ir::Ints& axes, std::vector<UOp> index, int64_t place) {
+  const PickTable from = table_of(x, axes, std::move(index), place);
+  const Shape picked = from.row->shape;
+  const UOp table = from.table;
+  // A fixed-size index is flattened to one axis. A symbolic one keeps its axes; the table is broadcast along all but
+  // the first.
+  Shape flat = picked;
+  if (picked.rank() == 0 || (picked.rank() > 1 && !picked.symbolic())) flat = {picked.numel()};
+  Shape wide{table->shape[0]}, rows = flat;
+  for (size_t i = 1; i < flat.rank(); ++i) wide.push_back(flat[i]);
+  for (size_t i = 1; i < table->rank(); ++i) {
+    wide.push_back(table->shape[i]);
+    rows.push_back(table->shape[i]);
+  }
+  check_shape(wide);
+  check_shape(rows);
+  UOp out = ir::gather(ir::expand(table, wide, axes_between(1, flat.rank())),
+                       ir::expand(ir::reshape(from.row, flat), rows, axes_between(flat.rank(), rows.rank())), 0);
+  // Restore the shape of the index, and move the leading axes before it.
+  std::vector<Dim> shape(picked.begin(), picked.end());
+  shape.insert(shape.end(), rows.begin() + static_cast<int64_t>(flat.rank()), rows.end());
+  return ir::permute(ir::reshape(out, Shape(std::move(shape))), from.back);
+}
+
+Shape picked_shape(UOp x, const ir::Ints& axes, std::vector<UOp> index, int64_t place) {
+  for (UOp& i : index) i = on_device(i, x->device, x->shape);
+  broadcast(index);
+  std::vector<Dim> front(index[0]->shape.begin(), index[0]->shape.end());
+  for (int64_t a = 0; a < static_cast<int64_t>(x->rank()); ++a)
+    if (std::find(axes.begin(), axes.end(), a) == axes.end()) front.push_back(x->shape[static_cast<size_t>(a)]);
+  std::vector<Dim> out;
+  for (const int64_t a : axes_with_index_at(place, index[0]->rank(), x->rank() - axes.size()))
+    out.push_back(front[static_cast<size_t>(a)]);
+  return Shape(std::move(out));
+}
+
+UOp put(UOp x, const ir::Ints& axes, std::vector<UOp> index, int64_t place, UOp value, ir::ScatterMode mode) {
+  const PickTable to = table_of(x, axes, std::move(index), place);
+  const Shape picked = to.row->shape;
+  for (size_t a = 0; picked.rank() > 1 && a < picked.rank(); ++a)
+    fixed_size(to.row, static_cast<int64_t>(a), "written through an index of several axes");
+  Shape rows{picked.rank() == 1 ? picked[0] : Dim(picked.numel())};
+  for (size_t i = 1; i < to.table->rank(); ++i) rows.push_back(to.table->shape[i]);
+  check_shape(rows);
+  const UOp row = ir::reshape(to.row, {rows[0]});
+  value = ir::reshape(ir::permute(value, inverse_of(to.back)), rows);
+  if (axes.size() == 1) {  // along its own axis, so that a home is written in place
+    value = move_axis(value, 0, axes[0]);
+    ir::Ints others;
+    for (const int64_t a : axes_between(0, x->rank()))
+      if (a != axes[0]) others.push_back(a);
+    return ir::scatter(x, ir::expand(row, value->shape, others), value, axes[0], mode);
+  }
+  const UOp made = ir::scatter(to.table, ir::expand(row, rows, axes_between(1, rows.rank())), value, 0, mode);
+  Shape permuted;
+  for (const int64_t a : to.order) permuted.push_back(x->shape[static_cast<size_t>(a)]);
+  return ir::permute(ir::reshape(made, permuted), inverse_of(to.order));
+}
+
+void require_same_rank(UOp x, UOp index) {
+  if (x->rank() != index->rank())
+    usage_error(fmt::format("{} has {} axes and the index {} has {}; give both the same number of axes", describe(x),
+                            x->rank(), describe(index), index->rank()));
 }
 
 }  // namespace tensor
@@ -99,14 +172,9 @@ using ir::UOp;
 using tensor::Call;
 using tensor::describe;
 using tensor::node_of;
+using tensor::require_same_rank;
 using tensor::usage_error;
 using tensor::wrap;
-
-void require_same_rank(UOp x, UOp index) {
-  if (x->rank() != index->rank())
-    usage_error(fmt::format("{} has {} axes and the index {} has {}; give both the same number of axes", describe(x),
-                            x->rank(), describe(index), index->rank()));
-}
 
 }  // namespace
 
@@ -146,25 +214,6 @@ Tensor take_along_dim(Arg x, const Tensor& index, int64_t axis) {
   return wrap(ir::gather(ir::broadcast_to(n, table), ir::broadcast_to(i, rows), axis));
 }
 
-Tensor scatter_add(Arg base, int64_t axis, const Tensor& index, Arg value) {
-  Call call("scatter_add", base.where());
-  UOp n = tensor::operand(base), i = tensor::index_operand(node_of(index));
-  axis = tensor::axis_of(n, axis);
-  tensor::unify_devices(n, i);
-  require_same_rank(n, i);
-  for (size_t a = 0; a < n->rank(); ++a)
-    if (static_cast<int64_t>(a) != axis && !(n->shape[a] == i->shape[a]))
-      usage_error(
-          fmt::format("the index {} differs from {} in axis {}; {}", to_string(i->shape), to_string(n->shape), a,
-                      tensor::mismatch_hint(i->shape[a], n->shape[a], fmt::format("only along axis {} it may", axis))));
-  const DType t = tensor::common_type({&base, &value});
-  UOp v = tensor::on_device(tensor::operand(value, t), n->device, n->shape);
-  if (value.is_tensor() && !(v->shape == i->shape))
-    usage_error(fmt::format("the value is {} and the index {}; {}", describe(v), to_string(i->shape),
-                            tensor::mismatch_hint(v->shape, i->shape, "they need one shape, use expand")));
-  return wrap(ir::scatter_add(ir::cast(n, t), i, ir::broadcast_to(v, i->shape), axis));
-}
-
 Tensor index_select(Arg x, int64_t axis, const Tensor& index) {
   Call call("index_select", x.where());
   UOp n = tensor::operand(x), i = tensor::index_operand(node_of(index));
@@ -172,6 +221,14 @@ Tensor index_select(Arg x, int64_t axis, const Tensor& index) {
   if (i->rank() != 1)
     usage_error(fmt::format("the index {} has {} axes and must have 1; use x.index or gather", describe(i), i->rank()));
   return wrap(tensor::pick(n, {axis}, {i}, axis));
+}
+
+Tensor take(Arg x, const Tensor& index) {
+  Call call("take", x.where());
+  UOp n = tensor::operand(x), i = tensor::index_operand(node_of(index));
+  for (int64_t a = 0; n->rank() > 1 && a < static_cast<int64_t>(n->rank()); ++a) tensor::fixed_size(n, a, "flattened");
+  if (n->rank() != 1) n = ir::reshape(n, {n->shape.numel()});
+  return wrap(tensor::pick(n, {0}, {i}, 0));
 }
 
 Tensor embedding(const Tensor& index, const Tensor& weight, Loc where) {

@@ -1,4 +1,4 @@
-// sum, prod, mean, var, std, max, min, any, all, argmax, argmin.
+// sum, prod, mean, var, std, max, min, any, all, argmax, argmin, their pairs, and sums without NaN.
 #include "tensor/ops/reduce.h"
 
 #include <fmt/core.h>
@@ -17,6 +17,11 @@ namespace tensor {
 using ir::Combine;
 using ir::Ints;
 using ir::UOp;
+
+UOp widen_sum(UOp x) {
+  if (is_float(x->dtype)) return ir::cast(x, autocast_type(x->dtype));
+  return x->dtype == DType::U64 ? x : ir::cast(x, DType::I64);
+}
 
 UOp mean_over(UOp x, const Ints& axes) {
   UOp total = ir::reduce(Combine::Add, x, axes);
@@ -70,11 +75,8 @@ Tensor wrap_reduced(UOp x, UOp reduced, const Ints& axes, bool keepdim) {
   return wrap_reduced(ir::cast(reduced, x->dtype), axes, keepdim);
 }
 
-/// Sums and products of bools and small integers would overflow in their own dtype.
-UOp widen(UOp x) {
-  if (is_float(x->dtype)) return ir::cast(x, tensor::autocast_type(x->dtype));
-  return x->dtype == DType::U64 ? x : ir::cast(x, DType::I64);
-}
+/// x with 0 in place of NaN.
+UOp without_nan(UOp x) { return is_float(x->dtype) ? ir::where(ir::eq(x, x), x, ir::like(x, 0.0)) : x; }
 UOp to_float(UOp x) { return is_float(x->dtype) ? x : ir::cast(x, DType::F32); }
 
 Tensor extreme(std::string_view name, Combine combine, const Tensor& t, const Axes& axes, bool keepdim, Loc where) {
@@ -106,13 +108,13 @@ Tensor arg_extreme(std::string_view name, Combine combine, const Tensor& t, std:
 
 Tensor Tensor::sum(Axes axes, bool keepdim, Loc where) const {
   Call call("sum", where);
-  UOp x = widen(node_of(*this));
+  UOp x = tensor::widen_sum(node_of(*this));
   Ints list = tensor::axes_of(x, axes);
   return wrap_reduced(ir::reduce(Combine::Add, x, list), list, keepdim);
 }
 Tensor Tensor::prod(Axes axes, bool keepdim, Loc where) const {
   Call call("prod", where);
-  UOp x = widen(node_of(*this));
+  UOp x = tensor::widen_sum(node_of(*this));
   Ints list = tensor::axes_of(x, axes);
   return wrap_reduced(ir::reduce(Combine::Mul, x, list), list, keepdim);
 }
@@ -153,10 +155,41 @@ Tensor Tensor::argmin(std::optional<int64_t> axis, bool keepdim, Loc where) cons
   return arg_extreme("argmin", Combine::ArgMin, *this, axis, keepdim, where);
 }
 
-Tensor cumsum(Arg x, int64_t axis) {
-  Call call("cumsum", x.where());
-  UOp n = widen(tensor::operand(x));
-  return wrap(ir::scan(Combine::Add, n, tensor::axis_of(n, axis)));
+Tensor amax(const Tensor& x, Axes axes, bool keepdim, Loc where) {
+  return extreme("amax", Combine::Max, x, axes, keepdim, where);
+}
+Tensor amin(const Tensor& x, Axes axes, bool keepdim, Loc where) {
+  return extreme("amin", Combine::Min, x, axes, keepdim, where);
+}
+std::pair<Tensor, Tensor> aminmax(const Tensor& x, Axes axes, bool keepdim, Loc where) {
+  Call call("aminmax", where);
+  return {x.min(axes, keepdim, where), x.max(axes, keepdim, where)};
+}
+std::pair<Tensor, Tensor> std_mean(const Tensor& x, Axes axes, int64_t correction, bool keepdim, Loc where) {
+  Call call("std_mean", where);
+  return {x.std(axes, correction, keepdim, where), x.mean(axes, keepdim, where)};
+}
+std::pair<Tensor, Tensor> var_mean(const Tensor& x, Axes axes, int64_t correction, bool keepdim, Loc where) {
+  Call call("var_mean", where);
+  return {x.var(axes, correction, keepdim, where), x.mean(axes, keepdim, where)};
+}
+
+Tensor count_nonzero(const Tensor& x, Axes axes, bool keepdim, Loc where) {
+  Call call("count_nonzero", where);
+  return wrap(ir::cast(node_of(x), DType::Bool)).sum(std::move(axes), keepdim, where);
+}
+
+Tensor nansum(const Tensor& x, Axes axes, bool keepdim, Loc where) {
+  Call call("nansum", where);
+  return wrap(without_nan(node_of(x))).sum(std::move(axes), keepdim, where);
+}
+
+Tensor nanmean(const Tensor& x, Axes axes, bool keepdim, Loc where) {
+  Call call("nanmean", where);
+  UOp n = to_float(node_of(x)), wide = ir::to_compute_type(n);
+  Ints list = tensor::axes_of(n, axes);
+  UOp count = ir::sum(ir::cast(ir::eq(wide, wide), wide->dtype), list);
+  return wrap_reduced(n, ir::sum(without_nan(wide), list) / count, list, keepdim);
 }
 
 }  // namespace v0

@@ -5,6 +5,9 @@
 
 namespace sinter::tensor {
 
+/// Sums and products of bools and small integers would overflow in their own dtype: floats as autocast takes them,
+/// uint64 as it is, all else as int64.
+ir::UOp widen_sum(ir::UOp x);
 /// How products of that dtype are summed: bools by or.
 inline ir::Combine addition_of(DType dtype) { return is_bool(dtype) ? ir::Combine::Max : ir::Combine::Add; }
 /// x is float.

@@ -1,0 +1,91 @@
+// Distributions as objects: what is drawn, how likely it is, how uncertain. As torch.distributions, for reinforcement
+// learning and variational models.
+#pragma once
+
+#include "sinter/random.h"
+#include "sinter/tensor.h"
+
+namespace sinter {
+inline namespace v0 {
+/// Distributions as objects.
+namespace distributions {
+
+/// @defgroup distributions Distributions
+/// Parameters are tensors or numbers that broadcast; their common shape is that of one draw. `sample(shape)` draws of
+/// shape `shape` + that, without a gradient; `rsample` is the same with gradients through the parameters. `log_prob(x)`
+/// broadcasts x against the parameters; a value outside of the support has -inf.
+/// @snippet distributions.cpp policy
+/// @{
+
+/// The normal distribution.
+class Normal {
+ public:
+  Normal(Arg mean, Arg deviation);                                            ///< deviation > 0
+  Tensor sample(const Shape& shape = {}, RandomOptions options = {}) const;   ///< rsample() without a gradient
+  Tensor rsample(const Shape& shape = {}, RandomOptions options = {}) const;  ///< mean + deviation * randn
+  Tensor log_prob(Arg x) const;  ///< -((x - mean) / deviation)^2 / 2 - log(deviation) - log(2 pi) / 2
+  Tensor entropy(Loc where = Loc::current()) const;       ///< (1 + log(2 pi)) / 2 + log(deviation)
+  const Tensor& mean() const { return mean_; }            ///< broadcast to the shape of one draw
+  const Tensor& deviation() const { return deviation_; }  ///< broadcast to the shape of one draw
+
+ private:
+  Tensor mean_, deviation_;
+};
+
+/// The uniform distribution on [low, high).
+class Uniform {
+ public:
+  Uniform(Arg low, Arg high);                                                 ///< low < high
+  Tensor sample(const Shape& shape = {}, RandomOptions options = {}) const;   ///< rsample() without a gradient
+  Tensor rsample(const Shape& shape = {}, RandomOptions options = {}) const;  ///< low + (high - low) * rand
+  Tensor log_prob(Arg x) const;                                               ///< -log(high - low), -inf outside
+  Tensor entropy(Loc where = Loc::current()) const;                           ///< log(high - low)
+  const Tensor& low() const { return low_; }                                  ///< broadcast to the shape of one draw
+  const Tensor& high() const { return high_; }                                ///< broadcast to the shape of one draw
+
+ private:
+  Tensor low_, high_;
+};
+
+/// True with probability p, which is given by its log odds: p = sigmoid(logits).
+class Bernoulli {
+ public:
+  explicit Bernoulli(const Tensor& logits, Loc where = Loc::current());            ///< floats
+  static Bernoulli of_probabilities(const Tensor& p, Loc where = Loc::current());  ///< 0 < p < 1
+  Tensor sample(const Shape& shape = {}, RandomOptions options = {}) const;        ///< 0 or 1 in the logits' type
+  Tensor log_prob(Arg x) const;                      ///< of 0, 1, or what lies between: x * logits - log(1 + e^logits)
+  Tensor entropy(Loc where = Loc::current()) const;  ///< -p log p - (1 - p) log (1 - p)
+  const Tensor& logits() const { return logits_; }   ///< log(p / (1 - p))
+  Tensor probabilities(Loc where = Loc::current()) const;  ///< p
+
+ private:
+  Tensor logits_;
+};
+
+/// Classes along the last axis of the logits: probabilities are their softmax.
+class Categorical {
+ public:
+  explicit Categorical(const Tensor& logits, Loc where = Loc::current());  ///< [.., classes]
+  static Categorical of_probabilities(const Tensor& p,
+                                      Loc where = Loc::current());           ///< [.., classes], any positive sum
+  Tensor sample(const Shape& shape = {}, RandomOptions options = {}) const;  ///< int64
+  /// Of classes, integers that broadcast against the rows of the logits. A class that does not exist throws at the
+  /// first host read.
+  Tensor log_prob(const Tensor& classes, Loc where = Loc::current()) const;
+  Tensor entropy(Loc where = Loc::current()) const;        ///< -sum p log p
+  const Tensor& logits() const { return logits_; }         ///< log probabilities, normalized
+  Tensor probabilities(Loc where = Loc::current()) const;  ///< softmax of the logits
+
+ private:
+  Tensor logits_;
+};
+
+/// The divergence of p from q: the mean under p of log p - log q.
+Tensor kl_divergence(const Normal& p, const Normal& q, Loc where = Loc::current());
+Tensor kl_divergence(const Bernoulli& p, const Bernoulli& q, Loc where = Loc::current());      ///< the same
+Tensor kl_divergence(const Categorical& p, const Categorical& q, Loc where = Loc::current());  ///< the same
+/// @}
+
+}  // namespace distributions
+}  // namespace v0
+}  // namespace sinter

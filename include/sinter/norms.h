@@ -1,0 +1,48 @@
+// Sizes of vectors and matrices, and distances between vectors.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include "sinter/tensor.h"
+
+namespace sinter {
+inline namespace v0 {
+
+/// @defgroup norms Norms and distances
+/// Floats in their own type; integers and bools are computed in float32. 16-bit floats are rounded once. p is the order
+/// of a vector's norm (sum of |x|^p)^(1/p): 1, 2, infinity (the largest |x|), -infinity (the smallest), 0 (the number
+/// of elements that are not 0) or any other number; NaN is a UsageError. A norm that is 0 gives a gradient of 0.
+/// @snippet norms.cpp norms
+/// @{
+
+/// The norm of the elements along the axes. Without elements it is 0; for p < 0 and infinity a UsageError.
+Tensor vector_norm(Arg x, double p = 2, Axes axes = all_axes, bool keepdim = false);
+/// vector_norm, by PyTorch's shorter name.
+Tensor norm(Arg x, double p = 2, Axes axes = all_axes, bool keepdim = false);
+/// The order "fro": the square root of the sum of squares of a matrix, over two axes. "nuc" needs singular values and
+/// is a UsageError, as other words.
+Tensor matrix_norm(Arg x, std::string_view order = "fro", std::pair<int64_t, int64_t> axes = {-2, -1},
+                   bool keepdim = false);
+/// Of the sums of |x| over columns (1, -1) or rows (infinity, -infinity), the largest or, for a negative order, the
+/// smallest. 2 and -2 need singular values and are a UsageError, as other numbers. The axes are {rows, columns}.
+Tensor matrix_norm(Arg x, double order, std::pair<int64_t, int64_t> axes = {-2, -1}, bool keepdim = false);
+/// x divided by its norm along an axis, or by `eps` if that is larger.
+Tensor normalize(Arg x, double p = 2, int64_t axis = 1, double eps = 1e-12);
+/// The cosine of the angle between vectors along an axis of two tensors that broadcast. A norm below `eps` counts as
+/// `eps`.
+Tensor cosine_similarity(Arg a, Arg b, int64_t axis = 1, double eps = 1e-8);
+/// The norm of a - b + eps along the last axis of two tensors that broadcast.
+Tensor pairwise_distance(Arg a, Arg b, double p = 2, double eps = 1e-6, bool keepdim = false);
+/// Distances between all rows: [.., m, k] and [.., n, k] give [.., m, n]. Leading axes broadcast. Differences are
+/// summed as they are, not as a product of matrices, so that near rows keep their distance. p >= 0. NaN passes through,
+/// also for p infinity (where PyTorch skips it).
+Tensor cdist(Arg a, Arg b, double p = 2);
+/// Distances between the rows of a matrix [n, k], each pair once: the [n * (n - 1) / 2] elements of cdist(x, x) above
+/// the diagonal. p >= 0.
+Tensor pdist(Arg x, double p = 2);
+/// @}
+
+}  // namespace v0
+}  // namespace sinter

@@ -1,0 +1,16 @@
+// What a search along an axis gives.
+#pragma once
+
+#include "sinter/tensor.h"
+
+namespace sinter {
+inline namespace v0 {
+
+/// Elements, and where they stood along the axis: `auto [values, indices] = sort(x)`.
+struct Ranked {
+  Tensor values;   ///< the elements, in the type of the operand
+  Tensor indices;  ///< int64, of the same shape
+};
+
+}  // namespace v0
+}  // namespace sinter

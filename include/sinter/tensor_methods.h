@@ -1,0 +1,276 @@
+// Methods of Tensor that are functions as well: x.exp() is exp(x). Included by tensor.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "sinter/arg.h"
+#include "sinter/axis_list.h"
+#include "sinter/shape.h"
+
+namespace sinter {
+inline namespace v0 {
+
+struct Ranked;
+enum class RoundingMode : uint8_t;
+
+/// The part of Tensor's methods whose function has the same name and says what they do. Those with a trailing
+/// underscore write: assign() of what the function gives.
+class TensorMethods {
+ public:
+  /// @name Elements
+  /// Functions of elementwise.h and activations.h with this tensor as their first argument.
+  /// @{
+
+  Tensor abs(Loc where = Loc::current()) const;          ///< abs()
+  Tensor acos(Loc where = Loc::current()) const;         ///< acos()
+  Tensor acosh(Loc where = Loc::current()) const;        ///< acosh()
+  Tensor asin(Loc where = Loc::current()) const;         ///< asin()
+  Tensor asinh(Loc where = Loc::current()) const;        ///< asinh()
+  Tensor atan(Loc where = Loc::current()) const;         ///< atan()
+  Tensor atanh(Loc where = Loc::current()) const;        ///< atanh()
+  Tensor bitwise_not(Loc where = Loc::current()) const;  ///< bitwise_not()
+  Tensor ceil(Loc where = Loc::current()) const;         ///< ceil()
+  Tensor cos(Loc where = Loc::current()) const;          ///< cos()
+  Tensor cosh(Loc where = Loc::current()) const;         ///< cosh()
+  Tensor deg2rad(Loc where = Loc::current()) const;      ///< deg2rad()
+  Tensor erf(Loc where = Loc::current()) const;          ///< erf()
+  Tensor erfc(Loc where = Loc::current()) const;         ///< erfc()
+  Tensor erfinv(Loc where = Loc::current()) const;       ///< erfinv()
+  Tensor exp(Loc where = Loc::current()) const;          ///< exp()
+  Tensor exp2(Loc where = Loc::current()) const;         ///< exp2()
+  Tensor expm1(Loc where = Loc::current()) const;        ///< expm1()
+  Tensor floor(Loc where = Loc::current()) const;        ///< floor()
+  Tensor frac(Loc where = Loc::current()) const;         ///< frac()
+  Tensor isfinite(Loc where = Loc::current()) const;     ///< isfinite()
+  Tensor isinf(Loc where = Loc::current()) const;        ///< isinf()
+  Tensor isnan(Loc where = Loc::current()) const;        ///< isnan()
+  Tensor log(Loc where = Loc::current()) const;          ///< log()
+  Tensor log10(Loc where = Loc::current()) const;        ///< log10()
+  Tensor log1p(Loc where = Loc::current()) const;        ///< log1p()
+  Tensor log2(Loc where = Loc::current()) const;         ///< log2()
+  Tensor logical_not(Loc where = Loc::current()) const;  ///< logical_not()
+  Tensor negative(Loc where = Loc::current()) const;     ///< negative()
+  Tensor positive(Loc where = Loc::current()) const;     ///< positive()
+  Tensor rad2deg(Loc where = Loc::current()) const;      ///< rad2deg()
+  Tensor reciprocal(Loc where = Loc::current()) const;   ///< reciprocal()
+  Tensor relu(Loc where = Loc::current()) const;         ///< relu()
+  Tensor round(Loc where = Loc::current()) const;        ///< round()
+  Tensor rsqrt(Loc where = Loc::current()) const;        ///< rsqrt()
+  Tensor sigmoid(Loc where = Loc::current()) const;      ///< sigmoid()
+  Tensor sign(Loc where = Loc::current()) const;         ///< sign()
+  Tensor signbit(Loc where = Loc::current()) const;      ///< signbit()
+  Tensor sin(Loc where = Loc::current()) const;          ///< sin()
+  Tensor sinc(Loc where = Loc::current()) const;         ///< sinc()
+  Tensor sinh(Loc where = Loc::current()) const;         ///< sinh()
+  Tensor sqrt(Loc where = Loc::current()) const;         ///< sqrt()
+  Tensor square(Loc where = Loc::current()) const;       ///< square()
+  Tensor tan(Loc where = Loc::current()) const;          ///< tan()
+  Tensor tanh(Loc where = Loc::current()) const;         ///< tanh()
+  Tensor trunc(Loc where = Loc::current()) const;        ///< trunc()
+  Tensor nan_to_num(double nan = 0.0, std::optional<double> posinf = {}, std::optional<double> neginf = {},
+                    Loc where = Loc::current()) const;                                  ///< nan_to_num()
+  Tensor atan2(Arg other, Loc where = Loc::current()) const;                            ///< atan2()
+  Tensor bitwise_and(Arg other, Loc where = Loc::current()) const;                      ///< bitwise_and()
+  Tensor bitwise_left_shift(Arg other, Loc where = Loc::current()) const;               ///< bitwise_left_shift()
+  Tensor bitwise_or(Arg other, Loc where = Loc::current()) const;                       ///< bitwise_or()
+  Tensor bitwise_right_shift(Arg other, Loc where = Loc::current()) const;              ///< bitwise_right_shift()
+  Tensor bitwise_xor(Arg other, Loc where = Loc::current()) const;                      ///< bitwise_xor()
+  Tensor clamp_max(Arg other, Loc where = Loc::current()) const;                        ///< clamp_max()
+  Tensor clamp_min(Arg other, Loc where = Loc::current()) const;                        ///< clamp_min()
+  Tensor copysign(Arg other, Loc where = Loc::current()) const;                         ///< copysign()
+  Tensor eq(Arg other, Loc where = Loc::current()) const;                               ///< eq()
+  Tensor float_power(Arg other, Loc where = Loc::current()) const;                      ///< float_power()
+  Tensor floor_divide(Arg other, Loc where = Loc::current()) const;                     ///< floor_divide()
+  Tensor fmod(Arg other, Loc where = Loc::current()) const;                             ///< fmod()
+  Tensor ge(Arg other, Loc where = Loc::current()) const;                               ///< ge()
+  Tensor gt(Arg other, Loc where = Loc::current()) const;                               ///< gt()
+  Tensor heaviside(Arg other, Loc where = Loc::current()) const;                        ///< heaviside()
+  Tensor hypot(Arg other, Loc where = Loc::current()) const;                            ///< hypot()
+  Tensor ldexp(Arg other, Loc where = Loc::current()) const;                            ///< ldexp()
+  Tensor le(Arg other, Loc where = Loc::current()) const;                               ///< le()
+  Tensor logaddexp(Arg other, Loc where = Loc::current()) const;                        ///< logaddexp()
+  Tensor logaddexp2(Arg other, Loc where = Loc::current()) const;                       ///< logaddexp2()
+  Tensor logical_and(Arg other, Loc where = Loc::current()) const;                      ///< logical_and()
+  Tensor logical_or(Arg other, Loc where = Loc::current()) const;                       ///< logical_or()
+  Tensor logical_xor(Arg other, Loc where = Loc::current()) const;                      ///< logical_xor()
+  Tensor lt(Arg other, Loc where = Loc::current()) const;                               ///< lt()
+  Tensor maximum(Arg other, Loc where = Loc::current()) const;                          ///< maximum()
+  Tensor minimum(Arg other, Loc where = Loc::current()) const;                          ///< minimum()
+  Tensor mul(Arg other, Loc where = Loc::current()) const;                              ///< mul()
+  Tensor ne(Arg other, Loc where = Loc::current()) const;                               ///< ne()
+  Tensor pow(Arg other, Loc where = Loc::current()) const;                              ///< pow()
+  Tensor remainder(Arg other, Loc where = Loc::current()) const;                        ///< remainder()
+  Tensor true_divide(Arg other, Loc where = Loc::current()) const;                      ///< true_divide()
+  Tensor xlogy(Arg other, Loc where = Loc::current()) const;                            ///< xlogy()
+  Tensor add(Arg other, Loc where = Loc::current()) const;                              ///< add()
+  Tensor add(Arg other, Arg alpha, Loc where = Loc::current()) const;                   ///< add()
+  Tensor sub(Arg other, Loc where = Loc::current()) const;                              ///< sub()
+  Tensor sub(Arg other, Arg alpha, Loc where = Loc::current()) const;                   ///< sub()
+  Tensor div(Arg other, Loc where = Loc::current()) const;                              ///< div()
+  Tensor div(Arg other, RoundingMode rounding_mode, Loc where = Loc::current()) const;  ///< div()
+  Tensor clamp(Arg lo, Arg hi, Loc where = Loc::current()) const;                       ///< clamp()
+  Tensor lerp(Arg end, Arg weight, Loc where = Loc::current()) const;                   ///< lerp()
+  Tensor addcmul(Arg a, Arg b, Loc where = Loc::current()) const;                       ///< addcmul()
+  Tensor addcmul(Arg a, Arg b, Arg value, Loc where = Loc::current()) const;            ///< addcmul()
+  Tensor addcdiv(Arg a, Arg b, Loc where = Loc::current()) const;                       ///< addcdiv()
+  Tensor addcdiv(Arg a, Arg b, Arg value, Loc where = Loc::current()) const;            ///< addcdiv()
+  Tensor masked_fill(Arg mask, Arg value, Loc where = Loc::current()) const;            ///< masked_fill()
+  Tensor isclose(Arg other, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false,
+                 Loc where = Loc::current()) const;  ///< isclose()
+  bool allclose(Arg other, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false,
+                Loc where = Loc::current()) const;          ///< allclose()
+  bool equal(Arg other, Loc where = Loc::current()) const;  ///< equal()
+  /// @}
+
+  /// @name Shapes and parts
+  /// Functions of movement.h. view() is reshape(): values are never views (docs/semantics.md, V).
+  /// @{
+
+  Tensor view(Shape shape, Loc where = Loc::current()) const;                                      ///< view()
+  Tensor view_as(const Tensor& like, Loc where = Loc::current()) const;                            ///< view_as()
+  Tensor reshape_as(const Tensor& like, Loc where = Loc::current()) const;                         ///< reshape_as()
+  Tensor expand_as(const Tensor& like, Loc where = Loc::current()) const;                          ///< expand_as()
+  Tensor unflatten(int64_t axis, const Shape& sizes, Loc where = Loc::current()) const;            ///< unflatten()
+  Tensor t(Loc where = Loc::current()) const;                                                      ///< t()
+  Tensor ravel(Loc where = Loc::current()) const;                                                  ///< ravel()
+  Tensor fliplr(Loc where = Loc::current()) const;                                                 ///< fliplr()
+  Tensor flipud(Loc where = Loc::current()) const;                                                 ///< flipud()
+  Tensor swapaxes(int64_t a, int64_t b, Loc where = Loc::current()) const;                         ///< swapaxes()
+  Tensor broadcast_to(const Shape& shape, Loc where = Loc::current()) const;                       ///< broadcast_to()
+  Tensor narrow(int64_t axis, int64_t start, int64_t length, Loc where = Loc::current()) const;    ///< narrow()
+  Tensor select(int64_t axis, int64_t index, Loc where = Loc::current()) const;                    ///< select()
+  std::vector<Tensor> unbind(int64_t axis = 0, Loc where = Loc::current()) const;                  ///< unbind()
+  Tensor roll(int64_t shift, std::optional<int64_t> axis = {}, Loc where = Loc::current()) const;  ///< roll()
+  Tensor roll(const std::vector<int64_t>& shifts, const std::vector<int64_t>& axes,
+              Loc where = Loc::current()) const;  ///< roll()
+  Tensor rot90(int64_t times = 1, const std::vector<int64_t>& axes = {0, 1},
+               Loc where = Loc::current()) const;                                       ///< rot90()
+  Tensor repeat(const std::vector<int64_t>& counts, Loc where = Loc::current()) const;  ///< repeat()
+  Tensor tile(const std::vector<int64_t>& counts, Loc where = Loc::current()) const;    ///< tile()
+  Tensor repeat_interleave(int64_t count, std::optional<int64_t> axis = {},
+                           Loc where = Loc::current()) const;  ///< repeat_interleave()
+  Tensor diagonal(int64_t offset = 0, int64_t a = 0, int64_t b = 1, Loc where = Loc::current()) const;  ///< diagonal()
+  Tensor diag_embed(int64_t offset = 0, int64_t a = -2, int64_t b = -1,
+                    Loc where = Loc::current()) const;                              ///< diag_embed()
+  Tensor diag(int64_t offset = 0, Loc where = Loc::current()) const;                ///< diag()
+  Tensor trace(Loc where = Loc::current()) const;                                   ///< trace()
+  Tensor triu(int64_t offset = 0, Loc where = Loc::current()) const;                ///< triu()
+  Tensor tril(int64_t offset = 0, Loc where = Loc::current()) const;                ///< tril()
+  Tensor diff(int64_t n = 1, int64_t axis = -1, Loc where = Loc::current()) const;  ///< diff()
+  /// @}
+
+  /// @name Products and norms
+  /// Functions of products.h and norms.h.
+  /// @{
+
+  Tensor matmul(Arg other, Loc where = Loc::current()) const;                    ///< matmul()
+  Tensor mm(Arg other, Loc where = Loc::current()) const;                        ///< mm()
+  Tensor bmm(Arg other, Loc where = Loc::current()) const;                       ///< bmm()
+  Tensor mv(Arg other, Loc where = Loc::current()) const;                        ///< mv()
+  Tensor dot(Arg other, Loc where = Loc::current()) const;                       ///< dot()
+  Tensor inner(Arg other, Loc where = Loc::current()) const;                     ///< inner()
+  Tensor outer(Arg other, Loc where = Loc::current()) const;                     ///< outer()
+  Tensor kron(Arg other, Loc where = Loc::current()) const;                      ///< kron()
+  Tensor cross(Arg other, int64_t axis = -1, Loc where = Loc::current()) const;  ///< cross()
+  Tensor matrix_power(int64_t n, Loc where = Loc::current()) const;              ///< matrix_power()
+  Tensor norm(double p = 2, Axes axes = all_axes, bool keepdim = false, Loc where = Loc::current()) const;  ///< norm()
+  /// @}
+
+  /// @name Reductions, scans and order
+  /// Functions of reductions.h, scans.h, normalization.h and sorting.h.
+  /// @{
+
+  Tensor amax(Axes axes = all_axes, bool keepdim = false, Loc where = Loc::current()) const;  ///< amax()
+  Tensor amin(Axes axes = all_axes, bool keepdim = false, Loc where = Loc::current()) const;  ///< amin()
+  Tensor count_nonzero(Axes axes = all_axes, bool keepdim = false,
+                       Loc where = Loc::current()) const;                                          ///< count_nonzero()
+  Tensor nansum(Axes axes = all_axes, bool keepdim = false, Loc where = Loc::current()) const;     ///< nansum()
+  Tensor nanmean(Axes axes = all_axes, bool keepdim = false, Loc where = Loc::current()) const;    ///< nanmean()
+  Tensor softmax(int64_t axis = -1, Loc where = Loc::current()) const;                             ///< softmax()
+  Tensor log_softmax(int64_t axis = -1, Loc where = Loc::current()) const;                         ///< log_softmax()
+  Tensor logsumexp(Axes axes = all_axes, bool keepdim = false, Loc where = Loc::current()) const;  ///< logsumexp()
+  Tensor cumsum(int64_t axis, Loc where = Loc::current()) const;                                   ///< cumsum()
+  Tensor cumprod(int64_t axis, Loc where = Loc::current()) const;                                  ///< cumprod()
+  Tensor logcumsumexp(int64_t axis, Loc where = Loc::current()) const;                             ///< logcumsumexp()
+  Ranked cummax(int64_t axis, Loc where = Loc::current()) const;                                   ///< cummax()
+  Ranked cummin(int64_t axis, Loc where = Loc::current()) const;                                   ///< cummin()
+  Ranked sort(int64_t axis = -1, bool descending = false, Loc where = Loc::current()) const;       ///< sort()
+  Tensor argsort(int64_t axis = -1, bool descending = false, Loc where = Loc::current()) const;    ///< argsort()
+  Ranked topk(int64_t k, int64_t axis = -1, bool largest = true, bool sorted = true,
+              Loc where = Loc::current()) const;  ///< topk()
+  Ranked kthvalue(int64_t k, int64_t axis = -1, bool keepdim = false,
+                  Loc where = Loc::current()) const;                                    ///< kthvalue()
+  Tensor median(Loc where = Loc::current()) const;                                      ///< median()
+  Ranked median(int64_t axis, bool keepdim = false, Loc where = Loc::current()) const;  ///< median()
+  Tensor quantile(Arg q, std::optional<int64_t> axis = {}, bool keepdim = false,
+                  Loc where = Loc::current()) const;  ///< quantile()
+  /// @}
+
+  /// @name Picking and scattering
+  /// Functions of indexing.h.
+  /// @{
+
+  Tensor gather(int64_t axis, const Tensor& index, Loc where = Loc::current()) const;              ///< gather()
+  Tensor take_along_dim(const Tensor& index, int64_t axis, Loc where = Loc::current()) const;      ///< take_along_dim()
+  Tensor index_select(int64_t axis, const Tensor& index, Loc where = Loc::current()) const;        ///< index_select()
+  Tensor take(const Tensor& index, Loc where = Loc::current()) const;                              ///< take()
+  Tensor scatter(int64_t axis, const Tensor& index, Arg value, Loc where = Loc::current()) const;  ///< scatter()
+  Tensor scatter_add(int64_t axis, const Tensor& index, Arg value,
+                     Loc where = Loc::current()) const;                                               ///< scatter_add()
+  Tensor index_add(int64_t axis, const Tensor& index, Arg source, Loc where = Loc::current()) const;  ///< index_add()
+  Tensor index_copy(int64_t axis, const Tensor& index, Arg source, Loc where = Loc::current()) const;  ///< index_copy()
+  Tensor index_fill(int64_t axis, const Tensor& index, Arg value, Loc where = Loc::current()) const;   ///< index_fill()
+  Tensor index_put(const std::vector<Tensor>& indices, Arg value, bool accumulate = false,
+                   Loc where = Loc::current()) const;                                       ///< index_put()
+  Tensor masked_select(const Tensor& mask, Loc where = Loc::current()) const;               ///< masked_select()
+  Tensor masked_scatter(const Tensor& mask, Arg source, Loc where = Loc::current()) const;  ///< masked_scatter()
+  Tensor nonzero(Loc where = Loc::current()) const;                                         ///< nonzero()
+  Tensor argwhere(Loc where = Loc::current()) const;                                        ///< argwhere()
+  /// @}
+
+  /// @name In place
+  /// Each writes to the cell, as assign() does, and gives the handle back. Not on temporaries.
+  /// @{
+
+  Tensor& add_(Arg other) &;                    ///< assign() of what add() gives
+  Tensor& add_(Arg other, Arg alpha) &;         ///< assign() of what add() gives
+  Tensor& sub_(Arg other) &;                    ///< assign() of what sub() gives
+  Tensor& mul_(Arg other) &;                    ///< assign() of what mul() gives
+  Tensor& div_(Arg other) &;                    ///< assign() of what div() gives
+  Tensor& pow_(Arg other) &;                    ///< assign() of what pow() gives
+  Tensor& clamp_(Arg lo, Arg hi) &;             ///< assign() of what clamp() gives
+  Tensor& masked_fill_(Arg mask, Arg value) &;  ///< assign() of what masked_fill() gives
+  Tensor& copy_(Arg value) &;                   ///< assign(value)
+  Tensor& fill_(Arg value) &;                   ///< assign(value)
+  Tensor& zero_(Loc where = Loc::current()) &;  ///< assign() of what zeros() gives
+  Tensor& exp_(Loc where = Loc::current()) &;   ///< assign() of what exp() gives
+  Tensor& sqrt_(Loc where = Loc::current()) &;  ///< assign() of what sqrt() gives
+  Tensor& relu_(Loc where = Loc::current()) &;  ///< assign() of what relu() gives
+  Tensor& neg_(Loc where = Loc::current()) &;   ///< assign() of what neg() gives
+  Tensor& scatter_(int64_t axis, const Tensor& index, Arg value,
+                   Loc where = Loc::current()) &;  ///< assign() of what scatter() gives
+  Tensor& scatter_add_(int64_t axis, const Tensor& index, Arg value,
+                       Loc where = Loc::current()) &;  ///< assign() of what scatter_add() gives
+  Tensor& index_add_(int64_t axis, const Tensor& index, Arg source,
+                     Loc where = Loc::current()) &;  ///< assign() of what index_add() gives
+  Tensor& index_copy_(int64_t axis, const Tensor& index, Arg source,
+                      Loc where = Loc::current()) &;  ///< assign() of what index_copy() gives
+  Tensor& index_fill_(int64_t axis, const Tensor& index, Arg value,
+                      Loc where = Loc::current()) &;  ///< assign() of what index_fill() gives
+  Tensor& index_put_(const std::vector<Tensor>& indices, Arg value, bool accumulate = false,
+                     Loc where = Loc::current()) &;  ///< assign() of what index_put() gives
+                                                     /// @}
+
+ protected:
+  TensorMethods() = default;
+
+ private:
+  const Tensor& self() const;
+  Tensor& self();
+};
+
+}  // namespace v0
+}  // namespace sinter

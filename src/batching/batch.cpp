@@ -1,0 +1,123 @@
+#include "batching/batch.h"
+
+#include <fmt/core.h>
+
+#include <unordered_map>
+
+#include "ir/build.h"
+#include "ir/walk.h"
+#include "sinter/error.h"
+
+namespace sinter::batching {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+
+class Batcher {
+ public:
+  explicit Batcher(const Dim& count) : count_(count) {}
+
+  void give(UOp element, UOp all) { all_[element.get()] = all; }
+  bool depends(UOp n) const { return all_.contains(n.get()); }
+  void add(UOp n) {
+    bool any = false;
+    for (UOp s : n->src) any |= depends(s);
+    if (any && !depends(n)) give(n, rule(n));
+  }
+  UOp of(UOp n) const {
+    if (const auto it = all_.find(n.get()); it != all_.end()) return it->second;
+    return ir::expand(n, with_count(n->shape), {0});
+  }
+
+ private:
+  Shape with_count(const Shape& shape) const {
+    Shape out{count_};
+    for (const Dim& d : shape) out.push_back(d);
+    return out;
+  }
+  static ir::Ints shifted(const ir::Ints& axes) {
+    ir::Ints out;
+    for (int64_t a : axes) out.push_back(a + 1);
+    return out;
+  }
+  ir::Region with_count(const ir::Region& box) const {
+    ir::Region out{{0, count_}};
+    for (const ir::Extent& e : box) out.push_back(e);
+    return out;
+  }
+  UOp with(UOp n, ir::Attr attr) const {
+    ir::Sources src;
+    for (UOp s : n->src) src.push_back(of(s));
+    return n->graph->make({n->op, n->dtype, with_count(n->shape), std::move(src), std::move(attr), n->device});
+  }
+
+  UOp rule(UOp n) const {
+    switch (ir::info(n->op).batching) {
+      case ir::Batching::Map:
+        return n->op == Op::Leaf     ? ir::detach(of(n->src[0]))
+               : n->op == Op::Detach ? ir::detach(of(n->src[0]))
+                                     : with(n, n->attr);
+      case ir::Batching::Move: return move(n);
+      case ir::Batching::Fold: {
+        ir::ReduceAttr attr = n->reduction();
+        attr.axes = shifted(attr.axes);
+        return with(n, std::move(attr));
+      }
+      case ir::Batching::Pick: return pick(n);
+      default: break;
+    }
+    if (n->op == Op::After) return version(n);
+    throw InternalError(fmt::format("no rule for {} over a batch", ir::info(n->op).name));
+  }
+  UOp pick(UOp n) const {
+    if (n->op == Op::Sort) return with(n, n->attr);  // along the last axis
+    if (n->op != Op::Scatter) return with(n, n->integer() + 1);
+    ir::ScatterAttr attr = n->scatter();
+    ++attr.axis;
+    return with(n, attr);
+  }
+  UOp move(UOp n) const {
+    switch (n->op) {
+      case Op::Permute: {
+        ir::Ints order = shifted(n->ints());
+        order.insert(order.begin(), 0);
+        return with(n, std::move(order));
+      }
+      case Op::Expand:
+      case Op::Flip: return with(n, shifted(n->ints()));
+      case Op::Shrink:
+      case Op::Pad: return with(n, with_count(n->region()));
+      case Op::Window: {
+        ir::WindowAttr attr = n->get<ir::WindowAttr>();
+        ++attr.axis;
+        return with(n, attr);
+      }
+      default: return with(n, n->attr);
+    }
+  }
+  /// The value of a version: all of it was written, or what lies in a box.
+  UOp version(UOp n) const {
+    if (n->src.size() == 1) return of(n->src[0]);
+    const UOp old = of(n->src[0]), part = of(n->src[1]);
+    const ir::Region box = with_count(n->region());
+    return ir::where(ir::pad(ir::true_like(part), box, old->shape), ir::pad(part, box, old->shape), old);
+  }
+
+  const Dim count_;
+  std::unordered_map<ir::Node*, UOp> all_;
+};
+
+}  // namespace
+
+std::vector<UOp> batched(std::span<const UOp> values, std::span<const BatchedInput> batches, const Dim& count) {
+  Batcher batcher(count);
+  for (const BatchedInput& b : batches) batcher.give(b.element, b.all);
+  // The walk is over before the first rule makes a node.
+  for (UOp n : ir::topological(values)) batcher.add(n);
+  std::vector<UOp> out;
+  for (UOp v : values) out.push_back(batcher.of(v));
+  return out;
+}
+
+}  // namespace sinter::batching

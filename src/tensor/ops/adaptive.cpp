@@ -1,0 +1,157 @@
+// Adaptive pooling: as many windows as are asked for. Where sizes divide, windows are all alike and next to each other.
+// Elsewhere they repeat after the common divisor of both sizes: that is one axis, and each window takes its elements
+// from a whole period.
+#include <fmt/core.h>
+
+#include <numeric>
+
+#include "sinter/pooling.h"
+#include "tensor/core/axes.h"
+#include "tensor/core/operands.h"
+#include "tensor/ops/pool.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace {
+
+using ir::Combine;
+using ir::UOp;
+using tensor::Call;
+using tensor::usage_error;
+
+/// One axis: `periods` times `in` elements, from which `out` windows are taken.
+struct Period {
+  int64_t axis, periods, in, out;
+};
+
+std::vector<Period> periods_of(UOp x, size_t axes, const PerAxis& size) {
+  const ir::Ints sizes = tensor::per_axis("the output's size", size.numbers(), axes, 1);
+  std::vector<Period> found;
+  for (size_t i = 0; i < axes; ++i) {
+    const auto axis = static_cast<int64_t>(x->rank() - axes + i);
+    const int64_t have = tensor::fixed_size(x, axis, "seen through windows"), common = std::gcd(have, sizes[i]);
+    if (have == 0)
+      usage_error(fmt::format("axis {} of {} has 0 elements, from which {} windows cannot be taken; give at least 1",
+                              axis, tensor::describe(x), sizes[i]));
+    found.push_back({axis, common, have / common, sizes[i] / common});
+  }
+  return found;
+}
+
+/// Windows next to each other, if that is what all axes have.
+std::vector<tensor::WindowAxis> even_windows(const std::vector<Period>& axes) {
+  std::vector<tensor::WindowAxis> out;
+  for (const Period& p : axes) {
+    if (p.out != 1) return {};
+    out.push_back({p.in, p.in, 0, 1});
+  }
+  return out;
+}
+
+/// x with each window of an axis seeing its whole period: [.., periods, out, in, ..].
+UOp periods(UOp x, const Period& p) {
+  Shape split, seen;
+  for (int64_t a = 0; a < static_cast<int64_t>(x->rank()); ++a) {
+    if (a != p.axis) {
+      split.push_back(x->shape[a]);
+      seen.push_back(x->shape[a]);
+      continue;
+    }
+    for (const int64_t n : {p.periods, p.in}) split.push_back(n);
+    for (const int64_t n : {p.periods, p.out, p.in}) seen.push_back(n);
+  }
+  tensor::check_shape(seen);
+  return ir::expand(ir::reshape(x, split), seen, {p.axis + 1});
+}
+
+/// Whether an element of a period belongs to the window, in the shape of `seen`.
+UOp belongs(UOp seen, const Period& p) {
+  const Shape plane{p.out, p.in};
+  const UOp window = tensor::position(plane, 0, seen->device), at = tensor::position(plane, 1, seen->device);
+  const auto number = [&](int64_t n) { return ir::like(at, ir::Scalar::of(DType::I64, n)); };
+  const UOp first = ir::idiv(window * number(p.in), number(p.out)),
+            end = ir::idiv(window * number(p.in) + number(p.in + p.out - 1), number(p.out));
+  return ir::expand(ir::le(first, at) & ir::lt(at, end), seen->shape,
+                    ir::others(seen->rank(), {p.axis + 1, p.axis + 2}));
+}
+
+/// The two axes of a reduced period, joined.
+UOp joined(UOp x, const Period& p) {
+  Shape shape;
+  for (int64_t a = 0; a < static_cast<int64_t>(x->rank()); ++a) {
+    if (a == p.axis + 1) continue;
+    shape.push_back(a == p.axis ? Dim(p.periods * p.out) : x->shape[a]);
+  }
+  return ir::reshape(x, shape);
+}
+
+UOp mean_over_periods(UOp x, const Period& p) {
+  const UOp seen = periods(x, p), inside = belongs(seen, p);
+  const ir::Ints axis{p.axis + 2};
+  const UOp total = ir::reduce(Combine::Add, ir::where(inside, seen, ir::like(seen, 0.0)), axis);
+  return joined(total / ir::reduce(Combine::Add, ir::cast(inside, x->dtype), axis), p);
+}
+
+tensor::MaxPooled max_over_periods(const tensor::MaxPooled& x, const Period& p) {
+  UOp seen = periods(x.value, p), place = periods(x.place, p);
+  const UOp inside = belongs(seen, p);
+  seen = ir::where(inside, seen, ir::like(seen, ir::reduction_identity(Combine::Max, seen->dtype)));
+  place = ir::where(inside, place, ir::like(place, ir::reduction_identity(Combine::ArgMax, DType::I64, 1)));
+  const UOp pairs[] = {seen, place};
+  return {joined(ir::reduce(Combine::ArgMax, pairs, {p.axis + 2}, 0), p),
+          joined(ir::reduce(Combine::ArgMax, pairs, {p.axis + 2}, 1), p)};
+}
+
+/// Each element's position in the last `axes` axes of x, row-major.
+UOp places(UOp x, size_t axes) {
+  Shape plane;
+  for (size_t i = x->rank() - axes; i < x->rank(); ++i) plane.push_back(x->shape[i]);
+  return ir::broadcast_to(tensor::flat_position(plane, x->device), x->shape);
+}
+
+Tensor adaptive_avg(std::string_view name, size_t axes, const Arg& input, const PerAxis& size) {
+  Call call(name, input.where());
+  const UOp given = tensor::float_operand(input), x = ir::to_compute_type(tensor::with_batch_axis(given, axes));
+  const std::vector<Period> list = periods_of(x, axes, size);
+  UOp y = x;
+  if (const auto even = even_windows(list); !even.empty())
+    y = tensor::mean_over_windows(x, even, given, true, {});
+  else
+    for (size_t i = axes; i-- > 0;) y = mean_over_periods(y, list[i]);
+  return tensor::unbatched(ir::cast(y, given->dtype), given, x);
+}
+
+std::pair<Tensor, Tensor> adaptive_max(std::string_view name, size_t axes, const Arg& input, const PerAxis& size) {
+  Call call(name, input.where());
+  const UOp given = tensor::operand(input), x = tensor::with_batch_axis(given, axes);
+  const std::vector<Period> list = periods_of(x, axes, size);
+  tensor::MaxPooled y;
+  if (const auto even = even_windows(list); !even.empty()) {
+    y = tensor::max_over_windows(x, even, given);
+  } else {
+    y = {x, places(x, axes)};
+    for (size_t i = axes; i-- > 0;) y = max_over_periods(y, list[i]);
+  }
+  return {tensor::unbatched(y.value, given, x), tensor::unbatched(y.place, given, x)};
+}
+
+}  // namespace
+
+Tensor adaptive_avg_pool1d(Arg x, const PerAxis& size) { return adaptive_avg("adaptive_avg_pool1d", 1, x, size); }
+Tensor adaptive_avg_pool2d(Arg x, const PerAxis& size) { return adaptive_avg("adaptive_avg_pool2d", 2, x, size); }
+Tensor adaptive_avg_pool3d(Arg x, const PerAxis& size) { return adaptive_avg("adaptive_avg_pool3d", 3, x, size); }
+Tensor adaptive_max_pool1d(Arg x, const PerAxis& size) { return adaptive_max("adaptive_max_pool1d", 1, x, size).first; }
+Tensor adaptive_max_pool2d(Arg x, const PerAxis& size) { return adaptive_max("adaptive_max_pool2d", 2, x, size).first; }
+Tensor adaptive_max_pool3d(Arg x, const PerAxis& size) { return adaptive_max("adaptive_max_pool3d", 3, x, size).first; }
+std::pair<Tensor, Tensor> adaptive_max_pool1d_with_indices(Arg x, const PerAxis& size) {
+  return adaptive_max("adaptive_max_pool1d_with_indices", 1, x, size);
+}
+std::pair<Tensor, Tensor> adaptive_max_pool2d_with_indices(Arg x, const PerAxis& size) {
+  return adaptive_max("adaptive_max_pool2d_with_indices", 2, x, size);
+}
+std::pair<Tensor, Tensor> adaptive_max_pool3d_with_indices(Arg x, const PerAxis& size) {
+  return adaptive_max("adaptive_max_pool3d_with_indices", 3, x, size);
+}
+
+}  // namespace v0
+}  // namespace sinter

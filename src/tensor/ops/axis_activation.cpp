@@ -1,0 +1,64 @@
+// Activations along an axis; softmax itself is in softmax.cpp.
+#include <fmt/core.h>
+
+#include <cmath>
+
+#include "sinter/ops.h"
+#include "tensor/core/axes.h"
+#include "tensor/core/operands.h"
+#include "tensor/ops/activation.h"
+#include "tensor/ops/reduce.h"
+#include "tensor/ops/softmax.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace {
+
+using ir::UOp;
+using tensor::Call;
+using tensor::float_operand;
+using tensor::usage_error;
+using tensor::wrap;
+
+/// -log(-log(1 - u)) for u uniform in [0, 1). Where u = 0, half a step stands for it: the logarithm of 0 is no number
+/// to add.
+UOp gumbel_noise(UOp u) {
+  UOp drawn = -ir::alu(ir::Op::Log1p, {-u});
+  return -ir::log(ir::maximum(drawn, ir::like(drawn, u->dtype == DType::F64 ? 0x1p-54 : 0x1p-25)));
+}
+
+}  // namespace
+
+Tensor glu(Arg x, int64_t axis) {
+  Call call("glu", x.where());
+  UOp given = float_operand(x);
+  const int64_t a = tensor::axis_of(given, axis), size = tensor::fixed_size(given, a, "halves of an axis");
+  if (size % 2)
+    usage_error(fmt::format("axis {} of {} has the odd size {}; give two halves", axis, tensor::describe(given), size));
+  UOp n = ir::to_compute_type(given), second = tensor::shrink_axis(n, a, size / 2, size);
+  return wrap(ir::cast(tensor::shrink_axis(n, a, 0, size / 2) * tensor::sigmoid(second), given->dtype));
+}
+
+Tensor softmin(Arg x, int64_t axis) {
+  Call call("softmin", x.where());
+  UOp n = float_operand(x);
+  return wrap(ir::cast(tensor::softmax(-ir::to_compute_type(n), tensor::axis_of(n, axis)), n->dtype));
+}
+
+Tensor gumbel_softmax(Arg logits, double tau, bool hard, int64_t axis, Generator* generator) {
+  Call call("gumbel_softmax", logits.where());
+  UOp given = float_operand(logits), n = ir::to_compute_type(given);
+  const int64_t a = tensor::axis_of(given, axis);
+  if (!(tau > 0)) usage_error(fmt::format("tau is {}, which is not above {}; give a temperature", tau, 0));
+  UOp noise = gumbel_noise(tensor::node_of(rand(n->shape, {n->dtype, generator, n->device}, logits.where())));
+  UOp soft = tensor::softmax((n + noise) / tau, a);
+  if (!hard) return wrap(ir::cast(soft, given->dtype));
+  tensor::require_elements(soft, {a});
+  UOp place = tensor::position(soft->shape, a, soft->device), value = ir::detach(soft);
+  UOp largest = tensor::arg_reduce(ir::Combine::ArgMax, value, place, {a});
+  UOp chosen = ir::cast(ir::eq(place, ir::expand(largest, soft->shape, {a})), soft->dtype);
+  return wrap(ir::cast(chosen + (soft - value), given->dtype));  // the difference is 0 and has a gradient
+}
+
+}  // namespace v0
+}  // namespace sinter

@@ -1,0 +1,210 @@
+// The loss of connectionist temporal classification (Graves et al., ICML 2006), by its forward recursion on logarithms,
+// unrolled over time. The gradient is that of the recursion.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "sinter/create.h"
+#include "sinter/ops.h"
+#include "tensor/core/axes.h"
+#include "tensor/core/operands.h"
+#include "tensor/ops/loss.h"
+#include "tensor/ops/pick.h"
+#include "tensor/ops/softmax.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace {
+
+using ir::Scalar;
+using ir::UOp;
+using tensor::Call;
+using tensor::describe;
+using tensor::usage_error;
+
+/// Stands for the logarithm of 0: its differences are finite, so no gradient is NaN.
+constexpr double kLogOfZero = -1e30;
+
+/// Sequences in one form: log_p [time, n, classes], labels [n, size], lengths [n], all but log_p int64.
+struct CtcOperands {
+  UOp log_p, labels, input_length, target_length;
+};
+
+UOp at_least(UOp x, double least) {
+  UOp bound = ir::like(x, least);
+  return ir::where(ir::lt(x, bound), bound, x);
+}
+
+/// log(e^a + e^b + e^c) of finite numbers.
+UOp log_add(UOp a, UOp b, UOp c) {
+  UOp top = ir::detach(ir::maximum(ir::maximum(a, b), c));
+  return ir::log(ir::exp(a - top) + ir::exp(b - top) + ir::exp(c - top)) + top;
+}
+
+/// The recursion over the labels with a blank before, between and after them, [n, 2 size + 1].
+class CtcRecursion {
+ public:
+  CtcRecursion(const CtcOperands& in, int64_t blank) : in_(in) {
+    const int64_t size = tensor::fixed_size(in.labels, 1, "the labels of ctc_loss"), count = 2 * size + 1;
+    const Dim n = in.labels->shape[0];
+    // Labels behind the last one may be anything; those out of range are reported by GATHER.
+    UOp place = tensor::position(in.labels->shape, 1, in.labels->device), zero = ir::like(place, 0.0);
+    UOp no_label = ir::like(place, Scalar::of(DType::I64, blank));
+    UOp beyond = ir::broadcast_to(tensor::size_node(in.log_p->shape[2], DType::I64, place->device), place->shape);
+    UOp labels = ir::where(ir::lt(in.labels, zero), beyond, in.labels);
+    labels = ir::where(ir::lt(place, per_label(in.target_length, place->shape)), labels, no_label);
+    const UOp halves[] = {tensor::insert_axis(no_label, 2), tensor::insert_axis(labels, 2)};
+    UOp pairs = ir::reshape(ir::cat(halves, 2), Shape{n, Dim(2 * size)});
+    position_ = tensor::position(Shape{n, Dim(count)}, 1, place->device);
+    blank_ = ir::like(position_, Scalar::of(DType::I64, blank));
+    UOp last = tensor::shrink_axis(blank_, 1, 0, 1);
+    const UOp parts[] = {pairs, last};
+    extended_ = size ? ir::cat(parts, 1) : last;
+    Shape over_time = in.log_p->shape;
+    over_time[2] = Dim(count);
+    // Stored, so that the kernels of all steps differ only in where they read.
+    emission_ = ir::contiguous(at_least(ir::gather(in.log_p, ir::expand(extended_, over_time, {0}), 2), kLogOfZero));
+    const Shape steps{over_time[0], n};
+    UOp time = tensor::position(steps, 0, place->device);
+    live_ = ir::contiguous(ir::lt(time, ir::expand(in.input_length, steps, {0})));
+    // A label may follow another without a blank between them if it differs.
+    jump_ = ir::ne(extended_, blank_) & ir::ne(extended_, shifted(extended_, 2, static_cast<double>(blank)));
+  }
+
+  /// log of the probability of each sequence: [n]. Far below 0, kLogOfZero or less, if its labels do not fit.
+  UOp log_likelihood() const {
+    const int64_t steps = in_.log_p->shape[0].value();
+    UOp first = emission(0), low = ir::like(first, kLogOfZero);
+    UOp alpha = ir::where(ir::lt(position_, ir::like(position_, 2.0)), first, low);
+    for (int64_t t = 1; t < steps; ++t) {
+      UOp next = log_add(alpha, shifted(alpha, 1, kLogOfZero), ir::where(jump_, shifted(alpha, 2, kLogOfZero), low));
+      alpha = ir::contiguous(ir::where(per_label(at_time(live_, t), alpha->shape), next + emission(t), alpha));
+    }
+    UOp end = per_label(in_.target_length, position_->shape) * ir::like(position_, 2.0);
+    UOp last = ir::eq(position_, end) | ir::eq(position_, end - ir::like(end, 1.0));
+    UOp found = tensor::logsumexp(ir::where(last, alpha, low), {1}), zero = ir::like(in_.target_length, 0.0);
+    UOp of_nothing = ir::where(ir::eq(in_.target_length, zero), ir::like(found, 0.0), ir::like(found, kLogOfZero));
+    return ir::where(ir::lt(zero, in_.input_length), found, of_nothing);
+  }
+
+ private:
+  static UOp per_label(UOp x, const Shape& shape) { return ir::expand(x, shape, {1}); }
+  static UOp at_time(UOp x, int64_t t) { return tensor::drop_axes(tensor::shrink_axis(x, 0, t, t + 1), {0}); }
+  UOp emission(int64_t t) const { return at_time(emission_, t); }
+  /// x[n, i - by], `fill` where there is none.
+  UOp shifted(UOp x, int64_t by, double fill) const {
+    const int64_t count = x->shape[1].value();
+    if (by >= count) return ir::like(x, fill);
+    UOp moved = tensor::pad_axis(tensor::shrink_axis(x, 1, 0, count - by), 1, by, count);
+    return ir::where(ir::lt(position_, ir::like(position_, static_cast<double>(by))), ir::like(x, fill), moved);
+  }
+
+  CtcOperands in_;
+  UOp position_, blank_, extended_, emission_, live_, jump_;
+};
+
+UOp length_operand(const Tensor& t, const char* role, UOp log_p) {
+  UOp n = ir::cast(tensor::index_operand(tensor::node_of(t)), DType::I64);
+  if (n->rank() == 0) n = tensor::insert_axis(n, 0);
+  if (!(n->shape == Shape{log_p->shape[1]}))
+    usage_error(fmt::format("the {} are {}, one for each of {} sequences is needed; give [n]", role,
+                            describe(tensor::node_of(t)), to_string(log_p->shape[1])));
+  return tensor::on_device(n, log_p->device, log_p->shape);
+}
+
+/// Log-probabilities as [time, n, classes] in the compute type; `one` is whether there was no axis of sequences.
+UOp time_steps(UOp given, bool& one, const CtcOptions& options) {
+  one = given->rank() == 2;
+  if (!one && given->rank() != 3)
+    usage_error(fmt::format("the log-probabilities are {}, of {} axes; give [time, n, classes] or [time, classes]",
+                            describe(given), given->rank()));
+  UOp x = ir::to_compute_type(given);
+  if (one) x = tensor::insert_axis(x, 1);
+  if (tensor::fixed_size(x, 0, "the time of ctc_loss") < 1)
+    usage_error(fmt::format("the log-probabilities are {}, of {} time steps; give at least one", describe(given), 0));
+  const int64_t classes = tensor::fixed_size(x, 2, "the classes of ctc_loss");
+  if (options.blank < 0 || options.blank >= classes)
+    usage_error(fmt::format("blank is {}, and there are {} classes; give one of them", options.blank, classes));
+  return x;
+}
+
+Tensor ctc(UOp given, bool one, const CtcOperands& in, const CtcOptions& options) {
+  UOp log_likelihood = CtcRecursion(in, options.blank).log_likelihood();
+  UOp impossible = ir::lt(log_likelihood, ir::like(log_likelihood, 0.5 * kLogOfZero));
+  const double instead = options.zero_infinity ? 0 : std::numeric_limits<double>::infinity();
+  UOp loss = ir::where(impossible, ir::like(log_likelihood, instead), -log_likelihood);
+  if (options.reduction == Reduction::Mean)
+    loss = loss / ir::cast(ir::maximum(in.target_length, ir::like(in.target_length, 1.0)), loss->dtype);
+  if (one) loss = tensor::drop_axes(loss, {0});
+  return tensor::finished_loss(loss, options.reduction, given->dtype);
+}
+
+/// Lengths in [0, most], as many as there are sequences.
+void require_lengths(const std::vector<int64_t>& lengths, const char* role, UOp x, int64_t most) {
+  if (!(x->shape[1] == static_cast<int64_t>(lengths.size())))
+    usage_error(fmt::format("there are {} {}, and {} sequences; give one for each", lengths.size(), role,
+                            to_string(x->shape[1])));
+  for (const int64_t n : lengths)
+    if (n < 0 || n > most) usage_error(fmt::format("one of the {} is {}; they are from 0 to {}", role, n, most));
+}
+
+/// Labels that follow each other as [n, size].
+UOp separate_labels(UOp labels, const std::vector<int64_t>& lengths) {
+  const int64_t total = labels->shape[0].value(), n = static_cast<int64_t>(lengths.size());
+  const int64_t size = n ? *std::max_element(lengths.begin(), lengths.end()) : 0;
+  std::vector<int64_t> place;
+  int64_t begin = 0;
+  for (const int64_t length : lengths) {
+    for (int64_t i = 0; i < size; ++i) place.push_back(i < length ? begin + i : 0);
+    begin += length;
+  }
+  if (begin != total)
+    usage_error(fmt::format("there are {} labels in all, and the lengths of the targets add up to {}; give as many",
+                            total, begin));
+  if (place.empty()) return ir::reshape(tensor::shrink_axis(labels, 0, 0, 0), {n, size});
+  return ir::reshape(ir::gather(labels, tensor::node_of(from(place, labels->device)), 0), {n, size});
+}
+
+}  // namespace
+
+Tensor ctc_loss(Arg log_probabilities, const Tensor& targets, const Tensor& input_lengths, const Tensor& target_lengths,
+                CtcOptions options) {
+  Call call("ctc_loss", log_probabilities.where());
+  UOp given = tensor::float_operand(log_probabilities);
+  bool one = false;
+  UOp x = time_steps(given, one, options);
+  UOp labels = ir::cast(tensor::index_operand(tensor::node_of(targets)), DType::I64);
+  if (one && labels->rank() == 1) labels = tensor::insert_axis(labels, 0);
+  if (labels->rank() != 2 || !(labels->shape[0] == x->shape[1]))
+    usage_error(fmt::format("the targets are {}, and there are {} sequences; give [n, size]",
+                            describe(tensor::node_of(targets)), to_string(x->shape[1])));
+  labels = tensor::on_device(labels, x->device, x->shape);
+  return ctc(given, one,
+             {x, labels, length_operand(input_lengths, "input_lengths", x),
+              length_operand(target_lengths, "target_lengths", x)},
+             options);
+}
+
+Tensor ctc_loss(Arg log_probabilities, const Tensor& targets, const std::vector<int64_t>& input_lengths,
+                const std::vector<int64_t>& target_lengths, CtcOptions options) {
+  Call call("ctc_loss", log_probabilities.where());
+  bool one = false;
+  UOp x = time_steps(tensor::float_operand(log_probabilities), one, options), labels = tensor::node_of(targets);
+  const bool joined = labels->rank() == 1 && !one;
+  const int64_t most = joined           ? std::accumulate(target_lengths.begin(), target_lengths.end(), int64_t{0})
+                       : labels->rank() ? tensor::fixed_size(labels, static_cast<int64_t>(labels->rank()) - 1, "labels")
+                                        : 0;
+  require_lengths(input_lengths, "input_lengths", x, x->shape[0].value());
+  require_lengths(target_lengths, "target_lengths", x, most);
+  if (joined) {
+    tensor::fixed_size(labels, 0, "labels that follow each other");
+    labels = separate_labels(tensor::index_operand(labels), target_lengths);
+  }
+  return ctc_loss(log_probabilities, joined ? tensor::wrap(labels) : targets, from(input_lengths, x->device),
+                  from(target_lengths, x->device), options);
+}
+
+}  // namespace v0
+}  // namespace sinter

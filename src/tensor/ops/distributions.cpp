@@ -1,0 +1,180 @@
+// Formulas of distributions, of public functions.
+#include "sinter/distributions.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "ir/axis_lists.h"
+#include "sinter/activations.h"
+#include "sinter/create.h"
+#include "sinter/elementwise.h"
+#include "sinter/indexing.h"
+#include "sinter/movement.h"
+#include "sinter/normalization.h"
+#include "tensor/core/operands.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace distributions {
+namespace {
+
+using tensor::OuterCall;
+using tensor::usage_error;
+
+const double kLogTwoPi = std::log(2 * std::numbers::pi);
+
+/// Both parameters in one float type and one shape.
+std::vector<Tensor> parameters(const Arg& a, const Arg& b) {
+  const tensor::Call call("parameters", a.where());
+  std::vector<ir::UOp> nodes{tensor::operand(a, tensor::common_float_type({&a, &b})),
+                             tensor::operand(b, tensor::common_float_type({&a, &b}))};
+  tensor::broadcast(nodes);
+  return {tensor::wrap(nodes[0]), tensor::wrap(nodes[1])};
+}
+
+Shape joined(const Shape& lead, const Shape& shape) {
+  Shape all = lead;
+  for (const Dim& d : shape) all.push_back(d);
+  return all;
+}
+
+/// UsageError unless it is a tensor of floats with at least `rank` axes.
+void require_floats(const Tensor& x, int64_t rank) {
+  const tensor::Call call("logits", Loc::current());
+  const ir::UOp n = tensor::node_of(x);
+  if (!is_float(n->dtype))
+    usage_error(fmt::format("needs floats, got {}; convert them with to(float32)", tensor::describe(n)));
+  if (static_cast<int64_t>(n->rank()) < rank)
+    usage_error(fmt::format("{} has no axis of classes; give the shape [.., classes]", tensor::describe(n)));
+}
+
+}  // namespace
+
+Normal::Normal(Arg mean, Arg deviation) {
+  const OuterCall call("Normal", mean.where());
+  if (!deviation.is_tensor() && !(deviation.real() > 0))
+    usage_error(fmt::format("the deviation is {}; give a number above 0", deviation.real()));
+  const std::vector<Tensor> p = parameters(mean, deviation);
+  mean_ = p[0];
+  deviation_ = p[1];
+}
+Tensor Normal::rsample(const Shape& shape, RandomOptions options) const {
+  return normal(mean_, deviation_, joined(shape, mean_.shape()), options);
+}
+Tensor Normal::sample(const Shape& shape, RandomOptions options) const {
+  return normal(mean_.detach(), deviation_.detach(), joined(shape, mean_.shape()), options);
+}
+Tensor Normal::log_prob(Arg x) const {
+  const OuterCall call("log_prob", x.where());
+  return -square((x - mean_) / deviation_) / 2.0 - log(deviation_) - kLogTwoPi / 2;
+}
+Tensor Normal::entropy(Loc where) const {
+  const OuterCall call("entropy", where);
+  return log(deviation_) + (1 + kLogTwoPi) / 2;
+}
+
+Uniform::Uniform(Arg low, Arg high) {
+  const OuterCall call("Uniform", low.where());
+  if (!low.is_tensor() && !high.is_tensor() && !(low.real() < high.real()))
+    usage_error(fmt::format("no number lies in [{}, {}); give low < high", low.real(), high.real()));
+  const std::vector<Tensor> p = parameters(low, high);
+  low_ = p[0];
+  high_ = p[1];
+}
+Tensor Uniform::rsample(const Shape& shape, RandomOptions options) const {
+  return uniform(low_, high_, joined(shape, low_.shape()), options);
+}
+Tensor Uniform::sample(const Shape& shape, RandomOptions options) const {
+  return uniform(low_.detach(), high_.detach(), joined(shape, low_.shape()), options);
+}
+Tensor Uniform::log_prob(Arg x) const {
+  const OuterCall call("log_prob", x.where());
+  return where((x >= low_) & (x < high_), -log(high_ - low_), -std::numeric_limits<double>::infinity());
+}
+Tensor Uniform::entropy(Loc where) const {
+  const OuterCall call("entropy", where);
+  return log(high_ - low_);
+}
+
+Bernoulli::Bernoulli(const Tensor& logits, Loc where) {
+  const OuterCall call("Bernoulli", where);
+  require_floats(logits, 0);
+  logits_ = logits;
+}
+Bernoulli Bernoulli::of_probabilities(const Tensor& p, Loc where) {
+  const OuterCall call("Bernoulli", where);
+  require_floats(p, 0);
+  return Bernoulli(log(p) - log1p(-p), where);
+}
+Tensor Bernoulli::probabilities(Loc where) const {
+  const OuterCall call("probabilities", where);
+  return sigmoid(logits_);
+}
+Tensor Bernoulli::sample(const Shape& shape, RandomOptions options) const {
+  const Tensor p = sigmoid(logits_.detach());
+  const DType dtype = options.dtype == DType::Void ? logits_.dtype() : options.dtype;
+  options.dtype = DType::Void;
+  return bernoulli(p.expand(joined(shape, p.shape())), options).to(dtype);
+}
+Tensor Bernoulli::log_prob(Arg x) const {
+  const OuterCall call("log_prob", x.where());
+  // log(1 + e^l) = max(l, 0) + log1p(e^-|l|)
+  return x * logits_ - relu(logits_) - log1p(exp(-abs(logits_)));
+}
+Tensor Bernoulli::entropy(Loc where) const {
+  const OuterCall call("entropy", where);
+  return relu(logits_) + log1p(exp(-abs(logits_))) - sigmoid(logits_) * logits_;
+}
+
+Categorical::Categorical(const Tensor& logits, Loc where) {
+  const OuterCall call("Categorical", where);
+  require_floats(logits, 1);
+  logits_ = log_softmax(logits, -1);
+}
+Categorical Categorical::of_probabilities(const Tensor& p, Loc where) {
+  const OuterCall call("Categorical", where);
+  require_floats(p, 1);
+  return Categorical(log(p), where);
+}
+Tensor Categorical::probabilities(Loc where) const {
+  const OuterCall call("probabilities", where);
+  return exp(logits_);
+}
+Tensor Categorical::sample(const Shape& shape, RandomOptions options) const {
+  options.dtype = DType::Void;
+  return categorical(logits_.expand(joined(shape, logits_.shape())), options);
+}
+Tensor Categorical::log_prob(const Tensor& classes, Loc where) const {
+  const OuterCall call("log_prob", where);
+  const Shape shape = logits_.shape();
+  const Shape all = tensor::common_shape(ir::without(shape, {logits_.rank() - 1}), classes.shape());
+  return gather(logits_.expand(joined(all, {shape[shape.rank() - 1]})), -1, classes.expand(all).unsqueeze(-1))
+      .squeeze(-1);
+}
+Tensor Categorical::entropy(Loc where) const {
+  const OuterCall call("entropy", where);
+  const Tensor p = exp(logits_);
+  return -sinter::where(p > 0.0, p * logits_, 0.0).sum(-1);
+}
+
+Tensor kl_divergence(const Normal& p, const Normal& q, Loc where) {
+  const OuterCall call("kl_divergence", where);
+  const Tensor ratio = square(p.deviation() / q.deviation()), distance = square((p.mean() - q.mean()) / q.deviation());
+  return (ratio + distance - 1.0 - log(ratio)) / 2.0;
+}
+Tensor kl_divergence(const Bernoulli& p, const Bernoulli& q, Loc where) {
+  const OuterCall call("kl_divergence", where);
+  return -p.entropy() - q.log_prob(p.probabilities());
+}
+Tensor kl_divergence(const Categorical& p, const Categorical& q, Loc where) {
+  const OuterCall call("kl_divergence", where);
+  const Tensor weights = p.probabilities();
+  return sinter::where(weights > 0.0, weights * (p.logits() - q.logits()), 0.0).sum(-1);
+}
+
+}  // namespace distributions
+}  // namespace v0
+}  // namespace sinter

@@ -1,0 +1,105 @@
+// Dropout of elements and channels.
+#include "sinter/dropout.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+
+#include "tensor/core/axes.h"
+#include "tensor/core/operands.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace {
+
+using ir::UOp;
+using tensor::Call;
+using tensor::describe;
+using tensor::usage_error;
+using tensor::wrap;
+
+/// What shares one draw.
+enum class DropUnit : uint8_t { Element, Channel, ChannelOfOne };
+
+/// bool, in the shape of x: true where it is dropped. One draw for each element; or for each channel, the second axis,
+/// or the first if x has no axis of samples.
+UOp dropped(UOp x, double p, DropUnit unit, Generator* generator, Loc where) {
+  Shape drawn = x->shape;
+  if (unit != DropUnit::Element)
+    for (size_t i = unit == DropUnit::Channel ? 2 : 1; i < drawn.rank(); ++i) drawn[i] = Dim(1);
+  UOp mask = tensor::node_of(bernoulli(p, drawn, {.generator = generator, .device = x->device}, where));
+  return ir::broadcast_to(mask, x->shape);
+}
+
+void require_probability(double p) {
+  if (!(p >= 0 && p <= 1))
+    usage_error(fmt::format("p is {}, the probability that something is dropped; give one in [{}, {}]", p, 0, 1));
+}
+
+Tensor drop(const Arg& x, double p, bool training, DropUnit unit, Generator* generator) {
+  require_probability(p);
+  UOp n = tensor::float_operand(x);
+  if (unit == DropUnit::Channel && n->rank() < 2)
+    usage_error(fmt::format("{} has no axis of channels; give [n, channels, ...]", describe(n)));
+  if (!training || p == 0) return wrap(n);
+  UOp mask = dropped(n, p, unit, generator, x.where());
+  return wrap(ir::where(mask, ir::like(n, 0.0), n * (p < 1 ? 1.0 / (1.0 - p) : 0.0)));
+}
+
+/// Of x of `rank` axes or one less, where `one_sample`: the axis of samples is the one that lacks.
+Tensor drop_channels(const Arg& x, double p, bool training, size_t rank, bool one_sample, const char* shapes,
+                     Generator* generator) {
+  UOp n = tensor::float_operand(x);
+  if (n->rank() != rank && n->rank() + 1 != rank)
+    usage_error(fmt::format("{} has {} axes; give {}", describe(n), n->rank(), shapes));
+  const bool single = one_sample && n->rank() < rank;
+  return drop(x, p, training, single ? DropUnit::ChannelOfOne : DropUnit::Channel, generator);
+}
+
+Tensor alpha_drop(const Arg& x, double p, bool training, DropUnit unit, Generator* generator) {
+  require_probability(p);
+  UOp given = tensor::float_operand(x);
+  if (unit == DropUnit::Channel && given->rank() < 2)
+    usage_error(fmt::format("{} has no axis of channels; give [n, channels, ...]", describe(given)));
+  if (!training || p == 0) return wrap(given);
+  if (p == 1) return wrap(given * 0.0);
+  UOp n = ir::to_compute_type(given), mask = dropped(n, p, unit, generator, x.where());
+  constexpr double kLowest = 1.7580993408473766;  // -selu(-infinity)
+  const double scale = 1 / std::sqrt((kLowest * kLowest * p + 1) * (1 - p)), shift = scale * kLowest * p;
+  UOp out = ir::where(mask, ir::like(n, shift - scale * kLowest), n * scale + shift);
+  return wrap(ir::cast(out, given->dtype));
+}
+
+}  // namespace
+
+Tensor dropout(Arg x, double p, bool training, Generator* generator) {
+  Call call("dropout", x.where());
+  return drop(x, p, training, DropUnit::Element, generator);
+}
+Tensor feature_dropout(Arg x, double p, bool training, Generator* generator) {
+  Call call("feature_dropout", x.where());
+  return drop(x, p, training, DropUnit::Channel, generator);
+}
+Tensor dropout1d(Arg x, double p, bool training, Generator* generator) {
+  Call call("dropout1d", x.where());
+  return drop_channels(x, p, training, 3, true, "[n, channels, l] or [channels, l]", generator);
+}
+Tensor dropout2d(Arg x, double p, bool training, Generator* generator) {
+  Call call("dropout2d", x.where());
+  return drop_channels(x, p, training, 4, false, "[n, channels, h, w] or [n, channels, l]", generator);
+}
+Tensor dropout3d(Arg x, double p, bool training, Generator* generator) {
+  Call call("dropout3d", x.where());
+  return drop_channels(x, p, training, 5, true, "[n, channels, d, h, w] or [channels, d, h, w]", generator);
+}
+Tensor alpha_dropout(Arg x, double p, bool training, Generator* generator) {
+  Call call("alpha_dropout", x.where());
+  return alpha_drop(x, p, training, DropUnit::Element, generator);
+}
+Tensor feature_alpha_dropout(Arg x, double p, bool training, Generator* generator) {
+  Call call("feature_alpha_dropout", x.where());
+  return alpha_drop(x, p, training, DropUnit::Channel, generator);
+}
+
+}  // namespace v0
+}  // namespace sinter

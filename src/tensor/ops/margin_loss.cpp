@@ -1,0 +1,106 @@
+// Losses of two answers, and of distances between vectors.
+#include <fmt/core.h>
+
+#include <cmath>
+
+#include "sinter/ops.h"
+#include "tensor/core/axes.h"
+#include "tensor/core/operands.h"
+#include "tensor/ops/activation.h"
+#include "tensor/ops/loss.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace {
+
+using ir::Combine;
+using ir::UOp;
+using tensor::at_least_zero;
+using tensor::Call;
+using tensor::describe;
+using tensor::finished_loss;
+using tensor::loss_operands;
+using tensor::usage_error;
+
+/// Three operands of a loss in one type and on one device, in the compute dtype.
+struct ThreeOperands {
+  UOp a, b, c;
+  DType type;
+};
+ThreeOperands three_operands(const Arg& a, const Arg& b, const Arg& c) {
+  const DType t = tensor::common_float_type({&a, &b, &c});
+  UOp nodes[] = {tensor::operand(a, t), tensor::operand(b, t), tensor::operand(c, t)};
+  tensor::unify_devices(nodes);
+  for (UOp& n : nodes) n = ir::to_compute_type(n);
+  return {nodes[0], nodes[1], nodes[2], t};
+}
+
+/// The last axis of x. UsageError if it has none.
+int64_t vector_axis(UOp x) {
+  if (!x->rank()) usage_error(fmt::format("{} is no vector: it has {} axes; give [n, size]", describe(x), 0));
+  return static_cast<int64_t>(x->rank()) - 1;
+}
+
+UOp sum_of_products(UOp a, UOp b, int64_t axis) { return ir::reduce(Combine::Add, a * b, {axis}); }
+
+/// The p-norm of x along the axis. Where it is 0 its gradient is 0.
+UOp norm_along(UOp x, int64_t axis, double p) {
+  UOp size = ir::alu(ir::Op::Abs, {x});
+  if (std::isinf(p)) return ir::reduce(Combine::Max, size, {axis});
+  if (p == 1) return ir::reduce(Combine::Add, size, {axis});
+  UOp sum = ir::reduce(Combine::Add, p == 2 ? x * x : ir::alu(ir::Op::Pow, {size, ir::like(size, p)}), {axis});
+  UOp zero = ir::like(sum, 0.0), none = ir::eq(sum, zero), safe = ir::where(none, ir::like(sum, 1.0), sum);
+  return ir::where(none, zero, p == 2 ? ir::sqrt(safe) : ir::alu(ir::Op::Pow, {safe, ir::like(safe, 1 / p)}));
+}
+
+}  // namespace
+
+Tensor soft_margin_loss(Arg x, Arg target, Reduction reduction) {
+  Call call("soft_margin_loss", x.where());
+  auto [a, b, t] = loss_operands(x, target);
+  return finished_loss(tensor::softplus(-(a * b)), reduction, t);
+}
+
+Tensor hinge_embedding_loss(Arg x, Arg target, HingeEmbeddingOptions options) {
+  Call call("hinge_embedding_loss", x.where());
+  auto [a, b, t] = loss_operands(x, target);
+  UOp zero = ir::like(a, 0.0), near = ir::eq(b, ir::like(b, 1.0)), far = ir::eq(b, ir::like(b, -1.0));
+  UOp loss = ir::where(near, zero, at_least_zero(options.margin - a)) + ir::where(far, zero, a);
+  return finished_loss(loss, options.reduction, t);
+}
+
+Tensor margin_ranking_loss(Arg x1, Arg x2, Arg target, MarginOptions options) {
+  Call call("margin_ranking_loss", x1.where());
+  auto [a, b, y, t] = three_operands(x1, x2, target);
+  tensor::require_equal_shapes({a, b, y}, {"first prediction", "second", "target"});
+  return finished_loss(at_least_zero(-y * (a - b) + options.margin), options.reduction, t);
+}
+
+Tensor cosine_embedding_loss(Arg x1, Arg x2, Arg target, MarginOptions options) {
+  Call call("cosine_embedding_loss", x1.where());
+  auto [a, b, y, t] = three_operands(x1, x2, target);
+  tensor::require_equal_shapes({a, b}, {"first prediction", "second"});
+  const int64_t axis = vector_axis(a);
+  UOp product = sum_of_products(a, b, axis);
+  tensor::require_equal_shapes({product, y}, {"angle between predictions", "target"});
+  constexpr double kLeast = 1e-12;  // PyTorch's, added to the squares
+  UOp cosine = product / ir::sqrt((sum_of_products(a, a, axis) + kLeast) * (sum_of_products(b, b, axis) + kLeast));
+  UOp zero = ir::like(y, 0.0), near = ir::eq(y, ir::like(y, 1.0)), far = ir::eq(y, ir::like(y, -1.0));
+  UOp loss = ir::where(near, 1.0 - cosine, ir::where(far, at_least_zero(cosine - options.margin), zero));
+  return finished_loss(loss, options.reduction, t);
+}
+
+Tensor triplet_margin_loss(Arg anchor, Arg positive, Arg negative, TripletMarginOptions options) {
+  Call call("triplet_margin_loss", anchor.where());
+  if (!(options.p > 0)) usage_error(fmt::format("p is {}, and a norm needs one above {}", options.p, 0));
+  auto [a, near, far, t] = three_operands(anchor, positive, negative);
+  tensor::require_equal_shapes({a, near, far}, {"anchor", "positive", "negative"});
+  const int64_t axis = vector_axis(a);
+  const auto distance = [&](UOp x, UOp y) { return norm_along(x - y + options.eps, axis, options.p); };
+  UOp to_far = distance(a, far);
+  if (options.swap) to_far = ir::minimum(to_far, distance(near, far));
+  return finished_loss(at_least_zero(distance(a, near) - to_far + options.margin), options.reduction, t);
+}
+
+}  // namespace v0
+}  // namespace sinter

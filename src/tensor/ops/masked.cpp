@@ -1,0 +1,227 @@
+// nonzero, argwhere, masked_select, masked_scatter, and the masks among the items of an index.
+#include "tensor/ops/masked.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "sinter/create.h"
+#include "sinter/ops.h"
+#include "tensor/core/axes.h"
+#include "tensor/core/operands.h"
+#include "tensor/ops/index.h"
+#include "tensor/ops/pick.h"
+
+namespace sinter {
+namespace tensor {
+namespace {
+
+using ir::UOp;
+
+bool is_mask(const Index& i) { return i.kind == Index::Kind::Tensor && is_bool(node_of(i.tensor)->dtype); }
+bool is_whole(const Index& i) {
+  return i.kind == Index::Kind::Ellipsis ||
+         (i.kind == Index::Kind::Slice && i.slice.begin.value_or(0) == 0 && !i.slice.end && i.slice.step == 1);
+}
+/// The axes of x that an item stands for; an ellipsis for those that are left.
+size_t axes_of_item(const Index& i) {
+  if (is_mask(i)) return node_of(i.tensor)->rank();
+  return i.kind == Index::Kind::NewAxis || i.kind == Index::Kind::Ellipsis ? 0 : 1;
+}
+
+/// UsageError where one program runs for all calls.
+void refuse_under_jit(const char* call, const char* instead) {
+  if (Observer::current())
+    usage_error(
+        fmt::format("{} has a result whose size depends on the data, and a jitted function is one program for "
+                    "all calls; use {}",
+                    call, instead));
+}
+
+/// Where x is not 0, in row-major order. A host read.
+std::vector<int64_t> true_positions(const Tensor& x) {
+  const std::vector<std::byte> bytes = (x.dtype() == boolean ? x : x.to(boolean)).to_bytes();
+  std::vector<int64_t> out;
+  for (size_t i = 0; i < bytes.size(); ++i)
+    if (bytes[i] != std::byte{0}) out.push_back(static_cast<int64_t>(i));
+  return out;
+}
+
+void check_mask(UOp x, UOp mask, size_t axis) {
+  for (size_t a = 0; a < mask->rank(); ++a)
+    if (axis + a >= x->rank() || !(mask->shape[a] == x->shape[axis + a]))
+      usage_error(fmt::format("the mask {} does not have the sizes of {} from axis {} on; give it those",
+                              to_string(mask->shape), describe(x), axis));
+}
+
+/// Calls visit(item, its first axis in x, the number of its axes); newaxis and masks of rank 0 have none.
+template <class Visit>
+void for_each_item(UOp x, std::span<const Index> items, Visit visit) {
+  size_t named = 0, axis = 0;
+  for (const Index& i : items) named += axes_of_item(i);
+  if (named > x->rank())
+    usage_error(fmt::format("items for {} axes, but {} has {} axes; leave some out", named, describe(x), x->rank()));
+  for (const Index& i : items) {
+    const size_t count = i.kind == Index::Kind::Ellipsis ? x->rank() - named : axes_of_item(i);
+    visit(i, axis, count);
+    axis += count;
+    if (i.kind == Index::Kind::Ellipsis) named = x->rank();  // a second one stands for none, and is refused later
+  }
+}
+
+}  // namespace
+
+bool has_mask(std::span<const Index> items) {
+  const ir::GraphScope scope;
+  return std::any_of(items.begin(), items.end(), is_mask);
+}
+
+UnmaskedIndex unmask(const Tensor& x, std::span<const Index> items) {
+  refuse_under_jit("an index with a mask", "where(mask, value, x), masked_scatter, or sums of x * mask");
+  UnmaskedIndex out;
+  std::vector<Dim> dims;
+  size_t done = 0;
+  const Shape shape = x.shape();
+  const auto keep_to = [&](size_t axis) {
+    for (; done < axis; ++done) dims.push_back(shape[done]);
+  };
+  {
+    const ir::GraphScope scope;
+    for_each_item(node_of(x), items, [&](const Index& i, size_t axis, size_t count) {
+      keep_to(axis);
+      if (!is_mask(i)) return keep_to(axis + count);
+      check_mask(node_of(x), node_of(i.tensor), axis);
+      const Shape& mask = node_of(i.tensor)->shape;
+      dims.push_back(mask.rank() == 1 ? mask[0] : Dim(mask.numel()));
+      done = axis + count;
+    });
+  }
+  keep_to(shape.rank());
+  out.shape = Shape(std::move(dims));
+  for (const Index& i : items) {
+    if (i.kind != Index::Kind::Tensor || i.tensor.dtype() != boolean)
+      out.items.push_back(i);
+    else
+      out.items.emplace_back(from(true_positions(i.tensor), x.device()));
+  }
+  return out;
+}
+
+MaskedValue masked_value(UOp x, std::span<const Index> items, UOp value) {
+  UOp mask;
+  size_t first = 0;
+  bool plain = true;
+  for_each_item(x, items, [&](const Index& i, size_t axis, size_t) {
+    if (!is_mask(i)) {
+      plain &= is_whole(i);
+      return;
+    }
+    plain &= !mask;
+    mask = node_of(i.tensor);
+    first = axis;
+    check_mask(x, mask, axis);
+  });
+  if (!plain || !mask) return {};
+  // The value's axes, from the last: those after the mask, one for the selected elements, those before the mask.
+  const size_t after = x->rank() - first - mask->rank();
+  if (value->rank() > first + 1 + after) return {};
+  const size_t missing = first + 1 + after - value->rank();
+  Shape of_value, of_mask;
+  for (size_t a = 0; a < first + 1 + after; ++a) {
+    const Dim size = a < missing ? Dim(1) : value->shape[a - missing];
+    if (a == first && !(size == 1)) return {};
+    for (size_t k = a == first ? mask->rank() : 1; k > 0; --k) of_value.push_back(size);
+  }
+  for (size_t a = 0; a < x->rank(); ++a)
+    of_mask.push_back(a < first || a >= first + mask->rank() ? Dim(1) : mask->shape[a - first]);
+  return {ir::broadcast_to(ir::reshape(on_device(mask, x->device, x->shape), of_mask), x->shape),
+          broadcast_to_part(ir::reshape(value, of_value), x, x->shape)};
+}
+
+}  // namespace tensor
+
+inline namespace v0 {
+namespace {
+
+using ir::UOp;
+using tensor::Call;
+using tensor::describe;
+using tensor::node_of;
+using tensor::OuterCall;
+using tensor::refuse_under_jit;
+using tensor::usage_error;
+using tensor::wrap;
+
+Tensor as_tensor(const Arg& x) {
+  const ir::GraphScope scope;
+  return wrap(tensor::operand(x));
+}
+
+/// The places where x is not 0, a row of indices each.
+Tensor places(const char* call, const Tensor& x) {
+  refuse_under_jit(call, "the mask itself: where(mask, value, x), or sums of x * mask");
+  const Shape shape = x.shape();
+  const std::vector<int64_t> flat = tensor::true_positions(x);
+  const size_t rank = shape.rank();
+  std::vector<int64_t> rows(flat.size() * rank);
+  for (size_t i = 0; i < flat.size(); ++i) {
+    int64_t rest = flat[i];
+    for (size_t a = rank; a-- > 0; rest /= shape[a].value()) rows[i * rank + a] = rest % shape[a].value();
+  }
+  return from(rows, {static_cast<int64_t>(flat.size()), static_cast<int64_t>(rank)}, x.device());
+}
+
+void require_mask(const char* takes, UOp x, UOp mask) {
+  if (!is_bool(mask->dtype))
+    usage_error(fmt::format("the mask of {} is {} and must be bool; {}, for example mask != 0", describe(x),
+                            describe(mask), takes));
+}
+
+}  // namespace
+
+Tensor nonzero(Arg x) {
+  const OuterCall call("nonzero", x.where());
+  return places("nonzero", as_tensor(x));
+}
+
+Tensor argwhere(Arg x) {
+  const OuterCall call("argwhere", x.where());
+  return places("argwhere", as_tensor(x));
+}
+
+Tensor masked_select(Arg x, const Tensor& mask) {
+  const OuterCall call("masked_select", x.where());
+  refuse_under_jit("masked_select", "where(mask, x, 0), or sums of x * mask");
+  Tensor all, chosen;
+  {
+    const Call both("masked_select", x.where());
+    UOp nodes[] = {tensor::operand(x), node_of(mask)};
+    require_mask("compare", nodes[0], nodes[1]);
+    tensor::broadcast(nodes);
+    all = wrap(nodes[0]);
+    chosen = wrap(nodes[1]);
+  }
+  return take(all, from(tensor::true_positions(chosen), all.device()));
+}
+
+Tensor masked_scatter(Arg x, const Tensor& mask, Arg source) {
+  const Call call("masked_scatter", x.where());
+  const DType t = tensor::common_type({&x, &source});
+  UOp n = tensor::operand(x, t), m = node_of(mask);
+  require_mask("compare", n, m);
+  m = tensor::broadcast_to_part(m, n, n->shape);
+  UOp values = tensor::on_device(tensor::operand(source, t), n->device, n->shape);
+  for (const UOp of : {n, values})
+    for (int64_t a = 0; a < static_cast<int64_t>(of->rank()); ++a) tensor::fixed_size(of, a, "scattered by a mask");
+  const int64_t size = n->shape.numel();
+  // The number of chosen elements up to each one is its place among the values, counted from 1; place 0 is a number
+  // for all elements that are not chosen.
+  values = tensor::pad_axis(ir::reshape(values, {values->shape.numel()}), 0, 1, values->shape.numel() + 1);
+  const UOp chosen = ir::reshape(m, {size});
+  UOp place = ir::scan(ir::Combine::Add, ir::cast(chosen, DType::I64), 0);
+  place = ir::where(chosen, place, ir::like(place, 0.0));
+  return wrap(ir::where(m, ir::reshape(ir::gather(values, place, 0), n->shape), n));
+}
+
+}  // namespace v0
+}  // namespace sinter

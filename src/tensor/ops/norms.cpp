@@ -1,0 +1,187 @@
+// Norms of vectors and matrices, and the distances that are norms of differences. Definitions and gradients at 0 are
+// those of PyTorch's linalg.vector_norm, linalg.matrix_norm, cdist and pdist.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "sinter/create.h"
+#include "sinter/ops.h"
+#include "tensor/core/axes.h"
+#include "tensor/core/operands.h"
+#include "tensor/ops/reduce.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace {
+
+using ir::Combine;
+using ir::Op;
+using ir::UOp;
+using tensor::Call;
+using tensor::describe;
+using tensor::usage_error;
+using tensor::wrap;
+
+/// total^(1/p). Where the total is 0 it is a constant, since the derivative of the root is infinite there.
+UOp root(UOp total, double p) {
+  UOp zero = ir::like(total, 0.0), none = ir::eq(total, zero), safe = ir::where(none, ir::like(total, 1.0), total);
+  UOp y = p == 2 ? ir::sqrt(safe) : ir::alu(Op::Pow, {safe, ir::like(safe, 1 / p)});
+  return ir::where(none, zero, y);
+}
+
+/// The norm along the axes of x, which is in the type of ir::to_compute_type().
+UOp norm_over(UOp x, double p, const ir::Ints& axes) {
+  if (std::isnan(p))
+    usage_error(fmt::format("the order {} of a norm of {}; give a number or infinity", p, describe(x)));
+  if (p < 0 || std::isinf(p)) tensor::require_elements(x, axes);
+  if (p == 2) return root(ir::sum(x * x, axes), p);
+  UOp zero = ir::like(x, 0.0);
+  if (p == 0) return ir::sum(ir::cast(ir::ne(x, zero), x->dtype), axes);
+  UOp size = ir::alu(Op::Abs, {x});
+  if (std::isinf(p)) return ir::reduce(p > 0 ? Combine::Max : Combine::Min, size, axes);
+  if (p == 1) return ir::sum(size, axes);
+  // A zero's power is a constant: its derivative is infinite for p < 1, and no number for p < 0.
+  UOp none = ir::eq(size, zero), safe = ir::where(none, ir::like(size, 1.0), size);
+  UOp power = ir::where(none, ir::like(size, p > 0 ? 0.0 : std::numeric_limits<double>::infinity()),
+                        ir::alu(Op::Pow, {safe, ir::like(safe, p)}));
+  UOp total = ir::sum(power, axes);
+  return p > 0 ? root(total, p) : ir::alu(Op::Pow, {total, ir::like(total, 1 / p)});
+}
+
+Tensor wrap_norm(UOp norm, const ir::Ints& axes, bool keepdim, DType type) {
+  return wrap(ir::cast(keepdim ? tensor::insert_axes(norm, axes) : norm, type));
+}
+
+Tensor norm_of(std::string_view name, const Arg& x, double p, const Axes& axes, bool keepdim) {
+  Call call(name, x.where());
+  UOp n = tensor::float_operand(x);
+  const ir::Ints list = tensor::axes_of(n, axes);
+  return wrap_norm(norm_over(ir::to_compute_type(n), p, list), list, keepdim, n->dtype);
+}
+
+/// {rows, columns} counted from 0.
+std::pair<int64_t, int64_t> matrix_axes(UOp x, std::pair<int64_t, int64_t> axes) {
+  if (x->rank() < 2)
+    usage_error(fmt::format("{} has {} axes and needs at least 2, those of a matrix", describe(x), x->rank()));
+  tensor::axes_of(x, {axes.first, axes.second});
+  return {tensor::axis_of(x, axes.first), tensor::axis_of(x, axes.second)};
+}
+
+/// The larger of the norm and eps.
+UOp at_least(UOp norm, double eps) {
+  UOp least = ir::like(norm, eps);
+  return ir::where(ir::lt(norm, least), least, norm);
+}
+
+/// Both in the type in which their common type is computed, broadcast.
+std::vector<UOp> broadcast_floats(const Arg& a, const Arg& b, DType type) {
+  std::vector<UOp> n = tensor::operands({&a, &b}, type);
+  for (UOp& x : n) x = ir::to_compute_type(x);
+  return n;
+}
+
+/// The distances of all rows of x to all rows of y, which have as many columns.
+UOp distances(UOp x, UOp y, double p) {
+  if (!(p >= 0))
+    usage_error(fmt::format("the order {} of distances between rows of {}; give 0 or more", p, describe(x)));
+  UOp nodes[] = {tensor::insert_axis(x, static_cast<int64_t>(x->rank()) - 1),
+                 tensor::insert_axis(y, static_cast<int64_t>(y->rank()) - 2)};
+  tensor::broadcast(nodes);
+  UOp off = nodes[0] - nodes[1];
+  const auto last = static_cast<int64_t>(off->rank()) - 1;
+  return norm_over(off, std::isinf(p) && off->shape[last] == 0 ? 1 : p, {last});
+}
+
+}  // namespace
+
+Tensor vector_norm(Arg x, double p, Axes axes, bool keepdim) { return norm_of("vector_norm", x, p, axes, keepdim); }
+Tensor norm(Arg x, double p, Axes axes, bool keepdim) { return norm_of("norm", x, p, axes, keepdim); }
+
+Tensor matrix_norm(Arg x, std::string_view order, std::pair<int64_t, int64_t> axes, bool keepdim) {
+  Call call("matrix_norm", x.where());
+  UOp n = tensor::float_operand(x);
+  const auto [rows, columns] = matrix_axes(n, axes);
+  if (order != "fro")
+    usage_error(
+        fmt::format("the order \"{}\" of {}; give \"fro\", 1, -1, infinity or -infinity, others need singular "
+                    "values",
+                    order, describe(n)));
+  const ir::Ints both{std::min(rows, columns), std::max(rows, columns)};
+  return wrap_norm(norm_over(ir::to_compute_type(n), 2, both), both, keepdim, n->dtype);
+}
+
+Tensor matrix_norm(Arg x, double order, std::pair<int64_t, int64_t> axes, bool keepdim) {
+  Call call("matrix_norm", x.where());
+  UOp n = tensor::float_operand(x);
+  const auto [rows, columns] = matrix_axes(n, axes);
+  if (!(std::abs(order) == 1 || std::isinf(order)))
+    usage_error(
+        fmt::format("the order {} of {}; give \"fro\", 1, -1, infinity or -infinity, others need singular values",
+                    order, describe(n)));
+  const int64_t summed = std::isinf(order) ? columns : rows, left = std::isinf(order) ? rows : columns;
+  UOp sums = norm_over(ir::to_compute_type(n), 1, {summed});
+  const ir::Ints rest{left - (summed < left)};
+  tensor::require_elements(sums, rest);
+  const ir::Ints both{std::min(rows, columns), std::max(rows, columns)};
+  return wrap_norm(ir::reduce(order > 0 ? Combine::Max : Combine::Min, sums, rest), both, keepdim, n->dtype);
+}
+
+Tensor normalize(Arg x, double p, int64_t axis, double eps) {
+  Call call("normalize", x.where());
+  UOp n = tensor::float_operand(x);
+  axis = tensor::axis_of(n, axis);
+  UOp wide = ir::to_compute_type(n), norm = at_least(norm_over(wide, p, {axis}), eps);
+  return wrap(ir::cast(wide / ir::expand(norm, wide->shape, {axis}), n->dtype));
+}
+
+Tensor cosine_similarity(Arg a, Arg b, int64_t axis, double eps) {
+  Call call("cosine_similarity", a.where());
+  const DType t = tensor::common_float_type({&a, &b});
+  const std::vector<UOp> n = broadcast_floats(a, b, t);
+  axis = tensor::axis_of(n[0], axis);
+  const auto unit = [&](UOp x) { return x / ir::expand(at_least(norm_over(x, 2, {axis}), eps), x->shape, {axis}); };
+  return wrap(ir::cast(ir::sum(unit(n[0]) * unit(n[1]), {axis}), t));
+}
+
+Tensor pairwise_distance(Arg a, Arg b, double p, double eps, bool keepdim) {
+  Call call("pairwise_distance", a.where());
+  const DType t = tensor::common_float_type({&a, &b});
+  const std::vector<UOp> n = broadcast_floats(a, b, t);
+  const ir::Ints last{tensor::axis_of(n[0], -1)};
+  return wrap_norm(norm_over(n[0] - n[1] + eps, p, last), last, keepdim, t);
+}
+
+Tensor cdist(Arg a, Arg b, double p) {
+  Call call("cdist", a.where());
+  const DType t = tensor::common_float_type({&a, &b});
+  UOp x = tensor::operand(a, t), y = tensor::operand(b, t);
+  if (x->rank() < 2 || y->rank() < 2)
+    usage_error(
+        fmt::format("{} and {}: both need at least 2 axes, [rows, columns]; use unsqueeze", describe(x), describe(y)));
+  if (!(x->shape[-1] == y->shape[-1]))
+    usage_error(fmt::format("rows of {} and of {} differ, {} columns against {}; {}", describe(x), describe(y),
+                            to_string(x->shape[-1]), to_string(y->shape[-1]),
+                            tensor::mismatch_hint(x->shape[-1], y->shape[-1], "they must have one length")));
+  return wrap(ir::cast(distances(ir::to_compute_type(x), ir::to_compute_type(y), p), t));
+}
+
+Tensor pdist(Arg x, double p) {
+  Call call("pdist", x.where());
+  UOp n = tensor::float_operand(x);
+  if (n->rank() != 2)
+    usage_error(fmt::format("{} has {} axes and must have 2, [rows, columns]; use cdist", describe(n), n->rank()));
+  const int64_t rows = tensor::fixed_size(n, 0, "paired with itself");
+  UOp wide = ir::to_compute_type(n), all = distances(wide, wide, p);
+  std::vector<int64_t> pairs;
+  pairs.reserve(static_cast<size_t>(rows * std::max<int64_t>(rows - 1, 0) / 2));
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = i + 1; j < rows; ++j) pairs.push_back(i * rows + j);
+  // Stored, since an element picked out of a distance would be summed alone.
+  const Tensor flat = wrap(ir::reshape(ir::contiguous(ir::cast(all, n->dtype)), {rows * rows}));
+  return index_select(Arg(flat, x.where()), 0, from(pairs, n->device, x.where()));
+}
+
+}  // namespace v0
+}  // namespace sinter

@@ -1,0 +1,166 @@
+// Losses of numbers and of probabilities, element by element.
+#include <fmt/core.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "sinter/ops.h"
+#include "tensor/core/axes.h"
+#include "tensor/core/operands.h"
+#include "tensor/ops/activation.h"
+#include "tensor/ops/loss.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace {
+
+using ir::UOp;
+using tensor::Call;
+using tensor::describe;
+using tensor::finished_loss;
+using tensor::loss_operands;
+using tensor::usage_error;
+
+UOp magnitude(UOp x) { return ir::alu(ir::Op::Abs, {x}); }
+
+/// x log x, 0 at 0.
+UOp times_own_log(UOp x) {
+  UOp zero = ir::eq(x, ir::like(x, 0.0));
+  return ir::where(zero, ir::like(x, 0.0), x * ir::log(ir::where(zero, ir::like(x, 1.0), x)));
+}
+
+/// max(log, -100). NaN passes through.
+UOp bounded_log(UOp log) {
+  UOp least = ir::like(log, -100.0);
+  return ir::where(ir::lt(log, least), least, log);
+}
+
+/// PyTorch's slope by x is (x - t) / max(x (1 - x), 1e-12). Where the bound holds, x is taken as fixed, and a parabola
+/// that adds 0 to the value has the slope; elsewhere the logarithms have it.
+UOp binary_loss(UOp x, UOp t) {
+  const auto logarithms = [&](UOp p) {
+    return -(t * bounded_log(ir::log(p)) + (1.0 - t) * bounded_log(ir::alu(ir::Op::Log1p, {-p})));
+  };
+  constexpr double kLeast = 1e-12;
+  UOp edge = ir::lt(x * (1.0 - x), ir::like(x, kLeast)), half = ir::like(x, 0.5), fixed = ir::detach(x);
+  UOp parabola = (x * x * 0.5 - ir::detach(t) * x) / kLeast;
+  UOp there = logarithms(fixed) + (parabola - ir::detach(parabola));
+  return ir::where(edge, there, logarithms(ir::where(edge, half, x)));
+}
+
+}  // namespace
+
+Tensor mse_loss(Arg x, Arg target, Reduction reduction) {
+  Call call("mse_loss", x.where());
+  auto [a, b, t] = loss_operands(x, target);
+  UOp off = a - b;
+  return finished_loss(off * off, reduction, t);
+}
+
+Tensor l1_loss(Arg x, Arg target, Reduction reduction) {
+  Call call("l1_loss", x.where());
+  auto [a, b, t] = loss_operands(x, target);
+  return finished_loss(magnitude(a - b), reduction, t);
+}
+
+Tensor smooth_l1_loss(Arg x, Arg target, SmoothL1Options options) {
+  Call call("smooth_l1_loss", x.where());
+  const double beta = options.beta;
+  if (!(beta >= 0)) usage_error(fmt::format("beta is {}, which is not at least {}; give a distance", beta, 0));
+  auto [a, b, t] = loss_operands(x, target);
+  UOp off = a - b, size = magnitude(off);
+  if (beta == 0) return finished_loss(size, options.reduction, t);
+  UOp loss = ir::where(ir::lt(size, ir::like(size, beta)), off * off * (0.5 / beta), size - 0.5 * beta);
+  return finished_loss(loss, options.reduction, t);
+}
+
+Tensor huber_loss(Arg x, Arg target, HuberOptions options) {
+  Call call("huber_loss", x.where());
+  const double delta = options.delta;
+  if (!(delta > 0)) usage_error(fmt::format("delta is {}, which is not above {}; give a distance", delta, 0));
+  auto [a, b, t] = loss_operands(x, target);
+  UOp off = a - b, size = magnitude(off);
+  UOp loss = ir::where(ir::le(size, ir::like(size, delta)), off * off * 0.5, (size - 0.5 * delta) * delta);
+  return finished_loss(loss, options.reduction, t);
+}
+
+Tensor poisson_nll_loss(Arg x, Arg target, PoissonNllOptions options) {
+  Call call("poisson_nll_loss", x.where());
+  auto [a, b, t] = loss_operands(x, target);
+  UOp loss = options.log_input ? ir::exp(a) - b * a : a - b * ir::log(a + options.eps);
+  if (options.full) {
+    UOp one = ir::like(b, 1.0), many = ir::lt(one, b), count = ir::where(many, b, one);
+    UOp stirling = count * ir::log(count) - count + ir::log(count * (2 * std::numbers::pi)) * 0.5;
+    loss = loss + ir::where(many, stirling, ir::like(b, 0.0));
+  }
+  return finished_loss(loss, options.reduction, t);
+}
+
+Tensor gaussian_nll_loss(Arg x, Arg target, Arg variance, GaussianNllOptions options) {
+  Call call("gaussian_nll_loss", x.where());
+  if (!(options.eps > 0))
+    usage_error(fmt::format("eps is {}, which is not above {}; give the least variance", options.eps, 0));
+  const DType t = tensor::common_float_type({&x, &target, &variance});
+  UOp nodes[] = {tensor::operand(x, t), tensor::operand(target, t), tensor::operand(variance, t)};
+  tensor::unify_devices(nodes);
+  for (UOp& n : nodes) n = ir::to_compute_type(n);
+  UOp a = nodes[0], b = nodes[1], v = nodes[2];
+  tensor::require_equal_shapes({a, b}, {"prediction", "target"});
+  Shape without_last, last_is_one = a->shape;
+  for (size_t i = 0; i + 1 < a->rank(); ++i) without_last.push_back(a->shape[i]);
+  if (a->rank()) last_is_one[a->rank() - 1] = 1;
+  if (v->rank() && v->rank() + 1 == a->rank() && v->shape == without_last)
+    v = tensor::insert_axis(v, static_cast<int64_t>(v->rank()));
+  if (v->rank() && !(v->shape == a->shape || v->shape == last_is_one))
+    usage_error(fmt::format("the variance is {}, the prediction {}; give one for each element or for each row",
+                            to_string(v->shape), to_string(a->shape)));
+  v = ir::broadcast_to(v, a->shape);
+  UOp least = ir::like(v, options.eps);
+  v = ir::detach(ir::where(ir::lt(v, least), least, v)) + (v - ir::detach(v));  // the bound keeps the slope
+  UOp off = a - b, loss = (ir::log(v) + off * off / v) * 0.5;
+  if (options.full) loss = loss + 0.5 * std::log(2 * std::numbers::pi);
+  return finished_loss(loss, options.reduction, t);
+}
+
+Tensor binary_cross_entropy(Arg x, Arg target, BinaryCrossEntropyOptions options) {
+  Call call("binary_cross_entropy", x.where());
+  if (options.pos_weight.defined())
+    usage_error(fmt::format("pos_weight {} needs logits; call {}, or scale by weight",
+                            describe(tensor::node_of(options.pos_weight)), "binary_cross_entropy_with_logits"));
+  auto [a, b, t] = loss_operands(x, target);
+  UOp loss = binary_loss(a, b);
+  if (UOp weight = tensor::weight_operand(options.weight, a)) loss = loss * weight;
+  return finished_loss(loss, options.reduction, t);
+}
+
+Tensor binary_cross_entropy_with_logits(Arg x, Arg target, Reduction reduction) {
+  return binary_cross_entropy_with_logits(x, target, BinaryCrossEntropyOptions{.reduction = reduction});
+}
+
+Tensor binary_cross_entropy_with_logits(Arg x, Arg target, BinaryCrossEntropyOptions options) {
+  Call call("binary_cross_entropy_with_logits", x.where());
+  auto [a, b, t] = loss_operands(x, target);
+  UOp loss, zero = ir::like(a, 0.0), rest = tensor::softplus_rest(a), positive = ir::le(zero, a);
+  if (UOp weight = tensor::weight_operand(options.pos_weight, a, "pos_weight")) {
+    loss = (1.0 - b) * a + ((weight - 1.0) * b + 1.0) * (rest + ir::where(positive, zero, -a));
+  } else {
+    // max(a, 0) - a b is exact where the prediction is confident and right, so adding the small rest does not lose it.
+    loss = (ir::where(positive, a, zero) - a * b) + rest;
+  }
+  if (UOp weight = tensor::weight_operand(options.weight, a)) loss = loss * weight;
+  return finished_loss(loss, options.reduction, t);
+}
+
+Tensor kl_div(Arg x, Arg target, KlDivOptions options) {
+  Call call("kl_div", x.where());
+  auto [a, b, t] = loss_operands(x, target);
+  if (options.batchmean && (!a->rank() || options.reduction != Reduction::Mean))
+    usage_error(fmt::format("batchmean is a mean over the first axis, but {} of {} is asked for; leave batchmean out",
+                            options.reduction == Reduction::Mean ? "that" : "another reduction", describe(x)));
+  UOp loss = options.log_target ? ir::exp(b) * (b - a) : times_own_log(b) - b * a;
+  if (!options.batchmean) return finished_loss(loss, options.reduction, t);
+  return tensor::wrap(ir::cast(tensor::total_of(loss) / tensor::count_of(loss, {0}, loss->dtype), t));
+}
+
+}  // namespace v0
+}  // namespace sinter

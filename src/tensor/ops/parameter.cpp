@@ -1,0 +1,23 @@
+#include "tensor/ops/parameter.h"
+
+#include <fmt/core.h>
+
+#include <numeric>
+
+#include "tensor/core/operands.h"
+
+namespace sinter::tensor {
+
+ir::UOp broadcast_param(const Tensor& t, const char* role, ir::UOp x, const Shape& sizes, size_t at) {
+  if (!t.defined()) return {};
+  ir::UOp n = node_of(t);
+  if (!(n->shape == sizes))
+    usage_error(fmt::format("the {} is {}, what it belongs to has the sizes {}; {}", role, describe(n),
+                            to_string(sizes), mismatch_hint(n->shape, sizes, "they must be equal")));
+  n = ir::cast(on_device(n, x->device, x->shape), x->dtype);
+  ir::Ints own(sizes.rank());
+  std::iota(own.begin(), own.end(), static_cast<int64_t>(at));
+  return ir::expand(n, x->shape, ir::others(x->rank(), own));
+}
+
+}  // namespace sinter::tensor

@@ -1,0 +1,13 @@
+// Weights and statistics that belong to axes of a tensor.
+#pragma once
+
+#include "ir/build.h"
+#include "sinter/tensor.h"
+
+namespace sinter::tensor {
+
+/// A weight, bias or statistic of shape `sizes`, in the type of x and broadcast to it from x's axis `at` on. Null if
+/// the handle is empty. UsageError for another shape, in which `role` names it.
+ir::UOp broadcast_param(const Tensor& t, const char* role, ir::UOp x, const Shape& sizes, size_t at);
+
+}  // namespace sinter::tensor

@@ -1,0 +1,112 @@
+// cumsum, cumprod, logcumsumexp, cummax, cummin, and integrals by trapezoids.
+#include "sinter/scans.h"
+
+#include <fmt/core.h>
+
+#include "tensor/core/axes.h"
+#include "tensor/core/operands.h"
+#include "tensor/ops/reduce.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace {
+
+using ir::Combine;
+using ir::UOp;
+using tensor::Call;
+using tensor::float_operand;
+using tensor::wrap;
+
+Tensor running(std::string_view name, Combine combine, const Arg& x, int64_t axis) {
+  Call call(name, x.where());
+  const UOp n = tensor::widen_sum(tensor::operand(x));
+  return wrap(ir::scan(combine, n, tensor::axis_of(n, axis)));
+}
+
+/// The places count down: of equal elements the one with the smallest place is taken, which then is the last.
+Ranked running_extreme(std::string_view name, Combine combine, const Arg& x, int64_t axis) {
+  Call call(name, x.where());
+  const UOp n = tensor::operand(x);
+  const int64_t at = tensor::axis_of(n, axis);
+  const UOp place = tensor::position(n->shape, at, n->device);
+  const UOp pairs[] = {is_bool(n->dtype) ? ir::cast(n, DType::U8) : n, ir::like(place, 0.0) - place};
+  const UOp taken = ir::detach(ir::scan(combine, pairs, at, 1));
+  return {wrap(ir::cast(ir::scan(combine, pairs, at, 0), n->dtype)), wrap(ir::like(taken, 0.0) - taken)};
+}
+
+/// The areas between neighbors along the axis, in ir::to_compute_type(). `width` is that of a trapezoid, or null for
+/// dx.
+UOp areas(UOp y, UOp width, double dx, int64_t axis) {
+  const int64_t size = tensor::fixed_size(y, axis, "integrated");
+  if (size == 0) return y;
+  const UOp both = tensor::shrink_axis(y, axis, 1, size) + tensor::shrink_axis(y, axis, 0, size - 1);
+  return both * (width ? width * 0.5 : ir::like(both, 0.5 * dx));
+}
+
+/// The distances between the places x of the elements of y.
+UOp widths(UOp y, UOp x, int64_t axis) {
+  const int64_t size = tensor::fixed_size(y, axis, "integrated");
+  if (x->rank() == 1 && x->shape[0] == size) {
+    Shape one;
+    for (size_t i = 0; i < y->rank(); ++i) one.push_back(static_cast<int64_t>(i) == axis ? Dim(size) : Dim(1));
+    x = ir::broadcast_to(ir::reshape(x, one), y->shape);
+  }
+  if (!(x->shape == y->shape))
+    tensor::usage_error(fmt::format("places {} fit no axis {} of {}; give {} of them, or one for each element",
+                                    tensor::describe(x), axis, tensor::describe(y), size));
+  return size == 0 ? x : tensor::shrink_axis(x, axis, 1, size) - tensor::shrink_axis(x, axis, 0, size - 1);
+}
+
+UOp areas(const Arg& y, const Arg& x, int64_t& axis) {
+  const DType dtype = tensor::common_float_type({&y, &x});
+  const UOp values = ir::cast(tensor::operand(y), dtype), places = ir::cast(tensor::operand(x), dtype);
+  axis = tensor::axis_of(values, axis);
+  const UOp wide = ir::to_compute_type(values);
+  return areas(wide, widths(wide, ir::to_compute_type(places), axis), 1, axis);
+}
+UOp areas(const Arg& y, double dx, int64_t& axis) {
+  const UOp values = float_operand(y);
+  axis = tensor::axis_of(values, axis);
+  return areas(ir::to_compute_type(values), {}, dx, axis);
+}
+
+}  // namespace
+
+Tensor cumsum(Arg x, int64_t axis) { return running("cumsum", Combine::Add, x, axis); }
+Tensor cumprod(Arg x, int64_t axis) { return running("cumprod", Combine::Mul, x, axis); }
+
+Tensor logcumsumexp(Arg x, int64_t axis) {
+  Call call("logcumsumexp", x.where());
+  const UOp n = float_operand(x), wide = ir::to_compute_type(n);
+  const int64_t at = tensor::axis_of(n, axis);
+  const UOp values[] = {wide, ir::like(wide, 1.0)};
+  const UOp top = ir::detach(ir::scan(Combine::ExpSum, values, at, 0));
+  return wrap(ir::cast(top + ir::log(ir::scan(Combine::ExpSum, values, at, 1)), n->dtype));
+}
+
+Ranked cummax(Arg x, int64_t axis) { return running_extreme("cummax", Combine::ArgMax, x, axis); }
+Ranked cummin(Arg x, int64_t axis) { return running_extreme("cummin", Combine::ArgMin, x, axis); }
+
+Tensor trapezoid(Arg y, double dx, int64_t axis) {
+  Call call("trapezoid", y.where());
+  const UOp all = areas(y, dx, axis);
+  return wrap(ir::cast(ir::sum(all, {axis}), float_operand(y)->dtype));
+}
+Tensor trapezoid(Arg y, Arg x, int64_t axis) {
+  Call call("trapezoid", y.where());
+  const UOp all = areas(y, x, axis);
+  return wrap(ir::cast(ir::sum(all, {axis}), tensor::common_float_type({&y, &x})));
+}
+Tensor cumulative_trapezoid(Arg y, double dx, int64_t axis) {
+  Call call("cumulative_trapezoid", y.where());
+  const UOp all = areas(y, dx, axis);
+  return wrap(ir::cast(ir::scan(Combine::Add, all, axis), float_operand(y)->dtype));
+}
+Tensor cumulative_trapezoid(Arg y, Arg x, int64_t axis) {
+  Call call("cumulative_trapezoid", y.where());
+  const UOp all = areas(y, x, axis);
+  return wrap(ir::cast(ir::scan(Combine::Add, all, axis), tensor::common_float_type({&y, &x})));
+}
+
+}  // namespace v0
+}  // namespace sinter

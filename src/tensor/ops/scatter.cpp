@@ -1,0 +1,216 @@
+// scatter and its kin: a tensor with elements set, or joined with updates, at places that integer tensors name.
+#include <fmt/core.h>
+
+#include "ir/combine.h"
+#include "sinter/ops.h"
+#include "tensor/core/axes.h"
+#include "tensor/core/operands.h"
+#include "tensor/ops/index.h"
+#include "tensor/ops/masked.h"
+#include "tensor/ops/pick.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace {
+
+using ir::ScatterMode;
+using ir::UOp;
+using tensor::Call;
+using tensor::describe;
+using tensor::node_of;
+using tensor::usage_error;
+using tensor::wrap;
+
+/// The operands of a scatter along one axis: base and value in one type; index and value of one shape, which is no
+/// larger than base's along the other axes.
+struct ScatterOperands {
+  UOp base, index, value;
+  int64_t axis = 0;
+  DType dtype = DType::Void;  ///< of the result
+};
+
+ScatterOperands scatter_operands(const Arg& base, int64_t axis, const Tensor& index, const Arg& value) {
+  ScatterOperands out;
+  out.dtype = tensor::common_type({&base, &value});
+  out.base = tensor::operand(base, out.dtype);
+  out.index = tensor::index_operand(node_of(index));
+  out.axis = tensor::axis_of(out.base, axis);
+  tensor::unify_devices(out.base, out.index);
+  tensor::require_same_rank(out.base, out.index);
+  const Shape &whole = out.base->shape, &part = out.index->shape;
+  for (size_t a = 0; a < whole.rank(); ++a) {
+    if (static_cast<int64_t>(a) == out.axis || whole[a] == part[a]) continue;
+    if (whole[a].symbolic() || part[a].symbolic() || part[a].value() > whole[a].value())
+      usage_error(
+          fmt::format("the index {} is larger than {} in axis {}; {}", to_string(part), to_string(whole), a,
+                      tensor::mismatch_hint(part[a], whole[a], fmt::format("only along axis {} it may be", out.axis))));
+  }
+  const UOp v = tensor::on_device(tensor::operand(value, out.dtype), out.base->device, whole);
+  if (value.is_tensor() && v->rank() > 0 && !(v->shape == part))
+    usage_error(fmt::format("the value is {} and the index {}; {}", describe(v), to_string(part),
+                            tensor::mismatch_hint(v->shape, part, "they need one shape, use expand")));
+  out.value = ir::broadcast_to(v, part);
+  return out;
+}
+
+/// The part of x that an index of that shape reaches.
+UOp reached(UOp x, const Shape& index, int64_t axis) {
+  for (size_t a = 0; a < x->rank(); ++a)
+    if (static_cast<int64_t>(a) != axis && !(x->shape[a] == index[a]))
+      x = tensor::shrink_axis(x, static_cast<int64_t>(a), 0, index[a].value());
+  return x;
+}
+
+/// x with `part`, which is reached() of it after an update.
+UOp with_reached(UOp x, UOp part) {
+  if (x->shape == part->shape) return part;
+  const ir::Region box = ir::full_region(part->shape);
+  return ir::where(ir::pad(ir::true_like(part), box, x->shape), ir::pad(part, box, x->shape), x);
+}
+
+Tensor scattered(const ScatterOperands& of, ScatterMode mode) {
+  const UOp part = reached(of.base, of.index->shape, of.axis);
+  return wrap(with_reached(of.base, ir::scatter(part, of.index, of.value, of.axis, mode)));
+}
+
+/// base, in which the first update of an element counts alone: the element becomes what changes no update.
+UOp without_itself(UOp base, UOp index, int64_t axis, ScatterReduce reduce) {
+  const ir::Combine combine = reduce == ScatterReduce::Prod   ? ir::Combine::Mul
+                              : reduce == ScatterReduce::Amax ? ir::Combine::Max
+                              : reduce == ScatterReduce::Amin ? ir::Combine::Min
+                                                              : ir::Combine::Add;
+  const UOp none = ir::constant(*base->graph, ir::reduction_identity(combine, base->dtype), base->dtype, base->device);
+  return ir::scatter(base, index, ir::broadcast_to(none, index->shape), axis, ScatterMode::Set);
+}
+
+/// sums / count, rounded down for integers. `first`: what an element counts by itself, 0 or 1.
+UOp mean_of(UOp sums, UOp index, int64_t axis, double first) {
+  const DType counts = is_float(sums->dtype) || sums->dtype == DType::U64 ? sums->dtype : DType::I64;
+  const UOp one = ir::like(ir::cast(index, counts), 1.0), start = ir::like(ir::cast(sums, counts), first);
+  const UOp least = ir::like(start, 1.0), count = ir::maximum(ir::scatter_add(start, index, one, axis), least);
+  if (is_float(counts)) return sums / count;
+  return ir::cast(ir::alu(ir::Op::IDiv, {ir::cast(sums, counts), count}), sums->dtype);
+}
+
+/// The axis, index and slices of index_add and its kin: x with one slice of `source` for each element of the 1-D index.
+ScatterOperands slices_operands(const Arg& x, int64_t axis, const Tensor& index, const Arg& source) {
+  ScatterOperands out;
+  out.dtype = tensor::common_type({&x, &source});
+  out.base = tensor::operand(x, out.dtype);
+  out.index = tensor::index_operand(node_of(index));
+  out.axis = tensor::axis_of(out.base, axis);
+  tensor::unify_devices(out.base, out.index);
+  if (out.index->rank() > 1)
+    usage_error(fmt::format("the index {} has {} axes and must have 1; use index_put or scatter", describe(out.index),
+                            out.index->rank()));
+  if (out.index->rank() == 0) out.index = ir::reshape(out.index, {1});
+  Shape rows = out.base->shape;
+  rows[static_cast<size_t>(out.axis)] = out.index->shape[0];
+  tensor::check_shape(rows);
+  const UOp v = tensor::on_device(tensor::operand(source, out.dtype), out.base->device, out.base->shape);
+  if (v->rank() > 0 && !(v->shape == rows))
+    usage_error(fmt::format("the source is {} and {} of the index {} on {} along axis {}; {}", describe(v),
+                            to_string(rows), to_string(out.index->shape), describe(out.base), out.axis,
+                            tensor::mismatch_hint(v->shape, rows, "they need one shape, use expand")));
+  out.value = ir::broadcast_to(v, rows);
+  ir::Ints others;
+  for (int64_t a = 0; a < static_cast<int64_t>(rows.rank()); ++a)
+    if (a != out.axis) others.push_back(a);
+  out.index = ir::expand(out.index, rows, others);
+  return out;
+}
+
+}  // namespace
+
+Tensor scatter_add(Arg base, int64_t axis, const Tensor& index, Arg value) {
+  const Call call("scatter_add", base.where());
+  return scattered(scatter_operands(base, axis, index, value), ScatterMode::Add);
+}
+
+Tensor scatter(Arg base, int64_t axis, const Tensor& index, Arg value) {
+  const Call call("scatter", base.where());
+  return scattered(scatter_operands(base, axis, index, value), ScatterMode::Set);
+}
+
+Tensor scatter_reduce(Arg base, int64_t axis, const Tensor& index, Arg value, ScatterReduce reduce, bool include_self) {
+  const Call call("scatter_reduce", base.where());
+  ScatterOperands of = scatter_operands(base, axis, index, value);
+  if (reduce == ScatterReduce::Mean) tensor::require_type(!is_bool(of.dtype), base, "integers or floats for a mean");
+  of.value = ir::to_compute_type(of.value);
+  UOp part = ir::to_compute_type(reached(of.base, of.index->shape, of.axis));
+  if (!include_self) part = without_itself(part, of.index, of.axis, reduce);
+  constexpr ScatterMode kModes[] = {ScatterMode::Add, ScatterMode::Mul, ScatterMode::Add, ScatterMode::Max,
+                                    ScatterMode::Min};
+  part = ir::scatter(part, of.index, of.value, of.axis, kModes[static_cast<size_t>(reduce)]);
+  if (reduce == ScatterReduce::Mean) part = mean_of(part, of.index, of.axis, include_self);
+  return wrap(with_reached(of.base, ir::cast(part, of.dtype)));
+}
+
+Tensor put_along_axis(Arg x, const Tensor& index, Arg value, int64_t axis) {
+  const Call call("put_along_axis", x.where());
+  const DType t = tensor::common_type({&x, &value});
+  UOp n = tensor::operand(x, t), i = tensor::index_operand(node_of(index));
+  axis = tensor::axis_of(n, axis);
+  tensor::unify_devices(n, i);
+  tensor::require_same_rank(n, i);
+  const auto a = static_cast<size_t>(axis);
+  Shape rows = n->shape;
+  rows[a] = i->shape[a];
+  tensor::check_shape(rows);
+  for (size_t d = 0; d < rows.rank(); ++d)
+    if (d != a && !(i->shape[d] == rows[d]) && !(i->shape[d] == 1))
+      usage_error(fmt::format("the index {} does not broadcast to {} in axis {}; {}", to_string(i->shape),
+                              to_string(n->shape), d,
+                              tensor::mismatch_hint(i->shape[d], rows[d], "give that size, or 1")));
+  const UOp v = tensor::broadcast_to_part(tensor::operand(value, t), n, rows);
+  return wrap(ir::scatter(n, ir::broadcast_to(i, rows), v, axis, ScatterMode::Set));
+}
+
+Tensor index_add(Arg x, int64_t axis, const Tensor& index, Arg source, Arg alpha) {
+  const Call call("index_add", x.where());
+  if (alpha.is_tensor())
+    usage_error(fmt::format("alpha is {} and must be a number; multiply the source {} by it", describe(alpha),
+                            describe(source)));
+  ScatterOperands of = slices_operands(x, axis, index, source);
+  UOp value = ir::to_compute_type(of.value);
+  const ir::Scalar factor = tensor::number_of(alpha, value->dtype);
+  if (!(factor == ir::Scalar::of(value->dtype, 1))) value = value * ir::like(value, factor);
+  const UOp sums = ir::scatter_add(ir::to_compute_type(of.base), of.index, value, of.axis);
+  return wrap(ir::cast(sums, of.dtype));
+}
+
+Tensor index_copy(Arg x, int64_t axis, const Tensor& index, Arg source) {
+  const Call call("index_copy", x.where());
+  return scattered(slices_operands(x, axis, index, source), ScatterMode::Set);
+}
+
+Tensor index_fill(Arg x, int64_t axis, const Tensor& index, Arg value) {
+  const Call call("index_fill", x.where());
+  if (value.is_tensor() && tensor::operand(value)->rank() > 0)
+    usage_error(
+        fmt::format("the value is {} and {} is filled with one number; use index_copy", describe(value), describe(x)));
+  return scattered(slices_operands(x, axis, index, value), ScatterMode::Set);
+}
+
+Tensor index_put(Arg x, const std::vector<Tensor>& indices, Arg value, bool accumulate) {
+  const tensor::OuterCall outer("index_put", x.where());
+  const Tensor base = [&] {
+    const Call call("index_put", x.where());
+    return wrap(tensor::operand(x, tensor::common_type({&x, &value})));
+  }();
+  const Shape shape = base.shape();
+  tensor::UnmaskedIndex to{shape, {indices.begin(), indices.end()}};
+  if (tensor::has_mask(to.items)) to = tensor::unmask(base, to.items);
+  const Call call("index_put", x.where());
+  if (indices.empty())
+    usage_error(fmt::format("no index for {}; give one tensor for each of the first axes", describe(node_of(base))));
+  const UOp n = ir::reshape(node_of(base), to.shape);
+  const tensor::AdvancedIndex at = tensor::resolve_advanced(n, to.items);
+  const UOp v = tensor::broadcast_to_part(tensor::operand(value, n->dtype), n,
+                                          tensor::picked_shape(n, at.axes, at.index, at.place));
+  const ScatterMode mode = accumulate ? ScatterMode::Add : ScatterMode::Set;
+  return wrap(ir::reshape(tensor::put(n, at.axes, at.index, at.place, v, mode), shape));
+}
+
+}  // namespace v0
+}  // namespace sinter

@@ -1,0 +1,105 @@
+// Binary search, as many steps for each value: one GATHER per step.
+#include <fmt/core.h>
+
+#include <bit>
+
+#include "sinter/sorting.h"
+#include "tensor/core/axes.h"
+#include "tensor/core/operands.h"
+#include "tensor/ops/sort.h"
+
+namespace sinter {
+namespace tensor {
+
+using ir::UOp;
+
+UOp search_sorted(UOp sorted, UOp values, bool right) {
+  const int64_t last = static_cast<int64_t>(sorted->rank()) - 1, size = sorted->shape[last].value();
+  UOp at = ir::broadcast_to(ir::constant(*sorted->graph, DType::I64, 0, values->device), values->shape);
+  if (size == 0) return at;
+  const auto number = [&](int64_t n) { return ir::like(at, static_cast<double>(n)); };
+  for (int64_t step = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(size))); step > 0; step /= 2) {
+    // Whether the first at + step elements belong before the value. NaN is the largest.
+    UOp probe = at + number(step - 1);
+    UOp element = ir::gather(sorted, ir::minimum(probe, number(size - 1)), last);
+    UOp before = right ? ir::le(element, values) : ir::lt(element, values);
+    if (is_float(sorted->dtype)) before = before | (right ? is_nan(values) : is_nan(values) & ~is_nan(element));
+    at = ir::where(ir::lt(probe, number(size)) & before, at + number(step), at);
+  }
+  return at;
+}
+
+}  // namespace tensor
+
+inline namespace v0 {
+namespace {
+
+using ir::UOp;
+using tensor::Call;
+using tensor::describe;
+using tensor::usage_error;
+using tensor::wrap;
+
+Tensor search(const Arg& sorted, const Arg& values, bool right, const char* role) {
+  const DType type = tensor::common_type({&sorted, &values});
+  UOp s = ir::detach(tensor::operand(sorted, type)), v = ir::detach(tensor::operand(values, type));
+  tensor::unify_devices(s, v);
+  if (s->rank() == 0)
+    usage_error(fmt::format("the {} {} has no axis, and the values are {}; give one that ascends", role, describe(s),
+                            describe(v)));
+  const int64_t last = static_cast<int64_t>(s->rank()) - 1;
+  tensor::fixed_size(s, last, "searched");
+  s = ir::contiguous(s);
+  if (s->rank() == 1) {  // one row for all values
+    Shape rows = v->shape;
+    rows.push_back(s->shape[0]);
+    s = ir::broadcast_to(s, rows);
+    return wrap(
+        tensor::drop_axes(tensor::search_sorted(s, tensor::insert_axis(v, static_cast<int64_t>(v->rank())), right),
+                          {static_cast<int64_t>(v->rank())}));
+  }
+  bool fits = s->rank() == v->rank();
+  for (size_t a = 0; fits && a + 1 < s->rank(); ++a) fits = s->shape[a] == v->shape[a];
+  if (!fits)
+    usage_error(fmt::format("the {} {} and the values {} differ in an axis before the last; {}", role, describe(s),
+                            describe(v),
+                            tensor::mismatch_hint(s->shape, v->shape, "give one row for all, or equal axes")));
+  return wrap(tensor::search_sorted(s, v, right));
+}
+
+}  // namespace
+
+Tensor searchsorted(Arg sorted, Arg values, bool right) {
+  Call call("searchsorted", sorted.where());
+  return search(sorted, values, right, "sorted tensor");
+}
+
+Tensor bucketize(Arg x, Arg boundaries, bool right) {
+  Call call("bucketize", x.where());
+  if (boundaries.is_tensor() && tensor::operand(boundaries)->rank() != 1)
+    usage_error(fmt::format("the boundaries {} for {} must have one axis; use searchsorted",
+                            describe(tensor::operand(boundaries)), describe(x)));
+  return search(boundaries, x, right, "list of boundaries");
+}
+
+Tensor isin(Arg elements, Arg among, bool invert) {
+  Call call("isin", elements.where());
+  const DType type = tensor::common_type({&elements, &among});
+  UOp x = ir::detach(tensor::operand(elements, type)), set = ir::detach(tensor::operand(among, type));
+  tensor::unify_devices(x, set);
+  const tensor::SortRows rows = tensor::all_in_one(set);
+  UOp found;
+  if (rows.size == 0) {
+    found = ir::full(*x->graph, x->shape, DType::Bool, 0, x->device);
+  } else {
+    UOp flat = ir::reshape(x, {x->shape.numel()});
+    UOp sorted = ir::contiguous(ir::gather(rows.x, ir::sort_positions(rows.x, 0, rows.size, false), 0));
+    UOp at = tensor::search_sorted(sorted, flat, false);
+    UOp last = ir::like(at, static_cast<double>(rows.size - 1));
+    found = ir::reshape(ir::eq(ir::gather(sorted, ir::minimum(at, last), 0), flat), x->shape);
+  }
+  return wrap(invert ? ~found : found);
+}
+
+}  // namespace v0
+}  // namespace sinter

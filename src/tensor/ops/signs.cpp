@@ -1,0 +1,58 @@
+// Functions of a number's sign, which zeros and NaN have too.
+#include <fmt/core.h>
+
+#include "sinter/ops.h"
+#include "tensor/ops/in_floats.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace {
+
+using ir::UOp;
+
+/// Whether the sign bit is set.
+UOp has_sign(UOp x) {
+  if (!is_float(x->dtype)) return ir::lt(x, ir::like(x, 0.0));
+  UOp bits = ir::bitcast(ir::to_compute_type(ir::detach(x)), x->dtype == DType::F64 ? DType::I64 : DType::I32);
+  return ir::lt(bits, ir::like(bits, 0.0));
+}
+
+}  // namespace
+
+Tensor signbit(Arg x) {
+  tensor::Call call("signbit", x.where());
+  UOp n = tensor::operand(x);
+  return tensor::wrap(is_bool(n->dtype) ? ir::ne(n, n) : has_sign(n));
+}
+
+Tensor copysign(Arg a, Arg b) {
+  return tensor::in_floats("copysign", {&a, &b}, [](const ir::Sources& n) {
+    UOp size = ir::alu(ir::Op::Abs, {n[0]});
+    // The slope in b is 0, which a select gives that never takes b.
+    UOp negative = has_sign(n[1]), never = ir::like(negative, 0.0);
+    return ir::where(never, n[1], ir::where(negative, -size, size));
+  });
+}
+
+Tensor fmod(Arg a, Arg b) {
+  tensor::Call call("fmod", a.where());
+  const DType dtype = tensor::common_type({&a, &b});
+  if (is_bool(dtype))
+    tensor::usage_error(fmt::format("has no meaning on {} and {}; convert one with to(int64)", tensor::describe(a),
+                                    tensor::describe(b)));
+  const ir::Sources n = tensor::operands({&a, &b}, dtype);
+  UOp x = n[0], y = n[1];
+  if (is_float(dtype)) {
+    // Of the sizes, where both definitions agree. Selects keep the slope 1 at x = 0.
+    UOp negative = has_sign(x);
+    UOp rest = ir::alu(ir::Op::FMod, {ir::where(negative, -x, x), ir::alu(ir::Op::Abs, {y})});
+    return tensor::wrap(ir::where(negative, -rest, rest));
+  }
+  UOp rest = ir::mod(x, y);
+  if (is_unsigned(dtype)) return tensor::wrap(rest);
+  UOp zero = ir::like(x, 0.0);
+  return tensor::wrap(ir::where(ir::ne(rest, zero) & ir::ne(has_sign(x), has_sign(y)), rest - y, rest));
+}
+
+}  // namespace v0
+}  // namespace sinter

@@ -1,0 +1,64 @@
+// unfold and fold: windows of an image as columns, and their sum where they overlap.
+#include <fmt/core.h>
+
+#include "sinter/conv.h"
+#include "tensor/core/axes.h"
+#include "tensor/core/operands.h"
+#include "tensor/ops/windows.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace {
+
+using ir::UOp;
+using tensor::Call;
+using tensor::describe;
+using tensor::usage_error;
+using tensor::WindowAxis;
+
+std::vector<WindowAxis> column_windows(const PerAxis& kernel, const UnfoldOptions& o) {
+  return tensor::window_axes(2, kernel.numbers(), o.stride, o.padding, o.dilation);
+}
+
+}  // namespace
+
+Tensor unfold(Arg input, const PerAxis& kernel, const UnfoldOptions& o) {
+  Call call("unfold", input.where());
+  const UOp given = tensor::operand(input), x = tensor::with_batch_axis(given, 2);
+  const int64_t channels = tensor::fixed_size(x, 1, "an axis of channels");
+  const std::vector<WindowAxis> sliding = column_windows(kernel, o);
+  const UOp w = tensor::windows(x, sliding, given);  // [n, c, windows, taps, windows, taps]
+  const Shape columns{x->shape[0], channels * sliding[0].kernel * sliding[1].kernel,
+                      w->shape[2].value() * w->shape[4].value()};
+  return tensor::unbatched(ir::reshape(ir::permute(w, {0, 1, 3, 5, 2, 4}), columns), given, x);
+}
+
+Tensor fold(Arg input, const PerAxis& size, const PerAxis& kernel, const UnfoldOptions& o) {
+  Call call("fold", input.where());
+  const UOp given = tensor::operand(input);
+  if (given->rank() != 2 && given->rank() != 3)
+    usage_error(fmt::format("{} has {} axes; give [n, channels * kernel, windows], or the same without n",
+                            describe(given), given->rank()));
+  const UOp x = given->rank() == 2 ? tensor::insert_axis(given, 0) : given;
+  const std::vector<WindowAxis> sliding = column_windows(kernel, o);
+  const ir::Ints sizes = tensor::per_axis("the output's size", size.numbers(), 2, 1);
+  const int64_t taps = sliding[0].kernel * sliding[1].kernel, have = tensor::fixed_size(x, 1, "an axis of channels"),
+                columns = tensor::fixed_size(x, 2, "an axis of windows");
+  int64_t windows[2];
+  for (size_t i = 0; i < 2; ++i) {
+    const int64_t room = sliding[i].padded(sizes[i]);
+    tensor::check_shape({room});
+    windows[i] = room < sliding[i].span() ? 0 : (room - sliding[i].span()) / sliding[i].stride + 1;
+  }
+  if (have % taps || columns != windows[0] * windows[1] || columns == 0)
+    usage_error(
+        fmt::format("{} does not fold to {} x {}: the kernel has {} taps, which must divide axis 1, and axis 2 "
+                    "must have {} x {} windows",
+                    describe(given), sizes[0], sizes[1], taps, windows[0], windows[1]));
+  const Shape split{x->shape[0], have / taps, sliding[0].kernel, sliding[1].kernel, windows[0], windows[1]};
+  const UOp w = ir::permute(ir::reshape(ir::to_compute_type(x), split), {0, 1, 4, 2, 5, 3});
+  return tensor::unbatched(ir::cast(tensor::overlap_add(w, sliding, sizes), given->dtype), given, x);
+}
+
+}  // namespace v0
+}  // namespace sinter
