@@ -43,12 +43,14 @@ int64_t checked(std::string_view layer, int64_t size, int64_t heads, double drop
     throw UsageError(fmt::format("{}: dropout is {}; a probability in [0, 1) is needed", layer, dropout), where);
   return size;
 }
-int64_t checked(int64_t size, int64_t heads, const TransformerOptions& options, Loc where) {
-  require_size("TransformerEncoderLayer: feedforward", options.feedforward, where);
-  return checked("TransformerEncoderLayer", size, heads, options.dropout, where);
-}
 
 }  // namespace
+
+int64_t checked_attention(std::string_view layer, int64_t size, int64_t heads, const TransformerOptions& options,
+                          Loc where) {
+  require_size(fmt::format("{}: feedforward", layer), options.feedforward, where);
+  return checked(layer, size, heads, options.dropout, where);
+}
 
 MultiheadAttention::MultiheadAttention(int64_t size, int64_t heads, MultiheadOptions options, Loc where)
     : out_proj(checked("MultiheadAttention", size, heads, options.dropout, where), size, options.bias, where),
@@ -61,32 +63,45 @@ MultiheadAttention::MultiheadAttention(int64_t size, int64_t heads, MultiheadOpt
   out_proj.bias = zeros({size}).requires_grad();
 }
 
-Tensor MultiheadAttention::operator()(const Tensor& q, const Tensor& k, const Tensor& v,
-                                      const AttentionOptions& attention, Loc where) const {
-  const tensor::OuterCall call("MultiheadAttention", where);
+std::array<Tensor, 3> MultiheadAttention::heads_of(const Tensor& q, const Tensor& k, const Tensor& v) const {
   const std::vector<Tensor> weights = in_proj_weight.chunk(3);
   const std::vector<Tensor> biases = in_proj_bias.defined() ? in_proj_bias.chunk(3) : std::vector<Tensor>(3);
   const Tensor* inputs[] = {&q, &k, &v};
-  Tensor made[3];
+  std::array<Tensor, 3> made;
   for (size_t i = 0; i < 3; ++i) {
     require_last(*inputs[i], {in_proj_weight.shape()[1]}, "MultiheadAttention");
-    made[i] = linear(*inputs[i], weights[i], biases[i]);
+    made[i] = split_heads(linear(*inputs[i], weights[i], biases[i]), heads);
   }
-  return attend(made[0], made[1], made[2], attention);
+  return made;
+}
+
+AttentionOptions MultiheadAttention::with_dropout(AttentionOptions attention) const {
+  attention.dropout = training ? dropout : 0.0;
+  return attention;
+}
+
+Tensor MultiheadAttention::operator()(const Tensor& q, const Tensor& k, const Tensor& v,
+                                      const AttentionOptions& attention, Loc where) const {
+  const tensor::OuterCall call("MultiheadAttention", where);
+  const auto [queries, keys, values] = heads_of(q, k, v);
+  return out_proj(join_heads(scaled_dot_product_attention(queries, keys, values, with_dropout(attention))));
+}
+
+std::pair<Tensor, Tensor> MultiheadAttention::with_weights(const Tensor& q, const Tensor& k, const Tensor& v,
+                                                           const AttentionOptions& attention, bool average,
+                                                           Loc where) const {
+  const tensor::OuterCall call("MultiheadAttention", where);
+  const auto [queries, keys, values] = heads_of(q, k, v);
+  const Tensor weights = attention_weights(queries, keys, with_dropout(attention));
+  return {out_proj(join_heads(matmul(weights, values))), average ? weights.mean(-3) : weights};
 }
 
 Tensor MultiheadAttention::operator()(const Tensor& x, const AttentionOptions& attention, Loc where) const {
   const tensor::OuterCall call("MultiheadAttention", where);
   require_last(x, {in_proj_weight.shape()[1]}, "MultiheadAttention");
   const std::vector<Tensor> made = linear(x, in_proj_weight, in_proj_bias).chunk(3, -1);
-  return attend(made[0], made[1], made[2], attention);
-}
-
-Tensor MultiheadAttention::attend(Tensor q, Tensor k, Tensor v, const AttentionOptions& attention) const {
-  AttentionOptions options = attention;
-  options.dropout = training ? dropout : 0.0;
-  q = split_heads(q, heads), k = split_heads(k, heads), v = split_heads(v, heads);
-  return out_proj(join_heads(scaled_dot_product_attention(q, k, v, options)));
+  return out_proj(join_heads(scaled_dot_product_attention(split_heads(made[0], heads), split_heads(made[1], heads),
+                                                          split_heads(made[2], heads), with_dropout(attention))));
 }
 
 Tensor RotaryEmbedding::operator()(const Tensor& x, int64_t offset, Loc where) const {
@@ -98,8 +113,14 @@ Tensor RotaryEmbedding::operator()(const Tensor& x, int64_t offset, Loc where) c
   return rotary_embedding(x, shifted);
 }
 
+Tensor RotaryEmbedding::operator()(const Tensor& x, const Tensor& positions, Loc where) const {
+  const tensor::OuterCall call("RotaryEmbedding", where);
+  return rotary_embedding(x, positions, options);
+}
+
 TransformerEncoderLayer::TransformerEncoderLayer(int64_t size, int64_t heads, TransformerOptions options, Loc where)
-    : self_attn(checked(size, heads, options, where), heads, {.dropout = options.dropout}, where),
+    : self_attn(checked_attention("TransformerEncoderLayer", size, heads, options, where), heads,
+                {.dropout = options.dropout}, where),
       linear1(size, options.feedforward, true, where),
       linear2(options.feedforward, size, true, where),
       norm1(size, options.eps, where),

@@ -10,7 +10,6 @@
 #include "sinter/create.h"
 #include "sinter/nn/init.h"
 #include "sinter/ops.h"
-#include "sinter/random.h"
 #include "tensor/core/cell.h"
 
 namespace sinter {
@@ -32,40 +31,24 @@ Tensor Linear::operator()(const Tensor& x, Loc where) const {
   return linear(x, weight, bias);
 }
 
-Embedding::Embedding(int64_t count, int64_t size, Loc where) {
-  const tensor::OuterCall call("Embedding", where);
-  require_size("Embedding: count", count, where);
-  require_size("Embedding: size", size, where);
-  weight = init::normal({count, size}).requires_grad();
-}
-
-Tensor Embedding::operator()(const Tensor& index, Loc where) const {
-  const tensor::OuterCall call("Embedding", where);
-  return embedding(index, weight);
-}
-
-LayerNorm::LayerNorm(Shape shape, double eps, Loc where) : eps(eps) {
+LayerNorm::LayerNorm(Shape shape, LayerNormOptions options, Loc where) : shape(std::move(shape)), eps(options.eps) {
   const tensor::OuterCall call("LayerNorm", where);
-  weight = ones(shape).requires_grad();
-  bias = zeros(shape).requires_grad();
+  if (!options.elementwise_affine) return;
+  weight = ones(this->shape).requires_grad();
+  if (options.bias) bias = zeros(this->shape).requires_grad();
 }
 
 Tensor LayerNorm::operator()(const Tensor& x, Loc where) const {
   const tensor::OuterCall call("LayerNorm", where);
-  require_last(x, weight.shape(), "LayerNorm");
-  return layer_norm(x, weight.shape(), weight, bias, eps);
+  require_last(x, shape, "LayerNorm");
+  return layer_norm(x, shape, weight, bias, eps);
 }
 
-Dropout::Dropout(double p, Loc where) : p(p) {
-  if (!(p >= 0 && p <= 1))
-    throw UsageError(fmt::format("Dropout: p is {}; give the probability that an element becomes zero, in [0, 1]", p),
-                     where);
-}
+Dropout::Dropout(double p, Loc where) : p(p) { require_probability("Dropout", p, where); }
 
 Tensor Dropout::operator()(const Tensor& x, Loc where) const {
   const tensor::OuterCall call("Dropout", where);
-  if (!training || p == 0) return x;
-  return sinter::where(bernoulli(p, x.shape(), {.device = x.device()}), 0.0, x * (p < 1 ? 1.0 / (1.0 - p) : 0.0));
+  return !training || p == 0 ? x : dropout(x, p);
 }
 
 Tensor ReLU::operator()(const Tensor& x, Loc where) const {

@@ -130,16 +130,19 @@ double SequentialLR::operator()(double base, int64_t t) const {
 }
 
 LRScheduler::LRScheduler(Optimizer& optimizer, Schedule schedule, Loc where)
-    : optimizer_(&optimizer), schedule_(std::move(schedule)), base_(optimizer.lr) {
+    : optimizer_(&optimizer), schedule_(std::move(schedule)) {
   if (!schedule_)
     throw UsageError("LRScheduler: the schedule is empty; give one, such as StepLR{.step_size = 10}", where);
+  for (size_t i = 0; i < optimizer.group_count(); ++i) bases_.push_back(optimizer.group_lr(i));
   seek(0, where);
 }
 
 void LRScheduler::seek(int64_t t, Loc where) {
   if (t < 0) throw UsageError(fmt::format("LRScheduler: step {} is before the first; steps count from 0", t), where);
   try {
-    optimizer_->lr = schedule_(base_, t);
+    std::vector<double> rates;
+    for (const double base : bases_) rates.push_back(schedule_(base, t));
+    for (size_t i = 0; i < rates.size(); ++i) optimizer_->group_lr(i) = rates[i];
   } catch (const UsageError& e) {
     if (e.where().line()) throw;
     throw UsageError(e.what(), where);
@@ -167,8 +170,11 @@ void ReduceLROnPlateau::step(double metric) {
   bad_ = better ? 0 : bad_ + 1;
   if (cooling_ > 0) --cooling_, bad_ = 0;
   if (bad_ <= options_.patience) return;
-  const double rate = std::max(optimizer_->lr * options_.factor, options_.min_lr);
-  if (optimizer_->lr - rate > options_.eps) optimizer_->lr = rate;
+  for (size_t i = 0; i < optimizer_->group_count(); ++i) {
+    double& rate = optimizer_->group_lr(i);
+    const double cut = std::max(rate * options_.factor, options_.min_lr);
+    if (rate - cut > options_.eps) rate = cut;
+  }
   cooling_ = options_.cooldown;
   bad_ = 0;
 }

@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "nn/layer_checks.h"
 #include "sinter/create.h"
 #include "sinter/ops.h"
@@ -13,55 +15,151 @@ inline namespace v0 {
 namespace nn {
 namespace {
 
-Axes all_but_channels() { return {0, 2, 3}; }
+/// All axes, without that of channels.
+Axes all_but_channels(const Tensor& x) {
+  std::vector<int64_t> axes{0};
+  for (int64_t a = 2; a < x.rank(); ++a) axes.push_back(a);
+  return axes;
+}
+Axes after_channels(const Tensor& x) {
+  std::vector<int64_t> axes;
+  for (int64_t a = 2; a < x.rank(); ++a) axes.push_back(a);
+  return axes;
+}
 
 /// Assigns the next version of a running statistic.
 void update_running(Tensor running, const Tensor& batch, double momentum) {
   running.assign(running * (1.0 - momentum) + batch.detach().to(running.dtype()) * momentum);
 }
 
+/// Refuses x unless it has `channels` at axis 1, and as many axes as `layout` names.
+void require_layout(const char* layer, const Tensor& x, int64_t channels, std::initializer_list<int64_t> ranks,
+                    std::string_view layout) {
+  const bool ranked = std::find(ranks.begin(), ranks.end(), x.rank()) != ranks.end();
+  if (!ranked || !(x.shape()[1] == channels))
+    refuse(fmt::format("the input of {} has shape {}; give {}", layer, to_string(x.shape()),
+                       fmt::format(fmt::runtime(layout), channels)));
+}
+
+BatchNormOptions running_options(const InstanceNormOptions& o) {
+  return {.eps = o.eps, .momentum = o.momentum, .affine = o.affine, .track_running_stats = o.track_running_stats};
+}
+
+/// instance_norm() takes a batch; x with one, if it has `sliding` axes behind its channels and none.
+Tensor batched(const Tensor& x, int64_t sliding) { return x.rank() == sliding + 1 ? x.unsqueeze(0) : x; }
+
 }  // namespace
 
-BatchNorm2d::BatchNorm2d(int64_t channels, BatchNormOptions options, Loc where) : options(options) {
-  const tensor::OuterCall call("BatchNorm2d", where);
-  require_size("BatchNorm2d: channels", channels, where);
+RunningNorm::RunningNorm(const char* layer, int64_t channels, BatchNormOptions options, Loc where)
+    : options(options), channels(channels) {
+  const tensor::OuterCall call(layer, where);
+  require_size(fmt::format("{}: channels", layer), channels, where);
   if (options.affine) {
     weight = ones({channels}).requires_grad();
     bias = zeros({channels}).requires_grad();
   }
+  if (!options.track_running_stats) return;
   // Stored from the start: a constant in the first step would need a plan of its own.
   running_mean = from(std::vector<float>(static_cast<size_t>(channels), 0.0f));
   running_var = from(std::vector<float>(static_cast<size_t>(channels), 1.0f));
 }
 
-Tensor BatchNorm2d::operator()(const Tensor& x, Loc where) const {
-  const tensor::OuterCall call("BatchNorm2d", where);
-  const Dim channels = running_mean.shape()[0];
-  if (x.rank() != 4 || !(x.shape()[1] == channels))
-    refuse(fmt::format("the input of BatchNorm2d has shape {}; give [n, {}, h, w]", to_string(x.shape()),
-                       to_string(channels)));
-  if (!training) return batch_norm(x, running_mean, running_var, weight, bias, options.eps);
-  if (const int64_t values = x.numel() / channels.value(); values < 2)
+Tensor RunningNorm::batch_normalized(const char* layer, const Tensor& x) const {
+  if (!training && running_mean.defined()) return batch_norm(x, running_mean, running_var, weight, bias, options.eps);
+  if (const int64_t values = x.numel() / channels; training && values < 2)
     refuse(
-        fmt::format("values per channel in the input of BatchNorm2d, of shape {}: {}; a variance needs at least 2: "
+        fmt::format("values per channel in the input of {}, of shape {}: {}; a variance needs at least 2: "
                     "give more, or call nn::eval",
-                    to_string(x.shape()), values));
-  {
+                    layer, to_string(x.shape()), values));
+  if (training && running_mean.defined()) {
     no_grad guard;
     const Tensor wide = x.to(promote(x.dtype(), running_mean.dtype()));  // float16 cannot hold large variances
-    update_running(running_mean, wide.mean(all_but_channels()), options.momentum);
-    update_running(running_var, wide.var(all_but_channels(), 1), options.momentum);
+    update_running(running_mean, wide.mean(all_but_channels(x)), options.momentum);
+    update_running(running_var, wide.var(all_but_channels(x), 1), options.momentum);
   }
   return batch_norm(x, {}, {}, weight, bias, options.eps);
 }
 
-GroupNorm::GroupNorm(int64_t groups, int64_t channels, double eps, Loc where) : groups(groups), eps(eps) {
+Tensor RunningNorm::instance_normalized(const Tensor& x) const {
+  if (!training && running_mean.defined()) return batch_norm(x, running_mean, running_var, weight, bias, options.eps);
+  if (training && running_mean.defined()) {
+    no_grad guard;
+    const Tensor wide = x.to(promote(x.dtype(), running_mean.dtype()));
+    update_running(running_mean, wide.mean(all_but_channels(x)), options.momentum);
+    update_running(running_var, wide.var(after_channels(x), 1).mean(0), options.momentum);
+  }
+  return instance_norm(x, weight, bias, options.eps);
+}
+
+BatchNorm1d::BatchNorm1d(int64_t channels, BatchNormOptions options, Loc where)
+    : RunningNorm("BatchNorm1d", channels, options, where) {}
+
+Tensor BatchNorm1d::operator()(const Tensor& x, Loc where) const {
+  const tensor::OuterCall call("BatchNorm1d", where);
+  require_layout("BatchNorm1d", x, channels, {2, 3}, "[n, {0}] or [n, {0}, length]");
+  return batch_normalized("BatchNorm1d", x);
+}
+
+BatchNorm2d::BatchNorm2d(int64_t channels, BatchNormOptions options, Loc where)
+    : RunningNorm("BatchNorm2d", channels, options, where) {}
+
+Tensor BatchNorm2d::operator()(const Tensor& x, Loc where) const {
+  const tensor::OuterCall call("BatchNorm2d", where);
+  require_layout("BatchNorm2d", x, channels, {4}, "[n, {0}, h, w]");
+  return batch_normalized("BatchNorm2d", x);
+}
+
+BatchNorm3d::BatchNorm3d(int64_t channels, BatchNormOptions options, Loc where)
+    : RunningNorm("BatchNorm3d", channels, options, where) {}
+
+Tensor BatchNorm3d::operator()(const Tensor& x, Loc where) const {
+  const tensor::OuterCall call("BatchNorm3d", where);
+  require_layout("BatchNorm3d", x, channels, {5}, "[n, {0}, d, h, w]");
+  return batch_normalized("BatchNorm3d", x);
+}
+
+InstanceNorm1d::InstanceNorm1d(int64_t channels, InstanceNormOptions options, Loc where)
+    : RunningNorm("InstanceNorm1d", channels, running_options(options), where) {}
+
+Tensor InstanceNorm1d::operator()(const Tensor& given, Loc where) const {
+  const tensor::OuterCall call("InstanceNorm1d", where);
+  const Tensor x = batched(given, 1);
+  require_layout("InstanceNorm1d", x, channels, {3}, "[n, {0}, length] or [{0}, length]");
+  const Tensor y = instance_normalized(x);
+  return given.rank() == x.rank() ? y : y.squeeze(0);
+}
+
+InstanceNorm2d::InstanceNorm2d(int64_t channels, InstanceNormOptions options, Loc where)
+    : RunningNorm("InstanceNorm2d", channels, running_options(options), where) {}
+
+Tensor InstanceNorm2d::operator()(const Tensor& given, Loc where) const {
+  const tensor::OuterCall call("InstanceNorm2d", where);
+  const Tensor x = batched(given, 2);
+  require_layout("InstanceNorm2d", x, channels, {4}, "[n, {0}, h, w] or [{0}, h, w]");
+  const Tensor y = instance_normalized(x);
+  return given.rank() == x.rank() ? y : y.squeeze(0);
+}
+
+InstanceNorm3d::InstanceNorm3d(int64_t channels, InstanceNormOptions options, Loc where)
+    : RunningNorm("InstanceNorm3d", channels, running_options(options), where) {}
+
+Tensor InstanceNorm3d::operator()(const Tensor& given, Loc where) const {
+  const tensor::OuterCall call("InstanceNorm3d", where);
+  const Tensor x = batched(given, 3);
+  require_layout("InstanceNorm3d", x, channels, {5}, "[n, {0}, d, h, w] or [{0}, d, h, w]");
+  const Tensor y = instance_normalized(x);
+  return given.rank() == x.rank() ? y : y.squeeze(0);
+}
+
+GroupNorm::GroupNorm(int64_t groups, int64_t channels, GroupNormOptions options, Loc where)
+    : groups(groups), eps(options.eps) {
   const tensor::OuterCall call("GroupNorm", where);
   require_size("GroupNorm: groups", groups, where);
   require_size("GroupNorm: channels", channels, where);
   if (channels % groups)
     throw UsageError(
         fmt::format("GroupNorm: {} channels do not fall into {} groups; choose a divisor", channels, groups), where);
+  if (!options.affine) return;
   weight = ones({channels}).requires_grad();
   bias = zeros({channels}).requires_grad();
 }

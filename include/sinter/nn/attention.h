@@ -1,6 +1,9 @@
 // Attention layers. Names and initial values are PyTorch's; the batch axis always comes first (batch_first).
 #pragma once
 
+#include <array>
+#include <utility>
+
 #include "sinter/attention.h"
 #include "sinter/nn/layers.h"
 
@@ -18,12 +21,17 @@ struct MultiheadOptions {
 struct MultiheadAttention {
   /// UsageError unless heads divides size and dropout is in [0, 1).
   MultiheadAttention(int64_t size, int64_t heads, MultiheadOptions options = {}, Loc where = Loc::current());
-  /// q: [n, queries, size] or [queries, size]; k and v: [n, keys, size] or [keys, size]. Of the options, only causal,
-  /// scale and mask are used; the mask broadcasts to [n, heads, queries, keys].
+  /// q: [n, queries, size] or [queries, size]; k and v: [n, keys, size] or [keys, size]. Of the options, all but
+  /// dropout are used; the mask broadcasts to [n, heads, queries, keys], key_padding_mask is [n, keys] or [keys].
   Tensor operator()(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& attention = {},
                     Loc where = Loc::current()) const;
   /// Self-attention: one product computes queries, keys and values.
   Tensor operator()(const Tensor& x, const AttentionOptions& attention = {}, Loc where = Loc::current()) const;
+  /// The same with the weights, PyTorch's need_weights: [n, queries, keys], the mean over the heads, or without
+  /// `average` [n, heads, queries, keys].
+  std::pair<Tensor, Tensor> with_weights(const Tensor& q, const Tensor& k, const Tensor& v,
+                                         const AttentionOptions& attention = {}, bool average = true,
+                                         Loc where = Loc::current()) const;
   Tensor in_proj_weight, in_proj_bias;  ///< in_proj_bias may be an empty handle
   Linear out_proj;
   int64_t heads;
@@ -32,7 +40,8 @@ struct MultiheadAttention {
   SINTER_MODULE(in_proj_weight, in_proj_bias, out_proj)
 
  private:
-  Tensor attend(Tensor q, Tensor k, Tensor v, const AttentionOptions& attention) const;
+  std::array<Tensor, 3> heads_of(const Tensor& q, const Tensor& k, const Tensor& v) const;
+  AttentionOptions with_dropout(AttentionOptions attention) const;
 };
 
 /// rotary_embedding with fixed options: x [..., positions, size].
@@ -40,6 +49,8 @@ struct RotaryEmbedding {
   explicit RotaryEmbedding(RotaryOptions options = {}) : options(options) {}
   /// The first element is at position options.offset + offset.
   Tensor operator()(const Tensor& x, int64_t offset = 0, Loc where = Loc::current()) const;
+  /// At those positions, as rotary_embedding(x, positions).
+  Tensor operator()(const Tensor& x, const Tensor& positions, Loc where = Loc::current()) const;
   RotaryOptions options;
   SINTER_EMPTY_MODULE()
 };

@@ -1,8 +1,9 @@
-// Convolution and pooling layers: include/sinter/conv.h with weights. Names and initial values are PyTorch's.
+// Convolution layers: include/sinter/conv.h with weights. Names and initial values are PyTorch's.
 #pragma once
 
 #include "sinter/conv.h"
 #include "sinter/nn/module.h"
+#include "sinter/nn/spatial.h"
 
 namespace sinter {
 inline namespace v0 {
@@ -30,22 +31,48 @@ struct Conv2d {
   SINTER_MODULE(weight, bias)
 };
 
-/// max_pool2d() with a fixed window. x: [n, channels, h, w] or [channels, h, w].
-struct MaxPool2d {
-  explicit MaxPool2d(PerAxis kernel, MaxPoolOptions options = {}) : kernel(kernel), options(options) {}
+/// weight: [out, in / groups, kd, kh, kw], bias: [out], both uniform in +-1/sqrt(in / groups * kd * kh * kw). x: [n,
+/// in, d, h, w] or [in, d, h, w].
+struct Conv3d {
+  Conv3d(int64_t in, int64_t out, PerAxis kernel, ConvOptions options = {}, bool bias = true,
+         Loc where = Loc::current());
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-  PerAxis kernel;
-  MaxPoolOptions options;
-  SINTER_EMPTY_MODULE()
+  Tensor weight, bias;
+  ConvOptions options;
+  SINTER_MODULE(weight, bias)
 };
 
-/// avg_pool2d() with a fixed window. x: [n, channels, h, w] or [channels, h, w].
-struct AvgPool2d {
-  explicit AvgPool2d(PerAxis kernel, AvgPoolOptions options = {}) : kernel(kernel), options(options) {}
+/// conv_transpose1d(). weight: [in, out / groups, kernel], bias: [out], both uniform in +-1/sqrt(out / groups *
+/// kernel). x: [n, in, length] or [in, length].
+struct ConvTranspose1d {
+  ConvTranspose1d(int64_t in, int64_t out, PerAxis kernel, ConvTransposeOptions options = {}, bool bias = true,
+                  Loc where = Loc::current());
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-  PerAxis kernel;
-  AvgPoolOptions options;
-  SINTER_EMPTY_MODULE()
+  Tensor weight, bias;
+  ConvTransposeOptions options;
+  SINTER_MODULE(weight, bias)
+};
+
+/// conv_transpose2d(). weight: [in, out / groups, kh, kw], bias: [out], both uniform in +-1/sqrt(out / groups * kh *
+/// kw). x: [n, in, h, w] or [in, h, w].
+struct ConvTranspose2d {
+  ConvTranspose2d(int64_t in, int64_t out, PerAxis kernel, ConvTransposeOptions options = {}, bool bias = true,
+                  Loc where = Loc::current());
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  Tensor weight, bias;
+  ConvTransposeOptions options;
+  SINTER_MODULE(weight, bias)
+};
+
+/// conv_transpose3d(). weight: [in, out / groups, kd, kh, kw], bias: [out], both uniform in +-1/sqrt(out / groups * kd
+/// * kh * kw). x: [n, in, d, h, w] or [in, d, h, w].
+struct ConvTranspose3d {
+  ConvTranspose3d(int64_t in, int64_t out, PerAxis kernel, ConvTransposeOptions options = {}, bool bias = true,
+                  Loc where = Loc::current());
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  Tensor weight, bias;
+  ConvTransposeOptions options;
+  SINTER_MODULE(weight, bias)
 };
 
 }  // namespace nn

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <tuple>
 #include <utility>
 
-#include "sinter/call.h"
-#include "sinter/nn/module.h"
+#include "sinter/nn/containers.h"
 
 namespace sinter {
 inline namespace v0 {
@@ -21,22 +21,61 @@ struct Linear {
   SINTER_MODULE(weight, bias)
 };
 
+/// Options of Embedding.
+struct EmbeddingOptions {
+  std::optional<int64_t> padding_idx = {};  ///< this row begins as zeros and gets no gradient; negative from the end
+};
 /// Rows of a table. weight: [count, size], normal(0, 1). index: any integer tensor, y: [index..., size]. An index
 /// outside [-count, count) throws at the first host read.
 struct Embedding {
-  Embedding(int64_t count, int64_t size, Loc where = Loc::current());
+  Embedding(int64_t count, int64_t size, Loc where = Loc::current()) : Embedding(count, size, {}, where) {}
+  Embedding(int64_t count, int64_t size, EmbeddingOptions options, Loc where = Loc::current());
   Tensor operator()(const Tensor& index, Loc where = Loc::current()) const;
   Tensor weight;
+  std::optional<int64_t> padding_idx;  ///< from 0
   SINTER_MODULE(weight)
 };
 
+/// How an EmbeddingBag joins its rows.
+enum class BagMode : uint8_t { Sum, Mean, Max };
+/// Options of EmbeddingBag.
+struct EmbeddingBagOptions {
+  BagMode mode = BagMode::Mean;
+  bool include_last_offset = false;         ///< the last offset is the end of the last bag
+  std::optional<int64_t> padding_idx = {};  ///< as in Embedding; its rows are not in the bag
+};
+/// Sums, means or largest elements of bags of rows, 0 for an empty bag. weight: [count, size], normal(0, 1). A bag per
+/// row of index [bags, n]; or index [n], and bag b begins at offsets[b], ascending from 0. y: [bags, size].
+struct EmbeddingBag {
+  EmbeddingBag(int64_t count, int64_t size, EmbeddingBagOptions options = {}, Loc where = Loc::current());
+  Tensor operator()(const Tensor& index, Loc where = Loc::current()) const;
+  /// per_sample_weights, of the shape of index, are factors of the rows of a sum. Maxima compare each row with each
+  /// bag.
+  Tensor operator()(const Tensor& index, const Tensor& offsets, const Tensor& per_sample_weights = {},
+                    Loc where = Loc::current()) const;
+  Tensor weight;
+  EmbeddingBagOptions options;  ///< padding_idx from 0
+  SINTER_MODULE(weight)
+};
+
+/// Options of LayerNorm.
+struct LayerNormOptions {
+  double eps = 1e-5;
+  bool elementwise_affine = true;  ///< with weight, and
+  bool bias = true;                ///< with bias
+};
 /// (x - mean) / sqrt(var + eps) * weight + bias over the last axes, whose sizes are `shape`.
 struct LayerNorm {
-  explicit LayerNorm(Shape shape, double eps = 1e-5, Loc where = Loc::current());
+  explicit LayerNorm(Shape shape, double eps = 1e-5, Loc where = Loc::current())
+      : LayerNorm(std::move(shape), LayerNormOptions{.eps = eps}, where) {}
+  LayerNorm(Shape shape, LayerNormOptions options, Loc where = Loc::current());
+  LayerNorm(int64_t size, LayerNormOptions options, Loc where = Loc::current())
+      : LayerNorm(Shape{size}, options, where) {}
   explicit LayerNorm(int64_t size, double eps = 1e-5, Loc where = Loc::current())
       : LayerNorm(Shape{size}, eps, where) {}
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-  Tensor weight, bias;
+  Tensor weight, bias;  ///< may be empty handles
+  Shape shape;
   double eps;
   SINTER_MODULE(weight, bias)
 };
@@ -60,35 +99,6 @@ struct ReLU {
 struct Flatten {
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
   SINTER_EMPTY_MODULE()
-};
-
-/// Layers one after the other: Sequential net{Linear(784, 128), ReLU(), Linear(128, 10)}.
-template <class... Layers>
-struct Sequential {
-  explicit Sequential(Layers... list) : layers(std::move(list)...) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
-    CallScope call("Sequential", where);
-    Tensor value = x;
-    std::apply([&](const auto&... layer) { ((value = layer(value)), ...); }, layers);
-    return value;
-  }
-  std::tuple<Layers...> layers;
-  template <class F>
-  void visit(F&& f) {
-    visit_all(*this, f);
-  }
-  template <class F>
-  void visit(F&& f) const {
-    visit_all(*this, f);
-  }
-
- private:
-  template <class Self, class F>
-  static void visit_all(Self& self, F& f) {
-    [&]<size_t... i>(std::index_sequence<i...>) {
-      (f(std::to_string(i).c_str(), std::get<i>(self.layers)), ...);
-    }(std::index_sequence_for<Layers...>());
-  }
 };
 
 }  // namespace nn

@@ -99,7 +99,8 @@ class SequentialLR {
   std::vector<int64_t> milestones_;
 };
 
-/// Sets the rate of an optimizer, which must outlive it: at once to the rate of step 0, then step by step.
+/// Sets the rates of an optimizer, which must outlive it: at once to those of step 0, then step by step. Each group of
+/// parameters follows the schedule from its own rate.
 /// @snippet training.cpp schedule
 class LRScheduler {
  public:
@@ -111,17 +112,17 @@ class LRScheduler {
   void seek(int64_t t, Loc where = Loc::current());
   /// The step whose rate is set.
   int64_t t() const { return t_; }
-  /// The rate that the optimizer was made with.
-  double base() const { return base_; }
+  /// The rate that the group of the optimizer was made with.
+  double base(size_t group = 0) const { return bases_.at(group); }
 
  private:
   Optimizer* optimizer_;
   Schedule schedule_;
-  double base_;
+  std::vector<double> bases_;  ///< of each group
   int64_t t_ = 0;
 };
 
-/// Cuts the rate when a metric stops improving, as torch.optim.lr_scheduler.ReduceLROnPlateau.
+/// Cuts the rates of all groups when a metric stops improving, as torch.optim.lr_scheduler.ReduceLROnPlateau.
 class ReduceLROnPlateau {
  public:
   /// Whether smaller or larger is better.

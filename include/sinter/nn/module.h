@@ -6,6 +6,7 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -80,6 +81,21 @@ inline std::string join(const std::string& path, const std::string& name) {
 struct Follow {
   bool operator()(auto&) const { return true; }
 };
+class Pointees;
+
+/// What a walk does in a module whose type it does not know.
+struct ErasedWalk {
+  std::function<void(const std::string&, Tensor&)> on_tensor;
+  std::function<void(bool&)> on_training;  ///< for each member `bool training`
+  Pointees* pointees = nullptr;            ///< null: follow pointers
+};
+/// Such a module: AnyModule.
+template <class X>
+concept Erased = requires(X& x, const ErasedWalk& with) { x.walk(std::string(), with); };
+/// What on_module() gets for it.
+struct TrainingFlag {
+  bool& training;
+};
 
 /// Calls on_tensor(path, tensor) for each tensor below `x` and on_module(module) for each module, in the order of
 /// members. Containers: vector, array, optional, tuple, pointer-like objects; their elements are named by number. A
@@ -89,6 +105,14 @@ void members(const std::string& path, X& x, OnTensor&& on_tensor, OnModule&& on_
   using T = std::remove_const_t<X>;
   if constexpr (std::same_as<T, Tensor>) {
     on_tensor(path, x);
+  } else if constexpr (Erased<X>) {
+    ErasedWalk with{[&](const std::string& at, Tensor& t) { on_tensor(at, t); },
+                    [&](bool& training) {
+                      TrainingFlag flag{training};
+                      on_module(flag);
+                    }};
+    if constexpr (std::same_as<std::remove_cvref_t<OnPointer>, Pointees>) with.pointees = &on_pointer;
+    x.walk(path, with);
   } else if constexpr (HasVisit<X>) {
     on_module(x);
     x.visit(

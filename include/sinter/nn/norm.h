@@ -9,31 +9,83 @@ namespace sinter {
 inline namespace v0 {
 namespace nn {
 
-/// Options of BatchNorm2d.
+/// Options of BatchNorm1d, BatchNorm2d and BatchNorm3d.
 struct BatchNormOptions {
   double eps = 1e-5;
-  double momentum = 0.1;  ///< share of the batch in the running statistics
-  bool affine = true;     ///< with weight and bias
+  double momentum = 0.1;            ///< share of the batch in the running statistics
+  bool affine = true;               ///< with weight and bias
+  bool track_running_stats = true;  ///< false: normalizes by the batch also when not training
 };
-/// x: [n, channels, h, w]. In training it normalizes each channel by the batch's mean and variance, and updates the
-/// running statistics with them (the variance unbiased, times n/(n-1)). UsageError then unless each channel has at
-/// least two values. Otherwise it normalizes by the running statistics. These are in the state_dict, but are not
-/// parameters.
-struct BatchNorm2d {
-  explicit BatchNorm2d(int64_t channels, BatchNormOptions options = {}, Loc where = Loc::current());
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-  Tensor weight, bias;  ///< empty handles without affine
-  Tensor running_mean, running_var;
+/// What layers with running statistics have. They are in the state_dict, but are not parameters.
+struct RunningNorm {
+  Tensor weight, bias;               ///< empty handles without affine
+  Tensor running_mean, running_var;  ///< empty handles unless tracked
   BatchNormOptions options;
+  int64_t channels;
   bool training = true;
   SINTER_MODULE(weight, bias, running_mean, running_var)
+
+ protected:
+  /// For the layers, with their name.
+  RunningNorm(const char* layer, int64_t channels, BatchNormOptions options, Loc where);
+  /// x, [n, channels, ...], by the batch or by the running statistics, which move in training.
+  Tensor batch_normalized(const char* layer, const Tensor& x) const;
+  /// The same by each n alone.
+  Tensor instance_normalized(const Tensor& x) const;
+};
+/// x: [n, channels] or [n, channels, length]. In training it normalizes each channel by the batch's mean and variance,
+/// and updates the running statistics with them (the variance unbiased, times n/(n-1)). UsageError then unless each
+/// channel has at least two values. Otherwise it normalizes by the running statistics.
+struct BatchNorm1d : RunningNorm {
+  explicit BatchNorm1d(int64_t channels, BatchNormOptions options = {}, Loc where = Loc::current());
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+};
+/// The same of [n, channels, h, w].
+struct BatchNorm2d : RunningNorm {
+  explicit BatchNorm2d(int64_t channels, BatchNormOptions options = {}, Loc where = Loc::current());
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+};
+/// The same of [n, channels, d, h, w].
+struct BatchNorm3d : RunningNorm {
+  explicit BatchNorm3d(int64_t channels, BatchNormOptions options = {}, Loc where = Loc::current());
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
 };
 
+/// Options of InstanceNorm1d, InstanceNorm2d and InstanceNorm3d.
+struct InstanceNormOptions {
+  double eps = 1e-5;
+  double momentum = 0.1;             ///< share of a batch in the running statistics
+  bool affine = false;               ///< with weight and bias
+  bool track_running_stats = false;  ///< true: keeps means over the batch, and normalizes by them when not training
+};
+/// instance_norm(). x: [n, channels, length] or [channels, length].
+struct InstanceNorm1d : RunningNorm {
+  explicit InstanceNorm1d(int64_t channels, InstanceNormOptions options = {}, Loc where = Loc::current());
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+};
+/// The same of [n, channels, h, w] or [channels, h, w].
+struct InstanceNorm2d : RunningNorm {
+  explicit InstanceNorm2d(int64_t channels, InstanceNormOptions options = {}, Loc where = Loc::current());
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+};
+/// The same of [n, channels, d, h, w] or [channels, d, h, w].
+struct InstanceNorm3d : RunningNorm {
+  explicit InstanceNorm3d(int64_t channels, InstanceNormOptions options = {}, Loc where = Loc::current());
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+};
+
+/// Options of GroupNorm.
+struct GroupNormOptions {
+  double eps = 1e-5;
+  bool affine = true;  ///< with weight and bias
+};
 /// x: [n, channels, ...]: normalizes each group of channels together with the axes after them.
 struct GroupNorm {
-  GroupNorm(int64_t groups, int64_t channels, double eps = 1e-5, Loc where = Loc::current());
+  GroupNorm(int64_t groups, int64_t channels, double eps = 1e-5, Loc where = Loc::current())
+      : GroupNorm(groups, channels, GroupNormOptions{.eps = eps}, where) {}
+  GroupNorm(int64_t groups, int64_t channels, GroupNormOptions options, Loc where = Loc::current());
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-  Tensor weight, bias;
+  Tensor weight, bias;  ///< empty handles without affine
   int64_t groups;
   double eps;
   SINTER_MODULE(weight, bias)

@@ -16,6 +16,13 @@ inline namespace v0 {
 /// Optimizers and learning-rate schedules.
 namespace optim {
 
+/// Parameters that share options, as `{nn::parameters(model.head), {.lr = 1e-3}}` in a list of groups.
+template <class O>
+struct ParamGroup {
+  std::vector<Tensor> parameters;
+  O options = {};
+};
+
 /// The common part of optimizers: the parameters, their gradients, and a state that can be saved. step() skips a
 /// parameter without a gradient. SGD and Adam below are examples of rules; derive your own in the same way, from the
 /// protected members.
@@ -30,39 +37,62 @@ class Optimizer {
   /// One update. If it throws before the first launch, nothing changes. If a launch fails, its results are poisoned and
   /// the gradients are taken.
   void step(Loc where = Loc::current());
-  /// The parameters as given.
+  /// The parameters as given, group after group.
   const std::vector<Tensor>& parameters() const { return parameters_; }
-  /// The state to resume a training: "lr" (float64), "steps" (int64: the number of updates of each parameter), and the
-  /// rule's state for parameter i, such as "i.momentum_buffer". These are handles to the state itself: save or clone it
-  /// before the next step.
+  /// The state to resume a training: "lr" (float64, a number, or one for each of several groups), "steps" (int64: the
+  /// number of updates of each parameter), and the rule's state for parameter i, such as "i.momentum_buffer". These are
+  /// handles to the state itself: save or clone it before the next step.
   /// @snippet training.cpp resume
   nn::NamedTensors state_dict() const;
-  /// Resumes from a state_dict() of the same rule over equal parameters, to the bit. Errors and `options` as in
-  /// nn::load.
+  /// Resumes from a state_dict() of the same rule over equal parameters and groups, to the bit. Errors and `options` as
+  /// in nn::load.
   void load(const nn::NamedTensors& from, nn::LoadOptions options = {}, Loc where = Loc::current());
-  /// The learning rate. It may be set between steps; nothing is recompiled.
-  double lr;
+  /// The number of groups of parameters; 1 if they were given as one list.
+  size_t group_count() const { return rates_.size(); }
+  /// The learning rate of a group, to read and to set. UsageError if there is no such group.
+  double& group_lr(size_t group, Loc where = Loc::current());
+
+ private:
+  double own_lr_ = 0;           ///< the rate of an optimizer that has no options
+  std::vector<double*> rates_;  ///< of each group
+
+ public:
+  /// The learning rate; with several groups, the first one's. It may be set between steps; nothing is recompiled.
+  double& lr;
 
  protected:
   /// UsageError if there is no parameter, if one is not a leaf that requires grad or is given twice, or if `lr` is
   /// negative or not finite. `rule` is the class that errors name.
   Optimizer(std::vector<Tensor> parameters, double lr, Loc where, std::string_view rule = "Optimizer");
+  /// Which group each parameter belongs to, and where the rate of each group lies.
+  struct Grouping {
+    std::vector<Tensor> parameters;
+    std::vector<size_t> group_of;
+    std::vector<double*> rates;
+  };
+  /// Several groups: what GroupedOptimizer calls.
+  Optimizer(Grouping grouping, Loc where, std::string_view rule);
 
   /// A kind of state: a tensor per parameter, of its shape and dtype.
   class State;
-  /// A kind of state under that name in state_dict(), initially zero and stored, so every step is the same plan. For
-  /// constructors; names must differ.
-  State make_state(std::string name);
+  /// A kind of state under that name in state_dict(), with that value in each element and stored, so every step is the
+  /// same plan. For constructors; names must differ.
+  State make_state(std::string name, double initial = 0);
+  /// The same unless `state` is one already: for a rule whose options ask for it later.
+  void ensure_state(State& state, std::string name, double initial = 0);
 
   /// One parameter in a step under construction.
   class Update;
   /// The new value of update.parameter(), built under no_grad; it need not be computed.
   virtual Tensor updated(Update& update) = 0;
+  /// UsageError if the options are not valid. Called by each step(), since they may have been written.
+  virtual void check_options(Loc where) const;
 
  private:
   struct Step;
   std::vector<Tensor> parameters_;
-  std::vector<int64_t> steps_;  ///< number of updates of each parameter
+  std::vector<size_t> group_of_;  ///< the group of each parameter
+  std::vector<int64_t> steps_;    ///< number of updates of each parameter
   std::vector<std::pair<std::string, std::vector<Tensor>>> state_;
 };
 
@@ -70,6 +100,8 @@ class Optimizer {
 class Optimizer::State {
  public:
   State() = default;  ///< none: not valid for an Update
+  /// Whether make_state() returned it.
+  explicit operator bool() const { return kind_ != SIZE_MAX; }
 
  private:
   friend class Optimizer;
@@ -83,8 +115,9 @@ class Optimizer::Update {
   const Tensor& parameter() const;                      ///< its value before the step
   const Tensor& gradient() const { return gradient_; }  ///< of its shape and dtype
   size_t index() const { return index_; }               ///< its index in parameters()
+  size_t group() const;                                 ///< the group it belongs to
   int64_t step() const;                                 ///< number of updates of this parameter, including this one
-  /// lr in the parameter's dtype, as a launch argument.
+  /// The lr of its group in the parameter's dtype, as a launch argument.
   Tensor rate();
   /// A number that changes from step to step, in the parameter's dtype, as a launch argument: a constant would be
   /// compiled into the kernels. Parameters for which the rule makes the same calls share the numbers.
@@ -105,57 +138,115 @@ class Optimizer::Update {
   std::map<size_t, Tensor> set_;
 };
 
+/// What GroupedOptimizer is constructed from before its optimizer.
+template <class O>
+struct OptionGroups {
+  std::vector<ParamGroup<O>> groups_;  ///< stays where it is, and so do the rates in it
+};
+
+/// An optimizer with options, a set for each group of its parameters. O has a member `double lr`.
+/// @snippet training.cpp groups
+template <class O>
+class GroupedOptimizer : private OptionGroups<O>, public Optimizer {
+ public:
+  /// The options of a group, to read and to set between steps. Another lr compiles nothing; another value of the others
+  /// is a program of its own. UsageError if there is no such group.
+  O& options(size_t group = 0, Loc where = Loc::current()) {
+    group_lr(group, where);
+    return this->groups_[group].options;
+  }
+  /// The parameters of a group, as given.
+  const std::vector<Tensor>& group_parameters(size_t group, Loc where = Loc::current()) {
+    group_lr(group, where);
+    return this->groups_[group].parameters;
+  }
+
+ protected:
+  /// Errors as Optimizer's, over all groups.
+  GroupedOptimizer(std::vector<ParamGroup<O>> groups, Loc where, std::string_view rule)
+      : OptionGroups<O>{std::move(groups)}, Optimizer(grouping(this->groups_), where, rule) {}
+  /// The options of the parameter's group.
+  const O& options(const Update& update) const { return this->groups_[update.group()].options; }
+  /// Calls check(options) for each group.
+  template <class F>
+  void each_options(F&& check) const {
+    for (const ParamGroup<O>& group : this->groups_) check(group.options);
+  }
+
+ private:
+  static Grouping grouping(std::vector<ParamGroup<O>>& groups) {
+    Grouping made;
+    for (size_t i = 0; i < groups.size(); ++i) {
+      made.rates.push_back(&groups[i].options.lr);
+      for (const Tensor& p : groups[i].parameters) made.parameters.push_back(p), made.group_of.push_back(i);
+    }
+    return made;
+  }
+};
+
 /// The symbols of SGD's formula; rates are per step. UsageError unless all are finite and at least 0, and nesterov has
 /// momentum above 0 and dampening 0.
 struct SGDOptions {
   double lr = 1e-2, momentum = 0, dampening = 0, weight_decay = 0;
   bool nesterov = false;
+  bool maximize = false;  ///< goes up: the negated gradient is taken
 };
 /// v = momentum v + (1 - dampening) g; p -= lr v, or lr (g + momentum v) with nesterov; g includes weight_decay * p. As
 /// PyTorch's SGD: the first v of a parameter is its g. State: momentum_buffer, if momentum is not 0.
-class SGD final : public Optimizer {
+class SGD final : public GroupedOptimizer<SGDOptions> {
  public:
   using Options = SGDOptions;  ///< as SGD::Options{.momentum = 0.9}
   explicit SGD(std::vector<Tensor> parameters, Options options = {}, Loc where = Loc::current());
+  /// The same with several groups.
+  explicit SGD(std::vector<ParamGroup<Options>> groups, Loc where = Loc::current());
 
  private:
   Tensor updated(Update& update) override;
-  Options options_;
+  void check_options(Loc where) const override;
   State velocity_;
 };
 
 /// The symbols of Adam's formula. UsageError unless betas are in [0, 1) and the others are finite and at least 0.
 struct AdamOptions {
   double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;
+  bool amsgrad = false;   ///< divides by the largest v so far. Reddi et al., ICLR 2018
+  bool maximize = false;  ///< goes up: the negated gradient is taken
 };
 /// m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2; p -= lr m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) +
 /// eps), where g includes weight_decay * p and t counts the updates of that parameter from 1. Kingma and Ba, ICLR 2015.
-/// State: exp_avg (m), exp_avg_sq (v).
-class Adam : public Optimizer {
+/// State: exp_avg (m), exp_avg_sq (v), and max_exp_avg_sq with amsgrad.
+class Adam : public GroupedOptimizer<AdamOptions> {
  public:
   using Options = AdamOptions;  ///< as Adam::Options{.lr = 2e-3}
   explicit Adam(std::vector<Tensor> parameters, Options options = {}, Loc where = Loc::current());
+  /// The same with several groups.
+  explicit Adam(std::vector<ParamGroup<Options>> groups, Loc where = Loc::current());
 
  protected:
-  Adam(std::vector<Tensor> parameters, Options options, bool decoupled, Loc where);
+  /// With or without decay of the parameter in place of the gradient's.
+  Adam(std::vector<ParamGroup<Options>> groups, bool decoupled, Loc where);
 
  private:
   Tensor updated(Update& update) override;
-  Options options_;
+  void check_options(Loc where) const override;
   bool decoupled_;
-  State first_, second_;
+  State first_, second_, largest_;
 };
 
 /// As AdamOptions.
 struct AdamWOptions {
   double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 1e-2;
+  bool amsgrad = false;   ///< divides by the largest v so far
+  bool maximize = false;  ///< goes up: the negated gradient is taken
 };
 /// Adam with weight decay applied to the parameter, p -= lr weight_decay p, not to the gradient. Loshchilov and Hutter,
-/// ICLR 2019.
+/// ICLR 2019. options() are AdamOptions.
 class AdamW final : public Adam {
  public:
   using Options = AdamWOptions;  ///< as AdamW::Options{.weight_decay = 0.1}
   explicit AdamW(std::vector<Tensor> parameters, Options options = {}, Loc where = Loc::current());
+  /// The same with several groups.
+  explicit AdamW(std::vector<ParamGroup<Options>> groups, Loc where = Loc::current());
 };
 
 }  // namespace optim

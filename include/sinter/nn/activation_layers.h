@@ -1,0 +1,188 @@
+// Activations as layers, for nn::Sequential. Each calls the function of its name; what they compute stands there, in
+// activations.h and normalization.h. ReLU is in layers.h.
+#pragma once
+
+#include <cstdint>
+
+#include "sinter/activations.h"
+#include "sinter/nn/module.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace nn {
+
+/// x.
+struct Identity {
+  Tensor operator()(const Tensor& x, Loc = Loc::current()) const { return x; }
+  SINTER_EMPTY_MODULE()
+};
+/// sigmoid().
+struct Sigmoid {
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  SINTER_EMPTY_MODULE()
+};
+/// tanh().
+struct Tanh {
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  SINTER_EMPTY_MODULE()
+};
+/// silu().
+struct SiLU {
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  SINTER_EMPTY_MODULE()
+};
+/// selu().
+struct SELU {
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  SINTER_EMPTY_MODULE()
+};
+/// relu6().
+struct ReLU6 {
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  SINTER_EMPTY_MODULE()
+};
+/// softsign().
+struct Softsign {
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  SINTER_EMPTY_MODULE()
+};
+/// mish().
+struct Mish {
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  SINTER_EMPTY_MODULE()
+};
+/// logsigmoid().
+struct LogSigmoid {
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  SINTER_EMPTY_MODULE()
+};
+/// tanhshrink().
+struct Tanhshrink {
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  SINTER_EMPTY_MODULE()
+};
+/// hardsigmoid().
+struct Hardsigmoid {
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  SINTER_EMPTY_MODULE()
+};
+/// hardswish().
+struct Hardswish {
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  SINTER_EMPTY_MODULE()
+};
+/// gelu().
+struct GELU {
+  explicit GELU(Gelu form = Gelu::Exact) : form(form) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  Gelu form;
+  SINTER_EMPTY_MODULE()
+};
+/// leaky_relu().
+struct LeakyReLU {
+  explicit LeakyReLU(double slope = 0.01) : slope(slope) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  double slope;
+  SINTER_EMPTY_MODULE()
+};
+/// elu().
+struct ELU {
+  explicit ELU(double alpha = 1) : alpha(alpha) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  double alpha;
+  SINTER_EMPTY_MODULE()
+};
+/// celu().
+struct CELU {
+  explicit CELU(double alpha = 1) : alpha(alpha) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  double alpha;
+  SINTER_EMPTY_MODULE()
+};
+/// hardtanh().
+struct Hardtanh {
+  explicit Hardtanh(double lo = -1, double hi = 1) : lo(lo), hi(hi) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  double lo, hi;
+  SINTER_EMPTY_MODULE()
+};
+/// threshold().
+struct Threshold {
+  Threshold(double bound, double value) : bound(bound), value(value) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  double bound, value;
+  SINTER_EMPTY_MODULE()
+};
+/// softplus().
+struct Softplus {
+  explicit Softplus(double beta = 1, double threshold = 20) : beta(beta), threshold(threshold) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  double beta, threshold;
+  SINTER_EMPTY_MODULE()
+};
+/// hardshrink().
+struct Hardshrink {
+  explicit Hardshrink(double lambda = 0.5) : lambda(lambda) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  double lambda;
+  SINTER_EMPTY_MODULE()
+};
+/// softshrink().
+struct Softshrink {
+  explicit Softshrink(double lambda = 0.5) : lambda(lambda) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  double lambda;
+  SINTER_EMPTY_MODULE()
+};
+/// glu().
+struct GLU {
+  explicit GLU(int64_t axis = -1) : axis(axis) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  int64_t axis;
+  SINTER_EMPTY_MODULE()
+};
+/// softmax().
+struct Softmax {
+  explicit Softmax(int64_t axis = -1) : axis(axis) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  int64_t axis;
+  SINTER_EMPTY_MODULE()
+};
+/// log_softmax().
+struct LogSoftmax {
+  explicit LogSoftmax(int64_t axis = -1) : axis(axis) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  int64_t axis;
+  SINTER_EMPTY_MODULE()
+};
+/// softmin().
+struct Softmin {
+  explicit Softmin(int64_t axis = -1) : axis(axis) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  int64_t axis;
+  SINTER_EMPTY_MODULE()
+};
+/// prelu() with slopes that are learned: weight [count], one or as many as x has channels.
+struct PReLU {
+  explicit PReLU(int64_t count = 1, double slope = 0.25, Loc where = Loc::current());
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  Tensor weight;
+  SINTER_MODULE(weight)
+};
+/// rrelu(): slopes are drawn in training.
+struct RReLU {
+  explicit RReLU(double lower = 1.0 / 8, double upper = 1.0 / 3) : lower(lower), upper(upper) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  double lower, upper;
+  bool training = true;
+  SINTER_EMPTY_MODULE()
+};
+/// softmax() over the channels of [n, channels, h, w] or [channels, h, w]. UsageError for another rank.
+struct Softmax2d {
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  SINTER_EMPTY_MODULE()
+};
+
+}  // namespace nn
+}  // namespace v0
+}  // namespace sinter

@@ -1,0 +1,119 @@
+// Modules of modules: Sequential, whose layers are known to the compiler or added at run time, ModuleList, ModuleDict.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "sinter/call.h"
+#include "sinter/nn/any_module.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace nn {
+
+/// Layers one after the other: Sequential net{Linear(784, 128), ReLU(), Linear(128, 10)}.
+template <class... Layers>
+struct Sequential {
+  explicit Sequential(Layers... list) : layers(std::move(list)...) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
+    CallScope call("Sequential", where);
+    Tensor value = x;
+    std::apply([&](const auto&... layer) { ((value = layer(value)), ...); }, layers);
+    return value;
+  }
+  std::tuple<Layers...> layers;
+  template <class F>
+  void visit(F&& f) {
+    visit_all(*this, f);
+  }
+  template <class F>
+  void visit(F&& f) const {
+    visit_all(*this, f);
+  }
+
+ private:
+  template <class Self, class F>
+  static void visit_all(Self& self, F& f) {
+    [&]<size_t... i>(std::index_sequence<i...>) {
+      (f(std::to_string(i).c_str(), std::get<i>(self.layers)), ...);
+    }(std::index_sequence_for<Layers...>());
+  }
+};
+
+/// Modules with names, in the order in which they were added: what Sequential<>, ModuleList and ModuleDict share.
+class NamedModules {
+ public:
+  /// Number of modules.
+  size_t size() const { return modules_.size(); }
+  bool empty() const { return modules_.empty(); }  ///< whether there is none
+  /// The names, in order.
+  std::vector<std::string> names() const;
+  /// Walks the modules by their names.
+  template <class F>
+  void visit(F&& f) {
+    for (auto& [name, module] : modules_) f(name.c_str(), module);
+  }
+  /// The same, to read.
+  template <class F>
+  void visit(F&& f) const {
+    for (const auto& [name, module] : modules_) f(name.c_str(), module);
+  }
+
+ protected:
+  /// UsageError of `what` for a name that is empty, has a dot, or is there already.
+  void add(std::string_view what, std::string name, AnyModule module, Loc where);
+  AnyModule& at(std::string_view what, int64_t index, Loc where);  ///< negative: from the end; UsageError if none
+  AnyModule& at(std::string_view what, const std::string& name, Loc where);  ///< UsageError if there is none
+  std::vector<std::pair<std::string, AnyModule>> modules_;                   ///< name and module
+};
+
+/// Layers one after the other, added at run time: `Sequential net; net.push_back(Linear(784, 128));`, or
+/// `Sequential<> net({Linear(784, 128), ReLU()})`. Their names are their numbers, or those given.
+/// @snippet containers.cpp sequential
+template <>
+struct Sequential<> : NamedModules {
+  Sequential() = default;                                                          ///< none yet
+  explicit Sequential(std::vector<AnyModule> layers, Loc where = Loc::current());  ///< these layers
+  /// Adds a layer at the end.
+  void push_back(AnyModule layer, Loc where = Loc::current());
+  /// The same under a name. UsageError if it is empty, has a dot, or is there already.
+  void push_back(std::string name, AnyModule layer, Loc where = Loc::current());
+  /// A layer by its number; negative: from the end. UsageError if there is none.
+  AnyModule& operator[](int64_t index) { return at("Sequential", index, Loc::current()); }
+  /// The layers' result, one after the other; x if there are none.
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+};
+
+/// Modules by number, as PyTorch's ModuleList: it has no order of calls. Elements are AnyModules: list[0](x), or
+/// list[0].get<Linear>().
+/// @snippet containers.cpp list
+class ModuleList : public NamedModules {
+ public:
+  ModuleList() = default;                                                           ///< none yet
+  explicit ModuleList(std::vector<AnyModule> modules, Loc where = Loc::current());  ///< these
+  /// Adds one at the end.
+  void push_back(AnyModule module, Loc where = Loc::current());
+  /// UsageError if there is none; negative: from the end.
+  AnyModule& operator[](int64_t index) { return at("ModuleList", index, Loc::current()); }
+};
+
+/// Modules by name, in the order in which they were added, as PyTorch's ModuleDict.
+/// @snippet containers.cpp list
+class ModuleDict : public NamedModules {
+ public:
+  ModuleDict() = default;  ///< none yet
+  explicit ModuleDict(std::vector<std::pair<std::string, AnyModule>> modules, Loc where = Loc::current());  ///< these
+  /// Adds one. UsageError for a name that is empty, has a dot, or is there already.
+  void insert(std::string name, AnyModule module, Loc where = Loc::current());
+  /// Whether there is one of that name.
+  bool contains(const std::string& name) const;
+  /// UsageError if there is none of that name.
+  AnyModule& operator[](const std::string& name) { return at("ModuleDict", name, Loc::current()); }
+};
+
+}  // namespace nn
+}  // namespace v0
+}  // namespace sinter

@@ -1,0 +1,210 @@
+// Layers without parameters that slide a window over an image or resample it: include/sinter/pooling.h, resampling.h
+// and the windows of conv.h with fixed options. Names are PyTorch's.
+#pragma once
+
+#include <utility>
+
+#include "sinter/nn/module.h"
+#include "sinter/pooling.h"
+#include "sinter/resampling.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace nn {
+
+/// max_pool1d() with a fixed window. x: [n, channels, length] or [channels, length].
+struct MaxPool1d {
+  explicit MaxPool1d(PerAxis kernel, MaxPoolOptions options = {})
+      : kernel(std::move(kernel)), options(std::move(options)) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  PerAxis kernel;
+  MaxPoolOptions options;
+  SINTER_EMPTY_MODULE()
+};
+
+/// max_pool2d() with a fixed window. x: [n, channels, h, w] or [channels, h, w].
+struct MaxPool2d {
+  explicit MaxPool2d(PerAxis kernel, MaxPoolOptions options = {})
+      : kernel(std::move(kernel)), options(std::move(options)) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  PerAxis kernel;
+  MaxPoolOptions options;
+  SINTER_EMPTY_MODULE()
+};
+
+/// max_pool3d() with a fixed window. x: [n, channels, d, h, w] or [channels, d, h, w].
+struct MaxPool3d {
+  explicit MaxPool3d(PerAxis kernel, MaxPoolOptions options = {})
+      : kernel(std::move(kernel)), options(std::move(options)) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  PerAxis kernel;
+  MaxPoolOptions options;
+  SINTER_EMPTY_MODULE()
+};
+
+/// avg_pool1d() with a fixed window. x: [n, channels, length] or [channels, length].
+struct AvgPool1d {
+  explicit AvgPool1d(PerAxis kernel, AvgPoolOptions options = {})
+      : kernel(std::move(kernel)), options(std::move(options)) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  PerAxis kernel;
+  AvgPoolOptions options;
+  SINTER_EMPTY_MODULE()
+};
+
+/// avg_pool2d() with a fixed window. x: [n, channels, h, w] or [channels, h, w].
+struct AvgPool2d {
+  explicit AvgPool2d(PerAxis kernel, AvgPoolOptions options = {})
+      : kernel(std::move(kernel)), options(std::move(options)) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  PerAxis kernel;
+  AvgPoolOptions options;
+  SINTER_EMPTY_MODULE()
+};
+
+/// avg_pool3d() with a fixed window. x: [n, channels, d, h, w] or [channels, d, h, w].
+struct AvgPool3d {
+  explicit AvgPool3d(PerAxis kernel, AvgPoolOptions options = {})
+      : kernel(std::move(kernel)), options(std::move(options)) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  PerAxis kernel;
+  AvgPoolOptions options;
+  SINTER_EMPTY_MODULE()
+};
+
+/// lp_pool1d() with a fixed window. x: [n, channels, length] or [channels, length].
+struct LPPool1d {
+  LPPool1d(double norm_type, PerAxis kernel, LpPoolOptions options = {})
+      : norm_type(norm_type), kernel(std::move(kernel)), options(std::move(options)) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  double norm_type;
+  PerAxis kernel;
+  LpPoolOptions options;
+  SINTER_EMPTY_MODULE()
+};
+
+/// lp_pool2d() with a fixed window. x: [n, channels, h, w] or [channels, h, w].
+struct LPPool2d {
+  LPPool2d(double norm_type, PerAxis kernel, LpPoolOptions options = {})
+      : norm_type(norm_type), kernel(std::move(kernel)), options(std::move(options)) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  double norm_type;
+  PerAxis kernel;
+  LpPoolOptions options;
+  SINTER_EMPTY_MODULE()
+};
+
+/// adaptive_avg_pool1d() to a fixed size. x: [n, channels, length] or [channels, length].
+struct AdaptiveAvgPool1d {
+  explicit AdaptiveAvgPool1d(PerAxis size) : size(std::move(size)) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  PerAxis size;
+  SINTER_EMPTY_MODULE()
+};
+
+/// adaptive_avg_pool2d() to a fixed size. x: [n, channels, h, w] or [channels, h, w].
+struct AdaptiveAvgPool2d {
+  explicit AdaptiveAvgPool2d(PerAxis size) : size(std::move(size)) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  PerAxis size;
+  SINTER_EMPTY_MODULE()
+};
+
+/// adaptive_avg_pool3d() to a fixed size. x: [n, channels, d, h, w] or [channels, d, h, w].
+struct AdaptiveAvgPool3d {
+  explicit AdaptiveAvgPool3d(PerAxis size) : size(std::move(size)) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  PerAxis size;
+  SINTER_EMPTY_MODULE()
+};
+
+/// adaptive_max_pool1d() to a fixed size. x: [n, channels, length] or [channels, length].
+struct AdaptiveMaxPool1d {
+  explicit AdaptiveMaxPool1d(PerAxis size) : size(std::move(size)) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  PerAxis size;
+  SINTER_EMPTY_MODULE()
+};
+
+/// adaptive_max_pool2d() to a fixed size. x: [n, channels, h, w] or [channels, h, w].
+struct AdaptiveMaxPool2d {
+  explicit AdaptiveMaxPool2d(PerAxis size) : size(std::move(size)) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  PerAxis size;
+  SINTER_EMPTY_MODULE()
+};
+
+/// adaptive_max_pool3d() to a fixed size. x: [n, channels, d, h, w] or [channels, d, h, w].
+struct AdaptiveMaxPool3d {
+  explicit AdaptiveMaxPool3d(PerAxis size) : size(std::move(size)) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  PerAxis size;
+  SINTER_EMPTY_MODULE()
+};
+
+/// interpolate() with fixed options.
+struct Upsample {
+  explicit Upsample(InterpolateOptions options) : options(std::move(options)) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  InterpolateOptions options;
+  SINTER_EMPTY_MODULE()
+};
+
+/// pixel_shuffle() by a fixed factor.
+struct PixelShuffle {
+  explicit PixelShuffle(int64_t upscale_factor) : upscale_factor(upscale_factor) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  int64_t upscale_factor;
+  SINTER_EMPTY_MODULE()
+};
+
+/// pixel_unshuffle() by a fixed factor.
+struct PixelUnshuffle {
+  explicit PixelUnshuffle(int64_t downscale_factor) : downscale_factor(downscale_factor) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  int64_t downscale_factor;
+  SINTER_EMPTY_MODULE()
+};
+
+/// channel_shuffle() by a fixed number of groups.
+struct ChannelShuffle {
+  explicit ChannelShuffle(int64_t groups) : groups(groups) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  int64_t groups;
+  SINTER_EMPTY_MODULE()
+};
+
+/// unfold() with a fixed window.
+struct Unfold {
+  explicit Unfold(PerAxis kernel, UnfoldOptions options = {})
+      : kernel(std::move(kernel)), options(std::move(options)) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  PerAxis kernel;
+  UnfoldOptions options;
+  SINTER_EMPTY_MODULE()
+};
+
+/// fold() to a fixed size.
+struct Fold {
+  Fold(PerAxis size, PerAxis kernel, UnfoldOptions options = {})
+      : size(std::move(size)), kernel(std::move(kernel)), options(std::move(options)) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  PerAxis size;
+  PerAxis kernel;
+  UnfoldOptions options;
+  SINTER_EMPTY_MODULE()
+};
+
+/// local_response_norm() with fixed numbers.
+struct LocalResponseNorm {
+  explicit LocalResponseNorm(int64_t size, double alpha = 1e-4, double beta = 0.75, double k = 1.0)
+      : size(size), alpha(alpha), beta(beta), k(k) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  int64_t size;
+  double alpha, beta, k;
+  SINTER_EMPTY_MODULE()
+};
+
+}  // namespace nn
+}  // namespace v0
+}  // namespace sinter

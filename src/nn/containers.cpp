@@ -1,0 +1,157 @@
+// What include/sinter/nn/any_module.h and containers.h do that depends on no type.
+#include "sinter/nn/containers.h"
+
+#include <cxxabi.h>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "nn/layer_checks.h"
+#include "tensor/core/cell.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace nn {
+namespace {
+
+std::string readable(const std::type_info& type) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(type.name(), nullptr, nullptr, &status),
+                                                    std::free);
+  return text ? text.get() : type.name();
+}
+
+}  // namespace
+
+Functional::Functional(std::function<Tensor(const Tensor&)> f, Loc where) : function(std::move(f)) {
+  if (!function) throw UsageError("Functional: the function is empty; give one of a tensor to a tensor", where);
+}
+
+Tensor Functional::operator()(const Tensor& x, Loc where) const {
+  CallScope call("Functional", where);  // the function may be user code
+  return function(x);
+}
+
+AnyModule::AnyModule(const AnyModule& other)
+    : held_(other.held_ ? other.held_->copy() : nullptr), hooks_(other.hooks_) {}
+
+AnyModule& AnyModule::operator=(const AnyModule& other) { return *this = AnyModule(other); }
+
+void AnyModule::require_type(const std::type_info& wanted, Loc where) const {
+  if (!held_ || held_->type() != wanted)
+    throw UsageError(fmt::format("get: the module is {}, not {}; ask is() before",
+                                 held_ ? "a " + readable(held_->type()) : "empty", readable(wanted)),
+                     where);
+}
+
+Tensor AnyModule::call(std::vector<Tensor> x, Loc where) const {
+  CallScope call("AnyModule", where);
+  if (!held_) refuse("the module is empty; give it one, such as AnyModule(Linear(2, 3))");
+  for (const Hook& hook : hooks_)
+    if (hook.before) hook.before(x);
+  Tensor y;
+  if (!held_->call(x, y))
+    refuse(fmt::format("{} is no function of {} tensors to a tensor; call get<...>() of its type",
+                       readable(held_->type()), x.size()));
+  for (const Hook& hook : hooks_)
+    if (hook.after) hook.after(x, y);
+  return y;
+}
+
+size_t AnyModule::register_forward_pre_hook(ForwardPreHook hook) {
+  const size_t number = hooks_.empty() ? 0 : hooks_.back().number + 1;
+  hooks_.push_back({number, std::move(hook), {}});
+  return number;
+}
+
+size_t AnyModule::register_forward_hook(ForwardHook hook) {
+  const size_t number = hooks_.empty() ? 0 : hooks_.back().number + 1;
+  hooks_.push_back({number, {}, std::move(hook)});
+  return number;
+}
+
+void AnyModule::remove_hook(size_t number, Loc where) {
+  if (!std::erase_if(hooks_, [&](const Hook& hook) { return hook.number == number; }))
+    throw UsageError(fmt::format("remove_hook: there is no hook {} among {}; give what its registration returned",
+                                 number, hooks_.size()),
+                     where);
+}
+
+void AnyModule::walk(const std::string& path, const walk::ErasedWalk& with) const {
+  if (held_) held_->walk(path, with);
+}
+
+std::vector<std::string> NamedModules::names() const {
+  std::vector<std::string> found;
+  for (const auto& [name, module] : modules_) found.push_back(name);
+  return found;
+}
+
+void NamedModules::add(std::string_view what, std::string name, AnyModule module, Loc where) {
+  if (name.empty() || name.find('.') != std::string::npos)
+    throw UsageError(fmt::format("{}: a module's name is '{}'; give one that is not empty, without dots", what, name),
+                     where);
+  for (const auto& [other, held] : modules_)
+    if (other == name)
+      throw UsageError(
+          fmt::format("{}: there is a module {} already, among {}; choose another name", what, name, modules_.size()),
+          where);
+  modules_.emplace_back(std::move(name), std::move(module));
+}
+
+AnyModule& NamedModules::at(std::string_view what, int64_t index, Loc where) {
+  const int64_t count = static_cast<int64_t>(modules_.size()), from_begin = index < 0 ? index + count : index;
+  if (from_begin < 0 || from_begin >= count)
+    throw UsageError(fmt::format("{}: there is no module {} among {}; they count from 0", what, index, count), where);
+  return modules_[static_cast<size_t>(from_begin)].second;
+}
+
+AnyModule& NamedModules::at(std::string_view what, const std::string& name, Loc where) {
+  for (auto& [other, module] : modules_)
+    if (other == name) return module;
+  throw UsageError(
+      fmt::format("{}: there is no module {} among {}; names() says which there are", what, name, modules_.size()),
+      where);
+}
+
+Sequential<>::Sequential(std::vector<AnyModule> layers, Loc where) {
+  for (AnyModule& layer : layers) push_back(std::move(layer), where);
+}
+
+void Sequential<>::push_back(AnyModule layer, Loc where) { push_back(std::to_string(size()), std::move(layer), where); }
+
+void Sequential<>::push_back(std::string name, AnyModule layer, Loc where) {
+  add("Sequential", std::move(name), std::move(layer), where);
+}
+
+Tensor Sequential<>::operator()(const Tensor& x, Loc where) const {
+  CallScope call("Sequential", where);
+  Tensor value = x;
+  for (const auto& [name, layer] : modules_) value = layer(value);
+  return value;
+}
+
+ModuleList::ModuleList(std::vector<AnyModule> modules, Loc where) {
+  for (AnyModule& module : modules) push_back(std::move(module), where);
+}
+
+void ModuleList::push_back(AnyModule module, Loc where) {
+  add("ModuleList", std::to_string(size()), std::move(module), where);
+}
+
+ModuleDict::ModuleDict(std::vector<std::pair<std::string, AnyModule>> modules, Loc where) {
+  for (auto& [name, module] : modules) insert(name, std::move(module), where);
+}
+
+void ModuleDict::insert(std::string name, AnyModule module, Loc where) {
+  add("ModuleDict", std::move(name), std::move(module), where);
+}
+
+bool ModuleDict::contains(const std::string& name) const {
+  return std::any_of(modules_.begin(), modules_.end(), [&](const auto& entry) { return entry.first == name; });
+}
+
+}  // namespace nn
+}  // namespace v0
+}  // namespace sinter

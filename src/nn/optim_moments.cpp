@@ -1,0 +1,241 @@
+// Rules with Adam's two running means, or with one of them: NAdam, RAdam, Lion, LAMB, Muon.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "nn/optim_terms.h"
+#include "sinter/nn/optim_rules.h"
+#include "sinter/ops.h"
+#include "tensor/core/cell.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace optim {
+
+NAdam::NAdam(std::vector<Tensor> parameters, Options options, Loc where)
+    : NAdam({{std::move(parameters), options}}, where) {}
+
+NAdam::NAdam(std::vector<ParamGroup<Options>> groups, Loc where)
+    : GroupedOptimizer(std::move(groups), where, "NAdam"), products_(group_count()) {
+  check_options(where);
+  const tensor::OuterCall call("NAdam", where);
+  first_ = make_state("exp_avg");
+  second_ = make_state("exp_avg_sq");
+}
+
+void NAdam::check_options(Loc where) const {
+  each_options([&](const Options& o) {
+    check_settings("NAdam", {{"eps", o.eps}, {"weight_decay", o.weight_decay}, {"momentum_decay", o.momentum_decay}},
+                   where);
+    check_shares("NAdam", {{"beta1", o.beta1}, {"beta2", o.beta2}}, where);
+  });
+}
+
+namespace {
+
+double share_of_momentum(const NAdamOptions& o, int64_t t) {
+  return o.beta1 * (1.0 - 0.5 * std::pow(0.96, static_cast<double>(t) * o.momentum_decay));
+}
+
+}  // namespace
+
+/// The product of the shares of the updates 1 to t. Those of earlier updates are not computed again.
+double NAdam::product_of_shares(size_t group, const Options& o, int64_t t) {
+  Product& last = products_[group];
+  if (last.t > t || last.beta1 != o.beta1 || last.momentum_decay != o.momentum_decay)
+    last = {o.beta1, o.momentum_decay};
+  while (last.t < t) last.value *= share_of_momentum(o, ++last.t);
+  return last.value;
+}
+
+Tensor NAdam::updated(Update& update) {
+  const tensor::DefaultFloatEnv floats;
+  const Options& o = options(update);
+  const Tensor& p = update.parameter();
+  const int64_t t = update.step();
+  const double mu = share_of_momentum(o, t), next = share_of_momentum(o, t + 1);
+  const double product = product_of_shares(update.group(), o, t);
+  const Tensor g = descent(update.gradient(), p, o.maximize, o.decoupled_weight_decay ? 0.0 : o.weight_decay);
+  const Tensor m = update.set(first_, running(update.state(first_), g, o.beta1));
+  const Tensor v = update.set(second_, running(update.state(second_), g * g, o.beta2));
+  const Tensor unbias = update.number(1.0 / (1.0 - std::pow(o.beta2, static_cast<double>(t))));
+  const Tensor of_gradient = update.number(o.lr * (1.0 - mu) / (1.0 - product));
+  const Tensor of_mean = update.number(o.lr * next / (1.0 - product * next));
+  const Tensor d = (g * of_gradient + m * of_mean) / (sqrt(v * unbias) + o.eps);
+  const bool decays = o.decoupled_weight_decay && o.weight_decay != 0;
+  return (decays ? p - p * (update.rate() * o.weight_decay) : p) - d;
+}
+
+RAdam::RAdam(std::vector<Tensor> parameters, Options options, Loc where)
+    : RAdam({{std::move(parameters), options}}, where) {}
+
+RAdam::RAdam(std::vector<ParamGroup<Options>> groups, Loc where) : GroupedOptimizer(std::move(groups), where, "RAdam") {
+  check_options(where);
+  const tensor::OuterCall call("RAdam", where);
+  first_ = make_state("exp_avg");
+  second_ = make_state("exp_avg_sq");
+}
+
+void RAdam::check_options(Loc where) const {
+  each_options([&](const Options& o) {
+    check_settings("RAdam", {{"eps", o.eps}, {"weight_decay", o.weight_decay}}, where);
+    check_shares("RAdam", {{"beta1", o.beta1}, {"beta2", o.beta2}}, where);
+  });
+}
+
+Tensor RAdam::updated(Update& update) {
+  const tensor::DefaultFloatEnv floats;
+  const Options& o = options(update);
+  const Tensor& p = update.parameter();
+  const double t = static_cast<double>(update.step()), power = std::pow(o.beta2, t);
+  const Tensor g = descent(update.gradient(), p, o.maximize, o.decoupled_weight_decay ? 0.0 : o.weight_decay);
+  const Tensor m = update.set(first_, running(update.state(first_), g, o.beta1));
+  const Tensor v = update.set(second_, running(update.state(second_), g * g, o.beta2));
+  // How many values the running mean v stands for: at the end, and now. Both forms of the step are one program.
+  const double whole = 2.0 / (1.0 - o.beta2) - 1.0, now = whole - 2.0 * t * power / (1.0 - power);
+  const bool divides = now > 5.0;
+  const double factor =
+      divides ? std::sqrt((now - 4.0) * (now - 2.0) * whole / ((whole - 4.0) * (whole - 2.0) * now) * (1.0 - power))
+              : 1.0;
+  const Tensor rate = update.number(o.lr / (1.0 - std::pow(o.beta1, t)) * factor);
+  const Tensor divisor = where(update.number(divides ? 1.0 : 0.0) != 0.0, sqrt(v) + o.eps, 1.0);
+  const bool decays = o.decoupled_weight_decay && o.weight_decay != 0;
+  return (decays ? p - p * (update.rate() * o.weight_decay) : p) - m / divisor * rate;
+}
+
+Lion::Lion(std::vector<Tensor> parameters, Options options, Loc where)
+    : Lion({{std::move(parameters), options}}, where) {}
+
+Lion::Lion(std::vector<ParamGroup<Options>> groups, Loc where) : GroupedOptimizer(std::move(groups), where, "Lion") {
+  check_options(where);
+  const tensor::OuterCall call("Lion", where);
+  mean_ = make_state("exp_avg");
+}
+
+void Lion::check_options(Loc where) const {
+  each_options([&](const Options& o) {
+    check_settings("Lion", {{"weight_decay", o.weight_decay}}, where);
+    check_shares("Lion", {{"beta1", o.beta1}, {"beta2", o.beta2}}, where);
+  });
+}
+
+Tensor Lion::updated(Update& update) {
+  const tensor::DefaultFloatEnv floats;
+  const Options& o = options(update);
+  const Tensor& p = update.parameter();
+  const Tensor g = descent(update.gradient(), p, o.maximize, 0);
+  const Tensor m = update.state(mean_);
+  Tensor d = sign(running(m, g, o.beta1));
+  if (o.weight_decay != 0) d = d + p * o.weight_decay;
+  update.set(mean_, running(m, g, o.beta2));
+  return p - d * update.rate();
+}
+
+LAMB::LAMB(std::vector<Tensor> parameters, Options options, Loc where)
+    : LAMB({{std::move(parameters), options}}, where) {}
+
+LAMB::LAMB(std::vector<ParamGroup<Options>> groups, Loc where) : GroupedOptimizer(std::move(groups), where, "LAMB") {
+  check_options(where);
+  const tensor::OuterCall call("LAMB", where);
+  first_ = make_state("exp_avg");
+  second_ = make_state("exp_avg_sq");
+}
+
+void LAMB::check_options(Loc where) const {
+  each_options([&](const Options& o) {
+    check_settings("LAMB", {{"eps", o.eps}, {"weight_decay", o.weight_decay}}, where);
+    check_shares("LAMB", {{"beta1", o.beta1}, {"beta2", o.beta2}}, where);
+  });
+}
+
+Tensor LAMB::updated(Update& update) {
+  const tensor::DefaultFloatEnv floats;
+  const Options& o = options(update);
+  const Tensor& p = update.parameter();
+  const double t = static_cast<double>(update.step());
+  const Tensor unbias_m = update.number(1.0 / (1.0 - std::pow(o.beta1, t)));
+  const Tensor unbias_v = update.number(1.0 / (1.0 - std::pow(o.beta2, t)));
+  const Tensor g = descent(update.gradient(), p, o.maximize, 0);
+  const Tensor m = update.set(first_, running(update.state(first_), g, o.beta1));
+  const Tensor v = update.set(second_, running(update.state(second_), g * g, o.beta2));
+  Tensor d = m * unbias_m / (sqrt(v * unbias_v) + o.eps);
+  if (o.weight_decay != 0) d = d + p * o.weight_decay;
+  // In 16 bits the sum of squares is beyond the type's range soon.
+  const DType wide = promote(p.dtype(), float32);
+  const Tensor size = sqrt(square(p.to(wide)).sum()), length = sqrt(square(d.to(wide)).sum());
+  const Tensor trust = where(minimum(size, length) > 0.0, size / length, 1.0);
+  return p - d * (trust.to(p.dtype()) * update.rate());
+}
+
+Muon::Muon(std::vector<Tensor> parameters, Options options, Loc where)
+    : Muon({{std::move(parameters), options}}, where) {}
+
+Muon::Muon(std::vector<ParamGroup<Options>> groups, Loc where) : GroupedOptimizer(std::move(groups), where, "Muon") {
+  check_options(where);
+  for (size_t i = 0; i < parameters().size(); ++i)
+    if (const Tensor& p = parameters()[i]; p.rank() != 2)
+      throw UsageError(fmt::format("Muon: parameter {} of {} has shape {}, not two axes; give it to another optimizer, "
+                                   "such as AdamW",
+                                   i, parameters().size(), to_string(p.shape())),
+                       where);
+  const tensor::OuterCall call("Muon", where);
+  momentum_ = make_state("momentum_buffer");
+}
+
+void Muon::check_options(Loc where) const {
+  each_options([&](const Options& o) {
+    check_settings("Muon", {{"weight_decay", o.weight_decay}, {"eps", o.eps}}, where);
+    check_shares("Muon", {{"momentum", o.momentum}}, where);
+    if (o.ns_steps < 1 || o.ns_steps > 99)
+      throw UsageError(fmt::format("Muon: ns_steps is {}; give a number of iterations from 1 to 99", o.ns_steps),
+                       where);
+    if (!is_float(o.ns_dtype))
+      throw UsageError(fmt::format("Muon: ns_dtype is {}; give a type of floats", name_of(o.ns_dtype)), where);
+  });
+}
+
+namespace {
+
+/// About the nearest orthogonal matrix: singular values between about 0.5 and 1.5.
+Tensor orthogonal(const Tensor& g, const MuonOptions& o) {
+  const bool tall = g.shape()[0].value() > g.shape()[1].value();
+  Tensor x = (tall ? g.transpose() : g).to(o.ns_dtype);
+  // The sum of squares in float32, as a norm's.
+  const Tensor norm = sqrt(square(x.to(promote(o.ns_dtype, float32))).sum()).to(o.ns_dtype);
+  x = x / maximum(norm, o.eps);
+  for (int i = 0; i < o.ns_steps; ++i) {
+    const Tensor gram = matmul(x, x.transpose());
+    x = x * o.a + matmul(gram * o.b + matmul(gram, gram) * o.c, x);
+  }
+  return tall ? x.transpose() : x;
+}
+
+double adjustment(const Shape& shape, MuonOptions::AdjustLr how) {
+  const double a = static_cast<double>(shape[0].value()), b = static_cast<double>(shape[1].value());
+  if (a == 0 || b == 0) return 1;
+  switch (how) {
+    case MuonOptions::AdjustLr::Original: return std::sqrt(std::max(1.0, a / b));
+    case MuonOptions::AdjustLr::MatchRmsAdamW: return 0.2 * std::sqrt(std::max(a, b));
+    case MuonOptions::AdjustLr::SpectralUnclamped: return std::sqrt(a / b);
+  }
+  return 1;
+}
+
+}  // namespace
+
+Tensor Muon::updated(Update& update) {
+  const tensor::DefaultFloatEnv floats;
+  const Options& o = options(update);
+  const Tensor& p = update.parameter();
+  const Tensor g = update.gradient();
+  const Tensor m = update.set(momentum_, running(update.state(momentum_), g, o.momentum));
+  const Tensor x = orthogonal(o.nesterov ? running(g, m, 1.0 - o.momentum) : m, o).to(p.dtype());
+  const Tensor rate = update.rate();
+  const Tensor kept = o.weight_decay != 0 ? p - p * (rate * o.weight_decay) : p;
+  return kept - x * (rate * adjustment(p.shape(), o.adjust_lr));
+}
+
+}  // namespace optim
+}  // namespace v0
+}  // namespace sinter
