@@ -4,6 +4,7 @@
 #include "catch.h"
 #include "cost.h"
 #include "fixed_target.h"
+#include "sinter/nn/sequence.h"
 
 using namespace sinter;
 
@@ -34,6 +35,17 @@ TEST_CASE("an LSTM cell with gates sliced from one product is two launches", "[l
   CHECK(c.launches <= 2);
   CHECK(c.bytes <= 4 * (n * 512 + 512 * 4 * hidden + 4 * hidden + 2 * n * 4 * hidden + 3 * n * hidden));
   CHECK(same_when_unfused(cell));
+}
+
+TEST_CASE("an LSTM over 64 steps is at most two launches a step", "[launches]") {
+  const FixedTarget fixed;
+  nn::LSTM lstm(32, 256);
+  for (Tensor t : nn::parameters(lstm)) t.realize();
+  const Tensor x = stored(randn({64, 64, 32}));
+  const no_grad guard;
+  const auto [y, state] = lstm(x);
+  // Beside them, the product with all inputs, and the outputs side by side.
+  CHECK(cost(y, state.first, state.second).launches <= 2 * 64 + 2);
 }
 
 TEST_CASE("a chain of a thousand diamonds is ten launches", "[launches]") {

@@ -65,6 +65,18 @@ TEST_CASE("a scan on a GPU has threads along its other axes", "[cuda]") {
   CHECK(made.sources[0].threads > 1);
 }
 
+TEST_CASE("a scan of one long row on a GPU is three kernels of many threads", "[launches][cuda]") {
+  const plan::KernelSources made =
+      tensor::explain(std::vector<Tensor>{cumsum(stored(rand({1 << 20})), 0)}, runtime::cuda_target({}));
+  CHECK(made.sources.size() == 3);
+  for (const auto& source : made.sources) {
+    INFO(source.name);
+    int64_t threads = source.threads;
+    for (int64_t blocks : source.blocks) threads *= blocks;
+    CHECK(threads > 1);
+  }
+}
+
 TEST_CASE("launches on a GPU: backward passes", "[launches][cuda]") {
   Tensor x = stored(randn({8192, 1024})).requires_grad(), w = stored(ones({1024})).requires_grad(),
          b = stored(ones({1024})).requires_grad(), g = stored(randn({8192, 1024}));

@@ -2,6 +2,7 @@
 #include "catch.h"
 #include "cost.h"
 #include "fixed_target.h"
+#include "sinter/nn/optim_rules.h"
 
 using namespace sinter;
 
@@ -38,4 +39,35 @@ TEST_CASE("Adam over a hundred tensors is at most two launches", "[launches]") {
     for (const Tensor& p : parameters)  // the first step is lr against the sign of the gradient
       for (double v : {p.min().item(), p.max().item()}) CHECK(v == Approx(0.75).epsilon(1e-4));
   }
+}
+
+namespace {
+
+/// What a step over a hundred tensors costs, from the third on.
+template <class Rule>
+uint64_t launches_of(typename Rule::Options options) {
+  std::vector<Tensor> parameters;
+  for (int64_t i = 0; i < 100; ++i) parameters.push_back(stored(full({3 + i, 7 + i % 13}, 1.0f)).requires_grad());
+  Rule rule(parameters, options);
+  uint64_t launches = 0;
+  for (int step = 0; step < 3; ++step) {
+    for (Tensor& p : parameters) p.set_grad(stored(full(p.shape(), 0.5f + static_cast<float>(step))));
+    launches = cost_of([&] { rule.step(); }).launches;
+  }
+  return launches;
+}
+
+}  // namespace
+
+TEST_CASE("a step of any elementwise rule over a hundred tensors is at most two launches", "[launches]") {
+  const FixedTarget fixed;
+  CHECK(launches_of<optim::SGD>({.momentum = 0.9, .weight_decay = 0.1, .nesterov = true}) <= 2);
+  CHECK(launches_of<optim::AdamW>({.amsgrad = true}) <= 2);
+  CHECK(launches_of<optim::RMSprop>({.momentum = 0.9, .centered = true}) <= 2);
+  CHECK(launches_of<optim::Adagrad>({.lr_decay = 0.1}) <= 2);
+  CHECK(launches_of<optim::Adadelta>({}) <= 2);
+  CHECK(launches_of<optim::NAdam>({}) <= 2);
+  CHECK(launches_of<optim::RAdam>({}) <= 2);
+  CHECK(launches_of<optim::Adamax>({}) <= 2);
+  CHECK(launches_of<optim::Lion>({.weight_decay = 0.1}) <= 2);
 }

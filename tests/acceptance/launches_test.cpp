@@ -98,6 +98,28 @@ TEST_CASE("a row that is read again and again is one launch", "[launches]") {
   }));
 }
 
+TEST_CASE("scans of a row of a million are three launches, with many tasks each", "[launches]") {
+  const FixedTarget fixed;  // each kernel has parallel tasks
+  constexpr int64_t n = 1 << 20;
+  const Tensor x = stored(rand({n}) - 0.5), whole = stored(randint(-9, 9, {n}));
+  const Tensor sums = cumsum(x, 0);
+  const Cost c = cost(sums);
+  CHECK(c.launches <= 3);
+  CHECK(c.bytes <= 3 * 4 * n + 4 * n / 8);
+  CHECK(cost(cumsum(whole, 0)).launches <= 3);
+  CHECK(cost(cumprod(x, 0)).launches <= 3);
+  CHECK(cost(logcumsumexp(x, 0)).launches <= 4);  // and what is made of the results of its scans
+  const auto [values, indices] = cummax(x, 0);
+  CHECK(cost(values, indices).launches <= 4);
+  CHECK(sums.index({n - 1}).item() == Approx(x.sum().item()).epsilon(1e-4));
+  CHECK(same_when_unfused([] {
+    manual_seed(1);
+    const Tensor y = stored(rand({3, 20000})), z = stored(rand({9000, 2}));
+    return std::vector<Tensor>{cumsum(y, 1), cumsum(z, 0) * 2.0, cummax(y, 1).values, logcumsumexp(z, 0),
+                               cumprod(y + 0.5, 1)};
+  }));
+}
+
 TEST_CASE("a look-up in a 50,000-row table and its gradient are one launch each", "[launches]") {
   const FixedTarget fixed;
   constexpr int64_t rows = 50000, width = 16;

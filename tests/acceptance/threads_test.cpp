@@ -66,6 +66,9 @@ Results compute(int threads) {
   add("argmax of all", tall.flatten().argmax(0));
   add("running sums", cumsum(tall, 1));
   add("running sums of columns", cumsum(tall, 0));
+  add("running sums of long rows", cumsum(long_rows, 1));
+  add("running sums of all", cumsum(tall.flatten(), 0));
+  add("running maxima of all", cummax(tall.flatten(), 0).values);
   add("elementwise", tanh(tall * 1.5 + 0.25) * sigmoid(tall) + 0.5);
   add("transpose", tall.transpose(0, 1).contiguous());
   add("column sums of float64", tall.to(float64).sum(0));
@@ -106,7 +109,7 @@ Results compute(int threads) {
 
 TEST_CASE("results are the same to the bit for 1, 2, 3 and 7 threads", "[threads]") {
   const Results one = compute(1);
-  REQUIRE(one.size() == 49);
+  REQUIRE(one.size() == 52);
   for (const int threads : {2, 3, 7})
     for (const auto& [name, values] : compute(threads)) {
       INFO(name << ", " << threads << " threads");

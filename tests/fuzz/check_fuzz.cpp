@@ -60,6 +60,7 @@ const Part kParts[] = {
       {Mutant::SecondInitLost, {"long sum", "sum", "twins"}},
       {Mutant::SubSwapped, {"sub"}},
       {Mutant::ScatterAssigns, {"scatter_add"}},
+      {Mutant::ScatterModeLost, {"scatter"}},
       {Mutant::DivisionTruncates, {"floor_divide", "cast"}},
       {Mutant::UnsignedCompare, {"lt", "gt", "cast"}}}},
 };

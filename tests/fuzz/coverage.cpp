@@ -35,6 +35,7 @@ std::pair<std::string, DType> place(UOp n) {
   const OpClass cls = ir::info(n->op).cls;
   if (n->op == Op::Cast) return {row_of_cast(n->dtype), n->src[0]->dtype};
   if (n->op == Op::Reduce) return {row(n->reduction().combine), n->src[0]->dtype};
+  if (n->op == Op::Sort) return {name_of_op(n->op), n->src[0]->dtype};
   if (n->op == Op::Scan) return {name_of_op(n->op), n->dtype};
   if (n->op == Op::After) return {row_of_version(!std::holds_alternative<ir::Region>(n->attr)), n->dtype};
   if (cls == OpClass::Alu) return {name_of_op(n->op), n->src.back()->dtype};
@@ -60,7 +61,7 @@ constexpr Exception kExceptions[] = {
     {"Check", any_type, "made by the compiler"},
     {"Reduce ArgMax", is_bool, "of bools it is that of their numbers"},
     {"Reduce ArgMin", is_bool, "of bools it is that of their numbers"},
-    {"Scan", is_bool_or_narrow, "a sum of integers is int64 or uint64"},
+    {"Scan", is_bool, "of bools it is that of their numbers"},
     {"Reduce Add", is_bool, "a sum of bools is int64"},
     {"Reduce Mul", is_bool_or_narrow, "a product of integers is int64 or uint64"},
     {"Abs", is_bool, "abs(bool) is its argument"},
@@ -94,7 +95,7 @@ std::map<std::string, std::vector<DType>> legal() {
       for (bool whole : {false, true}) add(row_of_version(whole), any_type);
     } else if (cls == OpClass::Alu || cls == OpClass::Movement || cls == OpClass::Pick || op == Op::Contiguous ||
                op == Op::Scan) {
-      const bool sum = op == Op::Scan || op == Op::ScatterAdd;
+      const bool sum = op == Op::Scan || op == Op::Scatter;
       add(name_of_op(op), [&](DType d) {
         if (sum && !accumulates(d)) return false;
         return ir::has(op, ir::kFloat) ? is_float(d) : ir::has(op, ir::kInteger) ? !is_float(d) : true;

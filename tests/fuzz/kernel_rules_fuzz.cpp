@@ -85,7 +85,7 @@ TEST_CASE("kernels keep their stores under all rules", "[fuzz][rewrite]") {
       if (gen.pick(2))
         gate = gen.pick(8) ? gen.condition(2) : lt(gen.range(), constant(g, DType::Index, 100 * (gen.pick(2) - 0)));
       stores.push_back(
-          store(param(g, 3 + s, DType::F32, {64}), std::vector<UOp>{gen.index(2)}, value(g, gen, 2), false, gate));
+          store(param(g, 3 + s, DType::F32, {64}), std::vector<UOp>{gen.index(2)}, value(g, gen, 2), {}, gate));
     }
     UOp before = sink(g, stores);
     UOp after = rewrite(g, before, simplify_rules(), "fuzz");

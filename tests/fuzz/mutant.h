@@ -37,6 +37,8 @@ enum class Mutant : uint8_t {
   ChainUnbroken,  ///< a long sum of floats is one chain
   NoGroups,       ///< all blocks of a sum are joined in one chain
   GroupAsBlock,   ///< a point that reduces a group of blocks reduces it in one chain
+  ScanUnbroken,   ///< a long scan is one chain
+  OwnBlockTwice,  ///< the outermost prefixes of a scan in blocks include their own block
   // what tests/fuzz/mutant_fuzz.cpp must find; none of them leaves a kernel's buffers
   LostTail,            ///< the last element that no whole step covers
   ReaderEdgeDropped,   ///< a kernel that reads the old version need not run before the store in place
@@ -60,6 +62,7 @@ enum class Mutant : uint8_t {
   ArangeOffByOne,      ///< 1, 2, 3, ...
   NegativeIndex,       ///< a negative index does not count from the end
   ScatterAssigns,      ///< the last update stays
+  ScatterModeLost,     ///< every update that is joined is added
   DivisionTruncates,   ///< x / y as in C
   RemainderTruncates,  ///< x % y as in C
   UnsignedCompare,     ///< x < y on integers without their sign

@@ -238,8 +238,11 @@ edit(src/codegen/emit/values.cpp [=[
 
 # -- src/codegen/emit/stores.cpp
 edit(src/codegen/emit/stores.cpp [=[
-const bool adds = n->integer() != 0;]=] [=[
-const bool adds = n->integer() != 0 && !FAULT(ScatterAssigns);]=])
+joins = in_order && mode != ir::ScatterMode::Set;]=] [=[
+joins = in_order && mode != ir::ScatterMode::Set && !FAULT(ScatterAssigns);]=])
+edit(src/codegen/emit/stores.cpp [=[
+const Op op = ir::op_of(mode);]=] [=[
+const Op op = FAULT(ScatterModeLost) ? Op::Add : ir::op_of(mode);]=])
 
 # -- src/codegen/emit/emit.cpp
 edit(src/codegen/emit/emit.cpp [=[
@@ -330,6 +333,14 @@ if (all <= kLongestChain || FAULT(ChainUnbroken)) return tree;]=])
 edit(src/schedule/simplify/sum_blocks.cpp [=[
 else if (blocks > ir::ReductionTree::kFanIn)]=] [=[
 else if (blocks > ir::ReductionTree::kFanIn && !FAULT(NoGroups))]=])
+
+# -- src/schedule/simplify/scan_blocks.cpp
+edit(src/schedule/simplify/scan_blocks.cpp [=[
+if (length <= kLongestScan) return {};]=] [=[
+if (length <= kLongestScan || FAULT(ScanUnbroken)) return {};]=])
+edit(src/schedule/simplify/scan_blocks.cpp [=[
+const UOp before = ir::lt(]=] [=[
+const UOp before = (FAULT(OwnBlockTwice) ? ir::le : ir::lt)(]=])
 
 # -- src/schedule/fusion/split_reductions.cpp
 edit(src/schedule/fusion/split_reductions.cpp [=[

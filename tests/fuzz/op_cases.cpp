@@ -339,6 +339,18 @@ std::vector<OpCase> make_cases() {
     s[static_cast<size_t>(axis)] = r.pick(1, 4);
     return moved(a, gather(a.t, axis, index_for(r, n, s)));
   });
+  both("sort", [](ProgramBuilder& r) {
+    Item& a = r.any();
+    if (a.t.rank() == 0) return moved(a, a.t);
+    const int64_t axis = r.pick(-a.t.rank(), a.t.rank() - 1), n = a.t.size(axis);
+    if (r.chance(40)) return moved(a, topk(a.t, r.pick(0, n), axis, r.chance(50)).values);
+    return moved(a, sort(a.t, axis, r.chance(50)).values);
+  });
+  exact("argsort", [](ProgramBuilder& r) {
+    Item& a = r.any();
+    if (a.t.rank() == 0) return moved(a, a.t);
+    return Item{argsort(a.t, r.pick(-a.t.rank(), a.t.rank() - 1)), static_cast<double>(a.t.numel() + 1), 0};
+  });
   both("scatter_add", [](ProgramBuilder& r) {
     Item& a = r.any();
     if (a.t.rank() == 0 || a.t.numel() == 0) return moved(a, a.t);
@@ -350,6 +362,27 @@ std::vector<OpCase> make_cases() {
     const double kk = static_cast<double>(k), mag = a.magnitude + kk * v.magnitude;
     return finish(r, scatter_add(a.t, axis, index_for(r, n, s), v.t), mag,
                   a.error + kk * v.error + kk * rounding(r, a.t.dtype(), mag));
+  });
+  both("scatter", [](ProgramBuilder& r) {  // the other modes
+    Item& a = r.any();
+    if (a.t.rank() == 0 || a.t.numel() == 0) return moved(a, a.t);
+    const int64_t axis = r.pick(0, a.t.rank() - 1);
+    Shape s = a.t.shape();
+    const int64_t n = s[static_cast<size_t>(axis)].value(), k = r.pick(1, 4);
+    s[static_cast<size_t>(axis)] = k;
+    Item& v = r.leaf(a.t.dtype(), s);
+    const Tensor index = index_for(r, n, s);
+    const double mag = std::max(a.magnitude, v.magnitude), error = std::max(a.error, v.error);
+    if (r.chance(40)) return finish(r, scatter(a.t, axis, index, v.t), mag, error);
+    const bool self = r.chance(70);
+    if (r.chance(50))
+      return finish(
+          r, scatter_reduce(a.t, axis, index, v.t, r.chance(50) ? ScatterReduce::Amax : ScatterReduce::Amin, self), mag,
+          error);
+    const double kk = static_cast<double>(k), factor = std::max(1.0, v.magnitude),
+                 product = std::max(1.0, a.magnitude) * std::pow(factor, kk);
+    return finish(r, scatter_reduce(a.t, axis, index, v.t, ScatterReduce::Prod, self), product,
+                  a.error * std::pow(factor, kk) + kk * (v.error * product + rounding(r, a.t.dtype(), product)));
   });
   both("index", [](ProgramBuilder& r) {
     Item& a = r.any();
@@ -369,6 +402,20 @@ std::vector<OpCase> make_cases() {
   real("sigmoid", [](ProgramBuilder& r) { return smooth(r, sigmoid, 0, 0.25, 1); });
   real("silu", [](ProgramBuilder& r) { return smooth(r, silu, 8, 1.1, 8); });
   real("erf", [](ProgramBuilder& r) { return smooth(r, erf, 0, 1.13, 1); });
+  real("erfc", [](ProgramBuilder& r) { return smooth(r, erfc, 0, 1.13, 2); });
+  real("erfinv", [](ProgramBuilder& r) { return smooth(r, erfinv, 0.9, 3.5, 1.2); });
+  real("sinh", [](ProgramBuilder& r) { return smooth(r, sinh, 3, 10.1, 10.1); });
+  real("cosh", [](ProgramBuilder& r) { return smooth(r, cosh, 3, 10.1, 10.1); });
+  real("asinh", [](ProgramBuilder& r) { return smooth(r, asinh, 3, 1, 1.9); });
+  real("acosh", [](ProgramBuilder& r) { return smooth(r, [](Arg x) { return acosh(abs(x) + 1.5); }, 3, 1, 2.2); });
+  real("atanh", [](ProgramBuilder& r) { return smooth(r, atanh, 0.9, 5.3, 1.5); });
+  real("log10", [](ProgramBuilder& r) { return smooth(r, [](Arg x) { return log10(abs(x) + 0.5); }, 3, 0.9, 0.6); });
+  real("atan2", [](ProgramBuilder& r) {
+    Item& a = r.floating();
+    Item& b = r.like(a);
+    return finish(r, atan2(a.t, abs(b.t) + 0.5), 1.6,
+                  2 * (a.error + b.error) + rounding(r, a.t.dtype(), b.magnitude + 2));
+  });
   real("gelu", [](ProgramBuilder& r) { return smooth(r, [](Arg x) { return gelu(x); }, 8, 1.13, 8); });
   real("log", [](ProgramBuilder& r) {
     Item& a = r.floating();

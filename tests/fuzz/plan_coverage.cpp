@@ -22,7 +22,7 @@ constexpr const char* kForms[] = {
     "ArgMax or ArgMin of a row over 16 KiB",
     "sum in blocks",
     "sum in blocks, the last one short",
-    "SCAN longer than 4096",
+    "SCAN in blocks",
     "sum across outer ranges",
     "sum across outer ranges, the last block short",
     "several sums across outer ranges",
@@ -41,10 +41,7 @@ constexpr const char* kForms[] = {
 };
 
 void see_node(const FusionNode& s, std::set<std::string>& seen) {
-  if (s.kind == FusionNodeKind::Scan) {
-    const auto axis = static_cast<size_t>(s.uop->reduction().axes[0]);
-    if (s.uop->shape[axis].bound() > 4096) seen.insert("SCAN longer than 4096");
-  }
+  if (s.kind == FusionNodeKind::Scan && s.uop->reduction().tree.block > 0) seen.insert("SCAN in blocks");
   if (s.kind != FusionNodeKind::Reduce) return;
   const ir::ReduceAttr& attr = s.uop->reduction();
   const ir::UOp x = s.uop->src[0];

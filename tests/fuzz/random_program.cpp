@@ -40,7 +40,7 @@ std::vector<Shape> long_shapes(ProgramBuilder& r) {
 }
 constexpr std::string_view kAlongRows[] = {"var",          "exponents", "softmax", "cumsum",         "argmax",
                                            "argmin",       "sum",       "mean",    "sums both ways", "weighted sum",
-                                           "row gradient", "detour"};
+                                           "row gradient", "detour",    "running"};
 
 }  // namespace
 

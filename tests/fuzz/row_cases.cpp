@@ -139,6 +139,35 @@ Item detour(ProgramBuilder& r) {
   return finish(r, r.chance(50) ? x - waits : x * waits, 7 * largest, 14 * n * rounding(r, d, largest));
 }
 
+/// Scans by combines other than a sum, and by pairs.
+Item running(ProgramBuilder& r) {
+  Item& a = r.exact ? r.number() : r.floating();
+  if (a.t.rank() == 0 || !a.t.numel()) return moved(a, a.t);
+  const DType d = a.t.dtype();
+  const int64_t axis = r.pick(0, a.t.rank() - 1);
+  const double n = static_cast<double>(a.t.shape()[static_cast<size_t>(axis)].value());
+  switch (r.pick(0, r.exact ? 1 : 3)) {
+    case 0: {
+      const auto [values, indices] = r.chance(50) ? cummax(a.t, axis) : cummin(a.t, axis);
+      if (r.exact && r.chance(50)) return {indices, n, 0};
+      return moved(a, values);
+    }
+    case 1: {
+      if (!is_float(d)) return finish(r, cumprod(a.t, axis), 1e15, 0);
+      return finish(r, cumprod(clamp(a.t, -1, 1), axis), 1, n * a.error + n * rounding(r, d, 1));
+    }
+    case 2: {
+      const double m = std::min(a.magnitude, 20.0), size = m + std::log(n);
+      return finish(r, logcumsumexp(clamp(a.t, -20, 20), axis), size,
+                    a.error + (n + 80) * rounding(r, d, 1) / 2 + rounding(r, d, size));
+    }
+    default: {
+      const double m = 2 * n * a.magnitude;
+      return finish(r, cumulative_trapezoid(a.t, 2, axis), m, 2 * n * a.error + n * rounding(r, d, m));
+    }
+  }
+}
+
 /// What training makes of rows: sums across them for parameters, and their own gradient, together.
 Item row_gradient(ProgramBuilder& r) {
   const DType d = r.chance(80) ? float32 : float64;
@@ -185,6 +214,7 @@ void add_row_cases(std::vector<OpCase>& cases) {
   cases.push_back({"weighted sum", true, true, weighted_sum});
   cases.push_back({"detour", true, true, detour});
   cases.push_back({"row gradient", false, true, row_gradient});
+  cases.push_back({"running", true, true, running});
 }
 
 }  // namespace fuzz

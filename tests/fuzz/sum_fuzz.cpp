@@ -16,6 +16,7 @@
 #include "long_sums.h"
 #include "on_cpu.h"
 #include "runtime/cpu/thread_pool.h"
+#include "schedule/simplify/scan_blocks.h"
 #include "sinter/sinter.h"
 #include "unit/runtime_support.h"
 
@@ -44,12 +45,13 @@ struct Sum {
   std::vector<int64_t> reduced;    ///< axes
   std::vector<int64_t> in_memory;  ///< the order in which axes lie there
   bool flipped, sliced, padded, widened;
-  enum class Form : uint8_t { Sum, Mean, Product, Einsum, Norm, LogSumExp, Gradient } form;
+  enum class Form : uint8_t { Sum, Mean, Product, Einsum, Norm, LogSumExp, Gradient, Running } form;
   int users;      ///< what reads the sums: bits
   uint64_t seed;  ///< of the numbers
 
   std::string listing() const {
-    static constexpr const char* kForms[] = {"sum", "mean", "product", "einsum", "norm", "logsumexp", "gradient"};
+    static constexpr const char* kForms[] = {"sum",  "mean",      "product",  "einsum",
+                                             "norm", "logsumexp", "gradient", "running"};
     std::vector<int64_t> sizes;
     for (const Dim& d : shape) sizes.push_back(d.value());
     return fmt::format("sum of seed {}: {} over {} of {}, in memory {}{}{}{}{}, users {}, {} terms\n", seed,
@@ -91,7 +93,7 @@ Sum drawn(uint64_t seed, int longest) {
   s.sliced = r.chance(15);
   s.padded = r.chance(15);
   s.widened = r.chance(10);
-  s.form = static_cast<Sum::Form>(r.pick(0, 6));
+  s.form = static_cast<Sum::Form>(r.pick(0, 7));
   s.users = static_cast<int>(r.pick(0, 7));
   return s;
 }
@@ -157,6 +159,12 @@ std::vector<Tensor> made_of(const Sum& s, Tensor x) {
       y = gradient((w * x).sum(), {w})[0];
       break;
     }
+    case Sum::Form::Running: {  // along one axis, and the last sums of it along the others
+      y = cumsum(x, axes[0]) * 1.0;
+      for (size_t i = 1; i < axes.size(); ++i) y = cumsum(y, axes[i]);
+      for (int64_t a : axes) y = y.slice(a, {.begin = y.shape()[static_cast<size_t>(a)].value() / 2});
+      break;
+    }
   }
   std::vector<Tensor> out{y};
   if (s.users & 1) out.push_back(relu(y) * 0.5);
@@ -182,8 +190,12 @@ std::string fault_of(const Sum& s) {
     const auto narrow = [&] { return numbers(made_of(s, x.to(float32))); };
     const std::vector<double> exact = numbers(made_of(s, x.to(float64))), fused = narrow();
     // A program may have a single sum, whose error is rather larger than the mean of many.
-    const double error = long_sums::error_of(fused, exact),
-                 allowed = 1.5 * long_sums::allowed_error(s.terms, s.elements);
+    const double error = long_sums::error_of(fused, exact);
+    double allowed = 1.5 * long_sums::allowed_error(s.terms, s.elements);
+    if (s.form == Sum::Form::Running)
+      for (int64_t axis : s.reduced)
+        if (const int64_t n = s.shape[static_cast<size_t>(axis)].value(); n <= schedule::kLongestScan)
+          allowed += static_cast<double>(n) * 0x1p-24;  // one chain
     if (!(error < allowed)) return fmt::format("the error is {}, {} is allowed", error, allowed);
     debug::set_executor(debug::Executor::Unfused);
     const std::vector<double> unfused = narrow();
@@ -244,7 +256,8 @@ TEST_CASE("each wrong rule of long sums is found by the random ones", "[.mutants
   };
   const Row row = GENERATE(values<Row>({{Mutant::ChainUnbroken, "a long sum is one chain"},
                                         {Mutant::NoGroups, "all blocks of a sum are joined in one chain"},
-                                        {Mutant::GroupAsBlock, "a point reduces a group in one chain"}}));
+                                        {Mutant::GroupAsBlock, "a point reduces a group in one chain"},
+                                        {Mutant::ScanUnbroken, "a long scan is one chain"}}));
   CAPTURE(row.name);
   std::string found;
   uint64_t seed = 0;

@@ -120,6 +120,23 @@ TEST_CASE("F9 a long float sum has the error of blocks", "[semantics]") {
     }
 }
 
+TEST_CASE("F9 a running sum has the error of blocks, and of numbers >= 0 it never decreases", "[semantics]") {
+  const LeakCheck clean;
+  for (const int64_t k : lengths())
+    for (const Terms kind : {Terms::Equal, Terms::Uniform})
+      for (const int64_t axis : {0, 1}) {
+        const Tensor x = stored(kind, axis ? Shape{2, k} : Shape{k, 2});
+        const Tensor sums = cumsum(x, axis), before = sums.slice(axis, {0, k - 1}), after = sums.slice(axis, {1, k});
+        const auto last = [&](const Tensor& t) { return index_select(t, axis, from({k / 2, k - 1})).to(float64); };
+        const double error =
+            long_sums::error_of(last(sums).to_vector<double>(), last(cumsum(x.to(float64), axis)).to_vector<double>());
+        const double allowed = long_sums::allowed_error(kind, std::max<int64_t>(k, 4097));
+        INFO("axis " << axis << ", k = " << k << ": " << error << " where " << allowed << " is allowed");
+        if (k > 4096) CHECK(error < allowed);
+        CHECK((before <= after).all().item<bool>());
+      }
+}
+
 TEST_CASE("F9 products and sums of 2^24 elements have the error of blocks", "[semantics]") {
   const OnCpu cpu;
   const LeakCheck clean;

@@ -66,7 +66,9 @@ struct KernelHarness {
   }
   UOp at(UOp p, std::vector<UOp> i) { return load(p, i); }
   UOp at(UOp p, std::vector<UOp> i, UOp gate, UOp other) { return load(p, i, gate, other); }
-  UOp put(UOp p, std::vector<UOp> i, UOp v, bool add = false, UOp gate = {}) { return store(p, i, v, add, gate); }
+  UOp put(UOp p, std::vector<UOp> i, UOp v, bool add = false, UOp gate = {}) {
+    return store(p, i, v, add ? ScatterMode::Add : ScatterMode{}, gate);
+  }
   UOp reduce(Combine c, std::vector<UOp> values, std::vector<UOp> ranges, ReductionTree tree = {}, int result = 0) {
     return reduce_over(c, values, ranges, tree, result);
   }

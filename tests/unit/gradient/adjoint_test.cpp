@@ -146,11 +146,15 @@ Function binary(Op op) {
 
 TEST_CASE("every rule agrees with central differences, to the second order", "[gradient]") {
   Check c;
-  for (Op op :
-       {Op::Neg, Op::Abs, Op::Exp, Op::Exp2, Op::Expm1, Op::Log1p, Op::Sin, Op::Cos, Op::Tan, Op::Tanh, Op::Erf})
+  for (Op op : {Op::Neg, Op::Abs, Op::Exp, Op::Exp2, Op::Expm1, Op::Log1p, Op::Sin, Op::Cos, Op::Tan, Op::Tanh, Op::Erf,
+                Op::Erfc, Op::Sinh, Op::Cosh, Op::Asinh})
     c.differences(std::string(info(op).name), unary(op), {{2, 3}}, 0.2, 1.3);
   c.differences("Abs of negatives", unary(Op::Abs), {{3}}, -2, -0.1);
-  for (Op op : {Op::Sqrt, Op::Log, Op::Log2}) c.differences(std::string(info(op).name), unary(op), {{2, 3}}, 0.5, 2);
+  for (Op op : {Op::Atanh, Op::Erfinv}) c.differences(std::string(info(op).name), unary(op), {{2, 3}}, -0.8, 0.8);
+  c.differences("Acosh", unary(Op::Acosh), {{2, 3}}, 1.2, 2);
+  c.differences("Atan2", binary(Op::Atan2), {{2, 3}, {2, 3}}, -2, 2);
+  for (Op op : {Op::Sqrt, Op::Log, Op::Log2, Op::Log10})
+    c.differences(std::string(info(op).name), unary(op), {{2, 3}}, 0.5, 2);
   for (Op op : {Op::Floor, Op::Trunc, Op::Round})
     c.differences(std::string(info(op).name), [op](const auto& x) { return alu(op, {x[0]}) * x[0]; }, {{4}}, 2.1, 2.4);
   for (Op op : {Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Pow, Op::Max, Op::Min})
@@ -255,13 +259,15 @@ TEST_CASE("every rule agrees with central differences, to the second order", "[g
         return y * y;
       },
       {{3, 2}}, -1, 1);
-  c.differences(
-      "ScatterAdd",
-      [=](const auto& x) {
-        UOp y = scatter_add(x[0], rows, x[1], 0);
-        return y * y;
-      },
-      {{3, 2}, {4, 2}}, -1, 1);
+  for (const ScatterMode mode :
+       {ScatterMode::Add, ScatterMode::Set, ScatterMode::Mul, ScatterMode::Max, ScatterMode::Min})
+    c.differences(
+        "Scatter",
+        [=](const auto& x) {
+          UOp y = scatter(x[0], rows, x[1], 0, mode);
+          return y * y;
+        },
+        {{3, 2}, {4, 2}}, -1, 1);
 
   auto version = [](UOp old, UOp v) {
     return old->graph->make({Op::After, old->dtype, old->shape, {old, v}, Region{{1, 3}, {0, 2}}});
@@ -391,7 +397,7 @@ TEST_CASE("a lookup's gradient touches the table once, with its zero fill", "[gr
   UOp index = c.data(DType::I64, {4, 1}, {1, 2, 3, 49999});
   UOp y = gather(table, broadcast_to(index, {4, width}), 0);
   UOp g = c.gradient(y, {table})[0];
-  CHECK(g->op == Op::ScatterAdd);
+  CHECK(g->op == Op::Scatter);
   for (UOp n : topological(g))
     if (n->shape.numel() >= table_rows && n != g) {
       CHECK(n->op == Op::Expand);  // of the constant 0
@@ -404,7 +410,7 @@ TEST_CASE("a lookup's gradient touches the table once, with its zero fill", "[gr
   // One per row, as in cross entropy: a comparison, no scatter.
   UOp logits = c.leaf(c.data(Array(DType::F32, {4, 10})));
   UOp label = c.data(DType::I64, {4, 1}, {1, 2, 3, 9});
-  for (UOp n : topological(c.gradient(gather(logits, label, 1), {logits})[0])) CHECK(n->op != Op::ScatterAdd);
+  for (UOp n : topological(c.gradient(gather(logits, label, 1), {logits})[0])) CHECK(n->op != Op::Scatter);
 }
 
 TEST_CASE("only what leads to a wanted value is differentiated", "[gradient]") {

@@ -60,10 +60,12 @@ std::vector<Case> cases() {
   add("Gather along another axis", [](const Sources& x, const Dim& n) {
     return ir::gather(x[0], ir::broadcast_to(index({-1}, {1, 1}), {n, 1}), 1);
   });
-  add("ScatterAdd", [](const Sources& x, const Dim&) {
-    const UOp rows = ir::expand(ir::reduce(Combine::Add, x[1], {0}), {2, 2}, {0});
-    return ir::scatter_add(x[0], index({-1, 0, 2, -3}, {2, 2}), rows, 0);
-  });
+  for (const ir::ScatterMode mode :
+       {ir::ScatterMode::Add, ir::ScatterMode::Set, ir::ScatterMode::Mul, ir::ScatterMode::Max, ir::ScatterMode::Min})
+    add("Scatter", [mode](const Sources& x, const Dim&) {
+      const UOp rows = ir::expand(ir::reduce(Combine::Add, x[1], {0}), {2, 2}, {0});
+      return ir::scatter(x[0], index({-1, 0, 2, -3}, {2, 2}), rows, 0, mode);
+    });
   add("Leaf, After, Contiguous, Copy", [](const Sources& x, const Dim& n) {
     ir::TensorGraph& g = ir::TensorGraph::get();
     auto node = [&](Op op, Sources src, ir::Attr attr = {}) {

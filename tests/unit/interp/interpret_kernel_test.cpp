@@ -31,7 +31,9 @@ struct KernelHarness {
   UOp inner(int64_t n, int id) { return range(index(n), id, AxisKind::Inner); }
   UOp over(int64_t n, int id) { return range(index(n), id, AxisKind::Inner); }
   UOp at(UOp p, std::vector<UOp> i) { return load(p, i); }
-  UOp put(UOp p, std::vector<UOp> i, UOp v, bool add = false) { return store(p, i, v, add); }
+  UOp put(UOp p, std::vector<UOp> i, UOp v, bool add = false) {
+    return store(p, i, v, add ? ScatterMode::Add : ScatterMode{});
+  }
   UOp reduce(Combine c, std::vector<UOp> values, std::vector<UOp> ranges, ReductionTree tree = {}) {
     return reduce_over(c, values, ranges, tree);
   }
@@ -128,7 +130,7 @@ TEST_CASE("gates close loads and stores, stores run in order, a missing outer ra
   UOp once = b.put(count, {b.index(0)}, one, true);    // no outer range: at the first point only
   UOp j = b.inner(5, 1);
   UOp often = b.put(count, {b.index(1)}, cast(j, DType::F32), true);
-  UOp gated = store(count, std::vector<UOp>{b.index(2)}, one, true, le(j, b.index(1)));
+  UOp gated = store(count, std::vector<UOp>{b.index(2)}, one, ScatterMode::Add, le(j, b.index(1)));
   b.run({first, second, once, often, gated});
   for (size_t k = 0; k < 6; ++k) CHECK(b.floats(1)[k] == (k < 4 ? b.floats(0)[k] : 0) + 1);
   CHECK(list(b.floats(2)) == std::vector<float>{1, 10, 2});

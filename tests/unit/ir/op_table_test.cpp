@@ -13,6 +13,7 @@
 #include "ir/parse.h"
 #include "ir/scalar_eval.h"
 #include "ir/short_float.h"
+#include "ir/sort_runs.h"
 #include "ir/verify.h"
 #include "sinter/error.h"
 
@@ -64,7 +65,8 @@ UOp sample(Graph& g, Op op, DType dtype) {
     case Op::Reduce: return reduce(Combine::Max, x, {1});
     case Op::Scan: return scan(Combine::Add, x, 1);
     case Op::Gather: return gather(x, index, 1);
-    case Op::ScatterAdd: return scatter_add(x, index, x, 1);
+    case Op::Scatter: return scatter(x, index, x, 1, is_bool(dtype) ? ScatterMode::Set : ScatterMode::Mul);
+    case Op::Sort: return sort_positions(x, 1, 2, true);
     case Op::Leaf: return g.make({op, dtype, {2, 3}, {x}});
     case Op::Detach: return g.make({op, dtype, {2, 3}, {x}});
     case Op::After: return g.make({op, dtype, {2, 3}, {x, shrink(x, box)}, box});
@@ -80,6 +82,11 @@ UOp number(Graph& g, int64_t n) { return constant(g, DType::Index, n); }
 codegen::Kernel kernel(Op op, DType dtype) {
   codegen::Kernel k{"sample", std::make_shared<Arena>(), {}, {}, {}, 2, {Dim(4)}};
   Graph& g = *k.graph;
+  if (op == Op::SortRuns) {
+    const SortRuns step{.row = 8, .group = 8, .words = sort_words(dtype), .count = 8};
+    k.sink = sink(g, {sort_runs(param(g, 1, DType::I64, {4, 8}), param(g, 0, dtype, {4, 8}), step)});
+    return k;
+  }
   UOp i = range(number(g, 4), 0, AxisKind::Outer), j = range(number(g, 8), 1, AxisKind::Inner);
   UOp a = load(param(g, 0, dtype, {4, 8}), std::vector<UOp>{i, j}), gate = lt(i, number(g, 2));
   UOp value = a;
@@ -92,12 +99,13 @@ codegen::Kernel kernel(Op op, DType dtype) {
   UOp sum =
       cast(reduce_over(Combine::Max, std::vector<UOp>{to_compute_type(value)}, std::vector<UOp>{j}, {}), value->dtype);
   UOp checked = g.make({Op::Check, DType::Index, {}, {i, gate}, int64_t{0}});
-  k.sink = sink(g, {store(param(g, 1, value->dtype, {4}), std::vector<UOp>{checked}, sum, false, gate)});
+  k.sink = sink(g, {store(param(g, 1, value->dtype, {4}), std::vector<UOp>{checked}, sum, {}, gate)});
   return k;
 }
 
 bool of_kernels(Op op) {
-  return op == Op::Range || op == Op::Load || op == Op::Store || op == Op::Check || op == Op::Sink;
+  return op == Op::SortRuns || op == Op::Range || op == Op::Load || op == Op::Store || op == Op::Check ||
+         op == Op::Sink;
 }
 /// Not in plans: the samples stand on a Param, which tensor graphs do not have.
 bool tensors_only(Op op) { return op == Op::Num || op == Op::Data || op == Op::Leaf || op == Op::Detach; }
@@ -186,11 +194,12 @@ TEST_CASE("every op has a case in the interpreter", "[ops]") {
       Arena g;
       if (of_kernels(op)) {
         const codegen::Kernel k = kernel(op, dtype);
-        runtime::Array a(dtype, {4, 8}), c(dtype, {4});
-        const runtime::KernelBuffer buffers[] = {{a.data, dtype, a.shape}, {c.data, dtype, c.shape}};
+        const bool sorts = op == Op::SortRuns;
+        runtime::Array a(dtype, {4, 8}), c = sorts ? runtime::Array(DType::I64, {4, 8}) : runtime::Array(dtype, {4});
+        const runtime::KernelBuffer buffers[] = {{a.data, dtype, a.shape}, {c.data, c.dtype, c.shape}};
         uint32_t error = 0;
         CHECK_NOTHROW(runtime::interpret_kernel(k.sink, {.params = buffers, .error = &error}));
-        CHECK(error == 1);
+        CHECK(error == (sorts ? 0 : 1));
         ++types;
       } else if (UOp root = sample(g, op, dtype)) {
         const runtime::Array x(dtype, {2, 3});

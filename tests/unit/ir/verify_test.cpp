@@ -21,7 +21,7 @@ UOp good_kernel(Graph& g) {
   UOp gate = lt(k, index(g, 5));
   UOp x = load(a, std::vector<UOp>{i, k}, gate, constant(g, DType::F32, 0.0)) * 2.0;
   UOp sum = reduce_over(Combine::Add, std::vector<UOp>{x}, std::vector<UOp>{k}, {});
-  return sink(g, {store(c, std::vector<UOp>{i}, sum, false, lt(i, index(g, 3)))});
+  return sink(g, {store(c, std::vector<UOp>{i}, sum, {}, lt(i, index(g, 3)))});
 }
 
 void refuse(std::function<void()> verify, const std::string& why) {

@@ -186,6 +186,19 @@ TEST_CASE("LayerNorm and Embedding compute what their headers say", "[nn]") {
         std::vector<float>{rows[4], rows[5], rows[0], rows[1], rows[4], rows[5], rows[2], rows[3]});
 }
 
+TEST_CASE("the row of padding of an Embedding begins as zeros and gets no gradient", "[nn]") {
+  nn::Embedding table(3, 2, {.padding_idx = -2});
+  CHECK(table.padding_idx == 1);
+  CHECK(table.weight[1].to_vector<float>() == std::vector<float>{0, 0});
+  const Tensor sum = table(from({{2, 1}, {-1, -2}})).sum();
+  CHECK(gradient(sum, {table.weight})[0].to_vector<float>() == std::vector<float>{0, 0, 0, 0, 2, 2});
+
+  nn::EmbeddingBag bag(3, 2, {.mode = nn::BagMode::Sum, .padding_idx = 1});
+  CHECK(bag.weight[1].to_vector<float>() == std::vector<float>{0, 0});
+  CHECK(gradient(bag(from({2, 1, -2}), from({0, 1})).sum(), {bag.weight})[0].to_vector<float>() ==
+        std::vector<float>{0, 0, 0, 0, 1, 1});
+}
+
 TEST_CASE("a load that is not strict leaves alone what only one side has", "[nn]") {
   nn::Sequential target(nn::Linear(2, 2), nn::Linear(2, 2));
   const std::vector<float> second = std::get<1>(target.layers).weight.to_vector<float>();

@@ -63,16 +63,36 @@ double error_in_ulp(T got, Wide want) {
   return static_cast<double>(std::fabs(std::ldexp(static_cast<Wide>(got) - want, Limits::digits - 1 - exponent)));
 }
 
+/// Newton's method in T. Near 1 on 1 - erf, which has the digits there.
+template <class T>
+T inverse_erf(T x) {
+  const T size = std::fabs(x);
+  if (!(size < 1)) return size == 1 ? std::copysign(std::numeric_limits<T>::infinity(), x) : std::nan("");
+  if (size < T(1e-25)) return x * std::sqrt(static_cast<T>(3.14159265358979323846264338327950288L)) / 2;
+  T y = 0;
+  for (int round = 0; round < 200; ++round) {
+    const T error = size < T(0.5) ? std::erf(y) - size : (1 - size) - std::erfc(y);
+    const T slope = 2 / std::sqrt(static_cast<T>(3.14159265358979323846264338327950288L)) * std::exp(-y * y);
+    const T step = error / slope;
+    y -= step;  // from the left of a concave function: never too far
+    if (std::fabs(step) <= y * std::numeric_limits<T>::epsilon() / 2) break;
+  }
+  return std::copysign(y, x);
+}
+
 struct Function {
   Op op;
   double (*in_double)(double);
   long double (*in_long_double)(long double);
 };
 const Function kFunctions[] = {
-    {Op::Exp, std::exp, std::exp},       {Op::Exp2, std::exp2, std::exp2},    {Op::Log, std::log, std::log},
-    {Op::Log1p, std::log1p, std::log1p}, {Op::Expm1, std::expm1, std::expm1}, {Op::Log2, std::log2, std::log2},
-    {Op::Sin, std::sin, std::sin},       {Op::Cos, std::cos, std::cos},       {Op::Tan, std::tan, std::tan},
-    {Op::Tanh, std::tanh, std::tanh},    {Op::Erf, std::erf, std::erf}};
+    {Op::Exp, std::exp, std::exp},         {Op::Exp2, std::exp2, std::exp2},    {Op::Log, std::log, std::log},
+    {Op::Log1p, std::log1p, std::log1p},   {Op::Expm1, std::expm1, std::expm1}, {Op::Log2, std::log2, std::log2},
+    {Op::Sin, std::sin, std::sin},         {Op::Cos, std::cos, std::cos},       {Op::Tan, std::tan, std::tan},
+    {Op::Tanh, std::tanh, std::tanh},      {Op::Erf, std::erf, std::erf},       {Op::Erfc, std::erfc, std::erfc},
+    {Op::Sinh, std::sinh, std::sinh},      {Op::Cosh, std::cosh, std::cosh},    {Op::Log10, std::log10, std::log10},
+    {Op::Asinh, std::asinh, std::asinh},   {Op::Acosh, std::acosh, std::acosh}, {Op::Atanh, std::atanh, std::atanh},
+    {Op::Erfinv, inverse_erf, inverse_erf}};
 double reference(const Function& f, float x) { return f.in_double(static_cast<double>(x)); }
 long double reference(const Function& f, double x) { return f.in_long_double(x); }
 
@@ -109,12 +129,13 @@ std::vector<T> samples(std::mt19937_64& rng, size_t count) {
   std::vector<T> out = special_values<T>();
   while (out.size() < count) {
     double v = 0;
-    switch (rng() % 8) {
+    switch (rng() % 9) {
       case 0: v = unit(rng) * (sizeof(T) == 4 ? 155 : 1100); break;
       case 1: v = unit(rng) * 8; break;
       case 2: v = 1 + std::ldexp(unit(rng), -static_cast<int>(rng() % 40)); break;
       case 3: v = static_cast<double>(rng() % 2000000) * kPi / 2; break;
-      case 4: v = std::ldexp(unit(rng), std::numeric_limits<T>::min_exponent - static_cast<int>(rng() % 20)); break;
+      case 4: v = unit(rng); break;
+      case 5: v = std::ldexp(unit(rng), std::numeric_limits<T>::min_exponent - static_cast<int>(rng() % 20)); break;
       default: v = static_cast<double>(random_bits<T>(rng));
     }
     out.push_back(static_cast<T>(v));
@@ -177,6 +198,30 @@ void check_pow(size_t chunks) {
 }
 
 template <class T>
+void check_atan2(size_t chunks) {
+  using Wide = std::conditional_t<sizeof(T) == 4, double, long double>;
+  std::mt19937_64 rng(9);
+  std::uniform_real_distribution<double> unit(-1, 1);
+  const std::vector<T> special = special_values<T>();
+  for (size_t c = 0; c < chunks; ++c) {
+    std::vector<T> y, x;
+    if (c == 0)
+      for (T a : special)
+        for (size_t k = 0; k < 60; ++k) y.push_back(a), x.push_back(special[rng() % special.size()]);
+    while (y.size() < 8192) {
+      T a = random_bits<T>(rng), b = random_bits<T>(rng);
+      if (rng() % 4)
+        b = static_cast<T>(unit(rng)), a = static_cast<T>(std::ldexp(unit(rng), 8 - static_cast<int>(rng() % 24)));
+      if (rng() % 4 == 0) b = 1;
+      y.push_back(a), x.push_back(b);
+    }
+    check_bound<T>(
+        Op::Atan2, y, x, [&](size_t i) { return std::atan2(static_cast<Wide>(y[i]), static_cast<Wide>(x[i])); },
+        codegen::max_ulp(Op::Atan2, dtype_of<T>::value));
+  }
+}
+
+template <class T>
 void check_remainder(size_t chunks) {
   std::mt19937_64 rng(8);
   std::uniform_real_distribution<double> unit(-1, 1);
@@ -230,35 +275,124 @@ TEST_CASE("pow keeps its stated error over all of its range", "[math]") {
   check_pow<float>(cases(32));
   check_pow<double>(cases(32));
 }
+TEST_CASE("atan2 keeps its stated error in every quadrant", "[math]") {
+  check_atan2<float>(cases(32));
+  check_atan2<double>(cases(32));
+}
 TEST_CASE("the float remainder is exact", "[math]") {
   check_remainder<float>(16);
   check_remainder<double>(16);
 }
 
 TEST_CASE("math functions have C99's special values", "[math]") {
-  const Value values[] = {{Op::Exp, kInf, 0, kInf},     {Op::Exp, -kInf, 0, 0.0},    {Op::Exp, -0.0, 0, 1},
-                          {Op::Exp2, -kInf, 0, 0.0},    {Op::Exp2, 10, 0, 1024},     {Op::Log, 0.0, 0, -kInf},
-                          {Op::Log, -0.0, 0, -kInf},    {Op::Log, -1, 0, kNaN},      {Op::Log, kInf, 0, kInf},
-                          {Op::Log, 1, 0, 0.0},         {Op::Log2, -kInf, 0, kNaN},  {Op::Log2, 0.125, 0, -3},
-                          {Op::Log1p, -1, 0, -kInf},    {Op::Log1p, -2, 0, kNaN},    {Op::Log1p, kInf, 0, kInf},
-                          {Op::Log1p, -0.0, 0, -0.0},   {Op::Log1p, 0.0, 0, 0.0},    {Op::Log1p, -kInf, 0, kNaN},
-                          {Op::Expm1, -kInf, 0, -1},    {Op::Expm1, kInf, 0, kInf},  {Op::Expm1, -0.0, 0, -0.0},
-                          {Op::Expm1, 0.0, 0, 0.0},     {Op::Expm1, -50, 0, -1},     {Op::Expm1, 1000, 0, kInf},
-                          {Op::Sin, -0.0, 0, -0.0},     {Op::Sin, kInf, 0, kNaN},    {Op::Cos, -0.0, 0, 1},
-                          {Op::Cos, -kInf, 0, kNaN},    {Op::Tan, -0.0, 0, -0.0},    {Op::Tan, kInf, 0, kNaN},
-                          {Op::Tanh, -0.0, 0, -0.0},    {Op::Tanh, -kInf, 0, -1},    {Op::Tanh, 1e30, 0, 1},
-                          {Op::Erf, -0.0, 0, -0.0},     {Op::Erf, -kInf, 0, -1},     {Op::Erf, 30, 0, 1},
-                          {Op::Pow, kNaN, 0, 1},        {Op::Pow, kNaN, -0.0, 1},    {Op::Pow, 1, kNaN, 1},
-                          {Op::Pow, 1, kInf, 1},        {Op::Pow, -1, kInf, 1},      {Op::Pow, -1, -kInf, 1},
-                          {Op::Pow, -1, kNaN, kNaN},    {Op::Pow, 0.0, -3, kInf},    {Op::Pow, -0.0, -3, -kInf},
-                          {Op::Pow, -0.0, -2, kInf},    {Op::Pow, -0.0, 3, -0.0},    {Op::Pow, -0.0, 2, 0.0},
-                          {Op::Pow, -0.0, 0.5, 0.0},    {Op::Pow, 0.0, -kInf, kInf}, {Op::Pow, 0.0, kNaN, kNaN},
-                          {Op::Pow, 0.5, kInf, 0.0},    {Op::Pow, 0.5, -kInf, kInf}, {Op::Pow, -2, kInf, kInf},
-                          {Op::Pow, -2, -kInf, 0.0},    {Op::Pow, kInf, -1, 0.0},    {Op::Pow, kInf, 1e-3, kInf},
-                          {Op::Pow, -kInf, 3, -kInf},   {Op::Pow, -kInf, 2, kInf},   {Op::Pow, -kInf, -3, -0.0},
-                          {Op::Pow, -kInf, 0.5, kInf},  {Op::Pow, kInf, kNaN, kNaN}, {Op::Pow, -8, 1.0 / 3, kNaN},
-                          {Op::Pow, -2, 3, -8},         {Op::Pow, 3, 4, 81},         {Op::Pow, 10, 3, 1000},
-                          {Op::Pow, 2, -126, 0x1p-126}, {Op::Pow, 2, -149, 0x1p-149}};
+  const Value values[] = {{Op::Exp, kInf, 0, kInf},
+                          {Op::Exp, -kInf, 0, 0.0},
+                          {Op::Exp, -0.0, 0, 1},
+                          {Op::Exp2, -kInf, 0, 0.0},
+                          {Op::Exp2, 10, 0, 1024},
+                          {Op::Log, 0.0, 0, -kInf},
+                          {Op::Log, -0.0, 0, -kInf},
+                          {Op::Log, -1, 0, kNaN},
+                          {Op::Log, kInf, 0, kInf},
+                          {Op::Log, 1, 0, 0.0},
+                          {Op::Log2, -kInf, 0, kNaN},
+                          {Op::Log2, 0.125, 0, -3},
+                          {Op::Log1p, -1, 0, -kInf},
+                          {Op::Log1p, -2, 0, kNaN},
+                          {Op::Log1p, kInf, 0, kInf},
+                          {Op::Log1p, -0.0, 0, -0.0},
+                          {Op::Log1p, 0.0, 0, 0.0},
+                          {Op::Log1p, -kInf, 0, kNaN},
+                          {Op::Expm1, -kInf, 0, -1},
+                          {Op::Expm1, kInf, 0, kInf},
+                          {Op::Expm1, -0.0, 0, -0.0},
+                          {Op::Expm1, 0.0, 0, 0.0},
+                          {Op::Expm1, -50, 0, -1},
+                          {Op::Expm1, 1000, 0, kInf},
+                          {Op::Sin, -0.0, 0, -0.0},
+                          {Op::Sin, kInf, 0, kNaN},
+                          {Op::Cos, -0.0, 0, 1},
+                          {Op::Cos, -kInf, 0, kNaN},
+                          {Op::Tan, -0.0, 0, -0.0},
+                          {Op::Tan, kInf, 0, kNaN},
+                          {Op::Tanh, -0.0, 0, -0.0},
+                          {Op::Tanh, -kInf, 0, -1},
+                          {Op::Tanh, 1e30, 0, 1},
+                          {Op::Erf, -0.0, 0, -0.0},
+                          {Op::Erf, -kInf, 0, -1},
+                          {Op::Erf, 30, 0, 1},
+                          {Op::Erfc, -kInf, 0, 2},
+                          {Op::Erfc, kInf, 0, 0.0},
+                          {Op::Erfc, -0.0, 0, 1},
+                          {Op::Erfinv, -0.0, 0, -0.0},
+                          {Op::Erfinv, 1, 0, kInf},
+                          {Op::Erfinv, -1, 0, -kInf},
+                          {Op::Erfinv, 1.5, 0, kNaN},
+                          {Op::Erfinv, kInf, 0, kNaN},
+                          {Op::Sinh, -0.0, 0, -0.0},
+                          {Op::Sinh, -kInf, 0, -kInf},
+                          {Op::Cosh, -kInf, 0, kInf},
+                          {Op::Cosh, -0.0, 0, 1},
+                          {Op::Asinh, -0.0, 0, -0.0},
+                          {Op::Asinh, -kInf, 0, -kInf},
+                          {Op::Acosh, 1, 0, 0.0},
+                          {Op::Acosh, 0.5, 0, kNaN},
+                          {Op::Acosh, -3, 0, kNaN},
+                          {Op::Acosh, -kInf, 0, kNaN},
+                          {Op::Acosh, kInf, 0, kInf},
+                          {Op::Atanh, -0.0, 0, -0.0},
+                          {Op::Atanh, -1, 0, -kInf},
+                          {Op::Atanh, 2, 0, kNaN},
+                          {Op::Atanh, kInf, 0, kNaN},
+                          {Op::Log10, 1000, 0, 3},
+                          {Op::Log10, 0x1p-1, 0, std::log10(0.5)},
+                          {Op::Log10, 0.0, 0, -kInf},
+                          {Op::Log10, -1, 0, kNaN},
+                          {Op::Log10, 1e10, 0, 10},
+                          {Op::Atan2, 0.0, -0.0, kPi},
+                          {Op::Atan2, -0.0, -0.0, -kPi},
+                          {Op::Atan2, -0.0, 0.0, -0.0},
+                          {Op::Atan2, -0.0, 1, -0.0},
+                          {Op::Atan2, 0.0, -1, kPi},
+                          {Op::Atan2, 1, 0.0, kPi / 2},
+                          {Op::Atan2, -1, -0.0, -kPi / 2},
+                          {Op::Atan2, 1, -kInf, kPi},
+                          {Op::Atan2, -1, kInf, -0.0},
+                          {Op::Atan2, kInf, 3, kPi / 2},
+                          {Op::Atan2, kNaN, 1, kNaN},
+                          {Op::Atan2, 1, kNaN, kNaN},
+                          {Op::Pow, kNaN, 0, 1},
+                          {Op::Pow, kNaN, -0.0, 1},
+                          {Op::Pow, 1, kNaN, 1},
+                          {Op::Pow, 1, kInf, 1},
+                          {Op::Pow, -1, kInf, 1},
+                          {Op::Pow, -1, -kInf, 1},
+                          {Op::Pow, -1, kNaN, kNaN},
+                          {Op::Pow, 0.0, -3, kInf},
+                          {Op::Pow, -0.0, -3, -kInf},
+                          {Op::Pow, -0.0, -2, kInf},
+                          {Op::Pow, -0.0, 3, -0.0},
+                          {Op::Pow, -0.0, 2, 0.0},
+                          {Op::Pow, -0.0, 0.5, 0.0},
+                          {Op::Pow, 0.0, -kInf, kInf},
+                          {Op::Pow, 0.0, kNaN, kNaN},
+                          {Op::Pow, 0.5, kInf, 0.0},
+                          {Op::Pow, 0.5, -kInf, kInf},
+                          {Op::Pow, -2, kInf, kInf},
+                          {Op::Pow, -2, -kInf, 0.0},
+                          {Op::Pow, kInf, -1, 0.0},
+                          {Op::Pow, kInf, 1e-3, kInf},
+                          {Op::Pow, -kInf, 3, -kInf},
+                          {Op::Pow, -kInf, 2, kInf},
+                          {Op::Pow, -kInf, -3, -0.0},
+                          {Op::Pow, -kInf, 0.5, kInf},
+                          {Op::Pow, kInf, kNaN, kNaN},
+                          {Op::Pow, -8, 1.0 / 3, kNaN},
+                          {Op::Pow, -2, 3, -8},
+                          {Op::Pow, 3, 4, 81},
+                          {Op::Pow, 10, 3, 1000},
+                          {Op::Pow, 2, -126, 0x1p-126},
+                          {Op::Pow, 2, -149, 0x1p-149}};
   check_values<float>(values);
   check_values<double>(values);
   for (const Function& f : kFunctions) {
@@ -324,7 +458,7 @@ TEST_CASE("every op that needs an expansion has one, and none is left", "[math]"
       ++expansions;
     }
   }
-  CHECK(expansions == 26);
+  CHECK(expansions == 44);
 }
 
 TEST_CASE("expand_math works at any depth, into another graph, and refuses other types", "[math]") {

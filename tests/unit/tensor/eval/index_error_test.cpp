@@ -40,6 +40,8 @@ const std::vector<Pick>& picks() {
       {"index", 5, 0, [](const Tensor& i) { return table(i, {5, 2}).index({i}); }},
       {"index", 4, 0, [](const Tensor& i) { return table(i, {5, 4}).index({i * 0, i}); }},
       {"scatter_add", 6, 0, [](const Tensor& i) { return scatter_add(zeros({6}, float32, i.device()), 0, i, 2.0); }},
+      {"scatter", 6, 0, [](const Tensor& i) { return scatter(zeros({6}, float32, i.device()), 0, i, 2.0); }},
+      {"index_put", 6, 0, [](const Tensor& i) { return index_put(zeros({6, 2}, float32, i.device()), {i}, 2.0); }},
       {"one_hot", 4, 0, [](const Tensor& i) { return one_hot(i, 4); }},
       {"cross_entropy", 3, 1, [](const Tensor& i) { return cross_entropy(table(i, {4, 3}), i); }, true},
       {"nll_loss", 3, 1, [](const Tensor& i) { return nll_loss(table(i, {4, 3}), i); }, true},

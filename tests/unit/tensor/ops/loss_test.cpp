@@ -1,4 +1,6 @@
 // softmax, normalisation and losses, against values computed by NumPy in float64.
+#include <functional>
+
 #include "unit/tensor_support.h"
 
 using namespace sinter;
@@ -99,4 +101,92 @@ TEST_CASE("a class that does not exist is an index out of range", "[tensor]") {
   CHECK(close(numbers(cross_entropy(symbolic, Tensor(2))), {0.4076059644443804}, 1e-14));
   CHECK_THROWS_AS(cross_entropy(symbolic, Tensor(3)).item(), UsageError);
   CHECK_THROWS_AS(cross_entropy(symbolic, Tensor(-1)).item(), UsageError);
+}
+
+namespace {
+
+/// The loss of each element and its gradient by the first leaf.
+struct AtEdge {
+  AtEdge(Tensor leaf, const std::function<Tensor(const Tensor&)>& loss) {
+    leaf.requires_grad();
+    const Tensor value = loss(leaf);
+    values = numbers(value);
+    slopes = numbers(gradient(value.sum(), {leaf})[0]);
+  }
+  std::vector<double> values, slopes;
+};
+
+}  // namespace
+
+TEST_CASE("losses at their edges are PyTorch's", "[tensor]") {
+  ON_BOTH_EXECUTORS();
+  const Reduction none = Reduction::None;
+  const AtEdge binary(from({0.0, 0.0, 1.0, 1.0, 1e-20, 0.5}), [&](const Tensor& x) {
+    return binary_cross_entropy(x, from({0.0, 1.0, 0.0, 1.0, 1.0, 0.3}), {.reduction = none});
+  });
+  CHECK(close(binary.values, {0, 100, 100, 0, 46.051702, 0.6931472}));
+  CHECK(close(binary.slopes, {0, -1e12, 1e12, 0, -1e12, 0.8}));
+  const Tensor zeros3 = zeros({3});
+  const AtEdge smooth(from({0.0, 1.0, -1.0}),
+                      [&](const Tensor& x) { return smooth_l1_loss(x, zeros3, {.beta = 0, .reduction = none}); });
+  CHECK(smooth.slopes == list({0, 1, -1}));
+  const AtEdge hinge(from({1.0, 2.0, 1.0, -3.0}), [&](const Tensor& x) {
+    return hinge_embedding_loss(x, from({-1.0, -1.0, 1.0, 0.0}), {.reduction = none});
+  });
+  CHECK(hinge.values == list({0, 0, 1, 1}));
+  CHECK(close(hinge.slopes, {0, 0, 1, 0}));
+  const AtEdge ranking(from({1.0, 2.0}), [&](const Tensor& x) {
+    return margin_ranking_loss(x, from({1.0, 1.0}), from({1.0, 1.0}), {.reduction = none});
+  });
+  CHECK(close(ranking.slopes, {0, 0}));
+  const AtEdge cosine(zeros({1, 3}), [&](const Tensor& x) {
+    return cosine_embedding_loss(x, zeros({1, 3}), from({1}), {.reduction = none});
+  });
+  CHECK(cosine.values == list({1}));
+  CHECK(close(cosine.slopes, {0, 0, 0}));
+  for (const auto& [p, slope] :
+       std::vector<std::pair<double, double>>{{2, 0.57735026}, {3, 0.48074991}, {0.5, 0}, {INFINITY, 1 / 3.0}}) {
+    const AtEdge triplet(zeros({1, 3}), [&, p = p](const Tensor& x) {
+      return triplet_margin_loss(x, zeros({1, 3}), ones({1, 3}), {.margin = 2, .p = p, .eps = 0, .reduction = none});
+    });
+    CHECK(close(triplet.slopes, {slope, slope, slope}));
+  }
+  const AtEdge divergence(from({0.1, 0.2}),
+                          [&](const Tensor& x) { return kl_div(x, from({0.0, 1.0}), {.reduction = none}); });
+  CHECK(close(divergence.values, {0, -0.2}));
+  CHECK(close(divergence.slopes, {0, -1}));
+  CHECK(numbers(soft_margin_loss(from({200.0, -200.0}), from({-1.0, 1.0}), none)) == list({200, 200}));
+  const AtEdge variance(
+      from({1e-9}), [&](const Tensor& v) { return gaussian_nll_loss(ones({1}), zeros({1}), v, {.reduction = none}); });
+  CHECK(close(variance.values, {499993.09375}));
+  CHECK(close(variance.slopes, {-499999506432.0}));
+  // No target counts.
+  CHECK(std::isnan(numbers(cross_entropy(ones({2, 3}), full({2}, -100)))[0]));
+  CHECK(std::isnan(numbers(cross_entropy(ones({2, 3}), from({0, 1}), {.weight = from({0.0, 0.0, 1.0})}))[0]));
+}
+
+TEST_CASE("ctc_loss: labels that do not fit, lengths of 0, what lies behind lengths", "[tensor]") {
+  ON_BOTH_EXECUTORS();
+  const Tensor logits = from(std::vector<float>{1, 2, 0, 0.5f, -1, 0, 3, 1, 1, 0, 2, -2}, {2, 2, 3});
+  const auto losses = [&](const Tensor& labels, const Tensor& steps, const Tensor& lengths, CtcOptions options) {
+    options.reduction = Reduction::None;
+    return ctc_loss(log_softmax(logits), labels, steps, lengths, options);
+  };
+  const Tensor labels = from({{1, 1}, {1, 2}}), two = from({2, 2});
+  const std::vector<double> infinite = numbers(losses(labels, two, two, {})),
+                            zero = numbers(losses(labels, two, two, {.zero_infinity = true}));
+  CHECK(std::isinf(infinite[0]));
+  CHECK(zero[0] == 0);
+  CHECK(std::isfinite(zero[1]));
+  CHECK(infinite[1] == zero[1]);
+  const AtEdge masked(logits.clone(), [&](const Tensor& x) {
+    return ctc_loss(log_softmax(x), labels, two, two, {.reduction = Reduction::None, .zero_infinity = true});
+  });
+  for (const double slope : masked.slopes) CHECK(std::isfinite(slope));
+  CHECK(numbers(losses(labels, from({0, 0}), from({0, 1}), {})) == list({0, INFINITY}));
+  CHECK(numbers(losses(from({{1, -7}, {1, 99}}), two, from({1, 1}), {})) ==
+        numbers(losses(from({{1}, {1}}), two, from({1, 1}), {})));
+  uint32_t error = 0;
+  value_of(losses(from({{3}, {1}}), two, from({1, 1}), {}), &error);
+  CHECK(error != 0);
 }

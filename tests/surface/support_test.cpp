@@ -1,0 +1,105 @@
+// docs/support.md: what each function takes and gives, made from the table; and that the table has every function.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "catch.h"
+#include "repository.h"
+#include "sinter/error.h"
+#include "surface/row.h"
+
+using namespace sinter;
+using surface::Family;
+using surface::Gradients;
+using surface::Row;
+
+namespace {
+
+constexpr DType kIntegers[] = {uint8, int8, uint16, int16, uint32, int32, uint64, int64};
+constexpr DType kFloats[] = {float16, bfloat16, float32, float64};
+
+std::string text_of(const std::string& path) {
+  std::ifstream in(repository_path(path));
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+/// The type of the first result for arguments of that type; "-" if they are refused.
+std::string result_of(const Row& row, DType dtype) {
+  Row whole = row;
+  if (!is_float(dtype)) whole.low = 0, whole.high = 3;
+  try {
+    return std::string(name_of(row.call(surface::inputs_of(whole, row.cases[0], dtype))[0].dtype()));
+  } catch (const UsageError&) { return "-"; }
+}
+
+/// One type for all of a kind, or the word for "its own".
+std::string result_of(const Row& row, std::span<const DType> kind) {
+  std::set<std::string> results;
+  bool own = true;
+  for (const DType dtype : kind) {
+    results.insert(result_of(row, dtype));
+    own &= result_of(row, dtype) == name_of(dtype);
+  }
+  if (own) return "own";
+  std::string all;
+  for (const std::string& r : results) all += (all.empty() ? "" : ", ") + r;
+  return all;
+}
+
+std::string table() {
+  std::string out =
+      "# What functions take and give\n\n"
+      "Made from the table of `tests/surface` by its tests, which compare each function with the interpreter, on "
+      "every\n"
+      "element type, on odd shapes and views, and with PyTorch, values and gradients. Columns: the type of the result "
+      "for\n"
+      "a bool, for integers and for floats (own: the argument's; -: refused); how often it can be differentiated.\n";
+  std::vector<const Family*> families = Family::all();
+  std::sort(families.begin(), families.end(), [](auto* a, auto* b) { return a->name() < b->name(); });
+  for (const Family* family : families) {
+    out += fmt::format("\n## {}\n\n| function | bool | integers | floats | derivatives |\n|---|---|---|---|---|\n",
+                       family->name());
+    for (const Row& row : family->rows())
+      out += fmt::format("| `{}` | {} | {} | {} | {} |\n", row.name, result_of(row, boolean), result_of(row, kIntegers),
+                         result_of(row, kFloats),
+                         row.gradients == Gradients::None    ? "-"
+                         : row.gradients == Gradients::First ? "first"
+                                                             : "all");
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("surface: docs/support.md is what the table gives; SURFACE_ACCEPT=1 writes it", "[surface]") {
+  const std::string made = table();
+  if (std::getenv("SURFACE_ACCEPT")) std::ofstream(repository_path("docs/support.md")) << made;
+  CHECK(text_of("docs/support.md") == made);
+}
+
+TEST_CASE("surface: every public function has a row", "[surface]") {
+  std::set<std::string> rows;
+  for (const Family* family : Family::all())
+    for (const Row& row : family->rows()) rows.insert(row.name);
+  const std::regex declaration(
+      "(?:inline )?(?:Tensor|bool|std::vector<Tensor>|std::pair<Tensor, Tensor>|[A-Z]\\w+) (\\w+)\\(.*");
+  std::istringstream headers(text_of("include/sinter/ops.h"));
+  for (std::string include; std::getline(headers, include);) {
+    const size_t from = include.find('"'), to = include.rfind('"');
+    if (from == to) continue;
+    std::istringstream header(text_of("include/" + include.substr(from + 1, to - from - 1)));
+    for (std::string line; std::getline(header, line);) {
+      std::smatch name;
+      if (!std::regex_match(line, name, declaration)) continue;
+      INFO(include << ": " << name[1]);
+      CHECK(rows.contains(name[1]));
+    }
+  }
+}

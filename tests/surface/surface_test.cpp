@@ -1,0 +1,288 @@
+// What is asked of every row of the table.
+#include <fmt/core.h>
+
+#include <fstream>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "repository.h"
+#include "surface/row.h"
+#include "unit/differences.h"
+
+using namespace sinter;
+using namespace sinter::testing;
+using namespace surface;
+
+namespace {
+
+constexpr DType kTypes[] = {boolean, uint8, int8,    uint16,   int16,   uint32, int32,
+                            uint64,  int64, float16, bfloat16, float32, float64};
+constexpr double kSpecial[] = {std::numeric_limits<double>::quiet_NaN(),
+                               std::numeric_limits<double>::infinity(),
+                               -std::numeric_limits<double>::infinity(),
+                               0.0,
+                               -0.0,
+                               1.0,
+                               -1.0,
+                               0.5,
+                               2.5,
+                               -2.5,
+                               1e30,
+                               -1e30,
+                               1e-30};
+
+/// Calls `body` with each row.
+template <class Body>
+void for_each_row(Body body) {
+  for (const Family* family : Family::all())
+    for (const Row& row : family->rows()) {
+      INFO(family->name() << ": " << row.name);
+      body(*family, row);
+    }
+}
+
+std::vector<double> read(const Tensor& t, debug::Executor executor) {
+  const ScopedExecutor executing(executor);
+  return numbers(t);
+}
+
+/// Generated code and the interpreter agree.
+void compare_executors(const Tensors& made, const std::string& what) {
+  INFO(what);
+  for (const Tensor& t : made) {
+    const std::vector<double> want = read(t, debug::Executor::Interpreter), got = read(t, debug::Executor::Compiled);
+    const double unit = t.dtype() == float16    ? 1e-3
+                        : t.dtype() == bfloat16 ? 1e-2
+                        : t.dtype() == float64  ? 1e-13
+                                                : 1e-6;
+    CHECK((is_float(t.dtype()) ? close(got, want, 4 * unit) : same(got, want)));
+  }
+}
+
+size_t numbers_among(const std::vector<Input>& inputs) {
+  size_t count = 0;
+  for (const Input& in : inputs) count += in.kind == Input::Kind::Numbers;
+  return count;
+}
+
+/// The special values, each with each: inputs of `count` tensors.
+Tensors specials(size_t count) {
+  const std::vector<double> values(std::begin(kSpecial), std::end(kSpecial));
+  const auto n = static_cast<int64_t>(values.size());
+  if (count == 1) return {from(values).to(float32)};
+  return {from(values).to(float32).unsqueeze(1).expand({n, n}), from(values).to(float32).expand({n, n})};
+}
+bool has_specials(const Row& row) {
+  return main_type(row) == float32 && row.elementwise && row.cases[0].size() <= 2 && !row.torch.empty() &&
+         row.because.empty();
+}
+
+/// What PyTorch made of the rows of a family (tests/reference/record_surface.py).
+class Recorded {
+ public:
+  explicit Recorded(const Family& family) {
+    for (auto& [name, t] : nn::load_file(repository_path("tests/reference/surface_" + family.name() + ".safetensors")))
+      tensors_[name] = t;
+  }
+  std::vector<double> at(const std::string& key) const {
+    INFO(key << ": not recorded; run tests/reference/record_surface.py");
+    REQUIRE(tensors_.contains(key));
+    return numbers(tensors_.at(key).to(float64));
+  }
+  Shape shape(const std::string& key) const { return tensors_.at(key).shape(); }
+
+ private:
+  std::map<std::string, Tensor> tensors_;
+};
+
+void compare_with_torch(const Recorded& recorded, const Row& row, const std::string& key, const Tensors& made) {
+  for (size_t k = 0; k < made.size(); ++k) {
+    const std::string name = fmt::format("{}/out{}", key, k);
+    const std::vector<double> want = recorded.at(name);
+    INFO(name);
+    CHECK(made[k].shape() == recorded.shape(name));
+    CHECK(close(numbers(made[k].to(float64)), want, row.tolerance));
+  }
+}
+
+/// The sum of float results, each element times a factor of its own. It depends on all leaves, also on those that the
+/// results do not need.
+Tensor weighted(const Tensors& made, const Tensors& leaves) {
+  Tensor total;
+  for (const Tensor& t : made)
+    if (is_float(t.dtype())) {
+      const Tensor sum = (t * from(spread(t.numel(), 7), t.shape()).to(t.dtype())).sum();
+      total = total.cell() ? total + sum : sum;
+    }
+  for (const Tensor& leaf : leaves) total = total + leaf.sum() * 0.0;
+  return total;
+}
+
+}  // namespace
+
+TEST_CASE("surface: each function takes the element types that its row names, and no others", "[surface]") {
+  for_each_row([](const Family&, const Row& row) {
+    for (const DType dtype : kTypes) {
+      INFO(name_of(dtype));
+      Row whole = row;  // numbers that every type holds
+      if (!is_float(dtype))
+        whole.low = std::max(std::ceil(row.low), is_unsigned(dtype) ? 0.0 : -100.0),
+        whole.high = std::max(whole.low + 3, row.high);
+      const Tensors given = inputs_of(whole, row.cases[0], dtype);
+      if (takes(row.types, dtype))
+        compare_executors(row.call(given), "the first case");
+      else if (numbers_among(row.cases[0]) > 0)
+        CHECK_THROWS_AS(row.call(given), UsageError);
+    }
+  });
+}
+
+TEST_CASE("surface: each function is right on odd shapes and views", "[surface]") {
+  for_each_row([](const Family&, const Row& row) {
+    const DType dtype = main_type(row);
+    for (const std::vector<Input>& inputs : row.cases)
+      compare_executors(row.call(inputs_of(row, inputs, dtype)), "a case");
+    if (!row.elementwise) return;
+    for (const std::vector<Input>& inputs : odd_shapes(row.cases[0].size())) {
+      const Tensors made = row.call(inputs_of(row, inputs, dtype));
+      compare_executors(made, "an odd shape");
+      for (const Tensor& t : made) CHECK(t.shape() == inputs[0].shape);
+    }
+    Tensors views = inputs_of(row, std::vector<Input>(row.cases[0].size(), Input({6, 5})), dtype), copies;
+    for (Tensor& v : views) {
+      v = v.transpose().flip().slice(0, {1, 4});
+      copies.push_back(v.clone().realize());
+    }
+    const Tensors of_views = row.call(views), of_copies = row.call(copies);
+    for (size_t k = 0; k < of_views.size(); ++k) CHECK(same(numbers(of_views[k]), numbers(of_copies[k])));
+  });
+}
+
+TEST_CASE("surface: values, special values and gradients are PyTorch's", "[surface]") {
+  for (const Family* family : Family::all()) {
+    const Recorded recorded(*family);
+    for (const Row& row : family->rows()) {
+      INFO(family->name() << ": " << row.name);
+      if (row.torch.empty()) {
+        CHECK_FALSE(row.because.empty());
+        continue;
+      }
+      for (size_t c = 0; c < row.cases.size(); ++c) {
+        const std::string key = fmt::format("{}/{}", row.name, c);
+        const DType dtype = main_type(row);
+        Tensors given = inputs_of(row, row.cases[c], dtype), leaves;
+        if (row.gradients != Gradients::None)
+          for (size_t k = 0; k < given.size(); ++k)
+            if (row.cases[c][k].kind == Input::Kind::Numbers) leaves.push_back(given[k].requires_grad());
+        const Tensors made = row.call(given);
+        compare_with_torch(recorded, row, key, made);
+        if (leaves.empty()) continue;
+        const Tensors grads = gradient(weighted(made, leaves), leaves);
+        for (size_t k = 0; k < leaves.size(); ++k) {
+          INFO(key << ", gradient of input " << k);
+          CHECK(
+              close(numbers(grads[k].to(float64)), recorded.at(fmt::format("{}/grad{}", key, k)), 10 * row.tolerance));
+        }
+      }
+      if (!row.kinks.empty()) {
+        const Tensor x = from(row.kinks).to(float32).requires_grad();
+        const Tensors grads = gradient(weighted(row.call({x}), {}), {x});
+        INFO("gradient at the kinks");
+        CHECK(close(numbers(grads[0].to(float64)), recorded.at(row.name + "/kinks/grad0"), 10 * row.tolerance));
+      }
+      if (has_specials(row))
+        compare_with_torch(recorded, row, row.name + "/special", row.call(specials(row.cases[0].size())));
+    }
+  }
+}
+
+TEST_CASE("surface: gradients are those of differences, and so are theirs", "[surface]") {
+  for_each_row([](const Family&, const Row& row) {
+    if (row.gradients == Gradients::None) return;
+    for (const std::vector<Input>& inputs : row.cases) {
+      const Tensors given = inputs_of(row, inputs, float64);
+      std::vector<Shape> shapes;
+      std::vector<size_t> places;
+      std::vector<std::vector<double>> values;
+      for (size_t k = 0; k < inputs.size(); ++k)
+        if (inputs[k].kind == Input::Kind::Numbers) {
+          places.push_back(k);
+          shapes.push_back(inputs[k].shape);
+          values.push_back(numbers_of(row, inputs[k], static_cast<int>(k)));
+        }
+      const FunctionOf value = [&](const Tensors& leaves) {
+        Tensors all = given;
+        for (size_t k = 0; k < leaves.size(); ++k) all[places[k]] = leaves[k];
+        return weighted(row.call(all), leaves);
+      };
+      compare_slopes(value, values, shapes, 1e-5);
+      if (row.gradients != Gradients::Second) continue;
+      compare_slopes(
+          [&](const Tensors& leaves) {
+            const Tensors first = gradient(value(leaves), leaves);
+            Tensor total = leaves[0].sum() * 0.0;
+            for (size_t k = 0; k < leaves.size(); ++k)
+              total = total + weighted({first[k]}, {}) + 0.5 * (leaves[k] * leaves[k]).sum();
+            return total;
+          },
+          values, shapes, 1e-4);
+    }
+  });
+}
+
+TEST_CASE("surface: wrong calls name both values", "[surface]") {
+  for (const Family* family : Family::all())
+    for (const Refusal& r : family->refusals()) {
+      INFO(family->name() << ": " << r.name);
+      try {
+        r.call();
+        FAIL_CHECK("it was accepted");
+      } catch (const UsageError& e) {
+        const std::string text = e.what();
+        INFO(text);
+        CHECK(text.starts_with(std::string(r.name) + ":"));
+        CHECK(text.find(r.first) != std::string::npos);
+        CHECK(text.find(r.second) != std::string::npos);
+      }
+    }
+}
+
+TEST_CASE("surface: every family refuses a wrong call for every three right ones", "[surface]") {
+  for (const Family* family : Family::all()) {
+    INFO(family->name());
+    CHECK(family->refusals().size() * 3 >= family->rows().size());
+  }
+}
+
+/// Writes what record_surface.py needs to the file that SURFACE_MANIFEST names.
+TEST_CASE("surface: manifest", "[.][manifest]") {
+  nlohmann::json families = nlohmann::json::object();
+  for_each_row([&](const Family& family, const Row& row) {
+    nlohmann::json cases = nlohmann::json::array();
+    for (const std::vector<Input>& inputs : row.cases) {
+      nlohmann::json one = nlohmann::json::array();
+      for (const Input& in : inputs) {
+        std::vector<int64_t> sizes;
+        for (const Dim& d : in.shape) sizes.push_back(d.value());
+        one.push_back({{"shape", sizes}, {"kind", static_cast<int>(in.kind)}, {"below", in.below}});
+      }
+      cases.push_back(one);
+    }
+    families[family.name()].push_back({{"name", row.name},
+                                       {"torch", row.torch},
+                                       {"cases", cases},
+                                       {"low", row.low},
+                                       {"high", row.high},
+                                       {"integers", main_type(row) == int32},
+                                       {"gradients", row.gradients != Gradients::None},
+                                       {"kinks", row.kinks},
+                                       {"specials", has_specials(row) ? row.cases[0].size() : 0}});
+  });
+  const char* path = std::getenv("SURFACE_MANIFEST");
+  REQUIRE(path);
+  std::ofstream(path) << families.dump(1);
+}

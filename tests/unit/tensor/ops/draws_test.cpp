@@ -1,0 +1,131 @@
+// Distributions: moments and quantiles of many numbers, parameters as tensors, gradients, wrong parameters.
+#include <algorithm>
+
+#include "unit/tensor_support.h"
+
+using namespace sinter;
+using namespace sinter::testing;
+
+namespace {
+
+constexpr int64_t kCount = 20000;
+
+struct Spread {
+  double mean = 0, variance = 0, median = 0;
+};
+Spread spread_of(const Tensor& t) {
+  std::vector<double> x = numbers(t);
+  Spread s;
+  for (double v : x) s.mean += v / static_cast<double>(x.size());
+  for (double v : x) s.variance += (v - s.mean) * (v - s.mean) / static_cast<double>(x.size());
+  std::nth_element(x.begin(), x.begin() + static_cast<long>(x.size() / 2), x.end());
+  s.median = x[x.size() / 2];
+  return s;
+}
+
+/// Of 20,000 numbers, against the distribution's; heavy tails have no mean.
+void check(const Tensor& drawn, std::optional<double> mean, std::optional<double> variance, double median) {
+  REQUIRE(drawn.shape() == Shape{kCount});
+  const Spread s = spread_of(drawn);
+  const double deviation = variance ? std::sqrt(*variance) : 1;
+  if (mean) CHECK(std::abs(s.mean - *mean) < 0.04 * deviation);
+  if (variance) CHECK(std::abs(s.variance - *variance) < 0.1 * *variance);
+  CHECK(std::abs(s.median - median) < 0.04 * deviation + 1e-9);
+}
+
+}  // namespace
+
+TEST_CASE("distributions have their moments", "[tensor][random]") {
+  const DType dtype = GENERATE(float32, float64);
+  Generator g(3);
+  const RandomOptions o{.dtype = dtype, .generator = &g};
+  const Shape n{kCount};
+  const double log2 = std::log(2.0);
+  check(uniform(-1.0, 3.0, n, o), 1, 16.0 / 12, 1);
+  check(normal(2.0, 3.0, n, o), 2, 9, 2);
+  check(log_normal(0.5, 0.5, n, o), std::exp(0.625), (std::exp(0.25) - 1) * std::exp(1.25), std::exp(0.5));
+  check(exponential(2.0, n, o), 0.5, 0.25, log2 / 2);
+  check(gumbel(1.0, 2.0, n, o), 1 + 2 * 0.5772157, 4 * 1.6449341, 1 - 2 * std::log(log2));
+  check(laplace(1.0, 2.0, n, o), 1, 8, 1);
+  check(cauchy(1.0, 2.0, n, o), {}, {}, 1);
+  check(geometric(0.25, n, o), 4, 12, 3);
+  check(gamma(0.3, 2.0, n, o), 0.15, 0.075, 0.03657);
+  check(gamma(4.0, 0.5, n, o), 8, 16, 7.3441);
+  check(beta(2.0, 3.0, n, o), 0.4, 0.04, 0.3857);
+  check(poisson(3.0, n, o), 3, 3, 3);
+  check(poisson(9.9, n, o), 9.9, 9.9, 10);
+  check(poisson(10.5, n, o), 10.5, 10.5, 10);
+  check(poisson(1e6, n, o), 1e6, 1e6, 1e6);
+  CHECK(uniform(0.0, 1.0, n, o).dtype() == dtype);
+}
+
+TEST_CASE("Poisson numbers have the probabilities of the formula", "[tensor][random]") {
+  Generator g(9);
+  for (const double rate : {0.7, 9.5, 12.0}) {
+    const std::vector<double> x = numbers(poisson(rate, {kCount}, {.generator = &g}));
+    double probability = std::exp(-rate);
+    for (int k = 0; k < 30; ++k) {
+      const double part = static_cast<double>(std::count(x.begin(), x.end(), k)) / kCount;
+      CHECK(std::abs(part - probability) < 4 * std::sqrt(probability / kCount) + 1e-4);
+      probability *= rate / (k + 1);
+    }
+  }
+}
+
+TEST_CASE("parameters of distributions broadcast, and gradients go through them", "[tensor][random]") {
+  ON_BOTH_EXECUTORS();
+  Generator one(4), two(4);
+  const Tensor mean = from({{1.0}, {100.0}}).requires_grad(), deviation = from({0.5, 1.0, 2.0}).requires_grad();
+  const Tensor x = normal(mean, deviation, {.generator = &one});
+  const Tensor z = randn({2, 3}, {.generator = &two});
+  CHECK(same(numbers(x), numbers(mean + deviation * z)));
+  const std::vector<Tensor> grads = gradient(x.sum(), {mean, deviation});
+  CHECK(same(numbers(grads[0]), {3, 3}));
+  CHECK(close(numbers(grads[1]), numbers(z.sum(0))));
+  CHECK(exponential(from({1.0, 2.0}), {4, 2}).shape() == Shape{4, 2});
+  CHECK(normal(0.0, 1.0).shape() == Shape{});
+  CHECK(normal(from({0.0}).to(float64), 1.0).dtype() == float64);
+  CHECK(normal(from({0.0}).to(bfloat16), 1.0).dtype() == bfloat16);
+  CHECK(poisson(from({2, 3})).dtype() == float32);
+  CHECK(randn_like(zeros({2, 3}, float64)).dtype() == float64);
+  CHECK(randint_like(zeros({5}), 2, 3).dtype() == float32);
+  CHECK(same(numbers(randint_like(zeros({2}), 2, 3)), {2, 2}));
+  CHECK(std::isnan(numbers(poisson(from({-1.0})))[0]));
+  CHECK(same(numbers(poisson(from({0.0, 0.0}))), {0, 0}));
+  CHECK(std::abs(numbers(dirichlet(from({{1.0, 2.0, 3.0}})).sum())[0] - 1) < 1e-6);
+  CHECK(same(numbers(bernoulli(from({0.0, 1.0, 2.0, -1.0}))), {0, 1, 1, 0}));
+}
+
+TEST_CASE("classes are drawn with their probabilities", "[tensor][random]") {
+  Generator g(2);
+  const Tensor logits = log(from({{0.1, 0.2, 0.7, 0.0}, {0.25, 0.25, 0.25, 0.25}}));
+  const Tensor drawn = categorical(logits, kCount, {.generator = &g});
+  REQUIRE(drawn.shape() == Shape{2, kCount});
+  CHECK(drawn.dtype() == int64);
+  const double want[2][4] = {{0.1, 0.2, 0.7, 0}, {0.25, 0.25, 0.25, 0.25}};
+  for (int64_t row = 0; row < 2; ++row)
+    for (int64_t c = 0; c < 4; ++c)
+      CHECK(std::abs(numbers((drawn[row] == c).to(float32).mean())[0] - want[row][c]) < 0.015);
+  CHECK(categorical(logits).shape() == Shape{2});
+}
+
+TEST_CASE("wrong parameters of distributions are refused", "[tensor][random]") {
+  const auto refused = [](const char* words, const std::function<void()>& call) {
+    try {
+      call();
+      FAIL_CHECK("accepted: " << words);
+    } catch (const UsageError& e) {
+      INFO(e.what());
+      CHECK(std::string(e.what()).find(words) != std::string::npos);
+    }
+  };
+  refused("normal: the deviation is -1", [] { normal(0.0, -1.0, {2}); });
+  refused("exponential: the rate is 0", [] { exponential(0.0, {2}); });
+  refused("poisson: the rate is -2", [] { poisson(-2.0, {2}); });
+  refused("uniform: no number lies in [3, 1)", [] { uniform(3.0, 1.0, {2}); });
+  refused("geometric: the probability is 1.5", [] { geometric(1.5, {2}); });
+  refused("parameters of shape [3] do not fit into [1]", [] { normal(zeros({3}), 1.0, {1}); });
+  refused("needs a float type, got int32", [] { normal(0.0, 1.0, {2}, {.dtype = int32}); });
+  refused("categorical: float32 [] has no classes", [] { categorical(zeros({})); });
+  refused("bernoulli: probabilities are floats, not int64 [2]", [] { bernoulli(from({0, 1})); });
+}
