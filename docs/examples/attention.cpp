@@ -1,4 +1,5 @@
 // Attention and layers made of it. A line that begins with //> is what the statement above it prints.
+#include <sinter/nn/transformer.h>
 #include <sinter/sinter.h>
 
 #include <iostream>
@@ -20,4 +21,10 @@ int main() {
   std::cout << layer(sn::randn({4, 6, 8})).shape() << '\n';
   //> [4, 6, 8]
   //! [attention]
+
+  //! [transformer]
+  sn::nn::Transformer net(8, 2, 1, 1, {.feedforward = 16, .dropout = 0});
+  std::cout << net(sn::ones({4, 6, 8}), sn::ones({4, 3, 8}), {.target = {.causal = true}}).shape() << '\n';
+  //> [4, 3, 8]
+  //! [transformer]
 }

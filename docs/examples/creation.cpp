@@ -48,6 +48,13 @@ int main() {
   //> True
   //! [random]
 
+  //! [draws]
+  sn::Tensor rates = sn::from({1.0, 100.0});
+  sn::Tensor waits = exponential(rates, {1000, 2});  // a column for each rate
+  std::cout << (waits.mean(0) * rates > 0.8) << ' ' << categorical(sn::from({0.0, 50.0}), 3) << '\n';
+  //> [ True  True] [1 1 1]
+  //! [draws]
+
   //! [var]
   const sn::Var batch("batch", 1, 256);
   std::vector<float> numbers(256 * 2, 1.0f);

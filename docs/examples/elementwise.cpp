@@ -25,26 +25,45 @@ int main() {
             << exp(x * 0.0) << '\n'
             << sqrt(abs(x)) << '\n'
             << round(x / 8) << '\n'
-            << sigmoid(x * 0.0) << '\n';
+            << sigmoid(x * 0.0) << '\n'
+            << log10(sn::from({1.0, 100.0, 1000.0})) << '\n'
+            << nan_to_num(sqrt(x), -1) << '\n';
   //> [0. 0. 4.]
   //> [1. 1. 1.]
   //> [1. 0. 2.]
   //> [-0.  0.  0.]
   //> [0.5 0.5 0.5]
+  //> [0. 2. 3.]
+  //> [-1.  0.  2.]
   //! [functions]
 
   //! [several]
   std::cout << maximum(x, 0.5) << '\n' << clamp(x, 0, 1) << '\n' << where(x > 0, x, -1.0) << '\n' << pow(x, 2) << '\n';
+  std::cout << hypot(3.0, x) << '\n' << masked_fill(x, x < 0, 7) << '\n' << lerp(x, 10, 0.5) << '\n';
   //> [0.5 0.5 4. ]
   //> [0. 0. 1.]
   //> [-1. -1.  4.]
   //> [ 1.  0. 16.]
+  //> [3.1622777 3.        5.       ]
+  //> [7. 0. 4.]
+  //> [4.5 5.  7. ]
   //! [several]
+
+  //! [named]
+  sn::Tensor whole = sn::from({-7, 7, 8});
+  std::cout << add(x, 1, 2) << '\n' << div(whole, 2, sn::RoundingMode::Trunc) << '\n' << bitwise_and(whole, 6) << '\n';
+  //> [1. 2. 6.]
+  //> [-3  3  4]
+  //> [0 6 0]
+  //! [named]
 
   //! [logic]
   std::cout << logical_and(x, x < 1.0) << '\n' << logical_not(x) << '\n' << isfinite(x / 0.0) << '\n';
   //> [ True False False]
   //> [False  True False]
   //> [False False False]
+  std::cout << isclose(x, x + 1e-9) << '\n' << equal(x, x + 1) << '\n';
+  //> [ True  True  True]
+  //> 0
   //! [logic]
 }

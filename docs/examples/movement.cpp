@@ -23,11 +23,51 @@ int main() {
   //> [4, 2, 3] 2
   //! [movement]
 
+  //! [views]
+  std::cout << narrow(x, 1, 1, 2) << ' ' << select(x, 1, -1) << ' ' << unbind(x)[1] << '\n';
+  //> [[1 2]
+  //>  [4 5]] [2 5] [3 4 5]
+  std::cout << split(x, {1, 2}, 1)[1] << ' ' << tensor_split(sn::arange(5), 2)[0] << '\n';
+  //> [[1 2]
+  //>  [4 5]] [0 1 2]
+  std::cout << t(x) << ' ' << to_string(unflatten(ravel(x), 0, {3, -1}).shape()) << '\n';
+  //> [[0 3]
+  //>  [1 4]
+  //>  [2 5]] [3, 2]
+  std::cout << to_string(movedim(sn::zeros({2, 3, 4}), {0, 1}, {2, 0}).shape()) << '\n';
+  //> [3, 4, 2]
+  //! [views]
+
   //! [joining]
   std::cout << sn::cat({x, x[0].unsqueeze(0)}) << '\n' << to_string(sn::stack({x, x}, -1).shape()) << '\n';
   //> [[0 1 2]
   //>  [3 4 5]
   //>  [0 1 2]]
   //> [2, 3, 2]
+  std::cout << sn::vstack({x, x[1]}) << '\n' << sn::meshgrid({sn::arange(2), sn::arange(3)})[1] << '\n';
+  //> [[0 1 2]
+  //>  [3 4 5]
+  //>  [3 4 5]]
+  //> [[0 1 2]
+  //>  [0 1 2]]
   //! [joining]
+
+  //! [rearranging]
+  sn::Tensor m = sn::arange(9).reshape({3, 3});
+  std::cout << roll(m, 1, 1) << '\n' << rot90(x) << '\n' << triu(m) << '\n' << diagonal(m) << ' ' << trace(m) << '\n';
+  //> [[2 0 1]
+  //>  [5 3 4]
+  //>  [8 6 7]]
+  //> [[2 5]
+  //>  [1 4]
+  //>  [0 3]]
+  //> [[0 1 2]
+  //>  [0 4 5]
+  //>  [0 0 8]]
+  //> [0 4 8] 12
+  std::cout << tile(x[0], {2}) << ' ' << repeat_interleave(x[0], 2) << ' ' << diff(x[0]) << '\n';
+  //> [0 1 2 0 1 2] [0 0 1 1 2 2] [1 1]
+  std::cout << pad(x[1], {{2, 1}}, sn::PadMode::Reflect) << ' ' << pad(x[1], {{2, 1}}, sn::PadMode::Circular) << '\n';
+  //> [5 4 3 4 5 4] [4 5 3 4 5 3]
+  //! [rearranging]
 }

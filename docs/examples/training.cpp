@@ -1,5 +1,9 @@
 // A model, its training, and what goes with it. A line that begins with //> is what the statement above it prints.
 #include <sinter/data.h>
+#include <sinter/nn/averaged_model.h>
+#include <sinter/nn/lbfgs.h>
+#include <sinter/nn/optim_rules.h>
+#include <sinter/nn/sequence.h>
 #include <sinter/sinter.h>
 
 #include <cstdio>
@@ -124,6 +128,44 @@ int main() {
   std::cout << '\n';
   //> 0.0333333 0.0666667 0.1 0.1 0.01 0.01
   //! [schedule]
+
+  //! [groups]
+  sn::optim::RMSprop groups({{sn::nn::parameters(std::get<0>(net.layers)), {.lr = 0.1, .weight_decay = 0.01}},
+                             {sn::nn::parameters(std::get<2>(net.layers)), {.lr = 0.01}}});
+  groups.options(1).lr *= 0.5;
+  std::cout << groups.group_count() << ' ' << groups.lr << ' ' << groups.options(1).lr << '\n';
+  //> 2 0.1 0.005
+  //! [groups]
+
+  //! [lbfgs]
+  sn::Tensor point = sn::from({-1.0, 2.0}).requires_grad();
+  sn::optim::LBFGS lbfgs({point}, {.line_search = sn::optim::LBFGSOptions::LineSearch::StrongWolfe});
+  lbfgs.step([&] {
+    lbfgs.zero_grad();
+    sn::Tensor loss = square(point - 3.0).sum();
+    loss.backward();
+    return loss;
+  });
+  std::cout << (abs(point - 3.0) < 1e-5).all() << '\n';
+  //> True
+  //! [lbfgs]
+
+  //! [ema]
+  sn::nn::AveragedModel average(net, {.ema_decay = 0.9});
+  average.update(net);  // after each step
+  std::cout << average(sn::ones({3, 4})).shape() << '\n';
+  //> [3, 2]
+  //! [ema]
+
+  //! [sequence]
+  sn::nn::LSTM lstm(3, 8, {.num_layers = 2, .batch_first = true});
+  auto [output, state] = lstm(sn::ones({5, 7, 3}));  // 5 sequences of 7 steps
+  std::cout << to_string(output.shape()) << ' ' << to_string(state.first.shape()) << '\n';
+  //> [5, 7, 8] [2, 5, 8]
+  auto packed = sn::nn::pack_padded_sequence(sn::ones({5, 7, 3}), {7, 6, 4, 4, 1}, {.batch_first = true});
+  std::cout << lstm(packed).first.data.shape() << '\n';
+  //> [22, 8]
+  //! [sequence]
 
   //! [clip]
   (net(sn::ones({3, 4})) * 1e6).sum().backward();

@@ -1,0 +1,23 @@
+// Functions of functions. A line that begins with //> is what the statement above it prints.
+#include <sinter/sinter.h>
+
+#include <iostream>
+
+namespace sn = sinter;
+
+int main() {
+  //! [transforms]
+  const auto energy = [](const sn::Tensor& x) { return (x * x * x).sum(); };
+  sn::Tensor x = sn::from({1.0, 2.0});
+  std::cout << sn::grad(energy)(x) << '\n' << sn::hessian(energy)(x) << '\n';
+  //> [ 3. 12.]
+  //> [[ 6.  0.]
+  //>  [ 0. 12.]]
+  sn::Tensor batch = sn::from({{1.0, 2.0}, {0.0, -1.0}});
+  std::cout << sn::vmap(sn::grad(energy))(batch) << '\n';  // one program for all rows
+  //> [[ 3. 12.]
+  //>  [ 0.  3.]]
+  std::cout << sn::jvp(energy, x, sn::from({1.0, 0.0})).other << '\n';
+  //> 3.0
+  //! [transforms]
+}
