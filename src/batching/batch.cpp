@@ -55,9 +55,7 @@ class Batcher {
   UOp rule(UOp n) const {
     switch (ir::info(n->op).batching) {
       case ir::Batching::Map:
-        return n->op == Op::Leaf     ? ir::detach(of(n->src[0]))
-               : n->op == Op::Detach ? ir::detach(of(n->src[0]))
-                                     : with(n, n->attr);
+        return n->op == Op::Leaf || n->op == Op::Detach ? ir::detach(of(n->src[0])) : with(n, n->attr);
       case ir::Batching::Move: return move(n);
       case ir::Batching::Fold: {
         ir::ReduceAttr attr = n->reduction();

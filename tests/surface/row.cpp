@@ -6,15 +6,17 @@
 
 namespace surface {
 
-Family::Family(std::string name, std::vector<Row> rows, std::vector<Refusal> refusals)
-    : name_(std::move(name)), rows_(std::move(rows)), refusals_(std::move(refusals)) {
-  const_cast<std::vector<const Family*>&>(all()).push_back(this);
-}
-
-const std::vector<const Family*>& Family::all() {
+static std::vector<const Family*>& registered() {
   static std::vector<const Family*> families;
   return families;
 }
+
+Family::Family(std::string name, std::vector<Row> rows, std::vector<Refusal> refusals)
+    : name_(std::move(name)), rows_(std::move(rows)), refusals_(std::move(refusals)) {
+  registered().push_back(this);
+}
+
+const std::vector<const Family*>& Family::all() { return registered(); }
 
 Row unary(std::string name, Tensor (*f)(sinter::Arg), std::string torch) {
   Row row{std::move(name), [f](const Tensors& x) { return f(x[0]); }, std::move(torch), {{{2, 3}}}};
