@@ -32,7 +32,7 @@ UOp variable(Graph& g, const sinter::Var& var, DType dtype, Device device = {});
 /// The value on `device`. A cast or broadcast Const or Num is rebuilt there; anything else becomes a COPY.
 UOp copy(UOp x, Device device);
 /// int64, of the given shape: each element's index along `axis`.
-UOp axis_iota(Graph& g, const Shape& shape, int64_t axis, Device device = {});
+UOp axis_iota(Graph& g, const Shape& shape, int64_t axis, Device device);
 /// bool, true in the shape of x. Moved and padded like x, it marks the elements that come from x.
 UOp true_like(UOp x);
 /// The value that the symbolic `size` is bound to: int64, shape []. Tensor graph only.

@@ -113,8 +113,9 @@ class ScanBlocks {
   States prefixes(const States& results, int64_t size) const {
     const Shape pairs = split_axis(results[0]->shape, at_, {size, size});
     const auto axis = static_cast<int64_t>(at_);
-    ir::Graph& g = *results[0]->graph;
-    const UOp before = ir::lt(ir::axis_iota(g, pairs, axis + 1), ir::axis_iota(g, pairs, axis));
+    const UOp like = results[0];
+    const auto number = [&](int64_t at) { return ir::axis_iota(*like->graph, pairs, at, like->device); };
+    const UOp before = ir::lt(number(axis + 1), number(axis));
     States chosen, out;
     for (size_t k = 0; k < results.size(); ++k) {
       const UOp all = ir::expand(results[k], pairs, {axis});
@@ -137,7 +138,7 @@ class ScanBlocks {
         const auto i = static_cast<size_t>(n->integer());
         made[n] = i < a.size() ? a[i] : b[i - a.size()];
       } else if (n->op == Op::Const) {
-        UOp number = ir::constant(*a[0]->graph, n->scalar(), n->dtype);
+        UOp number = ir::constant(*a[0]->graph, n->scalar(), n->dtype, a[0]->device);
         made[n] = ir::broadcast_to(number, a[0]->shape);
       } else {
         ir::Sources src;

@@ -20,7 +20,7 @@ namespace {
 std::vector<UOp> values_of(Combine combine, UOp x, int64_t axis) {
   switch (combine) {
     case Combine::ArgMax:
-    case Combine::ArgMin: return {x, axis_iota(*x->graph, x->shape, axis)};
+    case Combine::ArgMin: return {x, axis_iota(*x->graph, x->shape, axis, x->device)};
     case Combine::ExpSum: return {x, like(x, 1.0)};
     case Combine::Affine: return {x, x * 0.5};
     case Combine::Moments: return {like(x, 1.0), x, like(x, 0.0)};
