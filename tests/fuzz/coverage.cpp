@@ -72,6 +72,7 @@ constexpr Exception kExceptions[] = {
     {"Shl", is_bool, ""},
     {"Shr", is_bool, ""},
     {"Threefry", is_no_word, "a function of uint64"},
+    {"Atan2", ir::is_short_float, "what is made of it computes in float32 and rounds once"},
 };
 
 /// Every row, with the types that ops.def allows there.
