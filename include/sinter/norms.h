@@ -21,12 +21,13 @@ inline namespace v0 {
 Tensor vector_norm(Arg x, double p = 2, Axes axes = all_axes, bool keepdim = false);
 /// vector_norm, by PyTorch's shorter name.
 Tensor norm(Arg x, double p = 2, Axes axes = all_axes, bool keepdim = false);
-/// The order "fro": the square root of the sum of squares of a matrix, over two axes. "nuc" needs singular values and
-/// is a UsageError, as other words.
+/// The order "fro": the square root of the sum of squares of a matrix, over two axes; "nuc": the sum of its singular
+/// values (as svdvals()). Other words are a UsageError.
 Tensor matrix_norm(Arg x, std::string_view order = "fro", std::pair<int64_t, int64_t> axes = {-2, -1},
                    bool keepdim = false);
 /// Of the sums of |x| over columns (1, -1) or rows (infinity, -infinity), the largest or, for a negative order, the
-/// smallest. 2 and -2 need singular values and are a UsageError, as other numbers. The axes are {rows, columns}.
+/// smallest; 2 and -2: the largest and the smallest singular value (as svdvals()). Other numbers are a UsageError. The
+/// axes are {rows, columns}.
 Tensor matrix_norm(Arg x, double order, std::pair<int64_t, int64_t> axes = {-2, -1}, bool keepdim = false);
 /// x divided by its norm along an axis, or by `eps` if that is larger.
 Tensor normalize(Arg x, double p = 2, int64_t axis = 1, double eps = 1e-12);

@@ -6,6 +6,7 @@
 #include "sinter/dropout.h"
 #include "sinter/elementwise.h"
 #include "sinter/indexing.h"
+#include "sinter/linalg.h"
 #include "sinter/losses.h"
 #include "sinter/movement.h"
 #include "sinter/normalization.h"

@@ -61,8 +61,8 @@ Tensor addmm(Arg input, Arg a, Arg b, Arg beta = 1, Arg alpha = 1);
 Tensor baddbmm(Arg input, Arg a, Arg b, Arg beta = 1, Arg alpha = 1);
 /// The same for a matrix and a vector, as mv.
 Tensor addmv(Arg input, Arg a, Arg b, Arg beta = 1, Arg alpha = 1);
-/// The product of n >= 0 copies of square matrices [.., k, k], by squaring; 0 gives unit matrices. 16-bit floats are
-/// rounded once.
+/// The product of n copies of square matrices [.., k, k], by squaring; 0 gives unit matrices, n < 0 the power of
+/// inverse(). 16-bit floats are rounded once.
 Tensor matrix_power(Arg x, int64_t n);
 /// The product of at least 2 matrices in the order that takes the fewest multiplications; the first and the last may be
 /// vectors. Symbolic sizes count as their bounds.

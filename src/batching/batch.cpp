@@ -69,7 +69,7 @@ class Batcher {
     throw InternalError(fmt::format("no rule for {} over a batch", ir::info(n->op).name));
   }
   UOp pick(UOp n) const {
-    if (n->op == Op::Sort) return with(n, n->attr);  // along the last axis
+    if (n->op == Op::Sort || n->op == Op::Lapack) return with(n, n->attr);  // along the last axes
     if (n->op != Op::Scatter) return with(n, n->integer() + 1);
     ir::ScatterAttr attr = n->scatter();
     ++attr.axis;

@@ -25,10 +25,8 @@
 #include "codegen/normalize/short_floats.h"
 #include "codegen/pass_check.h"
 #include "codegen/rule_log.h"
-#include "codegen/sort/sort_source.h"
 #include "codegen/tune/choose_opts.h"
 #include "ir/dump.h"
-#include "ir/sort_runs.h"
 #include "ir/verify.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rules/rules.h"
@@ -172,10 +170,8 @@ runtime::KernelSource generate_source(const NormalizedKernel& kernel, const runt
   return render(lower(kernel, target, opts, epilogue_opts), kernel.main.name, target);
 }
 
-bool is_fixed_text(const Kernel& kernel) { return ir::sorts_runs(kernel.sink); }
-
 runtime::KernelSource generate_source(const Kernel& kernel, const runtime::Target& target) {
-  if (is_fixed_text(kernel)) return sort_source(kernel, target);
+  if (is_opaque(kernel)) return opaque_source(kernel, target);
   const NormalizedKernel made = normalize(kernel, target);
   return generate_source(made, target, choose_opts(made.main, target),
                          made.epilogue_kernel ? choose_opts(*made.epilogue_kernel, target) : std::vector<Opt>{});
@@ -183,7 +179,7 @@ runtime::KernelSource generate_source(const Kernel& kernel, const runtime::Targe
 
 runtime::KernelSource generate_source(const Kernel& kernel, const runtime::Target& target,
                                       const std::vector<Opt>& opts) {
-  if (is_fixed_text(kernel)) return sort_source(kernel, target);
+  if (is_opaque(kernel)) return opaque_source(kernel, target);
   return generate_source(normalize(kernel, target), target, opts, {});
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "codegen/kernel/kernel.h"
+#include "codegen/opaque/opaque_source.h"
 #include "codegen/loopschedule/opt.h"
 #include "codegen/ssa/instructions.h"
 #include "runtime/base/target.h"
@@ -20,9 +21,6 @@ runtime::KernelSource generate_source(const Kernel& kernel, const runtime::Targe
 /// The same under given Opts. Throws IllegalOpt if an Opt is not legal.
 runtime::KernelSource generate_source(const Kernel& kernel, const runtime::Target& target,
                                       const std::vector<Opt>& opts);
-
-/// Whether the kernel's source is a text of its own (codegen/sort), without Opts.
-bool is_fixed_text(const Kernel& kernel);
 
 /// A kernel after all graph-to-graph passes, and its epilogue phase as a separate kernel
 /// (codegen/normalize/epilogue_kernel.h). Opts refer to nodes of these graphs.

@@ -46,6 +46,7 @@ std::span<const GradientRuleEntry> elementwise_rules();
 std::span<const GradientRuleEntry> movement_rules();
 std::span<const GradientRuleEntry> reduce_rules();
 std::span<const GradientRuleEntry> pick_rules();
+std::span<const GradientRuleEntry> lapack_rules();
 std::span<const GradientRuleEntry> state_rules();
 
 }  // namespace sinter::autodiff

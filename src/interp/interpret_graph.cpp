@@ -51,7 +51,8 @@ class GraphInterpreter {
     for (uint32_t r : roots_) out.push_back(values_[r]->copy());
     return out;
   }
-  bool index_error() const { return index_error_; }
+  /// Bits of the error word.
+  uint32_t errors() const { return (index_error_ ? kIndexError : 0) | (matrix_error_ ? kMatrixError : 0); }
 
  private:
   bool stored(UOp n) const { return n->storage() && inputs_.read; }
@@ -205,6 +206,11 @@ class GraphInterpreter {
       return StridedView::of(gather_view(source(i, 0), source(i, 1), n->integer(), index_error_));
     if (n->op == Op::Sort)
       return StridedView::of(sort_view(source(i, 0), n->ints()[0], sizes(n->shape).back(), n->ints()[1] != 0));
+    if (n->op == Op::Lapack) {
+      std::vector<const StridedView*> values;
+      for (size_t k = 0; k < sources_[i].size(); ++k) values.push_back(&source(i, k));
+      return StridedView::of(lapack_view(ir::lapack_call_of(n), values, sizes(n->shape), matrix_error_));
+    }
     return StridedView::of(scatter_view(source(i, 0), source(i, 1), source(i, 2), n->scatter(), index_error_));
   }
 
@@ -224,7 +230,7 @@ class GraphInterpreter {
   std::vector<uint32_t> uses_, roots_;
   std::vector<bool> skipped_;
   std::vector<std::unique_ptr<StridedView>> values_;
-  bool index_error_ = false;
+  bool index_error_ = false, matrix_error_ = false;
 };
 
 }  // namespace
@@ -233,7 +239,7 @@ std::vector<Array> interpret(std::span<const UOp> roots, const GraphInputs& inpu
                              uint32_t* error) {
   GraphInterpreter run(roots, inputs, options);
   std::vector<Array> out = run.run();
-  if (error && run.index_error()) *error |= kIndexError;
+  if (error) *error |= run.errors();
   return out;
 }
 

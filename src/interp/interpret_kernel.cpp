@@ -347,6 +347,7 @@ void interpret_kernel(UOp sink, const KernelInputs& inputs) {
     sort_runs(ir::sort_runs_of(sink->src[0]), buffer(params[0]), buffer(params[1]));
     return;
   }
+  if (ir::calls_lapack(sink)) return call_lapack(ir::lapack_call_of(sink->src[0]), inputs.params, inputs.error);
   std::vector<UOp> outer;
   for (UOp n : ir::topological(sink))
     if (n->op == Op::Range && n->get<ir::RangeAttr>().kind == ir::AxisKind::Outer) outer.push_back(n);

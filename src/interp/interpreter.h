@@ -10,14 +10,11 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "runtime/base/error_word.h"
 #include "runtime/exec/array.h"
 
 namespace sinter::runtime {
 
-/// The bit of the error word that an index out of range raises (SEMANTICS F6): its number, as a Check names it, and its
-/// mask.
-inline constexpr int64_t kIndexErrorBit = 0;
-inline constexpr uint32_t kIndexError = uint32_t{1} << kIndexErrorBit;
 /// The position that an index selects on an axis of this size, or -1. Negative indices count from the end.
 int64_t position_of(ir::Scalar index, DType dtype, int64_t size);
 
@@ -36,8 +33,8 @@ struct InterpretOptions {
 };
 
 /// The values of `roots` in a tensor graph or a plan graph. Intermediate values are freed after their last use. An
-/// index out of range reads 0 or skips the write, and sets kIndexError in `error`, if given. For a tensor graph the
-/// caller holds a GraphScope. Throws InternalError for nodes that it cannot read and for kernel ops.
+/// index out of range reads 0 or skips the write, and sets kIndexError in `error`, if given; a routine of LAPACK that
+/// fails gives NaN and sets kMatrixError. For a tensor graph the caller holds a GraphScope. Throws InternalError for nodes that it cannot read and for kernel ops.
 std::vector<Array> interpret(std::span<const ir::UOp> roots, const GraphInputs& inputs, InterpretOptions options = {},
                              uint32_t* error = nullptr);
 

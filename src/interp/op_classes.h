@@ -8,6 +8,7 @@
 
 #include "interp/interpreter.h"
 #include "interp/strided_view.h"
+#include "ir/lapack_call.h"
 #include "ir/node.h"
 #include "ir/sort_runs.h"
 
@@ -65,5 +66,11 @@ Array scatter_view(const StridedView& base, const StridedView& index, const Stri
 Array sort_view(const StridedView& x, int64_t first, int64_t count, bool descending);
 /// One step of a sort, all rows of it.
 void sort_runs(const ir::SortRuns& step, const KernelBuffer& to, const KernelBuffer& from);
+
+/// Rows of this shape: what a routine of LAPACK gives of each matrix. Sets `error` if it fails for one of them.
+Array lapack_view(const ir::LapackCall& call, std::span<const StridedView* const> values,
+                  const std::vector<int64_t>& shape, bool& error);
+/// The same in a kernel, whose Params are the rows and the sources.
+void call_lapack(const ir::LapackCall& call, std::span<const KernelBuffer> params, uint32_t* error);
 
 }  // namespace sinter::runtime

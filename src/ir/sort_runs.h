@@ -1,5 +1,5 @@
 // A Sort in kernels. A row is sorted in steps, each a kernel of its own: first its runs, then merges of two runs each.
-// What a step does is an op; how it does it is the text of codegen/sort.
+// What a step does is an op; how it does it is the text of codegen/opaque.
 #pragma once
 
 #include <cstdint>

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "ir/dump.h"
+#include "ir/lapack_call.h"
 #include "ir/names.h"
 #include "ir/short_float.h"
 #include "ir/sort_runs.h"
@@ -107,6 +108,8 @@ class Verifier {
       case Op::Expand:
       case Op::Sort:
       case Op::SortRuns:
+      case Op::Lapack:
+      case Op::CallLapack:
       case Op::Flip: ok = holds(static_cast<Ints*>(nullptr)); break;
       case Op::Shrink:
       case Op::Pad: ok = holds(static_cast<Region*>(nullptr)); break;
@@ -192,8 +195,9 @@ class KernelVerifier {
 
   void run() {
     require(sink_->op == Op::Sink, sink_, "a kernel is a SINK");
-    if (!sorts_runs(sink_))
-      for (UOp s : sink_->src) require(s->op == Op::Store, s, "a SINK holds STOREs, or is one step of a sort");
+    if (!sorts_runs(sink_) && !calls_lapack(sink_))
+      for (UOp s : sink_->src)
+        require(s->op == Op::Store, s, "a SINK holds STOREs, or is one step of a sort or one call of LAPACK");
     for (UOp n : order_) {
       base_.check_node(n);
       if (n->op == Op::Param) check_param(n);
@@ -201,6 +205,7 @@ class KernelVerifier {
       if (n->op == Op::Load || n->op == Op::Store) check_access(n);
       if (n->op == Op::Reduce || n->op == Op::Scan) check_reduction(n);
       if (n->op == Op::SortRuns) check_sort(n);
+      if (n->op == Op::CallLapack) check_lapack(n);
       if (n->op == Op::Sink || n->op == Op::Store)
         for (UOp s : n->src)
           require(s->op != Op::Sink && (n->op == Op::Sink || s->op != Op::Store), n, "an effect is read");
@@ -283,6 +288,14 @@ class KernelVerifier {
     require(to->shape[to->rank() - 1] == (s.last() ? s.count : between), n, "writes rows of another length");
     require((!s.sorted || from->dtype == DType::U64) && to->dtype == (s.last() ? DType::I64 : DType::U64), n,
             "has Params of other types");
+  }
+
+  void check_lapack(UOp n) {
+    for (UOp s : n->src)
+      require(s->op == Op::Param && s->dtype == n->src[0]->dtype, n, "names no Params, or those of two types");
+    require(n->src.size() > 1 && n->src[0]->rank() > 0, n, "has no source");
+    const std::string error = lapack_error(n, n->src[0]->shape, std::span(n->src).subspan(1));
+    require(error.empty(), n, error);
   }
 
   static bool is_outer(UOp n) { return n->op == Op::Range && n->get<RangeAttr>().kind == AxisKind::Outer; }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "ir/axis_lists.h"
+#include "ir/lapack_call.h"
 
 namespace sinter::ir {
 namespace {
@@ -120,6 +121,7 @@ std::string shape_error(UOp n) {
       return n->ints()[0] < 0 || n->ints()[0] + to[to.rank() - 1].value() > from[from.rank() - 1].value()
                  ? "gives ranks that there are not"
                  : "";
+    case Op::Lapack: return lapack_error(n, to, n->src);
     case Op::After:
       if (!std::holds_alternative<Region>(n->attr))
         return n->shape == n->src.back()->shape ? "" : "differs in shape from its value";

@@ -39,7 +39,7 @@ runtime::KernelSource write_kernel(const schedule::KernelSchedule& scheduled, si
                                    const runtime::Target& target, const OptPolicy& policy, bool& decided) {
   const codegen::Kernel& kernel = scheduled.kernels[number];
   if (policy.unfused) return codegen::generate_source(kernel, target, {});
-  if (!policy.beam || codegen::is_fixed_text(kernel) || target != runtime::target_of(scheduled.plan.device))
+  if (!policy.beam || codegen::is_opaque(kernel) || target != runtime::target_of(scheduled.plan.device))
     return codegen::generate_source(kernel, target);
   const codegen::NormalizedKernel normalized = codegen::normalize(kernel, target);
   const std::optional<std::vector<codegen::Opt>> found =
@@ -60,11 +60,13 @@ KernelSources write_kernels(const PlanProgram& program, const runtime::Target& t
   return out;
 }
 
-/// Whether an index can be out of range. Everything else in kernels is total.
-bool can_raise_index_error(const schedule::PlanGraph& plan) {
+/// Whether an index can be out of range, or a matrix without a result. Everything else in kernels is total.
+bool can_raise_errors(const schedule::PlanGraph& plan) {
   const std::vector<ir::UOp> nodes = ir::topological(values_of(plan));
   return std::any_of(nodes.begin(), nodes.end(),
-                     [](ir::UOp n) { return n->op == ir::Op::Gather || n->op == ir::Op::Scatter; });
+                     [](ir::UOp n) {
+                       return n->op == ir::Op::Gather || n->op == ir::Op::Scatter || n->op == ir::Op::Lapack;
+                     });
 }
 
 /// Everything but the library that decides a plan: the program, the values of its constants, and how kernels get their
@@ -91,7 +93,7 @@ runtime::Plan make_plan(const PlanProgram& program, const runtime::Hash128& key,
     if (std::optional<runtime::Plan> stored = runtime::load_plan(key, target)) return *std::move(stored);
   KernelSources written = write_kernels(program, target, policy);
   runtime::Plan& plan = written.scheduled.plan;
-  plan.raises_errors = can_raise_index_error(program.graph);
+  plan.raises_errors = can_raise_errors(program.graph);
   plan.programs = runtime::compile(written.sources, target);
   if (runtime::env().check) check_programs(program.graph, written.scheduled);
   if (!anew && written.decided) runtime::store_plan(key, plan, written.sources, target);

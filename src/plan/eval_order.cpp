@@ -15,7 +15,8 @@ using ir::Op;
 
 /// Evaluated once, into scratch that lives to the end of the plan.
 bool is_heavy(Op op) {
-  return op == Op::Reduce || op == Op::Scan || op == Op::Gather || op == Op::Scatter || op == Op::Sort;
+  return op == Op::Reduce || op == Op::Scan || op == Op::Gather || op == Op::Scatter || op == Op::Sort ||
+         op == Op::Lapack;
 }
 
 using ReadList = std::shared_ptr<const std::vector<int32_t>>;

@@ -20,12 +20,12 @@
 #include "schedule/lower/dedup_kernels.h"
 #include "schedule/lower/kernel_work.h"
 #include "schedule/lower/launch_order.h"
+#include "schedule/lower/opaque_steps.h"
 #include "schedule/lower/plan_memory.h"
 #include "schedule/lower/polyphase_split.h"
 #include "schedule/lower/rangeify.h"
 #include "schedule/lower/sections.h"
 #include "schedule/lower/share_offsets.h"
-#include "schedule/lower/sort_steps.h"
 #include "schedule/simplify/choose_reductions.h"
 #include "schedule/simplify/deferred_division.h"
 #include "schedule/simplify/fused_reductions.h"
@@ -103,8 +103,8 @@ class PlanWriter {
       const std::vector<int>& outer = p_.kernels[static_cast<size_t>(k)].outer;
       const bool idle = std::any_of(outer.begin(), outer.end(), [&](int a) { return p_.space.bound(a) == 0; });
       if (idle) continue;  // it stores nothing
-      if (sorts(p_, k))
-        long_ones.emplace_back(k, sort_steps(plan_, p_, placement_, k, target_, out_.plan));
+      if (is_opaque(p_, k))
+        long_ones.emplace_back(k, opaque_steps(plan_, p_, placement_, k, target_, out_.plan));
       else
         add(k);
     }

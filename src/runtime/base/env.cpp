@@ -72,7 +72,7 @@ struct EnvEntry {
   Parser parse;
 };
 
-constexpr std::array<EnvEntry, 13> kVariables = {{
+constexpr std::array<EnvEntry, 14> kVariables = {{
     {{"DEBUG", "0 to 7", "0",
       "what is printed to stderr: 1 a line per plan, and on the CPU each launch above 5 ms that stays below 5 % of "
       "the machine's limit, with the call that it computes, 2 a line per launch with its speed, the machine's "
@@ -115,6 +115,8 @@ constexpr std::array<EnvEntry, 13> kVariables = {{
      [](Env& e, std::string_view v) { return parse_memory(e, v); }},
     {{"SINTER_DATA", "a folder", "the readers' own search", "where the data readers look for their files"},
      [](Env& e, std::string_view v) { return parse_path(v, e.data); }},
+    {{"SINTER_LAPACK", "a path", "the search for liblapack.so.3", "the LAPACK library, which linear algebra needs"},
+     [](Env& e, std::string_view v) { return parse_path(v, e.lapack); }},
     {{"SINTER_CUDA_LIB", "a path", "the search for libcuda.so.1", "the CUDA driver's library"},
      [](Env& e, std::string_view v) { return parse_path(v, e.cuda_lib); }},
     {{"SINTER_NVRTC_LIB", "a path", "the search for libnvrtc",

@@ -29,6 +29,7 @@ struct Env {
     constexpr uint64_t kPage = 4096;
     return memory_bytes ? memory_bytes : std::max(total / kPage * memory_millionths / 1'000'000, uint64_t{1}) * kPage;
   }
+  std::string lapack;     ///< SINTER_LAPACK; empty: liblapack.so.3
   std::string data;       ///< SINTER_DATA; empty: the data library searches
   std::string cuda_lib;   ///< SINTER_CUDA_LIB; empty: search for it
   std::string nvrtc_lib;  ///< SINTER_NVRTC_LIB; empty: search for it

@@ -16,6 +16,7 @@
 
 #include "runtime/base/sanitizer.h"
 #include "runtime/cpu/elf_file.h"
+#include "runtime/cpu/lapack.h"
 
 namespace sinter::runtime::cpu {
 namespace {
@@ -26,7 +27,7 @@ const void* address_of(R (*function)(A...)) {
 }
 
 // The functions that a freestanding kernel may call: those that compilers call implicitly, for block moves and for
-// instructions that the CPU lacks, and in an instrumented process the sanitizer's. Null for any other name.
+// instructions that the CPU lacks, LAPACK, and in an instrumented process the sanitizer's. Null for any other name.
 const void* find_external(const std::string& name) {
   static const std::pair<std::string_view, const void*> kExternals[] = {
       {"memset", address_of<void*, void*, int, size_t>(std::memset)},
@@ -45,6 +46,7 @@ const void* find_external(const std::string& name) {
       {"rintf", address_of<float, float>(::rintf)},
       {"roundeven", address_of<double, double>(::roundeven)},
       {"roundevenf", address_of<float, float>(::roundevenf)},
+      {"sinter_lapack", reinterpret_cast<const void*>(&sinter_lapack)},
   };
   for (const auto& [known, address] : kExternals)
     if (known == name) return address;

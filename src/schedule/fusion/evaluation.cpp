@@ -167,10 +167,13 @@ void Partitioner::propagate_uses(int kernel, int s, IndexId ix, const std::vecto
       add_use(kernel, st.sources[0], id, within);
       return;
     }
-    case FusionNodeKind::Sort: {  // any element of the row
-      FusionIndex row = space_[ix];
-      row.back() = space_.opaque(ix, st.uop->id);
-      add_use(kernel, st.sources[0], space_.intern(std::move(row)), within);
+    case FusionNodeKind::Opaque: {  // any element of the row or the matrix
+      for (size_t i = 0; i < st.sources.size(); ++i) {
+        FusionIndex row = space_[ix];
+        row.back() = space_.opaque(ix, st.uop->id);
+        row.resize(st.uop->src[i]->rank(), row.back());
+        add_use(kernel, st.sources[i], space_.intern(std::move(row)), within);
+      }
       return;
     }
     case FusionNodeKind::Scan: {

@@ -8,6 +8,7 @@
 #include "ir/axis_lists.h"
 #include "ir/build.h"
 #include "ir/combine.h"
+#include "ir/lapack_call.h"
 #include "ir/walk.h"
 #include "schedule/graph/fusion_cost.h"
 #include "schedule/simplify/choose_reductions.h"
@@ -19,7 +20,8 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr double kSortStep = 64;  ///< simple operations per element of a sort
+constexpr double kSortStep = 64;     ///< simple operations per element of a sort
+constexpr double kLapackSlower = 8;  ///< than a product of as many operations: the reference library
 
 bool placeless(Op op) { return op == Op::Const || op == Op::Arange || op == Op::Var || op == Op::Arg; }
 
@@ -30,7 +32,8 @@ FusionNodeKind kind_of(UOp n) {
     case Op::Gather: return FusionNodeKind::Gather;
     case Op::Scatter: return FusionNodeKind::Scatter;
     case Op::Scan: return FusionNodeKind::Scan;
-    case Op::Sort: return FusionNodeKind::Sort;
+    case Op::Sort:
+    case Op::Lapack: return FusionNodeKind::Opaque;
     case Op::Contiguous:
     case Op::Copy: return FusionNodeKind::Contiguous;
     case Op::After: return FusionNodeKind::Box;
@@ -38,8 +41,8 @@ FusionNodeKind kind_of(UOp n) {
   }
 }
 
-/// What a Sort reads: the buffer itself, if what it would copy lies there in row-major order.
-UOp sorted_source(UOp stored) {
+/// What an opaque node reads: the buffer itself, if what it would copy lies there in row-major order.
+UOp stored_source(UOp stored) {
   const UOp head = stored->op == Op::Contiguous ? stored->src[0] : stored;
   UOp n = head;
   while (n->op == Op::Reshape) n = n->src[0];
@@ -99,7 +102,7 @@ class FusionGraphBuilder {
       s.target = plan_.graph->make({Op::Shrink, n->dtype, n->src[1]->shape, std::move(src), n->region()});
       s.sources.push_back(source(n->src[1]));
     } else {
-      for (UOp u : n->src) s.sources.push_back(source(n->op == Op::Sort ? sorted_source(u) : u));
+      for (UOp u : n->src) s.sources.push_back(source(s.kind == FusionNodeKind::Opaque ? stored_source(u) : u));
     }
     return push(std::move(s));
   }
@@ -117,8 +120,9 @@ class FusionGraphBuilder {
     // its home only.
     while (o.home < 0 && n->op == Op::Reshape) n = n->src[0];
     int at = ir::is_movement(n->op) || placeless(n->op) ? -1 : node_of_[n->position];
-    const bool sorted = at >= 0 && n->op == Op::Sort && !out_.nodes[static_cast<size_t>(at)].outputs.empty();
-    if (at < 0 || n->op == Op::Param || (n->op == Op::After && o.home < 0) || sorted) {  // a Sort has one target
+    const bool taken =  // an opaque node has one target
+        at >= 0 && node(at).kind == FusionNodeKind::Opaque && !node(at).outputs.empty();
+    if (at < 0 || n->op == Op::Param || (n->op == Op::After && o.home < 0) || taken) {
       FusionNode s;
       s.uop = o.value;
       s.kind = FusionNodeKind::Store;
@@ -137,7 +141,7 @@ class FusionGraphBuilder {
       s.numel = n->shape.bound();
       s.bytes = bytes_of(n);
       s.domain = s.kind == FusionNodeKind::Reduce    ? s.uop->src[0]->shape.bound()
-                 : s.kind == FusionNodeKind::Sort    ? s.uop->src[0]->shape.bound()
+                 : s.kind == FusionNodeKind::Opaque    ? s.uop->src[0]->shape.bound()
                  : s.kind == FusionNodeKind::Scatter ? s.uop->src[1]->shape.bound()
                                                      : s.numel;
       s.contraction = s.kind == FusionNodeKind::Reduce && is_contraction(s.uop->reduction().combine, s.uop->src);
@@ -146,7 +150,7 @@ class FusionGraphBuilder {
       s.own = cost(s);
       int64_t sources = 0;
       const bool opens = s.kind == FusionNodeKind::Buffer || s.kind == FusionNodeKind::Gather ||
-                         s.kind == FusionNodeKind::Scatter || s.kind == FusionNodeKind::Sort;
+                         s.kind == FusionNodeKind::Scatter || s.kind == FusionNodeKind::Opaque;
       if (opens) s.frontier = s.bytes;
       for (const FusionEdge& src : s.sources) {
         if (src.node < 0) continue;
@@ -246,6 +250,13 @@ class FusionGraphBuilder {
     for (Op op : ir::combine_step_ops(reduce)) weight += weight_of(op);
     return weight;
   }
+  double opaque_cost(UOp n, double iterations) const {
+    if (n->op == Op::Sort) return kSortStep * iterations / prices_.elementwise;
+    const ir::LapackSizes sizes =
+        ir::lapack_sizes_of(n->src[0]->shape, n->src.size() > 1 ? &n->src[1]->shape : nullptr);
+    const auto matrices = static_cast<double>(n->shape.bound() / std::max<int64_t>(n->shape[n->rank() - 1].value(), 1));
+    return matrices * ir::lapack_flops(ir::lapack_call_of(n), sizes) / prices_.contraction * kLapackSlower;
+  }
   double cost(const FusionNode& s) const {
     const auto iterations = static_cast<double>(s.domain);
     switch (s.kind) {
@@ -257,7 +268,7 @@ class FusionGraphBuilder {
                                : step_of(s.uop) * iterations / prices_.elementwise;
       case FusionNodeKind::Scatter: return (2 * iterations + static_cast<double>(s.numel)) / prices_.elementwise;
       case FusionNodeKind::Scan: return step_of(s.uop) * iterations / prices_.elementwise;
-      case FusionNodeKind::Sort: return kSortStep * iterations / prices_.elementwise;
+      case FusionNodeKind::Opaque: return opaque_cost(s.uop, iterations);
       case FusionNodeKind::Gather:
       case FusionNodeKind::Contiguous:
       case FusionNodeKind::Store:

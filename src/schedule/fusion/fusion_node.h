@@ -16,7 +16,7 @@ enum class FusionNodeKind : uint8_t {
   Reduce,
   Gather,
   Scatter,     ///< owns its loops
-  Sort,        ///< a kernel of its own from stored rows to positions; always stored
+  Opaque,      ///< SORT, LAPACK: a kernel of its own from stored values to rows; always stored
   Scan,        ///< one loop per row that stores every step; always stored
   Contiguous,  ///< an elementwise copy that is always stored
   Store,       ///< an output that no node computes in that layout: a view or a constant

@@ -150,7 +150,7 @@ MergePlan Partitioner::plan_merge(int a, int b, int s) {
     return std::any_of(k.outputs.begin(), k.outputs.end(), [&](const KernelStore& o) {
       const FusionNodeKind kind = node(o.node).kind;
       return kind == FusionNodeKind::Scatter || kind == FusionNodeKind::Scan || kind == FusionNodeKind::Box ||
-             kind == FusionNodeKind::Sort;
+             kind == FusionNodeKind::Opaque;
     });
   };
   if (scatters(k1) || scatters(k2)) return none;

@@ -253,7 +253,7 @@ void Partitioner::do_split(int s, const std::vector<int>& kernels, const std::ve
     // Updates of a scatter may hit the same element, and a scan is loop-carried: that axis is an inner loop.
     if (st.kind == FusionNodeKind::Scatter && static_cast<int64_t>(i) == st.uop->scatter().axis) continue;
     if (st.kind == FusionNodeKind::Scan && static_cast<int64_t>(i) == st.uop->reduction().axes[0]) continue;
-    if (st.kind == FusionNodeKind::Sort && i + 1 == shape.rank()) continue;
+    if (st.kind == FusionNodeKind::Opaque && i + 1 == shape.rank()) continue;
     for (const Digit& d : space_[root][i].digits) at(k).outer.push_back(d.axis);
   }
   at(k).outputs.push_back({s, root});

@@ -76,7 +76,7 @@ struct CutTracker {
 /// Nodes of these kinds are always stored, and evaluated by exactly one kernel.
 constexpr bool always_stored(FusionNodeKind kind) {
   return kind == FusionNodeKind::Contiguous || kind == FusionNodeKind::Box || kind == FusionNodeKind::Scatter ||
-         kind == FusionNodeKind::Scan || kind == FusionNodeKind::Sort;
+         kind == FusionNodeKind::Scan || kind == FusionNodeKind::Opaque;
 }
 
 /// Whether the node scans the blocks of longer rows, which may be evaluated where they are joined.

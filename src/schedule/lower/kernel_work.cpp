@@ -8,6 +8,7 @@
 
 #include "codegen/kernel/ranges.h"
 #include "ir/combine.h"
+#include "ir/lapack_call.h"
 #include "ir/sort_runs.h"
 #include "ir/walk.h"
 #include "rewrite/interval.h"
@@ -99,28 +100,41 @@ class LoopSizes {
   std::unordered_map<uint64_t, SizePolynomial::Term> size_;
 };
 
-/// Each step of a sort reads and writes every element once.
-runtime::KernelWork work_of_sort(const codegen::Kernel& kernel) {
+void multiply(SizePolynomial::Term& term, const Dim& d, const std::vector<Var>& vars) {
+  if (!d.symbolic()) {
+    term.factor *= static_cast<double>(d.value());
+    return;
+  }
+  const auto number = static_cast<int>(std::find(vars.begin(), vars.end(), d.var()) - vars.begin());
+  term.vars.insert(std::upper_bound(term.vars.begin(), term.vars.end(), number), number);
+}
+
+/// An opaque kernel reads and writes every element once.
+runtime::KernelWork work_of_opaque(const codegen::Kernel& kernel) {
   runtime::KernelWork work;
   for (UOp param : kernel.sink->src[0]->src) {
     SizePolynomial::Term size{1, {}};
-    for (const Dim& d : param->shape) {
-      if (d.symbolic())
-        size.vars.push_back(
-            static_cast<int>(std::find(kernel.vars.begin(), kernel.vars.end(), d.var()) - kernel.vars.begin()));
-      else
-        size.factor *= static_cast<double>(d.value());
-    }
-    std::sort(size.vars.begin(), size.vars.end());
+    for (const Dim& d : param->shape) multiply(size, d, kernel.vars);
     work.accesses.emplace_back().add(size);
   }
+  return work;
+}
+
+runtime::KernelWork work_of_lapack(const codegen::Kernel& kernel) {
+  runtime::KernelWork work = work_of_opaque(kernel);
+  UOp n = kernel.sink->src[0];
+  const ir::LapackSizes sizes = ir::lapack_sizes_of(n->src[1]->shape, n->src.size() > 2 ? &n->src[2]->shape : nullptr);
+  SizePolynomial::Term all{ir::lapack_flops(ir::lapack_call_of(n), sizes), {}};
+  for (const Dim& d : kernel.outer) multiply(all, d, kernel.vars);
+  work.flops.add(all);
   return work;
 }
 
 }  // namespace
 
 runtime::KernelWork work_of(const codegen::Kernel& kernel) {
-  if (ir::sorts_runs(kernel.sink)) return work_of_sort(kernel);
+  if (ir::sorts_runs(kernel.sink)) return work_of_opaque(kernel);
+  if (ir::calls_lapack(kernel.sink)) return work_of_lapack(kernel);
   runtime::KernelWork work;
   work.accesses.resize(static_cast<size_t>(kernel.params));
   LoopSizes loops(kernel.vars);

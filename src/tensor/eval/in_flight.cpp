@@ -12,7 +12,7 @@
 #include "runtime/base/fault_injection.h"
 #include "runtime/base/fork.h"
 #include "tensor/core/cell.h"
-#include "tensor/eval/index_error.h"
+#include "tensor/eval/run_error.h"
 
 namespace sinter::tensor {
 namespace {
@@ -110,7 +110,7 @@ void InFlightPlan::run() noexcept {
   try {
     runtime::fire_hook(runtime::fault_injection().before_launch);
     const ir::FlushDenormals zeros(entry_.flushes);
-    index_error_ = execution_.run() & runtime::kIndexError;
+    error_bits_ = execution_.run();
   } catch (const OutOfMemory&) {
     error_ = std::current_exception();
     unchanged_ = true;
@@ -122,7 +122,7 @@ void InFlightPlan::complete() {
   std::shared_ptr<ir::DeferredError> notice;
   if (!error_) try {
       // May query the device, which may be lost. The claims are released in any case.
-      notice = std::move(read_).notice(execution_, index_error_, [this] { return index_error_reporter(); });
+      notice = std::move(read_).notice(execution_, error_bits_, [this] { return error_reporter(); });
     } catch (...) { error_ = std::current_exception(); }
   if (!unchanged_) store(notice);
   for (const auto& [n, t] : stored_) {
@@ -179,14 +179,14 @@ InFlightRealization::InFlightRealization(const plan::PlanInstance& program)
       runtime::count(t.home >= 0 ? runtime::counters().in_place : runtime::counters().relocated);
 }
 
-IndexErrorReporter InFlightRealization::index_error_reporter() const {
+ErrorReporter InFlightRealization::error_reporter() const {
   std::vector<UOp> values;
   for (const auto& [n, t] : stored()) values.push_back(n);
   const auto intact = [&](UOp n) {
     return std::none_of(targets().begin(), targets().end(),
                         [&](const plan::StoreTarget& t) { return t.home >= 0 && slot(t.home) == n->storage(); });
   };
-  return make_index_error_reporter(values, intact, index_error() ? std::numeric_limits<size_t>::max() : kMaxHeld);
+  return make_error_reporter(values, intact, raised_errors() ? std::numeric_limits<size_t>::max() : kMaxHeld);
 }
 
 }  // namespace sinter::tensor

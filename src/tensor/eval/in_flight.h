@@ -11,7 +11,7 @@
 
 #include "plan/plan_lookup.h"
 #include "sinter/inline_vector.h"
-#include "tensor/eval/index_error.h"
+#include "tensor/eval/run_error.h"
 
 namespace sinter::tensor {
 
@@ -60,11 +60,11 @@ class InFlightPlan {
   const Nodes& stored() const { return stored_; }
   const std::vector<plan::StoreTarget>& targets() const { return entry_.targets; }
   ir::Storage* slot(int32_t number) const { return slots_[static_cast<size_t>(number)]; }
-  bool index_error() const { return index_error_; }
+  bool raised_errors() const { return error_bits_ != 0; }
 
  private:
   /// Reports which index was out of range. Called before the nodes release their sources.
-  virtual IndexErrorReporter index_error_reporter() const = 0;
+  virtual ErrorReporter error_reporter() const = 0;
   void store(const std::shared_ptr<ir::DeferredError>& notice);
 
   runtime::Execution& execution_;
@@ -74,7 +74,7 @@ class InFlightPlan {
   DeferredErrorCollector read_;
   std::exception_ptr error_;
   const std::thread::id thread_ = std::this_thread::get_id();
-  bool index_error_ = false;
+  uint32_t error_bits_ = 0;
   bool unchanged_ = false;  ///< the launch failed before it had any effect
 };
 
@@ -85,7 +85,7 @@ class InFlightRealization final : public InFlightPlan {
   explicit InFlightRealization(const plan::PlanInstance& program);
 
  private:
-  IndexErrorReporter index_error_reporter() const override;
+  ErrorReporter error_reporter() const override;
 };
 
 }  // namespace sinter::tensor

@@ -1,18 +1,21 @@
 // Checks whether a plan fits the present tensors, launches it, and installs the new versions.
 #include "tensor/jit/replay.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "runtime/base/counters.h"
+#include "runtime/base/error_word.h"
 #include "runtime/base/fault_injection.h"
 #include "runtime/base/fork.h"
 #include "runtime/exec/buffer.h"
 #include "sinter/debug.h"
 #include "sinter/error.h"
 #include "tensor/eval/in_flight.h"
-#include "tensor/eval/index_error.h"
+#include "tensor/eval/run_error.h"
 
 namespace sinter::tensor {
 namespace {
@@ -86,10 +89,13 @@ class Replay::InFlightReplay final : public InFlightPlan {
     versions_.push_back({&cell, std::exchange(cell.node, ir::NodeRef(version))});
   }
 
-  /// The nodes have no sources that could tell where an index came from.
-  IndexErrorReporter index_error_reporter() const override {
-    return [] {
-      return std::string("an index of a jitted function was out of range; call the function without jit to see which");
+  /// The nodes have no sources that could tell where an index or a matrix came from.
+  ErrorReporter error_reporter() const override {
+    return [](uint32_t bits) -> std::string {
+      const bool index = (bits & runtime::kIndexError) != 0;
+      return fmt::format("{}; call the function without jit to see which",
+                         index ? "an index of a jitted function was out of range"
+                               : "a matrix of a jitted function is singular or has no decomposition");
     };
   }
 

@@ -177,8 +177,13 @@ Tensor matrix_power(Arg x, int64_t n) {
   UOp matrix = tensor::operand(x, t);
   if (matrix->rank() < 2 || !(matrix->shape[-1] == matrix->shape[-2]))
     usage_error(fmt::format("{} to the power of {}: the last two axes must have one size", describe(matrix), n));
-  if (n < 0)
-    usage_error(fmt::format("{} to the power of {}: give 0 or more, or the power of an inverse", describe(matrix), n));
+  if (n < 0) {
+    if (!is_float(t))
+      usage_error(fmt::format("{} to the power of {}: integers have no inverse; convert with to(float32)",
+                              describe(matrix), n));
+    matrix = tensor::node_of(inverse(Arg(wrap(ir::to_compute_type(matrix)), x.where())));
+    n = -n;
+  }
   const auto last = static_cast<int64_t>(matrix->rank()) - 1;
   if (!n)
     return wrap(ir::cast(ir::eq(tensor::position(matrix->shape, last - 1, matrix->device),

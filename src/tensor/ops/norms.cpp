@@ -69,6 +69,14 @@ std::pair<int64_t, int64_t> matrix_axes(UOp x, std::pair<int64_t, int64_t> axes)
   return {tensor::axis_of(x, axes.first), tensor::axis_of(x, axes.second)};
 }
 
+/// Of matrices along any two axes, behind the other axes.
+UOp singular_values(UOp x, int64_t rows, int64_t columns) {
+  ir::Ints order = ir::others(x->rank(), {std::min(rows, columns), std::max(rows, columns)});
+  order.push_back(rows);
+  order.push_back(columns);
+  return tensor::node_of(svdvals(wrap(ir::permute(ir::to_compute_type(x), order))));
+}
+
 /// The larger of the norm and eps.
 UOp at_least(UOp norm, double eps) {
   UOp least = ir::like(norm, eps);
@@ -103,11 +111,15 @@ Tensor matrix_norm(Arg x, std::string_view order, std::pair<int64_t, int64_t> ax
   Call call("matrix_norm", x.where());
   UOp n = tensor::float_operand(x);
   const auto [rows, columns] = matrix_axes(n, axes);
+  if (order == "nuc") {
+    UOp s = singular_values(n, rows, columns);
+    const auto last = static_cast<int64_t>(s->rank()) - 1;
+    return wrap_norm(ir::sum(s, {last}), {std::min(rows, columns), std::max(rows, columns)}, keepdim, n->dtype);
+  }
   if (order != "fro")
-    usage_error(
-        fmt::format("the order \"{}\" of {}; give \"fro\", 1, -1, infinity or -infinity, others need singular "
-                    "values",
-                    order, describe(n)));
+    usage_error(fmt::format("the order \"{}\" of {}; give \"fro\", \"nuc\", 1, 2, infinity or one of these numbers "
+                            "negative",
+                            order, describe(n)));
   const ir::Ints both{std::min(rows, columns), std::max(rows, columns)};
   return wrap_norm(norm_over(ir::to_compute_type(n), 2, both), both, keepdim, n->dtype);
 }
@@ -116,10 +128,16 @@ Tensor matrix_norm(Arg x, double order, std::pair<int64_t, int64_t> axes, bool k
   Call call("matrix_norm", x.where());
   UOp n = tensor::float_operand(x);
   const auto [rows, columns] = matrix_axes(n, axes);
+  if (std::abs(order) == 2) {
+    UOp s = singular_values(n, rows, columns);
+    const ir::Ints last{static_cast<int64_t>(s->rank()) - 1};
+    tensor::require_elements(s, last);
+    return wrap_norm(ir::reduce(order > 0 ? Combine::Max : Combine::Min, s, last),
+                     {std::min(rows, columns), std::max(rows, columns)}, keepdim, n->dtype);
+  }
   if (!(std::abs(order) == 1 || std::isinf(order)))
-    usage_error(
-        fmt::format("the order {} of {}; give \"fro\", 1, -1, infinity or -infinity, others need singular values",
-                    order, describe(n)));
+    usage_error(fmt::format("the order {} of {}; give \"fro\", \"nuc\", 1, 2, infinity or one of these numbers negative",
+                            order, describe(n)));
   const int64_t summed = std::isinf(order) ? columns : rows, left = std::isinf(order) ? rows : columns;
   UOp sums = norm_over(ir::to_compute_type(n), 1, {summed});
   const ir::Ints rest{left - (summed < left)};

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "codegen/sort/sort_text.h"
+#include "codegen/opaque/sort_text.h"
 
 namespace sinter::codegen {
 namespace {

@@ -1,11 +1,10 @@
 // Keys are unsigned numbers in the order of the values: floats by their bits, with the sign turned around.
-#include "codegen/sort/sort_text.h"
+#include "codegen/opaque/sort_text.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "codegen/sort/sort_source.h"
 #include "runtime/base/hash.h"
 
 namespace sinter::codegen {
@@ -93,11 +92,6 @@ void finish(runtime::KernelSource& source, const std::string& text, const std::s
   source.name =
       fmt::format("{}_{}", hint, runtime::to_hex(runtime::HashBuilder().add(with_names).hash()).substr(0, 16));
   source.text = filled(with_names, {{"$N", source.name}});
-}
-
-runtime::KernelSource sort_source(const Kernel& kernel, const runtime::Target& target) {
-  const SortStep step(kernel);
-  return target.cuda() ? sort_cuda(step, kernel) : sort_c(step, kernel);
 }
 
 }  // namespace sinter::codegen

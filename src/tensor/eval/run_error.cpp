@@ -1,15 +1,17 @@
-// Evaluates index tensors with the interpreter until it finds one with an index out of range.
-#include "tensor/eval/index_error.h"
+// Evaluates index tensors and matrices with the interpreter until it finds what a kernel has raised a bit for.
+#include "tensor/eval/run_error.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <unordered_map>
 #include <utility>
 
 #include "interp/interpreter.h"
+#include "ir/lapack_call.h"
 #include "ir/origin.h"
 #include "ir/storage.h"
 #include "ir/walk.h"
@@ -24,7 +26,7 @@ using ir::Storage;
 using ir::UOp;
 using runtime::Array;
 
-/// Memory that an index tensor is made from, held to be read after the run, until a plan overwrites it. It is not an
+/// Memory that an index tensor or a matrix is made from, held to be read after the run, until a plan overwrites it. It is not an
 /// owner of the memory, so plans may still write in place: their decisions do not depend on it.
 class HeldMemory : public std::enable_shared_from_this<HeldMemory> {
  public:
@@ -79,56 +81,90 @@ std::optional<int64_t> outside(const Array& index, int64_t size) {
   return {};
 }
 
+/// The first matrix whose results are all NaN.
+std::optional<int64_t> first_without_result(const Array& rows) {
+  const int64_t row = rows.shape.back();
+  for (int64_t begin = 0; begin < rows.numel(); begin += row) {
+    bool none = true;
+    for (int64_t i = 0; i < row && none; ++i) none = std::isnan(rows.at(begin + i).as_double());
+    if (none) return begin / row;
+  }
+  return {};
+}
+
 bool below_storage(UOp n) { return !n->storage(); }
 
-/// The gathers and scatters of a plan, with their index tensors copied to a graph of its own. The original nodes are
-/// gone by the time an index error is known.
-class Picks {
+/// The gathers, scatters and calls of LAPACK of a plan, with what they read copied to a graph of its own. The original
+/// nodes are gone by the time an error is known.
+class Suspects {
  public:
-  Picks(std::span<const UOp> values, const std::function<bool(UOp)>& intact, size_t most_bytes) {
+  Suspects(std::span<const UOp> values, const std::function<bool(UOp)>& intact, size_t most_bytes) {
     const std::vector<UOp> order = ir::topological(values, below_storage);
     const std::vector<size_t> bytes = bytes_below(order);
-    std::vector<UOp> found, indices;
-    for (UOp n : order)
-      if (!n->storage() && (n->op == Op::Gather || n->op == Op::Scatter)) {
-        found.push_back(n);
-        if (bytes[n->src[1]->position] <= most_bytes) indices.push_back(n->src[1]);
-      }
+    std::vector<UOp> found, evaluable;
+    for (UOp n : order) {
+      if (n->storage()) continue;
+      const UOp value = n->op == Op::Lapack ? n : picks(n) ? n->src[1] : UOp();
+      if (!value) continue;
+      found.push_back(n);
+      if (bytes[value->position] <= most_bytes) evaluable.push_back(value);
+    }
     // In the order of the calls. Sources of a commutative op are in no fixed order.
     std::sort(found.begin(), found.end(), [](UOp x, UOp y) { return x->id < y->id; });
-    const Copies copies = copy(indices, intact);
+    const Copies copies = copy(evaluable, intact);
     for (UOp n : found) {
-      const auto index = copies.find(n->src[1].get());
-      const int64_t axis = n->pick_axis();
-      picks_.push_back({index == copies.end() ? UOp() : index->second,
-                        n->src[0]->shape[static_cast<size_t>(axis)].value(), axis, n->state.origin});
+      const auto value = copies.find(n->op == Op::Lapack ? n.get() : n->src[1].get());
+      Suspect s{value == copies.end() ? UOp() : value->second, n->state.origin};
+      if (n->op == Op::Lapack) {
+        s.routine = ir::lapack_call_of(n).routine;
+        s.matrices = n->src[0]->shape;
+        s.dtype = n->dtype;
+      } else {
+        s.axis = n->pick_axis();
+        s.size = n->src[0]->shape[static_cast<size_t>(s.axis)].value();
+      }
+      suspects_.push_back(std::move(s));
     }
   }
 
-  std::string error_text() const {
-    for (const Pick& p : picks_) {
-      const std::optional<int64_t> bad = p.index ? bad_index(p) : std::nullopt;
-      if (!bad) continue;
-      std::string text = fmt::format("index {} is out of range for {} elements along axis {}", *bad, p.size, p.axis);
-      if (!p.origin->call.empty()) text += ", in " + call_site(*p.origin);
-      return text;
+  /// What the bits of the error word say.
+  std::string error_text(uint32_t bits) const {
+    const bool index = (bits & runtime::kIndexError) != 0;
+    for (const Suspect& s : suspects_) {
+      if (s.picks() != index) continue;
+      std::string text = s.value ? fault_of(s) : "";
+      if (text.empty()) continue;
+      if (!s.origin->call.empty()) text += ", in " + call_site(*s.origin);
+      return text + consequence(index);
     }
-    std::string text = "an index is out of range";
+    std::string text = index ? "an index is out of range" : "a matrix has no result";
     std::vector<const ir::NodeOrigin*> named;
-    for (const Pick& p : picks_)
-      if (!p.origin->call.empty() && std::find(named.begin(), named.end(), p.origin) == named.end()) {
-        text += (named.empty() ? ", in " : " or ") + call_site(*p.origin);
-        named.push_back(p.origin);
+    for (const Suspect& s : suspects_)
+      if (s.picks() == index && !s.origin->call.empty() &&
+          std::find(named.begin(), named.end(), s.origin) == named.end()) {
+        text += (named.empty() ? ", in " : " or ") + call_site(*s.origin);
+        named.push_back(s.origin);
       }
-    return text;
+    return text + consequence(index);
   }
 
  private:
-  struct Pick {
-    UOp index;  ///< null: not evaluable
-    int64_t size, axis;
+  /// A node that may have raised a bit.
+  struct Suspect {
+    UOp value;  ///< the index tensor, or the results of LAPACK; null: not evaluable
     const ir::NodeOrigin* origin;
+    int64_t size = 0, axis = 0;                        ///< of what an index picks from
+    std::optional<ir::LapackRoutine> routine = {};     ///< none: it picks
+    Shape matrices = {};
+    DType dtype = {};
+    bool picks() const { return !routine; }
   };
+
+  static bool picks(UOp n) { return n->op == Op::Gather || n->op == Op::Scatter; }
+  static std::string consequence(bool index) {
+    return index ? "; the elements it picks are 0, and additions through it were left out"
+                 : "; its results are NaN";
+  }
   struct IndexSource {
     std::shared_ptr<HeldMemory> memory;  ///< null: the run overwrote it
     DType dtype;
@@ -171,34 +207,48 @@ class Picks {
     return copies;
   }
 
-  std::optional<int64_t> bad_index(const Pick& p) const {
+  /// What is wrong with a suspect; empty: nothing, as far as is known.
+  std::string fault_of(const Suspect& s) const {
     try {
-      std::vector<Array> memory(sources_.size());
-      for (UOp n : ir::topological(p.index)) {
-        if (n->op != Op::Param) continue;
-        const auto slot = static_cast<size_t>(n->integer());
-        const IndexSource& source = sources_[slot];
-        const runtime::Buffer* buffer = source.memory ? source.memory->buffer() : nullptr;
-        if (!buffer) return {};
-        memory[slot] = Array::read(source.dtype, source.sizes, *buffer);
+      const Array value = evaluate(s.value);
+      if (s.picks()) {
+        const std::optional<int64_t> bad = outside(value, s.size);
+        return bad ? fmt::format("index {} is out of range for {} elements along axis {}", *bad, s.size, s.axis) : "";
       }
-      return outside(runtime::interpret({&p.index, 1}, {.params = memory})[0], p.size);
+      const std::optional<int64_t> bad = first_without_result(value);
+      if (!bad) return "";
+      const std::string which = value.shape.size() > 1 ? fmt::format("matrix {} of ", *bad) : "the matrix ";
+      return fmt::format("{}{} {} {}", which, name_of(s.dtype), to_string(s.matrices), ir::lapack_failure(*s.routine));
     } catch (const std::exception&) {  // the general message holds in any case
-      return {};
+      return "";
     }
+  }
+
+  /// Throws what reading the memory throws, or std::bad_optional_access if it is overwritten.
+  Array evaluate(UOp value) const {
+    std::vector<Array> memory(sources_.size());
+    for (UOp n : ir::topological(value)) {
+      if (n->op != Op::Param) continue;
+      const auto slot = static_cast<size_t>(n->integer());
+      const IndexSource& source = sources_[slot];
+      const runtime::Buffer* buffer = source.memory ? source.memory->buffer() : nullptr;
+      if (!buffer) throw std::bad_optional_access();
+      memory[slot] = Array::read(source.dtype, source.sizes, *buffer);
+    }
+    return runtime::interpret({&value, 1}, {.params = memory})[0];
   }
 
   ir::Arena graph_;
   std::vector<IndexSource> sources_;  ///< by slot
-  std::vector<Pick> picks_;
+  std::vector<Suspect> suspects_;
 };
 
 }  // namespace
 
-IndexErrorReporter make_index_error_reporter(std::span<const UOp> values, const std::function<bool(UOp)>& intact,
-                                             size_t most_bytes) {
-  return [picks = std::make_shared<const Picks>(values, intact, most_bytes)] {
-    return picks->error_text() + "; the elements it picks are 0, and additions through it were left out";
+ErrorReporter make_error_reporter(std::span<const UOp> values, const std::function<bool(UOp)>& intact,
+                                  size_t most_bytes) {
+  return [suspects = std::make_shared<const Suspects>(values, intact, most_bytes)](uint32_t bits) {
+    return suspects->error_text(bits);
   };
 }
 
@@ -211,15 +261,15 @@ void DeferredErrorCollector::add(const Storage& memory) {
 }
 
 std::shared_ptr<ir::DeferredError> DeferredErrorCollector::notice(
-    runtime::Execution& execution, bool index_error, const std::function<IndexErrorReporter()>& make_reporter) && {
-  if (index_error) return std::make_shared<ir::DeferredError>(make_reporter()(), nullptr, std::move(collected_));
+    runtime::Execution& execution, uint32_t bits, const std::function<ErrorReporter()>& make_reporter) && {
+  if (bits) return std::make_shared<ir::DeferredError>(make_reporter()(bits), nullptr, std::move(collected_));
   if (execution.error)
     return std::make_shared<ir::DeferredError>(
         "",
         [word = std::shared_ptr<const runtime::Buffer>(std::move(execution.error)), say = make_reporter()] {
-          uint32_t bits = 0;
-          word->read(&bits);
-          return (bits & runtime::kIndexError) != 0 ? say() : std::string();
+          uint32_t read = 0;
+          word->read(&read);
+          return read ? say(read) : std::string();
         },
         std::move(collected_));
   if (collected_.size() > 1) return std::make_shared<ir::DeferredError>("", nullptr, std::move(collected_));

@@ -2,7 +2,7 @@
 // digits that all elements share are left out. Short runs by merges.
 #include <fmt/format.h>
 
-#include "codegen/sort/sort_text.h"
+#include "codegen/opaque/sort_text.h"
 
 namespace sinter::codegen {
 namespace {

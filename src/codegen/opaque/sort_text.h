@@ -34,7 +34,7 @@ std::string filled(std::string text, const SortNames& names);
 SortNames names_of(const SortStep& step);
 std::string element_text(const SortStep& step);
 
-/// `text` with the names in it, and then its name, `hint` plus a hash.
+/// `text` with the names in it, and then its name $N, `hint` plus a hash.
 void finish(runtime::KernelSource& source, const std::string& text, const std::string& hint, const SortNames& names);
 
 runtime::KernelSource sort_c(const SortStep& step, const Kernel& kernel);

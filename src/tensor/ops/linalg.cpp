@@ -1,0 +1,209 @@
+// Decompositions and equations: calls of LAPACK (ir/lapack_call.h), which run on the host, and what is made of them.
+#include "sinter/linalg.h"
+
+#include <fmt/core.h>
+
+#include <limits>
+
+#include "ir/lapack_call.h"
+#include "ir/matrix.h"
+#include "sinter/ops.h"
+#include "tensor/core/axes.h"
+#include "tensor/core/operands.h"
+#include "tensor/ops/matrices.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace {
+
+using ir::LapackCall;
+using ir::LapackRoutine;
+using ir::LapackRows;
+using ir::UOp;
+using tensor::Call;
+using tensor::describe;
+using tensor::Matrices;
+using tensor::usage_error;
+using tensor::wrap;
+
+/// [.., n] of [.., n, n].
+UOp diagonal_of(UOp x) { return ir::sum(ir::on_diagonal(x), {static_cast<int64_t>(x->rank()) - 1}); }
+
+/// Rows of l, u and more, as Lu gives them.
+LapackRows factors_of(const Matrices& a) { return ir::lapack({LapackRoutine::Lu}, {a.x}); }
+/// Of the permutation, [..].
+UOp sign_of(const LapackRows& factors) {
+  UOp sign = factors[2];
+  return tensor::drop_axes(sign, {static_cast<int64_t>(sign->rank()) - 1});
+}
+
+LapackRows singular(const Matrices& a, int64_t options) { return ir::lapack({LapackRoutine::Svd, options}, {a.x}); }
+
+UOp square_with(const Matrices& a, bool upper) { return upper ? ir::matrix_transpose(a.x) : a.x; }
+
+double cutoff_or(std::optional<double> cutoff, const Matrices& a) {
+  const double epsilon = a.x->dtype == DType::F64 ? std::numeric_limits<double>::epsilon()
+                                                  : static_cast<double>(std::numeric_limits<float>::epsilon());
+  return cutoff ? *cutoff : epsilon * static_cast<double>(std::max(a.rows(), a.columns()));
+}
+
+/// x with a x = b.
+UOp solution(const LapackCall& call, UOp a, UOp b) { return ir::lapack(call, {a, b})[0]; }
+
+Tensor inverse_of(std::string_view name, const Arg& a) {
+  Call call(name, a.where());
+  const Matrices m = tensor::square_matrices(a);
+  return m.back(solution({LapackRoutine::Solve}, m.x, ir::unit_matrix_like(m.x)));
+}
+
+}  // namespace
+
+Tensor cholesky(Arg a, bool upper) {
+  Call call("cholesky", a.where());
+  const Matrices m = tensor::square_matrices(a);
+  UOp l = ir::lapack({LapackRoutine::Cholesky}, {square_with(m, upper)})[0];
+  return m.back(upper ? ir::matrix_transpose(l) : l);
+}
+
+LU lu(Arg a) {
+  Call call("lu", a.where());
+  const Matrices m = tensor::matrices(a);
+  const LapackRows factors = factors_of(m);
+  UOp both = factors[0], order = factors[1];
+  const int64_t k = std::min(m.rows(), m.columns());
+  UOp l = ir::matrix_block(both, {0, m.rows()}, {0, k}), u = ir::matrix_block(both, {0, k}, {0, m.columns()});
+  // Row i of the product is row order[i] of a.
+  const auto rows = static_cast<int64_t>(m.x->rank()) - 2;
+  UOp row_of_a = ir::expand(ir::detach(order), ir::matrix_shape(m.x, m.rows(), m.rows()), {rows});
+  UOp row = ir::cast(tensor::position(row_of_a->shape, rows, row_of_a->device), order->dtype);
+  return {m.back(ir::cast(ir::eq(row_of_a, row), order->dtype)),
+          m.back(ir::lower_triangle(l, false) + ir::unit_matrix_like(l)), m.back(ir::upper_triangle(u))};
+}
+
+QR qr(Arg a, std::string_view mode) {
+  Call call("qr", a.where());
+  const Matrices m = tensor::matrices(a);
+  if (mode != "reduced" && mode != "complete" && mode != "r")
+    usage_error(fmt::format("the mode \"{}\" of {}; give \"reduced\", \"complete\" or \"r\"", mode, describe(m.x)));
+  const LapackRows all = ir::lapack({LapackRoutine::Qr, mode == "complete" ? ir::kFullMatrices : 0}, {m.x});
+  return {mode == "r" ? Tensor() : m.back(all[0]), m.back(all[1])};
+}
+
+SVD svd(Arg a, bool full_matrices) {
+  Call call("svd", a.where());
+  const Matrices m = tensor::matrices(a);
+  const LapackRows all = singular(m, full_matrices ? ir::kFullMatrices : 0);
+  return {m.back(all[0]), m.back(all[1]), m.back(all[2])};
+}
+
+Tensor svdvals(Arg a) {
+  Call call("svdvals", a.where());
+  const Matrices m = tensor::matrices(a);
+  return m.back(singular(m, ir::kValuesOnly)[0]);
+}
+
+Eigh eigh(Arg a, bool upper) {
+  Call call("eigh", a.where());
+  const Matrices m = tensor::square_matrices(a);
+  const LapackRows all = ir::lapack({LapackRoutine::Eigh}, {square_with(m, upper)});
+  return {m.back(all[0]), m.back(all[1])};
+}
+
+Tensor eigvalsh(Arg a, bool upper) {
+  Call call("eigvalsh", a.where());
+  const Matrices m = tensor::square_matrices(a);
+  return m.back(ir::lapack({LapackRoutine::Eigh, ir::kValuesOnly}, {square_with(m, upper)})[0]);
+}
+
+Tensor det(Arg a) {
+  Call call("det", a.where());
+  const Matrices m = tensor::square_matrices(a);
+  const LapackRows factors = factors_of(m);
+  UOp diagonal = diagonal_of(factors[0]);
+  return m.back(ir::reduce(ir::Combine::Mul, diagonal, {static_cast<int64_t>(diagonal->rank()) - 1}) *
+                ir::detach(sign_of(factors)));
+}
+
+SlogDet slogdet(Arg a) {
+  Call call("slogdet", a.where());
+  const Matrices m = tensor::square_matrices(a);
+  const LapackRows factors = factors_of(m);
+  UOp diagonal = diagonal_of(factors[0]), zero = ir::like(diagonal, 0.0);
+  const ir::Ints last{static_cast<int64_t>(diagonal->rank()) - 1};
+  UOp signs = ir::where(ir::lt(diagonal, zero), ir::like(diagonal, -1.0),
+                        ir::where(ir::lt(zero, diagonal), ir::like(diagonal, 1.0), diagonal));
+  UOp sign = ir::reduce(ir::Combine::Mul, ir::detach(signs), last) * ir::detach(sign_of(factors));
+  UOp log = ir::sum(ir::alu(ir::Op::Log, {ir::alu(ir::Op::Abs, {diagonal})}), last);
+  return {m.back(sign), m.back(log)};
+}
+
+Tensor logdet(Arg a) {
+  const tensor::OuterCall call("logdet", a.where());
+  const auto [sign, log] = slogdet(a);
+  return where(Arg(sign, a.where()) < 0, std::numeric_limits<double>::quiet_NaN(), Arg(log, a.where()));
+}
+
+Tensor matrix_rank(Arg a, std::optional<double> cutoff) {
+  Call call("matrix_rank", a.where());
+  const Matrices m = tensor::matrices(a);
+  UOp s = ir::detach(singular(m, ir::kValuesOnly)[0]);
+  const auto last = static_cast<int64_t>(s->rank()) - 1;
+  if (s->shape[last] == 0) return m.back_as(ir::sum(ir::cast(s, DType::I64), {last}), DType::I64);
+  UOp least = tensor::insert_axis(ir::reduce(ir::Combine::Max, s, {last}), last) * cutoff_or(cutoff, m);
+  UOp above = ir::lt(ir::broadcast_to(least, s->shape), s);
+  return m.back_as(ir::sum(ir::cast(above, DType::I64), {last}), DType::I64);
+}
+
+Tensor cond(Arg a) {
+  Call call("cond", a.where());
+  const Matrices m = tensor::matrices(a);
+  UOp s = singular(m, ir::kValuesOnly)[0];
+  const auto last = static_cast<int64_t>(s->rank()) - 1;
+  if (s->shape[last] == 0) usage_error(fmt::format("{} has no singular values; check the size first", describe(m.x)));
+  return m.back(ir::reduce(ir::Combine::Max, s, {last}) / ir::reduce(ir::Combine::Min, s, {last}));
+}
+
+Tensor solve(Arg a, Arg b, bool left) {
+  Call call("solve", a.where());
+  const tensor::Equation e = tensor::equation(a, b, left, true);
+  return e.back(solution({LapackRoutine::Solve}, e.a(), e.b()));
+}
+
+Tensor solve_triangular(Arg a, Arg b, bool upper, TriangularOptions options) {
+  Call call("solve_triangular", a.where());
+  const tensor::Equation e = tensor::equation(a, b, options.left, false);
+  const int64_t bits = (upper == options.left ? ir::kUpperTriangle : 0) | (options.unitriangular ? ir::kUnitTriangle : 0);
+  return e.back(solution({LapackRoutine::TriangularSolve, bits}, e.a(), e.b()));
+}
+
+Tensor cholesky_solve(Arg b, Arg l, bool upper) {
+  Call call("cholesky_solve", b.where());
+  const tensor::Equation e = tensor::equation(l, b, true, false);
+  UOp lower = upper ? ir::matrix_transpose(e.a()) : e.a();
+  UOp inner = solution({LapackRoutine::TriangularSolve}, lower, e.b());
+  return e.back(solution({LapackRoutine::TriangularSolve, ir::kUpperTriangle}, ir::matrix_transpose(lower), inner));
+}
+
+Tensor inverse(Arg a) { return inverse_of("inverse", a); }
+Tensor inv(Arg a) { return inverse_of("inv", a); }
+
+LeastSquares lstsq(Arg a, Arg b, std::optional<double> cutoff) {
+  Call call("lstsq", a.where());
+  const tensor::Equation e = tensor::least_squares(a, b);
+  const LapackRows all = ir::lapack({LapackRoutine::LeastSquares, 0, cutoff_or(cutoff, e.matrices)}, {e.a(), e.b()});
+  UOp rank = ir::detach(all[2]), off = ir::matrix_product(e.a(), all[0]) - e.b();
+  return {e.back(all[0]), e.matrices.back(ir::sum(off * off, {static_cast<int64_t>(off->rank()) - 2})),
+          e.matrices.back_as(tensor::drop_axes(rank, {static_cast<int64_t>(rank->rank()) - 1}), DType::I64),
+          e.matrices.back(ir::detach(all[1]))};
+}
+
+Tensor pinv(Arg a, std::optional<double> cutoff) {
+  Call call("pinv", a.where());
+  const Matrices m = tensor::matrices(a);
+  const Shape square = ir::matrix_shape(m.x, m.rows(), m.rows());
+  UOp one = ir::unit_matrix_like(ir::full(*m.x->graph, square, m.x->dtype, 0, m.x->device));
+  return m.back(solution({LapackRoutine::LeastSquares, 0, cutoff_or(cutoff, m)}, m.x, one));
+}
+
+}  // namespace v0
+}  // namespace sinter
