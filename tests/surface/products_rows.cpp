@@ -49,6 +49,8 @@ const surface::Family kProducts("products", {
      "torch.baddbmm(x, y, z), torch.baddbmm(x, y, z, beta=3, alpha=2)", {{{2, 2, 4}, {2, 2, 3}, {2, 3, 4}}, {{1, 4}, {2, 2, 3}, {2, 3, 4}}}, Types::Numbers},
     {"addmv", [](const Tensors& x) { return Tensors{addmv(x[0], x[1], x[2]), addmv(x[0], x[1], x[2], 0, 2)}; },
      "torch.addmv(x, y, z), torch.addmv(x, y, z, beta=0, alpha=2)", {{{2}, {2, 3}, {3}}, {{1}, {2, 3}, {3}}}, Types::Numbers},
+    {"matrix_power: of inverses", [](const Tensors& x) { const Tensor a = x[0] + 2 * eye(x[0].size(-1)).to(x[0].dtype()); return Tensors{matrix_power(a, -1), matrix_power(a, -3)}; },
+     "(lambda a: (torch.linalg.matrix_power(a, -1), torch.linalg.matrix_power(a, -3)))(x + 2 * torch.eye(x.shape[-1]))", {{{3, 3}}, {{2, 2, 2}}}, Types::Floats},
     {"matrix_power", [](const Tensors& x) { return Tensors{matrix_power(x[0], 3), matrix_power(x[0], 0), matrix_power(x[0], 1), matrix_power(x[0], 6)}; },
      "torch.matrix_power(x, 3), torch.matrix_power(x, 0), torch.matrix_power(x, 1), torch.matrix_power(x, 6)", {{{3, 3}}, {{2, 1, 1}}, {{2, 2, 2}}}},
     {"multi_dot", [](const Tensors& x) { return multi_dot({x[0], x[1], x[2], x[3]}); }, "torch.linalg.multi_dot((x, y, z, u))",
@@ -71,7 +73,7 @@ const surface::Family kProducts("products", {
     SURFACE_BAD("baddbmm", baddbmm(factor({2, 4}), factor({1, 2, 3}), factor({2, 3, 4})), "1", "2"),
     SURFACE_BAD("addmv", addmv(factor({3}), factor({2, 3}), factor({3})), "[3]", "[2]"),
     SURFACE_BAD("matrix_power", matrix_power(factor({2, 3}), 2), "[2, 3]", "2"),
-    SURFACE_BAD("matrix_power", matrix_power(factor({2, 2}), -1), "[2, 2]", "-1"),
+    SURFACE_BAD("matrix_power", matrix_power(factor({2, 2}).to(int64), -1), "[2, 2]", "-1"),
     SURFACE_BAD("multi_dot", multi_dot({factor({2, 3}), factor({4, 3})}), "3", "[4, 3]"),
     SURFACE_BAD("multi_dot", multi_dot({factor({2, 3})}), "1", "2"),
 });
