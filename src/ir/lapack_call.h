@@ -51,6 +51,7 @@ double lapack_flops(const LapackCall& call, const LapackSizes& sizes);
 std::string_view lapack_function(LapackRoutine routine);
 /// What it means that the routine fails: "is singular".
 std::string_view lapack_failure(LapackRoutine routine);
+inline bool is_lapack_type(DType d) { return d == DType::F32 || d == DType::F64; }
 inline bool has_second_source(LapackRoutine r) {
   return r == LapackRoutine::TriangularSolve || r == LapackRoutine::Solve || r == LapackRoutine::LeastSquares;
 }

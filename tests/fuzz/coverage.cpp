@@ -72,6 +72,7 @@ constexpr Exception kExceptions[] = {
     {"Shl", is_bool, ""},
     {"Shr", is_bool, ""},
     {"Threefry", is_no_word, "a function of uint64"},
+    {"Lapack", ir::is_short_float, "computes in float32 and float64 alone"},
     {"Atan2", ir::is_short_float, "what is made of it computes in float32 and rounds once"},
 };
 

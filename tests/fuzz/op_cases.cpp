@@ -393,6 +393,7 @@ std::vector<OpCase> make_cases() {
   });
 
   add_situation_cases(c);
+  add_matrix_cases(c);
 
   real("exp", [](ProgramBuilder& r) { return smooth(r, exp, 3, 21, 21); });
   real("exp2", [](ProgramBuilder& r) { return smooth(r, exp2, 3, 6, 8); });

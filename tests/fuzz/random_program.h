@@ -129,6 +129,8 @@ struct OpCase {
 const std::vector<OpCase>& op_cases();
 /// Those of row_cases.cpp.
 void add_row_cases(std::vector<OpCase>& cases);
+/// Those of matrix_cases.cpp.
+void add_matrix_cases(std::vector<OpCase>& cases);
 /// Those of situation_cases.cpp.
 void add_situation_cases(std::vector<OpCase>& cases);
 

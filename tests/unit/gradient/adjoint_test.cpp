@@ -11,6 +11,7 @@
 #include "gradient/reverse.h"
 #include "interp/interpreter.h"
 #include "ir/build.h"
+#include "ir/lapack_call.h"
 #include "ir/tensor_graph.h"
 #include "ir/walk.h"
 #include "sinter/error.h"
@@ -286,6 +287,11 @@ TEST_CASE("every rule agrees with central differences, to the second order", "[g
         return y->graph->make({Op::Copy, y->dtype, y->shape, {y}});
       },
       {{3}}, -1, 1);
+
+  c.differences(
+      "Lapack", [](const auto& x) { return lapack({LapackRoutine::Solve}, {x[0], x[1]}).rows; }, {{2, 2}, {2, 1}}, 1, 2);
+  c.differences(
+      "Lapack: lu", [](const auto& x) { return lapack({LapackRoutine::Lu}, {x[0]})[0]; }, {{3, 2}}, 1, 2);
 
   for (int i = 0; i < kOpCount; ++i) {
     const Op op = static_cast<Op>(i);

@@ -6,6 +6,7 @@
 #include "gradient/adjoint.h"
 #include "gradient/reverse.h"
 #include "ir/build.h"
+#include "ir/lapack_call.h"
 #include "unit/tensor_support.h"
 
 using namespace sinter;
@@ -66,6 +67,10 @@ std::vector<Case> cases() {
       const UOp rows = ir::expand(ir::reduce(Combine::Add, x[1], {0}), {2, 2}, {0});
       return ir::scatter(x[0], index({-1, 0, 2, -3}, {2, 2}), rows, 0, mode);
     });
+  add("Lapack", [](const Sources& x, const Dim& n) {
+    const UOp rows = ir::reshape(x[0], {n, 1, 2});
+    return ir::lapack({ir::LapackRoutine::LeastSquares}, {rows, ir::reshape(x[1], {n, 1, 2})}).rows;
+  });
   add("Leaf, After, Contiguous, Copy", [](const Sources& x, const Dim& n) {
     ir::TensorGraph& g = ir::TensorGraph::get();
     auto node = [&](Op op, Sources src, ir::Attr attr = {}) {

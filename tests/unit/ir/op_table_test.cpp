@@ -10,11 +10,13 @@
 #include "interp/interpreter.h"
 #include "ir/build.h"
 #include "ir/dump.h"
+#include "ir/lapack_call.h"
 #include "ir/parse.h"
 #include "ir/scalar_eval.h"
 #include "ir/short_float.h"
 #include "ir/sort_runs.h"
 #include "ir/verify.h"
+#include "ir/walk.h"
 #include "sinter/error.h"
 
 using namespace sinter;
@@ -67,6 +69,7 @@ UOp sample(Graph& g, Op op, DType dtype) {
     case Op::Gather: return gather(x, index, 1);
     case Op::Scatter: return scatter(x, index, x, 1, is_bool(dtype) ? ScatterMode::Set : ScatterMode::Mul);
     case Op::Sort: return sort_positions(x, 1, 2, true);
+    case Op::Lapack: return is_lapack_type(dtype) ? lapack({LapackRoutine::Qr}, {x}).rows : UOp();
     case Op::Leaf: return g.make({op, dtype, {2, 3}, {x}});
     case Op::Detach: return g.make({op, dtype, {2, 3}, {x}});
     case Op::After: return g.make({op, dtype, {2, 3}, {x, shrink(x, box)}, box});
@@ -87,6 +90,12 @@ codegen::Kernel kernel(Op op, DType dtype) {
     k.sink = sink(g, {sort_runs(param(g, 1, DType::I64, {4, 8}), param(g, 0, dtype, {4, 8}), step)});
     return k;
   }
+  if (op == Op::CallLapack) {
+    if (is_lapack_type(dtype))
+      k.sink = sink(g, {lapack_in_kernel({LapackRoutine::Svd, kValuesOnly}, param(g, 0, dtype, {4, 2}),
+                                         {param(g, 1, dtype, {4, 2, 3})})});
+    return k;
+  }
   UOp i = range(number(g, 4), 0, AxisKind::Outer), j = range(number(g, 8), 1, AxisKind::Inner);
   UOp a = load(param(g, 0, dtype, {4, 8}), std::vector<UOp>{i, j}), gate = lt(i, number(g, 2));
   UOp value = a;
@@ -104,7 +113,7 @@ codegen::Kernel kernel(Op op, DType dtype) {
 }
 
 bool of_kernels(Op op) {
-  return op == Op::SortRuns || op == Op::Range || op == Op::Load || op == Op::Store || op == Op::Check ||
+  return op == Op::SortRuns || op == Op::CallLapack || op == Op::Range || op == Op::Load || op == Op::Store || op == Op::Check ||
          op == Op::Sink;
 }
 /// Not in plans: the samples stand on a Param, which tensor graphs do not have.
@@ -194,12 +203,20 @@ TEST_CASE("every op has a case in the interpreter", "[ops]") {
       Arena g;
       if (of_kernels(op)) {
         const codegen::Kernel k = kernel(op, dtype);
-        const bool sorts = op == Op::SortRuns;
-        runtime::Array a(dtype, {4, 8}), c = sorts ? runtime::Array(DType::I64, {4, 8}) : runtime::Array(dtype, {4});
-        const runtime::KernelBuffer buffers[] = {{a.data, dtype, a.shape}, {c.data, c.dtype, c.shape}};
+        if (!k.sink) continue;
+        std::vector<runtime::Array> arrays;
+        for (UOp n : topological(k.sink))
+          if (n->op == Op::Param) {
+            arrays.resize(std::max(arrays.size(), static_cast<size_t>(n->integer()) + 1));
+            std::vector<int64_t> sizes;
+            for (const Dim& d : n->shape) sizes.push_back(d.value());
+            arrays[static_cast<size_t>(n->integer())] = runtime::Array(n->dtype, sizes);
+          }
+        std::vector<runtime::KernelBuffer> buffers;
+        for (runtime::Array& a : arrays) buffers.push_back({a.data, a.dtype, a.shape});
         uint32_t error = 0;
         CHECK_NOTHROW(runtime::interpret_kernel(k.sink, {.params = buffers, .error = &error}));
-        CHECK(error == (sorts ? 0 : 1));
+        CHECK(error == (op == Op::SortRuns || op == Op::CallLapack ? 0 : 1));
         ++types;
       } else if (UOp root = sample(g, op, dtype)) {
         const runtime::Array x(dtype, {2, 3});
