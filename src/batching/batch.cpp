@@ -69,7 +69,11 @@ class Batcher {
     throw InternalError(fmt::format("no rule for {} over a batch", ir::info(n->op).name));
   }
   UOp pick(UOp n) const {
-    if (n->op == Op::Sort || n->op == Op::Lapack) return with(n, n->attr);  // along the last axes
+    if (n->op == Op::Sort || n->op == Op::Lapack) {  // along the last axes, of what is stored
+      ir::Sources src;
+      for (UOp s : n->src) src.push_back(ir::contiguous(of(s)));
+      return n->graph->make({n->op, n->dtype, with_count(n->shape), std::move(src), n->attr, n->device});
+    }
     if (n->op != Op::Scatter) return with(n, n->integer() + 1);
     ir::ScatterAttr attr = n->scatter();
     ++attr.axis;

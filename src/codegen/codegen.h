@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "codegen/kernel/kernel.h"
-#include "codegen/opaque/opaque_source.h"
 #include "codegen/loopschedule/opt.h"
+#include "codegen/opaque/opaque_source.h"
 #include "codegen/ssa/instructions.h"
 #include "runtime/base/target.h"
 #include "runtime/program/program.h"

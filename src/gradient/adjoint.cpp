@@ -61,7 +61,8 @@ std::span<const GradientRuleEntry> state_rules() { return kState; }
 GradientRule rule_of(Op op) {
   static const auto table = [] {
     std::array<GradientRule, 256> rules{};
-    for (auto family : {elementwise_rules(), movement_rules(), reduce_rules(), pick_rules(), lapack_rules(), state_rules()})
+    for (auto family :
+         {elementwise_rules(), movement_rules(), reduce_rules(), pick_rules(), lapack_rules(), state_rules()})
       for (const GradientRuleEntry& row : family) rules[static_cast<size_t>(row.op)] = row.rule;
     return rules;
   }();

@@ -1,5 +1,5 @@
-// Derivatives of decompositions and solutions, in products and solutions. Formulas: M. Giles, "An extended collection of
-// matrix derivative results for forward and reverse mode algorithmic differentiation" (2008); QR: S. Walter and L.
+// Derivatives of decompositions and solutions, in products and solutions. Formulas: M. Giles, "An extended collection
+// of matrix derivative results for forward and reverse mode algorithmic differentiation" (2008); QR: S. Walter and L.
 // Lehmann, "Algorithmic differentiation of linear algebra functions" (2010); least squares: G. Golub and V. Pereyra,
 // "The differentiation of pseudo-inverses" (1973).
 #include "gradient/adjoint.h"
@@ -80,7 +80,8 @@ void lu(const Routine& r) {
   UOp both = r.value(0), g = r.g(0);
   UOp square = matrix_block(both, {0, k}, {0, k}), g_square = matrix_block(g, {0, k}, {0, k});
   UOp l = lower_triangle(square, false) + unit_matrix_like(square), u = upper_triangle(square);
-  UOp of_l = matrix_product(matrix_transpose(l), lower_triangle(g_square, false)), of_u = matrix_product(upper_triangle(g_square), matrix_transpose(u));
+  UOp of_l = matrix_product(matrix_transpose(l), lower_triangle(g_square, false)),
+      of_u = matrix_product(upper_triangle(g_square), matrix_transpose(u));
   UOp right, below;
   if (n > k) {
     UOp g_right = matrix_block(g, {0, k}, {k, n});
@@ -92,7 +93,8 @@ void lu(const Routine& r) {
     of_u = of_u - matrix_product(matrix_transpose(matrix_block(both, {k, m}, {0, k})), g_below);
     below = divided_by_triangle(g_below, matrix_transpose(u), 0);
   }
-  UOp left = solution_of_triangle(matrix_transpose(l), lower_triangle(of_l, false) + upper_triangle(of_u), kUpperTriangle | kUnitTriangle);
+  UOp left = solution_of_triangle(matrix_transpose(l), lower_triangle(of_l, false) + upper_triangle(of_u),
+                                  kUpperTriangle | kUnitTriangle);
   UOp made = divided_by_triangle(left, matrix_transpose(u), 0);
   const auto rank = static_cast<int64_t>(made->rank());
   if (right) made = cat(std::vector<UOp>{made, right}, rank - 1);
@@ -123,8 +125,7 @@ void eigh(const Routine& r) {
   const LapackRows own = lapack_rows(r.a.n, r.call, r.sizes);
   UOp v = values ? lapack({LapackRoutine::Eigh}, {r.a.src(0)})[1] : own[1], w = own[0];
   UOp inner = on_diagonal(per_row(r.g(0), v));
-  if (!values)
-    inner = inner + divided(matrix_product(matrix_transpose(v), r.g(1)), per_column(w, v) - per_row(w, v));
+  if (!values) inner = inner + divided(matrix_product(matrix_transpose(v), r.g(1)), per_column(w, v) - per_row(w, v));
   r.a.give(0, matrix_product(matrix_product(v, inner), matrix_transpose(v)));
 }
 

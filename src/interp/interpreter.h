@@ -34,7 +34,8 @@ struct InterpretOptions {
 
 /// The values of `roots` in a tensor graph or a plan graph. Intermediate values are freed after their last use. An
 /// index out of range reads 0 or skips the write, and sets kIndexError in `error`, if given; a routine of LAPACK that
-/// fails gives NaN and sets kMatrixError. For a tensor graph the caller holds a GraphScope. Throws InternalError for nodes that it cannot read and for kernel ops.
+/// fails gives NaN and sets kMatrixError. For a tensor graph the caller holds a GraphScope. Throws InternalError for
+/// nodes that it cannot read and for kernel ops.
 std::vector<Array> interpret(std::span<const ir::UOp> roots, const GraphInputs& inputs, InterpretOptions options = {},
                              uint32_t* error = nullptr);
 

@@ -27,7 +27,7 @@ enum class LapackRoutine : int64_t {
 
 /// Bits of LapackCall::options.
 inline constexpr int64_t kUpperTriangle = 1, kUnitTriangle = 2;  ///< TriangularSolve
-inline constexpr int64_t kValuesOnly = 1, kFullMatrices = 2;      ///< Svd, Eigh; Qr: kFullMatrices is complete
+inline constexpr int64_t kValuesOnly = 1, kFullMatrices = 2;     ///< Svd, Eigh; Qr: kFullMatrices is complete
 
 struct LapackCall {
   LapackRoutine routine{};

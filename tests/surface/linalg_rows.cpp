@@ -29,7 +29,8 @@ std::string torch(const std::string& call) {
 
 Tensor plus_unit(const Tensor& x) { return definite(x) + eye(x.size(-2)).to(x.dtype()); }
 
-Row row(std::string name, surface::Call call, const std::string& python, std::vector<std::vector<surface::Input>> cases) {
+Row row(std::string name, surface::Call call, const std::string& python,
+        std::vector<std::vector<surface::Input>> cases) {
   Row made{std::move(name), std::move(call), torch(python), std::move(cases)};
   made.tolerance = 2e-4;
   return made;
@@ -80,16 +81,19 @@ const surface::Family kLinalg(
                               "(lambda f: (f[2][..., :f[1].shape[-1], :].abs(), f[1], f[0] @ f[0].mT, f[2] @ "
                               "f[2].mT))(T.svd(shifted(x)))",
                               {{{3, 3}}, {{2, 4, 2}}, {{2, 3}}})),
-        row("svdvals", [](const Tensors& x) { return svdvals(shifted(x[0])); }, "T.svdvals(shifted(x))", {{{3, 3}}, {{2, 4, 2}}, {{2, 3}}}),
+        row("svdvals", [](const Tensors& x) { return svdvals(shifted(x[0])); }, "T.svdvals(shifted(x))",
+            {{{3, 3}}, {{2, 4, 2}}, {{2, 3}}}),
         once(row("eigh",
                  [](const Tensors& x) {
                    const Eigh f = eigh(definite(shifted(x[0]))), other = eigh(definite(shifted(x[0])), true);
                    return Tensors{f.values, abs(f.vectors), other.values};
                  },
-                 "(lambda f: (f[0], f[1].abs(), f[0]))(T.eigh(definite(shifted(x))))", {{{3, 3}}, {{2, 2, 4}}, {{1, 3}}})),
-        row("eigvalsh", [](const Tensors& x) { return eigvalsh(definite(shifted(x[0]))); }, "T.eigvalsh(definite(shifted(x)))",
-            {{{3, 3}}, {{2, 2, 4}}}),
-        row("det", [](const Tensors& x) { return det(shifted(x[0])); }, "T.det(shifted(x))", {{{3, 3}}, {{2, 1, 1}}, {{2, 2, 2}}}),
+                 "(lambda f: (f[0], f[1].abs(), f[0]))(T.eigh(definite(shifted(x))))",
+                 {{{3, 3}}, {{2, 2, 4}}, {{1, 3}}})),
+        row("eigvalsh", [](const Tensors& x) { return eigvalsh(definite(shifted(x[0]))); },
+            "T.eigvalsh(definite(shifted(x)))", {{{3, 3}}, {{2, 2, 4}}}),
+        row("det", [](const Tensors& x) { return det(shifted(x[0])); }, "T.det(shifted(x))",
+            {{{3, 3}}, {{2, 1, 1}}, {{2, 2, 2}}}),
         row("logdet", [](const Tensors& x) { return logdet(plus_unit(x[0])); },
             "torch.logdet(definite(x) + torch.eye(x.shape[-2]))", {{{3, 3}}, {{2, 2, 1}}}),
         row("slogdet",
@@ -100,11 +104,13 @@ const surface::Family kLinalg(
             "T.slogdet(-shifted(x))", {{{3, 3}}, {{2, 2, 2}}}),
         without_gradients(row("matrix_rank",
                               [](const Tensors& x) {
-                                return Tensors{matrix_rank(shifted(x[0])), matrix_rank(x[0].narrow(-2, 0, 1) * ones({4, 1}).to(x[0].dtype()))};
+                                return Tensors{matrix_rank(shifted(x[0])),
+                                               matrix_rank(x[0].narrow(-2, 0, 1) * ones({4, 1}).to(x[0].dtype()))};
                               },
                               "T.matrix_rank(shifted(x)), T.matrix_rank(x[..., :1, :] * torch.ones(4, 1))",
                               {{{3, 3}}, {{2, 4, 2}}})),
-        row("cond", [](const Tensors& x) { return cond(shifted(x[0])); }, "T.cond(shifted(x))", {{{3, 3}}, {{2, 3, 2}}}),
+        row("cond", [](const Tensors& x) { return cond(shifted(x[0])); }, "T.cond(shifted(x))",
+            {{{3, 3}}, {{2, 3, 2}}}),
         row("solve",
             [](const Tensors& x) {
               return Tensors{solve(shifted(x[0]), x[1]), solve(shifted(x[0]), x[1].transpose(-1, -2), false),
@@ -126,7 +132,8 @@ const surface::Family kLinalg(
               const Tensor l = cholesky(plus_unit(x[0]));
               return Tensors{cholesky_solve(x[1], l), cholesky_solve(x[1], l.transpose(-1, -2), true)};
             },
-            "(lambda l: (torch.cholesky_solve(y, l), torch.cholesky_solve(y, l.mT, upper=True)))(T.cholesky(definite(x) + "
+            "(lambda l: (torch.cholesky_solve(y, l), torch.cholesky_solve(y, l.mT, "
+            "upper=True)))(T.cholesky(definite(x) + "
             "torch.eye(x.shape[-2])))",
             {{{3, 3}, {3, 2}}, {{2, 2, 2}, {2, 2, 1}}}),
         row("inverse", [](const Tensors& x) { return inverse(shifted(x[0])); }, "torch.inverse(shifted(x))",
@@ -148,7 +155,8 @@ const surface::Family kLinalg(
                               "(lambda a: (T.matrix_rank(a), T.svdvals(a)[..., :1], T.pinv(a) @ torch.ones(4, "
                               "2)))(x[..., :1, :] * torch.ones(4, 1))",
                               {{{3, 3}}, {{2, 4, 2}}})),
-        row("pinv", [](const Tensors& x) { return pinv(shifted(x[0])); }, "T.pinv(shifted(x))", {{{3, 3}}, {{2, 4, 2}}, {{2, 3}}}),
+        row("pinv", [](const Tensors& x) { return pinv(shifted(x[0])); }, "T.pinv(shifted(x))",
+            {{{3, 3}}, {{2, 4, 2}}, {{2, 3}}}),
     },
     {
         SURFACE_BAD("cholesky", cholesky(kWide), "[2, 3]", "2 rows and 3 columns"),

@@ -17,8 +17,8 @@ std::string extract_entries(std::string_view object, std::span<const std::string
 
 /// Loads what the entries reach. Pages are written first and made executable afterwards, never both at once; they are
 /// freed with the result. Binds only memset, memcpy, memmove, memcmp, libm's rounding and fma functions,
-/// sinter_lapack() and, in a sanitized build, the sanitizer's. Throws BackendError for an unknown relocation (by name), any other external symbol
-/// and writable data.
+/// sinter_lapack() and, in a sanitized build, the sanitizer's. Throws BackendError for an unknown relocation (by name),
+/// any other external symbol and writable data.
 std::unique_ptr<MachineCode> load_object(std::string_view object, std::span<const std::string> entries);
 
 }  // namespace sinter::runtime::cpu

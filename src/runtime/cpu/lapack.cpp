@@ -42,10 +42,10 @@ struct Library {
 template <class T>
 std::string fill(void* library, Routines<T>& out) {
   const char* const letter = sizeof(T) == sizeof(float) ? "s" : "d";
-#define FN(field, name, ...)                                                                           \
-  if (void* address = dlsym(library, (std::string(letter) + #name "_").c_str()); address)              \
-    out.field = reinterpret_cast<decltype(out.field)>(address);                                        \
-  else                                                                                                 \
+#define FN(field, name, ...)                                                              \
+  if (void* address = dlsym(library, (std::string(letter) + #name "_").c_str()); address) \
+    out.field = reinterpret_cast<decltype(out.field)>(address);                           \
+  else                                                                                    \
     return std::string(letter) + #name;
 #include "runtime/cpu/lapack_routines.def"
 #undef FN
@@ -112,8 +112,13 @@ template <class T>
 class Problem {
  public:
   Problem(const LapackCall& call, const LapackSizes& sizes)
-      : call_(call), s_(sizes), lapack_(library().routines<T>()), m_(static_cast<int>(sizes.m)),
-        n_(static_cast<int>(sizes.n)), r_(static_cast<int>(sizes.r)), k_(static_cast<int>(sizes.k())) {}
+      : call_(call),
+        s_(sizes),
+        lapack_(library().routines<T>()),
+        m_(static_cast<int>(sizes.m)),
+        n_(static_cast<int>(sizes.n)),
+        r_(static_cast<int>(sizes.r)),
+        k_(static_cast<int>(sizes.k())) {}
 
   bool run(T* to, const T* a, const T* b) {
     Columns<T> x(s_.m, s_.n);
@@ -217,8 +222,11 @@ class Problem {
       std::vector<int> integers(8 * static_cast<size_t>(k_));
       const int step = a.step(), step_u = u.step(), step_vh = vh.step();
       ok = with_workspace([&](T* work, const int* size, int* info) {
-        lapack_.gesdd(values ? "N" : full ? "A" : "S", &m_, &n_, a.data(), &step, s.data(), u.data(), &step_u,
-                      vh.data(), &step_vh, work, size, integers.data(), info, 1);
+        lapack_.gesdd(values ? "N"
+                      : full ? "A"
+                             : "S",
+                      &m_, &n_, a.data(), &step, s.data(), u.data(), &step_u, vh.data(), &step_vh, work, size,
+                      integers.data(), info, 1);
       });
     }
     if (values)
@@ -240,8 +248,8 @@ class Problem {
     integer_size = first_integer;
     std::vector<T> work(static_cast<size_t>(size) + 1);
     std::vector<int> integers(static_cast<size_t>(integer_size) + 1);
-    lapack_.syevd(job, "L", &n_, a.data(), &step, w.data(), work.data(), &size, integers.data(), &integer_size, &info, 1,
-                  1);
+    lapack_.syevd(job, "L", &n_, a.data(), &step, w.data(), work.data(), &size, integers.data(), &integer_size, &info,
+                  1, 1);
     to = w.write(to);
     if (!values) a.write(to);
     return info == 0;
@@ -305,8 +313,9 @@ int run_all(const LapackCall& call, const LapackSizes& sizes, T* to, const T* a,
   for (int64_t i = begin; i < end; ++i) {
     bool ok = false;
     try {
-      ok = library().missing.empty() &&
-           Problem<T>(call, sizes).run(to + i * row, a + i * sizes.m * sizes.n, b ? b + i * sizes.m * sizes.r : nullptr);
+      ok =
+          library().missing.empty() &&
+          Problem<T>(call, sizes).run(to + i * row, a + i * sizes.m * sizes.n, b ? b + i * sizes.m * sizes.r : nullptr);
     } catch (const std::bad_alloc&) {  // the results say it
     }
     if (ok) continue;

@@ -15,6 +15,7 @@ const std::string& lapack_missing();
 
 /// Runs the routine on the matrices begin to end - 1. `job` is {routine, options, cutoff's bits, bytes of a number, m,
 /// n, r} (ir/lapack_call.h); b is null without a second source. The results of a matrix for which the routine fails are
-/// NaN, and kMatrixError (runtime/base/error_word.h) is returned. A routine also fails where there is no memory for it, or no LAPACK.
+/// NaN, and kMatrixError (runtime/base/error_word.h) is returned. A routine also fails where there is no memory for it,
+/// or no LAPACK.
 extern "C" int sinter_lapack(const int64_t* job, void* to, const void* a, const void* b, int64_t begin,
                              int64_t end) noexcept;

@@ -13,6 +13,7 @@
 #include "schedule/graph/fusion_cost.h"
 #include "schedule/simplify/choose_reductions.h"
 #include "schedule/simplify/strides.h"
+#include "sinter/error.h"
 
 namespace sinter::schedule {
 namespace {
@@ -46,7 +47,9 @@ UOp stored_source(UOp stored) {
   const UOp head = stored->op == Op::Contiguous ? stored->src[0] : stored;
   UOp n = head;
   while (n->op == Op::Reshape) n = n->src[0];
-  return n->op == Op::Param ? head : stored;
+  if (n->op == Op::Param) return head;
+  if (stored->op != Op::Contiguous) throw InternalError("an opaque node reads what is not stored");
+  return stored;
 }
 
 /// Whether the movement ops of an edge keep every element. Then the user is still an epilogue.
@@ -141,7 +144,7 @@ class FusionGraphBuilder {
       s.numel = n->shape.bound();
       s.bytes = bytes_of(n);
       s.domain = s.kind == FusionNodeKind::Reduce    ? s.uop->src[0]->shape.bound()
-                 : s.kind == FusionNodeKind::Opaque    ? s.uop->src[0]->shape.bound()
+                 : s.kind == FusionNodeKind::Opaque  ? s.uop->src[0]->shape.bound()
                  : s.kind == FusionNodeKind::Scatter ? s.uop->src[1]->shape.bound()
                                                      : s.numel;
       s.contraction = s.kind == FusionNodeKind::Reduce && is_contraction(s.uop->reduction().combine, s.uop->src);

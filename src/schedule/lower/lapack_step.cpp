@@ -23,8 +23,8 @@ KernelInstance lapack_step(const OpaqueNode& node) {
   const ir::UOp to = ir::param(g, 0, node.uop->dtype, rows.with({result[result.rank() - 1]}));
   out.kernel.sink = ir::sink(g, {ir::lapack_in_kernel(call, to, from)});
   const Shape& a = from[0]->shape;
-  out.kernel.name = fmt::format("{}_{}_{}", ir::lapack_function(call.routine), a[a.rank() - 2].value(),
-                                a[a.rank() - 1].value());
+  out.kernel.name =
+      fmt::format("{}_{}_{}", ir::lapack_function(call.routine), a[a.rank() - 2].value(), a[a.rank() - 1].value());
   out.kernel.vars = rows.vars;
   out.kernel.params = static_cast<int>(node.from.size()) + 1;
   out.kernel.outer = rows.sizes;

@@ -41,8 +41,9 @@ std::vector<KernelInstance> opaque_steps(const PlanGraph& graph, const Partition
   for (const FusionEdge& source : node.sources) {
     if (source.node < 0) throw InternalError("the source of an opaque node is not in memory");
     const FusionNode& read = p.graph.nodes[static_cast<size_t>(source.node)];
-    opaque.from.push_back(read.kind == FusionNodeKind::Buffer ? static_cast<int>(read.uop->integer())
-                                                              : placement.node_buffers[static_cast<size_t>(source.node)]);
+    opaque.from.push_back(read.kind == FusionNodeKind::Buffer
+                              ? static_cast<int>(read.uop->integer())
+                              : placement.node_buffers[static_cast<size_t>(source.node)]);
     opaque.types.push_back(read.uop->dtype);
   }
   if (node.uop->op == ir::Op::Sort) return sort_steps(graph, opaque, target, plan);

@@ -35,7 +35,10 @@ KernelInstance write(const ir::SortRuns& step, const OpaqueRows& rows, std::pair
   out.kernel.graph = std::make_shared<ir::Arena>();
   ir::Graph& g = *out.kernel.graph;
   const auto param = [&](int slot, DType type, bool elements) {
-    return ir::param(g, slot, type, rows.with({Dim(elements ? step.row * step.words : slot == 0 ? step.count : step.row)}));
+    return ir::param(g, slot, type,
+                     rows.with({Dim(elements    ? step.row * step.words
+                                    : slot == 0 ? step.count
+                                                : step.row)}));
   };
   const UOp target = param(0, to.second, !step.last()), source = param(1, from.second, step.sorted > 0);
   out.kernel.sink = ir::sink(g, {ir::sort_runs(target, source, step)});
@@ -77,8 +80,8 @@ std::vector<KernelInstance> sort_steps(const PlanGraph& graph, const OpaqueNode&
     if (!step.last()) {
       int& here = memory[out.size() % 2];
       if (here < 0)  // memory for the elements between two steps
-        here = add_buffer(plan, runtime::PlanBuffer::Kind::Scratch, DType::U64,
-                          rows.with({Dim(step.row * step.words)}), graph.vars);
+        here = add_buffer(plan, runtime::PlanBuffer::Kind::Scratch, DType::U64, rows.with({Dim(step.row * step.words)}),
+                          graph.vars);
       next = {here, DType::U64};
     }
     out.push_back(write(step, rows, next, at));

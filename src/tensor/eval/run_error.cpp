@@ -26,8 +26,8 @@ using ir::Storage;
 using ir::UOp;
 using runtime::Array;
 
-/// Memory that an index tensor or a matrix is made from, held to be read after the run, until a plan overwrites it. It is not an
-/// owner of the memory, so plans may still write in place: their decisions do not depend on it.
+/// Memory that an index tensor or a matrix is made from, held to be read after the run, until a plan overwrites it. It
+/// is not an owner of the memory, so plans may still write in place: their decisions do not depend on it.
 class HeldMemory : public std::enable_shared_from_this<HeldMemory> {
  public:
   static std::shared_ptr<HeldMemory> of(Storage& memory) {
@@ -153,8 +153,8 @@ class Suspects {
   struct Suspect {
     UOp value;  ///< the index tensor, or the results of LAPACK; null: not evaluable
     const ir::NodeOrigin* origin;
-    int64_t size = 0, axis = 0;                        ///< of what an index picks from
-    std::optional<ir::LapackRoutine> routine = {};     ///< none: it picks
+    int64_t size = 0, axis = 0;                     ///< of what an index picks from
+    std::optional<ir::LapackRoutine> routine = {};  ///< none: it picks
     Shape matrices = {};
     DType dtype = {};
     bool picks() const { return !routine; }
@@ -162,8 +162,7 @@ class Suspects {
 
   static bool picks(UOp n) { return n->op == Op::Gather || n->op == Op::Scatter; }
   static std::string consequence(bool index) {
-    return index ? "; the elements it picks are 0, and additions through it were left out"
-                 : "; its results are NaN";
+    return index ? "; the elements it picks are 0, and additions through it were left out" : "; its results are NaN";
   }
   struct IndexSource {
     std::shared_ptr<HeldMemory> memory;  ///< null: the run overwrote it

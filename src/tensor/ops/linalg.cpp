@@ -172,7 +172,8 @@ Tensor solve(Arg a, Arg b, bool left) {
 Tensor solve_triangular(Arg a, Arg b, bool upper, TriangularOptions options) {
   Call call("solve_triangular", a.where());
   const tensor::Equation e = tensor::equation(a, b, options.left, false);
-  const int64_t bits = (upper == options.left ? ir::kUpperTriangle : 0) | (options.unitriangular ? ir::kUnitTriangle : 0);
+  const int64_t bits =
+      (upper == options.left ? ir::kUpperTriangle : 0) | (options.unitriangular ? ir::kUnitTriangle : 0);
   return e.back(solution({LapackRoutine::TriangularSolve, bits}, e.a(), e.b()));
 }
 

@@ -34,8 +34,8 @@ void check_square(UOp x) {
 /// On the host, in the type that computes.
 UOp on_host(UOp x) {
   if (x->device != Device::cpu() && runtime::logging(1))
-    runtime::log(1, fmt::format("{} {} travels to the host and back: LAPACK runs there", describe(x),
-                                to_string(x->device)));
+    runtime::log(
+        1, fmt::format("{} of {} travels to the host and back: LAPACK runs there", describe(x), to_string(x->device)));
   return ir::copy(ir::to_compute_type(x), Device::cpu());
 }
 

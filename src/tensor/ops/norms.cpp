@@ -117,9 +117,10 @@ Tensor matrix_norm(Arg x, std::string_view order, std::pair<int64_t, int64_t> ax
     return wrap_norm(ir::sum(s, {last}), {std::min(rows, columns), std::max(rows, columns)}, keepdim, n->dtype);
   }
   if (order != "fro")
-    usage_error(fmt::format("the order \"{}\" of {}; give \"fro\", \"nuc\", 1, 2, infinity or one of these numbers "
-                            "negative",
-                            order, describe(n)));
+    usage_error(
+        fmt::format("the order \"{}\" of {}; give \"fro\", \"nuc\", 1, 2, infinity or one of these numbers "
+                    "negative",
+                    order, describe(n)));
   const ir::Ints both{std::min(rows, columns), std::max(rows, columns)};
   return wrap_norm(norm_over(ir::to_compute_type(n), 2, both), both, keepdim, n->dtype);
 }
@@ -136,8 +137,9 @@ Tensor matrix_norm(Arg x, double order, std::pair<int64_t, int64_t> axes, bool k
                      {std::min(rows, columns), std::max(rows, columns)}, keepdim, n->dtype);
   }
   if (!(std::abs(order) == 1 || std::isinf(order)))
-    usage_error(fmt::format("the order {} of {}; give \"fro\", \"nuc\", 1, 2, infinity or one of these numbers negative",
-                            order, describe(n)));
+    usage_error(
+        fmt::format("the order {} of {}; give \"fro\", \"nuc\", 1, 2, infinity or one of these numbers negative", order,
+                    describe(n)));
   const int64_t summed = std::isinf(order) ? columns : rows, left = std::isinf(order) ? rows : columns;
   UOp sums = norm_over(ir::to_compute_type(n), 1, {summed});
   const ir::Ints rest{left - (summed < left)};

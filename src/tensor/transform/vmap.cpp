@@ -78,8 +78,8 @@ Argument argument_of(const Tensor& x, int64_t axis, Loc where) {
   const Tensor all = x.movedim(axis, 0, where);
   Shape shape;
   for (size_t i = 1; i < all.shape().rank(); ++i) shape.push_back(all.shape()[i]);
-  // Nothing else is this number.
-  Tensor element = number(0, x.dtype(), x.device()).expand(shape, where);
+  // Nothing else is this number, and it is not taken for one, which would be made anew on another device.
+  Tensor element = number(0, x.dtype(), x.device()).expand(shape, where).contiguous(where);
   if (x.needs_grad()) element.requires_grad();
   return {all, element};
 }

@@ -289,9 +289,9 @@ TEST_CASE("every rule agrees with central differences, to the second order", "[g
       {{3}}, -1, 1);
 
   c.differences(
-      "Lapack", [](const auto& x) { return lapack({LapackRoutine::Solve}, {x[0], x[1]}).rows; }, {{2, 2}, {2, 1}}, 1, 2);
-  c.differences(
-      "Lapack: lu", [](const auto& x) { return lapack({LapackRoutine::Lu}, {x[0]})[0]; }, {{3, 2}}, 1, 2);
+      "Lapack", [](const auto& x) { return lapack({LapackRoutine::Solve}, {x[0], x[1]}).rows; }, {{2, 2}, {2, 1}}, 1,
+      2);
+  c.differences("Lapack: lu", [](const auto& x) { return lapack({LapackRoutine::Lu}, {x[0]})[0]; }, {{3, 2}}, 1, 2);
 
   for (int i = 0; i < kOpCount; ++i) {
     const Op op = static_cast<Op>(i);

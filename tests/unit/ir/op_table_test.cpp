@@ -113,8 +113,8 @@ codegen::Kernel kernel(Op op, DType dtype) {
 }
 
 bool of_kernels(Op op) {
-  return op == Op::SortRuns || op == Op::CallLapack || op == Op::Range || op == Op::Load || op == Op::Store || op == Op::Check ||
-         op == Op::Sink;
+  return op == Op::SortRuns || op == Op::CallLapack || op == Op::Range || op == Op::Load || op == Op::Store ||
+         op == Op::Check || op == Op::Sink;
 }
 /// Not in plans: the samples stand on a Param, which tensor graphs do not have.
 bool tensors_only(Op op) { return op == Op::Num || op == Op::Data || op == Op::Leaf || op == Op::Detach; }
