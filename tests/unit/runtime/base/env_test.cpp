@@ -183,6 +183,11 @@ TEST_CASE("each variable of the table does what it says", "[runtime]") {
          const ScopedEnv setting("SINTER_DATA", folder.path());
          CHECK(env().data == folder.path());  // the readers' own tests show what they make of it
        }},
+      {"SINTER_LAPACK",
+       [] {  // a process opens it once: tests/unit/tensor/ops/linalg_test.cpp starts one without it
+         const ScopedEnv setting("SINTER_LAPACK", "/nowhere/liblapack.so");
+         CHECK(env().lapack == "/nowhere/liblapack.so");
+       }},
       {"SINTER_CUDA_LIB",
        [] {
          const ScopedEnv setting("SINTER_CUDA_LIB", "/nowhere/libcuda.so.1");
