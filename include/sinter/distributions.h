@@ -80,10 +80,33 @@ class Categorical {
   Tensor logits_;
 };
 
+/// The normal distribution of vectors along the last axis. Its covariance is positive definite.
+class MultivariateNormal {
+ public:
+  /// mean [.., n], covariance [.., n, n], whose batches broadcast. Decomposed by cholesky().
+  MultivariateNormal(Arg mean, Arg covariance);
+  /// The covariance as l l^T with lower triangles l.
+  static MultivariateNormal of_factor(Arg mean, Arg l);
+  Tensor sample(const Shape& shape = {}, RandomOptions options = {}) const;   ///< rsample() without a gradient
+  Tensor rsample(const Shape& shape = {}, RandomOptions options = {}) const;  ///< mean + l randn
+  Tensor log_prob(Arg x) const;                         ///< -(|l^-1 (x - mean)|^2 + n log(2 pi)) / 2 - log det l
+  Tensor entropy(Loc where = Loc::current()) const;     ///< n (1 + log(2 pi)) / 2 + log det l
+  Tensor covariance(Loc where = Loc::current()) const;  ///< l l^T, [.., n, n]
+  const Tensor& mean() const { return mean_; }          ///< broadcast to the shape of one draw
+  const Tensor& factor() const { return l_; }           ///< l, [.., n, n], with the batches of the mean
+
+ private:
+  MultivariateNormal() = default;
+  void set(const Tensor& mean, const Tensor& l);
+  Tensor mean_, l_;
+};
+
 /// The divergence of p from q: the mean under p of log p - log q.
 Tensor kl_divergence(const Normal& p, const Normal& q, Loc where = Loc::current());
 Tensor kl_divergence(const Bernoulli& p, const Bernoulli& q, Loc where = Loc::current());      ///< the same
 Tensor kl_divergence(const Categorical& p, const Categorical& q, Loc where = Loc::current());  ///< the same
+Tensor kl_divergence(const MultivariateNormal& p, const MultivariateNormal& q,
+                     Loc where = Loc::current());  ///< the same
 /// @}
 
 }  // namespace distributions

@@ -130,6 +130,16 @@ Tensor poisson(Arg rate, RandomOptions options = {});  ///< in the shape of the 
 Tensor categorical(const Tensor& logits, int64_t count, RandomOptions options = {}, Loc where = Loc::current());
 /// int64, one class for each row of logits: the logits' shape without the last axis.
 Tensor categorical(const Tensor& logits, RandomOptions options = {}, Loc where = Loc::current());
+/// int64 [.., count]: classes drawn with probabilities proportional to p, [.., classes], >= 0. Without replacement each
+/// class comes once, and those of probability 0 come last; count is at most the number of classes.
+Tensor multinomial(const Tensor& p, int64_t count, bool replacement = false, RandomOptions options = {},
+                   Loc where = Loc::current());
+/// The numbers 0 to n - 1 in random order; int64, or the type that options name.
+Tensor randperm(int64_t n, RandomOptions options = {}, Loc where = Loc::current());
+/// normal(mean, deviation) under the condition low <= x <= high, by the inverse of the distribution function.
+Tensor trunc_normal(Arg mean, Arg deviation, Arg low, Arg high, const Shape& shape, RandomOptions options = {});
+Tensor trunc_normal(Arg mean, Arg deviation, Arg low, Arg high,
+                    RandomOptions options = {});  ///< in the shape of the parameters
 /// @}
 
 }  // namespace v0

@@ -63,6 +63,10 @@ Tensor kaiming_normal(const Shape& shape, Loc where) {
   return normal(shape, 0.0, std, where);
 }
 
+Tensor trunc_normal(const Shape& shape, double mean, double std, double low, double high, Loc where) {
+  return sinter::trunc_normal(Arg(mean, where), std, low, high, shape);
+}
+
 }  // namespace nn::init
 }  // namespace v0
 }  // namespace sinter

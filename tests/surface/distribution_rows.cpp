@@ -1,6 +1,8 @@
 // Distributions: likelihoods, entropies and divergences. What they draw is in tests/unit/tensor/ops/draws_test.cpp.
 #include "sinter/create.h"
 #include "sinter/distributions.h"
+#include "sinter/linalg.h"
+#include "sinter/products.h"
 #include "surface/row.h"
 
 using namespace sinter;
@@ -24,6 +26,22 @@ Row of_logits(std::string name, surface::Call call, std::string torch, std::vect
 const char* const kD = "torch.distributions.";
 std::string torch(const char* text) { return std::string(kD) + text; }
 
+using distributions::MultivariateNormal;
+
+/// Of a mean x, a covariance made of y, and vectors z.
+Row of_vectors(std::string name, Tensor (*f)(const MultivariateNormal&, const Tensor&), std::string text) {
+  const std::string made = "torch.distributions.MultivariateNormal(x, y @ y.mT + torch.eye(2))";
+  text.replace(text.find("{}"), 2, made);
+  Row out = row(std::move(name),
+                [f](const Tensors& x) {
+                  const Tensor covariance = matmul(x[1], x[1].transpose(-1, -2)) + eye(2).to(x[1].dtype());
+                  return f(MultivariateNormal(x[0], covariance), x[2]);
+                },
+                std::move(text), {{{2}, {2, 3}, {4, 2}}, {{3, 2}, {3, 2, 2}, {2}}});
+  out.tolerance = 1e-4;
+  return out;
+}
+
 const surface::Family kDistributions(
     "distributions",
     {
@@ -34,6 +52,20 @@ const surface::Family kDistributions(
         row("Uniform::log_prob",
             [](const Tensors& x) { return distributions::Uniform(x[0] - 1.0, x[1] + 1.0).log_prob(x[2]); },
             torch("Uniform(x - 1, y + 1).log_prob(z)"), {{{3}, {2, 1}, {2, 3}}}),
+        of_vectors(
+            "MultivariateNormal::log_prob", [](const MultivariateNormal& d, const Tensor& x) { return d.log_prob(x); },
+            "{}.log_prob(z)"),
+        of_vectors(
+            "MultivariateNormal::entropy",
+            [](const MultivariateNormal& d, const Tensor& x) { return d.entropy() + 0 * x.sum(-1); },
+            "{}.entropy() + 0 * z.sum(-1)"),
+        of_vectors(
+            "kl_divergence(MultivariateNormal)",
+            [](const MultivariateNormal& d, const Tensor& x) {
+              return distributions::kl_divergence(d, MultivariateNormal::of_factor(x, eye(2).to(x.dtype()) * 2));
+            },
+            "torch.distributions.kl_divergence({}, torch.distributions.MultivariateNormal(z, scale_tril=2 * "
+            "torch.eye(2)))"),
         surface::without_gradients(
             row("Uniform::log_prob(outside)",
                 [](const Tensors& x) { return distributions::Uniform(x[0], x[1] + 1.0).log_prob(x[2]); },

@@ -26,6 +26,9 @@ Tensor xavier_normal(const Shape& shape, double gain = 1.0, Loc where = Loc::cur
 Tensor kaiming_uniform(const Shape& shape, Loc where = Loc::current());
 /// Normal with standard deviation sqrt(2 / fan_in).
 Tensor kaiming_normal(const Shape& shape, Loc where = Loc::current());
+/// Normal within [low, high], as sinter::trunc_normal().
+Tensor trunc_normal(const Shape& shape, double mean = 0.0, double std = 1.0, double low = -2.0, double high = 2.0,
+                    Loc where = Loc::current());
 /// @}
 
 }  // namespace nn::init

@@ -12,8 +12,10 @@
 #include "sinter/create.h"
 #include "sinter/elementwise.h"
 #include "sinter/indexing.h"
+#include "sinter/linalg.h"
 #include "sinter/movement.h"
 #include "sinter/normalization.h"
+#include "sinter/products.h"
 #include "tensor/core/operands.h"
 
 namespace sinter {
@@ -50,6 +52,15 @@ void require_floats(const Tensor& x, int64_t rank) {
   if (static_cast<int64_t>(n->rank()) < rank)
     usage_error(fmt::format("{} has no axis of classes; give the shape [.., classes]", tensor::describe(n)));
 }
+
+/// Numbers become tensors.
+Tensor tensor_of(const Arg& a) {
+  const tensor::Call call("parameters", a.where());
+  return tensor::wrap(tensor::float_operand(a));
+}
+
+/// Of triangles with a positive diagonal.
+Tensor log_determinant(const Tensor& l) { return log(diagonal(l, 0, -2, -1)).sum({-1}); }
 
 }  // namespace
 
@@ -160,6 +171,54 @@ Tensor Categorical::entropy(Loc where) const {
   return -sinter::where(p > 0.0, p * logits_, 0.0).sum(-1);
 }
 
+void MultivariateNormal::set(const Tensor& mean, const Tensor& l) {
+  const Dim n = mean.rank() ? mean.size(-1) : Dim(0);
+  if (mean.rank() == 0 || l.rank() < 2 || !(l.size(-1) == n) || !(l.size(-2) == n))
+    usage_error(fmt::format("the mean is {} and the matrix {}; give shapes [.., n] and [.., n, n]",
+                            tensor::describe(Arg(mean)), tensor::describe(Arg(l))));
+  const Shape vectors = mean.shape(), matrices = l.shape();
+  Shape batch = tensor::common_shape(Shape(std::vector<Dim>(vectors.begin(), vectors.end() - 1)),
+                                     Shape(std::vector<Dim>(matrices.begin(), matrices.end() - 2)));
+  batch.push_back(n);
+  mean_ = mean.expand(batch);
+  batch.push_back(n);
+  l_ = l.expand(batch);
+}
+MultivariateNormal::MultivariateNormal(Arg mean, Arg covariance) {
+  const OuterCall call("MultivariateNormal", mean.where());
+  set(tensor_of(mean), cholesky(covariance));
+}
+MultivariateNormal MultivariateNormal::of_factor(Arg mean, Arg l) {
+  const OuterCall call("MultivariateNormal", mean.where());
+  MultivariateNormal made;
+  made.set(tensor_of(mean), tensor_of(l));
+  return made;
+}
+Tensor MultivariateNormal::rsample(const Shape& shape, RandomOptions options) const {
+  options.dtype = tensor::type_or(options.dtype, l_.dtype());
+  options.device = l_.device();
+  const Tensor e = randn(joined(shape, mean_.shape()), options);
+  return mean_ + matmul(l_, e.unsqueeze(-1)).squeeze({-1});
+}
+Tensor MultivariateNormal::sample(const Shape& shape, RandomOptions options) const {
+  return of_factor(mean_.detach(), l_.detach()).rsample(shape, options);
+}
+Tensor MultivariateNormal::log_prob(Arg x) const {
+  const OuterCall call("log_prob", x.where());
+  const Tensor off = (x - mean_).unsqueeze(-1);
+  const Tensor scaled = solve_triangular(l_, off, false);
+  return -(square(scaled).sum({-2, -1}) + static_cast<double>(mean_.size(-1).value()) * kLogTwoPi) / 2.0 -
+         log_determinant(l_);
+}
+Tensor MultivariateNormal::entropy(Loc where) const {
+  const OuterCall call("entropy", where);
+  return log_determinant(l_) + static_cast<double>(mean_.size(-1).value()) * (1 + kLogTwoPi) / 2;
+}
+Tensor MultivariateNormal::covariance(Loc where) const {
+  const OuterCall call("covariance", where);
+  return matmul(l_, l_.transpose(-1, -2));
+}
+
 Tensor kl_divergence(const Normal& p, const Normal& q, Loc where) {
   const OuterCall call("kl_divergence", where);
   const Tensor ratio = square(p.deviation() / q.deviation()), distance = square((p.mean() - q.mean()) / q.deviation());
@@ -173,6 +232,14 @@ Tensor kl_divergence(const Categorical& p, const Categorical& q, Loc where) {
   const OuterCall call("kl_divergence", where);
   const Tensor weights = p.probabilities();
   return sinter::where(weights > 0.0, weights * (p.logits() - q.logits()), 0.0).sum(-1);
+}
+
+Tensor kl_divergence(const MultivariateNormal& p, const MultivariateNormal& q, Loc where) {
+  const OuterCall call("kl_divergence", where);
+  const Tensor scales = square(solve_triangular(q.factor(), p.factor(), false)).sum({-2, -1});
+  const Tensor off = square(solve_triangular(q.factor(), (q.mean() - p.mean()).unsqueeze(-1), false)).sum({-2, -1});
+  return (scales + off - static_cast<double>(p.mean().size(-1).value())) / 2.0 + log_determinant(q.factor()) -
+         log_determinant(p.factor());
 }
 
 }  // namespace distributions

@@ -246,30 +246,53 @@ RandomOptions like(const Tensor& x, RandomOptions options) {
   return options;
 }
 
-Tensor classes_of(const Tensor& logits, std::optional<int64_t> count, RandomOptions options) {
+/// Numbers of which the largest, along the last axis, is a class drawn with probability exp(logit): Gumbel's.
+UOp chances_of(UOp logits, RandomOptions options) {
+  options.device = logits->device;
+  const DType t = logits->dtype == DType::F64 ? float64 : float32;
+  const UOp u = tensor::open_uniform_of(RandomWords(logits->shape, options, 1).get(0), t);
+  return logits - ir::log(-ir::log(u));
+}
+
+/// The logits as they compute, without their history. UsageError if there is no class, or `count` is no number of
+/// draws.
+UOp logits_of(const Tensor& logits, int64_t count, const char* what) {
   const UOp n = ir::detach(tensor::float_operand(logits));
   if (n->rank() == 0 || n->shape[n->rank() - 1] == 0)
-    usage_error(
-        fmt::format("{} has no classes along its last axis; give logits of shape [.., classes]", tensor::describe(n)));
-  if (count && *count < 0)
-    usage_error(fmt::format("{} classes cannot be drawn of {}; give at least 0", *count, tensor::describe(n)));
-  const UOp x = ir::to_compute_type(n);
-  options.device = n->device;
-  Shape shape = n->shape;
-  const auto last = static_cast<int64_t>(n->rank()) - 1;
-  UOp all = x;
+    usage_error(fmt::format("{} has no classes along its last axis; give {} of shape [.., classes]",
+                            tensor::describe(n), what));
+  if (count < 0)
+    usage_error(fmt::format("{} classes cannot be drawn of {}; give at least 0", count, tensor::describe(n)));
+  return ir::to_compute_type(n);
+}
+
+/// One class per row, or `count` of them, drawn independently.
+Tensor classes_of(UOp logits, std::optional<int64_t> count, const RandomOptions& options) {
+  Shape shape = logits->shape;
+  const auto last = static_cast<int64_t>(logits->rank()) - 1;
   if (count) {
-    const Dim classes = shape[static_cast<size_t>(last)];
-    shape[static_cast<size_t>(last)] = *count;
+    const Dim classes = shape[last];
+    shape[last] = *count;
     shape.push_back(classes);
-    all = ir::expand(x, shape, {last});
+    logits = ir::expand(logits, shape, {last});
   }
-  const DType t = x->dtype == DType::F64 ? float64 : float32;
-  const UOp u = tensor::open_uniform_of(RandomWords(shape, options, 1).get(0), t);
   const auto axis = static_cast<int64_t>(shape.rank()) - 1;
-  const UOp chances = all - ir::log(-ir::log(u));  // the largest of Gumbel's numbers
-  const UOp values[] = {chances, ir::axis_iota(*x->graph, shape, axis, x->device)};
+  const UOp values[] = {chances_of(logits, options), ir::axis_iota(*logits->graph, shape, axis, logits->device)};
   return wrap(ir::reduce(ir::Combine::ArgMax, values, {axis}, 1));
+}
+
+Tensor trunc_normal_in(const Arg& mean, const Arg& deviation, const Arg& low, const Arg& high, const Shape* shape,
+                       const RandomOptions& options) {
+  Call call("trunc_normal", mean.where());
+  require_positive(deviation, "the deviation");
+  if (!low.is_tensor() && !high.is_tensor() && !(low.real() < high.real()))
+    usage_error(fmt::format("no number lies in [{}, {}]; give low < high", low.real(), high.real()));
+  const Draw draw({&mean, &deviation, &low, &high}, shape, options);
+  const UOp scale = draw[1] * std::numbers::sqrt2;
+  const auto erf = [&](UOp bound) { return ir::alu(Op::Erf, {(bound - draw[0]) / scale}); };
+  const UOp from = erf(draw[2]), to = erf(draw[3]);
+  const UOp x = draw[0] + scale * ir::alu(Op::Erfinv, {from + (to - from) * draw.open_uniform()});
+  return draw.result(ir::minimum(ir::maximum(x, draw[2]), draw[3]));  // where the tails round to 1
 }
 
 }  // namespace
@@ -353,11 +376,36 @@ Tensor poisson(Arg rate, const Shape& shape, RandomOptions options) { return poi
 Tensor poisson(Arg rate, RandomOptions options) { return poisson_in(rate, nullptr, options); }
 Tensor categorical(const Tensor& logits, int64_t count, RandomOptions options, Loc where) {
   Call call("categorical", where);
-  return classes_of(logits, count, options);
+  return classes_of(logits_of(logits, count, "logits"), count, options);
 }
 Tensor categorical(const Tensor& logits, RandomOptions options, Loc where) {
   Call call("categorical", where);
-  return classes_of(logits, {}, options);
+  return classes_of(logits_of(logits, 0, "logits"), {}, options);
+}
+Tensor multinomial(const Tensor& p, int64_t count, bool replacement, RandomOptions options, Loc where) {
+  Call call("multinomial", where);
+  const UOp logits = ir::log(logits_of(p, count, "probabilities"));
+  if (replacement) return classes_of(logits, count, options);
+  const auto last = static_cast<int64_t>(logits->rank()) - 1;
+  const int64_t classes = tensor::fixed_size(logits, last, "drawn from without replacement");
+  if (count > classes)
+    usage_error(fmt::format("{} classes are drawn of {}, which has {}; draw fewer, or with replacement", count,
+                            tensor::describe(tensor::node_of(p)), classes));
+  return wrap(ir::sort_positions(chances_of(logits, options), 0, count, true));
+}
+Tensor randperm(int64_t n, RandomOptions options, Loc where) {
+  Call call("randperm", where);
+  if (n < 0) usage_error(fmt::format("{} numbers; give at least {}", n, 0));
+  const DType type = tensor::type_or(options.dtype, int64);
+  if (is_bool(type)) usage_error("bool holds no numbers 0 to n - 1; give an integer type, such as int64");
+  options.dtype = DType::Void;
+  return wrap(ir::cast(ir::sort_positions(RandomWords({n}, options, 1).get(0), 0, n, false), type));
+}
+Tensor trunc_normal(Arg mean, Arg deviation, Arg low, Arg high, const Shape& shape, RandomOptions options) {
+  return trunc_normal_in(mean, deviation, low, high, &shape, options);
+}
+Tensor trunc_normal(Arg mean, Arg deviation, Arg low, Arg high, RandomOptions options) {
+  return trunc_normal_in(mean, deviation, low, high, nullptr, options);
 }
 
 }  // namespace v0

@@ -1,6 +1,7 @@
 // Distributions: moments and quantiles of many numbers, parameters as tensors, gradients, wrong parameters.
 #include <algorithm>
 
+#include "sinter/distributions.h"
 #include "unit/tensor_support.h"
 
 using namespace sinter;
@@ -56,7 +57,65 @@ TEST_CASE("distributions have their moments", "[tensor][random]") {
   check(poisson(9.9, n, o), 9.9, 9.9, 10);
   check(poisson(10.5, n, o), 10.5, 10.5, 10);
   check(poisson(1e6, n, o), 1e6, 1e6, 1e6);
+  check(trunc_normal(0.0, 1.0, -1.0, 1.0, n, o), 0, 0.29112, 0);
+  check(trunc_normal(5.0, 2.0, 5.0, 100.0, n, o), 5 + 2 * 0.797885, 4 * 0.363380, 5 + 2 * 0.674490);
   CHECK(uniform(0.0, 1.0, n, o).dtype() == dtype);
+}
+
+TEST_CASE("a truncated normal number lies between its bounds, far out too", "[tensor][random]") {
+  Generator g(5);
+  for (const auto& [low, high] : {std::pair{-0.5, 0.5}, {6.0, 7.0}, {-40.0, -39.0}}) {
+    const std::vector<double> x = numbers(trunc_normal(0.0, 1.0, low, high, {1000}, {.generator = &g}));
+    CHECK((*std::min_element(x.begin(), x.end()) >= low && *std::max_element(x.begin(), x.end()) <= high));
+  }
+}
+
+TEST_CASE("a permutation has each number once, and known answers", "[tensor][random]") {
+  Generator g(3);
+  const RandomOptions o{.generator = &g};
+  const std::vector<int64_t> x = randperm(1000, o).to_vector<int64_t>();
+  std::vector<int64_t> sorted = x;
+  std::sort(sorted.begin(), sorted.end());
+  for (int64_t i = 0; i < 1000; ++i) CHECK(sorted[static_cast<size_t>(i)] == i);
+  CHECK(randperm(1000, o).to_vector<int64_t>() != x);
+  CHECK(randperm(0, o).shape() == Shape{0});
+  CHECK(randperm(3, {.dtype = float32, .generator = &g}).dtype() == float32);
+  Generator again(3);
+  CHECK(randperm(1000, {.generator = &again}).to_vector<int64_t>() == x);
+  // Each number is first as often as another.
+  std::vector<int> first(4);
+  for (int i = 0; i < 400; ++i) ++first[static_cast<size_t>(randperm(4, o)[0].item<int64_t>())];
+  for (int count : first) CHECK(std::abs(count - 100) < 40);
+}
+
+TEST_CASE("classes drawn without replacement come once, the likely ones first", "[tensor][random]") {
+  Generator g(3);
+  const RandomOptions o{.generator = &g};
+  const Tensor p = from(std::vector<float>{0, 1, 2, 5}).expand({4000, 4});
+  const std::vector<int64_t> all = multinomial(p, 4, false, o).to_vector<int64_t>();
+  std::vector<double> first(4), second(4);
+  for (size_t i = 0; i < all.size(); i += 4) {
+    CHECK((all[i] ^ all[i + 1] ^ all[i + 2] ^ all[i + 3]) == 0);
+    CHECK(all[i + 3] == 0);  // of probability 0
+    first[static_cast<size_t>(all[i])] += 1.0 / 4000;
+    second[static_cast<size_t>(all[i + 1])] += 1.0 / 4000;
+  }
+  for (size_t k : {1u, 2u, 3u}) CHECK(std::abs(first[k] - std::vector<double>{0, 1, 2, 5}[k] / 8) < 0.03);
+  CHECK(std::abs(second[3] - (1.0 / 8 * 5 / 7 + 2.0 / 8 * 5 / 6)) < 0.03);
+  CHECK(multinomial(p, 9, true, o).shape() == Shape{4000, 9});
+  CHECK(numbers(multinomial(from(std::vector<float>{0, 3, 0}), 5, true, o)) == std::vector<double>(5, 1));
+}
+
+TEST_CASE("a multivariate normal draw has its mean and covariance", "[tensor][random]") {
+  Generator g(9);
+  const Tensor mean = from(std::vector<float>{1, -2}), covariance = from(std::vector<float>{4, 1, 1, 2}, {2, 2});
+  const distributions::MultivariateNormal d(mean, covariance);
+  const Tensor x = d.sample({kCount}, {.generator = &g}), off = x - mean;
+  CHECK(close(numbers(x.mean({0})), numbers(mean), 0.05));
+  CHECK(close(numbers(matmul(off.t(), off) / static_cast<double>(kCount)), numbers(covariance), 0.1));
+  CHECK(close(numbers(d.covariance()), numbers(covariance), 1e-6));
+  CHECK_THROWS_WITH(distributions::MultivariateNormal(ones({3}), eye(2)),
+                    Catch::Matchers::Contains("[3]") && Catch::Matchers::Contains("[2, 2]"));
 }
 
 TEST_CASE("Poisson numbers have the probabilities of the formula", "[tensor][random]") {
@@ -126,6 +185,10 @@ TEST_CASE("wrong parameters of distributions are refused", "[tensor][random]") {
   refused("geometric: the probability is 1.5", [] { geometric(1.5, {2}); });
   refused("parameters of shape [3] do not fit into [1]", [] { normal(zeros({3}), 1.0, {1}); });
   refused("needs a float type, got int32", [] { normal(0.0, 1.0, {2}, {.dtype = int32}); });
+  refused("multinomial: 4 classes are drawn of float32 [3], which has 3", [] { multinomial(ones({3}), 4); });
+  refused("multinomial: float32 [] has no classes", [] { multinomial(ones({}), 1); });
+  refused("randperm: -1 numbers; give at least 0", [] { randperm(-1); });
+  refused("trunc_normal: no number lies in [2, 1]", [] { trunc_normal(0.0, 1.0, 2.0, 1.0); });
   refused("categorical: float32 [] has no classes", [] { categorical(zeros({})); });
   refused("bernoulli: probabilities are floats, not int64 [2]", [] { bernoulli(from({0, 1})); });
 }
