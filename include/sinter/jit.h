@@ -51,7 +51,7 @@ class Jitted {
         "a jitted function returns a Tensor, a std::vector<Tensor> or nothing");
     std::vector<Tensor> tensors;
     std::vector<Dim> sizes;
-    const auto sort = [&](const auto& input) {
+    [[maybe_unused]] const auto sort = [&](const auto& input) {
       if constexpr (std::same_as<decltype(input), const Tensor&>)
         tensors.push_back(input);
       else
@@ -59,8 +59,8 @@ class Jitted {
     };
     (sort(inputs), ...);
     const auto run = [&](std::span<const Tensor> given) -> std::vector<Tensor> {
-      size_t next = 0;
-      const auto chosen = [&](const auto& input) -> const auto& {
+      [[maybe_unused]] size_t next = 0;
+      [[maybe_unused]] const auto chosen = [&](const auto& input) -> const auto& {
         if constexpr (std::same_as<decltype(input), const Tensor&>)
           return given[next++];
         else
@@ -94,6 +94,12 @@ class Jitted {
 /// times. Later calls launch that program's kernels on the new inputs, on the present values of the other tensors that
 /// the function uses, and with new random numbers. Results are computed when the call returns, and are the same to the
 /// bit as without jit. What the function assigns is assigned: updates in place are part of the program.
+///
+/// A size that is bound to a Var is no shape of its own: a program serves all values of the Var, once two of them have
+/// built it. Besides tensors the function may take sizes, as `const Dim&`: `step(token, length(n))` for
+/// `jit([&](const Tensor& token, const Dim& n) { .. })`. In it `keys.slice(1, {0, n})` are the n first keys, and
+/// Tensor(n) is the number as a tensor; n.value() is a number of the C++ program.
+/// @snippet jit.cpp decode
 ///
 /// Some kernels read only tensors that the function uses besides its inputs and does not assign: weights in another
 /// order or dtype, masks, tables (not where an index can be out of range on a GPU). These kernels run again only after

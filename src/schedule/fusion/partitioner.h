@@ -162,6 +162,7 @@ class Partitioner {
   bool aligned(const FusionNode& s, IndexId at) const;
   bool may_be_empty(int axis) const { return space_.least(axis) == 0; }
   double reads_of(const FusionNode& s, const FusionGroup* k) const;
+  double lone_task_cost(const FusionGroup& k, const FusionNode& s) const;
 
   // split_reductions.cpp
   int64_t task_count(const std::vector<int>& outer, const BlockedAxis& blocks = {}) const;
