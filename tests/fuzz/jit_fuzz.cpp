@@ -171,10 +171,11 @@ Tensor sized(uint64_t seed, const Dim& n) {
 Tensor sized_function(uint64_t seed, Tensor& table, const Tensor& place, const Tensor& x, const Dim& n) {
   Random random{std::mt19937_64(seed)};
   std::vector<Tensor> values{x, table.slice(0, {0, n})};
+  Tensor whole = table * 0.5;  // of fixed size
   const auto any = [&] { return values[random.below(values.size())]; };
   for (size_t i = 2 + random.below(6); i > 0; --i) {
     const Tensor a = any();
-    switch (random.below(random.chance(10) ? 10 : 9)) {
+    switch (random.below(random.chance(10) ? 11 : 10)) {
       case 0: values.push_back(tanh(a) + any()); break;
       case 1: values.push_back(matmul(a, table.narrow(0, 3, kSize)) * 0.125); break;
       case 2: values.push_back(softmax(a, 0)); break;
@@ -184,10 +185,14 @@ Tensor sized_function(uint64_t seed, Tensor& table, const Tensor& place, const T
       case 6: values.push_back(a + Tensor(n).to(float32)); break;
       case 7: values.push_back(a + table.narrow(0, place, 1)); break;
       case 8: values.push_back(a.flip(0).contiguous()); break;
-      case 9: values.push_back(a * static_cast<double>(n.value())); break;
+      case 9:
+        whole = tanh(whole * a.mean({0})).contiguous();
+        values.push_back(a + whole.slice(0, {0, n}));
+        break;
+      case 10: values.push_back(a * static_cast<double>(n.value())); break;
     }
   }
-  const Tensor out = values.back() * 0.5;
+  const Tensor out = values.back() * 0.5 + whole.sum({0});
   if (random.chance(40)) table.at({Narrow{place, 2}}) = tanh(any().sum({0}));
   if (random.chance(30)) table.at({Slice{0, n}}) = tanh(any()) * 0.25;
   return out;

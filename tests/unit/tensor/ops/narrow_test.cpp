@@ -118,6 +118,36 @@ TEST_CASE("a slice to a symbolic size is what a slice to its number is", "[tenso
   CHECK(numbers(x.narrow(1, 2, Var("few", 0, 3)(2))) == numbers(x.narrow(1, 2, 2)));
 }
 
+TEST_CASE("what is stored beside a slice to a symbolic size is stored whole", "[tensor]") {
+  const Tensor x = counting({5, 2}), w = counting({2, 5});
+  for (const int64_t n : {3, 5, 0, 1}) {
+    INFO(n);
+    const Slice part{0, kCount(n)}, same{0, n};
+    const Tensor y = x * 2.0 + 1.0, rows = x.sum({1}), product = matmul(x, w), kept = softmax(x, 1).contiguous();
+    Tensor written = zeros({5, 2}).contiguous().realize();
+    written.at({part}) = x.slice(0, part) * 2.0;
+    const std::vector<Tensor> of_parts{y.slice(0, part).sum({0}),       y.slice(0, part) * 3.0,
+                                       rows.slice(0, part) - 1.0,       kept.slice(0, part),
+                                       product.slice(1, part).sum({1}), written + x};
+    std::vector<Tensor> all{y, rows, product, kept, y.sum({0}), written};
+    all.insert(all.end(), of_parts.begin(), of_parts.end());
+    realize_all(all);
+    CHECK(numbers(y) == numbers(x * 2.0 + 1.0));
+    CHECK(numbers(rows) == numbers(x.sum({1})));
+    CHECK(numbers(product) == numbers(matmul(x, w)));
+    CHECK(numbers(kept) == numbers(softmax(x, 1)));
+    CHECK(numbers(all[4]) == numbers((x * 2.0 + 1.0).sum({0})));
+    CHECK(numbers(of_parts[0]) == numbers((x * 2.0 + 1.0).slice(0, same).sum({0})));
+    CHECK(numbers(of_parts[1]) == numbers((x * 2.0 + 1.0).slice(0, same) * 3.0));
+    CHECK(numbers(of_parts[2]) == numbers(x.sum({1}).slice(0, same) - 1.0));
+    CHECK(numbers(of_parts[3]) == numbers(softmax(x, 1).slice(0, same)));
+    CHECK(numbers(of_parts[4]) == numbers(matmul(x, w).slice(1, same).sum({1})));
+    CHECK(numbers(of_parts[5]) == numbers(written + x));
+    CHECK(numbers(written.slice(0, same)) == numbers((x * 2.0).slice(0, same)));
+    CHECK(numbers(written).back() == (n == 5 ? 18 : 0));
+  }
+}
+
 TEST_CASE("slices to a symbolic size share one plan", "[tensor]") {
   const Tensor x = counting({3, 5, 2});
   for (int64_t n = 1; n <= 5; ++n) {
