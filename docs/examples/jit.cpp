@@ -39,4 +39,25 @@ int main() {
   std::cout << "launches\n";
   //> 2 2 2 1 3 1 launches
   //! [kept]
+
+  //! [decode]
+  // Each call writes a row and reads all rows so far: one program for all their numbers.
+  sn::Tensor rows = sn::zeros({8, 2}).contiguous().realize();
+  auto push = sn::jit([&](const sn::Tensor& row, const sn::Dim& n) {
+    rows.at({sn::Narrow{sn::Tensor(n) - 1, 1}}) = row;
+    return rows.slice(0, {0, n}).sum({0}) / sn::Tensor(n);
+  });
+  const sn::Var count("count", 1, 8);
+  for (int64_t n = 1; n <= 5; ++n) {
+    const auto before = sn::debug::counters().plan_misses;
+    std::cout << push(sn::from({{static_cast<double>(n), 1.0}}), count(n));
+    if (n > 2) std::cout << ' ' << sn::debug::counters().plan_misses - before << " new programs";
+    std::cout << '\n';
+  }
+  //> [1. 1.]
+  //> [1.5 1. ]
+  //> [2. 1.] 0 new programs
+  //> [2.5 1. ] 0 new programs
+  //> [3. 1.] 0 new programs
+  //! [decode]
 }

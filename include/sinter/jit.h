@@ -1,11 +1,11 @@
 // A function of tensors whose plan is kept: from its third call on, only its kernels run.
 #pragma once
 
-#include <array>
 #include <concepts>
 #include <functional>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -25,7 +25,8 @@ class JitPlans {
   JitPlans(JitPlans&&) noexcept;             ///< keeps the plans
   JitPlans& operator=(JitPlans&&) noexcept;  ///< the same
   /// The function's results, computed.
-  std::vector<Tensor> call(const Function& function, std::span<const Tensor> inputs, Loc where);
+  std::vector<Tensor> call(const Function& function, std::span<const Tensor> inputs, std::span<const Dim> sizes,
+                           Loc where);
 
  private:
   struct Known;
@@ -39,25 +40,41 @@ class Jitted {
   /// Reports errors at `where`.
   explicit Jitted(F function, Loc where) : function_(std::move(function)), where_(where) {}
 
-  /// The function's results for these tensors (a Tensor, a std::vector of them, or nothing), already computed.
-  template <std::same_as<Tensor>... Inputs>
+  /// The function's results for these tensors and sizes (a Tensor, a std::vector of them, or nothing), already
+  /// computed.
+  template <class... Inputs>
+    requires((std::same_as<Inputs, Tensor> || std::same_as<Inputs, Dim>) && ...)
   auto operator()(const Inputs&... inputs) {
     using Result = std::invoke_result_t<F&, const Inputs&...>;
     static_assert(
         std::is_void_v<Result> || std::is_same_v<Result, Tensor> || std::is_same_v<Result, std::vector<Tensor>>,
         "a jitted function returns a Tensor, a std::vector<Tensor> or nothing");
-    const std::array<Tensor, sizeof...(Inputs)> all{inputs...};
-    const auto run = [this](std::span<const Tensor> given) -> std::vector<Tensor> {
-      return [&]<size_t... I>(std::index_sequence<I...>) -> std::vector<Tensor> {
-        if constexpr (std::is_void_v<Result>)
-          return function_(given[I]...), std::vector<Tensor>();
-        else if constexpr (std::is_same_v<Result, Tensor>)
-          return {function_(given[I]...)};
-        else
-          return function_(given[I]...);
-      }(std::index_sequence_for<Inputs...>());
+    std::vector<Tensor> tensors;
+    std::vector<Dim> sizes;
+    [[maybe_unused]] const auto sort = [&](const auto& input) {
+      if constexpr (std::same_as<decltype(input), const Tensor&>)
+        tensors.push_back(input);
+      else
+        sizes.push_back(input);
     };
-    std::vector<Tensor> results = plans_.call(run, all, where_);
+    (sort(inputs), ...);
+    const auto run = [&](std::span<const Tensor> given) -> std::vector<Tensor> {
+      [[maybe_unused]] size_t next = 0;
+      [[maybe_unused]] const auto chosen = [&](const auto& input) -> const auto& {
+        if constexpr (std::same_as<decltype(input), const Tensor&>)
+          return given[next++];
+        else
+          return input;
+      };
+      const std::tuple<const Inputs&...> all{chosen(inputs)...};  // in order
+      if constexpr (std::is_void_v<Result>)
+        return std::apply(function_, all), std::vector<Tensor>();
+      else if constexpr (std::is_same_v<Result, Tensor>)
+        return {std::apply(function_, all)};
+      else
+        return std::apply(function_, all);
+    };
+    std::vector<Tensor> results = plans_.call(run, tensors, sizes, where_);
     if constexpr (std::is_same_v<Result, Tensor>)
       return std::move(results[0]);
     else if constexpr (!std::is_void_v<Result>)
@@ -77,6 +94,12 @@ class Jitted {
 /// times. Later calls launch that program's kernels on the new inputs, on the present values of the other tensors that
 /// the function uses, and with new random numbers. Results are computed when the call returns, and are the same to the
 /// bit as without jit. What the function assigns is assigned: updates in place are part of the program.
+///
+/// A size that is bound to a Var is no shape of its own: a program serves all values of the Var, once two of them have
+/// built it. Besides tensors the function may take sizes, as `const Dim&`: `step(token, length(n))` for
+/// `jit([&](const Tensor& token, const Dim& n) { .. })`. In it `keys.slice(1, {0, n})` are the n first keys, and
+/// Tensor(n) is the number as a tensor; n.value() is a number of the C++ program.
+/// @snippet jit.cpp decode
 ///
 /// Some kernels read only tensors that the function uses besides its inputs and does not assign: weights in another
 /// order or dtype, masks, tables (not where an index can be out of range on a GPU). These kernels run again only after

@@ -74,8 +74,11 @@ Tensor broadcast_to(const Tensor& x, const Shape& shape, Loc where = Loc::curren
 Tensor expand_as(const Tensor& x, const Tensor& like, Loc where = Loc::current());
 
 /// `length` elements of one axis from `start` on; a negative start counts from the end. UsageError unless all of them
-/// exist.
-Tensor narrow(const Tensor& x, int64_t axis, int64_t start, int64_t length, Loc where = Loc::current());
+/// exist. The length may be symbolic: then the elements at its largest value must exist.
+Tensor narrow(const Tensor& x, int64_t axis, int64_t start, const Dim& length, Loc where = Loc::current());
+/// The same from the value of a tensor on, one integer: another value is no other program, in jit() too. If not all
+/// elements exist, the first host read throws. See Narrow for writing there.
+Tensor narrow(const Tensor& x, int64_t axis, const Tensor& start, const Dim& length, Loc where = Loc::current());
 /// Element `index` of one axis, which is dropped.
 Tensor select(const Tensor& x, int64_t axis, int64_t index, Loc where = Loc::current());
 /// select() for each element of an axis.

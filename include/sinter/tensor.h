@@ -29,20 +29,21 @@ inline namespace v0 {
 
 /// The begin or end of a slice: a number, or none for the end of the axis. A number that int64 cannot hold becomes the
 /// largest.
-class SliceEnd : public std::optional<int64_t> {
+class SliceEnd : public std::optional<Dim> {
  public:
   SliceEnd() = default;        ///< the end of the axis
   SliceEnd(std::nullopt_t) {}  ///< the same  NOLINT: implicit by design, as the others
   /// A number.
   template <Integer I>
-  SliceEnd(I number) : optional(saturated(number)) {}  // NOLINT
+  SliceEnd(I number) : optional(Dim(number)) {}  // NOLINT
   /// A size of a shape.
-  SliceEnd(const Dim& size) : optional(static_cast<int64_t>(size)) {}  // NOLINT
-  SliceEnd(std::optional<int64_t> end) : optional(end) {}              ///< either  NOLINT
+  SliceEnd(const Dim& size) : optional(size) {}            // NOLINT
+  SliceEnd(std::optional<int64_t> end) : optional(end) {}  ///< either  NOLINT
 };
 
 /// [begin, end) in steps, as in Python. Absent ends mean the ends of the axis, negative ones count from the end, ends
-/// out of range are clamped.
+/// out of range are clamped. The end of a slice of step 1 may be a symbolic size, whose largest value must not exceed
+/// the axis: `keys.slice(1, {0, n})` are the first n, in one program for each n. Its begin is a number, or see Narrow.
 struct Slice {
   SliceEnd begin = {};  ///< first element
   SliceEnd end = {};    ///< after the last element
@@ -71,6 +72,8 @@ class Tensor : public TensorMethods {
   template <class T>
     requires std::is_arithmetic_v<T>
   explicit Tensor(T value, Loc where = Loc::current()) : cell_(scalar(Arg(value, where))) {}
+  /// A size as an int64 scalar. The value of a symbolic size may change without another program being made.
+  explicit Tensor(const Dim& size, Loc where = Loc::current()) : cell_(scalar(size, where)) {}
   Tensor(const Tensor&) = default;      ///< a second handle to the same cell
   Tensor(Tensor&&) noexcept = default;  ///< leaves an empty handle behind
   /// Rebinds the handle; writes nothing. Not on temporaries: `x.at({0}) = v` writes, `x[0] = v` does not compile.
@@ -279,6 +282,7 @@ class Tensor : public TensorMethods {
 
  private:
   static std::shared_ptr<Cell> scalar(Arg value);
+  static std::shared_ptr<Cell> scalar(const Dim& size, Loc where);
   std::shared_ptr<Cell> cell_;
 };
 
@@ -331,11 +335,19 @@ class Place {
   Loc where_;
 };
 
-/// One item of an index: a number, a Slice, newaxis, ellipsis, a tensor of integers, or a bool mask.
+/// `length` elements of an axis from `start` on, which is a tensor: its value may change without another program being
+/// made, in jit() too. `cache.at({Slice{}, Narrow{position, 1}}) = row` writes the row alone; beside a number or a part
+/// of another axis, that part of the cache is copied.
+struct Narrow {
+  Tensor start;    ///< one integer; negative ones count from the end. Out of range throws at the first host read
+  Dim length = 1;  ///< number of elements; may be symbolic
+};
+
+/// One item of an index: a number, a Slice, a Narrow, newaxis, ellipsis, a tensor of integers, or a bool mask.
 class Index {
  public:
   /// The kind of the item.
-  enum class Kind : uint8_t { Number, Slice, NewAxis, Ellipsis, Tensor };
+  enum class Kind : uint8_t { Number, Slice, NewAxis, Ellipsis, Tensor, Narrow };
   /// One element; the axis is dropped.
   template <Integer I>
   Index(I number) : kind(Kind::Number), number(saturated(number)) {}  // NOLINT
@@ -344,11 +356,12 @@ class Index {
   Index(Ellipsis) : kind(Kind::Ellipsis) {}                           ///< all axes that are not named  NOLINT
   Index(Tensor t)
       : kind(Kind::Tensor), tensor(std::move(t)) {}  ///< the elements at its indices, or where it is true  NOLINT
+  Index(Narrow n) : kind(Kind::Narrow), slice{0, n.length}, tensor(std::move(n.start)) {}  ///< part of the axis  NOLINT
 
   Kind kind;           ///< which of the following is used
   int64_t number = 0;  ///< negative numbers count from the end
-  Slice slice = {};    ///< for Kind::Slice
-  Tensor tensor = {};  ///< for Kind::Tensor
+  Slice slice = {};    ///< for Kind::Slice; for Kind::Narrow the end is its length
+  Tensor tensor = {};  ///< for Kind::Tensor; for Kind::Narrow its start
 };
 
 /// @defgroup operators Operators

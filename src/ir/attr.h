@@ -38,7 +38,8 @@ class Scalar {
 
 using Ints = InlineVector<int64_t, 4>;
 
-/// A box: [begin, end) per axis. A symbolic axis is always whole: begin is 0, end is its size.
+/// A box: [begin, end) per axis. A symbolic end has begin 0: it is the size of a symbolic axis, which is always whole,
+/// or a part of a fixed axis that has room for its bound.
 struct Extent {
   Dim begin, end;
   friend bool operator==(const Extent&, const Extent&) = default;

@@ -58,7 +58,7 @@ UOp copy(UOp x, Device device) {
   for (; !number->storage() && (number->op == Op::Cast || number->op == Op::Expand || number->op == Op::Reshape);
        number = number->src[0])
     above.push_back(number);
-  if (number->storage() || (number->op != Op::Const && number->op != Op::Num))
+  if (number->storage() || (number->op != Op::Const && number->op != Op::Num && number->op != Op::Var))
     return x->graph->make({Op::Copy, x->dtype, x->shape, {x}, {}, device});
   UOp moved = x->graph->make({number->op, number->dtype, {}, {}, number->attr, device});
   for (size_t i = above.size(); i-- > 0;) moved = with_sources(*x->graph, above[i], {moved});
@@ -174,11 +174,11 @@ UOp shrink(UOp x, const Region& box) {
   if (box == full_region(x->shape)) return x;
   Shape shape;
   for (size_t i = 0; i < box.size(); ++i) {
-    bool all = box[i].begin == 0 && box[i].end == x->shape[i];
-    require(all || (0 <= box[i].begin.value() && box[i].begin.value() <= box[i].end.value() &&
-                    box[i].end.value() <= x->shape[i].value()),
+    const bool sized = box[i].begin == 0 && (box[i].end.symbolic() || box[i].end == x->shape[i]);
+    require(0 <= box[i].begin.value() && box[i].begin.value() <= box[i].end.value() &&
+                box[i].end.value() <= x->shape[i].value(),
             Op::Shrink, "box outside the source", x);
-    shape.push_back(all ? x->shape[i] : Dim(box[i].end.value() - box[i].begin.value()));
+    shape.push_back(sized ? box[i].end : Dim(box[i].end.value() - box[i].begin.value()));
   }
   return move(x, Op::Shrink, shape, box);
 }

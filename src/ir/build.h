@@ -29,7 +29,7 @@ UOp like(UOp x, double value);
 UOp like(UOp x, Scalar value);
 UOp arange(Graph& g, const Dim& size, Device device = {});                        ///< int64, shape [size]
 UOp variable(Graph& g, const sinter::Var& var, DType dtype, Device device = {});  ///< the bound value, shape []
-/// The value on `device`. A cast or broadcast Const or Num is rebuilt there; anything else becomes a COPY.
+/// The value on `device`. A cast or broadcast Const, Num or Var is rebuilt there; anything else becomes a COPY.
 UOp copy(UOp x, Device device);
 /// int64, of the given shape: each element's index along `axis`.
 UOp axis_iota(Graph& g, const Shape& shape, int64_t axis, Device device);

@@ -135,8 +135,10 @@ Dim Var::operator()(int64_t value, std::source_location where) const {
 
 Dim::operator int64_t() const {
   if (symbolic())
-    throw UsageError(fmt::format("size {} is symbolic and no fixed number; ask value() for the number of this call",
-                                 to_string(*this)));
+    throw UsageError(
+        fmt::format("size {} is symbolic and no fixed number; ask value() for the number of this call, or "
+                    "Tensor(size) for one that may change",
+                    to_string(*this)));
   return value_;
 }
 

@@ -20,6 +20,9 @@ std::string region_error(UOp n, const Shape& outer, const Shape& inner, size_t o
   for (size_t i = 0; i < box.size(); ++i) {
     const int64_t begin = box[i].begin.value(), end = box[i].end.value();
     if (begin < 0 || end < begin || end > outer[i].value()) return fmt::format("its box leaves axis {}", i);
+    const bool part = box[i].end.symbolic() && !(box[i].end == outer[i]);
+    if (part && (begin != 0 || outer[i].symbolic() || box[i].end.bound() > outer[i].value()))
+      return fmt::format("its box has an end on axis {} that may leave it", i);
     if (end - begin != inner[i].value()) return fmt::format("its box has another size on axis {}", i);
   }
   return {};

@@ -155,7 +155,87 @@ std::optional<std::string> difference(uint64_t seed, uint64_t& saved) {
   return std::nullopt;
 }
 
+// -- functions of symbolic sizes
+
+constexpr int64_t kRows = 12;
+
+Tensor sized(uint64_t seed, const Dim& n) {
+  std::vector<float> values;
+  for (uint64_t i = 0; i < static_cast<uint64_t>(n.value() * kSize); ++i)
+    values.push_back(static_cast<float>((seed * 11 + i * 5) % 17) / 8 - 1);
+  return from(values, {n, kSize});
+}
+
+/// What the function with this seed makes of x [n, kSize], the first n rows of a table and its row at a place; it may
+/// write to the table.
+Tensor sized_function(uint64_t seed, Tensor& table, const Tensor& place, const Tensor& x, const Dim& n) {
+  Random random{std::mt19937_64(seed)};
+  std::vector<Tensor> values{x, table.slice(0, {0, n})};
+  Tensor whole = table * 0.5;  // of fixed size
+  const auto any = [&] { return values[random.below(values.size())]; };
+  for (size_t i = 2 + random.below(6); i > 0; --i) {
+    const Tensor a = any();
+    switch (random.below(random.chance(10) ? 11 : 10)) {
+      case 0: values.push_back(tanh(a) + any()); break;
+      case 1: values.push_back(matmul(a, table.narrow(0, 3, kSize)) * 0.125); break;
+      case 2: values.push_back(softmax(a, 0)); break;
+      case 3: values.push_back(a - a.mean({0}, true)); break;
+      case 4: values.push_back(matmul(matmul(a, any().transpose()), any()) * 0.03); break;
+      case 5: values.push_back(a * rand(a.shape())); break;
+      case 6: values.push_back(a + Tensor(n).to(float32)); break;
+      case 7: values.push_back(a + table.narrow(0, place, 1)); break;
+      case 8: values.push_back(a.flip(0).contiguous()); break;
+      case 9:
+        whole = tanh(whole * a.mean({0})).contiguous();
+        values.push_back(a + whole.slice(0, {0, n}));
+        break;
+      case 10: values.push_back(a * static_cast<double>(n.value())); break;
+    }
+  }
+  const Tensor out = values.back() * 0.5 + whole.sum({0});
+  if (random.chance(40)) table.at({Narrow{place, 2}}) = tanh(any().sum({0}));
+  if (random.chance(30)) table.at({Slice{0, n}}) = tanh(any()) * 0.25;
+  return out;
+}
+
+std::optional<std::string> sized_difference(uint64_t seed) {
+  const no_grad off;
+  const Var rows("rows", 1, kRows);
+  Random random{std::mt19937_64(seed + 77)};
+  Tensor plain = sized(seed, kRows).clone().realize(), jitted = sized(seed, kRows).clone().realize();
+  auto fast = jit(
+      [&](const Tensor& x, const Tensor& place, const Dim& n) { return sized_function(seed, jitted, place, x, n); });
+  for (uint64_t i = 0; i < kCalls; ++i) {
+    const Dim n = rows(static_cast<int64_t>(1 + random.below(kRows)));
+    const Tensor x = sized(i, n), place = Tensor(static_cast<int64_t>(random.below(kRows - 1))).contiguous().realize();
+    manual_seed(i);
+    const Tensor expected = sized_function(seed, plain, place, x, n);
+    const std::vector<float> want = expected.to_vector<float>(), table = plain.to_vector<float>();
+    manual_seed(i);
+    const std::vector<float> got = fast(x, place, n).to_vector<float>();
+    if (got != want || jitted.to_vector<float>() != table)
+      return "program " + std::to_string(seed) + ", call " + std::to_string(i);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+TEST_CASE("random jitted functions of symbolic sizes give what they give without jit", "[programs][jit]") {
+  const uint64_t count = setting("FUZZ_PROGRAMS", 300) / 2, first = setting("FUZZ_SEED", 1);
+  for (uint64_t seed = first; seed < first + count; ++seed) CHECK(sized_difference(seed).value_or("") == "");
+}
+
+TEST_CASE("a program that serves sizes it was not built for is found by random jitted functions", "[.mutants]") {
+  std::optional<std::string> found;
+  uint64_t seed = 0;
+  {
+    const fuzz::ScopedMutant fault(fuzz::Mutant::SizesUnproven);
+    while (!found && ++seed < 400) found = sized_difference(seed);
+  }
+  CHECK(found);
+  CHECK(sized_difference(seed).value_or("") == "");  // it was the fault
+}
 
 TEST_CASE("random jitted functions give what they give without jit", "[programs][jit]") {
   const uint64_t count = setting("FUZZ_PROGRAMS", 300), first = setting("FUZZ_SEED", 1);

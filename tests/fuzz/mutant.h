@@ -87,6 +87,7 @@ enum class Mutant : uint8_t {
   KeptOfChanging,  ///< what an assigned tensor gives is kept
   KeptApart,       ///< steps that pass values to one another run again each for itself
   KeptRandom,      ///< what random numbers give is kept
+  SizesUnproven,   ///< a program serves every value of a size, though it was built at one only
   NotApart,        ///< nodes of a jitted function are those of equal expressions elsewhere
   ReadsUnseen,     ///< a function that reads what is stored is not refused
   CallersFloats,   ///< a call computes as the program has set for its floats

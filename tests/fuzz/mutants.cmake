@@ -375,6 +375,11 @@ edit(src/tensor/jit/replay.cpp [=[
 if (arg >= 0) steady]=] [=[
 if (arg >= 0 && !FAULT(KeptRandom)) steady]=])
 
+# -- src/tensor/jit/jit.cpp
+edit(src/tensor/jit/jit.cpp [=[
+(by_size || !varied[i])) return false;]=] [=[
+(by_size || !varied[i])) return FAULT(SizesUnproven);]=])
+
 # -- src/tensor/eval/read.cpp
 edit(src/tensor/eval/read.cpp [=[
 observer->on_read({&n, 1});]=] [=[

@@ -98,6 +98,7 @@ const surface::Family kMovement("movement", {
     SURFACE_BAD("expand_as", expand_as(cells({3}), cells({4})), "3", "4"),
     SURFACE_BAD("narrow", narrow(cells({4}), 0, 3, 2), "3", "2"),
     SURFACE_BAD("narrow", narrow(cells({4}), 0, 0, -1), "-1", "4"),
+    SURFACE_BAD("narrow", narrow(cells({4}), 0, Tensor(0), 5), "5", "4"),
     SURFACE_BAD("select", select(cells({2, 3}), 1, 3), "3", "axis 1"),
     SURFACE_BAD("unbind", unbind(cells({2, 3}), 2), "2", "[2, 3]"),
     SURFACE_BAD("split", split(cells({5}), {2, 2}), "4", "5"),

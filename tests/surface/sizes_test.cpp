@@ -26,6 +26,7 @@ struct SymbolicCase {
 /// The others of movement and the like need fixed sizes on the axes that they name alone.
 const SymbolicCase kSymbolic[] = {
     {"narrow", [](const Tensors& x) { return narrow(x[0], 1, 1, 2); }},
+    {"narrow", [](const Tensors& x) { return narrow(x[0], 2, Tensor(1), 3); }},
     {"select", [](const Tensors& x) { return select(x[0], 2, -1); }},
     {"unbind", [](const Tensors& x) { return unbind(x[0], 1); }},
     {"split", [](const Tensors& x) { return split(x[0], {1, 3}, 1); }},

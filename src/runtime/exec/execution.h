@@ -27,8 +27,9 @@ struct Bindings {
 
 /// The inputs that are the same in every run, unless Bindings::unchanged_slots says otherwise.
 struct InvariantInputs {
-  std::vector<uint8_t> slots;  ///< per slot
-  std::vector<uint8_t> args;   ///< per argument
+  std::vector<uint8_t> slots;      ///< per slot
+  std::vector<uint8_t> args;       ///< per argument
+  std::vector<uint8_t> vars = {};  ///< per symbolic size; none: all of them
 };
 
 /// Runs of a program, one after the other, with everything that they can share.

@@ -11,6 +11,13 @@ namespace {
 
 size_t at(int number) { return static_cast<size_t>(number); }
 
+/// Whether all sizes of the step are invariant.
+bool same_sizes(const PlanStep& step, const InvariantInputs& invariant) {
+  const auto same = [&](int v) { return v < 0 || invariant.vars.empty() || invariant.vars[at(v)]; };
+  return std::all_of(step.vars.begin(), step.vars.end(), same) &&
+         std::all_of(step.outer.begin(), step.outer.end(), [&](const PlanDim& d) { return same(d.var); });
+}
+
 /// Per step, whether its results are invariant.
 std::vector<uint8_t> find_invariant_steps(const Plan& plan, const InvariantInputs& invariant) {
   std::vector<uint8_t> stays(plan.steps.size(), 1), same(plan.buffers.size(), 0);
@@ -22,7 +29,8 @@ std::vector<uint8_t> find_invariant_steps(const Plan& plan, const InvariantInput
     for (size_t s = 0; s < plan.steps.size(); ++s) {
       const PlanStep& step = plan.steps[s];
       const bool all = std::all_of(step.buffers.begin(), step.buffers.end(), [&](int b) { return same[at(b)]; }) &&
-                       std::all_of(step.args.begin(), step.args.end(), [&](int a) { return invariant.args[at(a)]; });
+                       std::all_of(step.args.begin(), step.args.end(), [&](int a) { return invariant.args[at(a)]; }) &&
+                       same_sizes(step, invariant);
       if (!stays[s] || all) continue;
       changed = true;
       stays[s] = 0;

@@ -29,7 +29,7 @@ PlanExecution::PlanExecution(const ExecutablePlan& executable)
 }
 
 void PlanExecution::bind(const Bindings& bindings) {
-  invariants_valid_ = invariants_valid_ && vars_ == bindings.vars;
+  invariants_valid_ = invariants_valid_ && same_sizes(bindings.vars);
   vars_ = bindings.vars;
   same_ = bindings.unchanged_slots;
   origins_ = bindings.origins;
@@ -42,6 +42,16 @@ void PlanExecution::bind(const Bindings& bindings) {
   is_short = plan().device.kind() == Device::Kind::Cpu && work_units <= kShortUnits;
   allocate(bindings.slots);
   place_results();
+}
+
+bool PlanExecution::same_sizes(const std::vector<int64_t>& vars) const {
+  int steps = 0;
+  for (size_t l = 0; l < plan().invariant_launches.size(); ++l) steps += plan().launches[l];
+  return std::all_of(plan().steps.begin(), plan().steps.begin() + steps, [&](const PlanStep& s) {
+    const auto same = [&](int v) { return vars_[static_cast<size_t>(v)] == vars[static_cast<size_t>(v)]; };
+    return std::all_of(s.vars.begin(), s.vars.end(), same) &&
+           std::all_of(s.outer.begin(), s.outer.end(), [&](const PlanDim& d) { return d.at(vars_) == d.at(vars); });
+  });
 }
 
 void PlanExecution::allocate(std::span<Buffer* const> slots) {

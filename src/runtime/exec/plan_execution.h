@@ -58,6 +58,8 @@ class PlanExecution : public Execution {
   const Buffer* arena() const { return arena_.get(); }
 
  private:
+  /// Whether the sizes of the invariant steps are those of the last run.
+  bool same_sizes(const std::vector<int64_t>& vars) const;
   void allocate(std::span<Buffer* const> slots);
   /// Takes the new memory of results that the plan computes where they belong; the others are copied after a run.
   void place_results();

@@ -279,6 +279,8 @@ IndexId IndexSpace::through(UOp n, IndexId id) {
         out[i] = index[i];
         if (source->shape[i] == n->shape[i]) continue;
         out[i].offset += sign * box[i].begin.value();
+        // A part of symbolic size may be as long as the axis at its bound only: its loop is never that of the axis.
+        if (source->shape[i].symbolic() || n->shape[i].symbolic()) out[i] = as_opaque(out[i], mix(0x51ce, 0));
         if (n->src.size() < 2) continue;
         out[i] = as_opaque(out[i], mix(static_cast<uint64_t>(sign), n->src[1 + i]->id));
       }

@@ -210,6 +210,19 @@ double Partitioner::materialize_cost(const FusionGroup& k, const FusionNode& s, 
   return bytes <= prices_.row_bytes_far ? 2 * all / prices_.cached : 3 * all / prices_.memory;
 }
 
+/// The price of a sum's own time in a kernel with fewer tasks than it has elements: a product of a few rows with a
+/// large matrix, below what needs a whole row of it. Blocks of the kernel's sums may make more tasks of it.
+double Partitioner::lone_task_cost(const FusionGroup& k, const FusionNode& s) {
+  if (s.kind != FusionNodeKind::Reduce || k.nests.empty() || k.blocks.axis >= 0) return 0;
+  const double time = std::max(s.own, reads_of(s, nullptr));
+  double ns = time < prices_.small_kernel ? 0 : idle(time, s.numel, task_count(k.outer));
+  for (const ReductionNest& n : k.nests)
+    for (size_t count = 1; count <= n.axes.size() && ns > 0; ++count)
+      if (FusionGroup cut; cut_into_blocks(k, n, count, cut))
+        ns = std::min(ns, std::max(0.0, idle(time, s.numel, task_count(cut.outer, cut.blocks))));
+  return ns;
+}
+
 InlineCost Partitioner::inline_cost(int kernel, int s, const std::vector<IndexId>& ix) {
   FusionGroup& k = at(kernel);
   const FusionNode& st = node(s);
@@ -238,6 +251,9 @@ InlineCost Partitioner::inline_cost(int kernel, int s, const std::vector<IndexId
   if (ix.size() == 1 && other_accumulator(k, s, ix, false)) return {0, "beside another accumulator"};
   if (paired && !k.nests.empty() && (st.mma || has_mma(k))) return inline_cost_in_pair(k, s, ix);
   InlineCost each = inline_cost_per_use(k, s, ix), row = inline_cost_per_row(k, s, ix);
+  const double lone = lone_task_cost(k, st);
+  each.ns += lone;
+  row.ns += lone;
   // On a tie, prefer unifying indices, which is free. Giving up outer ranges is not.
   if (row.siblings.empty() ? row.ns < each.ns : row.ns <= each.ns) each = std::move(row);
   if (ix.size() != 1 || st.contraction) return each;

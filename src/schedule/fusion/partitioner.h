@@ -162,6 +162,7 @@ class Partitioner {
   bool aligned(const FusionNode& s, IndexId at) const;
   bool may_be_empty(int axis) const { return space_.least(axis) == 0; }
   double reads_of(const FusionNode& s, const FusionGroup* k) const;
+  double lone_task_cost(const FusionGroup& k, const FusionNode& s);
 
   // split_reductions.cpp
   int64_t task_count(const std::vector<int>& outer, const BlockedAxis& blocks = {}) const;
@@ -177,6 +178,7 @@ class Partitioner {
   InlineCost interchange_cost(FusionGroup& k, const FusionNode& s, IndexId at);
   InlineCost split_cost(const FusionGroup& k, int s, const std::vector<IndexId>& at);
   MergePlan plan_split_merge(const FusionGroup& host, const FusionGroup& guest, const AxisPairs& pairs, bool swapped);
+  bool cut_into_blocks(const FusionGroup& k, const ReductionNest& sum, size_t count, FusionGroup& cut);
   void split_long_reductions(FusionGroup& k);
 
   // loop_nesting.cpp

@@ -265,6 +265,16 @@ InlineCost Partitioner::split_cost(const FusionGroup& k, int number, const std::
   return out;
 }
 
+/// Fills `cut` with the kernel as its blocks of the first `count` axes of a sum; false if there are none.
+bool Partitioner::cut_into_blocks(const FusionGroup& k, const ReductionNest& sum, size_t count, FusionGroup& cut) {
+  cut.outer = k.outer;
+  for (size_t i = 0; i < count; ++i) add_once(cut.outer, sum.axes[i]);
+  cut.members = k.members;
+  cut.outputs = k.outputs;
+  cut.nests = k.nests;
+  return can_split_reductions(cut, {}, cut.blocks, cut.epilogue) && loops_stay_apart(cut, {}, {});
+}
+
 /// The last step for a kernel: a sum that runs in few tasks is cut into its blocks.
 void Partitioner::split_long_reductions(FusionGroup& k) {
   const bool chains = std::any_of(k.members.begin(), k.members.end(), [&](const Member& m) {
@@ -277,21 +287,14 @@ void Partitioner::split_long_reductions(FusionGroup& k) {
   double saved = 0;
   for (const ReductionNest& n : k.nests)
     for (size_t count = 1; count <= n.axes.size(); ++count) {
-      FusionGroup interchanged;
-      interchanged.outer = k.outer;
-      for (size_t i = 0; i < count; ++i) add_once(interchanged.outer, n.axes[i]);
-      interchanged.members = k.members;
-      interchanged.outputs = k.outputs;
-      interchanged.nests = k.nests;
-      if (!can_split_reductions(interchanged, {}, interchanged.blocks, interchanged.epilogue) ||
-          !loops_stay_apart(interchanged, {}, {}))
-        continue;
-      const int64_t units = task_count(interchanged.outer, interchanged.blocks);
+      FusionGroup cut;
+      if (!cut_into_blocks(k, n, count, cut)) continue;
+      const int64_t units = task_count(cut.outer, cut.blocks);
       const double gain = -idle(k.time, task_count(k.outer), units, most) -
-                          2 * static_cast<double>(part_bytes(interchanged) * units) / prices_.cached;
+                          2 * static_cast<double>(part_bytes(cut) * units) / prices_.cached;
       if (gain <= saved) continue;
       saved = gain;
-      best = std::move(interchanged);
+      best = std::move(cut);
     }
   if (saved == 0) return;
   k.outer = std::move(best.outer);

@@ -101,7 +101,7 @@ UOp move_axis(UOp x, int64_t from, int64_t to) {
   return ir::permute(x, order);
 }
 
-UOp shrink_axis(UOp x, int64_t axis, int64_t begin, int64_t end) {
+UOp shrink_axis(UOp x, int64_t axis, int64_t begin, const Dim& end) {
   ir::Region box = ir::full_region(x->shape);
   if (!(begin == 0 && x->shape[static_cast<size_t>(axis)] == end)) box[static_cast<size_t>(axis)] = {begin, end};
   return ir::shrink(x, box);

@@ -33,7 +33,7 @@ ir::UOp insert_axes(ir::UOp x, const ir::Ints& axes);
 /// x with axis `from` moved to position `to`.
 ir::UOp move_axis(ir::UOp x, int64_t from, int64_t to);
 /// The elements [begin, end) along one axis.
-ir::UOp shrink_axis(ir::UOp x, int64_t axis, int64_t begin, int64_t end);
+ir::UOp shrink_axis(ir::UOp x, int64_t axis, int64_t begin, const Dim& end);
 /// x padded with zeros along one axis to `size` elements; x begins at `before`.
 ir::UOp pad_axis(ir::UOp x, int64_t axis, int64_t before, int64_t size);
 

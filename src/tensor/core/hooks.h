@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "ir/node.h"
+#include "sinter/shape.h"
 
 namespace sinter {
 inline namespace v0 {
@@ -50,8 +51,9 @@ class Observer {
   virtual void on_gradient(const std::shared_ptr<Cell>& cell) = 0;
   /// The function does `what` to a tensor that may not be its own. The plan does not repeat it.
   virtual void on_change(const std::shared_ptr<Cell>& cell, std::string_view what) = 0;
-  /// The function draws random numbers. `seed` and `first` are the nodes that stand for the generator's numbers.
-  virtual void on_draw(Generator& generator, uint64_t count, ir::UOp seed, ir::UOp first) = 0;
+  /// The function draws random numbers, `each` for every element of a shape. `seed` and `first` are the nodes that
+  /// stand for the generator's numbers.
+  virtual void on_draw(Generator& generator, const Shape& shape, uint64_t each, ir::UOp seed, ir::UOp first) = 0;
   /// The function sets the state of a generator. The plan does not repeat it.
   virtual void on_seed() = 0;
   /// The function is about to read or compute values.

@@ -22,7 +22,7 @@ using ir::UOp;
 bool is_number(UOp x) {
   if (x->rank()) return false;
   while (!x->storage() && x->op == ir::Op::Cast) x = x->src[0];
-  return !x->storage() && (x->op == ir::Op::Const || x->op == ir::Op::Num);
+  return !x->storage() && (x->op == ir::Op::Const || x->op == ir::Op::Num || x->op == ir::Op::Var);
 }
 
 std::string moving_to(Device device) {

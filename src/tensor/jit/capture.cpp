@@ -41,7 +41,8 @@ int index_in(const Range& range, const T& item) {
 
 }  // namespace
 
-Capture::Capture(std::span<const Tensor> inputs) : start_(ir::TensorGraph::get().next_unique_id()) {
+Capture::Capture(std::span<const Tensor> inputs, const CallSizes& sizes)
+    : sizes_(sizes), start_(ir::TensorGraph::get().next_unique_id()) {
   for (const Tensor& t : inputs) inputs_.push_back(t.cell());
   for (const std::shared_ptr<Cell>& c : inputs_) input_handles_.push_back(c.use_count());
   if (current_) usage_error("a jitted function calls another one; jit the outer one alone");
@@ -83,8 +84,8 @@ void Capture::on_use(const std::shared_ptr<Cell>& cell) {
   waits_for_others_ |= !storage && (cell->assigned_by || cell->node->state.claimed);
   uses_.push_back({cell, storage});
   const ir::UOp n = cell->node.get();
-  captured.cells.push_back(
-      {cell, storage ? 0 : n->id, n->dtype, n->shape, n->device, n->state.requires_grad, n->state.leaf});
+  captured.cells.push_back({cell, storage ? 0 : n->id, n->dtype, sizes_.capture(n->shape), n->device,
+                            n->state.requires_grad, n->state.leaf});
 }
 
 void Capture::on_assign(const std::shared_ptr<Cell>& cell) {
@@ -114,8 +115,8 @@ void Capture::on_change(const std::shared_ptr<Cell>& cell, std::string_view what
       "the jitted function {} a tensor that it has not made, and later calls would not; do it outside", what));
 }
 
-void Capture::on_draw(Generator& generator, uint64_t count, ir::UOp seed, ir::UOp first) {
-  captured.randoms.push_back({generator.shared(), count, -1, -1});
+void Capture::on_draw(Generator& generator, const Shape& shape, uint64_t each, ir::UOp seed, ir::UOp first) {
+  captured.randoms.push_back({generator.shared(), sizes_.capture(shape), each, -1, -1});
   draws_.push_back({seed->id, first->id});
 }
 
@@ -194,7 +195,7 @@ void Capture::on_plan(const plan::PlanInstance& plan, size_t plans) {
   captured.key = plan.plan_key.hash;
   captured.entry = plan.entry;
   captured.device = plan.plan.positions[static_cast<size_t>(plan.plan.roots[0])].node->device;
-  for (const plan::BoundVar& v : plan.plan_key.vars) captured.vars.push_back(v.value);
+  for (const plan::BoundVar& v : plan.plan_key.vars) captured.vars.push_back(sizes_.capture(v.var(v.value)));
   capture_slots(plan);
   capture_numbers(plan);
   capture_targets(plan);
@@ -259,7 +260,7 @@ void Capture::capture_targets(const plan::PlanInstance& plan) {
   const plan::CanonicalProgram& all = plan.plan;
   for (const plan::StoreTarget& store_target : plan.entry->targets) {
     const plan::Position& p = all.positions[static_cast<size_t>(store_target.position)];
-    CapturedTarget target{{}, {}, p.node->dtype, p.node->shape};
+    CapturedTarget target{{}, {}, p.node->dtype, sizes_.capture(p.node->shape)};
     for (size_t i = 0; i < all.nodes.size(); ++i) {
       if (all.position_of[i] != store_target.position) continue;
       const auto holds = [&](const std::shared_ptr<Cell>& c) { return c->node.get() == all.nodes[i]; };

@@ -13,6 +13,7 @@
 #include "plan/plan_lookup.h"
 #include "sinter/random.h"
 #include "tensor/core/cell.h"
+#include "tensor/jit/call_sizes.h"
 
 namespace sinter::tensor {
 
@@ -33,7 +34,7 @@ struct UsedCell {
   std::weak_ptr<Cell> cell;
   uint64_t node = 0;  ///< id of the node that it must still hold; 0: a slot reads its value at each call
   DType dtype;
-  Shape shape;
+  CapturedShape shape;
   Device device;
   bool requires_grad = false, leaf = false;
   std::optional<uint64_t> grad = {};  ///< if the function asked for its gradient: Cell::number of that, or 0
@@ -44,17 +45,19 @@ struct CapturedTarget {
   std::vector<uint32_t> results;  ///< indices of results; among copies of a handle, the first one
   std::vector<uint32_t> cells;    ///< indices in CapturedPlan::cells; it becomes their next version
   DType dtype;
-  Shape shape;
+  CapturedShape shape;
   friend bool operator==(const CapturedTarget&, const CapturedTarget&) = default;
 };
 
 /// A draw from a generator: the indices of its numbers among the plan's arguments, -1 for unused.
 struct RandomSource {
   std::weak_ptr<GeneratorState> generator;
-  uint64_t count = 0;
+  CapturedShape shape;  ///< it draws `each` numbers for every element
+  uint64_t each = 1;
   int seed = -1, first = -1;
   friend bool operator==(const RandomSource& a, const RandomSource& b) {
-    return a.generator.lock() == b.generator.lock() && a.count == b.count && a.seed == b.seed && a.first == b.first;
+    return a.generator.lock() == b.generator.lock() && a.shape == b.shape && a.each == b.each && a.seed == b.seed &&
+           a.first == b.first;
   }
 };
 
@@ -65,7 +68,7 @@ struct CapturedPlan {
   Device device;
   std::vector<ir::Scalar> numbers;  ///< of the plan key; 0 for those of generators
   std::vector<ir::Scalar> args;     ///< arguments of the plan
-  std::vector<int64_t> vars;
+  std::vector<CapturedSize> vars;   ///< symbolic sizes of the plan
   std::vector<SlotSource> slots;
   std::vector<CapturedTarget> targets;
   std::vector<RandomSource> randoms;
@@ -80,7 +83,8 @@ inline uint64_t gradient_of(const Cell& cell) { return cell.grad ? cell.grad->nu
 /// nodes that others hold or build meanwhile do not matter.
 class Capture final : public Observer {
  public:
-  explicit Capture(std::span<const Tensor> inputs);
+  /// `sizes` are those of the call; they outlive this object.
+  Capture(std::span<const Tensor> inputs, const CallSizes& sizes);
   ~Capture() override;
   Capture(const Capture&) = delete;
   Capture& operator=(const Capture&) = delete;
@@ -92,7 +96,7 @@ class Capture final : public Observer {
   void on_gradient(const std::shared_ptr<Cell>& cell) override;
   /// Throws UsageError if the tensor is not the function's own.
   void on_change(const std::shared_ptr<Cell>& cell, std::string_view what) override;
-  void on_draw(Generator& generator, uint64_t count, ir::UOp seed, ir::UOp first) override;
+  void on_draw(Generator& generator, const Shape& shape, uint64_t each, ir::UOp seed, ir::UOp first) override;
   /// Throws UsageError.
   void on_seed() override;
   /// Throws UsageError unless the function has returned.
@@ -126,6 +130,7 @@ class Capture final : public Observer {
   void capture_targets(const plan::PlanInstance& plan);
 
   std::vector<std::shared_ptr<Cell>> inputs_;
+  const CallSizes& sizes_;
   std::vector<long> input_handles_;        ///< per input: how many handles its callers have
   std::vector<std::weak_ptr<Cell>> made_;  ///< until the function returned
   std::vector<std::shared_ptr<Cell>> results_;

@@ -23,22 +23,32 @@ inline namespace v0 {
 namespace {
 
 using ir::UOp;
+using tensor::CallSizes;
 using tensor::CapturedPlan;
+using tensor::CapturedShape;
 using tensor::Replay;
 
 constexpr int kMaxPrograms = 4;  ///< differing programs in a row: no longer an effect of the first calls
 constexpr int kMaxWaits = 64;    ///< waits for plans in flight before the function runs instead of its plan
 
+/// What the function is called with.
+struct CallInputs {
+  std::span<const Tensor> tensors;
+  std::span<const Dim> given;  ///< sizes beside the tensors
+  CallSizes sizes{tensors, given};
+};
+
 /// The inputs and settings that one plan is for.
 struct Signature {
   struct Input {
     DType dtype;
-    Shape shape;
+    CapturedShape shape;
     Device device;
     size_t memory;  ///< index of the first input with the same memory
     bool requires_grad;
   };
   std::vector<Input> inputs;
+  CapturedShape given;
   bool grad;
   bool flush;
   debug::Executor executor;
@@ -51,26 +61,29 @@ size_t memory_of(std::span<const Tensor> inputs, UOp n) {
   return memory;
 }
 
-Signature signature_of(std::span<const Tensor> inputs) {
-  Signature out{{}, ir::grad_enabled(), ir::flush_denormals(), debug::executor(), tensor::autocast_type()};
-  for (const Tensor& t : inputs) {
+Signature signature_of(const CallInputs& call) {
+  Signature out{{}, {}, ir::grad_enabled(), ir::flush_denormals(), debug::executor(), tensor::autocast_type()};
+  for (const Tensor& t : call.tensors) {
     const UOp n = t.cell()->node.get();
-    out.inputs.push_back({n->dtype, n->shape, n->device, memory_of(inputs, n), n->state.requires_grad});
+    out.inputs.push_back(
+        {n->dtype, call.sizes.capture(n->shape), n->device, memory_of(call.tensors, n), n->state.requires_grad});
   }
+  for (const Dim& d : call.given) out.given.push_back(call.sizes.capture(d));
   return out;
 }
 
-/// Whether the inputs and the current settings have this signature.
-bool matches(const Signature& signature, std::span<const Tensor> inputs) {
+/// Whether the inputs and the current settings have this signature, whatever the values of symbolic sizes.
+bool matches(const Signature& signature, const CallInputs& call) {
   if (signature.grad != ir::grad_enabled() || signature.flush != ir::flush_denormals() ||
       signature.executor != debug::executor() || signature.autocast != tensor::autocast_type())
     return false;
   const auto same = [&](const Signature::Input& a, const Tensor& t) {
     const UOp n = t.cell()->node.get();
-    return a.dtype == n->dtype && a.shape == n->shape && a.device == n->device && a.memory == memory_of(inputs, n) &&
-           a.requires_grad == n->state.requires_grad;
+    return a.dtype == n->dtype && call.sizes.match(a.shape, n->shape.dims()) && a.device == n->device &&
+           a.memory == memory_of(call.tensors, n) && a.requires_grad == n->state.requires_grad;
   };
-  return std::equal(signature.inputs.begin(), signature.inputs.end(), inputs.begin(), inputs.end(), same);
+  return std::equal(signature.inputs.begin(), signature.inputs.end(), call.tensors.begin(), call.tensors.end(), same) &&
+         call.sizes.match(signature.given, call.given);
 }
 
 /// A program and the caches of its runs. Runs share its ownership: another program may replace it meanwhile.
@@ -82,9 +95,25 @@ struct SharedPlan {
 struct JitEntry {
   Signature signature;
   std::shared_ptr<SharedPlan> plan;
-  bool confirmed = false;                   ///< two calls in a row whose tensors fit it built it
-  int mismatches = 0;                       ///< consecutive calls that each built another program
-  std::optional<CapturedPlan> alternative;  ///< built by the last call, whose tensors did not fit this program
+  std::vector<Dim> sizes = {};                   ///< symbolic sizes of the last call that built it
+  std::vector<uint8_t> varied = {};              ///< per size, whether it was built at another value too
+  bool by_size = false;                          ///< other values gave other programs: it is only for these
+  bool confirmed = false;                        ///< two calls in a row whose tensors fit it built it
+  int mismatches = 0;                            ///< consecutive calls that each built another program
+  std::optional<CapturedPlan> alternative = {};  ///< built by the last call, whose tensors did not fit this program
+
+  /// Whether it is the program for these values: no number that the function made of a size has been seen to differ.
+  bool covers(const CallSizes& now) const {
+    for (size_t i = 0; i < sizes.size(); ++i)
+      if (!(sizes[i] == now.all()[i]) && (by_size || !varied[i])) return false;
+    return true;
+  }
+  void built_at(const CallSizes& now, bool same) {
+    varied.resize(now.all().size());
+    for (size_t i = 0; i < varied.size(); ++i)
+      varied[i] = same && i < sizes.size() && (varied[i] || !(sizes[i] == now.all()[i]));
+    sizes.assign(now.all().begin(), now.all().end());
+  }
 };
 
 /// Takes an idle cache for one run, and returns it when the run ends. Null at first if none is idle.
@@ -113,27 +142,32 @@ bool writes_alike(const CapturedPlan& a, const CapturedPlan& b) {
   return std::equal(a.slots.begin(), a.slots.end(), b.slots.begin(), b.slots.end(), same);
 }
 
-/// Throws UsageError if the programs differ only in numbers.
-bool same_program(const CapturedPlan& a, const CapturedPlan& b) {
-  if (a.key != b.key || a.targets != b.targets || a.randoms != b.randoms || a.results != b.results ||
-      a.cells.size() != b.cells.size())
-    return false;
+/// Throws UsageError if the programs of equal sizes differ only in numbers.
+bool same_program(const CapturedPlan& a, const CapturedPlan& b, bool equal_sizes) {
+  if (a.key != b.key || a.results != b.results || a.cells.size() != b.cells.size()) return false;
   for (size_t i = 0; i < a.cells.size(); ++i)
     if (a.cells[i].cell.lock() != b.cells[i].cell.lock() || a.cells[i].node != b.cells[i].node) return false;
   for (size_t i = 0; i < a.slots.size(); ++i)
     if (a.slots[i].input != b.slots[i].input || a.slots[i].number != b.slots[i].number) return false;
-  for (size_t i = 0; i < a.vars.size(); ++i)  // sizes of inputs are part of the signature
-    if (a.vars[i] != b.vars[i])
-      tensor::usage_error(fmt::format(
-          "a symbolic size that the jitted function binds itself was {} in one call and {} in the next, and what "
-          "it will be is unknown; bind it to an axis of an input",
-          a.vars[i], b.vars[i]));
+  for (size_t i = 0; i < a.vars.size(); ++i)
+    if (!(a.vars[i] == b.vars[i])) {
+      if (!equal_sizes || a.vars[i].number != b.vars[i].number) return false;
+      tensor::usage_error(
+          fmt::format("a symbolic size that the jitted function binds itself was {} in one call and {} in the next, "
+                      "and what it will "
+                      "be is unknown; bind it to an axis of an input, or pass it: the function may take a const Dim& "
+                      "beside tensors",
+                      a.vars[i].dim.value(), b.vars[i].dim.value()));
+    }
+  if (a.targets != b.targets || a.randoms != b.randoms) return false;
   for (size_t i = 0; i < a.numbers.size(); ++i)
-    if (!(a.numbers[i] == b.numbers[i]))
+    if (!(a.numbers[i] == b.numbers[i])) {
+      if (!equal_sizes) return false;
       tensor::usage_error(
           fmt::format("a number of the jitted function was {} in one call and {} in the next, and what it will be "
                       "is unknown; pass it as a tensor",
                       a.numbers[i].as_double(), b.numbers[i].as_double()));
+    }
   return a.entry == b.entry;
 }
 
@@ -180,20 +214,27 @@ struct JitPlans::Known {
   std::vector<JitEntry> programs;
   RunLock run_lock;
 
-  JitEntry* find(std::span<const Tensor> inputs) {
+  JitEntry* find(const CallInputs& call) {
     for (JitEntry& p : programs)
-      if (matches(p.signature, inputs)) return &p;
+      if (matches(p.signature, call) && (!p.by_size || p.covers(call.sizes))) return &p;
     return nullptr;
   }
   /// `known`: the entry of the signature, or null. `was_ready`: whether the call's tensors fitted the known program. If
   /// they did not, perhaps because somebody held an old value, the program built counts against the known one only if
   /// the next call builds it again.
-  void learn(JitEntry* known, const Signature& signature, CapturedPlan captured, bool was_ready) {
+  void learn(JitEntry* known, const CallInputs& call, CapturedPlan captured, bool was_ready) {
     auto plan = [&] { return std::make_shared<SharedPlan>(SharedPlan{std::move(captured)}); };
-    if (!known) return programs.push_back({signature, plan(), false, 0, {}}), void();
+    if (!known) {
+      const auto other = [&](const JitEntry& p) { return matches(p.signature, call); };
+      const bool by_size = std::any_of(programs.begin(), programs.end(), other);
+      known = &programs.emplace_back(JitEntry{.signature = signature_of(call), .plan = plan(), .by_size = by_size});
+      return known->built_at(call.sizes, false);
+    }
     const CapturedPlan& old = known->plan->captured;
-    const bool again = same_program(old, captured) ||
-                       (!was_ready && known->alternative && same_program(*known->alternative, captured));
+    const bool equal_sizes = std::ranges::equal(known->sizes, call.sizes.all()),
+               same = same_program(old, captured, equal_sizes),
+               again = same ||
+                       (!was_ready && known->alternative && same_program(*known->alternative, captured, equal_sizes));
     if (!again && !was_ready) return known->alternative = std::move(captured), void();
     known->alternative.reset();
     if (again) {
@@ -201,13 +242,17 @@ struct JitPlans::Known {
       known->mismatches = 0;
     } else if (writes_alike(old, captured) && ++known->mismatches >= kMaxPrograms) {
       known->mismatches = 0;
-      tensor::usage_error(
-          fmt::format("the jitted function built another program at each of {} calls in a row; jit a part that does "
-                      "the same every time",
-                      kMaxPrograms + 1));
+      if (equal_sizes)
+        tensor::usage_error(
+            fmt::format("the jitted function built another program at each of {} calls in a row; jit a part that does "
+                        "the same every time",
+                        kMaxPrograms + 1));
+      known->by_size = true;
+      known->confirmed = false;
     } else {
       known->confirmed = false;
     }
+    known->built_at(call.sizes, same);
     known->plan = plan();
   }
 };
@@ -217,25 +262,27 @@ JitPlans::~JitPlans() = default;
 JitPlans::JitPlans(JitPlans&&) noexcept = default;
 JitPlans& JitPlans::operator=(JitPlans&&) noexcept = default;
 
-std::vector<Tensor> JitPlans::call(const Function& function, std::span<const Tensor> inputs, Loc where) {
+std::vector<Tensor> JitPlans::call(const Function& function, std::span<const Tensor> inputs, std::span<const Dim> given,
+                                   Loc where) {
   tensor::Call call("jit", where);
   if (tensor::Capture::current()) tensor::usage_error("a jitted function calls another one; jit the outer one alone");
+  const CallInputs now{inputs, given};
   JitEntry* known = nullptr;
   bool was_ready = false;
   for (int waits = 0;;) {
     realize_pending(inputs);
-    known = known_->find(inputs);
+    known = known_->find(now);
     was_ready = false;
     if (known) {
       const std::shared_ptr<SharedPlan> plan = known->plan;
-      Replay replay(plan->captured, inputs);
+      Replay replay(plan->captured, inputs, now.sizes);
       const Replay::Readiness ready = replay.ready();
       if (ready == Replay::Readiness::Later && waits++ < kMaxWaits) {
         tensor::InFlightPlan::wait();
         continue;
       }
       was_ready = ready == Replay::Readiness::Yes;
-      if (was_ready && known->confirmed && !runtime::env().check) {
+      if (was_ready && known->confirmed && known->covers(now.sizes) && !runtime::env().check) {
         known->alternative.reset();
         CacheLease cache(plan);
         return replay.run(cache.get());
@@ -250,18 +297,17 @@ std::vector<Tensor> JitPlans::call(const Function& function, std::span<const Ten
     ~RunLockGuard() { run_lock.unlock(); }
   };
   const RunLockGuard guard{known_->run_lock};
-  const Signature signature = signature_of(inputs);
-  std::vector<Tensor> given;  // fresh cells tell inputs from tensors that the function uses besides
-  for (const Tensor& t : inputs) given.push_back(tensor::wrap(t.cell()->node.get()));
-  tensor::Capture capture(given);
+  std::vector<Tensor> fresh;  // cells that tell inputs from tensors that the function uses besides
+  for (const Tensor& t : inputs) fresh.push_back(tensor::wrap(t.cell()->node.get()));
+  tensor::Capture capture(fresh, now.sizes);
   const auto run = [&] {
     const tensor::DefaultFloatEnv::ProgramFloatEnv lifted(call.floats());
-    return function(given);
+    return function(fresh);
   };
   std::vector<Tensor> results = run();
   capture.on_return(results);
   realize_pending(results);
-  if (capture.captured.entry) known_->learn(known, signature, std::move(capture.captured), was_ready);
+  if (capture.captured.entry) known_->learn(known, now, std::move(capture.captured), was_ready);
   return results;
 }
 

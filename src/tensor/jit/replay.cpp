@@ -30,6 +30,7 @@ runtime::InvariantInputs steady_of(const CapturedPlan& captured) {
   for (const RandomSource& source : captured.randoms)
     for (const int arg : {source.seed, source.first})
       if (arg >= 0) steady.args[static_cast<size_t>(arg)] = 0;
+  for (const CapturedSize& size : captured.vars) steady.vars.push_back(size.number < 0);
   return steady;
 }
 
@@ -53,7 +54,8 @@ class Replay::InFlightReplay final : public InFlightPlan {
     for (size_t t = 0; t < captured_.targets.size(); ++t) {
       const CapturedTarget& target = captured_.targets[t];
       const auto value = [&] {
-        const UOp n = TensorGraph::get().make({ir::Op::Data, target.dtype, target.shape, {}, {}, captured_.device});
+        const UOp n = TensorGraph::get().make(
+            {ir::Op::Data, target.dtype, replay.sizes_.at(target.shape), {}, {}, captured_.device});
         claim(n, static_cast<int32_t>(t));
         return n;
       };
@@ -138,7 +140,7 @@ Replay::Readiness Replay::ready() {
 std::vector<Tensor> Replay::run(std::unique_ptr<InvariantCache>& cache) {
   if (!cache) cache = std::make_unique<InvariantCache>(*captured_.entry->executable, steady_of(captured_));
   bindings_.args = captured_.args;
-  bindings_.vars = captured_.vars;
+  for (const CapturedSize& size : captured_.vars) bindings_.vars.push_back(sizes_.at(size).value());
   draw();
   const InvariantCache::Versions now = cache->may_cache() ? versions() : InvariantCache::Versions();
   runtime::Execution& execution = cache->bind(bindings_, now);
@@ -161,11 +163,11 @@ std::vector<Tensor> Replay::run(std::unique_ptr<InvariantCache>& cache) {
   return results;
 }
 
-bool Replay::fits(const UsedCell& used, const Cell& cell) {
+bool Replay::fits(const UsedCell& used, const Cell& cell) const {
   const UOp n = cell.node.get();
   if (used.grad && *used.grad != gradient_of(cell)) return false;
   if (used.node) return n->id == used.node;
-  return n->storage() && n->dtype == used.dtype && n->shape == used.shape && n->device == used.device &&
+  return n->storage() && n->dtype == used.dtype && n->shape == sizes_.at(used.shape) && n->device == used.device &&
          n->state.requires_grad == used.requires_grad && n->state.leaf == used.leaf;
 }
 
@@ -188,7 +190,8 @@ InvariantCache::Versions Replay::versions() const {
 void Replay::draw() {
   for (size_t r = 0; r < captured_.randoms.size(); ++r) {
     const RandomSource& source = captured_.randoms[r];
-    const auto [seed, first] = generators_[r]->take(source.count);
+    const auto [seed, first] =
+        generators_[r]->take(static_cast<uint64_t>(sizes_.at(source.shape).numel()) * source.each);
     const auto number = [](uint64_t v) { return ir::Scalar::of(DType::U64, static_cast<int64_t>(v)); };
     if (source.seed >= 0) bindings_.args[static_cast<size_t>(source.seed)] = number(seed);
     if (source.first >= 0) bindings_.args[static_cast<size_t>(source.first)] = number(first);

@@ -13,12 +13,13 @@
 
 namespace sinter::tensor {
 
-/// Looks only at the nodes that hold the tensors. `captured` and `inputs` outlive this object.
+/// Looks only at the nodes that hold the tensors. `captured`, `inputs` and `sizes`, of the call, outlive this object.
 class Replay {
  public:
   enum class Readiness : uint8_t { Yes, No, Later };
 
-  Replay(const CapturedPlan& captured, std::span<const Tensor> inputs) : captured_(captured), inputs_(inputs) {}
+  Replay(const CapturedPlan& captured, std::span<const Tensor> inputs, const CallSizes& sizes)
+      : captured_(captured), inputs_(inputs), sizes_(sizes) {}
 
   /// No if the tensors do not fit the program. Later if they may fit once a plan in flight has completed. Throws
   /// BackendError for a tensor that a failed launch has poisoned.
@@ -30,7 +31,7 @@ class Replay {
   std::vector<Tensor> run(std::unique_ptr<InvariantCache>& cache);
 
  private:
-  static bool fits(const UsedCell& used, const Cell& cell);
+  bool fits(const UsedCell& used, const Cell& cell) const;
   bool is_input(const ir::Storage* storage) const;
   InvariantCache::Versions versions() const;
   void draw();
@@ -38,6 +39,7 @@ class Replay {
 
   const CapturedPlan& captured_;
   std::span<const Tensor> inputs_;
+  const CallSizes& sizes_;
   std::vector<std::shared_ptr<Cell>> cells_;  ///< tensors used besides the inputs
   std::vector<std::shared_ptr<GeneratorState>> generators_;
   runtime::Bindings bindings_;

@@ -24,6 +24,8 @@ using tensor::node_of;
 using tensor::usage_error;
 using tensor::wrap;
 
+constexpr int64_t kFewQueries = 8, kManyKeys = 256;
+
 const Dim& dim_from_end(UOp x, size_t axis) { return x->shape[x->rank() - axis]; }
 
 void check_queries(UOp q, UOp k) {
@@ -139,7 +141,13 @@ Tensor scaled_dot_product_attention(Arg query, const Tensor& k, const Tensor& v,
   if (o.enable_gqa) keys = heads_shared(keys, q), values = heads_shared(values, q);
   check_queries(q, keys);
   check_values(keys, values);
-  return matmul(weights_of(q, wrap(keys), o).to(t), wrap(values));  // one type: on a GPU tensor cores compute it
+  const Tensor weights = weights_of(q, wrap(keys), o).to(t);  // one type: on a GPU tensor cores compute the product
+  // A step of decoding reads all keys and values for a few sums: two products that go at the speed of memory, each in
+  // the order in which it lies.
+  const Dim &queries = dim_from_end(q, 2), &length = dim_from_end(keys, 2);
+  if (queries.symbolic() || queries.value() > kFewQueries || length.bound() < kManyKeys)
+    return matmul(weights, wrap(values));
+  return matmul(weights.contiguous(), wrap(values)).contiguous();
 }
 
 Tensor attention_weights(Arg query, const Tensor& k, const AttentionOptions& o) {

@@ -13,9 +13,7 @@ namespace {
 using ir::UOp;
 using AxisSlice = BasicIndex::AxisSlice;
 
-bool takes_axis(const Index& i) {
-  return i.kind == Index::Kind::Number || i.kind == Index::Kind::Slice || i.kind == Index::Kind::Tensor;
-}
+bool takes_axis(const Index& i) { return i.kind != Index::Kind::NewAxis && i.kind != Index::Kind::Ellipsis; }
 
 AxisSlice resolve_number(UOp x, int64_t axis, int64_t number) {
   const int64_t n = fixed_size(x, axis, "indexed by a number", ", or index with a tensor");
@@ -25,17 +23,38 @@ AxisSlice resolve_number(UOp x, int64_t axis, int64_t number) {
   return {number < 0 ? number + n : number, 1, 1, n == 1};
 }
 
+/// The elements from the first to a symbolic number of them.
+AxisSlice resolve_symbolic(UOp x, int64_t axis, const Slice& s) {
+  const Dim& size = x->shape[static_cast<size_t>(axis)];
+  if (s.begin && s.begin->symbolic())
+    usage_error(fmt::format("a slice of axis {} of {} begins at the symbolic size {}; give Narrow{{Tensor(n), length}}",
+                            axis, describe(x), to_string(*s.begin)));
+  const Dim& end = *s.end;
+  if (end == size && s.begin.value_or(0) == 0 && s.step == 1) return {0, 1, size, true};
+  if (s.begin.value_or(0).value() != 0 || s.step != 1)
+    usage_error(
+        fmt::format("a slice of axis {} of {} from {} to the symbolic size {} has step {}; begin at 0 with step "
+                    "1, or give narrow() its length",
+                    axis, describe(x), s.begin.value_or(0).value(), to_string(end), s.step));
+  const int64_t n = fixed_size(x, axis, "sliced to another symbolic size");
+  if (end.bound() > n)
+    usage_error(fmt::format("axis {} of {} has {} elements, fewer than the largest {}, {}; give the Var a smaller max",
+                            axis, describe(x), n, end.var().name(), end.bound()));
+  return {0, 1, end, false};
+}
+
 AxisSlice resolve_slice(UOp x, int64_t axis, const Slice& s) {
   const Dim& size = x->shape[static_cast<size_t>(axis)];
   if (s.step == 0)
     usage_error(fmt::format("a slice of axis {} of {} has step 0; give another step", axis, describe(x)));
   if (s.begin.value_or(0) == 0 && !s.end && s.step == 1) return {0, 1, size, true};
   if (!s.begin && !s.end && s.step == -1) return {size.value() - 1, -1, size, false};
+  if ((s.begin && s.begin->symbolic()) || (s.end && s.end->symbolic())) return resolve_symbolic(x, axis, s);
   const int64_t n = fixed_size(x, axis, "sliced",
                                ", or index with a tensor, or keep all of it and choose with where()"),
                 low = s.step > 0 ? 0 : -1, high = s.step > 0 ? n : n - 1;
-  auto bound = [&](const std::optional<int64_t>& v, int64_t otherwise) {
-    return v ? std::clamp(*v < 0 ? *v + n : *v, low, high) : otherwise;
+  auto bound = [&](const SliceEnd& v, int64_t otherwise) {
+    return v ? std::clamp(v->value() < 0 ? v->value() + n : v->value(), low, high) : otherwise;
   };
   const bool up = s.step > 0;
   const int64_t begin = bound(s.begin, up ? low : high), end = bound(s.end, up ? high : low);
@@ -61,9 +80,10 @@ SliceMovements movements_of(const Shape& shape, const BasicIndex& index) {
     const int64_t step = s.step < 0 ? -s.step : s.step, n = shape[a].value(), count = s.count.value();
     if (s.step < 0) w.mirrored.push_back(static_cast<int64_t>(a));
     const int64_t begin = s.step < 0 ? n - 1 - s.begin : s.begin, end = std::min(n, begin + count * step);
-    const bool all = s.whole || (begin == 0 && end == n);
-    if (!all) w.cut[a] = {begin, end};
-    w.taken.push_back(all ? shape[a] : Dim(end - begin));
+    const bool sized = s.count.symbolic() && !(s.count == shape[a]);  // begins at 0
+    const bool all = s.whole || (begin == 0 && end == n && !sized);
+    if (!all) w.cut[a] = {begin, sized ? s.count : Dim(end)};
+    w.taken.push_back(all ? shape[a] : sized ? s.count : Dim(end - begin));
     w.filled.push_back(step > 1 ? Dim(count * step) : s.count);
     w.rows.push_back(s.count);
     w.column.push_back({0, s.count});
@@ -105,7 +125,8 @@ bool BasicIndex::box() const {
 ir::Region BasicIndex::region() const {
   ir::Region out;
   for (const AxisSlice& s : slices)
-    out.push_back(s.whole ? ir::Extent{0, s.count} : ir::Extent{s.begin, s.begin + s.count.value()});
+    out.push_back(s.whole || s.count.symbolic() ? ir::Extent{0, s.count}
+                                                : ir::Extent{s.begin, s.begin + s.count.value()});
   return out;
 }
 
@@ -120,6 +141,7 @@ BasicIndex resolve(UOp x, std::span<const Index> items) {
         out.slices.push_back(resolve_slice(x, axis, i.slice));
         out.shape.push_back(out.slices.back().count);
         break;
+      case Index::Kind::Narrow:
       case Index::Kind::Tensor: throw InternalError("an index tensor among the items of a basic index");
       case Index::Kind::Ellipsis: throw InternalError("an ellipsis is left in a completed index");
     }

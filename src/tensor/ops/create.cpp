@@ -80,6 +80,11 @@ std::shared_ptr<Cell> Tensor::scalar(Arg value) {
   return wrap(tensor::operand(value, t)).cell();
 }
 
+std::shared_ptr<Cell> Tensor::scalar(const Dim& size, Loc where) {
+  const Call call("Tensor", where);
+  return wrap(tensor::size_node(size, DType::I64, default_device())).cell();
+}
+
 void require_count(size_t given, const Shape& shape) {
   check_shape(shape);
   if (given != static_cast<size_t>(shape.numel()))

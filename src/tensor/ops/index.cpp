@@ -13,14 +13,59 @@
 namespace sinter {
 namespace tensor {
 
+namespace {
+
+/// Start, start + 1, ...: int64, [length]. One out of range of the axis leaves it, and no other element counts from the
+/// end.
+ir::UOp narrow_index(ir::UOp x, int64_t axis, const Tensor& given, const Dim& length) {
+  const Dim& size = x->shape[static_cast<size_t>(axis)];
+  ir::UOp start = node_of(given);
+  if (start->shape.symbolic() || start->shape.numel() != 1)
+    usage_error(fmt::format("the start {} is not one number; give an integer tensor of one element", describe(start)));
+  if (length.value() < 0 || (!size.symbolic() && length.bound() > size.value()))
+    usage_error(fmt::format("{} elements of axis {} of {}, which has {}; take fewer", to_string(length), axis,
+                            describe(x), to_string(size)));
+  start = ir::cast(ir::reshape(on_device(index_operand(start), x->device, x->shape), {}), DType::I64);
+  const ir::UOp count = size_node(size, DType::I64, x->device), zero = ir::like(start, 0.0);
+  start = ir::where(ir::lt(start, zero) & ir::le(zero, start + count), start + count, start);
+  return ir::broadcast_to(start, {length}) + position({length}, 0, x->device);
+}
+
+/// One part from a tensor on, which stays where it is among the axes.
+AdvancedIndex resolve_narrow(ir::UOp x, const std::vector<Index>& items) {
+  AdvancedIndex out;
+  int64_t axis = 0, result_axes = 0;
+  for (const Index& i : items) {
+    const bool narrow = i.kind == Index::Kind::Narrow;
+    if (i.kind == Index::Kind::Tensor || (narrow && !out.index.empty()))
+      usage_error(fmt::format("an index of {} has a Narrow beside {}; take one part after the other", describe(x),
+                              narrow ? "another one" : "an index tensor"));
+    if (narrow) {
+      out.axes.push_back(result_axes);
+      out.index.push_back(narrow_index(x, axis, i.tensor, *i.slice.end));
+      out.place = result_axes;
+    }
+    out.basic.push_back(narrow ? Index(Slice{}) : i);
+    axis += i.kind != Index::Kind::NewAxis;
+    result_axes += i.kind != Index::Kind::Number;
+  }
+  return out;
+}
+
+bool is_narrow(const Index& i) { return i.kind == Index::Kind::Narrow; }
+
+}  // namespace
+
 bool has_tensor(std::span<const Index> items) {
-  return std::any_of(items.begin(), items.end(), [](const Index& i) { return i.kind == Index::Kind::Tensor; });
+  return std::any_of(items.begin(), items.end(),
+                     [](const Index& i) { return i.kind == Index::Kind::Tensor || is_narrow(i); });
 }
 
 AdvancedIndex resolve_advanced(ir::UOp x, std::span<const Index> items) {
   AdvancedIndex out;
   int64_t result_axes = 0, free_axes = 0, first = -1, last = -1, advanced = 0;
   const std::vector<Index> all = expand_ellipsis(x, items);
+  if (std::any_of(all.begin(), all.end(), is_narrow)) return resolve_narrow(x, all);
   for (size_t i = 0; i < all.size(); ++i) {
     const bool is_tensor = all[i].kind == Index::Kind::Tensor;
     if (is_tensor || all[i].kind == Index::Kind::Number) {

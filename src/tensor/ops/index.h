@@ -15,6 +15,7 @@ struct BasicIndex {
     int64_t begin = 0, step = 1;
     Dim count = 0;
     bool whole = false;  ///< all elements in order; a symbolic axis is whole or mirrored
+                         ///< a symbolic count of a fixed axis: begin 0, step 1
   };
   std::vector<AxisSlice> slices;  ///< one per axis of the source
   Shape shape;                    ///< of the result: without axes indexed by a number, with newaxis
@@ -33,7 +34,7 @@ struct AdvancedIndex {
                       ///< otherwise in front
 };
 AdvancedIndex resolve_advanced(ir::UOp x, std::span<const Index> items);
-/// Whether one of the items is a tensor.
+/// Whether one of the items is a tensor or begins at one.
 bool has_tensor(std::span<const Index> items);
 
 /// The items as slices, with the ellipsis expanded (one at the end is implied). Every axis of x has its item.

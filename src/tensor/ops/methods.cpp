@@ -150,7 +150,10 @@ Tensor TensorMethods::swapaxes(int64_t a, int64_t b, Loc where) const { return s
 Tensor TensorMethods::broadcast_to(const Shape& shape, Loc where) const {
   return sinter::broadcast_to(self(), shape, where);
 }
-Tensor TensorMethods::narrow(int64_t axis, int64_t start, int64_t length, Loc where) const {
+Tensor TensorMethods::narrow(int64_t axis, int64_t start, const Dim& length, Loc where) const {
+  return sinter::narrow(self(), axis, start, length, where);
+}
+Tensor TensorMethods::narrow(int64_t axis, const Tensor& start, const Dim& length, Loc where) const {
   return sinter::narrow(self(), axis, start, length, where);
 }
 Tensor TensorMethods::select(int64_t axis, int64_t index, Loc where) const {

@@ -16,23 +16,26 @@ using ir::UOp;
 RandomWords::RandomWords(const Shape& shape, const RandomOptions& options, int per_element) {
   check_shape(shape);
   check_device(options.device);
-  numel_ = static_cast<uint64_t>(shape.numel());
   Generator& generator = options.generator ? *options.generator : default_generator();
-  auto [seed, first] = generator.take(numel_ * static_cast<uint64_t>(per_element));
+  auto [seed, first] = generator.take(static_cast<uint64_t>(shape.numel()) * static_cast<uint64_t>(per_element));
   auto argument = [&](uint64_t value) {
     return launch_argument(Scalar::of(DType::U64, static_cast<int64_t>(value)), DType::U64, options.device);
   };
   const UOp key = argument(seed), counter = argument(first);
   if (Observer* observer = Observer::current())
-    observer->on_draw(generator, numel_ * static_cast<uint64_t>(per_element), key, counter);
+    observer->on_draw(generator, shape, static_cast<uint64_t>(per_element), key, counter);
   key_ = ir::broadcast_to(key, shape);
   counter_ = ir::cast(flat_position(shape, options.device), DType::U64) + ir::broadcast_to(counter, shape);
 }
 
 UOp RandomWords::get(int n) const {
   if (n == 0) return ir::alu(ir::Op::Threefry, {counter_, key_});
-  Scalar offset = Scalar::of(DType::U64, static_cast<int64_t>(numel_) * n);
-  return ir::alu(ir::Op::Threefry, {counter_ + ir::like(counter_, offset), key_});
+  const Shape& shape = counter_->shape;
+  const auto times = [&](UOp x, int64_t by) { return x * ir::like(x, Scalar::of(DType::U64, by)); };
+  const UOp offset = shape.symbolic()
+                         ? ir::broadcast_to(times(count_of(counter_, ir::all_axes(shape.rank()), DType::U64), n), shape)
+                         : ir::like(counter_, Scalar::of(DType::U64, shape.numel() * n));
+  return ir::alu(ir::Op::Threefry, {counter_ + offset, key_});
 }
 
 namespace {

@@ -16,7 +16,6 @@ class RandomWords {
   ir::UOp get(int n) const;
 
  private:
-  uint64_t numel_;
   ir::UOp key_, counter_;
 };
 

@@ -139,15 +139,28 @@ Tensor expand_as(const Tensor& x, const Tensor& like, Loc where) {
 
 // -- parts
 
-Tensor narrow(const Tensor& x, int64_t axis, int64_t start, int64_t length, Loc where) {
+Tensor narrow(const Tensor& x, int64_t axis, int64_t start, const Dim& length, Loc where) {
   Call call("narrow", where);
   UOp n = node_of(x);
   axis = tensor::axis_of(n, axis);
   const int64_t size = fixed_size(n, axis, "narrowed"), begin = start < 0 ? start + size : start;
-  if (begin < 0 || begin > size || length < 0 || length > size - begin)
+  if (begin < 0 || begin > size || length.value() < 0 || length.bound() > size - begin)
     usage_error(fmt::format("{} elements from {} on of axis {} of {}, which has {}; take fewer, or begin earlier",
-                            length, start, axis, describe(n), size));
-  return wrap(tensor::shrink_axis(n, axis, begin, begin + length));
+                            length.symbolic() ? fmt::format("up to {}", length.bound()) : to_string(length), start,
+                            axis, describe(n), size));
+  n = tensor::shrink_axis(n, axis, begin, length.symbolic() ? size : begin + length.value());
+  return wrap(length.symbolic() ? tensor::shrink_axis(n, axis, 0, length) : n);
+}
+
+Tensor narrow(const Tensor& x, int64_t axis, const Tensor& start, const Dim& length, Loc where) {
+  const tensor::OuterCall outer("narrow", where);
+  std::vector<Index> items;
+  {
+    const Call call("narrow", where);
+    items.assign(static_cast<size_t>(tensor::axis_of(node_of(x), axis)), Index(Slice{}));
+  }
+  items.emplace_back(Narrow{start, length});
+  return x.index(std::move(items), where);
 }
 
 Tensor select(const Tensor& x, int64_t axis, int64_t index, Loc where) {

@@ -43,7 +43,7 @@ class BatchObserver : public Observer {
   void on_change(const std::shared_ptr<Cell>& cell, std::string_view what) override {
     if (outer_) outer_->on_change(cell, what);
   }
-  void on_draw(Generator&, uint64_t, UOp, UOp) override {
+  void on_draw(Generator&, const Shape&, uint64_t, UOp, UOp) override {
     usage_error(
         "random numbers drawn inside the function would be the same for all elements; draw them outside, for the "
         "whole batch, and pass them as an argument");

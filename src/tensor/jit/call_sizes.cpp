@@ -1,0 +1,44 @@
+#include "tensor/jit/call_sizes.h"
+
+#include <algorithm>
+
+#include "tensor/core/operands.h"
+
+namespace sinter::tensor {
+
+CallSizes::CallSizes(std::span<const Tensor> inputs, std::span<const Dim> given) {
+  for (const Tensor& t : inputs)
+    for (const Dim& d : node_of(t)->shape) add(d);
+  for (const Dim& d : given) add(d);
+}
+
+void CallSizes::add(const Dim& dim) {
+  if (dim.symbolic() && std::find(all_.begin(), all_.end(), dim) == all_.end()) all_.push_back(dim);
+}
+
+CapturedSize CallSizes::capture(const Dim& dim) const {
+  const auto found = dim.symbolic() ? std::find(all_.begin(), all_.end(), dim) : all_.end();
+  return {dim, found == all_.end() ? -1 : static_cast<int32_t>(found - all_.begin())};
+}
+
+CapturedShape CallSizes::capture(const Shape& shape) const {
+  CapturedShape out;
+  for (const Dim& d : shape) out.push_back(capture(d));
+  return out;
+}
+
+Shape CallSizes::at(const CapturedShape& shape) const {
+  Shape out;
+  for (const CapturedSize& s : shape) out.push_back(at(s));
+  return out;
+}
+
+bool CallSizes::match(const CapturedShape& shape, std::span<const Dim> dims) const {
+  return std::equal(shape.begin(), shape.end(), dims.begin(), dims.end(), [&](const CapturedSize& s, const Dim& d) {
+    if (s.number < 0) return s.dim == d;
+    return d.symbolic() && d.var() == s.dim.var() && static_cast<size_t>(s.number) < all_.size() &&
+           all_[static_cast<size_t>(s.number)] == d;
+  });
+}
+
+}  // namespace sinter::tensor
