@@ -10,7 +10,7 @@
 namespace sn = sinter;
 namespace nn = sinter::nn;
 
-constexpr int64_t kBatch = 4, kWindow = 16, kHidden = 48;
+constexpr int64_t kBatch = 4, kWindow = 8, kHidden = 48;
 
 const std::string kText =
     "This is the house that Jack built. This is the malt that lay in the house that Jack built. "
@@ -23,7 +23,7 @@ const std::string kText =
 struct LanguageModel {
   explicit LanguageModel(int64_t symbols) : embedding(symbols, 16), decoder(kHidden, symbols) {}
   nn::Embedding embedding;
-  nn::LSTM lstm{16, kHidden, {.num_layers = 2, .batch_first = true}};
+  nn::LSTM lstm{16, kHidden, {.batch_first = true}};
   nn::Linear decoder;
   SINTER_MODULE(embedding, lstm, decoder)
 

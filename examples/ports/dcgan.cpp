@@ -1,5 +1,5 @@
-// A generator of images learns from a discriminator that tells them from real ones: libtorch's example "dcgan" (Radford,
-// Metz and Chintala, ICLR 2016). The real images are discs of random size and place, 16 x 16.
+// A generator of images learns from a discriminator that tells them from real ones: libtorch's example "dcgan"
+// (Radford, Metz and Chintala, ICLR 2016). The real images are discs of random size and place, 16 x 16.
 #include "port.h"
 
 namespace sn = sinter;

@@ -50,8 +50,8 @@ int main(int argc, char** argv) {
   const Graph graph(pairs | pairs.t());
 
   Gcn model;
-  const sn::Tensor x = sn::eye(kMembers);        // nothing is known of a member but who it is
-  const sn::Tensor known = sn::from({0, 1});     // the leaders
+  const sn::Tensor x = sn::eye(kMembers);     // nothing is known of a member but who it is
+  const sn::Tensor known = sn::from({0, 1});  // the leaders
   sn::optim::Adam optimizer(nn::parameters(model), {.lr = 0.01, .weight_decay = 5e-4});
   for (int step = 1; step <= run.steps(20, 200); ++step) {
     const sn::Tensor scores = model(x, graph);

@@ -1,5 +1,5 @@
-// A small GPT: a transformer that learns what comes next in a text, then writes, one token after the other, with the keys
-// and values of earlier tokens kept (Radford et al., 2019; Karpathy's "nanoGPT", whose names the parameters have).
+// A small GPT: a transformer that learns what comes next in a text, then writes, one token after the other, with the
+// keys and values of earlier tokens kept (Radford et al., 2019; Karpathy's "nanoGPT", whose names the parameters have).
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -38,7 +38,8 @@ struct SelfAttention {
     const auto qkv = heads(x);
     return joined(scaled_dot_product_attention(qkv[0], qkv[1], qkv[2], {.causal = true}));
   }
-  /// The token at one position, x [1, 1, kWidth], after those in the cache. (Without jit; see docs/performance-guide.md.)
+  /// The token at one position, x [1, 1, kWidth], after those in the cache. (Without jit; see
+  /// docs/performance-guide.md.)
   sn::Tensor operator()(const sn::Tensor& x, Cache& cache, int64_t position) const {
     const auto qkv = heads(x);
     const sn::Slice here{position, position + 1};
@@ -123,8 +124,7 @@ int main(int argc, char** argv) {
   std::vector<Cache> caches(kLayers);
   if (run.checking()) {  // token by token, the loss is that of all tokens at once
     sn::Tensor loss = sn::zeros({});
-    for (int64_t i = 0; i < 8; ++i)
-      loss += cross_entropy(model(codes[i], caches, i).flatten(), text[i + 1]);
+    for (int64_t i = 0; i < 8; ++i) loss += cross_entropy(model(codes[i], caches, i).flatten(), text[i + 1]);
     run.log(1, 1, {{"decoded", loss / 8}});
   } else {
     std::string written = "T";

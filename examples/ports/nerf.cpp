@@ -59,7 +59,7 @@ sn::Tensor render(const Field& field, const Rays& rays, const sn::Tensor& jitter
   const sn::Tensor t = kNear + width * (sn::arange(kSamples, sn::float32) + jitter);
   const sn::Tensor points = rays.origin.unsqueeze(1) + rays.direction.unsqueeze(1) * t.unsqueeze(-1);
   const Light light = field(points);
-  const sn::Tensor passes = exp(-light.density * width);  // through the surroundings of a point
+  const sn::Tensor passes = exp(-light.density * width);   // through the surroundings of a point
   const sn::Tensor reaches = cumprod(passes, 1) / passes;  // the point
   const sn::Tensor weight = reaches * (1.0 - passes);
   return (weight.unsqueeze(-1) * light.color).sum(1);

@@ -33,12 +33,15 @@ struct Cart {
 };
 
 struct ActorCritic {
-  nn::Linear fc1{4, 32}, fc2{32, 32}, actor{32, 2}, critic{32, 1};
-  SINTER_MODULE(fc1, fc2, actor, critic)
+  nn::Sequential<> actor = mlp(2), critic = mlp(1);
+  SINTER_MODULE(actor, critic)
+
+  static nn::Sequential<> mlp(int64_t out) {
+    return nn::Sequential<>({nn::Linear(4, 32), nn::Tanh(), nn::Linear(32, 32), nn::Tanh(), nn::Linear(32, out)});
+  }
   /// States [.., 4] to the distribution of actions and the value of each state.
   std::pair<Categorical, sn::Tensor> operator()(const sn::Tensor& state) const {
-    const sn::Tensor h = tanh(fc2(tanh(fc1(state))));
-    return {Categorical(actor(h)), critic(h).squeeze(-1)};
+    return {Categorical(actor(state)), critic(state).squeeze(-1)};
   }
 };
 
@@ -46,7 +49,6 @@ struct ActorCritic {
 struct Rollout {
   std::vector<sn::Tensor> states, actions, log_probs, values;
   std::vector<std::array<bool, kCarts>> done;
-  double length = 0;  ///< the mean of the episodes that ended
 };
 
 sn::Tensor observe(const std::vector<Cart>& carts) {
@@ -56,10 +58,11 @@ sn::Tensor observe(const std::vector<Cart>& carts) {
   return sn::from(seen, {kCarts, 4});
 }
 
-Rollout play(const ActorCritic& model, std::vector<Cart>& carts) {
+/// `length` becomes the mean of the episodes that ended, if any did.
+Rollout play(const ActorCritic& model, std::vector<Cart>& carts, double& length) {
   sn::no_grad guard;
   Rollout r;
-  int ended = 0;
+  int ended = 0, steps = 0;
   for (int t = 0; t < kSteps; ++t) {
     const sn::Tensor state = observe(carts);
     const auto [policy, value] = model(state);
@@ -68,13 +71,13 @@ Rollout play(const ActorCritic& model, std::vector<Cart>& carts) {
     auto& done = r.done.emplace_back();
     for (int i = 0; i < kCarts; ++i) {
       if (!(done[i] = carts[i].push(pushes[i]))) continue;
-      r.length += carts[i].length, ++ended;
+      steps += carts[i].length, ++ended;
       carts[i].reset();
     }
     r.states.push_back(state), r.actions.push_back(action);
     r.log_probs.push_back(log_prob), r.values.push_back(value);
   }
-  r.length = ended ? r.length / ended : 0;
+  if (ended) length = static_cast<double>(steps) / ended;
   return r;
 }
 
@@ -101,8 +104,9 @@ int main(int argc, char** argv) {
   ActorCritic model;
   sn::optim::Adam optimizer(nn::parameters(model), {.lr = 3e-3});
   std::vector<Cart> carts(kCarts);
+  double length = 0;
   for (int step = 1; step <= run.steps(5, 100); ++step) {
-    const Rollout r = play(model, carts);
+    const Rollout r = play(model, carts, length);
     const sn::Tensor last = model(observe(carts)).second.detach();
     const sn::Tensor states = stack(r.states), actions = stack(r.actions), before = stack(r.log_probs);
     const sn::Tensor raw = advantages(r, last), wanted = raw + stack(r.values);
@@ -119,7 +123,7 @@ int main(int argc, char** argv) {
       nn::clip_grad_norm(nn::parameters(model), 0.5);
       optimizer.step();
     }
-    run.log(step, 10, {{"value_loss", value_loss}, {"entropy", entropy}, {"length", sn::Tensor(r.length)}});
+    run.log(step, 10, {{"value_loss", value_loss}, {"entropy", entropy}, {"length", sn::Tensor(length)}});
   }
   return run.finish();
 }

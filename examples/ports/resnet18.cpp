@@ -1,5 +1,6 @@
-// ResNet-18 in its form for 32 x 32 images (He, Zhang, Ren and Sun, CVPR 2016; the many programs named "pytorch-cifar"):
-// a 3 x 3 stem, four stages of two blocks. Here a stage has an eighth of the channels, and images are textures.
+// ResNet-18 in its form for 32 x 32 images (He, Zhang, Ren and Sun, CVPR 2016; the many programs named
+// "pytorch-cifar"): a 3 x 3 stem, four stages of two blocks. Here a stage has an eighth of the channels, and images are
+// textures.
 #include <numbers>
 
 #include "port.h"

@@ -1,5 +1,5 @@
-// An image as a few hundred soft, colored ellipses that lie over each other: Gaussian splats in two dimensions (Kerbl et
-// al., SIGGRAPH 2023, without the third one). Places, shapes, colors and opacities follow the gradient of the image;
+// An image as a few hundred soft, colored ellipses that lie over each other: Gaussian splats in two dimensions (Kerbl
+// et al., SIGGRAPH 2023, without the third one). Places, shapes, colors and opacities follow the gradient of the image;
 // each kind has its own learning rate, as in that paper.
 #include "port.h"
 
@@ -9,11 +9,11 @@ namespace nn = sinter::nn;
 constexpr int64_t kSplats = 48, kSize = 24;
 
 struct Splats {
-  sn::Tensor place = sn::uniform(0.0, 1.0, {kSplats, 2}).requires_grad();        ///< in an image of size 1
-  sn::Tensor log_size = sn::uniform(-2.8, -2.2, {kSplats, 2}).requires_grad();   ///< along the two axes
-  sn::Tensor angle = sn::uniform(0.0, 3.0, {kSplats}).requires_grad();           ///< of the first axis
-  sn::Tensor color = sn::uniform(-0.5, 0.5, {kSplats, 3}).requires_grad();       ///< log odds
-  sn::Tensor opacity = sn::zeros({kSplats}).requires_grad();                     ///< log odds
+  sn::Tensor place = sn::uniform(0.0, 1.0, {kSplats, 2}).requires_grad();       ///< in an image of size 1
+  sn::Tensor log_size = sn::uniform(-2.8, -2.2, {kSplats, 2}).requires_grad();  ///< along the two axes
+  sn::Tensor angle = sn::uniform(0.0, 3.0, {kSplats}).requires_grad();          ///< of the first axis
+  sn::Tensor color = sn::uniform(-0.5, 0.5, {kSplats, 3}).requires_grad();      ///< log odds
+  sn::Tensor opacity = sn::zeros({kSplats}).requires_grad();                    ///< log odds
   SINTER_MODULE(place, log_size, angle, color, opacity)
 };
 

@@ -1,6 +1,7 @@
 // Which topic is a text about? The mean of the vectors of its words decides: EmbeddingBag and a linear layer (PyTorch's
-// tutorial on AG_NEWS; Joulin et al., "Bag of tricks for efficient text classification", 2016). Texts of several lengths
-// follow each other in one tensor, and offsets say where each begins. Here a text is made of invented sentences.
+// tutorial on AG_NEWS; Joulin et al., "Bag of tricks for efficient text classification", 2016). Texts of several
+// lengths follow each other in one tensor, and offsets say where each begins. Here a text is made of invented
+// sentences.
 #include <cstdint>
 #include <map>
 #include <sstream>

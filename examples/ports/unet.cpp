@@ -30,10 +30,10 @@ struct UNet {
 
   /// Images [n, 1, h, w] to the log odds of each pixel.
   sn::Tensor operator()(const sn::Tensor& x) const {
-    const sn::Tensor d1 = down1(x);                                         // [n, 8, h, w]
-    const sn::Tensor d2 = down2(max_pool2d(d1, 2));                         // [n, 16, h/2, w/2]
-    const sn::Tensor b = bottom(max_pool2d(d2, 2));                         // [n, 32, h/4, w/4]
-    const sn::Tensor u2 = join2(sn::cat({up2(b), d2}, 1));                      // [n, 16, h/2, w/2]
+    const sn::Tensor d1 = down1(x);                         // [n, 8, h, w]
+    const sn::Tensor d2 = down2(max_pool2d(d1, 2));         // [n, 16, h/2, w/2]
+    const sn::Tensor b = bottom(max_pool2d(d2, 2));         // [n, 32, h/4, w/4]
+    const sn::Tensor u2 = join2(sn::cat({up2(b), d2}, 1));  // [n, 16, h/2, w/2]
     return out(join1(sn::cat({up1(u2), d1}, 1)));
   }
 };

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 
 from ports import Generator, Log
 
-BATCH, WINDOW, HIDDEN = 4, 16, 48
+BATCH, WINDOW, HIDDEN = 4, 8, 48
 source = (pathlib.Path(__file__).parent.parent / "char_lstm.cpp").read_text()
 text = "".join(re.findall(r'^    "(.*)"', source, re.M))
 symbols = sorted(set(text))
@@ -16,7 +16,7 @@ codes = torch.tensor([symbols.index(c) for c in text[: BATCH * length]]).reshape
 
 random, log = Generator(0), Log()
 embedding, decoder = nn.Embedding(len(symbols), 16), nn.Linear(HIDDEN, len(symbols))
-lstm = nn.LSTM(16, HIDDEN, num_layers=2, batch_first=True)
+lstm = nn.LSTM(16, HIDDEN, batch_first=True)
 model = nn.ModuleList([embedding, decoder, lstm])
 for part in (embedding, lstm, decoder):
     random.initialize(part)

@@ -31,23 +31,24 @@ class Cart:
         return self.length == 500 or abs(self.x) > 2.4 or abs(self.angle) > 0.2095
 
 
-class ActorCritic(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc1, self.fc2, self.actor, self.critic = nn.Linear(4, 32), nn.Linear(32, 32), nn.Linear(32, 2), nn.Linear(32, 1)
-
-    def forward(self, state):
-        h = torch.tanh(self.fc2(torch.tanh(self.fc1(state))))
-        return Categorical(logits=self.actor(h)), self.critic(h).squeeze(-1)
+def mlp(out):
+    return nn.Sequential(nn.Linear(4, 32), nn.Tanh(), nn.Linear(32, 32), nn.Tanh(), nn.Linear(32, out))
 
 
 def observe():
     return torch.tensor([[c.x, c.speed, c.angle, c.turn] for c in carts], dtype=torch.float32)
 
 
-model = random.initialize(ActorCritic())
-optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
-carts = [Cart() for _ in range(CARTS)]
+actor, critic = mlp(2), mlp(1)
+parameters = list(random.initialize(nn.ModuleList([actor, critic])).parameters())
+
+
+def model(state):
+    return Categorical(logits=actor(state)), critic(state).squeeze(-1)
+
+
+optimizer = torch.optim.Adam(parameters, lr=3e-3)
+carts, length = [Cart() for _ in range(CARTS)], 0
 for step in range(5):
     states, actions, before, values, done, lengths = [], [], [], [], [], []
     with torch.no_grad():
@@ -63,6 +64,7 @@ for step in range(5):
                     cart.reset()
             states.append(state), actions.append(action), before.append(policy.log_prob(action)), values.append(value)
         values.append(model(observe())[1])
+    length = np.mean(lengths) if lengths else length
     states, actions, before, values = map(torch.stack, (states, actions, before, values))
     raw = torch.zeros(STEPS, CARTS, dtype=torch.float64)
     for i in range(CARTS):
@@ -80,7 +82,7 @@ for step in range(5):
         value_loss, entropy = F.mse_loss(value, wanted), policy.entropy().mean()
         optimizer.zero_grad()
         (policy_loss + 0.5 * value_loss - 0.01 * entropy).backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 0.5)
+        nn.utils.clip_grad_norm_(parameters, 0.5)
         optimizer.step()
-    log(value_loss=value_loss, entropy=entropy, length=np.mean(lengths) if lengths else 0)
+    log(value_loss=value_loss, entropy=entropy, length=length)
 log.save(__file__)
