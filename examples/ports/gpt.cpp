@@ -38,8 +38,8 @@ struct SelfAttention {
     const auto qkv = heads(x);
     return joined(scaled_dot_product_attention(qkv[0], qkv[1], qkv[2], {.causal = true}));
   }
-  /// The token at one position, x [1, 1, kWidth], after those in the cache. (Without jit; see
-  /// docs/performance-guide.md.)
+  /// The token at one position, x [1, 1, kWidth], after those in the cache. One program for all positions: they are
+  /// arguments of its kernels.
   sn::Tensor operator()(const sn::Tensor& x, Cache& cache, int64_t position) const {
     const auto qkv = heads(x);
     const sn::Slice here{position, position + 1};
