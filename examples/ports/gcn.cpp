@@ -15,7 +15,7 @@ struct Graph {
     const sn::Tensor edges = nonzero(with_self);  // [edges, 2]
     from = edges.select(1, 0), to = edges.select(1, 1);
     const sn::Tensor degree = with_self.sum(1).to(sn::float32);
-    weight = rsqrt(degree.index({from}) * degree.index({to})).unsqueeze(1);
+    weight = rsqrt(degree[from] * degree[to]).unsqueeze(1);
     sn::realize(from, to, weight);
   }
   sn::Tensor from, to, weight;  ///< int64 [edges], int64 [edges], [edges, 1]
@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
   sn::optim::Adam optimizer(nn::parameters(model), {.lr = 0.01, .weight_decay = 5e-4});
   for (int step = 1; step <= run.steps(20, 200); ++step) {
     const sn::Tensor scores = model(x, graph);
-    const sn::Tensor loss = cross_entropy(scores.index({known}), group.index({known}));
+    const sn::Tensor loss = cross_entropy(scores[known], group[known]);
     optimizer.zero_grad();
     loss.backward();
     optimizer.step();

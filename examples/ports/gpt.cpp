@@ -112,7 +112,7 @@ int main(int argc, char** argv) {
   for (int step = 1; step <= run.steps(5, 300); ++step) {
     const sn::Tensor begin = sn::randint(0, static_cast<int64_t>(codes.size()) - kContext, {kBatch, 1});
     const sn::Tensor places = begin + sn::arange(kContext);
-    const sn::Tensor x = text.index({places}), y = text.index({places + 1});
+    const sn::Tensor x = text[places], y = text[places + 1];
     const sn::Tensor loss = cross_entropy(model(x).flatten(0, 1), y.flatten());
     optimizer.zero_grad();
     loss.backward();
