@@ -9,15 +9,28 @@
 namespace sinter::ir {
 namespace {
 
-/// What commutative order may see of a source. Of leaves, versions, DETACH and stored nodes that is type, shape and
-/// device only.
-uint64_t visible_order_hash(UOp s) { return s->storage() ? s->form.opaque_order_hash : s->order_hash; }
-
-uint64_t order_hash_of(const NodeForm& form, const Sources& src) {
+/// A node's own part, and what is seen of its sources.
+template <class Visible>
+uint64_t order_hash_of(const NodeForm& form, const Sources& src, Visible&& visible) {
   if (has(form.op, kUnique) || form.op == Op::Detach) return form.opaque_order_hash;
   uint64_t h = form.order_hash;
-  for (UOp u : src) h = mix(h, visible_order_hash(u));
+  for (UOp u : src) h = mix(h, visible(u));
   return h;
+}
+
+/// What commutative order may see of a source. Of leaves, versions, DETACH and stored nodes that is type, shape and
+/// device only. A node may be older than the storage of what it is computed from: the state that a loop carries, where
+/// that is a view or a join of stored values. Its history no longer counts then; it would order the operands of each
+/// iteration in another way. `budget`: nodes that may be visited for that.
+uint64_t visible_order_hash(UOp s, int& budget) {
+  if (s->storage()) return s->form.opaque_order_hash;
+  if (s->id >= s->graph->first_since_storage() || budget == 0) return s->order_hash;
+  --budget;
+  return order_hash_of(s->form, s->src, [&](UOp u) { return visible_order_hash(u, budget); });
+}
+uint64_t visible_order_hash(UOp s) {
+  int budget = 64;
+  return visible_order_hash(s, budget);
 }
 
 /// Constants go to the right.
@@ -43,7 +56,8 @@ Node* Graph::create(const NodeForm& form, const Sources& src, uint64_t intern_ha
   void* const memory = allocate();
   Node* n = nullptr;
   try {
-    n = new (memory) Node(this, form, next_id_++, src, intern_hash, order_hash_of(form, src));
+    n = new (memory) Node(this, form, next_id_++, src, intern_hash,
+                          order_hash_of(form, src, [](UOp u) { return visible_order_hash(u); }));
   } catch (...) {  // out of memory for a long source list
     deallocate(memory);
     throw;

@@ -42,6 +42,8 @@ class Graph {
   /// Starts a walk. Nodes whose mark equals the returned number have been visited. One walk at a time.
   uint64_t next_mark() { return ++mark_; }
   size_t live_nodes() const { return live_; }
+  /// The id from which on nodes are younger than the latest storage of any node.
+  uint64_t first_since_storage() const { return first_since_storage_; }
 
  protected:
   Graph() = default;
@@ -60,6 +62,8 @@ class Graph {
   virtual void* allocate() = 0;
   /// Takes back memory in which no node was constructed. Memory from an arena is allocate()d again.
   virtual void deallocate(void*) noexcept {}
+  /// A node got storage.
+  void note_storage() { first_since_storage_ = next_id_; }
 
   size_t live_ = 0;
   uint64_t mark_ = 0;  ///< of the last walk; 64 bits never overflow
@@ -68,6 +72,7 @@ class Graph {
   FormTable forms_;
   InternTable<Node> table_;
   uint64_t next_id_ = 1;
+  uint64_t first_since_storage_ = 1;
 };
 
 /// Nodes with a common lifetime.

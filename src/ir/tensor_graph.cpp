@@ -76,6 +76,7 @@ void TensorGraph::attach_storage(UOp n, Storage* storage) {
   ++storage->owners;
   storage->record_origin(*n->state.origin);
   n->state.storage = storage;
+  note_storage();
 }
 
 void TensorGraph::release_storage(Storage* storage, bool owner) {

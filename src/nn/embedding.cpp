@@ -40,9 +40,11 @@ Tensor rows_of(const Tensor& index, const Tensor& table, const std::optional<int
 }
 
 /// The number of the bag of each of `count` elements. Bags begin at the offsets.
-Tensor bag_of_each(const Tensor& offsets, int64_t count) {
-  const Tensor begins = scatter_add(zeros({count + 1}, int64, offsets.device()), 0, offsets, 1);
-  return cumsum(begins, 0).slice(0, {0, count}) - 1;
+Tensor bag_of_each(const Tensor& offsets, const Dim& count) {
+  if (count.symbolic())  // no axis can be larger than that by 1: each element is compared with each offset
+    return (offsets.unsqueeze(0) <= arange(count, int64, offsets.device()).unsqueeze(1)).sum(1) - 1;
+  const Tensor begins = scatter_add(zeros({count.value() + 1}, int64, offsets.device()), 0, offsets, 1);
+  return cumsum(begins, 0).slice(0, {0, count.value()}) - 1;
 }
 
 /// `table`, [bags, n, size], joined over n where `counts` is true.
@@ -97,13 +99,12 @@ Tensor EmbeddingBag::operator()(const Tensor& index, const Tensor& offsets, cons
                                             : ones(index.shape(), boolean, index.device());
   if (!offsets.defined()) return join_rows(rows, counts, options.mode);
 
-  const int64_t all = offsets.shape()[0].value(), bags = options.include_last_offset ? all - 1 : all,
-                n = index.shape()[0].value();
+  const int64_t all = offsets.shape()[0].value(), bags = options.include_last_offset ? all - 1 : all;
   if (bags < 0) refuse("the offsets of EmbeddingBag have shape [0]; with include_last_offset give at least 1");
-  const Tensor bag = bag_of_each(offsets, n);
+  const Tensor bag = bag_of_each(offsets, index.shape()[0]);
   if (options.mode == BagMode::Max) {
     const Tensor member = (bag.unsqueeze(0) == arange(bags, int64, bag.device()).unsqueeze(1)) & counts;
-    return join_rows(rows.unsqueeze(0).expand({bags, n, -1}), member, BagMode::Max);
+    return join_rows(rows.unsqueeze(0).expand({bags, index.shape()[0], -1}), member, BagMode::Max);
   }
   const auto summed = [&](const Tensor& values) {
     const Tensor base = zeros({all, values.shape()[1]}, values.dtype(), values.device());

@@ -121,6 +121,23 @@ TEST_CASE("N4 of operands that may be swapped the order is structural", "[semant
   CHECK(tensor::node_of(2.0 * a) == tensor::node_of(a * 2.0));
 }
 
+TEST_CASE("N4 what a loop carries is one program, though it is a join of stored values", "[semantics]") {
+  ON_EACH_EXECUTOR();
+  const Tensor a = noise({4}), b = noise({4});
+  Tensor state = zeros({2, 4}).clone().realize();
+  auto iterate = [&](int times) {
+    const CounterDelta c;
+    for (int i = 0; i < times; ++i) {
+      const Tensor next = exp(state.flatten().slice(0, {0, 4})) * a + b * a;
+      state = stack({next, next * a});
+      next.sum().item();
+    }
+    return c.misses();
+  };
+  CHECK(iterate(4) <= 4);
+  CHECK(iterate(8) == 0);
+}
+
 TEST_CASE("N5 equal nodes of a plan are merged, looking through DETACH", "[semantics]") {
   ON_EACH_EXECUTOR();
   Tensor w = noise({4, 4}).requires_grad();

@@ -105,3 +105,14 @@ TEST_CASE("surface: a jitted function takes sizes that depend on data as numbers
     FAIL_CHECK("it was accepted");
   } catch (const UsageError& e) { CHECK(std::string(e.what()).find("output_size") != std::string::npos); }
 }
+
+TEST_CASE("surface: bags of a symbolic number of words", "[surface]") {
+  const std::vector<int64_t> words = {4, 0, 2, 2, 1}, begins = {0, 2, 2, 4};
+  for (const nn::BagMode mode : {nn::BagMode::Sum, nn::BagMode::Mean, nn::BagMode::Max}) {
+    const nn::EmbeddingBag bag(5, 3, {.mode = mode});
+    const Tensor want = bag(from(words), from(begins)), got = bag(from(words, {batch()(5)}), from(begins));
+    CHECK(close(numbers(got), numbers(want), 1e-6));
+    const auto gradient_of = [&](const Tensor& y) { return numbers(gradient((y * y).sum(), {bag.weight})[0]); };
+    CHECK(close(gradient_of(got), gradient_of(want), 1e-6));
+  }
+}

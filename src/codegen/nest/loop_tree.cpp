@@ -27,8 +27,13 @@ class LoopTreeBuilder {
         continue;
       }
       const LoopLevel level = at(todo[0]).loops[depth];
-      std::vector<int> group, rest;
-      for (int t : todo) (group.empty() || joins(t, level, depth, group, rest) ? group : rest).push_back(t);
+      std::vector<int> group, rest, held;
+      for (int early = 0; early >= 0; held.push_back(early)) {
+        group.clear(), rest.clear();
+        for (int t : todo)
+          (group.empty() || (!in(held, t) && joins(t, level, depth, group, rest)) ? group : rest).push_back(t);
+        early = overwrites_early(depth, group, rest);
+      }
       int first = blocker(level, depth, group, rest);
       if (first >= 0 && std::find(moved.begin(), moved.end(), first) == moved.end()) {
         moved.push_back(first);
@@ -54,6 +59,7 @@ class LoopTreeBuilder {
 
  private:
   const Statement& at(int i) const { return all_[static_cast<size_t>(i)]; }
+  static bool in(const std::vector<int>& list, int x) { return std::find(list.begin(), list.end(), x) != list.end(); }
 
   void emit(std::vector<LoopItem>& out, int t, size_t depth) const {
     if (!at(t).accumulates()) return out.push_back({ItemKind::Store, t});
@@ -67,7 +73,6 @@ class LoopTreeBuilder {
              const std::vector<int>& rest) const {
     const Statement& s = at(t);
     if (s.loops.size() <= depth || !(s.loops[depth] == level)) return false;
-    auto in = [](const std::vector<int>& list, int x) { return std::find(list.begin(), list.end(), x) != list.end(); };
     for (const Dependence& d : s.deps) {
       if (in(rest, d.on)) return false;
       if (!in(group, d.on)) continue;
@@ -81,7 +86,6 @@ class LoopTreeBuilder {
 
   /// A statement that keeps another one out of the group although it could run before the group; -1 if there is none.
   int blocker(const LoopLevel& level, size_t depth, const std::vector<int>& group, const std::vector<int>& rest) const {
-    auto in = [](const std::vector<int>& list, int x) { return std::find(list.begin(), list.end(), x) != list.end(); };
     for (int t : rest) {
       if (at(t).loops.size() <= depth || !(at(t).loops[depth] == level)) continue;
       // `t` and what it needs from `rest`.
@@ -97,6 +101,23 @@ class LoopTreeBuilder {
       // larger numbers than their users.
       return *std::find_if(rest.begin(), rest.end(), [&](int r) { return r != t && in(needed, r); });
     }
+    return -1;
+  }
+
+  /// A statement of the group, not its first, that overwrites what a later duplicate of a REDUCE would read: one that
+  /// waits for the REDUCE, of which statements of `rest` need a duplicate (with_duplicates). -1 if there is none.
+  int overwrites_early(size_t depth, const std::vector<int>& group, const std::vector<int>& rest) const {
+    std::vector<int> again;  // REDUCEs that `rest` needs in another loop than this one
+    auto add = [&](int user) {
+      for (const Dependence& d : at(user).deps)
+        if (d.reason == Dependence::Reason::Value && at(d.on).own_depth > depth && !in(rest, d.on) && !in(again, d.on))
+          again.push_back(d.on);
+    };
+    for (int r : rest) add(r);
+    for (size_t i = 0; i < again.size(); ++i) add(again[i]);
+    for (size_t i = 1; i < group.size(); ++i)
+      for (const Dependence& d : at(group[i]).deps)
+        if (d.reason != Dependence::Reason::Value && in(again, d.on)) return group[i];
     return -1;
   }
 

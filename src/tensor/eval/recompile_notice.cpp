@@ -37,6 +37,13 @@ uint64_t without_sizes(const plan::Position& p) {
   return std::holds_alternative<ir::Scalar>(n->attr) ? h : ir::mix(h, ir::order_hash_of(n->attr));
 }
 
+/// Hash of the shapes of all nodes, in any order.
+uint64_t sizes_of(const plan::CanonicalProgram& plan) {
+  uint64_t sum = 0;
+  for (const plan::Position& p : plan.positions) sum += ir::mix(1, ir::order_hash_of(p.node->shape));
+  return sum;
+}
+
 }  // namespace
 
 /// Plans that differ in sizes only.
@@ -44,7 +51,8 @@ struct RecompileNotice::ProgramGroup {
   std::vector<PlanInput> first;  ///< of the first plan
   uint64_t newest = 0;           ///< of the first plan
   std::vector<Hash128> plans;
-  double seconds = 0;  ///< compile time of all plans
+  std::vector<uint64_t> sizes;  ///< of each plan, as sizes_of() gives them
+  double seconds = 0;           ///< compile time of all plans
 
   /// Whether the size differs because the data change, and not because another existing tensor was read.
   bool size_varies(const std::vector<PlanInput>& now) const {
@@ -102,6 +110,7 @@ RecompileNotice::RecompileNotice(const plan::PlanInstance& program)
   if (!enabled_) return;
   collect_inputs(program.plan);
   group_ = group_of(program);
+  sizes_ = sizes_of(program.plan);
 }
 
 void RecompileNotice::collect_inputs(const plan::CanonicalProgram& plan) {
@@ -147,11 +156,14 @@ void RecompileNotice::record_compile(double seconds) && {
   ProgramGroup& group = known.groups[group_];
   if (std::find(group.plans.begin(), group.plans.end(), key_) != group.plans.end())
     return;  // a constant has changed, or the plan was evicted
+  if (std::find(group.sizes.begin(), group.sizes.end(), sizes_) != group.sizes.end())
+    return;  // what differs is no size: the order of operands, or what outlives the plan
   if (group.plans.empty())
     group.first = std::move(inputs_), group.newest = newest_;
   else if (!group.size_varies(inputs_))
     return;
   group.plans.push_back(key_);
+  group.sizes.push_back(sizes_);
   group.seconds += seconds;
   if (group.plans.size() < kMinPlans) return;
   runtime::log(0, group.text(site_, inputs_));

@@ -41,6 +41,7 @@ class RecompileNotice {
   const ir::NodeOrigin& site_;
   const runtime::Hash128 key_;
   uint64_t group_ = 0;  ///< hash of the program without sizes
+  uint64_t sizes_ = 0;  ///< hash of all sizes
   std::vector<PlanInput> inputs_;
   uint64_t newest_ = 0;  ///< id of the newest node of the program
   bool enabled_ = false;

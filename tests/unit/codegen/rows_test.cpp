@@ -151,6 +151,24 @@ TEST_CASE("a small product per row, its softmax and a sum over rows", "[codegen]
   }
 }
 
+// The scores of two decode steps, whose keys are updated in place: the second loop computes the products again.
+TEST_CASE("what a product reads is not overwritten before the product is computed again", "[codegen]") {
+  KernelHarness b;
+  UOp keys = b.buffer(random_array(DType::F32, {3, 32, 8}, 1)), q = b.buffer(random_array(DType::F32, {2, 3, 8}, 2)),
+      out = b.buffer(Array(DType::F32, {2, 3, 32}));
+  UOp i = b.outer(3), a = b.inner(32, 1), d = b.over(8, 2);
+  UOp key = b.at(keys, {i, a, d});
+  std::vector<UOp> stores;
+  for (const int64_t step : {0, 1}) {
+    UOp z = b.reduce(Combine::Dot, {b.at(q, {b.index(step), i, d}), key}, {d});
+    stores.push_back(b.put(out, {b.index(step), i, a}, exp(z - b.reduce(Combine::Max, {z}, {a}))));
+  }
+  stores.push_back(b.put(keys, {i, a, d}, key * 2.0));
+  b.stores(stores);
+  b.check();
+  b.check({Lanes{1, 16}, Unroll{2, 8}});
+}
+
 TEST_CASE("exp of what lies below its maximum needs one bound less and has the bits of exp", "[codegen]") {
   constexpr int64_t rows = 64, n = 37;
   constexpr float inf = std::numeric_limits<float>::infinity();

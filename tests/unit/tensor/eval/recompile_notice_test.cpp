@@ -66,6 +66,16 @@ TEST_CASE("sizes that change: what is a case of it, and what is none", "[notice]
     void (*run)();
   };
   const Case cases[] = {
+      {"what is kept changes, and no size", 0,
+       [] {
+         std::vector<Tensor> kept;
+         for (const int what : {0, 1, 2, 3}) {
+           const Tensor a = exp(rows(7)), b = a + 1.0;
+           if (what & 1) kept.push_back(a);
+           if (what & 2) kept.push_back(b);
+           (b * b).sum().item();
+         }
+       }},
       {"updates of a model on episodes of several lengths", 1,
        [] {
          nn::Linear net(5, 2);
