@@ -115,8 +115,8 @@ bool writes_alike(const CapturedPlan& a, const CapturedPlan& b) {
 
 /// Throws UsageError if the programs differ only in numbers.
 bool same_program(const CapturedPlan& a, const CapturedPlan& b) {
-  if (a.key != b.key || a.targets != b.targets || a.randoms != b.randoms || a.results != b.results ||
-      a.cells.size() != b.cells.size())
+  if (a.key != b.key || a.targets != b.targets || a.randoms != b.randoms || a.steps != b.steps ||
+      a.results != b.results || a.cells.size() != b.cells.size())
     return false;
   for (size_t i = 0; i < a.cells.size(); ++i)
     if (a.cells[i].cell.lock() != b.cells[i].cell.lock() || a.cells[i].node != b.cells[i].node) return false;
@@ -235,7 +235,7 @@ std::vector<Tensor> JitPlans::call(const Function& function, std::span<const Ten
         continue;
       }
       was_ready = ready == Replay::Readiness::Yes;
-      if (was_ready && known->confirmed && !runtime::env().check) {
+      if (was_ready && known->confirmed && !runtime::env().check && !debug::detect_anomaly::enabled()) {
         known->alternative.reset();
         CacheLease cache(plan);
         return replay.run(cache.get());
@@ -261,6 +261,7 @@ std::vector<Tensor> JitPlans::call(const Function& function, std::span<const Ten
   std::vector<Tensor> results = run();
   capture.on_return(results);
   realize_pending(results);
+  capture.keep_steps();
   if (capture.captured.entry) known_->learn(known, signature, std::move(capture.captured), was_ready);
   return results;
 }
