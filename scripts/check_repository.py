@@ -78,7 +78,7 @@ MAY_INCLUDE = {
     ],
     "tensor/core": ["ir", "runtime/base", "runtime/cpu", "runtime/cuda", "runtime/program", "runtime/exec"],
     "tensor/ops": ["ir", "runtime/base/log.h", "runtime/cpu/lapack.h", "runtime/exec", "tensor/core"],
-    "tensor/transform": ["ir", "batching", "tensor/core"],
+    "tensor/transform": ["ir", "gradient", "batching", "tensor/core"],
     "tensor/eval": [
         "ir", "rewrite", "runtime/base", "runtime/cpu", "runtime/program", "runtime/exec", "gradient", "interp",
         "plan", "tensor/core",

@@ -129,6 +129,25 @@ int main() {
   //> 0.0333333 0.0666667 0.1 0.1 0.01 0.01
   //! [schedule]
 
+  //! [jit]
+  sn::nn::Linear small(2, 1);
+  sn::optim::Adam fast(sn::nn::parameters(small), {.lr = 0.1});
+  auto step = sn::jit([&](const sn::Tensor& x) {
+    const sn::Tensor loss = sn::square(small(x) - 1.0).mean();
+    loss.backward();
+    fast.step();
+    return loss;
+  });
+  double first = 0, last = 0;
+  for (int i = 0; i < 50; ++i) {
+    last = step(sn::ones({8, 2})).item();  // from the third call on, only the kernels run
+    if (i == 0) first = last;
+    if (i == 30) fast.lr = 0.01;  // acts on the next call
+  }
+  std::cout << (last < first) << '\n';
+  //> 1
+  //! [jit]
+
   //! [groups]
   sn::optim::RMSprop groups({{sn::nn::parameters(std::get<0>(net.layers)), {.lr = 0.1, .weight_decay = 0.01}},
                              {sn::nn::parameters(std::get<2>(net.layers)), {.lr = 0.01}}});

@@ -41,6 +41,26 @@ void reset_counters();
 /// Drops all plans.
 void clear_plans();
 
+/// While alive, what the calling thread computes is searched for NaNs and infinities: what it asks for or assigns, with
+/// the losses behind gradients. The first one throws an AnomalyError, which names the op where it appeared: of operands
+/// without a NaN, or finite ones. What lies in data or constants has not appeared, and neither has what no result
+/// depends on, such as the branch that where() does not take. Ops of a gradient are named by the call that they are a
+/// gradient of, if the gradient was built meanwhile. The values are stored all the same. Jitted functions run without
+/// their plans. It costs a search of all results, and copies of what a plan overwrites; the op is found by interpreting
+/// the program again.
+/// @snippet debugging.cpp anomaly
+class detect_anomaly {
+ public:
+  explicit detect_anomaly(bool on = true);  ///< enables or disables the search in this thread
+  ~detect_anomaly();                        ///< restores what was before
+  detect_anomaly(const detect_anomaly&) = delete;
+  detect_anomaly& operator=(const detect_anomaly&) = delete;
+  static bool enabled();  ///< whether the calling thread's results are searched
+
+ private:
+  bool before_;
+};
+
 }  // namespace debug
 }  // namespace v0
 }  // namespace sinter

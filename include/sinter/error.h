@@ -1,9 +1,12 @@
 // Every error that Sinter throws. `what()` holds the whole message; nothing is printed and nothing aborts.
 #pragma once
 
+#include <cstdint>
 #include <source_location>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace sinter {
 inline namespace v0 {
@@ -46,6 +49,27 @@ class BackendError : public Error {
 class OutOfMemory : public BackendError {
  public:
   using BackendError::BackendError;
+};
+
+/// Where the first NaN or infinity appeared.
+struct Anomaly {
+  std::string op;              ///< the op whose operands were finite, such as "Log"
+  std::string call;            ///< the public call that made it; of a gradient, the call that is differentiated
+  std::string file;            ///< of that call
+  uint32_t line = 0;           ///< of that call
+  bool backward = false;       ///< whether the op is part of a gradient
+  std::vector<int64_t> index;  ///< of the first such element
+  double value = 0;            ///< NaN, or an infinity
+};
+
+/// A NaN or an infinity has appeared while debug::detect_anomaly watched. The text says what anomaly() holds.
+class AnomalyError : public Error {
+ public:
+  AnomalyError(const std::string& message, Anomaly anomaly) : Error(message), anomaly_(std::move(anomaly)) {}
+  const Anomaly& anomaly() const noexcept { return anomaly_; }  ///< where
+
+ private:
+  Anomaly anomaly_;
 };
 
 /// A defect of Sinter itself. The text contains the failed condition, the pass, the last rule and an IR dump.

@@ -110,15 +110,20 @@ class Jitted {
 ///
 /// The function no longer runs, so its program must hold all that it does with tensors. Numbers of the C++ program, and
 /// which tensors the function uses, are those of the first calls. What can be seen to break this is a UsageError:
-/// reading or realizing a tensor inside (a step() of sinter::optim too, whose counts the program does not hold); data
-/// made from host memory, number(), or a Generator that is made or set inside; numbers that changed between the first
-/// two calls; handles to what it makes, or to its inputs, that outlive the call, except to constants (return the value
-/// instead); changes to grad() or requires_grad() of tensors that it has not made, as by backward() (use gradient());
-/// results that require grad (call it under no_grad, or return them detached); assigning an input; several devices.
-/// Reading means the numbers, stored already or not: item(), to_vector(), to_bytes(), to_string(), `<<`, save().
-/// Shapes, dtypes, devices, needs_grad() and has_grad() may be asked for. Tensors that it uses besides its inputs must
-/// be computed before, each in memory of its own: realize() them, and what shares memory as t.clone().realize(). It
-/// does not matter who else holds or builds equal expressions.
+/// reading or realizing a tensor inside; data made from host memory, number(), or a Generator that is made or set
+/// inside; numbers that changed between the first two calls; handles to what it makes, or to its inputs, that outlive
+/// the call, except to constants (return the value instead); changes to requires_grad() of tensors that it has not
+/// made, and gradients that backward() leaves in them; results that require grad (call it under no_grad, or return them
+/// detached); assigning an input; several devices. Reading means the numbers, stored already or not: item(),
+/// to_vector(), to_bytes(), to_string(), `<<`, save(). Shapes, dtypes, devices, needs_grad() and has_grad() may be
+/// asked for. Tensors that it uses besides its inputs must be computed before, each in memory of its own: realize()
+/// them, and what shares memory as t.clone().realize(). It does not matter who else holds or builds equal expressions.
+///
+/// A training step may be a jitted function: backward(), and the step() of an optimizer that takes the gradients.
+/// Replays use its learning rates and counts of then, so schedules are stepped outside, between calls; its other
+/// options are those of the first calls. What the rule gives Optimizer::Update::number() must be a function of the
+/// step.
+/// @snippet training.cpp jit
 ///
 /// From several threads: results are those of the calls in some order. One thread at a time runs the function, so its
 /// own C++ state needs no lock; calls of others wait meanwhile. Other threads may read a tensor that it uses at any

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -15,6 +17,21 @@ inline namespace v0 {
 
 struct Ranked;
 enum class RoundingMode : uint8_t;
+
+/// Sees a gradient; what it puts into `changed` takes its place.
+using GradientHook = std::function<void(const Tensor& gradient, Tensor& changed)>;
+
+/// What register_hook() returns.
+class RemovableHandle {
+ public:
+  RemovableHandle() = default;                                    ///< of no hook
+  explicit RemovableHandle(uint64_t number) : number_(number) {}  ///< for the library
+  /// The hook is called no more. Nothing happens if it was removed before, or if its tensor is gone.
+  void remove();
+
+ private:
+  uint64_t number_ = 0;
+};
 
 /// The part of Tensor's methods whose function has the same name and says what they do. Those with a trailing
 /// underscore write: assign() of what the function gives.
@@ -232,6 +249,27 @@ class TensorMethods {
   Tensor argwhere(Loc where = Loc::current()) const;                                        ///< argwhere()
   /// @}
 
+  /// @name Hooks
+  /// @{
+
+  /// Calls `hook(gradient)` whenever a gradient of this value is built: by backward(), by gradient(), for this value or
+  /// for others. What it returns, a tensor of the same shape and dtype, takes the gradient's place; it may return
+  /// nothing, or an empty Tensor. It may read the gradient, which computes it. The hook is one of this value: assigns
+  /// to the tensor leave it behind, except that a parameter keeps its hooks. Several are called in order.
+  /// @snippet custom_gradients.cpp hook
+  template <class F>
+  RemovableHandle register_hook(F hook, Loc where = Loc::current()) const {
+    return add_gradient_hook(
+        [hook = std::move(hook)](const Tensor& gradient, Tensor& changed) mutable {
+          if constexpr (std::is_void_v<std::invoke_result_t<F&, const Tensor&>>)
+            hook(gradient);
+          else
+            changed = hook(gradient);
+        },
+        where);
+  }
+  /// @}
+
   /// @name In place
   /// Each writes to the cell, as assign() does, and gives the handle back. Not on temporaries.
   /// @{
@@ -269,6 +307,7 @@ class TensorMethods {
   TensorMethods() = default;
 
  private:
+  RemovableHandle add_gradient_hook(GradientHook hook, Loc where) const;
   const Tensor& self() const;
   Tensor& self();
 };

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "ir/build.h"
+#include "ir/user_rule.h"
 #include "ir/walk.h"
 #include "sinter/error.h"
 
@@ -23,7 +24,11 @@ class Batcher {
   void add(UOp n) {
     bool any = false;
     for (UOp s : n->src) any |= depends(s);
-    if (any && !depends(n)) give(n, rule(n));
+    if (!any || depends(n)) return;
+    const UOp all = rule(n);
+    give(n, all);
+    for (const std::shared_ptr<const ir::UserRule>& hook : ir::hooks_of(n))
+      if (all->state.requires_grad) ir::add_hook(all, hook->batched(n, count_));
   }
   UOp of(UOp n) const {
     if (const auto it = all_.find(n.get()); it != all_.end()) return it->second;
@@ -52,7 +57,7 @@ class Batcher {
     return n->graph->make({n->op, n->dtype, with_count(n->shape), std::move(src), std::move(attr), n->device});
   }
 
-  UOp rule(UOp n) const {
+  UOp rule(UOp n) {
     switch (ir::info(n->op).batching) {
       case ir::Batching::Map:
         return n->op == Op::Leaf || n->op == Op::Detach ? ir::detach(of(n->src[0])) : with(n, n->attr);
@@ -66,6 +71,7 @@ class Batcher {
       default: break;
     }
     if (n->op == Op::After) return version(n);
+    if (n->op == Op::Custom) return custom(n);
     throw InternalError(fmt::format("no rule for {} over a batch", ir::info(n->op).name));
   }
   UOp pick(UOp n) const {
@@ -106,8 +112,20 @@ class Batcher {
     return ir::where(ir::pad(ir::true_like(part), box, old->shape), ir::pad(part, box, old->shape), old);
   }
 
+  /// Values of one function stay values of one.
+  UOp custom(UOp n) {
+    const std::shared_ptr<const ir::RuleGroup> group = ir::rule_group(n);
+    const UOp all = with(n, n->attr);
+    if (!group || !all->state.requires_grad) return of(n->src[static_cast<size_t>(n->integer())]);
+    std::shared_ptr<const ir::RuleGroup>& made = groups_[group.get()];
+    if (!made) made = std::make_shared<ir::RuleGroup>(ir::RuleGroup{group->rule->batched(n, count_), group->values});
+    ir::set_rule_group(all, made);
+    return all;
+  }
+
   const Dim count_;
   std::unordered_map<ir::Node*, UOp> all_;
+  std::unordered_map<const ir::RuleGroup*, std::shared_ptr<const ir::RuleGroup>> groups_;
 };
 
 }  // namespace

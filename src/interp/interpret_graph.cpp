@@ -216,6 +216,7 @@ class GraphInterpreter {
 
   StridedView state(size_t i) const {
     UOp n = order_[i];
+    if (n->op == Op::Custom) return source(i, static_cast<size_t>(n->integer()));
     if (n->op != Op::After || !std::holds_alternative<ir::Region>(n->attr)) return source(i, 0);
     Array out = source(i, 0).copy();
     const StridedView& v = source(i, 1);

@@ -291,6 +291,19 @@ UOp widened_source(UOp x) {
 UOp detach(UOp x) { return x->state.requires_grad ? move(x, Op::Detach, x->shape) : x; }
 UOp contiguous(UOp x) { return x->op == Op::Contiguous || x->storage() ? x : move(x, Op::Contiguous, x->shape); }
 
+UOp barrier(UOp x, UOp y) {
+  Ints symbolic;
+  Region first;
+  for (size_t i = 0; i < y->rank(); ++i) {
+    if (y->shape[i].symbolic()) symbolic.push_back(static_cast<int64_t>(i));
+    first.push_back({0, y->shape[i].symbolic() ? y->shape[i] : Dim(1)});
+  }
+  UOp one = shrink(detach(y), first);
+  if (!symbolic.empty()) one = reduce(Combine::Max, one, symbolic);
+  one = broadcast_to(cast(reshape(one, {}), x->dtype), x->shape);
+  return x->graph->make({Op::Barrier, x->dtype, x->shape, {x, one}});
+}
+
 UOp range(UOp bound, int id, AxisKind kind) {
   return bound->graph->make({Op::Range, DType::Index, {}, {bound}, RangeAttr{id, kind}});
 }

@@ -140,6 +140,8 @@ bool is_expanded(UOp x);
 /// The 16-bit float that the cast x widens to float32; null if x is no such cast.
 UOp widened_source(UOp x);
 UOp contiguous(UOp x);
+/// x, computed after `y` and as if nothing equal had been computed before (Op::Barrier). y has an element.
+UOp barrier(UOp x, UOp y);
 
 // -- kernels
 UOp range(UOp bound, int id, AxisKind kind);

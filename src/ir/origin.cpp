@@ -57,20 +57,28 @@ NodeOrigin*& recent(const Caller* caller) {
   return all[(file ^ call ^ caller->where.line()) % all.size()];
 }
 
+NodeOrigin& of_site(const CallSite& site, std::string_view function) {
+  if (const auto found = table().find(site); found != table().end()) return **found;
+  auto* origin = new NodeOrigin;
+  origin->call = site.call;
+  origin->file = site.file;
+  origin->line = site.line;
+  origin->function = function;
+  table().insert(origin);
+  return *origin;
+}
+
 NodeOrigin& find(const Caller* caller) {
   const CallSite site =
       caller ? CallSite{caller->name, caller->where.file_name(), caller->where.line()} : CallSite{"", "", 0};
   NodeOrigin*& known = recent(caller);
   if (known && OriginEqual()(site, known)) return *known;
-  if (const auto found = table().find(site); found != table().end()) return *(known = *found);
-  auto* origin = new NodeOrigin;
-  origin->call = site.call;
-  origin->file = site.file;
-  origin->line = site.line;
-  if (caller) origin->function = caller->where.function_name();
-  table().insert(origin);
-  return *origin;
+  return *(known = &of_site(site, caller ? caller->where.function_name() : ""));
 }
+
+thread_local bool tracing = false;
+thread_local NodeOrigin* traced = nullptr;  ///< of what is made now; null: the open call's
+constexpr std::string_view kGradientOf = "the gradient of ";
 
 }  // namespace
 
@@ -84,7 +92,23 @@ void leave_call() { --frame.depth; }
 
 const Caller* caller() { return frame.depth ? &frame.caller : nullptr; }
 
+bool traces_gradients() { return tracing; }
+void trace_gradients(bool on) { tracing = on; }
+
+GradientOrigin::GradientOrigin(const NodeOrigin* of) : before_(traced) {
+  if (!tracing || !of) return;
+  const std::string call = differentiated_call(*of).empty() ? std::string(kGradientOf) + of->call : of->call;
+  traced = &of_site({call, of->file, of->line}, of->function);
+}
+GradientOrigin::~GradientOrigin() { traced = before_; }
+
+std::string_view differentiated_call(const NodeOrigin& origin) {
+  const std::string_view call = origin.call;
+  return call.starts_with(kGradientOf) ? call.substr(kGradientOf.size()) : std::string_view();
+}
+
 NodeOrigin& current_origin() {
+  if (traced) return *traced;
   if (!frame.depth) return find(nullptr);
   if (!frame.origin) frame.origin = &find(&frame.caller);
   return *frame.origin;

@@ -32,6 +32,22 @@ struct NodeOrigin {
 
 /// The call site of caller(). One object per call site of the program text, never destroyed. Requires a GraphScope.
 NodeOrigin& current_origin();
+/// While alive in a thread that traces gradients, what it makes is of "the gradient of" the call that made this node's
+/// origin. Requires a GraphScope.
+class GradientOrigin {
+ public:
+  explicit GradientOrigin(const NodeOrigin* of);
+  ~GradientOrigin();
+  GradientOrigin(const GradientOrigin&) = delete;
+  GradientOrigin& operator=(const GradientOrigin&) = delete;
+
+ private:
+  NodeOrigin* before_;
+};
+bool traces_gradients();
+void trace_gradients(bool on);
+/// The call whose gradient it is of; empty if it is of none.
+std::string_view differentiated_call(const NodeOrigin& origin);
 /// All call sites so far. Requires a GraphScope.
 std::vector<const NodeOrigin*> origins();
 

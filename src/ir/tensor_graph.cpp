@@ -6,6 +6,7 @@
 
 #include "ir/private_interning.h"
 #include "ir/sanitizer_build.h"
+#include "ir/user_rule.h"
 
 namespace sinter::ir {
 namespace {
@@ -108,7 +109,9 @@ void TensorGraph::drop_history(UOp n) {
     sources[0]->state.detached = nullptr;
   if (Storage* home = std::exchange(n->state.home, nullptr)) release_storage(home, false);
   set_loss(n, {});
+  if (any_user_rules()) forget_user_rules(n.get());
   for (UOp s : sources) release(s);
+  if (user_rule_counts.dropped) drain_user_rules();
 }
 
 void TensorGraph::on_stored(UOp n) {
@@ -138,9 +141,11 @@ void TensorGraph::release(UOp first) {
     if (Node* loss = n->state.loss; loss && --loss->state.refs == 0) enqueue_dead(loss);
     if (n->state.home) release_storage(n->state.home, false);
     if (n->state.storage) release_storage(n->state.storage, true);
+    if (any_user_rules()) forget_user_rules(n);
     --n->state.origin->nodes;
     destroy(n);
   }
+  if (user_rule_counts.dropped) drain_user_rules();
 }
 
 void TensorGraph::release_pool() {

@@ -23,6 +23,11 @@ class TensorGraph final : public Graph {
 
   void retain(UOp n) { ++n->state.refs; }
   void release(UOp n);
+  /// Keeps a node until the outermost scope closes.
+  void hold_in_scope(UOp n) {
+    retain(n);
+    autorelease_pool_.push_back(n);
+  }
   /// A number not handed out before. Unrelated to node ids.
   uint64_t next_unique_id() { return ++unique_id_; }
 

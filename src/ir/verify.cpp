@@ -71,7 +71,7 @@ class Verifier {
         break;
       case IrLevel::Plan:
         known = cls != OpClass::Memory && cls != OpClass::Control && n->op != Op::Data && n->op != Op::Leaf &&
-                n->op != Op::Detach && n->op != Op::Num && n->op != Op::Check;
+                n->op != Op::Detach && n->op != Op::Custom && n->op != Op::Num && n->op != Op::Check;
         break;
       case IrLevel::Kernel:
         known = n->op == Op::Const || n->op == Op::Var || n->op == Op::Arg || n->op == Op::Param ||
@@ -95,6 +95,7 @@ class Verifier {
       case Op::Param:
       case Op::Arg:
       case Op::Check:
+      case Op::Custom:
       case Op::Gather: ok = holds(static_cast<int64_t*>(nullptr)); break;
       case Op::Store:
         ok = holds(static_cast<int64_t*>(nullptr)) && n->integer() >= 0 &&

@@ -130,6 +130,9 @@ std::string shape_error(UOp n) {
         return n->shape == n->src.back()->shape ? "" : "differs in shape from its value";
       if (!(to == from)) return "differs in shape from what it replaces";
       return n->src.size() < 2 ? "stores no value" : region_error(n, to, n->src[1]->shape, n->src.size() - 2);
+    case Op::Custom:
+      if (n->integer() < 0 || n->integer() >= static_cast<int64_t>(n->src.size())) return "is none of its values";
+      return to == n->src[static_cast<size_t>(n->integer())]->shape ? "" : "differs in shape from its value";
     default:
       for (UOp s : n->src)
         if (!(s->shape == to))

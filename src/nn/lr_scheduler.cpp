@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "runtime/cpu/float_control.h"
+#include "tensor/core/hooks.h"
 
 namespace sinter {
 inline namespace v0 {
@@ -138,6 +139,11 @@ LRScheduler::LRScheduler(Optimizer& optimizer, Schedule schedule, Loc where)
 }
 
 void LRScheduler::seek(int64_t t, Loc where) {
+  if (tensor::Observer::current())
+    throw UsageError(fmt::format("LRScheduler: a jitted function goes from step {} to {}, and later calls would not; "
+                                 "step the schedule outside, where it acts on the next call",
+                                 t_, t),
+                     where);
   if (t < 0) throw UsageError(fmt::format("LRScheduler: step {} is before the first; steps count from 0", t), where);
   try {
     std::vector<double> rates;

@@ -13,28 +13,79 @@
 #include "sinter/gradient.h"
 #include "sinter/nn/state.h"
 #include "sinter/ops.h"
+#include "tensor/core/host_step.h"
 #include "tensor/eval/step_commit.h"
 
 namespace sinter {
 inline namespace v0 {
 namespace optim {
 
-/// A step under construction. Parameters at the same step share its numbers. A model that is trained as a whole has one
-/// of each, so its plan stays the same.
+/// A step under construction. Parameters of a group at the same step share its numbers. A model that is trained as a
+/// whole has one of each, so its plan stays the same.
 struct Optimizer::Step {
-  /// Index of the rule's number, step, dtype, device, and the bits of the value: a NaN cannot be ordered.
-  using Number = std::tuple<int, int64_t, DType, uint64_t, uint64_t>;
+  /// Index of the rule's number, group, step, dtype, device, and the bits of the value: a NaN cannot be ordered.
+  using Number = std::tuple<int, size_t, int64_t, DType, uint64_t, uint64_t>;
+  /// A number as a function of the count of a parameter's updates, and who shares it.
+  struct Source {
+    std::function<double(int64_t)> value;
+    std::vector<size_t> parameters;
+    Tensor number;
+  };
 
   tensor::StepCommit commit;
-  std::map<Number, Tensor> numbers = {};
+  std::map<Number, size_t> known = {};
+  std::vector<Source> sources = {};
 
-  Tensor number(int which, int64_t step, const Tensor& parameter, double value) {
-    const DType dtype = parameter.dtype();
-    const Device device = parameter.device();
-    const auto [at, fresh] = numbers.try_emplace({which, step, dtype, device.id(), std::bit_cast<uint64_t>(value)});
-    if (fresh) at->second = sinter::number(value, dtype, device);
-    return at->second;
+  Tensor number(int which, const Update& update, std::function<double(int64_t)> value) {
+    const DType dtype = update.parameter().dtype();
+    const Device device = update.parameter().device();
+    const double now = runtime::cpu::with_default_float_env([&] { return value(update.step()); });
+    const auto [at, fresh] = known.try_emplace(
+        {which, update.group(), update.step(), dtype, device.id(), std::bit_cast<uint64_t>(now)}, sources.size());
+    if (fresh) sources.push_back({std::move(value), {}, sinter::number(now, dtype, device)});
+    sources[at->second].parameters.push_back(update.index());
+    return sources[at->second].number;
   }
+};
+
+/// A step for replays of a jitted function.
+class Optimizer::JitStep final : public tensor::HostStep {
+ public:
+  JitStep(Optimizer& optimizer, std::vector<Step::Source> sources, std::vector<size_t> reached)
+      : optimizer_(optimizer),
+        alive_(optimizer.alive_),
+        count_(optimizer.parameters_.size()),
+        sources_(std::move(sources)),
+        reached_(std::move(reached)) {
+    for (Step::Source& s : sources_) s.number = Tensor();
+  }
+
+  bool fits() const override {
+    if (alive_.expired() || optimizer_.parameters_.size() != count_) return false;
+    for (const Step::Source& s : sources_)
+      for (size_t i : s.parameters)
+        if (steps()[i] != steps()[s.parameters[0]]) return false;
+    return true;
+  }
+  double number(size_t n) const override {
+    return runtime::cpu::with_default_float_env(
+        [&] { return sources_[n].value(steps()[sources_[n].parameters[0]] + 1); });
+  }
+  void advance() override {
+    for (size_t i : reached_) ++optimizer_.steps_[i];
+  }
+  void undo() override {
+    for (size_t i : reached_) --optimizer_.steps_[i];
+  }
+
+ private:
+  const std::vector<int64_t>& steps() const { return optimizer_.steps_; }
+
+  Optimizer& optimizer_;
+  const std::weak_ptr<void> alive_;
+  const size_t count_;  ///< of parameters; another group may join
+  std::vector<Step::Source> sources_;
+  const std::vector<size_t> reached_;
 };
 
 Optimizer::Update::Update(Optimizer& optimizer, Step& step, size_t index)
@@ -46,23 +97,36 @@ size_t Optimizer::Update::group() const { return optimizer_.group_of_[index_]; }
 
 int64_t Optimizer::Update::step() const { return optimizer_.steps_[index_] + 1; }
 
-Tensor Optimizer::Update::rate() { return step_.number(-1, 0, parameter(), *optimizer_.rates_[group()]); }
+Tensor Optimizer::Update::rate() {
+  return step_.number(-1, *this, [rate = optimizer_.rates_[group()]](int64_t) { return *rate; });
+}
 
-Tensor Optimizer::Update::number(double value) { return step_.number(numbers_++, step(), parameter(), value); }
+Tensor Optimizer::Update::number(std::function<double(int64_t t)> value) {
+  return step_.number(numbers_++, *this, std::move(value));
+}
+
+Tensor Optimizer::Update::number(double value) {
+  if (tensor::Observer::current())
+    tensor::usage_error(
+        fmt::format("the rule's number {} is {} now, and what it will be at later calls of the jitted function is "
+                    "unknown; give number() a function of the step, as in number([](int64_t t) {{ return 1.0 / t; }})",
+                    numbers_, value));
+  return number([value](int64_t) { return value; });
+}
 
 const Tensor& Optimizer::Update::state(State kind) const {
   if (kind.kind_ >= optimizer_.state_.size())
     throw UsageError(fmt::format("state: kind {} of {} kinds of state; make it in the constructor, by make_state",
                                  static_cast<int64_t>(kind.kind_), optimizer_.state_.size()));
   const auto made = set_.find(kind.kind_);
-  return made != set_.end() ? made->second : optimizer_.state_[kind.kind_].second[index_];
+  return made != set_.end() ? made->second : optimizer_.state_[kind.kind_].tensors[index_];
 }
 
 Tensor Optimizer::Update::set(State kind, const Tensor& value) {
   const Tensor& old = state(kind);
   if (set_.contains(kind.kind_))
     throw UsageError(fmt::format("set: the state {} of parameter {} was set in this step already; set it once",
-                                 optimizer_.state_[kind.kind_].first, index_));
+                                 optimizer_.state_[kind.kind_].name, index_));
   return set_[kind.kind_] = step_.commit.update(old, value);
 }
 
@@ -77,25 +141,50 @@ Optimizer::Optimizer(Grouping grouping, Loc where, std::string_view rule)
       lr(rates_.empty() ? own_lr_ : *rates_[0]),
       parameters_(std::move(grouping.parameters)),
       group_of_(std::move(grouping.group_of)),
-      steps_(parameters_.size()) {
+      steps_(parameters_.size()),
+      alive_(std::make_shared<char>()) {
   const tensor::OuterCall call(rule, where);
   if (rates_.empty()) rates_ = {&own_lr_};
   group_of_.resize(parameters_.size());
   for (const double* rate : rates_) check_settings(rule, {{"lr", *rate}}, where);
+  check_parameters(parameters_, rule, where);
+}
+
+void Optimizer::check_parameters(const std::vector<Tensor>& all, std::string_view rule, Loc where) {
   const auto fail = [&](const std::string& what) { throw UsageError(fmt::format("{}: {}", rule, what), where); };
-  if (parameters_.empty()) fail("there are 0 parameters; give at least 1, such as nn::parameters(model)");
-  for (size_t i = 0; i < parameters_.size(); ++i) {
-    if (!parameters_[i].defined() || !parameters_[i].needs_grad())
-      fail(fmt::format("parameter {} of {} does not require grad; call requires_grad() on it", i, parameters_.size()));
-    if (!parameters_[i].cell()->leaf_id)
+  if (all.empty()) fail("there are 0 parameters; give at least 1, such as nn::parameters(model)");
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (!all[i].defined() || !all[i].needs_grad())
+      fail(fmt::format("parameter {} of {} does not require grad; call requires_grad() on it", i, all.size()));
+    if (!all[i].cell()->leaf_id)
       fail(fmt::format(
           "parameter {} of {} is no leaf but computed from others, and collects no gradient; give the leaves", i,
-          parameters_.size()));
+          all.size()));
   }
   std::map<const void*, size_t> seen;
-  for (size_t i = 0; i < parameters_.size(); ++i)
-    if (const auto [at, fresh] = seen.emplace(parameters_[i].cell().get(), i); !fresh)
+  for (size_t i = 0; i < all.size(); ++i)
+    if (const auto [at, fresh] = seen.emplace(all[i].cell().get(), i); !fresh)
       fail(fmt::format("parameters {} and {} are the same tensor; name it once", at->second, i));
+}
+
+void Optimizer::add_group(const std::vector<Tensor>& parameters, double& rate, Loc where) {
+  const tensor::OuterCall call("add_param_group", where);
+  check_settings("add_param_group", {{"lr", rate}}, where);
+  if (parameters.empty()) throw UsageError("add_param_group: the group has 0 parameters; give at least 1", where);
+  std::vector<Tensor> all = parameters_;
+  all.insert(all.end(), parameters.begin(), parameters.end());
+  check_parameters(all, "add_param_group", where);
+  std::vector<std::vector<Tensor>> states;
+  for (const StateKind& kind : state_) {
+    states.push_back(kind.tensors);
+    for (const Tensor& p : parameters) states.back().push_back(initial_state(p, kind.initial));
+  }
+  // Nothing throws from here on.
+  for (size_t k = 0; k < states.size(); ++k) state_[k].tensors = std::move(states[k]);
+  group_of_.resize(all.size(), rates_.size());
+  steps_.resize(all.size());
+  parameters_ = std::move(all);
+  rates_.push_back(&rate);
 }
 
 double& Optimizer::group_lr(size_t group, Loc where) {
@@ -109,17 +198,19 @@ void Optimizer::check_options(Loc) const {}
 
 /// Data of its own for each tensor. Equal zeros() would share one buffer, and only the first step would see that, so it
 /// would be a program of its own.
+Tensor Optimizer::initial_state(const Tensor& p, double value) {
+  std::vector<unsigned char> bytes(static_cast<size_t>(p.shape().numel()) * size_of(p.dtype()));
+  if (value != 0) {
+    const auto element = full({}, value, p.dtype(), Device::cpu()).to_bytes();
+    for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<unsigned char>(element[i % element.size()]);
+  }
+  return from_bytes(bytes.data(), p.dtype(), p.shape(), p.device());
+}
+
 Optimizer::State Optimizer::make_state(std::string name, double initial) {
   std::vector<Tensor> made;
-  for (const Tensor& p : parameters_) {
-    std::vector<unsigned char> bytes(static_cast<size_t>(p.shape().numel()) * size_of(p.dtype()));
-    if (initial != 0) {
-      const auto element = full({}, initial, p.dtype(), Device::cpu()).to_bytes();
-      for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<unsigned char>(element[i % element.size()]);
-    }
-    made.push_back(from_bytes(bytes.data(), p.dtype(), p.shape(), p.device()));
-  }
-  state_.emplace_back(std::move(name), std::move(made));
+  for (const Tensor& p : parameters_) made.push_back(initial_state(p, initial));
+  state_.push_back({std::move(name), std::move(made), initial});
   return State(state_.size() - 1);
 }
 
@@ -133,7 +224,7 @@ nn::NamedTensors Optimizer::state_dict() const {
   const Shape shape = rates.size() == 1 ? Shape{} : Shape{static_cast<int64_t>(rates.size())};
   nn::NamedTensors found{{"lr", from(rates, shape, Device::cpu())}, {"steps", from(steps_, Device::cpu())}};
   for (size_t i = 0; i < parameters_.size(); ++i)
-    for (const auto& [name, tensors] : state_) found.emplace_back(fmt::format("{}.{}", i, name), tensors[i]);
+    for (const StateKind& kind : state_) found.emplace_back(fmt::format("{}.{}", i, kind.name), kind.tensors[i]);
   return found;
 }
 
@@ -166,7 +257,7 @@ void Optimizer::step(Loc where) {
   std::vector<size_t> reached;
   for (size_t i = 0; i < parameters_.size(); ++i) {
     if (!parameters_[i].has_grad()) continue;
-    for (auto& [name, tensors] : state_) nn::walk::move(tensors[i], parameters_[i].device(), where);
+    for (StateKind& kind : state_) nn::walk::move(kind.tensors[i], parameters_[i].device(), where);
     Update update(*this, step, i);
     const auto next = [&] {
       const tensor::DefaultFloatEnv::ProgramFloatEnv lifted(call.floats());  // the rule may be user code
@@ -176,7 +267,15 @@ void Optimizer::step(Loc where) {
     step.commit.take_grad(parameters_[i]);
     reached.push_back(i);
   }
-  step.numbers.clear();  // releases handles to intermediate values, so they need not be stored
+  if (tensor::Observer* observer = tensor::Observer::current()) {
+    std::vector<ir::UOp> numbers;
+    for (const Step::Source& s : step.sources) numbers.push_back(tensor::node_of(s.number));
+    const auto counted = std::make_shared<JitStep>(*this, std::move(step.sources), reached);
+    observer->on_step(counted, numbers);
+    counted->advance();
+    return step.commit.realize();
+  }
+  step.sources.clear();  // releases handles to intermediate values, so they need not be stored
   step.commit.realize();
   for (size_t i : reached) ++steps_[i];
 }

@@ -39,7 +39,7 @@ Tensor SGD::updated(Update& update) {
   Tensor d = descent(update.gradient(), p, o.maximize, o.weight_decay);
   if (o.momentum != 0) {
     ensure_state(velocity_, "momentum_buffer");
-    const double gain = update.step() == 1 ? 1.0 : 1.0 - o.dampening;
+    const auto gain = [&o](int64_t t) { return t == 1 ? 1.0 : 1.0 - o.dampening; };
     const Tensor damped = o.dampening != 0 ? d * update.number(gain) : d;
     const Tensor v = update.set(velocity_, update.state(velocity_) * o.momentum + damped);
     d = o.nesterov ? d + v * o.momentum : v;
@@ -88,10 +88,9 @@ Tensor Adam::updated(Update& update) {
   const tensor::DefaultFloatEnv floats;
   const Options& o = options(update);
   const Tensor& p = update.parameter();
-  const double t = static_cast<double>(update.step());
   const Tensor rate = update.rate();
-  const Tensor unbias_m = update.number(1.0 / (1.0 - std::pow(o.beta1, t)));
-  const Tensor unbias_v = update.number(1.0 / (1.0 - std::pow(o.beta2, t)));
+  const Tensor unbias_m = update.number([&o](int64_t t) { return unbiased(o.beta1, t); });
+  const Tensor unbias_v = update.number([&o](int64_t t) { return unbiased(o.beta2, t); });
   const Tensor g = descent(update.gradient(), p, o.maximize, decoupled_ ? 0.0 : o.weight_decay);
   const Tensor m = update.set(first_, running(update.state(first_), g, o.beta1));
   Tensor v = update.set(second_, update.state(second_) * o.beta2 + g * g * (1.0 - o.beta2));

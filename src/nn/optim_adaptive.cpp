@@ -79,7 +79,7 @@ Tensor Adagrad::updated(Update& update) {
   const Tensor sum = update.set(sum_, update.state(sum_) + g * g);
   const Tensor d = g / (sqrt(sum) + o.eps);
   if (o.lr_decay == 0) return p - d * update.rate();
-  return p - d * update.number(o.lr / (1.0 + static_cast<double>(update.step() - 1) * o.lr_decay));
+  return p - d * update.number([&o](int64_t t) { return o.lr / (1.0 + static_cast<double>(t - 1) * o.lr_decay); });
 }
 
 Adadelta::Adadelta(std::vector<Tensor> parameters, Options options, Loc where)
@@ -137,8 +137,8 @@ Tensor Adamax::updated(Update& update) {
   const Tensor g = descent(update.gradient(), p, o.maximize, o.weight_decay);
   const Tensor m = update.set(mean_, running(update.state(mean_), g, o.beta1));
   const Tensor u = update.set(largest_, maximum(update.state(largest_) * o.beta2, abs(g) + o.eps));
-  const double t = static_cast<double>(update.step());
-  return p - m / u * update.number(o.lr / (1.0 - std::pow(o.beta1, t)));
+  return p -
+         m / u * update.number([&o](int64_t t) { return o.lr / (1.0 - std::pow(o.beta1, static_cast<double>(t))); });
 }
 
 }  // namespace optim

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "nn/optim_terms.h"
 #include "sinter/nn/optim_rules.h"
@@ -42,6 +43,7 @@ double share_of_momentum(const NAdamOptions& o, int64_t t) {
 
 /// The product of the shares of the updates 1 to t. Those of earlier updates are not computed again.
 double NAdam::product_of_shares(size_t group, const Options& o, int64_t t) {
+  if (products_.size() <= group) products_.resize(group + 1);
   Product& last = products_[group];
   if (last.t > t || last.beta1 != o.beta1 || last.momentum_decay != o.momentum_decay)
     last = {o.beta1, o.momentum_decay};
@@ -53,15 +55,17 @@ Tensor NAdam::updated(Update& update) {
   const tensor::DefaultFloatEnv floats;
   const Options& o = options(update);
   const Tensor& p = update.parameter();
-  const int64_t t = update.step();
-  const double mu = share_of_momentum(o, t), next = share_of_momentum(o, t + 1);
-  const double product = product_of_shares(update.group(), o, t);
+  const auto product = [this, &o, group = update.group()](int64_t t) { return product_of_shares(group, o, t); };
   const Tensor g = descent(update.gradient(), p, o.maximize, o.decoupled_weight_decay ? 0.0 : o.weight_decay);
   const Tensor m = update.set(first_, running(update.state(first_), g, o.beta1));
   const Tensor v = update.set(second_, running(update.state(second_), g * g, o.beta2));
-  const Tensor unbias = update.number(1.0 / (1.0 - std::pow(o.beta2, static_cast<double>(t))));
-  const Tensor of_gradient = update.number(o.lr * (1.0 - mu) / (1.0 - product));
-  const Tensor of_mean = update.number(o.lr * next / (1.0 - product * next));
+  const Tensor unbias = update.number([&o](int64_t t) { return unbiased(o.beta2, t); });
+  const Tensor of_gradient =
+      update.number([&o, product](int64_t t) { return o.lr * (1.0 - share_of_momentum(o, t)) / (1.0 - product(t)); });
+  const Tensor of_mean = update.number([&o, product](int64_t t) {
+    const double next = share_of_momentum(o, t + 1);
+    return o.lr * next / (1.0 - product(t) * next);
+  });
   const Tensor d = (g * of_gradient + m * of_mean) / (sqrt(v * unbias) + o.eps);
   const bool decays = o.decoupled_weight_decay && o.weight_decay != 0;
   return (decays ? p - p * (update.rate() * o.weight_decay) : p) - d;
@@ -84,22 +88,32 @@ void RAdam::check_options(Loc where) const {
   });
 }
 
+namespace {
+
+/// The factor of a step that divides by sqrt(v); none while v stands for few values.
+std::optional<double> rectification(const RAdamOptions& o, int64_t step) {
+  const double t = static_cast<double>(step), power = std::pow(o.beta2, t);
+  // How many values the running mean v stands for: at the end, and now.
+  const double whole = 2.0 / (1.0 - o.beta2) - 1.0, now = whole - 2.0 * t * power / (1.0 - power);
+  if (!(now > 5.0)) return {};
+  return std::sqrt((now - 4.0) * (now - 2.0) * whole / ((whole - 4.0) * (whole - 2.0) * now) * (1.0 - power));
+}
+
+}  // namespace
+
 Tensor RAdam::updated(Update& update) {
   const tensor::DefaultFloatEnv floats;
   const Options& o = options(update);
   const Tensor& p = update.parameter();
-  const double t = static_cast<double>(update.step()), power = std::pow(o.beta2, t);
   const Tensor g = descent(update.gradient(), p, o.maximize, o.decoupled_weight_decay ? 0.0 : o.weight_decay);
   const Tensor m = update.set(first_, running(update.state(first_), g, o.beta1));
   const Tensor v = update.set(second_, running(update.state(second_), g * g, o.beta2));
-  // How many values the running mean v stands for: at the end, and now. Both forms of the step are one program.
-  const double whole = 2.0 / (1.0 - o.beta2) - 1.0, now = whole - 2.0 * t * power / (1.0 - power);
-  const bool divides = now > 5.0;
-  const double factor =
-      divides ? std::sqrt((now - 4.0) * (now - 2.0) * whole / ((whole - 4.0) * (whole - 2.0) * now) * (1.0 - power))
-              : 1.0;
-  const Tensor rate = update.number(o.lr / (1.0 - std::pow(o.beta1, t)) * factor);
-  const Tensor divisor = where(update.number(divides ? 1.0 : 0.0) != 0.0, sqrt(v) + o.eps, 1.0);
+  // Both forms of the step are one program.
+  const Tensor rate = update.number([&o](int64_t t) {
+    return o.lr / (1.0 - std::pow(o.beta1, static_cast<double>(t))) * rectification(o, t).value_or(1.0);
+  });
+  const Tensor divides = update.number([&o](int64_t t) { return rectification(o, t) ? 1.0 : 0.0; });
+  const Tensor divisor = where(divides != 0.0, sqrt(v) + o.eps, 1.0);
   const bool decays = o.decoupled_weight_decay && o.weight_decay != 0;
   return (decays ? p - p * (update.rate() * o.weight_decay) : p) - m / divisor * rate;
 }
@@ -153,9 +167,8 @@ Tensor LAMB::updated(Update& update) {
   const tensor::DefaultFloatEnv floats;
   const Options& o = options(update);
   const Tensor& p = update.parameter();
-  const double t = static_cast<double>(update.step());
-  const Tensor unbias_m = update.number(1.0 / (1.0 - std::pow(o.beta1, t)));
-  const Tensor unbias_v = update.number(1.0 / (1.0 - std::pow(o.beta2, t)));
+  const Tensor unbias_m = update.number([&o](int64_t t) { return unbiased(o.beta1, t); });
+  const Tensor unbias_v = update.number([&o](int64_t t) { return unbiased(o.beta2, t); });
   const Tensor g = descent(update.gradient(), p, o.maximize, 0);
   const Tensor m = update.set(first_, running(update.state(first_), g, o.beta1));
   const Tensor v = update.set(second_, running(update.state(second_), g * g, o.beta2));

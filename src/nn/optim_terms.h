@@ -1,6 +1,8 @@
 // Checks and terms that update rules share.
 #pragma once
 
+#include <cmath>
+#include <cstdint>
 #include <initializer_list>
 #include <string_view>
 #include <utility>
@@ -23,6 +25,8 @@ inline Tensor descent(const Tensor& gradient, const Tensor& parameter, bool maxi
   const Tensor g = maximize ? -gradient : gradient;
   return weight_decay != 0 ? g + parameter * weight_decay : g;
 }
+/// What makes a running mean that began at 0 a mean of its t values.
+inline double unbiased(double kept, int64_t t) { return 1.0 / (1.0 - std::pow(kept, static_cast<double>(t))); }
 /// The mean after one more value: mean * kept + value * (1 - kept).
 inline Tensor running(const Tensor& mean, const Tensor& value, double kept) {
   return mean * kept + value * (1.0 - kept);

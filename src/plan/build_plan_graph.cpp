@@ -76,6 +76,7 @@ class PlanGraphBuilder {
   UOp node(UOp n, std::vector<UOp> src, uint32_t number) {
     switch (n->op) {
       case Op::Leaf:
+      case Op::Custom:
       case Op::Detach: return src[0];
       case Op::Const:
       case Op::Num: return scalar(number, n);

@@ -67,7 +67,10 @@ class Canonicalizer {
   int32_t position_for(UOp n) {
     scratch_.clear();
     if (n->storage()) return stored_position(n);
-    for (UOp s : n->src) scratch_.push_back(source(s));
+    if (n->op == Op::Custom)  // the others are there for the gradient: history, no part of the value
+      scratch_.push_back(source(n->src[static_cast<size_t>(n->integer())]));
+    else
+      for (UOp s : n->src) scratch_.push_back(source(s));
     if (ir::has(n->op, ir::kUnique)) return add(n);
     const uint64_t h = hash(n);
     size_t at = h & (table_.size() - 1);

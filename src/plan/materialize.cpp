@@ -17,7 +17,9 @@ using ir::Op;
 bool is_given(Op op) { return op == Op::Const || op == Op::Arange || op == Op::Var || op == Op::Num; }
 
 /// A whole version without a home, such as a clone: the value of its source.
-bool is_copy(const Position& p) { return p.node->op == Op::After && p.source_count == 1 && p.home < 0; }
+bool is_copy(const Position& p) {
+  return p.node->op == Op::Custom || (p.node->op == Op::After && p.source_count == 1 && p.home < 0);
+}
 
 /// So cheap that a later plan recomputes it instead of loading it.
 bool is_cheap(const Position& p) {

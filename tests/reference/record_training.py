@@ -81,6 +81,10 @@ RULES = {
     "LAMB": lambda ps: LAMB(ps, lr=0.1),
     "Muon": lambda ps: O.Muon(ps, lr=0.1),
     "Muon wide": lambda ps: O.Muon(ps, lr=0.1, nesterov=False, momentum=0.8, adjust_lr_fn="match_rms_adamw"),
+    "ASGD": lambda ps: O.ASGD(ps),
+    "ASGD mean": lambda ps: O.ASGD(ps, lr=0.1, lambd=0.1, alpha=0.6, t0=3, weight_decay=0.1, maximize=True),
+    "Rprop": lambda ps: O.Rprop(ps),
+    "Rprop steps": lambda ps: O.Rprop(ps, lr=0.1, etas=(0.4, 1.5), step_sizes=(0.05, 0.2), maximize=True),
     "groups": lambda ps: O.AdamW([dict(params=ps[:1], weight_decay=0.2), dict(params=ps[1:], lr=0.05, betas=(0.8, 0.9))], lr=0.1),
 }
 

@@ -3,7 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <functional>
+#include <iterator>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,7 +39,8 @@ class Optimizer {
   /// Removes the gradients of all parameters.
   void zero_grad();
   /// One update. If it throws before the first launch, nothing changes. If a launch fails, its results are poisoned and
-  /// the gradients are taken.
+  /// the gradients are taken. In a jitted function, with the backward() before it, it is part of the program: replays
+  /// use the learning rates and counts of then. Other options are those of the first calls there.
   void step(Loc where = Loc::current());
   /// The parameters as given, group after group.
   const std::vector<Tensor>& parameters() const { return parameters_; }
@@ -73,6 +78,9 @@ class Optimizer {
   /// Several groups: what GroupedOptimizer calls.
   Optimizer(Grouping grouping, Loc where, std::string_view rule);
 
+  /// What GroupedOptimizer::add_param_group() calls. Errors as the constructor's; nothing changes then.
+  void add_group(const std::vector<Tensor>& parameters, double& rate, Loc where);
+
   /// A kind of state: a tensor per parameter, of its shape and dtype.
   class State;
   /// A kind of state under that name in state_dict(), with that value in each element and stored, so every step is the
@@ -90,10 +98,19 @@ class Optimizer {
 
  private:
   struct Step;
+  class JitStep;
   std::vector<Tensor> parameters_;
   std::vector<size_t> group_of_;  ///< the group of each parameter
   std::vector<int64_t> steps_;    ///< number of updates of each parameter
-  std::vector<std::pair<std::string, std::vector<Tensor>>> state_;
+  std::shared_ptr<void> alive_;   ///< for jitted functions that make steps
+  struct StateKind {
+    std::string name;
+    std::vector<Tensor> tensors;  ///< per parameter
+    double initial;
+  };
+  static Tensor initial_state(const Tensor& parameter, double value);
+  static void check_parameters(const std::vector<Tensor>& all, std::string_view rule, Loc where);
+  std::vector<StateKind> state_;
 };
 
 /// A kind of state, returned by make_state().
@@ -120,7 +137,11 @@ class Optimizer::Update {
   /// The lr of its group in the parameter's dtype, as a launch argument.
   Tensor rate();
   /// A number that changes from step to step, in the parameter's dtype, as a launch argument: a constant would be
-  /// compiled into the kernels. Parameters for which the rule makes the same calls share the numbers.
+  /// compiled into the kernels. `value` is a function of step(), and of nothing but options: the step of a jitted
+  /// function calls it again at each replay. Parameters of a group for which the rule makes the same calls share the
+  /// numbers.
+  Tensor number(std::function<double(int64_t t)> value);
+  /// The same for a number that is known only now: UsageError in a jitted function.
   Tensor number(double value);
   /// The state before the step, or after set().
   const Tensor& state(State kind) const;
@@ -141,7 +162,7 @@ class Optimizer::Update {
 /// What GroupedOptimizer is constructed from before its optimizer.
 template <class O>
 struct OptionGroups {
-  std::vector<ParamGroup<O>> groups_;  ///< stays where it is, and so do the rates in it
+  std::deque<ParamGroup<O>> groups_;  ///< each stays where it is, and so does the rate in it
 };
 
 /// An optimizer with options, a set for each group of its parameters. O has a member `double lr`.
@@ -160,11 +181,24 @@ class GroupedOptimizer : private OptionGroups<O>, public Optimizer {
     group_lr(group, where);
     return this->groups_[group].parameters;
   }
+  /// One more group, as when layers are unfrozen while training. Its counts and states begin with its first step;
+  /// schedules made before leave its rate alone. Errors as the constructor's.
+  void add_param_group(ParamGroup<O> group, Loc where = Loc::current()) {
+    this->groups_.push_back(std::move(group));
+    try {
+      check_options(where);
+      add_group(this->groups_.back().parameters, this->groups_.back().options.lr, where);
+    } catch (...) {
+      this->groups_.pop_back();
+      throw;
+    }
+  }
 
  protected:
   /// Errors as Optimizer's, over all groups.
   GroupedOptimizer(std::vector<ParamGroup<O>> groups, Loc where, std::string_view rule)
-      : OptionGroups<O>{std::move(groups)}, Optimizer(grouping(this->groups_), where, rule) {}
+      : OptionGroups<O>{{std::make_move_iterator(groups.begin()), std::make_move_iterator(groups.end())}},
+        Optimizer(grouping(this->groups_), where, rule) {}
   /// The options of the parameter's group.
   const O& options(const Update& update) const { return this->groups_[update.group()].options; }
   /// Calls check(options) for each group.
@@ -174,7 +208,7 @@ class GroupedOptimizer : private OptionGroups<O>, public Optimizer {
   }
 
  private:
-  static Grouping grouping(std::vector<ParamGroup<O>>& groups) {
+  static Grouping grouping(std::deque<ParamGroup<O>>& groups) {
     Grouping made;
     for (size_t i = 0; i < groups.size(); ++i) {
       made.rates.push_back(&groups[i].options.lr);

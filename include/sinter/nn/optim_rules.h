@@ -121,6 +121,48 @@ class RAdam final : public GroupedOptimizer<RAdamOptions> {
   State first_, second_;
 };
 
+/// UsageError unless all are finite and at least 0.
+struct ASGDOptions {
+  double lr = 1e-2, lambd = 1e-4, alpha = 0.75, t0 = 1e6, weight_decay = 0;
+  bool maximize = false;
+};
+/// Averaged descent: p -= eta (g + lambd p), with eta = lr / (1 + lambd lr (t - 1))^alpha; the mean of the p since step
+/// t0 is the state "ax". Polyak and Juditsky, 1992. PyTorch's takes the lr of the step before for eta.
+class ASGD final : public GroupedOptimizer<ASGDOptions> {
+ public:
+  using Options = ASGDOptions;  ///< as ASGD::Options{.t0 = 1000}
+  explicit ASGD(std::vector<Tensor> parameters, Options options = {}, Loc where = Loc::current());
+  /// The same with several groups.
+  explicit ASGD(std::vector<ParamGroup<Options>> groups, Loc where = Loc::current());
+
+ private:
+  Tensor updated(Update& update) override;
+  void check_options(Loc where) const override;
+  State mean_;
+};
+
+/// UsageError unless 0 < etaminus < 1 < etaplus, and 0 <= step_min <= step_max.
+struct RpropOptions {
+  double lr = 1e-2;  ///< the first step of each element
+  double etaminus = 0.5, etaplus = 1.2, step_min = 1e-6, step_max = 50;
+  bool maximize = false;
+};
+/// Each element has a step of its own, which grows by etaplus while its gradient keeps its sign, and shrinks by
+/// etaminus, without moving, when that changes; p -= sign(g) step. For whole batches. Riedmiller and Braun, 1993.
+/// State: prev (the gradient before, 0 after a change of sign), step_size.
+class Rprop final : public GroupedOptimizer<RpropOptions> {
+ public:
+  using Options = RpropOptions;  ///< as Rprop::Options{.lr = 0.1}
+  explicit Rprop(std::vector<Tensor> parameters, Options options = {}, Loc where = Loc::current());
+  /// The same with several groups.
+  explicit Rprop(std::vector<ParamGroup<Options>> groups, Loc where = Loc::current());
+
+ private:
+  Tensor updated(Update& update) override;
+  void check_options(Loc where) const override;
+  State before_, size_;
+};
+
 /// UsageError unless betas are in [0, 1) and the others are finite and at least 0.
 struct AdamaxOptions {
   double lr = 2e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;

@@ -26,10 +26,10 @@ struct Output {
   int home = -1;  ///< slot that may take the value in place, or -1; a slot is named by at most one output
 };
 
-/// Leaves: Param (slots), Arg (launch arguments), Const, Arange, Var. No Data, Num, Leaf or Detach, and no After of a
-/// whole tensor. Shrink, Pad and After whose begin changes from call to call have further sources, one Index Arg or
-/// Const per axis. Their attribute's begin is then 0 and its end the size of the box. Equal nodes are one node (N5).
-/// Symbolic sizes stand at their bound. An output may be a leaf.
+/// Leaves: Param (slots), Arg (launch arguments), Const, Arange, Var. No Data, Num, Leaf, Detach or Custom, and no
+/// After of a whole tensor. Shrink, Pad and After whose begin changes from call to call have further sources, one Index
+/// Arg or Const per axis. Their attribute's begin is then 0 and its end the size of the box. Equal nodes are one node
+/// (N5). Symbolic sizes stand at their bound. An output may be a leaf.
 struct PlanGraph {
   std::shared_ptr<ir::Arena> graph;
   std::vector<PlanSlot> slots;

@@ -3,6 +3,7 @@
 #include "schedule/lower/launch_order.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -26,20 +27,43 @@ uint64_t likeness(const Partition& p, const FusionGroup& k) {
   return h;
 }
 
+/// Per kernel, how many barriers the longest way to it has. What is computed anew behind a barrier is used up, and its
+/// memory free, before the next one: launches are ordered by this number, and kernels with different ones share none.
+std::vector<int> barriers_before(const Partition& p) {
+  std::vector<int> count(p.kernels.size(), 0), order;
+  for (size_t k = 0; k < p.kernels.size(); ++k) order.push_back(static_cast<int>(k));
+  std::sort(order.begin(), order.end(), [&](int a, int b) {  // sources first
+    return std::pair(-p.kernels[static_cast<size_t>(a)].level, a) <
+           std::pair(-p.kernels[static_cast<size_t>(b)].level, b);
+  });
+  for (int k : order) {
+    const FusionGroup& kernel = p.kernels[static_cast<size_t>(k)];
+    int& most = count[static_cast<size_t>(k)];
+    for (const auto& [node, at] : kernel.reads)
+      if (p.graph.nodes[static_cast<size_t>(node)].kind != FusionNodeKind::Buffer)
+        most = std::max(most, count[static_cast<size_t>(p.kernel_of[static_cast<size_t>(node)])]);
+    most += std::any_of(kernel.members.begin(), kernel.members.end(), [&](const Member& m) {
+      return p.graph.nodes[static_cast<size_t>(m.node)].uop->op == ir::Op::Barrier;
+    });
+  }
+  return count;
+}
+
 /// The launch of each kernel. Kernels of one level are independent: equal bodies share a launch, and small kernels join
 /// the largest one.
-std::vector<int> group(const Partition& p, const Prices& prices, int& count) {
-  std::map<std::pair<int, uint64_t>, int> groups;  // by level and likeness
-  std::map<int, int> largest;                      // by level: a kernel
+std::vector<int> group(const Partition& p, const Prices& prices, const std::vector<int>& barriers, int& count) {
+  std::map<std::tuple<int, int, uint64_t>, int> groups;  // by level, barriers and likeness
+  std::map<std::pair<int, int>, int> largest;            // by level and barriers: a kernel
   for (size_t k = 0; k < p.kernels.size(); ++k) {
-    auto [it, fresh] = largest.try_emplace(p.kernels[k].level, static_cast<int>(k));
+    auto [it, fresh] = largest.try_emplace({p.kernels[k].level, barriers[k]}, static_cast<int>(k));
     if (!fresh && p.kernels[static_cast<size_t>(it->second)].time < p.kernels[k].time) it->second = static_cast<int>(k);
   }
   std::vector<int> launch_of;
-  for (const FusionGroup& k : p.kernels) {
+  for (size_t n = 0; n < p.kernels.size(); ++n) {
+    const FusionGroup& k = p.kernels[n];
     const bool small = k.time < prices.small_kernel && k.contraction_time < prices.small_kernel / 2;
-    const FusionGroup& like = small ? p.kernels[static_cast<size_t>(largest.at(k.level))] : k;
-    auto [it, fresh] = groups.try_emplace({k.level, likeness(p, like)}, count);
+    const FusionGroup& like = small ? p.kernels[static_cast<size_t>(largest.at({k.level, barriers[n]}))] : k;
+    auto [it, fresh] = groups.try_emplace({k.level, barriers[n], likeness(p, like)}, count);
     if (fresh) ++count;
     launch_of.push_back(it->second);
   }
@@ -73,19 +97,23 @@ std::vector<std::vector<int>> waits(const Partition& p, const std::vector<int>& 
   return before;
 }
 
-/// Topological order from the end: a launch is placed when all that must follow it are. The most recently freed one
-/// goes next, so that producers run just before their users.
-std::vector<int> in_order(const std::vector<std::vector<int>>& before) {
-  std::vector<int> followers(before.size(), 0), ready, order;
+/// Topological order from the end: a launch is placed when all that must follow it are, those behind most barriers
+/// first. Of these the most recently freed one goes next, so that producers run just before their users.
+std::vector<int> in_order(const std::vector<std::vector<int>>& before, const std::vector<int>& barriers) {
+  std::vector<int> followers(before.size(), 0), order;
+  std::map<int, std::vector<int>> ready;  // by barriers
+  const auto free = [&](int l) { ready[barriers[static_cast<size_t>(l)]].push_back(l); };
   for (const auto& list : before)
     for (int b : list) ++followers[static_cast<size_t>(b)];
   for (size_t l = before.size(); l-- > 0;)
-    if (followers[l] == 0) ready.push_back(static_cast<int>(l));
+    if (followers[l] == 0) free(static_cast<int>(l));
   while (!ready.empty()) {
-    order.push_back(ready.back());
-    ready.pop_back();
+    const auto most = std::prev(ready.end());
+    order.push_back(most->second.back());
+    most->second.pop_back();
+    if (most->second.empty()) ready.erase(most);
     for (int b : before[static_cast<size_t>(order.back())])
-      if (--followers[static_cast<size_t>(b)] == 0) ready.push_back(b);
+      if (--followers[static_cast<size_t>(b)] == 0) free(b);
   }
   if (order.size() != before.size()) throw InternalError("launches of a plan wait for each other in a circle");
   std::reverse(order.begin(), order.end());
@@ -97,16 +125,21 @@ std::vector<int> in_order(const std::vector<std::vector<int>>& before) {
 std::vector<std::vector<int>> launch_order(const Partition& p, const Prices& prices, Policy policy) {
   int count = 0;
   std::vector<int> launch_of;
+  const std::vector<int> barriers = barriers_before(p);
   if (policy == Policy::Fused)
-    launch_of = group(p, prices, count);
+    launch_of = group(p, prices, barriers, count);
   else
     for (size_t k = 0; k < p.kernels.size(); ++k) launch_of.push_back(count++);
   const std::vector<std::vector<int>> before = waits(p, launch_of, count);
   std::vector<std::vector<int>> kernels(before.size()), out;
-  for (size_t k = 0; k < p.kernels.size(); ++k)
-    kernels[static_cast<size_t>(launch_of[k])].push_back(static_cast<int>(k));
+  std::vector<int> barriers_of(before.size(), 0);
+  for (size_t k = 0; k < p.kernels.size(); ++k) {
+    const auto l = static_cast<size_t>(launch_of[k]);
+    kernels[l].push_back(static_cast<int>(k));
+    barriers_of[l] = std::max(barriers_of[l], barriers[k]);
+  }
   std::vector<int> open;  // the groups merged into the last launch
-  for (int l : in_order(before)) {
+  for (int l : in_order(before, barriers_of)) {
     const std::vector<int>& waits_for = before[static_cast<size_t>(l)];
     const bool free = std::none_of(open.begin(), open.end(),
                                    [&](int o) { return std::binary_search(waits_for.begin(), waits_for.end(), o); });

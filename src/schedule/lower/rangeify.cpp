@@ -187,6 +187,7 @@ class KernelWriter {
       f.requests.push_back(request(s.sources[1], f.of.index_id));
     } else {
       for (const FusionEdge& src : s.sources) f.requests.push_back(request(src, f.of.index_id));
+      if (s.uop->op == Op::Barrier) f.requests.resize(1);  // the order of kernels follows from the partition
     }
   }
 
@@ -230,6 +231,7 @@ class KernelWriter {
         return values[1];
       }
       case FusionNodeKind::Elementwise: {
+        if (n->op == Op::Barrier) return values[0];
         if (n->op == Op::Cast) return ir::cast(values[0], n->dtype);
         return g_.make({n->op, n->dtype, {}, std::move(values), n->attr});
       }

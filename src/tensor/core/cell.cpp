@@ -5,6 +5,8 @@
 
 #include <unordered_map>
 
+#include "ir/user_rule.h"
+
 namespace sinter {
 namespace {
 
@@ -45,6 +47,7 @@ void register_leaf(const std::shared_ptr<Cell>& cell) { leaves()[cell->leaf_id] 
 void unregister_leaf(Cell& cell) {
   ir::GraphScope scope;
   leaves().erase(cell.leaf_id);
+  ir::forget_leaf_hooks(cell.leaf_id);
   cell.leaf_id = 0;
 }
 std::shared_ptr<Cell> cell_of_leaf(uint64_t id) {

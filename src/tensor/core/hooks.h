@@ -21,6 +21,8 @@ struct PlanInstance;
 
 namespace tensor {
 
+class HostStep;
+
 /// Called from every thread, inside a GraphScope.
 struct Hooks {
   /// A public call begins; it holds no bare node yet. Throws nothing.
@@ -51,6 +53,12 @@ class Observer {
   virtual void on_gradient(const std::shared_ptr<Cell>& cell) = 0;
   /// The function does `what` to a tensor that may not be its own. The plan does not repeat it.
   virtual void on_change(const std::shared_ptr<Cell>& cell, std::string_view what) = 0;
+  /// The function gives this node's gradient a rule or a hook, which may hold tensors.
+  virtual void on_rule(ir::UOp node) = 0;
+  /// The function creates, replaces or takes the gradient that a tensor has collected.
+  virtual void on_gradient_change(const std::shared_ptr<Cell>& cell, std::string_view what) = 0;
+  /// The function makes a step whose numbers `numbers` stand for, in order. It has not been counted yet.
+  virtual void on_step(std::shared_ptr<HostStep> step, std::span<const ir::UOp> numbers) = 0;
   /// The function draws random numbers, `each` for every element of a shape. `seed` and `first` are the nodes that
   /// stand for the generator's numbers.
   virtual void on_draw(Generator& generator, const Shape& shape, uint64_t each, ir::UOp seed, ir::UOp first) = 0;

@@ -5,6 +5,7 @@
 #include "sinter/gradient.h"
 #include "tensor/core/cell_version.h"
 #include "tensor/core/operands.h"
+#include "tensor/core/user_call.h"
 #include "tensor/eval/realize.h"
 
 namespace sinter {
@@ -44,6 +45,9 @@ auto with_call_site(F&& f) {
 /// Reports a change that a jitted function's plan would not repeat: see Observer::on_change().
 void notify_change(const std::shared_ptr<Cell>& cell, std::string_view what) {
   if (tensor::Observer* observer = tensor::Observer::current()) observer->on_change(cell, what);
+}
+void notify_gradient_change(const std::shared_ptr<Cell>& cell, std::string_view what) {
+  if (tensor::Observer* observer = tensor::Observer::current()) observer->on_gradient_change(cell, what);
 }
 void notify_gradient(const std::shared_ptr<Cell>& cell) {
   if (tensor::Observer* observer = tensor::Observer::current()) observer->on_gradient(cell);
@@ -140,7 +144,8 @@ bool Tensor::needs_grad(Loc where) const {
 void Tensor::backward(bool keep_graph, Loc where) const { backward(Tensor(), keep_graph, where); }
 
 void Tensor::backward(const Tensor& seed, bool keep_graph, Loc where) const {
-  const Call call("backward", where);
+  Call call("backward", where);
+  const tensor::MayCallProgram user_code(call.floats());
   // Another thread may assign the cells while parameters are realized.
   const ir::NodeRef held(tensor::node_of(*this));
   UOp loss = held.get();
@@ -157,8 +162,7 @@ void Tensor::backward(const Tensor& seed, bool keep_graph, Loc where) const {
   with_call_site([&] {
     std::vector<UOp> gradient_nodes = autodiff::gradient_nodes(loss);
     std::vector<ReachedLeaf> reached = reached_leaves(gradient_nodes);
-    for (const ReachedLeaf& r : reached)
-      notify_change(r.cell, "collects, by backward() and not by gradient(), that of");
+    for (const ReachedLeaf& r : reached) notify_gradient_change(r.cell, "collects, by backward(), that of");
     while (realize_reached(reached)) {
       gradient_nodes = autodiff::gradient_nodes(loss);
       reached = reached_leaves(gradient_nodes);
@@ -198,7 +202,7 @@ void Tensor::set_grad(const Tensor& grad, Loc where) {
   if (n->shape != g->shape || n->dtype != g->dtype)
     usage_error(fmt::format("the gradient is {} and the tensor {}; {}", tensor::describe(g), tensor::describe(n),
                             tensor::mismatch_hint(g->shape, n->shape, "they must agree")));
-  notify_change(cell_, "sets the gradient of");
+  notify_gradient_change(cell_, "sets the gradient of");
   if (grad.cell() == cell_) usage_error("a tensor cannot be its own gradient; give a clone");
   const UOp beside = tensor::on_device(g, n->device, n->shape);  // a number may have changed devices
   cell_->grad = beside == g ? grad.cell() : tensor::wrap(beside).cell();
@@ -208,12 +212,13 @@ void Tensor::set_grad(const Tensor& grad, Loc where) {
 void Tensor::zero_grad(Loc where) {
   const Call call("zero_grad", where);
   tensor::node_of(*this);
-  if (cell_->grad) notify_change(cell_, "takes the gradient of");
+  if (cell_->grad) notify_gradient_change(cell_, "takes the gradient of");
   tensor::drop_gradient(*cell_, "zero_grad() took it");
 }
 
 std::vector<Tensor> gradient(const Tensor& y, std::span<const Tensor> xs, const Tensor& seed, Loc where) {
-  const Call call("gradient", where);
+  Call call("gradient", where);
+  const tensor::MayCallProgram user_code(call.floats());
   UOp root = tensor::node_of(y);
   UOp s;
   if (seed.defined()) {

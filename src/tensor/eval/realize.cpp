@@ -22,6 +22,7 @@
 #include "runtime/program/program.h"
 #include "sinter/debug.h"
 #include "tensor/core/cell_version.h"
+#include "tensor/eval/anomaly.h"
 #include "tensor/eval/in_flight.h"
 #include "tensor/eval/recompile_notice.h"
 #include "tensor/eval/split_by_device.h"
@@ -140,6 +141,9 @@ class Realization {
     }
     if (plans.empty()) return false;
     if (Observer* observer = Observer::current()) observer->on_plan(*plans.front().program, plans.size());
+    std::list<AnomalySearch> searches;
+    if (debug::detect_anomaly::enabled())
+      for (const DevicePlan& p : plans) searches.emplace_back(*p.program);
     if (last && !with_assigned_) forget_assigned_versions();
     if (last && commit_) commit_->switch_cells();
     try {
@@ -157,6 +161,7 @@ class Realization {
     }
     for (DevicePlan& p : plans) plan::keep_recent(std::move(p.program));
     forget_stored_versions();
+    for (const AnomalySearch& search : searches) search.check();
     return last;
   }
 

@@ -24,9 +24,19 @@ void StepCommit::take_grad(const Tensor& param) { taken_grads_.push_back(param.c
 
 void StepCommit::realize() {
   ir::GraphScope scope;
+  if (Observer::current()) return install_all();
   std::vector<ir::UOp> versions;
   for (const CellUpdate& p : updates_) versions.push_back(p.version.get());
   tensor::realize(versions, this);
+  updates_.clear();
+  taken_grads_.clear();
+}
+
+/// In a jitted function: its one plan computes them.
+void StepCommit::install_all() {
+  for (const auto& p : taken_grads_) Observer::current()->on_gradient_change(p, "takes the gradient of");
+  for (const CellUpdate& p : updates_) install(p.cell, p.version.get());
+  for (const auto& p : taken_grads_) drop_gradient(*p, "step() took it");
   updates_.clear();
   taken_grads_.clear();
 }

@@ -24,7 +24,8 @@ class StepCommit {
   void take_grad(const Tensor& param);
   /// Computes, in one plan, all updates and the losses behind gradients that are still held, and switches the cells.
   /// Values of the step that handles hold at this moment are stored too, so release them before. Throws as realize()
-  /// does. If nothing was launched, cells and gradients are unchanged, and the step can be retried.
+  /// does. In a jitted function the updates are assigned, and nothing is computed here. If nothing was launched, cells
+  /// and gradients are unchanged, and the step can be retried.
   void realize();
 
  private:
@@ -37,6 +38,7 @@ class StepCommit {
   std::vector<ir::UOp> dying_refs() const;
   bool switches(const Cell* cell) const;
   void switch_cells();
+  void install_all();
 
   std::vector<CellUpdate> updates_;
   std::vector<std::shared_ptr<Cell>> taken_grads_;

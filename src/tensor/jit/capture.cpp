@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ir/splat.h"
+#include "ir/user_rule.h"
 #include "ir/walk.h"
 #include "plan/plan_key.h"
 #include "runtime/exec/buffer.h"
@@ -50,6 +51,8 @@ Capture::Capture(std::span<const Tensor> inputs, const CallSizes& sizes)
 }
 Capture::~Capture() {
   current_ = nullptr;
+  if (!steps_stay_)
+    for (size_t s = step_numbers_.size(); s-- > 0;) captured.steps[s].step->undo();
   for (const CellUse& m : uses_)
     if (m.storage) m.storage->release();
 }
@@ -106,7 +109,27 @@ void Capture::on_gradient(const std::shared_ptr<Cell>& cell) {
         "the function use that tensor without passing it, or pass its grad()",
         input));
   for (size_t i = 0; i < uses_.size(); ++i)
-    if (uses_[i].cell == cell) captured.cells[i].grad = gradient_of(*cell);
+    if (uses_[i].cell == cell) captured.cells[i].grad = gradient_of(*cell) > start_ ? 0 : gradient_of(*cell);
+}
+
+void Capture::on_gradient_change(const std::shared_ptr<Cell>& cell, std::string_view what) {
+  if (returned_ || (cell->number > start_ && index_in(inputs_, cell) < 0)) return;
+  on_gradient(cell);
+  if (cell->grad && gradient_of(*cell) <= start_)
+    usage_error(
+        fmt::format("the jitted function {} a tensor that has a gradient from before ({}), and later calls would not "
+                    "find it; take it before, by zero_grad(), and let the function make its own by backward()",
+                    what, made_by(cell->grad->origin)));
+  if (index_in(graded_, cell) < 0) graded_.push_back(cell);
+}
+
+void Capture::on_step(std::shared_ptr<HostStep> step, std::span<const ir::UOp> numbers) {
+  captured.steps.push_back({std::move(step), {}});
+  step_numbers_.emplace_back();
+  for (const ir::UOp n : numbers) {
+    captured.steps.back().numbers.push_back({-1, n->dtype});
+    step_numbers_.back().push_back(n->id);
+  }
 }
 
 void Capture::on_change(const std::shared_ptr<Cell>& cell, std::string_view what) {
@@ -128,17 +151,27 @@ void Capture::on_seed() {
 void Capture::on_read(std::span<const ir::UOp> asked) {
   if (!returned_ && !asked.empty())
     usage_error(
-        fmt::format("a jitted function reads or realizes a tensor ({}), as a step() of an optimizer does, and later "
-                    "calls would not do it again; return the tensor, and read it or step outside",
+        fmt::format("a jitted function reads or realizes a tensor ({}), and later calls would not do it "
+                    "again; return the tensor, and read it outside",
                     made_by(*asked[0]->state.origin)));
 }
 
 void Capture::on_return(std::span<const Tensor> results) {
+  for (const ir::NodeRef& n : rules_) ir::forget_user_rules(n.get().get());  // no result has a history
+  rules_.clear();
+  ir::drain_user_rules();
   for (const RandomSource& source : captured.randoms)
     if (source.generator.expired())
       usage_error(
           "the jitted function draws numbers from a generator that is gone when it returns, and later calls would not "
           "make it again; make the generator outside");
+  for (const std::shared_ptr<Cell>& c : graded_)
+    if (c->grad)
+      usage_error(
+          fmt::format("the jitted function leaves a gradient in a tensor ({}) that it has not made, and later calls "
+                      "would not; take it by step() or zero_grad(), or return what gradient() gives",
+                      made_by(c->origin)));
+  graded_.clear();
   for (size_t i = 0; i < results.size(); ++i) {
     const ir::UOp n = node_of(results[i]);
     if (n->storage() || results[i].cell()->number <= start_)
@@ -245,6 +278,9 @@ void Capture::capture_numbers(const plan::PlanInstance& plan) {
       if (n->id == draws_[d].seed) captured.randoms[d].seed = arg_of[number], known = true;
       if (n->id == draws_[d].first) captured.randoms[d].first = arg_of[number], known = true;
     }
+    for (size_t s = 0; s < step_numbers_.size(); ++s)
+      for (size_t k = 0; k < step_numbers_[s].size(); ++k)
+        if (n->id == step_numbers_[s][k]) captured.steps[s].numbers[k].arg = arg_of[number], known = true;
     if (!known) {
       if (const ir::UOp user = find_pending([&](ir::UOp m) { return m == n; })) reject_pending(user);
       usage_error(fmt::format(

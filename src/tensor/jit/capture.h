@@ -13,6 +13,7 @@
 #include "plan/plan_lookup.h"
 #include "sinter/random.h"
 #include "tensor/core/cell.h"
+#include "tensor/core/host_step.h"
 #include "tensor/jit/call_sizes.h"
 
 namespace sinter::tensor {
@@ -61,6 +62,18 @@ struct RandomSource {
   }
 };
 
+/// A step of an optimizer: where its numbers are among the plan's arguments, -1 for unused.
+struct StepSource {
+  struct Number {
+    int arg;
+    DType dtype;
+    friend bool operator==(const Number&, const Number&) = default;
+  };
+  std::shared_ptr<HostStep> step;
+  std::vector<Number> numbers;
+  friend bool operator==(const StepSource& a, const StepSource& b) { return a.numbers == b.numbers; }
+};
+
 /// All that a replay needs instead of the function.
 struct CapturedPlan {
   runtime::Hash128 key;
@@ -72,6 +85,7 @@ struct CapturedPlan {
   std::vector<SlotSource> slots;
   std::vector<CapturedTarget> targets;
   std::vector<RandomSource> randoms;
+  std::vector<StepSource> steps;
   std::vector<UsedCell> cells;
   std::vector<uint32_t> results;  ///< per result, the first result that is a copy of the same handle
 };
@@ -96,6 +110,12 @@ class Capture final : public Observer {
   void on_gradient(const std::shared_ptr<Cell>& cell) override;
   /// Throws UsageError if the tensor is not the function's own.
   void on_change(const std::shared_ptr<Cell>& cell, std::string_view what) override;
+  /// Throws UsageError for a gradient from before the call.
+  void on_gradient_change(const std::shared_ptr<Cell>& cell, std::string_view what) override;
+  void on_step(std::shared_ptr<HostStep> step, std::span<const ir::UOp> numbers) override;
+  /// The plan ran: what the steps counted stays.
+  void keep_steps() { steps_stay_ = true; }
+  void on_rule(ir::UOp node) override { rules_.emplace_back(node); }
   void on_draw(Generator& generator, const Shape& shape, uint64_t each, ir::UOp seed, ir::UOp first) override;
   /// Throws UsageError.
   void on_seed() override;
@@ -137,7 +157,11 @@ class Capture final : public Observer {
   std::vector<CellUse> uses_;
   std::vector<std::shared_ptr<Cell>> assigned_;
   std::vector<RandomDraw> draws_;
-  const uint64_t start_;  ///< Cell::number of the newest cell before the call
+  std::vector<std::vector<uint64_t>> step_numbers_;  ///< ids of the nodes, per step
+  std::vector<std::shared_ptr<Cell>> graded_;        ///< tensors whose gradients the function makes and takes
+  bool steps_stay_ = false;
+  std::vector<ir::NodeRef> rules_;  ///< nodes with rules of gradients: dropped when the function returned
+  const uint64_t start_;            ///< Cell::number of the newest cell before the call
   const ir::PrivateInterning apart_;
   bool returned_ = false;
   bool waits_for_others_ = false;  ///< it uses a version that another thread assigned and has not computed

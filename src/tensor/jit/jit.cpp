@@ -159,7 +159,7 @@ bool same_program(const CapturedPlan& a, const CapturedPlan& b, bool equal_sizes
                       "beside tensors",
                       a.vars[i].dim.value(), b.vars[i].dim.value()));
     }
-  if (a.targets != b.targets || a.randoms != b.randoms) return false;
+  if (a.targets != b.targets || a.randoms != b.randoms || a.steps != b.steps) return false;
   for (size_t i = 0; i < a.numbers.size(); ++i)
     if (!(a.numbers[i] == b.numbers[i])) {
       if (!equal_sizes) return false;
@@ -282,7 +282,8 @@ std::vector<Tensor> JitPlans::call(const Function& function, std::span<const Ten
         continue;
       }
       was_ready = ready == Replay::Readiness::Yes;
-      if (was_ready && known->confirmed && known->covers(now.sizes) && !runtime::env().check) {
+      if (was_ready && known->confirmed && known->covers(now.sizes) && !runtime::env().check &&
+          !debug::detect_anomaly::enabled()) {
         known->alternative.reset();
         CacheLease cache(plan);
         return replay.run(cache.get());
@@ -307,6 +308,7 @@ std::vector<Tensor> JitPlans::call(const Function& function, std::span<const Ten
   std::vector<Tensor> results = run();
   capture.on_return(results);
   realize_pending(results);
+  capture.keep_steps();
   if (capture.captured.entry) known_->learn(known, now, std::move(capture.captured), was_ready);
   return results;
 }

@@ -31,8 +31,35 @@ runtime::InvariantInputs steady_of(const CapturedPlan& captured) {
     for (const int arg : {source.seed, source.first})
       if (arg >= 0) steady.args[static_cast<size_t>(arg)] = 0;
   for (const CapturedSize& size : captured.vars) steady.vars.push_back(size.number < 0);
+  for (const StepSource& source : captured.steps)
+    for (const StepSource::Number& n : source.numbers)
+      if (n.arg >= 0) steady.args[static_cast<size_t>(n.arg)] = 0;
   return steady;
 }
+
+/// The steps of a run, with their numbers for its arguments. Takes them back if the run fails.
+class CountedSteps {
+ public:
+  CountedSteps(const CapturedPlan& captured, runtime::Bindings& bindings) : captured_(captured) {
+    for (const StepSource& source : captured.steps) {
+      for (size_t n = 0; n < source.numbers.size(); ++n)
+        if (const auto [arg, dtype] = source.numbers[n]; arg >= 0)
+          bindings.args[static_cast<size_t>(arg)] = ir::Scalar::of(dtype, source.step->number(n));
+      source.step->advance();
+    }
+  }
+  ~CountedSteps() {
+    if (!kept_)
+      for (size_t s = captured_.steps.size(); s-- > 0;) captured_.steps[s].step->undo();
+  }
+  CountedSteps(const CountedSteps&) = delete;
+  CountedSteps& operator=(const CountedSteps&) = delete;
+  void keep() { kept_ = true; }
+
+ private:
+  const CapturedPlan& captured_;
+  bool kept_ = false;
+};
 
 }  // namespace
 
@@ -121,6 +148,8 @@ Replay::Readiness Replay::ready() {
   generators_.reserve(captured_.randoms.size());
   for (const RandomSource& source : captured_.randoms)
     if (generators_.push_back(source.generator.lock()); !generators_.back()) return Readiness::No;
+  for (const StepSource& source : captured_.steps)
+    if (!source.step->fits()) return Readiness::No;
   bindings_.slots.reserve(captured_.slots.size());
   for (const SlotSource& source : captured_.slots) {
     Storage* storage = (source.input ? inputs_[source.number].cell() : cells_[source.number])->node->storage();
@@ -142,6 +171,7 @@ std::vector<Tensor> Replay::run(std::unique_ptr<InvariantCache>& cache) {
   bindings_.args = captured_.args;
   for (const CapturedSize& size : captured_.vars) bindings_.vars.push_back(sizes_.at(size).value());
   draw();
+  CountedSteps steps(captured_, bindings_);
   const InvariantCache::Versions now = cache->may_cache() ? versions() : InvariantCache::Versions();
   runtime::Execution& execution = cache->bind(bindings_, now);
   struct ReleaseGuard {
@@ -159,6 +189,7 @@ std::vector<Tensor> Replay::run(std::unique_ptr<InvariantCache>& cache) {
     in_flight.run();
   }
   std::vector<Tensor> results = in_flight.results();
+  steps.keep();
   cache->record_run(now);
   return results;
 }

@@ -7,67 +7,112 @@
 #include "sinter/transforms.h"
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
+#include "tensor/transform/vmap.h"
 
 namespace sinter {
+namespace tensor {
+namespace {
+
+using ir::UOp;
+
+/// A rule for one element, applied to all.
+class BatchedRule final : public ir::UserRule {
+ public:
+  BatchedRule(std::shared_ptr<const ir::UserRule> rule, UOp node, const Dim& count)
+      : rule_(std::move(rule)), node_(node), count_(count) {}
+
+  std::vector<UOp> gradients(const Call& call) const override {
+    std::vector<batching::BatchedInput> pairs;
+    std::vector<Tensor> elements;
+    const auto element = [&](UOp all) {
+      if (!all) return UOp();
+      pairs.push_back({stand_in(all), all});
+      elements.push_back(wrap(pairs.back().element));
+      return pairs.back().element;
+    };
+    const auto elements_of = [&](const std::vector<UOp>& all) {
+      std::vector<UOp> out;
+      for (UOp n : all) out.push_back(element(n));
+      return out;
+    };
+    const Call one{node_.get(), elements_of(call.gradients), elements_of(call.values), elements_of(call.arguments),
+                   call.wanted};
+    std::vector<UOp> made;
+    {
+      const BatchObserver observer(elements);
+      made = rule_->gradients(one);
+    }
+    std::vector<UOp> some;
+    for (UOp g : made)
+      if (g) some.push_back(g);
+    const std::vector<UOp> all = batching::batched(some, pairs, count_);
+    size_t next = 0;
+    for (UOp& g : made)
+      if (g) g = all[next++];
+    return made;
+  }
+  std::shared_ptr<const UserRule> batched(UOp node, const Dim& count) const override {
+    return batched_rule(std::make_shared<BatchedRule>(*this), node, count);
+  }
+
+ private:
+  /// What nothing else is, in the shape of an element.
+  static UOp stand_in(UOp all) {
+    Shape shape;
+    ir::Ints axes;
+    for (size_t i = 1; i < all->rank(); ++i) {
+      axes.push_back(static_cast<int64_t>(i) - 1);
+      shape.push_back(all->shape[i]);
+    }
+    const UOp number = launch_argument(ir::Scalar::of(all->dtype, 0), all->dtype, all->device);
+    const UOp one = ir::contiguous(ir::expand(number, shape, axes));
+    if (!all->state.requires_grad) return one;
+    ir::TensorGraph& graph = ir::TensorGraph::get();
+    const UOp leaf = graph.make({ir::Op::Leaf, one->dtype, one->shape, {one}});
+    leaf->state.requires_grad = leaf->state.leaf = true;
+    leaf->state.leaf_id = graph.next_unique_id();
+    return leaf;
+  }
+
+  const std::shared_ptr<const ir::UserRule> rule_;
+  const ir::NodeRef node_;  ///< of one element
+  const Dim count_;
+};
+
+}  // namespace
+
+void BatchObserver::on_draw(Generator&, const Shape&, uint64_t, UOp, UOp) {
+  usage_error(
+      "random numbers drawn inside the function would be the same for all elements; draw them outside, for the "
+      "whole batch, and pass them as an argument");
+}
+void BatchObserver::on_step(std::shared_ptr<HostStep>, std::span<const UOp>) {
+  usage_error("makes the step of an optimizer inside the function, where parameters have no values; step after vmap()");
+}
+void BatchObserver::on_read(std::span<const UOp> asked) {
+  for (UOp n : ir::topological(asked))
+    for (const Tensor& e : elements_)
+      if (n == node_of(e))
+        usage_error(
+            "reads a value that depends on an element of the batch, which has none; use where() instead of an "
+            "if, and read after vmap()");
+  if (outer_) outer_->on_read(asked);
+}
+
+std::shared_ptr<const ir::UserRule> batched_rule(std::shared_ptr<const ir::UserRule> rule, UOp node, const Dim& count) {
+  return std::make_shared<BatchedRule>(std::move(rule), node, count);
+}
+
+}  // namespace tensor
+
 inline namespace v0 {
 namespace transforms {
 namespace {
 
 using batching::BatchedInput;
 using ir::UOp;
-using tensor::Observer;
+using tensor::BatchObserver;
 using tensor::usage_error;
-
-/// Refuses what a function of stand-ins must not do, and tells the rest to who watches already.
-class BatchObserver : public Observer {
- public:
-  explicit BatchObserver(std::vector<Tensor> elements) : elements_(std::move(elements)), outer_(current_) {
-    current_ = this;
-  }
-  ~BatchObserver() override { current_ = outer_; }
-  BatchObserver(const BatchObserver&) = delete;
-  BatchObserver& operator=(const BatchObserver&) = delete;
-
-  void on_make(const std::shared_ptr<Cell>& cell) override {
-    if (outer_) outer_->on_make(cell);
-  }
-  void on_use(const std::shared_ptr<Cell>& cell) override {
-    if (outer_) outer_->on_use(cell);
-  }
-  void on_assign(const std::shared_ptr<Cell>& cell) override {
-    if (outer_) outer_->on_assign(cell);
-  }
-  void on_gradient(const std::shared_ptr<Cell>& cell) override {
-    if (outer_) outer_->on_gradient(cell);
-  }
-  void on_change(const std::shared_ptr<Cell>& cell, std::string_view what) override {
-    if (outer_) outer_->on_change(cell, what);
-  }
-  void on_draw(Generator&, const Shape&, uint64_t, UOp, UOp) override {
-    usage_error(
-        "random numbers drawn inside the function would be the same for all elements; draw them outside, for the "
-        "whole batch, and pass them as an argument");
-  }
-  void on_seed() override {
-    if (outer_) outer_->on_seed();
-  }
-  void on_read(std::span<const UOp> asked) override {
-    for (UOp n : ir::topological(asked))
-      for (const Tensor& e : elements_)
-        if (n == tensor::node_of(e))
-          usage_error(
-              "reads a value that depends on an element of the batch, which has none; use where() instead of an "
-              "if, and read after vmap()");
-    if (outer_) outer_->on_read(asked);
-  }
-  void on_plan(const plan::PlanInstance& plan, size_t plans) override {
-    if (outer_) outer_->on_plan(plan, plans);
-  }
-
- private:
-  const std::vector<Tensor> elements_;
-  Observer* const outer_;
-};
 
 /// An argument with its batch in front, and what stands for one element.
 struct Argument {

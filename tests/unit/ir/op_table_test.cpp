@@ -74,6 +74,8 @@ UOp sample(Graph& g, Op op, DType dtype) {
     case Op::Detach: return g.make({op, dtype, {2, 3}, {x}});
     case Op::After: return g.make({op, dtype, {2, 3}, {x, shrink(x, box)}, box});
     case Op::Contiguous: return contiguous(x);
+    case Op::Custom: return g.make({op, dtype, {2, 3}, {x, index}, int64_t{0}});
+    case Op::Barrier: return barrier(x, index);
     case Op::Copy: return g.make({op, dtype, {2, 3}, {x}});
     default: return {};
   }
@@ -117,7 +119,9 @@ bool of_kernels(Op op) {
          op == Op::Check || op == Op::Sink;
 }
 /// Not in plans: the samples stand on a Param, which tensor graphs do not have.
-bool tensors_only(Op op) { return op == Op::Num || op == Op::Data || op == Op::Leaf || op == Op::Detach; }
+bool tensors_only(Op op) {
+  return op == Op::Num || op == Op::Data || op == Op::Leaf || op == Op::Detach || op == Op::Custom;
+}
 
 template <class F>
 void for_each_op(F f) {

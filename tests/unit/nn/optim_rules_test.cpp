@@ -101,6 +101,13 @@ TEST_CASE("optimisers make of gradients what PyTorch's make", "[nn][optim]") {
   check_rule("Adamax", with<Adamax>());
   check_rule("Adamax decay",
              with<Adamax>({.lr = 0.1, .beta1 = 0.8, .beta2 = 0.9, .eps = 1e-2, .weight_decay = 0.1, .maximize = true}));
+  check_rule("ASGD", with<ASGD>());
+  check_rule("ASGD mean",
+             with<ASGD>({.lr = 0.1, .lambd = 0.1, .alpha = 0.6, .t0 = 3, .weight_decay = 0.1, .maximize = true}));
+  check_rule("Rprop", with<Rprop>());
+  check_rule(
+      "Rprop steps",
+      with<Rprop>({.lr = 0.1, .etaminus = 0.4, .etaplus = 1.5, .step_min = 0.05, .step_max = 0.2, .maximize = true}));
   check_rule("Lion", with<Lion>({.lr = 0.1, .weight_decay = 0.1}));
   check_rule("LAMB", with<LAMB>({.lr = 0.1}));
   check_rule("Muon", with<Muon>({.lr = 0.1}), 2e-2);  // products in bfloat16
@@ -165,6 +172,27 @@ TEST_CASE("groups of parameters have options of their own, which may be written"
   CHECK_THROWS_WITH(optim::Muon({a}), Contains("[2]"));
   CHECK_THROWS_WITH(optim::RMSprop({a}, {.alpha = 1}), Contains("alpha is 1"));
   CHECK_THROWS_WITH(optim::LAMB({a}, {.lr = -1}), Contains("LAMB: lr is -1"));
+}
+
+TEST_CASE("a group may join an optimizer", "[nn][optim]") {
+  Tensor a = ones({2}).requires_grad(), b = ones({3}).requires_grad();
+  optim::Adam adam({a}, {.lr = 0.5});
+  a.sum().backward();
+  adam.step();
+  adam.add_param_group({{b}, {.lr = 0.25}});
+  CHECK(adam.group_count() == 2);
+  CHECK(adam.lr == 0.5);
+  CHECK(adam.options(1).lr == 0.25);
+  CHECK(adam.state_dict().size() == 2 + 2 * 2);
+  (a.sum() + b.sum()).backward();
+  adam.step();
+  CHECK(adam.state_dict()[1].second.to_vector<int64_t>() == std::vector<int64_t>{2, 1});
+  CHECK(b.to_vector<float>()[0] == Approx(0.75));
+  CHECK_THROWS_WITH(adam.add_param_group({{a}, {}}), Contains("0 and 2") && Contains("same"));
+  CHECK_THROWS_WITH(adam.add_param_group({{}, {}}), Contains("0 parameters"));
+  CHECK_THROWS_WITH(adam.add_param_group({{ones({1}).requires_grad()}, {.beta1 = 2}}), Contains("beta1 is 2"));
+  CHECK(adam.group_count() == 2);
+  CHECK(adam.parameters().size() == 2);
 }
 
 TEST_CASE("a state that options ask for later is made then", "[nn][optim]") {

@@ -214,7 +214,7 @@ const std::vector<Advice>& table() {
          const auto f = caller([](const Tensor& g) { return g * 2.0; });
          return over_calls([&](int) { return f(p.grad()); });
        }},
-      {"collects, by backward() and not by gradient(), that of a tensor that it has not made", "gradient()",
+      {"leaves a gradient in a tensor", "return what gradient() gives",
        [](const Caller& caller) {
          Tensor p = numbers({4}).requires_grad();
          const auto f = caller([=](const Tensor& x) { return (x * p * p).sum().backward(), x * 2.0; });
@@ -225,7 +225,7 @@ const std::vector<Advice>& table() {
          const auto f = caller([=](const Tensor& x) { return gradient((x * p * p).sum(), {p})[0].detach(); });
          return over_calls([&](int i) { return f(input(i)); });
        }},
-      {"takes the gradient of a tensor that it has not made", "do it outside",
+      {"takes the gradient of a tensor that has a gradient from before", "take it before, by zero_grad()",
        [](const Caller& caller) {
          Tensor p = numbers({4}).requires_grad();
          p.set_grad(numbers({4}));
@@ -247,7 +247,7 @@ const std::vector<Advice>& table() {
          const auto f = caller([](const Tensor& x) { return x.sum(); });
          return over_calls([&](int i) { return input(i) * f(input(i)).item(); });
        }},
-      {"as a step() of an optimizer does", "step outside",
+      {"takes the gradient of a tensor that has a gradient from before", "let the function make its own by backward()",
        [](const Caller& caller) {
          Tensor p = numbers({4}).requires_grad();
          auto sgd = std::make_shared<optim::SGD>(std::vector<Tensor>{p}, optim::SGDOptions{.lr = 0.125});
@@ -258,12 +258,14 @@ const std::vector<Advice>& table() {
        [](const Caller& caller) {
          Tensor p = numbers({4}).requires_grad();
          optim::SGD sgd({p}, {.lr = 0.125});
-         const auto f = caller([=](const Tensor& x) { return gradient((x * p * p).sum(), {p})[0].detach(); });
-         return over_calls([&](int i) {
-           p.set_grad(f(input(i)));
+         p.set_grad(numbers({4}));
+         const Tensor seed = p.grad();
+         const auto f = caller([=, &sgd](const Tensor& x) {
+           (p * seed).sum().backward();
            sgd.step();
-           return p;
+           return x * 2.0;
          });
+         return over_calls([&](int i) { return p.zero_grad(), f(input(i)); });
        }},
       {"a generator that is gone", "make the generator outside",
        [](const Caller& caller) {

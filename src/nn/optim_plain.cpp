@@ -1,0 +1,89 @@
+// Rules without means of gradients: ASGD, Rprop.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "nn/optim_terms.h"
+#include "sinter/nn/optim_rules.h"
+#include "sinter/ops.h"
+#include "tensor/core/cell.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace optim {
+
+ASGD::ASGD(std::vector<Tensor> parameters, Options options, Loc where)
+    : ASGD({{std::move(parameters), options}}, where) {}
+
+ASGD::ASGD(std::vector<ParamGroup<Options>> groups, Loc where) : GroupedOptimizer(std::move(groups), where, "ASGD") {
+  check_options(where);
+  const tensor::OuterCall call("ASGD", where);
+  mean_ = make_state("ax");
+}
+
+void ASGD::check_options(Loc where) const {
+  each_options([&](const Options& o) {
+    check_settings("ASGD", {{"lambd", o.lambd}, {"alpha", o.alpha}, {"t0", o.t0}, {"weight_decay", o.weight_decay}},
+                   where);
+  });
+}
+
+Tensor ASGD::updated(Update& update) {
+  const tensor::DefaultFloatEnv floats;
+  const Options& o = options(update);
+  const Tensor& p = update.parameter();
+  const auto eta = [&o](int64_t t) {
+    return o.lr / std::pow(1.0 + o.lambd * o.lr * static_cast<double>(t - 1), o.alpha);
+  };
+  const Tensor g = descent(update.gradient(), p, o.maximize, o.weight_decay);
+  const Tensor kept = update.number([&o, eta](int64_t t) { return 1.0 - o.lambd * eta(t); });
+  const Tensor next = p * kept - g * update.number(eta);
+  const Tensor share =
+      update.number([&o](int64_t t) { return 1.0 / std::max(1.0, static_cast<double>(t - 1) - o.t0); });
+  const Tensor mean = update.state(mean_);
+  update.set(mean_, where(share == 1.0, next, mean + (next - mean) * share));
+  return next;
+}
+
+Rprop::Rprop(std::vector<Tensor> parameters, Options options, Loc where)
+    : Rprop({{std::move(parameters), options}}, where) {}
+
+Rprop::Rprop(std::vector<ParamGroup<Options>> groups, Loc where) : GroupedOptimizer(std::move(groups), where, "Rprop") {
+  check_options(where);
+  const tensor::OuterCall call("Rprop", where);
+  before_ = make_state("prev");
+  size_ = make_state("step_size");
+}
+
+void Rprop::check_options(Loc where) const {
+  each_options([&](const Options& o) {
+    check_settings("Rprop", {{"step_min", o.step_min}, {"step_max", o.step_max}}, where);
+    if (!(o.etaminus > 0 && o.etaminus < 1 && o.etaplus > 1 && std::isfinite(o.etaplus)))
+      throw UsageError(fmt::format("Rprop: etaminus is {} and etaplus {}; give a factor in (0, 1) and one above 1",
+                                   o.etaminus, o.etaplus),
+                       where);
+    if (o.step_min > o.step_max)
+      throw UsageError(
+          fmt::format("Rprop: step_min is {} and step_max {}; the first is the smaller one", o.step_min, o.step_max),
+          where);
+  });
+}
+
+Tensor Rprop::updated(Update& update) {
+  const tensor::DefaultFloatEnv floats;
+  const Options& o = options(update);
+  const Tensor& p = update.parameter();
+  const Tensor g = descent(update.gradient(), p, o.maximize, 0);
+  const Tensor agrees = g * update.state(before_);
+  const Tensor first = update.number([](int64_t t) { return t == 1 ? 1.0 : 0.0; });
+  const Tensor size = where(first != 0.0, update.rate(), update.state(size_));
+  const Tensor factor = where(agrees > 0.0, o.etaplus, where(agrees < 0.0, o.etaminus, 1.0));
+  const Tensor step = update.set(size_, clamp(size * factor.to(p.dtype()), o.step_min, o.step_max));
+  const Tensor moved = update.set(before_, where(agrees < 0.0, 0.0, g));
+  return p - sign(moved) * step;
+}
+
+}  // namespace optim
+}  // namespace v0
+}  // namespace sinter

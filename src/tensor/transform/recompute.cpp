@@ -1,0 +1,192 @@
+// checkpoint(): a value whose gradient is that of its graph built again. The graph that the gradient differentiates
+// begins at barriers: it is no part of the forward pass, and is computed once the gradient of the value is there.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "gradient/reverse.h"
+#include "ir/build.h"
+#include "ir/splat.h"
+#include "ir/user_rule.h"
+#include "ir/walk.h"
+#include "sinter/custom_gradient.h"
+#include "tensor/core/operands.h"
+#include "tensor/transform/vmap.h"
+
+namespace sinter {
+namespace tensor {
+namespace {
+
+using ir::Op;
+using ir::TensorGraph;
+using ir::UOp;
+
+/// Records history while alive.
+class GradScope {
+ public:
+  GradScope() : before_(ir::grad_enabled()) { ir::set_grad_enabled(true); }
+  ~GradScope() { ir::set_grad_enabled(before_); }
+  GradScope(const GradScope&) = delete;
+  GradScope& operator=(const GradScope&) = delete;
+
+ private:
+  const bool before_;
+};
+
+/// A leaf without memory, whose attribute is its value.
+bool is_number(UOp n) { return n->op == Op::Const || n->op == Op::Arange || n->op == Op::Var || n->op == Op::Num; }
+
+/// Builds a graph again from other inputs.
+class GraphCopy {
+ public:
+  /// `wait`: what launch arguments wait for, such as the numbers of a random call; null: nothing.
+  explicit GraphCopy(UOp wait) : wait_(wait) {}
+
+  void replace(UOp input, UOp by) { now_.emplace(input.get(), by); }
+  UOp run(UOp root) {
+    const auto is_open = [&](UOp n) { return !now_.contains(n.get()); };
+    std::vector<UOp> roots{root};
+    for (size_t i = 0; i < roots.size(); ++i)  // grows: by what is behind checkpoints inside
+      for (UOp n : ir::topological(std::span<const UOp>(&roots[i], 1), is_open)) {
+        if (!is_open(n)) continue;
+        if (n->op == Op::Custom && n->state.loss) roots.emplace_back(n->state.loss);
+        now_.emplace(n.get(), copy(n));
+      }
+    for (const auto& [made, inner] : losses_) TensorGraph::get().set_loss(made, now_.at(inner));
+    return now_.at(root.get());
+  }
+
+ private:
+  UOp copy(UOp n) {
+    if (n->op == Op::Num && wait_) return ir::barrier(n, wait_);
+    ir::Sources src;
+    bool changed = false;
+    for (UOp s : n->src) {
+      src.push_back(now_.at(s.get()));
+      changed |= src.back() != s;
+    }
+    if (!changed || n->op == Op::Leaf) return n;
+    if (n->op == Op::Detach) return ir::detach(src[0]);
+    TensorGraph& graph = TensorGraph::get();
+    const UOp made = graph.make({n->op, n->dtype, n->shape, std::move(src), n->attr, n->device});
+    graph.set_origin(made, *n->state.origin);
+    if (!made->state.requires_grad) return made;
+    for (const std::shared_ptr<const ir::UserRule>& hook : ir::hooks_of(n)) ir::add_hook(made, hook);
+    if (n->op != Op::Custom) return made;
+    if (const std::shared_ptr<const ir::RuleGroup> group = ir::rule_group(n)) {
+      std::shared_ptr<const ir::RuleGroup>& again = groups_[group.get()];
+      if (!again) again = std::make_shared<ir::RuleGroup>(*group);
+      ir::set_rule_group(made, again);
+    }
+    if (n->state.loss) losses_.emplace_back(made, n->state.loss);
+    return made;
+  }
+
+  const UOp wait_;
+  std::unordered_map<const ir::Node*, UOp> now_;
+  std::vector<std::pair<UOp, const ir::Node*>> losses_;
+  std::unordered_map<const ir::RuleGroup*, std::shared_ptr<const ir::RuleGroup>> groups_;
+};
+
+/// The node has sources value, inputs; its loss is the value with its history.
+class RecomputeRule final : public ir::UserRule {
+ public:
+  /// The first `given` inputs are arguments of the call, the others were found in the graph.
+  explicit RecomputeRule(size_t given) : given_(given) {}
+
+  std::vector<UOp> gradients(const Call& call) const override {
+    const UOp gradient = call.gradients[0], root = call.node->state.loss;
+    const UOp wait = gradient->shape.numel() ? gradient : UOp();
+    std::vector<UOp> made(call.arguments.size()), inputs, wanted;
+    std::vector<size_t> places;
+    UOp again;
+    {
+      const GradScope history;
+      GraphCopy copy(wait);
+      for (size_t i = 0; i < made.size(); ++i) {
+        inputs.push_back(input(i, call.arguments[i], wait));
+        copy.replace(call.node->src[1 + i], inputs[i]);
+        if (!call.wanted[i] || !inputs[i]->state.requires_grad) continue;
+        wanted.push_back(inputs[i]);
+        places.push_back(i);
+      }
+      again = copy.run(root);
+    }
+    const std::vector<UOp> found = autodiff::gradient(again, gradient, used(again, wanted, places));
+    for (size_t k = 0; k < found.size(); ++k) made[places[k]] = found[k];
+    return made;
+  }
+  std::shared_ptr<const UserRule> batched(UOp node, const Dim& count) const override {
+    return batched_rule(std::make_shared<RecomputeRule>(*this), node, count);
+  }
+
+ private:
+  /// A node of its own for an input: its gradient ends there.
+  UOp input(size_t i, UOp n, UOp wait) const {
+    const bool lies_there = n->state.leaf || n->storage();
+    if (wait && (i < given_ || !lies_there)) return ir::barrier(n, wait);
+    return TensorGraph::get().make({Op::After, n->dtype, n->shape, {n}});
+  }
+  /// Those that the value depends on: an argument may come twice, or not at all.
+  static std::vector<UOp>& used(UOp value, std::vector<UOp>& wanted, std::vector<size_t>& places) {
+    const std::vector<UOp> order = autodiff::gradient_nodes(value);
+    size_t kept = 0;
+    for (size_t k = 0; k < wanted.size(); ++k) {
+      if (std::find(order.begin(), order.end(), wanted[k]) == order.end()) continue;
+      wanted[kept] = wanted[k];
+      places[kept++] = places[k];
+    }
+    wanted.resize(kept);
+    places.resize(kept);
+    return wanted;
+  }
+
+  const size_t given_;
+};
+
+}  // namespace
+}  // namespace tensor
+
+inline namespace v0 {
+namespace transforms {
+
+Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& x, Loc where) {
+  using tensor::UOp;
+  const tensor::OuterCall call("checkpoint", where);
+  if (!ir::grad_enabled()) return f(x);
+  std::vector<Tensor> given;
+  uint64_t newest = 0;
+  {
+    const ir::GraphScope scope;
+    for (const Tensor& t : x) given.push_back(tensor::wrap(ir::contiguous(tensor::node_of(t))));
+    newest = tensor::launch_argument(ir::Scalar::of(DType::I64, 0), DType::I64, Device::cpu())->id;
+  }
+  const Tensor value = f(given);
+  const ir::GraphScope scope;
+  const UOp root = tensor::node_of(value);
+  if (!root->state.requires_grad || root->id <= newest) return value;
+  ir::Sources src{ir::detach(root)};
+  for (const Tensor& t : given) src.push_back(tensor::node_of(t));
+  const auto made_by_f = [newest](UOp n) { return n->id > newest; };
+  for (UOp n : ir::topological(std::span<const UOp>(&root, 1), made_by_f))
+    if (!made_by_f(n) && !tensor::is_number(n) && !ir::splat_const(n) &&
+        std::find(src.begin(), src.end(), n) == src.end())
+      src.push_back(n);
+  for (UOp n : src)
+    if (n->device != root->device)
+      tensor::usage_error(
+          fmt::format("the value lies on {} and something that it is computed from on {}; move all to "
+                      "one device before",
+                      to_string(root->device), to_string(n->device)));
+  ir::TensorGraph& graph = ir::TensorGraph::get();
+  const UOp n = graph.make({ir::Op::Custom, root->dtype, root->shape, std::move(src), int64_t{0}});
+  graph.set_loss(n, root);
+  ir::set_rule_group(
+      n, std::make_shared<ir::RuleGroup>(ir::RuleGroup{std::make_shared<tensor::RecomputeRule>(x.size()), 1}));
+  return tensor::wrap(n);
+}
+
+}  // namespace transforms
+}  // namespace v0
+}  // namespace sinter
