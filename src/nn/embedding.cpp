@@ -52,10 +52,11 @@ Tensor join_rows(const Tensor& table, const Tensor& counts, BagMode mode) {
   const Tensor rows = is_float(table.dtype()) ? table : table.to(float32);
   const Tensor mask = counts.unsqueeze(-1);
   if (mode == BagMode::Max) {
-    // One more row, for bags without any.
-    const Tensor none = full({rows.shape()[0], 1, rows.shape()[2]}, -std::numeric_limits<double>::infinity(),
-                             rows.dtype(), rows.device());
-    const Tensor most = cat({where(mask, rows, -std::numeric_limits<double>::infinity()), none}, 1).max(1);
+    const double lowest = -std::numeric_limits<double>::infinity();
+    Tensor held = where(mask, rows, lowest);
+    if (!rows.shape()[1].symbolic())  // one more row: there may be none
+      held = cat({held, full({rows.shape()[0], 1, rows.shape()[2]}, lowest, rows.dtype(), rows.device())}, 1);
+    const Tensor most = held.max(1);
     return where(counts.any(1, true), most, 0.0);
   }
   const Tensor total = where(mask, rows, 0.0).sum(1);
