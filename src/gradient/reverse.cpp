@@ -74,8 +74,7 @@ struct CustomValues {
 
 class GradientWalk {
  public:
-  GradientWalk(UOp y, UOp seed) : walk_(y), grads_(walk_.size()) {
-    grads_[0] = {seed};
+  GradientWalk(UOp y, UOp seed) : walk_(y), seed_(seed), grads_(walk_.size()) {
     wanted_.assign(walk_.size(), false);
     leads_.assign(walk_.size(), false);
   }
@@ -96,6 +95,8 @@ class GradientWalk {
   }
 
   std::vector<UOp> run() {
+    if (!walk_.size()) return {};  // y carries no gradient, and no x is wanted
+    grads_[0] = {seed_};
     for (size_t i = walk_.size(); i-- > 0;)
       for (int32_t s : walk_.sources(i)) leads_[i] = leads_[i] || (s >= 0 && leads_[static_cast<size_t>(s)]);
     user_rules_ = walk_.has_user_rules();
@@ -193,6 +194,7 @@ class GradientWalk {
   }
 
   const ReverseWalk walk_;
+  const UOp seed_;
   std::vector<std::vector<UOp>> grads_;  ///< partial gradients of each value
   std::vector<bool> wanted_, leads_;
   std::vector<size_t> xs_;

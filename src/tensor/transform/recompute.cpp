@@ -40,9 +40,6 @@ bool is_number(UOp n) { return n->op == Op::Const || n->op == Op::Arange || n->o
 /// Builds a graph again from other inputs.
 class GraphCopy {
  public:
-  /// `wait`: what launch arguments wait for, such as the numbers of a random call; null: nothing.
-  explicit GraphCopy(UOp wait) : wait_(wait) {}
-
   void replace(UOp input, UOp by) { now_.emplace(input.get(), by); }
   UOp run(UOp root) {
     const auto is_open = [&](UOp n) { return !now_.contains(n.get()); };
@@ -59,7 +56,6 @@ class GraphCopy {
 
  private:
   UOp copy(UOp n) {
-    if (n->op == Op::Num && wait_) return ir::barrier(n, wait_);
     ir::Sources src;
     bool changed = false;
     for (UOp s : n->src) {
@@ -83,7 +79,6 @@ class GraphCopy {
     return made;
   }
 
-  const UOp wait_;
   std::unordered_map<const ir::Node*, UOp> now_;
   std::vector<std::pair<UOp, const ir::Node*>> losses_;
   std::unordered_map<const ir::RuleGroup*, std::shared_ptr<const ir::RuleGroup>> groups_;
@@ -103,7 +98,7 @@ class RecomputeRule final : public ir::UserRule {
     UOp again;
     {
       const GradScope history;
-      GraphCopy copy(wait);
+      GraphCopy copy;
       for (size_t i = 0; i < made.size(); ++i) {
         inputs.push_back(input(i, call.arguments[i], wait));
         copy.replace(call.node->src[1 + i], inputs[i]);

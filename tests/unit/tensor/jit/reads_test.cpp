@@ -126,7 +126,8 @@ TEST_CASE("what a jitted function does to gradients of tensors that it has not m
   const auto refused = [&](const char* text, const std::function<void(const Tensor&)>& act) {
     CHECK_THAT(refusal([&] { jit([&](const Tensor& t) { return act(t), t * 2.0; })(x); }), Contains(text));
   };
-  refused("by backward() and not by gradient()", [&](const Tensor& t) { (t * p).sum().backward(); });
+  refused("collects, by backward(), that of a tensor that has a gradient from before",
+          [&](const Tensor& t) { (t * p).sum().backward(); });
   refused("sets the gradient", [&](const Tensor& t) { p.set_grad(t); });
   refused("takes the gradient", [&](const Tensor&) { p.zero_grad(); });
   refused("requires_grad()", [&](const Tensor&) { p.requires_grad(false); });
