@@ -5,6 +5,7 @@
 #include "sinter/autocast.h"
 #include "sinter/call.h"
 #include "sinter/create.h"
+#include "sinter/custom_gradient.h"
 #include "sinter/cuda.h"
 #include "sinter/debug.h"
 #include "sinter/distributions.h"
