@@ -3,7 +3,6 @@
 
 #include "sinter/activations.h"
 #include "sinter/conv.h"
-#include "sinter/custom_gradient.h"
 #include "sinter/dropout.h"
 #include "sinter/elementwise.h"
 #include "sinter/indexing.h"
