@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "sinter/custom_gradient.h"
 #include "sinter/tensor.h"
 
 namespace sinter {
