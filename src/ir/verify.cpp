@@ -146,6 +146,7 @@ class Verifier {
     if (n->op == Op::Reduce || n->op == Op::Scan) return check_accumulator_types(n);
     require((n->op != Op::Lapack && n->op != Op::CallLapack) || is_lapack_type(last->dtype), n,
             "is of a type that LAPACK lacks");
+    require(n->op != Op::Lapack || n->device == Device::cpu(), n, "is not on the host, where LAPACK runs");
     require(n->op != Op::Sort || n->dtype == DType::I64, n, "gives positions that are not int64");
     if (info(n->op).result == ResultType::Same && n->op != Op::After)
       require(n->dtype == last->dtype, n, "differs in type from its source");
