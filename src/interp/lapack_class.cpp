@@ -19,11 +19,7 @@ bool call_all(const ir::LapackCall& call, DType dtype, const ir::LapackSizes& si
   return sinter_lapack(job, to, a, b, 0, matrices) != 0;
 }
 
-int64_t matrices_of(const std::vector<int64_t>& rows) {
-  int64_t count = 1;
-  for (size_t i = 0; i + 1 < rows.size(); ++i) count *= rows[i];
-  return count;
-}
+int64_t matrices_of(const std::vector<int64_t>& rows) { return count_of(std::span(rows).first(rows.size() - 1)); }
 
 ir::LapackSizes sizes_of(const std::vector<int64_t>& a, const std::vector<int64_t>* b) {
   return {a[a.size() - 2], a.back(), b ? b->back() : 0};

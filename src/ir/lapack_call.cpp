@@ -39,6 +39,12 @@ std::vector<std::vector<int64_t>> lapack_results(const LapackCall& call, const L
   return {};
 }
 
+int64_t lapack_row_length(const LapackCall& call, const LapackSizes& sizes) {
+  int64_t length = 0;
+  for (const std::vector<int64_t>& result : lapack_results(call, sizes)) length += count_of(result);
+  return length;
+}
+
 double lapack_flops(const LapackCall& call, const LapackSizes& s) {
   const auto m = static_cast<double>(s.m), n = static_cast<double>(s.n), r = static_cast<double>(s.r);
   const auto k = static_cast<double>(s.k());
@@ -83,9 +89,7 @@ LapackRows lapack(const LapackCall& call, const Sources& sources) {
   const std::vector<std::vector<int64_t>> results = lapack_results(call, sizes);
   const auto batch = static_cast<std::ptrdiff_t>(a->rank()) - 2;
   std::vector<Dim> shape(a->shape.begin(), a->shape.begin() + batch);
-  int64_t row = 0;
-  for (const std::vector<int64_t>& result : results) row += count_of(result);
-  shape.emplace_back(row);
+  shape.emplace_back(lapack_row_length(call, sizes));
   Sources stored;
   for (UOp s : sources)
     stored.push_back(s->op == Op::Contiguous ? s : s->graph->make({Op::Contiguous, s->dtype, s->shape, {s}}));
@@ -131,9 +135,7 @@ std::string lapack_error(UOp n, const Shape& rows, std::span<const UOp> sources)
   const bool square = call.routine == LapackRoutine::Cholesky || call.routine == LapackRoutine::Eigh ||
                       call.routine == LapackRoutine::Solve || call.routine == LapackRoutine::TriangularSolve;
   if (square && sizes.m != sizes.n) return "has a matrix that is not square";
-  int64_t row = 0;
-  for (const std::vector<int64_t>& result : lapack_results(call, sizes)) row += count_of(result);
-  return rows[rows.rank() - 1] == row ? "" : "gives rows of another length";
+  return rows[rows.rank() - 1] == lapack_row_length(call, sizes) ? "" : "gives rows of another length";
 }
 
 LapackSizes lapack_sizes_of(const Shape& a, const Shape* b) {

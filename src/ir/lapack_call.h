@@ -45,6 +45,8 @@ struct LapackSizes {
 
 /// Sizes of each result: of a vector or a matrix.
 std::vector<std::vector<int64_t>> lapack_results(const LapackCall& call, const LapackSizes& sizes);
+/// The numbers of all of them.
+int64_t lapack_row_length(const LapackCall& call, const LapackSizes& sizes);
 /// Floating-point operations, roughly.
 double lapack_flops(const LapackCall& call, const LapackSizes& sizes);
 /// The name of the public function that calls the routine.

@@ -303,12 +303,7 @@ class Problem {
 template <class T>
 int run_all(const LapackCall& call, const LapackSizes& sizes, T* to, const T* a, const T* b, int64_t begin,
             int64_t end) noexcept {
-  int64_t row = 0;
-  for (const std::vector<int64_t>& result : ir::lapack_results(call, sizes)) {
-    int64_t count = 1;
-    for (int64_t size : result) count *= size;
-    row += count;
-  }
+  const int64_t row = ir::lapack_row_length(call, sizes);
   int error = 0;
   for (int64_t i = begin; i < end; ++i) {
     bool ok = false;

@@ -10,6 +10,7 @@
 #include "sinter/ops.h"
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
+#include "tensor/ops/diagonals.h"
 #include "tensor/ops/matrices.h"
 
 namespace sinter {
@@ -26,8 +27,12 @@ using tensor::Matrices;
 using tensor::usage_error;
 using tensor::wrap;
 
-/// [.., n] of [.., n, n].
-UOp diagonal_of(UOp x) { return ir::sum(ir::on_diagonal(x), {static_cast<int64_t>(x->rank()) - 1}); }
+/// [.., n] of the [.., n, n] in which l and u lie.
+UOp diagonal_of_u(const LapackRows& factors) {
+  const UOp both = factors[0];
+  const auto last = static_cast<int64_t>(both->rank()) - 1;
+  return tensor::take_diagonal(both, last - 1, last);
+}
 
 /// Rows of l, u and more, as Lu gives them.
 LapackRows factors_of(const Matrices& a) { return ir::lapack({LapackRoutine::Lu}, {a.x}); }
@@ -119,7 +124,7 @@ Tensor det(Arg a) {
   Call call("det", a.where());
   const Matrices m = tensor::square_matrices(a);
   const LapackRows factors = factors_of(m);
-  UOp diagonal = diagonal_of(factors[0]);
+  UOp diagonal = diagonal_of_u(factors);
   return m.back(ir::reduce(ir::Combine::Mul, diagonal, {static_cast<int64_t>(diagonal->rank()) - 1}) *
                 ir::detach(sign_of(factors)));
 }
@@ -128,7 +133,7 @@ SlogDet slogdet(Arg a) {
   Call call("slogdet", a.where());
   const Matrices m = tensor::square_matrices(a);
   const LapackRows factors = factors_of(m);
-  UOp diagonal = diagonal_of(factors[0]), zero = ir::like(diagonal, 0.0);
+  UOp diagonal = diagonal_of_u(factors), zero = ir::like(diagonal, 0.0);
   const ir::Ints last{static_cast<int64_t>(diagonal->rank()) - 1};
   UOp signs = ir::where(ir::lt(diagonal, zero), ir::like(diagonal, -1.0),
                         ir::where(ir::lt(zero, diagonal), ir::like(diagonal, 1.0), diagonal));
