@@ -39,7 +39,7 @@ class AnyModule {
   AnyModule() = default;  ///< empty: calling it is a UsageError
   /// Holds the module.
   template <class M>
-    requires((Module<M> || walk::Stateless<M>) && std::copy_constructible<M> && !std::same_as<M, AnyModule>)
+    requires(!std::same_as<M, AnyModule> && (Module<M> || walk::Stateless<M>) && std::copy_constructible<M>)
   AnyModule(M module) : held_(std::make_unique<Holder<M>>(std::move(module))) {}  // NOLINT(google-explicit-constructor)
   AnyModule(const AnyModule& other);
   AnyModule(AnyModule&&) noexcept = default;
