@@ -131,7 +131,6 @@ int main() {
 
   //! [jit]
   sn::nn::Linear small(2, 1);
-  sn::realize_all(sn::nn::parameters(small));  // a jitted function uses what is computed
   sn::optim::Adam fast(sn::nn::parameters(small), {.lr = 0.1});
   auto step = sn::jit([&](const sn::Tensor& x) {
     const sn::Tensor loss = sn::square(small(x) - 1.0).mean();

@@ -12,6 +12,7 @@
 namespace sinter {
 inline namespace v0 {
 
+class Dim;
 class Tensor;
 class Place;
 struct Cell;  // opaque: the shared cell behind a handle
@@ -19,13 +20,15 @@ struct Cell;  // opaque: the shared cell behind a handle
 /// The caller's place. Every public call takes it as its last argument and reports it in errors.
 using Loc = std::source_location;
 
-/// A tensor or a plain number given to a call, with the caller's position. A C++ number is weak: it takes the dtype of
-/// the tensor that it is combined with, unless its kind is higher (a double combined with an integer tensor gives
-/// float32).
+/// A tensor, a plain number or a size given to a call, with the caller's position. A C++ number is weak: it takes the
+/// dtype of the tensor that it is combined with, unless its kind is higher (a double combined with an integer tensor
+/// gives float32). A size is a weak integer.
 class Arg {
  public:
   Arg(const Tensor& tensor, Loc where = Loc::current());  ///< the tensor  NOLINT: implicit by design
   Arg(const Place& place, Loc where = Loc::current());    ///< its value  NOLINT
+  /// A weak integer: loss / x.size(0). A variable's has its value at each call.
+  Arg(const Dim& size, Loc where = Loc::current());  // NOLINT
   /// A weak number.
   template <class T>
     requires std::is_arithmetic_v<T>
@@ -44,11 +47,13 @@ class Arg {
       if (number_.integer < 0) kind_ = Kind::Unsigned;
   }
 
-  /// What was given. Unsigned: an integer above the largest int64, which only uint64 and floats hold.
-  enum class Kind : uint8_t { Tensor, Bool, Integer, Unsigned, Float };
-  Kind kind() const { return kind_; }                       ///< what was given
-  bool is_tensor() const { return kind_ == Kind::Tensor; }  ///< no number
-  /// Only of a tensor.
+  /// What was given. Unsigned: an integer above the largest int64, which only uint64 and floats hold. Size: one of a
+  /// variable; a fixed size is an Integer.
+  enum class Kind : uint8_t { Tensor, Bool, Integer, Unsigned, Float, Size };
+  Kind kind() const { return kind_; }  ///< what was given
+  /// No number that is known now: a tensor, or a Size, whose cell is a scalar.
+  bool is_tensor() const { return kind_ == Kind::Tensor || kind_ == Kind::Size; }
+  /// Only of a tensor or a Size.
   const std::shared_ptr<Cell>& cell() const { return cell_; }
   /// Only of a number.
   double real() const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -85,6 +86,42 @@ class Dim {
   template <std::integral I>
   friend bool operator==(const Dim& a, I b) {
     return !a.symbolic() && std::in_range<int64_t>(b) && a.value_ == static_cast<int64_t>(b);
+  }
+
+  /// Arithmetic of two sizes is that of their numbers, as with a size and a number. UsageError when one is symbolic.
+  template <std::same_as<Dim> D>
+  friend int64_t operator+(const D& a, const D& b) {
+    return static_cast<int64_t>(a) + static_cast<int64_t>(b);
+  }
+  /// Difference.
+  template <std::same_as<Dim> D>
+  friend int64_t operator-(const D& a, const D& b) {
+    return static_cast<int64_t>(a) - static_cast<int64_t>(b);
+  }
+  /// Product.
+  template <std::same_as<Dim> D>
+  friend int64_t operator*(const D& a, const D& b) {
+    return static_cast<int64_t>(a) * static_cast<int64_t>(b);
+  }
+  /// Quotient, truncated.
+  template <std::same_as<Dim> D>
+  friend int64_t operator/(const D& a, const D& b) {
+    return static_cast<int64_t>(a) / static_cast<int64_t>(b);
+  }
+  /// Remainder of the quotient.
+  template <std::same_as<Dim> D>
+  friend int64_t operator%(const D& a, const D& b) {
+    return static_cast<int64_t>(a) % static_cast<int64_t>(b);
+  }
+  /// Negative.
+  template <std::same_as<Dim> D>
+  friend int64_t operator-(const D& a) {
+    return -static_cast<int64_t>(a);
+  }
+  /// Order of the numbers. A template, so that a number beside a size converts the size, not the number.
+  template <std::same_as<Dim> D>
+  friend std::strong_ordering operator<=>(const D& a, const D& b) {
+    return static_cast<int64_t>(a) <=> static_cast<int64_t>(b);
   }
 
  private:

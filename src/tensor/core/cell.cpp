@@ -3,7 +3,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 #include "ir/user_rule.h"
 
@@ -32,6 +34,12 @@ Cell::~Cell() {
 
 Arg::Arg(const Tensor& tensor, Loc where) : cell_(tensor.cell()), where_(where) {}
 Arg::Arg(const Place& place, Loc where) : Arg(static_cast<Tensor>(place), where) {}
+Arg::Arg(const Dim& size, Loc where) : where_(where), kind_(size.symbolic() ? Kind::Size : Kind::Integer) {
+  if (size.symbolic())
+    cell_ = Tensor(size, where).cell();
+  else
+    number_.integer = size.value();
+}
 double Arg::as_double(float value) {
   return runtime::cpu::with_default_float_env([&] { return static_cast<double>(value); });
 }
@@ -53,6 +61,14 @@ void unregister_leaf(Cell& cell) {
 std::shared_ptr<Cell> cell_of_leaf(uint64_t id) {
   const auto found = leaves().find(id);
   return found == leaves().end() ? nullptr : found->second.lock();
+}
+
+std::vector<Tensor> pending_leaves() {
+  std::vector<Tensor> pending;
+  for (const auto& [id, weak] : leaves())
+    if (std::shared_ptr<Cell> cell = weak.lock(); cell && !cell->node->storage()) pending.emplace_back(std::move(cell));
+  std::ranges::sort(pending, {}, [](const Tensor& t) { return t.cell()->number; });
+  return pending;
 }
 
 void usage_error(const std::string& message) {

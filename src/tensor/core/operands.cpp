@@ -13,7 +13,9 @@ namespace sinter::tensor {
 namespace {
 
 /// That in which the open call takes it.
-DType type_of(const Arg& a) { return a.is_tensor() ? autocast_type(node_of(a.cell())->dtype) : default_type(a.kind()); }
+DType type_of(const Arg& a) {
+  return a.kind() == Arg::Kind::Tensor ? autocast_type(node_of(a.cell())->dtype) : default_type(a.kind());
+}
 
 /// Whether a number of the C++ program is a value of the dtype. Integer dtypes need a whole number in range. Floats
 /// round, and bools test for 0, so both accept every number.
@@ -44,6 +46,7 @@ std::string describe(ir::UOp x) { return ir::type_and_shape(x); }
 std::string describe(const Arg& a) {
   switch (a.kind()) {
     case Arg::Kind::Tensor: return tensor::describe(node_of(a.cell()));
+    case Arg::Kind::Size: return fmt::format("the size {}", to_string(node_of(a.cell())->region()[0].end));
     case Arg::Kind::Bool: return fmt::format("the bool {}", a.integer() != 0);
     case Arg::Kind::Integer: return fmt::format("the number {}", a.integer());
     case Arg::Kind::Unsigned: return fmt::format("the number {}", a.natural());
@@ -55,7 +58,8 @@ std::string describe(const Arg& a) {
 DType default_type(Arg::Kind kind) {
   switch (kind) {
     case Arg::Kind::Bool: return DType::Bool;
-    case Arg::Kind::Integer: return DType::I64;
+    case Arg::Kind::Integer:
+    case Arg::Kind::Size: return DType::I64;
     case Arg::Kind::Unsigned: return DType::U64;
     default: return DType::F32;
   }
@@ -64,7 +68,7 @@ DType default_type(Arg::Kind kind) {
 DType common_type(Args args) {
   DType tensors = DType::Void, numbers = DType::Bool;
   for (const Arg* a : args) {
-    if (a->is_tensor())
+    if (a->kind() == Arg::Kind::Tensor)
       tensors = tensors == DType::Void ? type_of(*a) : promote(tensors, type_of(*a));
     else
       numbers = promote(numbers, type_of(*a));
@@ -130,7 +134,7 @@ Shape common_shape(const Shape& a, const Shape& b) {
 }
 
 ir::Scalar number_of(const Arg& a, DType dtype) {
-  if (a.is_tensor()) usage_error(fmt::format("needs a plain number here, not a tensor ({})", describe(a)));
+  if (a.is_tensor()) usage_error(fmt::format("needs a plain number here, which {} is not", describe(a)));
   if (!fits(dtype, a))
     usage_error(fmt::format("{} does not fit {}, which holds {}{}; {}", describe(a), name_of(dtype),
                             a.kind() == Arg::Kind::Float ? "whole numbers from " : "", range_of(dtype),

@@ -171,10 +171,10 @@ bool same_program(const CapturedPlan& a, const CapturedPlan& b, bool equal_sizes
   return a.entry == b.entry;
 }
 
-/// Realizes what the thread has assigned, and inputs without storage. Neither is part of the function's program.
-void realize_pending(std::span<const Tensor> inputs) {
+/// Realizes what the thread has assigned, and those of the tensors that wait. Neither is part of the function's program.
+void realize_pending(std::span<const Tensor> tensors) {
   for (std::vector<UOp> waiting = tensor::assigned_versions([](const Cell&) { return false; });; waiting.clear()) {
-    for (const Tensor& t : inputs)  // repeat if another thread has assigned one meanwhile
+    for (const Tensor& t : tensors)  // repeat if another thread has assigned one meanwhile
       if (UOp n = tensor::node_of(t); !n->storage()) waiting.push_back(n);
     if (waiting.empty()) return;
     tensor::realize(waiting);
@@ -298,6 +298,8 @@ std::vector<Tensor> JitPlans::call(const Function& function, std::span<const Ten
     ~RunLockGuard() { run_lock.unlock(); }
   };
   const RunLockGuard guard{known_->run_lock};
+  // A model's new parameters: as part of the function's program they would be computed anew in each call.
+  realize_pending(tensor::pending_leaves());
   std::vector<Tensor> fresh;  // cells that tell inputs from tensors that the function uses besides
   for (const Tensor& t : inputs) fresh.push_back(tensor::wrap(t.cell()->node.get()));
   tensor::Capture capture(fresh, now.sizes);

@@ -29,7 +29,7 @@ class Draw {
   Draw(Args parameters, const Shape* shape, const RandomOptions& options) : options_(options) {
     DType fallback = float32;
     for (const Arg* a : parameters) {
-      if (!a->is_tensor()) continue;
+      if (a->kind() != Arg::Kind::Tensor) continue;
       fallback = tensor::common_float_type(parameters);
       options_.device = tensor::node_of(a->cell())->device;
     }

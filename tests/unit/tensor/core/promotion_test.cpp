@@ -74,6 +74,48 @@ TEST_CASE("a number is weak", "[tensor]") {
   CHECK(numbers(ones({2}, float64) * 0.1) == list({0.1, 0.1}));
 }
 
+TEST_CASE("a size is a weak integer beside tensors", "[tensor]") {
+  ON_BOTH_EXECUTORS();
+  const Var n("n", 1, 8);
+  for (const Tensor& x : {ones({4, 3}), ones({8, 3}).slice(0, {0, n(4)})}) {
+    CAPTURE(to_string(x.shape()));
+    CHECK((x.sum() / x.size(0)).item() == 3);
+    CHECK((x.size(0) - x.sum(0)).dtype() == float32);
+    CHECK(numbers(x.size(0) - x.sum(0)) == list({0.f, 0.f, 0.f}));
+    CHECK((ones({2}, int8) * x.size(0)).dtype() == int8);
+    CHECK((ones({2}, float16) * x.size(0)).dtype() == float16);
+    CHECK((ones({2}, int32) / x.size(0)).dtype() == float32);
+    CHECK(numbers(where(x.sum(0) < x.size(0), 1, x.size(0))) == list({4.f, 4.f, 4.f}));
+    CHECK(pow(full({}, 2.0), x.size(0)).item() == 16);
+    Tensor total = zeros({2});
+    total += x.size(0);
+    CHECK(numbers(total) == list({4.f, 4.f}));
+  }
+  CHECK_THROWS_WITH(index_add(zeros({2}), 0, from({0}), ones({1}), n(4)), Catch::Matchers::Contains("alpha is the size n=4"));
+}
+
+TEST_CASE("arithmetic of sizes gives integers", "[tensor]") {
+  const Tensor x = zeros({6, 4});
+  STATIC_CHECK(std::is_same_v<decltype(x.size(0) * x.size(1)), int64_t>);
+  STATIC_CHECK(std::is_same_v<decltype(x.size(0) * 2), int64_t>);
+  STATIC_CHECK(std::is_same_v<decltype(0.5 * x.size(0)), double>);
+  CHECK(x.size(0) + x.size(1) == 10);
+  CHECK(x.size(0) - x.size(1) == 2);
+  CHECK(x.size(0) * x.size(1) == 24);
+  CHECK(x.size(0) / x.size(1) == 1);
+  CHECK(x.size(0) % x.size(1) == 2);
+  CHECK(-x.size(0) == -6);
+  CHECK(x.size(1) < x.size(0));
+  CHECK(x.size(0) > 5);
+  CHECK_FALSE(x.size(0) <= x.size(1));
+  CHECK(5 < x.size(0));
+  CHECK(x.size(0) / 2 == 3);
+  const Var n("n", 1, 8);
+  CHECK_THROWS_AS(n(3) + n(4), UsageError);
+  CHECK_THROWS_AS(-n(3), UsageError);
+  CHECK_THROWS_AS(n(3) < n(4), UsageError);
+}
+
 TEST_CASE("all ranks broadcast as NumPy says", "[tensor]") {
   ON_BOTH_EXECUTORS();
   std::mt19937 rng(7);
