@@ -62,6 +62,18 @@ def conv(n, c, size, k, window, stride=1, padding=0, groups=1, device="cpu"):
             for kind in ("forward", "data", "filter")]
 
 
+def conv3d(n, c, size, k, window, stride=1, padding=0):
+    flops = 2.0 * n * k * ((size + 2 * padding - window) // stride + 1) ** 3 * c * window ** 3
+    return [Case(f"conv3d:{kind}:{n}x{c}x{size}x{size}x{size}:{k}x{window}x{window}x{window}:{stride}x{padding}x1", flops=flops, device="cpu")
+            for kind in ("forward", "data", "filter")]
+
+
+def conv_transpose(n, c, size, k, window, stride, padding):
+    flops = 2.0 * n * c * size ** 2 * k * window ** 2
+    return [Case(f"conv-transpose:{kind}:{n}x{c}x{size}x{size}:{k}x{window}x{window}:{stride}x{padding}", flops=flops, device="cpu")
+            for kind in ("forward", "data", "filter")]
+
+
 def conv_step_flops(batch=128):
     """Forward, and twice as much backward but for the first layer, whose input needs no gradient."""
     first = 24 * 24 * 32 * 25
@@ -133,6 +145,13 @@ def network(name, batch, macs):
             Case(f"memory:{name}", kind="memory", once=train, steps=5, warm=True)]
 
 
+def decode(layers, size, tokens, positions):
+    """A token reads all weights but the table of tokens, and half of the caches in the mean."""
+    weights = layers * 12 * size ** 2 + size * tokens
+    return Case(f"decode:{layers}x{size}x{tokens}x{positions}", bytes=FLOAT * (weights + layers * positions * size), device="cpu")
+
+
+M1 = 1 << 20
 M16 = 1 << 24
 ROWS = 8192 * 1024
 
@@ -163,7 +182,13 @@ CASES = [
     *conv(16, 64, 56, 64, 3, 1, 1), *conv(16, 128, 28, 128, 3, 1, 1), *conv(16, 256, 14, 256, 3, 1, 1), *conv(16, 512, 7, 512, 3, 1, 1),
     *conv(1, 64, 56, 64, 3, 1, 1), *conv(16, 64, 56, 128, 3, 2, 1), *conv(16, 64, 56, 256, 1), *conv(16, 256, 28, 512, 1, 2),
     *conv(16, 64, 56, 64, 3, 1, 1, 64), *conv(16, 64, 56, 64, 5, 1, 2, 64),
-    Case("forward:mlp:1"), Case("forward:jit:1"),
+    # Those that make images larger, as decoders have them, and those of volumes.
+    *conv_transpose(16, 64, 28, 32, 4, 2, 1), *conv_transpose(16, 256, 8, 128, 4, 2, 1), *conv_transpose(8, 128, 32, 64, 2, 2, 0),
+    *conv3d(2, 16, 32, 32, 3, 1, 1), *conv3d(4, 32, 16, 64, 3, 1, 1),
+    # An odd count: of an even one NumPy's median is between the two in the middle.
+    *(Case(f"{order}:{M1}", device="cpu") for order in ("sort", "argsort")), Case(f"topk:{M1}x100", device="cpu"), Case(f"median:{M1 - 1}", device="cpu"),
+    stream(f"cumsum:{M1}:0", 2 * M1, device="cpu"), *(stream(f"cumsum:4096x4096:{axis}", 2 * M16, device="cpu") for axis in (0, 1)),
+    Case("forward:mlp:1"), Case("forward:jit:1"), decode(12, 768, 8192, 256),
     # What the host pays, for each of so many: no library has the same parts.
     Case("node:256"), Case("walk:256"), Case("launch:256"),
     # What a CPU would take too long for, or streams more than a GPU's cache holds.

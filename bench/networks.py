@@ -191,6 +191,43 @@ class Mixer(nn.Module):
         return self.out(self.norm(self.blocks(self.stem(x).flatten(2).transpose(1, 2))).mean(1))
 
 
+def rotated(x, angles):
+    """Su et al., 2021: pairs of x's halves, by the angles."""
+    a, b = x.chunk(2, -1)
+    return torch.cat([a * angles.cos() - b * angles.sin(), b * angles.cos() + a * angles.sin()], -1)
+
+
+class DecoderBlock(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.before, self.after = nn.LayerNorm(size), nn.LayerNorm(size)
+        self.qkv, self.out = nn.Linear(size, 3 * size), nn.Linear(size, size)
+        self.wide, self.narrow = nn.Linear(size, 4 * size), nn.Linear(4 * size, size)
+
+    def forward(self, x, angles, seen, cache):
+        q, k, v = self.qkv(self.before(x)).unflatten(2, (3, -1, 64)).permute(2, 0, 3, 1, 4)
+        for kept, new in zip(cache, (rotated(k, angles), v)):
+            kept[:, :, seen - 1:seen] = new
+        y = F.scaled_dot_product_attention(rotated(q, angles), *(kept[:, :, :seen] for kept in cache))
+        h = x + self.out(y.transpose(1, 2).flatten(2))
+        return h + self.narrow(F.gelu(self.wide(self.after(h))))
+
+
+class Decoder(nn.Module):
+    """Writes a token at a time, with keys and values of those before in caches."""
+    def __init__(self, layers, size, tokens):
+        super().__init__()
+        self.token, self.blocks = nn.Embedding(tokens, size), nn.ModuleList(DecoderBlock(size) for _ in range(layers))
+        self.norm, self.head = nn.LayerNorm(size), nn.Linear(size, tokens, bias=False)
+        self.register_buffer("speeds", 1e4 ** (-torch.arange(0, 64, 2) / 64), persistent=False)
+
+    def forward(self, last, seen, caches):
+        x, angles = self.token(last), (seen - 1) * self.speeds
+        for block, cache in zip(self.blocks, caches):
+            x = block(x, angles, seen, cache)
+        return self.head(self.norm(x))
+
+
 # Batches, as arrays: what the network is given, and what it is to answer.
 def classes(n):
     return worker.uniform((n, 3, 32, 32), 1), worker.labels(n)

@@ -48,7 +48,7 @@ def convolve(x, w, stride=1, padding=0, groups=1):
 
 def convolution(*arguments):
     """The function of a case's operands, in the order of worker.operands()."""
-    c = worker.convolution(*arguments)
+    c = worker.convolution("conv", *arguments)
     if c.kind == "forward":
         return lambda x, w: convolve(x, w, c.stride, c.padding, c.groups)
     if c.kind == "data":

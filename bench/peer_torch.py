@@ -1,5 +1,6 @@
 """PyTorch from 1.13 on, eager with preallocated results where it takes them; --compile: torch.compile, for what it changes;
 --channels-last: images with their channels innermost, for convolutions. BENCH_DEVICE=cuda: on the GPU."""
+import itertools
 import os
 import sys
 from contextlib import nullcontext
@@ -33,18 +34,29 @@ def attention_gradients(q, k, v, seed):
     return torch.autograd.grad(ATTENTION(*parts), parts, seed)
 
 
-def convolution(kind, images, filters, *options):
+def convolution(family, *arguments):
     """The function of a case's operands, in the order of worker.operands()."""
-    c = worker.convolution(kind, images, filters, *options)
-    if kind == "forward":
-        return lambda x, w: F.conv2d(x, w, None, c.stride, c.padding, 1, c.groups)
-    shape = laid_out(torch.empty(c.x if kind == "data" else c.w, device=DEVICE))  # of the operand that this gradient does not read
-    wanted = [kind == "data", kind == "filter", False]
+    c = worker.convolution(family, *arguments)
+    axes = len(c.x) - 2
+    stride, padding, ones, zeros = ([number] * axes for number in (c.stride, c.padding, 1, 0))
+    if c.kind == "forward":
+        return lambda x, w: torch.convolution(x, w, None, stride, padding, ones, c.transposed, zeros, c.groups)
+    shape = laid_out(torch.empty(c.x if c.kind == "data" else c.w, device=DEVICE))  # of the operand that this gradient does not read
+    wanted = [c.kind == "data", c.kind == "filter", False]
 
     def backward(x, w, dy):
-        return torch.ops.aten.convolution_backward(dy, x, w, None, [c.stride] * 2, [c.padding] * 2, [1, 1], False, [0, 0], c.groups,
+        return torch.ops.aten.convolution_backward(dy, x, w, None, stride, padding, ones, c.transposed, zeros, c.groups,
                                                    wanted)[wanted.index(True)]
-    return (lambda w, dy: backward(shape, w, dy)) if kind == "data" else (lambda x, dy: backward(x, shape, dy))
+    return (lambda w, dy: backward(shape, w, dy)) if c.kind == "data" else (lambda x, dy: backward(x, shape, dy))
+
+
+def ordering(family, *arguments):
+    """The function of a vector, or of rows."""
+    if family == "cumsum":
+        return lambda x: x.cumsum(int(arguments[1]))
+    if family == "topk":
+        return lambda x: torch.topk(x, worker.sizes(arguments[0])[1])
+    return {"sort": lambda x: torch.sort(x).values, "argsort": lambda x: torch.argsort(x, stable=True), "median": torch.median}[family]
 
 
 # Layout, or family -> function of its operands, and of the result that it writes where PyTorch has such a form.
@@ -173,6 +185,15 @@ def run_inference(name, batch):
     return evaluate(lambda: call(x))
 
 
+def run_decoding(layers, size, tokens, positions):
+    model = networks.set_parameters(networks.Decoder(layers, size, tokens)).to(DEVICE)
+    with torch.inference_mode():
+        caches = [[torch.zeros(1, size // 64, positions, 64, device=DEVICE) for _ in range(2)] for _ in range(layers)]
+        token = torch.full((1, 1), 7, device=DEVICE)
+    seen = itertools.cycle(range(1, positions + 1))
+    return evaluate(lambda: model(token, next(seen), caches))
+
+
 def evaluate(f, context=torch.inference_mode):
     """Of a result, or of several."""
     def run():
@@ -201,9 +222,14 @@ def make(family, *arguments):
         return run_training(arguments[0], int(arguments[1]), dtype)
     if family == "infer":
         return run_inference(arguments[0], int(arguments[1]))
-    if family == "conv":
-        inputs, call = [laid_out(torch.from_numpy(a).to(DEVICE)) for a in operands(family, arguments)], convolution(*arguments)
+    if family in worker.CONVOLUTIONS:
+        inputs, call = [laid_out(torch.from_numpy(a).to(DEVICE)) for a in operands(family, arguments)], convolution(family, *arguments)
         return evaluate(lambda: call(*inputs))
+    if family in worker.ORDERS:
+        inputs, call = [torch.from_numpy(a).to(DEVICE) for a in operands(family, arguments)], ordering(family, *arguments)
+        return evaluate(lambda: call(*inputs))
+    if family == "decode":
+        return run_decoding(*worker.sizes(arguments[0]))
     if family == "attention-gradients":
         inputs, call = [torch.from_numpy(a).to(DEVICE, dtype) for a in operands(family, arguments)], quickest(attention_gradients)
         return evaluate(lambda: call(*inputs), nullcontext)

@@ -45,12 +45,14 @@ PYTHON = {  # name -> interpreter, module that must be there, script, arguments 
     "torch-nhwc": (OWN, "torch", "peer_torch.py", ["--channels-last"], OPENMP),
     "torch-debian": (DEBIAN, "torch", "peer_torch.py", [], {**OPENMP, **OF_CORE}),
     "torch-debian-nhwc": (DEBIAN, "torch", "peer_torch.py", ["--channels-last"], {**OPENMP, **OF_CORE}),
+    "numpy": (OWN, "numpy", "peer_numpy.py", [], HEAP),
     "jax": (OWN, "jax", "peer_jax.py", [], {**HEAP, "JAX_PLATFORMS": "cpu"}),
     "mlx": (OWN, "mlx", "peer_mlx.py", [], HEAP),
     "tinygrad": (OWN, "tinygrad", "peer_tinygrad.py", [], {**HEAP, "DEV": "CPU"}),
 }
 IMAGES = "^conv:|^(bf16:|f16:)?(step:conv|(train|infer):(resnet18|mobilenet|unet|vae))"
 CASES = {  # of a peer that is not for all
+    "numpy": "^(sort|argsort|topk|median|cumsum):",
     "torch-nhwc": IMAGES, "torch-debian-nhwc": IMAGES,
     "torch-compile": "^(?!(start|memory):)|:(mlp|conv)",  # it compiles a network for a minute or two: no first step at its best
 }

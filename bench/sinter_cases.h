@@ -23,8 +23,10 @@ BenchCase evaluate_all(std::function<std::vector<sinter::Tensor>()> f);
 std::map<std::string, CaseFamily> products();      ///< matrix products, the same loops in other words, attention
 std::map<std::string, CaseFamily> convolutions();  ///< and their gradients
 std::map<std::string, CaseFamily> streams();       ///< elementwise chains, rows, sums, transposition
+std::map<std::string, CaseFamily> orders();        ///< sorting, scans
 std::map<std::string, CaseFamily> trainings();     ///< steps of training, a forward pass
 std::map<std::string, CaseFamily> networks();      ///< whole networks as people write them
+std::map<std::string, CaseFamily> decoders();      ///< a token of a network that writes
 std::map<std::string, CaseFamily> host();          ///< calls, walks, launches
 
 }  // namespace bench

@@ -6,29 +6,50 @@ namespace sn = sinter;
 namespace bench {
 namespace {
 
-/// conv:KIND:NxCxHxW:KxRxS[:STRIDExPADDINGxGROUPS]: images of C planes under K filters of R x S; without the last part
-/// every place of images without a border, in one group. The kind is forward, data (the gradient of the images, given
-/// that of the result) or filter (that of the filters).
-BenchCase convolution(const Arguments& arguments) {
-  const auto x_sizes = arguments.sizes(2), w_sizes = arguments.sizes(3);
-  const std::string& kind = arguments.text(1);
-  const auto options = arguments.parts.size() > 4 ? arguments.sizes(4) : std::vector<int64_t>{1, 0, 1};
-  const int64_t stride = options.at(0), padding = options.at(1), groups = options.at(2);
-  const auto windows = [&](int64_t size, int64_t window) { return (size + 2 * padding - window) / stride + 1; };
-  const sn::Shape result{x_sizes.at(0), w_sizes.at(0), windows(x_sizes.at(2), w_sizes.at(1)),
-                         windows(x_sizes.at(3), w_sizes.at(2))};
-  const sn::Tensor x = input({x_sizes[0], x_sizes[1], x_sizes[2], x_sizes[3]}, 1),
-                   w = input({w_sizes[0], x_sizes[1] / groups, w_sizes[1], w_sizes[2]}, 2);
-  const auto convolved = [=] { return conv2d(x, w, {}, {.stride = stride, .padding = padding, .groups = groups}); };
-  if (kind == "forward") return evaluate(convolved);
-  const sn::Tensor seed = input(result, 3);
+sn::Shape joined(std::initializer_list<int64_t> first, std::span<const int64_t> rest) {
+  std::vector<int64_t> sizes(first);
+  sizes.insert(sizes.end(), rest.begin(), rest.end());
+  return sn::Shape(sizes);
+}
+
+/// The convolution, or a gradient of it: data, of the images, given that of the result; filter, of the filters.
+BenchCase part_of(const std::string& kind, const std::function<sn::Tensor(sn::Tensor, sn::Tensor)>& convolve,
+                  const sn::Tensor& x, const sn::Tensor& w) {
+  if (kind == "forward") return evaluate([=] { return convolve(x, w); });
+  const sn::Tensor seed = input(convolve(x, w).shape(), 3);
   sn::Tensor wanted = kind == "data" ? x : w;
   wanted.requires_grad();
-  return evaluate([=] { return gradient(convolved(), {wanted}, seed)[0]; });
+  return evaluate([=] { return gradient(convolve(x, w), {wanted}, seed)[0]; });
+}
+
+/// conv:KIND:NxCxHxW:KxRxS[:STRIDExPADDINGxGROUPS]: images of C planes under K filters of R x S; without the last part
+/// every place of images without a border, in one group. conv3d has a depth before H and R. conv-transpose makes K
+/// planes of C.
+template <sn::Tensor (*kConvolve)(sn::Arg, const sn::Tensor&, const sn::Tensor&, const sn::ConvOptions&)>
+BenchCase convolution(const Arguments& arguments) {
+  const auto images = arguments.sizes(2), filters = arguments.sizes(3);
+  const auto options = arguments.parts.size() > 4 ? arguments.sizes(4) : std::vector<int64_t>{1, 0, 1};
+  const sn::Shape x(images), w = joined({filters.at(0), images.at(1) / options.at(2)}, std::span(filters).subspan(1));
+  const auto convolve = [=](const sn::Tensor& a, const sn::Tensor& b) {
+    return kConvolve(a, b, {}, {.stride = options[0], .padding = options[1], .groups = options[2]});
+  };
+  return part_of(arguments.text(1), convolve, input(x, 1), input(w, 2));
+}
+BenchCase transposed_convolution(const Arguments& arguments) {
+  const auto images = arguments.sizes(2), filters = arguments.sizes(3), options = arguments.sizes(4);
+  const sn::Shape x(images), w = joined({images.at(1), filters.at(0)}, std::span(filters).subspan(1));
+  const auto convolve = [=](const sn::Tensor& a, const sn::Tensor& b) {
+    return conv_transpose2d(a, b, {}, {.stride = options.at(0), .padding = options.at(1)});
+  };
+  return part_of(arguments.text(1), convolve, input(x, 1), input(w, 2));
 }
 
 }  // namespace
 
-std::map<std::string, CaseFamily> convolutions() { return {{"conv", {convolution}}}; }
+std::map<std::string, CaseFamily> convolutions() {
+  return {{"conv", {convolution<sn::conv2d>}},
+          {"conv3d", {convolution<sn::conv3d>}},
+          {"conv-transpose", {transposed_convolution}}};
+}
 
 }  // namespace bench

@@ -1,10 +1,9 @@
 // Networks as people write them: steps of training and inference, on a batch that stays the same.
-#include <cmath>
-
 #include "networks/gpt.h"
 #include "networks/lstm.h"
 #include "networks/mixer.h"
 #include "networks/mobilenet.h"
+#include "networks/parameters.h"
 #include "networks/resnet.h"
 #include "networks/transformer.h"
 #include "networks/unet.h"
@@ -54,25 +53,6 @@ struct Recipe {
   sn::Tensor (*loss)(const Model& model, const Batch& batch);
   bool draws = false;  ///< random numbers, in training: steps are compared in eval mode, where there are none
 };
-
-/// Parameters that every worker can make, such that what flows through the network neither grows nor dies: of
-/// parameter i uniform(.., 10 + i), times sqrt(12 / fan in) in weights, by 10 in what has one axis, there around 1 in
-/// the weights of norms.
-template <class Model>
-void set_parameters(Model& model) {
-  sn::no_grad guard;
-  uint32_t seed = 10;
-  for (auto& [name, parameter] : sn::nn::named_parameters(model)) {
-    const sn::Tensor values = input(parameter.shape(), seed++);
-    if (parameter.rank() == 1) {
-      parameter.assign(values * 0.1 + (name.ends_with("weight") ? 1.0 : 0.0));
-    } else {
-      const double fan_in = static_cast<double>(parameter.numel() / parameter.size(0));
-      parameter.assign(values * std::sqrt(12 / fan_in));
-    }
-    parameter.realize();
-  }
-}
 
 /// Under autocast to the type; float32 is none.
 template <class Model, class Optimizer>

@@ -23,7 +23,7 @@ BenchCase evaluate(std::function<sn::Tensor()> f) {
                 result->realize();
                 finish();
               },
-          .check = [=] { return fingerprint(f().to_vector<float>()); }};
+          .check = [=] { return fingerprint(f().to(sn::float32).to_vector<float>()); }};
 }
 
 BenchCase evaluate_all(std::function<std::vector<sn::Tensor>()> f) {
@@ -37,7 +37,7 @@ BenchCase evaluate_all(std::function<std::vector<sn::Tensor>()> f) {
             run();
             std::vector<double> values;
             for (const sn::Tensor& result : *results)
-              for (const double value : fingerprint(result.to_vector<float>())) values.push_back(value);
+              for (const double value : fingerprint(result.to(sn::float32).to_vector<float>())) values.push_back(value);
             return values;
           }};
 }
@@ -48,8 +48,10 @@ int main(int argc, char** argv) {
   std::map<std::string, bench::CaseFamily> all = bench::products();
   all.merge(bench::convolutions());
   all.merge(bench::streams());
+  all.merge(bench::orders());
   all.merge(bench::trainings());
   all.merge(bench::networks());
+  all.merge(bench::decoders());
   all.merge(bench::host());
   return bench::serve(argc, argv, all);
 }

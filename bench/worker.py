@@ -13,6 +13,8 @@ WARM_UP, LONG_WARM_UP, WARM_RUNS = 0.1, 1.0, 3  # as worker.cpp
 THREADS = int(os.environ.get("BENCH_THREADS", "1"))
 BATCH = {"mlp": 256, "conv": 128}
 CHECKED_STEPS = 6  # as worker.h
+ORDERS = {"sort", "argsort", "topk", "median", "cumsum"}
+CONVOLUTIONS = {"conv", "conv3d", "conv-transpose"}
 LINE = 64  # bytes of a cache line
 
 
@@ -60,7 +62,7 @@ def sizes(text):
 
 @dataclass(frozen=True)
 class Convolution:
-    """conv:KIND:NxCxHxW:KxRxS[:STRIDExPADDINGxGROUPS], as in sinter_convolutions.cpp: shapes."""
+    """conv:KIND:NxCxHxW:KxRxS[:STRIDExPADDINGxGROUPS], conv3d and conv-transpose, as in sinter_convolutions.cpp: shapes."""
     kind: str
     x: tuple
     w: tuple
@@ -68,12 +70,16 @@ class Convolution:
     stride: int
     padding: int
     groups: int
+    transposed: bool
 
 
-def convolution(kind, images, filters, options="1x0x1"):
-    (n, c, *image), (k, *window), (stride, padding, groups) = sizes(images), sizes(filters), sizes(options)
-    result = ((size + 2 * padding - part) // stride + 1 for size, part in zip(image, window))
-    return Convolution(kind, (n, c, *image), (k, c // groups, *window), (n, k, *result), stride, padding, groups)
+def convolution(family, kind, images, filters, options="1x0x1"):
+    (n, c, *image), (k, *window), (stride, padding, *groups) = sizes(images), sizes(filters), sizes(options)
+    groups, transposed = (groups or [1])[0], family == "conv-transpose"
+    result = ((size - 1) * stride - 2 * padding + part if transposed else (size + 2 * padding - part) // stride + 1
+              for size, part in zip(image, window))
+    w = (c, k, *window) if transposed else (k, c // groups, *window)
+    return Convolution(kind, (n, c, *image), w, (n, k, *result), stride, padding, groups, transposed)
 
 
 def operands(family, arguments):
@@ -84,8 +90,8 @@ def operands(family, arguments):
     if family == "matvec":
         m, n = sizes(arguments[1])
         return uniform((m, n), 1), uniform((m if arguments[0] == "tn" else n,), 2)
-    if family == "conv":
-        c = convolution(*arguments)
+    if family in CONVOLUTIONS:
+        c = convolution(family, *arguments)
         x, w, dy = (c.x, 1), (c.w, 2), (c.y, 3)
         return tuple(uniform(*operand) for operand in {"forward": (x, w), "data": (w, dy), "filter": (x, dy)}[c.kind])
     shape = sizes(arguments[0])
@@ -100,7 +106,9 @@ def operands(family, arguments):
         return tuple(uniform(shape, seed) for seed in range(1, 4 if family == "attention" else 5))
     if family == "layernorm":
         return uniform(shape, 1), uniform(shape[1:], 2), uniform(shape[1:], 3)
-    return (uniform(shape, 1),)  # chain, total, columns, softmax, transpose
+    if family == "topk":
+        shape = shape[:1]
+    return (uniform(shape, 1),)  # chain, total, columns, softmax, transpose, sort, argsort, topk, median, cumsum
 
 
 PARAMETERS = {  # shapes in the order of the model's parameters; weights are [out, in, window...]
