@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "sinter_cases.h"
+#include "../sinter_cases.h"
 
 namespace bench {
 

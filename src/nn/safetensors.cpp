@@ -80,19 +80,19 @@ bool counts_batches(const std::string& name, const NamedTensors& into) {
 /// A file that is read sequentially.
 class SequentialFile {
  public:
-  SequentialFile(const std::filesystem::path& path, Loc where) : path_(path), where_(where) {
+  SequentialFile(const std::string& path, Loc where) : path_(path), where_(where) {
     // Without O_NONBLOCK, open() would wait for the other end of a pipe.
     file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat info{};
     if (file_ < 0 || fstat(file_, &info)) {
       const int error = errno;
       if (file_ >= 0) close(file_);
-      throw UsageError(fmt::format("load: cannot open {}: {}", path.string(), std::strerror(error)), where);
+      throw UsageError(fmt::format("load: cannot open {}: {}", path, std::strerror(error)), where);
     }
     left_ = static_cast<uint64_t>(info.st_size);
     if (S_ISREG(info.st_mode)) return;
     close(file_);
-    throw UsageError(fmt::format("load: {} is no regular file; give the path of a safetensors file", path.string()),
+    throw UsageError(fmt::format("load: {} is no regular file; give the path of a safetensors file", path),
                      where);
   }
   ~SequentialFile() { close(file_); }
@@ -102,7 +102,7 @@ class SequentialFile {
   uint64_t left() const { return left_; }  ///< bytes not read yet
   [[noreturn]] void report_damage(const std::string& why) const {
     throw UsageError(
-        fmt::format("load: {} is no valid safetensors file: {}; save() writes such files", path_.string(), why),
+        fmt::format("load: {} is no valid safetensors file: {}; save() writes such files", path_, why),
         where_);
   }
   /// Reads the next bytes into all of `to`.
@@ -110,7 +110,7 @@ class SequentialFile {
     while (!to.empty()) {
       const ssize_t got = ::read(file_, to.data(), to.size());
       if (got < 0 && errno == EINTR) continue;
-      if (got < 0) throw BackendError(fmt::format("load: cannot read {}: {}", path_.string(), std::strerror(errno)));
+      if (got < 0) throw BackendError(fmt::format("load: cannot read {}: {}", path_, std::strerror(errno)));
       if (got == 0) report_damage("it ends early");
       to = to.subspan(static_cast<size_t>(got));
       left_ -= std::min(left_, static_cast<uint64_t>(got));
@@ -118,7 +118,7 @@ class SequentialFile {
   }
 
  private:
-  const std::filesystem::path path_;
+  const std::string path_;
   const Loc where_;
   int file_;
   uint64_t left_ = 0;
@@ -141,7 +141,7 @@ std::vector<StoredTensor> read_header(SequentialFile& file) {
   } catch (const HeaderError& f) { file.report_damage(f.why); }
 }
 
-NamedTensors read_file(const std::filesystem::path& path, Device device, Loc where) {
+NamedTensors read_file(const std::string& path, Device device, Loc where) {
   SequentialFile file(path, where);
   std::vector<StoredTensor> stored = read_header(file);
   // Allocate all memory first: if it does not suffice, no data are read.
@@ -156,7 +156,7 @@ NamedTensors read_file(const std::filesystem::path& path, Device device, Loc whe
 
 }  // namespace
 
-void save(const NamedTensors& tensors, const std::filesystem::path& path, Loc where) {
+void save(const NamedTensors& tensors, const std::string& path, Loc where) {
   CallScope call("save", where);
   check_names("save", tensors, where);
   for (const auto& [name, t] : tensors) {
@@ -201,12 +201,12 @@ void save(const NamedTensors& tensors, const std::filesystem::path& path, Loc wh
   file.commit();
 }
 
-NamedTensors load_file(const std::filesystem::path& path, Device device, Loc where) {
+NamedTensors load_file(const std::string& path, Device device, Loc where) {
   CallScope call("load", where);
   try {
     return read_file(path, device, where);
   } catch (const std::bad_alloc&) {
-    throw OutOfMemory(fmt::format("load: the host has no memory for the header of {}", path.string()));
+    throw OutOfMemory(fmt::format("load: the host has no memory for the header of {}", path));
   }
 }
 

@@ -2,7 +2,7 @@
 // a JSON header {"name": {"dtype", "shape", "data_offsets"}}, then the numbers, row-major.
 #pragma once
 
-#include <filesystem>
+#include <string>
 
 #include "sinter/nn/module.h"
 
@@ -17,17 +17,17 @@ namespace nn {
 /// Writes all tensors, realized in one plan. The file is written under another name in its folder and renamed, so it is
 /// complete or unchanged. A symbolic link stands for its target; a replaced file keeps its mode. BackendError if it
 /// cannot be written: its folder does not exist, or its name is that of something other than a regular file.
-void save(const NamedTensors& tensors, const std::filesystem::path& path, Loc where = Loc::current());
+void save(const NamedTensors& tensors, const std::string& path, Loc where = Loc::current());
 /// The tensors of the module: state_dict(module).
 template <Module M>
-void save(const M& module, const std::filesystem::path& path, Loc where = Loc::current()) {
+void save(const M& module, const std::string& path, Loc where = Loc::current()) {
   save(state_dict(module), path, where);
 }
 
 /// The tensors of a file, on that device, in the order of their numbers. UsageError, which says what is wrong where,
 /// for a file that violates the format (damaged, truncated, a duplicate name, numbers of two tensors or of none).
 /// OutOfMemory, before any numbers are read, if the tensors do not fit into memory.
-NamedTensors load_file(const std::filesystem::path& path, Device device = default_device(), Loc where = Loc::current());
+NamedTensors load_file(const std::string& path, Device device = default_device(), Loc where = Loc::current());
 
 /// Assigns to each tensor the one of that name. Names, shapes and, unless `options` say otherwise, dtypes must agree;
 /// otherwise a UsageError names the difference and nothing is loaded. Each tensor stays on its device.
@@ -41,7 +41,7 @@ void load(M& module, const NamedTensors& from, LoadOptions options = {}, Loc whe
 }
 /// The same from a file.
 template <Module M>
-void load(M& module, const std::filesystem::path& path, LoadOptions options = {}, Loc where = Loc::current()) {
+void load(M& module, const std::string& path, LoadOptions options = {}, Loc where = Loc::current()) {
   load(state_dict(module), load_file(path, Device::cpu(), where), options, where);
 }
 /// @}
