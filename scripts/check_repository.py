@@ -281,6 +281,15 @@ def semantics_faults():
                 yield f"docs/semantics.md: rule {rule} names a test that does not exist: {name}"
 
 
+def path_faults():
+    """Files that pages name in backticks exist. Decisions tell what was, and may name what is gone."""
+    for page in tracked("*.md", "docs/*.md", "docs/chapters/*.md", "bench/README.md", "examples/ports/README.md"):
+        for number, line in enumerate(page.read_text().splitlines(), 1):
+            for name in re.findall(r"`((?:tests|examples|src|include|docs|bench|scripts|sinter)/[\w/.-]+\.(?:cpp|h|md|py))`", line):
+                if not re.search("[A-Z]{4}_", name) and not (ROOT / ("include/" + name if name.startswith("sinter/") else name)).exists():
+                    yield f"{page.relative_to(ROOT)}:{number}: there is no {name}"
+
+
 def subject_faults():
     """Subjects of commits after the one that adds CHANGELOG.md. Merges and reverts are exempt, and so is what git does
     not know."""
@@ -297,8 +306,8 @@ def subject_faults():
 
 def main():
     faults = [*include_faults(), *length_faults(), *readme_faults(), *sorted(set(name_faults())), *short_name_faults(),
-              *stem_faults(), *word_faults(), *portable_faults(), *semantics_faults(), *subject_faults()]
-    print("\n".join(faults) if faults else "repository: includes, lengths, READMEs, names, words, semantics and subjects are in order")
+              *stem_faults(), *word_faults(), *portable_faults(), *semantics_faults(), *path_faults(), *subject_faults()]
+    print("\n".join(faults) if faults else "repository: includes, lengths, READMEs, names, words, semantics, paths and subjects are in order")
     return 1 if faults else 0
 
 

@@ -82,6 +82,9 @@ Tensor ones(const Shape& shape, DType dtype = float32, Device device = default_d
 /// The number everywhere: int64, bool or float32 by its C++ type; `dtype` overrides. A number that the type cannot hold
 /// (1.5 as int32) is a UsageError. A scalar tensor, which must be on `device`, is cast and repeated.
 Tensor full(const Shape& shape, Arg value, DType dtype = DType::Void, Device device = default_device());
+/// A tensor to be written: its numbers are any, here 0.
+Tensor empty(const Shape& shape, DType dtype = float32, Device device = default_device(), Loc where = Loc::current());
+Tensor empty_like(Arg x, DType dtype = DType::Void);  ///< as zeros_like
 /// Zeros of x's shape and device, and of x's dtype unless one is given.
 Tensor zeros_like(Arg x, DType dtype = DType::Void);
 Tensor ones_like(Arg x, DType dtype = DType::Void);             ///< as zeros_like
@@ -92,6 +95,7 @@ Tensor arange(const Dim& end, DType dtype = int64, Device device = default_devic
 /// begin, begin + step, ... before end: int64, or float32 if one of them is a float, computed in float64. A step of 0
 /// is a UsageError.
 Tensor arange(Arg begin, Arg end, Arg step = 1, DType dtype = DType::Void, Device device = default_device());
+Tensor arange(Arg begin, Arg end, DType dtype, Device device = default_device());  ///< in steps of 1
 /// `count` equally spaced numbers from begin to end, both included; computed in float64.
 Tensor linspace(Arg begin, Arg end, int64_t count, DType dtype = float32, Device device = default_device());
 /// Ones on the diagonal of a matrix of n rows and m columns (m = -1: n).

@@ -86,8 +86,10 @@ Tensor remainder(Arg a, Arg b);
 Tensor fmod(Arg a, Arg b);
 /// x in [lo, hi]; NaN passes through, also a bound's; the gradient at the bounds is 1. lo > hi gives hi.
 Tensor clamp(Arg x, Arg lo, Arg hi);
-Tensor clamp_min(Arg x, Arg lo);  ///< clamp() with a lower bound alone
-Tensor clamp_max(Arg x, Arg hi);  ///< clamp() with an upper bound alone
+Tensor clamp(Arg x, Arg lo);                  ///< clamp_min()
+Tensor clamp(Arg x, std::nullopt_t, Arg hi);  ///< clamp_max()
+Tensor clamp_min(Arg x, Arg lo);              ///< clamp() with a lower bound alone
+Tensor clamp_max(Arg x, Arg hi);              ///< clamp() with an upper bound alone
 /// a where the condition, a bool tensor, is true, b elsewhere. The gradient goes to the selected element.
 Tensor where(Arg condition, Arg a, Arg b);
 /// `value`, a number or a scalar tensor, where the mask, a bool tensor, is true; x elsewhere. In the type of x.

@@ -39,6 +39,17 @@ class no_grad {
  private:
   bool before_;
 };
+/// While alive, values have history again, inside a no_grad.
+class enable_grad {
+ public:
+  enable_grad();   ///< enables history in this thread
+  ~enable_grad();  ///< restores the previous state
+  enable_grad(const enable_grad&) = delete;
+  enable_grad& operator=(const enable_grad&) = delete;
+
+ private:
+  bool before_;
+};
 
 }  // namespace v0
 }  // namespace sinter

@@ -86,6 +86,8 @@ Tensor masked_scatter(Arg x, const Tensor& mask, Arg source);
 Tensor nonzero(Arg x);
 /// The same, by NumPy's name.
 Tensor argwhere(Arg x);
+/// The same, an index tensor for each axis, which index() takes.
+std::vector<Tensor> where(Arg condition);
 /// @}
 
 }  // namespace v0

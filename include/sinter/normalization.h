@@ -13,10 +13,10 @@ inline namespace v0 {
 /// @snippet normalization.cpp normalization
 /// @{
 
-/// exp(x - max) / sum exp(x - max) along the axis.
-Tensor softmax(Arg x, int64_t axis = -1);
+/// exp(x - max) / sum exp(x - max) along the axis. `dtype`, if given, is the type that x is converted to before.
+Tensor softmax(Arg x, int64_t axis = -1, DType dtype = DType::Void);
 /// log(softmax(x)), computed as x - max - log sum exp(x - max).
-Tensor log_softmax(Arg x, int64_t axis = -1);
+Tensor log_softmax(Arg x, int64_t axis = -1, DType dtype = DType::Void);
 /// log sum exp(x) over the axes, without overflow; keepdim keeps them with size 1. -inf if all elements are.
 Tensor logsumexp(Arg x, Axes axes = all_axes, bool keepdim = false);
 /// (x - mean) / sqrt(var + eps) over the last axes, whose sizes are `normalized`; then * weight + bias if given, both

@@ -17,10 +17,11 @@ inline namespace v0 {
 /// @snippet norms.cpp norms
 /// @{
 
-/// The norm of the elements along the axes. Without elements it is 0; for p < 0 and infinity a UsageError.
-Tensor vector_norm(Arg x, double p = 2, Axes axes = all_axes, bool keepdim = false);
+/// The norm of the elements along the axes. Without elements it is 0; for p < 0 and infinity a UsageError. `dtype`, if
+/// given, is the float type that x is converted to before.
+Tensor vector_norm(Arg x, double p = 2, Axes axes = all_axes, bool keepdim = false, DType dtype = DType::Void);
 /// vector_norm, by PyTorch's shorter name.
-Tensor norm(Arg x, double p = 2, Axes axes = all_axes, bool keepdim = false);
+Tensor norm(Arg x, double p = 2, Axes axes = all_axes, bool keepdim = false, DType dtype = DType::Void);
 /// The order "fro": the square root of the sum of squares of a matrix, over two axes; "nuc": the sum of its singular
 /// values (as svdvals()). Other words are a UsageError.
 Tensor matrix_norm(Arg x, std::string_view order = "fro", std::pair<int64_t, int64_t> axes = {-2, -1},

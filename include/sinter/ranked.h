@@ -1,6 +1,8 @@
 // What a search along an axis gives.
 #pragma once
 
+#include <tuple>
+
 #include "sinter/tensor.h"
 
 namespace sinter {
@@ -10,6 +12,8 @@ inline namespace v0 {
 struct Ranked {
   Tensor values;   ///< the elements, in the type of the operand
   Tensor indices;  ///< int64, of the same shape
+  /// For std::tie(values, indices) = sort(x).
+  operator std::tuple<Tensor&, Tensor&>() { return {values, indices}; }  // NOLINT: implicit by design
 };
 
 }  // namespace v0

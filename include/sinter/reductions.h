@@ -44,6 +44,26 @@ inline Tensor max(const Tensor& x, Axes axes = all_axes, bool keepdim = false, L
 inline Tensor min(const Tensor& x, Axes axes = all_axes, bool keepdim = false, Loc where = Loc::current()) {
   return x.min(std::move(axes), keepdim, where);
 }
+/// The largest elements along one axis, and where they stand: Tensor::max.
+template <Integer I>
+Extremum max(const Tensor& x, I axis, bool keepdim = false, Loc where = Loc::current()) {
+  return x.max(axis, keepdim, where);
+}
+/// The smallest elements along one axis, and where they stand: Tensor::min.
+template <Integer I>
+Extremum min(const Tensor& x, I axis, bool keepdim = false, Loc where = Loc::current()) {
+  return x.min(axis, keepdim, where);
+}
+/// maximum(a, b), by PyTorch's other name for it. A template, so that braces are axes.
+template <std::derived_from<Tensor> A, std::derived_from<Tensor> B>
+Tensor max(const A& a, const B& b, Loc where = Loc::current()) {
+  return a.maximum(b, where);
+}
+/// minimum(a, b).
+template <std::derived_from<Tensor> A, std::derived_from<Tensor> B>
+Tensor min(const A& a, const B& b, Loc where = Loc::current()) {
+  return a.minimum(b, where);
+}
 /// Tensor::any.
 inline Tensor any(const Tensor& x, Axes axes = all_axes, bool keepdim = false, Loc where = Loc::current()) {
   return x.any(std::move(axes), keepdim, where);

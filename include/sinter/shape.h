@@ -136,8 +136,12 @@ class Shape {
  public:
   using Dims = InlineVector<Dim, 4>;  ///< the list of sizes
 
-  Shape() = default;                                             ///< a scalar's
-  Shape(std::initializer_list<Dim> dims) : dims_(dims) {}        ///< {2, 3}
+  Shape() = default;                                       ///< a scalar's
+  Shape(std::initializer_list<Dim> dims) : dims_(dims) {}  ///< {2, 3}
+  /// One axis: zeros(3), view(-1).
+  template <std::integral I>
+  Shape(I size) : dims_{Dim(size)} {}                            // NOLINT: implicit by design, as the next
+  Shape(const Dim& size) : dims_{size} {}                        ///< the same  NOLINT
   explicit Shape(Dims dims) : dims_(std::move(dims)) {}          ///< these sizes
   explicit Shape(const std::vector<Dim>& dims) : dims_(dims) {}  ///< these sizes
   /// These sizes.

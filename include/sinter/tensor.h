@@ -106,8 +106,8 @@ class Tensor : public TensorMethods {
   /// @snippet reading.cpp reading
   /// @{
 
-  /// The element of a tensor of one element. UsageError if there are more, or if T is not the C++ type of its dtype;
-  /// float also reads the 16-bit floats.
+  /// The element of a tensor of one element, converted to T. UsageError if there are more, or if T is an integer type
+  /// that does not hold the number: 0.5, 1e10 as int32_t.
   template <Element T>
   T item(Loc where = Loc::current()) const;
   /// The element of a tensor of one element, of any dtype, as a double.
@@ -150,6 +150,10 @@ class Tensor : public TensorMethods {
   Tensor pad(std::vector<std::pair<int64_t, int64_t>> widths, Arg value = 0.0, Loc where = Loc::current()) const;
   /// A part of one axis.
   Tensor slice(int64_t axis, Slice slice, Loc where = Loc::current()) const;
+  /// The same: x.slice(1, 0, 5).
+  Tensor slice(int64_t axis, SliceEnd begin, SliceEnd end, int64_t step = 1, Loc where = Loc::current()) const {
+    return slice(axis, Slice{begin, end, step}, where);
+  }
   /// x[i]: row i of the first axis; i is an integer, a tensor of integers, or a bool mask. An integer out of range is a
   /// UsageError here; an index out of range in a tensor is one at the first host read.
   Tensor operator[](Arg i) const;
@@ -210,6 +214,12 @@ class Tensor : public TensorMethods {
   Tensor to(DType dtype, Loc where = Loc::current()) const;
   /// The values on another device; the original stays valid. UsageError for a device that does not exist.
   Tensor to(Device device, Loc where = Loc::current()) const;
+  /// The values in another type on another device.
+  Tensor to(Device device, DType dtype, Loc where = Loc::current()) const { return to(dtype, where).to(device, where); }
+  /// In the type of another tensor, on its device.
+  Tensor to(const Tensor& like, Loc where = Loc::current()) const {
+    return to(like.device(where), like.dtype(where), where);
+  }
   /// to(Device::cuda(index)).
   Tensor cuda(int index = 0, Loc where = Loc::current()) const;
   /// to(Device::cpu()).
@@ -233,6 +243,9 @@ class Tensor : public TensorMethods {
   Tensor& operator-=(Arg value) &;  ///< as +=
   Tensor& operator*=(Arg value) &;  ///< as +=
   Tensor& operator/=(Arg value) &;  ///< as +=
+  Tensor& operator&=(Arg value) &;  ///< as +=
+  Tensor& operator|=(Arg value) &;  ///< as +=
+  Tensor& operator^=(Arg value) &;  ///< as +=
   /// A part of this cell that can be written: `x.at({2, Slice{0, 3}}) = v`.
   Place at(std::vector<Index> items, Loc where = Loc::current()) &;
   /// A copy: a cell of its own, and memory of its own once it is realized. Until then, reading it costs nothing.
@@ -250,6 +263,10 @@ class Tensor : public TensorMethods {
   /// Makes the cell a leaf whose gradient backward() accumulates, or no longer one. UsageError unless the dtype is a
   /// float.
   Tensor& requires_grad(bool on = true, Loc where = Loc::current());
+  /// The same, by PyTorch's name.
+  Tensor& requires_grad_(bool on = true, Loc where = Loc::current()) { return requires_grad(on, where); }
+  /// Makes backward() accumulate the gradient of this value, which is no leaf, in its grad() too.
+  void retain_grad(Loc where = Loc::current());
   /// Whether the value is such a leaf, or depends on one.
   bool needs_grad(Loc where = Loc::current()) const;
   /// The value without history.
@@ -299,6 +316,8 @@ class Extremum : public Tensor {
   const Tensor& get() const {
     return I == 0 ? values : indices;
   }
+  /// For std::tie(values, indices) = x.max(1).
+  operator std::tuple<Tensor&, Tensor&>() { return {values, indices}; }  // NOLINT: implicit by design
 };
 template <Integer I>
 Extremum Tensor::max(I axis, bool keepdim, Loc where) const {
@@ -354,6 +373,7 @@ class Index {
   Index(Slice s) : kind(Kind::Slice), slice(s) {}                     ///< part of the axis  NOLINT
   Index(NewAxis) : kind(Kind::NewAxis) {}                             ///< an axis of size 1  NOLINT
   Index(Ellipsis) : kind(Kind::Ellipsis) {}                           ///< all axes that are not named  NOLINT
+  Index(const char* dots);                                            ///< "...": ellipsis. UsageError else  NOLINT
   Index(Tensor t)
       : kind(Kind::Tensor), tensor(std::move(t)) {}  ///< the elements at its indices, or where it is true  NOLINT
   Index(Narrow n) : kind(Kind::Narrow), slice{0, n.length}, tensor(std::move(n.start)) {}  ///< part of the axis  NOLINT

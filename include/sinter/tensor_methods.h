@@ -15,6 +15,7 @@
 namespace sinter {
 inline namespace v0 {
 
+class Generator;
 struct Ranked;
 enum class RoundingMode : uint8_t;
 
@@ -129,6 +130,8 @@ class TensorMethods {
   Tensor div(Arg other, Loc where = Loc::current()) const;                              ///< div()
   Tensor div(Arg other, RoundingMode rounding_mode, Loc where = Loc::current()) const;  ///< div()
   Tensor clamp(Arg lo, Arg hi, Loc where = Loc::current()) const;                       ///< clamp()
+  Tensor clamp(Arg lo, Loc where = Loc::current()) const;                               ///< clamp()
+  Tensor clamp(std::nullopt_t, Arg hi, Loc where = Loc::current()) const;               ///< clamp()
   Tensor lerp(Arg end, Arg weight, Loc where = Loc::current()) const;                   ///< lerp()
   Tensor addcmul(Arg a, Arg b, Loc where = Loc::current()) const;                       ///< addcmul()
   Tensor addcmul(Arg a, Arg b, Arg value, Loc where = Loc::current()) const;            ///< addcmul()
@@ -274,21 +277,33 @@ class TensorMethods {
   /// Each writes to the cell, as assign() does, and gives the handle back. Not on temporaries.
   /// @{
 
-  Tensor& add_(Arg other) &;                    ///< assign() of what add() gives
-  Tensor& add_(Arg other, Arg alpha) &;         ///< assign() of what add() gives
-  Tensor& sub_(Arg other) &;                    ///< assign() of what sub() gives
-  Tensor& mul_(Arg other) &;                    ///< assign() of what mul() gives
-  Tensor& div_(Arg other) &;                    ///< assign() of what div() gives
-  Tensor& pow_(Arg other) &;                    ///< assign() of what pow() gives
-  Tensor& clamp_(Arg lo, Arg hi) &;             ///< assign() of what clamp() gives
-  Tensor& masked_fill_(Arg mask, Arg value) &;  ///< assign() of what masked_fill() gives
-  Tensor& copy_(Arg value) &;                   ///< assign(value)
-  Tensor& fill_(Arg value) &;                   ///< assign(value)
-  Tensor& zero_(Loc where = Loc::current()) &;  ///< assign() of what zeros() gives
-  Tensor& exp_(Loc where = Loc::current()) &;   ///< assign() of what exp() gives
-  Tensor& sqrt_(Loc where = Loc::current()) &;  ///< assign() of what sqrt() gives
-  Tensor& relu_(Loc where = Loc::current()) &;  ///< assign() of what relu() gives
-  Tensor& neg_(Loc where = Loc::current()) &;   ///< assign() of what neg() gives
+  Tensor& add_(Arg other) &;                       ///< assign() of what add() gives
+  Tensor& add_(Arg other, Arg alpha) &;            ///< assign() of what add() gives
+  Tensor& sub_(Arg other) &;                       ///< assign() of what sub() gives
+  Tensor& mul_(Arg other) &;                       ///< assign() of what mul() gives
+  Tensor& div_(Arg other) &;                       ///< assign() of what div() gives
+  Tensor& pow_(Arg other) &;                       ///< assign() of what pow() gives
+  Tensor& clamp_(Arg lo, Arg hi) &;                ///< assign() of what clamp() gives
+  Tensor& masked_fill_(Arg mask, Arg value) &;     ///< assign() of what masked_fill() gives
+  Tensor& copy_(Arg value) &;                      ///< assign(value)
+  Tensor& fill_(Arg value) &;                      ///< assign(value)
+  Tensor& zero_(Loc where = Loc::current()) &;     ///< assign() of what zeros() gives
+  Tensor& exp_(Loc where = Loc::current()) &;      ///< assign() of what exp() gives
+  Tensor& sqrt_(Loc where = Loc::current()) &;     ///< assign() of what sqrt() gives
+  Tensor& relu_(Loc where = Loc::current()) &;     ///< assign() of what relu() gives
+  Tensor& neg_(Loc where = Loc::current()) &;      ///< assign() of what neg() gives
+  Tensor& abs_(Loc where = Loc::current()) &;      ///< assign() of what abs() gives
+  Tensor& log_(Loc where = Loc::current()) &;      ///< assign() of what log() gives
+  Tensor& tanh_(Loc where = Loc::current()) &;     ///< assign() of what tanh() gives
+  Tensor& sigmoid_(Loc where = Loc::current()) &;  ///< assign() of what sigmoid() gives
+  Tensor& clamp_min_(Arg lo) &;                    ///< assign() of what clamp_min() gives
+  Tensor& clamp_max_(Arg hi) &;                    ///< assign() of what clamp_max() gives
+  /// Draws of uniform(low, high), from the default generator or another.
+  Tensor& uniform_(double low = 0, double high = 1, Generator* generator = nullptr, Loc where = Loc::current()) &;
+  /// Draws of normal(mean, deviation).
+  Tensor& normal_(double mean = 0, double deviation = 1, Generator* generator = nullptr, Loc where = Loc::current()) &;
+  /// Writes the number to the diagonal of a matrix. UsageError unless it has two axes.
+  Tensor& fill_diagonal_(Arg value) &;
   Tensor& scatter_(int64_t axis, const Tensor& index, Arg value,
                    Loc where = Loc::current()) &;  ///< assign() of what scatter() gives
   Tensor& scatter_add_(int64_t axis, const Tensor& index, Arg value,

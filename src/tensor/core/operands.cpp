@@ -80,7 +80,14 @@ DType common_float_type(Args args) {
   DType t = common_type(args);
   return is_float(t) ? t : DType::F32;
 }
-ir::UOp float_operand(const Arg& x) { return operand(x, common_float_type({&x})); }
+ir::UOp float_operand(const Arg& x, DType dtype) {
+  if (dtype == DType::Void) return operand(x, common_float_type({&x}));
+  check_usable(dtype);
+  if (!is_float(dtype))
+    usage_error(fmt::format("the type {} holds no fractions, which this gives of {}; give a float type", name_of(dtype),
+                            describe(x)));
+  return operand(x, dtype);
+}
 
 void check_usable(DType dtype) {
   if (dtype == DType::Index || dtype == DType::Void)

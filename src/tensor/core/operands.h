@@ -64,8 +64,9 @@ ir::UOp operand(const Arg& a, DType dtype);
 /// A tensor's node in its own dtype; a number in its default dtype.
 ir::UOp operand(const Arg& a);
 /// The operand of an op on floats alone: in its own dtype; float32 for integers and bools. Functions of several ops
-/// compute in ir::to_compute_type() of it and round once, at their end.
-ir::UOp float_operand(const Arg& x);
+/// compute in ir::to_compute_type() of it and round once, at their end. A dtype, if given, is its type: UsageError
+/// unless it is a float.
+ir::UOp float_operand(const Arg& x, DType dtype = DType::Void);
 /// All arguments in `dtype` and broadcast to their common shape.
 ir::Sources operands(Args args, DType dtype);
 /// Broadcasts the nodes to their common shape and moves them to one device. Dtypes stay.

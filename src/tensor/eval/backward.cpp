@@ -240,6 +240,8 @@ std::vector<Tensor> gradient(const Tensor& y, std::span<const Tensor> xs, const 
 
 no_grad::no_grad() : before_(ir::grad_enabled()) { ir::set_grad_enabled(false); }
 no_grad::~no_grad() { ir::set_grad_enabled(before_); }
+enable_grad::enable_grad() : before_(ir::grad_enabled()) { ir::set_grad_enabled(true); }
+enable_grad::~enable_grad() { ir::set_grad_enabled(before_); }
 
 }  // namespace v0
 }  // namespace sinter

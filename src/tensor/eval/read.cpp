@@ -8,6 +8,7 @@
 #include "ir/short_float.h"
 #include "runtime/exec/array.h"
 #include "runtime/exec/buffer.h"
+#include "tensor/core/operands.h"
 #include "tensor/eval/realize.h"
 
 namespace sinter {
@@ -42,11 +43,20 @@ void require_type(const Tensor& t, DType asked) {
   tensor::usage_error(fmt::format("the tensor is {} and was read as {}; read it as {} or convert it with .to()",
                                   name_of(has), name_of(asked), name_of(has)));
 }
-void require_single(const Tensor& t) {
+/// The element of a tensor of one, as a number of the program.
+Arg single(const Tensor& t) {
   const Shape& shape = tensor::node_of(t)->shape;
-  if (shape.numel() == 1) return;
-  tensor::usage_error(fmt::format("shape {} has {} elements and item() reads 1; use to_vector() or reduce it first",
-                                  to_string(shape), shape.numel()));
+  if (shape.numel() != 1)
+    tensor::usage_error(fmt::format("shape {} has {} elements and item() reads 1; use to_vector() or reduce it first",
+                                    to_string(shape), shape.numel()));
+  std::byte bytes[sizeof(double)];
+  memory_of(t).read(bytes);
+  const DType dtype = tensor::node_of(t)->dtype;
+  const ir::Scalar value = runtime::load_scalar(dtype, bytes);
+  if (is_float(dtype)) return ir::evaluate(ir::Op::Cast, float64, dtype, {&value, 1}).as_double();
+  if (dtype == uint64) return static_cast<uint64_t>(value.as_int());
+  if (is_bool(dtype)) return value.as_int() != 0;
+  return value.as_int();
 }
 
 }  // namespace
@@ -54,23 +64,15 @@ void require_single(const Tensor& t) {
 template <Element T>
 T Tensor::item(Loc where) const {
   const tensor::Call call("item", where);
-  require_single(*this);
-  require_type(*this, dtype_of<T>::value);
-  if (widens(*this, dtype_of<T>::value)) return static_cast<T>(item(where));
-  T value;
-  memory_of(*this).read(&value);
-  return value;
+  const ir::Scalar value = tensor::number_of(single(*this), dtype_of<T>::value);
+  T out;
+  runtime::store_scalar(dtype_of<T>::value, reinterpret_cast<std::byte*>(&out), value);
+  return out;
 }
 
 double Tensor::item(Loc where) const {
   const tensor::Call call("item", where);
-  require_single(*this);
-  const runtime::Buffer& memory = memory_of(*this);
-  const DType dtype = tensor::node_of(*this)->dtype;
-  std::byte bytes[sizeof(double)];
-  memory.read(bytes);
-  const ir::Scalar value = runtime::load_scalar(dtype, bytes);
-  return ir::evaluate(ir::Op::Cast, float64, dtype, {&value, 1}).as_double();
+  return single(*this).real();
 }
 
 template <Element T>

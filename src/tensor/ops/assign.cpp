@@ -104,6 +104,18 @@ Tensor& Tensor::operator/=(Arg value) & {
   const Call call("operator/=", value.where());
   return assign(*this / value);
 }
+Tensor& Tensor::operator&=(Arg value) & {
+  const Call call("operator&=", value.where());
+  return assign(*this & value);
+}
+Tensor& Tensor::operator|=(Arg value) & {
+  const Call call("operator|=", value.where());
+  return assign(*this | value);
+}
+Tensor& Tensor::operator^=(Arg value) & {
+  const Call call("operator^=", value.where());
+  return assign(*this ^ value);
+}
 
 Place Tensor::at(std::vector<Index> items, Loc where) & { return Place(*this, std::move(items), where); }
 

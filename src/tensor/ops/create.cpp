@@ -163,6 +163,14 @@ Tensor full(const Shape& shape, Arg value, DType dtype, Device device) {
   return wrap(ir::broadcast_to(tensor::on_device(n, device, shape), shape));
 }
 
+Tensor empty(const Shape& shape, DType dtype, Device device, Loc where) {
+  const tensor::OuterCall call("empty", where);
+  return zeros(shape, dtype, device, where);
+}
+Tensor empty_like(Arg x, DType dtype) {
+  const tensor::OuterCall call("empty_like", x.where());
+  return zeros_like(x, dtype);
+}
 Tensor zeros_like(Arg x, DType dtype) {
   Call call("zeros_like", x.where());
   return full_like(x, 0, dtype);
@@ -184,6 +192,7 @@ Tensor arange(const Dim& end, DType dtype, Device device, Loc where) {
   return wrap(ir::cast(ir::arange(graph(), end, device), tensor::type_or(dtype, int64)));
 }
 
+Tensor arange(Arg begin, Arg end, DType dtype, Device device) { return arange(begin, end, 1, dtype, device); }
 Tensor arange(Arg begin, Arg end, Arg step, DType dtype, Device device) {
   Call call("arange", begin.where());
   for (const Arg* a : {&begin, &end, &step}) tensor::number_of(*a, DType::F64);

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
@@ -106,6 +107,12 @@ Tensor Tensor::index(std::vector<Index> items, Loc where) const {
   tensor::AdvancedIndex advanced = tensor::resolve_advanced(x, items);
   ir::UOp part = tensor::read(x, tensor::resolve(x, advanced.basic));
   return tensor::wrap(tensor::pick(part, advanced.axes, std::move(advanced.index), advanced.place));
+}
+
+Index::Index(const char* dots) : kind(Kind::Ellipsis) {
+  if (std::string_view(dots) != "...")
+    tensor::usage_error(
+        fmt::format("\"{}\" is no item of an index; give a number, a Slice, a tensor, newaxis or \"...\"", dots));
 }
 
 Tensor Tensor::operator[](Arg i) const {

@@ -189,6 +189,11 @@ Tensor argwhere(Arg x) {
   return places("argwhere", as_tensor(x));
 }
 
+std::vector<Tensor> where(Arg condition) {
+  const OuterCall call("where", condition.where());
+  return places("where", as_tensor(condition)).unbind(1);
+}
+
 Tensor masked_select(Arg x, const Tensor& mask) {
   const OuterCall call("masked_select", x.where());
   refuse_under_jit("masked_select", "where(mask, x, 0), or sums of x * mask");

@@ -1,7 +1,11 @@
 // Each method calls the function of its name.
 #include "sinter/tensor_methods.h"
 
+#include <fmt/core.h>
+
+#include "sinter/create.h"
 #include "sinter/ops.h"
+#include "tensor/core/cell.h"
 
 namespace sinter {
 inline namespace v0 {
@@ -111,6 +115,10 @@ Tensor TensorMethods::div(Arg other, RoundingMode rounding_mode, Loc where) cons
   return sinter::div(Arg(self(), where), other, rounding_mode);
 }
 Tensor TensorMethods::clamp(Arg lo, Arg hi, Loc where) const { return sinter::clamp(Arg(self(), where), lo, hi); }
+Tensor TensorMethods::clamp(Arg lo, Loc where) const { return sinter::clamp_min(Arg(self(), where), lo); }
+Tensor TensorMethods::clamp(std::nullopt_t, Arg hi, Loc where) const {
+  return sinter::clamp_max(Arg(self(), where), hi);
+}
 Tensor TensorMethods::lerp(Arg end, Arg weight, Loc where) const {
   return sinter::lerp(Arg(self(), where), end, weight);
 }
@@ -317,6 +325,31 @@ Tensor& TensorMethods::exp_(Loc where) & { return self().assign(sinter::exp(Arg(
 Tensor& TensorMethods::sqrt_(Loc where) & { return self().assign(sinter::sqrt(Arg(self(), where)), where); }
 Tensor& TensorMethods::relu_(Loc where) & { return self().assign(sinter::relu(Arg(self(), where)), where); }
 Tensor& TensorMethods::neg_(Loc where) & { return self().assign(sinter::negative(Arg(self(), where)), where); }
+Tensor& TensorMethods::abs_(Loc where) & { return self().assign(sinter::abs(Arg(self(), where)), where); }
+Tensor& TensorMethods::log_(Loc where) & { return self().assign(sinter::log(Arg(self(), where)), where); }
+Tensor& TensorMethods::tanh_(Loc where) & { return self().assign(sinter::tanh(Arg(self(), where)), where); }
+Tensor& TensorMethods::sigmoid_(Loc where) & { return self().assign(sinter::sigmoid(Arg(self(), where)), where); }
+Tensor& TensorMethods::clamp_min_(Arg lo) & {
+  return self().assign(sinter::clamp_min(Arg(self(), lo.where()), lo), lo.where());
+}
+Tensor& TensorMethods::clamp_max_(Arg hi) & {
+  return self().assign(sinter::clamp_max(Arg(self(), hi.where()), hi), hi.where());
+}
+Tensor& TensorMethods::uniform_(double low, double high, Generator* generator, Loc where) & {
+  const RandomOptions options{.dtype = self().dtype(where), .generator = generator, .device = self().device(where)};
+  return self().assign(sinter::uniform(Arg(low, where), high, self().shape(), options), where);
+}
+Tensor& TensorMethods::normal_(double mean, double deviation, Generator* generator, Loc where) & {
+  const RandomOptions options{.dtype = self().dtype(where), .generator = generator, .device = self().device(where)};
+  return self().assign(sinter::normal(Arg(mean, where), deviation, self().shape(), options), where);
+}
+Tensor& TensorMethods::fill_diagonal_(Arg value) & {
+  const CallScope call("fill_diagonal_", value);
+  const Shape shape = self().shape(value.where());
+  if (shape.rank() != 2) tensor::usage_error(fmt::format("shape {} has no diagonal; give a matrix", to_string(shape)));
+  const Tensor row = arange(shape[0], int64, self().device()).unsqueeze(1);
+  return self().assign(sinter::where(row == arange(shape[1], int64, self().device()), value, self()), value.where());
+}
 Tensor& TensorMethods::scatter_(int64_t axis, const Tensor& index, Arg value, Loc where) & {
   return self().assign(sinter::scatter(Arg(self(), where), axis, index, value), where);
 }

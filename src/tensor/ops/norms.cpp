@@ -54,9 +54,9 @@ Tensor wrap_norm(UOp norm, const ir::Ints& axes, bool keepdim, DType type) {
   return wrap(ir::cast(keepdim ? tensor::insert_axes(norm, axes) : norm, type));
 }
 
-Tensor norm_of(std::string_view name, const Arg& x, double p, const Axes& axes, bool keepdim) {
+Tensor norm_of(std::string_view name, const Arg& x, double p, const Axes& axes, bool keepdim, DType dtype) {
   Call call(name, x.where());
-  UOp n = tensor::float_operand(x);
+  UOp n = tensor::float_operand(x, dtype);
   const ir::Ints list = tensor::axes_of(n, axes);
   return wrap_norm(norm_over(ir::to_compute_type(n), p, list), list, keepdim, n->dtype);
 }
@@ -104,8 +104,12 @@ UOp distances(UOp x, UOp y, double p) {
 
 }  // namespace
 
-Tensor vector_norm(Arg x, double p, Axes axes, bool keepdim) { return norm_of("vector_norm", x, p, axes, keepdim); }
-Tensor norm(Arg x, double p, Axes axes, bool keepdim) { return norm_of("norm", x, p, axes, keepdim); }
+Tensor vector_norm(Arg x, double p, Axes axes, bool keepdim, DType dtype) {
+  return norm_of("vector_norm", x, p, axes, keepdim, dtype);
+}
+Tensor norm(Arg x, double p, Axes axes, bool keepdim, DType dtype) {
+  return norm_of("norm", x, p, axes, keepdim, dtype);
+}
 
 Tensor matrix_norm(Arg x, std::string_view order, std::pair<int64_t, int64_t> axes, bool keepdim) {
   Call call("matrix_norm", x.where());

@@ -48,15 +48,15 @@ using tensor::wrap;
 
 }  // namespace
 
-Tensor softmax(Arg x, int64_t axis) {
+Tensor softmax(Arg x, int64_t axis, DType dtype) {
   Call call("softmax", x.where());
-  UOp n = float_operand(x);
+  UOp n = float_operand(x, dtype);
   return wrap(ir::cast(tensor::softmax(ir::to_compute_type(n), tensor::axis_of(n, axis)), n->dtype));
 }
 
-Tensor log_softmax(Arg x, int64_t axis) {
+Tensor log_softmax(Arg x, int64_t axis, DType dtype) {
   Call call("log_softmax", x.where());
-  UOp n = float_operand(x);
+  UOp n = float_operand(x, dtype);
   return wrap(ir::cast(tensor::log_softmax(ir::to_compute_type(n), tensor::axis_of(n, axis)), n->dtype));
 }
 

@@ -170,5 +170,18 @@ RemovableHandle TensorMethods::add_gradient_hook(GradientHook hook, Loc where) c
   return RemovableHandle(ir::add_hook(n, std::make_shared<HookRule>(std::move(hook), where)));
 }
 
+void Tensor::retain_grad(Loc where) {
+  const tensor::OuterCall outer("retain_grad", where);
+  if (tensor::node_of(*this)->state.leaf) return;  // backward() gives it one
+  register_hook(
+      [cell = std::weak_ptr<Cell>(cell_)](const Tensor& gradient) {
+        const std::shared_ptr<Cell> kept = cell.lock();
+        if (!kept) return;
+        Tensor x(kept);
+        x.set_grad(x.has_grad() ? x.grad() + gradient : gradient);
+      },
+      where);
+}
+
 }  // namespace v0
 }  // namespace sinter
