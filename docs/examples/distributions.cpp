@@ -8,7 +8,7 @@ namespace sn = sinter;
 int main() {
   //! [policy]
   sn::Tensor logits = sn::from({{0.0, 0.0}, {0.0, 100.0}}).requires_grad();
-  const sn::distributions::Categorical policy(logits);
+  const sn::distributions::Categorical policy({.logits = logits});
   const sn::Tensor action = policy.sample();
   std::cout << action[1] << ' ' << policy.log_prob(action)[1] << ' ' << policy.entropy()[0] << '\n';
   //> 1 0.0 0.6931472

@@ -41,7 +41,7 @@ struct ActorCritic {
   }
   /// States [.., 4] to the distribution of actions and the value of each state.
   std::pair<Categorical, sn::Tensor> operator()(const sn::Tensor& state) const {
-    return {Categorical(actor(state)), critic(state).squeeze(-1)};
+    return {Categorical({.logits = actor(state)}), critic(state).squeeze(-1)};
   }
 };
 

@@ -19,7 +19,7 @@ inline namespace v0 {
 class autocast {
  public:
   /// UsageError unless `dtype` is bfloat16, float16 or float32.
-  explicit autocast(DType dtype, Loc where = Loc::current());
+  [[nodiscard("it ends at once: give it a name")]] explicit autocast(DType dtype, Loc where = Loc::current());
   ~autocast();  ///< restores the previous scope
   autocast(const autocast&) = delete;
   autocast& operator=(const autocast&) = delete;

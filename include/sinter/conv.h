@@ -59,10 +59,16 @@ struct ConvOptions {
 };
 /// x: [n, c, length], weight: [out, c / groups, kernel], bias: [out]; y: [n, out, windows].
 Tensor conv1d(Arg x, const Tensor& weight, const Tensor& bias = {}, const ConvOptions& options = {});
+/// The same without a bias, as the next two: conv1d(x, weight, {.padding = 1}).
+inline Tensor conv1d(Arg x, const Tensor& weight, const ConvOptions& options) { return conv1d(x, weight, {}, options); }
 /// x: [n, c, h, w], weight: [out, c / groups, kh, kw], bias: [out]; y: [n, out, windows, windows].
 Tensor conv2d(Arg x, const Tensor& weight, const Tensor& bias = {}, const ConvOptions& options = {});
+/// Without a bias.
+inline Tensor conv2d(Arg x, const Tensor& weight, const ConvOptions& options) { return conv2d(x, weight, {}, options); }
 /// x: [n, c, d, h, w], weight: [out, c / groups, kd, kh, kw], bias: [out]; y: [n, out, windows, windows, windows].
 Tensor conv3d(Arg x, const Tensor& weight, const Tensor& bias = {}, const ConvOptions& options = {});
+/// Without a bias.
+inline Tensor conv3d(Arg x, const Tensor& weight, const ConvOptions& options) { return conv3d(x, weight, {}, options); }
 
 /// Options of conv_transpose1d(), conv_transpose2d() and conv_transpose3d().
 struct ConvTransposeOptions {

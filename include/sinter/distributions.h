@@ -47,12 +47,18 @@ class Uniform {
   Tensor low_, high_;
 };
 
-/// True with probability p, which is given by its log odds: p = sigmoid(logits).
+/// How Bernoulli and Categorical are given, by name: Categorical({.logits = x}) or Categorical({.probs = p}).
+struct Odds {
+  Tensor logits = {};  ///< floats; their sigmoid or softmax are the probabilities
+  Tensor probs = {};   ///< probabilities
+};
+
+/// True with probability p.
 class Bernoulli {
  public:
-  explicit Bernoulli(const Tensor& logits, Loc where = Loc::current());            ///< floats
-  static Bernoulli of_probabilities(const Tensor& p, Loc where = Loc::current());  ///< 0 < p < 1
-  Tensor sample(const Shape& shape = {}, RandomOptions options = {}) const;        ///< 0 or 1 in the logits' type
+  /// Of log odds, or of 0 < p < 1. UsageError unless one of both is given.
+  explicit Bernoulli(const Odds& odds, Loc where = Loc::current());
+  Tensor sample(const Shape& shape = {}, RandomOptions options = {}) const;  ///< 0 or 1 in the logits' type
   Tensor log_prob(Arg x) const;                      ///< of 0, 1, or what lies between: x * logits - log(1 + e^logits)
   Tensor entropy(Loc where = Loc::current()) const;  ///< -p log p - (1 - p) log (1 - p)
   const Tensor& logits() const { return logits_; }   ///< log(p / (1 - p))
@@ -62,12 +68,11 @@ class Bernoulli {
   Tensor logits_;
 };
 
-/// Classes along the last axis of the logits: probabilities are their softmax.
+/// Classes along the last axis.
 class Categorical {
  public:
-  explicit Categorical(const Tensor& logits, Loc where = Loc::current());  ///< [.., classes]
-  static Categorical of_probabilities(const Tensor& p,
-                                      Loc where = Loc::current());           ///< [.., classes], any positive sum
+  /// Of [.., classes]; probabilities may have any positive sum. UsageError unless one of both is given.
+  explicit Categorical(const Odds& odds, Loc where = Loc::current());
   Tensor sample(const Shape& shape = {}, RandomOptions options = {}) const;  ///< int64
   /// Of classes, integers that broadcast against the rows of the logits. A class that does not exist throws at the
   /// first host read.

@@ -31,8 +31,8 @@ inline std::vector<Tensor> gradient(const Tensor& y, std::initializer_list<Tenso
 /// While alive, tensors that the calling thread builds record no history.
 class no_grad {
  public:
-  no_grad();   ///< disables history in this thread
-  ~no_grad();  ///< restores the previous state
+  [[nodiscard("it ends at once: give it a name")]] no_grad();  ///< disables history in this thread
+  ~no_grad();                                                  ///< restores the previous state
   no_grad(const no_grad&) = delete;
   no_grad& operator=(const no_grad&) = delete;
 
@@ -42,8 +42,8 @@ class no_grad {
 /// While alive, values have history again, inside a no_grad.
 class enable_grad {
  public:
-  enable_grad();   ///< enables history in this thread
-  ~enable_grad();  ///< restores the previous state
+  [[nodiscard("it ends at once: give it a name")]] enable_grad();  ///< enables history in this thread
+  ~enable_grad();                                                  ///< restores the previous state
   enable_grad(const enable_grad&) = delete;
   enable_grad& operator=(const enable_grad&) = delete;
 

@@ -1,6 +1,7 @@
 // What a search along an axis gives.
 #pragma once
 
+#include <iosfwd>
 #include <tuple>
 
 #include "sinter/tensor.h"
@@ -15,6 +16,9 @@ struct Ranked {
   /// For std::tie(values, indices) = sort(x).
   operator std::tuple<Tensor&, Tensor&>() { return {values, indices}; }  // NOLINT: implicit by design
 };
+
+/// The values, then the indices.
+std::ostream& operator<<(std::ostream& os, const Ranked& ranked);
 
 }  // namespace v0
 }  // namespace sinter

@@ -22,9 +22,11 @@ inline namespace v0 {
 
 class Dim;
 
-/// An integer of any type, or an enumerator that converts to one, such as a name for an axis.
+/// An integer of any type but bool, or an enumerator that converts to one, such as a name for an axis. A bool is no
+/// axis: x.sum(true) means keepdim elsewhere.
 template <class I>
-concept Integer = std::integral<I> || (std::is_enum_v<I> && std::convertible_to<I, int64_t>);
+concept Integer =
+    (std::integral<I> && !std::same_as<I, bool>) || (std::is_enum_v<I> && std::convertible_to<I, int64_t>);
 /// The integer as int64. A larger value becomes the largest int64: out of every range, and never negative.
 template <Integer I>
 constexpr int64_t saturated(I value) {

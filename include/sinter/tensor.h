@@ -80,12 +80,24 @@ class Tensor : public TensorMethods {
   Tensor& operator=(const Tensor&) & = default;
   Tensor& operator=(Tensor&&) & noexcept = default;  ///< the same
 
+  /// @name Not on temporaries
+  /// What x[0], x.view({6}) and the like give is a value of its own: a write to it would be lost.
+  /// @{
+  void operator=(const Arg&) && = delete;   ///< write x.at({0}) = v
+  void operator+=(const Arg&) && = delete;  ///< write x.at({0}) += v
+  void operator-=(const Arg&) && = delete;  ///< write x.at({0}) -= v
+  void operator*=(const Arg&) && = delete;  ///< write x.at({0}) *= v
+  void operator/=(const Arg&) && = delete;  ///< write x.at({0}) /= v
+  /// @}
+
   /// @name Properties
   /// Known without computing anything.
   /// @{
 
   /// The sizes, outermost first; rank 0 for a scalar.
   Shape shape(Loc where = Loc::current()) const;
+  Shape sizes(Loc where = Loc::current()) const { return shape(where); }  ///< shape()
+  int64_t dim(Loc where = Loc::current()) const { return rank(where); }   ///< rank()
   /// The size of one axis.
   Dim size(int64_t axis, Loc where = Loc::current()) const;
   /// Number of axes.
@@ -135,6 +147,7 @@ class Tensor : public TensorMethods {
   Tensor permute(std::vector<int64_t> order, Loc where = Loc::current()) const;
   /// Swaps two axes.
   Tensor transpose(int64_t a = -2, int64_t b = -1, Loc where = Loc::current()) const;
+  Tensor mT(Loc where = Loc::current()) const { return transpose(-2, -1, where); }  ///< transpose()
   /// Moves one axis to another position; the others keep their order.
   Tensor movedim(int64_t from, int64_t to, Loc where = Loc::current()) const;
   /// Repeats axes of size 1, and adds leading axes; -1 keeps a size. UsageError if another size would change.

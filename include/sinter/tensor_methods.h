@@ -219,7 +219,10 @@ class TensorMethods {
   Ranked cummax(int64_t axis, Loc where = Loc::current()) const;                                   ///< cummax()
   Ranked cummin(int64_t axis, Loc where = Loc::current()) const;                                   ///< cummin()
   Ranked sort(int64_t axis = -1, bool descending = false, Loc where = Loc::current()) const;       ///< sort()
-  Tensor argsort(int64_t axis = -1, bool descending = false, Loc where = Loc::current()) const;    ///< argsort()
+  /// No axis: sort(-1, true) descends.
+  Ranked sort(bool) const = delete;
+  Tensor argsort(bool) const = delete;  ///< argsort(-1, true) descends
+  Tensor argsort(int64_t axis = -1, bool descending = false, Loc where = Loc::current()) const;  ///< argsort()
   Ranked topk(int64_t k, int64_t axis = -1, bool largest = true, bool sorted = true,
               Loc where = Loc::current()) const;  ///< topk()
   Ranked kthvalue(int64_t k, int64_t axis = -1, bool keepdim = false,

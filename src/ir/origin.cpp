@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 #include <unordered_set>
+#include <utility>
 
 namespace sinter::ir {
 namespace {
@@ -89,6 +90,13 @@ void enter_call(std::string_view name, const std::source_location& where) {
   }
 }
 void leave_call() { --frame.depth; }
+
+NoOpenCall::NoOpenCall() : caller_(frame.caller), depth_(std::exchange(frame.depth, 0)) {}
+NoOpenCall::~NoOpenCall() {
+  frame.caller = caller_;
+  frame.depth = depth_;
+  frame.origin = nullptr;
+}
 
 const Caller* caller() { return frame.depth ? &frame.caller : nullptr; }
 

@@ -22,6 +22,19 @@ void leave_call();
 /// The outermost open call of this thread, or null.
 const Caller* caller();
 
+/// While alive, no call of this thread is open: functions of the program that a call runs are called from outside.
+class NoOpenCall {
+ public:
+  NoOpenCall();
+  ~NoOpenCall();
+  NoOpenCall(const NoOpenCall&) = delete;
+  NoOpenCall& operator=(const NoOpenCall&) = delete;
+
+ private:
+  Caller caller_;
+  int depth_;
+};
+
 /// A call site, and counts of what it made that is still alive. The counts are guarded by the tensor graph's mutex.
 struct NodeOrigin {
   std::string call, file, function;  ///< all empty for what was made outside of calls

@@ -72,20 +72,23 @@ const surface::Family kDistributions(
                 "torch.where((z >= x) & (z < y + 1), -torch.log(y + 1 - x), -math.inf)", {{{3}, {2, 1}, {2, 3}}})),
         row("Uniform::entropy", [](const Tensors& x) { return distributions::Uniform(x[0], x[1] + 1.0).entropy(); },
             torch("Uniform(x, y + 1).entropy()"), {{{3}, {2, 1}}}),
-        of_logits("Bernoulli::log_prob", [](const Tensors& x) { return distributions::Bernoulli(x[0]).log_prob(x[1]); },
+        of_logits("Bernoulli::log_prob",
+                  [](const Tensors& x) { return distributions::Bernoulli({.logits = x[0]}).log_prob(x[1]); },
                   "-F.binary_cross_entropy_with_logits(x, y, reduction='none')", {{{2, 3}, {2, 3}}}),
-        of_logits("Bernoulli::entropy", [](const Tensors& x) { return distributions::Bernoulli(x[0]).entropy(); },
+        of_logits("Bernoulli::entropy",
+                  [](const Tensors& x) { return distributions::Bernoulli({.logits = x[0]}).entropy(); },
                   torch("Bernoulli(logits=x).entropy()"), {{{2, 3}}}),
-        of_logits("Bernoulli::of_probabilities",
-                  [](const Tensors& x) { return distributions::Bernoulli::of_probabilities(x[0]).entropy(); },
+        of_logits("Bernoulli of probs",
+                  [](const Tensors& x) { return distributions::Bernoulli({.probs = x[0]}).entropy(); },
                   torch("Bernoulli(x).entropy()"), {{{2, 3}}}),
         of_logits("Categorical::log_prob",
-                  [](const Tensors& x) { return distributions::Categorical(x[0]).log_prob(x[1]); },
+                  [](const Tensors& x) { return distributions::Categorical({.logits = x[0]}).log_prob(x[1]); },
                   torch("Categorical(logits=x).log_prob(y)"), {{{2, 3}, indices({2}, 3)}, {{3}, indices({4}, 3)}}),
-        of_logits("Categorical::entropy", [](const Tensors& x) { return distributions::Categorical(x[0]).entropy(); },
+        of_logits("Categorical::entropy",
+                  [](const Tensors& x) { return distributions::Categorical({.logits = x[0]}).entropy(); },
                   torch("Categorical(logits=x).entropy()"), {{{2, 3}}}),
-        of_logits("Categorical::of_probabilities",
-                  [](const Tensors& x) { return distributions::Categorical::of_probabilities(x[0]).probabilities(); },
+        of_logits("Categorical of probs",
+                  [](const Tensors& x) { return distributions::Categorical({.probs = x[0]}).probabilities(); },
                   torch("Categorical(x).probs"), {{{2, 3}}}),
         row("kl_divergence(Normal)",
             [](const Tensors& x) {
@@ -96,14 +99,16 @@ const surface::Family kDistributions(
         of_logits(
             "kl_divergence(Bernoulli)",
             [](const Tensors& x) {
-              return kl_divergence(distributions::Bernoulli(x[0]), distributions::Bernoulli(x[1]));
+              return kl_divergence(distributions::Bernoulli({.logits = x[0]}),
+                                   distributions::Bernoulli({.logits = x[1]}));
             },
             torch("kl_divergence(torch.distributions.Bernoulli(logits=x), torch.distributions.Bernoulli(logits=y))"),
             {{{2, 3}, {2, 3}}}),
         of_logits(
             "kl_divergence(Categorical)",
             [](const Tensors& x) {
-              return kl_divergence(distributions::Categorical(x[0]), distributions::Categorical(x[1]));
+              return kl_divergence(distributions::Categorical({.logits = x[0]}),
+                                   distributions::Categorical({.logits = x[1]}));
             },
             torch(
                 "kl_divergence(torch.distributions.Categorical(logits=x), torch.distributions.Categorical(logits=y))"),
@@ -113,8 +118,8 @@ const surface::Family kDistributions(
         SURFACE_BAD("Normal", distributions::Normal(zeros({2}), 0.0), "the deviation is 0", "above 0"),
         SURFACE_BAD("Normal", distributions::Normal(zeros({2}), zeros({3})), "[2]", "[3]"),
         SURFACE_BAD("Uniform", distributions::Uniform(2.0, 1.0), "[2, 1)", "low < high"),
-        SURFACE_BAD("Bernoulli", distributions::Bernoulli(zeros({2}, int32)), "int32 [2]", "to(float32)"),
-        SURFACE_BAD("Categorical", distributions::Categorical(zeros({})), "float32 []", "[.., classes]"),
+        SURFACE_BAD("Bernoulli", distributions::Bernoulli({.logits = zeros({2}, int32)}), "int32 [2]", "to(float32)"),
+        SURFACE_BAD("Categorical", distributions::Categorical({.logits = zeros({})}), "float32 []", "[.., classes]"),
         SURFACE_BAD("log_prob", distributions::Normal(zeros({2}), 1.0).log_prob(zeros({3})), "[3]", "[2]"),
     });
 

@@ -1,6 +1,7 @@
 // Text of a tensor: it is read, then printed as NumPy does.
 #include <ostream>
 
+#include "sinter/ranked.h"
 #include "tensor/core/cell.h"
 #include "tensor/core/print.h"
 
@@ -14,6 +15,10 @@ std::string Tensor::to_string(Loc where) const {
   return tensor::format_array(runtime::Array::from_memory(dtype(), std::move(shape), to_bytes()));
 }
 std::ostream& operator<<(std::ostream& os, const Tensor& t) { return os << t.to_string(Loc()); }
+
+std::ostream& operator<<(std::ostream& os, const Ranked& ranked) {
+  return os << ranked.values << '\n' << ranked.indices;
+}
 
 }  // namespace v0
 }  // namespace sinter

@@ -68,8 +68,11 @@ void Capture::on_use(const std::shared_ptr<Cell>& cell) {
     if (m.cell == cell) return;
   const bool own = cell->number > start_;
   if (own && !storage) return;
-  const auto same = [&](const CellUse& m) { return m.storage && m.storage == storage; };
-  const bool alias = std::any_of(uses_.begin(), uses_.end(), same);
+  const auto shares = [&](const CellUse& m) { return m.storage && m.storage == storage; };
+  const auto other = std::find_if(uses_.begin(), uses_.end(), shares);
+  const bool alias = other != uses_.end();
+  const int same =  // equal constants are one node
+      alias && other->cell->node.get() == cell->node.get() ? static_cast<int>(other - uses_.begin()) : -1;
   const bool of_input = std::any_of(inputs_.begin(), inputs_.end(),
                                     [&](const auto& c) { return storage && c->node->storage() == storage; });
   if (own && (alias || of_input)) return;  // a view of a known tensor, such as by detach() or reshape
@@ -78,7 +81,7 @@ void Capture::on_use(const std::shared_ptr<Cell>& cell) {
         "the jitted function makes data from host memory ({}), which later calls would not make again; make "
         "it outside, or pass it as an input",
         made_by(cell->origin)));
-  if (alias || of_input)
+  if ((alias && same < 0) || of_input)
     usage_error(
         fmt::format("the jitted function uses two tensors that share their memory, one of them {}; which of them later "
                     "calls should read is unknown: use one, or copy the other before, by {}",
@@ -88,7 +91,7 @@ void Capture::on_use(const std::shared_ptr<Cell>& cell) {
   uses_.push_back({cell, storage});
   const ir::UOp n = cell->node.get();
   captured.cells.push_back({cell, storage ? 0 : n->id, n->dtype, sizes_.capture(n->shape), n->device,
-                            n->state.requires_grad, n->state.leaf});
+                            n->state.requires_grad, n->state.leaf, std::nullopt, same});
 }
 
 void Capture::on_assign(const std::shared_ptr<Cell>& cell) {

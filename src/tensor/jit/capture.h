@@ -39,6 +39,7 @@ struct UsedCell {
   Device device;
   bool requires_grad = false, leaf = false;
   std::optional<uint64_t> grad = {};  ///< if the function asked for its gradient: Cell::number of that, or 0
+  int same = -1;  ///< another used tensor that held the same node: equal constants are one. It must still hold it
 };
 
 /// A value of the plan, and where it goes.

@@ -144,6 +144,8 @@ Replay::Readiness Replay::ready() {
     if (!cells_.back()) return Readiness::No;
     if (cells_.back()->node->state.claimed) return Readiness::Later;
     if (!fits(used, *cells_.back()) || is_input(cells_.back()->node->storage())) return Readiness::No;
+    if (used.same >= 0 && cells_.back()->node.get() != cells_[static_cast<size_t>(used.same)]->node.get())
+      return Readiness::No;
   }
   generators_.reserve(captured_.randoms.size());
   for (const RandomSource& source : captured_.randoms)

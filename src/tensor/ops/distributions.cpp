@@ -53,6 +53,14 @@ void require_floats(const Tensor& x, int64_t rank) {
     usage_error(fmt::format("{} has no axis of classes; give the shape [.., classes]", tensor::describe(n)));
 }
 
+const Tensor& the_given(const Odds& odds) {
+  const bool logits = odds.logits.defined();
+  if (logits == odds.probs.defined())
+    usage_error(fmt::format("{} logits and probs; give one of them: {{.logits = x}} or {{.probs = x}}",
+                            logits ? "has both" : "has neither"));
+  return logits ? odds.logits : odds.probs;
+}
+
 /// Numbers become tensors.
 Tensor tensor_of(const Arg& a) {
   const tensor::Call call("parameters", a.where());
@@ -110,15 +118,11 @@ Tensor Uniform::entropy(Loc where) const {
   return log(high_ - low_);
 }
 
-Bernoulli::Bernoulli(const Tensor& logits, Loc where) {
+Bernoulli::Bernoulli(const Odds& odds, Loc where) {
   const OuterCall call("Bernoulli", where);
-  require_floats(logits, 0);
-  logits_ = logits;
-}
-Bernoulli Bernoulli::of_probabilities(const Tensor& p, Loc where) {
-  const OuterCall call("Bernoulli", where);
-  require_floats(p, 0);
-  return Bernoulli(log(p) - log1p(-p), where);
+  const Tensor& given = the_given(odds);
+  require_floats(given, 0);
+  logits_ = odds.logits.defined() ? given : log(given) - log1p(-given);
 }
 Tensor Bernoulli::probabilities(Loc where) const {
   const OuterCall call("probabilities", where);
@@ -140,15 +144,11 @@ Tensor Bernoulli::entropy(Loc where) const {
   return relu(logits_) + log1p(exp(-abs(logits_))) - sigmoid(logits_) * logits_;
 }
 
-Categorical::Categorical(const Tensor& logits, Loc where) {
+Categorical::Categorical(const Odds& odds, Loc where) {
   const OuterCall call("Categorical", where);
-  require_floats(logits, 1);
-  logits_ = log_softmax(logits, -1);
-}
-Categorical Categorical::of_probabilities(const Tensor& p, Loc where) {
-  const OuterCall call("Categorical", where);
-  require_floats(p, 1);
-  return Categorical(log(p), where);
+  const Tensor& given = the_given(odds);
+  require_floats(given, 1);
+  logits_ = log_softmax(odds.logits.defined() ? given : log(given), -1);
 }
 Tensor Categorical::probabilities(Loc where) const {
   const OuterCall call("probabilities", where);

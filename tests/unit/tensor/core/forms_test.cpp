@@ -1,4 +1,5 @@
 // Calls in the forms that PyTorch's users write: one integer as a shape, a bound alone, tied results, "...".
+#include <sstream>
 #include <tuple>
 
 #include "unit/tensor_support.h"
@@ -74,6 +75,35 @@ TEST_CASE("one bound, one slice, dots", "[tensor]") {
   CHECK(ints(places[1]) == std::vector<int64_t>{0, 1, 2});
   CHECK(ints(x.index({places[0], places[1]})) == std::vector<int64_t>{0, 5, 10});
   CHECK(arange(2, 5, float32).dtype() == float32);
+  CHECK(x.sizes() == x.shape());
+  CHECK(x.dim() == 2);
+  CHECK(ints(x.mT()) == ints(x.transpose()));
+  std::ostringstream text;
+  text << topk(from({1, 3, 2}), 2);
+  CHECK(text.str() == "[3 2]\n[1 2]");
+}
+
+template <class T>
+concept ReducesAlongBool = requires(T x) { x.sum(true); } || requires(T x) { x.max(true); } ||
+                           requires(T x) { x.sort(true); } || requires(T x) { x.argsort(true); };
+template <class T>
+concept WritesTemporary = requires(T x) { x[0] = 1.0; } || requires(T x) { x[0] += 1.0; } ||
+                          requires(T x) { x.view(-1) *= x; };
+
+TEST_CASE("what would mean something else than in PyTorch does not compile", "[tensor]") {
+  STATIC_REQUIRE_FALSE(ReducesAlongBool<Tensor>);
+  STATIC_REQUIRE_FALSE(WritesTemporary<Tensor>);
+  CHECK_THROWS_WITH(distributions::Categorical({}), Contains("neither") && Contains(".probs"));
+  const Tensor p = from({0.25, 0.75});
+  CHECK_THROWS_WITH(distributions::Bernoulli({.logits = p, .probs = p}), Contains("both"));
+  CHECK(distributions::Categorical({.probs = p}).probabilities().slice(0, 1, 2).item() == Approx(0.75));
+}
+
+TEST_CASE("a convolution without a bias takes options", "[tensor]") {
+  const Tensor x = ones({1, 1, 3, 3}), w = ones({1, 1, 3, 3});
+  CHECK(conv2d(x, w, {.padding = 1}).shape() == Shape{1, 1, 3, 3});
+  CHECK(conv1d(x[0], w[0], {.stride = 2}).shape() == Shape{1, 1, 1});
+  CHECK(conv3d(x.unsqueeze(0), w.unsqueeze(0), {.padding = 2}).shape() == Shape{1, 1, 5, 5, 5});
 }
 
 TEST_CASE("a type and a device at once, or those of another tensor", "[tensor]") {

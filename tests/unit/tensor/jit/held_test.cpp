@@ -277,3 +277,32 @@ TEST_CASE("another thread may read what a jitted function assigns while its plan
   }
   runtime::fault_injection() = {};
 }
+
+TEST_CASE("equal constants of two layers are one value to a jitted function until one is assigned", "[jit]") {
+  struct Layer {
+    Tensor mask = tril(ones({3, 3}));
+    Tensor operator()(const Tensor& x) const { return (x * mask).sum(1); }
+  };
+  Layer a, b;
+  const auto both = [&](const Tensor& x) { return a(x) + b(x) * 2.0; };
+  const Tensor x = arange(9, float32).reshape({3, 3}).realize();
+  both(x).realize();  // stores the mask, which is one node
+  auto f = jit(both);
+  for (int i = 0; i < 3; ++i) CHECK(values(f(x)) == values(both(x)));
+  b.mask = ones({3, 3}).clone().realize();
+  for (int i = 0; i < 3; ++i) CHECK(values(f(x)) == values(both(x)));
+  a.mask.assign(zeros({3, 3}));
+  for (int i = 0; i < 3; ++i) CHECK(values(f(x)) == values(both(x)));
+}
+
+TEST_CASE("an error in a jitted function names the call and the line in it", "[jit]") {
+  const uint32_t line = std::source_location::current().line() + 1;
+  auto f = jit([](const Tensor& x) { return x.reshape({5}); });
+  try {
+    f(numbers({4}));
+    FAIL("nothing was refused");
+  } catch (const UsageError& error) {
+    CHECK(std::string(error.what()).find("reshape") != std::string::npos);
+    CHECK(error.where().line() == line);
+  }
+}
