@@ -17,6 +17,7 @@
 #include "tensor/eval/realize.h"
 #include "tensor/jit/capture.h"
 #include "tensor/jit/replay.h"
+#include "tensor/jit/size_notice.h"
 
 namespace sinter {
 inline namespace v0 {
@@ -171,7 +172,8 @@ bool same_program(const CapturedPlan& a, const CapturedPlan& b, bool equal_sizes
   return a.entry == b.entry;
 }
 
-/// Realizes what the thread has assigned, and those of the tensors that wait. Neither is part of the function's program.
+/// Realizes what the thread has assigned, and those of the tensors that wait. Neither is part of the function's
+/// program.
 void realize_pending(std::span<const Tensor> tensors) {
   for (std::vector<UOp> waiting = tensor::assigned_versions([](const Cell&) { return false; });; waiting.clear()) {
     for (const Tensor& t : tensors)  // repeat if another thread has assigned one meanwhile
@@ -247,6 +249,7 @@ struct JitPlans::Known {
             fmt::format("the jitted function built another program at each of {} calls in a row; jit a part that does "
                         "the same every time",
                         kMaxPrograms + 1));
+      tensor::notice_by_size(known->sizes, call.sizes.all());
       known->by_size = true;
       known->confirmed = false;
     } else {
