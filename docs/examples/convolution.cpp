@@ -2,6 +2,7 @@
 #include <sinter/sinter.h>
 
 #include <iostream>
+#include <optional>
 
 namespace sn = sinter;
 
@@ -33,6 +34,13 @@ int main() {
   //> [[ 5  7]
   //>  [13 15]]
   //> [[6.5 7.5 8.5]]
+  std::cout << adaptive_avg_pool2d(image, {1, std::nullopt})[0][0] << '\n'
+            << max_unpool2d(largest, place, 2)[0][0] << '\n';
+  //> [[6. 7. 8. 9.]]
+  //> [[ 0.  0.  0.  0.]
+  //>  [ 0.  5.  0.  7.]
+  //>  [ 0.  0.  0.  0.]
+  //>  [ 0. 13.  0. 15.]]
   //! [pooling]
 
   //! [resampling]

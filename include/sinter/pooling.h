@@ -3,13 +3,32 @@
 // ceil_mode: then the last may reach beyond the padding, but begins before it.
 #pragma once
 
+#include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "sinter/conv.h"
 
 namespace sinter {
 inline namespace v0 {
+
+/// The size that adaptive pooling gives each axis, outermost first, or one for all of them: `7` or `{7, std::nullopt}`.
+/// std::nullopt leaves an axis as it is, PyTorch's None.
+class AdaptiveSize {
+ public:
+  /// The same along each axis.
+  template <Integer I>
+  AdaptiveSize(I all) : sizes_{saturated(all)} {}                                       // NOLINT: implicit by design
+  AdaptiveSize(std::initializer_list<std::optional<int64_t>> sizes) : sizes_(sizes) {}  ///< one for each axis
+  AdaptiveSize(const PerAxis& sizes) : sizes_(sizes.numbers().begin(), sizes.numbers().end()) {}  ///< numbers  NOLINT
+  /// As given.
+  const std::vector<std::optional<int64_t>>& sizes() const { return sizes_; }
+
+ private:
+  std::vector<std::optional<int64_t>> sizes_;
+};
 
 /// @defgroup pooling Pooling
 /// The batch axis is optional. Sizes that do not fit are a UsageError.
@@ -38,6 +57,24 @@ std::pair<Tensor, Tensor> max_pool2d_with_indices(Arg x, const PerAxis& kernel, 
 /// The same of max_pool3d().
 std::pair<Tensor, Tensor> max_pool3d_with_indices(Arg x, const PerAxis& kernel, const MaxPoolOptions& options = {});
 
+/// Options of max_unpool1d(), max_unpool2d() and max_unpool3d(): those of the pooling that is undone.
+struct MaxUnpoolOptions {
+  PerAxis stride = 0;  ///< 0: the kernel's size along that axis
+  PerAxis padding = 0;
+  /// Sizes of the result; empty: (windows - 1) stride - 2 padding + kernel. Others that have as many windows differ
+  /// from it by less than the stride.
+  PerAxis output_size = {};
+};
+/// The inverse of max_pool1d_with_indices(), as far as there is one: zeros, but for each element of x where `indices`,
+/// of x's shape, says. They are int32 or int64 positions among the elements of a channel of the result; of several
+/// elements for one place the last stays, and has the gradient. An index out of range throws at the first host read. x:
+/// [n, c, windows].
+Tensor max_unpool1d(Arg x, const Tensor& indices, const PerAxis& kernel, const MaxUnpoolOptions& options = {});
+/// The same for max_pool2d_with_indices(). x: [n, c, windows, windows].
+Tensor max_unpool2d(Arg x, const Tensor& indices, const PerAxis& kernel, const MaxUnpoolOptions& options = {});
+/// The same for max_pool3d_with_indices(). x: [n, c, windows, windows, windows].
+Tensor max_unpool3d(Arg x, const Tensor& indices, const PerAxis& kernel, const MaxUnpoolOptions& options = {});
+
 /// Options of avg_pool1d(), avg_pool2d() and avg_pool3d().
 struct AvgPoolOptions {
   PerAxis stride = 0;                            ///< 0: the kernel's size along that axis
@@ -64,24 +101,25 @@ Tensor lp_pool1d(Arg x, double p, const PerAxis& kernel, const LpPoolOptions& op
 Tensor lp_pool2d(Arg x, double p, const PerAxis& kernel, const LpPoolOptions& options = {});
 
 /// Means of `size` windows that cover the axis: window i of the elements floor(i in / size) to ceil((i + 1) in / size),
-/// without the last. Integers are computed in float32. x: [n, c, length].
-Tensor adaptive_avg_pool1d(Arg x, const PerAxis& size);
+/// without the last. An axis whose size is std::nullopt stays as it is, and may be symbolic. Integers are computed in
+/// float32. x: [n, c, length].
+Tensor adaptive_avg_pool1d(Arg x, const AdaptiveSize& size);
 /// The same of [n, c, h, w].
-Tensor adaptive_avg_pool2d(Arg x, const PerAxis& size);
+Tensor adaptive_avg_pool2d(Arg x, const AdaptiveSize& size);
 /// The same of [n, c, d, h, w].
-Tensor adaptive_avg_pool3d(Arg x, const PerAxis& size);
+Tensor adaptive_avg_pool3d(Arg x, const AdaptiveSize& size);
 /// The largest elements of these windows, as max_pool1d().
-Tensor adaptive_max_pool1d(Arg x, const PerAxis& size);
+Tensor adaptive_max_pool1d(Arg x, const AdaptiveSize& size);
 /// The same of [n, c, h, w].
-Tensor adaptive_max_pool2d(Arg x, const PerAxis& size);
+Tensor adaptive_max_pool2d(Arg x, const AdaptiveSize& size);
 /// The same of [n, c, d, h, w].
-Tensor adaptive_max_pool3d(Arg x, const PerAxis& size);
+Tensor adaptive_max_pool3d(Arg x, const AdaptiveSize& size);
 /// adaptive_max_pool1d() and positions, as max_pool1d_with_indices().
-std::pair<Tensor, Tensor> adaptive_max_pool1d_with_indices(Arg x, const PerAxis& size);
+std::pair<Tensor, Tensor> adaptive_max_pool1d_with_indices(Arg x, const AdaptiveSize& size);
 /// The same of [n, c, h, w].
-std::pair<Tensor, Tensor> adaptive_max_pool2d_with_indices(Arg x, const PerAxis& size);
+std::pair<Tensor, Tensor> adaptive_max_pool2d_with_indices(Arg x, const AdaptiveSize& size);
 /// The same of [n, c, d, h, w].
-std::pair<Tensor, Tensor> adaptive_max_pool3d_with_indices(Arg x, const PerAxis& size);
+std::pair<Tensor, Tensor> adaptive_max_pool3d_with_indices(Arg x, const AdaptiveSize& size);
 /// @}
 
 }  // namespace v0

@@ -368,8 +368,8 @@ class Place {
 };
 
 /// `length` elements of an axis from `start` on, which is a tensor: its value may change without another program being
-/// made, in jit() too. `cache.at({Slice{}, Narrow{position, 1}}) = row` writes the row alone; beside a number or a part
-/// of another axis, that part of the cache is copied.
+/// made, in jit() too. `cache.at({layer, Slice{}, Narrow{position, 1}}) = row` writes the row alone, unless a slice
+/// beside it has a step other than 1: then the cache is copied.
 struct Narrow {
   Tensor start;    ///< one integer; negative ones count from the end. Out of range throws at the first host read
   Dim length = 1;  ///< number of elements; may be symbolic

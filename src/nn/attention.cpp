@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include <string_view>
+
 #include "nn/layer_checks.h"
 #include "nn/linear_product.h"
 #include "sinter/create.h"
@@ -57,19 +59,31 @@ MultiheadAttention::MultiheadAttention(int64_t size, int64_t heads, MultiheadOpt
       heads(heads),
       dropout(options.dropout) {
   const tensor::OuterCall call("MultiheadAttention", where);
-  in_proj_weight = init::xavier_uniform({3 * size, size}).requires_grad();
+  const int64_t kdim = options.kdim.value_or(size), vdim = options.vdim.value_or(size);
+  require_size("MultiheadAttention: kdim", kdim, where);
+  require_size("MultiheadAttention: vdim", vdim, where);
+  if (kdim == size && vdim == size) {
+    in_proj_weight = init::xavier_uniform({3 * size, size}).requires_grad();
+  } else {
+    q_proj_weight = init::xavier_uniform({size, size}).requires_grad();
+    k_proj_weight = init::xavier_uniform({size, kdim}).requires_grad();
+    v_proj_weight = init::xavier_uniform({size, vdim}).requires_grad();
+  }
   if (!options.bias) return;
   in_proj_bias = zeros({3 * size}).requires_grad();
   out_proj.bias = zeros({size}).requires_grad();
 }
 
 std::array<Tensor, 3> MultiheadAttention::heads_of(const Tensor& q, const Tensor& k, const Tensor& v) const {
-  const std::vector<Tensor> weights = in_proj_weight.chunk(3);
+  const std::vector<Tensor> weights = in_proj_weight.defined()
+                                          ? in_proj_weight.chunk(3)
+                                          : std::vector<Tensor>{q_proj_weight, k_proj_weight, v_proj_weight};
   const std::vector<Tensor> biases = in_proj_bias.defined() ? in_proj_bias.chunk(3) : std::vector<Tensor>(3);
   const Tensor* inputs[] = {&q, &k, &v};
+  constexpr std::string_view kNames[] = {"input q", "input k", "input v"};
   std::array<Tensor, 3> made;
   for (size_t i = 0; i < 3; ++i) {
-    require_last(*inputs[i], {in_proj_weight.shape()[1]}, "MultiheadAttention");
+    require_last(*inputs[i], {weights[i].shape()[1]}, "MultiheadAttention", kNames[i]);
     made[i] = split_heads(linear(*inputs[i], weights[i], biases[i]), heads);
   }
   return made;
@@ -98,6 +112,7 @@ std::pair<Tensor, Tensor> MultiheadAttention::with_weights(const Tensor& q, cons
 
 Tensor MultiheadAttention::operator()(const Tensor& x, const AttentionOptions& attention, Loc where) const {
   const tensor::OuterCall call("MultiheadAttention", where);
+  if (!in_proj_weight.defined()) return (*this)(x, x, x, attention);
   require_last(x, {in_proj_weight.shape()[1]}, "MultiheadAttention");
   const std::vector<Tensor> made = linear(x, in_proj_weight, in_proj_bias).chunk(3, -1);
   return out_proj(join_heads(scaled_dot_product_attention(split_heads(made[0], heads), split_heads(made[1], heads),

@@ -27,9 +27,10 @@ Axes after_channels(const Tensor& x) {
   return axes;
 }
 
-/// Assigns the next version of a running statistic.
-void update_running(Tensor running, const Tensor& batch, double momentum) {
-  running.assign(running * (1.0 - momentum) + batch.detach().to(running.dtype()) * momentum);
+/// Assigns the next version of a running statistic. `share`: a double, or a scalar tensor.
+template <class Share>
+void update_running(Tensor running, const Tensor& batch, const Share& share) {
+  running.assign(running * (1.0 - share) + batch.detach().to(running.dtype()) * share);
 }
 
 /// Refuses x unless it has `channels` at axis 1, and as many axes as `layout` names.
@@ -62,6 +63,20 @@ RunningNorm::RunningNorm(const char* layer, int64_t channels, BatchNormOptions o
   // Stored from the start: a constant in the first step would need a plan of its own.
   running_mean = from(std::vector<float>(static_cast<size_t>(channels), 0.0f));
   running_var = from(std::vector<float>(static_cast<size_t>(channels), 1.0f));
+  if (!options.momentum) num_batches_tracked = from(std::vector<int64_t>{0}, Shape{});
+}
+
+void RunningNorm::track(const Tensor& mean, const Tensor& variance) const {
+  if (options.momentum) {
+    update_running(running_mean, mean, *options.momentum);
+    update_running(running_var, variance, *options.momentum);
+    return;
+  }
+  Tensor count = num_batches_tracked;
+  count += 1;
+  const Tensor share = 1.0 / count.to(running_mean.dtype());
+  update_running(running_mean, mean, share);
+  update_running(running_var, variance, share);
 }
 
 Tensor RunningNorm::batch_normalized(const char* layer, const Tensor& x) const {
@@ -74,8 +89,7 @@ Tensor RunningNorm::batch_normalized(const char* layer, const Tensor& x) const {
   if (training && running_mean.defined()) {
     no_grad guard;
     const Tensor wide = x.to(promote(x.dtype(), running_mean.dtype()));  // float16 cannot hold large variances
-    update_running(running_mean, wide.mean(all_but_channels(x)), options.momentum);
-    update_running(running_var, wide.var(all_but_channels(x), 1), options.momentum);
+    track(wide.mean(all_but_channels(x)), wide.var(all_but_channels(x), 1));
   }
   return batch_norm(x, {}, {}, weight, bias, options.eps);
 }
@@ -85,8 +99,7 @@ Tensor RunningNorm::instance_normalized(const Tensor& x) const {
   if (training && running_mean.defined()) {
     no_grad guard;
     const Tensor wide = x.to(promote(x.dtype(), running_mean.dtype()));
-    update_running(running_mean, wide.mean(all_but_channels(x)), options.momentum);
-    update_running(running_var, wide.var(after_channels(x), 1).mean(0), options.momentum);
+    track(wide.mean(all_but_channels(x)), wide.var(after_channels(x), 1).mean(0));
   }
   return instance_norm(x, weight, bias, options.eps);
 }

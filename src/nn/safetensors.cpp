@@ -65,13 +65,14 @@ void check_fits(const std::string& name, const Tensor& target, const Tensor& val
   if (!options.cast) refuse("pass {.cast = true} to convert it");
 }
 
-/// Whether the entry is PyTorch's batch count of a batch norm, which only a batch norm without momentum needs.
-bool counts_batches(const std::string& name, const NamedTensors& into) {
+/// Whether the name is that of the batch count of a norm whose running statistics are among the tensors. PyTorch stores
+/// it always, and only a norm without momentum has it here.
+bool counts_batches(const std::string& name, const NamedTensors& tensors) {
   constexpr std::string_view kCount = "num_batches_tracked";
   if (!name.ends_with(kCount)) return false;
   const std::string module = name.substr(0, name.size() - kCount.size());
   const auto has = [&](std::string_view statistic) {
-    return std::any_of(into.begin(), into.end(),
+    return std::any_of(tensors.begin(), tensors.end(),
                        [&](const auto& entry) { return entry.first == module + std::string(statistic); });
   };
   return (module.empty() || module.ends_with('.')) && has("running_mean") && has("running_var");
@@ -219,7 +220,7 @@ void load(const NamedTensors& into, const NamedTensors& from, LoadOptions option
   for (const auto& [name, target] : into) {
     auto it = given.find(name);
     if (it == given.end()) {
-      if (options.strict)
+      if (options.strict && !counts_batches(name, from))
         throw UsageError(fmt::format("load: \"{}\" is to be loaded, but the state has it not; pass {{.strict = false}} "
                                      "to leave it alone",
                                      name),

@@ -7,6 +7,14 @@
 namespace sinter {
 inline namespace v0 {
 namespace nn {
+namespace {
+
+MaxUnpoolOptions with_size(MaxUnpoolOptions options, const PerAxis& output_size) {
+  if (!output_size.numbers().empty()) options.output_size = output_size;
+  return options;
+}
+
+}  // namespace
 
 Tensor MaxPool1d::operator()(const Tensor& x, Loc where) const {
   const tensor::OuterCall call("MaxPool1d", where);
@@ -21,6 +29,21 @@ Tensor MaxPool2d::operator()(const Tensor& x, Loc where) const {
 Tensor MaxPool3d::operator()(const Tensor& x, Loc where) const {
   const tensor::OuterCall call("MaxPool3d", where);
   return max_pool3d(x, kernel, options);
+}
+
+Tensor MaxUnpool1d::operator()(const Tensor& x, const Tensor& indices, const PerAxis& output_size, Loc where) const {
+  const tensor::OuterCall call("MaxUnpool1d", where);
+  return max_unpool1d(x, indices, kernel, with_size(options, output_size));
+}
+
+Tensor MaxUnpool2d::operator()(const Tensor& x, const Tensor& indices, const PerAxis& output_size, Loc where) const {
+  const tensor::OuterCall call("MaxUnpool2d", where);
+  return max_unpool2d(x, indices, kernel, with_size(options, output_size));
+}
+
+Tensor MaxUnpool3d::operator()(const Tensor& x, const Tensor& indices, const PerAxis& output_size, Loc where) const {
+  const tensor::OuterCall call("MaxUnpool3d", where);
+  return max_unpool3d(x, indices, kernel, with_size(options, output_size));
 }
 
 Tensor AvgPool1d::operator()(const Tensor& x, Loc where) const {

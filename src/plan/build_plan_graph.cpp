@@ -41,6 +41,8 @@ class PlanGraphBuilder {
       UOp c = plan_.constants[s.number()];
       src.push_back(ir::broadcast_to(scalar(number++, c), shape(c->shape)));
     }
+    if (const int32_t box = plan_.box_of_updates(p); box >= 0)
+      number = plan_key_.first_number[static_cast<size_t>(box)];
     return value_[i] = node(n, std::move(src), number);
   }
 

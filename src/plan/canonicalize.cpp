@@ -198,6 +198,24 @@ class Canonicalizer {
 
 }  // namespace
 
+int32_t CanonicalProgram::box_of_updates(const Position& version) const {
+  const auto source = [&](const Position& p, uint32_t number) {
+    const SourceRef s = p.slot >= 0 || number >= p.source_count ? SourceRef{-1} : sources_of(p)[number];
+    return s.constant() ? nullptr : &positions[s.position()];
+  };
+  const auto unshaped = [&](const Position* p) {
+    while (p && p->node->op == Op::Reshape) p = source(*p, 0);
+    return p;
+  };
+  if (version.node->op != Op::After || version.source_count < 2) return -1;
+  const Position* updated = unshaped(source(version, 1));
+  if (!updated || updated->slot >= 0 || updated->node->op != Op::Scatter) return -1;
+  const Position* box = unshaped(source(*updated, 0));
+  const bool same = box && box->slot < 0 && box->node->op == Op::Shrink && source(*box, 0) &&
+                    source(*box, 0) == source(version, 0) && box->node->region() == version.node->region();
+  return same ? static_cast<int32_t>(box - positions.data()) : -1;
+}
+
 bool StorageUse::writable() const { return owners == storage->owners && !storage->foreign() && storage->error.empty(); }
 
 uint64_t bytes_freed(const CanonicalProgram& plan, Device device) {

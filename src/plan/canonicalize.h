@@ -66,6 +66,9 @@ struct CanonicalProgram {
   std::span<const SourceRef> sources_of(const Position& p) const {
     return {sources.data() + p.first_source, p.source_count};
   }
+  /// For a version that a SCATTER into its box of the old value fills: the position of the SHRINK that reads this box.
+  /// Both boxes are one, whatever the offsets are in the next call. -1: no such version.
+  int32_t box_of_updates(const Position& version) const;
 };
 
 /// Requires a liveness that is neither claimed nor mixed.

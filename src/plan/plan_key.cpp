@@ -53,6 +53,7 @@ class PlanKeyWriter {
  private:
   static constexpr uint64_t kEnd = ~uint64_t{0};
   static constexpr uint64_t kSymbolic = uint64_t{1} << 63;  ///< no size is so large
+  static constexpr uint64_t kSameBox = uint64_t{1} << 62;   ///< the index of an attribute is not so large
   static constexpr uint64_t kSlot = 0xfe, kConstant = 0xfd;
   static constexpr uint32_t kNoPosition =
       uint32_t{1} << 31;  ///< in the upper half of a word: a constant instead of a source's position
@@ -98,6 +99,8 @@ class PlanKeyWriter {
     }
     if (n->op == Op::Const)
       out_.numbers.push_back({n->scalar(), n->dtype});
+    else if (const int32_t box = plan_.box_of_updates(p); box >= 0)
+      word(kSameBox | static_cast<uint64_t>(box));
     else if (n->op != Op::Reshape)
       attribute(n);
   }

@@ -28,7 +28,8 @@ struct BoundVar {
 
 struct PlanKey {
   runtime::Hash128 hash;
-  std::vector<Number> numbers;  ///< by position: its constant sources in order, then its own number or offsets
+  std::vector<Number> numbers;  ///< by position: its constant sources in order, then its own number or offsets; none
+                                ///< for a version with a box_of_updates(), whose offsets are those of the SHRINK
   InlineVector<uint32_t, 16> first_number;  ///< per position
   std::vector<BoundVar> vars;               ///< in order of first use
 

@@ -193,7 +193,13 @@ Tensor sized_function(uint64_t seed, Tensor& table, const Tensor& place, const T
     }
   }
   const Tensor out = values.back() * 0.5 + whole.sum({0});
-  if (random.chance(40)) table.at({Narrow{place, 2}}) = tanh(any().sum({0}));
+  if (random.chance(40)) {
+    const Tensor row = tanh(any().sum({0}));
+    if (random.chance(50))
+      table.at({Narrow{place, 2}}) = row;
+    else
+      table.at({Narrow{place, 2}, static_cast<int64_t>(random.below(kSize))}) = row.slice(0, {0, 2});
+  }
   if (random.chance(30)) table.at({Slice{0, n}}) = tanh(any()) * 0.25;
   return out;
 }

@@ -1,6 +1,7 @@
 // Sizes that are not numbers of the program: symbolic ones, and those that depend on the data.
 #include <cmath>
 #include <functional>
+#include <optional>
 
 #include "sinter/sinter.h"
 #include "surface/row.h"
@@ -60,6 +61,18 @@ const SymbolicCase kSymbolic[] = {
     {"cdist", [](const Tensors& x) { return cdist(x[0], x[0] * 2.0); }},
     {"amax", [](const Tensors& x) { return amax(x[0], {0, 1}); }},
     {"var_mean", [](const Tensors& x) { return Tensors{var_mean(x[0], 0).first, var_mean(x[0], 0).second}; }},
+    {"adaptive_avg_pool2d",
+     [](const Tensors& x) { return adaptive_avg_pool2d(x[0].transpose(0, 1), {std::nullopt, 2}); }},
+    {"adaptive_max_pool2d",
+     [](const Tensors& x) {
+       const auto [values, places] = adaptive_max_pool2d_with_indices(x[0].transpose(0, 1), {std::nullopt, 3});
+       return Tensors{values, places.to(float64)};
+     }},
+    {"max_unpool1d",
+     [](const Tensors& x) {
+       const auto [values, places] = max_pool1d_with_indices(x[0], 2);
+       return max_unpool1d(values, places, 2, {.output_size = 5});
+     }},
     {"nanmean", [](const Tensors& x) { return nanmean(x[0], {0, 2}); }},
 };
 

@@ -5,6 +5,8 @@
 #include "sinter/nn/norm.h"
 #include "surface/row.h"
 
+#include <optional>
+
 using namespace sinter;
 
 namespace {
@@ -52,6 +54,38 @@ Row running_row(const std::string& name, Layer (*make)(), const std::string& arg
   return without_gradients(row);
 }
 
+/// The running statistics after two batches without momentum, and what they make of the first.
+template <class Layer>
+Row cumulative_row(const std::string& name, Layer (*make)(), const std::string& arguments, Input first, Input second) {
+  Row row{name + " cumulative",
+          [make](const Tensors& x) -> Tensors {
+            Layer layer = make();
+            layer(x[0]);
+            layer(x[1]);
+            layer.training = false;
+            return {layer.running_mean, layer.running_var, layer.num_batches_tracked, layer(x[0])};
+          },
+          "(lambda m: (m(x.float()), m(y.float()), m.running_mean, m.running_var, m.num_batches_tracked, "
+          "m.eval()(x.float()))[2:])(torch.nn." +
+              name + "(" + arguments + "))",
+          {{first, second}}};
+  return without_gradients(row);
+}
+
+/// What max pooling left, back in its place.
+template <class Layer, class Pool>
+Row unpool_row(const std::string& name, const Layer& layer, Pool pool, const std::string& function, Shape shape,
+               PerAxis sizes) {
+  return {
+      name,
+      [=](const Tensors& x) {
+        const auto [values, places] = pool(x[0], 2, {});
+        return layer(values, places, sizes);
+      },
+      "(lambda p: torch.nn." + name + "(2)(*p, output_size=x.shape))(F." + function + "(x, 2, return_indices=True))",
+      {{Input(shape)}}};
+}
+
 Row bag_row(nn::BagMode mode, const std::string& word, std::vector<int64_t> offsets) {
   return {"EmbeddingBag " + word,
           [mode, offsets](const Tensors& x) -> Tensors {
@@ -95,13 +129,16 @@ const surface::Family kLayers(
                   {{1, 1, 2, 2, 3}, {1, 2, 2, 2, 2}, {2}}),
         layer_row("MaxPool1d", nn::MaxPool1d(2), "2", {{1, 2, 5}}),
         layer_row("MaxPool3d", nn::MaxPool3d(2, {.stride = 1}), "2, 1", {{1, 1, 2, 3, 2}}),
+        unpool_row("MaxUnpool1d", nn::MaxUnpool1d(2), max_pool1d_with_indices, "max_pool1d", {1, 2, 5}, 5),
+        unpool_row("MaxUnpool2d", nn::MaxUnpool2d(2), max_pool2d_with_indices, "max_pool2d", {1, 1, 4, 3}, {4, 3}),
+        unpool_row("MaxUnpool3d", nn::MaxUnpool3d(2), max_pool3d_with_indices, "max_pool3d", {1, 1, 2, 3, 4}, {2, 3, 4}),
         layer_row("AvgPool1d", nn::AvgPool1d(2), "2", {{1, 2, 5}}),
         layer_row("AvgPool3d", nn::AvgPool3d(2, {.stride = 1}), "2, 1", {{1, 1, 2, 3, 2}}),
         layer_row("LPPool1d", nn::LPPool1d(2, 2), "2, 2", {{1, 2, 5}}),
         layer_row("LPPool2d", nn::LPPool2d(2, 2), "2, 2", {{1, 1, 4, 2}}),
         layer_row("AdaptiveAvgPool1d", nn::AdaptiveAvgPool1d(2), "2", {{1, 2, 3}}),
         layer_row("AdaptiveAvgPool2d", nn::AdaptiveAvgPool2d({2, 1}), "(2, 1)", {{1, 1, 3, 2}}),
-        layer_row("AdaptiveAvgPool3d", nn::AdaptiveAvgPool3d(1), "1", {{1, 1, 3, 2, 2}}),
+        layer_row("AdaptiveAvgPool3d", nn::AdaptiveAvgPool3d({1, std::nullopt, 1}), "(1, None, 1)", {{1, 1, 3, 2, 2}}),
         layer_row("AdaptiveMaxPool1d", nn::AdaptiveMaxPool1d(2), "2", {{1, 2, 3}}),
         layer_row("AdaptiveMaxPool2d", nn::AdaptiveMaxPool2d({2, 1}), "(2, 1)", {{1, 1, 3, 2}}),
         layer_row("AdaptiveMaxPool3d", nn::AdaptiveMaxPool3d(1), "1", {{1, 1, 3, 2, 2}}),
@@ -125,6 +162,8 @@ const surface::Family kLayers(
         running_row<nn::BatchNorm1d>("BatchNorm1d", [] { return nn::BatchNorm1d(3); }, "3", {4, 3, 2}),
         running_row<nn::BatchNorm3d>("BatchNorm3d", [] { return nn::BatchNorm3d(2, {.momentum = 0.5}); },
                                      "2, momentum=0.5", {2, 2, 1, 2, 2}),
+        cumulative_row<nn::BatchNorm1d>("BatchNorm1d", [] { return nn::BatchNorm1d(3, {.momentum = std::nullopt}); },
+                                        "3, momentum=None", {4, 3, 2}, {5, 3, 1}),
         running_row<nn::InstanceNorm2d>(
             "InstanceNorm2d", [] { return nn::InstanceNorm2d(2, {.track_running_stats = true}); },
             "2, track_running_stats=True", {2, 2, 3, 2}),
@@ -148,7 +187,9 @@ const surface::Family kLayers(
         SURFACE_BAD("ConvTranspose2d", nn::ConvTranspose2d(4, 4, {2, 2, 2}), "3 sizes", "2 axes"),
         SURFACE_BAD("ConvTranspose3d", nn::ConvTranspose3d(2, 4, 2)(given({1, 3, 2, 2, 2})), "3 channels", "takes 2"),
         SURFACE_BAD("MaxPool1d", nn::MaxPool1d(3)(given({1, 2, 2})), "3 taps", "has 2"),
-        SURFACE_BAD("AdaptiveAvgPool2d", nn::AdaptiveAvgPool2d({2, 2, 2})(given({1, 1, 3, 3})), "{2, 2, 2}", "2 axes"),
+        SURFACE_BAD("MaxUnpool1d", nn::MaxUnpool1d(2)(given({1, 2, 2}), zeros({1, 2, 2}, int64), 8), "output_size is 8",
+                    "come from 4"),
+        SURFACE_BAD("AdaptiveAvgPool2d", nn::AdaptiveAvgPool2d({2, 2, 2})(given({1, 1, 3, 3})), "3 sizes", "2 axes"),
         SURFACE_BAD("Upsample", nn::Upsample({})(given({1, 1, 3, 3})), "{}", "give one"),
         SURFACE_BAD("PixelShuffle", nn::PixelShuffle(3)(given({1, 4, 2, 2})), "4 elements", "blocks of 9"),
         SURFACE_BAD("BatchNorm1d", nn::BatchNorm1d(3)(given({2, 4})), "[2, 4]", "[n, 3]"),

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "sinter/attention.h"
@@ -15,29 +17,35 @@ namespace nn {
 struct MultiheadOptions {
   double dropout = 0;  ///< of the attention weights, in training
   bool bias = true;
+  std::optional<int64_t> kdim = {};  ///< size of k's last axis; not given: size
+  std::optional<int64_t> vdim = {};  ///< size of v's last axis; not given: size
 };
-/// Attention in `heads` slices of the embedding, joined by out_proj. in_proj_weight: [3 size, size]; the rows of
-/// queries, keys and values follow each other. Glorot uniform; biases are zero.
+/// Attention in `heads` slices of the embedding, joined by out_proj. If kdim and vdim are size, in_proj_weight is
+/// [3 size, size]: the rows of queries, keys and values follow each other. Otherwise there are q_proj_weight [size,
+/// size], k_proj_weight [size, kdim] and v_proj_weight [size, vdim] instead. Glorot uniform; biases are zero.
 struct MultiheadAttention {
-  /// UsageError unless heads divides size and dropout is in [0, 1).
+  /// UsageError unless heads divides size, kdim and vdim are at least 1 and dropout is in [0, 1).
   MultiheadAttention(int64_t size, int64_t heads, MultiheadOptions options = {}, Loc where = Loc::current());
-  /// q: [n, queries, size] or [queries, size]; k and v: [n, keys, size] or [keys, size]. Of the options, all but
-  /// dropout are used; the mask broadcasts to [n, heads, queries, keys], key_padding_mask is [n, keys] or [keys].
+  /// q: [n, queries, size] or [queries, size]; k: [n, keys, kdim] or [keys, kdim]; v: [n, keys, vdim] or [keys, vdim].
+  /// Of the options, all but dropout are used; the mask broadcasts to [n, heads, queries, keys], key_padding_mask is
+  /// [n, keys] or [keys].
   Tensor operator()(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& attention = {},
                     Loc where = Loc::current()) const;
-  /// Self-attention: one product computes queries, keys and values.
+  /// Self-attention: one product computes queries, keys and values. UsageError unless kdim and vdim are size.
   Tensor operator()(const Tensor& x, const AttentionOptions& attention = {}, Loc where = Loc::current()) const;
   /// The same with the weights, PyTorch's need_weights: [n, queries, keys], the mean over the heads, or without
   /// `average` [n, heads, queries, keys].
   std::pair<Tensor, Tensor> with_weights(const Tensor& q, const Tensor& k, const Tensor& v,
                                          const AttentionOptions& attention = {}, bool average = true,
                                          Loc where = Loc::current()) const;
-  Tensor in_proj_weight, in_proj_bias;  ///< in_proj_bias may be an empty handle
+  Tensor in_proj_weight;                               ///< [3 size, size], or an empty handle
+  Tensor q_proj_weight, k_proj_weight, v_proj_weight;  ///< empty handles if there is in_proj_weight
+  Tensor in_proj_bias;                                 ///< [3 size]; an empty handle without bias
   Linear out_proj;
   int64_t heads;
   double dropout;
   bool training = true;
-  SINTER_MODULE(in_proj_weight, in_proj_bias, out_proj)
+  SINTER_MODULE(in_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight, in_proj_bias, out_proj)
 
  private:
   std::array<Tensor, 3> heads_of(const Tensor& q, const Tensor& k, const Tensor& v) const;

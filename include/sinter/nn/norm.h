@@ -12,7 +12,8 @@ namespace nn {
 /// Options of BatchNorm1d, BatchNorm2d and BatchNorm3d.
 struct BatchNormOptions {
   double eps = 1e-5;
-  double momentum = 0.1;            ///< share of the batch in the running statistics
+  /// Share of the batch in the running statistics. None: they are the means over all batches since training began.
+  std::optional<double> momentum = 0.1;
   bool affine = true;               ///< with weight and bias
   bool track_running_stats = true;  ///< false: normalizes by the batch also when not training
 };
@@ -20,10 +21,13 @@ struct BatchNormOptions {
 struct RunningNorm {
   Tensor weight, bias;               ///< empty handles without affine
   Tensor running_mean, running_var;  ///< empty handles unless tracked
+  /// int64 []: the batches that the running statistics are the means of. An empty handle unless they are tracked
+  /// without momentum. A file that lacks it, and has the statistics, leaves it as it is.
+  Tensor num_batches_tracked;
   BatchNormOptions options;
   int64_t channels;
   bool training = true;
-  SINTER_MODULE(weight, bias, running_mean, running_var)
+  SINTER_MODULE(weight, bias, running_mean, running_var, num_batches_tracked)
 
  protected:
   /// For the layers, with their name.
@@ -32,6 +36,10 @@ struct RunningNorm {
   Tensor batch_normalized(const char* layer, const Tensor& x) const;
   /// The same by each n alone.
   Tensor instance_normalized(const Tensor& x) const;
+
+ private:
+  /// Assigns the next versions of the running statistics.
+  void track(const Tensor& mean, const Tensor& variance) const;
 };
 /// x: [n, channels] or [n, channels, length]. In training it normalizes each channel by the batch's mean and variance,
 /// and updates the running statistics with them (the variance unbiased, times n/(n-1)). UsageError then unless each
@@ -54,7 +62,9 @@ struct BatchNorm3d : RunningNorm {
 /// Options of InstanceNorm1d, InstanceNorm2d and InstanceNorm3d.
 struct InstanceNormOptions {
   double eps = 1e-5;
-  double momentum = 0.1;             ///< share of a batch in the running statistics
+  /// Share of a batch in the running statistics. None: they are the means over all batches since training began, where
+  /// PyTorch's InstanceNorm leaves them alone.
+  std::optional<double> momentum = 0.1;
   bool affine = false;               ///< with weight and bias
   bool track_running_stats = false;  ///< true: keeps means over the batch, and normalizes by them when not training
 };

@@ -42,6 +42,41 @@ struct MaxPool3d {
   SINTER_EMPTY_MODULE()
 };
 
+/// max_unpool1d() with a fixed window. x: [n, channels, windows] or [channels, windows]. A size given at the call
+/// counts before options.output_size.
+struct MaxUnpool1d {
+  explicit MaxUnpool1d(PerAxis kernel, MaxUnpoolOptions options = {})
+      : kernel(std::move(kernel)), options(std::move(options)) {}
+  Tensor operator()(const Tensor& x, const Tensor& indices, const PerAxis& output_size = {},
+                    Loc where = Loc::current()) const;
+  PerAxis kernel;
+  MaxUnpoolOptions options;
+  SINTER_EMPTY_MODULE()
+};
+
+/// max_unpool2d() with a fixed window, as MaxUnpool1d. x: [n, channels, windows, windows] or the same without n.
+struct MaxUnpool2d {
+  explicit MaxUnpool2d(PerAxis kernel, MaxUnpoolOptions options = {})
+      : kernel(std::move(kernel)), options(std::move(options)) {}
+  Tensor operator()(const Tensor& x, const Tensor& indices, const PerAxis& output_size = {},
+                    Loc where = Loc::current()) const;
+  PerAxis kernel;
+  MaxUnpoolOptions options;
+  SINTER_EMPTY_MODULE()
+};
+
+/// max_unpool3d() with a fixed window, as MaxUnpool1d. x: [n, channels, windows, windows, windows] or the same without
+/// n.
+struct MaxUnpool3d {
+  explicit MaxUnpool3d(PerAxis kernel, MaxUnpoolOptions options = {})
+      : kernel(std::move(kernel)), options(std::move(options)) {}
+  Tensor operator()(const Tensor& x, const Tensor& indices, const PerAxis& output_size = {},
+                    Loc where = Loc::current()) const;
+  PerAxis kernel;
+  MaxUnpoolOptions options;
+  SINTER_EMPTY_MODULE()
+};
+
 /// avg_pool1d() with a fixed window. x: [n, channels, length] or [channels, length].
 struct AvgPool1d {
   explicit AvgPool1d(PerAxis kernel, AvgPoolOptions options = {})
@@ -96,49 +131,49 @@ struct LPPool2d {
 
 /// adaptive_avg_pool1d() to a fixed size. x: [n, channels, length] or [channels, length].
 struct AdaptiveAvgPool1d {
-  explicit AdaptiveAvgPool1d(PerAxis size) : size(std::move(size)) {}
+  explicit AdaptiveAvgPool1d(AdaptiveSize size) : size(std::move(size)) {}
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-  PerAxis size;
+  AdaptiveSize size;
   SINTER_EMPTY_MODULE()
 };
 
 /// adaptive_avg_pool2d() to a fixed size. x: [n, channels, h, w] or [channels, h, w].
 struct AdaptiveAvgPool2d {
-  explicit AdaptiveAvgPool2d(PerAxis size) : size(std::move(size)) {}
+  explicit AdaptiveAvgPool2d(AdaptiveSize size) : size(std::move(size)) {}
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-  PerAxis size;
+  AdaptiveSize size;
   SINTER_EMPTY_MODULE()
 };
 
 /// adaptive_avg_pool3d() to a fixed size. x: [n, channels, d, h, w] or [channels, d, h, w].
 struct AdaptiveAvgPool3d {
-  explicit AdaptiveAvgPool3d(PerAxis size) : size(std::move(size)) {}
+  explicit AdaptiveAvgPool3d(AdaptiveSize size) : size(std::move(size)) {}
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-  PerAxis size;
+  AdaptiveSize size;
   SINTER_EMPTY_MODULE()
 };
 
 /// adaptive_max_pool1d() to a fixed size. x: [n, channels, length] or [channels, length].
 struct AdaptiveMaxPool1d {
-  explicit AdaptiveMaxPool1d(PerAxis size) : size(std::move(size)) {}
+  explicit AdaptiveMaxPool1d(AdaptiveSize size) : size(std::move(size)) {}
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-  PerAxis size;
+  AdaptiveSize size;
   SINTER_EMPTY_MODULE()
 };
 
 /// adaptive_max_pool2d() to a fixed size. x: [n, channels, h, w] or [channels, h, w].
 struct AdaptiveMaxPool2d {
-  explicit AdaptiveMaxPool2d(PerAxis size) : size(std::move(size)) {}
+  explicit AdaptiveMaxPool2d(AdaptiveSize size) : size(std::move(size)) {}
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-  PerAxis size;
+  AdaptiveSize size;
   SINTER_EMPTY_MODULE()
 };
 
 /// adaptive_max_pool3d() to a fixed size. x: [n, channels, d, h, w] or [channels, d, h, w].
 struct AdaptiveMaxPool3d {
-  explicit AdaptiveMaxPool3d(PerAxis size) : size(std::move(size)) {}
+  explicit AdaptiveMaxPool3d(AdaptiveSize size) : size(std::move(size)) {}
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-  PerAxis size;
+  AdaptiveSize size;
   SINTER_EMPTY_MODULE()
 };
 

@@ -31,8 +31,8 @@ NamedTensors load_file(const std::string& path, Device device = default_device()
 
 /// Assigns to each tensor the one of that name. Names, shapes and, unless `options` say otherwise, dtypes must agree;
 /// otherwise a UsageError names the difference and nothing is loaded. Each tensor stays on its device.
-/// "x.num_batches_tracked", which PyTorch stores with a batch norm, is skipped if there are x.running_mean and
-/// x.running_var and no such tensor.
+/// "x.num_batches_tracked", which PyTorch stores with each batch norm and Sinter with one without momentum, may be
+/// absent on either side if x.running_mean and x.running_var are there.
 void load(const NamedTensors& into, const NamedTensors& from, LoadOptions options = {}, Loc where = Loc::current());
 /// Loads into the module's tensors: state_dict(module).
 template <Module M>

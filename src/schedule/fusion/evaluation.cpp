@@ -147,11 +147,29 @@ IndexId Partitioner::input_index(const FusionNode& s, IndexId ix, std::vector<in
   return made;
 }
 
+/// propagate_uses() of a SCATTER: the base is used where it lies, index and updates in a loop over the updates.
+void Partitioner::propagate_updates(int kernel, int s, IndexId ix, const std::vector<int>& within,
+                                    std::vector<int>& reduced) {
+  const FusionNode& st = node(s);
+  const auto axis = static_cast<size_t>(st.scatter->scatter().axis);
+  const Dim& iterations = st.scatter->src[1]->shape[axis];
+  FusionIndex update = space_[ix], around = update;
+  around[axis] = {};
+  if (!(iterations == 1)) reduced.push_back(space_.axis(iterations));
+  update[axis] = reduced.empty() ? DimIndex{} : space_.whole(reduced[0]);
+  at(kernel).nests.push_back({space_.intern(std::move(around)), reduced, s});
+  const IndexId id = space_.intern(std::move(update));
+  add_use(kernel, st.sources[0], ix, within);
+  add_use(kernel, st.sources[1], id, within);
+  add_use(kernel, st.sources[2], id, within);
+}
+
 /// Records the uses of the sources of s at index `ix`. `reduced` are the axes of its loops, the same for each index;
 /// missing ones are created.
 void Partitioner::propagate_uses(int kernel, int s, IndexId ix, const std::vector<int>& within,
                                  std::vector<int>& reduced) {
   const FusionNode& st = node(s);
+  if (st.scatter) return propagate_updates(kernel, s, ix, within, reduced);
   switch (st.kind) {
     case FusionNodeKind::Reduce: {
       const IndexId id = input_index(st, ix, reduced);
@@ -184,20 +202,6 @@ void Partitioner::propagate_uses(int kernel, int s, IndexId ix, const std::vecto
       around[axis] = {};
       at(kernel).nests.push_back({space_.intern(std::move(around)), reduced, s});
       for (const FusionEdge& src : st.sources) add_use(kernel, src, ix, within);
-      return;
-    }
-    case FusionNodeKind::Scatter: {
-      const auto axis = static_cast<size_t>(st.uop->scatter().axis);
-      const Dim& iterations = st.uop->src[1]->shape[axis];
-      FusionIndex update = space_[ix], around = update;
-      around[axis] = {};
-      if (!(iterations == 1)) reduced.push_back(space_.axis(iterations));
-      update[axis] = reduced.empty() ? DimIndex{} : space_.whole(reduced[0]);
-      at(kernel).nests.push_back({space_.intern(std::move(around)), reduced, s});
-      const IndexId id = space_.intern(std::move(update));
-      add_use(kernel, st.sources[0], ix, within);
-      add_use(kernel, st.sources[1], id, within);
-      add_use(kernel, st.sources[2], id, within);
       return;
     }
     default:

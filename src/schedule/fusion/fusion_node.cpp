@@ -81,8 +81,9 @@ class FusionGraphBuilder {
   FusionGraph build() {
     const std::vector<UOp> order = ir::topological(values_of(plan_));
     node_of_.assign(order.size(), -1);
+    find_boxed_scatters(order);
     for (UOp n : order)
-      if (!ir::is_movement(n->op) && !placeless(n->op)) node_of_[n->position] = add(n);
+      if (!ir::is_movement(n->op) && !placeless(n->op) && !stored_in_box_[n->position]) node_of_[n->position] = add(n);
     for (size_t i = 0; i < plan_.outputs.size(); ++i) add_output(static_cast<int>(i));
     price();
     find_pairs();
@@ -95,6 +96,36 @@ class FusionGraphBuilder {
     return {head, placeless(base->op) ? -1 : node_of_[base->position]};
   }
 
+  /// Finds the SCATTERs that a Box stores by itself: those whose result only the Box needs.
+  void find_boxed_scatters(const std::vector<UOp>& order) {
+    stored_in_box_.assign(order.size(), false);
+    std::vector<int> uses(order.size(), 0);
+    for (UOp n : order)
+      for (UOp u : n->src) ++uses[u->position];
+    for (const Output& o : plan_.outputs) ++uses[o.value->position];
+    for (UOp n : order) {
+      if (n->op != Op::After) continue;
+      UOp value = n->src[1];
+      bool alone = uses[value->position] == 1;
+      for (; value->op == Op::Reshape; value = value->src[0]) alone &= uses[value->src[0]->position] == 1;
+      if (alone && value->op == Op::Scatter && lies_in_box(value->src[0], n)) stored_in_box_[value->position] = true;
+    }
+  }
+
+  /// Whether x is what the home of the version has in the version's box.
+  static bool lies_in_box(UOp x, UOp version) {
+    while (x->op == Op::Reshape) x = x->src[0];
+    return x->op == Op::Shrink && x->src[0] == version->src[0] && x->region() == version->region() &&
+           std::equal(x->src.begin() + 1, x->src.end(), version->src.begin() + 2, version->src.end());
+  }
+
+  /// The SCATTER that fills the version's box; null: what fills it is stored as any other value.
+  UOp scatter_of(UOp version) const {
+    UOp value = version->src[1];
+    while (value->op == Op::Reshape) value = value->src[0];
+    return ir::is_movement(value->op) || placeless(value->op) || !stored_in_box_[value->position] ? UOp() : value;
+  }
+
   int add(UOp n) {
     FusionNode s;
     s.uop = n;
@@ -103,8 +134,15 @@ class FusionGraphBuilder {
       std::vector<UOp> src{n->src[0]};
       src.insert(src.end(), n->src.begin() + 2, n->src.end());
       s.target = plan_.graph->make({Op::Shrink, n->dtype, n->src[1]->shape, std::move(src), n->region()});
-      s.sources.push_back(source(n->src[1]));
+      s.scatter = scatter_of(n);
+      if (s.scatter) {
+        s.target = ir::reshape(s.target, s.scatter->shape);
+        for (UOp u : s.scatter->src) s.sources.push_back(source(u));
+      } else {
+        s.sources.push_back(source(n->src[1]));
+      }
     } else {
+      if (s.kind == FusionNodeKind::Scatter) s.scatter = n;
       for (UOp u : n->src) s.sources.push_back(source(s.kind == FusionNodeKind::Opaque ? stored_source(u) : u));
     }
     return push(std::move(s));
@@ -143,17 +181,17 @@ class FusionGraphBuilder {
       UOp n = s.kind == FusionNodeKind::Box ? s.target : s.uop;
       s.numel = n->shape.bound();
       s.bytes = bytes_of(n);
-      s.domain = s.kind == FusionNodeKind::Reduce    ? s.uop->src[0]->shape.bound()
-                 : s.kind == FusionNodeKind::Opaque  ? s.uop->src[0]->shape.bound()
-                 : s.kind == FusionNodeKind::Scatter ? s.uop->src[1]->shape.bound()
-                                                     : s.numel;
+      s.domain = s.kind == FusionNodeKind::Reduce   ? s.uop->src[0]->shape.bound()
+                 : s.kind == FusionNodeKind::Opaque ? s.uop->src[0]->shape.bound()
+                 : s.scatter                        ? s.scatter->src[1]->shape.bound()
+                                                    : s.numel;
       s.contraction = s.kind == FusionNodeKind::Reduce && is_contraction(s.uop->reduction().combine, s.uop->src);
       if (s.contraction) s.sliding = sliding_axes(s.uop);
       s.mma = s.kind == FusionNodeKind::Reduce && s.uop->reduction().tree.mma;
       s.own = cost(s);
       int64_t sources = 0;
-      const bool opens = s.kind == FusionNodeKind::Buffer || s.kind == FusionNodeKind::Gather ||
-                         s.kind == FusionNodeKind::Scatter || s.kind == FusionNodeKind::Opaque;
+      const bool opens = s.kind == FusionNodeKind::Buffer || s.kind == FusionNodeKind::Gather || s.scatter ||
+                         s.kind == FusionNodeKind::Opaque;
       if (opens) s.frontier = s.bytes;
       for (const FusionEdge& src : s.sources) {
         if (src.node < 0) continue;
@@ -274,8 +312,8 @@ class FusionGraphBuilder {
       case FusionNodeKind::Opaque: return opaque_cost(s.uop, iterations);
       case FusionNodeKind::Gather:
       case FusionNodeKind::Contiguous:
-      case FusionNodeKind::Store:
-      case FusionNodeKind::Box: return iterations / prices_.elementwise;
+      case FusionNodeKind::Store: return iterations / prices_.elementwise;
+      case FusionNodeKind::Box: return (s.scatter ? 2 : 1) * iterations / prices_.elementwise;
     }
     return 0;
   }
@@ -284,6 +322,7 @@ class FusionGraphBuilder {
   const Prices& prices_;
   FusionGraph out_;
   std::vector<int> node_of_;
+  std::vector<bool> stored_in_box_;  ///< per position: a SCATTER without a node of its own
 };
 
 }  // namespace

@@ -37,7 +37,10 @@ struct FusionNode {
   std::vector<FusionEdge> sources;
   std::vector<int> outputs;  ///< indices of the plan's outputs that have this value
   std::vector<int> before;   ///< nodes that overwrite in place what this one reads: they run later
-  ir::UOp target;            ///< of a Box: the SHRINK of the home that it fills
+  ir::UOp target;            ///< of a Box: the part of the home that it fills, a view of the version
+  /// Of a Scatter: itself. Of a Box: null, or the SCATTER into what lies there that fills it; the sources are then
+  /// those of the SCATTER, whose updates alone are stored.
+  ir::UOp scatter = {};
 
   // Cost estimates, known before the pass. Sizes are bounds.
   int64_t numel = 0, bytes = 0;
@@ -56,7 +59,7 @@ struct FusionNode {
   std::vector<int> sliding = {};
 
   /// Has a loop of its own per element of its result.
-  bool loops() const { return kind == FusionNodeKind::Reduce || kind == FusionNodeKind::Scatter; }
+  bool loops() const { return kind == FusionNodeKind::Reduce || scatter; }
 };
 
 /// Nodes, sources before users.

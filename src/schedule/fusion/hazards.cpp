@@ -197,7 +197,7 @@ bool reads_only_what_it_writes(Partition& p, int kernel, int buffer, int store) 
   for (const KernelStore& out : k.outputs) {
     if (out.node != store) continue;
     // The updates of a scatter run after its base has been written.
-    if (p.graph.nodes[static_cast<size_t>(store)].kind == FusionNodeKind::Scatter) {
+    if (p.graph.nodes[static_cast<size_t>(store)].scatter) {
       const int slot = slot_of(p.graph, buffer);
       const std::vector<int> read = homes_read(p, k, store, 1, {{slot, store}});
       if (std::find(read.begin(), read.end(), slot) != read.end()) return false;

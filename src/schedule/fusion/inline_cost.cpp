@@ -232,7 +232,7 @@ InlineCost Partitioner::inline_cost(int kernel, int s, const std::vector<IndexId
     return {kNever, "what a full kernel still needs"};
   if (k.evaluations + static_cast<int>(ix.size()) > prices_.max_nodes) return {kNever, "kernel has too many nodes"};
   if (!fits(k, s, false)) return {kNever, "kernel has too many buffers"};
-  if (st.kind == FusionNodeKind::Scatter) return {kNever, "a scatter owns its loops"};
+  if (st.scatter) return {kNever, "a scatter owns its loops"};
   if (st.kind == FusionNodeKind::Scan) return inline_cost_of_scan(k, s, ix);
   const bool paired = joins_pair(k, st);
   if (!paired && ((st.mma && k.contractions) || (st.loops() && (has_mma(k) || has_pair(k) || st.pair >= 0))))

@@ -251,7 +251,7 @@ void Partitioner::do_split(int s, const std::vector<int>& kernels, const std::ve
   const IndexId root = space_.fresh(shape);
   for (size_t i = 0; i < shape.rank(); ++i) {
     // Updates of a scatter may hit the same element, and a scan is loop-carried: that axis is an inner loop.
-    if (st.kind == FusionNodeKind::Scatter && static_cast<int64_t>(i) == st.uop->scatter().axis) continue;
+    if (st.scatter && static_cast<int64_t>(i) == st.scatter->scatter().axis) continue;
     if (st.kind == FusionNodeKind::Scan && static_cast<int64_t>(i) == st.uop->reduction().axes[0]) continue;
     if (st.kind == FusionNodeKind::Opaque && i + 1 == shape.rank()) continue;
     for (const Digit& d : space_[root][i].digits) at(k).outer.push_back(d.axis);

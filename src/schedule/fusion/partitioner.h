@@ -129,6 +129,7 @@ class Partitioner {
   void add_evaluation(int kernel, int s, std::vector<IndexId> at, const InlineCost& form);
   IndexId input_index(const FusionNode& s, IndexId at, std::vector<int>& reduced);
   void propagate_uses(int kernel, int s, IndexId at, const std::vector<int>& within, std::vector<int>& reduced);
+  void propagate_updates(int kernel, int s, IndexId at, const std::vector<int>& within, std::vector<int>& reduced);
   const Member* other_accumulator(const FusionGroup& k, int s, const std::vector<IndexId>& ix, bool in_epilogue) const;
   void add_use(int kernel, const FusionEdge& source, IndexId at, const std::vector<int>& within);
   std::vector<IndexId>& uses(int kernel, int s);

@@ -308,8 +308,8 @@ class KernelWriter {
 
   void store(const KernelStore& out, std::vector<UOp>& stores) {
     const FusionNode& s = node(out.node);
-    if (s.kind != FusionNodeKind::Scatter && index_map_.empty(p_.space.axes_of(out.at))) return;
-    if (s.kind == FusionNodeKind::Scatter) return scatter(out, stores);
+    if (s.scatter) return scatter(out, stores);
+    if (index_map_.empty(p_.space.axes_of(out.at))) return;
     ElementIndex at = index_of(out.at);
     ElementIndex target = at;
     if (s.target) target = ir::source_index(g_, index_map_.with_local_arguments(s.target), at);
@@ -334,11 +334,11 @@ class KernelWriter {
   /// Stores the base to every element, unless it is there already, then the updates in order.
   void scatter(const KernelStore& out, std::vector<UOp>& stores) {
     const FusionNode& s = node(out.node);
-    UOp n = s.uop;
+    UOp n = s.scatter;
     const auto axis = static_cast<size_t>(n->scatter().axis);
     ElementIndex fill = index_of(out.at), update = fill, to = fill;
     const bool lies_there = s.sources[0].node >= 0 && node(s.sources[0].node).kind == FusionNodeKind::Buffer &&
-                            s.sources[0].head->op == Op::Param;
+                            (s.target || s.sources[0].head->op == Op::Param);
     UOp base;
     const std::vector<int> buffers = destinations(out.node);
     for (int buffer : buffers) {
@@ -354,6 +354,7 @@ class KernelWriter {
         index_map_.checked_index(evaluate(request(s.sources[1], there)), n->shape[axis], n->src[1]->shape, predicate);
     UOp value = evaluate(request(s.sources[2], there));
     to.index[axis] = target;
+    if (s.target) to = index_map_[index_map_.down(s.target, index_map_.intern(to)).index_id];
     for (int a : iterations)
       if (!index_map_.depends(target, a) && !index_map_.depends(value, a)) out_.invariant_scatter = n;
     for (int buffer : buffers)
@@ -368,7 +369,7 @@ class KernelWriter {
     const char* kind = "e";
     for (int a : kernel_.inner) add(p_.space.size(a));
     for (const Member& m : kernel_.members) {
-      if (node(m.node).kind == FusionNodeKind::Scatter) kind = "s";
+      if (node(m.node).scatter) kind = "s";
       if (node(m.node).kind == FusionNodeKind::Reduce && *kind == 'e') kind = "r";
     }
     return fmt::format("{}{}", kind, sizes.empty() ? "_1" : sizes);

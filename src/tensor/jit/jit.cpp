@@ -17,6 +17,7 @@
 #include "tensor/eval/realize.h"
 #include "tensor/jit/capture.h"
 #include "tensor/jit/replay.h"
+#include "tensor/jit/size_notice.h"
 
 namespace sinter {
 inline namespace v0 {
@@ -248,6 +249,7 @@ struct JitPlans::Known {
             fmt::format("the jitted function built another program at each of {} calls in a row; jit a part that does "
                         "the same every time",
                         kMaxPrograms + 1));
+      tensor::notice_by_size(known->sizes, call.sizes.all());
       known->by_size = true;
       known->confirmed = false;
     } else {

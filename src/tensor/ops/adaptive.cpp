@@ -4,6 +4,8 @@
 #include <fmt/core.h>
 
 #include <numeric>
+#include <optional>
+#include <vector>
 
 #include "sinter/pooling.h"
 #include "tensor/core/axes.h"
@@ -24,23 +26,34 @@ struct Period {
   int64_t axis, periods, in, out;
 };
 
-std::vector<Period> periods_of(UOp x, size_t axes, const PerAxis& size) {
-  const ir::Ints sizes = tensor::per_axis("the output's size", size.numbers(), axes, 1);
+/// The sliding axes without those that stay as they are.
+std::vector<Period> periods_of(UOp x, size_t axes, const AdaptiveSize& size) {
+  const std::vector<std::optional<int64_t>>& sizes = size.sizes();
+  if (sizes.size() != 1 && sizes.size() != axes)
+    usage_error(fmt::format("the output has {} sizes, but windows slide along {} {}; give one, or one for each",
+                            sizes.size(), axes, axes == 1 ? "axis" : "axes"));
   std::vector<Period> found;
   for (size_t i = 0; i < axes; ++i) {
+    const std::optional<int64_t> wanted = sizes[sizes.size() == 1 ? 0 : i];
+    if (!wanted) continue;
+    if (*wanted < 1)
+      usage_error(fmt::format("the output's size is {}; it must be at least 1, or std::nullopt for that of the input",
+                              *wanted));
     const auto axis = static_cast<int64_t>(x->rank() - axes + i);
-    const int64_t have = tensor::fixed_size(x, axis, "seen through windows"), common = std::gcd(have, sizes[i]);
+    const int64_t have = tensor::fixed_size(x, axis, "seen through windows", ", or keep it by std::nullopt"),
+                  common = std::gcd(have, *wanted);
     if (have == 0)
       usage_error(fmt::format("axis {} of {} has 0 elements, from which {} windows cannot be taken; give at least 1",
-                              axis, tensor::describe(x), sizes[i]));
-    found.push_back({axis, common, have / common, sizes[i] / common});
+                              axis, tensor::describe(x), *wanted));
+    found.push_back({axis, common, have / common, *wanted / common});
   }
   return found;
 }
 
-/// Windows next to each other, if that is what all axes have.
-std::vector<tensor::WindowAxis> even_windows(const std::vector<Period>& axes) {
+/// Windows next to each other, if that is what all `sliding` axes have.
+std::vector<tensor::WindowAxis> even_windows(const std::vector<Period>& axes, size_t sliding) {
   std::vector<tensor::WindowAxis> out;
+  if (axes.size() != sliding) return out;
   for (const Period& p : axes) {
     if (p.out != 1) return {};
     out.push_back({p.in, p.in, 0, 1});
@@ -64,8 +77,9 @@ UOp periods(UOp x, const Period& p) {
   return ir::expand(ir::reshape(x, split), seen, {p.axis + 1});
 }
 
-/// Whether an element of a period belongs to the window, in the shape of `seen`.
+/// Whether an element of a period belongs to the window, in the shape of `seen`. Null: each does.
 UOp belongs(UOp seen, const Period& p) {
+  if (p.out == 1) return {};
   const Shape plane{p.out, p.in};
   const UOp window = tensor::position(plane, 0, seen->device), at = tensor::position(plane, 1, seen->device);
   const auto number = [&](int64_t n) { return ir::like(at, ir::Scalar::of(DType::I64, n)); };
@@ -88,6 +102,7 @@ UOp joined(UOp x, const Period& p) {
 UOp mean_over_periods(UOp x, const Period& p) {
   const UOp seen = periods(x, p), inside = belongs(seen, p);
   const ir::Ints axis{p.axis + 2};
+  if (!inside) return joined(ir::reduce(Combine::Add, seen, axis) / static_cast<double>(p.in), p);
   const UOp total = ir::reduce(Combine::Add, ir::where(inside, seen, ir::like(seen, 0.0)), axis);
   return joined(total / ir::reduce(Combine::Add, ir::cast(inside, x->dtype), axis), p);
 }
@@ -95,8 +110,10 @@ UOp mean_over_periods(UOp x, const Period& p) {
 tensor::MaxPooled max_over_periods(const tensor::MaxPooled& x, const Period& p) {
   UOp seen = periods(x.value, p), place = periods(x.place, p);
   const UOp inside = belongs(seen, p);
-  seen = ir::where(inside, seen, ir::like(seen, ir::reduction_identity(Combine::Max, seen->dtype)));
-  place = ir::where(inside, place, ir::like(place, ir::reduction_identity(Combine::ArgMax, DType::I64, 1)));
+  if (inside) {
+    seen = ir::where(inside, seen, ir::like(seen, ir::reduction_identity(Combine::Max, seen->dtype)));
+    place = ir::where(inside, place, ir::like(place, ir::reduction_identity(Combine::ArgMax, DType::I64, 1)));
+  }
   const UOp pairs[] = {seen, place};
   return {joined(ir::reduce(Combine::ArgMax, pairs, {p.axis + 2}, 0), p),
           joined(ir::reduce(Combine::ArgMax, pairs, {p.axis + 2}, 1), p)};
@@ -109,47 +126,53 @@ UOp places(UOp x, size_t axes) {
   return ir::broadcast_to(tensor::flat_position(plane, x->device), x->shape);
 }
 
-Tensor adaptive_avg(std::string_view name, size_t axes, const Arg& input, const PerAxis& size) {
+Tensor adaptive_avg(std::string_view name, size_t axes, const Arg& input, const AdaptiveSize& size) {
   Call call(name, input.where());
   const UOp given = tensor::float_operand(input), x = ir::to_compute_type(tensor::with_batch_axis(given, axes));
   const std::vector<Period> list = periods_of(x, axes, size);
   UOp y = x;
-  if (const auto even = even_windows(list); !even.empty())
+  if (const auto even = even_windows(list, axes); !even.empty())
     y = tensor::mean_over_windows(x, even, given, true, {});
   else
-    for (size_t i = axes; i-- > 0;) y = mean_over_periods(y, list[i]);
+    for (size_t i = list.size(); i-- > 0;) y = mean_over_periods(y, list[i]);
   return tensor::unbatched(ir::cast(y, given->dtype), given, x);
 }
 
-std::pair<Tensor, Tensor> adaptive_max(std::string_view name, size_t axes, const Arg& input, const PerAxis& size) {
+std::pair<Tensor, Tensor> adaptive_max(std::string_view name, size_t axes, const Arg& input, const AdaptiveSize& size) {
   Call call(name, input.where());
   const UOp given = tensor::operand(input), x = tensor::with_batch_axis(given, axes);
   const std::vector<Period> list = periods_of(x, axes, size);
   tensor::MaxPooled y;
-  if (const auto even = even_windows(list); !even.empty()) {
+  if (const auto even = even_windows(list, axes); !even.empty()) {
     y = tensor::max_over_windows(x, even, given);
   } else {
     y = {x, places(x, axes)};
-    for (size_t i = axes; i-- > 0;) y = max_over_periods(y, list[i]);
+    for (size_t i = list.size(); i-- > 0;) y = max_over_periods(y, list[i]);
   }
   return {tensor::unbatched(y.value, given, x), tensor::unbatched(y.place, given, x)};
 }
 
 }  // namespace
 
-Tensor adaptive_avg_pool1d(Arg x, const PerAxis& size) { return adaptive_avg("adaptive_avg_pool1d", 1, x, size); }
-Tensor adaptive_avg_pool2d(Arg x, const PerAxis& size) { return adaptive_avg("adaptive_avg_pool2d", 2, x, size); }
-Tensor adaptive_avg_pool3d(Arg x, const PerAxis& size) { return adaptive_avg("adaptive_avg_pool3d", 3, x, size); }
-Tensor adaptive_max_pool1d(Arg x, const PerAxis& size) { return adaptive_max("adaptive_max_pool1d", 1, x, size).first; }
-Tensor adaptive_max_pool2d(Arg x, const PerAxis& size) { return adaptive_max("adaptive_max_pool2d", 2, x, size).first; }
-Tensor adaptive_max_pool3d(Arg x, const PerAxis& size) { return adaptive_max("adaptive_max_pool3d", 3, x, size).first; }
-std::pair<Tensor, Tensor> adaptive_max_pool1d_with_indices(Arg x, const PerAxis& size) {
+Tensor adaptive_avg_pool1d(Arg x, const AdaptiveSize& size) { return adaptive_avg("adaptive_avg_pool1d", 1, x, size); }
+Tensor adaptive_avg_pool2d(Arg x, const AdaptiveSize& size) { return adaptive_avg("adaptive_avg_pool2d", 2, x, size); }
+Tensor adaptive_avg_pool3d(Arg x, const AdaptiveSize& size) { return adaptive_avg("adaptive_avg_pool3d", 3, x, size); }
+Tensor adaptive_max_pool1d(Arg x, const AdaptiveSize& size) {
+  return adaptive_max("adaptive_max_pool1d", 1, x, size).first;
+}
+Tensor adaptive_max_pool2d(Arg x, const AdaptiveSize& size) {
+  return adaptive_max("adaptive_max_pool2d", 2, x, size).first;
+}
+Tensor adaptive_max_pool3d(Arg x, const AdaptiveSize& size) {
+  return adaptive_max("adaptive_max_pool3d", 3, x, size).first;
+}
+std::pair<Tensor, Tensor> adaptive_max_pool1d_with_indices(Arg x, const AdaptiveSize& size) {
   return adaptive_max("adaptive_max_pool1d_with_indices", 1, x, size);
 }
-std::pair<Tensor, Tensor> adaptive_max_pool2d_with_indices(Arg x, const PerAxis& size) {
+std::pair<Tensor, Tensor> adaptive_max_pool2d_with_indices(Arg x, const AdaptiveSize& size) {
   return adaptive_max("adaptive_max_pool2d_with_indices", 2, x, size);
 }
-std::pair<Tensor, Tensor> adaptive_max_pool3d_with_indices(Arg x, const PerAxis& size) {
+std::pair<Tensor, Tensor> adaptive_max_pool3d_with_indices(Arg x, const AdaptiveSize& size) {
   return adaptive_max("adaptive_max_pool3d_with_indices", 3, x, size);
 }
 

@@ -259,6 +259,27 @@ TEST_CASE("PyTorch's BatchNorm weights load, with their num_batches_tracked", "[
                  Contains("\"" + std::string(other) + "\"") && Contains("{.strict = false}"));
     }
   }
+  SECTION("into one without momentum, which needs the count") {
+    nn::BatchNorm2d norm(2, {.momentum = std::nullopt});
+    write(file.path, batch_norm(""));
+    nn::load(norm, file.path);
+    CHECK(norm.num_batches_tracked.item<int64_t>() == 77);
+    nn::save(norm, file.path);
+    nn::BatchNorm2d same(2, {.momentum = std::nullopt}), other(2);
+    nn::load(same, file.path);
+    CHECK(same.num_batches_tracked.item<int64_t>() == 77);
+    nn::load(other, file.path);
+    CHECK(other.running_mean.to_vector<float>() == mean);
+    std::vector<Entry> entries = batch_norm("");  // of one with momentum
+    entries.pop_back();
+    write(file.path, entries);
+    nn::load(same, file.path);
+    CHECK(same.running_mean.to_vector<float>() == mean);
+    CHECK(same.num_batches_tracked.item<int64_t>() == 77);
+    entries.pop_back();  // no statistics, no norm
+    write(file.path, entries);
+    CHECK_THAT(refusal([&] { nn::load(same, file.path); }), Contains("{.strict = false}"));
+  }
   SECTION("alone, and without weights") {
     nn::BatchNorm2d norm(2), plain(2, {.affine = false});
     write(file.path, batch_norm(""));

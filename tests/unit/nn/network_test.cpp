@@ -119,6 +119,16 @@ TEST_CASE("layers begin within PyTorch's bounds, and anew from a seed", "[nn]") 
   CHECK(largest(heads.in_proj_weight) <= std::sqrt(6.0 / 64.0));
   CHECK(largest(heads.in_proj_bias) == 0);
   CHECK(largest(heads.out_proj.bias) == 0);
+  const nn::MultiheadAttention across(8, 2, {.kdim = 5});
+  std::vector<std::pair<std::string, Shape>> tensors;
+  for (const auto& [name, t] : nn::state_dict(across)) tensors.emplace_back(name, t.shape());
+  CHECK(tensors == std::vector<std::pair<std::string, Shape>>{{"q_proj_weight", {8, 8}},
+                                                              {"k_proj_weight", {8, 5}},
+                                                              {"v_proj_weight", {8, 8}},
+                                                              {"in_proj_bias", {24}},
+                                                              {"out_proj.weight", {8, 8}},
+                                                              {"out_proj.bias", {8}}});
+  CHECK(largest(across.k_proj_weight) <= std::sqrt(6.0 / 13.0));
   manual_seed(1);
   CHECK(numbers(nn::Conv2d(4, 32, 3, {.groups = 2}).weight) == numbers(conv.weight));
 }
@@ -136,6 +146,46 @@ TEST_CASE("BatchNorm2d: statistics move in training only, and a clone has its ow
   CHECK(norm.running_mean.to_vector<float>() == std::vector<float>{1});
   nn::train(norm);
   CHECK_THROWS_AS(norm(ones({1, 1, 1, 1})), UsageError);
+}
+
+TEST_CASE("without momentum, running statistics are the means of all batches", "[nn]") {
+  const auto batch = [](int i) { return from(spread(12, i), {3, 2, 2}).to(float32).contiguous().realize(); };
+  const auto check_means = [&](auto& norm, auto& one, int batches) {
+    std::vector<double> mean(2, 0.0), variance(2, 0.0);
+    for (int i = 0; i < batches; ++i) {
+      one(batch(i));  // its momentum is 1: the statistics are those of the batch
+      for (size_t c = 0; c < 2; ++c) {
+        mean[c] += numbers(one.running_mean)[c] / batches;
+        variance[c] += numbers(one.running_var)[c] / batches;
+      }
+    }
+    CHECK(close(numbers(norm.running_mean), mean, 1e-5));
+    CHECK(close(numbers(norm.running_var), variance, 1e-5));
+    CHECK(norm.num_batches_tracked.template item<int64_t>() == batches);
+  };
+  nn::BatchNorm1d norm(2, {.momentum = std::nullopt}), one(2, {.momentum = 1.0});
+  nn::InstanceNorm1d each(2, {.momentum = std::nullopt, .track_running_stats = true}),
+      one_each(2, {.momentum = 1.0, .track_running_stats = true});
+  for (int i = 0; i < 3; ++i) norm(batch(i)), each(batch(i));
+  check_means(norm, one, 3);
+  check_means(each, one_each, 3);
+  nn::eval(norm);
+  norm(batch(3));
+  CHECK(norm.num_batches_tracked.item<int64_t>() == 3);
+  CHECK(nn::state_dict(norm).back().first == "num_batches_tracked");
+  CHECK_FALSE(nn::BatchNorm1d(2).num_batches_tracked.defined());
+  CHECK_FALSE(
+      nn::BatchNorm1d(2, {.momentum = std::nullopt, .track_running_stats = false}).num_batches_tracked.defined());
+
+  SECTION("in a jitted step, which is one program") {
+    nn::BatchNorm1d jitted(2, {.momentum = std::nullopt});
+    int runs = 0;
+    auto f = jit([&](const Tensor& x) { return ++runs, jitted(x).detach(); });
+    const no_grad guard;
+    for (int i = 0; i < 6; ++i) f(batch(i));
+    CHECK(runs == 2);
+    check_means(jitted, one, 6);
+  }
 }
 
 TEST_CASE("BatchNorm2d: running statistics of 16-bit inputs are those of float32", "[nn]") {

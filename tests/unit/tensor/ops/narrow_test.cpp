@@ -69,6 +69,12 @@ TEST_CASE("an element beyond the axis throws at the host read", "[tensor]") {
                y.to_vector<float>();
              }),
              Contains("index 5 is out of range for 5"));
+  CHECK_THAT(refusal([&] {
+               Tensor y = counting({2, 5});
+               y.at({1, Narrow{position(4), 2}}) = 1.0;
+               y.to_vector<float>();
+             }),
+             Contains("index 5 is out of range for 5"));
   CHECK_THAT(refusal([&] { x.narrow(0, position(0), 6); }), Contains("6 elements of axis 0"));
   CHECK_THAT(refusal([&] { x.narrow(0, from({0, 1}), 2); }), Contains("is not one number"));
   CHECK_THAT(refusal([&] { x.narrow(0, Tensor(1.5), 2); }), Contains("integer"));
@@ -91,6 +97,93 @@ TEST_CASE("writing from a tensor on touches what is written alone", "[tensor]") 
     CHECK(numbers(cache.narrow(1, at, 1)) == numbers(row));
   }
   CHECK(cache.sum().item() == 3 * row.sum().item());
+}
+
+TEST_CASE("a Narrow beside numbers and slices of step 1 is written where it lies", "[tensor]") {
+  struct Written {
+    const char* what;
+    std::vector<Index> (*from_tensor)(int64_t layer, const Tensor& at);
+    std::vector<Index> (*from_number)(int64_t layer, int64_t at);
+  };
+  const Written table[] = {
+      {"behind a number", [](int64_t n, const Tensor& t) -> std::vector<Index> { return {n, Slice{}, Narrow{t, 2}}; },
+       [](int64_t n, int64_t at) -> std::vector<Index> { return {n, Slice{}, Slice{at, at + 2}}; }},
+      {"before a number", [](int64_t n, const Tensor& t) -> std::vector<Index> { return {Narrow{t, 2}, n}; },
+       [](int64_t n, int64_t at) -> std::vector<Index> { return {Slice{at, at + 2}, n}; }},
+      {"between numbers", [](int64_t n, const Tensor& t) -> std::vector<Index> { return {0, Narrow{t, 1}, 2, n}; },
+       [](int64_t n, int64_t at) -> std::vector<Index> { return {0, Slice{at, at + 1}, 2, n}; }},
+      {"beside a part",
+       [](int64_t n, const Tensor& t) -> std::vector<Index> { return {Slice{n, n + 2}, Slice{}, Narrow{t, 2}}; },
+       [](int64_t n, int64_t at) -> std::vector<Index> { return {Slice{n, n + 2}, Slice{}, Slice{at, at + 2}}; }},
+      {"beside a symbolic part",
+       [](int64_t n, const Tensor& t) -> std::vector<Index> { return {n, Narrow{t, 2}, newaxis, Slice{0, kCount(3)}}; },
+       [](int64_t n, int64_t at) -> std::vector<Index> { return {n, Slice{at, at + 2}, newaxis, Slice{0, 3}}; }},
+  };
+  ON_BOTH_EXECUTORS();
+  const bool compiled = debug::executor() == debug::Executor::Compiled;
+  for (const Written& row : table) {
+    INFO(row.what);
+    Tensor x = counting({5, 4, 6, 5}), y = x.clone().realize();
+    for (const auto& [layer, at] : {std::pair(1, 1), {1, 0}, {3, 2}, {0, 1}, {2, 0}}) {
+      CAPTURE(layer, at);
+      const Tensor place = position(at), was = y.index(row.from_number(layer, at)).contiguous().realize();
+      const std::vector<double> want = numbers(was * -2.0 + static_cast<double>(layer));
+      CHECK(numbers(x.index(row.from_tensor(layer, place))) == numbers(was));
+      const Tensor value =
+          (x.index(row.from_tensor(layer, place)) * -2.0 + static_cast<double>(layer)).contiguous().realize();
+      const debug::Counters before = debug::counters();
+      x.at(row.from_tensor(layer, place)) = value;
+      x.realize();
+      const debug::Counters after = debug::counters();
+      if (compiled) {
+        CHECK(after.launches - before.launches == 1);
+        CHECK(after.in_place - before.in_place == 1);
+        // The third other number makes it an argument, with which the program serves all others.
+        if (layer == 0 || layer == 2) CHECK(after.plan_misses == before.plan_misses);
+      }
+      y.at(row.from_number(layer, at)) = was * -2.0 + static_cast<double>(layer);
+      CHECK(numbers(x) == numbers(y));
+      CHECK(numbers(x.index(row.from_tensor(layer, place))) == want);
+    }
+  }
+}
+
+TEST_CASE("writing a Narrow beside a number touches what is written alone", "[tensor]") {
+  Tensor cache = zeros({4, 2, 512, 16}).contiguous().realize();
+  const Tensor row = counting({2, 1, 16});
+  for (const int64_t layer : {0, 3, 1}) {
+    const Tensor place = position(100 * layer);
+    const debug::Counters before = debug::counters();
+    cache.at({layer, Slice{}, Narrow{place, 1}}) = row;
+    cache.realize();
+    CHECK(debug::counters().bytes_moved - before.bytes_moved <= 2 * 2 * 16 * sizeof(float) + 2 * sizeof(int64_t));
+    CHECK(numbers(cache[layer].narrow(1, 100 * layer, 1)) == numbers(row));
+  }
+  CHECK(cache.sum().item() == 3 * row.sum().item());
+  Tensor strided = counting({4, 6}), same = counting({4, 6});  // copied, and right
+  strided.at({Slice{0, 4, 2}, Narrow{position(3), 2}}) = -1.0;
+  same.at({Slice{0, 4, 2}, Slice{3, 5}}) = -1.0;
+  CHECK(numbers(strided) == numbers(same));
+}
+
+TEST_CASE("what is written into one part may be made of another part", "[tensor]") {
+  ON_BOTH_EXECUTORS();
+  const Tensor row = counting({1, 3}) + 100.0;
+  for (const auto& [from, to] :
+       {std::pair(1, 1), {2, 2}, {1, 2}, {0, 3}, {3, 3}, {2, 0}}) {  // equal parts, then others
+    CAPTURE(from, to);
+    Tensor x = counting({4, 5, 3});
+    std::vector<double> want = numbers(x);
+    for (size_t i = 0; i < 15; ++i)
+      want[static_cast<size_t>(to) * 15 + i] =
+          i / 3 == 2 ? 100.0 + static_cast<double>(i % 3) : static_cast<double>(static_cast<size_t>(from) * 15 + i);
+    x.at({to}) = index_copy(x[from], 0, Tensor(2).reshape({1}), row);
+    CHECK(numbers(x) == want);
+  }
+  Tensor x = counting({3, 5}), y = counting({3, 5});
+  x.at({1, Narrow{position(2), 2}}) += x.index({1, Narrow{position(1), 2}});
+  y.at({1, Slice{2, 4}}) += y.index({1, Slice{1, 3}});
+  CHECK(numbers(x) == numbers(y));
 }
 
 TEST_CASE("a slice to a symbolic size is what a slice to its number is", "[tensor]") {
@@ -167,6 +260,13 @@ TEST_CASE("gradients of parts that begin at a tensor or end at a symbolic size",
                        return y;
                      },
                      {{2, 4}, {2, 2}}});
+  check_differences({"put beside a number",
+                     [&](const Tensors& x) {
+                       Tensor y = x[0] * 1.0;
+                       y.at({1, Slice{}, Narrow{at, 2}}) = x[1];
+                       return y;
+                     },
+                     {{2, 3, 4}, {3, 2}}});
   check_differences({"slice", [](const Tensors& x) { return x[0].slice(1, {0, kCount(3)}).sum({1}); }, {{2, 5}}});
   check_differences({"box",
                      [](const Tensors& x) {

@@ -150,7 +150,7 @@ TEST_CASE("an index out of range on a GPU is named as on the CPU", "[cuda][index
         const int64_t named = p.classes && bad.index < 0 ? p.size : bad.index;
         CHECK_THAT(gpu, Catch::Contains(fmt::format("index {} is out of range for {} elements along axis {}, in {} at ",
                                                     named, p.size, p.axis, way.call ? way.call : p.call)));
-        CHECK_THAT(gpu, Catch::Contains("index_error_test.cpp:"));
+        CHECK_THAT(gpu, Catch::Contains("run_error_test.cpp:"));
       }
 }
 
