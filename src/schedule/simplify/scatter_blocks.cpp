@@ -67,8 +67,8 @@ class ScatterBlocks {
   UOp joined(UOp updates, ScatterMode mode, ir::Combine combine) const {
     const UOp identity =
         ir::constant(g_, ir::reduction_identity(combine, updates->dtype), updates->dtype, base_->device);
-    const UOp rows = ir::broadcast_to(identity, with_blocks(base_->shape, base_->shape[at_].value()));
-    const UOp made = ir::scatter(rows, in_blocks(index_), in_blocks(updates), attr_.axis + 1, mode);
+    const UOp tables = ir::broadcast_to(identity, with_blocks(base_->shape, base_->shape[at_].value()));
+    const UOp made = ir::scatter(tables, in_blocks(index_), in_blocks(updates), attr_.axis + 1, mode);
     return ir::reduce(combine, made, {attr_.axis});
   }
 
@@ -91,7 +91,8 @@ class ScatterBlocks {
 
 int64_t scatter_blocks(int64_t updates, int64_t elements, int64_t rows) {
   if (rows >= kScatterRows || rows == 0 || elements == 0) return 0;
-  const int64_t most = std::min(kScatterBlocks, updates / std::max(kScatterBlock, kScatterReuse * elements));
+  const int64_t reuse = rows == 1 ? kScatterReuse : kVectorReuse;
+  const int64_t most = std::min(kScatterBlocks, updates / std::max(kScatterBlock, reuse * elements));
   if (most < 2) return 0;
   for (int64_t blocks = most; 2 * blocks > most; --blocks)
     if (blocks > 1 && updates % blocks == 0) return blocks;

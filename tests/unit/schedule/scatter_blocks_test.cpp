@@ -77,11 +77,12 @@ TEST_CASE("blocks of a scatter are of equal length, and longer than the row they
       for (const int64_t rows : {1, 31}) {
         INFO(updates << " updates of " << rows << " rows of " << elements);
         const int64_t blocks = scatter_blocks(updates, elements, rows);
-        CHECK((blocks == 0) == (updates < 2 * std::max(kScatterBlock, kScatterReuse * elements)));
+        const int64_t least = std::max(kScatterBlock, (rows == 1 ? kScatterReuse : kVectorReuse) * elements);
+        CHECK((blocks == 0) == (updates < 2 * least));
         if (!blocks) continue;
         CHECK(blocks >= 2);
         CHECK(blocks <= kScatterBlocks);
-        CHECK(updates / blocks >= std::max(kScatterBlock, kScatterReuse * elements));
+        CHECK(updates / blocks >= least);
       }
   CHECK(scatter_blocks(1 << 20, 100, kScatterRows) == 0);
   CHECK(scatter_blocks(1 << 20, 0, 1) == 0);
