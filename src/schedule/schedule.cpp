@@ -33,6 +33,7 @@
 #include "schedule/simplify/nested_sums.h"
 #include "schedule/simplify/online_softmax.h"
 #include "schedule/simplify/scan_blocks.h"
+#include "schedule/simplify/scatter_blocks.h"
 #include "schedule/simplify/store_repeats.h"
 #include "schedule/simplify/unit_axes.h"
 
@@ -78,6 +79,7 @@ FusionGraph ordered_fusion_graph(PlanGraph& plan, const PlanGraph& versions, std
     step(plan, "deferred division", [&] { defer_division(plan); });
     step(plan, "repeats", [&] { store_repeats(plan); });
     step(plan, "online softmax", [&] { roll_softmax(plan, target); });
+    step(plan, "scatter blocks", [&] { cut_scatters(plan); });
     step(plan, "fused reductions", [&] { fuse_reductions(plan); });
     step(plan, "reductions", [&] { choose_reductions(plan, target); });
     step(plan, "scan blocks", [&] { cut_scans(plan); });

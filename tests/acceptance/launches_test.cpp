@@ -192,6 +192,33 @@ TEST_CASE("a training step of the MLP is at most 6 launches, whoever keeps the g
   }
 }
 
+TEST_CASE("ctc_loss has a launch for two steps of the time, and its gradient as many", "[launches]") {
+  const FixedTarget fixed(kSmallPrograms);
+  for (const int64_t time : {40, 41}) {
+    const Tensor labels = stored(randint(1, 10, {3, 6}));
+    Tensor logits = stored(randn({time, 3, 10}));
+    logits.requires_grad();
+    const auto loss = [&] {
+      return ctc_loss(log_softmax(logits, 2), labels, std::vector<int64_t>{time, time - 3, 12}, {6, 5, 0});
+    };
+    const uint64_t half = static_cast<uint64_t>(time + 1) / 2;
+    CHECK(cost(loss()).launches <= half + 5);
+    CHECK(cost(gradient(loss(), {logits})[0]).launches <= 2 * half + 8);
+    CHECK(same_as_interpreted([&] { return std::vector<Tensor>{loss(), gradient(loss(), {logits})[0]}; }));
+  }
+}
+
+TEST_CASE("counts of a vector are two launches, the first one a task for each block", "[launches]") {
+  const FixedTarget fixed;
+  const Tensor places = stored(randint(0, 100, {200000})), weights = stored(rand({200000}));
+  const auto counts = [&] { return scatter_add(zeros({100}, int64), 0, places, 1); };
+  CHECK(cost(counts()).launches == 2);
+  CHECK(cost(scatter_add(zeros({100}), 0, places, weights)).launches == 2);
+  const plan::KernelSources made = tensor::explain(std::vector<Tensor>{counts()}, runtime::host_target());
+  CHECK(made.scheduled.plan.steps[0].outer[0].fixed >= 40);
+  CHECK(same_as_interpreted([&] { return std::vector<Tensor>{counts(), bincount(places, weights)}; }));
+}
+
 TEST_CASE("a million dependent adds: few launches, fewer bodies, no recursion", "[launches][slow]") {
   const FixedTarget fixed(kSmallPrograms);
   constexpr int kLinks = 1000000;

@@ -69,6 +69,9 @@ Results compute(int threads) {
   add("running sums of long rows", cumsum(long_rows, 1));
   add("running sums of all", cumsum(tall.flatten(), 0));
   add("running maxima of all", cummax(tall.flatten(), 0).values);
+  add("sums by place", scatter_add(zeros({300}), 0, arange(90000) * 7 % 300, noise({90000})));
+  add("largest by place", scatter_reduce(zeros({3, 9}), 1, (arange(90000) * 7 % 9).reshape({3, 30000}),
+                                         noise({3, 30000}), ScatterReduce::Amax));
   add("elementwise", tanh(tall * 1.5 + 0.25) * sigmoid(tall) + 0.5);
   add("transpose", tall.transpose(0, 1).contiguous());
   add("column sums of float64", tall.to(float64).sum(0));
@@ -109,7 +112,7 @@ Results compute(int threads) {
 
 TEST_CASE("results are the same to the bit for 1, 2, 3 and 7 threads", "[threads]") {
   const Results one = compute(1);
-  REQUIRE(one.size() == 52);
+  REQUIRE(one.size() == 54);
   for (const int threads : {2, 3, 7})
     for (const auto& [name, values] : compute(threads)) {
       INFO(name << ", " << threads << " threads");

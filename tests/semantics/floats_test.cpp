@@ -198,3 +198,31 @@ TEST_CASE("F7 scatter_add is deterministic: contributions are added in order", "
   const std::vector<F32> got = on_all([&] { return scatter_add(from(F32{0}), 0, from(index), from(values)); });
   for (const F32& g : got) CHECK(g == F32{expected});
 }
+
+TEST_CASE("F7 a long scatter has blocks, of sizes that follow from its shape", "[semantics]") {
+  const LeakCheck clean;
+  constexpr int64_t kUpdates = 20000, kElements = 50, kBlocks = 4;
+  std::vector<int64_t> index;
+  for (int64_t i = 0; i < kUpdates; ++i) index.push_back(i * i % kElements);
+  const Tensor base = noise32({kElements}), updates = noise32({kUpdates});
+  const F32 first = floats(base), values = floats(updates);
+  F32 all(kElements, 0.0f), expected = first;
+  for (int64_t block = 0; block < kBlocks; ++block) {
+    F32 sums(kElements, 0.0f);
+    for (int64_t i = block * kUpdates / kBlocks; i < (block + 1) * kUpdates / kBlocks; ++i)
+      sums[static_cast<size_t>(index[static_cast<size_t>(i)])] += values[static_cast<size_t>(i)];
+    for (size_t k = 0; k < all.size(); ++k) all[k] += sums[k];
+  }
+  for (size_t k = 0; k < all.size(); ++k) expected[k] += all[k];
+  const auto program = [&] { return scatter_add(base, 0, from(index), updates); };
+  const std::vector<F32> got = on_all(program);
+  CHECK(same_bits(got[0], expected));
+  CHECK(same_bits(got[1], expected));
+  for (size_t k = 0; k < all.size(); ++k) CHECK(got[2][k] == Approx(expected[k]).epsilon(1e-4).margin(1e-4));
+  const int before = runtime::cpu::thread_pool().threads();
+  for (const int threads : {1, 2, 4}) {
+    runtime::cpu::thread_pool().resize(threads);
+    CHECK(same_bits(floats(program()), expected));
+  }
+  runtime::cpu::thread_pool().resize(before);
+}

@@ -7,6 +7,7 @@
 #include "sinter/create.h"
 #include "sinter/elementwise.h"
 #include "sinter/indexing.h"
+#include "sinter/reductions.h"
 #include "sinter/scans.h"
 #include "sinter/sorting.h"
 #include "tensor/core/axes.h"
@@ -96,8 +97,9 @@ Tensor counted(const Tensor& x, const Tensor* weights, int64_t least) {
   refuse_under_jit("the number of counts", "use scatter_add into zeros of a fixed size");
   int64_t size = least;
   if (x.numel() > 0) {
-    const Tensor wide = x.to(int64);
-    const int64_t low = wide.min().item<int64_t>(), high = wide.max().item<int64_t>();
+    const auto [least_one, largest] = aminmax(x.to(int64));
+    realize(least_one, largest);  // in one pass
+    const int64_t low = least_one.item<int64_t>(), high = largest.item<int64_t>();
     if (low < 0) usage_error(fmt::format("the least of {} integers is {}; none may be negative", x.numel(), low));
     size = std::max(size, high + 1);
   }

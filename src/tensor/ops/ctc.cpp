@@ -1,5 +1,6 @@
-// The loss of connectionist temporal classification (Graves et al., ICML 2006), by its forward recursion on logarithms,
-// unrolled over time. The gradient is that of the recursion.
+// The loss of connectionist temporal classification (Graves et al., ICML 2006), by its forward and its backward
+// recursion on logarithms, each over one half of the time, unrolled and side by side: half as many kernels follow each
+// other. The gradient is that of the recursions.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -43,10 +44,12 @@ UOp log_add(UOp a, UOp b, UOp c) {
   return ir::log(ir::exp(a - top) + ir::exp(b - top) + ir::exp(c - top)) + top;
 }
 
-/// The recursion over the labels with a blank before, between and after them, [n, 2 size + 1].
+/// The recursions over the labels with a blank before, between and after them, `count` = 2 size + 1 in all. Values of
+/// both are [2, n, count]: [0] goes from the first label and step on, [1] from the last ones, in that order. They meet
+/// in the middle of the time, of which there is an even number of steps, the last of them maybe behind all sequences.
 class CtcRecursion {
  public:
-  CtcRecursion(const CtcOperands& in, int64_t blank) : in_(in) {
+  CtcRecursion(const CtcOperands& in, int64_t blank) {
     const int64_t size = tensor::fixed_size(in.labels, 1, "the labels of ctc_loss"), count = 2 * size + 1;
     const Dim n = in.labels->shape[0];
     // Labels behind the last one may be anything; those out of range are reported by GATHER.
@@ -57,52 +60,71 @@ class CtcRecursion {
     labels = ir::where(ir::lt(place, per_label(in.target_length, place->shape)), labels, no_label);
     const UOp halves[] = {tensor::insert_axis(no_label, 2), tensor::insert_axis(labels, 2)};
     UOp pairs = ir::reshape(ir::cat(halves, 2), Shape{n, Dim(2 * size)});
-    position_ = tensor::position(Shape{n, Dim(count)}, 1, place->device);
-    blank_ = ir::like(position_, Scalar::of(DType::I64, blank));
-    UOp last = tensor::shrink_axis(blank_, 1, 0, 1);
-    const UOp parts[] = {pairs, last};
-    extended_ = size ? ir::cat(parts, 1) : last;
+    UOp position = tensor::position(Shape{n, Dim(count)}, 1, place->device);
+    UOp blanks = ir::like(position, Scalar::of(DType::I64, blank));
+    const UOp parts[] = {pairs, tensor::shrink_axis(blanks, 1, 0, 1)};
+    UOp extended = size ? ir::cat(parts, 1) : parts[1];
     Shape over_time = in.log_p->shape;
     over_time[2] = Dim(count);
     // Stored, so that the kernels of all steps differ only in where they read.
-    emission_ = ir::contiguous(at_least(ir::gather(in.log_p, ir::expand(extended_, over_time, {0}), 2), kLogOfZero));
+    UOp emission = at_least(ir::gather(in.log_p, ir::expand(extended, over_time, {0}), 2), kLogOfZero);
+    emission_ = ir::contiguous(over_halves(emission, {0, 2}));
     const Shape steps{over_time[0], n};
     UOp time = tensor::position(steps, 0, place->device);
-    live_ = ir::contiguous(ir::lt(time, ir::expand(in.input_length, steps, {0})));
+    live_ = ir::contiguous(over_halves(ir::lt(time, ir::expand(in.input_length, steps, {0})), {0}));
     // A label may follow another without a blank between them if it differs.
-    jump_ = ir::ne(extended_, blank_) & ir::ne(extended_, shifted(extended_, 2, static_cast<double>(blank)));
+    UOp jump = ir::ne(extended, blanks) & ir::ne(extended, shifted(extended, 2, static_cast<double>(blank)));
+    jump_ = stacked(jump, shifted(ir::flip(jump, {1}), 2, 0));
+    // Before its first step a recursion is at the blank at its end.
+    UOp end = per_label(in.target_length, position->shape) * ir::like(position, 2.0);
+    begin_ = stacked(ir::eq(position, ir::like(position, 0.0)), ir::flip(ir::eq(position, end), {1}));
   }
 
   /// log of the probability of each sequence: [n]. Far below 0, kLogOfZero or less, if its labels do not fit.
   UOp log_likelihood() const {
-    const int64_t steps = in_.log_p->shape[0].value();
-    UOp first = emission(0), low = ir::like(first, kLogOfZero);
-    UOp alpha = ir::where(ir::lt(position_, ir::like(position_, 2.0)), first, low);
-    for (int64_t t = 1; t < steps; ++t) {
-      UOp next = log_add(alpha, shifted(alpha, 1, kLogOfZero), ir::where(jump_, shifted(alpha, 2, kLogOfZero), low));
-      alpha = ir::contiguous(ir::where(per_label(at_time(live_, t), alpha->shape), next + emission(t), alpha));
+    const int64_t steps = emission_->shape[0].value();
+    UOp one = ir::like(at_time(emission_, 0), 0.0), state = ir::where(begin_, one, ir::like(one, kLogOfZero));
+    for (int64_t t = 0; t < steps; ++t) {
+      UOp next = moved(state, jump_) + at_time(emission_, t);
+      state = ir::contiguous(ir::where(per_label(at_time(live_, t), next->shape), next, state));
     }
-    UOp end = per_label(in_.target_length, position_->shape) * ir::like(position_, 2.0);
-    UOp last = ir::eq(position_, end) | ir::eq(position_, end - ir::like(end, 1.0));
-    UOp found = tensor::logsumexp(ir::where(last, alpha, low), {1}), zero = ir::like(in_.target_length, 0.0);
-    UOp of_nothing = ir::where(ir::eq(in_.target_length, zero), ir::like(found, 0.0), ir::like(found, kLogOfZero));
-    return ir::where(ir::lt(zero, in_.input_length), found, of_nothing);
+    UOp first = moved(direction(state, 0), direction(jump_, 0)), last = ir::flip(direction(state, 1), {1});
+    return tensor::logsumexp(first + last, {1});
   }
 
  private:
-  static UOp per_label(UOp x, const Shape& shape) { return ir::expand(x, shape, {1}); }
+  /// x, which lacks the axis of labels, for each of them.
+  static UOp per_label(UOp x, const Shape& shape) {
+    return ir::expand(x, shape, {static_cast<int64_t>(shape.rank()) - 1});
+  }
   static UOp at_time(UOp x, int64_t t) { return tensor::drop_axes(tensor::shrink_axis(x, 0, t, t + 1), {0}); }
-  UOp emission(int64_t t) const { return at_time(emission_, t); }
-  /// x[n, i - by], `fill` where there is none.
-  UOp shifted(UOp x, int64_t by, double fill) const {
-    const int64_t count = x->shape[1].value();
+  static UOp direction(UOp x, int64_t d) { return at_time(x, d); }
+  static UOp stacked(UOp forward, UOp backward, int64_t axis = 0) {
+    const UOp both[] = {tensor::insert_axis(forward, axis), tensor::insert_axis(backward, axis)};
+    return ir::cat(both, axis);
+  }
+  /// x[time, n, ..] as [half of the time, 2, n, ..], the second half from its end along the axes `back`.
+  static UOp over_halves(UOp x, const ir::Ints& back) {
+    const int64_t time = x->shape[0].value(), half = (time + 1) / 2;
+    if (time < 2 * half) x = tensor::pad_axis(x, 0, 0, 2 * half);
+    return stacked(tensor::shrink_axis(x, 0, 0, half), ir::flip(tensor::shrink_axis(x, 0, half, 2 * half), back), 1);
+  }
+  /// x[.., i - by], `fill` where there is none.
+  static UOp shifted(UOp x, int64_t by, double fill) {
+    const auto axis = static_cast<int64_t>(x->rank()) - 1;
+    const int64_t count = x->shape[static_cast<size_t>(axis)].value();
     if (by >= count) return ir::like(x, fill);
-    UOp moved = tensor::pad_axis(tensor::shrink_axis(x, 1, 0, count - by), 1, by, count);
-    return ir::where(ir::lt(position_, ir::like(position_, static_cast<double>(by))), ir::like(x, fill), moved);
+    UOp moved = tensor::pad_axis(tensor::shrink_axis(x, axis, 0, count - by), axis, by, count);
+    UOp place = tensor::position(x->shape, axis, x->device);
+    return ir::where(ir::lt(place, ir::like(place, static_cast<double>(by))), ir::like(x, fill), moved);
+  }
+  /// What a step makes of the probabilities, without the label that it emits.
+  static UOp moved(UOp state, UOp jump) {
+    return log_add(state, shifted(state, 1, kLogOfZero),
+                   ir::where(jump, shifted(state, 2, kLogOfZero), ir::like(state, kLogOfZero)));
   }
 
-  CtcOperands in_;
-  UOp position_, blank_, extended_, emission_, live_, jump_;
+  UOp emission_, live_, jump_, begin_;
 };
 
 UOp length_operand(const Tensor& t, const char* role, UOp log_p) {

@@ -24,13 +24,17 @@ UOp index_operand(UOp index) {
   return index->dtype == DType::I32 ? index : ir::cast(index, DType::I64);
 }
 
-UOp normalize_index(UOp index, const Dim& size) {
+UOp normalize_index(UOp index, const Dim& size, int64_t axis) {
   // A gather from 0, 1, 2, ...: GATHER itself counts from the end and reports errors.
   if (index->rank() == 0 || (index->rank() > 1 && !index->shape.symbolic()))
-    return ir::reshape(normalize_index(ir::reshape(index, {index->shape.numel()}), size), index->shape);
-  Shape table = index->shape;
-  table[0] = size;
-  const UOp place = ir::gather(position(table, 0, index->device), index, 0), wide = ir::cast(index, DType::I64);
+    return ir::reshape(normalize_index(ir::reshape(index, {index->shape.numel()}), size, axis), index->shape);
+  Shape along;
+  for (int64_t a = 0; a < axis; ++a) along.push_back(Dim(1));
+  for (const Dim& d : index->shape) along.push_back(d);
+  Shape table = along;
+  table[static_cast<size_t>(axis)] = size;
+  const UOp found = ir::gather(position(table, axis, index->device), ir::reshape(index, along), axis);
+  const UOp place = ir::reshape(found, index->shape), wide = ir::cast(index, DType::I64);
   const UOp end = ir::broadcast_to(size_node(size, DType::I64, index->device), index->shape);
   return ir::where(ir::lt(wide, -end) | ir::le(end, wide), end, place);
 }
@@ -39,19 +43,21 @@ namespace {
 
 /// The elements that indices name, as rows of a table with one index.
 struct PickTable {
-  UOp table;       ///< x with the indexed axes in front and merged into one
+  UOp table;       ///< x; if there are several indexed axes, these in front and merged into one
+  size_t axis;     ///< of the table, whose elements are the rows
   UOp row;         ///< the row of each index; the number of rows where one is out of range of its own axis
   ir::Ints order;  ///< axis i of x before the merge is axis order[i] of x
-  ir::Ints back;   ///< axis i of the result is axis back[i] of (axes of the index, axes of a row)
+  ir::Ints back;   ///< axis i of the result is axis back[i] of the table with the axes of the index in place of `axis`
 };
 
-/// The axes of a result that has those of the index at `place`, named as if they were in front.
-ir::Ints axes_with_index_at(int64_t place, size_t of_index, size_t free) {
+/// The axes of a result that has those of the index at `place`, named as if they were at `axis`.
+ir::Ints axes_with_index_at(int64_t place, size_t of_index, size_t free, size_t axis) {
   ir::Ints back;
-  const auto k = static_cast<int64_t>(of_index);
-  for (int64_t a = 0; a < place; ++a) back.push_back(k + a);
-  for (int64_t a = 0; a < k; ++a) back.push_back(a);
-  for (int64_t a = place; a < static_cast<int64_t>(free); ++a) back.push_back(k + a);
+  const auto k = static_cast<int64_t>(of_index), at = static_cast<int64_t>(axis);
+  const auto other = [&](int64_t a) { return a < at ? a : a + k; };
+  for (int64_t a = 0; a < place; ++a) back.push_back(other(a));
+  for (int64_t a = 0; a < k; ++a) back.push_back(at + a);
+  for (int64_t a = place; a < static_cast<int64_t>(free); ++a) back.push_back(other(a));
   return back;
 }
 
@@ -60,19 +66,21 @@ PickTable table_of(UOp x, const ir::Ints& axes, std::vector<UOp> index, int64_t 
   broadcast(index);
   const size_t count = axes.size();
   PickTable out;
+  out.row = index[0];
+  out.axis = count == 1 ? static_cast<size_t>(axes[0]) : 0;
+  out.back = axes_with_index_at(place, index[0]->rank(), x->rank() - count, out.axis);
+  out.table = x;
+  if (count == 1) return out;  // along its own axis, so that errors name it and a home is written in place
   out.order = axes;
   for (int64_t a = 0; a < static_cast<int64_t>(x->rank()); ++a)
     if (std::find(axes.begin(), axes.end(), a) == axes.end()) out.order.push_back(a);
-  out.back = axes_with_index_at(place, index[0]->rank(), x->rank() - count);
   out.table = ir::permute(x, out.order);
-  out.row = index[0];
-  if (count == 1) return out;
   std::vector<Dim> dims{Dim(1)};
   UOp at, beyond;  // an index is out of range of its own axis: merged, it could be a valid position in another row
   for (size_t k = 0; k < count; ++k) {
     const int64_t size = fixed_size(out.table, static_cast<int64_t>(k), "indexed together with others");
     dims[0] = dims[0].value() * size;
-    const UOp here = normalize_index(index[k], size), end = ir::like(here, ir::Scalar::of(DType::I64, size)),
+    const UOp here = normalize_index(index[k], size, axes[k]), end = ir::like(here, ir::Scalar::of(DType::I64, size)),
               bad = ir::eq(here, end);
     at = at ? at * end + here : here;
     beyond = beyond ? beyond | bad : bad;
@@ -90,6 +98,15 @@ ir::Ints axes_between(size_t from, size_t to) {
   return axes;
 }
 
+/// The shape with `axes` in place of axis `at`.
+Shape with_axes_at(const Shape& shape, size_t at, const Shape& axes) {
+  Shape out;
+  for (size_t a = 0; a < at; ++a) out.push_back(shape[a]);
+  for (const Dim& d : axes) out.push_back(d);
+  for (size_t a = at + 1; a < shape.rank(); ++a) out.push_back(shape[a]);
+  return out;
+}
+
 ir::Ints inverse_of(const ir::Ints& order) {
   ir::Ints out = order;
   for (size_t i = 0; i < order.size(); ++i) out[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
@@ -102,24 +119,22 @@ UOp pick(UOp x, const ir::Ints& axes, std::vector<UOp> index, int64_t place) {
   const PickTable from = table_of(x, axes, std::move(index), place);
   const Shape picked = from.row->shape;
   const UOp table = from.table;
+  const size_t at = from.axis;
   // A fixed-size index is flattened to one axis. A symbolic one keeps its axes; the table is broadcast along all but
   // the first.
   Shape flat = picked;
   if (picked.rank() == 0 || (picked.rank() > 1 && !picked.symbolic())) flat = {picked.numel()};
-  Shape wide{table->shape[0]}, rows = flat;
-  for (size_t i = 1; i < flat.rank(); ++i) wide.push_back(flat[i]);
-  for (size_t i = 1; i < table->rank(); ++i) {
-    wide.push_back(table->shape[i]);
-    rows.push_back(table->shape[i]);
-  }
+  Shape first = flat;
+  first[0] = table->shape[at];
+  const Shape wide = with_axes_at(table->shape, at, first), rows = with_axes_at(table->shape, at, flat);
   check_shape(wide);
   check_shape(rows);
-  UOp out = ir::gather(ir::expand(table, wide, axes_between(1, flat.rank())),
-                       ir::expand(ir::reshape(from.row, flat), rows, axes_between(flat.rank(), rows.rank())), 0);
-  // Restore the shape of the index, and move the leading axes before it.
-  std::vector<Dim> shape(picked.begin(), picked.end());
-  shape.insert(shape.end(), rows.begin() + static_cast<int64_t>(flat.rank()), rows.end());
-  return ir::permute(ir::reshape(out, Shape(std::move(shape))), from.back);
+  const size_t end = at + flat.rank();
+  ir::Ints others = axes_between(0, at);
+  for (const int64_t a : axes_between(end, rows.rank())) others.push_back(a);
+  const UOp out = ir::gather(ir::expand(table, wide, axes_between(at + 1, end)),
+                             ir::expand(ir::reshape(from.row, flat), rows, others), static_cast<int64_t>(at));
+  return ir::permute(ir::reshape(out, with_axes_at(table->shape, at, picked)), from.back);
 }
 
 Shape picked_shape(UOp x, const ir::Ints& axes, std::vector<UOp> index, int64_t place) {
@@ -129,7 +144,7 @@ Shape picked_shape(UOp x, const ir::Ints& axes, std::vector<UOp> index, int64_t 
   for (int64_t a = 0; a < static_cast<int64_t>(x->rank()); ++a)
     if (std::find(axes.begin(), axes.end(), a) == axes.end()) front.push_back(x->shape[static_cast<size_t>(a)]);
   std::vector<Dim> out;
-  for (const int64_t a : axes_with_index_at(place, index[0]->rank(), x->rank() - axes.size()))
+  for (const int64_t a : axes_with_index_at(place, index[0]->rank(), x->rank() - axes.size(), 0))
     out.push_back(front[static_cast<size_t>(a)]);
   return Shape(std::move(out));
 }
@@ -139,19 +154,14 @@ UOp put(UOp x, const ir::Ints& axes, std::vector<UOp> index, int64_t place, UOp 
   const Shape picked = to.row->shape;
   for (size_t a = 0; picked.rank() > 1 && a < picked.rank(); ++a)
     fixed_size(to.row, static_cast<int64_t>(a), "written through an index of several axes");
-  Shape rows{picked.rank() == 1 ? picked[0] : Dim(picked.numel())};
-  for (size_t i = 1; i < to.table->rank(); ++i) rows.push_back(to.table->shape[i]);
+  const auto axis = static_cast<int64_t>(to.axis);
+  Shape rows = to.table->shape;
+  rows[to.axis] = picked.rank() == 1 ? picked[0] : Dim(picked.numel());
   check_shape(rows);
-  const UOp row = ir::reshape(to.row, {rows[0]});
   value = ir::reshape(ir::permute(value, inverse_of(to.back)), rows);
-  if (axes.size() == 1) {  // along its own axis, so that a home is written in place
-    value = move_axis(value, 0, axes[0]);
-    ir::Ints others;
-    for (const int64_t a : axes_between(0, x->rank()))
-      if (a != axes[0]) others.push_back(a);
-    return ir::scatter(x, ir::expand(row, value->shape, others), value, axes[0], mode);
-  }
-  const UOp made = ir::scatter(to.table, ir::expand(row, rows, axes_between(1, rows.rank())), value, 0, mode);
+  const UOp row = ir::expand(ir::reshape(to.row, {rows[to.axis]}), rows, ir::others(rows.rank(), {axis}));
+  const UOp made = ir::scatter(to.table, row, value, axis, mode);
+  if (axes.size() == 1) return made;
   Shape permuted;
   for (const int64_t a : to.order) permuted.push_back(x->shape[static_cast<size_t>(a)]);
   return ir::permute(ir::reshape(made, permuted), inverse_of(to.order));
@@ -244,8 +254,8 @@ Tensor one_hot(const Tensor& index, int64_t classes, Loc where) {
   Call call("one_hot", where);
   UOp i = tensor::index_operand(node_of(index));
   if (classes < 1) usage_error(fmt::format("{} classes for {}; give 1 or more", classes, describe(i)));
-  i = tensor::normalize_index(i, classes);
   const auto last = static_cast<int64_t>(i->rank());
+  i = tensor::normalize_index(i, classes, last);
   Shape shape = i->shape;
   shape.push_back(classes);
   tensor::check_shape(shape);

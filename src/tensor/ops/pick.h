@@ -21,7 +21,7 @@ ir::UOp put(ir::UOp x, const ir::Ints& axes, std::vector<ir::UOp> index, int64_t
 /// UsageError unless index has as many axes as x.
 void require_same_rank(ir::UOp x, ir::UOp index);
 /// index as int64 in 0 to size - 1; negative indices count from the end. An index out of range becomes `size`, and the
-/// first host read reports it.
-ir::UOp normalize_index(ir::UOp index, const Dim& size);
+/// first host read reports it, as one along `axis`.
+ir::UOp normalize_index(ir::UOp index, const Dim& size, int64_t axis);
 
 }  // namespace sinter::tensor

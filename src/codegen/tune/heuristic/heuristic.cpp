@@ -205,9 +205,8 @@ std::vector<Opt> cpu_heuristic(const Kernel& kernel, const runtime::Target& targ
   state.lanes = lanes_per_register(state);
   state.fixed = sequential_ranges(kernel, state.analysis);
   tile_products(state);
-  const std::vector<UOp> rows = rows_of_joined_scans(state);
-  for (UOp r : choose_lanes_beside_materializations(state, rows)) set_lanes(state, r);
-  interleave_rows(state, rows);
+  for (UOp r : choose_lanes_beside_materializations(state, rows_of_scans(state, true))) set_lanes(state, r);
+  interleave_rows(state, rows_of_scans(state, false));
   choose_register_transposes(state);
   if (std::vector<Opt> streamed = try_streaming(state); !streamed.empty()) return streamed;
   choose_unrolls(state);

@@ -23,7 +23,7 @@ constexpr int64_t kStreamedLineBytes = 64;  ///< stores of fewer bytes do not by
 constexpr int kTransposedSumUnroll = 4;     ///< unrolled copies of a reduction whose operands are transposed
 /// The same if its row is stored, too. With 16 copies, rows of 16 are slower.
 constexpr int kTransposedRowUnroll = 8;
-constexpr int kRowsBeside = 4;  ///< rows of a scan whose chains overlap
+constexpr int kRowsBeside = 4;  ///< rows of a scan whose chains overlap; one more or less if these are a divisor
 
 /// Whether memory is strided along `vector` and contiguous along `range`.
 bool is_contiguous_across(KernelAnalysis& analysis, UOp access, UOp vector, UOp range) {
@@ -72,12 +72,13 @@ void choose_register_transposes(TuningState& state) {
   }
 }
 
-std::vector<UOp> rows_of_joined_scans(TuningState& state) {
+std::vector<UOp> rows_of_scans(TuningState& state, bool joined) {
   std::vector<UOp> rows;
   for (const StatementAnalysis& w : state.analysis.statements()) {
     if (w.is_reduce()) continue;
     for (UOp n : ir::topological(w.node)) {
-      if (n->op != Op::Scan || std::find(w.node->src.begin(), w.node->src.end(), n) != w.node->src.end()) continue;
+      const bool stored = std::find(w.node->src.begin(), w.node->src.end(), n) != w.node->src.end();
+      if (n->op != Op::Scan || (joined && stored)) continue;
       const std::vector<UOp> own = ranges_of(n);
       for (UOp a : w.accesses)
         for (UOp r : w.result_ranges)
@@ -92,10 +93,16 @@ std::vector<UOp> rows_of_joined_scans(TuningState& state) {
 void interleave_rows(TuningState& state, const std::vector<UOp>& rows) {
   for (size_t i = rows.size(); i-- > 0;) {
     UOp r = rows[i];
-    if (is_outer(r) || contains(state.fixed, r) || state.width_of(r) > 1 || state.analysis.size(r) % kRowsBeside)
-      continue;
-    state.width(r).unroll = kRowsBeside;
-    return;
+    const int64_t size = state.analysis.size(r);
+    const auto fits = [&](int count) {
+      return size % count == 0 && (!is_outer(r) || size / count >= state.target.parallel_units);
+    };
+    if (contains(state.fixed, r) || state.width_of(r) > 1) continue;
+    for (const int count : {kRowsBeside, kRowsBeside + 1, kRowsBeside - 1})
+      if (fits(count)) {
+        state.width(r).unroll = count;
+        return;
+      }
   }
 }
 
