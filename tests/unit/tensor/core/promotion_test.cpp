@@ -91,14 +91,15 @@ TEST_CASE("a size is a weak integer beside tensors", "[tensor]") {
     total += x.size(0);
     CHECK(numbers(total) == list({4.f, 4.f}));
   }
-  CHECK_THROWS_WITH(index_add(zeros({2}), 0, from({0}), ones({1}), n(4)), Catch::Matchers::Contains("alpha is the size n=4"));
+  CHECK_THROWS_WITH(index_add(zeros({2}), 0, from({0}), ones({1}), n(4)),
+                    Catch::Matchers::Contains("alpha is the size n=4"));
 }
 
 TEST_CASE("arithmetic of sizes gives integers", "[tensor]") {
   const Tensor x = zeros({6, 4});
-  STATIC_CHECK(std::is_same_v<decltype(x.size(0) * x.size(1)), int64_t>);
-  STATIC_CHECK(std::is_same_v<decltype(x.size(0) * 2), int64_t>);
-  STATIC_CHECK(std::is_same_v<decltype(0.5 * x.size(0)), double>);
+  STATIC_REQUIRE(std::is_same_v<decltype(x.size(0) * x.size(1)), int64_t>);
+  STATIC_REQUIRE(std::is_same_v<decltype(x.size(0) * 2), int64_t>);
+  STATIC_REQUIRE(std::is_same_v<decltype(0.5 * x.size(0)), double>);
   CHECK(x.size(0) + x.size(1) == 10);
   CHECK(x.size(0) - x.size(1) == 2);
   CHECK(x.size(0) * x.size(1) == 24);
