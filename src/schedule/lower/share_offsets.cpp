@@ -111,9 +111,9 @@ std::vector<OffsetGroup> groups_of(const std::vector<Kernel>& kernels) {
 
 /// The arguments that make one kernel of a group: constants with equal values everywhere share one.
 struct OffsetArguments {
-  std::vector<int> which;                      ///< per constant; -1 where it is the same in all kernels
-  std::vector<std::vector<int64_t>> values;    ///< per argument and kernel of the group
-  bool outer = true;                           ///< no constant of an innermost dim is among them
+  std::vector<int> which;                    ///< per constant; -1 where it is the same in all kernels
+  std::vector<std::vector<int64_t>> values;  ///< per argument and kernel of the group
+  bool outer = true;                         ///< no constant of an innermost dim is among them
 };
 
 OffsetArguments arguments_of(const OffsetGroup& group) {

@@ -171,7 +171,8 @@ bool same_program(const CapturedPlan& a, const CapturedPlan& b, bool equal_sizes
   return a.entry == b.entry;
 }
 
-/// Realizes what the thread has assigned, and those of the tensors that wait. Neither is part of the function's program.
+/// Realizes what the thread has assigned, and those of the tensors that wait. Neither is part of the function's
+/// program.
 void realize_pending(std::span<const Tensor> tensors) {
   for (std::vector<UOp> waiting = tensor::assigned_versions([](const Cell&) { return false; });; waiting.clear()) {
     for (const Tensor& t : tensors)  // repeat if another thread has assigned one meanwhile
