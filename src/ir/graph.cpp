@@ -9,10 +9,10 @@
 namespace sinter::ir {
 namespace {
 
-constexpr int kNear = 5;  ///< levels of sources that commutative order may see
+constexpr int kNear = 5;  ///< levels that commutative order sees, that of the operand included
 
-/// What a node's order hash takes from that of source i. Shifted out of 64 bits after kNear levels: what is further
-/// away counts for nothing, so that equal layers and steps have equal orders whatever they are computed from.
+/// What a node's order hash takes from that of source i. Each level shifts by 13 bits or more, so nothing is left of
+/// sources kNear levels away: equal layers and steps have equal orders, whatever they are computed from.
 uint64_t faded(uint64_t source, size_t i) { return source >> 13 ^ source >> (17 + 2 * i % 8); }
 
 /// A node's own part, and what is seen of its sources.
