@@ -18,7 +18,7 @@ bool same(const Attr& a, const Attr& b) { return a.index() == b.index() && (!a.i
 
 uint64_t order_hash(Op op, DType dtype, Device device, const Shape& shape, const Attr& attr) {
   const uint64_t h = mix(mix(static_cast<uint64_t>(op), static_cast<uint64_t>(dtype)), place_of(shape, device));
-  return op == Op::Const ? h : mix(h, order_hash_of(attr));
+  return op == Op::Const || op == Op::Param || op == Op::Arg ? h : mix(h, order_hash_of(attr));
 }
 
 }  // namespace

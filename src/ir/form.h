@@ -21,7 +21,7 @@ struct NodeForm {
   const Shape shape;
   const Attr attr;
   const uint64_t intern_hash;        ///< hash of all of the above
-  const uint64_t order_hash;         ///< the node's own part of Node::order_hash; blind to constants (N4)
+  const uint64_t order_hash;         ///< the node's own part of Node::order_hash; blind to constants and slots
   const uint64_t opaque_order_hash;  ///< the same for a node whose op and sources do not count: type, shape and device
   mutable uint32_t users = 0;        ///< nodes, and FormRefs
   bool interned = false;

@@ -9,12 +9,18 @@
 namespace sinter::ir {
 namespace {
 
+constexpr int kNear = 5;  ///< levels that commutative order sees, that of the operand included
+
+/// What a node's order hash takes from that of source i. Each level shifts by 13 bits or more, so nothing is left of
+/// sources kNear levels away: equal layers and steps have equal orders, whatever they are computed from.
+uint64_t faded(uint64_t source, size_t i) { return source >> 13 ^ source >> (17 + 2 * i % 8); }
+
 /// A node's own part, and what is seen of its sources.
 template <class Visible>
 uint64_t order_hash_of(const NodeForm& form, const Sources& src, Visible&& visible) {
   if (has(form.op, kUnique) || form.op == Op::Detach) return form.opaque_order_hash;
   uint64_t h = form.order_hash;
-  for (UOp u : src) h = mix(h, visible(u));
+  for (size_t i = 0; i < src.size(); ++i) h ^= faded(visible(src[i]), i);
   return h;
 }
 
@@ -22,15 +28,16 @@ uint64_t order_hash_of(const NodeForm& form, const Sources& src, Visible&& visib
 /// device only. A node may be older than the storage of what it is computed from: the state that a loop carries, where
 /// that is a view or a join of stored values. Its history no longer counts then; it would order the operands of each
 /// iteration in another way. `budget`: nodes that may be visited for that.
-uint64_t visible_order_hash(UOp s, int& budget) {
+uint64_t visible_order_hash(UOp s, int levels, int& budget) {
   if (s->storage()) return s->form.opaque_order_hash;
   if (s->id >= s->graph->first_since_storage() || budget == 0) return s->order_hash;
+  if (levels == 0) return 0;
   --budget;
-  return order_hash_of(s->form, s->src, [&](UOp u) { return visible_order_hash(u, budget); });
+  return order_hash_of(s->form, s->src, [&](UOp u) { return visible_order_hash(u, levels - 1, budget); });
 }
 uint64_t visible_order_hash(UOp s) {
   int budget = 64;
-  return visible_order_hash(s, budget);
+  return visible_order_hash(s, kNear, budget);
 }
 
 /// Constants go to the right.

@@ -79,7 +79,7 @@ struct Node {
   const Attr& attr;            ///< of the form
   Sources src;                 ///< emptied when a stored node drops its history
   const uint64_t intern_hash;  ///< of form and sources; 0 if the node is never interned
-  const uint64_t order_hash;  ///< orders commutative operands; blind to ids, constants and sources of stored nodes (N4)
+  const uint64_t order_hash;   ///< orders commutative operands; blind to ids, constants and what is far or stored (N4)
   bool interned = false;
   Node* next = nullptr;   ///< in the intern table: next of the bucket
   uint64_t mark = 0;      ///< set by the graph's latest walk to reach it

@@ -28,6 +28,7 @@
 #include "schedule/lower/share_offsets.h"
 #include "schedule/simplify/choose_reductions.h"
 #include "schedule/simplify/deferred_division.h"
+#include "schedule/simplify/forward_slices.h"
 #include "schedule/simplify/fused_reductions.h"
 #include "schedule/simplify/lower_versions.h"
 #include "schedule/simplify/nested_sums.h"
@@ -74,6 +75,7 @@ FusionGraph ordered_fusion_graph(PlanGraph& plan, const PlanGraph& versions, std
   for (;;) {
     plan = versions;
     step(plan, "versions", [&] { lower_versions(plan, boxed); });
+    step(plan, "slices", [&] { forward_slices(plan); });
     step(plan, "unit axes", [&] { drop_unit_axes(plan); });
     step(plan, "nested sums", [&] { merge_nested_sums(plan); });
     step(plan, "deferred division", [&] { defer_division(plan); });

@@ -1,5 +1,5 @@
-// Only rules that are exact for every float. A sum with 0 is not folded (-0 + 0 is 0), nor is a product with 0 (NaN).
-// Nothing is reassociated. The sign of a NaN is ignored.
+// Only rules that are exact for every float. A sum with 0 is not folded (-0 + 0 is 0) unless another one follows, nor
+// is a product with 0 (NaN). Nothing is reassociated. The sign of a NaN is ignored.
 #include <cmath>
 
 #include "rewrite/rules/rules.h"
@@ -24,6 +24,8 @@ bool reciprocal_exact(const Match& m) {
 // clang-format off
 constexpr Rule kFloats[] = {
     {"float-add-zero", x + -0.0, x, kFloat},
+    {"float-add-zero-twice", (x + 0.0) + 0.0, x + 0.0, kFloat},
+    {"float-add-zero-inside", (y + (x + 0.0)) + 0.0, (y + x) + 0.0, kFloat},
     {"float-sub-zero", x - 0.0, x, kFloat},
     {"float-mul-one", x * 1.0, x, kFloat},
     {"float-div-one", x / 1.0, x, kFloat},

@@ -21,6 +21,20 @@ using ir::mix;
 using ir::Op;
 using ir::UOp;
 
+/// What a node shows of itself: neither where boxes begin nor the number of an argument, which kernels that do the same
+/// to other parts of a tensor differ in.
+uint64_t blind_form(UOp n) {
+  const uint64_t h = mix(mix(static_cast<uint64_t>(n->op), static_cast<uint64_t>(n->dtype)), ir::hash_of(n->shape));
+  return n->op == Op::Arg ? h : mix(h, ir::order_hash_of(n->attr));
+}
+
+/// A source of the hash `value`, through its movement nodes; a leaf without a buffer is at the end of these.
+uint64_t blind_source(const FusionEdge& source, uint64_t value) {
+  UOp n = source.head;
+  for (; ir::is_movement(n->op); n = n->src[0]) value = mix(value, blind_form(n));
+  return source.node < 0 ? mix(value, blind_form(n)) : value;
+}
+
 class KernelWriter {
  public:
   KernelWriter(const Partition& p, const Placement& placement, const std::vector<int>& member_of,
@@ -137,8 +151,8 @@ class KernelWriter {
       if (f.requests.empty()) open(f);
       std::vector<UOp> values;
       const ValueRequest* missing = nullptr;
-      // Visits operands in blind order, so that kernels that differ only in buffers number them alike.
-      for (size_t i : walk_order(f)) {
+      const std::vector<size_t> walk = walk_order(f);
+      for (size_t i : walk) {
         if (value(f.requests[i])) continue;
         missing = &f.requests[i];
         break;
@@ -149,6 +163,8 @@ class KernelWriter {
         continue;
       }
       for (const ValueRequest& r : f.requests) values.push_back(value(r));
+      const UOp n = node(f.of.node).uop;
+      if (ir::commutes(n->op, n->dtype) && walk.front() != 0) std::swap(values[0], values[1]);
       if (UOp v = close(f, values)) {
         done_.emplace(key(f.of), v);
         stack.pop_back();
@@ -157,13 +173,17 @@ class KernelWriter {
     return value(root);
   }
 
+  /// The order in which operands are visited: blind for those of a commutative op, so that kernels that differ only in
+  /// buffers number them alike.
   std::vector<size_t> walk_order(const EvalFrame& f) const {
     std::vector<size_t> order(f.requests.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-    if (order.size() == 2 && ir::has(node(f.of.node).uop->op, ir::kCommutative)) {
-      auto look = [&](const ValueRequest& r) { return r.node < 0 ? uint64_t{0} : blind_[static_cast<size_t>(r.node)]; };
-      if (look(f.requests[1]) < look(f.requests[0])) std::swap(order[0], order[1]);
-    }
+    const FusionNode& s = node(f.of.node);
+    if (order.size() != 2 || !ir::has(s.uop->op, ir::kCommutative)) return order;
+    const auto look = [&](const FusionEdge& e) {
+      return blind_source(e, e.node < 0 ? 0 : blind_[static_cast<size_t>(e.node)]);
+    };
+    if (look(s.sources[1]) < look(s.sources[0])) std::swap(order[0], order[1]);
     return order;
   }
 
@@ -390,12 +410,6 @@ class KernelWriter {
   std::unordered_map<uint64_t, UOp> done_;
 };
 
-uint64_t hash_of_chain(const FusionEdge& source, uint64_t value) {
-  for (UOp n = source.head; ir::is_movement(n->op); n = n->src[0])
-    value = mix(mix(value, static_cast<uint64_t>(n->op)), mix(ir::hash_of(n->attr), ir::hash_of(n->shape)));
-  return value;
-}
-
 }  // namespace
 
 Rangeifier::Rangeifier(const Partition& partition, const Placement& placement)
@@ -415,8 +429,7 @@ KernelInstance Rangeifier::kernel(int number) {
   for (int m : members) {
     const FusionNode& s = partition_.graph.nodes[static_cast<size_t>(m)];
     UOp n = s.uop;
-    uint64_t h = mix(mix(static_cast<uint64_t>(n->op), static_cast<uint64_t>(n->dtype)),
-                     mix(ir::hash_of(n->attr), ir::hash_of(n->shape)));
+    std::vector<uint64_t> seen;
     for (const FusionEdge& src : s.sources) {
       uint64_t from = 0;
       if (src.node >= 0 && member_of_[static_cast<size_t>(src.node)] == number) {
@@ -426,8 +439,11 @@ KernelInstance Rangeifier::kernel(int number) {
         from = mix(static_cast<uint64_t>(read->dtype), ir::hash_of(read->shape));
         blind_[static_cast<size_t>(src.node)] = from;
       }
-      h = mix(h, hash_of_chain(src, from));
+      seen.push_back(blind_source(src, from));
     }
+    if (ir::commutes(n->op, n->dtype)) std::sort(seen.begin(), seen.end());
+    uint64_t h = blind_form(n);
+    for (uint64_t source : seen) h = mix(h, source);
     blind_[static_cast<size_t>(m)] = h;
   }
   return KernelWriter(partition_, placement_, member_of_, blind_, number).write();

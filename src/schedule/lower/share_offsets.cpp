@@ -25,6 +25,18 @@ using ir::Op;
 using ir::UOp;
 
 constexpr size_t kFewBodies = 8;  ///< up to this many bodies are compiled separately
+constexpr size_t kFewOuter = 2;   ///< the same where the constants that differ belong to outer dims
+
+/// Per constant of a kernel, whether its dim is the innermost one, whose neighbors vectors load.
+std::vector<bool> innermost_of(const Kernel& kernel) {
+  std::vector<bool> innermost;
+  for (UOp n : nodes_of(kernel))
+    if (is_access(n)) {
+      innermost.resize(innermost.size() + codegen::indices_of(n).size(), false);
+      if (!codegen::indices_of(n).empty()) innermost.back() = true;
+    }
+  return innermost;
+}
 
 /// The constants in the kernel's indices, per access and dim, in node order.
 std::vector<int64_t> constants_of(const Kernel& kernel) {
@@ -97,29 +109,49 @@ std::vector<OffsetGroup> groups_of(const std::vector<Kernel>& kernels) {
   return groups;
 }
 
+/// The arguments that make one kernel of a group: constants with equal values everywhere share one.
+struct OffsetArguments {
+  std::vector<int> which;                    ///< per constant; -1 where it is the same in all kernels
+  std::vector<std::vector<int64_t>> values;  ///< per argument and kernel of the group
+  bool outer = true;                         ///< no constant of an innermost dim is among them
+};
+
+OffsetArguments arguments_of(const OffsetGroup& group) {
+  OffsetArguments out;
+  std::map<std::vector<int64_t>, int> known;
+  const std::vector<bool> innermost = innermost_of(group.base);
+  for (size_t i = 0; i < innermost.size(); ++i) {
+    std::vector<int64_t> values;
+    for (const std::vector<int64_t>& constants : group.constants) values.push_back(constants[i]);
+    if (std::equal(values.begin() + 1, values.end(), values.begin())) {
+      out.which.push_back(-1);
+      continue;
+    }
+    const auto [it, fresh] = known.try_emplace(values, static_cast<int>(out.values.size()));
+    out.which.push_back(it->second);
+    if (fresh) out.values.push_back(std::move(values));
+    out.outer &= !innermost[i];
+  }
+  return out;
+}
+
 }  // namespace
 
 void share_offsets(std::vector<Kernel>& kernels, runtime::Plan& plan) {
-  if (kernels.size() <= kFewBodies) return;
+  if (kernels.size() <= kFewOuter) return;
   std::vector<size_t> stands_for(kernels.size());
   for (size_t k = 0; k < kernels.size(); ++k) stands_for[k] = k;
   std::vector<std::vector<int64_t>> offsets(kernels.size());
   for (const OffsetGroup& group : groups_of(kernels)) {
-    if (group.kernels.size() <= kFewBodies) continue;
-    std::map<std::vector<int64_t>, int> arguments;  // by their values in each kernel
-    std::vector<int> which(group.constants[0].size(), -1);
-    for (size_t i = 0; i < which.size(); ++i) {
-      std::vector<int64_t> values;
-      for (const std::vector<int64_t>& constants : group.constants) values.push_back(constants[i]);
-      if (std::equal(values.begin() + 1, values.end(), values.begin())) continue;
-      const auto [it, fresh] = arguments.try_emplace(std::move(values), static_cast<int>(arguments.size()));
-      which[i] = it->second;
-      if (!fresh) continue;
-      for (size_t m = 0; m < group.kernels.size(); ++m) offsets[group.kernels[m]].push_back(it->first[m]);
-    }
+    if (group.kernels.size() <= kFewOuter) continue;
+    const OffsetArguments arguments = arguments_of(group);
+    if (group.kernels.size() <= (arguments.outer ? kFewOuter : kFewBodies)) continue;
     const size_t first = group.kernels[0];
-    kernels[first] = with_arguments(kernels[first], which, static_cast<int>(arguments.size()));
-    for (size_t k : group.kernels) stands_for[k] = first;
+    kernels[first] = with_arguments(kernels[first], arguments.which, static_cast<int>(arguments.values.size()));
+    for (size_t m = 0; m < group.kernels.size(); ++m) {
+      stands_for[group.kernels[m]] = first;
+      for (const std::vector<int64_t>& values : arguments.values) offsets[group.kernels[m]].push_back(values[m]);
+    }
   }
   std::vector<int> numbers(kernels.size());
   size_t left = 0;

@@ -28,7 +28,6 @@ constexpr int64_t kThreadLanes = 256;  // GPU: at most one lane per thread of a 
 constexpr int64_t kFewOutputs = 4096;  // GPU: a matrix product with fewer outputs has a block per output
 constexpr int64_t kShortest = 64;      // elements below which a single chain is as good
 constexpr int64_t kPacked = 8;    // reuse of operand elements from which operands are packed and lanes go along results
-constexpr int kNearOps = 4;       // ops below a factor that decide which one is first
 constexpr int64_t kLong = 65536;  // elements of a row that is a block by itself
 
 /// Strides of an elementwise result: unit stride along an axis if every operand that varies along it has unit stride.
@@ -148,17 +147,8 @@ std::vector<int64_t> operand_reuse(const Shape& shape, const ir::Ints& axes,
   return reuse;
 }
 
-/// A hash of the ops near a value, blind to what those further down are made of and to which buffers there are.
-uint64_t near_hash(UOp n, int depth) {
-  if (n->op == Op::Param || depth == 0) return n->form.opaque_order_hash;
-  uint64_t h = n->form.order_hash;
-  for (UOp s : n->src) h = ir::mix(h, near_hash(s, depth - 1));
-  return h;
-}
-
 /// Orders the two factors by axes: the columns of the results, which one of them lacks, belong to the second. Factors
-/// with the same axes are ordered by the ops near them. The order in a program follows all that factors are computed
-/// from, so that equal sums of several layers would be different kernels.
+/// with the same axes are ordered by the ops near them.
 void order_factors(std::vector<UOp>& values, const ir::Ints& axes, const std::vector<const Strides*>& strides) {
   for (size_t a = values[0]->rank(); a-- > 0;) {
     const bool summed = std::find(axes.begin(), axes.end(), static_cast<int64_t>(a)) != axes.end();
@@ -167,7 +157,7 @@ void order_factors(std::vector<UOp>& values, const ir::Ints& axes, const std::ve
     if (first) std::swap(values[0], values[1]);
     return;
   }
-  if (near_hash(values[1], kNearOps) < near_hash(values[0], kNearOps)) std::swap(values[0], values[1]);
+  if (values[1]->order_hash < values[0]->order_hash) std::swap(values[0], values[1]);
 }
 
 /// The block of a sum over the outermost axis, which may be an outer range of its kernel. Blocks have at most about

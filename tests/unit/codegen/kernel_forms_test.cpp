@@ -1,4 +1,5 @@
 // Kernels as the scheduler hands them over: loops over points, gates, scatters, several stores, symbolic sizes, Opts.
+#include "codegen/kernel/access.h"
 #include "ir/walk.h"
 #include "runtime/program/host_target.h"
 #include "sinter/error.h"
@@ -261,8 +262,9 @@ TEST_CASE("numbers of Opts that nothing has are refused", "[codegen]") {
   constexpr int64_t kHuge = INT64_MAX;
   constexpr int kHugeInt = INT32_MAX;
   const std::vector<UOp> nodes = topological(codegen::normalize(b.kernel).main.sink);
-  const auto load = std::find_if(nodes.begin(), nodes.end(), [](UOp n) { return n->op == Op::Load; });
-  const int place = static_cast<int>(load - nodes.begin());
+  const auto load = std::find_if(nodes.begin(), nodes.end(),
+                                 [](UOp n) { return n->op == Op::Load && codegen::indices_of(n).size() == 2; });
+  const int place = static_cast<int>(load - nodes.begin());  // of a factor
   refused(b, {Lanes{1, 3}}, "2, 4, 8, ... 256 elements");
   refused(b, {Unroll{7, 2}}, "no range of that id");
   refused(b, {codegen::TaskBlock{0, kHuge}}, "2^57 values");

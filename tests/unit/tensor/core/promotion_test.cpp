@@ -91,7 +91,8 @@ TEST_CASE("a size is a weak integer beside tensors", "[tensor]") {
     total += x.size(0);
     CHECK(numbers(total) == list({4.f, 4.f}));
   }
-  CHECK_THROWS_WITH(index_add(zeros({2}), 0, from({0}), ones({1}), n(4)), Catch::Matchers::Contains("alpha is the size n=4"));
+  CHECK_THROWS_WITH(index_add(zeros({2}), 0, from({0}), ones({1}), n(4)),
+                    Catch::Matchers::Contains("alpha is the size n=4"));
 }
 
 TEST_CASE("arithmetic of sizes gives integers", "[tensor]") {

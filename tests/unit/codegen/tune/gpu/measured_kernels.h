@@ -61,9 +61,9 @@ inline const std::vector<MeasuredKernel>& measured_kernels() {
        "0 threads 64 by 4, 3.0 lanes 4 threads 4 by 1) tile_copy(#13, 3.0 threads 8 by 32, 1 lanes 4 threads 32 by 1)",
        "", [] { return matmul(stored({4096, 4096}), stored({4096, 4096})); }},
       {"gelu(matmul + b) 1024", 125.5,
-       "lanes(1, 4) unroll(1, 2) thread_bind(1, 16, 1) unroll(0, 8) thread_bind(0, 16, 16) split(2, 16) tile_copy(#6, "
-       "0 unroll 2 threads 64 by 4, 2.0 lanes 4 threads 4 by 1, slots 2) tile_copy(#8, 2.0 unroll 2 threads 8 by 32, 1 "
-       "lanes 4 threads 32 by 1, slots 2)",
+       "lanes(1, 4) unroll(1, 2) thread_bind(1, 16, 1) unroll(0, 8) thread_bind(0, 16, 16) split(2, 16) tile_copy(#8, "
+       "0 unroll 2 threads 64 by 4, 2.0 lanes 4 threads 4 by 1, slots 2) tile_copy(#10, 2.0 unroll 2 threads 8 by 32, "
+       "1 lanes 4 threads 32 by 1, slots 2)",
        "", [] { return gelu(matmul(stored({1024, 1024}), stored({1024, 1024})) + stored({1024})); }},
       {"32 products of 256", 49.5,
        "lanes(2, 4) thread_bind(2, 16, 1) unroll(1, 4) thread_bind(1, 16, 16) split(3, 16) tile_copy(#10, 3.0 threads "
