@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 
 #include "nn/layer_checks.h"
-#include "nn/linear_product.h"
 #include "sinter/create.h"
 #include "sinter/nn/init.h"
 #include "sinter/ops.h"
