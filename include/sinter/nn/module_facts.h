@@ -89,7 +89,7 @@ void add_named_members(const T& of, ModuleFacts& to) {
   SINTER_ADD_FACT_UNLESS(proj_size, 0)
   SINTER_ADD_FACT(padding_idx)
   SINTER_ADD_FACT(widths)
-  SINTER_ADD_FACT(value)
+  SINTER_ADD_FACT_UNLESS(value, 0)
 }
 #undef SINTER_ADD_FACT
 #undef SINTER_ADD_FACT_UNLESS
