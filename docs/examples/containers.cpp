@@ -43,4 +43,40 @@ int main() {
   std::cout << sn::nn::state_dict(blocks)[5].first << '\n';
   //> 2.bias
   //! [list]
+
+  //! [several]
+  sn::nn::Sequential mix{[](const sn::Tensor& x, const sn::Tensor& y) { return x * 2.0 + y; }, sn::nn::ReLU()};
+  std::cout << mix(sn::from({1.0, 2.0}), sn::from({1.0, -9.0})) << '\n';
+  //> [3. 0.]
+  //! [several]
+
+  //! [apply]
+  sn::nn::apply(
+      net,
+      [](sn::nn::Linear& layer) {
+        sn::nn::init::xavier_uniform_(layer.weight);
+        sn::nn::init::zeros_(layer.bias);
+      },
+      [](const std::string& path, sn::nn::AnyModule& any) {
+        if (any.is<sn::nn::Linear>()) std::cout << path << '\n';
+      });
+  //> 0
+  //> 2
+  //> head
+  //! [apply]
+
+  //! [text]
+  sn::nn::Sequential<> model({sn::nn::Conv2d(3, 8, 3, {.stride = 2}), sn::nn::ReLU(), sn::nn::BatchNorm2d(8)});
+  model.push_back("heads", heads);
+  std::cout << sn::nn::to_string(model) << '\n';
+  //> Sequential(  # 275 parameters
+  //>   (0): Conv2d(weight=[8, 3, 3, 3], bias=[8], stride=2)
+  //>   (1): ReLU()
+  //>   (2): BatchNorm2d(weight=[8], bias=[8], running_mean=[8], running_var=[8], channels=8, eps=1e-05, momentum=0.1)
+  //>   (heads): ModuleDict(  # 35 parameters
+  //>     (value): Linear(weight=[1, 4], bias=[1])
+  //>     (policy): Linear(weight=[6, 4], bias=[6])
+  //>   )
+  //> )
+  //! [text]
 }

@@ -22,6 +22,10 @@ int main() {
   std::cout << outer(v, v) << ' ' << kron(v, sn::ones({2})) << ' ' << tensordot(a, a) << '\n';
   //> [[ 1. -1.]
   //>  [-1.  1.]] [ 1.  1. -1. -1.] 30.0
+  std::cout << linear(sn::ones({3, 2}), a, v) << '\n';  // x a^T + v
+  //> [[4. 6.]
+  //>  [4. 6.]
+  //>  [4. 6.]]
   std::cout << cross(sn::from({1.0, 0.0, 0.0}), sn::from({0.0, 1.0, 0.0})) << '\n';
   //> [0. 0. 1.]
   //! [products]

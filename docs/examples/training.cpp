@@ -60,6 +60,14 @@ int main() {
   //> 3.factor [1]
   //! [init]
 
+  //! [init_in_place]
+  using namespace sn::nn::init;
+  kaiming_normal_(std::get<2>(net.layers).weight, {.mode = FanMode::Out, .nonlinearity = Nonlinearity::ReLU});
+  constant_(std::get<2>(net.layers).bias, 0.25);
+  std::cout << std::get<2>(net.layers).bias << '\n';
+  //> [0.25 0.25]
+  //! [init_in_place]
+
   //! [data]
   sn::data::Mnist mnist = sn::data::mnist();  // the subset in the library, unless the full set is found
   mnist.train.seed(3);
@@ -155,6 +163,27 @@ int main() {
   std::cout << groups.group_count() << ' ' << groups.lr << ' ' << groups.options(1).lr << '\n';
   //> 2 0.1 0.005
   //! [groups]
+
+  //! [replace]
+  sn::Tensor points = sn::from({1.0, 2.0, 3.0}).requires_grad();
+  sn::optim::Adam moving({points}, {.lr = 0.1});
+  square(points).sum().backward();
+  moving.step();
+  const sn::Tensor kept = sn::from({0, 2});
+  auto prune = [&](const sn::Tensor& t) { return index_select(t, 0, kept); };
+  moving.replace(points, prune(points.detach()).requires_grad(), prune);  // states go with their elements
+  auto grow = [](const sn::Tensor& t) { return sn::cat({t, sn::zeros({2})}, 0); };
+  moving.replace(points, grow(points.detach()).requires_grad(), grow);  // new ones begin with a state of 0
+  std::cout << points << ' ' << moving.state_dict()[2].second.shape() << '\n';
+  //> [0.9 2.9 0.  0. ] [4]
+  //! [replace]
+
+  //! [vector]
+  sn::Tensor flat = sn::nn::parameters_to_vector(sn::nn::parameters(net));
+  sn::nn::vector_to_parameters(flat * 0.5, sn::nn::parameters(net));
+  std::cout << flat.shape() << ' ' << std::get<2>(net.layers).bias << '\n';
+  //> [59] [0.125 0.125]
+  //! [vector]
 
   //! [lbfgs]
   sn::Tensor point = sn::from({-1.0, 2.0}).requires_grad();

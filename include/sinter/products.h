@@ -24,6 +24,9 @@ Tensor mm(Arg a, Arg b);
 Tensor bmm(Arg a, Arg b);
 /// matmul of a matrix [m, k] and a vector [k]; other ranks are a UsageError.
 Tensor mv(Arg a, Arg b);
+/// x W^T + b, a fully connected layer: x [.., in], weight [out, in], bias [out] or none; gives [.., out]. Other shapes
+/// are a UsageError. Under autocast the result has the type of the product.
+Tensor linear(Arg x, const Tensor& weight, const Tensor& bias = {});
 /// Inner product of two vectors [n], a scalar.
 Tensor dot(Arg a, Arg b);
 /// Sums of products along one axis of two tensors that broadcast.

@@ -1,28 +1,17 @@
 // What include/sinter/nn/any_module.h and containers.h do that depends on no type.
 #include "sinter/nn/containers.h"
 
-#include <cxxabi.h>
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "nn/layer_checks.h"
+#include "nn/type_name.h"
 #include "tensor/core/cell.h"
 
 namespace sinter {
 inline namespace v0 {
 namespace nn {
-namespace {
-
-std::string readable(const std::type_info& type) {
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(type.name(), nullptr, nullptr, &status),
-                                                    std::free);
-  return text ? text.get() : type.name();
-}
-
-}  // namespace
 
 Functional::Functional(std::function<Tensor(const Tensor&)> f, Loc where) : function(std::move(f)) {
   if (!function) throw UsageError("Functional: the function is empty; give one of a tensor to a tensor", where);
@@ -41,7 +30,7 @@ AnyModule& AnyModule::operator=(const AnyModule& other) { return *this = AnyModu
 void AnyModule::require_type(const std::type_info& wanted, Loc where) const {
   if (!held_ || held_->type() != wanted)
     throw UsageError(fmt::format("get: the module is {}, not {}; ask is() before",
-                                 held_ ? "a " + readable(held_->type()) : "empty", readable(wanted)),
+                                 held_ ? "a " + full_name(held_->type()) : "empty", full_name(wanted)),
                      where);
 }
 
@@ -53,7 +42,7 @@ Tensor AnyModule::call(std::vector<Tensor> x, Loc where) const {
   Tensor y;
   if (!held_->call(x, y))
     refuse(fmt::format("{} is no function of {} tensors to a tensor; call get<...>() of its type",
-                       readable(held_->type()), x.size()));
+                       full_name(held_->type()), x.size()));
   for (const Hook& hook : hooks_)
     if (hook.after) hook.after(x, y);
   return y;
@@ -125,10 +114,33 @@ void Sequential<>::push_back(std::string name, AnyModule layer, Loc where) {
   add("Sequential", std::move(name), std::move(layer), where);
 }
 
+void Sequential<>::extend(const Sequential& more, Loc where) {
+  Sequential copy = more;
+  const std::vector<std::string> before = names();
+  for (size_t i = 0; i < copy.modules_.size(); ++i) {
+    auto& [name, layer] = copy.modules_[i];
+    try {
+      name == std::to_string(i) ? push_back(std::move(layer), where) : push_back(name, std::move(layer), where);
+    } catch (...) {
+      modules_.resize(before.size());
+      throw;
+    }
+  }
+}
+
 Tensor Sequential<>::operator()(const Tensor& x, Loc where) const {
   CallScope call("Sequential", where);
-  Tensor value = x;
-  for (const auto& [name, layer] : modules_) value = layer(value);
+  return modules_.empty() ? x : run_others(modules_[0].second(x));
+}
+
+const AnyModule& Sequential<>::first(size_t inputs) const {
+  if (modules_.empty())
+    refuse(fmt::format("{} tensors are given to 0 layers; give 1, or add a layer that takes them", inputs));
+  return modules_[0].second;
+}
+
+Tensor Sequential<>::run_others(Tensor value) const {
+  for (size_t i = 1; i < modules_.size(); ++i) value = modules_[i].second(value);
   return value;
 }
 

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "nn/layer_checks.h"
-#include "nn/linear_product.h"
 #include "sinter/create.h"
 #include "sinter/nn/init.h"
 #include "sinter/ops.h"

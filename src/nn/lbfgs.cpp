@@ -42,6 +42,7 @@ struct LBFGS::History {
   Tensor direction, gradient;  ///< of the last iteration
   double length = 0;           ///< of the last step, as a factor of the direction
   int64_t iterations = 0;
+  uint64_t revision = 0;  ///< of the parameters that the vectors are of
 
   Tensor next_direction(const Tensor& g, int64_t limit);
 
@@ -219,6 +220,10 @@ Tensor LBFGS::step(const std::function<Tensor()>& closure, Loc where) {
   const tensor::OuterCall call("step", where);
   const Options o = options();
   const int64_t most = o.max_eval.value_or(o.max_iter * 5 / 4);
+  if (history_->revision != revision()) {  // its vectors are of other parameters
+    *history_ = History();
+    history_->revision = revision();
+  }
   History& history = *history_;
   Evaluation evaluation(*this, closure, o.maximize);
   TrialStep now = evaluation.here(0);

@@ -1,7 +1,10 @@
 // What the walks of include/sinter/nn/module.h do with one tensor.
 #include "sinter/nn/module.h"
 
+#include <fmt/core.h>
+
 #include "tensor/core/cell_version.h"
+#include "tensor/core/operands.h"
 #include "tensor/core/placement.h"
 
 namespace sinter {
@@ -13,6 +16,20 @@ void move(Tensor& t, Device device, Loc where) {
   const tensor::Call call("to", where);
   tensor::check_device(device);
   tensor::move_to_device(t.cell(), device);
+}
+
+void convert(Tensor& t, DType dtype, Loc where) {
+  if (t.dtype() == dtype || !is_float(t.dtype()) || !is_float(dtype)) return;
+  const tensor::Call call("to", where);
+  tensor::convert_dtype(t.cell(), dtype);
+}
+
+void require_float(DType dtype, Loc where) {
+  const tensor::Call call("to", where);
+  tensor::check_usable(dtype);
+  if (!is_float(dtype))
+    tensor::usage_error(fmt::format("{} is no type of parameters, which are floats; give one such as {}",
+                                    name_of(dtype), name_of(float32)));
 }
 
 }  // namespace nn::walk

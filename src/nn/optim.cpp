@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <bit>
 #include <map>
 #include <tuple>
@@ -54,14 +55,14 @@ class Optimizer::JitStep final : public tensor::HostStep {
   JitStep(Optimizer& optimizer, std::vector<Step::Source> sources, std::vector<size_t> reached)
       : optimizer_(optimizer),
         alive_(optimizer.alive_),
-        count_(optimizer.parameters_.size()),
+        revision_(optimizer.revision_),
         sources_(std::move(sources)),
         reached_(std::move(reached)) {
     for (Step::Source& s : sources_) s.number = Tensor();
   }
 
   bool fits() const override {
-    if (alive_.expired() || optimizer_.parameters_.size() != count_) return false;
+    if (alive_.expired() || optimizer_.revision_ != revision_) return false;
     for (const Step::Source& s : sources_)
       for (size_t i : s.parameters)
         if (steps()[i] != steps()[s.parameters[0]]) return false;
@@ -83,7 +84,7 @@ class Optimizer::JitStep final : public tensor::HostStep {
 
   Optimizer& optimizer_;
   const std::weak_ptr<void> alive_;
-  const size_t count_;  ///< of parameters; another group may join
+  const uint64_t revision_;
   std::vector<Step::Source> sources_;
   const std::vector<size_t> reached_;
 };
@@ -185,12 +186,62 @@ void Optimizer::add_group(const std::vector<Tensor>& parameters, double& rate, L
   steps_.resize(all.size());
   parameters_ = std::move(all);
   rates_.push_back(&rate);
+  ++revision_;
+}
+
+void Optimizer::replace(Tensor& parameter, const Tensor& with, const std::function<Tensor(const Tensor&)>& state,
+                        Loc where) {
+  const tensor::OuterCall call("replace", where);
+  const auto fail = [&](const std::string& what) { throw UsageError("replace: " + what, where); };
+  if (tensor::Observer::current()) fail("a jitted function would not replace a parameter again; call it outside");
+  const auto at = std::find_if(parameters_.begin(), parameters_.end(),
+                               [&](const Tensor& p) { return p.cell() == parameter.cell(); });
+  if (at == parameters_.end())
+    fail(fmt::format("{} is none of the {} parameters; give a handle to one of them",
+                     parameter.defined() ? "the tensor " + to_string(parameter.shape()) : "an empty handle",
+                     parameters_.size()));
+  const auto i = static_cast<size_t>(at - parameters_.begin());
+  std::vector<Tensor> all = parameters_, stored{with};
+  all[i] = with;
+  check_parameters(all, "replace", where);
+  const no_grad guard;
+  for (const StateKind& kind : state_) {
+    if (!state) {
+      stored.push_back(initial_state(with, kind.initial));
+      continue;
+    }
+    const Tensor made = state(kind.tensors[i]);
+    if (!made.defined() || !(made.shape() == with.shape()))
+      fail(fmt::format("the function gave {} for {} of a parameter {}; give a tensor of the parameter's shape",
+                       made.defined() ? to_string(made.shape()) : "an empty handle", kind.name,
+                       to_string(with.shape())));
+    stored.push_back(made.to(with.device()).to(with.dtype()).clone());
+  }
+  realize_all(stored, where);
+  // Nothing throws from here on.
+  for (size_t k = 0; k < state_.size(); ++k) state_[k].tensors[i] = stored[k + 1];
+  if (!state) steps_[i] = 0;
+  parameters_ = std::move(all);
+  parameter = with;
+  ++revision_;
+}
+
+std::vector<Tensor> Optimizer::group_parameters(size_t group, Loc where) const {
+  require_group("group_parameters", group, where);
+  std::vector<Tensor> found;
+  for (size_t i = 0; i < parameters_.size(); ++i)
+    if (group_of_[i] == group) found.push_back(parameters_[i]);
+  return found;
+}
+
+void Optimizer::require_group(std::string_view call, size_t group, Loc where) const {
+  if (group < rates_.size()) return;
+  throw UsageError(fmt::format("{}: there is no group {} among {}; they count from 0", call, group, rates_.size()),
+                   where);
 }
 
 double& Optimizer::group_lr(size_t group, Loc where) {
-  if (group >= rates_.size())
-    throw UsageError(fmt::format("group_lr: there is no group {} among {}; they count from 0", group, rates_.size()),
-                     where);
+  require_group("group_lr", group, where);
   return *rates_[group];
 }
 
@@ -257,7 +308,10 @@ void Optimizer::step(Loc where) {
   std::vector<size_t> reached;
   for (size_t i = 0; i < parameters_.size(); ++i) {
     if (!parameters_[i].has_grad()) continue;
-    for (StateKind& kind : state_) nn::walk::move(kind.tensors[i], parameters_[i].device(), where);
+    for (StateKind& kind : state_) {
+      nn::walk::move(kind.tensors[i], parameters_[i].device(), where);
+      nn::walk::convert(kind.tensors[i], parameters_[i].dtype(), where);
+    }
     Update update(*this, step, i);
     const auto next = [&] {
       const tensor::DefaultFloatEnv::ProgramFloatEnv lifted(call.floats());  // the rule may be user code

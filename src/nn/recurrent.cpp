@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "nn/layer_checks.h"
-#include "nn/linear_product.h"
 #include "sinter/nn/init.h"
 #include "sinter/ops.h"
 #include "tensor/core/cell.h"

@@ -9,7 +9,6 @@
 #include <numeric>
 
 #include "nn/layer_checks.h"
-#include "nn/linear_product.h"
 #include "sinter/create.h"
 #include "sinter/nn/init.h"
 #include "sinter/nn/layers.h"

@@ -92,7 +92,7 @@ Transformer::Transformer(int64_t size, int64_t heads, int64_t encoder_layers, in
       [&](const std::string&, Tensor& t) {
         if (t.defined() && t.rank() > 1) t = init::xavier_uniform(t.shape()).requires_grad();
       },
-      [](auto&) {});
+      walk::Ignore());
 }
 
 Tensor Transformer::operator()(const Tensor& source, const Tensor& target, const TransformerMasks& masks,

@@ -3,6 +3,7 @@
 #include "sinter/nn/conv.h"
 #include "sinter/nn/layers.h"
 #include "sinter/nn/norm.h"
+#include "sinter/nn/pad_layers.h"
 #include "surface/row.h"
 
 #include <optional>
@@ -149,6 +150,21 @@ const surface::Family kLayers(
         layer_row("Unfold", nn::Unfold(2, {.stride = 2}), "2, stride=2", {{1, 1, 2, 4}}),
         layer_row("Fold", nn::Fold({2, 3}, 2), "(2, 3), 2", {{1, 4, 2}}),
         layer_row("LocalResponseNorm", nn::LocalResponseNorm(2, 0.1), "2, 0.1", {{1, 4, 2}}),
+        layer_row("ReflectionPad1d", nn::ReflectionPad1d({{2, 1}}), "(2, 1)", {{1, 2, 4}}),
+        layer_row("ReflectionPad2d", nn::ReflectionPad2d(1), "1", {{1, 1, 2, 3}}),
+        layer_row("ReflectionPad3d", nn::ReflectionPad3d({{1, 0}, {0, 1}, {2, 1}}), "(2, 1, 0, 1, 1, 0)", {{1, 1, 2, 2, 3}}),
+        layer_row("ReplicationPad1d", nn::ReplicationPad1d(2), "2", {{1, 2, 3}}),
+        layer_row("ReplicationPad2d", nn::ReplicationPad2d({{1, 0}, {2, 3}}), "(2, 3, 1, 0)", {{1, 1, 2, 2}}),
+        layer_row("ReplicationPad3d", nn::ReplicationPad3d(1), "1", {{1, 1, 1, 2, 1}}),
+        layer_row("CircularPad1d", nn::CircularPad1d({{1, 3}}), "(1, 3)", {{1, 2, 3}}),
+        layer_row("CircularPad2d", nn::CircularPad2d(1), "1", {{1, 1, 2, 3}}),
+        layer_row("CircularPad3d", nn::CircularPad3d({{1, 1}, {0, 2}, {1, 0}}), "(1, 0, 0, 2, 1, 1)", {{1, 1, 1, 2, 2}}),
+        layer_row("ZeroPad1d", nn::ZeroPad1d({{1, 2}}), "(1, 2)", {{2, 3}}),
+        layer_row("ZeroPad2d", nn::ZeroPad2d({{1, 0}, {0, 2}}), "(0, 2, 1, 0)", {{1, 2, 2}}),
+        layer_row("ZeroPad3d", nn::ZeroPad3d(1), "1", {{1, 1, 1, 2, 1}}),
+        layer_row("ConstantPad1d", nn::ConstantPad1d(1, 2), "1, 2", {{2, 3}}),
+        layer_row("ConstantPad2d", nn::ConstantPad2d({{1, 0}, {0, 2}}, 2), "(0, 2, 1, 0), 2", {{1, 2, 2}}),
+        layer_row("ConstantPad3d", nn::ConstantPad3d(1, 2), "1, 2", {{1, 1, 1, 2, 1}}),
         layer_row("BatchNorm1d", nn::BatchNorm1d(2, {.track_running_stats = false}), "2, track_running_stats=False",
                   {{3, 2}, {2}, {2}}),
         layer_row("BatchNorm3d", nn::BatchNorm3d(2, {.track_running_stats = false}), "2, track_running_stats=False",
@@ -190,6 +206,11 @@ const surface::Family kLayers(
         SURFACE_BAD("MaxUnpool1d", nn::MaxUnpool1d(2)(given({1, 2, 2}), zeros({1, 2, 2}, int64), 8), "output_size is 8",
                     "come from 4"),
         SURFACE_BAD("AdaptiveAvgPool2d", nn::AdaptiveAvgPool2d({2, 2, 2})(given({1, 1, 3, 3})), "3 sizes", "2 axes"),
+        SURFACE_BAD("ReflectionPad1d", nn::ReflectionPad1d({{1, 1}, {1, 1}}), "2 pairs", "1 axes"),
+        SURFACE_BAD("ZeroPad2d", nn::ZeroPad2d({{1, -2}, {0, 0}}), "1", "-2"),
+        SURFACE_BAD("ReflectionPad2d", nn::ReflectionPad2d(3)(given({1, 2, 3})), "3", "[1, 2, 3]"),
+        SURFACE_BAD("CircularPad1d", nn::CircularPad1d(3)(given({1, 2})), "3", "[1, 2]"),
+        SURFACE_BAD("ConstantPad2d", nn::ConstantPad2d({{1, 1}}, 2), "1 pairs", "2 axes"),
         SURFACE_BAD("Upsample", nn::Upsample({})(given({1, 1, 3, 3})), "{}", "give one"),
         SURFACE_BAD("PixelShuffle", nn::PixelShuffle(3)(given({1, 4, 2, 2})), "4 elements", "blocks of 9"),
         SURFACE_BAD("BatchNorm1d", nn::BatchNorm1d(3)(given({2, 4})), "[2, 4]", "[n, 3]"),

@@ -73,7 +73,7 @@ M loaded(M module, const Named& given) {
       [&](const std::string& path, Tensor& t) {
         if (t.defined()) t = given.at(path);
       },
-      [](auto&) {});
+      nn::walk::Ignore());
   return module;
 }
 

@@ -82,12 +82,12 @@ class AnyModule {
   /// UsageError if there is no such hook.
   void remove_hook(size_t number, Loc where = Loc::current());
 
-  /// For functions of models: each tensor, with its path below `path`.
+  /// For functions of models: each tensor and module, with its path below `path`.
   void walk(const std::string& path, const walk::ErasedWalk& with) const;
   /// Calls f(path, tensor) for each tensor.
   template <class F>
   void visit(F&& f) const {
-    walk({}, {[&](const std::string& path, Tensor& t) { f(path.c_str(), t); }, [](bool&) {}});
+    walk({}, {[&](const std::string& path, Tensor& t) { f(path.c_str(), t); }, walk::Ignore()});
   }
 
  private:
@@ -137,9 +137,7 @@ struct AnyModule::Holder final : AnyModule::Held {
     return false;
   }
   void walk(const std::string& path, const walk::ErasedWalk& with) override {
-    const auto on_module = [&](auto& m) {
-      if constexpr (walk::HasTraining<decltype(m)>) with.on_training(m.training);
-    };
+    const auto on_module = [&](const std::string& at, auto& m) { with.on_module(at, walk::erased(m)); };
     if (with.pointees)
       walk::members(path, module, with.on_tensor, on_module, *with.pointees);
     else

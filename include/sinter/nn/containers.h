@@ -1,9 +1,11 @@
 // Modules of modules: Sequential, whose layers are known to the compiler or added at run time, ModuleList, ModuleDict.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -14,15 +16,39 @@ namespace sinter {
 inline namespace v0 {
 namespace nn {
 
+/// A tensor that a call is given, with the caller's place.
+struct PlacedTensor {
+  /// Where it is converted.
+  PlacedTensor(const Tensor& tensor, Loc where = Loc::current()) : tensor(tensor), where(where) {}  // NOLINT
+  const Tensor& tensor;                                                                             ///< what is given
+  Loc where;                                                                                        ///< the place
+};
+
+/// Whether First takes arguments of types X and gives a tensor, and each of the others takes that and gives one.
+template <class First, class... Others>
+struct LayerChain {
+  template <class... X>
+  static constexpr bool kTakes = std::is_invocable_r_v<Tensor, const First&, const X&...> &&
+                                 (std::is_invocable_r_v<Tensor, const Others&, const Tensor&> && ...);
+};
+
 /// Layers one after the other: Sequential net{Linear(784, 128), ReLU(), Linear(128, 10)}.
+/// @snippet containers.cpp several
 template <class... Layers>
 struct Sequential {
   explicit Sequential(Layers... list) : layers(std::move(list)...) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const
+    requires(LayerChain<Layers...>::template kTakes<Tensor>)
+  {
     CallScope call("Sequential", where);
-    Tensor value = x;
-    std::apply([&](const auto&... layer) { ((value = layer(value)), ...); }, layers);
-    return value;
+    return run(x);
+  }
+  /// The first layer takes all arguments, of any type; the others take what the one before gives.
+  template <class... X>
+    requires(sizeof...(X) > 0 && (!std::same_as<X, Loc> && ...) && LayerChain<Layers...>::template kTakes<Tensor, X...>)
+  Tensor operator()(PlacedTensor x, const X&... more) const {
+    const CallScope call("Sequential", x.where);
+    return run(x.tensor, more...);
   }
   std::tuple<Layers...> layers;
   template <class F>
@@ -35,6 +61,16 @@ struct Sequential {
   }
 
  private:
+  template <class... X>
+  Tensor run(const X&... x) const {
+    return std::apply(
+        [&](const auto& first, const auto&... layer) {
+          Tensor value = first(x...);
+          ((value = layer(value)), ...);
+          return value;
+        },
+        layers);
+  }
   template <class Self, class F>
   static void visit_all(Self& self, F& f) {
     [&]<size_t... i>(std::index_sequence<i...>) {
@@ -83,8 +119,22 @@ struct Sequential<> : NamedModules {
   void push_back(std::string name, AnyModule layer, Loc where = Loc::current());
   /// A layer by its number; negative: from the end. UsageError if there is none.
   AnyModule& operator[](int64_t index) { return at("Sequential", index, Loc::current()); }
+  /// Adds copies of the layers of another one, which share its tensors. Names that are numbers go on counting; errors
+  /// as of push_back(), and nothing is added then.
+  void extend(const Sequential& more, Loc where = Loc::current());
   /// The layers' result, one after the other; x if there are none.
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  /// The first layer takes all of the 2 to 4 tensors. UsageError if there is none.
+  template <std::same_as<Tensor>... X>
+    requires(sizeof...(X) > 0 && sizeof...(X) < 4)
+  Tensor operator()(PlacedTensor x, const X&... more) const {
+    const CallScope call("Sequential", x.where);
+    return run_others(first(1 + sizeof...(X))(x.tensor, more...));
+  }
+
+ private:
+  const AnyModule& first(size_t inputs) const;
+  Tensor run_others(Tensor value) const;
 };
 
 /// Modules by number, as PyTorch's ModuleList: it has no order of calls. Elements are AnyModules: list[0](x), or

@@ -10,14 +10,17 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <type_traits>
 #include <typeindex>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
 #include "sinter/gradient.h"
+#include "sinter/nn/module_facts.h"
 #include "sinter/tensor.h"
 
 /// Lists the members that are tensors, modules, or containers of them. Defines one member function, visit(f), which
@@ -83,38 +86,54 @@ struct Follow {
 };
 class Pointees;
 
+/// A module behind an address. The walk gives it for modules in an AnyModule, whose type it does not know.
+struct ErasedModule {
+  void* address;
+  const std::type_info* type;
+  bool* training;                                     ///< its member of that name; null: it has none
+  void (*add_facts)(const void* self, ModuleFacts&);  ///< what to_string() says of it
+};
+inline const ErasedModule& erased(const ErasedModule& module) { return module; }
+template <HasVisit M>
+ErasedModule erased(M& module) {
+  using T = std::remove_const_t<M>;
+  T& self = const_cast<T&>(module);
+  ErasedModule made{&self, &typeid(T), nullptr,
+                    [](const void* of, ModuleFacts& facts) { add_facts(*static_cast<const T*>(of), facts); }};
+  if constexpr (HasTraining<T>) made.training = &self.training;
+  return made;
+}
+
 /// What a walk does in a module whose type it does not know.
 struct ErasedWalk {
   std::function<void(const std::string&, Tensor&)> on_tensor;
-  std::function<void(bool&)> on_training;  ///< for each member `bool training`
-  Pointees* pointees = nullptr;            ///< null: follow pointers
+  std::function<void(const std::string&, const ErasedModule&)> on_module;
+  Pointees* pointees = nullptr;  ///< null: follow pointers
 };
 /// Such a module: AnyModule.
 template <class X>
 concept Erased = requires(X& x, const ErasedWalk& with) { x.walk(std::string(), with); };
-/// What on_module() gets for it.
-struct TrainingFlag {
-  bool& training;
+/// For walks that have nothing to do with tensors, or with modules.
+struct Ignore {
+  void operator()(const std::string&, auto&) const {}
 };
 
-/// Calls on_tensor(path, tensor) for each tensor below `x` and on_module(module) for each module, in the order of
-/// members. Containers: vector, array, optional, tuple, pointer-like objects; their elements are named by number. A
-/// pointer (or an optional) is followed if on_pointer(pointer) returns true; it may redirect the pointer.
+/// Calls on_tensor(path, tensor) for each tensor below `x` and on_module(path, module) for each module before its
+/// members, in their order. Containers: vector, array, optional, tuple, pointer-like objects; their elements are named
+/// by number. A pointer (or an optional) is followed if on_pointer(pointer) returns true; it may redirect the pointer.
 template <class X, class OnTensor, class OnModule, class OnPointer = Follow>
 void members(const std::string& path, X& x, OnTensor&& on_tensor, OnModule&& on_module, OnPointer&& on_pointer = {}) {
   using T = std::remove_const_t<X>;
   if constexpr (std::same_as<T, Tensor>) {
     on_tensor(path, x);
   } else if constexpr (Erased<X>) {
+    on_module(path, x);
     ErasedWalk with{[&](const std::string& at, Tensor& t) { on_tensor(at, t); },
-                    [&](bool& training) {
-                      TrainingFlag flag{training};
-                      on_module(flag);
-                    }};
+                    [&](const std::string& at, const ErasedModule& module) { on_module(at, module); }};
     if constexpr (std::same_as<std::remove_cvref_t<OnPointer>, Pointees>) with.pointees = &on_pointer;
     x.walk(path, with);
   } else if constexpr (HasVisit<X>) {
-    on_module(x);
+    on_module(path, x);
     x.visit(
         [&](const char* name, auto& member) { members(join(path, name), member, on_tensor, on_module, on_pointer); });
   } else if constexpr (Stateless<T>) {
@@ -164,6 +183,46 @@ class Pointees {
 
 /// Moves the tensor to the device inside its cell. No effect if it is there already.
 void move(Tensor& t, Device device, Loc where);
+/// Converts the tensor inside its cell. No effect unless both types are floats.
+void convert(Tensor& t, DType dtype, Loc where);
+/// UsageError unless tensors can be converted to that type.
+void require_float(DType dtype, Loc where);
+
+/// The parameter of a function of a module, or of a path and a module.
+template <class Signature>
+struct ModuleParameter;
+template <class R, class M>
+struct ModuleParameter<std::function<R(M)>> {
+  using Type = M;
+  static constexpr bool kWithPath = false;
+};
+template <class R, class P, class M>
+struct ModuleParameter<std::function<R(P, M)>> {
+  using Type = M;
+  static constexpr bool kWithPath = true;
+};
+template <class F>
+concept ModuleFunction = requires { typename ModuleParameter<decltype(std::function(std::declval<F>()))>::Type; };
+
+/// Calls f with the module if it is of the type that f takes. kConst: the model is const.
+template <bool kConst, class F>
+void call_with_module(F& f, const std::string& path, const ErasedModule& module) {
+  static_assert(
+      ModuleFunction<std::decay_t<F>>,
+      "name the type of the modules: apply(model, [](nn::Linear& layer) { ... }), or with the path before it");
+  if constexpr (ModuleFunction<std::decay_t<F>>) {
+    using Parameter = ModuleParameter<decltype(std::function(std::declval<std::decay_t<F>>()))>;
+    using M = std::remove_reference_t<typename Parameter::Type>;
+    static_assert(std::is_lvalue_reference_v<typename Parameter::Type>, "take the module by reference");
+    static_assert(std::is_const_v<M> || !kConst, "the model is const; take the module by const reference");
+    if (*module.type != typeid(M)) return;
+    M& self = *static_cast<M*>(module.address);
+    if constexpr (Parameter::kWithPath)
+      f(path, self);
+    else
+      f(self);
+  }
+}
 
 }  // namespace walk
 
@@ -199,7 +258,7 @@ NamedTensors state_dict(const M& module) {
           if (other.cell() == t.cell()) return;
         found.emplace_back(path, t);
       },
-      [](const auto&) {});
+      walk::Ignore());
   return found;
 }
 
@@ -212,6 +271,15 @@ NamedTensors named_parameters(const M& module) {
   return found;
 }
 
+/// The entries of state_dict() that do not: running statistics, and what is frozen by requires_grad(false).
+template <Module M>
+NamedTensors named_buffers(const M& module) {
+  NamedTensors found;
+  for (auto& entry : state_dict(module))
+    if (!entry.second.needs_grad()) found.push_back(entry);
+  return found;
+}
+
 /// The tensors that require a gradient, each cell once.
 template <Module M>
 std::vector<Tensor> parameters(const M& module) {
@@ -220,14 +288,33 @@ std::vector<Tensor> parameters(const M& module) {
   return found;
 }
 
+/// Removes the gradients of all parameters.
+template <Module M>
+void zero_grad(const M& module) {
+  for (Tensor p : parameters(module)) p.zero_grad();
+}
+
+/// Calls each function with every module of the type that it takes, the model itself included: a module before its
+/// members, in their order, each object once. A function takes a reference to a module, exactly of that type, or its
+/// path and that: apply(model, [](nn::Conv2d& c) { ... }, [](const std::string& path, nn::Linear& l) { ... }). It
+/// reaches into vectors, pointers, Sequential and AnyModule; one that takes AnyModule& may put another module there.
+/// @snippet containers.cpp apply
+template <Module M, class... F>
+void apply(M& model, F&&... functions) {
+  std::set<std::pair<const void*, std::type_index>> met;
+  walk::members("", model, walk::Ignore(), [&](const std::string& path, auto& module) {
+    const walk::ErasedModule erased = walk::erased(module);
+    if (!met.emplace(erased.address, *erased.type).second) return;
+    (walk::call_with_module<std::is_const_v<M>>(functions, path, erased), ...);
+  });
+}
+
 /// Turns on every member `bool training`, such as Dropout's.
 template <Module M>
 void train(M& module, bool on = true) {
-  walk::members(
-      "", module, [](const std::string&, Tensor&) {},
-      [on](auto& m) {
-        if constexpr (walk::HasTraining<decltype(m)>) m.training = on;
-      });
+  walk::members("", module, walk::Ignore(), [on](const std::string&, auto& m) {
+    if (bool* training = walk::erased(m).training) *training = on;
+  });
 }
 /// Turns it off.
 template <Module M>
@@ -243,7 +330,26 @@ void to(M& module, Device device, Loc where = Loc::current()) {
       [&](const std::string&, Tensor& t) {
         if (t.defined()) walk::move(t, device, where);
       },
-      [](auto&) {});
+      walk::Ignore());
+}
+/// Converts every tensor of floats inside its cell, with its gradient. Optimizers that were made before convert their
+/// states at their next step. UsageError unless it is a type of floats.
+template <Module M>
+void to(M& module, DType dtype, Loc where = Loc::current()) {
+  walk::require_float(dtype, where);
+  walk::members(
+      "", module,
+      [&](const std::string&, Tensor& t) {
+        if (t.defined()) walk::convert(t, dtype, where);
+      },
+      walk::Ignore());
+}
+/// Both.
+template <Module M>
+void to(M& module, Device device, DType dtype, Loc where = Loc::current()) {
+  walk::require_float(dtype, where);
+  to(module, device, where);
+  to(module, dtype, where);
 }
 
 /// A separate module with equal values. It shares no cell, and no object of a std::shared_ptr, with the original.
@@ -263,7 +369,7 @@ M clone(const M& module) {
         made.emplace_back(t, target);
         t = target;
       },
-      [](auto&) {}, walk::Pointees());
+      walk::Ignore(), walk::Pointees());
   return copy;
 }
 /// @}

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -52,6 +51,16 @@ class Optimizer {
   /// Resumes from a state_dict() of the same rule over equal parameters and groups, to the bit. Errors and `options` as
   /// in nn::load.
   void load(const nn::NamedTensors& from, nn::LoadOptions options = {}, Loc where = Loc::current());
+  /// The parameters of a group, as given. UsageError if there is no such group.
+  std::vector<Tensor> group_parameters(size_t group, Loc where = Loc::current()) const;
+  /// `parameter`, a handle to one of the parameters, becomes `with`, a leaf that may have another shape, as where
+  /// points are added to a model or taken from it. state(s) gives each of its states s, such as exp_avg, in the new
+  /// shape, and its count of updates stays. Without a function states and count begin anew. Computes the parameter and
+  /// its states. UsageError if it is none of the parameters, if `with` could not be one, for a state of another shape,
+  /// and in a jitted function; nothing changes then. A jitted function that makes steps is captured again.
+  /// @snippet training.cpp replace
+  void replace(Tensor& parameter, const Tensor& with, const std::function<Tensor(const Tensor&)>& state = {},
+               Loc where = Loc::current());
   /// The number of groups of parameters; 1 if they were given as one list.
   size_t group_count() const { return rates_.size(); }
   /// The learning rate of a group, to read and to set. UsageError if there is no such group.
@@ -89,6 +98,9 @@ class Optimizer {
   /// The same unless `state` is one already: for a rule whose options ask for it later.
   void ensure_state(State& state, std::string name, double initial = 0);
 
+  /// Another number whenever a parameter was added or replaced.
+  uint64_t revision() const { return revision_; }
+
   /// One parameter in a step under construction.
   class Update;
   /// The new value of update.parameter(), built under no_grad; it need not be computed.
@@ -102,13 +114,15 @@ class Optimizer {
   std::vector<Tensor> parameters_;
   std::vector<size_t> group_of_;  ///< the group of each parameter
   std::vector<int64_t> steps_;    ///< number of updates of each parameter
-  std::shared_ptr<void> alive_;   ///< for jitted functions that make steps
+  uint64_t revision_ = 0;
+  std::shared_ptr<void> alive_;  ///< for jitted functions that make steps
   struct StateKind {
     std::string name;
     std::vector<Tensor> tensors;  ///< per parameter
     double initial;
   };
   static Tensor initial_state(const Tensor& parameter, double value);
+  void require_group(std::string_view call, size_t group, Loc where) const;
   static void check_parameters(const std::vector<Tensor>& all, std::string_view rule, Loc where);
   std::vector<StateKind> state_;
 };
@@ -162,7 +176,7 @@ class Optimizer::Update {
 /// What GroupedOptimizer is constructed from before its optimizer.
 template <class O>
 struct OptionGroups {
-  std::deque<ParamGroup<O>> groups_;  ///< each stays where it is, and so does the rate in it
+  std::deque<O> options_;  ///< of each group; they stay where they are, and so do the rates in them
 };
 
 /// An optimizer with options, a set for each group of its parameters. O has a member `double lr`.
@@ -174,44 +188,43 @@ class GroupedOptimizer : private OptionGroups<O>, public Optimizer {
   /// is a program of its own. UsageError if there is no such group.
   O& options(size_t group = 0, Loc where = Loc::current()) {
     group_lr(group, where);
-    return this->groups_[group].options;
-  }
-  /// The parameters of a group, as given.
-  const std::vector<Tensor>& group_parameters(size_t group, Loc where = Loc::current()) {
-    group_lr(group, where);
-    return this->groups_[group].parameters;
+    return this->options_[group];
   }
   /// One more group, as when layers are unfrozen while training. Its counts and states begin with its first step;
   /// schedules made before leave its rate alone. Errors as the constructor's.
-  void add_param_group(ParamGroup<O> group, Loc where = Loc::current()) {
-    this->groups_.push_back(std::move(group));
+  void add_param_group(const ParamGroup<O>& group, Loc where = Loc::current()) {
+    this->options_.push_back(group.options);
     try {
       check_options(where);
-      add_group(this->groups_.back().parameters, this->groups_.back().options.lr, where);
+      add_group(group.parameters, this->options_.back().lr, where);
     } catch (...) {
-      this->groups_.pop_back();
+      this->options_.pop_back();
       throw;
     }
   }
 
  protected:
   /// Errors as Optimizer's, over all groups.
-  GroupedOptimizer(std::vector<ParamGroup<O>> groups, Loc where, std::string_view rule)
-      : OptionGroups<O>{{std::make_move_iterator(groups.begin()), std::make_move_iterator(groups.end())}},
-        Optimizer(grouping(this->groups_), where, rule) {}
+  GroupedOptimizer(const std::vector<ParamGroup<O>>& groups, Loc where, std::string_view rule)
+      : OptionGroups<O>{options_of(groups)}, Optimizer(grouping(groups, this->options_), where, rule) {}
   /// The options of the parameter's group.
-  const O& options(const Update& update) const { return this->groups_[update.group()].options; }
+  const O& options(const Update& update) const { return this->options_[update.group()]; }
   /// Calls check(options) for each group.
   template <class F>
   void each_options(F&& check) const {
-    for (const ParamGroup<O>& group : this->groups_) check(group.options);
+    for (const O& o : this->options_) check(o);
   }
 
  private:
-  static Grouping grouping(std::deque<ParamGroup<O>>& groups) {
+  static std::deque<O> options_of(const std::vector<ParamGroup<O>>& groups) {
+    std::deque<O> made;
+    for (const ParamGroup<O>& group : groups) made.push_back(group.options);
+    return made;
+  }
+  static Grouping grouping(const std::vector<ParamGroup<O>>& groups, std::deque<O>& options) {
     Grouping made;
     for (size_t i = 0; i < groups.size(); ++i) {
-      made.rates.push_back(&groups[i].options.lr);
+      made.rates.push_back(&options[i].lr);
       for (const Tensor& p : groups[i].parameters) made.parameters.push_back(p), made.group_of.push_back(i);
     }
     return made;

@@ -37,10 +37,10 @@ UOp next_version(const Cell& cell, UOp value, const std::optional<ir::Region>& b
   ir::TensorGraph& g = ir::TensorGraph::get();
   UOp old = cell.node.get();
   UOp n = box ? g.make({ir::Op::After, old->dtype, old->shape, {old, value}, *box})
-              : g.make({ir::Op::After, old->dtype, old->shape, {value}});
+              : g.make({ir::Op::After, value->dtype, old->shape, {value}});
   g.set_origin(n, *old->state.origin);
   ir::Storage* home = old->storage() ? old->storage() : old->state.home;
-  if (home && home->device() == n->device) g.set_home(n, home);
+  if (home && home->device() == n->device && old->dtype == n->dtype) g.set_home(n, home);
   if (cell.leaf_id) {
     n->state.requires_grad = n->state.leaf = true;
     n->state.leaf_id = cell.leaf_id;
@@ -62,6 +62,12 @@ void move_to_device(const std::shared_ptr<Cell>& cell, Device device) {
   const no_grad off;
   install(cell, next_version(*cell, ir::copy(ir::detach(cell->node.get()), device)));
   if (cell->grad) cell->grad->node = ir::NodeRef(ir::copy(cell->grad->node.get(), device));
+}
+
+void convert_dtype(const std::shared_ptr<Cell>& cell, DType dtype) {
+  const no_grad off;
+  install(cell, next_version(*cell, ir::cast(ir::detach(cell->node.get()), dtype)));
+  if (cell->grad) cell->grad->node = ir::NodeRef(ir::cast(cell->grad->node.get(), dtype));
 }
 
 void forget_stored_versions() {

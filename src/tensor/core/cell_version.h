@@ -11,7 +11,8 @@
 namespace sinter::tensor {
 
 /// The next version of the cell, not installed: `value` written into the box, or everywhere without a box. `value` has
-/// the dtype of the cell and the shape of the box. Inside a GraphScope.
+/// the shape of the box and the dtype of the cell; only a whole value of another dtype gives the cell that one. Inside
+/// a GraphScope.
 ir::UOp next_version(const Cell& cell, ir::UOp value, const std::optional<ir::Region>& box = {});
 
 /// Installs the version and records that the calling thread has to compute it.
@@ -20,6 +21,8 @@ void install(const std::shared_ptr<Cell>& cell, ir::UOp version);
 /// Installs a next version: the present value on that device. Its gradient moves too. A leaf remains the same leaf
 /// (SEMANTICS V5).
 void move_to_device(const std::shared_ptr<Cell>& cell, Device device);
+/// The same for another float type.
+void convert_dtype(const std::shared_ptr<Cell>& cell, DType dtype);
 
 /// The versions without storage of the cells that the calling thread has assigned, in program order. Cells for which
 /// `skip` is true are left out. Holds no cell: handles are counted elsewhere.

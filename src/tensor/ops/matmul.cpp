@@ -18,6 +18,7 @@ namespace {
 using ir::UOp;
 using tensor::Call;
 using tensor::describe;
+using tensor::OuterCall;
 using tensor::usage_error;
 using tensor::wrap;
 
@@ -150,6 +151,19 @@ Tensor mv(Arg a, Arg b) {
   Call call("mv", a.where());
   require_ranks(a, 2, b, 1);
   return matmul(a, b);
+}
+
+Tensor linear(Arg x, const Tensor& weight, const Tensor& bias) {
+  const OuterCall call("linear", x.where());
+  const Shape w = weight.shape();
+  if (w.rank() != 2)
+    usage_error(fmt::format("the weight has shape {}, {} axes; it must be [out, in]", to_string(w), w.rank()));
+  if (bias.defined() && !(bias.shape() == Shape{w[0]}))
+    usage_error(fmt::format("the bias has shape {} beside a weight {}; it must be [{}]", to_string(bias.shape()),
+                            to_string(w), to_string(w[0])));
+  const Tensor y = matmul(x, Arg(weight.transpose(), x.where()));
+  if (!bias.defined()) return y;
+  return y + (tensor::autocast_type() == DType::Void ? bias : bias.to(y.dtype()));
 }
 
 Tensor addmm(Arg input, Arg a, Arg b, Arg beta, Arg alpha) {
