@@ -24,6 +24,13 @@ std::string readable(const std::type_info& type) {
 
 }  // namespace
 
+void throw_in_layer(const UsageError& error, const std::string& layer) {
+  const Loc where = error.where();
+  std::string text = error.what();
+  if (where.line()) text.erase(text.rfind("\n  at "));  // the error says it again
+  throw UsageError(fmt::format("{}, in layer {} of Sequential", text, layer), where);
+}
+
 Functional::Functional(std::function<Tensor(const Tensor&)> f, Loc where) : function(std::move(f)) {
   if (!function) throw UsageError("Functional: the function is empty; give one of a tensor to a tensor", where);
 }
@@ -128,7 +135,7 @@ void Sequential<>::push_back(std::string name, AnyModule layer, Loc where) {
 Tensor Sequential<>::operator()(const Tensor& x, Loc where) const {
   CallScope call("Sequential", where);
   Tensor value = x;
-  for (const auto& [name, layer] : modules_) value = layer(value);
+  for (const auto& [name, layer] : modules_) value = call_layer(name, layer, value);
   return value;
 }
 

@@ -14,6 +14,17 @@ namespace sinter {
 inline namespace v0 {
 namespace nn {
 
+/// Throws the error again as one in this layer of a Sequential.
+[[noreturn]] void throw_in_layer(const UsageError& error, const std::string& layer);
+
+/// A layer's result. A UsageError in the call names the layer as well.
+template <class Layer, class... X>
+Tensor call_layer(const std::string& name, const Layer& layer, const X&... x) {
+  try {
+    return layer(x...);
+  } catch (const UsageError& error) { throw_in_layer(error, name); }
+}
+
 /// Layers one after the other: Sequential net{Linear(784, 128), ReLU(), Linear(128, 10)}.
 template <class... Layers>
 struct Sequential {
@@ -21,7 +32,9 @@ struct Sequential {
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
     CallScope call("Sequential", where);
     Tensor value = x;
-    std::apply([&](const auto&... layer) { ((value = layer(value)), ...); }, layers);
+    size_t number = 0;
+    std::apply([&](const auto&... layer) { ((value = call_layer(std::to_string(number++), layer, value)), ...); },
+               layers);
     return value;
   }
   std::tuple<Layers...> layers;
