@@ -79,6 +79,7 @@ std::string_view lapack_failure(LapackRoutine routine) {
   switch (routine) {
     case LapackRoutine::Cholesky: return "is not positive definite";
     case LapackRoutine::Solve: return "is singular";
+    case LapackRoutine::LeastSquares: return "gave no result, it or the right side may hold a NaN or an infinity";
     default: return "gave no result, it may hold a NaN or an infinity";
   }
 }

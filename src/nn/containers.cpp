@@ -13,6 +13,13 @@ namespace sinter {
 inline namespace v0 {
 namespace nn {
 
+void throw_in_layer(const UsageError& error, const std::string& layer) {
+  const Loc where = error.where();
+  std::string text = error.what();
+  if (where.line()) text.erase(text.rfind("\n  at "));  // the error says it again
+  throw UsageError(fmt::format("{}, in layer {} of Sequential", text, layer), where);
+}
+
 Functional::Functional(std::function<Tensor(const Tensor&)> f, Loc where) : function(std::move(f)) {
   if (!function) throw UsageError("Functional: the function is empty; give one of a tensor to a tensor", where);
 }
@@ -130,17 +137,17 @@ void Sequential<>::extend(const Sequential& more, Loc where) {
 
 Tensor Sequential<>::operator()(const Tensor& x, Loc where) const {
   CallScope call("Sequential", where);
-  return modules_.empty() ? x : run_others(modules_[0].second(x));
+  return modules_.empty() ? x : run_others(call_layer(modules_[0].first, modules_[0].second, x));
 }
 
-const AnyModule& Sequential<>::first(size_t inputs) const {
+const std::pair<std::string, AnyModule>& Sequential<>::first(size_t inputs) const {
   if (modules_.empty())
     refuse(fmt::format("{} tensors are given to 0 layers; give 1, or add a layer that takes them", inputs));
-  return modules_[0].second;
+  return modules_[0];
 }
 
 Tensor Sequential<>::run_others(Tensor value) const {
-  for (size_t i = 1; i < modules_.size(); ++i) value = modules_[i].second(value);
+  for (size_t i = 1; i < modules_.size(); ++i) value = call_layer(modules_[i].first, modules_[i].second, value);
   return value;
 }
 

@@ -14,6 +14,7 @@
 #include "sinter/gradient.h"
 #include "sinter/ops.h"
 #include "tensor/core/cell.h"
+#include "tensor/core/unchosen_sizes.h"
 
 namespace sinter {
 inline namespace v0 {
@@ -235,6 +236,7 @@ Tensor LBFGS::step(const std::function<Tensor()>& closure, Loc where) {
     double slope = 0, longest = 0;
     {
       const no_grad guard;
+      const tensor::OwnSizes rows;  // of the history, which grows
       history.direction = history.next_direction(now.gradient, o.history_size);
       const Tensor numbers = stack({(now.gradient * history.direction).sum(), abs(history.direction).max()}, 0);
       realize(history.direction, numbers);

@@ -309,7 +309,8 @@ const Case kCases[] = {
     BAD("assign", kept(f({3})).assign(f({2, 3})), "[2, 3]", "[3]"),
     BAD("assign", kept(ints({2})).assign(0.5), "0.5", "an integer tensor (int64 [2])"),
     BAD("operator+=", kept(f({2})) += f({3}), "[2]", "[3]"),
-    BAD("operator+=", kept(ints({2})) += 1.5, "float32 [2]", "an integer tensor (int64 [2]); convert it with .to(int64)"),
+    BAD("operator+=", kept(ints({2})) += 1.5, "float32 [2]", "an integer tensor (int64 [2]); make the tensor a float one first, by Tensor(0.0)"),
+    BAD("assign", kept(bools({2})).assign(1), "an integer value", "make the tensor an integer one first, by Tensor(0)"),
     BAD("at", kept(f({3})).at({3}) = 1.0, "index 3", "3 elements"),
     BAD("at", kept(f({3})).at({Slice{0, 2}}) = f({3}), "[3]", "[2]"),
     BAD("at", kept(f({3})).at({ints({2})}) = f({3}), "[3]", "[2]"),
@@ -323,6 +324,8 @@ const Case kCases[] = {
     BAD("backward", f({}).backward(), "float32 []", "requires_grad"),
     BAD("backward", spent().backward(), "backward", "keep_graph"),
     BAD("grad", leaf({2}).grad(), "no gradient", "backward()"),
+    BAD("grad", f({2}).grad(), "float32 [2] does not require grad", "call requires_grad() on it"),
+    BAD("grad", leaf({2}).to(float64).grad(), "float64 [2] is the result of to at ", "retain_grad()"),
     BAD("gradient", gradient(leaf({2}) * 2, {leaf({2})}), "[2]", "seed"),
     // -- handles
     BAD("operator+", Tensor() + 1, "empty handle", "assign"),

@@ -32,6 +32,17 @@ struct LayerChain {
                                  (std::is_invocable_r_v<Tensor, const Others&, const Tensor&> && ...);
 };
 
+/// Throws the error again as one in this layer of a Sequential.
+[[noreturn]] void throw_in_layer(const UsageError& error, const std::string& layer);
+
+/// A layer's result. A UsageError in the call names the layer as well.
+template <class Layer, class... X>
+Tensor call_layer(const std::string& name, const Layer& layer, const X&... x) {
+  try {
+    return layer(x...);
+  } catch (const UsageError& error) { throw_in_layer(error, name); }
+}
+
 /// Layers one after the other: Sequential net{Linear(784, 128), ReLU(), Linear(128, 10)}.
 /// @snippet containers.cpp several
 template <class... Layers>
@@ -65,8 +76,9 @@ struct Sequential {
   Tensor run(const X&... x) const {
     return std::apply(
         [&](const auto& first, const auto&... layer) {
-          Tensor value = first(x...);
-          ((value = layer(value)), ...);
+          size_t number = 0;
+          Tensor value = call_layer(std::to_string(number++), first, x...);
+          ((value = call_layer(std::to_string(number++), layer, value)), ...);
           return value;
         },
         layers);
@@ -129,11 +141,12 @@ struct Sequential<> : NamedModules {
     requires(sizeof...(X) > 0 && sizeof...(X) < 4)
   Tensor operator()(PlacedTensor x, const X&... more) const {
     const CallScope call("Sequential", x.where);
-    return run_others(first(1 + sizeof...(X))(x.tensor, more...));
+    const auto& [name, layer] = first(1 + sizeof...(X));
+    return run_others(call_layer(name, layer, x.tensor, more...));
   }
 
  private:
-  const AnyModule& first(size_t inputs) const;
+  const std::pair<std::string, AnyModule>& first(size_t inputs) const;
   Tensor run_others(Tensor value) const;
 };
 

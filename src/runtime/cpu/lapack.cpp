@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -98,6 +99,17 @@ class Columns {
     return to;
   }
   T* write(T* to) { return write(to, rows_, columns_); }
+  bool finite() const {
+    return std::all_of(numbers_.begin(), numbers_.end(), [](T x) { return std::isfinite(x); });
+  }
+  /// Of the lower triangle, diagonal included.
+  bool lower_triangle_finite() const {
+    for (int64_t j = 0; j < columns_; ++j) {
+      const auto column = numbers_.begin() + j * rows_;
+      if (!std::all_of(column + j, column + rows_, [](T x) { return std::isfinite(x); })) return false;
+    }
+    return true;
+  }
   void set_unit() {
     for (int64_t i = 0; i < std::min(rows_, columns_); ++i) at(i, i) = 1;
   }
@@ -107,7 +119,10 @@ class Columns {
   std::vector<T> numbers_;
 };
 
-/// One matrix problem after the other. Each function returns whether the routine succeeded.
+/// One matrix problem after the other. Each function returns whether the routine succeeded. Iterative routines (svd,
+/// eigh, least_squares) are not called for a NaN or an infinity: deep inside they scale by a norm of NaN, which
+/// LAPACK's error handler takes for a wrong argument, and it ends the process; or they give numbers that mean nothing.
+/// The others let NaN through to their results.
 template <class T>
 class Problem {
  public:
@@ -141,10 +156,13 @@ class Problem {
     int info = 0;
     const int step = a.step();
     lapack_.potrf("L", &n_, a.data(), &step, &info, 1);
-    for (int64_t i = 0; i < n_; ++i)
+    bool ok = info == 0;
+    for (int64_t i = 0; i < n_; ++i) {
+      ok = ok && !std::isnan(a.at(i, i));  // some libraries go on after a pivot of NaN
       for (int64_t j = i + 1; j < n_; ++j) a.at(i, j) = 0;
+    }
     a.write(to);
-    return info == 0;
+    return ok;
   }
 
   bool triangular_solve(T* to, Columns<T>& a, const T* b) {
@@ -180,7 +198,7 @@ class Problem {
     T sign = 1;
     for (int i = 0; i < k_; ++i) {
       const int with = swaps[static_cast<size_t>(i)] - 1;
-      if (with == i) continue;
+      if (with == i || with < 0 || with >= m_) continue;  // a column of NaN may have no pivot
       std::swap(order[static_cast<size_t>(i)], order[static_cast<size_t>(with)]);
       sign = -sign;
     }
@@ -211,6 +229,7 @@ class Problem {
   }
 
   bool svd(T* to, Columns<T>& a) {
+    if (!a.finite()) return false;
     const bool full = call_.has(ir::kFullMatrices), values = call_.has(ir::kValuesOnly);
     const int rows = full ? n_ : k_, columns = full ? m_ : k_;
     Columns<T> u(values ? 0 : m_, columns), vh(rows, values ? 0 : n_), s(k_, 1);
@@ -237,6 +256,7 @@ class Problem {
   }
 
   bool eigh(T* to, Columns<T>& a) {
+    if (!a.lower_triangle_finite()) return false;
     const bool values = call_.has(ir::kValuesOnly);
     const int step = a.step();
     Columns<T> w(n_, 1);
@@ -259,6 +279,7 @@ class Problem {
     Columns<T> x(std::max(s_.m, s_.n), s_.r), s(k_, 1);
     for (int64_t i = 0; i < s_.m; ++i)
       for (int64_t j = 0; j < s_.r; ++j) x.at(i, j) = *b++;
+    if (!a.finite() || !x.finite()) return false;
     int rank = 0;
     bool ok = true;
     if (k_ > 0) {

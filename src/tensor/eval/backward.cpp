@@ -178,14 +178,29 @@ void Tensor::backward(const Tensor& seed, bool keep_graph, Loc where) const {
   });
 }
 
+namespace {
+
+std::string why_no_gradient(const Cell& cell) {
+  const UOp n = cell.node.get();
+  if (!cell.grad_taker.empty()) return cell.grad_taker + "; read it before that";
+  if (cell.leaf_id) return "backward() has not reached this tensor; call it on a loss that is computed from it";
+  if (!n->state.requires_grad)
+    return fmt::format("{} does not require grad; call requires_grad() on it before it is used", tensor::describe(n));
+  const ir::NodeOrigin& o = cell.origin;
+  const std::string made = o.call.empty() ? "" : fmt::format("the result of {} at {}:{} and ", o.call, o.file, o.line);
+  return fmt::format(
+      "{} is {}no leaf, and only leaves keep theirs; call requires_grad() on what that call gives, not "
+      "before it, or retain_grad() before backward()",
+      tensor::describe(n), made);
+}
+
+}  // namespace
+
 Tensor Tensor::grad(Loc where) const {
   const Call call("grad", where);
   tensor::node_of(*this);
   notify_gradient(cell_);
-  if (!cell_->grad)
-    usage_error(cell_->grad_taker.empty()
-                    ? "there is no gradient: backward() has not reached this tensor; is it a leaf that requires grad?"
-                    : fmt::format("there is no gradient: {}; read it before that", cell_->grad_taker));
+  if (!cell_->grad) usage_error("there is no gradient: " + why_no_gradient(*cell_));
   return Tensor(cell_->grad);
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "runtime/base/log.h"
+#include "tensor/core/unchosen_sizes.h"
 
 namespace sinter::tensor {
 namespace {
@@ -75,18 +76,31 @@ struct RecompileNotice::ProgramGroup {
       size_t a = 0;
       while (was->shape[a] == is.shape[a]) ++a;
       size = to_string(is.shape[a]);
+      if (sized_by_data(*is.origin)) return by_data(site, to_string(was->shape[a]), size, call_site(*is.origin));
       changed = fmt::format("axis {} of a tensor was {} and is {}", a, to_string(was->shape[a]), size);
       if (!is.origin->call.empty()) where = call_site(*is.origin);
       break;
     }
-    return fmt::format(
-        "sinter: {}: {} programs that differ in sizes only were compiled, in {:.2f} s, and each new size is one more: "
-        "{}. A Var makes it one program for all sizes: Var n(\"n\", 1, LARGEST), then n({}) in place of {}, {}. "
-        "SINTER_NOTICES=0 leaves this out.",
-        call_site(site), plans.size(), seconds, changed, size, size, where);
+    return said(
+        site, changed,
+        fmt::format("A Var makes it one program for all sizes: Var n(\"n\", 1, LARGEST), then n({}) in place of "
+                    "{}, {}",
+                    size, size, where));
   }
 
  private:
+  std::string said(const NodeOrigin& site, const std::string& changed, const std::string& advice) const {
+    return fmt::format(
+        "sinter: {}: {} programs that differ in sizes only were compiled, in {:.2f} s, and each new size is one more: "
+        "{}. {}. SINTER_NOTICES=0 leaves this out.",
+        call_site(site), plans.size(), seconds, changed, advice);
+  }
+  /// No Var stands for a number that the data decide.
+  std::string by_data(const NodeOrigin& site, const std::string& was, const std::string& is,
+                      const std::string& where) const {
+    return said(site, fmt::format("the elements that a mask selects were {} and are {}, in {}", was, is, where),
+                "where(mask, x, 0), sums of x * mask, or masked_scatter are one program for all masks");
+  }
   static bool has_shape(const std::vector<PlanInput>& all, const Shape& shape) {
     return std::any_of(all.begin(), all.end(), [&](const PlanInput& s) { return s.shape == shape; });
   }
@@ -105,8 +119,8 @@ struct RecompileNotice::Registry {
 
 RecompileNotice::RecompileNotice(const plan::PlanInstance& program)
     : site_(ir::current_origin()), key_(program.plan_key.hash) {
-  enabled_ =
-      runtime::logging(0) && !program.copies && !site_.call.empty() && !Registry::get().reported.contains(&site_);
+  enabled_ = runtime::logging(0) && !program.copies && !sizes_are_own() && !site_.call.empty() &&
+             !Registry::get().reported.contains(&site_);
   if (!enabled_) return;
   collect_inputs(program.plan);
   group_ = group_of(program);

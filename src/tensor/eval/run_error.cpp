@@ -17,6 +17,7 @@
 #include "ir/walk.h"
 #include "runtime/exec/buffer.h"
 #include "tensor/core/operands.h"
+#include "tensor/core/refusals.h"
 
 namespace sinter::tensor {
 namespace {
@@ -72,11 +73,11 @@ std::vector<int64_t> sizes(const Shape& shape) {
   return out;
 }
 
-/// The first element of `index` that is out of range for an axis of this size.
+/// Where the first element of `index` is that is out of range for an axis of this size.
 std::optional<int64_t> outside(const Array& index, int64_t size) {
   for (int64_t i = 0; i < index.numel(); ++i) {
     const ir::Scalar v = index.at(i);
-    if (runtime::position_of(v, index.dtype, size) < 0) return v.as_int();
+    if (runtime::position_of(v, index.dtype, size) < 0) return i;
   }
   return {};
 }
@@ -111,10 +112,10 @@ class Suspects {
     }
     // In the order of the calls. Sources of a commutative op are in no fixed order.
     std::sort(found.begin(), found.end(), [](UOp x, UOp y) { return x->id < y->id; });
-    const Copies copies = copy(evaluable, intact);
+    copy(evaluable, intact);
     for (UOp n : found) {
-      const auto value = copies.find(n->op == Op::Lapack ? n.get() : n->src[1].get());
-      Suspect s{value == copies.end() ? UOp() : value->second, n->state.origin};
+      const auto value = copied_.find(n->op == Op::Lapack ? n.get() : n->src[1].get());
+      Suspect s{value == copied_.end() ? Copy() : value->second, n->state.origin};
       if (n->op == Op::Lapack) {
         s.routine = ir::lapack_call_of(n).routine;
         s.matrices = n->src[0]->shape;
@@ -122,9 +123,11 @@ class Suspects {
       } else {
         s.axis = n->pick_axis();
         s.size = n->src[0]->shape[static_cast<size_t>(s.axis)].value();
+        s.weights = picks_weights(n->src[1]);
       }
       suspects_.push_back(std::move(s));
     }
+    copied_.clear();
   }
 
   /// What the bits of the error word say.
@@ -132,12 +135,13 @@ class Suspects {
     const bool index = (bits & runtime::kIndexError) != 0;
     for (const Suspect& s : suspects_) {
       if (s.picks() != index) continue;
-      std::string text = s.value ? fault_of(s) : "";
-      if (text.empty()) continue;
-      if (!s.origin->call.empty()) text += ", in " + call_site(*s.origin);
-      return text + consequence(index);
+      const std::string text = s.copied.value ? fault_of(s) : "";
+      if (!text.empty()) return text;
     }
-    std::string text = index ? "an index is out of range" : "a matrix has no result";
+    const bool weights = std::any_of(suspects_.begin(), suspects_.end(), [](const Suspect& s) { return s.weights; });
+    std::string text = !index    ? "a matrix has no result"
+                       : weights ? "an index is out of range, or weights cannot be drawn from"
+                                 : "an index is out of range";
     std::vector<const ir::NodeOrigin*> named;
     for (const Suspect& s : suspects_)
       if (s.picks() == index && !s.origin->call.empty() &&
@@ -149,11 +153,19 @@ class Suspects {
   }
 
  private:
+  /// A node in this graph. `given` is the same with what class_numbers() was given in place of what it made; `ignored`
+  /// is the number of a class that is left out.
+  struct Copy {
+    UOp value, given;
+    std::optional<int64_t> ignored = {};
+  };
+
   /// A node that may have raised a bit.
   struct Suspect {
-    UOp value;  ///< the index tensor, or the results of LAPACK; null: not evaluable
+    Copy copied;  ///< the index tensor, or the results of LAPACK; null: not evaluable
     const ir::NodeOrigin* origin;
     int64_t size = 0, axis = 0;                     ///< of what an index picks from
+    bool weights = false;                           ///< what is picked says whether weights are accepted
     std::optional<ir::LapackRoutine> routine = {};  ///< none: it picks
     Shape matrices = {};
     DType dtype = {};
@@ -169,8 +181,6 @@ class Suspects {
     DType dtype;
     std::vector<int64_t> sizes;
   };
-
-  using Copies = std::unordered_map<const ir::Node*, UOp>;
 
   static std::string call_site(const ir::NodeOrigin& o) { return fmt::format("{} at {}:{}", o.call, o.file, o.line); }
 
@@ -188,39 +198,65 @@ class Suspects {
   }
 
   /// Copies `values` and their sources into this graph. Memory becomes a Param.
-  Copies copy(std::span<const UOp> values, const std::function<bool(UOp)>& intact) {
-    Copies copies;
+  void copy(std::span<const UOp> values, const std::function<bool(UOp)>& intact) {
     for (UOp n : ir::topological(values, below_storage)) {
-      UOp& made = copies[n.get()];
+      Copy& made = copied_[n.get()];
       if (n->storage()) {
         const auto slot = static_cast<int64_t>(sources_.size());
         const bool held = intact(n) && !(n->storage()->foreign() && n->device != Device::cpu());
         sources_.push_back({held ? HeldMemory::of(*n->storage()) : nullptr, n->dtype, sizes(n->shape)});
-        made = graph_.make({Op::Param, n->dtype, n->shape, {}, slot, n->device});
+        made.value = made.given = graph_.make({Op::Param, n->dtype, n->shape, {}, slot, n->device});
         continue;
       }
-      std::vector<UOp> src;
-      for (UOp s : n->src) src.push_back(copies.at(s.get()));
-      made = graph_.make({n->op, n->dtype, n->shape, std::move(src), n->attr, n->device});
+      std::vector<UOp> values_below, given_below;
+      for (UOp s : n->src) {
+        const Copy& below = copied_.at(s.get());
+        values_below.push_back(below.value);
+        given_below.push_back(below.given);
+        if (below.ignored) made.ignored = below.ignored;
+      }
+      if (const std::optional<int64_t> ignored = ignored_class(n)) made.ignored = ignored;
+      const UOp given = given_classes(n);
+      const bool same = !given && values_below == given_below;
+      made.value = graph_.make({n->op, n->dtype, n->shape, std::move(values_below), n->attr, n->device});
+      made.given = given  ? copied_.at(given.get()).given
+                   : same ? made.value
+                          : graph_.make({n->op, n->dtype, n->shape, std::move(given_below), n->attr, n->device});
     }
-    return copies;
   }
 
   /// What is wrong with a suspect; empty: nothing, as far as is known.
   std::string fault_of(const Suspect& s) const {
+    const std::string site = s.origin->call.empty() ? "" : ", in " + call_site(*s.origin);
     try {
-      const Array value = evaluate(s.value);
-      if (s.picks()) {
-        const std::optional<int64_t> bad = outside(value, s.size);
-        return bad ? fmt::format("index {} is out of range for {} elements along axis {}", *bad, s.size, s.axis) : "";
-      }
+      const Array value = evaluate(s.copied.value);
+      if (s.picks()) return index_fault(s, value, site);
       const std::optional<int64_t> bad = first_without_result(value);
       if (!bad) return "";
       const std::string which = value.shape.size() > 1 ? fmt::format("matrix {} of ", *bad) : "the matrix ";
-      return fmt::format("{}{} {} {}", which, name_of(s.dtype), to_string(s.matrices), ir::lapack_failure(*s.routine));
+      return fmt::format("{}{} {} {}{}{}", which, name_of(s.dtype), to_string(s.matrices),
+                         ir::lapack_failure(*s.routine), site, consequence(false));
     } catch (const std::exception&) {  // the general message holds in any case
       return "";
     }
+  }
+
+  std::string index_fault(const Suspect& s, const Array& value, const std::string& site) const {
+    const std::optional<int64_t> at = outside(value, s.size);
+    if (!at) return "";
+    int64_t bad = value.at(*at).as_int();
+    if (const std::string fault = weights_fault(bad); !fault.empty()) {
+      const std::string which = value.numel() > 1 ? fmt::format("row {} of the weights: they", *at) : "the weights";
+      return fmt::format("{} {}{}; what is drawn from them is 0", which, fault, site);
+    }
+    std::string classes;
+    if (s.copied.given != s.copied.value) {
+      bad = evaluate(s.copied.given).at(*at).as_int();
+      classes = fmt::format(" (a class is 0 to {}{})", s.size - 1,
+                            s.copied.ignored ? fmt::format("; ignore_index is {}", *s.copied.ignored) : "");
+    }
+    return fmt::format("index {} is out of range for {} elements along axis {}{}{}{}", bad, s.size, s.axis, classes,
+                       site, consequence(true));
   }
 
   /// Throws what reading the memory throws, or std::bad_optional_access if it is overwritten.
@@ -238,7 +274,8 @@ class Suspects {
   }
 
   ir::Arena graph_;
-  std::vector<IndexSource> sources_;  ///< by slot
+  std::unordered_map<const ir::Node*, Copy> copied_;  ///< while suspects are collected
+  std::vector<IndexSource> sources_;                  ///< by slot
   std::vector<Suspect> suspects_;
 };
 

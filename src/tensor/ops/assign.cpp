@@ -17,14 +17,19 @@ using tensor::OuterCall;
 using tensor::usage_error;
 
 constexpr const char* kKinds[] = {"a bool", "an integer", "a float"};
+/// What makes a tensor of each kind.
+constexpr const char* kMakers[] = {"", "Tensor(0) or .to(int64)", "Tensor(0.0) or .to(float32)"};
 
 /// UsageError for a value of a higher kind than the target's.
 void require_kind(const Arg& value, UOp target) {
   const DType meant = value.is_tensor() ? tensor::operand(value)->dtype : tensor::default_type(value.kind());
   if (tensor::kind_of(meant) > tensor::kind_of(target->dtype))
-    usage_error(fmt::format("{} value ({}) does not fit {} tensor ({}); convert it with .to({})",
-                            kKinds[tensor::kind_of(meant)], tensor::describe(value),
-                            kKinds[tensor::kind_of(target->dtype)], tensor::describe(target), name_of(target->dtype)));
+    usage_error(fmt::format(
+        "{} value ({}) does not fit {} tensor ({}); make the tensor {} one first, by {}, or convert the value with "
+        ".to({})",
+        kKinds[tensor::kind_of(meant)], tensor::describe(value), kKinds[tensor::kind_of(target->dtype)],
+        tensor::describe(target), kKinds[tensor::kind_of(meant)], kMakers[tensor::kind_of(meant)],
+        name_of(target->dtype)));
 }
 
 /// The value as the target stores it: in its dtype and in the shape of the part that is written.
@@ -59,11 +64,12 @@ UOp scattered_part(UOp part, const tensor::AdvancedIndex& to, UOp target, const 
 }
 
 /// Makes a version with the value where the mask is true; false for no mask.
-bool write_masked(const Tensor& target, const tensor::MaskedValue& part) {
-  if (!part.mask) return false;
-  require_assignable(*target.cell());
-  const UOp made = ir::where(part.mask, part.value, tensor::node_of(target));
-  tensor::install(target.cell(), tensor::next_version(*target.cell(), made));
+bool write_masked(const Tensor& target, const tensor::MaskedValue& to) {
+  if (!to.mask) return false;
+  const Cell& cell = *target.cell();
+  require_assignable(cell);
+  const UOp old = tensor::node_of(target), made = ir::where(to.mask, to.value, tensor::read(old, to.part));
+  tensor::install(target.cell(), with_part(cell, old, to.part, made));
   return true;
 }
 
@@ -72,10 +78,12 @@ bool update_masked(const Tensor& target, std::span<const Index> items, const Arg
   if (!tensor::has_mask(items)) return false;
   const Call call("at", value.where());
   const UOp old = tensor::node_of(target);
-  const tensor::MaskedValue part = tensor::masked_value(old, items, tensor::operand(value));
-  if (!part.mask) return false;
-  const Tensor made = value.is_tensor() ? op(target, tensor::wrap(part.value)) : op(target, value);
-  return write_masked(target, {part.mask, convert_to_part(made, old, old->shape)});
+  tensor::MaskedValue to = tensor::masked_value(old, items, tensor::operand(value));
+  if (!to.mask) return false;
+  const Tensor part = tensor::wrap(tensor::read(old, to.part));
+  const Tensor made = value.is_tensor() ? op(part, tensor::wrap(to.value)) : op(part, value);
+  to.value = convert_to_part(made, old, to.part.shape);
+  return write_masked(target, to);
 }
 
 }  // namespace

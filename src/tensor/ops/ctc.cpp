@@ -11,6 +11,7 @@
 #include "sinter/ops.h"
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
+#include "tensor/core/refusals.h"
 #include "tensor/ops/loss.h"
 #include "tensor/ops/pick.h"
 #include "tensor/ops/softmax.h"
@@ -53,10 +54,9 @@ class CtcRecursion {
     const int64_t size = tensor::fixed_size(in.labels, 1, "the labels of ctc_loss"), count = 2 * size + 1;
     const Dim n = in.labels->shape[0];
     // Labels behind the last one may be anything; those out of range are reported by GATHER.
-    UOp place = tensor::position(in.labels->shape, 1, in.labels->device), zero = ir::like(place, 0.0);
+    UOp place = tensor::position(in.labels->shape, 1, in.labels->device);
     UOp no_label = ir::like(place, Scalar::of(DType::I64, blank));
-    UOp beyond = ir::broadcast_to(tensor::size_node(in.log_p->shape[2], DType::I64, place->device), place->shape);
-    UOp labels = ir::where(ir::lt(in.labels, zero), beyond, in.labels);
+    UOp labels = tensor::class_numbers(in.labels, in.log_p->shape[2]);
     labels = ir::where(ir::lt(place, per_label(in.target_length, place->shape)), labels, no_label);
     const UOp halves[] = {tensor::insert_axis(no_label, 2), tensor::insert_axis(labels, 2)};
     UOp pairs = ir::reshape(ir::cat(halves, 2), Shape{n, Dim(2 * size)});

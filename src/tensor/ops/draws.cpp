@@ -1,6 +1,7 @@
 // Distributions: functions of uniform and normal numbers and of the parameters.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <optional>
@@ -9,6 +10,7 @@
 #include "sinter/random.h"
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
+#include "tensor/core/refusals.h"
 #include "tensor/ops/random_words.h"
 
 namespace sinter {
@@ -267,7 +269,7 @@ UOp logits_of(const Tensor& logits, int64_t count, const char* what) {
 }
 
 /// One class per row, or `count` of them, drawn independently.
-Tensor classes_of(UOp logits, std::optional<int64_t> count, const RandomOptions& options) {
+UOp classes_of(UOp logits, std::optional<int64_t> count, const RandomOptions& options) {
   Shape shape = logits->shape;
   const auto last = static_cast<int64_t>(logits->rank()) - 1;
   if (count) {
@@ -278,7 +280,7 @@ Tensor classes_of(UOp logits, std::optional<int64_t> count, const RandomOptions&
   }
   const auto axis = static_cast<int64_t>(shape.rank()) - 1;
   const UOp values[] = {chances_of(logits, options), ir::axis_iota(*logits->graph, shape, axis, logits->device)};
-  return wrap(ir::reduce(ir::Combine::ArgMax, values, {axis}, 1));
+  return ir::reduce(ir::Combine::ArgMax, values, {axis}, 1);
 }
 
 Tensor trunc_normal_in(const Arg& mean, const Arg& deviation, const Arg& low, const Arg& high, const Shape* shape,
@@ -376,22 +378,26 @@ Tensor poisson(Arg rate, const Shape& shape, RandomOptions options) { return poi
 Tensor poisson(Arg rate, RandomOptions options) { return poisson_in(rate, nullptr, options); }
 Tensor categorical(const Tensor& logits, int64_t count, RandomOptions options, Loc where) {
   Call call("categorical", where);
-  return classes_of(logits_of(logits, count, "logits"), count, options);
+  return wrap(classes_of(logits_of(logits, count, "logits"), count, options));
 }
 Tensor categorical(const Tensor& logits, RandomOptions options, Loc where) {
   Call call("categorical", where);
-  return classes_of(logits_of(logits, 0, "logits"), {}, options);
+  return wrap(classes_of(logits_of(logits, 0, "logits"), {}, options));
 }
 Tensor multinomial(const Tensor& p, int64_t count, bool replacement, RandomOptions options, Loc where) {
   Call call("multinomial", where);
-  const UOp logits = ir::log(logits_of(p, count, "probabilities"));
-  if (replacement) return classes_of(logits, count, options);
+  const UOp weights = logits_of(p, count, "probabilities"), logits = ir::log(weights);
+  // A row that cannot be drawn from gives 0s, beside the report.
+  const auto accepted = [&](UOp drawn, int64_t positive) {
+    return wrap(drawn * ir::broadcast_to(tensor::accepted_weights(weights, positive), drawn->shape));
+  };
+  if (replacement) return accepted(classes_of(logits, count, options), 1);
   const auto last = static_cast<int64_t>(logits->rank()) - 1;
   const int64_t classes = tensor::fixed_size(logits, last, "drawn from without replacement");
   if (count > classes)
     usage_error(fmt::format("{} classes are drawn of {}, which has {}; draw fewer, or with replacement", count,
                             tensor::describe(tensor::node_of(p)), classes));
-  return wrap(ir::sort_positions(chances_of(logits, options), 0, count, true));
+  return accepted(ir::sort_positions(chances_of(logits, options), 0, count, true), std::max<int64_t>(count, 1));
 }
 Tensor randperm(int64_t n, RandomOptions options, Loc where) {
   Call call("randperm", where);

@@ -6,6 +6,7 @@
 #include "sinter/ops.h"
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
+#include "tensor/core/refusals.h"
 #include "tensor/ops/activation.h"
 #include "tensor/ops/parameter.h"
 #include "tensor/ops/pick.h"
@@ -75,11 +76,7 @@ UOp class_index(UOp given, UOp x, int64_t axis, UOp target) {
                             to_string(Shape(dims)), describe(target),
                             mismatch_hint(target->shape, Shape(dims), "leave out the class axis")));
   }
-  // GATHER counts negative indices from the end and reports indices out of range. A negative class is an error, so it
-  // becomes out of range.
-  index = ir::cast(index, DType::I64);
-  UOp beyond = ir::broadcast_to(size_node(x->shape[static_cast<size_t>(axis)], DType::I64, x->device), index->shape);
-  return ir::where(ir::lt(index, ir::like(index, 0.0)), beyond, index);
+  return class_numbers(index, x->shape[static_cast<size_t>(axis)]);
 }
 
 }  // namespace tensor

@@ -9,7 +9,7 @@
 #include "sinter/ops.h"
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
-#include "tensor/ops/index.h"
+#include "tensor/core/unchosen_sizes.h"
 #include "tensor/ops/pick.h"
 
 namespace sinter {
@@ -19,10 +19,6 @@ namespace {
 using ir::UOp;
 
 bool is_mask(const Index& i) { return i.kind == Index::Kind::Tensor && is_bool(node_of(i.tensor)->dtype); }
-bool is_whole(const Index& i) {
-  return i.kind == Index::Kind::Ellipsis ||
-         (i.kind == Index::Kind::Slice && i.slice.begin.value_or(0) == 0 && !i.slice.end && i.slice.step == 1);
-}
 /// The axes of x that an item stands for; an ellipsis for those that are left.
 size_t axes_of_item(const Index& i) {
   if (is_mask(i)) return node_of(i.tensor)->rank();
@@ -45,6 +41,18 @@ std::vector<int64_t> true_positions(const Tensor& x) {
   for (size_t i = 0; i < bytes.size(); ++i)
     if (bytes[i] != std::byte{0}) out.push_back(static_cast<int64_t>(i));
   return out;
+}
+
+/// Numbers of which there are as many as the data say.
+Tensor counted_by_data(const std::vector<int64_t>& numbers, const Shape& shape, Device device) {
+  const Tensor made = from(numbers, shape, device);
+  const ir::GraphScope scope;
+  mark_sized_by_data(made.cell()->origin);
+  return made;
+}
+Tensor positions_of(const Tensor& mask, Device device) {
+  const std::vector<int64_t> at = true_positions(mask);
+  return counted_by_data(at, {static_cast<int64_t>(at.size())}, device);
 }
 
 void check_mask(UOp x, UOp mask, size_t axis) {
@@ -102,28 +110,38 @@ UnmaskedIndex unmask(const Tensor& x, std::span<const Index> items) {
     if (i.kind != Index::Kind::Tensor || i.tensor.dtype() != boolean)
       out.items.push_back(i);
     else
-      out.items.emplace_back(from(true_positions(i.tensor), x.device()));
+      out.items.emplace_back(positions_of(i.tensor, x.device()));
   }
   return out;
 }
 
 MaskedValue masked_value(UOp x, std::span<const Index> items, UOp value) {
   UOp mask;
-  size_t first = 0;
-  bool plain = true;
-  for_each_item(x, items, [&](const Index& i, size_t axis, size_t) {
-    if (!is_mask(i)) {
-      plain &= is_whole(i);
-      return;
+  size_t first = 0;  // of the mask's axes, in the part
+  size_t number = 0, first_pick = 0, last_pick = 0, picks = 0;
+  std::vector<Index> basic;
+  for_each_item(x, items, [&](const Index& i, size_t axis, size_t count) {
+    const bool masks = is_mask(i), picked = masks || i.kind == Index::Kind::Number;
+    if (picked && picks++ == 0) first_pick = number;
+    if (picked) last_pick = number;
+    number += i.kind != Index::Kind::Ellipsis || count > 0;
+    if (masks) {
+      check_mask(x, node_of(i.tensor), axis);
+      mask = node_of(i.tensor);
+      basic.insert(basic.end(), mask->rank(), Index(Slice{}));
+    } else {
+      basic.push_back(i);
+      if (!mask) first += i.kind == Index::Kind::NewAxis || i.kind == Index::Kind::Slice ? 1 : picked ? 0 : count;
     }
-    plain &= !mask;
-    mask = node_of(i.tensor);
-    first = axis;
-    check_mask(x, mask, axis);
   });
-  if (!plain || !mask) return {};
+  const bool one_mask = std::count_if(items.begin(), items.end(), is_mask) == 1;
+  if (!one_mask || has_tensor(basic)) return {};
+  MaskedValue out{resolve(x, basic), {}, {}};
+  const Shape& part = out.part.shape;
+  // NumPy puts the selected elements in front unless numbers and masks are adjacent; to one number that is the same.
+  if (value->rank() > 0 && last_pick - first_pick + 1 != picks) return {};
   // The value's axes, from the last: those after the mask, one for the selected elements, those before the mask.
-  const size_t after = x->rank() - first - mask->rank();
+  const size_t after = part.rank() - first - mask->rank();
   if (value->rank() > first + 1 + after) return {};
   const size_t missing = first + 1 + after - value->rank();
   Shape of_value, of_mask;
@@ -132,10 +150,11 @@ MaskedValue masked_value(UOp x, std::span<const Index> items, UOp value) {
     if (a == first && !(size == 1)) return {};
     for (size_t k = a == first ? mask->rank() : 1; k > 0; --k) of_value.push_back(size);
   }
-  for (size_t a = 0; a < x->rank(); ++a)
+  for (size_t a = 0; a < part.rank(); ++a)
     of_mask.push_back(a < first || a >= first + mask->rank() ? Dim(1) : mask->shape[a - first]);
-  return {ir::broadcast_to(ir::reshape(on_device(mask, x->device, x->shape), of_mask), x->shape),
-          broadcast_to_part(ir::reshape(value, of_value), x, x->shape)};
+  out.mask = ir::broadcast_to(ir::reshape(on_device(mask, x->device, x->shape), of_mask), part);
+  out.value = broadcast_to_part(ir::reshape(value, of_value), x, part);
+  return out;
 }
 
 }  // namespace tensor
@@ -168,7 +187,7 @@ Tensor places(const char* call, const Tensor& x) {
     int64_t rest = flat[i];
     for (size_t a = rank; a-- > 0; rest /= shape[a].value()) rows[i * rank + a] = rest % shape[a].value();
   }
-  return from(rows, {static_cast<int64_t>(flat.size()), static_cast<int64_t>(rank)}, x.device());
+  return tensor::counted_by_data(rows, {static_cast<int64_t>(flat.size()), static_cast<int64_t>(rank)}, x.device());
 }
 
 void require_mask(const char* takes, UOp x, UOp mask) {
@@ -206,7 +225,7 @@ Tensor masked_select(Arg x, const Tensor& mask) {
     all = wrap(nodes[0]);
     chosen = wrap(nodes[1]);
   }
-  return take(all, from(tensor::true_positions(chosen), all.device()));
+  return take(all, tensor::positions_of(chosen, all.device()));
 }
 
 Tensor masked_scatter(Arg x, const Tensor& mask, Arg source) {

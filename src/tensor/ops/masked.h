@@ -6,6 +6,7 @@
 
 #include "ir/build.h"
 #include "sinter/tensor.h"
+#include "tensor/ops/index.h"
 
 namespace sinter::tensor {
 
@@ -21,13 +22,14 @@ struct UnmaskedIndex {
 /// whose calls all run one program. Not inside a Call: no bare node lives across a host read.
 UnmaskedIndex unmask(const Tensor& x, std::span<const Index> items);
 
-/// A mask and a value for the elements where it is true, in x's shape.
+/// A mask and a value for the elements where it is true, in the shape of a part of x.
 struct MaskedValue {
+  BasicIndex part;  ///< without the mask's selection: the numbers and slices beside it
   ir::UOp mask, value;
 };
-/// What assigning `value` to the items' part of x amounts to, without a host read. Null unless there is one mask, all
-/// other items are whole axes, and the value is the same for all elements that the mask selects of its axes. Inside a
-/// Call.
+/// What assigning `value` to the items' part of x amounts to, without a host read. The mask is null unless there is one
+/// mask, no item is an integer tensor, and the value is the same for all elements that the mask selects of its axes.
+/// Inside a Call.
 MaskedValue masked_value(ir::UOp x, std::span<const Index> items, ir::UOp value);
 
 }  // namespace sinter::tensor

@@ -10,6 +10,7 @@
 #include "sinter/ops.h"
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
+#include "tensor/core/refusals.h"
 
 namespace sinter {
 namespace tensor {
@@ -255,7 +256,7 @@ Tensor one_hot(const Tensor& index, int64_t classes, Loc where) {
   UOp i = tensor::index_operand(node_of(index));
   if (classes < 1) usage_error(fmt::format("{} classes for {}; give 1 or more", classes, describe(i)));
   const auto last = static_cast<int64_t>(i->rank());
-  i = tensor::normalize_index(i, classes, last);
+  i = tensor::normalize_index(tensor::class_numbers(i, classes), classes, last);
   Shape shape = i->shape;
   shape.push_back(classes);
   tensor::check_shape(shape);

@@ -156,3 +156,27 @@ TEST_CASE("modules built at run time refuse what they cannot do", "[nn]") {
   CHECK_THROWS_WITH(dict["b"], Contains("module b among 1"));
   CHECK_THROWS_WITH(nn::Functional(nullptr), Contains("empty"));
 }
+
+TEST_CASE("an error in a Sequential names the layer", "[nn]") {
+  const auto text = [](const auto& net) {
+    try {
+      net(ones({2, 4}));
+    } catch (const UsageError& e) {
+      CHECK(std::string(e.where().file_name()) == __FILE__);
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  nn::Sequential<> net({nn::Linear(4, 4), nn::ReLU(), nn::Linear(5, 2)});
+  net.push_back("last", nn::Linear(2, 2));
+  CHECK_THAT(text(net),
+             Contains("the input of Linear has shape [2, 4]") && Contains(", in layer 2 of Sequential\n  at "));
+  CHECK_THAT(text(nn::Sequential<>({nn::ReLU(), net})),
+             Contains(", in layer 2 of Sequential, in layer 1 of Sequential"));
+  const nn::Sequential known{nn::Linear(4, 4), nn::Linear(5, 2)};
+  CHECK_THAT(text(known), Contains(", in layer 1 of Sequential\n  at "));
+  CHECK_THAT(text(nn::Sequential{nn::ReLU(), known}), Contains(", in layer 1 of Sequential, in layer 1 of Sequential"));
+  nn::Sequential<> named;
+  named.push_back("body", nn::Functional([](const Tensor& x) { return x + ones({7}); }));
+  CHECK_THAT(text(named), Contains("[7] do not broadcast") && Contains(", in layer body of Sequential"));
+}

@@ -166,6 +166,17 @@ TEST_CASE("sizes that change: what is a case of it, and what is none", "[notice]
            x.sum().item();
          }
        }},
+      {"the history of LBFGS, which grows", 0,
+       [] {
+         Tensor w = from({-1.2, 1.0}).requires_grad();
+         optim::LBFGS optimizer({w}, {.max_iter = 25});
+         optimizer.step([&] {
+           optimizer.zero_grad();
+           const Tensor loss = 100.0 * square(w[1] - square(w[0])) + square(1.0 - w[0]);
+           loss.backward();
+           return loss;
+         });
+       }},
       {"a constant that changes", 0,
        [] {
          for (int i = 0; i < 5; ++i) (rows(4) * (0.5 + i)).sum().item();
@@ -183,6 +194,22 @@ TEST_CASE("sizes that change: what is a case of it, and what is none", "[notice]
     INFO(c.name << "\n" << text);
     CHECK(count(text, kSaid) == c.notices);
   }
+}
+
+TEST_CASE("sizes that a mask decides: what is said can be followed", "[notice]") {
+  const Tensor x = arange(20).to(float32).realize();
+  uint32_t line = 0;
+  const std::string text = said([&] {
+    for (const double least : {18.5, 17.5, 16.5, 15.5}) {
+      line = __LINE__ + 1;
+      x[x > least].sum().item();
+    }
+  });
+  INFO(text);
+  CHECK(count(text, kSaid) == 1);
+  CHECK(count(text, "the elements that a mask selects were 1 and are 3, in operator[] at " + std::string(__FILE__) +
+                        ":" + std::to_string(line) + ". where(mask, x, 0), ") == 1);
+  CHECK(count(text, "Var") == 0);
 }
 
 TEST_CASE("sizes that change are not said by the interpreter, which compiles nothing, nor with SINTER_NOTICES=0",

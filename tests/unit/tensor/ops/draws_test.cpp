@@ -92,11 +92,10 @@ TEST_CASE("classes drawn without replacement come once, the likely ones first", 
   Generator g(3);
   const RandomOptions o{.generator = &g};
   const Tensor p = from(std::vector<float>{0, 1, 2, 5}).expand({4000, 4});
-  const std::vector<int64_t> all = multinomial(p, 4, false, o).to_vector<int64_t>();
+  const std::vector<int64_t> all = multinomial(p, 3, false, o).to_vector<int64_t>();
   std::vector<double> first(4), second(4);
-  for (size_t i = 0; i < all.size(); i += 4) {
-    CHECK((all[i] ^ all[i + 1] ^ all[i + 2] ^ all[i + 3]) == 0);
-    CHECK(all[i + 3] == 0);  // of probability 0
+  for (size_t i = 0; i < all.size(); i += 3) {
+    CHECK((all[i] ^ all[i + 1] ^ all[i + 2]) == 0);  // 1, 2 and 3: that of probability 0 is not drawn
     first[static_cast<size_t>(all[i])] += 1.0 / 4000;
     second[static_cast<size_t>(all[i + 1])] += 1.0 / 4000;
   }
@@ -104,6 +103,44 @@ TEST_CASE("classes drawn without replacement come once, the likely ones first", 
   CHECK(std::abs(second[3] - (1.0 / 8 * 5 / 7 + 2.0 / 8 * 5 / 6)) < 0.03);
   CHECK(multinomial(p, 9, true, o).shape() == Shape{4000, 9});
   CHECK(numbers(multinomial(from(std::vector<float>{0, 3, 0}), 5, true, o)) == std::vector<double>(5, 1));
+}
+
+TEST_CASE("weights that are no probabilities are reported at the first read", "[tensor][random]") {
+  using Rows = std::vector<std::vector<double>>;
+  const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+  struct Case {
+    Rows weights;
+    int64_t count;
+    bool replacement;
+    const char* text;
+  };
+  const Case cases[] = {
+      {{{1, 2}, {nan, 1}}, 1, false, "row 1 of the weights: they hold a NaN or an infinity"},
+      {{{1, infinity}}, 1, true, "the weights hold a NaN or an infinity"},
+      {{{-1, 2}, {1, 1}}, 1, true, "row 0 of the weights: they hold a negative number; give numbers from 0 on"},
+      {{{1, 2}, {1, 1}, {0, 0}}, 2, true, "row 2 of the weights: they are all 0; give one above 0"},
+      {{{0, 0}}, 1, false, "the weights are all 0"},
+      {{{0, 0}}, 2, false, "the weights are all 0"},
+      {{{0, 3, 0, 1}}, 3, false, "the weights have 2 above 0, and more are drawn without replacement; draw fewer"},
+  };
+  ON_BOTH_EXECUTORS();
+  for (const DType type : {float32, float64, float16})
+    for (const Case& c : cases) {
+      std::vector<double> flat;
+      for (const auto& row : c.weights) flat.insert(flat.end(), row.begin(), row.end());
+      const auto rows = static_cast<int64_t>(c.weights.size()), classes = static_cast<int64_t>(c.weights[0].size());
+      const Tensor p = from(flat, {rows, classes}).to(type).realize();
+      INFO(p << c.count);
+      const Tensor drawn = multinomial(p, c.count, c.replacement);
+      CHECK_THROWS_WITH(drawn.to_vector<int64_t>(), Catch::Contains(c.text) && Catch::Contains(", in multinomial at "));
+      CHECK(drawn.to_vector<int64_t>().size() == static_cast<size_t>(rows * c.count));  // once said
+      auto f = jit([&](const Tensor& t) { return multinomial(t, c.count, c.replacement); });
+      const Tensor good = ones({rows, classes}, type).realize();
+      for (int call = 0; call < 3; ++call) CHECK(f(good).to_vector<int64_t>().size() > 0);
+      CHECK_THROWS_AS(f(p).to_vector<int64_t>(), UsageError);
+    }
+  CHECK_THROWS_WITH(multinomial(from({0.0, -1.0}), 1).to_vector<int64_t>(), Catch::Contains("the weights hold a nega"));
+  CHECK(numbers(multinomial(from({0.0, 5.0, 0.0}), 1)) == std::vector<double>{1});
 }
 
 TEST_CASE("a multivariate normal draw has its mean and covariance", "[tensor][random]") {

@@ -1,6 +1,11 @@
 // LAPACK as a kernel among others: errors, plans, transforms, devices. Values and gradients are those of
 // tests/surface/linalg_rows.cpp.
 #include "sinter/linalg.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+
 #include "runtime/base/files.h"
 #include "runtime/base/subprocess.h"
 #include "sinter/debug.h"
@@ -37,6 +42,45 @@ TEST_CASE("a matrix without a result throws at the first read", "[tensor]") {
   CHECK_THROWS_AS(read(x), Error);
   const std::vector<double> again = read(x);  // once said
   CHECK((std::isfinite(again[0]) && std::isnan(again[2]) && std::isnan(again[3])));
+}
+
+TEST_CASE("a NaN or an infinity in a matrix aborts nothing, and no result is made of it", "[tensor]") {
+  const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+  ON_BOTH_EXECUTORS();
+  const auto none = Contains("gave no result, it ");
+  for (const DType type : {float32, float64})
+    for (const double bad : {nan, infinity, -infinity})
+      for (const int64_t at : {0, 3, 8}) {
+        std::vector<double> values{4, 1, 0, 1, 5, 1, 0, 1, 6};
+        values[static_cast<size_t>(at)] = bad;
+        INFO(name_of(type) << ", " << bad << " at " << at);
+        const Tensor a = from(values, {3, 3}).to(type), tall = cat({a, a}, 0), good = eye(3).to(type);
+        const Tensor b = ones({3, 2}, type);
+        CHECK_THROWS_WITH(read(lstsq(a, b).solution), none);
+        CHECK_THROWS_WITH(read(lstsq(tall, cat({b, b}, 0)).rank), none);
+        CHECK_THROWS_WITH(read(lstsq(good, a).solution), none);
+        CHECK_THROWS_WITH(read(pinv(a)), none);
+        CHECK_THROWS_WITH(read(pinv(tall.t())), none);
+        CHECK_THROWS_WITH(read(svd(a).s), none);
+        CHECK_THROWS_WITH(read(svd(tall, true).u), none);
+        CHECK_THROWS_WITH(read(svdvals(tall)), none);
+        CHECK_THROWS_WITH(read(cond(a)), none);
+        CHECK_THROWS_WITH(read(matrix_rank(a)), none);
+        CHECK_THROWS_WITH(read(eigh(a).values), none);
+        CHECK_THROWS_WITH(read(eigvalsh(a)), none);
+        if (bad != infinity) CHECK_THROWS_WITH(read(cholesky(a)), Contains("is not positive definite"));
+        // What PyTorch gives is no error.
+        for (const auto& run : std::vector<std::function<Tensor()>>{
+                 [&] { return det(a); }, [&] { return qr(a).r; }, [&] { return qr(tall, "complete").q; },
+                 [&] { return lu(a).u; }, [&] { return solve(a, b); }, [&] { return inverse(a); },
+                 [&] { return solve_triangular(a, b, false); }, [&] { return slogdet(a).logabsdet; }}) {
+          const std::vector<double> x = read(run());
+          if (std::isnan(bad)) CHECK(std::any_of(x.begin(), x.end(), [](double v) { return std::isnan(v); }));
+        }
+      }
+  // Only the lower triangle is read.
+  CHECK(numbers(eigvalsh(from(std::vector<float>{1, static_cast<float>(nan), 0, 3}, {2, 2}))) ==
+        std::vector<double>{1, 3});
 }
 
 TEST_CASE("matrices of size 0 and 1 have their decompositions", "[tensor]") {

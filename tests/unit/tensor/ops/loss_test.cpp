@@ -103,6 +103,35 @@ TEST_CASE("a class that does not exist is an index out of range", "[tensor]") {
   CHECK_THROWS_AS(cross_entropy(symbolic, Tensor(-1)).item(), UsageError);
 }
 
+TEST_CASE("a class that does not exist is named as it was given", "[tensor]") {
+  ON_BOTH_EXECUTORS();
+  const Tensor x = from({{1.0, 2.0, 3.0}, {0.5, -1.0, 4.0}}), log_p = log_softmax(x, 1);
+  const auto text = [](const Tensor& loss) {
+    try {
+      loss.to_vector<float>();
+    } catch (const UsageError& e) { return std::string(e.what()); }
+    return std::string();
+  };
+  for (const int64_t bad : {-1, -7, 3, 12}) {
+    const Tensor target = from({int64_t{2}, bad});
+    const std::string said = "index " + std::to_string(bad) + " is out of range for 3 elements along axis ";
+    INFO(said);
+    CHECK_THAT(text(cross_entropy(x, target)),
+               Catch::Contains(said + "1 (a class is 0 to 2; ignore_index is -100), in cross_entropy at "));
+    CHECK_THAT(text(nll_loss(log_p, target, {.ignore_index = -5, .weight = ones({3})})),
+               Catch::Contains(said + "1 (a class is 0 to 2; ignore_index is -5), in nll_loss at "));
+    CHECK_THAT(text(cross_entropy(x, target, {.reduction = Reduction::None, .ignore_index = {}})),
+               Catch::Contains(said + "1 (a class is 0 to 2), in cross_entropy at "));
+    CHECK_THAT(text(multi_margin_loss(x, target)),
+               Catch::Contains(said + "1 (a class is 0 to 2), in multi_margin_loss"));
+    CHECK_THAT(text(one_hot(target, 3).to(float32)), Catch::Contains(said + "0 (a class is 0 to 2), in one_hot at "));
+    CHECK_THAT(text(one_hot(target.reshape({2, 1}), 3).to(float32)), Catch::Contains(said));
+    const Tensor steps = log_p.unsqueeze(1).expand({2, 2, 3});
+    const Tensor loss = ctc_loss(steps, from({{1}, {bad}}), std::vector<int64_t>{2, 2}, std::vector<int64_t>{1, 1});
+    CHECK_THAT(text(loss), Catch::Contains(said + "2 (a class is 0 to 2), in ctc_loss at "));
+  }
+}
+
 namespace {
 
 /// The loss of each element and its gradient by the first leaf.
