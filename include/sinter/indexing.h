@@ -25,7 +25,8 @@ Tensor index_select(Arg x, int64_t axis, const Tensor& index);
 Tensor take(Arg x, const Tensor& index);
 /// Rows of `weight` [n, d]: shape of index + [d].
 Tensor embedding(const Tensor& index, const Tensor& weight, Loc where = Loc::current());
-/// int64, shape of index + [classes]: 1 at the class that index names. Out of range throws at the first host read.
+/// int64, shape of index + [classes]: 1 at the class that index names, 0 to classes - 1. Another throws at the first
+/// host read.
 Tensor one_hot(const Tensor& index, int64_t classes, Loc where = Loc::current());
 /// @}
 

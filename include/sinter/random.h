@@ -130,8 +130,9 @@ Tensor poisson(Arg rate, RandomOptions options = {});  ///< in the shape of the 
 Tensor categorical(const Tensor& logits, int64_t count, RandomOptions options = {}, Loc where = Loc::current());
 /// int64, one class for each row of logits: the logits' shape without the last axis.
 Tensor categorical(const Tensor& logits, RandomOptions options = {}, Loc where = Loc::current());
-/// int64 [.., count]: classes drawn with probabilities proportional to p, [.., classes], >= 0. Without replacement each
-/// class comes once, and those of probability 0 come last; count is at most the number of classes.
+/// int64 [.., count]: classes drawn with probabilities proportional to p, [.., classes]. Without replacement each class
+/// comes once. The first host read throws, and the row gives 0, unless all of p are finite and >= 0, with one above 0,
+/// or `count` of them without replacement.
 Tensor multinomial(const Tensor& p, int64_t count, bool replacement = false, RandomOptions options = {},
                    Loc where = Loc::current());
 /// The numbers 0 to n - 1 in random order; int64, or the type that options name.
