@@ -41,7 +41,10 @@ BenchCase running_sums(const Arguments& arguments) {
 }  // namespace
 
 std::map<std::string, CaseFamily> orders() {
-  return {{"sort", {sorted}}, {"argsort", {sorted_indices}}, {"topk", {largest}}, {"median", {middle}},
+  return {{"sort", {sorted}},
+          {"argsort", {sorted_indices}},
+          {"topk", {largest}},
+          {"median", {middle}},
           {"cumsum", {running_sums}}};
 }
 

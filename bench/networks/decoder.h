@@ -31,9 +31,8 @@ struct DecoderBlock {
         qkv(before(x)).unflatten(2, {3, heads, 64}).permute({2, 0, 3, 1, 4}).unbind(0);
     cache.keys.at({sinter::Slice{}, sinter::Slice{}, position}) = rotary_embedding(parts[1], position);
     cache.values.at({sinter::Slice{}, sinter::Slice{}, position}) = parts[2];
-    const sinter::Tensor y =
-        scaled_dot_product_attention(rotary_embedding(parts[0], position), cache.keys.slice(2, {0, seen}),
-                                     cache.values.slice(2, {0, seen}));
+    const sinter::Tensor y = scaled_dot_product_attention(
+        rotary_embedding(parts[0], position), cache.keys.slice(2, {0, seen}), cache.values.slice(2, {0, seen}));
     const sinter::Tensor h = x + out(y.transpose(1, 2).flatten(2));
     return h + narrow(gelu(wide(after(h))));
   }

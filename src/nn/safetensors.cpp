@@ -93,8 +93,7 @@ class SequentialFile {
     left_ = static_cast<uint64_t>(info.st_size);
     if (S_ISREG(info.st_mode)) return;
     close(file_);
-    throw UsageError(fmt::format("load: {} is no regular file; give the path of a safetensors file", path),
-                     where);
+    throw UsageError(fmt::format("load: {} is no regular file; give the path of a safetensors file", path), where);
   }
   ~SequentialFile() { close(file_); }
   SequentialFile(const SequentialFile&) = delete;
@@ -102,9 +101,8 @@ class SequentialFile {
 
   uint64_t left() const { return left_; }  ///< bytes not read yet
   [[noreturn]] void report_damage(const std::string& why) const {
-    throw UsageError(
-        fmt::format("load: {} is no valid safetensors file: {}; save() writes such files", path_, why),
-        where_);
+    throw UsageError(fmt::format("load: {} is no valid safetensors file: {}; save() writes such files", path_, why),
+                     where_);
   }
   /// Reads the next bytes into all of `to`.
   void read(std::span<std::byte> to) {

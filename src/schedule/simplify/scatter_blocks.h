@@ -16,9 +16,9 @@ inline constexpr int64_t kScatterRows = 32;     ///< rows from which on rows are
 int64_t scatter_blocks(int64_t updates, int64_t elements, int64_t rows);
 
 /// Cuts SCATTERs of many updates to few rows of few elements. The updates of a block are scattered into a table of its
-/// own, of identities; the tables of all blocks are reduced, and their result joins the base. The updates that blocks of
-/// equal lengths leave over, fewer than there are blocks, follow in order. So the result of sums and products of floats
-/// is
+/// own, of identities; the tables of all blocks are reduced, and their result joins the base. The updates that blocks
+/// of equal lengths leave over, fewer than there are blocks, follow in order. So the result of sums and products of
+/// floats is
 ///   base | (block | block | ..) | update | update | ..
 /// with | the op of the mode. An element stays as it is, also -0.0, if the sum of the blocks is 0. A scatter that sets
 /// sets the positions of the updates, takes the largest of all blocks, and then picks the updates there.

@@ -87,8 +87,8 @@ template <class T>
 concept ReducesAlongBool = requires(T x) { x.sum(true); } || requires(T x) { x.max(true); } ||
                            requires(T x) { x.sort(true); } || requires(T x) { x.argsort(true); };
 template <class T>
-concept WritesTemporary = requires(T x) { x[0] = 1.0; } || requires(T x) { x[0] += 1.0; } ||
-                          requires(T x) { x.view(-1) *= x; };
+concept WritesTemporary =
+    requires(T x) { x[0] = 1.0; } || requires(T x) { x[0] += 1.0; } || requires(T x) { x.view(-1) *= x; };
 
 TEST_CASE("what would mean something else than in PyTorch does not compile", "[tensor]") {
   STATIC_REQUIRE_FALSE(ReducesAlongBool<Tensor>);
