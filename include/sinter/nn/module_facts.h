@@ -34,7 +34,7 @@ class ModuleFacts {
   void add(std::string_view name, const Shape& value);
   /// Nothing if there is none.
   template <class T>
-    requires requires(ModuleFacts& self, std::string_view name, const T& value) { self.add(name, value); }
+    requires(std::is_arithmetic_v<T> || std::same_as<T, PerAxis> || std::same_as<T, Shape>)
   void add(std::string_view name, const std::optional<T>& value) {
     if (value) add(name, *value);
   }
