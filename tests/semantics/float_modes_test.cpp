@@ -217,7 +217,7 @@ TEST_CASE("N6 functions of the program see what it has set for its floats", "[se
         return base;
       });
       try {
-        (void)from({1.0f}).item<int64_t>();
+        (void)from({1.5f}).item<int64_t>();
       } catch (const UsageError&) { thrown = scope.holds(); }
     }
     INFO(mode.name);

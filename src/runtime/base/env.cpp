@@ -80,8 +80,8 @@ constexpr std::array<EnvEntry, 14> kVariables = {{
       "generated source, 5 IR after each pass, 6 each rewrite rule, 7 disassembly"},
      [](Env& e, std::string_view v) { return parse_number(v, 0, 7, e.debug); }},
     {{"SINTER_NOTICES", "0 or 1", "1",
-      "0: stderr gets no notices: that sizes change and programs are compiled anew for each, that there is no "
-      "compiler's plugin, what is wrong with the cache folder"},
+      "0: stderr gets no notices: that sizes change and programs are compiled anew for each, that a jitted function "
+      "makes a number of a size, that there is no compiler's plugin, what is wrong with the cache folder"},
      [](Env& e, std::string_view v) { return parse_flag(v, e.notices); }},
     {{"SINTER_CACHE", "a folder", "$XDG_CACHE_HOME/sinter or ~/.cache/sinter",
       "where compiled kernels and plans are kept; what lies in a folder that cannot be written is used, and nothing "

@@ -122,9 +122,10 @@ class Replay::InFlightReplay final : public InFlightPlan {
   ErrorReporter error_reporter() const override {
     return [](uint32_t bits) -> std::string {
       const bool index = (bits & runtime::kIndexError) != 0;
-      return fmt::format("{}; call the function without jit to see which",
-                         index ? "an index of a jitted function was out of range"
-                               : "a matrix of a jitted function is singular or has no decomposition");
+      return fmt::format(
+          "{}; call the function without jit to see which",
+          index ? "an index of a jitted function was out of range, or weights that it draws from are refused"
+                : "a matrix of a jitted function is singular or has no decomposition");
     };
   }
 

@@ -56,15 +56,16 @@ const std::vector<Advice>& table() {
   static const std::vector<Advice> all{
       {"share their memory", "t = t.clone().realize()",
        [](const Caller& caller) {
-         const Tensor b = numbers({4}), t = b.detach();
-         const auto f = caller([=](const Tensor& x) { return x * b + t; });
+         const Tensor b = numbers({4}), t = b.reshape({2, 2});
+         t.realize();
+         const auto f = caller([=](const Tensor& x) { return x * b + t.sum(); });
          return over_calls([&](int i) { return f(input(i)); });
        },
        [](const Caller& caller) {
          const Tensor b = numbers({4});
-         Tensor t = b.detach();
+         Tensor t = b.reshape({2, 2});
          t = t.clone().realize();
-         const auto f = caller([=](const Tensor& x) { return x * b + t; });
+         const auto f = caller([=](const Tensor& x) { return x * b + t.sum(); });
          return over_calls([&](int i) { return f(input(i)); });
        }},
       {"share their memory", "use one",
