@@ -20,7 +20,7 @@ def make(family, *arguments):
 
     def check():
         results = call()
-        return [value for result in (results if isinstance(results, tuple) else (results,)) for value in fingerprint(result)]
+        return fingerprint(results[0] if family == "topk" else results)
     return Work(call, check)
 
 
