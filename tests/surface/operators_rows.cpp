@@ -127,9 +127,9 @@ const surface::Family kOperators(
         SURFACE_BAD("addcmul", addcmul(filled({2}), filled({3}), 1), "[2]", "[3]"),
         SURFACE_BAD("isclose", isclose(filled({2}), filled({3})), "[2]", "[3]"),
         SURFACE_BAD("allclose", allclose(filled({2}), filled({3})), "[2]", "[3]"),
-        {"jit", [] { jit([](const Tensor& x) { return allclose(x, 1) ? x : -x; })(filled({2})); }, "reads",
+        {"allclose", [] { jit([](const Tensor& x) { return allclose(x, 1) ? x : -x; })(filled({2})); }, "reads",
          "return the tensor"},
-        {"jit", [] { jit([](const Tensor& x) { return equal(x, x + 1) ? x : -x; })(filled({2})); }, "reads",
+        {"equal", [] { jit([](const Tensor& x) { return equal(x, x + 1) ? x : -x; })(filled({2})); }, "reads",
          "return the tensor"},
     });
 
