@@ -401,7 +401,6 @@ TEST_CASE("each wrong rule of state is found by the random programs", "[.mutants
                    {Mutant::PoisonOnlyCurrent, "a failure poisons only what is written in place"},
                    {Mutant::BlindImprint, "a program is known again whoever else holds its nodes"},
                    {Mutant::AnyNumberFits, "a program is known again whatever its numbers and axes"},
-                   {Mutant::AnySlotFits, "a program is known again whichever of its values share memory"},
                    {Mutant::NarrowKey, "the plan key holds only the outlives bits"},
                    {Mutant::FirstDecidesOutlives, "of equal nodes only the first decides what outlives"},
                    {Mutant::ValueNotKept, "a value that a gradient will compute again does not keep its sources"},
