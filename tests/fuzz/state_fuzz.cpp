@@ -401,6 +401,7 @@ TEST_CASE("each wrong rule of state is found by the random programs", "[.mutants
                    {Mutant::PoisonOnlyCurrent, "a failure poisons only what is written in place"},
                    {Mutant::BlindImprint, "a program is known again whoever else holds its nodes"},
                    {Mutant::AnyNumberFits, "a program is known again whatever its numbers and axes"},
+                   {Mutant::AnySlotFits, "a program is known again whichever of its values share memory"},
                    {Mutant::NarrowKey, "the plan key holds only the outlives bits"},
                    {Mutant::FirstDecidesOutlives, "of equal nodes only the first decides what outlives"},
                    {Mutant::ValueNotKept, "a value that a gradient will compute again does not keep its sources"},
@@ -423,7 +424,7 @@ TEST_CASE("each wrong rule of state is found by the random programs", "[.mutants
   uint64_t seed = 0;
   {
     const fuzz::ScopedMutant fault(row.mutant);
-    while (!found && ++seed < 10000) found = failure(seed);
+    while (!found && ++seed < 400000) found = failure(seed);
   }
   INFO(found.value_or("not found"));
   CHECK(found);
