@@ -1,13 +1,13 @@
 // Ending the process while threads compile. exit(), and a return from main, destroy the static objects of the compiler
-// libraries (LLVM, NVRTC), including those that a first compilation creates while it runs. A compilation in progress
-// does not survive that. A compilation by an external program would leave files behind.
+// libraries (LLVM, NVRTC). A compilation in progress does not survive that. A compilation by an external program would
+// leave files behind.
 #pragma once
 
 namespace sinter::runtime {
 
 /// Held while such a library is opened or a kernel is compiled. When main returns or calls exit(), the process waits
-/// for all guards that count. It also waits if another thread calls exit(), with one exception: during a library's
-/// first compilation, the objects created so far may be destroyed first.
+/// for all guards that count. It also waits if another thread calls exit(), with one exception: while a library is
+/// loaded, some milliseconds, the objects that its constructors have made so far may be destroyed first.
 class ProcessExitGuard {
  public:
   /// A guard constructed after exit has begun does not count, unless it is nested in one that does. On the exiting
@@ -23,8 +23,8 @@ class ProcessExitGuard {
   bool blocks_exit_;
 };
 
-/// Call after opening such a library and after its first compilation. From now on exit also waits before it destroys
-/// the objects created by then.
+/// Call after opening such a library. From now on exit also waits before it destroys the objects created by then.
+/// open_permanent_library() sees to those of later.
 void note_compiler_opened();
 
 /// Exit has begun: no such library may be used any more.

@@ -14,6 +14,7 @@
 #include "runtime/base/files.h"
 #include "runtime/base/kernel_source.h"
 #include "runtime/base/log.h"
+#include "runtime/base/permanent_library.h"
 #include "runtime/base/plugin.h"
 #include "runtime/base/process_exit.h"
 #include "runtime/base/sanitizer.h"
@@ -115,7 +116,7 @@ const ClangPluginApi* open_library(const ProcessExitGuard& work) {
   if (opened || open_failed) return opened;
   std::string reasons;
   for (const std::string& file : candidates()) {
-    void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    void* handle = open_permanent_library(file);
     if (handle) note_compiler_opened();
     ClangPluginApi library;
     if (handle && read_entries(handle, library)) return opened = new ClangPluginApi(library);
@@ -140,18 +141,7 @@ std::optional<CompileResult> compile_with_plugin(const std::string& text, const 
                                    passes,       level,       sanitizer,   output};
   char *object = nullptr, *messages = nullptr;
   size_t size = 0;
-  int code = SINTER_CLANG_BROKEN;
-  const auto compile = [&] { code = library->compile(&request, &object, &size, &messages); };
-  // The first compilation creates static objects of LLVM. exit() calls its handlers newest first, so our handler, which
-  // waits for compilations, must be registered after them.
-  static std::once_flag& warm = *new std::once_flag;
-  bool first = false;
-  std::call_once(warm, [&] {
-    first = true;
-    compile();
-    note_compiler_opened();
-  });
-  if (!first) compile();
+  const int code = library->compile(&request, &object, &size, &messages);
   CompileResult result{code == SINTER_CLANG_OK, {}, messages ? messages : "out of memory"};
   if (object) result.object.assign(object, size);
   library->free(object);

@@ -12,6 +12,7 @@
 
 #include "runtime/base/env.h"
 #include "runtime/base/memo.h"
+#include "runtime/base/permanent_library.h"
 #include "runtime/base/process_exit.h"
 
 namespace sinter::runtime::cuda {
@@ -58,15 +59,14 @@ std::vector<std::string> folders(int major) {
 void open_builtins(const std::string& library) {
   const std::string folder = std::filesystem::path(library).parent_path();
   if (folder.empty()) return;
-  for (const std::string& file : matches(folder + "/libnvrtc-builtins.so*"))
-    dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  for (const std::string& file : matches(folder + "/libnvrtc-builtins.so*")) open_permanent_library(file);
 }
 
 /// Opens a library. Returns an empty string if it is usable, otherwise what is wrong.
 std::string open(const std::string& path, int most_major, NvrtcLibrary& out) {
   const ProcessExitGuard work;
   open_builtins(path);
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);  // neither this nor its builtins are ever closed
+  void* library = open_permanent_library(path);
   if (!library) return dlerror();
   note_compiler_opened();
   NvrtcApi t;

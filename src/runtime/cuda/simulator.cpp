@@ -8,6 +8,7 @@
 
 #include "runtime/base/build_id.h"
 #include "runtime/base/memo.h"
+#include "runtime/base/permanent_library.h"
 #include "runtime/base/plugin.h"
 #include "sinter/error.h"
 
@@ -27,7 +28,7 @@ std::atomic<const sim::SimulatorApi*> opened{nullptr};
 Simulator open_simulator() {
   std::string refused;
   for (const std::string& file : plugin_files(kFile)) {
-    void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    void* library = open_permanent_library(file);
     const auto entry = library ? reinterpret_cast<sim::OpenSimulator>(dlsym(library, "sinter_cudasim")) : nullptr;
     if (const sim::SimulatorApi* api = entry ? entry(build_id()) : nullptr) {
       opened = api;
