@@ -78,6 +78,8 @@ enum class Mutant : uint8_t {
   BlocksTooLong,       ///< a point of such a range covers two blocks of the sum's tree
   LastBlockDropped,    ///< a last block that is short is no point
   PartMissing,         ///< the last part of such a sum is not added
+  UpdatesDropped,      ///< the updates behind the last whole block of a scatter
+  TablesFromZero,      ///< each block of a scatter begins with zeros, whatever joins the blocks
   MergeAcrossLevels,   ///< kernels become one although one must run before the other
   MergeKeepsRanges,    ///< a kernel that runs at another's ranges keeps its own
   StoreEdgeDropped,    ///< a kernel need not run before those that read what it stores

@@ -66,6 +66,8 @@ const Row kRows[] = {
     {Mutant::LastBlockDropped, "a short last block dropped", true, {"sums both ways"}, kLong},
     {Mutant::PartMissing, "a sum of parts with one missing", true, {"sums both ways"}, kLong},
     {Mutant::OwnBlockTwice, "what comes before a block of a scan includes it", true, {"cumsum", "running"}, kLong},
+    {Mutant::UpdatesDropped, "updates behind the last whole block dropped", true, {"tally"}},
+    {Mutant::TablesFromZero, "blocks of a scatter begin with zeros", true, {"tally"}},
     {Mutant::MergeAcrossLevels, "kernels of two levels merged", true, {"detour"}},
     {Mutant::MergeKeepsRanges, "a merged kernel under the wrong ranges", true, {"sums both ways"}, kLong},
     {Mutant::StoreEdgeDropped, "a reader before the store", true, {"matmul", "update"}},

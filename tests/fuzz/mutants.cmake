@@ -342,6 +342,14 @@ edit(src/schedule/simplify/scan_blocks.cpp [=[
 const UOp before = ir::lt(]=] [=[
 const UOp before = (FAULT(OwnBlockTwice) ? ir::le : ir::lt)(]=])
 
+# -- src/schedule/simplify/scatter_blocks.cpp
+edit(src/schedule/simplify/scatter_blocks.cpp [=[
+if (done == all) return made;]=] [=[
+if (done == all || FAULT(UpdatesDropped)) return made;]=])
+edit(src/schedule/simplify/scatter_blocks.cpp [=[
+ir::reduction_identity(combine, updates->dtype)]=] [=[
+(FAULT(TablesFromZero) ? ir::reduction_identity(ir::Combine::Add, updates->dtype) : @@)]=])
+
 # -- src/schedule/fusion/split_reductions.cpp
 edit(src/schedule/fusion/split_reductions.cpp [=[
 Dim(k.blocks.count(space.bound(axis)))]=] [=[

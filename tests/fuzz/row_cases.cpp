@@ -205,6 +205,21 @@ Item row_gradient(ProgramBuilder& r) {
   return finish(r, cat(made, 0), largest, 4 * (rows + width + 80) * rounding(r, d, largest));
 }
 
+/// Updates many times as many as the places that they go to. Some places get none.
+Item tally(ProgramBuilder& r) {
+  const DType d = r.chance(50) ? float32 : r.exact ? int64 : float64;
+  const int64_t n = r.pick(8192, 12500), places = r.pick(2, 40);
+  const Tensor at = arange(n), place = (at * r.pick(1, 99)) % ((places + 1) / 2) * 2,
+               x = ((at * r.pick(1, 9)) % 7 - 3).to(d);
+  const Tensor base = r.leaf(d, {places}).t;
+  const double largest = 3 * static_cast<double>(n) + 3, error = static_cast<double>(n) * rounding(r, d, largest) / 2;
+  switch (r.pick(0, 3)) {
+    case 0: return finish(r, scatter(base, 0, place, x), 3, 0);
+    case 1: return finish(r, scatter_reduce(base, 0, place, x, ScatterReduce::Amax), 3, 0);
+    default: return finish(r, scatter_add(base, 0, place, x), largest, error);
+  }
+}
+
 }  // namespace
 
 void add_row_cases(std::vector<OpCase>& cases) {
@@ -215,6 +230,7 @@ void add_row_cases(std::vector<OpCase>& cases) {
   cases.push_back({"detour", true, true, detour});
   cases.push_back({"row gradient", false, true, row_gradient});
   cases.push_back({"running", true, true, running});
+  cases.push_back({"tally", true, true, tally});
 }
 
 }  // namespace fuzz
