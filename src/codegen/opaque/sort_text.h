@@ -16,8 +16,8 @@ struct SortStep {
   explicit SortStep(const Kernel& kernel);
 
   ir::SortRuns runs;
-  DType values;      ///< of the source, if it holds values
-  int key_bits = 0;  ///< of a value
+  DType dtype;       ///< of the source
+  int key_bits = 0;  ///< of a value, if the source holds values
 };
 
 /// Values of the `$NAME`s in a text.
@@ -28,7 +28,7 @@ std::string filled(std::string text, const SortNames& names);
 ///   $ELEMENT, $VALUE, $KEY  types: an element between steps, the bits of a value, its key
 ///   $OUT                    type of what the step writes
 ///   $ROW, $RUN, $SORTED, $TASKS  sizes; $FIRST and $COUNT of the ranks that the step writes
-/// and the text of functions `$FN key_of(value)`, `make(key, position)`, `key(element)`, `result(element)` and
+/// and the text of functions `$FN key_of(value)`, `make(value, key, position)`, `key(element)`, `result(element)` and
 /// `less(element, element)`, each prefixed by `$N_`. $N is the name of the kernel, $FN the words that a function begins
 /// with.
 SortNames names_of(const SortStep& step);
