@@ -105,28 +105,42 @@ $FN long long $N_with_digits(const $VALUE* x, long long n, $ELEMENT* a, unsigned
 }
 )";
 
+/// Blocks without an element between the keys are skipped, and elements below the keys counted, by vectors.
 constexpr const char* kSampled = R"(
-$FN long long $N_with_keys(const $VALUE* x, long long n, $ELEMENT* a, $KEY low, $KEY high, long long* skipped) {
-  const $KEY span = high - low;
-  long long m = 0, below = 0;
-  for (long long i = 0; i < n; i += $BLOCK) {
-    const long long left = n - i < $BLOCK ? n - i : $BLOCK;
-    if (left == $BLOCK) {
-      $VALUE any = 0, less = 0;
-      for (int j = 0; j < $BLOCK; ++j) {
-        const $KEY k = $N_key_of(x[i + j]);
-        any |= k - low <= span;
-        less += k < low;
-      }
-      below += less;
-      if (!any) continue;
+typedef $VALUE $N_lanes __attribute__((vector_size(32)));
+typedef $VALUE $N_lanes_m __attribute__((vector_size(32), aligned(sizeof($VALUE))));
+typedef $SIGNED $N_signed __attribute__((vector_size(32)));
+typedef unsigned long long $N_words __attribute__((vector_size(32)));
+$FN $N_lanes $N_keys_of($N_lanes b) { return $VECTOR_KEY; }
+$FN long long $N_with_keys(const $VALUE* x, long long n, $ELEMENT* a, $VALUE low, $VALUE high, long long* skipped) {
+  const $VALUE span = high - low;
+  const int lanes = 32 / sizeof($VALUE);
+  $N_lanes less = {};
+  $N_lanes keys[2 * sizeof($VALUE)];
+  long long m = 0, i = 0;
+  for (; i + 64 <= n; i += 64) {
+    $N_lanes any = {};
+    for (int j = 0; j < 2 * sizeof($VALUE); ++j) {
+      const $N_lanes k = $N_keys_of(*(const $N_lanes_m*)(x + i + j * lanes));
+      keys[j] = k;
+      any |= ($N_lanes)(k - low <= span);
+      less -= ($N_lanes)(k < low);
     }
-    for (long long j = i; j < i + left; ++j) {
-      const $KEY k = $N_key_of(x[j]);
-      a[m] = $N_make(x[j], k, j);
-      m += k - low <= span;
-      if (left < $BLOCK) below += k < low;
+    const $N_words found = ($N_words)any;
+    if (!(found[0] | found[1] | found[2] | found[3])) continue;
+    const $VALUE* key = (const $VALUE*)keys;
+    for (int j = 0; j < 64; ++j) {
+      a[m] = $N_make(x[i + j], key[j], i + j);
+      m += ($VALUE)(key[j] - low) <= span;
     }
+  }
+  long long below = 0;
+  for (int j = 0; j < lanes; ++j) below += less[j];
+  for (; i < n; ++i) {
+    const $VALUE k = $N_key_of(x[i]);
+    a[m] = $N_make(x[i], k, i);
+    m += ($VALUE)(k - low) <= span;
+    below += k < low;
   }
   *skipped = below;
   return m;
@@ -147,7 +161,7 @@ constexpr const char* kSample = R"(  for (int i = 0; i < $SAMPLES; ++i) {
     a[i] = $N_make(v, $N_key_of(v), i);
   }
   const $ELEMENT* sample = $N_sorted(a, b, $SAMPLES, bins);
-  const $KEY low = $LOWEST, high = $HIGHEST;
+  const $VALUE low = $LOWEST, high = $HIGHEST;
   m = $N_with_keys(x, n, a, low, high, &skipped);
 )";
 
@@ -252,14 +266,15 @@ int64_t sample_of_rank(int64_t rank, int64_t row, double deviations) {
 /// What narrows a selection, and names for it; empty if the row is too short or too many ranks are wanted.
 std::string sample_text(const SortStep& step, SortNames& names) {
   const ir::SortRuns& runs = step.runs;
-  if (step.key_bits == 8 || runs.row < kSparse * kSamples || runs.row < kSparse * runs.count) return {};
+  if (step.key_bits < 32 || runs.row < kSparse * kSamples || runs.row < kSparse * runs.count) return {};
   const int64_t low = sample_of_rank(runs.first, runs.row, -kDeviations);
   const int64_t high = sample_of_rank(runs.first + runs.count, runs.row, kDeviations);
   names.insert(names.end(), {{"$SAMPLES", fmt::format("{}", kSamples)},
                              {"$STRIDE", fmt::format("{}ll", runs.row / kSamples)},
-                             {"$BLOCK", "64"},
+                             {"$SIGNED", step.key_bits == 64 ? "long long" : "int"},
+                             {"$VECTOR_KEY", vector_key(step)},
                              {"$LOWEST", low < 0 ? "0" : fmt::format("$N_key(sample[{}])", low)},
-                             {"$HIGHEST", high >= kSamples ? "($KEY)~0ull" : fmt::format("$N_key(sample[{}])", high)}});
+                             {"$HIGHEST", high >= kSamples ? "~($VALUE)0" : fmt::format("$N_key(sample[{}])", high)}});
   return kSample;
 }
 

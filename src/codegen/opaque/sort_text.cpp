@@ -14,25 +14,34 @@ namespace {
 const char* unsigned_of(int bits) {
   return bits == 8 ? "unsigned char" : bits == 16 ? "unsigned short" : bits == 32 ? "unsigned" : "unsigned long long";
 }
-std::string hex(uint64_t value) { return fmt::format("{:#x}ull", value); }
+/// The parts of a key's text.
+struct KeyBits {
+  explicit KeyBits(const SortStep& step) {
+    const int bits = step.key_bits, mantissa = step.dtype == DType::F64   ? 52
+                                               : step.dtype == DType::F32 ? 23
+                                               : step.dtype == DType::F16 ? 10
+                                                                          : 7;
+    const uint64_t top = uint64_t{1} << (bits - 1);
+    const char* suffix = bits == 64 ? "ull" : "u";
+    const auto hex = [&](uint64_t value) { return fmt::format("{:#x}{}", value, suffix); };
+    sign = hex(top);
+    magnitude = hex(top - 1);
+    infinity = hex((top - 1) >> mantissa << mantissa);
+    all = hex(top | (top - 1));
+  }
+  std::string sign, magnitude, infinity, all;
+};
 
 /// The key of the bits `b`, as an expression; all NaNs have the largest one, and -0 that of 0.
 std::string key_expression(const SortStep& step) {
-  const int bits = step.key_bits;
-  const uint64_t sign = uint64_t{1} << (bits - 1), all = sign | (sign - 1);
+  const KeyBits bits(step);
   std::string key = "b";
-  if (is_float(step.dtype)) {
-    const int mantissa = step.dtype == DType::F64   ? 52
-                         : step.dtype == DType::F32 ? 23
-                         : step.dtype == DType::F16 ? 10
-                                                    : 7;
-    const uint64_t infinity = (sign - 1) >> mantissa << mantissa;
-    key = fmt::format("(b & {0}) > {1} ? {2} : b & {3} ? {3} - (b & {0}) : b | {3}", hex(sign - 1), hex(infinity),
-                      hex(all), hex(sign));
-  } else if (!is_unsigned(step.dtype)) {
-    key = fmt::format("b ^ {}", hex(sign));
-  }
-  return step.runs.descending ? fmt::format("({}) ^ {}", key, hex(all)) : key;
+  if (is_float(step.dtype))
+    key = fmt::format("(b & {0}) > {1} ? {2} : b & {3} ? {3} - (b & {0}) : b | {3}", bits.magnitude, bits.infinity,
+                      bits.all, bits.sign);
+  else if (!is_unsigned(step.dtype))
+    key = fmt::format("b ^ {}", bits.sign);
+  return step.runs.descending ? fmt::format("({}) ^ {}", key, bits.all) : key;
 }
 
 }  // namespace
@@ -96,6 +105,19 @@ std::string element_text(const SortStep& step) {
   const char* position = step.runs.words == 1 ? "e & 0xffffffffu" : "e.at";
   return text + fmt::format("$FN $OUT $N_result($ELEMENT e) {{ return {}; }}\n",
                             step.runs.last() && !step.runs.values ? position : "e");
+}
+
+std::string vector_key(const SortStep& step) {
+  const KeyBits bits(step);
+  std::string key = "b";
+  if (is_float(step.dtype))
+    key = fmt::format(
+        "($N_lanes)((b & {0}) > {1}) | ({2} + ((b & {0} ^ ($N_lanes)(($N_signed)b >> {3})) - "
+        "($N_lanes)(($N_signed)b >> {3})))",
+        bits.magnitude, bits.infinity, bits.sign, step.key_bits - 1);
+  else if (!is_unsigned(step.dtype))
+    key = fmt::format("b ^ {}", bits.sign);
+  return step.runs.descending ? fmt::format("({}) ^ {}", key, bits.all) : key;
 }
 
 void finish(runtime::KernelSource& source, const std::string& text, const std::string& hint, const SortNames& names) {
