@@ -109,7 +109,6 @@ $FN long long $N_with_digits(const $VALUE* x, long long n, $ELEMENT* a, unsigned
 constexpr const char* kSampled = R"(
 typedef $VALUE $N_lanes __attribute__((vector_size(32)));
 typedef $VALUE $N_lanes_m __attribute__((vector_size(32), aligned(sizeof($VALUE))));
-typedef $SIGNED $N_signed __attribute__((vector_size(32)));
 typedef unsigned long long $N_words __attribute__((vector_size(32)));
 $FN $N_lanes $N_keys_of($N_lanes b) { return $VECTOR_KEY; }
 $FN long long $N_with_keys(const $VALUE* x, long long n, $ELEMENT* a, $VALUE low, $VALUE high, long long* skipped) {
@@ -271,7 +270,6 @@ std::string sample_text(const SortStep& step, SortNames& names) {
   const int64_t high = sample_of_rank(runs.first + runs.count, runs.row, kDeviations);
   names.insert(names.end(), {{"$SAMPLES", fmt::format("{}", kSamples)},
                              {"$STRIDE", fmt::format("{}ll", runs.row / kSamples)},
-                             {"$SIGNED", step.key_bits == 64 ? "long long" : "int"},
                              {"$VECTOR_KEY", vector_key(step)},
                              {"$LOWEST", low < 0 ? "0" : fmt::format("$N_key(sample[{}])", low)},
                              {"$HIGHEST", high >= kSamples ? "~($VALUE)0" : fmt::format("$N_key(sample[{}])", high)}});

@@ -14,34 +14,26 @@ namespace {
 const char* unsigned_of(int bits) {
   return bits == 8 ? "unsigned char" : bits == 16 ? "unsigned short" : bits == 32 ? "unsigned" : "unsigned long long";
 }
-/// The parts of a key's text.
-struct KeyBits {
-  explicit KeyBits(const SortStep& step) {
-    const int bits = step.key_bits, mantissa = step.dtype == DType::F64   ? 52
-                                               : step.dtype == DType::F32 ? 23
-                                               : step.dtype == DType::F16 ? 10
-                                                                          : 7;
-    const uint64_t top = uint64_t{1} << (bits - 1);
-    const char* suffix = bits == 64 ? "ull" : "u";
-    const auto hex = [&](uint64_t value) { return fmt::format("{:#x}{}", value, suffix); };
-    sign = hex(top);
-    magnitude = hex(top - 1);
-    infinity = hex((top - 1) >> mantissa << mantissa);
-    all = hex(top | (top - 1));
-  }
-  std::string sign, magnitude, infinity, all;
-};
-
-/// The key of the bits `b`, as an expression; all NaNs have the largest one, and -0 that of 0.
-std::string key_expression(const SortStep& step) {
-  const KeyBits bits(step);
+/// The key of the bits `b`, as an expression without a branch; all NaNs have the largest one, and -0 that of 0.
+/// `all_if` is the text of all bits where a condition holds, which it has as {}.
+std::string key_expression(const SortStep& step, std::string_view all_if) {
+  const int bits = step.key_bits;
+  const uint64_t sign = uint64_t{1} << (bits - 1);
+  const auto hex = [&](uint64_t value) { return fmt::format("{:#x}{}", value, bits == 64 ? "ull" : "u"); };
   std::string key = "b";
-  if (is_float(step.dtype))
-    key = fmt::format("(b & {0}) > {1} ? {2} : b & {3} ? {3} - (b & {0}) : b | {3}", bits.magnitude, bits.infinity,
-                      bits.all, bits.sign);
-  else if (!is_unsigned(step.dtype))
-    key = fmt::format("b ^ {}", bits.sign);
-  return step.runs.descending ? fmt::format("({}) ^ {}", key, bits.all) : key;
+  if (is_float(step.dtype)) {
+    const int mantissa = step.dtype == DType::F64   ? 52
+                         : step.dtype == DType::F32 ? 23
+                         : step.dtype == DType::F16 ? 10
+                                                    : 7;
+    const std::string magnitude = fmt::format("(b & {})", hex(sign - 1)), negative = fmt::format("(b >> {})", bits - 1);
+    const std::string nan = fmt::format("{} > {}", magnitude, hex((sign - 1) >> mantissa << mantissa));
+    key = fmt::format("({0} + ({1} ^ -{2}) + {2}) | {3}", hex(sign), magnitude, negative,
+                      fmt::format(fmt::runtime(all_if), nan));
+  } else if (!is_unsigned(step.dtype)) {
+    key = fmt::format("b ^ {}", hex(sign));
+  }
+  return step.runs.descending ? fmt::format("({}) ^ {}", key, hex(sign | (sign - 1))) : key;
 }
 
 }  // namespace
@@ -79,10 +71,11 @@ SortNames names_of(const SortStep& step) {
 }
 
 std::string element_text(const SortStep& step) {
+  const std::string all_if = step.key_bits < 32 ? "(-($KEY)({}) & 0xffffu)" : "-($KEY)({})";
   std::string text;
   if (step.runs.values || !step.runs.sorted)
-    text +=
-        fmt::format("$FN $KEY $N_key_of($VALUE v) {{ const $KEY b = v; return ($KEY)({}); }}\n", key_expression(step));
+    text += fmt::format("$FN $KEY $N_key_of($VALUE v) {{ const $KEY b = v; return ($KEY)({}); }}\n",
+                        key_expression(step, all_if));
   if (step.runs.values) {
     text +=
         "$FN $ELEMENT $N_make($VALUE v, $KEY key, long long at) { return v; }\n"
@@ -107,18 +100,7 @@ std::string element_text(const SortStep& step) {
                             step.runs.last() && !step.runs.values ? position : "e");
 }
 
-std::string vector_key(const SortStep& step) {
-  const KeyBits bits(step);
-  std::string key = "b";
-  if (is_float(step.dtype))
-    key = fmt::format(
-        "($N_lanes)((b & {0}) > {1}) | ({2} + ((b & {0} ^ ($N_lanes)(($N_signed)b >> {3})) - "
-        "($N_lanes)(($N_signed)b >> {3})))",
-        bits.magnitude, bits.infinity, bits.sign, step.key_bits - 1);
-  else if (!is_unsigned(step.dtype))
-    key = fmt::format("b ^ {}", bits.sign);
-  return step.runs.descending ? fmt::format("({}) ^ {}", key, bits.all) : key;
-}
+std::string vector_key(const SortStep& step) { return key_expression(step, "($N_lanes)({})"); }
 
 void finish(runtime::KernelSource& source, const std::string& text, const std::string& hint, const SortNames& names) {
   const std::string with_names = filled(filled(text, names), names);  // values name others
