@@ -48,12 +48,16 @@ std::vector<float> row_of(Order order, int64_t n) {
   return x;
 }
 
+/// Whether p is before q, in ascending order.
+bool before(float p, float q) { return std::isnan(q) ? !std::isnan(p) : p < q; }
+
 std::vector<int64_t> positions(const std::vector<float>& x, bool descending) {
   std::vector<int64_t> at(x.size());
   std::iota(at.begin(), at.end(), 0);
-  std::stable_sort(at.begin(), at.end(), [&](int64_t a, int64_t b) {
-    const float p = x[static_cast<size_t>(descending ? b : a)], q = x[static_cast<size_t>(descending ? a : b)];
-    return std::isnan(q) ? !std::isnan(p) : p < q;
+  std::sort(at.begin(), at.end(), [&](int64_t a, int64_t b) {
+    const float p = x[static_cast<size_t>(a)], q = x[static_cast<size_t>(b)];
+    if (before(p, q) || before(q, p)) return descending ? before(q, p) : before(p, q);
+    return a < b;
   });
   return at;
 }
