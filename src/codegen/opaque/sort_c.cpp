@@ -10,11 +10,12 @@
 namespace sinter::codegen {
 namespace {
 
-constexpr int64_t kShort = 64;       ///< elements of a run up to which counting digits costs more than it saves
-constexpr int64_t kManyBins = 4096;  ///< elements of a run from which on digits are wide
-constexpr int64_t kSamples = 4096;   ///< of a row of which some ranks are wanted
-constexpr int64_t kSparse = 16;      ///< times as many elements has a row that is worth a sample, and its ranks
-constexpr double kDeviations = 4;    ///< of the samples below a rank: how far the keys around it lie
+constexpr int64_t kShort = 64;              ///< elements of a run up to which counting digits costs more than it saves
+constexpr int64_t kManyBins = 4096;         ///< elements of a run from which on digits are wide
+constexpr int64_t kManyElements = 1 << 17;  ///< of a run from which on it does not lie in the cache
+constexpr int64_t kSamples = 4096;          ///< of a row of which some ranks are wanted
+constexpr int64_t kSparse = 16;             ///< times as many elements has a row that is worth a sample, and its ranks
+constexpr double kDeviations = 4;           ///< of the samples below a rank: how far the keys around it lie
 
 /// Between `a` and `b`, two sorted runs, in order into `to` from number d to number `end`.
 constexpr const char* kMerge = R"(
@@ -60,23 +61,23 @@ $FN void $N_run(const $VALUE* x, long long n, long long first, $ELEMENT* a, $ELE
 }
 )";
 
-/// Some ranks of a row. Those elements are sorted whose keys a sample of the row puts around these ranks, or, where
-/// they do not have them all, those whose highest digits these ranks have.
-constexpr const char* kSelect = R"(
-$FN $ELEMENT* $N_sorted($ELEMENT* a, $ELEMENT* b, long long m, unsigned* bins) {
-  for (int s = 0; s < $BITS; s += $WIDTH) {
-    for (int i = 0; i < $BINS; ++i) bins[i] = 0;
-    for (long long i = 0; i < m; ++i) ++bins[$N_key(a[i]) >> s & ($BINS - 1)];
-    if (bins[$N_key(a[0]) >> s & ($BINS - 1)] == m) continue;
+/// Passes over the digits of the lowest `bits` bits, without those that all elements share. Returns a or b.
+constexpr const char* kPasses = R"(
+$FN $ELEMENT* $N_sorted($ELEMENT* a, $ELEMENT* b, long long m, unsigned* bins, int bits, int width) {
+  const int last = (1 << width) - 1;
+  for (int s = 0; s < bits; s += width) {
+    for (int i = 0; i <= last; ++i) bins[i] = 0;
+    for (long long i = 0; i < m; ++i) ++bins[$N_key(a[i]) >> s & last];
+    if (bins[$N_key(a[0]) >> s & last] == m) continue;
     unsigned sum = 0;
-    for (int i = 0; i < $BINS; ++i) {
+    for (int i = 0; i <= last; ++i) {
       const unsigned here = bins[i];
       bins[i] = sum;
       sum += here;
     }
     for (long long i = 0; i < m; ++i) {
       const $ELEMENT e = a[i];
-      b[bins[$N_key(e) >> s & ($BINS - 1)]++] = e;
+      b[bins[$N_key(e) >> s & last]++] = e;
     }
     $ELEMENT* t = a;
     a = b;
@@ -84,6 +85,11 @@ $FN $ELEMENT* $N_sorted($ELEMENT* a, $ELEMENT* b, long long m, unsigned* bins) {
   }
   return a;
 }
+)";
+
+/// Some ranks of a row. Those elements are sorted whose keys a sample of the row puts around these ranks, or, where
+/// they do not have them all, those whose highest digits these ranks have.
+constexpr const char* kSelect = R"(
 $FN long long $N_with_digits(const $VALUE* x, long long n, $ELEMENT* a, unsigned* bins, long long* skipped) {
   for (int i = 0; i < $BINS; ++i) bins[i] = 0;
   for (long long i = 0; i < n; ++i) ++bins[$N_key_of(x[i]) >> $TOP];
@@ -150,7 +156,7 @@ constexpr const char* kSelectRun = R"(
 $FN void $N_run(const $VALUE* x, long long n, long long first, $ELEMENT* a, $ELEMENT* b, unsigned* bins, $OUT* out) {
   long long skipped = n, m = 0;
 $SAMPLE  if (skipped > $FIRST || skipped + m < $FIRST + $COUNT) m = $N_with_digits(x, n, a, bins, &skipped);
-  a = $N_sorted(a, b, m, bins);
+  a = $N_sorted(a, b, m, bins, $BITS, $WIDTH);
   for (long long i = 0; i < $COUNT; ++i) out[i] = $N_result(a[$FIRST - skipped + i]);
 }
 )";
@@ -159,14 +165,46 @@ constexpr const char* kSample = R"(  for (int i = 0; i < $SAMPLES; ++i) {
     const $VALUE v = x[i * $STRIDE];
     a[i] = $N_make(v, $N_key_of(v), i);
   }
-  const $ELEMENT* sample = $N_sorted(a, b, $SAMPLES, bins);
+  const $ELEMENT* sample = $N_sorted(a, b, $SAMPLES, bins, $BITS, $WIDTH);
   const $VALUE low = $LOWEST, high = $HIGHEST;
   m = $N_with_keys(x, n, a, low, high, &skipped);
 )";
 
+/// A run by its highest digit first, and then each bucket, which lies in the cache. Returns 0 where few buckets have
+/// most elements.
+constexpr const char* kBuckets = R"(
+$FN int $N_in_buckets(const $VALUE* x, long long n, long long first, $ELEMENT* a, $ELEMENT* b, unsigned* bins,
+                      $OUT* out) {
+  for (int i = 0; i < $BINS; ++i) bins[i] = 0;
+  for (long long i = 0; i < n; ++i) ++bins[$N_key_of(x[i]) >> $TOP];
+  unsigned sum = 0, most = 0;
+  for (int i = 0; i < $BINS; ++i) {
+    const unsigned here = bins[i];
+    most = here > most ? here : most;
+    bins[i] = sum;
+    sum += here;
+  }
+  if (most > n / 4) return 0;
+  for (long long i = 0; i < n; ++i) {
+    const $KEY k = $N_key_of(x[i]);
+    a[bins[k >> $TOP]++] = $N_make(x[i], k, first + i);
+  }
+  long long begin = 0;
+  for (int i = 0; i < $BINS; ++i) {
+    const long long m = bins[i] - begin;
+    if (m == 0) continue;
+    const $ELEMENT* e = m < $BINS ? $N_sorted(a + begin, b, m, bins + $BINS, $TOP, 7)
+                                  : $N_sorted(a + begin, b, m, bins + $BINS, $TOP, $WIDTH);
+    for (long long j = 0; j < m; ++j) out[begin + j] = $N_result(e[j]);
+    begin += m;
+  }
+  return 1;
+}
+)";
+
 constexpr const char* kLongRun = R"(
 $FN void $N_run(const $VALUE* x, long long n, long long first, $ELEMENT* a, $ELEMENT* b, unsigned* bins, $OUT* out) {
-  for (int i = 0; i < $PASSES * $BINS; ++i) bins[i] = 0;
+$TRY_BUCKETS  for (int i = 0; i < $PASSES * $BINS; ++i) bins[i] = 0;
   for (long long i = 0; i < n; ++i) {
     const $KEY k = $N_key_of(x[i]);
 $DIGITS  }
@@ -304,10 +342,14 @@ runtime::KernelSource sort_c(const SortStep& step, const Kernel& kernel) {
   if (runs.sorted || brief) text += kMerge;
   if (!runs.sorted && selects && !brief) {
     const std::string sample = sample_text(step, names);
-    text += fmt::format("{}{}{}", kSelect, sample.empty() ? "" : kSampled, kSelectRun);
+    text += fmt::format("{}{}{}{}", kPasses, kSelect, sample.empty() ? "" : kSampled, kSelectRun);
     names.emplace_back("$SAMPLE", sample);
+  } else if (!runs.sorted && brief) {
+    text += kShortRun;
   } else if (!runs.sorted) {
-    text += brief ? kShortRun : kLongRun;
+    const bool buckets = runs.group >= kManyElements && step.key_bits >= 32;
+    text += fmt::format("{}{}{}", buckets ? kPasses : "", buckets ? kBuckets : "", kLongRun);
+    names.emplace_back("$TRY_BUCKETS", buckets ? "  if ($N_in_buckets(x, n, first, a, b, bins, out)) return;\n" : "");
   }
   text += runs.sorted ? kMergeTask : kSortTask;
 

@@ -90,6 +90,22 @@ TEST_CASE("sorted elements have the bits of those at the positions", "[tensor]")
       }
 }
 
+TEST_CASE("a run that lies in no cache is sorted bucket by bucket", "[tensor]") {
+  if (default_device() != Device::cpu()) SKIP_TEST("the default device is a GPU");
+  constexpr int64_t kLong = 300'007;  // also of two threads each has a long run
+  for (const Order order : kOrders) {
+    INFO("order " << static_cast<int>(order));
+    const std::vector<float> x = row_of(order, kLong);
+    const std::vector<int64_t> at = positions(x, false);
+    CHECK(bits_of(sort(from(x)).values) == bits_at(x, at, 0, kLong));
+    CHECK(argsort(from(x).to(float64)).to_vector<int64_t>() == at);
+    const Ranked both = sort(from(x));
+    realize(both.values, both.indices);
+    CHECK(both.indices.to_vector<int64_t>() == at);
+    CHECK(bits_of(both.values) == bits_at(x, at, 0, kLong));
+  }
+}
+
 TEST_CASE("elements of every type are sorted without positions", "[tensor]") {
   ON_BOTH_EXECUTORS();
   for (const DType dtype : {boolean, uint8, int8, int16, int32, int64, float16, bfloat16, float64})
@@ -103,6 +119,7 @@ TEST_CASE("elements of every type are sorted without positions", "[tensor]") {
 }
 
 TEST_CASE("ranks of a long row are found whatever a sample of it says", "[tensor]") {
+  if (default_device() != Device::cpu()) SKIP_TEST("the default device is a GPU");
   for (const int64_t n : {65535, 65536, 70001})
     for (const Order order : kOrders) {
       INFO(n << " in order " << static_cast<int>(order));
