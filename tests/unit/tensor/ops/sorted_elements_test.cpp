@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "sinter/sorting.h"
+#include "skip.h"
 #include "unit/tensor_support.h"
 
 using namespace sinter;
