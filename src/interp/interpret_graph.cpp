@@ -205,7 +205,8 @@ class GraphInterpreter {
     if (n->op == Op::Gather)
       return StridedView::of(gather_view(source(i, 0), source(i, 1), n->integer(), index_error_));
     if (n->op == Op::Sort)
-      return StridedView::of(sort_view(source(i, 0), n->ints()[0], sizes(n->shape).back(), n->ints()[1] != 0));
+      return StridedView::of(
+          sort_view(source(i, 0), n->ints()[0], sizes(n->shape).back(), n->ints()[1] != 0, ir::gives_values(n)));
     if (n->op == Op::Lapack) {
       std::vector<const StridedView*> values;
       for (size_t k = 0; k < sources_[i].size(); ++k) values.push_back(&source(i, k));

@@ -62,8 +62,8 @@ Array gather_view(const StridedView& x, const StridedView& index, int64_t axis, 
 Array scatter_view(const StridedView& base, const StridedView& index, const StridedView& value,
                    const ir::ScatterAttr& attr, bool& error);
 
-/// int64: positions by rank along the last axis, as Op::Sort says.
-Array sort_view(const StridedView& x, int64_t first, int64_t count, bool descending);
+/// int64 positions by rank along the last axis, or the values there, as Op::Sort says.
+Array sort_view(const StridedView& x, int64_t first, int64_t count, bool descending, bool gives_values);
 /// One step of a sort, all rows of it.
 void sort_runs(const ir::SortRuns& step, const KernelBuffer& to, const KernelBuffer& from);
 

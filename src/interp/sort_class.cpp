@@ -22,9 +22,9 @@ uint64_t key_of(DType dtype, ir::Scalar value, bool descending) {
   const uint64_t all = wide ? ~uint64_t{0} : 0xffffffffu, sign = wide ? uint64_t{1} << 63 : uint64_t{1} << 31;
   uint64_t key;
   if (is_float(dtype)) {
-    const double v = value.as_double() == 0 ? 0 : value.as_double();
+    const double v = value.as_double();
     const uint64_t bits = wide ? std::bit_cast<uint64_t>(v) : std::bit_cast<uint32_t>(static_cast<float>(v));
-    key = std::isnan(v) ? all : bits & sign ? ~bits & all : bits | sign;
+    key = std::isnan(v) ? all : bits & sign ? sign - (bits ^ sign) : bits | sign;
   } else {
     key = static_cast<uint64_t>(value.as_int()) & all;
     if (!is_unsigned(dtype)) key ^= sign;
@@ -34,37 +34,47 @@ uint64_t key_of(DType dtype, ir::Scalar value, bool descending) {
 
 }  // namespace
 
-Array sort_view(const StridedView& x, int64_t first, int64_t count, bool descending) {
+Array sort_view(const StridedView& x, int64_t first, int64_t count, bool descending, bool gives_values) {
   const Array values = x.copy();
   std::vector<int64_t> shape = x.shape;
   shape.back() = count;
-  Array out(DType::I64, shape);
+  Array out(gives_values ? x.dtype : DType::I64, shape);
+  const size_t width = size_of(x.dtype);
   const int64_t row = x.shape.back();
   std::vector<SortElement> elements(static_cast<size_t>(row));
   for (int64_t begin = 0, to = 0; to < out.numel(); begin += row) {
     for (int64_t i = 0; i < row; ++i)
       elements[static_cast<size_t>(i)] = {key_of(x.dtype, values.at(begin + i), descending), static_cast<uint64_t>(i)};
     std::sort(elements.begin(), elements.end());
-    for (int64_t i = 0; i < count; ++i)
-      out.set(to++, ir::Scalar::of(DType::I64, elements[static_cast<size_t>(first + i)].position));
+    for (int64_t i = 0; i < count; ++i, ++to) {
+      const auto at = static_cast<int64_t>(elements[static_cast<size_t>(first + i)].position);
+      if (gives_values)
+        std::memcpy(out.data.data() + to * width, values.data.data() + (begin + at) * width, width);
+      else
+        out.set(to, ir::Scalar::of(DType::I64, at));
+    }
   }
   return out;
 }
 
 void sort_runs(const ir::SortRuns& step, const KernelBuffer& to, const KernelBuffer& from) {
-  const int64_t words = step.words, width = static_cast<int64_t>(size_of(from.dtype));
-  const int64_t rows = count_of(from.shape) / (step.row * (step.sorted ? words : 1));
-  const auto word = [](const KernelBuffer& b, int64_t i) { return b.bytes.data() + i * 8; };
+  const int64_t words = step.words;
+  const size_t width = size_of(from.dtype);
+  const bool reads_values = step.values || !step.sorted;
+  const int64_t rows = count_of(from.shape) / (step.row * (reads_values ? 1 : words));
+  const auto at = [](const KernelBuffer& b, int64_t i, size_t bytes) {
+    return b.bytes.data() + static_cast<size_t>(i) * bytes;
+  };
   std::vector<SortElement> elements(static_cast<size_t>(step.row));
   for (int64_t r = 0; r < rows; ++r) {
     for (int64_t i = 0; i < step.row; ++i) {
       SortElement& e = elements[static_cast<size_t>(i)];
-      const int64_t at = r * step.row + i;
-      if (!step.sorted) {
-        e = {key_of(from.dtype, load_scalar(from.dtype, from.bytes.data() + at * width), step.descending),
+      const int64_t here = r * step.row + i;
+      if (reads_values) {
+        e = {key_of(from.dtype, load_scalar(from.dtype, at(from, here, width)), step.descending),
              static_cast<uint64_t>(i)};
       } else {
-        std::memcpy(&e, word(from, at * words), static_cast<size_t>(words) * 8);
+        std::memcpy(&e, at(from, here * words, 8), static_cast<size_t>(words) * 8);
         if (words == 1) e = {e.key >> 32, e.key & 0xffffffffu};
       }
     }
@@ -72,14 +82,16 @@ void sort_runs(const ir::SortRuns& step, const KernelBuffer& to, const KernelBuf
       std::sort(elements.begin() + i, elements.begin() + std::min(i + step.group, step.row));
     for (int64_t i = 0; i < step.row; ++i) {
       const SortElement& e = elements[static_cast<size_t>(i)];
-      const int64_t at = r * step.row + i;
+      const bool wanted = !step.last() || (i >= step.first && i < step.first + step.count);
+      if (!wanted) continue;
+      const int64_t there = step.last() ? r * step.count + i - step.first : r * step.row + i;
       const uint64_t packed = e.key << 32 | e.position;
-      if (step.last()) {
-        if (i >= step.first && i < step.first + step.count)
-          std::memcpy(word(to, r * step.count + i - step.first), &e.position, 8);
-      } else {
-        std::memcpy(word(to, at * words), words == 1 ? &packed : &e.key, static_cast<size_t>(words) * 8);
-      }
+      if (step.values)
+        std::memcpy(at(to, there, width), at(from, r * step.row + static_cast<int64_t>(e.position), width), width);
+      else if (step.last())
+        std::memcpy(at(to, there, 8), &e.position, 8);
+      else
+        std::memcpy(at(to, there * words, 8), words == 1 ? &packed : &e.key, static_cast<size_t>(words) * 8);
     }
   }
 }

@@ -260,7 +260,8 @@ UOp sort_positions(UOp x, int64_t first, int64_t count, bool descending) {
   if (x->op != Op::Contiguous) x = move(x, Op::Contiguous, x->shape);
   Shape shape = x->shape;
   shape[shape.rank() - 1] = count;
-  return x->graph->make({Op::Sort, DType::I64, std::move(shape), {x}, Ints{first, static_cast<int64_t>(descending)}});
+  return x->graph->make(
+      {Op::Sort, DType::I64, std::move(shape), {x}, Ints{first, static_cast<int64_t>(descending), 0}});
 }
 /// A stored node has dropped its sources.
 static bool moves(UOp x) { return is_movement(x->op) && !x->src.empty(); }

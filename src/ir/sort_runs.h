@@ -15,6 +15,9 @@ namespace sinter::ir {
 /// runs of `sorted` elements are sorted; group is twice as long. An element is `words` uint64: one that holds the key
 /// in its upper and the position in its lower half, or key and position. The last step writes positions as int64, those
 /// of the ranks `first` to `first + count` - 1 of each row.
+///
+/// Of a sort that gives `values`, an element is the value itself between steps and at the end: equal ones stay in order
+/// in each step, so no position is needed.
 struct SortRuns {
   int64_t row = 0;     ///< elements of a row
   int64_t sorted = 0;  ///< length of the runs that are sorted already; 0: the source holds values
@@ -24,9 +27,15 @@ struct SortRuns {
   int64_t first = 0;
   int64_t count = 0;
   bool descending = false;
+  bool values = false;
 
   bool last() const { return group >= row; }
 };
+
+/// Whether a Sort gives elements and no positions.
+inline bool gives_values(UOp sort) { return sort->ints()[2] != 0; }
+/// The elements at the positions that a Sort gives, as a Sort of `x` that gives them.
+UOp sort_values(UOp positions, UOp x);
 
 /// uint64 words of an element between steps.
 inline int64_t sort_words(DType dtype) { return size_of(dtype) > 4 ? 2 : 1; }

@@ -147,7 +147,8 @@ class Verifier {
     require((n->op != Op::Lapack && n->op != Op::CallLapack) || is_lapack_type(last->dtype), n,
             "is of a type that LAPACK lacks");
     require(n->op != Op::Lapack || n->device == Device::cpu(), n, "is not on the host, where LAPACK runs");
-    require(n->op != Op::Sort || n->dtype == DType::I64, n, "gives positions that are not int64");
+    require(n->op != Op::Sort || n->dtype == (gives_values(n) ? n->src[0]->dtype : DType::I64), n,
+            "gives positions that are not int64, or values of another type");
     if (info(n->op).result == ResultType::Same && n->op != Op::After)
       require(n->dtype == last->dtype, n, "differs in type from its source");
     if (!is_alu(n->op)) return;
@@ -280,7 +281,7 @@ class KernelVerifier {
   }
 
   void check_sort(UOp n) {
-    require(n->ints().size() == 8, n, "is not described by eight numbers");
+    require(n->ints().size() == 9, n, "is not described by nine numbers");
     UOp to = n->src[0], from = n->src[1];
     require(to->op == Op::Param && from->op == Op::Param && to->rank() > 0 && from->rank() > 0, n, "names no Params");
     const SortRuns s = sort_runs_of(n);
@@ -290,8 +291,9 @@ class KernelVerifier {
     const int64_t between = s.row * s.words;
     require(from->shape[from->rank() - 1] == (s.sorted ? between : s.row), n, "reads rows of another length");
     require(to->shape[to->rank() - 1] == (s.last() ? s.count : between), n, "writes rows of another length");
-    require((!s.sorted || from->dtype == DType::U64) && to->dtype == (s.last() ? DType::I64 : DType::U64), n,
-            "has Params of other types");
+    require(s.values ? s.words == 1 && to->dtype == from->dtype
+                     : (!s.sorted || from->dtype == DType::U64) && to->dtype == (s.last() ? DType::I64 : DType::U64),
+            n, "has Params of other types");
   }
 
   void check_lapack(UOp n) {

@@ -117,7 +117,7 @@ std::string shape_error(UOp n) {
         return "base and result, or index and value, differ in shape";
       return pick_error(n, from, n->src[1]->shape);
     case Op::Sort:
-      if (to.rank() == 0 || to.rank() != from.rank() || n->ints().size() != 2) return "sorts along no axis";
+      if (to.rank() == 0 || to.rank() != from.rank() || n->ints().size() != 3) return "sorts along no axis";
       for (size_t i = 0; i + 1 < to.rank(); ++i)
         if (!(to[i] == from[i])) return fmt::format("axis {} has another size", i);
       if (to[to.rank() - 1].symbolic() || from[from.rank() - 1].symbolic()) return "sorts along a symbolic axis";

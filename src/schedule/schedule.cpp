@@ -35,6 +35,7 @@
 #include "schedule/simplify/online_softmax.h"
 #include "schedule/simplify/scan_blocks.h"
 #include "schedule/simplify/scatter_blocks.h"
+#include "schedule/simplify/sorted_values.h"
 #include "schedule/simplify/store_repeats.h"
 #include "schedule/simplify/unit_axes.h"
 
@@ -76,6 +77,7 @@ FusionGraph ordered_fusion_graph(PlanGraph& plan, const PlanGraph& versions, std
     plan = versions;
     step(plan, "versions", [&] { lower_versions(plan, boxed); });
     step(plan, "slices", [&] { forward_slices(plan); });
+    step(plan, "sorted values", [&] { sort_values_alone(plan, target); });
     step(plan, "unit axes", [&] { drop_unit_axes(plan); });
     step(plan, "nested sums", [&] { merge_nested_sums(plan); });
     step(plan, "deferred division", [&] { defer_division(plan); });

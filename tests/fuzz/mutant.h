@@ -63,6 +63,7 @@ enum class Mutant : uint8_t {
   NegativeIndex,       ///< a negative index does not count from the end
   ScatterAssigns,      ///< the last update stays
   ScatterModeLost,     ///< every update that is joined is added
+  SortTurned,          ///< a sort that gives elements knows only one direction
   DivisionTruncates,   ///< x / y as in C
   RemainderTruncates,  ///< x % y as in C
   UnsignedCompare,     ///< x < y on integers without their sign

@@ -50,6 +50,7 @@ const Row kRows[] = {
     {Mutant::NegativeIndex, "a negative index does not wrap", true, {"gather", "index"}},
     {Mutant::ScatterAssigns, "scatter assigns instead of adding", true, {"scatter_add"}},
     {Mutant::ScatterModeLost, "scatter adds in every mode", true, {"scatter"}},
+    {Mutant::SortTurned, "sorted elements in one direction only", true, {"sort"}},
     {Mutant::DivisionTruncates, "integer division truncates", true, {"floor_divide", "cast"}},
     {Mutant::RemainderTruncates, "integer remainder truncates", true, {"remainder", "cast"}},
     {Mutant::UnsignedCompare, "integers compared without sign", true, {"lt", "gt", "cast"}},

@@ -315,6 +315,11 @@ edit(src/schedule/simplify/fused_reductions.cpp [=[
 !same_rows(n, out.maximum, x)]=] [=[
 (@@ && !(FAULT(OtherMaximum) && out.maximum->src[0] == x))]=])
 
+# -- src/ir/sort_runs.cpp
+edit(src/ir/sort_runs.cpp [=[
+Ints{positions->ints()[0], positions->ints()[1], 1}]=] [=[
+Ints{positions->ints()[0], FAULT(SortTurned) ? int64_t{0} : positions->ints()[1], 1}]=])
+
 # -- src/ir/combine.cpp
 edit(src/ir/combine.cpp [=[
 off * (off * (a[0] * share));]=] [=[

@@ -2,13 +2,20 @@
 // digits that all elements share are left out. Short runs by merges.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "codegen/opaque/sort_text.h"
 
 namespace sinter::codegen {
 namespace {
 
-constexpr int64_t kShort = 64;       ///< elements of a run up to which counting digits costs more than it saves
-constexpr int64_t kManyBins = 4096;  ///< elements of a run from which on digits are wide
+constexpr int64_t kShort = 64;              ///< elements of a run up to which counting digits costs more than it saves
+constexpr int64_t kManyBins = 4096;         ///< elements of a run from which on digits are wide
+constexpr int64_t kManyElements = 1 << 17;  ///< of a run from which on it does not lie in the cache
+constexpr int64_t kSamples = 4096;          ///< of a row of which some ranks are wanted
+constexpr int64_t kSparse = 16;             ///< times as many elements has a row that is worth a sample, and its ranks
+constexpr double kDeviations = 4;           ///< of the samples below a rank: how far the keys around it lie
 
 /// Between `a` and `b`, two sorted runs, in order into `to` from number d to number `end`.
 constexpr const char* kMerge = R"(
@@ -36,7 +43,7 @@ $FN void $N_merge(const $ELEMENT* a, long long na, const $ELEMENT* b, long long 
 constexpr const char* kShortRun = R"(
 $FN void $N_run(const $VALUE* x, long long n, long long first, $ELEMENT* a, $ELEMENT* b, unsigned* bins, $OUT* out) {
   for (long long i = 0; i < n; ++i) {
-    const $ELEMENT e = $N_make($N_key_of(x[i]), first + i);
+    const $ELEMENT e = $N_make(x[i], $N_key_of(x[i]), first + i);
     long long k = i;
     for (; k % 8 && $N_less(e, a[k - 1]); --k) a[k] = a[k - 1];
     a[k] = e;
@@ -54,51 +61,150 @@ $FN void $N_run(const $VALUE* x, long long n, long long first, $ELEMENT* a, $ELE
 }
 )";
 
-/// Some ranks of a row: those elements are sorted whose highest digits these ranks have.
-constexpr const char* kSelect = R"(
-$FN void $N_run(const $VALUE* x, long long n, long long first, $ELEMENT* a, $ELEMENT* b, unsigned* bins, $OUT* out) {
-  for (int i = 0; i < $BINS; ++i) bins[i] = 0;
-  for (long long i = 0; i < n; ++i) ++bins[$N_key_of(x[i]) >> $TOP];
-  long long skipped = 0, reached = bins[0];
-  unsigned low = 0;
-  for (; reached <= $FIRST; reached += bins[low]) {
-    skipped = reached;
-    ++low;
-  }
-  unsigned high = low;
-  while (reached < $FIRST + $COUNT) reached += bins[++high];
-  const unsigned span = high - low;
-  long long m = 0;
-  for (long long i = 0; i < n; ++i) {
-    const $KEY k = $N_key_of(x[i]);
-    a[m] = $N_make(k, i);
-    m += (unsigned)(k >> $TOP) - low <= span;
-  }
-  for (int s = 0; s < $BITS; s += $WIDTH) {
-    for (int i = 0; i < $BINS; ++i) bins[i] = 0;
-    for (long long i = 0; i < m; ++i) ++bins[$N_key(a[i]) >> s & ($BINS - 1)];
-    if (bins[$N_key(a[0]) >> s & ($BINS - 1)] == m) continue;
+/// Passes over the digits of the lowest `bits` bits, without those that all elements share. Returns a or b.
+constexpr const char* kPasses = R"(
+$FN $ELEMENT* $N_sorted($ELEMENT* a, $ELEMENT* b, long long m, unsigned* bins, int bits, int width) {
+  const int last = (1 << width) - 1;
+  for (int s = 0; s < bits; s += width) {
+    for (int i = 0; i <= last; ++i) bins[i] = 0;
+    for (long long i = 0; i < m; ++i) ++bins[$N_key(a[i]) >> s & last];
+    if (bins[$N_key(a[0]) >> s & last] == m) continue;
     unsigned sum = 0;
-    for (int i = 0; i < $BINS; ++i) {
+    for (int i = 0; i <= last; ++i) {
       const unsigned here = bins[i];
       bins[i] = sum;
       sum += here;
     }
     for (long long i = 0; i < m; ++i) {
       const $ELEMENT e = a[i];
-      b[bins[$N_key(e) >> s & ($BINS - 1)]++] = e;
+      b[bins[$N_key(e) >> s & last]++] = e;
     }
     $ELEMENT* t = a;
     a = b;
     b = t;
   }
+  return a;
+}
+)";
+
+/// Some ranks of a row. Those elements are sorted whose keys a sample of the row puts around these ranks, or, where
+/// they do not have them all, those whose highest digits these ranks have.
+constexpr const char* kSelect = R"(
+$FN long long $N_with_digits(const $VALUE* x, long long n, $ELEMENT* a, unsigned* bins, long long* skipped) {
+  for (int i = 0; i < $BINS; ++i) bins[i] = 0;
+  for (long long i = 0; i < n; ++i) ++bins[$N_key_of(x[i]) >> $TOP];
+  long long reached = bins[0], m = 0;
+  unsigned low = 0;
+  for (*skipped = 0; reached <= $FIRST; reached += bins[low]) {
+    *skipped = reached;
+    ++low;
+  }
+  unsigned high = low;
+  while (reached < $FIRST + $COUNT) reached += bins[++high];
+  const unsigned span = high - low;
+  for (long long i = 0; i < n; ++i) {
+    const $KEY k = $N_key_of(x[i]);
+    a[m] = $N_make(x[i], k, i);
+    m += (unsigned)(k >> $TOP) - low <= span;
+  }
+  return m;
+}
+)";
+
+/// Blocks without an element between the keys are skipped, and elements below the keys counted, by vectors.
+constexpr const char* kSampled = R"(
+typedef $VALUE $N_lanes __attribute__((vector_size(32)));
+typedef $VALUE $N_lanes_m __attribute__((vector_size(32), aligned(sizeof($VALUE))));
+typedef unsigned long long $N_words __attribute__((vector_size(32)));
+$FN $N_lanes $N_keys_of($N_lanes b) { return $VECTOR_KEY; }
+$FN long long $N_with_keys(const $VALUE* x, long long n, $ELEMENT* a, $VALUE low, $VALUE high, long long* skipped) {
+  const $VALUE span = high - low;
+  const int lanes = 32 / sizeof($VALUE);
+  $N_lanes less = {};
+  $N_lanes keys[2 * sizeof($VALUE)];
+  long long m = 0, i = 0;
+  for (; i + 64 <= n; i += 64) {
+    $N_lanes any = {};
+    for (int j = 0; j < 2 * sizeof($VALUE); ++j) {
+      const $N_lanes k = $N_keys_of(*(const $N_lanes_m*)(x + i + j * lanes));
+      keys[j] = k;
+      any |= ($N_lanes)(k - low <= span);
+      less -= ($N_lanes)(k < low);
+    }
+    const $N_words found = ($N_words)any;
+    if (!(found[0] | found[1] | found[2] | found[3])) continue;
+    const $VALUE* key = (const $VALUE*)keys;
+    for (int j = 0; j < 64; ++j) {
+      a[m] = $N_make(x[i + j], key[j], i + j);
+      m += ($VALUE)(key[j] - low) <= span;
+    }
+  }
+  long long below = 0;
+  for (int j = 0; j < lanes; ++j) below += less[j];
+  for (; i < n; ++i) {
+    const $VALUE k = $N_key_of(x[i]);
+    a[m] = $N_make(x[i], k, i);
+    m += ($VALUE)(k - low) <= span;
+    below += k < low;
+  }
+  *skipped = below;
+  return m;
+}
+)";
+
+constexpr const char* kSelectRun = R"(
+$FN void $N_run(const $VALUE* x, long long n, long long first, $ELEMENT* a, $ELEMENT* b, unsigned* bins, $OUT* out) {
+  long long skipped = n, m = 0;
+$SAMPLE  if (skipped > $FIRST || skipped + m < $FIRST + $COUNT) m = $N_with_digits(x, n, a, bins, &skipped);
+  a = $N_sorted(a, b, m, bins, $BITS, $WIDTH);
   for (long long i = 0; i < $COUNT; ++i) out[i] = $N_result(a[$FIRST - skipped + i]);
+}
+)";
+
+constexpr const char* kSample = R"(  for (int i = 0; i < $SAMPLES; ++i) {
+    const $VALUE v = x[i * $STRIDE];
+    a[i] = $N_make(v, $N_key_of(v), i);
+  }
+  const $ELEMENT* sample = $N_sorted(a, b, $SAMPLES, bins, $BITS, $WIDTH);
+  const $VALUE low = $LOWEST, high = $HIGHEST;
+  m = $N_with_keys(x, n, a, low, high, &skipped);
+)";
+
+/// A run by its highest digit first, and then each bucket, which lies in the cache. Returns 0 where few buckets have
+/// most elements.
+constexpr const char* kBuckets = R"(
+$FN int $N_in_buckets(const $VALUE* x, long long n, long long first, $ELEMENT* a, $ELEMENT* b, unsigned* bins,
+                      $OUT* out) {
+  for (int i = 0; i < $BINS; ++i) bins[i] = 0;
+  for (long long i = 0; i < n; ++i) ++bins[$N_key_of(x[i]) >> $TOP];
+  unsigned sum = 0, most = 0;
+  for (int i = 0; i < $BINS; ++i) {
+    const unsigned here = bins[i];
+    most = here > most ? here : most;
+    bins[i] = sum;
+    sum += here;
+  }
+  if (most > n / 4) return 0;
+  for (long long i = 0; i < n; ++i) {
+    const $KEY k = $N_key_of(x[i]);
+    a[bins[k >> $TOP]++] = $N_make(x[i], k, first + i);
+  }
+  long long begin = 0;
+  for (int i = 0; i < $BINS; ++i) {
+    const long long m = bins[i] - begin;
+    if (m == 0) continue;
+    const $ELEMENT* e = m < $BINS ? $N_sorted(a + begin, b, m, bins + $BINS, $TOP, 7)
+                                  : $N_sorted(a + begin, b, m, bins + $BINS, $TOP, $WIDTH);
+    for (long long j = 0; j < m; ++j) out[begin + j] = $N_result(e[j]);
+    begin += m;
+  }
+  return 1;
 }
 )";
 
 constexpr const char* kLongRun = R"(
 $FN void $N_run(const $VALUE* x, long long n, long long first, $ELEMENT* a, $ELEMENT* b, unsigned* bins, $OUT* out) {
-  for (int i = 0; i < $PASSES * $BINS; ++i) bins[i] = 0;
+$TRY_BUCKETS  for (int i = 0; i < $PASSES * $BINS; ++i) bins[i] = 0;
   for (long long i = 0; i < n; ++i) {
     const $KEY k = $N_key_of(x[i]);
 $DIGITS  }
@@ -117,7 +223,7 @@ $DIGITS  }
     digits[count++] = c;
   }
   if (count == 0) {
-    for (long long i = 0; i < n; ++i) out[i] = $N_result($N_make($N_key_of(x[i]), first + i));
+    for (long long i = 0; i < n; ++i) out[i] = $N_result($N_make(x[i], $N_key_of(x[i]), first + i));
     return;
   }
   unsigned* c = digits[0];
@@ -125,13 +231,13 @@ $DIGITS  }
   if (count == 1) {
     for (long long i = 0; i < n; ++i) {
       const $KEY k = $N_key_of(x[i]);
-      out[c[k >> s & ($BINS - 1)]++] = $N_result($N_make(k, first + i));
+      out[c[k >> s & ($BINS - 1)]++] = $N_result($N_make(x[i], k, first + i));
     }
     return;
   }
   for (long long i = 0; i < n; ++i) {
     const $KEY k = $N_key_of(x[i]);
-    a[c[k >> s & ($BINS - 1)]++] = $N_make(k, first + i);
+    a[c[k >> s & ($BINS - 1)]++] = $N_make(x[i], k, first + i);
   }
   for (int p = 1; p < count - 1; ++p) {
     c = digits[p];
@@ -157,12 +263,13 @@ constexpr const char* kSortTask = R"(
 int $N(void* const* bufs, const long long* vars, long long begin, long long end) {
   $OUT* to = bufs[1];
   const $VALUE* from = bufs[2];
-  $ELEMENT* a = bufs[3];
+  unsigned* bins = bufs[3];
+  $ELEMENT* a = ($ELEMENT*)(bins + $COUNTERS);
   $ELEMENT* b = a + $RUN + 1;  // a selection writes one more
   for (long long t = begin; t < end; ++t) {
     const long long row = t / $TASKS, first = t % $TASKS * $RUN;
-    $N_run(from + row * $ROW + first, $ROW - first < $RUN ? $ROW - first : $RUN, first, a, b,
-           (unsigned*)(b + $RUN), to + row * $COUNT + first);
+    $N_run(from + row * $ROW + first, $ROW - first < $RUN ? $ROW - first : $RUN, first, a, b, bins,
+           to + row * $COUNT + first);
   }
   return 0;
 }
@@ -187,6 +294,26 @@ int $N(void* const* bufs, const long long* vars, long long begin, long long end)
 }
 )";
 
+/// How many samples are below the element of a rank: the mean, and `deviations` times the standard deviation more.
+int64_t sample_of_rank(int64_t rank, int64_t row, double deviations) {
+  const double part = static_cast<double>(rank) / static_cast<double>(row), samples = kSamples;
+  return std::llround(samples * part + deviations * (std::sqrt(samples * part * (1 - part)) + 1));
+}
+
+/// What narrows a selection, and names for it; empty if the row is too short or too many ranks are wanted.
+std::string sample_text(const SortStep& step, SortNames& names) {
+  const ir::SortRuns& runs = step.runs;
+  if (step.key_bits < 32 || runs.row < kSparse * kSamples || runs.row < kSparse * runs.count) return {};
+  const int64_t low = sample_of_rank(runs.first, runs.row, -kDeviations);
+  const int64_t high = sample_of_rank(runs.first + runs.count, runs.row, kDeviations);
+  names.insert(names.end(), {{"$SAMPLES", fmt::format("{}", kSamples)},
+                             {"$STRIDE", fmt::format("{}ll", runs.row / kSamples)},
+                             {"$VECTOR_KEY", vector_key(step)},
+                             {"$LOWEST", low < 0 ? "0" : fmt::format("$N_key(sample[{}])", low)},
+                             {"$HIGHEST", high >= kSamples ? "~($VALUE)0" : fmt::format("$N_key(sample[{}])", high)}});
+  return kSample;
+}
+
 }  // namespace
 
 runtime::KernelSource sort_c(const SortStep& step, const Kernel& kernel) {
@@ -194,6 +321,7 @@ runtime::KernelSource sort_c(const SortStep& step, const Kernel& kernel) {
   const bool brief = runs.group <= kShort, selects = runs.last() && runs.count < runs.row;
   const int width = step.key_bits == 8 || runs.group < kManyBins ? 8 : 11, bins = 1 << width;
   const int passes = (step.key_bits + width - 1) / width;
+  const int64_t counters = brief ? 0 : int64_t{passes} * bins;
   std::string digits;
   for (int p = 0; p < passes; ++p)
     digits += fmt::format("    ++bins[{} + (k >> {} & {})];\n", p * bins, p * width, bins - 1);
@@ -202,6 +330,7 @@ runtime::KernelSource sort_c(const SortStep& step, const Kernel& kernel) {
   names.insert(names.end(), {{"$FN", "static inline __attribute__((always_inline))"},
                              {"$PASSES", fmt::format("{}", passes)},
                              {"$BINS", fmt::format("{}", bins)},
+                             {"$COUNTERS", fmt::format("{}", counters)},
                              {"$WIDTH", fmt::format("{}", width)},
                              {"$BITS", fmt::format("{}", step.key_bits)},
                              {"$TOP", fmt::format("{}", step.key_bits - width)},
@@ -211,12 +340,22 @@ runtime::KernelSource sort_c(const SortStep& step, const Kernel& kernel) {
                              {"$STORED", runs.sorted ? "$N_result(e)" : "e"}});
   std::string text = element_text(step);
   if (runs.sorted || brief) text += kMerge;
-  if (!runs.sorted) text += brief ? kShortRun : selects ? kSelect : kLongRun;
+  if (!runs.sorted && selects && !brief) {
+    const std::string sample = sample_text(step, names);
+    text += fmt::format("{}{}{}{}", kPasses, kSelect, sample.empty() ? "" : kSampled, kSelectRun);
+    names.emplace_back("$SAMPLE", sample);
+  } else if (!runs.sorted && brief) {
+    text += kShortRun;
+  } else if (!runs.sorted) {
+    const bool buckets = runs.group >= kManyElements && step.key_bits >= 32;
+    text += fmt::format("{}{}{}", buckets ? kPasses : "", buckets ? kBuckets : "", kLongRun);
+    names.emplace_back("$TRY_BUCKETS", buckets ? "  if ($N_in_buckets(x, n, first, a, b, bins, out)) return;\n" : "");
+  }
   text += runs.sorted ? kMergeTask : kSortTask;
 
   runtime::KernelSource source;
-  const int64_t elements = (2 * runs.group + 1) * runs.words * 8, counts = brief ? 0 : int64_t{passes} * bins * 4;
-  if (!runs.sorted) source.scratch = (elements + counts + 63) / 64 * 64;
+  const int64_t elements = (2 * runs.group + 1) * (runs.values ? step.key_bits / 8 : runs.words * 8);
+  if (!runs.sorted) source.scratch = (elements + counters * 4 + 63) / 64 * 64;
   finish(source, text, kernel.name, names);
   return source;
 }

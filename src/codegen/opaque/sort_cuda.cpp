@@ -21,8 +21,11 @@ $N(unsigned* error, $OUT* __restrict__ to, const $VALUE* __restrict__ from$VARS)
   const long long block = blockIdx.x, first = block % $TASKS * $PADDED, row = block / $TASKS * $ROWS;
   for (int i = threadIdx.x; i < $ROWS * $PADDED; i += $THREADS) {
     const long long r = row + i / $PADDED, at = first + i % $PADDED;
-    $ELEMENT x = $N_make(($KEY)~0ull, 0xffffffffll);
-    if (at < $ROW$INSIDE) x = $N_make($N_key_of(from[r * $ROW + at]), at);
+    $ELEMENT x = $N_make(0, ($KEY)~0ull, 0xffffffffll);
+    if (at < $ROW$INSIDE) {
+      const $VALUE v = from[r * $ROW + at];
+      x = $N_make(v, $N_key_of(v), at);
+    }
     e[i] = x;
   }
   for (int k = 2; k <= $PADDED; k *= 2)

@@ -16,8 +16,8 @@ struct SortStep {
   explicit SortStep(const Kernel& kernel);
 
   ir::SortRuns runs;
-  DType values;      ///< of the source, if it holds values
-  int key_bits = 0;  ///< of a value
+  DType dtype;       ///< of the source
+  int key_bits = 0;  ///< of a value, if the source holds values
 };
 
 /// Values of the `$NAME`s in a text.
@@ -28,11 +28,15 @@ std::string filled(std::string text, const SortNames& names);
 ///   $ELEMENT, $VALUE, $KEY  types: an element between steps, the bits of a value, its key
 ///   $OUT                    type of what the step writes
 ///   $ROW, $RUN, $SORTED, $TASKS  sizes; $FIRST and $COUNT of the ranks that the step writes
-/// and the text of functions `$FN key_of(value)`, `make(key, position)`, `key(element)`, `result(element)` and
+/// and the text of functions `$FN key_of(value)`, `make(value, key, position)`, `key(element)`, `result(element)` and
 /// `less(element, element)`, each prefixed by `$N_`. $N is the name of the kernel, $FN the words that a function begins
 /// with.
 SortNames names_of(const SortStep& step);
 std::string element_text(const SortStep& step);
+
+/// The keys of `$N_lanes b`, a vector of values as wide as keys, as an expression; `$N_signed`: the same of signed
+/// ones.
+std::string vector_key(const SortStep& step);
 
 /// `text` with the names in it, and then its name $N, `hint` plus a hash.
 void finish(runtime::KernelSource& source, const std::string& text, const std::string& hint, const SortNames& names);

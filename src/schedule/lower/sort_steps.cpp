@@ -66,7 +66,8 @@ std::vector<KernelInstance> sort_steps(const PlanGraph& graph, const OpaqueNode&
   step.count = shape[shape.rank() - 1].value();
   if (step.count == 0) return {};
   step.group = run_length(source_shape.bound() / step.row, step.row, step.count, target);
-  step.words = ir::sort_words(node.types[0]);
+  step.values = ir::gives_values(node.uop);
+  step.words = step.values ? 1 : ir::sort_words(node.types[0]);
   step.descending = node.uop->ints()[1] != 0;
   const int64_t block = step.group;
 
@@ -75,14 +76,15 @@ std::vector<KernelInstance> sort_steps(const PlanGraph& graph, const OpaqueNode&
   std::pair<int, DType> at{node.from[0], node.types[0]};
   int memory[] = {-1, -1};
   for (;;) {
-    std::pair<int, DType> next{node.to, DType::I64};
+    std::pair<int, DType> next{node.to, step.values ? at.second : DType::I64};
     step.tasks = ceil_div(step.last() && step.sorted ? step.count : step.row, block);
     if (!step.last()) {
       int& here = memory[out.size() % 2];
+      next.second = step.values ? at.second : DType::U64;
       if (here < 0)  // memory for the elements between two steps
-        here = add_buffer(plan, runtime::PlanBuffer::Kind::Scratch, DType::U64, rows.with({Dim(step.row * step.words)}),
-                          graph.vars);
-      next = {here, DType::U64};
+        here = add_buffer(plan, runtime::PlanBuffer::Kind::Scratch, next.second,
+                          rows.with({Dim(step.row * step.words)}), graph.vars);
+      next.first = here;
     }
     out.push_back(write(step, rows, next, at));
     if (step.last()) return out;
