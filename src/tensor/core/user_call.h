@@ -23,14 +23,22 @@ class MayCallProgram {
   DefaultFloatEnv* const before_;
 };
 
-/// The tensors that `f` gives. The calling thread's scopes are closed meanwhile: f may read and realize, and other
-/// threads may use the graph. Nodes made before stay alive, walks do not stay valid.
+/// What `f` gives, called as if from outside: in the program's float environment, with no call open, so that errors
+/// name the line in f.
 template <class F>
-std::vector<Tensor> call_program(F&& f) {
-  const ir::GraphPause pause;
+auto call_program_in_scope(DefaultFloatEnv* floats, F&& f) {
   std::optional<DefaultFloatEnv::ProgramFloatEnv> lifted;
-  if (DefaultFloatEnv* floats = MayCallProgram::floats()) lifted.emplace(*floats);
+  if (floats) lifted.emplace(*floats);
+  const ir::NoOpenCall outside;
   return f();
+}
+
+/// The same, and the calling thread's scopes are closed meanwhile: f may read and realize, and other threads may use
+/// the graph. Nodes made before stay alive, walks do not stay valid.
+template <class F>
+auto call_program(F&& f) {
+  const ir::GraphPause pause;
+  return call_program_in_scope(MayCallProgram::floats(), std::forward<F>(f));
 }
 
 /// Nodes that live until the outermost scope closes; null for an empty handle.

@@ -13,6 +13,7 @@
 #include "runtime/base/env.h"
 #include "sinter/debug.h"
 #include "tensor/core/cell_version.h"
+#include "tensor/core/user_call.h"
 #include "tensor/eval/in_flight.h"
 #include "tensor/eval/realize.h"
 #include "tensor/jit/capture.h"
@@ -306,12 +307,7 @@ std::vector<Tensor> JitPlans::call(const Function& function, std::span<const Ten
   std::vector<Tensor> fresh;  // cells that tell inputs from tensors that the function uses besides
   for (const Tensor& t : inputs) fresh.push_back(tensor::wrap(t.cell()->node.get()));
   tensor::Capture capture(fresh, now.sizes);
-  const auto run = [&] {
-    const tensor::DefaultFloatEnv::ProgramFloatEnv lifted(call.floats());
-    const ir::NoOpenCall outside;  // errors name the line in the function
-    return function(fresh);
-  };
-  std::vector<Tensor> results = run();
+  std::vector<Tensor> results = tensor::call_program_in_scope(&call.floats(), [&] { return function(fresh); });
   capture.on_return(results);
   realize_pending(results);
   capture.keep_steps();

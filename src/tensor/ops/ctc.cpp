@@ -83,12 +83,12 @@ class CtcRecursion {
   /// log of the probability of each sequence: [n]. Far below 0, kLogOfZero or less, if its labels do not fit.
   UOp log_likelihood() const {
     const int64_t steps = emission_->shape[0].value();
-    UOp one = ir::like(at_time(emission_, 0), 0.0), state = ir::where(begin_, one, ir::like(one, kLogOfZero));
+    UOp one = ir::like(part(emission_, 0), 0.0), state = ir::where(begin_, one, ir::like(one, kLogOfZero));
     for (int64_t t = 0; t < steps; ++t) {
-      UOp next = moved(state, jump_) + at_time(emission_, t);
-      state = ir::contiguous(ir::where(per_label(at_time(live_, t), next->shape), next, state));
+      UOp next = moved(state, jump_) + part(emission_, t);
+      state = ir::contiguous(ir::where(per_label(part(live_, t), next->shape), next, state));
     }
-    UOp first = moved(direction(state, 0), direction(jump_, 0)), last = ir::flip(direction(state, 1), {1});
+    UOp first = moved(part(state, 0), part(jump_, 0)), last = ir::flip(part(state, 1), {1});
     return tensor::logsumexp(first + last, {1});
   }
 
@@ -97,8 +97,8 @@ class CtcRecursion {
   static UOp per_label(UOp x, const Shape& shape) {
     return ir::expand(x, shape, {static_cast<int64_t>(shape.rank()) - 1});
   }
-  static UOp at_time(UOp x, int64_t t) { return tensor::drop_axes(tensor::shrink_axis(x, 0, t, t + 1), {0}); }
-  static UOp direction(UOp x, int64_t d) { return at_time(x, d); }
+  /// x[i]: a time step, or one of the two directions.
+  static UOp part(UOp x, int64_t i) { return tensor::drop_axes(tensor::shrink_axis(x, 0, i, i + 1), {0}); }
   static UOp stacked(UOp forward, UOp backward, int64_t axis = 0) {
     const UOp both[] = {tensor::insert_axis(forward, axis), tensor::insert_axis(backward, axis)};
     return ir::cat(both, axis);

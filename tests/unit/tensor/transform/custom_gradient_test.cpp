@@ -1,5 +1,6 @@
 // custom_gradient() and hooks: values, gradients of both orders, what closures may do, and errors.
 #include <memory>
+#include <source_location>
 
 #include "unit/tensor_support.h"
 
@@ -194,6 +195,28 @@ TEST_CASE("gradients that do not fit are refused", "[tensor][transform][gradient
     y.sum().backward();
   });
   refused({"register_hook", "requires_grad()"}, [&] { ramp({3}).register_hook([](const Tensor&) {}); });
+}
+
+TEST_CASE("an error in a function of gradients names the call and the line in it", "[tensor][transform][gradient]") {
+  const Tensor x = ramp({3}).requires_grad();
+  const auto names_line = [](const Tensor& loss, uint32_t line) {
+    try {
+      loss.backward();
+      FAIL_CHECK("nothing was refused");
+    } catch (const UsageError& error) {
+      CHECK(std::string(error.what()).find("reshape") == 0);
+      CHECK(error.where().line() == line);
+    }
+  };
+  const auto rule_line = std::source_location::current().line() + 1;
+  const auto back = [](const Tensor& g, const Tensor&) { return g.reshape({5}); };
+  const auto f = custom_gradient([](const Tensor& t) { return t * 2.0; }, back);
+  names_line(f(x).sum(), rule_line);
+  names_line(vmap([&](const Tensor& e) { return f(e * 2.0); })(x).sum(), rule_line);
+  const Tensor y = x * 2.0;
+  const auto hook_line = std::source_location::current().line() + 1;
+  y.register_hook([](const Tensor& g) { return g.reshape({5}); });
+  names_line(y.sum(), hook_line);
 }
 
 TEST_CASE("hooks see and change gradients", "[tensor][transform][gradient]") {
