@@ -28,6 +28,12 @@ class PerAxis {
   std::vector<int64_t> numbers_;
 };
 
+/// The first member of options that are given by name: {.stride = 2}. `{2, 2}`, for PyTorch a stride along two axes,
+/// would be a stride and a padding; it does not compile.
+struct ByName {
+  explicit ByName() = default;
+};
+
 /// The padding of a convolution: numbers, or PyTorch's names. "same": as many outputs as elements, with an odd zero at
 /// the end; needs stride 1. "valid": none.
 class ConvPadding : public PerAxis {
@@ -51,6 +57,7 @@ class ConvPadding : public PerAxis {
 
 /// Options of conv1d(), conv2d() and conv3d().
 struct ConvOptions {
+  ByName by_name{};  ///< no value
   PerAxis stride = 1;
   ConvPadding padding = 0;                   ///< before and after
   PerAxis dilation = 1;                      ///< distance between adjacent elements of a window
@@ -72,6 +79,7 @@ inline Tensor conv3d(Arg x, const Tensor& weight, const ConvOptions& options) { 
 
 /// Options of conv_transpose1d(), conv_transpose2d() and conv_transpose3d().
 struct ConvTransposeOptions {
+  ByName by_name{};  ///< no value
   PerAxis stride = 1;
   PerAxis padding = 0;         ///< elements dropped at both ends
   PerAxis output_padding = 0;  ///< elements more at the end; less than the stride or the dilation
@@ -88,6 +96,7 @@ Tensor conv_transpose3d(Arg x, const Tensor& weight, const Tensor& bias = {}, co
 
 /// Options of unfold() and fold(), as those of a convolution.
 struct UnfoldOptions {
+  ByName by_name{};  ///< no value
   PerAxis dilation = 1;
   PerAxis padding = 0;  ///< zeros
   PerAxis stride = 1;

@@ -58,16 +58,21 @@ SVD svd(Arg a, bool full_matrices = true);
 Tensor svdvals(Arg a);
 /// Eigenvalues and eigenvectors of symmetric matrices, of which the lower triangle is read, or the upper one.
 Eigh eigh(Arg a, bool upper = false);
+/// The same by PyTorch's name of the triangle, "L" or "U".
+Eigh eigh(Arg a, const char* uplo);
 /// The eigenvalues alone, [.., n], ascending.
 Tensor eigvalsh(Arg a, bool upper = false);
+/// The same by PyTorch's name of the triangle, "L" or "U".
+Tensor eigvalsh(Arg a, const char* uplo);
 /// The determinant, [..]. The gradient of a singular matrix is not finite.
 Tensor det(Arg a);
 /// log(det), NaN where that is negative.
 Tensor logdet(Arg a);
 /// The sign of the determinant and the logarithm of its absolute value, without overflow.
 SlogDet slogdet(Arg a);
-/// int64: how many singular values are above `cutoff` of the largest; by default max(m, n) times the type's epsilon.
-Tensor matrix_rank(Arg a, std::optional<double> cutoff = {});
+/// int64: how many singular values are above `tol`; by default the largest one times max(m, n) times the type's
+/// epsilon.
+Tensor matrix_rank(Arg a, std::optional<double> tol = {});
 /// The condition number: the largest singular value over the smallest.
 Tensor cond(Arg a);
 /// @}

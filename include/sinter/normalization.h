@@ -1,6 +1,7 @@
 // Softmax and norms.
 #pragma once
 
+#include <concepts>
 #include <optional>
 
 #include "sinter/tensor.h"
@@ -34,6 +35,10 @@ Tensor group_norm(Arg x, int64_t groups, const Tensor& weight = {}, const Tensor
 /// variance, those of x over all other axes are used, as in training. Ioffe and Szegedy, ICML 2015.
 Tensor batch_norm(Arg x, const Tensor& mean, const Tensor& variance, const Tensor& weight = {}, const Tensor& bias = {},
                   double eps = 1e-5);
+/// PyTorch's function has its mode here. In this one empty statistics mean training.
+template <std::same_as<bool> Training>
+Tensor batch_norm(Arg, const Tensor&, const Tensor&, const Tensor&, const Tensor&, Training, double = 0,
+                  double = 0) = delete;
 /// x: [n, channels, ...]: each channel of each n is normalized by its own mean and variance; then * weight + bias, each
 /// [channels]. Ulyanov, Vedaldi and Lempitsky, 2016.
 Tensor instance_norm(Arg x, const Tensor& weight = {}, const Tensor& bias = {}, double eps = 1e-5);

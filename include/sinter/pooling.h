@@ -37,6 +37,7 @@ class AdaptiveSize {
 
 /// Options of max_pool1d(), max_pool2d() and max_pool3d().
 struct MaxPoolOptions {
+  ByName by_name{};     ///< no value
   PerAxis stride = 0;   ///< 0: the kernel's size along that axis
   PerAxis padding = 0;  ///< at most half of the kernel; never the maximum
   PerAxis dilation = 1;
@@ -59,6 +60,7 @@ std::pair<Tensor, Tensor> max_pool3d_with_indices(Arg x, const PerAxis& kernel, 
 
 /// Options of max_unpool1d(), max_unpool2d() and max_unpool3d(): those of the pooling that is undone.
 struct MaxUnpoolOptions {
+  ByName by_name{};    ///< no value
   PerAxis stride = 0;  ///< 0: the kernel's size along that axis
   PerAxis padding = 0;
   /// Sizes of the result; empty: (windows - 1) stride - 2 padding + kernel. Others that have as many windows differ
@@ -77,6 +79,7 @@ Tensor max_unpool3d(Arg x, const Tensor& indices, const PerAxis& kernel, const M
 
 /// Options of avg_pool1d(), avg_pool2d() and avg_pool3d().
 struct AvgPoolOptions {
+  ByName by_name{};                              ///< no value
   PerAxis stride = 0;                            ///< 0: the kernel's size along that axis
   PerAxis padding = 0;                           ///< at most half of the kernel; zeros
   bool count_include_pad = true;                 ///< whether the divisor counts padding
@@ -92,6 +95,7 @@ Tensor avg_pool3d(Arg x, const PerAxis& kernel, const AvgPoolOptions& options = 
 
 /// Options of lp_pool1d() and lp_pool2d().
 struct LpPoolOptions {
+  ByName by_name{};    ///< no value
   PerAxis stride = 0;  ///< 0: the kernel's size along that axis
   bool ceil_mode = false;
 };

@@ -58,12 +58,13 @@ Tensor nanquantile(Arg x, Arg q, std::optional<int64_t> axis = {}, bool keepdim 
                    Interpolation interpolation = Interpolation::Linear);
 
 /// Where each value belongs in `sorted`, so that the order stays: before equal elements, or behind them (`right`).
-/// `sorted` ascends along its last axis, and has one axis, or the others of `values`. int64.
-Tensor searchsorted(Arg sorted, Arg values, bool right = false);
+/// `sorted` ascends along its last axis, and has one axis, or the others of `values`. int64, or int32 with `out_int32`.
+Tensor searchsorted(Arg sorted, Arg values, bool out_int32 = false, bool right = false);
 /// The number of the interval between `boundaries`, which ascend, that holds each element: searchsorted(boundaries, x).
-Tensor bucketize(Arg x, Arg boundaries, bool right = false);
+Tensor bucketize(Arg x, Arg boundaries, bool out_int32 = false, bool right = false);
 /// bool, in the shape of `elements`: whether each is among the others; if `invert`, whether it is not. NaN is not.
-Tensor isin(Arg elements, Arg among, bool invert = false);
+/// `assume_unique` changes nothing.
+Tensor isin(Arg elements, Arg among, bool assume_unique = false, bool invert = false);
 /// @}
 
 /// @defgroup counting Counting

@@ -105,9 +105,11 @@ const surface::Family kLinalg(
         without_gradients(row("matrix_rank",
                               [](const Tensors& x) {
                                 return Tensors{matrix_rank(shifted(x[0])),
-                                               matrix_rank(x[0].narrow(-2, 0, 1) * ones({4, 1}).to(x[0].dtype()))};
+                                               matrix_rank(x[0].narrow(-2, 0, 1) * ones({4, 1}).to(x[0].dtype())),
+                                               matrix_rank(shifted(x[0]), 2.5)};
                               },
-                              "T.matrix_rank(shifted(x)), T.matrix_rank(x[..., :1, :] * torch.ones(4, 1))",
+                              "T.matrix_rank(shifted(x)), T.matrix_rank(x[..., :1, :] * torch.ones(4, 1)), "
+                              "T.matrix_rank(shifted(x), tol=2.5)",
                               {{{3, 3}}, {{2, 4, 2}}})),
         row("cond", [](const Tensors& x) { return cond(shifted(x[0])); }, "T.cond(shifted(x))",
             {{{3, 3}}, {{2, 3, 2}}}),

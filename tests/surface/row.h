@@ -1,4 +1,4 @@
-// The table of public functions: each is called on every element type, on odd shapes, on views, on NaN and infinity;
+// The table of public functions: each is called on every element type, elementwise ones on odd shapes, views, NaN and infinity too;
 // its values are compared with the interpreter's and PyTorch's, its gradients with differences and PyTorch's.
 #pragma once
 

@@ -117,19 +117,20 @@ const surface::Family kSorting(
                  "(lambda s: (torch.nanquantile(s, 0.4), torch.nanquantile(s, torch.tensor([0.2, 0.9]), 1, True)))"
                  "(torch.where(x > 0.5, math.nan, x))",
                  {{{4, 3}}, {{2, 6}}}}),
-        without_gradients({"searchsorted",
-                           [](const Tensors& x) {
-                             const Tensor rows = msort(x[0].transpose()).transpose();
-                             return Tensors{searchsorted(rows, x[1]), searchsorted(rows, x[1], true),
-                                            searchsorted(msort(x[0].flatten()), x[1], true), searchsorted(rows, x[0])};
-                           },
-                           "(lambda s: (torch.searchsorted(s, y), torch.searchsorted(s, y, right=True), "
-                           "torch.searchsorted(torch.msort(x.flatten()), y, right=True), torch.searchsorted(s, x)))"
-                           "(torch.sort(x, 1)[0])",
-                           {{{2, 5}, {2, 3}}, {{1, 1}, {1, 4}}}}),
+        without_gradients(
+            {"searchsorted",
+             [](const Tensors& x) {
+               const Tensor rows = msort(x[0].transpose()).transpose();
+               return Tensors{searchsorted(rows, x[1]), searchsorted(rows, x[1], false, true),
+                              searchsorted(msort(x[0].flatten()), x[1], true, true), searchsorted(rows, x[0])};
+             },
+             "(lambda s: (torch.searchsorted(s, y), torch.searchsorted(s, y, right=True), "
+             "torch.searchsorted(torch.msort(x.flatten()), y, out_int32=True, right=True), torch.searchsorted(s, x)))"
+             "(torch.sort(x, 1)[0])",
+             {{{2, 5}, {2, 3}}, {{1, 1}, {1, 4}}}}),
         without_gradients({"bucketize",
                            [](const Tensors& x) {
-                             return Tensors{bucketize(x[0], kEdges), bucketize(x[0], kEdges, true)};
+                             return Tensors{bucketize(x[0], kEdges), bucketize(x[0], kEdges, false, true)};
                            },
                            "(lambda b: (torch.bucketize(x, b), torch.bucketize(x, b, right=True)))"
                            "(torch.tensor([-0.5, 0.0, 0.25, 0.25, 0.75]))",
@@ -138,7 +139,7 @@ const surface::Family kSorting(
             {"isin",
              [](const Tensors& x) {
                const Tensor a = x[0].to(int32), b = x[1].to(int32);
-               return Tensors{isin(a, b), isin(a, b, true), isin(x[0], x[0].slice(0, {0, 1})), isin(a, 2)};
+               return Tensors{isin(a, b), isin(a, b, false, true), isin(x[0], x[0].slice(0, {0, 1})), isin(a, 2)};
              },
              "(lambda a, b: (torch.isin(a, b), torch.isin(a, b, invert=True), torch.isin(x, x[0:1]), torch.isin(a, 2)))"
              "(x.to(torch.int32), y.to(torch.int32))",

@@ -58,9 +58,9 @@ std::string table() {
       "# What functions take and give\n\n"
       "Made from the table of `tests/surface` by its tests, which compare each function with the interpreter, on "
       "every\n"
-      "element type, on odd shapes and views, and with PyTorch, values and gradients. Columns: the type of the result "
-      "for\n"
-      "a bool, for integers and for floats (own: the argument's; -: refused); how often it can be differentiated.\n";
+      "element type, and with PyTorch, values and gradients; elementwise ones also on odd shapes and views. Columns:\n"
+      "the type of the result for a bool, for integers and for floats (own: the argument's; -: refused); how often it "
+      "can be differentiated.\n";
   std::vector<const Family*> families = Family::all();
   std::sort(families.begin(), families.end(), [](auto* a, auto* b) { return a->name() < b->name(); });
   for (const Family* family : families) {

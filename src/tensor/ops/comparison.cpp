@@ -13,11 +13,18 @@ Tensor isclose(Arg a, Arg b, double rtol, double atol, bool equal_nan) {
   const ir::Sources n = tensor::operands({&a, &b}, dtype);
   UOp close = ir::eq(n[0], n[1]);
   if (equal_nan && is_float(dtype)) close = close | (ir::ne(n[0], n[0]) & ir::ne(n[1], n[1]));
-  const DType computed = is_float(dtype) ? ir::to_compute_type(n[0])->dtype : DType::F32;
-  UOp x = ir::cast(n[0], computed), y = ir::cast(n[1], computed);
-  UOp difference = ir::alu(ir::Op::Abs, {x - y}), allowed = ir::alu(ir::Op::Abs, {y * rtol}) + atol;
-  UOp finite = ir::lt(difference, ir::like(x, std::numeric_limits<double>::infinity()));
-  return tensor::wrap(close | (finite & ir::le(difference, allowed)));
+  const auto within = [&](UOp difference, UOp y) {
+    return ir::le(difference, ir::alu(ir::Op::Abs, {y * rtol}) + atol);
+  };
+  if (is_float(dtype)) {
+    UOp x = ir::to_compute_type(n[0]), y = ir::to_compute_type(n[1]), difference = ir::alu(ir::Op::Abs, {x - y});
+    UOp finite = ir::lt(difference, ir::like(x, std::numeric_limits<double>::infinity()));
+    return tensor::wrap(close | (finite & within(difference, y)));
+  }
+  const DType exact = dtype == DType::U64 ? DType::U64 : DType::I64;
+  UOp x = ir::cast(n[0], exact), y = ir::cast(n[1], exact), difference = ir::maximum(x, y) - ir::minimum(x, y);
+  UOp fits = ir::le(ir::like(difference, 0.0), difference);  // int64 may overflow
+  return tensor::wrap(close | (fits & within(ir::cast(difference, DType::F64), ir::cast(y, DType::F64))));
 }
 
 bool allclose(Arg a, Arg b, double rtol, double atol, bool equal_nan) {

@@ -168,7 +168,7 @@ Tensor Categorical::log_prob(const Tensor& classes, Loc where) const {
 Tensor Categorical::entropy(Loc where) const {
   const OuterCall call("entropy", where);
   const Tensor p = exp(logits_);
-  return -sinter::where(p > 0.0, p * logits_, 0.0).sum(-1);
+  return -(p * sinter::where(p > 0.0, logits_, 0.0)).sum(-1);  // the gradient of 0 * -inf would be NaN
 }
 
 void MultivariateNormal::set(const Tensor& mean, const Tensor& l) {
@@ -231,7 +231,7 @@ Tensor kl_divergence(const Bernoulli& p, const Bernoulli& q, Loc where) {
 Tensor kl_divergence(const Categorical& p, const Categorical& q, Loc where) {
   const OuterCall call("kl_divergence", where);
   const Tensor weights = p.probabilities();
-  return sinter::where(weights > 0.0, weights * (p.logits() - q.logits()), 0.0).sum(-1);
+  return (weights * sinter::where(weights > 0.0, p.logits() - q.logits(), 0.0)).sum(-1);
 }
 
 Tensor kl_divergence(const MultivariateNormal& p, const MultivariateNormal& q, Loc where) {

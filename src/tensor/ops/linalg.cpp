@@ -46,10 +46,17 @@ LapackRows singular(const Matrices& a, int64_t options) { return ir::lapack({Lap
 
 UOp square_with(const Matrices& a, bool upper) { return upper ? ir::matrix_transpose(a.x) : a.x; }
 
-double cutoff_or(std::optional<double> cutoff, const Matrices& a) {
+bool is_upper(std::string_view name, const Arg& a, std::string_view uplo) {
+  const Call call(name, a.where());
+  if (uplo != "L" && uplo != "U")
+    usage_error(fmt::format("the triangle of {} is \"{}\"; give \"L\", the lower one, or \"U\"", describe(a), uplo));
+  return uplo == "U";
+}
+
+double relative_cutoff(const Matrices& a) {
   const double epsilon = a.x->dtype == DType::F64 ? std::numeric_limits<double>::epsilon()
                                                   : static_cast<double>(std::numeric_limits<float>::epsilon());
-  return cutoff ? *cutoff : epsilon * static_cast<double>(std::max(a.rows(), a.columns()));
+  return epsilon * static_cast<double>(std::max(a.rows(), a.columns()));
 }
 
 /// x with a x = b.
@@ -120,6 +127,9 @@ Tensor eigvalsh(Arg a, bool upper) {
   return m.back(ir::lapack({LapackRoutine::Eigh, ir::kValuesOnly}, {square_with(m, upper)})[0]);
 }
 
+Eigh eigh(Arg a, const char* uplo) { return eigh(a, is_upper("eigh", a, uplo)); }
+Tensor eigvalsh(Arg a, const char* uplo) { return eigvalsh(a, is_upper("eigvalsh", a, uplo)); }
+
 Tensor det(Arg a) {
   Call call("det", a.where());
   const Matrices m = tensor::square_matrices(a);
@@ -148,13 +158,14 @@ Tensor logdet(Arg a) {
   return where(Arg(sign, a.where()) < 0, std::numeric_limits<double>::quiet_NaN(), Arg(log, a.where()));
 }
 
-Tensor matrix_rank(Arg a, std::optional<double> cutoff) {
+Tensor matrix_rank(Arg a, std::optional<double> tol) {
   Call call("matrix_rank", a.where());
   const Matrices m = tensor::matrices(a);
   UOp s = ir::detach(singular(m, ir::kValuesOnly)[0]);
   const auto last = static_cast<int64_t>(s->rank()) - 1;
   if (s->shape[last] == 0) return m.back_as(ir::sum(ir::cast(s, DType::I64), {last}), DType::I64);
-  UOp least = tensor::insert_axis(ir::reduce(ir::Combine::Max, s, {last}), last) * cutoff_or(cutoff, m);
+  UOp largest = tensor::insert_axis(ir::reduce(ir::Combine::Max, s, {last}), last);
+  UOp least = tol ? ir::like(largest, *tol) : largest * relative_cutoff(m);
   UOp above = ir::lt(ir::broadcast_to(least, s->shape), s);
   return m.back_as(ir::sum(ir::cast(above, DType::I64), {last}), DType::I64);
 }
@@ -196,7 +207,8 @@ Tensor inv(Arg a) { return inverse_of("inv", a); }
 LeastSquares lstsq(Arg a, Arg b, std::optional<double> cutoff) {
   Call call("lstsq", a.where());
   const tensor::Equation e = tensor::least_squares(a, b);
-  const LapackRows all = ir::lapack({LapackRoutine::LeastSquares, 0, cutoff_or(cutoff, e.matrices)}, {e.a(), e.b()});
+  const LapackRows all =
+      ir::lapack({LapackRoutine::LeastSquares, 0, cutoff.value_or(relative_cutoff(e.matrices))}, {e.a(), e.b()});
   UOp rank = ir::detach(all[2]), off = ir::matrix_product(e.a(), all[0]) - e.b();
   return {e.back(all[0]), e.matrices.back(ir::sum(off * off, {static_cast<int64_t>(off->rank()) - 2})),
           e.matrices.back_as(tensor::drop_axes(rank, {static_cast<int64_t>(rank->rank()) - 1}), DType::I64),
@@ -208,7 +220,7 @@ Tensor pinv(Arg a, std::optional<double> cutoff) {
   const Matrices m = tensor::matrices(a);
   const Shape square = ir::matrix_shape(m.x, m.rows(), m.rows());
   UOp one = ir::unit_matrix_like(ir::full(*m.x->graph, square, m.x->dtype, 0, m.x->device));
-  return m.back(solution({LapackRoutine::LeastSquares, 0, cutoff_or(cutoff, m)}, m.x, one));
+  return m.back(solution({LapackRoutine::LeastSquares, 0, cutoff.value_or(relative_cutoff(m))}, m.x, one));
 }
 
 }  // namespace v0

@@ -24,19 +24,12 @@ using tensor::describe;
 using tensor::usage_error;
 using tensor::wrap;
 
-/// total^(1/p). Where the total is 0 it is a constant, since the derivative of the root is infinite there.
-UOp root(UOp total, double p) {
-  UOp zero = ir::like(total, 0.0), none = ir::eq(total, zero), safe = ir::where(none, ir::like(total, 1.0), total);
-  UOp y = p == 2 ? ir::sqrt(safe) : ir::alu(Op::Pow, {safe, ir::like(safe, 1 / p)});
-  return ir::where(none, zero, y);
-}
-
 /// The norm along the axes of x, which is in the type of ir::to_compute_type().
 UOp norm_over(UOp x, double p, const ir::Ints& axes) {
   if (std::isnan(p))
     usage_error(fmt::format("the order {} of a norm of {}; give a number or infinity", p, describe(x)));
   if (p < 0 || std::isinf(p)) tensor::require_elements(x, axes);
-  if (p == 2) return root(ir::sum(x * x, axes), p);
+  if (p == 2) return tensor::root(ir::sum(x * x, axes), p);
   UOp zero = ir::like(x, 0.0);
   if (p == 0) return ir::sum(ir::cast(ir::ne(x, zero), x->dtype), axes);
   UOp size = ir::alu(Op::Abs, {x});
@@ -47,7 +40,7 @@ UOp norm_over(UOp x, double p, const ir::Ints& axes) {
   UOp power = ir::where(none, ir::like(size, p > 0 ? 0.0 : std::numeric_limits<double>::infinity()),
                         ir::alu(Op::Pow, {safe, ir::like(safe, p)}));
   UOp total = ir::sum(power, axes);
-  return p > 0 ? root(total, p) : ir::alu(Op::Pow, {total, ir::like(total, 1 / p)});
+  return p > 0 ? tensor::root(total, p) : ir::alu(Op::Pow, {total, ir::like(total, 1 / p)});
 }
 
 Tensor wrap_norm(UOp norm, const ir::Ints& axes, bool keepdim, DType type) {

@@ -36,6 +36,11 @@ UOp variance_over(UOp x, const Ints& axes, int64_t correction) {
   count = ir::maximum(count - static_cast<double>(correction), ir::like(count, 0.0));
   return total / ir::broadcast_to(count, total->shape);
 }
+UOp root(UOp total, double p) {
+  UOp zero = ir::like(total, 0.0), none = ir::eq(total, zero), safe = ir::where(none, ir::like(total, 1.0), total);
+  UOp y = p == 2 ? ir::sqrt(safe) : ir::alu(ir::Op::Pow, {safe, ir::like(safe, 1 / p)});
+  return ir::where(none, zero, y);
+}
 
 UOp arg_reduce(Combine combine, UOp x, UOp place, const Ints& axes, UOp among) {
   if (is_bool(x->dtype)) x = ir::cast(x, DType::U8);
@@ -134,7 +139,8 @@ Tensor Tensor::std(Axes axes, int64_t correction, bool keepdim, Loc where) const
   Call call("std", where);
   UOp x = to_float(node_of(*this));
   Ints list = tensor::axes_of(x, axes);
-  return wrap_reduced(x, ir::sqrt(tensor::variance_over(ir::to_compute_type(x), list, correction)), list, keepdim);
+  return wrap_reduced(x, tensor::root(tensor::variance_over(ir::to_compute_type(x), list, correction), 2), list,
+                      keepdim);
 }
 Tensor Tensor::max(Axes axes, bool keepdim, Loc where) const {
   return extreme("max", Combine::Max, *this, axes, keepdim, where);

@@ -14,6 +14,8 @@ inline ir::Combine addition_of(DType dtype) { return is_bool(dtype) ? ir::Combin
 ir::UOp mean_over(ir::UOp x, const ir::Ints& axes);
 /// Mean of squared deviations from the mean, in two passes, divided by count - `correction`.
 ir::UOp variance_over(ir::UOp x, const ir::Ints& axes, int64_t correction);
+/// total^(1/p). Where the total is 0 it is a constant, since the derivative of the root is infinite there.
+ir::UOp root(ir::UOp total, double p);
 /// int64: the smallest `place` where x has its largest (ArgMax) or smallest (ArgMin) element along the axes. The first
 /// NaN wins. With `among`, elements where it is false are ignored. x has no history.
 ir::UOp arg_reduce(ir::Combine combine, ir::UOp x, ir::UOp place, const ir::Ints& axes, ir::UOp among = {});

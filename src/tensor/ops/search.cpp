@@ -40,7 +40,7 @@ using tensor::describe;
 using tensor::usage_error;
 using tensor::wrap;
 
-Tensor search(const Arg& sorted, const Arg& values, bool right, const char* role) {
+Tensor search(const Arg& sorted, const Arg& values, bool out_int32, bool right, const char* role) {
   const DType type = tensor::common_type({&sorted, &values});
   UOp s = ir::detach(tensor::operand(sorted, type)), v = ir::detach(tensor::operand(values, type));
   tensor::unify_devices(s, v);
@@ -50,11 +50,12 @@ Tensor search(const Arg& sorted, const Arg& values, bool right, const char* role
   const int64_t last = static_cast<int64_t>(s->rank()) - 1;
   tensor::fixed_size(s, last, "searched");
   s = ir::contiguous(s);
+  const auto made = [&](UOp place) { return wrap(out_int32 ? ir::cast(place, DType::I32) : place); };
   if (s->rank() == 1) {  // one row for all values
     Shape rows = v->shape;
     rows.push_back(s->shape[0]);
     s = ir::broadcast_to(s, rows);
-    return wrap(
+    return made(
         tensor::drop_axes(tensor::search_sorted(s, tensor::insert_axis(v, static_cast<int64_t>(v->rank())), right),
                           {static_cast<int64_t>(v->rank())}));
   }
@@ -64,25 +65,25 @@ Tensor search(const Arg& sorted, const Arg& values, bool right, const char* role
     usage_error(fmt::format("the {} {} and the values {} differ in an axis before the last; {}", role, describe(s),
                             describe(v),
                             tensor::mismatch_hint(s->shape, v->shape, "give one row for all, or equal axes")));
-  return wrap(tensor::search_sorted(s, v, right));
+  return made(tensor::search_sorted(s, v, right));
 }
 
 }  // namespace
 
-Tensor searchsorted(Arg sorted, Arg values, bool right) {
+Tensor searchsorted(Arg sorted, Arg values, bool out_int32, bool right) {
   Call call("searchsorted", sorted.where());
-  return search(sorted, values, right, "sorted tensor");
+  return search(sorted, values, out_int32, right, "sorted tensor");
 }
 
-Tensor bucketize(Arg x, Arg boundaries, bool right) {
+Tensor bucketize(Arg x, Arg boundaries, bool out_int32, bool right) {
   Call call("bucketize", x.where());
   if (boundaries.is_tensor() && tensor::operand(boundaries)->rank() != 1)
     usage_error(fmt::format("the boundaries {} for {} must have one axis; use searchsorted",
                             describe(tensor::operand(boundaries)), describe(x)));
-  return search(boundaries, x, right, "list of boundaries");
+  return search(boundaries, x, out_int32, right, "list of boundaries");
 }
 
-Tensor isin(Arg elements, Arg among, bool invert) {
+Tensor isin(Arg elements, Arg among, bool, bool invert) {
   Call call("isin", elements.where());
   const DType type = tensor::common_type({&elements, &among});
   UOp x = ir::detach(tensor::operand(elements, type)), set = ir::detach(tensor::operand(among, type));

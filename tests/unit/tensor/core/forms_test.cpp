@@ -90,8 +90,17 @@ template <class T>
 concept WritesTemporary =
     requires(T x) { x[0] = 1.0; } || requires(T x) { x[0] += 1.0; } || requires(T x) { x.view(-1) *= x; };
 
+template <class T>
+concept GivesStrideByPlace = requires(T x) { conv2d(x, x, x, {2, 2}); } || requires(T x) {
+  conv_transpose1d(x, x, x, {2});
+} || requires(T x) { max_pool2d(x, 2, {2, 2}); } || requires(T x) { avg_pool2d(x, {2, 2}, {1, 1}); };
+template <class T>
+concept TrainsByBool = requires(T x) { batch_norm(x, x, x, x, x, true); };
+
 TEST_CASE("what would mean something else than in PyTorch does not compile", "[tensor]") {
   STATIC_REQUIRE_FALSE(ReducesAlongBool<Tensor>);
+  STATIC_REQUIRE_FALSE(GivesStrideByPlace<Tensor>);
+  STATIC_REQUIRE_FALSE(TrainsByBool<Tensor>);
   STATIC_REQUIRE_FALSE(WritesTemporary<Tensor>);
   CHECK_THROWS_WITH(distributions::Categorical({}), Contains("neither") && Contains(".probs"));
   const Tensor p = from({0.25, 0.75});

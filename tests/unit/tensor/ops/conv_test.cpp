@@ -250,3 +250,11 @@ TEST_CASE("a convolution of an enlarged image, and its gradients, are those of a
   CHECK(close(numbers(got[0]), numbers(of_large), 1e-5));
   CHECK(close(numbers(got[1]), std::vector<double>(want[2].begin(), want[2].end()), 1e-5));
 }
+
+TEST_CASE("with ceil_mode a window may be larger than what it sees", "[tensor]") {
+  ON_BOTH_EXECUTORS();
+  const Tensor x = from(std::vector<double>{1, 2, 3, 4}, {1, 1, 2, 2});
+  CHECK(numbers(max_pool2d(x, 3, {.stride = 2, .ceil_mode = true})) == list({4}));
+  CHECK(numbers(avg_pool2d(x, 3, {.stride = 2, .ceil_mode = true})) == list({2.5f}));
+  CHECK_THROWS_WITH(max_pool2d(x, 3, {.stride = 1, .ceil_mode = true}), Catch::Matchers::Contains("3 elements"));
+}

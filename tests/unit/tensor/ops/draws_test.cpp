@@ -229,3 +229,15 @@ TEST_CASE("wrong parameters of distributions are refused", "[tensor][random]") {
   refused("categorical: float32 [] has no classes", [] { categorical(zeros({})); });
   refused("bernoulli: probabilities are floats, not int64 [2]", [] { bernoulli(from({0, 1})); });
 }
+
+TEST_CASE("an action that is masked has no part in entropy and divergence", "[tensor]") {
+  ON_BOTH_EXECUTORS();
+  const Tensor l = from({1.0, 2.0, -std::numeric_limits<double>::infinity()}).requires_grad();
+  const distributions::Categorical masked({.logits = l}), free({.logits = l.slice(0, 0, 2)});
+  CHECK(masked.entropy().item() == Approx(free.entropy().item()));
+  const std::vector<double> g = numbers(gradient(masked.entropy(), {l})[0]);
+  CHECK(g[0] == Approx(0.196612).epsilon(1e-4));  // p (1 - p) (l1 - l0) of two
+  CHECK(g[1] == Approx(-0.196612).epsilon(1e-4));
+  CHECK(g[2] == 0);
+  CHECK(numbers(gradient(distributions::kl_divergence(masked, masked), {l})[0]) == list({0, 0, 0}));
+}

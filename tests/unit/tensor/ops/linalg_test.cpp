@@ -164,3 +164,12 @@ TEST_CASE("without LAPACK its functions say how to get it", "[tensor]") {
   INFO(runtime::read_file(folder.path() + "/output").value_or(""));
   CHECK(status == 0);
 }
+
+TEST_CASE("the triangle of eigh by PyTorch's name", "[tensor]") {
+  const Tensor a =
+      from(std::vector<double>{2, 0, 1, 2}, {2, 2});  // the lower triangle has a 1 beside the diagonal, the upper a 0
+  CHECK(numbers(eigvalsh(a, "L")) == std::vector<double>{1, 3});
+  CHECK(numbers(eigvalsh(a, "U")) == std::vector<double>{2, 2});
+  CHECK(numbers(eigh(a, "L").values) == std::vector<double>{1, 3});
+  CHECK_THROWS_WITH(eigh(a, "lower"), Contains("\"lower\"") && Contains("\"L\"") && Contains("[2, 2]"));
+}

@@ -207,3 +207,20 @@ TEST_CASE("long rows: mean, variance and log of sums of exponentials in one pass
   CHECK(same(numbers(mean), {kInf, kInf}));
   CHECK(same(numbers(variance), {kNan, kNan}));
 }
+
+TEST_CASE("the gradient of a deviation of 0 is 0", "[tensor]") {
+  ON_BOTH_EXECUTORS();
+  const Tensor x = from(std::vector<double>{1, 1, 1, 1, 1, 3}, {2, 3}).requires_grad();
+  CHECK(numbers(gradient(sinter::std(x, 1).sum(), {x})[0].slice(0, 0, 1)) == list({0, 0, 0}));
+  CHECK(numbers(gradient(std_mean(ones({4}) * x[0][0]).first, {x})[0]) == list({0, 0, 0, 0, 0, 0}));
+}
+
+TEST_CASE("integers are close by their difference", "[tensor]") {
+  constexpr int64_t kLarge = int64_t{1} << 60, kLeast = std::numeric_limits<int64_t>::min();
+  CHECK_FALSE(allclose(from(std::vector<int64_t>{16777217}), from(std::vector<int64_t>{16777216}), 0, 0));
+  CHECK_FALSE(allclose(from(std::vector<int64_t>{kLarge + 1}), from(std::vector<int64_t>{kLarge}), 0, 0));
+  CHECK(allclose(from(std::vector<int64_t>{kLarge + 1}), from(std::vector<int64_t>{kLarge}), 0, 1));
+  CHECK_FALSE(allclose(from(std::vector<int64_t>{kLeast}), from(std::vector<int64_t>{kLarge}), 0, 1));
+  CHECK(allclose(from(std::vector<uint8_t>{3}), from(std::vector<uint8_t>{5}), 0, 2));
+  CHECK_FALSE(allclose(from(std::vector<uint8_t>{3}), from(std::vector<uint8_t>{5}), 0, 1));
+}

@@ -100,3 +100,10 @@ TEST_CASE("what has a size of its own is refused under jit", "[tensor][jit]") {
   for (int i = 0; i < 3; ++i)
     CHECK(numbers(sorted(from({3.0, 1.0, 2.0 + i}))) == numbers(sort(from({3.0, 1.0, 2.0 + i})).values));
 }
+
+TEST_CASE("places as int32", "[tensor]") {
+  const Tensor edges = from({1.0, 3.0, 5.0}), x = from({3.0, 6.0});
+  CHECK(searchsorted(edges, x, true).dtype() == int32);
+  CHECK(bucketize(x, edges, true, true).to_vector<int32_t>() == std::vector<int32_t>{2, 3});
+  CHECK(searchsorted(edges, x).to_vector<int64_t>() == std::vector<int64_t>{1, 3});
+}
