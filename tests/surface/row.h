@@ -1,5 +1,5 @@
-// The table of public functions: each is called on every element type, elementwise ones on odd shapes, views, NaN and infinity too;
-// its values are compared with the interpreter's and PyTorch's, its gradients with differences and PyTorch's.
+// The table of public functions. Each is called on every element type, elementwise ones also on odd shapes, views, NaN
+// and infinity. Values are compared with the interpreter's and PyTorch's, gradients with differences and PyTorch's.
 #pragma once
 
 #include <functional>
