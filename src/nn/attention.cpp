@@ -40,8 +40,8 @@ int64_t checked(std::string_view layer, int64_t size, int64_t heads, double drop
   if (size % heads)
     throw UsageError(fmt::format("{}: the size {} does not fall into {} heads; choose a divisor", layer, size, heads),
                      where);
-  if (!(dropout >= 0 && dropout < 1))
-    throw UsageError(fmt::format("{}: dropout is {}; a probability in [0, 1) is needed", layer, dropout), where);
+  if (!(dropout >= 0 && dropout <= 1))
+    throw UsageError(fmt::format("{}: dropout is {}; a probability in [0, 1] is needed", layer, dropout), where);
   return size;
 }
 
@@ -89,15 +89,24 @@ std::array<Tensor, 3> MultiheadAttention::heads_of(const Tensor& q, const Tensor
 }
 
 AttentionOptions MultiheadAttention::with_dropout(AttentionOptions attention) const {
-  attention.dropout = training ? dropout : 0.0;
+  attention.dropout = training && dropout < 1 ? dropout : 0.0;
   return attention;
+}
+
+/// Dropout 1 leaves nothing; as an option of attention it is below that.
+Tensor MultiheadAttention::dropped_at_one(const Tensor& x) const {
+  return training && dropout == 1 ? sinter::dropout(x, 1.0) : x;
+}
+
+Tensor MultiheadAttention::joined(const Tensor& attended) const {
+  return out_proj(join_heads(dropped_at_one(attended)));
 }
 
 Tensor MultiheadAttention::operator()(const Tensor& q, const Tensor& k, const Tensor& v,
                                       const AttentionOptions& attention, Loc where) const {
   const tensor::OuterCall call("MultiheadAttention", where);
   const auto [queries, keys, values] = heads_of(q, k, v);
-  return out_proj(join_heads(scaled_dot_product_attention(queries, keys, values, with_dropout(attention))));
+  return joined(scaled_dot_product_attention(queries, keys, values, with_dropout(attention)));
 }
 
 std::pair<Tensor, Tensor> MultiheadAttention::with_weights(const Tensor& q, const Tensor& k, const Tensor& v,
@@ -105,7 +114,7 @@ std::pair<Tensor, Tensor> MultiheadAttention::with_weights(const Tensor& q, cons
                                                            Loc where) const {
   const tensor::OuterCall call("MultiheadAttention", where);
   const auto [queries, keys, values] = heads_of(q, k, v);
-  const Tensor weights = attention_weights(queries, keys, with_dropout(attention));
+  const Tensor weights = dropped_at_one(attention_weights(queries, keys, with_dropout(attention)));
   return {out_proj(join_heads(matmul(weights, values))), average ? weights.mean(-3) : weights};
 }
 
@@ -114,8 +123,8 @@ Tensor MultiheadAttention::operator()(const Tensor& x, const AttentionOptions& a
   if (!in_proj_weight.defined()) return (*this)(x, x, x, attention);
   require_last(x, {in_proj_weight.shape()[1]}, "MultiheadAttention");
   const std::vector<Tensor> made = linear(x, in_proj_weight, in_proj_bias).chunk(3, -1);
-  return out_proj(join_heads(scaled_dot_product_attention(split_heads(made[0], heads), split_heads(made[1], heads),
-                                                          split_heads(made[2], heads), with_dropout(attention))));
+  return joined(scaled_dot_product_attention(split_heads(made[0], heads), split_heads(made[1], heads),
+                                             split_heads(made[2], heads), with_dropout(attention)));
 }
 
 Tensor RotaryEmbedding::operator()(const Tensor& x, int64_t offset, Loc where) const {

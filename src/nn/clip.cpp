@@ -47,10 +47,10 @@ Tensor grad_norm(const std::vector<Tensor>& parameters, double p, Loc where) {
   return p == 2 ? sqrt(total) : p == 1 || std::isinf(p) ? total : pow(total, 1 / p);
 }
 
-Tensor clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, double p, Loc where) {
-  const tensor::OuterCall call("clip_grad_norm", where);
+Tensor clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double p, Loc where) {
+  const tensor::OuterCall call("clip_grad_norm_", where);
   if (!(max_norm >= 0))
-    throw UsageError(fmt::format("clip_grad_norm: max_norm is {}; give one of at least 0", max_norm), where);
+    throw UsageError(fmt::format("clip_grad_norm_: max_norm is {}; give one of at least 0", max_norm), where);
   const no_grad guard;
   const Tensor norm = grad_norm(parameters, p, where);
   const Tensor factor = minimum(max_norm / (norm + 1e-6), 1.0);
@@ -59,10 +59,10 @@ Tensor clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, do
   return norm;
 }
 
-void clip_grad_value(const std::vector<Tensor>& parameters, double limit, Loc where) {
-  const tensor::OuterCall call("clip_grad_value", where);
+void clip_grad_value_(const std::vector<Tensor>& parameters, double limit, Loc where) {
+  const tensor::OuterCall call("clip_grad_value_", where);
   if (!(limit >= 0))
-    throw UsageError(fmt::format("clip_grad_value: limit is {}; give one of at least 0", limit), where);
+    throw UsageError(fmt::format("clip_grad_value_: limit is {}; give one of at least 0", limit), where);
   const no_grad guard;
   for (Tensor t : parameters)
     if (t.has_grad()) t.set_grad(clamp(t.grad(), -limit, limit));

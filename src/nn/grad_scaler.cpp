@@ -47,8 +47,15 @@ void GradScaler::unscale(Optimizer& optimizer, Loc where) {
   const tensor::OuterCall call("unscale", where);
   if (progress_of(optimizer))
     nn::refuse("the gradients of this optimizer are divided by the scale already; call update() after its step");
+  const auto& parameters = optimizer.parameters();
+  for (size_t i = 0; i < parameters.size(); ++i)
+    if (parameters[i].has_grad() && parameters[i].dtype() == float16)
+      nn::refuse(
+          fmt::format("the gradient of parameter {} of {} is float16, where one divided by the scale may become "
+                      "zero; keep the weights float32 and compute the loss under autocast(float16)",
+                      i, parameters.size()));
   const no_grad guard;
-  for (Tensor p : optimizer.parameters())
+  for (Tensor p : parameters)
     if (p.has_grad()) p.set_grad(p.grad() * number(1 / scale_, p.dtype(), p.device()));
   unscaled_.push_back({&optimizer, false});
 }
@@ -107,7 +114,10 @@ void GradScaler::load(const nn::NamedTensors& from, Loc where) {
   const double scale = into[0].second.item<double>();
   const int64_t tracker = into[1].second.item<int64_t>();
   if (!std::isfinite(scale) || scale <= 0 || tracker < 0)
-    nn::refuse(fmt::format("a scale of {} after {} iterations is no state", scale, tracker));
+    nn::refuse(
+        fmt::format("the scale is {} and growth_tracker {}; load the state_dict() of a GradScaler, whose scale is "
+                    "above 0 and whose growth_tracker is at least 0",
+                    scale, tracker));
   scale_ = scale;
   growth_tracker_ = tracker;
 }

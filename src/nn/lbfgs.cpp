@@ -21,6 +21,10 @@ inline namespace v0 {
 namespace optim {
 namespace {
 
+/// Evaluations that the first search of a step has at least. With fewer, as for a small max_iter, a step might end
+/// where it began, and so would all that follow.
+constexpr int64_t kFirstSearch = 25;
+
 /// [1, n].
 Tensor as_row(const Tensor& x) { return x.reshape({1, x.numel()}); }
 
@@ -249,8 +253,9 @@ Tensor LBFGS::step(const std::function<Tensor()>& closure, Loc where) {
     evaluation.start_along(history.direction);
     double steepest = evaluation.largest();
     if (o.line_search == Options::LineSearch::StrongWolfe) {
+      const int64_t left = most - evaluation.count();
       now = strong_wolfe([&](double t) { return evaluation.at(t); }, {0, now.loss, slope, now.gradient}, history.length,
-                         longest, most - evaluation.count(), o.tolerance_change);
+                         longest, i == 1 ? std::max(left, kFirstSearch) : left, o.tolerance_change);
       history.length = now.t;
       evaluation.move(now.t);
       const no_grad guard;

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "nn/optim_terms.h"
 #include "runtime/cpu/float_control.h"
 #include "tensor/core/hooks.h"
 
@@ -165,6 +166,8 @@ ReduceLROnPlateau::ReduceLROnPlateau(Optimizer& optimizer, Options options, Loc 
         fmt::format("ReduceLROnPlateau: patience is {} and cooldown {}; give numbers of steps of at least 0",
                     options.patience, options.cooldown),
         where);
+  check_settings("ReduceLROnPlateau",
+                 {{"threshold", options.threshold}, {"min_lr", options.min_lr}, {"eps", options.eps}}, where);
   best_ = std::numeric_limits<double>::infinity() * (options.mode == Mode::Min ? 1 : -1);
 }
 

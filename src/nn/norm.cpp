@@ -27,6 +27,22 @@ Axes after_channels(const Tensor& x) {
   return axes;
 }
 
+/// The elements of a channel in one sample.
+int64_t spatial_size(const Tensor& x) {
+  int64_t size = 1;
+  for (int64_t a = 2; a < x.rank(); ++a) size *= x.shape()[static_cast<size_t>(a)].value();
+  return size;
+}
+
+/// Refuses to train on `values` per channel unless they have a variance.
+void require_variance(const char* layer, const Tensor& x, std::string_view of, int64_t values) {
+  if (values < 2)
+    refuse(
+        fmt::format("values per channel{} in the input of {}, of shape {}: {}; a variance needs at least 2: give "
+                    "more, or call nn::eval",
+                    of, layer, to_string(x.shape()), values));
+}
+
 /// Assigns the next version of a running statistic. `share`: a double, or a scalar tensor.
 template <class Share>
 void update_running(Tensor running, const Tensor& batch, const Share& share) {
@@ -45,9 +61,6 @@ void require_layout(const char* layer, const Tensor& x, int64_t channels, std::i
 BatchNormOptions running_options(const InstanceNormOptions& o) {
   return {.eps = o.eps, .momentum = o.momentum, .affine = o.affine, .track_running_stats = o.track_running_stats};
 }
-
-/// instance_norm() takes a batch; x with one, if it has `sliding` axes behind its channels and none.
-Tensor batched(const Tensor& x, int64_t sliding) { return x.rank() == sliding + 1 ? x.unsqueeze(0) : x; }
 
 }  // namespace
 
@@ -81,11 +94,7 @@ void RunningNorm::track(const Tensor& mean, const Tensor& variance) const {
 
 Tensor RunningNorm::batch_normalized(const char* layer, const Tensor& x) const {
   if (!training && running_mean.defined()) return batch_norm(x, running_mean, running_var, weight, bias, options.eps);
-  if (const int64_t values = x.numel() / channels; training && values < 2)
-    refuse(
-        fmt::format("values per channel in the input of {}, of shape {}: {}; a variance needs at least 2: "
-                    "give more, or call nn::eval",
-                    layer, to_string(x.shape()), values));
+  if (training) require_variance(layer, x, "", x.numel() / channels);
   if (training && running_mean.defined()) {
     no_grad guard;
     const Tensor wide = x.to(promote(x.dtype(), running_mean.dtype()));  // float16 cannot hold large variances
@@ -94,14 +103,22 @@ Tensor RunningNorm::batch_normalized(const char* layer, const Tensor& x) const {
   return batch_norm(x, {}, {}, weight, bias, options.eps);
 }
 
-Tensor RunningNorm::instance_normalized(const Tensor& x) const {
-  if (!training && running_mean.defined()) return batch_norm(x, running_mean, running_var, weight, bias, options.eps);
-  if (training && running_mean.defined()) {
+Tensor RunningNorm::instance_normalized(const char* layer, const Tensor& given, int64_t spatial_axes,
+                                        std::string_view layout, Loc where) const {
+  const tensor::OuterCall call(layer, where);
+  const bool one_sample = given.rank() == spatial_axes + 1;
+  const Tensor x = one_sample ? given.unsqueeze(0) : given;  // instance_norm() takes a batch
+  require_layout(layer, x, channels, {spatial_axes + 2}, layout);
+  if (training) require_variance(layer, x, " of a sample", spatial_size(x));
+  if (training && running_mean.defined() && x.numel()) {
     no_grad guard;
     const Tensor wide = x.to(promote(x.dtype(), running_mean.dtype()));
     track(wide.mean(all_but_channels(x)), wide.var(after_channels(x), 1).mean(0));
   }
-  return instance_norm(x, weight, bias, options.eps);
+  const Tensor y = !training && running_mean.defined()
+                       ? batch_norm(x, running_mean, running_var, weight, bias, options.eps)
+                       : instance_norm(x, weight, bias, options.eps);
+  return one_sample ? y.squeeze(0) : y;
 }
 
 BatchNorm1d::BatchNorm1d(int64_t channels, BatchNormOptions options, Loc where)
@@ -134,34 +151,22 @@ Tensor BatchNorm3d::operator()(const Tensor& x, Loc where) const {
 InstanceNorm1d::InstanceNorm1d(int64_t channels, InstanceNormOptions options, Loc where)
     : RunningNorm("InstanceNorm1d", channels, running_options(options), where) {}
 
-Tensor InstanceNorm1d::operator()(const Tensor& given, Loc where) const {
-  const tensor::OuterCall call("InstanceNorm1d", where);
-  const Tensor x = batched(given, 1);
-  require_layout("InstanceNorm1d", x, channels, {3}, "[n, {0}, length] or [{0}, length]");
-  const Tensor y = instance_normalized(x);
-  return given.rank() == x.rank() ? y : y.squeeze(0);
+Tensor InstanceNorm1d::operator()(const Tensor& x, Loc where) const {
+  return instance_normalized("InstanceNorm1d", x, 1, "[n, {0}, length] or [{0}, length]", where);
 }
 
 InstanceNorm2d::InstanceNorm2d(int64_t channels, InstanceNormOptions options, Loc where)
     : RunningNorm("InstanceNorm2d", channels, running_options(options), where) {}
 
-Tensor InstanceNorm2d::operator()(const Tensor& given, Loc where) const {
-  const tensor::OuterCall call("InstanceNorm2d", where);
-  const Tensor x = batched(given, 2);
-  require_layout("InstanceNorm2d", x, channels, {4}, "[n, {0}, h, w] or [{0}, h, w]");
-  const Tensor y = instance_normalized(x);
-  return given.rank() == x.rank() ? y : y.squeeze(0);
+Tensor InstanceNorm2d::operator()(const Tensor& x, Loc where) const {
+  return instance_normalized("InstanceNorm2d", x, 2, "[n, {0}, h, w] or [{0}, h, w]", where);
 }
 
 InstanceNorm3d::InstanceNorm3d(int64_t channels, InstanceNormOptions options, Loc where)
     : RunningNorm("InstanceNorm3d", channels, running_options(options), where) {}
 
-Tensor InstanceNorm3d::operator()(const Tensor& given, Loc where) const {
-  const tensor::OuterCall call("InstanceNorm3d", where);
-  const Tensor x = batched(given, 3);
-  require_layout("InstanceNorm3d", x, channels, {5}, "[n, {0}, d, h, w] or [{0}, d, h, w]");
-  const Tensor y = instance_normalized(x);
-  return given.rank() == x.rank() ? y : y.squeeze(0);
+Tensor InstanceNorm3d::operator()(const Tensor& x, Loc where) const {
+  return instance_normalized("InstanceNorm3d", x, 3, "[n, {0}, d, h, w] or [{0}, d, h, w]", where);
 }
 
 GroupNorm::GroupNorm(int64_t groups, int64_t channels, GroupNormOptions options, Loc where)

@@ -123,6 +123,12 @@ const Tensor& Optimizer::Update::state(State kind) const {
   return made != set_.end() ? made->second : optimizer_.state_[kind.kind_].tensors[index_];
 }
 
+int64_t Optimizer::Update::first_set(State kind) const {
+  static_cast<void>(state(kind));  // refuses a kind that there is not
+  const int64_t first = optimizer_.state_[kind.kind_].first_set[index_];
+  return first ? first : step();
+}
+
 Tensor Optimizer::Update::set(State kind, const Tensor& value) {
   const Tensor& old = state(kind);
   if (set_.contains(kind.kind_))
@@ -148,10 +154,10 @@ Optimizer::Optimizer(Grouping grouping, Loc where, std::string_view rule)
   if (rates_.empty()) rates_ = {&own_lr_};
   group_of_.resize(parameters_.size());
   for (const double* rate : rates_) check_settings(rule, {{"lr", *rate}}, where);
-  check_parameters(parameters_, rule, where);
+  check_leaves(parameters_, rule, where);
 }
 
-void Optimizer::check_parameters(const std::vector<Tensor>& all, std::string_view rule, Loc where) {
+void Optimizer::check_leaves(const std::vector<Tensor>& all, std::string_view rule, Loc where) {
   const auto fail = [&](const std::string& what) { throw UsageError(fmt::format("{}: {}", rule, what), where); };
   if (all.empty()) fail("there are 0 parameters; give at least 1, such as nn::parameters(model)");
   for (size_t i = 0; i < all.size(); ++i) {
@@ -168,6 +174,12 @@ void Optimizer::check_parameters(const std::vector<Tensor>& all, std::string_vie
       fail(fmt::format("parameters {} and {} are the same tensor; name it once", at->second, i));
 }
 
+void Optimizer::check_parameters(const std::vector<Tensor>& all, std::string_view call, Loc where) const {
+  check_leaves(all, call, where);
+  for (size_t i = 0; i < all.size(); ++i)
+    check_parameter(all[i], fmt::format("{}: parameter {} of {}", call, i, all.size()), where);
+}
+
 void Optimizer::add_group(const std::vector<Tensor>& parameters, double& rate, Loc where) {
   const tensor::OuterCall call("add_param_group", where);
   check_settings("add_param_group", {{"lr", rate}}, where);
@@ -181,7 +193,10 @@ void Optimizer::add_group(const std::vector<Tensor>& parameters, double& rate, L
     for (const Tensor& p : parameters) states.back().push_back(initial_state(p, kind.initial));
   }
   // Nothing throws from here on.
-  for (size_t k = 0; k < states.size(); ++k) state_[k].tensors = std::move(states[k]);
+  for (size_t k = 0; k < states.size(); ++k) {
+    state_[k].tensors = std::move(states[k]);
+    state_[k].first_set.resize(all.size());
+  }
   group_of_.resize(all.size(), rates_.size());
   steps_.resize(all.size());
   parameters_ = std::move(all);
@@ -220,7 +235,10 @@ void Optimizer::replace(Tensor& parameter, const Tensor& with, const std::functi
   realize_all(stored, where);
   // Nothing throws from here on.
   for (size_t k = 0; k < state_.size(); ++k) state_[k].tensors[i] = stored[k + 1];
-  if (!state) steps_[i] = 0;
+  if (!state) {
+    steps_[i] = 0;
+    for (StateKind& kind : state_) kind.first_set[i] = 0;
+  }
   parameters_ = std::move(all);
   parameter = with;
   ++revision_;
@@ -247,6 +265,8 @@ double& Optimizer::group_lr(size_t group, Loc where) {
 
 void Optimizer::check_options(Loc) const {}
 
+void Optimizer::check_parameter(const Tensor&, const std::string&, Loc) const {}
+
 /// Data of its own for each tensor. Equal zeros() would share one buffer, and only the first step would see that, so it
 /// would be a program of its own.
 Tensor Optimizer::initial_state(const Tensor& p, double value) {
@@ -261,7 +281,7 @@ Tensor Optimizer::initial_state(const Tensor& p, double value) {
 Optimizer::State Optimizer::make_state(std::string name, double initial) {
   std::vector<Tensor> made;
   for (const Tensor& p : parameters_) made.push_back(initial_state(p, initial));
-  state_.push_back({std::move(name), std::move(made), initial});
+  state_.push_back({std::move(name), std::move(made), initial, std::vector<int64_t>(parameters_.size())});
   return State(state_.size() - 1);
 }
 
@@ -287,12 +307,20 @@ void Optimizer::load(const nn::NamedTensors& from, nn::LoadOptions options, Loc 
   const std::vector<double> rates = numbers[0].second.to_vector<double>();
   const std::vector<int64_t> steps = numbers[1].second.to_vector<int64_t>();
   for (const double rate : rates) check_settings("load", {{"lr", rate}}, where);
-  for (int64_t count : steps)
-    if (count < 0)
-      throw UsageError(fmt::format("load: a parameter was updated {} times; that is no state", count), where);
+  for (size_t i = 0; i < steps.size(); ++i)
+    if (steps[i] < 0)
+      throw UsageError(fmt::format("load: \"steps\" says that parameter {} of {} was updated {} times; give what "
+                                   "state_dict() returned, where the numbers are at least 0",
+                                   i, steps.size(), steps[i]),
+                       where);
   nn::load(into, from, options, where);
   for (size_t i = 0; i < rates.size(); ++i) *rates_[i] = rates[i];
   steps_ = steps;
+  for (StateKind& kind : state_) {
+    std::vector<int64_t> first;
+    for (const int64_t count : steps_) first.push_back(count ? 1 : 0);
+    if (std::exchange(kind.first_set, first) != first) ++revision_;  // steps of jitted functions know the former
+  }
 }
 
 void Optimizer::zero_grad() {
@@ -306,6 +334,7 @@ void Optimizer::step(Loc where) {
   no_grad guard;
   Step step;
   std::vector<size_t> reached;
+  std::vector<std::pair<size_t, size_t>> set_now;  // kinds of state, and whose
   for (size_t i = 0; i < parameters_.size(); ++i) {
     if (!parameters_[i].has_grad()) continue;
     for (StateKind& kind : state_) {
@@ -320,18 +349,25 @@ void Optimizer::step(Loc where) {
     step.commit.update(parameters_[i], next());
     step.commit.take_grad(parameters_[i]);
     reached.push_back(i);
+    for (const auto& [kind, value] : update.set_) set_now.emplace_back(kind, i);
   }
+  const auto note_first = [&] {
+    for (const auto& [kind, i] : set_now)
+      if (int64_t& first = state_[kind].first_set[i]; !first) first = steps_[i];
+  };
   if (tensor::Observer* observer = tensor::Observer::current()) {
     std::vector<ir::UOp> numbers;
     for (const Step::Source& s : step.sources) numbers.push_back(tensor::node_of(s.number));
     const auto counted = std::make_shared<JitStep>(*this, std::move(step.sources), reached);
     observer->on_step(counted, numbers);
     counted->advance();
+    note_first();
     return step.commit.realize();
   }
   step.sources.clear();  // releases handles to intermediate values, so they need not be stored
   step.commit.realize();
   for (size_t i : reached) ++steps_[i];
+  note_first();
 }
 
 }  // namespace optim

@@ -39,7 +39,9 @@ Tensor SGD::updated(Update& update) {
   Tensor d = descent(update.gradient(), p, o.maximize, o.weight_decay);
   if (o.momentum != 0) {
     ensure_state(velocity_, "momentum_buffer");
-    const auto gain = [&o](int64_t t) { return t == 1 ? 1.0 : 1.0 - o.dampening; };
+    const auto gain = [&o, first = update.first_set(velocity_)](int64_t t) {
+      return t == first ? 1.0 : 1.0 - o.dampening;
+    };
     const Tensor damped = o.dampening != 0 ? d * update.number(gain) : d;
     const Tensor v = update.set(velocity_, update.state(velocity_) * o.momentum + damped);
     d = o.nesterov ? d + v * o.momentum : v;

@@ -186,14 +186,17 @@ Muon::Muon(std::vector<Tensor> parameters, Options options, Loc where)
 
 Muon::Muon(std::vector<ParamGroup<Options>> groups, Loc where) : GroupedOptimizer(std::move(groups), where, "Muon") {
   check_options(where);
-  for (size_t i = 0; i < parameters().size(); ++i)
-    if (const Tensor& p = parameters()[i]; p.rank() != 2)
-      throw UsageError(fmt::format("Muon: parameter {} of {} has shape {}, not two axes; give it to another optimizer, "
-                                   "such as AdamW",
-                                   i, parameters().size(), to_string(p.shape())),
-                       where);
+  check_parameters(parameters(), "Muon", where);
   const tensor::OuterCall call("Muon", where);
   momentum_ = make_state("momentum_buffer");
+}
+
+void Muon::check_parameter(const Tensor& p, const std::string& which, Loc where) const {
+  if (p.rank() != 2)
+    throw UsageError(
+        fmt::format("{} has shape {}, and Muon needs two axes; give it to another optimizer, such as AdamW", which,
+                    to_string(p.shape())),
+        where);
 }
 
 void Muon::check_options(Loc where) const {

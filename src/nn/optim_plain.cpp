@@ -78,8 +78,9 @@ Tensor Rprop::updated(Update& update) {
   const Tensor agrees = g * update.state(before_);
   const Tensor first = update.number([](int64_t t) { return t == 1 ? 1.0 : 0.0; });
   const Tensor size = where(first != 0.0, update.rate(), update.state(size_));
-  const Tensor factor = where(agrees > 0.0, o.etaplus, where(agrees < 0.0, o.etaminus, 1.0));
-  const Tensor step = update.set(size_, clamp(size * factor.to(p.dtype()), o.step_min, o.step_max));
+  // Products, so that the factors are numbers of the parameter's type; a choice between numbers alone is float32.
+  const Tensor scaled = where(agrees > 0.0, size * o.etaplus, where(agrees < 0.0, size * o.etaminus, size));
+  const Tensor step = update.set(size_, clamp(scaled, o.step_min, o.step_max));
   const Tensor moved = update.set(before_, where(agrees < 0.0, 0.0, g));
   return p - sign(moved) * step;
 }

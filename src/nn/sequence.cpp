@@ -58,7 +58,8 @@ void check_packed(const PackedSequence& x) {
                     x.data.defined() ? to_string(x.data.shape()) : "that is an empty handle", sum));
 }
 
-/// [length, n, ...] of a packed sequence, in the sorted order, with zeros as padding.
+/// [length, n, ...] of a packed sequence, in the sorted order. Behind the end of a sequence is its batch's first
+/// element, which callers mask by presence().
 Tensor padded(const PackedSequence& x, int64_t length) {
   const int64_t n = x.batch_sizes[0];
   std::vector<int64_t> rows;

@@ -1,4 +1,5 @@
-// Attention layers. Names and initial values are PyTorch's; the batch axis always comes first (batch_first).
+// Attention layers. Names and initial values are PyTorch's; the batch axis always comes first (batch_first). In a bool
+// mask of AttentionOptions true takes part, as in scaled_dot_product_attention(). PyTorch's layers take the opposite.
 #pragma once
 
 #include <array>
@@ -24,11 +25,12 @@ struct MultiheadOptions {
 /// [3 size, size]: the rows of queries, keys and values follow each other. Otherwise there are q_proj_weight [size,
 /// size], k_proj_weight [size, kdim] and v_proj_weight [size, vdim] instead. Glorot uniform; biases are zero.
 struct MultiheadAttention {
-  /// UsageError unless heads divides size, kdim and vdim are at least 1 and dropout is in [0, 1).
+  /// UsageError unless heads divides size, kdim and vdim are at least 1 and dropout is in [0, 1].
   MultiheadAttention(int64_t size, int64_t heads, MultiheadOptions options = {}, Loc where = Loc::current());
   /// q: [n, queries, size] or [queries, size]; k: [n, keys, kdim] or [keys, kdim]; v: [n, keys, vdim] or [keys, vdim].
-  /// Of the options, all but dropout are used; the mask broadcasts to [n, heads, queries, keys], key_padding_mask is
-  /// [n, keys] or [keys].
+  /// Of the options, all but dropout are used. `mask` broadcasts to [n, heads, queries, keys]; in a bool one true takes
+  /// part, while true in the attn_mask of PyTorch's MultiheadAttention takes no part: give ~attn_mask.
+  /// `key_padding_mask` is [n, keys] or [keys]; in a bool one true takes no part, as in PyTorch.
   Tensor operator()(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& attention = {},
                     Loc where = Loc::current()) const;
   /// Self-attention: one product computes queries, keys and values. UsageError unless kdim and vdim are size.
@@ -50,6 +52,8 @@ struct MultiheadAttention {
  private:
   std::array<Tensor, 3> heads_of(const Tensor& q, const Tensor& k, const Tensor& v) const;
   AttentionOptions with_dropout(AttentionOptions attention) const;
+  Tensor dropped_at_one(const Tensor& x) const;
+  Tensor joined(const Tensor& attended) const;
 };
 
 /// rotary_embedding with fixed options: x [..., positions, size].
@@ -74,8 +78,10 @@ struct TransformerOptions {
 /// Self-attention and two linear layers, each with a residual sum and a layer norm. x: [n, length, size] or
 /// [length, size].
 struct TransformerEncoderLayer {
-  /// UsageError unless heads divides size, feedforward is at least 1 and dropout is in [0, 1).
+  /// UsageError unless heads divides size, feedforward is at least 1 and dropout is in [0, 1].
   TransformerEncoderLayer(int64_t size, int64_t heads, TransformerOptions options = {}, Loc where = Loc::current());
+  /// attention.mask is PyTorch's ~src_mask where it is bool: true takes part. attention.key_padding_mask is PyTorch's
+  /// src_key_padding_mask: true takes no part.
   Tensor operator()(const Tensor& x, const AttentionOptions& attention = {}, Loc where = Loc::current()) const;
   MultiheadAttention self_attn;
   Linear linear1, linear2;

@@ -17,9 +17,10 @@ struct GradScalerOptions {
   bool enabled = true;  ///< false: scale() returns its argument, step() is the optimizer's, update() does nothing
 };
 
-/// Keeps the gradients of a float16 network within its range: the loss is multiplied by a scale, gradients are divided
-/// by it before the step, and a step whose gradients are not finite is left out. As torch.amp.GradScaler. bfloat16 has
-/// the range of float32 and needs none.
+/// Keeps what backward() computes in float16 within its range, where the loss was computed under autocast(float16): the
+/// loss is multiplied by a scale, the gradients of the float32 weights are divided by it before the step, and a step
+/// whose gradients are not finite is left out. As torch.amp.GradScaler. bfloat16 has the range of float32 and needs
+/// none.
 /// @snippet training.cpp scaler
 class GradScaler {
  public:
@@ -29,7 +30,8 @@ class GradScaler {
   /// loss * get_scale(). Another scale compiles nothing.
   Tensor scale(const Tensor& loss, Loc where = Loc::current()) const;
   /// Divides the gradients of the optimizer's parameters by the scale, for what works on them before step(), such as
-  /// clipping. UsageError if it was done since the last update(), or if there was a step.
+  /// clipping. UsageError if it was done since the last update(), or if there was a step; and for a float16 gradient,
+  /// which may become zero: keep the weights float32.
   void unscale(Optimizer& optimizer, Loc where = Loc::current());
   /// The optimizer's step, if all its gradients are finite; else removes them. Divides them by the scale first, unless
   /// unscale() has. Computes the gradients and reads whether they are finite. Returns whether there was a step.

@@ -45,7 +45,8 @@ struct EmbeddingBagOptions {
   std::optional<int64_t> padding_idx = {};  ///< as in Embedding; its rows are not in the bag
 };
 /// Sums, means or largest elements of bags of rows, 0 for an empty bag. weight: [count, size], normal(0, 1). A bag per
-/// row of index [bags, n]; or index [n], and bag b begins at offsets[b], ascending from 0. y: [bags, size].
+/// row of index [bags, n]; or index [n], and bag b begins at offsets[b], ascending from 0. y: [bags, size]. Elements
+/// before offsets[0] are in no bag; that is an index out of range, which throws at the first host read.
 struct EmbeddingBag {
   EmbeddingBag(int64_t count, int64_t size, EmbeddingBagOptions options = {}, Loc where = Loc::current());
   Tensor operator()(const Tensor& index, Loc where = Loc::current()) const;

@@ -17,8 +17,10 @@ struct LBFGSOptions {
   /// How long a step is: lr, or what satisfies the strong Wolfe conditions.
   enum class LineSearch : uint8_t { None, StrongWolfe };
   double lr = 1;
-  int64_t max_iter = 20;                 ///< iterations of a step
-  std::optional<int64_t> max_eval = {};  ///< evaluations of a step; not given: max_iter * 5 / 4
+  int64_t max_iter = 20;  ///< iterations of a step
+  /// Evaluations of a step; not given: max_iter * 5 / 4. The first line search of a step may take 25 in any case. In
+  /// PyTorch it may find nothing within a small max_eval, and all further steps begin and end there.
+  std::optional<int64_t> max_eval = {};
   double tolerance_grad = 1e-7, tolerance_change = 1e-9;
   int64_t history_size = 100;
   LineSearch line_search = LineSearch::None;

@@ -14,11 +14,10 @@ namespace sinter {
 inline namespace v0 {
 namespace nn {
 
-/// cross_entropy().
-struct CrossEntropyLoss {
-  explicit CrossEntropyLoss(CrossEntropyOptions options = {}) : options(std::move(options)) {}
-  Tensor operator()(const Tensor& x, const Tensor& target, Loc where = Loc::current()) const;
-  CrossEntropyOptions options;
+/// What a loss with a weight in its options has: that is its state.
+template <class Options>
+struct WeightedLoss {
+  Options options;
   template <class F>
   void visit(F&& f) {
     f("weight", options.weight);
@@ -27,62 +26,36 @@ struct CrossEntropyLoss {
   void visit(F&& f) const {
     f("weight", options.weight);
   }
+
+ protected:
+  /// For the losses.
+  explicit WeightedLoss(Options options) : options(std::move(options)) {}
+};
+
+/// cross_entropy().
+struct CrossEntropyLoss : WeightedLoss<CrossEntropyOptions> {
+  explicit CrossEntropyLoss(CrossEntropyOptions options = {}) : WeightedLoss(std::move(options)) {}
+  Tensor operator()(const Tensor& x, const Tensor& target, Loc where = Loc::current()) const;
 };
 /// nll_loss().
-struct NLLLoss {
-  explicit NLLLoss(CrossEntropyOptions options = {}) : options(std::move(options)) {}
+struct NLLLoss : WeightedLoss<CrossEntropyOptions> {
+  explicit NLLLoss(CrossEntropyOptions options = {}) : WeightedLoss(std::move(options)) {}
   Tensor operator()(const Tensor& x, const Tensor& target, Loc where = Loc::current()) const;
-  CrossEntropyOptions options;
-  template <class F>
-  void visit(F&& f) {
-    f("weight", options.weight);
-  }
-  template <class F>
-  void visit(F&& f) const {
-    f("weight", options.weight);
-  }
 };
 /// multi_margin_loss().
-struct MultiMarginLoss {
-  explicit MultiMarginLoss(MultiMarginOptions options = {}) : options(std::move(options)) {}
+struct MultiMarginLoss : WeightedLoss<MultiMarginOptions> {
+  explicit MultiMarginLoss(MultiMarginOptions options = {}) : WeightedLoss(std::move(options)) {}
   Tensor operator()(const Tensor& x, const Tensor& target, Loc where = Loc::current()) const;
-  MultiMarginOptions options;
-  template <class F>
-  void visit(F&& f) {
-    f("weight", options.weight);
-  }
-  template <class F>
-  void visit(F&& f) const {
-    f("weight", options.weight);
-  }
 };
 /// multilabel_soft_margin_loss().
-struct MultiLabelSoftMarginLoss {
-  explicit MultiLabelSoftMarginLoss(MultilabelOptions options = {}) : options(std::move(options)) {}
+struct MultiLabelSoftMarginLoss : WeightedLoss<MultilabelOptions> {
+  explicit MultiLabelSoftMarginLoss(MultilabelOptions options = {}) : WeightedLoss(std::move(options)) {}
   Tensor operator()(const Tensor& x, const Tensor& target, Loc where = Loc::current()) const;
-  MultilabelOptions options;
-  template <class F>
-  void visit(F&& f) {
-    f("weight", options.weight);
-  }
-  template <class F>
-  void visit(F&& f) const {
-    f("weight", options.weight);
-  }
 };
 /// binary_cross_entropy().
-struct BCELoss {
-  explicit BCELoss(BinaryCrossEntropyOptions options = {}) : options(std::move(options)) {}
+struct BCELoss : WeightedLoss<BinaryCrossEntropyOptions> {
+  explicit BCELoss(BinaryCrossEntropyOptions options = {}) : WeightedLoss(std::move(options)) {}
   Tensor operator()(const Tensor& x, const Tensor& target, Loc where = Loc::current()) const;
-  BinaryCrossEntropyOptions options;
-  template <class F>
-  void visit(F&& f) {
-    f("weight", options.weight);
-  }
-  template <class F>
-  void visit(F&& f) const {
-    f("weight", options.weight);
-  }
 };
 /// binary_cross_entropy_with_logits().
 struct BCEWithLogitsLoss {

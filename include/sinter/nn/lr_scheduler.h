@@ -77,7 +77,7 @@ struct CosineAnnealingWarmRestarts {
 
 /// Smith and Topin, 2017. Half a cosine from max_lr / div_factor up to max_lr at step pct_start * total_steps - 1, then
 /// another down to max_lr / (div_factor * final_div_factor) at total_steps - 1; then it stays there. `base` is not
-/// used.
+/// used. Momentum and betas are left alone, as by PyTorch's with cycle_momentum=False, which is not its default.
 struct OneCycleLR {
   double max_lr;
   int64_t total_steps;
@@ -122,23 +122,26 @@ class LRScheduler {
   int64_t t_ = 0;
 };
 
+/// What counts as better, and what to do without improvement. UsageError unless factor is in [0, 1) and the other
+/// numbers are finite and at least 0.
+struct ReduceLROnPlateauOptions {
+  /// Whether smaller or larger is better.
+  enum class Mode : uint8_t { Min, Max };
+  Mode mode = Mode::Min;
+  double factor = 0.1;      ///< new rate = rate * factor
+  int64_t patience = 10;    ///< steps without improvement before a cut
+  double threshold = 1e-4;  ///< better means better than the best by this fraction of it
+  int64_t cooldown = 0;     ///< steps after a cut that are not counted
+  double min_lr = 0;
+  double eps = 1e-8;  ///< a smaller cut is skipped
+};
 /// Cuts the rates of all groups when a metric stops improving, as torch.optim.lr_scheduler.ReduceLROnPlateau.
 class ReduceLROnPlateau {
  public:
-  /// Whether smaller or larger is better.
-  enum class Mode : uint8_t { Min, Max };
-  /// What counts as better, and what to do without improvement.
-  struct Options {
-    Mode mode = Mode::Min;
-    double factor = 0.1;      ///< new rate = rate * factor; below 1
-    int64_t patience = 10;    ///< steps without improvement before a cut
-    double threshold = 1e-4;  ///< better means better than the best by this fraction of it
-    int64_t cooldown = 0;     ///< steps after a cut that are not counted
-    double min_lr = 0;
-    double eps = 1e-8;  ///< a smaller cut is skipped
-  };
-  /// The optimizer must outlive it. UsageError for a factor outside [0, 1), and for a negative patience or cooldown.
-  ReduceLROnPlateau(Optimizer& optimizer, Options options, Loc where = Loc::current());
+  using Options = ReduceLROnPlateauOptions;  ///< as ReduceLROnPlateau::Options{.patience = 5}
+  using Mode = Options::Mode;                ///< as ReduceLROnPlateau::Mode::Max
+  /// The optimizer must outlive it.
+  explicit ReduceLROnPlateau(Optimizer& optimizer, Options options = {}, Loc where = Loc::current());
   /// `metric` of the last epoch, such as the validation loss. NaN is never better.
   void step(double metric);
   /// The best metric so far.

@@ -1,7 +1,9 @@
 // Normalization layers; LayerNorm is in layers.h. Initial weights are one, biases zero.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "sinter/nn/module.h"
 
@@ -34,8 +36,10 @@ struct RunningNorm {
   RunningNorm(const char* layer, int64_t channels, BatchNormOptions options, Loc where);
   /// x, [n, channels, ...], by the batch or by the running statistics, which move in training.
   Tensor batch_normalized(const char* layer, const Tensor& x) const;
-  /// The same by each n alone.
-  Tensor instance_normalized(const Tensor& x) const;
+  /// The same by each n alone. x: [n, channels, ...] or [channels, ...], with so many axes behind the channels; errors
+  /// describe it by `layout`.
+  Tensor instance_normalized(const char* layer, const Tensor& x, int64_t spatial_axes, std::string_view layout,
+                             Loc where) const;
 
  private:
   /// Assigns the next versions of the running statistics.
@@ -68,7 +72,8 @@ struct InstanceNormOptions {
   bool affine = false;               ///< with weight and bias
   bool track_running_stats = false;  ///< true: keeps means over the batch, and normalizes by them when not training
 };
-/// instance_norm(). x: [n, channels, length] or [channels, length].
+/// instance_norm(). x: [n, channels, length] or [channels, length]. UsageError in training unless each channel of a
+/// sample has at least two values.
 struct InstanceNorm1d : RunningNorm {
   explicit InstanceNorm1d(int64_t channels, InstanceNormOptions options = {}, Loc where = Loc::current());
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;

@@ -107,6 +107,11 @@ class Optimizer {
   virtual Tensor updated(Update& update) = 0;
   /// UsageError if the options are not valid. Called by each step(), since they may have been written.
   virtual void check_options(Loc where) const;
+  /// UsageError if the rule cannot update such a parameter, which the text calls `which`, as "SGD: parameter 1 of 3".
+  /// Called by add_param_group() and replace(); a rule that has one calls check_parameters() in its constructor.
+  virtual void check_parameter(const Tensor& parameter, const std::string& which, Loc where) const;
+  /// UsageError unless `all` can be the parameters of this rule. `call` is the class or call that errors name.
+  void check_parameters(const std::vector<Tensor>& all, std::string_view call, Loc where) const;
 
  private:
   struct Step;
@@ -120,10 +125,11 @@ class Optimizer {
     std::string name;
     std::vector<Tensor> tensors;  ///< per parameter
     double initial;
+    std::vector<int64_t> first_set;  ///< per parameter, which of its updates was the first to set it; 0: none yet
   };
   static Tensor initial_state(const Tensor& parameter, double value);
   void require_group(std::string_view call, size_t group, Loc where) const;
-  static void check_parameters(const std::vector<Tensor>& all, std::string_view rule, Loc where);
+  static void check_leaves(const std::vector<Tensor>& all, std::string_view rule, Loc where);
   std::vector<StateKind> state_;
 };
 
@@ -159,6 +165,8 @@ class Optimizer::Update {
   Tensor number(double value);
   /// The state before the step, or after set().
   const Tensor& state(State kind) const;
+  /// Which update of this parameter, counted as by step(), is or was the first to set the state. After a load(): 1.
+  int64_t first_set(State kind) const;
   /// Sets the state after the step. Use the result in place of `value`, so that it is read and not computed again.
   Tensor set(State kind, const Tensor& value);
 
@@ -239,7 +247,8 @@ struct SGDOptions {
   bool maximize = false;  ///< goes up: the negated gradient is taken
 };
 /// v = momentum v + (1 - dampening) g; p -= lr v, or lr (g + momentum v) with nesterov; g includes weight_decay * p. As
-/// PyTorch's SGD: the first v of a parameter is its g. State: momentum_buffer, if momentum is not 0.
+/// PyTorch's SGD: the first v of a parameter is its g, also where momentum is given later. State: momentum_buffer, if
+/// momentum is not 0.
 class SGD final : public GroupedOptimizer<SGDOptions> {
  public:
   using Options = SGDOptions;  ///< as SGD::Options{.momentum = 0.9}

@@ -3,6 +3,8 @@
 // `maximize`, t counts the updates of a parameter from 1, and unless said otherwise g includes weight_decay * p.
 #pragma once
 
+#include <string>
+
 #include "sinter/nn/optim.h"
 
 namespace sinter {
@@ -250,6 +252,7 @@ class Muon final : public GroupedOptimizer<MuonOptions> {
  private:
   Tensor updated(Update& update) override;
   void check_options(Loc where) const override;
+  void check_parameter(const Tensor& parameter, const std::string& which, Loc where) const override;
   State momentum_;
 };
 

@@ -14,9 +14,11 @@ namespace nn {
 
 /// A TransformerEncoderLayer that also attends to `memory`, an encoder's result: [n, keys, size] or [keys, size].
 struct TransformerDecoderLayer {
-  /// UsageError unless heads divides size, feedforward is at least 1 and dropout is in [0, 1).
+  /// UsageError unless heads divides size, feedforward is at least 1 and dropout is in [0, 1].
   TransformerDecoderLayer(int64_t size, int64_t heads, TransformerOptions options = {}, Loc where = Loc::current());
-  /// `own` is for the attention of x to itself, `cross` for that to memory.
+  /// `own` is for the attention of x to itself, `cross` for that to memory. Where they are bool, own.mask is PyTorch's
+  /// ~tgt_mask and cross.mask its ~memory_mask: true takes part. The key_padding_mask of each is PyTorch's: true takes
+  /// no part.
   Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionOptions& own = {},
                     const AttentionOptions& cross = {}, Loc where = Loc::current()) const;
   MultiheadAttention self_attn, multihead_attn;
@@ -32,6 +34,7 @@ struct TransformerEncoder {
   /// `count` copies of the layer. UsageError unless it is at least 1.
   TransformerEncoder(const TransformerEncoderLayer& layer, int64_t count, std::optional<LayerNorm> norm = {},
                      Loc where = Loc::current());
+  /// Options as a layer's.
   Tensor operator()(const Tensor& x, const AttentionOptions& attention = {}, Loc where = Loc::current()) const;
   std::vector<TransformerEncoderLayer> layers;
   std::optional<LayerNorm> norm;
@@ -51,16 +54,19 @@ struct TransformerDecoder {
   SINTER_MODULE(layers, norm)
 };
 
-/// The attentions of a Transformer: {.target = {.causal = true}}.
+/// The attentions of a Transformer: {.target = {.causal = true}}. In a bool `mask` true takes part, the opposite of
+/// PyTorch's Transformer; in a bool `key_padding_mask` true takes no part, as there.
 struct TransformerMasks {
-  AttentionOptions source = {}, target = {}, memory = {};
+  AttentionOptions source = {};  ///< of the encoder: mask is ~src_mask, key_padding_mask src_key_padding_mask
+  AttentionOptions target = {};  ///< of the decoder to itself: ~tgt_mask, tgt_key_padding_mask
+  AttentionOptions memory = {};  ///< of the decoder to the encoder's result: ~memory_mask, memory_key_padding_mask
 };
 
 /// An encoder, and a decoder that attends to its result, each with a last norm. Matrices are Glorot uniform.
 /// @snippet attention.cpp transformer
 struct Transformer {
   /// UsageError unless heads divides size, the numbers of layers and feedforward are at least 1, and dropout is in
-  /// [0, 1).
+  /// [0, 1].
   explicit Transformer(int64_t size = 512, int64_t heads = 8, int64_t encoder_layers = 6, int64_t decoder_layers = 6,
                        TransformerOptions options = {}, Loc where = Loc::current());
   /// source: [n, keys, size] or [keys, size]; target, and the result: [n, queries, size] or [queries, size].

@@ -140,6 +140,27 @@ TEST_CASE("a grad scaler leaves out steps whose gradients are not finite", "[nn]
   CHECK_THROWS_AS(optim::GradScaler({.backoff_factor = 2}), UsageError);
 }
 
+TEST_CASE("a grad scaler refuses float16 gradients and states that are none", "[nn][autocast]") {
+  Tensor p = full({3}, 2.0).requires_grad(), half = full({2}, 2.0, float16).requires_grad();
+  optim::SGD sgd({p, half}, {.lr = 0.5});
+  optim::GradScaler scaler({.init_scale = 4});
+  scaler.scale(p.sum() + half.sum()).backward();
+  CHECK_THROWS_WITH(scaler.unscale(sgd), Catch::Contains("parameter 1 of 2 is float16"));
+  CHECK_THROWS_WITH(scaler.step(sgd),
+                    Catch::Contains("keep the weights float32") && Catch::Contains("autocast(float16)"));
+  CHECK(p.grad().to_vector<float>() == std::vector<float>{4, 4, 4});  // nothing was divided
+  half.zero_grad();
+  CHECK(scaler.step(sgd));
+  CHECK(p.to_vector<float>() == std::vector<float>{1.5, 1.5, 1.5});
+  const auto state = [](double scale, int64_t tracker) {
+    return nn::NamedTensors{{"scale", full({}, scale, float64)}, {"growth_tracker", full({}, tracker, int64)}};
+  };
+  CHECK_THROWS_WITH(scaler.load(state(-1, 2)),
+                    Catch::Contains("scale is -1 and growth_tracker 2; load the state_dict()"));
+  CHECK_THROWS_WITH(scaler.load(state(8, -2)), Catch::Contains("growth_tracker -2"));
+  CHECK(scaler.get_scale() == 4);
+}
+
 TEST_CASE("a scaler that is not enabled leaves everything to the optimizer", "[nn][autocast]") {
   Tensor p = full({2}, 1.0).requires_grad();
   optim::SGD sgd({p}, {.lr = 1.0});

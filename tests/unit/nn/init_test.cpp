@@ -11,7 +11,7 @@ namespace {
 
 Tensor parameter(Shape shape, DType dtype = float32) { return full(shape, 9.0, dtype).clone().requires_grad(); }
 
-/// The deviation of what f makes of a weight [300, 40, 5], as a share of the formula's.
+/// The standard deviation of what f makes of a weight [300, 40, 5].
 template <class F>
 double deviation(F f) {
   Tensor w = parameter({300, 40, 5});

@@ -99,6 +99,15 @@ TEST_CASE("a plateau cuts the rate", "[nn][lr]") {
   CHECK(opt.lr == 0.1);
 }
 
+TEST_CASE("a plateau without options is PyTorch's", "[nn][lr]") {
+  SGD opt = optimizer(1.0);
+  ReduceLROnPlateau plateau(opt);
+  for (int i = 0; i < 11; ++i) plateau.step(1.0);
+  CHECK(opt.lr == 1.0);
+  plateau.step(1.0);
+  CHECK(opt.lr == Approx(0.1));
+}
+
 TEST_CASE("schedules refuse numbers without a meaning, where they are given", "[nn][lr]") {
   SGD opt = optimizer(0.1);
   const auto refused = [&](Schedule schedule, const char* text) {
@@ -128,4 +137,7 @@ TEST_CASE("schedules refuse numbers without a meaning, where they are given", "[
   CHECK_THROWS_WITH(ReduceLROnPlateau(opt, {.factor = 1.0}), Contains("factor is 1"));
   CHECK_THROWS_WITH(ReduceLROnPlateau(opt, {.patience = -5}), Contains("patience is -5"));
   CHECK_THROWS_WITH(ReduceLROnPlateau(opt, {.cooldown = -1}), Contains("cooldown -1"));
+  CHECK_THROWS_WITH(ReduceLROnPlateau(opt, {.threshold = NAN}), Contains("ReduceLROnPlateau: threshold is nan"));
+  CHECK_THROWS_WITH(ReduceLROnPlateau(opt, {.min_lr = -0.5}), Contains("ReduceLROnPlateau: min_lr is -0.5"));
+  CHECK_THROWS_WITH(ReduceLROnPlateau(opt, {.eps = -1}), Contains("ReduceLROnPlateau: eps is -1"));
 }

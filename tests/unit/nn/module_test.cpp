@@ -199,6 +199,40 @@ TEST_CASE("the row of padding of an Embedding begins as zeros and gets no gradie
         std::vector<float>{0, 0, 0, 0, 1, 1});
 }
 
+TEST_CASE("an index of a narrow type finds the row of padding", "[nn]") {
+  nn::Embedding small(5, 3, {.padding_idx = 1}), large(300, 1, {.padding_idx = 200});
+  nn::EmbeddingBag bag(5, 3, {.mode = nn::BagMode::Sum, .padding_idx = 1});
+  const auto counts = [](const Tensor& sum, const Tensor& weight) {
+    return gradient(sum, {weight})[0].sum(1).to_vector<float>();
+  };
+  for (const DType type : {uint8, int8, int16, uint16, uint32, uint64, int32}) {
+    INFO(name_of(type));
+    const Tensor index = from({1, 2, 1, 4}).to(type);
+    CHECK(counts(small(index).sum(), small.weight) == std::vector<float>{0, 0, 3, 0, 3});
+    CHECK(counts(bag(index, from({0, 2})).sum(), bag.weight) == std::vector<float>{0, 0, 3, 0, 3});
+    CHECK(counts(bag(index.reshape({2, 2})).sum(), bag.weight) == std::vector<float>{0, 0, 3, 0, 3});
+    CHECK(counts(large(index).sum(), large.weight)[2] == 1);
+  }
+  CHECK(counts(large(from({200, 7}).to(uint8)).sum(), large.weight)[200] == 0);
+  CHECK(counts(large(from({-100, 7}).to(int8)).sum(), large.weight)[200] == 0);
+  const Tensor huge = from(std::vector<uint64_t>{~uint64_t{0}, 1});  // the first one as int64 would be the last row
+  CHECK_THROWS_WITH(small(huge).to_vector<float>(), Catch::Contains("out of range for 5 elements"));
+  CHECK_THROWS_WITH(bag(huge, from({0})).to_vector<float>(), Catch::Contains("out of range for 5 elements"));
+}
+
+TEST_CASE("an element before the first offset is in no bag, and that is an error", "[nn]") {
+  for (const nn::BagMode mode : {nn::BagMode::Sum, nn::BagMode::Mean, nn::BagMode::Max}) {
+    const nn::EmbeddingBag bag(5, 3, {.mode = mode});
+    const Tensor words = from({0, 1, 2}), some = from(std::vector<int64_t>{0, 1, 2}, {Var("words", 1, 8)(3)});
+    for (const Tensor& index : {words, some, words.to(uint8)}) {
+      CHECK_THROWS_WITH(bag(index, from({1, 2})).to_vector<float>(),
+                        Catch::Contains("out of range") && Catch::Contains("in EmbeddingBag at"));
+      CHECK_NOTHROW(bag(index, from({0, 2})).to_vector<float>());
+    }
+    CHECK_THROWS_WITH(bag(ones({3}), from({0, 2})), Catch::Contains("float32 [3]") && Catch::Contains("integer"));
+  }
+}
+
 TEST_CASE("a load that is not strict leaves alone what only one side has", "[nn]") {
   nn::Sequential target(nn::Linear(2, 2), nn::Linear(2, 2));
   const std::vector<float> second = std::get<1>(target.layers).weight.to_vector<float>();

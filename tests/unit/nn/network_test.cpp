@@ -3,6 +3,7 @@
 
 using namespace sinter;
 using namespace sinter::testing;
+using Catch::Matchers::Contains;
 
 namespace {
 
@@ -186,6 +187,21 @@ TEST_CASE("without momentum, running statistics are the means of all batches", "
     CHECK(runs == 2);
     check_means(jitted, one, 6);
   }
+}
+
+TEST_CASE("InstanceNorm does not train on one element of a channel, which has no variance", "[nn]") {
+  nn::InstanceNorm1d norm(2, {.track_running_stats = true});
+  CHECK_THROWS_WITH(norm(ones({3, 2, 1})), Contains("InstanceNorm1d") && Contains("of shape [3, 2, 1]: 1;") &&
+                                               Contains("of a sample") && Contains("nn::eval"));
+  CHECK_THROWS_WITH(norm(ones({2, 0})), Contains("of shape [1, 2, 0]: 0;"));
+  CHECK_THROWS_WITH(nn::InstanceNorm2d(2)(ones({3, 2, 1, 1})), Contains("of shape [3, 2, 1, 1]: 1;"));
+  norm(ones({0, 2, 4}));  // a batch of no samples leaves the statistics alone
+  CHECK(numbers(norm.running_mean) == std::vector<double>{0, 0});
+  CHECK(numbers(norm.running_var) == std::vector<double>{1, 1});
+  norm(from({{{1.0, 3.0}, {2.0, 6.0}}}).to(float32));
+  CHECK(close(numbers(norm.running_var), {0.9 + 0.1 * 2, 0.9 + 0.1 * 8}, 1e-6));
+  nn::eval(norm);
+  CHECK(norm(ones({3, 2, 1})).shape() == Shape{3, 2, 1});
 }
 
 TEST_CASE("BatchNorm2d: running statistics of 16-bit inputs are those of float32", "[nn]") {

@@ -222,6 +222,53 @@ TEST_CASE("steps are counted per parameter, when it is updated", "[nn]") {
   CHECK(d.item() == -1);  // its first velocity is its gradient
 }
 
+TEST_CASE("momentum that is given later begins with the gradient", "[nn]") {
+  Tensor p = zeros({1}).requires_grad(), idle = zeros({1}).requires_grad();
+  optim::SGD sgd({{{p}, {.lr = 1}}, {{idle}, {.lr = 1, .momentum = 0.9, .dampening = 0.5}}});  // p has a buffer, unused
+  const auto step = [&] {
+    p.sum().backward();
+    sgd.step();
+    return p.item();
+  };
+  CHECK(step() == -1);
+  sgd.options(0).momentum = 0.9, sgd.options(0).dampening = 0.5;
+  CHECK(step() == -2);
+  CHECK(step() == Approx(-3.4));
+  const nn::NamedTensors state = sgd.state_dict();
+  nn::NamedTensors saved;
+  for (const auto& [name, t] : state) saved.emplace_back(name, t.clone().realize());
+  const double there = p.item(), next = step();
+  CHECK(next == Approx(-3.4 - (0.9 * 1.4 + 0.5)));
+  sgd.load(saved);  // whose buffer is not new
+  nn::load({{"p", p}}, {{"p", full({1}, there)}});
+  CHECK(step() == Approx(next));
+  sgd.replace(p, zeros({1}).requires_grad());
+  CHECK(step() == -1);
+}
+
+TEST_CASE("momentum that begins in a jitted step begins with the gradient", "[nn]") {
+  Tensor p = zeros({1}).requires_grad(), q = zeros({1}).requires_grad(), idle = zeros({1}).requires_grad();
+  optim::SGD jitted({{{p}, {.lr = 1}}, {{idle}, {.momentum = 0.9}}}), plain({q}, {.lr = 1});  // p has a buffer, unused
+  auto f = jit([&] {
+    const Tensor loss = p.sum();
+    loss.backward();
+    jitted.step();
+    return loss;
+  });
+  p.sum().backward();
+  jitted.step();
+  for (int i = 0; i < 5; ++i) {
+    q.sum().backward();
+    plain.step();
+    plain.options().momentum = jitted.options().momentum = 0.9;
+    plain.options().dampening = jitted.options().dampening = 0.5;
+    if (i == 4) break;
+    f();
+  }
+  CHECK(p.item() == q.item());
+  CHECK(p.item() < -5);
+}
+
 TEST_CASE("parameters at different steps train in one plan, without compiling anew", "[nn]") {
   Tensor a = zeros({3}).requires_grad(), b = zeros({3}).requires_grad();
   optim::Adam opt({a, b}, {.lr = 0.1});
@@ -270,6 +317,18 @@ TEST_CASE("rates and corrections are as wide as the parameters", "[nn]") {
   }
   CHECK(wide.item<double>() == Approx(x).epsilon(1e-13));
   CHECK(narrow.item<float>() == Approx(x).epsilon(1e-5));
+}
+
+TEST_CASE("the factors of Rprop are as wide as the parameters", "[nn]") {
+  Tensor p = from(std::vector<double>{0.0}).requires_grad();
+  optim::Rprop rule({p}, {.lr = 0.01});
+  // A change of sign shrinks the step and does not move.
+  for (const auto& [g, want] :
+       {std::pair{1.0, -0.01}, {1.0, -0.022}, {1.0, -0.0364}, {-1.0, -0.0364}, {-1.0, -0.0292}}) {
+    p.set_grad(from(std::vector<double>{g}));
+    rule.step();
+    CHECK(std::abs(p.item<double>() - want) < 1e-15);
+  }
 }
 
 TEST_CASE("a clipped gradient is what the step takes", "[nn]") {
@@ -348,7 +407,7 @@ TEST_CASE("a state that does not fit loads nothing", "[nn]") {
   refuses(bad, "0.exp_avg_sq");
   bad = state;
   bad[1].second = from(std::vector<int64_t>{1, -1});
-  refuses(bad, "-1");
+  refuses(bad, "parameter 1 of 2 was updated -1 times; give what state_dict() returned");
   bad = state;
   bad[0].second = full({}, -2.0, float64);
   refuses(bad, "lr is -2");

@@ -167,6 +167,20 @@ TEST_CASE("replace refuses what could not be a parameter", "[nn]") {
   CHECK_THROWS_WITH(scene.opt.group_parameters(1), Contains("group 1 among 1"));
 }
 
+TEST_CASE("Muon takes matrices only, also those that come later", "[nn]") {
+  Tensor p = ones({2, 3}).requires_grad(), q = ones({3}).requires_grad();
+  CHECK_THROWS_WITH(optim::Muon({p, q}), Contains("Muon: parameter 1 of 2 has shape [3]") && Contains("AdamW"));
+  optim::Muon muon({p});
+  CHECK_THROWS_WITH(muon.add_param_group({{q}, {}}),
+                    Contains("add_param_group: parameter 1 of 2 has shape [3]") && Contains("AdamW"));
+  CHECK_THROWS_WITH(muon.replace(p, q), Contains("replace: parameter 0 of 1 has shape [3]") && Contains("AdamW"));
+  CHECK(muon.group_count() == 1);
+  CHECK(p.shape() == Shape{2, 3});
+  muon.replace(p, ones({4, 3}).requires_grad());
+  muon.add_param_group({{ones({1, 1}).requires_grad()}, {}});
+  CHECK(muon.parameters().size() == 2);
+}
+
 TEST_CASE("points that are split and pruned while they are fitted", "[nn]") {
   // A sum of bumps fits a curve. A bump with a large gradient is doubled, one of small height is removed.
   manual_seed(7);

@@ -57,6 +57,34 @@ TEST_CASE("the last queries of a longer attention", "[nn]") {
   CHECK(close(numbers(attention_weights(q, k).sum(-1)), std::vector<double>(12, 1.0), 1e-6));
 }
 
+TEST_CASE("dropout 1 leaves nothing of attention, as in PyTorch", "[nn]") {
+  nn::MultiheadAttention attend(4, 2, {.dropout = 1});
+  attend.out_proj.bias = from({1.0, 2.0, 3.0, 4.0}).to(float32);
+  const Tensor x = randn({1, 3, 4});
+  const std::vector<double> bias = {1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4};
+  CHECK(numbers(attend(x)) == bias);
+  CHECK(numbers(attend(x, x, x)) == bias);
+  const auto [y, weights] = attend.with_weights(x, x, x);
+  CHECK(numbers(y) == bias);
+  CHECK(numbers(weights) == std::vector<double>(9, 0));
+  nn::eval(attend);
+  CHECK(numbers(attend(x)) != bias);
+  const nn::TransformerEncoderLayer layer(4, 2, {.feedforward = 6, .dropout = 1, .norm_first = true});
+  CHECK(numbers(layer(x)) == numbers(x));
+  const nn::Transformer net(4, 2, 1, 1, {.feedforward = 6, .dropout = 1});
+  CHECK(net(x, x).shape() == Shape{1, 3, 4});
+  CHECK_THROWS_WITH(nn::Transformer(4, 2, 1, 1, {.dropout = 1.5}), Contains("dropout is 1.5") && Contains("[0, 1]"));
+}
+
+TEST_CASE("a bool mask says who takes part, one of padding who does not", "[nn]") {
+  nn::MultiheadAttention attend(4, 2);
+  const Tensor x = randn({1, 3, 4}), two = x.slice(1, {0, 2});
+  const Tensor part = from({1, 1, 0}).to(boolean);
+  const std::vector<double> want = numbers(attend(x, two, two));
+  CHECK(close(numbers(attend(x, {.mask = part})), want, 1e-6));
+  CHECK(close(numbers(attend(x, {.key_padding_mask = ~part})), want, 1e-6));
+}
+
 TEST_CASE("transformers have PyTorch's names, and refuse what does not fit", "[nn]") {
   const nn::Transformer net(4, 2, 1, 2, {.feedforward = 6});
   std::vector<std::string> names;
