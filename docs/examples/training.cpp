@@ -217,7 +217,7 @@ int main() {
 
   //! [clip]
   (net(sn::ones({3, 4})) * 1e6).sum().backward();
-  sn::Tensor norm = sn::nn::clip_grad_norm(sn::nn::parameters(net), 1.0);
+  sn::Tensor norm = sn::nn::clip_grad_norm_(sn::nn::parameters(net), 1.0);
   sgd.step();                                // with gradients of norm 1
   std::cout << (norm.item() > 1e5) << '\n';  // what it was
   //> 1

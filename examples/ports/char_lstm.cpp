@@ -77,7 +77,7 @@ int main(int argc, char** argv) {
     const sn::Tensor loss = cross_entropy(scores.flatten(0, 1), y.flatten());
     optimizer.zero_grad();
     loss.backward();
-    nn::clip_grad_norm(nn::parameters(model), 1.0);
+    nn::clip_grad_norm_(nn::parameters(model), 1.0);
     optimizer.step();
     run.log(step, 50, {{"loss", loss}});
   }

@@ -120,7 +120,7 @@ int main(int argc, char** argv) {
       value_loss = mse_loss(value, wanted), entropy = policy.entropy().mean();
       optimizer.zero_grad();
       (policy_loss + 0.5 * value_loss - 0.01 * entropy).backward();
-      nn::clip_grad_norm(nn::parameters(model), 0.5);
+      nn::clip_grad_norm_(nn::parameters(model), 0.5);
       optimizer.step();
     }
     run.log(step, 10, {{"value_loss", value_loss}, {"entropy", entropy}, {"length", sn::Tensor(length)}});

@@ -80,7 +80,7 @@ int main(int argc, char** argv) {
     const sn::Tensor loss = cross_entropy(model(words, offsets), topics);
     optimizer.zero_grad();
     loss.backward();
-    nn::clip_grad_norm(nn::parameters(model), 0.5);
+    nn::clip_grad_norm_(nn::parameters(model), 0.5);
     optimizer.step();
     schedule.step();
     run.log(step, 25, {{"loss", loss}});
