@@ -92,6 +92,7 @@ Scalar evaluate_float(Op op, DType dtype, std::span<const Scalar> a) {
     case Op::Le: return boolean_of(x <= y);
     case Op::Eq: return boolean_of(x == y);
     case Op::Ne: return boolean_of(x != y);
+    case Op::FarRemainder: return x < 0 ? number(std::fmod(y, a[2].as_double())) : a[0];
     case Op::Fma:
       if (dtype == DType::F64) return number(std::fma(x, y, a[2].as_double()));
       return number(static_cast<double>(

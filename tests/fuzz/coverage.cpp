@@ -57,6 +57,7 @@ struct Exception {
 constexpr Exception kExceptions[] = {
     {"Fma", any_type, "made by the compiler"},
     {"Ldexp", any_type, "made by the compiler"},
+    {"FarRemainder", any_type, "made by the compiler"},
     {"Bitcast", any_type, "made by the compiler"},
     {"Check", any_type, "made by the compiler"},
     {"Reduce ArgMax", is_bool, "of bools it is that of their numbers"},

@@ -12,7 +12,9 @@ using ir::Op;
 namespace {
 
 /// Made by the compiler, not by tensor calls.
-bool made_later(Op op) { return op == Op::Fma || op == Op::Bitcast || op == Op::Check || op == Op::Ldexp; }
+bool made_later(Op op) {
+  return op == Op::Fma || op == Op::Bitcast || op == Op::Check || op == Op::Ldexp || op == Op::FarRemainder;
+}
 
 }  // namespace
 

@@ -90,9 +90,9 @@ ir::UOp expand_erfinv(ir::UOp x);
 /// needs 8 bits in addition to the 24 of the result. float64: exp(y log x) in pairs of floats, as in SLEEF.
 ir::UOp expand_pow(ir::UOp x, ir::UOp y);
 
-/// NumPy's remainder: x - y floor(x / y), with the divisor's sign, also on zero. Exact for |x / y| < 2^46 | 2^104,
-/// except for the addition of y where the signs differ. Beyond, the spacing of floats at x exceeds y and the remainder
-/// is taken to be 0. x % inf is x, or inf where the signs differ. inf % y and x % 0 are NaN.
+/// NumPy's remainder: x - y floor(x / y), with the divisor's sign, also on zero. Exact, except for the addition of y
+/// where the signs differ. |x / y| >= 2^46 | 2^104 takes a long division. x % inf is x, or inf where the signs differ.
+/// inf % y and x % 0 are NaN.
 ir::UOp expand_fmod(ir::UOp x, ir::UOp y);
 
 }  // namespace sinter::codegen

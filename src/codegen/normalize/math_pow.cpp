@@ -110,7 +110,7 @@ UOp expand_pow(UOp x, UOp y) { return x->dtype == DType::F32 ? pow_single(x, y) 
 UOp expand_fmod(UOp x, UOp y) {
   // C's fmod of the magnitudes. The remainder of a rounded quotient is representable, so each step is exact. The first
   // step leaves the quotient's low bits and the second finds them. One correction remains where a quotient was rounded
-  // up to an integer.
+  // up to an integer. Beyond the limit, which few arguments reach, the quotient has more bits.
   const double limit = x->dtype == DType::F32 ? 0x1p46 : 0x1p104;
   UOp zero = like(x, 0), inf = like(x, kInf);
   UOp a = absolute(x), b = absolute(y);
@@ -119,8 +119,9 @@ UOp expand_fmod(UOp x, UOp y) {
   rest = fma(-alu(Op::Floor, {rest / b}), b, rest);
   rest = where(lt(rest, zero), rest + b, rest);
   rest = where(le(b, rest), rest - b, rest);
-  rest = where(le(like(x, limit), quotient), where(eq(b, zero), like(x, kNaN), a * zero), rest);
-  rest = where(lt(a, inf) & eq(b, inf), a, rest);
+  UOp far = where(eq(b, zero) | eq(a, inf), like(x, kNaN), like(x, -1));
+  rest = where(le(like(x, limit), quotient), far, rest);
+  rest = alu(Op::FarRemainder, {where(lt(a, inf) & eq(b, inf), a, rest), a, b});
   // Python's and NumPy's remainder has the divisor's sign.
   UOp signed_rest = with_sign(rest, x);
   UOp other_side = ne(lt(signed_rest, zero), lt(y, zero));

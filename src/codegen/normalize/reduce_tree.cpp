@@ -7,9 +7,9 @@
 #include <optional>
 #include <unordered_map>
 
-#include "codegen/kernel/ceil_div.h"
 #include "codegen/kernel/ranges.h"
 #include "ir/build.h"
+#include "ir/ceil_div.h"
 #include "ir/combine.h"
 #include "ir/mma_step.h"
 #include "ir/walk.h"

@@ -64,6 +64,7 @@ constexpr OpSpelling kOpSpellings[] = {
     {Op::Where, "$0 ? $1 : $2", "$0 ? $1 : $2", "$0 ? $1 : $2", "@select", "@select", nullptr},
     {Op::Fma, "__builtin_fma$F($0, $1, $2)", nullptr, nullptr, "__builtin_elementwise_fma($0, $1, $2)", nullptr,
      "@fma$F"},
+    {Op::FarRemainder, "@far", nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 
 const OpSpelling* spelling_of(Op op) {
@@ -147,6 +148,17 @@ constexpr Helper kHelpers[] = {
      "  if (pe >= 1) {\n    if (m >> 53) m >>= 1, ++pe;\n    m = pe > 2046 ? 2047ull << 52 : (m & ((1ull << 52) - 1)) "
      "| ($W)pe << 52;\n  }\n"
      "  m |= ($W)pn << 63;\n  $D r;\n  __builtin_memcpy(&r, &m, 8);\n  return r;\n}"},
+    // A long division of the significands: of 53 bits, eleven of the quotient fit into a step.
+    {"far",
+     "($S r, $S x, $S y) {\n  if (!(r < 0)) return r;\n  if (x < y) return x;\n  $U a, b;\n  __builtin_memcpy(&a, &x, "
+     "sizeof a);\n"
+     "  __builtin_memcpy(&b, &y, sizeof b);\n  const $W one = 1ull << $digits;\n"
+     "  int e = (int)(b >> $digits), k = (int)(a >> $digits);\n  $W m = a & (one - 1), n = b & (one - 1);\n"
+     "  if (k) m |= one;\n  else k = 1;\n  if (e) n |= one;\n  else e = 1;\n"
+     "  m %= n;\n  for (k -= e; k > 0 && m; k -= 11) m = (m << (k < 11 ? k : 11)) % n;\n"
+     "  for (; m && !(m >> $digits) && e > 1; --e) m <<= 1;\n"
+     "  a = ($U)(m >> $digits ? (m - one) | ($W)e << $digits : m);\n"
+     "  __builtin_memcpy(&r, &a, sizeof r);\n  return r;\n}"},
     // Vector comparisons yield -1 or 0 per lane. x is the loop-carried operand, so the NaN test of y is off the
     // critical path. Of two NaNs y is returned (decision 0025).
     {"vmax",
@@ -413,9 +425,15 @@ std::string CSpelling::lane_by_lane(Op op, Type result, Type source) {
     parameters += fmt::format("{}{} {}", i ? ", " : "", type(source), names[i]);
   }
   const std::string one = alu(op, {result.dtype, 1}, {source.dtype, 1}, args);
+  std::string most;
+  if (op == Op::FarRemainder)
+    most = fmt::format(
+        "  const $I far = ($I)(x < 0);\n  {} any = 0;\n  for (int i = 0; i < {}; ++i) any |= far[i];\n"
+        "  if (__builtin_expect(!any, 1)) return x;\n",
+        type({integer_of(size_of(source.dtype), true), 1}), result.lanes);
   return helper(fmt::format("each_{}", ir::info(op).name), result, source,
-                fmt::format("({}) {{\n  {} r;\n  for (int i = 0; i < {}; ++i) r[i] = {};\n  return r;\n}}", parameters,
-                            type(result), result.lanes, one));
+                fmt::format("({}) {{\n{}  {} r;\n  for (int i = 0; i < {}; ++i) r[i] = {};\n  return r;\n}}",
+                            parameters, most, type(result), result.lanes, one));
 }
 
 std::string CSpelling::alu(Op op, Type result, Type source, std::span<const std::string> args) {

@@ -121,6 +121,16 @@ Operands scalings(DType dtype, Operands o) {
   return o;
 }
 
+/// Operands of FarRemainder: finite numbers above 0.
+Operands quotients(DType dtype, Operands o) {
+  for (std::vector<Scalar>* numbers : {&o.x, &o.y})
+    for (Scalar& n : *numbers) {
+      const double v = std::fabs(n.as_double());
+      n = Scalar::of(dtype, v > 0 && std::isfinite(v) ? v : 0.7);
+    }
+  return o;
+}
+
 /// The ops that have a meaning on a type and are C's business.
 std::vector<Op> ops_on(DType dtype) {
   std::vector<Op> list;
@@ -158,6 +168,10 @@ void build(KernelHarness& b, DType dtype) {
       const Operands s = scalings(dtype, o);
       const UOp significand = b.buffer(array_of(dtype, s.x)), exponent = b.buffer(array_of(dtype, s.y));
       put(ldexp(b.at(significand, {i}), b.at(exponent, {i})));
+    } else if (op == Op::FarRemainder) {
+      const Operands s = quotients(dtype, o);
+      const UOp dividend = b.buffer(array_of(dtype, s.x)), divisor = b.buffer(array_of(dtype, s.y));
+      put(alu(op, {Z, b.at(dividend, {i}), b.at(divisor, {i})}));
     } else if (info(op).arity == 1)
       put(alu(op, {X}));
     else if (info(op).arity == 2)
