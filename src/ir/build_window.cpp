@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ir/build.h"
+#include "ir/ceil_div.h"
 #include "sinter/error.h"
 
 namespace sinter::ir {
@@ -75,7 +76,7 @@ UOp window(UOp x, int64_t axis, int64_t size, int64_t stride, int64_t dilation) 
   }
   if (dilation == 1) {
     // Tap j*stride + r of window o is element r of row o + j.
-    const int64_t taps = (size + stride - 1) / stride;
+    const int64_t taps = ceil_div(size, stride);
     UOp w = window(rows(x, a, count - 1 + taps, stride), axis, taps, 1, 1);
     std::vector<Dim> dims = w->shape.dims();
     dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(a) + 2);
@@ -97,7 +98,7 @@ UOp overlap_add(UOp x, int64_t axis, int64_t stride, int64_t dilation, int64_t s
   }
   if (dilation == 1) {
     // Tap j*stride + r of window o is element r of row o + j.
-    const int64_t rows_seen = (taps + stride - 1) / stride;
+    const int64_t rows_seen = ceil_div(taps, stride);
     x = regroup(resized(x, a + 1, rows_seen * stride), a + 1, {rows_seen, stride});
     x = overlap_add(x, axis, 1, 1, count - 1 + rows_seen, addition);
     std::vector<Dim> dims = x->shape.dims();

@@ -18,10 +18,10 @@
 #include "codegen/emit/unrolled_copies.h"
 #include "codegen/emit/values.h"
 #include "codegen/kernel/access.h"
-#include "codegen/kernel/ceil_div.h"
 #include "codegen/nest/ring.h"
 #include "codegen/nest/thread_digits.h"
 #include "ir/build.h"
+#include "ir/ceil_div.h"
 #include "ir/walk.h"
 #include "sinter/error.h"
 

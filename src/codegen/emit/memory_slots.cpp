@@ -2,7 +2,7 @@
 #include "codegen/emit/memory_slots.h"
 
 #include "codegen/kernel/access.h"
-#include "codegen/kernel/ceil_div.h"
+#include "ir/ceil_div.h"
 #include "ir/walk.h"
 #include "runtime/base/target.h"
 

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "codegen/kernel/ceil_div.h"
 #include "ir/build.h"
+#include "ir/ceil_div.h"
 #include "ir/walk.h"
 
 namespace sinter::codegen {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "ir/build.h"
+#include "ir/ceil_div.h"
 #include "ir/sort_runs.h"
 #include "schedule/lower/plan_memory.h"
 
@@ -24,10 +25,8 @@ int64_t run_length(int64_t rows, int64_t row, int64_t ranks, const runtime::Targ
   if (ranks * kFewRanks <= row) return row;
   int64_t runs = 1;
   while (rows * runs < target.threads && row / (runs * 2) >= kShortestRun) runs *= 2;
-  return (row + runs - 1) / runs;
+  return ceil_div(row, runs);
 }
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 KernelInstance write(const ir::SortRuns& step, const OpaqueRows& rows, std::pair<int, DType> to,
                      std::pair<int, DType> from) {

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "ir/build.h"
+#include "ir/ceil_div.h"
 #include "ir/splat.h"
 #include "ir/walk.h"
 #include "schedule/graph/rebuild_plan.h"
@@ -67,7 +68,7 @@ int64_t block_of(const std::vector<int64_t>& leading, int64_t most, const Prices
   if (wanted == 0) return 0;
   int64_t inside = 1;
   for (size_t k = leading.size(); k-- > 0; inside *= leading[k]) {
-    int64_t part = (wanted + inside - 1) / inside;
+    int64_t part = ceil_div(wanted, inside);
     if (k > 0) {
       if (part >= leading[k]) continue;
       part = divisor_from(leading[k], part);  // blocks end where the axis does

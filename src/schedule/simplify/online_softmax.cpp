@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 
+#include "ir/ceil_div.h"
 #include "schedule/graph/rebuild_plan.h"
 #include "schedule/simplify/fused_reductions.h"
 #include "schedule/simplify/mma_factors.h"
@@ -24,13 +25,11 @@ constexpr int64_t kMinQueries = 16;    ///< rows of a tensor core's tile
 constexpr int64_t kMaxFeatures = 128;  ///< of the second product's results
 constexpr int64_t kMaxDepth = 256;     ///< elements that the first product sums: a row of it is staged as a whole
 
-int64_t in_whole_blocks(int64_t keys, int64_t block) { return (keys + block - 1) / block * block; }
-
 /// Keys of a block, of which there are two or more: as many as possible while few of the last block do not exist. 0 if
 /// the keys are too few.
 int64_t keys_of_block(int64_t keys) {
   for (int64_t block = kMaxKeys; block > kMinKeys; block /= 2)
-    if (block < keys && in_whole_blocks(keys, block) - keys <= keys / 8) return block;
+    if (block < keys && round_up(keys, block) - keys <= keys / 8) return block;
   return kMinKeys < keys ? kMinKeys : 0;
 }
 
@@ -158,7 +157,7 @@ UOp row_reduction(ir::Graph& g, Combine combine, UOp x) {
 }
 
 UOp rolled(ir::Graph& g, const WeightedSum& s) {
-  const int64_t count = s.x->shape[s.x->rank() - 1].value(), keys = in_whole_blocks(count, s.block);
+  const int64_t count = s.x->shape[s.x->rank() - 1].value(), keys = round_up(count, s.block);
   const UOp scores = keys == count ? s.x : with_keys(g, s.x, keys);
   const UOp other = keys == count ? s.other : continued(s.other, s.keys, keys);
   const auto rank = static_cast<int64_t>(s.x->rank());

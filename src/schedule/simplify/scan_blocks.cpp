@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "ir/ceil_div.h"
 #include "ir/combine.h"
 #include "schedule/graph/rebuild_plan.h"
 
@@ -13,8 +14,6 @@ namespace {
 using ir::Op;
 using ir::UOp;
 using States = std::vector<UOp>;  ///< a value for each accumulator, all of one shape
-
-int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
 /// A divisor of n near `wanted`, multiples of 16 first; else `wanted`.
 int64_t piece_of(int64_t n, int64_t wanted) {
@@ -160,10 +159,10 @@ class ScanBlocks {
 std::vector<int64_t> scan_axes(int64_t length) {
   if (length <= kLongestScan) return {};
   std::vector<int64_t> axes{piece_of(length, kScanBlock)};
-  int64_t rest = pieces(length, axes[0]);
+  int64_t rest = ceil_div(length, axes[0]);
   while (rest > kScanPrefixes) {
     axes.push_back(piece_of(rest, kScanGroup));
-    rest = pieces(rest, axes.back());
+    rest = ceil_div(rest, axes.back());
   }
   axes.push_back(rest);
   std::reverse(axes.begin(), axes.end());

@@ -4,14 +4,13 @@
 
 #include <algorithm>
 
+#include "ir/ceil_div.h"
+
 namespace sinter::schedule {
 namespace {
 
 /// Sizes of axes, outermost first; 0 if known only at launch.
 using Sizes = std::vector<int64_t>;
-
-/// Number of pieces of `size` elements; the last may be shorter.
-int64_t ceil_div(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
 constexpr int64_t kSteps = 16;  ///< steps of all lanes per block: unrolled loops then have no remainder
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ir/ceil_div.h"
 #include "sinter/ops.h"
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
@@ -111,7 +112,7 @@ std::vector<WindowAxis> pooling_axes(UOp x, size_t axes, const PerAxis& kernel, 
     const auto axis = static_cast<int64_t>(x->rank() - axes + i);
     const int64_t size = tensor::fixed_size(x, axis, "seen through windows"), room = s.padded(size);
     if (!ceil_mode || s.span() >= room + s.stride) continue;
-    const int64_t last = (room - s.span() + s.stride - 1) / s.stride * s.stride;  // begin of the last window
+    const int64_t last = round_up(room - s.span(), s.stride);  // begin of the last window
     if (last < size + s.padding) s.more_after = std::max<int64_t>(0, last + s.span() - room);
   }
   return out;

@@ -12,7 +12,6 @@
 #include <set>
 
 #include "codegen/kernel/access.h"
-#include "codegen/kernel/ceil_div.h"
 #include "codegen/kernel/offset.h"
 #include "codegen/nest/loop_tree.h"
 #include "codegen/nest/ring.h"
@@ -22,6 +21,7 @@
 #include "codegen/tune/gpu/gpu_clocks.h"
 #include "codegen/tune/gpu/instruction_count.h"
 #include "codegen/tune/gpu/thread_loop.h"
+#include "ir/ceil_div.h"
 #include "ir/combine.h"
 #include "ir/walk.h"
 

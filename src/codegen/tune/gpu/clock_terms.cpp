@@ -5,10 +5,10 @@
 #include <array>
 #include <cmath>
 
-#include "codegen/kernel/ceil_div.h"
 #include "codegen/loopschedule/mma_tile.h"
 #include "codegen/tune/gpu/clock_model.h"
 #include "codegen/tune/gpu/gpu_clocks.h"
+#include "ir/ceil_div.h"
 
 namespace sinter::codegen {
 namespace {

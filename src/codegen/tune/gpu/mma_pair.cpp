@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "codegen/kernel/ceil_div.h"
 #include "codegen/loopschedule/mma_tile.h"
 #include "codegen/tune/gpu/candidates.h"
 #include "codegen/tune/gpu/staging.h"
+#include "ir/ceil_div.h"
 #include "ir/walk.h"
 
 namespace sinter::codegen {

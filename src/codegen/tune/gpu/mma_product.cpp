@@ -7,10 +7,10 @@
 #include <string>
 
 #include "codegen/kernel/access.h"
-#include "codegen/kernel/ceil_div.h"
 #include "codegen/loopschedule/mma_tile.h"
 #include "codegen/tune/gpu/product_sides.h"
 #include "codegen/tune/gpu/staging.h"
+#include "ir/ceil_div.h"
 
 namespace sinter::codegen {
 namespace {

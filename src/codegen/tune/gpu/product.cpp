@@ -10,9 +10,9 @@
 #include <string>
 
 #include "codegen/kernel/access.h"
-#include "codegen/kernel/ceil_div.h"
 #include "codegen/tune/gpu/product_sides.h"
 #include "codegen/tune/gpu/staging.h"
+#include "ir/ceil_div.h"
 
 namespace sinter::codegen {
 namespace {

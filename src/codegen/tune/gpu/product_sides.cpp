@@ -4,8 +4,8 @@
 #include <limits>
 #include <tuple>
 
-#include "codegen/kernel/ceil_div.h"
 #include "codegen/normalize/predicates.h"
+#include "ir/ceil_div.h"
 
 namespace sinter::codegen {
 namespace {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <tuple>
 
-#include "codegen/kernel/ceil_div.h"
 #include "codegen/tune/gpu/staging.h"
+#include "ir/ceil_div.h"
 #include "ir/walk.h"
 
 namespace sinter::codegen {

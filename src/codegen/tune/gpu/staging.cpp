@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "codegen/kernel/ceil_div.h"
 #include "codegen/nest/tile_copy.h"
 #include "codegen/tune/heuristic/operand_analysis.h"
+#include "ir/ceil_div.h"
 #include "ir/walk.h"
 
 namespace sinter::codegen {

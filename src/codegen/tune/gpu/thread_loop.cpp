@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "codegen/kernel/ceil_div.h"
+#include "ir/ceil_div.h"
 #include "ir/scalar_eval.h"
 
 namespace sinter::codegen {

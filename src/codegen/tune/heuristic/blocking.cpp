@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "codegen/kernel/ceil_div.h"
 #include "codegen/loopschedule/loop_schedule.h"
 #include "codegen/normalize/predicates.h"
 #include "codegen/tune/heuristic/cache_sets.h"
@@ -13,6 +12,7 @@
 #include "codegen/tune/heuristic/pack_profitability.h"
 #include "codegen/tune/heuristic/peel.h"
 #include "codegen/tune/heuristic/thread_partition.h"
+#include "ir/ceil_div.h"
 #include "ir/walk.h"
 
 namespace sinter::codegen {

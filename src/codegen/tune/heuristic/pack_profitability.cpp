@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include "codegen/kernel/ceil_div.h"
 #include "codegen/tune/heuristic/cache_sets.h"
 #include "codegen/tune/heuristic/operand_analysis.h"
 #include "codegen/tune/heuristic/thread_partition.h"
+#include "ir/ceil_div.h"
 
 namespace sinter::codegen {
 namespace {

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "codegen/kernel/ceil_div.h"
 #include "codegen/nest/loop_tree.h"
 #include "codegen/normalize/predicates.h"
 #include "codegen/tune/heuristic/register_pressure.h"
+#include "ir/ceil_div.h"
 #include "rewrite/interval.h"
 
 namespace sinter::codegen {

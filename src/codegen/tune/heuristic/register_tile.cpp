@@ -7,12 +7,12 @@
 #include <cmath>
 
 #include "codegen/kernel/access.h"
-#include "codegen/kernel/ceil_div.h"
 #include "codegen/normalize/predicates.h"
 #include "codegen/tune/heuristic/operand_analysis.h"
 #include "codegen/tune/heuristic/peel.h"
 #include "codegen/tune/heuristic/register_pressure.h"
 #include "codegen/tune/heuristic/vector_lanes.h"
+#include "ir/ceil_div.h"
 
 namespace sinter::codegen {
 namespace {

@@ -4,10 +4,10 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "codegen/kernel/ceil_div.h"
 #include "codegen/loopschedule/loop_schedule.h"
 #include "codegen/tune/heuristic/cache_sets.h"
 #include "codegen/tune/heuristic/operand_analysis.h"
+#include "ir/ceil_div.h"
 #include "ir/combine.h"
 #include "ir/walk.h"
 

@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "codegen/kernel/ceil_div.h"
 #include "codegen/tune/heuristic/peel.h"
 #include "codegen/tune/heuristic/thread_partition.h"
+#include "ir/ceil_div.h"
 
 namespace sinter::codegen {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "codegen/kernel/ceil_div.h"
 #include "codegen/tune/heuristic/operand_analysis.h"
+#include "ir/ceil_div.h"
 
 namespace sinter::codegen {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "codegen/emit/register_transpose.h"
-#include "codegen/kernel/ceil_div.h"
+#include "ir/ceil_div.h"
 
 namespace sinter::codegen {
 namespace {

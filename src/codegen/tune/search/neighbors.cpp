@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "codegen/kernel/access.h"
-#include "codegen/kernel/ceil_div.h"
 #include "codegen/loopschedule/loop_schedule.h"
 #include "codegen/nest/loop_tree.h"
 #include "codegen/tune/heuristic/materialize_rows.h"
 #include "codegen/tune/search/neighbors_memory.h"
+#include "ir/ceil_div.h"
 
 namespace sinter::codegen {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "codegen/kernel/ceil_div.h"
 #include "codegen/loopschedule/loop_schedule.h"
+#include "ir/ceil_div.h"
 #include "ir/combine.h"
 #include "ir/short_float.h"
 #include "ir/walk.h"
