@@ -107,7 +107,8 @@ const std::string& stamps() {
   return text;
 }
 
-/// The opened plugin, or null if it is unusable. Never closed: LLVM does not survive dlclose().
+/// The opened plugin, or null if it is unusable. Never closed, not even one of another version: LLVM does not survive
+/// dlclose().
 const ClangPluginApi* open_library(const ProcessExitGuard& work) {
   if (!work) return nullptr;
   static std::mutex& mutex = *new std::mutex;
@@ -121,7 +122,6 @@ const ClangPluginApi* open_library(const ProcessExitGuard& work) {
     ClangPluginApi library;
     if (handle && read_entries(handle, library)) return opened = new ClangPluginApi(library);
     reasons += fmt::format("\n  {}: {}", file, handle ? "of another version" : dlerror());
-    if (handle) dlclose(handle);
   }
   open_failed = true;
   log(0,
