@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <new>
+#include <utility>
 
 #include "runtime/base/fork.h"
 
@@ -32,12 +33,13 @@ struct ExitState {
   static ExitState& get();
 };
 thread_local int own_guards = 0;
+thread_local const ProcessExitGuard* shared_guard = nullptr;
 
 /// Waits for all work except the calling thread's own, since that work may have called exit().
 void begin_exit(bool handled) {
   ExitState& e = ExitState::get();
   std::unique_lock lock(e.mutex);
-  if (!e.begun) e.by = pthread_self();
+  if (!e.begun || (handled && !e.handled)) e.by = pthread_self();  // main's thread may have ended by pthread_exit()
   e.begun = true;
   e.handled |= handled;
   e.work_ended.wait(lock, [&] { return e.active_guards == own_guards; });
@@ -81,12 +83,13 @@ ProcessExitGuard::ProcessExitGuard() {
   install_main_exit_hook();
   ExitState& e = ExitState::get();
   std::unique_lock lock(e.mutex);
-  const bool ends = e.begun && pthread_equal(e.by, pthread_self());
-  if (e.begun && !ends && !own_guards) {
+  const bool nested = own_guards || (shared_guard && *shared_guard);
+  const bool ends = e.begun && ((shared_guard && !*shared_guard) || pthread_equal(e.by, pthread_self()));
+  if (e.begun && !ends && !nested) {
     e.never.wait_for(lock, kPatience);
     if (!e.handled) e.begun = false;  // pthread_exit() in main
   }
-  blocks_exit_ = !e.begun || (own_guards && !ends);
+  blocks_exit_ = !e.begun || (nested && !ends);
   if (!blocks_exit_) return;
   ++e.active_guards;
   ++own_guards;
@@ -100,6 +103,9 @@ ProcessExitGuard::~ProcessExitGuard() {
   --own_guards;
   e.work_ended.notify_all();
 }
+
+ProcessExitGuard::Share::Share(const ProcessExitGuard& guard) : before_(std::exchange(shared_guard, &guard)) {}
+ProcessExitGuard::Share::~Share() { shared_guard = before_; }
 
 void note_compiler_opened() { std::atexit(at_exit); }
 

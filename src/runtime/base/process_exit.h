@@ -19,6 +19,18 @@ class ProcessExitGuard {
   ProcessExitGuard& operator=(const ProcessExitGuard&) = delete;
   explicit operator bool() const { return blocks_exit_; }
 
+  /// While alive, guards of this thread are nested in a guard of the thread that waits for this one.
+  class Share {
+   public:
+    explicit Share(const ProcessExitGuard& guard);
+    ~Share();
+    Share(const Share&) = delete;
+    Share& operator=(const Share&) = delete;
+
+   private:
+    const ProcessExitGuard* const before_;
+  };
+
  private:
   bool blocks_exit_;
 };

@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "runtime/base/process_exit.h"
 #include "runtime/cpu/float_control.h"
 
 namespace sinter::runtime::cpu {
@@ -92,7 +93,9 @@ void run_in_parallel(size_t count, int threads, const std::function<void(size_t)
   std::atomic<size_t> next{0};
   std::mutex mutex;
   std::exception_ptr failure;  // guarded by the mutex
+  const ProcessExitGuard guard;
   const auto take = [&] {
+    const ProcessExitGuard::Share share(guard);
     try {
       for (size_t i; (i = next.fetch_add(1)) < count;) work(i);
     } catch (...) {

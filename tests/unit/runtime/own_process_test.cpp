@@ -2,6 +2,7 @@
 // it ends, on little stack, or where files may not grow.
 #include <pthread.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -177,6 +178,42 @@ TEST_CASE("child: another thread than main's calls exit while threads compile", 
     std::this_thread::sleep_for(delay());
     std::exit(0);
   }).join();
+}
+
+namespace {
+
+/// On a thread that has called exit(). Were it taken for another, each guard would wait two seconds.
+void compile_ten_at_exit() {
+  for (int64_t i = 0; i < 10; ++i) compile_one(1000 + i);
+}
+
+}  // namespace
+
+TEST_CASE("child: exit is called by another thread when main's has ended", "[.][runtime-child]") {
+  std::atexit(compile_ten_at_exit);  // before what the first compile registers, so it runs after that
+  int status = -1;
+  std::thread([&] {
+    compile_one(0);
+    const pid_t child = fork();  // in which this is main's thread
+    if (child != 0) {
+      waitpid(child, &status, 0);
+      return;
+    }
+    alarm(20);
+    std::thread([main_thread = pthread_self()] {
+      pthread_join(main_thread, nullptr);
+      std::exit(0);
+    }).detach();
+    pthread_exit(nullptr);
+  }).join();
+  CHECK(status == 0);
+  std::_Exit(status == 0 ? 0 : 1);
+}
+
+TEST_CASE("a process ends after pthread_exit in main", "[runtime]") {
+  if (runtime::kSanitizer != runtime::Sanitizer::None) SKIP_TEST("a sanitizer's build");
+  const FreshCache cache;
+  check_child("/proc/self/exe", "child: exit is called by another thread when main's has ended");
 }
 
 TEST_CASE("a process ends while other threads compile", "[runtime]") {
