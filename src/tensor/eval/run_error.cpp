@@ -27,8 +27,9 @@ using ir::Storage;
 using ir::UOp;
 using runtime::Array;
 
-/// Memory that an index tensor or a matrix is made from, held to be read after the run, until a plan overwrites it. It
-/// is not an owner of the memory, so plans may still write in place: their decisions do not depend on it.
+/// Memory that an index tensor or a matrix is made from, held to be read after the run, until a plan overwrites it or
+/// memory runs out. It is not an owner of the memory, so plans may still write in place: their decisions do not depend
+/// on it.
 class HeldMemory : public std::enable_shared_from_this<HeldMemory> {
  public:
   static std::shared_ptr<HeldMemory> of(Storage& memory) {
@@ -41,11 +42,16 @@ class HeldMemory : public std::enable_shared_from_this<HeldMemory> {
     if (all().empty()) return;
     if (const auto it = all().find(&memory); it != all().end()) it->second->let_go();
   }
+  static bool release_all() {
+    const bool any = !all().empty();
+    while (!all().empty()) all().begin()->second->let_go();
+    return any;
+  }
   HeldMemory(const HeldMemory&) = delete;
   HeldMemory& operator=(const HeldMemory&) = delete;
   ~HeldMemory() { let_go(); }
 
-  /// Null once the memory is overwritten, or if the launch that made it failed.
+  /// Null once the memory is overwritten or released, or if the launch that made it failed.
   const runtime::Buffer* buffer() const {
     return memory_ && memory_->error.empty() ? static_cast<const runtime::Buffer*>(memory_) : nullptr;
   }
@@ -259,7 +265,7 @@ class Suspects {
                        site, consequence(true));
   }
 
-  /// Throws what reading the memory throws, or std::bad_optional_access if it is overwritten.
+  /// Throws what reading the memory throws, or std::bad_optional_access if it is no longer held.
   Array evaluate(UOp value) const {
     std::vector<Array> memory(sources_.size());
     for (UOp n : ir::topological(value)) {
@@ -289,6 +295,8 @@ ErrorReporter make_error_reporter(std::span<const UOp> values, const std::functi
 }
 
 void on_overwrite(const Storage& memory) { HeldMemory::overwritten(memory); }
+
+bool release_held_memory() { return HeldMemory::release_all(); }
 
 void DeferredErrorCollector::add(const Storage& memory) {
   const std::shared_ptr<ir::DeferredError>& n = memory.deferred_error;

@@ -27,6 +27,9 @@ ErrorReporter make_error_reporter(std::span<const ir::UOp> values, const std::fu
 
 /// Call before a run overwrites this memory: ErrorReporters stop holding it. Inside a GraphScope.
 void on_overwrite(const ir::Storage& memory);
+/// Call when memory runs out: ErrorReporters hold none any more, and name calls only. False if none was held. Inside a
+/// GraphScope.
+bool release_held_memory();
 
 /// Collects the deferred errors of what a run has read, and adds its own.
 class DeferredErrorCollector {

@@ -5,6 +5,7 @@
 
 #include "ir/tensor_graph.h"
 #include "sinter/error.h"
+#include "tensor/core/hooks.h"
 
 namespace sinter::tensor {
 namespace {
@@ -53,7 +54,7 @@ runtime::Execution& InvariantCache::bind(runtime::Bindings& bindings, const Vers
     } catch (const OutOfMemory&) {
       if (cache_enabled_)
         release();
-      else if (!release_invariants())
+      else if (!kHooks.on_out_of_memory())
         throw;
     }
 }

@@ -28,7 +28,8 @@ class InvariantCache {
   bool may_cache() const { return caching_ != nullptr; }
   /// The execution for the next run, bound to `bindings`. Fills Bindings::unchanged_slots from `now`: per slot a number
   /// that identifies the tensor's value, or 0 if its contents may change at any time. If memory does not suffice, this
-  /// function's invariants are released first, then those of all others. Throws OutOfMemory if that does not help.
+  /// function's invariants are released first, then all that the hook releases. Throws OutOfMemory if that does not
+  /// help.
   runtime::Execution& bind(runtime::Bindings& bindings, const Versions& now);
   /// Call after the run, which may be outside the GraphScope. Releases what nobody has taken.
   void let_go();

@@ -214,3 +214,17 @@ TEST_CASE("index tensors are held until a GPU has said whether they fit", "[cuda
   CHECK(live() == before + 2);
   CHECK_THAT(said(x), Catch::Contains("an index is out of range, in embedding at "));
 }
+
+TEST_CASE("index tensors are held no longer when a GPU's memory runs out", "[cuda][index]") {
+  const runtime_test::ScopedEnv device("SINTER_DEVICE", "cuda-sim");
+  const Tensor weights = table(numbers({0}, int64, Device::cuda()), {9, 4}).realize();
+  Tensor large = from(I64(size_t{1} << 19, 11), Device::cuda());  // 4 MiB
+  const Tensor x = embedding(large.index({3}), weights).realize();
+  large = weights;
+  const uint64_t live = memory::report().devices.at(1).allocated;
+  const runtime_test::ScopedEnv limit("SINTER_MEMORY_LIMIT", std::to_string(live + (1 << 20)));
+  const Tensor y = ones({1 << 20}, float32, Device::cuda()).contiguous().realize();
+  CHECK(y.index({5}).item() == 1);
+  CHECK_THAT(said(x), Catch::Contains("an index is out of range, in embedding at "));
+  CHECK_THROWS_AS(ones({1 << 20}, float32, Device::cuda()).contiguous().realize(), OutOfMemory);
+}
