@@ -15,6 +15,7 @@
 #include "sinter/nn/state.h"
 #include "sinter/ops.h"
 #include "tensor/core/host_step.h"
+#include "tensor/core/user_call.h"
 #include "tensor/eval/step_commit.h"
 
 namespace sinter {
@@ -225,7 +226,7 @@ void Optimizer::replace(Tensor& parameter, const Tensor& with, const std::functi
       stored.push_back(initial_state(with, kind.initial));
       continue;
     }
-    const Tensor made = state(kind.tensors[i]);
+    const Tensor made = tensor::call_program_in_scope([&] { return state(kind.tensors[i]); });
     if (!made.defined() || !(made.shape() == with.shape()))
       fail(fmt::format("the function gave {} for {} of a parameter {}; give a tensor of the parameter's shape",
                        made.defined() ? to_string(made.shape()) : "an empty handle", kind.name,
@@ -328,7 +329,7 @@ void Optimizer::zero_grad() {
 }
 
 void Optimizer::step(Loc where) {
-  tensor::Call call("step", where);
+  const tensor::Call call("step", where);
   for (const double* rate : rates_) check_settings("step", {{"lr", *rate}}, where);
   check_options(where);
   no_grad guard;
@@ -343,7 +344,7 @@ void Optimizer::step(Loc where) {
     }
     Update update(*this, step, i);
     const auto next = [&] {
-      const tensor::DefaultFloatEnv::ProgramFloatEnv lifted(call.floats());  // the rule may be user code
+      const tensor::DefaultFloatEnv::ProgramFloatEnv program;  // the rule may be user code
       return updated(update);
     };
     step.commit.update(parameters_[i], next());
@@ -365,9 +366,17 @@ void Optimizer::step(Loc where) {
     return step.commit.realize();
   }
   step.sources.clear();  // releases handles to intermediate values, so they need not be stored
-  step.commit.realize();
-  for (size_t i : reached) ++steps_[i];
-  note_first();
+  const auto count = [&] {
+    for (size_t i : reached) ++steps_[i];
+    note_first();
+  };
+  try {
+    step.commit.realize();
+  } catch (...) {
+    if (step.commit.switched()) count();  // the gradients are taken: another step() would not repeat this one
+    throw;
+  }
+  count();
 }
 
 }  // namespace optim

@@ -57,6 +57,7 @@ bool StepCommit::switches(const Cell* cell) const {
 
 void StepCommit::switch_cells() {
   for (CellUpdate& p : updates_) p.cell->node = std::move(p.version);
+  switched_ = true;
   for (const auto& p : taken_grads_) drop_gradient(*p, "step() took it");
   updates_.clear();
 }

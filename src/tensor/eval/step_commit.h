@@ -27,6 +27,9 @@ class StepCommit {
   /// does. In a jitted function the updates are assigned, and nothing is computed here. If nothing was launched, cells
   /// and gradients are unchanged, and the step can be retried.
   void realize();
+  /// Whether the cells have switched. If realize() threw all the same, the values are poisoned or, where the
+  /// interpreter was out of memory, still to be computed.
+  bool switched() const { return switched_; }
 
  private:
   friend class Realization;
@@ -42,6 +45,7 @@ class StepCommit {
 
   std::vector<CellUpdate> updates_;
   std::vector<std::shared_ptr<Cell>> taken_grads_;
+  bool switched_ = false;
 };
 
 }  // namespace sinter::tensor
