@@ -63,11 +63,14 @@ std::shared_ptr<Cell> cell_of_leaf(uint64_t id) {
   return found == leaves().end() ? nullptr : found->second.lock();
 }
 
-std::vector<Tensor> pending_leaves() {
-  std::vector<Tensor> pending;
+std::vector<ir::UOp> pending_leaves() {
+  std::vector<std::shared_ptr<Cell>> cells;  // one may end here, which changes the map
   for (const auto& [id, weak] : leaves())
-    if (std::shared_ptr<Cell> cell = weak.lock(); cell && !cell->node->storage()) pending.emplace_back(std::move(cell));
-  std::ranges::sort(pending, {}, [](const Tensor& t) { return t.cell()->number; });
+    if (std::shared_ptr<Cell> cell = weak.lock()) cells.push_back(std::move(cell));
+  std::ranges::sort(cells, {}, &Cell::number);
+  std::vector<ir::UOp> pending;
+  for (const std::shared_ptr<Cell>& cell : cells)
+    if (!cell->node->storage()) pending.push_back(cell->node.get());
   return pending;
 }
 

@@ -48,9 +48,6 @@ class Call {
  public:
   Call(std::string_view name, Loc where) : names_(name, where), autocast_(name) { kHooks.on_call(); }
 
-  /// Restored to the program's environment while functions of the program run.
-  DefaultFloatEnv& floats() { return floats_; }
-
  private:
   DefaultFloatEnv floats_;
   CallScope names_;
@@ -76,8 +73,9 @@ void register_leaf(const std::shared_ptr<Cell>& cell);
 void unregister_leaf(Cell& cell);
 /// The cell that accumulates the gradient of this leaf; null if it is gone.
 std::shared_ptr<Cell> cell_of_leaf(uint64_t id);
-/// All leaves that wait to be computed, such as parameters of a new model, in the order in which they were made.
-std::vector<Tensor> pending_leaves();
+/// All leaves that wait to be computed, such as parameters of a new model, in the order in which they were made. Inside
+/// a GraphScope.
+std::vector<ir::UOp> pending_leaves();
 
 /// Throws UsageError "name: message" at the outermost call's site.
 [[noreturn]] void usage_error(const std::string& message);

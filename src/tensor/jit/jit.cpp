@@ -268,7 +268,7 @@ JitPlans& JitPlans::operator=(JitPlans&&) noexcept = default;
 
 std::vector<Tensor> JitPlans::call(const Function& function, std::span<const Tensor> inputs, std::span<const Dim> given,
                                    Loc where) {
-  tensor::Call call("jit", where);
+  const tensor::Call call("jit", where);
   if (tensor::Capture::current()) tensor::usage_error("a jitted function calls another one; jit the outer one alone");
   const CallInputs now{inputs, given};
   JitEntry* known = nullptr;
@@ -303,11 +303,12 @@ std::vector<Tensor> JitPlans::call(const Function& function, std::span<const Ten
   };
   const RunLockGuard guard{known_->run_lock};
   // A model's new parameters: as part of the function's program they would be computed anew in each call.
-  realize_pending(tensor::pending_leaves());
+  // Held as nodes: a handle to what another thread's function makes would look like one that escapes.
+  for (std::vector<UOp> leaves; !(leaves = tensor::pending_leaves()).empty();) tensor::realize(leaves);
   std::vector<Tensor> fresh;  // cells that tell inputs from tensors that the function uses besides
   for (const Tensor& t : inputs) fresh.push_back(tensor::wrap(t.cell()->node.get()));
   tensor::Capture capture(fresh, now.sizes);
-  std::vector<Tensor> results = tensor::call_program_in_scope(&call.floats(), [&] { return function(fresh); });
+  std::vector<Tensor> results = tensor::call_program_in_scope([&] { return function(fresh); });
   capture.on_return(results);
   realize_pending(results);
   capture.keep_steps();
