@@ -1,5 +1,6 @@
-// A file that is written to a temporary name and renamed at the end: the path holds the old file or the complete new
-// one.
+// A file that is written to a temporary name and renamed at the end: whenever the process ends, the path holds the old
+// file or the complete new one. When the machine loses power, that is up to the file system: nothing waits for the
+// disk.
 #pragma once
 
 #include <sys/types.h>

@@ -90,6 +90,7 @@ bool GradScaler::step(Optimizer& optimizer, Loc where) {
 
 void GradScaler::update() {
   if (!options_.enabled) return;
+  const tensor::DefaultFloatEnv floats;  // the scale lies in memory
   if (skipped_) {
     scale_ *= options_.backoff_factor;
     growth_tracker_ = 0;

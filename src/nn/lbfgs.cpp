@@ -15,6 +15,7 @@
 #include "sinter/ops.h"
 #include "tensor/core/cell.h"
 #include "tensor/core/unchosen_sizes.h"
+#include "tensor/core/user_call.h"
 
 namespace sinter {
 inline namespace v0 {
@@ -160,7 +161,7 @@ class LBFGS::Evaluation {
   /// With the parameters as they are.
   TrialStep here(double t) {
     ++count_;
-    const Tensor loss = closure_();
+    const Tensor loss = tensor::call_program_in_scope(closure_);
     if (!loss.defined() || loss.numel() != 1)
       nn::refuse(fmt::format("the closure of LBFGS gave {}; return the loss, a tensor of one element",
                              loss.defined() ? to_string(loss.shape()) : "an empty handle"));

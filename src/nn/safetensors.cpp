@@ -204,9 +204,7 @@ NamedTensors load_file(const std::string& path, Device device, Loc where) {
   CallScope call("load", where);
   try {
     return read_file(path, device, where);
-  } catch (const std::bad_alloc&) {
-    throw OutOfMemory(fmt::format("load: the host has no memory for the header of {}", path));
-  }
+  } catch (const std::bad_alloc&) { throw OutOfMemory(fmt::format("load: the host has no memory to read {}", path)); }
 }
 
 void load(const NamedTensors& into, const NamedTensors& from, LoadOptions options, Loc where) {

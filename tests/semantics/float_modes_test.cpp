@@ -6,16 +6,20 @@
 #include <sstream>
 
 #include "semantics/support.h"
+#include "sinter/custom_gradient.h"
 #include "sinter/data.h"
 #include "sinter/error.h"
 #include "sinter/jit.h"
 #include "sinter/memory.h"
 #include "sinter/nn/clip.h"
+#include "sinter/nn/grad_scaler.h"
 #include "sinter/nn/init.h"
 #include "sinter/nn/layers.h"
+#include "sinter/nn/lbfgs.h"
 #include "sinter/nn/lr_scheduler.h"
 #include "sinter/nn/norm.h"
 #include "sinter/random.h"
+#include "sinter/transforms.h"
 
 using namespace semantics;
 
@@ -146,6 +150,12 @@ const std::vector<Way>& ways() {
                 rate(optim::CosineAnnealingLR{7}) + rate(optim::CosineAnnealingWarmRestarts{3}) +
                 rate(optim::OneCycleLR{1.0, 9});
        }},
+      {"a loss's scale",
+       [] {
+         optim::GradScaler scaler({.init_scale = 3, .growth_factor = 1.1, .growth_interval = 1});
+         for (int i = 0; i < 9; ++i) scaler.update();
+         return bytes_of(scaler.get_scale());
+       }},
       {"a rate that is cut",
        [] {
          Tensor w = from({0.3f}).requires_grad();
@@ -178,6 +188,130 @@ std::string anew(const Way& way) {
   return way.bytes();
 }
 
+/// A function of the program that Sinter calls. It calls `seen` inside.
+struct Callback {
+  const char* name;
+  std::function<void(const std::function<void()>& seen)> run;
+};
+
+/// A rule of the program's own.
+class PlainRule final : public optim::Optimizer {
+ public:
+  PlainRule(std::vector<Tensor> parameters, std::function<void()> seen)
+      : Optimizer(std::move(parameters), 0.5, Loc::current(), "PlainRule"), seen_(std::move(seen)) {}
+
+ private:
+  Tensor updated(Update& now) override {
+    seen_();
+    return now.parameter() - now.gradient() * now.rate();
+  }
+  const std::function<void()> seen_;
+};
+
+const std::vector<Callback>& callbacks() {
+  using Seen = std::function<void()>;
+  static const auto squared = [](const Seen& seen) {
+    return [&seen](const std::vector<Tensor>& x) {
+      seen();
+      return x[0] * x[0];
+    };
+  };
+  static const auto& all = *new std::vector<Callback>{
+      {"jit",
+       [](const Seen& seen) {
+         auto f = jit([&](const Tensor& x) {
+           seen();
+           return x + x;
+         });
+         f(from({1.0f}).realize());
+       }},
+      {"a schedule",
+       [](const Seen& seen) {
+         optim::SGD rule({from({0.5f}).requires_grad()}, {.lr = 0.5});
+         const optim::LRScheduler scheduler(rule, [&](double base, int64_t) {
+           seen();
+           return base;
+         });
+       }},
+      {"an optimizer's rule",
+       [](const Seen& seen) {
+         const Tensor w = from({0.5f}).requires_grad();
+         PlainRule rule({w}, seen);
+         (w * w).sum().backward();
+         rule.step();
+       }},
+      {"the state of a replaced parameter",
+       [](const Seen& seen) {
+         Tensor w = from({0.5f}).requires_grad();
+         optim::SGD rule({w}, {.lr = 0.5, .momentum = 0.9});
+         (w * w).sum().backward();
+         rule.step();
+         rule.replace(w, from({0.25f}).requires_grad(), [&](const Tensor& before) {
+           seen();
+           return before;
+         });
+       }},
+      {"the closure of LBFGS",
+       [](const Seen& seen) {
+         const Tensor w = from({0.5f}).requires_grad();
+         optim::LBFGS rule({w}, {.max_iter = 2});
+         rule.step([&] {
+           seen();
+           rule.zero_grad();
+           const Tensor loss = (w * w).sum();
+           loss.backward();
+           return loss;
+         });
+       }},
+      {"the forward function of custom_gradient",
+       [](const Seen& seen) {
+         const Tensor w = from({0.5f}).requires_grad();
+         (void)transforms::custom_gradient(
+             [&](const std::vector<Tensor>& x) {
+               seen();
+               return std::vector<Tensor>{x[0] * 2};
+             },
+             [](const transforms::BackwardCall& call) { return call.gradients; }, {w});
+       }},
+      {"the backward function of custom_gradient",
+       [](const Seen& seen) {
+         const Tensor w = from({0.5f}).requires_grad();
+         const std::vector<Tensor> y =
+             transforms::custom_gradient([](const std::vector<Tensor>& x) { return std::vector<Tensor>{x[0] * 2}; },
+                                         [&](const transforms::BackwardCall& call) {
+                                           seen();
+                                           return call.gradients;
+                                         },
+                                         {w});
+         y[0].sum().backward();
+       }},
+      {"a hook of a gradient",
+       [](const Seen& seen) {
+         const Tensor w = from({0.5f}).requires_grad(), y = w * 2;
+         y.register_hook([&](const Tensor&) { seen(); });
+         y.sum().backward();
+       }},
+      {"vmap", [](const Seen& seen) { (void)transforms::vmap(squared(seen), {from({1.0f, 2.0f})}); }},
+      {"vmap in jit",
+       [](const Seen& seen) {
+         auto f = jit([&](const Tensor& x) { return transforms::vmap(squared(seen), {x}); });
+         f(from({1.0f, 2.0f}).realize());
+       }},
+      {"checkpoint",
+       [](const Seen& seen) { (void)transforms::checkpoint(squared(seen), {from({1.0f}).requires_grad()}); }},
+      {"checkpoint without gradients",
+       [](const Seen& seen) {
+         const no_grad off;
+         (void)transforms::checkpoint(squared(seen), {from({1.0f})});
+       }},
+      {"value_and_grad", [](const Seen& seen) { (void)transforms::value_and_grad(squared(seen), {Tensor(2.0f)}); }},
+      {"vjp", [](const Seen& seen) { (void)transforms::vjp(squared(seen), {Tensor(2.0f)}, Tensor(1.0f)); }},
+      {"jvp", [](const Seen& seen) { (void)transforms::jvp(squared(seen), {Tensor(2.0f)}, Tensor(1.0f)); }},
+      {"jacobian", [](const Seen& seen) { (void)transforms::jacobian(squared(seen), {from({1.0f, 2.0f})}); }},
+  };
+  return all;
+}
+
 }  // namespace
 
 TEST_CASE("N6 numbers enter and leave as ever, whatever the caller has set for its floats", "[semantics]") {
@@ -202,27 +336,30 @@ TEST_CASE("N6 numbers enter and leave as ever, whatever the caller has set for i
 TEST_CASE("N6 functions of the program see what it has set for its floats", "[semantics]") {
   const LeakCheck clean;
   for (const float_modes::FloatMode& mode : float_modes::kModes) {
-    bool jitted = false, scheduled = false, thrown = false;
+    for (const Callback& callback : callbacks()) {
+      int calls = 0, held = 0;
+      bool returned;
+      {
+        const float_modes::ScopedFloatMode scope(mode);
+        callback.run([&] {
+          ++calls;
+          held += scope.holds();
+        });
+        returned = scope.holds();
+      }
+      INFO(callback.name << ", " << mode.name);
+      CHECK(calls > 0);
+      CHECK(held == calls);
+      CHECK(returned);
+    }
+    bool thrown = false;
     {
-      Tensor w = from({0.5f}).requires_grad();
-      optim::SGD rule({w}, {.lr = 0.5});
       const float_modes::ScopedFloatMode scope(mode);
-      auto f = jit([&](const Tensor& x) {
-        jitted = scope.holds();
-        return x + x;
-      });
-      f(from({1.0f}).realize());
-      optim::LRScheduler scheduler(rule, [&](double base, int64_t) {
-        scheduled = scope.holds();
-        return base;
-      });
       try {
         (void)from({1.5f}).item<int64_t>();
       } catch (const UsageError&) { thrown = scope.holds(); }
     }
     INFO(mode.name);
-    CHECK(jitted);
-    CHECK(scheduled);
     CHECK(thrown);
   }
 }

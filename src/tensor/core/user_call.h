@@ -1,7 +1,7 @@
-// Functions of the program that a call leads to: rules and hooks of gradients. They run as if called from outside.
+// Functions of the program that a call leads to: those that a jit or a transform is given, rules and hooks of
+// gradients, closures. They run as if called from outside.
 #pragma once
 
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -9,26 +9,11 @@
 
 namespace sinter::tensor {
 
-/// While alive, call_program() by this thread restores the float environment that `floats` has replaced.
-class MayCallProgram {
- public:
-  explicit MayCallProgram(DefaultFloatEnv& floats) : before_(std::exchange(floats_, &floats)) {}
-  ~MayCallProgram() { floats_ = before_; }
-  MayCallProgram(const MayCallProgram&) = delete;
-  MayCallProgram& operator=(const MayCallProgram&) = delete;
-  static DefaultFloatEnv* floats() { return floats_; }
-
- private:
-  static inline thread_local constinit DefaultFloatEnv* floats_ = nullptr;
-  DefaultFloatEnv* const before_;
-};
-
 /// What `f` gives, called as if from outside: in the program's float environment, with no call open, so that errors
 /// name the line in f.
 template <class F>
-auto call_program_in_scope(DefaultFloatEnv* floats, F&& f) {
-  std::optional<DefaultFloatEnv::ProgramFloatEnv> lifted;
-  if (floats) lifted.emplace(*floats);
+auto call_program_in_scope(F&& f) {
+  const DefaultFloatEnv::ProgramFloatEnv floats;
   const ir::NoOpenCall outside;
   return f();
 }
@@ -38,7 +23,7 @@ auto call_program_in_scope(DefaultFloatEnv* floats, F&& f) {
 template <class F>
 auto call_program(F&& f) {
   const ir::GraphPause pause;
-  return call_program_in_scope(MayCallProgram::floats(), std::forward<F>(f));
+  return call_program_in_scope(std::forward<F>(f));
 }
 
 /// Nodes that live until the outermost scope closes; null for an empty handle.

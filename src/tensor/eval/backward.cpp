@@ -5,7 +5,6 @@
 #include "sinter/gradient.h"
 #include "tensor/core/cell_version.h"
 #include "tensor/core/operands.h"
-#include "tensor/core/user_call.h"
 #include "tensor/eval/realize.h"
 
 namespace sinter {
@@ -144,8 +143,7 @@ bool Tensor::needs_grad(Loc where) const {
 void Tensor::backward(bool keep_graph, Loc where) const { backward(Tensor(), keep_graph, where); }
 
 void Tensor::backward(const Tensor& seed, bool keep_graph, Loc where) const {
-  Call call("backward", where);
-  const tensor::MayCallProgram user_code(call.floats());
+  const Call call("backward", where);
   // Another thread may assign the cells while parameters are realized.
   const ir::NodeRef held(tensor::node_of(*this));
   UOp loss = held.get();
@@ -232,8 +230,7 @@ void Tensor::zero_grad(Loc where) {
 }
 
 std::vector<Tensor> gradient(const Tensor& y, std::span<const Tensor> xs, const Tensor& seed, Loc where) {
-  Call call("gradient", where);
-  const tensor::MayCallProgram user_code(call.floats());
+  const Call call("gradient", where);
   UOp root = tensor::node_of(y);
   UOp s;
   if (seed.defined()) {

@@ -116,7 +116,7 @@ std::vector<Tensor> custom_gradient(const ListFunction& forward, BackwardFunctio
   std::vector<Tensor> values;
   {
     const no_grad off;
-    values = forward(x);
+    values = tensor::call_program_in_scope([&] { return forward(x); });
   }
   const ir::GraphScope scope;
   ir::Sources src;

@@ -6,6 +6,7 @@
 #include "sinter/gradient.h"
 #include "sinter/transforms.h"
 #include "tensor/core/operands.h"
+#include "tensor/core/user_call.h"
 
 namespace sinter {
 inline namespace v0 {
@@ -29,7 +30,7 @@ Evaluated evaluate(const TensorFunction& f, std::vector<Tensor> x, size_t argume
     usage_error(fmt::format("argument {} is {}, and only floats can be differentiated by; convert it with to(float32)",
                             argument, name_of(by.dtype())));
   if (!by.needs_grad()) by = by.detach().clone().requires_grad();
-  const Tensor value = f(x);
+  const Tensor value = tensor::call_program_in_scope([&] { return f(x); });
   if (!is_float(value.dtype()))
     usage_error(
         fmt::format("the function's value is {}, and only floats can be differentiated", name_of(value.dtype())));

@@ -12,6 +12,7 @@
 #include "ir/walk.h"
 #include "sinter/custom_gradient.h"
 #include "tensor/core/operands.h"
+#include "tensor/core/user_call.h"
 #include "tensor/transform/vmap.h"
 
 namespace sinter {
@@ -149,7 +150,7 @@ namespace transforms {
 Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& x, Loc where) {
   using tensor::UOp;
   const tensor::OuterCall call("checkpoint", where);
-  if (!ir::grad_enabled()) return f(x);
+  if (!ir::grad_enabled()) return tensor::call_program_in_scope([&] { return f(x); });
   std::vector<Tensor> given;
   uint64_t newest = 0;
   {
@@ -157,7 +158,7 @@ Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& x, Loc whe
     for (const Tensor& t : x) given.push_back(tensor::wrap(ir::contiguous(tensor::node_of(t))));
     newest = tensor::launch_argument(ir::Scalar::of(DType::I64, 0), DType::I64, Device::cpu())->id;
   }
-  const Tensor value = f(given);
+  const Tensor value = tensor::call_program_in_scope([&] { return f(given); });
   const ir::GraphScope scope;
   const UOp root = tensor::node_of(value);
   if (!root->state.requires_grad || root->id <= newest) return value;

@@ -7,6 +7,7 @@
 #include "sinter/transforms.h"
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
+#include "tensor/core/user_call.h"
 #include "tensor/transform/vmap.h"
 
 namespace sinter {
@@ -161,7 +162,7 @@ Tensor vmap(const TensorFunction& f, const std::vector<Tensor>& x, const VmapOpt
   Tensor value;
   {
     const BatchObserver observer(elements);
-    value = f(given);
+    value = tensor::call_program_in_scope([&] { return f(given); });
   }
   const tensor::Call build("vmap", where);
   std::vector<BatchedInput> pairs;
