@@ -56,16 +56,17 @@ struct Odds {
 /// True with probability p.
 class Bernoulli {
  public:
-  /// Of log odds, or of 0 < p < 1. UsageError unless one of both is given.
+  /// Of log odds, or of 0 <= p <= 1. UsageError unless one of both is given. The log odds of a p closer to 0 or 1 than
+  /// the type's epsilon are those of the epsilon, as in PyTorch.
   explicit Bernoulli(const Odds& odds, Loc where = Loc::current());
   Tensor sample(const Shape& shape = {}, RandomOptions options = {}) const;  ///< 0 or 1 in the logits' type
   Tensor log_prob(Arg x) const;                      ///< of 0, 1, or what lies between: x * logits - log(1 + e^logits)
   Tensor entropy(Loc where = Loc::current()) const;  ///< -p log p - (1 - p) log (1 - p)
   const Tensor& logits() const { return logits_; }   ///< log(p / (1 - p))
-  Tensor probabilities(Loc where = Loc::current()) const;  ///< p
+  Tensor probabilities(Loc where = Loc::current()) const;  ///< p, as given
 
  private:
-  Tensor logits_;
+  Tensor logits_, probs_;  ///< probs_: empty if the logits were given
 };
 
 /// Classes along the last axis.

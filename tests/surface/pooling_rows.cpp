@@ -3,6 +3,7 @@
 #include "sinter/pooling.h"
 #include "surface/row.h"
 
+#include <cmath>
 #include <optional>
 
 using namespace sinter;
@@ -163,6 +164,7 @@ const surface::Family kPooling(
         SURFACE_BAD("avg_pool3d", avg_pool3d(plane({1, 1, 4, 4, 4}), {2, 2}), "{2, 2}", "3 axes"),
         SURFACE_BAD("avg_pool1d", avg_pool1d(plane({1, 1, 4}), 2, {.divisor_override = 0}), "divisor_override", "0"),
         SURFACE_BAD("lp_pool1d", lp_pool1d(plane({1, 1, 4}), 0, 2), "p is 0", "root"),
+        SURFACE_BAD("lp_pool2d", lp_pool2d(plane({1, 1, 4, 4}), std::nan(""), 2), "p is nan", "root"),
         SURFACE_BAD("adaptive_avg_pool2d", adaptive_avg_pool2d(plane({1, 1, 4, 4}), 0), "is 0", "at least 1"),
         SURFACE_BAD("adaptive_max_pool1d", adaptive_max_pool1d(plane({1, 1, 0}), 3), "0 elements", "3 windows"),
     });

@@ -76,6 +76,15 @@ DType common_type(Args args) {
   return tensors == DType::Void || kind_of(numbers) > kind_of(tensors) ? numbers : tensors;
 }
 
+double epsilon_of(DType dtype) {
+  switch (dtype) {
+    case DType::F64: return 0x1p-52;
+    case DType::F16: return 0x1p-10;
+    case DType::BF16: return 0x1p-7;
+    default: return 0x1p-23;
+  }
+}
+
 DType common_float_type(Args args) {
   DType t = common_type(args);
   return is_float(t) ? t : DType::F32;

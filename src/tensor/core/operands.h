@@ -31,6 +31,8 @@ DType default_type(Arg::Kind kind);
 DType common_type(Args args);
 /// The common dtype of an op on floats: integers and bools are computed in float32.
 DType common_float_type(Args args);
+/// From 1 to the next larger number of a float type.
+double epsilon_of(DType dtype);
 /// UsageError for dtypes that nothing computes with yet (8-bit floats), and for those that are not element types.
 void check_usable(DType dtype);
 /// The given dtype, or `fallback` if it was not given (DType::Void).

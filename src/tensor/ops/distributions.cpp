@@ -122,14 +122,19 @@ Bernoulli::Bernoulli(const Odds& odds, Loc where) {
   const OuterCall call("Bernoulli", where);
   const Tensor& given = the_given(odds);
   require_floats(given, 0);
-  logits_ = odds.logits.defined() ? given : log(given) - log1p(-given);
+  logits_ = given;
+  if (odds.logits.defined()) return;
+  probs_ = given;
+  const double epsilon = tensor::epsilon_of(given.dtype());
+  const Tensor p = clamp(given, epsilon, 1 - epsilon);
+  logits_ = log(p) - log1p(-p);
 }
 Tensor Bernoulli::probabilities(Loc where) const {
   const OuterCall call("probabilities", where);
-  return sigmoid(logits_);
+  return probs_.defined() ? probs_ : sigmoid(logits_);
 }
 Tensor Bernoulli::sample(const Shape& shape, RandomOptions options) const {
-  const Tensor p = sigmoid(logits_.detach());
+  const Tensor p = probabilities().detach();
   const DType dtype = options.dtype == DType::Void ? logits_.dtype() : options.dtype;
   options.dtype = DType::Void;
   return bernoulli(p.expand(joined(shape, p.shape())), options).to(dtype);

@@ -54,9 +54,7 @@ bool is_upper(std::string_view name, const Arg& a, std::string_view uplo) {
 }
 
 double relative_cutoff(const Matrices& a) {
-  const double epsilon = a.x->dtype == DType::F64 ? std::numeric_limits<double>::epsilon()
-                                                  : static_cast<double>(std::numeric_limits<float>::epsilon());
-  return epsilon * static_cast<double>(std::max(a.rows(), a.columns()));
+  return tensor::epsilon_of(a.x->dtype) * static_cast<double>(std::max(a.rows(), a.columns()));
 }
 
 /// x with a x = b.

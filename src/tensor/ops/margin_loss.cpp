@@ -48,9 +48,8 @@ UOp norm_along(UOp x, int64_t axis, double p) {
   UOp size = ir::alu(ir::Op::Abs, {x});
   if (std::isinf(p)) return ir::reduce(Combine::Max, size, {axis});
   if (p == 1) return ir::reduce(Combine::Add, size, {axis});
-  UOp sum = ir::reduce(Combine::Add, p == 2 ? x * x : ir::alu(ir::Op::Pow, {size, ir::like(size, p)}), {axis});
-  UOp zero = ir::like(sum, 0.0), none = ir::eq(sum, zero), safe = ir::where(none, ir::like(sum, 1.0), sum);
-  return ir::where(none, zero, p == 2 ? ir::sqrt(safe) : ir::alu(ir::Op::Pow, {safe, ir::like(safe, 1 / p)}));
+  const UOp powers = p == 2 ? x * x : ir::alu(ir::Op::Pow, {size, ir::like(size, p)});
+  return tensor::root(ir::reduce(Combine::Add, powers, {axis}), p);
 }
 
 }  // namespace

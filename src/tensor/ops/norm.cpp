@@ -1,7 +1,6 @@
 // Normalization: (x - mean) / deviation, scaled and shifted.
 #include <fmt/core.h>
 
-#include <limits>
 #include <numeric>
 
 #include "sinter/ops.h"
@@ -72,9 +71,7 @@ Tensor rms_norm(Arg input, const Shape& normalized, const Tensor& weight, std::o
   UOp given = float_operand(input), x = ir::to_compute_type(given);
   const Ints axes = last_axes(given, normalized);
   UOp w = broadcast_param(weight, "weight", x, normalized, static_cast<size_t>(axes[0]));
-  const double epsilon =
-      x->dtype == DType::F64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
-  UOp scale = 1.0 / ir::sqrt(tensor::mean_over(x * x, axes) + eps.value_or(epsilon));
+  UOp scale = 1.0 / ir::sqrt(tensor::mean_over(x * x, axes) + eps.value_or(tensor::epsilon_of(x->dtype)));
   return wrap(ir::cast(scale_and_shift(x * ir::expand(scale, x->shape, axes), w, {}), given->dtype));
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "ir/ceil_div.h"
 #include "sinter/ops.h"
@@ -141,7 +142,7 @@ Tensor lp_pool(std::string_view name, size_t axes, const Arg& input, double p, c
                const LpPoolOptions& o) {
   Call call(name, input.where());
   const UOp given = tensor::float_operand(input), x = ir::to_compute_type(tensor::with_batch_axis(given, axes));
-  if (!(p != 0)) usage_error(fmt::format("p is {}; the root of that order does not exist, give another", p));
+  if (!(std::abs(p) > 0)) usage_error(fmt::format("p is {}; the root of that order does not exist, give another", p));
   const auto sliding = pooling_axes(x, axes, kernel, o.stride, 0, 1, o.ceil_mode);
   // As in PyTorch, a window that ceil_mode cuts off stands for a whole one.
   double taps = 1;

@@ -33,8 +33,16 @@ std::string build_library(const Folder& folder, const std::string& name, const s
                           const std::vector<std::string>& needs = {}) {
   const std::string source = folder.path() + "/" + name + ".c", file = folder.path() + "/lib" + name + ".so";
   std::ofstream(source) << kSource;
-  std::vector<std::string> command{*runtime::cpu::find_executable(gcc()), "-shared", "-fPIC", "-DNAME=" + name, source, "-o", file, "-Wl,-z," + linking,
-                                   "-Wl,--no-as-needed", "-Wl,-rpath," + folder.path()};
+  std::vector<std::string> command{*runtime::cpu::find_executable(gcc()),
+                                   "-shared",
+                                   "-fPIC",
+                                   "-DNAME=" + name,
+                                   source,
+                                   "-o",
+                                   file,
+                                   "-Wl,-z," + linking,
+                                   "-Wl,--no-as-needed",
+                                   "-Wl,-rpath," + folder.path()};
   command.insert(command.end(), needs.begin(), needs.end());
   REQUIRE(runtime::cpu::run_process(command, folder.path() + "/errors") == 0);
   return file;

@@ -230,6 +230,27 @@ TEST_CASE("wrong parameters of distributions are refused", "[tensor][random]") {
   refused("bernoulli: probabilities are floats, not int64 [2]", [] { bernoulli(from({0, 1})); });
 }
 
+TEST_CASE("a Bernoulli variable may be certain", "[tensor]") {
+  for (const DType dtype : {float32, float64, float16, bfloat16}) {
+    const Tensor p = from({0.0, 1.0}).to(dtype);
+    const distributions::Bernoulli certain({.probs = p});
+    CHECK(certain.probabilities().to(float64).to_vector<double>() == std::vector<double>{0, 1});
+    CHECK(certain.sample({100}).to(float64).sum(0).to_vector<double>() == std::vector<double>{0, 100});
+    const double epsilon = dtype == float64   ? 0x1p-52
+                           : dtype == float32 ? 0x1p-23
+                           : dtype == float16 ? 0x1p-10
+                                              : 0x1p-7;
+    for (const double likely : certain.log_prob(p).to(float64).to_vector<double>()) {
+      CHECK(likely <= 0);
+      CHECK(likely > -2 * epsilon);
+    }
+    for (const double bits : certain.entropy().to(float64).to_vector<double>()) {
+      CHECK(bits >= 0);
+      CHECK(bits < 50 * epsilon);
+    }
+  }
+}
+
 TEST_CASE("an action that is masked has no part in entropy and divergence", "[tensor]") {
   ON_BOTH_EXECUTORS();
   const Tensor l = from({1.0, 2.0, -std::numeric_limits<double>::infinity()}).requires_grad();
