@@ -28,6 +28,16 @@ std::vector<UOp> conjuncts(UOp x) {
   return parts;
 }
 
+UOp contradiction(UOp x) {
+  UOp none = ir::constant(*x->graph, DType::Bool, 0), result;
+  for (UOp part : conjuncts(x)) {
+    if (part->op != Op::Check) continue;
+    UOp check = with_sources(*x->graph, part, {none, part->src[1]});
+    result = result ? result & check : check;
+  }
+  return result ? result : none;
+}
+
 /// Beyond the range of any index: a difference or a negation of such numbers would overflow.
 constexpr int64_t kIndexLimit = int64_t{1} << 62;
 
@@ -218,7 +228,7 @@ UOp IndexMath::conjunction(UOp x) {
       if (j != i) facts.assume(parts[j]);
     inner.with_facts_ = IntervalAnalysis(std::move(facts));
     UOp part = inner.simplify(parts[i]);
-    if (is_false(part)) return part;
+    if (is_false(part)) return contradiction(x);
     if (is_true(part))
       parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(i));
     else
@@ -226,7 +236,7 @@ UOp IndexMath::conjunction(UOp x) {
   }
   UOp result;
   for (UOp p : parts) {
-    if (is_false(p)) return p;
+    if (is_false(p)) return contradiction(x);
     if (!is_true(p)) result = result ? result & p : p;
   }
   return result ? result : bool_constant(true);
@@ -310,7 +320,8 @@ UOp IndexMath::rebuild(UOp x, const std::vector<UOp>& src) {
   UOp result = src == x->src ? x : with_sources(*graph_, x, src);
   const Interval b = with_facts_.of(result);
   if (!b.single()) return result;
-  return is_condition(x) ? bool_constant(b.lo) : x->dtype == DType::Index ? constant(b.lo) : result;
+  if (is_condition(x)) return b.lo ? bool_constant(true) : contradiction(result);
+  return x->dtype == DType::Index ? constant(b.lo) : result;
 }
 
 UOp IndexMath::simplify(UOp root) {

@@ -12,6 +12,9 @@ namespace sinter::ir {
 
 /// The operands of a conjunction, without duplicates, ordered by id.
 std::vector<UOp> conjuncts(UOp x);
+/// False, in place of a conjunction that never holds. Its checks stay, as checks of false: they raise errors, whatever
+/// the other conditions are.
+UOp contradiction(UOp x);
 
 /// Expressions of dtype Index (and bool, for conditions) of one graph. Every function expects simplified operands,
 /// returns the simplified node, and is idempotent. Objects share no state except through interning, so creating one for

@@ -141,6 +141,32 @@ TEST_CASE("F6 an index out of range is gated, and the first host read of an outp
   CHECK_THROWS_AS(table.index({3}), UsageError);  // host integers are checked at the call
 }
 
+TEST_CASE("F6 an index that the compiler knows to be out of range is told of", "[semantics]") {
+  ON_EACH_EXECUTOR();
+  const Tensor table = from(Vec{10, 20, 30});
+  table.realize();
+  const std::vector<std::function<Tensor(const Tensor&)>> picks = {
+      [&](const Tensor& index) { return index_select(table, 0, index); },
+      [&](const Tensor& index) { return scatter_add(table, 0, index, 1.0); },
+      [&](const Tensor& index) { return pad(index_select(table, 0, index), {{1, 1}}); },
+      [&](const Tensor& index) { return index_select(table, 0, index) + table[0]; },
+  };
+  const auto known = [&](const Tensor& index) {
+    for (const auto& pick : picks) {
+      const Tensor t = pick(index);
+      CHECK_THROWS_WITH(t.to_vector<double>(), Catch::Contains("out of range"));
+      CHECK_NOTHROW(t.to_vector<double>());
+    }
+  };
+  for (const DType dtype : {int8, int32, int64, uint8, uint32, uint64}) {
+    INFO(name_of(dtype));
+    known(full({2}, 3, dtype));
+    known(full({2}, 2, int64).to(dtype) + 1);
+    known((arange(2) * 0 + 7).to(dtype));
+    if (is_unsigned(dtype)) known(full({2}, -1, int64).to(dtype));
+  }
+}
+
 TEST_CASE("F6 every index into nothing is out of range", "[semantics]") {
   ON_EACH_EXECUTOR();
   const auto bad = [](const Tensor& t, const Vec& stored) {

@@ -32,6 +32,14 @@ UOp fold(RewriteContext&, UOp x) {
   return splat(x, evaluate(x->op, x->dtype, from, {args.data(), x->src.size()}), x->dtype);
 }
 
+/// A conjunction with false, if it has checks.
+UOp close_checks(RewriteContext&, UOp x) {
+  Scalar known;
+  if (x->dtype != DType::Bool || !splat_of(x->src[1], known) || known.as_int()) return {};
+  UOp closed = contradiction(x);
+  return closed->op == Op::Const ? UOp() : closed;
+}
+
 /// Drops a check that holds.
 UOp drop_check(RewriteContext&, UOp x) {
   Scalar ok;
@@ -94,6 +102,7 @@ const RuleSet& fold_rules() {
       // never destroyed (SEMANTICS V7)
       {"fold", all_alu(), fold},
       {"check-holds", {Op::Check}, drop_check},
+      {"and-false-of-checks", {Op::And}, close_checks},
       {"cast-of-cast", {Op::Cast}, cast_of_cast},
       {"cast-of-select", {Op::Cast}, cast_of_select},
       {"bitcast-of-bitcast", {Op::Bitcast}, bitcast_of_bitcast},

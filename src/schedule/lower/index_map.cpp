@@ -178,10 +178,9 @@ UOp IndexMap::checked_index(UOp index, const Dim& size, const Shape& indices, UO
     if (shut || d.symbolic()) raise = ir::alu(Op::Or, {raise, ir::eq(ir::extent_of(*graph_, d), m.constant(0))});
   if (valid) raise = ir::alu(Op::Or, {raise, ir::alu(Op::Not, {valid})});
   // The check is part of the predicate, not of the index: a table that is constant along the axis needs no index. The
-  // bare condition is also a conjunct, because it bounds the index. If it is constantly false, it is left out: a
-  // predicate known to be false would be dropped, and the check with it.
+  // bare condition is also a conjunct, because it bounds the index.
   UOp check = graph_->make({Op::Check, DType::Bool, {}, {ok, raise}, runtime::kIndexErrorBit});
-  valid = free.conjoin(shut ? valid : free.conjoin(valid, ok), check);
+  valid = free.conjoin(free.conjoin(valid, ok), check);
   return i;
 }
 
