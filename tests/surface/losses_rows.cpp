@@ -203,6 +203,9 @@ const surface::Family kLosses(
          {{{6, 2, 4}, indices({2, 2}, 3)}}},
     },
     {
+        SURFACE_BAD("kl_div", kl_div(ones({}), ones({}), {.batchmean = true}), "batchmean", "0 axes"),
+        SURFACE_BAD("kl_div", kl_div(ones({2}), ones({2}), {.batchmean = true, .reduction = Reduction::Sum}),
+                    "batchmean", "Reduction::Sum"),
         SURFACE_BAD("cross_entropy", cross_entropy(ones_of({2, 3}), from({0, 1}), {.weight = ones_of({4})}), "[4]",
                     "[3]"),
         SURFACE_BAD("cross_entropy", cross_entropy(ones_of({2, 3}), from({0, 1}), {.label_smoothing = 2}), "2",

@@ -154,9 +154,12 @@ Tensor binary_cross_entropy_with_logits(Arg x, Arg target, BinaryCrossEntropyOpt
 Tensor kl_div(Arg x, Arg target, KlDivOptions options) {
   Call call("kl_div", x.where());
   auto [a, b, t] = loss_operands(x, target);
-  if (options.batchmean && (!a->rank() || options.reduction != Reduction::Mean))
-    usage_error(fmt::format("batchmean is a mean over the first axis, but {} of {} is asked for; leave batchmean out",
-                            options.reduction == Reduction::Mean ? "that" : "another reduction", describe(x)));
+  if (options.batchmean && !a->rank())
+    usage_error(
+        fmt::format("batchmean is a mean over the first axis, and {} has 0 axes; leave batchmean out", describe(a)));
+  if (options.batchmean && options.reduction != Reduction::Mean)
+    usage_error(fmt::format("batchmean is a mean, and the reduction of {} is Reduction::{}; leave one of them out",
+                            describe(a), options.reduction == Reduction::Sum ? "Sum" : "None"));
   UOp loss = options.log_target ? ir::exp(b) * (b - a) : times_own_log(b) - b * a;
   if (!options.batchmean) return finished_loss(loss, options.reduction, t);
   return tensor::wrap(ir::cast(tensor::total_of(loss) / tensor::count_of(loss, {0}, loss->dtype), t));

@@ -167,7 +167,7 @@ TEST_CASE("structural rules keep the value of random expressions of all types", 
         return constant(g, random_number(dtype, random), dtype);
       };
       UOp made;
-      switch (pick(9)) {
+      switch (pick(10)) {
         case 0: made = cast(a, kTypes[pick(kTypeCount)]); break;
         case 1: made = where(other(DType::Bool), a, other(a->dtype)); break;
         case 2: made = constant(g, random_number(a->dtype, random), a->dtype); break;
@@ -182,6 +182,10 @@ TEST_CASE("structural rules keep the value of random expressions of all types", 
                       kTypes[pick(kTypeCount)]);
           break;
         case 5: made = g.make({Op::Check, a->dtype, {}, {a, constant(g, DType::Bool, pick(2))}, int64_t{1}}); break;
+        case 6:
+          made = g.make({Op::Check, DType::Bool, {}, {other(DType::Bool), constant(g, DType::Bool, 0)}, int64_t{1}}) &
+                 constant(g, DType::Bool, 0);
+          break;
         default: {
           const Op ops[] = {Op::Add, Op::Sub,  Op::Mul, Op::Max, Op::Min,   Op::Lt,  Op::Le,  Op::Eq,
                             Op::Ne,  Op::IDiv, Op::Mod, Op::And, Op::Or,    Op::Xor, Op::Shl, Op::Shr,
