@@ -62,7 +62,7 @@ std::optional<Interior> interior_of(KernelAnalysis& analysis, const StatementAna
     if (!analysis.depends(c, range) && analysis.depends(c, last)) return {};
     if (!analysis.depends(c, range)) continue;
     for (UOp r : analysis.ranges())
-      if (!(r == range) && !(r == last) && analysis.depends(c, r)) return {};
+      if (!(r == range) && !(r == last) && !is_outer(r) && analysis.depends(c, r)) return {};
     if (!narrow_interior(interior, c, range, analysis.size(range))) return {};
   }
   interior.to = std::max(interior.from, interior.to);

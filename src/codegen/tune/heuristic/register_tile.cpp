@@ -8,6 +8,7 @@
 
 #include "codegen/kernel/access.h"
 #include "codegen/normalize/predicates.h"
+#include "codegen/tune/heuristic/cache_sets.h"
 #include "codegen/tune/heuristic/operand_analysis.h"
 #include "codegen/tune/heuristic/peel.h"
 #include "codegen/tune/heuristic/register_pressure.h"
@@ -39,6 +40,9 @@ constexpr double kFarStep = .5;
 /// columns wide, take 1.4 of the time.
 constexpr double kLineStep = .25;
 constexpr int64_t kFarBytes = 2048;
+/// Per line that comes from the second cache in each step. On Zen 5, three of them take 2 x 2 vectors to seven times
+/// their multiplications, and four are hidden behind 6 x 4.
+constexpr double kMissedLine = 3;
 /// A panel that exceeds the first cache is loaded from the second one, a vector per cycle. These loads are hidden up
 /// to kHiddenFetchShare of a step's time. Of the rest, the share kExposedFetch is exposed. On Zen 3, tiles of 4 rows by
 /// 3 vectors take 1.03 to 1.1 of the time of 6 by 2.
@@ -176,7 +180,10 @@ class RegisterTileModel {
   double cross_lane_cycles(const RegisterTile& t) const {
     double cycles = 0;
     for_each_cross_lane_access(t.lane_range, [&](const StatementAnalysis& w, UOp a) {
-      cycles += w.iterations * (is_transposed(t, a) ? kTransposedElement : kCrossLaneElement);
+      const bool transposed = is_transposed(t, a);
+      cycles += w.iterations * (transposed ? kTransposedElement : kCrossLaneElement);
+      if (!transposed && is_page_stride(std::abs(analysis_.byte_stride(a, t.lane_range))))
+        cycles += w.iterations * kMissedLine;
     });
     return cycles;
   }
@@ -307,8 +314,21 @@ class RegisterTileModel {
             (count - 1) * static_cast<double>(std::min(innermost_steps_, std::abs(copy / step)))) /
            static_cast<double>(innermost_steps_);
   }
+  /// Lines that a step reads of an operand.
+  double lines_of_step(UOp load, const RegisterTile& t, double rows, double columns) const {
+    const auto along = [&](UOp range, double elements) {
+      if (!range || !analysis_.depends(load, range)) return 1.0;
+      const int64_t apart = analysis_.byte_stride(load, range);
+      const double share = apart == KernelAnalysis::kScattered
+                               ? 1
+                               : static_cast<double>(std::min(kCacheLine, std::abs(apart))) / kCacheLine;
+      return std::max(1.0, elements * share);
+    };
+    const double across = along(t.lane_range, t.column_range == t.lane_range ? columns * lanes_ : lanes_);
+    return across * along(t.row_range, rows) * (t.has_own_columns() ? along(t.column_range, columns) : 1);
+  }
   double step_cycles(const RegisterTile& t, double rows, double columns, bool whole) const {
-    double loads = 0, vectors = 0, slow = 0;
+    double loads = 0, vectors = 0, slow = 0, missed = 0;
     for (UOp q : loads_) {
       const double copies = (t.row_range && analysis_.depends(q, t.row_range) ? rows : 1) *
                             (t.column_range && analysis_.depends(q, t.column_range) ? columns : 1);
@@ -323,13 +343,15 @@ class RegisterTileModel {
           step >= kCacheLine)
         slow += step >= kFarBytes ? kFarStep : kLineStep;
       if (is_vector_load(q, t)) vectors += copies;
+      if (evicts_own_lines(analysis_, product_, q, target_) && !will_be_packed(q, t))
+        missed += lines_of_step(q, t, rows, columns);
       if (t.lane_range && analysis_.depends(q, t.lane_range) && analysis_.stride(q, t.lane_range) != 1)
         slow += copies * (t.transpose_unroll > 1 ? kTransposedVector
                           : will_be_packed(q, t) ? 0
                                                  : strided_load_cycles(analysis_.stride(q, t.lane_range), lanes_));
     }
-    const double busy = std::max(
-        {rows * columns * product_.operations / multiplications_, loads / multiplications_, kLatency / accumulators_});
+    const double busy = std::max({rows * columns * product_.operations / multiplications_, loads / multiplications_,
+                                  kLatency / accumulators_, kMissedLine * missed});
     const double all = busy + .06 * loads + .05 * vectors + slow;
     const bool differs = gate_ && ((t.row_range && analysis_.depends(gate_, t.row_range) && !(whole && is_peeled(t))) ||
                                    (t.lane_range && analysis_.depends(gate_, t.lane_range)));
