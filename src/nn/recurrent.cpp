@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "nn/layer_checks.h"
+#include "nn/recurrent_step.h"
 #include "sinter/nn/init.h"
 #include "sinter/ops.h"
 #include "tensor/core/cell.h"
@@ -41,6 +42,20 @@ Tensor of_state(const Cell& cell, const Tensor& h, std::string_view name) {
 
 }  // namespace
 
+Tensor rnn_step(RNNCell::Activation activation, const Tensor& input, const Tensor& state) {
+  return activation == RNNCell::Activation::Tanh ? tanh(input + state) : relu(input + state);
+}
+Tensor gru_step(const Tensor& input, const Tensor& state, const Tensor& h) {
+  const std::vector<Tensor> i = input.chunk(3, -1), s = state.chunk(3, -1);
+  const Tensor reset = sigmoid(i[0] + s[0]), keep = sigmoid(i[1] + s[1]);
+  return (1.0 - keep) * tanh(i[2] + reset * s[2]) + keep * h;
+}
+LSTMCell::State lstm_step(const Tensor& input, const Tensor& state, const Tensor& c) {
+  const std::vector<Tensor> gates = (input + state).chunk(4, -1);
+  const Tensor next = sigmoid(gates[1]) * c + sigmoid(gates[0]) * tanh(gates[2]);
+  return {sigmoid(gates[3]) * tanh(next), next};
+}
+
 RNNCell::RNNCell(int64_t in, int64_t hidden, bool bias, Activation activation, Loc where) : activation(activation) {
   const tensor::OuterCall call("RNNCell", where);
   make_weights(*this, "RNNCell", 1, in, hidden, bias, where);
@@ -48,8 +63,7 @@ RNNCell::RNNCell(int64_t in, int64_t hidden, bool bias, Activation activation, L
 
 Tensor RNNCell::operator()(const Tensor& x, const Tensor& h, Loc where) const {
   const tensor::OuterCall call("RNNCell", where);
-  const Tensor sum = of_input(*this, x, "RNNCell") + of_state(*this, h, "RNNCell");
-  return activation == Activation::Tanh ? tanh(sum) : relu(sum);
+  return rnn_step(activation, of_input(*this, x, "RNNCell"), of_state(*this, h, "RNNCell"));
 }
 
 LSTMCell::LSTMCell(int64_t in, int64_t hidden, bool bias, Loc where) {
@@ -61,9 +75,7 @@ LSTMCell::State LSTMCell::operator()(const Tensor& x, const State& state, Loc wh
   const tensor::OuterCall call("LSTMCell", where);
   const auto& [h, c] = state;
   require_last(c, {weight_hh.shape()[1]}, "LSTMCell", "state c");
-  const std::vector<Tensor> gates = (of_input(*this, x, "LSTMCell") + of_state(*this, h, "LSTMCell")).chunk(4, -1);
-  const Tensor next = sigmoid(gates[1]) * c + sigmoid(gates[0]) * tanh(gates[2]);
-  return {sigmoid(gates[3]) * tanh(next), next};
+  return lstm_step(of_input(*this, x, "LSTMCell"), of_state(*this, h, "LSTMCell"), c);
 }
 
 GRUCell::GRUCell(int64_t in, int64_t hidden, bool bias, Loc where) {
@@ -73,11 +85,7 @@ GRUCell::GRUCell(int64_t in, int64_t hidden, bool bias, Loc where) {
 
 Tensor GRUCell::operator()(const Tensor& x, const Tensor& h, Loc where) const {
   const tensor::OuterCall call("GRUCell", where);
-  const std::vector<Tensor> i = of_input(*this, x, "GRUCell").chunk(3, -1);
-  const std::vector<Tensor> s = of_state(*this, h, "GRUCell").chunk(3, -1);
-  const Tensor reset = sigmoid(i[0] + s[0]), keep = sigmoid(i[1] + s[1]);
-  const Tensor candidate = tanh(i[2] + reset * s[2]);
-  return (1.0 - keep) * candidate + keep * h;
+  return gru_step(of_input(*this, x, "GRUCell"), of_state(*this, h, "GRUCell"), h);
 }
 
 }  // namespace nn

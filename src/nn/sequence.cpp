@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "nn/layer_checks.h"
+#include "nn/recurrent_step.h"
 #include "sinter/create.h"
 #include "sinter/nn/init.h"
 #include "sinter/nn/layers.h"
@@ -268,21 +269,16 @@ namespace {
 
 using States = std::vector<Tensor>;
 
-States gru_step(const Tensor& input, const Tensor& state, const States& last) {
-  const States i = input.chunk(3, -1), s = state.chunk(3, -1);
-  const Tensor reset = sigmoid(i[0] + s[0]), keep = sigmoid(i[1] + s[1]);
-  return {(1.0 - keep) * tanh(i[2] + reset * s[2]) + keep * last[0]};
+States next_of_gru(const Tensor& input, const Tensor& state, const States& last) {
+  return {gru_step(input, state, last[0])};
 }
-
-States lstm_step(const Tensor& input, const Tensor& state, const States& last) {
-  const States gates = (input + state).chunk(4, -1);
-  const Tensor c = sigmoid(gates[1]) * last[1] + sigmoid(gates[0]) * tanh(gates[2]);
-  return {sigmoid(gates[3]) * tanh(c), c};
+States next_of_lstm(const Tensor& input, const Tensor& state, const States& last) {
+  const auto [h, c] = lstm_step(input, state, last[1]);
+  return {h, c};
 }
-
-auto rnn_step(RNNCell::Activation activation) {
+auto next_of_rnn(RNNCell::Activation activation) {
   return [=](const Tensor& input, const Tensor& state, const States&) -> States {
-    return {activation == RNNCell::Activation::Tanh ? tanh(input + state) : relu(input + state)};
+    return {rnn_step(activation, input, state)};
   };
 }
 
@@ -290,34 +286,34 @@ auto rnn_step(RNNCell::Activation activation) {
 
 std::pair<Tensor, Tensor> RNN::operator()(const Tensor& x, const Tensor& h, Loc where) const {
   const tensor::OuterCall call("RNN", where);
-  const Result made = run("RNN", {1, rnn_step(nonlinearity)}, x, {h});
+  const Result made = run("RNN", {1, next_of_rnn(nonlinearity)}, x, {h});
   return {made.output, made.states[0]};
 }
 std::pair<PackedSequence, Tensor> RNN::operator()(const PackedSequence& x, const Tensor& h, Loc where) const {
   const tensor::OuterCall call("RNN", where);
-  const auto [output, states] = run("RNN", {1, rnn_step(nonlinearity)}, x, {h});
+  const auto [output, states] = run("RNN", {1, next_of_rnn(nonlinearity)}, x, {h});
   return {output, states[0]};
 }
 
 std::pair<Tensor, Tensor> GRU::operator()(const Tensor& x, const Tensor& h, Loc where) const {
   const tensor::OuterCall call("GRU", where);
-  const Result made = run("GRU", {1, gru_step}, x, {h});
+  const Result made = run("GRU", {1, next_of_gru}, x, {h});
   return {made.output, made.states[0]};
 }
 std::pair<PackedSequence, Tensor> GRU::operator()(const PackedSequence& x, const Tensor& h, Loc where) const {
   const tensor::OuterCall call("GRU", where);
-  const auto [output, states] = run("GRU", {1, gru_step}, x, {h});
+  const auto [output, states] = run("GRU", {1, next_of_gru}, x, {h});
   return {output, states[0]};
 }
 
 std::pair<Tensor, LSTM::State> LSTM::operator()(const Tensor& x, const State& state, Loc where) const {
   const tensor::OuterCall call("LSTM", where);
-  const Result made = run("LSTM", {2, lstm_step}, x, {state.first, state.second});
+  const Result made = run("LSTM", {2, next_of_lstm}, x, {state.first, state.second});
   return {made.output, {made.states[0], made.states[1]}};
 }
 std::pair<PackedSequence, LSTM::State> LSTM::operator()(const PackedSequence& x, const State& state, Loc where) const {
   const tensor::OuterCall call("LSTM", where);
-  const auto [output, states] = run("LSTM", {2, lstm_step}, x, {state.first, state.second});
+  const auto [output, states] = run("LSTM", {2, next_of_lstm}, x, {state.first, state.second});
   return {output, {states[0], states[1]}};
 }
 
