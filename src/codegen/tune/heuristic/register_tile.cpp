@@ -42,7 +42,7 @@ constexpr double kLineStep = .25;
 constexpr int64_t kFarBytes = 2048;
 /// Per line that comes from the second cache in each step. On Zen 5, three of them take 2 x 2 vectors to seven times
 /// their multiplications, and four are hidden behind 6 x 4.
-constexpr double kMissedLine = 3;
+constexpr double kMissedLine = 2;
 /// A panel that exceeds the first cache is loaded from the second one, a vector per cycle. These loads are hidden up
 /// to kHiddenFetchShare of a step's time. Of the rest, the share kExposedFetch is exposed. On Zen 3, tiles of 4 rows by
 /// 3 vectors take 1.03 to 1.1 of the time of 6 by 2.
