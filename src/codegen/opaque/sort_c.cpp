@@ -1,4 +1,4 @@
-// Long runs by radix sort from the lowest digit, in memory of the thread: one pass counts all digits, and passes over
+// Values alone in vectors (sort_vectors.h), where the target has them. Else long runs by radix sort from the lowest digit, in memory of the thread: one pass counts all digits, and passes over
 // digits that all elements share are left out. Short runs by merges.
 #include <fmt/format.h>
 
@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "codegen/opaque/sort_text.h"
+#include "codegen/opaque/sort_vectors.h"
 
 namespace sinter::codegen {
 namespace {
@@ -265,7 +266,7 @@ int $N(void* const* bufs, const long long* vars, long long begin, long long end)
   const $VALUE* from = bufs[2];
   unsigned* bins = bufs[3];
   $ELEMENT* a = ($ELEMENT*)(bins + $COUNTERS);
-  $ELEMENT* b = a + $RUN + 1;  // a selection writes one more
+  $ELEMENT* b = a + $RUN + $SPARE;
   for (long long t = begin; t < end; ++t) {
     const long long row = t / $TASKS, first = t % $TASKS * $RUN;
     $N_run(from + row * $ROW + first, $ROW - first < $RUN ? $ROW - first : $RUN, first, a, b, bins,
@@ -316,12 +317,13 @@ std::string sample_text(const SortStep& step, SortNames& names) {
 
 }  // namespace
 
-runtime::KernelSource sort_c(const SortStep& step, const Kernel& kernel) {
+runtime::KernelSource sort_c(const SortStep& step, const Kernel& kernel, const runtime::Target& target) {
   const ir::SortRuns& runs = step.runs;
-  const bool brief = runs.group <= kShort, selects = runs.last() && runs.count < runs.row;
+  const bool vectors = sorts_in_vectors(step, target), brief = runs.group <= kShort, selects = runs.last() && runs.count < runs.row;
   const int width = step.key_bits == 8 || runs.group < kManyBins ? 8 : 11, bins = 1 << width;
   const int passes = (step.key_bits + width - 1) / width;
-  const int64_t counters = brief ? 0 : int64_t{passes} * bins;
+  const int64_t counters = brief || vectors ? 0 : int64_t{passes} * bins;
+  const int64_t spare = vectors ? vector_run_spare(step, target) : 1;  // a selection writes one more
   std::string digits;
   for (int p = 0; p < passes; ++p)
     digits += fmt::format("    ++bins[{} + (k >> {} & {})];\n", p * bins, p * width, bins - 1);
@@ -331,6 +333,7 @@ runtime::KernelSource sort_c(const SortStep& step, const Kernel& kernel) {
                              {"$PASSES", fmt::format("{}", passes)},
                              {"$BINS", fmt::format("{}", bins)},
                              {"$COUNTERS", fmt::format("{}", counters)},
+                             {"$SPARE", fmt::format("{}", spare)},
                              {"$WIDTH", fmt::format("{}", width)},
                              {"$BITS", fmt::format("{}", step.key_bits)},
                              {"$TOP", fmt::format("{}", step.key_bits - width)},
@@ -339,8 +342,10 @@ runtime::KernelSource sort_c(const SortStep& step, const Kernel& kernel) {
                              {"$TO", runs.sorted ? "$OUT" : "$ELEMENT"},
                              {"$STORED", runs.sorted ? "$N_result(e)" : "e"}});
   std::string text = element_text(step);
-  if (runs.sorted || brief) text += kMerge;
-  if (!runs.sorted && selects && !brief) {
+  if (runs.sorted || (brief && !vectors)) text += kMerge;
+  if (vectors) {
+    text += vector_run_text(step, target, names);
+  } else if (!runs.sorted && selects && !brief) {
     const std::string sample = sample_text(step, names);
     text += fmt::format("{}{}{}{}", kPasses, kSelect, sample.empty() ? "" : kSampled, kSelectRun);
     names.emplace_back("$SAMPLE", sample);
@@ -354,7 +359,7 @@ runtime::KernelSource sort_c(const SortStep& step, const Kernel& kernel) {
   text += runs.sorted ? kMergeTask : kSortTask;
 
   runtime::KernelSource source;
-  const int64_t elements = (2 * runs.group + 1) * (runs.values ? step.key_bits / 8 : runs.words * 8);
+  const int64_t elements = 2 * (runs.group + spare) * (runs.values ? step.key_bits / 8 : runs.words * 8);
   if (!runs.sorted) source.scratch = (elements + counters * 4 + 63) / 64 * 64;
   finish(source, text, kernel.name, names);
   return source;
