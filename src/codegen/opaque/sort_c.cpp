@@ -1,5 +1,6 @@
-// Values alone in vectors (sort_vectors.h), where the target has them. Else long runs by radix sort from the lowest digit, in memory of the thread: one pass counts all digits, and passes over
-// digits that all elements share are left out. Short runs by merges.
+// Values alone in vectors (sort_vectors.h), where the target has them. Else long runs by radix sort from the lowest
+// digit, in memory of the thread: one pass counts all digits, and passes over digits that all elements share are left
+// out. Short runs by merges.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -319,11 +320,13 @@ std::string sample_text(const SortStep& step, SortNames& names) {
 
 runtime::KernelSource sort_c(const SortStep& step, const Kernel& kernel, const runtime::Target& target) {
   const ir::SortRuns& runs = step.runs;
-  const bool vectors = sorts_in_vectors(step, target), brief = runs.group <= kShort, selects = runs.last() && runs.count < runs.row;
+  const bool vectors = sorts_in_vectors(step, target), brief = runs.group <= kShort,
+             selects = runs.last() && runs.count < runs.row;
   const int width = step.key_bits == 8 || runs.group < kManyBins ? 8 : 11, bins = 1 << width;
   const int passes = (step.key_bits + width - 1) / width;
   const int64_t counters = brief || vectors ? 0 : int64_t{passes} * bins;
-  const int64_t spare = vectors ? vector_run_spare(step, target) : 1;  // a selection writes one more
+  // A selection writes one more, and what works by vectors up to a vector.
+  const int64_t spare = vectors ? target.vector_bytes * 8 / step.key_bits : 1;
   std::string digits;
   for (int p = 0; p < passes; ++p)
     digits += fmt::format("    ++bins[{} + (k >> {} & {})];\n", p * bins, p * width, bins - 1);

@@ -1,13 +1,13 @@
-// A quicksort. Elements are signed keys that say all bits of a value. A part is split around a pivot: each vector leaves
-// its lesser lanes where it was read, further to the front, and the others in free memory of the same length. Parts that
-// fit into registers are sorted by a network, and go to the result as values.
+// A quicksort. Elements are signed keys that tell all bits of a value. A part is split around a pivot: each vector
+// leaves its lesser lanes where the part begins, and the others in free memory of the same length. Parts that fit into
+// registers are sorted by a network, and go to the result as values.
 //
-// The keys of -0 and 0 differ, and those of NaNs, which compare equal. So NaNs are put aside, in their order, and where
-// there is a -0 the zeros of the result are taken from the row again.
+// Keys tell -0 from 0, and NaNs from each other, which compare equal. So NaNs are put aside, in their order, and where
+// there is a -0 the zeros of the result are copied from the row again.
 //
-// Equal elements: if a sample has its middle value twice, what equals it is split off and is in order. A split that
-// left little on one side is followed by one halfway between the smallest and the largest key, so that no order of
-// elements takes more passes than a key has bits, and twice their number.
+// Equal elements: if a sample has its middle value twice, all that equal it are split off and are done. A split that
+// left less than a 16th on one side is followed by one halfway between the smallest and the largest key. So each second
+// pass over an element halves its part, nearly, or the keys that its part may have, whatever the order.
 #include "codegen/opaque/sort_vectors.h"
 
 #include <fmt/format.h>
@@ -22,26 +22,24 @@ namespace {
 
 constexpr int64_t kMostRows = 16;  ///< vectors that a network sorts at once: as many as AVX2 has registers
 
+/// `permuted` takes lanes in words of 32 bits. `ordered` makes keys of bits, in ascending order, and bits of keys.
 constexpr const char* kVectors = R"(
 typedef $SIGNED $N_lanes __attribute__((vector_size($BYTES)));
 typedef $SIGNED $N_lanes_m __attribute__((vector_size($BYTES), aligned(sizeof($SIGNED))));
 typedef $VALUE $N_bits __attribute__((vector_size($BYTES)));
+typedef int $N_words __attribute__((vector_size($BYTES)));
+static const $N_lanes $N_lane = {$LANE_NUMBERS};
+static const $N_words $N_word = {$WORD_NUMBERS};
 $FN $N_lanes $N_at(const $SIGNED* p) { return *(const $N_lanes_m*)p; }
-$FN $N_lanes $N_lesser($N_lanes a, $N_lanes b) { const $N_lanes m = ($N_lanes)(a < b); return (a & m) | (b & ~m); }
-$FN $N_lanes $N_greater($N_lanes a, $N_lanes b) { const $N_lanes m = ($N_lanes)(a < b); return (b & m) | (a & ~m); }
+$FN $N_lanes $N_lesser($N_lanes a, $N_lanes b) { $LESSER }
+$FN $N_lanes $N_greater($N_lanes a, $N_lanes b) { $GREATER }
+$FN $N_lanes $N_permuted($N_lanes v, $N_words from) { return ($N_lanes)$PERMUTE(($N_words)v, from); }
 $FN $N_lanes $N_ordered($N_lanes v) { return $ORDERED; }
 $FN $N_lanes $N_value($N_lanes v) { return $N_ordered($UNTURNED); }
-$FN void $N_give(const $SIGNED* d, long long n, $SIGNED* out) {
-  long long i = 0;
-  for (; i + $LANES <= n; i += $LANES) *($N_lanes_m*)(out + i) = $N_value($N_at(d + i));
-  if (i == n) return;
-  const $N_lanes rest = $N_value($N_at(d + i));
-  for (int j = 0; i < n; ++i, ++j) out[i] = rest[j];
-}
 )";
 
-/// `below` has a bit per lane that is less than p; `put` writes the lanes whose bits are set one after another, and
-/// something else after them, up to a whole vector.
+/// `below` has a bit per lane that is less than p. `put` writes the lanes whose bits are set one after another, and
+/// something else after them, up to a whole vector. `first` and `write` are accesses to the first n lanes.
 constexpr const char* kMasks = R"(
 $FN unsigned $N_below($N_lanes v, $SIGNED p) {
   return ($MASK)__builtin_ia32_cmp$Q512_mask(v, ($N_lanes){} + p, 1, ($MASK)-1);
@@ -49,11 +47,16 @@ $FN unsigned $N_below($N_lanes v, $SIGNED p) {
 $FN void $N_put($SIGNED* to, $N_lanes v, unsigned m) {
   *($N_lanes_m*)to = __builtin_ia32_compress$S512_mask(v, v, ($MASK)m);
 }
+$FN $N_lanes $N_first(const $SIGNED* p, $SIGNED n, $N_lanes others) {
+  return ($N_lanes)__builtin_ia32_loaddqu$S512_mask((const void*)p, others, ($MASK)$N_below($N_lane, n));
+}
+$FN void $N_write($SIGNED* p, $N_lanes v, $SIGNED n) {
+  __builtin_ia32_storedqu$S512_mask((void*)p, v, ($MASK)$N_below($N_lane, n));
+}
 )";
 /// AVX2 has no such instruction: a table has the order of the lanes, four bits each, for all masks.
 constexpr const char* kTable = R"(
 typedef $FLOAT $N_signs __attribute__((vector_size(32)));
-typedef int $N_order __attribute__((vector_size(32)));
 typedef unsigned $N_shifts __attribute__((vector_size(32)));
 static const unsigned $N_orders[] = {$ORDERS};
 $FN unsigned $N_below($N_lanes v, $SIGNED p) {
@@ -61,42 +64,41 @@ $FN unsigned $N_below($N_lanes v, $SIGNED p) {
 }
 $FN void $N_put($SIGNED* to, $N_lanes v, unsigned m) {
   const $N_shifts all = ($N_shifts){} + $N_orders[m & $ALL];
-  *($N_lanes_m*)to =
-      ($N_lanes)__builtin_ia32_permvarsi256(($N_order)v, ($N_order)(all >> ($N_shifts){0, 4, 8, 12, 16, 20, 24, 28}));
+  *($N_lanes_m*)to = $N_permuted(v, ($N_words)(all >> ($N_shifts){0, 4, 8, 12, 16, 20, 24, 28}));
+}
+$FN $N_lanes $N_first(const $SIGNED* p, $SIGNED n, $N_lanes others) {
+  const $N_lanes m = ($N_lanes)($N_lane < ($N_lanes){} + n);
+  return ($N_lanes)__builtin_ia32_maskload$S256((const void*)p, m) | (others & ~m);
+}
+$FN void $N_write($SIGNED* p, $N_lanes v, $SIGNED n) {
+  for (int i = 0; i < n; ++i) p[i] = v[i];
 }
 )";
 
-/// The network: `exchange` orders the lanes of two vectors, `riffle` interleaves two vectors.
+/// `few` is the network; it reads no more than n elements. `front` and `back` interleave two vectors. `crossed`: what
+/// `a` becomes when its lanes are compared with those lanes of `b` whose numbers differ by `by`, bits of which `half`
+/// is the highest. The lower lane gets the lesser element.
 constexpr const char* kNetwork = R"(
-$FN void $N_exchange($N_lanes* a, $N_lanes* b) {
-  const $N_lanes l = $N_lesser(*a, *b);
-  *b = $N_greater(*a, *b);
-  *a = l;
+$FN void $N_give(const $SIGNED* d, long long n, $SIGNED* out) {
+  long long i = 0;
+  for (; i + $LANES <= n; i += $LANES) *($N_lanes_m*)(out + i) = $N_value($N_at(d + i));
+  if (i < n) $N_write(out + i, $N_value($N_at(d + i)), n - i);
 }
-$FN void $N_riffle($N_lanes* a, $N_lanes* b) {
-  const $N_lanes l = __builtin_shufflevector(*a, *b, $FRONT);
-  *b = __builtin_shufflevector(*a, *b, $BACK);
-  *a = l;
-}
-$CROSSINGS$FN $N_lanes $N_padded(const $SIGNED* d, $SIGNED n, int at) {
-  const $N_lanes m = ($N_lanes)(($N_lanes){$LANE_NUMBERS} < ($N_lanes){} + (n - at));
-  return ($N_at(d + at) & m) | (~m & $LARGEST);
+$FN $N_lanes $N_front($N_lanes a, $N_lanes b) { return __builtin_shufflevector(a, b, $FRONT); }
+$FN $N_lanes $N_back($N_lanes a, $N_lanes b) { return __builtin_shufflevector(a, b, $BACK); }
+$FN $N_lanes $N_crossed($N_lanes a, $N_lanes b, int by, int half) {
+  const $N_lanes c = $N_permuted(b, $N_word ^ (by * $WORDS)), upper = ($N_lanes)(($N_lane & half) != 0);
+  return ($N_lesser(a, c) & ~upper) | ($N_greater(a, c) & upper);
 }
 $FN void $N_few(const $SIGNED* d, $SIGNED* f, long long n, $SIGNED* out) {
+  const $N_lanes most = ($N_lanes){} + $LARGEST;
+  $N_lanes l;
 $LOADED$NETWORK  const $N_lanes all[] = {$IN_ORDER};
   $N_give((const $SIGNED*)all, n, out);
 }
 )";
-/// Lanes whose numbers differ in certain bits: the lower one gets the lesser element, of the other vector's lane too.
-constexpr const char* kCrossing = R"($FN void $N_cross_$BY($N_lanes* a, $N_lanes* b) {
-  const $N_lanes x = __builtin_shufflevector(*a, *a, $PARTNERS), y = __builtin_shufflevector(*b, *b, $PARTNERS);
-  const $N_lanes l = __builtin_shufflevector($N_lesser(*a, y), $N_greater(*a, y), $KEPT);
-  *b = __builtin_shufflevector($N_lesser(*b, x), $N_greater(*b, x), $KEPT);
-  *a = l;
-}
-)";
 
-/// A pivot is the middle lane of medians of medians of three vectors.
+/// A pivot is the middle lane of the median of three medians of three vectors.
 constexpr const char* kQuicksort = R"(
 $FN long long $N_split($SIGNED* d, $SIGNED* f, long long n, $SIGNED pivot) {
   long long l = 0, i = 0;
@@ -120,7 +122,7 @@ $FN $N_lanes $N_middle($N_lanes a, $N_lanes b, $N_lanes c) {
 }
 $FN $N_lanes $N_sample(const $SIGNED* d, long long n) {
   const long long step = (n - $LANES) / 8;
-  $N_lanes v0 = $N_middle($N_middle($N_at(d), $N_at(d + step), $N_at(d + 2 * step)),
+  $N_lanes l, v0 = $N_middle($N_middle($N_at(d), $N_at(d + step), $N_at(d + 2 * step)),
                           $N_middle($N_at(d + 3 * step), $N_at(d + 4 * step), $N_at(d + 5 * step)),
                           $N_middle($N_at(d + 6 * step), $N_at(d + 7 * step), $N_at(d + 8 * step)));
 $ONE_SORTED  return v0;
@@ -213,14 +215,11 @@ $FN void $N_run(const $VALUE* x, long long n, long long first, $ELEMENT* a, $ELE
   }
 }
 )";
-/// The last lanes of a row are followed by ones, which as floats are NaNs.
+/// Behind the end of a row there are ones, which as floats are NaNs.
 constexpr const char* kRest = R"(
 $FN $N_lanes $N_key_bits($N_lanes v) { const $N_lanes k = $N_ordered(v); return $TURNED; }
 $FN $N_lanes $N_rest(const $SIGNED* x, long long n) {
-  if (n >= $LANES) return $N_at(x);
-  $N_lanes v = ($N_lanes){} - 1;
-  for (int j = 0; j < n; ++j) v[j] = x[j];
-  return v;
+  return n >= $LANES ? $N_at(x) : $N_first(x, n, ($N_lanes){} - 1);
 }
 )";
 
@@ -231,52 +230,43 @@ std::string listed(int64_t count, const std::function<int64_t(int64_t)>& f) {
   return text;
 }
 
-/// A network for `rows` vectors of `lanes` lanes, numbered along the columns: columns are sorted, and then merged by
-/// pairs.
+/// A network for `rows` vectors of `lanes` lanes, as text: columns are sorted, and then merged by pairs, an element's
+/// rank running along the columns. Vectors are the variables v0, v1 and so on.
 struct Network {
   int64_t rows, lanes;
 
-  void call(std::string& text, const char* function, int64_t a, int64_t b) const {
-    text += fmt::format("  $N_{}(&v{}, &v{});\n", function, a, b);
+  static std::string exchanged(int64_t a, int64_t b) {
+    return fmt::format("  l = $N_lesser(v{0}, v{1}), v{1} = $N_greater(v{0}, v{1}), v{0} = l;\n", a, b);
+  }
+  static std::string crossed(const char* by, int64_t a, int64_t b) {
+    if (a == b) return fmt::format("    v{0} = $N_crossed(v{0}, v{0}, {1});\n", a, by);
+    return fmt::format("    l = $N_crossed(v{0}, v{1}, {2}), v{1} = $N_crossed(v{1}, v{0}, {2}), v{0} = l;\n", a, b,
+                       by);
   }
   /// Batcher's merges of odd and even ones.
-  void sort_columns(std::string& text) const {
+  std::string sorted_columns() const {
+    std::string text;
     for (int64_t p = 1; p < rows; p *= 2)
       for (int64_t k = p; k > 0; k /= 2)
         for (int64_t j = k % p; j + k < rows; j += 2 * k)
           for (int64_t i = j; i < j + k && i + k < rows; ++i)
-            if (i / (2 * p) == (i + k) / (2 * p)) call(text, "exchange", i, i + k);
-  }
-  void cross(std::string& text, int64_t by, bool mirrored) const {
-    for (int64_t r = 0; r < (mirrored ? (rows + 1) / 2 : rows); ++r)
-      call(text, fmt::format("cross_{}", by).c_str(), r, mirrored ? rows - 1 - r : r);
+            if (i / (2 * p) == (i + k) / (2 * p)) text += exchanged(i, i + k);
+    return text;
   }
   std::string sorted() const {
-    std::string text;
-    sort_columns(text);
-    for (int64_t width = 1; width < lanes; width *= 2) {
-      cross(text, 2 * width - 1, true);
-      for (int64_t s = width / 2; s > 0; s /= 2) cross(text, s, false);
-      for (int64_t s = rows / 2; s > 0; s /= 2)
-        for (int64_t r = 0; r < rows; ++r)
-          if (!(r & s)) call(text, "exchange", r, r + s);
-    }
-    return text;
+    std::string mirrored, apart, merged;
+    for (int64_t r = 0; r < (rows + 1) / 2; ++r) mirrored += crossed("2 * width - 1, width", r, rows - 1 - r);
+    for (int64_t r = 0; r < rows; ++r) apart += crossed("s, s", r, r);
+    for (int64_t s = rows / 2; s > 0; s /= 2)
+      for (int64_t r = 0; r < rows; ++r)
+        if (!(r & s)) merged += exchanged(r, r + s);
+    return fmt::format(
+        "{}  for (int width = 1; width < $LANES; width *= 2) {{\n{}    for (int s = width / 2; s > 0; s /= 2) {{\n{}   "
+        " "
+        "}}\n{}  }}\n",
+        sorted_columns(), mirrored, apart, merged);
   }
-  /// The functions that sorted() calls.
-  std::string crossings() const {
-    std::string text;
-    for (int64_t by = 1; by < lanes; ++by) {
-      if (!std::has_single_bit(static_cast<uint64_t>(by)) && !std::has_single_bit(static_cast<uint64_t>(by + 1)))
-        continue;
-      const auto highest = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(by)));
-      text += filled(kCrossing, {{"$BY", fmt::format("{}", by)},
-                                 {"$PARTNERS", listed(lanes, [&](int64_t i) { return i ^ by; })},
-                                 {"$KEPT", listed(lanes, [&](int64_t i) { return i & highest ? i + lanes : i; })}});
-    }
-    return text;
-  }
-  /// From columns to rows, by riffles; `order` becomes the vectors' numbers.
+  /// From columns to rows, by interleaving; `order` becomes the vectors' numbers.
   std::string transposed(std::vector<int64_t>& order) const {
     std::string text;
     for (int64_t r = 0; r < rows; ++r) order.push_back(r);
@@ -284,7 +274,7 @@ struct Network {
       std::vector<int64_t> next;
       for (size_t i = 0; i < order.size() / 2; ++i) {
         const int64_t a = order[i], b = order[i + order.size() / 2];
-        call(text, "riffle", a, b);
+        text += fmt::format("  l = $N_front(v{0}, v{1}), v{1} = $N_back(v{0}, v{1}), v{0} = l;\n", a, b);
         next.insert(next.end(), {a, b});
       }
       order = next;
@@ -292,11 +282,6 @@ struct Network {
     return text;
   }
 };
-
-Network network_of(const SortStep& step, const runtime::Target& target) {
-  const int64_t lanes = target.vector_bytes * 8 / step.key_bits, vectors = (step.runs.group + lanes - 1) / lanes;
-  return {std::min(static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(vectors))), kMostRows), lanes};
-}
 
 /// For each mask of lanes, their numbers in four bits each, those in the mask first. Lanes of 64 bits are pairs.
 std::string orders(int64_t lanes) {
@@ -320,59 +305,70 @@ bool sorts_in_vectors(const SortStep& step, const runtime::Target& target) {
   return step.runs.values && !step.runs.sorted && !selects && step.key_bits >= 32 && target.vector_bytes >= 32;
 }
 
-int64_t vector_run_spare(const SortStep& step, const runtime::Target& target) {
-  const Network network = network_of(step, target);
-  return network.rows * network.lanes;
-}
-
 std::string vector_run_text(const SortStep& step, const runtime::Target& target, SortNames& names) {
-  const Network network = network_of(step, target);
-  const int64_t lanes = network.lanes;
   const bool wide = step.key_bits == 64, floats = is_float(step.dtype), descending = step.runs.descending;
-  const bool several = step.runs.group > network.rows * lanes;
-  const uint64_t largest = ~uint64_t{0} >> (wide ? 1 : 33);
-  const int mantissa = wide ? 52 : 23;
-  std::string loaded;
-  for (int64_t r = 0; r < network.rows; ++r)
-    loaded += fmt::format("  $N_lanes v{} = $N_padded(d, n, {});\n", r, r * lanes);
+  const bool clang = target.dialect == runtime::Dialect::Clang;
+  // A row of half a vector is sorted in half a vector.
+  const int64_t bytes = step.runs.group * step.key_bits <= 256 ? 32 : target.vector_bytes;
+  const bool masks = bytes == 64;
+  const int64_t lanes = bytes * 8 / step.key_bits, vectors = (step.runs.group + lanes - 1) / lanes;
+  const Network network{std::min(static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(vectors))), kMostRows),
+                        lanes};
+  const bool many = vectors > network.rows;
+
+  std::string loaded, in_order;
   std::vector<int64_t> order;
   const std::string transposed = network.transposed(order);
-  std::string in_order;
-  for (const int64_t r : order) in_order += fmt::format("{}v{}", in_order.empty() ? "" : ", ", r);
+  for (int64_t r = 0; r < network.rows; ++r) {
+    loaded += fmt::format("  $N_lanes v{0} = $N_first(d + {1}, n - {1}, most);\n", r, r * lanes);
+    in_order += fmt::format("{}v{}", r ? ", " : "", order[static_cast<size_t>(r)]);
+  }
+  const uint64_t largest = ~uint64_t{0} >> (wide ? 1 : 33);
+  const auto number = [](int64_t value) { return fmt::format("{}", value); };
   const auto constant = [&](uint64_t value) { return fmt::format("{:#x}{}", value, wide ? "ll" : ""); };
-  names.insert(
-      names.end(),
-      {{"$SIGNED", wide ? "long long" : "int"},
-       {"$BYTES", fmt::format("{}", target.vector_bytes)},
-       {"$LANES", fmt::format("{}", lanes)},
-       {"$LARGEST", constant(largest)},
-       {"$ALL", fmt::format("{}u", (1u << lanes) - 1)},
-       {"$MASK", lanes == 16 ? "unsigned short" : "unsigned char"},
-       {"$FLOAT", wide ? "double" : "float"},
-       {"$ORDERED", floats ? fmt::format("v ^ ($N_lanes)(($N_bits)(v >> {}) >> 1)", step.key_bits - 1)
-                    : is_unsigned(step.dtype) ? "v ^ ~$LARGEST"
-                                              : "v"},
-       {"$TURNED", descending ? "~k" : "k"},
-       {"$UNTURNED", descending ? "~v" : "v"},
-       {"$NAN", constant((largest >> mantissa << mantissa) + 1)},
-       {"$NANS_AT", descending ? "0" : "numbers"},
-       {"$NUMBERS_AT", descending ? "nans" : "0"},
-       {"$LANE_NUMBERS", listed(lanes, [](int64_t i) { return i; })},
-       {"$FRONT", listed(lanes, [&](int64_t i) { return i / 2 + i % 2 * lanes; })},
-       {"$BACK", listed(lanes, [&](int64_t i) { return lanes / 2 + i / 2 + i % 2 * lanes; })},
-       {"$CROSSINGS", network.crossings()},
-       {"$LOADED", loaded},
-       {"$NETWORK", network.sorted() + transposed},
-       {"$IN_ORDER", in_order},
-       {"$ONE_SORTED", Network{1, lanes}.sorted()},
-       {"$FEW", fmt::format("{}", network.rows * lanes)},
-       {"$SORT", several ? "$N_many" : "$N_few"}});
-  if (target.masks)
-    names.insert(names.end(), {{"$Q", wide ? "q" : "d"}, {"$S", wide ? "di" : "si"}});
+  const auto minimum = [&](const char* builtin, const char* smaller, const char* other) {
+    if (clang) return fmt::format("return __builtin_elementwise_{}(a, b);", builtin);
+    return fmt::format("const $N_lanes m = ($N_lanes)(a < b); return ({} & m) | ({} & ~m);", smaller, other);
+  };
+  names.insert(names.end(),
+               {{"$SIGNED", wide ? "long long" : "int"},
+                {"$BYTES", number(bytes)},
+                {"$LANES", number(lanes)},
+                {"$WORDS", wide ? "2" : "1"},
+                {"$LANE_NUMBERS", listed(lanes, [](int64_t i) { return i; })},
+                {"$WORD_NUMBERS", listed(bytes / 4, [](int64_t i) { return i; })},
+                {"$ALL", fmt::format("{}u", (1u << lanes) - 1)},
+                {"$LARGEST", constant(largest)},
+                {"$NAN", constant((largest >> (wide ? 52 : 23) << (wide ? 52 : 23)) + 1)},
+                {"$LESSER", minimum("min", "a", "b")},
+                {"$GREATER", minimum("max", "b", "a")},
+                {"$PERMUTE", clang ? fmt::format("__builtin_ia32_permvarsi{}", bytes * 8) : "__builtin_shuffle"},
+                {"$ORDERED", floats ? fmt::format("v ^ ($N_lanes)(($N_bits)(v >> {}) >> 1)", step.key_bits - 1)
+                             : is_unsigned(step.dtype) ? "v ^ ~$LARGEST"
+                                                       : "v"},
+                {"$TURNED", descending ? "~k" : "k"},
+                {"$UNTURNED", descending ? "~v" : "v"},
+                {"$NANS_AT", descending ? "0" : "numbers"},
+                {"$NUMBERS_AT", descending ? "nans" : "0"},
+                {"$FRONT", listed(lanes, [&](int64_t i) { return i / 2 + i % 2 * lanes; })},
+                {"$BACK", listed(lanes, [&](int64_t i) { return lanes / 2 + i / 2 + i % 2 * lanes; })},
+                {"$LOADED", loaded},
+                {"$NETWORK", network.sorted() + transposed},
+                {"$IN_ORDER", in_order},
+                {"$ONE_SORTED", Network{1, lanes}.sorted()},
+                {"$FEW", number(network.rows * lanes)},
+                {"$SORT", many ? "$N_many" : "$N_few"}});
+  if (masks)
+    names.insert(names.end(), {{"$MASK", lanes == 16 ? "unsigned short" : "unsigned char"},
+                               {"$Q", wide ? "q" : "d"},
+                               {"$S", wide ? "di" : "si"}});
   else
-    names.insert(names.end(), {{"$Q", wide ? "d" : "s"}, {"$ORDERS", orders(lanes)}});
-  return fmt::format("{}{}{}{}{}{}", kVectors, target.masks ? kMasks : kTable, kNetwork, several ? kQuicksort : "",
-                     kRest, floats ? kFloats : kNumbers);
+    names.insert(names.end(), {{"$ORDERS", orders(lanes)},
+                               {"$FLOAT", wide ? "double" : "float"},
+                               {"$Q", wide ? "d" : "s"},
+                               {"$S", wide ? "q" : "d"}});
+  return fmt::format("{}{}{}{}{}{}", kVectors, masks ? kMasks : kTable, kNetwork, many ? kQuicksort : "", kRest,
+                     floats ? kFloats : kNumbers);
 }
 
 }  // namespace sinter::codegen

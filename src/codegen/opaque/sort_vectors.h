@@ -1,7 +1,6 @@
 // A run of values sorted in vector registers, for CPUs with AVX2 or AVX-512.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "codegen/opaque/sort_text.h"
@@ -12,10 +11,8 @@ namespace sinter::codegen {
 /// Whether the step is the first one of a sort of values alone whose type and target have a text here.
 bool sorts_in_vectors(const SortStep& step, const runtime::Target& target);
 
-/// The text of `$N_run`, which needs that of element_text(); adds the names in it.
+/// The text of `$N_run`, which needs that of element_text(), and memory for a vector more than the run; adds the names
+/// in it.
 std::string vector_run_text(const SortStep& step, const runtime::Target& target, SortNames& names);
-
-/// Elements beyond a run that its two pieces of memory must have each.
-int64_t vector_run_spare(const SortStep& step, const runtime::Target& target);
 
 }  // namespace sinter::codegen
