@@ -127,13 +127,13 @@ TEST_CASE("rows of many lengths are sorted in vectors", "[tensor]") {
 
 TEST_CASE("elements in every order are sorted in vectors", "[tensor]") {
   if (default_device() != Device::cpu()) SKIP_TEST("the default device is a GPU");
-  for (const int64_t n : {3000, 70001})  // the longer one in runs, where there are threads
+  for (const int64_t n : {3000, 300'001})  // the longer one in runs, where there are threads
     for (const Order order : kOrders) {
       INFO(n << " in order " << static_cast<int>(order));
       std::vector<float> x;
       for (int64_t i = 0; i < n; ++i) x.push_back(element(order, i, n));
       check_sorts(from(x));
-      if (n < 70001) check_sorts(from(x).to(float64));
+      if (n == 3000) check_sorts(from(x).to(float64));
     }
 }
 
