@@ -1,4 +1,4 @@
-// Values alone in vectors (sort_vectors.h), where the target has them. Else long runs by radix sort from the lowest
+// Values alone by vectors, where there is a text for them (sort_vectors.h). Else long runs by radix sort from the lowest
 // digit, in memory of the thread: one pass counts all digits, and passes over digits that all elements share are left
 // out. Short runs by merges.
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// What both texts of a sort share: names to fill in, and elements as C that is C++ as well.
+// What the texts of a sort share: names to fill in, and elements as C that is C++ as well.
 #pragma once
 
 #include <string>

@@ -20,7 +20,7 @@
 namespace sinter::codegen {
 namespace {
 
-constexpr int64_t kMostRows = 16;  ///< vectors that a network sorts at once: as many as AVX2 has registers
+constexpr int64_t kMaxRows = 16;  ///< vectors that a network sorts at once: as many as AVX2 has registers
 
 /// `permuted` takes lanes in words of 32 bits. `ordered` makes keys of bits, in ascending order, and bits of keys.
 constexpr const char* kVectors = R"(
@@ -312,7 +312,7 @@ std::string vector_run_text(const SortStep& step, const runtime::Target& target,
   const int64_t bytes = step.runs.group * step.key_bits <= 256 ? 32 : target.vector_bytes;
   const bool masks = bytes == 64;
   const int64_t lanes = bytes * 8 / step.key_bits, vectors = (step.runs.group + lanes - 1) / lanes;
-  const Network network{std::min(static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(vectors))), kMostRows),
+  const Network network{std::min(static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(vectors))), kMaxRows),
                         lanes};
   const bool many = vectors > network.rows;
 
