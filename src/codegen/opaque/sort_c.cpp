@@ -1,6 +1,6 @@
-// Values alone by vectors, where there is a text for them (sort_vectors.h). Else long runs by radix sort from the lowest
-// digit, in memory of the thread: one pass counts all digits, and passes over digits that all elements share are left
-// out. Short runs by merges.
+// Values alone by vectors, where there is a text for them (sort_vectors.h). Else long runs by radix sort from the
+// lowest digit, in memory of the thread: one pass counts all digits, and passes over digits that all elements share are
+// left out. Short runs by merges.
 #include <fmt/format.h>
 
 #include <algorithm>

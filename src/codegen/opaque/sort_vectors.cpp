@@ -312,8 +312,7 @@ std::string vector_run_text(const SortStep& step, const runtime::Target& target,
   const int64_t bytes = step.runs.group * step.key_bits <= 256 ? 32 : target.vector_bytes;
   const bool masks = bytes == 64;
   const int64_t lanes = bytes * 8 / step.key_bits, vectors = (step.runs.group + lanes - 1) / lanes;
-  const Network network{std::min(static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(vectors))), kMaxRows),
-                        lanes};
+  const Network network{std::min(static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(vectors))), kMaxRows), lanes};
   const bool many = vectors > network.rows;
 
   std::string loaded, in_order;
