@@ -12,7 +12,7 @@ bool is_opaque(const Kernel& kernel) { return ir::sorts_runs(kernel.sink) || ir:
 runtime::KernelSource opaque_source(const Kernel& kernel, const runtime::Target& target) {
   if (ir::calls_lapack(kernel.sink)) return lapack_c(kernel);
   const SortStep step(kernel);
-  return target.cuda() ? sort_cuda(step, kernel) : sort_c(step, kernel);
+  return target.cuda() ? sort_cuda(step, kernel) : sort_c(step, kernel, target);
 }
 
 }  // namespace sinter::codegen

@@ -1,11 +1,13 @@
-// Long runs by radix sort from the lowest digit, in memory of the thread: one pass counts all digits, and passes over
-// digits that all elements share are left out. Short runs by merges.
+// Values alone by vectors, where there is a text for them (sort_vectors.h). Else long runs by radix sort from the
+// lowest digit, in memory of the thread: one pass counts all digits, and passes over digits that all elements share are
+// left out. Short runs by merges.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "codegen/opaque/sort_text.h"
+#include "codegen/opaque/sort_vectors.h"
 
 namespace sinter::codegen {
 namespace {
@@ -13,30 +15,68 @@ namespace {
 constexpr int64_t kShort = 64;              ///< elements of a run up to which counting digits costs more than it saves
 constexpr int64_t kManyBins = 4096;         ///< elements of a run from which on digits are wide
 constexpr int64_t kManyElements = 1 << 17;  ///< of a run from which on it does not lie in the cache
+constexpr int64_t kParts = 4;               ///< of a merge, at once
 constexpr int64_t kSamples = 4096;          ///< of a row of which some ranks are wanted
 constexpr int64_t kSparse = 16;             ///< times as many elements has a row that is worth a sample, and its ranks
 constexpr double kDeviations = 4;           ///< of the samples below a rank: how far the keys around it lie
 
-/// Between `a` and `b`, two sorted runs, in order into `to` from number d to number `end`.
+/// `a` and `b`, two sorted runs, in order into `to` from number d to number `end`.
 constexpr const char* kMerge = R"(
-$FN void $N_merge(const $ELEMENT* a, long long na, const $ELEMENT* b, long long nb, long long d, long long end, $TO* to) {
+$FN long long $N_from_a(const $ELEMENT* a, long long na, const $ELEMENT* b, long long nb, long long d) {
   long long low = d > nb ? d - nb : 0, high = d < na ? d : na;
   while (low < high) {
     const long long m = (low + high) / 2;
     if ($N_less(b[d - 1 - m], a[m])) high = m; else low = m + 1;
   }
-  long long i = low, j = d - low;
-  for (; d < end && i < na && j < nb; ++d) {
-    const int right = $N_less(b[j], a[i]);
-    const $ELEMENT e = right ? b[j] : a[i];
-    to[d] = $STORED;
-    j += right;
-    i += 1 - right;
+  return low;
+}
+$FN void $N_merge(const $ELEMENT* a, const $ELEMENT* a_end, const $ELEMENT* b, const $ELEMENT* b_end, $TO* to) {
+  while (a < a_end && b < b_end) {
+    const $ELEMENT x = *a, y = *b;
+    const int right = $N_less(y, x);
+    const $ELEMENT e = right ? y : x;
+    *to++ = $STORED;
+    b += right;
+    a += 1 - right;
   }
-  for (; d < end; ++d) {
-    const $ELEMENT e = i < na ? a[i++] : b[j++];
-    to[d] = $STORED;
+  for (; a < a_end; ++a) { const $ELEMENT e = *a; *to++ = $STORED; }
+  for (; b < b_end; ++b) { const $ELEMENT e = *b; *to++ = $STORED; }
+}
+)";
+
+/// In several parts at once, for a merge waits for one comparison after the other: in steps of which no part has fewer
+/// in either run.
+constexpr const char* kMergeParts = R"(
+$FN void $N_merge_parts(const $ELEMENT* a, long long na, const $ELEMENT* b, long long nb, long long d, long long end,
+                        $TO* to) {
+  const $ELEMENT *x[$PARTS + 1], *y[$PARTS + 1], *x_end[$PARTS], *y_end[$PARTS];
+  $TO* out[$PARTS];
+  for (int p = 0; p <= $PARTS; ++p) {
+    const long long at = d + (end - d) * p / $PARTS, i = $N_from_a(a, na, b, nb, at);
+    x[p] = a + i;
+    y[p] = b + (at - i);
+    if (p) { x_end[p - 1] = x[p]; y_end[p - 1] = y[p]; }
+    if (p < $PARTS) out[p] = to + at;
   }
+  for (;;) {
+    long long steps = end - d;
+    for (int p = 0; p < $PARTS; ++p) {
+      const long long nx = x_end[p] - x[p], ny = y_end[p] - y[p];
+      steps = nx < steps ? nx : steps;
+      steps = ny < steps ? ny : steps;
+    }
+    if (steps == 0) break;
+    for (long long s = 0; s < steps; ++s)
+      for (int p = 0; p < $PARTS; ++p) {
+        const $ELEMENT u = *x[p], v = *y[p];
+        const int right = $N_less(v, u);
+        const $ELEMENT e = right ? v : u;
+        *out[p]++ = $STORED;
+        y[p] += right;
+        x[p] += 1 - right;
+      }
+  }
+  for (int p = 0; p < $PARTS; ++p) $N_merge(x[p], x_end[p], y[p], y_end[p], out[p]);
 }
 )";
 
@@ -51,7 +91,7 @@ $FN void $N_run(const $VALUE* x, long long n, long long first, $ELEMENT* a, $ELE
   for (long long w = 8; w < n; w *= 2) {
     for (long long i = 0; i < n; i += 2 * w) {
       const long long na = n - i < w ? n - i : w, nb = n - i - na < w ? n - i - na : w;
-      $N_merge(a + i, na, a + i + na, nb, 0, na + nb, b + i);
+      $N_merge(a + i, a + i + na, a + i + na, a + i + na + nb, b + i);
     }
     $ELEMENT* t = a;
     a = b;
@@ -265,7 +305,7 @@ int $N(void* const* bufs, const long long* vars, long long begin, long long end)
   const $VALUE* from = bufs[2];
   unsigned* bins = bufs[3];
   $ELEMENT* a = ($ELEMENT*)(bins + $COUNTERS);
-  $ELEMENT* b = a + $RUN + 1;  // a selection writes one more
+  $ELEMENT* b = a + $RUN + $SPARE;
   for (long long t = begin; t < end; ++t) {
     const long long row = t / $TASKS, first = t % $TASKS * $RUN;
     $N_run(from + row * $ROW + first, $ROW - first < $RUN ? $ROW - first : $RUN, first, a, b, bins,
@@ -286,7 +326,7 @@ int $N(void* const* bufs, const long long* vars, long long begin, long long end)
     while (at < till) {
       const long long base = at / $RUN * $RUN, stop = base + $RUN < $ROW ? base + $RUN : $ROW;
       const long long middle = base + $SORTED < stop ? base + $SORTED : stop, until = till < stop ? till : stop;
-      $N_merge(from + base, middle - base, from + middle, stop - middle, at - base, until - base, to + base);
+      $N_merge_parts(from + base, middle - base, from + middle, stop - middle, at - base, until - base, to + base);
       at = until;
     }
   }
@@ -316,12 +356,15 @@ std::string sample_text(const SortStep& step, SortNames& names) {
 
 }  // namespace
 
-runtime::KernelSource sort_c(const SortStep& step, const Kernel& kernel) {
+runtime::KernelSource sort_c(const SortStep& step, const Kernel& kernel, const runtime::Target& target) {
   const ir::SortRuns& runs = step.runs;
-  const bool brief = runs.group <= kShort, selects = runs.last() && runs.count < runs.row;
+  const bool vectors = sorts_in_vectors(step, target), brief = runs.group <= kShort,
+             selects = runs.last() && runs.count < runs.row;
   const int width = step.key_bits == 8 || runs.group < kManyBins ? 8 : 11, bins = 1 << width;
   const int passes = (step.key_bits + width - 1) / width;
-  const int64_t counters = brief ? 0 : int64_t{passes} * bins;
+  const int64_t counters = brief || vectors ? 0 : int64_t{passes} * bins;
+  // A selection writes one more, and what works by vectors up to a vector.
+  const int64_t spare = vectors ? target.vector_bytes * 8 / step.key_bits : 1;
   std::string digits;
   for (int p = 0; p < passes; ++p)
     digits += fmt::format("    ++bins[{} + (k >> {} & {})];\n", p * bins, p * width, bins - 1);
@@ -331,6 +374,8 @@ runtime::KernelSource sort_c(const SortStep& step, const Kernel& kernel) {
                              {"$PASSES", fmt::format("{}", passes)},
                              {"$BINS", fmt::format("{}", bins)},
                              {"$COUNTERS", fmt::format("{}", counters)},
+                             {"$PARTS", fmt::format("{}", kParts)},
+                             {"$SPARE", fmt::format("{}", spare)},
                              {"$WIDTH", fmt::format("{}", width)},
                              {"$BITS", fmt::format("{}", step.key_bits)},
                              {"$TOP", fmt::format("{}", step.key_bits - width)},
@@ -339,8 +384,10 @@ runtime::KernelSource sort_c(const SortStep& step, const Kernel& kernel) {
                              {"$TO", runs.sorted ? "$OUT" : "$ELEMENT"},
                              {"$STORED", runs.sorted ? "$N_result(e)" : "e"}});
   std::string text = element_text(step);
-  if (runs.sorted || brief) text += kMerge;
-  if (!runs.sorted && selects && !brief) {
+  if (runs.sorted || (brief && !vectors)) text += kMerge;
+  if (vectors) {
+    text += vector_run_text(step, target, names);
+  } else if (!runs.sorted && selects && !brief) {
     const std::string sample = sample_text(step, names);
     text += fmt::format("{}{}{}{}", kPasses, kSelect, sample.empty() ? "" : kSampled, kSelectRun);
     names.emplace_back("$SAMPLE", sample);
@@ -351,10 +398,10 @@ runtime::KernelSource sort_c(const SortStep& step, const Kernel& kernel) {
     text += fmt::format("{}{}{}", buckets ? kPasses : "", buckets ? kBuckets : "", kLongRun);
     names.emplace_back("$TRY_BUCKETS", buckets ? "  if ($N_in_buckets(x, n, first, a, b, bins, out)) return;\n" : "");
   }
-  text += runs.sorted ? kMergeTask : kSortTask;
+  text += runs.sorted ? std::string(kMergeParts) + kMergeTask : kSortTask;
 
   runtime::KernelSource source;
-  const int64_t elements = (2 * runs.group + 1) * (runs.values ? step.key_bits / 8 : runs.words * 8);
+  const int64_t elements = 2 * (runs.group + spare) * (runs.values ? step.key_bits / 8 : runs.words * 8);
   if (!runs.sorted) source.scratch = (elements + counters * 4 + 63) / 64 * 64;
   finish(source, text, kernel.name, names);
   return source;

@@ -43,14 +43,21 @@ SortStep::SortStep(const Kernel& kernel) : runs(ir::sort_runs_of(kernel.sink->sr
   key_bits = static_cast<int>(size_of(dtype)) * 8;
 }
 
-std::string filled(std::string text, const SortNames& names) {
-  SortNames longest_first = names;
-  std::sort(longest_first.begin(), longest_first.end(),
-            [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
-  for (const auto& [name, value] : longest_first)
-    for (size_t at = 0; (at = text.find(name, at)) != std::string::npos; at += value.size())
-      text.replace(at, name.size(), value);
-  return text;
+std::string filled(std::string_view text, const SortNames& names) {
+  std::string out;
+  for (size_t at = 0, next; at < text.size(); at = next) {
+    next = std::min(text.find('$', at + 1), text.size());
+    std::string_view part = text.substr(at, next - at);
+    const std::pair<std::string, std::string>* longest = nullptr;
+    for (const auto& name : names)
+      if (part.starts_with(name.first) && (!longest || name.first.size() > longest->first.size())) longest = &name;
+    if (longest) {
+      out += longest->second;
+      part.remove_prefix(longest->first.size());
+    }
+    out += part;
+  }
+  return out;
 }
 
 SortNames names_of(const SortStep& step) {

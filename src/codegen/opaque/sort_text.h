@@ -1,13 +1,15 @@
-// What both texts of a sort share: names to fill in, and elements as C that is C++ as well.
+// What the texts of a sort share: names to fill in, and elements as C that is C++ as well.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "codegen/kernel/kernel.h"
 #include "ir/sort_runs.h"
 #include "runtime/base/kernel_source.h"
+#include "runtime/base/target.h"
 
 namespace sinter::codegen {
 
@@ -22,7 +24,7 @@ struct SortStep {
 
 /// Values of the `$NAME`s in a text.
 using SortNames = std::vector<std::pair<std::string, std::string>>;
-std::string filled(std::string text, const SortNames& names);
+std::string filled(std::string_view text, const SortNames& names);
 
 /// The names that say what an element is:
 ///   $ELEMENT, $VALUE, $KEY  types: an element between steps, the bits of a value, its key
@@ -41,7 +43,7 @@ std::string vector_key(const SortStep& step);
 /// `text` with the names in it, and then its name $N, `hint` plus a hash.
 void finish(runtime::KernelSource& source, const std::string& text, const std::string& hint, const SortNames& names);
 
-runtime::KernelSource sort_c(const SortStep& step, const Kernel& kernel);
+runtime::KernelSource sort_c(const SortStep& step, const Kernel& kernel, const runtime::Target& target);
 runtime::KernelSource sort_cuda(const SortStep& step, const Kernel& kernel);
 
 }  // namespace sinter::codegen

@@ -15,16 +15,17 @@ namespace {
 
 using ir::UOp;
 
-constexpr int64_t kShortestRun = 1 << 14;  ///< of a CPU's task: shorter ones cost more in merges than they gain
+constexpr int64_t kShortestRun = 1 << 14;    ///< of a CPU's task: shorter ones cost more in merges than they gain
+constexpr int64_t kShortestLanes = 1 << 17;  ///< the same of values that vectors sort (codegen/opaque/sort_vectors.h)
 constexpr int64_t kFewRanks = 2;  ///< a CPU's task selects up to this part of a row in less time than several sort it
 constexpr int64_t kBlockRun = 2048;  ///< of a block of threads, in shared memory
 
-/// Elements that one task sorts.
-int64_t run_length(int64_t rows, int64_t row, int64_t ranks, const runtime::Target& target) {
+/// Elements that one task sorts, at least `shortest`.
+int64_t run_length(int64_t rows, int64_t row, int64_t ranks, int64_t shortest, const runtime::Target& target) {
   if (target.cuda()) return std::min(row, kBlockRun);
   if (ranks * kFewRanks <= row) return row;
   int64_t runs = 1;
-  while (rows * runs < target.threads && row / (runs * 2) >= kShortestRun) runs *= 2;
+  while (rows * runs < target.threads && row / (runs * 2) >= shortest) runs *= 2;
   return ceil_div(row, runs);
 }
 
@@ -64,8 +65,9 @@ std::vector<KernelInstance> sort_steps(const PlanGraph& graph, const OpaqueNode&
   step.first = node.uop->ints()[0];
   step.count = shape[shape.rank() - 1].value();
   if (step.count == 0) return {};
-  step.group = run_length(source_shape.bound() / step.row, step.row, step.count, target);
   step.values = ir::gives_values(node.uop);
+  const int64_t shortest = step.values && size_of(node.types[0]) >= 4 ? kShortestLanes : kShortestRun;
+  step.group = run_length(source_shape.bound() / step.row, step.row, step.count, shortest, target);
   step.words = step.values ? 1 : ir::sort_words(node.types[0]);
   step.descending = node.uop->ints()[1] != 0;
   const int64_t block = step.group;
