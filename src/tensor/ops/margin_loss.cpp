@@ -8,6 +8,7 @@
 #include "tensor/core/operands.h"
 #include "tensor/ops/activation.h"
 #include "tensor/ops/loss.h"
+#include "tensor/ops/reduce.h"
 
 namespace sinter {
 inline namespace v0 {
