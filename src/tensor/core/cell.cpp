@@ -69,8 +69,11 @@ std::vector<ir::UOp> pending_leaves() {
     if (std::shared_ptr<Cell> cell = weak.lock()) cells.push_back(std::move(cell));
   std::ranges::sort(cells, {}, &Cell::number);
   std::vector<ir::UOp> pending;
-  for (const std::shared_ptr<Cell>& cell : cells)
-    if (!cell->node->storage()) pending.push_back(cell->node.get());
+  for (const std::shared_ptr<Cell>& cell : cells) {
+    if (cell->node->storage()) continue;
+    pending.push_back(cell->node.get());
+    ir::TensorGraph::get().hold_in_scope(pending.back());  // its cell may end here
+  }
   return pending;
 }
 

@@ -74,7 +74,7 @@ void unregister_leaf(Cell& cell);
 /// The cell that accumulates the gradient of this leaf; null if it is gone.
 std::shared_ptr<Cell> cell_of_leaf(uint64_t id);
 /// All leaves that wait to be computed, such as parameters of a new model, in the order in which they were made. Inside
-/// a GraphScope.
+/// a GraphScope, which holds the nodes.
 std::vector<ir::UOp> pending_leaves();
 
 /// Throws UsageError "name: message" at the outermost call's site.

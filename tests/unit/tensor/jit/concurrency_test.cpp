@@ -274,3 +274,18 @@ TEST_CASE("threads see what jitted functions assign whole, and all of a call at 
   CHECK(values(count)[1 << 15] == kCalls * kThreads);
   CHECK(values(twice)[7] == 2 * kCalls * kThreads);
 }
+
+TEST_CASE("a jitted function is captured while other threads make parameters", "[jit][threads]") {
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> makers;
+  for (int t = 0; t < 2; ++t)
+    makers.emplace_back([&] {
+      while (!stop) (ones({4}) * 3.0).detach().requires_grad();
+    });
+  for (int i = 0; i < 300; ++i) {
+    auto f = jit([](const Tensor& x) { return x + x; });
+    CHECK(f(full({1}, i).realize()).item<float>() == 2 * i);
+  }
+  stop = true;
+  for (std::thread& maker : makers) maker.join();
+}
