@@ -137,6 +137,18 @@ TEST_CASE("N7 zeros have the sign of the denormal, and constants are folded as k
   CHECK((least * 2.0).to(float32).item<float>() == 0x1p-23f);
 }
 
+TEST_CASE("N7 a remainder is exact beside small divisors, whatever counts as zero", "[semantics]") {
+  ON_EACH_EXECUTOR();
+  for (const bool on : {false, true}) {
+    const Flush scope(on);
+    INFO(on);
+    const Tensor x = from(std::vector<float>{0x1p-100f, 0x1p-90f, 0x1.8p-103f, 0x1p-125f, 0.0f});
+    const Tensor y = from(std::vector<float>{0x1.2p-124f, 0x1.6p-120f, 0x1.2p-103f, 0x1p-124f, 0x1p-124f});
+    CHECK(((x % y).to_vector<float>() == std::vector<float>{0x1p-124f, 0x1p-120f, 0x1.8p-105f, 0x1p-125f, 0}));
+    CHECK((from(Vec{0x1p-1000}) % 0x1.2p-1020).item() == std::fmod(0x1p-1000, 0x1.2p-1020));
+  }
+}
+
 TEST_CASE("N7 the mode is that of the evaluation, and what is stored stays", "[semantics]") {
   const OnCpu cpu;
   ON_EACH_EXECUTOR();

@@ -91,8 +91,8 @@ ir::UOp expand_erfinv(ir::UOp x);
 ir::UOp expand_pow(ir::UOp x, ir::UOp y);
 
 /// NumPy's remainder: x - y floor(x / y), with the divisor's sign, also on zero. Exact, except for the addition of y
-/// where the signs differ. |x / y| >= 2^46 | 2^104 takes a long division. x % inf is x, or inf where the signs differ.
-/// inf % y and x % 0 are NaN.
+/// where the signs differ. |x / y| >= 2^46 | 2^104 and |y| < 2^-102 | 2^-969 take a long division. x % inf is x, or inf
+/// where the signs differ. inf % y and x % 0 are NaN.
 ir::UOp expand_fmod(ir::UOp x, ir::UOp y);
 
 }  // namespace sinter::codegen

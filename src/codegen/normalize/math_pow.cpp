@@ -110,8 +110,10 @@ UOp expand_pow(UOp x, UOp y) { return x->dtype == DType::F32 ? pow_single(x, y) 
 UOp expand_fmod(UOp x, UOp y) {
   // C's fmod of the magnitudes. The remainder of a rounded quotient is representable, so each step is exact. The first
   // step leaves the quotient's low bits and the second finds them. One correction remains where a quotient was rounded
-  // up to an integer. Beyond the limit, which few arguments reach, the quotient has more bits.
-  const double limit = x->dtype == DType::F32 ? 0x1p46 : 0x1p104;
+  // up to an integer. Beyond the limit the quotient has more bits; beside a small divisor a remainder may be denormal,
+  // which may count as 0. Few arguments are either: -1 leaves them to FarRemainder.
+  const bool single = x->dtype == DType::F32;
+  const double limit = single ? 0x1p46 : 0x1p104, smallest = single ? 0x1p-102 : 0x1p-969;
   UOp zero = like(x, 0), inf = like(x, kInf);
   UOp a = absolute(x), b = absolute(y);
   UOp quotient = a / b;
@@ -119,8 +121,8 @@ UOp expand_fmod(UOp x, UOp y) {
   rest = fma(-alu(Op::Floor, {rest / b}), b, rest);
   rest = where(lt(rest, zero), rest + b, rest);
   rest = where(le(b, rest), rest - b, rest);
-  UOp far = where(eq(b, zero) | eq(a, inf), like(x, kNaN), like(x, -1));
-  rest = where(le(like(x, limit), quotient), far, rest);
+  UOp far = where(lt(zero, b) & lt(a, inf), like(x, -1), like(x, kNaN));
+  rest = where(le(like(x, limit), quotient) | lt(b, like(x, smallest)), far, rest);
   rest = alu(Op::FarRemainder, {where(lt(a, inf) & eq(b, inf), a, rest), a, b});
   // Python's and NumPy's remainder has the divisor's sign.
   UOp signed_rest = with_sign(rest, x);
