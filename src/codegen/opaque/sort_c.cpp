@@ -8,6 +8,7 @@
 
 #include "codegen/opaque/sort_text.h"
 #include "codegen/opaque/sort_vectors.h"
+#include "ir/ceil_div.h"
 
 namespace sinter::codegen {
 namespace {
@@ -44,8 +45,8 @@ $FN void $N_merge(const $ELEMENT* a, const $ELEMENT* a_end, const $ELEMENT* b, c
 }
 )";
 
-/// In several parts at once, for a merge waits for one comparison after the other: in steps of which no part has fewer
-/// in either run.
+/// In several parts at once, for a merge waits for one comparison after the other. All parts take as many steps as the
+/// shortest remaining run has elements.
 constexpr const char* kMergeParts = R"(
 $FN void $N_merge_parts(const $ELEMENT* a, long long na, const $ELEMENT* b, long long nb, long long d, long long end,
                         $TO* to) {
@@ -361,9 +362,9 @@ runtime::KernelSource sort_c(const SortStep& step, const Kernel& kernel, const r
   const bool vectors = sorts_in_vectors(step, target), brief = runs.group <= kShort,
              selects = runs.last() && runs.count < runs.row;
   const int width = step.key_bits == 8 || runs.group < kManyBins ? 8 : 11, bins = 1 << width;
-  const int passes = (step.key_bits + width - 1) / width;
+  const int passes = static_cast<int>(ceil_div(step.key_bits, width));
   const int64_t counters = brief || vectors ? 0 : int64_t{passes} * bins;
-  // A selection writes one more, and what works by vectors up to a vector.
+  // Elements beyond a run that may be written: one by a selection, up to a vector by vectors.
   const int64_t spare = vectors ? target.vector_bytes * 8 / step.key_bits : 1;
   std::string digits;
   for (int p = 0; p < passes; ++p)
@@ -402,7 +403,7 @@ runtime::KernelSource sort_c(const SortStep& step, const Kernel& kernel, const r
 
   runtime::KernelSource source;
   const int64_t elements = 2 * (runs.group + spare) * (runs.values ? step.key_bits / 8 : runs.words * 8);
-  if (!runs.sorted) source.scratch = (elements + counters * 4 + 63) / 64 * 64;
+  if (!runs.sorted) source.scratch = round_up(elements + counters * 4, 64);
   finish(source, text, kernel.name, names);
   return source;
 }

@@ -110,7 +110,11 @@ std::string element_text(const SortStep& step) {
 std::string vector_key(const SortStep& step) { return key_expression(step, "($N_lanes)({})"); }
 
 void finish(runtime::KernelSource& source, const std::string& text, const std::string& hint, const SortNames& names) {
-  const std::string with_names = filled(filled(text, names), names);  // values name others
+  std::string with_names = text;
+  for (std::string before; before != with_names;) {  // values name others
+    before = with_names;
+    with_names = filled(before, names);
+  }
   source.name =
       fmt::format("{}_{}", hint, runtime::to_hex(runtime::HashBuilder().add(with_names).hash()).substr(0, 16));
   source.text = filled(with_names, {{"$N", source.name}});

@@ -36,8 +36,7 @@ std::string filled(std::string_view text, const SortNames& names);
 SortNames names_of(const SortStep& step);
 std::string element_text(const SortStep& step);
 
-/// The keys of `$N_lanes b`, a vector of values as wide as keys, as an expression; `$N_signed`: the same of signed
-/// ones.
+/// The keys of `$N_lanes b`, a vector of values as wide as keys, as an expression.
 std::string vector_key(const SortStep& step);
 
 /// `text` with the names in it, and then its name $N, `hint` plus a hash.

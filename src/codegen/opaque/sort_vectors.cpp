@@ -6,8 +6,8 @@
 // there is a -0 the zeros of the result are copied from the row again.
 //
 // Equal elements: if a sample has its middle value twice, all that equal it are split off and are done. A split that
-// left less than a 16th on one side is followed by one halfway between the smallest and the largest key. So each second
-// pass over an element halves its part, nearly, or the keys that its part may have, whatever the order.
+// left less than a 16th on one side is followed by one halfway between the smallest and the largest key. Of two passes
+// over an element, one takes at least a 16th off its part, or halves the range of its keys.
 #include "codegen/opaque/sort_vectors.h"
 
 #include <fmt/format.h>
@@ -16,6 +16,8 @@
 #include <bit>
 #include <functional>
 #include <vector>
+
+#include "ir/ceil_div.h"
 
 namespace sinter::codegen {
 namespace {
@@ -215,7 +217,7 @@ $FN void $N_run(const $VALUE* x, long long n, long long first, $ELEMENT* a, $ELE
   }
 }
 )";
-/// Behind the end of a row there are ones, which as floats are NaNs.
+/// Behind the end of a run there are ones, which as floats are NaNs.
 constexpr const char* kRest = R"(
 $FN $N_lanes $N_key_bits($N_lanes v) { const $N_lanes k = $N_ordered(v); return $TURNED; }
 $FN $N_lanes $N_rest(const $SIGNED* x, long long n) {
@@ -261,9 +263,9 @@ struct Network {
       for (int64_t r = 0; r < rows; ++r)
         if (!(r & s)) merged += exchanged(r, r + s);
     return fmt::format(
-        "{}  for (int width = 1; width < $LANES; width *= 2) {{\n{}    for (int s = width / 2; s > 0; s /= 2) {{\n{}   "
-        " "
-        "}}\n{}  }}\n",
+        "{}  for (int width = 1; width < $LANES; width *= 2) {{\n"
+        "{}    for (int s = width / 2; s > 0; s /= 2) {{\n"
+        "{}    }}\n{}  }}\n",
         sorted_columns(), mirrored, apart, merged);
   }
   /// From columns to rows, by interleaving; `order` becomes the vectors' numbers.
@@ -311,7 +313,7 @@ std::string vector_run_text(const SortStep& step, const runtime::Target& target,
   // A row of half a vector is sorted in half a vector.
   const int64_t bytes = step.runs.group * step.key_bits <= 256 ? 32 : target.vector_bytes;
   const bool masks = bytes == 64;
-  const int64_t lanes = bytes * 8 / step.key_bits, vectors = (step.runs.group + lanes - 1) / lanes;
+  const int64_t lanes = bytes * 8 / step.key_bits, vectors = ceil_div(step.runs.group, lanes);
   const Network network{std::min(static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(vectors))), kMaxRows), lanes};
   const bool many = vectors > network.rows;
 

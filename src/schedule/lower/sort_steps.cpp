@@ -15,8 +15,8 @@ namespace {
 
 using ir::UOp;
 
-constexpr int64_t kShortestRun = 1 << 14;    ///< of a CPU's task: shorter ones cost more in merges than they gain
-constexpr int64_t kShortestLanes = 1 << 17;  ///< the same of values that vectors sort (codegen/opaque/sort_vectors.h)
+constexpr int64_t kShortestRun = 1 << 14;        ///< of a CPU's task: shorter ones cost more in merges than they gain
+constexpr int64_t kShortestVectorRun = 1 << 17;  ///< the same of values that vectors sort
 constexpr int64_t kFewRanks = 2;  ///< a CPU's task selects up to this part of a row in less time than several sort it
 constexpr int64_t kBlockRun = 2048;  ///< of a block of threads, in shared memory
 
@@ -66,8 +66,10 @@ std::vector<KernelInstance> sort_steps(const PlanGraph& graph, const OpaqueNode&
   step.count = shape[shape.rank() - 1].value();
   if (step.count == 0) return {};
   step.values = ir::gives_values(node.uop);
-  const int64_t shortest = step.values && size_of(node.types[0]) >= 4 ? kShortestLanes : kShortestRun;
-  step.group = run_length(source_shape.bound() / step.row, step.row, step.count, shortest, target);
+  // As codegen/opaque/sort_vectors.h.
+  const bool vectors = step.values && size_of(node.types[0]) >= 4 && target.vector_bytes >= 32;
+  step.group = run_length(source_shape.bound() / step.row, step.row, step.count,
+                          vectors ? kShortestVectorRun : kShortestRun, target);
   step.words = step.values ? 1 : ir::sort_words(node.types[0]);
   step.descending = node.uop->ints()[1] != 0;
   const int64_t block = step.group;
