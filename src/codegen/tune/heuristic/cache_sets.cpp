@@ -1,7 +1,6 @@
 // Reduced ranges whose stride is a whole number of pages.
 #include "codegen/tune/heuristic/cache_sets.h"
 
-#include <cstdlib>
 #include <numeric>
 
 namespace sinter::codegen {
@@ -20,7 +19,7 @@ bool evicts_own_lines(KernelAnalysis& analysis, const StatementAnalysis& product
                       const runtime::Target& target) {
   return load->op == Op::Load && std::any_of(product.reduced_ranges.begin(), product.reduced_ranges.end(), [&](UOp r) {
            const int64_t stride = analysis.byte_stride(load, r);
-           if (stride == KernelAnalysis::kScattered || std::abs(stride) < runtime::kCacheLine) return false;
+           if (stride < runtime::kCacheLine) return false;
            const int64_t sets = runtime::kPage / std::max(runtime::kCacheLine, std::gcd(stride, runtime::kPage));
            return analysis.size(r) > sets * l1_associativity(target);
          });

@@ -76,8 +76,11 @@ class RegisterTileModel {
         threads_(target.threads),
         masks_(target.masks),
         unrolls_(unrolls) {
-    for (UOp a : w.accesses)
-      if (a->op == Op::Load) loads_.push_back(a);
+    for (UOp a : w.accesses) {
+      if (a->op != Op::Load) continue;
+      loads_.push_back(a);
+      if (evicts_own_lines(analysis, w, a, target)) evicting_.push_back(a);
+    }
     steps_ = w.chains() > 1 ? 1.0 / lanes : 1;
     for (UOp r : w.reduced_ranges) steps_ *= static_cast<double>(analysis.size(r));
     accumulators_ = std::max(1, w.chains() / lanes);
@@ -182,8 +185,7 @@ class RegisterTileModel {
     for_each_cross_lane_access(t.lane_range, [&](const StatementAnalysis& w, UOp a) {
       const bool transposed = is_transposed(t, a);
       cycles += w.iterations * (transposed ? kTransposedElement : kCrossLaneElement);
-      if (!transposed && is_page_stride(std::abs(analysis_.byte_stride(a, t.lane_range))))
-        cycles += w.iterations * kMissedLine;
+      if (!transposed && is_page_stride(analysis_.byte_stride(a, t.lane_range))) cycles += w.iterations * kMissedLine;
     });
     return cycles;
   }
@@ -319,9 +321,8 @@ class RegisterTileModel {
     const auto along = [&](UOp range, double elements) {
       if (!range || !analysis_.depends(load, range)) return 1.0;
       const int64_t apart = analysis_.byte_stride(load, range);
-      const double share = apart == KernelAnalysis::kScattered
-                               ? 1
-                               : static_cast<double>(std::min(kCacheLine, std::abs(apart))) / kCacheLine;
+      const double share =
+          apart == KernelAnalysis::kScattered ? 1 : static_cast<double>(std::min(kCacheLine, apart)) / kCacheLine;
       return std::max(1.0, elements * share);
     };
     const double across = along(t.lane_range, t.column_range == t.lane_range ? columns * lanes_ : lanes_);
@@ -343,8 +344,7 @@ class RegisterTileModel {
           step >= kCacheLine)
         slow += step >= kFarBytes ? kFarStep : kLineStep;
       if (is_vector_load(q, t)) vectors += copies;
-      if (evicts_own_lines(analysis_, product_, q, target_) && !will_be_packed(q, t))
-        missed += lines_of_step(q, t, rows, columns);
+      if (contains(evicting_, q) && !will_be_packed(q, t)) missed += lines_of_step(q, t, rows, columns);
       if (t.lane_range && analysis_.depends(q, t.lane_range) && analysis_.stride(q, t.lane_range) != 1)
         slow += copies * (t.transpose_unroll > 1 ? kTransposedVector
                           : will_be_packed(q, t) ? 0
@@ -366,7 +366,7 @@ class RegisterTileModel {
   int accumulators_ = 1;         ///< accumulators per element
   int64_t innermost_steps_ = 1;  ///< trip count of the innermost loop
   double steps_ = 1;
-  std::vector<UOp> loads_;
+  std::vector<UOp> loads_, evicting_;                               ///< all, and those that evict their own lines
   std::vector<std::pair<UOp, std::optional<Interior>>> interiors_;  ///< per result range
   UOp gate_;  ///< elements without effect on the sum are skipped, if all of a tile agree
 };
