@@ -56,8 +56,8 @@ struct Odds {
 /// True with probability p.
 class Bernoulli {
  public:
-  /// Of log odds, or of 0 <= p <= 1. UsageError unless one of both is given. The log odds of a p closer to 0 or 1 than
-  /// the type's epsilon are those of the epsilon, as in PyTorch.
+  /// Of log odds, or of 0 <= p <= 1. UsageError unless one of both is given. As in PyTorch, the log odds are those of a
+  /// p that is at least the type's epsilon from 0 and 1. They are NaN for a p outside.
   explicit Bernoulli(const Odds& odds, Loc where = Loc::current());
   Tensor sample(const Shape& shape = {}, RandomOptions options = {}) const;  ///< 0 or 1 in the logits' type
   Tensor log_prob(Arg x) const;                      ///< of 0, 1, or what lies between: x * logits - log(1 + e^logits)

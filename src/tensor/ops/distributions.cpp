@@ -126,7 +126,8 @@ Bernoulli::Bernoulli(const Odds& odds, Loc where) {
   if (odds.logits.defined()) return;
   probs_ = given;
   const double epsilon = tensor::epsilon_of(given.dtype());
-  const Tensor p = clamp(given, epsilon, 1 - epsilon);
+  const Tensor p = sinter::where((given >= 0) & (given <= 1), clamp(given, epsilon, 1 - epsilon),
+                                 std::numeric_limits<double>::quiet_NaN());
   logits_ = log(p) - log1p(-p);
 }
 Tensor Bernoulli::probabilities(Loc where) const {
