@@ -320,8 +320,7 @@ UOp IndexMath::rebuild(UOp x, const std::vector<UOp>& src) {
   UOp result = src == x->src ? x : with_sources(*graph_, x, src);
   const Interval b = with_facts_.of(result);
   if (!b.single()) return result;
-  if (is_condition(x)) return b.lo ? bool_constant(true) : contradiction(result);
-  return x->dtype == DType::Index ? constant(b.lo) : result;
+  return is_condition(x) ? bool_constant(b.lo) : x->dtype == DType::Index ? constant(b.lo) : result;
 }
 
 UOp IndexMath::simplify(UOp root) {

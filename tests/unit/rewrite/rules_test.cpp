@@ -1,6 +1,7 @@
 // The driver, the rules one by one on random leaves, and what a table of rules must refuse.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -9,6 +10,7 @@
 #include "catch.h"
 #include "index_oracle.h"
 #include "ir/dump.h"
+#include "ir/walk.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rules/rules.h"
 #include "rewrite/trace.h"
@@ -214,6 +216,30 @@ TEST_CASE("structural rules keep the value of random expressions of all types", 
   for (const StructuralRule& s : fold_rules().structural_rules()) {
     INFO(s.name);
     CHECK(fired.count[s.name] >= 100);
+  }
+}
+
+TEST_CASE("a conjunction that never holds keeps its checks", "[rewrite][rules]") {
+  Arena g;
+  const UOp x = argument(g, 0, DType::Bool), y = argument(g, 1, DType::Bool), i = argument(g, 2, DType::Index);
+  const UOp none = constant(g, DType::Bool, 0), low = lt(i, constant(g, DType::Index, 3)),
+            high = lt(constant(g, DType::Index, 5), i);
+  const auto check = [&](UOp ok, UOp raise) { return g.make({Op::Check, DType::Bool, {}, {ok, raise}, int64_t{1}}); };
+  const UOp one = check(x, y), other = check(y, x);
+  IndexMath math(g);
+  for (UOp never : {one & none, none & one, (one & x) & none, (x & alu(Op::Not, {x})) & one, (one & other) & none,
+                    math.conjoin(math.conjoin(low, high), one), math.conjoin(math.conjoin(low, one), high)}) {
+    INFO(dump(never));
+    const UOp after = rewrite(g, never, simplify_rules(), "test");
+    int checks = 0;
+    for (UOp part : conjuncts(after)) {
+      REQUIRE(part->op == Op::Check);
+      CHECK(part->src[0] == none);
+      CHECK((part->src[1] == x || part->src[1] == y));
+      ++checks;
+    }
+    const std::vector<UOp> parts = topological(never);
+    CHECK(checks == std::count_if(parts.begin(), parts.end(), [](UOp n) { return n->op == Op::Check; }));
   }
 }
 
