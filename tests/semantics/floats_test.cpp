@@ -141,7 +141,7 @@ TEST_CASE("F6 an index out of range is gated, and the first host read of an outp
   CHECK_THROWS_AS(table.index({3}), UsageError);  // host integers are checked at the call
 }
 
-TEST_CASE("F6 an index that the compiler knows to be out of range is told of", "[semantics]") {
+TEST_CASE("F6 an index that the compiler knows to be out of range is reported", "[semantics]") {
   ON_EACH_EXECUTOR();
   const Tensor table = from(Vec{10, 20, 30});
   table.realize();

@@ -29,7 +29,7 @@ struct Hooks {
   void (*on_call)();
   /// A cell has a new value.
   void (*on_value)(const std::shared_ptr<Cell>& cell);
-  /// Releases memory that is kept for speed, or for the text of an error, alone; false if there is none.
+  /// Releases memory that is kept only for speed or for the text of an error; false if there is none.
   bool (*on_out_of_memory)();
 };
 
