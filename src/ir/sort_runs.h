@@ -40,6 +40,9 @@ UOp sort_values(UOp positions, UOp x);
 /// uint64 words of an element between steps.
 inline int64_t sort_words(DType dtype) { return size_of(dtype) > 4 ? 2 : 1; }
 
+/// Whether a CPU with vectors of so many bytes has a text that sorts values of this type in vectors.
+inline bool has_vector_sort(DType dtype, int vector_bytes) { return size_of(dtype) >= 4 && vector_bytes >= 32; }
+
 /// The op of a kernel: from `from` to `to`.
 UOp sort_runs(UOp to, UOp from, const SortRuns& step);
 SortRuns sort_runs_of(UOp n);

@@ -21,7 +21,7 @@ constexpr int64_t kSamples = 4096;          ///< of a row of which some ranks ar
 constexpr int64_t kSparse = 16;             ///< times as many elements has a row that is worth a sample, and its ranks
 constexpr double kDeviations = 4;           ///< of the samples below a rank: how far the keys around it lie
 
-/// `a` and `b`, two sorted runs, in order into `to` from number d to number `end`.
+/// `merge`: two sorted runs in order into `to`. `from_a`: how many of the first d elements of a merge come from `a`.
 constexpr const char* kMerge = R"(
 $FN long long $N_from_a(const $ELEMENT* a, long long na, const $ELEMENT* b, long long nb, long long d) {
   long long low = d > nb ? d - nb : 0, high = d < na ? d : na;

@@ -304,7 +304,7 @@ std::string orders(int64_t lanes) {
 
 bool sorts_in_vectors(const SortStep& step, const runtime::Target& target) {
   const bool selects = step.runs.last() && step.runs.count < step.runs.row;
-  return step.runs.values && !step.runs.sorted && !selects && step.key_bits >= 32 && target.vector_bytes >= 32;
+  return step.runs.values && !step.runs.sorted && !selects && ir::has_vector_sort(step.dtype, target.vector_bytes);
 }
 
 std::string vector_run_text(const SortStep& step, const runtime::Target& target, SortNames& names) {

@@ -66,8 +66,7 @@ std::vector<KernelInstance> sort_steps(const PlanGraph& graph, const OpaqueNode&
   step.count = shape[shape.rank() - 1].value();
   if (step.count == 0) return {};
   step.values = ir::gives_values(node.uop);
-  // As codegen/opaque/sort_vectors.h.
-  const bool vectors = step.values && size_of(node.types[0]) >= 4 && target.vector_bytes >= 32;
+  const bool vectors = step.values && ir::has_vector_sort(node.types[0], target.vector_bytes);
   step.group = run_length(source_shape.bound() / step.row, step.row, step.count,
                           vectors ? kShortestVectorRun : kShortestRun, target);
   step.words = step.values ? 1 : ir::sort_words(node.types[0]);
