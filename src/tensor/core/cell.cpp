@@ -67,10 +67,10 @@ std::vector<ir::UOp> pending_leaves() {
   std::vector<std::shared_ptr<Cell>> cells;  // one may end here, which changes the map
   for (const auto& [id, weak] : leaves())
     if (std::shared_ptr<Cell> cell = weak.lock()) cells.push_back(std::move(cell));
+  std::erase_if(cells, [](const std::shared_ptr<Cell>& cell) { return cell->node->storage() != nullptr; });
   std::ranges::sort(cells, {}, &Cell::number);
   std::vector<ir::UOp> pending;
   for (const std::shared_ptr<Cell>& cell : cells) {
-    if (cell->node->storage()) continue;
     pending.push_back(cell->node.get());
     ir::TensorGraph::get().hold_in_scope(pending.back());  // its cell may end here
   }
