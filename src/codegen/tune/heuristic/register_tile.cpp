@@ -40,8 +40,8 @@ constexpr double kFarStep = .5;
 /// columns wide, take 1.4 of the time.
 constexpr double kLineStep = .25;
 constexpr int64_t kFarBytes = 2048;
-/// Per line that comes from the second cache in each step. On Zen 5, three of them take 2 x 2 vectors to seven times
-/// their multiplications, and four are hidden behind 6 x 4.
+/// Per line that comes from the second cache in each step. On Zen 4 (November 2026), with three of them 2 x 2 vectors
+/// take 3.8 times as long as their multiplications, and four are hidden behind 6 x 4.
 constexpr double kMissedLine = 2;
 /// A panel that exceeds the first cache is loaded from the second one, a vector per cycle. These loads are hidden up
 /// to kHiddenFetchShare of a step's time. Of the rest, the share kExposedFetch is exposed. On Zen 3, tiles of 4 rows by
