@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Runs a program of docs/examples in an empty folder and compares what it prints with the lines `//> ...` of its source, in order.
-`...` in such a line stands for any text."""
+"""Runs a program of the documentation in an empty folder and compares what it prints with the lines `//> ...` of its source, in order.
+`...` in such a line stands for any text. A source without such lines says nothing about what it prints."""
 import pathlib
 import re
 import subprocess
@@ -16,7 +16,7 @@ def main():
     if done.returncode:
         sys.exit(f"{program.name} ends with {done.returncode}:\n{done.stdout}{done.stderr}")
     printed = done.stdout.splitlines()
-    for number in range(max(len(wanted), len(printed))):
+    for number in range(max(len(wanted), len(printed)) if wanted else 0):
         want = wanted[number] if number < len(wanted) else None
         got = printed[number] if number < len(printed) else None
         pattern = None if want is None else ".*".join(map(re.escape, want.split("...")))
