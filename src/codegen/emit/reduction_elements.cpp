@@ -35,73 +35,91 @@ bool holds(const std::vector<UOp>& list, UOp n) { return std::find(list.begin(),
 void ReductionElements::add(int statement) {
   if (add_unswitched(statement)) return;
   const UOp sum = at(statement).node;
-  const std::optional<PredicateOutcomes> predicate = open_predicate(statement);
+  const std::optional<OpenPredicate> predicate = open_predicate(statement);
+  if (!predicate) return unrolled_copies_.for_each(sum, true, [&] { accumulators_.update(statement); });
   const auto closed = [&] {
-    return predicate && std::any_of(predicate->conditions.begin(), predicate->conditions.end(),
-                                    [&](UOp c) { return emit_.never(values_.value(c)); });
+    return std::any_of(predicate->known.begin(), predicate->known.end(),
+                       [&](UOp c) { return emit_.never(values_.value(c)); });
   };
-  if (predicate && !predicate->before.empty())
-    add_zeros(statement, last_iteration(sum, predicate->conditions), &predicate->before);
-  unrolled_copies_.for_each(sum, true, [&] {
-    if (!closed()) accumulators_.update(statement);
+  if (!predicate->before.empty()) add_zeros(statement, last_iteration(sum, predicate->known), &predicate->before);
+  unrolled_copies_.for_each_step(sum, [&] {
+    const Id open = open_step(statement, predicate->steps);
+    unrolled_copies_.for_each(sum, true, [&] {
+      if (!closed()) accumulators_.update(statement);
+    });
+    if (open != kNone) emit_.close();
   });
-  if (predicate && !predicate->behind.empty())
-    add_zeros(statement, last_iteration(sum, predicate->conditions), &predicate->behind);
-  if (!predicate) return;
+  if (!predicate->behind.empty()) add_zeros(statement, last_iteration(sum, predicate->known), &predicate->behind);
   values_.end_assumption();
   emit_.close();
 }
 
 /// Opens a block for elements whose predicate holds. All lanes must agree on the predicate. Conditions that differ
-/// between unrolled copies must have a known outcome in each copy; the result says which.
-std::optional<ReductionElements::PredicateOutcomes> ReductionElements::open_predicate(int statement) {
+/// between copies of results must have a known outcome in each. Otherwise only what the loops' bounds guarantee is
+/// assumed, and skipped elements are added as zeros. Empty if there is nothing to assume.
+std::optional<ReductionElements::OpenPredicate> ReductionElements::open_predicate(int statement) {
   const UOp predicate = predicate_of_chain(at(statement).node);
   if (!predicate) return {};
-  Conditions different, same = ir::operands_of(predicate, Op::And);
-  for (UOp c : same)
-    if (!holds(enforced_, c) && differs(c)) different.push_back(c);
-  std::optional<PredicateOutcomes> copies = predicate_outcomes(at(statement).node, std::move(different));
-  if (!copies) return {};
-  std::erase_if(same, [&](UOp c) { return holds(copies->conditions, c); });
-  Conditions left = same;
-  std::erase_if(left, [&](UOp c) { return holds(enforced_, c); });
-  if (left.empty()) {
-    emit_.open_memo_scope();
+  Conditions guaranteed, same, different;
+  for (UOp c : ir::operands_of(predicate, Op::And))
+    (holds(enforced_, c) ? guaranteed : differs(c) ? different : same).push_back(c);
+  std::optional<OpenPredicate> open = outcomes_in_copies(at(statement).node, different);
+  if (!open && guaranteed.empty()) return {};
+  if (open && !same.empty()) {
+    const Id holds = values_.value(all_of(same));
+    add_skipped_zeros(statement, emit_.alu(Op::Not, {DType::Bool, 1}, {holds}));
+    emit_.open_if(holds);
+    guaranteed.insert(guaranteed.end(), same.begin(), same.end());
   } else {
-    const Id open = values_.value(all_of(left));
-    add_skipped_zeros(statement, emit_.alu(Op::Not, {DType::Bool, 1}, {open}));
-    emit_.open_if(open);
+    emit_.open_memo_scope();
   }
-  same.empty() ? values_.begin_assumption() : values_.assume(all_of(same));
-  return copies;
+  guaranteed.empty() ? values_.begin_assumption() : values_.assume(all_of(guaranteed));
+  return open ? std::move(*open) : OpenPredicate{};
 }
 
 /// Empty if a copy's outcome is unknown, or if a copy skips elements between those that it adds.
-std::optional<ReductionElements::PredicateOutcomes> ReductionElements::predicate_outcomes(UOp sum,
-                                                                                          Conditions conditions) {
-  if (conditions.empty()) return PredicateOutcomes{};
+std::optional<ReductionElements::OpenPredicate> ReductionElements::outcomes_in_copies(UOp sum,
+                                                                                      const Conditions& conditions) {
   if (std::any_of(conditions.begin(), conditions.end(), [&](UOp c) { return values_.varies(c); })) return {};
-  PredicateOutcomes out{std::move(conditions), {}, {}};
-  std::set<uint64_t> added;
-  bool known = true;
-  unrolled_copies_.for_each(sum, true, [&] {
-    bool open = true;
-    for (UOp c : out.conditions) {
+  OpenPredicate out;
+  for (UOp c : conditions) {
+    bool known = true;
+    unrolled_copies_.for_each(sum, true, [&] {
       const Id value = values_.value(c);
-      open &= emit_.always(value);
       known &= emit_.always(value) || emit_.never(value);
-    }
+    });
+    if (!known && unrolled_copies_.differ(c, ranges_of(sum))) return {};
+    (known ? out.known : out.steps).push_back(c);
+  }
+  std::set<uint64_t> added;
+  bool together = true;
+  unrolled_copies_.for_each(sum, true, [&] {
+    const bool open =
+        std::none_of(out.known.begin(), out.known.end(), [&](UOp c) { return emit_.never(values_.value(c)); });
     const uint64_t copy = values_.copy_key(sum);
     if (open) {
-      known &= !out.behind.contains(copy);
+      together &= !out.behind.contains(copy);
       added.insert(copy);
     } else {
       (added.contains(copy) ? out.behind : out.before).insert(copy);
     }
   });
-  if (!known) return {};
+  if (!together) return {};
   for (uint64_t copy : out.behind) out.before.erase(copy);  // the +0 added after the elements is enough
   return out;
+}
+
+/// Opens a block for a step of the sum if all conditions hold there. kNone: they always do.
+Id ReductionElements::open_step(int statement, const Conditions& conditions) {
+  Id open = kNone;
+  for (UOp c : conditions) unrolled_copies_.for_each(c, false, [&] { open = emit_.both(open, values_.value(c)); });
+  if (open == kNone) return kNone;
+  const UOp sum = at(statement).node;
+  add_zeros(statement, emit_.both(emit_.alu(Op::Not, {DType::Bool, 1}, {open}), last_iteration(sum, conditions)),
+            nullptr);
+  emit_.open_if(open);
+  for (UOp c : conditions) unrolled_copies_.for_each(c, false, [&] { values_.assume_here(c); });
+  return open;
 }
 
 /// Unswitches one element of a sum of vectors on the common part of the predicates of scalar loads that differ between

@@ -46,16 +46,17 @@ class ReductionElements {
 
  private:
   using Conditions = std::vector<ir::UOp>;
-  /// Known outcomes of conditions that differ between unrolled copies: which copies skip elements before those that
-  /// they add, and which skip elements after them.
-  struct PredicateOutcomes {
-    Conditions conditions;
-    std::set<uint64_t> before, behind;  ///< Values::copy_key() of the sum
+  /// What is left of a predicate in the block that it opened.
+  struct OpenPredicate {
+    Conditions known;                   ///< these differ between copies, and have a known outcome in each
+    Conditions steps;                   ///< these differ between copies of the sum's own ranges, and no others
+    std::set<uint64_t> before, behind;  ///< copies that skip elements before those that they add, and after them
   };
   const Statement& at(int i) const { return statements_.list[static_cast<size_t>(i)]; }
   bool differs(ir::UOp n) const { return values_.varies(n) || unrolled_copies_.differ(n); }
-  std::optional<PredicateOutcomes> predicate_outcomes(ir::UOp sum, Conditions conditions);
-  std::optional<PredicateOutcomes> open_predicate(int statement);
+  std::optional<OpenPredicate> outcomes_in_copies(ir::UOp sum, const Conditions& conditions);
+  std::optional<OpenPredicate> open_predicate(int statement);
+  Id open_step(int statement, const Conditions& conditions);
   bool add_unswitched(int statement);
   Id last_iteration(ir::UOp sum, const Conditions& predicate);
   void add_zeros(int statement, Id condition, const std::set<uint64_t>* copies);

@@ -33,9 +33,27 @@ class UnrolledCopies {
     return 1;
   }
 
-  /// Whether n differs between the open copies.
-  bool differ(ir::UOp n) const {
-    return std::any_of(open_.begin(), open_.end(), [&](const auto& o) { return ranges_.depends(n, o.first); });
+  /// Whether n differs between the open copies, of ranges other than `without`.
+  bool differ(ir::UOp n, const std::vector<ir::UOp>& without = {}) const {
+    return std::any_of(open_.begin(), open_.end(), [&](const auto& o) {
+      return ranges_.depends(n, o.first) && std::find(without.begin(), without.end(), o.first) == without.end();
+    });
+  }
+
+  /// Runs `body` for each unrolled copy of the ranges that n, a REDUCE, closes: a step of the sum. Within it each of
+  /// these ranges has the one copy.
+  template <class Body>
+  void for_each_step(ir::UOp n, Body body) {
+    const std::vector<ir::UOp> closed = ranges_of(n);
+    for (const auto& [range, count] : open_)
+      if (std::find(closed.begin(), closed.end(), range) != closed.end()) step_.push_back({range, 0, count});
+    while (true) {
+      body();
+      size_t i = step_.size();
+      while (i > 0 && ++step_[i - 1].number == step_[i - 1].count) step_[--i].number = 0;
+      if (i == 0) break;
+    }
+    step_.clear();
   }
 
   /// Runs `body` for each unrolled copy of the ranges on which n depends. `own`: also of those that n, a REDUCE,
@@ -47,6 +65,11 @@ class UnrolledCopies {
     const std::vector<ir::UOp> closed = own ? ranges_of(n) : std::vector<ir::UOp>{};
     size_t open = 0;
     for (const auto& [range, count] : open_) {
+      if (const auto step = std::find_if(step_.begin(), step_.end(), [&](const auto& s) { return s.range == range; });
+          step != step_.end()) {
+        copy.push_back(*step);
+        continue;
+      }
       const bool closes = std::find(closed.begin(), closed.end(), range) != closed.end();
       fastest.insert(fastest.begin() + static_cast<std::ptrdiff_t>(closes ? open : 0), copy.size());
       open += !closes;
@@ -66,6 +89,7 @@ class UnrolledCopies {
   Values& values_;
   FreeRanges& ranges_;
   std::vector<std::pair<ir::UOp, int>> open_;
+  std::vector<UnrollCopy> step_;  ///< of for_each_step()
 };
 
 }  // namespace sinter::codegen

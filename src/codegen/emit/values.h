@@ -106,9 +106,13 @@ class Values {
   /// Begins the assumption that a condition holds.
   void assume(ir::UOp condition) {
     begin_assumption();
+    assume_here(condition);
+    for (ir::UOp part : ir::operands_of(condition, ir::Op::And)) assume_here(part);
+  }
+  /// Within the innermost open block: a condition holds at the current copy.
+  void assume_here(ir::UOp condition) {
     const Id yes = emit_.constant(DType::Bool, ir::Scalar::of(DType::Bool, 1));
-    emit_.remember(key(condition, kAllLanes), yes, assumed_);
-    for (ir::UOp part : ir::operands_of(condition, ir::Op::And)) emit_.remember(key(part, kAllLanes), yes, assumed_);
+    emit_.remember(key(condition, kAllLanes), yes, emit_.scope());
   }
   /// Within the innermost open assumption: the load's predicate is false at the current copy, so its value is
   /// other_of(load).

@@ -125,6 +125,51 @@ TEST_CASE("gates that leave holes in a window are asked for", "[codegen][peel]")
   b.check({Lanes{0, 16}, Unroll{1, 4}, TaskBlock{1, 12}, Peel{1, 2, 1}}, false);
 }
 
+TEST_CASE("an element that all copies of a step lack is a branch around the step", "[codegen][peel]") {
+  const bool underflows = GENERATE(false, true);
+  const int64_t o = 3, size = 9, taps = 3;
+  KernelHarness b;  // out [16, size, phase] of x [o, size + taps] and w [o, taps, 16]: phases lack the last taps
+  Array x(DType::F32, {o, size + taps}), w(DType::F32, {o, taps, 16});
+  for (int64_t i = 0; i < x.numel(); ++i)  // all products are -0
+    x.set(i, Scalar::of(DType::F32, underflows ? 1e-30 : 0.25 * static_cast<double>(i % 7) - 1));
+  for (int64_t i = 0; i < w.numel(); ++i)
+    w.set(i, Scalar::of(DType::F32, underflows ? -1e-30 : 0.5 * static_cast<double>(i % 5) - 1));
+  UOp of = b.buffer(std::move(x)), by = b.buffer(std::move(w)), out = b.buffer(Array(DType::F32, {16, size, taps}));
+  UOp to = b.outer(16), column = b.outer(size), phase = b.outer(taps), from = b.over(o, 3), tap = b.over(taps, 4);
+  UOp open = lt(tap + phase, b.index(taps)), zero = constant(b.g(), DType::F32, 0.0);
+  b.stores(
+      {b.put(out, {to, column, phase},
+             b.reduce(Combine::Dot, {b.at(of, {from, column + tap}, open, zero), b.at(by, {from, tap, to}, open, zero)},
+                      {from, tap}))});
+  const std::string text = b.check({Lanes{0, 16}, Unroll{1, 9}, Unroll{4, 3}}, false);
+  INFO(text);
+  CHECK(count(text, "fma(") == size * taps);
+  CHECK(count(text, "sn_select_f32x16(") + count(text, "sn_load_if_f32_0(") == 0);
+  for (int64_t i = 0; i < b.arrays[2].numel(); ++i)
+    if (underflows) CHECK(std::signbit(b.arrays[2].at(i).as_double()) == (i % taps == 0));
+}
+
+TEST_CASE("images at the edge of a window skip a step together", "[codegen][peel]") {
+  const int64_t n = 4, o = 3, size = 6, taps = 3;
+  KernelHarness b;  // the input gradient of a padded window, copies of images
+  UOp dy = b.buffer(random_array(DType::F32, {n, o, size, size}, 1)),
+      w = b.buffer(random_array(DType::F32, {o, taps, taps, 16}, 2)),
+      out = b.buffer(Array(DType::F32, {n, 16, size, size}));
+  UOp image = b.outer(n), to = b.outer(16), row = b.outer(size), column = b.outer(size), from = b.over(o, 4),
+      down = b.over(taps, 5), across = b.over(taps, 6);
+  UOp y = row + b.index(1) - down, x = column + b.index(1) - across;
+  const auto inside = [&](UOp place) { return le(b.index(0), place) & lt(place, b.index(size)); };
+  UOp open = inside(y) & inside(x), zero = constant(b.g(), DType::F32, 0.0);
+  b.stores({b.put(
+      out, {image, to, row, column},
+      b.reduce(Combine::Dot, {b.at(dy, {image, from, y, x}, open, zero), b.at(w, {from, down, across, to}, open, zero)},
+               {from, down, across}))});
+  const std::string images = b.check({Lanes{1, 16}, Unroll{0, 4}, Unroll{6, 3}}, false);
+  INFO(images);
+  CHECK(count(images, "fma(") == n * taps);
+  CHECK(count(images, "sn_select_f32x16(") == 0);
+}
+
 TEST_CASE("rows of an input gradient are copies whose window is unrolled", "[codegen][peel]") {
   for (const auto& [size, taps, padding] :
        {std::array<int64_t, 3>{24, 5, 0}, {28, 3, 1}, {56, 3, 1}, {7, 3, 1}, {14, 5, 2}}) {
