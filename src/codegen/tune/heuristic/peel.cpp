@@ -59,7 +59,6 @@ std::optional<Interior> interior_of(KernelAnalysis& analysis, const StatementAna
   if (analysis.size(last) > kMaxFullUnroll || !leaves_enough_tasks(analysis, product, range, target)) return {};
   Interior interior{0, analysis.size(range)};
   for (UOp c : ir::operands_of(predicate, Op::And)) {
-    if (!analysis.depends(c, range) && analysis.depends(c, last)) return {};
     if (!analysis.depends(c, range)) continue;
     for (UOp r : analysis.ranges())
       if (!(r == range) && !(r == last) && !is_outer(r) && analysis.depends(c, r)) return {};

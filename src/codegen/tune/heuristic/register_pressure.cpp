@@ -2,6 +2,7 @@
 #include "codegen/tune/heuristic/register_pressure.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "codegen/kernel/access.h"
 #include "codegen/normalize/predicates.h"
@@ -15,11 +16,17 @@ using ir::UOp;
 /// Registers beside those of the tile and of a step's vectors: LLVM loads the first operands of the next step early.
 constexpr int kSpareRegisters = 3;
 
-/// Whether unrolled copies of a load may read in one step what others read in an earlier one. True if that is unknown.
-bool may_share_elements(KernelAnalysis& analysis, UOp load, UOp unrolled, int width, UOp range, int count) {
-  const int64_t step = analysis.stride(load, range), copy = unrolled ? analysis.stride(load, unrolled) : 0;
-  if (step == 0 || copy == 0) return false;
-  return step < 0 || copy < 0 || (copy < count * step && step < width * copy);
+/// Elements of a load that registers hold from one step of the unrolled `range` to another, with `width` copies along
+/// `copies`: what a copy of a window reads, its neighbor reads some steps later.
+int held_elements(KernelAnalysis& analysis, UOp load, UOp copies, int width, UOp range, int count) {
+  const int64_t step = analysis.stride(load, range), copy = copies ? analysis.stride(load, copies) : 0;
+  if (step == 0 || copy == 0) return 0;
+  const int unknown = width + count - 1;
+  if (step == KernelAnalysis::kScattered || copy == KernelAnalysis::kScattered) return unknown;
+  if (std::abs(copy) >= count * std::abs(step) || std::abs(step) >= width * std::abs(copy)) return 0;
+  if (copy % step) return unknown;
+  const int64_t apart = std::abs(copy / step);
+  return static_cast<int>((width - 1) * std::min(apart, count - apart)) + 1;
 }
 
 }  // namespace
@@ -35,8 +42,9 @@ bool may_unroll(KernelAnalysis& analysis, const StatementAnalysis& product, cons
     if (a->op != Op::Load) return false;
     if (const int64_t lane = tile.lane_range && !staged ? analysis.stride(a, tile.lane_range) : 0; lane < 0 || lane > 1)
       return true;
-    const auto crowded = [&](UOp unrolled, int width) {
-      return width + count - 1 > left && may_share_elements(analysis, a, unrolled, width, range, count);
+    const auto crowded = [&](UOp copies, int width) {
+      const int held = held_elements(analysis, a, copies, width, range, count);
+      return held > 0 && std::max(width, held - 1) > left;  // the last one is read as the first is done with
     };
     return crowded(tile.row_range, tile.rows) || (tile.has_own_columns() && crowded(tile.column_range, tile.columns));
   });
