@@ -36,7 +36,12 @@ void ReductionElements::add(int statement) {
   if (add_unswitched(statement)) return;
   const UOp sum = at(statement).node;
   const std::optional<OpenPredicate> predicate = open_predicate(statement);
-  if (!predicate) return unrolled_copies_.for_each(sum, true, [&] { accumulators_.update(statement); });
+  if (!predicate) return add_masked(statement);
+  if (predicate->masked) {
+    add_masked(statement);
+    values_.end_assumption();
+    return emit_.close();
+  }
   const auto closed = [&] {
     return std::any_of(predicate->known.begin(), predicate->known.end(),
                        [&](UOp c) { return emit_.never(values_.value(c)); });
@@ -74,7 +79,7 @@ std::optional<ReductionElements::OpenPredicate> ReductionElements::open_predicat
     emit_.open_memo_scope();
   }
   guaranteed.empty() ? values_.begin_assumption() : values_.assume(all_of(guaranteed));
-  return open ? std::move(*open) : OpenPredicate{};
+  return open ? std::move(*open) : OpenPredicate{.masked = true};
 }
 
 /// Empty if a copy's outcome is unknown, or if a copy skips elements between those that it adds.
@@ -155,6 +160,39 @@ bool ReductionElements::add_unswitched(int statement) {
   values_.end_assumption();
   emit_.close();
   return true;
+}
+
+/// Adds one element, as zero where a predicate is false. Two versions where predicates of vectors have conditions that
+/// all lanes share: one where these hold in all copies, so that most vectors need no mask, and one with all masks.
+void ReductionElements::add_masked(int statement) {
+  const UOp n = at(statement).node;
+  const auto update = [&] { accumulators_.update(statement); };
+  Conditions predicates, shared;
+  if (UOp predicate = predicate_of_chain(n); predicate && values_.varies(predicate)) predicates.push_back(predicate);
+  for (UOp load : n->op == Op::Reduce ? predicated_loads(n) : Conditions())
+    if (values_.varies(load)) predicates.push_back(predicate_of(load));
+  for (UOp predicate : predicates)
+    for (UOp c : ir::operands_of(predicate, Op::And))
+      if (!values_.varies(c) && !holds(shared, c)) shared.push_back(c);
+  Id open = kNone;
+  if (unswitch_ && !shared.empty())
+    unrolled_copies_.for_each(n, true, [&] {
+      for (UOp c : shared) open = emit_.both(open, values_.value(c));
+    });
+  if (open == kNone || emit_.never(open)) return unrolled_copies_.for_each(n, true, update);
+  emit_.open_if(open);
+  values_.begin_assumption();
+  unrolled_copies_.for_each(n, true, [&] {
+    for (UOp c : shared) values_.assume_here(c);
+    update();
+  });
+  values_.end_assumption();
+  emit_.close();
+  emit_.open_if(emit_.alu(Op::Not, {DType::Bool, 1}, {open}));
+  values_.begin_assumption();
+  unrolled_copies_.for_each(n, true, update);
+  values_.end_assumption();
+  emit_.close();
 }
 
 LoopBounds ReductionElements::bounds_of(const LoopItem& loop, int sum) {

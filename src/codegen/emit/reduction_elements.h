@@ -48,9 +48,11 @@ class ReductionElements {
   using Conditions = std::vector<ir::UOp>;
   /// What is left of a predicate in the block that it opened.
   struct OpenPredicate {
-    Conditions known;                   ///< these differ between copies, and have a known outcome in each
-    Conditions steps;                   ///< these differ between copies of the sum's own ranges, and no others
-    std::set<uint64_t> before, behind;  ///< copies that skip elements before those that they add, and after them
+    Conditions known = {};  ///< these differ between copies, and have a known outcome in each
+    Conditions steps = {};  ///< these differ between copies of the sum's own ranges, and no others
+    std::set<uint64_t> before = {},
+                       behind = {};  ///< copies that skip elements before those that they add, and after them
+    bool masked = false;             ///< none of this: elements are added as zeros
   };
   const Statement& at(int i) const { return statements_.list[static_cast<size_t>(i)]; }
   bool differs(ir::UOp n) const { return values_.varies(n) || unrolled_copies_.differ(n); }
@@ -58,6 +60,7 @@ class ReductionElements {
   std::optional<OpenPredicate> open_predicate(int statement);
   Id open_step(int statement, const Conditions& conditions);
   bool add_unswitched(int statement);
+  void add_masked(int statement);
   Id last_iteration(ir::UOp sum, const Conditions& predicate);
   void add_zeros(int statement, Id condition, const std::set<uint64_t>* copies);
   void add_skipped_zeros(int statement, Id condition);

@@ -273,3 +273,30 @@ TEST_CASE("what cannot stand outside of a loop is refused", "[codegen][peel]") {
   refused(b, {copies, ThreadBind{2, 2, 1}, all, Peel{2, 1, 1}}, "unrolled loop");
   refused(b, {Peel{9, 1, 1}}, "no range of that id");
 }
+
+TEST_CASE("rows inside of an image need no mask for its border", "[codegen][peel]") {
+  const bool gradient = GENERATE(false, true);  // whose other factor is 0 there too
+  const int64_t c = 3, height = 6, width = 48, taps = 3;
+  KernelHarness b;  // a padded depthwise window, with lanes along a row
+  UOp x = b.buffer(random_array(DType::F32, {c, height, width}, 1)),
+      w = b.buffer(random_array(DType::F32, {c, taps, taps}, 2)), out = b.buffer(Array(DType::F32, {c, height, width}));
+  UOp channel = b.outer(c), row = b.outer(height), column = b.outer(width), down = b.over(taps, 3),
+      across = b.over(taps, 4);
+  UOp y = row + down - b.index(1), at = column + across - b.index(1);
+  UOp inside = (le(b.index(0), y) & lt(y, b.index(height))) & (le(b.index(0), at) & lt(at, b.index(width))),
+      zero = constant(b.g(), DType::F32, 0.0);
+  b.stores(
+      {b.put(out, {channel, row, column},
+             b.reduce(Combine::Dot,
+                      {b.at(x, {channel, y, at}, inside, zero),
+                       gradient ? b.at(w, {channel, down, across}, inside, zero) : b.at(w, {channel, down, across})},
+                      {down, across}))});
+  const std::string text = b.check({Lanes{2, 16}, Unroll{2, 3}, Unroll{1, 2}, Unroll{4, 3}}, false);
+  const size_t masked = text.rfind("if (!");
+  INFO(text);
+  REQUIRE(masked != std::string::npos);
+  const std::string inner = text.substr(0, masked), border = text.substr(masked);
+  CHECK(count(inner, "fma(") == 2 * 3 * taps);
+  CHECK(count(border, "fma(") == 2 * 3 * taps);
+  CHECK(count(inner, "sn_where_f32x16(") == 0);
+}
