@@ -27,8 +27,8 @@ Tensor norm(Arg x, double p = 2, Axes axes = all_axes, bool keepdim = false, DTy
 Tensor matrix_norm(Arg x, std::string_view order = "fro", std::pair<int64_t, int64_t> axes = {-2, -1},
                    bool keepdim = false);
 /// Of the sums of |x| over columns (1, -1) or rows (infinity, -infinity), the largest or, for a negative order, the
-/// smallest; 2 and -2: the largest and the smallest singular value (as svdvals()). Other numbers are a UsageError. The
-/// axes are {rows, columns}.
+/// smallest; 2 and -2: the largest and the smallest singular value (as svdvals()). The largest of none is 0. Other
+/// numbers are a UsageError. The axes are {rows, columns}.
 Tensor matrix_norm(Arg x, double order, std::pair<int64_t, int64_t> axes = {-2, -1}, bool keepdim = false);
 /// x divided by its norm along an axis, or by `eps` if that is larger.
 Tensor normalize(Arg x, double p = 2, int64_t axis = 1, double eps = 1e-12);

@@ -29,11 +29,11 @@ Ranked cummin(Arg x, int64_t axis);
 /// The integral of y along the axis, by trapezoids of width dx. Integers are computed in float32; the size of the axis
 /// is fixed.
 Tensor trapezoid(Arg y, double dx = 1, int64_t axis = -1);
-/// The same at the places x: as many as y has along the axis, or one for each element of y.
+/// The same at the places x: as many as y has along the axis, or what broadcasts to one for each element of y.
 Tensor trapezoid(Arg y, Arg x, int64_t axis = -1);
 /// The integrals from the first place along the axis to each later one, by trapezoids of width dx.
 Tensor cumulative_trapezoid(Arg y, double dx = 1, int64_t axis = -1);
-/// The same at the places x: as many as y has along the axis, or one for each element of y.
+/// The same at the places x: as many as y has along the axis, or what broadcasts to one for each element of y.
 Tensor cumulative_trapezoid(Arg y, Arg x, int64_t axis = -1);
 /// @}
 

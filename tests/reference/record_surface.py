@@ -4,7 +4,10 @@ inputs are made here as row.cpp makes them. Only this script needs PyTorch; the 
 PyTorch 2.15 on a CPU. Usage: record_surface.py build/release/bin/test_surface [FAMILY...]
 
 A case C of a row NAME records NAME/C/outK for each result and NAME/C/gradK for each input that is differentiated; NAME/special/outK are
-the results for NaN, infinities and the like, each with each; NAME/kinks/grad0 is the gradient at the row's kinks."""
+the results for NaN, infinities and the like, each with each; NAME/kinks/grad0 is the gradient at the row's kinks.
+
+NAME/odd/layout and NAME/odd/values are the cases of other sizes: the number of cases; for each -1 where PyTorch refuses, else the number of
+results, of each its rank and sizes, the number of gradients, and of each its number of elements. The values are all elements in this order."""
 import itertools
 import json
 import math
@@ -53,17 +56,63 @@ def weighted(made):
     return sum((t * torch.tensor(waves(t.numel(), 7), dtype=t.dtype).reshape(t.shape)).sum() for t in made if t.is_floating_point())
 
 
+def outcome(row, given, differentiated):
+    """Results and gradients of a case."""
+    inputs = [values(row, one, which) for which, one in enumerate(given)]
+    leaves = [x.requires_grad_() for x in inputs if x.is_floating_point()] if differentiated else []
+    made = call(row, inputs)
+    grads = torch.autograd.grad(weighted(made), leaves, allow_unused=True) if leaves else []
+    return [stored(t) for t in made], [stored(torch.zeros_like(x) if g is None else g) for x, g in zip(leaves, grads)]
+
+
+def odd_outcome(row, given):
+    """The part of the layout that belongs to a case, and all elements."""
+    for differentiated in [True, False] if row["gradients"] else [False]:  # without gradients where PyTorch has none
+        try:
+            made, grads = outcome(row, given, differentiated)
+        except Exception:  # of whichever kind
+            continue
+        layout = [len(made), *(n for t in made for n in (t.dim(), *t.shape)), len(grads), *(g.numel() for g in grads)]
+        return layout, [n for t in (*made, *grads) for n in t.flatten().to(torch.float32).tolist()]
+    return [-1], []
+
+
+def in_child(calls):
+    """What the calls return, up to the one that ends the process."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        with os.fdopen(writer, "w") as out:
+            for call in calls:
+                print(json.dumps(call()), file=out, flush=True)
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as made:
+        lines = made.readlines()
+    os.waitpid(child, 0)
+    return [json.loads(line) for line in lines]
+
+
+def record_odd(row, into):
+    """Some shapes crash PyTorch: it refuses them."""
+    outcomes = []
+    while len(outcomes) < len(row["odd"]):
+        outcomes += in_child([lambda given=given: odd_outcome(row, given) for given in row["odd"][len(outcomes) :]])
+        if len(outcomes) < len(row["odd"]):
+            outcomes.append(([-1], []))
+    into[f"{row['name']}/odd/layout"] = torch.tensor([len(outcomes), *itertools.chain(*(layout for layout, _ in outcomes))])
+    into[f"{row['name']}/odd/values"] = torch.tensor([*itertools.chain(*(elements for _, elements in outcomes))], dtype=torch.float32)
+
+
 def record(row, into):
     for c, given in enumerate(row["cases"]):
-        inputs = [values(row, one, which) for which, one in enumerate(given)]
-        leaves = [x.requires_grad_() for x in inputs if x.is_floating_point()] if row["gradients"] else []
-        made = call(row, inputs)
+        made, grads = outcome(row, given, row["gradients"])
         for k, t in enumerate(made):
-            into[f"{row['name']}/{c}/out{k}"] = stored(t)
-        if not leaves:
-            continue
-        for k, g in enumerate(torch.autograd.grad(weighted(made), leaves, allow_unused=True)):
-            into[f"{row['name']}/{c}/grad{k}"] = stored(torch.zeros_like(leaves[k]) if g is None else g)
+            into[f"{row['name']}/{c}/out{k}"] = t
+        for k, g in enumerate(grads):
+            into[f"{row['name']}/{c}/grad{k}"] = g
+    record_odd(row, into)
     if row["kinks"]:
         x = torch.tensor(row["kinks"], dtype=torch.float32, requires_grad=True)
         into[f"{row['name']}/kinks/grad0"] = stored(torch.autograd.grad(weighted(call(row, [x])), x)[0])
@@ -75,6 +124,7 @@ def record(row, into):
 
 
 def main():
+    torch.set_num_threads(1)  # children have no others
     with tempfile.TemporaryDirectory() as folder:
         manifest = os.path.join(folder, "manifest.json")
         subprocess.run([sys.argv[1], "[manifest]"], env=os.environ | {"SURFACE_MANIFEST": manifest}, check=True, stdout=subprocess.DEVNULL)

@@ -16,11 +16,14 @@ using surface::Tensors;
 
 /// Symmetric and positive definite.
 Tensor definite(const Tensor& x) { return matmul(x, x.transpose(-1, -2)) + 0.5; }
-/// Far from singular.
-Tensor shifted(const Tensor& x) { return x + 2 * eye(x.size(-2), x.size(-1)).to(x.dtype()); }
+/// Far from singular, and with singular values that differ.
+Tensor shifted(const Tensor& x) {
+  const DType type = is_float(x.dtype()) ? x.dtype() : float32;
+  return x + (0.25 * arange(x.size(-1).value()) + 2).to(type) * eye(x.size(-2), x.size(-1)).to(type);
+}
 constexpr const char* kTorch =
-    "(lambda definite, shifted, T: ({}))(lambda x: x @ x.mT + 0.5 + 0 * x[..., :1, :1], lambda x: x + 2 * "
-    "torch.eye(x.shape[-2], x.shape[-1]), torch.linalg)";
+    "(lambda definite, shifted, T: ({}))(lambda x: x @ x.mT + 0.5 + 0 * x[..., :1, :1], lambda x: x + "
+    "(0.25 * torch.arange(x.shape[-1]) + 2) * torch.eye(x.shape[-2], x.shape[-1]), torch.linalg)";
 
 std::string torch(const std::string& call) {
   std::string text = kTorch;
@@ -51,14 +54,14 @@ const surface::Family kLinalg(
             {{{3, 3}}, {{2, 1, 1}}, {{2, 4, 2}}}),
         row("lu",
             [](const Tensors& x) {
-              const LU f = lu(x[0]);
+              const LU f = lu(shifted(x[0]).flip(-2));
               return Tensors{f.p, f.l, f.u};
             },
-            "T.lu(x)", {{{3, 3}}, {{2, 4, 2}}, {{2, 5}}}),
+            "T.lu(shifted(x).flip(-2))", {{{3, 3}}, {{2, 4, 2}}, {{2, 5}}}),
         row("qr",
             [](const Tensors& x) {
               const Tensor a = shifted(x[0]);
-              const QR f = qr(a), all = qr(a.narrow(-2, 0, 2), "complete");
+              const QR f = qr(a), all = qr(a.slice(-2, {.end = 2}), "complete");
               return Tensors{abs(f.q), abs(f.r), abs(all.q), abs(qr(a, "r").r)};
             },
             "(lambda a: (lambda f: (f[0].abs(), f[1].abs(), T.qr(a[..., :2, :], 'complete')[0].abs(), "
@@ -150,9 +153,9 @@ const surface::Family kLinalg(
             {{{3, 3}, {3, 2}}, {{2, 4, 2}, {4, 1}}, {{2, 3}, {2, 2}}}),
         without_gradients(row("lstsq: ranks",
                               [](const Tensors& x) {
-                                const Tensor a = x[0].narrow(-2, 0, 1) * ones({4, 1}).to(x[0].dtype());
+                                const Tensor a = x[0].slice(-2, {.end = 1}) * ones({4, 1}).to(x[0].dtype());
                                 const LeastSquares f = lstsq(a, ones({4, 2}).to(x[0].dtype()));
-                                return Tensors{f.rank, f.singular_values.narrow(-1, 0, 1), f.solution};
+                                return Tensors{f.rank, f.singular_values.slice(-1, {.end = 1}), f.solution};
                               },
                               "(lambda a: (T.matrix_rank(a), T.svdvals(a)[..., :1], T.pinv(a) @ torch.ones(4, "
                               "2)))(x[..., :1, :] * torch.ones(4, 1))",

@@ -208,6 +208,7 @@ const surface::Family kLosses(
                     "batchmean", "Reduction::Sum"),
         SURFACE_BAD("cross_entropy", cross_entropy(ones_of({2, 3}), from({0, 1}), {.weight = ones_of({4})}), "[4]",
                     "[3]"),
+        SURFACE_BAD("cross_entropy", cross_entropy(ones_of({2, 3}), from(1)), "[2, 3]", "[2]"),
         SURFACE_BAD("cross_entropy", cross_entropy(ones_of({2, 3}), from({0, 1}), {.label_smoothing = 2}), "2",
                     "[0, 1]"),
         SURFACE_BAD("nll_loss", nll_loss(ones_of({2, 3}), from({0, 1}), {.label_smoothing = 0.5}), "0.5", "0"),

@@ -23,7 +23,7 @@ Tensors padded(const Tensors& x, PadMode mode) {
 // clang-format off
 const surface::Family kRearranging("rearranging", {
     {"flip", [](const Tensors& x) { return Tensors{flip(x[0]), flip(x[0], 1), x[0].flip({0, -1})}; },
-     "torch.flip(x, (0, 1)), torch.flip(x, (1,)), x.flip((0, -1))", {{{2, 3}}, {{0, 2}}}},
+     "x.flip(tuple(range(x.dim()))), torch.flip(x, (1,)), x.flip((0, -1))", {{{2, 3}}, {{0, 2}}}},
     {"fliplr", [](const Tensors& x) { return fliplr(x[0]); }, "torch.fliplr(x)", {{{2, 3}}}},
     {"flipud", [](const Tensors& x) { return flipud(x[0]); }, "torch.flipud(x)", {{{2, 3}}, {{3}}}},
     {"roll", [](const Tensors& x) { return Tensors{roll(x[0], 1), roll(x[0], -4, 1), roll(x[0], {2, 1}, {0, -1}), roll(x[0], {5}), roll(x[0], {1, 1}, {1, 1})}; },
@@ -39,7 +39,7 @@ const surface::Family kRearranging("rearranging", {
      [](const Tensors& x) { return Tensors{repeat_interleave(x[0], 3), repeat_interleave(x[0], 2, 1), repeat_interleave(x[0], x[1], 0), repeat_interleave(x[0], x[1], 0, 3), repeat_interleave(x[0], x[2]), repeat_interleave(x[0], 0, 0)}; },
      "torch.repeat_interleave(x, 3), torch.repeat_interleave(x, 2, 1), torch.repeat_interleave(x, y, 0), torch.repeat_interleave(x, y, 0, output_size=3), torch.repeat_interleave(x, z), torch.repeat_interleave(x, 0, 0)",
      {{{4, 2}, surface::indices({4}, 3), surface::indices({1}, 4)}}},
-    {"diagonal", [](const Tensors& x) { return Tensors{diagonal(x[0]), diagonal(x[0], 1), diagonal(x[0], -1, 1, 2), diagonal(x[0], 0, 2, 0), diagonal(x[0], 4), diagonal(x[0], -9)}; },
+    {"diagonal", [](const Tensors& x) { return Tensors{diagonal(x[0]), diagonal(x[0], 1), diagonal(x[0], -1, 1, 2), diagonal(x[0], 0, 2, 0), diagonal(x[0], 4), diagonal(x[0], -99)}; },
      "torch.diagonal(x), torch.diagonal(x, 1), torch.diagonal(x, -1, 1, 2), torch.diagonal(x, 0, 2, 0), torch.diagonal(x, 4, 0, 1), torch.zeros(x.shape[2:] + (0,))",
      {{{3, 4, 2}}, {{2, 2, 5}}, {{1, 1, 1}}}},
     {"diag", [](const Tensors& x) { return Tensors{diag(x[0]), diag(x[0], 2), diag(x[0], -1), diag(x[1]), diag(x[1], 1)}; },

@@ -50,7 +50,6 @@ Row of_types(Row row, Types types) {
   row.types = types;
   return row;
 }
-
 bool takes(Types types, DType dtype) {
   switch (types) {
     case Types::All: return true;
@@ -87,13 +86,6 @@ Tensors inputs_of(const Row& row, const std::vector<Input>& given, DType dtype) 
                        : given[k].kind == Input::Kind::Indices ? sinter::int64
                                                                : sinter::boolean));
   }
-  return out;
-}
-
-std::vector<std::vector<Input>> odd_shapes(size_t count) {
-  std::vector<std::vector<Input>> out;
-  for (const Shape& shape : {Shape{}, Shape{0}, Shape{1}, Shape{17}, Shape{2, 0, 3}, Shape{1, 2, 1, 3, 1, 1, 2, 1}})
-    out.emplace_back(count, Input(shape));
   return out;
 }
 

@@ -1,5 +1,6 @@
-// The table of public functions. Each is called on every element type, elementwise ones also on odd shapes, views, NaN
-// and infinity. Values are compared with the interpreter's and PyTorch's, gradients with differences and PyTorch's.
+// The table of public functions. Each is called on every element type, on odd sizes and on views, elementwise ones also
+// on NaN and infinity. Values are compared with the interpreter's and PyTorch's, gradients with differences and
+// PyTorch's.
 #pragma once
 
 #include <functional>
@@ -68,7 +69,7 @@ struct Row {
   Types types = Types::All;
   Gradients gradients = Gradients::Second;
   double low = -1, high = 1;  ///< numbers of the inputs
-  bool elementwise = false;   ///< also called on shapes of 0, 1, primes and 8 axes, on views, and on special values
+  bool elementwise = false;   ///< also called on shapes of any rank, and on special values
   double tolerance = 1e-5;    ///< of PyTorch's float32 results, relative to those above 1
   /// Where there is no `torch`: which test has the values. Where there is, and special values differ: how.
   std::string because = {};
@@ -120,7 +121,5 @@ DType main_type(const Row& row);
 std::vector<double> numbers_of(const Row& row, const Input& input, int which);
 /// The inputs of a case in an element type.
 Tensors inputs_of(const Row& row, const std::vector<Input>& given, DType dtype);
-/// The shapes on which elementwise functions of `count` tensors are called beside the row's own.
-std::vector<std::vector<Input>> odd_shapes(size_t count);
 
 }  // namespace surface

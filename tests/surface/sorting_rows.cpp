@@ -120,13 +120,13 @@ const surface::Family kSorting(
         without_gradients(
             {"searchsorted",
              [](const Tensors& x) {
-               const Tensor rows = msort(x[0].transpose()).transpose();
+               const Tensor rows = sort(x[0]).values;
                return Tensors{searchsorted(rows, x[1]), searchsorted(rows, x[1], false, true),
                               searchsorted(msort(x[0].flatten()), x[1], true, true), searchsorted(rows, x[0])};
              },
              "(lambda s: (torch.searchsorted(s, y), torch.searchsorted(s, y, right=True), "
              "torch.searchsorted(torch.msort(x.flatten()), y, out_int32=True, right=True), torch.searchsorted(s, x)))"
-             "(torch.sort(x, 1)[0])",
+             "(torch.sort(x)[0])",
              {{{2, 5}, {2, 3}}, {{1, 1}, {1, 4}}}}),
         without_gradients({"bucketize",
                            [](const Tensors& x) {

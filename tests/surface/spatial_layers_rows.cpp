@@ -73,15 +73,22 @@ Row cumulative_row(const std::string& name, Layer (*make)(), const std::string& 
   return without_gradients(row);
 }
 
+/// The sizes behind those of samples and channels.
+PerAxis places_of(const Tensor& x) {
+  const auto size = [&](int64_t axis) { return x.size(axis).value(); };
+  return x.rank() == 3   ? PerAxis{size(2)}
+         : x.rank() == 4 ? PerAxis{size(2), size(3)}
+                         : PerAxis{size(2), size(3), size(4)};
+}
+
 /// What max pooling left, back in its place.
 template <class Layer, class Pool>
-Row unpool_row(const std::string& name, const Layer& layer, Pool pool, const std::string& function, Shape shape,
-               PerAxis sizes) {
+Row unpool_row(const std::string& name, const Layer& layer, Pool pool, const std::string& function, Shape shape) {
   return {
       name,
       [=](const Tensors& x) {
         const auto [values, places] = pool(x[0], 2, {});
-        return layer(values, places, sizes);
+        return layer(values, places, places_of(x[0]));
       },
       "(lambda p: torch.nn." + name + "(2)(*p, output_size=x.shape))(F." + function + "(x, 2, return_indices=True))",
       {{Input(shape)}}};
@@ -130,9 +137,9 @@ const surface::Family kLayers(
                   {{1, 1, 2, 2, 3}, {1, 2, 2, 2, 2}, {2}}),
         layer_row("MaxPool1d", nn::MaxPool1d(2), "2", {{1, 2, 5}}),
         layer_row("MaxPool3d", nn::MaxPool3d(2, {.stride = 1}), "2, 1", {{1, 1, 2, 3, 2}}),
-        unpool_row("MaxUnpool1d", nn::MaxUnpool1d(2), max_pool1d_with_indices, "max_pool1d", {1, 2, 5}, 5),
-        unpool_row("MaxUnpool2d", nn::MaxUnpool2d(2), max_pool2d_with_indices, "max_pool2d", {1, 1, 4, 3}, {4, 3}),
-        unpool_row("MaxUnpool3d", nn::MaxUnpool3d(2), max_pool3d_with_indices, "max_pool3d", {1, 1, 2, 3, 4}, {2, 3, 4}),
+        unpool_row("MaxUnpool1d", nn::MaxUnpool1d(2), max_pool1d_with_indices, "max_pool1d", {1, 2, 5}),
+        unpool_row("MaxUnpool2d", nn::MaxUnpool2d(2), max_pool2d_with_indices, "max_pool2d", {1, 1, 4, 3}),
+        unpool_row("MaxUnpool3d", nn::MaxUnpool3d(2), max_pool3d_with_indices, "max_pool3d", {1, 1, 2, 3, 4}),
         layer_row("AvgPool1d", nn::AvgPool1d(2), "2", {{1, 2, 5}}),
         layer_row("AvgPool3d", nn::AvgPool3d(2, {.stride = 1}), "2, 1", {{1, 1, 2, 3, 2}}),
         layer_row("LPPool1d", nn::LPPool1d(2, 2), "2, 2", {{1, 2, 5}}),

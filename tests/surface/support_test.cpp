@@ -58,7 +58,8 @@ std::string table() {
       "# What functions take and give\n\n"
       "Made from the table of `tests/surface` by its tests, which compare each function with the interpreter, on "
       "every\n"
-      "element type, and with PyTorch, values and gradients; elementwise ones also on odd shapes and views. Columns:\n"
+      "element type and on views, and with PyTorch, values and gradients, also on sizes of 0, 1, primes and rank 8. "
+      "Columns:\n"
       "the type of the result for a bool, for integers and for floats (own: the argument's; -: refused); how often it "
       "can be differentiated.\n";
   std::vector<const Family*> families = Family::all();

@@ -26,8 +26,9 @@ const void* address_of(R (*function)(A...)) {
   return reinterpret_cast<const void*>(function);
 }
 
-// The functions that a freestanding kernel may call: those that compilers call implicitly, for block moves and for
-// instructions that the CPU lacks, LAPACK, and in an instrumented process the sanitizer's. Null for any other name.
+// The functions that a freestanding kernel may call: those that compilers call implicitly, for block moves, for
+// instructions that the CPU lacks and for selects of float16 that clang takes for a minimum, LAPACK, and in an
+// instrumented process the sanitizer's. Null for any other name.
 const void* find_external(const std::string& name) {
   static const std::pair<std::string_view, const void*> kExternals[] = {
       {"memset", address_of<void*, void*, int, size_t>(std::memset)},
@@ -36,6 +37,10 @@ const void* find_external(const std::string& name) {
       {"memcmp", address_of<int, const void*, const void*, size_t>(std::memcmp)},
       {"fma", address_of<double, double, double, double>(::fma)},
       {"fmaf", address_of<float, float, float, float>(::fmaf)},
+      {"fmin", address_of<double, double, double>(::fmin)},
+      {"fminf", address_of<float, float, float>(::fminf)},
+      {"fmax", address_of<double, double, double>(::fmax)},
+      {"fmaxf", address_of<float, float, float>(::fmaxf)},
       {"floor", address_of<double, double>(::floor)},
       {"floorf", address_of<float, float>(::floorf)},
       {"ceil", address_of<double, double>(::ceil)},

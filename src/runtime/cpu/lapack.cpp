@@ -276,7 +276,8 @@ class Problem {
   }
 
   bool least_squares(T* to, Columns<T>& a, const T* b) {
-    Columns<T> x(std::max(s_.m, s_.n), s_.r), s(k_, 1);
+    const int columns = std::max(r_, 1);  // for none gelsd ends the process
+    Columns<T> x(std::max(s_.m, s_.n), columns), s(k_, 1);
     for (int64_t i = 0; i < s_.m; ++i)
       for (int64_t j = 0; j < s_.r; ++j) x.at(i, j) = *b++;
     if (!a.finite() || !x.finite()) return false;
@@ -287,7 +288,7 @@ class Problem {
       const int step = a.step(), step_x = x.step();
       std::vector<int> integers(least_squares_integers());
       ok = with_workspace([&](T* work, const int* size, int* info) {
-        lapack_.gelsd(&m_, &n_, &r_, a.data(), &step, x.data(), &step_x, s.data(), &cutoff, &rank, work, size,
+        lapack_.gelsd(&m_, &n_, &columns, a.data(), &step, x.data(), &step_x, s.data(), &cutoff, &rank, work, size,
                       integers.data(), info);
       });
     }

@@ -53,7 +53,8 @@ struct HistogramRange {
   UOp x, low, high;  ///< in the type of the computation; the limits have shape []
 };
 
-HistogramRange histogram_range(UOp x, double low, double high) {
+/// Bins of no width reach `margin` below and above.
+HistogramRange histogram_range(UOp x, double low, double high, double margin) {
   const auto bound = [&](ir::Combine combine) { return ir::reduce(combine, x, {0}); };
   UOp least = ir::constant(*x->graph, x->dtype, low, x->device),
       most = ir::constant(*x->graph, x->dtype, high, x->device);
@@ -61,9 +62,8 @@ HistogramRange histogram_range(UOp x, double low, double high) {
     least = bound(ir::Combine::Min);
     most = bound(ir::Combine::Max);
   }
-  // Bins of no width: one below and one above.
   UOp none = ir::eq(least, most);
-  return {x, ir::where(none, least - 1.0, least), ir::where(none, most + 1.0, most)};
+  return {x, ir::where(none, least - margin, least), ir::where(none, most + margin, most)};
 }
 
 UOp count_bins(const HistogramRange& range, int64_t bins) {
@@ -77,13 +77,13 @@ UOp count_bins(const HistogramRange& range, int64_t bins) {
   return ir::scatter_add(counts, bin, ir::cast(inside, DType::I64), 0);
 }
 
-HistogramRange histogram_operand(const Arg& x, int64_t bins, double low, double high) {
+HistogramRange histogram_operand(const Arg& x, int64_t bins, double low, double high, double margin) {
   tensor::require_type(x.is_tensor() && is_float(tensor::operand(x)->dtype), x, "a float tensor");
   UOp n = ir::detach(tensor::operand(x));
   if (bins < 1) usage_error(fmt::format("{} bins for {}; give 1 or more", bins, describe(n)));
   if (!(std::isfinite(low) && std::isfinite(high) && low <= high))
     usage_error(fmt::format("the bins reach from {} to {}; give finite numbers in order", low, high));
-  return histogram_range(tensor::all_in_one(ir::to_compute_type(n)).x, low, high);
+  return histogram_range(tensor::all_in_one(ir::to_compute_type(n)).x, low, high, margin);
 }
 
 Tensor counted(const Tensor& x, const Tensor* weights, int64_t least) {
@@ -136,14 +136,15 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t least, Loc where
 
 Tensor histc(Arg x, int64_t bins, double low, double high) {
   Call call("histc", x.where());
-  const HistogramRange range = histogram_operand(x, bins, low, high);
+  const HistogramRange range = histogram_operand(x, bins, low, high, 1);
   return wrap(ir::cast(count_bins(range, bins), tensor::operand(x)->dtype));
 }
 
 Histogram histogram(Arg x, int64_t bins, std::optional<std::pair<double, double>> range) {
   Call call("histogram", x.where());
-  const auto [low, high] = range.value_or(std::pair(0.0, 0.0));
-  const HistogramRange over = histogram_operand(x, bins, low, high);
+  const bool empty = x.is_tensor() && tensor::operand(x)->shape.numel() == 0;
+  const auto [low, high] = range.value_or(std::pair(0.0, empty ? 1.0 : 0.0));
+  const HistogramRange over = histogram_operand(x, bins, low, high, 0.5);
   const DType given = tensor::operand(x)->dtype, type = over.x->dtype;
   const Shape shape{bins + 1};
   UOp number = ir::cast(ir::arange(*over.x->graph, bins + 1, over.x->device), type);

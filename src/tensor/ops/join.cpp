@@ -174,7 +174,10 @@ std::vector<Tensor> Tensor::chunk(int64_t count, int64_t axis, Loc where) const 
   axis = tensor::axis_of(x, axis);
   if (count <= 0) usage_error(fmt::format("{} chunks of {}; give 1 or more", count, describe(x)));
   const int64_t total = tensor::fixed_size(x, axis, "split");
-  return split(std::max<int64_t>(1, total / count + (total % count != 0)), axis, where);
+  if (total > 0) return split(total / count + (total % count != 0), axis, where);
+  std::vector<Tensor> parts;
+  for (int64_t i = 0; i < count; ++i) parts.push_back(wrap(x));
+  return parts;
 }
 
 std::vector<Tensor> broadcast(const std::vector<Tensor>& list, Loc where) {

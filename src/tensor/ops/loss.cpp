@@ -66,17 +66,13 @@ UOp at_least_zero(UOp x) {
 }
 
 UOp class_index(UOp given, UOp x, int64_t axis, UOp target) {
-  UOp index = insert_axis(index_operand(target), axis);
-  Shape expected = x->shape;
-  expected[static_cast<size_t>(axis)] = 1;
-  if (!(index->shape == expected)) {
-    std::vector<Dim> dims = x->shape.dims();
-    dims.erase(dims.begin() + axis);
+  auto dims = x->shape.dims();
+  dims.erase(dims.begin() + axis);
+  if (const Shape expected(dims); !(target->shape == expected))
     usage_error(fmt::format("predictions {} need class targets of shape {}, got {}; {}", describe(given),
-                            to_string(Shape(dims)), describe(target),
-                            mismatch_hint(target->shape, Shape(dims), "leave out the class axis")));
-  }
-  return class_numbers(index, x->shape[static_cast<size_t>(axis)]);
+                            to_string(expected), describe(target),
+                            mismatch_hint(target->shape, expected, "leave out the class axis")));
+  return class_numbers(insert_axis(index_operand(target), axis), x->shape[static_cast<size_t>(axis)]);
 }
 
 }  // namespace tensor
@@ -109,9 +105,11 @@ double class_count(UOp x, int64_t axis) { return static_cast<double>(tensor::fix
 /// log-probabilities of `given`.
 UOp class_loss(UOp given, UOp x, int64_t axis, UOp target, const CrossEntropyOptions& options) {
   tensor::unify_devices(x, target);
-  UOp index = ir::cast(tensor::insert_axis(tensor::index_operand(target), axis), DType::I64), kept;
-  if (options.ignore_index) kept = ir::ne(index, ir::like(index, ir::Scalar::of(DType::I64, *options.ignore_index)));
-  index = tensor::class_index(given, x, axis, target);
+  UOp index = tensor::class_index(given, x, axis, target), kept;
+  if (options.ignore_index) {
+    UOp number = ir::cast(tensor::insert_axis(tensor::index_operand(target), axis), DType::I64);
+    kept = ir::ne(number, ir::like(number, ir::Scalar::of(DType::I64, *options.ignore_index)));
+  }
   if (kept) index = ir::where(kept, index, ir::like(index, 0.0));  // an ignored class may not exist
   const auto only_kept = [&](UOp n) {
     return tensor::drop_axes(kept ? ir::where(kept, n, ir::like(n, 0.0)) : n, {axis});

@@ -43,6 +43,13 @@ UOp norm_over(UOp x, double p, const ir::Ints& axes) {
   return p > 0 ? tensor::root(total, p) : ir::alu(Op::Pow, {total, ir::like(total, 1 / p)});
 }
 
+/// The largest or the smallest of norms along an axis. The largest of none is 0.
+UOp extreme_norm(UOp norms, bool largest, int64_t axis) {
+  if (largest && norms->shape[static_cast<size_t>(axis)] == 0) return ir::sum(norms, {axis});
+  tensor::require_elements(norms, {axis});
+  return ir::reduce(largest ? Combine::Max : Combine::Min, norms, {axis});
+}
+
 Tensor wrap_norm(UOp norm, const ir::Ints& axes, bool keepdim, DType type) {
   return wrap(ir::cast(keepdim ? tensor::insert_axes(norm, axes) : norm, type));
 }
@@ -128,9 +135,7 @@ Tensor matrix_norm(Arg x, double order, std::pair<int64_t, int64_t> axes, bool k
   const auto [rows, columns] = matrix_axes(n, axes);
   if (std::abs(order) == 2) {
     UOp s = singular_values(n, rows, columns);
-    const ir::Ints last{static_cast<int64_t>(s->rank()) - 1};
-    tensor::require_elements(s, last);
-    return wrap_norm(ir::reduce(order > 0 ? Combine::Max : Combine::Min, s, last),
+    return wrap_norm(extreme_norm(s, order > 0, static_cast<int64_t>(s->rank()) - 1),
                      {std::min(rows, columns), std::max(rows, columns)}, keepdim, n->dtype);
   }
   if (!(std::abs(order) == 1 || std::isinf(order)))
@@ -139,10 +144,8 @@ Tensor matrix_norm(Arg x, double order, std::pair<int64_t, int64_t> axes, bool k
                     describe(n)));
   const int64_t summed = std::isinf(order) ? columns : rows, left = std::isinf(order) ? rows : columns;
   UOp sums = norm_over(ir::to_compute_type(n), 1, {summed});
-  const ir::Ints rest{left - (summed < left)};
-  tensor::require_elements(sums, rest);
   const ir::Ints both{std::min(rows, columns), std::max(rows, columns)};
-  return wrap_norm(ir::reduce(order > 0 ? Combine::Max : Combine::Min, sums, rest), both, keepdim, n->dtype);
+  return wrap_norm(extreme_norm(sums, order > 0, left - (summed < left)), both, keepdim, n->dtype);
 }
 
 Tensor normalize(Arg x, double p, int64_t axis, double eps) {

@@ -51,6 +51,10 @@ UOp widths(UOp y, UOp x, int64_t axis) {
     for (size_t i = 0; i < y->rank(); ++i) one.push_back(static_cast<int64_t>(i) == axis ? Dim(size) : Dim(1));
     x = ir::broadcast_to(ir::reshape(x, one), y->shape);
   }
+  const auto from_end = static_cast<int64_t>(y->rank()) - axis;
+  if (static_cast<int64_t>(x->rank()) >= from_end && x->shape[-from_end] == size &&
+      tensor::common_shape(x->shape, y->shape) == y->shape)
+    x = ir::broadcast_to(x, y->shape);
   if (!(x->shape == y->shape))
     tensor::usage_error(fmt::format("places {} fit no axis {} of {}; give {} of them, or one for each element",
                                     tensor::describe(x), axis, tensor::describe(y), size));

@@ -92,6 +92,21 @@ TEST_CASE("thread-local and writable data and unknown symbols are refused", "[ru
   CHECK_THROWS_WITH(cpu::load_object(object_of("int k(void) { return 1; }"), missing), Contains("m"));
 }
 
+// clang makes them of selects of float16.
+TEST_CASE("a kernel may call the minimum and the maximum of the C library", "[runtime]") {
+  if (!plain_objects()) SKIP_TEST("kernels are shared libraries");
+  const auto of_2_and_3 = [](const std::string& name, const std::string& type) {
+    const auto code = cpu::load_object(object_of(type + " " + name + "(" + type + ", " + type +
+                                                 ");\ndouble k(double a, double b) { return " + name + "(a, b); }"),
+                                       kEntry);
+    return reinterpret_cast<double (*)(double, double)>(reinterpret_cast<uintptr_t>(code->find("k").address))(2, 3);
+  };
+  CHECK(of_2_and_3("fmin", "double") == 2);
+  CHECK(of_2_and_3("fminf", "float") == 2);
+  CHECK(of_2_and_3("fmax", "double") == 3);
+  CHECK(of_2_and_3("fmaxf", "float") == 3);
+}
+
 TEST_CASE("one kernel's share of an object is all it reaches and no more", "[runtime]") {
   if (!plain_objects()) SKIP_TEST("kernels are shared libraries");
   const std::string object = object_of(R"(
