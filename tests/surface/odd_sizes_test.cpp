@@ -151,7 +151,8 @@ std::vector<std::string> differences(const Row& row, const OddCase& c, const std
   // Indices out of range, which PyTorch refuses, are refused by generated code alone.
   const auto* want = std::get_if<Outcome>(&interpreted);
   if (want && (torch || std::holds_alternative<Outcome>(compiled)))
-    for (const std::string& difference : differences(compiled, *want, 4e-6)) out.push_back("compiled: " + difference);
+    for (const std::string& difference : differences(compiled, *want, row.tolerance))
+      out.push_back("compiled: " + difference);
   if (!want && std::holds_alternative<Outcome>(compiled)) out.push_back("refused by the interpreter alone");
   return out;
 }

@@ -298,5 +298,6 @@ TEST_CASE("rows inside of an image need no mask for its border", "[codegen][peel
   const std::string inner = text.substr(0, masked), border = text.substr(masked);
   CHECK(count(inner, "fma(") == 2 * 3 * taps);
   CHECK(count(border, "fma(") == 2 * 3 * taps);
-  CHECK(count(inner, "sn_where_f32x16(") == 0);
+  CHECK(count(inner, "= sn_where_f32x16(") == 2 * 2);  // of each row the first place and the last
+  CHECK(count(border, "= sn_where_f32x16(") == 2 * 3 * taps);
 }
