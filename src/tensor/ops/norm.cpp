@@ -98,10 +98,13 @@ Tensor batch_norm(Arg input, const Tensor& mean, const Tensor& variance, const T
   UOp given = float_operand(input), x = ir::to_compute_type(given);
   const int64_t channels = channels_of(given);
   UOp w = broadcast_param(weight, "weight", x, {channels}, 1), b = broadcast_param(bias, "bias", x, {channels}, 1);
-  UOp m = broadcast_param(mean, "mean", x, {channels}, 1), v = broadcast_param(variance, "variance", x, {channels}, 1);
+  UOp m = broadcast_param(mean, "mean", x, {channels}, 1), v = tensor::param_of(variance, "variance", x, {channels});
   if (!m != !v)
     usage_error(fmt::format("only a {} is given; give the mean and the variance, or neither", m ? "mean" : "variance"));
-  if (m) return wrap(ir::cast(scale_and_shift((x - m) * (1.0 / ir::sqrt(v + eps)), w, b), given->dtype));
+  if (m) {  // one division for each channel
+    UOp scale = tensor::broadcast_at(1.0 / ir::sqrt(v + eps), x, 1);
+    return wrap(ir::cast(scale_and_shift((x - m) * scale, w, b), given->dtype));
+  }
   Ints axes{0};
   for (size_t i = 2; i < x->rank(); ++i) axes.push_back(static_cast<int64_t>(i));
   return wrap(ir::cast(scale_and_shift(standardize(x, axes, eps), w, b), given->dtype));
