@@ -155,10 +155,17 @@ Partitioner::ChoiceCosts Partitioner::price(int s, const std::vector<int>& kerne
   ChoiceCosts o{kNever, kNever, 0};
   const FusionNode& st = node(s);
   const bool open = !forced && !kernels.empty() && kernels.size() <= prices_.max_inline;
-  const double write = write_price(st);
-  bool hosted = true;
+  bool hosted = true, repeated = false;
+  std::vector<double> away;
   if (open) {
-    const std::vector<double> away = away_from_product(st, s, kernels, hosted);
+    away = away_from_product(st, s, kernels, hosted);
+    for (int k : kernels)
+      for (IndexId ix : at(k).wanted[s]) repeated |= is_opaque(space_[ix]) && evaluations(at(k), s, ix) > 1;
+  }
+  // Where no user takes the product of an epilogue, and the windows of one would compute it again and again, one of the
+  // two is stored. Both are of one size.
+  const double write = !hosted && repeated ? prices_.transfer(st.bytes) : write_price(st);
+  if (open) {
     bool all = st.outputs.empty();
     double sum = 0;
     for (size_t i = 0; i < kernels.size(); ++i) {

@@ -1,0 +1,26 @@
+// What follows a product is computed once for each element, also where a window reads it.
+#include "fixed_target.h"
+#include "runtime/exec/arena.h"
+#include "runtime/program/host_target.h"
+#include "schedule/schedule.h"
+#include "tensor/eval/explain.h"
+#include "unit/tensor_support.h"
+
+using namespace sinter;
+using namespace sinter::testing;
+
+TEST_CASE("a norm between a product and a window is stored, and nothing else", "[launches]") {
+  const FixedTarget fixed;
+  const no_grad guard;
+  manual_seed(2);
+  constexpr int64_t kImages = 8, kNarrow = 16, kWide = 96, kSize = 24;
+  nn::Conv2d expand(kNarrow, kWide, 1, {}, false), window(kWide, kWide, 3, {.padding = 1, .groups = kWide}, false);
+  nn::BatchNorm2d norm(kWide);
+  nn::eval(norm);
+  const Tensor x = randn({kImages, kNarrow, kSize, kSize}).contiguous().realize();
+  realize(expand.weight, window.weight, norm.weight, norm.bias);
+  const std::vector<Tensor> y{window(clamp(norm(expand(x)), 0, 6))};
+  const auto plan = tensor::explain(y, runtime::host_target()).scheduled.plan;
+  CHECK(runtime::memory_of(plan).scratch == kImages * kWide * kSize * kSize * 4);
+  CHECK(plan.launches.size() == 2);
+}
