@@ -58,6 +58,9 @@ TEST_CASE("rows of a matrix that several results share pass under a register til
   };
   CHECK(eight(24));
   CHECK_FALSE(eight(25));
+  const auto pages_apart = [&](int64_t rows) { return Choice(product(rows, 267, 1024), narrow).is_split(2); };
+  CHECK(pages_apart(8));
+  CHECK_FALSE(pages_apart(24));  // results that a set of the first cache does not hold
 }
 
 TEST_CASE("sums down the columns of a matrix go through it row by row, one block of the sum after the other",
