@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs a program of the documentation in an empty folder and compares what it prints with the lines `//> ...` of its source, in order.
-`...` in such a line stands for any text. A source without such lines says nothing about what it prints."""
+`...` in such a line stands for any text. With --any-output it may print anything. [--any-output] PROGRAM SOURCE"""
 import pathlib
 import re
 import subprocess
@@ -9,8 +9,10 @@ import tempfile
 
 
 def main():
-    program, source = (pathlib.Path(a).resolve() for a in sys.argv[1:])
+    program, source = (pathlib.Path(a).resolve() for a in sys.argv[-2:])
     wanted = re.findall(r"^ *//> ?(.*)$", source.read_text(), re.M)
+    if bool(wanted) == ("--any-output" in sys.argv):
+        sys.exit(f"{source.name}: {len(wanted)} lines `//> ...` say what it prints")
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run([program], cwd=folder, capture_output=True, text=True)
     if done.returncode:

@@ -7,22 +7,21 @@ import pathlib
 import re
 import sys
 
-BLOCK = re.compile(r"^```(cpp|text)(?: (\S+))?\n(.*?)^```$", re.M | re.S)
+BLOCK = re.compile(r"^```(\w*)(?: (\S+))?\n(.*?)^```$", re.M | re.S)
 
 
 def programs(text, page):
     """Pairs of file name and source."""
     found, last = [], None
     for language, name, body in BLOCK.findall(text):
-        if language == "cpp":
-            last = None
-            if body.startswith("#include"):
-                if not name:
-                    sys.exit(f"{page}: the program `{body.splitlines()[0]}` ... has no name: write ```cpp NAME.cpp")
-                last = [name, body]
-                found.append(last)
-        elif last:
+        if language == "text" and last:
             last[1] += "".join(f"//> {line}\n" for line in body.splitlines())
+        last = None
+        if language == "cpp" and body.startswith("#include"):
+            if not name:
+                sys.exit(f"{page}: the program `{body.splitlines()[0]}` ... has no name: write ```cpp NAME.cpp")
+            last = [name, body]
+            found.append(last)
     return found
 
 

@@ -95,11 +95,11 @@ struct Histogram {
   Tensor edges;   ///< the limits of the bins, one more
 };
 /// Counts in `bins` bins of equal width between `low` and `high`, or between the least and the largest element if both
-/// are 0; 1 below and above if they are equal. A bin includes its lower edge, the last one both. Elements outside and
-/// NaN are not counted. Floats only.
+/// are 0; equal limits are moved apart by 1 on either side. A bin includes its lower edge, the last one both. Elements
+/// outside and NaN are not counted. Floats only.
 Tensor histc(Arg x, int64_t bins = 100, double low = 0, double high = 0);
-/// The same with the edges of the bins. They reach 0.5 below and above equal limits, and from 0 to 1 if there are no
-/// elements.
+/// The same with the edges of the bins. Equal limits are moved apart by 0.5 on either side. Without a `range` and
+/// without elements they are 0 and 1.
 Histogram histogram(Arg x, int64_t bins, std::optional<std::pair<double, double>> range = {});
 /// @}
 

@@ -177,7 +177,7 @@ class Tensor : public TensorMethods {
   Tensor index(std::vector<Index> items, Loc where = Loc::current()) const;
   /// Parts of `size` along an axis; the last may be smaller.
   std::vector<Tensor> split(int64_t size, int64_t axis = 0, Loc where = Loc::current()) const;
-  /// At most `count` parts of equal size along an axis; the last may be smaller. Of an axis of size 0 `count` parts.
+  /// At most `count` parts of equal size along an axis; the last may be smaller. An axis of size 0 gives `count`.
   std::vector<Tensor> chunk(int64_t count, int64_t axis = 0, Loc where = Loc::current()) const;
   /// @}
 

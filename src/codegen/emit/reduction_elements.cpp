@@ -48,11 +48,11 @@ void ReductionElements::add(int statement) {
   };
   if (!predicate->before.empty()) add_zeros(statement, last_iteration(sum, predicate->known), &predicate->before);
   unrolled_copies_.for_each_step(sum, [&] {
-    const Id open = open_step(statement, predicate->steps);
+    const bool guarded = open_step(statement, predicate->steps);
     unrolled_copies_.for_each(sum, true, [&] {
       if (!closed()) accumulators_.update(statement);
     });
-    if (open != kNone) emit_.close();
+    if (guarded) emit_.close();
   });
   if (!predicate->behind.empty()) add_zeros(statement, last_iteration(sum, predicate->known), &predicate->behind);
   values_.end_assumption();
@@ -71,9 +71,9 @@ std::optional<ReductionElements::OpenPredicate> ReductionElements::open_predicat
   std::optional<OpenPredicate> open = outcomes_in_copies(at(statement).node, different);
   if (!open && guaranteed.empty()) return {};
   if (open && !same.empty()) {
-    const Id holds = values_.value(all_of(same));
-    add_skipped_zeros(statement, emit_.alu(Op::Not, {DType::Bool, 1}, {holds}));
-    emit_.open_if(holds);
+    const Id all = values_.value(all_of(same));
+    add_skipped_zeros(statement, emit_.alu(Op::Not, {DType::Bool, 1}, {all}));
+    emit_.open_if(all);
     guaranteed.insert(guaranteed.end(), same.begin(), same.end());
   } else {
     emit_.open_memo_scope();
@@ -114,17 +114,32 @@ std::optional<ReductionElements::OpenPredicate> ReductionElements::outcomes_in_c
   return out;
 }
 
-/// Opens a block for a step of the sum if all conditions hold there. kNone: they always do.
-Id ReductionElements::open_step(int statement, const Conditions& conditions) {
+/// Opens a block for a step of the sum in which all conditions hold, and adds +0 where they do not. False: they always
+/// hold, and nothing is opened.
+bool ReductionElements::open_step(int statement, const Conditions& conditions) {
   Id open = kNone;
   for (UOp c : conditions) unrolled_copies_.for_each(c, false, [&] { open = emit_.both(open, values_.value(c)); });
-  if (open == kNone) return kNone;
+  if (open == kNone) return false;
   const UOp sum = at(statement).node;
   add_zeros(statement, emit_.both(emit_.alu(Op::Not, {DType::Bool, 1}, {open}), last_iteration(sum, conditions)),
             nullptr);
   emit_.open_if(open);
   for (UOp c : conditions) unrolled_copies_.for_each(c, false, [&] { values_.assume_here(c); });
-  return open;
+  return true;
+}
+
+/// Two versions of a step: where a condition holds, and where it does not.
+void ReductionElements::add_versions(Id open, const std::function<void()>& if_open,
+                                     const std::function<void()>& if_closed) {
+  const auto version = [&](Id condition, const std::function<void()>& body) {
+    emit_.open_if(condition);
+    values_.begin_assumption();
+    body();
+    values_.end_assumption();
+    emit_.close();
+  };
+  version(open, if_open);
+  version(emit_.alu(Op::Not, {DType::Bool, 1}, {open}), if_closed);
 }
 
 /// Unswitches one element of a sum of vectors on the common part of the predicates of scalar loads that differ between
@@ -146,19 +161,19 @@ bool ReductionElements::add_unswitched(int statement) {
   const UOp all = all_of(common);
   const Id open = values_.value(all);
   if (emit_.always(open) || emit_.never(open)) return false;
-  emit_.open_if(open);
-  values_.assume(all);
-  unrolled_copies_.for_each(n, true, [&] { accumulators_.update(statement); });
-  values_.end_assumption();
-  emit_.close();
-  emit_.open_if(emit_.alu(Op::Not, {DType::Bool, 1}, {open}));
-  values_.begin_assumption();
-  unrolled_copies_.for_each(n, true, [&] {
-    for (UOp load : loads) values_.assume_false(load);
-    accumulators_.update(statement);
-  });
-  values_.end_assumption();
-  emit_.close();
+  const auto update = [&] { accumulators_.update(statement); };
+  add_versions(
+      open,
+      [&] {
+        values_.assume(all);
+        unrolled_copies_.for_each(n, true, update);
+      },
+      [&] {
+        unrolled_copies_.for_each(n, true, [&] {
+          for (UOp load : loads) values_.assume_false(load);
+          update();
+        });
+      });
   return true;
 }
 
@@ -180,19 +195,15 @@ void ReductionElements::add_masked(int statement) {
       for (UOp c : shared) open = emit_.both(open, values_.value(c));
     });
   if (open == kNone || emit_.never(open)) return unrolled_copies_.for_each(n, true, update);
-  emit_.open_if(open);
-  values_.begin_assumption();
-  unrolled_copies_.for_each(n, true, [&] {
-    for (UOp c : shared) values_.assume_here(c);
-    update();
-  });
-  values_.end_assumption();
-  emit_.close();
-  emit_.open_if(emit_.alu(Op::Not, {DType::Bool, 1}, {open}));
-  values_.begin_assumption();
-  unrolled_copies_.for_each(n, true, update);
-  values_.end_assumption();
-  emit_.close();
+  add_versions(
+      open,
+      [&] {
+        unrolled_copies_.for_each(n, true, [&] {
+          for (UOp c : shared) values_.assume_here(c);
+          update();
+        });
+      },
+      [&] { unrolled_copies_.for_each(n, true, update); });
 }
 
 LoopBounds ReductionElements::bounds_of(const LoopItem& loop, int sum) {

@@ -1,5 +1,6 @@
 // Which elements a reduction adds. Elements of a sum of products whose predicate is false change nothing. They are
-// skipped if the predicate is the same for whole vectors.
+// skipped if the predicate is the same for whole vectors, and for all copies of a step or known in each. Otherwise they
+// are added as zeros.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,7 @@ namespace sinter::codegen {
 
 class ReductionElements {
  public:
-  /// `unswitch`: whether a sum that adds all of its elements may have a second version for loads whose predicate is
-  /// false.
+  /// `unswitch`: whether a step of a sum may have two versions, by a condition that its loads or lanes share.
   ReductionElements(const Statements& statements, Values& values, BlockWriter& emit, Accumulators& accumulators,
                     UnrolledCopies& copies, FreeRanges& ranges, bool unswitch)
       : statements_(statements),
@@ -48,17 +48,18 @@ class ReductionElements {
   using Conditions = std::vector<ir::UOp>;
   /// What is left of a predicate in the block that it opened.
   struct OpenPredicate {
-    Conditions known = {};  ///< these differ between copies, and have a known outcome in each
-    Conditions steps = {};  ///< these differ between copies of the sum's own ranges, and no others
-    std::set<uint64_t> before = {},
-                       behind = {};  ///< copies that skip elements before those that they add, and after them
-    bool masked = false;             ///< none of this: elements are added as zeros
+    Conditions known = {};           ///< these differ between copies, and have a known outcome in each
+    Conditions steps = {};           ///< these differ between copies of the sum's own ranges, and no others
+    std::set<uint64_t> before = {};  ///< copies that skip elements before those that they add
+    std::set<uint64_t> behind = {};  ///< copies that skip elements after those that they add
+    bool masked = false;             ///< outcomes are not known: elements are added as zeros
   };
   const Statement& at(int i) const { return statements_.list[static_cast<size_t>(i)]; }
   bool differs(ir::UOp n) const { return values_.varies(n) || unrolled_copies_.differ(n); }
   std::optional<OpenPredicate> outcomes_in_copies(ir::UOp sum, const Conditions& conditions);
   std::optional<OpenPredicate> open_predicate(int statement);
-  Id open_step(int statement, const Conditions& conditions);
+  bool open_step(int statement, const Conditions& conditions);
+  void add_versions(Id open, const std::function<void()>& if_open, const std::function<void()>& if_closed);
   bool add_unswitched(int statement);
   void add_masked(int statement);
   Id last_iteration(ir::UOp sum, const Conditions& predicate);

@@ -150,21 +150,26 @@ double Partitioner::write_price(const FusionNode& st) const {
   return prices_.transfer(st.bytes) * (grows ? prices_.blow_up : 1);
 }
 
+/// Whether some kernel evaluates each element several times, as windows do. If no user can take the product of such an
+/// epilogue, either the product or the epilogue is stored. Both are of one size, so the epilogue does not grow.
+bool Partitioner::is_repeated(int s, const std::vector<int>& kernels) {
+  return std::any_of(kernels.begin(), kernels.end(), [&](int k) {
+    refresh(at(k));
+    const std::vector<IndexId>& indices = at(k).wanted[s];
+    return std::any_of(indices.begin(), indices.end(),
+                       [&](IndexId ix) { return is_opaque(space_[ix]) && evaluations(at(k), s, ix) > 1; });
+  });
+}
+
 Partitioner::ChoiceCosts Partitioner::price(int s, const std::vector<int>& kernels, const std::vector<int>& hazards,
                                             bool forced) {
   ChoiceCosts o{kNever, kNever, 0};
   const FusionNode& st = node(s);
   const bool open = !forced && !kernels.empty() && kernels.size() <= prices_.max_inline;
-  bool hosted = true, repeated = false;
+  bool hosted = true;
   std::vector<double> away;
-  if (open) {
-    away = away_from_product(st, s, kernels, hosted);
-    for (int k : kernels)
-      for (IndexId ix : at(k).wanted[s]) repeated |= is_opaque(space_[ix]) && evaluations(at(k), s, ix) > 1;
-  }
-  // Where no user takes the product of an epilogue, and the windows of one would compute it again and again, one of the
-  // two is stored. Both are of one size.
-  const double write = !hosted && repeated ? prices_.transfer(st.bytes) : write_price(st);
+  if (open) away = away_from_product(st, s, kernels, hosted);
+  const double write = !hosted && is_repeated(s, kernels) ? prices_.transfer(st.bytes) : write_price(st);
   if (open) {
     bool all = st.outputs.empty();
     double sum = 0;

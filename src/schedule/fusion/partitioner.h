@@ -118,6 +118,7 @@ class Partitioner {
   bool is_constant_expr(const FusionNode& s) const;
   double duplicated_source_cost(const FusionNode& s, const std::vector<int>& kernels) const;
   double write_price(const FusionNode& s) const;
+  bool is_repeated(int s, const std::vector<int>& kernels);
   void do_inline(int s, const std::vector<int>& kernels, const std::vector<int>& hazards, const ChoiceCosts& options);
   void do_join(int s, const std::vector<int>& kernels, const std::vector<int>& hazards, const ChoiceCosts& options);
   void do_split(int s, const std::vector<int>& kernels, const std::vector<int>& hazards, const ChoiceCosts& options);

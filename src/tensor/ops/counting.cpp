@@ -53,7 +53,7 @@ struct HistogramRange {
   UOp x, low, high;  ///< in the type of the computation; the limits have shape []
 };
 
-/// Bins of no width reach `margin` below and above.
+/// Equal limits are moved apart by `margin` on either side.
 HistogramRange histogram_range(UOp x, double low, double high, double margin) {
   const auto bound = [&](ir::Combine combine) { return ir::reduce(combine, x, {0}); };
   UOp least = ir::constant(*x->graph, x->dtype, low, x->device),

@@ -11,7 +11,7 @@ namespace sinter::tensor {
 ir::UOp param_of(const Tensor& t, const char* role, ir::UOp x, const Shape& sizes);
 /// `n`, broadcast to x from x's axis `at` on. Null if n is.
 ir::UOp broadcast_at(ir::UOp n, ir::UOp x, size_t at);
-/// Both.
+/// param_of(), broadcast by broadcast_at().
 ir::UOp broadcast_param(const Tensor& t, const char* role, ir::UOp x, const Shape& sizes, size_t at);
 
 }  // namespace sinter::tensor

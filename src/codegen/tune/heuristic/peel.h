@@ -16,8 +16,8 @@ struct Interior {
 
 /// The interior of `range` under the predicate of a product. None if unrolled copies at the edge would not have
 /// constant predicates, or if too few tasks remain for the threads when each covers the whole range. Constant
-/// predicates require conditions that depend on no ranges but `range` and the innermost one, which must be short
-/// enough to unroll completely.
+/// predicates require that conditions which depend on `range` depend on no other inner range but the innermost one,
+/// which must be short enough to unroll completely. Conditions that do not depend on `range` guard whole steps.
 std::optional<Interior> interior_of(KernelAnalysis& analysis, const StatementAnalysis& product, ir::UOp range,
                                     const runtime::Target& target);
 

@@ -21,12 +21,12 @@ constexpr int kSpareRegisters = 3;
 int held_elements(KernelAnalysis& analysis, UOp load, UOp copies, int width, UOp range, int count) {
   const int64_t step = analysis.stride(load, range), copy = copies ? analysis.stride(load, copies) : 0;
   if (step == 0 || copy == 0) return 0;
-  const int unknown = width + count - 1;
+  const int unknown = width + count - 2;
   if (step == KernelAnalysis::kScattered || copy == KernelAnalysis::kScattered) return unknown;
   if (std::abs(copy) >= count * std::abs(step) || std::abs(step) >= width * std::abs(copy)) return 0;
   if (copy % step) return unknown;
   const int64_t apart = std::abs(copy / step);
-  return static_cast<int>((width - 1) * std::min(apart, count - apart)) + 1;
+  return static_cast<int>((width - 1) * std::min(apart, count - apart));
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ bool may_unroll(KernelAnalysis& analysis, const StatementAnalysis& product, cons
       return true;
     const auto crowded = [&](UOp copies, int width) {
       const int held = held_elements(analysis, a, copies, width, range, count);
-      return held > 0 && std::max(width, held - 1) > left;  // the last one is read as the first is done with
+      return held > 0 && std::max(width, held) > left;
     };
     return crowded(tile.row_range, tile.rows) || (tile.has_own_columns() && crowded(tile.column_range, tile.columns));
   });

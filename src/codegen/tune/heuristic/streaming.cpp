@@ -65,8 +65,8 @@ std::vector<UOp> streamed(KernelAnalysis& analysis, const StatementAnalysis& pro
   return out;
 }
 
-/// Whether rows of results, each of which a step adds to, are whole pages apart and more than a set of the first cache
-/// holds. On Zen 3 (November 2026), 24 x 144 x 1024 as a stream takes 5 times as long as by tiles.
+/// Whether a step adds to more rows of results than a set of the first cache holds, and these rows are whole pages
+/// apart. On Zen 3 (November 2026), 24 x 144 x 1024 as a stream takes 5 times as long as by tiles.
 bool results_crowd_sets(KernelAnalysis& analysis, const StatementAnalysis& product, UOp stream,
                         const runtime::Target& target) {
   return std::any_of(analysis.statements().begin(), analysis.statements().end(), [&](const StatementAnalysis& store) {

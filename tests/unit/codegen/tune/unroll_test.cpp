@@ -65,7 +65,8 @@ TEST_CASE("a product's loop is unrolled only where registers are left beside a t
 }
 
 TEST_CASE(
-    "a window's loop is unrolled wholly, and its tile leaves registers for elements that copies share from step to "
+    "a window's loop is unrolled wholly, and its tile leaves a register for each element that copies share from step "
+    "to "
     "step",
     "[codegen][products]") {
   for (const int taps : {3, 5, 7}) {
