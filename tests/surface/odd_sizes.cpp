@@ -12,12 +12,6 @@ namespace {
 constexpr int64_t kRank = 8;
 constexpr int64_t kMostElements = 1000;  ///< of an input: PyTorch's results are committed
 
-std::vector<int64_t> sizes_of(const Input& input) {
-  std::vector<int64_t> out;
-  for (const sinter::Dim& d : input.shape) out.push_back(d.value());
-  return out;
-}
-
 Input with_sizes(Input input, const std::vector<int64_t>& sizes) {
   input.shape = Shape(sizes);
   return input;
@@ -26,7 +20,7 @@ Input with_sizes(Input input, const std::vector<int64_t>& sizes) {
 std::set<int64_t> sizes_in(const Case& inputs) {
   std::set<int64_t> out;
   for (const Input& in : inputs)
-    for (const int64_t size : sizes_of(in)) out.insert(size);
+    for (const int64_t size : sizes_of(in.shape)) out.insert(size);
   return out;
 }
 
@@ -40,7 +34,7 @@ int64_t prime_beyond(int64_t size, const std::set<int64_t>& taken) {
 /// Indices below a size stay below it.
 Case renamed(Case inputs, int64_t from, int64_t to) {
   for (Input& in : inputs) {
-    std::vector<int64_t> sizes = sizes_of(in);
+    std::vector<int64_t> sizes = sizes_of(in.shape);
     std::replace(sizes.begin(), sizes.end(), from, to);
     in = with_sizes(in, sizes);
     if (in.below == from) in.below = std::max<int64_t>(to, 1);
@@ -57,7 +51,7 @@ Case behind_axes(Case inputs, size_t count) {
     std::vector<int64_t> sizes(static_cast<size_t>(kRank - rank), 1);
     sizes[0] = 2;
     if (sizes.size() > 2) sizes[2] = 3;
-    for (const int64_t size : sizes_of(inputs[k])) sizes.push_back(size);
+    for (const int64_t size : sizes_of(inputs[k].shape)) sizes.push_back(size);
     inputs[k] = with_sizes(inputs[k], sizes);
   }
   return inputs;
@@ -86,7 +80,7 @@ class Cases {
     for (const Input& in : inputs) {
       name.push_back(-1 - static_cast<int64_t>(in.kind));
       name.push_back(in.below);
-      for (const int64_t size : sizes_of(in)) name.push_back(size);
+      for (const int64_t size : sizes_of(in.shape)) name.push_back(size);
     }
     return name;
   }

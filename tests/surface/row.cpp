@@ -50,6 +50,7 @@ Row of_types(Row row, Types types) {
   row.types = types;
   return row;
 }
+
 bool takes(Types types, DType dtype) {
   switch (types) {
     case Types::All: return true;
@@ -62,6 +63,12 @@ bool takes(Types types, DType dtype) {
 }
 
 DType main_type(const Row& row) { return takes(row.types, sinter::float32) ? sinter::float32 : sinter::int32; }
+
+std::vector<int64_t> sizes_of(const Shape& shape) {
+  std::vector<int64_t> out;
+  for (const sinter::Dim& d : shape) out.push_back(d.value());
+  return out;
+}
 
 std::vector<double> numbers_of(const Row& row, const Input& input, int which) {
   std::vector<double> out;

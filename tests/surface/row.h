@@ -117,6 +117,8 @@ Row of_types(Row row, Types types);
 bool takes(Types types, DType dtype);
 /// That in which a row is compared with PyTorch: float32, or int32 if it takes no floats.
 DType main_type(const Row& row);
+/// The sizes of a shape that has no symbolic ones.
+std::vector<int64_t> sizes_of(const Shape& shape);
 /// The numbers of an input, as record_surface.py makes them too: which is its place among the inputs.
 std::vector<double> numbers_of(const Row& row, const Input& input, int which);
 /// The inputs of a case in an element type.

@@ -242,11 +242,8 @@ nlohmann::json described(const std::vector<std::vector<Input>>& cases) {
   nlohmann::json out = nlohmann::json::array();
   for (const std::vector<Input>& inputs : cases) {
     nlohmann::json one = nlohmann::json::array();
-    for (const Input& in : inputs) {
-      std::vector<int64_t> sizes;
-      for (const Dim& d : in.shape) sizes.push_back(d.value());
-      one.push_back({{"shape", sizes}, {"kind", static_cast<int>(in.kind)}, {"below", in.below}});
-    }
+    for (const Input& in : inputs)
+      one.push_back({{"shape", sizes_of(in.shape)}, {"kind", static_cast<int>(in.kind)}, {"below", in.below}});
     out.push_back(one);
   }
   return out;
