@@ -82,6 +82,25 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("under a stride a window holds only what copies read in a later step", "[codegen][products]") {
+  const runtime::Target narrow = reference_machine("x86-64-v3", 32, 16);
+  const int64_t o = 16, c = 256, taps = 4, results = 32, images = 8;
+  KernelHarness b;  // x [n, c, size] under w [c, taps, o]: each second place
+  UOp x = b.buffer(random_array(DType::F32, {images, c, 2 * results + taps}, 1)),
+      w = b.buffer(random_array(DType::F32, {c, taps, o}, 2));
+  UOp out = b.buffer(Array(DType::F32, {images, o, results}));
+  UOp image = b.outer(images), to = b.outer(o), column = b.outer(results), from = b.over(c, 3), tap = b.over(taps, 4);
+  b.stores({b.put(out, {image, to, column},
+                  b.reduce(Combine::Dot, {b.at(x, {image, from, column * b.index(2) + tap}), b.at(w, {from, tap, to})},
+                           {from, tap}))});
+  const Choice choice(b, narrow);
+  INFO(to_string(choice.opts()));
+  CHECK(choice.copies(1) == 2);  // 8 sums, 2 vectors, and 6 of the 10 elements of a row for two steps
+  CHECK(choice.copies(2) == 4);
+  CHECK(choice.copies(4) == taps);
+  b.check(choice.opts(), false);
+}
+
 TEST_CASE("short loops under rows at no fixed distance, or that windows skip, keep every bit", "[codegen][products]") {
   const bool scattered = GENERATE(true, false);
   const int64_t o = 64, c = 8, taps = 3, results = 30;
