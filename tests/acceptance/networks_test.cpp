@@ -11,6 +11,7 @@
 #include "catch.h"
 #include "cost.h"
 #include "fixed_target.h"
+#include "ir/walk.h"
 #include "runtime/program/host_target.h"
 #include "tensor/eval/explain.h"
 
@@ -81,4 +82,24 @@ TEST_CASE("networks take as few launches and as little arithmetic as they did", 
   check("LSTM", written<bench::LstmModel>(32), 390, 7.42);
   const bench::Vae vae;
   check("VAE", planned(vae, vae.loss(images({64, 1, 28, 28}))), 22, 2.13);
+}
+
+TEST_CASE("what several layers read of a network in evaluation is one tensor of floats", "[networks]") {
+  const FixedTarget fixed(kSmallPrograms);
+  const no_grad guard;
+  manual_seed(0);
+  bench::UNet model;
+  nn::eval(model);
+  const Tensor x = images({32, 3, 64, 64});
+  for (Tensor& p : nn::parameters(model)) p.realize();
+  const std::vector<Tensor> y{model(x)};
+  const plan::KernelSources written = tensor::explain(y, runtime::host_target());
+  int stores = 0;
+  for (const codegen::Kernel& k : written.scheduled.kernels)
+    for (ir::UOp n : ir::topological(k.sink)) {
+      if (n->op != ir::Op::Store) continue;
+      ++stores;
+      CHECK(n->src.back()->dtype == DType::F32);
+    }
+  CHECK(stores >= 20);
 }

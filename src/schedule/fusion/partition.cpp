@@ -92,7 +92,7 @@ void Partitioner::visit(int s) {
 }
 
 /// Per kernel, the extra cost of evaluating an epilogue there: the product's trip through memory if the kernel cannot
-/// take the product too. `hosted`: some kernel could take it.
+/// take the product too, and needs it for nothing else. `hosted`: some kernel could take it.
 std::vector<double> Partitioner::away_from_product(const FusionNode& st, int s, const std::vector<int>& kernels,
                                                    bool& hosted) {
   std::vector<double> away(kernels.size(), 0.0);
@@ -108,6 +108,11 @@ std::vector<double> Partitioner::away_from_product(const FusionNode& st, int s, 
     return std::all_of(at(k).outer.begin(), at(k).outer.end(), [&](int a) { return contains(axes, a); });
   };
   hosted = std::any_of(kernels.begin(), kernels.end(), host);
+  auto needs_product = [&](const FusionGroup& k) {
+    return k.reads.contains(st.anchor) || std::any_of(k.wanted.begin(), k.wanted.end(), [&](const auto& use) {
+             return use.first != s && node(use.first).anchor == st.anchor;
+           });
+  };
   for (size_t i = 0; i < kernels.size(); ++i) {
     const FusionGroup& k = at(kernels[i]);
     const double shared = kernels.size() == 1 && k.contractions
@@ -115,7 +120,7 @@ std::vector<double> Partitioner::away_from_product(const FusionNode& st, int s, 
                               : kNever;
     if (hosted)
       away[i] = host(kernels[i]) ? 0 : prices_.transfer(product.bytes);
-    else
+    else if (!needs_product(k))
       away[i] = std::min(prices_.launch + prices_.transfer(product.bytes), shared);
   }
   return away;
