@@ -24,3 +24,27 @@ TEST_CASE("a norm between a product and a window is stored, and nothing else", "
   CHECK(runtime::memory_of(plan).scratch == kImages * kWide * kSize * kSize * 4);
   CHECK(plan.launches.size() == 2);
 }
+
+TEST_CASE("the gradient of a filter before a norm has its results as tasks, not as loops in the norm's rows",
+          "[launches]") {
+  const FixedTarget fixed;
+  manual_seed(4);
+  nn::Conv2d first(3, 32, 3, {.padding = 1}, false);
+  nn::BatchNorm2d norm(32);
+  const Tensor x = randn({32, 3, 32, 32}).contiguous().realize();
+  realize(first.weight, norm.weight, norm.bias);
+  const Tensor y = clamp(norm(first(x)), 0, 6);
+  const std::vector<Tensor> asked = gradient((y * y).mean(), {first.weight, norm.weight, norm.bias});
+  const plan::KernelSources made = tensor::explain(asked, runtime::host_target());
+  int stores = 0;
+  for (const codegen::Kernel& k : made.scheduled.kernels) {
+    int64_t tasks = 1;
+    for (const Dim& d : k.outer) tasks *= d.bound();
+    for (ir::UOp store : k.sink->src)
+      if (store->src[0]->shape.bound() == first.weight.numel()) {
+        ++stores;
+        CHECK(tasks == first.weight.numel());
+      }
+  }
+  CHECK(stores == 1);
+}

@@ -157,6 +157,9 @@ double Partitioner::serialization_cost(const FusionGroup& k, const std::vector<i
   if (has_mma(k)) return kNever;
   if (prices_.tile_rows * 4 * tile > prices_.row_bytes_far) return kNever;
   ns += reread_cost(k, rest);
+  for (const Member& m : k.members)
+    if (node(m.node).contraction && !is_matrix_row(k, node(m.node), m.at[0], lost))
+      return ns + k.contraction_time * prices_.plain_row;
   return ns + k.contraction_time * (tile > prices_.tile ? prices_.wide_row : prices_.narrow_row);
 }
 
