@@ -44,6 +44,7 @@ TEST_CASE("the gradient of a filter before a norm has its results as tasks, not 
       if (store->src[0]->shape.bound() == first.weight.numel()) {
         ++stores;
         CHECK(tasks == first.weight.numel());
+        CHECK(k.params == 3);  // the gradient of the norm's input is stored, and not evaluated for each tap
       }
   }
   CHECK(stores == 1);

@@ -198,6 +198,8 @@ class FusionGraphBuilder {
         const FusionNode& from = out_.nodes[static_cast<size_t>(src.node)];
         sources += from.read_bytes;
         if (!opens) s.frontier = std::max(s.frontier, from.frontier);
+        if (from.kind == FusionNodeKind::Elementwise && from.outputs.empty())
+          s.chain = std::max(s.chain, from.own + from.chain);
         if (s.kind != FusionNodeKind::Elementwise || from.anchor < 0 || !keeps_elements(src)) continue;
         if (s.anchor < 0 || own(from.anchor) > own(s.anchor)) s.anchor = from.anchor;
       }

@@ -48,6 +48,7 @@ struct FusionNode {
   int64_t frontier = 0;      ///< bytes of the largest buffer that it is computed from
   int64_t read_bytes = 0;    ///< bytes to read for one use, stored or recomputed
   double own = 0;            ///< ns to evaluate all elements once
+  double chain = 0;          ///< the same, of the longest chain of elementwise nodes that it is computed from
   bool contraction = false;  ///< a matrix product: both factors lack an axis of the result
   bool mma = false;          ///< a product on tensor cores: all axes of its result are outer ranges of its kernel
   int anchor = -1;           ///< the large contraction whose epilogue this is

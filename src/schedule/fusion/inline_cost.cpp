@@ -310,7 +310,11 @@ InlineCost Partitioner::inline_cost_per_use(const FusionGroup& k, int number, co
     iterations += evaluations(k, number, i) * iterations_per_element(s, i);
   }
   double ns = s.own * iterations;
-  if (!s.loops()) return {ns, ix.size() == 1 ? "elementwise" : "elementwise, evaluated at several indices"};
+  if (!s.loops()) {
+    InlineCost out{ns, ix.size() == 1 ? "elementwise" : "elementwise, evaluated at several indices"};
+    if (s.kind == FusionNodeKind::Elementwise) out.repeats = iterations - static_cast<double>(ix.size());
+    return out;
+  }
   bool inner = false;
   for (IndexId i : ix)
     for (int a : space_.axes_of(i)) inner |= !contains(k.outer, a);

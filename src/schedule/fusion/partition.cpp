@@ -183,7 +183,8 @@ Partitioner::ChoiceCosts Partitioner::price(int s, const std::vector<int>& kerne
       const std::vector<IndexId>& ix = at(k).wanted[s];
       o.inline_costs.push_back(inline_cost(k, s, ix));
       const InlineCost& form = o.inline_costs.back();
-      const double ns = form.ns + reads_of(st, &at(k));
+      // What an elementwise node is computed from will be evaluated as often.
+      const double ns = form.ns + std::max(0.0, form.repeats) * st.chain + reads_of(st, &at(k));
       const bool legal = form.ns < kNever && level_fits(k, {}, hazards) && exact_where_stored(k, s, ix);
       all &= legal && fits(at(k), s, false);
       sum += ns;

@@ -26,6 +26,7 @@ void add_once(std::vector<T>& list, const T& value) {
 struct InlineCost {
   double ns = kNever;
   const char* how = "";
+  double repeats = 0;              ///< evaluations of an element beyond one for each index
   std::vector<int> lost = {};      ///< outer axes that become inner loops
   bool materialized = false;       ///< a row of it is materialized, each element computed once
   AxisPairs siblings = {};         ///< inner axes to unify, so that sibling loops share one evaluation
