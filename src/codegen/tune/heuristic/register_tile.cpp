@@ -312,12 +312,11 @@ class RegisterTileModel {
   /// windows share them.
   double elements_read(UOp load, UOp copies, double count, bool whole) const {
     if (!copies || !analysis_.depends(load, copies)) return 1;
-    const int64_t step = whole ? analysis_.stride(load, product_.reduced_ranges.back()) : 0,
-                  copy = analysis_.stride(load, copies);
-    if (step == 0 || step == KernelAnalysis::kScattered || copy == KernelAnalysis::kScattered || copy % step)
-      return count;
+    const std::optional<int64_t> apart =
+        whole ? analysis_.steps_apart(load, copies, product_.reduced_ranges.back()) : std::nullopt;
+    if (!apart) return count;
     return (static_cast<double>(innermost_steps_) +
-            (count - 1) * static_cast<double>(std::min(innermost_steps_, std::abs(copy / step)))) /
+            (count - 1) * static_cast<double>(std::min(innermost_steps_, *apart))) /
            static_cast<double>(innermost_steps_);
   }
   /// Lines that a step reads of an operand.
