@@ -180,6 +180,11 @@ TEST_CASE("losses at their edges are PyTorch's", "[tensor]") {
     });
     CHECK(close(triplet.slopes, {slope, slope, slope}));
   }
+  const AtEdge partly(from({{0.0, 4.0}}), [&](const Tensor& x) {  // the slope of |0|^0.5 is infinite
+    return triplet_margin_loss(x, zeros({1, 2}), full({1, 2}, 9.0),
+                               {.margin = 30, .p = 0.5, .eps = 0, .reduction = none});
+  });
+  CHECK(close(partly.slopes, {1.745356, 3.3416408}));
   const AtEdge divergence(from({0.1, 0.2}),
                           [&](const Tensor& x) { return kl_div(x, from({0.0, 1.0}), {.reduction = none}); });
   CHECK(close(divergence.values, {0, -0.2}));
