@@ -44,10 +44,10 @@ UOp sum_of_products(UOp a, UOp b, int64_t axis) { return ir::reduce(Combine::Add
 
 }  // namespace
 
-Tensor soft_margin_loss(Arg x, Arg target, Reduction reduction) {
+Tensor soft_margin_loss(Arg x, Arg target, LossOptions options) {
   Call call("soft_margin_loss", x.where());
   auto [a, b, t] = loss_operands(x, target);
-  return finished_loss(tensor::softplus(-(a * b)), reduction, t);
+  return finished_loss(tensor::softplus(-(a * b)), options.reduction, t);
 }
 
 Tensor hinge_embedding_loss(Arg x, Arg target, HingeEmbeddingOptions options) {

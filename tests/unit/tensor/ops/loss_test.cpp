@@ -83,6 +83,12 @@ TEST_CASE("losses", "[tensor]") {
   }
   CHECK(numbers(mse_loss(from({1, 2}), from({2, 4}), Reduction::Sum)) == list({5}));
   CHECK(mse_loss(x, y, Reduction::None).shape() == Shape{2, 3});
+  const LossOptions sum{.reduction = Reduction::Sum};
+  CHECK(numbers(mse_loss(x, y, sum)) == numbers(mse_loss(x, y, Reduction::Sum)));
+  CHECK(numbers(l1_loss(x, y, sum)) == numbers(l1_loss(x, y, Reduction::Sum)));
+  CHECK(numbers(soft_margin_loss(x, y, sum)) == numbers(soft_margin_loss(x, y, Reduction::Sum)));
+  CHECK(numbers(binary_cross_entropy_with_logits(x, y, {.reduction = Reduction::Sum})) ==
+        numbers(binary_cross_entropy_with_logits(x, y, Reduction::Sum)));
 }
 
 TEST_CASE("a class that does not exist is an index out of range", "[tensor]") {
