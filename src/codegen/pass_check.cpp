@@ -66,7 +66,8 @@ PassCheck::PassCheck(const Kernel& kernel) : kernel_(kernel.name) {
       shape.push_back(!d.symbolic() ? d.value() : known != vars_.end() ? known->second : runtime::sample_size(d.var()));
       count *= static_cast<double>(shape.back());
     }
-    if ((elements += count) > kMaxEvaluations) return;
+    elements += count;
+    if (elements > kMaxEvaluations) return;
     const auto slot = static_cast<size_t>(n->integer());
     sampled_inputs_[slot] = runtime::sample(n->dtype, std::move(shape), slot + 1);
   }
@@ -77,6 +78,7 @@ PassCheck::PassCheck(const Kernel& kernel) : kernel_(kernel.name) {
   } catch (const InternalError&) {
     // The kernel indexes by buffer contents without a check, which no kernel of a plan does. Sampled contents may then
     // address out of bounds.
+    active_ = false;
   }
 }
 
