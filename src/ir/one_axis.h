@@ -21,7 +21,7 @@ Shape replace_axis(const Shape& shape, size_t axis, const Dims& dims) {
   std::vector<Dim> out(shape.begin(), shape.end());
   const auto at = out.erase(out.begin() + static_cast<std::ptrdiff_t>(axis));
   out.insert(at, dims.begin(), dims.end());
-  return Shape(std::move(out));
+  return Shape(out);
 }
 
 }  // namespace sinter::ir

@@ -266,8 +266,7 @@ class KernelWriter {
     for (int a : split_axes_.at(sum)) dims.push_back(tasks_along(p_.space, kernel_, a));
     UOp n = node(sum).uop;
     dims.insert(dims.end(), n->shape.begin(), n->shape.end());
-    return index_map_.param(buffers_of(sum)[accumulator], ir::accumulator_types(n)[accumulator],
-                            Shape(std::move(dims)));
+    return index_map_.param(buffers_of(sum)[accumulator], ir::accumulator_types(n)[accumulator], Shape(dims));
   }
   const std::vector<int>& buffers_of(int sum) const { return placement_.parts.at({number_, sum}); }
   std::vector<UOp> task_ranges_of(int sum) const {

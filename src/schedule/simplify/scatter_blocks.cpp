@@ -72,7 +72,7 @@ class ScatterBlocks {
     std::vector<Dim> dims(shape.begin(), shape.end());
     dims[at_] = size;
     dims.insert(dims.begin() + attr_.axis, Dim(blocks_));
-    return Shape(std::move(dims));
+    return Shape(dims);
   }
   UOp in_blocks(UOp x) const {
     return ir::reshape(ir::shrink_axis(x, at_, 0, blocks_ * block_), with_blocks(x->shape, block_));

@@ -96,7 +96,7 @@ UnmaskedIndex unmask(const Tensor& x, std::span<const Index> items) {
     });
   }
   keep_to(shape.rank());
-  out.shape = Shape(std::move(dims));
+  out.shape = Shape(dims);
   for (const Index& i : items) {
     if (i.kind != Index::Kind::Tensor || i.tensor.dtype() != boolean)
       out.items.push_back(i);
