@@ -162,7 +162,7 @@ Tensor linear(Arg x, const Tensor& weight, const Tensor& bias) {
   if (bias.defined() && !(bias.shape() == Shape{w[0]}))
     usage_error(fmt::format("the bias has shape {} beside a weight {}; it must be [{}]", to_string(bias.shape()),
                             to_string(w), to_string(w[0])));
-  const Tensor y = matmul(x, Arg(weight.transpose(), x.where()));
+  Tensor y = matmul(x, Arg(weight.transpose(), x.where()));
   if (!bias.defined()) return y;
   return y + (tensor::autocast_type() == DType::Void ? bias : bias.to(y.dtype()));
 }

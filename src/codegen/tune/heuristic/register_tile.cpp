@@ -297,9 +297,9 @@ class RegisterTileModel {
   /// (how often, copies) for the whole tiles, then for the remainder.
   std::vector<std::pair<double, double>> whole_and_remainder(UOp range, int count) const {
     if (!range) return {{1, 1}};
-    const int64_t size = analysis_.size(range);
+    const int64_t size = analysis_.size(range), whole = size / count;
     std::vector<std::pair<double, double>> out;
-    if (size / count) out.emplace_back(static_cast<double>(size / count), count);
+    if (whole) out.emplace_back(static_cast<double>(whole), count);
     if (size % count) out.emplace_back(1, static_cast<double>(size % count));
     return out;
   }
