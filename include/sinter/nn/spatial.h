@@ -99,7 +99,7 @@ struct LPPool2d : WindowLayer<LpPoolOptions> {
 
 /// What layers of adaptive pooling have.
 struct AdaptiveLayer {
-  explicit AdaptiveLayer(AdaptiveSize size) : size(std::move(size)) {}
+  explicit AdaptiveLayer(AdaptiveSize size) : size(std::move(size)) {}  ///< for the layers
   AdaptiveSize size;
   SINTER_EMPTY_MODULE()
 };
