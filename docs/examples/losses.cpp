@@ -14,7 +14,7 @@ int main() {
             << cross_entropy(logits, softmax(logits)[0].expand({2, 2})) << '\n';
   //> 0.0 12.846574
   std::cout << mse_loss(sn::from({1.0, 3.0}), sn::from({0.0, 1.0})) << ' '
-            << l1_loss(sn::from({1.0, 3.0}), sn::from({0.0, 1.0}), sn::Reduction::Sum) << '\n';
+            << l1_loss(sn::from({1.0, 3.0}), sn::from({0.0, 1.0}), {.reduction = sn::Reduction::Sum}) << '\n';
   //> 2.5 3.0
   std::cout << cross_entropy(logits, classes, {.weight = sn::from({1.0, 3.0}), .label_smoothing = 0.5}) << '\n'
             << smooth_l1_loss(sn::from({1.0, 3.0}), sn::from({0.5, 1.0}), {.beta = 2, .reduction = sn::Reduction::None})

@@ -123,7 +123,7 @@ class InlineVector {
   T* own() { return reinterpret_cast<T*>(bytes_); }
   bool inside() const { return data_ == reinterpret_cast<const T*>(bytes_); }
   void drop() {
-    if (!inside()) ::operator delete(data_, std::align_val_t(alignof(T)));
+    if (!inside()) ::operator delete(static_cast<void*>(data_), std::align_val_t(alignof(T)));
   }
   /// For a vector that has no elements yet.
   void copy(const InlineVector& other) {

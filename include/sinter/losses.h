@@ -12,7 +12,9 @@ inline namespace v0 {
 
 /// @defgroup losses Losses
 /// Floats keep their type; integers and bools are computed in float32. Shapes of predictions and targets must be equal
-/// (UsageError) unless a function says otherwise: broadcasting would hide a forgotten axis.
+/// (UsageError) unless a function says otherwise: broadcasting would hide a forgotten axis. Options are given by name:
+/// `mse_loss(x, target, {.reduction = Reduction::Sum})`. Losses without options of their own also take the reduction
+/// alone: `mse_loss(x, target, Reduction::Sum)`.
 /// @snippet losses.cpp losses
 /// @{
 
@@ -21,6 +23,10 @@ enum class Reduction : uint8_t {
   Mean,  ///< their mean, a scalar
   Sum,   ///< their sum, a scalar
   None   ///< not reduced
+};
+/// Options of losses that have no others.
+struct LossOptions {
+  Reduction reduction = Reduction::Mean;
 };
 
 /// @name Of classes
@@ -63,9 +69,13 @@ Tensor multilabel_soft_margin_loss(Arg x, Arg target, MultilabelOptions options 
 /// @{
 
 /// (x - target)^2.
-Tensor mse_loss(Arg x, Arg target, Reduction reduction = Reduction::Mean);
+Tensor mse_loss(Arg x, Arg target, LossOptions options = {});
+/// The same.
+inline Tensor mse_loss(Arg x, Arg target, Reduction reduction) { return mse_loss(x, target, LossOptions{reduction}); }
 /// |x - target|.
-Tensor l1_loss(Arg x, Arg target, Reduction reduction = Reduction::Mean);
+Tensor l1_loss(Arg x, Arg target, LossOptions options = {});
+/// The same.
+inline Tensor l1_loss(Arg x, Arg target, Reduction reduction) { return l1_loss(x, target, LossOptions{reduction}); }
 /// Options of smooth_l1_loss().
 struct SmoothL1Options {
   double beta = 1;  ///< where the parabola ends; 0: l1_loss()
@@ -113,9 +123,11 @@ struct BinaryCrossEntropyOptions {
 /// outside.
 Tensor binary_cross_entropy(Arg x, Arg target, BinaryCrossEntropyOptions options = {});
 /// binary_cross_entropy() of sigmoid(x), without overflow: log(1 + exp(x)) - x * target.
-Tensor binary_cross_entropy_with_logits(Arg x, Arg target, Reduction reduction = Reduction::Mean);
-/// The same with weights.
-Tensor binary_cross_entropy_with_logits(Arg x, Arg target, BinaryCrossEntropyOptions options);
+Tensor binary_cross_entropy_with_logits(Arg x, Arg target, BinaryCrossEntropyOptions options = {});
+/// The same without weights.
+inline Tensor binary_cross_entropy_with_logits(Arg x, Arg target, Reduction reduction) {
+  return binary_cross_entropy_with_logits(x, target, BinaryCrossEntropyOptions{.reduction = reduction});
+}
 /// Options of kl_div().
 struct KlDivOptions {
   bool log_target = false;  ///< target is a logarithm too
@@ -132,7 +144,11 @@ Tensor kl_div(Arg x, Arg target, KlDivOptions options = {});
 /// @{
 
 /// log(1 + exp(-target * x)), without overflow.
-Tensor soft_margin_loss(Arg x, Arg target, Reduction reduction = Reduction::Mean);
+Tensor soft_margin_loss(Arg x, Arg target, LossOptions options = {});
+/// The same.
+inline Tensor soft_margin_loss(Arg x, Arg target, Reduction reduction) {
+  return soft_margin_loss(x, target, LossOptions{reduction});
+}
 /// Options of hinge_embedding_loss().
 struct HingeEmbeddingOptions {
   double margin = 1;

@@ -345,13 +345,13 @@ Extremum Tensor::min(I axis, bool keepdim, Loc where) const {
 class Place {
  public:
   Place(const Place&) = default;  ///< the same place
-  /// Writes the value of the other part into this one: `x.at({0}) = y.at({1})`.
-  Place& operator=(const Place& value) { return assign(Arg(value)); }
-  Place& operator=(Arg value) { return assign(value); }  ///< assign(value)
-  Place& operator+=(Arg value);                          ///< assign(part + value)
-  Place& operator-=(Arg value);                          ///< assign(part - value)
-  Place& operator*=(Arg value);                          ///< assign(part * value)
-  Place& operator/=(Arg value);                          ///< assign(part / value)
+  /// Writes the value of the other part into this one: `x.at({0}) = y.at({1})`. No member of the Place changes.
+  Place& operator=(const Place& value) { return assign(Arg(value)); }  // NOLINT(bugprone-unhandled-self-assignment)
+  Place& operator=(Arg value) { return assign(value); }                ///< assign(value)
+  Place& operator+=(Arg value);                                        ///< assign(part + value)
+  Place& operator-=(Arg value);                                        ///< assign(part - value)
+  Place& operator*=(Arg value);                                        ///< assign(part * value)
+  Place& operator/=(Arg value);                                        ///< assign(part / value)
   /// `value` is broadcast to the shape of the part, and cast as in Tensor::assign. Integer tensors and bool masks name
   /// elements as in index(); of several values for one element the last stays, and an index out of range throws at the
   /// first host read. A mask is read to the host only if `value` has an element for each place where it is true.

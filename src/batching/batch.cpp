@@ -51,10 +51,10 @@ class Batcher {
     for (const ir::Extent& e : box) out.push_back(e);
     return out;
   }
-  UOp with(UOp n, ir::Attr attr) const {
+  UOp with(UOp n, const ir::Attr& attr) const {
     ir::Sources src;
     for (UOp s : n->src) src.push_back(of(s));
-    return n->graph->make({n->op, n->dtype, with_count(n->shape), std::move(src), std::move(attr), n->device});
+    return n->graph->make({n->op, n->dtype, with_count(n->shape), std::move(src), attr, n->device});
   }
 
   UOp rule(UOp n) {

@@ -66,7 +66,8 @@ PassCheck::PassCheck(const Kernel& kernel) : kernel_(kernel.name) {
       shape.push_back(!d.symbolic() ? d.value() : known != vars_.end() ? known->second : runtime::sample_size(d.var()));
       count *= static_cast<double>(shape.back());
     }
-    if ((elements += count) > kMaxEvaluations) return;
+    elements += count;
+    if (elements > kMaxEvaluations) return;
     const auto slot = static_cast<size_t>(n->integer());
     sampled_inputs_[slot] = runtime::sample(n->dtype, std::move(shape), slot + 1);
   }

@@ -183,8 +183,8 @@ void test_property(Warp& warp, const Instruction& in, uint32_t mask) {
 
 void decode_testp(Decoder& d) {
   const TypeMatch picked = pick(kFloats, d.take_type(), []<typename T>() -> WarpFunction { return test_property<T>; });
-  for (uint8_t i = 0; i < std::size(kProperties); ++i)
-    if (d.take(kProperties[i])) d.out.mode = i;
+  for (size_t i = 0; i < std::size(kProperties); ++i)
+    if (d.take(kProperties[i])) d.out.mode = static_cast<uint8_t>(i);
   d.out.run = picked.run;
   d.result(0);
   d.source(0, picked.bytes);

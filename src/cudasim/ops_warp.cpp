@@ -71,6 +71,7 @@ void shuffle(Warp& warp, const Instruction& in, uint32_t mask) {
       case kDown: in_range = (from = lane + shift) <= last; break;
       case kButterfly: in_range = (from = lane ^ shift) <= last; break;
       case kIndex: in_range = (from = least | (shift & ~segment)) <= last; break;
+      default: break;
     }
     if (!in_range) from = lane;
     if (!(mask >> from & 1))

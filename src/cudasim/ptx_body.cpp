@@ -171,10 +171,7 @@ PtxOperand BodyParser::parse_operand() {
     return out;
   }
   out = parse_name(in_.take());
-  if (in_.accept("+"))
-    out.value = parse_number(in_).value;
-  else if (in_.peek() == "-")
-    out.value = parse_number(in_).value;
+  if (in_.accept("+") || in_.peek() == "-") out.value = parse_number(in_).value;
   if (in_.accept("|")) out.second.push_back(parse_operand());
   return out;
 }

@@ -85,7 +85,7 @@ UOp condition_of(UOp select) {
         there.push_back(bound->scalar());
     if (there.size() == 2 &&
         (evaluate(condition->op, DType::Bool, other->dtype, there).as_int() != 0) == (constant == 1))
-      return alu(condition->op, std::move(src));
+      return alu(condition->op, src);
   }
   return condition;
 }

@@ -2,27 +2,13 @@
 #include <limits>
 
 #include "gradient/adjoint.h"
-#include "ir/build.h"
+#include "ir/one_axis.h"
 #include "sinter/error.h"
 
 namespace sinter::autodiff {
 namespace {
 
 using namespace sinter::ir;
-
-/// x restricted to [begin, end) along one axis.
-UOp slice_axis(UOp x, size_t axis, int64_t begin, int64_t end) {
-  Region box = full_region(x->shape);
-  box[axis] = {begin, end};
-  return shrink(x, box);
-}
-/// The shape with one axis replaced by `dims`.
-Shape replace_axis(Shape shape, size_t axis, std::initializer_list<Dim> dims) {
-  std::vector<Dim> out(shape.begin(), shape.end());
-  out.erase(out.begin() + static_cast<std::ptrdiff_t>(axis));
-  out.insert(out.begin() + static_cast<std::ptrdiff_t>(axis), dims);
-  return Shape(std::move(out));
-}
 
 /// For each element, the product of all others along the axis. Without division, so correct with zeros and
 /// differentiable to every order. A tree: halves are multiplied until one element is left. On the way back, each half
@@ -43,7 +29,7 @@ UOp product_of_others(UOp x, size_t axis) {
   std::vector<UOp> levels{x};
   for (int64_t half = width / 2; half > 0; half /= 2) {
     UOp level = levels.back();
-    levels.push_back(slice_axis(level, axis, 0, half) * slice_axis(level, axis, half, 2 * half));
+    levels.push_back(shrink_axis(level, axis, 0, half) * shrink_axis(level, axis, half, 2 * half));
   }
   UOp others = like(levels.back(), 1.0);
   for (int64_t half = 1; half < width; half *= 2) {
@@ -117,7 +103,7 @@ UOp previous(UOp x, int64_t axis, double begin) {
   } else {
     Region box = full_region(x->shape);
     box[at].begin = 1;
-    before = pad(slice_axis(x, at, 0, size.value() - 1), box, x->shape);
+    before = pad(shrink_axis(x, at, 0, size.value() - 1), box, x->shape);
   }
   return where(first, like(x, begin), before);
 }

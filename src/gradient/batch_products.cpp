@@ -75,7 +75,7 @@ bool match(const SumOfProducts& first, SumOfProducts& other) {
 Shape add_step_axis(const Shape& shape, size_t count) {
   std::vector<Dim> dims{static_cast<int64_t>(count)};
   dims.insert(dims.end(), shape.begin(), shape.end());
-  return Shape(std::move(dims));
+  return Shape(dims);
 }
 
 ir::Ints shift_axes(ir::Ints axes) {

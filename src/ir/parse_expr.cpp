@@ -54,7 +54,7 @@ UOp build(TextCursor& c, Graph& g, PartialExpr open) {
   try {
     if (open.op == Op::Cast) return cast(src[0], open.to);
     if (open.op == Op::Bitcast) return bitcast(src[0], open.to);
-    return alu(open.op, std::move(src));
+    return alu(open.op, src);
   } catch (const InternalError& e) { c.fail(e.what()); }
 }
 

@@ -29,7 +29,7 @@ std::vector<UOp> rebuild(Graph& g, std::span<const UOp> roots, Change change) {
     now[i] = change(n, src);
     if (now[i]) continue;
     const bool stays = n->graph == &g && src == n->src;
-    now[i] = stays ? n : g.make({n->op, n->dtype, n->shape, std::move(src), n->attr, n->device});
+    now[i] = stays ? n : g.make({n->op, n->dtype, n->shape, src, n->attr, n->device});
   }
   std::vector<UOp> made;
   for (uint32_t p : place) made.push_back(now[p]);

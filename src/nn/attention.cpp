@@ -21,7 +21,7 @@ Tensor split_heads(const Tensor& x, int64_t heads) {
   std::vector<Dim> dims = x.shape().dims();
   dims.back() = heads;
   dims.push_back(x.shape().dims().back().value() / heads);
-  return x.reshape(Shape(std::move(dims))).transpose(-2, -3);
+  return x.reshape(Shape(dims)).transpose(-2, -3);
 }
 
 Tensor join_heads(const Tensor& x) {
@@ -30,7 +30,7 @@ Tensor join_heads(const Tensor& x) {
   const int64_t size = dims.back().value();
   dims.pop_back();
   dims.back() = dims.back().value() * size;
-  return y.reshape(Shape(std::move(dims)));
+  return y.reshape(Shape(dims));
 }
 
 /// `size`, after all arguments of `layer` were checked. Its submodules would report errors under their own names.

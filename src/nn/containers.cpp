@@ -20,6 +20,8 @@ void throw_in_layer(const UsageError& error, const std::string& layer) {
   throw UsageError(fmt::format("{}, in layer {} of Sequential", text, layer), where);
 }
 
+void throw_in_layer(const UsageError& error, size_t layer) { throw_in_layer(error, std::to_string(layer)); }
+
 Functional::Functional(std::function<Tensor(const Tensor&)> f, Loc where) : function(std::move(f)) {
   if (!function) throw UsageError("Functional: the function is empty; give one of a tensor to a tensor", where);
 }

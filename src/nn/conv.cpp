@@ -46,7 +46,7 @@ void make_weights(std::string_view layer, size_t axes, int64_t in, int64_t out, 
 }  // namespace
 
 Conv1d::Conv1d(int64_t in, int64_t out, PerAxis kernel, ConvOptions options, bool with_bias, Loc where)
-    : options(options) {
+    : ConvLayer{{}, {}, options} {
   const tensor::OuterCall call("Conv1d", where);
   make_weights("Conv1d", 1, in, out, kernel, options.groups, false, with_bias, weight, bias, where);
 }
@@ -57,7 +57,7 @@ Tensor Conv1d::operator()(const Tensor& x, Loc where) const {
 }
 
 Conv2d::Conv2d(int64_t in, int64_t out, PerAxis kernel, ConvOptions options, bool with_bias, Loc where)
-    : options(options) {
+    : ConvLayer{{}, {}, options} {
   const tensor::OuterCall call("Conv2d", where);
   make_weights("Conv2d", 2, in, out, kernel, options.groups, false, with_bias, weight, bias, where);
 }
@@ -68,7 +68,7 @@ Tensor Conv2d::operator()(const Tensor& x, Loc where) const {
 }
 
 Conv3d::Conv3d(int64_t in, int64_t out, PerAxis kernel, ConvOptions options, bool with_bias, Loc where)
-    : options(options) {
+    : ConvLayer{{}, {}, options} {
   const tensor::OuterCall call("Conv3d", where);
   make_weights("Conv3d", 3, in, out, kernel, options.groups, false, with_bias, weight, bias, where);
 }
@@ -80,7 +80,7 @@ Tensor Conv3d::operator()(const Tensor& x, Loc where) const {
 
 ConvTranspose1d::ConvTranspose1d(int64_t in, int64_t out, PerAxis kernel, ConvTransposeOptions options, bool with_bias,
                                  Loc where)
-    : options(options) {
+    : ConvLayer{{}, {}, options} {
   const tensor::OuterCall call("ConvTranspose1d", where);
   make_weights("ConvTranspose1d", 1, in, out, kernel, options.groups, true, with_bias, weight, bias, where);
 }
@@ -92,7 +92,7 @@ Tensor ConvTranspose1d::operator()(const Tensor& x, Loc where) const {
 
 ConvTranspose2d::ConvTranspose2d(int64_t in, int64_t out, PerAxis kernel, ConvTransposeOptions options, bool with_bias,
                                  Loc where)
-    : options(options) {
+    : ConvLayer{{}, {}, options} {
   const tensor::OuterCall call("ConvTranspose2d", where);
   make_weights("ConvTranspose2d", 2, in, out, kernel, options.groups, true, with_bias, weight, bias, where);
 }
@@ -104,7 +104,7 @@ Tensor ConvTranspose2d::operator()(const Tensor& x, Loc where) const {
 
 ConvTranspose3d::ConvTranspose3d(int64_t in, int64_t out, PerAxis kernel, ConvTransposeOptions options, bool with_bias,
                                  Loc where)
-    : options(options) {
+    : ConvLayer{{}, {}, options} {
   const tensor::OuterCall call("ConvTranspose3d", where);
   make_weights("ConvTranspose3d", 3, in, out, kernel, options.groups, true, with_bias, weight, bias, where);
 }

@@ -126,7 +126,7 @@ Tensor EmbeddingBag::operator()(const Tensor& index, const Tensor& offsets, cons
     const Tensor base = zeros({all, values.shape()[1]}, values.dtype(), values.device());
     return scatter_add(base, 0, bag.unsqueeze(1).expand(values.shape()), values).slice(0, {0, bags});
   };
-  const Tensor total = summed(sinter::where(counts.unsqueeze(1), rows, 0.0));
+  Tensor total = summed(sinter::where(counts.unsqueeze(1), rows, 0.0));
   if (options.mode == BagMode::Sum) return total;
   return total / maximum(summed(counts.to(total.dtype()).unsqueeze(1)), 1);
 }

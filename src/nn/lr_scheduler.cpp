@@ -39,7 +39,8 @@ double share_of(int64_t t, int64_t total) {
 double StepLR::operator()(double base, int64_t t) const {
   return with_default_float_env([&] {
     require_steps("StepLR: step_size", step_size);
-    return base * std::pow(gamma, static_cast<double>(t / step_size));
+    const int64_t steps = t / step_size;
+    return base * std::pow(gamma, static_cast<double>(steps));
   });
 }
 

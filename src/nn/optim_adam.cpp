@@ -13,7 +13,7 @@ namespace optim {
 
 SGD::SGD(std::vector<Tensor> parameters, Options options, Loc where) : SGD({{std::move(parameters), options}}, where) {}
 
-SGD::SGD(std::vector<ParamGroup<Options>> groups, Loc where) : GroupedOptimizer(std::move(groups), where, "SGD") {
+SGD::SGD(const std::vector<ParamGroup<Options>>& groups, Loc where) : GroupedOptimizer(groups, where, "SGD") {
   check_options(where);
   const tensor::OuterCall call("SGD", where);
   each_options([&](const Options& o) {
@@ -65,10 +65,10 @@ std::vector<ParamGroup<AdamOptions>> as_adam(std::vector<ParamGroup<AdamWOptions
 Adam::Adam(std::vector<Tensor> parameters, Options options, Loc where)
     : Adam({{std::move(parameters), options}}, where) {}
 
-Adam::Adam(std::vector<ParamGroup<Options>> groups, Loc where) : Adam(std::move(groups), false, where) {}
+Adam::Adam(const std::vector<ParamGroup<Options>>& groups, Loc where) : Adam(std::move(groups), false, where) {}
 
-Adam::Adam(std::vector<ParamGroup<Options>> groups, bool decoupled, Loc where)
-    : GroupedOptimizer(std::move(groups), where, name_of(decoupled)), decoupled_(decoupled) {
+Adam::Adam(const std::vector<ParamGroup<Options>>& groups, bool decoupled, Loc where)
+    : GroupedOptimizer(groups, where, name_of(decoupled)), decoupled_(decoupled) {
   Adam::check_options(where);
   const tensor::OuterCall call(name_of(decoupled), where);
   first_ = make_state("exp_avg");
@@ -107,7 +107,8 @@ Tensor Adam::updated(Update& update) {
 AdamW::AdamW(std::vector<Tensor> parameters, Options options, Loc where)
     : AdamW({{std::move(parameters), options}}, where) {}
 
-AdamW::AdamW(std::vector<ParamGroup<Options>> groups, Loc where) : Adam(as_adam(std::move(groups)), true, where) {}
+AdamW::AdamW(const std::vector<ParamGroup<Options>>& groups, Loc where)
+    : Adam(as_adam(std::move(groups)), true, where) {}
 
 }  // namespace optim
 }  // namespace v0

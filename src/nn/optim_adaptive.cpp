@@ -13,8 +13,8 @@ namespace optim {
 RMSprop::RMSprop(std::vector<Tensor> parameters, Options options, Loc where)
     : RMSprop({{std::move(parameters), options}}, where) {}
 
-RMSprop::RMSprop(std::vector<ParamGroup<Options>> groups, Loc where)
-    : GroupedOptimizer(std::move(groups), where, "RMSprop") {
+RMSprop::RMSprop(const std::vector<ParamGroup<Options>>& groups, Loc where)
+    : GroupedOptimizer(groups, where, "RMSprop") {
   check_options(where);
   const tensor::OuterCall call("RMSprop", where);
   square_ = make_state("square_avg");
@@ -53,8 +53,8 @@ Tensor RMSprop::updated(Update& update) {
 Adagrad::Adagrad(std::vector<Tensor> parameters, Options options, Loc where)
     : Adagrad({{std::move(parameters), options}}, where) {}
 
-Adagrad::Adagrad(std::vector<ParamGroup<Options>> groups, Loc where)
-    : GroupedOptimizer(std::move(groups), where, "Adagrad") {
+Adagrad::Adagrad(const std::vector<ParamGroup<Options>>& groups, Loc where)
+    : GroupedOptimizer(groups, where, "Adagrad") {
   check_options(where);
   const tensor::OuterCall call("Adagrad", where);
   sum_ = make_state("sum", options().initial_accumulator_value);
@@ -85,8 +85,8 @@ Tensor Adagrad::updated(Update& update) {
 Adadelta::Adadelta(std::vector<Tensor> parameters, Options options, Loc where)
     : Adadelta({{std::move(parameters), options}}, where) {}
 
-Adadelta::Adadelta(std::vector<ParamGroup<Options>> groups, Loc where)
-    : GroupedOptimizer(std::move(groups), where, "Adadelta") {
+Adadelta::Adadelta(const std::vector<ParamGroup<Options>>& groups, Loc where)
+    : GroupedOptimizer(groups, where, "Adadelta") {
   check_options(where);
   const tensor::OuterCall call("Adadelta", where);
   square_ = make_state("square_avg");
@@ -115,8 +115,7 @@ Tensor Adadelta::updated(Update& update) {
 Adamax::Adamax(std::vector<Tensor> parameters, Options options, Loc where)
     : Adamax({{std::move(parameters), options}}, where) {}
 
-Adamax::Adamax(std::vector<ParamGroup<Options>> groups, Loc where)
-    : GroupedOptimizer(std::move(groups), where, "Adamax") {
+Adamax::Adamax(const std::vector<ParamGroup<Options>>& groups, Loc where) : GroupedOptimizer(groups, where, "Adamax") {
   check_options(where);
   const tensor::OuterCall call("Adamax", where);
   mean_ = make_state("exp_avg");

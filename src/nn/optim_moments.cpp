@@ -17,8 +17,8 @@ namespace optim {
 NAdam::NAdam(std::vector<Tensor> parameters, Options options, Loc where)
     : NAdam({{std::move(parameters), options}}, where) {}
 
-NAdam::NAdam(std::vector<ParamGroup<Options>> groups, Loc where)
-    : GroupedOptimizer(std::move(groups), where, "NAdam"), products_(group_count()) {
+NAdam::NAdam(const std::vector<ParamGroup<Options>>& groups, Loc where)
+    : GroupedOptimizer(groups, where, "NAdam"), products_(group_count()) {
   check_options(where);
   const tensor::OuterCall call("NAdam", where);
   first_ = make_state("exp_avg");
@@ -74,7 +74,7 @@ Tensor NAdam::updated(Update& update) {
 RAdam::RAdam(std::vector<Tensor> parameters, Options options, Loc where)
     : RAdam({{std::move(parameters), options}}, where) {}
 
-RAdam::RAdam(std::vector<ParamGroup<Options>> groups, Loc where) : GroupedOptimizer(std::move(groups), where, "RAdam") {
+RAdam::RAdam(const std::vector<ParamGroup<Options>>& groups, Loc where) : GroupedOptimizer(groups, where, "RAdam") {
   check_options(where);
   const tensor::OuterCall call("RAdam", where);
   first_ = make_state("exp_avg");
@@ -121,7 +121,7 @@ Tensor RAdam::updated(Update& update) {
 Lion::Lion(std::vector<Tensor> parameters, Options options, Loc where)
     : Lion({{std::move(parameters), options}}, where) {}
 
-Lion::Lion(std::vector<ParamGroup<Options>> groups, Loc where) : GroupedOptimizer(std::move(groups), where, "Lion") {
+Lion::Lion(const std::vector<ParamGroup<Options>>& groups, Loc where) : GroupedOptimizer(groups, where, "Lion") {
   check_options(where);
   const tensor::OuterCall call("Lion", where);
   mean_ = make_state("exp_avg");
@@ -149,7 +149,7 @@ Tensor Lion::updated(Update& update) {
 LAMB::LAMB(std::vector<Tensor> parameters, Options options, Loc where)
     : LAMB({{std::move(parameters), options}}, where) {}
 
-LAMB::LAMB(std::vector<ParamGroup<Options>> groups, Loc where) : GroupedOptimizer(std::move(groups), where, "LAMB") {
+LAMB::LAMB(const std::vector<ParamGroup<Options>>& groups, Loc where) : GroupedOptimizer(groups, where, "LAMB") {
   check_options(where);
   const tensor::OuterCall call("LAMB", where);
   first_ = make_state("exp_avg");
@@ -184,7 +184,7 @@ Tensor LAMB::updated(Update& update) {
 Muon::Muon(std::vector<Tensor> parameters, Options options, Loc where)
     : Muon({{std::move(parameters), options}}, where) {}
 
-Muon::Muon(std::vector<ParamGroup<Options>> groups, Loc where) : GroupedOptimizer(std::move(groups), where, "Muon") {
+Muon::Muon(const std::vector<ParamGroup<Options>>& groups, Loc where) : GroupedOptimizer(groups, where, "Muon") {
   check_options(where);
   check_parameters(parameters(), "Muon", where);
   const tensor::OuterCall call("Muon", where);

@@ -16,7 +16,7 @@ namespace optim {
 ASGD::ASGD(std::vector<Tensor> parameters, Options options, Loc where)
     : ASGD({{std::move(parameters), options}}, where) {}
 
-ASGD::ASGD(std::vector<ParamGroup<Options>> groups, Loc where) : GroupedOptimizer(std::move(groups), where, "ASGD") {
+ASGD::ASGD(const std::vector<ParamGroup<Options>>& groups, Loc where) : GroupedOptimizer(groups, where, "ASGD") {
   check_options(where);
   const tensor::OuterCall call("ASGD", where);
   mean_ = make_state("ax");
@@ -49,7 +49,7 @@ Tensor ASGD::updated(Update& update) {
 Rprop::Rprop(std::vector<Tensor> parameters, Options options, Loc where)
     : Rprop({{std::move(parameters), options}}, where) {}
 
-Rprop::Rprop(std::vector<ParamGroup<Options>> groups, Loc where) : GroupedOptimizer(std::move(groups), where, "Rprop") {
+Rprop::Rprop(const std::vector<ParamGroup<Options>>& groups, Loc where) : GroupedOptimizer(groups, where, "Rprop") {
   check_options(where);
   const tensor::OuterCall call("Rprop", where);
   before_ = make_state("prev");

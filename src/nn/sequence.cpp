@@ -73,7 +73,7 @@ Tensor padded(const PackedSequence& x, int64_t length) {
   std::vector<Dim> dims = x.data.shape().dims();
   dims[0] = n;
   dims.insert(dims.begin(), Dim(length));
-  return index_select(x.data, 0, from(rows, x.data.device())).reshape(Shape(std::move(dims)));
+  return index_select(x.data, 0, from(rows, x.data.device())).reshape(Shape(dims));
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ class BeamSearch {
   std::vector<Opt> run() {
     const size_t batch = std::min(kBatch, limits_.candidates) * width_;
     std::vector<OptProposal> lists = source_->first(batch);
-    const std::vector<Opt> heuristic = lists.front().opts;
+    std::vector<Opt> heuristic = lists.front().opts;
     std::vector<BeamEntry> started = build(std::move(lists));
     take_reference(started);
     if (!reference_ && !refusal_.empty()) throw BackendError(refusal_);

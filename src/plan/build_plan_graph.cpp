@@ -92,7 +92,7 @@ class PlanGraphBuilder {
       case Op::Permute: return ir::permute(src[0], n->ints());
       case Op::Pad: return boxed(n, std::move(src), number, 0);
       case Op::Shrink: return boxed(n, std::move(src), number, -1);
-      default: return graph_->make({n->op, n->dtype, shape(n->shape), std::move(src), n->attr, n->device});
+      default: return graph_->make({n->op, n->dtype, shape(n->shape), src, n->attr, n->device});
     }
   }
 
@@ -112,7 +112,7 @@ class PlanGraphBuilder {
         box.push_back({begin, size[d].symbolic() ? size[d] : Dim(begin + size[d].value())});
       }
     }
-    return graph_->make({n->op, n->dtype, result, std::move(src), std::move(box), n->device});
+    return graph_->make({n->op, n->dtype, result, src, std::move(box), n->device});
   }
 
   const CanonicalProgram& plan_;

@@ -15,7 +15,7 @@ struct SourceRef {
   int32_t index = 0;
   bool constant() const { return index < 0; }
   size_t position() const { return static_cast<size_t>(index); }
-  size_t number() const { return static_cast<size_t>(~index); }  ///< in CanonicalProgram::constants
+  size_t number() const { return static_cast<size_t>(-1 - int64_t{index}); }  ///< in CanonicalProgram::constants
   friend bool operator==(SourceRef, SourceRef) = default;
 };
 

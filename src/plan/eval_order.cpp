@@ -59,7 +59,8 @@ std::vector<EvalStep> order_steps(const CanonicalProgram& plan, Materialization&
     if (!once[i]) continue;
     if (through[i]) {
       for (int32_t r : *through[i]) {
-        (r < 0 ? readers[static_cast<size_t>(~r)] : users[static_cast<size_t>(r)]).push_back(static_cast<int32_t>(i));
+        (r < 0 ? readers[static_cast<size_t>(-1 - int64_t{r})] : users[static_cast<size_t>(r)])
+            .push_back(static_cast<int32_t>(i));
         waits[i] += r >= 0;
       }
     }

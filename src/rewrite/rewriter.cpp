@@ -75,7 +75,7 @@ class RewriteDriver {
         src.push_back(final_.at(s.get()));
         changed |= !(src.back() == s);
       }
-      if (changed) f.now = with_sources(context_.graph, f.now, std::move(src));
+      if (changed) f.now = with_sources(context_.graph, f.now, src);
       if (UOp after = apply(f.now); after && !(after == f.now)) {
         f.now = after;
         f.next = 0;

@@ -29,7 +29,7 @@ std::vector<UOp> share_divisions(Graph& g, std::span<const UOp> roots) {
       if (final.contains(u.get())) continue;
       std::vector<UOp> src;
       for (UOp s : u->src) src.push_back(final.at(s.get()));
-      final.emplace(u.get(), src == u->src ? u : with_sources(g, u, std::move(src)));
+      final.emplace(u.get(), src == u->src ? u : with_sources(g, u, src));
     }
     return final.at(root.get());
   };

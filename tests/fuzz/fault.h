@@ -2,7 +2,7 @@
 #pragma once
 
 #include "fuzz/mutant.h"
-#include "runtime/base/fault_injection.h"
+#include "planted_faults.h"
 #include "sinter/debug.h"
 
 namespace fuzz {
@@ -12,17 +12,19 @@ class ScopedMutant {
  public:
   explicit ScopedMutant(Mutant fault) {
     sinter::debug::clear_plans();
-    sinter::runtime::fault_injection().skip_stored_plans = true;  // those in the cache folder are of the sound library
+    faults_->skip_stored_plans = true;  // those in the cache folder are of the sound library
     mutant = fault;
   }
   ~ScopedMutant() {
     mutant = Mutant::None;
-    sinter::runtime::fault_injection().skip_stored_plans = false;
     sinter::debug::clear_plans();
     sinter::debug::set_executor(sinter::debug::Executor::Compiled);
   }
   ScopedMutant(const ScopedMutant&) = delete;
   ScopedMutant& operator=(const ScopedMutant&) = delete;
+
+ private:
+  const sinter::testing::PlantedFaults faults_;
 };
 
 }  // namespace fuzz

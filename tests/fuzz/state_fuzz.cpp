@@ -296,7 +296,8 @@ class Program {
 
   /// A plan that does not compile: everything stays as it was.
   void fault(const Both& x) {
-    runtime::fault_injection().refuse = [](ir::Op) { return true; };
+    const testing::PlantedFaults faults;
+    faults->refuse = [](ir::Op) { return true; };
     const bool stepping = chance(.5);
     try {
       if (stepping) {
@@ -306,7 +307,6 @@ class Program {
         compare(x, "though a plan was refused");
       }
     } catch (const CompileError&) { ++tally_.refused; }
-    runtime::fault_injection().refuse = {};
   }
 
   /// A read where memory is short: the value, or OutOfMemory, and everything is still to be had.
@@ -339,7 +339,8 @@ class Program {
   void crash() {
     both([&] { (matmul(params_[0].t, params_[1].t) * params_[0].t).sum().backward(); },
          [&] { eager::sum(mul(matmul(params_[0].e, params_[1].e), params_[0].e)).backward(false); });
-    runtime::fault_injection().fail_at_launch = static_cast<int>(below(6));
+    const testing::PlantedFaults faults;
+    faults->fail_at_launch = static_cast<int>(below(6));
     try {
       step();
     } catch (const BackendError&) {}
@@ -351,7 +352,6 @@ class Program {
             compare(b, "after a crash");
           } catch (const BackendError&) { ++tally_.errors_after_crash; }
         }
-    runtime::fault_injection().fail_at_launch = -1;
   }
 
   std::mt19937_64 rnd_;
@@ -374,8 +374,6 @@ std::optional<std::string> failure_of(uint64_t seed, Tally& tally) {
     Program(seed, tally).run(60);
   } catch (const std::exception& e) { failure = e.what(); }
   eager::world() = {};
-  runtime::fault_injection().refuse = {};
-  runtime::fault_injection().fail_at_launch = -1;
   if (!failure && (before.nodes() || before.buffers()))
     failure = "program " + std::to_string(seed) + ": " + std::to_string(before.nodes()) + " nodes and " +
               std::to_string(before.buffers()) + " buffers are left";
@@ -433,10 +431,9 @@ TEST_CASE("each wrong rule of state is found by the random programs", "[.mutants
   Tally tally;
   const auto failure = [&](uint64_t seed) {
     debug::set_executor(debug::Executor::Interpreter);
-    runtime::fault_injection().check_plans = true;
-    const auto out = failure_of(seed, tally);
-    runtime::fault_injection().check_plans = false;
-    return out;
+    const testing::PlantedFaults checked;
+    checked->check_plans = true;
+    return failure_of(seed, tally);
   };
   std::optional<std::string> found;
   uint64_t seed = 0;

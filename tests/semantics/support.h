@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "runtime/base/fault_injection.h"
+#include "planted_faults.h"
 #include "sinter/create.h"
 #include "sinter/debug.h"
 #include "sinter/gradient.h"
@@ -46,15 +46,15 @@ struct CounterDelta {
 
 /// At its end nothing of the program may be left: no node, no buffer. Every cached plan is decided again on the way.
 struct LeakCheck {
+  const testing::PlantedFaults faults;
   CounterDelta count;
   LeakCheck() {
-    runtime::fault_injection().check_plans = true;
+    faults->check_plans = true;
     debug::clear_plans();
   }
   ~LeakCheck() {
     CHECK(count.nodes() == 0);
     CHECK(count.buffers() == 0);
-    runtime::fault_injection() = {};
   }
 };
 

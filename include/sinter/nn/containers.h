@@ -34,10 +34,12 @@ struct LayerChain {
 
 /// Throws the error again as one in this layer of a Sequential.
 [[noreturn]] void throw_in_layer(const UsageError& error, const std::string& layer);
+/// The same for a layer whose name is its number.
+[[noreturn]] void throw_in_layer(const UsageError& error, size_t layer);
 
-/// A layer's result. A UsageError in the call names the layer as well.
-template <class Layer, class... X>
-Tensor call_layer(const std::string& name, const Layer& layer, const X&... x) {
+/// A layer's result. A UsageError in the call says the layer's name as well, a text or a number.
+template <class Name, class Layer, class... X>
+Tensor call_layer(const Name& name, const Layer& layer, const X&... x) {
   try {
     return layer(x...);
   } catch (const UsageError& error) { throw_in_layer(error, name); }
@@ -77,8 +79,8 @@ struct Sequential {
     return std::apply(
         [&](const auto& first, const auto&... layer) {
           size_t number = 0;
-          Tensor value = call_layer(std::to_string(number++), first, x...);
-          ((value = call_layer(std::to_string(number++), layer, value)), ...);
+          Tensor value = call_layer(number++, first, x...);
+          ((value = call_layer(number++, layer, value)), ...);
           return value;
         },
         layers);

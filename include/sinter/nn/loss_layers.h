@@ -32,6 +32,15 @@ struct WeightedLoss {
   explicit WeightedLoss(Options options) : options(std::move(options)) {}
 };
 
+/// What the other losses with options have.
+template <class Options>
+struct LossWithOptions {
+  Options options;
+  /// For the losses.
+  explicit LossWithOptions(Options options = {}) : options(options) {}
+  SINTER_EMPTY_MODULE()
+};
+
 /// cross_entropy().
 struct CrossEntropyLoss : WeightedLoss<CrossEntropyOptions> {
   explicit CrossEntropyLoss(CrossEntropyOptions options = {}) : WeightedLoss(std::move(options)) {}
@@ -75,98 +84,81 @@ struct BCEWithLogitsLoss {
 };
 /// mse_loss().
 struct MSELoss {
-  explicit MSELoss(Reduction reduction = Reduction::Mean) : reduction(reduction) {}
+  explicit MSELoss(LossOptions options = {}) : reduction(options.reduction) {}
+  explicit MSELoss(Reduction reduction) : reduction(reduction) {}
   Tensor operator()(const Tensor& x, const Tensor& target, Loc where = Loc::current()) const;
   Reduction reduction;
   SINTER_EMPTY_MODULE()
 };
 /// l1_loss().
 struct L1Loss {
-  explicit L1Loss(Reduction reduction = Reduction::Mean) : reduction(reduction) {}
+  explicit L1Loss(LossOptions options = {}) : reduction(options.reduction) {}
+  explicit L1Loss(Reduction reduction) : reduction(reduction) {}
   Tensor operator()(const Tensor& x, const Tensor& target, Loc where = Loc::current()) const;
   Reduction reduction;
   SINTER_EMPTY_MODULE()
 };
 /// soft_margin_loss().
 struct SoftMarginLoss {
-  explicit SoftMarginLoss(Reduction reduction = Reduction::Mean) : reduction(reduction) {}
+  explicit SoftMarginLoss(LossOptions options = {}) : reduction(options.reduction) {}
+  explicit SoftMarginLoss(Reduction reduction) : reduction(reduction) {}
   Tensor operator()(const Tensor& x, const Tensor& target, Loc where = Loc::current()) const;
   Reduction reduction;
   SINTER_EMPTY_MODULE()
 };
 /// smooth_l1_loss().
-struct SmoothL1Loss {
-  explicit SmoothL1Loss(SmoothL1Options options = {}) : options(options) {}
+struct SmoothL1Loss : LossWithOptions<SmoothL1Options> {
+  using LossWithOptions::LossWithOptions;
   Tensor operator()(const Tensor& x, const Tensor& target, Loc where = Loc::current()) const;
-  SmoothL1Options options;
-  SINTER_EMPTY_MODULE()
 };
 /// huber_loss().
-struct HuberLoss {
-  explicit HuberLoss(HuberOptions options = {}) : options(options) {}
+struct HuberLoss : LossWithOptions<HuberOptions> {
+  using LossWithOptions::LossWithOptions;
   Tensor operator()(const Tensor& x, const Tensor& target, Loc where = Loc::current()) const;
-  HuberOptions options;
-  SINTER_EMPTY_MODULE()
 };
 /// poisson_nll_loss().
-struct PoissonNLLLoss {
-  explicit PoissonNLLLoss(PoissonNllOptions options = {}) : options(options) {}
+struct PoissonNLLLoss : LossWithOptions<PoissonNllOptions> {
+  using LossWithOptions::LossWithOptions;
   Tensor operator()(const Tensor& x, const Tensor& target, Loc where = Loc::current()) const;
-  PoissonNllOptions options;
-  SINTER_EMPTY_MODULE()
 };
 /// gaussian_nll_loss().
-struct GaussianNLLLoss {
-  explicit GaussianNLLLoss(GaussianNllOptions options = {}) : options(options) {}
+struct GaussianNLLLoss : LossWithOptions<GaussianNllOptions> {
+  using LossWithOptions::LossWithOptions;
   Tensor operator()(const Tensor& x, const Tensor& target, const Tensor& variance, Loc where = Loc::current()) const;
-  GaussianNllOptions options;
-  SINTER_EMPTY_MODULE()
 };
 /// kl_div().
-struct KLDivLoss {
-  explicit KLDivLoss(KlDivOptions options = {}) : options(options) {}
+struct KLDivLoss : LossWithOptions<KlDivOptions> {
+  using LossWithOptions::LossWithOptions;
   Tensor operator()(const Tensor& x, const Tensor& target, Loc where = Loc::current()) const;
-  KlDivOptions options;
-  SINTER_EMPTY_MODULE()
 };
 /// hinge_embedding_loss().
-struct HingeEmbeddingLoss {
-  explicit HingeEmbeddingLoss(HingeEmbeddingOptions options = {}) : options(options) {}
+struct HingeEmbeddingLoss : LossWithOptions<HingeEmbeddingOptions> {
+  using LossWithOptions::LossWithOptions;
   Tensor operator()(const Tensor& x, const Tensor& target, Loc where = Loc::current()) const;
-  HingeEmbeddingOptions options;
-  SINTER_EMPTY_MODULE()
 };
 /// margin_ranking_loss().
-struct MarginRankingLoss {
-  explicit MarginRankingLoss(MarginOptions options = {}) : options(options) {}
+struct MarginRankingLoss : LossWithOptions<MarginOptions> {
+  using LossWithOptions::LossWithOptions;
   Tensor operator()(const Tensor& x1, const Tensor& x2, const Tensor& target, Loc where = Loc::current()) const;
-  MarginOptions options;
-  SINTER_EMPTY_MODULE()
 };
 /// cosine_embedding_loss().
-struct CosineEmbeddingLoss {
-  explicit CosineEmbeddingLoss(MarginOptions options = {}) : options(options) {}
+struct CosineEmbeddingLoss : LossWithOptions<MarginOptions> {
+  using LossWithOptions::LossWithOptions;
   Tensor operator()(const Tensor& x1, const Tensor& x2, const Tensor& target, Loc where = Loc::current()) const;
-  MarginOptions options;
-  SINTER_EMPTY_MODULE()
 };
 /// triplet_margin_loss().
-struct TripletMarginLoss {
-  explicit TripletMarginLoss(TripletMarginOptions options = {}) : options(options) {}
+struct TripletMarginLoss : LossWithOptions<TripletMarginOptions> {
+  using LossWithOptions::LossWithOptions;
   Tensor operator()(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
                     Loc where = Loc::current()) const;
-  TripletMarginOptions options;
-  SINTER_EMPTY_MODULE()
 };
 /// ctc_loss().
-struct CTCLoss {
-  explicit CTCLoss(CtcOptions options = {}) : options(options) {}
+struct CTCLoss : LossWithOptions<CtcOptions> {
+  using LossWithOptions::LossWithOptions;
   Tensor operator()(const Tensor& log_probabilities, const Tensor& targets, const Tensor& input_lengths,
                     const Tensor& target_lengths, Loc where = Loc::current()) const;
   Tensor operator()(const Tensor& log_probabilities, const Tensor& targets, const std::vector<int64_t>& input_lengths,
                     const std::vector<int64_t>& target_lengths, Loc where = Loc::current()) const;
-  CtcOptions options;
-  SINTER_EMPTY_MODULE()
 };
 
 }  // namespace nn

@@ -93,7 +93,7 @@ struct ErasedModule {
   bool* training;                                     ///< its member of that name; null: it has none
   void (*add_facts)(const void* self, ModuleFacts&);  ///< what to_string() says of it
 };
-inline const ErasedModule& erased(const ErasedModule& module) { return module; }
+inline ErasedModule erased(const ErasedModule& module) { return module; }
 template <HasVisit M>
 ErasedModule erased(M& module) {
   using T = std::remove_const_t<M>;

@@ -184,7 +184,7 @@ class Optimizer::Update {
 /// What GroupedOptimizer is constructed from before its optimizer.
 template <class O>
 struct OptionGroups {
-  std::deque<O> options_;  ///< of each group; they stay where they are, and so do the rates in them
+  std::deque<O> group_options;  ///< of each group; they stay where they are, and so do the rates in them
 };
 
 /// An optimizer with options, a set for each group of its parameters. O has a member `double lr`.
@@ -196,17 +196,17 @@ class GroupedOptimizer : private OptionGroups<O>, public Optimizer {
   /// is a program of its own. UsageError if there is no such group.
   O& options(size_t group = 0, Loc where = Loc::current()) {
     group_lr(group, where);
-    return this->options_[group];
+    return this->group_options[group];
   }
   /// One more group, as when layers are unfrozen while training. Its counts and states begin with its first step;
   /// schedules made before leave its rate alone. Errors as the constructor's.
   void add_param_group(const ParamGroup<O>& group, Loc where = Loc::current()) {
-    this->options_.push_back(group.options);
+    this->group_options.push_back(group.options);
     try {
       check_options(where);
-      add_group(group.parameters, this->options_.back().lr, where);
+      add_group(group.parameters, this->group_options.back().lr, where);
     } catch (...) {
-      this->options_.pop_back();
+      this->group_options.pop_back();
       throw;
     }
   }
@@ -214,13 +214,13 @@ class GroupedOptimizer : private OptionGroups<O>, public Optimizer {
  protected:
   /// Errors as Optimizer's, over all groups.
   GroupedOptimizer(const std::vector<ParamGroup<O>>& groups, Loc where, std::string_view rule)
-      : OptionGroups<O>{options_of(groups)}, Optimizer(grouping(groups, this->options_), where, rule) {}
+      : OptionGroups<O>{options_of(groups)}, Optimizer(grouping(groups, this->group_options), where, rule) {}
   /// The options of the parameter's group.
-  const O& options(const Update& update) const { return this->options_[update.group()]; }
+  const O& options(const Update& update) const { return this->group_options[update.group()]; }
   /// Calls check(options) for each group.
   template <class F>
   void each_options(F&& check) const {
-    for (const O& o : this->options_) check(o);
+    for (const O& o : this->group_options) check(o);
   }
 
  private:
@@ -254,7 +254,7 @@ class SGD final : public GroupedOptimizer<SGDOptions> {
   using Options = SGDOptions;  ///< as SGD::Options{.momentum = 0.9}
   explicit SGD(std::vector<Tensor> parameters, Options options = {}, Loc where = Loc::current());
   /// The same with several groups.
-  explicit SGD(std::vector<ParamGroup<Options>> groups, Loc where = Loc::current());
+  explicit SGD(const std::vector<ParamGroup<Options>>& groups, Loc where = Loc::current());
 
  private:
   Tensor updated(Update& update) override;
@@ -276,11 +276,11 @@ class Adam : public GroupedOptimizer<AdamOptions> {
   using Options = AdamOptions;  ///< as Adam::Options{.lr = 2e-3}
   explicit Adam(std::vector<Tensor> parameters, Options options = {}, Loc where = Loc::current());
   /// The same with several groups.
-  explicit Adam(std::vector<ParamGroup<Options>> groups, Loc where = Loc::current());
+  explicit Adam(const std::vector<ParamGroup<Options>>& groups, Loc where = Loc::current());
 
  protected:
   /// With or without decay of the parameter in place of the gradient's.
-  Adam(std::vector<ParamGroup<Options>> groups, bool decoupled, Loc where);
+  Adam(const std::vector<ParamGroup<Options>>& groups, bool decoupled, Loc where);
 
  private:
   Tensor updated(Update& update) override;
@@ -302,7 +302,7 @@ class AdamW final : public Adam {
   using Options = AdamWOptions;  ///< as AdamW::Options{.weight_decay = 0.1}
   explicit AdamW(std::vector<Tensor> parameters, Options options = {}, Loc where = Loc::current());
   /// The same with several groups.
-  explicit AdamW(std::vector<ParamGroup<Options>> groups, Loc where = Loc::current());
+  explicit AdamW(const std::vector<ParamGroup<Options>>& groups, Loc where = Loc::current());
 };
 
 }  // namespace optim

@@ -25,7 +25,7 @@ class RMSprop final : public GroupedOptimizer<RMSpropOptions> {
   using Options = RMSpropOptions;  ///< as RMSprop::Options{.alpha = 0.9}
   explicit RMSprop(std::vector<Tensor> parameters, Options options = {}, Loc where = Loc::current());
   /// The same with several groups.
-  explicit RMSprop(std::vector<ParamGroup<Options>> groups, Loc where = Loc::current());
+  explicit RMSprop(const std::vector<ParamGroup<Options>>& groups, Loc where = Loc::current());
 
  private:
   Tensor updated(Update& update) override;
@@ -46,7 +46,7 @@ class Adagrad final : public GroupedOptimizer<AdagradOptions> {
   using Options = AdagradOptions;  ///< as Adagrad::Options{.lr = 0.1}
   explicit Adagrad(std::vector<Tensor> parameters, Options options = {}, Loc where = Loc::current());
   /// The same with several groups.
-  explicit Adagrad(std::vector<ParamGroup<Options>> groups, Loc where = Loc::current());
+  explicit Adagrad(const std::vector<ParamGroup<Options>>& groups, Loc where = Loc::current());
 
  private:
   Tensor updated(Update& update) override;
@@ -66,7 +66,7 @@ class Adadelta final : public GroupedOptimizer<AdadeltaOptions> {
   using Options = AdadeltaOptions;  ///< as Adadelta::Options{.rho = 0.95}
   explicit Adadelta(std::vector<Tensor> parameters, Options options = {}, Loc where = Loc::current());
   /// The same with several groups.
-  explicit Adadelta(std::vector<ParamGroup<Options>> groups, Loc where = Loc::current());
+  explicit Adadelta(const std::vector<ParamGroup<Options>>& groups, Loc where = Loc::current());
 
  private:
   Tensor updated(Update& update) override;
@@ -88,7 +88,7 @@ class NAdam final : public GroupedOptimizer<NAdamOptions> {
   using Options = NAdamOptions;  ///< as NAdam::Options{.lr = 1e-3}
   explicit NAdam(std::vector<Tensor> parameters, Options options = {}, Loc where = Loc::current());
   /// The same with several groups.
-  explicit NAdam(std::vector<ParamGroup<Options>> groups, Loc where = Loc::current());
+  explicit NAdam(const std::vector<ParamGroup<Options>>& groups, Loc where = Loc::current());
 
  private:
   Tensor updated(Update& update) override;
@@ -115,7 +115,7 @@ class RAdam final : public GroupedOptimizer<RAdamOptions> {
   using Options = RAdamOptions;  ///< as RAdam::Options{.lr = 2e-3}
   explicit RAdam(std::vector<Tensor> parameters, Options options = {}, Loc where = Loc::current());
   /// The same with several groups.
-  explicit RAdam(std::vector<ParamGroup<Options>> groups, Loc where = Loc::current());
+  explicit RAdam(const std::vector<ParamGroup<Options>>& groups, Loc where = Loc::current());
 
  private:
   Tensor updated(Update& update) override;
@@ -135,7 +135,7 @@ class ASGD final : public GroupedOptimizer<ASGDOptions> {
   using Options = ASGDOptions;  ///< as ASGD::Options{.t0 = 1000}
   explicit ASGD(std::vector<Tensor> parameters, Options options = {}, Loc where = Loc::current());
   /// The same with several groups.
-  explicit ASGD(std::vector<ParamGroup<Options>> groups, Loc where = Loc::current());
+  explicit ASGD(const std::vector<ParamGroup<Options>>& groups, Loc where = Loc::current());
 
  private:
   Tensor updated(Update& update) override;
@@ -157,7 +157,7 @@ class Rprop final : public GroupedOptimizer<RpropOptions> {
   using Options = RpropOptions;  ///< as Rprop::Options{.lr = 0.1}
   explicit Rprop(std::vector<Tensor> parameters, Options options = {}, Loc where = Loc::current());
   /// The same with several groups.
-  explicit Rprop(std::vector<ParamGroup<Options>> groups, Loc where = Loc::current());
+  explicit Rprop(const std::vector<ParamGroup<Options>>& groups, Loc where = Loc::current());
 
  private:
   Tensor updated(Update& update) override;
@@ -177,7 +177,7 @@ class Adamax final : public GroupedOptimizer<AdamaxOptions> {
   using Options = AdamaxOptions;  ///< as Adamax::Options{.lr = 1e-3}
   explicit Adamax(std::vector<Tensor> parameters, Options options = {}, Loc where = Loc::current());
   /// The same with several groups.
-  explicit Adamax(std::vector<ParamGroup<Options>> groups, Loc where = Loc::current());
+  explicit Adamax(const std::vector<ParamGroup<Options>>& groups, Loc where = Loc::current());
 
  private:
   Tensor updated(Update& update) override;
@@ -197,7 +197,7 @@ class Lion final : public GroupedOptimizer<LionOptions> {
   using Options = LionOptions;  ///< as Lion::Options{.weight_decay = 0.1}
   explicit Lion(std::vector<Tensor> parameters, Options options = {}, Loc where = Loc::current());
   /// The same with several groups.
-  explicit Lion(std::vector<ParamGroup<Options>> groups, Loc where = Loc::current());
+  explicit Lion(const std::vector<ParamGroup<Options>>& groups, Loc where = Loc::current());
 
  private:
   Tensor updated(Update& update) override;
@@ -217,7 +217,7 @@ class LAMB final : public GroupedOptimizer<LAMBOptions> {
   using Options = LAMBOptions;  ///< as LAMB::Options{.lr = 2e-3}
   explicit LAMB(std::vector<Tensor> parameters, Options options = {}, Loc where = Loc::current());
   /// The same with several groups.
-  explicit LAMB(std::vector<ParamGroup<Options>> groups, Loc where = Loc::current());
+  explicit LAMB(const std::vector<ParamGroup<Options>>& groups, Loc where = Loc::current());
 
  private:
   Tensor updated(Update& update) override;
@@ -247,7 +247,7 @@ class Muon final : public GroupedOptimizer<MuonOptions> {
   using Options = MuonOptions;  ///< as Muon::Options{.lr = 0.02}
   explicit Muon(std::vector<Tensor> parameters, Options options = {}, Loc where = Loc::current());
   /// The same with several groups.
-  explicit Muon(std::vector<ParamGroup<Options>> groups, Loc where = Loc::current());
+  explicit Muon(const std::vector<ParamGroup<Options>>& groups, Loc where = Loc::current());
 
  private:
   Tensor updated(Update& update) override;

@@ -12,169 +12,132 @@ namespace sinter {
 inline namespace v0 {
 namespace nn {
 
-/// max_pool1d() with a fixed window. x: [n, channels, length] or [channels, length].
-struct MaxPool1d {
-  explicit MaxPool1d(PerAxis kernel, MaxPoolOptions options = {})
-      : kernel(std::move(kernel)), options(std::move(options)) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+/// What layers with a fixed window have.
+template <class Options>
+struct WindowLayer {
+  /// For the layers.
+  explicit WindowLayer(PerAxis kernel, Options options = {}) : kernel(std::move(kernel)), options(std::move(options)) {}
   PerAxis kernel;
-  MaxPoolOptions options;
+  Options options;
   SINTER_EMPTY_MODULE()
+};
+
+/// max_pool1d() with a fixed window. x: [n, channels, length] or [channels, length].
+struct MaxPool1d : WindowLayer<MaxPoolOptions> {
+  using WindowLayer::WindowLayer;
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
 };
 
 /// max_pool2d() with a fixed window. x: [n, channels, h, w] or [channels, h, w].
-struct MaxPool2d {
-  explicit MaxPool2d(PerAxis kernel, MaxPoolOptions options = {})
-      : kernel(std::move(kernel)), options(std::move(options)) {}
+struct MaxPool2d : WindowLayer<MaxPoolOptions> {
+  using WindowLayer::WindowLayer;
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-  PerAxis kernel;
-  MaxPoolOptions options;
-  SINTER_EMPTY_MODULE()
 };
 
 /// max_pool3d() with a fixed window. x: [n, channels, d, h, w] or [channels, d, h, w].
-struct MaxPool3d {
-  explicit MaxPool3d(PerAxis kernel, MaxPoolOptions options = {})
-      : kernel(std::move(kernel)), options(std::move(options)) {}
+struct MaxPool3d : WindowLayer<MaxPoolOptions> {
+  using WindowLayer::WindowLayer;
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-  PerAxis kernel;
-  MaxPoolOptions options;
-  SINTER_EMPTY_MODULE()
 };
 
 /// max_unpool1d() with a fixed window. x: [n, channels, windows] or [channels, windows]. A size given at the call
 /// counts before options.output_size.
-struct MaxUnpool1d {
-  explicit MaxUnpool1d(PerAxis kernel, MaxUnpoolOptions options = {})
-      : kernel(std::move(kernel)), options(std::move(options)) {}
+struct MaxUnpool1d : WindowLayer<MaxUnpoolOptions> {
+  using WindowLayer::WindowLayer;
   Tensor operator()(const Tensor& x, const Tensor& indices, const PerAxis& output_size = {},
                     Loc where = Loc::current()) const;
-  PerAxis kernel;
-  MaxUnpoolOptions options;
-  SINTER_EMPTY_MODULE()
 };
 
 /// max_unpool2d() with a fixed window, as MaxUnpool1d. x: [n, channels, windows, windows] or the same without n.
-struct MaxUnpool2d {
-  explicit MaxUnpool2d(PerAxis kernel, MaxUnpoolOptions options = {})
-      : kernel(std::move(kernel)), options(std::move(options)) {}
+struct MaxUnpool2d : WindowLayer<MaxUnpoolOptions> {
+  using WindowLayer::WindowLayer;
   Tensor operator()(const Tensor& x, const Tensor& indices, const PerAxis& output_size = {},
                     Loc where = Loc::current()) const;
-  PerAxis kernel;
-  MaxUnpoolOptions options;
-  SINTER_EMPTY_MODULE()
 };
 
 /// max_unpool3d() with a fixed window, as MaxUnpool1d. x: [n, channels, windows, windows, windows] or the same without
 /// n.
-struct MaxUnpool3d {
-  explicit MaxUnpool3d(PerAxis kernel, MaxUnpoolOptions options = {})
-      : kernel(std::move(kernel)), options(std::move(options)) {}
+struct MaxUnpool3d : WindowLayer<MaxUnpoolOptions> {
+  using WindowLayer::WindowLayer;
   Tensor operator()(const Tensor& x, const Tensor& indices, const PerAxis& output_size = {},
                     Loc where = Loc::current()) const;
-  PerAxis kernel;
-  MaxUnpoolOptions options;
-  SINTER_EMPTY_MODULE()
 };
 
 /// avg_pool1d() with a fixed window. x: [n, channels, length] or [channels, length].
-struct AvgPool1d {
-  explicit AvgPool1d(PerAxis kernel, AvgPoolOptions options = {})
-      : kernel(std::move(kernel)), options(std::move(options)) {}
+struct AvgPool1d : WindowLayer<AvgPoolOptions> {
+  using WindowLayer::WindowLayer;
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-  PerAxis kernel;
-  AvgPoolOptions options;
-  SINTER_EMPTY_MODULE()
 };
 
 /// avg_pool2d() with a fixed window. x: [n, channels, h, w] or [channels, h, w].
-struct AvgPool2d {
-  explicit AvgPool2d(PerAxis kernel, AvgPoolOptions options = {})
-      : kernel(std::move(kernel)), options(std::move(options)) {}
+struct AvgPool2d : WindowLayer<AvgPoolOptions> {
+  using WindowLayer::WindowLayer;
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-  PerAxis kernel;
-  AvgPoolOptions options;
-  SINTER_EMPTY_MODULE()
 };
 
 /// avg_pool3d() with a fixed window. x: [n, channels, d, h, w] or [channels, d, h, w].
-struct AvgPool3d {
-  explicit AvgPool3d(PerAxis kernel, AvgPoolOptions options = {})
-      : kernel(std::move(kernel)), options(std::move(options)) {}
+struct AvgPool3d : WindowLayer<AvgPoolOptions> {
+  using WindowLayer::WindowLayer;
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-  PerAxis kernel;
-  AvgPoolOptions options;
-  SINTER_EMPTY_MODULE()
 };
 
 /// lp_pool1d() with a fixed window. x: [n, channels, length] or [channels, length].
-struct LPPool1d {
+struct LPPool1d : WindowLayer<LpPoolOptions> {
   LPPool1d(double norm_type, PerAxis kernel, LpPoolOptions options = {})
-      : norm_type(norm_type), kernel(std::move(kernel)), options(std::move(options)) {}
+      : WindowLayer(std::move(kernel), std::move(options)), norm_type(norm_type) {}
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
   double norm_type;
-  PerAxis kernel;
-  LpPoolOptions options;
-  SINTER_EMPTY_MODULE()
 };
 
 /// lp_pool2d() with a fixed window. x: [n, channels, h, w] or [channels, h, w].
-struct LPPool2d {
+struct LPPool2d : WindowLayer<LpPoolOptions> {
   LPPool2d(double norm_type, PerAxis kernel, LpPoolOptions options = {})
-      : norm_type(norm_type), kernel(std::move(kernel)), options(std::move(options)) {}
+      : WindowLayer(std::move(kernel), std::move(options)), norm_type(norm_type) {}
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
   double norm_type;
-  PerAxis kernel;
-  LpPoolOptions options;
+};
+
+/// What layers of adaptive pooling have.
+struct AdaptiveLayer {
+  explicit AdaptiveLayer(AdaptiveSize size) : size(std::move(size)) {}  ///< for the layers
+  AdaptiveSize size;
   SINTER_EMPTY_MODULE()
 };
 
 /// adaptive_avg_pool1d() to a fixed size. x: [n, channels, length] or [channels, length].
-struct AdaptiveAvgPool1d {
-  explicit AdaptiveAvgPool1d(AdaptiveSize size) : size(std::move(size)) {}
+struct AdaptiveAvgPool1d : AdaptiveLayer {
+  using AdaptiveLayer::AdaptiveLayer;
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-  AdaptiveSize size;
-  SINTER_EMPTY_MODULE()
 };
 
 /// adaptive_avg_pool2d() to a fixed size. x: [n, channels, h, w] or [channels, h, w].
-struct AdaptiveAvgPool2d {
-  explicit AdaptiveAvgPool2d(AdaptiveSize size) : size(std::move(size)) {}
+struct AdaptiveAvgPool2d : AdaptiveLayer {
+  using AdaptiveLayer::AdaptiveLayer;
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-  AdaptiveSize size;
-  SINTER_EMPTY_MODULE()
 };
 
 /// adaptive_avg_pool3d() to a fixed size. x: [n, channels, d, h, w] or [channels, d, h, w].
-struct AdaptiveAvgPool3d {
-  explicit AdaptiveAvgPool3d(AdaptiveSize size) : size(std::move(size)) {}
+struct AdaptiveAvgPool3d : AdaptiveLayer {
+  using AdaptiveLayer::AdaptiveLayer;
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-  AdaptiveSize size;
-  SINTER_EMPTY_MODULE()
 };
 
 /// adaptive_max_pool1d() to a fixed size. x: [n, channels, length] or [channels, length].
-struct AdaptiveMaxPool1d {
-  explicit AdaptiveMaxPool1d(AdaptiveSize size) : size(std::move(size)) {}
+struct AdaptiveMaxPool1d : AdaptiveLayer {
+  using AdaptiveLayer::AdaptiveLayer;
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-  AdaptiveSize size;
-  SINTER_EMPTY_MODULE()
 };
 
 /// adaptive_max_pool2d() to a fixed size. x: [n, channels, h, w] or [channels, h, w].
-struct AdaptiveMaxPool2d {
-  explicit AdaptiveMaxPool2d(AdaptiveSize size) : size(std::move(size)) {}
+struct AdaptiveMaxPool2d : AdaptiveLayer {
+  using AdaptiveLayer::AdaptiveLayer;
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-  AdaptiveSize size;
-  SINTER_EMPTY_MODULE()
 };
 
 /// adaptive_max_pool3d() to a fixed size. x: [n, channels, d, h, w] or [channels, d, h, w].
-struct AdaptiveMaxPool3d {
-  explicit AdaptiveMaxPool3d(AdaptiveSize size) : size(std::move(size)) {}
+struct AdaptiveMaxPool3d : AdaptiveLayer {
+  using AdaptiveLayer::AdaptiveLayer;
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-  AdaptiveSize size;
-  SINTER_EMPTY_MODULE()
 };
 
 /// interpolate() with fixed options.
@@ -210,13 +173,9 @@ struct ChannelShuffle {
 };
 
 /// unfold() with a fixed window.
-struct Unfold {
-  explicit Unfold(PerAxis kernel, UnfoldOptions options = {})
-      : kernel(std::move(kernel)), options(std::move(options)) {}
+struct Unfold : WindowLayer<UnfoldOptions> {
+  using WindowLayer::WindowLayer;
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-  PerAxis kernel;
-  UnfoldOptions options;
-  SINTER_EMPTY_MODULE()
 };
 
 /// fold() to a fixed size.

@@ -31,15 +31,7 @@ void MmaBody::add(int statement) {
 
 /// The value in lanes whose element of `range` exists, else 0.
 Id MmaBody::masked(Id value, UOp range, int lanes) {
-  const LaneLimit limit = values_.limit(range);
-  Id exists = kNone;
-  if (limit.known >= 0)
-    exists = emit_.below(emit_.number(limit.known), lanes);
-  else if (limit.count != kNone)
-    exists = lanes == 1 ? emit_.alu(Op::Lt, {DType::Bool, 1}, {emit_.number(0), limit.count})
-                        : emit_.below(limit.count, lanes);
-  if (const Id all = values_.exists(range, kAllLanes); all != kNone && exists == kNone)
-    exists = emit_.splat(all, lanes);
+  const Id exists = values_.existing_lanes(range, 0, lanes);
   if (exists == kNone) return value;
   const Type type = emit_.type(value);
   return emit_.alu(Op::Where, type,

@@ -216,17 +216,11 @@ void Accumulators::update_lanes(const Statement& s, const ChainLayout& c, const 
                                 const ChainState& values) {
   const UOp range = s.loops.back().range;
   const int lanes = s.loops.back().lanes, width = c.width;
-  const LaneLimit limit = values_.limit(range);
+  const int64_t known = values_.limit(range).known;
   const int first = values_.copy_of(range) * lanes;
   for (int at = 0; at < lanes; at += width) {
-    if (limit.known >= 0 && limit.known <= at) break;
-    Id exists = kNone;
-    if (limit.known >= 0 && limit.known < at + width)
-      exists = emit_.below(emit_.number(limit.known - at), width);
-    else if (limit.count != kNone)
-      exists = emit_.below(emit_.index(Op::Sub, limit.count, emit_.number(at)), width);
-    if (const Id all = values_.exists(range, kAllLanes); exists == kNone && all != kNone)
-      exists = emit_.splat(all, width);
+    if (known >= 0 && known <= at) break;
+    const Id exists = values_.existing_lanes(range, at, width);
     ChainState part;
     for (Id v : values) part.push_back(emit_.part(emit_.splat(v, lanes), at, width));
     emit_assign(lowered_combine(s), registers[static_cast<size_t>((first + at) % c.count / width)], kNone, part,

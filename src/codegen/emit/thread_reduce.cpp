@@ -20,7 +20,8 @@ std::vector<Accumulators::ChainState> Accumulators::exchange_states(const ChainS
                                                                     int stride) {
   const Id me = thread_digit(emit_, 1, threads_);
   const Id first = emit_.index(
-      Op::Sub, me, emit_.index(Op::Mul, thread_digit(emit_, stride * near, far), emit_.number(stride * near)));
+      Op::Sub, me,
+      emit_.index(Op::Mul, thread_digit(emit_, stride * near, far), emit_.number(int64_t{1} * stride * near)));
   auto access = [&](InstCode code, Type type, int slot, Id at, Id value) {
     Inst inst{code, type, {at}};
     if (value != kNone) inst.src.push_back(value);

@@ -102,6 +102,14 @@ Id Values::exists(UOp n, int lane) {
   return lane < l.known ? all : emit_.constant(DType::Bool, ir::Scalar::of(DType::Bool, 0));
 }
 
+Id Values::existing_lanes(UOp n, int from, int width) {
+  const LaneLimit l = limit(n);
+  if (l.known >= 0 && l.known < from + width) return emit_.below(emit_.number(l.known - from), width);
+  if (l.count != kNone) return emit_.below(emit_.index(Op::Sub, l.count, emit_.number(from)), width);
+  const Id all = exists(n, kAllLanes);
+  return all == kNone ? kNone : emit_.splat(all, width);
+}
+
 /// Whether n accesses a tile that has elements also for values of the range that do not exist.
 bool Values::has_room(UOp n, const OpenRange& open) const {
   const Tile* tile = open.limit.padded && (n->op == Op::Load || n->op == Op::Store) ? tile_of(n) : nullptr;

@@ -139,6 +139,8 @@ class Values {
   /// Whether a lane of n, or n as a scalar, exists: an instruction, or kNone if it always does. kAllLanes: whether any
   /// lane may.
   Id exists(ir::UOp n, int lane);
+  /// Mask of the lanes [from, from + width) of n that exist, for the current copy; kNone: all do.
+  Id existing_lanes(ir::UOp n, int from, int width);
 
   /// Lanes of an access in memory: contiguous (stride 1), all at one element (0), strided, or irregular.
   struct LaneLayout {

@@ -43,7 +43,7 @@ class TileBuilder {
       if (n->op == Op::Sink) break;
       std::vector<UOp> src;
       for (UOp s : n->src) src.push_back(made.at(s));
-      UOp now = src == n->src ? n : ir::with_sources(*kernel_.graph, n, std::move(src));
+      UOp now = src == n->src ? n : ir::with_sources(*kernel_.graph, n, src);
       if (auto it = materializations.find(static_cast<int>(i)); it != materializations.end()) {
         require_no_bound(n, to_string(*it->second));
         before.push_back(first_user(n, *it->second));
@@ -73,7 +73,7 @@ class TileBuilder {
         if (before[f] == s) stores.push_back(fills[f]);
       stores.push_back(made.at(kernel_.sink->src[s]));
     }
-    return ir::sink(*kernel_.graph, std::move(stores));
+    return ir::sink(*kernel_.graph, stores);
   }
 
  private:
@@ -190,9 +190,9 @@ UOp matrix_rows(const Tile& tile, UOp a, UOp b) {
 }
 
 UOp param_of(ir::Graph& g, const Tile& tile) {
-  std::vector<Dim> dims;
-  for (const Tile::TileDim& d : tile.dims) dims.emplace_back(max_trip_count(d.range));
-  return ir::param(g, tile.slot, tile.dtype, Shape(std::move(dims)));
+  Shape shape;
+  for (const Tile::TileDim& d : tile.dims) shape.push_back(max_trip_count(d.range));
+  return ir::param(g, tile.slot, tile.dtype, shape);
 }
 
 std::vector<UOp> indices_of(const Tile& tile) {

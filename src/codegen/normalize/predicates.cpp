@@ -84,7 +84,7 @@ UOp select_by_predicate(ir::Graph& g, UOp sink) {
         if (load->op != Op::Load) continue;
         if (UOp loose = relax_predicate(load, ranges)) now[i] = ir::where(predicate, loose, other_of(load));
       }
-    return now == made->src ? made : ir::with_sources(g, made, std::move(now));
+    return now == made->src ? made : ir::with_sources(g, made, now);
   });
 }
 

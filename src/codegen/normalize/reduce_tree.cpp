@@ -99,7 +99,7 @@ class ReductionSplitter {
   UOp rebuild_node(UOp n, const Substitution& map) {
     std::vector<UOp> src;
     for (UOp s : n->src) src.push_back(map.at(s));
-    return src == n->src ? n : ir::with_sources(g_, n, std::move(src));
+    return src == n->src ? n : ir::with_sources(g_, n, src);
   }
 
   /// `root` with the ranges of `map` replaced where they are free.
@@ -132,7 +132,7 @@ class ReductionSplitter {
     for (UOp r : ranges_of(reduce)) rest.erase(r);
     std::vector<UOp> src;
     for (UOp s : reduce->src) src.push_back(substitute(s, rest));
-    return ir::with_sources(g_, reduce, std::move(src));
+    return ir::with_sources(g_, reduce, src);
   }
   std::vector<UOp> substitute(const std::vector<UOp>& values, const Substitution& map) {
     std::vector<UOp> made;

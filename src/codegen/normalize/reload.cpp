@@ -45,7 +45,7 @@ class Reloader {
     for (UOp made :
          ir::rebuild(*kernel_.graph, others, [&](UOp n, const std::vector<UOp>& src) { return change(n, src); }))
       first.push_back(made);
-    return ir::sink(*kernel_.graph, std::move(first));
+    return ir::sink(*kernel_.graph, first);
   }
 
  private:
@@ -75,7 +75,7 @@ class Reloader {
     std::vector<UOp> now = src;
     for (size_t i = 0; i < values_of(n).size(); ++i)
       if (auto it = loads_.find(n->src[i]); it != loads_.end()) now[i] = it->second;
-    return now == src ? UOp() : ir::with_sources(*kernel_.graph, n, std::move(now));
+    return now == src ? UOp() : ir::with_sources(*kernel_.graph, n, now);
   }
 
   const Kernel& kernel_;

@@ -186,7 +186,7 @@ std::string repeat_lanes(const std::string& vector, int lanes, int count) {
 
 /// Helper that turns up to 64 bools into a bit mask by one comparison. Fewer than 16 bools are repeated to fill 16.
 std::string CSpelling::bits(int lanes) {
-  const std::string predicates = type({DType::Bool, lanes}), name = "sn_bits_" + predicates;
+  std::string predicates = type({DType::Bool, lanes}), name = "sn_bits_" + predicates;
   if (known_.contains(name)) return name;
   const int count = std::max(lanes, kFewestBits);
   const std::string all = repeat_lanes("g", lanes, count);
@@ -206,7 +206,7 @@ std::string CSpelling::all(int lanes, const std::string& truths) {
 /// Helper for a load under a predicate per lane. Vectors wider than a register are loaded in halves, short ones as part
 /// of a longer one.
 std::string CSpelling::masked_load(Type t) {
-  const std::string name = "sn_where_" + type(t);
+  std::string name = "sn_where_" + type(t);
   if (known_.contains(name)) return name;
   const Type predicates{DType::Bool, t.lanes};
   std::string body;
@@ -274,7 +274,7 @@ std::string CSpelling::gather(Type t, const std::string& pointer, const std::str
 /// Helper for an access to the first lanes of a vector in memory. Uses a mask if the target has masks. Vectors wider
 /// than a register are accessed in halves.
 std::string CSpelling::partial_access(Type t, bool store) {
-  const std::string name = fmt::format("sn_{}_{}", store ? "store" : "load", type(t));
+  std::string name = fmt::format("sn_{}_{}", store ? "store" : "load", type(t));
   if (known_.contains(name)) return name;
   const std::string vector = type(t), element = type({t.dtype, 1}), i64 = type({DType::I64, 1});
   const size_t size = size_of(t.dtype), bytes = size * static_cast<size_t>(t.lanes);
@@ -310,7 +310,7 @@ std::string CSpelling::partial_access(Type t, bool store) {
 
 /// Helper for a streaming store. GCC has one builtin per register size.
 std::string CSpelling::gcc_stream(Type t) {
-  const std::string name = "sn_stream_" + type(t);
+  std::string name = "sn_stream_" + type(t);
   if (known_.contains(name)) return name;
   const int bytes = static_cast<int>(size_of(t.dtype)) * t.lanes;
   std::string body;

@@ -9,11 +9,13 @@
 #include "sinter/data.h"
 
 // The first 6,000 training and 1,000 test images. src/nn/data/mnist/README.md gives origin and license.
+// NOLINTBEGIN(bugprone-macro-parentheses): a name that is declared has none
 #define SINTER_EMBED(symbol, file)                                                                         \
   asm(".section .rodata\n.balign 16\n" #symbol ":\n.incbin \"" SINTER_MNIST_SUBSET "/" file "\"\n" #symbol \
       "_end:\n.previous\n");                                                                               \
   extern "C" const unsigned char symbol[] __attribute__((visibility("hidden")));                           \
   extern "C" const unsigned char symbol##_end[] __attribute__((visibility("hidden")));
+// NOLINTEND(bugprone-macro-parentheses)
 
 SINTER_EMBED(sinter_mnist_train_images, "train-images-idx3-ubyte.gz")
 SINTER_EMBED(sinter_mnist_train_labels, "train-labels-idx1-ubyte.gz")

@@ -69,7 +69,7 @@ UOp simplify_under_predicate(RewriteContext& context, UOp x, size_t dims, UOp pr
   IndexMath inside(context.index, predicate);
   std::vector<UOp> src = x->src;
   for (size_t i = 1; i <= dims; ++i) src[i] = inside.simplify(src[i]);
-  return src == x->src ? UOp() : with_sources(context.graph, x, std::move(src));
+  return src == x->src ? UOp() : with_sources(context.graph, x, src);
 }
 
 UOp load_predicate(RewriteContext& context, UOp x) {
@@ -97,7 +97,7 @@ UOp drop_stores(RewriteContext& context, UOp x) {
   for (UOp s : x->src)
     if (s->op != Op::Store || s->src.size() != s->src[0]->rank() + 3 || !is_constant(s->src.back(), false))
       kept.push_back(s);
-  return kept.size() == x->src.size() || kept.empty() ? UOp() : with_sources(context.graph, x, std::move(kept));
+  return kept.size() == x->src.size() || kept.empty() ? UOp() : with_sources(context.graph, x, kept);
 }
 
 /// where(c, LOAD with predicate p else v, w). If p implies c and v is w, it is the load. If c is p and w is a constant,
@@ -112,7 +112,7 @@ UOp select_of_load(RewriteContext& context, UOp x) {
   if (chosen.size() != predicate.size() || x->src[2]->op != Op::Const) return {};
   std::vector<UOp> src = l->src;
   src.back() = x->src[2];
-  return with_sources(context.graph, l, std::move(src));
+  return with_sources(context.graph, l, src);
 }
 
 }  // namespace

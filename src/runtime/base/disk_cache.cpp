@@ -132,7 +132,7 @@ std::optional<std::string> DiskCache::load(const std::string& name, const Hash12
   if (!bytes || bytes->size() < sizeof head) return std::nullopt;
   std::memcpy(&head, bytes->data(), sizeof head);
   bytes->erase(0, sizeof head);
-  if (std::memcmp(head.magic, kMagic, sizeof kMagic) || head.size != bytes->size() ||
+  if (std::memcmp(head.magic, kMagic, sizeof kMagic) != 0 || head.size != bytes->size() ||
       head.checksum != checksum_of(stem, *bytes))
     return std::nullopt;
   if (old) utimensat(folder_fd_, (stem + extension).c_str(), nullptr, 0);

@@ -48,7 +48,7 @@ void write_slot(const dl_phdr_info& object, ElfW(Addr) slot, void* value) {
   // The page in which that part ends has variables too, and stays writable.
   const bool sealed = guarded && page >= page_of(begin) && page < page_of(begin + guarded->p_memsz);
   if (sealed && mprotect(reinterpret_cast<void*>(page), page_size, PROT_READ | PROT_WRITE) != 0) return;
-  std::memcpy(reinterpret_cast<void*>(slot), &value, sizeof value);
+  std::memcpy(reinterpret_cast<void*>(slot), static_cast<const void*>(&value), sizeof value);
   if (sealed) mprotect(reinterpret_cast<void*>(page), page_size, PROT_READ);
 }
 
@@ -103,7 +103,8 @@ void stop_registering(const dl_phdr_info& object) {
 /// Adds the load addresses of an open library and of all that it needs.
 void add_closure(void* library, std::set<ElfW(Addr)>& addresses) {
   const link_map* object = nullptr;
-  if (dlinfo(library, RTLD_DI_LINKMAP, &object) != 0 || !addresses.insert(object->l_addr).second) return;
+  if (dlinfo(library, RTLD_DI_LINKMAP, static_cast<void*>(&object)) != 0 || !addresses.insert(object->l_addr).second)
+    return;
   const DynamicSection dynamic(object->l_addr, object->l_ld);
   const auto* names = dynamic.table<char>(DT_STRTAB);
   for (const ElfW(Addr) name : dynamic.values(DT_NEEDED)) {

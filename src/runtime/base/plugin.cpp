@@ -49,7 +49,8 @@ std::vector<std::string> plugin_files(const std::string& name) {
   folders.emplace_back(kInstalled);
   std::vector<std::string> files;
   for (const std::string& folder : folders)
-    if (std::string file = folder + "/" + name; access(file.c_str(), R_OK) == 0) files.push_back(std::move(file));
+    if (std::string file = fmt::format("{}/{}", folder, name); access(file.c_str(), R_OK) == 0)
+      files.push_back(std::move(file));
   return files;
 }
 

@@ -74,7 +74,7 @@ void install_main_exit_hook() {
   thread_local const MainExitHook hook;
   (void)&hook;
 }
-[[maybe_unused]] const bool main_exit_hook_installed =
+[[maybe_unused]] const bool kMainExitHookInstalled =
     (install_main_exit_hook(), true);  // runs on the thread that loads this
 
 }  // namespace

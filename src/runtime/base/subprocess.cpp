@@ -75,7 +75,7 @@ std::optional<std::string> find_executable(const std::string& name) {
   std::string paths = variable ? variable : "/usr/local/bin:/usr/bin:/bin";
   for (size_t at = 0; at <= paths.size();) {
     const size_t end = std::min(paths.find(':', at), paths.size());
-    const std::string path = paths.substr(at, end - at) + "/" + name;
+    std::string path = fmt::format("{}/{}", paths.substr(at, end - at), name);
     if (end > at && executable(path)) return path;
     at = end + 1;
   }

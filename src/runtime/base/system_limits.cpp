@@ -2,8 +2,10 @@
 #include "runtime/base/system_limits.h"
 
 #include <fmt/core.h>
+
 #include <sched.h>
 #include <unistd.h>
+#include <cmath>
 
 #include <algorithm>
 #include <cstdlib>
@@ -62,7 +64,7 @@ int usable_cpus() {
   int cpus = sched_getaffinity(0, sizeof mask, &mask) == 0 ? CPU_COUNT(&mask)
                                                            : static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
   const double quota = cpu_quota();
-  if (quota < cpus) cpus = static_cast<int>(quota + 0.5);
+  if (quota < cpus) cpus = static_cast<int>(std::lround(quota));
   return std::max(cpus, 1);
 }
 

@@ -109,7 +109,7 @@ constexpr size_t kSectionAlign = 64;
 void write_stub(char* at, const void* target) {
   static constexpr unsigned char kJump[6] = {0xff, 0x25, 0, 0, 0, 0};
   std::memcpy(at, kJump, sizeof kJump);
-  std::memcpy(at + sizeof kJump, &target, sizeof target);
+  std::memcpy(at + sizeof kJump, static_cast<const void*>(&target), sizeof target);
 }
 
 class LoadedObject final : public MachineCode {

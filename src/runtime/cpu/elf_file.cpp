@@ -29,7 +29,7 @@ void throw_bad_object(const std::string& what) { throw BackendError("kernel obje
 
 ElfFile::ElfFile(std::string_view bytes) : bytes_(bytes) {
   std::memcpy(&header_, slice(bytes, 0, sizeof header_, "the header").data(), sizeof header_);
-  if (std::memcmp(header_.e_ident, ELFMAG, SELFMAG) || header_.e_ident[EI_CLASS] != ELFCLASS64 ||
+  if (std::memcmp(header_.e_ident, ELFMAG, SELFMAG) != 0 || header_.e_ident[EI_CLASS] != ELFCLASS64 ||
       header_.e_ident[EI_DATA] != ELFDATA2LSB)
     throw_bad_object("no 64-bit little-endian ELF file");
   if (header_.e_type != ET_REL || header_.e_machine != EM_X86_64)

@@ -37,7 +37,7 @@ constexpr size_t kBytes = size_t{128} << 20;  // per buffer (there are two), ove
 #define SINTER_CHAINS(step) \
   step(a0) step(a1) step(a2) step(a3) step(a4) step(a5) step(a6) step(a7) step(a8) step(a9) step(a10) step(a11)
 #define SINTER_SEED(a) V a = c;
-#define SINTER_SUM(a) sum += a[0];
+#define SINTER_SUM(a) sum += (a)[0];
 #define SINTER_FMA_LOOP(name, attribute, bytes, step)           \
   attribute float name(int64_t steps) {                         \
     using V = float __attribute__((vector_size(bytes)));        \

@@ -51,7 +51,7 @@ std::vector<std::string> arguments(int sm) {
 bool has_clang() { return cpu::plugin_compiler() != nullptr; }
 
 bool disable_clang_if_broken() {
-  const auto plugin = cpu::plugin_compiler();
+  const auto& plugin = cpu::plugin_compiler();
   return !plugin || cpu::disable_plugin_if_broken(*plugin);
 }
 

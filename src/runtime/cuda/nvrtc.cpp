@@ -44,7 +44,7 @@ std::vector<std::string> folders(int major) {
   const std::string package = major >= 13 ? fmt::format("/nvidia/cu{}/lib", major) : "/nvidia/cuda_nvrtc/lib";
   const auto python = [&](const std::string& lib) {
     for (const char* packages : {"/python3*/site-packages", "/python3*/dist-packages"})
-      out.push_back(lib + packages + package);
+      out.push_back(fmt::format("{}{}{}", lib, packages, package));
   };
   under("CONDA_PREFIX", {"/lib"});
   for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"})
@@ -123,7 +123,7 @@ NvrtcLibrary search(const std::string& given, int most_major) {
     if (take(name)) return found;
     for (const std::string& folder : folders(major)) {
       if (std::find(looked.begin(), looked.end(), folder) == looked.end()) looked.push_back(folder);
-      for (const std::string& file : matches(folder + "/" + name))
+      for (const std::string& file : matches(fmt::format("{}/{}", folder, name)))
         if (take(file)) return found;
     }
   }

@@ -101,7 +101,7 @@ class PlanDeserializer {
     } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
       good_ &= left_.size() >= sizeof v;
       if (!good_) return;
-      std::memcpy(&v, left_.data(), sizeof v);
+      std::memcpy(&v, left_.data(), sizeof v);  // NOLINT(bugprone-suspicious-stringview-data-usage): there are as many
       left_.remove_prefix(sizeof v);
     } else {
       fields(*this, v);

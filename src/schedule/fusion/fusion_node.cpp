@@ -133,7 +133,7 @@ class FusionGraphBuilder {
     if (s.kind == FusionNodeKind::Box) {
       std::vector<UOp> src{n->src[0]};
       src.insert(src.end(), n->src.begin() + 2, n->src.end());
-      s.target = plan_.graph->make({Op::Shrink, n->dtype, n->src[1]->shape, std::move(src), n->region()});
+      s.target = plan_.graph->make({Op::Shrink, n->dtype, n->src[1]->shape, src, n->region()});
       s.scatter = scatter_of(n);
       if (s.scatter) {
         s.target = ir::reshape(s.target, s.scatter->shape);
@@ -297,8 +297,9 @@ class FusionGraphBuilder {
     if (n->op == Op::Sort) return kSortStep * iterations / prices_.elementwise;
     const ir::LapackSizes sizes =
         ir::lapack_sizes_of(n->src[0]->shape, n->src.size() > 1 ? &n->src[1]->shape : nullptr);
-    const auto matrices = static_cast<double>(n->shape.bound() / std::max<int64_t>(n->shape[n->rank() - 1].value(), 1));
-    return matrices * ir::lapack_flops(ir::lapack_call_of(n), sizes) / prices_.contraction * kLapackSlower;
+    const int64_t matrices = n->shape.bound() / std::max<int64_t>(n->shape[n->rank() - 1].value(), 1);
+    return static_cast<double>(matrices) * ir::lapack_flops(ir::lapack_call_of(n), sizes) / prices_.contraction *
+           kLapackSlower;
   }
   double cost(const FusionNode& s) const {
     const auto iterations = static_cast<double>(s.domain);

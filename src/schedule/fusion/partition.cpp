@@ -226,8 +226,7 @@ void Partitioner::do_inline(int s, const std::vector<int>& kernels, const std::v
       if (std::binary_search(hazards.begin(), hazards.end(), k) == stores) raise_level(k, {}, hazards);
   for (size_t i = 0; i < kernels.size(); ++i) {
     const int k = kernels[i];
-    std::vector<IndexId> ix = std::move(at(k).wanted[s]);
-    at(k).wanted.erase(s);
+    std::vector<IndexId> ix = std::move(at(k).wanted.extract(s).mapped());
     record(s, k, ix[0], FusionChoice::Inline, o, o.inline_costs[i].how, o.inline_costs[i].lost);
     add_evaluation(k, s, std::move(ix), o.inline_costs[i]);
   }
@@ -238,8 +237,7 @@ void Partitioner::do_join(int s, const std::vector<int>& kernels, const std::vec
   raise_level(o.host, kernels, hazards);
   for (size_t i = 0; i < kernels.size(); ++i) {
     const int k = kernels[i];
-    std::vector<IndexId> ix = std::move(at(k).wanted[s]);
-    at(k).wanted.erase(s);
+    std::vector<IndexId> ix = std::move(at(k).wanted.extract(s).mapped());
     if (k != o.host) {
       at(k).reads.emplace(s, std::move(ix));
       at(k).has_feeders = true;
@@ -260,8 +258,7 @@ void Partitioner::do_split(int s, const std::vector<int>& kernels, const std::ve
   cut_trackers_.emplace_back();
   raise_level(k, kernels, hazards);
   for (int user : kernels) {
-    at(user).reads.emplace(s, std::move(at(user).wanted[s]));
-    at(user).wanted.erase(s);
+    at(user).reads.insert(at(user).wanted.extract(s));
     at(user).has_feeders = true;
   }
   const FusionNode& st = node(s);

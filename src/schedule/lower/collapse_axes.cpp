@@ -124,7 +124,7 @@ UOp collapsed_access(ir::Graph& g, UOp access, const std::vector<UOp>& src, cons
     sum = {};
   }
   now.insert(now.end(), src.begin() + 1 + static_cast<std::ptrdiff_t>(joined.size()), src.end());
-  return g.make({access->op, access->dtype, access->shape, std::move(now), access->attr, access->device});
+  return g.make({access->op, access->dtype, access->shape, now, access->attr, access->device});
 }
 
 }  // namespace

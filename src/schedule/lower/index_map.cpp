@@ -91,7 +91,7 @@ UOp IndexMap::with_local_arguments(UOp n) {
   if (n->src.size() < 2) return n;
   std::vector<UOp> src{ir::param(*graph_, -1, n->src[0]->dtype, n->src[0]->shape)};
   for (size_t i = 1; i < n->src.size(); ++i) src.push_back(leaf(n->src[i], {}));
-  return graph_->make({n->op, n->dtype, n->shape, std::move(src), n->attr});
+  return graph_->make({n->op, n->dtype, n->shape, src, n->attr});
 }
 
 std::vector<int> IndexMap::axes_of(const DimIndex& dim) {

@@ -27,7 +27,7 @@ OpaqueRows::OpaqueRows(const Shape& result) {
 Shape OpaqueRows::with(std::initializer_list<Dim> inner) const {
   std::vector<Dim> dims = sizes;
   dims.insert(dims.end(), inner.begin(), inner.end());
-  return Shape(std::move(dims));
+  return Shape(dims);
 }
 
 bool is_opaque(const Partition& p, int kernel) { return node_of(p, kernel).kind == FusionNodeKind::Opaque; }

@@ -63,7 +63,7 @@ Placement place_values(const PlanGraph& graph, const Partition& p, runtime::Plan
       for (int a : ranges) dims.push_back(tasks_along(p.space, kernel, a));
       const ir::UOp value = p.graph.nodes[static_cast<size_t>(sum)].uop;
       dims.insert(dims.end(), value->shape.begin(), value->shape.end());
-      const Shape shape(std::move(dims));
+      const Shape shape(dims);
       for (DType t : ir::accumulator_types(value))
         parts.push_back(add_buffer(plan, PlanBuffer::Kind::Scratch, t, shape, graph.vars));
     }

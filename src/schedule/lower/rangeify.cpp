@@ -60,14 +60,14 @@ class KernelWriter {
     for (const KernelStore& o : kernel_.outputs)
       if (!in_epilogue(o)) store(o, stores);
     out_.kernel.graph = index_map_.arena();
-    out_.kernel.sink = ir::sink(g_, std::move(stores));
+    out_.kernel.sink = ir::sink(g_, stores);
     if (!split_axes_.empty()) {
       index_map_.begin_epilogue();
       done_.clear();
       std::vector<UOp> last;
       for (const KernelStore& o : kernel_.outputs)
         if (in_epilogue(o)) store(o, last);
-      out_.kernel.epilogue_sink = ir::sink(g_, std::move(last));
+      out_.kernel.epilogue_sink = ir::sink(g_, last);
     }
     out_.kernel.outer = index_map_.outer();
     out_.kernel.params = static_cast<int>(index_map_.buffers().size());
@@ -253,7 +253,7 @@ class KernelWriter {
       case FusionNodeKind::Elementwise: {
         if (n->op == Op::Barrier) return values[0];
         if (n->op == Op::Cast) return ir::cast(values[0], n->dtype);
-        return g_.make({n->op, n->dtype, {}, std::move(values), n->attr});
+        return g_.make({n->op, n->dtype, {}, values, n->attr});
       }
       default: return values[0];
     }
@@ -266,8 +266,7 @@ class KernelWriter {
     for (int a : split_axes_.at(sum)) dims.push_back(tasks_along(p_.space, kernel_, a));
     UOp n = node(sum).uop;
     dims.insert(dims.end(), n->shape.begin(), n->shape.end());
-    return index_map_.param(buffers_of(sum)[accumulator], ir::accumulator_types(n)[accumulator],
-                            Shape(std::move(dims)));
+    return index_map_.param(buffers_of(sum)[accumulator], ir::accumulator_types(n)[accumulator], Shape(dims));
   }
   const std::vector<int>& buffers_of(int sum) const { return placement_.parts.at({number_, sum}); }
   std::vector<UOp> task_ranges_of(int sum) const {

@@ -70,7 +70,7 @@ Kernel with_arguments(const Kernel& kernel, const std::vector<int>& which, int c
         UOp offset = ir::argument(g, static_cast<int64_t>(kernel.args.size()) + argument, DType::Index);
         now[1 + d] = math.add(ir::to_uop(g, base), offset);
       }
-      return g.make({n->op, n->dtype, n->shape, std::move(now), n->attr, n->device});
+      return g.make({n->op, n->dtype, n->shape, now, n->attr, n->device});
     });
   }
   out.args.resize(kernel.args.size() + static_cast<size_t>(count), DType::Index);

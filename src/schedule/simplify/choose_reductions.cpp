@@ -317,7 +317,7 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
         values = src;
       }
       const Shape shape = ir::without(values[0]->shape, attr.axes);
-      made = note(plan.graph->make({Op::Reduce, n->dtype, shape, std::move(values), std::move(attr)}));
+      made = note(plan.graph->make({Op::Reduce, n->dtype, shape, values, std::move(attr)}));
       made = note(ir::reshape(made, n->shape));
     }
     return note(made);

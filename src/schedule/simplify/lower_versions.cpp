@@ -25,7 +25,7 @@ UOp select_in_box(ir::Graph& g, UOp after, const std::vector<UOp>& src) {
     std::vector<UOp> sources{x};
     sources.insert(sources.end(), src.begin() + 2, src.end());
     if (x->shape == old->shape) return x;
-    return g.make({Op::Pad, x->dtype, old->shape, std::move(sources), after->region()});
+    return g.make({Op::Pad, x->dtype, old->shape, sources, after->region()});
   };
   return ir::where(padded(ir::true_like(value)), padded(value), old);
 }
@@ -55,7 +55,7 @@ void lower_versions(PlanGraph& plan, const std::vector<bool>& boxed) {
     if (strip(src[1]) != strip(src[0])) return {};
     std::vector<UOp> copied = src;
     copied[1] = ir::contiguous(src[1]);
-    return ir::with_sources(*plan.graph, n, std::move(copied));
+    return ir::with_sources(*plan.graph, n, copied);
   });
 }
 

@@ -13,7 +13,7 @@ using ir::UOp;
 
 constexpr int kFirstMachine = 90;  ///< compute capability whose arithmetic ir/mma_step.h is
 // Parts of long sums: with fewer tiles of results multiprocessors would be idle.
-constexpr int64_t kTile = 128 * 128, kFewTiles = 48, kManyTiles = 192;
+constexpr int64_t kTile = int64_t{128} * 128, kFewTiles = 48, kManyTiles = 192;
 constexpr int64_t kShortestPart = 1024;  ///< elements
 constexpr int64_t kLongestMma = 8192;    ///< elements of a chain: each step rounds toward zero, and the errors add up
 

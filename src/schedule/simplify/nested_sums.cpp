@@ -23,7 +23,7 @@ ir::Ints shifted(ir::Ints axes, size_t by) {
 Shape joined(const std::vector<Dim>& lead, const Shape& shape) {
   std::vector<Dim> dims = lead;
   dims.insert(dims.end(), shape.begin(), shape.end());
-  return Shape(std::move(dims));
+  return Shape(dims);
 }
 
 ir::Region joined(const std::vector<Dim>& lead, const ir::Region& box) {

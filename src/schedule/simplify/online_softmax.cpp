@@ -137,7 +137,7 @@ UOp with_keys(ir::Graph& g, UOp x, int64_t keys) {
       std::vector<UOp> src;
       for (UOp from : n->src) src.push_back(made[from.get()]);
       const Shape shape = src[0]->shape;
-      made[n.get()] = g.make({n->op, n->dtype, shape, std::move(src), n->attr, n->device});
+      made[n.get()] = g.make({n->op, n->dtype, shape, src, n->attr, n->device});
     } else {
       made[n.get()] = continued(n, last, keys);
     }

@@ -6,6 +6,7 @@
 
 #include "ir/ceil_div.h"
 #include "ir/combine.h"
+#include "ir/one_axis.h"
 #include "schedule/graph/rebuild_plan.h"
 
 namespace sinter::schedule {
@@ -25,14 +26,6 @@ int64_t piece_of(int64_t n, int64_t wanted) {
   return whole ? whole : best ? best : wanted;
 }
 
-/// The shape with `axes` in place of axis `at`.
-Shape split_axis(const Shape& shape, size_t at, const std::vector<int64_t>& axes) {
-  std::vector<Dim> dims(shape.begin(), shape.end());
-  dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(at));
-  dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(at), axes.begin(), axes.end());
-  return Shape(std::move(dims));
-}
-
 /// Writes one scan.
 class ScanBlocks {
  public:
@@ -45,7 +38,7 @@ class ScanBlocks {
     for (int64_t size : axes) filled *= size;
     States elements;
     for (UOp v : values)
-      elements.push_back(ir::reshape(padded(v, 0, filled, elements.size()), split_axis(given, at_, axes)));
+      elements.push_back(ir::reshape(padded(v, 0, filled, elements.size()), ir::replace_axis(given, at_, axes)));
     const size_t depth = axes.size();
     const ir::Ints innermost{static_cast<int64_t>(at_ + depth - 1)};
     States all, results;
@@ -62,8 +55,9 @@ class ScanBlocks {
         States inside;
         for (size_t k = 0; k < results.size(); ++k) inside.push_back(scan(results, level, k, 0));
         for (size_t k = 0; k < inside.size(); ++k) {
-          before.push_back(padded(slice(inside[k], at_ + level, 0, axes[level] - 1), 1, axes[level], k, at_ + level));
-          last.push_back(drop(slice(inside[k], at_ + level, axes[level] - 1, axes[level]), at_ + level));
+          before.push_back(
+              padded(ir::shrink_axis(inside[k], at_ + level, 0, axes[level] - 1), 1, axes[level], k, at_ + level));
+          last.push_back(drop(ir::shrink_axis(inside[k], at_ + level, axes[level] - 1, axes[level]), at_ + level));
         }
       }
       ir::Ints inner;
@@ -74,18 +68,13 @@ class ScanBlocks {
     }
     // Stored in these axes, as other scans are: along those of its users no loop would be that of a block.
     const UOp joined = ir::contiguous(all[static_cast<size_t>(attr_.result)]);
-    const UOp whole = ir::reshape(joined, split_axis(given, at_, {filled}));
-    return filled == length ? whole : slice(whole, at_, 0, length);
+    const UOp whole = ir::reshape(joined, ir::replace_axis(given, at_, {filled}));
+    return filled == length ? whole : ir::shrink_axis(whole, at_, 0, length);
   }
 
  private:
-  static UOp slice(UOp x, size_t axis, int64_t begin, int64_t end) {
-    ir::Region box = ir::full_region(x->shape);
-    box[axis] = {begin, end};
-    return ir::shrink(x, box);
-  }
   /// Without an axis of size 1.
-  static UOp drop(UOp x, size_t axis) { return ir::reshape(x, split_axis(x->shape, axis, {})); }
+  static UOp drop(UOp x, size_t axis) { return ir::reshape(x, ir::replace_axis(x->shape, axis, {})); }
 
   /// x at `begin` of `size` elements along the axis, with the identity of accumulator `k` around it.
   UOp padded(UOp x, int64_t begin, int64_t size, size_t k, size_t axis) const {
@@ -93,7 +82,7 @@ class ScanBlocks {
     if (length == size) return x;
     ir::Region box = ir::full_region(x->shape);
     box[axis] = {begin, begin + length};
-    const Shape shape = split_axis(x->shape, axis, {size});
+    const Shape shape = ir::replace_axis(x->shape, axis, {size});
     const UOp placed = ir::pad(x, box, shape);
     const ir::Scalar none = ir::reduction_identity(attr_.combine, x->dtype, static_cast<int>(k));
     if (none == ir::Scalar::of(x->dtype, 0)) return placed;
@@ -110,7 +99,7 @@ class ScanBlocks {
 
   /// The results before each one along the axis, joined in order.
   States prefixes(const States& results, int64_t size) const {
-    const Shape pairs = split_axis(results[0]->shape, at_, {size, size});
+    const Shape pairs = ir::replace_axis(results[0]->shape, at_, {size, size});
     const auto axis = static_cast<int64_t>(at_);
     const UOp like = results[0];
     const auto number = [&](int64_t at) { return ir::axis_iota(*like->graph, pairs, at, like->device); };

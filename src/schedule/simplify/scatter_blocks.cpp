@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ir/combine.h"
+#include "ir/one_axis.h"
 #include "schedule/graph/rebuild_plan.h"
 
 namespace sinter::schedule {
@@ -20,12 +21,6 @@ ir::Combine combine_of(ScatterMode mode) {
     case ScatterMode::Min: return ir::Combine::Min;
     default: return ir::Combine::Add;
   }
-}
-
-UOp part(UOp x, size_t axis, int64_t begin, int64_t end) {
-  ir::Region box = ir::full_region(x->shape);
-  box[axis] = {begin, end};
-  return ir::shrink(x, box);
 }
 
 /// Writes one scatter.
@@ -46,7 +41,8 @@ class ScatterBlocks {
         attr_.mode == ScatterMode::Set ? last_updates() : with_base(joined(value_, attr_.mode, combine_of(attr_.mode)));
     const int64_t done = blocks_ * block_, all = index_->shape[at_].value();
     if (done == all) return made;
-    return ir::scatter(made, part(index_, at_, done, all), part(value_, at_, done, all), attr_.axis, attr_.mode);
+    return ir::scatter(made, ir::shrink_axis(index_, at_, done, all), ir::shrink_axis(value_, at_, done, all),
+                       attr_.axis, attr_.mode);
   }
 
  private:
@@ -76,9 +72,11 @@ class ScatterBlocks {
     std::vector<Dim> dims(shape.begin(), shape.end());
     dims[at_] = size;
     dims.insert(dims.begin() + attr_.axis, Dim(blocks_));
-    return Shape(std::move(dims));
+    return Shape(dims);
   }
-  UOp in_blocks(UOp x) const { return ir::reshape(part(x, at_, 0, blocks_ * block_), with_blocks(x->shape, block_)); }
+  UOp in_blocks(UOp x) const {
+    return ir::reshape(ir::shrink_axis(x, at_, 0, blocks_ * block_), with_blocks(x->shape, block_));
+  }
 
   ir::Graph& g_;
   const UOp base_, index_, value_;

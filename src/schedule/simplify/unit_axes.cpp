@@ -32,7 +32,7 @@ UOp reshaped_without_units(UOp x, const Shape& shape, int deep) {
     src.push_back(reshaped_without_units(s, shape, deep - 1));
     if (!src.back()) return {};
   }
-  return x->graph->make({x->op, x->dtype, shape, std::move(src), x->attr, x->device});
+  return x->graph->make({x->op, x->dtype, shape, src, x->attr, x->device});
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ bool is_available() { return unavailable_reason().empty(); }
 std::string unavailable_reason() {
   const device::DriverLibrary& found = device::find_driver();
   if (!found.table) return found.reason;
-  const std::string reason = device::compiler_of(found).reason;
+  std::string reason = device::compiler_of(found).reason;
   if (!reason.empty()) try {
       device::toolchain(device::Context::get(0)->target());
       return "";  // the cache folder holds kernels for this GPU

@@ -61,7 +61,7 @@ Digits digits_of(DType dtype, double v, bool scientific, size_t fewest = 0) {
   return d;
 }
 
-std::string pad_left(std::string text, size_t width) {
+std::string pad_left(const std::string& text, size_t width) {
   return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
 }
 std::string special(double v) { return std::isnan(v) ? "nan" : v < 0 ? "-inf" : "inf"; }

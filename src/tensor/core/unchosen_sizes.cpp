@@ -1,7 +1,11 @@
 // A count per thread, and the set of call sites.
 #include "tensor/core/unchosen_sizes.h"
 
+#include <fmt/core.h>
+
 #include <unordered_set>
+
+#include "tensor/core/cell.h"
 
 namespace sinter::tensor {
 namespace {
@@ -22,5 +26,10 @@ bool sizes_are_own() { return own > 0; }
 
 void mark_sized_by_data(const ir::NodeOrigin& site) { sites().insert(&site); }
 bool sized_by_data(const ir::NodeOrigin& site) { return sites().contains(&site); }
+void refuse_size_by_data(std::string_view size, std::string_view instead) {
+  if (Observer::current())
+    usage_error(fmt::format("{} depends on the data, and a jitted function is one program for all calls; use {}", size,
+                            instead));
+}
 
 }  // namespace sinter::tensor

@@ -2,6 +2,8 @@
 // program of the user chooses.
 #pragma once
 
+#include <string_view>
+
 #include "ir/origin.h"
 
 namespace sinter::tensor {
@@ -22,5 +24,7 @@ bool sizes_are_own();
 /// the question.
 void mark_sized_by_data(const ir::NodeOrigin& site);
 bool sized_by_data(const ir::NodeOrigin& site);
+/// UsageError inside a function whose calls all run one program: `size` is one that the data say; `instead` needs none.
+void refuse_size_by_data(std::string_view size, std::string_view instead);
 
 }  // namespace sinter::tensor

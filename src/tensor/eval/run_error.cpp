@@ -224,10 +224,10 @@ class Suspects {
       if (const std::optional<int64_t> ignored = ignored_class(n)) made.ignored = ignored;
       const UOp given = given_classes(n);
       const bool same = !given && values_below == given_below;
-      made.value = graph_.make({n->op, n->dtype, n->shape, std::move(values_below), n->attr, n->device});
+      made.value = graph_.make({n->op, n->dtype, n->shape, values_below, n->attr, n->device});
       made.given = given  ? copied_.at(given.get()).given
                    : same ? made.value
-                          : graph_.make({n->op, n->dtype, n->shape, std::move(given_below), n->attr, n->device});
+                          : graph_.make({n->op, n->dtype, n->shape, given_below, n->attr, n->device});
     }
   }
 

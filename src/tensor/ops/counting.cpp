@@ -12,6 +12,7 @@
 #include "sinter/sorting.h"
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
+#include "tensor/core/unchosen_sizes.h"
 #include "tensor/ops/sort.h"
 
 namespace sinter {
@@ -24,13 +25,6 @@ using tensor::describe;
 using tensor::OuterCall;
 using tensor::usage_error;
 using tensor::wrap;
-
-/// The size of the result depends on the values, and a plan has one size.
-void refuse_under_jit(std::string_view what, std::string_view instead) {
-  if (tensor::Observer::current())
-    usage_error(fmt::format("{} depends on the values, and a function under jit() has one plan for all values; {}",
-                            what, instead));
-}
 
 /// Of a row of elements, `order` their places in the operand (empty: they stand there), which has `shape`.
 Distinct distinct(const Tensor& row, const Tensor& order, const Shape& shape) {
@@ -94,7 +88,7 @@ Tensor counted(const Tensor& x, const Tensor* weights, int64_t least) {
   if (weights && !(weights->shape() == x.shape()))
     usage_error(fmt::format("the weights are {} and the integers {}; give one for each", to_string(weights->shape()),
                             to_string(x.shape())));
-  refuse_under_jit("the number of counts", "use scatter_add into zeros of a fixed size");
+  tensor::refuse_size_by_data("the number of counts", "scatter_add into zeros of a fixed size");
   int64_t size = least;
   if (x.numel() > 0) {
     const auto [least_one, largest] = aminmax(x.to(int64));
@@ -112,7 +106,7 @@ Tensor counted(const Tensor& x, const Tensor* weights, int64_t least) {
 
 Distinct unique(Arg x) {
   OuterCall call("unique", x.where());
-  refuse_under_jit("the number of different elements", "use sort, and compare neighbors");
+  tensor::refuse_size_by_data("the number of different elements", "sort, and compare neighbors");
   const Tensor given = x.is_tensor() ? Tensor(x.cell()) : full({}, x);
   const Ranked all = sort(given.flatten());
   return distinct(all.values.contiguous(), all.indices, given.shape());
@@ -120,7 +114,7 @@ Distinct unique(Arg x) {
 
 Distinct unique_consecutive(Arg x) {
   OuterCall call("unique_consecutive", x.where());
-  refuse_under_jit("the number of different elements", "compare neighbors");
+  tensor::refuse_size_by_data("the number of different elements", "comparisons of neighbors");
   const Tensor given = x.is_tensor() ? Tensor(x.cell()) : full({}, x);
   return distinct(given.flatten().contiguous(), Tensor(), given.shape());
 }

@@ -1,8 +1,6 @@
 // Losses of two answers, and of distances between vectors.
 #include <fmt/core.h>
 
-#include <cmath>
-
 #include "sinter/ops.h"
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
@@ -44,21 +42,12 @@ int64_t vector_axis(UOp x) {
 
 UOp sum_of_products(UOp a, UOp b, int64_t axis) { return ir::reduce(Combine::Add, a * b, {axis}); }
 
-/// The p-norm of x along the axis. Where it is 0 its gradient is 0.
-UOp norm_along(UOp x, int64_t axis, double p) {
-  UOp size = ir::alu(ir::Op::Abs, {x});
-  if (std::isinf(p)) return ir::reduce(Combine::Max, size, {axis});
-  if (p == 1) return ir::reduce(Combine::Add, size, {axis});
-  const UOp powers = p == 2 ? x * x : ir::alu(ir::Op::Pow, {size, ir::like(size, p)});
-  return tensor::root(ir::reduce(Combine::Add, powers, {axis}), p);
-}
-
 }  // namespace
 
-Tensor soft_margin_loss(Arg x, Arg target, Reduction reduction) {
+Tensor soft_margin_loss(Arg x, Arg target, LossOptions options) {
   Call call("soft_margin_loss", x.where());
   auto [a, b, t] = loss_operands(x, target);
-  return finished_loss(tensor::softplus(-(a * b)), reduction, t);
+  return finished_loss(tensor::softplus(-(a * b)), options.reduction, t);
 }
 
 Tensor hinge_embedding_loss(Arg x, Arg target, HingeEmbeddingOptions options) {
@@ -96,7 +85,7 @@ Tensor triplet_margin_loss(Arg anchor, Arg positive, Arg negative, TripletMargin
   auto [a, near, far, t] = three_operands(anchor, positive, negative);
   tensor::require_equal_shapes({a, near, far}, {"anchor", "positive", "negative"});
   const int64_t axis = vector_axis(a);
-  const auto distance = [&](UOp x, UOp y) { return norm_along(x - y + options.eps, axis, options.p); };
+  const auto distance = [&](UOp x, UOp y) { return tensor::norm_over(x - y + options.eps, options.p, {axis}); };
   UOp to_far = distance(a, far);
   if (options.swap) to_far = ir::minimum(to_far, distance(near, far));
   return finished_loss(at_least_zero(distance(a, near) - to_far + options.margin), options.reduction, t);

@@ -25,15 +25,6 @@ size_t axes_of_item(const Index& i) {
   return i.kind == Index::Kind::NewAxis || i.kind == Index::Kind::Ellipsis ? 0 : 1;
 }
 
-/// UsageError where one program runs for all calls.
-void refuse_under_jit(const char* call, const char* instead) {
-  if (Observer::current())
-    usage_error(
-        fmt::format("{} has a result whose size depends on the data, and a jitted function is one program for "
-                    "all calls; use {}",
-                    call, instead));
-}
-
 /// Where x is not 0, in row-major order. A host read.
 std::vector<int64_t> true_positions(const Tensor& x) {
   const std::vector<std::byte> bytes = (x.dtype() == boolean ? x : x.to(boolean)).to_bytes();
@@ -85,7 +76,7 @@ bool has_mask(std::span<const Index> items) {
 }
 
 UnmaskedIndex unmask(const Tensor& x, std::span<const Index> items) {
-  refuse_under_jit("an index with a mask", "where(mask, value, x), masked_scatter, or sums of x * mask");
+  refuse_size_by_data("the size of an index with a mask", "where(mask, value, x), masked_scatter, or sums of x * mask");
   UnmaskedIndex out;
   std::vector<Dim> dims;
   size_t done = 0;
@@ -105,7 +96,7 @@ UnmaskedIndex unmask(const Tensor& x, std::span<const Index> items) {
     });
   }
   keep_to(shape.rank());
-  out.shape = Shape(std::move(dims));
+  out.shape = Shape(dims);
   for (const Index& i : items) {
     if (i.kind != Index::Kind::Tensor || i.tensor.dtype() != boolean)
       out.items.push_back(i);
@@ -167,7 +158,7 @@ using tensor::Call;
 using tensor::describe;
 using tensor::node_of;
 using tensor::OuterCall;
-using tensor::refuse_under_jit;
+using tensor::refuse_size_by_data;
 using tensor::usage_error;
 using tensor::wrap;
 
@@ -177,8 +168,8 @@ Tensor as_tensor(const Arg& x) {
 }
 
 /// The places where x is not 0, a row of indices each.
-Tensor places(const char* call, const Tensor& x) {
-  refuse_under_jit(call, "the mask itself: where(mask, value, x), or sums of x * mask");
+Tensor places(const Tensor& x) {
+  refuse_size_by_data("the size of the result", "the mask itself: where(mask, value, x), or sums of x * mask");
   const Shape shape = x.shape();
   const std::vector<int64_t> flat = tensor::true_positions(x);
   const size_t rank = shape.rank();
@@ -200,22 +191,22 @@ void require_mask(const char* takes, UOp x, UOp mask) {
 
 Tensor nonzero(Arg x) {
   const OuterCall call("nonzero", x.where());
-  return places("nonzero", as_tensor(x));
+  return places(as_tensor(x));
 }
 
 Tensor argwhere(Arg x) {
   const OuterCall call("argwhere", x.where());
-  return places("argwhere", as_tensor(x));
+  return places(as_tensor(x));
 }
 
 std::vector<Tensor> where(Arg condition) {
   const OuterCall call("where", condition.where());
-  return places("where", as_tensor(condition)).unbind(1);
+  return places(as_tensor(condition)).unbind(1);
 }
 
 Tensor masked_select(Arg x, const Tensor& mask) {
   const OuterCall call("masked_select", x.where());
-  refuse_under_jit("masked_select", "where(mask, x, 0), or sums of x * mask");
+  refuse_size_by_data("the size of the result", "where(mask, x, 0), or sums of x * mask");
   Tensor all, chosen;
   {
     const Call both("masked_select", x.where());

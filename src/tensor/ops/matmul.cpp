@@ -63,9 +63,13 @@ void require_batches(const Arg& a, const Arg& b) {
         tensor::mismatch_hint(x->shape[0], y->shape[0], "they must be equal; matmul repeats a batch of 1")));
 }
 
-/// beta * input + alpha * product, of which `product` has the shape and the type.
-Tensor add_product(const Arg& input, const Tensor& product, const Arg& beta, const Arg& alpha, DType type) {
-  UOp y = tensor::node_of(product);
+/// The argument in the type in which products of that type are computed.
+Arg to_compute(const Arg& a, DType type) { return Arg(wrap(ir::to_compute_type(tensor::operand(a, type))), a.where()); }
+
+/// beta * input + alpha * (a x b), in the shape of the product.
+Tensor add_product(const Arg& input, const Arg& a, const Arg& b, const Arg& beta, const Arg& alpha) {
+  const DType type = tensor::common_type({&input, &a, &b});
+  UOp y = tensor::node_of(matmul(to_compute(a, type), to_compute(b, type)));
   const ir::Scalar scale = tensor::number_of(alpha, y->dtype), keep = tensor::number_of(beta, y->dtype);
   if (is_bool(type))
     usage_error(fmt::format("has no meaning on {} and {}; convert one with to(int64)", describe(input), describe(y)));
@@ -81,9 +85,6 @@ Tensor add_product(const Arg& input, const Tensor& product, const Arg& beta, con
   if (!(keep == one)) x = x * ir::like(x, keep);
   return wrap(ir::cast(x + y, type));
 }
-
-/// The argument in the type in which products of that type are computed.
-Arg to_compute(const Arg& a, DType type) { return Arg(wrap(ir::to_compute_type(tensor::operand(a, type))), a.where()); }
 
 /// The cheapest order of a chain of matrices [sizes[i], sizes[i + 1]]: for each part i..j, where to cut it.
 class ChainOrder {
@@ -161,7 +162,7 @@ Tensor linear(Arg x, const Tensor& weight, const Tensor& bias) {
   if (bias.defined() && !(bias.shape() == Shape{w[0]}))
     usage_error(fmt::format("the bias has shape {} beside a weight {}; it must be [{}]", to_string(bias.shape()),
                             to_string(w), to_string(w[0])));
-  const Tensor y = matmul(x, Arg(weight.transpose(), x.where()));
+  Tensor y = matmul(x, Arg(weight.transpose(), x.where()));
   if (!bias.defined()) return y;
   return y + (tensor::autocast_type() == DType::Void ? bias : bias.to(y.dtype()));
 }
@@ -169,20 +170,17 @@ Tensor linear(Arg x, const Tensor& weight, const Tensor& bias) {
 Tensor addmm(Arg input, Arg a, Arg b, Arg beta, Arg alpha) {
   Call call("addmm", input.where());
   require_ranks(a, 2, b, 2);
-  const DType t = tensor::common_type({&input, &a, &b});
-  return add_product(input, matmul(to_compute(a, t), to_compute(b, t)), beta, alpha, t);
+  return add_product(input, a, b, beta, alpha);
 }
 Tensor baddbmm(Arg input, Arg a, Arg b, Arg beta, Arg alpha) {
   Call call("baddbmm", input.where());
   require_batches(a, b);
-  const DType t = tensor::common_type({&input, &a, &b});
-  return add_product(input, matmul(to_compute(a, t), to_compute(b, t)), beta, alpha, t);
+  return add_product(input, a, b, beta, alpha);
 }
 Tensor addmv(Arg input, Arg a, Arg b, Arg beta, Arg alpha) {
   Call call("addmv", input.where());
   require_ranks(a, 2, b, 1);
-  const DType t = tensor::common_type({&input, &a, &b});
-  return add_product(input, matmul(to_compute(a, t), to_compute(b, t)), beta, alpha, t);
+  return add_product(input, a, b, beta, alpha);
 }
 
 Tensor matrix_power(Arg x, int64_t n) {

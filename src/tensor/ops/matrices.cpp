@@ -47,7 +47,7 @@ Matrices host_matrices(UOp x) {
 Shape with_batch(const Shape& batch, UOp x) {
   std::vector<Dim> dims(batch.begin(), batch.end());
   dims.insert(dims.end(), x->shape.end() - 2, x->shape.end());
-  return Shape(std::move(dims));
+  return Shape(dims);
 }
 Shape batch_of(UOp x) { return Shape(std::vector<Dim>(x->shape.begin(), x->shape.end() - 2)); }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "sinter/create.h"
 #include "sinter/ops.h"
@@ -24,25 +23,6 @@ using tensor::describe;
 using tensor::usage_error;
 using tensor::wrap;
 
-/// The norm along the axes of x, which is in the type of ir::to_compute_type().
-UOp norm_over(UOp x, double p, const ir::Ints& axes) {
-  if (std::isnan(p))
-    usage_error(fmt::format("the order {} of a norm of {}; give a number or infinity", p, describe(x)));
-  if (p < 0 || std::isinf(p)) tensor::require_elements(x, axes);
-  if (p == 2) return tensor::root(ir::sum(x * x, axes), p);
-  UOp zero = ir::like(x, 0.0);
-  if (p == 0) return ir::sum(ir::cast(ir::ne(x, zero), x->dtype), axes);
-  UOp size = ir::alu(Op::Abs, {x});
-  if (std::isinf(p)) return ir::reduce(p > 0 ? Combine::Max : Combine::Min, size, axes);
-  if (p == 1) return ir::sum(size, axes);
-  // A zero's power is a constant: its derivative is infinite for p < 1, and no number for p < 0.
-  UOp none = ir::eq(size, zero), safe = ir::where(none, ir::like(size, 1.0), size);
-  UOp power = ir::where(none, ir::like(size, p > 0 ? 0.0 : std::numeric_limits<double>::infinity()),
-                        ir::alu(Op::Pow, {safe, ir::like(safe, p)}));
-  UOp total = ir::sum(power, axes);
-  return p > 0 ? tensor::root(total, p) : ir::alu(Op::Pow, {total, ir::like(total, 1 / p)});
-}
-
 /// The largest or the smallest of norms along an axis. The largest of none is 0.
 UOp extreme_norm(UOp norms, bool largest, int64_t axis) {
   if (largest && norms->shape[static_cast<size_t>(axis)] == 0) return ir::sum(norms, {axis});
@@ -58,7 +38,7 @@ Tensor norm_of(std::string_view name, const Arg& x, double p, const Axes& axes, 
   Call call(name, x.where());
   UOp n = tensor::float_operand(x, dtype);
   const ir::Ints list = tensor::axes_of(n, axes);
-  return wrap_norm(norm_over(ir::to_compute_type(n), p, list), list, keepdim, n->dtype);
+  return wrap_norm(tensor::norm_over(ir::to_compute_type(n), p, list), list, keepdim, n->dtype);
 }
 
 /// {rows, columns} counted from 0.
@@ -99,7 +79,7 @@ UOp distances(UOp x, UOp y, double p) {
   tensor::broadcast(nodes);
   UOp off = nodes[0] - nodes[1];
   const auto last = static_cast<int64_t>(off->rank()) - 1;
-  return norm_over(off, std::isinf(p) && off->shape[last] == 0 ? 1 : p, {last});
+  return tensor::norm_over(off, std::isinf(p) && off->shape[last] == 0 ? 1 : p, {last});
 }
 
 }  // namespace
@@ -126,7 +106,7 @@ Tensor matrix_norm(Arg x, std::string_view order, std::pair<int64_t, int64_t> ax
                     "negative",
                     order, describe(n)));
   const ir::Ints both{std::min(rows, columns), std::max(rows, columns)};
-  return wrap_norm(norm_over(ir::to_compute_type(n), 2, both), both, keepdim, n->dtype);
+  return wrap_norm(tensor::norm_over(ir::to_compute_type(n), 2, both), both, keepdim, n->dtype);
 }
 
 Tensor matrix_norm(Arg x, double order, std::pair<int64_t, int64_t> axes, bool keepdim) {
@@ -143,7 +123,7 @@ Tensor matrix_norm(Arg x, double order, std::pair<int64_t, int64_t> axes, bool k
         fmt::format("the order {} of {}; give \"fro\", \"nuc\", 1, 2, infinity or one of these numbers negative", order,
                     describe(n)));
   const int64_t summed = std::isinf(order) ? columns : rows, left = std::isinf(order) ? rows : columns;
-  UOp sums = norm_over(ir::to_compute_type(n), 1, {summed});
+  UOp sums = tensor::norm_over(ir::to_compute_type(n), 1, {summed});
   const ir::Ints both{std::min(rows, columns), std::max(rows, columns)};
   return wrap_norm(extreme_norm(sums, order > 0, left - (summed < left)), both, keepdim, n->dtype);
 }
@@ -152,7 +132,7 @@ Tensor normalize(Arg x, double p, int64_t axis, double eps) {
   Call call("normalize", x.where());
   UOp n = tensor::float_operand(x);
   axis = tensor::axis_of(n, axis);
-  UOp wide = ir::to_compute_type(n), norm = at_least(norm_over(wide, p, {axis}), eps);
+  UOp wide = ir::to_compute_type(n), norm = at_least(tensor::norm_over(wide, p, {axis}), eps);
   return wrap(ir::cast(wide / ir::expand(norm, wide->shape, {axis}), n->dtype));
 }
 
@@ -161,7 +141,9 @@ Tensor cosine_similarity(Arg a, Arg b, int64_t axis, double eps) {
   const DType t = tensor::common_float_type({&a, &b});
   const std::vector<UOp> n = broadcast_floats(a, b, t);
   axis = tensor::axis_of(n[0], axis);
-  const auto unit = [&](UOp x) { return x / ir::expand(at_least(norm_over(x, 2, {axis}), eps), x->shape, {axis}); };
+  const auto unit = [&](UOp x) {
+    return x / ir::expand(at_least(tensor::norm_over(x, 2, {axis}), eps), x->shape, {axis});
+  };
   return wrap(ir::cast(ir::sum(unit(n[0]) * unit(n[1]), {axis}), t));
 }
 
@@ -170,7 +152,7 @@ Tensor pairwise_distance(Arg a, Arg b, double p, double eps, bool keepdim) {
   const DType t = tensor::common_float_type({&a, &b});
   const std::vector<UOp> n = broadcast_floats(a, b, t);
   const ir::Ints last{tensor::axis_of(n[0], -1)};
-  return wrap_norm(norm_over(n[0] - n[1] + eps, p, last), last, keepdim, t);
+  return wrap_norm(tensor::norm_over(n[0] - n[1] + eps, p, last), last, keepdim, t);
 }
 
 Tensor cdist(Arg a, Arg b, double p) {

@@ -50,17 +50,17 @@ UOp binary_loss(UOp x, UOp t) {
 
 }  // namespace
 
-Tensor mse_loss(Arg x, Arg target, Reduction reduction) {
+Tensor mse_loss(Arg x, Arg target, LossOptions options) {
   Call call("mse_loss", x.where());
   auto [a, b, t] = loss_operands(x, target);
   UOp off = a - b;
-  return finished_loss(off * off, reduction, t);
+  return finished_loss(off * off, options.reduction, t);
 }
 
-Tensor l1_loss(Arg x, Arg target, Reduction reduction) {
+Tensor l1_loss(Arg x, Arg target, LossOptions options) {
   Call call("l1_loss", x.where());
   auto [a, b, t] = loss_operands(x, target);
-  return finished_loss(magnitude(a - b), reduction, t);
+  return finished_loss(magnitude(a - b), options.reduction, t);
 }
 
 Tensor smooth_l1_loss(Arg x, Arg target, SmoothL1Options options) {
@@ -131,10 +131,6 @@ Tensor binary_cross_entropy(Arg x, Arg target, BinaryCrossEntropyOptions options
   UOp loss = binary_loss(a, b);
   if (UOp weight = tensor::weight_operand(options.weight, a)) loss = loss * weight;
   return finished_loss(loss, options.reduction, t);
-}
-
-Tensor binary_cross_entropy_with_logits(Arg x, Arg target, Reduction reduction) {
-  return binary_cross_entropy_with_logits(x, target, BinaryCrossEntropyOptions{.reduction = reduction});
 }
 
 Tensor binary_cross_entropy_with_logits(Arg x, Arg target, BinaryCrossEntropyOptions options) {

@@ -88,7 +88,7 @@ PickTable table_of(UOp x, const ir::Ints& axes, std::vector<UOp> index, int64_t 
   }
   out.row = ir::where(beyond, ir::like(at, ir::Scalar::of(DType::I64, dims[0].value())), at);
   dims.insert(dims.end(), out.table->shape.begin() + static_cast<int64_t>(count), out.table->shape.end());
-  out.table = ir::reshape(out.table, Shape(std::move(dims)));
+  out.table = ir::reshape(out.table, Shape(dims));
   return out;
 }
 
@@ -147,7 +147,7 @@ Shape picked_shape(UOp x, const ir::Ints& axes, std::vector<UOp> index, int64_t 
   std::vector<Dim> out;
   for (const int64_t a : axes_with_index_at(place, index[0]->rank(), x->rank() - axes.size(), 0))
     out.push_back(front[static_cast<size_t>(a)]);
-  return Shape(std::move(out));
+  return Shape(out);
 }
 
 UOp put(UOp x, const ir::Ints& axes, std::vector<UOp> index, int64_t place, UOp value, ir::ScatterMode mode) {

@@ -4,6 +4,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "ir/combine.h"
 #include "sinter/ops.h"
@@ -40,6 +42,24 @@ UOp root(UOp total, double p) {
   UOp zero = ir::like(total, 0.0), none = ir::eq(total, zero), safe = ir::where(none, ir::like(total, 1.0), total);
   UOp y = p == 2 ? ir::sqrt(safe) : ir::alu(ir::Op::Pow, {safe, ir::like(safe, 1 / p)});
   return ir::where(none, zero, y);
+}
+
+UOp norm_over(UOp x, double p, const Ints& axes) {
+  if (std::isnan(p))
+    usage_error(fmt::format("the order {} of a norm of {}; give a number or infinity", p, describe(x)));
+  if (p < 0 || std::isinf(p)) require_elements(x, axes);
+  if (p == 2) return root(ir::sum(x * x, axes), p);
+  UOp zero = ir::like(x, 0.0);
+  if (p == 0) return ir::sum(ir::cast(ir::ne(x, zero), x->dtype), axes);
+  UOp size = ir::alu(ir::Op::Abs, {x});
+  if (std::isinf(p)) return ir::reduce(p > 0 ? Combine::Max : Combine::Min, size, axes);
+  if (p == 1) return ir::sum(size, axes);
+  // A zero's power is a constant: its derivative is infinite for p < 1, and no number for p < 0.
+  UOp none = ir::eq(size, zero), safe = ir::where(none, ir::like(size, 1.0), size);
+  UOp power = ir::where(none, ir::like(size, p > 0 ? 0.0 : std::numeric_limits<double>::infinity()),
+                        ir::alu(ir::Op::Pow, {safe, ir::like(safe, p)}));
+  UOp total = ir::sum(power, axes);
+  return p > 0 ? root(total, p) : ir::alu(ir::Op::Pow, {total, ir::like(total, 1 / p)});
 }
 
 UOp arg_reduce(Combine combine, UOp x, UOp place, const Ints& axes, UOp among) {

@@ -76,11 +76,12 @@ UOp picked(UOp x, const ResampledAxis& r, UOp index, UOp weight = {}) {
 
 UOp nearest(UOp x, const ResampledAxis& r, bool exact) {
   if (r.out == r.in && !exact) return x;
-  if (r.out % r.in == 0 && r.scale * static_cast<double>(r.out / r.in) == 1.0) {  // each element several times
+  const int64_t times = r.out / r.in;
+  if (times * r.in == r.out && r.scale * static_cast<double>(times) == 1.0) {
     Shape repeated, shape = x->shape;
     for (size_t a = 0; a < x->rank(); ++a) {
       repeated.push_back(x->shape[a]);
-      if (static_cast<int64_t>(a) == r.axis) repeated.push_back(r.out / r.in);
+      if (static_cast<int64_t>(a) == r.axis) repeated.push_back(times);
     }
     shape[r.axis] = r.out;
     return ir::reshape(ir::expand(x, repeated, {r.axis + 1}), shape);

@@ -158,7 +158,7 @@ Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& x, Loc whe
     for (const Tensor& t : x) given.push_back(tensor::wrap(ir::contiguous(tensor::node_of(t))));
     newest = tensor::launch_argument(ir::Scalar::of(DType::I64, 0), DType::I64, Device::cpu())->id;
   }
-  const Tensor value = tensor::call_program_in_scope([&] { return f(given); });
+  Tensor value = tensor::call_program_in_scope([&] { return f(given); });
   const ir::GraphScope scope;
   const UOp root = tensor::node_of(value);
   if (!root->state.requires_grad || root->id <= newest) return value;

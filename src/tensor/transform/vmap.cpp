@@ -3,7 +3,6 @@
 
 #include "batching/batch.h"
 #include "ir/walk.h"
-#include "sinter/create.h"
 #include "sinter/transforms.h"
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
@@ -16,6 +15,19 @@ namespace {
 
 using ir::UOp;
 
+/// What stands for one element of a batch: nothing else is this node, and it is not taken for a number, which would be
+/// made anew on another device.
+UOp stand_in(UOp all) {
+  Shape shape;
+  ir::Ints axes;
+  for (size_t i = 1; i < all->rank(); ++i) {
+    axes.push_back(static_cast<int64_t>(i) - 1);
+    shape.push_back(all->shape[i]);
+  }
+  const UOp number = launch_argument(ir::Scalar::of(all->dtype, 0), all->dtype, all->device);
+  return ir::contiguous(ir::expand(number, shape, axes));
+}
+
 /// A rule for one element, applied to all.
 class BatchedRule final : public ir::UserRule {
  public:
@@ -27,7 +39,7 @@ class BatchedRule final : public ir::UserRule {
     std::vector<Tensor> elements;
     const auto element = [&](UOp all) {
       if (!all) return UOp();
-      pairs.push_back({stand_in(all), all});
+      pairs.push_back({leaf_like(all), all});
       elements.push_back(wrap(pairs.back().element));
       return pairs.back().element;
     };
@@ -57,16 +69,9 @@ class BatchedRule final : public ir::UserRule {
   }
 
  private:
-  /// What nothing else is, in the shape of an element.
-  static UOp stand_in(UOp all) {
-    Shape shape;
-    ir::Ints axes;
-    for (size_t i = 1; i < all->rank(); ++i) {
-      axes.push_back(static_cast<int64_t>(i) - 1);
-      shape.push_back(all->shape[i]);
-    }
-    const UOp number = launch_argument(ir::Scalar::of(all->dtype, 0), all->dtype, all->device);
-    const UOp one = ir::contiguous(ir::expand(number, shape, axes));
+  /// An element's stand-in that requires grad if the batch does.
+  static UOp leaf_like(UOp all) {
+    const UOp one = stand_in(all);
     if (!all->state.requires_grad) return one;
     ir::TensorGraph& graph = ir::TensorGraph::get();
     const UOp leaf = graph.make({ir::Op::Leaf, one->dtype, one->shape, {one}});
@@ -122,10 +127,8 @@ struct Argument {
 
 Argument argument_of(const Tensor& x, int64_t axis, Loc where) {
   const Tensor all = x.movedim(axis, 0, where);
-  Shape shape;
-  for (size_t i = 1; i < all.shape().rank(); ++i) shape.push_back(all.shape()[i]);
-  // Nothing else is this number, and it is not taken for one, which would be made anew on another device.
-  Tensor element = number(0, x.dtype(), x.device()).expand(shape, where).contiguous(where);
+  const ir::GraphScope scope;
+  Tensor element = tensor::wrap(tensor::stand_in(tensor::node_of(all)));
   if (x.needs_grad()) element.requires_grad();
   return {all, element};
 }

@@ -71,6 +71,7 @@ TEST_CASE("layers of losses call their functions", "[nn]") {
   CHECK(equals(nn::BCEWithLogitsLoss({.pos_weight = w})(x, y),
                binary_cross_entropy_with_logits(x, y, {.pos_weight = w})));
   CHECK(equals(nn::MSELoss(none)(x, y), mse_loss(x, y, none)));
+  CHECK(equals(nn::MSELoss({.reduction = none})(x, y), mse_loss(x, y, {.reduction = none})));
   CHECK(equals(nn::L1Loss()(x, y), l1_loss(x, y)));
   CHECK(equals(nn::SoftMarginLoss()(x, sign), soft_margin_loss(x, sign)));
   CHECK(equals(nn::SmoothL1Loss({.beta = 2})(x, y), smooth_l1_loss(x, y, {.beta = 2})));

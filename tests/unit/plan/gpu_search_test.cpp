@@ -4,8 +4,8 @@
 
 #include "cases.h"
 #include "codegen/tune/gpu/tuner.h"
+#include "planted_faults.h"
 #include "runtime/base/counters.h"
-#include "runtime/base/fault_injection.h"
 #include "runtime/cuda/compile_cuda.h"
 #include "runtime/cuda/context.h"
 #include "runtime/cuda/simulator.h"
@@ -127,10 +127,13 @@ TEST_CASE("a search on a GPU changes no bit, and what it decides is kept", "[sea
   CHECK(count(stored.log, "search: ") == 0);
   CHECK(stored.compiles == 0);
   // So are the decisions, for another plan or build of one: nothing is timed, nor compiled.
-  runtime::fault_injection().skip_stored_plans = true;
+  const auto without_plans = [&] {
+    const testing::PlantedFaults faults;
+    faults->skip_stored_plans = true;
+    return run("1", compute);
+  };
   runtime::forget_programs();
-  const Searched again = run("1", compute);
-  runtime::fault_injection().skip_stored_plans = false;
+  const Searched again = without_plans();
   INFO(again.log);
   CHECK(again.values == plain.values);
   CHECK(again.searches() == 0);

@@ -188,7 +188,7 @@ UOp find_lane_conflict(const TuningState& state, const std::vector<UOp>& vectors
 std::vector<UOp> choose_lanes_beside_materializations(TuningState& state, const std::vector<UOp>& without) {
   std::vector<UOp> fixed = state.fixed;
   fixed.insert(fixed.end(), without.begin(), without.end());
-  const std::vector<UOp> vectors = choose_lanes(state.analysis, state.lanes, fixed, state.lane_ranges);
+  std::vector<UOp> vectors = choose_lanes(state.analysis, state.lanes, fixed, state.lane_ranges);
   std::vector<UOp> others = vectors;
   while (UOp r = state.materializations.empty() ? UOp() : find_lane_conflict(state, others)) {
     fixed.push_back(r);

@@ -120,6 +120,12 @@ int64_t KernelAnalysis::stride(UOp access, UOp range) {
   return stride_along(it->second, range, dependences_).value_or(kScattered);
 }
 
+std::optional<int64_t> KernelAnalysis::steps_apart(UOp access, UOp copies, UOp range) {
+  const int64_t copy = stride(access, copies), step = stride(access, range);
+  if (step == 0 || step == kScattered || copy == kScattered || copy % step) return {};
+  return std::abs(copy / step);
+}
+
 int64_t KernelAnalysis::byte_stride(UOp access, UOp range) {
   const int64_t elements = stride(access, range);
   return elements == kScattered ? kScattered

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -56,6 +57,9 @@ class KernelAnalysis {
   /// the distance is not fixed.
   static constexpr int64_t kScattered = INT64_MIN;
   int64_t stride(ir::UOp access, ir::UOp range);
+  /// Steps of `range` between the reads of one element by neighbors along `copies`, as windows have them. None if
+  /// that is no whole number, or if a stride is not known or the element does not change along `range`.
+  std::optional<int64_t> steps_apart(ir::UOp access, ir::UOp copies, ir::UOp range);
   /// The absolute stride in bytes, or kScattered.
   int64_t byte_stride(ir::UOp access, ir::UOp range);
   /// The stride between neighboring lanes along a range. In a tile, lanes are contiguous.

@@ -21,12 +21,10 @@ constexpr int kSpareRegisters = 3;
 int held_elements(KernelAnalysis& analysis, UOp load, UOp copies, int width, UOp range, int count) {
   const int64_t step = analysis.stride(load, range), copy = copies ? analysis.stride(load, copies) : 0;
   if (step == 0 || copy == 0) return 0;
-  const int unknown = width + count - 2;
-  if (step == KernelAnalysis::kScattered || copy == KernelAnalysis::kScattered) return unknown;
-  if (std::abs(copy) >= count * std::abs(step) || std::abs(step) >= width * std::abs(copy)) return 0;
-  if (copy % step) return unknown;
-  const int64_t apart = std::abs(copy / step);
-  return static_cast<int>((width - 1) * std::min(apart, count - apart));
+  const bool known = step != KernelAnalysis::kScattered && copy != KernelAnalysis::kScattered;
+  if (known && (std::abs(copy) >= count * std::abs(step) || std::abs(step) >= width * std::abs(copy))) return 0;
+  const std::optional<int64_t> apart = analysis.steps_apart(load, copies, range);
+  return static_cast<int>(apart ? (width - 1) * std::min(*apart, count - *apart) : width + count - 2);
 }
 
 }  // namespace

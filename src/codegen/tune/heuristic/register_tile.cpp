@@ -297,9 +297,9 @@ class RegisterTileModel {
   /// (how often, copies) for the whole tiles, then for the remainder.
   std::vector<std::pair<double, double>> whole_and_remainder(UOp range, int count) const {
     if (!range) return {{1, 1}};
-    const int64_t size = analysis_.size(range);
+    const int64_t size = analysis_.size(range), whole = size / count;
     std::vector<std::pair<double, double>> out;
-    if (size / count) out.emplace_back(static_cast<double>(size / count), count);
+    if (whole) out.emplace_back(static_cast<double>(whole), count);
     if (size % count) out.emplace_back(1, static_cast<double>(size % count));
     return out;
   }
@@ -312,12 +312,11 @@ class RegisterTileModel {
   /// windows share them.
   double elements_read(UOp load, UOp copies, double count, bool whole) const {
     if (!copies || !analysis_.depends(load, copies)) return 1;
-    const int64_t step = whole ? analysis_.stride(load, product_.reduced_ranges.back()) : 0,
-                  copy = analysis_.stride(load, copies);
-    if (step == 0 || step == KernelAnalysis::kScattered || copy == KernelAnalysis::kScattered || copy % step)
-      return count;
+    const std::optional<int64_t> apart =
+        whole ? analysis_.steps_apart(load, copies, product_.reduced_ranges.back()) : std::nullopt;
+    if (!apart) return count;
     return (static_cast<double>(innermost_steps_) +
-            (count - 1) * static_cast<double>(std::min(innermost_steps_, std::abs(copy / step)))) /
+            (count - 1) * static_cast<double>(std::min(innermost_steps_, *apart))) /
            static_cast<double>(innermost_steps_);
   }
   /// Lines that a step reads of an operand.

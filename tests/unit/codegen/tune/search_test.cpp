@@ -4,7 +4,7 @@
 #include "codegen/tune/choose_opts.h"
 #include "codegen/tune/search/neighbors.h"
 #include "codegen/tune/search/time_bound.h"
-#include "runtime/base/fault_injection.h"
+#include "planted_faults.h"
 #include "runtime/cpu/host_allocator.h"
 #include "runtime/program/host_target.h"
 #include "sinter/sinter.h"
@@ -120,9 +120,12 @@ TEST_CASE("a search changes no bit, and what it decides is kept", "[search]") {
   CHECK(count(first, " us instead of ") == kernels);
   CHECK(count(first, "timed 0 lists") == 0);
   CHECK(count(run("1").second, "search: ") == 0);  // the plan is in the cache folder too
-  runtime::fault_injection().skip_stored_plans = true;
-  const auto [again, second] = run("1");
-  runtime::fault_injection().skip_stored_plans = false;
+  const auto without_plans = [&] {
+    const testing::PlantedFaults faults;
+    faults->skip_stored_plans = true;
+    return run("1");
+  };
+  const auto [again, second] = without_plans();
   INFO(second);
   CHECK(again == heuristic);
   CHECK(count(second, "decided before: ") == kernels);

@@ -1,7 +1,7 @@
 // Plans in the cache folder: bytes read with distrust, and programs that run from them alone.
 #include "catch.h"
+#include "planted_faults.h"
 #include "runtime/base/counters.h"
-#include "runtime/base/fault_injection.h"
 #include "runtime/base/subprocess.h"
 #include "runtime/exec/plan_bytes.h"
 #include "sinter/sinter.h"
@@ -184,9 +184,11 @@ TEST_CASE("who looks at how plans are made sees them made", "[runtime][plans]") 
     CapturedLog captured;
     CHECK(partitions() == 1);
   }
-  fault_injection().skip_stored_plans = true;
-  CHECK(partitions() == 1);
-  fault_injection().skip_stored_plans = false;
+  {
+    const sinter::testing::PlantedFaults faults;
+    faults->skip_stored_plans = true;
+    CHECK(partitions() == 1);
+  }
   CHECK(partitions() == 0);
 }
 

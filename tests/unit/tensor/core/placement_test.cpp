@@ -6,7 +6,7 @@
 #include <functional>
 #include <utility>
 
-#include "runtime/base/fault_injection.h"
+#include "planted_faults.h"
 #include "sinter/data.h"
 #include "sinter/sinter.h"
 #include "unit/cuda_fake.h"
@@ -27,15 +27,15 @@ struct Devices {
   FakeDriver driver;
   const testing::ScopedExecutor interpreted{debug::Executor::Interpreter};
   const debug::Counters before = debug::counters();
+  const testing::PlantedFaults faults;
 
   Devices() {
     driver->devices = 2;
     driver.look_again();
-    runtime::fault_injection().check_plans = true;
+    faults->check_plans = true;
   }
   ~Devices() {
     set_default_device(Device::cpu());
-    runtime::fault_injection() = {};
     const debug::Counters after = debug::counters();
     CHECK(after.live_nodes == before.live_nodes);
     CHECK(after.live_buffers == before.live_buffers);

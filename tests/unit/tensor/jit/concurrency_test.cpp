@@ -14,7 +14,7 @@
 #include "catch.h"
 #include "jit_support.h"
 #include "on_cpu.h"
-#include "runtime/base/fault_injection.h"
+#include "planted_faults.h"
 #include "skip.h"
 #include "unit/runtime_support.h"
 
@@ -22,6 +22,7 @@ using namespace sinter;
 using jit_test::numbers;
 using jit_test::values;
 using runtime_test::ScopedEnv;
+using testing::PlantedFaults;
 
 namespace {
 
@@ -87,10 +88,6 @@ class Other {
   std::thread thread_;
 };
 
-struct Reset {
-  ~Reset() { runtime::fault_injection() = {}; }
-};
-
 }  // namespace
 
 TEST_CASE("two threads, each its jitted model, launch at the same time", "[jit][threads]") {
@@ -149,13 +146,13 @@ TEST_CASE("two threads, each its jitted model, launch at the same time", "[jit][
 }
 
 TEST_CASE("a thread builds, compiles and reads while a jitted function's kernels run", "[jit][threads]") {
-  const Reset reset;
+  const PlantedFaults faults;
   const Tensor x = numbers({4, 4});
   auto fast = jit([](const Tensor& t) { return exp(t).sum(0); });
   for (int i = 0; i < 3; ++i) fast(x);
   std::vector<float> seen;
   std::string error = "did not run";
-  runtime::fault_injection().before_launch = [&] {  // would wait for ever if the mutex were held
+  faults->before_launch = [&] {  // would wait for ever if the mutex were held
     Other other([&] { seen = values(log(numbers({3, 5}, 1)).sum(1)); });
     error = other.join();
   };
@@ -166,7 +163,7 @@ TEST_CASE("a thread builds, compiles and reads while a jitted function's kernels
 }
 
 TEST_CASE("who needs what a jitted function assigns waits until its kernels have stored it", "[jit][threads]") {
-  const Reset reset;
+  const PlantedFaults faults;
   const bool fails = GENERATE(false, true);
   Tensor w = numbers({4}), moved = numbers({4}, 8);
   int runs = 0, uses = 0;
@@ -183,13 +180,13 @@ TEST_CASE("who needs what a jitted function assigns waits until its kernels have
 
   std::vector<std::vector<float>> seen(4);
   std::vector<std::unique_ptr<Other>> others;
-  runtime::fault_injection().before_launch = [&] {
+  faults->before_launch = [&] {
     others.push_back(std::make_unique<Other>([&] { seen[0] = values(w); }));
     others.push_back(std::make_unique<Other>([&] { seen[1] = values(moved.reshape({2, 2}) * 1.0f); }));
     others.push_back(std::make_unique<Other>([&] { seen[2] = values(use(one)); }));
     others.push_back(std::make_unique<Other>([&] { seen[3] = values(w.detach()); }));
     for (const auto& other : others) CHECK(other->waits());
-    if (fails) runtime::fault_injection().fail_at_launch = 0;
+    if (fails) faults->fail_at_launch = 0;
   };
   if (fails)
     CHECK_THROWS_AS(step(one), BackendError);
@@ -210,7 +207,7 @@ TEST_CASE("who needs what a jitted function assigns waits until its kernels have
 }
 
 TEST_CASE("what a jitted function's kernels read is not written meanwhile", "[jit][threads]") {
-  const Reset reset;
+  const PlantedFaults faults;
   Tensor x = numbers({4}), w = numbers({4}, 2);
   int updates = 0;
   auto fast = jit([&](const Tensor& t) { return exp(t) * w; });
@@ -222,7 +219,7 @@ TEST_CASE("what a jitted function's kernels read is not written meanwhile", "[ji
   std::string error;
   std::unique_ptr<Other> updating;
   const uint64_t in_place = debug::counters().in_place, moved = debug::counters().moved;
-  runtime::fault_injection().before_launch = [&] {
+  faults->before_launch = [&] {
     Other assigning([&] {
       x += 1.0;
       x.realize();

@@ -2,7 +2,7 @@
 // function. What the function itself leaves behind is refused.
 #include "catch.h"
 #include "jit_support.h"
-#include "runtime/base/fault_injection.h"
+#include "planted_faults.h"
 #include "sinter/sinter.h"
 
 #include <algorithm>
@@ -120,12 +120,12 @@ TEST_CASE("a jitted function gives a result whoever holds an equal expression", 
     check("in a larger one", [&](int i, auto& held) {
       if (i == 0) held.push_back(cat({build(), exp(build())}, -1));
     });
+    const testing::PlantedFaults faults;
     check("built by another thread while the plan is compiled", [&](int i, auto& held) {
       if (i) return;
       debug::clear_plans();
-      runtime::fault_injection().while_compiling = [&] { std::thread([&] { held.push_back(build()); }).join(); };
+      faults->while_compiling = [&] { std::thread([&] { held.push_back(build()); }).join(); };
     });
-    runtime::fault_injection() = {};
   }
 }
 
@@ -264,18 +264,18 @@ TEST_CASE("calls of a jitted function that assigns come one after the other from
 }
 
 TEST_CASE("another thread may read what a jitted function assigns while its plan is compiled", "[jit]") {
+  const testing::PlantedFaults faults;
   debug::clear_plans();
   Tensor w = numbers({4});
   auto step = jit([&](const Tensor& t) { return w += t, w * 3.0; });
   const Tensor one = full({4}, 1.0).contiguous().realize();
   for (int i = 1; i < 6; ++i) {
     std::vector<float> seen = values(w + 1.0);
-    if (i == 1) runtime::fault_injection().while_compiling = [&] { std::thread([&] { seen = values(w); }).join(); };
+    if (i == 1) faults->while_compiling = [&] { std::thread([&] { seen = values(w); }).join(); };
     const std::vector<float> got = values(step(one));
     CHECK(got == values(numbers({4}, i) * 3.0));
     CHECK(seen == values(numbers({4}, i)));
   }
-  runtime::fault_injection() = {};
 }
 
 TEST_CASE("equal constants of two layers are one value to a jitted function until one is assigned", "[jit]") {

@@ -83,6 +83,12 @@ TEST_CASE("losses", "[tensor]") {
   }
   CHECK(numbers(mse_loss(from({1, 2}), from({2, 4}), Reduction::Sum)) == list({5}));
   CHECK(mse_loss(x, y, Reduction::None).shape() == Shape{2, 3});
+  const LossOptions sum{.reduction = Reduction::Sum};
+  CHECK(numbers(mse_loss(x, y, sum)) == numbers(mse_loss(x, y, Reduction::Sum)));
+  CHECK(numbers(l1_loss(x, y, sum)) == numbers(l1_loss(x, y, Reduction::Sum)));
+  CHECK(numbers(soft_margin_loss(x, y, sum)) == numbers(soft_margin_loss(x, y, Reduction::Sum)));
+  CHECK(numbers(binary_cross_entropy_with_logits(x, y, {.reduction = Reduction::Sum})) ==
+        numbers(binary_cross_entropy_with_logits(x, y, Reduction::Sum)));
 }
 
 TEST_CASE("a class that does not exist is an index out of range", "[tensor]") {
@@ -180,6 +186,11 @@ TEST_CASE("losses at their edges are PyTorch's", "[tensor]") {
     });
     CHECK(close(triplet.slopes, {slope, slope, slope}));
   }
+  const AtEdge partly(from({{0.0, 4.0}}), [&](const Tensor& x) {  // the slope of |0|^0.5 is infinite
+    return triplet_margin_loss(x, zeros({1, 2}), full({1, 2}, 9.0),
+                               {.margin = 30, .p = 0.5, .eps = 0, .reduction = none});
+  });
+  CHECK(close(partly.slopes, {1.745356, 3.3416408}));
   const AtEdge divergence(from({0.1, 0.2}),
                           [&](const Tensor& x) { return kl_div(x, from({0.0, 1.0}), {.reduction = none}); });
   CHECK(close(divergence.values, {0, -0.2}));
