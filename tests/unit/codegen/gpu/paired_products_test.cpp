@@ -8,7 +8,11 @@
 #include "codegen/loopschedule/opt_parse.h"
 #include "codegen/tune/gpu/tuner.h"
 #include "runtime/cuda/simulator.h"
+#include "sinter/attention.h"
+#include "step_memory.h"
+#include "tensor/eval/explain.h"
 #include "unit/codegen/cuda_support.h"
+#include "unit/codegen/tune/gpu/measured_kernels.h"
 
 using namespace codegen_test;
 
@@ -150,6 +154,28 @@ TEST_CASE("blocks of keys of which no row of a tile sees anything are not comput
   run({37, 16, 3, 16, 32}, {kAll, 5});
   run({64, 16, 2, 32, 32}, {kAll, -20});  // rows that see no key
   run({64, 16, 6, 16, 32}, {17, 3});
+}
+
+TEST_CASE("attention under a causal mask computes the blocks of keys up to the diagonal", "[codegen][cuda][mma]") {
+  const SimulatedGpu gpu;
+  const auto context = runtime::cuda::Context::get(0);
+  const auto steps = [&](const AttentionOptions& options) {
+    const auto heads = [] { return stored({1, 1, 512, 32}).to(bfloat16).realize(); };
+    const auto made =
+        tensor::explain(std::vector{scaled_dot_product_attention(heads(), heads(), heads(), options)}, gpu.target());
+    const runtime::Plan& plan = made.scheduled.plan;
+    REQUIRE(plan.steps.size() == 1);
+    const codegen::NormalizedKernel kernel = codegen::normalize(made.scheduled.kernels[0], gpu.target());
+    const std::vector<runtime::KernelSource> sources{
+        codegen::generate_source(kernel, gpu.target(), codegen::tune_for_gpu(kernel.main, gpu.target()), {})};
+    const auto program = runtime::compile(sources, gpu.target())[0];
+    runtime::cuda::sim::clear_reports();
+    launched(*context, *program, program->task_count(fixed_sizes(plan.steps[0].outer)), memory_of(plan, plan.steps[0]),
+             numbers_of(kernel.main));
+    return runtime::cuda::sim::counters(program->name()).matrix_steps;
+  };
+  const uint64_t all = steps({});
+  CHECK(steps({.causal = true}) * 16 == all * 10);  // of 4 x 4 blocks
 }
 
 TEST_CASE("a loop over blocks of keys that ends too early gives other numbers, and one too late the same",
