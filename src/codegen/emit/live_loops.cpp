@@ -18,7 +18,10 @@ LiveLoops::Rows LiveLoops::rows_of(UOp range) {
     const int64_t count = level == Values::kTask       ? axis.block
                           : level + 1 == axis.levels() ? axis.width()
                                                        : axis.steps[static_cast<size_t>(level)];
-    return {base, count, axis.block % count == 0};
+    // A loop that takes the whole block begins where the block does.
+    return {
+        base, count,
+        count == 1 || level == Values::kTask || (count == axis.block && base == values_.base(range, Values::kTask))};
   }
 }
 

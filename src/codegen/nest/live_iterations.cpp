@@ -98,11 +98,11 @@ double live_share(const LoopLevel& level, const LoopSchedule& schedule) {
     }
     return made.at(bound.get()).as_int();
   };
-  constexpr int64_t kMostBlocks = 32;
+  constexpr int64_t kMaxBlocks = 32;
   const int64_t size = max_trip_count(rows), block = schedule.of(rows).block, all = max_trip_count(level.range);
   const LoopAxis& axis = schedule.of(level.range);
   const int64_t step = axis.levels() > 1 ? axis.steps[0] : 1;
-  const int64_t blocks = ceil_div(size, block), stride = ceil_div(blocks, kMostBlocks);
+  const int64_t blocks = ceil_div(size, block), stride = ceil_div(blocks, kMaxBlocks);
   double live = 0, counted = 0;
   for (int64_t b = stride / 2; b < blocks; b += stride) {
     const int64_t first = b * block, last = std::min(size, first + block) - 1;

@@ -10,7 +10,6 @@
 #include "ir/axis_lists.h"
 #include "ir/build.h"
 #include "ir/splat.h"
-#include "rewrite/linear.h"
 
 namespace sinter::schedule {
 namespace {
@@ -120,7 +119,14 @@ struct MaskParts {
 
 /// Recursion depth: the number of movements on one another.
 void split_mask(UOp mask, MaskParts& out) {
-  for (UOp c : ir::operands_of(mask, Op::And)) {
+  std::vector<UOp> todo{mask};
+  while (!todo.empty()) {
+    const UOp c = todo.back();
+    todo.pop_back();
+    if (c->op == Op::And) {
+      todo.insert(todo.end(), {c->src[1], c->src[0]});
+      continue;
+    }
     const auto keys = static_cast<int64_t>(c->rank()) - 1;
     const std::optional<ir::Ints> axes = ir::is_movement(c->op) ? axes_in_result(c) : std::nullopt;
     if (!axes || axes->empty() || axes->back() != keys) {
