@@ -1,6 +1,7 @@
 #include "codegen/emit/live_loops.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "rewrite/linear.h"
 

@@ -3,6 +3,7 @@
 #include "schedule/simplify/bounded_keys.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <optional>
 #include <vector>
