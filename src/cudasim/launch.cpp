@@ -181,6 +181,7 @@ CostCounters& operator+=(CostCounters& counters, const CostCounters& more) {
   counters.wavefronts += more.wavefronts;
   counters.ideal_wavefronts += more.ideal_wavefronts;
   counters.atomics += more.atomics;
+  counters.matrix_steps += more.matrix_steps;
   return counters;
 }
 

@@ -101,6 +101,7 @@ struct Fragments {
   /// Stores f(row of A, column of B, element of C) for every element of the result.
   template <typename F>
   void multiply(Warp& warp, const Instruction& in, F&& f) const {
+    ++warp.block->counters.matrix_steps;
     for (int lane = 0; lane < kLanes; ++lane)
       for (int r = 0; r < 4; ++r) {
         const int row = row_of(lane, r), column = column_of(lane, r);

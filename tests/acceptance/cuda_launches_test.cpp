@@ -108,6 +108,12 @@ TEST_CASE("launches on a GPU: attention", "[launches][cuda]") {
   CHECK(launches({scaled_dot_product_attention(stored_heads(), stored_heads(), stored_heads()).mean(-2)}) == 2);
   CHECK(launches({scaled_dot_product_attention(stored_heads(), numbers({2, 1, 256, 64}), numbers({2, 1, 256, 64}))}) ==
         1);
+  // Masks made of positions are computed where they are needed.
+  const auto late = [&](const AttentionOptions& options) {
+    return launches({scaled_dot_product_attention(numbers({2, 4, 2000, 64}), numbers({2, 4, 4000, 64}),
+                                                  numbers({2, 4, 4000, 64}), options)});
+  };
+  CHECK(late({.causal = true, .lower_right = true}) == 1);
   // Queries that the program holds on to are stored before.
   const Tensor held = numbers({2, 4, 256, 64}) * 2.0;
   CHECK(launches({scaled_dot_product_attention(held, stored_heads(), stored_heads())}) == 2);

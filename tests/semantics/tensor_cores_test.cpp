@@ -49,7 +49,8 @@ void on_both(const std::function<Tensor()>& make) {
   debug::set_executor(debug::Executor::Compiled);
   REQUIRE(out[0].size() == out[1].size());
   for (size_t i = 0; i < out[0].size(); ++i)
-    CHECK((out[0][i] == out[1][i] || (std::isnan(out[0][i]) && std::isnan(out[1][i]))));
+    CHECK((std::bit_cast<uint32_t>(out[0][i]) == std::bit_cast<uint32_t>(out[1][i]) ||
+           (std::isnan(out[0][i]) && std::isnan(out[1][i]))));
 }
 
 /// softmax(q k^T / sqrt(d)) v of one head in double, without the keys that are not `seen`.
@@ -130,6 +131,63 @@ TEST_CASE("F8 attention of any length is right, fused and unfused", "[semantics]
     REQUIRE(got.size() == want.size());
     for (size_t i = 0; i < got.size(); ++i) CHECK(std::abs(got[i] - want[i]) < 0.02);
   }
+}
+
+TEST_CASE("F8 blocks of keys that a mask hides from a row add nothing to it", "[semantics]") {
+  if (!has_known_steps()) SKIP_TEST("no tensor cores whose steps are known");
+  struct Sizes {
+    int64_t queries, keys;
+  };
+  // Lengths that are no multiple of a block; queries that see no key, with the last one aligned to the last key.
+  const auto [queries, keys] = GENERATE(Sizes{200, 200}, Sizes{40, 300}, Sizes{150, 70});
+  const auto numbers = [](const Shape& shape) { return randn(shape).to(bfloat16).realize(); };
+  const Tensor q = numbers({1, 1, queries, 32}), k = numbers({1, 1, keys, 32}), v = numbers({1, 1, keys, 32});
+  const auto check = [&, rows = queries, size = keys](const std::function<AttentionOptions()>& options,
+                                                      const std::function<bool(int64_t, int64_t)>& seen) {
+    INFO(rows << " queries, " << size << " keys");
+    on_both([&] { return scaled_dot_product_attention(q, k, v, options()); });
+    const std::vector<float> got = scaled_dot_product_attention(q, k, v, options()).to(float32).to_vector<float>();
+    const std::vector<double> want = attention_in_double(q, k, v, seen);
+    REQUIRE(got.size() == want.size());
+    for (size_t i = 0; i < got.size(); ++i)
+      CHECK((std::isnan(want[i]) ? std::isnan(got[i]) : std::abs(got[i] - want[i]) < 0.02));
+  };
+  const int64_t behind = keys - queries;
+  const auto row = [rows = queries] { return arange(rows).unsqueeze(1); };
+  const auto column = [size = keys] { return arange(size); };
+  check([] { return AttentionOptions{.causal = true}; }, [](int64_t i, int64_t j) { return j <= i; });
+  check([] { return AttentionOptions{.causal = true, .lower_right = true}; },
+        [=](int64_t i, int64_t j) { return j <= i + behind; });
+  check([&] { return AttentionOptions{.mask = (column() <= row() + 20) & ~(column() + 30 < row())}; },  // a window
+        [](int64_t i, int64_t j) { return j <= i + 20 && j + 30 >= i; });
+  check([&] { return AttentionOptions{.mask = (column() < row() * 2).unsqueeze(0), .causal = true}; },
+        [](int64_t i, int64_t j) { return j < 2 * i && j <= i; });
+  check([&] { return AttentionOptions{.mask = column() + row() < 90}; },
+        [](int64_t i, int64_t j) { return i + j < 90; });
+  check([&] { return AttentionOptions{.mask = column() >= 60}; }, [](int64_t, int64_t j) { return j >= 60; });
+}
+
+TEST_CASE("F8 no value of a block that a mask hides from a row reaches it", "[semantics]") {
+  if (!has_known_steps()) SKIP_TEST("no tensor cores whose steps are known");
+  constexpr int64_t kLength = 256, kBlock = 128;
+  const auto numbers = [](const Shape& shape) { return randn(shape).to(bfloat16).realize(); };
+  const Shape heads{1, 1, kLength, 32};
+  const Tensor q = numbers(heads), k = numbers(heads), v = numbers(heads);
+  const auto attend = [&](const Tensor& keys, const Tensor& values) {
+    return scaled_dot_product_attention(q, keys, values, {.causal = true});
+  };
+  const std::vector<float> before = attend(k, v).to(float32).to_vector<float>();
+  const double bad = GENERATE(std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity());
+  const auto with_bad = [&](const Tensor& x) {
+    return where((arange(kLength) < kLength - 1).unsqueeze(1), x, bad).to(bfloat16).realize();
+  };
+  on_both([&] { return attend(with_bad(k), with_bad(v)); });
+  const std::vector<float> got = attend(with_bad(k), with_bad(v)).to(float32).to_vector<float>();
+  for (size_t i = 0; i < got.size(); ++i)
+    if (i < 32 * kBlock)
+      CHECK(got[i] == before[i]);
+    else
+      CHECK(!std::isfinite(got[i]));  // a row that sees any key of the block: 0 times what is not finite
 }
 
 TEST_CASE("F8 the gradients of attention in blocks are right", "[semantics]") {

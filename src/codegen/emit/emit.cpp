@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "codegen/emit/async_copy.h"
-#include "codegen/emit/loop_bounds.h"
+#include "codegen/emit/live_loops.h"
 #include "codegen/emit/loop_note.h"
 #include "codegen/emit/memory_slots.h"
 #include "codegen/emit/mma_body.h"
@@ -52,7 +52,8 @@ class KernelEmitter {
         unrolled_copies_(values_, ranges),
         mma_(statements, values_, emit_, code_, accumulators_, unrolled_copies_),
         elements_(statements, values_, emit_, accumulators_, unrolled_copies_, ranges, cpu_),
-        staging_registers_(statements, values_, emit_, schedule.threads) {}
+        staging_registers_(statements, values_, emit_, schedule.threads),
+        live_loops_(schedule, values_, emit_) {}
 
   Instructions run(const std::vector<LoopItem>& tree) {
     code_.args = kernel_.args;
@@ -262,12 +263,15 @@ class KernelEmitter {
   struct IterationBounds {
     Id begin, end;
     int64_t step;
+    Id left_out;
   };
   IterationBounds iteration_bounds(const LoopAxis& axis, const LoopLevel& level) {
     const auto [begin, block_end] = block_bounds(axis, level.enclosing());
     const Id end =
         ends_with_block(axis, level.enclosing(), block_end) ? block_end : min_end(block_end, size(level.range));
-    return {begin, end, axis.steps[static_cast<size_t>(level.number)]};
+    const int64_t step = axis.steps[static_cast<size_t>(level.number)];
+    const LiveLoops::Part part = live_loops_.part_of(level, step, begin, end);
+    return {part.begin, part.end, step, part.left_out};
   }
   Id min_end(Id block_end, Id end) { return block_end == kNone ? end : emit_.index(Op::Min, block_end, end); }
 
@@ -278,12 +282,36 @@ class KernelEmitter {
       const auto [begin, block_end] = block_bounds(axis, level.enclosing());
       return emit_innermost_loop(item, axis, begin, block_end);
     }
-    const auto [begin, end, step] = iteration_bounds(axis, level);
-    emit_iterations(begin, end, step, loop_note(axis, level, fmt::format("blocks of {}", step)), [&](Id at) {
-      values_.enter(level.range, level.number, at);
-      emit_items(item.body);
-      values_.leave();
+    const auto [begin, end, step, left_out] = iteration_bounds(axis, level);
+    emit_live(item, step, left_out, [&, first = begin, last = end, by = step] {
+      emit_iterations(first, last, by, loop_note(axis, level, fmt::format("blocks of {}", by)), [&](Id at) {
+        values_.enter(level.range, level.number, at);
+        emit_items(item.body);
+        values_.leave();
+      });
     });
+  }
+  /// Emits a loop by `body`, and then the +0 of the iterations that it leaves out.
+  template <class Body>
+  void emit_live(const LoopItem& loop, int64_t step, Id left_out, Body body) {
+    const bool all = live_loops_.counts_for_all(loop.level, step);
+    const UOp before = all ? values_.suppose(loop.level.live) : UOp();
+    body();
+    if (all) values_.suppose(before);
+    if (left_out == kNone) return;
+    emit_.open_if(left_out);
+    add_zeros(loop.level.range, loop.body);
+    emit_.close();
+  }
+  /// To all sums over a range.
+  void add_zeros(UOp range, const std::vector<LoopItem>& items) {
+    for (const LoopItem& item : items) {
+      add_zeros(range, item.body);
+      if (item.kind != ItemKind::Update) continue;
+      const UOp n = at(item.statement).node;
+      if (const std::vector<UOp> own = ranges_of(n); std::find(own.begin(), own.end(), range) != own.end())
+        unrolled_copies_.for_each(n, false, [&] { accumulators_.add_zero(item.statement); });
+    }
   }
 
   /// The innermost loop of a range: whole steps, then the tail.
@@ -316,14 +344,17 @@ class KernelEmitter {
     }
     if (width == 1) {
       const Id end = ends_with_block(axis, level.enclosing(), block_end) ? block_end : min_end(block_end, all);
+      const LiveLoops::Part live = live_loops_.part_of(level, 1, begin, end);
       const int sum = only_reduce(item.body);
       LoopBounds bounds = elements_.bounds_of(item, sum);
       bounds.empty |= block_end != kNone;  // a block may have no iterations
-      return elements_.emit_within_bounds(sum, bounds, begin, end, [&](Id from, Id to) {
-        emit_iterations(from, to, 1, loop_note(axis, level, ""), [&](Id at) {
-          elements_.enter_loop(level.range, at, end);
-          body(at, 1, 1, {});
-          elements_.leave_loop();
+      return emit_live(item, 1, live.left_out, [&] {
+        elements_.emit_within_bounds(sum, bounds, live.begin, live.end, [&](Id from, Id to) {
+          emit_iterations(from, to, 1, loop_note(axis, level, ""), [&](Id at) {
+            elements_.enter_loop(level.range, at, live.end);
+            body(at, 1, 1, {});
+            elements_.leave_loop();
+          });
         });
       });
     }
@@ -433,6 +464,7 @@ class KernelEmitter {
   MmaBody mma_;
   ReductionElements elements_;
   StagingRegisters staging_registers_;
+  LiveLoops live_loops_;
   static constexpr int64_t kColdRatio = 8;  ///< ranges of this many whole steps have a cold tail
   bool cold_ = false;                       ///< inside a cold tail
 };

@@ -229,14 +229,13 @@ void Accumulators::update_lanes(const Statement& s, const ChainLayout& c, const 
 }
 
 void Accumulators::add_zero(int statement) {
-  for (Id sum : registers(statement)[0]) {
-    const Type type = emit_.type(sum);
-    const Id zero = emit_.splat(emit_.constant(type.dtype, ir::Scalar::of(type.dtype, 0)), type.lanes);
-    emit_.insert_here(
-        {InstCode::AccumulatorWrite,
-         {},
-         {sum, emit_.alu(Op::Add, type, {emit_.insert_here({InstCode::AccumulatorRead, type, {sum}}), zero})}});
-  }
+  const Id sum = registers(statement)[0].back();
+  const Type type = emit_.type(sum);
+  const Id zero = emit_.splat(emit_.constant(type.dtype, ir::Scalar::of(type.dtype, 0)), type.lanes);
+  emit_.insert_here(
+      {InstCode::AccumulatorWrite,
+       {},
+       {sum, emit_.alu(Op::Add, type, {emit_.insert_here({InstCode::AccumulatorRead, type, {sum}}), zero})}});
 }
 
 /// The value in a home after all loops. If one of them has no iterations, nothing was stored there, and the value is

@@ -26,7 +26,7 @@ class Accumulators {
   void update(int statement);
   /// The accumulator of a REDUCE with a single chain.
   Id register_of(int statement) { return registers(statement)[0][0]; }
-  /// Adds +0 to a sum with a single chain.
+  /// Adds +0 to the sum of a REDUCE with a single chain: Add, Dot or ExpSum.
   void add_zero(int statement);
   /// Combines the chains and records the result.
   void finish(int statement);

@@ -9,10 +9,10 @@
 #include <set>
 #include <vector>
 
-#include "codegen/emit/loop_bounds.h"
 #include "codegen/emit/reduction_body.h"
 #include "codegen/emit/unrolled_copies.h"
 #include "codegen/emit/values.h"
+#include "codegen/nest/loop_bounds.h"
 #include "codegen/nest/loop_tree.h"
 
 namespace sinter::codegen {

@@ -224,6 +224,7 @@ Id Values::value(UOp root, int lane) {
 
 /// The instruction of n, or kNone if sources are missing; missing_ then lists them.
 Id Values::make(UOp n, int lane) {
+  if (n == supposed_) return emit_.constant(DType::Bool, ir::Scalar::of(DType::Bool, 1));
   switch (n->op) {
     case Op::Const: return emit_.constant(n->dtype, n->scalar());
     case Op::Var: {

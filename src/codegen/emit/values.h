@@ -114,6 +114,9 @@ class Values {
     const Id yes = emit_.constant(DType::Bool, ir::Scalar::of(DType::Bool, 1));
     emit_.remember(key(condition, kAllLanes), yes, emit_.scope());
   }
+  /// From now on a condition is true, on a range that is opened after this call and is closed before the next one.
+  /// Returns the condition that was; null: none.
+  ir::UOp suppose(ir::UOp condition) { return std::exchange(supposed_, condition); }
   /// Within the innermost open assumption: the load's predicate is false at the current copy, so its value is
   /// other_of(load).
   void assume_false(ir::UOp load) { emit_.remember(key(load, kAllLanes), value(other_of(load)), emit_.scope()); }
@@ -252,6 +255,7 @@ class Values {
   const runtime::Target& target_;
   std::vector<OpenRange> open_;
   std::vector<UnrollCopy> copy_;
+  ir::UOp supposed_;
   size_t assumed_ = 0;  ///< scope of the open assumption; 0: none
   const std::vector<int>* versions_ = nullptr;
   const std::vector<ir::UOp>* prefetches_ = nullptr;

@@ -86,10 +86,10 @@ class CudaRenderer final : public CStyleRenderer {
   std::string barrier() override { return "__syncthreads();"; }
   /// Works around a miscompilation: NVRTC 13.0 unrolls some loops of unknown trip count by three and drops the
   /// remainder iterations (min(39 - 8 * i, 8) * 13 iterations, i a 32-bit variable of an outer loop). The pragma keeps
-  /// the factor from being three.
+  /// the factor from being three. Bodies that all threads enter together are long.
   std::string unroll_pragma(const Inst& loop) const override {
     if (code_[loop.src[1]].code == InstCode::Const) return "";
-    return has_loop(loop.block) ? "#pragma unroll 1" : "#pragma unroll 4";
+    return is_long(loop.block) ? "#pragma unroll 1" : "#pragma unroll 4";
   }
 
  private:
@@ -103,10 +103,12 @@ class CudaRenderer final : public CStyleRenderer {
                     n.imm == static_cast<int64_t>(slot);
            });
   }
-  bool has_loop(int b) const {
+  bool is_long(int b) const {
     const std::vector<Id>& ids = code_.blocks[static_cast<size_t>(b)];
     return std::any_of(ids.begin(), ids.end(), [&](Id id) {
-      return code_[id].code == InstCode::Loop || (code_[id].code == InstCode::If && has_loop(code_[id].block));
+      const InstCode code = code_[id].code;
+      return code == InstCode::Loop || code == InstCode::Barrier || code == InstCode::Mma ||
+             (code == InstCode::If && is_long(code_[id].block));
     });
   }
   bool scratch_;

@@ -14,6 +14,7 @@
 #include "codegen/kernel/offset.h"
 #include "codegen/nest/accumulator_home.h"
 #include "codegen/nest/epilogue.h"
+#include "codegen/nest/live_iterations.h"
 #include "codegen/nest/loop_levels.h"
 #include "codegen/nest/mma_statement.h"
 #include "codegen/nest/nontemporal.h"
@@ -43,6 +44,7 @@ class StatementBuilder {
     find_memory();
     guards_.emplace(sink_, out_.tiles, kernel_.params, schedule_, ranges_);
     for (UOp store : sink_->src) add_store(store);
+    find_live_iterations(out_);
     return std::move(out_);
   }
 

@@ -27,6 +27,9 @@ struct LoopLevel {
   /// Fully unrolled: one iteration takes all values of the range, in every task of a kernel with tiles of tensor cores.
   /// No loop is left of it, and what is computed inside stays in registers.
   bool straight = false;
+  /// Where it is false, an iteration changes at most the sign of a sum of zeros, so that it need not run. Null: each
+  /// iteration counts.
+  ir::UOp live = {};
   /// Level of the loop over the same range around it; -1: the task.
   int enclosing() const { return fills ? covers : number - 1; }
   int64_t width() const { return int64_t{1} * lanes * warp.threads * unroll * threads; }

@@ -31,6 +31,7 @@ struct CostCounters {
   uint64_t wavefronts = 0;        ///< passes over the 32 banks taken by the shared requests
   uint64_t ideal_wavefronts = 0;  ///< passes that their bytes would take without conflicts
   uint64_t atomics = 0;           ///< lanes that executed an atomic
+  uint64_t matrix_steps = 0;      ///< mma.sync of a warp
 };
 
 /// The plugin's functions, as simulator.h has them. The caller gives each text back by free_text(). All are safe from

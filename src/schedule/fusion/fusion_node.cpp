@@ -217,12 +217,20 @@ class FusionGraphBuilder {
       if (src.node >= 0) f(src.node);
   }
   const FusionNode& node(int i) const { return out_.nodes[static_cast<size_t>(i)]; }
+  /// The node that a source is, or that selects with constants leave out parts of.
+  int selected(const FusionEdge& source) const {
+    int n = source.node;
+    while (n >= 0 && node(n).uop->op == Op::Where && node(n).sources[2].node < 0) n = node(n).sources[1].node;
+    return n;
+  }
   /// Sets FusionNode::pair and ends_pair.
   void find_pairs() {
     for (size_t i = 0; i < out_.nodes.size(); ++i) {
       const FusionNode& s = out_.nodes[i];
-      if (!joins_blocks(s) || s.sources[0].node < 0 || s.sources[1].node < 0 || !node(s.sources[1].node).mma) continue;
-      const FusionNode& maximum = node(s.sources[0].node);
+      if (!joins_blocks(s)) continue;
+      const int top = selected(s.sources[0]), product = selected(s.sources[1]);
+      if (top < 0 || product < 0 || !node(product).mma) continue;
+      const FusionNode& maximum = node(top);
       if (maximum.kind != FusionNodeKind::Reduce || maximum.uop->reduction().combine != ir::Combine::Max) continue;
       if (const int first = product_below(maximum); first >= 0) mark_pair(first, static_cast<int>(i));
     }
@@ -248,11 +256,13 @@ class FusionGraphBuilder {
   /// The sum of the weights in each block, and in all, beside a pair that computes the weights.
   void join_pair(FusionNode& s) {
     const int pair = pair_of(s);
-    each_source(s, [&](int source) {
-      FusionNode& sum = out_.nodes[static_cast<size_t>(source)];
-      if (sum.pair >= 0 || sum.kind != FusionNodeKind::Reduce || pair_of(sum) != pair) return;
-      s.pair = sum.pair = pair;
-    });
+    for (const FusionEdge& source : s.sources) {
+      const int n = selected(source);
+      if (n < 0 || node(n).pair >= 0 || node(n).kind != FusionNodeKind::Reduce || pair_of(node(n)) != pair) continue;
+      s.pair = pair;
+      for (int at = source.node; at >= n; at = at == n ? -1 : node(at).sources[1].node)
+        out_.nodes[static_cast<size_t>(at)].pair = pair;
+    }
   }
   /// The product on tensor cores that a reduction's elements are made of by elementwise ops; -1: none.
   int product_below(const FusionNode& reduction) const {

@@ -8,6 +8,7 @@
 
 #include "ir/ceil_div.h"
 #include "schedule/graph/rebuild_plan.h"
+#include "schedule/simplify/bounded_keys.h"
 #include "schedule/simplify/fused_reductions.h"
 #include "schedule/simplify/mma_factors.h"
 #include "schedule/simplify/strides.h"
@@ -158,7 +159,8 @@ UOp row_reduction(ir::Graph& g, Combine combine, UOp x) {
 
 UOp rolled(ir::Graph& g, const WeightedSum& s) {
   const int64_t count = s.x->shape[s.x->rank() - 1].value(), keys = round_up(count, s.block);
-  const UOp scores = keys == count ? s.x : with_keys(g, s.x, keys);
+  const auto [bounded, seen] = bound_keys(s.x, s.block, keys / s.block);
+  const UOp scores = keys == count ? bounded : with_keys(g, bounded, keys);
   const UOp other = keys == count ? s.other : continued(s.other, s.keys, keys);
   const auto rank = static_cast<int64_t>(s.x->rank());
   const UOp x = ir::reshape(scores, in_blocks(scores->shape, rank - 1, s.block));
@@ -173,7 +175,14 @@ UOp rolled(ir::Graph& g, const WeightedSum& s) {
   const int behind = s.features > s.keys;
   const UOp weights = ir::expand(ir::cast(ir::cast(e, s.weight), DType::F32), shape, {s.features + behind});
   const UOp products = ir::reduce(Combine::Add, weights * ir::reshape(other, shape), {s.keys + 1});
-  const UOp o[] = {ir::expand(maximum, products->shape, {s.features}), products}, l[] = {maximum, sums};
+  // A block of which a row sees no key adds nothing, whatever its values are, and need not be computed.
+  const auto added = [&, blocks = seen](UOp of_block, double otherwise) {
+    if (!blocks) return of_block;
+    const UOp here = of_block->rank() == blocks->rank() ? blocks : ir::expand(blocks, of_block->shape, {s.features});
+    return ir::where(here, of_block, ir::like(of_block, otherwise));
+  };
+  const UOp top = added(maximum, -std::numeric_limits<double>::infinity());
+  const UOp o[] = {ir::expand(top, products->shape, {s.features}), added(products, 0)}, l[] = {top, added(sums, 0)};
   const UOp total = ir::reduce(Combine::ExpSum, o, {s.keys}, 1), norm = ir::reduce(Combine::ExpSum, l, {rank - 1}, 1);
   return total / ir::expand(norm, total->shape, {s.features - behind});
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "codegen/nest/live_iterations.h"
 #include "ir/ceil_div.h"
 #include "ir/scalar_eval.h"
 
@@ -51,6 +52,7 @@ std::vector<ThreadLoop> thread_loops_of(const Statement& s, const LoopSchedule& 
       t.copies = std::min(each, static_cast<double>(l.lanes * l.unroll));
       t.iterations = std::max(1.0, each / t.copies);
     }
+    if (l.live) t.iterations *= live_share(l, schedule);
     out.push_back(t);
   }
   // A loop that fills a tile has its own lanes, copies and threads, inside the loops of the tile's user.

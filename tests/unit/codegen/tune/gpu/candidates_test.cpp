@@ -31,6 +31,12 @@ const std::vector<Case>& programs() {
       {"a product in blocks", [] { return matmul(stored({20, 2100}), stored({2100, 24})); }},
       {"attention", [] { return attention({2, 1, 64, 16}); }},
       {"attention of an odd length", [] { return attention({1, 2, 37, 24}); }},
+      {"causal attention of short floats",
+       [] {
+         const Shape heads{1, 2, 80, 32};
+         return scaled_dot_product_attention(short_floats(heads), short_floats(heads), short_floats(heads),
+                                             {.causal = true});
+       }},
       {"a padded convolution", [] { return conv2d(stored({2, 3, 9, 9}), stored({8, 3, 3, 3}), {}, {.padding = 1}); }},
       {"its gradient by image", [] { return convolution({2, 3, 9, 9}, {8, 3, 3, 3}, Part::Input); }},
       {"its gradient by filter", [] { return convolution({2, 3, 9, 9}, {8, 3, 3, 3}, Part::Filter); }},

@@ -1,5 +1,5 @@
 // Solves lo <= factor * range + rest <= hi for the range. Bounds that never bind are left out.
-#include "codegen/emit/loop_bounds.h"
+#include "codegen/nest/loop_bounds.h"
 
 #include <algorithm>
 #include <limits>

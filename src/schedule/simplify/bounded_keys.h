@@ -1,0 +1,20 @@
+// Masks that bound the keys of a row, as causal ones and windows do, and the blocks of keys that they leave something
+// of.
+#pragma once
+
+#include "ir/graph.h"
+
+namespace sinter::schedule {
+
+struct BoundedKeys {
+  ir::UOp scores;
+  ir::UOp seen;  ///< bool, [.., queries, blocks]; null if no mask bounds the keys
+};
+
+/// In:  scores x, [.., queries, keys], which are -inf where masks are false: WHERE(mask, .., -inf).
+/// Out: the same scores, in which comparisons of a key's position with a constant or with the position along another
+///      axis are made of positions without arithmetic, so that any kernel may compute them; and a condition that is
+///      false only where such masks hide all `size` keys of a block.
+BoundedKeys bound_keys(ir::UOp x, int64_t size, int64_t blocks);
+
+}  // namespace sinter::schedule
