@@ -107,10 +107,19 @@ Id MmaBody::fragment(const Factor& factor, UOp depth) {
   return fragments_[key] = made;
 }
 
+/// A word of a float32, rounded to tf32 (ir::tf32_of).
+Id MmaBody::tf32(Id value) {
+  const Id bits = emit_.alu(Op::Bitcast, {DType::U32, 1}, {value});
+  const auto word = [this](int64_t n) { return emit_.constant(DType::U32, ir::Scalar::of(DType::U32, n)); };
+  return emit_.alu(Op::Where, {DType::U32, 1},
+                   {emit_.alu(Op::Eq, {DType::Bool, 1}, {value, value}),
+                    emit_.alu(Op::Add, {DType::U32, 1}, {bits, word(0x1000)}), word(0x7fffffff)});
+}
+
 /// Two lanes of 16 bits, or one of 32, as a word.
 Id MmaBody::words(Id value) {
   const Type type = emit_.type(value);
-  if (type.lanes == 1) return emit_.alu(Op::Bitcast, {DType::U32, 1}, {value});
+  if (type.lanes == 1) return tf32(value);
   const auto word = [&](int lane) {
     const Id bits = emit_.alu(Op::Bitcast, {DType::U16, 1}, {emit_.lane(value, lane)});
     return emit_.alu(Op::Cast, {DType::U32, 1}, {bits});
