@@ -113,7 +113,9 @@ std::optional<std::vector<UOp>> operands_of(const std::vector<UOp>& values) {
 bool has_mma_steps(const runtime::Target& target) { return target.cuda() && target.sm >= kFirstMachine; }
 
 UOp narrow_source(UOp n) {
-  const UOp narrow = ir::widened_source(ir::below_movements(n));
+  UOp narrow = ir::widened_source(ir::below_movements(n));
+  if (narrow && narrow->op == ir::Op::Cast)  // of a value that was widened and is rounded again
+    if (const UOp same = ir::widened_source(narrow->src[0]); same && same->dtype == narrow->dtype) narrow = same;
   return narrow ? ir::with_movements_of(n, narrow) : UOp();
 }
 
