@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "codegen/kernel/access.h"
+#include "codegen/kernel/common_predicate.h"
 #include "codegen/nest/thread_digits.h"
 
 namespace sinter::codegen {
@@ -75,7 +76,8 @@ void MmaBody::add_step(int statement) {
 void MmaBody::add_tile(int statement) {
   const Statement& s = at(statement);
   const UOp rows = s.mma->rows, columns = s.mma->columns, depth = s.loops.back().range;
-  std::vector<UOp> factors = values_of(s.node);
+  const UOp predicate = common_predicate(s.node);
+  std::vector<UOp> factors = open_factors(s.node);
   if (!values_.depends(factors[0], rows)) std::swap(factors[0], factors[1]);
   const Id a = fragment({factors[0], rows, true}, depth), b = fragment({factors[1], columns, false}, depth);
   const int first = values_.copy_of(rows);
@@ -88,14 +90,22 @@ void MmaBody::add_tile(int statement) {
   }
   values_.set_copy(rows, first);
   const Type type = before.type;
+  const std::vector<Id> old = before.src;
   Inst mma{InstCode::Mma, type, {emit_.insert_here(std::move(before)), a, b}};
   mma.imm = static_cast<int64_t>(factors[0]->dtype);
   const Id tile = emit_.insert_here(std::move(mma));
   for (size_t r = 0; r < sums.size(); ++r) {
     Inst part{InstCode::Part, emit_.type(sums[r]), {tile}};
     part.imm = static_cast<int64_t>(r) * kMmaColumns.lanes;
-    emit_.insert_here({InstCode::AccumulatorWrite, {}, {sums[r], emit_.insert_here(std::move(part))}});
+    Id next = emit_.insert_here(std::move(part));
+    if (predicate) {  // a step of zeros changes no sum
+      values_.set_copy(rows, first + static_cast<int>(r));
+      const Id open = emit_.splat(values_.value(predicate), kMmaColumns.lanes);
+      next = emit_.alu(Op::Where, emit_.type(sums[r]), {open, next, old[r]});
+    }
+    emit_.insert_here({InstCode::AccumulatorWrite, {}, {sums[r], next}});
   }
+  values_.set_copy(rows, first);
 }
 
 Id MmaBody::fragment(const Factor& factor, UOp depth) {

@@ -63,6 +63,12 @@ const std::vector<Case>& programs() {
        [] { return matmul((stored({64, 64}) * 2.0 + 1.0).to(bfloat16), short_floats({64, 64})); }},
       {"a convolution of short floats",
        [] { return conv2d(short_floats({2, 32, 6, 6}), short_floats({16, 32, 3, 3}), {}, {.padding = 1}); }},
+      {"the gradient of a convolution of short floats by image",
+       [] {
+         Tensor x = short_floats({2, 16, 8, 8}).requires_grad();
+         const Tensor y = conv2d(x, short_floats({32, 16, 3, 3}), {}, {.padding = 1});
+         return gradient(y, {x}, short_floats({2, 32, 8, 8}))[0];
+       }},
       {"tf32 with edges", in_tf32([] { return matmul(stored({45, 70}), stored({70, 37})); })},
       {"tf32 by rows", in_tf32([] { return matmul(stored({80, 96}), stored({72, 96}).transpose()); })},
       {"tf32 by columns", in_tf32([] { return matmul(stored({64, 96}).transpose(), stored({64, 72})); })},
