@@ -43,11 +43,11 @@ MAY_INCLUDE = {
     "codegen/cpu": ["runtime/base", "codegen/ssa", "codegen/render"],
     "codegen/gpu": ["runtime/base", "codegen/ssa", "codegen/render"],
     "codegen/tune/heuristic": [
-        "ir", "rewrite", "runtime/base", "codegen/kernel", "codegen/normalize", "codegen/loopschedule",
+        "ir", "rewrite", "runtime/base", "codegen/kernel", "codegen/loopschedule",
         "codegen/nest", "codegen/emit",
     ],
     "codegen/tune/gpu": [
-        "ir", "runtime/base", "codegen/kernel", "codegen/normalize", "codegen/loopschedule", "codegen/nest",
+        "ir", "runtime/base", "codegen/kernel", "codegen/loopschedule", "codegen/nest",
         "codegen/tune/heuristic",
     ],
     "codegen/tune": ["runtime/base", "codegen/kernel", "codegen/loopschedule", "codegen/tune/heuristic", "codegen/tune/gpu"],

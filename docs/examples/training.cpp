@@ -108,6 +108,14 @@ int main() {
   //> float32 float32
   //! [autocast]
 
+  //! [tf32]
+  sn::set_float32_matmul_precision("high");  // on tensor cores, with 10 bits of fraction
+  const sn::Tensor product = matmul(sn::ones({64, 64}), sn::ones({64, 64}));
+  sn::set_float32_matmul_precision("highest");
+  std::cout << product[0][0].item() << '\n';
+  //> 64
+  //! [tf32]
+
   //! [scaler]
   sn::optim::GradScaler scaler;
   for (auto [x, y] : mnist.train.batches(256, sn::shuffle)) {

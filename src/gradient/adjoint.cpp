@@ -48,8 +48,11 @@ void after(Adjoint& a) {
 constexpr GradientRule kIdentityRule = [](Adjoint& a) { a.give(0, a.g); };
 constexpr GradientRuleEntry kState[] = {
     {Op::Leaf, kIdentityRule},  // only for a leaf that does not require grad: state
-    {Op::After, after},           {Op::Contiguous, kIdentityRule},
-    {Op::Barrier, kIdentityRule}, {Op::Copy, [](Adjoint& a) { a.give(0, copy(a.g, a.src(0)->device)); }},
+    {Op::After, after},
+    {Op::Contiguous, kIdentityRule},
+    {Op::Barrier, kIdentityRule},
+    {Op::Tf32, kIdentityRule},
+    {Op::Copy, [](Adjoint& a) { a.give(0, copy(a.g, a.src(0)->device)); }},
 };
 
 }  // namespace

@@ -21,21 +21,22 @@ UOp times(UOp g, UOp x) {
   return number && number->scalar().as_double() == 1.0 ? x : g * x;
 }
 
-/// The type of 16-bit floats that a factor of a product widens to float32 and repeats along an axis; Void if it does
-/// not.
-DType widened_type(UOp factor) {
+/// The type that tensor cores take a factor of a product in, if it is repeated along an axis: the 16-bit floats that it
+/// widens, or float32 if they may round it to tf32; else Void.
+DType operand_type(UOp factor) {
+  if (!is_expanded(factor)) return DType::Void;
   const UOp narrow = widened_source(below_movements(factor));
-  return narrow && is_expanded(factor) ? narrow->dtype : DType::Void;
+  return narrow ? narrow->dtype : tf32_source(factor) ? DType::F32 : DType::Void;
 }
 
-/// The gradient of a product, in its factors' type if they are 16-bit floats of a matrix product: the gradients of the
-/// factors are then products of that type as well, which tensor cores compute (decision 0043).
+/// The gradient of a product, in its factors' type if tensor cores may compute its sum: the gradients of the factors
+/// are then products of that type as well (decisions 0043 and 0054).
 UOp rounded_to_factors(Adjoint& a) {
-  const DType type = widened_type(a.src(0));
-  if (type == DType::Void || widened_type(a.src(1)) != type) return a.g;
+  const DType type = operand_type(a.src(0));
+  if (type == DType::Void || operand_type(a.src(1)) != type) return a.g;
   if (!is_expanded(a.g)) return a.g;  // the gradient of a sum is repeated along its axes
   const UOp value = below_movements(a.g);
-  return with_movements_of(a.g, cast(cast(value, type), value->dtype));
+  return with_movements_of(a.g, type == DType::F32 ? tf32(value) : cast(cast(value, type), value->dtype));
 }
 
 /// max and min. `first` is true where only the first operand was selected, `second` likewise.

@@ -94,9 +94,10 @@ UOp batch_group(std::span<const SumOfProducts> products) {
     std::vector<UOp> steps;
     for (const SumOfProducts& p : products)
       steps.push_back(ir::reshape(p.factors[i], add_step_axis(p.factors[i]->shape, 1)));
-    UOp repeat = products[0].repeats[i];
-    stacks[i] = ir::expand(ir::contiguous(ir::cat(steps, 0)), add_step_axis(repeat->shape, products.size()),
-                           shift_axes(repeat->ints()));
+    UOp repeat = products[0].repeats[i], stack = ir::contiguous(ir::cat(steps, 0));
+    if (std::ranges::all_of(products, [&](const SumOfProducts& p) { return !!ir::tf32_source(p.factors[i]); }))
+      stack = ir::tf32(stack);
+    stacks[i] = ir::expand(stack, add_step_axis(repeat->shape, products.size()), shift_axes(repeat->ints()));
   }
   ir::Ints axes{0};
   for (int64_t a : shift_axes(products[0].sum->reduction().axes)) axes.push_back(a);

@@ -151,7 +151,7 @@ std::vector<DType> accumulators(const ReductionSpec& r, std::span<const StridedV
 Scalar mma_chain(DType factor, std::span<const std::vector<Scalar>> values, size_t row, size_t begin, size_t end) {
   const auto bits = [factor](Scalar x) {
     if (ir::is_short_float(factor)) return uint32_t{ir::short_float_bits(factor, x.as_double())};
-    return std::bit_cast<uint32_t>(static_cast<float>(x.as_double()));
+    return ir::tf32_of(std::bit_cast<uint32_t>(static_cast<float>(x.as_double())));
   };
   const size_t step = ir::mma_step_length(factor);
   uint32_t sum = 0;

@@ -289,6 +289,11 @@ UOp widened_source(UOp x) {
       x->op == Op::Cast && x->dtype == DType::F32 && !x->src.empty() && is_short_float(x->src[0]->dtype);
   return widens ? x->src[0] : UOp();
 }
+UOp tf32(UOp x) { return x->op == Op::Tf32 ? x : move(x, Op::Tf32, x->shape); }
+UOp tf32_source(UOp factor) {
+  const UOp value = below_movements(factor);
+  return value->op == Op::Tf32 && !value->src.empty() ? value->src[0] : UOp();
+}
 UOp detach(UOp x) { return x->state.requires_grad ? move(x, Op::Detach, x->shape) : x; }
 UOp contiguous(UOp x) { return x->op == Op::Contiguous || x->storage() ? x : move(x, Op::Contiguous, x->shape); }
 

@@ -139,6 +139,10 @@ UOp with_movements_of(UOp x, UOp value);
 bool is_expanded(UOp x);
 /// The 16-bit float that the cast x widens to float32; null if x is no such cast.
 UOp widened_source(UOp x);
+/// x, float32, as a factor that tensor cores may round to tf32 (Op::Tf32).
+UOp tf32(UOp x);
+/// What a factor is below its movements and the TF32 on top of it; null if there is none.
+UOp tf32_source(UOp factor);
 UOp contiguous(UOp x);
 /// x, computed after `y` and as if nothing equal had been computed before (Op::Barrier). y has an element.
 UOp barrier(UOp x, UOp y);

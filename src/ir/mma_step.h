@@ -16,6 +16,9 @@ enum class MmaOperand : uint8_t { BF16, F16, TF32 };
 /// Products per step: 32 bytes of each operand.
 constexpr size_t mma_step_length(MmaOperand type) { return type == MmaOperand::TF32 ? 8 : 16; }
 
+/// The TF32 next to a float32; of two equally near ones, the larger in size. NaN stays NaN, whatever its low bits.
+constexpr uint32_t tf32_of(uint32_t bits) { return (bits & 0x7fffffff) > 0x7f800000 ? 0x7fffffff : bits + 0x1000; }
+
 /// Results of one instruction of a warp: a tile of so many rows and columns, each element a chain of steps.
 inline constexpr int64_t kMmaTileRows = 16, kMmaTileColumns = 8;
 

@@ -16,9 +16,12 @@ using ir::Op;
 /// A leaf without memory: its attribute is its value.
 bool is_given(Op op) { return op == Op::Const || op == Op::Arange || op == Op::Var || op == Op::Num; }
 
-/// A whole version without a home, such as a clone: the value of its source.
+/// Whether products may round the value (Op::Tf32). Stored, it would be one that they may not.
+bool is_mark(const Position& p) { return p.node->op == Op::Tf32; }
+
+/// The value of its source: a whole version without a home, such as a clone, or a mark on it.
 bool is_copy(const Position& p) {
-  return p.node->op == Op::Custom || (p.node->op == Op::After && p.source_count == 1 && p.home < 0);
+  return p.node->op == Op::Custom || is_mark(p) || (p.node->op == Op::After && p.source_count == 1 && p.home < 0);
 }
 
 /// So cheap that a later plan recomputes it instead of loading it.
@@ -67,8 +70,8 @@ class LazyFootprint {
 };
 
 /// Sources first. A value left lazy keeps no memory alive that would have been freed. The exception is the base of a
-/// view: if the view is larger, the base is stored and the view stays lazy. In a lean plan a value may stay lazy if it
-/// is larger than the memory it keeps alive.
+/// view: if the view is larger, or a mark, the base is stored and the view stays lazy. In a lean plan a value may stay
+/// lazy if it is larger than the memory it keeps alive.
 void find_stored(const CanonicalProgram& plan, Materialization& d) {
   // Per position, the base it is a view of: behind all movement ops, up to the first stored value.
   std::vector<size_t> base(plan.positions.size());
@@ -92,9 +95,9 @@ void find_stored(const CanonicalProgram& plan, Materialization& d) {
       given[i] = source.constant() || given[source.position()];
       if ((moves || copies) && !source.constant()) base[i] = base[source.position()];
     }
-    if (p.outlives && !p.root && moves) {
+    if (p.outlives && !p.root && (moves || is_mark(p))) {
       const Position& q = plan.positions[base[i]];
-      const bool smaller = !given[base[i]] && q.node->shape.bound() < p.node->shape.bound();
+      const bool smaller = !given[base[i]] && (is_mark(p) || q.node->shape.bound() < p.node->shape.bound());
       if (q.slot < 0 && smaller && (!held || held->smaller(base[i]))) d.stored[base[i]] = true;
       viewed[base[i]] |= d.stored[base[i]];
     }

@@ -31,12 +31,14 @@
 #include "schedule/simplify/forward_slices.h"
 #include "schedule/simplify/fused_reductions.h"
 #include "schedule/simplify/lower_versions.h"
+#include "schedule/simplify/mma_factors.h"
 #include "schedule/simplify/nested_sums.h"
 #include "schedule/simplify/online_softmax.h"
 #include "schedule/simplify/scan_blocks.h"
 #include "schedule/simplify/scatter_blocks.h"
 #include "schedule/simplify/sorted_values.h"
 #include "schedule/simplify/store_repeats.h"
+#include "schedule/simplify/tf32_marks.h"
 #include "schedule/simplify/unit_axes.h"
 
 namespace sinter::schedule {
@@ -76,6 +78,7 @@ FusionGraph ordered_fusion_graph(PlanGraph& plan, const PlanGraph& versions, std
   for (;;) {
     plan = versions;
     step(plan, "versions", [&] { lower_versions(plan, boxed); });
+    if (!has_mma_steps(target)) step(plan, "no tf32", [&] { drop_tf32_marks(plan); });
     step(plan, "slices", [&] { forward_slices(plan); });
     step(plan, "sorted values", [&] { sort_values_alone(plan, target); });
     step(plan, "unit axes", [&] { drop_unit_axes(plan); });
@@ -86,6 +89,7 @@ FusionGraph ordered_fusion_graph(PlanGraph& plan, const PlanGraph& versions, std
     step(plan, "scatter blocks", [&] { cut_scatters(plan); });
     step(plan, "fused reductions", [&] { fuse_reductions(plan); });
     step(plan, "reductions", [&] { choose_reductions(plan, target); });
+    if (has_mma_steps(target)) step(plan, "tf32 chosen", [&] { drop_tf32_marks(plan); });
     step(plan, "scan blocks", [&] { cut_scans(plan); });
     FusionGraph nodes = build_fusion_graph(plan, prices_for(target));
     if (!clear_boxed(boxed, order_in_place(nodes))) return nodes;

@@ -47,6 +47,9 @@ Tensor spent() {
 
 // clang-format off
 const Case kCases[] = {
+    // -- settings
+    BAD("set_float32_matmul_precision", set_float32_matmul_precision("tf32"), "\"tf32\"", "\"high\""),
+
     // -- shapes that do not broadcast
     BAD("operator+", f({2, 3}) + f({4}), "[2, 3]", "[4]"),
     BAD("operator-", f({2, 3}) - f({2, 4}), "[2, 3]", "[2, 4]"),

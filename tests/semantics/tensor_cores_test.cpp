@@ -1,4 +1,4 @@
-// Products of 16-bit floats: F8 of docs/semantics.md.
+// Products of 16-bit floats, and of float32 in tf32: F8 of docs/semantics.md.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -10,6 +10,7 @@
 #include "sinter/attention.h"
 #include "sinter/conv.h"
 #include "sinter/cuda.h"
+#include "sinter/floats.h"
 #include "sinter/random.h"
 #include "skip.h"
 
@@ -27,12 +28,16 @@ float in_steps(const Tensor& a, const Tensor& b, int64_t m, int64_t n, int64_t b
   const std::vector<float> x = a.to(float32).to_vector<float>(), y = b.to(float32).to_vector<float>();
   const int64_t depth = a.shape()[1].value(), columns = b.shape()[1].value();
   const size_t step = ir::mma_step_length(a.dtype());
+  const auto word = [&](float v) -> uint32_t {
+    return a.dtype() == float32 ? ir::tf32_of(std::bit_cast<uint32_t>(v))
+                                : ir::short_float_bits(a.dtype(), static_cast<double>(v));
+  };
   uint32_t sum = 0;
   for (int64_t from = begin; from < end; from += static_cast<int64_t>(step)) {
     std::vector<uint32_t> p(step), q(step);
     for (int64_t k = from; k < std::min(end, from + static_cast<int64_t>(step)); ++k) {
-      p[static_cast<size_t>(k - from)] = ir::short_float_bits(a.dtype(), x[static_cast<size_t>(m * depth + k)]);
-      q[static_cast<size_t>(k - from)] = ir::short_float_bits(b.dtype(), y[static_cast<size_t>(k * columns + n)]);
+      p[static_cast<size_t>(k - from)] = word(x[static_cast<size_t>(m * depth + k)]);
+      q[static_cast<size_t>(k - from)] = word(y[static_cast<size_t>(k * columns + n)]);
     }
     sum = ir::mma_step(ir::mma_operand(a.dtype()), p, q, sum);
   }
@@ -51,6 +56,27 @@ void on_both(const std::function<Tensor()>& make) {
   for (size_t i = 0; i < out[0].size(); ++i)
     CHECK((std::bit_cast<uint32_t>(out[0][i]) == std::bit_cast<uint32_t>(out[1][i]) ||
            (std::isnan(out[0][i]) && std::isnan(out[1][i]))));
+}
+
+/// While alive, products of float32 are computed so.
+class Precision {
+ public:
+  explicit Precision(const char* precision) : before_(get_float32_matmul_precision()) {
+    set_float32_matmul_precision(precision);
+  }
+  ~Precision() { set_float32_matmul_precision(before_); }
+  Precision(const Precision&) = delete;
+  Precision& operator=(const Precision&) = delete;
+
+ private:
+  const std::string before_;
+};
+
+bool same_bits(const Tensor& a, const Tensor& b) {
+  const std::vector<float> x = a.to_vector<float>(), y = b.to_vector<float>();
+  return a.shape() == b.shape() && std::equal(x.begin(), x.end(), y.begin(), [](float v, float w) {
+           return std::bit_cast<uint32_t>(v) == std::bit_cast<uint32_t>(w);
+         });
 }
 
 /// softmax(q k^T / sqrt(d)) v of one head in double, without the keys that are not `seen`.
@@ -262,6 +288,13 @@ TEST_CASE("F8 fusion changes no bit of products of short floats", "[semantics]")
   const Tensor image = randn({2, 16, 7, 7}).to(float16).realize(), filter = randn({24, 16, 3, 3}).to(float16).realize();
   on_both([&] { return conv2d(image, filter, {}, {.padding = 1}); });
   on_both([&] { return conv2d(image, filter, {}, {.stride = 2}); });
+  for (const ConvOptions& options : {ConvOptions{.padding = 1}, ConvOptions{.stride = 2}})
+    on_both([&] {  // edges are no products of zeros and infinities
+      Tensor x = image.detach().requires_grad();
+      const Tensor weights = where(filter > 2.5, std::numeric_limits<double>::infinity(), filter).to(float16);
+      const Tensor y = conv2d(x, weights, {}, options);
+      return gradient(y, {x}, ones_like(y))[0];
+    });
   const Tensor q = randn({2, 2, 40, 16}).to(bfloat16).realize();
   on_both([&] { return scaled_dot_product_attention(q, q, q, {.causal = true}); });
   // Blocks of a long sum.
@@ -280,4 +313,84 @@ TEST_CASE("F8 fusion changes no bit of products of short floats", "[semantics]")
   // Rows that are normalized first.
   const Tensor tall = randn({256, 64}).to(bfloat16).realize(), narrow = randn({64, 16}).to(bfloat16).realize();
   on_both([&] { return matmul(rms_norm(tall, {64}), narrow); });
+}
+
+TEST_CASE("F8 products of float32 are tf32 where the program asks for it, to the bit", "[semantics]") {
+  const Tensor a = randn({40, 100}).realize(), b = randn({100, 24}).realize();
+  const Tensor exact = matmul(a, b).realize();
+  const char* name = GENERATE("high", "medium");
+  const Precision precision(name);
+  CHECK(get_float32_matmul_precision() == name);
+  const std::vector<float> got = matmul(a, b).to_vector<float>();
+  CHECK(same_bits(matmul(a, b), exact) == !has_known_steps());
+  CHECK(same_bits((a.unsqueeze(2) * b).sum(1), exact));  // no product of matrices by name
+  if (!has_known_steps()) return;
+  for (int64_t m = 0; m < 40; ++m)
+    for (int64_t n = 0; n < 24; ++n)
+      CHECK(std::bit_cast<uint32_t>(got[static_cast<size_t>(m * 24 + n)]) ==
+            std::bit_cast<uint32_t>(in_steps(a, b, m, n, 0, 100)));
+  // A value keeps what its call was made under.
+  Tensor late = matmul(a, b);
+  set_float32_matmul_precision("highest");
+  const Tensor other = matmul(a, b);
+  realize(late, other);
+  CHECK(late.to_vector<float>() == got);
+  CHECK(same_bits(other, exact));
+}
+
+TEST_CASE("F8 numbers at the edges of tf32 are rounded as in float32", "[semantics]") {
+  if (!has_known_steps()) SKIP_TEST("no tensor cores whose steps are known");
+  const Precision precision("high");
+  const auto of = [](float x) {  // x * 1, once for all results
+    const Tensor row = full({16, 16}, 0.0).realize(), one = full({16, 16}, 1.0).realize();
+    Tensor first = row;
+    first = cat({from(std::vector<float>(16, x), {16, 1}), row.narrow(1, 0, 15)}, 1).realize();
+    return matmul(first, one).to_vector<float>()[0];
+  };
+  CHECK(of(1 + 0x1p-10f) == 1 + 0x1p-10f);
+  CHECK(of(1 + 0x1p-11f) == 1 + 0x1p-10f);  // a tie
+  CHECK(of(-1 - 0x1p-11f) == -1 - 0x1p-10f);
+  CHECK(of(1 + 0x1p-12f) == 1);
+  CHECK(of(2 - 0x1p-23f) == 2);
+  CHECK(std::isinf(of(std::numeric_limits<float>::max())));
+  CHECK(std::isinf(of(-std::numeric_limits<float>::infinity())));
+  for (const uint32_t nan : {0x7fffffffu, 0xffffffffu, 0x7f800001u}) CHECK(std::isnan(of(std::bit_cast<float>(nan))));
+}
+
+TEST_CASE("F8 gradients of products in tf32 are such products", "[semantics]") {
+  const Tensor seed = randn({40, 24}).realize();
+  const Tensor a = randn({40, 32}).realize(), b = randn({32, 24}).realize();
+  Tensor x = a.detach().requires_grad(), w = b.detach().requires_grad(), y;
+  {
+    const Precision precision("high");
+    y = matmul(x, w);
+  }
+  const std::vector<Tensor> got = gradient(y, {x, w}, seed);  // under "highest"
+  const Precision precision("high");
+  CHECK(same_bits(got[0], matmul(seed, b.transpose())));
+  CHECK(same_bits(got[1], matmul(a.transpose(), seed)));
+  set_float32_matmul_precision("highest");
+  CHECK(same_bits(got[0], matmul(seed, b.transpose())) == !has_known_steps());
+}
+
+TEST_CASE("F8 fusion changes no bit of products in tf32", "[semantics]") {
+  const Precision precision("high");
+  const Tensor a = randn({33, 70}).realize(), b = randn({70, 40}).realize(), bias = randn({40}).realize();
+  on_both([&] { return matmul(a, b); });
+  on_both([&] { return relu(linear(a * 2.0, b.transpose(), bias)); });
+  on_both([&] { return einsum("ik,kj->ji", {a, b}); });
+  const Tensor image = randn({2, 16, 7, 7}).realize(), filter = randn({24, 16, 3, 3}).realize();
+  on_both([&] { return conv2d(image, filter, {}, {.padding = 1}); });
+  on_both([&] { return conv2d(image, filter, {}, {.stride = 2}); });
+  on_both([&] { return conv_transpose2d(image, filter.permute({1, 0, 2, 3}), {}, {.stride = 2}); });
+  for (const bool input : {true, false})
+    on_both([&] {
+      Tensor x = image.detach().requires_grad(), w = filter.detach().requires_grad();
+      const Tensor y = conv2d(x, w, {}, {.padding = 1});
+      return gradient(square(y).sum(), {input ? x : w})[0];
+    });
+  const Tensor q = randn({2, 2, 40, 16}).realize();
+  on_both([&] { return scaled_dot_product_attention(q, q, q, {.causal = true}); });
+  const Tensor u = randn({24, 17000}).realize(), v = randn({17000, 16}).realize();
+  on_both([&] { return matmul(u, v); });
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "codegen/kernel/access.h"
+#include "codegen/kernel/common_predicate.h"
 #include "codegen/nest/thread_digits.h"
 
 namespace sinter::codegen {
@@ -67,7 +68,8 @@ void MmaBody::add_step(int statement) {
 void MmaBody::add_tile(int statement) {
   const Statement& s = at(statement);
   const UOp rows = s.mma->rows, columns = s.mma->columns, depth = s.loops.back().range;
-  std::vector<UOp> factors = values_of(s.node);
+  const UOp predicate = common_predicate(s.node);
+  std::vector<UOp> factors = open_factors(s.node);
   if (!values_.depends(factors[0], rows)) std::swap(factors[0], factors[1]);
   const Id a = fragment({factors[0], rows, true}, depth), b = fragment({factors[1], columns, false}, depth);
   const int first = values_.copy_of(rows);
@@ -80,14 +82,22 @@ void MmaBody::add_tile(int statement) {
   }
   values_.set_copy(rows, first);
   const Type type = before.type;
+  const std::vector<Id> old = before.src;
   Inst mma{InstCode::Mma, type, {emit_.insert_here(std::move(before)), a, b}};
   mma.imm = static_cast<int64_t>(factors[0]->dtype);
   const Id tile = emit_.insert_here(std::move(mma));
   for (size_t r = 0; r < sums.size(); ++r) {
     Inst part{InstCode::Part, emit_.type(sums[r]), {tile}};
     part.imm = static_cast<int64_t>(r) * kMmaColumns.lanes;
-    emit_.insert_here({InstCode::AccumulatorWrite, {}, {sums[r], emit_.insert_here(std::move(part))}});
+    Id next = emit_.insert_here(std::move(part));
+    if (predicate) {  // a step of zeros changes no sum
+      values_.set_copy(rows, first + static_cast<int>(r));
+      const Id open = emit_.splat(values_.value(predicate), kMmaColumns.lanes);
+      next = emit_.alu(Op::Where, emit_.type(sums[r]), {open, next, old[r]});
+    }
+    emit_.insert_here({InstCode::AccumulatorWrite, {}, {sums[r], next}});
   }
+  values_.set_copy(rows, first);
 }
 
 Id MmaBody::fragment(const Factor& factor, UOp depth) {
@@ -99,10 +109,19 @@ Id MmaBody::fragment(const Factor& factor, UOp depth) {
   return fragments_[key] = made;
 }
 
+/// A word of a float32, rounded to tf32 (ir::tf32_of).
+Id MmaBody::tf32(Id value) {
+  const Id bits = emit_.alu(Op::Bitcast, {DType::U32, 1}, {value});
+  const auto word = [this](int64_t n) { return emit_.constant(DType::U32, ir::Scalar::of(DType::U32, n)); };
+  return emit_.alu(Op::Where, {DType::U32, 1},
+                   {emit_.alu(Op::Eq, {DType::Bool, 1}, {value, value}),
+                    emit_.alu(Op::Add, {DType::U32, 1}, {bits, word(0x1000)}), word(0x7fffffff)});
+}
+
 /// Two lanes of 16 bits, or one of 32, as a word.
 Id MmaBody::words(Id value) {
   const Type type = emit_.type(value);
-  if (type.lanes == 1) return emit_.alu(Op::Bitcast, {DType::U32, 1}, {value});
+  if (type.lanes == 1) return tf32(value);
   const auto word = [&](int lane) {
     const Id bits = emit_.alu(Op::Bitcast, {DType::U16, 1}, {emit_.lane(value, lane)});
     return emit_.alu(Op::Cast, {DType::U32, 1}, {bits});

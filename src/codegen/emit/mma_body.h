@@ -43,6 +43,7 @@ class MmaBody {
   Id element_fragment(const Factor& factor, ir::UOp depth);
   Id loaded_fragment(const Factor& factor, ir::UOp depth, bool transposed);
   bool is_loadable(const Factor& factor, ir::UOp depth, bool& transposed);
+  Id tf32(Id value);
   Id words(Id pairs);
 
   const Statements& statements_;

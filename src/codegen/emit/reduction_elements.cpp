@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "codegen/kernel/access.h"
-#include "codegen/normalize/predicates.h"
+#include "codegen/kernel/common_predicate.h"
 #include "ir/build.h"
 
 namespace sinter::codegen {
@@ -21,7 +21,8 @@ using ir::UOp;
 
 /// The common predicate of the elements of a sum with a single chain.
 UOp predicate_of_chain(UOp n) {
-  return n->op == Op::Reduce && n->reduction().tree.lanes == 1 ? common_predicate(n) : UOp();
+  return n->op == Op::Reduce && n->reduction().tree.lanes == 1 && !n->reduction().tree.mma ? common_predicate(n)
+                                                                                           : UOp();
 }
 
 UOp all_of(const std::vector<UOp>& conditions) {

@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <utility>
 
+#include "codegen/kernel/common_predicate.h"
+
 namespace sinter::codegen {
 
 using ir::UOp;
 
 std::optional<LoopSchedule::MmaRanges> mma_ranges_of(UOp reduce, const LoopSchedule& schedule, FreeRanges& ranges) {
   if (!reduce->reduction().tree.mma) return {};
-  const UOp a = reduce->src[0], b = reduce->src[1];
+  const std::vector<UOp> factors = open_factors(reduce);
+  const UOp a = factors[0], b = factors[1];
   for (const LoopSchedule::MmaRanges& m : schedule.mma)
     for (const auto& [x, y] : {std::pair(a, b), std::pair(b, a)})
       if (ranges.depends(x, m.rows) && !ranges.depends(x, m.columns) && ranges.depends(y, m.columns) &&

@@ -1,11 +1,11 @@
-// A predicated factor has two forms: a LOAD with a predicate, and a WHERE.
+// A LOAD without its predicate is in bounds, or keeps a part of it.
 #include "codegen/normalize/predicates.h"
 
 #include "codegen/kernel/access.h"
+#include "codegen/kernel/common_predicate.h"
 #include "codegen/kernel/ranges.h"
 #include "ir/build.h"
 #include "ir/rebuild.h"
-#include "ir/scalar_eval.h"
 #include "rewrite/index_math.h"
 
 namespace sinter::codegen {
@@ -13,14 +13,6 @@ namespace {
 
 using ir::Op;
 using ir::UOp;
-
-bool is_zero(UOp n) { return n->op == Op::Const && ir::to_bits(n->dtype, n->scalar()) == 0; }
-
-/// The predicate of a value that is +0 where the predicate is false; null if there is none.
-UOp zero_predicate(UOp value) {
-  if (value->op == Op::Where && is_zero(value->src[2])) return value->src[0];
-  return value->op == Op::Load && predicate_of(value) && is_zero(other_of(value)) ? predicate_of(value) : UOp();
-}
 
 bool in_bounds(UOp load, ir::IntervalAnalysis intervals) {
   const Shape& shape = load->src[0]->shape;
@@ -48,28 +40,6 @@ UOp relax_predicate(UOp load, FreeRanges& ranges) {
 }
 
 }  // namespace
-
-UOp common_predicate(UOp reduce) {
-  if (reduce->op != Op::Reduce || reduce->reduction().combine != ir::Combine::Dot || reduce->reduction().tree.mma)
-    return {};  // a step of a tensor core takes all of its elements
-  UOp predicate;
-  for (UOp value : values_of(reduce)) {
-    const UOp of = zero_predicate(value);
-    if (!of || (predicate && !(of == predicate))) return {};
-    predicate = of;
-  }
-  return predicate;
-}
-
-std::vector<UOp> predicated_loads(UOp reduce) {
-  const std::vector<UOp> values = values_of(reduce);
-  std::vector<UOp> loads;
-  for (UOp n : ir::topological(values, [](UOp n) { return !has_accumulators(n); }))
-    if (n->op == Op::Load && predicate_of(n)) loads.push_back(n);
-  return loads;
-}
-
-UOp without_predicate(UOp value) { return value->op == Op::Where && zero_predicate(value) ? value->src[1] : value; }
 
 UOp select_by_predicate(ir::Graph& g, UOp sink) {
   FreeRanges ranges;

@@ -11,13 +11,4 @@ namespace sinter::codegen {
 /// bounds; a select applies the whole predicate. The loaded value then does not depend on the predicate's other ranges.
 ir::UOp select_by_predicate(ir::Graph& g, ir::UOp sink);
 
-/// The common predicate of both factors of a sum of products: where it is false both are +0. Null if there is none.
-ir::UOp common_predicate(ir::UOp reduce);
-
-/// The predicated LOADs in the values of a REDUCE, not those of nested reductions.
-std::vector<ir::UOp> predicated_loads(ir::UOp reduce);
-
-/// The value where its predicate is true: strips a WHERE that selects +0 otherwise.
-ir::UOp without_predicate(ir::UOp value);
-
 }  // namespace sinter::codegen

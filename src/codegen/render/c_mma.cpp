@@ -111,9 +111,11 @@ std::string CSpelling::mma_step(DType factor, std::span<const std::string> args)
   text = replaced(std::move(text), "$D", std::to_string(f.ignored));
   const std::string step = fmt::format("sn_step_{}", ptx_name(operand)), name = step + "_of";
   function(step, "float", text);
-  // A float32 is its bits, and so is a 16-bit float.
+  // A 16-bit float is its bits; a float32 is rounded (ir::tf32_of).
   const bool wide = operand == ir::MmaOperand::TF32;
-  const std::string word = wide ? "{}__float_as_uint(x{})" : "{}x{}", element = wide ? "{}float x{}" : "{}unsigned x{}";
+  if (wide)
+    function("sn_tf32", "unsigned", "(float x) {\n  return x == x ? __float_as_uint(x) + 0x1000u : 0x7fffffffu;\n}");
+  const std::string word = wide ? "{}sn_tf32(x{})" : "{}x{}", element = wide ? "{}float x{}" : "{}unsigned x{}";
   function(name, "float",
            fmt::format("(float sum, {}) {{\n  const unsigned a[] = {{{}}}, b[] = {{{}}};\n  return {}(sum, a, b);\n}}",
                        list(element, 0, 2 * count), list(word, 0, count), list(word, count, count), step));

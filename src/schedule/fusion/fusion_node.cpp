@@ -311,13 +311,18 @@ class FusionGraphBuilder {
     return static_cast<double>(matrices) * ir::lapack_flops(ir::lapack_call_of(n), sizes) / prices_.contraction *
            kLapackSlower;
   }
+  /// All instructions of tensor cores take the same time: those of 16-bit floats do the most.
+  double tensor_rate(DType factor) const {
+    return prices_.tensor * static_cast<double>(ir::mma_step_length(factor)) /
+           static_cast<double>(ir::mma_step_length(DType::BF16));
+  }
   double cost(const FusionNode& s) const {
     const auto iterations = static_cast<double>(s.domain);
     switch (s.kind) {
       case FusionNodeKind::Buffer: return 0;
       case FusionNodeKind::Elementwise: return weight_of(s.uop->op) * iterations / prices_.elementwise;
       case FusionNodeKind::Reduce:
-        return s.mma           ? 2 * iterations / prices_.tensor
+        return s.mma           ? 2 * iterations / tensor_rate(s.uop->src[0]->dtype)
                : s.contraction ? 2 * iterations / prices_.contraction
                                : step_of(s.uop) * iterations / prices_.elementwise;
       case FusionNodeKind::Scatter: return (2 * iterations + static_cast<double>(s.numel)) / prices_.elementwise;

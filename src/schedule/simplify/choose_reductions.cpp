@@ -44,6 +44,7 @@ void meet(Strides& into, const Strides& with) {
 Strides strides_of(UOp n, const std::vector<const Strides*>& src) {
   if (n->op == Op::Const || n->op == Op::Arg || n->op == Op::Var || n->op == Op::Arange) return Strides(n->rank(), 0);
   if (ir::is_movement(n->op)) return strides_after(n, *src[0]);
+  if (n->op == Op::Tf32) return *src[0];
   if (!ir::is_alu(n->op)) return row_major(n->shape);
   Strides out = *src[0];
   for (size_t i = 1; i < src.size(); ++i) meet(out, *src[i]);

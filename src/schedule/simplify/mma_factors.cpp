@@ -1,4 +1,4 @@
-// Movements are moved below the cast that widens a factor.
+// Movements are moved below the cast that widens a factor, or the mark of one that may be rounded.
 #include "schedule/simplify/mma_factors.h"
 
 #include <algorithm>
@@ -98,12 +98,24 @@ UOp move_axis(UOp value, int64_t axis, int64_t last) {
   return ir::permute(value, order);
 }
 
+/// Both factors as tensor cores take them: 16-bit floats of one type, or float32 that they may round to tf32; none if
+/// they are neither.
+std::optional<std::vector<UOp>> operands_of(const std::vector<UOp>& values) {
+  const UOp a = narrow_source(values[0]), b = narrow_source(values[1]);
+  if (a && b && a->dtype == b->dtype) return std::vector{a, b};
+  const UOp x = ir::tf32_source(values[0]), y = ir::tf32_source(values[1]);
+  if (!x || !y) return {};
+  return std::vector{ir::with_movements_of(values[0], x), ir::with_movements_of(values[1], y)};
+}
+
 }  // namespace
 
 bool has_mma_steps(const runtime::Target& target) { return target.cuda() && target.sm >= kFirstMachine; }
 
 UOp narrow_source(UOp n) {
-  const UOp narrow = ir::widened_source(ir::below_movements(n));
+  UOp narrow = ir::widened_source(ir::below_movements(n));
+  if (narrow && narrow->op == ir::Op::Cast)  // of a value that was widened and is rounded again
+    if (const UOp same = ir::widened_source(narrow->src[0]); same && same->dtype == narrow->dtype) narrow = same;
   return narrow ? ir::with_movements_of(n, narrow) : UOp();
 }
 
@@ -112,8 +124,9 @@ std::optional<MmaFactors> mma_factors(const std::vector<UOp>& values, const ir::
   if (!has_mma_steps(target) || axes.empty()) return {};
   // Each element of a factor is part of a whole tile.
   if (std::ranges::min(reuse) < ir::kMmaTileColumns || std::ranges::max(reuse) < ir::kMmaTileRows) return {};
-  MmaFactors made{{narrow_source(values[0]), narrow_source(values[1])}, axes, {}};
-  if (!made.values[0] || !made.values[1] || made.values[0]->dtype != made.values[1]->dtype) return {};
+  std::optional<std::vector<UOp>> operands = operands_of(values);
+  if (!operands) return {};
+  MmaFactors made{std::move(*operands), axes, {}};
   const auto step = static_cast<int64_t>(ir::mma_step_length(made.values[0]->dtype));
   const int64_t along = step_axis(values[0]->shape, axes, step), last = axes.back();
   if (along < 0) return {};

@@ -24,12 +24,12 @@ struct MmaFactors {
 };
 
 /// Tensor cores compute the sum over `axes` of the product of `values`, two float32 tensors of one shape, if both
-/// factors are 16-bit floats of one type, widened; if an axis of the sum is long enough for a step and its size is
-/// known; if enough results share each element of either factor; and if the machine has them (docs/decisions/0043).
-/// `reuse`: how many results share an element of each factor. The longest axis of the sum that is a multiple of a step,
-/// or else the longest, becomes the last, along which steps go. Sums much longer than the rounding toward zero of these
-/// steps permits are cut into blocks. If there are few results and long sums, blocks are results of their own first, so
-/// that more multiprocessors have work.
+/// factors are 16-bit floats of one type, widened, or float32 that may be rounded to tf32; if an axis of the sum is
+/// long enough for a step and its size is known; if enough results share each element of either factor; and if the
+/// machine has them (docs/decisions/0043). `reuse`: how many results share an element of each factor. The longest axis
+/// of the sum that is a multiple of a step, or else the longest, becomes the last, along which steps go. Sums much
+/// longer than the rounding toward zero of these steps permits are cut into blocks. If there are few results and long
+/// sums, blocks are results of their own first, so that more multiprocessors have work.
 std::optional<MmaFactors> mma_factors(const std::vector<ir::UOp>& values, const ir::Ints& axes,
                                       const std::vector<int64_t>& reuse, const runtime::Target& target);
 

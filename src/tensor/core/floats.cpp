@@ -1,13 +1,37 @@
 // The public switches of float arithmetic.
 #include "sinter/floats.h"
 
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+
 #include "ir/denormals.h"
+#include "ir/matmul_precision.h"
+#include "tensor/core/cell.h"
 
 namespace sinter {
 inline namespace v0 {
+namespace {
+
+/// By MatmulPrecision.
+constexpr std::array<std::string_view, 3> kPrecisions{"highest", "high", "medium"};
+
+}  // namespace
 
 void set_flush_denormal(bool on) { ir::set_flush_denormals(on); }
 bool flush_denormal() { return ir::flush_denormals(); }
+
+void set_float32_matmul_precision(std::string_view precision, Loc where) {
+  const tensor::OuterCall call("set_float32_matmul_precision", where);
+  const auto found = std::find(kPrecisions.begin(), kPrecisions.end(), precision);
+  if (found == kPrecisions.end())
+    tensor::usage_error(fmt::format("the precision is \"{}\"; give \"highest\", \"high\" or \"medium\"", precision));
+  ir::set_matmul_precision(static_cast<ir::MatmulPrecision>(found - kPrecisions.begin()));
+}
+std::string get_float32_matmul_precision() {
+  return std::string(kPrecisions[static_cast<size_t>(ir::matmul_precision())]);
+}
 
 }  // namespace v0
 }  // namespace sinter

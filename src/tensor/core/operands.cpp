@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "ir/dump.h"
+#include "ir/matmul_precision.h"
 
 namespace sinter::tensor {
 namespace {
@@ -88,6 +89,13 @@ double epsilon_of(DType dtype) {
 DType common_float_type(Args args) {
   DType t = common_type(args);
   return is_float(t) ? t : DType::F32;
+}
+void as_factors(ir::UOp& x, ir::UOp& y) {
+  x = ir::to_compute_type(x), y = ir::to_compute_type(y);
+  if (!ir::allows_tf32() || x->dtype != DType::F32 || y->dtype != DType::F32) return;
+  const ir::UOp a = ir::widened_source(ir::below_movements(x)), b = ir::widened_source(ir::below_movements(y));
+  if (a && b && a->dtype == b->dtype) return;
+  x = ir::tf32(x), y = ir::tf32(y);
 }
 ir::UOp float_operand(const Arg& x, DType dtype) {
   if (dtype == DType::Void) return operand(x, common_float_type({&x}));

@@ -69,6 +69,9 @@ ir::UOp operand(const Arg& a);
 /// compute in ir::to_compute_type() of it and round once, at their end. A dtype, if given, is its type: UsageError
 /// unless it is a float.
 ir::UOp float_operand(const Arg& x, DType dtype = DType::Void);
+/// Both factors of a sum of products, in the type in which it is computed. Tensor cores may round float32 ones to tf32
+/// if the program allows it, but for those that both widen one type of 16-bit floats.
+void as_factors(ir::UOp& x, ir::UOp& y);
 /// All arguments in `dtype` and broadcast to their common shape.
 ir::Sources operands(Args args, DType dtype);
 /// Broadcasts the nodes to their common shape and moves them to one device. Dtypes stay.

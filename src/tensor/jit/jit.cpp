@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "ir/denormals.h"
+#include "ir/matmul_precision.h"
 #include "runtime/base/env.h"
 #include "sinter/debug.h"
 #include "tensor/core/cell_version.h"
@@ -55,6 +56,7 @@ struct Signature {
   bool flush;
   debug::Executor executor;
   DType autocast;
+  bool tf32;
 };
 
 size_t memory_of(std::span<const Tensor> inputs, UOp n) {
@@ -64,7 +66,8 @@ size_t memory_of(std::span<const Tensor> inputs, UOp n) {
 }
 
 Signature signature_of(const CallInputs& call) {
-  Signature out{{}, {}, ir::grad_enabled(), ir::flush_denormals(), debug::executor(), tensor::autocast_type()};
+  Signature out{
+      {}, {}, ir::grad_enabled(), ir::flush_denormals(), debug::executor(), tensor::autocast_type(), ir::allows_tf32()};
   for (const Tensor& t : call.tensors) {
     const UOp n = t.cell()->node.get();
     out.inputs.push_back(
@@ -77,7 +80,8 @@ Signature signature_of(const CallInputs& call) {
 /// Whether the inputs and the current settings have this signature, whatever the values of symbolic sizes.
 bool matches(const Signature& signature, const CallInputs& call) {
   if (signature.grad != ir::grad_enabled() || signature.flush != ir::flush_denormals() ||
-      signature.executor != debug::executor() || signature.autocast != tensor::autocast_type())
+      signature.executor != debug::executor() || signature.autocast != tensor::autocast_type() ||
+      signature.tf32 != ir::allows_tf32())
     return false;
   const auto same = [&](const Signature::Input& a, const Tensor& t) {
     const UOp n = t.cell()->node.get();

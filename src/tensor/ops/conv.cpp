@@ -128,15 +128,16 @@ Tensor conv(std::string_view name, size_t sliding, const Arg& input, const Tenso
     weights.push_back(kernel[i]);
     over_windows.push_back(static_cast<int64_t>(4 + 2 * i));
   }
-  UOp seen = tensor::windows(ir::reshape(ir::to_compute_type(x), grouped), slide, x == c.x ? given : x);
+  UOp image = x, filter = w;
+  tensor::as_factors(image, filter);
+  UOp seen = tensor::windows(ir::reshape(image, grouped), slide, x == c.x ? given : x);
   const Shape shape(ir::with_axes(seen->shape.dims(), {2}, [&](int64_t) { return Dim(out / groups); }));
   tensor::check_shape(shape);
   seen = ir::expand(seen, shape, {2});
   ir::Ints summed = tensor::tap_axes(seen, sliding);
   summed.insert(summed.begin(), 3);
-  const UOp y =
-      ir::reduce(tensor::addition_of(c.type),
-                 seen * ir::broadcast_to(ir::reshape(ir::to_compute_type(w), weights), shape, over_windows), summed);
+  const UOp y = ir::reduce(tensor::addition_of(c.type),
+                           seen * ir::broadcast_to(ir::reshape(filter, weights), shape, over_windows), summed);
   return finish(c, y, out);
 }
 
@@ -199,8 +200,10 @@ Tensor transposed(std::string_view name, size_t sliding, const Arg& input, const
     weights.push_back(c.kernel[i]);
   }
   tensor::check_shape(shape);
-  const UOp products = ir::expand(ir::reshape(ir::to_compute_type(x), grouped), shape, of_x) *
-                       ir::expand(ir::reshape(ir::to_compute_type(w), weights), shape, of_weights);
+  UOp image = x, filter = w;
+  tensor::as_factors(image, filter);
+  const UOp products = ir::expand(ir::reshape(image, grouped), shape, of_x) *
+                       ir::expand(ir::reshape(filter, weights), shape, of_weights);
   return finish(c, tensor::overlap_add(ir::reduce(tensor::addition_of(c.type), products, {2}), slide, sizes),
                 each * groups);
 }

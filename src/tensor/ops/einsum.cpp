@@ -109,7 +109,8 @@ UOp broadcast_term(const EinsumTerm& term, const Labels& order, const Shape& sha
 }
 
 /// The product of two terms. Sizes of a common letter are equal or 1.
-EinsumTerm multiply(const EinsumTerm& a, const EinsumTerm& b) {
+EinsumTerm multiply(EinsumTerm a, EinsumTerm b) {
+  tensor::as_factors(a.x, b.x);
   Labels order = a.labels;
   Shape shape = a.x->shape;
   for (size_t i = 0; i < b.labels.size(); ++i) {

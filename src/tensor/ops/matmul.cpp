@@ -132,7 +132,7 @@ Tensor matmul(Arg a, Arg b) {
   shape.push_back(x->shape[-1]);
   if (!column) shape.push_back(y->shape[-1]);
   tensor::check_shape(shape);
-  x = ir::to_compute_type(x), y = ir::to_compute_type(y);
+  tensor::as_factors(x, y);
   if (!column) x = ir::broadcast_to(x, shape, {k + 1});
   if (!row) y = ir::broadcast_to(y, shape, {m});
   return wrap(ir::cast(contract(x, y, k), t));

@@ -45,8 +45,9 @@ UOp contract_axes(UOp x, const ir::Ints& of_x, UOp y, const ir::Ints& of_y, DTyp
     order_y.push_back(of_y[i]);
   }
   tensor::check_shape(shape);
-  x = ir::expand(ir::permute(ir::to_compute_type(x), order_x), shape, lacked_x);
-  y = ir::expand(ir::permute(ir::to_compute_type(y), order_y), shape, lacked_y);
+  tensor::as_factors(x, y);
+  x = ir::expand(ir::permute(x, order_x), shape, lacked_x);
+  y = ir::expand(ir::permute(y, order_y), shape, lacked_y);
   UOp products = x * y;
   return ir::cast(summed.empty() ? products : ir::reduce(tensor::addition_of(products->dtype), products, summed), t);
 }

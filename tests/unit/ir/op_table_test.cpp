@@ -76,6 +76,7 @@ UOp sample(Graph& g, Op op, DType dtype) {
     case Op::Contiguous: return contiguous(x);
     case Op::Custom: return g.make({op, dtype, {2, 3}, {x, index}, int64_t{0}});
     case Op::Barrier: return barrier(x, index);
+    case Op::Tf32: return tf32(x);
     case Op::Copy: return g.make({op, dtype, {2, 3}, {x}});
     default: return {};
   }

@@ -100,6 +100,28 @@ TEST_CASE("autocast holds inside jit and layers, and in its own thread only", "[
   CHECK(other == float32);
 }
 
+TEST_CASE("the precision of products is a setting of jit, and belongs to the value", "[nn][autocast]") {
+  CHECK(get_float32_matmul_precision() == "highest");
+  const Tensor x = randn({32, 32}).realize();
+  int calls = 0;
+  auto f = jit([&](const Tensor& t) {
+    ++calls;
+    return matmul(t, t);
+  });
+  const auto run = [&](const char* precision) {
+    set_float32_matmul_precision(precision);
+    std::vector<float> first = matmul(x, x).to_vector<float>();
+    const int before = calls;
+    for (int i = 0; i < 4; ++i) CHECK(f(x).to_vector<float>() == first);
+    return calls - before;
+  };
+  CHECK(run("highest") > 0);
+  CHECK(run("high") > 0);
+  CHECK(run("medium") == 0);  // as "high"
+  CHECK(run("highest") == 0);
+  CHECK(get_float32_matmul_precision() == "highest");
+}
+
 TEST_CASE("a grad scaler leaves out steps whose gradients are not finite", "[nn][autocast]") {
   Tensor p = full({3}, 2.0).requires_grad();
   optim::SGD sgd({p}, {.lr = 0.5});

@@ -12,6 +12,7 @@
 #include <set>
 
 #include "codegen/kernel/access.h"
+#include "codegen/kernel/common_predicate.h"
 #include "codegen/kernel/offset.h"
 #include "codegen/nest/loop_tree.h"
 #include "codegen/nest/ring.h"
@@ -176,14 +177,23 @@ class ClockModel {
     tiles_ += all;
     const std::vector<ThreadLoop> of_factor = factor_loops(s, loops);
     double words = 0, reading = 0;
+    const std::vector<UOp> values = values_of(s.node), factors = open_factors(s.node);
+    if (const UOp predicate = common_predicate(s.node)) {
+      instructions_ += all * kMmaRows.warp.copies * kMmaColumns.lanes;  // selects
+      double conditions = 1;
+      for (const ThreadLoop& t : loops)
+        if (ranges_.depends(predicate, t.range)) conditions *= t.copies;
+      words += kConditionRegisters * conditions;
+    }
     for (UOp n : body_of(s.node)) {
       if (n == s.node || is_known(n, s)) continue;
+      if (std::ranges::count(values, n) > std::ranges::count(factors, n)) continue;
       const double iterations = iterations_to(loops, depth_of(n, loops));
       double elements = 1;
       for (const ThreadLoop& t : of_factor)
         if (ranges_.depends(n, t.range)) elements *= t.copies;
       if (ir::is_alu(n->op)) instructions_ += instructions_of(n->op, n->dtype) * iterations * elements;
-      if (s.at_once() && (n == values_of(s.node)[0] || n == values_of(s.node)[1]) && n->op != Op::Load)
+      if (s.at_once() && (n == values[0] || n == values[1]) && n->op != Op::Load)
         words += elements * static_cast<double>(size_of(n->dtype)) / 4;  // computed before, and held
       if (n->op != Op::Load) continue;
       const bool rows = ranges_.depends(n, s.mma->rows);

@@ -35,9 +35,11 @@ inline constexpr double kRegisterShare = 1.4;        ///< registers for each acc
 // for registers (of NVRTC 13's kernels for sm_90) and kStepInstructions, which is counted.
 inline constexpr double kTileRegisterShare = 1.05;  ///< the same for accumulators and fragments of tensor cores
 inline constexpr double kAsyncBytes = 0.8;          ///< of a byte that an asynchronous copy moves past L1
-inline constexpr double kMmaClocks = 2.1;           ///< of a tensor core's tile, on all four schedulers together
-inline constexpr double kMmaLatency = 33;           ///< of a tile, until the next one of a chain
-inline constexpr double kStepInstructions = 60;     ///< for each product, where a thread computes a tensor core's step
+inline constexpr double kConditionRegisters =
+    7;                                     ///< for each condition of a row or column, with the loads that it guards
+inline constexpr double kMmaClocks = 2.1;  ///< of a tensor core's tile, on all four schedulers together
+inline constexpr double kMmaLatency = 33;  ///< of a tile, until the next one of a chain
+inline constexpr double kStepInstructions = 60;  ///< for each product, where a thread computes a tensor core's step
 
 inline constexpr double kExchangeBytes = 8;  ///< of a thread, where threads exchange results
 

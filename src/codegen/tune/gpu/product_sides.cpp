@@ -4,7 +4,7 @@
 #include <limits>
 #include <tuple>
 
-#include "codegen/normalize/predicates.h"
+#include "codegen/kernel/common_predicate.h"
 #include "ir/ceil_div.h"
 
 namespace sinter::codegen {

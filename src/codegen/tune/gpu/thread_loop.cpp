@@ -44,7 +44,9 @@ std::vector<ThreadLoop> thread_loops_of(const Statement& s, const LoopSchedule& 
     if (l.number + 1 < a.levels() && !l.fills) {
       t.iterations = static_cast<double>(ceil_div(t.extent, a.steps[static_cast<size_t>(l.number)]));
     } else {
-      const auto each = static_cast<double>(ceil_div(t.extent, int64_t{1} * l.threads * l.warp.threads));
+      // What ends inside a tile of a tensor core has the code of whole tiles.
+      const int64_t inside = l.warp.threads > 1 ? int64_t{1} * l.lanes * l.warp.copies : 1;
+      const auto each = static_cast<double>(inside * ceil_div(t.extent, inside * l.threads * l.warp.threads));
       t.lanes = l.lanes;
       if (l.warp.threads > 1) t.digits.push_back({l.warp.threads, l.warp.stride, l.lanes});
       if (l.threads > 1)

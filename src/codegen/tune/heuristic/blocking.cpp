@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "codegen/kernel/common_predicate.h"
 #include "codegen/loopschedule/loop_schedule.h"
-#include "codegen/normalize/predicates.h"
 #include "codegen/tune/heuristic/cache_sets.h"
 #include "codegen/tune/heuristic/operand_analysis.h"
 #include "codegen/tune/heuristic/pack_profitability.h"

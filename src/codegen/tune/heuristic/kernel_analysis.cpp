@@ -5,8 +5,8 @@
 #include <cstdlib>
 
 #include "codegen/kernel/access.h"
+#include "codegen/kernel/common_predicate.h"
 #include "codegen/kernel/offset.h"
-#include "codegen/normalize/predicates.h"
 #include "ir/combine.h"
 #include "ir/walk.h"
 #include "rewrite/interval.h"

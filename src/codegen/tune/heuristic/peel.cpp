@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "codegen/kernel/common_predicate.h"
 #include "codegen/nest/loop_tree.h"
-#include "codegen/normalize/predicates.h"
 #include "codegen/tune/heuristic/register_pressure.h"
 #include "ir/ceil_div.h"
 #include "rewrite/interval.h"

@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "codegen/kernel/access.h"
-#include "codegen/normalize/predicates.h"
+#include "codegen/kernel/common_predicate.h"
 
 namespace sinter::codegen {
 namespace {

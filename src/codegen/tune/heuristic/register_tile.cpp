@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "codegen/kernel/access.h"
-#include "codegen/normalize/predicates.h"
+#include "codegen/kernel/common_predicate.h"
 #include "codegen/tune/heuristic/cache_sets.h"
 #include "codegen/tune/heuristic/operand_analysis.h"
 #include "codegen/tune/heuristic/peel.h"

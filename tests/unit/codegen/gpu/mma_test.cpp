@@ -1,4 +1,7 @@
 // Products in steps of tensor cores: every list of Opts leaves what the interpreter computes, to the bit.
+#include <cmath>
+#include <limits>
+
 #include "codegen/codegen.h"
 #include "codegen/loopschedule/opt_parse.h"
 #include "sinter/create.h"
@@ -59,6 +62,39 @@ TEST_CASE("tensor cores and single threads leave what the interpreter computes",
           gpu.compare(b, lists[i], *programs[i], before);
         }
       }
+}
+
+TEST_CASE("steps of zeros change no sum, whatever the other factor is", "[codegen][cuda][mma]") {
+  // The gradient of sliding windows: out[y, c] += g[y - t, o] w[t, o, c] where 0 <= y - t < 20.
+  const SimulatedGpu gpu;
+  const char* lists[] = {"", "mma(0, 1)", "mma(1, 0)", "mma(0, 1) unroll(0, 2) unroll(1, 2)",
+                         "mma(0, 1) thread_bind(1, 2, 32) split(3, 32) unroll(3, 2)"};
+  for (const DType dtype : {DType::BF16, DType::F32}) {
+    KernelHarness b;
+    Array weights = random_array(dtype, {5, 32, 16}, 2);
+    weights.set(3, Scalar::of(dtype, std::numeric_limits<double>::infinity()));
+    weights.set(4 * 32 * 16 + 5, Scalar::of(dtype, std::nan("")));
+    UOp g = b.buffer(random_array(dtype, {20, 32}, 1)), w = b.buffer(std::move(weights));
+    UOp out = b.buffer(Array(DType::F32, {24, 16}));
+    UOp y = b.outer(24), c = b.outer(16), t = b.over(5, 2), o = b.over(32, 3);
+    UOp place = y - t, zero = constant(b.g(), dtype, 0);
+    UOp inside = le(b.index(0), place) & lt(place, b.index(20));
+    b.stores({b.put(out, {y, c},
+                    b.reduce(Combine::Dot, {b.at(g, {place, o}, inside, zero), b.at(w, {t, o, c}, inside, zero)},
+                             {t, o}, {.mma = true}))});
+    const codegen::NormalizedKernel normalized = codegen::normalize(b.kernel, gpu.target());
+    std::vector<runtime::KernelSource> sources;
+    for (const char* list : lists)
+      sources.push_back(codegen::generate_source(normalized, gpu.target(), codegen::parse_opts(list), {}));
+    const auto programs = runtime::compile(sources, gpu.target());
+    const std::vector<Array> before = b.interpret();
+    CHECK(std::isnan(b.arrays[2].at(5).as_double()) == false);  // out of reach of the NaN: 0 * NaN is skipped
+    for (size_t i = 0; i < programs.size(); ++i) {
+      INFO(name_of(dtype) << " " << lists[i]);
+      CHECK((sources[i].text.find("mma.sync") != std::string::npos) == (i > 0));
+      gpu.compare(b, lists[i], *programs[i], before);
+    }
+  }
 }
 
 TEST_CASE("rows that end inside a tile have the code of whole tiles", "[codegen][cuda][mma]") {

@@ -24,6 +24,17 @@ struct Case {
 
 Tensor short_floats(const Shape& shape, DType dtype = bfloat16) { return stored(shape).to(dtype).realize(); }
 
+/// Built while products may be in tf32.
+template <class F>
+auto in_tf32(F make) {
+  return [make] {
+    set_float32_matmul_precision("high");
+    const Tensor made = make();
+    set_float32_matmul_precision("highest");
+    return made;
+  };
+}
+
 const std::vector<Case>& programs() {
   static const std::vector<Case> all = {
       {"a product with edges", [] { return matmul(stored({45, 70}), stored({70, 37})); }},
@@ -58,6 +69,17 @@ const std::vector<Case>& programs() {
        [] { return matmul((stored({64, 64}) * 2.0 + 1.0).to(bfloat16), short_floats({64, 64})); }},
       {"a convolution of short floats",
        [] { return conv2d(short_floats({2, 32, 6, 6}), short_floats({16, 32, 3, 3}), {}, {.padding = 1}); }},
+      {"the gradient of a convolution of short floats by image",
+       [] {
+         Tensor x = short_floats({2, 16, 8, 8}).requires_grad();
+         const Tensor y = conv2d(x, short_floats({32, 16, 3, 3}), {}, {.padding = 1});
+         return gradient(y, {x}, short_floats({2, 32, 8, 8}))[0];
+       }},
+      {"tf32 with edges", in_tf32([] { return matmul(stored({45, 70}), stored({70, 37})); })},
+      {"tf32 by rows", in_tf32([] { return matmul(stored({80, 96}), stored({72, 96}).transpose()); })},
+      {"tf32 by columns", in_tf32([] { return matmul(stored({64, 96}).transpose(), stored({64, 72})); })},
+      {"a convolution in tf32",
+       in_tf32([] { return conv2d(stored({2, 32, 6, 6}), stored({16, 32, 3, 3}), {}, {.padding = 1}); })},
       {"the largest of columns", [] { return stored({300, 40}).argmax(0); }},
       {"a narrow product", [] { return matmul(stored({200, 64}), stored({64, 10})); }},
       {"a scan", [] { return cumsum(stored({70, 40}), 1); }},

@@ -214,3 +214,65 @@ TEST_CASE("products of short floats get tensor cores, whole matrices and no spil
     check_lint({source}, h100());
   }
 }
+
+TEST_CASE("products of float32 in tf32 get tensor cores and no spills", "[codegen][cuda][clock-model]") {
+  struct Goal {
+    const char* name;
+    double microseconds;  ///< by the model, about twice those of bfloat16: factors and steps are twice as long
+    std::function<Tensor()> make;
+  };
+  const Tensor images = stored({128, 32, 24, 24}), filters = stored({32, 32, 5, 5});
+  for (const Goal& goal :
+       {Goal{"4096", 700, [] { return matmul(stored({4096, 4096}), stored({4096, 4096})); }},
+        Goal{"4096, B transposed", 700, [] { return matmul(stored({4096, 4096}), stored({4096, 4096}).transpose()); }},
+        Goal{"a linear layer with gelu", 110,
+             [] { return gelu(linear(stored({8192, 512}), stored({2048, 512}), stored({2048}))); }},
+        Goal{"a convolution", 65, [&] { return conv2d(images, filters); }}}) {
+    INFO(goal.name);
+    set_float32_matmul_precision("high");
+    const Tensor value = goal.make();
+    set_float32_matmul_precision("highest");
+    const codegen::NormalizedKernel kernel = kernel_of(value);
+    const codegen::RankedCandidate best = codegen::rank_candidates(kernel.main, h100()).at(0);
+    CHECK(best.terms.microseconds() <= goal.microseconds);
+    CHECK(best.terms.microseconds() >= goal.microseconds / 3);
+    const runtime::KernelSource source =
+        codegen::generate_source(kernel, h100(), codegen::tune_for_gpu(kernel.main, h100()), {});
+    CHECK(source.text.find("sn_mma_tf32(") != std::string::npos);
+    CHECK(source.text.find("sn_step_") == std::string::npos);
+    check_lint({source}, h100());
+  }
+}
+
+TEST_CASE("input gradients of convolutions get tensor cores", "[codegen][cuda][clock-model]") {
+  struct Goal {
+    const char* name;
+    double short_floats, tf32;  ///< microseconds by the model; no such kernel has run on an H100
+    Shape image, filter;
+  };
+  for (const Goal& goal : {Goal{"128x32x24x24 * 32x5x5", 60, 80, {128, 32, 24, 24}, {32, 32, 5, 5}},
+                           Goal{"128x64x8x8 * 64x3x3", 16, 16, {128, 64, 8, 8}, {64, 64, 3, 3}}})
+    for (const bool in_tf32 : {false, true}) {
+      INFO(goal.name << (in_tf32 ? ", tf32" : ", bfloat16"));
+      const auto values = [&](const Shape& shape) {
+        return in_tf32 ? stored(shape) : stored(shape).to(bfloat16).realize();
+      };
+      const auto input_gradient = [&] {
+        const Tensor x = values(goal.image).requires_grad(), y = conv2d(x, values(goal.filter));
+        return gradient(y, {x}, values(y.shape()))[0];
+      };
+      if (in_tf32) set_float32_matmul_precision("high");
+      const Tensor dx = input_gradient();
+      set_float32_matmul_precision("highest");
+      const codegen::NormalizedKernel kernel = kernel_of(dx);
+      const codegen::RankedCandidate best = codegen::rank_candidates(kernel.main, h100()).at(0);
+      const double most = in_tf32 ? goal.tf32 : goal.short_floats;
+      CHECK(best.terms.microseconds() <= most);
+      CHECK(best.terms.microseconds() >= most / 3);
+      const runtime::KernelSource source =
+          codegen::generate_source(kernel, h100(), codegen::tune_for_gpu(kernel.main, h100()), {});
+      CHECK(source.text.find(in_tf32 ? "sn_mma_tf32(" : "sn_mma_bf16(") != std::string::npos);
+      CHECK(source.text.find("sn_step_") == std::string::npos);
+      check_lint({source}, h100());
+    }
+}
