@@ -280,6 +280,7 @@ TEST_CASE("every rule agrees with central differences, to the second order", "[g
       [](const auto& x) { return x[0]->graph->make({Op::After, x[0]->dtype, x[0]->shape, {exp(x[0])}}); }, {{3}}, -1,
       1);
   c.differences("Contiguous", [](const auto& x) { return contiguous(exp(x[0])); }, {{3}}, -1, 1);
+  c.differences("Tf32", [](const auto& x) { return tf32(exp(x[0])); }, {{3}}, -1, 1);
   c.differences("Barrier", [](const auto& x) { return barrier(exp(x[0]), x[1]) * x[1]; }, {{3}, {3}}, -1, 1);
   c.differences(
       "Copy",

@@ -71,14 +71,14 @@ std::vector<Case> cases() {
     const auto rows = [&](UOp s) { return ir::reshape(ir::copy(s, Device::cpu()), {n, 1, 2}); };
     return ir::copy(ir::lapack({ir::LapackRoutine::LeastSquares}, {rows(x[0]), rows(x[1])}).rows, x[0]->device);
   });
-  add("Leaf, After, Barrier, Contiguous, Copy", [](const Sources& x, const Dim& n) {
+  add("Leaf, After, Barrier, Contiguous, Copy, Tf32", [](const Sources& x, const Dim& n) {
     ir::TensorGraph& g = ir::TensorGraph::get();
     auto node = [&](Op op, Sources src, ir::Attr attr = {}) {
       return g.make({op, DType::F64, x[0]->shape, std::move(src), std::move(attr)});
     };
     UOp leaf = node(Op::Leaf, {x[0] * x[1]});
     UOp part = node(Op::After, {leaf, ir::shrink(x[2] * x[1], {{0, n}, {0, 1}})}, ir::Region{{0, n}, {1, 2}});
-    return node(Op::Copy, {ir::barrier(ir::contiguous(node(Op::After, {part * x[0]})), x[1])});
+    return node(Op::Copy, {ir::barrier(ir::contiguous(node(Op::After, {ir::tf32(part * x[0])})), x[1])});
   });
   return out;
 }
