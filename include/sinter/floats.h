@@ -21,11 +21,10 @@ bool flush_denormal();
 
 /// How products of float32 are computed: torch.set_float32_matmul_precision.
 /// - "highest", the default: in float32.
-/// - "high": matmul and what is made of it, einsum, linear layers, attention, convolutions and their gradients may
-/// round
-///   their factors to tf32 (10 bits of fraction, the exponents of float32) where tensor cores compute them. Each factor
-///   is rounded to the nearest; products are exact and sums float32. The error is about 2^-11 of each product.
-/// - "medium": permits bfloat16 too. It computes as "high", as PyTorch does on an NVIDIA GPU.
+/// - "high": factors may be rounded to tf32 (10 bits of fraction, the exponents of float32) where tensor cores compute
+///   matmul and what is made of it, einsum, linear layers, attention, convolutions and their gradients. Each factor is
+///   rounded to the nearest; products are exact and sums float32. The error is about 2^-11 of each product.
+/// - "medium": permits bfloat16 too. It computes as "high".
 /// The setting is global. It is read by the call that builds a product, and belongs to the value from then on, as it
 /// does to its gradient; a jitted function has a program for each setting. CPUs, and GPUs before Hopper (sm_90),
 /// compute all of them alike. Products that are too small for tensor cores stay float32 (docs/semantics.md, F8).
