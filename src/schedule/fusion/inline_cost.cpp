@@ -139,7 +139,7 @@ double Partitioner::reread_cost(const FusionGroup& k, const std::vector<int>& ou
 }
 
 /// The price of fewer tasks: idle units, and products that lose an axis of their register tiles and with it the reuse
-/// between the rows of a tile.
+/// between the rows of a tile. Products whose results are then no matrix row in a task have no tiles at all.
 double Partitioner::serialization_cost(const FusionGroup& k, const std::vector<int>& lost, double extra) {
   if (lost.empty()) return 0;
   if (k.blocks.axis >= 0) {
@@ -312,7 +312,7 @@ InlineCost Partitioner::inline_cost_per_use(const FusionGroup& k, int number, co
   double ns = s.own * iterations;
   if (!s.loops()) {
     InlineCost out{ns, ix.size() == 1 ? "elementwise" : "elementwise, evaluated at several indices"};
-    if (s.kind == FusionNodeKind::Elementwise) out.repeats = iterations - static_cast<double>(ix.size());
+    if (s.kind == FusionNodeKind::Elementwise) out.repeats = std::max(0.0, iterations - static_cast<double>(ix.size()));
     return out;
   }
   bool inner = false;

@@ -184,7 +184,7 @@ Partitioner::ChoiceCosts Partitioner::price(int s, const std::vector<int>& kerne
       o.inline_costs.push_back(inline_cost(k, s, ix));
       const InlineCost& form = o.inline_costs.back();
       // What an elementwise node is computed from will be evaluated as often.
-      const double ns = form.ns + std::max(0.0, form.repeats) * st.chain + reads_of(st, &at(k));
+      const double ns = form.ns + form.repeats * st.chain + reads_of(st, &at(k));
       const bool legal = form.ns < kNever && level_fits(k, {}, hazards) && exact_where_stored(k, s, ix);
       all &= legal && fits(at(k), s, false);
       sum += ns;
