@@ -253,11 +253,15 @@ class KernelEmitter {
   };
   BlockBounds block_bounds(const LoopAxis& axis, int outside) {
     static_assert(Values::kTask == -1, "the task is the outermost loop of every range");
-    const Id around = values_.base(axis.range, outside);
     const int64_t step = block_of(axis, outside);
+    const Id around = axis.window && step ? first_position(*axis.window, outside) : values_.base(axis.range, outside);
     if (around == kNone) return {emit_.number(0), kNone};
     if (axis.size && step >= axis.size) return {around, kNone};
     return {around, emit_.index(Op::Add, around, emit_.number(step))};
+  }
+  /// Where the windows of a block begin.
+  Id first_position(const Window& window, int outside) {
+    return emit_.index(Op::Mul, values_.block_base(window.along, outside), emit_.number(window.step));
   }
   /// Bounds of a loop that contains other loops over its range.
   struct IterationBounds {
@@ -392,11 +396,16 @@ class KernelEmitter {
            (axis.size == 0 || axis.size % axis.block != 0);
   }
   /// Whether the last enclosing block ends where the range does.
-  static bool ends_with_block(const LoopAxis& axis, int outside, Id block_end) {
+  bool ends_with_block(const LoopAxis& axis, int outside, Id block_end) const {
     return block_end != kNone && axis.size && axis.size % block_of(axis, outside) == 0;
   }
   /// Values of a range in one iteration of a loop, or in a task (-1); 0: all.
-  static int64_t block_of(const LoopAxis& axis, int loop) {
+  int64_t block_of(const LoopAxis& axis, int loop) const {
+    if (axis.window) {
+      const LoopAxis& along = schedule_.of(axis.window->along);
+      const int64_t values = block_of(along, loop);
+      return values && values < along.size ? axis.window->extent(values) : 0;
+    }
     return loop >= 0 ? axis.steps[static_cast<size_t>(loop)] : axis.outer() ? axis.block : 0;
   }
 

@@ -29,6 +29,10 @@ Id Values::base(UOp range, int number) const {
   return it == open_.rend() ? kNone : it->base;
 }
 
+Id Values::block_base(UOp range, int level) const {
+  return base(range, level < 0 && schedule_.of(range).block == 1 && is_outer(range) ? 0 : level);
+}
+
 /// Whether this loop gives n its value.
 bool Values::gives_value(const OpenRange& open, UOp n) const {
   return open.bound && ranges_.depends(n, open.range) && binding(open.range) == &open;
@@ -346,9 +350,11 @@ Id Values::address(UOp access, int lane) {
       continue;
     }
     Id from = kNone;  // where the tile begins
-    if (tile)
-      for (const Tile::TileDim& d : tile->dims)
-        if (d.range == t.atom) from = base(d.range, d.level >= 0 ? d.level : kTask);
+    for (const Tile::TileDim& d : tile ? std::span(tile->dims) : std::span<const Tile::TileDim>())
+      if (d.block_range() == t.atom)
+        from = block_base(t.atom, d.level);
+      else if (d.range == t.atom)
+        from = emit_.index(Op::Mul, block_base(d.block_range(), d.level), emit_.number(d.window->step));
     if (tile && tile->tile_copy && tile->tile_copy->panel && t.atom == tile->dims.back().range) {
       const Id behind = from == o->base ? emit_.number(0)
                         : from == kNone ? o->base

@@ -98,6 +98,8 @@ class Values {
   }
   /// Current base of a range's loop, the same for all threads; kNone if the loop is not open.
   Id base(ir::UOp range, int number) const;
+  /// Where the current block of a range begins: of a loop's, or of the task's (-1).
+  Id block_base(ir::UOp range, int level) const;
 
   Id value(ir::UOp n, int lane = kAllLanes);
   /// Until end_assumption() values are remembered in the innermost open block only.

@@ -61,6 +61,7 @@ class LoopScheduleBuilder {
     opt_text_ = to_string(opts);
     for (LoopAxis& a : schedule_.axes) check_axis(a);
     check_threads();
+    schedule_.axes.insert(schedule_.axes.end(), windows_.begin(), windows_.end());
     return std::move(schedule_);
   }
 
@@ -190,10 +191,26 @@ class LoopScheduleBuilder {
       require(d.level >= -1 && d.level < a.levels() - 1, "a tile covers a block of a loop that has loops inside");
       require(d.lanes == 1 || (power_of_two(d.lanes) && d.lanes <= 256), "a vector has 2, 4, 8, ... 256 elements");
       require(d.unroll >= 1 && d.unroll <= 64, "a loop is unrolled by 2 to 64");
+      if (d.taps >= 0) add_window(o.value, a.range, axis(d.taps).range);
       require(d.threads >= 1 && d.threads <= kMaxThreads && d.stride >= 1 && d.stride <= kMaxThreads,
               "a dim is bound to 1 to 1024 threads with a stride of 1 to 1024");
     }
     schedule_.tile_copies.push_back(o);
+  }
+
+  /// Adds a range of the positions of a window, if there is none yet.
+  void add_window(int value, UOp along, UOp taps) {
+    const std::vector<UOp> nodes = ir::topological(kernel_.sink);
+    require(value >= 0 && static_cast<size_t>(value) < nodes.size(), "the kernel has no such value");
+    const std::optional<Window> window = window_of(nodes[static_cast<size_t>(value)], along, taps, ranges_);
+    require(window.has_value(), fmt::format("the value does not depend on ranges {} and {} through a sum alone",
+                                            range_id(along), range_id(taps)));
+    if (std::any_of(windows_.begin(), windows_.end(), [&](const LoopAxis& a) { return a.window == window; })) return;
+    const int64_t positions = window->extent(axis(range_id(along)).size);
+    const int id = range_id(schedule_.axes.back().range) + 1 + static_cast<int>(windows_.size());
+    LoopAxis made{ir::range(ir::constant(*kernel_.graph, DType::Index, positions), id, AxisKind::Inner), positions, {}};
+    made.window = window;
+    windows_.push_back(std::move(made));
   }
 
   /// Constraints between the Opts of one axis.
@@ -244,6 +261,7 @@ class LoopScheduleBuilder {
   LoopSchedule schedule_;
   FreeRanges ranges_;
   std::vector<int> blocks_;
+  std::vector<LoopAxis> windows_;
   std::string opt_text_;
 };
 
@@ -255,6 +273,13 @@ const LoopAxis& LoopSchedule::of(UOp range) const {
   auto it = std::find_if(axes.begin(), axes.end(), [range](const LoopAxis& a) { return a.range == range; });
   if (it == axes.end()) throw InternalError(fmt::format("codegen: range {} has no axis", range_id(range)));
   return *it;
+}
+
+const LoopAxis& LoopSchedule::of(const TileCopy::CopyDim& dim) const {
+  return *std::find_if(axes.begin(), axes.end(), [&](const LoopAxis& a) {
+    if (dim.taps < 0) return range_id(a.range) == dim.range;
+    return a.window && range_id(a.window->along) == dim.range && range_id(a.window->taps) == dim.taps;
+  });
 }
 
 int LoopSchedule::order_position(UOp range, int level) const {

@@ -1,11 +1,13 @@
 // The loop schedule of a kernel: the loops of each range, as the Opts set them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "codegen/kernel/kernel.h"
+#include "codegen/kernel/window.h"
 #include "codegen/loopschedule/mma_tile.h"
 #include "codegen/loopschedule/opt.h"
 
@@ -24,6 +26,8 @@ struct LoopAxis {
   WarpDigits warp = {};     ///< inside lanes and threads, a dim of a tensor core's tile; `unroll` counts tiles
   int first = 0, last = 0;  ///< peeled iterations at either end of the only loop
   int64_t block = 1;        ///< outer range: values that one task covers
+  /// The range counts the positions of a window, for a TileCopy. The kernel has no such range.
+  std::optional<Window> window = {};
 
   /// Step of the innermost loop.
   int64_t width() const { return int64_t{1} * lanes * warp.threads * warp.copies * unroll * threads; }
@@ -59,6 +63,8 @@ struct LoopSchedule {
   int occupancy = 0;  ///< blocks that must fit a multiprocessor at once; 0: as it comes
 
   const LoopAxis& of(ir::UOp range) const;
+  /// The axis of a TileCopy's dim.
+  const LoopAxis& of(const TileCopy::CopyDim& dim) const;
   /// Position of a loop in `order`, or -1.
   int order_position(ir::UOp range, int level) const;
 };

@@ -72,6 +72,9 @@ struct TileCopy {
     int level = -1;  ///< the tile covers a block of this loop of the range; -1: all values that a task covers
     int lanes = 1, unroll = 1, threads = 1,
         stride = 1;  ///< of the copy loop, as in Lanes, Unroll and ThreadBind
+    /// Another range whose sum with `range` is the dim: the tile has each position of overlapping windows once. The
+    /// value depends on both only through that sum (codegen/kernel/window.h); -1: `range` alone is the dim.
+    int taps = -1;
     friend bool operator==(const CopyDim&, const CopyDim&) = default;
   };
   int value = 0;              ///< as in Materialize

@@ -72,6 +72,7 @@ Opt read_tile_copy(TextCursor& c) {
     if (read_layout(c, copy)) continue;
     TileCopy::CopyDim dim{c.integer<int>()};
     if (c.consume(".")) dim.level = c.integer<int>();
+    if (c.consume("+")) dim.taps = c.integer<int>();
     if (c.consume("lanes")) dim.lanes = c.integer<int>();
     if (c.consume("unroll")) dim.unroll = c.integer<int>();
     if (c.consume("threads")) {

@@ -18,6 +18,11 @@ using ir::UOp;
 /// Chains that form one vector if no Opt sets lanes or unroll. More of them go into an array.
 constexpr int kMaxDefaultChains = 64;
 
+/// Whether a single iteration, without lanes, takes all values of a range.
+bool takes_all(const LoopAxis& a, const LoopWidth& w) {
+  return a.levels() == 1 && w.lanes == 1 && w.threads == 1 && w.warp == WarpDigits{} && a.size == w.unroll;
+}
+
 }  // namespace
 
 void LoopLevels::add(std::vector<LoopLevel>& loops, UOp range, const LoopWidth& w) const {
@@ -92,10 +97,20 @@ LoopWidth LoopLevels::threaded_width(UOp reduce, const LoopAxis& axis, bool vect
 std::vector<LoopLevel> LoopLevels::of_reduce(UOp reduce, bool vector) {
   std::vector<UOp> own = ranges_of(reduce);
   std::erase_if(own, one_trip);
+  std::vector<LoopWidth> widths(own.size());
+  for (size_t i = own.size(); i-- > 0;) {
+    const LoopAxis& a = schedule_.of(own[i]);
+    if (i + 1 == own.size())
+      widths[i] = width_of(reduce, a, vector);
+    else if (takes_all(schedule_.of(own[i + 1]), widths[i + 1]) && takes_all(a, {1, a.unroll}))
+      widths[i].unroll = a.unroll;
+    else
+      break;  // copies of this loop would follow copies of the one inside it
+  }
   std::vector<LoopLevel> loops;
   for (size_t i = 0; i < own.size(); ++i) {
     const LoopAxis& a = schedule_.of(own[i]);
-    const LoopWidth w = i + 1 == own.size() ? width_of(reduce, a, vector) : LoopWidth{};
+    const LoopWidth& w = widths[i];
     for (int64_t step : a.steps)
       if (step % w.step()) refuse(to_string(Split{range_id(own[i]), step}), "a REDUCE needs blocks of all its chains");
     add(loops, own[i], w);

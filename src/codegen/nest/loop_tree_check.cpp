@@ -139,7 +139,7 @@ class LoopTreeChecker {
       if (tile.slot != slot_of(writer.node)) continue;
       for (size_t i = 0; i < there.size(); ++i) {
         auto dim = std::find_if(tile.dims.begin(), tile.dims.end(),
-                                [&](const Tile::TileDim& t) { return t.range == there[i]->level.range; });
+                                [&](const Tile::TileDim& t) { return t.block_range() == there[i]->level.range; });
         if (dim == tile.dims.end() || there[i]->level.fills) continue;
         // A loop that fills another tile iterates over the range again, but this tile holds only the current iteration.
         const bool again = std::any_of(open_.begin(), open_.end(), [&](const LoopItem* o) {

@@ -407,9 +407,10 @@ class StatementBuilder {
       if (!accumulator_homes_->stores(slot_of(n)) && !is_fill(slot_of(n))) continue;
       for (const ParamAccess& before : accesses_[slot_of(n)])
         if (before.statement != self && (before.store || store))
-          s.deps.push_back({before.statement, std::ranges::equal(indices_of(before.node), indices_of(n))
-                                                  ? Dependence::Reason::Element
-                                                  : Dependence::Reason::Memory});
+          s.deps.push_back(
+              {before.statement, is_fill(slot_of(n)) || std::ranges::equal(indices_of(before.node), indices_of(n))
+                                     ? Dependence::Reason::Element
+                                     : Dependence::Reason::Memory});
       accesses_[slot_of(n)].push_back({self, n, store});
     }
     out_.list.push_back(std::move(s));

@@ -56,10 +56,11 @@ class TileBuilder {
       if (auto it = copies.find(static_cast<int>(i)); it != copies.end()) {
         require_no_bound(n, to_string(*it->second));
         require_unwritten(n, *it->second);
-        Tile tile = make_copy_tile(next_slot(), n, *it->second, schedule_, ranges_);
+        if (!(now == n) && has_windows(*it->second)) refuse(to_string(*it->second), "windows of other tiles");
+        Tile tile = make_copy_tile(next_slot(), at_positions(n, *it->second), *it->second, schedule_, ranges_);
         UOp param = param_of(*kernel_.graph, tile);
-        tile.fill = ir::store(param, indices_of(tile), now);
-        now = ir::load(param, indices_of(tile));
+        tile.fill = ir::store(param, indices_of(tile), at_positions(now, *it->second));
+        now = ir::load(param, user_indices_of(*kernel_.graph, tile));
         tiles_.push_back(std::move(tile));
         copies.erase(it);
       }
@@ -78,6 +79,16 @@ class TileBuilder {
 
  private:
   int64_t next_slot() const { return kernel_.params + static_cast<int64_t>(tiles_.size()); }
+
+  static bool has_windows(const TileCopy& copy) {
+    return std::any_of(copy.dims.begin(), copy.dims.end(), [](const TileCopy::CopyDim& d) { return d.taps >= 0; });
+  }
+  /// The value as a function of positions in place of windows.
+  UOp at_positions(UOp value, const TileCopy& copy) {
+    for (const TileCopy::CopyDim& d : copy.dims)
+      if (const LoopAxis& a = schedule_.of(d); a.window) value = at_position(*kernel_.graph, value, *a.window, a.range);
+    return value;
+  }
 
   /// A range whose bound is loaded from a tile would be another range.
   void require_no_bound(UOp value, const std::string& opt) const {
@@ -198,6 +209,12 @@ UOp param_of(ir::Graph& g, const Tile& tile) {
 std::vector<UOp> indices_of(const Tile& tile) {
   std::vector<UOp> index;
   for (const Tile::TileDim& d : tile.dims) index.push_back(d.range);
+  return index;
+}
+
+std::vector<UOp> user_indices_of(ir::Graph& g, const Tile& tile) {
+  std::vector<UOp> index;
+  for (const Tile::TileDim& d : tile.dims) index.push_back(d.window ? position_of(g, *d.window) : d.range);
   return index;
 }
 

@@ -11,12 +11,16 @@ namespace sinter::codegen {
 
 /// In the IR a Param with number `slot`, above those of the kernel, stands for a tile. It has a dim for every range
 /// that its content depends on, so that a LOAD from it depends on the same ranges. Dims of extent 1 take no memory.
+/// A dim of windows has a range of positions, and a LOAD the sum of the ranges that give the position.
 struct Tile {
   struct TileDim {
     ir::UOp range;
-    int level = -1;             ///< positions are relative to this level's block; -1: to the task's first value
-    int64_t stored_extent = 1;  ///< positions that are stored
-    int64_t stride = 0;         ///< in elements
+    int level = -1;                     ///< positions are relative to this level's block; -1: to the task's first value
+    int64_t stored_extent = 1;          ///< positions that are stored
+    int64_t stride = 0;                 ///< in elements
+    std::optional<Window> window = {};  ///< of positions: what they are computed from
+    /// The range whose loop `level` is meant.
+    ir::UOp block_range() const { return window ? window->along : range; }
   };
   int64_t slot = 0;
   DType dtype = DType::Void;
@@ -42,6 +46,8 @@ Tile make_tile(int64_t slot, DType dtype, const std::vector<ir::UOp>& ranges, co
 /// The Param that stands for a tile, and its indices: the ranges themselves.
 ir::UOp param_of(ir::Graph& g, const Tile& tile);
 std::vector<ir::UOp> indices_of(const Tile& tile);
+/// The indices where a user reads: in place of a range of positions, their sum.
+std::vector<ir::UOp> user_indices_of(ir::Graph& g, const Tile& tile);
 
 /// How a warp can load a tile as matrices of 8 rows of 16 bytes: along which of the two ranges rows lie. Null if rows
 /// do not begin at 16 bytes.

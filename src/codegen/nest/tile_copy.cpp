@@ -23,8 +23,9 @@ constexpr int kMaxSlots = 8;
 bool has_one_value(const LoopAxis& a) { return one_trip(a.range) || (a.outer() && a.block == 1); }
 
 /// Maximum number of positions along a dim of the tile.
-int64_t extent_of(const LoopAxis& a, int level) {
+int64_t extent_of(const LoopSchedule& schedule, const LoopAxis& a, int level) {
   const int64_t all = max_trip_count(a.range);
+  if (a.window) return a.window->extent(extent_of(schedule, schedule.of(a.window->along), level));
   if (level >= 0) return std::min(all, a.steps[static_cast<size_t>(level)]);
   return a.outer() ? std::min(all, a.block) : all;
 }
@@ -63,20 +64,19 @@ void add_ring_slots(Tile& tile, const LoopSchedule& schedule, const std::string&
   const int slots = tile.tile_copy->slots, most = tile.tile_copy->async ? kMaxSlots : 2;
   if (slots < 2 || slots > most) refuse(opt, fmt::format("a tile has 1 to {} slots", most));
   auto covers = [&](const Tile::TileDim& d) {
-    const auto copied = [&](const TileCopy::CopyDim& c) { return c.range == range_id(d.range); };
-    return d.level >= 0 && !has_one_value(schedule.of(d.range)) &&
+    const auto copied = [&](const TileCopy::CopyDim& c) { return schedule.of(c).range == d.range; };
+    return d.level >= 0 && !has_one_value(schedule.of(d.block_range())) &&
            std::any_of(tile.tile_copy->dims.begin(), tile.tile_copy->dims.end(), copied);
   };
   if (std::count_if(tile.dims.begin(), tile.dims.end(), covers) != 1)
     refuse(opt, "ring slots rotate with the blocks of exactly one loop");
   tile.ring_dim = static_cast<size_t>(std::find_if(tile.dims.begin(), tile.dims.end(), covers) - tile.dims.begin());
+  if (tile.dims[tile.ring_dim].window) refuse(opt, "slots hold no overlapping windows");
   for (const TileCopy::CopyDim& d : tile.tile_copy->dims) {
-    const auto dim = std::find_if(tile.dims.begin(), tile.dims.end(),
-                                  [&](const Tile::TileDim& t) { return range_id(t.range) == d.range; });
+    const LoopAxis& axis = schedule.of(d);
     const int64_t together = int64_t{1} * d.lanes * d.threads;
     if (tile.tile_copy->async) continue;
-    if (extent_of(schedule.of(dim->range), d.level) > together * d.unroll ||
-        (schedule.of(dim->range).size == 0 && together == 1 && d.unroll > 1))
+    if (extent_of(schedule, axis, d.level) > together * d.unroll || (axis.size == 0 && together == 1 && d.unroll > 1))
       refuse(opt, fmt::format("the copy of range {} takes more than one iteration", d.range));
   }
   tile.ring_slot_size = tile.size;
@@ -98,25 +98,27 @@ Tile make_copy_tile(int64_t slot, UOp value, const TileCopy& copy, const LoopSch
   tile.tile_copy = copy;
   for (const LoopAxis& a : schedule.axes) {
     if (!ranges.depends(value, a.range) || a.size == 1) continue;
-    const auto dim = std::find_if(copy.dims.begin(), copy.dims.end(),
-                                  [&](const TileCopy::CopyDim& d) { return d.range == range_id(a.range); });
-    if (dim != copy.dims.end()) continue;
+    const auto copied = [&](const TileCopy::CopyDim& d) { return schedule.of(d).range == a.range; };
+    if (std::any_of(copy.dims.begin(), copy.dims.end(), copied)) continue;
     if (!has_one_value(a) && a.width() > 1)
       refuse(opt, fmt::format("the value also depends on range {}, which has lanes, threads or is unrolled",
                               range_id(a.range)));
     tile.dims.push_back({a.range, a.levels() - 1, 1, 0});
   }
   for (const TileCopy::CopyDim& d : copy.dims) {
-    const auto axis = std::find_if(schedule.axes.begin(), schedule.axes.end(),
-                                   [&](const LoopAxis& a) { return range_id(a.range) == d.range; });
-    const LoopAxis& a = *axis;
+    const LoopAxis& a = schedule.of(d);
     if (!ranges.depends(value, a.range)) refuse(opt, fmt::format("the value does not depend on range {}", d.range));
     if (std::any_of(tile.dims.begin(), tile.dims.end(), [&](const Tile::TileDim& t) { return t.range == a.range; }))
       refuse(opt, fmt::format("range {} has a dim already, or one value for each task", d.range));
-    const int64_t block = d.level >= 0 ? a.steps[static_cast<size_t>(d.level)] : a.outer() && !a.whole() ? a.block : 0;
+    const int64_t extent = extent_of(schedule, a, d.level);
+    const int64_t block = a.window       ? extent < a.size ? extent : 0
+                          : d.level >= 0 ? a.steps[static_cast<size_t>(d.level)]
+                          : !a.whole()   ? a.block
+                                         : 0;
     if (block % (int64_t{1} * d.lanes * d.unroll * d.threads))
       refuse(opt, fmt::format("range {}: a block of {} is not a multiple of threads x lanes x unroll", d.range, block));
-    tile.dims.push_back({a.range, d.level, extent_of(a, d.level), 0});
+    tile.dims.push_back({a.range, d.level, extent, 0, a.window});
+    if (a.window && (copy.panel || copy.swizzle_unit)) refuse(opt, "windows lie in plain rows");
     // A warp reads whole tiles of tensor cores, also where the range ends inside one.
     if (!(a.warp == WarpDigits{})) tile.dims.back().stored_extent = round_up(tile.dims.back().stored_extent, a.width());
   }
@@ -148,16 +150,17 @@ Tile make_copy_tile(int64_t slot, UOp value, const TileCopy& copy, const LoopSch
 std::vector<LoopLevel> fill_loops(const Tile& tile, const std::vector<LoopLevel>& user, const LoopSchedule& schedule) {
   size_t shared = 0;
   for (const Tile::TileDim& d : tile.dims) {
-    if (d.level < 0 || has_one_value(schedule.of(d.range))) continue;
+    const LoopAxis& blocks = schedule.of(d.block_range());
+    if (d.level < 0 || has_one_value(blocks)) continue;
     const auto block = std::find_if(user.begin(), user.end(), [&](const LoopLevel& l) {
-      return l.range == d.range && l.number == d.level && !l.fills;
+      return l.range == blocks.range && l.number == d.level && !l.fills;
     });
     if (block == user.end())
       refuse(to_string(*tile.tile_copy),
-             fmt::format("a user has no loop {} of range {} outside", d.level, range_id(d.range)));
-    if (d.level + 1 == schedule.of(d.range).levels() && block->width() > 1)
+             fmt::format("a user has no loop {} of range {} outside", d.level, range_id(blocks.range)));
+    if (d.level + 1 == blocks.levels() && block->width() > 1)
       refuse(to_string(*tile.tile_copy),
-             fmt::format("a user's loop over range {} steps by {}", range_id(d.range), block->width()));
+             fmt::format("a user's loop over range {} steps by {}", range_id(blocks.range), block->width()));
     shared = std::max(shared, static_cast<size_t>(block - user.begin()) + 1);
   }
   if (tile.ring_slot_size) {
@@ -168,10 +171,8 @@ std::vector<LoopLevel> fill_loops(const Tile& tile, const std::vector<LoopLevel>
   }
   std::vector<LoopLevel> loops(user.begin(), user.begin() + static_cast<std::ptrdiff_t>(shared));
   for (const TileCopy::CopyDim& d : tile.tile_copy->dims) {
-    const auto dim = std::find_if(tile.dims.begin(), tile.dims.end(),
-                                  [&](const Tile::TileDim& t) { return range_id(t.range) == d.range; });
-    LoopLevel level{dim->range, schedule.of(dim->range).levels() - 1, d.lanes, d.unroll,
-                    d.threads,  d.threads > 1 ? d.stride : 1};
+    const LoopAxis& a = schedule.of(d);
+    LoopLevel level{a.range, a.levels() - 1, d.lanes, d.unroll, d.threads, d.threads > 1 ? d.stride : 1};
     level.fills = true;
     level.covers = d.level;
     loops.push_back(level);

@@ -18,6 +18,7 @@
 #include "codegen/tune/heuristic/unroll.h"
 #include "codegen/tune/heuristic/unroll_jam.h"
 #include "codegen/tune/heuristic/vector_lanes.h"
+#include "codegen/tune/heuristic/window_rows.h"
 #include "codegen/tune/heuristic/writeback_buffer.h"
 #include "ir/short_float.h"
 
@@ -204,6 +205,7 @@ std::vector<Opt> cpu_heuristic(const Kernel& kernel, const runtime::Target& targ
   TuningState state(kernel, target);
   state.lanes = lanes_per_register(state);
   state.fixed = sequential_ranges(kernel, state.analysis);
+  if (std::vector<Opt> staged = stage_window_rows(state); !staged.empty()) return staged;
   tile_products(state);
   for (UOp r : choose_lanes_beside_materializations(state, rows_of_scans(state, true))) set_lanes(state, r);
   interleave_rows(state, rows_of_scans(state, false));

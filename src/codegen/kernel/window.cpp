@@ -1,0 +1,66 @@
+// A sum is recognized by the factors of both ranges in every index expression of the value.
+#include "codegen/kernel/window.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "ir/build.h"
+#include "ir/rebuild.h"
+#include "ir/walk.h"
+#include "rewrite/linear.h"
+
+namespace sinter::codegen {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+
+bool is_known_size(UOp range) { return range->src[0]->op == Op::Const && range->src[0]->scalar().as_int() > 1; }
+
+/// Whether an expression is a sum, whose terms are its parent's.
+bool is_sum(UOp n) {
+  if (n->dtype != DType::Index || !ir::is_alu(n->op)) return false;
+  const ir::LinearExpr sum = ir::linear_of(n);
+  return !(sum.terms.size() == 1 && sum.terms[0].atom == n);
+}
+
+}  // namespace
+
+std::optional<Window> window_of(UOp value, UOp along, UOp taps, FreeRanges& ranges) {
+  if (along == taps || !is_known_size(along) || !is_known_size(taps)) return std::nullopt;
+  std::optional<Window> found;
+  for (UOp n : ir::topological(value)) {
+    if (n->op == Op::Range || is_sum(n)) continue;
+    for (UOp s : n->src) {
+      if (s->dtype != DType::Index || (!ranges.depends(s, along) && !ranges.depends(s, taps))) continue;
+      const ir::LinearExpr sum = ir::linear_of(s);
+      const int64_t a = sum.factor(along), t = sum.factor(taps), unit = std::gcd(a, t);
+      const bool other = std::any_of(sum.terms.begin(), sum.terms.end(), [&](const ir::LinearTerm& x) {
+        return x.atom->op == Op::Range && !(x.atom == along) && !(x.atom == taps) &&
+               (ranges.depends(x.atom, along) || ranges.depends(x.atom, taps));
+      });
+      if (other) return std::nullopt;
+      if (a == 0 && t == 0) continue;  // inside of an atom, whose sources are looked at too
+      if ((a < 0) != (t < 0) || a == 0 || t == 0) return std::nullopt;
+      const Window here{along, taps, std::abs(a) / unit, std::abs(t) / unit};
+      if ((here.step != 1 && here.dilation != 1) || (found && !(*found == here))) return std::nullopt;
+      found = here;
+    }
+  }
+  return found;
+}
+
+UOp at_position(ir::Graph& g, UOp value, const Window& window, UOp position) {
+  const UOp zero = ir::constant(g, DType::Index, 0);
+  const UOp carrier = window.step == 1 ? window.along : window.taps;
+  return ir::rebuild(g, value, [&](UOp n, const std::vector<UOp>&) {
+    return n == carrier ? position : n == window.along || n == window.taps ? zero : UOp();
+  });
+}
+
+UOp position_of(ir::Graph& g, const Window& window) {
+  ir::LinearExpr sum = ir::times(ir::linear_of(window.along), window.step);
+  return ir::to_uop(g, ir::plus(sum, ir::linear_of(window.taps), window.dilation));
+}
+
+}  // namespace sinter::codegen

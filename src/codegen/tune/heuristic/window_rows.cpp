@@ -1,0 +1,169 @@
+// A task covers some rows of one image. It copies what their windows read into a tile with zeros at the border, so that
+// each vector of the image is one load at any tap. Vectors pass under a few filters, whose taps are broadcast.
+#include "codegen/tune/heuristic/window_rows.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "codegen/kernel/access.h"
+#include "codegen/kernel/window.h"
+#include "codegen/nest/loop_tree.h"
+#include "codegen/tune/heuristic/operand_analysis.h"
+#include "codegen/tune/heuristic/unroll_jam.h"
+#include "ir/ceil_div.h"
+
+namespace sinter::codegen {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+
+/// Filters by vectors of the image. On Zen 3 (November 2026, AVX2), 6 x 2 vectors take as long, and spill where
+/// accumulators are carried from block to block.
+constexpr int kFilters = 4, kVectors = 2;
+/// Registers for which the tile above is. With more of them, lanes along the filters have larger tiles, which these
+/// were not compared with.
+constexpr int kRegisters = 16;
+constexpr int kMostUnrolled = 16;  ///< taps of a loop body, at most
+constexpr int64_t kTasksPerThread = 2;
+
+class WindowRows {
+ public:
+  explicit WindowRows(TuningState& state) : state_(state), analysis_(state.analysis) {}
+
+  std::vector<Opt> run() {
+    if (state_.target.vector_registers != kRegisters || state_.lanes == 1 || !state_.materializations.empty())
+      return {};
+    if (!find_product() || !find_windows() || !find_tile()) return {};
+    choose_rows();
+    std::vector<Opt> opts = make_opts();
+    return !opts.empty() && is_legal(state_.kernel, opts) ? opts : std::vector<Opt>{};
+  }
+
+ private:
+  /// The only reduction, a sum of products of two loads: filters and an image with a border.
+  bool find_product() {
+    for (const StatementAnalysis& w : analysis_.statements()) {
+      if (!w.is_reduce()) continue;
+      if (product_) return false;
+      product_ = &w;
+    }
+    if (!product_ || product_->chains() > 1 || !product_->sums.empty() || product_->reduced_ranges.size() < 2)
+      return false;
+    const std::vector<UOp> factors = values_of(product_->node);
+    if (factors.size() != 2 || factors[0]->op != Op::Load || factors[1]->op != Op::Load) return false;
+    for (UOp f : factors) (predicate_of(f) ? image_ : filters_) = f;
+    return image_ && filters_;
+  }
+
+  /// Pairs of a range of the image and one of taps, outermost first. The last is the row of the image.
+  bool find_windows() {
+    FreeRanges ranges;
+    for (UOp taps : product_->reduced_ranges)
+      for (UOp along : product_->result_ranges)
+        if (is_outer(along) && analysis_.depends(image_, taps) && analysis_.depends(image_, along))
+          if (const auto window = window_of(image_, along, taps, ranges)) windows_.push_back(*window);
+    if (windows_.empty() || windows_.size() > 3) return false;
+    row_ = windows_.back();
+    return row_.taps == product_->reduced_ranges.back() && row_.step == 1 &&
+           analysis_.stride(image_, row_.along) == 1 &&
+           std::none_of(windows_.begin(), windows_.end(),
+                        [&](const Window& w) { return analysis_.depends(filters_, w.along); });
+  }
+
+  bool find_tile() {
+    for (UOp r : product_->result_ranges)
+      if (is_outer(r) && !analysis_.depends(image_, r) && (!filter_ || analysis_.size(r) > analysis_.size(filter_)))
+        filter_ = r;
+    if (!filter_ || analysis_.size(filter_) < kFilters) return false;
+    for (const StatementAnalysis& w : analysis_.statements())
+      for (UOp a : w.accesses)
+        if (const int64_t stride = analysis_.stride(a, row_.along); !(a == filters_) && stride != 0 && stride != 1)
+          return false;
+    const int64_t size = analysis_.size(row_.along);
+    if (size % (kVectors * state_.lanes) == 0)
+      columns_ = row_.along;
+    else if (size == state_.lanes && windows_.size() > 1 && analysis_.size(windows_.end()[-2].along) % kVectors == 0)
+      columns_ = windows_.end()[-2].along;
+    return bool(columns_);
+  }
+
+  /// Rows of a task: so many that their windows stay in the second cache, and that all threads have tasks.
+  void choose_rows() {
+    if (windows_.size() < 2) return;
+    const Window& window = windows_.end()[-2];
+    int64_t bytes =
+        round_up(row_.extent(analysis_.size(row_.along)), state_.lanes) * static_cast<int64_t>(size_of(image_->dtype));
+    for (UOp r : product_->reduced_ranges)
+      if (analysis_.depends(image_, r) && !is_block(r) &&
+          std::none_of(windows_.begin(), windows_.end(), [&](const Window& w) { return w.taps == r; }))
+        bytes *= analysis_.size(r);
+    for (size_t i = 0; i + 2 < windows_.size(); ++i) bytes *= analysis_.size(windows_[i].taps);
+    int64_t tasks = 1;
+    for (UOp r : product_->result_ranges)
+      if (is_outer(r) && !(r == filter_) && !(r == row_.along)) tasks *= analysis_.size(r);
+    const int64_t size = analysis_.size(window.along),
+                  fewest = state_.target.threads > 1 ? kTasksPerThread * state_.target.threads : 1;
+    rows_ = window.along;
+    rows_of_task_ = window.along == columns_ ? kVectors : 1;
+    for (int64_t rows = rows_of_task_; rows <= size; ++rows)
+      if (size % rows == 0 && rows % rows_of_task_ == 0 && bytes * window.extent(rows) <= state_.target.l2 / 2 &&
+          tasks / rows >= fewest)
+        best_rows_ = rows;
+  }
+  bool is_block(UOp range) const {
+    const auto& all = product_->reduced_ranges;
+    return std::find(all.begin(), all.end(), range) - all.begin() < static_cast<std::ptrdiff_t>(product_->blocks);
+  }
+
+  std::vector<Opt> make_opts() {
+    const int number = node_index_of(state_.kernel, image_);
+    if (number < 0) return {};
+    std::vector<Opt> opts{Lanes{range_id(row_.along), state_.lanes}, Unroll{range_id(columns_), kVectors},
+                          Unroll{range_id(filter_), kFilters}, TaskBlock{range_id(filter_), analysis_.size(filter_)},
+                          TaskBlock{range_id(row_.along), analysis_.size(row_.along)}};
+    if (rows_) opts.push_back(TaskBlock{range_id(rows_), best_rows_});
+    LoopOrder order;
+    TileCopy copy{number, {}};
+    for (UOp r : product_->reduced_ranges)
+      if (is_block(r)) order.loops.push_back({range_id(r), 0});
+    order.loops.push_back({range_id(filter_), 0});
+    if (rows_) order.loops.push_back({range_id(rows_), 0});
+    order.loops.push_back({range_id(row_.along), 0});
+    for (UOp r : product_->reduced_ranges) {
+      if (is_block(r)) continue;
+      order.loops.push_back({range_id(r), 0});
+      const auto window = std::find_if(windows_.begin(), windows_.end(), [&](const Window& w) { return w.taps == r; });
+      if (!analysis_.depends(image_, r)) continue;
+      TileCopy::CopyDim dim{range_id(window == windows_.end() ? r : window->along)};
+      if (window != windows_.end()) dim.taps = range_id(r);
+      copy.dims.push_back(dim);
+    }
+    copy.dims.back().lanes = state_.lanes;
+    opts.emplace_back(order);
+    opts.emplace_back(copy);
+    int64_t body = 1;
+    for (size_t i = windows_.size(); i-- > 0;) {
+      const int64_t taps = analysis_.size(windows_[i].taps);
+      if (body * taps > kMostUnrolled) break;
+      body *= taps;
+      opts.push_back(Unroll{range_id(windows_[i].taps), static_cast<int>(taps)});
+    }
+    return opts;
+  }
+
+  TuningState& state_;
+  KernelAnalysis& analysis_;
+  const StatementAnalysis* product_ = nullptr;
+  UOp image_, filters_;
+  std::vector<Window> windows_;
+  Window row_;
+  UOp filter_, columns_, rows_;
+  int64_t rows_of_task_ = 1, best_rows_ = 1;
+};
+
+}  // namespace
+
+std::vector<Opt> stage_window_rows(TuningState& state) { return WindowRows(state).run(); }
+
+}  // namespace sinter::codegen
