@@ -254,6 +254,17 @@ inline bool has(const std::vector<Opt>& opts, const std::string& text) {
   return to_string(opts).find(text) != std::string::npos;
 }
 
+/// The place of a value in the normalized kernel: the last one that `wanted` holds for.
+template <class Wanted>
+int place_of(const KernelHarness& b, Wanted wanted) {
+  const std::vector<UOp> nodes = topological(codegen::normalize(b.kernel).main.sink);
+  int found = -1;
+  for (size_t i = 0; i < nodes.size(); ++i)
+    if (wanted(nodes[i])) found = static_cast<int>(i);
+  REQUIRE(found >= 0);
+  return found;
+}
+
 inline Array random_array(DType dtype, std::vector<int64_t> shape, unsigned seed) {
   std::mt19937_64 rng(seed);
   Array a(dtype, std::move(shape));

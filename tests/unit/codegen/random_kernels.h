@@ -241,6 +241,7 @@ class KernelGenerator {
   }
 
   UOp leaf(KernelHarness& b, const std::vector<UOp>& open) {
+    if (open.size() > 1 && pick_stage(0, 7) == 0) return window(b, open);
     std::vector<UOp> index, plain;
     for (UOp o : open)
       if (pick(0, 3)) plain.push_back(o);
@@ -262,6 +263,21 @@ class KernelGenerator {
     const DType type = stored_type();
     UOp p = b.buffer(random_array(type, dims, seed()));
     return to_compute_type(gate ? b.at(p, index, gate, constant(b.g(), type, 0.25)) : b.at(p, index));
+  }
+
+  /// A buffer at a sum of two ranges, sometimes with a border.
+  UOp window(KernelHarness& b, std::vector<UOp> open) {
+    std::shuffle(open.begin(), open.end(), stages_);
+    const auto size = [](UOp r) { return r->src[0]->scalar().as_int(); };
+    const int64_t step = pick_stage(1, 3), border = pick_stage(0, 2);
+    UOp at = open[0] * b.index(step) + open[1];
+    const int64_t positions = step * (size(open[0]) - 1) + size(open[1]),
+                  elements = std::max<int64_t>(positions - 2 * border, 1);
+    const DType type = stored_type();
+    UOp p = b.buffer(random_array(type, {elements}, static_cast<unsigned>(stages_())));
+    if (elements == positions) return to_compute_type(b.at(p, {at}));
+    UOp inside = le(b.index(border), at) & lt(at, b.index(elements + border));
+    return to_compute_type(b.at(p, {at - b.index(border)}, inside, constant(b.g(), type, 0.25)));
   }
 
   UOp reduction(KernelHarness& b, const std::vector<UOp>& open, int size_left, int nesting) {
@@ -394,6 +410,7 @@ class KernelGenerator {
     }
     if (candidates.empty()) return;
     codegen::TileCopy stage = candidates[static_cast<size_t>(pick_stage(0, static_cast<int>(candidates.size()) - 1))];
+    if (pick_stage(0, 1)) join_window(nodes[static_cast<size_t>(stage.value)], plain, stage, ranges);
     std::shuffle(stage.dims.begin(), stage.dims.end(), stages_);
     codegen::TileCopy::CopyDim& lanes =
         stage.dims[static_cast<size_t>(pick_stage(0, static_cast<int>(stage.dims.size()) - 1))];
@@ -409,6 +426,23 @@ class KernelGenerator {
     lay_out_rows(plain, stage);
     if (pick_stage(0, 2) == 0) add_slot(plain, stage);
     list.push_back(stage);
+  }
+  /// One dim for two ranges that the value depends on as a window, if there are such.
+  static void join_window(UOp value, const codegen::LoopSchedule& plain, codegen::TileCopy& stage,
+                          codegen::FreeRanges& ranges) {
+    for (const codegen::LoopAxis& a : plain.axes)
+      for (const codegen::LoopAxis& t : plain.axes) {
+        if (!codegen::window_of(value, a.range, t.range, ranges)) continue;
+        const int along = codegen::range_id(a.range), taps = codegen::range_id(t.range);
+        const auto dim_of = [&](int range) { return [=](const auto& d) { return d.range == range; }; };
+        const auto old = std::find_if(stage.dims.begin(), stage.dims.end(), dim_of(along));
+        codegen::TileCopy::CopyDim dim{.range = along, .taps = taps};
+        if (old != stage.dims.end()) dim.level = old->level;
+        std::erase_if(stage.dims, dim_of(along));
+        std::erase_if(stage.dims, dim_of(taps));
+        stage.dims.push_back(dim);
+        return;
+      }
   }
   /// A second slot for the blocks of one loop, if there is one, each copied in one turn.
   void add_slot(const codegen::LoopSchedule& plain, codegen::TileCopy& stage) {

@@ -34,16 +34,6 @@ KernelHarness softmax(int64_t rows, int64_t n, ReductionTree tree) {
   return b;
 }
 
-/// The place of a value in the normalized kernel: the last one that `wanted` holds for.
-template <class Wanted>
-int place_of(const KernelHarness& b, Wanted wanted) {
-  const std::vector<UOp> nodes = topological(codegen::normalize(b.kernel).main.sink);
-  int found = -1;
-  for (size_t i = 0; i < nodes.size(); ++i)
-    if (wanted(nodes[i])) found = static_cast<int>(i);
-  REQUIRE(found >= 0);
-  return found;
-}
 /// What the last sum of the kernel adds up: of softmax exp(x - max).
 int summed(const KernelHarness& b) {
   const std::vector<UOp> nodes = topological(codegen::normalize(b.kernel).main.sink);

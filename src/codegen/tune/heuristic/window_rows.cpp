@@ -24,8 +24,8 @@ constexpr int kFilters = 4, kVectors = 2;
 /// Registers for which the tile above is. With more of them, lanes along the filters have larger tiles, which these
 /// were not compared with.
 constexpr int kRegisters = 16;
-constexpr int kMostUnrolled = 16;  ///< taps of a loop body, at most
-constexpr int64_t kTasksPerThread = 2;
+constexpr int kMostUnrolled = 16;       ///< taps of a loop body, at most
+constexpr int64_t kTasksPerThread = 2;  ///< of several threads, so that all end together
 
 class WindowRows {
  public:
@@ -34,8 +34,7 @@ class WindowRows {
   std::vector<Opt> run() {
     if (state_.target.vector_registers != kRegisters || state_.lanes == 1 || !state_.materializations.empty())
       return {};
-    if (!find_product() || !find_windows() || !find_tile()) return {};
-    choose_rows();
+    if (!find_product() || !find_windows() || !find_tile() || !choose_task()) return {};
     std::vector<Opt> opts = make_opts();
     return !opts.empty() && is_legal(state_.kernel, opts) ? opts : std::vector<Opt>{};
   }
@@ -81,35 +80,50 @@ class WindowRows {
         if (const int64_t stride = analysis_.stride(a, row_.along); !(a == filters_) && stride != 0 && stride != 1)
           return false;
     const int64_t size = analysis_.size(row_.along);
-    if (size % (kVectors * state_.lanes) == 0)
-      columns_ = row_.along;
-    else if (size == state_.lanes && windows_.size() > 1 && analysis_.size(windows_.end()[-2].along) % kVectors == 0)
+    if (size % state_.lanes) return false;
+    if (windows_.size() > 1 && analysis_.size(windows_.end()[-2].along) % kVectors == 0)
       columns_ = windows_.end()[-2].along;
+    else if (size % (kVectors * state_.lanes) == 0)
+      columns_ = row_.along;
     return bool(columns_);
   }
 
-  /// Rows of a task: so many that their windows stay in the second cache, and that all threads have tasks.
-  void choose_rows() {
-    if (windows_.size() < 2) return;
-    const Window& window = windows_.end()[-2];
-    int64_t bytes =
-        round_up(row_.extent(analysis_.size(row_.along)), state_.lanes) * static_cast<int64_t>(size_of(image_->dtype));
+  /// Bytes of the tile for one position of a column of the image.
+  int64_t bytes_per_row() {
+    const int64_t columns = round_up(row_.extent(analysis_.size(row_.along)), state_.lanes);
+    int64_t bytes = columns * static_cast<int64_t>(size_of(image_->dtype));
     for (UOp r : product_->reduced_ranges)
-      if (analysis_.depends(image_, r) && !is_block(r) &&
-          std::none_of(windows_.begin(), windows_.end(), [&](const Window& w) { return w.taps == r; }))
+      if (analysis_.depends(image_, r) && !is_block(r) && !(r == row_.taps) && !(column() && r == column()->taps))
         bytes *= analysis_.size(r);
-    for (size_t i = 0; i + 2 < windows_.size(); ++i) bytes *= analysis_.size(windows_[i].taps);
+    return bytes;
+  }
+  /// The window across the rows; null for images of one axis.
+  const Window* column() const { return windows_.size() > 1 ? &windows_.end()[-2] : nullptr; }
+
+  /// A task has so many rows that the second cache holds what their windows read, beside the filters. If there are
+  /// fewer tasks than the threads should have, tasks of the same rows share out the filters. False: there is no such
+  /// number of rows.
+  bool choose_task() {
+    const auto& target = state_.target;
+    const int64_t fewest = target.threads > 1 ? kTasksPerThread * target.threads : 1;
     int64_t tasks = 1;
     for (UOp r : product_->result_ranges)
       if (is_outer(r) && !(r == filter_) && !(r == row_.along)) tasks *= analysis_.size(r);
-    const int64_t size = analysis_.size(window.along),
-                  fewest = state_.target.threads > 1 ? kTasksPerThread * state_.target.threads : 1;
-    rows_ = window.along;
-    rows_of_task_ = window.along == columns_ ? kVectors : 1;
-    for (int64_t rows = rows_of_task_; rows <= size; ++rows)
-      if (size % rows == 0 && rows % rows_of_task_ == 0 && bytes * window.extent(rows) <= state_.target.l2 / 2 &&
-          tasks / rows >= fewest)
-        best_rows_ = rows;
+    if (column()) {
+      const int64_t size = analysis_.size(column()->along), step = column()->along == columns_ ? kVectors : 1;
+      for (int64_t rows = step; rows <= size; rows += step)
+        if (size % rows == 0 && bytes_per_row() * column()->extent(rows) <= target.l2 / 2 &&
+            (rows == step || tasks / rows >= fewest))
+          rows_ = rows;
+      if (!rows_) return false;
+      tasks /= rows_;
+    } else if (bytes_per_row() > target.l2 / 2) {
+      return false;
+    }
+    const int64_t filters = analysis_.size(filter_);
+    filters_per_task_ =
+        round_up(ceil_div(filters, std::clamp<int64_t>(ceil_div(fewest, tasks), 1, filters / kFilters)), kFilters);
+    return true;
   }
   bool is_block(UOp range) const {
     const auto& all = product_->reduced_ranges;
@@ -120,24 +134,27 @@ class WindowRows {
     const int number = node_index_of(state_.kernel, image_);
     if (number < 0) return {};
     std::vector<Opt> opts{Lanes{range_id(row_.along), state_.lanes}, Unroll{range_id(columns_), kVectors},
-                          Unroll{range_id(filter_), kFilters}, TaskBlock{range_id(filter_), analysis_.size(filter_)},
+                          Unroll{range_id(filter_), kFilters}, TaskBlock{range_id(filter_), filters_per_task_},
                           TaskBlock{range_id(row_.along), analysis_.size(row_.along)}};
-    if (rows_) opts.push_back(TaskBlock{range_id(rows_), best_rows_});
     LoopOrder order;
-    TileCopy copy{number, {}};
+    const auto add_loop = [&](UOp r) { order.loops.push_back({range_id(r), 0}); };
     for (UOp r : product_->reduced_ranges)
-      if (is_block(r)) order.loops.push_back({range_id(r), 0});
-    order.loops.push_back({range_id(filter_), 0});
-    if (rows_) order.loops.push_back({range_id(rows_), 0});
-    order.loops.push_back({range_id(row_.along), 0});
+      if (is_block(r)) add_loop(r);
+    add_loop(filter_);
+    if (column()) {
+      opts.emplace_back(TaskBlock{range_id(column()->along), rows_});
+      add_loop(column()->along);
+    }
+    add_loop(row_.along);
+    TileCopy copy{number, {}};
     for (UOp r : product_->reduced_ranges) {
       if (is_block(r)) continue;
-      order.loops.push_back({range_id(r), 0});
+      add_loop(r);
       const auto window = std::find_if(windows_.begin(), windows_.end(), [&](const Window& w) { return w.taps == r; });
-      if (!analysis_.depends(image_, r)) continue;
-      TileCopy::CopyDim dim{range_id(window == windows_.end() ? r : window->along)};
-      if (window != windows_.end()) dim.taps = range_id(r);
-      copy.dims.push_back(dim);
+      if (window != windows_.end())
+        copy.dims.push_back({.range = range_id(window->along), .taps = range_id(r)});
+      else if (analysis_.depends(image_, r))
+        copy.dims.push_back({range_id(r)});
     }
     copy.dims.back().lanes = state_.lanes;
     opts.emplace_back(order);
@@ -158,8 +175,8 @@ class WindowRows {
   UOp image_, filters_;
   std::vector<Window> windows_;
   Window row_;
-  UOp filter_, columns_, rows_;
-  int64_t rows_of_task_ = 1, best_rows_ = 1;
+  UOp filter_, columns_;
+  int64_t rows_ = 0, filters_per_task_ = 0;
 };
 
 }  // namespace

@@ -21,6 +21,7 @@ TEST_CASE("every kind of Opt is read back from its text", "[codegen][opts]") {
                                  codegen::ThreadBind{1, 32, 4},
                                  codegen::TileCopy{9, {{2, 0}, {0, -1, 16, 4, 32, 2}}, 64},
                                  codegen::TileCopy{8, {{1}, {2, 0}}, 0, 4},
+                                 codegen::TileCopy{8, {{4}, {.range = 2, .level = 0, .lanes = 8, .taps = 5}}},
                                  codegen::TileCopy{7, {{1}, {2, 0}}, 0, 0, 8, 2, 2},
                                  codegen::TileCopy{.value = 5, .dims = {{1}, {2, 0}}, .slots = 4, .async = true},
                                  codegen::Mma{0, 1},

@@ -1,0 +1,73 @@
+// What the heuristic asks for where a convolution reaches over the border of its images and registers are few.
+#include "unit/codegen/choice.h"
+#include "unit/codegen/convolution.h"
+
+using namespace codegen_test;
+
+namespace {
+
+runtime::Target avx2() {
+  runtime::Target target = reference_machine("x86-64-v3", 32, 16);
+  target.l2 = 512 << 10;
+  target.threads = 1;
+  return target;
+}
+
+bool copies_rows(const Choice& c) {
+  UNSCOPED_INFO(to_string(c.opts()));
+  return c.packs() == 1 && c.loops().tile_copies[0].dims.back().taps >= 0;
+}
+
+}  // namespace
+
+TEST_CASE("rows of images are copied with their borders, and lanes lie along them", "[codegen][window]") {
+  const Convolution padded{.rows = 8, .columns = 16, .channels = 4, .filters = 8};
+  const KernelHarness b = padded.kernel();
+  const Choice c(b, avx2());
+  CHECK(copies_rows(c));
+  CHECK((c.has_lanes(3) && c.accumulators() == 8 && c.copies(1) == 4));
+  CHECK(c.steps() == 9);  // without a branch
+  KernelHarness same = padded.kernel();
+  const std::string text = same.check(c.opts(), false);
+  // No filter asks for the border: what is left of the conditions stands before the loop over filters.
+  CHECK(text.rfind("sn_where_f32x8(") < text.find("outer range 1 of 8, unrolled by 4"));
+  CHECK(count(text, "if (") == count(std::string(text, 0, text.find("outer range 1")), "if ("));
+}
+
+TEST_CASE("rows are copied where they are whole vectors and several filters read them", "[codegen][window]") {
+  const auto copied = [](const Convolution& convolution, const runtime::Target& target = avx2()) {
+    return copies_rows(Choice(convolution.kernel(), target));
+  };
+  const Convolution usual{.rows = 8, .columns = 24, .channels = 4, .filters = 8};
+  const auto with = [&](auto change) {
+    Convolution made = usual;
+    change(made);
+    return copied(made);
+  };
+  CHECK(copied(usual));
+  CHECK(with([](auto& c) { c.dilation = 2; }));
+  CHECK(with([](auto& c) { c.rows = 7, c.columns = 16; }));  // two vectors of a row
+  CHECK(with([](auto& c) { c.rows = 9, c.taps = 5, c.border = 2, c.columns = 32; }));
+  CHECK(!with([](auto& c) { c.columns = 20; }));
+  CHECK(!with([](auto& c) { c.rows = 7; }));    // three vectors, one row
+  CHECK(!with([](auto& c) { c.border = 0; }));  // images can be read where they lie
+  CHECK(!with([](auto& c) { c.filters = 3; }));
+  CHECK(!with([](auto& c) { c.step = 2; }));           // lanes would be strided
+  CHECK(!copied(usual, runtime::reference_target()));  // registers for larger tiles
+}
+
+TEST_CASE("a task of window rows fits the second cache, and all threads have tasks", "[codegen][window]") {
+  const Convolution large{.rows = 64, .columns = 64, .channels = 64, .filters = 8};
+  runtime::Target target = avx2();
+  const int64_t row = 64 * 72 * 4;  // bytes of a row of all channels
+  const Choice alone(large.kernel(), target);
+  CHECK(copies_rows(alone));
+  CHECK((alone.block(2) + 2) * row <= target.l2 / 2);
+  CHECK((alone.block(2) * 2 + 2) * row > target.l2 / 2);
+  target.threads = 64;
+  const Choice many(large.kernel(), target);
+  CHECK(copies_rows(many));
+  CHECK(2 * many.tasks(2) * many.tasks(1) >= 2 * target.threads);  // of two images
+  target.l2 = 2 * row;
+  CHECK(!copies_rows(Choice(large.kernel(), target)));
+}
