@@ -268,7 +268,7 @@ class KernelGenerator {
   /// A buffer at a sum of two ranges, sometimes with a border.
   UOp window(KernelHarness& b, std::vector<UOp> open) {
     std::shuffle(open.begin(), open.end(), stages_);
-    const auto size = [](UOp r) { return r->src[0]->scalar().as_int(); };
+    const auto size = codegen::max_trip_count;
     const int64_t step = pick_stage(1, 3), border = pick_stage(0, 2);
     UOp at = open[0] * b.index(step) + open[1];
     const int64_t positions = step * (size(open[0]) - 1) + size(open[1]),
@@ -428,20 +428,14 @@ class KernelGenerator {
     list.push_back(stage);
   }
   /// One dim for two ranges that the value depends on as a window, if there are such.
-  static void join_window(UOp value, const codegen::LoopSchedule& plain, codegen::TileCopy& stage,
-                          codegen::FreeRanges& ranges) {
+  void join_window(UOp value, const codegen::LoopSchedule& plain, codegen::TileCopy& stage,
+                   codegen::FreeRanges& ranges) {
     for (const codegen::LoopAxis& a : plain.axes)
       for (const codegen::LoopAxis& t : plain.axes) {
         if (!codegen::window_of(value, a.range, t.range, ranges)) continue;
         const int along = codegen::range_id(a.range), taps = codegen::range_id(t.range);
-        const auto dim_of = [&](int range) { return [=](const auto& d) { return d.range == range; }; };
-        const auto old = std::find_if(stage.dims.begin(), stage.dims.end(), dim_of(along));
-        codegen::TileCopy::CopyDim dim{.range = along, .taps = taps};
-        if (old != stage.dims.end()) dim.level = old->level;
-        std::erase_if(stage.dims, dim_of(along));
-        std::erase_if(stage.dims, dim_of(taps));
-        stage.dims.push_back(dim);
-        return;
+        std::erase_if(stage.dims, [&](const auto& d) { return d.range == along || d.range == taps; });
+        return stage.dims.push_back({.range = along, .level = pick_stage(-1, a.levels() - 2), .taps = taps});
       }
   }
   /// A second slot for the blocks of one loop, if there is one, each copied in one turn.

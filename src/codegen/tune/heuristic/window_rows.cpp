@@ -24,7 +24,7 @@ constexpr int kFilters = 4, kVectors = 2;
 /// Registers for which the tile above is. With more of them, lanes along the filters have larger tiles, which these
 /// were not compared with.
 constexpr int kRegisters = 16;
-constexpr int kMostUnrolled = 16;       ///< taps of a loop body, at most
+constexpr int kMaxUnrolledTaps = 16;       ///< taps of a loop body, at most
 constexpr int64_t kTasksPerThread = 2;  ///< of several threads, so that all end together
 
 class WindowRows {
@@ -162,7 +162,7 @@ class WindowRows {
     int64_t body = 1;
     for (size_t i = windows_.size(); i-- > 0;) {
       const int64_t taps = analysis_.size(windows_[i].taps);
-      if (body * taps > kMostUnrolled) break;
+      if (body * taps > kMaxUnrolledTaps) break;
       body *= taps;
       opts.push_back(Unroll{range_id(windows_[i].taps), static_cast<int>(taps)});
     }
