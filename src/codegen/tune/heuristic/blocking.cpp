@@ -324,7 +324,7 @@ class Blocker {
           tile_copy.dims.push_back({range_id(r), -1});
     int64_t contiguous = -1;  // the range along which the operand is contiguous, unless it is that of the lanes
     for (UOp n : ir::topological(panel_))
-      if (n->op == Op::Load && analysis_.stride(n, tile_.lane_range) != 1)
+      if (n->op == Op::Load && analysis_.depends(n, tile_.lane_range) && analysis_.stride(n, tile_.lane_range) != 1)
         for (UOp r : product_.reduced_ranges)
           if (analysis_.stride(n, r) == 1) contiguous = range_id(r);
     for (size_t i = outer_reductions_ - (split_ ? 1 : 0); i < product_.reduced_ranges.size(); ++i) {

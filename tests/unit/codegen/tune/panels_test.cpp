@@ -134,3 +134,22 @@ TEST_CASE("panels that were made before are not copied once more", "[codegen]") 
   CHECK(staged(product(120, 2048, 12, 128, false)));            // wider than a tile
   CHECK_FALSE(staged(product(400, 2048, 1, 64, false), true));  // it is as good where it lies if the last cache is near
 }
+
+TEST_CASE("a vector along what is summed does not turn the copy of a panel", "[codegen][products]") {
+  for (const bool turned : {false, true}) {  // the matrix itself
+    KernelHarness b;
+    const int64_t rows = 24, length = 144, columns = 1024;
+    UOp x = b.buffer(random_array(DType::F32, turned ? std::vector{columns, length} : std::vector{length, columns}, 1)),
+        bias = b.buffer(random_array(DType::F32, {length}, 2)),
+        w = b.buffer(random_array(DType::F32, {rows, length}, 3)), out = b.buffer(Array(DType::F32, {rows, columns}));
+    UOp i = b.outer(rows), j = b.outer(columns), k = b.over(length, 2);
+    UOp value = (turned ? b.at(x, {j, k}) : b.at(x, {k, j})) + b.at(bias, {k});
+    b.stores({b.put(out, {i, j}, b.reduce(Combine::Dot, {b.at(w, {i, k}), value}, {k}))});
+    runtime::Target target = reference_machine("x86-64-v3", 32, 16);
+    target.l2 = 512 << 10;
+    const Choice c(b, target);
+    INFO(to_string(c.opts()));
+    REQUIRE(c.packs() == 1);
+    CHECK((turned || !c.is_packed_transposed()));
+  }
+}
