@@ -470,3 +470,14 @@ TEST_CASE("Orders that would change a result are refused", "[codegen]") {
   refused(b, {Lanes{0, 4}, Lanes{0, 8}}, "lanes already");
   b.check({Unroll{1, 5}, Unroll{2, 3}, TaskBlock{0, 4}});
 }
+
+TEST_CASE("a value per row takes no lanes from the loops over rows", "[codegen]") {
+  KernelHarness b;
+  UOp x = b.buffer(random_array(DType::F32, {144, 4096}, 1)), y = b.buffer(random_array(DType::F32, {144}, 2)),
+      out = b.buffer(Array(DType::F32, {144})), other = b.buffer(Array(DType::F32, {144}));
+  UOp i = b.outer(144), k = b.over(4096, 1), v = b.at(y, {i});
+  b.stores({b.put(out, {i}, b.reduce(Combine::Add, {b.at(x, {i, k})}, {k}, {32, 0})), b.put(other, {i}, v + v)});
+  const Choice c(b);
+  INFO(to_string(c.opts()));
+  CHECK((c.lanes(0) == 1 && c.lanes(1) > 1));
+}

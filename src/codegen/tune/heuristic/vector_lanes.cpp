@@ -14,7 +14,10 @@ using ir::UOp;
 
 constexpr double kTransposedElement = 0.75;  ///< cycles per element that is transposed in registers
 constexpr int64_t kMinTransposed = 4;        ///< unrolled copies that this takes
-constexpr double kOrderedAdd = 2;            ///< extra cycles per element of a sum whose lanes are added in order
+/// Cycles that lanes along a range save, at least, as a share of what runs over it: all of that gets the unrolled
+/// copies of the vectors, and tasks of so many values.
+constexpr double kMinSaved = 1e-3;
+constexpr double kOrderedAdd = 2;  ///< extra cycles per element of a sum whose lanes are added in order
 
 class LaneChooser {
  public:
@@ -29,11 +32,12 @@ class LaneChooser {
       std::vector<UOp> open;
       for (UOp r : analysis_.ranges())
         if (!contains(vectors_, r) && !contains(fixed_, r) && !conflicts_with_lanes(r)) open.push_back(r);
-      std::vector<double> gain(open.size()), loss(open.size()), each(open.size());
+      std::vector<double> gain(open.size()), loss(open.size()), each(open.size()), all(open.size());
       for (const StatementAnalysis& w : analysis_.statements()) {
         double first = 0, second = 0;  // the best and the second best savings for the statement
         for (size_t i = 0; i < open.size(); ++i) {
           gain[i] += each[i] = cycles_saved(w, open[i]);
+          if (w.runs_over(open[i])) all[i] += w.iterations * element_cycles(w, {});
           second = std::max(second, std::min(first, each[i]));
           first = std::max(first, each[i]);
         }
@@ -42,7 +46,9 @@ class LaneChooser {
       }
       int best = -1;
       for (int i = 0; i < static_cast<int>(open.size()); ++i)
-        if (gain[i] > 0 && (best < 0 || std::pair(loss[i], gain[i]) > std::pair(loss[best], gain[best]))) best = i;
+        if (gain[i] > kMinSaved * all[i] &&
+            (best < 0 || std::pair(loss[i], gain[i]) > std::pair(loss[best], gain[best])))
+          best = i;
       if (best < 0) break;
       total += gain[best];
       vectors_.push_back(open[best]);
