@@ -204,10 +204,27 @@ double Partitioner::tile_loss(const FusionGroup& k, const FusionNode& s, IndexId
                                                                                     : prices_.narrow_row;
 }
 
+/// Whether a row of the node lies across memory: the elements beside each of its own belong to other tasks, and a
+/// core's cache does not hold all of them until these come.
+bool Partitioner::lies_across_memory(const FusionGroup& k, const FusionNode& s, IndexId ix,
+                                     const std::vector<int>& lost) const {
+  int64_t span = 0;  // bytes from the row's outermost axis on
+  bool others = false;
+  for (const DimIndex& dim : space_[ix])
+    for (const Digit& digit : dim.digits) {
+      const bool inner = !contains(k.outer, digit.axis) || contains(lost, digit.axis);
+      if (inner && span == 0) span = static_cast<int64_t>(size_of(s.uop->dtype));
+      if (span > 0) span *= space_.bound(digit.axis), others |= !inner;
+    }
+  return others && span > prices_.row_bytes_far;
+}
+
 /// The price of materializing one row of the node while sibling loops read it.
 double Partitioner::materialize_cost(const FusionGroup& k, const FusionNode& s, IndexId ix,
                                      const std::vector<int>& lost) const {
   const int64_t bytes = row_bytes(k, s, ix, lost);
+  if (k.contractions && lies_across_memory(k, s, ix, lost))
+    return prices_.across_row * static_cast<double>(s.bytes) / prices_.memory;
   if (bytes <= prices_.row_bytes) return 0;
   const auto all = static_cast<double>(s.bytes);
   return bytes <= prices_.row_bytes_far ? 2 * all / prices_.cached : 3 * all / prices_.memory;

@@ -481,3 +481,16 @@ TEST_CASE("a sum beside two products of one kernel does not make their loops one
   REQUIRE(loops.size() == 2);
   CHECK(loops[0] != loops[1]);
 }
+
+TEST_CASE("channels of large images are stored beside no product that sums them", "[schedule]") {
+  // All channels of a small image stay in a core's cache until their other pixels are read.
+  for (const int64_t side : {32, 4}) {
+    Program p;
+    UOp x = p.slot({32, 144, side, side}), y = relu(x + ir::expand(p.slot({144}), x->shape, {0, 2, 3}));
+    p.store(y);
+    p.store(convolution(y, p.slot({24, 144, 1, 1}), 1));
+    const Partition cut = schedule::partition_plan(p.plan, kTarget);
+    INFO(to_string(cut));
+    CHECK(cut.kernels.size() == (side == 32 ? 2 : 1));
+  }
+}
