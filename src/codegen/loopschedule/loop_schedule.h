@@ -20,15 +20,14 @@ struct LoopAxis {
   int lanes = 1;
   int unroll = 1;
   int threads = 1;
-  int thread_stride = 1;    ///< the digit is thread number / thread_stride % threads
-  WarpDigits warp = {};     ///< inside lanes and threads, a dim of a tensor core's tile; `unroll` counts tiles
-  int first = 0, last = 0;  ///< peeled iterations at either end of the only loop
-  int64_t block = 1;        ///< outer range: values that one task covers
+  int thread_stride = 1;           ///< the digit is thread number / thread_stride % threads
+  WarpDigits warp = {};            ///< inside lanes and threads, a dim of a tensor core's tile; `unroll` counts tiles
+  std::vector<int64_t> cuts = {};  ///< values at which the innermost loop is cut, ascending
+  int64_t block = 1;               ///< outer range: values that one task covers
 
   /// Step of the innermost loop.
   int64_t width() const { return int64_t{1} * lanes * warp.threads * warp.copies * unroll * threads; }
   int levels() const { return static_cast<int>(steps.size()) + 1; }
-  bool peeled() const { return first > 0 || last > 0; }
   bool outer() const;
   /// Whether one task covers the whole range. True for inner ranges.
   bool whole() const { return !outer() || (size && block >= size); }

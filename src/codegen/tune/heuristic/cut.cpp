@@ -1,0 +1,159 @@
+// Counts what is left of each statement in each segment.
+#include "codegen/tune/heuristic/cut.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <unordered_set>
+
+#include "codegen/emit/segments.h"
+#include "codegen/kernel/access.h"
+#include "codegen/kernel/common_predicate.h"
+#include "codegen/nest/loop_tree.h"
+#include "ir/ceil_div.h"
+#include "ir/walk.h"
+
+namespace sinter::codegen {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+
+constexpr size_t kMaxSeams = 7;     ///< of a range
+constexpr double kMinSaved = 0.25;  ///< share of the kernel's operations that cuts must save
+constexpr double kMaxGrowth = 2;    ///< of the code, unless that stays below kMaxBodyOperations
+
+/// Values of the range where a condition on it alone begins or ceases to hold.
+std::set<int64_t> seams_of(KernelAnalysis& analysis, const StatementAnalysis& work, UOp range) {
+  std::set<int64_t> seams;
+  const std::vector<UOp> body = ir::topological(std::span<const UOp>(&work.node, 1),
+                                                [&](UOp n) { return n == work.node || !has_accumulators(n); });
+  for (UOp n : body) {
+    const bool compares = n->op == Op::Lt || n->op == Op::Le || n->op == Op::Eq || n->op == Op::Ne;
+    if (!compares || !analysis.depends(n, range)) continue;
+    for (const bool holds : {true, false}) {
+      ir::Facts facts;
+      facts.assume(n, holds);
+      for (const ir::Facts::Constraint& c : facts.constraints()) {
+        if (c.core.terms.size() != 1 || !(c.core.terms[0].atom == range)) continue;
+        if (c.lo > 0) seams.insert(c.lo);
+        if (c.hi < std::numeric_limits<int64_t>::max()) seams.insert(c.hi + 1);
+      }
+    }
+  }
+  std::erase_if(seams, [&](int64_t at) { return at <= 0 || at >= analysis.size(range); });
+  return seams;
+}
+
+/// The seams, or the steps that contain them.
+std::vector<int64_t> rounded(const std::vector<int64_t>& seams, int64_t step, int64_t size) {
+  std::set<int64_t> at;
+  for (const int64_t seam : seams)
+    for (const int64_t edge : {seam - seam % step, round_up(seam, step)})
+      if (edge > 0 && edge < size && edge <= size - size % step) at.insert(edge);
+  return {at.begin(), at.end()};
+}
+
+class SegmentWork {
+ public:
+  SegmentWork(TuningState& state) : state_(state), segments_(ranges_) {}
+
+  struct Work {
+    double operations = 0, accesses = 0;
+    double all() const { return operations + accesses; }
+  };
+  Work of(const StatementAnalysis& work) {
+    Work sum;
+    std::unordered_set<ir::Node*> seen;
+    std::vector<UOp> open{work.node};
+    while (!open.empty()) {
+      UOp n = open.back();
+      open.pop_back();
+      for (UOp simpler = segments_.reduced(n); !(simpler == n); simpler = segments_.reduced(n)) n = simpler;
+      if (!seen.insert(n.get()).second || (n->op == Op::Reduce && !(n == work.node))) continue;
+      sum.operations += operations_of(n);
+      if (is_access(n)) sum.accesses += access_cycles(n);
+      open.insert(open.end(), n->src.begin(), n->src.end());
+    }
+    return sum;
+  }
+  Work of(const StatementAnalysis& work, UOp range, int64_t from, int64_t to) {
+    segments_.enter(range, from, to);
+    const Work found = of(work);
+    segments_.leave();
+    return found;
+  }
+
+ private:
+  /// A load under a condition takes a mask, or a branch per lane.
+  double access_cycles(UOp n) {
+    const UOp predicate = n->op == Op::Load ? predicate_of(n) : UOp();
+    if (!predicate) return 1;
+    const bool differ = std::ranges::any_of(state_.lane_ranges, [&](UOp v) { return ranges_.depends(predicate, v); });
+    return differ && !state_.target.has_masked_loads(size_of(n->dtype)) ? state_.lanes : 2;
+  }
+
+  TuningState& state_;
+  FreeRanges ranges_;
+  Segments segments_;
+};
+
+/// Whether a loop over the range may be cut, and no other mechanism deals with its conditions.
+bool may_be_cut(TuningState& state, UOp range) {
+  if (!has_static_size(range) || contains(state.fixed, range) || state.is_tiled(range)) return false;
+  return std::ranges::none_of(state.analysis.statements(), [&](const StatementAnalysis& w) {
+    const UOp gate = common_predicate(w.node);
+    return contains(w.reduced_ranges, range) || (gate && state.analysis.depends(gate, range));
+  });
+}
+
+}  // namespace
+
+std::optional<RangeCut> choose_cut(TuningState& state) {
+  std::optional<RangeCut> best;
+  double most = 0;
+  for (UOp range : state.analysis.ranges()) {
+    if (!may_be_cut(state, range)) continue;
+    std::set<int64_t> seams;
+    for (const StatementAnalysis& w : state.analysis.statements()) seams.merge(seams_of(state.analysis, w, range));
+    if (seams.empty() || seams.size() > kMaxSeams) continue;
+    RangeCut cut{range, {seams.begin(), seams.end()}, {}};
+    const int64_t size = state.analysis.size(range);
+    std::vector<int64_t> ends = rounded(cut.seams, codegen::width_of(state.widths, range).lanes, size);
+    ends.push_back(size);
+    SegmentWork work(state);
+    double before = 0, saved = 0, code = 0, longer = 0;
+    for (const StatementAnalysis& w : state.analysis.statements()) {
+      const double all = work.of(w).all();
+      before += w.iterations * all;
+      if (!contains(w.result_ranges, range)) continue;
+      RangeCut::Left left{&w, 0, 0};
+      int64_t from = 0;
+      for (const int64_t to : ends) {
+        const SegmentWork::Work here = work.of(w, range, from, to);
+        left.cycles += here.all() * static_cast<double>(to - from) / static_cast<double>(size);
+        left.operations = std::max(left.operations, here.operations);
+        longer += here.all();
+        from = to;
+      }
+      code += all;
+      saved += w.iterations * (all - left.cycles);
+      cut.left.push_back(left);
+    }
+    if (saved <= most || saved < kMinSaved * before || longer > std::max(kMaxGrowth * code, kMaxBodyOperations))
+      continue;
+    most = saved;
+    best = std::move(cut);
+  }
+  return best;
+}
+
+std::vector<Opt> add_cut(TuningState& state, std::vector<Opt> opts) {
+  if (!state.cut) return opts;
+  const UOp range = state.cut->range;
+  opts.emplace_back(Cut{range_id(range), rounded(state.cut->seams, state.width_of(range), state.analysis.size(range))});
+  if (!is_legal(state.kernel, opts)) opts.pop_back();
+  return opts;
+}
+
+}  // namespace sinter::codegen
