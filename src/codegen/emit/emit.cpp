@@ -103,7 +103,7 @@ class KernelEmitter {
     if (!counted.empty()) emit_.close();
   }
   void enter_block(const LoopAxis& axis, Id base) {
-    if (axis.block == 1)
+    if (axis.single())
       values_.bind(axis.range, 0, base, 1, 1);
     else
       values_.enter(axis.range, Values::kTask, base);
@@ -115,7 +115,7 @@ class KernelEmitter {
     Id ok = kNone;
     for (UOp range : statements_.guards[static_cast<size_t>(number)]) {
       if (schedule_.of(range).whole()) continue;
-      const int first = schedule_.of(range).block == 1 ? 0 : Values::kTask;
+      const int first = schedule_.of(range).single() ? 0 : Values::kTask;
       ok = emit_.both(ok, emit_.alu(Op::Eq, {DType::Bool, 1}, {values_.base(range, first), emit_.number(0)}));
     }
     return ok;

@@ -24,7 +24,7 @@ using ir::UOp;
 
 constexpr int kMaxThreads = 1024;  // CUDA's limit
 constexpr int kMaxBlocks = 32;     // of a multiprocessor
-constexpr size_t kMaxCuts = 16;    // which make the code longer
+constexpr size_t kMaxCuts = 64;    // which make the code longer
 /// Limit for steps and blocks of a range. A range has at most as many values as a tensor has elements, so arithmetic on
 /// such numbers does not overflow.
 constexpr int64_t kMaxValues = 2 * Shape::kMaxElements;
@@ -98,7 +98,7 @@ class LoopScheduleBuilder {
   }
   void apply(const Cut& o) {
     LoopAxis& a = axis(o.range);
-    require(!o.at.empty() && o.at.size() <= kMaxCuts, "a loop is cut at 1 to 16 values");
+    require(!o.at.empty() && o.at.size() <= kMaxCuts, "a loop is cut at 1 to 64 values");
     require(std::adjacent_find(o.at.begin(), o.at.end(), std::greater_equal<>()) == o.at.end(),
             "the values do not ascend");
     require(a.cuts.empty(), "the range is cut already");
@@ -209,7 +209,6 @@ class LoopScheduleBuilder {
               which + "the block is not a multiple of its steps");
     if (!a.cuts.empty()) {
       require(a.threads == 1 && a.warp == WarpDigits{}, which + "only a loop without threads can be cut");
-      require(!a.outer() || a.block > 1, which + "a task has one value, and no loop");
       require(a.cuts.front() > 0 && a.cuts.back() < a.size, which + "it is cut inside of its known size");
       for (int64_t at : a.cuts) require(at % a.width() == 0, which + "it is cut at multiples of lanes x unroll");
     }

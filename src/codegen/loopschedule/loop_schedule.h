@@ -31,6 +31,8 @@ struct LoopAxis {
   bool outer() const;
   /// Whether one task covers the whole range. True for inner ranges.
   bool whole() const { return !outer() || (size && block >= size); }
+  /// Whether a task has one value of the range, and no loop over it. A cut range has a loop: it says which segment.
+  bool single() const { return outer() && block == 1 && cuts.empty(); }
   /// Whether an outer range has only a few blocks and the last one is partial.
   bool ragged() const { return size % block != 0 && size < 8 * block; }
 };

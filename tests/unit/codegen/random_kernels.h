@@ -333,7 +333,7 @@ class KernelGenerator {
     return {std::move(loops)};
   }
 
-  /// A few of the steps of a loop are where it is cut.
+  /// A few of the steps of a loop are where it is cut, if threads do not share it.
   void add_cut(const codegen::LoopAxis& a, std::vector<Opt>& list) {
     codegen::Cut cut{codegen::range_id(a.range), {}};
     const auto count = [&]<class T>(T kind) {
@@ -341,6 +341,7 @@ class KernelGenerator {
       return int64_t{found ? found->count : kind.count};
     };
     const int64_t width = count(codegen::Lanes{}) * count(codegen::Unroll{});
+    if (codegen::find_opt<codegen::ThreadBind>(std::as_const(list), cut.range)) return;
     for (int64_t at = width; at < a.size && cut.at.size() < 4; at += width)
       if (pick_stage(0, 2) == 0) cut.at.push_back(at);
     if (!cut.at.empty()) list.emplace_back(std::move(cut));

@@ -19,7 +19,7 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr size_t kMaxSeams = 7;     ///< of a range
+constexpr size_t kMaxCuts = 64;     ///< as Cut allows
 constexpr double kMinSaved = 0.25;  ///< share of the kernel's operations that cuts must save
 constexpr double kMaxGrowth = 2;    ///< of the code, unless that stays below kMaxBodyOperations
 
@@ -98,13 +98,53 @@ class SegmentWork {
   Segments segments_;
 };
 
-/// Whether a loop over the range may be cut, and no other mechanism deals with its conditions.
+/// Whether a loop over the range may be cut: no other mechanism deals with its conditions, and no register tile, whose
+/// text is long, is in it.
 bool may_be_cut(TuningState& state, UOp range) {
-  if (!has_static_size(range) || contains(state.fixed, range) || state.is_tiled(range)) return false;
+  if (!has_static_size(range) || contains(state.fixed, range)) return false;
   return std::ranges::none_of(state.analysis.statements(), [&](const StatementAnalysis& w) {
-    const UOp gate = common_predicate(w.node);
-    return contains(w.reduced_ranges, range) || (gate && state.analysis.depends(gate, range));
+    const UOp predicate = common_predicate(w.node);
+    return contains(w.reduced_ranges, range) || (state.is_product(w) && w.runs_over(range)) ||
+           (predicate && state.analysis.depends(predicate, range));
   });
+}
+
+/// What is left of a statement in segments that end at `ends`. `code`: operations and accesses of all segments.
+RangeCut::Left left_in_segments(SegmentWork& work, const StatementAnalysis& w, UOp range,
+                                const std::vector<int64_t>& ends, double& code) {
+  RangeCut::Left left{&w, 0, 0};
+  int64_t from = 0;
+  for (const int64_t to : ends) {
+    const SegmentWork::Work here = work.of(w, range, from, to);
+    left.cycles += here.all() * static_cast<double>(to - from) / static_cast<double>(ends.back());
+    left.operations = std::max(left.operations, here.operations);
+    code += here.all();
+    from = to;
+  }
+  return left;
+}
+
+/// The cut of a range at all of its seams, if that is worth it. `saved`: operations and accesses.
+std::optional<RangeCut> cut_of(TuningState& state, UOp range, double& saved) {
+  std::set<int64_t> seams;
+  for (const StatementAnalysis& w : state.analysis.statements()) seams.merge(seams_of(state.analysis, w, range));
+  RangeCut cut{range, {seams.begin(), seams.end()}, {}};
+  const int64_t size = state.analysis.size(range);
+  std::vector<int64_t> ends = rounded(cut.seams, codegen::width_of(state.widths, range).lanes, size);
+  if (ends.empty() || ends.size() > kMaxCuts) return {};
+  ends.push_back(size);
+  SegmentWork work(state);
+  double all = 0, code = 0, cut_code = 0;
+  for (const StatementAnalysis& w : state.analysis.statements()) {
+    const double whole = work.of(w).all();
+    all += w.iterations * whole;
+    if (!contains(w.result_ranges, range)) continue;
+    cut.left.push_back(left_in_segments(work, w, range, ends, cut_code));
+    saved += w.iterations * (whole - cut.left.back().cycles);
+    code += whole;
+  }
+  if (saved < kMinSaved * all || cut_code > std::max(kMaxGrowth * code, kMaxBodyOperations)) return {};
+  return cut;
 }
 
 }  // namespace
@@ -114,34 +154,9 @@ std::optional<RangeCut> choose_cut(TuningState& state) {
   double most = 0;
   for (UOp range : state.analysis.ranges()) {
     if (!may_be_cut(state, range)) continue;
-    std::set<int64_t> seams;
-    for (const StatementAnalysis& w : state.analysis.statements()) seams.merge(seams_of(state.analysis, w, range));
-    if (seams.empty() || seams.size() > kMaxSeams) continue;
-    RangeCut cut{range, {seams.begin(), seams.end()}, {}};
-    const int64_t size = state.analysis.size(range);
-    std::vector<int64_t> ends = rounded(cut.seams, codegen::width_of(state.widths, range).lanes, size);
-    ends.push_back(size);
-    SegmentWork work(state);
-    double before = 0, saved = 0, code = 0, longer = 0;
-    for (const StatementAnalysis& w : state.analysis.statements()) {
-      const double all = work.of(w).all();
-      before += w.iterations * all;
-      if (!contains(w.result_ranges, range)) continue;
-      RangeCut::Left left{&w, 0, 0};
-      int64_t from = 0;
-      for (const int64_t to : ends) {
-        const SegmentWork::Work here = work.of(w, range, from, to);
-        left.cycles += here.all() * static_cast<double>(to - from) / static_cast<double>(size);
-        left.operations = std::max(left.operations, here.operations);
-        longer += here.all();
-        from = to;
-      }
-      code += all;
-      saved += w.iterations * (all - left.cycles);
-      cut.left.push_back(left);
-    }
-    if (saved <= most || saved < kMinSaved * before || longer > std::max(kMaxGrowth * code, kMaxBodyOperations))
-      continue;
+    double saved = 0;
+    std::optional<RangeCut> cut = cut_of(state, range, saved);
+    if (!cut || saved <= most) continue;
     most = saved;
     best = std::move(cut);
   }

@@ -9,7 +9,7 @@
 namespace sinter::codegen {
 
 /// The range whose cuts save most, with lanes as they are chosen. None if they save little, or make the code much
-/// longer. Gates of products are left to peel.h, and cut ranges are in no register tile.
+/// longer. Predicates of products are left to peel.h, and cut ranges are in no register tile.
 std::optional<RangeCut> choose_cut(TuningState& state);
 
 /// Adds the Cut of the chosen range. A step that contains a seam is a segment of its own. Legal if `opts` are.

@@ -258,7 +258,6 @@ void blocks(ChangeContext& s) {
       if (size == now || size / 2 >= s.analysis.size(r)) continue;
       s.make([&](Opts& o) {
         drop<TaskBlock>(o, id);
-        drop<Cut>(o, id);
         if (size > least) o.push_back(TaskBlock{id, size});
       });
     }

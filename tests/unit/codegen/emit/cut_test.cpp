@@ -93,7 +93,7 @@ TEST_CASE("a loop is cut anywhere, by any steps and tasks, and keeps every bit",
   const int range = joined.along_rows ? 0 : 1;
   const int64_t n = joined.length();
   for (const int64_t width : {1, 2, 4, 8})
-    for (const int64_t block : {2 * width, 3 * width, 64 * width}) {
+    for (const int64_t block : {width, 2 * width, 3 * width, 64 * width}) {
       std::vector<Opt> opts{TaskBlock{range, block}, Cut{range, {}}};
       for (int64_t at = width; at < n && std::get<Cut>(opts[1]).at.size() < 4; at += 2 * width)
         std::get<Cut>(opts[1]).at.push_back(at);
@@ -101,7 +101,7 @@ TEST_CASE("a loop is cut anywhere, by any steps and tasks, and keeps every bit",
       if (width > 1) opts.push_back(Unroll{range, 2});
       if (width > 2) opts.push_back(Lanes{range, static_cast<int>(width) / 2});
       b.check(opts, false);
-      if (block == 3 * width) continue;
+      if (block % (2 * width)) continue;
       opts.push_back(Split{range, 2 * width});
       b.check(opts, false);
     }
@@ -161,8 +161,27 @@ TEST_CASE("what cuts hardly save is left whole", "[codegen][cut]") {
   CHECK_FALSE(choice.is_cut(0));
 }
 
-TEST_CASE("too many seams are left whole", "[codegen][cut]") {
+TEST_CASE("seams inside of vectors are cut if the code stays short", "[codegen][cut]") {
   Joined joined;
   joined.sizes.assign(12, 32);
+  CHECK(Choice(joined.bench()).is_cut(1));
+  joined.sizes.assign(12, 33);
   CHECK_FALSE(Choice(joined.bench()).is_cut(1));
+}
+
+TEST_CASE("a stack of many parts reads one of them for each element", "[codegen][cut]") {
+  KernelHarness b;  // out [parts, rows, columns] of x [rows, parts, columns]: a select for each part
+  const int64_t parts = 21, rows = 8, columns = 64;
+  UOp x = b.buffer(random_array(DType::F32, {rows, parts, columns}, 1)),
+      out = b.buffer(Array(DType::F32, {parts, rows, columns}));
+  UOp part = b.outer(parts), row = b.outer(rows), column = b.outer(columns), v = constant(b.g(), DType::F32, 0.0);
+  for (int64_t k = 0; k < parts; ++k) v = where(eq(part, b.index(k)), b.at(x, {row, b.index(k), column}), v);
+  b.stores({b.put(out, {part, row, column}, v)});
+  const Choice choice(b);
+  INFO(to_string(choice.opts()));
+  CHECK(choice.is_cut(0));
+  const std::string text = b.check(choice.opts(), false);
+  INFO(text);
+  CHECK(count(text, "sn_select_") == 0);
+  CHECK(choice.tasks(0) * choice.tasks(1) * choice.tasks(2) > 1);
 }
