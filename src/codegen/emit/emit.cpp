@@ -103,7 +103,7 @@ class KernelEmitter {
     if (!counted.empty()) emit_.close();
   }
   void enter_block(const LoopAxis& axis, Id base) {
-    if (axis.block == 1)
+    if (axis.single())
       values_.bind(axis.range, 0, base, 1, 1);
     else
       values_.enter(axis.range, Values::kTask, base);
@@ -115,7 +115,7 @@ class KernelEmitter {
     Id ok = kNone;
     for (UOp range : statements_.guards[static_cast<size_t>(number)]) {
       if (schedule_.of(range).whole()) continue;
-      const int first = schedule_.of(range).block == 1 ? 0 : Values::kTask;
+      const int first = schedule_.of(range).single() ? 0 : Values::kTask;
       ok = emit_.both(ok, emit_.alu(Op::Eq, {DType::Bool, 1}, {values_.base(range, first), emit_.number(0)}));
     }
     return ok;
@@ -346,10 +346,13 @@ class KernelEmitter {
         body(at, level.lanes, level.unroll, {-1, emit_.index(Op::Sub, all, at), whole, true});
       });
     }
+    const bool cut = !axis.cuts.empty() && !level.fills && width == axis.width();
     if (width == 1) {
       const Id end = ends_with_block(axis, level.enclosing(), block_end) ? block_end : min_end(block_end, all);
       const LiveLoops::Part live = live_loops_.part_of(level, 1, begin, end);
       const int sum = only_reduce(item.body);
+      if (cut && sum < 0 && !level.live)
+        return emit_segments(axis, begin, end, 1, loop_note(axis, level, ""), [&](Id at) { body(at, 1, 1, {}); });
       LoopBounds bounds = elements_.bounds_of(item, sum);
       bounds.empty |= block_end != kNone;  // a block may have no iterations
       return emit_live(item, 1, live.left_out, [&] {
@@ -368,16 +371,8 @@ class KernelEmitter {
     const Id end =
         rest == 0 && ends_with_block(axis, level.enclosing(), block_end) ? block_end : min_end(block_end, whole);
     auto whole_step = [&](Id at) { body(at, level.lanes, level.unroll, {}); };
-    if (axis.peeled() && !level.fills &&
-        width == axis.width()) {  // not for a statement with an unroll factor of its own
-      // The task and the loop cover the whole range, so the bounds are constants.
-      const int64_t first = axis.first * width, last = axis.size - rest - axis.last * width;
-      const std::string note = loop_note(axis, level, step_text(level));
-      for (int64_t at = 0; at < first; at += width)
-        emit_iterations(emit_.number(at), emit_.number(at + width), width, note, whole_step);
-      emit_iterations(emit_.number(first), emit_.number(last), width, note, whole_step);
-      for (int64_t at = last; at < axis.size - rest; at += width)
-        emit_iterations(emit_.number(at), emit_.number(at + width), width, note, whole_step);
+    if (cut) {
+      emit_segments(axis, begin, end, width, loop_note(axis, level, step_text(level)), whole_step);
     } else if (end != block_end && block_end != kNone && ends_after(begin, block_end, width)) {
       emit_.open_if(emit_.alu(Op::Lt, {DType::Bool, 1}, {begin, whole}));
       whole_step(begin);
@@ -386,7 +381,25 @@ class KernelEmitter {
       emit_iterations(begin, end, width, loop_note(axis, level, step_text(level)), whole_step);
     }
     if (axis.size && rest == 0) return;
+    if (cut) values_.enter_segment(axis.range, axis.size - rest, axis.size);
     emit_tail(level, {begin, block_end}, whole, all, rest, body);
+    if (cut) values_.leave_segment();
+  }
+
+  /// A loop over the part of [begin, end) in each segment of a cut range. `end` is not behind the last whole step.
+  template <class Body>
+  void emit_segments(const LoopAxis& axis, Id begin, Id end, int64_t step, const std::string& note, Body body) {
+    const int64_t whole = axis.size - axis.size % step;
+    std::vector<int64_t> ends = axis.cuts;
+    if (ends.back() < whole) ends.push_back(whole);
+    int64_t from = 0;
+    for (const int64_t to : ends) {
+      values_.enter_segment(axis.range, from, to);
+      emit_iterations(from == 0 ? begin : emit_.index(Op::Max, begin, emit_.number(from)),
+                      to == whole ? end : emit_.index(Op::Min, end, emit_.number(to)), step, note, body);
+      values_.leave_segment();
+      from = to;
+    }
   }
 
   /// Whether tasks compute whole tiles of tensor cores also where the rows end inside one. Code of its own for the last

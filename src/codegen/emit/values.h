@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "codegen/emit/segments.h"
 #include "codegen/kernel/access.h"
 #include "codegen/nest/shared_accumulator.h"
 #include "codegen/nest/statement.h"
@@ -53,7 +54,8 @@ class Values {
         ranges_(ranges),
         emit_(emit),
         shuffles_(shuffles),
-        target_(target) {}
+        target_(target),
+        segments_(ranges) {}
 
   /// Level of the block that a task covers, next to the levels of loops.
   static constexpr int kTask = -1;
@@ -100,6 +102,10 @@ class Values {
   Id base(ir::UOp range, int number) const;
   /// Where the current block of a range begins: of a loop's, or of the task's (-1).
   Id block_base(ir::UOp range, int level) const;
+
+  /// A range that is opened after this call has only the values of [from, to), until leave_segment().
+  void enter_segment(ir::UOp range, int64_t from, int64_t to) { segments_.enter(range, from, to); }
+  void leave_segment() { segments_.leave(); }
 
   Id value(ir::UOp n, int lane = kAllLanes);
   /// Until end_assumption() values are remembered in the innermost open block only.
@@ -255,6 +261,7 @@ class Values {
   BlockWriter& emit_;
   const bool shuffles_;
   const runtime::Target& target_;
+  Segments segments_;
   std::vector<OpenRange> open_;
   std::vector<UnrollCopy> copy_;
   ir::UOp supposed_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -23,7 +24,7 @@ using ir::UOp;
 
 constexpr int kMaxThreads = 1024;  // CUDA's limit
 constexpr int kMaxBlocks = 32;     // of a multiprocessor
-constexpr int kMaxPeeled = 8;      // at either end
+constexpr size_t kMaxCuts = 64;    // which make the code longer
 /// Limit for steps and blocks of a range. A range has at most as many values as a tensor has elements, so arithmetic on
 /// such numbers does not overflow.
 constexpr int64_t kMaxValues = 2 * Shape::kMaxElements;
@@ -96,13 +97,13 @@ class LoopScheduleBuilder {
     require(a.unroll == 1, "the range is unrolled already");
     a.unroll = o.count;
   }
-  void apply(const Peel& o) {
+  void apply(const Cut& o) {
     LoopAxis& a = axis(o.range);
-    require(o.first >= 0 && o.last >= 0 && o.first + o.last > 0 && std::max(o.first, o.last) <= kMaxPeeled,
-            "1 to 8 iterations can be peeled at either end");
-    require(!a.peeled(), "the range is peeled already");
-    a.first = o.first;
-    a.last = o.last;
+    require(!o.at.empty() && o.at.size() <= kMaxCuts, "a loop is cut at 1 to 64 values");
+    require(std::adjacent_find(o.at.begin(), o.at.end(), std::greater_equal<>()) == o.at.end(),
+            "the values do not ascend");
+    require(a.cuts.empty(), "the range is cut already");
+    a.cuts = o.at;
   }
   void apply(const Split& o) {
     LoopAxis& a = axis(o.range);
@@ -223,12 +224,10 @@ class LoopScheduleBuilder {
     if (!a.whole())
       require(a.block % (a.steps.empty() ? a.width() : a.steps[0]) == 0,
               which + "the block is not a multiple of its steps");
-    if (a.peeled()) {
-      require(a.size > 0 && a.levels() == 1 && a.whole(),
-              which + "only a single loop of known size over the whole range can be peeled");
-      require(a.unroll > 1 && a.threads == 1 && a.warp == WarpDigits{},
-              which + "only an unrolled loop without threads can be peeled");
-      require(a.first + a.last <= a.size / a.width(), which + "the loop has fewer whole iterations than are peeled");
+    if (!a.cuts.empty()) {
+      require(a.threads == 1 && a.warp == WarpDigits{}, which + "only a loop without threads can be cut");
+      require(a.cuts.front() > 0 && a.cuts.back() < a.size, which + "it is cut inside of its known size");
+      for (int64_t at : a.cuts) require(at % a.width() == 0, which + "it is cut at multiples of lanes x unroll");
     }
     if (a.width() == 1) return;
     for (const LoopAxis& b : schedule_.axes)

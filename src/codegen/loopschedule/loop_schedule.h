@@ -22,20 +22,21 @@ struct LoopAxis {
   int lanes = 1;
   int unroll = 1;
   int threads = 1;
-  int thread_stride = 1;    ///< the digit is thread number / thread_stride % threads
-  WarpDigits warp = {};     ///< inside lanes and threads, a dim of a tensor core's tile; `unroll` counts tiles
-  int first = 0, last = 0;  ///< peeled iterations at either end of the only loop
-  int64_t block = 1;        ///< outer range: values that one task covers
+  int thread_stride = 1;           ///< the digit is thread number / thread_stride % threads
+  WarpDigits warp = {};            ///< inside lanes and threads, a dim of a tensor core's tile; `unroll` counts tiles
+  std::vector<int64_t> cuts = {};  ///< values at which the innermost loop is cut, ascending
+  int64_t block = 1;               ///< outer range: values that one task covers
   /// The range counts the positions of a window, for a TileCopy. The kernel has no such range.
   std::optional<Window> window = {};
 
   /// Step of the innermost loop.
   int64_t width() const { return int64_t{1} * lanes * warp.threads * warp.copies * unroll * threads; }
   int levels() const { return static_cast<int>(steps.size()) + 1; }
-  bool peeled() const { return first > 0 || last > 0; }
   bool outer() const;
   /// Whether one task covers the whole range. True for inner ranges.
   bool whole() const { return !outer() || (size && block >= size); }
+  /// Whether a task has one value of the range, and no loop over it. A cut range has a loop: it says which segment.
+  bool single() const { return outer() && block == 1 && cuts.empty(); }
   /// Whether an outer range has only a few blocks and the last one is partial.
   bool ragged() const { return size % block != 0 && size < 8 * block; }
 };

@@ -1,4 +1,4 @@
-// Prints Opts.
+// Prints Opts, and makes those that take several numbers to say.
 #include "codegen/loopschedule/opt.h"
 
 #include <fmt/core.h>
@@ -8,7 +8,11 @@ namespace {
 
 std::string text(const Lanes& o) { return fmt::format("lanes({}, {})", o.range, o.count); }
 std::string text(const Unroll& o) { return fmt::format("unroll({}, {})", o.range, o.count); }
-std::string text(const Peel& o) { return fmt::format("peel({}, {}, {})", o.range, o.first, o.last); }
+std::string text(const Cut& o) {
+  std::string list;
+  for (int64_t at : o.at) list += fmt::format(", {}", at);
+  return fmt::format("cut({}{})", o.range, list);
+}
 std::string text(const Split& o) { return fmt::format("split({}, {})", o.range, o.step); }
 std::string text(const TaskBlock& o) { return fmt::format("block({}, {})", o.range, o.size); }
 std::string text(const ThreadBind& o) { return fmt::format("thread_bind({}, {}, {})", o.range, o.threads, o.stride); }
@@ -47,6 +51,14 @@ std::string text(const TileCopy& o) {
 }
 
 }  // namespace
+
+Cut peel(int range, int64_t size, int64_t width, int64_t first, int64_t last) {
+  Cut made{range, {}};
+  const int64_t steps = size / width;
+  for (int64_t step = 1; step <= steps; ++step)
+    if ((step <= first || (last > 0 && step >= steps - last)) && step * width < size) made.at.push_back(step * width);
+  return made;
+}
 
 std::string to_string(const Opt& opt) {
   return std::visit([](const auto& o) { return text(o); }, opt);

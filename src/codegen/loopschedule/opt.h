@@ -32,13 +32,13 @@ struct Unroll {
   int count = 1;
   friend bool operator==(const Unroll&, const Unroll&) = default;
 };
-/// Peels the first and last iterations of the only loop of an unrolled range. In the peeled iterations the range is a
-/// constant, so predicates fold there. Inside the loop, predicates that fail only at the edges are always true and
-/// vanish. A statement that unrolls the range differently is not peeled and runs over the whole range.
-struct Peel {
+/// Cuts the innermost loop of a range at these values into a loop for each segment between them. Conditions on the
+/// range that hold in all of a segment, or nowhere in it, vanish there, with what they do not select. A segment of a
+/// single step is no loop: the range is a number there. A statement that unrolls the range differently is not cut.
+struct Cut {
   int range = 0;
-  int first = 1, last = 1;
-  friend bool operator==(const Peel&, const Peel&) = default;
+  std::vector<int64_t> at;
+  friend bool operator==(const Cut&, const Cut&) = default;
 };
 /// Splits a range: one more loop, over blocks of `step` values. Splits of one range are listed outermost first.
 struct Split {
@@ -133,7 +133,7 @@ struct Occupancy {
   int blocks = 1;
   friend bool operator==(const Occupancy&, const Occupancy&) = default;
 };
-using Opt = std::variant<Lanes, Unroll, Peel, Split, LoopOrder, Materialize, TileCopy, TaskBlock, ThreadBind, Mma,
+using Opt = std::variant<Lanes, Unroll, Cut, Split, LoopOrder, Materialize, TileCopy, TaskBlock, ThreadBind, Mma,
                          NonTemporal, Prefetch, Occupancy>;
 
 /// The first Opt of kind T for `range`; null if there is none.
@@ -143,6 +143,9 @@ auto find_opt(List& opts, int range) -> decltype(std::get_if<T>(&opts.front())) 
     if (auto* t = std::get_if<T>(&o); t && t->range == range) return t;
   return nullptr;
 }
+
+/// Cuts off each of the first and of the last whole steps of `width` of a range of `size` values.
+Cut peel(int range, int64_t size, int64_t width, int64_t first, int64_t last);
 
 /// E.g. "lanes(1, 16)".
 std::string to_string(const Opt& opt);

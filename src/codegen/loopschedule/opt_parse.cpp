@@ -25,9 +25,10 @@ Opt read_unroll(TextCursor& c) {
   const int range = c.integer<int>();
   return Unroll{range, next(c)};
 }
-Opt read_peel(TextCursor& c) {
-  const int range = c.integer<int>(), first = next(c);
-  return Peel{range, first, next(c)};
+Opt read_cut(TextCursor& c) {
+  Cut cut{c.integer<int>(), {}};
+  while (c.consume(",")) cut.at.push_back(c.integer<int64_t>());
+  return cut;
 }
 Opt read_split(TextCursor& c) {
   const int range = c.integer<int>();
@@ -118,7 +119,7 @@ struct OptReader {
 constexpr std::array kOptReaders = {
     OptReader{"lanes", read_lanes},
     OptReader{"unroll", read_unroll},
-    OptReader{"peel", read_peel},
+    OptReader{"cut", read_cut},
     OptReader{"split", read_split},
     OptReader{"order", read_order},
     OptReader{"materialize", read_materialize},

@@ -27,7 +27,7 @@ bool takes_all(const LoopAxis& a, const LoopWidth& w) {
 
 void LoopLevels::add(std::vector<LoopLevel>& loops, UOp range, const LoopWidth& w) const {
   const LoopAxis& a = schedule_.of(range);
-  if (a.outer() && a.block == 1) return;  // one value per task: no loop
+  if (a.single()) return;
   for (int l = 0; l + 1 < a.levels(); ++l) loops.push_back({range, l});
   LoopLevel last{
       range, a.levels() - 1, w.lanes, w.unroll * w.warp.copies, w.threads, w.threads > 1 ? a.thread_stride : 1, w.warp};

@@ -334,7 +334,7 @@ class StatementBuilder {
     std::vector<int> levels;
     for (const LoopAxis& a : schedule_.axes) {
       if (one_trip(a.range) || !ranges_.depends(s.node, a.range)) continue;
-      int level = a.outer() && a.block == 1 ? a.levels() - 1 : -1;
+      int level = a.single() ? a.levels() - 1 : -1;
       for (size_t i = 0; i < s.own_depth; ++i)
         if (s.loops[i].range == a.range) level = s.loops[i].number;
       ranges.push_back(a.range);

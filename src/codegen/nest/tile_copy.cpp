@@ -20,7 +20,7 @@ using ir::UOp;
 constexpr int kMaxSlots = 8;
 
 /// Whether each task has a single value of the range.
-bool has_one_value(const LoopAxis& a) { return one_trip(a.range) || (a.outer() && a.block == 1); }
+bool has_one_value(const LoopAxis& a) { return one_trip(a.range) || a.single(); }
 
 /// Maximum number of positions along a dim of the tile.
 int64_t extent_of(const LoopSchedule& schedule, const LoopAxis& a, int level) {

@@ -69,7 +69,9 @@ class Choice {
     const int mine = loops_.order_position(of(range).range, 0), its = loops_.order_position(of(other).range, 0);
     return is_split(range) && mine >= 0 && mine < its;
   }
-  bool is_peeled(int range) const { return of(range).peeled(); }
+  bool is_cut(int range) const { return !of(range).cuts.empty(); }
+  /// Whether the steps at both ends are numbers: they are cut off, or there is one step.
+  bool is_peeled(int range) const { return is_cut(range) || (is_whole(range) && width(range) == of(range).size); }
 
   /// Tiles that operands are copied to; the bytes of a float32 one; whether its copy goes along two ranges as vectors
   /// and so many copies that are transposed in registers.

@@ -11,7 +11,7 @@ TEST_CASE("a kernel without Opts has nothing of what a choice achieves", "[codeg
     CHECK((none.lanes(range) == 1 && none.copies(range) == 1 && none.width(range) == 1));
     CHECK_FALSE((none.has_lanes(range) || none.has_full_tile(range)));
     CHECK_FALSE((none.is_whole(range) || none.is_blocked(range)));
-    CHECK_FALSE((none.is_split(range) || none.is_peeled(range)));
+    CHECK_FALSE((none.is_split(range) || none.is_cut(range)));
   }
   CHECK((none.accumulators() == 1 && none.steps() == 1));
   CHECK((none.tasks(0) == 64 && none.tasks(1) == 100));

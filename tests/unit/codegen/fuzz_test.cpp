@@ -47,7 +47,7 @@ TEST_CASE("random kernels under random Opts", "[codegen][opts]") {
   INFO(transposed << " kernels transpose in registers");
   CHECK(transposed >= static_cast<int>(kernels / 20));
   for (const char* opt :
-       {"lanes", "unroll", "peel", "split", "order", "materialize", "tile_copy", "block", "nontemporal", "prefetch"}) {
+       {"lanes", "unroll", "cut", "split", "order", "materialize", "tile_copy", "block", "nontemporal", "prefetch"}) {
     INFO(opt << ": " << used[opt]);
     CHECK(used[opt] >= static_cast<int>(kernels / 40));
   }

@@ -69,16 +69,13 @@ class KernelGenerator {
         if (stride > 256) gpu = false;
       }
       loops.push_back({id, 0});
-      const bool copied = !list.empty() && std::holds_alternative<codegen::Unroll>(list.back()) &&
-                          std::get<codegen::Unroll>(list.back()).range == id;
-      const bool split = pick(0, 4) == 0;
-      if (split) {
+      if (pick(0, 4) == 0) {
         width *= pick(1, 3);
         list.push_back(codegen::Split{id, width});
         loops.push_back({id, 1});
       }
       if (a.outer() && pick(0, 1)) list.push_back(codegen::TaskBlock{id, pick(0, 2) ? width * pick(1, 3) : 64});
-      if (copied && !split && a.size >= width && pick_stage(0, 1)) add_peel(a, a.size / width, list);
+      if (pick_stage(0, 2) == 0) add_cut(a, list);
     }
     if (pick(0, 1)) list.push_back(order(std::move(loops)));
     for (int i = pick(0, 2); i > 0; --i) add_row(kernel, plain, list);
@@ -352,23 +349,18 @@ class KernelGenerator {
     return {std::move(loops)};
   }
 
-  /// Of a loop with so many whole steps, which a point then covers.
-  void add_peel(const codegen::LoopAxis& a, int64_t steps, std::vector<Opt>& list) {
-    const int id = codegen::range_id(a.range), most = static_cast<int>(std::min<int64_t>(steps, 3)),
-              first = pick_stage(0, most);
-    const int last = pick_stage(first ? 0 : 1, std::max(first ? 0 : 1, most - first));
-    if (a.outer()) {
-      std::erase_if(list, [&](const Opt& o) {
-        return std::holds_alternative<codegen::TaskBlock>(o) && std::get<codegen::TaskBlock>(o).range == id;
-      });
-      int64_t width = 1;
-      for (const Opt& o : list) {
-        if (const auto* l = std::get_if<codegen::Lanes>(&o); l && l->range == id) width *= l->count;
-        if (const auto* u = std::get_if<codegen::Unroll>(&o); u && u->range == id) width *= u->count;
-      }
-      list.push_back(codegen::TaskBlock{id, (a.size + width - 1) / width * width});
-    }
-    list.push_back(codegen::Peel{id, first, last});
+  /// A few of the steps of a loop are where it is cut, if threads do not share it.
+  void add_cut(const codegen::LoopAxis& a, std::vector<Opt>& list) {
+    codegen::Cut cut{codegen::range_id(a.range), {}};
+    const auto count = [&]<class T>(T kind) {
+      const T* found = codegen::find_opt<T>(std::as_const(list), cut.range);
+      return int64_t{found ? found->count : kind.count};
+    };
+    const int64_t width = count(codegen::Lanes{}) * count(codegen::Unroll{});
+    if (codegen::find_opt<codegen::ThreadBind>(std::as_const(list), cut.range)) return;
+    for (int64_t at = width; at < a.size && cut.at.size() < 4; at += width)
+      if (pick_stage(0, 2) == 0) cut.at.push_back(at);
+    if (!cut.at.empty()) list.emplace_back(std::move(cut));
   }
 
   void add_row(const codegen::Kernel& kernel, const codegen::LoopSchedule& plain, std::vector<Opt>& list) {

@@ -8,6 +8,7 @@
 
 #include "codegen/nest/loop_tree.h"
 #include "codegen/tune/heuristic/blocking.h"
+#include "codegen/tune/heuristic/cut.h"
 #include "codegen/tune/heuristic/peel.h"
 #include "codegen/tune/heuristic/stream_prefetch.h"
 #include "codegen/tune/heuristic/streaming.h"
@@ -211,16 +212,16 @@ std::vector<Opt> cpu_heuristic(const Kernel& kernel, const runtime::Target& targ
   interleave_rows(state, rows_of_scans(state, false));
   choose_register_transposes(state);
   if (std::vector<Opt> streamed = try_streaming(state); !streamed.empty()) return streamed;
+  state.cut = choose_cut(state);
   choose_unrolls(state);
   if (std::vector<Opt> packed = try_packing(state); !packed.empty())
     return unroll_products(state, peel_products(state, transpose_sums(state, std::move(packed))));
   pack_operands(state);
   choose_task_grain(state);
   choose_nontemporal(state);
-  return add_prefetches(
-      state, unroll_products(
-                 state, peel_products(state, transpose_sums(state, add_materializations(kernel, std::move(state.opts),
-                                                                                        state.materializations)))));
+  std::vector<Opt> opts = add_materializations(kernel, std::move(state.opts), state.materializations);
+  opts = unroll_products(state, peel_products(state, transpose_sums(state, std::move(opts))));
+  return add_prefetches(state, add_cut(state, std::move(opts)));
 }
 
 }  // namespace sinter::codegen

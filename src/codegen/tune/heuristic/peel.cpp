@@ -47,6 +47,12 @@ bool leaves_enough_tasks(KernelAnalysis& analysis, const StatementAnalysis& prod
   return tasks >= target.threads;
 }
 
+/// Whether a task covers the whole range, so that each step at an edge is a number.
+bool covers(TuningState& state, UOp range, const std::vector<Opt>& opts) {
+  const TaskBlock* block = find_opt<TaskBlock>(opts, range_id(range));
+  return !is_outer(range) || (block ? block->size : state.width_of(range)) >= state.analysis.size(range);
+}
+
 }  // namespace
 
 std::optional<Interior> interior_of(KernelAnalysis& analysis, const StatementAnalysis& product, UOp range,
@@ -68,18 +74,18 @@ std::optional<Interior> interior_of(KernelAnalysis& analysis, const StatementAna
   return interior;
 }
 
-std::optional<Peel> peel_outside(const Interior& interior, KernelAnalysis& analysis, UOp range, int copies) {
+std::optional<Cut> peel_outside(const Interior& interior, KernelAnalysis& analysis, UOp range, int copies) {
   const int64_t size = analysis.size(range), steps = size / copies, whole = steps * copies;
   if (interior.from == interior.to)
-    return steps <= 2 * kMaxEdgeSteps ? std::optional(Peel{range_id(range), static_cast<int>(steps), 0}) : std::nullopt;
+    return steps <= 2 * kMaxEdgeSteps ? std::optional(peel(range_id(range), size, copies, steps, 0)) : std::nullopt;
   const int64_t first = std::min(steps, ceil_div(interior.from, copies));
   const int64_t last = std::min(steps - first, ceil_div(std::max<int64_t>(0, whole - interior.to), copies));
   if (std::max(first, last) > kMaxEdgeSteps) return {};
-  return Peel{range_id(range), static_cast<int>(first), static_cast<int>(last)};
+  return peel(range_id(range), size, copies, first, last);
 }
 
-std::optional<Peel> peel_of(KernelAnalysis& analysis, const StatementAnalysis& product, const RegisterTile& tile,
-                            const runtime::Target& target) {
+std::optional<Cut> peel_of(KernelAnalysis& analysis, const StatementAnalysis& product, const RegisterTile& tile,
+                           const runtime::Target& target) {
   if (!tile.row_range || tile.rows < 2) return {};
   const std::optional<Interior> interior = interior_of(analysis, product, tile.row_range, target);
   return interior ? peel_outside(*interior, analysis, tile.row_range, tile.rows) : std::nullopt;
@@ -87,22 +93,21 @@ std::optional<Peel> peel_of(KernelAnalysis& analysis, const StatementAnalysis& p
 
 std::vector<Opt> peel_products(TuningState& state, std::vector<Opt> opts) {
   for (const TuningState::TiledProduct& p : state.products) {
-    const std::optional<Peel> peel = peel_of(state.analysis, *p.work, p.tile, state.target);
-    if (!peel || *peel == Peel{peel->range, 0, 0} || std::find(opts.begin(), opts.end(), Opt(*peel)) != opts.end())
+    const std::optional<Cut> edges = peel_of(state.analysis, *p.work, p.tile, state.target);
+    if (!edges || edges->at.empty() || !covers(state, p.tile.row_range, opts) ||
+        std::find(opts.begin(), opts.end(), Opt(*edges)) != opts.end())
       continue;
-    opts.emplace_back(*peel);
+    opts.emplace_back(*edges);
     if (!is_legal(state.kernel, opts)) opts.pop_back();
   }
   return opts;
 }
 
 bool peels_edges(TuningState& state, const TuningState::TiledProduct& product, const std::vector<Opt>& opts) {
-  const std::optional<Peel> peel = peel_of(state.analysis, *product.work, product.tile, state.target);
-  if (!peel) return false;
-  if (*peel != Peel{peel->range, 0, 0}) return std::find(opts.begin(), opts.end(), Opt(*peel)) != opts.end();
-  const UOp range = product.tile.row_range;
-  const TaskBlock* block = find_opt<TaskBlock>(opts, peel->range);
-  return !is_outer(range) || (block && block->size >= state.analysis.size(range));
+  const std::optional<Cut> edges = peel_of(state.analysis, *product.work, product.tile, state.target);
+  if (!edges) return false;
+  return edges->at.empty() ? covers(state, product.tile.row_range, opts)
+                           : std::find(opts.begin(), opts.end(), Opt(*edges)) != opts.end();
 }
 
 }  // namespace sinter::codegen

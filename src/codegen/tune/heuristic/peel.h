@@ -21,15 +21,15 @@ struct Interior {
 std::optional<Interior> interior_of(KernelAnalysis& analysis, const StatementAnalysis& product, ir::UOp range,
                                     const runtime::Target& target);
 
-/// The steps of `copies` unrolled copies that contain values outside of the interior. {0, 0} if only the remainder
-/// behind the last whole step contains such values. None if there are too many steps.
-std::optional<Peel> peel_outside(const Interior& interior, KernelAnalysis& analysis, ir::UOp range, int copies);
+/// Cuts off each step of `copies` unrolled copies that contains values outside of the interior. Cuts nothing if only
+/// the remainder behind the last whole step contains such values. None if there are too many steps.
+std::optional<Cut> peel_outside(const Interior& interior, KernelAnalysis& analysis, ir::UOp range, int copies);
 
-/// The Peel of a product's rows, if the predicate depends on them.
-std::optional<Peel> peel_of(KernelAnalysis& analysis, const StatementAnalysis& product, const RegisterTile& tile,
-                            const runtime::Target& target);
+/// The Cut of a product's rows, if the predicate depends on them.
+std::optional<Cut> peel_of(KernelAnalysis& analysis, const StatementAnalysis& product, const RegisterTile& tile,
+                           const runtime::Target& target);
 
-/// Adds a Peel for the rows of each product whose predicate depends on them. Legal if `opts` are.
+/// Adds a Cut for the rows of each product whose predicate depends on them. Legal if `opts` are.
 std::vector<Opt> peel_products(TuningState& state, std::vector<Opt> opts);
 
 /// Whether the predicate needs no evaluation with these Opts: it is constant in each unrolled copy of a product's rows

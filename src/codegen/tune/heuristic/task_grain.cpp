@@ -22,7 +22,7 @@ constexpr double kMaxPanelTaskRows = 1024;           ///< the same if many panel
 double cycles_of_all(const TuningState& state) {
   double all = 0;
   for (const StatementAnalysis& w : state.analysis.statements())
-    all += TuningState::scalar_cycles(w) / (state.lane_ranges.empty() && w.chains() == 1 ? 1 : state.lanes / 2.0);
+    all += state.cycles(w) / (state.lane_ranges.empty() && w.chains() == 1 ? 1 : state.lanes / 2.0);
   return all;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "codegen/loopschedule/opt.h"
@@ -19,6 +20,22 @@ inline constexpr int64_t kShortLoop = 4;  ///< trip count of a loop that may be 
 inline constexpr double kTaskCycles = 1 << 14;
 inline constexpr double kMinProductCycles = kTaskCycles / 16;  ///< cheaper products are not worth longer code
 inline constexpr double kMaxBodyOperations = 240;              ///< operations of an unrolled loop body, at most
+
+/// A range whose loop is cut where conditions on it change, and what that leaves of the statements that run over it.
+struct RangeCut {
+  struct Left {
+    const StatementAnalysis* work;
+    double cycles;      ///< operations and accesses per element, on average over the segments
+    double operations;  ///< in the busiest segment
+  };
+  ir::UOp range;
+  std::vector<int64_t> seams;  ///< ascending
+  std::vector<Left> left;
+  const Left* of(const StatementAnalysis& w) const {
+    const auto it = std::ranges::find(left, &w, &Left::work);
+    return it == left.end() ? nullptr : &*it;
+  }
+};
 
 struct TuningState {
   /// A reduction that gets a register tile.
@@ -55,6 +72,17 @@ struct TuningState {
     return w.iterations * (w.operations + static_cast<double>(w.accesses.size()));
   }
 
+  /// The same with the loop of `cut` cut.
+  double cycles(const StatementAnalysis& w) const {
+    const RangeCut::Left* left = cut ? cut->of(w) : nullptr;
+    return left ? w.iterations * left->cycles : scalar_cycles(w);
+  }
+  /// Operations per element in the loop body where it is longest.
+  double operations(const StatementAnalysis& w) const {
+    const RangeCut::Left* left = cut ? cut->of(w) : nullptr;
+    return left ? left->operations : w.operations;
+  }
+
   const Kernel& kernel;
   const runtime::Target& target;
   const std::vector<Materialize> materializations;
@@ -64,6 +92,7 @@ struct TuningState {
   std::vector<ir::UOp> strided_lane_ranges;  ///< ranges with lanes along which memory is strided
   bool stores_row_streams = false;           ///< stores write whole lines of many rows, which no cache holds
   std::vector<RangeWidth> widths;
+  std::optional<RangeCut> cut;
   std::vector<TiledProduct> products;    ///< busiest first
   std::vector<ir::UOp> packed_operands;  ///< operands that each task packs
   std::vector<Opt> opts;

@@ -89,6 +89,15 @@ void unroll_short_sums(TuningState& state) {
   }
 }
 
+/// Steps of the loop over a cut range shrink to those that end where segments do.
+void fit_seams(const TuningState& state, RangeWidth& w) {
+  if (!state.cut || !(state.cut->range == w.range)) return;
+  const auto missed = [&](int64_t step) {
+    return std::ranges::count_if(state.cut->seams, [&](int64_t seam) { return seam % step != 0; });
+  };
+  while (w.unroll > 1 && missed(w.total()) > missed(w.lanes)) w.unroll /= 2;
+}
+
 void unroll_lane_ranges(TuningState& state) {
   for (UOp r : state.lane_ranges) {
     if (state.is_tiled(r) || contains(state.strided_lane_ranges, r)) continue;
@@ -99,7 +108,7 @@ void unroll_lane_ranges(TuningState& state) {
       if (!work.runs_over(r)) continue;
       for (const TuningState::TiledProduct& p : state.products)
         if (p.work == &work) independent = std::max(independent, p.tile.rows * p.tile.columns);
-      double length = work.operations;  // of the code
+      double length = state.operations(work);  // of the code
       for (UOp a : work.accesses)
         if (const int64_t stride = state.analysis.stride(a, r); stride < 0 || stride > kWidestStride) length += w.lanes;
       operations =
@@ -114,6 +123,7 @@ void unroll_lane_ranges(TuningState& state) {
       while (w.unroll > 1 && (w.unroll * operations > kMaxBodyOperations || w.total() > state.analysis.size(r)))
         w.unroll /= 2;
     }
+    if (chains <= w.lanes) fit_seams(state, w);
   }
 }
 

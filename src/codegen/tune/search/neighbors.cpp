@@ -53,10 +53,10 @@ std::vector<Split*> splits_of(Opts& opts, int range) {
   return out;
 }
 
-/// Rounds the splits and the task block of a range up to multiples of what lies inside. Drops its Peel, because the
-/// steps at the edges have changed.
+/// Rounds the splits and the task block of a range up to multiples of what lies inside. Drops its Cut, because the
+/// steps have changed.
 void settle(Opts& opts, int range) {
-  drop<Peel>(opts, range);
+  drop<Cut>(opts, range);
   int64_t inside = int64_t{1} * count_of<Lanes>(opts, range) * count_of<Unroll>(opts, range);
   std::vector<Split*> splits = splits_of(opts, range);
   for (size_t i = splits.size(); i-- > 0;) inside = splits[i]->step = round_up(splits[i]->step, inside);
@@ -174,12 +174,12 @@ void peels(ChangeContext& s) {
   for (UOp r : s.free) {
     const int id = range_id(r);
     Opts given = s.given;
-    if (count_of<Unroll>(given, id) == 1 || find_opt<Peel>(given, id) || !predicated(r)) continue;
+    if (count_of<Unroll>(given, id) == 1 || find_opt<Cut>(given, id) || !predicated(r)) continue;
     s.make([&](Opts& o) {
       drop<TaskBlock>(o, id);
       if (is_outer(r)) o.push_back(TaskBlock{id, s.analysis.size(r)});
       settle(o, id);
-      o.push_back(Peel{id, 1, s.analysis.size(r) >= int64_t{2} * count_of<Unroll>(o, id) * count_of<Lanes>(o, id)});
+      o.push_back(peel(id, s.analysis.size(r), int64_t{1} * count_of<Unroll>(o, id) * count_of<Lanes>(o, id), 1, 1));
     });
   }
 }
@@ -258,7 +258,6 @@ void blocks(ChangeContext& s) {
       if (size == now || size / 2 >= s.analysis.size(r)) continue;
       s.make([&](Opts& o) {
         drop<TaskBlock>(o, id);
-        drop<Peel>(o, id);
         if (size > least) o.push_back(TaskBlock{id, size});
       });
     }

@@ -49,7 +49,7 @@ std::vector<Opt> tile_copies_to_try(const Kernel& kernel, KernelAnalysis& analys
     for (const bool vectors : {false, true})
       for (const LoopAxis& a : schedule.axes) {
         const bool covered =
-            contains(analysis.ranges(), a.range) && analysis.depends(load, a.range) && !(a.outer() && a.block == 1);
+            contains(analysis.ranges(), a.range) && analysis.depends(load, a.range) && !a.single();
         if (!covered || (a.lanes > 1) != vectors) continue;
         for (TileCopy::CopyDim& d : tile_copy.dims) d.lanes = 1;  // only the last dim has lanes
         tile_copy.dims.push_back({range_id(a.range), a.levels() > 1 ? 0 : -1, a.lanes});

@@ -2,10 +2,15 @@
 #include "unit/codegen/choice.h"
 
 using namespace codegen_test;
-using codegen::TaskBlock, codegen::Lanes, codegen::ThreadBind, codegen::LoopOrder, codegen::Peel, codegen::Split,
+using codegen::TaskBlock, codegen::Lanes, codegen::ThreadBind, codegen::LoopOrder, codegen::Cut, codegen::Split,
     codegen::Unroll;
 
 namespace {
+
+/// Steps of range 2 stand outside of its loop, if it has several.
+void add_peel(std::vector<Opt>& opts, int64_t size, int64_t width, int first, int last) {
+  if (const Cut cut = codegen::peel(2, size, width, first, last); !cut.at.empty()) opts.emplace_back(cut);
+}
 
 /// The input gradient of a window without padding or with: dx [n, c, size] of dy [n, o, size + padding + right - taps +
 /// 1] and w [o, c, taps].
@@ -38,8 +43,9 @@ struct Gradient {
   /// So many copies of a row, with the window unrolled.
   std::vector<Opt> opts(int copies, int first, int last) const {
     const int64_t whole = (size + copies - 1) / copies * copies;
-    return {Lanes{1, 16}, Unroll{2, copies}, TaskBlock{2, whole}, Peel{2, first, last},
-            Unroll{4, static_cast<int>(taps)}};
+    std::vector<Opt> all{Lanes{1, 16}, Unroll{2, copies}, TaskBlock{2, whole}, Unroll{4, static_cast<int>(taps)}};
+    add_peel(all, size, copies, first, last);
+    return all;
   }
 };
 
@@ -105,10 +111,11 @@ TEST_CASE("any number of steps outside, beside any rest, keeps every bit", "[cod
   for (const auto& [first, last] : {std::pair{1, 0}, {0, 1}, {1, 1}, {2, 1}, {4, 4}})
     if (first + last <= steps) {
       b.check(g.opts(copies, first, last), false);
-      b.check({Unroll{2, copies}, TaskBlock{2, 32 * copies}, Peel{2, first, last}},
-              false);  // the window's loop is none of copies
+      std::vector<Opt> plain{Unroll{2, copies}, TaskBlock{2, 32 * copies}};  // the window's loop is none of copies
+      add_peel(plain, g.size, copies, first, last);
+      b.check(plain, false);
     }
-  b.check({Lanes{2, 2}, Unroll{2, 2}, TaskBlock{2, 32}, Peel{2, 0, 1}}, false);  // lanes along the row
+  b.check({Lanes{2, 2}, Unroll{2, 2}, TaskBlock{2, 32}, Cut{2, {4}}}, false);  // lanes along the row
 }
 
 TEST_CASE("gates that leave holes in a window are asked for", "[codegen][peel]") {
@@ -121,8 +128,8 @@ TEST_CASE("gates that leave holes in a window are asked for", "[codegen][peel]")
   b.stores({b.put(out, {to, column},
                   b.reduce(Combine::Dot, {b.at(x, {from, place}, open, zero), b.at(w, {from, tap, to}, open, zero)},
                            {from, tap}))});
-  b.check({Lanes{0, 16}, Unroll{1, 4}, TaskBlock{1, 12}, Peel{1, 2, 1}, Unroll{3, 5}}, false);
-  b.check({Lanes{0, 16}, Unroll{1, 4}, TaskBlock{1, 12}, Peel{1, 2, 1}}, false);
+  b.check({Lanes{0, 16}, Unroll{1, 4}, TaskBlock{1, 12}, Cut{1, {4, 8}}, Unroll{3, 5}}, false);
+  b.check({Lanes{0, 16}, Unroll{1, 4}, TaskBlock{1, 12}, Cut{1, {4, 8}}}, false);
 }
 
 TEST_CASE("an element that all copies of a step lack is a branch around the step", "[codegen][peel]") {
@@ -192,7 +199,7 @@ TEST_CASE("where only what no whole step covers is an edge nothing is peeled, an
   KernelHarness b = g.bench();
   const Choice c(b);
   INFO(to_string(c.opts()));
-  for (const int range : {0, 1, 2}) CHECK_FALSE(c.is_peeled(range));
+  for (const int range : {0, 1, 2}) CHECK_FALSE(c.is_cut(range));
   CHECK(c.copies(4) == g.taps);
   b.check(c.opts(), false);
 }
@@ -203,8 +210,8 @@ TEST_CASE("a point holds a whole row only where threads have others", "[codegen]
   const KernelHarness one = g.bench();
   const Choice alone(one, with_threads(1)), two(one, with_threads(2)), many(one, with_threads(32));
   INFO(to_string(alone.opts()) << "\n" << to_string(two.opts()) << "\n" << to_string(many.opts()));
-  CHECK(alone.is_peeled(2));
-  CHECK_FALSE(two.is_peeled(2));
+  CHECK(alone.is_cut(2));
+  CHECK_FALSE(two.is_cut(2));
   CHECK(many.tasks(0) * many.tasks(1) * many.tasks(2) >= 32);
 }
 
@@ -224,7 +231,7 @@ TEST_CASE("rows whose edges are peeled do not rest in a tile", "[codegen][peel]"
                {from, across, down}))});
   const Choice choice(b);
   INFO(to_string(choice.opts()));
-  CHECK((choice.copies(2) > 1 && choice.is_peeled(2)));
+  CHECK((choice.copies(2) > 1 && choice.is_cut(2)));
   CHECK(choice.copies(6) == taps);
 }
 
@@ -244,7 +251,7 @@ TEST_CASE("a row is whole for any of several products", "[codegen][peel]") {
   b.stores({b.put(out, {image, to, column}, one + three)});
   const Choice choice(b);
   INFO(to_string(choice.opts()));
-  CHECK(choice.is_peeled(2));
+  CHECK(choice.is_cut(2));
   b.check(choice.opts(), false);
 }
 
@@ -254,24 +261,22 @@ TEST_CASE("a sum whose chains need more copies than a range has goes over all of
   UOp x = b.buffer(random_array(DType::F32, {rows, size}, 1)), out = b.buffer(Array(DType::F32, {rows}));
   UOp row = b.outer(rows), at = b.over(size, 1);
   b.stores({b.put(out, {row}, b.reduce(Combine::Add, {b.at(x, {row, at})}, {at}, ReductionTree{16, 0}))});
-  b.check({Lanes{1, 2}, Unroll{1, 2}, Peel{1, 4, 4}}, false);  // 8 copies of 2 lanes
-  b.check({Lanes{1, 4}, Unroll{1, 4}, Peel{1, 1, 1}}, false);
+  b.check({Lanes{1, 2}, Unroll{1, 2}, Cut{1, {4, 8, 12, 16, 20, 24, 28, 32}}}, false);  // 8 copies of 2 lanes
+  b.check({Lanes{1, 4}, Unroll{1, 4}, Cut{1, {16, 32}}}, false);
 }
 
-TEST_CASE("what cannot stand outside of a loop is refused", "[codegen][peel]") {
+TEST_CASE("cuts that a loop cannot have are refused", "[codegen][peel]") {
   const KernelHarness b = Gradient().bench();
   const Opt copies = Unroll{2, 4}, all = TaskBlock{2, 24};
-  refused(b, {copies, all, Peel{2, 0, 0}}, "1 to 8 iterations");
-  refused(b, {copies, all, Peel{2, 9, 0}}, "1 to 8 iterations");
-  refused(b, {copies, all, Peel{2, -1, 2}}, "1 to 8 iterations");
-  refused(b, {copies, all, Peel{2, 1, 1}, Peel{2, 1, 1}}, "peeled already");
-  refused(b, {copies, all, Peel{2, 4, 3}}, "fewer whole iterations");
-  refused(b, {copies, Peel{2, 1, 1}}, "over the whole range");
-  refused(b, {copies, TaskBlock{2, 12}, Peel{2, 1, 1}}, "over the whole range");
-  refused(b, {copies, all, Split{2, 8}, Peel{2, 1, 1}}, "over the whole range");
-  refused(b, {Lanes{2, 4}, all, Peel{2, 1, 1}}, "unrolled loop");
-  refused(b, {copies, ThreadBind{2, 2, 1}, all, Peel{2, 1, 1}}, "unrolled loop");
-  refused(b, {Peel{9, 1, 1}}, "no range of that id");
+  refused(b, {copies, all, Cut{2, {}}}, "at 1 to 64 values");
+  refused(b, {all, Cut{2, std::vector<int64_t>(65, 1)}}, "at 1 to 64 values");
+  refused(b, {copies, all, Cut{2, {8, 8}}}, "do not ascend");
+  refused(b, {copies, all, Cut{2, {4}}, Cut{2, {8}}}, "cut already");
+  refused(b, {copies, all, Cut{2, {0, 4}}}, "inside of its known size");
+  refused(b, {copies, all, Cut{2, {4, 24}}}, "inside of its known size");
+  refused(b, {copies, all, Cut{2, {4, 10}}}, "multiples of lanes x unroll");
+  refused(b, {copies, ThreadBind{2, 2, 1}, all, Cut{2, {8}}}, "without threads");
+  refused(b, {Cut{9, {4}}}, "no range of that id");
 }
 
 TEST_CASE("rows inside of an image need no mask for its border", "[codegen][peel]") {

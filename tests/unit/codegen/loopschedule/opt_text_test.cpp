@@ -13,7 +13,7 @@ TEST_CASE("every kind of Opt is read back from its text", "[codegen][opts]") {
 
   const std::vector<Opt> opts = {codegen::Lanes{12, 16},
                                  codegen::Unroll{-1, 6},
-                                 codegen::Peel{4, 0, 2},
+                                 codegen::Cut{4, {16, 48}},
                                  codegen::Split{3, int64_t{1} << 40},
                                  codegen::LoopOrder{{{2, 0}, {0, 1}, {12, 3}}},
                                  codegen::Materialize{7, {1, 22}},
@@ -30,7 +30,7 @@ TEST_CASE("every kind of Opt is read back from its text", "[codegen][opts]") {
                                  codegen::Prefetch{6, 1, 1024, 1},
                                  codegen::Occupancy{2}};
   CHECK(to_string(opts) ==
-        "lanes(12, 16) unroll(-1, 6) peel(4, 0, 2) split(3, 1099511627776) order(2, 0.1, 12.3) materialize(#7, 1, 22) "
+        "lanes(12, 16) unroll(-1, 6) cut(4, 16, 48) split(3, 1099511627776) order(2, 0.1, 12.3) materialize(#7, 1, 22) "
         "block(0, "
         "96) thread_bind(1, 32, 4) "
         "tile_copy(#9, 2.0, 0 lanes 16 unroll 4 threads 32 by 2, panel 64) "
