@@ -7,6 +7,7 @@
 #include "ir/attr.h"
 #include "ir/short_float.h"
 #include "semantics/support.h"
+#include "semantics/tensor_cores.h"
 #include "sinter/attention.h"
 #include "sinter/conv.h"
 #include "sinter/cuda.h"
@@ -17,11 +18,6 @@
 using namespace semantics;
 
 namespace {
-
-/// Whether the device is a GPU with the tensor cores of ir/mma_step.h.
-bool has_known_steps() {
-  return default_device().kind() != Device::Kind::Cpu && cuda::properties().compute_capability >= 90;
-}
 
 /// The sum over the k in [begin, end) of a[m, k] b[k, n] in float32, as steps of a tensor core from zero.
 float in_steps(const Tensor& a, const Tensor& b, int64_t m, int64_t n, int64_t begin, int64_t end) {
@@ -42,20 +38,6 @@ float in_steps(const Tensor& a, const Tensor& b, int64_t m, int64_t n, int64_t b
     sum = ir::mma_step(ir::mma_operand(a.dtype()), p, q, sum);
   }
   return std::bit_cast<float>(sum);
-}
-
-/// Requires the same bits, fused and unfused.
-void on_both(const std::function<Tensor()>& make) {
-  std::vector<std::vector<float>> out;
-  for (const debug::Executor e : {debug::Executor::Compiled, debug::Executor::Unfused}) {
-    debug::set_executor(e);
-    out.push_back(make().to(float32).to_vector<float>());
-  }
-  debug::set_executor(debug::Executor::Compiled);
-  REQUIRE(out[0].size() == out[1].size());
-  for (size_t i = 0; i < out[0].size(); ++i)
-    CHECK((std::bit_cast<uint32_t>(out[0][i]) == std::bit_cast<uint32_t>(out[1][i]) ||
-           (std::isnan(out[0][i]) && std::isnan(out[1][i]))));
 }
 
 /// While alive, products of float32 are computed so.
@@ -79,165 +61,7 @@ bool same_bits(const Tensor& a, const Tensor& b) {
          });
 }
 
-/// softmax(q k^T / sqrt(d)) v of one head in double, without the keys that are not `seen`.
-std::vector<double> attention_in_double(const Tensor& q, const Tensor& k, const Tensor& v,
-                                        const std::function<bool(int64_t, int64_t)>& seen) {
-  const std::vector<float> x = q.to(float32).to_vector<float>(), y = k.to(float32).to_vector<float>(),
-                           z = v.to(float32).to_vector<float>();
-  const int64_t rows = q.shape()[2].value(), keys = k.shape()[2].value(), depth = q.shape()[3].value(),
-                features = v.shape()[3].value();
-  std::vector<double> out;
-  for (int64_t i = 0; i < rows; ++i) {
-    std::vector<double> weights(static_cast<size_t>(keys), 0);
-    double all = 0;
-    for (int64_t j = 0; j < keys; ++j) {
-      double score = 0;
-      for (int64_t d = 0; d < depth; ++d)
-        score += double{x[static_cast<size_t>(i * depth + d)]} * y[static_cast<size_t>(j * depth + d)];
-      if (seen(i, j)) weights[static_cast<size_t>(j)] = std::exp(score / std::sqrt(static_cast<double>(depth)));
-      all += weights[static_cast<size_t>(j)];
-    }
-    for (int64_t f = 0; f < features; ++f) {
-      double sum = 0;
-      for (int64_t j = 0; j < keys; ++j)
-        sum += weights[static_cast<size_t>(j)] / all * z[static_cast<size_t>(j * features + f)];
-      out.push_back(sum);
-    }
-  }
-  return out;
-}
-
 }  // namespace
-
-TEST_CASE("F8 attention in blocks of keys is right, fused and unfused", "[semantics]") {
-  if (!has_known_steps()) SKIP_TEST("no tensor cores whose steps are known");
-  const DType dtype = GENERATE(bfloat16, float16);
-  const auto numbers = [&](const Shape& shape) { return (randn(shape) * 2.0).to(dtype).realize(); };
-  const Tensor q = numbers({1, 1, 64, 32}), k = numbers({1, 1, 128, 32}), v = numbers({1, 1, 128, 16});
-  const auto check = [&](const AttentionOptions& options, const std::function<bool(int64_t, int64_t)>& seen) {
-    on_both([&] { return scaled_dot_product_attention(q, k, v, options); });
-    const std::vector<float> got = scaled_dot_product_attention(q, k, v, options).to(float32).to_vector<float>();
-    const std::vector<double> want = attention_in_double(q, k, v, seen);
-    for (size_t i = 0; i < got.size(); ++i) {
-      INFO(i);
-      if (std::isnan(want[i]))
-        CHECK(std::isnan(got[i]));
-      else
-        CHECK(std::abs(got[i] - want[i]) < 0.02);  // values are below 8: half a unit of a bfloat16 is 0.016
-    }
-  };
-  check({}, [](int64_t, int64_t) { return true; });
-  check({.causal = true}, [](int64_t i, int64_t j) { return j <= i; });
-  // Rows that see nothing of one block of keys, and one row that sees no key.
-  const auto some = [](int64_t i, int64_t j) { return i != 5 && (j < 64) == (i % 2 == 0); };
-  std::vector<uint8_t> mask;
-  for (int64_t i = 0; i < 64; ++i)
-    for (int64_t j = 0; j < 128; ++j) mask.push_back(some(i, j));
-  check({.mask = from(mask, {64, 128}).to(boolean)}, some);
-}
-
-TEST_CASE("F8 attention of any length is right, fused and unfused", "[semantics]") {
-  if (!has_known_steps()) SKIP_TEST("no tensor cores whose steps are known");
-  struct Sizes {
-    int64_t queries, keys, features;
-  };
-  // Queries and keys that end inside a block, or both; the last has its factors in shared memory.
-  const auto [queries, keys, features] = GENERATE(Sizes{50, 128, 32}, Sizes{64, 100, 32}, Sizes{17, 33, 16},
-                                                  Sizes{77, 77, 32}, Sizes{24, 256, 64}, Sizes{19, 250, 64});
-  const auto numbers = [](const Shape& shape) { return randn(shape).to(bfloat16).realize(); };
-  const Tensor q = numbers({1, 1, queries, features}), k = numbers({1, 1, keys, features}),
-               v = numbers({1, 1, keys, features});
-  for (const bool causal : {false, true}) {
-    INFO("causal " << causal << ", " << queries << " queries, " << keys << " keys");
-    const AttentionOptions options{.causal = causal};
-    on_both([&] { return scaled_dot_product_attention(q, k, v, options); });
-    const std::vector<float> got = scaled_dot_product_attention(q, k, v, options).to(float32).to_vector<float>();
-    const std::vector<double> want =
-        attention_in_double(q, k, v, [&](int64_t i, int64_t j) { return !causal || j <= i; });
-    REQUIRE(got.size() == want.size());
-    for (size_t i = 0; i < got.size(); ++i) CHECK(std::abs(got[i] - want[i]) < 0.02);
-  }
-}
-
-TEST_CASE("F8 blocks of keys that a mask hides from a row add nothing to it", "[semantics]") {
-  if (!has_known_steps()) SKIP_TEST("no tensor cores whose steps are known");
-  struct Sizes {
-    int64_t queries, keys;
-  };
-  // Lengths that are no multiple of a block; queries that see no key, with the last one aligned to the last key.
-  const auto [queries, keys] = GENERATE(Sizes{200, 200}, Sizes{40, 300}, Sizes{150, 70});
-  const auto numbers = [](const Shape& shape) { return randn(shape).to(bfloat16).realize(); };
-  const Tensor q = numbers({1, 1, queries, 32}), k = numbers({1, 1, keys, 32}), v = numbers({1, 1, keys, 32});
-  const auto check = [&, rows = queries, size = keys](const std::function<AttentionOptions()>& options,
-                                                      const std::function<bool(int64_t, int64_t)>& seen) {
-    INFO(rows << " queries, " << size << " keys");
-    on_both([&] { return scaled_dot_product_attention(q, k, v, options()); });
-    const std::vector<float> got = scaled_dot_product_attention(q, k, v, options()).to(float32).to_vector<float>();
-    const std::vector<double> want = attention_in_double(q, k, v, seen);
-    REQUIRE(got.size() == want.size());
-    for (size_t i = 0; i < got.size(); ++i)
-      CHECK((std::isnan(want[i]) ? std::isnan(got[i]) : std::abs(got[i] - want[i]) < 0.02));
-  };
-  const int64_t behind = keys - queries;
-  const auto row = [rows = queries] { return arange(rows).unsqueeze(1); };
-  const auto column = [size = keys] { return arange(size); };
-  check([] { return AttentionOptions{.causal = true}; }, [](int64_t i, int64_t j) { return j <= i; });
-  check([] { return AttentionOptions{.causal = true, .lower_right = true}; },
-        [=](int64_t i, int64_t j) { return j <= i + behind; });
-  check([&] { return AttentionOptions{.mask = (column() <= row() + 20) & ~(column() + 30 < row())}; },  // a window
-        [](int64_t i, int64_t j) { return j <= i + 20 && j + 30 >= i; });
-  check([&] { return AttentionOptions{.mask = (column() < row() * 2).unsqueeze(0), .causal = true}; },
-        [](int64_t i, int64_t j) { return j < 2 * i && j <= i; });
-  check([&] { return AttentionOptions{.mask = column() + row() < 90}; },
-        [](int64_t i, int64_t j) { return i + j < 90; });
-  check([&] { return AttentionOptions{.mask = column() >= 60}; }, [](int64_t, int64_t j) { return j >= 60; });
-}
-
-TEST_CASE("F8 no value of a block that a mask hides from a row reaches it", "[semantics]") {
-  if (!has_known_steps()) SKIP_TEST("no tensor cores whose steps are known");
-  constexpr int64_t kLength = 256, kBlock = 128;
-  const auto numbers = [](const Shape& shape) { return randn(shape).to(bfloat16).realize(); };
-  const Shape heads{1, 1, kLength, 32};
-  const Tensor q = numbers(heads), k = numbers(heads), v = numbers(heads);
-  const auto attend = [&](const Tensor& keys, const Tensor& values) {
-    return scaled_dot_product_attention(q, keys, values, {.causal = true});
-  };
-  const std::vector<float> before = attend(k, v).to(float32).to_vector<float>();
-  const double bad = GENERATE(std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity());
-  const auto with_bad = [&](const Tensor& x) {
-    return where((arange(kLength) < kLength - 1).unsqueeze(1), x, bad).to(bfloat16).realize();
-  };
-  on_both([&] { return attend(with_bad(k), with_bad(v)); });
-  const std::vector<float> got = attend(with_bad(k), with_bad(v)).to(float32).to_vector<float>();
-  for (size_t i = 0; i < got.size(); ++i)
-    if (i < 32 * kBlock)
-      CHECK(got[i] == before[i]);
-    else
-      CHECK(!std::isfinite(got[i]));  // a row that sees any key of the block: 0 times what is not finite
-}
-
-TEST_CASE("F8 the gradients of attention in blocks are right", "[semantics]") {
-  if (!has_known_steps()) SKIP_TEST("no tensor cores whose steps are known");
-  const auto numbers = [&](const Shape& shape) { return randn(shape).to(bfloat16).realize(); };
-  const auto gradients = [&](Tensor q, Tensor k, Tensor v, const Tensor& seed) {
-    for (Tensor* t : {&q, &k, &v}) *t = t->detach().requires_grad();
-    const Tensor out = scaled_dot_product_attention(q, k, v);
-    std::vector<Tensor> made = gradient(out, {q, k, v}, seed);
-    made.push_back(out);
-    realize_all(made);  // together: the scores have readers beside the attention
-    std::vector<float> all;
-    for (const Tensor& t : made)
-      for (const float x : t.to(float32).to_vector<float>()) all.push_back(x);
-    return all;
-  };
-  const Tensor q = numbers({1, 2, 64, 16}), k = numbers({1, 2, 128, 16}), v = numbers({1, 2, 128, 16}),
-               seed = numbers({1, 2, 64, 16});
-  const std::vector<float> got = gradients(q, k, v, seed);
-  const std::vector<float> want =
-      gradients(q.to(float32).realize(), k.to(float32).realize(), v.to(float32).realize(), seed.to(float32).realize());
-  REQUIRE(got.size() == want.size());
-  for (size_t i = 0; i < got.size(); ++i) CHECK(std::abs(got[i] - want[i]) < 0.05);
-}
 
 TEST_CASE("F8 short floats are summed in steps of tensor cores, to the bit", "[semantics]") {
   if (!has_known_steps()) SKIP_TEST("no tensor cores whose steps are known");

@@ -303,18 +303,21 @@ class KernelEmitter {
     body();
     if (all) values_.suppose(before);
     if (left_out == kNone) return;
+    std::vector<int> sums;
+    find_sums(loop.level.range, loop.body, sums);
+    if (sums.empty()) return;
     emit_.open_if(left_out);
-    add_zeros(loop.level.range, loop.body);
+    for (int sum : sums) unrolled_copies_.for_each(at(sum).node, false, [&] { accumulators_.add_zero(sum); });
     emit_.close();
   }
-  /// To all sums over a range.
-  void add_zeros(UOp range, const std::vector<LoopItem>& items) {
+  /// The sums over a range but for those in steps of a tensor core, which no step that is left out changes.
+  void find_sums(UOp range, const std::vector<LoopItem>& items, std::vector<int>& sums) const {
     for (const LoopItem& item : items) {
-      add_zeros(range, item.body);
-      if (item.kind != ItemKind::Update) continue;
-      const UOp n = at(item.statement).node;
-      if (const std::vector<UOp> own = ranges_of(n); std::find(own.begin(), own.end(), range) != own.end())
-        unrolled_copies_.for_each(n, false, [&] { accumulators_.add_zero(item.statement); });
+      find_sums(range, item.body, sums);
+      if (item.kind != ItemKind::Update || at(item.statement).node->reduction().tree.mma) continue;
+      if (const std::vector<UOp> own = ranges_of(at(item.statement).node);
+          std::find(own.begin(), own.end(), range) != own.end())
+        sums.push_back(item.statement);
     }
   }
 

@@ -92,8 +92,9 @@ void MmaBody::add_tile(int statement) {
     Id next = emit_.insert_here(std::move(part));
     if (predicate) {  // a step of zeros changes no sum
       values_.set_copy(rows, first + static_cast<int>(r));
-      const Id open = emit_.splat(values_.value(predicate), kMmaColumns.lanes);
-      next = emit_.alu(Op::Where, emit_.type(sums[r]), {open, next, old[r]});
+      const Id open = values_.value(predicate);
+      if (!emit_.always(open))
+        next = emit_.alu(Op::Where, emit_.type(sums[r]), {emit_.splat(open, kMmaColumns.lanes), next, old[r]});
     }
     emit_.insert_here({InstCode::AccumulatorWrite, {}, {sums[r], next}});
   }

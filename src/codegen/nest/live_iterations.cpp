@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <map>
 
+#include "codegen/kernel/common_predicate.h"
+#include "ir/build.h"
 #include "ir/ceil_div.h"
 #include "ir/combine.h"
+#include "ir/rebuild.h"
 #include "ir/scalar_eval.h"
 #include "ir/walk.h"
 
@@ -14,8 +17,10 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-/// The condition where whose opposite each value of an ExpSum is the identity; null if there is none.
+/// The condition where whose opposite a step of a tensor core adds nothing, or each value of an ExpSum is the identity;
+/// null if there is none.
 UOp condition_of(const Statement& s) {
+  if (s.is_reduce() && s.node->reduction().tree.mma && !s.carried()) return common_predicate(s.node);
   if (!s.is_reduce() || s.node->reduction().combine != ir::Combine::ExpSum || s.carried()) return {};
   if (s.node->reduction().tree.lanes > 1) return {};
   UOp condition;
@@ -46,6 +51,19 @@ bool has_extremes(UOp n) {
   }
 }
 
+/// The condition with quotients of indices, which legalize() computes as those of uint32.
+UOp with_index_quotients(UOp condition) {
+  const auto index_of = [](UOp n) {
+    if (n->op == Op::Cast && n->src[0]->dtype == DType::Index) return n->src[0];
+    return n->op == Op::Const ? ir::constant(*n->graph, DType::Index, n->scalar().as_int()) : UOp();
+  };
+  return ir::rebuild(*condition->graph, condition, [&](UOp n, const std::vector<UOp>& src) -> UOp {
+    if (n->op != Op::Cast || n->dtype != DType::Index || src[0]->op != Op::IDiv) return {};
+    const UOp a = index_of(src[0]->src[0]), b = index_of(src[0]->src[1]);
+    return a && b ? ir::idiv(a, b) : UOp();
+  });
+}
+
 }  // namespace
 
 void find_live_iterations(Statements& statements) {
@@ -70,7 +88,7 @@ void find_live_iterations(Statements& statements) {
 }
 
 LoopBounds live_bounds(const LoopLevel& level) {
-  return level.live ? solve_bounds(level.live, level.range, has_extremes) : LoopBounds{};
+  return level.live ? solve_bounds(with_index_quotients(level.live), level.range, has_extremes) : LoopBounds{};
 }
 
 double live_share(const LoopLevel& level, const LoopSchedule& schedule) {

@@ -8,7 +8,7 @@
 namespace sinter::codegen {
 
 /// Sets LoopLevel::live of the outermost loop over a range. All that leaves such a loop is ExpSums over the range whose
-/// values are WHERE(live, .., identity).
+/// values are WHERE(live, .., identity), or sums on tensor cores that have it as their common predicate.
 void find_live_iterations(Statements& statements);
 
 /// The bounds that `live` gives a loop. They are made of constants, outer ranges, sums, multiples and quotients by

@@ -119,7 +119,7 @@ class StatementBuilder {
     // Straight loops that other stores stand in: it may share what is computed inside.
     for (const LoopAxis& a : schedule_.axes)
       if (levels_.is_straight(a, a.width()) && !adds && !free[ranges_.number(a.range)] && !one_trip(a.range) &&
-          !axes.empty() && !is_outer(axes.back()) && range_id(a.range) < range_id(axes.back()) && stored_along(a.range))
+          stored_along(a.range))
         axes.insert(std::find_if(axes.begin(), axes.end(),
                                  [&](UOp r) { return !is_outer(r) && range_id(r) > range_id(a.range); }),
                     a.range);

@@ -10,6 +10,7 @@
 #include "ir/combine.h"
 #include "ir/lapack_call.h"
 #include "ir/walk.h"
+#include "schedule/fusion/product_pairs.h"
 #include "schedule/graph/fusion_cost.h"
 #include "schedule/simplify/choose_reductions.h"
 #include "schedule/simplify/strides.h"
@@ -86,7 +87,7 @@ class FusionGraphBuilder {
       if (!ir::is_movement(n->op) && !placeless(n->op) && !stored_in_box_[n->position]) node_of_[n->position] = add(n);
     for (size_t i = 0; i < plan_.outputs.size(); ++i) add_output(static_cast<int>(i));
     price();
-    find_pairs();
+    find_pairs(out_.nodes);
     return std::move(out_);
   }
 
@@ -185,9 +186,10 @@ class FusionGraphBuilder {
                  : s.kind == FusionNodeKind::Opaque ? s.uop->src[0]->shape.bound()
                  : s.scatter                        ? s.scatter->src[1]->shape.bound()
                                                     : s.numel;
-      s.contraction = s.kind == FusionNodeKind::Reduce && is_contraction(s.uop->reduction().combine, s.uop->src);
-      if (s.contraction) s.sliding = sliding_axes(s.uop);
       s.mma = s.kind == FusionNodeKind::Reduce && s.uop->reduction().tree.mma;
+      s.contraction =
+          s.mma || (s.kind == FusionNodeKind::Reduce && is_contraction(s.uop->reduction().combine, s.uop->src));
+      if (s.contraction) s.sliding = sliding_axes(s.uop);
       s.own = cost(s);
       int64_t sources = 0;
       const bool opens = s.kind == FusionNodeKind::Buffer || s.kind == FusionNodeKind::Gather || s.scatter ||
@@ -207,94 +209,7 @@ class FusionGraphBuilder {
       s.read_bytes = s.kind == FusionNodeKind::Elementwise ? std::min(s.bytes, sources) : s.bytes;
     }
   }
-  // ---- products back to back
-  bool joins_blocks(const FusionNode& s) const {
-    return s.kind == FusionNodeKind::Reduce && s.uop->reduction().combine == ir::Combine::ExpSum;
-  }
-  template <class F>
-  void each_source(const FusionNode& s, F f) const {
-    for (const FusionEdge& src : s.sources)
-      if (src.node >= 0) f(src.node);
-  }
   const FusionNode& node(int i) const { return out_.nodes[static_cast<size_t>(i)]; }
-  /// The node that a source is, or that selects with constants leave out parts of.
-  int selected(const FusionEdge& source) const {
-    int n = source.node;
-    while (n >= 0 && node(n).uop->op == Op::Where && node(n).sources[2].node < 0) n = node(n).sources[1].node;
-    return n;
-  }
-  /// Sets FusionNode::pair and ends_pair.
-  void find_pairs() {
-    for (size_t i = 0; i < out_.nodes.size(); ++i) {
-      const FusionNode& s = out_.nodes[i];
-      if (!joins_blocks(s)) continue;
-      const int top = selected(s.sources[0]), product = selected(s.sources[1]);
-      if (top < 0 || product < 0 || !node(product).mma) continue;
-      const FusionNode& maximum = node(top);
-      if (maximum.kind != FusionNodeKind::Reduce || maximum.uop->reduction().combine != ir::Combine::Max) continue;
-      if (const int first = product_below(maximum); first >= 0) mark_pair(first, static_cast<int>(i));
-    }
-    for (FusionNode& s : out_.nodes) {
-      if (joins_blocks(s) && s.pair < 0) join_pair(s);
-      if (s.kind == FusionNodeKind::Elementwise && s.pair < 0) end_pair(s);
-    }
-  }
-  /// The quotient of what the blocks' products and their weights add up to.
-  void end_pair(FusionNode& s) {
-    const int pair = pair_of(s);
-    bool ends = pair >= 0;
-    each_source(s, [&](int source) { ends &= joins_blocks(node(source)) && node(source).pair == pair; });
-    if (!ends) return;
-    s.pair = pair;
-    s.ends_pair = true;
-  }
-  int pair_of(const FusionNode& s) const {
-    int pair = -1;
-    each_source(s, [&](int source) { pair = std::max(pair, node(source).pair); });
-    return pair;
-  }
-  /// The sum of the weights in each block, and in all, beside a pair that computes the weights.
-  void join_pair(FusionNode& s) {
-    const int pair = pair_of(s);
-    for (const FusionEdge& source : s.sources) {
-      const int n = selected(source);
-      if (n < 0 || node(n).pair >= 0 || node(n).kind != FusionNodeKind::Reduce || pair_of(node(n)) != pair) continue;
-      s.pair = pair;
-      for (int at = source.node; at >= n; at = at == n ? -1 : node(at).sources[1].node)
-        out_.nodes[static_cast<size_t>(at)].pair = pair;
-    }
-  }
-  /// The product on tensor cores that a reduction's elements are made of by elementwise ops; -1: none.
-  int product_below(const FusionNode& reduction) const {
-    std::vector<int> todo;
-    const auto open = [&](int s) {
-      if (std::find(todo.begin(), todo.end(), s) == todo.end()) todo.push_back(s);
-    };
-    each_source(reduction, open);
-    for (size_t i = 0; i < todo.size(); ++i) {
-      const FusionNode& s = node(todo[i]);
-      if (s.mma) return todo[i];
-      if (s.kind == FusionNodeKind::Elementwise) each_source(s, open);
-    }
-    return -1;
-  }
-  /// Marks all nodes between `first` and `last`, both included.
-  void mark_pair(int first, int last) {
-    std::vector<bool> after(static_cast<size_t>(last - first) + 1, false), before = after;
-    const auto at = [&](std::vector<bool>& list, int i) { return list[static_cast<size_t>(i - first)]; };
-    at(after, first) = at(before, last) = true;
-    for (int i = first + 1; i <= last; ++i)
-      each_source(node(i), [&](int s) {
-        if (s >= first && at(after, s)) at(after, i) = true;
-      });
-    for (int i = last; i > first; --i)
-      if (at(before, i))
-        each_source(node(i), [&](int s) {
-          if (s >= first) at(before, s) = true;
-        });
-    for (int i = first; i <= last; ++i)
-      if (at(after, i) && at(before, i)) out_.nodes[static_cast<size_t>(i)].pair = first;
-  }
   double own(int i) const { return node(i).own; }
 
   /// Simple operations per element.

@@ -52,10 +52,11 @@ struct FusionNode {
   bool contraction = false;  ///< a matrix product: both factors lack an axis of the result
   bool mma = false;          ///< a product on tensor cores: all axes of its result are outer ranges of its kernel
   int anchor = -1;           ///< the large contraction whose epilogue this is
-  /// Of nodes from one product on tensor cores to an ExpSum that joins blocks of another one: the first product. One
-  /// kernel computes them all, a block at a time. -1: part of no such pair.
+  /// Of nodes from one product on tensor cores to an ExpSum that joins blocks of another one, or from one or two to
+  /// sums over blocks that are made of them: the first product. One kernel computes them all, a block at a time. -1:
+  /// part of no such pair.
   int pair = -1;
-  bool ends_pair = false;  ///< the last of its pair, an elementwise result
+  bool ends_pair = false;  ///< behind all sums of its pair, an elementwise result
   /// Of a contraction: result axes along which a factor's windows slide.
   std::vector<int> sliding = {};
 

@@ -134,6 +134,13 @@ double Partitioner::sums_beside(const FusionGroup& k1, const FusionGroup& k2, co
   return 0;
 }
 
+/// Whether all loops of both kernels are those of one pair of products.
+bool Partitioner::are_of_one_pair(const FusionGroup& k1, const FusionGroup& k2) const {
+  if (k1.nests.empty() || k2.nests.empty()) return false;
+  const FusionNode& first = node(k1.nests[0].node);
+  return joins_pair(k1, first) && joins_pair(k2, first);
+}
+
 /// The cheapest way to merge kernel b into a; none if it costs more than the launch and reads it saves.
 MergePlan Partitioner::plan_merge(int a, int b, int s) {
   MergePlan none;
@@ -155,13 +162,14 @@ MergePlan Partitioner::plan_merge(int a, int b, int s) {
   };
   if (scatters(k1) || scatters(k2)) return none;
 
-  if ((has_mma(k1) && !k2.nests.empty()) || (has_mma(k2) && !k1.nests.empty())) return none;
+  const bool one_pair = are_of_one_pair(k1, k2);
+  if (!one_pair && ((has_mma(k1) && !k2.nests.empty()) || (has_mma(k2) && !k1.nests.empty()))) return none;
 
   const AxisPairs pairs = correspondence(a, b, s);
   if (pairs.empty()) return none;
   const double gain = prices_.launch + shared_reads(k1, k2);
   MergePlan best;
-  const double beside = sums_beside(k1, k2, pairs);
+  const double beside = one_pair ? 0 : sums_beside(k1, k2, pairs);
   auto consider = [&](MergePlan u) {
     u.price += beside;
     if (u.price >= best.price || u.price >= gain) return;

@@ -211,6 +211,7 @@ class Partitioner {
   double shared_reads(const FusionGroup& k1, const FusionGroup& k2) const;
   double sums_beside(const FusionGroup& k1, const FusionGroup& k2, const AxisPairs& pairs) const;
   AxisPairs correspondence(int a, int b, int s);
+  bool are_of_one_pair(const FusionGroup& k1, const FusionGroup& k2) const;
   MergePlan plan_merge(int a, int b, int s);
   MergePlan plan_row_merge(const FusionGroup& k1, const FusionGroup& k2, const AxisPairs& pairs, int s);
   MergePlan plan_guest_merge(const FusionGroup& host, const FusionGroup& guest, const AxisPairs& pairs, bool swapped);

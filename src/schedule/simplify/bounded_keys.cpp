@@ -10,6 +10,7 @@
 
 #include "ir/axis_lists.h"
 #include "ir/build.h"
+#include "ir/ceil_div.h"
 #include "ir/splat.h"
 
 namespace sinter::schedule {
@@ -154,24 +155,36 @@ UOp positions(UOp x, int64_t first, int64_t count, int64_t step) {
   return step == 1 ? from : ir::reshape(ir::shrink(ir::reshape(from, {count, step}), {{0, count}, {0, 1}}), {count});
 }
 
-/// The bound as a condition on `count` keys from `first` on, `step` apart.
-UOp condition_of(const KeyBound& bound, UOp x, int64_t first, int64_t count, int64_t step) {
-  const auto keys = static_cast<int64_t>(x->rank()) - 1;
+/// `count` positions from `first` on, `step` apart.
+struct Positions {
+  int64_t first = 0, count = 0, step = 1;
+};
+
+/// The bound as a condition on these keys, and these positions along the bound's other axis.
+UOp condition_of(const KeyBound& bound, UOp x, const Positions& keys, const Positions& rows) {
+  const auto last = static_cast<int64_t>(x->rank()) - 1;
   Shape shape = x->shape;
-  shape[static_cast<size_t>(keys)] = count;
-  const auto along = [&](UOp n, int64_t axis) { return ir::expand(n, shape, ir::others(shape.rank(), {axis})); };
+  shape[static_cast<size_t>(last)] = keys.count;
+  if (bound.row >= 0) shape[static_cast<size_t>(bound.row)] = rows.count;
+  const auto along = [&](const Positions& p, int64_t offset, int64_t axis) {
+    return ir::expand(positions(x, p.first + offset, p.count, p.step), shape, ir::others(shape.rank(), {axis}));
+  };
   if (bound.row < 0) {
-    const UOp key = along(positions(x, first, count, step), keys);
+    const UOp key = along(keys, 0, last);
     const UOp edge = ir::like(key, static_cast<double>(bound.lower ? bound.offset : -bound.offset));
     return bound.lower ? ir::le(edge, key) : ir::le(key, edge);
   }
   // The side to which the offset is added, so that it is none below 0.
   const bool at_key = (bound.offset >= 0) != bound.lower;
-  const int64_t offset = std::abs(bound.offset), rows = x->shape[static_cast<size_t>(bound.row)].value();
-  const UOp key = along(positions(x, first + (at_key ? offset : 0), count, step), keys);
-  const UOp row = along(positions(x, at_key ? 0 : offset, rows, 1), bound.row);
+  const int64_t offset = std::abs(bound.offset);
+  const UOp key = along(keys, at_key ? offset : 0, last), row = along(rows, at_key ? 0 : offset, bound.row);
   return bound.lower ? ir::le(row, key) : ir::le(key, row);
 }
+
+Positions all_along(UOp x, int64_t axis) { return {0, axis < 0 ? 0 : x->shape[static_cast<size_t>(axis)].value(), 1}; }
+
+/// The last or the first of each block.
+Positions of_blocks(int64_t size, int64_t blocks, bool last) { return {last ? size - 1 : 0, blocks, size}; }
 
 bool is_minus_infinity(UOp n) {
   const UOp value = ir::splat_const(n);
@@ -185,18 +198,36 @@ UOp all_of(UOp a, UOp b) { return a ? a & b : b; }
 /// Recursion depth: the number of masks.
 BoundedKeys bound_keys(UOp x, int64_t size, int64_t blocks) {
   if (x->op != Op::Where || !is_minus_infinity(x->src[2]) || x->shape[x->rank() - 1] == 1) return {x, {}};
-  const int64_t keys = x->shape[x->rank() - 1].value();
   BoundedKeys out = bound_keys(x->src[1], size, blocks);
   MaskParts mask;
   split_mask(x->src[0], mask);
   UOp condition;
   for (UOp other : mask.others) condition = all_of(condition, other);
   for (const KeyBound& bound : mask.bounds) {
-    condition = all_of(condition, condition_of(bound, x, 0, keys, 1));
-    out.seen = all_of(out.seen, condition_of(bound, x, bound.lower ? size - 1 : 0, blocks, size));
+    const Positions rows = all_along(x, bound.row);
+    condition = all_of(condition, condition_of(bound, x, all_along(x, static_cast<int64_t>(x->rank()) - 1), rows));
+    out.seen = all_of(out.seen, condition_of(bound, x, of_blocks(size, blocks, bound.lower), rows));
   }
   out.scores = ir::where(mask.bounds.empty() ? x->src[0] : condition, out.scores, x->src[2]);
   return out;
+}
+
+UOp seen_tiles(UOp x, int64_t queries, int64_t keys) {
+  const auto last = static_cast<int64_t>(x->rank()) - 1;
+  UOp seen;
+  for (; x->op == Op::Where && is_minus_infinity(x->src[2]); x = x->src[1]) {
+    MaskParts mask;
+    split_mask(x->src[0], mask);
+    const auto blocks = [&](int64_t axis, int64_t size) {
+      return ceil_div(x->shape[static_cast<size_t>(axis)].value(), size);
+    };
+    for (const KeyBound& bound : mask.bounds) {
+      if (bound.row != last - 1) continue;
+      seen = all_of(seen, condition_of(bound, x, of_blocks(keys, blocks(last, keys), bound.lower),
+                                       of_blocks(queries, blocks(last - 1, queries), !bound.lower)));
+    }
+  }
+  return seen;
 }
 
 }  // namespace sinter::schedule

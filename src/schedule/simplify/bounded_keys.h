@@ -17,4 +17,8 @@ struct BoundedKeys {
 ///      false only where such masks hide all `size` keys of a block.
 BoundedKeys bound_keys(ir::UOp x, int64_t size, int64_t blocks);
 
+/// For tiles of so many queries by so many keys, [.., tiles of queries, tiles of keys]: false only where masks that
+/// compare the positions of both hide all keys of the tile from all of its queries. Null if no mask does.
+ir::UOp seen_tiles(ir::UOp x, int64_t queries, int64_t keys);
+
 }  // namespace sinter::schedule

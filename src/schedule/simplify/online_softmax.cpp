@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <optional>
 
 #include "ir/ceil_div.h"
@@ -11,7 +10,8 @@
 #include "schedule/simplify/bounded_keys.h"
 #include "schedule/simplify/fused_reductions.h"
 #include "schedule/simplify/mma_factors.h"
-#include "schedule/simplify/strides.h"
+#include "schedule/simplify/score_blocks.h"
+#include "schedule/simplify/softmax_gradient.h"
 
 namespace sinter::schedule {
 namespace {
@@ -21,48 +21,7 @@ using ir::Op;
 using ir::UOp;
 
 /// Keys of a block: as many results as a thread can hold beside those of the second product.
-constexpr int64_t kMaxKeys = 128, kMinKeys = 32;
-constexpr int64_t kMinQueries = 16;    ///< rows of a tensor core's tile
-constexpr int64_t kMaxFeatures = 128;  ///< of the second product's results
-constexpr int64_t kMaxDepth = 256;     ///< elements that the first product sums: a row of it is staged as a whole
-
-/// Keys of a block, of which there are two or more: as many as possible while few of the last block do not exist. 0 if
-/// the keys are too few.
-int64_t keys_of_block(int64_t keys) {
-  for (int64_t block = kMaxKeys; block > kMinKeys; block /= 2)
-    if (block < keys && round_up(keys, block) - keys <= keys / 8) return block;
-  return kMinKeys < keys ? kMinKeys : 0;
-}
-
-/// Whether a value does not differ along an axis.
-bool lacks(UOp value, int64_t axis) { return strides_of_view(value)[static_cast<size_t>(axis)] == 0; }
-
-/// Whether n, [.., queries, keys], is a sum of products of 16-bit values over one short axis: of rows that lack the
-/// keys and columns that lack the queries.
-bool is_score_product(UOp n) {
-  if (!is_reduce(n, Combine::Add) || n->src[0]->op != Op::Mul || n->reduction().axes.size() != 1) return false;
-  const UOp a = narrow_source(n->src[0]->src[0]), b = narrow_source(n->src[0]->src[1]);
-  const int64_t summed = n->reduction().axes[0], last = static_cast<int64_t>(n->rank()) - 1;
-  const Dim& depth = n->src[0]->shape[static_cast<size_t>(summed)];
-  if (!a || !b || a->dtype != b->dtype || last < 1 || depth.symbolic()) return false;
-  if (depth.value() < static_cast<int64_t>(ir::mma_step_length(a->dtype)) || depth.value() > kMaxDepth) return false;
-  const int64_t keys = last + (last >= summed), queries = last - 1 + (last - 1 >= summed);
-  const auto is = [&](UOp rows, UOp columns) {
-    return lacks(rows, keys) && !lacks(rows, queries) && lacks(columns, queries) && !lacks(columns, keys);
-  };
-  return is(a, b) || is(b, a);
-}
-
-/// Whether exactly one reduction stands below x and the elementwise ops on top of it, and is such a product.
-bool is_made_of_product(UOp x) {
-  const std::vector<UOp> nodes = ir::topological(std::span<const UOp>(&x, 1), [](UOp n) { return ir::is_alu(n->op); });
-  int products = 0;
-  for (UOp n : nodes) {
-    if (n->op == Op::Reduce && !is_score_product(n)) return false;
-    products += n->op == Op::Reduce;
-  }
-  return products == 1;
-}
+constexpr int64_t kMaxKeys = 128;
 
 /// A sum of softmax weights times other values.
 struct WeightedSum {
@@ -71,7 +30,6 @@ struct WeightedSum {
   DType weight;      ///< type that weights are rounded to
   int64_t features;  ///< axis of the sum's source that weights are repeated along
   int64_t keys;      ///< axis that is summed
-  int64_t block;     ///< keys in a block
 };
 
 std::optional<WeightedSum> match(UOp n) {
@@ -84,67 +42,31 @@ std::optional<WeightedSum> match(UOp n) {
     if (!is_softmax_weight(weight)) continue;
     const UOp x = weight->src[0]->src[0]->src[0];
     if (factor->ints().size() != 1 || x->rank() < 2) return {};
-    WeightedSum sum{x, other, rounded->dtype, factor->ints()[0], n->reduction().axes[0], 0};
+    const WeightedSum sum{x, other, rounded->dtype, factor->ints()[0], n->reduction().axes[0]};
     const int64_t along = sum.features, last = static_cast<int64_t>(x->rank()) - 1;
     const auto in_sum = [&](int64_t axis) { return axis + (axis >= along); };  // of x
-    const Dim &features = factor->shape[static_cast<size_t>(along)], &keys = x->shape[x->rank() - 1],
-              &queries = x->shape[x->rank() - 2];
+    const Dim& features = factor->shape[static_cast<size_t>(along)];
     if (in_sum(last) != sum.keys || weight->src[1]->src[0]->reduction().axes != ir::Ints{last}) return {};
-    if (features.symbolic() || keys.symbolic() || queries.symbolic()) return {};
-    sum.block = keys_of_block(keys.value());
-    const bool fits = queries.value() >= kMinQueries && features.value() % (2 * ir::kMmaTileColumns) == 0;
+    if (features.symbolic() || features.value() % (2 * ir::kMmaTileColumns) != 0) return {};
     const UOp values = narrow_source(other);
-    if (sum.block == 0 || !fits || features.value() > kMaxFeatures || !values || values->dtype != sum.weight) return {};
+    if (features.value() > kMaxPairedFeatures || !values || values->dtype != sum.weight) return {};
     if (!lacks(values, in_sum(last - 1)) || lacks(values, sum.keys) || lacks(values, along)) return {};
-    if (!is_made_of_product(x)) return {};
-    return sum;
+    return has_softmax_blocks(x) ? std::optional(sum) : std::nullopt;
   }
   return {};
 }
 
-/// The shape with an axis of blocks and one of keys in place of `axis`.
-Shape in_blocks(const Shape& shape, int64_t axis, int64_t block) {
-  Shape out;
-  for (size_t a = 0; a < shape.rank(); ++a) {
-    const bool keys = static_cast<int64_t>(a) == axis;
-    out.push_back(keys ? Dim(shape[a].value() / block) : shape[a]);
-    if (keys) out.push_back(block);
-  }
-  return out;
-}
-
-/// A value with a longer axis: repeated where it does not differ along the axis, else 0 beyond its end.
-UOp continued(UOp n, int64_t axis, int64_t size) {
-  Shape shape = n->shape;
-  shape[static_cast<size_t>(axis)] = size;
-  if (n->op == Op::Expand && std::ranges::find(n->ints(), axis) != n->ints().end())
-    return ir::expand(n->src[0], shape, n->ints());
-  ir::Region box = ir::full_region(n->shape);
-  if (!lacks(n, axis)) return ir::pad(n, box, shape);
-  box[static_cast<size_t>(axis)] = {0, 1};
-  return ir::expand(ir::reshape(ir::shrink(n, box), ir::without(n->shape, {axis})), shape, {axis});
-}
-
 /// The scores x, [.., keys], of more keys: -inf of those that do not exist, which weigh nothing.
 UOp with_keys(ir::Graph& g, UOp x, int64_t keys) {
-  const auto last = static_cast<int64_t>(x->rank()) - 1;
-  std::map<ir::Node*, UOp> made;
-  for (UOp n : ir::topological(std::span<const UOp>(&x, 1), [](UOp n) { return ir::is_alu(n->op); })) {
-    if (n->op == Op::Reduce) {
-      const int64_t summed = n->reduction().axes[0], axis = last + (last >= summed);
-      const auto factor = [&](size_t i) { return continued(n->src[0]->src[i], axis, keys); };
-      made[n.get()] = ir::reduce(Combine::Add, factor(0) * factor(1), {summed});
-    } else if (ir::is_alu(n->op)) {
-      std::vector<UOp> src;
-      for (UOp from : n->src) src.push_back(made[from.get()]);
-      const Shape shape = src[0]->shape;
-      made[n.get()] = g.make({n->op, n->dtype, shape, src, n->attr, n->device});
-    } else {
-      made[n.get()] = continued(n, last, keys);
-    }
-  }
-  const UOp scores = made[x.get()], exists = ir::pad(ir::true_like(x), ir::full_region(x->shape), scores->shape);
+  const UOp scores = ScoresOfFactors(g, static_cast<int64_t>(x->rank()) - 1, keys, 0).made(x);
+  const UOp exists = ir::pad(ir::true_like(x), ir::full_region(x->shape), scores->shape);
   return ir::where(exists, scores, ir::like(scores, -std::numeric_limits<double>::infinity()));
+}
+
+/// The largest score of a row, or the sum of its weights relative to it, of all blocks.
+UOp joined(const SoftmaxBlocks& blocks, int result) {
+  const UOp values[] = {blocks.maximum, blocks.sum};
+  return ir::reduce(Combine::ExpSum, values, {static_cast<int64_t>(blocks.sum->rank()) - 1}, result);
 }
 
 /// A reduction of a row in the order in which the threads that hold a tile of tensor cores join their elements.
@@ -158,43 +80,66 @@ UOp row_reduction(ir::Graph& g, Combine combine, UOp x) {
 }
 
 UOp rolled(ir::Graph& g, const WeightedSum& s) {
-  const int64_t count = s.x->shape[s.x->rank() - 1].value(), keys = round_up(count, s.block);
-  const auto [bounded, seen] = bound_keys(s.x, s.block, keys / s.block);
-  const UOp scores = keys == count ? bounded : with_keys(g, bounded, keys);
-  const UOp other = keys == count ? s.other : continued(s.other, s.keys, keys);
+  const SoftmaxBlocks blocks = softmax_in_blocks(g, s.x);
   const auto rank = static_cast<int64_t>(s.x->rank());
-  const UOp x = ir::reshape(scores, in_blocks(scores->shape, rank - 1, s.block));
+  const int64_t block = blocks.e->shape[static_cast<size_t>(rank)].value();
+  const int64_t keys = blocks.e->shape[static_cast<size_t>(rank) - 1].value() * block;
+  const bool whole = s.x->shape[static_cast<size_t>(rank) - 1] == keys;
+  const UOp other = whole ? s.other : continued(s.other, s.keys, keys);
+  const Shape shape = in_blocks(other->shape, s.keys, block);
+  const int behind = s.features > s.keys;
+  const UOp weights = ir::expand(ir::cast(ir::cast(blocks.e, s.weight), DType::F32), shape, {s.features + behind});
+  UOp products = ir::reduce(Combine::Add, weights * ir::reshape(other, shape), {s.keys + 1});
+  if (blocks.seen)
+    products = ir::where(ir::expand(blocks.seen, products->shape, {s.features}), products, ir::like(products, 0.0));
+  const UOp o[] = {ir::expand(blocks.maximum, products->shape, {s.features}), products};
+  const UOp total = ir::reduce(Combine::ExpSum, o, {s.keys}, 1);
+  return total / ir::expand(joined(blocks, 1), total->shape, {s.features - behind});
+}
+
+}  // namespace
+
+bool has_softmax_blocks(UOp x) {
+  if (x->rank() < 2) return false;
+  const Dim &keys = x->shape[x->rank() - 1], &queries = x->shape[x->rank() - 2];
+  if (keys.symbolic() || queries.symbolic() || queries.value() < kMinScoreRows) return false;
+  return elements_of_block(keys.value(), kMaxKeys) > 0 && score_products_below(x) == 1;
+}
+
+SoftmaxBlocks softmax_in_blocks(ir::Graph& g, UOp given) {
+  const auto rank = static_cast<int64_t>(given->rank());
+  const int64_t count = given->shape[static_cast<size_t>(rank) - 1].value();
+  const int64_t block = elements_of_block(count, kMaxKeys), keys = round_up(count, block);
+  const auto [bounded, seen] = bound_keys(given, block, keys / block);
+  const UOp scores = keys == count ? bounded : with_keys(g, bounded, keys);
+  const UOp x = ir::reshape(scores, in_blocks(scores->shape, rank - 1, block));
   const UOp maximum = row_reduction(g, Combine::Max, x);
   // A block without any key that counts: its e are 0, not NaN.
   const UOp finite = ir::lt(ir::alu(Op::Abs, {maximum}), ir::like(maximum, std::numeric_limits<double>::infinity()));
   const UOp shift = ir::where(finite, maximum, ir::like(maximum, 0.0));
   const UOp e = ir::exp(x - ir::expand(shift, x->shape, {rank}));
-  const UOp sums = row_reduction(g, Combine::Add, e);
-
-  const Shape shape = in_blocks(other->shape, s.keys, s.block);
-  const int behind = s.features > s.keys;
-  const UOp weights = ir::expand(ir::cast(ir::cast(e, s.weight), DType::F32), shape, {s.features + behind});
-  const UOp products = ir::reduce(Combine::Add, weights * ir::reshape(other, shape), {s.keys + 1});
+  SoftmaxBlocks out{e, maximum, row_reduction(g, Combine::Add, e), seen, bounded};
+  if (!seen) return out;
   // A block of which a row sees no key adds nothing, whatever its values are, and need not be computed.
-  const auto added = [&, blocks = seen](UOp of_block, double otherwise) {
-    if (!blocks) return of_block;
-    const UOp here = of_block->rank() == blocks->rank() ? blocks : ir::expand(blocks, of_block->shape, {s.features});
-    return ir::where(here, of_block, ir::like(of_block, otherwise));
-  };
-  const UOp top = added(maximum, -std::numeric_limits<double>::infinity());
-  const UOp o[] = {ir::expand(top, products->shape, {s.features}), added(products, 0)}, l[] = {top, added(sums, 0)};
-  const UOp total = ir::reduce(Combine::ExpSum, o, {s.keys}, 1), norm = ir::reduce(Combine::ExpSum, l, {rank - 1}, 1);
-  return total / ir::expand(norm, total->shape, {s.features - behind});
+  out.maximum = ir::where(seen, maximum, ir::like(maximum, -std::numeric_limits<double>::infinity()));
+  out.sum = ir::where(seen, out.sum, ir::like(out.sum, 0.0));
+  return out;
 }
 
-}  // namespace
+UOp log_of_sum(const SoftmaxBlocks& blocks) { return joined(blocks, 0) + ir::log(joined(blocks, 1)); }
+
+UOp roll_weighted_sum(ir::Graph& g, UOp n) {
+  const std::optional<WeightedSum> sum = match(n);
+  return sum ? rolled(g, *sum) : UOp();
+}
 
 void roll_softmax(PlanGraph& plan, const runtime::Target& target) {
   if (!has_mma_steps(target)) return;
   rebuild(plan, [&](UOp n, const std::vector<UOp>& src) -> UOp {
     if (n->op != Op::Reduce) return {};
-    const std::optional<WeightedSum> sum = match(ir::with_sources(*plan.graph, n, src));
-    return sum ? rolled(*plan.graph, *sum) : UOp();
+    const UOp sum = ir::with_sources(*plan.graph, n, src);
+    const UOp made = roll_weighted_sum(*plan.graph, sum);
+    return made ? made : softmax_gradient(*plan.graph, sum);
   });
 }
 

@@ -15,6 +15,23 @@ namespace sinter::schedule {
 /// division, not after it.
 /// Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018); Dao, "FlashAttention-2" (2023).
 /// Decided by shapes, types and the target alone (SEMANTICS F2, F3).
+/// The sums that are its gradients are rewritten as well (softmax_gradient.h).
 void roll_softmax(PlanGraph& plan, const runtime::Target& target);
+
+/// The softmax over the last axis of scores x in blocks of keys.
+struct SoftmaxBlocks {
+  ir::UOp e;             ///< exp(x - maximum of the block), [.., queries, blocks, keys]
+  ir::UOp maximum, sum;  ///< of a block; -inf and 0 where a mask hides all of it from the row
+  ir::UOp seen;          ///< as BoundedKeys::seen
+  ir::UOp scores;        ///< x, with its masks as bound_keys() makes them
+};
+
+/// Whether the softmax of x is computed in blocks.
+bool has_softmax_blocks(ir::UOp x);
+SoftmaxBlocks softmax_in_blocks(ir::Graph& g, ir::UOp x);
+/// The logarithm of a row's sum of exp(x).
+ir::UOp log_of_sum(const SoftmaxBlocks& blocks);
+/// What roll_softmax() makes of the sum; null if it leaves it.
+ir::UOp roll_weighted_sum(ir::Graph& g, ir::UOp sum);
 
 }  // namespace sinter::schedule

@@ -1,9 +1,12 @@
-// Two products back to back, as in attention: a warp computes whole rows of the first one's results, a block of columns
-// at a time, and holds them where the second one reads its factor. Blocks of the other factors go through rings in
-// shared memory; the rows stay there.
+// Products back to back, as in attention and its gradients: a warp computes whole rows of the first ones' results, a
+// block of columns at a time, and holds them where the later ones read a factor. Blocks of the other factors go through
+// rings in shared memory; the rows stay there.
 #include <algorithm>
 #include <optional>
+#include <variant>
+#include <vector>
 
+#include "codegen/kernel/common_predicate.h"
 #include "codegen/loopschedule/mma_tile.h"
 #include "codegen/tune/gpu/candidates.h"
 #include "codegen/tune/gpu/staging.h"
@@ -19,78 +22,104 @@ using ir::UOp;
 constexpr int kPairWarps[] = {8, 4, 2, 1};  ///< of a block; each has one tile of rows
 constexpr int kRingSlots[] = {2, 3};        ///< of both rings
 
-/// The ranges and factors of two products, the second of which sums over the columns of the first.
-struct ProductPair {
-  UOp rows, columns;    ///< of the first product
-  UOp features, depth;  ///< columns of the second product; what the first one sums
-  UOp blocks;           ///< of columns, one at a time
-  UOp row_factor, column_factor, feature_factor;
+/// A product whose results are made into a factor of later ones.
+struct FirstProduct {
+  UOp depth;  ///< what it sums
+  UOp row_factor, column_factor;
+};
+
+/// A product that sums over the columns of the first ones.
+struct LaterProduct {
+  UOp features;  ///< its columns
+  UOp factor;    ///< the one that is not made of the first products
+};
+
+struct ProductChain {
+  UOp rows, columns;  ///< of the first products
+  UOp blocks;         ///< of columns, one at a time
+  std::vector<FirstProduct> first;
+  std::vector<LaterProduct> later;
 };
 
 bool is_mma(UOp n) { return n->op == Op::Reduce && n->reduction().tree.mma; }
 
-/// The only product on tensor cores below a value; null if there is none.
-UOp product_below(UOp value) {
-  UOp found;
-  int count = 0;
+std::vector<UOp> products_below(UOp value) {
+  std::vector<UOp> found;
   for (UOp n : ir::topological(value))
-    if (is_mma(n)) {
-      found = n;
-      ++count;
-    }
-  return count == 1 ? found : UOp();
+    if (is_mma(n)) found.push_back(n);
+  return found;
 }
 
-int step_of(const ProductPair& p) { return mma_depth(p.feature_factor->dtype).size(); }
+int step_of(UOp factor) { return mma_depth(factor->dtype).size(); }
 
-class PairFinder {
+class ChainFinder {
  public:
-  explicit PairFinder(TuneSpace& space) : space_(space) {}
+  explicit ChainFinder(TuneSpace& space) : space_(space) {}
 
-  std::optional<ProductPair> run() {
-    for (const StatementAnalysis& w : space_.analysis.statements())
-      if (is_mma(w.node))
-        for (const size_t side : {0, 1})
-          if (const UOp first = product_below(w.node->src[side]))
-            if (std::optional<ProductPair> pair = pair_of(first, w, side)) return pair;
-    return {};
+  std::optional<ProductChain> run() {
+    ProductChain chain;
+    for (const StatementAnalysis& w : space_.analysis.statements()) {
+      if (!is_mma(w.node)) continue;
+      const std::vector<UOp> factors = open_factors(w.node);
+      for (const size_t side : {0, 1})
+        if (const std::vector<UOp> first = products_below(factors[side]); !first.empty())
+          if (!add(chain, first, w, factors[side], factors[1 - side])) return {};
+    }
+    if (chain.later.empty()) return {};
+    // All rows are the same range: the longest that only rows of the first products have.
+    for (UOp r : space_.analysis.statement_of(chain_end_).result_ranges) {
+      const auto of_rows = [&](const FirstProduct& p) {
+        return depends(p.row_factor, r) && !depends(p.column_factor, r);
+      };
+      const bool is_rows =
+          is_outer(r) && std::ranges::all_of(chain.first, of_rows) &&
+          std::ranges::none_of(chain.later, [&](const LaterProduct& p) { return depends(p.factor, r); });
+      if (is_rows && (!chain.rows || space_.analysis.size(r) >= space_.analysis.size(chain.rows))) chain.rows = r;
+    }
+    return chain.rows ? std::optional(chain) : std::nullopt;
   }
 
  private:
   bool depends(UOp n, UOp range) { return space_.analysis.depends(n, range); }
-  /// The only result range of the second product that `is` selects; null if there is none, or several.
-  template <class Select>
-  static UOp only(const StatementAnalysis& second, Select is) {
-    const auto& all = second.result_ranges;
-    const auto found = std::find_if(all.begin(), all.end(), is);
-    return found != all.end() && std::find_if(found + 1, all.end(), is) == all.end() ? *found : UOp();
+  bool fits(UOp range, int unit) {
+    return has_static_size(range) && !is_outer(range) && space_.analysis.size(range) % unit == 0;
   }
-  std::optional<ProductPair> pair_of(UOp first, const StatementAnalysis& second, size_t side) {
-    ProductPair p;
-    const UOp weights = second.node->src[side];
-    p.feature_factor = second.node->src[1 - side];
-    p.columns = ranges_of(second.node).back();
-    p.depth = ranges_of(first).back();
-    const size_t columns = depends(first->src[0], p.columns) ? 0 : 1;
-    p.column_factor = first->src[columns];
-    p.row_factor = first->src[1 - columns];
-    if (!depends(p.column_factor, p.columns) || depends(p.row_factor, p.columns)) return {};
-    p.features = only(second, [&](UOp r) { return depends(p.feature_factor, r) && !depends(weights, r); });
-    p.blocks = only(second, [&](UOp r) { return !is_outer(r) && depends(weights, r); });
-    for (UOp r : second.result_ranges) {  // the longest of those that only the first product's rows have
-      const bool of_rows =
-          is_outer(r) && depends(p.row_factor, r) && !depends(p.column_factor, r) && !depends(p.feature_factor, r);
-      if (of_rows && (!p.rows || space_.analysis.size(r) >= space_.analysis.size(p.rows))) p.rows = r;
+  /// The only one of the ranges that `is` selects; null if there is none, or several.
+  template <class Select>
+  static UOp only(const std::vector<UOp>& ranges, Select is) {
+    const auto found = std::find_if(ranges.begin(), ranges.end(), is);
+    return found != ranges.end() && std::find_if(found + 1, ranges.end(), is) == ranges.end() ? *found : UOp();
+  }
+  /// Whether the range that a chain has in one place is this one too.
+  static bool agree(UOp& known, UOp range) {
+    if (!known) known = range;
+    return range && known == range;
+  }
+  bool add(ProductChain& chain, const std::vector<UOp>& first, const StatementAnalysis& later, UOp made, UOp factor) {
+    std::vector<UOp> own = ranges_of(later.node), around = later.result_ranges;
+    const UOp columns = own.back();
+    own.pop_back();
+    around.insert(around.end(), own.begin(), own.end());
+    const auto in_task = [&](UOp r) { return !is_outer(r) && depends(made, r); };
+    if (!agree(chain.columns, columns) || !agree(chain.blocks, only(around, in_task))) return false;
+    const UOp features = only(later.result_ranges, [&](UOp r) { return depends(factor, r) && !depends(made, r); });
+    if (!features || !fits(features, kMmaColumns.size()) || !fits(columns, step_of(factor))) return false;
+    chain.later.push_back({features, factor});
+    chain_end_ = later.node;
+    for (UOp p : first) {
+      const UOp depth = ranges_of(p).back();
+      const size_t of_columns = depends(p->src[0], columns) ? 0 : 1;
+      const FirstProduct product{depth, p->src[1 - of_columns], p->src[of_columns]};
+      if (!depends(product.column_factor, columns) || depends(product.row_factor, columns)) return false;
+      if (!has_static_size(depth) || is_outer(depth)) return false;
+      const auto same = [&](const FirstProduct& known) { return known.column_factor == product.column_factor; };
+      if (std::ranges::none_of(chain.first, same)) chain.first.push_back(product);
     }
-    if (!p.features || !p.blocks || !p.rows) return {};
-    for (UOp r : {p.columns, p.features, p.depth})
-      if (!has_static_size(r) || is_outer(r)) return {};
-    const bool whole =
-        space_.analysis.size(p.columns) % step_of(p) == 0 && space_.analysis.size(p.features) % kMmaColumns.size() == 0;
-    return whole ? std::optional(p) : std::nullopt;
+    return true;
   }
 
   TuneSpace& space_;
+  UOp chain_end_;  ///< a later product
 };
 
 void add_unroll(std::vector<RangeShare>& shares, UOp range, int64_t count) {
@@ -102,36 +131,47 @@ void add_unroll(std::vector<RangeShare>& shares, UOp range, int64_t count) {
 }  // namespace
 
 void propose_mma_pairs(TuneSpace& space, std::vector<Candidate>& out) {
-  const std::optional<ProductPair> pair = PairFinder(space).run();
-  if (!pair) return;
-  const ProductPair& p = *pair;
+  const std::optional<ProductChain> chain = ChainFinder(space).run();
+  if (!chain) return;
+  const ProductChain& p = *chain;
   const auto size = [&](UOp r) { return space.analysis.size(r); };
-  const int step = step_of(p);
   for (const int warps : kPairWarps) {
     const int64_t rows = int64_t{1} * warps * kMmaRows.size();
     // Rows that do not exist are computed too.
     if (!has_static_size(p.rows) || (warps > 1 && size(p.rows) < rows)) continue;
-    std::vector<RangeShare> shares;
-    if (warps > 1) shares.push_back({p.rows, 1, 1, warps, kWarp});
-    add_unroll(shares, p.features, size(p.features) / kMmaColumns.size());
-    add_unroll(shares, p.columns, size(p.columns) / kMmaColumns.size());
-    if (size(p.depth) % step == 0) add_unroll(shares, p.depth, size(p.depth) / step);
-    const std::vector<Opt> tiles{Mma{range_id(p.rows), range_id(p.features)},
-                                 Mma{range_id(p.rows), range_id(p.columns)}};
-    out.push_back(make_candidate("mma pair", space, shares, tiles));
     const int threads = warps * kWarp;
-    const auto staged = [&](UOp value, const std::vector<StagedDim>& dims) {
-      return stage_matrices(space, value, dims, threads);
+    std::vector<RangeShare> shares;
+    std::vector<Opt> tiles;
+    std::vector<std::optional<TileCopy>> rings, kept;
+    const auto stage = [&](UOp value, const std::vector<StagedDim>& dims, std::vector<std::optional<TileCopy>>& to) {
+      to.push_back(stage_matrices(space, value, dims, threads));
     };
-    const auto kept = staged(p.row_factor, {{p.depth, -1, size(p.depth), {}}, {p.rows, -1, rows, {}}});
-    std::vector<std::optional<TileCopy>> rings{
-        staged(p.column_factor,
-               {{p.blocks, 0, 1, {}}, {p.depth, -1, size(p.depth), {}}, {p.columns, -1, size(p.columns), {}}}),
-        staged(p.feature_factor,
-               {{p.blocks, 0, 1, {}}, {p.columns, -1, size(p.columns), {}}, {p.features, -1, size(p.features), {}}})};
-    if (!rings[0] || !rings[1]) continue;
+    const auto whole = [&](UOp r) { return StagedDim{r, -1, size(r), {}}; };
+    if (warps > 1) shares.push_back({p.rows, 1, 1, warps, kWarp});
+    bool loads = true;
+    for (const LaterProduct& later : p.later) {
+      const Mma tile{range_id(p.rows), range_id(later.features)};
+      if (std::ranges::none_of(tiles, [&](const Opt& t) { return std::get<Mma>(t) == tile; })) {
+        tiles.push_back(tile);
+        add_unroll(shares, later.features, size(later.features) / kMmaColumns.size());
+      }
+      loads &= later.factor->op == Op::Load;
+    }
+    tiles.push_back(Mma{range_id(p.rows), range_id(p.columns)});
+    add_unroll(shares, p.columns, size(p.columns) / kMmaColumns.size());
+    for (const FirstProduct& first : p.first) {
+      const int step = step_of(first.row_factor);
+      const bool known = std::ranges::any_of(shares, [&](const RangeShare& s) { return s.range == first.depth; });
+      if (size(first.depth) % step == 0 && !known) add_unroll(shares, first.depth, size(first.depth) / step);
+      loads &= first.column_factor->op == Op::Load;
+      stage(first.column_factor, {{p.blocks, 0, 1, {}}, whole(first.depth), whole(p.columns)}, rings);
+      stage(first.row_factor, {whole(first.depth), {p.rows, -1, rows, {}}}, kept);
+    }
+    for (const LaterProduct& later : p.later)
+      stage(later.factor, {{p.blocks, 0, 1, {}}, whole(p.columns), whole(later.features)}, rings);
+    out.push_back(make_candidate("mma pair", space, shares, tiles));
+    if (!std::ranges::all_of(rings, [](const auto& ring) { return ring.has_value(); })) continue;
     // What is computed on its way is copied at once, not ahead.
-    const bool loads = p.column_factor->op == Op::Load && p.feature_factor->op == Op::Load;
     for (const int slots :
          loads ? std::vector<int>(std::begin(kRingSlots), std::end(kRingSlots)) : std::vector<int>{1}) {
       std::vector<Opt> opts = tiles;
@@ -141,7 +181,8 @@ void propose_mma_pairs(TuneSpace& space, std::vector<Candidate>& out) {
         ring->async = loads;
         opts.push_back(*ring);
       }
-      if (kept) opts.push_back(*kept);
+      for (const std::optional<TileCopy>& rows_of_block : kept)
+        if (rows_of_block) opts.push_back(*rows_of_block);
       out.push_back(make_candidate("mma pair", space, shares, opts));
     }
   }

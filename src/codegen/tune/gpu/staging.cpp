@@ -140,9 +140,11 @@ std::optional<TileCopy> stage_matrices(TuneSpace& space, UOp value, std::vector<
   for (const StagedDim& d : dims) copy.dims.push_back({range_id(d.range), d.level});
   distribute(copy, dims, near, space.analysis.size(near), value->dtype, threads);
   const auto row = static_cast<int>(16 / size_of(value->dtype));
-  if (dims.back().extent % row == 0) {  // eight threads name the rows of a matrix
-    dims.back().read = {near, row};
-    dims[dims.size() - 2].read = {dims[dims.size() - 2].range, 1, 1, 8, 1};
+  if (dims.back().extent % row == 0) {  // eight threads name the rows of a matrix, and a warp reads four at once
+    StagedDim& rows = dims[dims.size() - 2];
+    const auto twos = [](int64_t matrices) { return static_cast<int>(std::max<int64_t>(matrices / 2, 1)); };
+    dims.back().read = {near, row, twos(dims.back().extent / row)};
+    rows.read = {rows.range, 1, twos(rows.extent / 8), 8, 1};
   }
   LayoutSearch search;
   search.run(copy, dims, value->dtype);
