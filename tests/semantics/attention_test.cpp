@@ -313,3 +313,44 @@ TEST_CASE("F8 gradients under masks that bound keys are right, fused and unfused
   check_gradients(
       heads, [&] { return AttentionOptions{.mask = column() >= 60}; }, [](int64_t, int64_t j) { return j >= 60; });
 }
+
+TEST_CASE("F8 what is made of weights counts where it is not 0 with them", "[semantics]") {
+  if (!has_known_steps()) SKIP_TEST("no tensor cores whose steps are known");
+  // The transposed product of w + 1: tiles above the diagonal, whose weights are hidden, add values.
+  const Heads heads(256, 256, 16, 16);
+  const auto wide = [](const Tensor& t) { return t.to(float32); };
+  const auto narrow = [](const Tensor& t) { return t.to(bfloat16).to(float32); };
+  const Tensor seen = ones({256, 256}).tril() > 0.5, hidden = full({}, -std::numeric_limits<float>::infinity());
+  const auto sum = [&](const std::function<Tensor(const Tensor&)>& rounded) {
+    const Tensor x = matmul(wide(heads.q), wide(heads.k).transpose(-1, -2)) * 0.25;
+    const Tensor w = softmax(where(seen, x, hidden), -1);
+    return matmul(rounded(w + 1.0).transpose(-1, -2), rounded(wide(heads.v))).to_vector<float>();
+  };
+  const std::vector<float> got = sum(narrow), want = sum([](const Tensor& t) { return t; });
+  for (size_t i = 0; i < got.size(); ++i) CHECK(std::abs(got[i] - want[i]) < 0.5);
+}
+
+TEST_CASE("F8 gradients of scores that are divided are finite behind the last key", "[semantics]") {
+  if (!has_known_steps()) SKIP_TEST("no tensor cores whose steps are known");
+  const Heads heads(100, 100, 16, 16);
+  const auto gradients = [&](bool narrow) {
+    std::vector<Tensor> from;
+    for (const Tensor& t : {heads.q, heads.k, heads.v})
+      from.push_back((narrow ? t : t.to(float32)).detach().realize().requires_grad());
+    const auto wide = [](const Tensor& t) { return t.to(float32); };
+    const auto length = [&](const Tensor& t) { return (wide(t) * wide(t)).sum(-1, true).sqrt().realize(); };
+    const Tensor x =
+        matmul(wide(from[0]), wide(from[1]).transpose(-1, -2)) / (length(heads.q) * length(heads.k).transpose(-1, -2));
+    const Tensor w = softmax(x, -1), rounded = narrow ? wide(w.to(bfloat16)) : w;
+    std::vector<std::vector<float>> out;
+    for (const Tensor& t : gradient(matmul(rounded, wide(from[2])), from, wide(heads.seed)))
+      out.push_back(wide(t).to_vector<float>());
+    return out;
+  };
+  const auto got = gradients(true), want = gradients(false);
+  for (size_t n = 0; n < 3; ++n) {
+    INFO("gradient " << n);
+    for (size_t i = 0; i < got[n].size(); ++i)
+      CHECK(std::abs(got[n][i] - want[n][i]) < 0.02 * (1 + std::abs(want[n][i])));
+  }
+}

@@ -254,14 +254,10 @@ class KernelEmitter {
   BlockBounds block_bounds(const LoopAxis& axis, int outside) {
     static_assert(Values::kTask == -1, "the task is the outermost loop of every range");
     const int64_t step = block_of(axis, outside);
-    const Id around = axis.window && step ? first_position(*axis.window, outside) : values_.base(axis.range, outside);
+    const Id around = values_.block_base(axis.range, outside);
     if (around == kNone) return {emit_.number(0), kNone};
     if (axis.size && step >= axis.size) return {around, kNone};
     return {around, emit_.index(Op::Add, around, emit_.number(step))};
-  }
-  /// Where the windows of a block begin.
-  Id first_position(const Window& window, int outside) {
-    return emit_.index(Op::Mul, values_.block_base(window.along, outside), emit_.number(window.step));
   }
   /// Bounds of a loop that contains other loops over its range.
   struct IterationBounds {
@@ -413,14 +409,14 @@ class KernelEmitter {
   }
   /// Whether the last enclosing block ends where the range does.
   bool ends_with_block(const LoopAxis& axis, int outside, Id block_end) const {
-    return block_end != kNone && axis.size && axis.size % block_of(axis, outside) == 0;
+    const LoopAxis& blocks = axis.window ? schedule_.of(axis.window->along) : axis;
+    return block_end != kNone && axis.size && blocks.size % block_of(blocks, outside) == 0;
   }
   /// Values of a range in one iteration of a loop, or in a task (-1); 0: all.
   int64_t block_of(const LoopAxis& axis, int loop) const {
     if (axis.window) {
-      const LoopAxis& along = schedule_.of(axis.window->along);
-      const int64_t values = block_of(along, loop);
-      return values && values < along.size ? axis.window->extent(values) : 0;
+      const int64_t values = block_of(schedule_.of(axis.window->along), loop);
+      return values ? std::min(axis.window->extent(values), axis.size) : axis.size;
     }
     return loop >= 0 ? axis.steps[static_cast<size_t>(loop)] : axis.outer() ? axis.block : 0;
   }

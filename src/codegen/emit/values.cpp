@@ -29,8 +29,11 @@ Id Values::base(UOp range, int number) const {
   return it == open_.rend() ? kNone : it->base;
 }
 
-Id Values::block_base(UOp range, int level) const {
-  return base(range, level < 0 && schedule_.of(range).block == 1 && is_outer(range) ? 0 : level);
+Id Values::block_base(UOp range, int level) {
+  const LoopAxis& a = schedule_.of(range);
+  if (!a.window) return base(range, level < 0 && a.single() ? 0 : level);
+  const Id first = block_base(a.window->along, level);
+  return first == kNone ? kNone : emit_.index(Op::Mul, first, emit_.number(a.window->step));
 }
 
 /// Whether this loop gives n its value.
@@ -356,10 +359,7 @@ Id Values::address(UOp access, int lane) {
     }
     Id from = kNone;  // where the tile begins
     for (const Tile::TileDim& d : tile ? std::span(tile->dims) : std::span<const Tile::TileDim>())
-      if (d.block_range() == t.atom)
-        from = block_base(t.atom, d.level);
-      else if (d.range == t.atom)
-        from = emit_.index(Op::Mul, block_base(d.block_range(), d.level), emit_.number(d.window->step));
+      if (d.block_range() == t.atom || d.range == t.atom) from = block_base(t.atom, d.level);
     if (tile && tile->tile_copy && tile->tile_copy->panel && t.atom == tile->dims.back().range) {
       const Id behind = from == o->base ? emit_.number(0)
                         : from == kNone ? o->base

@@ -100,8 +100,9 @@ class Values {
   }
   /// Current base of a range's loop, the same for all threads; kNone if the loop is not open.
   Id base(ir::UOp range, int number) const;
-  /// Where the current block of a range begins: of a loop's, or of the task's (-1).
-  Id block_base(ir::UOp range, int level) const;
+  /// Where the current block of a range begins: of a loop's, or of the task's (-1). Of positions, where the windows of
+  /// the block begin. kNone: at 0.
+  Id block_base(ir::UOp range, int level);
 
   /// A range that is opened after this call has only the values of [from, to), until leave_segment().
   void enter_segment(ir::UOp range, int64_t from, int64_t to) { segments_.enter(range, from, to); }

@@ -28,8 +28,10 @@ bool is_sum(UOp n) {
 
 std::optional<Window> window_of(UOp value, UOp along, UOp taps, FreeRanges& ranges) {
   if (along == taps || !is_known_size(along) || !is_known_size(taps)) return std::nullopt;
+  if (!ranges.depends(value, along) || !ranges.depends(value, taps)) return std::nullopt;
   std::optional<Window> found;
   for (UOp n : ir::topological(value)) {
+    if (has_accumulators(n)) return std::nullopt;  // it may bind the ranges
     if (n->op == Op::Range || is_sum(n)) continue;
     for (UOp s : n->src) {
       if (s->dtype != DType::Index || (!ranges.depends(s, along) && !ranges.depends(s, taps))) continue;

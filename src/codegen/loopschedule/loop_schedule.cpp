@@ -187,7 +187,12 @@ class LoopScheduleBuilder {
 
   /// Checks that concern the tile itself are in codegen/nest/tile.h.
   void apply(const TileCopy& o) {
+    std::vector<int> named;
     for (const TileCopy::CopyDim& d : o.dims) {
+      for (const int r : {d.range, d.taps}) {
+        require(r < 0 || std::find(named.begin(), named.end(), r) == named.end(), "a range is in two dims of the tile");
+        named.push_back(r);
+      }
       const LoopAxis& a = axis(d.range);
       require(d.level >= -1 && d.level < a.levels() - 1, "a tile covers a block of a loop that has loops inside");
       require(d.lanes == 1 || (power_of_two(d.lanes) && d.lanes <= 256), "a vector has 2, 4, 8, ... 256 elements");
@@ -206,7 +211,10 @@ class LoopScheduleBuilder {
     const std::optional<Window> window = window_of(nodes[static_cast<size_t>(value)], along, taps, ranges_);
     require(window.has_value(), fmt::format("the value does not depend on ranges {} and {} through a sum alone",
                                             range_id(along), range_id(taps)));
-    if (std::any_of(windows_.begin(), windows_.end(), [&](const LoopAxis& a) { return a.window == window; })) return;
+    for (const LoopAxis& a : windows_) {
+      if (a.window == window) return;
+      require(!(a.window->along == along && a.window->taps == taps), "another value has another sum of both ranges");
+    }
     const int64_t positions = window->extent(axis(range_id(along)).size);
     const int id = range_id(schedule_.axes.back().range) + 1 + static_cast<int>(windows_.size());
     LoopAxis made{ir::range(ir::constant(*kernel_.graph, DType::Index, positions), id, AxisKind::Inner), positions, {}};

@@ -51,7 +51,7 @@ bool has_extremes(UOp n) {
   }
 }
 
-/// The condition with quotients of indices, which legalize() computes as those of uint32.
+/// The condition with quotients of indices, which legalize() computes as those of unsigned integers that hold them.
 UOp with_index_quotients(UOp condition) {
   const auto index_of = [](UOp n) {
     if (n->op == Op::Cast && n->src[0]->dtype == DType::Index) return n->src[0];
@@ -59,6 +59,7 @@ UOp with_index_quotients(UOp condition) {
   };
   return ir::rebuild(*condition->graph, condition, [&](UOp n, const std::vector<UOp>& src) -> UOp {
     if (n->op != Op::Cast || n->dtype != DType::Index || src[0]->op != Op::IDiv) return {};
+    if (src[0]->dtype != DType::U32 && src[0]->dtype != DType::U64) return {};
     const UOp a = index_of(src[0]->src[0]), b = index_of(src[0]->src[1]);
     return a && b ? ir::idiv(a, b) : UOp();
   });

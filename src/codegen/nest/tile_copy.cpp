@@ -119,6 +119,8 @@ Tile make_copy_tile(int64_t slot, UOp value, const TileCopy& copy, const LoopSch
       refuse(opt, fmt::format("range {}: a block of {} is not a multiple of threads x lanes x unroll", d.range, block));
     tile.dims.push_back({a.range, d.level, extent, 0, a.window});
     if (a.window && (copy.panel || copy.swizzle_unit)) refuse(opt, "windows lie in plain rows");
+    if (block && a.window && d.lanes * d.unroll * d.threads > 1)
+      refuse(opt, "windows of a part of a range are copied one by one, as their blocks begin anywhere");
     // A warp reads whole tiles of tensor cores, also where the range ends inside one.
     if (!(a.warp == WarpDigits{})) tile.dims.back().stored_extent = round_up(tile.dims.back().stored_extent, a.width());
   }

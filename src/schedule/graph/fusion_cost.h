@@ -38,7 +38,7 @@ struct Prices {
   double narrow_row = 0.15;   ///< share of a product's time lost when an axis of its result becomes an inner loop
   double wide_row = 8;        ///< the same, for an axis longer than a tile or rows larger than the cache
   double plain_row = 100;     ///< the same, for loops that are no matrix row and so cannot be tiled
-  double across_row = 8;      ///< cost factor for a row beside a product whose neighbors in memory other tasks read
+  double across_row = 8;      ///< cost factor beside a product for a row whose neighbors in memory are of other tasks
   int64_t partial_bytes = 0;  ///< most bytes of partial sums per task, for sums across outer ranges
   int64_t block_rows = 32;    ///< fewest rows in a block of a sum
   int64_t block_count = 64;   ///< blocks of a sum above which blocks get longer instead,

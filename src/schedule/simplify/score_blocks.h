@@ -34,7 +34,7 @@ Shape in_blocks(const Shape& shape, int64_t axis, int64_t block);
 ir::UOp continued(ir::UOp n, int64_t axis, int64_t size);
 
 /// What elementwise ops make of score products and other values, computed from factors with a longer axis, which end in
-/// 0. Nodes in `known` are replaced; then `change` may replace a node by one of the new shape.
+/// 0. Nodes in `known` are replaced by theirs, which have the new shape.
 class ScoresOfFactors {
  public:
   ScoresOfFactors(ir::Graph& graph, int64_t axis, int64_t size, int64_t block)

@@ -63,6 +63,11 @@ std::optional<SoftmaxAdjoint> match_adjoint(UOp n) {
 /// The scores of softmax weights.
 UOp scores_of(UOp weight) { return weight->src[0]->src[0]->src[0]; }
 
+bool is_zero(UOp n) {
+  if (n->op == Op::Expand) n = n->src[0];
+  return n->op == Op::Const && n->scalar() == ir::Scalar::of(n->dtype, 0);
+}
+
 /// The value at the first element of an axis along which it does not differ, without the axis.
 UOp without_axis(UOp n, int64_t axis) {
   if (n->op == Op::Expand && n->ints() == ir::Ints{axis}) return n->src[0];
@@ -96,9 +101,10 @@ class GradientOfSum {
     if (rows.value() < kMinScoreRows || block == 0) return {};
     const int64_t size = round_up(summed.value(), block);
 
-    const UOp plain = without_row_sums(value);
-    if (!plain) return {};
     const int64_t cut_axis = of_keys ? last : last - 1;
+    const UOp plain = without_row_sums(value, cut_axis);
+    // Of a sum over keys, which the forward pass has too, only that of a gradient.
+    if (!plain || (of_keys && !has_adjoint_)) return {};
     const UOp in_parts = cut(plain, cut_axis, size, block);
     const UOp longer = summed == size ? other : continued(other, axis, size);
     const Shape shape = in_blocks(longer->shape, axis, block);
@@ -120,8 +126,8 @@ class GradientOfSum {
 
  private:
   /// The value with weights and adjoints made of L and D; null if it is not made of those of one softmax and one or two
-  /// products.
-  UOp without_row_sums(UOp value) {
+  /// products, or if it need not be 0 where the weight is.
+  UOp without_row_sums(UOp value, int64_t cut_axis) {
     std::unordered_map<UOp, UOp> made;
     const auto enters = [](UOp n) { return ir::is_alu(n->op) && !is_softmax_weight(n) && !match_adjoint(n); };
     const std::vector<UOp> nodes = ir::topological(std::span<const UOp>(&value, 1), enters);
@@ -137,9 +143,10 @@ class GradientOfSum {
       }
       const UOp mean = mean_of(*adjoint);
       if (!mean) return {};
+      has_adjoint_ = true;
       made[n] = weight_ * (adjoint->gradient - mean);
     }
-    if (!scores_) return {};
+    if (!scores_ || !vanishes_with_weight(value, made, cut_axis)) return {};
     for (UOp n : nodes) {
       if (made.contains(n)) continue;
       if (const auto mask = masks_.find(n); mask != masks_.end()) {
@@ -153,6 +160,34 @@ class GradientOfSum {
     }
     const int products = score_products_below(made.at(value));
     return products == 1 || products == 2 ? made.at(value) : UOp();
+  }
+
+  /// Whether a value is 0 where the weight is: there it is left out of the sum, behind the last element and in tiles
+  /// that a mask hides. What it is multiplied with may not differ along the axis that is cut but for products and
+  /// masks: padded with zeros, a divisor would give NaN. `made`: the weights and adjoints.
+  bool vanishes_with_weight(UOp value, const std::unordered_map<UOp, UOp>& made, int64_t cut_axis) const {
+    std::unordered_map<UOp, bool> zero;
+    const auto enters = [&](UOp n) { return ir::is_alu(n->op) && !made.contains(n) && !masks_.contains(n); };
+    for (UOp n : ir::topological(std::span<const UOp>(&value, 1), enters)) {
+      if (!enters(n)) {
+        const bool known = made.contains(n) || masks_.contains(n) || is_score_product(n);
+        if (!known && !lacks(n, cut_axis)) return false;
+        zero[n] = made.contains(n) || is_zero(n);
+        continue;
+      }
+      const auto of = [&](size_t s) { return zero.at(n->src[s]); };
+      switch (n->op) {
+        case Op::Mul: zero[n] = of(0) || of(1); break;
+        case Op::Div:
+        case Op::Neg:
+        case Op::Cast: zero[n] = of(0); break;
+        case Op::Add:
+        case Op::Sub: zero[n] = of(0) && of(1); break;
+        case Op::Where: zero[n] = of(1) && of(2); break;
+        default: zero[n] = false;
+      }
+    }
+    return zero.at(value);
   }
 
   bool find_row(UOp weight) {
@@ -208,7 +243,8 @@ class GradientOfSum {
     return all[static_cast<size_t>(axis)] == rows ? made : ir::shrink(made, box);
   }
 
-  /// The value in blocks along an axis. Weights of keys that do not exist are 0, whatever L is.
+  /// The value in blocks along an axis. Weights of keys that do not exist are 0 but in rows without any key, which are
+  /// NaN.
   UOp cut(UOp value, int64_t axis, int64_t size, int64_t block) {
     ScoresOfFactors scores(g_, axis, size, block);
     if (!(bounded_->shape[static_cast<size_t>(axis)] == size)) {
@@ -225,6 +261,7 @@ class GradientOfSum {
   ir::Graph& g_;
   UOp scores_, bounded_;  ///< x, and x with its masks as bound_keys() makes them
   UOp weight_;            ///< exp(x - L)
+  bool has_adjoint_ = false;
   std::unordered_map<UOp, UOp> masks_;
 };
 

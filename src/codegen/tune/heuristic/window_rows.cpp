@@ -24,7 +24,7 @@ constexpr int kFilters = 4, kVectors = 2;
 /// Registers for which the tile above is. With more of them, lanes along the filters have larger tiles, which these
 /// were not compared with.
 constexpr int kRegisters = 16;
-constexpr int kMaxUnrolledTaps = 16;       ///< taps of a loop body, at most
+constexpr int kMaxUnrolledTaps = 16;    ///< taps of a loop body, at most
 constexpr int64_t kTasksPerThread = 2;  ///< of several threads, so that all end together
 
 class WindowRows {
@@ -63,6 +63,9 @@ class WindowRows {
         if (is_outer(along) && analysis_.depends(image_, taps) && analysis_.depends(image_, along))
           if (const auto window = window_of(image_, along, taps, ranges)) windows_.push_back(*window);
     if (windows_.empty() || windows_.size() > 3) return false;
+    if (std::none_of(windows_.begin(), windows_.end(),
+                     [&](const Window& w) { return analysis_.depends(predicate_of(image_), w.along); }))
+      return false;
     row_ = windows_.back();
     return row_.taps == product_->reduced_ranges.back() && row_.step == 1 &&
            analysis_.stride(image_, row_.along) == 1 &&

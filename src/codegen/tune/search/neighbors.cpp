@@ -179,7 +179,9 @@ void peels(ChangeContext& s) {
       drop<TaskBlock>(o, id);
       if (is_outer(r)) o.push_back(TaskBlock{id, s.analysis.size(r)});
       settle(o, id);
-      o.push_back(peel(id, s.analysis.size(r), int64_t{1} * count_of<Unroll>(o, id) * count_of<Lanes>(o, id), 1, 1));
+      const Cut edges =
+          peel(id, s.analysis.size(r), int64_t{1} * count_of<Unroll>(o, id) * count_of<Lanes>(o, id), 1, 1);
+      if (!edges.at.empty()) o.push_back(edges);
     });
   }
 }

@@ -43,6 +43,8 @@ TEST_CASE("a window is a sum of two ranges on which nothing else depends", "[cod
   CHECK(!window(sum, le(one, i)));            // a condition on one of them
   CHECK(!window(sum, le(two, i * two + k)));  // or on another sum
   CHECK(!window(idiv(i, two) + k));
+  UOp inside = b.reduce(Combine::Add, {b.at(x, {sum})}, {k});  // binds the taps
+  CHECK(!codegen::window_of(inside, i, k, ranges));
 }
 
 TEST_CASE("tiles hold each position of overlapping windows once", "[codegen][window]") {
@@ -65,6 +67,44 @@ TEST_CASE("tiles hold each position of overlapping windows once", "[codegen][win
   b.check({all, rows, row, order, TileCopy{image, {{.range = 3, .taps = 6}}}}, false);  // the others one by one
 }
 
+TEST_CASE("windows lie along loops inside a task too", "[codegen][window]") {
+  KernelHarness b;
+  const int64_t rows = 12, taps = 3, columns = 8;
+  UOp x = b.buffer(random_array(DType::F32, {rows + taps - 1, columns}, 1)),
+      w = b.buffer(random_array(DType::F32, {4, taps}, 2)), out = b.buffer(Array(DType::F32, {4, rows, columns}));
+  UOp f = b.outer(4), r = b.inner(rows, 1), c = b.inner(columns, 2), k = b.over(taps, 3);
+  b.stores({b.put(out, {f, r, c}, b.reduce(Combine::Dot, {b.at(x, {r + k, c}), b.at(w, {f, k})}, {k}))});
+  const int image = place_of(b, [](UOp n) { return n->op == Op::Load && codegen::slot_of(n) == 0; });
+  b.check({TaskBlock{0, 4}, TileCopy{image, {{.range = 1, .taps = 3}, {.range = 2, .lanes = 8}}}});
+  b.check({TaskBlock{0, 4}, Split{1, 4}, TileCopy{image, {{.range = 1, .level = 0, .taps = 3}, {2}}}});
+}
+
+TEST_CASE("two values may have windows along the same ranges if these are the same sums", "[codegen][window]") {
+  for (const int64_t step : {1, 2}) {
+    KernelHarness b;
+    UOp x = b.buffer(random_array(DType::F32, {10}, 1)), y = b.buffer(random_array(DType::F32, {17}, 2)),
+        out = b.buffer(Array(DType::F32, {8}));
+    UOp i = b.outer(8), k = b.over(3, 1);
+    b.stores({b.put(out, {i}, b.reduce(Combine::Dot, {b.at(x, {i + k}), b.at(y, {i * b.index(step) + k})}, {k}))});
+    const auto tile = [&](int64_t slot) {
+      return TileCopy{place_of(b, [&](UOp n) { return n->op == Op::Load && codegen::slot_of(n) == slot; }),
+                      {{.range = 0, .taps = 1}}};
+    };
+    if (step == 1)
+      b.check({TaskBlock{0, 8}, tile(0), tile(1)});
+    else
+      refused(b, {TaskBlock{0, 8}, tile(0), tile(1)}, "another sum");
+  }
+}
+
+TEST_CASE("blocks of windows may end behind the range, and a cut range may have one value", "[codegen][window]") {
+  KernelHarness b = Convolution{.rows = 8, .border = 0}.kernel();
+  const int image = place_of(b, [](UOp n) { return n->op == Op::Load && codegen::slot_of(n) == 0; });
+  const TileCopy plane{image, {{4}, {.range = 2, .taps = 5}, {.range = 3, .taps = 6}}};
+  b.check({TaskBlock{1, 5}, TaskBlock{2, 3}, TaskBlock{3, 16}, plane});
+  b.check({TaskBlock{1, 5}, TaskBlock{3, 16}, codegen::Cut{2, {3}}, plane}, false);
+}
+
 TEST_CASE("tiles of windows that cannot be are refused", "[codegen][window]") {
   KernelHarness b = Convolution{}.kernel();
   const int image = image_of(b);
@@ -75,8 +115,10 @@ TEST_CASE("tiles of windows that cannot be are refused", "[codegen][window]") {
   refused(b, {rows, row, tile({{.range = 2, .taps = 6}})}, "through a sum alone");
   refused(b, {rows, row, tile({{.range = 2, .taps = 9}})}, "no range of that id");
   refused(b, {rows, row, tile({{4}, {.range = 3, .taps = 6}}, 8)}, "plain rows");
-  refused(b, {rows, row, tile({{.range = 3, .taps = 6}, {3}})}, "does not depend on range 3");
+  refused(b, {rows, row, tile({{.range = 3, .taps = 6}, {3}})}, "in two dims");
   refused(b, {rows, {TaskBlock{3, 8}}, tile({{.range = 3, .lanes = 4, .taps = 6}})}, "is not a multiple");
+  refused(b, {rows, {TaskBlock{3, 6}}, tile({{.range = 3, .lanes = 8, .taps = 6}})}, "begin anywhere");
+  refused(b, {rows, row, tile({{.range = 2, .taps = 5}, {.range = 3, .taps = 5}})}, "in two dims");
   refused(b, {rows, row, TileCopy{100, {{.range = 3, .taps = 6}}}}, "no such value");
 }
 

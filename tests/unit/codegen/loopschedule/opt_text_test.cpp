@@ -34,7 +34,8 @@ TEST_CASE("every kind of Opt is read back from its text", "[codegen][opts]") {
         "block(0, "
         "96) thread_bind(1, 32, 4) "
         "tile_copy(#9, 2.0, 0 lanes 16 unroll 4 threads 32 by 2, panel 64) "
-        "tile_copy(#8, 1, 2.0, pad 4) tile_copy(#7, 1, 2.0, swizzle 8 by 2, slots 2) tile_copy(#5, 1, 2.0, slots 4 "
+        "tile_copy(#8, 1, 2.0, pad 4) tile_copy(#8, 4, 2.0 + 5 lanes 8) tile_copy(#7, 1, 2.0, swizzle 8 by 2, slots 2) "
+        "tile_copy(#5, 1, 2.0, slots 4 "
         "async) mma(0, 1) nontemporal(2) prefetch(#31, 0, "
         "-2) prefetch(#6, "
         "1, 1024, loop 1) occupancy(2)");
