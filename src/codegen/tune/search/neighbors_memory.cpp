@@ -48,8 +48,7 @@ std::vector<Opt> tile_copies_to_try(const Kernel& kernel, KernelAnalysis& analys
     int together = 1;  // elements of the last dim that one step of the consumer reads
     for (const bool vectors : {false, true})
       for (const LoopAxis& a : schedule.axes) {
-        const bool covered =
-            contains(analysis.ranges(), a.range) && analysis.depends(load, a.range) && !a.single();
+        const bool covered = contains(analysis.ranges(), a.range) && analysis.depends(load, a.range) && !a.single();
         if (!covered || (a.lanes > 1) != vectors) continue;
         for (TileCopy::CopyDim& d : tile_copy.dims) d.lanes = 1;  // only the last dim has lanes
         tile_copy.dims.push_back({range_id(a.range), a.levels() > 1 ? 0 : -1, a.lanes});
