@@ -3,13 +3,11 @@
 #include "codegen/tune/heuristic/window_rows.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "codegen/kernel/access.h"
 #include "codegen/kernel/window.h"
 #include "codegen/nest/loop_tree.h"
 #include "codegen/tune/heuristic/operand_analysis.h"
-#include "codegen/tune/heuristic/unroll_jam.h"
 #include "ir/ceil_div.h"
 
 namespace sinter::codegen {
@@ -84,8 +82,8 @@ class WindowRows {
           return false;
     const int64_t size = analysis_.size(row_.along);
     if (size % state_.lanes) return false;
-    if (windows_.size() > 1 && analysis_.size(windows_.end()[-2].along) % kVectors == 0)
-      columns_ = windows_.end()[-2].along;
+    if (column() && analysis_.size(column()->along) % kVectors == 0)
+      columns_ = column()->along;
     else if (size % (kVectors * state_.lanes) == 0)
       columns_ = row_.along;
     return bool(columns_);
