@@ -5,7 +5,7 @@
 
 #include "ir/combine.h"
 #include "ir/mma_step.h"
-#include "schedule/simplify/strides.h"
+#include "schedule/simplify/score_blocks.h"
 
 namespace sinter::schedule {
 namespace {
@@ -86,9 +86,8 @@ class PairFinder {
   static bool is_product_with_columns(UOp product, int64_t axis) {
     const ir::Ints& summed = product->reduction().axes;
     if (summed.size() != 1) return false;
-    const auto along = static_cast<size_t>(axis + (axis >= summed[0]));
-    const auto differs = [&](UOp factor) { return strides_of_view(factor)[along] != 0; };
-    return differs(product->src[0]) != differs(product->src[1]);
+    const int64_t along = axis + (axis >= summed[0]);
+    return lacks(product->src[0], along) != lacks(product->src[1], along);
   }
   /// What the results of a pair, or the maxima and sums of its rows, are made into, if that is no longer.
   void end_pair(FusionNode& s) {
