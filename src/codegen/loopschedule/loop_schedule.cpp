@@ -24,7 +24,6 @@ using ir::UOp;
 
 constexpr int kMaxThreads = 1024;  // CUDA's limit
 constexpr int kMaxBlocks = 32;     // of a multiprocessor
-constexpr size_t kMaxCuts = 64;    // which make the code longer
 /// Limit for steps and blocks of a range. A range has at most as many values as a tensor has elements, so arithmetic on
 /// such numbers does not overflow.
 constexpr int64_t kMaxValues = 2 * Shape::kMaxElements;
@@ -99,7 +98,7 @@ class LoopScheduleBuilder {
   }
   void apply(const Cut& o) {
     LoopAxis& a = axis(o.range);
-    require(!o.at.empty() && o.at.size() <= kMaxCuts, "a loop is cut at 1 to 64 values");
+    require(!o.at.empty() && o.at.size() <= Cut::kMax, "a loop is cut at 1 to 64 values");
     require(std::adjacent_find(o.at.begin(), o.at.end(), std::greater_equal<>()) == o.at.end(),
             "the values do not ascend");
     require(a.cuts.empty(), "the range is cut already");

@@ -36,6 +36,7 @@ struct Unroll {
 /// range that hold in all of a segment, or nowhere in it, vanish there, with what they do not select. A segment of a
 /// single step is no loop: the range is a number there. A statement that unrolls the range differently is not cut.
 struct Cut {
+  static constexpr size_t kMax = 64;  ///< values, at most: each makes the code longer
   int range = 0;
   std::vector<int64_t> at;
   friend bool operator==(const Cut&, const Cut&) = default;

@@ -11,7 +11,6 @@
 #include "codegen/kernel/common_predicate.h"
 #include "codegen/nest/loop_tree.h"
 #include "ir/ceil_div.h"
-#include "ir/walk.h"
 
 namespace sinter::codegen {
 namespace {
@@ -19,16 +18,13 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr size_t kMaxCuts = 64;     ///< as Cut allows
 constexpr double kMinSaved = 0.25;  ///< share of the kernel's operations that cuts must save
 constexpr double kMaxGrowth = 2;    ///< of the code, unless that stays below kMaxBodyOperations
 
 /// Values of the range where a condition on it alone begins or ceases to hold.
 std::set<int64_t> seams_of(KernelAnalysis& analysis, const StatementAnalysis& work, UOp range) {
   std::set<int64_t> seams;
-  const std::vector<UOp> body = ir::topological(std::span<const UOp>(&work.node, 1),
-                                                [&](UOp n) { return n == work.node || !has_accumulators(n); });
-  for (UOp n : body) {
+  for (UOp n : body_of(work.node)) {
     const bool compares = n->op == Op::Lt || n->op == Op::Le || n->op == Op::Eq || n->op == Op::Ne;
     if (!compares || !analysis.depends(n, range)) continue;
     for (const bool holds : {true, false}) {
@@ -131,7 +127,7 @@ std::optional<RangeCut> cut_of(TuningState& state, UOp range, double& saved) {
   RangeCut cut{range, {seams.begin(), seams.end()}, {}};
   const int64_t size = state.analysis.size(range);
   std::vector<int64_t> ends = rounded(cut.seams, codegen::width_of(state.widths, range).lanes, size);
-  if (ends.empty() || ends.size() > kMaxCuts) return {};
+  if (ends.empty() || ends.size() > Cut::kMax) return {};
   ends.push_back(size);
   SegmentWork work(state);
   double all = 0, code = 0, cut_code = 0;
