@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "ir/ceil_div.h"
+#include "ir/splat.h"
 #include "schedule/graph/rebuild_plan.h"
 #include "schedule/simplify/bounded_keys.h"
 #include "schedule/simplify/fused_reductions.h"
@@ -64,8 +65,8 @@ std::optional<SoftmaxAdjoint> match_adjoint(UOp n) {
 UOp scores_of(UOp weight) { return weight->src[0]->src[0]->src[0]; }
 
 bool is_zero(UOp n) {
-  if (n->op == Op::Expand) n = n->src[0];
-  return n->op == Op::Const && n->scalar() == ir::Scalar::of(n->dtype, 0);
+  const UOp value = ir::splat_const(n);
+  return value && value->scalar() == ir::Scalar::of(value->dtype, 0);
 }
 
 /// The value at the first element of an axis along which it does not differ, without the axis.
