@@ -35,7 +35,6 @@ constexpr int64_t kMaxTaskRows = 1024;  ///< rows of a task, at most
 constexpr int64_t kMaxTaskWindows = 4096;
 constexpr int64_t kMinTaskRows = 96;  ///< rows of a task below which its share of the packing shows
 constexpr int64_t kMaxColumns = 512;
-constexpr int64_t kTasksPerThread = 2;  ///< tasks for each of several threads, so that all end together
 
 class Blocker {
  public:
@@ -257,7 +256,7 @@ class Blocker {
       (is_outer(tile_.row_range) && row_step_bytes({r}) < row_step_bytes({tile_.row_range}) ? near : far).push_back(r);
     }
     // Each task packs its panels once, so there are few tasks, as long as all threads have work.
-    const int64_t fewest = target_.threads > 1 ? kTasksPerThread * target_.threads : 1;
+    const int64_t fewest = fewest_tasks(target_);
     const int64_t most_rows = reads_windows() ? kMaxTaskWindows : kMaxTaskRows;
     int64_t covered = is_outer(tile_.row_range) ? tile_.rows : analysis_.size(tile_.row_range);
     if (tile_.has_own_columns()) covered *= tile_.columns;

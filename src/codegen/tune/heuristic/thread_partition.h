@@ -11,6 +11,9 @@
 
 namespace sinter::codegen {
 
+/// Tasks that a product should have: two for each of several threads, so that all end together.
+inline int64_t fewest_tasks(const runtime::Target& target) { return target.threads > 1 ? 2 * target.threads : 1; }
+
 /// Bytes of an operand that several cores read, from which each core should have its own copy: a line that two cores
 /// hold leaves their caches when the last cache evicts it. On Sapphire Rapids with 2 threads, 512 x 512 x 512 takes
 /// 0.55 of the time.

@@ -8,6 +8,7 @@
 #include "codegen/kernel/window.h"
 #include "codegen/nest/loop_tree.h"
 #include "codegen/tune/heuristic/operand_analysis.h"
+#include "codegen/tune/heuristic/thread_partition.h"
 #include "ir/ceil_div.h"
 
 namespace sinter::codegen {
@@ -22,8 +23,7 @@ constexpr int kFilters = 4, kVectors = 2;
 /// Registers for which the tile above is. With more of them, lanes along the filters have larger tiles, which these
 /// were not compared with.
 constexpr int kRegisters = 16;
-constexpr int kMaxUnrolledTaps = 16;    ///< taps of a loop body, at most
-constexpr int64_t kTasksPerThread = 2;  ///< of several threads, so that all end together
+constexpr int kMaxUnrolledTaps = 16;  ///< taps of a loop body, at most
 
 class WindowRows {
  public:
@@ -106,7 +106,7 @@ class WindowRows {
   /// number of rows.
   bool choose_task() {
     const auto& target = state_.target;
-    const int64_t fewest = target.threads > 1 ? kTasksPerThread * target.threads : 1;
+    const int64_t fewest = fewest_tasks(target);
     int64_t tasks = 1;
     for (UOp r : product_->result_ranges)
       if (is_outer(r) && !(r == filter_) && !(r == row_.along)) tasks *= analysis_.size(r);
