@@ -21,5 +21,7 @@ struct ExpSumMatch {
 ExpSumMatch match_exp_sum(ir::UOp sum);
 /// Whether n is a softmax weight: e / expand(sum of e), with e = exp(x - maximum).
 bool is_softmax_weight(ir::UOp n);
+/// The x of a softmax weight.
+inline ir::UOp scores_of(ir::UOp weight) { return weight->src[0]->src[0]->src[0]; }
 
 }  // namespace sinter::schedule

@@ -40,7 +40,7 @@ std::optional<WeightedSum> match(UOp n) {
     if (!factor || factor->op != Op::Expand || factor->src[0]->op != Op::Cast) continue;
     const UOp rounded = factor->src[0], weight = rounded->src[0];
     if (!is_softmax_weight(weight)) continue;
-    const UOp x = weight->src[0]->src[0]->src[0];
+    const UOp x = scores_of(weight);
     if (factor->ints().size() != 1 || x->rank() < 2) return {};
     const WeightedSum sum{x, other, rounded->dtype, factor->ints()[0], n->reduction().axes[0]};
     const int64_t along = sum.features, last = static_cast<int64_t>(x->rank()) - 1;
@@ -54,13 +54,6 @@ std::optional<WeightedSum> match(UOp n) {
     return has_softmax_blocks(x) ? std::optional(sum) : std::nullopt;
   }
   return {};
-}
-
-/// The scores x, [.., keys], of more keys: -inf of those that do not exist, which weigh nothing.
-UOp with_keys(ir::Graph& g, UOp x, int64_t keys) {
-  const UOp scores = ScoresOfFactors(g, static_cast<int64_t>(x->rank()) - 1, keys, 0).made(x);
-  const UOp exists = ir::pad(ir::true_like(x), ir::full_region(x->shape), scores->shape);
-  return ir::where(exists, scores, ir::like(scores, -std::numeric_limits<double>::infinity()));
 }
 
 /// The largest score of a row, or the sum of its weights relative to it, of all blocks.
@@ -111,7 +104,7 @@ SoftmaxBlocks softmax_in_blocks(ir::Graph& g, UOp given) {
   const int64_t count = given->shape[static_cast<size_t>(rank) - 1].value();
   const int64_t block = elements_of_block(count, kMaxKeys), keys = round_up(count, block);
   const auto [bounded, seen] = bound_keys(given, block, keys / block);
-  const UOp scores = keys == count ? bounded : with_keys(g, bounded, keys);
+  const UOp scores = keys == count ? bounded : ScoresOfFactors(g, rank - 1, keys, 0).made_of_scores(bounded);
   const UOp x = ir::reshape(scores, in_blocks(scores->shape, rank - 1, block));
   const UOp maximum = row_reduction(g, Combine::Max, x);
   // A block without any key that counts: its e are 0, not NaN.

@@ -2,6 +2,7 @@
 #include "schedule/simplify/score_blocks.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "ir/ceil_div.h"
 #include "schedule/graph/rebuild_plan.h"
@@ -96,6 +97,14 @@ UOp ScoresOfFactors::made(UOp x) {
     }
   }
   return known.at(x);
+}
+
+UOp ScoresOfFactors::made_of_scores(UOp x) {
+  const UOp longer = made(x);
+  Shape shape = x->shape;
+  shape[static_cast<size_t>(axis_)] = size_;
+  const UOp exists = ir::reshape(ir::pad(ir::true_like(x), ir::full_region(x->shape), shape), longer->shape);
+  return ir::where(exists, longer, ir::like(longer, -std::numeric_limits<double>::infinity()));
 }
 
 }  // namespace sinter::schedule

@@ -42,6 +42,8 @@ class ScoresOfFactors {
 
   /// With a `block` the axis is one of blocks and one of their elements.
   ir::UOp made(ir::UOp x);
+  /// The same with scores of -inf behind the end of x, which weigh nothing.
+  ir::UOp made_of_scores(ir::UOp x);
 
   std::unordered_map<ir::UOp, ir::UOp> known = {};
 

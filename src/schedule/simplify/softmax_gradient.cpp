@@ -1,7 +1,6 @@
 // First matches all of the factor, then builds its elements again from factors that are cut into blocks.
 #include "schedule/simplify/softmax_gradient.h"
 
-#include <limits>
 #include <optional>
 #include <unordered_map>
 
@@ -60,9 +59,6 @@ std::optional<SoftmaxAdjoint> match_adjoint(UOp n) {
   }
   return {};
 }
-
-/// The scores of softmax weights.
-UOp scores_of(UOp weight) { return weight->src[0]->src[0]->src[0]; }
 
 bool is_zero(UOp n) {
   const UOp value = ir::splat_const(n);
@@ -248,14 +244,7 @@ class GradientOfSum {
   /// NaN.
   UOp cut(UOp value, int64_t axis, int64_t size, int64_t block) {
     ScoresOfFactors scores(g_, axis, size, block);
-    if (!(bounded_->shape[static_cast<size_t>(axis)] == size)) {
-      const UOp x = scores.made(bounded_);
-      Shape longer = bounded_->shape;
-      longer[static_cast<size_t>(axis)] = size;
-      const UOp exists = ir::pad(ir::true_like(bounded_), ir::full_region(bounded_->shape), longer);
-      scores.known[bounded_] =
-          ir::where(ir::reshape(exists, x->shape), x, ir::like(x, -std::numeric_limits<double>::infinity()));
-    }
+    if (!(bounded_->shape[static_cast<size_t>(axis)] == size)) scores.known[bounded_] = scores.made_of_scores(bounded_);
     return scores.made(value);
   }
 
