@@ -245,6 +245,13 @@ inline runtime::Target reference_machine(const char* isa, int vector_bytes, int 
   return target;
 }
 
+/// The reference target with so many threads.
+inline runtime::Target with_threads(int threads) {
+  runtime::Target target = runtime::reference_target();
+  target.threads = threads;
+  return target;
+}
+
 /// What the heuristic asks for, and whether that contains a text.
 inline std::vector<Opt> chosen(const KernelHarness& b, const runtime::Target& target = runtime::reference_target()) {
   return codegen::choose_opts(codegen::normalize(b.kernel).main, target);

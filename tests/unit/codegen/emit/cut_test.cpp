@@ -58,12 +58,6 @@ std::vector<std::string> loops_of(const std::string& text) {
   return out;
 }
 
-runtime::Target with_threads(int threads) {
-  runtime::Target target = runtime::reference_target();
-  target.threads = threads;
-  return target;
-}
-
 }  // namespace
 
 TEST_CASE("each segment of a cut loop computes its own part, with whole vectors", "[codegen][cut]") {

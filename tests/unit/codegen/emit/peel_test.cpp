@@ -49,12 +49,6 @@ struct Gradient {
   }
 };
 
-runtime::Target with_threads(int threads) {
-  runtime::Target target = runtime::reference_target();
-  target.threads = threads;
-  return target;
-}
-
 }  // namespace
 
 TEST_CASE("inside of an image no gate is asked for, and at its edges only open elements are multiplied",
