@@ -1,6 +1,6 @@
 // The loops of a packed product, outermost first: blocks of the reduced range, rows, columns, then the reduction
 // itself. The panel of one block fills half of the second cache while the rows pass. Its columns are stored in the
-// order in which a step of the tile reads them.
+// order in which a step of the tile reads them. So are rows whose lines would evict one another.
 #include "codegen/tune/heuristic/blocking.h"
 
 #include <algorithm>
@@ -35,6 +35,8 @@ constexpr int64_t kMaxTaskRows = 1024;  ///< rows of a task, at most
 constexpr int64_t kMaxTaskWindows = 4096;
 constexpr int64_t kMinTaskRows = 96;  ///< rows of a task below which its share of the packing shows
 constexpr int64_t kMaxColumns = 512;
+/// Tiles of columns that read a row again from which rows are copied.
+constexpr int64_t kMinPassesPerRow = 4;
 
 class Blocker {
  public:
@@ -42,12 +44,13 @@ class Blocker {
           int lanes, const runtime::Target& target)
       : kernel_(kernel), analysis_(analysis), product_(w), tile_(tile), lanes_(lanes), target_(target) {}
 
-  std::vector<Opt> run() {
+  std::vector<Opt> run(bool copies_rows) {
     if (!tile_.lane_range || tile_.transpose_unroll > 1 || product_.chains() > 1 || !is_outer(tile_.lane_range) ||
         !tile_.row_range)
       return {};
     panel_ = find_panel();
     if (!panel_) return {};
+    if (copies_rows) find_copied_rows();
     choose_depth();
     choose_columns();
     choose_rows();
@@ -57,6 +60,7 @@ class Blocker {
     opts_.push_back(TaskBlock{range_id(tile_.lane_range), columns_});
     opts_.push_back(order());
     opts_.push_back(tile_copy());
+    for (UOp rows : copied_rows_) opts_.push_back(row_copy(rows));
     return opts_;
   }
 
@@ -165,6 +169,31 @@ class Blocker {
     return {};
   }
 
+  /// The operands along the rows that are copied too: many tiles of columns read a row, and the first cache has no room
+  /// for what a row reads, since each reduced value takes a line of its own, or since these lines share sets. Factors
+  /// of a weight's gradient are such operands.
+  void find_copied_rows() {
+    if (!is_outer(tile_.row_range) || peel_of(analysis_, product_, tile_, target_)) return;
+    for (UOp predicated : values_of(product_.node)) {
+      const UOp value = without_predicate(predicated);
+      if (value == panel_ || !analysis_.depends(value, tile_.row_range) || node_index_of(kernel_, value) < 0) continue;
+      const bool alone = std::all_of(analysis_.ranges().begin(), analysis_.ranges().end(), [&](UOp r) {
+        return r == tile_.row_range || !analysis_.depends(value, r) || is_reduced(r) || analysis_.depends(panel_, r);
+      });
+      if (!alone || analysis_.depends(value, tile_.lane_range) || has_overlapping_windows(analysis_, value) ||
+          results_per_element(analysis_, product_, value) < kMinPassesPerRow * width())
+        continue;
+      const std::vector<UOp> nodes = ir::topological(value);
+      if (std::any_of(nodes.begin(), nodes.end(),
+                      [&](UOp n) { return n->op == Op::Load && evicts_own_lines(analysis_, product_, n, target_); }))
+        copied_rows_.push_back(value);
+    }
+  }
+  bool is_reduced(UOp range) const {
+    const std::vector<UOp>& reduced = product_.reduced_ranges;
+    return std::find(reduced.begin(), reduced.end(), range) != reduced.end();
+  }
+
   /// Whether memory already holds an operand as a tile would: in panels, and each thread has panels of its own.
   bool is_packed_in_memory(UOp operand) {
     return operand->op == Op::Load && analysis_.size(tile_.lane_range) <= width() &&
@@ -189,6 +218,7 @@ class Blocker {
       // The result of a block of the sum's ReductionTree is carried in any case. A block that is not split carries
       // nothing more.
       const bool block = product_.blocks > 0 && outer_reductions_ - 1 == product_.blocks;
+      if (!copied_rows_.empty()) wanted = std::min(wanted, room / kMaxColumns);
       if (row_step_bytes({range}) >= kPage) wanted = std::min(wanted, kDepthAcrossPages * (block ? block_depth_ : 1));
       const std::vector<UOp> inside(product_.reduced_ranges.begin() + static_cast<std::ptrdiff_t>(outer_reductions_),
                                     product_.reduced_ranges.end());
@@ -321,23 +351,34 @@ class Blocker {
       for (UOp r : product_.result_ranges)
         if (!is_outer(r) && !(r == tile_.lane_range) && analysis_.depends(panel_, r))
           tile_copy.dims.push_back({range_id(r), -1});
-    int64_t contiguous = -1;  // the range along which the operand is contiguous, unless it is that of the lanes
+    UOp contiguous;  // the range along which the operand is contiguous, unless it is that of the lanes
     for (UOp n : ir::topological(panel_))
       if (n->op == Op::Load && analysis_.depends(n, tile_.lane_range) && analysis_.stride(n, tile_.lane_range) != 1)
         for (UOp r : product_.reduced_ranges)
-          if (analysis_.stride(n, r) == 1) contiguous = range_id(r);
-    for (size_t i = outer_reductions_ - (split_ ? 1 : 0); i < product_.reduced_ranges.size(); ++i) {
-      UOp r = product_.reduced_ranges[i];
-      if (!analysis_.depends(panel_, r)) continue;
-      TileCopy::CopyDim dim{range_id(r), r == split_ ? 0 : -1};
-      if (range_id(r) == contiguous && (dim.level < 0 || split_step_ % lanes_ == 0))
-        dim.unroll = transpose_width(analysis_.size(r));
+          if (analysis_.stride(n, r) == 1) contiguous = r;
+    for (TileCopy::CopyDim dim : block_dims(panel_)) {
+      if (contiguous && dim.range == range_id(contiguous) && (dim.level < 0 || split_step_ % lanes_ == 0))
+        dim.unroll = transpose_width(analysis_.size(contiguous));
       tile_copy.dims.push_back(dim);
     }
     TileCopy::CopyDim last{range_id(tile_.lane_range), -1, lanes_};
-    if (contiguous < 0) last.unroll = static_cast<int>(width()) / lanes_;
+    if (!contiguous) last.unroll = static_cast<int>(width()) / lanes_;
     tile_copy.dims.push_back(last);
     return tile_copy;
+  }
+  /// The copy of rows, those of a tile side by side for each reduced value.
+  TileCopy row_copy(UOp rows) {
+    TileCopy copy{node_index_of(kernel_, rows), block_dims(rows), tile_.rows};
+    copy.dims.push_back({range_id(tile_.row_range), -1, 1, tile_.rows});
+    return copy;
+  }
+  /// The reduced values of a block on which an operand depends.
+  std::vector<TileCopy::CopyDim> block_dims(UOp operand) {
+    std::vector<TileCopy::CopyDim> dims;
+    for (size_t i = outer_reductions_ - (split_ ? 1 : 0); i < product_.reduced_ranges.size(); ++i)
+      if (UOp r = product_.reduced_ranges[i]; analysis_.depends(operand, r))
+        dims.push_back({range_id(r), r == split_ ? 0 : -1});
+    return dims;
   }
 
   const Kernel& kernel_;
@@ -347,6 +388,7 @@ class Blocker {
   const int lanes_;
   const runtime::Target& target_;
   UOp panel_, split_;
+  std::vector<UOp> copied_rows_;
   size_t outer_reductions_ = 0;          ///< reduced ranges with loops outside the panel, including split_
   std::vector<TaskBlock> other_blocks_;  ///< of outer ranges beside the tile's
   int64_t split_step_ = 0;               ///< values of split_ in a block
@@ -358,9 +400,15 @@ class Blocker {
 
 }  // namespace
 
-std::vector<Opt> block_product(const Kernel& kernel, KernelAnalysis& analysis, const StatementAnalysis& product,
-                               const RegisterTile& tile, int lanes, const runtime::Target& target) {
-  return Blocker(kernel, analysis, product, tile, lanes, target).run();
+std::vector<std::vector<Opt>> block_product(const Kernel& kernel, KernelAnalysis& analysis,
+                                            const StatementAnalysis& product, const RegisterTile& tile, int lanes,
+                                            const runtime::Target& target) {
+  std::vector<std::vector<Opt>> proposals;
+  for (bool copies_rows : {true, false}) {
+    std::vector<Opt> opts = Blocker(kernel, analysis, product, tile, lanes, target).run(copies_rows);
+    if (!opts.empty() && (proposals.empty() || opts != proposals.back())) proposals.push_back(std::move(opts));
+  }
+  return proposals;
 }
 
 std::optional<TileCopy> pack_operand(const Kernel& kernel, KernelAnalysis& analysis, const StatementAnalysis& product,

@@ -12,10 +12,11 @@
 namespace sinter::codegen {
 
 /// TileCopy, Split, LoopOrder and TaskBlock for a product with this register tile, in addition to its Lanes and
-/// Unroll. Empty if packing does not pay. The proposals may be illegal. `kernel`: the kernel whose values a TileCopy
-/// numbers. `lanes`: elements of a vector.
-std::vector<Opt> block_product(const Kernel& kernel, KernelAnalysis& analysis, const StatementAnalysis& product,
-                               const RegisterTile& tile, int lanes, const runtime::Target& target);
+/// Unroll: proposals, the best first, which may be illegal. None if packing does not pay. `kernel`: the kernel whose
+/// values a TileCopy numbers. `lanes`: elements of a vector.
+std::vector<std::vector<Opt>> block_product(const Kernel& kernel, KernelAnalysis& analysis,
+                                            const StatementAnalysis& product, const RegisterTile& tile, int lanes,
+                                            const runtime::Target& target);
 
 /// A TileCopy of the whole operand along the lanes, for a product whose columns are an inner range: each task then
 /// executes all columns. None if packing does not pay or the copies of all threads exceed half of the last cache.

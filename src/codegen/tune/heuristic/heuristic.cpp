@@ -114,18 +114,18 @@ std::vector<Opt> try_streaming(TuningState& state) {
 std::vector<Opt> try_packing(TuningState& state) {
   if (state.products.empty()) return {};
   const TiledProduct& p = state.products[0];
-  std::vector<Opt> opts = state.opts;
-  const std::vector<Opt> blocks =
-      block_product(state.kernel, state.analysis, *p.work, p.tile, state.lanes, state.target);
-  if (blocks.empty()) return {};
-  opts.insert(opts.end(), blocks.begin(), blocks.end());
   const bool peeled = peel_of(state.analysis, *p.work, p.tile, state.target)
                           .has_value();  // with a writeback buffer it would run over blocks of the image
-  for (std::vector<Opt> candidate :
-       {peeled ? std::vector<Opt>{} : add_writeback_buffer(state.analysis, *p.work, p.tile, opts), opts}) {
-    if (candidate.empty()) continue;
-    candidate = add_materializations(state.kernel, std::move(candidate), state.materializations);
-    if (is_legal(state.kernel, candidate)) return candidate;
+  for (const std::vector<Opt>& blocks :
+       block_product(state.kernel, state.analysis, *p.work, p.tile, state.lanes, state.target)) {
+    std::vector<Opt> opts = state.opts;
+    opts.insert(opts.end(), blocks.begin(), blocks.end());
+    for (std::vector<Opt> candidate :
+         {peeled ? std::vector<Opt>{} : add_writeback_buffer(state.analysis, *p.work, p.tile, opts), opts}) {
+      if (candidate.empty()) continue;
+      candidate = add_materializations(state.kernel, std::move(candidate), state.materializations);
+      if (is_legal(state.kernel, candidate)) return candidate;
+    }
   }
   return {};
 }

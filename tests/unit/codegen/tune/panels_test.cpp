@@ -153,3 +153,31 @@ TEST_CASE("a vector along what is summed does not turn the copy of a panel", "[c
     CHECK(c.is_packed_transposed() == turned);
   }
 }
+
+TEST_CASE("rows whose lines evict one another are copied beside the panel", "[codegen][products]") {
+  runtime::Target target = reference_machine("x86-64-v3", 32, 16);
+  target.l1 = 32 << 10;
+  target.l2 = 512 << 10;
+  // x [k, m] turned, times y [k, n]: what gives a weight its gradient. `rows`: elements between rows of x.
+  const auto choice = [&](int64_t m, int64_t k, int64_t n, int64_t rows, bool turned = true) {
+    KernelHarness b;
+    UOp x = b.buffer(random_array(DType::F32, turned ? std::vector{k, rows} : std::vector{m, k}, 1)),
+        y = b.buffer(random_array(DType::F32, {k, n}, 2)), out = b.buffer(Array(DType::F32, {m, n}));
+    UOp i = b.outer(m), j = b.outer(n), l = b.over(k, 2);
+    b.stores({b.put(out, {i, j},
+                    b.reduce(Combine::Dot, {turned ? b.at(x, {l, i}) : b.at(x, {i, l}), b.at(y, {l, j})}, {l}))});
+    const Choice c(b, target);
+    INFO(to_string(c.opts()));
+    if (m * k * n < 20'000'000) b.check(c.opts(), false);
+    return c;
+  };
+  const Choice turned = choice(67, 520, 512, 256);
+  REQUIRE(turned.packs() == 2);
+  CHECK(turned.panel(1) == turned.copies(0));         // the rows of a tile side by side
+  CHECK(turned.depth(2) <= target.l2 / 2 / 4 / 512);  // so that many columns pass under a copy
+  CHECK(choice(1024, 512, 512, 1024).packs() == 2);
+  CHECK(choice(1000, 1000, 1000, 1000).packs() == 2);       // more lines than the first cache holds
+  CHECK(choice(784, 256, 128, 784).packs() == 1);           // which these are not
+  CHECK(choice(1024, 512, 512, 1024, false).packs() == 1);  // contiguous along what is summed
+  CHECK(choice(1024, 512, 40, 1024).packs() <= 1);          // few columns read a row again
+}
