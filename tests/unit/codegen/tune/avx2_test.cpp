@@ -74,17 +74,21 @@ TEST_CASE("a matrix of which narrow vectors read little of each row is copied in
 
 TEST_CASE("beside a product with many sums others along what it sums have the copies of its rows alone",
           "[codegen][products]") {
-  KernelHarness b;  // weights of attention, times values
-  const int64_t m = 48, n = 160, d = 64;
-  UOp scores = b.buffer(random_array(DType::F32, {m, n}, 1)), values = b.buffer(random_array(DType::F32, {n, d}, 2)),
-      out = b.buffer(Array(DType::F32, {m, d}));
-  UOp i = b.outer(m), j = b.inner(d, 1), k = b.over(n, 2);
-  b.stores({b.put(out, {i, j}, b.reduce(Combine::Dot, {exp(b.at(scores, {i, k})), b.at(values, {k, j})}, {k}))});
-  const Choice c(b, avx2());
-  INFO(to_string(c.opts()));
-  CHECK((c.copies(1) == 2 && c.copies(0) == 6));
-  CHECK((c.has_lanes(2) && c.copies(2) == 1));
-  b.check(c.opts(), false);
+  for (const bool divided : {false, true}) {  // by their sums, which have more chains than a vector has lanes
+    KernelHarness b;                          // weights of attention, times values
+    const int64_t m = 48, n = 160, d = 64;
+    UOp scores = b.buffer(random_array(DType::F32, {m, n}, 1)), values = b.buffer(random_array(DType::F32, {n, d}, 2)),
+        out = b.buffer(Array(DType::F32, {m, d}));
+    UOp i = b.outer(m), j = b.inner(d, 1), k = b.over(n, 2), weight = exp(b.at(scores, {i, k}));
+    UOp sum = b.reduce(Combine::Dot, {weight, b.at(values, {k, j})}, {k});
+    if (divided) sum = sum / b.reduce(Combine::Add, {weight}, {k}, {16, 0});
+    b.stores({b.put(out, {i, j}, sum)});
+    const Choice c(b, avx2());
+    INFO(to_string(c.opts()));
+    CHECK((c.copies(1) == 2 && c.copies(0) == 6));
+    CHECK((c.has_lanes(2) && c.copies(2) == 1));
+    b.check(c.opts(), false);
+  }
 }
 
 TEST_CASE("what short rows read across the lanes is kept for their other loops", "[codegen][transpose]") {
