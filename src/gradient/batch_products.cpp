@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <optional>
 #include <utility>
 
@@ -15,9 +16,11 @@ using ir::UOp;
 
 constexpr size_t kMinProducts = 4;  ///< fewer are not worth the copies of their factors
 constexpr size_t kMaxGroups = 8;    ///< distinct groups among the gradients of one value
+constexpr int64_t kMinUses = 4;     ///< per element of a factor that is stacked for products in slices
 
 /// A sum over the product of two values that are broadcast against each other, and the movement ops above it.
 struct SumOfProducts {
+  UOp slice;  ///< the PAD that places the result in a slice of the gradient; null if it is all of the gradient
   std::vector<UOp> movement_ops;  ///< outermost first
   UOp sum;
   std::array<UOp, 2> factors;  ///< before they are broadcast
@@ -29,6 +32,10 @@ bool is_recomputed(UOp n) { return !n->storage() && !n->src.empty(); }
 
 std::optional<SumOfProducts> as_product(UOp n) {
   SumOfProducts p;
+  if (is_recomputed(n) && n->op == Op::Pad && n->src.size() == 1) {
+    p.slice = n;
+    n = n->src[0];
+  }
   for (; is_recomputed(n) && (n->op == Op::Permute || n->op == Op::Reshape || n->op == Op::Cast); n = n->src[0])
     p.movement_ops.push_back(n);
   if (!is_recomputed(n) || n->op != Op::Reduce || n->reduction().combine != ir::Combine::Add) return {};
@@ -46,8 +53,9 @@ std::optional<SumOfProducts> as_product(UOp n) {
     p.factors[i] = detached ? ir::detach(repeat->src[0]) : repeat->src[0];
     copied += p.factors[i]->shape.bound();
   }
-  // A separate product stores its result; a batched one stores its factors instead.
-  if (p.repeats[0]->ints() == p.repeats[1]->ints() || copied > n->shape.bound()) return {};
+  if (p.repeats[0]->ints() == p.repeats[1]->ints()) return {};
+  // A separate product stores its result; one that sums over the steps stores its factors instead.
+  if (!p.slice && copied > n->shape.bound()) return {};
   return p;
 }
 
@@ -57,7 +65,39 @@ bool same_op(UOp a, UOp b) {
          a->src[0]->shape == b->src[0]->shape;
 }
 
-/// Whether two products differ only in their factors. Puts the factors of `other` into the order of `first`.
+/// The only axis along which two slices of a value differ in place; their sizes are equal and fixed there.
+std::optional<size_t> sliced_axis(UOp a, UOp b) {
+  if (a->shape != b->shape || a->dtype != b->dtype || a->src[0]->shape != b->src[0]->shape) return {};
+  std::optional<size_t> axis;
+  for (size_t i = 0; i < a->rank(); ++i) {
+    if (a->region()[i] == b->region()[i]) continue;
+    if (axis || a->shape[i].symbolic() || a->src[0]->shape[i].symbolic()) return {};
+    axis = i;
+  }
+  return axis;
+}
+
+/// Whether two nodes are equal views or casts of one node. Nodes with history are not interned, so a loop makes them
+/// anew in each step.
+bool same_value(UOp a, UOp b) {
+  while (a != b) {
+    const bool view = ir::is_movement(a->op) || a->op == Op::Cast || a->op == Op::Tf32 || a->op == Op::Detach;
+    if (!view || !is_recomputed(a) || !is_recomputed(b) || a->src.size() != 1 || !same_op(a, b)) return false;
+    a = a->src[0];
+    b = b->src[0];
+  }
+  return true;
+}
+
+/// Whether two products are placed alike: both over all of the gradient, or in slices of their own, with one factor in
+/// common. The factors are in one order.
+bool same_place(const SumOfProducts& a, const SumOfProducts& b) {
+  if (!a.slice || !b.slice) return !a.slice && !b.slice;
+  return sliced_axis(a.slice, b.slice) &&
+         (same_value(a.factors[0], b.factors[0]) || same_value(a.factors[1], b.factors[1]));
+}
+
+/// Whether two products differ only in their factors and slices. Puts the factors of `other` into the order of `first`.
 bool match(const SumOfProducts& first, SumOfProducts& other) {
   if (!same_op(first.sum, other.sum) || !std::equal(first.movement_ops.begin(), first.movement_ops.end(),
                                                     other.movement_ops.begin(), other.movement_ops.end(), same_op))
@@ -65,11 +105,12 @@ bool match(const SumOfProducts& first, SumOfProducts& other) {
   const auto repeated = [&](size_t a, size_t b) {
     return same_op(first.repeats[0], other.repeats[a]) && same_op(first.repeats[1], other.repeats[b]);
   };
-  if (repeated(0, 1)) return true;
-  if (!repeated(1, 0)) return false;
-  std::swap(other.factors[0], other.factors[1]);
-  std::swap(other.repeats[0], other.repeats[1]);
-  return true;
+  if (!repeated(0, 1)) {
+    if (!repeated(1, 0)) return false;
+    std::swap(other.factors[0], other.factors[1]);
+    std::swap(other.repeats[0], other.repeats[1]);
+  }
+  return same_place(first, other);
 }
 
 Shape add_step_axis(const Shape& shape, size_t count) {
@@ -88,23 +129,107 @@ UOp apply_move(UOp n, UOp move) {
   return move->op == Op::Reshape ? ir::reshape(n, move->shape) : ir::cast(n, move->dtype);
 }
 
-UOp batch_group(std::span<const SumOfProducts> products) {
-  std::array<UOp, 2> stacks;
-  for (size_t i = 0; i < 2; ++i) {
-    std::vector<UOp> steps;
-    for (const SumOfProducts& p : products)
-      steps.push_back(ir::reshape(p.factors[i], add_step_axis(p.factors[i]->shape, 1)));
-    UOp repeat = products[0].repeats[i], stack = ir::contiguous(ir::cat(steps, 0));
-    if (std::ranges::all_of(products, [&](const SumOfProducts& p) { return !!ir::tf32_source(p.factors[i]); }))
-      stack = ir::tf32(stack);
-    stacks[i] = ir::expand(stack, add_step_axis(repeat->shape, products.size()), shift_axes(repeat->ints()));
-  }
+/// apply_move() to each step of n.
+UOp apply_move_to_steps(UOp n, UOp move, size_t steps) {
+  if (move->op == Op::Reshape) return ir::reshape(n, add_step_axis(move->shape, steps));
+  if (move->op != Op::Permute) return ir::cast(n, move->dtype);
+  ir::Ints order{0};
+  for (int64_t a : shift_axes(move->ints())) order.push_back(a);
+  return ir::permute(n, order);
+}
+
+/// `factor`, which has a step axis or is the same in all steps, broadcast as `repeat` in each of them.
+UOp expand_steps(UOp factor, UOp repeat, size_t steps, bool has_step_axis) {
+  ir::Ints axes = shift_axes(repeat->ints());
+  if (!has_step_axis) axes.insert(axes.begin(), 0);
+  return ir::expand(factor, add_step_axis(repeat->shape, steps), axes);
+}
+
+/// Factor i of all products, stored along a new first axis. Products of one value share the stack.
+UOp stack_factor(std::span<const SumOfProducts> products, size_t i) {
+  std::vector<UOp> steps;
+  for (const SumOfProducts& p : products)
+    steps.push_back(ir::reshape(p.factors[i], add_step_axis(p.factors[i]->shape, 1)));
+  const UOp stack = ir::contiguous(ir::cat(steps, 0));
+  const bool tf32 =
+      std::ranges::all_of(products, [&](const SumOfProducts& p) { return !!ir::tf32_source(p.factors[i]); });
+  return expand_steps(tf32 ? ir::tf32(stack) : stack, products[0].repeats[i], products.size(), true);
+}
+
+/// One product that sums over the steps, too.
+UOp batch_sum(std::span<const SumOfProducts> products) {
   ir::Ints axes{0};
   for (int64_t a : shift_axes(products[0].sum->reduction().axes)) axes.push_back(a);
-  UOp sum = ir::sum(stacks[0] * stacks[1], axes);
+  UOp sum = ir::sum(stack_factor(products, 0) * stack_factor(products, 1), axes);
   const std::vector<UOp>& movement_ops = products[0].movement_ops;
   for (auto move = movement_ops.rbegin(); move != movement_ops.rend(); ++move) sum = apply_move(sum, *move);
   return sum;
+}
+
+/// Disjoint slices along one axis, at equal distances.
+struct SliceRow {
+  size_t axis;
+  int64_t first, size, distance;  ///< distance < 0: from last to first
+};
+
+std::optional<SliceRow> slice_row(std::span<const SumOfProducts> products) {
+  const UOp first = products[0].slice;
+  const std::optional<size_t> axis = sliced_axis(first, products[1].slice);
+  if (!axis) return {};
+  const auto begin = [&](const SumOfProducts& p) { return p.slice->region()[*axis].begin.value(); };
+  const SliceRow row{*axis, begin(products[0]), first->src[0]->shape[*axis].value(),
+                     begin(products[1]) - begin(products[0])};
+  if (std::abs(row.distance) < row.size) return {};
+  for (size_t i = 1; i < products.size(); ++i)
+    if (sliced_axis(first, products[i].slice) != axis ||
+        begin(products[i]) != row.first + static_cast<int64_t>(i) * row.distance)
+      return {};
+  return row;
+}
+
+/// The factor that all products have in common, if the other one is worth a stack.
+std::optional<size_t> shared_factor(std::span<const SumOfProducts> products) {
+  for (size_t i = 0; i < 2; ++i) {
+    const int64_t copied = products[0].factors[1 - i]->shape.bound(), computed = products[0].repeats[i]->shape.bound();
+    if (copied <= computed / kMinUses && std::ranges::all_of(products, [&](const SumOfProducts& p) {
+          return same_value(p.factors[i], products[0].factors[i]);
+        }))
+      return i;
+  }
+  return {};
+}
+
+/// Places the steps of n, its first axis, in their slices of a value of the shape of `slice`.
+UOp place_steps(UOp n, const SliceRow& row, UOp slice) {
+  const int64_t axis = static_cast<int64_t>(row.axis), steps = n->shape[0].value(), distance = std::abs(row.distance);
+  if (row.distance < 0) n = ir::flip(n, {0});
+  ir::Ints order;
+  for (int64_t i = 1; i < static_cast<int64_t>(n->rank()); ++i) order.push_back(i);
+  order.insert(order.begin() + axis, 0);
+  n = ir::permute(n, order);
+  Shape gaps = n->shape, joined = slice->src[0]->shape;
+  gaps[row.axis + 1] = distance;
+  joined[row.axis] = steps * distance;
+  n = ir::reshape(ir::pad(n, ir::full_region(n->shape), gaps), joined);
+  ir::Region box = ir::full_region(n->shape), place = slice->region();
+  const int64_t length = (steps - 1) * distance + row.size,
+                begin = std::min(row.first, row.first + (steps - 1) * row.distance);
+  box[row.axis] = {0, length};
+  place[row.axis] = {begin, begin + length};
+  return ir::pad(ir::shrink(n, box), place, slice->shape);
+}
+
+/// One product whose steps are placed in the slices. Null if the slices are no row, or no factor is shared.
+UOp batch_slices(std::span<const SumOfProducts> products) {
+  const std::optional<SliceRow> row = slice_row(products);
+  const std::optional<size_t> shared = shared_factor(products);
+  if (!row || !shared) return {};
+  const SumOfProducts& first = products[0];
+  const UOp factor = expand_steps(first.factors[*shared], first.repeats[*shared], products.size(), false);
+  UOp sum = ir::sum(stack_factor(products, 1 - *shared) * factor, shift_axes(first.sum->reduction().axes));
+  for (auto move = first.movement_ops.rbegin(); move != first.movement_ops.rend(); ++move)
+    sum = apply_move_to_steps(sum, *move, products.size());
+  return place_steps(sum, *row, first.slice);
 }
 
 struct ProductGroup {
@@ -132,10 +257,10 @@ std::vector<UOp> batch_products(std::span<const UOp> parts) {
     const size_t count = k.places.size(), pieces = (count + ir::kMaxCatParts - 1) / ir::kMaxCatParts;
     for (size_t i = 0, begin = 0; i < pieces; ++i) {
       const size_t end = count * (i + 1) / pieces;
-      if (end - begin >= kMinProducts) {
-        for (size_t p = begin; p < end; ++p) sums[k.places[p]] = {};
-        sums[k.places[begin]] = batch_group(std::span(k.products).subspan(begin, end - begin));
-      }
+      const std::span<const SumOfProducts> piece = std::span(k.products).subspan(begin, end - begin);
+      UOp batched;
+      if (piece.size() >= kMinProducts) batched = piece[0].slice ? batch_slices(piece) : batch_sum(piece);
+      for (size_t p = begin; batched && p < end; ++p) sums[k.places[p]] = p == begin ? batched : UOp();
       begin = end;
     }
   }

@@ -79,7 +79,7 @@ TEST_CASE("networks take as few launches and as little arithmetic as they did", 
   check("U-Net", classified<bench::UNet>(images({8, 3, 64, 64}), classes({8, 64, 64})), 75, 29.1);
   check("GPT", written<bench::Gpt>(32), 81, 24.1);
   check("transformer", written<bench::Transformer>(1), 111, 82.1);
-  check("LSTM", written<bench::LstmModel>(32), 390, 7.42);
+  check("LSTM", written<bench::LstmModel>(32), 271, 7.4);
   const bench::Vae vae;
   check("VAE", planned(vae, vae.loss(images({64, 1, 28, 28}))), 22, 2.13);
 }
