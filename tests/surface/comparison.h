@@ -1,6 +1,7 @@
 // What the tests of the table share: walks over its rows, what a call gives, and what PyTorch made of it.
 #pragma once
 
+#include <cstdlib>
 #include <map>
 
 #include "repository.h"
@@ -8,6 +9,9 @@
 #include "unit/differences.h"
 
 namespace surface {
+
+/// Whether kernels compute every type and every odd size, as ./dev check wants; else some of them, in turn.
+inline bool compiles_all() { return std::getenv("SURFACE_ALL") != nullptr; }
 
 /// Calls `body` with each row.
 template <class Body>

@@ -36,7 +36,7 @@ constexpr DType kFloats[] = {float16, float64, bfloat16, float64};
 
 /// Whether a row, by its place in the table, is compiled in a type besides its main type.
 bool is_compiled_in(DType dtype, size_t place) {
-  return dtype == boolean || dtype == kIntegers[place % std::size(kIntegers)] ||
+  return compiles_all() || dtype == boolean || dtype == kIntegers[place % std::size(kIntegers)] ||
          dtype == kFloats[place % std::size(kFloats)];
 }
 
