@@ -65,13 +65,14 @@ bool same_op(UOp a, UOp b) {
          a->src[0]->shape == b->src[0]->shape;
 }
 
-/// The only axis along which two slices of a value differ in place; their sizes are equal and fixed there.
+/// The only axis along which two slices of a value differ in place; their sizes are equal, and they are fixed there.
 std::optional<size_t> sliced_axis(UOp a, UOp b) {
   if (a->shape != b->shape || a->dtype != b->dtype || a->src[0]->shape != b->src[0]->shape) return {};
   std::optional<size_t> axis;
   for (size_t i = 0; i < a->rank(); ++i) {
     if (a->region()[i] == b->region()[i]) continue;
-    if (axis || a->shape[i].symbolic() || a->src[0]->shape[i].symbolic()) return {};
+    const bool symbolic = a->region()[i].begin.symbolic() || b->region()[i].begin.symbolic();
+    if (axis || symbolic || a->shape[i].symbolic() || a->src[0]->shape[i].symbolic()) return {};
     axis = i;
   }
   return axis;
