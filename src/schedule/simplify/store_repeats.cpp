@@ -2,6 +2,8 @@
 #include "schedule/simplify/store_repeats.h"
 
 #include <algorithm>
+#include <unordered_set>
+#include <vector>
 
 #include "schedule/graph/rebuild_plan.h"
 #include "schedule/simplify/strides.h"
@@ -11,6 +13,20 @@ namespace {
 
 using ir::Op;
 using ir::UOp;
+
+/// Whether a value is computed from a reduction without being stored in between.
+bool reads_reduction(UOp value) {
+  std::vector<UOp> open{value};
+  std::unordered_set<const void*> seen;
+  while (!open.empty()) {
+    const UOp n = open.back();
+    open.pop_back();
+    if (n->op == Op::Contiguous || !seen.insert(n.get()).second) continue;
+    if (n->op == Op::Reduce) return true;
+    open.insert(open.end(), n->src.begin(), n->src.end());
+  }
+  return false;
+}
 
 /// The factor with a materialized source; itself if it needs none.
 UOp over_stored(UOp factor) {
@@ -32,7 +48,11 @@ UOp over_stored(UOp factor) {
   for (size_t i = moved.size(); i-- > seen;) strides = strides_after(moved[i], strides);
   if (std::find(strides.begin(), strides.end(), kNoStride) == strides.end()) return factor;
   ir::Graph& g = *factor->graph;
-  UOp n = g.make({Op::Contiguous, moved[seen]->dtype, moved[seen]->shape, {moved[seen]}});
+  const auto stored = [&](UOp n) { return g.make({Op::Contiguous, n->dtype, n->shape, {n}}); };
+  UOp n = moved.back()->src[0];
+  if (reads_reduction(n)) n = stored(n);  // a product is not evaluated once per repeat
+  for (size_t i = moved.size(); i-- > seen;) n = ir::with_sources(g, moved[i], {n});
+  n = stored(n);
   while (seen-- > 0) n = ir::with_sources(g, moved[seen], {n});
   return n;
 }
