@@ -44,13 +44,13 @@ class Blocker {
           int lanes, const runtime::Target& target)
       : kernel_(kernel), analysis_(analysis), product_(w), tile_(tile), lanes_(lanes), target_(target) {}
 
-  std::vector<Opt> run(bool copies_rows) {
+  std::vector<Opt> run(bool may_copy_rows) {
     if (!tile_.lane_range || tile_.transpose_unroll > 1 || product_.chains() > 1 || !is_outer(tile_.lane_range) ||
         !tile_.row_range)
       return {};
     panel_ = find_panel();
     if (!panel_) return {};
-    if (copies_rows) find_copied_rows();
+    if (may_copy_rows) find_copied_rows();
     choose_depth();
     choose_columns();
     choose_rows();
@@ -63,6 +63,9 @@ class Blocker {
     for (UOp rows : copied_rows_) opts_.push_back(row_copy(rows));
     return opts_;
   }
+
+  /// Whether run() copies rows beside the panel.
+  bool copies_rows() const { return !copied_rows_.empty(); }
 
   std::optional<TileCopy> pack_whole_operand(UOp& operand) {
     if (!tile_.lane_range || tile_.transpose_unroll > 1 || product_.chains() > 1 || is_outer(tile_.lane_range) ||
@@ -178,7 +181,8 @@ class Blocker {
       const UOp value = without_predicate(predicated);
       if (value == panel_ || !analysis_.depends(value, tile_.row_range) || node_index_of(kernel_, value) < 0) continue;
       const bool alone = std::all_of(analysis_.ranges().begin(), analysis_.ranges().end(), [&](UOp r) {
-        return r == tile_.row_range || !analysis_.depends(value, r) || is_reduced(r) || analysis_.depends(panel_, r);
+        return r == tile_.row_range || !analysis_.depends(value, r) || contains(product_.reduced_ranges, r) ||
+               analysis_.depends(panel_, r);
       });
       if (!alone || analysis_.depends(value, tile_.lane_range) || has_overlapping_windows(analysis_, value) ||
           results_per_element(analysis_, product_, value) < kMinPassesPerRow * width())
@@ -188,10 +192,6 @@ class Blocker {
                       [&](UOp n) { return n->op == Op::Load && evicts_own_lines(analysis_, product_, n, target_); }))
         copied_rows_.push_back(value);
     }
-  }
-  bool is_reduced(UOp range) const {
-    const std::vector<UOp>& reduced = product_.reduced_ranges;
-    return std::find(reduced.begin(), reduced.end(), range) != reduced.end();
   }
 
   /// Whether memory already holds an operand as a tile would: in panels, and each thread has panels of its own.
@@ -218,7 +218,7 @@ class Blocker {
       // The result of a block of the sum's ReductionTree is carried in any case. A block that is not split carries
       // nothing more.
       const bool block = product_.blocks > 0 && outer_reductions_ - 1 == product_.blocks;
-      if (!copied_rows_.empty()) wanted = std::min(wanted, room / kMaxColumns);
+      if (copies_rows()) wanted = std::min(wanted, room / kMaxColumns);
       if (row_step_bytes({range}) >= kPage) wanted = std::min(wanted, kDepthAcrossPages * (block ? block_depth_ : 1));
       const std::vector<UOp> inside(product_.reduced_ranges.begin() + static_cast<std::ptrdiff_t>(outer_reductions_),
                                     product_.reduced_ranges.end());
@@ -403,11 +403,11 @@ class Blocker {
 std::vector<std::vector<Opt>> block_product(const Kernel& kernel, KernelAnalysis& analysis,
                                             const StatementAnalysis& product, const RegisterTile& tile, int lanes,
                                             const runtime::Target& target) {
-  std::vector<std::vector<Opt>> proposals;
-  for (bool copies_rows : {true, false}) {
-    std::vector<Opt> opts = Blocker(kernel, analysis, product, tile, lanes, target).run(copies_rows);
-    if (!opts.empty() && (proposals.empty() || opts != proposals.back())) proposals.push_back(std::move(opts));
-  }
+  const auto blocker = [&] { return Blocker(kernel, analysis, product, tile, lanes, target); };
+  Blocker best = blocker();
+  std::vector<std::vector<Opt>> proposals{best.run(true)};
+  if (proposals[0].empty()) return {};
+  if (best.copies_rows()) proposals.push_back(blocker().run(false));
   return proposals;
 }
 
