@@ -125,18 +125,21 @@ ir::Ints shift_axes(ir::Ints axes) {
   return axes;
 }
 
-UOp apply_move(UOp n, UOp move) {
-  if (move->op == Op::Permute) return ir::permute(n, move->ints());
-  return move->op == Op::Reshape ? ir::reshape(n, move->shape) : ir::cast(n, move->dtype);
-}
-
-/// apply_move() to each step of n.
-UOp apply_move_to_steps(UOp n, UOp move, size_t steps) {
-  if (move->op == Op::Reshape) return ir::reshape(n, add_step_axis(move->shape, steps));
-  if (move->op != Op::Permute) return ir::cast(n, move->dtype);
-  ir::Ints order{0};
-  for (int64_t a : shift_axes(move->ints())) order.push_back(a);
-  return ir::permute(n, order);
+/// n, or each step of it along a first axis, below the movement ops of a product.
+UOp apply_moves(UOp n, const SumOfProducts& product, std::optional<size_t> steps) {
+  for (auto move = product.movement_ops.rbegin(); move != product.movement_ops.rend(); ++move) {
+    UOp m = *move;
+    if (m->op == Op::Cast) {
+      n = ir::cast(n, m->dtype);
+    } else if (m->op == Op::Reshape) {
+      n = ir::reshape(n, steps ? add_step_axis(m->shape, *steps) : m->shape);
+    } else {
+      ir::Ints order = steps ? shift_axes(m->ints()) : m->ints();
+      if (steps) order.insert(order.begin(), 0);
+      n = ir::permute(n, order);
+    }
+  }
+  return n;
 }
 
 /// `factor`, which has a step axis or is the same in all steps, broadcast as `repeat` in each of them.
@@ -161,10 +164,7 @@ UOp stack_factor(std::span<const SumOfProducts> products, size_t i) {
 UOp batch_sum(std::span<const SumOfProducts> products) {
   ir::Ints axes{0};
   for (int64_t a : shift_axes(products[0].sum->reduction().axes)) axes.push_back(a);
-  UOp sum = ir::sum(stack_factor(products, 0) * stack_factor(products, 1), axes);
-  const std::vector<UOp>& movement_ops = products[0].movement_ops;
-  for (auto move = movement_ops.rbegin(); move != movement_ops.rend(); ++move) sum = apply_move(sum, *move);
-  return sum;
+  return apply_moves(ir::sum(stack_factor(products, 0) * stack_factor(products, 1), axes), products[0], {});
 }
 
 /// Disjoint slices along one axis, at equal distances.
@@ -227,10 +227,8 @@ UOp batch_slices(std::span<const SumOfProducts> products) {
   if (!row || !shared) return {};
   const SumOfProducts& first = products[0];
   const UOp factor = expand_steps(first.factors[*shared], first.repeats[*shared], products.size(), false);
-  UOp sum = ir::sum(stack_factor(products, 1 - *shared) * factor, shift_axes(first.sum->reduction().axes));
-  for (auto move = first.movement_ops.rbegin(); move != first.movement_ops.rend(); ++move)
-    sum = apply_move_to_steps(sum, *move, products.size());
-  return place_steps(sum, *row, first.slice);
+  const UOp sum = ir::sum(stack_factor(products, 1 - *shared) * factor, shift_axes(first.sum->reduction().axes));
+  return place_steps(apply_moves(sum, first, products.size()), *row, first.slice);
 }
 
 struct ProductGroup {
