@@ -2,9 +2,10 @@
 #include "schedule/simplify/store_repeats.h"
 
 #include <algorithm>
-#include <unordered_set>
+#include <span>
 #include <vector>
 
+#include "ir/walk.h"
 #include "schedule/graph/rebuild_plan.h"
 #include "schedule/simplify/strides.h"
 
@@ -16,16 +17,8 @@ using ir::UOp;
 
 /// Whether a value is computed from a reduction without being stored in between.
 bool reads_reduction(UOp value) {
-  std::vector<UOp> open{value};
-  std::unordered_set<const void*> seen;
-  while (!open.empty()) {
-    const UOp n = open.back();
-    open.pop_back();
-    if (n->op == Op::Contiguous || !seen.insert(n.get()).second) continue;
-    if (n->op == Op::Reduce) return true;
-    open.insert(open.end(), n->src.begin(), n->src.end());
-  }
-  return false;
+  const auto computed = ir::topological(std::span(&value, 1), [](UOp n) { return n->op != Op::Contiguous; });
+  return std::any_of(computed.begin(), computed.end(), [](UOp n) { return n->op == Op::Reduce; });
 }
 
 /// The factor with a materialized source; itself if it needs none.
