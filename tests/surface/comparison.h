@@ -10,7 +10,7 @@
 
 namespace surface {
 
-/// Whether kernels compute every type and every odd size, as ./dev check wants; else some of them, in turn.
+/// Whether kernels compute every type and every odd size, as ./dev test wants; else some of them, in turn.
 inline bool compiles_all() { return std::getenv("SURFACE_ALL") != nullptr; }
 
 /// Calls `body` with each row.
