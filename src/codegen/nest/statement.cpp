@@ -214,7 +214,7 @@ class StatementBuilder {
       const Tile tile = out_.tiles[static_cast<size_t>(slot_of(n) - kernel_.params)];
       if (!tile.fill || n->src[0] == s.node->src[0]) continue;
       require_layout(tile, s.loops);
-      std::vector<LoopLevel> loops = fill_loops(tile, s.loops, schedule_);
+      std::vector<LoopLevel> loops = fill_loops(tile, s.loops, schedule_, ranges_);
       require_layout(tile, loops);
       if (auto it = fills_.find(tile.slot); it != fills_.end()) {
         if (it->second != loops) refuse(to_string(*tile.tile_copy), "its users are in different blocks");

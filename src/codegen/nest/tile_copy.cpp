@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "codegen/kernel/offset.h"
 #include "ir/build.h"
 #include "ir/ceil_div.h"
 #include "ir/walk.h"
@@ -83,6 +84,29 @@ void add_ring_slots(Tile& tile, const LoopSchedule& schedule, const std::string&
   tile.size *= slots;
 }
 
+/// Of the copied dims, the first whose loop goes inside the loop along the last dim; the last one if none does. A dim
+/// with unrolled copies, which are transposed with the lanes, is contiguous in the source. With the dims that continue
+/// it there it is innermost, so that the hardware prefetcher follows it; but a run of `kLongRun` values needs no more.
+/// Weights of a 3 x 3 convolution would otherwise be read by 3 values, each time from a row of another channel.
+size_t first_transposed(const Tile& tile, FreeRanges& ranges) {
+  constexpr int64_t kLongRun = 256;
+  const std::vector<TileCopy::CopyDim>& copied = tile.tile_copy->dims;
+  const auto transposed = [](const TileCopy::CopyDim& d) { return d.unroll > 1 && d.threads == 1; };
+  size_t first = static_cast<size_t>(std::find_if(copied.begin(), copied.end() - 1, transposed) - copied.begin());
+  if (first == copied.size() - 1) return first;
+  const auto dim = [&](size_t d) { return tile.dims[tile.dims.size() - copied.size() + d]; };
+  for (UOp n : ir::topological(tile.fill->src.back())) {
+    if (n->op != Op::Load) continue;
+    const ir::LinearExpr offset = offset_of(n);
+    int64_t run = dim(first).stored_extent;
+    if (stride_along(offset, dim(first).range, ranges) != 1) continue;
+    while (first > 0 && run < kLongRun && stride_along(offset, dim(first - 1).range, ranges) == run)
+      run *= dim(--first).stored_extent;
+    break;
+  }
+  return first;
+}
+
 }  // namespace
 
 int64_t swizzle_period(int64_t row, DType dtype) {
@@ -149,7 +173,8 @@ Tile make_copy_tile(int64_t slot, UOp value, const TileCopy& copy, const LoopSch
   return tile;
 }
 
-std::vector<LoopLevel> fill_loops(const Tile& tile, const std::vector<LoopLevel>& user, const LoopSchedule& schedule) {
+std::vector<LoopLevel> fill_loops(const Tile& tile, const std::vector<LoopLevel>& user, const LoopSchedule& schedule,
+                                  FreeRanges& ranges) {
   size_t shared = 0;
   for (const Tile::TileDim& d : tile.dims) {
     const LoopAxis& blocks = schedule.of(d.block_range());
@@ -179,12 +204,9 @@ std::vector<LoopLevel> fill_loops(const Tile& tile, const std::vector<LoopLevel>
     level.covers = d.level;
     loops.push_back(level);
   }
-  // Unrolled copies that are transposed with the lanes of the last dim are contiguous in the source. Their loop goes
-  // innermost, so that the hardware prefetcher follows it.
-  const auto fill = loops.begin() + static_cast<std::ptrdiff_t>(shared);
-  const auto rows =
-      std::find_if(fill, loops.end() - 1, [](const LoopLevel& l) { return l.unroll > 1 && l.threads == 1; });
-  if (loops.back().lanes > 1 && loops.back().threads == 1) std::rotate(rows, loops.end() - 1, loops.end());
+  if (const LoopLevel& last = loops.back(); last.lanes > 1 && last.threads == 1)
+    std::rotate(loops.begin() + static_cast<std::ptrdiff_t>(shared + first_transposed(tile, ranges)),
+                loops.end() - 1, loops.end());
   return loops;
 }
 

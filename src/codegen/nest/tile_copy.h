@@ -14,9 +14,10 @@ Tile make_copy_tile(int64_t slot, ir::UOp value, const TileCopy& copy, const Loo
 
 /// The loops that fill a tile for a user with the loops `user`. First the user's, down to the last that begins a block
 /// covered by the tile, or that gives its value to a range without a copied dim. Then the copying loops, in the order
-/// of the tile's memory. If unrolled copies along another dim are transposed with the lanes, the loop of these copies
-/// is innermost, as in the source rows.
-std::vector<LoopLevel> fill_loops(const Tile& tile, const std::vector<LoopLevel>& user, const LoopSchedule& schedule);
+/// of the tile's memory. If unrolled copies along another dim are transposed with the lanes, the loops along the source
+/// rows are innermost.
+std::vector<LoopLevel> fill_loops(const Tile& tile, const std::vector<LoopLevel>& user, const LoopSchedule& schedule,
+                                  FreeRanges& ranges);
 
 /// How many of these loops are the user's.
 size_t shared_loops(const std::vector<LoopLevel>& fill);
