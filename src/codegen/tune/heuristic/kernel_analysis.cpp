@@ -52,10 +52,10 @@ StatementAnalysis* KernelAnalysis::joined_by(UOp node) {
   StatementAnalysis& w = statements_[it->second];
   const std::vector<UOp> factors = values_of(w.node);
   if (w.node->reduction().combine != ir::Combine::Dot || w.chains() > 1) return nullptr;
-  // A matrix product: each factor is used by several of the results.
+  // A matrix product: each factor is used by several of the results, whatever the predicate of both depends on.
   const bool reused = std::all_of(factors.begin(), factors.end(), [&](UOp factor) {
     return std::any_of(w.result_ranges.begin(), w.result_ranges.end(),
-                       [&](UOp r) { return !dependences_.depends(factor, r); });
+                       [&](UOp r) { return !dependences_.depends(without_predicate(factor), r); });
   });
   return reused ? &w : nullptr;
 }

@@ -6,6 +6,7 @@
 #include "ir/walk.h"
 #include "schedule/lower/polyphase_split.h"
 #include "unit/codegen/choice.h"
+#include "unit/codegen/convolution.h"
 #include "unit/codegen/products.h"
 
 using namespace codegen_test;
@@ -70,6 +71,32 @@ TEST_CASE("a matrix that is copied across the lanes is read from one end of its 
   // Rows of one vector and a rest go by halves.
   KernelHarness halves = product(70, 24, 100, true);
   CHECK(halves.check(chosen(halves), false).find("inner range 2 of 24, unrolled by 8") != std::string::npos);
+}
+
+TEST_CASE("filters of small images are copied from one end of a filter to the other", "[codegen][products]") {
+  KernelHarness b = Convolution{.rows = 4, .columns = 4, .channels = 40, .filters = 48}.kernel();
+  const std::string text = b.check(chosen(b), false);
+  const size_t filters = text.find("outer range 1 of 48, 16 lanes");
+  CHECK(filters < text.find("inner range 4 of 40"));
+  CHECK(filters < text.find("inner range 5 of 3"));
+}
+
+TEST_CASE("blocks of channels go by outside of the rows of one image, whose border closes both factors",
+          "[codegen][products]") {
+  KernelHarness b;  // out [f, i, j] = the sum over 4 blocks of 16 channels c of x [c, i + p - 1, j] * w [c, f, p]
+  UOp x = b.buffer(random_array(DType::F32, {64, 8, 4}, 1)), w = b.buffer(random_array(DType::F32, {64, 64, 3}, 2)),
+      out = b.buffer(Array(DType::F32, {64, 8, 4}));
+  UOp f = b.outer(64), i = b.outer(8), j = b.outer(4), block = b.over(4, 3), part = b.over(16, 4), p = b.over(3, 5);
+  UOp c = block * b.index(16) + part, row = i + p, inside = le(b.index(1), row) & lt(row, b.index(9));
+  UOp zero = constant(b.g(), DType::F32, 0.0);
+  UOp image = b.at(x, {c, row - b.index(1), j}, inside, zero), filter = where(inside, b.at(w, {c, f, p}), zero);
+  UOp sum = b.reduce(Combine::Dot, {image, filter}, {part, p});
+  b.stores({b.put(out, {f, i, j}, b.reduce(Combine::Add, {sum}, {block}))});
+  const Choice choice(b);
+  INFO(to_string(choice.opts()));
+  CHECK(choice.packs() == 1);  // once for all rows
+  const std::string text = b.check(choice.opts(), false);
+  CHECK(text.find("inner range 3 of 4") < text.find("outer range 1 of 8"));
 }
 
 TEST_CASE("the next rows are asked for where operands come from further than the second cache", "[codegen][products]") {
