@@ -6,6 +6,7 @@
 
 #include "codegen/emit/values.h"
 #include "codegen/kernel/access.h"
+#include "codegen/kernel/common_predicate.h"
 
 namespace sinter::codegen {
 
@@ -45,6 +46,31 @@ Id Values::make_load(UOp n, int lane) {
   }
   if (const LaneLimit l = type.lanes > 1 ? limit(n) : LaneLimit{}; !l.none()) inst.src.push_back(count(l));
   return emit_load(std::move(inst), n);
+}
+
+/// Whether a WHERE gives a vector in memory or zeros. Where vectors have no masks, selecting
+/// the address takes no vector register, so that a tile's edge has as many as its interior.
+bool Values::selects_load(UOp select) {
+  if (select->op != Op::Where || !zero_predicate(select) || target_.masks || target_.cuda() || varies(select->src[0]))
+    return false;
+  const UOp load = select->src[1];
+  if (load->op != Op::Load || predicate_of(load) || !varies(load)) return false;
+  const LaneLayout layout = lane_layout(load);
+  return layout.regular && layout.stride == 1 && limit(load).none();
+}
+
+Id Values::make_selected_load(UOp select) {
+  const UOp load = select->src[1];
+  const Type type{load->dtype, lanes(load)};
+  const Id open = use(select->src[0], kAllLanes), in_range = exists(load, kAllLanes);
+  if (!use_address(load, kAllLanes) || open == kNone) return kNone;
+  Inst inst{InstCode::Load, type, {address(load, kAllLanes)}};
+  inst.imm = slot_of(load);
+  if (const Id all = emit_.both(open, in_range); all != kNone) {
+    inst.src.push_back(all);
+    inst.src.push_back(emit_.splat(use(select->src[2], kAllLanes), type.lanes));
+  }
+  return emit_load(std::move(inst), load);
 }
 
 /// Whether a masked load of this vector is one instruction.

@@ -470,6 +470,7 @@ Id Values::make_check(UOp n, int lane) {
 
 Id Values::make_alu(UOp n, int lane) {
   const Type type = type_of(n, lane);
+  if (type.lanes > 1 && selects_load(n)) return make_selected_load(n);
   std::vector<Id> src;
   for (UOp s : n->src) src.push_back(use(s, lane));
   if (std::find(src.begin(), src.end(), kNone) != src.end()) return kNone;

@@ -205,8 +205,8 @@ std::vector<LoopLevel> fill_loops(const Tile& tile, const std::vector<LoopLevel>
     loops.push_back(level);
   }
   if (const LoopLevel& last = loops.back(); last.lanes > 1 && last.threads == 1)
-    std::rotate(loops.begin() + static_cast<std::ptrdiff_t>(shared + first_transposed(tile, ranges)),
-                loops.end() - 1, loops.end());
+    std::rotate(loops.begin() + static_cast<std::ptrdiff_t>(shared + first_transposed(tile, ranges)), loops.end() - 1,
+                loops.end());
   return loops;
 }
 

@@ -368,9 +368,12 @@ std::string CSpelling::store_strided(Type t, const std::string& pointer, const s
 std::string CSpelling::load_predicated(Type t, const std::string& pointer, const std::string& predicate,
                                        ir::Scalar other) {
   const std::string name = fmt::format("sn_load_if_{}_{:x}", type(t), ir::to_bits(t.dtype, other));
+  std::string lanes = number(t.dtype, other);
+  for (int l = 1; l < t.lanes; ++l) lanes += ", " + number(t.dtype, other);
   function(name, type(t),
-           fmt::format("(const {0}* p, {1} g) {{\n  static const {0} other = {2};\n  return *(g ? p : &other);\n}}",
-                       type(t), type({DType::Bool, 1}), number(t.dtype, other)));
+           fmt::format("(const {0}* p, {1} g) {{\n  static const {0} other[{2}] = {{{3}}};\n"
+                       "  return *(const {4}*)(g ? p : other);\n}}",
+                       type({t.dtype, 1}), type({DType::Bool, 1}), t.lanes, lanes, memory_type(t)));
   return fmt::format("{}({}, {})", name, pointer, predicate);
 }
 std::string CSpelling::store_partial(Type t, const std::string& pointer, const std::string& value,

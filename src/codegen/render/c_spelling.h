@@ -61,8 +61,8 @@ class CSpelling {
   std::string load_masked(Type type, const std::string& pointer, const std::string& predicate,
                           const std::string& other);
   /// Whether load_predicated() of a scalar is better than a branch. Not on GPUs, which predicate branches in hardware.
-  bool has_load_predicated(Type type) const { return !cuda() && type.lanes == 1; }
-  /// The scalar in memory if `predicate` is true, else `other`, without a branch.
+  bool has_load_predicated() const { return !cuda(); }
+  /// The value in memory if `predicate` is true, else `other` in each lane, without a branch.
   std::string load_predicated(Type type, const std::string& pointer, const std::string& predicate, ir::Scalar other);
   /// A statement that stores the first `count` lanes.
   std::string store_partial(Type type, const std::string& pointer, const std::string& value, const std::string& count);

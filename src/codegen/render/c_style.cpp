@@ -280,9 +280,11 @@ void CStyleRenderer::load(Id id) {
                   false);
   if (n.src.size() == 3 && code_[n.src[1]].type.lanes > 1)
     return define(id, spell_.load_masked(n.type, pointer(n.imm, n.src[0]), bare(n.src[1]), bare(n.src[2])), false);
-  if (n.src.size() == 3 && code_[n.src[2]].code == InstCode::Const && spell_.has_load_predicated(n.type))
-    return define(id, spell_.load_predicated(n.type, pointer(n.imm, n.src[0]), bare(n.src[1]), code_[n.src[2]].number),
-                  false);
+  if (n.src.size() == 3 && spell_.has_load_predicated()) {
+    const Inst& other = code_[n.src[2]].code == InstCode::Splat ? code_[code_[n.src[2]].src[0]] : code_[n.src[2]];
+    if (other.code == InstCode::Const)
+      return define(id, spell_.load_predicated(n.type, pointer(n.imm, n.src[0]), bare(n.src[1]), other.number), false);
+  }
   const bool counted = n.src.size() % 2 == 0;
   std::string value = counted ? spell_.load_partial(n.type, pointer(n.imm, n.src[0]), bare(n.src.back()))
                               : element(n.imm, n.src[0], n.type, code_.slots[static_cast<size_t>(n.imm)].written);
