@@ -86,6 +86,22 @@ UOp join(UOp outer, UOp source, const std::unordered_set<UOp>& shared) {
   return ir::sum(factors[0] * factors[1], std::move(axes));
 }
 
+/// A slice of a sum of products as the sum of sliced factors: what lies outside is not computed where the sum is
+/// stored. Null if it is no such slice.
+UOp narrowed(UOp slice, UOp sum, const std::unordered_set<UOp>& shared) {
+  if (slice->op != Op::Shrink || slice->src.size() > 1 || !is_reduce(sum, ir::Combine::Add) || shared.contains(sum))
+    return {};
+  const UOp product = sum->src[0];
+  if (product->op != Op::Mul) return {};
+  const ir::Ints& axes = sum->reduction().axes;
+  ir::Region box;
+  for (size_t a = 0, kept = 0; a < product->rank(); ++a)
+    box.push_back(std::binary_search(axes.begin(), axes.end(), static_cast<int64_t>(a))
+                      ? ir::full_region(Shape({product->shape[a]}))[0]
+                      : slice->region()[kept++]);
+  return ir::sum(ir::shrink(product->src[0], box) * ir::shrink(product->src[1], box), axes);
+}
+
 }  // namespace
 
 void merge_nested_sums(PlanGraph& plan) {
@@ -100,6 +116,7 @@ void merge_nested_sums(PlanGraph& plan) {
   rebuild(plan, [&](UOp n, const std::vector<UOp>& src) {
     UOp made;
     if (is_reduce(n, ir::Combine::Add)) made = join(n, src[0], shared);
+    if (n->op == Op::Shrink) made = narrowed(n, src[0], shared);
     if (!made) made = src == n->src ? n : ir::with_sources(*plan.graph, n, src);
     if (uses[n] > 1) shared.insert(made);
     return made;
