@@ -299,11 +299,20 @@ std::string CSpelling::partial_access(Type t, bool store) {
     body = fmt::format("{}\n  const unsigned long long m = n <= 0 ? 0 : n >= {} ? ~0ull : (1ull << n) - 1;\n  ",
                        m.vector(), t.lanes);
     body += store ? m.store("x", "m") : fmt::format("return {};", m.load(vector, "(v){0}", "m"));
-  } else if (store) {
-    body = fmt::format("for (int i = 0; i < {}; ++i) if (i < n) p[i] = x[i];", t.lanes);
-  } else {
-    body = fmt::format("{} x = {{0}};\n  for (int i = 0; i < {}; ++i) if (i < n) x[i] = p[i];\n  return x;", vector,
-                       t.lanes);
+  } else if (!store && target_.has_masked_loads(size) && (bytes == 16 || bytes == 32)) {
+    std::string numbers;
+    for (int i = 0; i < t.lanes; ++i) numbers += fmt::format("{}{}", i ? ", " : "", i);
+    body = fmt::format(
+        "typedef {0} v __attribute__((vector_size({1})));\n  const v m = (v){{{2}}} < (v){{0}} + ({0})(n < {3} ? n : "
+        "{3});"
+        "\n  return ({4})__builtin_ia32_maskload{5}{6}((const v*)p, m);",
+        size == 4 ? "int" : "long long", bytes, numbers, t.lanes, vector, size == 4 ? "d" : "q",
+        bytes == 32 ? "256" : "");
+  } else {  // lane by lane; written out, since a lane whose number is not constant goes through memory
+    if (!store) body = vector + " x = {0};\n  ";
+    for (int i = 0; i < t.lanes; ++i)
+      body += fmt::format("if ({0} < n) {1}[{0}] = {2}[{0}];\n  ", i, store ? "p" : "x", store ? "x" : "p");
+    body += store ? "" : "return x;";
   }
   return function(name, store ? "void" : vector, fmt::format("{} {{\n  {}\n}}", parameters, body));
 }
