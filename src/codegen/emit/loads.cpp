@@ -1,5 +1,5 @@
-// How a LOAD is emitted: as a whole vector, with a lane mask, as a gather, with strided wide loads, as rows or dense
-// pieces along unrolled copies, or lane by lane.
+// How a LOAD is emitted: as a whole vector, with a lane mask, as a gather, with strided wide loads, with each element
+// in several lanes, as rows or dense pieces along unrolled copies, or lane by lane.
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
@@ -24,6 +24,7 @@ Id Values::make_load(UOp n, int lane) {
       if (group.count > 1 && !(predicate && (moves(predicate) || moves(other))))
         return is_contiguous_group(n, group) ? load_contiguous_group(n, group) : make_rows(n, group);
       if (is_strided(n, p)) return make_strided(n, p.stride);
+      if (const int repeats = repeats_of(n); repeats > 1) return make_repeated(n, repeats);
       return is_gathered(n) ? make_gathered(n) : pack(n);
     }
     type.lanes = lanes(n);
@@ -62,13 +63,14 @@ bool Values::selects_load(UOp select) {
 Id Values::make_selected_load(UOp select) {
   const UOp load = select->src[1];
   const Type type{load->dtype, lanes(load)};
-  const Id open = use(select->src[0], kAllLanes), in_range = exists(load, kAllLanes);
-  if (!use_address(load, kAllLanes) || open == kNone) return kNone;
+  const Id open = use(select->src[0], kAllLanes), zero = use(select->src[2], kAllLanes),
+           in_range = exists(load, kAllLanes);
+  if (!use_address(load, kAllLanes) || open == kNone || zero == kNone) return kNone;
   Inst inst{InstCode::Load, type, {address(load, kAllLanes)}};
   inst.imm = slot_of(load);
   if (const Id all = emit_.both(open, in_range); all != kNone) {
     inst.src.push_back(all);
-    inst.src.push_back(emit_.splat(use(select->src[2], kAllLanes), type.lanes));
+    inst.src.push_back(emit_.splat(zero, type.lanes));
   }
   return emit_load(std::move(inst), load);
 }

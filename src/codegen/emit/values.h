@@ -242,6 +242,8 @@ class Values {
   std::vector<Id> load_dense(ir::UOp n, int64_t stride, int64_t last);
   bool is_read_only(ir::UOp load) const;
   Id emit_load(Inst inst, ir::UOp n);
+  int repeats_of(ir::UOp n);
+  Id make_repeated(ir::UOp n, int repeats);
   bool selects_load(ir::UOp select);
   Id make_selected_load(ir::UOp select);
   bool has_masked_load(ir::UOp load);
