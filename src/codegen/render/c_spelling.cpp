@@ -86,6 +86,9 @@ constexpr Helper kHelpers[] = {
     // C truncates. Floor differs if the remainder is not 0 and the signs differ. x/0 = 0, MIN/-1 wraps.
     {"udiv", "($S x, $S y) { return y ? x / y : 0; }"},
     {"umod", "($S x, $S y) { return y ? x % y : 0; }"},
+    // Of vectors, whose divisor is mostly a constant. (y == 0) is -1, by which a divisor of 0 becomes 1.
+    {"udivs", "($S x, $S y) { const $S zero = ($S)(y == 0); return x / (y - zero) & ~zero; }"},
+    {"umods", "($S x, $S y) { const $S zero = ($S)(y == 0); return x % (y - zero) & ~zero; }"},
     {"idiv",
      "($S x, $S y) {\n  if (y == 0) return 0;\n  if (y == -1) return ($T)(0 - ($U)x);\n"
      "  return ($T)(x / y - (x % y != 0 && (x < 0) != (y < 0)));\n}"},
@@ -401,6 +404,7 @@ std::string CSpelling::pattern(Op op, Type result, Type source) {
   if (result.lanes > 1) {
     text = is_float(on) ? row->float_vectors : row->integer_vectors;
     if (is_bool(on) && op == Op::Not) text = "$0 ^ 1";
+    if (is_unsigned(on) && (op == Op::IDiv || op == Op::Mod)) return op == Op::IDiv ? "@udivs" : "@umods";
     if (op == Op::Ldexp && has_scale(result)) return scale(result);
     const bool instruction = row->soft == nullptr || (op == Op::Fma ? target_.fma : target_.isa != "x86-64");
     if (text && std::string_view(text).starts_with("__builtin_elementwise") && !(clang && instruction)) text = nullptr;
