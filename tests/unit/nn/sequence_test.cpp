@@ -59,6 +59,27 @@ TEST_CASE("recurrent networks give PyTorch's values and gradients", "[reference]
   for (const Case& c : cases) recording.check(c);
 }
 
+TEST_CASE("recurrent networks of whole vectors fuse to the bit", "[nn]") {
+  manual_seed(3);
+  const nn::LSTM both(16, 32, {.bidirectional = true}), packed(16, 8, {.num_layers = 2});
+  const Tensor x = randn({6, 4, 16}).realize(), lengths = randn({12, 4, 16}).realize();
+  const auto values = [&] {
+    std::vector<float> all;
+    const auto [y, state] = both(x);
+    const Tensor last = packed(nn::pack_padded_sequence(lengths, {12, 10, 7, 4})).second.first;
+    nn::zero_grad(packed);
+    last.sum().backward();
+    for (const Tensor& t : {y, state.second, last, nn::parameters(packed)[0].grad(), nn::parameters(packed)[1].grad()})
+      for (float v : t.to_vector<float>()) all.push_back(v);
+    return all;
+  };
+  const std::vector<float> compiled = values();
+  debug::set_executor(debug::Executor::Unfused);
+  const bool same = values() == compiled;
+  debug::set_executor(debug::Executor::Compiled);
+  CHECK(same);
+}
+
 TEST_CASE("packed sequences keep lengths and order", "[nn]") {
   const Tensor x = arange(24).reshape({3, 4, 2});
   const auto packed = nn::pack_padded_sequence(x, {1, 4, 2}, {.batch_first = true, .enforce_sorted = false});

@@ -235,3 +235,19 @@ TEST_CASE("interleaved lanes are checked", "[codegen][transpose]") {
   broken[joined].type.lanes = 16;
   CHECK_THROWS_AS(verify(broken), InternalError);
 }
+
+TEST_CASE("elements that several lanes get are loaded once, and none behind the last one", "[codegen][emit]") {
+  for (const int64_t repeats : {2, 4, 8})
+    for (const int64_t columns : {8, 16, 22, 40}) {
+      KernelHarness b;  // out [i, j] = in [i, j / repeats]
+      const int64_t stored = (columns + repeats - 1) / repeats;
+      UOp in = b.buffer(random_array(DType::F32, {3, stored}, 1)), out = b.buffer(Array(DType::F32, {3, columns}));
+      UOp i = b.outer(3), j = b.outer(columns);
+      b.stores({b.put(out, {i, j}, b.at(in, {i, idiv(j, b.index(repeats))}))});
+      INFO(repeats << " of " << columns);
+      const std::string text = b.check({Lanes{1, 8}}, false);
+      if (columns % 8 == 0)
+        CHECK(count(text, "p0[") == (repeats == 8 ? 1 : 0));  // vectors, or one element for all lanes
+      check_guarded(b, {Lanes{1, 8}});
+    }
+}
