@@ -116,8 +116,9 @@ class Jitted {
 /// made, and gradients that backward() leaves in them; results that require grad (call it under no_grad, or return them
 /// detached); assigning an input; several devices. Reading means the numbers, stored already or not: item(),
 /// to_vector(), to_bytes(), to_string(), `<<`, save(). Shapes, dtypes, devices, needs_grad() and has_grad() may be
-/// asked for. Tensors that it uses besides its inputs must be computed before, each in memory of its own: realize()
-/// them, and what shares memory as t.clone().realize(). It does not matter who else holds or builds equal expressions.
+/// asked for. Tensors that it uses besides its inputs and parameters must be computed before, each in memory of its
+/// own: realize() them, and what shares memory as t.clone().realize(). It does not matter who else holds or builds
+/// equal expressions.
 ///
 /// A training step may be a jitted function: backward(), and the step() of an optimizer that takes the gradients.
 /// Replays use its learning rates and counts of then, so schedules are stepped outside, between calls; its other

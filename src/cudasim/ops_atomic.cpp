@@ -146,10 +146,10 @@ void decode_atomic(Decoder& d) {
   d.fail("this operation is not supported for this type");
 }
 
-constexpr Opcode kRows[] = {{"atom", decode_atomic<true>}, {"red", decode_atomic<false>}};
+constexpr Opcode kOpcodes[] = {{"atom", decode_atomic<true>}, {"red", decode_atomic<false>}};
 
 }  // namespace
 
-std::span<const Opcode> atomic_opcodes() { return kRows; }
+std::span<const Opcode> atomic_opcodes() { return kOpcodes; }
 
 }  // namespace sinter::runtime::cuda::sim

@@ -277,7 +277,7 @@ void decode_logic3(Decoder& d) {
   for (int i = 0; i < 4; ++i) d.source(i, 4);
 }
 
-constexpr Opcode kRows[] = {
+constexpr Opcode kOpcodes[] = {
     {"and", decode_logic<BitwiseAnd>},
     {"or", decode_logic<BitwiseOr>},
     {"xor", decode_logic<BitwiseXor>},
@@ -302,6 +302,6 @@ constexpr Opcode kRows[] = {
 
 }  // namespace
 
-std::span<const Opcode> bit_opcodes() { return kRows; }
+std::span<const Opcode> bit_opcodes() { return kOpcodes; }
 
 }  // namespace sinter::runtime::cuda::sim

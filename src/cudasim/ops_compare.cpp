@@ -209,10 +209,10 @@ void decode_selp(Decoder& d) {
   d.source(2, 0);
 }
 
-constexpr Opcode kRows[] = {{"setp", decode_setp}, {"selp", decode_selp}, {"testp", decode_testp}};
+constexpr Opcode kOpcodes[] = {{"setp", decode_setp}, {"selp", decode_selp}, {"testp", decode_testp}};
 
 }  // namespace
 
-std::span<const Opcode> compare_opcodes() { return kRows; }
+std::span<const Opcode> compare_opcodes() { return kOpcodes; }
 
 }  // namespace sinter::runtime::cuda::sim

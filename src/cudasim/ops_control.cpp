@@ -168,7 +168,7 @@ void decode_exit(Decoder& d) {
   d.out.run = exit_lanes;
 }
 
-constexpr Opcode kRows[] = {
+constexpr Opcode kOpcodes[] = {
     {"bra", decode_bra},
     {"brx", decode_brx},
     {"ret", decode_exit},
@@ -185,6 +185,6 @@ constexpr Opcode kRows[] = {
 
 }  // namespace
 
-std::span<const Opcode> control_opcodes() { return kRows; }
+std::span<const Opcode> control_opcodes() { return kOpcodes; }
 
 }  // namespace sinter::runtime::cuda::sim

@@ -220,10 +220,10 @@ void decode_cvt(Decoder& d) {
     pick(kAll, to, [&]<typename D>() -> WarpFunction { return d.out.run = pick_source<D>(from, true).run; });
 }
 
-constexpr Opcode kRows[] = {{"cvt", decode_cvt}};
+constexpr Opcode kOpcodes[] = {{"cvt", decode_cvt}};
 
 }  // namespace
 
-std::span<const Opcode> convert_opcodes() { return kRows; }
+std::span<const Opcode> convert_opcodes() { return kOpcodes; }
 
 }  // namespace sinter::runtime::cuda::sim

@@ -241,7 +241,7 @@ void decode_extreme(Decoder& d) {
   d.take("NaN") ? decode_float<OrNaN<F>, 2>(d) : decode_float<F, 2>(d);
 }
 
-constexpr Opcode kRows[] = {
+constexpr Opcode kOpcodes[] = {
     {"fma", decode_fma},
     {"copysign", decode_float<CopySign, 2>},
     {"sqrt", decode_float<FloatSqrt, 1>},
@@ -269,6 +269,6 @@ void decode_fma(Decoder& d) {
   use_fast_fma(d);
 }
 
-std::span<const Opcode> float_opcodes() { return kRows; }
+std::span<const Opcode> float_opcodes() { return kOpcodes; }
 
 }  // namespace sinter::runtime::cuda::sim

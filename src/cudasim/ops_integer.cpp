@@ -237,7 +237,7 @@ void dispatch_by_type(Decoder& d) {
   return type[0] == 'f' || type[0] == 'b' ? kFloat(d) : kInteger(d);
 }
 
-constexpr Opcode kRows[] = {
+constexpr Opcode kOpcodes[] = {
     {"add", dispatch_by_type<decode_add, decode_float_add>},
     {"sub", dispatch_by_type<decode_sub, decode_float_sub>},
     {"mul", decode_mul},
@@ -257,6 +257,6 @@ constexpr Opcode kRows[] = {
 
 }  // namespace
 
-std::span<const Opcode> integer_opcodes() { return kRows; }
+std::span<const Opcode> integer_opcodes() { return kOpcodes; }
 
 }  // namespace sinter::runtime::cuda::sim

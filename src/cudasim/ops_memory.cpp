@@ -143,10 +143,10 @@ void decode_st(Decoder& d) {
   if (d.out.space == StateSpace::Param) d.fail("parameters of a kernel cannot be written");
 }
 
-constexpr Opcode kRows[] = {{"ld", decode_ld}, {"st", decode_st}};
+constexpr Opcode kOpcodes[] = {{"ld", decode_ld}, {"st", decode_st}};
 
 }  // namespace
 
-std::span<const Opcode> memory_opcodes() { return kRows; }
+std::span<const Opcode> memory_opcodes() { return kOpcodes; }
 
 }  // namespace sinter::runtime::cuda::sim

@@ -102,10 +102,10 @@ void decode_cvta(Decoder& d) {
   d.source(0, 8);
 }
 
-constexpr Opcode kRows[] = {{"mov", decode_mov}, {"cvta", decode_cvta}};
+constexpr Opcode kOpcodes[] = {{"mov", decode_mov}, {"cvta", decode_cvta}};
 
 }  // namespace
 
-std::span<const Opcode> move_opcodes() { return kRows; }
+std::span<const Opcode> move_opcodes() { return kOpcodes; }
 
 }  // namespace sinter::runtime::cuda::sim

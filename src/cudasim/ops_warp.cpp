@@ -205,7 +205,7 @@ void decode_activemask(Decoder& d) {
   d.result(4);
 }
 
-constexpr Opcode kRows[] = {
+constexpr Opcode kOpcodes[] = {
     {"shfl", decode_shfl}, {"vote", decode_vote}, {"redux", decode_redux}, {"activemask", decode_activemask}};
 
 }  // namespace
@@ -215,6 +215,6 @@ void sync_warp(Warp& warp, const Instruction& in, uint32_t mask) {
   warp.synced = SimBlock::tick();
 }
 
-std::span<const Opcode> warp_opcodes() { return kRows; }
+std::span<const Opcode> warp_opcodes() { return kOpcodes; }
 
 }  // namespace sinter::runtime::cuda::sim

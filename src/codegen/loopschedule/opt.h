@@ -11,13 +11,15 @@
 
 namespace sinter::codegen {
 
-/// An Opt that a kernel cannot have: it would change a result, or it names a range, level or node that does not exist.
+/// An Opt that a kernel cannot have: it would change a result, names a range, level or node that does not exist,
+/// repeats a decision, exceeds a limit, or is for another device.
 class IllegalOpt : public InternalError {
  public:
   using InternalError::InternalError;
 };
 
-// Opts name ranges by their ids. codegen/loopschedule/loop_schedule.h checks legality.
+// Opts name ranges by their ids. Legality: make_loop_schedule(), then statements and tiles of codegen/nest; is_legal()
+// of codegen/nest/loop_tree.h asks all of them.
 
 /// Vectorizes a range: `count` adjacent elements are one vector.
 struct Lanes {
@@ -33,8 +35,9 @@ struct Unroll {
   friend bool operator==(const Unroll&, const Unroll&) = default;
 };
 /// Cuts the innermost loop of a range at these values into a loop for each segment between them. Conditions on the
-/// range that hold in all of a segment, or nowhere in it, vanish there, with what they do not select. A segment of a
-/// single step is no loop: the range is a number there. A statement that unrolls the range differently is not cut.
+/// range that hold in all of a segment, or nowhere in it, are folded there, and branches that are not taken
+/// disappear. A segment of a single step is no loop: the range is a constant there. A statement that unrolls the range
+/// differently is not cut.
 struct Cut {
   static constexpr size_t kMax = 64;  ///< values, at most: each makes the code longer
   int range = 0;
@@ -145,7 +148,7 @@ auto find_opt(List& opts, int range) -> decltype(std::get_if<T>(&opts.front())) 
   return nullptr;
 }
 
-/// Cuts off each of the first and of the last whole steps of `width` of a range of `size` values.
+/// The Cut that peels the first `first` and the last `last` whole steps of `width` values from a range of `size`.
 Cut peel(int range, int64_t size, int64_t width, int64_t first, int64_t last);
 
 /// E.g. "lanes(1, 16)".

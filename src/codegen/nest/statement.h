@@ -27,7 +27,7 @@ struct LoopLevel {
   /// Fully unrolled: one iteration takes all values of the range, in every task of a kernel with tiles of tensor cores.
   /// No loop is left of it, and what is computed inside stays in registers.
   bool straight = false;
-  /// Where it is false, an iteration changes at most the sign of a sum of zeros, so that it need not run. Null: each
+  /// Where it is false, an iteration adds zeros only: one +0 stands for all that do not run. Null: each
   /// iteration counts.
   ir::UOp live = {};
   /// Level of the loop over the same range around it; -1: the task.

@@ -38,8 +38,8 @@ struct FusionNode {
   std::vector<int> outputs;  ///< indices of the plan's outputs that have this value
   std::vector<int> before;   ///< nodes that overwrite in place what this one reads: they run later
   ir::UOp target;            ///< of a Box: the part of the home that it fills, a view of the version
-  /// Of a Scatter: itself. Of a Box: null, or the SCATTER into what lies there that fills it; the sources are then
-  /// those of the SCATTER, whose updates alone are stored.
+  /// Of a Scatter: itself. Of a Box that a SCATTER fills in place: that SCATTER, whose sources are then the node's and
+  /// whose updates alone are stored. Else null.
   ir::UOp scatter = {};
 
   // Cost estimates, known before the pass. Sizes are bounds.
@@ -49,18 +49,18 @@ struct FusionNode {
   int64_t read_bytes = 0;    ///< bytes to read for one use, stored or recomputed
   double own = 0;            ///< ns to evaluate all elements once
   double chain = 0;          ///< the same, of the longest chain of elementwise nodes that it is computed from
-  bool contraction = false;  ///< a matrix product: both factors lack an axis of the result
+  bool contraction = false;  ///< a matrix product: each factor lacks an axis of the result
   bool mma = false;          ///< a product on tensor cores: all axes of its result are outer ranges of its kernel
   int anchor = -1;           ///< the large contraction whose epilogue this is
-  /// Of nodes from one product on tensor cores to an ExpSum that joins blocks of another one, or from one or two to
-  /// sums over blocks that are made of them: the first product. One kernel computes them all, a block at a time. -1:
-  /// part of no such pair.
+  /// The first product of a chain on tensor cores that one kernel computes, a block at a time: a product and the ExpSum
+  /// that joins blocks of a second product, or one or two products and sums over blocks of values made from them. -1:
+  /// part of no such chain.
   int pair = -1;
   bool ends_pair = false;  ///< behind all sums of its pair, an elementwise result
   /// Of a contraction: result axes along which a factor's windows slide.
   std::vector<int> sliding = {};
 
-  /// Has a loop of its own per element of its result.
+  /// Reduces or scatters: a loop for each element of the result. Not a Scan, which has one for each row.
   bool loops() const { return kind == FusionNodeKind::Reduce || scatter; }
 };
 

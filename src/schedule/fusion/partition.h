@@ -48,8 +48,8 @@ struct BlockedAxis {
 
 using Uses = std::unordered_map<int, std::vector<IndexId>>;  ///< node -> indices of its uses
 
-/// A set of nodes that share outer ranges. In one task, a node needs only what the kernel computes in that task. The
-/// outer ranges run in parallel, all other axes are loops inside.
+/// A kernel of the partition: nodes that share outer ranges. In one task, a node needs only what the kernel computes in
+/// that task. The outer ranges run in parallel, all other axes are loops inside.
 struct FusionGroup {
   std::vector<int> outer;            ///< axes, outermost first
   std::vector<int> inner = {};       ///< the other axes; each loop comes after those it depends on
@@ -63,14 +63,15 @@ struct FusionGroup {
   Uses wanted;  ///< nodes that it needs and that are not decided yet
   /// Per needed node: the reductions in whose loops it is used. A materialized row has loops of its own.
   std::unordered_map<int, std::vector<int>> within;
-  int level = 0;             ///< above the levels of all users of its outputs: kernels of one level are independent
-  bool has_feeders = false;  ///< some kernel must run before it, so its level is fixed
-  int parent = -1;           ///< the kernel that it was merged into, or -1
-  uint64_t epoch = 0;        ///< of the space when its axes and loops were last renamed
-  double time = 0;           ///< ns
-  double contraction_time = 0;
+  int level = 0;                ///< above the levels of all users of its outputs: kernels of one level are independent
+  bool has_feeders = false;     ///< some kernel must run before it: raising its level would raise theirs
+  int parent = -1;              ///< the kernel that it was merged into, or -1
+  uint64_t epoch = 0;           ///< of the space when its axes and loops were last renamed
+  double time = 0;              ///< ns
+  double contraction_time = 0;  ///< ns of its products alone
   std::vector<int> contraction_outer;  ///< outer axes of its contractions
-  int contractions = 0, evaluations = 0;
+  int contractions = 0;                ///< products
+  int evaluations = 0;                 ///< nodes, once for each index at which it evaluates them
 };
 
 enum class FusionChoice : uint8_t {

@@ -6,31 +6,9 @@
 #include "ir/walk.h"
 #include "schedule/lower/polyphase_split.h"
 #include "unit/codegen/choice.h"
-#include "unit/codegen/convolution.h"
 #include "unit/codegen/products.h"
 
 using namespace codegen_test;
-
-namespace {
-
-/// out [f, i, j] = the sum over 4 blocks of 16 channels c of x [c, i + p - 1, j] * w, which lies as [c, p, f], or
-/// across as [c, f, p]. Ranges: 0 to 2 f, i, j; 3 blocks, 4 channels of a block, 5 p.
-KernelHarness image_gradient(bool across) {
-  KernelHarness b;
-  UOp x = b.buffer(random_array(DType::F32, {64, 8, 4}, 1)),
-      w = b.buffer(
-          random_array(DType::F32, across ? std::vector<int64_t>{64, 64, 3} : std::vector<int64_t>{64, 3, 64}, 2)),
-      out = b.buffer(Array(DType::F32, {64, 8, 4}));
-  UOp f = b.outer(64), i = b.outer(8), j = b.outer(4), block = b.over(4, 3), part = b.over(16, 4), p = b.over(3, 5);
-  UOp c = block * b.index(16) + part, row = i + p, inside = le(b.index(1), row) & lt(row, b.index(9));
-  UOp zero = constant(b.g(), DType::F32, 0.0), filter = across ? b.at(w, {c, f, p}) : b.at(w, {c, p, f});
-  UOp sum =
-      b.reduce(Combine::Dot, {b.at(x, {c, row - b.index(1), j}, inside, zero), where(inside, filter, zero)}, {part, p});
-  b.stores({b.put(out, {f, i, j}, b.reduce(Combine::Add, {sum}, {block}))});
-  return b;
-}
-
-}  // namespace
 
 TEST_CASE(
     "the columns of a matrix in panels get the lanes, and its rows are not asked for ahead where they fill the sets of "
@@ -92,33 +70,6 @@ TEST_CASE("a matrix that is copied across the lanes is read from one end of its 
   // Rows of one vector and a rest go by halves.
   KernelHarness halves = product(70, 24, 100, true);
   CHECK(halves.check(chosen(halves), false).find("inner range 2 of 24, unrolled by 8") != std::string::npos);
-}
-
-TEST_CASE("filters of small images are copied from one end of a filter to the other", "[codegen][products]") {
-  KernelHarness b = Convolution{.rows = 4, .columns = 4, .channels = 40, .filters = 48}.kernel();
-  const std::string text = b.check(chosen(b), false);
-  const size_t filters = text.find("outer range 1 of 48, 16 lanes");
-  CHECK(filters < text.find("inner range 4 of 40"));
-  CHECK(filters < text.find("inner range 5 of 3"));
-}
-
-TEST_CASE("blocks of channels go by outside of the rows of one image, whose border closes both factors",
-          "[codegen][products]") {
-  KernelHarness b = image_gradient(true);
-  const Choice choice(b);
-  INFO(to_string(choice.opts()));
-  CHECK(choice.packs() == 1);  // once for all rows
-  const std::string text = b.check(choice.opts(), false);
-  CHECK(text.find("inner range 3 of 4") < text.find("outer range 1 of 8"));
-}
-
-TEST_CASE("filters behind a border are zeros at another address where vectors have no masks", "[codegen][products]") {
-  KernelHarness b = image_gradient(false);
-  const std::vector<Opt> opts = {codegen::Lanes{0, 8}, codegen::Unroll{1, 4}};
-  b.check(opts, false);
-  const std::string text = codegen::generate_source(b.kernel, reference_machine("x86-64-v3", 32, 16), opts).text;
-  CHECK(text.find("sn_load_if_f32x8") != std::string::npos);
-  CHECK(text.find("sn_select_f32x8") == std::string::npos);
 }
 
 TEST_CASE("the next rows are asked for where operands come from further than the second cache", "[codegen][products]") {
