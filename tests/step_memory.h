@@ -8,14 +8,17 @@
 #include "runtime/exec/array.h"
 #include "runtime/exec/plan.h"
 
-/// Numbers of both signs; among whole ones some that are no index of anything. Each `filling` has others.
+/// Numbers of both signs, bytes of all values; among whole ones some that are no index of anything. Each `filling` has
+/// others.
 inline sinter::runtime::Array filled(sinter::DType dtype, std::vector<int64_t> shape, int filling = 0) {
   using sinter::ir::Scalar;
   sinter::runtime::Array a(dtype, std::move(shape));
   for (int64_t i = 0; i < a.numel(); ++i)
     a.set(i, is_float(dtype)  ? Scalar::of(dtype, 0.8 - static_cast<double>((i + 13 * filling) * 37 % 101) / 40)
              : is_bool(dtype) ? Scalar::of(dtype, i % 2)
-                              : Scalar::of(dtype, i % 5 == 2 ? int64_t{100} : i * 5 % 7));
+             : size_of(dtype) == 1
+                 ? Scalar::of(dtype, (i + 13 * filling) * 37 % 257 % 256 - (is_unsigned(dtype) ? 0 : 128))
+                 : Scalar::of(dtype, i % 5 == 2 ? int64_t{100} : i * 5 % 7));
   return a;
 }
 

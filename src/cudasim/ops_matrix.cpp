@@ -119,27 +119,31 @@ void multiply_floats(Warp& warp, const Instruction& in, uint32_t mask) {
                [](const uint32_t(&a)[kK], const uint32_t(&b)[kK], uint32_t c) { return ir::mma_step(kType, a, b, c); });
 }
 
-/// Exact modulo 2^32.
+/// Exact modulo 2^32. A and B: int8_t or uint8_t.
+template <typename A, typename B>
 void multiply_bytes(Warp& warp, const Instruction& in, uint32_t mask) {
   check_aligned(warp, mask);
-  constexpr int kK = 32;
+  constexpr int kK = static_cast<int>(ir::mma_step_length(ir::MmaOperand::Byte));
   const Fragments<kK, 4> all(warp, in);
   all.multiply(warp, in, [](const uint32_t(&a)[kK], const uint32_t(&b)[kK], uint32_t c) {
     for (int k = 0; k < kK; ++k)
-      c += static_cast<uint32_t>(static_cast<int8_t>(a[k])) * static_cast<uint32_t>(static_cast<int8_t>(b[k]));
+      c += static_cast<uint32_t>(static_cast<A>(a[k])) * static_cast<uint32_t>(static_cast<B>(b[k]));
     return c;
   });
 }
 
 struct MmaForm {
-  std::string_view shape, operands, result;
+  std::string_view shape, a, b, result;
   WarpFunction run;
 };
 constexpr MmaForm kMmaForms[] = {
-    {"m16n8k16", "bf16", "f32", multiply_floats<ir::MmaOperand::BF16>},
-    {"m16n8k16", "f16", "f32", multiply_floats<ir::MmaOperand::F16>},
-    {"m16n8k8", "tf32", "f32", multiply_floats<ir::MmaOperand::TF32>},
-    {"m16n8k32", "s8", "s32", multiply_bytes},
+    {"m16n8k16", "bf16", "bf16", "f32", multiply_floats<ir::MmaOperand::BF16>},
+    {"m16n8k16", "f16", "f16", "f32", multiply_floats<ir::MmaOperand::F16>},
+    {"m16n8k8", "tf32", "tf32", "f32", multiply_floats<ir::MmaOperand::TF32>},
+    {"m16n8k32", "s8", "s8", "s32", multiply_bytes<int8_t, int8_t>},
+    {"m16n8k32", "s8", "u8", "s32", multiply_bytes<int8_t, uint8_t>},
+    {"m16n8k32", "u8", "s8", "s32", multiply_bytes<uint8_t, int8_t>},
+    {"m16n8k32", "u8", "u8", "s32", multiply_bytes<uint8_t, uint8_t>},
 };
 
 void decode_mma(Decoder& d) {
@@ -147,7 +151,7 @@ void decode_mma(Decoder& d) {
     d.fail("only mma.sync.aligned with A by rows and B by columns is supported");
   const std::string_view c = d.take_type(), b = d.take_type(), a = d.take_type(), result = d.take_type();
   for (const MmaForm& form : kMmaForms)
-    if (a == form.operands && b == form.operands && c == form.result && result == form.result && d.take(form.shape))
+    if (a == form.a && b == form.b && c == form.result && result == form.result && d.take(form.shape))
       d.out.run = form.run;
   d.out.poison_rule = PoisonRule::Tile;
   d.vector(d.out.result, 4, 4);

@@ -142,7 +142,7 @@ Array chain(const ReductionSpec& r, const StridedView& a, const StridedView* b, 
 std::vector<DType> accumulators(const ReductionSpec& r, std::span<const StridedView* const> views) {
   std::vector<DType> types;
   for (int k = 0; k < ir::accumulator_count(r.attr.combine); ++k) {
-    const DType t = r.attr.tree.mma ? DType::F32 : views[static_cast<size_t>(k)]->dtype;
+    const DType value = views[static_cast<size_t>(k)]->dtype, t = r.attr.tree.mma ? ir::mma_sum(value) : value;
     types.push_back(t == DType::F32 && !r.exact ? DType::F64 : t);
   }
   return types;
@@ -150,6 +150,7 @@ std::vector<DType> accumulators(const ReductionSpec& r, std::span<const StridedV
 /// The elements [begin, end) of a Dot in steps of a tensor core, from zero.
 Scalar mma_chain(DType factor, std::span<const std::vector<Scalar>> values, size_t row, size_t begin, size_t end) {
   const auto bits = [factor](Scalar x) {
+    if (is_integer(factor)) return static_cast<uint32_t>(x.as_int());
     if (ir::is_short_float(factor)) return uint32_t{ir::short_float_bits(factor, x.as_double())};
     return ir::tf32_of(std::bit_cast<uint32_t>(static_cast<float>(x.as_double())));
   };
@@ -165,6 +166,7 @@ Scalar mma_chain(DType factor, std::span<const std::vector<Scalar>> values, size
     sum = ir::mma_step(ir::mma_operand(factor), a, b, sum);
     begin = next;
   }
+  if (is_integer(factor)) return Scalar::of(DType::I32, int64_t{static_cast<int32_t>(sum)});
   return Scalar::of(DType::F32, static_cast<double>(std::bit_cast<float>(sum)));
 }
 
@@ -180,7 +182,7 @@ Array gather_then_reduce(const ReductionSpec& r, std::span<const StridedView* co
   std::vector<Array> sources;
   for (const StridedView* v : views) sources.push_back(v->permute(order).copy());
   ir::ReduceAttr attr = r.attr;
-  if (!r.exact) attr.tree = {};
+  if (!r.exact && is_float(out.dtype)) attr.tree = {};
   CombineEvaluator combiner(attr, accumulators(r, views), a.dtype);
   size_t row = 1;
   for (int64_t axis : attr.axes)
@@ -261,7 +263,8 @@ Array reduce_view(const ReductionSpec& r, std::span<const StridedView* const> vi
   const StridedView& a = *views[0];
   const StridedView* b = views.size() > 1 ? views[1] : nullptr;
   const std::vector<int64_t> shape = ir::without(a.shape, r.attr.axes);
-  Array out(r.attr.tree.mma ? DType::F32 : views[static_cast<size_t>(r.attr.result)]->dtype, shape);
+  const DType value = views[static_cast<size_t>(r.attr.result)]->dtype;
+  Array out(r.attr.tree.mma ? ir::mma_sum(value) : value, shape);
   std::vector<int64_t> acc_step = ir::with_axes(row_major(shape), r.attr.axes, [](int64_t) { return 0; });
   const bool one_chain = r.attr.tree == ir::ReductionTree{};
   if (ir::accumulator_count(r.attr.combine) > 1) return gather_then_reduce(r, views, std::move(out));

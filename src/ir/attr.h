@@ -70,8 +70,14 @@ enum class Combine : uint8_t {
 
 /// The operand type for factors of that type, in steps of a tensor core; a float32 is used as a TF32.
 constexpr MmaOperand mma_operand(DType factor) {
+  if (is_integer(factor)) return MmaOperand::Byte;
   return factor == DType::BF16 ? MmaOperand::BF16 : factor == DType::F16 ? MmaOperand::F16 : MmaOperand::TF32;
 }
+constexpr bool is_mma_factor(DType d) {
+  return d == DType::F32 || d == DType::F16 || d == DType::BF16 || d == DType::I8 || d == DType::U8;
+}
+/// The type of the sum of products of such factors.
+constexpr DType mma_sum(DType factor) { return is_float(factor) ? DType::F32 : DType::I32; }
 constexpr size_t mma_step_length(DType factor) { return mma_step_length(mma_operand(factor)); }
 
 /// The order of combination (SEMANTICS F2). The elements are those of the reduced axes, flattened in row-major order.
@@ -82,11 +88,11 @@ constexpr size_t mma_step_length(DType factor) { return mma_step_length(mma_oper
 /// order.
 /// group G > 0: the block results are not reduced in one chain. Each G consecutive results form one chain, then each
 /// kFanIn of their results, and so on until one is left.
-/// mma, of a Dot with a float32 sum: elements do not join one by one. Along the last reduced axis of more than one
-/// element, each mma_step_length() consecutive ones join in one step of a tensor core (ir/mma_step.h), with zeros for
-/// what the last step lacks. Factors have the type of its operands. There is one lane, and no block cuts a step.
-/// A SCAN is one chain. With a block, which is its whole row, it is a part of a longer row: fusion may evaluate it
-/// where the parts are joined.
+/// mma, of a Dot: elements do not join one by one. Along the last reduced axis of more than one element, each
+/// mma_step_length() consecutive ones join in one step of a tensor core (ir/mma_step.h), with zeros for what the last
+/// step lacks. Factors have the type of its operands, the sum is of mma_sum(). There is one lane, and no block cuts a
+/// step. A SCAN is one chain. With a block, which is its whole row, it is a part of a longer row: fusion may evaluate
+/// it where the parts are joined.
 struct ReductionTree {
   static constexpr int64_t kFanIn = 64;
   int lanes = 1;

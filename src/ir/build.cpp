@@ -285,9 +285,9 @@ bool is_expanded(UOp x) {
   return false;
 }
 UOp widened_source(UOp x) {
-  const bool widens =
-      x->op == Op::Cast && x->dtype == DType::F32 && !x->src.empty() && is_short_float(x->src[0]->dtype);
-  return widens ? x->src[0] : UOp();
+  if (x->op != Op::Cast || x->src.empty()) return {};
+  const DType narrow = x->src[0]->dtype;
+  return narrow != x->dtype && is_mma_factor(narrow) && mma_sum(narrow) == x->dtype ? x->src[0] : UOp();
 }
 UOp tf32(UOp x) { return x->op == Op::Tf32 ? x : move(x, Op::Tf32, x->shape); }
 UOp tf32_source(UOp factor) {
@@ -339,7 +339,7 @@ UOp reduce_over(Combine combine, std::span<const UOp> values, std::span<const UO
           "values and ranges do not fit");
   Sources src(values.begin(), values.end());
   src.insert(src.end(), ranges.begin(), ranges.end());
-  const DType dtype = tree.mma ? DType::F32 : values[static_cast<size_t>(result)]->dtype;
+  const DType value = values[static_cast<size_t>(result)]->dtype, dtype = tree.mma ? mma_sum(value) : value;
   return values[0]->graph->make({Op::Reduce, dtype, {}, std::move(src), ReduceAttr{combine, {}, tree, result}});
 }
 

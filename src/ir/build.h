@@ -137,7 +137,7 @@ UOp below_movements(UOp x);
 UOp with_movements_of(UOp x, UOp value);
 /// Whether one of the movements on top of x is an EXPAND.
 bool is_expanded(UOp x);
-/// The 16-bit float that the cast x widens to float32; null if x is no such cast.
+/// The 16-bit float that the cast x widens to float32, or the byte that it widens to int32; null if x is no such cast.
 UOp widened_source(UOp x);
 /// x, float32, as a factor that tensor cores may round to tf32 (Op::Tf32).
 UOp tf32(UOp x);

@@ -1,9 +1,10 @@
-// Integers only: terms are significands with an exponent.
+// Integers only: terms of floats are significands with an exponent.
 #include "ir/mma_step.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <numeric>
 
 namespace sinter::ir {
 namespace {
@@ -25,6 +26,7 @@ constexpr Format format_of(MmaOperand type) {
     case MmaOperand::BF16: return {8, 7};
     case MmaOperand::F16: return {5, 10};
     case MmaOperand::TF32: return {8, 10, 13};
+    case MmaOperand::Byte: break;
   }
   return kFloat32;
 }
@@ -74,6 +76,7 @@ uint32_t to_float32(int64_t sum, int unit) {
 }  // namespace
 
 uint32_t mma_step(MmaOperand type, std::span<const uint32_t> a, std::span<const uint32_t> b, uint32_t c) {
+  if (type == MmaOperand::Byte) return std::inner_product(a.begin(), a.end(), b.begin(), c);
   const Format format = format_of(type);
   const size_t products = mma_step_length(type);
   std::array<Term, 17> terms;

@@ -169,11 +169,11 @@ class Verifier {
   void check_accumulator_types(UOp n) const {
     const ReduceAttr& r = n->reduction();
     if (r.tree.mma) {
-      require(n->op == Op::Reduce && r.combine == Combine::Dot && n->dtype == DType::F32, n,
-              "has steps of a tensor core, but is no float32 Dot");
-      const DType factor = n->src[0]->dtype;
-      require((factor == DType::F32 || is_short_float(factor)) && n->src[1]->dtype == factor, n,
+      const DType a = n->src[0]->dtype, b = n->src[1]->dtype;
+      require(is_mma_factor(a) && is_mma_factor(b) && mma_operand(a) == mma_operand(b), n,
               "has factors that are no operands of a tensor core");
+      require(n->op == Op::Reduce && r.combine == Combine::Dot && n->dtype == mma_sum(a), n,
+              "has steps of a tensor core, but is no Dot with their sum");
       require(r.tree.lanes == 1, n, "has steps of a tensor core in several chains");
       return;
     }

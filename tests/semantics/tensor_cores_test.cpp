@@ -139,6 +139,45 @@ TEST_CASE("F8 fusion changes no bit of products of short floats", "[semantics]")
   on_both([&] { return matmul(rms_norm(tall, {64}), narrow); });
 }
 
+TEST_CASE("F8 sums of products of bytes are exact and wrap", "[semantics]") {
+  const auto bytes = [](const Shape& shape, DType dtype) {
+    return randint(is_unsigned(dtype) ? 0 : -128, is_unsigned(dtype) ? 256 : 128, shape).to(dtype).realize();
+  };
+  const auto [left, right] = GENERATE(std::pair(int8, int8), std::pair(uint8, int8), std::pair(uint8, uint8));
+  const Tensor a = bytes({40, 100}, left), b = bytes({100, 24}, right), c = bytes({24, 100}, right);
+  const auto product = [](const Tensor& x, const Tensor& y) { return matmul(x.to(int32), y.to(int32)); };
+  const auto wide = [](const Tensor& x, const Tensor& y) { return matmul(x.to(int64), y.to(int64)).to(int32); };
+  CHECK(product(a, b).to_vector<int32_t>() == wide(a, b).to_vector<int32_t>());
+  CHECK(product(a, c.transpose()).to_vector<int32_t>() == wide(a, c.transpose()).to_vector<int32_t>());
+  on_both([&] { return product(a, b); });
+  const Tensor scale = rand({24}).realize(), bias = rand({24}).realize(), h = randn({40, 64}).realize();
+  const Tensor d = bytes({64, 24}, right), e = bytes({16, 8192}, left), f = bytes({8192, 16}, right);
+  const Tensor image = bytes({2, 32, 7, 7}, left), filter = bytes({24, 32, 3, 3}, right);
+  on_both([&] { return product(a, c.transpose()).to(float32) * scale + bias; });
+  on_both([&] { return product(round(h * 30.0).to(left), d); });
+  on_both([&] { return product(e, f); });  // parts
+  on_both([&] { return conv2d(image.to(int32), filter.to(int32), {}, {.padding = 1}); });
+  // One product after the other, and scores of bytes.
+  const Tensor w = bytes({24, 32}, right);
+  on_both([&] { return product((product(a, b) / 512.0).to(left), w); });
+  const Tensor x = bytes({16, 64}, left), y = bytes({64, 4, 32}, right), z = bytes({4, 32, 16}, right);
+  on_both([&] {
+    const Tensor middle = (einsum("ik,kbj->ibj", {x.to(int32), y.to(int32)}) / 512.0).to(left);
+    return einsum("ibj,bjl->il", {middle.to(int32), z.to(int32)});
+  });
+  const Tensor short_z = randn({4, 32, 16}).to(bfloat16).realize();
+  on_both([&] {  // a pair
+    const Tensor middle = (einsum("ik,kbj->ibj", {x.to(int32), y.to(int32)}) * 1e-3).to(bfloat16);
+    return einsum("ibj,bjl->il", {middle, short_z});
+  });
+  const Tensor q = bytes({2, 40, 32}, left), k = bytes({2, 64, 32}, right),
+               v = randn({2, 64, 16}).to(bfloat16).realize();
+  on_both([&] {
+    const Tensor scores = product(q, k.transpose(1, 2)).to(float32) * 1e-3;
+    return matmul(softmax(scores, 2).to(bfloat16), v);
+  });
+}
+
 TEST_CASE("F8 products of float32 are tf32 where the program asks for it, to the bit", "[semantics]") {
   const Tensor a = randn({40, 100}).realize(), b = randn({100, 24}).realize();
   const Tensor exact = matmul(a, b).realize();

@@ -1,6 +1,6 @@
 // A fragment is what one thread holds of a factor's tile, as 32-bit words (codegen/loopschedule/mma_tile.h). It comes
-// from shared memory by one instruction for the warp where the tile lies there in rows of 16 bytes, else element by
-// element.
+// from shared memory by one instruction for the warp where the tile lies there in rows of 16 bytes, of bytes along the
+// depth, else element by element.
 #include "codegen/emit/mma_body.h"
 
 #include <algorithm>
@@ -59,7 +59,7 @@ void MmaBody::add_step(int statement) {
   const LoopLevel& depth = s.loops.back();
   const Id sum = accumulators_.register_of(statement);
   Inst step{
-      InstCode::MmaStep, {DType::F32, 1}, {emit_.insert_here({InstCode::AccumulatorRead, emit_.type(sum), {sum}})}};
+      InstCode::MmaStep, {s.node->dtype, 1}, {emit_.insert_here({InstCode::AccumulatorRead, emit_.type(sum), {sum}})}};
   for (UOp v : values_of(s.node)) step.src.push_back(step_factor(v, depth));
   emit_.insert_here({InstCode::AccumulatorWrite, {}, {sum, emit_.insert_here(std::move(step))}});
 }
@@ -74,7 +74,7 @@ void MmaBody::add_tile(int statement) {
   const Id a = fragment({factors[0], rows, true}, depth), b = fragment({factors[1], columns, false}, depth);
   const int first = values_.copy_of(rows);
   std::vector<Id> sums;
-  Inst before{InstCode::Pack, {DType::F32, kMmaRows.warp.copies * kMmaColumns.lanes}, {}};
+  Inst before{InstCode::Pack, {s.node->dtype, kMmaRows.warp.copies * kMmaColumns.lanes}, {}};
   for (int r = 0; r < kMmaRows.warp.copies; ++r) {
     values_.set_copy(rows, first + r);
     sums.push_back(accumulators_.register_of(statement));
@@ -85,6 +85,7 @@ void MmaBody::add_tile(int statement) {
   const std::vector<Id> old = before.src;
   Inst mma{InstCode::Mma, type, {emit_.insert_here(std::move(before)), a, b}};
   mma.imm = static_cast<int64_t>(factors[0]->dtype);
+  mma.number = ir::Scalar::of(DType::Index, static_cast<int64_t>(factors[1]->dtype));
   const Id tile = emit_.insert_here(std::move(mma));
   for (size_t r = 0; r < sums.size(); ++r) {
     Inst part{InstCode::Part, emit_.type(sums[r]), {tile}};
@@ -119,16 +120,21 @@ Id MmaBody::tf32(Id value) {
                     emit_.alu(Op::Add, {DType::U32, 1}, {bits, word(0x1000)}), word(0x7fffffff)});
 }
 
-/// Two lanes of 16 bits, or one of 32, as a word.
-Id MmaBody::words(Id value) {
-  const Type type = emit_.type(value);
-  if (type.lanes == 1) return tf32(value);
-  const auto word = [&](int lane) {
-    const Id bits = emit_.alu(Op::Bitcast, {DType::U16, 1}, {emit_.lane(value, lane)});
+/// Lanes of 32 bits together, as a word.
+Id MmaBody::word(Id lanes) {
+  const Type type = emit_.type(lanes);
+  if (type.lanes == 1) return tf32(lanes);
+  const DType same = integer_of_size(size_of(type.dtype), false);
+  const auto element = [&](int lane) {
+    const Id bits = emit_.alu(Op::Bitcast, {same, 1}, {emit_.lane(lanes, lane)});
     return emit_.alu(Op::Cast, {DType::U32, 1}, {bits});
   };
-  const Id half = emit_.constant(DType::U32, ir::Scalar::of(DType::U32, 16));
-  return emit_.alu(Op::Or, {DType::U32, 1}, {word(0), emit_.alu(Op::Shl, {DType::U32, 1}, {word(1), half})});
+  Id all = element(0);
+  for (int lane = 1; lane < type.lanes; ++lane) {
+    const Id by = emit_.constant(DType::U32, ir::Scalar::of(DType::U32, int64_t{32} / type.lanes * lane));
+    all = emit_.alu(Op::Or, {DType::U32, 1}, {all, emit_.alu(Op::Shl, {DType::U32, 1}, {element(lane), by})});
+  }
+  return all;
 }
 
 /// Each thread evaluates its own elements. Rows vary faster than the halves of the depth.
@@ -146,7 +152,7 @@ Id MmaBody::element_fragment(const Factor& factor, UOp depth) {
     for (int r = 0; r < rows; ++r) {
       values_.set_copy(depth, step + k);
       if (factor.rows) values_.set_copy(factor.range, row + r);
-      all.src.push_back(words(masked(emit_.splat(values_.value(factor.value), along.lanes), depth, along.lanes)));
+      all.src.push_back(word(masked(emit_.splat(values_.value(factor.value), along.lanes), depth, along.lanes)));
     }
   if (!factor.rows) values_.leave();
   values_.set_copy(depth, step);
@@ -175,12 +181,12 @@ Id MmaBody::loaded_fragment(const Factor& factor, UOp depth, bool transposed) {
     return emit_.index(Op::Mul, thread_digit(emit_, stride, threads), emit_.number(elements));
   };
   const auto plus = [&](Id x, Id y) { return emit_.index(Op::Add, x, y); };
-  const Id within = thread_digit(emit_, 1, kMatrixRow);
+  const Id within = thread_digit(emit_, 1, kMatrixRows);
   // Of a factor's rows the second matrix has the next 8, of its columns there are only 8.
   const int halves = factor.rows ? 16 : 8;  ///< thread distance of the two halves of the depth
-  Id across = transposed ? emit_.number(0) : within, along = digit(halves, 2, kMatrixRow);
+  Id across = transposed ? emit_.number(0) : within, along = digit(halves, 2, matrix_row(factor.value->dtype));
   if (transposed) along = plus(within, along);
-  if (factor.rows) across = plus(across, digit(kMatrixRow, 2, kMatrixRow));
+  if (factor.rows) across = plus(across, digit(kMatrixRows, 2, kMatrixRows));
   values_.rebind_thread(factor.range, plus(values_.warp_offset(factor.range), across), 1);
   values_.rebind_thread(depth, along, 1);
   Inst load{InstCode::LoadMatrices, {DType::U32, factor.rows ? 4 : 2}, {values_.address(factor.value, kAllLanes)}};

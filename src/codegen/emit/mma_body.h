@@ -44,7 +44,7 @@ class MmaBody {
   Id loaded_fragment(const Factor& factor, ir::UOp depth, bool transposed);
   bool is_loadable(const Factor& factor, ir::UOp depth, bool& transposed);
   Id tf32(Id value);
-  Id words(Id pairs);
+  Id word(Id lanes);
 
   const Statements& statements_;
   Values& values_;

@@ -19,9 +19,10 @@ using ir::UOp;
 namespace {
 
 /// Combining integers in any order gives the same result, so a REDUCE with one chain may have one per lane. A carried
-/// one may not.
+/// one may not, and steps of tensor cores join the lanes.
 bool is_order_free(const Statement& s) {
-  return !s.carried() && ir::accumulator_count(s.node->reduction().combine) == 1 &&
+  const ir::ReduceAttr& r = s.node->reduction();
+  return !s.carried() && !r.tree.mma && ir::accumulator_count(r.combine) == 1 &&
          !is_float(ir::accumulator_types(s.node)[0]);
 }
 

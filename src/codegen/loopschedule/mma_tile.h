@@ -1,5 +1,5 @@
 // The tile that one instruction of a tensor core computes (mma.sync of 16 x 8 results), and which thread of the warp
-// holds what. PTX ISA, "Matrix Fragments for mma.m16n8k16".
+// holds what. PTX ISA, "Matrix Fragments for mma.m16n8k16"; those of other types have as many words.
 #pragma once
 
 #include "sinter/dtype.h"
@@ -25,10 +25,11 @@ inline constexpr MmaDim kMmaRows{1, {8, 4, 2}};
 /// Columns of the result, and of the second factor.
 inline constexpr MmaDim kMmaColumns{2, {4, 1, 1}}, kMmaFactorColumns{1, {8, 4, 1}};
 /// What both factors are summed over: a step of a tensor core (ir/mma_step.h).
-constexpr MmaDim mma_depth(DType factor) { return {factor == DType::F32 ? 1 : 2, {4, 1, 2}}; }
+inline MmaDim mma_depth(DType factor) { return {4 / static_cast<int>(size_of(factor)), {4, 1, 2}}; }
 
-/// Rows of a matrix that a warp loads from shared memory as a whole, and 16-bit elements of a row.
-inline constexpr int kMatrixRow = 8;
+/// Rows of a matrix that a warp loads from shared memory as a whole, and elements of a row.
+inline constexpr int kMatrixRows = 8;
+inline int matrix_row(DType factor) { return 16 / static_cast<int>(size_of(factor)); }
 
 inline constexpr int kWarp = 32;  ///< threads
 

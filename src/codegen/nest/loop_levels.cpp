@@ -64,8 +64,10 @@ LoopWidth LoopLevels::width_of(UOp reduce, const LoopAxis& axis, bool vector) {
     }
     const MmaDim depth = mma_depth(factor);
     // Columns of another product: the same threads hold the same elements.
-    if (axis.lanes == depth.lanes && axis.warp.threads == depth.warp.threads && axis.warp.stride == depth.warp.stride) {
-      if (axis.unroll % depth.warp.copies || axis.threads > 1)
+    if (!(axis.warp == WarpDigits{})) {
+      const bool same =
+          axis.lanes == depth.lanes && axis.warp.threads == depth.warp.threads && axis.warp.stride == depth.warp.stride;
+      if (!same || axis.unroll % depth.warp.copies || axis.threads > 1)
         refuse(fmt::format("mma on range {}", range_id(axis.range)),
                "its columns are no whole steps of another product");
       return {axis.lanes, axis.unroll, 1, axis.warp};

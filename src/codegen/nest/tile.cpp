@@ -187,17 +187,18 @@ Tile make_tile(int64_t slot, DType dtype, const std::vector<UOp>& ranges, const 
   return tile;
 }
 
-UOp matrix_rows(const Tile& tile, UOp a, UOp b) {
-  if (size_of(tile.dtype) != 2 ||
-      (tile.tile_copy && (tile.tile_copy->panel || tile.tile_copy->swizzle_unit % kMatrixRow)))
+UOp matrix_rows(const Tile& tile, UOp across, UOp depth) {
+  const int row = matrix_row(tile.dtype);
+  if (size_of(tile.dtype) > 2 || (tile.tile_copy && (tile.tile_copy->panel || tile.tile_copy->swizzle_unit % row)))
     return {};
   UOp along;
   for (const Tile::TileDim& d : tile.dims)
     if (d.stride == 1 && d.stored_extent > 1)
       along = d.range;
-    else if (d.stride % kMatrixRow)
+    else if (d.stride % row)
       return {};
-  return tile.ring_slot_size % kMatrixRow == 0 && (along == a || along == b) ? along : UOp();
+  const bool fits = along == depth || (along == across && size_of(tile.dtype) == 2);
+  return tile.ring_slot_size % row == 0 && fits ? along : UOp();
 }
 
 UOp param_of(ir::Graph& g, const Tile& tile) {

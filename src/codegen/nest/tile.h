@@ -50,8 +50,9 @@ std::vector<ir::UOp> indices_of(const Tile& tile);
 std::vector<ir::UOp> user_indices_of(ir::Graph& g, const Tile& tile);
 
 /// How a warp can load a tile as matrices of 8 rows of 16 bytes: along which of the two ranges rows lie. Null if rows
-/// do not begin at 16 bytes.
-ir::UOp matrix_rows(const Tile& tile, ir::UOp a, ir::UOp b);
+/// do not begin at 16 bytes, or do not lie along `depth`, which is summed, where only 16-bit elements can be
+/// transposed. Float32 elements are rounded one by one.
+ir::UOp matrix_rows(const Tile& tile, ir::UOp across, ir::UOp depth);
 
 /// In: a kernel, with the Materialize and TileCopy Opts of its schedule. Out: the sink in which all users of such a
 /// value load it from a tile. A materialized value is stored by the sink, before its first user. The STORE of a

@@ -11,9 +11,24 @@
 namespace sinter::codegen {
 namespace {
 
-std::string_view ptx_name(ir::MmaOperand type) {
-  constexpr std::string_view kNames[] = {"bf16", "f16", "tf32"};
-  return kNames[static_cast<int>(type)];
+/// Of an element of a factor.
+std::string_view ptx_name(DType factor) {
+  switch (factor) {
+    case DType::BF16: return "bf16";
+    case DType::F16: return "f16";
+    case DType::I8: return "s8";
+    case DType::U8: return "u8";
+    default: return "tf32";
+  }
+}
+
+/// How C, PTX and inline assembly name the type of a sum.
+struct SumType {
+  std::string_view c, ptx;
+  char constraint;
+};
+SumType sum_type(DType factor) {
+  return is_float(ir::mma_sum(factor)) ? SumType{"float", "f32", 'f'} : SumType{"int", "s32", 'r'};
 }
 
 std::string list(std::string_view format, int from, int count) {
@@ -21,6 +36,12 @@ std::string list(std::string_view format, int from, int count) {
   for (int i = from; i < from + count; ++i) text += fmt::format(fmt::runtime(format), i == from ? "" : ", ", i);
   return text;
 }
+
+constexpr std::string_view kByteStep = R"((int sum, const unsigned* a, const unsigned* b) {
+  unsigned all = sum;
+  for (int k = 0; k < $K; ++k) all += a[k] * b[k];
+  return (int)all;
+})";
 
 /// Terms are significands with an exponent; see ir/mma_step.cpp. $E, $F, $D: exponent bits, fraction bits and ignored
 /// bits of a factor; $K: products in a step.
@@ -81,44 +102,48 @@ std::string replaced(std::string text, std::string_view name, const std::string&
 
 }  // namespace
 
-std::string CSpelling::mma(DType factor, std::span<const std::string> args) {
+std::string CSpelling::mma(DType a, DType b, std::span<const std::string> args) {
   if (!cuda()) throw InternalError("codegen: only GPUs have tensor cores");
-  const ir::MmaOperand operand = ir::mma_operand(factor);
-  const std::string tile = type({DType::F32, 4}), name = fmt::format("sn_mma_{}", ptx_name(operand));
-  const std::string_view operands = ptx_name(operand);
+  const SumType sum = sum_type(a);
+  const std::string tile = type({ir::mma_sum(a), 4});
+  const std::string name = fmt::format("sn_mma_{}{}{}", ptx_name(a), a == b ? "" : "_", a == b ? "" : ptx_name(b));
   function(name, tile,
-           fmt::format("(float c0, float c1, float c2, float c3, {}) {{\n  {} d;\n"
-                       "  asm volatile(\"mma.sync.aligned.m16n8k{}.row.col.f32.{}.{}.f32 \"\n"
+           fmt::format("({c} c0, {c} c1, {c} c2, {c} c3, {words}) {{\n  {tile} d;\n"
+                       "  asm volatile(\"mma.sync.aligned.m16n8k{k}.row.col.{sum}.{a}.{b}.{sum} \"\n"
                        "    \"{{%0, %1, %2, %3}}, {{%4, %5, %6, %7}}, {{%8, %9}}, {{%10, %11, %12, %13}};\"\n"
-                       "    : \"=f\"(d.v[0]), \"=f\"(d.v[1]), \"=f\"(d.v[2]), \"=f\"(d.v[3])\n"
-                       "    : {}, \"f\"(c0), \"f\"(c1), \"f\"(c2), \"f\"(c3));\n  return d;\n}}",
-                       list("{}unsigned x{}", 0, 6), tile, ir::mma_step_length(operand), operands, operands,
-                       list("{}\"r\"(x{})", 0, 6)));
+                       "    : \"={in}\"(d.v[0]), \"={in}\"(d.v[1]), \"={in}\"(d.v[2]), \"={in}\"(d.v[3])\n"
+                       "    : {given}, \"{in}\"(c0), \"{in}\"(c1), \"{in}\"(c2), \"{in}\"(c3));\n  return d;\n}}",
+                       fmt::arg("c", sum.c), fmt::arg("sum", sum.ptx), fmt::arg("in", sum.constraint),
+                       fmt::arg("a", ptx_name(a)), fmt::arg("b", ptx_name(b)), fmt::arg("k", ir::mma_step_length(a)),
+                       fmt::arg("tile", tile), fmt::arg("words", list("{}unsigned x{}", 0, 6)),
+                       fmt::arg("given", list("{}\"r\"(x{})", 0, 6))));
   return fmt::format("{}({})", name, fmt::join(args, ", "));
 }
 
 std::string CSpelling::mma_step(DType factor, std::span<const std::string> args) {
   if (!cuda()) throw InternalError("codegen: only GPUs have tensor cores");
   const ir::MmaOperand operand = ir::mma_operand(factor);
+  const bool bytes = operand == ir::MmaOperand::Byte;
+  const std::string sum(sum_type(factor).c);
   struct Format {
     int exponent, fraction, ignored;
   };
-  constexpr Format kFormats[] = {{8, 7, 0}, {5, 10, 0}, {8, 10, 13}};
+  constexpr Format kFormats[] = {{8, 7, 0}, {5, 10, 0}, {8, 10, 13}, {}};
   const Format& f = kFormats[static_cast<int>(operand)];
   const int count = static_cast<int>(ir::mma_step_length(operand));
-  std::string text = replaced(std::string(kStep), "$K", std::to_string(count));
+  std::string text = replaced(std::string(bytes ? kByteStep : kStep), "$K", std::to_string(count));
   text = replaced(replaced(std::move(text), "$E", std::to_string(f.exponent)), "$F", std::to_string(f.fraction));
   text = replaced(std::move(text), "$D", std::to_string(f.ignored));
-  const std::string step = fmt::format("sn_step_{}", ptx_name(operand)), name = step + "_of";
-  function(step, "float", text);
-  // A 16-bit float is its bits; a float32 is rounded (ir::tf32_of).
+  const std::string step = bytes ? "sn_step_byte" : fmt::format("sn_step_{}", ptx_name(factor)), name = step + "_of";
+  function(step, sum, text);
+  // A 16-bit float is its bits; a byte is extended by its sign; a float32 is rounded (ir::tf32_of).
   const bool wide = operand == ir::MmaOperand::TF32;
   if (wide)
     function("sn_tf32", "unsigned", "(float x) {\n  return x == x ? __float_as_uint(x) + 0x1000u : 0x7fffffffu;\n}");
   const std::string word = wide ? "{}sn_tf32(x{})" : "{}x{}", element = wide ? "{}float x{}" : "{}unsigned x{}";
-  function(name, "float",
-           fmt::format("(float sum, {}) {{\n  const unsigned a[] = {{{}}}, b[] = {{{}}};\n  return {}(sum, a, b);\n}}",
-                       list(element, 0, 2 * count), list(word, 0, count), list(word, count, count), step));
+  function(name, sum,
+           fmt::format("({} sum, {}) {{\n  const unsigned a[] = {{{}}}, b[] = {{{}}};\n  return {}(sum, a, b);\n}}",
+                       sum, list(element, 0, 2 * count), list(word, 0, count), list(word, count, count), step));
   return fmt::format("{}({})", name, fmt::join(args, ", "));
 }
 

@@ -184,7 +184,9 @@ void CStyleRenderer::instruction(Id id) {
       if (n.type.lanes > 1) return define(id, spell_.part(n.type, text(n.src[0]), static_cast<int>(n.imm)), false);
       return define(id, spell_.lane(text(n.src[0]), static_cast<int>(n.imm)), true);
     case InstCode::Shuffle: return define(id, spell_.shuffle(n.type, bare(n.src[0]), bare(n.src[1])), false);
-    case InstCode::Mma: return define(id, spell_.mma(static_cast<DType>(n.imm), operands(n.src)), false);
+    case InstCode::Mma:
+      return define(id, spell_.mma(static_cast<DType>(n.imm), static_cast<DType>(n.number.as_int()), operands(n.src)),
+                    false);
     case InstCode::MmaStep: return define(id, spell_.mma_step(code_[n.src.back()].type.dtype, operands(n.src)), false);
     case InstCode::LoadMatrices:
       return define(id, spell_.load_matrices(n.type.lanes, n.number.as_int() != 0, pointer(n.imm, n.src[0])), false);

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include "ir/attr.h"
 #include "sinter/error.h"
 
 namespace sinter::codegen {
@@ -143,17 +144,22 @@ class InstructionChecker {
         return require(type(n.src[0]) == n.type && index(n.src[1]), id,
                        "takes another type, or a lane that is no index");
       case InstCode::Mma: {
-        require(n.type == Type{DType::F32, 4} && n.src.size() >= 3, id, "is no tile of results");
+        const DType sum = ir::mma_sum(static_cast<DType>(n.imm));
+        require(n.type == Type{sum, 4} && n.src.size() >= 3, id, "is no tile of results");
         for (size_t i = 0; i < n.src.size(); ++i)
-          require(type(n.src[i]).dtype == (i == 0 || i + 6 < n.src.size() ? DType::F32 : DType::U32), id,
+          require(type(n.src[i]).dtype == (i == 0 || i + 6 < n.src.size() ? sum : DType::U32), id,
                   "has sources that are no sums or words");
         return;
       }
       case InstCode::MmaStep:
-        return require(n.type == Type{DType::F32, 1} && type(n.src[0]) == n.type, id, "adds to no float32");
-      case InstCode::LoadMatrices:
-        return require(n.type.dtype == DType::U32 && index(n.src[0]) && size_of(slot(n).dtype) == 2, id,
-                       "loads other than words of 16-bit elements");
+        return require(n.type == Type{ir::mma_sum(type(n.src[1]).dtype), 1} && type(n.src[0]) == n.type, id,
+                       "adds to no sum of its factors");
+      case InstCode::LoadMatrices: {
+        const size_t size = size_of(slot(n).dtype);
+        return require(
+            n.type.dtype == DType::U32 && index(n.src[0]) && (size == 2 || (size == 1 && !n.number.as_int())), id,
+            "loads other than words of 16-bit elements or of bytes along a row");
+      }
       case InstCode::CopyAsync:
         require(slot(n).dtype == n.type.dtype && slot(n).written &&
                     code_.slots.at(static_cast<size_t>(n.number.as_int())).dtype == n.type.dtype,

@@ -53,7 +53,7 @@ enum class InstCode : uint8_t {
   AccumulatorWrite,  ///< src[1] to accumulator src[0]; with src[2] to that cell
   Shuffle,           ///< src[0] as held by lane src[1] modulo 32 of the warp; executed by every thread of the block
   Mma,  ///< a warp's tile of a tensor core: 4 sums src[0], plus the product of the fragments src[1] and src[2], whose
-        ///< elements are of DType imm; executed by every thread of the block
+        ///< elements are of DType imm and DType `number`; executed by every thread of the block
   MmaStep,       ///< the sum src[0] plus the products of the lanes of src[1] and src[2], in one step of a tensor core
   LoadMatrices,  ///< a word of each matrix of 8 rows of 16 bytes in slot imm. Lane l of the warp gives the address of
                  ///< row l % 8 of matrix l / 8 as src[0]. `number`: transposed. Executed by every thread

@@ -63,7 +63,9 @@ class PairFinder {
     const auto few = [&](const Dim& size, int64_t unit) {
       return !size.symbolic() && size.value() <= kMaxColumns && size.value() % unit == 0;
     };
+    // Threads hold columns of results as they hold steps of 16-bit factors, and no others.
     const auto step = static_cast<int64_t>(ir::mma_step_length(s.uop->src[0]->dtype));
+    if (step != 2 * ir::kMmaTileColumns) return;
     if (!few(shape[static_cast<size_t>(axes[1])], step)) return;
     for (const FusionEdge& edge : s.sources) {
       if (edge.head->op != Op::Expand || edge.node < 0 || !(edge.head->src[0] == node(edge.node).uop)) continue;

@@ -259,6 +259,18 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
     shape.push_back(row);
     return note(ir::reshape(v, shape));
   };
+  /// The sum over `axes` of a product, in steps of tensor cores; null if they do not compute it.
+  auto on_tensor_cores = [&](UOp n, std::vector<UOp> factors, const ir::Ints& axes) -> UOp {
+    if (!target.cuda() || !is_contraction(ir::Combine::Dot, factors)) return {};
+    order_factors(factors, axes, of(factors));
+    const auto mma = mma_factors(factors, axes, operand_reuse(factors[0]->shape, axes, of(factors)), target);
+    if (!mma) return {};
+    for (UOp u : ir::topological(mma->values, unknown)) note(u);
+    UOp made = note(plan.graph->make({Op::Reduce, n->dtype, ir::without(mma->values[0]->shape, mma->axes), mma->values,
+                                      ir::ReduceAttr{ir::Combine::Dot, mma->axes, mma->tree}}));
+    if (mma->parts >= 0) made = note(ir::reduce(ir::Combine::Add, made, {mma->parts}));
+    return note(ir::reshape(made, n->shape));
+  };
   const std::unordered_set<UOp> placed = with_places(plan);
   rebuild(plan, [&](UOp n, const std::vector<UOp>& src) -> UOp {
     UOp made;
@@ -267,7 +279,8 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
     } else {
       ir::ReduceAttr attr = n->reduction();
       std::vector<UOp> values = src;
-      if (attr.combine == ir::Combine::Add && is_float(n->dtype) && src[0]->op == Op::Mul) {
+      const bool product = attr.combine == ir::Combine::Add && src[0]->op == Op::Mul;
+      if (product && is_float(n->dtype)) {
         attr.combine = ir::Combine::Dot;
         values = src[0]->src;
       } else if (is_largest(n)) {
@@ -283,16 +296,10 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
       const bool joins_blocks = attr.combine == ir::Combine::ExpSum && !ir::splat_const(values[1]);
       const bool open = attr.tree == ir::ReductionTree{} && !joins_blocks;
       if (open && (is_float(dtype) || target.cuda()) && !axes.empty()) {
+        if (product)
+          if (const UOp sum = on_tensor_cores(n, src[0]->src, axes)) return sum;
         const bool contraction = is_contraction(attr.combine, values);
         if (attr.combine == ir::Combine::Dot && target.cuda()) order_factors(values, axes, of(values));
-        if (contraction && n->dtype == DType::F32)
-          if (const auto mma = mma_factors(values, axes, operand_reuse(values[0]->shape, axes, of(values)), target)) {
-            for (UOp u : ir::topological(mma->values, unknown)) note(u);
-            made = note(plan.graph->make({Op::Reduce, n->dtype, ir::without(mma->values[0]->shape, mma->axes),
-                                          mma->values, ir::ReduceAttr{attr.combine, mma->axes, mma->tree}}));
-            if (mma->parts >= 0) made = note(ir::reduce(ir::Combine::Add, made, {mma->parts}));
-            return note(ir::reshape(made, n->shape));
-          }
         const bool packed =
             contraction &&
             (target.cuda() ? n->shape.bound() >= kFewOutputs

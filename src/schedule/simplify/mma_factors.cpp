@@ -11,7 +11,8 @@ namespace {
 
 using ir::UOp;
 
-constexpr int kFirstMachine = 90;  ///< compute capability whose arithmetic ir/mma_step.h is
+constexpr int kFirstMachine = 90;  ///< compute capability whose arithmetic of floats ir/mma_step.h is
+constexpr int kFirstOfBytes = 80;  ///< that has steps of 32 bytes, and asynchronous copies
 // Parts of long sums: with fewer tiles of results multiprocessors would be idle.
 constexpr int64_t kTile = int64_t{128} * 128, kFewTiles = 48, kManyTiles = 192;
 constexpr int64_t kShortestPart = 1024;  ///< elements
@@ -98,11 +99,11 @@ UOp move_axis(UOp value, int64_t axis, int64_t last) {
   return ir::permute(value, order);
 }
 
-/// Both factors as tensor cores take them: 16-bit floats of one type, or float32 that they may round to tf32; none if
-/// they are neither.
+/// Both factors as tensor cores take them: 16-bit floats of one type, bytes, or float32 that they may round to tf32;
+/// none if they are nothing of these.
 std::optional<std::vector<UOp>> operands_of(const std::vector<UOp>& values) {
   const UOp a = narrow_source(values[0]), b = narrow_source(values[1]);
-  if (a && b && a->dtype == b->dtype) return std::vector{a, b};
+  if (a && b && (a->dtype == b->dtype || is_integer(values[0]->dtype))) return std::vector{a, b};
   const UOp x = ir::tf32_source(values[0]), y = ir::tf32_source(values[1]);
   if (!x || !y) return {};
   return std::vector{ir::with_movements_of(values[0], x), ir::with_movements_of(values[1], y)};
@@ -121,7 +122,8 @@ UOp narrow_source(UOp n) {
 
 std::optional<MmaFactors> mma_factors(const std::vector<UOp>& values, const ir::Ints& axes,
                                       const std::vector<int64_t>& reuse, const runtime::Target& target) {
-  if (!has_mma_steps(target) || axes.empty()) return {};
+  const bool exact = is_integer(values[0]->dtype);
+  if (!target.cuda() || target.sm < (exact ? kFirstOfBytes : kFirstMachine) || axes.empty()) return {};
   // Each element of a factor is part of a whole tile.
   if (std::ranges::min(reuse) < ir::kMmaTileColumns || std::ranges::max(reuse) < ir::kMmaTileRows) return {};
   std::optional<std::vector<UOp>> operands = operands_of(values);
@@ -141,7 +143,7 @@ std::optional<MmaFactors> mma_factors(const std::vector<UOp>& values, const ir::
   }
   cut_into_parts(made, step);
   made.tree.mma = true;
-  made.tree.block = block_of(made.values[0]->shape, made.axes, step);
+  if (!exact) made.tree.block = block_of(made.values[0]->shape, made.axes, step);
   return made;
 }
 

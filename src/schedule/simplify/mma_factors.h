@@ -9,13 +9,13 @@
 
 namespace sinter::schedule {
 
-/// Whether the target's tensor cores compute as ir/mma_step.h says.
+/// Whether the target's tensor cores compute floats as ir/mma_step.h says. Bytes they all compute so.
 bool has_mma_steps(const runtime::Target& target);
 
-/// The 16-bit value that `n` widens to float32, with the movements on top of the cast; null if it widens none.
+/// The value that `n` widens (ir::widened_source), with the movements on top of the cast; null if it widens none.
 ir::UOp narrow_source(ir::UOp n);
 
-/// A float32 sum of products as steps of a tensor core (ir/mma_step.h).
+/// A sum of products as steps of a tensor core (ir/mma_step.h).
 struct MmaFactors {
   std::vector<ir::UOp> values;  ///< both factors, of the operands' type
   ir::Ints axes;                ///< those that are summed
@@ -23,13 +23,13 @@ struct MmaFactors {
   int64_t parts = -1;  ///< the axis of the result whose elements are parts of a sum; -1: there are none
 };
 
-/// Tensor cores compute the sum over `axes` of the product of `values`, two float32 tensors of one shape, if both
-/// factors are 16-bit floats of one type, widened, or float32 that may be rounded to tf32; if an axis of the sum is
-/// long enough for a step and its size is known; if enough results share each element of either factor; and if the
-/// machine has them (docs/decisions/0043). `reuse`: how many results share an element of each factor. The longest axis
-/// of the sum that is a multiple of a step, or else the longest, becomes the last, along which steps go. Sums much
-/// longer than the rounding toward zero of these steps permits are cut into blocks. If there are few results and long
-/// sums, blocks are results of their own first, so that more multiprocessors have work.
+/// Tensor cores compute the sum over `axes` of the product of `values`, two tensors of one shape and type, if both
+/// factors are 16-bit floats of one type, or bytes, widened, or float32 that may be rounded to tf32; if an axis of the
+/// sum is long enough for a step and its size is known; if enough results share each element of either factor; and if
+/// the machine has them (docs/decisions/0043). `reuse`: how many results share an element of each factor. The longest
+/// axis of the sum that is a multiple of a step, or else the longest, becomes the last, along which steps go. Sums of
+/// floats much longer than the rounding toward zero of these steps permits are cut into blocks. If there are few
+/// results and long sums, blocks are results of their own first, so that more multiprocessors have work.
 std::optional<MmaFactors> mma_factors(const std::vector<ir::UOp>& values, const ir::Ints& axes,
                                       const std::vector<int64_t>& reuse, const runtime::Target& target);
 

@@ -30,7 +30,8 @@ int64_t elements_of_block(int64_t size, int64_t most) {
 bool lacks(UOp value, int64_t axis) { return strides_of_view(value)[static_cast<size_t>(axis)] == 0; }
 
 bool is_score_product(UOp n) {
-  if (!is_reduce(n, Combine::Add) || n->src[0]->op != Op::Mul || n->reduction().axes.size() != 1) return false;
+  if (!is_reduce(n, Combine::Add) || n->dtype != DType::F32) return false;
+  if (n->src[0]->op != Op::Mul || n->reduction().axes.size() != 1) return false;
   const UOp a = narrow_source(n->src[0]->src[0]), b = narrow_source(n->src[0]->src[1]);
   const int64_t summed = n->reduction().axes[0], last = static_cast<int64_t>(n->rank()) - 1;
   const Dim& depth = n->src[0]->shape[static_cast<size_t>(summed)];

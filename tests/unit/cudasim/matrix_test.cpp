@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <random>
+#include <set>
 
 #include "ir/mma_step.h"
 #include "sim_support.h"
@@ -156,20 +157,33 @@ TEST_CASE("mma.sync multiplies fragments as its step does, to the bit", "[cuda-s
 TEST_CASE("mma.sync of bytes is exact modulo 2^32", "[cuda-sim][mma]") {
   if (!cuda::has_clang()) SKIP_TEST("no Clang plugin");
   Gpu gpu;
-  const auto kernel =
-      gpu.load(cuda::compile_ptx(product_kernel("m16n8k32.row.col.s32.s8.s8.s32", "unsigned", 'r'), 90), "k");
   const auto a = random_words(128, 1), b = random_words(64, 2), c = random_words(128, 3);
-  const auto d = gpu.allocate(128 * 4);
-  REQUIRE(gpu.launch(kernel, 1, 32, {d, gpu.upload(a), gpu.upload(b), gpu.upload(c)}) == CudaResult::Success);
-  const auto result = gpu.download<uint32_t>(d, 128);
-  for (size_t row = 0; row < 16; ++row)
-    for (size_t column = 0; column < 8; ++column) {
-      uint32_t sum = c[row * 8 + column];
-      for (size_t k = 0; k < 32; ++k)
-        sum += static_cast<uint32_t>(static_cast<int8_t>(a[row * 8 + k / 4] >> k % 4 * 8) *
-                                     static_cast<int8_t>(b[column * 8 + k / 4] >> k % 4 * 8));
-      REQUIRE(result[row * 8 + column] == sum);
+  const auto left_by = [&](const std::string& operands) {
+    const auto kernel = gpu.load(
+        cuda::compile_ptx(product_kernel("m16n8k32.row.col.s32." + operands + ".s32", "unsigned", 'r'), 90), "k");
+    const auto d = gpu.allocate(128 * 4);
+    REQUIRE(gpu.launch(kernel, 1, 32, {d, gpu.upload(a), gpu.upload(b), gpu.upload(c)}) == CudaResult::Success);
+    return gpu.download<uint32_t>(d, 128);
+  };
+  /// Of an operand's row of 8 words, extended by its sign if it has one.
+  const auto element = [](const uint32_t* words, size_t k, bool has_sign) {
+    const uint32_t byte = words[k / 4] >> k % 4 * 8 & 0xff;
+    return has_sign && byte >= 128 ? byte - 256 : byte;
+  };
+  std::set<std::vector<uint32_t>> all;
+  for (const bool sign_of_a : {false, true})
+    for (const bool sign_of_b : {false, true}) {
+      const auto result = left_by(fmt::format("{}8.{}8", sign_of_a ? 's' : 'u', sign_of_b ? 's' : 'u'));
+      for (size_t row = 0; row < 16; ++row)
+        for (size_t column = 0; column < 8; ++column) {
+          uint32_t sum = c[row * 8 + column];
+          for (size_t k = 0; k < 32; ++k)
+            sum += element(&a[row * 8], k, sign_of_a) * element(&b[column * 8], k, sign_of_b);
+          REQUIRE(result[row * 8 + column] == sum);
+        }
+      all.insert(result);
     }
+  CHECK(all.size() == 4);  // another sign would be seen
 }
 
 TEST_CASE("ldmatrix loads fragments, also transposed, and counts its bank passes", "[cuda-sim][mma]") {

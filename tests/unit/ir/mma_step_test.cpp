@@ -109,6 +109,13 @@ TEST_CASE("a step cuts its terms and its sum toward zero, and keeps no sign of z
   CHECK(step(MmaOperand::TF32, {bits(1) | 0x1fff}, {bits(1)}, 0) == bits(1));          // low bits are ignored
 }
 
+TEST_CASE("a step of bytes is exact and wraps", "[mma]") {
+  const std::vector<uint32_t> lowest(32, static_cast<uint32_t>(-128)), largest(32, 255);
+  CHECK(ir::mma_step(MmaOperand::Byte, lowest, lowest, 0) == 32 * 128 * 128);
+  CHECK(ir::mma_step(MmaOperand::Byte, lowest, largest, 5) == static_cast<uint32_t>(5 - 32 * 128 * 255));
+  CHECK(ir::mma_step(MmaOperand::Byte, largest, largest, 0x7fffffff) == 0x7fffffffu + 32 * 255 * 255);
+}
+
 TEST_CASE("a step is symmetric, and its products may stand in any order", "[mma]") {
   std::mt19937 random(7);
   for (const MmaOperand type : {MmaOperand::BF16, MmaOperand::F16, MmaOperand::TF32}) {

@@ -131,9 +131,9 @@ class ClockModel {
       if (t.own || ranges_.depends(s.node->src[0], t.range)) once *= t.copies;
       if (t.own) chain *= t.iterations * t.copies;
     }
-    const double step = s.node->reduction().tree.mma                      ? kStepInstructions
-                        : s.node->reduction().combine == ir::Combine::Dot ? 1
-                                                                          : step_instructions(s.node);
+    const double step = is_float(s.node->dtype) && s.node->reduction().tree.mma ? kStepInstructions
+                        : s.node->reduction().combine == ir::Combine::Dot       ? 1
+                                                                                : step_instructions(s.node);
     instructions_ += step * all;
     if (const double shared = shared_step_instructions(s, ranges_); shared > 0) instructions_ -= shared * (all - once);
     const double outside = iterations_to(loops, s.carried() ? s.accumulator_depth : s.own_depth);
@@ -203,7 +203,8 @@ class ClockModel {
       if (matrix) {
         const double fragments = iterations * elements / (rows ? kMmaRows.warp.copies * step : step);
         const auto named = matrix_loops(s, loops, rows, !(matrix == s.loops.back().range));
-        const double passes = passes_of(*tile, named, 2, 8) / (rows ? 1 : 2);
+        const double passes =
+            passes_of(*tile, named, static_cast<int64_t>(size_of(n->dtype)), matrix_row(n->dtype)) / (rows ? 1 : 2);
         instructions_ += fragments * (1 + kAddressInstructions);
         passes_ += fragments * passes;
         reading = std::max(reading, kSharedLatency + passes * fragments / iterations);

@@ -21,7 +21,7 @@ using ir::UOp;
 constexpr int kMinThreads = 64, kMaxThreads = 256;
 constexpr int kMaxTiles = 32;                ///< of a warp: their results fill half of its registers
 constexpr int kSlots[] = {3, 4};             ///< of rings
-constexpr int64_t kDepths[] = {64, 32, 16};  ///< summed elements of a block
+constexpr int64_t kDepths[] = {64, 32, 16};  ///< summed elements of a block; of bytes, pairs
 
 /// Tiles of a warp, and warps, along one side.
 struct SideTiles {
@@ -68,6 +68,7 @@ class MmaGenerator : public std::enable_shared_from_this<MmaGenerator> {
     std::vector<RangeShare> shares;  ///< in units of tiles along the first range of each side
     int threads = 1;
   };
+  int64_t pairs() const { return size_of(sides_.values[0]->dtype) == 1 ? 2 : 1; }
   UOp columns() const { return sides_.sides[0][0]; }
   UOp rows() const { return sides_.sides[1][0]; }
   int64_t width(const RangeShare& s) const {
@@ -93,14 +94,14 @@ class MmaGenerator : public std::enable_shared_from_this<MmaGenerator> {
     out_.push_back(opts_of(shape));  // reads the factors where they are
     std::vector<Candidate> staged;
     for (const int64_t depth : kDepths) {
-      propose_staged(shape, depth, kSlots[0], staged);
+      propose_staged(shape, depth * pairs(), kSlots[0], staged);
       if (!staged.empty()) break;
     }
     if (staged.empty()) return;
     Candidate first = std::move(staged.front());
     first.refine = [self = shared_from_this(), shape](std::vector<Candidate>& out) {
       for (const int64_t depth : kDepths)
-        for (const int slots : kSlots) self->propose_staged(shape, depth, slots, out);
+        for (const int slots : kSlots) self->propose_staged(shape, depth * self->pairs(), slots, out);
     };
     out_.push_back(std::move(first));
   }

@@ -85,9 +85,9 @@ std::vector<ThreadLoop> matrix_loops(const Statement& s, std::vector<ThreadLoop>
     const ThreadLoop::ThreadDigit warps = t.digits.back();
     const bool several = t.digits.size() > 1;
     t.digits.clear();
-    if (depth == transposed) t.digits.push_back({8, 1, 1});
-    if (depth) t.digits.push_back({2, rows ? 16 : 8, 8});
-    if (!depth && rows) t.digits.push_back({2, 8, 8});
+    if (depth == transposed) t.digits.push_back({kMatrixRows, 1, 1});
+    if (depth) t.digits.push_back({2, rows ? 16 : 8, matrix_row(s.node->src[0]->dtype)});
+    if (!depth && rows) t.digits.push_back({2, 8, kMatrixRows});
     if (several) t.digits.push_back(warps);
   }
   return loops;

@@ -24,6 +24,10 @@ struct Case {
 
 Tensor short_floats(const Shape& shape, DType dtype = bfloat16) { return stored(shape).to(dtype).realize(); }
 
+Tensor bytes(const Shape& shape, DType dtype = int8) { return stored(shape).to(dtype).realize(); }
+/// Of bytes, in int32.
+Tensor byte_product(const Tensor& a, const Tensor& b) { return matmul(a.to(int32), b.to(int32)); }
+
 /// Built while products may be in tf32.
 template <class F>
 auto in_tf32(F make) {
@@ -80,6 +84,26 @@ const std::vector<Case>& programs() {
       {"tf32 by columns", in_tf32([] { return matmul(stored({64, 96}).transpose(), stored({64, 72})); })},
       {"a convolution in tf32",
        in_tf32([] { return conv2d(stored({2, 32, 6, 6}), stored({16, 32, 3, 3}), {}, {.padding = 1}); })},
+      {"bytes by rows", [] { return byte_product(bytes({80, 160}), bytes({72, 160}).transpose()); }},
+      {"bytes with edges", [] { return byte_product(bytes({45, 70}), bytes({70, 37})); }},
+      {"bytes with edges by rows", [] { return byte_product(bytes({45, 70}), bytes({37, 70}).transpose()); }},
+      {"bytes by columns", [] { return byte_product(bytes({96, 64}).transpose(), bytes({96, 72})); }},
+      {"bytes with a sign by bytes without", [] { return byte_product(bytes({64, 96}), bytes({96, 64}, uint8)); }},
+      {"a quantised linear layer",
+       [] {
+         const Tensor x = round(stored({64, 128}) * 20.0).to(int8),
+                      sums = byte_product(x, bytes({72, 128}).transpose());
+         return sums.to(float32) * stored({72}) + stored({72});
+       }},
+      {"attention with scores of bytes",
+       [] {
+         const Tensor scores = byte_product(bytes({1, 48, 32}), bytes({1, 64, 32}).transpose(1, 2)).to(float32) * 1e-3;
+         return matmul(softmax(scores, 2).to(bfloat16), short_floats({1, 64, 16}));
+       }},
+      {"a convolution of bytes",
+       [] {
+         return conv2d(bytes({2, 32, 6, 6}, uint8).to(int32), bytes({16, 32, 3, 3}).to(int32), {}, {.padding = 1});
+       }},
       {"the largest of columns", [] { return stored({300, 40}).argmax(0); }},
       {"a narrow product", [] { return matmul(stored({200, 64}), stored({64, 10})); }},
       {"a scan", [] { return cumsum(stored({70, 40}), 1); }},
@@ -137,10 +161,12 @@ TEST_CASE("every candidate leaves what the kernel without Opts leaves", "[codege
         const std::string text = to_string(lists[i]);
         for (const char* what : {"slots 2", "async", "mma(", "order(", "materialize(", "swizzle", "pad "})
           ran[what] += text.find(what) != std::string::npos;
+        ran["bytes"] += texts[i].text.find("m16n8k32") != std::string::npos;
         ran["staged shares"] += generators[i] == "share" && text.find("tile_copy(") != std::string::npos;
       }
     }
   }
+  CHECK(ran["bytes"] > 0);
   for (const char* what : {"share", "product", "mma", "transpose", "slots 2", "async", "mma(", "order(", "materialize(",
                            "swizzle", "pad ", "staged shares"}) {
     INFO(what);
