@@ -128,7 +128,7 @@ TEST_CASE("every candidate leaves what the kernel without Opts leaves", "[codege
         runtime::KernelSource text = codegen::generate_source(
             kernel, gpu.target(), list,
             kernel.epilogue_kernel ? codegen::choose_opts(*kernel.epilogue_kernel, gpu.target()) : std::vector<Opt>{});
-        if (text.text.size() > kLongestText) return;
+        if (!list.empty() && text.text.size() > kLongestText) return;
         lists.push_back(list);
         generators.emplace_back(generator);
         texts.push_back(std::move(text));
