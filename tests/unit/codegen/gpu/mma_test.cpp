@@ -45,28 +45,24 @@ TEST_CASE("tensor cores and single threads leave what the interpreter computes",
                          "mma(0, 1) split(2, 32) unroll(2, 2) unroll(1, 4)",
                          "thread_bind(1, 8, 1) unroll(0, 2)",
                          "lanes(1, 4)"};
-  struct Case {
-    ProductSize size;
-    bool transposed;
-  };
-  // Whole tiles, tiles with edges and less than one tile.
-  const Case cases[] = {{{32, 24, 64}, false}, {{37, 21, 70}, false}, {{37, 21, 70}, true}, {{5, 3, 17}, true}};
   for (const DType dtype : {DType::BF16, DType::F16, DType::F32})
-    for (const auto& [size, transposed] : cases) {
-      std::vector<runtime::KernelSource> sources;
-      KernelHarness b = product(size, dtype, transposed);
-      const codegen::NormalizedKernel normalized = codegen::normalize(b.kernel, gpu.target());
-      for (const char* list : lists)
-        sources.push_back(codegen::generate_source(normalized, gpu.target(), codegen::parse_opts(list), {}));
-      const auto programs = runtime::compile(sources, gpu.target());
-      const std::vector<Array> before = b.interpret();
-      for (size_t i = 0; i < programs.size(); ++i) {
-        INFO(name_of(dtype) << " " << size.rows << " " << size.columns << " " << size.depth << " " << transposed);
-        CHECK((sources[i].text.find("mma.sync") != std::string::npos) ==
-              (std::string_view(lists[i]).starts_with("mma")));
-        gpu.compare(b, lists[i], *programs[i], before);
+    for (const ProductSize& size : {ProductSize{32, 24, 64}, ProductSize{37, 21, 70}, ProductSize{5, 3, 17}})
+      for (const bool transposed : {false, true}) {
+        if (transposed ? size.rows == 32 : size.rows == 5) continue;  // only edges of tiles both ways
+        std::vector<runtime::KernelSource> sources;
+        KernelHarness b = product(size, dtype, transposed);
+        const codegen::NormalizedKernel normalized = codegen::normalize(b.kernel, gpu.target());
+        for (const char* list : lists)
+          sources.push_back(codegen::generate_source(normalized, gpu.target(), codegen::parse_opts(list), {}));
+        const auto programs = runtime::compile(sources, gpu.target());
+        const std::vector<Array> before = b.interpret();
+        for (size_t i = 0; i < programs.size(); ++i) {
+          INFO(name_of(dtype) << " " << size.rows << " " << size.columns << " " << size.depth << " " << transposed);
+          CHECK((sources[i].text.find("mma.sync") != std::string::npos) ==
+                (std::string_view(lists[i]).starts_with("mma")));
+          gpu.compare(b, lists[i], *programs[i], before);
+        }
       }
-    }
 }
 
 TEST_CASE("steps of zeros change no sum, whatever the other factor is", "[codegen][cuda][mma]") {
