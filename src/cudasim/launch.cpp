@@ -118,6 +118,7 @@ class BlockRunner {
   void run_slice(Warp& warp, uint64_t slice) {
     const Instruction* code = block_.kernel.code.data();
     uint64_t lane_instructions = 0;
+    uint32_t counted = 0, running = 0;  // lanes, and how many: they change at few instructions
     const uint64_t most = std::min(slice, left_);
     uint64_t run = 0;
     for (; run < most && warp.active && !warp.waiting; ++run) {
@@ -127,7 +128,8 @@ class BlockRunner {
       }
       const Instruction& in = code[warp.pc];
       warp.at = warp.pc++;
-      lane_instructions += warp.active == kAllLanes ? kLanes : static_cast<uint64_t>(std::popcount(warp.active));
+      if (warp.active != counted) running = static_cast<uint32_t>(std::popcount(counted = warp.active));
+      lane_instructions += running;
       const uint32_t mask = warp.active & (predicate(warp, in.guard) ^ in.guard_flip);
       if (warp.shadow) follow_poison(warp, in, mask);
       if (mask) in.run(warp, in, mask);

@@ -1,5 +1,6 @@
 // Comparisons into predicates, and selection by a predicate.
 #include <cmath>
+#include <cstring>
 #include <type_traits>
 
 #include "cudasim/half.h"
@@ -83,12 +84,25 @@ void write_predicates(Warp& warp, const Instruction& in, uint32_t mask, uint32_t
   inverse = (inverse & ~mask) | (combine(in.mode, ~compared, other) & mask);
 }
 
+/// A bit for each of the bytes, which are 0 or 1.
+uint32_t packed(const uint8_t (&holds)[kLanes]) {
+  constexpr uint64_t kGather = 0x0102040810204080;  // moves bit 8 * i to bit 56 + i
+  uint32_t bits = 0;
+  for (int lane = 0; lane < kLanes; lane += 8) {
+    uint64_t eight;
+    std::memcpy(&eight, holds + lane, sizeof eight);
+    bits |= static_cast<uint32_t>(eight * kGather >> 56) << lane;
+  }
+  return bits;
+}
+
+/// The compiler vectorizes the loop.
 template <typename F, typename T>
 void compare(Warp& warp, const Instruction& in, uint32_t mask) {
   const T *a = lanes<T>(warp, in.source[0]), *b = lanes<T>(warp, in.source[1]);
-  uint32_t bits = 0;
-  for (int lane = 0; lane < kLanes; ++lane) bits |= static_cast<uint32_t>(F()(a[lane], b[lane])) << lane;
-  write_predicates(warp, in, mask, bits);
+  uint8_t holds[kLanes];
+  for (int lane = 0; lane < kLanes; ++lane) holds[lane] = F()(a[lane], b[lane]);
+  write_predicates(warp, in, mask, packed(holds));
 }
 
 template <typename F, const HalfFormat& kFormat>

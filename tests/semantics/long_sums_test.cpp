@@ -99,7 +99,7 @@ const std::vector<Sum>& sums() {
 
 /// How long: on a simulated GPU no longer than it has patience for.
 std::vector<int64_t> lengths() {
-  if (!(default_device() == Device::cpu())) return {3000, 40000};
+  if (!(default_device() == Device::cpu())) return {3000, 20000};
   return {3000, 70000, (int64_t{1} << 20) / SINTER_TEST_SHARE};
 }
 

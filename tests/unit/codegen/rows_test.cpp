@@ -76,8 +76,8 @@ TEST_CASE("sibling loops over a row, plain and with lanes", "[codegen]") {
   for (int64_t n : {1, 10, 37, 64, 130})
     for (ReductionTree tree : {ReductionTree{}, ReductionTree{16, 0}, ReductionTree{64, 0}}) {
       INFO("rows of " << n << ", chains " << tree.lanes);
-      softmax(5, n, tree).check({}, tree.lanes == 64);
-      softmax(5, n, tree).check({Lanes{1, 16}}, n == 37);
+      softmax(5, n, tree).check({}, n == 37);
+      softmax(5, n, tree).check({Lanes{1, 16}}, n == 37 && tree.lanes == 64);
       softmax(5, n, tree).check({Lanes{1, 16}, Unroll{1, 4}}, false);
       softmax(5, n, tree).check({Unroll{0, 3}, Lanes{1, 8}, Unroll{1, 2}, TaskBlock{0, 6}}, false);
     }
@@ -131,11 +131,12 @@ TEST_CASE("a small product per row, its softmax and a sum over rows", "[codegen]
               b.put(part, {ib}, b.reduce(Combine::Add, {log(s) + m - target}, {ii}))});
     UOp l = b.inner(rows / block, 4);
     b.kernel.epilogue_sink = sink(b.g(), {b.put(loss, {}, b.reduce(Combine::Add, {b.at(part, {l})}, {l}) / 24.0)});
-    b.check();
+    const bool gcc = classes == 33;
+    b.check({}, gcc);
     const int product =
         place_of(b, [](UOp n) { return n->op == Op::Reduce && n->reduction().combine == Combine::Dot; });
-    b.check({Materialize{product, {2}}});
-    b.check({Materialize{product, {2}}, Lanes{2, 16}});
+    b.check({Materialize{product, {2}}}, gcc);
+    b.check({Materialize{product, {2}}, Lanes{2, 16}}, gcc);
     b.check({Materialize{product, {2}}, Lanes{2, 16}, Unroll{1, 4}}, false);
     b.check({Materialize{product, {2}}, Lanes{1, 8}, Unroll{2, 5}}, false);
   }

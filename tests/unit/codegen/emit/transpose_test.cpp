@@ -140,7 +140,7 @@ TEST_CASE("loads of few elements apart are wide, and touch nothing behind the la
         KernelHarness b = strided(n);
         check_guarded(b, {Lanes{0, 16}});
         for (const Dim& size : {Dim(n), Var("n", 1, 64)(n)})
-          CHECK((count(strided(size).check({Lanes{0, 8}, Unroll{0, 2}}), "sn_transpose") > 0) == (stride < 5));
+          CHECK((count(strided(size).check({Lanes{0, 8}, Unroll{0, 2}}, n == 21), "sn_transpose") > 0) == (stride < 5));
       }
 }
 
@@ -162,7 +162,7 @@ TEST_CASE("lanes few elements apart under a gate each are wide loads too, which 
         KernelHarness b = padded(n);
         check_guarded(b, {Lanes{0, 16}});
         for (const Dim& points : {Dim(n), Var("n", 1, 64)(n)}) {
-          const std::string text = padded(points).check({Lanes{0, 16}, Unroll{0, 2}});
+          const std::string text = padded(points).check({Lanes{0, 16}, Unroll{0, 2}}, from == -1);
           CHECK((stride == 5 || count(text, "sn_gather_") == 0));
         }
       }

@@ -77,6 +77,7 @@ TEST_CASE("tensor cores and single threads leave what the interpreter computes",
         Factors{DType::I8, DType::I8}, Factors{DType::U8, DType::I8}, Factors{DType::U8, DType::U8}})
     for (const ProductSize& size : {ProductSize{32, 24, 64}, ProductSize{37, 21, 70}, ProductSize{5, 3, 17}})
       for (const bool transposed : {false, true}) {
+        if (transposed ? size.rows == 32 : size.rows == 5) continue;  // only edges of tiles both ways
         std::vector<runtime::KernelSource> sources;
         KernelHarness b = product(size, {x, y}, transposed);
         const codegen::NormalizedKernel normalized = codegen::normalize(b.kernel, gpu.target());

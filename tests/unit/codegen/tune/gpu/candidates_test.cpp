@@ -4,8 +4,9 @@
 
 #include <functional>
 #include <map>
+#include <set>
+#include <string_view>
 
-#include "cases.h"
 #include "codegen/codegen.h"
 #include "codegen/tune/gpu/tuner.h"
 #include "step_memory.h"
@@ -111,12 +112,19 @@ const std::vector<Case>& programs() {
   return all;
 }
 
-/// At most `count` of a list, from all of its parts.
-template <class T>
-std::vector<T> sample(const std::vector<T>& list, size_t count) {
-  std::vector<T> out;
-  for (size_t i = 0; i < std::min(count, list.size()); ++i)
-    out.push_back(list[i * list.size() / std::min(count, list.size())]);
+constexpr size_t kMostSampled = 7;       ///< candidates of a kernel, beside the best of each generator
+constexpr size_t kLongestText = 60'000;  ///< a longer one differs in how often it is unrolled, and compiles for seconds
+
+/// The best of each generator, and candidates from all parts of the list.
+std::vector<codegen::Candidate> sample(const std::vector<codegen::RankedCandidate>& list) {
+  const size_t count = std::min(kMostSampled, list.size());
+  std::set<size_t> places;
+  std::set<std::string_view> seen;
+  for (size_t i = 0; i < list.size(); ++i)
+    if (seen.insert(list[i].candidate.generator).second) places.insert(i);
+  for (size_t i = 0; i < count; ++i) places.insert(i * list.size() / count);
+  std::vector<codegen::Candidate> out;
+  for (const size_t place : places) out.push_back(list[place].candidate);
   return out;
 }
 
@@ -137,17 +145,20 @@ TEST_CASE("every candidate leaves what the kernel without Opts leaves", "[codege
       const std::vector<Array> memory = memory_of(plan, step);
       const std::vector<int64_t> outer = fixed_sizes(step.outer);
       const std::vector<uint64_t> numbers = numbers_of(kernel.main);
-      std::vector<std::vector<Opt>> lists{{}};
-      std::vector<std::string> generators{"plain"};
-      for (const auto& r : sample(codegen::rank_candidates(kernel.main, small), static_cast<size_t>(cases(12)))) {
-        lists.push_back(r.candidate.opts);
-        generators.emplace_back(r.candidate.generator);
-      }
+      std::vector<std::vector<Opt>> lists;
+      std::vector<std::string> generators;
       std::vector<runtime::KernelSource> texts;
-      for (const std::vector<Opt>& list : lists)
-        texts.push_back(codegen::generate_source(
+      const auto add = [&](const std::vector<Opt>& list, const char* generator) {
+        runtime::KernelSource text = codegen::generate_source(
             kernel, gpu.target(), list,
-            kernel.epilogue_kernel ? codegen::choose_opts(*kernel.epilogue_kernel, gpu.target()) : std::vector<Opt>{}));
+            kernel.epilogue_kernel ? codegen::choose_opts(*kernel.epilogue_kernel, gpu.target()) : std::vector<Opt>{});
+        if (!list.empty() && text.text.size() > kLongestText) return;
+        lists.push_back(list);
+        generators.emplace_back(generator);
+        texts.push_back(std::move(text));
+      };
+      add({}, "plain");
+      for (const codegen::Candidate& c : sample(codegen::rank_candidates(kernel.main, small))) add(c.opts, c.generator);
       const auto compiled = runtime::compile(texts, gpu.target());
       std::vector<runtime::PoolVector<std::byte>> right;
       for (size_t i = 0; i < compiled.size(); ++i) {

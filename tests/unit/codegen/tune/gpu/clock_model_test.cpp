@@ -206,8 +206,7 @@ TEST_CASE("products of short floats get tensor cores, whole matrices and no spil
     CHECK(best.terms.microseconds() >= goal.microseconds / 3);
     CHECK(
         (best.terms.blocks >= 2 * h100().threads || best.terms.blocks * best.terms.resident >= 0.95 * h100().threads));
-    const runtime::KernelSource source =
-        codegen::generate_source(kernel, h100(), codegen::tune_for_gpu(kernel.main, h100()), {});
+    const runtime::KernelSource source = codegen::generate_source(kernel, h100(), best.candidate.opts, {});
     for (const char* part : {"sn_mma_bf16(", "sn_ldmatrix_x4", "sn_copy_async_16(", "cp.async.wait_group"})
       CHECK(source.text.find(part) != std::string::npos);
     CHECK(source.text.find("sn_step_") == std::string::npos);
@@ -236,8 +235,7 @@ TEST_CASE("products of float32 in tf32 get tensor cores and no spills", "[codege
     const codegen::RankedCandidate best = codegen::rank_candidates(kernel.main, h100()).at(0);
     CHECK(best.terms.microseconds() <= goal.microseconds);
     CHECK(best.terms.microseconds() >= goal.microseconds / 3);
-    const runtime::KernelSource source =
-        codegen::generate_source(kernel, h100(), codegen::tune_for_gpu(kernel.main, h100()), {});
+    const runtime::KernelSource source = codegen::generate_source(kernel, h100(), best.candidate.opts, {});
     CHECK(source.text.find("sn_mma_tf32(") != std::string::npos);
     CHECK(source.text.find("sn_step_") == std::string::npos);
     check_lint({source}, h100());
@@ -302,8 +300,7 @@ TEST_CASE("input gradients of convolutions get tensor cores", "[codegen][cuda][c
       const double most = in_tf32 ? goal.tf32 : goal.short_floats;
       CHECK(best.terms.microseconds() <= most);
       CHECK(best.terms.microseconds() >= most / 3);
-      const runtime::KernelSource source =
-          codegen::generate_source(kernel, h100(), codegen::tune_for_gpu(kernel.main, h100()), {});
+      const runtime::KernelSource source = codegen::generate_source(kernel, h100(), best.candidate.opts, {});
       CHECK(source.text.find(in_tf32 ? "sn_mma_tf32(" : "sn_mma_bf16(") != std::string::npos);
       CHECK(source.text.find("sn_step_") == std::string::npos);
       check_lint({source}, h100());
