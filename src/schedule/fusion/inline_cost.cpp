@@ -140,7 +140,7 @@ double Partitioner::reread_cost(const FusionGroup& k, const std::vector<int>& ou
 
 /// Time to reread the matrices of the kernel's products for each tile of rows, once these axes are inner loops of a
 /// task: there is no loop over blocks of the sum outside of the rows then. Concerns matrices that are larger than the
-/// core's private cache holds.
+/// cache which serves a task holds.
 double Partitioner::matrix_reread_cost(const FusionGroup& k, const std::vector<int>& outer,
                                        const std::vector<int>& lost) {
   double ns = 0;
@@ -159,7 +159,7 @@ double Partitioner::matrix_reread_cost(const FusionGroup& k, const std::vector<i
         if (!contains(outer, a)) bytes *= space_.bound(a);
       for (int a : outer) (contains(axes, a) ? apart : rows) *= static_cast<double>(space_.bound(a));
       const double passes = rows / static_cast<double>(prices_.tile_rows) - 1;
-      if (bytes > prices_.row_bytes_far && passes > 0)
+      if (bytes > prices_.reread_bytes && passes > 0)
         ns += apart * passes * static_cast<double>(bytes) / prices_.memory;
     }
   }
