@@ -42,6 +42,11 @@ int main() {
   for (int i = 0; i < 3; ++i) blocks.push_back(sn::nn::LayerNorm(4));
   std::cout << sn::nn::state_dict(blocks)[5].first << '\n';
   //> 2.bias
+  sn::Tensor x = sn::ones({2, 4});
+  for (auto& block : blocks) x = block(x);
+  for (auto& [name, head] : heads) std::cout << name << ' ' << head(x).shape() << '\n';
+  //> value [2, 1]
+  //> policy [2, 6]
   //! [list]
 
   //! [several]

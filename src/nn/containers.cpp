@@ -98,15 +98,15 @@ void NamedModules::add(std::string_view what, std::string name, AnyModule module
   modules_.emplace_back(std::move(name), std::move(module));
 }
 
-AnyModule& NamedModules::at(std::string_view what, int64_t index, Loc where) {
+const AnyModule& NamedModules::at(std::string_view what, int64_t index, Loc where) const {
   const int64_t count = static_cast<int64_t>(modules_.size()), from_begin = index < 0 ? index + count : index;
   if (from_begin < 0 || from_begin >= count)
     throw UsageError(fmt::format("{}: there is no module {} among {}; they count from 0", what, index, count), where);
-  return modules_[static_cast<size_t>(from_begin)].second;
+  return modules_[static_cast<size_t>(from_begin)].module();
 }
 
-AnyModule& NamedModules::at(std::string_view what, const std::string& name, Loc where) {
-  for (auto& [other, module] : modules_)
+const AnyModule& NamedModules::at(std::string_view what, const std::string& name, Loc where) const {
+  for (const auto& [other, module] : modules_)
     if (other == name) return module;
   throw UsageError(
       fmt::format("{}: there is no module {} among {}; names() says which there are", what, name, modules_.size()),
@@ -125,13 +125,13 @@ void Sequential<>::push_back(std::string name, AnyModule layer, Loc where) {
 
 void Sequential<>::extend(const Sequential& more, Loc where) {
   Sequential copy = more;
-  const std::vector<std::string> before = names();
+  const size_t before = size();
   for (size_t i = 0; i < copy.modules_.size(); ++i) {
     auto& [name, layer] = copy.modules_[i];
     try {
       name == std::to_string(i) ? push_back(std::move(layer), where) : push_back(name, std::move(layer), where);
     } catch (...) {
-      modules_.resize(before.size());
+      modules_.erase(modules_.begin() + static_cast<std::ptrdiff_t>(before), modules_.end());
       throw;
     }
   }
@@ -139,17 +139,17 @@ void Sequential<>::extend(const Sequential& more, Loc where) {
 
 Tensor Sequential<>::operator()(const Tensor& x, Loc where) const {
   CallScope call("Sequential", where);
-  return modules_.empty() ? x : run_others(call_layer(modules_[0].first, modules_[0].second, x));
+  return modules_.empty() ? x : run_others(call_layer(modules_[0].name(), modules_[0].module(), x));
 }
 
-const std::pair<std::string, AnyModule>& Sequential<>::first(size_t inputs) const {
+const NamedModule& Sequential<>::first(size_t inputs) const {
   if (modules_.empty())
     refuse(fmt::format("{} tensors are given to 0 layers; give 1, or add a layer that takes them", inputs));
   return modules_[0];
 }
 
 Tensor Sequential<>::run_others(Tensor value) const {
-  for (size_t i = 1; i < modules_.size(); ++i) value = call_layer(modules_[i].first, modules_[i].second, value);
+  for (size_t i = 1; i < modules_.size(); ++i) value = call_layer(modules_[i].name(), modules_[i].module(), value);
   return value;
 }
 
@@ -170,7 +170,7 @@ void ModuleDict::insert(std::string name, AnyModule module, Loc where) {
 }
 
 bool ModuleDict::contains(const std::string& name) const {
-  return std::any_of(modules_.begin(), modules_.end(), [&](const auto& entry) { return entry.first == name; });
+  return std::any_of(modules_.begin(), modules_.end(), [&](const auto& entry) { return entry.name() == name; });
 }
 
 }  // namespace nn

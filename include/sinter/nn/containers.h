@@ -2,7 +2,9 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -93,6 +95,57 @@ struct Sequential {
   }
 };
 
+/// A module and the name that it has among others: `for (auto& [name, module] : dict)`. The name stays as it is.
+class NamedModule {
+ public:
+  NamedModule(std::string name, AnyModule module) : name_(std::move(name)), module_(std::move(module)) {}  ///< both
+  const std::string& name() const { return name_; }    ///< without dots
+  AnyModule& module() { return module_; }              ///< the module
+  const AnyModule& module() const { return module_; }  ///< the same, to read
+  /// Parts 0 and 1, for structured bindings.
+  template <size_t I>
+  auto& get() {
+    return part<I>(*this);
+  }
+  /// The same, to read.
+  template <size_t I>
+  const auto& get() const {
+    return part<I>(*this);
+  }
+
+ private:
+  template <size_t I, class Self>
+  static auto& part(Self& self) {
+    if constexpr (I == 0)
+      return std::as_const(self.name_);
+    else
+      return self.module_;
+  }
+  std::string name_;
+  AnyModule module_;
+};
+
+/// Walks the modules of a list without their names. Of NamedModule or, to read, const NamedModule.
+template <class Entry>
+class ModuleIterator {
+ public:
+  using iterator_category = std::forward_iterator_tag;              ///< for algorithms
+  using value_type = AnyModule;                                     ///< a module
+  using difference_type = std::ptrdiff_t;                           ///< a number of modules
+  using reference = decltype(std::declval<Entry&>().module());      ///< to the module
+  using pointer = std::add_pointer_t<reference>;                    ///< to the module
+  ModuleIterator() = default;                                       ///< of no list
+  explicit ModuleIterator(Entry* at) : at_(at) {}                   ///< for the lists
+  reference operator*() const { return at_->module(); }             ///< the module
+  pointer operator->() const { return &at_->module(); }             ///< the same
+  ModuleIterator& operator++() { return ++at_, *this; }             ///< to the next
+  ModuleIterator operator++(int) { return ModuleIterator(at_++); }  ///< to the next; gives the former
+  bool operator==(const ModuleIterator&) const = default;           ///< whether they are at one module
+
+ private:
+  Entry* at_ = nullptr;
+};
+
 /// Modules with names, in the order in which they were added: what Sequential<>, ModuleList and ModuleDict share.
 class NamedModules {
  public:
@@ -104,27 +157,45 @@ class NamedModules {
   /// Walks the modules by their names.
   template <class F>
   void visit(F&& f) {
-    for (auto& [name, module] : modules_) f(name.c_str(), module);
+    for (NamedModule& m : modules_) f(m.name().c_str(), m.module());
   }
   /// The same, to read.
   template <class F>
   void visit(F&& f) const {
-    for (const auto& [name, module] : modules_) f(name.c_str(), module);
+    for (const NamedModule& m : modules_) f(m.name().c_str(), m.module());
   }
 
  protected:
   /// UsageError of `what` for a name that is empty, has a dot, or is there already.
   void add(std::string_view what, std::string name, AnyModule module, Loc where);
-  AnyModule& at(std::string_view what, int64_t index, Loc where);  ///< negative: from the end; UsageError if none
-  AnyModule& at(std::string_view what, const std::string& name, Loc where);  ///< UsageError if there is none
-  std::vector<std::pair<std::string, AnyModule>> modules_;                   ///< name and module
+  /// Negative: from the end; UsageError if there is none.
+  const AnyModule& at(std::string_view what, int64_t index, Loc where) const;
+  /// UsageError if there is none.
+  const AnyModule& at(std::string_view what, const std::string& name, Loc where) const;
+  /// The same, to change.
+  template <class Key>
+  AnyModule& at(std::string_view what, const Key& key, Loc where) {
+    return const_cast<AnyModule&>(std::as_const(*this).at(what, key, where));
+  }
+  std::vector<NamedModule> modules_;  ///< in order
+};
+
+/// Modules that have a place: what Sequential<> and ModuleList share. `for (auto& layer : list) x = layer(x);`
+class ListedModules : public NamedModules {
+ public:
+  using iterator = ModuleIterator<NamedModule>;                                    ///< to change modules
+  using const_iterator = ModuleIterator<const NamedModule>;                        ///< to read them
+  iterator begin() { return iterator(modules_.data()); }                           ///< the first
+  iterator end() { return iterator(modules_.data() + size()); }                    ///< after the last
+  const_iterator begin() const { return const_iterator(modules_.data()); }         ///< the first, to read
+  const_iterator end() const { return const_iterator(modules_.data() + size()); }  ///< after the last
 };
 
 /// Layers one after the other, added at run time: `Sequential net; net.push_back(Linear(784, 128));`, or
 /// `Sequential<> net({Linear(784, 128), ReLU()})`. Their names are their numbers, or those given.
 /// @snippet containers.cpp sequential
 template <>
-struct Sequential<> : NamedModules {
+struct Sequential<> : ListedModules {
   Sequential() = default;                                                          ///< none yet
   explicit Sequential(std::vector<AnyModule> layers, Loc where = Loc::current());  ///< these layers
   /// Adds a layer at the end.
@@ -133,6 +204,8 @@ struct Sequential<> : NamedModules {
   void push_back(std::string name, AnyModule layer, Loc where = Loc::current());
   /// A layer by its number; negative: from the end. UsageError if there is none.
   AnyModule& operator[](int64_t index) { return at("Sequential", index, Loc::current()); }
+  /// The same, to call or read.
+  const AnyModule& operator[](int64_t index) const { return at("Sequential", index, Loc::current()); }
   /// Adds copies of the layers of another one, which share its tensors. Names that are numbers go on counting; errors
   /// as of push_back(), and nothing is added then.
   void extend(const Sequential& more, Loc where = Loc::current());
@@ -143,19 +216,19 @@ struct Sequential<> : NamedModules {
     requires(sizeof...(X) > 0 && sizeof...(X) < 4)
   Tensor operator()(PlacedTensor x, const X&... more) const {
     const CallScope call("Sequential", x.where);
-    const auto& [name, layer] = first(1 + sizeof...(X));
-    return run_others(call_layer(name, layer, x.tensor, more...));
+    const NamedModule& layer = first(1 + sizeof...(X));
+    return run_others(call_layer(layer.name(), layer.module(), x.tensor, more...));
   }
 
  private:
-  const std::pair<std::string, AnyModule>& first(size_t inputs) const;
+  const NamedModule& first(size_t inputs) const;
   Tensor run_others(Tensor value) const;
 };
 
 /// Modules by number, as PyTorch's ModuleList: it has no order of calls. Elements are AnyModules: list[0](x), or
 /// list[0].get<Linear>().
 /// @snippet containers.cpp list
-class ModuleList : public NamedModules {
+class ModuleList : public ListedModules {
  public:
   ModuleList() = default;                                                           ///< none yet
   explicit ModuleList(std::vector<AnyModule> modules, Loc where = Loc::current());  ///< these
@@ -163,6 +236,8 @@ class ModuleList : public NamedModules {
   void push_back(AnyModule module, Loc where = Loc::current());
   /// UsageError if there is none; negative: from the end.
   AnyModule& operator[](int64_t index) { return at("ModuleList", index, Loc::current()); }
+  /// The same, to call or read.
+  const AnyModule& operator[](int64_t index) const { return at("ModuleList", index, Loc::current()); }
 };
 
 /// Modules by name, in the order in which they were added, as PyTorch's ModuleDict.
@@ -177,8 +252,25 @@ class ModuleDict : public NamedModules {
   bool contains(const std::string& name) const;
   /// UsageError if there is none of that name.
   AnyModule& operator[](const std::string& name) { return at("ModuleDict", name, Loc::current()); }
+  /// The same, to call or read.
+  const AnyModule& operator[](const std::string& name) const { return at("ModuleDict", name, Loc::current()); }
+  using iterator = std::vector<NamedModule>::iterator;              ///< to change modules
+  using const_iterator = std::vector<NamedModule>::const_iterator;  ///< to read them
+  iterator begin() { return modules_.begin(); }                     ///< the first: `auto& [name, module] = *begin()`
+  iterator end() { return modules_.end(); }                         ///< after the last
+  const_iterator begin() const { return modules_.begin(); }         ///< the first, to read
+  const_iterator end() const { return modules_.end(); }             ///< after the last
 };
 
 }  // namespace nn
 }  // namespace v0
 }  // namespace sinter
+
+/// A NamedModule has two parts.
+template <>
+struct std::tuple_size<sinter::nn::NamedModule> : std::integral_constant<size_t, 2> {};
+/// The name and the module.
+template <size_t I>
+struct std::tuple_element<I, sinter::nn::NamedModule> {
+  using type = std::conditional_t<I == 0, const std::string, sinter::nn::AnyModule>;  ///< a part
+};

@@ -157,6 +157,53 @@ TEST_CASE("modules built at run time refuse what they cannot do", "[nn]") {
   CHECK_THROWS_WITH(nn::Functional(nullptr), Contains("empty"));
 }
 
+namespace {
+
+/// A model that uses its containers in a const function, as layers do.
+struct Stack {
+  nn::ModuleList list{{nn::Linear(2, 2), nn::ReLU()}};
+  nn::ModuleDict dict{{{"first", nn::ReLU()}, {"last", nn::Linear(2, 1)}}};
+  nn::Sequential<> net{std::vector<nn::AnyModule>{nn::ReLU()}};
+  Tensor operator()(Tensor x) const {
+    x = net[0](list[-1](list[0](x)));
+    return dict["last"](dict["first"](x));
+  }
+  Tensor by_loops(Tensor x) const {
+    for (const auto& layer : list) x = layer(x);
+    for (auto& layer : net) x = layer(x);
+    for (const auto& [name, layer] : dict) x = layer(x);
+    return x;
+  }
+  SINTER_MODULE(list, dict, net)
+};
+
+}  // namespace
+
+TEST_CASE("modules built at run time are used in const functions and walked by loops", "[nn]") {
+  const Stack stack;
+  const Tensor x = randn({3, 2}), want = stack(x);
+  CHECK(want.shape() == Shape{3, 1});
+  CHECK((stack.by_loops(x) == want).all().item<bool>());
+  CHECK_THROWS_WITH(stack.list[2], Contains("ModuleList") && Contains("module 2 among 2"));
+  CHECK_THROWS_WITH(stack.dict["b"], Contains("ModuleDict") && Contains("module b among 2"));
+
+  Stack changed = stack;
+  for (auto& layer : changed.list) layer = nn::ReLU();
+  std::string names;
+  for (auto& [name, layer] : changed.dict) {
+    STATIC_REQUIRE(std::is_same_v<decltype(name), const std::string>);
+    names += name + ' ';
+    if (name == "last") layer = nn::Identity();
+  }
+  CHECK(names == "first last ");
+  CHECK((changed(x) == relu(x)).all().item<bool>());
+  CHECK((stack(x) == want).all().item<bool>());  // a copy has modules of its own
+  CHECK(std::distance(stack.list.begin(), stack.list.end()) == 2);
+  CHECK(stack.list.begin()->is<nn::Linear>());
+  const nn::ModuleList none;
+  CHECK(none.begin() == none.end());
+}
+
 TEST_CASE("an error in a Sequential names the layer", "[nn]") {
   const auto text = [](const auto& net) {
     try {
