@@ -89,10 +89,22 @@ struct ConvTransposeOptions {
 /// What the gradient of conv1d() with these options does to its argument. x: [n, c, length], weight: [c, out / groups,
 /// kernel], bias: [out]; y: [n, out, (length - 1) stride - 2 padding + dilation (kernel - 1) + output_padding + 1].
 Tensor conv_transpose1d(Arg x, const Tensor& weight, const Tensor& bias = {}, const ConvTransposeOptions& options = {});
+/// The same without a bias, as the next two: conv_transpose1d(x, weight, {.stride = 2}).
+inline Tensor conv_transpose1d(Arg x, const Tensor& weight, const ConvTransposeOptions& options) {
+  return conv_transpose1d(x, weight, {}, options);
+}
 /// The same of conv2d(). x: [n, c, h, w], weight: [c, out / groups, kh, kw].
 Tensor conv_transpose2d(Arg x, const Tensor& weight, const Tensor& bias = {}, const ConvTransposeOptions& options = {});
+/// Without a bias.
+inline Tensor conv_transpose2d(Arg x, const Tensor& weight, const ConvTransposeOptions& options) {
+  return conv_transpose2d(x, weight, {}, options);
+}
 /// The same of conv3d(). x: [n, c, d, h, w], weight: [c, out / groups, kd, kh, kw].
 Tensor conv_transpose3d(Arg x, const Tensor& weight, const Tensor& bias = {}, const ConvTransposeOptions& options = {});
+/// Without a bias.
+inline Tensor conv_transpose3d(Arg x, const Tensor& weight, const ConvTransposeOptions& options) {
+  return conv_transpose3d(x, weight, {}, options);
+}
 
 /// Options of unfold() and fold(), as those of a convolution.
 struct UnfoldOptions {

@@ -113,6 +113,9 @@ TEST_CASE("a convolution without a bias takes options", "[tensor]") {
   CHECK(conv2d(x, w, {.padding = 1}).shape() == Shape{1, 1, 3, 3});
   CHECK(conv1d(x[0], w[0], {.stride = 2}).shape() == Shape{1, 1, 1});
   CHECK(conv3d(x.unsqueeze(0), w.unsqueeze(0), {.padding = 2}).shape() == Shape{1, 1, 5, 5, 5});
+  CHECK(conv_transpose1d(x[0], w[0].transpose(0, 1), {.stride = 2}).shape() == Shape{1, 1, 7});
+  CHECK(conv_transpose2d(x, w, {.stride = {2, 1}}).shape() == Shape{1, 1, 7, 5});
+  CHECK(conv_transpose3d(x.unsqueeze(0), w.unsqueeze(0), {.stride = 2}).shape() == Shape{1, 1, 1, 7, 7});
 }
 
 TEST_CASE("a type and a device at once, or those of another tensor", "[tensor]") {
