@@ -18,6 +18,9 @@ int main() {
   std::cout << take(x, sn::from({5, 0})) << '\n' << one_hot(rows[0], 3) << '\n';
   //> [6 1]
   //> [0 1 0]
+  std::cout << embedding_bag(sn::from({0, 1, 1}), x, sn::from({0, 1}), {.mode = sn::BagMode::Sum}) << '\n';
+  //> [[ 1.  2.  3.]
+  //>  [ 8. 10. 12.]]
   try {
     std::cout << embedding(sn::from({7}), x) << '\n';
   } catch (const sn::UsageError& e) {

@@ -1,6 +1,8 @@
 // Picking elements by integer tensors, and writing to them.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "sinter/tensor.h"
@@ -25,6 +27,24 @@ Tensor index_select(Arg x, int64_t axis, const Tensor& index);
 Tensor take(Arg x, const Tensor& index);
 /// Rows of `weight` [n, d]: shape of index + [d].
 Tensor embedding(const Tensor& index, const Tensor& weight, Loc where = Loc::current());
+/// The same, and the row `padding_idx`, negative from the end, gets no gradient.
+Tensor embedding(const Tensor& index, const Tensor& weight, std::optional<int64_t> padding_idx,
+                 Loc where = Loc::current());
+/// How embedding_bag() joins its rows.
+enum class BagMode : uint8_t { Sum, Mean, Max };
+/// Options of embedding_bag().
+struct EmbeddingBagOptions {
+  BagMode mode = BagMode::Mean;
+  bool include_last_offset = false;         ///< the last offset is the end of the last bag
+  std::optional<int64_t> padding_idx = {};  ///< this row is in no bag, and gets no gradient; negative from the end
+};
+/// Sums, means or largest elements of bags of rows of `weight` [n, d], 0 for an empty bag: [bags, d]. A bag per row of
+/// index [bags, k]; or index [k], and bag b begins at offsets[b], ascending from 0. Elements before offsets[0] are in
+/// no bag; that is an index out of range, which throws at the first host read. per_sample_weights, of the shape of
+/// index, are factors of the rows of a sum. Maxima compare each row with each bag.
+Tensor embedding_bag(const Tensor& index, const Tensor& weight, const Tensor& offsets = {},
+                     const EmbeddingBagOptions& options = {}, const Tensor& per_sample_weights = {},
+                     Loc where = Loc::current());
 /// int64, shape of index + [classes]: 1 at the class that index names, 0 to classes - 1. Another throws at the first
 /// host read.
 Tensor one_hot(const Tensor& index, int64_t classes, Loc where = Loc::current());

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "sinter/indexing.h"
 #include "sinter/nn/containers.h"
 
 namespace sinter {
@@ -36,22 +37,12 @@ struct Embedding {
   SINTER_MODULE(weight)
 };
 
-/// How an EmbeddingBag joins its rows.
-enum class BagMode : uint8_t { Sum, Mean, Max };
-/// Options of EmbeddingBag.
-struct EmbeddingBagOptions {
-  BagMode mode = BagMode::Mean;
-  bool include_last_offset = false;         ///< the last offset is the end of the last bag
-  std::optional<int64_t> padding_idx = {};  ///< as in Embedding; its rows are not in the bag
-};
-/// Sums, means or largest elements of bags of rows, 0 for an empty bag. weight: [count, size], normal(0, 1). A bag per
-/// row of index [bags, n]; or index [n], and bag b begins at offsets[b], ascending from 0. y: [bags, size]. Elements
-/// before offsets[0] are in no bag; that is an index out of range, which throws at the first host read.
+using sinter::BagMode;
+using sinter::EmbeddingBagOptions;
+/// embedding_bag() with a table. weight: [count, size], normal(0, 1), the row of padding 0. y: [bags, size].
 struct EmbeddingBag {
   EmbeddingBag(int64_t count, int64_t size, EmbeddingBagOptions options = {}, Loc where = Loc::current());
   Tensor operator()(const Tensor& index, Loc where = Loc::current()) const;
-  /// per_sample_weights, of the shape of index, are factors of the rows of a sum. Maxima compare each row with each
-  /// bag.
   Tensor operator()(const Tensor& index, const Tensor& offsets, const Tensor& per_sample_weights = {},
                     Loc where = Loc::current()) const;
   Tensor weight;
