@@ -12,6 +12,8 @@ int main() {
   std::cout << vector_norm(x, 2, 1) << ' ' << norm(x, 1) << ' ' << norm(x, INFINITY, 0) << ' ' << matrix_norm(x, 1)
             << '\n';
   //> [5. 2.] 9.0 [3. 4.] 6.0
+  std::cout << linalg_norm(x, 2, 1) << ' ' << linalg_norm(x, "fro") << ' ' << linalg_norm(x, 1) << '\n';
+  //> [5. 2.] 5.3851647 6.0
   std::cout << normalize(x) << '\n';
   //> [[ 0.6  0.8]
   //>  [ 0.  -1. ]]

@@ -111,6 +111,8 @@ Tensor inv(Arg a);
 LeastSquares lstsq(Arg a, Arg b, std::optional<double> cutoff = {});
 /// The pseudo-inverse, [.., n, m].
 Tensor pinv(Arg a, std::optional<double> cutoff = {});
+/// pinv, by PyTorch's other name.
+Tensor pinverse(Arg a, std::optional<double> cutoff = {});
 /// @}
 
 }  // namespace v0

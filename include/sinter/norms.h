@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -30,6 +31,11 @@ Tensor matrix_norm(Arg x, std::string_view order = "fro", std::pair<int64_t, int
 /// smallest; 2 and -2: the largest and the smallest singular value (as svdvals()). The largest of none is 0. Other
 /// numbers are a UsageError. The axes are {rows, columns}.
 Tensor matrix_norm(Arg x, double order, std::pair<int64_t, int64_t> axes = {-2, -1}, bool keepdim = false);
+/// PyTorch's linalg.norm: matrix_norm() over two axes, vector_norm() over one. Without axes, that of a vector or a
+/// matrix (UsageError for other ranks). Without an order, the vector's of all elements along the axes.
+Tensor linalg_norm(Arg x, std::optional<double> order = {}, Axes axes = all_axes, bool keepdim = false);
+/// The same with the order "fro" or "nuc" of a matrix.
+Tensor linalg_norm(Arg x, std::string_view order, Axes axes = all_axes, bool keepdim = false);
 /// x divided by its norm along an axis, or by `eps` if that is larger.
 Tensor normalize(Arg x, double p = 2, int64_t axis = 1, double eps = 1e-12);
 /// The cosine of the angle between vectors along an axis of two tensors that broadcast. A norm below `eps` counts as

@@ -221,5 +221,10 @@ Tensor pinv(Arg a, std::optional<double> cutoff) {
   return m.back(solution({LapackRoutine::LeastSquares, 0, cutoff.value_or(relative_cutoff(m))}, m.x, one));
 }
 
+Tensor pinverse(Arg a, std::optional<double> cutoff) {
+  const tensor::OuterCall call("pinverse", a.where());
+  return pinv(a, cutoff);
+}
+
 }  // namespace v0
 }  // namespace sinter

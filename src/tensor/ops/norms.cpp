@@ -82,6 +82,16 @@ UOp distances(UOp x, UOp y, double p) {
   return tensor::norm_over(off, std::isinf(p) && off->shape[last] == 0 ? 1 : p, {last});
 }
 
+/// The axes of the matrix whose norm is meant; none for a vector's.
+std::optional<std::pair<int64_t, int64_t>> axes_of_matrix(UOp n, const Axes& axes) {
+  const size_t count = axes.all() ? n->rank() : axes.list().size();
+  if (count != 1 && count != 2)
+    usage_error(
+        fmt::format("a norm with an order over {} axes of {}; give 1 axis, or 2 for a matrix", count, describe(n)));
+  if (count == 1) return {};
+  return axes.all() ? std::pair<int64_t, int64_t>(0, 1) : std::pair(axes.list()[0], axes.list()[1]);
+}
+
 }  // namespace
 
 Tensor vector_norm(Arg x, double p, Axes axes, bool keepdim, DType dtype) {
@@ -126,6 +136,28 @@ Tensor matrix_norm(Arg x, double order, std::pair<int64_t, int64_t> axes, bool k
   UOp sums = tensor::norm_over(ir::to_compute_type(n), 1, {summed});
   const ir::Ints both{std::min(rows, columns), std::max(rows, columns)};
   return wrap_norm(extreme_norm(sums, order > 0, left - (summed < left)), both, keepdim, n->dtype);
+}
+
+Tensor linalg_norm(Arg x, std::optional<double> order, Axes axes, bool keepdim) {
+  const tensor::OuterCall outer("linalg_norm", x.where());
+  if (!order) return vector_norm(x, 2, std::move(axes), keepdim);
+  const auto matrix = [&] {
+    const Call call("linalg_norm", x.where());
+    return axes_of_matrix(tensor::operand(x), axes);
+  }();
+  return matrix ? matrix_norm(x, *order, *matrix, keepdim) : vector_norm(x, *order, std::move(axes), keepdim);
+}
+Tensor linalg_norm(Arg x, std::string_view order, Axes axes, bool keepdim) {
+  const tensor::OuterCall outer("linalg_norm", x.where());
+  const auto matrix = [&] {
+    const Call call("linalg_norm", x.where());
+    const UOp n = tensor::operand(x);
+    const auto found = axes_of_matrix(n, axes);
+    if (!found)
+      usage_error(fmt::format("the order \"{}\" over 1 axis of {}; give the 2 of a matrix", order, describe(n)));
+    return *found;
+  }();
+  return matrix_norm(x, order, matrix, keepdim);
 }
 
 Tensor normalize(Arg x, double p, int64_t axis, double eps) {
