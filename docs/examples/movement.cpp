@@ -21,6 +21,10 @@ int main() {
   //> [3 4 5] [2 5] 2
   std::cout << to_string(x.unsqueeze(0).expand({4, -1, -1}).shape()) << ' ' << x.split(2, 1).size() << '\n';
   //> [4, 2, 3] 2
+  std::cout << sn::arange(5).unfold(0, 3, 1) << ' ' << x.split({1, 2}, 1)[0].shape() << '\n';
+  //> [[0 1 2]
+  //>  [1 2 3]
+  //>  [2 3 4]] [2, 1]
   //! [movement]
 
   //! [views]

@@ -150,6 +150,9 @@ class Tensor : public TensorMethods {
   Tensor mT(Loc where = Loc::current()) const { return transpose(-2, -1, where); }  ///< transpose()
   /// Moves one axis to another position; the others keep their order.
   Tensor movedim(int64_t from, int64_t to, Loc where = Loc::current()) const;
+  /// The same of several: axis from[i] to position to[i]. Both lists have one length and name each axis once
+  /// (UsageError).
+  Tensor movedim(const std::vector<int64_t>& from, const std::vector<int64_t>& to, Loc where = Loc::current()) const;
   /// Repeats axes of size 1, and adds leading axes; -1 keeps a size. UsageError if another size would change.
   Tensor expand(Shape shape, Loc where = Loc::current()) const;
   /// Drops the axes of size 1: all of them, or those among `axes`.
@@ -158,8 +161,9 @@ class Tensor : public TensorMethods {
   Tensor unsqueeze(int64_t axis, Loc where = Loc::current()) const;
   /// Reverses the elements along the axes.
   Tensor flip(Axes axes = all_axes, Loc where = Loc::current()) const;
-  /// Pads with `value`, one number: {before, after} per axis. If fewer pairs are given than axes, they are for the last
-  /// axes, as in PyTorch. Negative widths are a UsageError.
+  /// Pads with `value`, one number: {before, after} per axis, in the order of the axes. If fewer pairs are given than
+  /// axes, they are for the last axes. PyTorch's flat list of widths begins with the last axis instead: its (1, 2, 3,
+  /// 4) is {{3, 4}, {1, 2}}. Negative widths are a UsageError.
   Tensor pad(std::vector<std::pair<int64_t, int64_t>> widths, Arg value = 0.0, Loc where = Loc::current()) const;
   /// A part of one axis.
   Tensor slice(int64_t axis, Slice slice, Loc where = Loc::current()) const;
@@ -177,8 +181,13 @@ class Tensor : public TensorMethods {
   Tensor index(std::vector<Index> items, Loc where = Loc::current()) const;
   /// Parts of `size` along an axis; the last may be smaller.
   std::vector<Tensor> split(int64_t size, int64_t axis = 0, Loc where = Loc::current()) const;
+  /// Parts of the given sizes, which sum to the size of the axis (UsageError).
+  std::vector<Tensor> split(const std::vector<int64_t>& sizes, int64_t axis = 0, Loc where = Loc::current()) const;
   /// At most `count` parts of equal size along an axis; the last may be smaller. An axis of size 0 gives `count`.
   std::vector<Tensor> chunk(int64_t count, int64_t axis = 0, Loc where = Loc::current()) const;
+  /// The windows of `size` elements along an axis, one every `step`: the axis becomes that of the windows, and their
+  /// elements are a new last axis. A value, as all parts. The images' columns of PyTorch's nn.Unfold are unfold().
+  Tensor unfold(int64_t axis, int64_t size, int64_t step, Loc where = Loc::current()) const;
   /// @}
 
   /// @name Reductions

@@ -1,9 +1,11 @@
 // Methods of Tensor that are functions as well: x.exp() is exp(x). Included by tensor.h.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -16,8 +18,15 @@ namespace sinter {
 inline namespace v0 {
 
 class Generator;
+class Index;
+struct Distinct;
+struct QR;
+struct RandomOptions;
 struct Ranked;
+struct SVD;
+struct SlogDet;
 enum class RoundingMode : uint8_t;
+enum class ScatterReduce : uint8_t;
 
 /// Sees a gradient; what it puts into `changed` takes its place.
 using GradientHook = std::function<void(const Tensor& gradient, Tensor& changed)>;
@@ -88,6 +97,8 @@ class TensorMethods {
   Tensor tan(Loc where = Loc::current()) const;          ///< tan()
   Tensor tanh(Loc where = Loc::current()) const;         ///< tanh()
   Tensor trunc(Loc where = Loc::current()) const;        ///< trunc()
+  /// logit()
+  Tensor logit(std::optional<double> eps = {}, Loc where = Loc::current()) const;
   Tensor nan_to_num(double nan = 0.0, std::optional<double> posinf = {}, std::optional<double> neginf = {},
                     Loc where = Loc::current()) const;                                  ///< nan_to_num()
   Tensor atan2(Arg other, Loc where = Loc::current()) const;                            ///< atan2()
@@ -137,7 +148,8 @@ class TensorMethods {
   Tensor addcmul(Arg a, Arg b, Arg value, Loc where = Loc::current()) const;            ///< addcmul()
   Tensor addcdiv(Arg a, Arg b, Loc where = Loc::current()) const;                       ///< addcdiv()
   Tensor addcdiv(Arg a, Arg b, Arg value, Loc where = Loc::current()) const;            ///< addcdiv()
-  Tensor masked_fill(Arg mask, Arg value, Loc where = Loc::current()) const;            ///< masked_fill()
+  Tensor where(Arg condition, Arg other, Loc at = Loc::current()) const;  ///< sinter::where(condition, *this, other)
+  Tensor masked_fill(Arg mask, Arg value, Loc where = Loc::current()) const;  ///< masked_fill()
   Tensor isclose(Arg other, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false,
                  Loc where = Loc::current()) const;  ///< isclose()
   bool allclose(Arg other, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false,
@@ -164,7 +176,15 @@ class TensorMethods {
   Tensor narrow(int64_t axis, const Tensor& start, const Dim& length, Loc where = Loc::current()) const;  ///< narrow()
   Tensor select(int64_t axis, int64_t index, Loc where = Loc::current()) const;                           ///< select()
   std::vector<Tensor> unbind(int64_t axis = 0, Loc where = Loc::current()) const;                         ///< unbind()
-  Tensor roll(int64_t shift, std::optional<int64_t> axis = {}, Loc where = Loc::current()) const;         ///< roll()
+  /// tensor_split() before each of the indices.
+  std::vector<Tensor> tensor_split(const std::vector<int64_t>& indices, int64_t axis = 0,
+                                   Loc where = Loc::current()) const;
+  /// tensor_split() into that many parts.
+  template <Integer I>
+  std::vector<Tensor> tensor_split(I sections, int64_t axis = 0, Loc where = Loc::current()) const {
+    return split_evenly(saturated(sections), axis, where);
+  }
+  Tensor roll(int64_t shift, std::optional<int64_t> axis = {}, Loc where = Loc::current()) const;  ///< roll()
   Tensor roll(const std::vector<int64_t>& shifts, const std::vector<int64_t>& axes,
               Loc where = Loc::current()) const;  ///< roll()
   Tensor rot90(int64_t times = 1, const std::vector<int64_t>& axes = {0, 1},
@@ -187,17 +207,33 @@ class TensorMethods {
   /// Functions of products.h and norms.h.
   /// @{
 
-  Tensor matmul(Arg other, Loc where = Loc::current()) const;                    ///< matmul()
-  Tensor mm(Arg other, Loc where = Loc::current()) const;                        ///< mm()
-  Tensor bmm(Arg other, Loc where = Loc::current()) const;                       ///< bmm()
-  Tensor mv(Arg other, Loc where = Loc::current()) const;                        ///< mv()
-  Tensor dot(Arg other, Loc where = Loc::current()) const;                       ///< dot()
-  Tensor inner(Arg other, Loc where = Loc::current()) const;                     ///< inner()
-  Tensor outer(Arg other, Loc where = Loc::current()) const;                     ///< outer()
-  Tensor kron(Arg other, Loc where = Loc::current()) const;                      ///< kron()
-  Tensor cross(Arg other, int64_t axis = -1, Loc where = Loc::current()) const;  ///< cross()
-  Tensor matrix_power(int64_t n, Loc where = Loc::current()) const;              ///< matrix_power()
+  Tensor matmul(Arg other, Loc where = Loc::current()) const;                                   ///< matmul()
+  Tensor mm(Arg other, Loc where = Loc::current()) const;                                       ///< mm()
+  Tensor bmm(Arg other, Loc where = Loc::current()) const;                                      ///< bmm()
+  Tensor mv(Arg other, Loc where = Loc::current()) const;                                       ///< mv()
+  Tensor dot(Arg other, Loc where = Loc::current()) const;                                      ///< dot()
+  Tensor inner(Arg other, Loc where = Loc::current()) const;                                    ///< inner()
+  Tensor outer(Arg other, Loc where = Loc::current()) const;                                    ///< outer()
+  Tensor kron(Arg other, Loc where = Loc::current()) const;                                     ///< kron()
+  Tensor cross(Arg other, int64_t axis = -1, Loc where = Loc::current()) const;                 ///< cross()
+  Tensor matrix_power(int64_t n, Loc where = Loc::current()) const;                             ///< matrix_power()
+  Tensor addmm(Arg a, Arg b, Arg beta = 1, Arg alpha = 1, Loc where = Loc::current()) const;    ///< addmm()
+  Tensor baddbmm(Arg a, Arg b, Arg beta = 1, Arg alpha = 1, Loc where = Loc::current()) const;  ///< baddbmm()
+  Tensor addmv(Arg a, Arg b, Arg beta = 1, Arg alpha = 1, Loc where = Loc::current()) const;    ///< addmv()
   Tensor norm(double p = 2, Axes axes = all_axes, bool keepdim = false, Loc where = Loc::current()) const;  ///< norm()
+  /// @}
+
+  /// @name Decompositions
+  /// Functions of linalg.h.
+  /// @{
+
+  Tensor cholesky(bool upper = false, Loc where = Loc::current()) const;       ///< cholesky()
+  Tensor det(Loc where = Loc::current()) const;                                ///< det()
+  Tensor inverse(Loc where = Loc::current()) const;                            ///< inverse()
+  Tensor logdet(Loc where = Loc::current()) const;                             ///< logdet()
+  SlogDet slogdet(Loc where = Loc::current()) const;                           ///< slogdet()
+  QR qr(std::string_view mode = "reduced", Loc where = Loc::current()) const;  ///< qr()
+  SVD svd(bool full_matrices = true, Loc where = Loc::current()) const;        ///< svd()
   /// @}
 
   /// @name Reductions, scans and order
@@ -206,6 +242,8 @@ class TensorMethods {
 
   Tensor amax(Axes axes = all_axes, bool keepdim = false, Loc where = Loc::current()) const;  ///< amax()
   Tensor amin(Axes axes = all_axes, bool keepdim = false, Loc where = Loc::current()) const;  ///< amin()
+  std::pair<Tensor, Tensor> aminmax(Axes axes = all_axes, bool keepdim = false,
+                                    Loc where = Loc::current()) const;  ///< aminmax()
   Tensor count_nonzero(Axes axes = all_axes, bool keepdim = false,
                        Loc where = Loc::current()) const;                                          ///< count_nonzero()
   Tensor nansum(Axes axes = all_axes, bool keepdim = false, Loc where = Loc::current()) const;     ///< nansum()
@@ -231,6 +269,16 @@ class TensorMethods {
   Ranked median(int64_t axis, bool keepdim = false, Loc where = Loc::current()) const;  ///< median()
   Tensor quantile(Arg q, std::optional<int64_t> axis = {}, bool keepdim = false,
                   Loc where = Loc::current()) const;  ///< quantile()
+  Tensor nanquantile(Arg q, std::optional<int64_t> axis = {}, bool keepdim = false,
+                     Loc where = Loc::current()) const;                                         ///< nanquantile()
+  Tensor nanmedian(Loc where = Loc::current()) const;                                           ///< nanmedian()
+  Ranked nanmedian(int64_t axis, bool keepdim = false, Loc where = Loc::current()) const;       ///< nanmedian()
+  Ranked mode(int64_t axis = -1, bool keepdim = false, Loc where = Loc::current()) const;       ///< mode()
+  Tensor msort(Loc where = Loc::current()) const;                                               ///< msort()
+  Distinct unique(Loc where = Loc::current()) const;                                            ///< unique()
+  Tensor bincount(int64_t least = 0, Loc where = Loc::current()) const;                         ///< bincount()
+  Tensor bincount(const Tensor& weights, int64_t least = 0, Loc where = Loc::current()) const;  ///< bincount()
+  Tensor histc(int64_t bins = 100, double low = 0, double high = 0, Loc where = Loc::current()) const;  ///< histc()
   /// @}
 
   /// @name Picking and scattering
@@ -243,16 +291,21 @@ class TensorMethods {
   Tensor take(const Tensor& index, Loc where = Loc::current()) const;                              ///< take()
   Tensor scatter(int64_t axis, const Tensor& index, Arg value, Loc where = Loc::current()) const;  ///< scatter()
   Tensor scatter_add(int64_t axis, const Tensor& index, Arg value,
-                     Loc where = Loc::current()) const;                                               ///< scatter_add()
-  Tensor index_add(int64_t axis, const Tensor& index, Arg source, Loc where = Loc::current()) const;  ///< index_add()
+                     Loc where = Loc::current()) const;  ///< scatter_add()
+  Tensor scatter_reduce(int64_t axis, const Tensor& index, Arg value, ScatterReduce reduce, bool include_self = true,
+                        Loc where = Loc::current()) const;  ///< scatter_reduce()
+  Tensor index_add(int64_t axis, const Tensor& index, Arg source, Loc where = Loc::current()) const;   ///< index_add()
   Tensor index_copy(int64_t axis, const Tensor& index, Arg source, Loc where = Loc::current()) const;  ///< index_copy()
   Tensor index_fill(int64_t axis, const Tensor& index, Arg value, Loc where = Loc::current()) const;   ///< index_fill()
   Tensor index_put(const std::vector<Tensor>& indices, Arg value, bool accumulate = false,
-                   Loc where = Loc::current()) const;                                       ///< index_put()
-  Tensor masked_select(const Tensor& mask, Loc where = Loc::current()) const;               ///< masked_select()
-  Tensor masked_scatter(const Tensor& mask, Arg source, Loc where = Loc::current()) const;  ///< masked_scatter()
-  Tensor nonzero(Loc where = Loc::current()) const;                                         ///< nonzero()
-  Tensor argwhere(Loc where = Loc::current()) const;                                        ///< argwhere()
+                   Loc where = Loc::current()) const;                                             ///< index_put()
+  Tensor masked_select(const Tensor& mask, Loc where = Loc::current()) const;                     ///< masked_select()
+  Tensor masked_scatter(const Tensor& mask, Arg source, Loc where = Loc::current()) const;        ///< masked_scatter()
+  Tensor nonzero(Loc where = Loc::current()) const;                                               ///< nonzero()
+  Tensor argwhere(Loc where = Loc::current()) const;                                              ///< argwhere()
+  Tensor multinomial(int64_t count, bool replacement = false, Loc where = Loc::current()) const;  ///< multinomial()
+  /// The same with options.
+  Tensor multinomial(int64_t count, bool replacement, const RandomOptions& options, Loc where = Loc::current()) const;
   /// @}
 
   /// @name Hooks
@@ -280,27 +333,36 @@ class TensorMethods {
   /// Each writes to the cell, as assign() does, and gives the handle back. Not on temporaries.
   /// @{
 
-  Tensor& add_(Arg other) &;                       ///< assign() of what add() gives
-  Tensor& add_(Arg other, Arg alpha) &;            ///< assign() of what add() gives
-  Tensor& sub_(Arg other) &;                       ///< assign() of what sub() gives
-  Tensor& mul_(Arg other) &;                       ///< assign() of what mul() gives
-  Tensor& div_(Arg other) &;                       ///< assign() of what div() gives
-  Tensor& pow_(Arg other) &;                       ///< assign() of what pow() gives
-  Tensor& clamp_(Arg lo, Arg hi) &;                ///< assign() of what clamp() gives
-  Tensor& masked_fill_(Arg mask, Arg value) &;     ///< assign() of what masked_fill() gives
-  Tensor& copy_(Arg value) &;                      ///< assign(value)
-  Tensor& fill_(Arg value) &;                      ///< assign(value)
-  Tensor& zero_(Loc where = Loc::current()) &;     ///< assign() of what zeros() gives
-  Tensor& exp_(Loc where = Loc::current()) &;      ///< assign() of what exp() gives
-  Tensor& sqrt_(Loc where = Loc::current()) &;     ///< assign() of what sqrt() gives
-  Tensor& relu_(Loc where = Loc::current()) &;     ///< assign() of what relu() gives
-  Tensor& neg_(Loc where = Loc::current()) &;      ///< assign() of what neg() gives
-  Tensor& abs_(Loc where = Loc::current()) &;      ///< assign() of what abs() gives
-  Tensor& log_(Loc where = Loc::current()) &;      ///< assign() of what log() gives
-  Tensor& tanh_(Loc where = Loc::current()) &;     ///< assign() of what tanh() gives
-  Tensor& sigmoid_(Loc where = Loc::current()) &;  ///< assign() of what sigmoid() gives
-  Tensor& clamp_min_(Arg lo) &;                    ///< assign() of what clamp_min() gives
-  Tensor& clamp_max_(Arg hi) &;                    ///< assign() of what clamp_max() gives
+  Tensor& add_(Arg other) &;                                        ///< assign() of what add() gives
+  Tensor& add_(Arg other, Arg alpha) &;                             ///< assign() of what add() gives
+  Tensor& sub_(Arg other) &;                                        ///< assign() of what sub() gives
+  Tensor& mul_(Arg other) &;                                        ///< assign() of what mul() gives
+  Tensor& div_(Arg other) &;                                        ///< assign() of what div() gives
+  Tensor& pow_(Arg other) &;                                        ///< assign() of what pow() gives
+  Tensor& clamp_(Arg lo, Arg hi) &;                                 ///< assign() of what clamp() gives
+  Tensor& masked_fill_(Arg mask, Arg value) &;                      ///< assign() of what masked_fill() gives
+  Tensor& copy_(Arg value) &;                                       ///< assign(value)
+  Tensor& fill_(Arg value) &;                                       ///< assign(value)
+  Tensor& zero_(Loc where = Loc::current()) &;                      ///< assign() of what zeros() gives
+  Tensor& exp_(Loc where = Loc::current()) &;                       ///< assign() of what exp() gives
+  Tensor& sqrt_(Loc where = Loc::current()) &;                      ///< assign() of what sqrt() gives
+  Tensor& relu_(Loc where = Loc::current()) &;                      ///< assign() of what relu() gives
+  Tensor& neg_(Loc where = Loc::current()) &;                       ///< assign() of what neg() gives
+  Tensor& abs_(Loc where = Loc::current()) &;                       ///< assign() of what abs() gives
+  Tensor& log_(Loc where = Loc::current()) &;                       ///< assign() of what log() gives
+  Tensor& tanh_(Loc where = Loc::current()) &;                      ///< assign() of what tanh() gives
+  Tensor& sigmoid_(Loc where = Loc::current()) &;                   ///< assign() of what sigmoid() gives
+  Tensor& floor_(Loc where = Loc::current()) &;                     ///< assign() of what floor() gives
+  Tensor& round_(Loc where = Loc::current()) &;                     ///< assign() of what round() gives
+  Tensor& triu_(int64_t offset = 0, Loc where = Loc::current()) &;  ///< assign() of what triu() gives
+  Tensor& tril_(int64_t offset = 0, Loc where = Loc::current()) &;  ///< assign() of what tril() gives
+  Tensor& lerp_(Arg end, Arg weight) &;                             ///< assign() of what lerp() gives
+  Tensor& addcmul_(Arg a, Arg b, Arg value = 1) &;                  ///< assign() of what addcmul() gives
+  Tensor& addcdiv_(Arg a, Arg b, Arg value = 1) &;                  ///< assign() of what addcdiv() gives
+  Tensor& masked_scatter_(const Tensor& mask, Arg source,
+                          Loc where = Loc::current()) &;  ///< assign() of what masked_scatter() gives
+  Tensor& clamp_min_(Arg lo) &;                           ///< assign() of what clamp_min() gives
+  Tensor& clamp_max_(Arg hi) &;                           ///< assign() of what clamp_max() gives
   /// Draws of uniform(low, high), from the default generator or another.
   Tensor& uniform_(double low = 0, double high = 1, Generator* generator = nullptr, Loc where = Loc::current()) &;
   /// Draws of normal(mean, deviation).
@@ -317,15 +379,23 @@ class TensorMethods {
                       Loc where = Loc::current()) &;  ///< assign() of what index_copy() gives
   Tensor& index_fill_(int64_t axis, const Tensor& index, Arg value,
                       Loc where = Loc::current()) &;  ///< assign() of what index_fill() gives
-  Tensor& index_put_(const std::vector<Tensor>& indices, Arg value, bool accumulate = false,
-                     Loc where = Loc::current()) &;  ///< assign() of what index_put() gives
-                                                     /// @}
+  /// Writes the value where at(items) reads: `x.index_put_({Slice{}, t}, v)`. accumulate: adds it, for an element that
+  /// is named several times each of its values.
+  Tensor& index_put_(const std::vector<Index>& items, Arg value, bool accumulate = false, Loc where = Loc::current()) &;
+  /// The same of a vector of tensors, one for each of the first axes.
+  template <std::same_as<Tensor> T>
+  Tensor& index_put_(const std::vector<T>& indices, Arg value, bool accumulate = false, Loc where = Loc::current()) & {
+    return put_at_tensors(indices, value, accumulate, where);
+  }
+  /// @}
 
  protected:
   TensorMethods() = default;
 
  private:
   RemovableHandle add_gradient_hook(GradientHook hook, Loc where) const;
+  std::vector<Tensor> split_evenly(int64_t sections, int64_t axis, Loc where) const;
+  Tensor& put_at_tensors(const std::vector<Tensor>& indices, Arg value, bool accumulate, Loc where);
   const Tensor& self() const;
   Tensor& self();
 };

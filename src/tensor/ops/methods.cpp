@@ -1,17 +1,12 @@
-// Each method calls the function of its name.
+// Each method calls the function of its name. Those that write are in in_place.cpp.
 #include "sinter/tensor_methods.h"
 
-#include <fmt/core.h>
-
-#include "sinter/create.h"
 #include "sinter/ops.h"
-#include "tensor/core/cell.h"
 
 namespace sinter {
 inline namespace v0 {
 
 const Tensor& TensorMethods::self() const { return static_cast<const Tensor&>(*this); }
-Tensor& TensorMethods::self() { return static_cast<Tensor&>(*this); }
 
 Tensor TensorMethods::abs(Loc where) const { return sinter::abs(Arg(self(), where)); }
 Tensor TensorMethods::acos(Loc where) const { return sinter::acos(Arg(self(), where)); }
@@ -62,6 +57,9 @@ Tensor TensorMethods::trunc(Loc where) const { return sinter::trunc(Arg(self(), 
 Tensor TensorMethods::nan_to_num(double nan, std::optional<double> posinf, std::optional<double> neginf,
                                  Loc where) const {
   return sinter::nan_to_num(Arg(self(), where), nan, posinf, neginf);
+}
+Tensor TensorMethods::logit(std::optional<double> eps, Loc where) const {
+  return sinter::logit(Arg(self(), where), eps);
 }
 Tensor TensorMethods::atan2(Arg other, Loc where) const { return sinter::atan2(Arg(self(), where), other); }
 Tensor TensorMethods::bitwise_and(Arg other, Loc where) const { return sinter::bitwise_and(Arg(self(), where), other); }
@@ -130,6 +128,9 @@ Tensor TensorMethods::addcdiv(Arg a, Arg b, Loc where) const { return sinter::ad
 Tensor TensorMethods::addcdiv(Arg a, Arg b, Arg value, Loc where) const {
   return sinter::addcdiv(Arg(self(), where), a, b, value);
 }
+Tensor TensorMethods::where(Arg condition, Arg other, Loc at) const {
+  return sinter::where(condition, Arg(self(), at), other);
+}
 Tensor TensorMethods::masked_fill(Arg mask, Arg value, Loc where) const {
   return sinter::masked_fill(Arg(self(), where), mask, value);
 }
@@ -168,6 +169,12 @@ Tensor TensorMethods::select(int64_t axis, int64_t index, Loc where) const {
   return sinter::select(self(), axis, index, where);
 }
 std::vector<Tensor> TensorMethods::unbind(int64_t axis, Loc where) const { return sinter::unbind(self(), axis, where); }
+std::vector<Tensor> TensorMethods::tensor_split(const std::vector<int64_t>& indices, int64_t axis, Loc where) const {
+  return sinter::tensor_split(self(), indices, axis, where);
+}
+std::vector<Tensor> TensorMethods::split_evenly(int64_t sections, int64_t axis, Loc where) const {
+  return sinter::tensor_split(self(), sections, axis, where);
+}
 Tensor TensorMethods::roll(int64_t shift, std::optional<int64_t> axis, Loc where) const {
   return sinter::roll(self(), shift, axis, where);
 }
@@ -212,15 +219,35 @@ Tensor TensorMethods::cross(Arg other, int64_t axis, Loc where) const {
   return sinter::cross(Arg(self(), where), other, axis);
 }
 Tensor TensorMethods::matrix_power(int64_t n, Loc where) const { return sinter::matrix_power(Arg(self(), where), n); }
+Tensor TensorMethods::addmm(Arg a, Arg b, Arg beta, Arg alpha, Loc where) const {
+  return sinter::addmm(Arg(self(), where), a, b, beta, alpha);
+}
+Tensor TensorMethods::baddbmm(Arg a, Arg b, Arg beta, Arg alpha, Loc where) const {
+  return sinter::baddbmm(Arg(self(), where), a, b, beta, alpha);
+}
+Tensor TensorMethods::addmv(Arg a, Arg b, Arg beta, Arg alpha, Loc where) const {
+  return sinter::addmv(Arg(self(), where), a, b, beta, alpha);
+}
 Tensor TensorMethods::norm(double p, Axes axes, bool keepdim, Loc where) const {
   return sinter::norm(Arg(self(), where), p, std::move(axes), keepdim);
 }
+
+Tensor TensorMethods::cholesky(bool upper, Loc where) const { return sinter::cholesky(Arg(self(), where), upper); }
+Tensor TensorMethods::det(Loc where) const { return sinter::det(Arg(self(), where)); }
+Tensor TensorMethods::inverse(Loc where) const { return sinter::inverse(Arg(self(), where)); }
+Tensor TensorMethods::logdet(Loc where) const { return sinter::logdet(Arg(self(), where)); }
+SlogDet TensorMethods::slogdet(Loc where) const { return sinter::slogdet(Arg(self(), where)); }
+QR TensorMethods::qr(std::string_view mode, Loc where) const { return sinter::qr(Arg(self(), where), mode); }
+SVD TensorMethods::svd(bool full_matrices, Loc where) const { return sinter::svd(Arg(self(), where), full_matrices); }
 
 Tensor TensorMethods::amax(Axes axes, bool keepdim, Loc where) const {
   return sinter::amax(self(), std::move(axes), keepdim, where);
 }
 Tensor TensorMethods::amin(Axes axes, bool keepdim, Loc where) const {
   return sinter::amin(self(), std::move(axes), keepdim, where);
+}
+std::pair<Tensor, Tensor> TensorMethods::aminmax(Axes axes, bool keepdim, Loc where) const {
+  return sinter::aminmax(self(), std::move(axes), keepdim, where);
 }
 Tensor TensorMethods::count_nonzero(Axes axes, bool keepdim, Loc where) const {
   return sinter::count_nonzero(self(), std::move(axes), keepdim, where);
@@ -264,6 +291,25 @@ Ranked TensorMethods::median(int64_t axis, bool keepdim, Loc where) const {
 Tensor TensorMethods::quantile(Arg q, std::optional<int64_t> axis, bool keepdim, Loc where) const {
   return sinter::quantile(Arg(self(), where), q, axis, keepdim);
 }
+Tensor TensorMethods::nanquantile(Arg q, std::optional<int64_t> axis, bool keepdim, Loc where) const {
+  return sinter::nanquantile(Arg(self(), where), q, axis, keepdim);
+}
+Tensor TensorMethods::nanmedian(Loc where) const { return sinter::nanmedian(Arg(self(), where)); }
+Ranked TensorMethods::nanmedian(int64_t axis, bool keepdim, Loc where) const {
+  return sinter::nanmedian(Arg(self(), where), axis, keepdim);
+}
+Ranked TensorMethods::mode(int64_t axis, bool keepdim, Loc where) const {
+  return sinter::mode(Arg(self(), where), axis, keepdim);
+}
+Tensor TensorMethods::msort(Loc where) const { return sinter::msort(Arg(self(), where)); }
+Distinct TensorMethods::unique(Loc where) const { return sinter::unique(Arg(self(), where)); }
+Tensor TensorMethods::bincount(int64_t least, Loc where) const { return sinter::bincount(self(), least, where); }
+Tensor TensorMethods::bincount(const Tensor& weights, int64_t least, Loc where) const {
+  return sinter::bincount(self(), weights, least, where);
+}
+Tensor TensorMethods::histc(int64_t bins, double low, double high, Loc where) const {
+  return sinter::histc(Arg(self(), where), bins, low, high);
+}
 
 Tensor TensorMethods::gather(int64_t axis, const Tensor& index, Loc where) const {
   return sinter::gather(Arg(self(), where), axis, index);
@@ -280,6 +326,10 @@ Tensor TensorMethods::scatter(int64_t axis, const Tensor& index, Arg value, Loc 
 }
 Tensor TensorMethods::scatter_add(int64_t axis, const Tensor& index, Arg value, Loc where) const {
   return sinter::scatter_add(Arg(self(), where), axis, index, value);
+}
+Tensor TensorMethods::scatter_reduce(int64_t axis, const Tensor& index, Arg value, ScatterReduce reduce,
+                                     bool include_self, Loc where) const {
+  return sinter::scatter_reduce(Arg(self(), where), axis, index, value, reduce, include_self);
 }
 Tensor TensorMethods::index_add(int64_t axis, const Tensor& index, Arg source, Loc where) const {
   return sinter::index_add(Arg(self(), where), axis, index, source);
@@ -301,72 +351,11 @@ Tensor TensorMethods::masked_scatter(const Tensor& mask, Arg source, Loc where) 
 }
 Tensor TensorMethods::nonzero(Loc where) const { return sinter::nonzero(Arg(self(), where)); }
 Tensor TensorMethods::argwhere(Loc where) const { return sinter::argwhere(Arg(self(), where)); }
-
-Tensor& TensorMethods::add_(Arg other) & { return self().assign(self() + other, other.where()); }
-Tensor& TensorMethods::add_(Arg other, Arg alpha) & {
-  return self().assign(sinter::add(Arg(self(), other.where()), other, alpha), other.where());
+Tensor TensorMethods::multinomial(int64_t count, bool replacement, Loc where) const {
+  return sinter::multinomial(self(), count, replacement, {}, where);
 }
-Tensor& TensorMethods::sub_(Arg other) & { return self().assign(self() - other, other.where()); }
-Tensor& TensorMethods::mul_(Arg other) & { return self().assign(self() * other, other.where()); }
-Tensor& TensorMethods::div_(Arg other) & { return self().assign(self() / other, other.where()); }
-Tensor& TensorMethods::pow_(Arg other) & {
-  return self().assign(sinter::pow(Arg(self(), other.where()), other), other.where());
-}
-Tensor& TensorMethods::clamp_(Arg lo, Arg hi) & {
-  return self().assign(sinter::clamp(Arg(self(), lo.where()), lo, hi), lo.where());
-}
-Tensor& TensorMethods::masked_fill_(Arg mask, Arg value) & {
-  return self().assign(sinter::masked_fill(Arg(self(), mask.where()), mask, value), mask.where());
-}
-Tensor& TensorMethods::copy_(Arg value) & { return self().assign(value, value.where()); }
-Tensor& TensorMethods::fill_(Arg value) & { return self().assign(value, value.where()); }
-Tensor& TensorMethods::zero_(Loc where) & { return self().assign(0, where); }
-Tensor& TensorMethods::exp_(Loc where) & { return self().assign(sinter::exp(Arg(self(), where)), where); }
-Tensor& TensorMethods::sqrt_(Loc where) & { return self().assign(sinter::sqrt(Arg(self(), where)), where); }
-Tensor& TensorMethods::relu_(Loc where) & { return self().assign(sinter::relu(Arg(self(), where)), where); }
-Tensor& TensorMethods::neg_(Loc where) & { return self().assign(sinter::negative(Arg(self(), where)), where); }
-Tensor& TensorMethods::abs_(Loc where) & { return self().assign(sinter::abs(Arg(self(), where)), where); }
-Tensor& TensorMethods::log_(Loc where) & { return self().assign(sinter::log(Arg(self(), where)), where); }
-Tensor& TensorMethods::tanh_(Loc where) & { return self().assign(sinter::tanh(Arg(self(), where)), where); }
-Tensor& TensorMethods::sigmoid_(Loc where) & { return self().assign(sinter::sigmoid(Arg(self(), where)), where); }
-Tensor& TensorMethods::clamp_min_(Arg lo) & {
-  return self().assign(sinter::clamp_min(Arg(self(), lo.where()), lo), lo.where());
-}
-Tensor& TensorMethods::clamp_max_(Arg hi) & {
-  return self().assign(sinter::clamp_max(Arg(self(), hi.where()), hi), hi.where());
-}
-Tensor& TensorMethods::uniform_(double low, double high, Generator* generator, Loc where) & {
-  const RandomOptions options{.dtype = self().dtype(where), .generator = generator, .device = self().device(where)};
-  return self().assign(sinter::uniform(Arg(low, where), high, self().shape(), options), where);
-}
-Tensor& TensorMethods::normal_(double mean, double deviation, Generator* generator, Loc where) & {
-  const RandomOptions options{.dtype = self().dtype(where), .generator = generator, .device = self().device(where)};
-  return self().assign(sinter::normal(Arg(mean, where), deviation, self().shape(), options), where);
-}
-Tensor& TensorMethods::fill_diagonal_(Arg value) & {
-  const CallScope call("fill_diagonal_", value);
-  const Shape shape = self().shape(value.where());
-  if (shape.rank() != 2) tensor::usage_error(fmt::format("shape {} has no diagonal; give a matrix", to_string(shape)));
-  const Tensor row = arange(shape[0], int64, self().device()).unsqueeze(1);
-  return self().assign(sinter::where(row == arange(shape[1], int64, self().device()), value, self()), value.where());
-}
-Tensor& TensorMethods::scatter_(int64_t axis, const Tensor& index, Arg value, Loc where) & {
-  return self().assign(sinter::scatter(Arg(self(), where), axis, index, value), where);
-}
-Tensor& TensorMethods::scatter_add_(int64_t axis, const Tensor& index, Arg value, Loc where) & {
-  return self().assign(sinter::scatter_add(Arg(self(), where), axis, index, value), where);
-}
-Tensor& TensorMethods::index_add_(int64_t axis, const Tensor& index, Arg source, Loc where) & {
-  return self().assign(sinter::index_add(Arg(self(), where), axis, index, source), where);
-}
-Tensor& TensorMethods::index_copy_(int64_t axis, const Tensor& index, Arg source, Loc where) & {
-  return self().assign(sinter::index_copy(Arg(self(), where), axis, index, source), where);
-}
-Tensor& TensorMethods::index_fill_(int64_t axis, const Tensor& index, Arg value, Loc where) & {
-  return self().assign(sinter::index_fill(Arg(self(), where), axis, index, value), where);
-}
-Tensor& TensorMethods::index_put_(const std::vector<Tensor>& indices, Arg value, bool accumulate, Loc where) & {
-  return self().assign(sinter::index_put(Arg(self(), where), indices, value, accumulate), where);
+Tensor TensorMethods::multinomial(int64_t count, bool replacement, const RandomOptions& options, Loc where) const {
+  return sinter::multinomial(self(), count, replacement, options, where);
 }
 
 }  // namespace v0

@@ -199,8 +199,11 @@ Tensor Tensor::pad(std::vector<std::pair<int64_t, int64_t>> widths, Arg value, L
   Call call("pad", where);
   UOp x = node_of(*this);
   if (widths.size() > x->rank())
-    usage_error(fmt::format("{} pairs of widths given for {}, which has {} axes; give at most one per axis",
-                            widths.size(), describe(x), x->rank()));
+    usage_error(
+        fmt::format("{} pairs of widths given for {}, which has {} axes; give at most one {{before, after}} per axis, "
+                    "in the order of "
+                    "the axes",
+                    widths.size(), describe(x), x->rank()));
   const ir::Scalar fill = tensor::number_of(value, x->dtype);
   Shape shape = x->shape;
   ir::Region box = ir::full_region(shape);

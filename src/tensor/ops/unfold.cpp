@@ -1,5 +1,7 @@
-// unfold and fold: windows of an image as columns, and their sum where they overlap.
+// Windows along one axis; unfold and fold: windows of an image as columns, and their sum where they overlap.
 #include <fmt/core.h>
+
+#include <algorithm>
 
 #include "sinter/conv.h"
 #include "tensor/core/axes.h"
@@ -21,6 +23,26 @@ std::vector<WindowAxis> column_windows(const PerAxis& kernel, const UnfoldOption
 }
 
 }  // namespace
+
+Tensor Tensor::unfold(int64_t axis, int64_t size, int64_t step, Loc where) const {
+  const Call call("unfold", where);
+  const UOp x = tensor::node_of(*this);
+  axis = tensor::axis_of(x, axis);
+  const int64_t length = tensor::fixed_size(x, axis, "seen through windows");
+  if (size < 1 || size > length || step < 1)
+    usage_error(
+        fmt::format("windows of {} elements, one every {}, along axis {} of {}; give a size of 1 to {} and a "
+                    "step of 1 or more",
+                    size, step, axis, describe(x), length));
+  Shape widest = x->shape;  // ir::window() first makes a window at every position
+  widest.push_back(size);
+  tensor::check_shape(widest);
+  const UOp windows = ir::window(x, axis, size, std::min(step, length), 1);
+  ir::Ints order = ir::all_axes(windows->rank());
+  order.erase(order.begin() + axis + 1);
+  order.push_back(axis + 1);
+  return tensor::wrap(ir::permute(windows, order));
+}
 
 Tensor unfold(Arg input, const PerAxis& kernel, const UnfoldOptions& o) {
   Call call("unfold", input.where());

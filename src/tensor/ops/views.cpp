@@ -107,6 +107,10 @@ Tensor movedim(const Tensor& x, const std::vector<int64_t>& from, const std::vec
   return wrap(ir::permute(n, order));
 }
 
+Tensor Tensor::movedim(const std::vector<int64_t>& from, const std::vector<int64_t>& to, Loc where) const {
+  return sinter::movedim(*this, from, to, where);
+}
+
 Tensor atleast_1d(const Tensor& x, Loc where) {
   Call call("atleast_1d", where);
   UOp n = node_of(x);
@@ -195,6 +199,10 @@ std::vector<Tensor> split(const Tensor& x, const std::vector<int64_t>& sizes, in
     usage_error(fmt::format("parts of {} take {} elements of axis {} of {}, which has {}; the sizes must sum to it",
                             list_of(sizes), end, axis, describe(n), size));
   return parts_until(n, axis, ends);
+}
+
+std::vector<Tensor> Tensor::split(const std::vector<int64_t>& sizes, int64_t axis, Loc where) const {
+  return sinter::split(*this, sizes, axis, where);
 }
 
 std::vector<Tensor> tensor_split(const Tensor& x, const std::vector<int64_t>& indices, int64_t axis, Loc where) {
