@@ -66,6 +66,9 @@ class Observer {
   virtual void on_seed() = 0;
   /// The function is about to read or compute values.
   virtual void on_read(std::span<const ir::UOp> asked) = 0;
+  /// What the calls of the function have in common, which is why the data may choose no size: "a jitted function is one
+  /// program for all calls".
+  virtual std::string_view one_program() const = 0;
   /// Called before a realization runs, with the first of its `plans` plans.
   virtual void on_plan(const plan::PlanInstance& plan, size_t plans) = 0;
 

@@ -27,9 +27,8 @@ bool sizes_are_own() { return own > 0; }
 void mark_sized_by_data(const ir::NodeOrigin& site) { sites().insert(&site); }
 bool sized_by_data(const ir::NodeOrigin& site) { return sites().contains(&site); }
 void refuse_size_by_data(std::string_view size, std::string_view instead) {
-  if (Observer::current())
-    usage_error(fmt::format("{} depends on the data, and a jitted function is one program for all calls; use {}", size,
-                            instead));
+  if (const Observer* observer = Observer::current())
+    usage_error(fmt::format("{} depends on the data, and {}; use {}", size, observer->one_program(), instead));
 }
 
 }  // namespace sinter::tensor

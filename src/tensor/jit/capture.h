@@ -122,6 +122,7 @@ class Capture final : public Observer {
   void on_seed() override;
   /// Throws UsageError unless the function has returned.
   void on_read(std::span<const ir::UOp> asked) override;
+  std::string_view one_program() const override { return "a jitted function is one program for all calls"; }
   /// The function returned `results`. Throws UsageError if anything else that it made survives, except what it
   /// assigned.
   void on_return(std::span<const Tensor> results);

@@ -7,6 +7,7 @@
 #include "sinter/ops.h"
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
+#include "tensor/core/unchosen_sizes.h"
 #include "tensor/ops/pick.h"
 
 namespace sinter {
@@ -194,11 +195,10 @@ Tensor repeat_interleave(const Tensor& x, const Tensor& repeats, std::optional<i
       usage_error(fmt::format("{} repeats for {} elements along axis {} of {}; give one for each, or one for all",
                               r->shape.numel(), length, a, describe(n)));
     counts = wrap(tensor::on_device(ir::broadcast_to(r, vector), n->device, n->shape));
-    if (!output_size && tensor::Observer::current())
-      usage_error(
-          fmt::format("the size of the result depends on the numbers in {}, and a jitted function is built "
-                      "before they are known; give it as output_size, here a number for {}",
-                      describe(r), describe(n)));
+    if (!output_size)
+      tensor::refuse_size_by_data(
+          fmt::format("the size of the result of {} with the repeats {}", describe(n), describe(r)),
+          "the argument output_size, which is their sum");
     if (output_size && *output_size < 0)
       usage_error(
           fmt::format("the output_size {} for {}; it is the sum of the repeats, 0 or more", *output_size, describe(r)));

@@ -46,6 +46,9 @@ class BatchObserver : public Observer {
     if (outer_) outer_->on_seed();
   }
   void on_read(std::span<const ir::UOp> asked) override;
+  std::string_view one_program() const override {
+    return outer_ ? outer_->one_program() : "vmap is one program for all elements of the batch";
+  }
   void on_plan(const plan::PlanInstance& plan, size_t plans) override {
     if (outer_) outer_->on_plan(plan, plans);
   }

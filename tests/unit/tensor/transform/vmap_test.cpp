@@ -135,6 +135,12 @@ TEST_CASE("what a function of stand-ins must not do", "[tensor][transform]") {
   refused("depends on an element of the batch",
           [&] { vmap([](const Tensor& e) { return e.sum().item() > 0 ? e : -e; })(x); });
   refused("the same for all elements", [&] { vmap([](const Tensor& e) { return e + rand({3}); })(x); });
+  const char* of_sizes = "depends on the data, and vmap is one program for all elements of the batch; use ";
+  refused(of_sizes, [&] { vmap([](const Tensor& e) { return nonzero(e); })(x); });
+  refused(of_sizes, [&] { vmap([](const Tensor& e) { return unique(e).values; })(x); });
+  refused(of_sizes, [&] { vmap([](const Tensor& e) { return e.index({e > 0.0}); })(x); });
+  refused("a jitted function is one program for all calls",
+          [&] { jit([](const Tensor& b) { return vmap([](const Tensor& e) { return nonzero(e); })(b); })(x); });
   refused("has 5 elements along its axis 0, and one before it 4",
           [&] { vmap([](const Tensor& a, const Tensor& b) { return a * b; })(x, wave({5, 3}, 1)); });
   refused("2 axes are given for 1 arguments", [&] { vmap([](const Tensor& e) { return e; }, {.in_axes = {0, 0}})(x); });
