@@ -2,15 +2,19 @@
 #include "sinter/nn/module_text.h"
 
 #include <cxxabi.h>
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <set>
 
 #include "nn/type_name.h"
+#include "sinter/activations.h"
 #include "sinter/conv.h"
 #include "sinter/nn/any_module.h"
+#include "sinter/pooling.h"
+#include "sinter/resampling.h"
 
 namespace sinter {
 inline namespace v0 {
@@ -37,14 +41,42 @@ void ModuleFacts::add_text(std::string_view name, std::string_view value) {
   text_ += fmt::format("{}{}={}", text_.empty() ? "" : ", ", name, value);
 }
 
+template <class Numbers>
+void ModuleFacts::add_list(std::string_view name, const Numbers& numbers) {
+  if (numbers.empty()) return;
+  const std::string all = fmt::format("{}", fmt::join(numbers, ", "));
+  add_text(name, numbers.size() == 1 ? all : fmt::format("[{}]", all));
+}
+
 void ModuleFacts::add(std::string_view name, double value) { add_text(name, fmt::format("{}", value)); }
 
 void ModuleFacts::add(std::string_view name, const Shape& value) { add_text(name, to_string(value)); }
 
-void ModuleFacts::add(std::string_view name, const PerAxis& value) {
-  const std::vector<int64_t>& numbers = value.numbers();
-  if (numbers.size() == 1) return add(name, numbers[0]);
-  add_text(name, to_string(Shape(numbers)));
+void ModuleFacts::add(std::string_view name, const PerAxis& value) { add_list(name, value.numbers()); }
+
+void ModuleFacts::add(std::string_view name, const ScaleFactor& value) { add_list(name, value.numbers()); }
+
+void ModuleFacts::add(std::string_view name, const AdaptiveSize& value) {
+  std::vector<std::string> sizes;
+  for (const std::optional<int64_t>& size : value.sizes()) sizes.push_back(size ? std::to_string(*size) : "as it is");
+  add_list(name, sizes);
+}
+
+void ModuleFacts::add(std::string_view name, Gelu value) { add_text(name, value == Gelu::Tanh ? "tanh" : "exact"); }
+
+void ModuleFacts::add(std::string_view name, ResampleMode value) {
+  constexpr const char* kNames[] = {"nearest", "nearest-exact", "linear", "bilinear", "trilinear", "bicubic", "area"};
+  add_text(name, kNames[static_cast<size_t>(value)]);
+}
+
+void ModuleFacts::add_stride(const PerAxis& stride, const PerAxis& kernel) {
+  std::vector<int64_t> numbers = stride.numbers();
+  const std::vector<int64_t>& sizes = kernel.numbers();
+  if (numbers.size() < sizes.size()) numbers.resize(sizes.size(), numbers.empty() ? 0 : numbers[0]);
+  for (size_t i = 0; i < numbers.size(); ++i)
+    if (numbers[i] == 0 && !sizes.empty()) numbers[i] = sizes[sizes.size() == 1 ? 0 : i];
+  if (std::adjacent_find(numbers.begin(), numbers.end(), std::not_equal_to()) == numbers.end()) numbers.resize(1);
+  add_list("stride", numbers);
 }
 
 void ModuleFacts::add(std::string_view name, const ConvPadding& value) {

@@ -13,9 +13,13 @@
 
 namespace sinter {
 inline namespace v0 {
-class PerAxis;
+class AdaptiveSize;
 class ConvPadding;
+class PerAxis;
+class ScaleFactor;
 class Shape;
+enum class Gelu : uint8_t;
+enum class ResampleMode : uint8_t;
 namespace nn::walk {
 
 /// "kernel=3, stride=2".
@@ -29,6 +33,12 @@ class ModuleFacts {
   }
   void add(std::string_view name, double value);
   void add(std::string_view name, const PerAxis& value);
+  void add(std::string_view name, const AdaptiveSize& value);
+  void add(std::string_view name, const ScaleFactor& value);
+  void add(std::string_view name, Gelu value);
+  void add(std::string_view name, ResampleMode value);
+  /// A stride of pooling, which is the kernel's size where it is 0.
+  void add_stride(const PerAxis& stride, const PerAxis& kernel);
   void add(std::string_view name, const ConvPadding& value);
   void add(std::string_view name, const std::vector<std::pair<int64_t, int64_t>>& value);
   void add(std::string_view name, const Shape& value);
@@ -50,6 +60,9 @@ class ModuleFacts {
 
  private:
   void add_text(std::string_view name, std::string_view value);
+  /// "name=1", or "name=[1, 2]"; nothing for none.
+  template <class Numbers>
+  void add_list(std::string_view name, const Numbers& numbers);
   std::string text_;
 };
 
@@ -59,11 +72,18 @@ class ModuleFacts {
 #define SINTER_ADD_FACT_UNLESS(name, usual)           \
   if constexpr (requires { to.add(#name, of.name); }) \
     if (!ModuleFacts::is(of.name, usual)) to.add(#name, of.name);
-template <class T>
-void add_named_members(const T& of, ModuleFacts& to) {
+template <class T, class M>
+void add_named_members(const T& of, const M& module, ModuleFacts& to) {
   SINTER_ADD_FACT(kernel)
   SINTER_ADD_FACT(size)
-  SINTER_ADD_FACT(stride)
+  SINTER_ADD_FACT(scale_factor)
+  SINTER_ADD_FACT(mode)
+  SINTER_ADD_FACT_UNLESS(align_corners, 0)
+  SINTER_ADD_FACT(form)
+  if constexpr (requires { to.add_stride(of.stride, module.kernel); })
+    to.add_stride(of.stride, module.kernel);
+  else
+    SINTER_ADD_FACT(stride)
   SINTER_ADD_FACT_UNLESS(padding, 0)
   SINTER_ADD_FACT_UNLESS(output_padding, 0)
   SINTER_ADD_FACT_UNLESS(dilation, 1)
@@ -97,8 +117,8 @@ void add_named_members(const T& of, ModuleFacts& to) {
 /// Those of a module and of its options.
 template <class M>
 void add_facts(const M& module, ModuleFacts& to) {
-  add_named_members(module, to);
-  if constexpr (requires { module.options; }) add_named_members(module.options, to);
+  add_named_members(module, module, to);
+  if constexpr (requires { module.options; }) add_named_members(module.options, module, to);
 }
 
 }  // namespace nn::walk

@@ -84,6 +84,21 @@ TEST_CASE("apply can put another module into an AnyModule", "[nn]") {
 
 TEST_CASE("a model prints as a tree of its modules", "[nn]") {
   CHECK(nn::to_string(nn::Linear(2, 3)) == "Linear(weight=[3, 2], bias=[3])  # 9 parameters");
+  const auto line = [](const auto& layer) {
+    const std::string all = nn::to_string(layer);
+    return all.substr(0, all.find("  # 0 parameters"));
+  };
+  CHECK(line(nn::MaxPool2d(3)) == "MaxPool2d(kernel=3, stride=3)");
+  CHECK(line(nn::MaxPool2d({3, 2}, {.stride = {0, 1}, .padding = 1})) ==
+        "MaxPool2d(kernel=[3, 2], stride=[3, 1], padding=1)");
+  CHECK(line(nn::AvgPool2d({3, 2})) == "AvgPool2d(kernel=[3, 2], stride=[3, 2])");
+  CHECK(line(nn::Unfold(2)) == "Unfold(kernel=2, stride=1)");
+  CHECK(line(nn::Upsample({.scale_factor = 2, .mode = ResampleMode::Bilinear, .align_corners = true})) ==
+        "Upsample(scale_factor=2, mode=bilinear, align_corners=true)");
+  CHECK(line(nn::Upsample({.size = {4, 6}})) == "Upsample(size=[4, 6], mode=nearest)");
+  CHECK(line(nn::AdaptiveAvgPool2d({7, std::nullopt})) == "AdaptiveAvgPool2d(size=[7, as it is])");
+  CHECK(line(nn::AdaptiveMaxPool1d(1)) == "AdaptiveMaxPool1d(size=1)");
+  CHECK(line(nn::GELU(Gelu::Tanh)) == "GELU(form=tanh)");
   Model m;
   m.blocks.pop_back();
   m.blocks[0].conv = nn::Conv2d(3, 4, {3, 1}, {.stride = {2, 1}, .padding = "same", .groups = 1}, false);
