@@ -70,4 +70,11 @@ TEST_CASE("a step of any elementwise rule over a hundred tensors is at most two 
   CHECK(launches_of<optim::RAdam>({}) <= 2);
   CHECK(launches_of<optim::Adamax>({}) <= 2);
   CHECK(launches_of<optim::Lion>({.weight_decay = 0.1}) <= 2);
+  CHECK(launches_of<optim::ASGD>({}) <= 2);
+  CHECK(launches_of<optim::Rprop>({}) <= 2);
+}
+
+TEST_CASE("a step of LAMB, which takes norms of each tensor, is at most two launches", "[launches]") {
+  const FixedTarget fixed(kSmallPrograms);
+  CHECK(launches_of<optim::LAMB>({.weight_decay = 0.1}) <= 2);
 }

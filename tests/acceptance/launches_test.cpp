@@ -208,6 +208,18 @@ TEST_CASE("ctc_loss has a launch for two steps of the time, and its gradient as 
   }
 }
 
+TEST_CASE("topk and sort are two launches", "[launches]") {
+  const FixedTarget fixed(kSmallPrograms);
+  const Tensor x = stored(rand({64, 5000}));
+  const auto launches = [](const Ranked& r) { return cost(r.values, r.indices).launches; };
+  CHECK(launches(topk(x, 8)) <= 2);
+  CHECK(launches(sort(x)) <= 2);
+  CHECK(same_as_interpreted([&] {
+    const Tensor some = x.slice(1, 0, 300);
+    return std::vector<Tensor>{topk(some, 8).values, topk(some, 8).indices, sort(some).values, sort(some).indices};
+  }));
+}
+
 TEST_CASE("counts of a vector are two launches, the first one a task for each block", "[launches]") {
   const FixedTarget fixed;
   const Tensor places = stored(randint(0, 100, {200000})), weights = stored(rand({200000}));
