@@ -81,6 +81,12 @@ Results compute(int threads) {
   add("large column sums", large.sum(0));
   add("large layer norm", layer_norm(large, {2300}));
 
+  add("normal numbers", randn({700, 900}));
+  add("whole numbers", randint(-50, 50, {700, 900}));
+  add("a permutation", randperm(90000));
+  add("truths", bernoulli(full({700, 900}, 0.25)));
+  add("classes", multinomial(rand({500, 300}), 20));
+
   const std::pair<std::string, ConvOptions> convolutions[] = {
       {"convolution", {}}, {"padded convolution with a stride", {.stride = 2, .padding = 1}}};
   for (const auto& [name, options] : convolutions) {
@@ -112,7 +118,7 @@ Results compute(int threads) {
 
 TEST_CASE("results are the same to the bit for 1, 2, 3 and 7 threads", "[threads]") {
   const Results one = compute(1);
-  REQUIRE(one.size() == 54);
+  REQUIRE(one.size() == 59);
   for (const int threads : {2, 3, 7})
     for (const auto& [name, values] : compute(threads)) {
       INFO(name << ", " << threads << " threads");
