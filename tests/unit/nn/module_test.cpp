@@ -36,6 +36,23 @@ TEST_CASE("a walk names every tensor by its path", "[nn]") {
   CHECK(nn::parameters(net).size() == 8);
 }
 
+/// By PyTorch 2.15. It counts the batches of running statistics too.
+TEST_CASE("tensors of layers have PyTorch's names", "[nn]") {
+  using Names = std::vector<std::string>;
+  const auto of = [](const auto& layer) { return names(nn::state_dict(layer)); };
+  CHECK(of(nn::EmbeddingBag(4, 3)) == Names{"weight"});
+  CHECK(of(nn::ConvTranspose1d(2, 3, 2)) == Names{"weight", "bias"});
+  CHECK(of(nn::ConvTranspose2d(2, 3, 2)) == Names{"weight", "bias"});
+  CHECK(of(nn::ConvTranspose3d(2, 3, 2, {}, false)) == Names{"weight"});
+  CHECK(of(nn::PReLU(3)) == Names{"weight"});
+  CHECK(of(nn::InstanceNorm1d(2)).empty());
+  CHECK(of(nn::InstanceNorm2d(2, {.affine = true})) == Names{"weight", "bias"});
+  CHECK(of(nn::InstanceNorm3d(2, {.affine = true, .track_running_stats = true})) ==
+        Names{"weight", "bias", "running_mean", "running_var"});
+  CHECK(of(nn::GroupNorm(2, 4)) == Names{"weight", "bias"});
+  CHECK(of(nn::RMSNorm(4)) == Names{"weight"});
+}
+
 TEST_CASE("a shared cell comes once and stays shared in a clone", "[nn]") {
   Net net;
   net.blocks[1].inner.weight = net.blocks[0].inner.weight;
