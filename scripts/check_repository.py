@@ -290,6 +290,15 @@ def path_faults():
                     yield f"{page.relative_to(ROOT)}:{number}: there is no {name}"
 
 
+def capability_faults():
+    """Each capability that docs/from-pytorch.md lists names a test; path_faults() asks whether it exists."""
+    page = ROOT / "docs/from-pytorch.md"
+    rows = page.read_text().partition("## By capability")[2].partition("\n## ")[0]
+    for row in re.findall(r"^\| .*\|$", rows, re.M)[1:]:
+        if not re.search(r"`tests/[\w/]+\.cpp`[^|]*\|$", row):
+            yield f"docs/from-pytorch.md: no test proves {row.split(' | ')[0].strip('| ')}"
+
+
 def subject_faults():
     """Subjects of commits after the one that adds CHANGELOG.md. Merges and reverts are exempt, and so is what git does
     not know."""
@@ -306,7 +315,8 @@ def subject_faults():
 
 def main():
     faults = [*include_faults(), *length_faults(), *readme_faults(), *sorted(set(name_faults())), *short_name_faults(),
-              *stem_faults(), *word_faults(), *portable_faults(), *semantics_faults(), *path_faults(), *subject_faults()]
+              *stem_faults(), *word_faults(), *portable_faults(), *semantics_faults(), *path_faults(),
+              *capability_faults(), *subject_faults()]
     print("\n".join(faults) if faults else "repository: includes, lengths, READMEs, names, words, semantics, paths and subjects are in order")
     return 1 if faults else 0
 
