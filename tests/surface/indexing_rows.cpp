@@ -60,6 +60,13 @@ const surface::Family kIndexing(
          [](const Tensors& x) { return embedding(x[1], x[0]); },
          "F.embedding(y, x)",
          {{{5, 3}, indices({2, 2}, 5)}}},
+        {"embedding_bag",
+         [](const Tensors& x) {
+           return Tensors{embedding_bag(x[1], x[0]),
+                          embedding_bag(x[1].flatten(), x[0], from({0, 3, 3}), {.mode = BagMode::Sum})};
+         },
+         "F.embedding_bag(y, x), F.embedding_bag(y.flatten(), x, torch.tensor([0, 3, 3]), mode='sum')",
+         {{{5, 3}, indices({2, 2}, 5)}}},
         without_gradients(
             {"one_hot", [](const Tensors& x) { return one_hot(x[0], 4); }, "F.one_hot(x, 4)", {{indices({2, 3}, 4)}}}),
         {"scatter", [](const Tensors& x) { return scatter(x[0], 0, x[1], x[2]); }, "torch.scatter(x, 0, y, z)",
@@ -101,6 +108,13 @@ const surface::Family kIndexing(
          [](const Tensors& x) { return index_put(x[0], {x[1]}, x[2], true); },
          "torch.index_put(x, (y,), z, accumulate=True)",
          {{{5, 4}, indices({7}, 5), {7, 4}}, {{5, 4}, mask({5, 4}), {1}}}},
+        {"Tensor::index_put_",
+         [](const Tensors& x) {
+           Tensor y = x[0].clone();
+           y.index_put_({Slice{}, x[1]}, x[2], true);
+           return y;
+         },
+         "torch.index_put(x, (torch.arange(x.shape[0])[:, None], y), z, accumulate=True)", kSlices},
         {"Tensor::at",
          [](const Tensors& x) {
            Tensor y = x[0].clone();
@@ -149,6 +163,8 @@ const surface::Family kIndexing(
         SURFACE_BAD("index_add", index_add(floats({4, 2}), 0, places({3}), floats({2, 2})), "[2, 2]", "[3, 2]"),
         SURFACE_BAD("index_copy", index_copy(floats({4}), 0, places({3, 1}), 1.0), "[3, 1]", "2 axes"),
         SURFACE_BAD("index_fill", index_fill(floats({4}), 0, places({3}), floats({3})), "[3]", "[4]"),
+        SURFACE_BAD("embedding_bag", embedding_bag(places({2, 2}), floats({4, 3}), {}, {.padding_idx = 4}), "is 4",
+                    "4 rows"),
         SURFACE_BAD("index_put", index_put(floats({4, 2}), {places({3})}, floats({2, 2})), "[2, 2]", "[3, 2]"),
         SURFACE_BAD("index", floats({4, 2}).index({flags({3})}), "[3]", "[4, 2]"),
         SURFACE_BAD("masked_select", masked_select(floats({4}), places({4})), "int64", "float32 [4]"),

@@ -162,6 +162,8 @@ const surface::Family kLinalg(
                               {{{3, 3}}, {{2, 4, 2}}})),
         row("pinv", [](const Tensors& x) { return pinv(shifted(x[0])); }, "T.pinv(shifted(x))",
             {{{3, 3}}, {{2, 4, 2}}, {{2, 3}}}),
+        row("pinverse", [](const Tensors& x) { return pinverse(shifted(x[0])); }, "torch.pinverse(shifted(x))",
+            {{{2, 3}}}),
     },
     {
         SURFACE_BAD("cholesky", cholesky(kWide), "[2, 3]", "2 rows and 3 columns"),

@@ -54,6 +54,7 @@ constexpr Meant kMeant[] = {
     {"losses: soft_margin_loss", "give both one shape", kOneShape},
     {"losses: hinge_embedding_loss", "give both one shape", kOneShape},
     {"norms: matrix_norm: of singular values", "11, 11, 3]: gradient", "the smallest is 0 but for rounding"},
+    {"norms: linalg_norm: of singular values", "11, 11, 3]: gradient", "the smallest is 0 but for rounding"},
     {"products: tensordot", "axes that are summed together have one size", kOneShape},
     {"products: addmv", "[1] [0, 3] [3]: shapes", "PyTorch's result has the size of the bias"},
     {"products: addmv", "[1] [2, 0] [0]: shapes", "PyTorch's result has the size of the bias"},
