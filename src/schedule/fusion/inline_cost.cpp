@@ -138,34 +138,6 @@ double Partitioner::reread_cost(const FusionGroup& k, const std::vector<int>& ou
   return ns;
 }
 
-/// Time to reread the matrices of the kernel's products for each tile of rows, once these axes are inner loops of a
-/// task: there is no loop over blocks of the sum outside of the rows then. Concerns matrices that are larger than the
-/// cache which serves a task holds.
-double Partitioner::matrix_reread_cost(const FusionGroup& k, const std::vector<int>& outer,
-                                       const std::vector<int>& lost) {
-  double ns = 0;
-  for (const Member& member : k.members) {
-    const FusionNode& s = node(member.node);
-    if (!s.contraction) continue;
-    std::vector<int> loops = member.reduced;
-    const IndexId at = space_.normal(input_index(s, member.at[0], loops));
-    for (const FusionEdge& source : s.sources) {
-      if (source.node < 0) continue;
-      const std::vector<int>& axes = space_.axes_of(space_.down(source.head, at));
-      if (std::none_of(axes.begin(), axes.end(), [&](int a) { return contains(lost, a); })) continue;
-      auto bytes = static_cast<int64_t>(size_of(node(source.node).uop->dtype));
-      double rows = 1, apart = 1;  // which use one matrix; separate matrices
-      for (int a : axes)
-        if (!contains(outer, a)) bytes *= space_.bound(a);
-      for (int a : outer) (contains(axes, a) ? apart : rows) *= static_cast<double>(space_.bound(a));
-      const double passes = rows / static_cast<double>(prices_.tile_rows) - 1;
-      if (bytes > prices_.reread_bytes && passes > 0)
-        ns += apart * passes * static_cast<double>(bytes) / prices_.memory;
-    }
-  }
-  return ns;
-}
-
 /// The price of fewer tasks: idle units, and products that lose an axis of their register tiles and with it the reuse
 /// between the rows of a tile. Products whose results are then no matrix row in a task have no tiles at all.
 double Partitioner::serialization_cost(const FusionGroup& k, const std::vector<int>& lost, double extra) {
@@ -184,7 +156,7 @@ double Partitioner::serialization_cost(const FusionGroup& k, const std::vector<i
   if (tile == 1) return ns;
   if (has_mma(k)) return kNever;
   if (prices_.tile_rows * 4 * tile > prices_.row_bytes_far) return kNever;
-  ns += reread_cost(k, rest) + matrix_reread_cost(k, rest, lost);
+  ns += reread_cost(k, rest);
   for (const Member& m : k.members)
     if (node(m.node).contraction && !is_matrix_row(k, node(m.node), m.at[0], lost))
       return ns + k.contraction_time * prices_.plain_row;

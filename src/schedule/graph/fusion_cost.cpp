@@ -23,7 +23,6 @@ Prices prices_for_gpu(const runtime::Target& target) {
   p.threads_per_block = 128;
   p.row_bytes = target.shared / 8;
   p.row_bytes_far = target.shared / 2;
-  p.reread_bytes = target.l2;
   p.partial_bytes = target.shared / 4;
   p.block_rows = 8;
   p.block_count = 512;
@@ -45,7 +44,6 @@ Prices prices_for(const runtime::Target& target) {
   p.parallel = target.parallel_units;
   p.row_bytes = target.l1 / 2;
   p.row_bytes_far = target.l2 / 2;
-  p.reread_bytes = p.row_bytes_far;
   p.partial_bytes = 2 * target.l1;
   return p;
 }

@@ -33,7 +33,6 @@ struct Prices {
   // Rows: what a kernel materializes inside one task, so that later loops of the task reread it.
   int64_t row_bytes = 0;      ///< the longest row that is free to materialize
   int64_t row_bytes_far = 0;  ///< the longest row that stays in the core's private cache
-  int64_t reread_bytes = 0;   ///< the largest matrix that each tile of a product's rows rereads for free
   int64_t tile_rows = 6;      ///< rows of a product computed together
   int64_t tile = 64;          ///< elements of a row that one register tile of a product covers
   double narrow_row = 0.15;   ///< share of a product's time lost when an axis of its result becomes an inner loop
