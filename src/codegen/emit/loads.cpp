@@ -49,8 +49,8 @@ Id Values::make_load(UOp n, int lane) {
   return emit_load(std::move(inst), n);
 }
 
-/// Whether a WHERE gives a vector in memory or zeros. Where vectors have no masks, selecting
-/// the address takes no vector register, so that a tile's edge has as many as its interior.
+/// Whether a WHERE gives a vector in memory or zeros. Where vectors have no masks, selecting the address takes no
+/// vector register, so that a tile's edge has as many as its interior.
 bool Values::selects_load(UOp select) {
   if (select->op != Op::Where || !zero_predicate(select) || target_.masks || target_.cuda() || varies(select->src[0]))
     return false;

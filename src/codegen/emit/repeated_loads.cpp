@@ -27,7 +27,7 @@ int Values::repeats_of(UOp n) {
     if (!ranges_.depends(t.atom, vector->range)) continue;
     const UOp quotient = without_cast(t.atom);
     if (repeats > 1 || t.factor != 1 || quotient->op != Op::IDiv ||
-        !ir::constant_of(without_cast(quotient->src[1]), repeats))
+        !ir::constant_of(without_cast(quotient->src[1]), repeats) || repeats < 1)
       return 1;
     const ir::LinearExpr inside = ir::linear_of(without_cast(quotient->src[0]));
     if (inside.terms.size() != 1 || !(inside.terms[0] == ir::LinearTerm{vector->range, 1}) || inside.constant % repeats)
