@@ -19,9 +19,11 @@ TEST_CASE("statistics of long rows read them once", "[launches]") {
     CHECK(c.bytes <= once + small);
     return t.to_vector<float>();
   };
-  CHECK(one(x.var(1))[3] == Approx(1.0 / 12).epsilon(1e-2));
-  CHECK(one(logsumexp(x, 1))[3] == Approx(5 + std::log(width * (std::exp(1.0) - 1))).epsilon(1e-4));
   const std::vector<float> row = x[3].to_vector<float>();
+  double exponentials = 0;
+  for (const float value : row) exponentials += std::exp(static_cast<double>(value));
+  CHECK(one(x.var(1))[3] == Approx(1.0 / 12).epsilon(1e-2));
+  CHECK(one(logsumexp(x, 1))[3] == Approx(std::log(exponentials)).epsilon(1e-6));
   CHECK(one(x.argmax(1).to(float32))[3] == static_cast<float>(std::max_element(row.begin(), row.end()) - row.begin()));
   Tensor mean = x.mean(1), variance = x.var(1, 0);
   const Cost both = cost(mean, variance);
