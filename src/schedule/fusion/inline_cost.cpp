@@ -108,10 +108,11 @@ double Partitioner::evaluations(const FusionGroup& k, int number, IndexId ix) co
   return times;
 }
 
-/// Time to reread operands of the kernel's products in each of the tasks that these outer ranges leave. This concerns
-/// operands that are contiguous along the reduced axis and larger along it than a cached row: lanes go along the sum
-/// then, and each result of a task reads a row of its own.
-double Partitioner::reread_cost(const FusionGroup& k, const std::vector<int>& outer) {
+/// Time to reread operands of the kernel's products once these axes are inner loops of a task and `outer` is left. This
+/// concerns operands that are contiguous along the reduced axis. If they are larger along it than a cached row, lanes go
+/// along the sum, and each result of a task reads a row of its own. If not, but the core's private cache does not hold
+/// all rows, each tile of results reads them once more: panels need a loop over blocks of the sum outside of the tasks.
+double Partitioner::reread_cost(const FusionGroup& k, const std::vector<int>& outer, const std::vector<int>& lost) {
   double ns = 0;
   for (const Member& member : k.members) {
     const FusionNode& s = node(member.node);
@@ -127,12 +128,16 @@ double Partitioner::reread_cost(const FusionGroup& k, const std::vector<int>& ou
       const std::vector<int>& axes = space_.axes_of(from);
       int64_t row = static_cast<int64_t>(size_of(node(source.node).uop->dtype)), bytes = row;
       double times = 1, apart = 1;  // how often, and for how many separate operands
+      bool is_matrix = false;
       for (int a : axes) {
         if (contains(reduced, a)) row *= space_.bound(a);
         if (!contains(outer, a)) bytes *= space_.bound(a);
+        is_matrix |= contains(lost, a);
       }
       for (int a : outer) (contains(axes, a) ? apart : times) *= static_cast<double>(space_.bound(a));
-      if (row > prices_.row_bytes) ns += apart * (times - 1) * prices_.transfer(bytes);
+      if (row <= prices_.row_bytes)
+        times = is_matrix && bytes > prices_.row_bytes_far ? times / static_cast<double>(prices_.tile_rows) : 1;
+      if (times > 1) ns += apart * (times - 1) * prices_.transfer(bytes);
     }
   }
   return ns;
@@ -156,7 +161,7 @@ double Partitioner::serialization_cost(const FusionGroup& k, const std::vector<i
   if (tile == 1) return ns;
   if (has_mma(k)) return kNever;
   if (prices_.tile_rows * 4 * tile > prices_.row_bytes_far) return kNever;
-  ns += reread_cost(k, rest);
+  ns += reread_cost(k, rest, lost);
   for (const Member& m : k.members)
     if (node(m.node).contraction && !is_matrix_row(k, node(m.node), m.at[0], lost))
       return ns + k.contraction_time * prices_.plain_row;

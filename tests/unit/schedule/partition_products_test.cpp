@@ -65,3 +65,14 @@ TEST_CASE("a sum beside two products of one kernel does not make their loops one
   REQUIRE(loops.size() == 2);
   CHECK(loops[0] != loops[1]);
 }
+
+TEST_CASE("a product is no row of tasks that each reread a matrix larger than the second cache", "[schedule]") {
+  for (const int64_t deep : {512, 4096}) {
+    Program p;
+    const UOp x = p.slot({384, deep});
+    p.store(product(exp(ir::alu(Op::Tanh, {x}) * 2.0), permute(p.slot({64, deep}), {1, 0})));
+    const Partition cut = schedule::partition_plan(p.plan, kTarget);
+    INFO(deep << "\n" << to_string(cut));
+    CHECK(cut.kernels.size() == (deep == 512 ? 1 : 2));  // exp is computed once per row, or stored
+  }
+}
