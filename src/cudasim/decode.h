@@ -1,4 +1,4 @@
-// Statements -> instructions. Each opcode is a row of a table. To add one, add a row and the function that executes it.
+// Statements -> instructions. Each opcode is a row of a table. To add one: README.md.
 #pragma once
 
 #include <map>

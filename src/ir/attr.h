@@ -1,4 +1,4 @@
-// Attributes: what a node carries beside its op, type, shape and sources. One small tagged value, part of the node's
+// Attributes: what a node carries besides its op, type, shape and sources. One small tagged value, part of the node's
 // identity.
 #pragma once
 
@@ -138,8 +138,8 @@ constexpr int value_count(Combine c) {
 constexpr int accumulator_count(Combine c) { return c == Combine::Dot ? 1 : value_count(c); }
 
 enum class AxisKind : uint8_t { Outer, Inner };
-/// A loop of a kernel. Outer ranges are parallel and shared by all stores. Inner ranges run inside one iteration of the
-/// outer ones: they belong to stores, or a REDUCE binds them.
+/// A loop of a kernel. Outer ranges are parallel; a store that lacks one runs in its first task only. Inner ranges run
+/// inside one iteration of the outer ones: they belong to stores, or a REDUCE binds them.
 struct RangeAttr {
   int id = 0;
   AxisKind kind = AxisKind::Outer;

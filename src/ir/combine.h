@@ -1,5 +1,5 @@
 // What each combine computes, as data: a small graph that updates the accumulators. The interpreter evaluates it on
-// numbers, code generation emits it. Nothing else knows the combines.
+// numbers, code generation emits it. Others name a combine only for its form, its speed or its gradient.
 #pragma once
 
 #include <memory>

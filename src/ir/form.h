@@ -1,4 +1,4 @@
-// What a node is beside its sources. Nodes that agree in it share one form, which is copied once and compared by
+// What a node is besides its sources. Nodes that agree in it share one form, which is copied once and compared by
 // address.
 #pragma once
 

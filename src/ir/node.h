@@ -1,4 +1,5 @@
-// A node of a program: op, type, shape, attribute and sources, immutable except for its storage (SEMANTICS H2).
+// A node of a program: op, type, shape, attribute and sources, immutable but for storage, and sources that a stored
+// node drops (SEMANTICS H2).
 // Everything else refers to nodes by `UOp`: a borrowed pointer with operators (ir/build.h).
 #pragma once
 

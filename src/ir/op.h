@@ -24,7 +24,8 @@ enum Trait : uint16_t {
   kInteger = 8,      ///< only on integers and bool
   kDecomposed = 16,  ///< no target has it: codegen/normalize/math.h expands it
   kUnique = 32,      ///< never merged with an equal one (SEMANTICS H4, N1)
-  kNoGrad = 64,      ///< no gradient rule: a leaf, not on floats, or kernels only
+  kNoGrad =
+      64,  ///< no rule of the table: leaves, results that are no floats, a rule of its own, or made by the compiler
 };
 
 inline constexpr int kVariadic = -1;

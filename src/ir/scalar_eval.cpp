@@ -46,8 +46,8 @@ double inverse_erf(double x) {
   return std::copysign(y, x);
 }
 
-/// Every operation is correctly rounded to double. Rounding again to float32 changes nothing for + - * / sqrt, because
-/// double has more than twice the digits. Fma is the exception and has its own case.
+/// In double. Rounding + - * / sqrt again to float32 gives what rounding once would: double has more than twice the
+/// digits. Fma is the exception and has its own case.
 Scalar evaluate_float(Op op, DType dtype, std::span<const Scalar> a) {
   const double x = a[0].as_double();
   const double y = a.size() > 1 ? a[1].as_double() : 0;

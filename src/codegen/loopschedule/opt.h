@@ -19,7 +19,7 @@ class IllegalOpt : public InternalError {
 };
 
 // Opts name ranges by their ids. Legality: make_loop_schedule(), then statements and tiles of codegen/nest; is_legal()
-// of codegen/nest/loop_tree.h asks all of them.
+// of codegen/nest/loop_tree.h asks all of them. What a device lacks is refused by lower().
 
 /// Vectorizes a range: `count` adjacent elements are one vector.
 struct Lanes {

@@ -46,7 +46,7 @@ struct PlanStep {
   /// Steps of one launch with the same value are sections of one kernel. They may write different elements of one
   /// buffer.
   int section_of = -1;
-  int position = -1;  ///< source position of the program's most expensive part; -1: unknown
+  int position = -1;  ///< position, in the canonical program, of the step's most expensive node; -1: unknown
 };
 
 /// A quantity that depends on symbolic sizes: a sum of products with the kernel's variables.

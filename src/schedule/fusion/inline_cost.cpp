@@ -109,9 +109,10 @@ double Partitioner::evaluations(const FusionGroup& k, int number, IndexId ix) co
 }
 
 /// Time to reread operands of the kernel's products once these axes are inner loops of a task and `outer` is left. This
-/// concerns operands that are contiguous along the reduced axis. If they are larger along it than a cached row, lanes go
-/// along the sum, and each result of a task reads a row of its own. If not, but the core's private cache does not hold
-/// all rows, each tile of results reads them once more: panels need a loop over blocks of the sum outside of the tasks.
+/// concerns operands that are contiguous along the reduced axis. If they are larger along it than a cached row, lanes
+/// go along the sum, and each result of a task reads a row of its own. If not, but the core's private cache does not
+/// hold all rows, each tile of results reads them once more: panels need a loop over blocks of the sum outside of the
+/// tasks.
 double Partitioner::reread_cost(const FusionGroup& k, const std::vector<int>& outer, const std::vector<int>& lost) {
   double ns = 0;
   for (const Member& member : k.members) {

@@ -81,7 +81,7 @@ bool Partitioner::loops_stay_apart(const FusionGroup& k, const AxisPairs& pairs,
 
 /// Whether unifying would fuse the loops of two products without a common operand. Each would take registers from the
 /// other's tile and gain no reuse.
-bool Partitioner::joins_products(const FusionGroup& k, const AxisPairs& pairs) const {
+bool Partitioner::joins_unrelated_products(const FusionGroup& k, const AxisPairs& pairs) const {
   const auto shares = [&](const FusionNode& one, const FusionNode& other) {
     return std::any_of(one.sources.begin(), one.sources.end(), [&](const FusionEdge& p) {
       return std::any_of(other.sources.begin(), other.sources.end(),
@@ -106,7 +106,7 @@ bool Partitioner::joins_products(const FusionGroup& k, const AxisPairs& pairs) c
 /// same nesting, so that they can be fused.
 void Partitioner::unify_sibling_loops(FusionGroup& k) {
   auto join = [&](const AxisPairs& pairs) {
-    if (pairs.empty() || joins_products(k, pairs) || !loops_stay_apart(k, pairs, {})) return;
+    if (pairs.empty() || joins_unrelated_products(k, pairs) || !loops_stay_apart(k, pairs, {})) return;
     for (auto [a, b] : pairs) space_.unify(a, b);
     refresh(k);
   };

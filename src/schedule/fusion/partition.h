@@ -1,4 +1,5 @@
-// The partition: kernel boundaries are decided here only, by one pass and one cost model, with a printable result.
+// The partition: which nodes share a kernel is decided here only, by one pass and one cost model, with a printable
+// result.
 #pragma once
 
 #include <string>

@@ -188,7 +188,7 @@ class Partitioner {
   // loop_nesting.cpp
   bool are_siblings(const FusionGroup& k, IndexId a, IndexId b, AxisPairs& pairs, std::vector<int>& lost);
   bool loops_stay_apart(const FusionGroup& k, const AxisPairs& pairs, const std::vector<int>& lost);
-  bool joins_products(const FusionGroup& k, const AxisPairs& pairs) const;
+  bool joins_unrelated_products(const FusionGroup& k, const AxisPairs& pairs) const;
   void unify_sibling_loops(FusionGroup& k);
   void order_loops(FusionGroup& k) const;
 

@@ -1,4 +1,4 @@
-// One call of realize(): split by device, prepare, claim, switch cells, launch, store.
+// One call of realize(): split by device, prepare, switch cells, claim, launch, store.
 #include "tensor/eval/realize.h"
 
 #include <fmt/core.h>

@@ -253,5 +253,5 @@ TEST_CASE("every elementwise op is spelled in C or expanded into such as are", "
 
 TEST_CASE("every op has a gradient rule or says that it has none", "[ops]") {
   for_each_op(
-      [](Op op) { CHECK((autodiff::rule_of(op) != nullptr) == !has(op, kNoGrad)); });  // src/gradient/rules_*.cpp
+      [](Op op) { CHECK((autodiff::rule_of(op) != nullptr) == !has(op, kNoGrad)); });  // src/gradient/adjoint_*.cpp
 }
