@@ -225,6 +225,19 @@ bool Partitioner::lies_across_memory(const FusionGroup& k, const FusionNode& s, 
   return others && span > prices_.row_bytes_far;
 }
 
+/// Whether vectors of the node lie along two axes: along its rows where a reduction with lanes uses it, and across them
+/// where it is stored. The reduction would evaluate it once more, element by element.
+bool Partitioner::needs_both_lanes(const FusionGroup& k, int number, IndexId ix) const {
+  const FusionIndex& index = space_[ix];
+  if (index.empty() || index.back().digits.empty() || !contains(k.outer, index.back().digits.back().axis)) return false;
+  const std::vector<int>& axes = space_.axes_of(ix);
+  const auto within = k.within.find(number);
+  return within != k.within.end() &&
+         std::any_of(axes.begin(), axes.end(), [&](int a) { return !contains(k.outer, a); }) &&
+         std::any_of(within->second.begin(), within->second.end(),
+                     [&](int r) { return node(r).uop->reduction().tree.lanes > 1; });
+}
+
 /// The price of materializing one row of the node while sibling loops read it.
 double Partitioner::materialize_cost(const FusionGroup& k, const FusionNode& s, IndexId ix,
                                      const std::vector<int>& lost) const {

@@ -191,6 +191,7 @@ Partitioner::ChoiceCosts Partitioner::price(int s, const std::vector<int>& kerne
       if ((kernels.size() == 1 && st.outputs.empty()) || !legal || !fits(at(k), s, true)) continue;
       if (st.kind == FusionNodeKind::Scan) continue;  // stored, it has a kernel of its own
       if (st.pair < 0 && has_pair(at(k))) continue;   // its store would need loops of its own
+      if (st.contraction && !form.materialized && needs_both_lanes(at(k), s, ix[0])) continue;
       if ((ix.size() != 1 && form.siblings.empty()) || !aligned(st, ix[0]) || !level_fits(k, kernels, hazards))
         continue;
       const std::vector<int>& axes = space_.axes_of(ix[0]);

@@ -157,6 +157,7 @@ class Partitioner {
   double serialization_cost(const FusionGroup& k, const std::vector<int>& lost, double extra);
   int64_t row_bytes(const FusionGroup& k, const FusionNode& s, IndexId at, const std::vector<int>& lost) const;
   bool lies_across_memory(const FusionGroup& k, const FusionNode& s, IndexId ix, const std::vector<int>& lost) const;
+  bool needs_both_lanes(const FusionGroup& k, int number, IndexId ix) const;
   double materialize_cost(const FusionGroup& k, const FusionNode& s, IndexId at, const std::vector<int>& lost) const;
   bool is_matrix_row(const FusionGroup& k, const FusionNode& s, IndexId at, const std::vector<int>& lost) const;
   bool has_mma(const FusionGroup& k) const;

@@ -76,3 +76,22 @@ TEST_CASE("a product is no row of tasks that each reread a matrix larger than th
     CHECK(cut.kernels.size() == (deep == 512 ? 1 : 2));  // exp is computed once per row, or stored
   }
 }
+
+TEST_CASE("a product is not stored across the rows of a kernel whose sum has lanes along them", "[schedule]") {
+  Program p;
+  const Shape all{32, 128, 16, 64};  // image, channel, what is summed, patch
+  const UOp a = ir::expand(p.slot({32, 128, 16}), all, {3}), b = ir::expand(p.slot({16, 64}), all, {0, 1});
+  const UOp product = ir::sum(a * b, {2}), turned = permute(product, {0, 2, 1});
+  const UOp weights = ir::expand(p.slot({128}), {32, 64, 128}, {0, 1});
+  p.store(ir::sum(turned * weights * p.slot({32, 64, 128}), {2}));
+  p.store(ir::sum(turned * p.slot({32, 64, 128}), {0, 1}));
+  p.store(ir::sum(turned, {0, 1}));
+  const Partition cut = schedule::partition_plan(p.plan, kTarget);
+  INFO(to_string(cut));
+  for (const FusionGroup& k : cut.kernels) {
+    const auto is_product = [&](const ReductionNest& n) {
+      return cut.graph.nodes[static_cast<size_t>(n.node)].contraction;
+    };
+    if (std::any_of(k.nests.begin(), k.nests.end(), is_product)) CHECK(k.nests.size() == 1);
+  }
+}
