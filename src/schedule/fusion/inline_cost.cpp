@@ -234,8 +234,9 @@ bool Partitioner::needs_both_lanes(const FusionGroup& k, int number, IndexId ix)
   const auto within = k.within.find(number);
   return within != k.within.end() &&
          std::any_of(axes.begin(), axes.end(), [&](int a) { return !contains(k.outer, a); }) &&
-         std::any_of(within->second.begin(), within->second.end(),
-                     [&](int r) { return node(r).uop->reduction().tree.lanes > 1; });
+         std::any_of(within->second.begin(), within->second.end(), [&](int r) {
+           return node(r).kind == FusionNodeKind::Reduce && node(r).uop->reduction().tree.lanes > 1;
+         });
 }
 
 /// The price of materializing one row of the node while sibling loops read it.
