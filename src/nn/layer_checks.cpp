@@ -15,13 +15,6 @@ void require_size(std::string_view what, int64_t value, Loc where) {
     throw UsageError(fmt::format("{} is {}; no tensor has more than 2^56 elements", what, value), where);
 }
 
-void require_probability(std::string_view layer, double p, Loc where) {
-  if (p >= 0 && p <= 1) return;
-  throw UsageError(fmt::format("{}: p is {}; give the probability that {} becomes zero, in [0, 1]", layer, p,
-                               layer == "Dropout" || layer == "AlphaDropout" ? "an element" : "a channel"),
-                   where);
-}
-
 void refuse(const std::string& what) { tensor::usage_error(what); }
 
 void require_last(const Tensor& x, const Shape& sizes, std::string_view layer, std::string_view what) {

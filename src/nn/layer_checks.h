@@ -14,8 +14,6 @@ struct TransformerOptions;
 
 /// The size of a layer must be at least 1, and small enough that a few times as many elements can be counted.
 void require_size(std::string_view what, int64_t value, Loc where);
-/// The p of a dropout layer must lie in [0, 1].
-void require_probability(std::string_view layer, double p, Loc where);
 /// `size`, after the arguments of `layer`, which contains attention, were checked: its submodules would report errors
 /// under their own names.
 int64_t checked_attention(std::string_view layer, int64_t size, int64_t heads, const TransformerOptions& options,

@@ -3,8 +3,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "nn/layer_checks.h"
 #include "sinter/create.h"
 #include "sinter/ops.h"
@@ -49,17 +47,13 @@ void update_running(Tensor running, const Tensor& batch, const Share& share) {
   running.assign(running * (1.0 - share) + batch.detach().to(running.dtype()) * share);
 }
 
-/// Refuses x unless it has `channels` at axis 1, and as many axes as `layout` names.
-void require_layout(const char* layer, const Tensor& x, int64_t channels, std::initializer_list<int64_t> ranks,
-                    std::string_view layout) {
-  const bool ranked = std::find(ranks.begin(), ranks.end(), x.rank()) != ranks.end();
-  if (!ranked || !(x.shape()[1] == channels))
-    refuse(fmt::format("the input of {} has shape {}; give {}", layer, to_string(x.shape()),
-                       fmt::format(fmt::runtime(layout), channels)));
-}
+/// What stands behind the channels, by the number of these axes less 1.
+constexpr const char* kSpatialAxes[] = {"length", "h, w", "d, h, w"};
 
-BatchNormOptions running_options(const InstanceNormOptions& o) {
-  return {.eps = o.eps, .momentum = o.momentum, .affine = o.affine, .track_running_stats = o.track_running_stats};
+/// Refuses x unless it is [n, channels, ...], with so many axes behind the channels. `layout` describes what is given.
+void require_layout(const char* layer, const Tensor& x, int64_t channels, size_t axes, const std::string& layout) {
+  if (x.rank() != static_cast<int64_t>(axes) + 2 || !(x.shape()[1] == channels))
+    refuse(fmt::format("the input of {} has shape {}; give {}", layer, to_string(x.shape()), layout));
 }
 
 }  // namespace
@@ -92,7 +86,11 @@ void RunningNorm::track(const Tensor& mean, const Tensor& variance) const {
   update_running(running_var, variance, share);
 }
 
-Tensor RunningNorm::batch_normalized(const char* layer, const Tensor& x) const {
+Tensor RunningNorm::batch_normalized(const char* layer, size_t axes, const Tensor& x, Loc where) const {
+  const tensor::OuterCall call(layer, where);
+  const std::string flat = axes == 1 ? fmt::format("[n, {}] or ", channels) : "";
+  require_layout(layer, x, channels, axes == 1 && x.rank() == 2 ? 0 : axes,
+                 fmt::format("{}[n, {}, {}]", flat, channels, kSpatialAxes[axes - 1]));
   if (!training && running_mean.defined()) return batch_norm(x, running_mean, running_var, weight, bias, options.eps);
   if (training) require_variance(layer, x, "", x.numel() / channels);
   if (training && running_mean.defined()) {
@@ -103,12 +101,12 @@ Tensor RunningNorm::batch_normalized(const char* layer, const Tensor& x) const {
   return batch_norm(x, {}, {}, weight, bias, options.eps);
 }
 
-Tensor RunningNorm::instance_normalized(const char* layer, const Tensor& given, int64_t spatial_axes,
-                                        std::string_view layout, Loc where) const {
+Tensor RunningNorm::instance_normalized(const char* layer, size_t axes, const Tensor& given, Loc where) const {
   const tensor::OuterCall call(layer, where);
-  const bool one_sample = given.rank() == spatial_axes + 1;
+  const bool one_sample = given.rank() == static_cast<int64_t>(axes) + 1;
   const Tensor x = one_sample ? given.unsqueeze(0) : given;  // instance_norm() takes a batch
-  require_layout(layer, x, channels, {spatial_axes + 2}, layout);
+  require_layout(layer, x, channels, axes,
+                 fmt::format("[n, {0}, {1}] or [{0}, {1}]", channels, kSpatialAxes[axes - 1]));
   if (training) require_variance(layer, x, " of a sample", spatial_size(x));
   if (training && running_mean.defined() && x.numel()) {
     no_grad guard;
@@ -119,54 +117,6 @@ Tensor RunningNorm::instance_normalized(const char* layer, const Tensor& given, 
                        ? batch_norm(x, running_mean, running_var, weight, bias, options.eps)
                        : instance_norm(x, weight, bias, options.eps);
   return one_sample ? y.squeeze(0) : y;
-}
-
-BatchNorm1d::BatchNorm1d(int64_t channels, BatchNormOptions options, Loc where)
-    : RunningNorm("BatchNorm1d", channels, options, where) {}
-
-Tensor BatchNorm1d::operator()(const Tensor& x, Loc where) const {
-  const tensor::OuterCall call("BatchNorm1d", where);
-  require_layout("BatchNorm1d", x, channels, {2, 3}, "[n, {0}] or [n, {0}, length]");
-  return batch_normalized("BatchNorm1d", x);
-}
-
-BatchNorm2d::BatchNorm2d(int64_t channels, BatchNormOptions options, Loc where)
-    : RunningNorm("BatchNorm2d", channels, options, where) {}
-
-Tensor BatchNorm2d::operator()(const Tensor& x, Loc where) const {
-  const tensor::OuterCall call("BatchNorm2d", where);
-  require_layout("BatchNorm2d", x, channels, {4}, "[n, {0}, h, w]");
-  return batch_normalized("BatchNorm2d", x);
-}
-
-BatchNorm3d::BatchNorm3d(int64_t channels, BatchNormOptions options, Loc where)
-    : RunningNorm("BatchNorm3d", channels, options, where) {}
-
-Tensor BatchNorm3d::operator()(const Tensor& x, Loc where) const {
-  const tensor::OuterCall call("BatchNorm3d", where);
-  require_layout("BatchNorm3d", x, channels, {5}, "[n, {0}, d, h, w]");
-  return batch_normalized("BatchNorm3d", x);
-}
-
-InstanceNorm1d::InstanceNorm1d(int64_t channels, InstanceNormOptions options, Loc where)
-    : RunningNorm("InstanceNorm1d", channels, running_options(options), where) {}
-
-Tensor InstanceNorm1d::operator()(const Tensor& x, Loc where) const {
-  return instance_normalized("InstanceNorm1d", x, 1, "[n, {0}, length] or [{0}, length]", where);
-}
-
-InstanceNorm2d::InstanceNorm2d(int64_t channels, InstanceNormOptions options, Loc where)
-    : RunningNorm("InstanceNorm2d", channels, running_options(options), where) {}
-
-Tensor InstanceNorm2d::operator()(const Tensor& x, Loc where) const {
-  return instance_normalized("InstanceNorm2d", x, 2, "[n, {0}, h, w] or [{0}, h, w]", where);
-}
-
-InstanceNorm3d::InstanceNorm3d(int64_t channels, InstanceNormOptions options, Loc where)
-    : RunningNorm("InstanceNorm3d", channels, running_options(options), where) {}
-
-Tensor InstanceNorm3d::operator()(const Tensor& x, Loc where) const {
-  return instance_normalized("InstanceNorm3d", x, 3, "[n, {0}, d, h, w] or [{0}, d, h, w]", where);
 }
 
 GroupNorm::GroupNorm(int64_t groups, int64_t channels, GroupNormOptions options, Loc where)

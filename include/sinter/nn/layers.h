@@ -7,8 +7,10 @@
 #include <tuple>
 #include <utility>
 
+#include "sinter/activations.h"
 #include "sinter/indexing.h"
 #include "sinter/nn/containers.h"
+#include "sinter/nn/function_layer.h"
 
 namespace sinter {
 inline namespace v0 {
@@ -82,10 +84,7 @@ struct Dropout {
 };
 
 /// max(x, 0).
-struct ReLU {
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-  SINTER_EMPTY_MODULE()
-};
+struct ReLU : FunctionLayer<"ReLU", relu> {};
 
 /// [n, ...] to [n, product].
 struct Flatten {
