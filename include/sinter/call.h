@@ -1,7 +1,9 @@
 // For authors of layers: a scope that makes errors inside a layer report the layer's caller.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -21,6 +23,13 @@ class CallScope {
   ~CallScope();
   CallScope(const CallScope&) = delete;
   CallScope& operator=(const CallScope&) = delete;
+};
+
+/// The name of a call as an argument of a template.
+template <size_t N>
+struct CallName {
+  consteval CallName(const char (&literal)[N]) { std::copy_n(literal, N, text); }  ///< of that text  NOLINT
+  char text[N] = {};                                                               ///< ends with zero
 };
 
 }  // namespace v0

@@ -150,7 +150,9 @@ Optimizer::Optimizer(Grouping grouping, Loc where, std::string_view rule)
       parameters_(std::move(grouping.parameters)),
       group_of_(std::move(grouping.group_of)),
       steps_(parameters_.size()),
-      alive_(std::make_shared<char>()) {
+      alive_(std::make_shared<char>()),
+      rule_(rule),
+      made_at_(where) {
   const tensor::OuterCall call(rule, where);
   if (rates_.empty()) rates_ = {&own_lr_};
   group_of_.resize(parameters_.size());
@@ -280,6 +282,7 @@ Tensor Optimizer::initial_state(const Tensor& p, double value) {
 }
 
 Optimizer::State Optimizer::make_state(std::string name, double initial) {
+  const tensor::OuterCall call(rule_, made_at_);
   std::vector<Tensor> made;
   for (const Tensor& p : parameters_) made.push_back(initial_state(p, initial));
   state_.push_back({std::move(name), std::move(made), initial, std::vector<int64_t>(parameters_.size())});

@@ -26,7 +26,7 @@ struct ConvWeights {
 };
 
 /// A convolution along so many axes as a layer.
-template <LayerName name, size_t axes, class Options,
+template <CallName name, size_t axes, class Options,
           Tensor (*function)(Arg, const Tensor&, const Tensor&, const Options&)>
 struct ConvLayer : ConvWeights {
   ConvLayer(int64_t in, int64_t out, const PerAxis& kernel, Options options = {}, bool bias = true,

@@ -14,7 +14,7 @@ namespace nn {
 double checked_probability(std::string_view layer, double p, Loc where);
 
 /// A function that drops elements or channels, in training. Draws from the default generator.
-template <LayerName name, Tensor (*function)(Arg, double, bool, Generator*)>
+template <CallName name, Tensor (*function)(Arg, double, bool, Generator*)>
 struct DropoutLayer {
   explicit DropoutLayer(double p = 0.5, Loc where = Loc::current()) : p(checked_probability(name.text, p, where)) {}
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {

@@ -1,9 +1,6 @@
 // Layers that call one function of the library. Errors in it are of the layer, at its caller's place.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-
 #include "sinter/call.h"
 #include "sinter/nn/module.h"
 
@@ -11,15 +8,8 @@ namespace sinter {
 inline namespace v0 {
 namespace nn {
 
-/// The name of a layer as an argument of a template.
-template <size_t N>
-struct LayerName {
-  consteval LayerName(const char (&literal)[N]) { std::copy_n(literal, N, text); }  ///< of that text  NOLINT
-  char text[N] = {};                                                                ///< ends with zero
-};
-
 /// A function of one tensor as a layer.
-template <LayerName name, Tensor (*function)(Arg)>
+template <CallName name, Tensor (*function)(Arg)>
 struct FunctionLayer {
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
     const CallScope call(name.text, where);

@@ -37,7 +37,7 @@ struct LossWithOptions {
 };
 
 /// A loss of a prediction and a target as a layer.
-template <LayerName name, class Options, auto function>
+template <CallName name, class Options, auto function>
 struct LossLayer : LossWithOptions<Options> {
   using LossWithOptions<Options>::LossWithOptions;
   Tensor operator()(const Tensor& x, const Tensor& target, Loc where = Loc::current()) const {
@@ -47,7 +47,7 @@ struct LossLayer : LossWithOptions<Options> {
 };
 
 /// The same of one that has no options but the reduction.
-template <LayerName name, Tensor (*function)(Arg, Arg, Reduction)>
+template <CallName name, Tensor (*function)(Arg, Arg, Reduction)>
 struct ReducedLoss {
   explicit ReducedLoss(LossOptions options = {}) : reduction(options.reduction) {}
   explicit ReducedLoss(Reduction reduction) : reduction(reduction) {}
@@ -60,7 +60,7 @@ struct ReducedLoss {
 };
 
 /// The same of one of three tensors.
-template <LayerName name, class Options, Tensor (*function)(Arg, Arg, Arg, Options)>
+template <CallName name, class Options, Tensor (*function)(Arg, Arg, Arg, Options)>
 struct ThreeTensorLoss : LossWithOptions<Options> {
   using LossWithOptions<Options>::LossWithOptions;
   Tensor operator()(const Tensor& a, const Tensor& b, const Tensor& c, Loc where = Loc::current()) const {

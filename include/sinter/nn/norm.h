@@ -48,7 +48,7 @@ struct RunningNorm {
 /// Normalization by the batch. In training each channel is normalized by the batch's mean and variance, and the running
 /// statistics move with them (the variance unbiased, times n/(n-1)). UsageError then unless each channel has at least
 /// two values. Otherwise the running statistics normalize.
-template <LayerName name, size_t axes>
+template <CallName name, size_t axes>
 struct BatchNormLayer : RunningNorm {
   explicit BatchNormLayer(int64_t channels, BatchNormOptions options = {}, Loc where = Loc::current())
       : RunningNorm(name.text, channels, options, where) {}
@@ -80,7 +80,7 @@ struct InstanceNormOptions {
   bool track_running_stats = false;  ///< true: keeps means over the batch, and normalizes by them when not training
 };
 /// instance_norm(). UsageError in training unless each channel of a sample has at least two values.
-template <LayerName name, size_t axes>
+template <CallName name, size_t axes>
 struct InstanceNormLayer : RunningNorm {
   explicit InstanceNormLayer(int64_t channels, InstanceNormOptions options = {}, Loc where = Loc::current())
       : RunningNorm(name.text, channels, {options.eps, options.momentum, options.affine, options.track_running_stats},

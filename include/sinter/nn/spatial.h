@@ -15,7 +15,7 @@ inline namespace v0 {
 namespace nn {
 
 /// A function of a tensor, a fixed window and options as a layer.
-template <LayerName name, class Options, Tensor (*function)(Arg, const PerAxis&, const Options&)>
+template <CallName name, class Options, Tensor (*function)(Arg, const PerAxis&, const Options&)>
 struct WindowLayer {
   explicit WindowLayer(PerAxis kernel, Options options = {}) : kernel(std::move(kernel)), options(std::move(options)) {}
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
@@ -28,7 +28,7 @@ struct WindowLayer {
 };
 
 /// The inverse of a pooling with a fixed window as a layer. A size given at the call counts before options.output_size.
-template <LayerName name, Tensor (*function)(Arg, const Tensor&, const PerAxis&, const MaxUnpoolOptions&)>
+template <CallName name, Tensor (*function)(Arg, const Tensor&, const PerAxis&, const MaxUnpoolOptions&)>
 struct UnpoolLayer {
   explicit UnpoolLayer(PerAxis kernel, MaxUnpoolOptions options = {})
       : kernel(std::move(kernel)), options(std::move(options)) {}
@@ -45,7 +45,7 @@ struct UnpoolLayer {
 };
 
 /// lp_pool1d() or lp_pool2d() with a fixed window as a layer.
-template <LayerName name, Tensor (*function)(Arg, double, const PerAxis&, const LpPoolOptions&)>
+template <CallName name, Tensor (*function)(Arg, double, const PerAxis&, const LpPoolOptions&)>
 struct LPPoolLayer {
   LPPoolLayer(double norm_type, PerAxis kernel, LpPoolOptions options = {})
       : norm_type(norm_type), kernel(std::move(kernel)), options(std::move(options)) {}
@@ -60,7 +60,7 @@ struct LPPoolLayer {
 };
 
 /// Adaptive pooling to a fixed size as a layer.
-template <LayerName name, Tensor (*function)(Arg, const AdaptiveSize&)>
+template <CallName name, Tensor (*function)(Arg, const AdaptiveSize&)>
 struct AdaptiveLayer {
   explicit AdaptiveLayer(AdaptiveSize size) : size(std::move(size)) {}
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
