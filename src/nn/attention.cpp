@@ -38,10 +38,9 @@ int64_t checked(std::string_view layer, int64_t size, int64_t heads, double drop
   require_size(fmt::format("{}: size", layer), size, where);
   require_size(fmt::format("{}: heads", layer), heads, where);
   if (size % heads)
-    throw UsageError(fmt::format("{}: the size {} does not fall into {} heads; choose a divisor", layer, size, heads),
-                     where);
+    tensor::usage_error_at(where, "{}: the size {} does not fall into {} heads; choose a divisor", layer, size, heads);
   if (!(dropout >= 0 && dropout <= 1))
-    throw UsageError(fmt::format("{}: dropout is {}; a probability in [0, 1] is needed", layer, dropout), where);
+    tensor::usage_error_at(where, "{}: dropout is {}; a probability in [0, 1] is needed", layer, dropout);
   return size;
 }
 
@@ -131,8 +130,9 @@ Tensor RotaryEmbedding::operator()(const Tensor& x, int64_t offset, Loc where) c
   const tensor::OuterCall call("RotaryEmbedding", where);
   RotaryOptions shifted = options;
   if (__builtin_add_overflow(shifted.offset, offset, &shifted.offset))
-    refuse(fmt::format("the offsets {} and {} of RotaryEmbedding add up to more than an int64 holds; give smaller ones",
-                       options.offset, offset));
+    tensor::usage_error(
+        "the offsets {} and {} of RotaryEmbedding add up to more than an int64 holds; give smaller ones",
+        options.offset, offset);
   return rotary_embedding(x, shifted);
 }
 

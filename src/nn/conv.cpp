@@ -20,15 +20,13 @@ ConvWeights::ConvWeights(const char* layer, size_t axes, int64_t in, int64_t out
   require_size(fmt::format("{}: in", layer), in, where);
   require_size(fmt::format("{}: out", layer), out, where);
   if (groups < 1 || in % groups || out % groups)
-    throw UsageError(fmt::format("{}: {} channels in and {} out do not fall into {} groups; choose a divisor of both",
-                                 layer, in, out, groups),
-                     where);
+    tensor::usage_error_at(where, "{}: {} channels in and {} out do not fall into {} groups; choose a divisor of both",
+                           layer, in, out, groups);
   std::vector<int64_t> sizes = kernel.numbers();
   if (sizes.size() == 1) sizes.resize(axes, sizes[0]);
   if (sizes.size() != axes)
-    throw UsageError(fmt::format("{}: {} sizes of a kernel with {} axes; give one number, or one for each", layer,
-                                 sizes.size(), axes),
-                     where);
+    tensor::usage_error_at(where, "{}: {} sizes of a kernel with {} axes; give one number, or one for each", layer,
+                           sizes.size(), axes);
   const int64_t rows = transposed ? in : out, each = (transposed ? out : in) / groups;
   Shape shape{rows, each};
   auto fan_in = static_cast<double>(each);

@@ -20,8 +20,8 @@ Tensor make_table(const char* layer, int64_t count, int64_t size, std::optional<
   Tensor table = init::normal({count, size});
   if (!padding) return table.requires_grad();
   if (*padding < -count || *padding >= count)
-    throw UsageError(
-        fmt::format("{}: padding_idx is {}, but there are {} rows; give one of them", layer, *padding, count), where);
+    tensor::usage_error_at(where, "{}: padding_idx is {}, but there are {} rows; give one of them", layer, *padding,
+                           count);
   if (*padding < 0) *padding += count;
   return sinter::where((arange(count) == *padding).unsqueeze(1), 0.0, table).requires_grad();
 }

@@ -18,9 +18,7 @@ void require_size(std::string_view what, int64_t value, Loc where);
 /// under their own names.
 int64_t checked_attention(std::string_view layer, int64_t size, int64_t heads, const TransformerOptions& options,
                           Loc where);
-/// Throws a UsageError of the outermost CallScope: the layer, or the Sequential that contains it.
-[[noreturn]] void refuse(const std::string& what);
-/// Requires that the last axes of x, which is `what` of the layer, have the sizes `sizes`; otherwise refuse().
+/// Requires that the last axes of x, which is `what` of the layer, have the sizes `sizes`.
 void require_last(const Tensor& x, const Shape& sizes, std::string_view layer, std::string_view what = "input");
 
 }  // namespace nn

@@ -1,8 +1,6 @@
 // The layers of include/sinter/nn/layers.h, and of other headers what is more than a call of their function.
 #include "sinter/nn/layers.h"
 
-#include <fmt/core.h>
-
 #include <cmath>
 
 #include "nn/layer_checks.h"
@@ -47,9 +45,8 @@ Tensor LayerNorm::operator()(const Tensor& x, Loc where) const {
 
 double checked_probability(std::string_view layer, double p, Loc where) {
   if (p >= 0 && p <= 1) return p;
-  throw UsageError(fmt::format("{}: p is {}; give the probability that {} becomes zero, in [0, 1]", layer, p,
-                               layer == "Dropout" || layer == "AlphaDropout" ? "an element" : "a channel"),
-                   where);
+  tensor::usage_error_at(where, "{}: p is {}; give the probability that {} becomes zero, in [0, 1]", layer, p,
+                         layer == "Dropout" || layer == "AlphaDropout" ? "an element" : "a channel");
 }
 
 Dropout::Dropout(double p, Loc where) : p(checked_probability("Dropout", p, where)) {}
@@ -73,8 +70,8 @@ PReLU::PReLU(int64_t count, double slope, Loc where) {
 Tensor Softmax2d::operator()(const Tensor& x, Loc where) const {
   const tensor::OuterCall call("Softmax2d", where);
   if (x.rank() != 3 && x.rank() != 4)
-    refuse(fmt::format("the input of Softmax2d has shape {}, of {} axes; give [n, channels, h, w]",
-                       to_string(x.shape()), x.rank()));
+    tensor::usage_error("the input of Softmax2d has shape {}, of {} axes; give [n, channels, h, w]",
+                        to_string(x.shape()), x.rank());
   return softmax(x, -3);
 }
 

@@ -1,8 +1,6 @@
 // What the walks of include/sinter/nn/module.h do with one tensor.
 #include "sinter/nn/module.h"
 
-#include <fmt/core.h>
-
 #include "tensor/core/cell_version.h"
 #include "tensor/core/operands.h"
 #include "tensor/core/placement.h"
@@ -28,8 +26,8 @@ void require_float(DType dtype, Loc where) {
   const tensor::Call call("to", where);
   tensor::check_usable(dtype);
   if (!is_float(dtype))
-    tensor::usage_error(fmt::format("{} is no type of parameters, which are floats; give one such as {}",
-                                    name_of(dtype), name_of(float32)));
+    tensor::usage_error("{} is no type of parameters, which are floats; give one such as {}", name_of(dtype),
+                        name_of(float32));
 }
 
 }  // namespace nn::walk

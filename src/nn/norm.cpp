@@ -35,10 +35,10 @@ int64_t spatial_size(const Tensor& x) {
 /// Refuses to train on `values` per channel unless they have a variance.
 void require_variance(const char* layer, const Tensor& x, std::string_view of, int64_t values) {
   if (values < 2)
-    refuse(
-        fmt::format("values per channel{} in the input of {}, of shape {}: {}; a variance needs at least 2: give "
-                    "more, or call nn::eval",
-                    of, layer, to_string(x.shape()), values));
+    tensor::usage_error(
+        "values per channel{} in the input of {}, of shape {}: {}; a variance needs at least 2: give "
+        "more, or call nn::eval",
+        of, layer, to_string(x.shape()), values);
 }
 
 /// Assigns the next version of a running statistic. `share`: a double, or a scalar tensor.
@@ -53,7 +53,7 @@ constexpr const char* kSpatialAxes[] = {"length", "h, w", "d, h, w"};
 /// Refuses x unless it is [n, channels, ...], with so many axes behind the channels. `layout` describes what is given.
 void require_layout(const char* layer, const Tensor& x, int64_t channels, size_t axes, const std::string& layout) {
   if (x.rank() != static_cast<int64_t>(axes) + 2 || !(x.shape()[1] == channels))
-    refuse(fmt::format("the input of {} has shape {}; give {}", layer, to_string(x.shape()), layout));
+    tensor::usage_error("the input of {} has shape {}; give {}", layer, to_string(x.shape()), layout);
 }
 
 }  // namespace
@@ -125,8 +125,8 @@ GroupNorm::GroupNorm(int64_t groups, int64_t channels, GroupNormOptions options,
   require_size("GroupNorm: groups", groups, where);
   require_size("GroupNorm: channels", channels, where);
   if (channels % groups)
-    throw UsageError(
-        fmt::format("GroupNorm: {} channels do not fall into {} groups; choose a divisor", channels, groups), where);
+    tensor::usage_error_at(where, "GroupNorm: {} channels do not fall into {} groups; choose a divisor", channels,
+                           groups);
   if (!options.affine) return;
   weight = ones({channels}).requires_grad();
   bias = zeros({channels}).requires_grad();

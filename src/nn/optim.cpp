@@ -110,9 +110,9 @@ Tensor Optimizer::Update::number(std::function<double(int64_t t)> value) {
 Tensor Optimizer::Update::number(double value) {
   if (tensor::Observer::current())
     tensor::usage_error(
-        fmt::format("the rule's number {} is {} now, and what it will be at later calls of the jitted function is "
-                    "unknown; give number() a function of the step, as in number([](int64_t t) {{ return 1.0 / t; }})",
-                    numbers_, value));
+        "the rule's number {} is {} now, and what it will be at later calls of the jitted function is "
+        "unknown; give number() a function of the step, as in number([](int64_t t) {{ return 1.0 / t; }})",
+        numbers_, value);
   return number([value](int64_t) { return value; });
 }
 
@@ -161,7 +161,7 @@ Optimizer::Optimizer(Grouping grouping, Loc where, std::string_view rule)
 }
 
 void Optimizer::check_leaves(const std::vector<Tensor>& all, std::string_view rule, Loc where) {
-  const auto fail = [&](const std::string& what) { throw UsageError(fmt::format("{}: {}", rule, what), where); };
+  const auto fail = [&](const std::string& what) { tensor::usage_error_at(where, "{}: {}", rule, what); };
   if (all.empty()) fail("there are 0 parameters; give at least 1, such as nn::parameters(model)");
   for (size_t i = 0; i < all.size(); ++i) {
     if (!all[i].defined() || !all[i].needs_grad())
@@ -257,8 +257,7 @@ std::vector<Tensor> Optimizer::group_parameters(size_t group, Loc where) const {
 
 void Optimizer::require_group(std::string_view call, size_t group, Loc where) const {
   if (group < rates_.size()) return;
-  throw UsageError(fmt::format("{}: there is no group {} among {}; they count from 0", call, group, rates_.size()),
-                   where);
+  tensor::usage_error_at(where, "{}: there is no group {} among {}; they count from 0", call, group, rates_.size());
 }
 
 double& Optimizer::group_lr(size_t group, Loc where) {
@@ -313,10 +312,10 @@ void Optimizer::load(const nn::NamedTensors& from, nn::LoadOptions options, Loc 
   for (const double rate : rates) check_settings("load", {{"lr", rate}}, where);
   for (size_t i = 0; i < steps.size(); ++i)
     if (steps[i] < 0)
-      throw UsageError(fmt::format("load: \"steps\" says that parameter {} of {} was updated {} times; give what "
-                                   "state_dict() returned, where the numbers are at least 0",
-                                   i, steps.size(), steps[i]),
-                       where);
+      tensor::usage_error_at(where,
+                             "load: \"steps\" says that parameter {} of {} was updated {} times; give what "
+                             "state_dict() returned, where the numbers are at least 0",
+                             i, steps.size(), steps[i]);
   nn::load(into, from, options, where);
   for (size_t i = 0; i < rates.size(); ++i) *rates_[i] = rates[i];
   steps_ = steps;

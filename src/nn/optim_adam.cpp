@@ -1,6 +1,4 @@
 // The rules of include/sinter/nn/optim.h: SGD, Adam, AdamW.
-#include <fmt/core.h>
-
 #include <cmath>
 
 #include "nn/optim_terms.h"
@@ -14,9 +12,8 @@ namespace optim {
 void SGDOptions::check(Loc where) const {
   check_settings("SGD", {{"momentum", momentum}, {"dampening", dampening}, {"weight_decay", weight_decay}}, where);
   if (nesterov && (momentum <= 0 || dampening != 0))
-    throw UsageError(
-        fmt::format("SGD: nesterov needs momentum above 0 (is {}) and dampening 0 (is {})", momentum, dampening),
-        where);
+    tensor::usage_error_at(where, "SGD: nesterov needs momentum above 0 (is {}) and dampening 0 (is {})", momentum,
+                           dampening);
 }
 
 Tensor SGD::updated(Update& update) {

@@ -1,6 +1,4 @@
 // Rules with Adam's two running means, or with one of them: NAdam, RAdam, Lion, LAMB, Muon.
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -141,19 +139,18 @@ Muon::Muon(const std::vector<ParamGroup<Options>>& groups, Loc where) : UpdateRu
 
 void Muon::check_parameter(const Tensor& p, const std::string& which, Loc where) const {
   if (p.rank() != 2)
-    throw UsageError(
-        fmt::format("{} has shape {}, and Muon needs two axes; give it to another optimizer, such as AdamW", which,
-                    to_string(p.shape())),
-        where);
+    tensor::usage_error_at(where,
+                           "{} has shape {}, and Muon needs two axes; give it to another optimizer, such as AdamW",
+                           which, to_string(p.shape()));
 }
 
 void MuonOptions::check(Loc where) const {
   check_settings("Muon", {{"weight_decay", weight_decay}, {"eps", eps}}, where);
   check_shares("Muon", {{"momentum", momentum}}, where);
   if (ns_steps < 1 || ns_steps > 99)
-    throw UsageError(fmt::format("Muon: ns_steps is {}; give a number of iterations from 1 to 99", ns_steps), where);
+    tensor::usage_error_at(where, "Muon: ns_steps is {}; give a number of iterations from 1 to 99", ns_steps);
   if (!is_float(ns_dtype))
-    throw UsageError(fmt::format("Muon: ns_dtype is {}; give a type of floats", name_of(ns_dtype)), where);
+    tensor::usage_error_at(where, "Muon: ns_dtype is {}; give a type of floats", name_of(ns_dtype));
 }
 
 namespace {

@@ -1,6 +1,4 @@
 // Rules without means of gradients: ASGD, Rprop.
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -37,12 +35,11 @@ Tensor ASGD::updated(Update& update) {
 void RpropOptions::check(Loc where) const {
   check_settings("Rprop", {{"step_min", step_min}, {"step_max", step_max}}, where);
   if (!(etaminus > 0 && etaminus < 1 && etaplus > 1 && std::isfinite(etaplus)))
-    throw UsageError(
-        fmt::format("Rprop: etaminus is {} and etaplus {}; give a factor in (0, 1) and one above 1", etaminus, etaplus),
-        where);
+    tensor::usage_error_at(where, "Rprop: etaminus is {} and etaplus {}; give a factor in (0, 1) and one above 1",
+                           etaminus, etaplus);
   if (step_min > step_max)
-    throw UsageError(
-        fmt::format("Rprop: step_min is {} and step_max {}; the first is the smaller one", step_min, step_max), where);
+    tensor::usage_error_at(where, "Rprop: step_min is {} and step_max {}; the first is the smaller one", step_min,
+                           step_max);
 }
 
 Tensor Rprop::updated(Update& update) {

@@ -18,7 +18,7 @@ namespace device = runtime::cuda;
 std::shared_ptr<device::Context> context(const char* call, int index, Loc where) {
   const device::DriverLibrary& found = device::find_driver();
   if (found.table && (index < 0 || index >= found.devices))
-    throw UsageError(fmt::format("cuda::{}: {}", call, device::no_such_device(index, found.devices)), where);
+    tensor::usage_error_at(where, "cuda::{}: {}", call, device::no_such_device(index, found.devices));
   return device::Context::get(index);
 }
 

@@ -1,8 +1,6 @@
 // The public switches of float arithmetic.
 #include "sinter/floats.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <array>
 
@@ -26,7 +24,7 @@ void set_float32_matmul_precision(std::string_view precision, Loc where) {
   const tensor::OuterCall call("set_float32_matmul_precision", where);
   const auto found = std::find(kPrecisions.begin(), kPrecisions.end(), precision);
   if (found == kPrecisions.end())
-    tensor::usage_error(fmt::format("the precision is \"{}\"; give \"highest\", \"high\" or \"medium\"", precision));
+    tensor::usage_error("the precision is \"{}\"; give \"highest\", \"high\" or \"medium\"", precision);
   ir::set_matmul_precision(static_cast<ir::MatmulPrecision>(found - kPrecisions.begin()));
 }
 std::string get_float32_matmul_precision() {

@@ -1,6 +1,4 @@
 // The operators by name, with the factors and roundings that PyTorch's functions have.
-#include <fmt/core.h>
-
 #include "sinter/ops.h"
 #include "tensor/core/operands.h"
 
@@ -18,8 +16,8 @@ bool is_one(const Arg& a) { return !a.is_tensor() && a.real() == 1; }
 DType type_of_numbers(tensor::Args args) {
   const DType dtype = tensor::common_type(args);
   if (is_bool(dtype))
-    tensor::usage_error(fmt::format("has no meaning on {} and {}; convert one with to(int64)",
-                                    tensor::describe(**args.begin()), tensor::describe(**(args.begin() + 1))));
+    tensor::usage_error("has no meaning on {} and {}; convert one with to(int64)", tensor::describe(**args.begin()),
+                        tensor::describe(**(args.begin() + 1)));
   return dtype;
 }
 

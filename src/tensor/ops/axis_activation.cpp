@@ -1,6 +1,4 @@
 // Activations along an axis; softmax itself is in softmax.cpp.
-#include <fmt/core.h>
-
 #include <cmath>
 
 #include "sinter/ops.h"
@@ -33,8 +31,7 @@ Tensor glu(Arg x, int64_t axis) {
   Call call("glu", x.where());
   UOp given = float_operand(x);
   const int64_t a = tensor::axis_of(given, axis), size = tensor::fixed_size(given, a, "halves of an axis");
-  if (size % 2)
-    usage_error(fmt::format("axis {} of {} has the odd size {}; give two halves", axis, tensor::describe(given), size));
+  if (size % 2) usage_error("axis {} of {} has the odd size {}; give two halves", axis, tensor::describe(given), size);
   UOp n = ir::to_compute_type(given), second = tensor::shrink_axis(n, a, size / 2, size);
   return wrap(ir::cast(tensor::shrink_axis(n, a, 0, size / 2) * tensor::sigmoid(second), given->dtype));
 }
@@ -49,7 +46,7 @@ Tensor gumbel_softmax(Arg logits, double tau, bool hard, int64_t axis, Generator
   Call call("gumbel_softmax", logits.where());
   UOp given = float_operand(logits), n = ir::to_compute_type(given);
   const int64_t a = tensor::axis_of(given, axis);
-  if (!(tau > 0)) usage_error(fmt::format("tau is {}, which is not above {}; give a temperature", tau, 0));
+  if (!(tau > 0)) usage_error("tau is {}, which is not above {}; give a temperature", tau, 0);
   UOp noise = gumbel_noise(tensor::node_of(rand(n->shape, {n->dtype, generator, n->device}, logits.where())));
   UOp soft = tensor::softmax((n + noise) / tau, a);
   if (!hard) return wrap(ir::cast(soft, given->dtype));

@@ -1,8 +1,6 @@
 // Dropout of elements and channels.
 #include "sinter/dropout.h"
 
-#include <fmt/core.h>
-
 #include <cmath>
 
 #include "tensor/core/axes.h"
@@ -33,14 +31,14 @@ UOp dropped(UOp x, double p, DropUnit unit, Generator* generator, Loc where) {
 
 void require_probability(double p) {
   if (!(p >= 0 && p <= 1))
-    usage_error(fmt::format("p is {}, the probability that something is dropped; give one in [{}, {}]", p, 0, 1));
+    usage_error("p is {}, the probability that something is dropped; give one in [{}, {}]", p, 0, 1);
 }
 
 Tensor drop(const Arg& x, double p, bool training, DropUnit unit, Generator* generator) {
   require_probability(p);
   UOp n = tensor::float_operand(x);
   if (unit == DropUnit::Channel && n->rank() < 2)
-    usage_error(fmt::format("{} has no axis of channels; give [n, channels, ...]", describe(n)));
+    usage_error("{} has no axis of channels; give [n, channels, ...]", describe(n));
   if (!training || p == 0) return wrap(n);
   UOp mask = dropped(n, p, unit, generator, x.where());
   return wrap(ir::where(mask, ir::like(n, 0.0), n * (p < 1 ? 1.0 / (1.0 - p) : 0.0)));
@@ -51,7 +49,7 @@ Tensor drop_channels(const Arg& x, double p, bool training, size_t rank, bool on
                      Generator* generator) {
   UOp n = tensor::float_operand(x);
   if (n->rank() != rank && n->rank() + 1 != rank)
-    usage_error(fmt::format("{} has {} axes; give {}", describe(n), n->rank(), shapes));
+    usage_error("{} has {} axes; give {}", describe(n), n->rank(), shapes);
   const bool single = one_sample && n->rank() < rank;
   return drop(x, p, training, single ? DropUnit::ChannelOfOne : DropUnit::Channel, generator);
 }
@@ -60,7 +58,7 @@ Tensor alpha_drop(const Arg& x, double p, bool training, DropUnit unit, Generato
   require_probability(p);
   UOp given = tensor::float_operand(x);
   if (unit == DropUnit::Channel && given->rank() < 2)
-    usage_error(fmt::format("{} has no axis of channels; give [n, channels, ...]", describe(given)));
+    usage_error("{} has no axis of channels; give [n, channels, ...]", describe(given));
   if (!training || p == 0) return wrap(given);
   if (p == 1) return wrap(given * 0.0);
   UOp n = ir::to_compute_type(given), mask = dropped(n, p, unit, generator, x.where());

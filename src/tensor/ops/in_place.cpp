@@ -1,6 +1,4 @@
 // Methods that write: each assigns what the function of its name gives, and errors bear its own name.
-#include <fmt/core.h>
-
 #include "sinter/create.h"
 #include "sinter/ops.h"
 #include "sinter/tensor_methods.h"
@@ -103,8 +101,7 @@ Tensor& TensorMethods::normal_(double mean, double deviation, Generator* generat
 Tensor& TensorMethods::fill_diagonal_(Arg value) & {
   return write("fill_diagonal_", self(), value.where(), [&](const Arg& x) {
     const Shape shape = self().shape(value.where());
-    if (shape.rank() != 2)
-      tensor::usage_error(fmt::format("shape {} has no diagonal; give a matrix", to_string(shape)));
+    if (shape.rank() != 2) tensor::usage_error("shape {} has no diagonal; give a matrix", to_string(shape));
     const Tensor row = arange(shape[0], int64, self().device()).unsqueeze(1);
     return sinter::where(row == arange(shape[1], int64, self().device()), value, x);
   });

@@ -1,8 +1,6 @@
 // What losses share, and those of a class among several.
 #include "tensor/ops/loss.h"
 
-#include <fmt/core.h>
-
 #include "sinter/ops.h"
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
@@ -36,9 +34,9 @@ void require_equal_shapes(std::initializer_list<UOp> nodes, std::initializer_lis
   for (size_t i = 1; i < nodes.size(); ++i) {
     const UOp n = nodes.begin()[i];
     if (!(n->shape == first->shape))
-      usage_error(fmt::format("the {} is {}, the {} {}; {}", names.begin()[0], to_string(first->shape),
-                              names.begin()[i], to_string(n->shape),
-                              mismatch_hint(first->shape, n->shape, "give both one shape (reshape or expand)")));
+      usage_error("the {} is {}, the {} {}; {}", names.begin()[0], to_string(first->shape), names.begin()[i],
+                  to_string(n->shape),
+                  mismatch_hint(first->shape, n->shape, "give both one shape (reshape or expand)"));
   }
 }
 
@@ -54,9 +52,9 @@ UOp weight_operand(const Tensor& weight, UOp x, const char* role) {
   if (!weight.defined()) return {};
   UOp n = node_of(weight);
   if (n->rank() > x->rank() || !(common_shape(n->shape, x->shape) == x->shape))
-    usage_error(fmt::format("the {} is {}, which does not broadcast to the prediction, {}; {}", role, describe(n),
-                            to_string(x->shape),
-                            mismatch_hint(n->shape, x->shape, "give one for each element, or for the last axes")));
+    usage_error("the {} is {}, which does not broadcast to the prediction, {}; {}", role, describe(n),
+                to_string(x->shape),
+                mismatch_hint(n->shape, x->shape, "give one for each element, or for the last axes"));
   return ir::broadcast_to(ir::cast(on_device(n, x->device, x->shape), x->dtype), x->shape);
 }
 
@@ -69,9 +67,8 @@ UOp class_index(UOp given, UOp x, int64_t axis, UOp target) {
   auto dims = x->shape.dims();
   dims.erase(dims.begin() + axis);
   if (const Shape expected(dims); !(target->shape == expected))
-    usage_error(fmt::format("predictions {} need class targets of shape {}, got {}; {}", describe(given),
-                            to_string(expected), describe(target),
-                            mismatch_hint(target->shape, expected, "leave out the class axis")));
+    usage_error("predictions {} need class targets of shape {}, got {}; {}", describe(given), to_string(expected),
+                describe(target), mismatch_hint(target->shape, expected, "leave out the class axis"));
   return class_numbers(insert_axis(index_operand(target), axis), x->shape[static_cast<size_t>(axis)]);
 }
 
@@ -89,7 +86,7 @@ using tensor::wrap;
 
 /// The class axis of [classes], [n, classes] and [n, classes, ...].
 int64_t class_axis(UOp x) {
-  if (!x->rank()) usage_error(fmt::format("{} has no axis of classes; give [n, classes]", describe(x)));
+  if (!x->rank()) usage_error("{} has no axis of classes; give [n, classes]", describe(x));
   return x->rank() == 1 ? 0 : 1;
 }
 
@@ -128,7 +125,7 @@ UOp class_loss(UOp given, UOp x, int64_t axis, UOp target, const CrossEntropyOpt
 
 void require_share(double label_smoothing) {
   if (!(label_smoothing >= 0 && label_smoothing <= 1))
-    usage_error(fmt::format("label_smoothing is {}; give the share of a target, in [{}, {}]", label_smoothing, 0, 1));
+    usage_error("label_smoothing is {}; give the share of a target, in [{}, {}]", label_smoothing, 0, 1);
 }
 
 }  // namespace
@@ -136,8 +133,8 @@ void require_share(double label_smoothing) {
 Tensor nll_loss(Arg log_probabilities, const Tensor& target, CrossEntropyOptions options) {
   Call call("nll_loss", log_probabilities.where());
   if (options.label_smoothing != 0)
-    usage_error(fmt::format("label_smoothing is {}, but only cross_entropy() can spread a target; give {}",
-                            options.label_smoothing, 0));
+    usage_error("label_smoothing is {}, but only cross_entropy() can spread a target; give {}", options.label_smoothing,
+                0);
   UOp x = tensor::float_operand(log_probabilities);
   return wrap(
       ir::cast(class_loss(x, ir::to_compute_type(x), class_axis(x), tensor::node_of(target), options), x->dtype));
@@ -153,12 +150,12 @@ Tensor cross_entropy(Arg logits, const Tensor& target, CrossEntropyOptions optio
   if (!is_float(y->dtype))
     return wrap(ir::cast(class_loss(given, tensor::log_softmax(x, axis), axis, y, options), given->dtype));
   if (options.ignore_index && options.ignore_index != CrossEntropyOptions().ignore_index)
-    usage_error(fmt::format("ignore_index {} needs class targets, but the target is {}; leave it out",
-                            *options.ignore_index, describe(y)));
+    usage_error("ignore_index {} needs class targets, but the target is {}; leave it out", *options.ignore_index,
+                describe(y));
   if (!(y->shape == x->shape))
-    usage_error(fmt::format(
+    usage_error(
         "logits {} need probabilities of the same shape or integer classes, got {}; convert classes with to(int64)",
-        describe(given), describe(y)));
+        describe(given), describe(y));
   UOp p = ir::cast(y, x->dtype);
   if (const double share = options.label_smoothing; share > 0) p = p * (1 - share) + share / class_count(x, axis);
   if (UOp weights = class_weights(options.weight, x, axis)) p = p * weights;
@@ -168,11 +165,11 @@ Tensor cross_entropy(Arg logits, const Tensor& target, CrossEntropyOptions optio
 
 Tensor multi_margin_loss(Arg x, const Tensor& target, MultiMarginOptions options) {
   Call call("multi_margin_loss", x.where());
-  if (options.p != 1 && options.p != 2) usage_error(fmt::format("p is {}; give {} or 2", options.p, 1));
+  if (options.p != 1 && options.p != 2) usage_error("p is {}; give {} or 2", options.p, 1);
   UOp given = tensor::float_operand(x), y = tensor::node_of(target);
   tensor::unify_devices(given, y);
   if (given->rank() < 1 || given->rank() > 2)
-    usage_error(fmt::format("{} has {} axes; give [n, classes] or [classes]", describe(given), given->rank()));
+    usage_error("{} has {} axes; give [n, classes] or [classes]", describe(given), given->rank());
   const auto axis = static_cast<int64_t>(given->rank()) - 1;
   UOp n = ir::to_compute_type(given), index = tensor::class_index(given, n, axis, y);
   UOp own = tensor::drop_axes(ir::gather(n, index, axis), {axis});
@@ -192,7 +189,7 @@ Tensor multi_margin_loss(Arg x, const Tensor& target, MultiMarginOptions options
 Tensor multilabel_soft_margin_loss(Arg x, Arg target, MultilabelOptions options) {
   Call call("multilabel_soft_margin_loss", x.where());
   auto [a, b, t] = tensor::loss_operands(x, target);
-  if (!a->rank()) usage_error(fmt::format("{} has {} axes; give [n, classes]", describe(x), 0));
+  if (!a->rank()) usage_error("{} has {} axes; give [n, classes]", describe(x), 0);
   UOp loss = -(b * tensor::log_sigmoid(a) + (1.0 - b) * tensor::log_sigmoid(-a));
   if (UOp weight = tensor::weight_operand(options.weight, a)) loss = loss * weight;
   const auto axis = static_cast<int64_t>(a->rank()) - 1;

@@ -1,6 +1,4 @@
 // Losses of two answers, and of distances between vectors.
-#include <fmt/core.h>
-
 #include "sinter/ops.h"
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
@@ -36,7 +34,7 @@ ThreeOperands three_operands(const Arg& a, const Arg& b, const Arg& c) {
 
 /// The last axis of x. UsageError if it has none.
 int64_t vector_axis(UOp x) {
-  if (!x->rank()) usage_error(fmt::format("{} is no vector: it has {} axes; give [n, size]", describe(x), 0));
+  if (!x->rank()) usage_error("{} is no vector: it has {} axes; give [n, size]", describe(x), 0);
   return static_cast<int64_t>(x->rank()) - 1;
 }
 
@@ -81,7 +79,7 @@ Tensor cosine_embedding_loss(Arg x1, Arg x2, Arg target, MarginOptions options) 
 
 Tensor triplet_margin_loss(Arg anchor, Arg positive, Arg negative, TripletMarginOptions options) {
   Call call("triplet_margin_loss", anchor.where());
-  if (!(options.p > 0)) usage_error(fmt::format("p is {}, and a norm needs one above {}", options.p, 0));
+  if (!(options.p > 0)) usage_error("p is {}, and a norm needs one above {}", options.p, 0);
   auto [a, near, far, t] = three_operands(anchor, positive, negative);
   tensor::require_equal_shapes({a, near, far}, {"anchor", "positive", "negative"});
   const int64_t axis = vector_axis(a);

@@ -1,6 +1,4 @@
 // Products of tensors along chosen axes, as those of matrices in matmul.cpp.
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "sinter/ops.h"
@@ -64,9 +62,9 @@ UOp contract_checked(UOp x, const ir::Ints& of_x, UOp y, const ir::Ints& of_y, D
   for (size_t i = 0; i < of_x.size(); ++i) {
     const Dim &a = x->shape[of_x[i]], &b = y->shape[of_y[i]];
     if (!(a == b))
-      usage_error(fmt::format("axis {} of {} and axis {} of {} differ, {} against {}; {}", of_x[i], describe(x),
-                              of_y[i], describe(y), to_string(a), to_string(b),
-                              tensor::mismatch_hint(a, b, "axes that are summed together have one size")));
+      usage_error("axis {} of {} and axis {} of {} differ, {} against {}; {}", of_x[i], describe(x), of_y[i],
+                  describe(y), to_string(a), to_string(b),
+                  tensor::mismatch_hint(a, b, "axes that are summed together have one size"));
   }
   return contract_axes(x, of_x, y, of_y, t);
 }
@@ -102,8 +100,7 @@ Tensor outer(Arg a, Arg b) {
   const DType t = tensor::common_type({&a, &b});
   const auto [x, y] = factors(a, b, t);
   if (x->rank() != 1 || y->rank() != 1)
-    usage_error(
-        fmt::format("{} and {}: both must be vectors; tensordot(a, b, 0) takes other ranks", describe(x), describe(y)));
+    usage_error("{} and {}: both must be vectors; tensordot(a, b, 0) takes other ranks", describe(x), describe(y));
   return wrap(contract_axes(x, {}, y, {}, t));
 }
 
@@ -112,8 +109,7 @@ Tensor tensordot(Arg a, Arg b, int64_t count) {
   const DType t = tensor::common_type({&a, &b});
   const auto [x, y] = factors(a, b, t);
   if (count < 0 || count > static_cast<int64_t>(std::min(x->rank(), y->rank())))
-    usage_error(fmt::format("{} axes of {} and {}; give 0 to {}", count, describe(x), describe(y),
-                            std::min(x->rank(), y->rank())));
+    usage_error("{} axes of {} and {}; give 0 to {}", count, describe(x), describe(y), std::min(x->rank(), y->rank()));
   ir::Ints of_x, of_y;
   for (int64_t i = 0; i < count; ++i) {
     of_x.push_back(static_cast<int64_t>(x->rank()) - count + i);
@@ -127,8 +123,8 @@ Tensor tensordot(Arg a, Arg b, const std::vector<int64_t>& axes_a, const std::ve
   const DType t = tensor::common_type({&a, &b});
   const auto [x, y] = factors(a, b, t);
   if (axes_a.size() != axes_b.size())
-    usage_error(fmt::format("{} axes of {} and {} of {}; give as many of each", axes_a.size(), describe(x),
-                            axes_b.size(), describe(y)));
+    usage_error("{} axes of {} and {} of {}; give as many of each", axes_a.size(), describe(x), axes_b.size(),
+                describe(y));
   return wrap(contract_checked(x, axes_in_order(x, axes_a), y, axes_in_order(y, axes_b), t));
 }
 
@@ -136,14 +132,13 @@ Tensor cross(Arg a, Arg b, int64_t axis) {
   Call call("cross", a.where());
   const DType t = tensor::common_type({&a, &b});
   if (is_bool(t))
-    usage_error(fmt::format("has no meaning on {} and {}; convert one with to(int64)", tensor::describe(a),
-                            tensor::describe(b)));
+    usage_error("has no meaning on {} and {}; convert one with to(int64)", tensor::describe(a), tensor::describe(b));
   std::vector<UOp> n = tensor::operands({&a, &b}, t);
   axis = tensor::axis_of(n[0], axis);
   const Dim size = n[0]->shape[axis];
   if (!(size == 3))
-    usage_error(fmt::format("{} x {} have {} elements along axis {} and must have {}", tensor::describe(a),
-                            tensor::describe(b), to_string(size), axis, 3));
+    usage_error("{} x {} have {} elements along axis {} and must have {}", tensor::describe(a), tensor::describe(b),
+                to_string(size), axis, 3);
   const auto part = [&](UOp x, int64_t i) { return ir::to_compute_type(tensor::shrink_axis(x, axis, i, i + 1)); };
   std::vector<UOp> parts;
   for (int64_t i = 0; i < 3; ++i) {
