@@ -9,8 +9,7 @@
 
 #include "sinter/dtype.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 class Dim;
 class Tensor;
@@ -79,5 +78,4 @@ class Arg {
   } number_ = {.integer = 0};
 };
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

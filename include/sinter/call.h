@@ -9,8 +9,7 @@
 
 #include "sinter/arg.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// While alive, a UsageError of any call by this thread names `name` and `where`. The outermost of nested scopes
 /// counts.
@@ -32,5 +31,4 @@ struct CallName {
   char text[N] = {};                                                               ///< ends with zero
 };
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

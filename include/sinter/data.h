@@ -14,8 +14,7 @@
 
 #include "sinter/tensor.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// The order of a pass over a data set.
 enum class Order : uint8_t {
@@ -167,5 +166,4 @@ Idx read_idx(const std::filesystem::path& path, Loc where = Loc::current());
 Idx parse_idx(const std::vector<uint8_t>& bytes, const std::string& name, Loc where = Loc::current());
 
 }  // namespace data
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -24,8 +24,7 @@
 #include "sinter/tensor_methods.h"
 
 /// Tensors and operations on them.
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// The begin or end of a slice: a number, or none for the end of the axis. A number that int64 cannot hold becomes the
 /// largest.
@@ -443,8 +442,7 @@ void realize(const Arg& first, const T&... others) {
   realize_all(first, std::array<Tensor, sizeof...(T)>{others...});
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0
 
 /// An Extremum has two parts.
 template <>

@@ -11,9 +11,7 @@
 #include "sinter/ops.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 namespace {
 
 /// [.., length, size] to [.., heads, length, size / heads].
@@ -169,6 +167,4 @@ Tensor TransformerEncoderLayer::operator()(const Tensor& x, const AttentionOptio
   return norm2(y + feed(y));
 }
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

@@ -7,9 +7,7 @@
 #include "sinter/ops.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn::averaging {
+namespace sinter::inline v0::nn::averaging {
 
 void check(const AveragingOptions& options, Loc where) {
   if (options.ema_decay && !(*options.ema_decay >= 0 && *options.ema_decay <= 1))
@@ -47,6 +45,4 @@ void update(const NamedTensors& means, const NamedTensors& values, Tensor count,
   realize_all(changed);
 }
 
-}  // namespace nn::averaging
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn::averaging

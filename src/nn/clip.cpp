@@ -10,9 +10,7 @@
 #include "sinter/ops.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 namespace {
 
 Tensor power_sum(const Tensor& g, double p) {
@@ -65,6 +63,4 @@ void clip_grad_value_(const std::vector<Tensor>& parameters, double limit, Loc w
     if (t.has_grad()) t.set_grad(clamp(t.grad(), -limit, limit));
 }
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

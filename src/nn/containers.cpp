@@ -7,9 +7,7 @@
 #include "nn/type_name.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 void throw_in_layer(const UsageError& error, const std::string& layer) {
   const Loc where = error.where();
@@ -166,6 +164,4 @@ bool ModuleDict::contains(const std::string& name) const {
   return std::any_of(modules_.begin(), modules_.end(), [&](const auto& entry) { return entry.name() == name; });
 }
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

@@ -9,9 +9,7 @@
 #include "sinter/nn/init.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 /// Weight and bias share one uniform bound: PyTorch's kaiming_uniform with a = sqrt(5).
 ConvWeights::ConvWeights(const char* layer, size_t axes, int64_t in, int64_t out, const PerAxis& kernel, int64_t groups,
@@ -40,6 +38,4 @@ ConvWeights::ConvWeights(const char* layer, size_t axes, int64_t in, int64_t out
   if (with_bias) bias = init::uniform({out}, -bound, bound).requires_grad();
 }
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

@@ -8,9 +8,7 @@
 #include "sinter/ops.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 namespace {
 
 /// The table, normal(0, 1) but for the row of padding, and that row counted from 0.
@@ -52,6 +50,4 @@ Tensor EmbeddingBag::operator()(const Tensor& index, const Tensor& offsets, cons
   return embedding_bag(index, weight, offsets, options, per_sample_weights, where);
 }
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

@@ -12,9 +12,7 @@
 #include "sinter/ops.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace optim {
+namespace sinter::inline v0::optim {
 
 GradScaler::GradScaler(Options options, Loc where) : options_(options), scale_(options.init_scale) {
   const tensor::OuterCall call("GradScaler", where);
@@ -122,6 +120,4 @@ void GradScaler::load(const nn::NamedTensors& from, Loc where) {
   growth_tracker_ = tracker;
 }
 
-}  // namespace optim
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::optim

@@ -11,9 +11,7 @@
 #include "sinter/random.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn::init {
+namespace sinter::inline v0::nn::init {
 namespace {
 
 using runtime::cpu::with_default_float_env;
@@ -192,6 +190,4 @@ Tensor dirac_(Tensor t, int64_t groups, Loc where) {
   return set(t, dirac(t.shape(), groups, where).to(t.device()));
 }
 
-}  // namespace nn::init
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn::init

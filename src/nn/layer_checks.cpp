@@ -3,9 +3,7 @@
 
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 void require_size(std::string_view what, int64_t value, Loc where) {
   if (value <= 0) tensor::usage_error_at(where, "{} is {}; sizes of a layer are at least 1", what, value);
@@ -22,6 +20,4 @@ void require_last(const Tensor& x, const Shape& sizes, std::string_view layer, s
         layer, to_string(x.shape()), to_string(sizes));
 }
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

@@ -6,9 +6,7 @@
 
 #include "sinter/tensor.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 struct TransformerOptions;
 
@@ -21,6 +19,4 @@ int64_t checked_attention(std::string_view layer, int64_t size, int64_t heads, c
 /// Requires that the last axes of x, which is `what` of the layer, have the sizes `sizes`.
 void require_last(const Tensor& x, const Shape& sizes, std::string_view layer, std::string_view what = "input");
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

@@ -11,9 +11,7 @@
 #include "sinter/ops.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 Linear::Linear(int64_t in, int64_t out, bool with_bias, Loc where) {
   const tensor::OuterCall call("Linear", where);
@@ -75,6 +73,4 @@ Tensor Softmax2d::operator()(const Tensor& x, Loc where) const {
   return softmax(x, -3);
 }
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

@@ -15,9 +15,7 @@
 #include "tensor/core/unchosen_sizes.h"
 #include "tensor/core/user_call.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace optim {
+namespace sinter::inline v0::optim {
 namespace {
 
 /// Evaluations that the first search of a step has at least. With fewer, as for a small max_iter, a step might end
@@ -272,6 +270,4 @@ Tensor LBFGS::step(const std::function<Tensor()>& closure, Loc where) {
   return first_loss;
 }
 
-}  // namespace optim
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::optim

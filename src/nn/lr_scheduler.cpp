@@ -16,9 +16,7 @@
 #include "tensor/core/cell.h"
 #include "tensor/core/hooks.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace optim {
+namespace sinter::inline v0::optim {
 namespace {
 
 using runtime::cpu::with_default_float_env;
@@ -186,6 +184,4 @@ void ReduceLROnPlateau::step(double metric) {
   bad_ = 0;
 }
 
-}  // namespace optim
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::optim

@@ -5,9 +5,7 @@
 #include "tensor/core/operands.h"
 #include "tensor/core/placement.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn::walk {
+namespace sinter::inline v0::nn::walk {
 
 void move(Tensor& t, Device device, Loc where) {
   if (t.device() == device) return;
@@ -30,6 +28,4 @@ void require_float(DType dtype, Loc where) {
                         name_of(float32));
 }
 
-}  // namespace nn::walk
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn::walk

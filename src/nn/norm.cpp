@@ -8,9 +8,7 @@
 #include "sinter/ops.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 namespace {
 
 /// All axes, without that of channels.
@@ -148,6 +146,4 @@ Tensor RMSNorm::operator()(const Tensor& x, Loc where) const {
   return rms_norm(x, weight.shape(), weight, eps);
 }
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

@@ -14,13 +14,12 @@
 #include "sinter/gradient.h"
 #include "sinter/nn/state.h"
 #include "sinter/ops.h"
+#include "tensor/core/cell.h"
 #include "tensor/core/host_step.h"
 #include "tensor/core/user_call.h"
 #include "tensor/eval/step_commit.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace optim {
+namespace sinter::inline v0::optim {
 
 /// A step under construction. Parameters of a group at the same step share its numbers. A model that is trained as a
 /// whole has one of each, so its plan stays the same.
@@ -381,6 +380,4 @@ void Optimizer::step(Loc where) {
   count();
 }
 
-}  // namespace optim
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::optim

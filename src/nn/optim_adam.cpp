@@ -5,9 +5,7 @@
 #include "sinter/ops.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace optim {
+namespace sinter::inline v0::optim {
 
 void SGDOptions::check(Loc where) const {
   check_settings("SGD", {{"momentum", momentum}, {"dampening", dampening}, {"weight_decay", weight_decay}}, where);
@@ -88,6 +86,4 @@ AdamW::AdamW(std::vector<Tensor> parameters, Options options, Loc where)
 AdamW::AdamW(const std::vector<ParamGroup<Options>>& groups, Loc where)
     : Adam(as_adam(std::move(groups)), true, where) {}
 
-}  // namespace optim
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::optim

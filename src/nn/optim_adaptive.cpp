@@ -6,9 +6,7 @@
 #include "sinter/ops.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace optim {
+namespace sinter::inline v0::optim {
 
 void RMSpropOptions::check(Loc where) const {
   check_settings("RMSprop", {{"eps", eps}, {"weight_decay", weight_decay}, {"momentum", momentum}}, where);
@@ -87,6 +85,4 @@ Tensor Adamax::updated(Update& update) {
          m / u * update.number([&o](int64_t t) { return o.lr / (1.0 - std::pow(o.beta1, static_cast<double>(t))); });
 }
 
-}  // namespace optim
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::optim

@@ -8,9 +8,7 @@
 #include "sinter/ops.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace optim {
+namespace sinter::inline v0::optim {
 
 void NAdamOptions::check(Loc where) const {
   check_settings("NAdam", {{"eps", eps}, {"weight_decay", weight_decay}, {"momentum_decay", momentum_decay}}, where);
@@ -194,6 +192,4 @@ Tensor Muon::updated(Update& update) {
   return kept - x * (rate * adjustment(p.shape(), o.adjust_lr));
 }
 
-}  // namespace optim
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::optim

@@ -7,9 +7,7 @@
 #include "sinter/ops.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace optim {
+namespace sinter::inline v0::optim {
 
 void ASGDOptions::check(Loc where) const {
   check_settings("ASGD", {{"lambd", lambd}, {"alpha", alpha}, {"t0", t0}, {"weight_decay", weight_decay}}, where);
@@ -57,6 +55,4 @@ Tensor Rprop::updated(Update& update) {
   return p - sign(moved) * step;
 }
 
-}  // namespace optim
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::optim

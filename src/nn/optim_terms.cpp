@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-namespace sinter {
-inline namespace v0 {
-namespace optim {
+#include "tensor/core/cell.h"
+
+namespace sinter::inline v0::optim {
 
 void check_settings(std::string_view rule, Settings settings, Loc where) {
   for (const auto& [name, value] : settings)
@@ -18,6 +18,4 @@ void check_shares(std::string_view rule, Settings settings, Loc where) {
       tensor::usage_error_at(where, "{}: {} is {}; give a number in [0, 1)", rule, name, value);
 }
 
-}  // namespace optim
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::optim

@@ -3,9 +3,7 @@
 
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 std::vector<std::pair<int64_t, int64_t>> PadWidths::pairs(const char* layer, size_t axes, Loc where) const {
   std::vector<std::pair<int64_t, int64_t>> made = pairs_;
@@ -25,6 +23,4 @@ Tensor PadLayer::operator()(const Tensor& x, Loc where) const {
   return pad(x, widths, mode, value);
 }
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

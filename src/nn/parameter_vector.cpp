@@ -6,9 +6,7 @@
 #include "sinter/ops.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 Tensor parameters_to_vector(const std::vector<Tensor>& parameters, Loc where) {
   const tensor::OuterCall call("parameters_to_vector", where);
@@ -35,6 +33,4 @@ void vector_to_parameters(const Tensor& vector, const std::vector<Tensor>& param
   }
 }
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

@@ -20,11 +20,10 @@
 #include "sinter/call.h"
 #include "sinter/create.h"
 #include "sinter/nn/state.h"
+#include "tensor/core/cell.h"
 #include "tensor/eval/uninitialized.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 namespace {
 
 using nlohmann::json;
@@ -238,6 +237,4 @@ void load(const NamedTensors& into, const NamedTensors& from, LoadOptions option
   realize_all(assigned, where);
 }
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

@@ -16,9 +16,7 @@
 #include "sinter/ops.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 namespace {
 
 /// A permutation of the batch's axis of a state [layers, n, hidden], or nothing to do.
@@ -318,6 +316,4 @@ std::pair<PackedSequence, LSTM::State> LSTM::operator()(const PackedSequence& x,
   return {output, {states[0], states[1]}};
 }
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

@@ -9,9 +9,7 @@
 #include "sinter/nn/function_layer.h"
 #include "sinter/normalization.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 /// x.
 struct Identity {
@@ -197,6 +195,4 @@ struct Softmax2d {
   SINTER_EMPTY_MODULE()
 };
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

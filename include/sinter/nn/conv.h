@@ -10,9 +10,7 @@
 #include "sinter/nn/function_layer.h"
 #include "sinter/nn/spatial.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 /// What convolution layers have.
 struct ConvWeights {
@@ -77,6 +75,4 @@ struct ConvTranspose3d : ConvLayer<"ConvTranspose3d", 3, ConvTransposeOptions, c
   using ConvLayer::ConvLayer;
 };
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

@@ -6,9 +6,7 @@
 #include "sinter/dropout.h"
 #include "sinter/nn/function_layer.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 /// p, for the layers. UsageError of `layer` unless it is in [0, 1].
 double checked_probability(std::string_view layer, double p, Loc where);
@@ -47,6 +45,4 @@ struct FeatureAlphaDropout : DropoutLayer<"FeatureAlphaDropout", feature_alpha_d
   using DropoutLayer::DropoutLayer;
 };
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

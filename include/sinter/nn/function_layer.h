@@ -4,9 +4,7 @@
 #include "sinter/call.h"
 #include "sinter/nn/module.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 /// A function of one tensor as a layer.
 template <CallName name, Tensor (*function)(Arg)>
@@ -18,6 +16,4 @@ struct FunctionLayer {
   SINTER_EMPTY_MODULE()
 };
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

@@ -12,9 +12,7 @@
 #include "sinter/nn/containers.h"
 #include "sinter/nn/function_layer.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 /// y = x W^T + b. x: [..., in], W: [out, in], b: [out], y: [..., out]. Both are uniform in +-1/sqrt(in), as in PyTorch.
 struct Linear {
@@ -92,6 +90,4 @@ struct Flatten {
   SINTER_EMPTY_MODULE()
 };
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

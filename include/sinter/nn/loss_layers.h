@@ -10,9 +10,7 @@
 #include "sinter/losses.h"
 #include "sinter/nn/function_layer.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 /// What a loss with options has. The weights among them are its state.
 template <class Options>
@@ -161,6 +159,4 @@ struct CTCLoss : LossWithOptions<CtcOptions> {
   }
 };
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

@@ -7,9 +7,7 @@
 
 #include "sinter/nn/function_layer.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 /// Options of BatchNorm1d, BatchNorm2d and BatchNorm3d.
 struct BatchNormOptions {
@@ -132,6 +130,4 @@ struct RMSNorm {
   SINTER_MODULE(weight)
 };
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

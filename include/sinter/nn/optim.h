@@ -15,8 +15,7 @@
 #include "sinter/call.h"
 #include "sinter/nn/module.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 /// Optimizers and learning-rate schedules.
 namespace optim {
 
@@ -334,5 +333,4 @@ class AdamW final : public Adam {
 };
 
 }  // namespace optim
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -7,9 +7,7 @@
 
 #include "sinter/nn/optim.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace optim {
+namespace sinter::inline v0::optim {
 
 /// Options of RMSprop.
 struct RMSpropOptions {
@@ -228,6 +226,4 @@ class Muon final : public UpdateRule<"Muon", MuonOptions> {
   State momentum_ = make_state("momentum_buffer");
 };
 
-}  // namespace optim
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::optim

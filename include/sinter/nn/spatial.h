@@ -10,9 +10,7 @@
 #include "sinter/pooling.h"
 #include "sinter/resampling.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 /// A function of a tensor, a fixed window and options as a layer.
 template <CallName name, class Options, Tensor (*function)(Arg, const PerAxis&, const Options&)>
@@ -232,6 +230,4 @@ struct LocalResponseNorm {
   SINTER_EMPTY_MODULE()
 };
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

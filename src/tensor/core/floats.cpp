@@ -8,8 +8,7 @@
 #include "ir/matmul_precision.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 /// By MatmulPrecision.
@@ -31,5 +30,4 @@ std::string get_float32_matmul_precision() {
   return std::string(kPrecisions[static_cast<size_t>(ir::matmul_precision())]);
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -7,8 +7,7 @@
 #include "tensor/core/operands.h"
 #include "tensor/eval/realize.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::TensorGraph;
@@ -253,5 +252,4 @@ no_grad::~no_grad() { ir::set_grad_enabled(before_); }
 enable_grad::enable_grad() : before_(ir::grad_enabled()) { ir::set_grad_enabled(true); }
 enable_grad::~enable_grad() { ir::set_grad_enabled(before_); }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -9,8 +9,7 @@
 #include "tensor/core/operands.h"
 #include "tensor/eval/realize.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 /// Throws the error of a poisoned node (SEMANTICS V6). Throws the error of an index out of range once (F6).
@@ -122,5 +121,4 @@ SINTER_READ(float)
 SINTER_READ(double)
 #undef SINTER_READ
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -20,8 +20,7 @@
 #include "tensor/jit/replay.h"
 #include "tensor/jit/size_notice.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::UOp;
@@ -319,5 +318,4 @@ std::vector<Tensor> JitPlans::call(const Function& function, std::span<const Ten
   return results;
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

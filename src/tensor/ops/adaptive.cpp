@@ -10,8 +10,7 @@
 #include "tensor/core/operands.h"
 #include "tensor/ops/pool.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::Combine;
@@ -173,5 +172,4 @@ std::pair<Tensor, Tensor> adaptive_max_pool3d_with_indices(Arg x, const Adaptive
   return adaptive_max("adaptive_max_pool3d_with_indices", 3, x, size);
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -2,8 +2,7 @@
 #include "sinter/ops.h"
 #include "tensor/core/operands.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::UOp;
@@ -117,5 +116,4 @@ Tensor bitwise_not(Arg x) {
   return ~x;
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -5,8 +5,7 @@
 #include "tensor/ops/masked.h"
 #include "tensor/ops/pick.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::UOp;
@@ -197,5 +196,4 @@ Tensor Tensor::detach(Loc where) const {
   return tensor::wrap(ir::detach(tensor::node_of(*this)));
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -11,8 +11,7 @@
 #include "tensor/core/operands.h"
 #include "tensor/ops/softmax.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::UOp;
@@ -212,5 +211,4 @@ Tensor rotary_embedding(Arg x, const Tensor& positions, const RotaryOptions& o) 
   return rotated(given, places, o);
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

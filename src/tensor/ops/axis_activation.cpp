@@ -8,8 +8,7 @@
 #include "tensor/ops/reduce.h"
 #include "tensor/ops/softmax.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::UOp;
@@ -57,5 +56,4 @@ Tensor gumbel_softmax(Arg logits, double tau, bool hard, int64_t axis, Generator
   return wrap(ir::cast(chosen + (soft - value), given->dtype));  // the difference is 0 and has a gradient
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -13,8 +13,7 @@
 #include "tensor/ops/reduce.h"
 #include "tensor/ops/windows.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::UOp;
@@ -228,5 +227,4 @@ Tensor conv_transpose3d(Arg x, const Tensor& weight, const Tensor& bias, const C
   return transposed("conv_transpose3d", 3, x, weight, bias, options);
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

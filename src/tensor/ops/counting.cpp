@@ -13,8 +13,7 @@
 #include "tensor/core/unchosen_sizes.h"
 #include "tensor/ops/sort.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::UOp;
@@ -145,5 +144,4 @@ Histogram histogram(Arg x, int64_t bins, std::optional<std::pair<double, double>
   return {wrap(ir::cast(count_bins(over, bins), given)), wrap(ir::cast(edges, given))};
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

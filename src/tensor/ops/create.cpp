@@ -11,8 +11,7 @@
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::Scalar;
@@ -240,5 +239,4 @@ Tensor number(Arg value, DType dtype, Device device) {
   return wrap(tensor::launch_argument(tensor::number_of(value, dtype), dtype, device));
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

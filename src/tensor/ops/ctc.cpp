@@ -14,8 +14,7 @@
 #include "tensor/ops/pick.h"
 #include "tensor/ops/softmax.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::Scalar;
@@ -224,5 +223,4 @@ Tensor ctc_loss(Arg log_probabilities, const Tensor& targets, const std::vector<
                   from(target_lengths, x->device), options);
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

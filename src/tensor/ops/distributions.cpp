@@ -16,9 +16,7 @@
 #include "sinter/products.h"
 #include "tensor/core/operands.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace distributions {
+namespace sinter::inline v0::distributions {
 namespace {
 
 using tensor::OuterCall;
@@ -245,6 +243,4 @@ Tensor kl_divergence(const MultivariateNormal& p, const MultivariateNormal& q, L
          log_determinant(p.factor());
 }
 
-}  // namespace distributions
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::distributions

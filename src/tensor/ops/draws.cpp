@@ -11,8 +11,7 @@
 #include "tensor/core/refusals.h"
 #include "tensor/ops/random_words.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::Op;
@@ -410,5 +409,4 @@ Tensor trunc_normal(Arg mean, Arg deviation, Arg low, Arg high, RandomOptions op
   return trunc_normal_in(mean, deviation, low, high, nullptr, options);
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

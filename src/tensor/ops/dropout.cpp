@@ -6,8 +6,7 @@
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::UOp;
@@ -99,5 +98,4 @@ Tensor feature_alpha_dropout(Arg x, double p, bool training, Generator* generato
   return alpha_drop(x, p, training, DropUnit::Channel, generator);
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -11,8 +11,7 @@
 #include "tensor/ops/diagonals.h"
 #include "tensor/ops/reduce.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::UOp;
@@ -221,5 +220,4 @@ Tensor einsum(std::string_view formula, const std::vector<Tensor>& operands, Loc
   return tensor::wrap(ir::cast(ir::permute(product.x, places), type));
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

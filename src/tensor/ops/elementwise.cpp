@@ -5,8 +5,7 @@
 #include "sinter/ops.h"
 #include "tensor/core/operands.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::Op;
@@ -338,5 +337,4 @@ Tensor isfinite(Arg x) {
   return wrap(ir::lt(ir::alu(Op::Abs, {n}), ir::like(n, std::numeric_limits<double>::infinity())));
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -5,8 +5,7 @@
 #include "sinter/ops.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using tensor::usage_error;
@@ -110,5 +109,4 @@ Tensor embedding_bag(const Tensor& index, const Tensor& weight, const Tensor& of
   return total / maximum(summed(counts.to(total.dtype()).unsqueeze(1)), 1);
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

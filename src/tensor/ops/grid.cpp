@@ -3,8 +3,7 @@
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::Op;
@@ -113,5 +112,4 @@ Tensor affine_grid(Arg theta, const Shape& size, bool align_corners) {
   return wrap(ir::cast(column(0) * x + column(1) * y + column(2), given->dtype));
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -4,8 +4,7 @@
 #include "sinter/tensor_methods.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 /// Assigns what `value` makes of the tensor.
@@ -136,5 +135,4 @@ Tensor& TensorMethods::put_at_tensors(const std::vector<Tensor>& indices, Arg va
   return index_put_(std::vector<Index>(indices.begin(), indices.end()), value, accumulate, where);
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -6,8 +6,7 @@
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::UOp;
@@ -186,5 +185,4 @@ std::vector<Tensor> broadcast(const std::vector<Tensor>& list, Loc where) {
   return out;
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

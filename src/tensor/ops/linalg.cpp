@@ -11,8 +11,7 @@
 #include "tensor/ops/diagonals.h"
 #include "tensor/ops/matrices.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::LapackCall;
@@ -224,5 +223,4 @@ Tensor pinverse(Arg a, std::optional<double> cutoff) {
   return pinv(a, cutoff);
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

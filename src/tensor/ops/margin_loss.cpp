@@ -6,8 +6,7 @@
 #include "tensor/ops/loss.h"
 #include "tensor/ops/reduce.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::Combine;
@@ -89,5 +88,4 @@ Tensor triplet_margin_loss(Arg anchor, Arg positive, Arg negative, TripletMargin
   return finished_loss(at_least_zero(distance(a, near) - to_far + options.margin), options.reduction, t);
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

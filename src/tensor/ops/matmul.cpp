@@ -9,8 +9,7 @@
 #include "tensor/core/operands.h"
 #include "tensor/ops/reduce.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::UOp;
@@ -247,5 +246,4 @@ Tensor dot(Arg a, Arg b) {
   return wrap(ir::cast(contract(ir::to_compute_type(x), ir::to_compute_type(y), 0), t));
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -6,8 +6,7 @@
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::Ints;
@@ -218,5 +217,4 @@ Tensor Tensor::pad(std::vector<std::pair<int64_t, int64_t>> widths, Arg value, L
   return wrap(ir::where(inside, padded, ir::like(padded, fill)));
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

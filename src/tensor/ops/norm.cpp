@@ -7,8 +7,7 @@
 #include "tensor/ops/parameter.h"
 #include "tensor/ops/reduce.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::Ints;
@@ -130,5 +129,4 @@ Tensor local_response_norm(Arg input, int64_t size, double alpha, double beta, d
   return wrap(ir::cast(x / ir::alu(ir::Op::Pow, {base, ir::like(base, beta)}), given->dtype));
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

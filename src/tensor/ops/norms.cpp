@@ -9,8 +9,7 @@
 #include "tensor/core/operands.h"
 #include "tensor/ops/reduce.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::Combine;
@@ -208,5 +207,4 @@ Tensor pdist(Arg x, double p) {
   return index_select(Arg(flat, x.where()), 0, from(pairs, n->device, x.where()));
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -8,8 +8,7 @@
 #include "tensor/ops/activation.h"
 #include "tensor/ops/loss.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::UOp;
@@ -157,5 +156,4 @@ Tensor kl_div(Arg x, Arg target, KlDivOptions options) {
   return tensor::wrap(ir::cast(tensor::total_of(loss) / tensor::count_of(loss, {0}, loss->dtype), t));
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

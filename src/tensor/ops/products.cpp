@@ -6,8 +6,7 @@
 #include "tensor/core/operands.h"
 #include "tensor/ops/reduce.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::UOp;
@@ -175,5 +174,4 @@ Tensor kron(Arg a, Arg b) {
   return wrap(ir::reshape(ir::expand(x, pairs, lacked_x) * ir::expand(y, pairs, lacked_y), joined));
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

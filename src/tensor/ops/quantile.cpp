@@ -8,8 +8,7 @@
 #include "tensor/core/operands.h"
 #include "tensor/ops/sort.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::Combine;
@@ -125,5 +124,4 @@ Tensor nanquantile(Arg x, Arg q, std::optional<int64_t> axis, bool keepdim, Inte
   return quantile_of("nanquantile", x, q, axis, keepdim, interpolation, true);
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -5,8 +5,7 @@
 #include "tensor/core/operands.h"
 #include "tensor/ops/random_words.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 std::pair<uint64_t, uint64_t> GeneratorState::take(uint64_t count) { return {seed, std::exchange(next, next + count)}; }
 
@@ -87,5 +86,4 @@ Tensor bernoulli(double p, const Shape& shape, RandomOptions options, Loc where)
   return wrap(ir::lt(u, ir::like(u, p)));
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

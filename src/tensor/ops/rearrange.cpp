@@ -10,8 +10,7 @@
 #include "tensor/core/unchosen_sizes.h"
 #include "tensor/ops/pick.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::UOp;
@@ -234,5 +233,4 @@ Tensor diff(const Tensor& x, int64_t n, int64_t axis, const Tensor& before, cons
   return wrap(y);
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -12,8 +12,7 @@
 #include "tensor/ops/pick.h"
 #include "tensor/ops/windows.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::Op;
@@ -224,5 +223,4 @@ Tensor channel_shuffle(Arg input, int64_t groups) {
   return wrap(ir::reshape(ir::permute(ir::reshape(x, split), order), x->shape));
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

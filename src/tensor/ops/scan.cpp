@@ -5,8 +5,7 @@
 #include "tensor/core/operands.h"
 #include "tensor/ops/reduce.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::Combine;
@@ -110,5 +109,4 @@ Tensor cumulative_trapezoid(Arg y, Arg x, int64_t axis) {
   return wrap(ir::cast(ir::scan(Combine::Add, all, axis), tensor::common_float_type({&y, &x})));
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -9,8 +9,7 @@
 #include "tensor/ops/masked.h"
 #include "tensor/ops/pick.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::ScatterMode;
@@ -208,5 +207,4 @@ Tensor index_put(Arg x, const std::vector<Tensor>& indices, Arg value, bool accu
   return wrap(ir::reshape(tensor::put(n, at.axes, at.index, at.place, v, mode), shape));
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

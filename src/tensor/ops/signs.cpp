@@ -2,8 +2,7 @@
 #include "sinter/ops.h"
 #include "tensor/ops/in_floats.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::UOp;
@@ -52,5 +51,4 @@ Tensor fmod(Arg a, Arg b) {
   return tensor::wrap(ir::where(ir::ne(rest, zero) & ir::ne(has_sign(x), has_sign(y)), rest - y, rest));
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -6,8 +6,7 @@
 #include "sinter/ops.h"
 #include "tensor/ops/in_floats.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::Op;
@@ -135,5 +134,4 @@ Tensor addcdiv(Arg x, Arg a, Arg b, Arg value) {
   return in_floats("addcdiv", {&x, &a, &b, &value}, [](const Sources& n) { return n[0] + n[3] * n[1] / n[2]; });
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -6,8 +6,7 @@
 #include "tensor/core/operands.h"
 #include "tensor/ops/windows.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::UOp;
@@ -80,5 +79,4 @@ Tensor fold(Arg input, const PerAxis& size, const PerAxis& kernel, const UnfoldO
   return tensor::unbatched(ir::cast(tensor::overlap_add(w, sliding, sizes), given->dtype), given, x);
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -7,8 +7,7 @@
 #include "tensor/ops/pick.h"
 #include "tensor/ops/windows.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::UOp;
@@ -84,5 +83,4 @@ Tensor max_unpool3d(Arg x, const Tensor& indices, const PerAxis& kernel, const M
   return max_unpool("max_unpool3d", 3, x, indices, kernel, options);
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -7,8 +7,7 @@
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::UOp;
@@ -226,5 +225,4 @@ std::vector<Tensor> array_split(const Tensor& x, int64_t sections, int64_t axis,
   return parts_until(n, axis, ends);
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -9,8 +9,7 @@
 #include "tensor/core/user_call.h"
 #include "tensor/transform/vmap.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::TensorGraph;
@@ -183,5 +182,4 @@ void Tensor::retain_grad(Loc where) {
       where);
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

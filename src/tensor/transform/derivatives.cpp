@@ -6,9 +6,7 @@
 #include "tensor/core/operands.h"
 #include "tensor/core/user_call.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace transforms {
+namespace sinter::inline v0::transforms {
 namespace {
 
 using tensor::OuterCall;
@@ -85,6 +83,4 @@ Tensor jacobian(const TensorFunction& f, const std::vector<Tensor>& x, size_t ar
       .reshape(shape);
 }
 
-}  // namespace transforms
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::transforms
