@@ -1,7 +1,6 @@
 // How a call knows its caller: public functions take `Arg`, whose conversion records the caller's file and line.
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <source_location>

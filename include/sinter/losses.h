@@ -1,7 +1,6 @@
 // Losses: scalars of a prediction and a target, to be minimized.
 #pragma once
 
-#include <limits>
 #include <optional>
 #include <vector>
 

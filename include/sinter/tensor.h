@@ -6,7 +6,6 @@
 
 #include <array>
 #include <concepts>
-#include <initializer_list>
 #include <iosfwd>
 #include <optional>
 #include <span>

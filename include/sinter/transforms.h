@@ -4,7 +4,6 @@
 #include <concepts>
 #include <functional>
 #include <optional>
-#include <type_traits>
 #include <utility>
 #include <vector>
 

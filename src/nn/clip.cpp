@@ -2,7 +2,6 @@
 #include "sinter/nn/clip.h"
 
 #include <cmath>
-#include <limits>
 
 #include "nn/layer_checks.h"
 #include "sinter/create.h"

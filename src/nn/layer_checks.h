@@ -1,7 +1,6 @@
 // Checks shared by layers. Each throws a UsageError at the caller of the layer.
 #pragma once
 
-#include <string>
 #include <string_view>
 
 #include "sinter/tensor.h"

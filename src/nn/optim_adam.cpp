@@ -1,5 +1,4 @@
 // The rules of include/sinter/nn/optim.h: SGD, Adam, AdamW.
-#include <cmath>
 
 #include "nn/optim_terms.h"
 #include "sinter/ops.h"

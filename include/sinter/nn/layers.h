@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include "sinter/activations.h"

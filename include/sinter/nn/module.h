@@ -3,7 +3,6 @@
 // its parameters, because tensors are handles.
 #pragma once
 
-#include <array>
 #include <concepts>
 #include <cstddef>
 #include <functional>

@@ -1,5 +1,4 @@
 // Activations along an axis; softmax itself is in softmax.cpp.
-#include <cmath>
 
 #include "sinter/ops.h"
 #include "tensor/core/axes.h"

@@ -2,8 +2,6 @@
 // overlap. No kernel is written by hand; codegen recognizes the contraction.
 #include "sinter/conv.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 
@@ -20,7 +18,6 @@ using ir::UOp;
 using tensor::Call;
 using tensor::describe;
 using tensor::usage_error;
-using tensor::wrap;
 
 void check_channels(UOp x, UOp weight, UOp bias, int64_t groups) {
   const Dim &in = x->shape[1], &out = weight->shape[0], &each = weight->shape[1];

@@ -22,7 +22,6 @@ using tensor::Call;
 using tensor::describe;
 using tensor::Matrices;
 using tensor::usage_error;
-using tensor::wrap;
 
 /// [.., n] of the [.., n, n] in which l and u lie.
 UOp diagonal_of_u(const LapackRows& factors) {

@@ -13,7 +13,6 @@ namespace sinter::inline v0 {
 namespace {
 
 using ir::Combine;
-using ir::Op;
 using ir::UOp;
 using tensor::Call;
 using tensor::describe;

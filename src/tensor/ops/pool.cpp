@@ -1,5 +1,4 @@
 // Pooling: a reduction over the taps of windows.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>

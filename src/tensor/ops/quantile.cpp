@@ -1,7 +1,6 @@
 // Quantiles: elements at two ranks, and a weighted mean of them.
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "sinter/sorting.h"
 #include "tensor/core/axes.h"
@@ -11,7 +10,6 @@
 namespace sinter::inline v0 {
 namespace {
 
-using ir::Combine;
 using ir::UOp;
 using tensor::Call;
 using tensor::describe;

@@ -1,7 +1,6 @@
 // sum, prod, mean, var, std, max, min, any, all, argmax, argmin, their pairs, and sums without NaN.
 #include "tensor/ops/reduce.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 

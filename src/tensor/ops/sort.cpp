@@ -1,7 +1,6 @@
 // Values are picked by the positions that Op::Sort gives, so gradients are those of picking.
 #include "tensor/ops/sort.h"
 
-#include <cmath>
 #include <limits>
 
 #include "sinter/sorting.h"

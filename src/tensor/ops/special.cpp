@@ -1,5 +1,4 @@
 // Functions of floats that are several ops, written so that neither values nor gradients overflow or cancel on the way.
-#include <cmath>
 #include <limits>
 #include <numbers>
 
