@@ -52,8 +52,7 @@ void check_packed(const PackedSequence& x) {
   for (const int64_t count : x.batch_sizes) sum += count;
   if (!x.data.defined() || x.data.rank() < 1 || !(x.data.shape()[0] == Dim(sum)) || x.batch_sizes.empty())
     tensor::usage_error(
-        "the packed sequence has data {} and batch sizes that add up to {}; make it by "
-        "pack_padded_sequence()",
+        "the packed sequence has data {} and batch sizes that add up to {}; make it by pack_padded_sequence()",
         x.data.defined() ? to_string(x.data.shape()) : "that is an empty handle", sum);
 }
 

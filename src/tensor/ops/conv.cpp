@@ -155,10 +155,8 @@ ir::Ints transposed_sizes(UOp x, const std::vector<tensor::WindowAxis>& slide, c
     tensor::check_shape(widest);
     const int64_t size = apart + s.span() + more[i] - 2 * s.padding;
     if (have < 1 || size < 1)
-      usage_error(
-          "axis {} of {} has {} elements, whose windows of {} with padding {} leave {}; less padding "
-          "is needed",
-          axis, describe(x), have, s.span(), s.padding, size);
+      usage_error("axis {} of {} has {} elements, whose windows of {} with padding {} leave {}; less padding is needed",
+                  axis, describe(x), have, s.span(), s.padding, size);
     sizes.push_back(size);
   }
   return sizes;

@@ -64,10 +64,8 @@ Tensor join_rows(const Tensor& table, const Tensor& counts, BagMode mode) {
 
 void require_bags(const Tensor& index, const Tensor& offsets, BagMode mode, const Tensor& weights) {
   if (offsets.defined() ? index.rank() != 1 || offsets.rank() != 1 : index.rank() != 2)
-    usage_error(
-        "the index has shape {}, offsets {}; give [bags, n] without offsets, or [n] with "
-        "[bags]",
-        to_string(index.shape()), offsets.defined() ? to_string(offsets.shape()) : "none");
+    usage_error("the index has shape {}, offsets {}; give [bags, n] without offsets, or [n] with [bags]",
+                to_string(index.shape()), offsets.defined() ? to_string(offsets.shape()) : "none");
   if (weights.defined() && (mode != BagMode::Sum || !(weights.shape() == index.shape())))
     usage_error("per_sample_weights of shape {} for an index of shape {}; only sums have them, one per index",
                 to_string(weights.shape()), to_string(index.shape()));

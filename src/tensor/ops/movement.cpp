@@ -192,8 +192,7 @@ Tensor Tensor::pad(std::vector<std::pair<int64_t, int64_t>> widths, Arg value, L
   if (widths.size() > x->rank())
     usage_error(
         "{} pairs of widths given for {}, which has {} axes; give at most one {{before, after}} per axis, "
-        "in the order of "
-        "the axes",
+        "in the order of the axes",
         widths.size(), describe(x), x->rank());
   const ir::Scalar fill = tensor::number_of(value, x->dtype);
   Shape shape = x->shape;

@@ -104,10 +104,8 @@ Tensor matrix_norm(Arg x, std::string_view order, std::pair<int64_t, int64_t> ax
     return wrap_norm(ir::sum(s, {last}), {std::min(rows, columns), std::max(rows, columns)}, keepdim, n->dtype);
   }
   if (order != "fro")
-    usage_error(
-        "the order \"{}\" of {}; give \"fro\", \"nuc\", 1, 2, infinity or one of these numbers "
-        "negative",
-        order, describe(n));
+    usage_error("the order \"{}\" of {}; give \"fro\", \"nuc\", 1, 2, infinity or one of these numbers negative", order,
+                describe(n));
   const ir::Ints both{std::min(rows, columns), std::max(rows, columns)};
   return wrap_norm(tensor::norm_over(ir::to_compute_type(n), 2, both), both, keepdim, n->dtype);
 }

@@ -28,8 +28,7 @@ Tensor Tensor::unfold(int64_t axis, int64_t size, int64_t step, Loc where) const
   const int64_t length = tensor::fixed_size(x, axis, "seen through windows");
   if (size < 1 || size > length || step < 1)
     usage_error(
-        "windows of {} elements, one every {}, along axis {} of {}; give a size of 1 to {} and a "
-        "step of 1 or more",
+        "windows of {} elements, one every {}, along axis {} of {}; give a size of 1 to {} and a step of 1 or more",
         size, step, axis, describe(x), length);
   Shape widest = x->shape;  // ir::window() first makes a window at every position
   widest.push_back(size);

@@ -30,10 +30,8 @@ Shape unpooled_sizes(UOp x, size_t axes, const PerAxis& kernel, const MaxUnpoolO
     int64_t before = 0, size = 0;  // the begin of the last window
     if (__builtin_mul_overflow(windows - 1, s.stride, &before) || __builtin_sub_overflow(before, s.padding, &size) ||
         __builtin_sub_overflow(size, s.padding, &size) || __builtin_add_overflow(size, s.kernel, &size))
-      usage_error(
-          "{} windows of {} with stride {} have more elements than can be counted; give a smaller "
-          "stride",
-          windows, s.kernel, s.stride);
+      usage_error("{} windows of {} with stride {} have more elements than can be counted; give a smaller stride",
+                  windows, s.kernel, s.stride);
     if (given && (wanted[i] <= size - s.stride || wanted[i] - s.stride >= size))
       usage_error(
           "output_size is {} for axis {} of {}, whose {} windows of {} with stride {} and padding "

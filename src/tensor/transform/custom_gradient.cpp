@@ -158,10 +158,8 @@ RemovableHandle TensorMethods::add_gradient_hook(GradientHook hook, Loc where) c
   const Tensor& x = self();
   const UOp n = tensor::node_of(x);
   if (!n->state.requires_grad)
-    usage_error(
-        "{} depends on nothing that requires grad, so it has no gradient; call requires_grad() on "
-        "it before",
-        describe(n));
+    usage_error("{} depends on nothing that requires grad, so it has no gradient; call requires_grad() on it before",
+                describe(n));
   if (tensor::Observer* observer = tensor::Observer::current()) {
     if (n->state.leaf) observer->on_change(x.cell(), "registers a hook on the gradient of");
     observer->on_rule(n);

@@ -42,10 +42,8 @@ ValueAnd value_and_grad(const TensorFunction& f, const std::vector<Tensor>& x, s
   const OuterCall call("value_and_grad", where);
   const Evaluated e = evaluate(f, x, argument);
   if (e.value.rank() != 0)
-    usage_error(
-        "the function's value has shape {}, and a gradient is of a scalar; sum it, or take "
-        "jacobian() or vjp()",
-        to_string(e.value.shape()));
+    usage_error("the function's value has shape {}, and a gradient is of a scalar; sum it, or take jacobian() or vjp()",
+                to_string(e.value.shape()));
   return {e.value, pulled_back(e, {}, where)};
 }
 

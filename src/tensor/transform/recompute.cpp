@@ -170,8 +170,7 @@ Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& x, Loc whe
   for (UOp n : src)
     if (n->device != root->device)
       tensor::usage_error(
-          "the value lies on {} and something that it is computed from on {}; move all to "
-          "one device before",
+          "the value lies on {} and something that it is computed from on {}; move all to one device before",
           to_string(root->device), to_string(n->device));
   ir::TensorGraph& graph = ir::TensorGraph::get();
   const UOp n = graph.make({ir::Op::Custom, root->dtype, root->shape, std::move(src), int64_t{0}});

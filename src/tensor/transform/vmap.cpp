@@ -149,10 +149,8 @@ Tensor vmap(const TensorFunction& f, const std::vector<Tensor>& x, const VmapOpt
     const Argument a = argument_of(x[i], *axis, where);
     const Dim size = a.all.shape()[0];
     if (count && !(*count == size))
-      usage_error(
-          "argument {} has {} elements along its axis {}, and one before it {}; all batches have one "
-          "size",
-          i, to_string(size), *axis, to_string(*count));
+      usage_error("argument {} has {} elements along its axis {}, and one before it {}; all batches have one size", i,
+                  to_string(size), *axis, to_string(*count));
     count = size;
     given[i] = a.element;
     elements.push_back(a.element);
