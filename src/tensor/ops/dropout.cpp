@@ -28,16 +28,18 @@ UOp dropped(UOp x, double p, DropUnit unit, Generator* generator, Loc where) {
   return ir::broadcast_to(mask, x->shape);
 }
 
-void require_probability(double p) {
+/// The operand of a call that drops such units.
+UOp drop_operand(const Arg& x, double p, DropUnit unit) {
   if (!(p >= 0 && p <= 1))
     usage_error("p is {}, the probability that something is dropped; give one in [{}, {}]", p, 0, 1);
-}
-
-Tensor drop(const Arg& x, double p, bool training, DropUnit unit, Generator* generator) {
-  require_probability(p);
   UOp n = tensor::float_operand(x);
   if (unit == DropUnit::Channel && n->rank() < 2)
     usage_error("{} has no axis of channels; give [n, channels, ...]", describe(n));
+  return n;
+}
+
+Tensor drop(const Arg& x, double p, bool training, DropUnit unit, Generator* generator) {
+  UOp n = drop_operand(x, p, unit);
   if (!training || p == 0) return wrap(n);
   UOp mask = dropped(n, p, unit, generator, x.where());
   return wrap(ir::where(mask, ir::like(n, 0.0), n * (p < 1 ? 1.0 / (1.0 - p) : 0.0)));
@@ -54,10 +56,7 @@ Tensor drop_channels(const Arg& x, double p, bool training, size_t rank, bool on
 }
 
 Tensor alpha_drop(const Arg& x, double p, bool training, DropUnit unit, Generator* generator) {
-  require_probability(p);
-  UOp given = tensor::float_operand(x);
-  if (unit == DropUnit::Channel && given->rank() < 2)
-    usage_error("{} has no axis of channels; give [n, channels, ...]", describe(given));
+  UOp given = drop_operand(x, p, unit);
   if (!training || p == 0) return wrap(given);
   if (p == 1) return wrap(given * 0.0);
   UOp n = ir::to_compute_type(given), mask = dropped(n, p, unit, generator, x.where());

@@ -18,6 +18,8 @@ using ir::UOp;
 
 UOp total_of(UOp x) { return ir::reduce(Combine::Add, x, ir::all_axes(x->rank())); }
 
+namespace {
+
 UOp reduce_loss(UOp x, Reduction reduction) {
   switch (reduction) {
     case Reduction::None: return x;
@@ -26,6 +28,19 @@ UOp reduce_loss(UOp x, Reduction reduction) {
   }
   throw InternalError("no such reduction");
 }
+
+/// The target's class with the axis of classes, in the shape of x with size 1 there: int64, at least 0. A class outside
+/// [0, classes) is one that GATHER reports. UsageError for another shape; `given` names the predictions.
+UOp class_index(UOp given, UOp x, int64_t axis, UOp target) {
+  auto dims = x->shape.dims();
+  dims.erase(dims.begin() + axis);
+  if (const Shape expected(dims); !(target->shape == expected))
+    usage_error("predictions {} need class targets of shape {}, got {}; {}", describe(given), to_string(expected),
+                describe(target), mismatch_hint(target->shape, expected, "leave out the class axis"));
+  return class_numbers(insert_axis(index_operand(target), axis), x->shape[static_cast<size_t>(axis)]);
+}
+
+}  // namespace
 
 Tensor finished_loss(UOp x, Reduction reduction, DType type) { return wrap(ir::cast(reduce_loss(x, reduction), type)); }
 
@@ -48,6 +63,14 @@ LossOperands loss_operands(const Arg& x, const Arg& target) {
   return {ir::to_compute_type(a), ir::to_compute_type(b), t};
 }
 
+ThreeOperands three_operands(const Arg& a, const Arg& b, const Arg& c) {
+  const DType t = common_float_type({&a, &b, &c});
+  UOp nodes[] = {operand(a, t), operand(b, t), operand(c, t)};
+  unify_devices(nodes);
+  for (UOp& n : nodes) n = ir::to_compute_type(n);
+  return {nodes[0], nodes[1], nodes[2], t};
+}
+
 UOp weight_operand(const Tensor& weight, UOp x, const char* role) {
   if (!weight.defined()) return {};
   UOp n = node_of(weight);
@@ -61,15 +84,6 @@ UOp weight_operand(const Tensor& weight, UOp x, const char* role) {
 UOp at_least_zero(UOp x) {
   UOp zero = ir::like(x, 0.0);
   return ir::where(ir::le(x, zero), zero, x);
-}
-
-UOp class_index(UOp given, UOp x, int64_t axis, UOp target) {
-  auto dims = x->shape.dims();
-  dims.erase(dims.begin() + axis);
-  if (const Shape expected(dims); !(target->shape == expected))
-    usage_error("predictions {} need class targets of shape {}, got {}; {}", describe(given), to_string(expected),
-                describe(target), mismatch_hint(target->shape, expected, "leave out the class axis"));
-  return class_numbers(insert_axis(index_operand(target), axis), x->shape[static_cast<size_t>(axis)]);
 }
 
 }  // namespace tensor

@@ -96,11 +96,7 @@ Tensor poisson_nll_loss(Arg x, Arg target, PoissonNllOptions options) {
 Tensor gaussian_nll_loss(Arg x, Arg target, Arg variance, GaussianNllOptions options) {
   Call call("gaussian_nll_loss", x.where());
   if (!(options.eps > 0)) usage_error("eps is {}, which is not above {}; give the least variance", options.eps, 0);
-  const DType t = tensor::common_float_type({&x, &target, &variance});
-  UOp nodes[] = {tensor::operand(x, t), tensor::operand(target, t), tensor::operand(variance, t)};
-  tensor::unify_devices(nodes);
-  for (UOp& n : nodes) n = ir::to_compute_type(n);
-  UOp a = nodes[0], b = nodes[1], v = nodes[2];
+  auto [a, b, v, t] = tensor::three_operands(x, target, variance);
   tensor::require_equal_shapes({a, b}, {"prediction", "target"});
   Shape without_last, last_is_one = a->shape;
   for (size_t i = 0; i + 1 < a->rank(); ++i) without_last.push_back(a->shape[i]);

@@ -15,19 +15,16 @@ using tensor::describe;
 using tensor::usage_error;
 using tensor::wrap;
 
+/// The axes of x that are not among `summed`.
+ir::Ints free_axes(UOp x, ir::Ints summed) {
+  std::sort(summed.begin(), summed.end());
+  return ir::others(x->rank(), summed);
+}
+
 /// sum(x * y) over axes[i] of x and their equals of y, in the type `t`. The result has the other axes of x, then those
 /// of y.
 UOp contract_axes(UOp x, const ir::Ints& of_x, UOp y, const ir::Ints& of_y, DType t) {
-  ir::Ints order_x = ir::others(x->rank(), [&] {
-    ir::Ints a = of_x;
-    std::sort(a.begin(), a.end());
-    return a;
-  }());
-  ir::Ints order_y = ir::others(y->rank(), [&] {
-    ir::Ints a = of_y;
-    std::sort(a.begin(), a.end());
-    return a;
-  }());
+  ir::Ints order_x = free_axes(x, of_x), order_y = free_axes(y, of_y);
   const auto free_x = static_cast<int64_t>(order_x.size()), free_y = static_cast<int64_t>(order_y.size());
   Shape shape;
   for (int64_t a : order_x) shape.push_back(x->shape[a]);
@@ -69,10 +66,15 @@ UOp contract_checked(UOp x, const ir::Ints& of_x, UOp y, const ir::Ints& of_y, D
 }
 
 /// Both in their common type, on one device.
-std::pair<UOp, UOp> factors(const Arg& a, const Arg& b, DType t) {
+struct Factors {
+  UOp x, y;
+  DType type;
+};
+Factors factors(const Arg& a, const Arg& b) {
+  const DType t = tensor::common_type({&a, &b});
   UOp x = tensor::operand(a, t), y = tensor::operand(b, t);
   tensor::unify_devices(x, y);
-  return {x, y};
+  return {x, y, t};
 }
 
 }  // namespace
@@ -88,16 +90,14 @@ Tensor vecdot(Arg a, Arg b, int64_t axis) {
 
 Tensor inner(Arg a, Arg b) {
   Call call("inner", a.where());
-  const DType t = tensor::common_type({&a, &b});
-  const auto [x, y] = factors(a, b, t);
+  const auto [x, y, t] = factors(a, b);
   if (!x->rank() || !y->rank()) return a * b;
   return wrap(contract_checked(x, {static_cast<int64_t>(x->rank()) - 1}, y, {static_cast<int64_t>(y->rank()) - 1}, t));
 }
 
 Tensor outer(Arg a, Arg b) {
   Call call("outer", a.where());
-  const DType t = tensor::common_type({&a, &b});
-  const auto [x, y] = factors(a, b, t);
+  const auto [x, y, t] = factors(a, b);
   if (x->rank() != 1 || y->rank() != 1)
     usage_error("{} and {}: both must be vectors; tensordot(a, b, 0) takes other ranks", describe(x), describe(y));
   return wrap(contract_axes(x, {}, y, {}, t));
@@ -105,8 +105,7 @@ Tensor outer(Arg a, Arg b) {
 
 Tensor tensordot(Arg a, Arg b, int64_t count) {
   Call call("tensordot", a.where());
-  const DType t = tensor::common_type({&a, &b});
-  const auto [x, y] = factors(a, b, t);
+  const auto [x, y, t] = factors(a, b);
   if (count < 0 || count > static_cast<int64_t>(std::min(x->rank(), y->rank())))
     usage_error("{} axes of {} and {}; give 0 to {}", count, describe(x), describe(y), std::min(x->rank(), y->rank()));
   ir::Ints of_x, of_y;
@@ -119,8 +118,7 @@ Tensor tensordot(Arg a, Arg b, int64_t count) {
 
 Tensor tensordot(Arg a, Arg b, const std::vector<int64_t>& axes_a, const std::vector<int64_t>& axes_b) {
   Call call("tensordot", a.where());
-  const DType t = tensor::common_type({&a, &b});
-  const auto [x, y] = factors(a, b, t);
+  const auto [x, y, t] = factors(a, b);
   if (axes_a.size() != axes_b.size())
     usage_error("{} axes of {} and {} of {}; give as many of each", axes_a.size(), describe(x), axes_b.size(),
                 describe(y));
@@ -149,8 +147,7 @@ Tensor cross(Arg a, Arg b, int64_t axis) {
 
 Tensor kron(Arg a, Arg b) {
   Call call("kron", a.where());
-  const DType t = tensor::common_type({&a, &b});
-  const auto [x, y] = factors(a, b, t);
+  const auto [x, y, t] = factors(a, b);
   const size_t rank = std::max(x->rank(), y->rank());
   // Axis i of the result is axis i of a times axis i of b.
   Shape pairs, joined;

@@ -28,13 +28,19 @@ struct ScatterOperands {
   DType dtype = DType::Void;  ///< of the result
 };
 
-ScatterOperands scatter_operands(const Arg& base, int64_t axis, const Tensor& index, const Arg& value) {
+/// What both forms of them share: all but the value.
+ScatterOperands operands_along(const Arg& base, int64_t axis, const Tensor& index, const Arg& value) {
   ScatterOperands out;
   out.dtype = tensor::common_type({&base, &value});
   out.base = tensor::operand(base, out.dtype);
   out.index = tensor::index_operand(node_of(index));
   out.axis = tensor::axis_of(out.base, axis);
   tensor::unify_devices(out.base, out.index);
+  return out;
+}
+
+ScatterOperands scatter_operands(const Arg& base, int64_t axis, const Tensor& index, const Arg& value) {
+  ScatterOperands out = operands_along(base, axis, index, value);
   tensor::require_same_rank(out.base, out.index);
   const Shape &whole = out.base->shape, &part = out.index->shape;
   for (size_t a = 0; a < whole.rank(); ++a) {
@@ -92,12 +98,7 @@ UOp mean_of(UOp sums, UOp index, int64_t axis, double first) {
 
 /// The axis, index and slices of index_add and its kin: x with one slice of `source` for each element of the 1-D index.
 ScatterOperands slices_operands(const Arg& x, int64_t axis, const Tensor& index, const Arg& source) {
-  ScatterOperands out;
-  out.dtype = tensor::common_type({&x, &source});
-  out.base = tensor::operand(x, out.dtype);
-  out.index = tensor::index_operand(node_of(index));
-  out.axis = tensor::axis_of(out.base, axis);
-  tensor::unify_devices(out.base, out.index);
+  ScatterOperands out = operands_along(x, axis, index, source);
   if (out.index->rank() > 1)
     usage_error("the index {} has {} axes and must have 1; use index_put or scatter", describe(out.index),
                 out.index->rank());
