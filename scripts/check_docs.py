@@ -34,12 +34,14 @@ def faults(compound):
         yield f"{place(compound)}: {kind} {name} is not documented"
     if kind == "group" and compound.find(".//programlisting") is None:
         yield f"{place(compound)}: the family \"{compound.findtext('title')}\" shows no example"
+    # Constructors bear the name of the type, or of the base that they are inherited from.
+    types = {text.partition("<")[0].rpartition("::")[2] for text in [name, *(b.text for b in compound.findall("basecompoundref"))]}
     for member in compound.iter("memberdef"):
         if member.get("prot") == "private" or documented(member):
             continue
         own = member.findtext("name")
         of_class = kind in ("class", "struct")
-        if of_class and (own in SAID_BY_THE_CLASS or own == name.split("::")[-1] or own.startswith("~") or member.get("kind") == "variable"):
+        if of_class and (own in SAID_BY_THE_CLASS or own in types or own.startswith("~") or member.get("kind") == "variable"):
             continue
         yield f"{place(member)}: {own} of {name} is not documented"
 

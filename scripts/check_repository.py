@@ -146,8 +146,8 @@ def types_of(path, unnamed=False):
     scopes = []
     lines = path.read_text().splitlines()
     for number, line in enumerate(lines):
-        if scope := re.match(r"(?:inline )?namespace\b ?([\w:]*) ?\{$", line):
-            scopes.append(scope.group(1))
+        if scope := re.match(r"(?:inline )?namespace\b ?([\w: ]*?) ?\{$", line):
+            scopes.append(scope.group(1).replace("inline ", ""))
         elif line.startswith("}  // namespace") or (line == "}" and lines[number - 2].startswith("namespace")):
             scopes.pop()
         elif unnamed or "" not in scopes:

@@ -3,8 +3,7 @@
 
 #include "sinter/random.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// @defgroup activations Activations
 /// Elementwise, in any shape. Floats keep their type; integers and bools are computed in float32, except in relu(),
@@ -77,5 +76,4 @@ Tensor gumbel_softmax(Arg logits, double tau = 1, bool hard = false, int64_t axi
 /// @}
 /// @}
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

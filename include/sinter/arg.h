@@ -1,7 +1,6 @@
 // How a call knows its caller: public functions take `Arg`, whose conversion records the caller's file and line.
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <source_location>
@@ -9,8 +8,7 @@
 
 #include "sinter/dtype.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 class Dim;
 class Tensor;
@@ -79,5 +77,4 @@ class Arg {
   } number_ = {.integer = 0};
 };
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

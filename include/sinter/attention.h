@@ -6,8 +6,7 @@
 
 #include "sinter/tensor.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// @defgroup attention Attention
 /// Integers are computed in float32.
@@ -56,5 +55,4 @@ Tensor rotary_embedding(Arg x, const RotaryOptions& options = {});
 Tensor rotary_embedding(Arg x, const Tensor& positions, const RotaryOptions& options = {});
 /// @}
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

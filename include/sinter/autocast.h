@@ -4,8 +4,7 @@
 #include "sinter/dtype.h"
 #include "sinter/tensor.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// While alive, functions that the calling thread calls on float32, float16 and bfloat16 choose the type that they
 /// compute in, as under torch.autocast:
@@ -28,5 +27,4 @@ class autocast {
   DType before_;
 };
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -9,8 +9,7 @@
 
 #include "sinter/shape.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// Every axis, in a call that takes axes: x.sum(all_axes, true).
 struct AllAxes {};
@@ -35,5 +34,4 @@ class Axes {
   std::optional<std::vector<int64_t>> list_;
 };
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

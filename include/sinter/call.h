@@ -1,14 +1,15 @@
 // For authors of layers: a scope that makes errors inside a layer report the layer's caller.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 #include "sinter/arg.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// While alive, a UsageError of any call by this thread names `name` and `where`. The outermost of nested scopes
 /// counts.
@@ -23,5 +24,11 @@ class CallScope {
   CallScope& operator=(const CallScope&) = delete;
 };
 
-}  // namespace v0
-}  // namespace sinter
+/// The name of a call as an argument of a template.
+template <size_t N>
+struct CallName {
+  consteval CallName(const char (&literal)[N]) { std::copy_n(literal, N, text); }  ///< of that text  NOLINT
+  char text[N] = {};                                                               ///< ends with zero
+};
+
+}  // namespace sinter::inline v0

@@ -11,8 +11,7 @@
 #include "sinter/padding.h"
 #include "sinter/tensor.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// A number per sliding axis, outermost first, or one for all of them: `2` or `{2, 1}`.
 class PerAxis {
@@ -119,5 +118,4 @@ Tensor unfold(Arg x, const PerAxis& kernel, const UnfoldOptions& options = {});
 Tensor fold(Arg x, const PerAxis& size, const PerAxis& kernel, const UnfoldOptions& options = {});
 /// @}
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -7,8 +7,7 @@
 #include "sinter/call.h"
 #include "sinter/tensor.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// A number or a braced list of Nested, of any depth: what `from({{1, 2}, {3, 4}})` takes.
 class Nested {
@@ -109,5 +108,4 @@ Tensor eye(int64_t n, int64_t m = -1, DType dtype = float32, Device device = def
 /// @snippet creation.cpp number
 Tensor number(Arg value, DType dtype = float32, Device device = default_device());
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -6,8 +6,7 @@
 
 #include "sinter/arg.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 /// NVIDIA GPUs: which there are, their properties, and their memory. Every function is safe from several threads.
 namespace cuda {
 
@@ -56,5 +55,4 @@ void synchronize(int device = 0, Loc where = Loc::current());
 void release_pool(int device = 0, Loc where = Loc::current());
 
 }  // namespace cuda
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

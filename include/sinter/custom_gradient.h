@@ -3,7 +3,6 @@
 #pragma once
 
 #include <concepts>
-#include <cstdint>
 #include <functional>
 #include <type_traits>
 #include <utility>
@@ -11,8 +10,7 @@
 
 #include "sinter/transforms.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// @defgroup custom_gradients Gradients of one's own
 /// The names of torch.autograd.Function, torch.Tensor.register_hook and torch.utils.checkpoint.
@@ -96,5 +94,4 @@ Tensor checkpoint(F f, const std::same_as<Tensor> auto&... x)
 }
 /// @}
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

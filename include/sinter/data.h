@@ -7,15 +7,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "sinter/tensor.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// The order of a pass over a data set.
 enum class Order : uint8_t {
@@ -167,5 +165,4 @@ Idx read_idx(const std::filesystem::path& path, Loc where = Loc::current());
 Idx parse_idx(const std::vector<uint8_t>& bytes, const std::string& name, Loc where = Loc::current());
 
 }  // namespace data
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -4,8 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 /// What the library has done and holds, and which executor runs its plans.
 namespace debug {
 
@@ -62,5 +61,4 @@ class detect_anomaly {
 };
 
 }  // namespace debug
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -7,8 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// A device by kind and number. It is only a name: whether the machine has it is checked where it is used. There, a
 /// device that does not exist is a UsageError that says how many there are, or why there is none.
@@ -45,5 +44,4 @@ Device default_device();
 /// For later calls, of all threads; existing tensors stay where they are. UsageError for a device that does not exist.
 void set_default_device(Device device, std::source_location where = std::source_location::current());
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -5,8 +5,7 @@
 #include "sinter/random.h"
 #include "sinter/tensor.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 /// Distributions as objects.
 namespace distributions {
 
@@ -116,5 +115,4 @@ Tensor kl_divergence(const MultivariateNormal& p, const MultivariateNormal& q,
 /// @}
 
 }  // namespace distributions
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

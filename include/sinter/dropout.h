@@ -3,8 +3,7 @@
 
 #include "sinter/random.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// @defgroup dropout Dropout
 /// Each function gives x itself unless `training`. p is the probability, in [0, 1], that an element or a channel is
@@ -30,5 +29,4 @@ Tensor alpha_dropout(Arg x, double p = 0.5, bool training = true, Generator* gen
 Tensor feature_alpha_dropout(Arg x, double p = 0.5, bool training = true, Generator* generator = nullptr);
 /// @}
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

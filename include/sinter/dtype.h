@@ -8,8 +8,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// Element types. The 16-bit floats are storage types: values are computed in float32 and rounded once per function,
 /// sums included. `Index` exists only inside kernels. The 8-bit floats are names only; nothing computes with them yet.
@@ -115,5 +114,4 @@ struct dtype_of<T> {
 template <class T>
 concept Element = requires { dtype_of<T>::value; };
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

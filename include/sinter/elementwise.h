@@ -6,8 +6,7 @@
 
 #include "sinter/tensor.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// @defgroup unary Functions of one tensor
 /// Elementwise, in any shape. Errors are below 2.5 units in the last place; the error of each function is given in
@@ -169,5 +168,4 @@ bool allclose(Arg a, Arg b, double rtol = 1e-5, double atol = 1e-8, bool equal_n
 bool equal(Arg a, Arg b);
 /// @}
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

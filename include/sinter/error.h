@@ -8,8 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// Base class of all errors of the library.
 class Error : public std::runtime_error {
@@ -78,5 +77,4 @@ class InternalError : public Error {
   using Error::Error;
 };
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

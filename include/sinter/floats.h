@@ -6,8 +6,7 @@
 
 #include "sinter/tensor.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// Whether computations on the CPU treat denormal floats, those below the smallest normal number (1.2e-38 for float32),
 /// as zeros, both as operands and as results: torch.set_flush_denormal. Off at first. Arithmetic on denormals may be
@@ -34,5 +33,4 @@ void set_float32_matmul_precision(std::string_view precision, Loc where = Loc::c
 /// The name of the present setting.
 std::string get_float32_matmul_precision();
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -7,8 +7,7 @@
 #include "sinter/custom_gradient.h"
 #include "sinter/tensor.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// @defgroup gradients Gradients as values
 /// The corresponding methods of tensors: Tensor::backward().
@@ -51,5 +50,4 @@ class enable_grad {
   bool before_;
 };
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

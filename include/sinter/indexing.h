@@ -7,8 +7,7 @@
 
 #include "sinter/tensor.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// @defgroup picking Picking by integer tensors
 /// Negative indices count from the end. An index out of range throws at the first host read of a result
@@ -111,5 +110,4 @@ Tensor argwhere(Arg x);
 std::vector<Tensor> where(Arg condition);
 /// @}
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -11,8 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// Like std::vector, which it converts from and to, for trivially copyable elements. Up to N of them are stored in the
 /// object itself. Sizes, axes and sources are few, and a program makes many lists of them.
@@ -168,5 +167,4 @@ class InlineVector {
   alignas(T) std::byte bytes_[N * sizeof(T)];
 };
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

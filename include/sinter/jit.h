@@ -12,8 +12,7 @@
 
 #include "sinter/tensor.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// The implementation of a jitted function; only for jit().
 class JitPlans {
@@ -138,5 +137,4 @@ Jitted<F> jit(F function, Loc where = Loc::current()) {
   return Jitted<F>(std::move(function), where);
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -6,8 +6,7 @@
 
 #include "sinter/tensor.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// @defgroup decompositions Decompositions
 /// Of the matrices along the last two axes, whose sizes are fixed; the axes before them are batches. They compute in
@@ -115,5 +114,4 @@ Tensor pinv(Arg a, std::optional<double> cutoff = {});
 Tensor pinverse(Arg a, std::optional<double> cutoff = {});
 /// @}
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

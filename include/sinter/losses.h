@@ -1,14 +1,12 @@
 // Losses: scalars of a prediction and a target, to be minimized.
 #pragma once
 
-#include <limits>
 #include <optional>
 #include <vector>
 
 #include "sinter/tensor.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// @defgroup losses Losses
 /// Floats keep their type; integers and bools are computed in float32. Shapes of predictions and targets must be equal
@@ -201,5 +199,4 @@ Tensor ctc_loss(Arg log_probabilities, const Tensor& targets, const std::vector<
 /// @}
 /// @}
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -8,8 +8,7 @@
 
 #include "sinter/device.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 /// What is alive, and which calls of the program made it.
 namespace memory {
 
@@ -59,5 +58,4 @@ std::ostream& operator<<(std::ostream& os, const Report& report);  ///< the same
 void release_pool();
 
 }  // namespace memory
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -9,8 +9,7 @@
 #include "sinter/call.h"
 #include "sinter/tensor.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// @defgroup views Parts and other shapes
 /// Movement of one tensor: lazy, exact, and of the tensor's type. Functions that are methods too do the same. Axes
@@ -205,5 +204,4 @@ Tensor diff(const Tensor& x, int64_t n = 1, int64_t axis = -1, const Tensor& bef
             Loc where = Loc::current());
 /// @}
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

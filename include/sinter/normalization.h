@@ -6,8 +6,7 @@
 
 #include "sinter/tensor.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// @defgroup normalization Normalization
 /// Integers are computed in float32. Shapes stay.
@@ -47,5 +46,4 @@ Tensor instance_norm(Arg x, const Tensor& weight = {}, const Tensor& bias = {}, 
 Tensor local_response_norm(Arg x, int64_t size, double alpha = 1e-4, double beta = 0.75, double k = 1.0);
 /// @}
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

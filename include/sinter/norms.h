@@ -8,8 +8,7 @@
 
 #include "sinter/tensor.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// @defgroup norms Norms and distances
 /// Floats in their own type; integers and bools are computed in float32. 16-bit floats are rounded once. p is the order
@@ -52,5 +51,4 @@ Tensor cdist(Arg a, Arg b, double p = 2);
 Tensor pdist(Arg x, double p = 2);
 /// @}
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -6,8 +6,7 @@
 
 #include "sinter/tensor.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// @defgroup padding Padding
 /// @snippet convolution.cpp padding
@@ -27,5 +26,4 @@ Tensor pad(Arg x, const std::vector<std::pair<int64_t, int64_t>>& widths, PadMod
            Arg value = 0.0);
 /// @}
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

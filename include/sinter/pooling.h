@@ -11,8 +11,7 @@
 
 #include "sinter/conv.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// The size that adaptive pooling gives each axis, outermost first, or one for all of them: `7` or `{7, std::nullopt}`.
 /// std::nullopt leaves an axis as it is, PyTorch's None.
@@ -126,5 +125,4 @@ std::pair<Tensor, Tensor> adaptive_max_pool2d_with_indices(Arg x, const Adaptive
 std::pair<Tensor, Tensor> adaptive_max_pool3d_with_indices(Arg x, const AdaptiveSize& size);
 /// @}
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -6,8 +6,7 @@
 
 #include "sinter/tensor.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// @defgroup products Products
 /// Computed in the common type; on bools any(a & b). Sums of float products use fused multiply-adds (docs/semantics.md,
@@ -72,5 +71,4 @@ Tensor matrix_power(Arg x, int64_t n);
 Tensor multi_dot(const std::vector<Tensor>& matrices, Loc where = Loc::current());
 /// @}
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

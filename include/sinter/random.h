@@ -8,8 +8,7 @@
 
 #include "sinter/tensor.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// The state of a Generator. Guarded by the tensor graph's mutex; only for generators and jit().
 struct GeneratorState {
@@ -143,5 +142,4 @@ Tensor trunc_normal(Arg mean, Arg deviation, Arg low, Arg high,
                     RandomOptions options = {});  ///< in the shape of the parameters
 /// @}
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

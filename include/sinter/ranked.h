@@ -6,8 +6,7 @@
 
 #include "sinter/tensor.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// Elements, and where they stood along the axis: `auto [values, indices] = sort(x)`.
 struct Ranked {
@@ -20,5 +19,4 @@ struct Ranked {
 /// The values, then the indices.
 std::ostream& operator<<(std::ostream& os, const Ranked& ranked);
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

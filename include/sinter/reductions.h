@@ -6,8 +6,7 @@
 
 #include "sinter/tensor.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// @defgroup reduction_functions Reductions as functions
 /// Axes, types and errors are those of the methods of Tensor, which some of them call.
@@ -104,5 +103,4 @@ Tensor nansum(const Tensor& x, Axes axes = all_axes, bool keepdim = false, Loc w
 Tensor nanmean(const Tensor& x, Axes axes = all_axes, bool keepdim = false, Loc where = Loc::current());
 /// @}
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

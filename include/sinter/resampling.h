@@ -5,8 +5,7 @@
 
 #include "sinter/conv.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// A factor per sliding axis, outermost first, or one for all of them: `2` or `{2, 0.5}`.
 class ScaleFactor {
@@ -70,5 +69,4 @@ Tensor grid_sample(Arg x, const Tensor& grid, const GridSampleOptions& options =
 Tensor affine_grid(Arg theta, const Shape& size, bool align_corners = false);
 /// @}
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

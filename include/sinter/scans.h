@@ -4,8 +4,7 @@
 #include "sinter/ranked.h"
 #include "sinter/tensor.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// @defgroup scans Scans
 /// @snippet reductions.cpp scans
@@ -37,5 +36,4 @@ Tensor cumulative_trapezoid(Arg y, double dx = 1, int64_t axis = -1);
 Tensor cumulative_trapezoid(Arg y, Arg x, int64_t axis = -1);
 /// @}
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -17,8 +17,7 @@
 
 #include "sinter/inline_vector.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 class Dim;
 
@@ -208,5 +207,4 @@ std::string to_string(const Shape& shape);                       ///< as its siz
 std::ostream& operator<<(std::ostream& os, const Dim& dim);      ///< to_string(dim)
 std::ostream& operator<<(std::ostream& os, const Shape& shape);  ///< to_string(shape)
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

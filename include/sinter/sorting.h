@@ -7,8 +7,7 @@
 #include "sinter/ranked.h"
 #include "sinter/tensor.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// @defgroup sorting Sorting
 /// Sorts are stable: equal elements keep their order, also descending. NaN is the largest number, and -0 equals 0. The
@@ -103,5 +102,4 @@ Tensor histc(Arg x, int64_t bins = 100, double low = 0, double high = 0);
 Histogram histogram(Arg x, int64_t bins, std::optional<std::pair<double, double>> range = {});
 /// @}
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -6,7 +6,6 @@
 
 #include <array>
 #include <concepts>
-#include <initializer_list>
 #include <iosfwd>
 #include <optional>
 #include <span>
@@ -24,8 +23,7 @@
 #include "sinter/tensor_methods.h"
 
 /// Tensors and operations on them.
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// The begin or end of a slice: a number, or none for the end of the axis. A number that int64 cannot hold becomes the
 /// largest.
@@ -443,8 +441,7 @@ void realize(const Arg& first, const T&... others) {
   realize_all(first, std::array<Tensor, sizeof...(T)>{others...});
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0
 
 /// An Extremum has two parts.
 template <>

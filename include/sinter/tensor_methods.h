@@ -14,8 +14,7 @@
 #include "sinter/axis_list.h"
 #include "sinter/shape.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 class Generator;
 class Index;
@@ -400,5 +399,4 @@ class TensorMethods {
   Tensor& self();
 };
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -4,14 +4,12 @@
 #include <concepts>
 #include <functional>
 #include <optional>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "sinter/tensor.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 /// @defgroup transforms Transforms
 /// They take pure functions of tensors, `Tensor f(const Tensor& x, ...)`, and give functions of the same arguments.
@@ -116,5 +114,4 @@ auto vmap(F f, VmapOptions options = {}) {
 }
 /// @}
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

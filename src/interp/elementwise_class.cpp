@@ -25,19 +25,19 @@ T element(const ElementwiseRow& r, int k, int64_t i) {
   return reinterpret_cast<const T*>(r.src[k])[i * r.step[k]];
 }
 
-template <class From, class To, class F>
+template <class From, class To, auto f>
 void unary(const ElementwiseRow& r) {
-  for (int64_t i = 0; i < r.n; ++i) reinterpret_cast<To*>(r.out)[i] = static_cast<To>(F{}(element<From>(r, 0, i)));
+  for (int64_t i = 0; i < r.n; ++i) reinterpret_cast<To*>(r.out)[i] = static_cast<To>(f(element<From>(r, 0, i)));
 }
-template <class T, class To, class F>
+template <class T, class To, auto f>
 void binary(const ElementwiseRow& r) {
   To* out = reinterpret_cast<To*>(r.out);
   if (r.step[0] == 1 && r.step[1] == 1) {  // constant strides: this loop vectorizes
     const T *x = reinterpret_cast<const T*>(r.src[0]), *y = reinterpret_cast<const T*>(r.src[1]);
-    for (int64_t i = 0; i < r.n; ++i) out[i] = static_cast<To>(F{}(x[i], y[i]));
+    for (int64_t i = 0; i < r.n; ++i) out[i] = static_cast<To>(f(x[i], y[i]));
     return;
   }
-  for (int64_t i = 0; i < r.n; ++i) out[i] = static_cast<To>(F{}(element<T>(r, 0, i), element<T>(r, 1, i)));
+  for (int64_t i = 0; i < r.n; ++i) out[i] = static_cast<To>(f(element<T>(r, 0, i), element<T>(r, 1, i)));
 }
 template <class T>
 void fused(const ElementwiseRow& r) {
@@ -50,197 +50,72 @@ void select(const ElementwiseRow& r) {
     reinterpret_cast<T*>(r.out)[i] = element<uint8_t>(r, 0, i) ? element<T>(r, 1, i) : element<T>(r, 2, i);
 }
 
-struct IdentityFn {
-  template <class T>
-  T operator()(T x) const {
-    return x;
-  }
-};
-struct NonZeroFn {
-  template <class T>
-  bool operator()(T x) const {
-    return x != 0;
-  }
-};
-struct NegFn {
-  template <class T>
-  T operator()(T x) const {
-    return -x;
-  }
-};
-struct SqrtFn {
-  template <class T>
-  T operator()(T x) const {
-    return std::sqrt(x);
-  }
-};
-struct AbsFn {
-  template <class T>
-  T operator()(T x) const {
-    return std::fabs(x);
-  }
-};
-struct FloorFn {
-  template <class T>
-  T operator()(T x) const {
-    return std::floor(x);
-  }
-};
-struct TruncFn {
-  template <class T>
-  T operator()(T x) const {
-    return std::trunc(x);
-  }
-};
-struct RoundFn {
-  template <class T>
-  T operator()(T x) const {
-    return std::nearbyint(x);
-  }
-};
-struct NotFn {
-  template <class T>
-  T operator()(T x) const {
-    return static_cast<T>(~x);
-  }
-};
-struct LtFn {
-  template <class T>
-  bool operator()(T x, T y) const {
-    return x < y;
-  }
-};
-struct LeFn {
-  template <class T>
-  bool operator()(T x, T y) const {
-    return x <= y;
-  }
-};
-struct EqFn {
-  template <class T>
-  bool operator()(T x, T y) const {
-    return x == y;
-  }
-};
-struct NeFn {
-  template <class T>
-  bool operator()(T x, T y) const {
-    return x != y;
-  }
-};
-struct AndFn {
-  template <class T>
-  T operator()(T x, T y) const {
-    return static_cast<T>(x & y);
-  }
-};
-struct OrFn {
-  template <class T>
-  T operator()(T x, T y) const {
-    return static_cast<T>(x | y);
-  }
-};
-struct XorFn {
-  template <class T>
-  T operator()(T x, T y) const {
-    return static_cast<T>(x ^ y);
-  }
-};
+constexpr auto kIdentity = [](auto x) { return x; };
+constexpr auto kNonZero = [](auto x) { return x != 0; };
+constexpr auto kNeg = [](auto x) { return -x; };
+constexpr auto kSqrt = [](auto x) { return std::sqrt(x); };
+constexpr auto kAbs = [](auto x) { return std::fabs(x); };
+constexpr auto kFloor = [](auto x) { return std::floor(x); };
+constexpr auto kTrunc = [](auto x) { return std::trunc(x); };
+constexpr auto kRound = [](auto x) { return std::nearbyint(x); };
+constexpr auto kNot = []<class T>(T x) { return static_cast<T>(~x); };
+constexpr auto kLt = [](auto x, auto y) { return x < y; };
+constexpr auto kLe = [](auto x, auto y) { return x <= y; };
+constexpr auto kEq = [](auto x, auto y) { return x == y; };
+constexpr auto kNe = [](auto x, auto y) { return x != y; };
+constexpr auto kAnd = []<class T>(T x, T y) { return static_cast<T>(x & y); };
+constexpr auto kOr = []<class T>(T x, T y) { return static_cast<T>(x | y); };
+constexpr auto kXor = []<class T>(T x, T y) { return static_cast<T>(x ^ y); };
 /// Shift counts are taken modulo the width.
 template <class T>
 uint64_t count(T y) {
   return static_cast<uint64_t>(y) % (8 * sizeof(T));
 }
-struct ShlFn {
-  template <class T>
-  T operator()(T x, T y) const {
-    return static_cast<T>(static_cast<uint64_t>(x) << count(y));
-  }
-};
-struct ShrFn {
-  template <class T>
-  T operator()(T x, T y) const {
-    return static_cast<T>(x >> count(y));
-  }
-};
+constexpr auto kShl = []<class T>(T x, T y) { return static_cast<T>(static_cast<uint64_t>(x) << count(y)); };
+constexpr auto kShr = []<class T>(T x, T y) { return static_cast<T>(x >> count(y)); };
 /// Integers wrap: their arithmetic is done in uint64.
 template <class T>
 using WrapType = std::conditional_t<std::is_floating_point_v<T>, T, uint64_t>;
-struct AddFn {
-  template <class T>
-  T operator()(T x, T y) const {
-    return static_cast<T>(WrapType<T>(x) + WrapType<T>(y));
-  }
-};
-struct SubFn {
-  template <class T>
-  T operator()(T x, T y) const {
-    return static_cast<T>(WrapType<T>(x) - WrapType<T>(y));
-  }
-};
-struct MulFn {
-  template <class T>
-  T operator()(T x, T y) const {
-    return static_cast<T>(WrapType<T>(x) * WrapType<T>(y));
-  }
-};
-struct DivFn {
-  template <class T>
-  T operator()(T x, T y) const {
-    return x / y;
-  }
-};
-struct LdexpFn {
-  template <class T>
-  T operator()(T x, T y) const {
-    return ir::ldexp_clamped(x, y);
-  }
-};
-struct MaxFn {
-  template <class T>
-  T operator()(T x, T y) const {
-    return x >= y || x != x ? x : y;
-  }
-};
-struct MinFn {
-  template <class T>
-  T operator()(T x, T y) const {
-    return x <= y || x != x ? x : y;
-  }
-};
+constexpr auto kAdd = []<class T>(T x, T y) { return static_cast<T>(WrapType<T>(x) + WrapType<T>(y)); };
+constexpr auto kSub = []<class T>(T x, T y) { return static_cast<T>(WrapType<T>(x) - WrapType<T>(y)); };
+constexpr auto kMul = []<class T>(T x, T y) { return static_cast<T>(WrapType<T>(x) * WrapType<T>(y)); };
+constexpr auto kDiv = [](auto x, auto y) { return x / y; };
+constexpr auto kLdexp = [](auto x, auto y) { return ir::ldexp_clamped(x, y); };
+constexpr auto kMax = [](auto x, auto y) { return x >= y || x != x ? x : y; };
+constexpr auto kMin = [](auto x, auto y) { return x <= y || x != x ? x : y; };
 
 template <class T>
 RowLoop loop_on(Op op) {
   switch (op) {
-    case Op::Add: return binary<T, T, AddFn>;
-    case Op::Sub: return binary<T, T, SubFn>;
-    case Op::Mul: return binary<T, T, MulFn>;
-    case Op::Max: return binary<T, T, MaxFn>;
-    case Op::Min: return binary<T, T, MinFn>;
-    case Op::Lt: return binary<T, uint8_t, LtFn>;
-    case Op::Le: return binary<T, uint8_t, LeFn>;
-    case Op::Eq: return binary<T, uint8_t, EqFn>;
-    case Op::Ne: return binary<T, uint8_t, NeFn>;
+    case Op::Add: return binary<T, T, kAdd>;
+    case Op::Sub: return binary<T, T, kSub>;
+    case Op::Mul: return binary<T, T, kMul>;
+    case Op::Max: return binary<T, T, kMax>;
+    case Op::Min: return binary<T, T, kMin>;
+    case Op::Lt: return binary<T, uint8_t, kLt>;
+    case Op::Le: return binary<T, uint8_t, kLe>;
+    case Op::Eq: return binary<T, uint8_t, kEq>;
+    case Op::Ne: return binary<T, uint8_t, kNe>;
     case Op::Where: return select<T>;
     default: break;
   }
   if constexpr (std::is_floating_point_v<T>) {
-    if (op == Op::Div) return binary<T, T, DivFn>;
-    if (op == Op::Ldexp) return binary<T, T, LdexpFn>;
-    if (op == Op::Neg) return unary<T, T, NegFn>;
-    if (op == Op::Sqrt) return unary<T, T, SqrtFn>;
-    if (op == Op::Abs) return unary<T, T, AbsFn>;
-    if (op == Op::Floor) return unary<T, T, FloorFn>;
-    if (op == Op::Trunc) return unary<T, T, TruncFn>;
-    if (op == Op::Round) return unary<T, T, RoundFn>;
+    if (op == Op::Div) return binary<T, T, kDiv>;
+    if (op == Op::Ldexp) return binary<T, T, kLdexp>;
+    if (op == Op::Neg) return unary<T, T, kNeg>;
+    if (op == Op::Sqrt) return unary<T, T, kSqrt>;
+    if (op == Op::Abs) return unary<T, T, kAbs>;
+    if (op == Op::Floor) return unary<T, T, kFloor>;
+    if (op == Op::Trunc) return unary<T, T, kTrunc>;
+    if (op == Op::Round) return unary<T, T, kRound>;
     if (op == Op::Fma) return fused<T>;
   } else {
-    if (op == Op::And) return binary<T, T, AndFn>;
-    if (op == Op::Or) return binary<T, T, OrFn>;
-    if (op == Op::Xor) return binary<T, T, XorFn>;
-    if (op == Op::Shl) return binary<T, T, ShlFn>;
-    if (op == Op::Shr) return binary<T, T, ShrFn>;
-    if (op == Op::Not) return unary<T, T, NotFn>;
+    if (op == Op::And) return binary<T, T, kAnd>;
+    if (op == Op::Or) return binary<T, T, kOr>;
+    if (op == Op::Xor) return binary<T, T, kXor>;
+    if (op == Op::Shl) return binary<T, T, kShl>;
+    if (op == Op::Shr) return binary<T, T, kShr>;
+    if (op == Op::Not) return unary<T, T, kNot>;
   }
   return nullptr;
 }
@@ -248,11 +123,11 @@ RowLoop loop_on(Op op) {
 RowLoop boolean_loop(Op op) {
   switch (op) {
     case Op::And:
-    case Op::Mul: return binary<uint8_t, uint8_t, AndFn>;
+    case Op::Mul: return binary<uint8_t, uint8_t, kAnd>;
     case Op::Or:
-    case Op::Add: return binary<uint8_t, uint8_t, OrFn>;
-    case Op::Eq: return binary<uint8_t, uint8_t, EqFn>;
-    case Op::Ne: return binary<uint8_t, uint8_t, NeFn>;
+    case Op::Add: return binary<uint8_t, uint8_t, kOr>;
+    case Op::Eq: return binary<uint8_t, uint8_t, kEq>;
+    case Op::Ne: return binary<uint8_t, uint8_t, kNe>;
     case Op::Where: return select<uint8_t>;
     default: return nullptr;
   }
@@ -262,25 +137,25 @@ RowLoop boolean_loop(Op op) {
 template <class From>
 RowLoop cast_from(DType to) {
   switch (to) {
-    case DType::F32: return unary<From, float, IdentityFn>;
-    case DType::F64: return unary<From, double, IdentityFn>;
-    case DType::Bool: return unary<From, uint8_t, NonZeroFn>;
+    case DType::F32: return unary<From, float, kIdentity>;
+    case DType::F64: return unary<From, double, kIdentity>;
+    case DType::Bool: return unary<From, uint8_t, kNonZero>;
     default: break;
   }
   if constexpr (!std::is_floating_point_v<From>) {
-    if (to == DType::I32) return unary<From, int32_t, IdentityFn>;
-    if (to == DType::I64 || to == DType::Index) return unary<From, int64_t, IdentityFn>;
-    if (to == DType::U8) return unary<From, uint8_t, IdentityFn>;
-    if (to == DType::U32) return unary<From, uint32_t, IdentityFn>;
-    if (to == DType::U64) return unary<From, uint64_t, IdentityFn>;
+    if (to == DType::I32) return unary<From, int32_t, kIdentity>;
+    if (to == DType::I64 || to == DType::Index) return unary<From, int64_t, kIdentity>;
+    if (to == DType::U8) return unary<From, uint8_t, kIdentity>;
+    if (to == DType::U32) return unary<From, uint32_t, kIdentity>;
+    if (to == DType::U64) return unary<From, uint64_t, kIdentity>;
   }
   return nullptr;
 }
 
 /// The typed loop of an op, or null.
 RowLoop typed_loop(Op op, DType dtype, DType from) {
-  if (op == Op::Bitcast && size_of(dtype) == 4) return unary<uint32_t, uint32_t, IdentityFn>;
-  if (op == Op::Bitcast && size_of(dtype) == 8) return unary<uint64_t, uint64_t, IdentityFn>;
+  if (op == Op::Bitcast && size_of(dtype) == 4) return unary<uint32_t, uint32_t, kIdentity>;
+  if (op == Op::Bitcast && size_of(dtype) == 8) return unary<uint64_t, uint64_t, kIdentity>;
   const bool cast = op == Op::Cast;
   switch (from) {
     case DType::F32: return cast ? cast_from<float>(dtype) : loop_on<float>(op);

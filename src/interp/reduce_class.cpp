@@ -66,29 +66,15 @@ class CombineProgram {
 
 namespace {
 
-/// Combines each element of a row into its accumulator: a, or a*b rounded to T.
+/// Combines each element of a row into its accumulator: combine(accumulator, element of a, element of b).
 template <class T, class Acc, class F>
-void accumulate(const StridedView& a, const StridedView* b, std::span<const int64_t> acc_step, PoolVector<Acc>& acc,
+void accumulate(const StridedView& a, const StridedView& b, std::span<const int64_t> acc_step, PoolVector<Acc>& acc,
                 F combine) {
   const std::vector<int64_t> steps(acc_step.begin(), acc_step.end());
-  if (!b) {
-    for_rows<2>(a.shape, {&a.stride, &steps}, {a.offset, 0}, [&](int64_t n, const auto& at, const auto& by) {
-      const T* x = reinterpret_cast<const T*>(a.address(at[0]));
-      Acc* out = acc.data() + at[1];
-      if (by[1] == 0) {
-        Acc sum = *out;
-        for (int64_t i = 0; i < n; ++i) sum = combine(sum, x[i * by[0]], T{});
-        *out = sum;
-      } else {
-        for (int64_t i = 0; i < n; ++i) out[i * by[1]] = combine(out[i * by[1]], x[i * by[0]], T{});
-      }
-    });
-    return;
-  }
-  for_rows<3>(a.shape, {&a.stride, &b->stride, &steps}, {a.offset, b->offset, 0},
+  for_rows<3>(a.shape, {&a.stride, &b.stride, &steps}, {a.offset, b.offset, 0},
               [&](int64_t n, const auto& at, const auto& by) {
                 const T* x = reinterpret_cast<const T*>(a.address(at[0]));
-                const T* y = reinterpret_cast<const T*>(b->address(at[1]));
+                const T* y = reinterpret_cast<const T*>(b.address(at[1]));
                 Acc* out = acc.data() + at[2];
                 if (by[2] == 0) {
                   Acc sum = *out;
@@ -100,9 +86,9 @@ void accumulate(const StridedView& a, const StridedView* b, std::span<const int6
               });
 }
 
-/// Floats, one chain per result, accumulated in Acc.
+/// Floats, one chain per result, accumulated in Acc. b is a second factor, or a where there is none.
 template <class T, class Acc>
-Array chain(const ReductionSpec& r, const StridedView& a, const StridedView* b, Array out,
+Array chain(const ReductionSpec& r, const StridedView& a, const StridedView& b, Array out,
             std::span<const int64_t> acc_step) {
   const Scalar identity = ir::reduction_identity(r.attr.combine, a.dtype);
   PoolVector<Acc> acc(static_cast<size_t>(out.numel()), static_cast<Acc>(identity.as_double()));
@@ -261,7 +247,7 @@ Scalar CombineEvaluator::add(bool first, std::span<const Scalar> element) {
 
 Array reduce_view(const ReductionSpec& r, std::span<const StridedView* const> views) {
   const StridedView& a = *views[0];
-  const StridedView* b = views.size() > 1 ? views[1] : nullptr;
+  const StridedView& b = views.size() > 1 ? *views[1] : a;
   const std::vector<int64_t> shape = ir::without(a.shape, r.attr.axes);
   const DType value = views[static_cast<size_t>(r.attr.result)]->dtype;
   Array out(r.attr.tree.mma ? ir::mma_sum(value) : value, shape);

@@ -15,9 +15,7 @@
 #include "runtime/base/files.h"
 #include "sinter/error.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 namespace {
 
 namespace fs = std::filesystem;
@@ -100,6 +98,4 @@ void AtomicFile::commit() {
   fail(why);
 }
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

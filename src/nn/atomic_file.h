@@ -7,11 +7,8 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <optional>
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 /// Every call throws BackendError if the system refuses. Unless commit() has returned, what was written is removed.
 class AtomicFile {
@@ -34,6 +31,4 @@ class AtomicFile {
   int file_ = -1;
 };
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

@@ -11,9 +11,7 @@
 #include "sinter/ops.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 namespace {
 
 /// [.., length, size] to [.., heads, length, size / heads].
@@ -38,10 +36,9 @@ int64_t checked(std::string_view layer, int64_t size, int64_t heads, double drop
   require_size(fmt::format("{}: size", layer), size, where);
   require_size(fmt::format("{}: heads", layer), heads, where);
   if (size % heads)
-    throw UsageError(fmt::format("{}: the size {} does not fall into {} heads; choose a divisor", layer, size, heads),
-                     where);
+    tensor::usage_error_at(where, "{}: the size {} does not fall into {} heads; choose a divisor", layer, size, heads);
   if (!(dropout >= 0 && dropout <= 1))
-    throw UsageError(fmt::format("{}: dropout is {}; a probability in [0, 1] is needed", layer, dropout), where);
+    tensor::usage_error_at(where, "{}: dropout is {}; a probability in [0, 1] is needed", layer, dropout);
   return size;
 }
 
@@ -131,8 +128,9 @@ Tensor RotaryEmbedding::operator()(const Tensor& x, int64_t offset, Loc where) c
   const tensor::OuterCall call("RotaryEmbedding", where);
   RotaryOptions shifted = options;
   if (__builtin_add_overflow(shifted.offset, offset, &shifted.offset))
-    refuse(fmt::format("the offsets {} and {} of RotaryEmbedding add up to more than an int64 holds; give smaller ones",
-                       options.offset, offset));
+    tensor::usage_error(
+        "the offsets {} and {} of RotaryEmbedding add up to more than an int64 holds; give smaller ones",
+        options.offset, offset);
   return rotary_embedding(x, shifted);
 }
 
@@ -169,6 +167,4 @@ Tensor TransformerEncoderLayer::operator()(const Tensor& x, const AttentionOptio
   return norm2(y + feed(y));
 }
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

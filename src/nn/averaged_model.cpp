@@ -2,22 +2,17 @@
 // rest.
 #include "sinter/nn/averaged_model.h"
 
-#include <fmt/core.h>
-
 #include "nn/layer_checks.h"
 #include "sinter/gradient.h"
 #include "sinter/ops.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn::averaging {
+namespace sinter::inline v0::nn::averaging {
 
 void check(const AveragingOptions& options, Loc where) {
   if (options.ema_decay && !(*options.ema_decay >= 0 && *options.ema_decay <= 1))
-    throw UsageError(
-        fmt::format("AveragedModel: ema_decay is {}; give the share that is kept, in [0, 1]", *options.ema_decay),
-        where);
+    tensor::usage_error_at(where, "AveragedModel: ema_decay is {}; give the share that is kept, in [0, 1]",
+                           *options.ema_decay);
 }
 
 void update(const NamedTensors& means, const NamedTensors& values, Tensor count, const AveragingOptions& options,
@@ -25,8 +20,8 @@ void update(const NamedTensors& means, const NamedTensors& values, Tensor count,
   const tensor::OuterCall call("update", where);
   check(options, where);
   if (means.size() != values.size())
-    refuse(fmt::format("the model has {} tensors, the averaged one {}; they must be of one structure", values.size(),
-                       means.size()));
+    tensor::usage_error("the model has {} tensors, the averaged one {}; they must be of one structure", values.size(),
+                        means.size());
   const no_grad guard;
   std::vector<Tensor> changed{count};
   const Tensor first = count == 0;
@@ -34,8 +29,8 @@ void update(const NamedTensors& means, const NamedTensors& values, Tensor count,
     Tensor mean = means[i].second;
     const Tensor& value = values[i].second;
     if (means[i].first != values[i].first || !(mean.shape() == value.shape()))
-      refuse(fmt::format("the model has {} {} where the averaged one has {} {}; they must be of one structure",
-                         values[i].first, to_string(value.shape()), means[i].first, to_string(mean.shape())));
+      tensor::usage_error("the model has {} {} where the averaged one has {} {}; they must be of one structure",
+                          values[i].first, to_string(value.shape()), means[i].first, to_string(mean.shape()));
     const Tensor here = value.detach().to(mean.device()).to(mean.dtype());
     if (!is_float(mean.dtype()) || !(options.use_buffers || mean.needs_grad())) {
       mean.assign(here);
@@ -50,6 +45,4 @@ void update(const NamedTensors& means, const NamedTensors& values, Tensor count,
   realize_all(changed);
 }
 
-}  // namespace nn::averaging
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn::averaging

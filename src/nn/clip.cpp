@@ -1,10 +1,7 @@
 // Norms of gradients, and clipping. The formulas are in the header.
 #include "sinter/nn/clip.h"
 
-#include <fmt/core.h>
-
 #include <cmath>
-#include <limits>
 
 #include "nn/layer_checks.h"
 #include "sinter/create.h"
@@ -12,9 +9,7 @@
 #include "sinter/ops.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 namespace {
 
 Tensor power_sum(const Tensor& g, double p) {
@@ -27,7 +22,7 @@ Tensor power_sum(const Tensor& g, double p) {
 
 Tensor grad_norm(const std::vector<Tensor>& parameters, double p, Loc where) {
   const tensor::OuterCall call("grad_norm", where);
-  if (!(p > 0)) refuse(fmt::format("p is {}; a norm needs one above 0, or infinity", p));
+  if (!(p > 0)) tensor::usage_error("p is {}; a norm needs one above 0, or infinity", p);
   const no_grad guard;
   DType dtype = float32;
   for (const Tensor& t : parameters)
@@ -50,7 +45,7 @@ Tensor grad_norm(const std::vector<Tensor>& parameters, double p, Loc where) {
 Tensor clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double p, Loc where) {
   const tensor::OuterCall call("clip_grad_norm_", where);
   if (!(max_norm >= 0))
-    throw UsageError(fmt::format("clip_grad_norm_: max_norm is {}; give one of at least 0", max_norm), where);
+    tensor::usage_error_at(where, "clip_grad_norm_: max_norm is {}; give one of at least 0", max_norm);
   const no_grad guard;
   const Tensor norm = grad_norm(parameters, p, where);
   const Tensor factor = minimum(max_norm / (norm + 1e-6), 1.0);
@@ -61,13 +56,10 @@ Tensor clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
 
 void clip_grad_value_(const std::vector<Tensor>& parameters, double limit, Loc where) {
   const tensor::OuterCall call("clip_grad_value_", where);
-  if (!(limit >= 0))
-    throw UsageError(fmt::format("clip_grad_value_: limit is {}; give one of at least 0", limit), where);
+  if (!(limit >= 0)) tensor::usage_error_at(where, "clip_grad_value_: limit is {}; give one of at least 0", limit);
   const no_grad guard;
   for (Tensor t : parameters)
     if (t.has_grad()) t.set_grad(clamp(t.grad(), -limit, limit));
 }
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

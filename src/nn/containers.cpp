@@ -1,23 +1,19 @@
 // What include/sinter/nn/any_module.h and containers.h do that depends on no type.
 #include "sinter/nn/containers.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "nn/layer_checks.h"
 #include "nn/type_name.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 void throw_in_layer(const UsageError& error, const std::string& layer) {
   const Loc where = error.where();
   std::string text = error.what();
   if (where.line()) text.erase(text.rfind("\n  at "));  // the error says it again
-  throw UsageError(fmt::format("{}, in layer {} of Sequential", text, layer), where);
+  tensor::usage_error_at(where, "{}, in layer {} of Sequential", text, layer);
 }
 
 void throw_in_layer(const UsageError& error, size_t layer) { throw_in_layer(error, std::to_string(layer)); }
@@ -38,20 +34,19 @@ AnyModule& AnyModule::operator=(const AnyModule& other) { return *this = AnyModu
 
 void AnyModule::require_type(const std::type_info& wanted, Loc where) const {
   if (!held_ || held_->type() != wanted)
-    throw UsageError(fmt::format("get: the module is {}, not {}; ask is() before",
-                                 held_ ? "a " + full_name(held_->type()) : "empty", full_name(wanted)),
-                     where);
+    tensor::usage_error_at(where, "get: the module is {}, not {}; ask is() before",
+                           held_ ? "a " + full_name(held_->type()) : "empty", full_name(wanted));
 }
 
 Tensor AnyModule::call(std::vector<Tensor> x, Loc where) const {
   CallScope call("AnyModule", where);
-  if (!held_) refuse("the module is empty; give it one, such as AnyModule(Linear(2, 3))");
+  if (!held_) tensor::usage_error("the module is empty; give it one, such as AnyModule(Linear(2, 3))");
   for (const Hook& hook : hooks_)
     if (hook.before) hook.before(x);
   Tensor y;
   if (!held_->call(x, y))
-    refuse(fmt::format("{} is no function of {} tensors to a tensor; call get<...>() of its type",
-                       full_name(held_->type()), x.size()));
+    tensor::usage_error("{} is no function of {} tensors to a tensor; call get<...>() of its type",
+                        full_name(held_->type()), x.size());
   for (const Hook& hook : hooks_)
     if (hook.after) hook.after(x, y);
   return y;
@@ -71,9 +66,8 @@ size_t AnyModule::register_forward_hook(ForwardHook hook) {
 
 void AnyModule::remove_hook(size_t number, Loc where) {
   if (!std::erase_if(hooks_, [&](const Hook& hook) { return hook.number == number; }))
-    throw UsageError(fmt::format("remove_hook: there is no hook {} among {}; give what its registration returned",
-                                 number, hooks_.size()),
-                     where);
+    tensor::usage_error_at(where, "remove_hook: there is no hook {} among {}; give what its registration returned",
+                           number, hooks_.size());
 }
 
 void AnyModule::walk(const std::string& path, const walk::ErasedWalk& with) const {
@@ -88,29 +82,26 @@ std::vector<std::string> NamedModules::names() const {
 
 void NamedModules::add(std::string_view what, std::string name, AnyModule module, Loc where) {
   if (name.empty() || name.find('.') != std::string::npos)
-    throw UsageError(fmt::format("{}: a module's name is '{}'; give one that is not empty, without dots", what, name),
-                     where);
+    tensor::usage_error_at(where, "{}: a module's name is '{}'; give one that is not empty, without dots", what, name);
   for (const auto& [other, held] : modules_)
     if (other == name)
-      throw UsageError(
-          fmt::format("{}: there is a module {} already, among {}; choose another name", what, name, modules_.size()),
-          where);
+      tensor::usage_error_at(where, "{}: there is a module {} already, among {}; choose another name", what, name,
+                             modules_.size());
   modules_.emplace_back(std::move(name), std::move(module));
 }
 
 const AnyModule& NamedModules::at(std::string_view what, int64_t index, Loc where) const {
   const int64_t count = static_cast<int64_t>(modules_.size()), from_begin = index < 0 ? index + count : index;
   if (from_begin < 0 || from_begin >= count)
-    throw UsageError(fmt::format("{}: there is no module {} among {}; they count from 0", what, index, count), where);
+    tensor::usage_error_at(where, "{}: there is no module {} among {}; they count from 0", what, index, count);
   return modules_[static_cast<size_t>(from_begin)].module();
 }
 
 const AnyModule& NamedModules::at(std::string_view what, const std::string& name, Loc where) const {
   for (const auto& [other, module] : modules_)
     if (other == name) return module;
-  throw UsageError(
-      fmt::format("{}: there is no module {} among {}; names() says which there are", what, name, modules_.size()),
-      where);
+  tensor::usage_error_at(where, "{}: there is no module {} among {}; names() says which there are", what, name,
+                         modules_.size());
 }
 
 Sequential<>::Sequential(std::vector<AnyModule> layers, Loc where) {
@@ -144,7 +135,7 @@ Tensor Sequential<>::operator()(const Tensor& x, Loc where) const {
 
 const NamedModule& Sequential<>::first(size_t inputs) const {
   if (modules_.empty())
-    refuse(fmt::format("{} tensors are given to 0 layers; give 1, or add a layer that takes them", inputs));
+    tensor::usage_error("{} tensors are given to 0 layers; give 1, or add a layer that takes them", inputs);
   return modules_[0];
 }
 
@@ -173,6 +164,4 @@ bool ModuleDict::contains(const std::string& name) const {
   return std::any_of(modules_.begin(), modules_.end(), [&](const auto& entry) { return entry.name() == name; });
 }
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

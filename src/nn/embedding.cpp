@@ -8,9 +8,7 @@
 #include "sinter/ops.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 namespace {
 
 /// The table, normal(0, 1) but for the row of padding, and that row counted from 0.
@@ -20,8 +18,8 @@ Tensor make_table(const char* layer, int64_t count, int64_t size, std::optional<
   Tensor table = init::normal({count, size});
   if (!padding) return table.requires_grad();
   if (*padding < -count || *padding >= count)
-    throw UsageError(
-        fmt::format("{}: padding_idx is {}, but there are {} rows; give one of them", layer, *padding, count), where);
+    tensor::usage_error_at(where, "{}: padding_idx is {}, but there are {} rows; give one of them", layer, *padding,
+                           count);
   if (*padding < 0) *padding += count;
   return sinter::where((arange(count) == *padding).unsqueeze(1), 0.0, table).requires_grad();
 }
@@ -52,6 +50,4 @@ Tensor EmbeddingBag::operator()(const Tensor& index, const Tensor& offsets, cons
   return embedding_bag(index, weight, offsets, options, per_sample_weights, where);
 }
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

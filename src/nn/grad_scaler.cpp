@@ -1,7 +1,5 @@
 #include "sinter/nn/grad_scaler.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -14,19 +12,17 @@
 #include "sinter/ops.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace optim {
+namespace sinter::inline v0::optim {
 
 GradScaler::GradScaler(Options options, Loc where) : options_(options), scale_(options.init_scale) {
   const tensor::OuterCall call("GradScaler", where);
   const auto positive = [](double x) { return std::isfinite(x) && x > 0; };
   if (!positive(options.init_scale) || !positive(options.backoff_factor) || options.backoff_factor > 1)
-    nn::refuse(fmt::format("init_scale is {} and backoff_factor {}; give numbers above 0, the second at most 1",
-                           options.init_scale, options.backoff_factor));
+    tensor::usage_error("init_scale is {} and backoff_factor {}; give numbers above 0, the second at most 1",
+                        options.init_scale, options.backoff_factor);
   if (!std::isfinite(options.growth_factor) || options.growth_factor < 1 || options.growth_interval < 1)
-    nn::refuse(fmt::format("growth_factor is {} and growth_interval {}; both are at least 1", options.growth_factor,
-                           options.growth_interval));
+    tensor::usage_error("growth_factor is {} and growth_interval {}; both are at least 1", options.growth_factor,
+                        options.growth_interval);
 }
 
 Tensor GradScaler::scale(const Tensor& loss, Loc where) const {
@@ -46,14 +42,15 @@ void GradScaler::unscale(Optimizer& optimizer, Loc where) {
   if (!options_.enabled) return;
   const tensor::OuterCall call("unscale", where);
   if (progress_of(optimizer))
-    nn::refuse("the gradients of this optimizer are divided by the scale already; call update() after its step");
+    tensor::usage_error(
+        "the gradients of this optimizer are divided by the scale already; call update() after its step");
   const auto& parameters = optimizer.parameters();
   for (size_t i = 0; i < parameters.size(); ++i)
     if (parameters[i].has_grad() && parameters[i].dtype() == float16)
-      nn::refuse(
-          fmt::format("the gradient of parameter {} of {} is float16, where one divided by the scale may become "
-                      "zero; keep the weights float32 and compute the loss under autocast(float16)",
-                      i, parameters.size()));
+      tensor::usage_error(
+          "the gradient of parameter {} of {} is float16, where one divided by the scale may become "
+          "zero; keep the weights float32 and compute the loss under autocast(float16)",
+          i, parameters.size());
   const no_grad guard;
   for (Tensor p : parameters)
     if (p.has_grad()) p.set_grad(p.grad() * number(1 / scale_, p.dtype(), p.device()));
@@ -68,7 +65,7 @@ bool GradScaler::step(Optimizer& optimizer, Loc where) {
   if (!progress_of(optimizer)) unscale(optimizer, where);
   const tensor::OuterCall call("step", where);
   if (std::exchange(progress_of(optimizer)->stepped, true))
-    nn::refuse("this optimizer had its step; call update() before the next one");
+    tensor::usage_error("this optimizer had its step; call update() before the next one");
   std::vector<Tensor> made;  // gradients, which the flags and the step read, and the flags
   bool finite = true;
   {
@@ -115,14 +112,12 @@ void GradScaler::load(const nn::NamedTensors& from, Loc where) {
   const double scale = into[0].second.item<double>();
   const int64_t tracker = into[1].second.item<int64_t>();
   if (!std::isfinite(scale) || scale <= 0 || tracker < 0)
-    nn::refuse(
-        fmt::format("the scale is {} and growth_tracker {}; load the state_dict() of a GradScaler, whose scale is "
-                    "above 0 and whose growth_tracker is at least 0",
-                    scale, tracker));
+    tensor::usage_error(
+        "the scale is {} and growth_tracker {}; load the state_dict() of a GradScaler, whose scale is "
+        "above 0 and whose growth_tracker is at least 0",
+        scale, tracker);
   scale_ = scale;
   growth_tracker_ = tracker;
 }
 
-}  // namespace optim
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::optim

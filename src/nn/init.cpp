@@ -1,8 +1,6 @@
 // Initial values. Formulas and sources are in the header.
 #include "sinter/nn/init.h"
 
-#include <fmt/core.h>
-
 #include <cmath>
 
 #include "nn/layer_checks.h"
@@ -13,9 +11,7 @@
 #include "sinter/random.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn::init {
+namespace sinter::inline v0::nn::init {
 namespace {
 
 using runtime::cpu::with_default_float_env;
@@ -26,8 +22,8 @@ struct Fans {
 /// Weights are [out, in, window...], as in PyTorch.
 Fans fans(const Shape& shape, Loc where) {
   if (shape.rank() < 2)
-    throw UsageError(
-        fmt::format("init: shape {} has no fan-in and fan-out; weights have at least 2 axes", to_string(shape)), where);
+    tensor::usage_error_at(where, "init: shape {} has no fan-in and fan-out; weights have at least 2 axes",
+                           to_string(shape));
   double window = 1;
   for (size_t i = 2; i < shape.rank(); ++i) window *= static_cast<double>(shape[i].value());
   return {static_cast<double>(shape[1].value()) * window, static_cast<double>(shape[0].value()) * window};
@@ -123,10 +119,10 @@ Tensor dirac(const Shape& shape, int64_t groups, Loc where) {
   const tensor::OuterCall call("init::dirac", where);
   const size_t rank = shape.rank();
   if (rank < 3 || rank > 5)
-    refuse(fmt::format("shape {} has {} axes; weights of a convolution have 3 to 5", to_string(shape), rank));
+    tensor::usage_error("shape {} has {} axes; weights of a convolution have 3 to 5", to_string(shape), rank);
   const int64_t out = shape[0].value(), in = shape[1].value();
   if (groups < 1 || out % groups)
-    refuse(fmt::format("{} channels out do not fall into {} groups; choose a divisor", out, groups));
+    tensor::usage_error("{} channels out do not fall into {} groups; choose a divisor", out, groups);
   Shape thin{out, in};
   std::vector<std::pair<int64_t, int64_t>> widths;
   for (size_t i = 2; i < rank; ++i) {
@@ -160,7 +156,7 @@ Tensor ones_(Tensor t, Loc where) {
 Tensor eye_(Tensor t, Loc where) {
   const tensor::OuterCall call("init::eye_", where);
   const Shape shape = t.shape();
-  if (shape.rank() != 2) refuse(fmt::format("shape {} has {} axes; a matrix has 2", to_string(shape), shape.rank()));
+  if (shape.rank() != 2) tensor::usage_error("shape {} has {} axes; a matrix has 2", to_string(shape), shape.rank());
   return set(t, eye(shape[0], shape[1], t.dtype(), t.device()));
 }
 Tensor xavier_uniform_(Tensor t, double gain, Loc where) {
@@ -194,6 +190,4 @@ Tensor dirac_(Tensor t, int64_t groups, Loc where) {
   return set(t, dirac(t.shape(), groups, where).to(t.device()));
 }
 
-}  // namespace nn::init
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn::init

@@ -1,38 +1,23 @@
 // Error messages shared by layers.
 #include "nn/layer_checks.h"
 
-#include <fmt/core.h>
-
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 void require_size(std::string_view what, int64_t value, Loc where) {
-  if (value <= 0) throw UsageError(fmt::format("{} is {}; sizes of a layer are at least 1", what, value), where);
+  if (value <= 0) tensor::usage_error_at(where, "{} is {}; sizes of a layer are at least 1", what, value);
   if (value > Shape::kMaxElements)
-    throw UsageError(fmt::format("{} is {}; no tensor has more than 2^56 elements", what, value), where);
+    tensor::usage_error_at(where, "{} is {}; no tensor has more than 2^56 elements", what, value);
 }
-
-void require_probability(std::string_view layer, double p, Loc where) {
-  if (p >= 0 && p <= 1) return;
-  throw UsageError(fmt::format("{}: p is {}; give the probability that {} becomes zero, in [0, 1]", layer, p,
-                               layer == "Dropout" || layer == "AlphaDropout" ? "an element" : "a channel"),
-                   where);
-}
-
-void refuse(const std::string& what) { tensor::usage_error(what); }
 
 void require_last(const Tensor& x, const Shape& sizes, std::string_view layer, std::string_view what) {
   bool ok = x.rank() >= static_cast<int64_t>(sizes.rank());
   for (size_t i = 0; ok && i < sizes.rank(); ++i) ok = x.shape()[x.shape().rank() - sizes.rank() + i] == sizes[i];
   if (!ok)
-    refuse(
-        fmt::format("the {} of {} has shape {}; its last axes must be {}: reshape it, or build the layer for this size",
-                    what, layer, to_string(x.shape()), to_string(sizes)));
+    tensor::usage_error(
+        "the {} of {} has shape {}; its last axes must be {}: reshape it, or build the layer for this size", what,
+        layer, to_string(x.shape()), to_string(sizes));
 }
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

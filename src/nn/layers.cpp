@@ -1,19 +1,17 @@
-// The layers of include/sinter/nn/layers.h, written in the public tensor API.
+// The layers of include/sinter/nn/layers.h, and of other headers what is more than a call of their function.
 #include "sinter/nn/layers.h"
-
-#include <fmt/core.h>
 
 #include <cmath>
 
 #include "nn/layer_checks.h"
 #include "sinter/create.h"
+#include "sinter/nn/activation_layers.h"
+#include "sinter/nn/dropout_layers.h"
 #include "sinter/nn/init.h"
 #include "sinter/ops.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 Linear::Linear(int64_t in, int64_t out, bool with_bias, Loc where) {
   const tensor::OuterCall call("Linear", where);
@@ -43,16 +41,17 @@ Tensor LayerNorm::operator()(const Tensor& x, Loc where) const {
   return layer_norm(x, shape, weight, bias, eps);
 }
 
-Dropout::Dropout(double p, Loc where) : p(p) { require_probability("Dropout", p, where); }
+double checked_probability(std::string_view layer, double p, Loc where) {
+  if (p >= 0 && p <= 1) return p;
+  tensor::usage_error_at(where, "{}: p is {}; give the probability that {} becomes zero, in [0, 1]", layer, p,
+                         layer == "Dropout" || layer == "AlphaDropout" ? "an element" : "a channel");
+}
+
+Dropout::Dropout(double p, Loc where) : p(checked_probability("Dropout", p, where)) {}
 
 Tensor Dropout::operator()(const Tensor& x, Loc where) const {
   const tensor::OuterCall call("Dropout", where);
   return !training || p == 0 ? x : dropout(x, p);
-}
-
-Tensor ReLU::operator()(const Tensor& x, Loc where) const {
-  const tensor::OuterCall call("ReLU", where);
-  return relu(x);
 }
 
 Tensor Flatten::operator()(const Tensor& x, Loc where) const {
@@ -60,6 +59,18 @@ Tensor Flatten::operator()(const Tensor& x, Loc where) const {
   return x.flatten(1);
 }
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+PReLU::PReLU(int64_t count, double slope, Loc where) {
+  const tensor::OuterCall call("PReLU", where);
+  require_size("PReLU: count", count, where);
+  weight = full({count}, slope).requires_grad();
+}
+
+Tensor Softmax2d::operator()(const Tensor& x, Loc where) const {
+  const tensor::OuterCall call("Softmax2d", where);
+  if (x.rank() != 3 && x.rank() != 4)
+    tensor::usage_error("the input of Softmax2d has shape {}, of {} axes; give [n, channels, h, w]",
+                        to_string(x.shape()), x.rank());
+  return softmax(x, -3);
+}
+
+}  // namespace sinter::inline v0::nn

@@ -2,8 +2,6 @@
 // products of the history's vectors, from which it finds how much of each is in the next direction.
 #include "sinter/nn/lbfgs.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -17,9 +15,7 @@
 #include "tensor/core/unchosen_sizes.h"
 #include "tensor/core/user_call.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace optim {
+namespace sinter::inline v0::optim {
 namespace {
 
 /// Evaluations that the first search of a step has at least. With fewer, as for a small max_iter, a step might end
@@ -163,8 +159,8 @@ class LBFGS::Evaluation {
     ++count_;
     const Tensor loss = tensor::call_program_in_scope(closure_);
     if (!loss.defined() || loss.numel() != 1)
-      nn::refuse(fmt::format("the closure of LBFGS gave {}; return the loss, a tensor of one element",
-                             loss.defined() ? to_string(loss.shape()) : "an empty handle"));
+      tensor::usage_error("the closure of LBFGS gave {}; return the loss, a tensor of one element",
+                          loss.defined() ? to_string(loss.shape()) : "an empty handle");
     const no_grad guard;
     const Device device = parameters_[0].device();
     std::vector<Tensor> parts;
@@ -213,7 +209,7 @@ void LBFGS::check_options(Loc where) const {
         "LBFGS", {{"lr", o.lr}, {"tolerance_grad", o.tolerance_grad}, {"tolerance_change", o.tolerance_change}}, where);
     for (const auto& [name, value] :
          {std::pair{"max_iter", o.max_iter}, {"history_size", o.history_size}, {"max_eval", o.max_eval.value_or(1)}})
-      if (value < 1) throw UsageError(fmt::format("LBFGS: {} is {}; give at least 1", name, value), where);
+      if (value < 1) tensor::usage_error_at(where, "LBFGS: {} is {}; give at least 1", name, value);
   });
 }
 
@@ -274,6 +270,4 @@ Tensor LBFGS::step(const std::function<Tensor()>& closure, Loc where) {
   return first_loss;
 }
 
-}  // namespace optim
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::optim

@@ -2,12 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <utility>
 
-namespace sinter {
-inline namespace v0 {
-namespace optim {
+namespace sinter::inline v0::optim {
 namespace {
 
 constexpr double kDecrease = 1e-4, kCurvature = 0.9;
@@ -86,6 +83,4 @@ TrialStep strong_wolfe(const At& at, const TrialStep& start, double t, double lo
   return b.low;
 }
 
-}  // namespace optim
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::optim

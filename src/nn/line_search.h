@@ -6,9 +6,7 @@
 
 #include "sinter/tensor.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace optim {
+namespace sinter::inline v0::optim {
 
 /// A function of many variables at x + t d.
 struct TrialStep {
@@ -22,6 +20,4 @@ struct TrialStep {
 TrialStep strong_wolfe(const std::function<TrialStep(double)>& at, const TrialStep& start, double t, double longest,
                        int64_t limit, double tolerance_change);
 
-}  // namespace optim
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::optim

@@ -13,11 +13,10 @@
 
 #include "nn/optim_terms.h"
 #include "runtime/cpu/float_control.h"
+#include "tensor/core/cell.h"
 #include "tensor/core/hooks.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace optim {
+namespace sinter::inline v0::optim {
 namespace {
 
 using runtime::cpu::with_default_float_env;
@@ -110,20 +109,17 @@ double OneCycleLR::operator()(double, int64_t t) const {
 SequentialLR::SequentialLR(std::vector<Schedule> schedules, std::vector<int64_t> milestones, Loc where)
     : schedules_(std::move(schedules)), milestones_(std::move(milestones)) {
   if (milestones_.size() + 1 != schedules_.size())
-    throw UsageError(fmt::format("SequentialLR: {} schedules need one milestone less than that; given: {}",
-                                 schedules_.size(), milestones_.size()),
-                     where);
+    tensor::usage_error_at(where, "SequentialLR: {} schedules need one milestone less than that; given: {}",
+                           schedules_.size(), milestones_.size());
   for (size_t i = 0; i < schedules_.size(); ++i)
     if (!schedules_[i])
-      throw UsageError(
-          fmt::format(
-              "SequentialLR: schedule {} of {}, counting from 0, is empty; give one, such as StepLR{{.step_size = 10}}",
-              i, schedules_.size()),
-          where);
+      tensor::usage_error_at(
+          where,
+          "SequentialLR: schedule {} of {}, counting from 0, is empty; give one, such as StepLR{{.step_size = 10}}", i,
+          schedules_.size());
   const auto stop = std::adjacent_find(milestones_.begin(), milestones_.end(), std::greater_equal<>());
   if (stop != milestones_.end())
-    throw UsageError(fmt::format("SequentialLR: milestone {} comes before {}; give increasing ones", stop[0], stop[1]),
-                     where);
+    tensor::usage_error_at(where, "SequentialLR: milestone {} comes before {}; give increasing ones", stop[0], stop[1]);
 }
 
 double SequentialLR::operator()(double base, int64_t t) const {
@@ -142,11 +138,11 @@ LRScheduler::LRScheduler(Optimizer& optimizer, Schedule schedule, Loc where)
 
 void LRScheduler::seek(int64_t t, Loc where) {
   if (tensor::Observer::current())
-    throw UsageError(fmt::format("LRScheduler: a jitted function goes from step {} to {}, and later calls would not; "
-                                 "step the schedule outside, where it acts on the next call",
-                                 t_, t),
-                     where);
-  if (t < 0) throw UsageError(fmt::format("LRScheduler: step {} is before the first; steps count from 0", t), where);
+    tensor::usage_error_at(where,
+                           "LRScheduler: a jitted function goes from step {} to {}, and later calls would not; "
+                           "step the schedule outside, where it acts on the next call",
+                           t_, t);
+  if (t < 0) tensor::usage_error_at(where, "LRScheduler: step {} is before the first; steps count from 0", t);
   try {
     std::vector<double> rates;
     for (const double base : bases_) rates.push_back(schedule_(base, t));
@@ -161,12 +157,11 @@ void LRScheduler::seek(int64_t t, Loc where) {
 ReduceLROnPlateau::ReduceLROnPlateau(Optimizer& optimizer, Options options, Loc where)
     : optimizer_(&optimizer), options_(options) {
   if (!(options.factor >= 0 && options.factor < 1))
-    throw UsageError(fmt::format("ReduceLROnPlateau: factor is {}; a cut needs one in [0, 1)", options.factor), where);
+    tensor::usage_error_at(where, "ReduceLROnPlateau: factor is {}; a cut needs one in [0, 1)", options.factor);
   if (options.patience < 0 || options.cooldown < 0)
-    throw UsageError(
-        fmt::format("ReduceLROnPlateau: patience is {} and cooldown {}; give numbers of steps of at least 0",
-                    options.patience, options.cooldown),
-        where);
+    tensor::usage_error_at(where,
+                           "ReduceLROnPlateau: patience is {} and cooldown {}; give numbers of steps of at least 0",
+                           options.patience, options.cooldown);
   check_settings("ReduceLROnPlateau",
                  {{"threshold", options.threshold}, {"min_lr", options.min_lr}, {"eps", options.eps}}, where);
   best_ = std::numeric_limits<double>::infinity() * (options.mode == Mode::Min ? 1 : -1);
@@ -189,6 +184,4 @@ void ReduceLROnPlateau::step(double metric) {
   bad_ = 0;
 }
 
-}  // namespace optim
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::optim

@@ -1,15 +1,11 @@
 // What the walks of include/sinter/nn/module.h do with one tensor.
 #include "sinter/nn/module.h"
 
-#include <fmt/core.h>
-
 #include "tensor/core/cell_version.h"
 #include "tensor/core/operands.h"
 #include "tensor/core/placement.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn::walk {
+namespace sinter::inline v0::nn::walk {
 
 void move(Tensor& t, Device device, Loc where) {
   if (t.device() == device) return;
@@ -28,10 +24,8 @@ void require_float(DType dtype, Loc where) {
   const tensor::Call call("to", where);
   tensor::check_usable(dtype);
   if (!is_float(dtype))
-    tensor::usage_error(fmt::format("{} is no type of parameters, which are floats; give one such as {}",
-                                    name_of(dtype), name_of(float32)));
+    tensor::usage_error("{} is no type of parameters, which are floats; give one such as {}", name_of(dtype),
+                        name_of(float32));
 }
 
-}  // namespace nn::walk
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn::walk

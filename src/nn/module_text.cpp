@@ -16,9 +16,7 @@
 #include "sinter/pooling.h"
 #include "sinter/resampling.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 std::string full_name(const std::type_info& type) {
   int status = 0;
@@ -205,6 +203,4 @@ std::string Outline::text() const {
 }
 
 }  // namespace walk
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

@@ -3,16 +3,12 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "nn/layer_checks.h"
 #include "sinter/create.h"
 #include "sinter/ops.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 namespace {
 
 /// All axes, without that of channels.
@@ -37,10 +33,10 @@ int64_t spatial_size(const Tensor& x) {
 /// Refuses to train on `values` per channel unless they have a variance.
 void require_variance(const char* layer, const Tensor& x, std::string_view of, int64_t values) {
   if (values < 2)
-    refuse(
-        fmt::format("values per channel{} in the input of {}, of shape {}: {}; a variance needs at least 2: give "
-                    "more, or call nn::eval",
-                    of, layer, to_string(x.shape()), values));
+    tensor::usage_error(
+        "values per channel{} in the input of {}, of shape {}: {}; a variance needs at least 2: give "
+        "more, or call nn::eval",
+        of, layer, to_string(x.shape()), values);
 }
 
 /// Assigns the next version of a running statistic. `share`: a double, or a scalar tensor.
@@ -49,17 +45,13 @@ void update_running(Tensor running, const Tensor& batch, const Share& share) {
   running.assign(running * (1.0 - share) + batch.detach().to(running.dtype()) * share);
 }
 
-/// Refuses x unless it has `channels` at axis 1, and as many axes as `layout` names.
-void require_layout(const char* layer, const Tensor& x, int64_t channels, std::initializer_list<int64_t> ranks,
-                    std::string_view layout) {
-  const bool ranked = std::find(ranks.begin(), ranks.end(), x.rank()) != ranks.end();
-  if (!ranked || !(x.shape()[1] == channels))
-    refuse(fmt::format("the input of {} has shape {}; give {}", layer, to_string(x.shape()),
-                       fmt::format(fmt::runtime(layout), channels)));
-}
+/// What stands behind the channels, by the number of these axes less 1.
+constexpr const char* kSpatialAxes[] = {"length", "h, w", "d, h, w"};
 
-BatchNormOptions running_options(const InstanceNormOptions& o) {
-  return {.eps = o.eps, .momentum = o.momentum, .affine = o.affine, .track_running_stats = o.track_running_stats};
+/// Refuses x unless it is [n, channels, ...], with so many axes behind the channels. `layout` describes what is given.
+void require_layout(const char* layer, const Tensor& x, int64_t channels, size_t axes, const std::string& layout) {
+  if (x.rank() != static_cast<int64_t>(axes) + 2 || !(x.shape()[1] == channels))
+    tensor::usage_error("the input of {} has shape {}; give {}", layer, to_string(x.shape()), layout);
 }
 
 }  // namespace
@@ -92,7 +84,11 @@ void RunningNorm::track(const Tensor& mean, const Tensor& variance) const {
   update_running(running_var, variance, share);
 }
 
-Tensor RunningNorm::batch_normalized(const char* layer, const Tensor& x) const {
+Tensor RunningNorm::batch_normalized(const char* layer, size_t axes, const Tensor& x, Loc where) const {
+  const tensor::OuterCall call(layer, where);
+  const std::string flat = axes == 1 ? fmt::format("[n, {}] or ", channels) : "";
+  require_layout(layer, x, channels, axes == 1 && x.rank() == 2 ? 0 : axes,
+                 fmt::format("{}[n, {}, {}]", flat, channels, kSpatialAxes[axes - 1]));
   if (!training && running_mean.defined()) return batch_norm(x, running_mean, running_var, weight, bias, options.eps);
   if (training) require_variance(layer, x, "", x.numel() / channels);
   if (training && running_mean.defined()) {
@@ -103,12 +99,12 @@ Tensor RunningNorm::batch_normalized(const char* layer, const Tensor& x) const {
   return batch_norm(x, {}, {}, weight, bias, options.eps);
 }
 
-Tensor RunningNorm::instance_normalized(const char* layer, const Tensor& given, int64_t spatial_axes,
-                                        std::string_view layout, Loc where) const {
+Tensor RunningNorm::instance_normalized(const char* layer, size_t axes, const Tensor& given, Loc where) const {
   const tensor::OuterCall call(layer, where);
-  const bool one_sample = given.rank() == spatial_axes + 1;
+  const bool one_sample = given.rank() == static_cast<int64_t>(axes) + 1;
   const Tensor x = one_sample ? given.unsqueeze(0) : given;  // instance_norm() takes a batch
-  require_layout(layer, x, channels, {spatial_axes + 2}, layout);
+  require_layout(layer, x, channels, axes,
+                 fmt::format("[n, {0}, {1}] or [{0}, {1}]", channels, kSpatialAxes[axes - 1]));
   if (training) require_variance(layer, x, " of a sample", spatial_size(x));
   if (training && running_mean.defined() && x.numel()) {
     no_grad guard;
@@ -121,62 +117,14 @@ Tensor RunningNorm::instance_normalized(const char* layer, const Tensor& given, 
   return one_sample ? y.squeeze(0) : y;
 }
 
-BatchNorm1d::BatchNorm1d(int64_t channels, BatchNormOptions options, Loc where)
-    : RunningNorm("BatchNorm1d", channels, options, where) {}
-
-Tensor BatchNorm1d::operator()(const Tensor& x, Loc where) const {
-  const tensor::OuterCall call("BatchNorm1d", where);
-  require_layout("BatchNorm1d", x, channels, {2, 3}, "[n, {0}] or [n, {0}, length]");
-  return batch_normalized("BatchNorm1d", x);
-}
-
-BatchNorm2d::BatchNorm2d(int64_t channels, BatchNormOptions options, Loc where)
-    : RunningNorm("BatchNorm2d", channels, options, where) {}
-
-Tensor BatchNorm2d::operator()(const Tensor& x, Loc where) const {
-  const tensor::OuterCall call("BatchNorm2d", where);
-  require_layout("BatchNorm2d", x, channels, {4}, "[n, {0}, h, w]");
-  return batch_normalized("BatchNorm2d", x);
-}
-
-BatchNorm3d::BatchNorm3d(int64_t channels, BatchNormOptions options, Loc where)
-    : RunningNorm("BatchNorm3d", channels, options, where) {}
-
-Tensor BatchNorm3d::operator()(const Tensor& x, Loc where) const {
-  const tensor::OuterCall call("BatchNorm3d", where);
-  require_layout("BatchNorm3d", x, channels, {5}, "[n, {0}, d, h, w]");
-  return batch_normalized("BatchNorm3d", x);
-}
-
-InstanceNorm1d::InstanceNorm1d(int64_t channels, InstanceNormOptions options, Loc where)
-    : RunningNorm("InstanceNorm1d", channels, running_options(options), where) {}
-
-Tensor InstanceNorm1d::operator()(const Tensor& x, Loc where) const {
-  return instance_normalized("InstanceNorm1d", x, 1, "[n, {0}, length] or [{0}, length]", where);
-}
-
-InstanceNorm2d::InstanceNorm2d(int64_t channels, InstanceNormOptions options, Loc where)
-    : RunningNorm("InstanceNorm2d", channels, running_options(options), where) {}
-
-Tensor InstanceNorm2d::operator()(const Tensor& x, Loc where) const {
-  return instance_normalized("InstanceNorm2d", x, 2, "[n, {0}, h, w] or [{0}, h, w]", where);
-}
-
-InstanceNorm3d::InstanceNorm3d(int64_t channels, InstanceNormOptions options, Loc where)
-    : RunningNorm("InstanceNorm3d", channels, running_options(options), where) {}
-
-Tensor InstanceNorm3d::operator()(const Tensor& x, Loc where) const {
-  return instance_normalized("InstanceNorm3d", x, 3, "[n, {0}, d, h, w] or [{0}, d, h, w]", where);
-}
-
 GroupNorm::GroupNorm(int64_t groups, int64_t channels, GroupNormOptions options, Loc where)
     : groups(groups), eps(options.eps) {
   const tensor::OuterCall call("GroupNorm", where);
   require_size("GroupNorm: groups", groups, where);
   require_size("GroupNorm: channels", channels, where);
   if (channels % groups)
-    throw UsageError(
-        fmt::format("GroupNorm: {} channels do not fall into {} groups; choose a divisor", channels, groups), where);
+    tensor::usage_error_at(where, "GroupNorm: {} channels do not fall into {} groups; choose a divisor", channels,
+                           groups);
   if (!options.affine) return;
   weight = ones({channels}).requires_grad();
   bias = zeros({channels}).requires_grad();
@@ -198,6 +146,4 @@ Tensor RMSNorm::operator()(const Tensor& x, Loc where) const {
   return rms_norm(x, weight.shape(), weight, eps);
 }
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

@@ -14,13 +14,12 @@
 #include "sinter/gradient.h"
 #include "sinter/nn/state.h"
 #include "sinter/ops.h"
+#include "tensor/core/cell.h"
 #include "tensor/core/host_step.h"
 #include "tensor/core/user_call.h"
 #include "tensor/eval/step_commit.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace optim {
+namespace sinter::inline v0::optim {
 
 /// A step under construction. Parameters of a group at the same step share its numbers. A model that is trained as a
 /// whole has one of each, so its plan stays the same.
@@ -110,9 +109,9 @@ Tensor Optimizer::Update::number(std::function<double(int64_t t)> value) {
 Tensor Optimizer::Update::number(double value) {
   if (tensor::Observer::current())
     tensor::usage_error(
-        fmt::format("the rule's number {} is {} now, and what it will be at later calls of the jitted function is "
-                    "unknown; give number() a function of the step, as in number([](int64_t t) {{ return 1.0 / t; }})",
-                    numbers_, value));
+        "the rule's number {} is {} now, and what it will be at later calls of the jitted function is "
+        "unknown; give number() a function of the step, as in number([](int64_t t) {{ return 1.0 / t; }})",
+        numbers_, value);
   return number([value](int64_t) { return value; });
 }
 
@@ -150,7 +149,9 @@ Optimizer::Optimizer(Grouping grouping, Loc where, std::string_view rule)
       parameters_(std::move(grouping.parameters)),
       group_of_(std::move(grouping.group_of)),
       steps_(parameters_.size()),
-      alive_(std::make_shared<char>()) {
+      alive_(std::make_shared<char>()),
+      rule_(rule),
+      made_at_(where) {
   const tensor::OuterCall call(rule, where);
   if (rates_.empty()) rates_ = {&own_lr_};
   group_of_.resize(parameters_.size());
@@ -159,7 +160,7 @@ Optimizer::Optimizer(Grouping grouping, Loc where, std::string_view rule)
 }
 
 void Optimizer::check_leaves(const std::vector<Tensor>& all, std::string_view rule, Loc where) {
-  const auto fail = [&](const std::string& what) { throw UsageError(fmt::format("{}: {}", rule, what), where); };
+  const auto fail = [&](const std::string& what) { tensor::usage_error_at(where, "{}: {}", rule, what); };
   if (all.empty()) fail("there are 0 parameters; give at least 1, such as nn::parameters(model)");
   for (size_t i = 0; i < all.size(); ++i) {
     if (!all[i].defined() || !all[i].needs_grad())
@@ -255,8 +256,7 @@ std::vector<Tensor> Optimizer::group_parameters(size_t group, Loc where) const {
 
 void Optimizer::require_group(std::string_view call, size_t group, Loc where) const {
   if (group < rates_.size()) return;
-  throw UsageError(fmt::format("{}: there is no group {} among {}; they count from 0", call, group, rates_.size()),
-                   where);
+  tensor::usage_error_at(where, "{}: there is no group {} among {}; they count from 0", call, group, rates_.size());
 }
 
 double& Optimizer::group_lr(size_t group, Loc where) {
@@ -280,6 +280,7 @@ Tensor Optimizer::initial_state(const Tensor& p, double value) {
 }
 
 Optimizer::State Optimizer::make_state(std::string name, double initial) {
+  const tensor::OuterCall call(rule_, made_at_);
   std::vector<Tensor> made;
   for (const Tensor& p : parameters_) made.push_back(initial_state(p, initial));
   state_.push_back({std::move(name), std::move(made), initial, std::vector<int64_t>(parameters_.size())});
@@ -310,10 +311,10 @@ void Optimizer::load(const nn::NamedTensors& from, nn::LoadOptions options, Loc 
   for (const double rate : rates) check_settings("load", {{"lr", rate}}, where);
   for (size_t i = 0; i < steps.size(); ++i)
     if (steps[i] < 0)
-      throw UsageError(fmt::format("load: \"steps\" says that parameter {} of {} was updated {} times; give what "
-                                   "state_dict() returned, where the numbers are at least 0",
-                                   i, steps.size(), steps[i]),
-                       where);
+      tensor::usage_error_at(where,
+                             "load: \"steps\" says that parameter {} of {} was updated {} times; give what "
+                             "state_dict() returned, where the numbers are at least 0",
+                             i, steps.size(), steps[i]);
   nn::load(into, from, options, where);
   for (size_t i = 0; i < rates.size(); ++i) *rates_[i] = rates[i];
   steps_ = steps;
@@ -379,6 +380,4 @@ void Optimizer::step(Loc where) {
   count();
 }
 
-}  // namespace optim
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::optim

@@ -1,35 +1,16 @@
 // The rules of include/sinter/nn/optim.h: SGD, Adam, AdamW.
-#include <fmt/core.h>
-
-#include <cmath>
 
 #include "nn/optim_terms.h"
 #include "sinter/ops.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace optim {
+namespace sinter::inline v0::optim {
 
-SGD::SGD(std::vector<Tensor> parameters, Options options, Loc where) : SGD({{std::move(parameters), options}}, where) {}
-
-SGD::SGD(const std::vector<ParamGroup<Options>>& groups, Loc where) : GroupedOptimizer(groups, where, "SGD") {
-  check_options(where);
-  const tensor::OuterCall call("SGD", where);
-  each_options([&](const Options& o) {
-    if (o.momentum != 0) ensure_state(velocity_, "momentum_buffer");
-  });
-}
-
-void SGD::check_options(Loc where) const {
-  each_options([&](const Options& o) {
-    check_settings("SGD", {{"momentum", o.momentum}, {"dampening", o.dampening}, {"weight_decay", o.weight_decay}},
-                   where);
-    if (o.nesterov && (o.momentum <= 0 || o.dampening != 0))
-      throw UsageError(
-          fmt::format("SGD: nesterov needs momentum above 0 (is {}) and dampening 0 (is {})", o.momentum, o.dampening),
-          where);
-  });
+void SGDOptions::check(Loc where) const {
+  check_settings("SGD", {{"momentum", momentum}, {"dampening", dampening}, {"weight_decay", weight_decay}}, where);
+  if (nesterov && (momentum <= 0 || dampening != 0))
+    tensor::usage_error_at(where, "SGD: nesterov needs momentum above 0 (is {}) and dampening 0 (is {})", momentum,
+                           dampening);
 }
 
 Tensor SGD::updated(Update& update) {
@@ -70,12 +51,6 @@ Adam::Adam(const std::vector<ParamGroup<Options>>& groups, Loc where) : Adam(std
 Adam::Adam(const std::vector<ParamGroup<Options>>& groups, bool decoupled, Loc where)
     : GroupedOptimizer(groups, where, name_of(decoupled)), decoupled_(decoupled) {
   Adam::check_options(where);
-  const tensor::OuterCall call(name_of(decoupled), where);
-  first_ = make_state("exp_avg");
-  second_ = make_state("exp_avg_sq");
-  each_options([&](const Options& o) {
-    if (o.amsgrad) ensure_state(largest_, "max_exp_avg_sq");
-  });
 }
 
 void Adam::check_options(Loc where) const {
@@ -110,6 +85,4 @@ AdamW::AdamW(std::vector<Tensor> parameters, Options options, Loc where)
 AdamW::AdamW(const std::vector<ParamGroup<Options>>& groups, Loc where)
     : Adam(as_adam(std::move(groups)), true, where) {}
 
-}  // namespace optim
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::optim

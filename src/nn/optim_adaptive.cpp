@@ -6,29 +6,11 @@
 #include "sinter/ops.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace optim {
+namespace sinter::inline v0::optim {
 
-RMSprop::RMSprop(std::vector<Tensor> parameters, Options options, Loc where)
-    : RMSprop({{std::move(parameters), options}}, where) {}
-
-RMSprop::RMSprop(const std::vector<ParamGroup<Options>>& groups, Loc where)
-    : GroupedOptimizer(groups, where, "RMSprop") {
-  check_options(where);
-  const tensor::OuterCall call("RMSprop", where);
-  square_ = make_state("square_avg");
-  each_options([&](const Options& o) {
-    if (o.momentum != 0) ensure_state(momentum_, "momentum_buffer");
-    if (o.centered) ensure_state(mean_, "grad_avg");
-  });
-}
-
-void RMSprop::check_options(Loc where) const {
-  each_options([&](const Options& o) {
-    check_settings("RMSprop", {{"eps", o.eps}, {"weight_decay", o.weight_decay}, {"momentum", o.momentum}}, where);
-    check_shares("RMSprop", {{"alpha", o.alpha}}, where);
-  });
+void RMSpropOptions::check(Loc where) const {
+  check_settings("RMSprop", {{"eps", eps}, {"weight_decay", weight_decay}, {"momentum", momentum}}, where);
+  check_shares("RMSprop", {{"alpha", alpha}}, where);
 }
 
 Tensor RMSprop::updated(Update& update) {
@@ -50,25 +32,13 @@ Tensor RMSprop::updated(Update& update) {
   return p - d * update.rate();
 }
 
-Adagrad::Adagrad(std::vector<Tensor> parameters, Options options, Loc where)
-    : Adagrad({{std::move(parameters), options}}, where) {}
-
-Adagrad::Adagrad(const std::vector<ParamGroup<Options>>& groups, Loc where)
-    : GroupedOptimizer(groups, where, "Adagrad") {
-  check_options(where);
-  const tensor::OuterCall call("Adagrad", where);
-  sum_ = make_state("sum", options().initial_accumulator_value);
-}
-
-void Adagrad::check_options(Loc where) const {
-  each_options([&](const Options& o) {
-    check_settings("Adagrad",
-                   {{"lr_decay", o.lr_decay},
-                    {"weight_decay", o.weight_decay},
-                    {"initial_accumulator_value", o.initial_accumulator_value},
-                    {"eps", o.eps}},
-                   where);
-  });
+void AdagradOptions::check(Loc where) const {
+  check_settings("Adagrad",
+                 {{"lr_decay", lr_decay},
+                  {"weight_decay", weight_decay},
+                  {"initial_accumulator_value", initial_accumulator_value},
+                  {"eps", eps}},
+                 where);
 }
 
 Tensor Adagrad::updated(Update& update) {
@@ -82,22 +52,9 @@ Tensor Adagrad::updated(Update& update) {
   return p - d * update.number([&o](int64_t t) { return o.lr / (1.0 + static_cast<double>(t - 1) * o.lr_decay); });
 }
 
-Adadelta::Adadelta(std::vector<Tensor> parameters, Options options, Loc where)
-    : Adadelta({{std::move(parameters), options}}, where) {}
-
-Adadelta::Adadelta(const std::vector<ParamGroup<Options>>& groups, Loc where)
-    : GroupedOptimizer(groups, where, "Adadelta") {
-  check_options(where);
-  const tensor::OuterCall call("Adadelta", where);
-  square_ = make_state("square_avg");
-  delta_ = make_state("acc_delta");
-}
-
-void Adadelta::check_options(Loc where) const {
-  each_options([&](const Options& o) {
-    check_settings("Adadelta", {{"eps", o.eps}, {"weight_decay", o.weight_decay}}, where);
-    check_shares("Adadelta", {{"rho", o.rho}}, where);
-  });
+void AdadeltaOptions::check(Loc where) const {
+  check_settings("Adadelta", {{"eps", eps}, {"weight_decay", weight_decay}}, where);
+  check_shares("Adadelta", {{"rho", rho}}, where);
 }
 
 Tensor Adadelta::updated(Update& update) {
@@ -112,21 +69,9 @@ Tensor Adadelta::updated(Update& update) {
   return p - d * update.rate();
 }
 
-Adamax::Adamax(std::vector<Tensor> parameters, Options options, Loc where)
-    : Adamax({{std::move(parameters), options}}, where) {}
-
-Adamax::Adamax(const std::vector<ParamGroup<Options>>& groups, Loc where) : GroupedOptimizer(groups, where, "Adamax") {
-  check_options(where);
-  const tensor::OuterCall call("Adamax", where);
-  mean_ = make_state("exp_avg");
-  largest_ = make_state("exp_inf");
-}
-
-void Adamax::check_options(Loc where) const {
-  each_options([&](const Options& o) {
-    check_settings("Adamax", {{"eps", o.eps}, {"weight_decay", o.weight_decay}}, where);
-    check_shares("Adamax", {{"beta1", o.beta1}, {"beta2", o.beta2}}, where);
-  });
+void AdamaxOptions::check(Loc where) const {
+  check_settings("Adamax", {{"eps", eps}, {"weight_decay", weight_decay}}, where);
+  check_shares("Adamax", {{"beta1", beta1}, {"beta2", beta2}}, where);
 }
 
 Tensor Adamax::updated(Update& update) {
@@ -140,6 +85,4 @@ Tensor Adamax::updated(Update& update) {
          m / u * update.number([&o](int64_t t) { return o.lr / (1.0 - std::pow(o.beta1, static_cast<double>(t))); });
 }
 
-}  // namespace optim
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::optim

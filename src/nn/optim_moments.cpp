@@ -1,6 +1,4 @@
 // Rules with Adam's two running means, or with one of them: NAdam, RAdam, Lion, LAMB, Muon.
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -10,27 +8,11 @@
 #include "sinter/ops.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace optim {
+namespace sinter::inline v0::optim {
 
-NAdam::NAdam(std::vector<Tensor> parameters, Options options, Loc where)
-    : NAdam({{std::move(parameters), options}}, where) {}
-
-NAdam::NAdam(const std::vector<ParamGroup<Options>>& groups, Loc where)
-    : GroupedOptimizer(groups, where, "NAdam"), products_(group_count()) {
-  check_options(where);
-  const tensor::OuterCall call("NAdam", where);
-  first_ = make_state("exp_avg");
-  second_ = make_state("exp_avg_sq");
-}
-
-void NAdam::check_options(Loc where) const {
-  each_options([&](const Options& o) {
-    check_settings("NAdam", {{"eps", o.eps}, {"weight_decay", o.weight_decay}, {"momentum_decay", o.momentum_decay}},
-                   where);
-    check_shares("NAdam", {{"beta1", o.beta1}, {"beta2", o.beta2}}, where);
-  });
+void NAdamOptions::check(Loc where) const {
+  check_settings("NAdam", {{"eps", eps}, {"weight_decay", weight_decay}, {"momentum_decay", momentum_decay}}, where);
+  check_shares("NAdam", {{"beta1", beta1}, {"beta2", beta2}}, where);
 }
 
 namespace {
@@ -71,21 +53,9 @@ Tensor NAdam::updated(Update& update) {
   return (decays ? p - p * (update.rate() * o.weight_decay) : p) - d;
 }
 
-RAdam::RAdam(std::vector<Tensor> parameters, Options options, Loc where)
-    : RAdam({{std::move(parameters), options}}, where) {}
-
-RAdam::RAdam(const std::vector<ParamGroup<Options>>& groups, Loc where) : GroupedOptimizer(groups, where, "RAdam") {
-  check_options(where);
-  const tensor::OuterCall call("RAdam", where);
-  first_ = make_state("exp_avg");
-  second_ = make_state("exp_avg_sq");
-}
-
-void RAdam::check_options(Loc where) const {
-  each_options([&](const Options& o) {
-    check_settings("RAdam", {{"eps", o.eps}, {"weight_decay", o.weight_decay}}, where);
-    check_shares("RAdam", {{"beta1", o.beta1}, {"beta2", o.beta2}}, where);
-  });
+void RAdamOptions::check(Loc where) const {
+  check_settings("RAdam", {{"eps", eps}, {"weight_decay", weight_decay}}, where);
+  check_shares("RAdam", {{"beta1", beta1}, {"beta2", beta2}}, where);
 }
 
 namespace {
@@ -118,20 +88,9 @@ Tensor RAdam::updated(Update& update) {
   return (decays ? p - p * (update.rate() * o.weight_decay) : p) - m / divisor * rate;
 }
 
-Lion::Lion(std::vector<Tensor> parameters, Options options, Loc where)
-    : Lion({{std::move(parameters), options}}, where) {}
-
-Lion::Lion(const std::vector<ParamGroup<Options>>& groups, Loc where) : GroupedOptimizer(groups, where, "Lion") {
-  check_options(where);
-  const tensor::OuterCall call("Lion", where);
-  mean_ = make_state("exp_avg");
-}
-
-void Lion::check_options(Loc where) const {
-  each_options([&](const Options& o) {
-    check_settings("Lion", {{"weight_decay", o.weight_decay}}, where);
-    check_shares("Lion", {{"beta1", o.beta1}, {"beta2", o.beta2}}, where);
-  });
+void LionOptions::check(Loc where) const {
+  check_settings("Lion", {{"weight_decay", weight_decay}}, where);
+  check_shares("Lion", {{"beta1", beta1}, {"beta2", beta2}}, where);
 }
 
 Tensor Lion::updated(Update& update) {
@@ -146,21 +105,9 @@ Tensor Lion::updated(Update& update) {
   return p - d * update.rate();
 }
 
-LAMB::LAMB(std::vector<Tensor> parameters, Options options, Loc where)
-    : LAMB({{std::move(parameters), options}}, where) {}
-
-LAMB::LAMB(const std::vector<ParamGroup<Options>>& groups, Loc where) : GroupedOptimizer(groups, where, "LAMB") {
-  check_options(where);
-  const tensor::OuterCall call("LAMB", where);
-  first_ = make_state("exp_avg");
-  second_ = make_state("exp_avg_sq");
-}
-
-void LAMB::check_options(Loc where) const {
-  each_options([&](const Options& o) {
-    check_settings("LAMB", {{"eps", o.eps}, {"weight_decay", o.weight_decay}}, where);
-    check_shares("LAMB", {{"beta1", o.beta1}, {"beta2", o.beta2}}, where);
-  });
+void LAMBOptions::check(Loc where) const {
+  check_settings("LAMB", {{"eps", eps}, {"weight_decay", weight_decay}}, where);
+  check_shares("LAMB", {{"beta1", beta1}, {"beta2", beta2}}, where);
 }
 
 Tensor LAMB::updated(Update& update) {
@@ -184,31 +131,24 @@ Tensor LAMB::updated(Update& update) {
 Muon::Muon(std::vector<Tensor> parameters, Options options, Loc where)
     : Muon({{std::move(parameters), options}}, where) {}
 
-Muon::Muon(const std::vector<ParamGroup<Options>>& groups, Loc where) : GroupedOptimizer(groups, where, "Muon") {
-  check_options(where);
+Muon::Muon(const std::vector<ParamGroup<Options>>& groups, Loc where) : UpdateRule(groups, where) {
   check_parameters(parameters(), "Muon", where);
-  const tensor::OuterCall call("Muon", where);
-  momentum_ = make_state("momentum_buffer");
 }
 
 void Muon::check_parameter(const Tensor& p, const std::string& which, Loc where) const {
   if (p.rank() != 2)
-    throw UsageError(
-        fmt::format("{} has shape {}, and Muon needs two axes; give it to another optimizer, such as AdamW", which,
-                    to_string(p.shape())),
-        where);
+    tensor::usage_error_at(where,
+                           "{} has shape {}, and Muon needs two axes; give it to another optimizer, such as AdamW",
+                           which, to_string(p.shape()));
 }
 
-void Muon::check_options(Loc where) const {
-  each_options([&](const Options& o) {
-    check_settings("Muon", {{"weight_decay", o.weight_decay}, {"eps", o.eps}}, where);
-    check_shares("Muon", {{"momentum", o.momentum}}, where);
-    if (o.ns_steps < 1 || o.ns_steps > 99)
-      throw UsageError(fmt::format("Muon: ns_steps is {}; give a number of iterations from 1 to 99", o.ns_steps),
-                       where);
-    if (!is_float(o.ns_dtype))
-      throw UsageError(fmt::format("Muon: ns_dtype is {}; give a type of floats", name_of(o.ns_dtype)), where);
-  });
+void MuonOptions::check(Loc where) const {
+  check_settings("Muon", {{"weight_decay", weight_decay}, {"eps", eps}}, where);
+  check_shares("Muon", {{"momentum", momentum}}, where);
+  if (ns_steps < 1 || ns_steps > 99)
+    tensor::usage_error_at(where, "Muon: ns_steps is {}; give a number of iterations from 1 to 99", ns_steps);
+  if (!is_float(ns_dtype))
+    tensor::usage_error_at(where, "Muon: ns_dtype is {}; give a type of floats", name_of(ns_dtype));
 }
 
 namespace {
@@ -252,6 +192,4 @@ Tensor Muon::updated(Update& update) {
   return kept - x * (rate * adjustment(p.shape(), o.adjust_lr));
 }
 
-}  // namespace optim
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::optim

@@ -1,6 +1,4 @@
 // Rules without means of gradients: ASGD, Rprop.
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -9,24 +7,10 @@
 #include "sinter/ops.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace optim {
+namespace sinter::inline v0::optim {
 
-ASGD::ASGD(std::vector<Tensor> parameters, Options options, Loc where)
-    : ASGD({{std::move(parameters), options}}, where) {}
-
-ASGD::ASGD(const std::vector<ParamGroup<Options>>& groups, Loc where) : GroupedOptimizer(groups, where, "ASGD") {
-  check_options(where);
-  const tensor::OuterCall call("ASGD", where);
-  mean_ = make_state("ax");
-}
-
-void ASGD::check_options(Loc where) const {
-  each_options([&](const Options& o) {
-    check_settings("ASGD", {{"lambd", o.lambd}, {"alpha", o.alpha}, {"t0", o.t0}, {"weight_decay", o.weight_decay}},
-                   where);
-  });
+void ASGDOptions::check(Loc where) const {
+  check_settings("ASGD", {{"lambd", lambd}, {"alpha", alpha}, {"t0", t0}, {"weight_decay", weight_decay}}, where);
 }
 
 Tensor ASGD::updated(Update& update) {
@@ -46,28 +30,14 @@ Tensor ASGD::updated(Update& update) {
   return next;
 }
 
-Rprop::Rprop(std::vector<Tensor> parameters, Options options, Loc where)
-    : Rprop({{std::move(parameters), options}}, where) {}
-
-Rprop::Rprop(const std::vector<ParamGroup<Options>>& groups, Loc where) : GroupedOptimizer(groups, where, "Rprop") {
-  check_options(where);
-  const tensor::OuterCall call("Rprop", where);
-  before_ = make_state("prev");
-  size_ = make_state("step_size");
-}
-
-void Rprop::check_options(Loc where) const {
-  each_options([&](const Options& o) {
-    check_settings("Rprop", {{"step_min", o.step_min}, {"step_max", o.step_max}}, where);
-    if (!(o.etaminus > 0 && o.etaminus < 1 && o.etaplus > 1 && std::isfinite(o.etaplus)))
-      throw UsageError(fmt::format("Rprop: etaminus is {} and etaplus {}; give a factor in (0, 1) and one above 1",
-                                   o.etaminus, o.etaplus),
-                       where);
-    if (o.step_min > o.step_max)
-      throw UsageError(
-          fmt::format("Rprop: step_min is {} and step_max {}; the first is the smaller one", o.step_min, o.step_max),
-          where);
-  });
+void RpropOptions::check(Loc where) const {
+  check_settings("Rprop", {{"step_min", step_min}, {"step_max", step_max}}, where);
+  if (!(etaminus > 0 && etaminus < 1 && etaplus > 1 && std::isfinite(etaplus)))
+    tensor::usage_error_at(where, "Rprop: etaminus is {} and etaplus {}; give a factor in (0, 1) and one above 1",
+                           etaminus, etaplus);
+  if (step_min > step_max)
+    tensor::usage_error_at(where, "Rprop: step_min is {} and step_max {}; the first is the smaller one", step_min,
+                           step_max);
 }
 
 Tensor Rprop::updated(Update& update) {
@@ -85,6 +55,4 @@ Tensor Rprop::updated(Update& update) {
   return p - sign(moved) * step;
 }
 
-}  // namespace optim
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::optim

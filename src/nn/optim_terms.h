@@ -9,9 +9,7 @@
 
 #include "sinter/nn/optim.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace optim {
+namespace sinter::inline v0::optim {
 
 using Settings = std::initializer_list<std::pair<const char*, double>>;
 
@@ -32,6 +30,4 @@ inline Tensor running(const Tensor& mean, const Tensor& value, double kept) {
   return mean * kept + value * (1.0 - kept);
 }
 
-}  // namespace optim
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::optim

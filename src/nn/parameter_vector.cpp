@@ -1,20 +1,16 @@
 // Parameters as one vector.
 #include "sinter/nn/parameter_vector.h"
 
-#include <fmt/core.h>
-
 #include "nn/layer_checks.h"
 #include "sinter/gradient.h"
 #include "sinter/ops.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 Tensor parameters_to_vector(const std::vector<Tensor>& parameters, Loc where) {
   const tensor::OuterCall call("parameters_to_vector", where);
-  if (parameters.empty()) refuse("there are 0 tensors; give at least 1, such as nn::parameters(model)");
+  if (parameters.empty()) tensor::usage_error("there are 0 tensors; give at least 1, such as nn::parameters(model)");
   std::vector<Tensor> parts;
   for (const Tensor& p : parameters) parts.push_back(p.flatten());
   return cat(parts, 0);
@@ -25,8 +21,8 @@ void vector_to_parameters(const Tensor& vector, const std::vector<Tensor>& param
   int64_t count = 0;
   for (const Tensor& p : parameters) count += p.numel();
   if (vector.rank() != 1 || vector.numel() != count)
-    refuse(fmt::format("the vector has shape {} and the {} tensors have {} elements; give [{}]",
-                       to_string(vector.shape()), parameters.size(), count, count));
+    tensor::usage_error("the vector has shape {} and the {} tensors have {} elements; give [{}]",
+                        to_string(vector.shape()), parameters.size(), count, count);
   const no_grad guard;
   const Tensor whole = vector.detach();  // a parameter may be the vector itself
   int64_t at = 0;
@@ -37,6 +33,4 @@ void vector_to_parameters(const Tensor& vector, const std::vector<Tensor>& param
   }
 }
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

@@ -11,9 +11,7 @@
 #include "sinter/ops.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 namespace {
 
 template <class Cell>
@@ -88,6 +86,4 @@ Tensor GRUCell::operator()(const Tensor& x, const Tensor& h, Loc where) const {
   return gru_step(of_input(*this, x, "GRUCell"), of_state(*this, h, "GRUCell"), h);
 }
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

@@ -3,9 +3,7 @@
 
 #include "sinter/nn/recurrent.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 Tensor rnn_step(RNNCell::Activation activation, const Tensor& input, const Tensor& state);
 /// Gates: reset, update, new.
@@ -13,6 +11,4 @@ Tensor gru_step(const Tensor& input, const Tensor& state, const Tensor& h);
 /// Gates: input, forget, cell, output. The next h and c.
 LSTMCell::State lstm_step(const Tensor& input, const Tensor& state, const Tensor& c);
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

@@ -20,11 +20,10 @@
 #include "sinter/call.h"
 #include "sinter/create.h"
 #include "sinter/nn/state.h"
+#include "tensor/core/cell.h"
 #include "tensor/eval/uninitialized.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 namespace {
 
 using nlohmann::json;
@@ -34,7 +33,7 @@ std::string text_of(const json& header, Loc where) {
   try {
     return header.dump();
   } catch (const json::exception& e) {
-    throw UsageError(fmt::format("save: a tensor's name is no UTF-8 text ({}); give it another", e.what()), where);
+    tensor::usage_error_at(where, "save: a tensor's name is no UTF-8 text ({}); give it another", e.what());
   }
 }
 
@@ -43,19 +42,17 @@ void check_names(std::string_view call, const NamedTensors& tensors, Loc where) 
   std::set<std::string_view> met;
   for (const auto& [name, t] : tensors) {
     if (!t.defined())
-      throw UsageError(fmt::format("{}: \"{}\" is an empty handle; give a tensor, or leave the name out", call, name),
-                       where);
+      tensor::usage_error_at(where, "{}: \"{}\" is an empty handle; give a tensor, or leave the name out", call, name);
     if (!met.insert(name).second)
-      throw UsageError(fmt::format("{}: the name \"{}\" stands twice; give each tensor its own", call, name), where);
+      tensor::usage_error_at(where, "{}: the name \"{}\" stands twice; give each tensor its own", call, name);
   }
 }
 
 void check_fits(const std::string& name, const Tensor& target, const Tensor& value, LoadOptions options, Loc where) {
   const auto refuse = [&](std::string_view why) {
-    throw UsageError(
-        fmt::format("load: \"{}\" is {} {} where it belongs and {} {} in the state; {}", name, name_of(target.dtype()),
-                    sinter::to_string(target.shape()), name_of(value.dtype()), sinter::to_string(value.shape()), why),
-        where);
+    tensor::usage_error_at(where, "load: \"{}\" is {} {} where it belongs and {} {} in the state; {}", name,
+                           name_of(target.dtype()), sinter::to_string(target.shape()), name_of(value.dtype()),
+                           sinter::to_string(value.shape()), why);
   };
   if (!(value.shape() == target.shape())) refuse("they must agree");
   if (value.dtype() == target.dtype()) return;
@@ -88,12 +85,12 @@ class SequentialFile {
     if (file_ < 0 || fstat(file_, &info)) {
       const int error = errno;
       if (file_ >= 0) close(file_);
-      throw UsageError(fmt::format("load: cannot open {}: {}", path, std::strerror(error)), where);
+      tensor::usage_error_at(where, "load: cannot open {}: {}", path, std::strerror(error));
     }
     left_ = static_cast<uint64_t>(info.st_size);
     if (S_ISREG(info.st_mode)) return;
     close(file_);
-    throw UsageError(fmt::format("load: {} is no regular file; give the path of a safetensors file", path), where);
+    tensor::usage_error_at(where, "load: {} is no regular file; give the path of a safetensors file", path);
   }
   ~SequentialFile() { close(file_); }
   SequentialFile(const SequentialFile&) = delete;
@@ -101,8 +98,7 @@ class SequentialFile {
 
   uint64_t left() const { return left_; }  ///< bytes not read yet
   [[noreturn]] void report_damage(const std::string& why) const {
-    throw UsageError(fmt::format("load: {} is no valid safetensors file: {}; save() writes such files", path_, why),
-                     where_);
+    tensor::usage_error_at(where_, "load: {} is no valid safetensors file: {}; save() writes such files", path_, why);
   }
   /// Reads the next bytes into all of `to`.
   void read(std::span<std::byte> to) {
@@ -160,12 +156,10 @@ void save(const NamedTensors& tensors, const std::string& path, Loc where) {
   check_names("save", tensors, where);
   for (const auto& [name, t] : tensors) {
     if (format_name(t.dtype()).empty())
-      throw UsageError(fmt::format("save: the format has no name for the dtype {} of \"{}\"; convert it with .to()",
-                                   name_of(t.dtype()), name),
-                       where);
+      tensor::usage_error_at(where, "save: the format has no name for the dtype {} of \"{}\"; convert it with .to()",
+                             name_of(t.dtype()), name);
     if (name == kMetadata)
-      throw UsageError(fmt::format("save: \"{}\" is a word of the format's own; give the tensor another name", name),
-                       where);
+      tensor::usage_error_at(where, "save: \"{}\" is a word of the format's own; give the tensor another name", name);
   }
   std::vector<Tensor> list;
   for (const auto& [name, t] : tensors) list.push_back(t);
@@ -183,10 +177,10 @@ void save(const NamedTensors& tensors, const std::string& path, Loc where) {
   text.append((8 - text.size() % 8) % 8, ' ');  // data begin at a multiple of 8
 
   if (text.size() > kMaxHeader)
-    throw UsageError(fmt::format("save: the names and shapes of {} tensors take {} bytes, and a file has room for {}; "
-                                 "save to several files",
-                                 tensors.size(), text.size(), kMaxHeader),
-                     where);
+    tensor::usage_error_at(where,
+                           "save: the names and shapes of {} tensors take {} bytes, and a file has room for {}; "
+                           "save to several files",
+                           tensors.size(), text.size(), kMaxHeader);
 
   AtomicFile file(path);
   std::array<unsigned char, 8> size;
@@ -217,10 +211,10 @@ void load(const NamedTensors& into, const NamedTensors& from, LoadOptions option
     auto it = given.find(name);
     if (it == given.end()) {
       if (options.strict && !counts_batches(name, from))
-        throw UsageError(fmt::format("load: \"{}\" is to be loaded, but the state has it not; pass {{.strict = false}} "
-                                     "to leave it alone",
-                                     name),
-                         where);
+        tensor::usage_error_at(where,
+                               "load: \"{}\" is to be loaded, but the state has it not; pass {{.strict = false}} "
+                               "to leave it alone",
+                               name);
       continue;
     }
     check_fits(name, target, it->second, options, where);
@@ -229,10 +223,9 @@ void load(const NamedTensors& into, const NamedTensors& from, LoadOptions option
   }
   std::erase_if(given, [&](const auto& entry) { return counts_batches(entry.first, into); });
   if (options.strict && !given.empty())
-    throw UsageError(
-        fmt::format("load: the state has \"{}\", which belongs nowhere; pass {{.strict = false}} to skip it",
-                    given.begin()->first),
-        where);
+    tensor::usage_error_at(where,
+                           "load: the state has \"{}\", which belongs nowhere; pass {{.strict = false}} to skip it",
+                           given.begin()->first);
   no_grad guard;
   std::vector<Tensor> assigned;
   for (auto& [target, value] : pairs)
@@ -244,6 +237,4 @@ void load(const NamedTensors& into, const NamedTensors& from, LoadOptions option
   realize_all(assigned, where);
 }
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

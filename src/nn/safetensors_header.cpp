@@ -10,9 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 namespace {
 
 using nlohmann::json;
@@ -220,6 +218,4 @@ std::vector<StoredTensor> parse_header(std::string_view text, uint64_t bytes) {
   return std::move(parser.tensors);
 }
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

@@ -9,9 +9,7 @@
 #include "sinter/dtype.h"
 #include "sinter/shape.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 /// A tensor of the file, and its bytes [begin, end) after the header.
 struct StoredTensor {
@@ -35,6 +33,4 @@ std::string_view format_name(DType dtype);
 /// The tensors, ordered by their bytes, which cover [0, bytes) without gap or overlap. Throws HeaderError.
 std::vector<StoredTensor> parse_header(std::string_view text, uint64_t bytes);
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

@@ -16,9 +16,7 @@
 #include "sinter/ops.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 namespace {
 
 /// A permutation of the batch's axis of a state [layers, n, hidden], or nothing to do.
@@ -53,10 +51,9 @@ void check_packed(const PackedSequence& x) {
   int64_t sum = 0;
   for (const int64_t count : x.batch_sizes) sum += count;
   if (!x.data.defined() || x.data.rank() < 1 || !(x.data.shape()[0] == Dim(sum)) || x.batch_sizes.empty())
-    refuse(
-        fmt::format("the packed sequence has data {} and batch sizes that add up to {}; make it by "
-                    "pack_padded_sequence()",
-                    x.data.defined() ? to_string(x.data.shape()) : "that is an empty handle", sum));
+    tensor::usage_error(
+        "the packed sequence has data {} and batch sizes that add up to {}; make it by pack_padded_sequence()",
+        x.data.defined() ? to_string(x.data.shape()) : "that is an empty handle", sum);
 }
 
 /// [length, n, ...] of a packed sequence, in the sorted order. Behind the end of a sequence is its batch's first
@@ -81,17 +78,18 @@ Tensor padded(const PackedSequence& x, int64_t length) {
 PackedSequence pack_padded_sequence(const Tensor& given, const std::vector<int64_t>& lengths, PackOptions options,
                                     Loc where) {
   const tensor::OuterCall call("pack_padded_sequence", where);
-  if (given.rank() < 2) refuse(fmt::format("x has shape {}; give [length, n, ...]", to_string(given.shape())));
+  if (given.rank() < 2) tensor::usage_error("x has shape {}; give [length, n, ...]", to_string(given.shape()));
   const Tensor x = options.batch_first ? given.transpose(0, 1) : given;
   const int64_t length = x.shape()[0].value(), n = x.shape()[1].value();
   if (static_cast<int64_t>(lengths.size()) != n)
-    refuse(fmt::format("{} sequences have {} lengths; give one for each", n, lengths.size()));
+    tensor::usage_error("{} sequences have {} lengths; give one for each", n, lengths.size());
   PackedSequence made;
   std::vector<int64_t> order(lengths.size());
   std::iota(order.begin(), order.end(), 0);
   if (!std::is_sorted(lengths.rbegin(), lengths.rend())) {
     if (options.enforce_sorted)
-      refuse("the lengths increase somewhere; sort the batch, the longest first, or give {.enforce_sorted = false}");
+      tensor::usage_error(
+          "the lengths increase somewhere; sort the batch, the longest first, or give {.enforce_sorted = false}");
     std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
       const int64_t left = lengths[static_cast<size_t>(a)], right = lengths[static_cast<size_t>(b)];
       return left != right ? left > right : a < b;
@@ -99,7 +97,7 @@ PackedSequence pack_padded_sequence(const Tensor& given, const std::vector<int64
   }
   for (const int64_t count : lengths)
     if (count < 1 || count > length)
-      refuse(fmt::format("a sequence has length {}, the padded ones {}; give one from 1 to that", count, length));
+      tensor::usage_error("a sequence has length {}, the padded ones {}; give one from 1 to that", count, length);
   if (!options.enforce_sorted) made.sorted_indices = order, made.unsorted_indices = inverse_of(order);
   std::vector<int64_t> rows;
   for (int64_t t = 0; n && t < lengths[static_cast<size_t>(order[0])]; ++t) {
@@ -117,7 +115,7 @@ std::pair<Tensor, std::vector<int64_t>> pad_packed_sequence(const PackedSequence
   const tensor::OuterCall call("pad_packed_sequence", where);
   check_packed(sequence);
   const int64_t longest = static_cast<int64_t>(sequence.batch_sizes.size()), length = options.length.value_or(longest);
-  if (length < longest) refuse(fmt::format("the length {} is less than the longest sequence's {}", length, longest));
+  if (length < longest) tensor::usage_error("the length {} is less than the longest sequence's {}", length, longest);
   PackedSequence to_length = sequence;
   to_length.batch_sizes.resize(static_cast<size_t>(length));
   Shape::Dims mask_dims(sequence.data.rank() + 1, Dim(1));
@@ -146,9 +144,9 @@ RecurrentLayers::RecurrentLayers(std::string_view name, int64_t gates, int64_t i
   for (const auto& [what, value] : {std::pair{"in", in}, {"hidden", hidden}, {"num_layers", o.num_layers}})
     require_size(fmt::format("{}: {}", name, what), value, where);
   if (!(o.dropout >= 0 && o.dropout <= 1))
-    refuse(fmt::format("dropout is {}; a probability in [0, 1] is needed", o.dropout));
+    tensor::usage_error("dropout is {}; a probability in [0, 1] is needed", o.dropout);
   if (o.proj_size < 0 || o.proj_size >= hidden)
-    refuse(fmt::format("proj_size is {}; give 0, or a size below hidden, {}", o.proj_size, hidden));
+    tensor::usage_error("proj_size is {}; give 0, or a size below hidden, {}", o.proj_size, hidden);
   const double bound = 1.0 / std::sqrt(static_cast<double>(hidden));
   const auto make = [&](const Shape& shape) { return init::uniform(shape, -bound, bound).requires_grad(); };
   const int64_t directions = o.bidirectional ? 2 : 1, out = o.proj_size ? o.proj_size : hidden;
@@ -173,8 +171,8 @@ std::vector<Tensor> RecurrentLayers::initial(std::string_view name, const Cell& 
     if (!states[i].defined())
       states[i] = zeros({count, n, size}, x.dtype(), x.device());
     else if (!(states[i].shape() == wanted))
-      refuse(fmt::format("state {} of {} has shape {}; for this input it is {}", i ? "c" : "h", name,
-                         to_string(states[i].shape()), to_string(wanted)));
+      tensor::usage_error("state {} of {} has shape {}; for this input it is {}", i ? "c" : "h", name,
+                          to_string(states[i].shape()), to_string(wanted));
     else if (!batched)
       states[i] = states[i].unsqueeze(1);
   }
@@ -224,11 +222,11 @@ RecurrentLayers::Result RecurrentLayers::run(std::string_view name, const Cell& 
                                              std::vector<Tensor> states) const {
   require_last(x, {weights[0].weight_ih.shape()[1]}, name);
   if (x.rank() != 2 && x.rank() != 3)
-    refuse(
-        fmt::format("the input of {} has shape {}; give two axes, or three with a batch", name, to_string(x.shape())));
+    tensor::usage_error("the input of {} has shape {}; give two axes, or three with a batch", name,
+                        to_string(x.shape()));
   const bool batched = x.rank() == 3, turned = batched && options.batch_first;
   const Tensor timed = !batched ? x.unsqueeze(1) : turned ? x.transpose(0, 1) : x;
-  if (timed.shape()[0] == Dim(0)) refuse(fmt::format("the input of {} has length 0; give at least one step", name));
+  if (timed.shape()[0] == Dim(0)) tensor::usage_error("the input of {} has length 0; give at least one step", name);
   Result result = run_layers(cell, timed, initial(name, cell, std::move(states), timed, batched), {});
   if (turned) result.output = result.output.transpose(0, 1);
   if (batched) return result;
@@ -317,6 +315,4 @@ std::pair<PackedSequence, LSTM::State> LSTM::operator()(const PackedSequence& x,
   return {output, {states[0], states[1]}};
 }
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

@@ -8,9 +8,7 @@
 #include "sinter/ops.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 TransformerDecoderLayer::TransformerDecoderLayer(int64_t size, int64_t heads, TransformerOptions options, Loc where)
     : self_attn(checked_attention("TransformerDecoderLayer", size, heads, options, where), heads,
@@ -101,6 +99,4 @@ Tensor Transformer::operator()(const Tensor& source, const Tensor& target, const
   return decoder(target, encoder(source, masks.source), masks.target, masks.memory);
 }
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

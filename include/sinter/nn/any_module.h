@@ -11,9 +11,7 @@
 
 #include "sinter/nn/module.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 /// A function as a module: Functional([](const Tensor& x) { return leaky_relu(x, 0.2); }). Tensors that it holds are
 /// not part of the model: they are neither saved nor trained.
@@ -146,6 +144,4 @@ struct AnyModule::Holder final : AnyModule::Held {
   M module;
 };
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

@@ -10,9 +10,7 @@
 #include "sinter/attention.h"
 #include "sinter/nn/layers.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 /// Options of MultiheadAttention.
 struct MultiheadOptions {
@@ -91,6 +89,4 @@ struct TransformerEncoderLayer {
   SINTER_MODULE(self_attn, linear1, linear2, norm1, norm2, dropout, dropout1, dropout2)
 };
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

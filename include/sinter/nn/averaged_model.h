@@ -6,9 +6,7 @@
 #include "sinter/create.h"
 #include "sinter/nn/module.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 /// UsageError unless ema_decay is in [0, 1].
 struct AveragingOptions {
@@ -59,6 +57,4 @@ void AveragedModel<M>::update(const M& model, Loc where) {
   averaging::update(state_dict(module), state_dict(model), n_averaged, options, where);
 }
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

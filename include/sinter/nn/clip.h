@@ -5,9 +5,7 @@
 
 #include "sinter/tensor.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 /// @defgroup clipping Gradient clipping
 /// @snippet training.cpp clip
@@ -38,6 +36,4 @@ inline void clip_grad_value(const std::vector<Tensor>& parameters, double limit,
 }
 /// @}
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

@@ -14,9 +14,7 @@
 #include "sinter/call.h"
 #include "sinter/nn/any_module.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 /// A tensor that a call is given, with the caller's place.
 struct PlacedTensor {
@@ -262,9 +260,7 @@ class ModuleDict : public NamedModules {
   const_iterator end() const { return modules_.end(); }             ///< after the last
 };
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn
 
 /// A NamedModule has two parts.
 template <>

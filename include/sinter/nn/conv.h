@@ -1,70 +1,78 @@
 // Convolution layers: include/sinter/conv.h with weights. Names and initial values are PyTorch's.
 #pragma once
 
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
 #include "sinter/conv.h"
-#include "sinter/nn/module.h"
+#include "sinter/nn/function_layer.h"
 #include "sinter/nn/spatial.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 /// What convolution layers have.
-template <class Options>
-struct ConvLayer {
+struct ConvWeights {
   Tensor weight, bias;  ///< bias may be an empty handle
-  Options options;
   SINTER_MODULE(weight, bias)
+
+ protected:
+  /// weight: [out, in / groups, kernel..], transposed [in, out / groups, kernel..]; the kernel has so many axes.
+  ConvWeights(const char* layer, size_t axes, int64_t in, int64_t out, const PerAxis& kernel, int64_t groups,
+              bool transposed, bool with_bias, Loc where);
+};
+
+/// A convolution along so many axes as a layer.
+template <CallName name, size_t axes, class Options,
+          Tensor (*function)(Arg, const Tensor&, const Tensor&, const Options&)>
+struct ConvLayer : ConvWeights {
+  ConvLayer(int64_t in, int64_t out, const PerAxis& kernel, Options options = {}, bool bias = true,
+            Loc where = Loc::current())
+      : ConvWeights(name.text, axes, in, out, kernel, options.groups, std::same_as<Options, ConvTransposeOptions>, bias,
+                    where),
+        options(std::move(options)) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
+    const CallScope call(name.text, where);
+    return function(x, weight, bias, options);
+  }
+  Options options;
 };
 
 /// weight: [out, in / groups, kernel], bias: [out], both uniform in +-1/sqrt(in / groups * kernel). x: [n, in, length]
 /// or [in, length].
-struct Conv1d : ConvLayer<ConvOptions> {
-  Conv1d(int64_t in, int64_t out, PerAxis kernel, ConvOptions options = {}, bool bias = true,
-         Loc where = Loc::current());
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+struct Conv1d : ConvLayer<"Conv1d", 1, ConvOptions, conv1d> {
+  using ConvLayer::ConvLayer;
 };
 
 /// weight: [out, in / groups, kh, kw], bias: [out], both uniform in +-1/sqrt(in / groups * kh * kw). x: [n, in, h, w]
 /// or [in, h, w].
-struct Conv2d : ConvLayer<ConvOptions> {
-  Conv2d(int64_t in, int64_t out, PerAxis kernel, ConvOptions options = {}, bool bias = true,
-         Loc where = Loc::current());
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+struct Conv2d : ConvLayer<"Conv2d", 2, ConvOptions, conv2d> {
+  using ConvLayer::ConvLayer;
 };
 
 /// weight: [out, in / groups, kd, kh, kw], bias: [out], both uniform in +-1/sqrt(in / groups * kd * kh * kw). x: [n,
 /// in, d, h, w] or [in, d, h, w].
-struct Conv3d : ConvLayer<ConvOptions> {
-  Conv3d(int64_t in, int64_t out, PerAxis kernel, ConvOptions options = {}, bool bias = true,
-         Loc where = Loc::current());
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+struct Conv3d : ConvLayer<"Conv3d", 3, ConvOptions, conv3d> {
+  using ConvLayer::ConvLayer;
 };
 
 /// conv_transpose1d(). weight: [in, out / groups, kernel], bias: [out], both uniform in +-1/sqrt(out / groups *
 /// kernel). x: [n, in, length] or [in, length].
-struct ConvTranspose1d : ConvLayer<ConvTransposeOptions> {
-  ConvTranspose1d(int64_t in, int64_t out, PerAxis kernel, ConvTransposeOptions options = {}, bool bias = true,
-                  Loc where = Loc::current());
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+struct ConvTranspose1d : ConvLayer<"ConvTranspose1d", 1, ConvTransposeOptions, conv_transpose1d> {
+  using ConvLayer::ConvLayer;
 };
 
 /// conv_transpose2d(). weight: [in, out / groups, kh, kw], bias: [out], both uniform in +-1/sqrt(out / groups * kh *
 /// kw). x: [n, in, h, w] or [in, h, w].
-struct ConvTranspose2d : ConvLayer<ConvTransposeOptions> {
-  ConvTranspose2d(int64_t in, int64_t out, PerAxis kernel, ConvTransposeOptions options = {}, bool bias = true,
-                  Loc where = Loc::current());
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+struct ConvTranspose2d : ConvLayer<"ConvTranspose2d", 2, ConvTransposeOptions, conv_transpose2d> {
+  using ConvLayer::ConvLayer;
 };
 
 /// conv_transpose3d(). weight: [in, out / groups, kd, kh, kw], bias: [out], both uniform in +-1/sqrt(out / groups * kd
 /// * kh * kw). x: [n, in, d, h, w] or [in, d, h, w].
-struct ConvTranspose3d : ConvLayer<ConvTransposeOptions> {
-  ConvTranspose3d(int64_t in, int64_t out, PerAxis kernel, ConvTransposeOptions options = {}, bool bias = true,
-                  Loc where = Loc::current());
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+struct ConvTranspose3d : ConvLayer<"ConvTranspose3d", 3, ConvTransposeOptions, conv_transpose3d> {
+  using ConvLayer::ConvLayer;
 };
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

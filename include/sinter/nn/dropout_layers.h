@@ -1,55 +1,48 @@
 // Dropout of channels, and that which keeps mean and variance, as layers. Dropout of elements is in layers.h.
 #pragma once
 
-#include "sinter/nn/module.h"
+#include <string_view>
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+#include "sinter/dropout.h"
+#include "sinter/nn/function_layer.h"
 
-/// dropout1d() in training: drops channels of [n, channels, l] or [channels, l]. Draws from the default generator.
-struct Dropout1d {
-  explicit Dropout1d(double p = 0.5, Loc where = Loc::current());
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-  double p;
-  bool training = true;
-  SINTER_EMPTY_MODULE()
-};
-/// dropout2d() in training: drops channels of [n, channels, h, w]. Draws from the default generator.
-struct Dropout2d {
-  explicit Dropout2d(double p = 0.5, Loc where = Loc::current());
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-  double p;
-  bool training = true;
-  SINTER_EMPTY_MODULE()
-};
-/// dropout3d() in training: drops channels of [n, channels, d, h, w] or [channels, d, h, w]. Draws from the default
-/// generator.
-struct Dropout3d {
-  explicit Dropout3d(double p = 0.5, Loc where = Loc::current());
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-  double p;
-  bool training = true;
-  SINTER_EMPTY_MODULE()
-};
-/// alpha_dropout() in training: drops elements, for networks of SELU layers. Draws from the default generator.
-struct AlphaDropout {
-  explicit AlphaDropout(double p = 0.5, Loc where = Loc::current());
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-  double p;
-  bool training = true;
-  SINTER_EMPTY_MODULE()
-};
-/// feature_alpha_dropout() in training: drops channels of [n, channels, ...], for networks of SELU layers. Draws from
-/// the default generator.
-struct FeatureAlphaDropout {
-  explicit FeatureAlphaDropout(double p = 0.5, Loc where = Loc::current());
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+namespace sinter::inline v0::nn {
+
+/// p, for the layers. UsageError of `layer` unless it is in [0, 1].
+double checked_probability(std::string_view layer, double p, Loc where);
+
+/// A function that drops elements or channels, in training. Draws from the default generator.
+template <CallName name, Tensor (*function)(Arg, double, bool, Generator*)>
+struct DropoutLayer {
+  explicit DropoutLayer(double p = 0.5, Loc where = Loc::current()) : p(checked_probability(name.text, p, where)) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
+    const CallScope call(name.text, where);
+    return function(x, p, training, nullptr);
+  }
   double p;
   bool training = true;
   SINTER_EMPTY_MODULE()
 };
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+/// dropout1d(): drops channels of [n, channels, l] or [channels, l].
+struct Dropout1d : DropoutLayer<"Dropout1d", dropout1d> {
+  using DropoutLayer::DropoutLayer;
+};
+/// dropout2d(): drops channels of [n, channels, h, w].
+struct Dropout2d : DropoutLayer<"Dropout2d", dropout2d> {
+  using DropoutLayer::DropoutLayer;
+};
+/// dropout3d(): drops channels of [n, channels, d, h, w] or [channels, d, h, w].
+struct Dropout3d : DropoutLayer<"Dropout3d", dropout3d> {
+  using DropoutLayer::DropoutLayer;
+};
+/// alpha_dropout(): drops elements, for networks of SELU layers.
+struct AlphaDropout : DropoutLayer<"AlphaDropout", alpha_dropout> {
+  using DropoutLayer::DropoutLayer;
+};
+/// feature_alpha_dropout(): drops channels of [n, channels, ...], for networks of SELU layers.
+struct FeatureAlphaDropout : DropoutLayer<"FeatureAlphaDropout", feature_alpha_dropout> {
+  using DropoutLayer::DropoutLayer;
+};
+
+}  // namespace sinter::inline v0::nn

@@ -5,9 +5,7 @@
 
 #include "sinter/nn/optim.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace optim {
+namespace sinter::inline v0::optim {
 
 /// UsageError unless init_scale and backoff_factor are above 0, growth_factor is at least 1, backoff_factor at most 1,
 /// and growth_interval at least 1.
@@ -61,6 +59,4 @@ class GradScaler {
   std::vector<Progress> unscaled_;                    ///< optimizers whose gradients were divided in this iteration
 };
 
-}  // namespace optim
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::optim

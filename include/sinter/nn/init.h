@@ -5,8 +5,7 @@
 
 #include "sinter/tensor.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 /// Initial values of parameters.
 namespace nn::init {
 
@@ -77,5 +76,4 @@ Tensor dirac_(Tensor t, int64_t groups = 1, Loc where = Loc::current());      //
 /// @}
 
 }  // namespace nn::init
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

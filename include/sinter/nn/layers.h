@@ -4,15 +4,14 @@
 
 #include <cstdint>
 #include <optional>
-#include <tuple>
 #include <utility>
 
+#include "sinter/activations.h"
 #include "sinter/indexing.h"
 #include "sinter/nn/containers.h"
+#include "sinter/nn/function_layer.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 /// y = x W^T + b. x: [..., in], W: [out, in], b: [out], y: [..., out]. Both are uniform in +-1/sqrt(in), as in PyTorch.
 struct Linear {
@@ -82,10 +81,7 @@ struct Dropout {
 };
 
 /// max(x, 0).
-struct ReLU {
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-  SINTER_EMPTY_MODULE()
-};
+struct ReLU : FunctionLayer<"ReLU", relu> {};
 
 /// [n, ...] to [n, product].
 struct Flatten {
@@ -93,6 +89,4 @@ struct Flatten {
   SINTER_EMPTY_MODULE()
 };
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

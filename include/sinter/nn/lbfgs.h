@@ -8,9 +8,7 @@
 
 #include "sinter/nn/optim.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace optim {
+namespace sinter::inline v0::optim {
 
 /// UsageError unless max_iter and history_size are at least 1 and the others are finite and at least 0.
 struct LBFGSOptions {
@@ -50,6 +48,4 @@ class LBFGS final : public GroupedOptimizer<LBFGSOptions> {
   std::unique_ptr<History> history_;
 };
 
-}  // namespace optim
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::optim

@@ -8,159 +8,155 @@
 #include <vector>
 
 #include "sinter/losses.h"
-#include "sinter/nn/module.h"
+#include "sinter/nn/function_layer.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
-/// What a loss with a weight in its options has: that is its state.
+/// What a loss with options has. The weights among them are its state.
 template <class Options>
-struct WeightedLoss {
+struct LossWithOptions {
+  explicit LossWithOptions(Options options = {}) : options(std::move(options)) {}
   Options options;
   template <class F>
   void visit(F&& f) {
-    f("weight", options.weight);
+    visit_weights(options, f);
   }
   template <class F>
   void visit(F&& f) const {
-    f("weight", options.weight);
+    visit_weights(options, f);
   }
 
- protected:
-  /// For the losses.
-  explicit WeightedLoss(Options options) : options(std::move(options)) {}
+ private:
+  template <class O, class F>
+  static void visit_weights(O& options, F& f) {
+    if constexpr (requires { options.weight; }) f("weight", options.weight);
+    if constexpr (requires { options.pos_weight; }) f("pos_weight", options.pos_weight);
+  }
 };
 
-/// What the other losses with options have.
-template <class Options>
-struct LossWithOptions {
-  Options options;
-  /// For the losses.
-  explicit LossWithOptions(Options options = {}) : options(options) {}
+/// A loss of a prediction and a target as a layer.
+template <CallName name, class Options, auto function>
+struct LossLayer : LossWithOptions<Options> {
+  using LossWithOptions<Options>::LossWithOptions;
+  Tensor operator()(const Tensor& x, const Tensor& target, Loc where = Loc::current()) const {
+    const CallScope call(name.text, where);
+    return function(x, target, this->options);
+  }
+};
+
+/// The same of one that has no options but the reduction.
+template <CallName name, Tensor (*function)(Arg, Arg, Reduction)>
+struct ReducedLoss {
+  explicit ReducedLoss(LossOptions options = {}) : reduction(options.reduction) {}
+  explicit ReducedLoss(Reduction reduction) : reduction(reduction) {}
+  Tensor operator()(const Tensor& x, const Tensor& target, Loc where = Loc::current()) const {
+    const CallScope call(name.text, where);
+    return function(x, target, reduction);
+  }
+  Reduction reduction;
   SINTER_EMPTY_MODULE()
+};
+
+/// The same of one of three tensors.
+template <CallName name, class Options, Tensor (*function)(Arg, Arg, Arg, Options)>
+struct ThreeTensorLoss : LossWithOptions<Options> {
+  using LossWithOptions<Options>::LossWithOptions;
+  Tensor operator()(const Tensor& a, const Tensor& b, const Tensor& c, Loc where = Loc::current()) const {
+    const CallScope call(name.text, where);
+    return function(a, b, c, this->options);
+  }
 };
 
 /// cross_entropy().
-struct CrossEntropyLoss : WeightedLoss<CrossEntropyOptions> {
-  explicit CrossEntropyLoss(CrossEntropyOptions options = {}) : WeightedLoss(std::move(options)) {}
-  Tensor operator()(const Tensor& x, const Tensor& target, Loc where = Loc::current()) const;
+struct CrossEntropyLoss : LossLayer<"CrossEntropyLoss", CrossEntropyOptions, cross_entropy> {
+  using LossLayer::LossLayer;
 };
 /// nll_loss().
-struct NLLLoss : WeightedLoss<CrossEntropyOptions> {
-  explicit NLLLoss(CrossEntropyOptions options = {}) : WeightedLoss(std::move(options)) {}
-  Tensor operator()(const Tensor& x, const Tensor& target, Loc where = Loc::current()) const;
+struct NLLLoss : LossLayer<"NLLLoss", CrossEntropyOptions, nll_loss> {
+  using LossLayer::LossLayer;
 };
 /// multi_margin_loss().
-struct MultiMarginLoss : WeightedLoss<MultiMarginOptions> {
-  explicit MultiMarginLoss(MultiMarginOptions options = {}) : WeightedLoss(std::move(options)) {}
-  Tensor operator()(const Tensor& x, const Tensor& target, Loc where = Loc::current()) const;
+struct MultiMarginLoss : LossLayer<"MultiMarginLoss", MultiMarginOptions, multi_margin_loss> {
+  using LossLayer::LossLayer;
 };
 /// multilabel_soft_margin_loss().
-struct MultiLabelSoftMarginLoss : WeightedLoss<MultilabelOptions> {
-  explicit MultiLabelSoftMarginLoss(MultilabelOptions options = {}) : WeightedLoss(std::move(options)) {}
-  Tensor operator()(const Tensor& x, const Tensor& target, Loc where = Loc::current()) const;
+struct MultiLabelSoftMarginLoss
+    : LossLayer<"MultiLabelSoftMarginLoss", MultilabelOptions, multilabel_soft_margin_loss> {
+  using LossLayer::LossLayer;
 };
 /// binary_cross_entropy().
-struct BCELoss : WeightedLoss<BinaryCrossEntropyOptions> {
-  explicit BCELoss(BinaryCrossEntropyOptions options = {}) : WeightedLoss(std::move(options)) {}
-  Tensor operator()(const Tensor& x, const Tensor& target, Loc where = Loc::current()) const;
+struct BCELoss : LossLayer<"BCELoss", BinaryCrossEntropyOptions, binary_cross_entropy> {
+  using LossLayer::LossLayer;
 };
 /// binary_cross_entropy_with_logits().
-struct BCEWithLogitsLoss {
-  explicit BCEWithLogitsLoss(BinaryCrossEntropyOptions options = {}) : options(std::move(options)) {}
-  Tensor operator()(const Tensor& x, const Tensor& target, Loc where = Loc::current()) const;
-  BinaryCrossEntropyOptions options;
-  template <class F>
-  void visit(F&& f) {
-    f("weight", options.weight);
-    f("pos_weight", options.pos_weight);
-  }
-  template <class F>
-  void visit(F&& f) const {
-    f("weight", options.weight);
-    f("pos_weight", options.pos_weight);
+struct BCEWithLogitsLoss : LossWithOptions<BinaryCrossEntropyOptions> {
+  using LossWithOptions::LossWithOptions;
+  Tensor operator()(const Tensor& x, const Tensor& target, Loc where = Loc::current()) const {
+    const CallScope call("BCEWithLogitsLoss", where);
+    return binary_cross_entropy_with_logits(x, target, options);
   }
 };
 /// mse_loss().
-struct MSELoss {
-  explicit MSELoss(LossOptions options = {}) : reduction(options.reduction) {}
-  explicit MSELoss(Reduction reduction) : reduction(reduction) {}
-  Tensor operator()(const Tensor& x, const Tensor& target, Loc where = Loc::current()) const;
-  Reduction reduction;
-  SINTER_EMPTY_MODULE()
+struct MSELoss : ReducedLoss<"MSELoss", mse_loss> {
+  using ReducedLoss::ReducedLoss;
 };
 /// l1_loss().
-struct L1Loss {
-  explicit L1Loss(LossOptions options = {}) : reduction(options.reduction) {}
-  explicit L1Loss(Reduction reduction) : reduction(reduction) {}
-  Tensor operator()(const Tensor& x, const Tensor& target, Loc where = Loc::current()) const;
-  Reduction reduction;
-  SINTER_EMPTY_MODULE()
+struct L1Loss : ReducedLoss<"L1Loss", l1_loss> {
+  using ReducedLoss::ReducedLoss;
 };
 /// soft_margin_loss().
-struct SoftMarginLoss {
-  explicit SoftMarginLoss(LossOptions options = {}) : reduction(options.reduction) {}
-  explicit SoftMarginLoss(Reduction reduction) : reduction(reduction) {}
-  Tensor operator()(const Tensor& x, const Tensor& target, Loc where = Loc::current()) const;
-  Reduction reduction;
-  SINTER_EMPTY_MODULE()
+struct SoftMarginLoss : ReducedLoss<"SoftMarginLoss", soft_margin_loss> {
+  using ReducedLoss::ReducedLoss;
 };
 /// smooth_l1_loss().
-struct SmoothL1Loss : LossWithOptions<SmoothL1Options> {
-  using LossWithOptions::LossWithOptions;
-  Tensor operator()(const Tensor& x, const Tensor& target, Loc where = Loc::current()) const;
+struct SmoothL1Loss : LossLayer<"SmoothL1Loss", SmoothL1Options, smooth_l1_loss> {
+  using LossLayer::LossLayer;
 };
 /// huber_loss().
-struct HuberLoss : LossWithOptions<HuberOptions> {
-  using LossWithOptions::LossWithOptions;
-  Tensor operator()(const Tensor& x, const Tensor& target, Loc where = Loc::current()) const;
+struct HuberLoss : LossLayer<"HuberLoss", HuberOptions, huber_loss> {
+  using LossLayer::LossLayer;
 };
 /// poisson_nll_loss().
-struct PoissonNLLLoss : LossWithOptions<PoissonNllOptions> {
-  using LossWithOptions::LossWithOptions;
-  Tensor operator()(const Tensor& x, const Tensor& target, Loc where = Loc::current()) const;
-};
-/// gaussian_nll_loss().
-struct GaussianNLLLoss : LossWithOptions<GaussianNllOptions> {
-  using LossWithOptions::LossWithOptions;
-  Tensor operator()(const Tensor& x, const Tensor& target, const Tensor& variance, Loc where = Loc::current()) const;
+struct PoissonNLLLoss : LossLayer<"PoissonNLLLoss", PoissonNllOptions, poisson_nll_loss> {
+  using LossLayer::LossLayer;
 };
 /// kl_div().
-struct KLDivLoss : LossWithOptions<KlDivOptions> {
-  using LossWithOptions::LossWithOptions;
-  Tensor operator()(const Tensor& x, const Tensor& target, Loc where = Loc::current()) const;
+struct KLDivLoss : LossLayer<"KLDivLoss", KlDivOptions, kl_div> {
+  using LossLayer::LossLayer;
 };
 /// hinge_embedding_loss().
-struct HingeEmbeddingLoss : LossWithOptions<HingeEmbeddingOptions> {
-  using LossWithOptions::LossWithOptions;
-  Tensor operator()(const Tensor& x, const Tensor& target, Loc where = Loc::current()) const;
+struct HingeEmbeddingLoss : LossLayer<"HingeEmbeddingLoss", HingeEmbeddingOptions, hinge_embedding_loss> {
+  using LossLayer::LossLayer;
 };
-/// margin_ranking_loss().
-struct MarginRankingLoss : LossWithOptions<MarginOptions> {
-  using LossWithOptions::LossWithOptions;
-  Tensor operator()(const Tensor& x1, const Tensor& x2, const Tensor& target, Loc where = Loc::current()) const;
+/// gaussian_nll_loss() of x, target and variance.
+struct GaussianNLLLoss : ThreeTensorLoss<"GaussianNLLLoss", GaussianNllOptions, gaussian_nll_loss> {
+  using ThreeTensorLoss::ThreeTensorLoss;
 };
-/// cosine_embedding_loss().
-struct CosineEmbeddingLoss : LossWithOptions<MarginOptions> {
-  using LossWithOptions::LossWithOptions;
-  Tensor operator()(const Tensor& x1, const Tensor& x2, const Tensor& target, Loc where = Loc::current()) const;
+/// margin_ranking_loss() of x1, x2 and target.
+struct MarginRankingLoss : ThreeTensorLoss<"MarginRankingLoss", MarginOptions, margin_ranking_loss> {
+  using ThreeTensorLoss::ThreeTensorLoss;
 };
-/// triplet_margin_loss().
-struct TripletMarginLoss : LossWithOptions<TripletMarginOptions> {
-  using LossWithOptions::LossWithOptions;
-  Tensor operator()(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
-                    Loc where = Loc::current()) const;
+/// cosine_embedding_loss() of x1, x2 and target.
+struct CosineEmbeddingLoss : ThreeTensorLoss<"CosineEmbeddingLoss", MarginOptions, cosine_embedding_loss> {
+  using ThreeTensorLoss::ThreeTensorLoss;
+};
+/// triplet_margin_loss() of anchor, positive and negative.
+struct TripletMarginLoss : ThreeTensorLoss<"TripletMarginLoss", TripletMarginOptions, triplet_margin_loss> {
+  using ThreeTensorLoss::ThreeTensorLoss;
 };
 /// ctc_loss().
 struct CTCLoss : LossWithOptions<CtcOptions> {
   using LossWithOptions::LossWithOptions;
   Tensor operator()(const Tensor& log_probabilities, const Tensor& targets, const Tensor& input_lengths,
-                    const Tensor& target_lengths, Loc where = Loc::current()) const;
+                    const Tensor& target_lengths, Loc where = Loc::current()) const {
+    const CallScope call("CTCLoss", where);
+    return ctc_loss(log_probabilities, targets, input_lengths, target_lengths, options);
+  }
   Tensor operator()(const Tensor& log_probabilities, const Tensor& targets, const std::vector<int64_t>& input_lengths,
-                    const std::vector<int64_t>& target_lengths, Loc where = Loc::current()) const;
+                    const std::vector<int64_t>& target_lengths, Loc where = Loc::current()) const {
+    const CallScope call("CTCLoss", where);
+    return ctc_loss(log_probabilities, targets, input_lengths, target_lengths, options);
+  }
 };
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

@@ -9,9 +9,7 @@
 
 #include "sinter/nn/optim.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace optim {
+namespace sinter::inline v0::optim {
 
 /// The rate at step t = 0, 1, ... of an optimizer that was made with rate `base`. Any callable: `[](double base,
 /// int64_t t) { return base / (1 + t); }`.
@@ -154,6 +152,4 @@ class ReduceLROnPlateau {
   int64_t bad_ = 0, cooling_ = 0;
 };
 
-}  // namespace optim
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::optim

@@ -3,7 +3,6 @@
 // its parameters, because tensors are handles.
 #pragma once
 
-#include <array>
 #include <concepts>
 #include <cstddef>
 #include <functional>
@@ -50,8 +49,7 @@
   macro(first) __VA_OPT__(SINTER_FOR_EACH_AGAIN SINTER_PARENS(macro, __VA_ARGS__))
 #define SINTER_FOR_EACH_AGAIN() SINTER_FOR_EACH_STEP
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 /// Layers, and functions on all tensors of a model.
 namespace nn {
 
@@ -375,5 +373,4 @@ M clone(const M& module) {
 /// @}
 
 }  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -11,8 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 class AdaptiveSize;
 class ConvPadding;
 class PerAxis;
@@ -122,5 +121,4 @@ void add_facts(const M& module, ModuleFacts& to) {
 }
 
 }  // namespace nn::walk
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

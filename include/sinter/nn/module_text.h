@@ -6,9 +6,7 @@
 
 #include "sinter/nn/module.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 namespace walk {
 
@@ -44,6 +42,4 @@ std::string to_string(const M& model) {
   return outline.text();
 }
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

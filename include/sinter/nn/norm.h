@@ -3,13 +3,10 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
-#include "sinter/nn/module.h"
+#include "sinter/nn/function_layer.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 /// Options of BatchNorm1d, BatchNorm2d and BatchNorm3d.
 struct BatchNormOptions {
@@ -34,33 +31,40 @@ struct RunningNorm {
  protected:
   /// For the layers, with their name.
   RunningNorm(const char* layer, int64_t channels, BatchNormOptions options, Loc where);
-  /// x, [n, channels, ...], by the batch or by the running statistics, which move in training.
-  Tensor batch_normalized(const char* layer, const Tensor& x) const;
-  /// The same by each n alone. x: [n, channels, ...] or [channels, ...], with so many axes behind the channels; errors
-  /// describe it by `layout`.
-  Tensor instance_normalized(const char* layer, const Tensor& x, int64_t spatial_axes, std::string_view layout,
-                             Loc where) const;
+  /// x, [n, channels, ...] with so many axes behind the channels, by the batch or by the running statistics, which move
+  /// in training.
+  Tensor batch_normalized(const char* layer, size_t axes, const Tensor& x, Loc where) const;
+  /// The same by each n alone. x: [n, channels, ...] or [channels, ...].
+  Tensor instance_normalized(const char* layer, size_t axes, const Tensor& x, Loc where) const;
 
  private:
   /// Assigns the next versions of the running statistics.
   void track(const Tensor& mean, const Tensor& variance) const;
 };
-/// x: [n, channels] or [n, channels, length]. In training it normalizes each channel by the batch's mean and variance,
-/// and updates the running statistics with them (the variance unbiased, times n/(n-1)). UsageError then unless each
-/// channel has at least two values. Otherwise it normalizes by the running statistics.
-struct BatchNorm1d : RunningNorm {
-  explicit BatchNorm1d(int64_t channels, BatchNormOptions options = {}, Loc where = Loc::current());
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+
+/// Normalization by the batch. In training each channel is normalized by the batch's mean and variance, and the running
+/// statistics move with them (the variance unbiased, times n/(n-1)). UsageError then unless each channel has at least
+/// two values. Otherwise the running statistics normalize.
+template <CallName name, size_t axes>
+struct BatchNormLayer : RunningNorm {
+  explicit BatchNormLayer(int64_t channels, BatchNormOptions options = {}, Loc where = Loc::current())
+      : RunningNorm(name.text, channels, options, where) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
+    return batch_normalized(name.text, axes, x, where);
+  }
 };
-/// The same of [n, channels, h, w].
-struct BatchNorm2d : RunningNorm {
-  explicit BatchNorm2d(int64_t channels, BatchNormOptions options = {}, Loc where = Loc::current());
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+
+/// x: [n, channels] or [n, channels, length].
+struct BatchNorm1d : BatchNormLayer<"BatchNorm1d", 1> {
+  using BatchNormLayer::BatchNormLayer;
 };
-/// The same of [n, channels, d, h, w].
-struct BatchNorm3d : RunningNorm {
-  explicit BatchNorm3d(int64_t channels, BatchNormOptions options = {}, Loc where = Loc::current());
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+/// x: [n, channels, h, w].
+struct BatchNorm2d : BatchNormLayer<"BatchNorm2d", 2> {
+  using BatchNormLayer::BatchNormLayer;
+};
+/// x: [n, channels, d, h, w].
+struct BatchNorm3d : BatchNormLayer<"BatchNorm3d", 3> {
+  using BatchNormLayer::BatchNormLayer;
 };
 
 /// Options of InstanceNorm1d, InstanceNorm2d and InstanceNorm3d.
@@ -72,21 +76,28 @@ struct InstanceNormOptions {
   bool affine = false;               ///< with weight and bias
   bool track_running_stats = false;  ///< true: keeps means over the batch, and normalizes by them when not training
 };
-/// instance_norm(). x: [n, channels, length] or [channels, length]. UsageError in training unless each channel of a
-/// sample has at least two values.
-struct InstanceNorm1d : RunningNorm {
-  explicit InstanceNorm1d(int64_t channels, InstanceNormOptions options = {}, Loc where = Loc::current());
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+/// instance_norm(). UsageError in training unless each channel of a sample has at least two values.
+template <CallName name, size_t axes>
+struct InstanceNormLayer : RunningNorm {
+  explicit InstanceNormLayer(int64_t channels, InstanceNormOptions options = {}, Loc where = Loc::current())
+      : RunningNorm(name.text, channels, {options.eps, options.momentum, options.affine, options.track_running_stats},
+                    where) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
+    return instance_normalized(name.text, axes, x, where);
+  }
 };
-/// The same of [n, channels, h, w] or [channels, h, w].
-struct InstanceNorm2d : RunningNorm {
-  explicit InstanceNorm2d(int64_t channels, InstanceNormOptions options = {}, Loc where = Loc::current());
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+
+/// x: [n, channels, length] or [channels, length].
+struct InstanceNorm1d : InstanceNormLayer<"InstanceNorm1d", 1> {
+  using InstanceNormLayer::InstanceNormLayer;
 };
-/// The same of [n, channels, d, h, w] or [channels, d, h, w].
-struct InstanceNorm3d : RunningNorm {
-  explicit InstanceNorm3d(int64_t channels, InstanceNormOptions options = {}, Loc where = Loc::current());
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+/// x: [n, channels, h, w] or [channels, h, w].
+struct InstanceNorm2d : InstanceNormLayer<"InstanceNorm2d", 2> {
+  using InstanceNormLayer::InstanceNormLayer;
+};
+/// x: [n, channels, d, h, w] or [channels, d, h, w].
+struct InstanceNorm3d : InstanceNormLayer<"InstanceNorm3d", 3> {
+  using InstanceNormLayer::InstanceNormLayer;
 };
 
 /// Options of GroupNorm.
@@ -118,6 +129,4 @@ struct RMSNorm {
   SINTER_MODULE(weight)
 };
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

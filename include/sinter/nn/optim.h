@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "sinter/call.h"
 #include "sinter/nn/module.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 /// Optimizers and learning-rate schedules.
 namespace optim {
 
@@ -121,6 +121,8 @@ class Optimizer {
   std::vector<int64_t> steps_;    ///< number of updates of each parameter
   uint64_t revision_ = 0;
   std::shared_ptr<void> alive_;  ///< for jitted functions that make steps
+  std::string rule_;             ///< the class that errors name
+  Loc made_at_;
   struct StateKind {
     std::string name;
     std::vector<Tensor> tensors;  ///< per parameter
@@ -222,6 +224,14 @@ class GroupedOptimizer : private OptionGroups<O>, public Optimizer {
   void each_options(F&& check) const {
     for (const O& o : this->group_options) check(o);
   }
+  /// make_state() if a group needs it: a member of its options is not 0. Otherwise none.
+  template <class T>
+  State make_state_if(T O::* needed, std::string name) {
+    State state;
+    for (const O& o : this->group_options)
+      if (o.*needed != 0) ensure_state(state, name);
+    return state;
+  }
 
  private:
   static std::deque<O> options_of(const std::vector<ParamGroup<O>>& groups) {
@@ -239,27 +249,43 @@ class GroupedOptimizer : private OptionGroups<O>, public Optimizer {
   }
 };
 
-/// The symbols of SGD's formula; rates are per step. UsageError unless all are finite and at least 0, and nesterov has
-/// momentum above 0 and dampening 0.
+/// A rule of the library: its options check themselves.
+template <CallName name, class O>
+class UpdateRule : public GroupedOptimizer<O> {
+ public:
+  using Options = O;  ///< as SGD::Options{.momentum = 0.9}
+  explicit UpdateRule(std::vector<Tensor> parameters, O options = {}, Loc where = Loc::current())
+      : UpdateRule(std::vector<ParamGroup<O>>{{std::move(parameters), options}}, where) {}
+  /// The same with several groups.
+  explicit UpdateRule(const std::vector<ParamGroup<O>>& groups, Loc where = Loc::current())
+      : GroupedOptimizer<O>(groups, where, name.text) {
+    UpdateRule::check_options(where);
+  }
+
+ protected:
+  void check_options(Loc where) const final {
+    this->each_options([&](const O& o) { o.check(where); });
+  }
+};
+
+/// The symbols of SGD's formula; rates are per step.
 struct SGDOptions {
   double lr = 1e-2, momentum = 0, dampening = 0, weight_decay = 0;
   bool nesterov = false;
   bool maximize = false;  ///< goes up: the negated gradient is taken
+  /// UsageError unless all are finite and at least 0, and nesterov has momentum above 0 and dampening 0.
+  void check(Loc where) const;
 };
 /// v = momentum v + (1 - dampening) g; p -= lr v, or lr (g + momentum v) with nesterov; g includes weight_decay * p. As
 /// PyTorch's SGD: the first v of a parameter is its g, also where momentum is given later. State: momentum_buffer, if
 /// momentum is not 0.
-class SGD final : public GroupedOptimizer<SGDOptions> {
+class SGD final : public UpdateRule<"SGD", SGDOptions> {
  public:
-  using Options = SGDOptions;  ///< as SGD::Options{.momentum = 0.9}
-  explicit SGD(std::vector<Tensor> parameters, Options options = {}, Loc where = Loc::current());
-  /// The same with several groups.
-  explicit SGD(const std::vector<ParamGroup<Options>>& groups, Loc where = Loc::current());
+  using UpdateRule::UpdateRule;
 
  private:
   Tensor updated(Update& update) override;
-  void check_options(Loc where) const override;
-  State velocity_;
+  State velocity_ = make_state_if(&Options::momentum, "momentum_buffer");
 };
 
 /// The symbols of Adam's formula. UsageError unless betas are in [0, 1) and the others are finite and at least 0.
@@ -286,7 +312,8 @@ class Adam : public GroupedOptimizer<AdamOptions> {
   Tensor updated(Update& update) override;
   void check_options(Loc where) const override;
   bool decoupled_;
-  State first_, second_, largest_;
+  State first_ = make_state("exp_avg"), second_ = make_state("exp_avg_sq");
+  State largest_ = make_state_if(&Options::amsgrad, "max_exp_avg_sq");
 };
 
 /// As AdamOptions.
@@ -306,5 +333,4 @@ class AdamW final : public Adam {
 };
 
 }  // namespace optim
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -10,9 +10,7 @@
 #include "sinter/nn/module.h"
 #include "sinter/padding.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 /// {before, after} for each of the last axes, outermost first, or one number for all ends.
 class PadWidths {
@@ -128,6 +126,4 @@ struct ConstantPad3d : PadLayer {
       : PadLayer("ConstantPad3d", 3, widths, PadMode::Constant, value, where) {}
 };
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

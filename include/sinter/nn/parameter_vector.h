@@ -5,9 +5,7 @@
 
 #include "sinter/tensor.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 /// @defgroup parameter_vectors Parameters as a vector
 /// As torch.nn.utils.parameters_to_vector.
@@ -22,6 +20,4 @@ Tensor parameters_to_vector(const std::vector<Tensor>& parameters, Loc where = L
 void vector_to_parameters(const Tensor& vector, const std::vector<Tensor>& parameters, Loc where = Loc::current());
 /// @}
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

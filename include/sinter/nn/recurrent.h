@@ -8,9 +8,7 @@
 
 #include "sinter/nn/module.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 /// h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu of it.
 struct RNNCell {
@@ -41,6 +39,4 @@ struct GRUCell {
   SINTER_MODULE(weight_ih, weight_hh, bias_ih, bias_hh)
 };
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

@@ -16,9 +16,7 @@
 
 #include "sinter/nn/recurrent.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 /// Sequences of several lengths, without padding: the elements of all sequences at time 0, then at time 1, ... The
 /// sequences are sorted by length, the longest first.
@@ -161,6 +159,4 @@ struct LSTM : RecurrentLayers {
                                               Loc where = Loc::current()) const;
 };
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

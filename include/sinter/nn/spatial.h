@@ -4,146 +4,163 @@
 
 #include <utility>
 
-#include "sinter/nn/module.h"
+#include "sinter/conv.h"
+#include "sinter/nn/function_layer.h"
+#include "sinter/normalization.h"
 #include "sinter/pooling.h"
 #include "sinter/resampling.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
-/// What layers with a fixed window have.
-template <class Options>
+/// A function of a tensor, a fixed window and options as a layer.
+template <CallName name, class Options, Tensor (*function)(Arg, const PerAxis&, const Options&)>
 struct WindowLayer {
-  /// For the layers.
   explicit WindowLayer(PerAxis kernel, Options options = {}) : kernel(std::move(kernel)), options(std::move(options)) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
+    const CallScope call(name.text, where);
+    return function(x, kernel, options);
+  }
   PerAxis kernel;
   Options options;
   SINTER_EMPTY_MODULE()
 };
 
-/// max_pool1d() with a fixed window. x: [n, channels, length] or [channels, length].
-struct MaxPool1d : WindowLayer<MaxPoolOptions> {
-  using WindowLayer::WindowLayer;
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-};
-
-/// max_pool2d() with a fixed window. x: [n, channels, h, w] or [channels, h, w].
-struct MaxPool2d : WindowLayer<MaxPoolOptions> {
-  using WindowLayer::WindowLayer;
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-};
-
-/// max_pool3d() with a fixed window. x: [n, channels, d, h, w] or [channels, d, h, w].
-struct MaxPool3d : WindowLayer<MaxPoolOptions> {
-  using WindowLayer::WindowLayer;
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-};
-
-/// max_unpool1d() with a fixed window. x: [n, channels, windows] or [channels, windows]. A size given at the call
-/// counts before options.output_size.
-struct MaxUnpool1d : WindowLayer<MaxUnpoolOptions> {
-  using WindowLayer::WindowLayer;
+/// The inverse of a pooling with a fixed window as a layer. A size given at the call counts before options.output_size.
+template <CallName name, Tensor (*function)(Arg, const Tensor&, const PerAxis&, const MaxUnpoolOptions&)>
+struct UnpoolLayer {
+  explicit UnpoolLayer(PerAxis kernel, MaxUnpoolOptions options = {})
+      : kernel(std::move(kernel)), options(std::move(options)) {}
   Tensor operator()(const Tensor& x, const Tensor& indices, const PerAxis& output_size = {},
-                    Loc where = Loc::current()) const;
+                    Loc where = Loc::current()) const {
+    const CallScope call(name.text, where);
+    MaxUnpoolOptions sized = options;
+    if (!output_size.numbers().empty()) sized.output_size = output_size;
+    return function(x, indices, kernel, sized);
+  }
+  PerAxis kernel;
+  MaxUnpoolOptions options;
+  SINTER_EMPTY_MODULE()
 };
 
-/// max_unpool2d() with a fixed window, as MaxUnpool1d. x: [n, channels, windows, windows] or the same without n.
-struct MaxUnpool2d : WindowLayer<MaxUnpoolOptions> {
-  using WindowLayer::WindowLayer;
-  Tensor operator()(const Tensor& x, const Tensor& indices, const PerAxis& output_size = {},
-                    Loc where = Loc::current()) const;
-};
-
-/// max_unpool3d() with a fixed window, as MaxUnpool1d. x: [n, channels, windows, windows, windows] or the same without
-/// n.
-struct MaxUnpool3d : WindowLayer<MaxUnpoolOptions> {
-  using WindowLayer::WindowLayer;
-  Tensor operator()(const Tensor& x, const Tensor& indices, const PerAxis& output_size = {},
-                    Loc where = Loc::current()) const;
-};
-
-/// avg_pool1d() with a fixed window. x: [n, channels, length] or [channels, length].
-struct AvgPool1d : WindowLayer<AvgPoolOptions> {
-  using WindowLayer::WindowLayer;
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-};
-
-/// avg_pool2d() with a fixed window. x: [n, channels, h, w] or [channels, h, w].
-struct AvgPool2d : WindowLayer<AvgPoolOptions> {
-  using WindowLayer::WindowLayer;
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-};
-
-/// avg_pool3d() with a fixed window. x: [n, channels, d, h, w] or [channels, d, h, w].
-struct AvgPool3d : WindowLayer<AvgPoolOptions> {
-  using WindowLayer::WindowLayer;
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-};
-
-/// lp_pool1d() with a fixed window. x: [n, channels, length] or [channels, length].
-struct LPPool1d : WindowLayer<LpPoolOptions> {
-  LPPool1d(double norm_type, PerAxis kernel, LpPoolOptions options = {})
-      : WindowLayer(std::move(kernel), std::move(options)), norm_type(norm_type) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+/// lp_pool1d() or lp_pool2d() with a fixed window as a layer.
+template <CallName name, Tensor (*function)(Arg, double, const PerAxis&, const LpPoolOptions&)>
+struct LPPoolLayer {
+  LPPoolLayer(double norm_type, PerAxis kernel, LpPoolOptions options = {})
+      : norm_type(norm_type), kernel(std::move(kernel)), options(std::move(options)) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
+    const CallScope call(name.text, where);
+    return function(x, norm_type, kernel, options);
+  }
   double norm_type;
+  PerAxis kernel;
+  LpPoolOptions options;
+  SINTER_EMPTY_MODULE()
 };
 
-/// lp_pool2d() with a fixed window. x: [n, channels, h, w] or [channels, h, w].
-struct LPPool2d : WindowLayer<LpPoolOptions> {
-  LPPool2d(double norm_type, PerAxis kernel, LpPoolOptions options = {})
-      : WindowLayer(std::move(kernel), std::move(options)), norm_type(norm_type) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
-  double norm_type;
-};
-
-/// What layers of adaptive pooling have.
+/// Adaptive pooling to a fixed size as a layer.
+template <CallName name, Tensor (*function)(Arg, const AdaptiveSize&)>
 struct AdaptiveLayer {
-  explicit AdaptiveLayer(AdaptiveSize size) : size(std::move(size)) {}  ///< for the layers
+  explicit AdaptiveLayer(AdaptiveSize size) : size(std::move(size)) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
+    const CallScope call(name.text, where);
+    return function(x, size);
+  }
   AdaptiveSize size;
   SINTER_EMPTY_MODULE()
 };
 
+/// max_pool1d() with a fixed window. x: [n, channels, length] or [channels, length].
+struct MaxPool1d : WindowLayer<"MaxPool1d", MaxPoolOptions, max_pool1d> {
+  using WindowLayer::WindowLayer;
+};
+
+/// max_pool2d() with a fixed window. x: [n, channels, h, w] or [channels, h, w].
+struct MaxPool2d : WindowLayer<"MaxPool2d", MaxPoolOptions, max_pool2d> {
+  using WindowLayer::WindowLayer;
+};
+
+/// max_pool3d() with a fixed window. x: [n, channels, d, h, w] or [channels, d, h, w].
+struct MaxPool3d : WindowLayer<"MaxPool3d", MaxPoolOptions, max_pool3d> {
+  using WindowLayer::WindowLayer;
+};
+
+/// max_unpool1d() with a fixed window. x: [n, channels, windows] or [channels, windows].
+struct MaxUnpool1d : UnpoolLayer<"MaxUnpool1d", max_unpool1d> {
+  using UnpoolLayer::UnpoolLayer;
+};
+
+/// max_unpool2d() with a fixed window. x: [n, channels, windows, windows] or the same without n.
+struct MaxUnpool2d : UnpoolLayer<"MaxUnpool2d", max_unpool2d> {
+  using UnpoolLayer::UnpoolLayer;
+};
+
+/// max_unpool3d() with a fixed window. x: [n, channels, windows, windows, windows] or the same without n.
+struct MaxUnpool3d : UnpoolLayer<"MaxUnpool3d", max_unpool3d> {
+  using UnpoolLayer::UnpoolLayer;
+};
+
+/// avg_pool1d() with a fixed window. x: [n, channels, length] or [channels, length].
+struct AvgPool1d : WindowLayer<"AvgPool1d", AvgPoolOptions, avg_pool1d> {
+  using WindowLayer::WindowLayer;
+};
+
+/// avg_pool2d() with a fixed window. x: [n, channels, h, w] or [channels, h, w].
+struct AvgPool2d : WindowLayer<"AvgPool2d", AvgPoolOptions, avg_pool2d> {
+  using WindowLayer::WindowLayer;
+};
+
+/// avg_pool3d() with a fixed window. x: [n, channels, d, h, w] or [channels, d, h, w].
+struct AvgPool3d : WindowLayer<"AvgPool3d", AvgPoolOptions, avg_pool3d> {
+  using WindowLayer::WindowLayer;
+};
+
+/// lp_pool1d() with a fixed window. x: [n, channels, length] or [channels, length].
+struct LPPool1d : LPPoolLayer<"LPPool1d", lp_pool1d> {
+  using LPPoolLayer::LPPoolLayer;
+};
+
+/// lp_pool2d() with a fixed window. x: [n, channels, h, w] or [channels, h, w].
+struct LPPool2d : LPPoolLayer<"LPPool2d", lp_pool2d> {
+  using LPPoolLayer::LPPoolLayer;
+};
+
 /// adaptive_avg_pool1d() to a fixed size. x: [n, channels, length] or [channels, length].
-struct AdaptiveAvgPool1d : AdaptiveLayer {
+struct AdaptiveAvgPool1d : AdaptiveLayer<"AdaptiveAvgPool1d", adaptive_avg_pool1d> {
   using AdaptiveLayer::AdaptiveLayer;
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
 };
 
 /// adaptive_avg_pool2d() to a fixed size. x: [n, channels, h, w] or [channels, h, w].
-struct AdaptiveAvgPool2d : AdaptiveLayer {
+struct AdaptiveAvgPool2d : AdaptiveLayer<"AdaptiveAvgPool2d", adaptive_avg_pool2d> {
   using AdaptiveLayer::AdaptiveLayer;
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
 };
 
 /// adaptive_avg_pool3d() to a fixed size. x: [n, channels, d, h, w] or [channels, d, h, w].
-struct AdaptiveAvgPool3d : AdaptiveLayer {
+struct AdaptiveAvgPool3d : AdaptiveLayer<"AdaptiveAvgPool3d", adaptive_avg_pool3d> {
   using AdaptiveLayer::AdaptiveLayer;
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
 };
 
 /// adaptive_max_pool1d() to a fixed size. x: [n, channels, length] or [channels, length].
-struct AdaptiveMaxPool1d : AdaptiveLayer {
+struct AdaptiveMaxPool1d : AdaptiveLayer<"AdaptiveMaxPool1d", adaptive_max_pool1d> {
   using AdaptiveLayer::AdaptiveLayer;
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
 };
 
 /// adaptive_max_pool2d() to a fixed size. x: [n, channels, h, w] or [channels, h, w].
-struct AdaptiveMaxPool2d : AdaptiveLayer {
+struct AdaptiveMaxPool2d : AdaptiveLayer<"AdaptiveMaxPool2d", adaptive_max_pool2d> {
   using AdaptiveLayer::AdaptiveLayer;
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
 };
 
 /// adaptive_max_pool3d() to a fixed size. x: [n, channels, d, h, w] or [channels, d, h, w].
-struct AdaptiveMaxPool3d : AdaptiveLayer {
+struct AdaptiveMaxPool3d : AdaptiveLayer<"AdaptiveMaxPool3d", adaptive_max_pool3d> {
   using AdaptiveLayer::AdaptiveLayer;
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
 };
 
 /// interpolate() with fixed options.
 struct Upsample {
   explicit Upsample(InterpolateOptions options) : options(std::move(options)) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
+    const CallScope call("Upsample", where);
+    return interpolate(x, options);
+  }
   InterpolateOptions options;
   SINTER_EMPTY_MODULE()
 };
@@ -151,7 +168,10 @@ struct Upsample {
 /// pixel_shuffle() by a fixed factor.
 struct PixelShuffle {
   explicit PixelShuffle(int64_t upscale_factor) : upscale_factor(upscale_factor) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
+    const CallScope call("PixelShuffle", where);
+    return pixel_shuffle(x, upscale_factor);
+  }
   int64_t upscale_factor;
   SINTER_EMPTY_MODULE()
 };
@@ -159,7 +179,10 @@ struct PixelShuffle {
 /// pixel_unshuffle() by a fixed factor.
 struct PixelUnshuffle {
   explicit PixelUnshuffle(int64_t downscale_factor) : downscale_factor(downscale_factor) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
+    const CallScope call("PixelUnshuffle", where);
+    return pixel_unshuffle(x, downscale_factor);
+  }
   int64_t downscale_factor;
   SINTER_EMPTY_MODULE()
 };
@@ -167,22 +190,27 @@ struct PixelUnshuffle {
 /// channel_shuffle() by a fixed number of groups.
 struct ChannelShuffle {
   explicit ChannelShuffle(int64_t groups) : groups(groups) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
+    const CallScope call("ChannelShuffle", where);
+    return channel_shuffle(x, groups);
+  }
   int64_t groups;
   SINTER_EMPTY_MODULE()
 };
 
 /// unfold() with a fixed window.
-struct Unfold : WindowLayer<UnfoldOptions> {
+struct Unfold : WindowLayer<"Unfold", UnfoldOptions, unfold> {
   using WindowLayer::WindowLayer;
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
 };
 
 /// fold() to a fixed size.
 struct Fold {
   Fold(PerAxis size, PerAxis kernel, UnfoldOptions options = {})
       : size(std::move(size)), kernel(std::move(kernel)), options(std::move(options)) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
+    const CallScope call("Fold", where);
+    return fold(x, size, kernel, options);
+  }
   PerAxis size;
   PerAxis kernel;
   UnfoldOptions options;
@@ -193,12 +221,13 @@ struct Fold {
 struct LocalResponseNorm {
   explicit LocalResponseNorm(int64_t size, double alpha = 1e-4, double beta = 0.75, double k = 1.0)
       : size(size), alpha(alpha), beta(beta), k(k) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
+    const CallScope call("LocalResponseNorm", where);
+    return local_response_norm(x, size, alpha, beta, k);
+  }
   int64_t size;
   double alpha, beta, k;
   SINTER_EMPTY_MODULE()
 };
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

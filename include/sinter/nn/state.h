@@ -6,9 +6,7 @@
 
 #include "sinter/nn/module.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 /// @defgroup files Files of weights
 /// @snippet training.cpp save
@@ -46,6 +44,4 @@ void load(M& module, const std::string& path, LoadOptions options = {}, Loc wher
 }
 /// @}
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

@@ -8,9 +8,7 @@
 
 #include "sinter/nn/attention.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace nn {
+namespace sinter::inline v0::nn {
 
 /// A TransformerEncoderLayer that also attends to `memory`, an encoder's result: [n, keys, size] or [keys, size].
 struct TransformerDecoderLayer {
@@ -77,6 +75,4 @@ struct Transformer {
   SINTER_MODULE(encoder, decoder)
 };
 
-}  // namespace nn
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::nn

@@ -10,9 +10,7 @@
 #include "sinter/create.h"
 #include "sinter/data.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace data {
+namespace sinter::inline v0::data {
 namespace {
 
 /// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
@@ -90,6 +88,4 @@ Batch Dataset::Batches::iterator::operator*() const {
   return {from(x, {count, width}), from(y, {count})};
 }
 
-}  // namespace data
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::data

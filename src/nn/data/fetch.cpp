@@ -13,9 +13,7 @@
 #include "runtime/base/subprocess.h"
 #include "sinter/data.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace data {
+namespace sinter::inline v0::data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -119,6 +117,4 @@ void fetch(const RemoteFile& file, const fs::path& path, const Progress& progres
         fmt::format("fetch: cannot rename {} to {}: {}", part.string(), path.string(), failed.message()));
 }
 
-}  // namespace data
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::data

@@ -18,9 +18,7 @@
 
 #include "sinter/data.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace data {
+namespace sinter::inline v0::data {
 namespace {
 
 constexpr uint64_t kMaxRatio = 1032;  ///< of deflate: one bit each for two codes of 258 bytes
@@ -206,6 +204,4 @@ Idx read_idx(const std::filesystem::path& path, Loc where) {
   return parse_or_throw(given, path.string(), where);
 }
 
-}  // namespace data
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::data

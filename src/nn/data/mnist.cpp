@@ -22,9 +22,7 @@ SINTER_EMBED(sinter_mnist_train_labels, "train-labels-idx1-ubyte.gz")
 SINTER_EMBED(sinter_mnist_test_images, "t10k-images-idx3-ubyte.gz")
 SINTER_EMBED(sinter_mnist_test_labels, "t10k-labels-idx1-ubyte.gz")
 
-namespace sinter {
-inline namespace v0 {
-namespace data {
+namespace sinter::inline v0::data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -179,6 +177,4 @@ fs::path download_fashion_mnist(const DownloadOptions& options, Loc where) {
   return download(kFashion, options, where);
 }
 
-}  // namespace data
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::data

@@ -1,8 +1,6 @@
 // The lists are those of PyTorch's autocast for CUDA, as far as the functions exist.
 #include "sinter/autocast.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <iterator>
 
@@ -123,8 +121,7 @@ inline namespace v0 {
 autocast::autocast(DType dtype, Loc where) : before_(tensor::state.dtype) {
   if (dtype != DType::F32 && !ir::is_short_float(dtype)) {
     const tensor::OuterCall call("autocast", where);
-    tensor::usage_error(
-        fmt::format("cannot compute in {}; give bfloat16 or float16, or float32 to end a scope", name_of(dtype)));
+    tensor::usage_error("cannot compute in {}; give bfloat16 or float16, or float32 to end a scope", name_of(dtype));
   }
   tensor::state.dtype = dtype == DType::F32 ? DType::Void : dtype;
 }

@@ -17,7 +17,7 @@ int64_t axis_of(UOp x, int64_t axis) {
   const int64_t rank = static_cast<int64_t>(x->rank());
   if (axis < -rank || axis >= rank) {
     std::string have = rank ? fmt::format("its axes are {} to {}", -rank, rank - 1) : "a scalar has no axes";
-    usage_error(fmt::format("axis {} is out of range of {}; {}", axis, describe(x), have));
+    usage_error("axis {} is out of range of {}; {}", axis, describe(x), have);
   }
   return axis < 0 ? axis + rank : axis;
 }
@@ -28,7 +28,7 @@ Ints axes_of(UOp x, const Axes& axes) {
   for (int64_t a : axes.list()) list.push_back(axis_of(x, a));
   std::sort(list.begin(), list.end());
   if (auto twice = std::adjacent_find(list.begin(), list.end()); twice != list.end())
-    usage_error(fmt::format("axis {} of {} is given twice; name each axis once", *twice, describe(x)));
+    usage_error("axis {} of {} is given twice; name each axis once", *twice, describe(x));
   return list;
 }
 
@@ -36,9 +36,9 @@ int64_t fixed_size(UOp x, int64_t axis, const char* what, const char* instead) {
   const Dim& size = x->shape[static_cast<size_t>(axis)];
   if (size.symbolic())
     usage_error(
-        fmt::format("axis {} of {} has the symbolic size {} and cannot be {}; take a fixed size there: make the tensor "
-                    "with {} in place of the Var, which is a program for each size{}",
-                    axis, describe(x), to_string(size), what, size.value(), instead));
+        "axis {} of {} has the symbolic size {} and cannot be {}; take a fixed size there: make the tensor "
+        "with {} in place of the Var, which is a program for each size{}",
+        axis, describe(x), to_string(size), what, size.value(), instead);
   return size.value();
 }
 

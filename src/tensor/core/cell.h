@@ -1,9 +1,12 @@
 // The shared cell behind tensor handles (SEMANTICS H1), and the conversions between tensors and nodes.
 #pragma once
 
+#include <fmt/core.h>
+
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "ir/tensor_graph.h"
 #include "runtime/cpu/float_control.h"
@@ -79,6 +82,17 @@ std::vector<ir::UOp> pending_leaves();
 
 /// Throws UsageError "name: message" at the outermost call's site.
 [[noreturn]] void usage_error(const std::string& message);
+/// The same of a message with arguments.
+template <class... Args>
+  requires(sizeof...(Args) > 0)
+[[noreturn]] void usage_error(fmt::format_string<Args...> message, Args&&... args) {
+  usage_error(fmt::format(message, std::forward<Args>(args)...));
+}
+/// Throws UsageError at that place, where no call is open: the message names the call itself.
+template <class... Args>
+[[noreturn]] void usage_error_at(Loc where, fmt::format_string<Args...> message, Args&&... args) {
+  throw UsageError(fmt::format(message, std::forward<Args>(args)...), where);
+}
 
 }  // namespace tensor
 }  // namespace sinter

@@ -8,9 +8,7 @@
 #include "runtime/program/toolchain.h"
 #include "sinter/error.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace cuda {
+namespace sinter::inline v0::cuda {
 namespace {
 
 namespace device = runtime::cuda;
@@ -18,7 +16,7 @@ namespace device = runtime::cuda;
 std::shared_ptr<device::Context> context(const char* call, int index, Loc where) {
   const device::DriverLibrary& found = device::find_driver();
   if (found.table && (index < 0 || index >= found.devices))
-    throw UsageError(fmt::format("cuda::{}: {}", call, device::no_such_device(index, found.devices)), where);
+    tensor::usage_error_at(where, "cuda::{}: {}", call, device::no_such_device(index, found.devices));
   return device::Context::get(index);
 }
 
@@ -72,6 +70,4 @@ MemoryStats memory_stats(int index, Loc where) {
 void synchronize(int index, Loc where) { context("synchronize", index, where)->synchronize(); }
 void release_pool(int index, Loc where) { context("release_pool", index, where)->allocator().release(); }
 
-}  // namespace cuda
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::cuda

@@ -1,8 +1,6 @@
 // The public switches of float arithmetic.
 #include "sinter/floats.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <array>
 
@@ -10,8 +8,7 @@
 #include "ir/matmul_precision.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 /// By MatmulPrecision.
@@ -26,12 +23,11 @@ void set_float32_matmul_precision(std::string_view precision, Loc where) {
   const tensor::OuterCall call("set_float32_matmul_precision", where);
   const auto found = std::find(kPrecisions.begin(), kPrecisions.end(), precision);
   if (found == kPrecisions.end())
-    tensor::usage_error(fmt::format("the precision is \"{}\"; give \"highest\", \"high\" or \"medium\"", precision));
+    tensor::usage_error("the precision is \"{}\"; give \"highest\", \"high\" or \"medium\"", precision);
   ir::set_matmul_precision(static_cast<ir::MatmulPrecision>(found - kPrecisions.begin()));
 }
 std::string get_float32_matmul_precision() {
   return std::string(kPrecisions[static_cast<size_t>(ir::matmul_precision())]);
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -13,9 +13,7 @@
 #include "runtime/cpu/host_allocator.h"
 #include "runtime/cuda/context.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace memory {
+namespace sinter::inline v0::memory {
 namespace {
 
 /// "917 B", "3.1 MiB".
@@ -80,6 +78,4 @@ void release_pool() {
     if (!gpu->lost()) gpu->allocator().release();
 }
 
-}  // namespace memory
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::memory

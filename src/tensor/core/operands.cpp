@@ -101,17 +101,16 @@ ir::UOp float_operand(const Arg& x, DType dtype) {
   if (dtype == DType::Void) return operand(x, common_float_type({&x}));
   check_usable(dtype);
   if (!is_float(dtype))
-    usage_error(fmt::format("the type {} holds no fractions, which this gives of {}; give a float type", name_of(dtype),
-                            describe(x)));
+    usage_error("the type {} holds no fractions, which this gives of {}; give a float type", name_of(dtype),
+                describe(x));
   return operand(x, dtype);
 }
 
 void check_usable(DType dtype) {
   if (dtype == DType::Index || dtype == DType::Void)
-    usage_error(fmt::format("{} is no type of elements; give float32, int64, bool or the like", name_of(dtype)));
+    usage_error("{} is no type of elements; give float32, int64, bool or the like", name_of(dtype));
   if (is_float(dtype) && size_of(dtype) == 1)
-    usage_error(
-        fmt::format("{} is a name only, nothing computes with it; use float16, bfloat16 or float32", name_of(dtype)));
+    usage_error("{} is a name only, nothing computes with it; use float16, bfloat16 or float32", name_of(dtype));
 }
 
 DType type_or(DType given, DType fallback) {
@@ -123,9 +122,8 @@ DType type_or(DType given, DType fallback) {
 void check_shape(const Shape& shape) {
   for (const Dim& d : shape)
     if (d.value() < 0)
-      usage_error(fmt::format("shape {} has the negative size {}; sizes are 0 or more", to_string(shape), d.value()));
-  if (!shape.countable())
-    usage_error(fmt::format("shape {} has more than 2^56 elements; take smaller sizes", to_string(shape)));
+      usage_error("shape {} has the negative size {}; sizes are 0 or more", to_string(shape), d.value());
+  if (!shape.countable()) usage_error("shape {} has more than 2^56 elements; take smaller sizes", to_string(shape));
 }
 
 int64_t saturating_add(int64_t a, int64_t b) {
@@ -149,22 +147,21 @@ std::string mismatch_hint(const Shape& a, const Shape& b, std::string_view other
 
 Shape common_shape(const Shape& a, const Shape& b) {
   Shape common(common_sizes(a.dims(), b.dims(), [&](const Dim& x, const Dim& y, size_t axis) {
-    usage_error(fmt::format("shapes {} and {} do not broadcast: {} against {} in axis {}; {}", to_string(a),
-                            to_string(b), to_string(x), to_string(y), axis,
-                            mismatch_hint(x, y, "sizes must be equal or 1, reshape or expand one of them")));
+    usage_error("shapes {} and {} do not broadcast: {} against {} in axis {}; {}", to_string(a), to_string(b),
+                to_string(x), to_string(y), axis,
+                mismatch_hint(x, y, "sizes must be equal or 1, reshape or expand one of them"));
   }));
   check_shape(common);
   return common;
 }
 
 ir::Scalar number_of(const Arg& a, DType dtype) {
-  if (a.is_tensor()) usage_error(fmt::format("needs a plain number here, which {} is not", describe(a)));
+  if (a.is_tensor()) usage_error("needs a plain number here, which {} is not", describe(a));
   if (!fits(dtype, a))
-    usage_error(fmt::format("{} does not fit {}, which holds {}{}; {}", describe(a), name_of(dtype),
-                            a.kind() == Arg::Kind::Float ? "whole numbers from " : "", range_of(dtype),
-                            a.kind() == Arg::Kind::Float
-                                ? "round it, or choose a float type"
-                                : "choose a dtype that holds it, to(int64) converts a tensor"));
+    usage_error("{} does not fit {}, which holds {}{}; {}", describe(a), name_of(dtype),
+                a.kind() == Arg::Kind::Float ? "whole numbers from " : "", range_of(dtype),
+                a.kind() == Arg::Kind::Float ? "round it, or choose a float type"
+                                             : "choose a dtype that holds it, to(int64) converts a tensor");
   if (a.kind() == Arg::Kind::Float) return ir::Scalar::of(dtype, a.real());
   return a.kind() == Arg::Kind::Unsigned ? ir::Scalar::of(dtype, a.natural()) : ir::Scalar::of(dtype, a.integer());
 }
@@ -193,14 +190,13 @@ ir::Sources operands(Args args, DType dtype) {
 ir::UOp broadcast_to_part(ir::UOp value, ir::UOp target, const Shape& part) {
   const ir::UOp v = on_device(value, target->device, target->shape);
   if (v->rank() > part.rank() || common_shape(v->shape, part) != part)
-    usage_error(fmt::format(
-        "a value of shape {} does not broadcast to the shape {} that is assigned; reshape or reduce it first",
-        to_string(v->shape), to_string(part)));
+    usage_error("a value of shape {} does not broadcast to the shape {} that is assigned; reshape or reduce it first",
+                to_string(v->shape), to_string(part));
   return ir::broadcast_to(v, part);
 }
 
 void require_type(bool allowed, const Arg& x, std::string_view what) {
-  if (!allowed) usage_error(fmt::format("needs {}, got {}; convert it with to(dtype)", what, describe(x)));
+  if (!allowed) usage_error("needs {}, got {}; convert it with to(dtype)", what, describe(x));
 }
 
 }  // namespace sinter::tensor

@@ -38,9 +38,9 @@ void check_device(Device device) {
 UOp on_device(UOp x, Device device, const Shape& beside) {
   if (x->device == device) return x;
   if (!is_number(x))
-    usage_error(fmt::format("{} is on {} and meets a tensor of shape {} on {}; move one of them, with {} or {}",
-                            ir::type_and_shape(x), to_string(x->device), to_string(beside), to_string(device),
-                            moving_to(device), moving_to(x->device)));
+    usage_error("{} is on {} and meets a tensor of shape {} on {}; move one of them, with {} or {}",
+                ir::type_and_shape(x), to_string(x->device), to_string(beside), to_string(device), moving_to(device),
+                moving_to(x->device));
   return ir::copy(x, device);
 }
 

@@ -6,8 +6,7 @@
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 using tensor::Call;
 using tensor::node_of;
@@ -68,5 +67,4 @@ Tensor Tensor::contiguous(Loc where) const {
   return tensor::wrap(ir::contiguous(node_of(*this)));
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

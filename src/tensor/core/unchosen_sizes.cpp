@@ -1,8 +1,6 @@
 // A count per thread, and the set of call sites.
 #include "tensor/core/unchosen_sizes.h"
 
-#include <fmt/core.h>
-
 #include <unordered_set>
 
 #include "tensor/core/cell.h"
@@ -28,7 +26,7 @@ void mark_sized_by_data(const ir::NodeOrigin& site) { sites().insert(&site); }
 bool sized_by_data(const ir::NodeOrigin& site) { return sites().contains(&site); }
 void refuse_size_by_data(std::string_view size, std::string_view instead) {
   if (const Observer* observer = Observer::current())
-    usage_error(fmt::format("{} depends on the data, and {}; use {}", size, observer->one_program(), instead));
+    usage_error("{} depends on the data, and {}; use {}", size, observer->one_program(), instead);
 }
 
 }  // namespace sinter::tensor

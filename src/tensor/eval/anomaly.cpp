@@ -251,8 +251,7 @@ bool of_gradient(const ir::NodeOrigin& o) {
   const std::string place =
       origin.call.empty() ? "outside of all calls" : fmt::format("{} at {}:{}", found.call, origin.file, origin.line);
   throw AnomalyError(
-      fmt::format("{} has appeared in the {} pass: {} {} {}, of {}, is {} at [{}], and none of its "
-                  "operands there is",
+      fmt::format("{} has appeared in the {} pass: {} {} {}, of {}, is {} at [{}], and none of its operands there is",
                   std::isnan(value) ? "a NaN" : "an infinity", found.backward ? "backward" : "forward", found.op,
                   name_of(e.node->dtype), to_string(e.node->shape), place, value, fmt::join(e.index, ", ")),
       found);

@@ -7,8 +7,7 @@
 #include "tensor/core/operands.h"
 #include "tensor/eval/realize.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::TensorGraph;
@@ -56,8 +55,8 @@ void notify_gradient(const std::shared_ptr<Cell>& cell) {
 UOp seed_of(const Tensor& given, UOp value) {
   const UOp seed = tensor::node_of(given);
   if (seed->shape != value->shape || seed->dtype != value->dtype)
-    usage_error(fmt::format("the seed is {} and the value {}; {}", tensor::describe(seed), tensor::describe(value),
-                            tensor::mismatch_hint(seed->shape, value->shape, "they must agree")));
+    usage_error("the seed is {} and the value {}; {}", tensor::describe(seed), tensor::describe(value),
+                tensor::mismatch_hint(seed->shape, value->shape, "they must agree"));
   return tensor::on_device(seed, value->device, value->shape);
 }
 
@@ -108,9 +107,9 @@ Tensor& Tensor::requires_grad(bool on, Loc where) {
   Cell& cell = *cell_;
   if (!cell.leaf_id && n->state.requires_grad)
     usage_error(
-        fmt::format("{} is no leaf: it was computed from others that require grad, and to switch that {} here "
-                    "would cut its history; take detach() of it for a value without",
-                    tensor::describe(n), on ? "on" : "off"));
+        "{} is no leaf: it was computed from others that require grad, and to switch that {} here "
+        "would cut its history; take detach() of it for a value without",
+        tensor::describe(n), on ? "on" : "off");
   if (on == (cell.leaf_id != 0)) return *this;
   notify_change(cell_, "calls requires_grad() on");
   if (!on) {
@@ -119,7 +118,7 @@ Tensor& Tensor::requires_grad(bool on, Loc where) {
     return *this;
   }
   if (!is_float(n->dtype))
-    usage_error(fmt::format("{} has no gradient: only floats have; convert it with .to(float32)", tensor::describe(n)));
+    usage_error("{} has no gradient: only floats have; convert it with .to(float32)", tensor::describe(n));
   TensorGraph& graph = TensorGraph::get();
   const uint64_t id = graph.next_unique_id();
   UOp leaf = graph.make({ir::Op::Leaf, n->dtype, n->shape, {n}});
@@ -148,14 +147,13 @@ void Tensor::backward(const Tensor& seed, bool keep_graph, Loc where) const {
   const ir::NodeRef held(tensor::node_of(*this));
   UOp loss = held.get();
   if (!loss->state.requires_grad)
-    usage_error(fmt::format(
-        "{} depends on nothing that requires grad; call requires_grad() on the parameters before they are used",
-        tensor::describe(loss)));
+    usage_error("{} depends on nothing that requires grad; call requires_grad() on the parameters before they are used",
+                tensor::describe(loss));
   if (!seed.defined() && loss->rank() != 0)
     usage_error(
-        fmt::format("the value has shape {} and not [], so it has no single gradient; reduce it with sum() or "
-                    "mean() first, or give a seed of that shape",
-                    sinter::to_string(loss->shape)));
+        "the value has shape {} and not [], so it has no single gradient; reduce it with sum() or "
+        "mean() first, or give a seed of that shape",
+        sinter::to_string(loss->shape));
   const ir::NodeRef factor(seed.defined() ? seed_of(seed, loss) : UOp());
   with_call_site([&] {
     std::vector<UOp> gradient_nodes = autodiff::gradient_nodes(loss);
@@ -213,8 +211,8 @@ void Tensor::set_grad(const Tensor& grad, Loc where) {
   const Call call("set_grad", where);
   UOp n = tensor::node_of(*this), g = tensor::node_of(grad);
   if (n->shape != g->shape || n->dtype != g->dtype)
-    usage_error(fmt::format("the gradient is {} and the tensor {}; {}", tensor::describe(g), tensor::describe(n),
-                            tensor::mismatch_hint(g->shape, n->shape, "they must agree")));
+    usage_error("the gradient is {} and the tensor {}; {}", tensor::describe(g), tensor::describe(n),
+                tensor::mismatch_hint(g->shape, n->shape, "they must agree"));
   notify_gradient_change(cell_, "sets the gradient of");
   if (grad.cell() == cell_) usage_error("a tensor cannot be its own gradient; give a clone");
   const UOp beside = tensor::on_device(g, n->device, n->shape);  // a number may have changed devices
@@ -236,9 +234,8 @@ std::vector<Tensor> gradient(const Tensor& y, std::span<const Tensor> xs, const 
   if (seed.defined()) {
     s = seed_of(seed, root);
   } else if (root->shape.numel() != 1) {
-    usage_error(
-        fmt::format("the value has shape {}; give a seed of that shape, or reduce it with sum() or mean() first",
-                    to_string(root->shape)));
+    usage_error("the value has shape {}; give a seed of that shape, or reduce it with sum() or mean() first",
+                to_string(root->shape));
   } else {
     s = ir::like(root, 1.0);
   }
@@ -255,5 +252,4 @@ no_grad::~no_grad() { ir::set_grad_enabled(before_); }
 enable_grad::enable_grad() : before_(ir::grad_enabled()) { ir::set_grad_enabled(true); }
 enable_grad::~enable_grad() { ir::set_grad_enabled(before_); }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

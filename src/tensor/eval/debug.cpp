@@ -11,9 +11,7 @@
 #include "runtime/cpu/host_allocator.h"
 #include "runtime/exec/buffer.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace debug {
+namespace sinter::inline v0::debug {
 namespace {
 
 std::atomic<Executor>& chosen() {
@@ -79,6 +77,4 @@ void clear_plans() {
   plan::forget_recent();
 }
 
-}  // namespace debug
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::debug

@@ -1,6 +1,4 @@
 // Host reads: realize, then copy out of the tensor's memory.
-#include <fmt/core.h>
-
 #include <string>
 #include <type_traits>
 
@@ -11,8 +9,7 @@
 #include "tensor/core/operands.h"
 #include "tensor/eval/realize.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 /// Throws the error of a poisoned node (SEMANTICS V6). Throws the error of an index out of range once (F6).
@@ -40,15 +37,15 @@ bool widens(const Tensor& t, DType asked) { return asked == float32 && ir::is_sh
 void require_type(const Tensor& t, DType asked) {
   const DType has = tensor::node_of(t)->dtype;
   if (has == asked || widens(t, asked)) return;
-  tensor::usage_error(fmt::format("the tensor is {} and was read as {}; read it as {} or convert it with .to()",
-                                  name_of(has), name_of(asked), name_of(has)));
+  tensor::usage_error("the tensor is {} and was read as {}; read it as {} or convert it with .to()", name_of(has),
+                      name_of(asked), name_of(has));
 }
 /// The element of a tensor of one, as a number of the program.
 Arg single(const Tensor& t) {
   const Shape& shape = tensor::node_of(t)->shape;
   if (shape.numel() != 1)
-    tensor::usage_error(fmt::format("shape {} has {} elements and item() reads 1; use to_vector() or reduce it first",
-                                    to_string(shape), shape.numel()));
+    tensor::usage_error("shape {} has {} elements and item() reads 1; use to_vector() or reduce it first",
+                        to_string(shape), shape.numel());
   std::byte bytes[sizeof(double)];
   memory_of(t).read(bytes);
   const DType dtype = tensor::node_of(t)->dtype;
@@ -124,5 +121,4 @@ SINTER_READ(float)
 SINTER_READ(double)
 #undef SINTER_READ
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

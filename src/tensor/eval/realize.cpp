@@ -1,8 +1,6 @@
 // One call of realize(): split by device, prepare, switch cells, claim, launch, store.
 #include "tensor/eval/realize.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <chrono>
 #include <exception>
@@ -300,7 +298,7 @@ void realize_all(std::span<const Tensor> tensors, Loc where) {
 void realize_all(const Arg& first, std::span<const Tensor> others) {
   const tensor::Call call("realize", first.where());
   if (!first.is_tensor())
-    tensor::usage_error(fmt::format("{} is a number, which has nothing to compute; give tensors", first.real()));
+    tensor::usage_error("{} is a number, which has nothing to compute; give tensors", first.real());
   std::vector<Tensor> all{Tensor(first.cell())};
   all.insert(all.end(), others.begin(), others.end());
   realize_all(all, first.where());

@@ -5,8 +5,7 @@
 #include "tensor/core/cell.h"
 #include "tensor/core/print.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 std::string Tensor::to_string(Loc where) const {
   tensor::Call call("to_string", where);
@@ -20,5 +19,4 @@ std::ostream& operator<<(std::ostream& os, const Ranked& ranked) {
   return os << ranked.values << '\n' << ranked.indices;
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

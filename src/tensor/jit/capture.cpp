@@ -30,8 +30,8 @@ bool shares_memory(ir::UOp n) {
 }
 
 [[noreturn]] void reject_pending(ir::UOp n) {
-  usage_error(fmt::format("the jitted function uses a tensor that waits to be computed, {}; compute it before, by {}",
-                          made_by(*n->state.origin), shares_memory(n) ? kCopy : "t.realize()"));
+  usage_error("the jitted function uses a tensor that waits to be computed, {}; compute it before, by {}",
+              made_by(*n->state.origin), shares_memory(n) ? kCopy : "t.realize()");
 }
 
 template <class Range, class T>
@@ -77,15 +77,15 @@ void Capture::on_use(const std::shared_ptr<Cell>& cell) {
                                     [&](const auto& c) { return storage && c->node->storage() == storage; });
   if (own && (alias || of_input)) return;  // a view of a known tensor, such as by detach() or reshape
   if (own)
-    usage_error(fmt::format(
+    usage_error(
         "the jitted function makes data from host memory ({}), which later calls would not make again; make "
         "it outside, or pass it as an input",
-        made_by(cell->origin)));
+        made_by(cell->origin));
   if ((alias && same < 0) || of_input)
     usage_error(
-        fmt::format("the jitted function uses two tensors that share their memory, one of them {}; which of them later "
-                    "calls should read is unknown: use one, or copy the other before, by {}",
-                    made_by(cell->origin), kCopy));
+        "the jitted function uses two tensors that share their memory, one of them {}; which of them later "
+        "calls should read is unknown: use one, or copy the other before, by {}",
+        made_by(cell->origin), kCopy);
   if (storage) storage->retain();
   waits_for_others_ |= !storage && (cell->assigned_by || cell->node->state.claimed);
   uses_.push_back({cell, storage});
@@ -98,19 +98,19 @@ void Capture::on_assign(const std::shared_ptr<Cell>& cell) {
   if (returned_) return;
   if (const int input = index_in(inputs_, cell); input >= 0)
     usage_error(
-        fmt::format("the jitted function assigns its input {}; assign outside, or let the function use that tensor "
-                    "without passing it",
-                    input));
+        "the jitted function assigns its input {}; assign outside, or let the function use that tensor "
+        "without passing it",
+        input);
   if (cell->number <= start_ && index_in(assigned_, cell) < 0) assigned_.push_back(cell);
 }
 
 void Capture::on_gradient(const std::shared_ptr<Cell>& cell) {
   if (returned_) return;
   if (const int input = index_in(inputs_, cell); input >= 0)
-    usage_error(fmt::format(
+    usage_error(
         "the jitted function asks for the gradient that input {} has collected, which is no part of it; let "
         "the function use that tensor without passing it, or pass its grad()",
-        input));
+        input);
   for (size_t i = 0; i < uses_.size(); ++i)
     if (uses_[i].cell == cell) captured.cells[i].grad = gradient_of(*cell) > start_ ? 0 : gradient_of(*cell);
 }
@@ -120,9 +120,9 @@ void Capture::on_gradient_change(const std::shared_ptr<Cell>& cell, std::string_
   on_gradient(cell);
   if (cell->grad && gradient_of(*cell) <= start_)
     usage_error(
-        fmt::format("the jitted function {} a tensor that has a gradient from before ({}), and later calls would not "
-                    "find it; take it before, by zero_grad(), and let the function make its own by backward()",
-                    what, made_by(cell->grad->origin)));
+        "the jitted function {} a tensor that has a gradient from before ({}), and later calls would not "
+        "find it; take it before, by zero_grad(), and let the function make its own by backward()",
+        what, made_by(cell->grad->origin));
   if (index_in(graded_, cell) < 0) graded_.push_back(cell);
 }
 
@@ -137,8 +137,7 @@ void Capture::on_step(std::shared_ptr<HostStep> step, std::span<const ir::UOp> n
 
 void Capture::on_change(const std::shared_ptr<Cell>& cell, std::string_view what) {
   if (returned_ || (cell->number > start_ && index_in(inputs_, cell) < 0)) return;
-  usage_error(fmt::format(
-      "the jitted function {} a tensor that it has not made, and later calls would not; do it outside", what));
+  usage_error("the jitted function {} a tensor that it has not made, and later calls would not; do it outside", what);
 }
 
 void Capture::on_draw(Generator& generator, const Shape& shape, uint64_t each, ir::UOp seed, ir::UOp first) {
@@ -154,9 +153,9 @@ void Capture::on_seed() {
 void Capture::on_read(std::span<const ir::UOp> asked) {
   if (!returned_ && !asked.empty())
     usage_error(
-        fmt::format("a jitted function reads or realizes a tensor ({}), and later calls would not do it "
-                    "again; return the tensor, and read it outside",
-                    made_by(*asked[0]->state.origin)));
+        "a jitted function reads or realizes a tensor ({}), and later calls would not do it "
+        "again; return the tensor, and read it outside",
+        made_by(*asked[0]->state.origin));
 }
 
 void Capture::on_return(std::span<const Tensor> results) {
@@ -171,20 +170,20 @@ void Capture::on_return(std::span<const Tensor> results) {
   for (const std::shared_ptr<Cell>& c : graded_)
     if (c->grad)
       usage_error(
-          fmt::format("the jitted function leaves a gradient in a tensor ({}) that it has not made, and later calls "
-                      "would not; take it by step() or zero_grad(), or return what gradient() gives",
-                      made_by(c->origin)));
+          "the jitted function leaves a gradient in a tensor ({}) that it has not made, and later calls "
+          "would not; take it by step() or zero_grad(), or return what gradient() gives",
+          made_by(c->origin));
   graded_.clear();
   for (size_t i = 0; i < results.size(); ++i) {
     const ir::UOp n = node_of(results[i]);
     if (n->storage() || results[i].cell()->number <= start_)
-      usage_error(fmt::format(
-          "result {} of the jitted function is not computed by it; return what it computes, a clone() perhaps", i));
+      usage_error("result {} of the jitted function is not computed by it; return what it computes, a clone() perhaps",
+                  i);
     if (n->has_history())
-      usage_error(fmt::format(
+      usage_error(
           "result {} of the jitted function requires grad, and later calls would record no history; call it "
           "under no_grad, or return what detach() gives",
-          i));
+          i);
     results_.push_back(results[i].cell());
     captured.results.push_back(static_cast<uint32_t>(index_in(results_, results[i].cell())));
   }
@@ -198,10 +197,10 @@ void Capture::on_return(std::span<const Tensor> results) {
 void Capture::reject_escapes(std::span<const Tensor> results) const {
   for (size_t i = 0; i < inputs_.size(); ++i)
     if (inputs_[i].use_count() > input_handles_[i])
-      usage_error(fmt::format(
+      usage_error(
           "the jitted function keeps a handle to its input {}, which later calls would not renew; return its "
           "clone() and keep that, or keep what the caller has",
-          i));
+          i);
   for (const std::weak_ptr<Cell>& made : made_) {
     const std::shared_ptr<Cell> cell = made.lock();
     if (!cell) continue;
@@ -210,9 +209,9 @@ void Capture::reject_escapes(std::span<const Tensor> results) const {
     if (!copies && !cell->node->storage() && ir::splat_const(cell->node.get())) continue;
     if (cell.use_count() > 1 + 2 * copies)  // `cell`, and the handles in results and results_
       usage_error(
-          fmt::format("something beside the results of the jitted function holds a value that it computes ({}), which "
-                      "later calls would not renew; return it, and hold what the call gives",
-                      made_by(cell->origin)));
+          "something beside the results of the jitted function holds a value that it computes ({}), which "
+          "later calls would not renew; return it, and hold what the call gives",
+          made_by(cell->origin));
   }
 }
 
@@ -286,9 +285,9 @@ void Capture::capture_numbers(const plan::PlanInstance& plan) {
         if (n->id == step_numbers_[s][k]) captured.steps[s].numbers[k].arg = arg_of[number], known = true;
     if (!known) {
       if (const ir::UOp user = find_pending([&](ir::UOp m) { return m == n; })) reject_pending(user);
-      usage_error(fmt::format(
+      usage_error(
           "the jitted function uses a number() ({}), whose value later calls would not know; pass it as a tensor",
-          made_by(*n->state.origin)));
+          made_by(*n->state.origin));
     }
     captured.numbers[number] = {};
   }

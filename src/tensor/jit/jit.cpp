@@ -1,7 +1,6 @@
 // Plans of jitted functions: when to run the function, when to replay its plan.
 #include "sinter/jit.h"
 
-#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,8 +20,7 @@
 #include "tensor/jit/replay.h"
 #include "tensor/jit/size_notice.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::UOp;
@@ -159,20 +157,20 @@ bool same_program(const CapturedPlan& a, const CapturedPlan& b, bool equal_sizes
     if (!(a.vars[i] == b.vars[i])) {
       if (!equal_sizes || a.vars[i].number != b.vars[i].number) return false;
       tensor::usage_error(
-          fmt::format("a symbolic size that the jitted function binds itself was {} in one call and {} in the next, "
-                      "and what it will "
-                      "be is unknown; bind it to an axis of an input, or pass it: the function may take a const Dim& "
-                      "beside tensors",
-                      a.vars[i].dim.value(), b.vars[i].dim.value()));
+          "a symbolic size that the jitted function binds itself was {} in one call and {} in the next, "
+          "and what it will "
+          "be is unknown; bind it to an axis of an input, or pass it: the function may take a const Dim& "
+          "beside tensors",
+          a.vars[i].dim.value(), b.vars[i].dim.value());
     }
   if (a.targets != b.targets || a.randoms != b.randoms || a.steps != b.steps) return false;
   for (size_t i = 0; i < a.numbers.size(); ++i)
     if (!(a.numbers[i] == b.numbers[i])) {
       if (!equal_sizes) return false;
       tensor::usage_error(
-          fmt::format("a number of the jitted function was {} in one call and {} in the next, and what it will be "
-                      "is unknown; pass it as a tensor",
-                      a.numbers[i].as_double(), b.numbers[i].as_double()));
+          "a number of the jitted function was {} in one call and {} in the next, and what it will be "
+          "is unknown; pass it as a tensor",
+          a.numbers[i].as_double(), b.numbers[i].as_double());
     }
   return a.entry == b.entry;
 }
@@ -251,9 +249,9 @@ struct JitPlans::Known {
       known->mismatches = 0;
       if (equal_sizes)
         tensor::usage_error(
-            fmt::format("the jitted function built another program at each of {} calls in a row; jit a part that does "
-                        "the same every time",
-                        kMaxPrograms + 1));
+            "the jitted function built another program at each of {} calls in a row; jit a part that does "
+            "the same every time",
+            kMaxPrograms + 1);
       tensor::notice_by_size(known->sizes, call.sizes.all());
       known->by_size = true;
       known->confirmed = false;
@@ -320,5 +318,4 @@ std::vector<Tensor> JitPlans::call(const Function& function, std::span<const Ten
   return results;
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

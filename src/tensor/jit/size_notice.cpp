@@ -25,8 +25,7 @@ void notice_by_size(std::span<const Dim> before, std::span<const Dim> now) {
              "sinter: {} at {}:{}: the function builds another program for each value of {}, last for {} and {}: "
              "most likely it makes a number of the C++ program from that size. Each value is compiled, and runs the "
              "function twice. A Dim makes it one program for all values: x.size(axis), or a const Dim& "
-             "argument, in place of .value(); Tensor(n) is the number as a tensor. SINTER_NOTICES=0 leaves this "
-             "out.",
+             "argument, in place of .value(); Tensor(n) is the number as a tensor. SINTER_NOTICES=0 leaves this out.",
              site.call, site.file, site.line, name, was.value(), is.value()));
 }
 

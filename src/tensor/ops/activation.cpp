@@ -2,8 +2,6 @@
 // gradient at a kink is that of the branch which PyTorch takes there.
 #include "tensor/ops/activation.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -116,8 +114,8 @@ Tensor prelu(Arg x, const Tensor& weight) {
     w = ir::broadcast_to(ir::reshape(w, {}), n->shape);
   } else {
     if (n->rank() < 2)
-      usage_error(fmt::format("the weight {} needs channels, the second axis of x, but x is {}; give one number",
-                              tensor::describe(w), tensor::describe(given)));
+      usage_error("the weight {} needs channels, the second axis of x, but x is {}; give one number",
+                  tensor::describe(w), tensor::describe(given));
     w = tensor::broadcast_param(weight, "weight", n, Shape{n->shape[1]}, 1);
   }
   return wrap(ir::cast(positive_or(n, n * w), given->dtype));
@@ -125,7 +123,7 @@ Tensor prelu(Arg x, const Tensor& weight) {
 
 Tensor rrelu(Arg x, double lower, double upper, bool training, Generator* generator) {
   Call call("rrelu", x.where());
-  if (!(lower <= upper)) usage_error(fmt::format("no slope lies between {} and {}; give lower <= upper", lower, upper));
+  if (!(lower <= upper)) usage_error("no slope lies between {} and {}; give lower <= upper", lower, upper);
   UOp given = float_operand(x), n = ir::to_compute_type(given);
   if (!training) return wrap(ir::cast(positive_or(n, n * ((lower + upper) / 2)), given->dtype));
   UOp noise = tensor::node_of(rand(n->shape, {n->dtype, generator, n->device}, x.where()));
@@ -144,7 +142,7 @@ Tensor selu(Arg x) {
 
 Tensor celu(Arg x, double alpha) {
   return float_function("celu", x, [alpha](UOp n) {
-    if (alpha == 0) usage_error(fmt::format("alpha is {}, by which {} is divided; give another", alpha, "x"));
+    if (alpha == 0) usage_error("alpha is {}, by which {} is divided; give another", alpha, "x");
     return exponential_below(n, alpha, alpha, 1);
   });
 }
@@ -157,7 +155,7 @@ Tensor relu6(Arg x) {
 
 Tensor hardtanh(Arg x, double lo, double hi) {
   Call call("hardtanh", x.where());
-  if (!(lo <= hi)) usage_error(fmt::format("nothing lies between {} and {}; give lo <= hi", lo, hi));
+  if (!(lo <= hi)) usage_error("nothing lies between {} and {}; give lo <= hi", lo, hi);
   UOp n = number_operand(x);
   if (is_unsigned(n->dtype)) lo = std::max(lo, 0.0);
   return wrap(held_between(n, bound_like(n, lo), bound_like(n, hi)));
@@ -173,7 +171,7 @@ Tensor threshold(Arg x, double bound, double value) {
 
 Tensor softplus(Arg x, double beta, double threshold) {
   return float_function("softplus", x, [=](UOp n) {
-    if (beta == 0) usage_error(fmt::format("beta is {}, by which {} is divided; give another", beta, "x"));
+    if (beta == 0) usage_error("beta is {}, by which {} is divided; give another", beta, "x");
     UOp scaled = n * beta;
     return ir::where(ir::lt(ir::like(n, threshold), scaled), n, tensor::softplus(scaled) / beta);
   });
@@ -205,8 +203,7 @@ Tensor hardshrink(Arg x, double lambda) {
 
 Tensor softshrink(Arg x, double lambda) {
   return float_function("softshrink", x, [lambda](UOp n) {
-    if (!(lambda >= 0))
-      usage_error(fmt::format("lambda is {}, which is not at least {}; give its magnitude", lambda, 0));
+    if (!(lambda >= 0)) usage_error("lambda is {}, which is not at least {}; give its magnitude", lambda, 0);
     UOp rest = n * 0.0;  // NaN of NaN
     return ir::where(ir::lt(ir::like(n, lambda), n), n - lambda,
                      ir::where(ir::lt(n, ir::like(n, -lambda)), n + lambda, rest));

@@ -1,8 +1,6 @@
 // Adaptive pooling: as many windows as are asked for. Where sizes divide, windows are all alike and next to each other.
 // Elsewhere they repeat after the common divisor of both sizes: that is one axis, and each window takes its elements
 // from a whole period.
-#include <fmt/core.h>
-
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -12,8 +10,7 @@
 #include "tensor/core/operands.h"
 #include "tensor/ops/pool.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::Combine;
@@ -30,21 +27,20 @@ struct Period {
 std::vector<Period> periods_of(UOp x, size_t axes, const AdaptiveSize& size) {
   const std::vector<std::optional<int64_t>>& sizes = size.sizes();
   if (sizes.size() != 1 && sizes.size() != axes)
-    usage_error(fmt::format("the output has {} sizes, but windows slide along {} {}; give one, or one for each",
-                            sizes.size(), axes, axes == 1 ? "axis" : "axes"));
+    usage_error("the output has {} sizes, but windows slide along {} {}; give one, or one for each", sizes.size(), axes,
+                axes == 1 ? "axis" : "axes");
   std::vector<Period> found;
   for (size_t i = 0; i < axes; ++i) {
     const std::optional<int64_t> wanted = sizes[sizes.size() == 1 ? 0 : i];
     if (!wanted) continue;
     if (*wanted < 1)
-      usage_error(fmt::format("the output's size is {}; it must be at least 1, or std::nullopt for that of the input",
-                              *wanted));
+      usage_error("the output's size is {}; it must be at least 1, or std::nullopt for that of the input", *wanted);
     const auto axis = static_cast<int64_t>(x->rank() - axes + i);
     const int64_t have = tensor::fixed_size(x, axis, "seen through windows", ", or keep it by std::nullopt"),
                   common = std::gcd(have, *wanted);
     if (have == 0)
-      usage_error(fmt::format("axis {} of {} has 0 elements, from which {} windows cannot be taken; give at least 1",
-                              axis, tensor::describe(x), *wanted));
+      usage_error("axis {} of {} has 0 elements, from which {} windows cannot be taken; give at least 1", axis,
+                  tensor::describe(x), *wanted);
     found.push_back({axis, common, have / common, *wanted / common});
   }
   return found;
@@ -176,5 +172,4 @@ std::pair<Tensor, Tensor> adaptive_max_pool3d_with_indices(Arg x, const Adaptive
   return adaptive_max("adaptive_max_pool3d_with_indices", 3, x, size);
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

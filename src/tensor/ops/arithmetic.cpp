@@ -1,11 +1,8 @@
 // The operators by name, with the factors and roundings that PyTorch's functions have.
-#include <fmt/core.h>
-
 #include "sinter/ops.h"
 #include "tensor/core/operands.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::UOp;
@@ -18,8 +15,8 @@ bool is_one(const Arg& a) { return !a.is_tensor() && a.real() == 1; }
 DType type_of_numbers(tensor::Args args) {
   const DType dtype = tensor::common_type(args);
   if (is_bool(dtype))
-    tensor::usage_error(fmt::format("has no meaning on {} and {}; convert one with to(int64)",
-                                    tensor::describe(**args.begin()), tensor::describe(**(args.begin() + 1))));
+    tensor::usage_error("has no meaning on {} and {}; convert one with to(int64)", tensor::describe(**args.begin()),
+                        tensor::describe(**(args.begin() + 1)));
   return dtype;
 }
 
@@ -119,5 +116,4 @@ Tensor bitwise_not(Arg x) {
   return ~x;
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -1,14 +1,11 @@
 // State: assignment to a tensor or a part of it, clone, detach (SEMANTICS V1, V5, H5).
-#include <fmt/core.h>
-
 #include "tensor/core/cell_version.h"
 #include "tensor/core/operands.h"
 #include "tensor/ops/index.h"
 #include "tensor/ops/masked.h"
 #include "tensor/ops/pick.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::UOp;
@@ -24,12 +21,12 @@ constexpr const char* kMakers[] = {"", "Tensor(0) or .to(int64)", "Tensor(0.0) o
 void require_kind(const Arg& value, UOp target) {
   const DType meant = value.is_tensor() ? tensor::operand(value)->dtype : tensor::default_type(value.kind());
   if (tensor::kind_of(meant) > tensor::kind_of(target->dtype))
-    usage_error(fmt::format(
+    usage_error(
         "{} value ({}) does not fit {} tensor ({}); make the tensor {} one first, by {}, or convert the value with "
         ".to({})",
         kKinds[tensor::kind_of(meant)], tensor::describe(value), kKinds[tensor::kind_of(target->dtype)],
         tensor::describe(target), kKinds[tensor::kind_of(meant)], kMakers[tensor::kind_of(meant)],
-        name_of(target->dtype)));
+        name_of(target->dtype));
 }
 
 /// The value as the target stores it: in its dtype and in the shape of the part that is written.
@@ -199,5 +196,4 @@ Tensor Tensor::detach(Loc where) const {
   return tensor::wrap(ir::detach(tensor::node_of(*this)));
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -1,8 +1,6 @@
 // Attention as plain products, a softmax and selects. The partition decides whether the scores are stored.
 #include "sinter/attention.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,8 +11,7 @@
 #include "tensor/core/operands.h"
 #include "tensor/ops/softmax.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::UOp;
@@ -30,31 +27,30 @@ const Dim& dim_from_end(UOp x, size_t axis) { return x->shape[x->rank() - axis];
 
 void check_queries(UOp q, UOp k) {
   for (UOp x : {q, k})
-    if (x->rank() < 2) usage_error(fmt::format("{} has {} axes; give [..., length, size]", describe(x), x->rank()));
+    if (x->rank() < 2) usage_error("{} has {} axes; give [..., length, size]", describe(x), x->rank());
   if (!(dim_from_end(q, 1) == dim_from_end(k, 1)))
-    usage_error(fmt::format("queries are {}, keys {}: sizes {} and {}; {}", describe(q), describe(k),
-                            to_string(dim_from_end(q, 1)), to_string(dim_from_end(k, 1)),
-                            tensor::mismatch_hint(dim_from_end(q, 1), dim_from_end(k, 1), "they must be equal")));
+    usage_error("queries are {}, keys {}: sizes {} and {}; {}", describe(q), describe(k), to_string(dim_from_end(q, 1)),
+                to_string(dim_from_end(k, 1)),
+                tensor::mismatch_hint(dim_from_end(q, 1), dim_from_end(k, 1), "they must be equal"));
 }
 void check_values(UOp k, UOp v) {
-  if (v->rank() < 2) usage_error(fmt::format("{} has {} axes; give [..., length, size]", describe(v), v->rank()));
+  if (v->rank() < 2) usage_error("{} has {} axes; give [..., length, size]", describe(v), v->rank());
   if (!(dim_from_end(k, 2) == dim_from_end(v, 2)))
-    usage_error(fmt::format("keys are {}, values {}: lengths {} and {}; {}", describe(k), describe(v),
-                            to_string(dim_from_end(k, 2)), to_string(dim_from_end(v, 2)),
-                            tensor::mismatch_hint(dim_from_end(k, 2), dim_from_end(v, 2), "they must be equal")));
+    usage_error("keys are {}, values {}: lengths {} and {}; {}", describe(k), describe(v),
+                to_string(dim_from_end(k, 2)), to_string(dim_from_end(v, 2)),
+                tensor::mismatch_hint(dim_from_end(k, 2), dim_from_end(v, 2), "they must be equal"));
 }
 
 /// Keys or values whose heads are as many as q's: each stands for so many after it.
 UOp heads_shared(UOp x, UOp q) {
   if (x->rank() < 3 || q->rank() < 3)
-    usage_error(fmt::format("queries are {}, keys or values {}; with enable_gqa give [..., heads, length, size]",
-                            describe(q), describe(x)));
+    usage_error("queries are {}, keys or values {}; with enable_gqa give [..., heads, length, size]", describe(q),
+                describe(x));
   const int64_t axis = static_cast<int64_t>(x->rank()) - 3, heads = tensor::fixed_size(x, axis, "shared"),
                 wanted = tensor::fixed_size(q, static_cast<int64_t>(q->rank()) - 3, "shared");
   if (heads == wanted) return x;
   if (heads == 0 || wanted % heads)
-    usage_error(
-        fmt::format("{} heads of queries cannot share {} heads of keys or values; give a multiple", wanted, heads));
+    usage_error("{} heads of queries cannot share {} heads of keys or values; give a multiple", wanted, heads);
   Shape::Dims dims = x->shape.dims();
   dims.insert(dims.begin() + axis + 1, Dim(wanted / heads));
   const UOp spread = ir::broadcast_to(x, Shape(dims), {axis + 1});
@@ -73,8 +69,7 @@ UOp mask_unseen(UOp scores, UOp seen) {
 UOp apply_mask(UOp scores, UOp mask) {
   if (is_bool(mask->dtype)) return mask_unseen(scores, mask);
   if (!is_float(mask->dtype))
-    usage_error(fmt::format("the mask is {}; give bool (true takes part) or floats that are added to the scores",
-                            describe(mask)));
+    usage_error("the mask is {}; give bool (true takes part) or floats that are added to the scores", describe(mask));
   UOp pair[] = {ir::cast(mask, scores->dtype), scores};
   tensor::broadcast(pair);
   return pair[1] + pair[0];
@@ -83,10 +78,10 @@ UOp apply_mask(UOp scores, UOp mask) {
 /// A mask [keys] or [n, keys], whose true elements take no part, as one for the scores.
 UOp mask_of_padding(UOp scores, UOp padding) {
   if (padding->rank() != 1 && padding->rank() != 2)
-    usage_error(fmt::format("key_padding_mask is {}; give [keys] or [n, keys]", describe(padding)));
+    usage_error("key_padding_mask is {}; give [keys] or [n, keys]", describe(padding));
   if (padding->rank() == 2 && scores->rank() < 3)
-    usage_error(fmt::format("key_padding_mask is {} for scores {} without a first axis; give [keys]", describe(padding),
-                            describe(scores)));
+    usage_error("key_padding_mask is {} for scores {} without a first axis; give [keys]", describe(padding),
+                describe(scores));
   const Shape::Dims given = padding->shape.dims();
   Shape::Dims dims(scores->rank(), Dim(1));
   dims.back() = given.back();
@@ -106,8 +101,7 @@ UOp aligned_at_end(UOp positions, UOp scores) {
 /// softmax of the scores of q with k. Both are in the common type; the result in the type that q computes in.
 Tensor weights_of(UOp q, const Tensor& keys, const AttentionOptions& o) {
   check_queries(q, node_of(keys));
-  if (!(o.dropout >= 0 && o.dropout < 1))
-    usage_error(fmt::format("dropout is {}; a probability in [0, 1) is needed", o.dropout));
+  if (!(o.dropout >= 0 && o.dropout < 1)) usage_error("dropout is {}; a probability in [0, 1) is needed", o.dropout);
   q = ir::to_compute_type(q);  // and so is everything that is multiplied with it
   const Dim& size = dim_from_end(q, 1);
   const Tensor scores = matmul(wrap(q), keys.transpose());
@@ -165,13 +159,10 @@ namespace {
 /// `places`: the positions [positions], or what broadcasts to x's axes but the last; null: 0, 1, ...
 Tensor rotated(UOp given, UOp places, const RotaryOptions& o) {
   UOp x = ir::to_compute_type(given);
-  if (x->rank() < 2)
-    usage_error(fmt::format("{} has {} axes; give [..., positions, size]", describe(given), x->rank()));
+  if (x->rank() < 2) usage_error("{} has {} axes; give [..., positions, size]", describe(given), x->rank());
   const int64_t last = static_cast<int64_t>(x->rank()) - 1, size = tensor::fixed_size(given, last, "rotated");
-  if (size % 2)
-    usage_error(fmt::format("the last axis of {} has the odd size {}; pairs are rotated", describe(given), size));
-  if (!(o.base > 0 && std::isfinite(o.base)))
-    usage_error(fmt::format("base is {}; angles need a finite number above 0", o.base));
+  if (size % 2) usage_error("the last axis of {} has the odd size {}; pairs are rotated", describe(given), size);
+  if (!(o.base > 0 && std::isfinite(o.base))) usage_error("base is {}; angles need a finite number above 0", o.base);
   const int64_t half = size / 2;
 
   // Angles [..., positions, half], in the compute dtype.
@@ -216,9 +207,8 @@ Tensor rotary_embedding(Arg x, const Tensor& positions, const RotaryOptions& o) 
   Call call("rotary_embedding", x.where());
   const UOp given = tensor::float_operand(x), places = node_of(positions);
   if (is_float(places->dtype) || is_bool(places->dtype))
-    usage_error(fmt::format("the positions are {}; give whole numbers", describe(places)));
+    usage_error("the positions are {}; give whole numbers", describe(places));
   return rotated(given, places, o);
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

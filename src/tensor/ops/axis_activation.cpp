@@ -1,7 +1,4 @@
 // Activations along an axis; softmax itself is in softmax.cpp.
-#include <fmt/core.h>
-
-#include <cmath>
 
 #include "sinter/ops.h"
 #include "tensor/core/axes.h"
@@ -10,8 +7,7 @@
 #include "tensor/ops/reduce.h"
 #include "tensor/ops/softmax.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::UOp;
@@ -33,8 +29,7 @@ Tensor glu(Arg x, int64_t axis) {
   Call call("glu", x.where());
   UOp given = float_operand(x);
   const int64_t a = tensor::axis_of(given, axis), size = tensor::fixed_size(given, a, "halves of an axis");
-  if (size % 2)
-    usage_error(fmt::format("axis {} of {} has the odd size {}; give two halves", axis, tensor::describe(given), size));
+  if (size % 2) usage_error("axis {} of {} has the odd size {}; give two halves", axis, tensor::describe(given), size);
   UOp n = ir::to_compute_type(given), second = tensor::shrink_axis(n, a, size / 2, size);
   return wrap(ir::cast(tensor::shrink_axis(n, a, 0, size / 2) * tensor::sigmoid(second), given->dtype));
 }
@@ -49,7 +44,7 @@ Tensor gumbel_softmax(Arg logits, double tau, bool hard, int64_t axis, Generator
   Call call("gumbel_softmax", logits.where());
   UOp given = float_operand(logits), n = ir::to_compute_type(given);
   const int64_t a = tensor::axis_of(given, axis);
-  if (!(tau > 0)) usage_error(fmt::format("tau is {}, which is not above {}; give a temperature", tau, 0));
+  if (!(tau > 0)) usage_error("tau is {}, which is not above {}; give a temperature", tau, 0);
   UOp noise = gumbel_noise(tensor::node_of(rand(n->shape, {n->dtype, generator, n->device}, logits.where())));
   UOp soft = tensor::softmax((n + noise) / tau, a);
   if (!hard) return wrap(ir::cast(soft, given->dtype));
@@ -60,5 +55,4 @@ Tensor gumbel_softmax(Arg logits, double tau, bool hard, int64_t axis, Generator
   return wrap(ir::cast(chosen + (soft - value), given->dtype));  // the difference is 0 and has a gradient
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

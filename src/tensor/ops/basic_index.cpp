@@ -1,6 +1,4 @@
 // Indexing by numbers, slices, newaxis and ellipsis with NumPy's semantics.
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "tensor/core/axes.h"
@@ -18,8 +16,8 @@ bool takes_axis(const Index& i) { return i.kind != Index::Kind::NewAxis && i.kin
 AxisSlice resolve_number(UOp x, int64_t axis, int64_t number) {
   const int64_t n = fixed_size(x, axis, "indexed by a number", ", or index with a tensor");
   if (number < -n || number >= n)
-    usage_error(fmt::format("index {} is out of range for axis {} of {} with {} elements; give {} to {}", number, axis,
-                            describe(x), n, -n, n - 1));
+    usage_error("index {} is out of range for axis {} of {} with {} elements; give {} to {}", number, axis, describe(x),
+                n, -n, n - 1);
   return {number < 0 ? number + n : number, 1, 1, n == 1};
 }
 
@@ -27,26 +25,25 @@ AxisSlice resolve_number(UOp x, int64_t axis, int64_t number) {
 AxisSlice resolve_symbolic(UOp x, int64_t axis, const Slice& s) {
   const Dim& size = x->shape[static_cast<size_t>(axis)];
   if (s.begin && s.begin->symbolic())
-    usage_error(fmt::format("a slice of axis {} of {} begins at the symbolic size {}; give Narrow{{Tensor(n), length}}",
-                            axis, describe(x), to_string(*s.begin)));
+    usage_error("a slice of axis {} of {} begins at the symbolic size {}; give Narrow{{Tensor(n), length}}", axis,
+                describe(x), to_string(*s.begin));
   const Dim& end = *s.end;
   if (end == size && s.begin.value_or(0) == 0 && s.step == 1) return {0, 1, size, true};
   if (s.begin.value_or(0).value() != 0 || s.step != 1)
     usage_error(
-        fmt::format("a slice of axis {} of {} from {} to the symbolic size {} has step {}; begin at 0 with step "
-                    "1, or give narrow() its length",
-                    axis, describe(x), s.begin.value_or(0).value(), to_string(end), s.step));
+        "a slice of axis {} of {} from {} to the symbolic size {} has step {}; begin at 0 with step "
+        "1, or give narrow() its length",
+        axis, describe(x), s.begin.value_or(0).value(), to_string(end), s.step);
   const int64_t n = fixed_size(x, axis, "sliced to another symbolic size");
   if (end.bound() > n)
-    usage_error(fmt::format("axis {} of {} has {} elements, fewer than the largest {}, {}; give the Var a smaller max",
-                            axis, describe(x), n, end.var().name(), end.bound()));
+    usage_error("axis {} of {} has {} elements, fewer than the largest {}, {}; give the Var a smaller max", axis,
+                describe(x), n, end.var().name(), end.bound());
   return {0, 1, end, false};
 }
 
 AxisSlice resolve_slice(UOp x, int64_t axis, const Slice& s) {
   const Dim& size = x->shape[static_cast<size_t>(axis)];
-  if (s.step == 0)
-    usage_error(fmt::format("a slice of axis {} of {} has step 0; give another step", axis, describe(x)));
+  if (s.step == 0) usage_error("a slice of axis {} of {} has step 0; give another step", axis, describe(x));
   if (s.begin.value_or(0) == 0 && !s.end && s.step == 1) return {0, 1, size, true};
   if (!s.begin && !s.end && s.step == -1) return {size.value() - 1, -1, size, false};
   if ((s.begin && s.begin->symbolic()) || (s.end && s.end->symbolic())) return resolve_symbolic(x, axis, s);
@@ -100,8 +97,7 @@ SliceMovements movements_of(const Shape& shape, const BasicIndex& index) {
 std::vector<Index> expand_ellipsis(UOp x, std::span<const Index> items) {
   const auto taken = static_cast<size_t>(std::count_if(items.begin(), items.end(), takes_axis));
   if (taken > x->rank())
-    usage_error(
-        fmt::format("{} items that take an axis, but {} has {} axes; leave some out", taken, describe(x), x->rank()));
+    usage_error("{} items that take an axis, but {} has {} axes; leave some out", taken, describe(x), x->rank());
   std::vector<Index> out;
   bool open = false;
   for (const Index& i : items) {
@@ -110,8 +106,7 @@ std::vector<Index> expand_ellipsis(UOp x, std::span<const Index> items) {
       continue;
     }
     if (std::exchange(open, true))
-      usage_error(
-          fmt::format("2 ellipses in the index of {}; at most 1 can stand for the axes not named", describe(x)));
+      usage_error("2 ellipses in the index of {}; at most 1 can stand for the axes not named", describe(x));
     out.insert(out.end(), x->rank() - taken, Index(Slice{}));
   }
   if (!open) out.insert(out.end(), x->rank() - taken, Index(Slice{}));

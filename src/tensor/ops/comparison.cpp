@@ -2,8 +2,7 @@
 #include "sinter/ops.h"
 #include "tensor/core/operands.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 using ir::UOp;
 
@@ -38,5 +37,4 @@ bool equal(Arg a, Arg b) {
   return shape(a) == shape(b) && (a == b).all().item<bool>(a.where());
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -2,8 +2,6 @@
 // overlap. No kernel is written by hand; codegen recognizes the contraction.
 #include "sinter/conv.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 
@@ -13,30 +11,27 @@
 #include "tensor/ops/reduce.h"
 #include "tensor/ops/windows.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::UOp;
 using tensor::Call;
 using tensor::describe;
 using tensor::usage_error;
-using tensor::wrap;
 
 void check_channels(UOp x, UOp weight, UOp bias, int64_t groups) {
   const Dim &in = x->shape[1], &out = weight->shape[0], &each = weight->shape[1];
-  if (groups < 1) usage_error(fmt::format("groups is {}; it must be at least 1", groups));
+  if (groups < 1) usage_error("groups is {}; it must be at least 1", groups);
   if (out.value() % groups)
-    usage_error(fmt::format("the weight {} has {} output channels, which {} groups do not divide; choose a divisor",
-                            describe(weight), to_string(out), groups));
+    usage_error("the weight {} has {} output channels, which {} groups do not divide; choose a divisor",
+                describe(weight), to_string(out), groups);
   tensor::fixed_size(x, 1, "an axis of channels");
   if (in.value() % groups || in.value() / groups != each.value())
-    usage_error(fmt::format(
-        "{} has {} channels, but the weight {} takes {} in each of {} {}; together they must be equal", describe(x),
-        to_string(in), describe(weight), to_string(each), groups, groups == 1 ? "group" : "groups"));
+    usage_error("{} has {} channels, but the weight {} takes {} in each of {} {}; together they must be equal",
+                describe(x), to_string(in), describe(weight), to_string(each), groups,
+                groups == 1 ? "group" : "groups");
   if (bias && !(bias->shape == Shape{out}))
-    usage_error(fmt::format("the bias is {}, the output has {} channels; give one number for each", describe(bias),
-                            to_string(out)));
+    usage_error("the bias is {}, the output has {} channels; give one number for each", describe(bias), to_string(out));
 }
 
 /// The tensors of a call, in one type and on one device.
@@ -57,10 +52,10 @@ ConvOperands conv_operands(size_t sliding, const Arg& input, const Tensor& weigh
   c.weight = tensor::on_device(tensor::operand(w_arg, c.type), c.x->device, c.given->shape);
   if (bias.defined()) c.bias = tensor::on_device(tensor::operand(b_arg, c.type), c.x->device, c.given->shape);
   if (c.weight->rank() != sliding + 2)
-    usage_error(fmt::format("the weight {} has {} axes; give [{}, {}]", describe(c.weight), c.weight->rank(), layout,
-                            sliding == 1   ? "kernel"
-                            : sliding == 2 ? "kernel, kernel"
-                                           : "kernel, kernel, kernel"));
+    usage_error("the weight {} has {} axes; give [{}, {}]", describe(c.weight), c.weight->rank(), layout,
+                sliding == 1   ? "kernel"
+                : sliding == 2 ? "kernel, kernel"
+                               : "kernel, kernel, kernel");
   tensor::fixed_size(c.weight, 0, "a number of channels");
   tensor::fixed_size(c.weight, 1, "a number of channels");
   for (size_t i = 2; i < c.weight->rank(); ++i)
@@ -93,15 +88,15 @@ UOp pad_input(UOp x, std::vector<tensor::WindowAxis>& slide, PadMode mode) {
 std::vector<tensor::WindowAxis> conv_axes(size_t sliding, const ir::Ints& kernel, const ConvOptions& o) {
   const std::string& name = o.padding.name();
   if (!name.empty() && name != "same" && name != "valid")
-    usage_error(fmt::format("padding is \"{}\"; give numbers, \"same\" or \"valid\"", name));
+    usage_error("padding is \"{}\"; give numbers, \"same\" or \"valid\"", name);
   auto slide = tensor::window_axes(sliding, kernel, o.stride, o.padding, o.dilation);
   if (name != "same") return slide;
   for (tensor::WindowAxis& s : slide) {
     if (s.stride != 1)
       usage_error(
-          fmt::format("padding \"same\" with stride {}: there are fewer outputs than elements; give stride 1, or "
-                      "numbers of padding",
-                      s.stride));
+          "padding \"same\" with stride {}: there are fewer outputs than elements; give stride 1, or "
+          "numbers of padding",
+          s.stride);
     const int64_t more = s.span() - 1;
     s.padding = more / 2;
     s.more_after = more % 2;
@@ -150,8 +145,8 @@ ir::Ints transposed_sizes(UOp x, const std::vector<tensor::WindowAxis>& slide, c
     const auto axis = static_cast<int64_t>(2 + i);
     const int64_t have = tensor::fixed_size(x, axis, "spread to windows");
     if (more[i] >= std::max(s.stride, s.dilation))
-      usage_error(fmt::format("output_padding is {}; it must be less than the stride {} or the dilation {}", more[i],
-                              s.stride, s.dilation));
+      usage_error("output_padding is {}; it must be less than the stride {} or the dilation {}", more[i], s.stride,
+                  s.dilation);
     Shape widest = x->shape;
     int64_t apart = 0;
     widest[axis] = __builtin_mul_overflow(have - 1, s.stride, &apart)
@@ -160,10 +155,8 @@ ir::Ints transposed_sizes(UOp x, const std::vector<tensor::WindowAxis>& slide, c
     tensor::check_shape(widest);
     const int64_t size = apart + s.span() + more[i] - 2 * s.padding;
     if (have < 1 || size < 1)
-      usage_error(
-          fmt::format("axis {} of {} has {} elements, whose windows of {} with padding {} leave {}; less padding "
-                      "is needed",
-                      axis, describe(x), have, s.span(), s.padding, size));
+      usage_error("axis {} of {} has {} elements, whose windows of {} with padding {} leave {}; less padding is needed",
+                  axis, describe(x), have, s.span(), s.padding, size);
     sizes.push_back(size);
   }
   return sizes;
@@ -178,12 +171,12 @@ Tensor transposed(std::string_view name, size_t sliding, const Arg& input, const
   const int64_t in = w->shape[0].value(), each = w->shape[1].value(), groups = o.groups;
   if (groups < 1 || in % groups || !(x->shape[1] == in))
     usage_error(
-        fmt::format("{} has {} channels, but the weight {} takes {} in {} {}; the channels must be equal, and the "
-                    "groups divide them",
-                    describe(x), to_string(x->shape[1]), describe(w), in, groups, groups == 1 ? "group" : "groups"));
+        "{} has {} channels, but the weight {} takes {} in {} {}; the channels must be equal, and the "
+        "groups divide them",
+        describe(x), to_string(x->shape[1]), describe(w), in, groups, groups == 1 ? "group" : "groups");
   if (c.bias && !(c.bias->shape == Shape{each * groups}))
-    usage_error(fmt::format("the bias is {}, the output has {} channels; give one number for each", describe(c.bias),
-                            each * groups));
+    usage_error("the bias is {}, the output has {} channels; give one number for each", describe(c.bias),
+                each * groups);
   const auto slide = tensor::window_axes(sliding, c.kernel, o.stride, o.padding, o.dilation);
   const ir::Ints sizes = transposed_sizes(x, slide, o.output_padding);
 
@@ -229,5 +222,4 @@ Tensor conv_transpose3d(Arg x, const Tensor& weight, const Tensor& bias, const C
   return transposed("conv_transpose3d", 3, x, weight, bias, options);
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

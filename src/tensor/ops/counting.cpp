@@ -1,6 +1,4 @@
 // Distinct elements and counts. A size that depends on the values is read before the result is made.
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -15,8 +13,7 @@
 #include "tensor/core/unchosen_sizes.h"
 #include "tensor/ops/sort.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::UOp;
@@ -74,27 +71,26 @@ UOp count_bins(const HistogramRange& range, int64_t bins) {
 HistogramRange histogram_operand(const Arg& x, int64_t bins, double low, double high, double margin) {
   tensor::require_type(x.is_tensor() && is_float(tensor::operand(x)->dtype), x, "a float tensor");
   UOp n = ir::detach(tensor::operand(x));
-  if (bins < 1) usage_error(fmt::format("{} bins for {}; give 1 or more", bins, describe(n)));
+  if (bins < 1) usage_error("{} bins for {}; give 1 or more", bins, describe(n));
   if (!(std::isfinite(low) && std::isfinite(high) && low <= high))
-    usage_error(fmt::format("the bins reach from {} to {}; give finite numbers in order", low, high));
+    usage_error("the bins reach from {} to {}; give finite numbers in order", low, high);
   return histogram_range(tensor::all_in_one(ir::to_compute_type(n)).x, low, high, margin);
 }
 
 Tensor counted(const Tensor& x, const Tensor* weights, int64_t least) {
   if (!is_integer(x.dtype()) || x.rank() != 1)
-    usage_error(
-        fmt::format("{} {} cannot be counted; give integers of one axis", name_of(x.dtype()), to_string(x.shape())));
-  if (least < 0) usage_error(fmt::format("at least {} counts of {}; give 0 or more", least, to_string(x.shape())));
+    usage_error("{} {} cannot be counted; give integers of one axis", name_of(x.dtype()), to_string(x.shape()));
+  if (least < 0) usage_error("at least {} counts of {}; give 0 or more", least, to_string(x.shape()));
   if (weights && !(weights->shape() == x.shape()))
-    usage_error(fmt::format("the weights are {} and the integers {}; give one for each", to_string(weights->shape()),
-                            to_string(x.shape())));
+    usage_error("the weights are {} and the integers {}; give one for each", to_string(weights->shape()),
+                to_string(x.shape()));
   tensor::refuse_size_by_data("the number of counts", "scatter_add into zeros of a fixed size");
   int64_t size = least;
   if (x.numel() > 0) {
     const auto [least_one, largest] = aminmax(x.to(int64));
     realize(least_one, largest);  // in one pass
     const int64_t low = least_one.item<int64_t>(), high = largest.item<int64_t>();
-    if (low < 0) usage_error(fmt::format("the least of {} integers is {}; none may be negative", x.numel(), low));
+    if (low < 0) usage_error("the least of {} integers is {}; none may be negative", x.numel(), low);
     size = std::max(size, high + 1);
   }
   const DType type = !weights ? int64 : weights->dtype() == float32 ? float32 : float64;
@@ -148,5 +144,4 @@ Histogram histogram(Arg x, int64_t bins, std::optional<std::pair<double, double>
   return {wrap(ir::cast(count_bins(over, bins), given)), wrap(ir::cast(edges, given))};
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -1,8 +1,6 @@
 // Creation: the user's numbers become Data nodes that own a buffer; patterns become constants and ARANGE.
 #include "sinter/create.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -13,8 +11,7 @@
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::Scalar;
@@ -45,14 +42,13 @@ Shape shape_of(const Nested& list) {
 void flatten(const Nested& list, const Shape& shape, size_t depth, std::vector<const Arg*>& out) {
   if (list.is_list() != (depth < shape.rank()))
     usage_error(
-        fmt::format("the braced list is ragged: numbers and lists stand side by side at depth {}, shape {} so far; "
-                    "give all rows one shape",
-                    depth, to_string(shape)));
+        "the braced list is ragged: numbers and lists stand side by side at depth {}, shape {} so far; "
+        "give all rows one shape",
+        depth, to_string(shape));
   if (!list.is_list()) return out.push_back(&list.number());
   if (!(shape[depth] == static_cast<int64_t>(list.items().size())))
-    usage_error(fmt::format(
-        "the braced list is ragged: a list of {} stands beside one of {} at depth {}; give all rows one length",
-        list.items().size(), to_string(shape[depth]), depth));
+    usage_error("the braced list is ragged: a list of {} stands beside one of {} at depth {}; give all rows one length",
+                list.items().size(), to_string(shape[depth]), depth);
   for (const Nested& item : list.items()) flatten(item, shape, depth + 1, out);
 }
 
@@ -60,15 +56,13 @@ int64_t count_of(const Arg& begin, const Arg& end, const Arg& step) {
   if (begin.kind() != Arg::Kind::Float && end.kind() != Arg::Kind::Float && step.kind() != Arg::Kind::Float) {
     for (const Arg* a : {&begin, &end, &step}) tensor::number_of(*a, DType::I64);
     if (!step.integer())
-      usage_error(
-          fmt::format("a step of 0 never gets from {} to {}; give another step", begin.integer(), end.integer()));
+      usage_error("a step of 0 never gets from {} to {}; give another step", begin.integer(), end.integer());
     return tensor::range_length(begin.integer(), end.integer(), step.integer());
   }
   const double count = std::ceil((end.real() - begin.real()) / step.real());
   if (!(std::abs(count) < 0x1p53))
-    usage_error(fmt::format(
-        "from {} to {} in steps of {} is no number of elements; give finite bounds and a step that is not 0",
-        begin.real(), end.real(), step.real()));
+    usage_error("from {} to {} in steps of {} is no number of elements; give finite bounds and a step that is not 0",
+                begin.real(), end.real(), step.real());
   return std::max<int64_t>(0, static_cast<int64_t>(count));
 }
 
@@ -88,8 +82,8 @@ std::shared_ptr<Cell> Tensor::scalar(const Dim& size, Loc where) {
 void require_count(size_t given, const Shape& shape) {
   check_shape(shape);
   if (given != static_cast<size_t>(shape.numel()))
-    usage_error(fmt::format("shape {} holds {} elements, but {} were given; make the shape and the data agree",
-                            to_string(shape), shape.numel(), given));
+    usage_error("shape {} holds {} elements, but {} were given; make the shape and the data agree", to_string(shape),
+                shape.numel(), given);
 }
 
 Tensor from_bytes(const void* data, size_t bytes, DType dtype, const Shape& shape, Device device, Loc where) {
@@ -98,9 +92,9 @@ Tensor from_bytes(const void* data, size_t bytes, DType dtype, const Shape& shap
   check_shape(shape);
   const size_t needed = static_cast<size_t>(shape.numel()) * size_of(dtype);
   if (bytes != needed)
-    usage_error(fmt::format(
+    usage_error(
         "shape {} of {} holds {} elements, {} bytes, but {} bytes were given; make the shape and the data agree",
-        to_string(shape), name_of(dtype), shape.numel(), needed, bytes));
+        to_string(shape), name_of(dtype), shape.numel(), needed, bytes);
   return from_bytes(data, dtype, shape, device, where);
 }
 
@@ -158,8 +152,8 @@ Tensor full(const Shape& shape, Arg value, DType dtype, Device device) {
   const DType t = tensor::type_or(dtype, tensor::common_type({&value}));
   UOp n = tensor::operand(value, t);
   if (n->rank())
-    usage_error(fmt::format("the value is {} and must be one number to fill {}; use expand for more",
-                            tensor::describe(n), to_string(shape)));
+    usage_error("the value is {} and must be one number to fill {}; use expand for more", tensor::describe(n),
+                to_string(shape));
   return wrap(ir::broadcast_to(tensor::on_device(n, device, shape), shape));
 }
 
@@ -214,8 +208,7 @@ Tensor linspace(Arg begin, Arg end, int64_t count, DType dtype, Device device) {
   Call call("linspace", begin.where());
   for (const Arg* a : {&begin, &end}) tensor::number_of(*a, DType::F64);
   const DType t = tensor::type_or(dtype, float32);
-  if (count < 0)
-    usage_error(fmt::format("{} numbers from {} to {}; the count is 0 or more", count, begin.real(), end.real()));
+  if (count < 0) usage_error("{} numbers from {} to {}; the count is 0 or more", count, begin.real(), end.real());
   check_shape({count});
   tensor::check_device(device);
   if (count < 2) return full({count}, begin.real(), float64, device).to(t);
@@ -232,7 +225,7 @@ Tensor linspace(Arg begin, Arg end, int64_t count, DType dtype, Device device) {
 Tensor eye(int64_t n, int64_t m, DType dtype, Device device, Loc where) {
   Call call("eye", where);
   const DType t = tensor::type_or(dtype, float32);
-  if (n < 0 || m < -1) usage_error(fmt::format("a matrix of {} rows and {} columns; sizes are 0 or more", n, m));
+  if (n < 0 || m < -1) usage_error("a matrix of {} rows and {} columns; sizes are 0 or more", n, m);
   const Shape shape{n, m < 0 ? n : m};
   check_shape(shape);
   tensor::check_device(device);
@@ -246,5 +239,4 @@ Tensor number(Arg value, DType dtype, Device device) {
   return wrap(tensor::launch_argument(tensor::number_of(value, dtype), dtype, device));
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -1,8 +1,6 @@
 // The loss of connectionist temporal classification (Graves et al., ICML 2006), by its forward and its backward
 // recursion on logarithms, each over one half of the time, unrolled and side by side: half as many kernels follow each
 // other. The gradient is that of the recursions.
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -16,8 +14,7 @@
 #include "tensor/ops/pick.h"
 #include "tensor/ops/softmax.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::Scalar;
@@ -131,8 +128,8 @@ UOp length_operand(const Tensor& t, const char* role, UOp log_p) {
   UOp n = ir::cast(tensor::index_operand(tensor::node_of(t)), DType::I64);
   if (n->rank() == 0) n = tensor::insert_axis(n, 0);
   if (!(n->shape == Shape{log_p->shape[1]}))
-    usage_error(fmt::format("the {} are {}, one for each of {} sequences is needed; give [n]", role,
-                            describe(tensor::node_of(t)), to_string(log_p->shape[1])));
+    usage_error("the {} are {}, one for each of {} sequences is needed; give [n]", role, describe(tensor::node_of(t)),
+                to_string(log_p->shape[1]));
   return tensor::on_device(n, log_p->device, log_p->shape);
 }
 
@@ -140,15 +137,15 @@ UOp length_operand(const Tensor& t, const char* role, UOp log_p) {
 UOp time_steps(UOp given, bool& one, const CtcOptions& options) {
   one = given->rank() == 2;
   if (!one && given->rank() != 3)
-    usage_error(fmt::format("the log-probabilities are {}, of {} axes; give [time, n, classes] or [time, classes]",
-                            describe(given), given->rank()));
+    usage_error("the log-probabilities are {}, of {} axes; give [time, n, classes] or [time, classes]", describe(given),
+                given->rank());
   UOp x = ir::to_compute_type(given);
   if (one) x = tensor::insert_axis(x, 1);
   if (tensor::fixed_size(x, 0, "the time of ctc_loss") < 1)
-    usage_error(fmt::format("the log-probabilities are {}, of {} time steps; give at least one", describe(given), 0));
+    usage_error("the log-probabilities are {}, of {} time steps; give at least one", describe(given), 0);
   const int64_t classes = tensor::fixed_size(x, 2, "the classes of ctc_loss");
   if (options.blank < 0 || options.blank >= classes)
-    usage_error(fmt::format("blank is {}, and there are {} classes; give one of them", options.blank, classes));
+    usage_error("blank is {}, and there are {} classes; give one of them", options.blank, classes);
   return x;
 }
 
@@ -166,10 +163,9 @@ Tensor ctc(UOp given, bool one, const CtcOperands& in, const CtcOptions& options
 /// Lengths in [0, most], as many as there are sequences.
 void require_lengths(const std::vector<int64_t>& lengths, const char* role, UOp x, int64_t most) {
   if (!(x->shape[1] == static_cast<int64_t>(lengths.size())))
-    usage_error(fmt::format("there are {} {}, and {} sequences; give one for each", lengths.size(), role,
-                            to_string(x->shape[1])));
+    usage_error("there are {} {}, and {} sequences; give one for each", lengths.size(), role, to_string(x->shape[1]));
   for (const int64_t n : lengths)
-    if (n < 0 || n > most) usage_error(fmt::format("one of the {} is {}; they are from 0 to {}", role, n, most));
+    if (n < 0 || n > most) usage_error("one of the {} is {}; they are from 0 to {}", role, n, most);
 }
 
 /// Labels that follow each other as [n, size].
@@ -183,8 +179,7 @@ UOp separate_labels(UOp labels, const std::vector<int64_t>& lengths) {
     begin += length;
   }
   if (begin != total)
-    usage_error(fmt::format("there are {} labels in all, and the lengths of the targets add up to {}; give as many",
-                            total, begin));
+    usage_error("there are {} labels in all, and the lengths of the targets add up to {}; give as many", total, begin);
   if (place.empty()) return ir::reshape(tensor::shrink_axis(labels, 0, 0, 0), {n, size});
   return ir::reshape(ir::gather(labels, tensor::node_of(from(place, labels->device)), 0), {n, size});
 }
@@ -200,8 +195,8 @@ Tensor ctc_loss(Arg log_probabilities, const Tensor& targets, const Tensor& inpu
   UOp labels = ir::cast(tensor::index_operand(tensor::node_of(targets)), DType::I64);
   if (one && labels->rank() == 1) labels = tensor::insert_axis(labels, 0);
   if (labels->rank() != 2 || !(labels->shape[0] == x->shape[1]))
-    usage_error(fmt::format("the targets are {}, and there are {} sequences; give [n, size]",
-                            describe(tensor::node_of(targets)), to_string(x->shape[1])));
+    usage_error("the targets are {}, and there are {} sequences; give [n, size]", describe(tensor::node_of(targets)),
+                to_string(x->shape[1]));
   labels = tensor::on_device(labels, x->device, x->shape);
   return ctc(given, one,
              {x, labels, length_operand(input_lengths, "input_lengths", x),
@@ -228,5 +223,4 @@ Tensor ctc_loss(Arg log_probabilities, const Tensor& targets, const std::vector<
                   from(target_lengths, x->device), options);
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -3,8 +3,6 @@
 // would divide an index for each element.
 #include "tensor/ops/diagonals.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "sinter/create.h"
@@ -39,11 +37,9 @@ std::pair<int64_t, int64_t> two_axes(UOp x, size_t rank, int64_t a, int64_t b) {
   const auto r = static_cast<int64_t>(rank);
   for (int64_t axis : {a, b})
     if (axis < -r || axis >= r)
-      usage_error(fmt::format("axis {} is out of range for a diagonal of {}; its axes are {} to {}", axis, describe(x),
-                              -r, r - 1));
+      usage_error("axis {} is out of range for a diagonal of {}; its axes are {} to {}", axis, describe(x), -r, r - 1);
   const int64_t first = a < 0 ? a + r : a, second = b < 0 ? b + r : b;
-  if (first == second)
-    usage_error(fmt::format("axes {} and {} of {} are the same; a diagonal is of 2 axes", a, b, describe(x)));
+  if (first == second) usage_error("axes {} and {} of {} are the same; a diagonal is of 2 axes", a, b, describe(x));
   return {first, second};
 }
 
@@ -73,8 +69,7 @@ UOp diagonal_of(UOp x, int64_t offset, int64_t a, int64_t b) {
 }
 
 UOp embedded_diagonal(UOp x, int64_t offset, int64_t a, int64_t b) {
-  if (!x->rank())
-    usage_error(fmt::format("{} has {} axes; give a vector, or vectors in the last axis", describe(x), x->rank()));
+  if (!x->rank()) usage_error("{} has {} axes; give a vector, or vectors in the last axis", describe(x), x->rank());
   const auto [rows_axis, columns_axis] = two_axes(x, x->rank() + 1, a, b);
   const auto last = static_cast<int64_t>(x->rank()) - 1;
   Shape square = x->shape;
@@ -94,8 +89,7 @@ UOp embedded_diagonal(UOp x, int64_t offset, int64_t a, int64_t b) {
 
 /// x with 0 below the diagonal `offset` if `upper`, above it otherwise.
 UOp triangle_of(UOp x, int64_t offset, bool upper) {
-  if (x->rank() < 2)
-    usage_error(fmt::format("{} has {} axes and needs at least 2, those of a matrix", describe(x), x->rank()));
+  if (x->rank() < 2) usage_error("{} has {} axes and needs at least 2, those of a matrix", describe(x), x->rank());
   const auto last = static_cast<int64_t>(x->rank()) - 1;
   UOp rows = tensor::position(x->shape, last - 1, x->device), columns = tensor::position(x->shape, last, x->device);
   const int64_t most = Shape::kMaxElements;
@@ -137,8 +131,7 @@ Tensor diag(const Tensor& x, int64_t offset, Loc where) {
   Call call("diag", where);
   UOp n = node_of(x);
   if (n->rank() != 1 && n->rank() != 2)
-    usage_error(
-        fmt::format("{} has {} axes and must have 1 or 2; diagonal and diag_embed take more", describe(n), n->rank()));
+    usage_error("{} has {} axes and must have 1 or 2; diagonal and diag_embed take more", describe(n), n->rank());
   return wrap(n->rank() == 1 ? embedded_diagonal(n, offset, 0, 1) : diagonal_of(n, offset, 0, 1));
 }
 
@@ -146,7 +139,7 @@ Tensor trace(const Tensor& x, Loc where) {
   Call call("trace", where);
   UOp n = node_of(x);
   if (n->rank() != 2)
-    usage_error(fmt::format("{} has {} axes and must have 2; sum a diagonal() for batches", describe(n), n->rank()));
+    usage_error("{} has {} axes and must have 2; sum a diagonal() for batches", describe(n), n->rank());
   return wrap(diagonal_of(n, 0, 0, 1)).sum(all_axes, false, where);
 }
 

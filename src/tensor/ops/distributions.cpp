@@ -1,8 +1,6 @@
 // Formulas of distributions, of public functions.
 #include "sinter/distributions.h"
 
-#include <fmt/core.h>
-
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -18,9 +16,7 @@
 #include "sinter/products.h"
 #include "tensor/core/operands.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace distributions {
+namespace sinter::inline v0::distributions {
 namespace {
 
 using tensor::OuterCall;
@@ -47,17 +43,16 @@ Shape joined(const Shape& lead, const Shape& shape) {
 void require_floats(const Tensor& x, int64_t rank) {
   const tensor::Call call("logits", Loc::current());
   const ir::UOp n = tensor::node_of(x);
-  if (!is_float(n->dtype))
-    usage_error(fmt::format("needs floats, got {}; convert them with to(float32)", tensor::describe(n)));
+  if (!is_float(n->dtype)) usage_error("needs floats, got {}; convert them with to(float32)", tensor::describe(n));
   if (static_cast<int64_t>(n->rank()) < rank)
-    usage_error(fmt::format("{} has no axis of classes; give the shape [.., classes]", tensor::describe(n)));
+    usage_error("{} has no axis of classes; give the shape [.., classes]", tensor::describe(n));
 }
 
 const Tensor& the_given(const Odds& odds) {
   const bool logits = odds.logits.defined();
   if (logits == odds.probs.defined())
-    usage_error(fmt::format("{} logits and probs; give one of them: {{.logits = x}} or {{.probs = x}}",
-                            logits ? "has both" : "has neither"));
+    usage_error("{} logits and probs; give one of them: {{.logits = x}} or {{.probs = x}}",
+                logits ? "has both" : "has neither");
   return logits ? odds.logits : odds.probs;
 }
 
@@ -75,7 +70,7 @@ Tensor log_determinant(const Tensor& l) { return log(diagonal(l, 0, -2, -1)).sum
 Normal::Normal(Arg mean, Arg deviation) {
   const OuterCall call("Normal", mean.where());
   if (!deviation.is_tensor() && !(deviation.real() > 0))
-    usage_error(fmt::format("the deviation is {}; give a number above 0", deviation.real()));
+    usage_error("the deviation is {}; give a number above 0", deviation.real());
   const std::vector<Tensor> p = parameters(mean, deviation);
   mean_ = p[0];
   deviation_ = p[1];
@@ -98,7 +93,7 @@ Tensor Normal::entropy(Loc where) const {
 Uniform::Uniform(Arg low, Arg high) {
   const OuterCall call("Uniform", low.where());
   if (!low.is_tensor() && !high.is_tensor() && !(low.real() < high.real()))
-    usage_error(fmt::format("no number lies in [{}, {}); give low < high", low.real(), high.real()));
+    usage_error("no number lies in [{}, {}); give low < high", low.real(), high.real());
   const std::vector<Tensor> p = parameters(low, high);
   low_ = p[0];
   high_ = p[1];
@@ -180,8 +175,8 @@ Tensor Categorical::entropy(Loc where) const {
 void MultivariateNormal::set(const Tensor& mean, const Tensor& l) {
   const Dim n = mean.rank() ? mean.size(-1) : Dim(0);
   if (mean.rank() == 0 || l.rank() < 2 || !(l.size(-1) == n) || !(l.size(-2) == n))
-    usage_error(fmt::format("the mean is {} and the matrix {}; give shapes [.., n] and [.., n, n]",
-                            tensor::describe(Arg(mean)), tensor::describe(Arg(l))));
+    usage_error("the mean is {} and the matrix {}; give shapes [.., n] and [.., n, n]", tensor::describe(Arg(mean)),
+                tensor::describe(Arg(l)));
   const Shape vectors = mean.shape(), matrices = l.shape();
   Shape batch = tensor::common_shape(Shape(std::vector<Dim>(vectors.begin(), vectors.end() - 1)),
                                      Shape(std::vector<Dim>(matrices.begin(), matrices.end() - 2)));
@@ -248,6 +243,4 @@ Tensor kl_divergence(const MultivariateNormal& p, const MultivariateNormal& q, L
          log_determinant(p.factor());
 }
 
-}  // namespace distributions
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::distributions

@@ -1,6 +1,4 @@
 // Distributions: functions of uniform and normal numbers and of the parameters.
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -13,8 +11,7 @@
 #include "tensor/core/refusals.h"
 #include "tensor/ops/random_words.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::Op;
@@ -45,8 +42,8 @@ class Draw {
     if (!shape) return;
     tensor::check_shape(*shape);
     if (!(tensor::common_shape(shape_, *shape) == *shape))
-      usage_error(fmt::format("parameters of shape {} do not fit into {}; give a shape that they broadcast to",
-                              to_string(shape_), to_string(*shape)));
+      usage_error("parameters of shape {} do not fit into {}; give a shape that they broadcast to", to_string(shape_),
+                  to_string(*shape));
     shape_ = *shape;
     for (UOp& n : nodes_) n = ir::broadcast_to(n, shape_);
   }
@@ -79,7 +76,7 @@ class Draw {
 
 /// UsageError for a number that is not `allowed`.
 void require_number(const Arg& a, const char* what, const char* needed, bool (*allowed)(double)) {
-  if (!a.is_tensor() && !allowed(a.real())) usage_error(fmt::format("{} is {}; give {}", what, a.real(), needed));
+  if (!a.is_tensor() && !allowed(a.real())) usage_error("{} is {}; give {}", what, a.real(), needed);
 }
 bool positive(double x) { return x > 0 && std::isfinite(x); }
 bool not_negative(double x) { return x >= 0 && std::isfinite(x); }
@@ -166,7 +163,7 @@ UOp large_poisson(const Draw& draw, UOp rate) {
 Tensor uniform_in(const Arg& low, const Arg& high, const Shape* shape, const RandomOptions& options) {
   Call call("uniform", low.where());
   if (!low.is_tensor() && !high.is_tensor() && !(low.real() <= high.real()))
-    usage_error(fmt::format("no number lies in [{}, {}); give low < high", low.real(), high.real()));
+    usage_error("no number lies in [{}, {}); give low < high", low.real(), high.real());
   const Draw draw({&low, &high}, shape, options);
   return draw.result(draw[0] + (draw[1] - draw[0]) * tensor::uniform_of(draw.words(1).get(0), draw.compute()));
 }
@@ -261,10 +258,8 @@ UOp chances_of(UOp logits, RandomOptions options) {
 UOp logits_of(const Tensor& logits, int64_t count, const char* what) {
   const UOp n = ir::detach(tensor::float_operand(logits));
   if (n->rank() == 0 || n->shape[n->rank() - 1] == 0)
-    usage_error(fmt::format("{} has no classes along its last axis; give {} of shape [.., classes]",
-                            tensor::describe(n), what));
-  if (count < 0)
-    usage_error(fmt::format("{} classes cannot be drawn of {}; give at least 0", count, tensor::describe(n)));
+    usage_error("{} has no classes along its last axis; give {} of shape [.., classes]", tensor::describe(n), what);
+  if (count < 0) usage_error("{} classes cannot be drawn of {}; give at least 0", count, tensor::describe(n));
   return ir::to_compute_type(n);
 }
 
@@ -288,7 +283,7 @@ Tensor trunc_normal_in(const Arg& mean, const Arg& deviation, const Arg& low, co
   Call call("trunc_normal", mean.where());
   require_positive(deviation, "the deviation");
   if (!low.is_tensor() && !high.is_tensor() && !(low.real() < high.real()))
-    usage_error(fmt::format("no number lies in [{}, {}]; give low < high", low.real(), high.real()));
+    usage_error("no number lies in [{}, {}]; give low < high", low.real(), high.real());
   const Draw draw({&mean, &deviation, &low, &high}, shape, options);
   const UOp scale = draw[1] * std::numbers::sqrt2;
   const auto erf = [&](UOp bound) { return ir::alu(Op::Erf, {(bound - draw[0]) / scale}); };
@@ -303,9 +298,9 @@ Tensor bernoulli(const Tensor& p, RandomOptions options, Loc where) {
   Call call("bernoulli", where);
   const UOp n = tensor::node_of(p);
   if (!is_float(n->dtype))
-    usage_error(fmt::format("probabilities are floats, not {}; convert them with to(float32)", tensor::describe(n)));
+    usage_error("probabilities are floats, not {}; convert them with to(float32)", tensor::describe(n));
   if (options.dtype != DType::Void && options.dtype != boolean)
-    usage_error(fmt::format("the result is bool, not {}; convert it with to(dtype)", name_of(options.dtype)));
+    usage_error("the result is bool, not {}; convert it with to(dtype)", name_of(options.dtype));
   options.device = n->device;
   const UOp x = ir::detach(ir::to_compute_type(n));
   return wrap(ir::lt(tensor::uniform_of(RandomWords(n->shape, options, 1).get(0), x->dtype), x));
@@ -369,8 +364,8 @@ Tensor beta(Arg a, Arg b, RandomOptions options) { return beta_in(a, b, nullptr,
 Tensor dirichlet(const Tensor& concentration, RandomOptions options, Loc where) {
   const tensor::OuterCall call("dirichlet", where);
   if (concentration.rank() == 0)
-    usage_error(fmt::format("{} has no axis of classes; give concentrations of shape [.., classes]",
-                            tensor::describe(tensor::node_of(concentration))));
+    usage_error("{} has no axis of classes; give concentrations of shape [.., classes]",
+                tensor::describe(tensor::node_of(concentration)));
   const Tensor x = gamma_in(Arg(concentration, where), Arg(1.0, where), nullptr, options);
   return x / x.sum(-1, true, where);
 }
@@ -395,13 +390,13 @@ Tensor multinomial(const Tensor& p, int64_t count, bool replacement, RandomOptio
   const auto last = static_cast<int64_t>(logits->rank()) - 1;
   const int64_t classes = tensor::fixed_size(logits, last, "drawn from without replacement");
   if (count > classes)
-    usage_error(fmt::format("{} classes are drawn of {}, which has {}; draw fewer, or with replacement", count,
-                            tensor::describe(tensor::node_of(p)), classes));
+    usage_error("{} classes are drawn of {}, which has {}; draw fewer, or with replacement", count,
+                tensor::describe(tensor::node_of(p)), classes);
   return accepted(ir::sort_positions(chances_of(logits, options), 0, count, true), std::max<int64_t>(count, 1));
 }
 Tensor randperm(int64_t n, RandomOptions options, Loc where) {
   Call call("randperm", where);
-  if (n < 0) usage_error(fmt::format("{} numbers; give at least {}", n, 0));
+  if (n < 0) usage_error("{} numbers; give at least {}", n, 0);
   const DType type = tensor::type_or(options.dtype, int64);
   if (is_bool(type)) usage_error("bool holds no numbers 0 to n - 1; give an integer type, such as int64");
   options.dtype = DType::Void;
@@ -414,5 +409,4 @@ Tensor trunc_normal(Arg mean, Arg deviation, Arg low, Arg high, RandomOptions op
   return trunc_normal_in(mean, deviation, low, high, nullptr, options);
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -1,15 +1,12 @@
 // Dropout of elements and channels.
 #include "sinter/dropout.h"
 
-#include <fmt/core.h>
-
 #include <cmath>
 
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::UOp;
@@ -31,16 +28,18 @@ UOp dropped(UOp x, double p, DropUnit unit, Generator* generator, Loc where) {
   return ir::broadcast_to(mask, x->shape);
 }
 
-void require_probability(double p) {
+/// The operand of a call that drops such units.
+UOp drop_operand(const Arg& x, double p, DropUnit unit) {
   if (!(p >= 0 && p <= 1))
-    usage_error(fmt::format("p is {}, the probability that something is dropped; give one in [{}, {}]", p, 0, 1));
+    usage_error("p is {}, the probability that something is dropped; give one in [{}, {}]", p, 0, 1);
+  UOp n = tensor::float_operand(x);
+  if (unit == DropUnit::Channel && n->rank() < 2)
+    usage_error("{} has no axis of channels; give [n, channels, ...]", describe(n));
+  return n;
 }
 
 Tensor drop(const Arg& x, double p, bool training, DropUnit unit, Generator* generator) {
-  require_probability(p);
-  UOp n = tensor::float_operand(x);
-  if (unit == DropUnit::Channel && n->rank() < 2)
-    usage_error(fmt::format("{} has no axis of channels; give [n, channels, ...]", describe(n)));
+  UOp n = drop_operand(x, p, unit);
   if (!training || p == 0) return wrap(n);
   UOp mask = dropped(n, p, unit, generator, x.where());
   return wrap(ir::where(mask, ir::like(n, 0.0), n * (p < 1 ? 1.0 / (1.0 - p) : 0.0)));
@@ -51,16 +50,13 @@ Tensor drop_channels(const Arg& x, double p, bool training, size_t rank, bool on
                      Generator* generator) {
   UOp n = tensor::float_operand(x);
   if (n->rank() != rank && n->rank() + 1 != rank)
-    usage_error(fmt::format("{} has {} axes; give {}", describe(n), n->rank(), shapes));
+    usage_error("{} has {} axes; give {}", describe(n), n->rank(), shapes);
   const bool single = one_sample && n->rank() < rank;
   return drop(x, p, training, single ? DropUnit::ChannelOfOne : DropUnit::Channel, generator);
 }
 
 Tensor alpha_drop(const Arg& x, double p, bool training, DropUnit unit, Generator* generator) {
-  require_probability(p);
-  UOp given = tensor::float_operand(x);
-  if (unit == DropUnit::Channel && given->rank() < 2)
-    usage_error(fmt::format("{} has no axis of channels; give [n, channels, ...]", describe(given)));
+  UOp given = drop_operand(x, p, unit);
   if (!training || p == 0) return wrap(given);
   if (p == 1) return wrap(given * 0.0);
   UOp n = ir::to_compute_type(given), mask = dropped(n, p, unit, generator, x.where());
@@ -101,5 +97,4 @@ Tensor feature_alpha_dropout(Arg x, double p, bool training, Generator* generato
   return alpha_drop(x, p, training, DropUnit::Channel, generator);
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -1,7 +1,5 @@
 // Sums of products named by index letters. Terms are multiplied from left to right. A letter is summed as soon as
 // neither a later term nor the result needs it.
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <map>
 #include <string>
@@ -13,8 +11,7 @@
 #include "tensor/ops/diagonals.h"
 #include "tensor/ops/reduce.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::UOp;
@@ -44,14 +41,13 @@ Labels parse(std::string_view text, std::string_view formula, size_t ellipsis) {
     if (c == ' ') continue;
     if (text.substr(i, 3) == "...") {
       if (std::exchange(open, true))
-        usage_error(fmt::format("\"{}\" has 2 times \"...\" in \"{}\"; at most 1 can stand for the axes not named",
-                                formula, text));
+        usage_error("\"{}\" has 2 times \"...\" in \"{}\"; at most 1 can stand for the axes not named", formula, text);
       for (size_t n = ellipsis; n-- > 0;) out.push_back(kEllipsis + static_cast<Label>(n));
       i += 2;
       continue;
     }
     if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')))
-      usage_error(fmt::format("'{}' in \"{}\" is no index letter; use letters, \"...\", ',' and \"->\"", c, formula));
+      usage_error("'{}' in \"{}\" is no index letter; use letters, \"...\", ',' and \"->\"", c, formula);
     out.push_back(c);
   }
   return out;
@@ -75,9 +71,9 @@ void take_diagonals(EinsumTerm& term) {
     if (a == b) continue;
     UOp x = term.x;
     if (!(x->shape[a] == x->shape[b]))
-      usage_error(fmt::format("letter '{}' stands for {} and {} in {}; {}", name_of(term.labels[b]),
-                              to_string(x->shape[a]), to_string(x->shape[b]), describe(x),
-                              tensor::mismatch_hint(x->shape[a], x->shape[b], "a repeated letter needs equal sizes")));
+      usage_error("letter '{}' stands for {} and {} in {}; {}", name_of(term.labels[b]), to_string(x->shape[a]),
+                  to_string(x->shape[b]), describe(x),
+                  tensor::mismatch_hint(x->shape[a], x->shape[b], "a repeated letter needs equal sizes"));
     const int64_t at = static_cast<int64_t>(b);
     term.x = tensor::take_diagonal(x, static_cast<int64_t>(a), at);
     term.labels.erase(term.labels.begin() + at);
@@ -150,8 +146,8 @@ std::vector<EinsumTerm> parse_terms(std::string_view inputs, std::string_view fo
                                     const std::vector<Tensor>& operands, DType type, size_t& ellipsis) {
   std::vector<std::string_view> parts = split_commas(inputs);
   if (parts.size() != operands.size())
-    usage_error(fmt::format("\"{}\" names {} operands, {} are given; write one list of letters for each", formula,
-                            parts.size(), operands.size()));
+    usage_error("\"{}\" names {} operands, {} are given; write one list of letters for each", formula, parts.size(),
+                operands.size());
   std::vector<UOp> nodes;
   for (const Tensor& t : operands) nodes.push_back(ir::to_compute_type(ir::cast(tensor::node_of(t), type)));
   tensor::unify_devices(nodes);
@@ -161,9 +157,8 @@ std::vector<EinsumTerm> parse_terms(std::string_view inputs, std::string_view fo
     const size_t letters = parse(parts[i], formula, 0).size();
     const bool open = parts[i].find("...") != parts[i].npos;
     if (letters > x->rank() || (!open && letters != x->rank()))
-      usage_error(
-          fmt::format("\"{}\" gives operand {} {} letters, but it is {} with {} axes; write one letter per axis",
-                      formula, i, letters, describe(x), x->rank()));
+      usage_error("\"{}\" gives operand {} {} letters, but it is {} with {} axes; write one letter per axis", formula,
+                  i, letters, describe(x), x->rank());
     ellipsis = std::max(ellipsis, x->rank() - letters);
     terms.push_back({x, parse(parts[i], formula, x->rank() - letters)});
     take_diagonals(terms.back());
@@ -179,9 +174,9 @@ void check_sizes(const std::vector<EinsumTerm>& terms, std::string_view formula)
       auto [seen, first] = sizes.try_emplace(t.labels[i], d);
       if (first || seen->second == d || d == 1) continue;
       if (!(seen->second == 1))
-        usage_error(fmt::format("index '{}' of \"{}\" stands for {} and for {}; {}", name_of(t.labels[i]), formula,
-                                to_string(seen->second), to_string(d),
-                                tensor::mismatch_hint(seen->second, d, "sizes of one letter must be equal")));
+        usage_error("index '{}' of \"{}\" stands for {} and for {}; {}", name_of(t.labels[i]), formula,
+                    to_string(seen->second), to_string(d),
+                    tensor::mismatch_hint(seen->second, d, "sizes of one letter must be equal"));
       seen->second = d;
     }
 }
@@ -190,7 +185,7 @@ void check_sizes(const std::vector<EinsumTerm>& terms, std::string_view formula)
 
 Tensor einsum(std::string_view formula, const std::vector<Tensor>& operands, Loc where) {
   tensor::Call call("einsum", where);
-  if (operands.empty()) usage_error(fmt::format("\"{}\" with 0 operands; give at least 1", formula));
+  if (operands.empty()) usage_error("\"{}\" with 0 operands; give at least 1", formula);
   const size_t arrow = formula.find("->");
   size_t ellipsis = 0;
   const DType type = type_of(operands);
@@ -202,9 +197,8 @@ Tensor einsum(std::string_view formula, const std::vector<Tensor>& operands, Loc
         std::any_of(terms.begin(), terms.end(), [&](const EinsumTerm& t) { return contains(t.labels, result[i]); });
     bool once = std::count(result.begin(), result.end(), result[i]) == 1;
     if (!known || !once)
-      usage_error(
-          fmt::format("letter '{}' of the result of \"{}\" stands {}; each must stand once there and in an operand",
-                      name_of(result[i]), formula, known ? "there twice" : "in no operand"));
+      usage_error("letter '{}' of the result of \"{}\" stands {}; each must stand once there and in an operand",
+                  name_of(result[i]), formula, known ? "there twice" : "in no operand");
   }
   check_sizes(terms, formula);
   // The labels still needed: those of the result and of later terms.
@@ -226,5 +220,4 @@ Tensor einsum(std::string_view formula, const std::vector<Tensor>& operands, Loc
   return tensor::wrap(ir::cast(ir::permute(product.x, places), type));
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

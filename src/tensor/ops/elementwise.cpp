@@ -1,14 +1,11 @@
 // Operators and elementwise functions that are one op of the graph, or a few.
-#include <fmt/core.h>
-
 #include <cmath>
 #include <limits>
 
 #include "sinter/ops.h"
 #include "tensor/core/operands.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::Op;
@@ -42,8 +39,7 @@ Tensor numeric(std::string_view name, Op op, Op on_floats, const Arg& a, const A
   Call call(name, a.where());
   DType t = tensor::common_type({&a, &b});
   if (is_bool(t))
-    tensor::usage_error(
-        fmt::format("has no meaning on {} and {}; {}", tensor::describe(a), tensor::describe(b), instead));
+    tensor::usage_error("has no meaning on {} and {}; {}", tensor::describe(a), tensor::describe(b), instead);
   return binary(is_float(t) ? on_floats : op, a, b, t);
 }
 /// One op on integers, and on bools if `bools`.
@@ -51,8 +47,8 @@ Tensor bitwise(std::string_view name, Op op, const Arg& a, const Arg& b, bool bo
   Call call(name, a.where());
   DType t = tensor::common_type({&a, &b});
   if (is_float(t) || (is_bool(t) && !bools))
-    tensor::usage_error(fmt::format("works on integers{}, got {} and {}; convert with to(int64)",
-                                    bools ? " and bool" : "", tensor::describe(a), tensor::describe(b)));
+    tensor::usage_error("works on integers{}, got {} and {}; convert with to(int64)", bools ? " and bool" : "",
+                        tensor::describe(a), tensor::describe(b));
   return binary(op, a, b, t);
 }
 constexpr std::string_view kToInteger = "convert one with to(int64)";
@@ -270,8 +266,8 @@ Tensor pow(Arg a, Arg b) {
   }
   if (is_bool(t) || (b.kind() == Arg::Kind::Integer && b.integer() < 0))
     tensor::usage_error(
-        fmt::format("{} to the power of {}: integers are raised only to integers >= 0; convert the base with to({})",
-                    tensor::describe(a), tensor::describe(b), is_bool(t) ? "int64" : "float32"));
+        "{} to the power of {}: integers are raised only to integers >= 0; convert the base with to({})",
+        tensor::describe(a), tensor::describe(b), is_bool(t) ? "int64" : "float32");
   if (b.kind() == Arg::Kind::Integer) return wrap(integer_power(tensor::operand(a, t), b.integer()));
   const ir::Sources n = tensor::operands({&a, &b}, t);
   return wrap(integer_power(n[0], n[1]));
@@ -294,8 +290,8 @@ Tensor masked_fill(Arg x, Arg mask, Arg value) {
   tensor::require_type(is_bool(m->dtype), mask, "a bool mask");
   UOp n[] = {m, tensor::operand(value, given->dtype), given};
   if (n[1]->rank() > 0)
-    tensor::usage_error(fmt::format("fills {} with one number, got {}; where(mask, value, x) takes values of a shape",
-                                    tensor::describe(x), tensor::describe(value)));
+    tensor::usage_error("fills {} with one number, got {}; where(mask, value, x) takes values of a shape",
+                        tensor::describe(x), tensor::describe(value));
   tensor::broadcast(n);
   return wrap(ir::where(n[0], n[1], n[2]));
 }
@@ -341,5 +337,4 @@ Tensor isfinite(Arg x) {
   return wrap(ir::lt(ir::alu(Op::Abs, {n}), ir::like(n, std::numeric_limits<double>::infinity())));
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

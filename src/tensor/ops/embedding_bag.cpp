@@ -1,14 +1,11 @@
 // Rows of a table and bags of them, for embedding_bag() and the layers.
-#include <fmt/core.h>
-
 #include <limits>
 
 #include "sinter/create.h"
 #include "sinter/ops.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using tensor::usage_error;
@@ -31,7 +28,7 @@ std::optional<int64_t> row_of_padding(std::optional<int64_t> given, const Tensor
   if (!given) return given;
   const int64_t rows = table.size(0).value();
   if (*given < -rows || *given >= rows)
-    usage_error(fmt::format("padding_idx is {}, but there are {} rows; give one of them", *given, rows));
+    usage_error("padding_idx is {}, but there are {} rows; give one of them", *given, rows);
   return *given < 0 ? *given + rows : *given;
 }
 
@@ -67,14 +64,11 @@ Tensor join_rows(const Tensor& table, const Tensor& counts, BagMode mode) {
 
 void require_bags(const Tensor& index, const Tensor& offsets, BagMode mode, const Tensor& weights) {
   if (offsets.defined() ? index.rank() != 1 || offsets.rank() != 1 : index.rank() != 2)
-    usage_error(
-        fmt::format("the index has shape {}, offsets {}; give [bags, n] without offsets, or [n] with "
-                    "[bags]",
-                    to_string(index.shape()), offsets.defined() ? to_string(offsets.shape()) : "none"));
+    usage_error("the index has shape {}, offsets {}; give [bags, n] without offsets, or [n] with [bags]",
+                to_string(index.shape()), offsets.defined() ? to_string(offsets.shape()) : "none");
   if (weights.defined() && (mode != BagMode::Sum || !(weights.shape() == index.shape())))
-    usage_error(
-        fmt::format("per_sample_weights of shape {} for an index of shape {}; only sums have them, one per index",
-                    to_string(weights.shape()), to_string(index.shape())));
+    usage_error("per_sample_weights of shape {} for an index of shape {}; only sums have them, one per index",
+                to_string(weights.shape()), to_string(index.shape()));
 }
 
 }  // namespace
@@ -113,5 +107,4 @@ Tensor embedding_bag(const Tensor& index, const Tensor& weight, const Tensor& of
   return total / maximum(summed(counts.to(total.dtype()).unsqueeze(1)), 1);
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

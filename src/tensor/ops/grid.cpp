@@ -1,12 +1,9 @@
 // grid_sample and affine_grid.
-#include <fmt/core.h>
-
 #include "sinter/resampling.h"
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::Op;
@@ -80,8 +77,7 @@ Tensor grid_sample(Arg input, const Tensor& grid, const GridSampleOptions& o) {
   const UOp given = tensor::float_operand(input), x = ir::to_compute_type(given);
   UOp g = tensor::on_device(tensor::node_of(grid), x->device, x->shape);
   if (x->rank() != 4 || g->rank() != 4 || !(g->shape[3] == 2) || !(g->shape[0] == x->shape[0]))
-    usage_error(
-        fmt::format("{} at the places of {}; give [n, c, h, w] and [n, out, out, 2]", describe(given), describe(g)));
+    usage_error("{} at the places of {}; give [n, c, h, w] and [n, out, out, 2]", describe(given), describe(g));
   if (o.mode != ResampleMode::Bilinear && o.mode != ResampleMode::Nearest)
     usage_error("the mode is neither ResampleMode::Bilinear nor ResampleMode::Nearest; give one of them");
   const int64_t h = tensor::fixed_size(x, 2, "sampled"), w = tensor::fixed_size(x, 3, "sampled"),
@@ -89,8 +85,7 @@ Tensor grid_sample(Arg input, const Tensor& grid, const GridSampleOptions& o) {
                 ow = tensor::fixed_size(g, 2, "a size of the result");
   tensor::fixed_size(x, 0, "sampled");
   tensor::fixed_size(x, 1, "sampled");
-  if (h < 1 || w < 1)
-    usage_error(fmt::format("{} has no elements to sample; h and w must be at least 1", describe(given)));
+  if (h < 1 || w < 1) usage_error("{} has no elements to sample; h and w must be at least 1", describe(given));
   g = ir::reshape(ir::cast(g, x->dtype), {g->shape[0], oh * ow, 2});
   const auto coordinate = [&](int64_t k) { return tensor::drop_axes(tensor::shrink_axis(g, 2, k, k + 1), {2}); };
   UOp column = positions_in(coordinate(0), w, o), row = positions_in(coordinate(1), h, o);
@@ -105,8 +100,8 @@ Tensor affine_grid(Arg theta, const Shape& size, bool align_corners) {
   tensor::check_shape(size);
   if (t->rank() != 3 || !(t->shape[1] == 2) || !(t->shape[2] == 3) || size.rank() != 4 || size.symbolic() ||
       !(size[0] == t->shape[0]))
-    usage_error(fmt::format("{} for a result of size {}; give maps [n, 2, 3] and a size [n, c, h, w]", describe(given),
-                            to_string(size)));
+    usage_error("{} for a result of size {}; give maps [n, 2, 3] and a size [n, c, h, w]", describe(given),
+                to_string(size));
   const Shape shape{size[0], size[2], size[3], 2};
   // Column k of the maps, in the shape of the grid.
   const auto column = [&](int64_t k) {
@@ -117,5 +112,4 @@ Tensor affine_grid(Arg theta, const Shape& size, bool align_corners) {
   return wrap(ir::cast(column(0) * x + column(1) * y + column(2), given->dtype));
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

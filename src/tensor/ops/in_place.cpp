@@ -1,13 +1,10 @@
 // Methods that write: each assigns what the function of its name gives, and errors bear its own name.
-#include <fmt/core.h>
-
 #include "sinter/create.h"
 #include "sinter/ops.h"
 #include "sinter/tensor_methods.h"
 #include "tensor/core/cell.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 /// Assigns what `value` makes of the tensor.
@@ -103,8 +100,7 @@ Tensor& TensorMethods::normal_(double mean, double deviation, Generator* generat
 Tensor& TensorMethods::fill_diagonal_(Arg value) & {
   return write("fill_diagonal_", self(), value.where(), [&](const Arg& x) {
     const Shape shape = self().shape(value.where());
-    if (shape.rank() != 2)
-      tensor::usage_error(fmt::format("shape {} has no diagonal; give a matrix", to_string(shape)));
+    if (shape.rank() != 2) tensor::usage_error("shape {} has no diagonal; give a matrix", to_string(shape));
     const Tensor row = arange(shape[0], int64, self().device()).unsqueeze(1);
     return sinter::where(row == arange(shape[1], int64, self().device()), value, x);
   });
@@ -139,5 +135,4 @@ Tensor& TensorMethods::put_at_tensors(const std::vector<Tensor>& indices, Arg va
   return index_put_(std::vector<Index>(indices.begin(), indices.end()), value, accumulate, where);
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

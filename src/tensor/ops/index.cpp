@@ -1,8 +1,6 @@
 // The indexing calls: basic items by tensor/ops/index.h, integer tensors combined as in NumPy.
 #include "tensor/ops/index.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <string_view>
 
@@ -22,10 +20,10 @@ ir::UOp narrow_index(ir::UOp x, int64_t axis, const Tensor& given, const Dim& le
   const Dim& size = x->shape[static_cast<size_t>(axis)];
   ir::UOp start = node_of(given);
   if (start->shape.symbolic() || start->shape.numel() != 1)
-    usage_error(fmt::format("the start {} is not one number; give an integer tensor of one element", describe(start)));
+    usage_error("the start {} is not one number; give an integer tensor of one element", describe(start));
   if (length.value() < 0 || (!size.symbolic() && length.bound() > size.value()))
-    usage_error(fmt::format("{} elements of axis {} of {}, which has {}; take fewer", to_string(length), axis,
-                            describe(x), to_string(size)));
+    usage_error("{} elements of axis {} of {}, which has {}; take fewer", to_string(length), axis, describe(x),
+                to_string(size));
   start = ir::cast(ir::reshape(on_device(index_operand(start), x->device, x->shape), {}), DType::I64);
   const ir::UOp count = size_node(size, DType::I64, x->device), zero = ir::like(start, 0.0);
   start = ir::where(ir::lt(start, zero) & ir::le(zero, start + count), start + count, start);
@@ -39,8 +37,8 @@ AdvancedIndex resolve_narrow(ir::UOp x, const std::vector<Index>& items) {
   for (const Index& i : items) {
     const bool narrow = i.kind == Index::Kind::Narrow;
     if (i.kind == Index::Kind::Tensor || (narrow && !out.index.empty()))
-      usage_error(fmt::format("an index of {} has a Narrow beside {}; take one part after the other", describe(x),
-                              narrow ? "another one" : "an index tensor"));
+      usage_error("an index of {} has a Narrow beside {}; take one part after the other", describe(x),
+                  narrow ? "another one" : "an index tensor");
     if (narrow) {
       out.axes.push_back(result_axes);
       out.index.push_back(narrow_index(x, axis, i.tensor, *i.slice.end));
@@ -111,8 +109,7 @@ Tensor Tensor::index(std::vector<Index> items, Loc where) const {
 
 Index::Index(const char* dots) : kind(Kind::Ellipsis) {
   if (std::string_view(dots) != "...")
-    tensor::usage_error(
-        fmt::format("\"{}\" is no item of an index; give a number, a Slice, a tensor, newaxis or \"...\"", dots));
+    tensor::usage_error("\"{}\" is no item of an index; give a number, a Slice, a tensor, newaxis or \"...\"", dots);
 }
 
 Tensor Tensor::operator[](Arg i) const {
@@ -120,8 +117,8 @@ Tensor Tensor::operator[](Arg i) const {
   if (i.is_tensor()) return index({Index(Tensor(i.cell()))});
   const tensor::Call call("operator[]", i.where());
   if (i.kind() != Arg::Kind::Integer)
-    tensor::usage_error(fmt::format("{} is no index of {}; give an integer or a tensor of integers",
-                                    tensor::describe(i), tensor::describe(tensor::node_of(*this))));
+    tensor::usage_error("{} is no index of {}; give an integer or a tensor of integers", tensor::describe(i),
+                        tensor::describe(tensor::node_of(*this)));
   return index({Index(i.integer())});
 }
 

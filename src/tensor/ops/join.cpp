@@ -1,6 +1,4 @@
 // cat, stack and their forms, split, chunk, broadcast, and grids of vectors.
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <span>
 
@@ -8,8 +6,7 @@
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::UOp;
@@ -70,8 +67,7 @@ std::vector<Tensor> each(std::vector<Tensor> parts, Tensor (*f)(const Tensor&, L
 Tensor cat(const std::vector<Tensor>& parts, int64_t axis, Loc where) {
   Call call("cat", where);
   std::vector<UOp> nodes = promote_parts(parts);
-  if (!nodes[0]->rank())
-    usage_error(fmt::format("{} has no axis to join along; use stack for scalars", describe(nodes[0])));
+  if (!nodes[0]->rank()) usage_error("{} has no axis to join along; use stack for scalars", describe(nodes[0]));
   axis = tensor::axis_of(nodes[0], axis);
   if (nodes.size() == 1) return wrap(nodes[0]);
   for (size_t n = 0; n < nodes.size(); ++n) {
@@ -79,9 +75,9 @@ Tensor cat(const std::vector<Tensor>& parts, int64_t axis, Loc where) {
     for (size_t i = 0; fits && i < nodes[0]->rank(); ++i)
       fits = static_cast<int64_t>(i) == axis || nodes[n]->shape[i] == nodes[0]->shape[i];
     if (!fits)
-      usage_error(fmt::format("part 0 is {}, part {} is {}: all sizes but that of axis {} must be equal; {}",
-                              to_string(nodes[0]->shape), n, to_string(nodes[n]->shape), axis,
-                              tensor::mismatch_hint(nodes[0]->shape, nodes[n]->shape, "reshape or slice one")));
+      usage_error("part 0 is {}, part {} is {}: all sizes but that of axis {} must be equal; {}",
+                  to_string(nodes[0]->shape), n, to_string(nodes[n]->shape), axis,
+                  tensor::mismatch_hint(nodes[0]->shape, nodes[n]->shape, "reshape or slice one"));
     tensor::fixed_size(nodes[n], axis, "joined");
   }
   return wrap(join(std::move(nodes), axis));
@@ -92,15 +88,14 @@ Tensor stack(const std::vector<Tensor>& parts, int64_t axis, Loc where) {
   std::vector<UOp> nodes = promote_parts(parts);
   const int64_t rank = static_cast<int64_t>(nodes[0]->rank());
   if (axis < -rank - 1 || axis > rank)
-    usage_error(fmt::format("axis {} is no place for a new axis of {}; the places are {} to {}", axis,
-                            describe(nodes[0]), -rank - 1, rank));
+    usage_error("axis {} is no place for a new axis of {}; the places are {} to {}", axis, describe(nodes[0]),
+                -rank - 1, rank);
   if (axis < 0) axis += rank + 1;
   for (size_t n = 0; n < nodes.size(); ++n) {
     if (!(nodes[n]->shape == nodes[0]->shape))
-      usage_error(
-          fmt::format("part 0 is {}, part {} is {}: all shapes must be equal; {}", to_string(nodes[0]->shape), n,
-                      to_string(nodes[n]->shape),
-                      tensor::mismatch_hint(nodes[0]->shape, nodes[n]->shape, "use cat to join along an axis")));
+      usage_error("part 0 is {}, part {} is {}: all shapes must be equal; {}", to_string(nodes[0]->shape), n,
+                  to_string(nodes[n]->shape),
+                  tensor::mismatch_hint(nodes[0]->shape, nodes[n]->shape, "use cat to join along an axis"));
   }
   for (UOp& n : nodes) n = tensor::insert_axis(n, axis);
   return wrap(join(std::move(nodes), axis));
@@ -131,8 +126,8 @@ std::vector<Tensor> meshgrid(const std::vector<Tensor>& vectors, GridOrder order
   for (const Tensor& v : vectors) {
     nodes.push_back(node_of(v));
     if (nodes.back()->rank() > 1)
-      usage_error(fmt::format("vector {} of {} is {}; give tensors of at most 1 axis", nodes.size() - 1, vectors.size(),
-                              describe(nodes.back())));
+      usage_error("vector {} of {} is {}; give tensors of at most 1 axis", nodes.size() - 1, vectors.size(),
+                  describe(nodes.back()));
   }
   const auto place = [&](size_t i) { return order == GridOrder::XY && nodes.size() > 1 && i < 2 ? 1 - i : i; };
   Shape grid(Shape::Dims(nodes.size(), Dim(1)));
@@ -151,7 +146,7 @@ Tensor cartesian_prod(const std::vector<Tensor>& vectors, Loc where) {
   Call call("cartesian_prod", where);
   for (const Tensor& v : vectors)
     if (node_of(v)->rank() != 1)
-      usage_error(fmt::format("{} has {} axes; give vectors, of 1 axis", describe(node_of(v)), node_of(v)->rank()));
+      usage_error("{} has {} axes; give vectors, of 1 axis", describe(node_of(v)), node_of(v)->rank());
   if (vectors.size() == 1) return vectors[0];
   return stack(each(meshgrid(vectors, GridOrder::IJ, where), ravel, where), -1, where);
 }
@@ -160,7 +155,7 @@ std::vector<Tensor> Tensor::split(int64_t size, int64_t axis, Loc where) const {
   Call call("split", where);
   UOp x = node_of(*this);
   axis = tensor::axis_of(x, axis);
-  if (size <= 0) usage_error(fmt::format("parts of size {} of {}; give a size of 1 or more", size, describe(x)));
+  if (size <= 0) usage_error("parts of size {} of {}; give a size of 1 or more", size, describe(x));
   const int64_t total = tensor::fixed_size(x, axis, "split");
   std::vector<Tensor> parts;
   for (int64_t begin = 0; begin < total || parts.empty(); begin += size)
@@ -172,7 +167,7 @@ std::vector<Tensor> Tensor::chunk(int64_t count, int64_t axis, Loc where) const 
   Call call("chunk", where);
   UOp x = node_of(*this);
   axis = tensor::axis_of(x, axis);
-  if (count <= 0) usage_error(fmt::format("{} chunks of {}; give 1 or more", count, describe(x)));
+  if (count <= 0) usage_error("{} chunks of {}; give 1 or more", count, describe(x));
   const int64_t total = tensor::fixed_size(x, axis, "split");
   if (total > 0) return split(total / count + (total % count != 0), axis, where);
   std::vector<Tensor> parts;
@@ -190,5 +185,4 @@ std::vector<Tensor> broadcast(const std::vector<Tensor>& list, Loc where) {
   return out;
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

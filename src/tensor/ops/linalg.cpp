@@ -1,8 +1,6 @@
 // Decompositions and equations: calls of LAPACK (ir/lapack_call.h), which run on the host, and what is made of them.
 #include "sinter/linalg.h"
 
-#include <fmt/core.h>
-
 #include <limits>
 
 #include "ir/lapack_call.h"
@@ -13,8 +11,7 @@
 #include "tensor/ops/diagonals.h"
 #include "tensor/ops/matrices.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::LapackCall;
@@ -25,7 +22,6 @@ using tensor::Call;
 using tensor::describe;
 using tensor::Matrices;
 using tensor::usage_error;
-using tensor::wrap;
 
 /// [.., n] of the [.., n, n] in which l and u lie.
 UOp diagonal_of_u(const LapackRows& factors) {
@@ -49,7 +45,7 @@ UOp square_with(const Matrices& a, bool upper) { return upper ? ir::matrix_trans
 bool is_upper(std::string_view name, const Arg& a, std::string_view uplo) {
   const Call call(name, a.where());
   if (uplo != "L" && uplo != "U")
-    usage_error(fmt::format("the triangle of {} is \"{}\"; give \"L\", the lower one, or \"U\"", describe(a), uplo));
+    usage_error("the triangle of {} is \"{}\"; give \"L\", the lower one, or \"U\"", describe(a), uplo);
   return uplo == "U";
 }
 
@@ -94,7 +90,7 @@ QR qr(Arg a, std::string_view mode) {
   Call call("qr", a.where());
   const Matrices m = tensor::matrices(a);
   if (mode != "reduced" && mode != "complete" && mode != "r")
-    usage_error(fmt::format("the mode \"{}\" of {}; give \"reduced\", \"complete\" or \"r\"", mode, describe(m.x)));
+    usage_error("the mode \"{}\" of {}; give \"reduced\", \"complete\" or \"r\"", mode, describe(m.x));
   const LapackRows all = ir::lapack({LapackRoutine::Qr, mode == "complete" ? ir::kFullMatrices : 0}, {m.x});
   return {mode == "r" ? Tensor() : m.back(all[0]), m.back(all[1])};
 }
@@ -173,7 +169,7 @@ Tensor cond(Arg a) {
   const Matrices m = tensor::matrices(a);
   UOp s = singular(m, ir::kValuesOnly)[0];
   const auto last = static_cast<int64_t>(s->rank()) - 1;
-  if (s->shape[last] == 0) usage_error(fmt::format("{} has no singular values; check the size first", describe(m.x)));
+  if (s->shape[last] == 0) usage_error("{} has no singular values; check the size first", describe(m.x));
   return m.back(ir::reduce(ir::Combine::Max, s, {last}) / ir::reduce(ir::Combine::Min, s, {last}));
 }
 
@@ -226,5 +222,4 @@ Tensor pinverse(Arg a, std::optional<double> cutoff) {
   return pinv(a, cutoff);
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

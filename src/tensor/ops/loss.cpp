@@ -1,8 +1,6 @@
 // What losses share, and those of a class among several.
 #include "tensor/ops/loss.h"
 
-#include <fmt/core.h>
-
 #include "sinter/ops.h"
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
@@ -20,6 +18,8 @@ using ir::UOp;
 
 UOp total_of(UOp x) { return ir::reduce(Combine::Add, x, ir::all_axes(x->rank())); }
 
+namespace {
+
 UOp reduce_loss(UOp x, Reduction reduction) {
   switch (reduction) {
     case Reduction::None: return x;
@@ -29,6 +29,19 @@ UOp reduce_loss(UOp x, Reduction reduction) {
   throw InternalError("no such reduction");
 }
 
+/// The target's class with the axis of classes, in the shape of x with size 1 there: int64, at least 0. A class outside
+/// [0, classes) is one that GATHER reports. UsageError for another shape; `given` names the predictions.
+UOp class_index(UOp given, UOp x, int64_t axis, UOp target) {
+  auto dims = x->shape.dims();
+  dims.erase(dims.begin() + axis);
+  if (const Shape expected(dims); !(target->shape == expected))
+    usage_error("predictions {} need class targets of shape {}, got {}; {}", describe(given), to_string(expected),
+                describe(target), mismatch_hint(target->shape, expected, "leave out the class axis"));
+  return class_numbers(insert_axis(index_operand(target), axis), x->shape[static_cast<size_t>(axis)]);
+}
+
+}  // namespace
+
 Tensor finished_loss(UOp x, Reduction reduction, DType type) { return wrap(ir::cast(reduce_loss(x, reduction), type)); }
 
 void require_equal_shapes(std::initializer_list<UOp> nodes, std::initializer_list<const char*> names) {
@@ -36,9 +49,9 @@ void require_equal_shapes(std::initializer_list<UOp> nodes, std::initializer_lis
   for (size_t i = 1; i < nodes.size(); ++i) {
     const UOp n = nodes.begin()[i];
     if (!(n->shape == first->shape))
-      usage_error(fmt::format("the {} is {}, the {} {}; {}", names.begin()[0], to_string(first->shape),
-                              names.begin()[i], to_string(n->shape),
-                              mismatch_hint(first->shape, n->shape, "give both one shape (reshape or expand)")));
+      usage_error("the {} is {}, the {} {}; {}", names.begin()[0], to_string(first->shape), names.begin()[i],
+                  to_string(n->shape),
+                  mismatch_hint(first->shape, n->shape, "give both one shape (reshape or expand)"));
   }
 }
 
@@ -50,29 +63,27 @@ LossOperands loss_operands(const Arg& x, const Arg& target) {
   return {ir::to_compute_type(a), ir::to_compute_type(b), t};
 }
 
+ThreeOperands three_operands(const Arg& a, const Arg& b, const Arg& c) {
+  const DType t = common_float_type({&a, &b, &c});
+  UOp nodes[] = {operand(a, t), operand(b, t), operand(c, t)};
+  unify_devices(nodes);
+  for (UOp& n : nodes) n = ir::to_compute_type(n);
+  return {nodes[0], nodes[1], nodes[2], t};
+}
+
 UOp weight_operand(const Tensor& weight, UOp x, const char* role) {
   if (!weight.defined()) return {};
   UOp n = node_of(weight);
   if (n->rank() > x->rank() || !(common_shape(n->shape, x->shape) == x->shape))
-    usage_error(fmt::format("the {} is {}, which does not broadcast to the prediction, {}; {}", role, describe(n),
-                            to_string(x->shape),
-                            mismatch_hint(n->shape, x->shape, "give one for each element, or for the last axes")));
+    usage_error("the {} is {}, which does not broadcast to the prediction, {}; {}", role, describe(n),
+                to_string(x->shape),
+                mismatch_hint(n->shape, x->shape, "give one for each element, or for the last axes"));
   return ir::broadcast_to(ir::cast(on_device(n, x->device, x->shape), x->dtype), x->shape);
 }
 
 UOp at_least_zero(UOp x) {
   UOp zero = ir::like(x, 0.0);
   return ir::where(ir::le(x, zero), zero, x);
-}
-
-UOp class_index(UOp given, UOp x, int64_t axis, UOp target) {
-  auto dims = x->shape.dims();
-  dims.erase(dims.begin() + axis);
-  if (const Shape expected(dims); !(target->shape == expected))
-    usage_error(fmt::format("predictions {} need class targets of shape {}, got {}; {}", describe(given),
-                            to_string(expected), describe(target),
-                            mismatch_hint(target->shape, expected, "leave out the class axis")));
-  return class_numbers(insert_axis(index_operand(target), axis), x->shape[static_cast<size_t>(axis)]);
 }
 
 }  // namespace tensor
@@ -89,7 +100,7 @@ using tensor::wrap;
 
 /// The class axis of [classes], [n, classes] and [n, classes, ...].
 int64_t class_axis(UOp x) {
-  if (!x->rank()) usage_error(fmt::format("{} has no axis of classes; give [n, classes]", describe(x)));
+  if (!x->rank()) usage_error("{} has no axis of classes; give [n, classes]", describe(x));
   return x->rank() == 1 ? 0 : 1;
 }
 
@@ -128,7 +139,7 @@ UOp class_loss(UOp given, UOp x, int64_t axis, UOp target, const CrossEntropyOpt
 
 void require_share(double label_smoothing) {
   if (!(label_smoothing >= 0 && label_smoothing <= 1))
-    usage_error(fmt::format("label_smoothing is {}; give the share of a target, in [{}, {}]", label_smoothing, 0, 1));
+    usage_error("label_smoothing is {}; give the share of a target, in [{}, {}]", label_smoothing, 0, 1);
 }
 
 }  // namespace
@@ -136,8 +147,8 @@ void require_share(double label_smoothing) {
 Tensor nll_loss(Arg log_probabilities, const Tensor& target, CrossEntropyOptions options) {
   Call call("nll_loss", log_probabilities.where());
   if (options.label_smoothing != 0)
-    usage_error(fmt::format("label_smoothing is {}, but only cross_entropy() can spread a target; give {}",
-                            options.label_smoothing, 0));
+    usage_error("label_smoothing is {}, but only cross_entropy() can spread a target; give {}", options.label_smoothing,
+                0);
   UOp x = tensor::float_operand(log_probabilities);
   return wrap(
       ir::cast(class_loss(x, ir::to_compute_type(x), class_axis(x), tensor::node_of(target), options), x->dtype));
@@ -153,12 +164,12 @@ Tensor cross_entropy(Arg logits, const Tensor& target, CrossEntropyOptions optio
   if (!is_float(y->dtype))
     return wrap(ir::cast(class_loss(given, tensor::log_softmax(x, axis), axis, y, options), given->dtype));
   if (options.ignore_index && options.ignore_index != CrossEntropyOptions().ignore_index)
-    usage_error(fmt::format("ignore_index {} needs class targets, but the target is {}; leave it out",
-                            *options.ignore_index, describe(y)));
+    usage_error("ignore_index {} needs class targets, but the target is {}; leave it out", *options.ignore_index,
+                describe(y));
   if (!(y->shape == x->shape))
-    usage_error(fmt::format(
+    usage_error(
         "logits {} need probabilities of the same shape or integer classes, got {}; convert classes with to(int64)",
-        describe(given), describe(y)));
+        describe(given), describe(y));
   UOp p = ir::cast(y, x->dtype);
   if (const double share = options.label_smoothing; share > 0) p = p * (1 - share) + share / class_count(x, axis);
   if (UOp weights = class_weights(options.weight, x, axis)) p = p * weights;
@@ -168,11 +179,11 @@ Tensor cross_entropy(Arg logits, const Tensor& target, CrossEntropyOptions optio
 
 Tensor multi_margin_loss(Arg x, const Tensor& target, MultiMarginOptions options) {
   Call call("multi_margin_loss", x.where());
-  if (options.p != 1 && options.p != 2) usage_error(fmt::format("p is {}; give {} or 2", options.p, 1));
+  if (options.p != 1 && options.p != 2) usage_error("p is {}; give {} or 2", options.p, 1);
   UOp given = tensor::float_operand(x), y = tensor::node_of(target);
   tensor::unify_devices(given, y);
   if (given->rank() < 1 || given->rank() > 2)
-    usage_error(fmt::format("{} has {} axes; give [n, classes] or [classes]", describe(given), given->rank()));
+    usage_error("{} has {} axes; give [n, classes] or [classes]", describe(given), given->rank());
   const auto axis = static_cast<int64_t>(given->rank()) - 1;
   UOp n = ir::to_compute_type(given), index = tensor::class_index(given, n, axis, y);
   UOp own = tensor::drop_axes(ir::gather(n, index, axis), {axis});
@@ -192,7 +203,7 @@ Tensor multi_margin_loss(Arg x, const Tensor& target, MultiMarginOptions options
 Tensor multilabel_soft_margin_loss(Arg x, Arg target, MultilabelOptions options) {
   Call call("multilabel_soft_margin_loss", x.where());
   auto [a, b, t] = tensor::loss_operands(x, target);
-  if (!a->rank()) usage_error(fmt::format("{} has {} axes; give [n, classes]", describe(x), 0));
+  if (!a->rank()) usage_error("{} has {} axes; give [n, classes]", describe(x), 0);
   UOp loss = -(b * tensor::log_sigmoid(a) + (1.0 - b) * tensor::log_sigmoid(-a));
   if (UOp weight = tensor::weight_operand(options.weight, a)) loss = loss * weight;
   const auto axis = static_cast<int64_t>(a->rank()) - 1;

@@ -1,6 +1,4 @@
 // Losses of two answers, and of distances between vectors.
-#include <fmt/core.h>
-
 #include "sinter/ops.h"
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
@@ -8,8 +6,7 @@
 #include "tensor/ops/loss.h"
 #include "tensor/ops/reduce.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::Combine;
@@ -21,22 +18,9 @@ using tensor::finished_loss;
 using tensor::loss_operands;
 using tensor::usage_error;
 
-/// Three operands of a loss in one type and on one device, in the compute dtype.
-struct ThreeOperands {
-  UOp a, b, c;
-  DType type;
-};
-ThreeOperands three_operands(const Arg& a, const Arg& b, const Arg& c) {
-  const DType t = tensor::common_float_type({&a, &b, &c});
-  UOp nodes[] = {tensor::operand(a, t), tensor::operand(b, t), tensor::operand(c, t)};
-  tensor::unify_devices(nodes);
-  for (UOp& n : nodes) n = ir::to_compute_type(n);
-  return {nodes[0], nodes[1], nodes[2], t};
-}
-
 /// The last axis of x. UsageError if it has none.
 int64_t vector_axis(UOp x) {
-  if (!x->rank()) usage_error(fmt::format("{} is no vector: it has {} axes; give [n, size]", describe(x), 0));
+  if (!x->rank()) usage_error("{} is no vector: it has {} axes; give [n, size]", describe(x), 0);
   return static_cast<int64_t>(x->rank()) - 1;
 }
 
@@ -60,14 +44,14 @@ Tensor hinge_embedding_loss(Arg x, Arg target, HingeEmbeddingOptions options) {
 
 Tensor margin_ranking_loss(Arg x1, Arg x2, Arg target, MarginOptions options) {
   Call call("margin_ranking_loss", x1.where());
-  auto [a, b, y, t] = three_operands(x1, x2, target);
+  auto [a, b, y, t] = tensor::three_operands(x1, x2, target);
   tensor::require_equal_shapes({a, b, y}, {"first prediction", "second", "target"});
   return finished_loss(at_least_zero(-y * (a - b) + options.margin), options.reduction, t);
 }
 
 Tensor cosine_embedding_loss(Arg x1, Arg x2, Arg target, MarginOptions options) {
   Call call("cosine_embedding_loss", x1.where());
-  auto [a, b, y, t] = three_operands(x1, x2, target);
+  auto [a, b, y, t] = tensor::three_operands(x1, x2, target);
   tensor::require_equal_shapes({a, b}, {"first prediction", "second"});
   const int64_t axis = vector_axis(a);
   UOp product = sum_of_products(a, b, axis);
@@ -81,8 +65,8 @@ Tensor cosine_embedding_loss(Arg x1, Arg x2, Arg target, MarginOptions options) 
 
 Tensor triplet_margin_loss(Arg anchor, Arg positive, Arg negative, TripletMarginOptions options) {
   Call call("triplet_margin_loss", anchor.where());
-  if (!(options.p > 0)) usage_error(fmt::format("p is {}, and a norm needs one above {}", options.p, 0));
-  auto [a, near, far, t] = three_operands(anchor, positive, negative);
+  if (!(options.p > 0)) usage_error("p is {}, and a norm needs one above {}", options.p, 0);
+  auto [a, near, far, t] = tensor::three_operands(anchor, positive, negative);
   tensor::require_equal_shapes({a, near, far}, {"anchor", "positive", "negative"});
   const int64_t axis = vector_axis(a);
   const auto distance = [&](UOp x, UOp y) { return tensor::norm_over(x - y + options.eps, options.p, {axis}); };
@@ -91,5 +75,4 @@ Tensor triplet_margin_loss(Arg anchor, Arg positive, Arg negative, TripletMargin
   return finished_loss(at_least_zero(distance(a, near) - to_far + options.margin), options.reduction, t);
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

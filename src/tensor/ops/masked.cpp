@@ -1,8 +1,6 @@
 // nonzero, argwhere, masked_select, masked_scatter, and the masks among the items of an index.
 #include "tensor/ops/masked.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "sinter/create.h"
@@ -49,8 +47,8 @@ Tensor positions_of(const Tensor& mask, Device device) {
 void check_mask(UOp x, UOp mask, size_t axis) {
   for (size_t a = 0; a < mask->rank(); ++a)
     if (axis + a >= x->rank() || !(mask->shape[a] == x->shape[axis + a]))
-      usage_error(fmt::format("the mask {} does not have the sizes of {} from axis {} on; give it those",
-                              to_string(mask->shape), describe(x), axis));
+      usage_error("the mask {} does not have the sizes of {} from axis {} on; give it those", to_string(mask->shape),
+                  describe(x), axis);
 }
 
 /// Calls visit(item, its first axis in x, the number of its axes); newaxis and masks of rank 0 have none.
@@ -59,7 +57,7 @@ void for_each_item(UOp x, std::span<const Index> items, Visit visit) {
   size_t named = 0, axis = 0;
   for (const Index& i : items) named += axes_of_item(i);
   if (named > x->rank())
-    usage_error(fmt::format("items for {} axes, but {} has {} axes; leave some out", named, describe(x), x->rank()));
+    usage_error("items for {} axes, but {} has {} axes; leave some out", named, describe(x), x->rank());
   for (const Index& i : items) {
     const size_t count = i.kind == Index::Kind::Ellipsis ? x->rank() - named : axes_of_item(i);
     visit(i, axis, count);
@@ -183,8 +181,7 @@ Tensor places(const Tensor& x) {
 
 void require_mask(const char* takes, UOp x, UOp mask) {
   if (!is_bool(mask->dtype))
-    usage_error(fmt::format("the mask of {} is {} and must be bool; {}, for example mask != 0", describe(x),
-                            describe(mask), takes));
+    usage_error("the mask of {} is {} and must be bool; {}, for example mask != 0", describe(x), describe(mask), takes);
 }
 
 }  // namespace

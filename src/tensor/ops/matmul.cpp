@@ -1,7 +1,5 @@
 // Products of matrices: broadcast views, one elementwise product, one sum. No kernel is written by hand; codegen
 // recognizes the contraction.
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <limits>
 #include <span>
@@ -11,8 +9,7 @@
 #include "tensor/core/operands.h"
 #include "tensor/ops/reduce.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::UOp;
@@ -27,12 +24,12 @@ UOp contract(UOp a, UOp b, int64_t axis) { return ir::reduce(tensor::addition_of
 
 void check_inner(UOp a, UOp b, const Dim& k, const Dim& other) {
   if (!(k == other))
-    usage_error(fmt::format(
-        "inner sizes differ: {} x {}, {} against {}; {}", describe(a), describe(b), to_string(k), to_string(other),
-        tensor::mismatch_hint(k, other,
-                              b->rank() == 1 ? "the last axis of the first must be the only one of the second"
-                                             : "the last axis of the first must be the second last of the "
-                                               "second, try transpose")));
+    usage_error("inner sizes differ: {} x {}, {} against {}; {}", describe(a), describe(b), to_string(k),
+                to_string(other),
+                tensor::mismatch_hint(k, other,
+                                      b->rank() == 1 ? "the last axis of the first must be the only one of the second"
+                                                     : "the last axis of the first must be the second last of the "
+                                                       "second, try transpose"));
 }
 
 /// The batch axes: those before the axes of the matrix.
@@ -41,8 +38,8 @@ std::span<const Dim> batch_of(UOp x) { return {x->shape.begin(), std::max<size_t
 /// The broadcast batch axes of both. Errors name the operands as given.
 Shape batches(UOp a, UOp b) {
   return Shape(tensor::common_sizes(batch_of(a), batch_of(b), [&](const Dim& x, const Dim& y, size_t) {
-    usage_error(fmt::format("batch sizes differ: {} x {}, {} against {}; {}", describe(a), describe(b), to_string(x),
-                            to_string(y), tensor::mismatch_hint(x, y, "they must be equal or 1")));
+    usage_error("batch sizes differ: {} x {}, {} against {}; {}", describe(a), describe(b), to_string(x), to_string(y),
+                tensor::mismatch_hint(x, y, "they must be equal or 1"));
   }));
 }
 
@@ -50,17 +47,16 @@ Shape batches(UOp a, UOp b) {
 void require_ranks(const Arg& a, size_t rank_a, const Arg& b, size_t rank_b) {
   const UOp x = tensor::operand(a), y = tensor::operand(b);
   if (x->rank() != rank_a || y->rank() != rank_b)
-    usage_error(fmt::format("{} x {}: they must have {} and {} axes; matmul takes other ranks", describe(x),
-                            describe(y), rank_a, rank_b));
+    usage_error("{} x {}: they must have {} and {} axes; matmul takes other ranks", describe(x), describe(y), rank_a,
+                rank_b);
 }
 void require_batches(const Arg& a, const Arg& b) {
   require_ranks(a, 3, b, 3);
   const UOp x = tensor::operand(a), y = tensor::operand(b);
   if (!(x->shape[0] == y->shape[0]))
-    usage_error(fmt::format(
-        "batch sizes differ: {} x {}, {} against {}; {}", describe(x), describe(y), to_string(x->shape[0]),
-        to_string(y->shape[0]),
-        tensor::mismatch_hint(x->shape[0], y->shape[0], "they must be equal; matmul repeats a batch of 1")));
+    usage_error("batch sizes differ: {} x {}, {} against {}; {}", describe(x), describe(y), to_string(x->shape[0]),
+                to_string(y->shape[0]),
+                tensor::mismatch_hint(x->shape[0], y->shape[0], "they must be equal; matmul repeats a batch of 1"));
 }
 
 /// The argument in the type in which products of that type are computed.
@@ -72,13 +68,13 @@ Tensor add_product(const Arg& input, const Arg& a, const Arg& b, const Arg& beta
   UOp y = tensor::node_of(matmul(to_compute(a, type), to_compute(b, type)));
   const ir::Scalar scale = tensor::number_of(alpha, y->dtype), keep = tensor::number_of(beta, y->dtype);
   if (is_bool(type))
-    usage_error(fmt::format("has no meaning on {} and {}; convert one with to(int64)", describe(input), describe(y)));
+    usage_error("has no meaning on {} and {}; convert one with to(int64)", describe(input), describe(y));
   const ir::Scalar zero = ir::Scalar::of(y->dtype, 0), one = ir::Scalar::of(y->dtype, 1);
   UOp x = ir::cast(tensor::operand(input, type), y->dtype);
   tensor::unify_devices(x, y);
   if (x->rank() > y->rank() || tensor::common_shape(x->shape, y->shape) != y->shape)
-    usage_error(fmt::format("the input {} does not broadcast to the product {}; reshape it first", describe(x),
-                            to_string(y->shape)));
+    usage_error("the input {} does not broadcast to the product {}; reshape it first", describe(x),
+                to_string(y->shape));
   if (!(scale == one)) y = y * ir::like(y, scale);
   if (keep == zero) return wrap(ir::cast(y, type));
   x = ir::broadcast_to(x, y->shape);
@@ -121,7 +117,7 @@ Tensor matmul(Arg a, Arg b) {
   UOp x = tensor::operand(a, t), y = tensor::operand(b, t);
   tensor::unify_devices(x, y);
   if (!x->rank() || !y->rank())
-    usage_error(fmt::format("{} x {}: a scalar has no axis to sum over; multiply with *", describe(x), describe(y)));
+    usage_error("{} x {}: a scalar has no axis to sum over; multiply with *", describe(x), describe(y));
   const size_t inner = y->rank() == 1 ? 0 : y->rank() - 2;
   check_inner(x, y, x->shape[x->rank() - 1], y->shape[inner]);
   // The product is [.., m, k, n]; a vector lacks m or n. Each operand is broadcast along the other's axis.
@@ -157,11 +153,10 @@ Tensor mv(Arg a, Arg b) {
 Tensor linear(Arg x, const Tensor& weight, const Tensor& bias) {
   const OuterCall call("linear", x.where());
   const Shape w = weight.shape();
-  if (w.rank() != 2)
-    usage_error(fmt::format("the weight has shape {}, {} axes; it must be [out, in]", to_string(w), w.rank()));
+  if (w.rank() != 2) usage_error("the weight has shape {}, {} axes; it must be [out, in]", to_string(w), w.rank());
   if (bias.defined() && !(bias.shape() == Shape{w[0]}))
-    usage_error(fmt::format("the bias has shape {} beside a weight {}; it must be [{}]", to_string(bias.shape()),
-                            to_string(w), to_string(w[0])));
+    usage_error("the bias has shape {} beside a weight {}; it must be [{}]", to_string(bias.shape()), to_string(w),
+                to_string(w[0]));
   Tensor y = matmul(x, Arg(weight.transpose(), x.where()));
   if (!bias.defined()) return y;
   return y + (tensor::autocast_type() == DType::Void ? bias : bias.to(y.dtype()));
@@ -188,11 +183,10 @@ Tensor matrix_power(Arg x, int64_t n) {
   const DType t = tensor::common_type({&x});
   UOp matrix = tensor::operand(x, t);
   if (matrix->rank() < 2 || !(matrix->shape[-1] == matrix->shape[-2]))
-    usage_error(fmt::format("{} to the power of {}: the last two axes must have one size", describe(matrix), n));
+    usage_error("{} to the power of {}: the last two axes must have one size", describe(matrix), n);
   if (n < 0) {
     if (!is_float(t))
-      usage_error(fmt::format("{} to the power of {}: integers have no inverse; convert with to(float32)",
-                              describe(matrix), n));
+      usage_error("{} to the power of {}: integers have no inverse; convert with to(float32)", describe(matrix), n);
     matrix = tensor::node_of(inverse(Arg(wrap(ir::to_compute_type(matrix)), x.where())));
     n = -n;
   }
@@ -211,7 +205,7 @@ Tensor matrix_power(Arg x, int64_t n) {
 Tensor multi_dot(const std::vector<Tensor>& matrices, Loc where) {
   Call call("multi_dot", where);
   const size_t count = matrices.size();
-  if (count < 2) usage_error(fmt::format("{} matrices given; give at least {}", count, 2));
+  if (count < 2) usage_error("{} matrices given; give at least {}", count, 2);
   DType t = tensor::autocast_type(tensor::node_of(matrices[0])->dtype);
   for (const Tensor& m : matrices) t = promote(t, tensor::autocast_type(tensor::node_of(m)->dtype));
   std::vector<Tensor> parts;
@@ -221,14 +215,12 @@ Tensor multi_dot(const std::vector<Tensor>& matrices, Loc where) {
     UOp m = tensor::node_of(matrices[i]);
     const bool vector = m->rank() == 1 && (i == 0 || i + 1 == count);
     if (m->rank() != 2 && !vector)
-      usage_error(
-          fmt::format("matrix {} is {}, which has {} axes; the first and the last may have 1, the others have 2", i,
-                      describe(m), m->rank()));
+      usage_error("matrix {} is {}, which has {} axes; the first and the last may have 1, the others have 2", i,
+                  describe(m), m->rank());
     if (vector) m = tensor::insert_axis(m, i == 0 ? 0 : 1);
     if (i && !(m->shape[0] == rows))
-      usage_error(fmt::format("matrix {} is {} and follows one of {} columns; {}", i,
-                              describe(tensor::node_of(matrices[i])), to_string(rows),
-                              tensor::mismatch_hint(rows, m->shape[0], "inner sizes must be equal")));
+      usage_error("matrix {} is {} and follows one of {} columns; {}", i, describe(tensor::node_of(matrices[i])),
+                  to_string(rows), tensor::mismatch_hint(rows, m->shape[0], "inner sizes must be equal"));
     rows = m->shape[1];
     sizes.push_back(static_cast<double>(m->shape[0].bound()));
     parts.push_back(wrap(ir::to_compute_type(ir::cast(m, t))));
@@ -247,12 +239,11 @@ Tensor dot(Arg a, Arg b) {
   UOp x = tensor::operand(a, t), y = tensor::operand(b, t);
   tensor::unify_devices(x, y);
   if (x->rank() != 1 || y->rank() != 1)
-    usage_error(fmt::format("{} and {}: both must be vectors; use matmul", describe(x), describe(y)));
+    usage_error("{} and {}: both must be vectors; use matmul", describe(x), describe(y));
   if (!(x->shape == y->shape))
-    usage_error(fmt::format("{} and {}: {}", describe(x), describe(y),
-                            tensor::mismatch_hint(x->shape, y->shape, "the lengths must be equal")));
+    usage_error("{} and {}: {}", describe(x), describe(y),
+                tensor::mismatch_hint(x->shape, y->shape, "the lengths must be equal"));
   return wrap(ir::cast(contract(ir::to_compute_type(x), ir::to_compute_type(y), 0), t));
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -21,14 +21,14 @@ void require_lapack() {
 
 void check_matrix(UOp x) {
   const auto rank = static_cast<int64_t>(x->rank());
-  if (rank < 2) usage_error(fmt::format("{} has {} axes and needs at least 2, those of a matrix", describe(x), rank));
+  if (rank < 2) usage_error("{} has {} axes and needs at least 2, those of a matrix", describe(x), rank);
   for (const int64_t axis : {rank - 2, rank - 1}) fixed_size(x, axis, "an axis of a matrix");
 }
 void check_square(UOp x) {
   check_matrix(x);
   if (!(x->shape[x->rank() - 1] == x->shape[x->rank() - 2]))
-    usage_error(fmt::format("{} has matrices of {} rows and {} columns; it needs square ones", describe(x),
-                            to_string(x->shape[x->rank() - 2]), to_string(x->shape[x->rank() - 1])));
+    usage_error("{} has matrices of {} rows and {} columns; it needs square ones", describe(x),
+                to_string(x->shape[x->rank() - 2]), to_string(x->shape[x->rank() - 1]));
 }
 
 /// On the host, in the type that computes.
@@ -68,8 +68,8 @@ Equation equation_of(UOp a, UOp b, bool left, bool vector) {
     b = ir::matrix_transpose(b);
   }
   if (!(a->shape[a->rank() - 2] == b->shape[b->rank() - 2]))
-    usage_error(fmt::format("{} and {}: {} rows against {}; they must be equal", describe(a), describe(b),
-                            to_string(a->shape[a->rank() - 2]), to_string(b->shape[b->rank() - 2])));
+    usage_error("{} and {}: {} rows against {}; they must be equal", describe(a), describe(b),
+                to_string(a->shape[a->rank() - 2]), to_string(b->shape[b->rank() - 2]));
   const Shape batch = common_shape(batch_of(a), batch_of(b));
   a = ir::broadcast_to(a, with_batch(batch, a));
   b = ir::broadcast_to(b, with_batch(batch, b));

@@ -3,8 +3,7 @@
 
 #include "sinter/ops.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 const Tensor& TensorMethods::self() const { return static_cast<const Tensor&>(*this); }
 
@@ -358,5 +357,4 @@ Tensor TensorMethods::multinomial(int64_t count, bool replacement, const RandomO
   return sinter::multinomial(self(), count, replacement, options, where);
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

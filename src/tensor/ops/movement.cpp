@@ -1,15 +1,12 @@
 // Reshape, permute, expand, flip, pad and the like: checks, then one or two movement nodes. Slices are in index.cpp,
 // joins and splits in join.cpp.
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "sinter/tensor.h"
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::Ints;
@@ -46,12 +43,12 @@ void infer(UOp x, Shape& shape) {
   for (size_t i = 0; i < shape.rank(); ++i) {
     if (shape[i] == -1) {
       if (unknown < shape.rank())
-        usage_error(fmt::format("shape {} has -1 at axes {} and {}; only one size can be inferred",
-                                sinter::to_string(shape), unknown, i));
+        usage_error("shape {} has -1 at axes {} and {}; only one size can be inferred", sinter::to_string(shape),
+                    unknown, i);
       others[unknown = i] = 1;
     } else if (shape[i].value() < 0) {
-      usage_error(fmt::format("shape {} has the negative size {}; only -1, for what is left, may be negative",
-                              sinter::to_string(shape), shape[i].value()));
+      usage_error("shape {} has the negative size {}; only -1, for what is left, may be negative",
+                  sinter::to_string(shape), shape[i].value());
     }
   }
   tensor::check_shape(others);
@@ -63,9 +60,8 @@ void infer(UOp x, Shape& shape) {
     }
   const int64_t have = x->shape.numel(), known = others.numel();
   if (known == 0 || have % known)
-    usage_error(
-        fmt::format("{} has {} elements, which the other sizes of {} (product {}) do not divide; change one of them",
-                    describe(x), have, sinter::to_string(shape), known));
+    usage_error("{} has {} elements, which the other sizes of {} (product {}) do not divide; change one of them",
+                describe(x), have, sinter::to_string(shape), known);
   shape[unknown] = have / known;
 }
 
@@ -78,13 +74,13 @@ Tensor Tensor::reshape(Shape shape, Loc where) const {
   infer(x, shape);
   tensor::check_shape(shape);
   if (symbols(shape) != symbols(x->shape) || (counts_between(shape) != counts_between(x->shape) && shape.symbolic()))
-    usage_error(fmt::format(
+    usage_error(
         "{} to {}: a symbolic size stays an axis of its own, with as many elements before and after it; keep it, as "
         "size(axis) of the tensor or as -1",
-        describe(x), sinter::to_string(asked)));
+        describe(x), sinter::to_string(asked));
   if (x->shape.numel() != shape.numel())
-    usage_error(fmt::format("{} has {} elements, {} has {}; the numbers must be equal", describe(x), x->shape.numel(),
-                            sinter::to_string(asked), shape.numel()));
+    usage_error("{} has {} elements, {} has {}; the numbers must be equal", describe(x), x->shape.numel(),
+                sinter::to_string(asked), shape.numel());
   return wrap(ir::reshape(x, shape));
 }
 
@@ -94,8 +90,7 @@ Tensor Tensor::flatten(int64_t first, int64_t last, Loc where) const {
   if (!x->rank()) return reshape({1}, where);
   const int64_t a = tensor::axis_of(x, first), b = tensor::axis_of(x, last);
   if (a > b)
-    usage_error(
-        fmt::format("from axis {} to axis {} of {}; the first must not come after the last", first, last, describe(x)));
+    usage_error("from axis {} to axis {} of {}; the first must not come after the last", first, last, describe(x));
   if (a == b) return wrap(x);
   Shape shape;
   int64_t joined = 1;
@@ -115,13 +110,11 @@ Tensor Tensor::permute(std::vector<int64_t> order, Loc where) const {
   Call call("permute", where);
   UOp x = node_of(*this);
   if (order.size() != x->rank())
-    usage_error(
-        fmt::format("{} axes given for {}, which has {}; name each axis once", order.size(), describe(x), x->rank()));
+    usage_error("{} axes given for {}, which has {}; name each axis once", order.size(), describe(x), x->rank());
   std::vector<bool> seen(order.size());
   for (int64_t& a : order) {
     a = tensor::axis_of(x, a);
-    if (seen[static_cast<size_t>(a)])
-      usage_error(fmt::format("axis {} of {} is given twice; name each axis once", a, describe(x)));
+    if (seen[static_cast<size_t>(a)]) usage_error("axis {} of {} is given twice; name each axis once", a, describe(x));
     seen[static_cast<size_t>(a)] = true;
   }
   return wrap(ir::permute(x, order));
@@ -146,24 +139,22 @@ Tensor Tensor::expand(Shape shape, Loc where) const {
   UOp x = node_of(*this);
   const Shape asked = shape;
   if (shape.rank() < x->rank())
-    usage_error(fmt::format("{} to {}: the rank {} cannot become {}; give at least as many sizes", describe(x),
-                            sinter::to_string(asked), x->rank(), shape.rank()));
+    usage_error("{} to {}: the rank {} cannot become {}; give at least as many sizes", describe(x),
+                sinter::to_string(asked), x->rank(), shape.rank());
   const size_t lead = shape.rank() - x->rank();
   for (size_t i = 0; i < shape.rank(); ++i) {
     if (shape[i] == -1) {
       if (i < lead)
-        usage_error(fmt::format("{} to {}: -1 keeps a size, but axis {} is new; give its size", describe(x),
-                                sinter::to_string(asked), i));
+        usage_error("{} to {}: -1 keeps a size, but axis {} is new; give its size", describe(x),
+                    sinter::to_string(asked), i);
       shape[i] = x->shape[i - lead];
     }
     if (shape[i].value() < 0)
-      usage_error(
-          fmt::format("{} to {}: the size {} is negative", describe(x), sinter::to_string(asked), shape[i].value()));
+      usage_error("{} to {}: the size {} is negative", describe(x), sinter::to_string(asked), shape[i].value());
     if (i >= lead && !(x->shape[i - lead] == shape[i]) && !(x->shape[i - lead] == 1))
-      usage_error(fmt::format("{} to {}: axis {} has {} elements and cannot become {}; {}", describe(x),
-                              sinter::to_string(asked), i - lead, sinter::to_string(x->shape[i - lead]),
-                              sinter::to_string(shape[i]),
-                              tensor::mismatch_hint(x->shape[i - lead], shape[i], "only size 1 repeats")));
+      usage_error("{} to {}: axis {} has {} elements and cannot become {}; {}", describe(x), sinter::to_string(asked),
+                  i - lead, sinter::to_string(x->shape[i - lead]), sinter::to_string(shape[i]),
+                  tensor::mismatch_hint(x->shape[i - lead], shape[i], "only size 1 repeats"));
   }
   tensor::check_shape(shape);
   return wrap(ir::broadcast_to(x, shape));
@@ -184,8 +175,8 @@ Tensor Tensor::unsqueeze(int64_t axis, Loc where) const {
   UOp x = node_of(*this);
   const int64_t rank = static_cast<int64_t>(x->rank());
   if (axis < -rank - 1 || axis > rank)
-    usage_error(fmt::format("axis {} is no place for a new axis of {}; the places are {} to {}", axis, describe(x),
-                            -rank - 1, rank));
+    usage_error("axis {} is no place for a new axis of {}; the places are {} to {}", axis, describe(x), -rank - 1,
+                rank);
   return wrap(tensor::insert_axis(x, axis < 0 ? axis + rank + 1 : axis));
 }
 
@@ -200,10 +191,9 @@ Tensor Tensor::pad(std::vector<std::pair<int64_t, int64_t>> widths, Arg value, L
   UOp x = node_of(*this);
   if (widths.size() > x->rank())
     usage_error(
-        fmt::format("{} pairs of widths given for {}, which has {} axes; give at most one {{before, after}} per axis, "
-                    "in the order of "
-                    "the axes",
-                    widths.size(), describe(x), x->rank()));
+        "{} pairs of widths given for {}, which has {} axes; give at most one {{before, after}} per axis, "
+        "in the order of the axes",
+        widths.size(), describe(x), x->rank());
   const ir::Scalar fill = tensor::number_of(value, x->dtype);
   Shape shape = x->shape;
   ir::Region box = ir::full_region(shape);
@@ -211,8 +201,8 @@ Tensor Tensor::pad(std::vector<std::pair<int64_t, int64_t>> widths, Arg value, L
     const auto [before, after] = widths[i];
     const size_t a = x->rank() - widths.size() + i;
     if (before < 0 || after < 0)
-      usage_error(fmt::format("the widths {{{}, {}}} of axis {} of {} are negative; slice to take elements away",
-                              before, after, a, describe(x)));
+      usage_error("the widths {{{}, {}}} of axis {} of {} are negative; slice to take elements away", before, after, a,
+                  describe(x));
     if (!before && !after) continue;
     const int64_t size = tensor::fixed_size(x, static_cast<int64_t>(a), "padded"),
                   end = tensor::saturating_add(before, size);
@@ -226,5 +216,4 @@ Tensor Tensor::pad(std::vector<std::pair<int64_t, int64_t>> widths, Arg value, L
   return wrap(ir::where(inside, padded, ir::like(padded, fill)));
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

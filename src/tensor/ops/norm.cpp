@@ -1,6 +1,4 @@
 // Normalization: (x - mean) / deviation, scaled and shifted.
-#include <fmt/core.h>
-
 #include <numeric>
 
 #include "sinter/ops.h"
@@ -9,8 +7,7 @@
 #include "tensor/ops/parameter.h"
 #include "tensor/ops/reduce.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::Ints;
@@ -43,15 +40,14 @@ Ints last_axes(UOp x, const Shape& normalized) {
     axes.push_back(static_cast<int64_t>(a));
   }
   if (!fits)
-    usage_error(
-        fmt::format("{} does not end in the sizes {} that are to be normalized; give the last sizes of the tensor",
-                    describe(x), to_string(normalized)));
+    usage_error("{} does not end in the sizes {} that are to be normalized; give the last sizes of the tensor",
+                describe(x), to_string(normalized));
   return axes;
 }
 
 /// The number of channels of [n, channels, ...].
 int64_t channels_of(UOp x) {
-  if (x->rank() < 2) usage_error(fmt::format("{} has no axis of channels; give [n, channels, ...]", describe(x)));
+  if (x->rank() < 2) usage_error("{} has no axis of channels; give [n, channels, ...]", describe(x));
   return tensor::fixed_size(x, 1, "an axis of channels");
 }
 
@@ -80,8 +76,8 @@ Tensor group_norm(Arg input, int64_t groups, const Tensor& weight, const Tensor&
   UOp given = float_operand(input), x = ir::to_compute_type(given);
   const int64_t channels = channels_of(given);
   if (groups < 1 || channels % groups)
-    usage_error(fmt::format("{} has {} channels, which {} groups do not divide; choose a divisor", describe(given),
-                            channels, groups));
+    usage_error("{} has {} channels, which {} groups do not divide; choose a divisor", describe(given), channels,
+                groups);
   Shape parted{x->shape[0], groups, channels / groups};
   for (size_t i = 2; i < x->rank(); ++i) parted.push_back(x->shape[i]);
   Ints axes(parted.rank() - 2);
@@ -99,8 +95,7 @@ Tensor batch_norm(Arg input, const Tensor& mean, const Tensor& variance, const T
   const int64_t channels = channels_of(given);
   UOp w = broadcast_param(weight, "weight", x, {channels}, 1), b = broadcast_param(bias, "bias", x, {channels}, 1);
   UOp m = broadcast_param(mean, "mean", x, {channels}, 1), v = tensor::param_of(variance, "variance", x, {channels});
-  if (!m != !v)
-    usage_error(fmt::format("only a {} is given; give the mean and the variance, or neither", m ? "mean" : "variance"));
+  if (!m != !v) usage_error("only a {} is given; give the mean and the variance, or neither", m ? "mean" : "variance");
   if (m) {  // one division for each channel
     UOp scale = tensor::broadcast_at(1.0 / ir::sqrt(v + eps), x, 1);
     return wrap(ir::cast(scale_and_shift((x - m) * scale, w, b), given->dtype));
@@ -115,8 +110,7 @@ Tensor instance_norm(Arg input, const Tensor& weight, const Tensor& bias, double
   UOp given = float_operand(input), x = ir::to_compute_type(given);
   const int64_t channels = channels_of(given);
   if (x->rank() < 3)
-    usage_error(
-        fmt::format("{} has {} axes, and none to normalize; give [n, channels, ...]", describe(given), x->rank()));
+    usage_error("{} has {} axes, and none to normalize; give [n, channels, ...]", describe(given), x->rank());
   UOp w = broadcast_param(weight, "weight", x, {channels}, 1), b = broadcast_param(bias, "bias", x, {channels}, 1);
   Ints axes(x->rank() - 2);
   std::iota(axes.begin(), axes.end(), 2);
@@ -128,13 +122,11 @@ Tensor local_response_norm(Arg input, int64_t size, double alpha, double beta, d
   UOp given = float_operand(input), x = ir::to_compute_type(given);
   const int64_t channels = channels_of(given);
   if (size < 1 || size > Shape::kMaxElements)
-    usage_error(
-        fmt::format("size is {}; {} needs a window of at least 1 of its {} channels", size, describe(given), channels));
+    usage_error("size is {}; {} needs a window of at least 1 of its {} channels", size, describe(given), channels);
   UOp squares = tensor::pad_axis(x * x, 1, size / 2, channels + size - 1);
   UOp sums = channels ? ir::sum(ir::window(squares, 1, size, 1, 1), {2}) : x;
   UOp base = sums * (alpha / static_cast<double>(size)) + k;
   return wrap(ir::cast(x / ir::alu(ir::Op::Pow, {base, ir::like(base, beta)}), given->dtype));
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -1,7 +1,5 @@
 // Norms of vectors and matrices, and the distances that are norms of differences. Definitions and gradients at 0 are
 // those of PyTorch's linalg.vector_norm, linalg.matrix_norm, cdist and pdist.
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -11,12 +9,10 @@
 #include "tensor/core/operands.h"
 #include "tensor/ops/reduce.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::Combine;
-using ir::Op;
 using ir::UOp;
 using tensor::Call;
 using tensor::describe;
@@ -43,8 +39,7 @@ Tensor norm_of(std::string_view name, const Arg& x, double p, const Axes& axes, 
 
 /// {rows, columns} counted from 0.
 std::pair<int64_t, int64_t> matrix_axes(UOp x, std::pair<int64_t, int64_t> axes) {
-  if (x->rank() < 2)
-    usage_error(fmt::format("{} has {} axes and needs at least 2, those of a matrix", describe(x), x->rank()));
+  if (x->rank() < 2) usage_error("{} has {} axes and needs at least 2, those of a matrix", describe(x), x->rank());
   tensor::axes_of(x, {axes.first, axes.second});
   return {tensor::axis_of(x, axes.first), tensor::axis_of(x, axes.second)};
 }
@@ -72,8 +67,7 @@ std::vector<UOp> broadcast_floats(const Arg& a, const Arg& b, DType type) {
 
 /// The distances of all rows of x to all rows of y, which have as many columns.
 UOp distances(UOp x, UOp y, double p) {
-  if (!(p >= 0))
-    usage_error(fmt::format("the order {} of distances between rows of {}; give 0 or more", p, describe(x)));
+  if (!(p >= 0)) usage_error("the order {} of distances between rows of {}; give 0 or more", p, describe(x));
   UOp nodes[] = {tensor::insert_axis(x, static_cast<int64_t>(x->rank()) - 1),
                  tensor::insert_axis(y, static_cast<int64_t>(y->rank()) - 2)};
   tensor::broadcast(nodes);
@@ -86,8 +80,7 @@ UOp distances(UOp x, UOp y, double p) {
 std::optional<std::pair<int64_t, int64_t>> axes_of_matrix(UOp n, const Axes& axes) {
   const size_t count = axes.all() ? n->rank() : axes.list().size();
   if (count != 1 && count != 2)
-    usage_error(
-        fmt::format("a norm with an order over {} axes of {}; give 1 axis, or 2 for a matrix", count, describe(n)));
+    usage_error("a norm with an order over {} axes of {}; give 1 axis, or 2 for a matrix", count, describe(n));
   if (count == 1) return {};
   return axes.all() ? std::pair<int64_t, int64_t>(0, 1) : std::pair(axes.list()[0], axes.list()[1]);
 }
@@ -111,10 +104,8 @@ Tensor matrix_norm(Arg x, std::string_view order, std::pair<int64_t, int64_t> ax
     return wrap_norm(ir::sum(s, {last}), {std::min(rows, columns), std::max(rows, columns)}, keepdim, n->dtype);
   }
   if (order != "fro")
-    usage_error(
-        fmt::format("the order \"{}\" of {}; give \"fro\", \"nuc\", 1, 2, infinity or one of these numbers "
-                    "negative",
-                    order, describe(n)));
+    usage_error("the order \"{}\" of {}; give \"fro\", \"nuc\", 1, 2, infinity or one of these numbers negative", order,
+                describe(n));
   const ir::Ints both{std::min(rows, columns), std::max(rows, columns)};
   return wrap_norm(tensor::norm_over(ir::to_compute_type(n), 2, both), both, keepdim, n->dtype);
 }
@@ -129,9 +120,8 @@ Tensor matrix_norm(Arg x, double order, std::pair<int64_t, int64_t> axes, bool k
                      {std::min(rows, columns), std::max(rows, columns)}, keepdim, n->dtype);
   }
   if (!(std::abs(order) == 1 || std::isinf(order)))
-    usage_error(
-        fmt::format("the order {} of {}; give \"fro\", \"nuc\", 1, 2, infinity or one of these numbers negative", order,
-                    describe(n)));
+    usage_error("the order {} of {}; give \"fro\", \"nuc\", 1, 2, infinity or one of these numbers negative", order,
+                describe(n));
   const int64_t summed = std::isinf(order) ? columns : rows, left = std::isinf(order) ? rows : columns;
   UOp sums = tensor::norm_over(ir::to_compute_type(n), 1, {summed});
   const ir::Ints both{std::min(rows, columns), std::max(rows, columns)};
@@ -153,8 +143,7 @@ Tensor linalg_norm(Arg x, std::string_view order, Axes axes, bool keepdim) {
     const Call call("linalg_norm", x.where());
     const UOp n = tensor::operand(x);
     const auto found = axes_of_matrix(n, axes);
-    if (!found)
-      usage_error(fmt::format("the order \"{}\" over 1 axis of {}; give the 2 of a matrix", order, describe(n)));
+    if (!found) usage_error("the order \"{}\" over 1 axis of {}; give the 2 of a matrix", order, describe(n));
     return *found;
   }();
   return matrix_norm(x, order, matrix, keepdim);
@@ -192,20 +181,18 @@ Tensor cdist(Arg a, Arg b, double p) {
   const DType t = tensor::common_float_type({&a, &b});
   UOp x = tensor::operand(a, t), y = tensor::operand(b, t);
   if (x->rank() < 2 || y->rank() < 2)
-    usage_error(
-        fmt::format("{} and {}: both need at least 2 axes, [rows, columns]; use unsqueeze", describe(x), describe(y)));
+    usage_error("{} and {}: both need at least 2 axes, [rows, columns]; use unsqueeze", describe(x), describe(y));
   if (!(x->shape[-1] == y->shape[-1]))
-    usage_error(fmt::format("rows of {} and of {} differ, {} columns against {}; {}", describe(x), describe(y),
-                            to_string(x->shape[-1]), to_string(y->shape[-1]),
-                            tensor::mismatch_hint(x->shape[-1], y->shape[-1], "they must have one length")));
+    usage_error("rows of {} and of {} differ, {} columns against {}; {}", describe(x), describe(y),
+                to_string(x->shape[-1]), to_string(y->shape[-1]),
+                tensor::mismatch_hint(x->shape[-1], y->shape[-1], "they must have one length"));
   return wrap(ir::cast(distances(ir::to_compute_type(x), ir::to_compute_type(y), p), t));
 }
 
 Tensor pdist(Arg x, double p) {
   Call call("pdist", x.where());
   UOp n = tensor::float_operand(x);
-  if (n->rank() != 2)
-    usage_error(fmt::format("{} has {} axes and must have 2, [rows, columns]; use cdist", describe(n), n->rank()));
+  if (n->rank() != 2) usage_error("{} has {} axes and must have 2, [rows, columns]; use cdist", describe(n), n->rank());
   const int64_t rows = tensor::fixed_size(n, 0, "paired with itself");
   UOp wide = ir::to_compute_type(n), all = distances(wide, wide, p);
   std::vector<int64_t> pairs;
@@ -217,5 +204,4 @@ Tensor pdist(Arg x, double p) {
   return index_select(Arg(flat, x.where()), 0, from(pairs, n->device, x.where()));
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

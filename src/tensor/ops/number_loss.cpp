@@ -1,6 +1,4 @@
 // Losses of numbers and of probabilities, element by element.
-#include <fmt/core.h>
-
 #include <cmath>
 #include <numbers>
 
@@ -10,8 +8,7 @@
 #include "tensor/ops/activation.h"
 #include "tensor/ops/loss.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::UOp;
@@ -66,7 +63,7 @@ Tensor l1_loss(Arg x, Arg target, LossOptions options) {
 Tensor smooth_l1_loss(Arg x, Arg target, SmoothL1Options options) {
   Call call("smooth_l1_loss", x.where());
   const double beta = options.beta;
-  if (!(beta >= 0)) usage_error(fmt::format("beta is {}, which is not at least {}; give a distance", beta, 0));
+  if (!(beta >= 0)) usage_error("beta is {}, which is not at least {}; give a distance", beta, 0);
   auto [a, b, t] = loss_operands(x, target);
   UOp off = a - b, size = magnitude(off);
   if (beta == 0) return finished_loss(size, options.reduction, t);
@@ -77,7 +74,7 @@ Tensor smooth_l1_loss(Arg x, Arg target, SmoothL1Options options) {
 Tensor huber_loss(Arg x, Arg target, HuberOptions options) {
   Call call("huber_loss", x.where());
   const double delta = options.delta;
-  if (!(delta > 0)) usage_error(fmt::format("delta is {}, which is not above {}; give a distance", delta, 0));
+  if (!(delta > 0)) usage_error("delta is {}, which is not above {}; give a distance", delta, 0);
   auto [a, b, t] = loss_operands(x, target);
   UOp off = a - b, size = magnitude(off);
   UOp loss = ir::where(ir::le(size, ir::like(size, delta)), off * off * 0.5, (size - 0.5 * delta) * delta);
@@ -98,13 +95,8 @@ Tensor poisson_nll_loss(Arg x, Arg target, PoissonNllOptions options) {
 
 Tensor gaussian_nll_loss(Arg x, Arg target, Arg variance, GaussianNllOptions options) {
   Call call("gaussian_nll_loss", x.where());
-  if (!(options.eps > 0))
-    usage_error(fmt::format("eps is {}, which is not above {}; give the least variance", options.eps, 0));
-  const DType t = tensor::common_float_type({&x, &target, &variance});
-  UOp nodes[] = {tensor::operand(x, t), tensor::operand(target, t), tensor::operand(variance, t)};
-  tensor::unify_devices(nodes);
-  for (UOp& n : nodes) n = ir::to_compute_type(n);
-  UOp a = nodes[0], b = nodes[1], v = nodes[2];
+  if (!(options.eps > 0)) usage_error("eps is {}, which is not above {}; give the least variance", options.eps, 0);
+  auto [a, b, v, t] = tensor::three_operands(x, target, variance);
   tensor::require_equal_shapes({a, b}, {"prediction", "target"});
   Shape without_last, last_is_one = a->shape;
   for (size_t i = 0; i + 1 < a->rank(); ++i) without_last.push_back(a->shape[i]);
@@ -112,8 +104,8 @@ Tensor gaussian_nll_loss(Arg x, Arg target, Arg variance, GaussianNllOptions opt
   if (v->rank() && v->rank() + 1 == a->rank() && v->shape == without_last)
     v = tensor::insert_axis(v, static_cast<int64_t>(v->rank()));
   if (v->rank() && !(v->shape == a->shape || v->shape == last_is_one))
-    usage_error(fmt::format("the variance is {}, the prediction {}; give one for each element or for each row",
-                            to_string(v->shape), to_string(a->shape)));
+    usage_error("the variance is {}, the prediction {}; give one for each element or for each row", to_string(v->shape),
+                to_string(a->shape));
   v = ir::broadcast_to(v, a->shape);
   UOp least = ir::like(v, options.eps);
   v = ir::detach(ir::where(ir::lt(v, least), least, v)) + (v - ir::detach(v));  // the bound keeps the slope
@@ -125,8 +117,8 @@ Tensor gaussian_nll_loss(Arg x, Arg target, Arg variance, GaussianNllOptions opt
 Tensor binary_cross_entropy(Arg x, Arg target, BinaryCrossEntropyOptions options) {
   Call call("binary_cross_entropy", x.where());
   if (options.pos_weight.defined())
-    usage_error(fmt::format("pos_weight {} needs logits; call {}, or scale by weight",
-                            describe(tensor::node_of(options.pos_weight)), "binary_cross_entropy_with_logits"));
+    usage_error("pos_weight {} needs logits; call {}, or scale by weight",
+                describe(tensor::node_of(options.pos_weight)), "binary_cross_entropy_with_logits");
   auto [a, b, t] = loss_operands(x, target);
   UOp loss = binary_loss(a, b);
   if (UOp weight = tensor::weight_operand(options.weight, a)) loss = loss * weight;
@@ -151,15 +143,13 @@ Tensor kl_div(Arg x, Arg target, KlDivOptions options) {
   Call call("kl_div", x.where());
   auto [a, b, t] = loss_operands(x, target);
   if (options.batchmean && !a->rank())
-    usage_error(
-        fmt::format("batchmean is a mean over the first axis, and {} has 0 axes; leave batchmean out", describe(a)));
+    usage_error("batchmean is a mean over the first axis, and {} has 0 axes; leave batchmean out", describe(a));
   if (options.batchmean && options.reduction != Reduction::Mean)
-    usage_error(fmt::format("batchmean is a mean, and the reduction of {} is Reduction::{}; leave one of them out",
-                            describe(a), options.reduction == Reduction::Sum ? "Sum" : "None"));
+    usage_error("batchmean is a mean, and the reduction of {} is Reduction::{}; leave one of them out", describe(a),
+                options.reduction == Reduction::Sum ? "Sum" : "None");
   UOp loss = options.log_target ? ir::exp(b) * (b - a) : times_own_log(b) - b * a;
   if (!options.batchmean) return finished_loss(loss, options.reduction, t);
   return tensor::wrap(ir::cast(tensor::total_of(loss) / tensor::count_of(loss, {0}, loss->dtype), t));
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

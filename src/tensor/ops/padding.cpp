@@ -1,8 +1,6 @@
 // Padding with elements of the axis: the parts are joined, so that each keeps its bits and its gradient.
 #include "tensor/ops/padding.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "tensor/core/axes.h"
@@ -35,9 +33,9 @@ UOp pad_from_itself(UOp x, int64_t axis, int64_t before, int64_t after, PadMode 
   const int64_t most = mode == PadMode::Reflect ? size - 1 : mode == PadMode::Circular ? size : size > 0 ? widest : 0;
   if (widest > most)
     usage_error(
-        fmt::format("the width {} of axis {} is more than {} of size {} has to give, {}; give a smaller one, or "
-                    "PadMode::Constant",
-                    widest, axis, describe(x), size, std::max<int64_t>(most, 0)));
+        "the width {} of axis {} is more than {} of size {} has to give, {}; give a smaller one, or "
+        "PadMode::Constant",
+        widest, axis, describe(x), size, std::max<int64_t>(most, 0));
   Shape shape = x->shape;
   shape[axis] = saturating_add(size, saturating_add(before, after));
   check_shape(shape);
@@ -57,16 +55,15 @@ Tensor pad(Arg input, const std::vector<std::pair<int64_t, int64_t>>& widths, Pa
   ir::UOp x = tensor::operand(input);
   if (mode == PadMode::Constant) return tensor::wrap(x).pad(widths, value, input.where());
   if (widths.size() > x->rank())
-    tensor::usage_error(fmt::format("{} pairs of widths given for {}, which has {} axes; give at most one per axis",
-                                    widths.size(), tensor::describe(x), x->rank()));
+    tensor::usage_error("{} pairs of widths given for {}, which has {} axes; give at most one per axis", widths.size(),
+                        tensor::describe(x), x->rank());
   const auto first = static_cast<int64_t>(x->rank() - widths.size());
   for (size_t i = 0; i < widths.size(); ++i) {
     const auto [before, after] = widths[i];
     const int64_t axis = first + static_cast<int64_t>(i);
     if (before < 0 || after < 0)
-      tensor::usage_error(
-          fmt::format("the widths {{{}, {}}} of axis {} of {} are negative; slice to take elements away", before, after,
-                      axis, tensor::describe(x)));
+      tensor::usage_error("the widths {{{}, {}}} of axis {} of {} are negative; slice to take elements away", before,
+                          after, axis, tensor::describe(x));
     x = tensor::pad_from_itself(x, axis, before, after, mode);
   }
   return tensor::wrap(x);

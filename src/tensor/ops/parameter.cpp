@@ -1,7 +1,5 @@
 #include "tensor/ops/parameter.h"
 
-#include <fmt/core.h>
-
 #include <numeric>
 
 #include "tensor/core/operands.h"
@@ -12,8 +10,8 @@ ir::UOp param_of(const Tensor& t, const char* role, ir::UOp x, const Shape& size
   if (!t.defined()) return {};
   ir::UOp n = node_of(t);
   if (!(n->shape == sizes))
-    usage_error(fmt::format("the {} is {}, what it belongs to has the sizes {}; {}", role, describe(n),
-                            to_string(sizes), mismatch_hint(n->shape, sizes, "they must be equal")));
+    usage_error("the {} is {}, what it belongs to has the sizes {}; {}", role, describe(n), to_string(sizes),
+                mismatch_hint(n->shape, sizes, "they must be equal"));
   return ir::cast(on_device(n, x->device, x->shape), x->dtype);
 }
 

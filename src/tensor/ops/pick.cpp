@@ -19,7 +19,7 @@ using ir::UOp;
 
 UOp index_operand(UOp index) {
   if (!is_integer(index->dtype))
-    usage_error(fmt::format("an index needs an integer type, got {}; convert it with to(int64)", describe(index)));
+    usage_error("an index needs an integer type, got {}; convert it with to(int64)", describe(index));
   if (index->dtype == DType::U64)  // a large value must not turn negative, which would count from the end
     index = ir::minimum(index, ir::like(index, ir::Scalar::of(DType::U64, std::numeric_limits<int64_t>::max())));
   return index->dtype == DType::I32 ? index : ir::cast(index, DType::I64);
@@ -170,8 +170,8 @@ UOp put(UOp x, const ir::Ints& axes, std::vector<UOp> index, int64_t place, UOp 
 
 void require_same_rank(UOp x, UOp index) {
   if (x->rank() != index->rank())
-    usage_error(fmt::format("{} has {} axes and the index {} has {}; give both the same number of axes", describe(x),
-                            x->rank(), describe(index), index->rank()));
+    usage_error("{} has {} axes and the index {} has {}; give both the same number of axes", describe(x), x->rank(),
+                describe(index), index->rank());
 }
 
 }  // namespace tensor
@@ -199,9 +199,8 @@ Tensor gather(Arg x, int64_t axis, const Tensor& index) {
     const int64_t at = static_cast<int64_t>(a);
     if (at == axis || n->shape[a] == i->shape[a]) continue;
     if (n->shape[a].symbolic() || i->shape[a].symbolic() || i->shape[a].value() > n->shape[a].value())
-      usage_error(fmt::format(
-          "the index {} is larger than {} in axis {}; {}", to_string(i->shape), to_string(n->shape), a,
-          tensor::mismatch_hint(i->shape[a], n->shape[a], fmt::format("only along axis {} it may be", axis))));
+      usage_error("the index {} is larger than {} in axis {}; {}", to_string(i->shape), to_string(n->shape), a,
+                  tensor::mismatch_hint(i->shape[a], n->shape[a], fmt::format("only along axis {} it may be", axis)));
     n = tensor::shrink_axis(n, at, 0, i->shape[a].value());
   }
   return wrap(ir::gather(n, i, axis));
@@ -230,7 +229,7 @@ Tensor index_select(Arg x, int64_t axis, const Tensor& index) {
   UOp n = tensor::operand(x), i = tensor::index_operand(node_of(index));
   axis = tensor::axis_of(n, axis);
   if (i->rank() != 1)
-    usage_error(fmt::format("the index {} has {} axes and must have 1; use x.index or gather", describe(i), i->rank()));
+    usage_error("the index {} has {} axes and must have 1; use x.index or gather", describe(i), i->rank());
   return wrap(tensor::pick(n, {axis}, {i}, axis));
 }
 
@@ -246,15 +245,14 @@ Tensor embedding(const Tensor& index, const Tensor& weight, Loc where) {
   Call call("embedding", where);
   UOp w = node_of(weight), i = tensor::index_operand(node_of(index));
   if (w->rank() != 2)
-    usage_error(
-        fmt::format("the weight is {} and must have 2 axes, [entries, size]; its rank is {}", describe(w), w->rank()));
+    usage_error("the weight is {} and must have 2 axes, [entries, size]; its rank is {}", describe(w), w->rank());
   return wrap(tensor::pick(w, {0}, {i}, 0));
 }
 
 Tensor one_hot(const Tensor& index, int64_t classes, Loc where) {
   Call call("one_hot", where);
   UOp i = tensor::index_operand(node_of(index));
-  if (classes < 1) usage_error(fmt::format("{} classes for {}; give 1 or more", classes, describe(i)));
+  if (classes < 1) usage_error("{} classes for {}; give 1 or more", classes, describe(i));
   const auto last = static_cast<int64_t>(i->rank());
   i = tensor::normalize_index(tensor::class_numbers(i, classes), classes, last);
   Shape shape = i->shape;

@@ -1,5 +1,4 @@
 // Pooling: a reduction over the taps of windows.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -107,9 +106,9 @@ std::vector<WindowAxis> pooling_axes(UOp x, size_t axes, const PerAxis& kernel, 
     WindowAxis& s = out[i];
     if (s.padding > s.span() / 2)
       usage_error(
-          fmt::format("padding {} is more than half of the kernel, which covers {}: a window would see nothing else; "
-                      "give at most {}",
-                      s.padding, s.span(), s.span() / 2));
+          "padding {} is more than half of the kernel, which covers {}: a window would see nothing else; "
+          "give at most {}",
+          s.padding, s.span(), s.span() / 2);
     const auto axis = static_cast<int64_t>(x->rank() - axes + i);
     const int64_t size = tensor::fixed_size(x, axis, "seen through windows"), room = s.padded(size);
     if (!ceil_mode || s.span() >= room + s.stride) continue;
@@ -142,7 +141,7 @@ Tensor lp_pool(std::string_view name, size_t axes, const Arg& input, double p, c
                const LpPoolOptions& o) {
   Call call(name, input.where());
   const UOp given = tensor::float_operand(input), x = ir::to_compute_type(tensor::with_batch_axis(given, axes));
-  if (!(std::abs(p) > 0)) usage_error(fmt::format("p is {}; the root of that order does not exist, give another", p));
+  if (!(std::abs(p) > 0)) usage_error("p is {}; the root of that order does not exist, give another", p);
   const auto sliding = pooling_axes(x, axes, kernel, o.stride, 0, 1, o.ceil_mode);
   // As in PyTorch, a window that ceil_mode cuts off stands for a whole one.
   double taps = 1;

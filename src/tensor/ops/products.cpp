@@ -1,6 +1,4 @@
 // Products of tensors along chosen axes, as those of matrices in matmul.cpp.
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "sinter/ops.h"
@@ -8,8 +6,7 @@
 #include "tensor/core/operands.h"
 #include "tensor/ops/reduce.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::UOp;
@@ -18,19 +15,16 @@ using tensor::describe;
 using tensor::usage_error;
 using tensor::wrap;
 
+/// The axes of x that are not among `summed`.
+ir::Ints free_axes(UOp x, ir::Ints summed) {
+  std::sort(summed.begin(), summed.end());
+  return ir::others(x->rank(), summed);
+}
+
 /// sum(x * y) over axes[i] of x and their equals of y, in the type `t`. The result has the other axes of x, then those
 /// of y.
 UOp contract_axes(UOp x, const ir::Ints& of_x, UOp y, const ir::Ints& of_y, DType t) {
-  ir::Ints order_x = ir::others(x->rank(), [&] {
-    ir::Ints a = of_x;
-    std::sort(a.begin(), a.end());
-    return a;
-  }());
-  ir::Ints order_y = ir::others(y->rank(), [&] {
-    ir::Ints a = of_y;
-    std::sort(a.begin(), a.end());
-    return a;
-  }());
+  ir::Ints order_x = free_axes(x, of_x), order_y = free_axes(y, of_y);
   const auto free_x = static_cast<int64_t>(order_x.size()), free_y = static_cast<int64_t>(order_y.size());
   Shape shape;
   for (int64_t a : order_x) shape.push_back(x->shape[a]);
@@ -64,18 +58,23 @@ UOp contract_checked(UOp x, const ir::Ints& of_x, UOp y, const ir::Ints& of_y, D
   for (size_t i = 0; i < of_x.size(); ++i) {
     const Dim &a = x->shape[of_x[i]], &b = y->shape[of_y[i]];
     if (!(a == b))
-      usage_error(fmt::format("axis {} of {} and axis {} of {} differ, {} against {}; {}", of_x[i], describe(x),
-                              of_y[i], describe(y), to_string(a), to_string(b),
-                              tensor::mismatch_hint(a, b, "axes that are summed together have one size")));
+      usage_error("axis {} of {} and axis {} of {} differ, {} against {}; {}", of_x[i], describe(x), of_y[i],
+                  describe(y), to_string(a), to_string(b),
+                  tensor::mismatch_hint(a, b, "axes that are summed together have one size"));
   }
   return contract_axes(x, of_x, y, of_y, t);
 }
 
 /// Both in their common type, on one device.
-std::pair<UOp, UOp> factors(const Arg& a, const Arg& b, DType t) {
+struct Factors {
+  UOp x, y;
+  DType type;
+};
+Factors factors(const Arg& a, const Arg& b) {
+  const DType t = tensor::common_type({&a, &b});
   UOp x = tensor::operand(a, t), y = tensor::operand(b, t);
   tensor::unify_devices(x, y);
-  return {x, y};
+  return {x, y, t};
 }
 
 }  // namespace
@@ -91,29 +90,24 @@ Tensor vecdot(Arg a, Arg b, int64_t axis) {
 
 Tensor inner(Arg a, Arg b) {
   Call call("inner", a.where());
-  const DType t = tensor::common_type({&a, &b});
-  const auto [x, y] = factors(a, b, t);
+  const auto [x, y, t] = factors(a, b);
   if (!x->rank() || !y->rank()) return a * b;
   return wrap(contract_checked(x, {static_cast<int64_t>(x->rank()) - 1}, y, {static_cast<int64_t>(y->rank()) - 1}, t));
 }
 
 Tensor outer(Arg a, Arg b) {
   Call call("outer", a.where());
-  const DType t = tensor::common_type({&a, &b});
-  const auto [x, y] = factors(a, b, t);
+  const auto [x, y, t] = factors(a, b);
   if (x->rank() != 1 || y->rank() != 1)
-    usage_error(
-        fmt::format("{} and {}: both must be vectors; tensordot(a, b, 0) takes other ranks", describe(x), describe(y)));
+    usage_error("{} and {}: both must be vectors; tensordot(a, b, 0) takes other ranks", describe(x), describe(y));
   return wrap(contract_axes(x, {}, y, {}, t));
 }
 
 Tensor tensordot(Arg a, Arg b, int64_t count) {
   Call call("tensordot", a.where());
-  const DType t = tensor::common_type({&a, &b});
-  const auto [x, y] = factors(a, b, t);
+  const auto [x, y, t] = factors(a, b);
   if (count < 0 || count > static_cast<int64_t>(std::min(x->rank(), y->rank())))
-    usage_error(fmt::format("{} axes of {} and {}; give 0 to {}", count, describe(x), describe(y),
-                            std::min(x->rank(), y->rank())));
+    usage_error("{} axes of {} and {}; give 0 to {}", count, describe(x), describe(y), std::min(x->rank(), y->rank()));
   ir::Ints of_x, of_y;
   for (int64_t i = 0; i < count; ++i) {
     of_x.push_back(static_cast<int64_t>(x->rank()) - count + i);
@@ -124,11 +118,10 @@ Tensor tensordot(Arg a, Arg b, int64_t count) {
 
 Tensor tensordot(Arg a, Arg b, const std::vector<int64_t>& axes_a, const std::vector<int64_t>& axes_b) {
   Call call("tensordot", a.where());
-  const DType t = tensor::common_type({&a, &b});
-  const auto [x, y] = factors(a, b, t);
+  const auto [x, y, t] = factors(a, b);
   if (axes_a.size() != axes_b.size())
-    usage_error(fmt::format("{} axes of {} and {} of {}; give as many of each", axes_a.size(), describe(x),
-                            axes_b.size(), describe(y)));
+    usage_error("{} axes of {} and {} of {}; give as many of each", axes_a.size(), describe(x), axes_b.size(),
+                describe(y));
   return wrap(contract_checked(x, axes_in_order(x, axes_a), y, axes_in_order(y, axes_b), t));
 }
 
@@ -136,14 +129,13 @@ Tensor cross(Arg a, Arg b, int64_t axis) {
   Call call("cross", a.where());
   const DType t = tensor::common_type({&a, &b});
   if (is_bool(t))
-    usage_error(fmt::format("has no meaning on {} and {}; convert one with to(int64)", tensor::describe(a),
-                            tensor::describe(b)));
+    usage_error("has no meaning on {} and {}; convert one with to(int64)", tensor::describe(a), tensor::describe(b));
   std::vector<UOp> n = tensor::operands({&a, &b}, t);
   axis = tensor::axis_of(n[0], axis);
   const Dim size = n[0]->shape[axis];
   if (!(size == 3))
-    usage_error(fmt::format("{} x {} have {} elements along axis {} and must have {}", tensor::describe(a),
-                            tensor::describe(b), to_string(size), axis, 3));
+    usage_error("{} x {} have {} elements along axis {} and must have {}", tensor::describe(a), tensor::describe(b),
+                to_string(size), axis, 3);
   const auto part = [&](UOp x, int64_t i) { return ir::to_compute_type(tensor::shrink_axis(x, axis, i, i + 1)); };
   std::vector<UOp> parts;
   for (int64_t i = 0; i < 3; ++i) {
@@ -155,8 +147,7 @@ Tensor cross(Arg a, Arg b, int64_t axis) {
 
 Tensor kron(Arg a, Arg b) {
   Call call("kron", a.where());
-  const DType t = tensor::common_type({&a, &b});
-  const auto [x, y] = factors(a, b, t);
+  const auto [x, y, t] = factors(a, b);
   const size_t rank = std::max(x->rank(), y->rank());
   // Axis i of the result is axis i of a times axis i of b.
   Shape pairs, joined;
@@ -180,5 +171,4 @@ Tensor kron(Arg a, Arg b) {
   return wrap(ir::reshape(ir::expand(x, pairs, lacked_x) * ir::expand(y, pairs, lacked_y), joined));
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

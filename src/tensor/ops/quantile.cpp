@@ -1,20 +1,15 @@
 // Quantiles: elements at two ranks, and a weighted mean of them.
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "sinter/sorting.h"
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
 #include "tensor/ops/sort.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
-using ir::Combine;
 using ir::UOp;
 using tensor::Call;
 using tensor::describe;
@@ -47,12 +42,12 @@ struct QuantileArgument {
 QuantileArgument quantile_argument(const Arg& q, UOp x, DType type) {
   if (!q.is_tensor()) {
     if (!(q.real() >= 0 && q.real() <= 1))
-      usage_error(fmt::format("q is {} for {}; give a number in 0 to 1", q.real(), describe(x)));
+      usage_error("q is {} for {}; give a number in 0 to 1", q.real(), describe(x));
     return {{}, q.real(), true};
   }
   UOp list = tensor::operand(q);
   if (list->rank() > 1 || !is_float(list->dtype))
-    usage_error(fmt::format("q is {} for {}; give a float tensor of shape [] or [k]", describe(list), describe(x)));
+    usage_error("q is {} for {}; give a float tensor of shape [] or [k]", describe(list), describe(x));
   const bool scalar = list->rank() == 0;
   list = ir::cast(tensor::on_device(ir::detach(list), x->device, x->shape), type);
   return {scalar ? ir::reshape(list, {1}) : list, 0, scalar};
@@ -75,8 +70,8 @@ Tensor quantile_of(const char* name, const Arg& x, const Arg& q, std::optional<i
   UOp given = tensor::operand(x), n = ir::to_compute_type(given);
   const SortRows rows = axis ? tensor::rows_along(n, *axis) : tensor::all_in_one(n);
   if (rows.size == 0)
-    usage_error(fmt::format("{} has 0 elements along axis {}, and 0 elements have no quantile; check the size first",
-                            describe(given), rows.axis));
+    usage_error("{} has 0 elements along axis {}, and 0 elements have no quantile; check the size first",
+                describe(given), rows.axis);
   const DType type = n->dtype;
   const QuantileArgument asked = quantile_argument(q, given, type);
   const int64_t last = rows.last();
@@ -127,5 +122,4 @@ Tensor nanquantile(Arg x, Arg q, std::optional<int64_t> axis, bool keepdim, Inte
   return quantile_of("nanquantile", x, q, axis, keepdim, interpolation, true);
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -1,14 +1,11 @@
 // Random numbers: Threefry on counters taken at the call; key and first counter are launch arguments.
 #include "sinter/random.h"
 
-#include <fmt/core.h>
-
 #include "sinter/create.h"
 #include "tensor/core/operands.h"
 #include "tensor/ops/random_words.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 
 std::pair<uint64_t, uint64_t> GeneratorState::take(uint64_t count) { return {seed, std::exchange(next, next + count)}; }
 
@@ -25,8 +22,8 @@ void Generator::set_state(const Tensor& state, Loc where) {
   const tensor::Call call("set_state", where);
   const ir::UOp n = tensor::node_of(state);
   if (n->dtype != uint64 || n->shape != Shape{2})
-    tensor::usage_error(
-        fmt::format("the state is {}, and one of a generator uint64 [2]; give what state() gave", tensor::describe(n)));
+    tensor::usage_error("the state is {}, and one of a generator uint64 [2]; give what state() gave",
+                        tensor::describe(n));
   if (tensor::Observer* observer = tensor::Observer::current()) observer->on_seed();
   const std::vector<uint64_t> numbers = state.to_vector<uint64_t>(where);
   *state_ = {numbers[0], numbers[1]};
@@ -69,8 +66,8 @@ Tensor randn(const Shape& shape, RandomOptions options, Loc where) {
 Tensor randint(int64_t low, int64_t high, const Shape& shape, RandomOptions options, Loc where) {
   Call call("randint", where);
   const DType t = tensor::type_or(options.dtype, int64);
-  if (!is_integer(t)) usage_error(fmt::format("needs an integer type, got {}; use rand for floats", name_of(t)));
-  if (low >= high) usage_error(fmt::format("no integer lies in [{}, {}); give low < high", low, high));
+  if (!is_integer(t)) usage_error("needs an integer type, got {}; use rand for floats", name_of(t));
+  if (low >= high) usage_error("no integer lies in [{}, {}); give low < high", low, high);
   for (int64_t bound : {low, high - 1}) tensor::number_of(Arg(bound), t);
   // The word modulo the size of the range. For ranges below 2^40 the bias is less than one in 2^24.
   const uint64_t size = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
@@ -82,12 +79,11 @@ Tensor randint(int64_t low, int64_t high, const Shape& shape, RandomOptions opti
 
 Tensor bernoulli(double p, const Shape& shape, RandomOptions options, Loc where) {
   Call call("bernoulli", where);
-  if (!(p >= 0 && p <= 1)) usage_error(fmt::format("the probability {} lies outside [0, 1]; give one inside", p));
+  if (!(p >= 0 && p <= 1)) usage_error("the probability {} lies outside [0, 1]; give one inside", p);
   if (options.dtype != DType::Void && options.dtype != boolean)
-    usage_error(fmt::format("the result is bool, not {}; convert it with to(dtype)", name_of(options.dtype)));
+    usage_error("the result is bool, not {}; convert it with to(dtype)", name_of(options.dtype));
   UOp u = tensor::uniform_of(RandomWords(shape, options, 1).get(0), float32);
   return wrap(ir::lt(u, ir::like(u, p)));
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -1,7 +1,5 @@
 #include "tensor/ops/random_words.h"
 
-#include <fmt/core.h>
-
 #include <cmath>
 #include <numbers>
 
@@ -88,8 +86,7 @@ UOp normal_of(UOp first, UOp second) {
 
 DType float_type(const RandomOptions& options, DType fallback) {
   DType t = type_or(options.dtype, fallback);
-  if (!is_float(t))
-    usage_error(fmt::format("needs a float type, got {}; use randint for integers, float32 otherwise", name_of(t)));
+  if (!is_float(t)) usage_error("needs a float type, got {}; use randint for integers, float32 otherwise", name_of(t));
   return t;
 }
 

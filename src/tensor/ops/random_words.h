@@ -1,8 +1,6 @@
 // What every call that draws is made of: random words of counters taken at the call, and uniform numbers of words.
 #pragma once
 
-#include <cstdint>
-
 #include "ir/build.h"
 #include "sinter/random.h"
 

@@ -10,8 +10,7 @@
 #include "tensor/core/unchosen_sizes.h"
 #include "tensor/ops/pick.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::UOp;
@@ -69,7 +68,7 @@ UOp with_rank(UOp x, size_t rank) {
 void check_counts(UOp x, const std::vector<int64_t>& counts) {
   for (size_t i = 0; i < counts.size(); ++i)
     if (counts[i] < 0)
-      usage_error(fmt::format("{} repeated {} times along axis {}; counts are 0 or more", describe(x), counts[i], i));
+      usage_error("{} repeated {} times along axis {}; counts are 0 or more", describe(x), counts[i], i);
 }
 
 /// The axis of x that elements are repeated along; without one x is flattened.
@@ -96,14 +95,13 @@ UOp repeated_places(UOp repeats, int64_t size) {
 Tensor fliplr(const Tensor& x, Loc where) {
   Call call("fliplr", where);
   UOp n = node_of(x);
-  if (n->rank() < 2)
-    usage_error(fmt::format("{} has {} axes and needs at least 2; use flip for a vector", describe(n), n->rank()));
+  if (n->rank() < 2) usage_error("{} has {} axes and needs at least 2; use flip for a vector", describe(n), n->rank());
   return wrap(ir::flip(n, {1}));
 }
 Tensor flipud(const Tensor& x, Loc where) {
   Call call("flipud", where);
   UOp n = node_of(x);
-  if (!n->rank()) usage_error(fmt::format("{} has {} axes and needs at least 1", describe(n), n->rank()));
+  if (!n->rank()) usage_error("{} has {} axes and needs at least 1", describe(n), n->rank());
   return wrap(ir::flip(n, {0}));
 }
 
@@ -116,8 +114,7 @@ Tensor roll(const Tensor& x, const std::vector<int64_t>& shifts, const std::vect
     return wrap(ir::reshape(roll_axis(flat, 0, shifts[0]), n->shape));
   }
   if (shifts.size() != axes.size())
-    usage_error(fmt::format("{} shifts for {} axes of {}; give a shift for each axis", shifts.size(), axes.size(),
-                            describe(n)));
+    usage_error("{} shifts for {} axes of {}; give a shift for each axis", shifts.size(), axes.size(), describe(n));
   for (size_t i = 0; i < axes.size(); ++i) n = roll_axis(n, tensor::axis_of(n, axes[i]), shifts[i]);
   return wrap(n);
 }
@@ -128,8 +125,7 @@ Tensor roll(const Tensor& x, int64_t shift, std::optional<int64_t> axis, Loc whe
 Tensor rot90(const Tensor& x, int64_t times, const std::vector<int64_t>& axes, Loc where) {
   Call call("rot90", where);
   UOp n = node_of(x);
-  if (axes.size() != 2)
-    usage_error(fmt::format("{} axes given for {}; a rotation is between 2", axes.size(), describe(n)));
+  if (axes.size() != 2) usage_error("{} axes given for {}; a rotation is between 2", axes.size(), describe(n));
   tensor::axes_of(n, axes);  // errors: no such axis, or one given twice
   const int64_t a = tensor::axis_of(n, axes[0]), b = tensor::axis_of(n, axes[1]);
   ir::Ints order = ir::all_axes(n->rank());
@@ -146,8 +142,8 @@ Tensor repeat(const Tensor& x, const std::vector<int64_t>& counts, Loc where) {
   Call call("repeat", where);
   UOp n = node_of(x);
   if (counts.size() < n->rank())
-    usage_error(fmt::format("{} counts for the {} axes of {}; give one for each, or use tile", counts.size(), n->rank(),
-                            describe(n)));
+    usage_error("{} counts for the {} axes of {}; give one for each, or use tile", counts.size(), n->rank(),
+                describe(n));
   check_counts(n, counts);
   return wrap(repeat_axes(with_rank(n, counts.size()), counts));
 }
@@ -187,28 +183,26 @@ Tensor repeat_interleave(const Tensor& x, const Tensor& repeats, std::optional<i
     UOp n = node_of(x), r = node_of(repeats);
     const int64_t a = axis_to_repeat(n, axis), length = fixed_size(n, a, "repeated");
     if (!is_integer(r->dtype) || r->rank() > 1)
-      usage_error(fmt::format("the repeats are {} and must be a vector of integers, one for each of the {} elements",
-                              describe(r), length));
+      usage_error("the repeats are {} and must be a vector of integers, one for each of the {} elements", describe(r),
+                  length);
     r = ir::cast(r, DType::I64);
     const Shape vector{length};
     if (!(r->shape == vector) && !(r->shape.numel() == 1))
-      usage_error(fmt::format("{} repeats for {} elements along axis {} of {}; give one for each, or one for all",
-                              r->shape.numel(), length, a, describe(n)));
+      usage_error("{} repeats for {} elements along axis {} of {}; give one for each, or one for all", r->shape.numel(),
+                  length, a, describe(n));
     counts = wrap(tensor::on_device(ir::broadcast_to(r, vector), n->device, n->shape));
     if (!output_size)
       tensor::refuse_size_by_data(
           fmt::format("the size of the result of {} with the repeats {}", describe(n), describe(r)),
           "the argument output_size, which is their sum");
     if (output_size && *output_size < 0)
-      usage_error(
-          fmt::format("the output_size {} for {}; it is the sum of the repeats, 0 or more", *output_size, describe(r)));
+      usage_error("the output_size {} for {}; it is the sum of the repeats, 0 or more", *output_size, describe(r));
   }
   if (output_size) {
     size = *output_size;
   } else {
     for (int64_t c : counts.detach().to_vector<int64_t>(where)) {
-      if (c < 0)
-        usage_error(fmt::format("an element of {} repeated {} times; counts are 0 or more", to_string(x.shape()), c));
+      if (c < 0) usage_error("an element of {} repeated {} times; counts are 0 or more", to_string(x.shape()), c);
       size = tensor::saturating_add(size, c);
     }
   }
@@ -225,7 +219,7 @@ Tensor repeat_interleave(const Tensor& x, const Tensor& repeats, std::optional<i
 Tensor diff(const Tensor& x, int64_t n, int64_t axis, const Tensor& before, const Tensor& after, Loc where) {
   Call call("diff", where);
   Tensor whole = x;
-  if (n < 0) usage_error(fmt::format("{} differences of {}; give 0 or more", n, describe(node_of(x))));
+  if (n < 0) usage_error("{} differences of {}; give 0 or more", n, describe(node_of(x)));
   if (before.defined()) whole = cat({before, whole}, axis, where);
   if (after.defined()) whole = cat({whole, after}, axis, where);
   UOp y = node_of(whole);
@@ -239,5 +233,4 @@ Tensor diff(const Tensor& x, int64_t n, int64_t axis, const Tensor& before, cons
   return wrap(y);
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

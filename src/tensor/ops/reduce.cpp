@@ -1,9 +1,6 @@
 // sum, prod, mean, var, std, max, min, any, all, argmax, argmin, their pairs, and sums without NaN.
 #include "tensor/ops/reduce.h"
 
-#include <fmt/core.h>
-
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -45,8 +42,7 @@ UOp root(UOp total, double p) {
 }
 
 UOp norm_over(UOp x, double p, const Ints& axes) {
-  if (std::isnan(p))
-    usage_error(fmt::format("the order {} of a norm of {}; give a number or infinity", p, describe(x)));
+  if (std::isnan(p)) usage_error("the order {} of a norm of {}; give a number or infinity", p, describe(x));
   if (p < 0 || std::isinf(p)) require_elements(x, axes);
   if (p == 2) return root(ir::sum(x * x, axes), p);
   UOp zero = ir::like(x, 0.0);
@@ -75,9 +71,8 @@ UOp arg_reduce(Combine combine, UOp x, UOp place, const Ints& axes, UOp among) {
 void require_elements(UOp x, const Ints& axes) {
   for (int64_t a : axes)
     if (x->shape[static_cast<size_t>(a)].value() == 0)
-      usage_error(fmt::format(
-          "{} has 0 elements along axis {}, and 0 elements have no largest or smallest; check the size first",
-          describe(x), a));
+      usage_error("{} has 0 elements along axis {}, and 0 elements have no largest or smallest; check the size first",
+                  describe(x), a);
 }
 
 }  // namespace tensor

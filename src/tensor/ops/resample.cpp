@@ -12,8 +12,7 @@
 #include "tensor/ops/pick.h"
 #include "tensor/ops/windows.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::Op;
@@ -34,11 +33,11 @@ std::vector<ResampledAxis> resampled_axes(UOp x, size_t axes, const InterpolateO
   const std::vector<int64_t>& sizes = o.size.numbers();
   const std::vector<double>& factors = o.scale_factor.numbers();
   if (sizes.empty() == factors.empty())
-    usage_error(fmt::format("a size of {{{}}} and factors of {{{}}} are given; give one of both",
-                            fmt::join(sizes, ", "), fmt::join(factors, ", ")));
+    usage_error("a size of {{{}}} and factors of {{{}}} are given; give one of both", fmt::join(sizes, ", "),
+                fmt::join(factors, ", "));
   const size_t given = std::max(sizes.size(), factors.size());
   if (given != 1 && given != axes)
-    usage_error(fmt::format("{} numbers given for {} axes; give one number, or one for each", given, axes));
+    usage_error("{} numbers given for {} axes; give one number, or one for each", given, axes);
   std::vector<ResampledAxis> out;
   for (size_t i = 0; i < axes; ++i) {
     const auto axis = static_cast<int64_t>(x->rank() - axes + i);
@@ -47,8 +46,8 @@ std::vector<ResampledAxis> resampled_axes(UOp x, size_t axes, const InterpolateO
     const double size = factors.empty() ? static_cast<double>(sizes[given == 1 ? 0 : i])
                                         : std::floor(static_cast<double>(r.in) * factor);
     if (!(size >= 1 && size <= static_cast<double>(Shape::kMaxElements)) || r.in < 1)
-      usage_error(fmt::format("axis {} of {} would get {} elements, from {}; both must be at least 1", axis,
-                              describe(x), size, r.in));
+      usage_error("axis {} of {} would get {} elements, from {}; both must be at least 1", axis, describe(x), size,
+                  r.in);
     r.out = static_cast<int64_t>(size);
     r.scale = o.align_corners   ? (r.out > 1 ? static_cast<double>(r.in - 1) / static_cast<double>(r.out - 1) : 0.0)
               : factors.empty() ? static_cast<double>(r.in) / static_cast<double>(r.out)
@@ -134,13 +133,13 @@ Tensor area(UOp x, size_t axes, const std::vector<ResampledAxis>& list) {
 int64_t divisible(UOp x, int64_t axis, int64_t divisor, const char* name) {
   const int64_t size = tensor::fixed_size(x, axis, "divided");
   if (divisor < 1 || size % divisor)
-    usage_error(fmt::format("axis {} of {} has {} elements, which {} {} do not divide; choose a divisor", axis,
-                            describe(x), size, name, divisor));
+    usage_error("axis {} of {} has {} elements, which {} {} do not divide; choose a divisor", axis, describe(x), size,
+                name, divisor);
   return size / divisor;
 }
 
 void require_image(UOp x) {
-  if (x->rank() < 3) usage_error(fmt::format("{} has {} axes; give [.., channels, h, w]", describe(x), x->rank()));
+  if (x->rank() < 3) usage_error("{} has {} axes; give [.., channels, h, w]", describe(x), x->rank());
 }
 
 /// x with its last three axes replaced by others: first to `sizes`, then in the order `order`, then to `shape`.
@@ -167,8 +166,8 @@ Tensor interpolate(Arg input, const InterpolateOptions& o) {
   const UOp given = tensor::operand(input);
   const size_t axes = given->rank() - std::min<size_t>(given->rank(), 2), wanted = axes_of_mode(o.mode);
   if (axes < 1 || axes > 3 || (wanted && wanted != axes))
-    usage_error(fmt::format("{} has {} axes; give [n, channels, {}]", describe(given), given->rank(),
-                            tensor::sliding_names(wanted ? wanted : 2)));
+    usage_error("{} has {} axes; give [n, channels, {}]", describe(given), given->rank(),
+                tensor::sliding_names(wanted ? wanted : 2));
   if (o.align_corners && !has_corners(o.mode))
     usage_error("align_corners is true, but only linear and cubic modes have corners to keep; leave it false");
   const std::vector<ResampledAxis> list = resampled_axes(given, axes, o);
@@ -213,7 +212,7 @@ Tensor pixel_unshuffle(Arg input, int64_t r) {
 Tensor channel_shuffle(Arg input, int64_t groups) {
   Call call("channel_shuffle", input.where());
   const UOp x = tensor::operand(input);
-  if (x->rank() < 2) usage_error(fmt::format("{} has no axis of channels; give [n, channels, ..]", describe(x)));
+  if (x->rank() < 2) usage_error("{} has no axis of channels; give [n, channels, ..]", describe(x));
   const int64_t each = divisible(x, 1, groups, "groups of");
   Shape split{x->shape[0], groups, each};
   ir::Ints order{0, 2, 1};
@@ -224,5 +223,4 @@ Tensor channel_shuffle(Arg input, int64_t groups) {
   return wrap(ir::reshape(ir::permute(ir::reshape(x, split), order), x->shape));
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -1,14 +1,11 @@
 // cumsum, cumprod, logcumsumexp, cummax, cummin, and integrals by trapezoids.
 #include "sinter/scans.h"
 
-#include <fmt/core.h>
-
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
 #include "tensor/ops/reduce.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::Combine;
@@ -56,8 +53,8 @@ UOp widths(UOp y, UOp x, int64_t axis) {
       tensor::common_shape(x->shape, y->shape) == y->shape)
     x = ir::broadcast_to(x, y->shape);
   if (!(x->shape == y->shape))
-    tensor::usage_error(fmt::format("places {} fit no axis {} of {}; give {} of them, or one for each element",
-                                    tensor::describe(x), axis, tensor::describe(y), size));
+    tensor::usage_error("places {} fit no axis {} of {}; give {} of them, or one for each element", tensor::describe(x),
+                        axis, tensor::describe(y), size);
   return size == 0 ? x : tensor::shrink_axis(x, axis, 1, size) - tensor::shrink_axis(x, axis, 0, size - 1);
 }
 
@@ -112,5 +109,4 @@ Tensor cumulative_trapezoid(Arg y, Arg x, int64_t axis) {
   return wrap(ir::cast(ir::scan(Combine::Add, all, axis), tensor::common_float_type({&y, &x})));
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -9,8 +9,7 @@
 #include "tensor/ops/masked.h"
 #include "tensor/ops/pick.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::ScatterMode;
@@ -29,26 +28,31 @@ struct ScatterOperands {
   DType dtype = DType::Void;  ///< of the result
 };
 
-ScatterOperands scatter_operands(const Arg& base, int64_t axis, const Tensor& index, const Arg& value) {
+/// What both forms of them share: all but the value.
+ScatterOperands operands_along(const Arg& base, int64_t axis, const Tensor& index, const Arg& value) {
   ScatterOperands out;
   out.dtype = tensor::common_type({&base, &value});
   out.base = tensor::operand(base, out.dtype);
   out.index = tensor::index_operand(node_of(index));
   out.axis = tensor::axis_of(out.base, axis);
   tensor::unify_devices(out.base, out.index);
+  return out;
+}
+
+ScatterOperands scatter_operands(const Arg& base, int64_t axis, const Tensor& index, const Arg& value) {
+  ScatterOperands out = operands_along(base, axis, index, value);
   tensor::require_same_rank(out.base, out.index);
   const Shape &whole = out.base->shape, &part = out.index->shape;
   for (size_t a = 0; a < whole.rank(); ++a) {
     if (static_cast<int64_t>(a) == out.axis || whole[a] == part[a]) continue;
     if (whole[a].symbolic() || part[a].symbolic() || part[a].value() > whole[a].value())
-      usage_error(
-          fmt::format("the index {} is larger than {} in axis {}; {}", to_string(part), to_string(whole), a,
-                      tensor::mismatch_hint(part[a], whole[a], fmt::format("only along axis {} it may be", out.axis))));
+      usage_error("the index {} is larger than {} in axis {}; {}", to_string(part), to_string(whole), a,
+                  tensor::mismatch_hint(part[a], whole[a], fmt::format("only along axis {} it may be", out.axis)));
   }
   const UOp v = tensor::on_device(tensor::operand(value, out.dtype), out.base->device, whole);
   if (value.is_tensor() && v->rank() > 0 && !(v->shape == part))
-    usage_error(fmt::format("the value is {} and the index {}; {}", describe(v), to_string(part),
-                            tensor::mismatch_hint(v->shape, part, "they need one shape, use expand")));
+    usage_error("the value is {} and the index {}; {}", describe(v), to_string(part),
+                tensor::mismatch_hint(v->shape, part, "they need one shape, use expand"));
   out.value = ir::broadcast_to(v, part);
   return out;
 }
@@ -94,24 +98,19 @@ UOp mean_of(UOp sums, UOp index, int64_t axis, double first) {
 
 /// The axis, index and slices of index_add and its kin: x with one slice of `source` for each element of the 1-D index.
 ScatterOperands slices_operands(const Arg& x, int64_t axis, const Tensor& index, const Arg& source) {
-  ScatterOperands out;
-  out.dtype = tensor::common_type({&x, &source});
-  out.base = tensor::operand(x, out.dtype);
-  out.index = tensor::index_operand(node_of(index));
-  out.axis = tensor::axis_of(out.base, axis);
-  tensor::unify_devices(out.base, out.index);
+  ScatterOperands out = operands_along(x, axis, index, source);
   if (out.index->rank() > 1)
-    usage_error(fmt::format("the index {} has {} axes and must have 1; use index_put or scatter", describe(out.index),
-                            out.index->rank()));
+    usage_error("the index {} has {} axes and must have 1; use index_put or scatter", describe(out.index),
+                out.index->rank());
   if (out.index->rank() == 0) out.index = ir::reshape(out.index, {1});
   Shape rows = out.base->shape;
   rows[static_cast<size_t>(out.axis)] = out.index->shape[0];
   tensor::check_shape(rows);
   const UOp v = tensor::on_device(tensor::operand(source, out.dtype), out.base->device, out.base->shape);
   if (v->rank() > 0 && !(v->shape == rows))
-    usage_error(fmt::format("the source is {} and {} of the index {} on {} along axis {}; {}", describe(v),
-                            to_string(rows), to_string(out.index->shape), describe(out.base), out.axis,
-                            tensor::mismatch_hint(v->shape, rows, "they need one shape, use expand")));
+    usage_error("the source is {} and {} of the index {} on {} along axis {}; {}", describe(v), to_string(rows),
+                to_string(out.index->shape), describe(out.base), out.axis,
+                tensor::mismatch_hint(v->shape, rows, "they need one shape, use expand"));
   out.value = ir::broadcast_to(v, rows);
   ir::Ints others;
   for (int64_t a = 0; a < static_cast<int64_t>(rows.rank()); ++a)
@@ -159,9 +158,8 @@ Tensor put_along_axis(Arg x, const Tensor& index, Arg value, int64_t axis) {
   tensor::check_shape(rows);
   for (size_t d = 0; d < rows.rank(); ++d)
     if (d != a && !(i->shape[d] == rows[d]) && !(i->shape[d] == 1))
-      usage_error(fmt::format("the index {} does not broadcast to {} in axis {}; {}", to_string(i->shape),
-                              to_string(n->shape), d,
-                              tensor::mismatch_hint(i->shape[d], rows[d], "give that size, or 1")));
+      usage_error("the index {} does not broadcast to {} in axis {}; {}", to_string(i->shape), to_string(n->shape), d,
+                  tensor::mismatch_hint(i->shape[d], rows[d], "give that size, or 1"));
   const UOp v = tensor::broadcast_to_part(tensor::operand(value, t), n, rows);
   return wrap(ir::scatter(n, ir::broadcast_to(i, rows), v, axis, ScatterMode::Set));
 }
@@ -169,8 +167,7 @@ Tensor put_along_axis(Arg x, const Tensor& index, Arg value, int64_t axis) {
 Tensor index_add(Arg x, int64_t axis, const Tensor& index, Arg source, Arg alpha) {
   const Call call("index_add", x.where());
   if (alpha.is_tensor())
-    usage_error(fmt::format("alpha is {} and must be a number; multiply the source {} by it", describe(alpha),
-                            describe(source)));
+    usage_error("alpha is {} and must be a number; multiply the source {} by it", describe(alpha), describe(source));
   ScatterOperands of = slices_operands(x, axis, index, source);
   UOp value = ir::to_compute_type(of.value);
   const ir::Scalar factor = tensor::number_of(alpha, value->dtype);
@@ -187,8 +184,7 @@ Tensor index_copy(Arg x, int64_t axis, const Tensor& index, Arg source) {
 Tensor index_fill(Arg x, int64_t axis, const Tensor& index, Arg value) {
   const Call call("index_fill", x.where());
   if (value.is_tensor() && tensor::operand(value)->rank() > 0)
-    usage_error(
-        fmt::format("the value is {} and {} is filled with one number; use index_copy", describe(value), describe(x)));
+    usage_error("the value is {} and {} is filled with one number; use index_copy", describe(value), describe(x));
   return scattered(slices_operands(x, axis, index, value), ScatterMode::Set);
 }
 
@@ -203,7 +199,7 @@ Tensor index_put(Arg x, const std::vector<Tensor>& indices, Arg value, bool accu
   if (tensor::has_mask(to.items)) to = tensor::unmask(base, to.items);
   const Call call("index_put", x.where());
   if (indices.empty())
-    usage_error(fmt::format("no index for {}; give one tensor for each of the first axes", describe(node_of(base))));
+    usage_error("no index for {}; give one tensor for each of the first axes", describe(node_of(base)));
   const UOp n = ir::reshape(node_of(base), to.shape);
   const tensor::AdvancedIndex at = tensor::resolve_advanced(n, to.items);
   const UOp v = tensor::broadcast_to_part(tensor::operand(value, n->dtype), n,
@@ -212,5 +208,4 @@ Tensor index_put(Arg x, const std::vector<Tensor>& indices, Arg value, bool accu
   return wrap(ir::reshape(tensor::put(n, at.axes, at.index, at.place, v, mode), shape));
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

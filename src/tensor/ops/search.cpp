@@ -1,6 +1,4 @@
 // Binary search, as many steps for each value: one GATHER per step.
-#include <fmt/core.h>
-
 #include <bit>
 
 #include "sinter/sorting.h"
@@ -45,8 +43,7 @@ Tensor search(const Arg& sorted, const Arg& values, bool out_int32, bool right, 
   UOp s = ir::detach(tensor::operand(sorted, type)), v = ir::detach(tensor::operand(values, type));
   tensor::unify_devices(s, v);
   if (s->rank() == 0)
-    usage_error(fmt::format("the {} {} has no axis, and the values are {}; give one that ascends", role, describe(s),
-                            describe(v)));
+    usage_error("the {} {} has no axis, and the values are {}; give one that ascends", role, describe(s), describe(v));
   const int64_t last = static_cast<int64_t>(s->rank()) - 1;
   tensor::fixed_size(s, last, "searched");
   s = ir::contiguous(s);
@@ -62,9 +59,8 @@ Tensor search(const Arg& sorted, const Arg& values, bool out_int32, bool right, 
   bool fits = s->rank() == v->rank();
   for (size_t a = 0; fits && a + 1 < s->rank(); ++a) fits = s->shape[a] == v->shape[a];
   if (!fits)
-    usage_error(fmt::format("the {} {} and the values {} differ in an axis before the last; {}", role, describe(s),
-                            describe(v),
-                            tensor::mismatch_hint(s->shape, v->shape, "give one row for all, or equal axes")));
+    usage_error("the {} {} and the values {} differ in an axis before the last; {}", role, describe(s), describe(v),
+                tensor::mismatch_hint(s->shape, v->shape, "give one row for all, or equal axes"));
   return made(tensor::search_sorted(s, v, right));
 }
 
@@ -78,8 +74,8 @@ Tensor searchsorted(Arg sorted, Arg values, bool out_int32, bool right) {
 Tensor bucketize(Arg x, Arg boundaries, bool out_int32, bool right) {
   Call call("bucketize", x.where());
   if (boundaries.is_tensor() && tensor::operand(boundaries)->rank() != 1)
-    usage_error(fmt::format("the boundaries {} for {} must have one axis; use searchsorted",
-                            describe(tensor::operand(boundaries)), describe(x)));
+    usage_error("the boundaries {} for {} must have one axis; use searchsorted", describe(tensor::operand(boundaries)),
+                describe(x));
   return search(boundaries, x, out_int32, right, "list of boundaries");
 }
 

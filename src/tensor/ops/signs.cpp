@@ -1,11 +1,8 @@
 // Functions of a number's sign, which zeros and NaN have too.
-#include <fmt/core.h>
-
 #include "sinter/ops.h"
 #include "tensor/ops/in_floats.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::UOp;
@@ -38,8 +35,8 @@ Tensor fmod(Arg a, Arg b) {
   tensor::Call call("fmod", a.where());
   const DType dtype = tensor::common_type({&a, &b});
   if (is_bool(dtype))
-    tensor::usage_error(fmt::format("has no meaning on {} and {}; convert one with to(int64)", tensor::describe(a),
-                                    tensor::describe(b)));
+    tensor::usage_error("has no meaning on {} and {}; convert one with to(int64)", tensor::describe(a),
+                        tensor::describe(b));
   const ir::Sources n = tensor::operands({&a, &b}, dtype);
   UOp x = n[0], y = n[1];
   if (is_float(dtype)) {
@@ -54,5 +51,4 @@ Tensor fmod(Arg a, Arg b) {
   return tensor::wrap(ir::where(ir::ne(rest, zero) & ir::ne(has_sign(x), has_sign(y)), rest - y, rest));
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

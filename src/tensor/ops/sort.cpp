@@ -1,9 +1,6 @@
 // Values are picked by the positions that Op::Sort gives, so gradients are those of picking.
 #include "tensor/ops/sort.h"
 
-#include <fmt/core.h>
-
-#include <cmath>
 #include <limits>
 
 #include "sinter/sorting.h"
@@ -23,8 +20,7 @@ SortRows rows_along(UOp x, int64_t axis) {
   rows.axis = axis_of(x, axis);
   rows.size = fixed_size(x, rows.axis, "sorted", ", or sort along another one");
   if (rows.size > std::numeric_limits<int32_t>::max())
-    usage_error(
-        fmt::format("axis {} of {} has {} elements; at most 2^31 - 1 are sorted", rows.axis, describe(x), rows.size));
+    usage_error("axis {} of {} has {} elements; at most 2^31 - 1 are sorted", rows.axis, describe(x), rows.size);
   rows.x = ir::contiguous(move_axis(x, rows.axis, static_cast<int64_t>(x->rank()) - 1));
   return rows;
 }
@@ -73,8 +69,8 @@ UOp count_nan(const SortRows& rows) {
 
 Ranked median_of(const SortRows& rows, bool keepdim, bool skips) {
   if (rows.size == 0)
-    usage_error(fmt::format("{} has 0 elements along axis {}, and 0 elements have no median; check the size first",
-                            describe(rows.x), rows.axis));
+    usage_error("{} has 0 elements along axis {}, and 0 elements have no median; check the size first",
+                describe(rows.x), rows.axis);
   const int64_t middle = (rows.size - 1) / 2, last = rows.last();
   if (!is_float(rows.x->dtype)) return one_per_row(rows, ir::sort_positions(rows.x, middle, 1, false), keepdim);
   if (skips) {
@@ -117,8 +113,8 @@ Ranked topk(Arg x, int64_t k, int64_t axis, bool largest, bool) {
   UOp n = tensor::operand(x);
   const SortRows rows = tensor::rows_along(n, axis);
   if (k < 0 || k > rows.size)
-    usage_error(fmt::format("k is {}, and {} has {} elements along axis {}; give 0 to {}", k, describe(n), rows.size,
-                            rows.axis, rows.size));
+    usage_error("k is {}, and {} has {} elements along axis {}; give 0 to {}", k, describe(n), rows.size, rows.axis,
+                rows.size);
   return ranked(rows, 0, k, largest);
 }
 
@@ -127,8 +123,8 @@ Ranked kthvalue(Arg x, int64_t k, int64_t axis, bool keepdim) {
   UOp n = tensor::operand(x);
   const SortRows rows = tensor::rows_along(n, axis);
   if (k < 1 || k > rows.size)
-    usage_error(fmt::format("k is {}, and {} has {} elements along axis {}; give 1 to {}", k, describe(n), rows.size,
-                            rows.axis, rows.size));
+    usage_error("k is {}, and {} has {} elements along axis {}; give 1 to {}", k, describe(n), rows.size, rows.axis,
+                rows.size);
   return one_per_row(rows, ir::sort_positions(rows.x, k - 1, 1, false), keepdim);
 }
 
@@ -154,8 +150,8 @@ Ranked mode(Arg x, int64_t axis, bool keepdim) {
   UOp n = tensor::operand(x);
   const SortRows rows = tensor::rows_along(n, axis);
   if (rows.size == 0)
-    usage_error(fmt::format("{} has 0 elements along axis {}, and 0 elements have no mode; check the size first",
-                            describe(n), rows.axis));
+    usage_error("{} has 0 elements along axis {}, and 0 elements have no mode; check the size first", describe(n),
+                rows.axis);
   const int64_t last = rows.last();
   UOp at = ir::sort_positions(rows.x, 0, rows.size, false);
   UOp values = ir::gather(ir::detach(rows.x), at, last), here = tensor::position(at->shape, last, at->device);

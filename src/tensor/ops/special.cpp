@@ -1,13 +1,11 @@
 // Functions of floats that are several ops, written so that neither values nor gradients overflow or cancel on the way.
-#include <cmath>
 #include <limits>
 #include <numbers>
 
 #include "sinter/ops.h"
 #include "tensor/ops/in_floats.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::Op;
@@ -135,5 +133,4 @@ Tensor addcdiv(Arg x, Arg a, Arg b, Arg value) {
   return in_floats("addcdiv", {&x, &a, &b, &value}, [](const Sources& n) { return n[0] + n[3] * n[1] / n[2]; });
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -1,6 +1,4 @@
 // Windows along one axis; unfold and fold: windows of an image as columns, and their sum where they overlap.
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "sinter/conv.h"
@@ -8,8 +6,7 @@
 #include "tensor/core/operands.h"
 #include "tensor/ops/windows.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::UOp;
@@ -31,9 +28,8 @@ Tensor Tensor::unfold(int64_t axis, int64_t size, int64_t step, Loc where) const
   const int64_t length = tensor::fixed_size(x, axis, "seen through windows");
   if (size < 1 || size > length || step < 1)
     usage_error(
-        fmt::format("windows of {} elements, one every {}, along axis {} of {}; give a size of 1 to {} and a "
-                    "step of 1 or more",
-                    size, step, axis, describe(x), length));
+        "windows of {} elements, one every {}, along axis {} of {}; give a size of 1 to {} and a step of 1 or more",
+        size, step, axis, describe(x), length);
   Shape widest = x->shape;  // ir::window() first makes a window at every position
   widest.push_back(size);
   tensor::check_shape(widest);
@@ -59,8 +55,8 @@ Tensor fold(Arg input, const PerAxis& size, const PerAxis& kernel, const UnfoldO
   Call call("fold", input.where());
   const UOp given = tensor::operand(input);
   if (given->rank() != 2 && given->rank() != 3)
-    usage_error(fmt::format("{} has {} axes; give [n, channels * kernel, windows], or the same without n",
-                            describe(given), given->rank()));
+    usage_error("{} has {} axes; give [n, channels * kernel, windows], or the same without n", describe(given),
+                given->rank());
   const UOp x = given->rank() == 2 ? tensor::insert_axis(given, 0) : given;
   const std::vector<WindowAxis> sliding = column_windows(kernel, o);
   const ir::Ints sizes = tensor::per_axis("the output's size", size.numbers(), 2, 1);
@@ -74,13 +70,12 @@ Tensor fold(Arg input, const PerAxis& size, const PerAxis& kernel, const UnfoldO
   }
   if (have % taps || columns != windows[0] * windows[1] || columns == 0)
     usage_error(
-        fmt::format("{} does not fold to {} x {}: the kernel has {} taps, which must divide axis 1, and axis 2 "
-                    "must have {} x {} windows",
-                    describe(given), sizes[0], sizes[1], taps, windows[0], windows[1]));
+        "{} does not fold to {} x {}: the kernel has {} taps, which must divide axis 1, and axis 2 "
+        "must have {} x {} windows",
+        describe(given), sizes[0], sizes[1], taps, windows[0], windows[1]);
   const Shape split{x->shape[0], have / taps, sliding[0].kernel, sliding[1].kernel, windows[0], windows[1]};
   const UOp w = ir::permute(ir::reshape(ir::to_compute_type(x), split), {0, 1, 4, 2, 5, 3});
   return tensor::unbatched(ir::cast(tensor::overlap_add(w, sliding, sizes), given->dtype), given, x);
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

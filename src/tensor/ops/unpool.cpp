@@ -1,6 +1,4 @@
 // Max unpooling: values back to where max pooling found them, among zeros. A scatter into the elements of a channel.
-#include <fmt/core.h>
-
 #include <string_view>
 
 #include "sinter/pooling.h"
@@ -9,8 +7,7 @@
 #include "tensor/ops/pick.h"
 #include "tensor/ops/windows.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::UOp;
@@ -33,18 +30,16 @@ Shape unpooled_sizes(UOp x, size_t axes, const PerAxis& kernel, const MaxUnpoolO
     int64_t before = 0, size = 0;  // the begin of the last window
     if (__builtin_mul_overflow(windows - 1, s.stride, &before) || __builtin_sub_overflow(before, s.padding, &size) ||
         __builtin_sub_overflow(size, s.padding, &size) || __builtin_add_overflow(size, s.kernel, &size))
-      usage_error(
-          fmt::format("{} windows of {} with stride {} have more elements than can be counted; give a smaller "
-                      "stride",
-                      windows, s.kernel, s.stride));
+      usage_error("{} windows of {} with stride {} have more elements than can be counted; give a smaller stride",
+                  windows, s.kernel, s.stride);
     if (given && (wanted[i] <= size - s.stride || wanted[i] - s.stride >= size))
       usage_error(
-          fmt::format("output_size is {} for axis {} of {}, whose {} windows of {} with stride {} and padding "
-                      "{} come from {}; give a size that differs by less than the stride",
-                      wanted[i], axis, describe(x), windows, s.kernel, s.stride, s.padding, size));
+          "output_size is {} for axis {} of {}, whose {} windows of {} with stride {} and padding "
+          "{} come from {}; give a size that differs by less than the stride",
+          wanted[i], axis, describe(x), windows, s.kernel, s.stride, s.padding, size);
     if (!given && size < 1)
-      usage_error(fmt::format("{} windows of {} with padding {} leave {} elements of axis {}; give less padding",
-                              windows, s.kernel, s.padding, size, axis));
+      usage_error("{} windows of {} with padding {} leave {} elements of axis {}; give less padding", windows, s.kernel,
+                  s.padding, size, axis);
     out.push_back(given ? wanted[i] : size);
   }
   return out;
@@ -56,8 +51,7 @@ Tensor max_unpool(std::string_view name, size_t axes, const Arg& input, const Te
   UOp given = tensor::operand(input), index = tensor::index_operand(tensor::node_of(indices));
   tensor::unify_devices(given, index);
   if (!(given->shape == index->shape))
-    usage_error(
-        fmt::format("the values are {} and the indices {}; they need one shape", describe(given), describe(index)));
+    usage_error("the values are {} and the indices {}; they need one shape", describe(given), describe(index));
   const UOp x = tensor::with_batch_axis(given, axes);
   const Shape sizes = unpooled_sizes(x, axes, kernel, o);
   // One axis for all elements of a channel, which the indices count.
@@ -87,5 +81,4 @@ Tensor max_unpool3d(Arg x, const Tensor& indices, const PerAxis& kernel, const M
   return max_unpool("max_unpool3d", 3, x, indices, kernel, options);
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -7,8 +7,7 @@
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::UOp;
@@ -53,8 +52,8 @@ Tensor unflatten(const Tensor& x, int64_t axis, const Shape& sizes, Loc where) {
   tensor::check_shape(others);
   const int64_t known = others.numel();
   if (sizes.empty() || (unknown ? !known || size % known : size != known))
-    usage_error(fmt::format("axis {} of {} has {} elements and cannot become {}; the sizes must multiply to {}", axis,
-                            describe(n), size, sinter::to_string(sizes), size));
+    usage_error("axis {} of {} has {} elements and cannot become {}; the sizes must multiply to {}", axis, describe(n),
+                size, sinter::to_string(sizes), size);
   Shape shape;
   for (int64_t i = 0; i < static_cast<int64_t>(n->rank()); ++i) {
     if (i != axis) {
@@ -84,8 +83,7 @@ Tensor t(const Tensor& x, Loc where) {
   Call call("t", where);
   UOp n = node_of(x);
   if (n->rank() > 2)
-    usage_error(fmt::format("{} has {} axes, and t() takes at most 2; use transpose, which swaps two axes", describe(n),
-                            n->rank()));
+    usage_error("{} has {} axes, and t() takes at most 2; use transpose, which swaps two axes", describe(n), n->rank());
   return n->rank() == 2 ? x.transpose(0, 1, where) : wrap(n);
 }
 
@@ -93,7 +91,7 @@ Tensor movedim(const Tensor& x, const std::vector<int64_t>& from, const std::vec
   Call call("movedim", where);
   UOp n = node_of(x);
   if (from.size() != to.size())
-    usage_error(fmt::format("axes {} to positions {}; give a position for each axis", list_of(from), list_of(to)));
+    usage_error("axes {} to positions {}; give a position for each axis", list_of(from), list_of(to));
   tensor::axes_of(n, from), tensor::axes_of(n, to);  // errors: no such axis, or one given twice
   ir::Ints order(n->rank(), -1), rest = ir::all_axes(n->rank());
   for (size_t i = 0; i < from.size(); ++i) {
@@ -149,9 +147,9 @@ Tensor narrow(const Tensor& x, int64_t axis, int64_t start, const Dim& length, L
   axis = tensor::axis_of(n, axis);
   const int64_t size = fixed_size(n, axis, "narrowed"), begin = start < 0 ? start + size : start;
   if (begin < 0 || begin > size || length.value() < 0 || length.bound() > size - begin)
-    usage_error(fmt::format("{} elements from {} on of axis {} of {}, which has {}; take fewer, or begin earlier",
-                            length.symbolic() ? fmt::format("up to {}", length.bound()) : to_string(length), start,
-                            axis, describe(n), size));
+    usage_error("{} elements from {} on of axis {} of {}, which has {}; take fewer, or begin earlier",
+                length.symbolic() ? fmt::format("up to {}", length.bound()) : to_string(length), start, axis,
+                describe(n), size);
   n = tensor::shrink_axis(n, axis, begin, length.symbolic() ? size : begin + length.value());
   return wrap(length.symbolic() ? tensor::shrink_axis(n, axis, 0, length) : n);
 }
@@ -192,12 +190,12 @@ std::vector<Tensor> split(const Tensor& x, const std::vector<int64_t>& sizes, in
   std::vector<int64_t> ends;
   int64_t end = 0;
   for (int64_t s : sizes) {
-    if (s < 0) usage_error(fmt::format("the sizes {} of parts of {}: {} is negative", list_of(sizes), describe(n), s));
+    if (s < 0) usage_error("the sizes {} of parts of {}: {} is negative", list_of(sizes), describe(n), s);
     ends.push_back(end = tensor::saturating_add(end, s));
   }
   if (end != size)
-    usage_error(fmt::format("parts of {} take {} elements of axis {} of {}, which has {}; the sizes must sum to it",
-                            list_of(sizes), end, axis, describe(n), size));
+    usage_error("parts of {} take {} elements of axis {} of {}, which has {}; the sizes must sum to it", list_of(sizes),
+                end, axis, describe(n), size);
   return parts_until(n, axis, ends);
 }
 
@@ -220,12 +218,11 @@ std::vector<Tensor> array_split(const Tensor& x, int64_t sections, int64_t axis,
   Call call("array_split", where);
   UOp n = node_of(x);
   axis = tensor::axis_of(n, axis);
-  if (sections < 1) usage_error(fmt::format("{} parts of {}; give 1 or more", sections, describe(n)));
+  if (sections < 1) usage_error("{} parts of {}; give 1 or more", sections, describe(n));
   const int64_t size = fixed_size(n, axis, "split");
   std::vector<int64_t> ends;
   for (int64_t i = 0, end = 0; i < sections; ++i) ends.push_back(end += size / sections + (i < size % sections));
   return parts_until(n, axis, ends);
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

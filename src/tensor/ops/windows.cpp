@@ -15,10 +15,10 @@ using ir::UOp;
 
 ir::Ints per_axis(std::string_view name, const std::vector<int64_t>& numbers, size_t axes, int64_t least) {
   if (numbers.size() != 1 && numbers.size() != axes)
-    usage_error(fmt::format("{} is {{{}}}, but windows slide along {} {}; give one number, or one for each", name,
-                            fmt::join(numbers, ", "), axes, axes == 1 ? "axis" : "axes"));
+    usage_error("{} is {{{}}}, but windows slide along {} {}; give one number, or one for each", name,
+                fmt::join(numbers, ", "), axes, axes == 1 ? "axis" : "axes");
   for (int64_t n : numbers)
-    if (n < least) usage_error(fmt::format("{} is {}; it must be at least {}", name, n, least));
+    if (n < least) usage_error("{} is {}; it must be at least {}", name, n, least);
   return numbers.size() == axes ? numbers : std::vector<int64_t>(axes, numbers[0]);
 }
 
@@ -40,8 +40,8 @@ std::string_view sliding_names(size_t sliding) {
 UOp with_batch_axis(UOp x, size_t sliding) {
   if (x->rank() == sliding + 1) return insert_axis(x, 0);
   if (x->rank() != sliding + 2)
-    usage_error(fmt::format("{} has {} axes; give [n, channels, {}], or the same without n", describe(x), x->rank(),
-                            sliding_names(sliding)));
+    usage_error("{} has {} axes; give [n, channels, {}], or the same without n", describe(x), x->rank(),
+                sliding_names(sliding));
   return x;
 }
 
@@ -55,9 +55,9 @@ UOp windows(UOp x, const std::vector<WindowAxis>& sliding, UOp given) {
     const int64_t size = fixed_size(given, theirs, "seen through windows"), room = s.padded(size);
     if (s.span() > room)
       usage_error(
-          fmt::format("a window of {} elements ({} taps, dilation {}) does not fit axis {} of {}, which has {} "
-                      "with padding {}; a smaller kernel or more padding is needed",
-                      s.span(), s.kernel, s.dilation, theirs, describe(given), room, s.padding));
+          "a window of {} elements ({} taps, dilation {}) does not fit axis {} of {}, which has {} "
+          "with padding {}; a smaller kernel or more padding is needed",
+          s.span(), s.kernel, s.dilation, theirs, describe(given), room, s.padding);
     Shape widest = x->shape;  // ir::window() first makes a window at every position
     widest[axis] = room;
     widest.push_back(s.kernel);

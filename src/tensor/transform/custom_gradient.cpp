@@ -9,8 +9,7 @@
 #include "tensor/core/user_call.h"
 #include "tensor/transform/vmap.h"
 
-namespace sinter {
-inline namespace v0 {
+namespace sinter::inline v0 {
 namespace {
 
 using ir::TensorGraph;
@@ -21,11 +20,11 @@ using tensor::usage_error;
 /// Refuses a gradient that does not fit what it is of.
 void check_gradient(UOp gradient, UOp of, const std::string& by, const std::string& what) {
   if (gradient->shape != of->shape || gradient->dtype != of->dtype)
-    usage_error(fmt::format("{} gave {} as the gradient of {}, which is {}; they must agree", by, describe(gradient),
-                            what, describe(of)));
+    usage_error("{} gave {} as the gradient of {}, which is {}; they must agree", by, describe(gradient), what,
+                describe(of));
   if (gradient->device != of->device)
-    usage_error(fmt::format("{} gave a gradient on {} for {}, which lies on {}; move it there", by,
-                            to_string(gradient->device), what, to_string(of->device)));
+    usage_error("{} gave a gradient on {} for {}, which lies on {}; move it there", by, to_string(gradient->device),
+                what, to_string(of->device));
 }
 
 std::vector<Tensor> wrapped(const std::vector<UOp>& nodes) {
@@ -53,8 +52,8 @@ class BackwardRule final : public ir::UserRule {
       made = tensor::held_nodes(results);
     }
     if (made.size() != call.arguments.size())
-      usage_error(fmt::format("{} gave {} gradients for {} arguments; give one for each, an empty Tensor for 0", by_,
-                              made.size(), call.arguments.size()));
+      usage_error("{} gave {} gradients for {} arguments; give one for each, an empty Tensor for 0", by_, made.size(),
+                  call.arguments.size());
     for (size_t i = 0; i < made.size(); ++i)
       if (made[i] && call.wanted[i]) check_gradient(made[i], call.arguments[i], by_, fmt::format("argument {}", i));
     return made;
@@ -128,8 +127,8 @@ std::vector<Tensor> custom_gradient(const ListFunction& forward, BackwardFunctio
   }
   for (UOp n : src)
     if (n->device != src[0]->device)
-      usage_error(fmt::format("tensors lie on {} and on {}; move all arguments and values to one device",
-                              to_string(src[0]->device), to_string(n->device)));
+      usage_error("tensors lie on {} and on {}; move all arguments and values to one device", to_string(src[0]->device),
+                  to_string(n->device));
   auto group = std::make_shared<ir::RuleGroup>();
   group->rule = std::make_shared<BackwardRule>(std::move(backward), where);
   group->values = values.size();
@@ -159,10 +158,8 @@ RemovableHandle TensorMethods::add_gradient_hook(GradientHook hook, Loc where) c
   const Tensor& x = self();
   const UOp n = tensor::node_of(x);
   if (!n->state.requires_grad)
-    usage_error(
-        fmt::format("{} depends on nothing that requires grad, so it has no gradient; call requires_grad() on "
-                    "it before",
-                    describe(n)));
+    usage_error("{} depends on nothing that requires grad, so it has no gradient; call requires_grad() on it before",
+                describe(n));
   if (tensor::Observer* observer = tensor::Observer::current()) {
     if (n->state.leaf) observer->on_change(x.cell(), "registers a hook on the gradient of");
     observer->on_rule(n);
@@ -183,5 +180,4 @@ void Tensor::retain_grad(Loc where) {
       where);
 }
 
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0

@@ -1,6 +1,4 @@
 // Gradients, products with Jacobians and Jacobians, of the gradient of a graph.
-#include <fmt/core.h>
-
 #include "sinter/create.h"
 #include "sinter/elementwise.h"
 #include "sinter/gradient.h"
@@ -8,9 +6,7 @@
 #include "tensor/core/operands.h"
 #include "tensor/core/user_call.h"
 
-namespace sinter {
-inline namespace v0 {
-namespace transforms {
+namespace sinter::inline v0::transforms {
 namespace {
 
 using tensor::OuterCall;
@@ -23,17 +19,15 @@ struct Evaluated {
   bool connected = false;  ///< whether the value depends on the argument
 };
 Evaluated evaluate(const TensorFunction& f, std::vector<Tensor> x, size_t argument) {
-  if (argument >= x.size())
-    usage_error(fmt::format("argument {} of {} does not exist; the first is 0", argument, x.size()));
+  if (argument >= x.size()) usage_error("argument {} of {} does not exist; the first is 0", argument, x.size());
   Tensor& by = x[argument];
   if (!is_float(by.dtype()))
-    usage_error(fmt::format("argument {} is {}, and only floats can be differentiated by; convert it with to(float32)",
-                            argument, name_of(by.dtype())));
+    usage_error("argument {} is {}, and only floats can be differentiated by; convert it with to(float32)", argument,
+                name_of(by.dtype()));
   if (!by.needs_grad()) by = by.detach().clone().requires_grad();
   const Tensor value = tensor::call_program_in_scope([&] { return f(x); });
   if (!is_float(value.dtype()))
-    usage_error(
-        fmt::format("the function's value is {}, and only floats can be differentiated", name_of(value.dtype())));
+    usage_error("the function's value is {}, and only floats can be differentiated", name_of(value.dtype()));
   return {value, by, value.needs_grad()};
 }
 
@@ -48,10 +42,8 @@ ValueAnd value_and_grad(const TensorFunction& f, const std::vector<Tensor>& x, s
   const OuterCall call("value_and_grad", where);
   const Evaluated e = evaluate(f, x, argument);
   if (e.value.rank() != 0)
-    usage_error(
-        fmt::format("the function's value has shape {}, and a gradient is of a scalar; sum it, or take "
-                    "jacobian() or vjp()",
-                    to_string(e.value.shape())));
+    usage_error("the function's value has shape {}, and a gradient is of a scalar; sum it, or take jacobian() or vjp()",
+                to_string(e.value.shape()));
   return {e.value, pulled_back(e, {}, where)};
 }
 
@@ -65,8 +57,8 @@ ValueAnd jvp(const TensorFunction& f, const std::vector<Tensor>& x, const Tensor
   const OuterCall call("jvp", where);
   const Evaluated e = evaluate(f, x, argument);
   if (tangent.shape() != e.argument.shape() || tangent.dtype() != e.argument.dtype())
-    usage_error(fmt::format("the tangent is {} {} and the argument {} {}; they must agree", name_of(tangent.dtype()),
-                            to_string(tangent.shape()), name_of(e.argument.dtype()), to_string(e.argument.shape())));
+    usage_error("the tangent is {} {} and the argument {} {}; they must agree", name_of(tangent.dtype()),
+                to_string(tangent.shape()), name_of(e.argument.dtype()), to_string(e.argument.shape()));
   if (!e.connected) return {e.value, zeros_like(Arg(e.value, where))};
   // seed -> seed J is linear, and the gradient of that along the tangent is J tangent.
   const Tensor seed = zeros_like(Arg(e.value, where)).requires_grad();
@@ -89,6 +81,4 @@ Tensor jacobian(const TensorFunction& f, const std::vector<Tensor>& x, size_t ar
       .reshape(shape);
 }
 
-}  // namespace transforms
-}  // namespace v0
-}  // namespace sinter
+}  // namespace sinter::inline v0::transforms

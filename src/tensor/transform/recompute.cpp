@@ -1,7 +1,5 @@
 // checkpoint(): a value whose gradient is that of its graph built again. The graph that the gradient differentiates
 // begins at barriers: it is no part of the forward pass, and is computed once the gradient of the value is there.
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <unordered_map>
 
@@ -172,9 +170,8 @@ Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& x, Loc whe
   for (UOp n : src)
     if (n->device != root->device)
       tensor::usage_error(
-          fmt::format("the value lies on {} and something that it is computed from on {}; move all to "
-                      "one device before",
-                      to_string(root->device), to_string(n->device)));
+          "the value lies on {} and something that it is computed from on {}; move all to one device before",
+          to_string(root->device), to_string(n->device));
   ir::TensorGraph& graph = ir::TensorGraph::get();
   const UOp n = graph.make({ir::Op::Custom, root->dtype, root->shape, std::move(src), int64_t{0}});
   graph.set_loss(n, root);

@@ -1,13 +1,11 @@
 // Calls the function with stand-ins for an element, and rebuilds what it made for all elements.
-#include <fmt/core.h>
-
+#include "tensor/transform/vmap.h"
 #include "batching/batch.h"
 #include "ir/walk.h"
 #include "sinter/transforms.h"
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
 #include "tensor/core/user_call.h"
-#include "tensor/transform/vmap.h"
 
 namespace sinter {
 namespace tensor {
@@ -142,8 +140,7 @@ std::optional<int64_t> axis_of(const VmapOptions& options, size_t i) {
 Tensor vmap(const TensorFunction& f, const std::vector<Tensor>& x, const VmapOptions& options, Loc where) {
   const tensor::OuterCall call("vmap", where);
   if (options.in_axes.size() > x.size())
-    usage_error(
-        fmt::format("{} axes are given for {} arguments; give at most one for each", options.in_axes.size(), x.size()));
+    usage_error("{} axes are given for {} arguments; give at most one for each", options.in_axes.size(), x.size());
   std::vector<Tensor> given = x, elements, batches;
   std::optional<Dim> count;
   for (size_t i = 0; i < x.size(); ++i) {
@@ -152,16 +149,14 @@ Tensor vmap(const TensorFunction& f, const std::vector<Tensor>& x, const VmapOpt
     const Argument a = argument_of(x[i], *axis, where);
     const Dim size = a.all.shape()[0];
     if (count && !(*count == size))
-      usage_error(
-          fmt::format("argument {} has {} elements along its axis {}, and one before it {}; all batches have one "
-                      "size",
-                      i, to_string(size), *axis, to_string(*count)));
+      usage_error("argument {} has {} elements along its axis {}, and one before it {}; all batches have one size", i,
+                  to_string(size), *axis, to_string(*count));
     count = size;
     given[i] = a.element;
     elements.push_back(a.element);
     batches.push_back(a.all);
   }
-  if (!count) usage_error(fmt::format("none of the {} arguments has a batch; give one an axis", x.size()));
+  if (!count) usage_error("none of the {} arguments has a batch; give one an axis", x.size());
   Tensor value;
   {
     const BatchObserver observer(elements);
