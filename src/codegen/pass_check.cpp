@@ -14,9 +14,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 /// The interpreter handles bounds that are a Const or a Var.
 bool is_interpretable(UOp sink) {
   for (UOp n : ir::topological(sink))

@@ -90,7 +90,7 @@ std::optional<PlanInputs> sample_inputs(const PlanGraph& plan, double most_eleme
     return out;
   };
   double elements = 0;
-  for (ir::UOp n : ir::topological(values_of(plan))) {
+  for (UOp n : ir::topological(values_of(plan))) {
     double count = 1;
     for (int64_t d : sizes(n->shape)) count *= static_cast<double>(d);
     if ((elements += count) > most_elements) return {};
@@ -135,7 +135,7 @@ PlanValues interpret_steps(const KernelSchedule& s, const PlanInputs& in, bool w
       vars[kernel.vars[v].name()] = in.vars[static_cast<size_t>(step.vars[v])];
     runtime::KernelInputs inputs{params, vars, args, &out.error};
     if (written) inputs.lower_combine = codegen::expand_math;
-    for (ir::UOp sink : {kernel.sink, kernel.epilogue_sink})
+    for (UOp sink : {kernel.sink, kernel.epilogue_sink})
       if (sink) runtime::interpret_kernel(sink, inputs);
   }
   for (int b : s.plan.outputs) out.outputs.push_back(memory[static_cast<size_t>(b)]);
@@ -162,7 +162,7 @@ void check_programs(const PlanGraph& plan, KernelSchedule scheduled) {
   const std::optional<PlanInputs> in = sample_inputs(plan, kMaxExpanded);
   if (!in) return;
   for (codegen::Kernel& k : scheduled.kernels)  // as codegen begins; its later passes preserve every bit
-    for (ir::UOp* sink : {&k.sink, &k.epilogue_sink})
+    for (UOp* sink : {&k.sink, &k.epilogue_sink})
       if (*sink) {
         *sink = codegen::widen_short_floats(*k.graph, ir::rewrite(*k.graph, *sink, ir::simplify_rules(), "check"));
         *sink = codegen::expand_math(*k.graph, *sink);

@@ -44,20 +44,20 @@
 namespace sinter::schedule {
 namespace {
 
-void check(std::span<const ir::UOp> roots, std::string_view pass) {
+void check(std::span<const UOp> roots, std::string_view pass) {
   if (runtime::env().check) ir::verify_plan(roots, pass);
 }
 
-void show(std::string_view what, std::span<const ir::UOp> roots) {
+void show(std::string_view what, std::span<const UOp> roots) {
   if (runtime::logging(5)) runtime::log(5, fmt::format("-- {}\n{}", what, ir::dump(roots)));
 }
 
 /// Runs a pass over the plan graph. Logs the graph if the pass changed it, and verifies it.
 template <class Pass>
 void step(PlanGraph& plan, std::string_view pass, Pass run) {
-  const std::vector<ir::UOp> before = values_of(plan);
+  const std::vector<UOp> before = values_of(plan);
   run();
-  const std::vector<ir::UOp> after = values_of(plan);
+  const std::vector<UOp> after = values_of(plan);
   check(after, pass);
   if (after != before) show(fmt::format("plan after {}", pass), after);
 }
@@ -139,7 +139,7 @@ class PlanWriter {
     return std::move(out_);
   }
 
-  std::vector<ir::UOp> invariant_scatters;
+  std::vector<UOp> invariant_scatters;
 
  private:
   void add(int k) {
@@ -178,7 +178,7 @@ class PlanWriter {
   /// `whole` and `position` are PlanStep::section_of and PlanStep::position.
   void add(KernelInstance instance, double time, int whole, int position) {
     if (runtime::env().check)
-      for (ir::UOp sink : {instance.kernel.sink, instance.kernel.epilogue_sink})
+      for (UOp sink : {instance.kernel.sink, instance.kernel.epilogue_sink})
         if (sink) ir::verify_kernel(sink, "rangeify");
     runtime::PlanStep step;
     for (const Var& v : instance.kernel.vars) step.vars.push_back(number_of(v, plan_.vars));
@@ -224,10 +224,10 @@ class PlanWriter {
 };
 
 /// Materializes the indices of these SCATTERs.
-void store_indices(PlanGraph& plan, const std::vector<ir::UOp>& scatters) {
-  const std::unordered_set<ir::UOp> these(scatters.begin(), scatters.end());
-  rebuild(plan, [&](ir::UOp n, const std::vector<ir::UOp>& src) {
-    return these.contains(n) ? ir::with_sources(*plan.graph, n, {src[0], ir::contiguous(src[1]), src[2]}) : ir::UOp();
+void store_indices(PlanGraph& plan, const std::vector<UOp>& scatters) {
+  const std::unordered_set<UOp> these(scatters.begin(), scatters.end());
+  rebuild(plan, [&](UOp n, const std::vector<UOp>& src) {
+    return these.contains(n) ? ir::with_sources(*plan.graph, n, {src[0], ir::contiguous(src[1]), src[2]}) : UOp();
   });
 }
 
@@ -247,7 +247,7 @@ bool observers_bypass_cache() {
 
 Partition partition_plan(PlanGraph& plan, const runtime::Target& target, Policy policy) {
   runtime::count(runtime::counters().partition_runs);
-  const std::vector<ir::UOp> given = values_of(plan);
+  const std::vector<UOp> given = values_of(plan);
   check(given, "plan lookup");
   show("plan", given);
   const Prices prices = prices_for(target);

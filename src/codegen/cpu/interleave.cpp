@@ -108,7 +108,7 @@ class Interleaver {
     interleaved = std::move(sorted);
   }
   int& distance_to_effect(Id id) { return distance_to_effect_[static_cast<size_t>(id)]; }
-  int steps(Id id) const { return code_[id].op == ir::Op::Div || code_[id].op == ir::Op::Sqrt ? kDivision : 1; }
+  int steps(Id id) const { return code_[id].op == Op::Div || code_[id].op == Op::Sqrt ? kDivision : 1; }
   /// Places `last` after everything it depends on.
   void place(Id last, std::vector<Id>& made) {
     std::vector<Id> stack{last};

@@ -119,7 +119,7 @@ class Pipeliner {
     out_.insts.push_back(std::move(inst));
     return static_cast<Id>(out_.insts.size()) - 1;
   }
-  Id index(ir::Op op, Id a, Id b) { return add({InstCode::Alu, out_[a].type, {a, b}, op}); }
+  Id index(Op op, Id a, Id b) { return add({InstCode::Alu, out_[a].type, {a, b}, op}); }
   Id constant(Type type, int64_t v) {
     Inst n{InstCode::Const, type, {}};
     n.number = ir::Scalar::of(type.dtype, v);
@@ -134,8 +134,8 @@ class Pipeliner {
     const Id step = constant(l.type, l.imm),
              last = constant(l.type, number(l.src[1]) - 1 - (number(l.src[1]) - number(l.src[0]) - 1) % l.imm);
     before = {step, last};
-    const Id behind = index(ir::Op::Add, loop, step);
-    next[loop] = index(ir::Op::Min, behind, last);
+    const Id behind = index(Op::Add, loop, step);
+    next[loop] = index(Op::Min, behind, last);
     std::vector<Id> made{behind, next[loop]}, ahead = schedule_moved(body(loop)), exchanges;
     for (Id id : ahead) copy(id, first, before);
     for (Id id : ahead) copy(id, next, exchanges);

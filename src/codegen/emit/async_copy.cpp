@@ -7,8 +7,6 @@
 
 namespace sinter::codegen {
 
-using ir::UOp;
-
 namespace {
 
 /// Whether the vectors are contiguous on both sides, and exist or do not as a whole.
@@ -21,7 +19,7 @@ bool is_copyable(Values& values, UOp store, UOp load, const Instructions& code) 
   if (!contiguous(store) || !contiguous(load) || values.varies(store) != values.varies(load)) return false;
   if (!values.limit(store).none() || !values.limit(load).none()) return false;
   const UOp predicate = predicate_of(load);
-  return !predicate || (!values.varies(predicate) && other_of(load)->op == ir::Op::Const &&
+  return !predicate || (!values.varies(predicate) && other_of(load)->op == Op::Const &&
                         ir::to_bits(load->dtype, other_of(load)->scalar()) == 0);
 }
 

@@ -28,8 +28,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
 using ItemKind = LoopItem::ItemKind;
 
 /// Bytes of tiles on the stack. The rest goes to scratch memory. On a GPU shared memory takes the place of the stack.

@@ -8,9 +8,6 @@
 
 namespace sinter::codegen {
 
-using ir::Op;
-using ir::UOp;
-
 /// Whether a load can be a masked gather: elements of four or eight bytes, in memory that the kernel does not write.
 bool Values::is_gathered(UOp n) {
   constexpr int kTogether = 8;

@@ -10,9 +10,6 @@
 
 namespace sinter::codegen {
 
-using ir::Op;
-using ir::UOp;
-
 Id Values::make_load(UOp n, int lane) {
   const UOp predicate = predicate_of(n), other = other_of(n);
   Type type{n->dtype, 1};

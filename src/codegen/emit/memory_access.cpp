@@ -8,8 +8,6 @@
 
 namespace sinter::codegen {
 
-using ir::UOp;
-
 namespace {
 
 constexpr size_t kSmallestStream = 16;  ///< bytes of the shortest vector with a nontemporal store
@@ -40,7 +38,7 @@ Id read_memory(Values& values, BlockWriter& emit, UOp access, Id other) {
   return emit.insert_here(std::move(all));
 }
 
-void write_memory(Values& values, BlockWriter& emit, UOp access, Id v, Id only, UOp predicate, const ir::Op* add,
+void write_memory(Values& values, BlockWriter& emit, UOp access, Id v, Id only, UOp predicate, const Op* add,
                   InstCode code) {
   only = emit.both(only, values.exists(access, kAllLanes));
   const DType dtype = access->src[0]->dtype;
@@ -103,7 +101,7 @@ void write_rows(Values& values, BlockWriter& emit, UOp store, std::vector<Id> co
     if (there != kNone) emit.open_if(there);
     for (size_t part = 0; part < parts.size(); ++part) {
       const Id place =
-          part == 0 ? address : emit.index(ir::Op::Add, address, emit.number(static_cast<int64_t>(part * width)));
+          part == 0 ? address : emit.index(Op::Add, address, emit.number(static_cast<int64_t>(part * width)));
       Inst row{code, {}, {place, parts[part][static_cast<size_t>(lane)]}};
       row.imm = slot_of(store);
       emit.insert_here(std::move(row));
@@ -120,7 +118,7 @@ void write_dense(Values& values, BlockWriter& emit, UOp store, std::vector<Id> c
   if (there != kNone) emit.open_if(there);
   int64_t from = 0;
   for (Id vector : transpose_vectors(emit, columns, lanes)) {
-    Inst inst{InstCode::Store, {}, {emit.index(ir::Op::Add, values.address(store, 0), emit.number(from)), vector}};
+    Inst inst{InstCode::Store, {}, {emit.index(Op::Add, values.address(store, 0), emit.number(from)), vector}};
     inst.imm = slot_of(store);
     const Id left = values.remaining_elements(values.limit(store), lanes, count, count, from);
     from += lanes;

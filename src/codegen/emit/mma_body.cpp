@@ -11,9 +11,6 @@
 
 namespace sinter::codegen {
 
-using ir::Op;
-using ir::UOp;
-
 void MmaBody::add(int statement) {
   fragments_.clear();
   const Statement& s = at(statement);

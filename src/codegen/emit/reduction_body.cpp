@@ -13,8 +13,6 @@
 namespace sinter::codegen {
 
 using ir::Combine;
-using ir::Op;
-using ir::UOp;
 
 namespace {
 

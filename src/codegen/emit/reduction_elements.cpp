@@ -16,9 +16,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 /// The common predicate of the elements of a sum with a single chain.
 UOp predicate_of_chain(UOp n) {
   return n->op == Op::Reduce && n->reduction().tree.lanes == 1 && !n->reduction().tree.mma ? common_predicate(n)

@@ -9,9 +9,6 @@
 
 namespace sinter::codegen {
 
-using ir::Op;
-using ir::UOp;
-
 namespace {
 /// Divisions of indices that fit are of 32 bits (codegen/normalize).
 UOp without_cast(UOp n) { return n->op == Op::Cast ? n->src[0] : n; }

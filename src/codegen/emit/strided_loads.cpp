@@ -8,16 +8,14 @@
 
 namespace sinter::codegen {
 
-using ir::UOp;
-
 Id Values::remaining_elements(LaneLimit limit, int lanes, int64_t stride, int64_t last, int64_t from) {
   if (limit.none()) limit.known = lanes;
   if (limit.count == kNone) {
     const int64_t left = limit.known ? stride * (limit.known - 1) + last - from : 0;
     return left >= lanes ? kNone : emit_.number(std::max<int64_t>(left, 0));
   }
-  const Id all = emit_.index(ir::Op::Mul, limit.count, emit_.number(stride));
-  return emit_.index(ir::Op::Sub, all, emit_.number(stride - last + from));
+  const Id all = emit_.index(Op::Mul, limit.count, emit_.number(stride));
+  return emit_.index(Op::Sub, all, emit_.number(stride - last + from));
 }
 
 /// Loads all memory from the first lane's element on: `stride` elements per lane, `last` for the last lane. If the
@@ -43,7 +41,7 @@ std::vector<Id> Values::load_dense(UOp n, int64_t stride, int64_t last) {
       vectors.push_back(zero);
       continue;
     }
-    Inst inst{InstCode::Load, type, {emit_.index(ir::Op::Add, address(n, 0), emit_.number(i * type.lanes))}};
+    Inst inst{InstCode::Load, type, {emit_.index(Op::Add, address(n, 0), emit_.number(i * type.lanes))}};
     inst.imm = slot_of(n);
     const bool differ = !open_elements.empty();
     if (differ || open != kNone) {

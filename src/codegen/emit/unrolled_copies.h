@@ -18,8 +18,8 @@ class UnrolledCopies {
   /// Runs `body` with `count` unrolled copies of a range. A loop that fills a tile replaces an outer loop over the same
   /// range.
   template <class Body>
-  void with(ir::UOp range, int count, Body body) {
-    std::vector<std::pair<ir::UOp, int>> around = open_;
+  void with(UOp range, int count, Body body) {
+    std::vector<std::pair<UOp, int>> around = open_;
     std::erase_if(open_, [&](const auto& o) { return o.first == range; });
     if (count > 1) open_.emplace_back(range, count);
     body();
@@ -27,14 +27,14 @@ class UnrolledCopies {
   }
 
   /// Open copies of a range.
-  int count(ir::UOp range) const {
+  int count(UOp range) const {
     for (const auto& [open, count] : open_)
       if (open == range) return count;
     return 1;
   }
 
   /// Whether n differs between the open copies, of ranges other than `without`.
-  bool differ(ir::UOp n, const std::vector<ir::UOp>& without = {}) const {
+  bool differ(UOp n, const std::vector<UOp>& without = {}) const {
     return std::any_of(open_.begin(), open_.end(), [&](const auto& o) {
       return ranges_.depends(n, o.first) && std::find(without.begin(), without.end(), o.first) == without.end();
     });
@@ -43,8 +43,8 @@ class UnrolledCopies {
   /// Runs `body` for each unrolled copy of the ranges that n, a REDUCE, closes: a step of the sum. Within it each of
   /// these ranges has the one copy.
   template <class Body>
-  void for_each_step(ir::UOp n, Body body) {
-    const std::vector<ir::UOp> closed = ranges_of(n);
+  void for_each_step(UOp n, Body body) {
+    const std::vector<UOp> closed = ranges_of(n);
     for (const auto& [range, count] : open_)
       if (std::find(closed.begin(), closed.end(), range) != closed.end()) step_.push_back({range, 0, count});
     while (true) {
@@ -59,10 +59,10 @@ class UnrolledCopies {
   /// Runs `body` for each unrolled copy of the ranges on which n depends. `own`: also of those that n, a REDUCE,
   /// closes. These vary slowest: each element goes to all accumulators that take it before the next one is loaded.
   template <class Body>
-  void for_each(ir::UOp n, bool own, Body body) {
+  void for_each(UOp n, bool own, Body body) {
     std::vector<UnrollCopy> copy;
     std::vector<size_t> fastest;  // indices into `copy`, fastest-varying first
-    const std::vector<ir::UOp> closed = own ? ranges_of(n) : std::vector<ir::UOp>{};
+    const std::vector<UOp> closed = own ? ranges_of(n) : std::vector<UOp>{};
     size_t open = 0;
     for (const auto& [range, count] : open_) {
       if (const auto step = std::find_if(step_.begin(), step_.end(), [&](const auto& s) { return s.range == range; });
@@ -88,7 +88,7 @@ class UnrolledCopies {
  private:
   Values& values_;
   FreeRanges& ranges_;
-  std::vector<std::pair<ir::UOp, int>> open_;
+  std::vector<std::pair<UOp, int>> open_;
   std::vector<UnrollCopy> step_;  ///< of for_each_step()
 };
 

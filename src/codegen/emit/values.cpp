@@ -15,9 +15,6 @@
 
 namespace sinter::codegen {
 
-using ir::Op;
-using ir::UOp;
-
 const Values::OpenRange* Values::binding(UOp range) const {
   auto it =
       std::find_if(open_.rbegin(), open_.rend(), [range](const OpenRange& o) { return o.bound && o.range == range; });

@@ -11,8 +11,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-
 constexpr IntegerBounds kInt32{std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
 constexpr IntegerBounds kUInt32{0, std::numeric_limits<uint32_t>::max()};
 

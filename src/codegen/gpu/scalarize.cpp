@@ -12,8 +12,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-
 constexpr int64_t kAccessBytes = 16;
 constexpr int64_t kLeastCopy = 4;  ///< bytes of an asynchronous copy
 

@@ -11,9 +11,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 /// Maps the unsigned divisions that legalize() made back to IDiv and Mod of Index, and vice versa.
 class DivisionForms {
  public:

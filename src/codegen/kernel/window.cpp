@@ -12,9 +12,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 bool is_known_size(UOp range) { return range->src[0]->op == Op::Const && range->src[0]->scalar().as_int() > 1; }
 
 /// Whether an expression is a sum, whose terms are its parent's.

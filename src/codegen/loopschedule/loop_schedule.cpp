@@ -18,10 +18,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::AxisKind;
-using ir::Op;
-using ir::UOp;
-
 constexpr int kMaxThreads = 1024;  // CUDA's limit
 constexpr int kMaxBlocks = 32;     // of a multiprocessor
 /// Limit for steps and blocks of a range. A range has at most as many values as a tensor has elements, so arithmetic on

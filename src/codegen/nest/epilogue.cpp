@@ -11,9 +11,6 @@
 
 namespace sinter::codegen {
 
-using ir::Op;
-using ir::UOp;
-
 namespace {
 
 constexpr int kVectors = 2;    ///< vectors along one range in one iteration, at most

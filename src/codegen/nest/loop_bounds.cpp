@@ -11,8 +11,6 @@ namespace sinter::codegen {
 namespace {
 
 using ir::LinearExpr;
-using ir::Op;
-using ir::UOp;
 
 bool is_comparison(UOp condition) {
   while (condition->op == Op::Not) condition = condition->src[0];

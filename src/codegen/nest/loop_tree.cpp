@@ -76,7 +76,7 @@ class LoopTreeBuilder {
     for (const Dependence& d : s.deps) {
       if (in(rest, d.on)) return false;
       if (!in(group, d.on)) continue;
-      const bool outer = range_kind(level.range) == ir::AxisKind::Outer;
+      const bool outer = range_kind(level.range) == AxisKind::Outer;
       if (d.reason == Dependence::Reason::Value && at(d.on).own_depth <= depth && !at(d.on).at_once())
         return false;  // complete only after this loop
       if (d.reason == Dependence::Reason::Memory && !outer) return false;
@@ -209,11 +209,11 @@ int only_reduce(const std::vector<LoopItem>& items) {
   return only;
 }
 
-std::vector<ir::UOp> ranges_of(const LoopItem& loop) {
-  std::vector<ir::UOp> ranges{loop.level.range};
+std::vector<UOp> ranges_of(const LoopItem& loop) {
+  std::vector<UOp> ranges{loop.level.range};
   for (const LoopItem& i : loop.body)
     if (i.kind == LoopItem::ItemKind::Loop)
-      for (ir::UOp r : ranges_of(i)) ranges.push_back(r);
+      for (UOp r : ranges_of(i)) ranges.push_back(r);
   return ranges;
 }
 

@@ -7,8 +7,6 @@
 
 namespace sinter::codegen {
 
-using ir::UOp;
-
 std::optional<LoopSchedule::MmaRanges> mma_ranges_of(UOp reduce, const LoopSchedule& schedule, FreeRanges& ranges) {
   if (!reduce->reduction().tree.mma) return {};
   const std::vector<UOp> factors = open_factors(reduce);
@@ -22,9 +20,9 @@ std::optional<LoopSchedule::MmaRanges> mma_ranges_of(UOp reduce, const LoopSched
 }
 
 std::vector<LoopLevel> loops_with_own_threads(UOp node, std::vector<LoopLevel> loops, FreeRanges& ranges) {
-  const std::vector<UOp> own = node->op == ir::Op::Reduce ? ranges_of(node) : std::vector<UOp>{};
+  const std::vector<UOp> own = node->op == Op::Reduce ? ranges_of(node) : std::vector<UOp>{};
   std::erase_if(loops, [&](const LoopLevel& l) {
-    if (node->op == ir::Op::Reduce && node->reduction().tree.mma && l.range == own.back()) return true;
+    if (node->op == Op::Reduce && node->reduction().tree.mma && l.range == own.back()) return true;
     return l.straight && !ranges.depends(node, l.range) && std::find(own.begin(), own.end(), l.range) == own.end();
   });
   return loops;

@@ -9,8 +9,6 @@
 
 namespace sinter::codegen {
 
-using ir::UOp;
-
 namespace {
 
 /// The contiguous range of a vector, and its number of elements: the lanes, or the unrolled copies of a register
@@ -42,7 +40,7 @@ void require_whole_vectors(const NonTemporal& opt, UOp store, const std::vector<
   for (const LoopLevel& l : loops)
     if (l.range == along && l.width() > 1) multiple &= l.lanes == width || l.unroll % width == 0;
   for (const ir::LinearTerm& t : place.terms)
-    if (!(t.atom == along) && !(t.atom->op == ir::Op::Range && one_trip(t.atom)))
+    if (!(t.atom == along) && !(t.atom->op == Op::Range && one_trip(t.atom)))
       multiple &= t.factor % width == 0 && !ranges.depends(t.atom, along);
   require(multiple, "its vectors are not aligned to their size");
 }

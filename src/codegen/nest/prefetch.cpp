@@ -6,8 +6,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::UOp;
-
 class PrefetchPlacer {
  public:
   PrefetchPlacer(UOp load, Statements& statements, FreeRanges& ranges)

@@ -9,8 +9,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
 using ItemKind = LoopItem::ItemKind;
 
 class RingBuilder {

@@ -9,8 +9,6 @@
 
 namespace sinter::codegen {
 
-using ir::UOp;
-
 UOp followed_source(const Statement& s, size_t accumulator, FreeRanges& ranges) {
   const ir::ReduceAttr& attr = s.node->reduction();
   const auto count = static_cast<size_t>(ir::accumulator_count(attr.combine));
@@ -22,7 +20,7 @@ UOp followed_source(const Statement& s, size_t accumulator, FreeRanges& ranges) 
     return {};
   const ir::CombineGraph step = ir::combine_step(attr.combine, ir::accumulator_types(s.node));
   for (UOp n : ir::topological(step.next[accumulator]))
-    if (n->op == ir::Op::Arg && static_cast<size_t>(n->integer()) % count != accumulator) return {};
+    if (n->op == Op::Arg && static_cast<size_t>(n->integer()) % count != accumulator) return {};
   return source;
 }
 

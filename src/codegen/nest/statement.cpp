@@ -30,9 +30,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 class StatementBuilder {
  public:
   StatementBuilder(const Kernel& kernel, const LoopSchedule& schedule, FreeRanges& ranges)

@@ -18,7 +18,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
 using ItemKind = LoopItem::ItemKind;
 
 class BarrierPlanner {
@@ -203,8 +202,8 @@ bool reduces_across_threads(const Statements& statements) {
 
 bool loads_what_it_stores(const Statement& store, const Statements& statements) {
   const int64_t slot = slot_of(store.node);
-  const std::vector<ir::UOp> body = body_of(store.node);
-  return std::any_of(body.begin(), body.end(), [&](ir::UOp n) { return n->op == Op::Load && slot_of(n) == slot; }) ||
+  const std::vector<UOp> body = body_of(store.node);
+  return std::any_of(body.begin(), body.end(), [&](UOp n) { return n->op == Op::Load && slot_of(n) == slot; }) ||
          std::any_of(store.deps.begin(), store.deps.end(), [&](const Dependence& d) {
            const Statement& sum = statements.list[static_cast<size_t>(d.on)];
            return d.reason == Dependence::Reason::Value && sum.carried() && slot_of(sum.homes[0]) == slot;

@@ -19,9 +19,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 class TileBuilder {
  public:
   TileBuilder(const Kernel& kernel, const LoopSchedule& schedule, std::vector<Tile>& tiles)

@@ -15,9 +15,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 constexpr int kMaxSlots = 8;
 
 /// Whether each task has a single value of the range.

@@ -14,10 +14,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::AxisKind;
-using ir::Op;
-using ir::UOp;
-
 bool reads_what_it_writes(UOp sink) {
   std::set<int64_t> written;
   for (UOp store : sink->src) written.insert(slot_of(store));

@@ -13,9 +13,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 bool arithmetic_on_bool(UOp n) {
   if (!is_bool(n->dtype)) return false;
   switch (n->op) {

@@ -1,7 +1,7 @@
 // Rewrites ops that C and the target lack.
 #pragma once
 
-#include "ir/graph.h"
+#include "codegen/kernel/ir.h"
 
 namespace sinter::codegen {
 
@@ -9,9 +9,9 @@ namespace sinter::codegen {
 /// Out: the same values. Arithmetic on bool becomes logic. A div or mod of non-negative indices by positive ones
 /// becomes unsigned, where C's truncation equals the floor of the semantics, and 32-bit if the operands fit, which is
 /// faster. The rest of SEMANTICS F5 (division by zero, wrapping, shifts, saturating casts) is handled in render/.
-ir::UOp legalize(ir::Graph& g, ir::UOp sink);
+UOp legalize(ir::Graph& g, UOp sink);
 
 /// Throws InternalError unless `sink` is in the form above. Also throws for 8-bit floats, which no target has.
-void verify_legal(ir::UOp sink);
+void verify_legal(UOp sink);
 
 }  // namespace sinter::codegen

@@ -11,9 +11,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 struct Expansion {
   Op op;
   UOp (*expand)(const std::vector<UOp>& src);

@@ -11,9 +11,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 bool in_bounds(UOp load, ir::IntervalAnalysis intervals) {
   const Shape& shape = load->src[0]->shape;
   for (size_t d = 0; d < shape.rank(); ++d)

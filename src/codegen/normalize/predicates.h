@@ -1,7 +1,7 @@
 // Sums of products that are 0 where a predicate is false: gradients of padded and sliding windows.
 #pragma once
 
-#include "ir/graph.h"
+#include "codegen/kernel/ir.h"
 
 namespace sinter::codegen {
 
@@ -9,6 +9,6 @@ namespace sinter::codegen {
 /// Out: the same values. If both factors of a product have the same predicate and are +0 where it is false, a factor
 /// that is a LOAD keeps only the conjuncts that depend on no range outside its index, provided that they keep it in
 /// bounds; a select applies the whole predicate. The loaded value then does not depend on the predicate's other ranges.
-ir::UOp select_by_predicate(ir::Graph& g, ir::UOp sink);
+UOp select_by_predicate(ir::Graph& g, UOp sink);
 
 }  // namespace sinter::codegen

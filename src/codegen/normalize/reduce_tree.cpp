@@ -18,9 +18,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::AxisKind;
-using ir::Op;
-using ir::UOp;
 using Substitution = std::unordered_map<UOp, UOp>;
 
 bool is_const(UOp bound) { return bound->op == Op::Const; }

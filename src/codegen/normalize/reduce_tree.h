@@ -1,7 +1,7 @@
 // Splits REDUCEs into a form that one loop nest computes.
 #pragma once
 
-#include "ir/graph.h"
+#include "codegen/kernel/ir.h"
 
 namespace sinter::codegen {
 
@@ -11,9 +11,9 @@ namespace sinter::codegen {
 /// it. How: a blocked REDUCE becomes a REDUCE over blocks of a REDUCE within a block; groups become one more REDUCE,
 /// over groups. Ranges that lanes or blocks straddle are flattened into one. If one sum runs over a range in equal
 /// blocks, the range is split for all of its users, so that they share loops and the values computed in them.
-ir::UOp split_reductions(ir::Graph& g, ir::UOp sink);
+UOp split_reductions(ir::Graph& g, UOp sink);
 
 /// Throws InternalError unless `sink` is in the form above.
-void verify_reductions(ir::UOp sink);
+void verify_reductions(UOp sink);
 
 }  // namespace sinter::codegen

@@ -14,9 +14,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 bool in_blocks(UOp n) { return n->op == Op::Reduce && n->reduction().tree.block > 0; }
 
 class Reloader {

@@ -8,9 +8,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 bool is_short(UOp n) { return ir::is_short_float(n->dtype); }
 
 UOp widen(UOp x) {

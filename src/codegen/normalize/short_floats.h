@@ -1,7 +1,7 @@
 // Computes float16 and bfloat16 arithmetic in float32.
 #pragma once
 
-#include "ir/graph.h"
+#include "codegen/kernel/ir.h"
 
 namespace sinter::codegen {
 
@@ -9,9 +9,9 @@ namespace sinter::codegen {
 /// Out: the same values. 16-bit floats are only loaded, stored, selected and converted from and to float32. Every op
 /// that computed in a 16-bit float computes in float32 and rounds its result to the type, so an intermediate value has
 /// the bits that a stored one would have. Must run before expand_math(), which handles float32 and float64 only.
-ir::UOp widen_short_floats(ir::Graph& g, ir::UOp sink);
+UOp widen_short_floats(ir::Graph& g, UOp sink);
 
 /// Whether a node computes in a 16-bit float, or converts between one and a type other than float32.
-bool computes_in_short_float(ir::UOp n);
+bool computes_in_short_float(UOp n);
 
 }  // namespace sinter::codegen

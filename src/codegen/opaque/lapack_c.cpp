@@ -9,7 +9,7 @@
 namespace sinter::codegen {
 
 runtime::KernelSource lapack_c(const Kernel& kernel) {
-  const ir::UOp n = kernel.sink->src[0];
+  const UOp n = kernel.sink->src[0];
   const ir::Ints& call = n->ints();
   const bool second = n->src.size() > 2;
   const ir::LapackSizes sizes = ir::lapack_sizes_of(n->src[1]->shape, second ? &n->src[2]->shape : nullptr);

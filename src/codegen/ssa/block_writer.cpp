@@ -8,8 +8,6 @@
 
 namespace sinter::codegen {
 
-using ir::Op;
-
 size_t BlockWriter::InstHash::operator()(const Inst& n) const {
   uint64_t h =
       ir::mix(static_cast<uint64_t>(n.code) << 8 | static_cast<uint64_t>(n.op), static_cast<uint64_t>(n.type.dtype));

@@ -10,6 +10,8 @@
 
 namespace sinter::codegen {
 
+using ir::Op;
+
 /// Names an instruction and its value.
 using Id = int;
 inline constexpr Id kNone = -1;
@@ -70,7 +72,7 @@ struct Inst {
   InstCode code;
   Type type;
   std::vector<Id> src;
-  ir::Op op = ir::Op::Const;
+  Op op = Op::Const;
   ir::Scalar number = {};
   int64_t imm = 0;
   int block = -1;

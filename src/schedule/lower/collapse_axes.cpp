@@ -20,8 +20,6 @@ namespace sinter::schedule {
 namespace {
 
 using codegen::is_access;
-using ir::Op;
-using ir::UOp;
 
 /// Which outer ranges are contiguous with the next one.
 class CollapsibleAxes {

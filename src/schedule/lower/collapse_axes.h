@@ -2,6 +2,7 @@
 #pragma once
 
 #include "codegen/kernel/kernel.h"
+#include "schedule/graph/plan_graph.h"
 
 namespace sinter::schedule {
 

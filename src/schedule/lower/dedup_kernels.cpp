@@ -12,7 +12,6 @@
 namespace sinter::schedule {
 
 using ir::mix;
-using ir::UOp;
 
 void normalize_vars(codegen::Kernel& kernel) {
   std::vector<Var> before = kernel.vars, after;

@@ -15,8 +15,6 @@ namespace sinter::schedule {
 
 using ir::ElementIndex;
 using ir::IndexMath;
-using ir::Op;
-using ir::UOp;
 
 size_t IndexMap::ElementIndexHash::operator()(const ElementIndex& at) const {
   size_t h = std::hash<UOp>{}(at.valid);

@@ -17,8 +17,6 @@
 namespace sinter::schedule {
 namespace {
 
-using ir::Op;
-using ir::UOp;
 using runtime::SizePolynomial;
 using RangeIds = std::vector<uint64_t>;  ///< node ids, ascending
 

@@ -20,7 +20,7 @@ uint64_t likeness(const Partition& p, const FusionGroup& k) {
   for (const std::vector<int>* axes : {&k.outer, &k.inner})
     for (int a : *axes) h = ir::mix(h, static_cast<uint64_t>(p.space.bound(a)));
   for (const Member& m : k.members) {
-    ir::UOp n = p.graph.nodes[static_cast<size_t>(m.node)].uop;
+    UOp n = p.graph.nodes[static_cast<size_t>(m.node)].uop;
     h = ir::mix(ir::mix(h, static_cast<uint64_t>(n->op)),
                 ir::mix(static_cast<uint64_t>(n->dtype), ir::hash_of(n->shape)));
   }
@@ -43,7 +43,7 @@ std::vector<int> barriers_before(const Partition& p) {
       if (p.graph.nodes[static_cast<size_t>(node)].kind != FusionNodeKind::Buffer)
         most = std::max(most, count[static_cast<size_t>(p.kernel_of[static_cast<size_t>(node)])]);
     most += std::any_of(kernel.members.begin(), kernel.members.end(), [&](const Member& m) {
-      return p.graph.nodes[static_cast<size_t>(m.node)].uop->op == ir::Op::Barrier;
+      return p.graph.nodes[static_cast<size_t>(m.node)].uop->op == Op::Barrier;
     });
   }
   return count;

@@ -46,7 +46,7 @@ std::vector<KernelInstance> opaque_steps(const PlanGraph& graph, const Partition
                               : placement.node_buffers[static_cast<size_t>(source.node)]);
     opaque.types.push_back(read.uop->dtype);
   }
-  if (node.uop->op == ir::Op::Sort) return sort_steps(graph, opaque, target, plan);
+  if (node.uop->op == Op::Sort) return sort_steps(graph, opaque, target, plan);
   return {lapack_step(opaque)};
 }
 

@@ -18,9 +18,6 @@
 namespace sinter::schedule {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 constexpr int64_t kLongest = 8;  ///< stride: each phase is a loop of its own
 constexpr int64_t kPanel = 16;   ///< columns that fill whole vectors on every machine, or a multiple of it
 

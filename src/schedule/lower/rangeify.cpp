@@ -18,8 +18,6 @@ namespace {
 
 using ir::ElementIndex;
 using ir::mix;
-using ir::Op;
-using ir::UOp;
 
 /// What a node shows of itself: neither where boxes begin nor the number of an argument, which kernels that do the same
 /// to other parts of a tensor differ in.

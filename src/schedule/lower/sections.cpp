@@ -20,9 +20,6 @@
 namespace sinter::schedule {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 constexpr size_t kFewSections = 8;  ///< sections that one kernel may select among
 
 bool is_outer_range(UOp n) { return n->op == Op::Range && codegen::is_outer(n); }

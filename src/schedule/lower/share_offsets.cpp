@@ -21,8 +21,6 @@ namespace {
 
 using codegen::is_access;
 using codegen::Kernel;
-using ir::Op;
-using ir::UOp;
 
 constexpr size_t kFewBodies = 8;  ///< up to this many bodies are compiled separately
 constexpr size_t kFewOuter = 2;   ///< the same where the constants that differ belong to outer dims

@@ -18,9 +18,6 @@
 namespace sinter::schedule {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 // Lanes fill 64 bytes on every CPU: the tree is part of a program's meaning.
 constexpr int64_t kLaneBytes = 64;
 constexpr int64_t kNear = 4;           // largest stride of elements in a vector

@@ -10,9 +10,6 @@
 namespace sinter::schedule {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 /// The movement ops from n down to `base`, the first other node or a PAD.
 std::vector<UOp> view_of(UOp n, UOp& base) {
   std::vector<UOp> view;

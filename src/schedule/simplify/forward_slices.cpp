@@ -7,9 +7,7 @@
 namespace sinter::schedule {
 namespace {
 
-using ir::Op;
 using ir::Region;
-using ir::UOp;
 
 /// The box in which a mask is true; it is false elsewhere. Null if the mask is none of a fixed box.
 const Region* box_of(UOp mask) {

@@ -8,9 +8,6 @@
 namespace sinter::schedule {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 bool partial(UOp n) { return n->op == Op::After && std::holds_alternative<ir::Region>(n->attr); }
 
 UOp strip(UOp n) {

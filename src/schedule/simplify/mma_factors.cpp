@@ -9,8 +9,6 @@
 namespace sinter::schedule {
 namespace {
 
-using ir::UOp;
-
 constexpr int kFirstMachine = 90;  ///< compute capability whose arithmetic of floats ir/mma_step.h is
 constexpr int kFirstOfBytes = 80;  ///< that has steps of 32 bytes, and asynchronous copies
 // Parts of long sums: with fewer tiles of results multiprocessors would be idle.
@@ -115,7 +113,7 @@ bool has_mma_steps(const runtime::Target& target) { return target.cuda() && targ
 
 UOp narrow_source(UOp n) {
   UOp narrow = ir::widened_source(ir::below_movements(n));
-  if (narrow && narrow->op == ir::Op::Cast)  // of a value that was widened and is rounded again
+  if (narrow && narrow->op == Op::Cast)  // of a value that was widened and is rounded again
     if (const UOp same = ir::widened_source(narrow->src[0]); same && same->dtype == narrow->dtype) narrow = same;
   return narrow ? ir::with_movements_of(n, narrow) : UOp();
 }

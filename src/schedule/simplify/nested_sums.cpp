@@ -11,9 +11,6 @@
 namespace sinter::schedule {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 ir::Ints shifted(ir::Ints axes, size_t by) {
   for (int64_t& a : axes) a += static_cast<int64_t>(by);
   return axes;

@@ -12,8 +12,6 @@
 namespace sinter::schedule {
 namespace {
 
-using ir::Op;
-using ir::UOp;
 using States = std::vector<UOp>;  ///< a value for each accumulator, all of one shape
 
 /// A divisor of n near `wanted`, multiples of 16 first; else `wanted`.

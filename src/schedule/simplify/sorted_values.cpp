@@ -9,9 +9,6 @@
 namespace sinter::schedule {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 UOp below_copy(UOp n) { return n->op == Op::Contiguous ? n->src[0] : n; }
 
 /// Whether n picks the elements at the positions of a SORT, from what that sorts.

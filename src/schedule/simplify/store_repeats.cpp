@@ -12,9 +12,6 @@
 namespace sinter::schedule {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 /// Whether a value is computed from a reduction without being stored in between.
 bool reads_reduction(UOp value) {
   const auto computed = ir::topological(std::span(&value, 1), [](UOp n) { return n->op != Op::Contiguous; });

@@ -7,9 +7,6 @@
 namespace sinter::schedule {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 constexpr int kDeepest = 8;  ///< elementwise ops between two reshapes
 
 bool same_but_units(const Shape& a, const Shape& b) {

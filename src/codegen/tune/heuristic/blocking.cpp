@@ -18,8 +18,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
 using runtime::kCacheLine, runtime::kPage;
 
 /// Results per element from which packing pays for an operand that could be read without it.

@@ -22,7 +22,6 @@ std::vector<std::vector<Opt>> block_product(const Kernel& kernel, KernelAnalysis
 /// executes all columns. None if packing does not pay or the copies of all threads exceed half of the last cache.
 /// `operand` receives the packed operand.
 std::optional<TileCopy> pack_operand(const Kernel& kernel, KernelAnalysis& analysis, const StatementAnalysis& product,
-                                     const RegisterTile& tile, int lanes, const runtime::Target& target,
-                                     ir::UOp& operand);
+                                     const RegisterTile& tile, int lanes, const runtime::Target& target, UOp& operand);
 
 }  // namespace sinter::codegen

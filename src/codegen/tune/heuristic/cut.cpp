@@ -15,9 +15,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 constexpr double kMinSaved = 0.25;  ///< share of the kernel's operations that cuts must save
 constexpr double kMaxGrowth = 2;    ///< of the code, unless that stays below kMaxBodyOperations
 

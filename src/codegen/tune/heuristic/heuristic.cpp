@@ -26,8 +26,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
 using TiledProduct = TuningState::TiledProduct;
 
 constexpr double kProductShare = 6;  ///< a product below 1 / kProductShare of the time gets no tile

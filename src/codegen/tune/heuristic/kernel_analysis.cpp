@@ -13,9 +13,6 @@
 
 namespace sinter::codegen {
 
-using ir::Op;
-using ir::UOp;
-
 double operations_of(UOp n) {
   constexpr double kDivision = 4, kThreefry = 125;
   if (!ir::is_alu(n->op) || n->dtype == DType::Index) return 0;

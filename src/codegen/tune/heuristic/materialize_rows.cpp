@@ -16,10 +16,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::AxisKind;
-using ir::Op;
-using ir::UOp;
-
 constexpr double kMinRecompute = 12;  ///< operations from which an expression is materialized
 /// Operations that a load counts as if vectors of a CPU transpose it, and the elements of a row up to which they do.
 /// On Zen 3, rows of 48 that are materialized for their second use take 0.77 of the time. Longer rows were not

@@ -11,9 +11,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 constexpr int kStreams = 8;              ///< streams that a core follows at a time
 constexpr double kMaxRowOperations = 8;  ///< operations per element; with more, a row is slower than memory
 

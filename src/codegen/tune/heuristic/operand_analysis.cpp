@@ -7,9 +7,6 @@
 
 namespace sinter::codegen {
 
-using ir::Op;
-using ir::UOp;
-
 bool has_overlapping_windows(KernelAnalysis& analysis, UOp operand) {
   int64_t elements = 1, stored = 0;
   for (UOp r : analysis.ranges())

@@ -12,9 +12,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 constexpr int kMaxEdgeSteps = 2;  ///< peeled steps at either end, which make the code longer
 
 /// Narrows `interior` to the values at which the condition holds, of a range of `size` values. Returns false if these

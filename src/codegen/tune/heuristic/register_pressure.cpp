@@ -10,9 +10,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 /// Registers beside those of the tile and of a step's vectors: LLVM loads the first operands of the next step early.
 constexpr int kSpareRegisters = 3;
 

@@ -18,8 +18,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
 using runtime::kCacheLine;
 
 // Cycles on a current x86 core, which loads as many vectors per cycle as it multiplies.

@@ -19,9 +19,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 constexpr int64_t kDistance = 2 * runtime::kPage;  ///< bytes; shorter and longer distances gain less
 /// Bytes, for data that one loop reads if the last cache is far. On Granite Rapids, a chain from memory takes 0.84 of
 /// the time of kDistance.

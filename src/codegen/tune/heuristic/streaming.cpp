@@ -15,9 +15,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 constexpr int kStreamedRows = 16;  ///< rows that are read at once: as many streams as hardware follows
 /// Rows that are read at once if more would crowd their cache sets, or if registers hold their factors for several
 /// results.

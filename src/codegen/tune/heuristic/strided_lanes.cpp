@@ -11,9 +11,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 constexpr double kMaxTransposedOperations = 320;  ///< operations of transposed unrolled copies, at most
 /// Bytes of each row that a transpose accesses at once if it streams memory.
 constexpr int64_t kStreamedRowBytes = 128;

@@ -21,8 +21,8 @@ std::vector<Opt> transpose_sums(TuningState& state, std::vector<Opt> opts);
 
 /// Ranges over rows along which a scan goes; `joined`: of scans that their kernel joins with what comes before them.
 /// Lanes along those would store to as many lines in each step.
-std::vector<ir::UOp> rows_of_scans(TuningState& state, bool joined);
+std::vector<UOp> rows_of_scans(TuningState& state, bool joined);
 /// Unrolls a range over rows, so that the chains of several rows overlap.
-void interleave_rows(TuningState& state, const std::vector<ir::UOp>& rows);
+void interleave_rows(TuningState& state, const std::vector<UOp>& rows);
 
 }  // namespace sinter::codegen

@@ -11,9 +11,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 constexpr double kMaxTaskCycles = 16 * kTaskCycles;  ///< cycles of a task above which more tasks are better
 constexpr double kTasksPerUnit = 2;                  ///< tasks per parallel unit, so that every thread gets several
 constexpr double kMaxTaskRows = 96;                  ///< values of a product's first range per task, at most

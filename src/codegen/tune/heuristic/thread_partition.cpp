@@ -11,9 +11,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 /// Rows per reduced value, at most. With more rows (256 x 10 x 128) stores cost more than packing saves: a core
 /// prefetches lines between its own, which another core holds.
 constexpr int64_t kMaxRowsPerDepth = 4;

@@ -11,9 +11,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 constexpr int64_t kMinRowDistance = 256;  ///< bytes from one row to the next, at least
 /// Associativity of a first cache whose sets the rows of two tiles fill. With 12 ways (Zen 5, 6 rows) the prefetch
 /// does no harm: the time is 1.02 of its floor.

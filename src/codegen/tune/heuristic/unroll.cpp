@@ -12,8 +12,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::UOp;
-
 constexpr int kLongLoopUnroll = 4;  ///< unroll count of a long loop
 
 /// Unroll counts for a loop of `size` steps, the best ones first. Empty: not unrolled.

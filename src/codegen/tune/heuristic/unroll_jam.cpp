@@ -12,9 +12,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 /// Size of a window that may be unrolled completely. Each of its addresses is then known.
 constexpr int64_t kShortWindow = 9;
 constexpr int kSerialSumUnroll = 4;  ///< unrolled copies of a serial reduction

@@ -9,9 +9,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 constexpr double kTransposedElement = 0.75;  ///< cycles per element that is transposed in registers
 constexpr int64_t kMinTransposed = 4;        ///< unrolled copies that this takes
 /// Cycles that lanes along a range save, at least, as a share of what runs over it: all of that gets the unrolled

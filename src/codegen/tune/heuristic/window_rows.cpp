@@ -14,9 +14,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 /// Filters by vectors of the image. On Zen 3 (November 2026, AVX2), 6 x 2 vectors take as long, and spill where
 /// accumulators are carried from block to block.
 constexpr int kFilters = 4, kVectors = 2;

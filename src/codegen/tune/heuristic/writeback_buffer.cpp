@@ -8,9 +8,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 constexpr int64_t kMaxBufferBytes = 48 << 10;  ///< bytes of buffered results: they stay in the first cache or near it
 constexpr int64_t kMinRowResults = 8;          ///< results that are stored together, at least
 /// Elements between results that are stored together, at most. One phase of a window with stride 2 has 2.

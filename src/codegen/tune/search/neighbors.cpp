@@ -18,8 +18,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
 using Opts = std::vector<Opt>;
 
 constexpr std::array kUnrolls = {1, 2, 3, 4, 5, 6, 8, 12, 16};

@@ -11,9 +11,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 constexpr std::array<int64_t, 2> kSteps = {4, 16};  ///< prefetch distances, in steps of the innermost loop
 
 /// Whether a statement that reads the LOAD runs over a range on which the LOAD does not depend.

@@ -13,9 +13,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 constexpr double kIssueWidth = 2;  ///< operations issued per slot, multiply-adds and others together
 constexpr double kSpillSlots = 2;  ///< slots to store and reload a spilled accumulator
 /// Steps of a reduction from which the next reduction cannot hide its latency.
