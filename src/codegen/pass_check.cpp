@@ -4,7 +4,7 @@
 #include <fmt/core.h>
 
 #include "codegen/kernel/ranges.h"
-#include "codegen/normalize/math.h"
+#include "codegen/normalize/normalize.h"
 #include "interp/interpreter.h"
 #include "interp/sample.h"
 #include "ir/walk.h"

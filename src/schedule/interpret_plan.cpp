@@ -11,8 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "codegen/normalize/math.h"
-#include "codegen/normalize/short_floats.h"
+#include "codegen/normalize/normalize.h"
 #include "interp/interpreter.h"
 #include "interp/sample.h"
 #include "ir/scalar_eval.h"

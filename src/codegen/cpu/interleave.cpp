@@ -1,7 +1,7 @@
 // A block is cut into regions at every instruction other than values, stores and accumulator accesses. Within a region
 // each effect ends a group: the instructions first needed by that effect. Long adjacent groups are interleaved.
 // Dependences are kept across groups.
-#include "codegen/cpu/interleave.h"
+#include "codegen/cpu/cpu_passes.h"
 
 #include <algorithm>
 #include <map>

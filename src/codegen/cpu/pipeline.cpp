@@ -1,7 +1,7 @@
 // A loop qualifies if its only effects are accumulator updates and its shuffles read only memory that the kernel does
 // not write. The columns are then loop-carried, in accumulators of their own. Multiplications are ordered by the column
 // they use, so that each column's register is freed early for the next iteration.
-#include "codegen/cpu/pipeline.h"
+#include "codegen/cpu/cpu_passes.h"
 
 #include <algorithm>
 #include <map>

@@ -6,7 +6,7 @@
 
 #include "codegen/emit/memory_access.h"
 #include "codegen/nest/thread_digits.h"
-#include "codegen/normalize/math.h"
+#include "codegen/normalize/normalize.h"
 #include "ir/build.h"
 #include "ir/walk.h"
 

@@ -1,5 +1,5 @@
 // Chooses a width for every integer from its bounds, and inserts casts where widths differ.
-#include "codegen/gpu/index32.h"
+#include "codegen/gpu/gpu_passes.h"
 
 #include <algorithm>
 #include <bit>

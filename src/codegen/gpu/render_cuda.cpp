@@ -1,5 +1,5 @@
 // What differs from C: one parameter per buffer, tiles in shared memory, threads and barriers.
-#include "codegen/gpu/render_cuda.h"
+#include "codegen/gpu/gpu_passes.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Walks the blocks and maps each value to the scalars of its lanes.
-#include "codegen/gpu/scalarize.h"
+#include "codegen/gpu/gpu_passes.h"
 
 #include <algorithm>
 #include <bit>

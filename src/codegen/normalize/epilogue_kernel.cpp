@@ -1,5 +1,5 @@
 // Replaces common inner ranges by outer ranges.
-#include "codegen/normalize/epilogue_kernel.h"
+#include "codegen/normalize/normalize.h"
 
 #include <algorithm>
 #include <set>

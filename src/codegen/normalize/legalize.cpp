@@ -1,9 +1,8 @@
 // One rebuild of the graph.
-#include "codegen/normalize/legalize.h"
+#include "codegen/normalize/normalize.h"
 
 #include <fmt/core.h>
 
-#include "codegen/normalize/short_floats.h"
 #include "ir/build.h"
 #include "ir/rebuild.h"
 #include "ir/walk.h"

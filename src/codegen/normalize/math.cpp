@@ -1,5 +1,5 @@
 // The table of expansions and the pass that applies it.
-#include "codegen/normalize/math.h"
+#include "codegen/normalize/normalize.h"
 
 #include <fmt/core.h>
 

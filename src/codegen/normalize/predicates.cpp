@@ -1,5 +1,5 @@
 // A LOAD without its predicate is in bounds, or keeps a part of it.
-#include "codegen/normalize/predicates.h"
+#include "codegen/normalize/normalize.h"
 
 #include "codegen/kernel/access.h"
 #include "codegen/kernel/common_predicate.h"

@@ -1,5 +1,5 @@
 // Flattening and blocking of ranges as graph rewrites.
-#include "codegen/normalize/reduce_tree.h"
+#include "codegen/normalize/normalize.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,5 +1,5 @@
 // Finds the stores that may move to the front, and replaces their values below blocked REDUCEs by loads.
-#include "codegen/normalize/reload.h"
+#include "codegen/normalize/normalize.h"
 
 #include <algorithm>
 #include <set>

@@ -1,5 +1,5 @@
 // One rebuild of the graph. Conversions that go through float32 avoid double rounding.
-#include "codegen/normalize/short_floats.h"
+#include "codegen/normalize/normalize.h"
 
 #include "ir/build.h"
 #include "ir/rebuild.h"

@@ -1,6 +1,6 @@
 // Checks every sum in which outer ranges occur; for a LOAD or STORE that is the whole offset. The collapsed range takes
 // the place of the last of its parts and the others become 0, so the sums keep their values.
-#include "schedule/lower/collapse_axes.h"
+#include "schedule/lower/kernel_passes.h"
 
 #include <algorithm>
 #include <map>

@@ -1,5 +1,5 @@
 // Finds the divisors, then replaces ranges. Whoever reads the kernel simplifies its indices (codegen.h).
-#include "schedule/lower/polyphase_split.h"
+#include "schedule/lower/kernel_passes.h"
 
 #include <algorithm>
 #include <map>

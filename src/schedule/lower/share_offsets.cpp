@@ -1,6 +1,6 @@
 // Every index of a LOAD or STORE is a base plus a constant. Kernels whose bases are all equal form a group. Constants
 // that differ within the group become arguments. Constants with the same values in every kernel share an argument.
-#include "schedule/lower/share_offsets.h"
+#include "schedule/lower/kernel_passes.h"
 
 #include <fmt/core.h>
 

@@ -1,5 +1,5 @@
 // The divisor goes through the same views as the weight. Stride 0 proves that it is constant along the summed axes.
-#include "schedule/simplify/deferred_division.h"
+#include "schedule/simplify/simplify.h"
 
 #include <algorithm>
 

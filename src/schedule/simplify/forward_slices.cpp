@@ -1,5 +1,5 @@
 // One comparison of boxes per select below a slice.
-#include "schedule/simplify/forward_slices.h"
+#include "schedule/simplify/simplify.h"
 
 #include "ir/splat.h"
 #include "schedule/graph/rebuild_plan.h"

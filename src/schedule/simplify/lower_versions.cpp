@@ -1,5 +1,5 @@
 // Removes After nodes from the plan graph.
-#include "schedule/simplify/lower_versions.h"
+#include "schedule/simplify/simplify.h"
 
 #include <unordered_set>
 

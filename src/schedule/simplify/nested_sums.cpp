@@ -1,5 +1,5 @@
 // The inner sum's axes move to the front of its factors, where the view does not touch them.
-#include "schedule/simplify/nested_sums.h"
+#include "schedule/simplify/simplify.h"
 
 #include <algorithm>
 #include <unordered_map>

@@ -1,5 +1,5 @@
 // Counts the readers of all SORTs, then replaces the GATHERs.
-#include "schedule/simplify/sorted_values.h"
+#include "schedule/simplify/simplify.h"
 
 #include <unordered_set>
 

@@ -1,5 +1,5 @@
 // The copy goes below the windows and their padding.
-#include "schedule/simplify/store_repeats.h"
+#include "schedule/simplify/simplify.h"
 
 #include <algorithm>
 #include <span>

@@ -1,4 +1,4 @@
-#include "schedule/simplify/tf32_marks.h"
+#include "schedule/simplify/simplify.h"
 
 #include "schedule/graph/rebuild_plan.h"
 

@@ -1,5 +1,5 @@
 // Rebuilds values in the shape without the axes, from users to sources.
-#include "schedule/simplify/unit_axes.h"
+#include "schedule/simplify/simplify.h"
 
 #include "ir/splat.h"
 #include "schedule/graph/rebuild_plan.h"

@@ -1,7 +1,7 @@
 // The loops of a packed product, outermost first: blocks of the reduced range, rows, columns, then the reduction
 // itself. The panel of one block fills half of the second cache while the rows pass. Its columns are stored in the
 // order in which a step of the tile reads them. So are rows whose lines would evict one another.
-#include "codegen/tune/heuristic/blocking.h"
+#include "codegen/tune/heuristic/steps.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Counts what is left of each statement in each segment.
-#include "codegen/tune/heuristic/cut.h"
+#include "codegen/tune/heuristic/steps.h"
 
 #include <algorithm>
 #include <limits>

@@ -7,20 +7,10 @@
 #include <utility>
 
 #include "codegen/nest/loop_tree.h"
-#include "codegen/tune/heuristic/blocking.h"
-#include "codegen/tune/heuristic/cut.h"
 #include "codegen/tune/heuristic/peel.h"
-#include "codegen/tune/heuristic/stream_prefetch.h"
-#include "codegen/tune/heuristic/streaming.h"
-#include "codegen/tune/heuristic/strided_lanes.h"
-#include "codegen/tune/heuristic/task_grain.h"
-#include "codegen/tune/heuristic/tile_prefetch.h"
+#include "codegen/tune/heuristic/steps.h"
 #include "codegen/tune/heuristic/tuning_state.h"
-#include "codegen/tune/heuristic/unroll.h"
-#include "codegen/tune/heuristic/unroll_jam.h"
 #include "codegen/tune/heuristic/vector_lanes.h"
-#include "codegen/tune/heuristic/window_rows.h"
-#include "codegen/tune/heuristic/writeback_buffer.h"
 #include "ir/short_float.h"
 
 namespace sinter::codegen {

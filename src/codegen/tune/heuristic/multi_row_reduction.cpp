@@ -1,7 +1,7 @@
 // On Zen 3, 64 MiB in eight rows of 4 to 400 KB at a time take 0.63 to 0.80 of the time of single rows that are
 // prefetched two pages ahead. Prefetching the eight rows as well does not pay. Nor do rows of 1 KB: hardware fetches
 // beyond their ends. A row that is read twice (variances, softmax) is better prefetched.
-#include "codegen/tune/heuristic/multi_row_reduction.h"
+#include "codegen/tune/heuristic/steps.h"
 
 #include <algorithm>
 

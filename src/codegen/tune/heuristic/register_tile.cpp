@@ -104,7 +104,7 @@ class RegisterTileModel {
         }))
       held += kMaskRegisters;
     // The columns of this iteration are live while the rows of one vector become columns of the next iteration
-    // (codegen/cpu/pipeline.h).
+    // (codegen/cpu/pipeline.cpp).
     if (t.transpose_unroll > 1) return t.rows * t.columns + (t.columns + 1) * t.transpose_unroll <= registers_;
     return (t.rows * t.columns) * accumulators_ + (t.rows > 1 ? held : 1) + 1 <= registers_;
   }
@@ -285,7 +285,7 @@ class RegisterTileModel {
            std::max(0.0, vectors - kHiddenFetchShare * t.rows * t.columns * product_.operations / multiplications_);
   }
   bool is_far_apart(UOp access, UOp range) const { return analysis_.byte_stride(access, range) >= kFarBytes; }
-  /// Whether an operand will be packed into a panel that passes under the rows (codegen/tune/heuristic/blocking.h).
+  /// Whether an operand will be packed into a panel that passes under the rows (codegen/tune/heuristic/blocking.cpp).
   bool will_be_packed(UOp load, const RegisterTile& t) const {
     return is_shared_by_rows(load, t) && worth_packing(analysis_, product_, load, t.lane_range);
   }

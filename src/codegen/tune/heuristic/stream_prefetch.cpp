@@ -7,7 +7,7 @@
 //
 // On Granite Rapids only the second of several loops over a row should prefetch: the first one waits for its own
 // elements. Rows that do not follow each other were not measured.
-#include "codegen/tune/heuristic/stream_prefetch.h"
+#include "codegen/tune/heuristic/steps.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,5 +1,5 @@
 // Down a column each element is on a new page. Along a few adjacent rows, hardware prefetches.
-#include "codegen/tune/heuristic/streaming.h"
+#include "codegen/tune/heuristic/steps.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,11 +1,10 @@
 // Stores are transposed before other unrolled copies are chosen, reductions when all else is decided.
-#include "codegen/tune/heuristic/strided_lanes.h"
+#include "codegen/tune/heuristic/steps.h"
 
 #include <utility>
 
 #include "codegen/emit/register_transpose.h"
 #include "codegen/nest/loop_tree.h"
-#include "codegen/tune/heuristic/unroll_jam.h"
 #include "ir/walk.h"
 
 namespace sinter::codegen {

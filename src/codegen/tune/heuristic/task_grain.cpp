@@ -1,6 +1,6 @@
 // Tasks grow along the ranges in the order of what that saves: values computed once per task, panels, lines, rows,
 // launches.
-#include "codegen/tune/heuristic/task_grain.h"
+#include "codegen/tune/heuristic/steps.h"
 
 #include <cmath>
 

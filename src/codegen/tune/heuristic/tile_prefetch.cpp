@@ -1,5 +1,5 @@
 // A row is short, and each begins on a new line, often on a new page. Hardware prefetch comes late for most of it.
-#include "codegen/tune/heuristic/tile_prefetch.h"
+#include "codegen/tune/heuristic/steps.h"
 
 #include <algorithm>
 #include <map>

@@ -1,5 +1,5 @@
 // Short loops are unrolled completely, long ones by a few steps.
-#include "codegen/tune/heuristic/unroll.h"
+#include "codegen/tune/heuristic/steps.h"
 
 #include <algorithm>
 #include <initializer_list>

@@ -1,13 +1,12 @@
 // In order: serial reductions, reductions that a short loop repeats, short loops of reductions, ranges with lanes,
 // interleaved row reductions.
-#include "codegen/tune/heuristic/unroll_jam.h"
+#include "codegen/tune/heuristic/steps.h"
 
 #include <algorithm>
 #include <vector>
 
 #include "codegen/emit/register_transpose.h"
 #include "codegen/kernel/access.h"
-#include "codegen/tune/heuristic/multi_row_reduction.h"
 
 namespace sinter::codegen {
 namespace {

@@ -1,6 +1,6 @@
 // A task covers some rows of one image. It copies what their windows read into a tile with zeros at the border, so that
 // each vector of the image is one load at any tap. Vectors pass under a few filters, whose taps are broadcast.
-#include "codegen/tune/heuristic/window_rows.h"
+#include "codegen/tune/heuristic/steps.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Measured on the input gradient of 5 x 5 windows, 128 x 32 x 24 x 24: faster, and less code.
-#include "codegen/tune/heuristic/writeback_buffer.h"
+#include "codegen/tune/heuristic/steps.h"
 
 #include <algorithm>
 

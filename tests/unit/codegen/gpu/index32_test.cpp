@@ -1,6 +1,6 @@
 // Which indices get 32 bits, at the edges of what these hold.
-#include "codegen/gpu/index32.h"
 #include "catch.h"
+#include "codegen/gpu/gpu_passes.h"
 
 using namespace sinter;
 using codegen::Id;
