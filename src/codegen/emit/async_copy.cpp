@@ -32,10 +32,11 @@ void emit_async_copy(Values& values, BlockWriter& emit, const Statement& fill, c
     emit_store(values, emit, fill, statements, code.threads, false);
     return;
   }
-  Inst copy{
-      InstCode::CopyAsync, {load->dtype, values.lanes(store)}, {values.address(store, 0), values.address(load, 0)}};
-  copy.imm = slot_of(store);
-  copy.number = ir::Scalar::of(DType::Index, slot_of(load));
+  Inst copy{InstCode::CopyAsync,
+            {load->dtype, values.lanes(store)},
+            {values.address(store, 0), values.address(load, 0)},
+            slot_of(store),
+            ir::Scalar::of(DType::Index, slot_of(load))};
   const Id room = values.exists(store, kAllLanes), there = values.exists(load, kAllLanes);
   const Id loads = emit.both(predicate ? values.value(predicate) : kNone, there == room ? kNone : there);
   if (loads != kNone) copy.src.push_back(loads);

@@ -8,6 +8,7 @@
 
 #include "codegen/emit/values.h"
 #include "codegen/kernel/ranges.h"
+#include "ir/contains.h"
 
 namespace sinter::codegen {
 
@@ -35,9 +36,8 @@ class UnrolledCopies {
 
   /// Whether n differs between the open copies, of ranges other than `without`.
   bool differ(UOp n, const std::vector<UOp>& without = {}) const {
-    return std::any_of(open_.begin(), open_.end(), [&](const auto& o) {
-      return ranges_.depends(n, o.first) && std::find(without.begin(), without.end(), o.first) == without.end();
-    });
+    return std::ranges::any_of(
+        open_, [&](const auto& o) { return ranges_.depends(n, o.first) && !ir::contains(without, o.first); });
   }
 
   /// Runs `body` for each unrolled copy of the ranges that n, a REDUCE, closes: a step of the sum. Within it each of
@@ -46,7 +46,7 @@ class UnrolledCopies {
   void for_each_step(UOp n, Body body) {
     const std::vector<UOp> closed = ranges_of(n);
     for (const auto& [range, count] : open_)
-      if (std::find(closed.begin(), closed.end(), range) != closed.end()) step_.push_back({range, 0, count});
+      if (ir::contains(closed, range)) step_.push_back({range, 0, count});
     while (true) {
       body();
       size_t i = step_.size();
@@ -65,12 +65,12 @@ class UnrolledCopies {
     const std::vector<UOp> closed = own ? ranges_of(n) : std::vector<UOp>{};
     size_t open = 0;
     for (const auto& [range, count] : open_) {
-      if (const auto step = std::find_if(step_.begin(), step_.end(), [&](const auto& s) { return s.range == range; });
+      if (const auto step = std::ranges::find_if(step_, [&](const auto& s) { return s.range == range; });
           step != step_.end()) {
         copy.push_back(*step);
         continue;
       }
-      const bool closes = std::find(closed.begin(), closed.end(), range) != closed.end();
+      const bool closes = ir::contains(closed, range);
       fastest.insert(fastest.begin() + static_cast<std::ptrdiff_t>(closes ? open : 0), copy.size());
       open += !closes;
       copy.push_back({range, 0, closes || ranges_.depends(n, range) ? count : 1});

@@ -119,10 +119,7 @@ class Values {
     for (UOp part : ir::operands_of(condition, Op::And)) assume_here(part);
   }
   /// Within the innermost open block: a condition holds at the current copy.
-  void assume_here(UOp condition) {
-    const Id yes = emit_.constant(DType::Bool, ir::Scalar::of(DType::Bool, 1));
-    emit_.remember(key(condition, kAllLanes), yes, emit_.scope());
-  }
+  void assume_here(UOp condition) { emit_.remember(key(condition, kAllLanes), emit_.truth(true), emit_.scope()); }
   /// From now on a condition is true, on a range that is opened after this call and is closed before the next one.
   /// Returns the condition that was; null: none.
   UOp suppose(UOp condition) { return std::exchange(supposed_, condition); }
@@ -256,6 +253,8 @@ class Values {
   Id make_alu(UOp n, int lane);
   Id pack(UOp n);
   bool use_address(UOp access, int lane);
+  bool use_load(UOp load, int address_lane, int lane = kAllLanes);
+  Inst load_if(UOp load, int lanes, Id address, Id open, int lane = kAllLanes);
   const ir::LinearExpr& offset_of(UOp access);
   Type type_of(UOp n, int lane) { return {n->dtype, lane == kAllLanes && varies(n) ? lanes(n) : 1}; }
 

@@ -51,7 +51,7 @@ class IndexNarrower {
   bool is_narrow(Id id) const { return narrow_[static_cast<size_t>(id)]; }
   bool fits(Id id) const { return of(id).within(code_[id].type.dtype == DType::U64 ? kUInt32 : kInt32); }
   bool sources_fit(const Inst& n) const {
-    return std::all_of(n.src.begin(), n.src.end(), [&](Id s) { return !elastic(s) || fits(s); });
+    return std::ranges::all_of(n.src, [&](Id s) { return !elastic(s) || fits(s); });
   }
   Type type(Id id, bool narrow) const {
     if (!narrow) return code_[id].type;
@@ -122,7 +122,9 @@ class IndexNarrower {
   Id converted(Id id) {
     Id& other = other_[static_cast<size_t>(id)];
     if (other != kNone) return other;
-    Inst made = code_[id].code == InstCode::Const ? code_[id] : Inst{InstCode::Alu, {}, {id}, Op::Cast};
+    Inst made = code_[id].code == InstCode::Const
+                    ? code_[id]
+                    : Inst{.code = InstCode::Alu, .type = {}, .src = {id}, .op = Op::Cast};
     made.type = type(id, !is_narrow(id));
     other = static_cast<Id>(out_.insts.size());
     out_.insts.push_back(std::move(made));

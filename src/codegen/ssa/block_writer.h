@@ -71,13 +71,13 @@ class BlockWriter {
   /// IDiv or Mod of a non-negative number by a positive one, as an unsigned division: there C's truncation is floor.
   Id divide_unsigned(Op op, Id a, Id b);
   Id splat(Id scalar, int lanes);
+  Id zero(DType dtype, int lanes = 1) { return splat(constant(dtype, ir::Scalar::of(dtype, 0)), lanes); }
+  Id truth(bool v) { return constant(DType::Bool, ir::Scalar::of(DType::Bool, v)); }
   Id part(Id vector, int from, int lanes);
   Id lane(Id vector, int lane) { return part(vector, lane, 1); }
   /// InstCode::Interleave of blocks of `block` lanes, the even or the odd ones.
   Id interleave(Id a, Id b, int block, bool odd) {
-    Inst n{InstCode::Interleave, type(a), {a, b}};
-    n.imm = odd ? -block : block;
-    return value(std::move(n));
+    return value({InstCode::Interleave, type(a), {a, b}, odd ? -block : block});
   }
   Id iota(int lanes) { return value({InstCode::Iota, {DType::Index, lanes}, {}}); }
   /// Bool per lane: lane number < count.

@@ -72,9 +72,9 @@ struct Inst {
   InstCode code;
   Type type;
   std::vector<Id> src;
-  Op op = Op::Const;
-  ir::Scalar number = {};
   int64_t imm = 0;
+  ir::Scalar number = {};
+  Op op = Op::Const;
   int block = -1;
   std::string note = {};  ///< comment on a loop in the rendered text
 };
