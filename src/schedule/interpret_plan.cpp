@@ -14,6 +14,7 @@
 #include "codegen/normalize/normalize.h"
 #include "interp/interpreter.h"
 #include "interp/sample.h"
+#include "ir/contains.h"
 #include "ir/scalar_eval.h"
 #include "ir/walk.h"
 #include "rewrite/rewriter.h"
@@ -83,7 +84,7 @@ std::optional<PlanInputs> sample_inputs(const PlanGraph& plan, double most_eleme
   const auto sizes = [&](const Shape& shape) {
     std::vector<int64_t> out;
     for (const Dim& d : shape) {
-      const auto v = d.symbolic() ? std::find(plan.vars.begin(), plan.vars.end(), d.var()) : plan.vars.end();
+      const auto v = d.symbolic() ? std::ranges::find(plan.vars, d.var()) : plan.vars.end();
       out.push_back(v == plan.vars.end() ? d.value() : in.vars[static_cast<size_t>(v - plan.vars.begin())]);
     }
     return out;
@@ -115,8 +116,7 @@ PlanValues interpret_steps(const KernelSchedule& s, const PlanInputs& in, bool w
     std::vector<int64_t> shape;
     for (const runtime::PlanDim& d : s.plan.buffers[b].shape) shape.push_back(d.at(in.vars));
     memory.emplace_back(s.plan.buffers[b].dtype, std::move(shape));
-    std::fill(memory.back().data.begin(), memory.back().data.end(),
-              is_bool(memory.back().dtype) ? std::byte{1} : kGarbage);
+    std::ranges::fill(memory.back().data, is_bool(memory.back().dtype) ? std::byte{1} : kGarbage);
   }
   PlanValues out;
   for (const runtime::PlanStep& step : s.plan.steps) {
@@ -139,8 +139,7 @@ PlanValues interpret_steps(const KernelSchedule& s, const PlanInputs& in, bool w
   }
   for (int b : s.plan.outputs) out.outputs.push_back(memory[static_cast<size_t>(b)]);
   for (size_t b = 0; b < in.slots.size(); ++b)
-    if (std::find(s.plan.outputs.begin(), s.plan.outputs.end(), static_cast<int>(b)) == s.plan.outputs.end() &&
-        memory[b].data != in.slots[b].data)
+    if (!ir::contains(s.plan.outputs, static_cast<int>(b)) && memory[b].data != in.slots[b].data)
       throw InternalError(fmt::format("a plan wrote into slot {}, which is no output's home", b));
   return out;
 }

@@ -88,7 +88,7 @@ FusionGraph ordered_fusion_graph(PlanGraph& plan, const PlanGraph& versions, std
 }
 
 int number_of(const Var& var, const std::vector<Var>& vars) {
-  return static_cast<int>(std::find(vars.begin(), vars.end(), var) - vars.begin());
+  return static_cast<int>(std::ranges::find(vars, var) - vars.begin());
 }
 
 /// The second half: kernels and steps.
@@ -102,7 +102,7 @@ class PlanWriter {
     size_t before = out_.plan.steps.size();
     for (int k : kernels) {
       const std::vector<int>& outer = p_.kernels[static_cast<size_t>(k)].outer;
-      const bool idle = std::any_of(outer.begin(), outer.end(), [&](int a) { return p_.space.bound(a) == 0; });
+      const bool idle = std::ranges::any_of(outer, [&](int a) { return p_.space.bound(a) == 0; });
       if (idle) continue;  // it stores nothing
       if (is_opaque(p_, k))
         long_ones.emplace_back(k, opaque_steps(plan_, p_, placement_, k, target_, out_.plan));
@@ -233,7 +233,7 @@ std::vector<ScheduleObserver*>& observers() {
 ScheduleObserver::ScheduleObserver(bool all) : all_(all) { observers().push_back(this); }
 ScheduleObserver::~ScheduleObserver() { std::erase(observers(), this); }
 bool observers_bypass_cache() {
-  return std::any_of(observers().begin(), observers().end(), [](const ScheduleObserver* w) { return w->sees_all(); });
+  return std::ranges::any_of(observers(), [](const ScheduleObserver* w) { return w->sees_all(); });
 }
 
 Partition partition_plan(PlanGraph& plan, const runtime::Target& target, Policy policy) {

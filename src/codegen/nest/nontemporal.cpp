@@ -14,7 +14,7 @@ namespace {
 /// The contiguous range of a vector, and its number of elements: the lanes, or the unrolled copies of a register
 /// transpose (Values::transpose_group). Null: none.
 std::pair<UOp, int> vector_of(const std::vector<LoopLevel>& loops, const ir::LinearExpr& place) {
-  const auto vector = std::find_if(loops.begin(), loops.end(), [](const LoopLevel& l) { return l.lanes > 1; });
+  const auto vector = std::ranges::find_if(loops, [](const LoopLevel& l) { return l.lanes > 1; });
   if (vector == loops.end()) return {};
   if (place.factor(vector->range) == 1) return {vector->range, vector->lanes};
   for (const LoopLevel& l : loops)

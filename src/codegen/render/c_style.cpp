@@ -30,8 +30,7 @@ size_t name_length(const std::string& e) {
   return i;
 }
 bool is_name(const std::string& e) {
-  return !e.empty() &&
-         std::all_of(e.begin(), e.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)); });
+  return !e.empty() && std::ranges::all_of(e, [](char c) { return std::isalnum(static_cast<unsigned char>(c)); });
 }
 /// Whether an expression is a name, a number, an element or a call, which need no parentheses.
 bool is_primary_expression(const std::string& e) {

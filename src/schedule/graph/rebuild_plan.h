@@ -21,8 +21,7 @@ template <class Change>
 void rebuild(PlanGraph& plan, Change change) {
   const std::vector<UOp> now = ir::rebuild(*plan.graph, values_of(plan), [&](UOp n, const std::vector<UOp>& src) {
     UOp made = change(n, src);
-    if (!made && !std::equal(src.begin(), src.end(), n->src.begin(), n->src.end()))
-      made = ir::with_sources(*plan.graph, n, src);
+    if (!made && !std::ranges::equal(src, n->src)) made = ir::with_sources(*plan.graph, n, src);
     if (!made) return made;
     if (const auto known = plan.positions.find(n.get()); known != plan.positions.end())
       plan.positions.emplace(made.get(), known->second);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ir/contains.h"
 #include "sinter/error.h"
 
 namespace sinter::schedule {
@@ -18,8 +19,7 @@ const FusionNode& node_of(const Partition& p, int kernel) {
 OpaqueRows::OpaqueRows(const Shape& result) {
   for (size_t i = 0; i + 1 < result.rank(); ++i) {
     sizes.push_back(result[i]);
-    if (result[i].symbolic() && std::find(vars.begin(), vars.end(), result[i].var()) == vars.end())
-      vars.push_back(result[i].var());
+    if (result[i].symbolic() && !ir::contains(vars, result[i].var())) vars.push_back(result[i].var());
   }
   if (vars.empty()) sizes = {Dim(Shape(sizes).numel())};
 }

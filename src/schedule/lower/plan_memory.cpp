@@ -13,7 +13,7 @@ using runtime::PlanBuffer;
 
 runtime::PlanDim plan_dim(const Dim& dim, const std::vector<Var>& vars) {
   if (!dim.symbolic()) return {dim.value(), -1};
-  auto it = std::find(vars.begin(), vars.end(), dim.var());
+  auto it = std::ranges::find(vars, dim.var());
   if (it == vars.end()) throw InternalError(fmt::format("plan: no variable {}", dim.var().name()));
   return {0, static_cast<int>(it - vars.begin())};
 }

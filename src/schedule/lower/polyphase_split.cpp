@@ -65,8 +65,7 @@ class RangeDivisions {
     if (n->dtype != DType::Index || (n->op != Op::IDiv && n->op != Op::Mod) || !ir::constant_of(n->src[1], k) || k < 2)
       return;
     const ir::LinearExpr place = ir::linear_of(n->src[0]);
-    const auto apart = std::count_if(place.terms.begin(), place.terms.end(),
-                                     [k](const ir::LinearTerm& t) { return t.factor % k != 0; });
+    const auto apart = std::ranges::count_if(place.terms, [k](const ir::LinearTerm& t) { return t.factor % k != 0; });
     for (const ir::LinearTerm& t : place.terms)
       if (t.atom->op == Op::Range && codegen::is_outer(t.atom) && t.factor % k)
         to[codegen::range_id(t.atom)].add(

@@ -13,7 +13,7 @@ namespace {
 
 bool reads(UOp condition) {
   const std::vector<UOp> all = ir::topological(condition);
-  return std::any_of(all.begin(), all.end(), [](UOp n) { return n->op == Op::Load || n->op == Op::Check; });
+  return std::ranges::any_of(all, [](UOp n) { return n->op == Op::Load || n->op == Op::Check; });
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ir/build.h"
+#include "ir/contains.h"
 #include "ir/mma_step.h"
 
 namespace sinter::schedule {
@@ -65,8 +66,7 @@ void cut_into_parts(MmaFactors& factors, int64_t step) {
   const Shape& shape = factors.values[0]->shape;
   int64_t inside = 1, results = 1;
   for (size_t a = 0; a < shape.rank(); ++a) {
-    const bool summed =
-        std::find(factors.axes.begin(), factors.axes.end(), static_cast<int64_t>(a)) != factors.axes.end();
+    const bool summed = ir::contains(factors.axes, static_cast<int64_t>(a));
     if (!summed)
       results *= shape[a].bound();
     else if (static_cast<int64_t>(a) != factors.axes[0])

@@ -104,7 +104,7 @@ UOp narrowed(UOp slice, UOp sum, const std::unordered_set<UOp>& shared) {
 void merge_nested_sums(PlanGraph& plan) {
   const std::vector<UOp> roots = values_of(plan);
   const std::vector<UOp> order = ir::topological(roots);
-  if (std::none_of(order.begin(), order.end(), [](UOp n) { return n->op == Op::Window; })) return;
+  if (std::ranges::none_of(order, [](UOp n) { return n->op == Op::Window; })) return;
   std::unordered_map<UOp, int> uses;
   for (UOp r : roots) ++uses[r];
   for (UOp n : order)

@@ -152,7 +152,7 @@ std::vector<int64_t> scan_axes(int64_t length) {
     rest = ceil_div(rest, axes.back());
   }
   axes.push_back(rest);
-  std::reverse(axes.begin(), axes.end());
+  std::ranges::reverse(axes);
   return axes;
 }
 

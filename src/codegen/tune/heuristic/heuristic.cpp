@@ -26,7 +26,7 @@ int lanes_per_register(const TuningState& state) {
   size_t bytes = 1;
   for (const StatementAnalysis& w : statements)
     for (UOp a : w.accesses) bytes = std::max(bytes, size_of(ir::compute_type(a->src[0]->dtype)));
-  if (std::all_of(statements.begin(), statements.end(), [](const StatementAnalysis& w) {
+  if (std::ranges::all_of(statements, [](const StatementAnalysis& w) {
         return size_of(w.node->src[0]->op == Op::Param ? w.node->src[0]->dtype : w.node->dtype) == 8;
       }))
     return std::max(1, state.target.vector_bytes / 8);
@@ -50,7 +50,7 @@ void tile_products(TuningState& state) {
     if (w.is_reduce() && TuningState::scalar_cycles(w) >= std::max(all / kProductShare, kMinProductCycles) &&
         !w.reduced_ranges.empty() && w.sums.empty() && !reuse_ranges(state.analysis, w).empty())
       products.push_back(&w);
-  std::sort(products.begin(), products.end(), [&](const StatementAnalysis* a, const StatementAnalysis* b) {
+  std::ranges::sort(products, [&](const StatementAnalysis* a, const StatementAnalysis* b) {
     return std::pair(-TuningState::scalar_cycles(*a), a) <
            std::pair(-TuningState::scalar_cycles(*b), b);  // ties in the order of the statements
   });
@@ -69,10 +69,9 @@ void tile_products(TuningState& state) {
 /// The busiest reduction, if no other statement is busier.
 std::optional<TiledProduct> busiest_sum(const TuningState& state) {
   const std::vector<StatementAnalysis>& statements = state.analysis.statements();
-  const auto busiest = std::max_element(statements.begin(), statements.end(),
-                                        [](const StatementAnalysis& a, const StatementAnalysis& b) {
-                                          return TuningState::scalar_cycles(a) < TuningState::scalar_cycles(b);
-                                        });
+  const auto busiest = std::ranges::max_element(statements, [](const StatementAnalysis& a, const StatementAnalysis& b) {
+    return TuningState::scalar_cycles(a) < TuningState::scalar_cycles(b);
+  });
   if (busiest == statements.end() || !busiest->is_reduce() || busiest->reduced_ranges.empty() || !busiest->sums.empty())
     return {};
   TiledProduct sum{&*busiest, {}};

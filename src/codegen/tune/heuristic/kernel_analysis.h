@@ -8,13 +8,12 @@
 
 #include "codegen/kernel/kernel.h"
 #include "codegen/kernel/ranges.h"
+#include "ir/contains.h"
 #include "rewrite/linear.h"
 
 namespace sinter::codegen {
 
-inline bool contains(const std::vector<UOp>& list, UOp x) {
-  return std::find(list.begin(), list.end(), x) != list.end();
-}
+using ir::contains;
 
 /// Operations that a node counts as: 4 for a division or square root, 125 for Threefry, 0 for index arithmetic.
 double operations_of(UOp n);

@@ -70,8 +70,8 @@ void choose_multi_row_reduction(TuningState& state) {
     return;
   const RowSums rows = row_sums_along(state, state.lane_ranges[0]);
   if (rows.loads.empty() || rows.operations > kMaxRowOperations) return;
-  const bool far = std::all_of(rows.loads.begin(), rows.loads.end(),
-                               [&](UOp load) { return far_exceeds_l2(state.analysis, load, state.target); });
+  const bool far =
+      std::ranges::all_of(rows.loads, [&](UOp load) { return far_exceeds_l2(state.analysis, load, state.target); });
   const UOp next = far ? find_row_range(state, rows) : UOp();
   if (!next) return;
   // An element that is added straight from memory needs no register of its own.

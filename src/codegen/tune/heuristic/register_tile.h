@@ -33,7 +33,7 @@ struct RangeWidth {
 };
 /// The width of a range by a list; one lane and one copy if it is not listed.
 inline RangeWidth width_of(const std::vector<RangeWidth>& widths, UOp range) {
-  const auto it = std::find_if(widths.begin(), widths.end(), [&](const RangeWidth& w) { return w.range == range; });
+  const auto it = std::ranges::find_if(widths, [&](const RangeWidth& w) { return w.range == range; });
   return it == widths.end() ? RangeWidth{range} : *it;
 }
 

@@ -54,18 +54,18 @@ struct TuningState {
   TuningState& operator=(const TuningState&) = delete;
 
   RangeWidth& width(UOp range) {
-    auto it = std::find_if(widths.begin(), widths.end(), [&](const RangeWidth& w) { return w.range == range; });
+    auto it = std::ranges::find_if(widths, [&](const RangeWidth& w) { return w.range == range; });
     return it == widths.end() ? widths.emplace_back(RangeWidth{range}) : *it;
   }
   int64_t width_of(UOp range) const { return codegen::width_of(widths, range).total(); }
   /// Whether a range belongs to the register tile of a product.
   bool is_tiled(UOp range) const {
-    return std::any_of(products.begin(), products.end(), [&](const TiledProduct& p) {
+    return std::ranges::any_of(products, [&](const TiledProduct& p) {
       return p.tile.lane_range == range || p.tile.row_range == range || p.tile.column_range == range;
     });
   }
   bool is_product(const StatementAnalysis& w) const {
-    return std::any_of(products.begin(), products.end(), [&](const TiledProduct& p) { return p.work == &w; });
+    return std::ranges::any_of(products, [&](const TiledProduct& p) { return p.work == &w; });
   }
   /// Cycles without vectors.
   static double scalar_cycles(const StatementAnalysis& w) {

@@ -31,8 +31,7 @@ std::vector<int> unroll_candidates(int64_t size) {
 }  // namespace
 
 std::vector<Opt> unroll_products(TuningState& state, std::vector<Opt> opts) {
-  const bool staged =
-      std::any_of(opts.begin(), opts.end(), [](const Opt& o) { return std::holds_alternative<TileCopy>(o); });
+  const bool staged = std::ranges::any_of(opts, [](const Opt& o) { return std::holds_alternative<TileCopy>(o); });
   for (const TuningState::TiledProduct& p : state.products) {
     UOp r = p.work->reduced_ranges.back();
     const bool peeled = peels_edges(state, p, opts);
