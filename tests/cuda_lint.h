@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "catch.h"
+#include "ptxas_lint.h"
 #include "runtime/base/target.h"
 #include "runtime/cuda/compile_cuda.h"
-#include "runtime/cuda/lint.h"
 #include "runtime/program/program.h"
 #include "skip.h"
 

@@ -3,25 +3,15 @@
 
 #include <fmt/core.h>
 
-#include "codegen/cpu/interleave.h"
-#include "codegen/cpu/pipeline.h"
-#include "codegen/cpu/render_c.h"
+#include "codegen/cpu/cpu_passes.h"
 #include "codegen/emit/emit.h"
-#include "codegen/gpu/index32.h"
-#include "codegen/gpu/render_cuda.h"
-#include "codegen/gpu/scalarize.h"
+#include "codegen/gpu/gpu_passes.h"
 #include "codegen/nest/loop_tree.h"
 #include "codegen/nest/prefetch.h"
 #include "codegen/nest/ring.h"
 #include "codegen/nest/statement.h"
 #include "codegen/nest/thread_digits.h"
-#include "codegen/normalize/epilogue_kernel.h"
-#include "codegen/normalize/legalize.h"
-#include "codegen/normalize/math.h"
-#include "codegen/normalize/predicates.h"
-#include "codegen/normalize/reduce_tree.h"
-#include "codegen/normalize/reload.h"
-#include "codegen/normalize/short_floats.h"
+#include "codegen/normalize/normalize.h"
 #include "codegen/pass_check.h"
 #include "codegen/rule_log.h"
 #include "codegen/tune/choose_opts.h"
@@ -45,7 +35,7 @@ void log_pass(const Kernel& kernel, std::string_view pass, Text text, int level 
 
 /// Applies a graph-to-graph pass: verifies `made` and installs it as the kernel's sink.
 template <class Check>
-void run_pass(Kernel& kernel, std::string_view pass, ir::UOp made, Check verify) {
+void run_pass(Kernel& kernel, std::string_view pass, UOp made, Check verify) {
   verify(made);
   const bool changed = !(made == kernel.sink);
   kernel.sink = made;
@@ -64,7 +54,7 @@ T run_pass(const Kernel& kernel, std::string_view pass, T made, Check verify, Te
 Kernel normalize_graph(const Kernel& given, const runtime::Target& target) {
   Kernel kernel = given;
   ir::Graph& g = *kernel.graph;
-  auto kernel_form = [](std::string_view pass) { return [pass](ir::UOp sink) { ir::verify_kernel(sink, pass); }; };
+  auto kernel_form = [](std::string_view pass) { return [pass](UOp sink) { ir::verify_kernel(sink, pass); }; };
   ir::verify_kernel(kernel.sink, "codegen");
   PassCheck values(kernel);
   run_pass(kernel, "simplify", ir::rewrite(g, kernel.sink, ir::simplify_rules(), "codegen"), kernel_form("simplify"));
@@ -103,7 +93,7 @@ Instructions lower(const Kernel& kernel, const runtime::Target& target, const st
   if (!target.cuda() && (schedule.threads > 1 || schedule.occupancy))
     refuse(to_string(opts), "threads share a block, and blocks a multiprocessor, on GPUs only");
   if (!opts.empty()) log_pass(kernel, "schedule", [&] { return to_string(opts); }, 3);
-  for (ir::UOp r : schedule.outer) blocks.push_back(schedule.of(r).block);
+  for (UOp r : schedule.outer) blocks.push_back(schedule.of(r).block);
 
   FreeRanges ranges;
   auto text = [](const auto& made) { return to_string(made); };

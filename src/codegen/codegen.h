@@ -23,7 +23,7 @@ runtime::KernelSource generate_source(const Kernel& kernel, const runtime::Targe
                                       const std::vector<Opt>& opts);
 
 /// A kernel after all graph-to-graph passes, and its epilogue phase as a separate kernel
-/// (codegen/normalize/epilogue_kernel.h). Opts refer to nodes of these graphs.
+/// (codegen/normalize/epilogue_kernel.cpp). Opts refer to nodes of these graphs.
 struct NormalizedKernel {
   Kernel main;
   std::optional<Kernel> epilogue_kernel;

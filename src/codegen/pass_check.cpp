@@ -4,7 +4,7 @@
 #include <fmt/core.h>
 
 #include "codegen/kernel/ranges.h"
-#include "codegen/normalize/math.h"
+#include "codegen/normalize/normalize.h"
 #include "interp/interpreter.h"
 #include "interp/sample.h"
 #include "ir/walk.h"
@@ -13,9 +13,6 @@
 
 namespace sinter::codegen {
 namespace {
-
-using ir::Op;
-using ir::UOp;
 
 /// The interpreter handles bounds that are a Const or a Var.
 bool is_interpretable(UOp sink) {

@@ -21,16 +21,16 @@ class PassCheck {
   explicit PassCheck(const Kernel& kernel);
 
   /// Throws InternalError unless `sink` stores the same bits in all buffers and raises no new error.
-  void require_same_stores(ir::UOp sink, std::string_view pass) const;
+  void require_same_stores(UOp sink, std::string_view pass) const;
   /// Makes `sink` the new reference. For passes that may change the rounding.
-  void rebase(ir::UOp sink);
+  void rebase(UOp sink);
 
  private:
   struct KernelOutput {
     std::vector<runtime::Array> buffers;
     uint32_t error = 0;
   };
-  KernelOutput run(ir::UOp sink) const;
+  KernelOutput run(UOp sink) const;
 
   bool active_ = false;
   std::string kernel_;

@@ -15,15 +15,11 @@ CudaResult configure(const Settings* settings) {
     s.settings = *settings;
     for (const auto& device : s.devices)
       if (!device->retained) device->memory.set_total(settings->memory);
-    return CudaResult::Success;
   });
 }
 
 CudaResult settings(Settings* out) {
-  return api_call([&] {
-    *out = state().settings;
-    return CudaResult::Success;
-  });
+  return api_call([&] { *out = state().settings; });
 }
 
 CudaResult copy(const std::string& text, char** out) {
@@ -40,10 +36,7 @@ CudaResult leaks(char** text) {
 }
 
 CudaResult counters(const char* kernel, CostCounters* out) {
-  return api_call([&] {
-    *out = state().counters[kernel];
-    return CudaResult::Success;
-  });
+  return api_call([&] { *out = state().counters[kernel]; });
 }
 
 CudaResult clear_reports() {
@@ -51,7 +44,6 @@ CudaResult clear_reports() {
     state().fault.clear();
     state().leaks.clear();
     state().counters.clear();
-    return CudaResult::Success;
   });
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <unordered_map>
 
 #include "cudasim/poison.h"
 #include "cudasim/ptx_parser.h"
@@ -13,13 +12,19 @@
 namespace sinter::runtime::cuda::sim {
 namespace {
 
-const std::unordered_map<std::string_view, void (*)(Decoder&)>& opcodes() {
-  static const auto& all = *new std::unordered_map<std::string_view, void (*)(Decoder&)>([] {
-    std::unordered_map<std::string_view, void (*)(Decoder&)> rows;
+/// By name, and whether the type is a float.
+using OpcodeRows = std::map<std::pair<std::string_view, bool>, void (*)(Decoder&)>;
+
+const OpcodeRows& opcodes() {
+  static const auto& all = *new OpcodeRows([] {
+    OpcodeRows rows;
     for (const auto table :
          {integer_opcodes(), bit_opcodes(), float_opcodes(), compare_opcodes(), convert_opcodes(), move_opcodes(),
           memory_opcodes(), atomic_opcodes(), warp_opcodes(), matrix_opcodes(), async_opcodes(), control_opcodes()})
-      for (const Opcode& row : table) rows.emplace(row.name, row.decode);
+      for (const Opcode& row : table) {
+        if (row.types != OpcodeTypes::Floats) rows[{row.name, false}] = row.decode;
+        if (row.types != OpcodeTypes::Integers) rows[{row.name, true}] = row.decode;
+      }
     return rows;
   }());
   return all;
@@ -207,6 +212,12 @@ void Decoder::source(int index, int bytes) {
   if (next.negated) out.source_flip = kAllLanes;
 }
 
+void Decoder::operands(int result, std::initializer_list<int> sources) {
+  this->result(result);
+  int index = 0;
+  for (const int bytes : sources) source(index++, bytes);
+}
+
 void Decoder::take_space() {
   constexpr std::pair<std::string_view, StateSpace> kSpaces[] = {
       {"global", StateSpace::Global}, {"const", StateSpace::Global},       {"shared", StateSpace::Shared},
@@ -259,10 +270,19 @@ void Decoder::vector(RegisterSlot* to, size_t count, int bytes) {
 }
 
 bool Decoder::take(std::string_view word) {
-  const auto found = std::find(words_.begin(), words_.end(), word);
+  const auto found = std::ranges::find(words_, word);
   if (found == words_.end()) return false;
   words_.erase(found);
   return true;
+}
+
+int Decoder::take_one(std::initializer_list<std::string_view> words) {
+  int found = -1, index = 0;
+  for (const std::string_view word : words) {
+    if (take(word)) found = index;
+    ++index;
+  }
+  return found;
 }
 
 void Decoder::take_rest() { words_.clear(); }
@@ -283,7 +303,8 @@ void Decoder::decode_statement() {
   next_ = 0;
   out = Instruction();
   out.statement = static_cast<uint32_t>(statement_ - function_.statements.data());
-  const auto found = opcodes().find(statement_->opcode[0]);
+  const char type = statement_->opcode.back()[0];
+  const auto found = opcodes().find({statement_->opcode[0], type == 'f' || type == 'b'});
   if (found == opcodes().end()) fail("the simulated device does not know this opcode");
   found->second(*this);
   if (!words_.empty()) fail(fmt::format("the modifier or type .{} is not supported here", words_[0]));

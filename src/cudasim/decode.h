@@ -14,9 +14,13 @@ namespace sinter::runtime::cuda::sim {
 
 class Decoder;
 
+/// By the type that ends an opcode.
+enum class OpcodeTypes : uint8_t { All, Integers, Floats };
+
 struct Opcode {
   std::string_view name;     ///< the first word
   void (*decode)(Decoder&);  ///< parses the other words and the operands
+  OpcodeTypes types = OpcodeTypes::All;
 };
 
 // The tables, one per family.
@@ -44,8 +48,10 @@ class Decoder {
 
   // The words after the opcode.
   bool take(std::string_view word);  ///< removes the word wherever it is; false if absent
-  void take_rest();                  ///< removes all others, which have no effect here
-  std::string_view take_type();      ///< removes and returns the last word
+  /// Removes the last of these words that stands there, and returns its index; -1 if none does.
+  int take_one(std::initializer_list<std::string_view> words);
+  void take_rest();              ///< removes all others, which have no effect here
+  std::string_view take_type();  ///< removes and returns the last word
   [[noreturn]] void fail(std::string_view reason) const;
 
   // The operands, from left to right.
@@ -57,9 +63,11 @@ class Decoder {
   RegisterSlot sized(const PtxOperand& operand, int bytes);  ///< the same; fails if the register has another size
   void result(int bytes);                                    ///< the next operand into result[0], its pair into `pair`
   void source(int index, int bytes);  ///< the next operand into source[index]; records a negation
-  void take_space();                  ///< the state space, and the cache and ordering modifiers
-  void address();                     ///< [register + offset], [variable + offset] or [number]: source[0] and offset
-  void address_from();                ///< the same in global memory, of a copy: source[1] and offset_from
+  void operands(int result,
+                std::initializer_list<int> sources);  ///< result[0], then source[0] and so on, of these bytes
+  void take_space();                                  ///< the state space, and the cache and ordering modifiers
+  void address();       ///< [register + offset], [variable + offset] or [number]: source[0] and offset
+  void address_from();  ///< the same in global memory, of a copy: source[1] and offset_from
   void vector(RegisterSlot* to, size_t count, int bytes);  ///< {r, ...}, or one register
   RegisterSlot scratch(int bytes);                         ///< a register for unused results
   RegisterSlot carry();                                    ///< the carry predicate between the words of a longer sum

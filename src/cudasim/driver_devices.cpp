@@ -40,10 +40,11 @@ constexpr ErrorText kErrors[] = {
     {CudaResult::Unknown, "CUDA_ERROR_UNKNOWN", "unknown error"},
 };
 
-const ErrorText* find_error(CudaResult code) {
-  const auto found =
-      std::find_if(std::begin(kErrors), std::end(kErrors), [&](const ErrorText& row) { return row.code == code; });
-  return found == std::end(kErrors) ? nullptr : found;
+/// Sets `out` to a text of the error, or to null.
+CudaResult describe(CudaResult code, const char* ErrorText::* text, const char** out) {
+  const auto* row = std::ranges::find(kErrors, code, &ErrorText::code);
+  *out = row == std::end(kErrors) ? nullptr : row->*text;
+  return *out ? CudaResult::Success : CudaResult::InvalidValue;
 }
 
 DeviceState& device_at(DeviceNumber number) {
@@ -84,9 +85,9 @@ int attribute_value(DeviceAttribute attribute) {
 void note_leaks(DeviceState& device) {
   std::string& text = state().leaks;
   for (const auto& [base, region] : device.memory.live()) {
-    const bool variable = std::any_of(device.modules.begin(), device.modules.end(), [&](const auto& module) {
+    const bool variable = std::ranges::any_of(device.modules, [&](const auto& module) {
       const auto& own = module.second->variables;
-      return std::find(own.begin(), own.end(), base) != own.end();
+      return std::ranges::find(own, base) != own.end();
     });
     if (!variable) text += fmt::format("device {}: {} were not freed\n", device.context.device, region->name());
   }
@@ -98,14 +99,13 @@ void note_leaks(DeviceState& device) {
   note(device.modules.size(), "modules");
 }
 
-CudaResult release(DeviceNumber number) {
+void release(DeviceNumber number) {
   DeviceState& device = device_at(number);
-  if (device.retained == 0) return CudaResult::InvalidContext;
-  if (--device.retained) return CudaResult::Success;
+  if (device.retained == 0) throw ApiError{CudaResult::InvalidContext};
+  if (--device.retained) return;
   if (device.sticky == CudaResult::Success) drain_all(device);
   note_leaks(device);
   state().devices[static_cast<size_t>(number)] = std::make_unique<DeviceState>(number, state().settings.memory);
-  return CudaResult::Success;
 }
 
 }  // namespace
@@ -135,42 +135,26 @@ DeviceState* current() {
 void set_current(DeviceState* device) { current_device = device; }
 
 void fill_devices(DriverApi& table) {
-  table.init = [](unsigned) {
-    return api_call([] {
-      state().initialized = true;
-      return CudaResult::Success;
-    });
-  };
+  table.init = [](unsigned) { return api_call([] { state().initialized = true; }); };
   table.driver_get_version = [](int* version) { return *version = 12080, CudaResult::Success; };
-  table.get_error_name = [](CudaResult code, const char** name) {
-    const ErrorText* row = find_error(code);
-    *name = row ? row->name : nullptr;
-    return row ? CudaResult::Success : CudaResult::InvalidValue;
-  };
-  table.get_error_string = [](CudaResult code, const char** text) {
-    const ErrorText* row = find_error(code);
-    *text = row ? row->text : nullptr;
-    return row ? CudaResult::Success : CudaResult::InvalidValue;
-  };
+  table.get_error_name = [](CudaResult code, const char** name) { return describe(code, &ErrorText::name, name); };
+  table.get_error_string = [](CudaResult code, const char** text) { return describe(code, &ErrorText::text, text); };
   table.device_get_count = [](int* count) {
     return api_call([&] {
-      if (!state().initialized) return CudaResult::NotInitialized;
+      if (!state().initialized) throw ApiError{CudaResult::NotInitialized};
       *count = state().settings.devices;
-      return CudaResult::Success;
     });
   };
   table.device_get = [](DeviceNumber* device, int index) {
     return api_call([&] {
       device_at(index);
       *device = index;
-      return CudaResult::Success;
     });
   };
   table.device_get_name = [](char* name, int size, DeviceNumber device) {
     return api_call([&] {
       device_at(device);
       std::snprintf(name, static_cast<size_t>(size), "Simulated GPU");
-      return CudaResult::Success;
     });
   };
   table.device_get_uuid = [](Uuid* uuid, DeviceNumber device) {
@@ -179,27 +163,21 @@ void fill_devices(DriverApi& table) {
       *uuid = {};
       uuid->bytes[0] = 's', uuid->bytes[1] = 'i', uuid->bytes[2] = 'm';
       uuid->bytes[15] = static_cast<unsigned char>(device);
-      return CudaResult::Success;
     });
   };
   table.device_total_mem = [](size_t* bytes, DeviceNumber device) {
-    return api_call([&] {
-      *bytes = device_at(device).memory.total();
-      return CudaResult::Success;
-    });
+    return api_call([&] { *bytes = device_at(device).memory.total(); });
   };
   table.device_get_attribute = [](int* value, DeviceAttribute attribute, DeviceNumber device) {
     return api_call([&] {
       device_at(device);
       *value = attribute_value(attribute);
-      return CudaResult::Success;
     });
   };
   table.device_can_access_peer = [](int* can, DeviceNumber device, DeviceNumber peer) {
     return api_call([&] {
       device_at(device), device_at(peer);
       *can = device != peer;
-      return CudaResult::Success;
     });
   };
   table.device_primary_ctx_retain = [](ContextHandle* context, DeviceNumber number) {
@@ -207,32 +185,18 @@ void fill_devices(DriverApi& table) {
       DeviceState& device = device_at(number);
       ++device.retained;
       *context = &device.context;
-      return CudaResult::Success;
     });
   };
-  table.device_primary_ctx_release = [](DeviceNumber number) { return api_call([&] { return release(number); }); };
+  table.device_primary_ctx_release = [](DeviceNumber number) { return api_call([&] { release(number); }); };
   table.ctx_set_current = [](ContextHandle context) {
-    return api_call([&] {
-      set_current(context ? &device_at(context->device) : nullptr);
-      return CudaResult::Success;
-    });
+    return api_call([&] { set_current(context ? &device_at(context->device) : nullptr); });
   };
   table.ctx_get_current = [](ContextHandle* context) {
-    return api_call([&] {
-      *context = current() ? &current()->context : nullptr;
-      return CudaResult::Success;
-    });
+    return api_call([&] { *context = current() ? &current()->context : nullptr; });
   };
-  table.ctx_synchronize = [] {
-    return api_call_on_device([](DeviceState& device) {
-      drain_all(device);
-      return CudaResult::Success;
-    });
-  };
+  table.ctx_synchronize = [] { return api_call_on_device(drain_all); };
   // Copies between devices go through the host here, so there is nothing to enable.
-  table.ctx_enable_peer_access = [](ContextHandle, unsigned) {
-    return api_call_on_device([](DeviceState&) { return CudaResult::Success; });
-  };
+  table.ctx_enable_peer_access = [](ContextHandle, unsigned) { return api_call_on_device([](DeviceState&) {}); };
 }
 
 }  // namespace sinter::runtime::cuda::sim

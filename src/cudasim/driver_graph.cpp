@@ -6,16 +6,8 @@
 namespace sinter::runtime::cuda::sim {
 namespace {
 
-OpaqueGraph& graph_of(GraphHandle graph) {
-  const auto found = state().graphs.find(graph);
-  if (found == state().graphs.end()) throw ApiError{CudaResult::InvalidHandle};
-  return *found->second;
-}
-OpaqueGraphExec& exec_of(GraphExecHandle exec) {
-  const auto found = state().execs.find(exec);
-  if (found == state().execs.end()) throw ApiError{CudaResult::InvalidHandle};
-  return *found->second;
-}
+OpaqueGraph& graph_of(GraphHandle graph) { return object_of(state().graphs, graph); }
+OpaqueGraphExec& exec_of(GraphExecHandle exec) { return object_of(state().execs, exec); }
 
 BoundLaunch bind_node(const KernelNodeParams& node) {
   if (node.extra || !node.function) throw ApiError{CudaResult::InvalidValue};
@@ -25,19 +17,17 @@ BoundLaunch bind_node(const KernelNodeParams& node) {
       node.parameters);
 }
 
-CudaResult add_node(GraphNodeHandle* out, GraphHandle handle, const GraphNodeHandle* before, size_t count,
-                    const KernelNodeParams& parameters) {
+void add_node(GraphNodeHandle* out, GraphHandle handle, const GraphNodeHandle* before, size_t count,
+              const KernelNodeParams& parameters) {
   OpaqueGraph& graph = graph_of(handle);
   size_t after = 0;
   for (size_t i = 0; i < count; ++i) {
-    const auto found =
-        std::find_if(graph.nodes.begin(), graph.nodes.end(), [&](const auto& node) { return node.get() == before[i]; });
-    if (found == graph.nodes.end()) return CudaResult::InvalidValue;
+    const auto found = std::ranges::find_if(graph.nodes, [&](const auto& node) { return node.get() == before[i]; });
+    if (found == graph.nodes.end()) throw ApiError{CudaResult::InvalidValue};
     after = std::max(after, static_cast<size_t>(found - graph.nodes.begin()) + 1);
   }
   graph.nodes.push_back(std::make_unique<OpaqueGraphNode>(OpaqueGraphNode{bind_node(parameters), after}));
   *out = graph.nodes.back().get();
-  return CudaResult::Success;
 }
 
 CudaResult set_node(OpaqueGraphExec& exec, GraphNodeHandle node, const KernelNodeParams& parameters) {
@@ -63,12 +53,7 @@ void run_nodes(DeviceState& device, const std::vector<OpaqueGraphExec::NodeLaunc
 
 void fill_graphs(DriverApi& table) {
   table.graph_create = [](GraphHandle* graph, unsigned) {
-    return api_call_on_device([&](DeviceState&) {
-      auto made = std::make_unique<OpaqueGraph>();
-      *graph = made.get();
-      state().graphs[*graph] = std::move(made);
-      return CudaResult::Success;
-    });
+    return api_call_on_device([&](DeviceState&) { *graph = keep(state().graphs, std::make_unique<OpaqueGraph>()); });
   };
   table.graph_destroy = [](GraphHandle graph) {
     return api_call([&] { return state().graphs.erase(graph) ? CudaResult::Success : CudaResult::InvalidHandle; });
@@ -81,9 +66,7 @@ void fill_graphs(DriverApi& table) {
     return api_call_on_device([&](DeviceState&) {
       auto made = std::make_unique<OpaqueGraphExec>();
       for (const auto& node : graph_of(graph).nodes) made->launches.push_back({node.get(), node->launch, node->after});
-      *exec = made.get();
-      state().execs[*exec] = std::move(made);
-      return CudaResult::Success;
+      *exec = keep(state().execs, std::move(made));
     });
   };
   table.graph_exec_kernel_node_set_params = [](GraphExecHandle exec, GraphNodeHandle node,
@@ -97,7 +80,6 @@ void fill_graphs(DriverApi& table) {
   table.graph_launch = [](GraphExecHandle exec, StreamHandle stream) {
     return api_call_on_device([&](DeviceState& device) {
       enqueue(device, stream, [&device, launches = exec_of(exec).launches] { run_nodes(device, launches); });
-      return CudaResult::Success;
     });
   };
 }

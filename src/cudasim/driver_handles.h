@@ -8,6 +8,8 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "cudasim/fault.h"
@@ -107,13 +109,16 @@ struct ApiError {
 /// The result that stands for an error, which no caller of the driver API may see. Call within a handler.
 CudaResult result_of_error();
 
-/// Runs `f` under the lock and returns its result. Errors become result codes.
+/// Runs `f` under the lock and returns its result, or Success if it has none. Errors become result codes.
 template <typename F>
 CudaResult api_call(F&& f) noexcept {
   try {
     std::lock_guard lock(state().mutex);
     try {
-      return f();
+      if constexpr (std::is_void_v<decltype(f())>)
+        return f(), CudaResult::Success;
+      else
+        return f();
     } catch (...) { return result_of_error(); }
   } catch (...) { return CudaResult::Unknown; }
 }
@@ -125,9 +130,35 @@ CudaResult api_call_on_device(F&& f) {
     DeviceState* device = current();
     if (!device) return CudaResult::InvalidContext;
     if (device->sticky != CudaResult::Success) return device->sticky;
-    const CudaResult result = f(*device);
+    CudaResult result = CudaResult::Success;
+    if constexpr (std::is_void_v<decltype(f(*device))>)
+      f(*device);
+    else
+      result = f(*device);
     return device->sticky != CudaResult::Success ? device->sticky : result;
   });
+}
+
+/// The object of a handle. Throws ApiError.
+template <typename Handle, typename Object>
+Object& object_of(const std::map<Handle, std::unique_ptr<Object>>& objects, Handle handle) {
+  const auto found = objects.find(handle);
+  if (found == objects.end()) throw ApiError{CudaResult::InvalidHandle};
+  return *found->second;
+}
+/// The device among whose `objects` the handle is. Throws ApiError.
+template <typename Handle, typename Object>
+DeviceState& owner_of(std::map<Handle, std::unique_ptr<Object>> DeviceState::* objects, Handle handle) {
+  for (const auto& device : state().devices)
+    if (((*device).*objects).contains(handle)) return *device;
+  throw ApiError{CudaResult::InvalidHandle};
+}
+/// Keeps an object, whose address is its handle.
+template <typename Handle, typename Object>
+Handle keep(std::map<Handle, std::unique_ptr<Object>>& objects, std::unique_ptr<Object> object) {
+  const Handle handle = object.get();
+  objects[handle] = std::move(object);
+  return handle;
 }
 
 /// Enqueues work on a stream of the device. Null: the default stream, whose work is done at once, after all other work.

@@ -35,14 +35,12 @@ bool is_pinned(const void* memory) {
   return static_cast<const char*>(memory) < static_cast<char*>(after->first) + after->second;
 }
 
-CudaResult allocate(DeviceState& device, DevicePointer* memory, size_t bytes) {
-  if (bytes == 0) return CudaResult::InvalidValue;
+void allocate(DeviceState& device, DevicePointer* memory, size_t bytes) {
+  if (bytes == 0) throw ApiError{CudaResult::InvalidValue};
   int& countdown = state().settings.fail_allocation;
-  if (countdown && --countdown == 0) return CudaResult::OutOfMemory;
-  const MemoryRegion* region = device.memory.allocate(bytes);
-  if (!region) return CudaResult::OutOfMemory;
+  const MemoryRegion* region = countdown && --countdown == 0 ? nullptr : device.memory.allocate(bytes);
+  if (!region) throw ApiError{CudaResult::OutOfMemory};
   *memory = region->base;
-  return CudaResult::Success;
 }
 
 /// Freeing waits for all work of the device.
@@ -60,48 +58,41 @@ void write(DeviceRange to, const std::byte* from, size_t bytes) {
   std::memset(to.region->state.get() + to.at, kInitialized, bytes);
 }
 
-CudaResult copy_in(DeviceState& device, DevicePointer to, const void* from, size_t bytes, StreamHandle stream) {
+void copy_in(DeviceState& device, DevicePointer to, const void* from, size_t bytes, StreamHandle stream) {
   range_of(to, bytes);
-  if (is_pinned(from)) {
-    enqueue(device, stream, [=] { write(range_of(to, bytes), static_cast<const std::byte*>(from), bytes); });
-    return CudaResult::Success;
-  }
   const auto* start = static_cast<const std::byte*>(from);
+  if (is_pinned(from)) return enqueue(device, stream, [=] { write(range_of(to, bytes), start, bytes); });
   enqueue(device, stream, [to, copy = std::vector<std::byte>(start, start + bytes)] {
     write(range_of(to, copy.size()), copy.data(), copy.size());
   });
-  return CudaResult::Success;
 }
 
 /// Waits if the destination is ordinary host memory, as the driver does.
-CudaResult copy_out(DeviceState& device, void* to, DevicePointer from, size_t bytes, StreamHandle stream) {
+void copy_out(DeviceState& device, void* to, DevicePointer from, size_t bytes, StreamHandle stream) {
   range_of(from, bytes);
   enqueue(device, stream, [=] {
     const DeviceRange range = range_of(from, bytes);
     std::memcpy(to, range.region->data.get() + range.at, bytes);
   });
   if (!is_pinned(to)) drain(device, stream_of(device, stream));
-  return CudaResult::Success;
 }
 
 /// Copies the shadow state too: bytes that were never written stay so at the destination.
-CudaResult copy_across(DeviceState& device, DevicePointer to, DevicePointer from, size_t bytes, StreamHandle stream) {
+void copy_across(DeviceState& device, DevicePointer to, DevicePointer from, size_t bytes, StreamHandle stream) {
   range_of(to, bytes), range_of(from, bytes);
   enqueue(device, stream, [=] {
     const DeviceRange target = range_of(to, bytes), source = range_of(from, bytes);
     std::memmove(target.region->data.get() + target.at, source.region->data.get() + source.at, bytes);
     std::memmove(target.region->state.get() + target.at, source.region->state.get() + source.at, bytes);
   });
-  return CudaResult::Success;
 }
 
-CudaResult fill(DeviceState& device, DevicePointer memory, unsigned char value, size_t bytes, StreamHandle stream) {
+void fill(DeviceState& device, DevicePointer memory, unsigned char value, size_t bytes, StreamHandle stream) {
   range_of(memory, bytes);
   enqueue(device, stream, [=] {
     const std::vector<std::byte> values(bytes, static_cast<std::byte>(value));
     write(range_of(memory, bytes), values.data(), bytes);
   });
-  return CudaResult::Success;
 }
 
 }  // namespace
@@ -111,7 +102,6 @@ void fill_memory(DriverApi& table) {
     return api_call_on_device([&](DeviceState& device) {
       *total = device.memory.total();
       *free = *total - std::min(*total, device.memory.used());
-      return CudaResult::Success;
     });
   };
   table.mem_alloc = [](DevicePointer* memory, size_t bytes) {
@@ -123,17 +113,15 @@ void fill_memory(DriverApi& table) {
   table.mem_host_alloc = [](void** memory, size_t bytes, unsigned) {
     return api_call_on_device([&](DeviceState&) {
       *memory = std::calloc(bytes ? bytes : 1, 1);
-      if (!*memory) return CudaResult::OutOfMemory;
+      if (!*memory) throw std::bad_alloc();
       state().pinned[*memory] = bytes;
-      return CudaResult::Success;
     });
   };
   table.mem_free_host = [](void* memory) {
     return api_call([&] {
       for (const auto& device : state().devices) drain_all(*device);
-      if (!state().pinned.erase(memory)) return CudaResult::InvalidValue;
+      if (!state().pinned.erase(memory)) throw ApiError{CudaResult::InvalidValue};
       std::free(memory);
-      return CudaResult::Success;
     });
   };
   table.memcpy_htod_async = [](DevicePointer to, const void* from, size_t bytes, StreamHandle stream) {

@@ -12,12 +12,6 @@ namespace {
 
 constexpr uint64_t kStaticShared = 48 << 10, kSharedPerBlock = 227 << 10;
 
-OpaqueModule& module_of(ModuleHandle module) {
-  for (const auto& device : state().devices)
-    if (const auto found = device->modules.find(module); found != device->modules.end()) return *found->second;
-  throw ApiError{CudaResult::InvalidHandle};
-}
-
 OpaqueFunction& function_of(FunctionHandle function) {
   for (const auto& device : state().devices)
     for (const auto& [handle, module] : device->modules)
@@ -35,7 +29,7 @@ void place_variables(DeviceState& device, OpaqueModule& module) {
     }
     MemoryRegion* region = device.memory.allocate(std::max<uint64_t>(1, static_cast<uint64_t>(variable.bytes)));
     if (!region) throw ApiError{CudaResult::OutOfMemory};
-    std::copy(variable.values.begin(), variable.values.end(), reinterpret_cast<uint8_t*>(region->data.get()));
+    std::ranges::copy(variable.values, reinterpret_cast<uint8_t*>(region->data.get()));
     std::memset(region->state.get(), kInitialized, region->bytes);  // the rest is zero
     module.variables.push_back(region->base);
   }
@@ -78,35 +72,28 @@ CudaResult load(DeviceState& device, ModuleHandle* out, const char* image, unsig
     write_log(error.what(), count, options, values);
     return CudaResult::InvalidPtx;
   }
-  *out = module.get();
-  device.modules[*out] = std::move(module);
+  *out = keep(device.modules, std::move(module));
   return CudaResult::Success;
 }
 
-CudaResult attribute_of(int* value, FunctionAttribute attribute, const OpaqueFunction& function) {
+int attribute_of(FunctionAttribute attribute, const OpaqueFunction& function) {
   switch (attribute) {
-    case FunctionAttribute::MaxThreadsPerBlock:
-      *value = static_cast<int>(function.kernel.max_threads);
-      return CudaResult::Success;
-    case FunctionAttribute::SharedSizeBytes:
-      *value = static_cast<int>(function.kernel.static_shared);
-      return CudaResult::Success;
+    case FunctionAttribute::MaxThreadsPerBlock: return static_cast<int>(function.kernel.max_threads);
+    case FunctionAttribute::SharedSizeBytes: return static_cast<int>(function.kernel.static_shared);
     // Registers are virtual here: report a number far below any limit.
-    case FunctionAttribute::LocalSizeBytes: *value = 0; return CudaResult::Success;
-    case FunctionAttribute::NumRegs: *value = 32; return CudaResult::Success;
-    case FunctionAttribute::BinaryVersion: *value = 90; return CudaResult::Success;
-    case FunctionAttribute::MaxDynamicSharedSizeBytes:
-      *value = static_cast<int>(function.dynamic_limit);
-      return CudaResult::Success;
+    case FunctionAttribute::LocalSizeBytes: return 0;
+    case FunctionAttribute::NumRegs: return 32;
+    case FunctionAttribute::BinaryVersion: return 90;
+    case FunctionAttribute::MaxDynamicSharedSizeBytes: return static_cast<int>(function.dynamic_limit);
   }
-  return CudaResult::InvalidValue;
+  throw ApiError{CudaResult::InvalidValue};
 }
 
-CudaResult set_attribute(OpaqueFunction& function, FunctionAttribute attribute, int value) {
-  if (attribute != FunctionAttribute::MaxDynamicSharedSizeBytes || value < 0) return CudaResult::InvalidValue;
-  if (static_cast<uint64_t>(value) + function.kernel.static_shared > kSharedPerBlock) return CudaResult::InvalidValue;
+void set_attribute(OpaqueFunction& function, FunctionAttribute attribute, int value) {
+  if (attribute != FunctionAttribute::MaxDynamicSharedSizeBytes || value < 0 ||
+      static_cast<uint64_t>(value) + function.kernel.static_shared > kSharedPerBlock)
+    throw ApiError{CudaResult::InvalidValue};
   function.dynamic_limit = static_cast<uint64_t>(value);
-  return CudaResult::Success;
 }
 
 }  // namespace
@@ -150,40 +137,34 @@ void fill_modules(DriverApi& table) {
   };
   table.module_unload = [](ModuleHandle module) {
     return api_call([&] {
-      for (const auto& device : state().devices)
-        if (const auto found = device->modules.find(module); found != device->modules.end()) {
-          drain_all(*device);
-          unload(*device, *found->second);
-          device->modules.erase(found);
-          return CudaResult::Success;
-        }
-      return CudaResult::InvalidHandle;
+      DeviceState& device = owner_of(&DeviceState::modules, module);
+      drain_all(device);
+      unload(device, *module);
+      device.modules.erase(module);
     });
   };
   table.module_get_function = [](FunctionHandle* function, ModuleHandle module, const char* name) {
     return api_call_on_device([&](DeviceState&) {
-      const auto& functions = module_of(module).functions;
-      const auto found = functions.find(name);
-      if (found == functions.end()) return CudaResult::NotFound;
+      owner_of(&DeviceState::modules, module);  // checks the handle
+      const auto found = module->functions.find(name);
+      if (found == module->functions.end()) throw ApiError{CudaResult::NotFound};
       *function = found->second.get();
-      return CudaResult::Success;
     });
   };
   table.func_get_attribute = [](int* value, FunctionAttribute attribute, FunctionHandle function) {
-    return api_call([&] { return attribute_of(value, attribute, function_of(function)); });
+    return api_call([&] { *value = attribute_of(attribute, function_of(function)); });
   };
   table.func_set_attribute = [](FunctionHandle function, FunctionAttribute attribute, int value) {
-    return api_call_on_device([&](DeviceState&) { return set_attribute(function_of(function), attribute, value); });
+    return api_call_on_device([&](DeviceState&) { set_attribute(function_of(function), attribute, value); });
   };
   table.launch_kernel = [](FunctionHandle function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                            unsigned block_y, unsigned block_z, unsigned shared, StreamHandle stream, void** parameters,
                            void** extra) {
     return api_call_on_device([&](DeviceState& device) {
-      if (extra) return CudaResult::NotSupported;
+      if (extra) throw ApiError{CudaResult::NotSupported};
       const LaunchShape shape{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared};
       enqueue(device, stream,
               [&device, launch = bind_launch(function, shape, parameters)] { run_bound_launch(device, launch); });
-      return CudaResult::Success;
     });
   };
 }

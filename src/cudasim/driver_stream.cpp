@@ -30,11 +30,7 @@ void do_one(DeviceState& device, OpaqueStream& stream) {
   }
 }
 
-OpaqueEvent& event_of(EventHandle event) {
-  for (const auto& device : state().devices)
-    if (const auto found = device->events.find(event); found != device->events.end()) return *found->second;
-  throw ApiError{CudaResult::InvalidHandle};
-}
+OpaqueEvent& event_of(EventHandle event) { return object_of(owner_of(&DeviceState::events, event).events, event); }
 
 /// Runs the work that precedes the event, on whichever device it is.
 void reach(const OpaqueEvent& event) {
@@ -61,10 +57,7 @@ void record(DeviceState& device, OpaqueEvent& event, StreamHandle stream) {
 }  // namespace
 
 OpaqueStream& stream_of(DeviceState& device, StreamHandle stream) {
-  if (!stream) return device.legacy;
-  const auto found = device.streams.find(stream);
-  if (found == device.streams.end()) throw ApiError{CudaResult::InvalidHandle};
-  return *found->second;
+  return stream ? object_of(device.streams, stream) : device.legacy;
 }
 
 void enqueue(DeviceState& device, StreamHandle handle, std::function<void()> work) {
@@ -85,29 +78,18 @@ void drain_all(DeviceState& device) {
 
 void fill_streams(DriverApi& table) {
   table.stream_create = [](StreamHandle* stream, unsigned) {
-    return api_call_on_device([&](DeviceState& device) {
-      auto made = std::make_unique<OpaqueStream>();
-      *stream = made.get();
-      device.streams[*stream] = std::move(made);
-      return CudaResult::Success;
-    });
+    return api_call_on_device(
+        [&](DeviceState& device) { *stream = keep(device.streams, std::make_unique<OpaqueStream>()); });
   };
   table.stream_destroy = [](StreamHandle stream) {
     return api_call([&] {
-      for (const auto& device : state().devices)
-        if (device->streams.count(stream)) {
-          drain(*device, *stream);
-          device->streams.erase(stream);
-          return CudaResult::Success;
-        }
-      return CudaResult::InvalidHandle;
+      DeviceState& device = owner_of(&DeviceState::streams, stream);
+      drain(device, *stream);
+      device.streams.erase(stream);
     });
   };
   table.stream_synchronize = [](StreamHandle stream) {
-    return api_call_on_device([&](DeviceState& device) {
-      drain(device, stream_of(device, stream));
-      return CudaResult::Success;
-    });
+    return api_call_on_device([&](DeviceState& device) { drain(device, stream_of(device, stream)); });
   };
   table.stream_query = [](StreamHandle handle) {
     return api_call_on_device([&](DeviceState& device) {
@@ -122,7 +104,6 @@ void fill_streams(DriverApi& table) {
     return api_call_on_device([&](DeviceState& device) {
       const OpaqueEvent snapshot = event_of(event);
       enqueue(device, stream, [snapshot] { reach(snapshot); });
-      return CudaResult::Success;
     });
   };
   table.event_create = [](EventHandle* event, unsigned flags) {
@@ -130,23 +111,14 @@ void fill_streams(DriverApi& table) {
       auto made = std::make_unique<OpaqueEvent>();
       made->device = device.context.device;
       made->timed = !(flags & kEventDisableTiming);
-      *event = made.get();
-      device.events[*event] = std::move(made);
-      return CudaResult::Success;
+      *event = keep(device.events, std::move(made));
     });
   };
   table.event_destroy = [](EventHandle event) {
-    return api_call([&] {
-      for (const auto& device : state().devices)
-        if (device->events.erase(event)) return CudaResult::Success;
-      return CudaResult::InvalidHandle;
-    });
+    return api_call([&] { owner_of(&DeviceState::events, event).events.erase(event); });
   };
   table.event_record = [](EventHandle event, StreamHandle stream) {
-    return api_call_on_device([&](DeviceState& device) {
-      record(device, event_of(event), stream);
-      return CudaResult::Success;
-    });
+    return api_call_on_device([&](DeviceState& device) { record(device, event_of(event), stream); });
   };
   table.event_query = [](EventHandle handle) {
     return api_call_on_device([&](DeviceState& device) {
@@ -158,10 +130,7 @@ void fill_streams(DriverApi& table) {
     });
   };
   table.event_synchronize = [](EventHandle event) {
-    return api_call_on_device([&](DeviceState&) {
-      reach(event_of(event));
-      return CudaResult::Success;
-    });
+    return api_call_on_device([&](DeviceState&) { reach(event_of(event)); });
   };
   table.event_elapsed_time = [](float* elapsed, EventHandle start, EventHandle end) {
     return api_call_on_device([&](DeviceState&) {

@@ -166,8 +166,7 @@ void write_reduction(Warp& warp, const Instruction& in, const Barrier& barrier, 
   if (in.mode == kCount)
     return assign(lanes<uint32_t>(warp, in.result[0]), warp.all, [&](int) { return barrier.votes; });
   const bool yes = in.mode == kAnd ? barrier.votes == threads : barrier.votes != 0;
-  uint32_t& to = predicate(warp, in.result[0]);
-  to = yes ? to | warp.all : to & ~warp.all;
+  assign_predicate(warp, in.result[0], warp.all, yes ? kAllLanes : 0);
 }
 
 }  // namespace
@@ -195,8 +194,7 @@ void SimBlock::arrive(Warp& warp, uint32_t id, uint32_t threads, const Instructi
          fmt::format("barrier {} is used for {} threads and for {} at once", id, barrier.expected, threads));
   barrier.arrived += kLanes;  // all lanes of a warp are counted
   if (reduction)
-    barrier.votes += static_cast<uint32_t>(
-        std::popcount((predicate(warp, reduction->source[2]) ^ reduction->source_flip) & warp.all));
+    barrier.votes += static_cast<uint32_t>(std::popcount(source_predicate(warp, *reduction, 2) & warp.all));
   warp.reduction = reduction;
   if (stay) {
     warp.waiting = true;

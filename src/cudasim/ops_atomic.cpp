@@ -8,61 +8,10 @@
 namespace sinter::runtime::cuda::sim {
 namespace {
 
-struct AtomicAdd {
-  template <typename T>
-  T operator()(T old, T b) const {
-    return old + b;
-  }
-};
-struct AtomicMin {
-  template <typename T>
-  T operator()(T old, T b) const {
-    return std::min(old, b);
-  }
-};
-struct AtomicMax {
-  template <typename T>
-  T operator()(T old, T b) const {
-    return std::max(old, b);
-  }
-};
-struct AtomicAnd {
-  template <typename T>
-  T operator()(T old, T b) const {
-    return old & b;
-  }
-};
-struct AtomicOr {
-  template <typename T>
-  T operator()(T old, T b) const {
-    return old | b;
-  }
-};
-struct AtomicXor {
-  template <typename T>
-  T operator()(T old, T b) const {
-    return old ^ b;
-  }
-};
-struct AtomicExchange {
-  template <typename T>
-  T operator()(T, T b) const {
-    return b;
-  }
-};
+using AtomicExchange = decltype([](auto, auto b) { return b; });
 // Increment wraps from b to 0, decrement from 0 to b.
-struct AtomicIncrement {
-  template <typename T>
-  T operator()(T old, T b) const {
-    return old >= b ? T(0) : old + 1;
-  }
-};
-struct AtomicDecrement {
-  template <typename T>
-  T operator()(T old, T b) const {
-    return old == 0 || old > b ? b : old - 1;
-  }
-};
+using AtomicIncrement = decltype([]<typename T>(T old, T b) -> T { return old >= b ? T(0) : old + 1; });
+using AtomicDecrement = decltype([](auto old, auto b) { return old == 0 || old > b ? b : old - 1; });
 
 /// Replaces the value at each lane's address by `new_value(lane, old)`. The old value goes to the result, if there is
 /// one.
@@ -112,12 +61,12 @@ struct AtomicRow {
   int sources = 1;
 };
 constexpr AtomicRow kAtomics[] = {
-    {"add", [](std::string_view type) { return pick_update<AtomicAdd>(kSums, type); }},
-    {"min", [](std::string_view type) { return pick_update<AtomicMin>(kOrdered, type); }},
-    {"max", [](std::string_view type) { return pick_update<AtomicMax>(kOrdered, type); }},
-    {"and", [](std::string_view type) { return pick_update<AtomicAnd>(kBitWords, type); }},
-    {"or", [](std::string_view type) { return pick_update<AtomicOr>(kBitWords, type); }},
-    {"xor", [](std::string_view type) { return pick_update<AtomicXor>(kBitWords, type); }},
+    {"add", [](std::string_view type) { return pick_update<std::plus<>>(kSums, type); }},
+    {"min", [](std::string_view type) { return pick_update<Min>(kOrdered, type); }},
+    {"max", [](std::string_view type) { return pick_update<Max>(kOrdered, type); }},
+    {"and", [](std::string_view type) { return pick_update<std::bit_and<>>(kBitWords, type); }},
+    {"or", [](std::string_view type) { return pick_update<std::bit_or<>>(kBitWords, type); }},
+    {"xor", [](std::string_view type) { return pick_update<std::bit_xor<>>(kBitWords, type); }},
     {"exch", [](std::string_view type) { return pick_update<AtomicExchange>(kSwapped, type); }},
     {"inc", [](std::string_view type) { return pick_update<AtomicIncrement>(kCounts, type); }},
     {"dec", [](std::string_view type) { return pick_update<AtomicDecrement>(kCounts, type); }},

@@ -11,50 +11,14 @@ namespace {
 template <typename T>
 constexpr uint32_t kBits = sizeof(T) * 8;
 
-struct BitwiseAnd {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return a & b;
-  }
-};
-struct BitwiseOr {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return a | b;
-  }
-};
-struct BitwiseXor {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return a ^ b;
-  }
-};
-struct BitwiseNot {
-  template <typename T>
-  T operator()(T a) const {
-    return static_cast<T>(~a);
-  }
-};
-struct CNot {
-  template <typename T>
-  T operator()(T a) const {
-    return a == 0;
-  }
-};
+using CNot = decltype([](auto a) { return a == 0; });
 
 // Shift counts of the width and more are defined: all bits are shifted out.
-struct ShiftLeft {
-  template <typename T>
-  T operator()(T a, uint32_t n) const {
-    return n >= kBits<T> ? T(0) : static_cast<T>(a << n);
-  }
-};
-struct ShiftRight {
-  template <typename T>
-  T operator()(T a, uint32_t n) const {
-    return static_cast<T>(a >> std::min<uint32_t>(n, kBits<T> - 1) >> (n >= kBits<T> ? 1 : 0));
-  }
-};
+using ShiftLeft =
+    decltype([]<typename T>(T a, uint32_t n) -> T { return n >= kBits<T> ? T(0) : static_cast<T>(a << n); });
+using ShiftRight = decltype([]<typename T>(T a, uint32_t n) -> T {
+  return static_cast<T>(a >> std::min<uint32_t>(n, kBits<T> - 1) >> (n >= kBits<T> ? 1 : 0));
+});
 
 template <typename F, typename T>
 void shift(Warp& warp, const Instruction& in, uint32_t mask) {
@@ -65,14 +29,10 @@ void shift(Warp& warp, const Instruction& in, uint32_t mask) {
 
 template <typename F, typename... Ts>
 void decode_shift(Decoder& d, const TypeList<Ts...>& types) {
-  const TypeMatch picked = pick(types, d.take_type(), []<typename T>() -> WarpFunction { return shift<F, T>; });
-  if (!picked.run) d.fail("this type is not supported here");
+  const int bytes = take_function(d, types, []<typename T>() -> WarpFunction { return shift<F, T>; });
   d.out.poison_rule = PoisonRule::Bits;
   d.out.full_dependence = 1 << 1;
-  d.out.run = picked.run;
-  d.result(picked.bytes);
-  d.source(0, picked.bytes);
-  d.source(1, 4);
+  d.operands(bytes, {bytes, 4});
 }
 
 /// 32 bits of the 64 bits b:a, shifted by n. n is taken modulo 32 or clamped to 32.
@@ -85,44 +45,24 @@ struct Funnel {
   }
 };
 
-struct PopCount {
-  template <typename T>
-  uint32_t operator()(T a) const {
-    return static_cast<uint32_t>(std::popcount(a));
-  }
-};
-struct LeadingZeros {
-  template <typename T>
-  uint32_t operator()(T a) const {
-    return static_cast<uint32_t>(std::countl_zero(a));
-  }
-};
+using PopCount = decltype([](auto a) { return static_cast<uint32_t>(std::popcount(a)); });
+using LeadingZeros = decltype([](auto a) { return static_cast<uint32_t>(std::countl_zero(a)); });
 /// Position of the highest bit that differs from the sign, counted from the lowest; all ones if there is none.
-struct FindBit {
-  template <typename T>
-  uint32_t operator()(T a) const {
-    auto bits = static_cast<std::make_unsigned_t<T>>(a);
-    if (std::is_signed_v<T> && a < 0) bits = ~bits;
-    return kBits<T> - 1 - static_cast<uint32_t>(std::countl_zero(bits));
-  }
-};
-struct Reverse {
-  template <typename T>
-  T operator()(T a) const {
-    T out = 0;
-    for (uint32_t i = 0; i < kBits<T>; ++i) out = static_cast<T>(out << 1 | (a >> i & 1));
-    return out;
-  }
-};
+using FindBit = decltype([]<typename T>(T a) -> uint32_t {
+  auto bits = static_cast<std::make_unsigned_t<T>>(a);
+  if (std::is_signed_v<T> && a < 0) bits = ~bits;
+  return kBits<T> - 1 - static_cast<uint32_t>(std::countl_zero(bits));
+});
+using Reverse = decltype([]<typename T>(T a) -> T {
+  T out = 0;
+  for (uint32_t i = 0; i < kBits<T>; ++i) out = static_cast<T>(out << 1 | (a >> i & 1));
+  return out;
+});
 
 template <typename F>
 void decode_count(Decoder& d, const auto& types) {
-  const TypeMatch picked =
-      pick(types, d.take_type(), []<typename T>() -> WarpFunction { return unary<F, T, uint32_t>; });
-  if (!picked.run) d.fail("this type is not supported here");
-  d.out.run = picked.run;
-  d.result(4);
-  d.source(0, picked.bytes);
+  const int bytes = take_function(d, types, []<typename T>() -> WarpFunction { return unary<F, T, uint32_t>; });
+  d.operands(4, {bytes});
 }
 
 /// `length` bits of a from `start` on. Bits beyond are zero, or copies of the field's highest bit if T is signed.
@@ -195,12 +135,10 @@ constexpr TypeList kShifted{NamedType<uint16_t>{"b16"}, NamedType<uint32_t>{"b32
 // A predicate has one bit per lane, so its logic is one operation on the word.
 template <typename F>
 void predicate_binary(Warp& warp, const Instruction& in, uint32_t mask) {
-  uint32_t& to = predicate(warp, in.result[0]);
-  to = (to & ~mask) | (F()(predicate(warp, in.source[0]), predicate(warp, in.source[1])) & mask);
+  assign_predicate(warp, in.result[0], mask, F()(predicate(warp, in.source[0]), predicate(warp, in.source[1])));
 }
 void predicate_not(Warp& warp, const Instruction& in, uint32_t mask) {
-  uint32_t& to = predicate(warp, in.result[0]);
-  to = (to & ~mask) | (~predicate(warp, in.source[0]) & mask);
+  assign_predicate(warp, in.result[0], mask, ~predicate(warp, in.source[0]));
 }
 
 template <typename F>
@@ -208,17 +146,14 @@ void decode_logic(Decoder& d) {
   d.out.poison_rule = PoisonRule::Bits;
   if (!d.take("pred")) return decode_binary<F>(d, kBitWords);
   d.out.run = predicate_binary<F>;
-  d.result(0);
-  d.source(0, 0);
-  d.source(1, 0);
+  d.operands(0, {0, 0});
 }
 
 void decode_not(Decoder& d) {
   d.out.poison_rule = PoisonRule::Bits;
-  if (!d.take("pred")) return decode_unary<BitwiseNot>(d, kBitWords);
+  if (!d.take("pred")) return decode_unary<std::bit_not<>>(d, kBitWords);
   d.out.run = predicate_not;
-  d.result(0);
-  d.source(0, 0);
+  d.operands(0, {0});
 }
 
 void decode_funnel(Decoder& d) {
@@ -230,33 +165,21 @@ void decode_funnel(Decoder& d) {
   d.out.full_dependence = 1 << 2;
   d.out.run = left ? (wrap ? ternary<Funnel<true, true>, uint32_t> : ternary<Funnel<true, false>, uint32_t>)
                    : (wrap ? ternary<Funnel<false, true>, uint32_t> : ternary<Funnel<false, false>, uint32_t>);
-  d.result(4);
-  for (int i = 0; i < 3; ++i) d.source(i, 4);
+  d.operands(4, {4, 4, 4});
 }
 
 void decode_extract(Decoder& d) {
-  const TypeMatch picked = pick(kFields, d.take_type(), []<typename T>() -> WarpFunction { return extract<T>; });
-  if (!picked.run) d.fail("this type is not supported here");
+  const int bytes = take_function(d, kFields, []<typename T>() -> WarpFunction { return extract<T>; });
   d.out.poison_rule = PoisonRule::Bits;
   d.out.full_dependence = 1 << 1 | 1 << 2;
-  d.out.run = picked.run;
-  d.result(picked.bytes);
-  d.source(0, picked.bytes);
-  d.source(1, 4);
-  d.source(2, 4);
+  d.operands(bytes, {bytes, 4, 4});
 }
 
 void decode_insert(Decoder& d) {
-  const TypeMatch picked = pick(kCounted, d.take_type(), []<typename T>() -> WarpFunction { return insert<T>; });
-  if (!picked.run) d.fail("this type is not supported here");
+  const int bytes = take_function(d, kCounted, []<typename T>() -> WarpFunction { return insert<T>; });
   d.out.poison_rule = PoisonRule::Bits;
   d.out.full_dependence = 1 << 2 | 1 << 3;
-  d.out.run = picked.run;
-  d.result(picked.bytes);
-  d.source(0, picked.bytes);
-  d.source(1, picked.bytes);
-  d.source(2, 4);
-  d.source(3, 4);
+  d.operands(bytes, {bytes, bytes, 4, 4});
 }
 
 void decode_permute(Decoder& d) {
@@ -264,8 +187,7 @@ void decode_permute(Decoder& d) {
   d.out.poison_rule = PoisonRule::Bits;
   d.out.full_dependence = 1 << 2;
   d.out.run = ternary<Permute, uint32_t>;
-  d.result(4);
-  for (int i = 0; i < 3; ++i) d.source(i, 4);
+  d.operands(4, {4, 4, 4});
 }
 
 void decode_logic3(Decoder& d) {
@@ -273,14 +195,13 @@ void decode_logic3(Decoder& d) {
   d.out.poison_rule = PoisonRule::Bits;
   d.out.full_dependence = 1 << 3;
   d.out.run = logic3;
-  d.result(4);
-  for (int i = 0; i < 4; ++i) d.source(i, 4);
+  d.operands(4, {4, 4, 4, 4});
 }
 
 constexpr Opcode kOpcodes[] = {
-    {"and", decode_logic<BitwiseAnd>},
-    {"or", decode_logic<BitwiseOr>},
-    {"xor", decode_logic<BitwiseXor>},
+    {"and", decode_logic<std::bit_and<>>},
+    {"or", decode_logic<std::bit_or<>>},
+    {"xor", decode_logic<std::bit_xor<>>},
     {"not", decode_not},
     {"cnot", [](Decoder& d) { decode_unary<CNot>(d, kBitWords); }},
     {"shl", [](Decoder& d) { decode_shift<ShiftLeft>(d, kBitWords); }},

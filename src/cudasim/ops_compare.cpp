@@ -10,57 +10,17 @@ namespace sinter::runtime::cuda::sim {
 namespace {
 
 // Ordered comparisons are false for a NaN; the unordered ones, with suffix `u`, are true.
-struct OrderedEq {
-  template <typename T>
-  bool operator()(T a, T b) const {
-    return a == b;
-  }
-};
-struct OrderedNe {  // for floats: neither is NaN and they differ
-  template <typename T>
-  bool operator()(T a, T b) const {
-    if constexpr (std::is_floating_point_v<T>)
-      return a < b || a > b;
-    else
-      return a != b;
-  }
-};
-struct OrderedLt {
-  template <typename T>
-  bool operator()(T a, T b) const {
-    return a < b;
-  }
-};
-struct OrderedLe {
-  template <typename T>
-  bool operator()(T a, T b) const {
-    return a <= b;
-  }
-};
-struct OrderedGt {
-  template <typename T>
-  bool operator()(T a, T b) const {
-    return a > b;
-  }
-};
-struct OrderedGe {
-  template <typename T>
-  bool operator()(T a, T b) const {
-    return a >= b;
-  }
-};
-struct IsOrdered {
-  template <typename T>
-  bool operator()(T a, T b) const {
-    return a == a && b == b;
-  }
-};
+/// Of floats: neither is NaN and they differ.
+using OrderedNe = decltype([]<typename T>(T a, T b) -> bool {
+  if constexpr (std::is_floating_point_v<T>)
+    return a < b || a > b;
+  else
+    return a != b;
+});
+using IsOrdered = decltype([](auto a, auto b) { return a == a && b == b; });
 template <typename F>
 struct Negation {
-  template <typename T>
-  bool operator()(T a, T b) const {
-    return !F()(a, b);
-  }
+  bool operator()(auto a, auto b) const { return !F()(a, b); }
 };
 
 // Instruction::mode: how the comparison is combined with the third source.
@@ -76,12 +36,9 @@ uint32_t combine(uint8_t mode, uint32_t compared, uint32_t other) {
 }
 
 void write_predicates(Warp& warp, const Instruction& in, uint32_t mask, uint32_t compared) {
-  const uint32_t other = in.mode ? predicate(warp, in.source[2]) ^ in.source_flip : 0;
-  uint32_t& to = predicate(warp, in.result[0]);
-  to = (to & ~mask) | (combine(in.mode, compared, other) & mask);
-  if (!in.pair.at) return;
-  uint32_t& inverse = predicate(warp, in.pair);
-  inverse = (inverse & ~mask) | (combine(in.mode, ~compared, other) & mask);
+  const uint32_t other = in.mode ? source_predicate(warp, in, 2) : 0;
+  assign_predicate(warp, in.result[0], mask, combine(in.mode, compared, other));
+  if (in.pair.at) assign_predicate(warp, in.pair, mask, combine(in.mode, ~compared, other));
 }
 
 /// A bit for each of the bytes, which are 0 or 1.
@@ -132,24 +89,24 @@ struct Comparison {
   TypeMatch (*pick)(std::string_view type);
 };
 constexpr Comparison kComparisons[] = {
-    {"eq", pick_compare<OrderedEq>},
+    {"eq", pick_compare<std::equal_to<>>},
     {"ne", pick_compare<OrderedNe>},
-    {"lt", pick_compare<OrderedLt>},
-    {"le", pick_compare<OrderedLe>},
-    {"gt", pick_compare<OrderedGt>},
-    {"ge", pick_compare<OrderedGe>},
-    {"lo", pick_compare<OrderedLt>},
-    {"ls", pick_compare<OrderedLe>},
-    {"hi", pick_compare<OrderedGt>},
-    {"hs", pick_compare<OrderedGe>},
+    {"lt", pick_compare<std::less<>>},
+    {"le", pick_compare<std::less_equal<>>},
+    {"gt", pick_compare<std::greater<>>},
+    {"ge", pick_compare<std::greater_equal<>>},
+    {"lo", pick_compare<std::less<>>},
+    {"ls", pick_compare<std::less_equal<>>},
+    {"hi", pick_compare<std::greater<>>},
+    {"hs", pick_compare<std::greater_equal<>>},
     {"num", pick_compare<IsOrdered>},
     {"nan", pick_compare<Negation<IsOrdered>>},
     {"equ", pick_compare<Negation<OrderedNe>>},
-    {"neu", pick_compare<Negation<OrderedEq>>},
-    {"ltu", pick_compare<Negation<OrderedGe>>},
-    {"leu", pick_compare<Negation<OrderedGt>>},
-    {"gtu", pick_compare<Negation<OrderedLe>>},
-    {"geu", pick_compare<Negation<OrderedLt>>},
+    {"neu", pick_compare<Negation<std::equal_to<>>>},
+    {"ltu", pick_compare<Negation<std::greater_equal<>>>},
+    {"leu", pick_compare<Negation<std::greater<>>>},
+    {"gtu", pick_compare<Negation<std::less_equal<>>>},
+    {"geu", pick_compare<Negation<std::less<>>>},
 };
 
 void decode_setp(Decoder& d) {
@@ -162,18 +119,12 @@ void decode_setp(Decoder& d) {
     }
   if (!picked.run) d.fail("this comparison is not supported for this type");
   d.out.run = picked.run;
-  constexpr std::string_view kJoins[] = {"and", "or", "xor"};
-  for (uint8_t i = 0; i < 3; ++i)
-    if (d.take(kJoins[i])) d.out.mode = static_cast<uint8_t>(i + 1);
-  d.result(0);
-  d.source(0, picked.bytes);
-  d.source(1, picked.bytes);
+  d.out.mode = static_cast<uint8_t>(d.take_one({"and", "or", "xor"}) + 1);
+  d.operands(0, {picked.bytes, picked.bytes});
   if (d.out.mode != kAlone) d.source(2, 0);
 }
 
-// Instruction::mode of testp, in the order of kProperties.
-constexpr std::string_view kProperties[] = {"finite", "infinite", "number", "notanumber", "normal", "subnormal"};
-
+/// `property`: Instruction::mode of testp, in the order of decode_testp().
 template <typename T>
 bool has_property(T value, uint8_t property) {
   switch (property) {
@@ -191,36 +142,27 @@ void test_property(Warp& warp, const Instruction& in, uint32_t mask) {
   const T* a = lanes<T>(warp, in.source[0]);
   uint32_t bits = 0;
   for_lanes(mask, [&](int lane) { bits |= static_cast<uint32_t>(has_property(a[lane], in.mode)) << lane; });
-  uint32_t& to = predicate(warp, in.result[0]);
-  to = (to & ~mask) | bits;
+  assign_predicate(warp, in.result[0], mask, bits);
 }
 
 void decode_testp(Decoder& d) {
-  const TypeMatch picked = pick(kFloats, d.take_type(), []<typename T>() -> WarpFunction { return test_property<T>; });
-  for (size_t i = 0; i < std::size(kProperties); ++i)
-    if (d.take(kProperties[i])) d.out.mode = static_cast<uint8_t>(i);
-  d.out.run = picked.run;
-  d.result(0);
-  d.source(0, picked.bytes);
+  const int bytes = take_function(d, kFloats, []<typename T>() -> WarpFunction { return test_property<T>; });
+  const int mode = d.take_one({"finite", "infinite", "number", "notanumber", "normal", "subnormal"});
+  d.out.mode = static_cast<uint8_t>(std::max(mode, 0));
+  d.operands(0, {bytes});
 }
 
 template <typename T>
 void select(Warp& warp, const Instruction& in, uint32_t mask) {
   const T *a = lanes<T>(warp, in.source[0]), *b = lanes<T>(warp, in.source[1]);
-  const uint32_t chosen = predicate(warp, in.source[2]) ^ in.source_flip;
+  const uint32_t chosen = source_predicate(warp, in, 2);
   assign(lanes<T>(warp, in.result[0]), mask, [&](int lane) { return chosen >> lane & 1 ? a[lane] : b[lane]; });
 }
 
 void decode_selp(Decoder& d) {
   d.out.poison_rule = PoisonRule::Bits;
-  const std::string_view type = d.take_type();
-  const TypeMatch picked = pick(kCompared, type, []<typename T>() -> WarpFunction { return select<T>; });
-  if (!picked.run) d.fail("this type is not supported here");
-  d.out.run = picked.run;
-  d.result(picked.bytes);
-  d.source(0, picked.bytes);
-  d.source(1, picked.bytes);
-  d.source(2, 0);
+  const int bytes = take_function(d, kCompared, []<typename T>() -> WarpFunction { return select<T>; });
+  d.operands(bytes, {bytes, bytes, 0});
 }
 
 constexpr Opcode kOpcodes[] = {{"setp", decode_setp}, {"selp", decode_selp}, {"testp", decode_testp}};

@@ -116,9 +116,7 @@ void decode_barrier(Decoder& d) {
     return d.source(0, 4);
   }
   if (d.take("red")) {
-    constexpr std::string_view kKinds[] = {"popc", "and", "or"};
-    for (uint8_t i = 0; i < 3; ++i)
-      if (d.take(kKinds[i])) d.out.mode = i;
+    d.out.mode = static_cast<uint8_t>(std::max(d.take_one({"popc", "and", "or"}), 0));
     d.out.run = synchronize_and_reduce;
     d.result(d.take("u32") ? 4 : 0);
     d.take("pred");

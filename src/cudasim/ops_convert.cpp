@@ -200,10 +200,7 @@ void decode_cvt(Decoder& d) {
     if (from != "f32") d.fail("pairs come from f32");
     d.out.poison_rule = PoisonRule::Halves;
     d.out.run = to == "bf16x2" ? convert_pair<kBFloat16> : convert_pair<kFloat16>;
-    d.result(4);
-    d.source(0, 4);
-    d.source(1, 4);
-    return;
+    return d.operands(4, {4, 4});
   }
   TypeMatch source;
   const TypeMatch result = pick(kAll, to, [&]<typename D>() -> WarpFunction {

@@ -1,8 +1,6 @@
 // Floating-point arithmetic. Rounding follows IEEE in the direction that the opcode says; .ftz flushes denormals to
 // zero and .sat clamps results to [0, 1]. The approximate functions are computed in double precision and rounded; the
 // device may differ by its documented error.
-#include "cudasim/ops_float.h"
-
 #include <bit>
 #include <cfenv>
 #include <cmath>
@@ -14,53 +12,18 @@
 namespace sinter::runtime::cuda::sim {
 namespace {
 
-struct FloatAdd {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return a + b;
-  }
-};
-struct FloatSub {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return a - b;
-  }
-};
-struct FloatMul {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return a * b;
-  }
-};
-struct FloatDiv {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return a / b;
-  }
-};
-struct FloatFma {
-  template <typename T>
-  T operator()(T a, T b, T c) const {
-    return std::fma(a, b, c);
-  }
-};
+using FloatFma = decltype([](auto a, auto b, auto c) { return std::fma(a, b, c); });
 // If one operand is NaN, the other is the result. -0 is less than +0.
-struct FloatMin {
-  template <typename T>
-  T operator()(T a, T b) const {
-    if (std::isnan(a)) return b;
-    if (std::isnan(b)) return a;
-    return a < b || (a == b && std::signbit(a)) ? a : b;
-  }
-};
-struct FloatMax {
-  template <typename T>
-  T operator()(T a, T b) const {
-    if (std::isnan(a)) return b;
-    if (std::isnan(b)) return a;
-    return a > b || (a == b && std::signbit(b)) ? a : b;
-  }
-};
+using FloatMin = decltype([]<typename T>(T a, T b) -> T {
+  if (std::isnan(a)) return b;
+  if (std::isnan(b)) return a;
+  return a < b || (a == b && std::signbit(a)) ? a : b;
+});
+using FloatMax = decltype([]<typename T>(T a, T b) -> T {
+  if (std::isnan(a)) return b;
+  if (std::isnan(b)) return a;
+  return a > b || (a == b && std::signbit(b)) ? a : b;
+});
 template <typename F>
 struct OrNaN {
   template <typename T>
@@ -68,37 +31,11 @@ struct OrNaN {
     return std::isnan(a) || std::isnan(b) ? std::numeric_limits<T>::quiet_NaN() : F()(a, b);
   }
 };
-struct FloatAbs {
-  template <typename T>
-  T operator()(T a) const {
-    return std::fabs(a);
-  }
-};
-struct FloatNeg {
-  template <typename T>
-  T operator()(T a) const {
-    return -a;
-  }
-};
-struct FloatSqrt {
-  template <typename T>
-  T operator()(T a) const {
-    return std::sqrt(a);
-  }
-};
-struct Reciprocal {
-  template <typename T>
-  T operator()(T a) const {
-    return T(1) / a;
-  }
-};
+using FloatAbs = decltype([](auto a) { return std::fabs(a); });
+using FloatSqrt = decltype([](auto a) { return std::sqrt(a); });
+using Reciprocal = decltype([]<typename T>(T a) -> T { return T(1) / a; });
 /// The magnitude of b with the sign of a.
-struct CopySign {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return std::copysign(b, a);
-  }
-};
+using CopySign = decltype([](auto a, auto b) { return std::copysign(b, a); });
 template <double (*kFunction)(double)>
 struct Approximate {
   template <typename T>
@@ -176,10 +113,7 @@ void lanewise_half(Warp& warp, const Instruction& in, uint32_t mask) {
 }
 
 uint8_t take_mode(Decoder& d) {
-  uint8_t mode = 0;
-  constexpr std::string_view kDirections[] = {"rn", "rz", "rm", "rp"};
-  for (uint8_t i = 0; i < 4; ++i)
-    if (d.take(kDirections[i])) mode = i;
+  auto mode = static_cast<uint8_t>(std::max(d.take_one({"rn", "rz", "rm", "rp"}), 0));
   if (d.take("ftz")) mode |= kFlush;
   if (d.take("sat")) mode |= kSaturate;
   return mode;
@@ -241,7 +175,21 @@ void decode_extreme(Decoder& d) {
   d.take("NaN") ? decode_float<OrNaN<F>, 2>(d) : decode_float<F, 2>(d);
 }
 
+void decode_fma(Decoder& d) {
+  decode_float<FloatFma, 3>(d);
+  use_fast_fma(d);
+}
+
 constexpr Opcode kOpcodes[] = {
+    {"add", decode_float<std::plus<>, 2>, OpcodeTypes::Floats},
+    {"sub", decode_float<std::minus<>, 2>, OpcodeTypes::Floats},
+    {"mul", decode_float<std::multiplies<>, 2>, OpcodeTypes::Floats},
+    {"div", decode_float<std::divides<>, 2>, OpcodeTypes::Floats},
+    {"min", decode_extreme<FloatMin>, OpcodeTypes::Floats},
+    {"max", decode_extreme<FloatMax>, OpcodeTypes::Floats},
+    {"abs", decode_float<FloatAbs, 1>, OpcodeTypes::Floats},
+    {"neg", decode_float<std::negate<>, 1>, OpcodeTypes::Floats},
+    {"mad", decode_fma, OpcodeTypes::Floats},
     {"fma", decode_fma},
     {"copysign", decode_float<CopySign, 2>},
     {"sqrt", decode_float<FloatSqrt, 1>},
@@ -255,19 +203,6 @@ constexpr Opcode kOpcodes[] = {
 };
 
 }  // namespace
-
-void decode_float_add(Decoder& d) { decode_float<FloatAdd, 2>(d); }
-void decode_float_sub(Decoder& d) { decode_float<FloatSub, 2>(d); }
-void decode_float_mul(Decoder& d) { decode_float<FloatMul, 2>(d); }
-void decode_float_div(Decoder& d) { decode_float<FloatDiv, 2>(d); }
-void decode_float_min(Decoder& d) { decode_extreme<FloatMin>(d); }
-void decode_float_max(Decoder& d) { decode_extreme<FloatMax>(d); }
-void decode_float_abs(Decoder& d) { decode_float<FloatAbs, 1>(d); }
-void decode_float_neg(Decoder& d) { decode_float<FloatNeg, 1>(d); }
-void decode_fma(Decoder& d) {
-  decode_float<FloatFma, 3>(d);
-  use_fast_fma(d);
-}
 
 std::span<const Opcode> float_opcodes() { return kOpcodes; }
 

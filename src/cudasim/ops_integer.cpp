@@ -1,11 +1,10 @@
-// Integer arithmetic, and the opcodes shared with floats. Results wrap. As on the device, a division by zero gives all
+// Integer arithmetic. Results wrap. As on the device, a division by zero gives all
 // ones, and its remainder is the dividend.
 #include <algorithm>
 #include <bit>
 #include <limits>
 #include <type_traits>
 
-#include "cudasim/ops_float.h"
 #include "cudasim/type_dispatch.h"
 
 namespace sinter::runtime::cuda::sim {
@@ -21,106 +20,39 @@ template <typename T>
 constexpr int kBits = static_cast<int>(sizeof(T)) * 8;
 
 // Unsigned arithmetic wraps. 16-bit operands would be promoted to int, whose product may overflow.
-struct IntAdd {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return static_cast<T>(a + b);
-  }
-};
-struct IntSub {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return static_cast<T>(a - b);
-  }
-};
-struct MulLow {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return static_cast<T>(static_cast<Twice<T>>(a) * b);
-  }
-};
-struct MulHigh {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return static_cast<T>((static_cast<Twice<T>>(a) * b) >> kBits<T>);
-  }
-};
-struct MulWide {
-  template <typename T>
-  Twice<T> operator()(T a, T b) const {
-    return static_cast<Twice<T>>(a) * b;
-  }
-};
-struct MadLow {
-  template <typename T>
-  T operator()(T a, T b, T c) const {
-    return static_cast<T>(MulLow()(a, b) + c);
-  }
-};
-struct MadHigh {
-  template <typename T>
-  T operator()(T a, T b, T c) const {
-    using U = std::make_unsigned_t<T>;
-    return static_cast<T>(static_cast<U>(MulHigh()(a, b)) + static_cast<U>(c));
-  }
-};
-struct MadWide {
-  template <typename T>
-  Twice<T> operator()(T a, T b, Twice<T> c) const {
-    using U = std::make_unsigned_t<Twice<T>>;
-    return static_cast<Twice<T>>(static_cast<U>(MulWide()(a, b)) + static_cast<U>(c));
-  }
-};
-struct IntDiv {
-  template <typename T>
-  T operator()(T a, T b) const {
-    if (b == 0) return static_cast<T>(-1);
-    if (std::is_signed_v<T> && b == static_cast<T>(-1))
-      return static_cast<T>(std::make_unsigned_t<T>(0) - static_cast<std::make_unsigned_t<T>>(a));
-    return static_cast<T>(a / b);
-  }
-};
-struct IntRem {
-  template <typename T>
-  T operator()(T a, T b) const {
-    if (b == 0) return a;
-    if (std::is_signed_v<T> && b == static_cast<T>(-1)) return 0;
-    return static_cast<T>(a % b);
-  }
-};
-struct IntMin {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return std::min(a, b);
-  }
-};
-struct IntMax {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return std::max(a, b);
-  }
-};
-struct IntAbs {
-  template <typename T>
-  T operator()(T a) const {
-    return a < 0 ? static_cast<T>(std::make_unsigned_t<T>(0) - static_cast<std::make_unsigned_t<T>>(a)) : a;
-  }
-};
-struct IntNeg {
-  template <typename T>
-  T operator()(T a) const {
-    return static_cast<T>(T(0) - a);
-  }
-};
+using MulLow = decltype([]<typename T>(T a, T b) -> T { return static_cast<T>(static_cast<Twice<T>>(a) * b); });
+using MulHigh =
+    decltype([]<typename T>(T a, T b) -> T { return static_cast<T>((static_cast<Twice<T>>(a) * b) >> kBits<T>); });
+using MulWide = decltype([]<typename T>(T a, T b) -> Twice<T> { return static_cast<Twice<T>>(a) * b; });
+using MadLow = decltype([]<typename T>(T a, T b, T c) -> T { return static_cast<T>(MulLow()(a, b) + c); });
+using MadHigh = decltype([]<typename T>(T a, T b, T c) -> T {
+  using U = std::make_unsigned_t<T>;
+  return static_cast<T>(static_cast<U>(MulHigh()(a, b)) + static_cast<U>(c));
+});
+using MadWide = decltype([]<typename T>(T a, T b, Twice<T> c) -> Twice<T> {
+  using U = std::make_unsigned_t<Twice<T>>;
+  return static_cast<Twice<T>>(static_cast<U>(MulWide()(a, b)) + static_cast<U>(c));
+});
+using IntDiv = decltype([]<typename T>(T a, T b) -> T {
+  if (b == 0) return static_cast<T>(-1);
+  if (std::is_signed_v<T> && b == static_cast<T>(-1))
+    return static_cast<T>(std::make_unsigned_t<T>(0) - static_cast<std::make_unsigned_t<T>>(a));
+  return static_cast<T>(a / b);
+});
+using IntRem = decltype([]<typename T>(T a, T b) -> T {
+  if (b == 0) return a;
+  if (std::is_signed_v<T> && b == static_cast<T>(-1)) return 0;
+  return static_cast<T>(a % b);
+});
+using IntAbs = decltype([]<typename T>(T a) -> T {
+  return a < 0 ? static_cast<T>(std::make_unsigned_t<T>(0) - static_cast<std::make_unsigned_t<T>>(a)) : a;
+});
 /// c + |a - b|.
-struct DifferenceSum {
-  template <typename T>
-  T operator()(T a, T b, T c) const {
-    using U = std::make_unsigned_t<T>;
-    const U distance = a > b ? static_cast<U>(a) - static_cast<U>(b) : static_cast<U>(b) - static_cast<U>(a);
-    return static_cast<T>(static_cast<U>(c) + distance);
-  }
-};
+using DifferenceSum = decltype([]<typename T>(T a, T b, T c) -> T {
+  using U = std::make_unsigned_t<T>;
+  const U distance = a > b ? static_cast<U>(a) - static_cast<U>(b) : static_cast<U>(b) - static_cast<U>(a);
+  return static_cast<T>(static_cast<U>(c) + distance);
+});
 
 // Instruction::mode of sums with a carry.
 constexpr uint8_t kSubtract = 1, kTakesCarry = 2;
@@ -140,22 +72,17 @@ void add_with_carry(Warp& warp, const Instruction& in, uint32_t mask) {
     after |= static_cast<uint32_t>(out) << lane;
     to[lane] = result;
   });
-  if (in.pair.at) predicate(warp, in.pair) = (predicate(warp, in.pair) & ~mask) | after;
+  if (in.pair.at) assign_predicate(warp, in.pair, mask, after);
 }
 
 void decode_carry(Decoder& d, bool subtract, bool takes, bool gives) {
   d.out.mode = static_cast<uint8_t>((subtract ? kSubtract : 0) | (takes ? kTakesCarry : 0));
   if (takes) d.out.source[2] = d.carry();
   if (gives) d.out.pair = d.carry();
-  const TypeMatch picked = pick(kWords, d.take_type(), []<typename T>() -> WarpFunction {
+  decode_same(d, 2, kWords, []<typename T>() -> WarpFunction {
     if constexpr (sizeof(T) >= 4) return add_with_carry<T>;
     return nullptr;
   });
-  if (!picked.run) d.fail("this type is not supported here");
-  d.out.run = picked.run;
-  d.result(picked.bytes);
-  d.source(0, picked.bytes);
-  d.source(1, picked.bytes);
 }
 
 constexpr TypeList kSigned{NamedType<int16_t>{"s16"}, NamedType<int32_t>{"s32"}, NamedType<int64_t>{"s64"}};
@@ -169,35 +96,26 @@ void decode_carrying(Decoder& d) {
   decode_same(d, kSources, kWords, []<typename T>() -> WarpFunction { return lanewise<F, T, kSources>(); });
 }
 
-void decode_add(Decoder& d) { d.take("cc") ? decode_carry(d, false, false, true) : decode_carrying<IntAdd, 2>(d); }
-void decode_sub(Decoder& d) { d.take("cc") ? decode_carry(d, true, false, true) : decode_carrying<IntSub, 2>(d); }
+void decode_add(Decoder& d) { d.take("cc") ? decode_carry(d, false, false, true) : decode_carrying<std::plus<>, 2>(d); }
+void decode_sub(Decoder& d) { d.take("cc") ? decode_carry(d, true, false, true) : decode_carrying<std::minus<>, 2>(d); }
 
 /// .lo, .hi and .wide select the part of the product.
 void decode_mul(Decoder& d) {
   if (d.take("hi")) return decode_binary<MulHigh>(d, kIntegers);
   if (d.take("lo")) return decode_carrying<MulLow, 2>(d);
-  if (!d.take("wide")) return decode_float_mul(d);
-  const TypeMatch picked =
-      pick(kNarrow, d.take_type(), []<typename T>() -> WarpFunction { return binary<MulWide, T, Twice<T>>; });
-  if (!picked.run) d.fail("this type is not supported here");
-  d.out.run = picked.run;
-  d.result(picked.bytes * 2);
-  d.source(0, picked.bytes);
-  d.source(1, picked.bytes);
+  if (!d.take("wide")) d.fail("a product of integers is .hi, .lo or .wide");
+  const int bytes =
+      take_function(d, kNarrow, []<typename T>() -> WarpFunction { return binary<MulWide, T, Twice<T>>; });
+  d.operands(bytes * 2, {bytes, bytes});
 }
 
 void decode_mad(Decoder& d) {
   if (d.take("hi")) return decode_ternary<MadHigh>(d, kIntegers);
   if (d.take("lo")) return decode_carrying<MadLow, 3>(d);
-  if (!d.take("wide")) return decode_fma(d);
-  const TypeMatch picked = pick(kNarrow, d.take_type(),
-                                []<typename T>() -> WarpFunction { return ternary<MadWide, T, Twice<T>, Twice<T>>; });
-  if (!picked.run) d.fail("this type is not supported here");
-  d.out.run = picked.run;
-  d.result(picked.bytes * 2);
-  d.source(0, picked.bytes);
-  d.source(1, picked.bytes);
-  d.source(2, picked.bytes * 2);
+  if (!d.take("wide")) d.fail("a product of integers is .hi, .lo or .wide");
+  const int bytes =
+      take_function(d, kNarrow, []<typename T>() -> WarpFunction { return ternary<MadWide, T, Twice<T>, Twice<T>>; });
+  d.operands(bytes * 2, {bytes, bytes, bytes * 2});
 }
 
 /// c plus the dot product of the parts of a (two halves or four bytes) with bytes of b, from byte `kFirst` on.
@@ -220,8 +138,7 @@ void decode_dot(Decoder& d) {
   d.out.run = a   ? b ? ternary<Dot<Signed, int8_t, kFirst>, uint32_t> : ternary<Dot<Signed, uint8_t, kFirst>, uint32_t>
                 : b ? ternary<Dot<Unsigned, int8_t, kFirst>, uint32_t>
                   : ternary<Dot<Unsigned, uint8_t, kFirst>, uint32_t>;
-  d.result(4);
-  for (int i = 0; i < 3; ++i) d.source(i, 4);
+  d.operands(4, {4, 4, 4});
 }
 
 void decode_dp2a(Decoder& d) {
@@ -230,29 +147,22 @@ void decode_dp2a(Decoder& d) {
   decode_dot<uint16_t, 0>(d);
 }
 
-/// An opcode shared by integers and floats.
-template <auto kInteger, auto kFloat>
-void dispatch_by_type(Decoder& d) {
-  const std::string_view type = d.statement().opcode.back();
-  return type[0] == 'f' || type[0] == 'b' ? kFloat(d) : kInteger(d);
-}
-
 constexpr Opcode kOpcodes[] = {
-    {"add", dispatch_by_type<decode_add, decode_float_add>},
-    {"sub", dispatch_by_type<decode_sub, decode_float_sub>},
-    {"mul", decode_mul},
-    {"mad", decode_mad},
-    {"div", dispatch_by_type<[](Decoder& d) { decode_binary<IntDiv>(d, kIntegers); }, decode_float_div>},
+    {"add", decode_add, OpcodeTypes::Integers},
+    {"sub", decode_sub, OpcodeTypes::Integers},
+    {"mul", decode_mul, OpcodeTypes::Integers},
+    {"mad", decode_mad, OpcodeTypes::Integers},
+    {"div", [](Decoder& d) { decode_binary<IntDiv>(d, kIntegers); }, OpcodeTypes::Integers},
     {"addc", [](Decoder& d) { decode_carry(d, false, true, d.take("cc")); }},
     {"subc", [](Decoder& d) { decode_carry(d, true, true, d.take("cc")); }},
     {"sad", [](Decoder& d) { decode_ternary<DifferenceSum>(d, kIntegers); }},
     {"rem", [](Decoder& d) { decode_binary<IntRem>(d, kIntegers); }},
-    {"min", dispatch_by_type<[](Decoder& d) { decode_binary<IntMin>(d, kIntegers); }, decode_float_min>},
-    {"max", dispatch_by_type<[](Decoder& d) { decode_binary<IntMax>(d, kIntegers); }, decode_float_max>},
-    {"abs", dispatch_by_type<[](Decoder& d) { decode_unary<IntAbs>(d, kSigned); }, decode_float_abs>},
+    {"min", [](Decoder& d) { decode_binary<Min>(d, kIntegers); }, OpcodeTypes::Integers},
+    {"max", [](Decoder& d) { decode_binary<Max>(d, kIntegers); }, OpcodeTypes::Integers},
+    {"abs", [](Decoder& d) { decode_unary<IntAbs>(d, kSigned); }, OpcodeTypes::Integers},
     {"dp2a", decode_dp2a},
     {"dp4a", decode_dot<uint8_t, 0>},
-    {"neg", dispatch_by_type<decode_carrying<IntNeg, 1>, decode_float_neg>},
+    {"neg", decode_carrying<std::negate<>, 1>, OpcodeTypes::Integers},
 };
 
 }  // namespace

@@ -116,20 +116,16 @@ void element_slots(Decoder& d, int bytes) {
   }
 }
 
-TypeMatch take_element(Decoder& d, auto make) {
+int take_element(Decoder& d, auto make) {
   d.take_space();
   d.out.vector = d.take("v2") ? 2 : d.take("v4") ? 4 : 1;
-  const TypeMatch picked = pick(kElements, d.take_type(), make);
-  if (!picked.run) d.fail("this type is not supported here");
-  d.out.run = picked.run;
-  return picked;
+  return take_function(d, kElements, make);
 }
 
 void decode_ld(Decoder& d) {
   d.out.poison_rule = PoisonRule::Load;
   const std::string_view type = d.statement().opcode.back();
-  const TypeMatch picked = take_element(d, [&]<typename T>() -> WarpFunction { return load_of<T>(d.out.vector); });
-  element_slots(d, picked.bytes);
+  element_slots(d, take_element(d, [&]<typename T>() -> WarpFunction { return load_of<T>(d.out.vector); }));
   d.address();
   if (d.out.space == StateSpace::Param)
     d.out.run = pick(kElements, type, []<typename T>() -> WarpFunction { return load_parameter<T>; }).run;
@@ -137,9 +133,9 @@ void decode_ld(Decoder& d) {
 
 void decode_st(Decoder& d) {
   d.out.poison_rule = PoisonRule::Store;
-  const TypeMatch picked = take_element(d, [&]<typename T>() -> WarpFunction { return store_of<T>(d.out.vector); });
+  const int bytes = take_element(d, [&]<typename T>() -> WarpFunction { return store_of<T>(d.out.vector); });
   d.address();
-  element_slots(d, picked.bytes);
+  element_slots(d, bytes);
   if (d.out.space == StateSpace::Param) d.fail("parameters of a kernel cannot be written");
 }
 

@@ -15,8 +15,7 @@ void move(Warp& warp, const Instruction& in, uint32_t mask) {
 }
 
 void move_predicate(Warp& warp, const Instruction& in, uint32_t mask) {
-  uint32_t& to = predicate(warp, in.result[0]);
-  to = (to & ~mask) | ((predicate(warp, in.source[0]) ^ in.source_flip) & mask);
+  assign_predicate(warp, in.result[0], mask, source_predicate(warp, in, 0));
 }
 
 /// {a, b} -> one register, the first in the lowest bits.
@@ -53,9 +52,7 @@ void decode_mov(Decoder& d) {
   const std::string_view type = d.take_type();
   if (type == "pred") {
     d.out.run = move_predicate;
-    d.result(0);
-    d.source(0, 0);
-    return;
+    return d.operands(0, {0});
   }
   const int bytes = static_cast<int>(type_bytes(type));
   const PtxOperand &to = d.operand(), &from = d.operand();
@@ -98,8 +95,7 @@ void decode_cvta(Decoder& d) {
   d.out.poison_rule = PoisonRule::Carries;
   d.out.run = add_offset;
   d.out.offset = to ? -window : window;
-  d.result(8);
-  d.source(0, 8);
+  d.operands(8, {8});
 }
 
 constexpr Opcode kOpcodes[] = {{"mov", decode_mov}, {"cvta", decode_cvta}};

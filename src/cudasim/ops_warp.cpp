@@ -81,86 +81,38 @@ void shuffle(Warp& warp, const Instruction& in, uint32_t mask) {
     sources[lane] = from;
     inside |= static_cast<uint32_t>(in_range) << lane;
   });
-  if (in.pair.at) predicate(warp, in.pair) = (predicate(warp, in.pair) & ~mask) | inside;
+  if (in.pair.at) assign_predicate(warp, in.pair, mask, inside);
   if (warp.shadow) shuffle_poison(warp, in, mask, sources);
 }
 
 void decode_shfl(Decoder& d) {
   if (!d.take("sync")) d.fail("shuffles without .sync ended with sm_70");
-  constexpr std::string_view kKinds[] = {"up", "down", "bfly", "idx"};
-  bool known = false;
-  for (uint8_t i = 0; i < 4; ++i)
-    if (d.take(kKinds[i])) {
-      d.out.mode = i;
-      known = true;
-    }
-  if (!known || !d.take("b32")) d.fail("this kind of shuffle is not supported");
+  const int kind = d.take_one({"up", "down", "bfly", "idx"});
+  if (kind < 0 || !d.take("b32")) d.fail("this kind of shuffle is not supported");
+  d.out.mode = static_cast<uint8_t>(kind);
   d.out.poison_rule = PoisonRule::Shuffle;
   d.out.run = shuffle;
-  d.result(4);
-  for (int i = 0; i < 4; ++i) d.source(i, 4);
+  d.operands(4, {4, 4, 4, 4});
 }
 
 enum VoteKind : uint8_t { kAll, kAny, kUniform, kBallot };
 
 void vote(Warp& warp, const Instruction& in, uint32_t mask) {
   if (!members(warp, in, 1, mask)) return;
-  const uint32_t votes = (predicate(warp, in.source[0]) ^ in.source_flip) & mask;
+  const uint32_t votes = source_predicate(warp, in, 0) & mask;
   if (in.mode == kBallot) return assign(lanes<uint32_t>(warp, in.result[0]), mask, [&](int) { return votes; });
   const bool yes = in.mode == kAll ? votes == mask : in.mode == kAny ? votes != 0 : votes == 0 || votes == mask;
-  uint32_t& to = predicate(warp, in.result[0]);
-  to = yes ? to | mask : to & ~mask;
+  assign_predicate(warp, in.result[0], mask, yes ? kAllLanes : 0);
 }
 
 void decode_vote(Decoder& d) {
   if (!d.take("sync")) d.fail("votes without .sync ended with sm_70");
-  constexpr std::string_view kKinds[] = {"all", "any", "uni", "ballot"};
-  for (uint8_t i = 0; i < 4; ++i)
-    if (d.take(kKinds[i])) d.out.mode = i;
+  d.out.mode = static_cast<uint8_t>(std::max(d.take_one({"all", "any", "uni", "ballot"}), 0));
   d.take_type();
   d.out.poison_rule = PoisonRule::AllLanes;
   d.out.run = vote;
-  d.result(d.out.mode == kBallot ? 4 : 0);
-  d.source(0, 0);
-  d.source(1, 4);
+  d.operands(d.out.mode == kBallot ? 4 : 0, {0, 4});
 }
-
-struct WarpSum {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return static_cast<T>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
-  }
-};
-struct WarpMin {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return std::min(a, b);
-  }
-};
-struct WarpMax {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return std::max(a, b);
-  }
-};
-struct WarpAnd {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return a & b;
-  }
-};
-struct WarpOr {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return a | b;
-  }
-};
-struct WarpXor {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return a ^ b;
-  }
-};
 
 template <typename F, typename T>
 void reduce(Warp& warp, const Instruction& in, uint32_t mask) {
@@ -177,11 +129,15 @@ struct ReduceRow {
   WarpFunction run;
 };
 constexpr ReduceRow kReductions[] = {
-    {"add", "u32", reduce<WarpSum, uint32_t>}, {"add", "s32", reduce<WarpSum, int32_t>},
-    {"min", "u32", reduce<WarpMin, uint32_t>}, {"min", "s32", reduce<WarpMin, int32_t>},
-    {"max", "u32", reduce<WarpMax, uint32_t>}, {"max", "s32", reduce<WarpMax, int32_t>},
-    {"and", "b32", reduce<WarpAnd, uint32_t>}, {"or", "b32", reduce<WarpOr, uint32_t>},
-    {"xor", "b32", reduce<WarpXor, uint32_t>},
+    {"add", "u32", reduce<std::plus<>, uint32_t>},
+    {"add", "s32", reduce<std::plus<>, int32_t>},
+    {"min", "u32", reduce<Min, uint32_t>},
+    {"min", "s32", reduce<Min, int32_t>},
+    {"max", "u32", reduce<Max, uint32_t>},
+    {"max", "s32", reduce<Max, int32_t>},
+    {"and", "b32", reduce<std::bit_and<>, uint32_t>},
+    {"or", "b32", reduce<std::bit_or<>, uint32_t>},
+    {"xor", "b32", reduce<std::bit_xor<>, uint32_t>},
 };
 
 void decode_redux(Decoder& d) {
@@ -190,9 +146,7 @@ void decode_redux(Decoder& d) {
   const std::string_view type = d.take_type(), kind = d.take_type();
   for (const ReduceRow& row : kReductions)
     if (row.word == kind && row.type == type) d.out.run = row.run;
-  d.result(4);
-  d.source(0, 4);
-  d.source(1, 4);
+  d.operands(4, {4, 4});
 }
 
 void active_mask(Warp& warp, const Instruction& in, uint32_t mask) {

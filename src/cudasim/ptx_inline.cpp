@@ -29,8 +29,8 @@ class Inliner {
   explicit Inliner(const PtxModule& module) : module_(module) {}
 
   void expand(PtxFunction& function) {
-    if (std::none_of(function.statements.begin(), function.statements.end(), is_call)) return;
-    if (std::find(open_.begin(), open_.end(), function.name) != open_.end())
+    if (std::ranges::none_of(function.statements, is_call)) return;
+    if (std::ranges::find(open_, function.name) != open_.end())
       throw PtxError(
           fmt::format("the function {} calls itself, which the simulated device does not run", function.name));
     open_.push_back(function.name);

@@ -1,8 +1,11 @@
 // Types as PTX spells them, and selection of a template instance by such a name.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <string_view>
+#include <tuple>
 
 #include "cudasim/decode.h"
 #include "cudasim/warp_lanes.h"
@@ -33,6 +36,19 @@ struct TypeMatch {
   int bytes = 0;
 };
 
+struct Min {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return std::min(a, b);
+  }
+};
+struct Max {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return std::max(a, b);
+  }
+};
+
 /// Calls make.operator()<T>() for the type with this name.
 template <typename... Ts, typename F>
 TypeMatch pick(const TypeList<Ts...>& types, std::string_view word, F make) {
@@ -48,14 +64,21 @@ TypeMatch pick(const TypeList<Ts...>& types, std::string_view word, F make) {
   return found;
 }
 
-/// Decodes an instruction whose result and `sources` sources have the type that ends the opcode.
+/// The function of the instruction by the type that ends the opcode. Returns the bytes of the type.
 template <typename... Ts, typename F>
-void decode_same(Decoder& d, int sources, const TypeList<Ts...>& types, F make) {
+int take_function(Decoder& d, const TypeList<Ts...>& types, F make) {
   const TypeMatch picked = pick(types, d.take_type(), make);
   if (!picked.run) d.fail("this type is not supported here");
   d.out.run = picked.run;
-  d.result(picked.bytes);
-  for (int i = 0; i < sources; ++i) d.source(i, picked.bytes);
+  return picked.bytes;
+}
+
+/// Decodes an instruction whose result and `sources` sources have the type that ends the opcode.
+template <typename... Ts, typename F>
+void decode_same(Decoder& d, int sources, const TypeList<Ts...>& types, F make) {
+  const int bytes = take_function(d, types, make);
+  d.result(bytes);
+  for (int i = 0; i < sources; ++i) d.source(i, bytes);
 }
 
 template <typename F, typename... Ts>

@@ -22,6 +22,15 @@ T* lanes(Warp& warp, RegisterSlot slot) {
   return reinterpret_cast<T*>(warp.registers + slot.at);
 }
 inline uint32_t& predicate(Warp& warp, RegisterSlot slot) { return *lanes<uint32_t>(warp, slot); }
+/// The bits of the lanes of `mask` become those of `bits`.
+inline void assign_predicate(Warp& warp, RegisterSlot slot, uint32_t mask, uint32_t bits) {
+  uint32_t& to = predicate(warp, slot);
+  to = (to & ~mask) | (bits & mask);
+}
+/// A source predicate, negated where the operand is.
+inline uint32_t source_predicate(Warp& warp, const Instruction& in, int source) {
+  return predicate(warp, in.source[source]) ^ in.source_flip;
+}
 
 template <typename F>
 void for_lanes(uint32_t mask, F&& f) {

@@ -216,12 +216,12 @@ UOp reduce(Combine combine, std::span<const UOp> values, Ints axes, int result) 
   require(static_cast<int>(values.size()) == value_count(combine) && result < accumulator_count(combine), Op::Reduce,
           "values do not fit");
   if (axes.empty()) return values[static_cast<size_t>(result)];
-  if (std::any_of(values.begin(), values.end(), is_short)) {
+  if (std::ranges::any_of(values, is_short)) {
     std::vector<UOp> wide;
     for (UOp v : values) wide.push_back(to_compute_type(v));
     return cast(reduce(combine, wide, std::move(axes), result), values[static_cast<size_t>(result)]->dtype);
   }
-  std::sort(axes.begin(), axes.end());
+  std::ranges::sort(axes);
   const Shape shape = without(values[0]->shape, axes);
   UOp typed = values[static_cast<size_t>(result)];
   return typed->graph->make({Op::Reduce,

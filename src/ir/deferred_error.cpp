@@ -23,16 +23,14 @@ DeferredError::DeferredError(std::string text, std::function<std::string()> quer
   for (std::shared_ptr<DeferredError>& b :
        predecessors_)  // a mere relay becomes one of its predecessors: chains stay short
     if (!b->pending_ && b->text_.empty())
-      if (const auto other = std::find_if(b->predecessors_.begin(), b->predecessors_.end(), speaks);
-          other != b->predecessors_.end())
+      if (const auto other = std::ranges::find_if(b->predecessors_, speaks); other != b->predecessors_.end())
         b = std::shared_ptr<DeferredError>(*other);
   std::erase_if(predecessors_, [&](const auto& b) { return !speaks(b); });
   if (query_)
     ++pending_;
   else if (!text_.empty())
     predecessors_.clear();  // a reader of this one hears of the latest error
-  else if (const auto sure =
-               std::find_if(predecessors_.begin(), predecessors_.end(), [](const auto& b) { return !b->pending_; });
+  else if (const auto sure = std::ranges::find_if(predecessors_, [](const auto& b) { return !b->pending_; });
            sure != predecessors_.end())
     predecessors_ = {std::shared_ptr<DeferredError>(*sure)}, pending_ = 0;  // one error is certain: no need to wait
 }

@@ -22,7 +22,7 @@ enum Trait : uint16_t {
   kAssociative = 2,  ///< on integers and bool; floats only where a rule says so
   kFloat = 4,        ///< only on floats
   kInteger = 8,      ///< only on integers and bool
-  kDecomposed = 16,  ///< no target has it: codegen/normalize/math.h expands it
+  kDecomposed = 16,  ///< no target has it: codegen/normalize/math.cpp expands it
   kUnique = 32,      ///< never merged with an equal one (SEMANTICS H4, N1)
   kNoGrad =
       64,  ///< no rule of the table: leaves, results that are no floats, a rule of its own, or made by the compiler

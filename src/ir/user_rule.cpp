@@ -65,8 +65,7 @@ void remove_hook(uint64_t number) {
   const auto remove = [&](auto& table) {
     for (auto it = table.begin(); it != table.end(); ++it) {
       std::vector<UserHook>& hooks = it->second.hooks;
-      const auto found =
-          std::find_if(hooks.begin(), hooks.end(), [&](const UserHook& h) { return h.number == number; });
+      const auto found = std::ranges::find_if(hooks, [&](const UserHook& h) { return h.number == number; });
       if (found == hooks.end()) continue;
       all.dropped.push_back({nullptr, {std::move(*found)}});
       hooks.erase(found);

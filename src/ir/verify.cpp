@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "ir/contains.h"
 #include "ir/dump.h"
 #include "ir/lapack_call.h"
 #include "ir/names.h"
@@ -26,7 +27,7 @@ constexpr size_t kMaxDumpLines = 60;  ///< lines of the dump in an error text
 
 std::string dump_tail(UOp node) {
   std::string text = dump(node);
-  const size_t lines = static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+  const size_t lines = static_cast<size_t>(std::ranges::count(text, '\n'));
   if (lines <= kMaxDumpLines) return text;
   size_t cut = text.size();
   for (size_t i = 0; i <= kMaxDumpLines; ++i) cut = text.rfind('\n', cut - 1);
@@ -311,7 +312,7 @@ class KernelVerifier {
     std::vector<UOp> open;
     auto join = [&](UOp s) {
       for (UOp r : open_.at(s.get()))
-        if (std::find(open.begin(), open.end(), r) == open.end()) open.push_back(r);
+        if (!contains(open, r)) open.push_back(r);
     };
     const bool single = n->op == Op::Range && n->src[0]->op == Op::Const && n->src[0]->scalar().as_int() <= 1;
     if (n->op == Op::Range && !is_outer(n) && !single) open.push_back(n);

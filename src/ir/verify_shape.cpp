@@ -32,7 +32,7 @@ std::string reduce_error(UOp n) {
   const ReduceAttr& r = n->reduction();
   if (r.axes.empty()) return "reduces no axis";
   if (static_cast<int>(n->src.size()) != value_count(r.combine)) return "has ranges, or too few values";
-  if (std::adjacent_find(r.axes.begin(), r.axes.end(), std::greater_equal<>()) != r.axes.end())
+  if (std::ranges::adjacent_find(r.axes, std::greater_equal<>()) != r.axes.end())
     return "names its axes out of order, or twice";
   for (UOp s : n->src)
     if (!(s->shape == n->src[0]->shape)) return "reduces values of different shapes";

@@ -55,7 +55,7 @@ bool faster(const BeamEntry& a, const BeamEntry& b) { return a.ns < b.ns; }
 
 size_t step_of(const runtime::Plan& plan, size_t number) {
   const auto runs = [&](const runtime::PlanStep& s) { return s.program == static_cast<int>(number); };
-  return static_cast<size_t>(std::find_if(plan.steps.begin(), plan.steps.end(), runs) - plan.steps.begin());
+  return static_cast<size_t>(std::ranges::find_if(plan.steps, runs) - plan.steps.begin());
 }
 
 /// Values for the plan's variables: the maximum for those that the kernel loops over, as heuristics assume too.
@@ -114,7 +114,7 @@ class BeamSearch {
     }
     for (BeamEntry& t : beam_)
       if (t.candidate) measure(t, 1);
-    std::sort(beam_.begin(), beam_.end(), faster);
+    std::ranges::sort(beam_, faster);
     const bool better = beam_[0].ns < kWorth * reference_ns_;
     std::vector<Opt> chosen = better ? beam_[0].list.opts : first;
     if (runtime::logging(2))
@@ -186,12 +186,12 @@ class BeamSearch {
   /// Times a batch and keeps the fastest lists as the beam.
   void compare(std::vector<BeamEntry> batch) {
     for (BeamEntry& t : batch) {
-      const double best = std::min_element(beam_.begin(), beam_.end(), faster)->ns / reference_ns_;
+      const double best = std::ranges::min_element(beam_, faster)->ns / reference_ns_;
       if (!runs(t, [&] { measure(t, best); })) continue;
       ++timed_;
       beam_.push_back(std::move(t));
     }
-    std::sort(beam_.begin(), beam_.end(), faster);
+    std::ranges::sort(beam_, faster);
     if (beam_.size() > width_) beam_.erase(beam_.begin() + static_cast<long>(width_), beam_.end());
   }
 

@@ -177,7 +177,7 @@ class Canonicalizer {
         out_.history.push_back({out_.position_of[i], c, backing});
       }
     }
-    std::sort(out_.history.begin(), out_.history.end());
+    std::ranges::sort(out_.history);
     out_.history.erase(std::unique(out_.history.begin(), out_.history.end()), out_.history.end());
   }
 

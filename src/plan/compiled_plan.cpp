@@ -63,9 +63,8 @@ KernelSources write_kernels(const PlanProgram& program, const runtime::Target& t
 /// Whether an index can be out of range, or a matrix without a result. Everything else in kernels is total.
 bool can_raise_errors(const schedule::PlanGraph& plan) {
   const std::vector<ir::UOp> nodes = ir::topological(values_of(plan));
-  return std::any_of(nodes.begin(), nodes.end(), [](ir::UOp n) {
-    return n->op == ir::Op::Gather || n->op == ir::Op::Scatter || n->op == ir::Op::Lapack;
-  });
+  return std::ranges::any_of(
+      nodes, [](ir::UOp n) { return n->op == ir::Op::Gather || n->op == ir::Op::Scatter || n->op == ir::Op::Lapack; });
 }
 
 /// Everything but the library that decides a plan: the program, the values of its constants, and how kernels get their

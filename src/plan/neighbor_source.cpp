@@ -74,7 +74,7 @@ class NeighborSource final : public OptSource {
           ++slower_, seen_.insert(text);
       }
     for (auto& [change, list] : by_change)
-      std::sort(list.begin(), list.end(), [](const RankedProposal& a, const RankedProposal& b) {
+      std::ranges::sort(list, [](const RankedProposal& a, const RankedProposal& b) {
         return std::pair(a.proposal.bound, a.tie) < std::pair(b.proposal.bound, b.tie);
       });
     return by_change;

@@ -88,8 +88,7 @@ void check(const PlanInstance& program, const PlanInstance& again) {
     return std::tuple(p.node.get(), p.slot, p.home, p.root, p.outlives, p.backs_outside);
   };
   const auto same = [](const auto& a, const auto& b, auto what) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [&](const auto& x, const auto& y) { return what(x) == what(y); });
+    return std::ranges::equal(a, b, [&](const auto& x, const auto& y) { return what(x) == what(y); });
   };
   const CanonicalProgram &a = program.plan, &b = again.plan;
   if (!(program.plan_key.hash == again.plan_key.hash) || program.entry != again.entry ||

@@ -190,7 +190,7 @@ LinearExpr IndexMath::divide_symbolic(const LinearExpr& sum, UOp divisor, bool r
   LinearExpr quotient, rest{{}, sum.constant};
   for (const LinearTerm& t : sum.terms) {
     std::vector<UOp> others = operands_of(t.atom, Op::Mul);
-    const auto divisor = std::find(others.begin(), others.end(), v);
+    const auto divisor = std::ranges::find(others, v);
     if (divisor == others.end()) {
       rest.terms.push_back(t);
       continue;

@@ -23,7 +23,7 @@ bool is_false(UOp x) { return x->op == Op::Const && x->scalar().as_int() == 0; }
 std::vector<UOp> conjuncts(UOp x) {
   if (!is_condition(x)) return {x};
   std::vector<UOp> parts = operands_of(x, Op::And);
-  std::sort(parts.begin(), parts.end(), [](UOp a, UOp b) { return a->id < b->id; });
+  std::ranges::sort(parts, [](UOp a, UOp b) { return a->id < b->id; });
   parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
   return parts;
 }

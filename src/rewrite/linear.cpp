@@ -21,7 +21,7 @@ int64_t wrapping_add(int64_t a, int64_t b) {
 void combine_like_terms(LinearExpr& sum) {
   auto& t = sum.terms;
   auto by_id = [](const LinearTerm& a, const LinearTerm& b) { return a.atom->id < b.atom->id; };
-  if (!std::is_sorted(t.begin(), t.end(), by_id)) std::sort(t.begin(), t.end(), by_id);
+  if (!std::ranges::is_sorted(t, by_id)) std::ranges::sort(t, by_id);
   size_t out = 0;
   for (size_t i = 0; i < t.size();) {
     LinearTerm merged = t[i++];
@@ -39,7 +39,7 @@ UOp scaled(Graph& g, UOp atom, int64_t factor) {
 UOp product_atom(UOp a, UOp b) {
   std::vector<UOp> factors = operands_of(a, Op::Mul), more = operands_of(b, Op::Mul);
   factors.insert(factors.end(), more.begin(), more.end());
-  std::sort(factors.begin(), factors.end(), [](UOp x, UOp y) { return x->id < y->id; });
+  std::ranges::sort(factors, [](UOp x, UOp y) { return x->id < y->id; });
   UOp result = factors[0];
   for (size_t i = 1; i < factors.size(); ++i) result = result * factors[i];
   return result;
@@ -148,7 +148,7 @@ LinearExpr merge_divmod(LinearExpr sum) {
     int64_t n = 0;
     if (rest.atom->op != Op::Mod || !constant_of(rest.atom->src[1], n) || n <= 0) continue;
     const UOp x = rest.atom->src[0];
-    const auto whole = std::find_if(sum.terms.begin(), sum.terms.end(), [&](const LinearTerm& t) {
+    const auto whole = std::ranges::find_if(sum.terms, [&](const LinearTerm& t) {
       return t.factor == wrapping_mul(rest.factor, n) && is_quotient(t.atom, x, n);
     });
     if (whole == sum.terms.end()) continue;

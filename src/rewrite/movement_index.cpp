@@ -27,7 +27,7 @@ struct ExtentProduct {
       return;
     }
     vars.push_back(fmt::format("{} {} {}", d.var().name(), d.var().min(), d.var().max()));
-    std::sort(vars.begin(), vars.end());
+    std::ranges::sort(vars);
   }
   bool same(const ExtentProduct& o) const { return number == o.number && vars == o.vars; }
 };
@@ -118,7 +118,7 @@ ElementIndex source_index(Graph& g, UOp movement, const ElementIndex& at) {
       if (result.valid->scalar().as_int())
         result.valid = {};
       else
-        std::fill(result.index.begin(), result.index.end(), m.constant(0));
+        std::ranges::fill(result.index, m.constant(0));
     }
     if (result.valid && !(result.valid == at.valid)) {
       IndexMath predicated(free, result.valid);

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "ir/build.h"
+#include "ir/contains.h"
 #include "ir/dump.h"
 #include "rewrite/trace.h"
 #include "sinter/error.h"
@@ -126,7 +127,7 @@ class RewriteDriver {
   [[noreturn]] void throw_divergence(UOp u) {
     std::vector<std::string> names;
     for (size_t i = 0; i < std::min(steps_, kRecentRules); ++i)
-      if (std::find(names.begin(), names.end(), recent_[i]) == names.end()) names.push_back(recent_[i]);
+      if (!contains(names, recent_[i])) names.push_back(recent_[i]);
     throw InternalError(fmt::format("pass {}: {} steps do not end; rules {} follow each other, last on\n{}", pass_,
                                     steps_, fmt::join(names, ", "), dump(u)));
   }

@@ -11,10 +11,10 @@
 #include <string>
 #include <utility>
 
-#include "codegen/normalize/math.h"
-#include "codegen/normalize/short_floats.h"
+#include "codegen/normalize/normalize.h"
 #include "interp/interpreter.h"
 #include "interp/sample.h"
+#include "ir/contains.h"
 #include "ir/scalar_eval.h"
 #include "ir/walk.h"
 #include "rewrite/rewriter.h"
@@ -84,13 +84,13 @@ std::optional<PlanInputs> sample_inputs(const PlanGraph& plan, double most_eleme
   const auto sizes = [&](const Shape& shape) {
     std::vector<int64_t> out;
     for (const Dim& d : shape) {
-      const auto v = d.symbolic() ? std::find(plan.vars.begin(), plan.vars.end(), d.var()) : plan.vars.end();
+      const auto v = d.symbolic() ? std::ranges::find(plan.vars, d.var()) : plan.vars.end();
       out.push_back(v == plan.vars.end() ? d.value() : in.vars[static_cast<size_t>(v - plan.vars.begin())]);
     }
     return out;
   };
   double elements = 0;
-  for (ir::UOp n : ir::topological(values_of(plan))) {
+  for (UOp n : ir::topological(values_of(plan))) {
     double count = 1;
     for (int64_t d : sizes(n->shape)) count *= static_cast<double>(d);
     if ((elements += count) > most_elements) return {};
@@ -116,8 +116,7 @@ PlanValues interpret_steps(const KernelSchedule& s, const PlanInputs& in, bool w
     std::vector<int64_t> shape;
     for (const runtime::PlanDim& d : s.plan.buffers[b].shape) shape.push_back(d.at(in.vars));
     memory.emplace_back(s.plan.buffers[b].dtype, std::move(shape));
-    std::fill(memory.back().data.begin(), memory.back().data.end(),
-              is_bool(memory.back().dtype) ? std::byte{1} : kGarbage);
+    std::ranges::fill(memory.back().data, is_bool(memory.back().dtype) ? std::byte{1} : kGarbage);
   }
   PlanValues out;
   for (const runtime::PlanStep& step : s.plan.steps) {
@@ -135,13 +134,12 @@ PlanValues interpret_steps(const KernelSchedule& s, const PlanInputs& in, bool w
       vars[kernel.vars[v].name()] = in.vars[static_cast<size_t>(step.vars[v])];
     runtime::KernelInputs inputs{params, vars, args, &out.error};
     if (written) inputs.lower_combine = codegen::expand_math;
-    for (ir::UOp sink : {kernel.sink, kernel.epilogue_sink})
+    for (UOp sink : {kernel.sink, kernel.epilogue_sink})
       if (sink) runtime::interpret_kernel(sink, inputs);
   }
   for (int b : s.plan.outputs) out.outputs.push_back(memory[static_cast<size_t>(b)]);
   for (size_t b = 0; b < in.slots.size(); ++b)
-    if (std::find(s.plan.outputs.begin(), s.plan.outputs.end(), static_cast<int>(b)) == s.plan.outputs.end() &&
-        memory[b].data != in.slots[b].data)
+    if (!ir::contains(s.plan.outputs, static_cast<int>(b)) && memory[b].data != in.slots[b].data)
       throw InternalError(fmt::format("a plan wrote into slot {}, which is no output's home", b));
   return out;
 }
@@ -162,7 +160,7 @@ void check_programs(const PlanGraph& plan, KernelSchedule scheduled) {
   const std::optional<PlanInputs> in = sample_inputs(plan, kMaxExpanded);
   if (!in) return;
   for (codegen::Kernel& k : scheduled.kernels)  // as codegen begins; its later passes preserve every bit
-    for (ir::UOp* sink : {&k.sink, &k.epilogue_sink})
+    for (UOp* sink : {&k.sink, &k.epilogue_sink})
       if (*sink) {
         *sink = codegen::widen_short_floats(*k.graph, ir::rewrite(*k.graph, *sink, ir::simplify_rules(), "check"));
         *sink = codegen::expand_math(*k.graph, *sink);

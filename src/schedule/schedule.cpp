@@ -16,48 +16,39 @@
 #include "schedule/fusion/hazards.h"
 #include "schedule/graph/rebuild_plan.h"
 #include "schedule/interpret_plan.h"
-#include "schedule/lower/collapse_axes.h"
 #include "schedule/lower/dedup_kernels.h"
+#include "schedule/lower/kernel_passes.h"
 #include "schedule/lower/kernel_work.h"
 #include "schedule/lower/launch_order.h"
 #include "schedule/lower/opaque_steps.h"
 #include "schedule/lower/plan_memory.h"
-#include "schedule/lower/polyphase_split.h"
 #include "schedule/lower/rangeify.h"
 #include "schedule/lower/sections.h"
-#include "schedule/lower/share_offsets.h"
 #include "schedule/simplify/choose_reductions.h"
-#include "schedule/simplify/deferred_division.h"
-#include "schedule/simplify/forward_slices.h"
 #include "schedule/simplify/fused_reductions.h"
-#include "schedule/simplify/lower_versions.h"
 #include "schedule/simplify/mma_factors.h"
-#include "schedule/simplify/nested_sums.h"
 #include "schedule/simplify/online_softmax.h"
 #include "schedule/simplify/scan_blocks.h"
 #include "schedule/simplify/scatter_blocks.h"
-#include "schedule/simplify/sorted_values.h"
-#include "schedule/simplify/store_repeats.h"
-#include "schedule/simplify/tf32_marks.h"
-#include "schedule/simplify/unit_axes.h"
+#include "schedule/simplify/simplify.h"
 
 namespace sinter::schedule {
 namespace {
 
-void check(std::span<const ir::UOp> roots, std::string_view pass) {
+void check(std::span<const UOp> roots, std::string_view pass) {
   if (runtime::env().check) ir::verify_plan(roots, pass);
 }
 
-void show(std::string_view what, std::span<const ir::UOp> roots) {
+void show(std::string_view what, std::span<const UOp> roots) {
   if (runtime::logging(5)) runtime::log(5, fmt::format("-- {}\n{}", what, ir::dump(roots)));
 }
 
 /// Runs a pass over the plan graph. Logs the graph if the pass changed it, and verifies it.
 template <class Pass>
 void step(PlanGraph& plan, std::string_view pass, Pass run) {
-  const std::vector<ir::UOp> before = values_of(plan);
+  const std::vector<UOp> before = values_of(plan);
   run();
-  const std::vector<ir::UOp> after = values_of(plan);
+  const std::vector<UOp> after = values_of(plan);
   check(after, pass);
   if (after != before) show(fmt::format("plan after {}", pass), after);
 }
@@ -97,7 +88,7 @@ FusionGraph ordered_fusion_graph(PlanGraph& plan, const PlanGraph& versions, std
 }
 
 int number_of(const Var& var, const std::vector<Var>& vars) {
-  return static_cast<int>(std::find(vars.begin(), vars.end(), var) - vars.begin());
+  return static_cast<int>(std::ranges::find(vars, var) - vars.begin());
 }
 
 /// The second half: kernels and steps.
@@ -111,7 +102,7 @@ class PlanWriter {
     size_t before = out_.plan.steps.size();
     for (int k : kernels) {
       const std::vector<int>& outer = p_.kernels[static_cast<size_t>(k)].outer;
-      const bool idle = std::any_of(outer.begin(), outer.end(), [&](int a) { return p_.space.bound(a) == 0; });
+      const bool idle = std::ranges::any_of(outer, [&](int a) { return p_.space.bound(a) == 0; });
       if (idle) continue;  // it stores nothing
       if (is_opaque(p_, k))
         long_ones.emplace_back(k, opaque_steps(plan_, p_, placement_, k, target_, out_.plan));
@@ -139,7 +130,7 @@ class PlanWriter {
     return std::move(out_);
   }
 
-  std::vector<ir::UOp> invariant_scatters;
+  std::vector<UOp> invariant_scatters;
 
  private:
   void add(int k) {
@@ -178,7 +169,7 @@ class PlanWriter {
   /// `whole` and `position` are PlanStep::section_of and PlanStep::position.
   void add(KernelInstance instance, double time, int whole, int position) {
     if (runtime::env().check)
-      for (ir::UOp sink : {instance.kernel.sink, instance.kernel.epilogue_sink})
+      for (UOp sink : {instance.kernel.sink, instance.kernel.epilogue_sink})
         if (sink) ir::verify_kernel(sink, "rangeify");
     runtime::PlanStep step;
     for (const Var& v : instance.kernel.vars) step.vars.push_back(number_of(v, plan_.vars));
@@ -224,10 +215,10 @@ class PlanWriter {
 };
 
 /// Materializes the indices of these SCATTERs.
-void store_indices(PlanGraph& plan, const std::vector<ir::UOp>& scatters) {
-  const std::unordered_set<ir::UOp> these(scatters.begin(), scatters.end());
-  rebuild(plan, [&](ir::UOp n, const std::vector<ir::UOp>& src) {
-    return these.contains(n) ? ir::with_sources(*plan.graph, n, {src[0], ir::contiguous(src[1]), src[2]}) : ir::UOp();
+void store_indices(PlanGraph& plan, const std::vector<UOp>& scatters) {
+  const std::unordered_set<UOp> these(scatters.begin(), scatters.end());
+  rebuild(plan, [&](UOp n, const std::vector<UOp>& src) {
+    return these.contains(n) ? ir::with_sources(*plan.graph, n, {src[0], ir::contiguous(src[1]), src[2]}) : UOp();
   });
 }
 
@@ -242,12 +233,12 @@ std::vector<ScheduleObserver*>& observers() {
 ScheduleObserver::ScheduleObserver(bool all) : all_(all) { observers().push_back(this); }
 ScheduleObserver::~ScheduleObserver() { std::erase(observers(), this); }
 bool observers_bypass_cache() {
-  return std::any_of(observers().begin(), observers().end(), [](const ScheduleObserver* w) { return w->sees_all(); });
+  return std::ranges::any_of(observers(), [](const ScheduleObserver* w) { return w->sees_all(); });
 }
 
 Partition partition_plan(PlanGraph& plan, const runtime::Target& target, Policy policy) {
   runtime::count(runtime::counters().partition_runs);
-  const std::vector<ir::UOp> given = values_of(plan);
+  const std::vector<UOp> given = values_of(plan);
   check(given, "plan lookup");
   show("plan", given);
   const Prices prices = prices_for(target);

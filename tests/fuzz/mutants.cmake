@@ -77,8 +77,8 @@ edit(src/schedule/lower/launch_order.cpp [=[
         wait(k, static_cast<size_t>(p.kernel_of[static_cast<size_t>(node)]));]=] [=[
         if (!FAULT(StoreEdgeDropped)) wait(k, static_cast<size_t>(p.kernel_of[static_cast<size_t>(node)]));]=])
 edit(src/schedule/lower/launch_order.cpp [=[
-    const bool free = ]=] [=[
-    const bool free = FAULT(DependentLaunch) || ]=])
+    const bool free =]=] [=[
+    const bool free = FAULT(DependentLaunch) ||]=])
 edit(src/schedule/lower/launch_order.cpp [=[
     out.back().insert(out.back().end(), kernels]=] [=[
     // Within a launch any order is right: in this one, dependent kernels show.

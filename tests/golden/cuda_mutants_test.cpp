@@ -151,7 +151,8 @@ std::vector<Mutant> mutants(const Instructions& code) {
       if (shared)
         edit(fmt::format("shared index of {} moved on", id), [&](Instructions& c) {
           const Id one = index(c, std::max(n.type.lanes, code[n.src.back()].type.lanes));
-          c.insts.push_back({InstCode::Alu, {DType::Index, 1}, {n.src[0], one}, ir::Op::Add});
+          c.insts.push_back(
+              {.code = InstCode::Alu, .type = {DType::Index, 1}, .src = {n.src[0], one}, .op = ir::Op::Add});
           const Id moved = static_cast<Id>(c.insts.size()) - 1;
           auto& block = c.blocks[b];
           block.insert(std::find(block.begin(), block.end(), id), moved);

@@ -8,8 +8,8 @@
 #include <iterator>
 #include <string>
 
+#include "ptxas_lint.h"
 #include "runtime/cuda/compile_cuda.h"
-#include "runtime/cuda/lint.h"
 #include "sinter/error.h"
 
 using namespace sinter;

@@ -12,7 +12,7 @@
 
 #include "catch.h"
 #include "codegen/codegen.h"
-#include "codegen/normalize/math.h"
+#include "codegen/normalize/normalize.h"
 #include "codegen/tune/choose_opts.h"
 #include "interp/interpreter.h"
 #include "ir/build.h"

@@ -1,7 +1,7 @@
 // A block is cut into regions at every instruction other than values, stores and accumulator accesses. Within a region
 // each effect ends a group: the instructions first needed by that effect. Long adjacent groups are interleaved.
 // Dependences are kept across groups.
-#include "codegen/cpu/interleave.h"
+#include "codegen/cpu/cpu_passes.h"
 
 #include <algorithm>
 #include <map>
@@ -76,9 +76,8 @@ class Interleaver {
   }
 
   bool is_long(EffectGroup group) const {
-    return static_cast<size_t>(std::count_if(group.begin(), group.end(), [&](Id id) {
-             return code_[id].code == InstCode::Alu && code_[id].type.lanes > 1;
-           })) >= kLong;
+    return static_cast<size_t>(std::ranges::count_if(
+               group, [&](Id id) { return code_[id].code == InstCode::Alu && code_[id].type.lanes > 1; })) >= kLong;
   }
 
   /// Interleaves step by step. In long groups, instructions farthest from their effect come first (critical path),
@@ -102,21 +101,20 @@ class Interleaver {
       }
     std::vector<std::pair<int, size_t>> order;  // farthest first, stable
     for (size_t i = 0; i < interleaved.size(); ++i) order.emplace_back(-distance_to_effect(interleaved[i]), i);
-    std::sort(order.begin(), order.end());
+    std::ranges::sort(order);
     std::vector<Id> sorted;
     for (const auto& [distance, i] : order) sorted.push_back(interleaved[i]);
     interleaved = std::move(sorted);
   }
   int& distance_to_effect(Id id) { return distance_to_effect_[static_cast<size_t>(id)]; }
-  int steps(Id id) const { return code_[id].op == ir::Op::Div || code_[id].op == ir::Op::Sqrt ? kDivision : 1; }
+  int steps(Id id) const { return code_[id].op == Op::Div || code_[id].op == Op::Sqrt ? kDivision : 1; }
   /// Places `last` after everything it depends on.
   void place(Id last, std::vector<Id>& made) {
     std::vector<Id> stack{last};
     while (!stack.empty()) {
       const Id id = stack.back();
       const std::vector<Id>& before = before_[static_cast<size_t>(id)];
-      const auto open =
-          std::find_if(before.begin(), before.end(), [&](Id b) { return unplaced_[static_cast<size_t>(b)]; });
+      const auto open = std::ranges::find_if(before, [&](Id b) { return unplaced_[static_cast<size_t>(b)]; });
       if (open != before.end()) {
         stack.push_back(*open);
         continue;

@@ -1,7 +1,7 @@
 // A loop qualifies if its only effects are accumulator updates and its shuffles read only memory that the kernel does
 // not write. The columns are then loop-carried, in accumulators of their own. Multiplications are ordered by the column
 // they use, so that each column's register is freed early for the next iteration.
-#include "codegen/cpu/pipeline.h"
+#include "codegen/cpu/cpu_passes.h"
 
 #include <algorithm>
 #include <map>
@@ -61,22 +61,22 @@ class Pipeliner {
     for (Id id : body) {
       const Inst& n = out_[id];
       if (is_pure(n.code) && !(n.code == InstCode::Load && out_.slots[static_cast<size_t>(n.imm)].written) &&
-          std::all_of(n.src.begin(), n.src.end(), [&](Id s) { return !inside(s) || pure_.contains(s); }))
+          std::ranges::all_of(n.src, [&](Id s) { return !inside(s) || pure_.contains(s); }))
         pure_.insert(id);
     }
     for (size_t i = body.size(); i-- > 0;) {
       const Id id = body[i];
       const std::vector<Id>& users = users_[id];
-      const bool all = std::all_of(users.begin(), users.end(), [&](Id user) { return moved_.contains(user); });
+      const bool all = std::ranges::all_of(users, [&](Id user) { return moved_.contains(user); });
       if (!pure_.contains(id) || users.empty() || !(all || out_[id].code == InstCode::Interleave)) continue;
       moved_.insert(id);
       if (!all) columns_.push_back(id);
     }
-    std::reverse(columns_.begin(), columns_.end());
-    return std::all_of(body.begin(), body.end(), [&](Id id) {
+    std::ranges::reverse(columns_);
+    return std::ranges::all_of(body, [&](Id id) {
       const std::vector<Id>& s = out_[id].src;
       return !moved_.contains(id) || out_[id].code != InstCode::Interleave ||
-             std::all_of(s.begin(), s.end(), [&](Id x) { return !inside(x) || moved_.contains(x); });
+             std::ranges::all_of(s, [&](Id x) { return !inside(x) || moved_.contains(x); });
     });
   }
 
@@ -100,7 +100,7 @@ class Pipeliner {
   bool updates_its_own(const Inst& assign) const {
     const Inst& value = out_[assign.src[1]];
     if (!inside(assign.src[1]) || value.code != InstCode::Alu) return false;
-    return std::all_of(value.src.begin(), value.src.end(), [&](Id s) {
+    return std::ranges::all_of(value.src, [&](Id s) {
       return !inside(s) || pure_.contains(s) ||
              (out_[s].code == InstCode::AccumulatorRead && out_[s].src[0] == assign.src[0]);
     });
@@ -119,12 +119,8 @@ class Pipeliner {
     out_.insts.push_back(std::move(inst));
     return static_cast<Id>(out_.insts.size()) - 1;
   }
-  Id index(ir::Op op, Id a, Id b) { return add({InstCode::Alu, out_[a].type, {a, b}, op}); }
-  Id constant(Type type, int64_t v) {
-    Inst n{InstCode::Const, type, {}};
-    n.number = ir::Scalar::of(type.dtype, v);
-    return add(std::move(n));
-  }
+  Id index(Op op, Id a, Id b) { return add({.code = InstCode::Alu, .type = out_[a].type, .src = {a, b}, .op = op}); }
+  Id constant(Type type, int64_t v) { return add({InstCode::Const, type, {}, 0, ir::Scalar::of(type.dtype, v)}); }
 
   /// Rewrites the loop body. Returns the prologue.
   std::vector<Id> rewrite(Id loop) {
@@ -134,17 +130,15 @@ class Pipeliner {
     const Id step = constant(l.type, l.imm),
              last = constant(l.type, number(l.src[1]) - 1 - (number(l.src[1]) - number(l.src[0]) - 1) % l.imm);
     before = {step, last};
-    const Id behind = index(ir::Op::Add, loop, step);
-    next[loop] = index(ir::Op::Min, behind, last);
+    const Id behind = index(Op::Add, loop, step);
+    next[loop] = index(Op::Min, behind, last);
     std::vector<Id> made{behind, next[loop]}, ahead = schedule_moved(body(loop)), exchanges;
     for (Id id : ahead) copy(id, first, before);
     for (Id id : ahead) copy(id, next, exchanges);
     std::map<Id, Id> present;
     std::vector<Id> assigned;
     for (Id c : columns_) {
-      Inst home{InstCode::Accumulator, out_[c].type, {first.at(c)}};
-      home.imm = 1;
-      before.push_back(add(std::move(home)));
+      before.push_back(add({InstCode::Accumulator, out_[c].type, {first.at(c)}, 1}));
       made.push_back(present[c] = add({InstCode::AccumulatorRead, out_[c].type, {before.back()}}));
       assigned.push_back(add({InstCode::AccumulatorWrite, {}, {before.back(), next.at(c)}}));
     }
@@ -153,9 +147,9 @@ class Pipeliner {
         for (Id& s : out_[user].src)
           if (const auto it = present.find(s); it != present.end()) s = it->second;
 
-    std::sort(updates_.begin(), updates_.end());
-    const auto independent = static_cast<size_t>(
-        std::count_if(updates_.begin(), updates_.end(), [](const AccumulatorUpdate& u) { return u.ordinal == 0; }));
+    std::ranges::sort(updates_);
+    const auto independent =
+        static_cast<size_t>(std::ranges::count_if(updates_, [](const AccumulatorUpdate& u) { return u.ordinal == 0; }));
     placed_.clear();
     for (size_t i = 0, done = 0; i < updates_.size(); ++i) {
       place(updates_[i].assign, made);
@@ -176,14 +170,12 @@ class Pipeliner {
     std::set<Id> there;
     const auto ready = [&](Id id) {
       return out_[id].code == InstCode::Interleave && moved_.contains(id) && !there.contains(id) &&
-             std::all_of(out_[id].src.begin(), out_[id].src.end(),
-                         [&](Id s) { return !moved_.contains(s) || there.contains(s); });
+             std::ranges::all_of(out_[id].src, [&](Id s) { return !moved_.contains(s) || there.contains(s); });
     };
     for (Id id : body) {
       if (!moved_.contains(id) || out_[id].code == InstCode::Interleave) continue;
       const std::vector<Id>& users = users_.at(id);
-      if (std::none_of(users.begin(), users.end(), [&](Id u) { return out_[u].code == InstCode::Interleave; }))
-        continue;
+      if (std::ranges::none_of(users, [&](Id u) { return out_[u].code == InstCode::Interleave; })) continue;
       order.push_back(id), there.insert(id);
       for (Id x : body)
         if (ready(x)) order.push_back(x), there.insert(x);

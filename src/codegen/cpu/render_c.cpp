@@ -1,5 +1,5 @@
 // A CPU kernel is one function of buffers (the first is the error word), numbers, and a range of tasks.
-#include "codegen/cpu/render_c.h"
+#include "codegen/cpu/cpu_passes.h"
 
 #include <algorithm>
 

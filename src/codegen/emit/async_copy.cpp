@@ -7,8 +7,6 @@
 
 namespace sinter::codegen {
 
-using ir::UOp;
-
 namespace {
 
 /// Whether the vectors are contiguous on both sides, and exist or do not as a whole.
@@ -21,7 +19,7 @@ bool is_copyable(Values& values, UOp store, UOp load, const Instructions& code) 
   if (!contiguous(store) || !contiguous(load) || values.varies(store) != values.varies(load)) return false;
   if (!values.limit(store).none() || !values.limit(load).none()) return false;
   const UOp predicate = predicate_of(load);
-  return !predicate || (!values.varies(predicate) && other_of(load)->op == ir::Op::Const &&
+  return !predicate || (!values.varies(predicate) && other_of(load)->op == Op::Const &&
                         ir::to_bits(load->dtype, other_of(load)->scalar()) == 0);
 }
 
@@ -34,10 +32,11 @@ void emit_async_copy(Values& values, BlockWriter& emit, const Statement& fill, c
     emit_store(values, emit, fill, statements, code.threads, false);
     return;
   }
-  Inst copy{
-      InstCode::CopyAsync, {load->dtype, values.lanes(store)}, {values.address(store, 0), values.address(load, 0)}};
-  copy.imm = slot_of(store);
-  copy.number = ir::Scalar::of(DType::Index, slot_of(load));
+  Inst copy{InstCode::CopyAsync,
+            {load->dtype, values.lanes(store)},
+            {values.address(store, 0), values.address(load, 0)},
+            slot_of(store),
+            ir::Scalar::of(DType::Index, slot_of(load))};
   const Id room = values.exists(store, kAllLanes), there = values.exists(load, kAllLanes);
   const Id loads = emit.both(predicate ? values.value(predicate) : kNone, there == room ? kNone : there);
   if (loads != kNone) copy.src.push_back(loads);

@@ -22,14 +22,13 @@
 #include "codegen/nest/thread_digits.h"
 #include "ir/build.h"
 #include "ir/ceil_div.h"
+#include "ir/contains.h"
 #include "ir/walk.h"
 #include "sinter/error.h"
 
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
 using ItemKind = LoopItem::ItemKind;
 
 /// Bytes of tiles on the stack. The rest goes to scratch memory. On a GPU shared memory takes the place of the stack.
@@ -137,9 +136,7 @@ class KernelEmitter {
       }
       const Statement& s = at(item.statement);
       if (item.kind == ItemKind::Wait) {
-        Inst wait{InstCode::WaitCopies, {}, {}};
-        wait.imm = ring_tile_filled_by(s, statements_)->tile_copy->slots - 2;
-        emit_.insert_here(std::move(wait));
+        emit_.insert_here({InstCode::WaitCopies, {}, {}, ring_tile_filled_by(s, statements_)->tile_copy->slots - 2});
         continue;
       }
       values_.set_statement(s);
@@ -311,8 +308,7 @@ class KernelEmitter {
     for (const LoopItem& item : items) {
       find_sums(range, item.body, sums);
       if (item.kind != ItemKind::Update || at(item.statement).node->reduction().tree.mma) continue;
-      if (const std::vector<UOp> own = ranges_of(at(item.statement).node);
-          std::find(own.begin(), own.end(), range) != own.end())
+      if (const std::vector<UOp> own = ranges_of(at(item.statement).node); ir::contains(own, range))
         sums.push_back(item.statement);
     }
   }

@@ -8,9 +8,6 @@
 
 namespace sinter::codegen {
 
-using ir::Op;
-using ir::UOp;
-
 /// Whether a load can be a masked gather: elements of four or eight bytes, in memory that the kernel does not write.
 bool Values::is_gathered(UOp n) {
   constexpr int kTogether = 8;
@@ -22,9 +19,7 @@ bool Values::is_gathered(UOp n) {
 
 /// Address terms that are the same in all lanes go into the pointer. The others form a vector of offsets.
 Id Values::make_gathered(UOp n) {
-  bool ready = use_address(n, kAllLanes);
-  for (UOp s : {predicate_of(n), other_of(n)}) ready &= use(s, kAllLanes) != kNone;
-  if (!ready) return kNone;
+  if (!use_load(n, kAllLanes)) return kNone;
   const Type type{DType::Index, lanes(n)};
   std::vector<Id> shared;
   Id offsets = kNone;
@@ -46,8 +41,7 @@ Id Values::make_gathered(UOp n) {
     if (o->lanes > 1) add(emit_.iota(o->lanes), t.factor);
   }
   if (offsets == kNone) offsets = emit_.splat(emit_.number(0), type.lanes);
-  Inst inst{InstCode::Load, {n->dtype, type.lanes}, {sum_of(std::move(shared), constant)}};
-  inst.imm = slot_of(n);
+  Inst inst = load_if(n, type.lanes, sum_of(std::move(shared), constant), kNone);
   return emit_masked_load(std::move(inst), n, emit_.splat(use(predicate_of(n), kAllLanes), type.lanes),
                           exists(n, kAllLanes), offsets);
 }

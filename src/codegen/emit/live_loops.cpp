@@ -7,9 +7,6 @@
 
 namespace sinter::codegen {
 
-using ir::Op;
-using ir::UOp;
-
 LiveLoops::Rows LiveLoops::rows_of(UOp range) {
   if (one_trip(range)) return {emit_.number(0), 1, true};
   const LoopAxis& axis = schedule_.of(range);

@@ -28,9 +28,9 @@ class LiveLoops {
     int64_t count;
     bool aligned;  ///< whether the base is a multiple of the count
   };
-  Rows rows_of(ir::UOp range);
-  Id extreme(ir::UOp bound, bool largest);
-  bool is_equal_for_all(ir::UOp bound);
+  Rows rows_of(UOp range);
+  Id extreme(UOp bound, bool largest);
+  bool is_equal_for_all(UOp bound);
 
   const LoopSchedule& schedule_;
   Values& values_;

@@ -7,11 +7,27 @@
 #include "codegen/emit/values.h"
 #include "codegen/kernel/access.h"
 #include "codegen/kernel/common_predicate.h"
+#include "ir/contains.h"
 
 namespace sinter::codegen {
 
-using ir::Op;
-using ir::UOp;
+/// Requests what a LOAD reads: its address at one lane, its predicate and what stands in for it at another. Whether
+/// all of it is there.
+bool Values::use_load(UOp load, int address_lane, int lane) {
+  bool ready = use_address(load, address_lane);
+  if (const UOp predicate = predicate_of(load))
+    for (UOp s : {predicate, other_of(load)}) ready &= use(s, lane) != kNone;  // requests both before it gives up
+  return ready;
+}
+
+/// A Load under a scalar condition; kNone: under none.
+Inst Values::load_if(UOp load, int lanes, Id address, Id open, int lane) {
+  Inst inst{InstCode::Load, {load->dtype, lanes}, {address}, slot_of(load)};
+  if (open == kNone) return inst;
+  const Id other = predicate_of(load) ? emit_.splat(use(other_of(load), lane), lanes) : emit_.zero(load->dtype, lanes);
+  inst.src.insert(inst.src.end(), {open, other});
+  return inst;
+}
 
 Id Values::make_load(UOp n, int lane) {
   const UOp predicate = predicate_of(n), other = other_of(n);
@@ -30,21 +46,14 @@ Id Values::make_load(UOp n, int lane) {
     type.lanes = lanes(n);
   }
   const Id in_range = exists(n, type.lanes > 1 ? kAllLanes : lane);
-  bool ready = use_address(n, lane);
-  if (predicate)
-    for (UOp s : {predicate, other}) ready &= use(s, lane) != kNone;  // requests both before it gives up
-  if (!ready) return kNone;
-  Inst inst{InstCode::Load, type, {address(n, lane)}};
-  inst.imm = slot_of(n);
+  if (!use_load(n, lane, lane)) return kNone;
+  const Id from = address(n, lane);
   Id open = predicate ? use(predicate, lane) : kNone;
   if (open != kNone && emit_.always(open)) open = kNone;
-  if (open != kNone && emit_.type(open).lanes > 1) return emit_masked_load(std::move(inst), n, open, in_range);
-  if (open != kNone || in_range != kNone) {
-    if (in_range != kNone) open = emit_.both(open, in_range);
-    inst.src.push_back(open);
-    inst.src.push_back(predicate ? emit_.splat(use(other, lane), type.lanes)
-                                 : emit_.splat(emit_.constant(n->dtype, ir::Scalar::of(n->dtype, 0)), type.lanes));
-  }
+  if (open != kNone && emit_.type(open).lanes > 1)
+    return emit_masked_load(load_if(n, type.lanes, from, kNone), n, open, in_range);
+  if (in_range != kNone) open = emit_.both(open, in_range);
+  Inst inst = load_if(n, type.lanes, from, open, lane);
   if (const LaneLimit l = type.lanes > 1 ? limit(n) : LaneLimit{}; !l.none()) inst.src.push_back(count(l));
   return emit_load(std::move(inst), n);
 }
@@ -62,16 +71,12 @@ bool Values::selects_load(UOp select) {
 
 Id Values::make_selected_load(UOp select) {
   const UOp load = select->src[1];
-  const Type type{load->dtype, lanes(load)};
   const Id open = use(select->src[0], kAllLanes), zero = use(select->src[2], kAllLanes),
            in_range = exists(load, kAllLanes);
   if (!use_address(load, kAllLanes) || open == kNone || zero == kNone) return kNone;
-  Inst inst{InstCode::Load, type, {address(load, kAllLanes)}};
-  inst.imm = slot_of(load);
-  if (const Id all = emit_.both(open, in_range); all != kNone) {
-    inst.src.push_back(all);
-    inst.src.push_back(emit_.splat(zero, type.lanes));
-  }
+  Inst inst = load_if(load, lanes(load), address(load, kAllLanes), kNone);
+  if (const Id all = emit_.both(open, in_range); all != kNone)
+    inst.src.insert(inst.src.end(), {all, emit_.splat(zero, inst.type.lanes)});
   return emit_load(std::move(inst), load);
 }
 
@@ -112,14 +117,13 @@ void Values::prefetch(const Inst& load, UOp n, int64_t ahead) {
     if (step != 0 && c.number > 0 && step * c.number / line == step * (c.number - 1) / line) return;
   }
   for (int64_t at = 0; at < load.type.lanes; at += line) {
-    Inst inst{InstCode::Prefetch, {}, {emit_.index(Op::Add, load.src[0], emit_.number(ahead + at))}};
-    inst.imm = load.imm;
-    emit_.value(std::move(inst));
+    const Id to = emit_.index(Op::Add, load.src[0], emit_.number(ahead + at));
+    emit_.value({InstCode::Prefetch, {}, {to}, load.imm});
   }
 }
 
 Id Values::emit_load(Inst inst, UOp n) {
-  if (std::find(prefetches_->begin(), prefetches_->end(), n) != prefetches_->end())
+  if (std::ranges::find(*prefetches_, n) != prefetches_->end())
     prefetch(inst, n, schedule_.prefetches.at(n.get()).elements);
   // Memory that the kernel writes is loaded at the point of use: before or after the store, as the statement's versions
   // say.
@@ -129,9 +133,8 @@ Id Values::emit_load(Inst inst, UOp n) {
 /// Whether the kernel never writes the memory of this load.
 bool Values::is_read_only(UOp load) const {
   const auto& read_write_slots = statements_.read_write_slots;
-  const bool home = std::any_of(homes_.begin(), homes_.end(), [load](const auto& h) { return h.second == load; });
-  return slot_of(load) < kernel_.params && !home &&
-         std::find(read_write_slots.begin(), read_write_slots.end(), slot_of(load)) == read_write_slots.end();
+  const bool home = std::ranges::any_of(homes_, [load](const auto& h) { return h.second == load; });
+  return slot_of(load) < kernel_.params && !home && !ir::contains(read_write_slots, slot_of(load));
 }
 
 }  // namespace sinter::codegen

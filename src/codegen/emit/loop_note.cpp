@@ -17,10 +17,10 @@ std::string step_text(const LoopLevel& level) {
 }
 
 std::string loop_note(const LoopAxis& axis, const LoopLevel& level, const std::string& how) {
-  ir::UOp bound = axis.range->src[0];
-  std::string size = bound->op == ir::Op::Const ? fmt::format(" of {}", bound->scalar().as_int())
-                     : bound->op == ir::Op::Var ? " of " + bound->get<sinter::Var>().name()
-                                                : "";
+  UOp bound = axis.range->src[0];
+  std::string size = bound->op == Op::Const ? fmt::format(" of {}", bound->scalar().as_int())
+                     : bound->op == Op::Var ? " of " + bound->get<sinter::Var>().name()
+                                            : "";
   return fmt::format("{} range {}{}{}{}", axis.outer() ? "outer" : "inner", range_id(level.range), size,
                      how.empty() ? "" : ", ", how);
 }

@@ -8,8 +8,6 @@
 
 namespace sinter::codegen {
 
-using ir::UOp;
-
 namespace {
 
 constexpr size_t kSmallestStream = 16;  ///< bytes of the shortest vector with a nontemporal store
@@ -25,9 +23,8 @@ Id read_memory(Values& values, BlockWriter& emit, UOp access, Id other) {
   const DType dtype = access->src[0]->dtype;
   const Id open = values.exists(access, kAllLanes);
   auto element = [&](int lane, int lanes, Id predicate) {
-    Inst inst{InstCode::Load, {dtype, lanes}, {values.address(access, lane)}};
+    Inst inst{InstCode::Load, {dtype, lanes}, {values.address(access, lane)}, slot_of(access)};
     if (predicate != kNone) inst.src.insert(inst.src.end(), {predicate, emit.splat(other, lanes)});
-    inst.imm = slot_of(access);
     if (const LaneLimit l = lanes > 1 ? values.limit(access) : LaneLimit{}; !l.none())
       inst.src.push_back(values.count(l));
     return emit.insert_here(std::move(inst));
@@ -40,7 +37,7 @@ Id read_memory(Values& values, BlockWriter& emit, UOp access, Id other) {
   return emit.insert_here(std::move(all));
 }
 
-void write_memory(Values& values, BlockWriter& emit, UOp access, Id v, Id only, UOp predicate, const ir::Op* add,
+void write_memory(Values& values, BlockWriter& emit, UOp access, Id v, Id only, UOp predicate, const Op* add,
                   InstCode code) {
   only = emit.both(only, values.exists(access, kAllLanes));
   const DType dtype = access->src[0]->dtype;
@@ -57,8 +54,7 @@ void write_memory(Values& values, BlockWriter& emit, UOp access, Id v, Id only, 
       open = emit.both(open, values.exists(access, lane));
     if (open != kNone) emit.open_if(open);
     auto inst = [&](InstCode code, Type t, std::vector<Id> src) {
-      Inst i{code, t, std::move(src)};
-      i.imm = slot_of(access);
+      Inst i{code, t, std::move(src), slot_of(access)};
       if (width > 1 && !limit.none()) i.src.push_back(values.count(limit));
       return emit.insert_here(std::move(i));
     };
@@ -81,10 +77,11 @@ bool write_strided(Values& values, BlockWriter& emit, UOp store, Id v) {
   if (!apart || !values.limit(store).none() || values.exists(store, kAllLanes) != kNone ||
       values.lanes(store) < emit.type(v).lanes)
     return false;
-  Inst inst{InstCode::Store, {}, {values.address(store, 0), emit.splat(v, values.lanes(store))}};
-  inst.imm = slot_of(store);
-  inst.number = ir::Scalar::of(DType::Index, place.stride);
-  emit.insert_here(std::move(inst));
+  emit.insert_here({InstCode::Store,
+                    {},
+                    {values.address(store, 0), emit.splat(v, values.lanes(store))},
+                    slot_of(store),
+                    ir::Scalar::of(DType::Index, place.stride)});
   return true;
 }
 
@@ -103,10 +100,9 @@ void write_rows(Values& values, BlockWriter& emit, UOp store, std::vector<Id> co
     if (there != kNone) emit.open_if(there);
     for (size_t part = 0; part < parts.size(); ++part) {
       const Id place =
-          part == 0 ? address : emit.index(ir::Op::Add, address, emit.number(static_cast<int64_t>(part * width)));
-      Inst row{code, {}, {place, parts[part][static_cast<size_t>(lane)]}};
-      row.imm = slot_of(store);
-      emit.insert_here(std::move(row));
+          part == 0 ? address : emit.index(Op::Add, address, emit.number(static_cast<int64_t>(part * width)));
+      const Id row = parts[part][static_cast<size_t>(lane)];
+      emit.insert_here({code, {}, {place, row}, slot_of(store)});
     }
     if (there != kNone) emit.close();
   }
@@ -120,8 +116,10 @@ void write_dense(Values& values, BlockWriter& emit, UOp store, std::vector<Id> c
   if (there != kNone) emit.open_if(there);
   int64_t from = 0;
   for (Id vector : transpose_vectors(emit, columns, lanes)) {
-    Inst inst{InstCode::Store, {}, {emit.index(ir::Op::Add, values.address(store, 0), emit.number(from)), vector}};
-    inst.imm = slot_of(store);
+    Inst inst{InstCode::Store,
+              {},
+              {emit.index(Op::Add, values.address(store, 0), emit.number(from)), vector},
+              slot_of(store)};
     const Id left = values.remaining_elements(values.limit(store), lanes, count, count, from);
     from += lanes;
     if (left != kNone && emit.is_number(left, 0)) continue;

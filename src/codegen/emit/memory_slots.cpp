@@ -8,8 +8,6 @@
 
 namespace sinter::codegen {
 
-using ir::Op;
-using ir::UOp;
 using runtime::kCacheLine;  // every tile is aligned to it
 
 void assign_slots(const Kernel& kernel, const std::vector<Tile>& tiles, int64_t fast_bytes, Instructions& code) {

@@ -11,9 +11,6 @@
 
 namespace sinter::codegen {
 
-using ir::Op;
-using ir::UOp;
-
 void MmaBody::add(int statement) {
   fragments_.clear();
   const Statement& s = at(statement);
@@ -35,15 +32,14 @@ Id MmaBody::masked(Id value, UOp range, int lanes) {
   const Id exists = values_.existing_lanes(range, 0, lanes);
   if (exists == kNone) return value;
   const Type type = emit_.type(value);
-  return emit_.alu(Op::Where, type,
-                   {exists, value, emit_.splat(emit_.constant(type.dtype, ir::Scalar::of(type.dtype, 0)), lanes)});
+  return emit_.alu(Op::Where, type, {exists, value, emit_.zero(type.dtype, lanes)});
 }
 
 /// The elements of one step: the lanes of the loop, or its unrolled copies.
 Id MmaBody::step_factor(UOp value, const LoopLevel& depth) {
   if (depth.lanes > 1) return masked(emit_.splat(values_.value(value), depth.lanes), depth.range, depth.lanes);
   Inst all{InstCode::Pack, {value->dtype, depth.unroll}, {}};
-  const Id zero = emit_.constant(value->dtype, ir::Scalar::of(value->dtype, 0));
+  const Id zero = emit_.zero(value->dtype);
   for (int copy = 0; copy < depth.unroll; ++copy) {
     values_.set_copy(depth.range, copy);
     const bool exists = copy < unrolled_copies_.count(depth.range);
@@ -83,14 +79,14 @@ void MmaBody::add_tile(int statement) {
   values_.set_copy(rows, first);
   const Type type = before.type;
   const std::vector<Id> old = before.src;
-  Inst mma{InstCode::Mma, type, {emit_.insert_here(std::move(before)), a, b}};
-  mma.imm = static_cast<int64_t>(factors[0]->dtype);
-  mma.number = ir::Scalar::of(DType::Index, static_cast<int64_t>(factors[1]->dtype));
-  const Id tile = emit_.insert_here(std::move(mma));
+  const Id tile = emit_.insert_here({InstCode::Mma,
+                                     type,
+                                     {emit_.insert_here(std::move(before)), a, b},
+                                     static_cast<int64_t>(factors[0]->dtype),
+                                     ir::Scalar::of(DType::Index, static_cast<int64_t>(factors[1]->dtype))});
   for (size_t r = 0; r < sums.size(); ++r) {
-    Inst part{InstCode::Part, emit_.type(sums[r]), {tile}};
-    part.imm = static_cast<int64_t>(r) * kMmaColumns.lanes;
-    Id next = emit_.insert_here(std::move(part));
+    Id next =
+        emit_.insert_here({InstCode::Part, emit_.type(sums[r]), {tile}, static_cast<int64_t>(r) * kMmaColumns.lanes});
     if (predicate) {  // a step of zeros changes no sum
       values_.set_copy(rows, first + static_cast<int>(r));
       const Id open = values_.value(predicate);
@@ -189,9 +185,11 @@ Id MmaBody::loaded_fragment(const Factor& factor, UOp depth, bool transposed) {
   if (factor.rows) across = plus(across, digit(kMatrixRows, 2, kMatrixRows));
   values_.rebind_thread(factor.range, plus(values_.warp_offset(factor.range), across), 1);
   values_.rebind_thread(depth, along, 1);
-  Inst load{InstCode::LoadMatrices, {DType::U32, factor.rows ? 4 : 2}, {values_.address(factor.value, kAllLanes)}};
-  load.imm = slot_of(factor.value);
-  load.number = ir::Scalar::of(DType::Index, transposed);
+  Inst load{InstCode::LoadMatrices,
+            {DType::U32, factor.rows ? 4 : 2},
+            {values_.address(factor.value, kAllLanes)},
+            slot_of(factor.value),
+            ir::Scalar::of(DType::Index, transposed)};
   values_.leave();
   values_.leave();
   return emit_.insert_here(std::move(load));

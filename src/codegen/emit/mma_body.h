@@ -30,19 +30,19 @@ class MmaBody {
  private:
   /// One factor of a tile.
   struct Factor {
-    ir::UOp value;
-    ir::UOp range;  ///< rows or columns
+    UOp value;
+    UOp range;  ///< rows or columns
     bool rows = false;
   };
   const Statement& at(int i) const { return statements_.list[static_cast<size_t>(i)]; }
   void add_step(int statement);
   void add_tile(int statement);
-  Id step_factor(ir::UOp value, const LoopLevel& depth);
-  Id masked(Id value, ir::UOp range, int lanes);
-  Id fragment(const Factor& factor, ir::UOp depth);
-  Id element_fragment(const Factor& factor, ir::UOp depth);
-  Id loaded_fragment(const Factor& factor, ir::UOp depth, bool transposed);
-  bool is_loadable(const Factor& factor, ir::UOp depth, bool& transposed);
+  Id step_factor(UOp value, const LoopLevel& depth);
+  Id masked(Id value, UOp range, int lanes);
+  Id fragment(const Factor& factor, UOp depth);
+  Id element_fragment(const Factor& factor, UOp depth);
+  Id loaded_fragment(const Factor& factor, UOp depth, bool transposed);
+  bool is_loadable(const Factor& factor, UOp depth, bool& transposed);
   Id tf32(Id value);
   Id word(Id lanes);
 

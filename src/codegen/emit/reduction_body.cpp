@@ -6,15 +6,13 @@
 
 #include "codegen/emit/memory_access.h"
 #include "codegen/nest/thread_digits.h"
-#include "codegen/normalize/math.h"
+#include "codegen/normalize/normalize.h"
 #include "ir/build.h"
 #include "ir/walk.h"
 
 namespace sinter::codegen {
 
 using ir::Combine;
-using ir::Op;
-using ir::UOp;
 
 namespace {
 
@@ -83,9 +81,8 @@ void Accumulators::init(int statement) {
       }
       const int lanes = source ? values_.lanes(source) : std::max(c.width, values_.lanes(s.node));
       const Id initial = emit_.splat(identity(statement, k), lanes);
-      Inst inst{InstCode::Accumulator, emit_.type(initial), {initial}};
-      inst.imm = c.in_array ? c.count : 1;
-      to.push_back(emit_.insert_here(std::move(inst)));
+      to.push_back(
+          emit_.insert_here({InstCode::Accumulator, emit_.type(initial), {initial}, c.in_array ? c.count : 1}));
     }
   registers(statement) = std::move(made);
 }
@@ -116,7 +113,7 @@ Accumulators::ChainState Accumulators::emit_combine(const ir::CombineGraph& rule
                                                     const ChainState& other) {
   ChainState inputs = state;
   inputs.insert(inputs.end(), other.begin(), other.end());
-  const bool uniform = std::all_of(inputs.begin(), inputs.end(), [&](Id x) { return emit_.type(x).lanes == lanes; });
+  const bool uniform = std::ranges::all_of(inputs, [&](Id x) { return emit_.type(x).lanes == lanes; });
   std::unordered_map<UOp, Id> made;
   for (UOp n : ir::topological(rule.next)) {
     if (n->op == Op::Arg) {
@@ -232,11 +229,9 @@ void Accumulators::update_lanes(const Statement& s, const ChainLayout& c, const 
 void Accumulators::add_zero(int statement) {
   const Id sum = registers(statement)[0].back();
   const Type type = emit_.type(sum);
-  const Id zero = emit_.splat(emit_.constant(type.dtype, ir::Scalar::of(type.dtype, 0)), type.lanes);
-  emit_.insert_here(
-      {InstCode::AccumulatorWrite,
-       {},
-       {sum, emit_.alu(Op::Add, type, {emit_.insert_here({InstCode::AccumulatorRead, type, {sum}}), zero})}});
+  const Id zero = emit_.zero(type.dtype, type.lanes);
+  const Id before = emit_.insert_here({InstCode::AccumulatorRead, type, {sum}});
+  emit_.insert_here({InstCode::AccumulatorWrite, {}, {sum, emit_.alu(Op::Add, type, {before, zero})}});
 }
 
 /// The value in a home after all loops. If one of them has no iterations, nothing was stored there, and the value is

@@ -49,9 +49,9 @@ class Accumulators {
   ChainLayout chain_layout(const Statement& s) const;
   std::vector<ChainState>& registers(int statement);
   Id identity(int statement, size_t accumulator) const;
-  uint64_t leading_copy(ir::UOp source, const Statement& s);
+  uint64_t leading_copy(UOp source, const Statement& s);
   Id element_exists(const Statement& s);
-  ir::UOp home_value(const Statement& s, size_t accumulator) const;
+  UOp home_value(const Statement& s, size_t accumulator) const;
   const LoweredCombine& lowered_combine(const Statement& s);
   ChainState thread_reduce(const LoopLevel& level, const ir::CombineGraph& merge, ChainState state);
   std::vector<ChainState> exchange_states(const ChainState& mine, int near, int far, int stride);

@@ -12,12 +12,10 @@
 #include "codegen/kernel/access.h"
 #include "codegen/kernel/common_predicate.h"
 #include "ir/build.h"
+#include "ir/contains.h"
 
 namespace sinter::codegen {
 namespace {
-
-using ir::Op;
-using ir::UOp;
 
 /// The common predicate of the elements of a sum with a single chain.
 UOp predicate_of_chain(UOp n) {
@@ -29,7 +27,7 @@ UOp all_of(const std::vector<UOp>& conditions) {
   return std::accumulate(conditions.begin() + 1, conditions.end(), conditions[0], std::bit_and<>());
 }
 
-bool holds(const std::vector<UOp>& list, UOp n) { return std::find(list.begin(), list.end(), n) != list.end(); }
+bool holds(const std::vector<UOp>& list, UOp n) { return ir::contains(list, n); }
 
 }  // namespace
 
@@ -44,8 +42,7 @@ void ReductionElements::add(int statement) {
     return emit_.close();
   }
   const auto closed = [&] {
-    return std::any_of(predicate->known.begin(), predicate->known.end(),
-                       [&](UOp c) { return emit_.never(values_.value(c)); });
+    return std::ranges::any_of(predicate->known, [&](UOp c) { return emit_.never(values_.value(c)); });
   };
   if (!predicate->before.empty()) add_zeros(statement, last_iteration(sum, predicate->known), &predicate->before);
   unrolled_copies_.for_each_step(sum, [&] {
@@ -86,7 +83,7 @@ std::optional<ReductionElements::OpenPredicate> ReductionElements::open_predicat
 /// Empty if a copy's outcome is unknown, or if a copy skips elements between those that it adds.
 std::optional<ReductionElements::OpenPredicate> ReductionElements::outcomes_in_copies(UOp sum,
                                                                                       const Conditions& conditions) {
-  if (std::any_of(conditions.begin(), conditions.end(), [&](UOp c) { return values_.varies(c); })) return {};
+  if (std::ranges::any_of(conditions, [&](UOp c) { return values_.varies(c); })) return {};
   OpenPredicate out;
   for (UOp c : conditions) {
     bool known = true;
@@ -100,8 +97,7 @@ std::optional<ReductionElements::OpenPredicate> ReductionElements::outcomes_in_c
   std::set<uint64_t> added;
   bool together = true;
   unrolled_copies_.for_each(sum, true, [&] {
-    const bool open =
-        std::none_of(out.known.begin(), out.known.end(), [&](UOp c) { return emit_.never(values_.value(c)); });
+    const bool open = std::ranges::none_of(out.known, [&](UOp c) { return emit_.never(values_.value(c)); });
     const uint64_t copy = values_.copy_key(sum);
     if (open) {
       together &= !out.behind.contains(copy);
@@ -212,7 +208,7 @@ LoopBounds ReductionElements::bounds_of(const LoopItem& loop, int sum) {
   if (!predicate) return {};
   const std::vector<UOp> inside = ranges_of(loop);
   return solve_bounds(predicate, loop.level.range, [&](UOp n) {
-    return !differs(n) && std::none_of(inside.begin(), inside.end(), [&](UOp r) { return ranges_.depends(n, r); });
+    return !differs(n) && std::ranges::none_of(inside, [&](UOp r) { return ranges_.depends(n, r); });
   });
 }
 
@@ -239,8 +235,7 @@ Id ReductionElements::last_iteration(UOp sum, const Conditions& predicate) {
   const std::vector<UOp> own = ranges_of(sum);
   Id last = kNone;
   for (const OpenLoop& t : open_loops_)
-    if (holds(own, t.range) &&
-        std::none_of(predicate.begin(), predicate.end(), [&](UOp c) { return ranges_.depends(c, t.range); }))
+    if (holds(own, t.range) && std::ranges::none_of(predicate, [&](UOp c) { return ranges_.depends(c, t.range); }))
       last =
           emit_.both(last, emit_.alu(Op::Eq, {DType::Bool, 1}, {emit_.index(Op::Add, t.at, emit_.number(1)), t.end}));
   return last;

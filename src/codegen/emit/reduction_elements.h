@@ -41,11 +41,11 @@ class ReductionElements {
                           const std::function<void(Id from, Id to)>& loop);
 
   /// Enters a loop with step 1 over a range or a block of it. `at`: its induction variable.
-  void enter_loop(ir::UOp range, Id at, Id end) { open_loops_.push_back({range, at, end}); }
+  void enter_loop(UOp range, Id at, Id end) { open_loops_.push_back({range, at, end}); }
   void leave_loop() { open_loops_.pop_back(); }
 
  private:
-  using Conditions = std::vector<ir::UOp>;
+  using Conditions = std::vector<UOp>;
   /// What is left of a predicate in the block that it opened.
   struct OpenPredicate {
     Conditions known = {};           ///< these differ between copies, and have a known outcome in each
@@ -55,19 +55,19 @@ class ReductionElements {
     bool masked = false;             ///< outcomes are not known: elements are added as zeros
   };
   const Statement& at(int i) const { return statements_.list[static_cast<size_t>(i)]; }
-  bool differs(ir::UOp n) const { return values_.varies(n) || unrolled_copies_.differ(n); }
-  std::optional<OpenPredicate> outcomes_in_copies(ir::UOp sum, const Conditions& conditions);
+  bool differs(UOp n) const { return values_.varies(n) || unrolled_copies_.differ(n); }
+  std::optional<OpenPredicate> outcomes_in_copies(UOp sum, const Conditions& conditions);
   std::optional<OpenPredicate> open_predicate(int statement);
   bool open_step(int statement, const Conditions& conditions);
   void add_versions(Id open, const std::function<void()>& if_open, const std::function<void()>& if_closed);
   bool add_unswitched(int statement);
   void add_masked(int statement);
-  Id last_iteration(ir::UOp sum, const Conditions& predicate);
+  Id last_iteration(UOp sum, const Conditions& predicate);
   void add_zeros(int statement, Id condition, const std::set<uint64_t>* copies);
   void add_skipped_zeros(int statement, Id condition);
 
   struct OpenLoop {
-    ir::UOp range;
+    UOp range;
     Id at, end;
   };
   const Statements& statements_;

@@ -71,10 +71,8 @@ std::vector<Id> rows_of(BlockWriter& emit, std::vector<Id> columns) {
 std::vector<Id> transpose_vectors(BlockWriter& emit, const std::vector<Id>& vectors, int columns) {
   std::vector<Id> out;
   for (size_t part = 0; part < vectors.size(); ++part) {
-    Inst n{InstCode::Transpose, emit.type(vectors[0]), vectors};
-    n.imm = columns;
-    n.number = ir::Scalar::of(DType::Index, static_cast<int64_t>(part));
-    out.push_back(emit.value(std::move(n)));
+    out.push_back(emit.value({InstCode::Transpose, emit.type(vectors[0]), vectors, columns,
+                              ir::Scalar::of(DType::Index, static_cast<int64_t>(part))}));
   }
   return out;
 }

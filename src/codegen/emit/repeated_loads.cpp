@@ -9,9 +9,6 @@
 
 namespace sinter::codegen {
 
-using ir::Op;
-using ir::UOp;
-
 namespace {
 /// Divisions of indices that fit are of 32 bits (codegen/normalize).
 UOp without_cast(UOp n) { return n->op == Op::Cast ? n->src[0] : n; }
@@ -37,27 +34,17 @@ int Values::repeats_of(UOp n) {
   const LoopAxis& axis = schedule_.of(vector->range);
   const auto whole = [&](int64_t count) { return count % repeats == 0; };
   return repeats <= vector->lanes && whole(vector->lanes) && (axis.whole() || whole(axis.block)) &&
-                 std::all_of(axis.steps.begin(), axis.steps.end(), whole) &&
-                 std::all_of(axis.cuts.begin(), axis.cuts.end(), whole)
+                 std::ranges::all_of(axis.steps, whole) && std::ranges::all_of(axis.cuts, whole)
              ? static_cast<int>(repeats)
              : 1;
 }
 
 Id Values::make_repeated(UOp n, int repeats) {
   const UOp predicate = predicate_of(n);
-  bool ready = use_address(n, 0);
-  if (predicate)
-    for (UOp s : {predicate, other_of(n)}) ready &= use(s, kAllLanes) != kNone;
-  if (!ready) return kNone;
-  const Type type{n->dtype, lanes(n) / repeats};
-  Inst inst{InstCode::Load, type, {address(n, 0)}};
-  inst.imm = slot_of(n);
-  if (const Id open = emit_.both(predicate ? use(predicate, kAllLanes) : kNone, exists(n, kAllLanes)); open != kNone) {
-    const Id zero = emit_.constant(n->dtype, ir::Scalar::of(n->dtype, 0));
-    inst.src.push_back(open);
-    inst.src.push_back(emit_.splat(predicate ? use(other_of(n), kAllLanes) : zero, type.lanes));
-  }
-  if (const LaneLimit l = limit(n); !l.none() && type.lanes > 1) {
+  if (!use_load(n, 0)) return kNone;
+  const Id from = address(n, 0), open = emit_.both(predicate ? use(predicate, kAllLanes) : kNone, exists(n, kAllLanes));
+  Inst inst = load_if(n, lanes(n) / repeats, from, open);
+  if (const LaneLimit l = limit(n); !l.none() && inst.type.lanes > 1) {
     const Id rounded = emit_.index(Op::Add, count(l), emit_.number(repeats - 1));
     inst.src.push_back(emit_.divide_unsigned(Op::IDiv, rounded, emit_.number(repeats)));
   }

@@ -9,9 +9,6 @@
 
 namespace sinter::codegen {
 
-using ir::Op;
-using ir::UOp;
-
 void Segments::enter(UOp range, int64_t from, int64_t to) {
   open_.push_back({range, from, to});
   analyze();

@@ -16,21 +16,21 @@ class Segments {
   explicit Segments(FreeRanges& ranges) : ranges_(ranges) {}
 
   /// Until leave() the range has the values of [from, to) only.
-  void enter(ir::UOp range, int64_t from, int64_t to);
+  void enter(UOp range, int64_t from, int64_t to);
   void leave();
   /// The simpler node that n is in the present segments, or n: a condition is a number, a select one of its values, a
   /// LOAD has no predicate or is no load. Indices that raise an error still do.
-  ir::UOp reduced(ir::UOp n);
+  UOp reduced(UOp n);
   /// Whether the condition holds: 1, or 0; -1: it is not known.
-  int outcome(ir::UOp condition);
+  int outcome(UOp condition);
 
  private:
   struct Segment {
-    ir::UOp range;
+    UOp range;
     int64_t from, to;
   };
   void analyze();
-  bool raises(ir::UOp n);
+  bool raises(UOp n);
 
   FreeRanges& ranges_;
   std::vector<Segment> open_;

@@ -15,14 +15,11 @@ void StagingRegisters::allocate(const std::vector<LoopItem>& items) {
     for (const LoopLevel& l : at(item.statement).loops)
       if (l.fills) lanes *= l.lanes, copies *= l.unroll;
     const DType dtype = at(item.statement).node->src[0]->dtype;
-    const Id zero = emit_.splat(emit_.constant(dtype, ir::Scalar::of(dtype, 0)), lanes);
+    const Id zero = emit_.zero(dtype, lanes);
     std::vector<Id>& made = registers_[item.statement];
     made.clear();
-    for (int i = 0; i < copies; ++i) {
-      Inst inst{InstCode::Accumulator, {dtype, lanes}, {zero}};
-      inst.imm = 1;
-      made.push_back(emit_.insert_here(std::move(inst)));
-    }
+    for (int i = 0; i < copies; ++i)
+      made.push_back(emit_.insert_here({InstCode::Accumulator, {dtype, lanes}, {zero}, 1}));
   }
 }
 

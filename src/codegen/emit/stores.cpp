@@ -11,9 +11,6 @@
 
 namespace sinter::codegen {
 
-using ir::Op;
-using ir::UOp;
-
 namespace {
 
 /// The op that joins an element and an update, on bools their logic.

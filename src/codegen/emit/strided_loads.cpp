@@ -8,16 +8,14 @@
 
 namespace sinter::codegen {
 
-using ir::UOp;
-
 Id Values::remaining_elements(LaneLimit limit, int lanes, int64_t stride, int64_t last, int64_t from) {
   if (limit.none()) limit.known = lanes;
   if (limit.count == kNone) {
     const int64_t left = limit.known ? stride * (limit.known - 1) + last - from : 0;
     return left >= lanes ? kNone : emit_.number(std::max<int64_t>(left, 0));
   }
-  const Id all = emit_.index(ir::Op::Mul, limit.count, emit_.number(stride));
-  return emit_.index(ir::Op::Sub, all, emit_.number(stride - last + from));
+  const Id all = emit_.index(Op::Mul, limit.count, emit_.number(stride));
+  return emit_.index(Op::Sub, all, emit_.number(stride - last + from));
 }
 
 /// Loads all memory from the first lane's element on: `stride` elements per lane, `last` for the last lane. If the
@@ -25,12 +23,11 @@ Id Values::remaining_elements(LaneLimit limit, int lanes, int64_t stride, int64_
 std::vector<Id> Values::load_dense(UOp n, int64_t stride, int64_t last) {
   const UOp predicate = predicate_of(n);
   const Type type{n->dtype, lanes(n)};
-  const Id zero = emit_.splat(emit_.constant(n->dtype, ir::Scalar::of(n->dtype, 0)), type.lanes);
+  const Id zero = emit_.zero(n->dtype, type.lanes);
   Id open = exists(n, kAllLanes);
   std::vector<Id> open_elements;  // masks per vector, if the predicate differs between lanes
   if (predicate && varies(predicate)) {
-    std::vector<Id> columns(static_cast<size_t>(stride),
-                            emit_.splat(emit_.constant(DType::Bool, ir::Scalar::of(DType::Bool, false)), type.lanes));
+    std::vector<Id> columns(static_cast<size_t>(stride), emit_.splat(emit_.truth(false), type.lanes));
     columns[0] = lane_mask(n, use(predicate, kAllLanes), open);
     open_elements = transpose_vectors(emit_, columns, type.lanes);
   } else if (predicate) {
@@ -43,13 +40,9 @@ std::vector<Id> Values::load_dense(UOp n, int64_t stride, int64_t last) {
       vectors.push_back(zero);
       continue;
     }
-    Inst inst{InstCode::Load, type, {emit_.index(ir::Op::Add, address(n, 0), emit_.number(i * type.lanes))}};
-    inst.imm = slot_of(n);
     const bool differ = !open_elements.empty();
-    if (differ || open != kNone) {
-      inst.src.push_back(differ ? open_elements[static_cast<size_t>(i)] : open);
-      inst.src.push_back(predicate ? emit_.splat(use(other_of(n), kAllLanes), type.lanes) : zero);
-    }
+    const Id from = emit_.index(Op::Add, address(n, 0), emit_.number(i * type.lanes));
+    Inst inst = load_if(n, type.lanes, from, differ ? open_elements[static_cast<size_t>(i)] : open);
     if (!differ && left != kNone) inst.src.push_back(left);
     vectors.push_back(emit_load(std::move(inst), n));
   }
@@ -65,19 +58,13 @@ bool Values::is_strided(UOp n, const LaneLayout& place) {
 }
 
 Id Values::make_strided(UOp n, int64_t stride) {
-  bool ready = use_address(n, 0);
-  if (const UOp predicate = predicate_of(n))
-    for (UOp s : {predicate, other_of(n)}) ready &= use(s, kAllLanes) != kNone;
-  if (!ready) return kNone;
+  if (!use_load(n, 0)) return kNone;
   return transpose_vectors(emit_, load_dense(n, stride, 1), static_cast<int>(stride))[0];
 }
 
 /// Loads all copies of a group that is one piece of memory.
 Id Values::load_contiguous_group(UOp n, const TransposeGroup& group) {
-  bool ready = use_address(n, 0);
-  if (const UOp predicate = predicate_of(n))
-    for (UOp s : {predicate, other_of(n)}) ready &= use(s, kAllLanes) != kNone;
-  if (!ready) return kNone;
+  if (!use_load(n, 0)) return kNone;
   const int present = std::exchange(copy_[group.range].number, group.first);
   const std::vector<Id> columns = transpose_vectors(emit_, load_dense(n, group.count, group.count), group.count);
   copy_[group.range].number = present;
@@ -89,11 +76,8 @@ Id Values::load_contiguous_group(UOp n, const TransposeGroup& group) {
 /// Loads all copies of a group row by row: one contiguous row of copies per lane.
 Id Values::make_rows(UOp n, const TransposeGroup& group) {
   const UOp predicate = predicate_of(n);
-  bool ready = use_address(n, 0);
-  if (predicate)
-    for (UOp s : {predicate, other_of(n)}) ready &= use(s, kAllLanes) != kNone;
-  if (!ready) return kNone;
-  const Id zero = emit_.splat(emit_.constant(n->dtype, ir::Scalar::of(n->dtype, 0)), group.count);
+  if (!use_load(n, 0)) return kNone;
+  const Id zero = emit_.zero(n->dtype, group.count);
   const int present = std::exchange(copy_[group.range].number, group.first);
   const LaneLimit l = limit(n);
   std::vector<Id> rows;
@@ -102,13 +86,8 @@ Id Values::make_rows(UOp n, const TransposeGroup& group) {
       rows.push_back(zero);
       continue;
     }
-    Inst row{InstCode::Load, {n->dtype, group.count}, {address(n, lane)}};
-    row.imm = slot_of(n);
-    if (const Id open = emit_.both(predicate ? use(predicate, kAllLanes) : kNone, exists(n, lane)); open != kNone) {
-      row.src.push_back(open);
-      row.src.push_back(predicate ? emit_.splat(use(other_of(n), kAllLanes), group.count) : zero);
-    }
-    rows.push_back(emit_load(std::move(row), n));
+    const Id from = address(n, lane), open = emit_.both(predicate ? use(predicate, kAllLanes) : kNone, exists(n, lane));
+    rows.push_back(emit_load(load_if(n, group.count, from, open), n));
   }
   copy_[group.range].number = present;
   std::vector<Id> columns = columns_of(emit_, rows);

@@ -7,8 +7,6 @@
 
 namespace sinter::codegen {
 
-using ir::Op;
-
 Accumulators::ChainState Accumulators::shuffle(const ChainState& state, Id lane) {
   ChainState out;
   for (Id x : state) out.push_back(emit_.insert_here({InstCode::Shuffle, emit_.type(x), {x, lane}}));

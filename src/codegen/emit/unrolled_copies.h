@@ -8,6 +8,7 @@
 
 #include "codegen/emit/values.h"
 #include "codegen/kernel/ranges.h"
+#include "ir/contains.h"
 
 namespace sinter::codegen {
 
@@ -18,8 +19,8 @@ class UnrolledCopies {
   /// Runs `body` with `count` unrolled copies of a range. A loop that fills a tile replaces an outer loop over the same
   /// range.
   template <class Body>
-  void with(ir::UOp range, int count, Body body) {
-    std::vector<std::pair<ir::UOp, int>> around = open_;
+  void with(UOp range, int count, Body body) {
+    std::vector<std::pair<UOp, int>> around = open_;
     std::erase_if(open_, [&](const auto& o) { return o.first == range; });
     if (count > 1) open_.emplace_back(range, count);
     body();
@@ -27,26 +28,25 @@ class UnrolledCopies {
   }
 
   /// Open copies of a range.
-  int count(ir::UOp range) const {
+  int count(UOp range) const {
     for (const auto& [open, count] : open_)
       if (open == range) return count;
     return 1;
   }
 
   /// Whether n differs between the open copies, of ranges other than `without`.
-  bool differ(ir::UOp n, const std::vector<ir::UOp>& without = {}) const {
-    return std::any_of(open_.begin(), open_.end(), [&](const auto& o) {
-      return ranges_.depends(n, o.first) && std::find(without.begin(), without.end(), o.first) == without.end();
-    });
+  bool differ(UOp n, const std::vector<UOp>& without = {}) const {
+    return std::ranges::any_of(
+        open_, [&](const auto& o) { return ranges_.depends(n, o.first) && !ir::contains(without, o.first); });
   }
 
   /// Runs `body` for each unrolled copy of the ranges that n, a REDUCE, closes: a step of the sum. Within it each of
   /// these ranges has the one copy.
   template <class Body>
-  void for_each_step(ir::UOp n, Body body) {
-    const std::vector<ir::UOp> closed = ranges_of(n);
+  void for_each_step(UOp n, Body body) {
+    const std::vector<UOp> closed = ranges_of(n);
     for (const auto& [range, count] : open_)
-      if (std::find(closed.begin(), closed.end(), range) != closed.end()) step_.push_back({range, 0, count});
+      if (ir::contains(closed, range)) step_.push_back({range, 0, count});
     while (true) {
       body();
       size_t i = step_.size();
@@ -59,18 +59,18 @@ class UnrolledCopies {
   /// Runs `body` for each unrolled copy of the ranges on which n depends. `own`: also of those that n, a REDUCE,
   /// closes. These vary slowest: each element goes to all accumulators that take it before the next one is loaded.
   template <class Body>
-  void for_each(ir::UOp n, bool own, Body body) {
+  void for_each(UOp n, bool own, Body body) {
     std::vector<UnrollCopy> copy;
     std::vector<size_t> fastest;  // indices into `copy`, fastest-varying first
-    const std::vector<ir::UOp> closed = own ? ranges_of(n) : std::vector<ir::UOp>{};
+    const std::vector<UOp> closed = own ? ranges_of(n) : std::vector<UOp>{};
     size_t open = 0;
     for (const auto& [range, count] : open_) {
-      if (const auto step = std::find_if(step_.begin(), step_.end(), [&](const auto& s) { return s.range == range; });
+      if (const auto step = std::ranges::find_if(step_, [&](const auto& s) { return s.range == range; });
           step != step_.end()) {
         copy.push_back(*step);
         continue;
       }
-      const bool closes = std::find(closed.begin(), closed.end(), range) != closed.end();
+      const bool closes = ir::contains(closed, range);
       fastest.insert(fastest.begin() + static_cast<std::ptrdiff_t>(closes ? open : 0), copy.size());
       open += !closes;
       copy.push_back({range, 0, closes || ranges_.depends(n, range) ? count : 1});
@@ -88,7 +88,7 @@ class UnrolledCopies {
  private:
   Values& values_;
   FreeRanges& ranges_;
-  std::vector<std::pair<ir::UOp, int>> open_;
+  std::vector<std::pair<UOp, int>> open_;
   std::vector<UnrollCopy> step_;  ///< of for_each_step()
 };
 

@@ -10,13 +10,11 @@
 #include "codegen/kernel/access.h"
 #include "codegen/kernel/offset.h"
 #include "ir/build.h"
+#include "ir/contains.h"
 #include "ir/walk.h"
 #include "sinter/error.h"
 
 namespace sinter::codegen {
-
-using ir::Op;
-using ir::UOp;
 
 const Values::OpenRange* Values::binding(UOp range) const {
   auto it =
@@ -106,7 +104,7 @@ Id Values::exists(UOp n, int lane) {
   const LaneLimit l = limit(n);
   if (l.none() || lane == kAllLanes) return all;
   if (l.known < 0) return emit_.both(all, emit_.alu(Op::Lt, {DType::Bool, 1}, {emit_.number(lane), l.count}));
-  return lane < l.known ? all : emit_.constant(DType::Bool, ir::Scalar::of(DType::Bool, 0));
+  return lane < l.known ? all : emit_.truth(false);
 }
 
 Id Values::existing_lanes(UOp n, int from, int width) {
@@ -120,7 +118,7 @@ Id Values::existing_lanes(UOp n, int from, int width) {
 /// Whether n accesses a tile that has elements also for values of the range that do not exist.
 bool Values::has_room(UOp n, const OpenRange& open) const {
   const Tile* tile = open.limit.padded && (n->op == Op::Load || n->op == Op::Store) ? tile_of(n) : nullptr;
-  return tile && std::any_of(tile->dims.begin(), tile->dims.end(), [&](const Tile::TileDim& d) {
+  return tile && std::ranges::any_of(tile->dims, [&](const Tile::TileDim& d) {
            return d.range == open.range && d.stored_extent >= schedule_.of(d.range).block;
          });
 }
@@ -134,8 +132,7 @@ const Tile* Values::tile_of(UOp access) const {
 uint64_t Values::copy_key(UOp n, const std::vector<UOp>& apart) {
   uint64_t hash = 0;
   for (size_t i = 0; i < copy_.size(); ++i)  // outermost first: an inner range keeps outer keys
-    if (copy_[i].number && ranges_.depends(n, copy_[i].range) &&
-        std::find(apart.begin(), apart.end(), copy_[i].range) == apart.end())
+    if (copy_[i].number && ranges_.depends(n, copy_[i].range) && !ir::contains(apart, copy_[i].range))
       hash = ir::mix(ir::mix(hash, i), static_cast<uint64_t>(copy_[i].number));
   return hash;
 }
@@ -192,7 +189,7 @@ void Values::remember(const MemoKey& key, UOp n, Id id) {
 
 void Values::forward(UOp store, Id v) {
   const auto& slots = statements_.read_write_slots;
-  auto it = std::lower_bound(slots.begin(), slots.end(), slot_of(store));
+  auto it = std::ranges::lower_bound(slots, slot_of(store));
   if (it == slots.end() || *it != slot_of(store)) return;
   UOp load = ir::load(store->src[0], indices_of(store));
   std::vector<int> after = *versions_;
@@ -231,7 +228,7 @@ Id Values::value(UOp root, int lane) {
 
 /// The instruction of n, or kNone if sources are missing; missing_ then lists them.
 Id Values::make(UOp n, int lane) {
-  if (n == supposed_) return emit_.constant(DType::Bool, ir::Scalar::of(DType::Bool, 1));
+  if (n == supposed_) return emit_.truth(true);
   const UOp simpler = segments_.reduced(n);
   if (!(simpler == n) && !(simpler->op == Op::Load && n->op == Op::Load && schedule_.prefetches.contains(n.get()))) {
     const Id made = use(simpler, lane);
@@ -240,18 +237,12 @@ Id Values::make(UOp n, int lane) {
   switch (n->op) {
     case Op::Const: return emit_.constant(n->dtype, n->scalar());
     case Op::Var: {
-      auto it = std::find(kernel_.vars.begin(), kernel_.vars.end(), n->get<sinter::Var>());
+      auto it = std::ranges::find(kernel_.vars, n->get<sinter::Var>());
       if (it == kernel_.vars.end())
         throw InternalError("codegen: variable " + n->get<sinter::Var>().name() + " is no argument of the kernel");
-      Inst inst{InstCode::Var, {n->dtype, 1}, {}};
-      inst.imm = it - kernel_.vars.begin();
-      return emit_.value(std::move(inst));
+      return emit_.value({InstCode::Var, {n->dtype, 1}, {}, it - kernel_.vars.begin()});
     }
-    case Op::Arg: {
-      Inst inst{InstCode::Arg, {n->dtype, 1}, {}};
-      inst.imm = n->integer();
-      return emit_.value(std::move(inst));
-    }
+    case Op::Arg: return emit_.value({InstCode::Arg, {n->dtype, 1}, {}, n->integer()});
     case Op::Range: return make_range(n, lane);
     case Op::Load: return make_load(n, lane);
     case Op::Check: return make_check(n, lane);
@@ -444,9 +435,8 @@ Id Values::pack(UOp n) {
   std::vector<Id> parts;
   const LaneLimit l = limit(n);
   const int lanes = this->lanes(n);
-  for (int i = 0; i < lanes; ++i)
-    parts.push_back(l.known < 0 || i < l.known ? use(n, i) : emit_.constant(n->dtype, ir::Scalar::of(n->dtype, 0)));
-  if (std::find(parts.begin(), parts.end(), kNone) != parts.end()) return kNone;
+  for (int i = 0; i < lanes; ++i) parts.push_back(l.known < 0 || i < l.known ? use(n, i) : emit_.zero(n->dtype));
+  if (ir::contains(parts, kNone)) return kNone;
   return emit_.value({InstCode::Pack, {n->dtype, lanes}, std::move(parts)});
 }
 
@@ -462,9 +452,7 @@ Id Values::make_check(UOp n, int lane) {
   };
   if (const Id there = exists(n, lane); there != kNone) unless(there);
   if (const LaneLimit l = type.lanes > 1 ? limit(n) : LaneLimit{}; !l.none()) unless(emit_.below(count(l), type.lanes));
-  Inst raise{InstCode::Raise, {}, {ok}};
-  raise.imm = n->integer();
-  emit_.value(std::move(raise));
+  emit_.value({InstCode::Raise, {}, {ok}, n->integer()});
   return emit_.splat(index, type.lanes);
 }
 
@@ -473,7 +461,7 @@ Id Values::make_alu(UOp n, int lane) {
   if (type.lanes > 1 && selects_load(n)) return make_selected_load(n);
   std::vector<Id> src;
   for (UOp s : n->src) src.push_back(use(s, lane));
-  if (std::find(src.begin(), src.end(), kNone) != src.end()) return kNone;
+  if (ir::contains(src, kNone)) return kNone;
   for (Id& s : src) s = emit_.splat(s, type.lanes);
   if (n->op == Op::Where && emit_.always(src[0])) return src[1];
   return emit_.alu(n->op, type, std::move(src));

@@ -1,5 +1,5 @@
 // Chooses a width for every integer from its bounds, and inserts casts where widths differ.
-#include "codegen/gpu/index32.h"
+#include "codegen/gpu/gpu_passes.h"
 
 #include <algorithm>
 #include <bit>
@@ -10,8 +10,6 @@
 
 namespace sinter::codegen {
 namespace {
-
-using ir::Op;
 
 constexpr IntegerBounds kInt32{std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
 constexpr IntegerBounds kUInt32{0, std::numeric_limits<uint32_t>::max()};
@@ -53,7 +51,7 @@ class IndexNarrower {
   bool is_narrow(Id id) const { return narrow_[static_cast<size_t>(id)]; }
   bool fits(Id id) const { return of(id).within(code_[id].type.dtype == DType::U64 ? kUInt32 : kInt32); }
   bool sources_fit(const Inst& n) const {
-    return std::all_of(n.src.begin(), n.src.end(), [&](Id s) { return !elastic(s) || fits(s); });
+    return std::ranges::all_of(n.src, [&](Id s) { return !elastic(s) || fits(s); });
   }
   Type type(Id id, bool narrow) const {
     if (!narrow) return code_[id].type;
@@ -124,7 +122,9 @@ class IndexNarrower {
   Id converted(Id id) {
     Id& other = other_[static_cast<size_t>(id)];
     if (other != kNone) return other;
-    Inst made = code_[id].code == InstCode::Const ? code_[id] : Inst{InstCode::Alu, {}, {id}, Op::Cast};
+    Inst made = code_[id].code == InstCode::Const
+                    ? code_[id]
+                    : Inst{.code = InstCode::Alu, .type = {}, .src = {id}, .op = Op::Cast};
     made.type = type(id, !is_narrow(id));
     other = static_cast<Id>(out_.insts.size());
     out_.insts.push_back(std::move(made));

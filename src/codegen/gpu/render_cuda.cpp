@@ -1,5 +1,5 @@
 // What differs from C: one parameter per buffer, tiles in shared memory, threads and barriers.
-#include "codegen/gpu/render_cuda.h"
+#include "codegen/gpu/gpu_passes.h"
 
 #include <algorithm>
 
@@ -96,7 +96,7 @@ class CudaRenderer final : public CStyleRenderer {
   /// Whether threads may read what other threads stored in this slot. Such a pointer must not be __restrict__, or the
   /// compiler may move its loads across a barrier.
   bool is_exchanged(size_t slot) const {
-    auto has = [&](auto what) { return std::any_of(code_.insts.begin(), code_.insts.end(), what); };
+    auto has = [&](auto what) { return std::ranges::any_of(code_.insts, what); };
     return code_.slots[slot].written && has([](const Inst& n) { return n.code == InstCode::Barrier; }) &&
            has([&](const Inst& n) {
              return (n.code == InstCode::Load || n.code == InstCode::LoadMatrices) &&
@@ -105,7 +105,7 @@ class CudaRenderer final : public CStyleRenderer {
   }
   bool is_long(int b) const {
     const std::vector<Id>& ids = code_.blocks[static_cast<size_t>(b)];
-    return std::any_of(ids.begin(), ids.end(), [&](Id id) {
+    return std::ranges::any_of(ids, [&](Id id) {
       const InstCode code = code_[id].code;
       return code == InstCode::Loop || code == InstCode::Barrier || code == InstCode::Mma ||
              (code == InstCode::If && is_long(code_[id].block));

@@ -1,5 +1,5 @@
 // Walks the blocks and maps each value to the scalars of its lanes.
-#include "codegen/gpu/scalarize.h"
+#include "codegen/gpu/gpu_passes.h"
 
 #include <algorithm>
 #include <bit>
@@ -11,8 +11,6 @@
 
 namespace sinter::codegen {
 namespace {
-
-using ir::Op;
 
 constexpr int64_t kAccessBytes = 16;
 constexpr int64_t kLeastCopy = 4;  ///< bytes of an asynchronous copy
@@ -93,12 +91,10 @@ class Scalarizer {
   /// A lane of a source; a splat has one scalar for all lanes.
   Id lane(Id id, size_t l) const { return of(id).size() == 1 ? of(id)[0] : of(id)[l]; }
 
-  Id index(int64_t v) {
-    Inst n{InstCode::Const, {DType::Index, 1}, {}};
-    n.number = ir::Scalar::of(DType::Index, v);
-    return add(std::move(n));
+  Id index(int64_t v) { return add({InstCode::Const, {DType::Index, 1}, {}, 0, ir::Scalar::of(DType::Index, v)}); }
+  Id alu(Op op, DType type, std::vector<Id> src) {
+    return add({.code = InstCode::Alu, .type = {type, 1}, .src = std::move(src), .op = op});
   }
-  Id alu(Op op, DType type, std::vector<Id> src) { return add({InstCode::Alu, {type, 1}, std::move(src), op}); }
   Id address_plus(Id address, int64_t by) { return by ? alu(Op::Add, DType::Index, {address, index(by)}) : address; }
   Id exists(Id count, int64_t lane) { return alu(Op::Lt, DType::Bool, {index(lane), count}); }
 
@@ -187,9 +183,7 @@ class Scalarizer {
       for (size_t l = 0; l < static_cast<size_t>(code_[s].type.lanes); ++l) made.src.push_back(lane(s, l));
     const Id result = add(std::move(made));
     for (int l = 0; l < n.type.lanes; ++l) {
-      Inst part{InstCode::Part, {n.type.dtype, 1}, {result}};
-      part.imm = l;
-      out.push_back(n.type.lanes == 1 ? result : add(std::move(part)));
+      out.push_back(n.type.lanes == 1 ? result : add({InstCode::Part, {n.type.dtype, 1}, {result}, l}));
     }
   }
 
@@ -199,8 +193,7 @@ class Scalarizer {
     const Id address = of(n.src[0])[0];
     if (counted || type.lanes == 1) {
       for (int l = 0; l < type.lanes; ++l) {
-        Inst one{InstCode::Load, {type.dtype, 1}, {address_plus(address, l)}};
-        one.imm = n.imm;
+        Inst one{InstCode::Load, {type.dtype, 1}, {address_plus(address, l)}, n.imm};
         Id open = predicated ? of(n.src[1])[0] : kNone;
         if (counted) {
           const Id there = exists(of(n.src.back())[0], l);
@@ -216,14 +209,11 @@ class Scalarizer {
     }
     const int64_t width = this->width(n, type);
     for (int64_t at = 0; at < type.lanes; at += width) {
-      Inst some{InstCode::Load, {type.dtype, static_cast<int>(width)}, {address_plus(address, at)}};
-      some.imm = n.imm;
+      Inst some{InstCode::Load, {type.dtype, static_cast<int>(width)}, {address_plus(address, at)}, n.imm};
       if (predicated) some.src.insert(some.src.end(), {of(n.src[1])[0], packed(n.src[2], at, width)});
       const Id vector = add(std::move(some));
       for (int64_t l = 0; l < width; ++l) {
-        Inst part{InstCode::Part, {type.dtype, 1}, {vector}};
-        part.imm = l;
-        out.push_back(width == 1 ? vector : add(std::move(part)));
+        out.push_back(width == 1 ? vector : add({InstCode::Part, {type.dtype, 1}, {vector}, l}));
       }
     }
   }
@@ -234,21 +224,19 @@ class Scalarizer {
     int64_t width = std::min(this->width(n, n.type), alignment_.of(n.src[1]));
     if (width * bytes < kLeastCopy) width = 1;
     for (int64_t at = 0; at < n.type.lanes; at += width) {
-      Inst some{
-          InstCode::CopyAsync, {n.type.dtype, static_cast<int>(width)}, {address_plus(to, at), address_plus(from, at)}};
-      some.imm = n.imm;
-      some.number = n.number;
+      Inst some{InstCode::CopyAsync,
+                {n.type.dtype, static_cast<int>(width)},
+                {address_plus(to, at), address_plus(from, at)},
+                n.imm,
+                n.number};
       if (open != kNone) some.src.push_back(open);
       if (width * bytes >= kLeastCopy) {
         add(std::move(some));
         continue;
       }
-      Inst load{InstCode::Load, some.type, {some.src[1]}};
-      load.imm = n.number.as_int();
+      Inst load{InstCode::Load, some.type, {some.src[1]}, n.number.as_int()};
       if (open != kNone) load.src.insert(load.src.end(), {open, zero(n.type.dtype)});
-      Inst store{InstCode::Store, {}, {some.src[0], add(std::move(load))}};
-      store.imm = n.imm;
-      add(std::move(store));
+      add({InstCode::Store, {}, {some.src[0], add(std::move(load))}, n.imm});
     }
   }
 
@@ -258,11 +246,7 @@ class Scalarizer {
     for (int64_t l = 0; l < width; ++l) vector.src.push_back(lane(value, static_cast<size_t>(from + l)));
     return width == 1 ? vector.src[0] : add(std::move(vector));
   }
-  Id zero(DType dtype) {
-    Inst n{InstCode::Const, {dtype, 1}, {}};
-    n.number = ir::Scalar::of(dtype, 0);
-    return add(std::move(n));
-  }
+  Id zero(DType dtype) { return add({InstCode::Const, {dtype, 1}, {}, 0, ir::Scalar::of(dtype, 0)}); }
 
   void store(const Inst& n) {
     const Type type = code_[n.src[1]].type;
@@ -279,8 +263,7 @@ class Scalarizer {
         open_ = out_.blocks.size();
         out_.blocks.emplace_back();
       }
-      Inst some{InstCode::Store, {}, {address_plus(address, stride ? at * stride : at), kNone}};
-      some.imm = n.imm;
+      Inst some{InstCode::Store, {}, {address_plus(address, stride ? at * stride : at), kNone}, n.imm};
       some.src[1] = packed(n.src[1], at, width);
       add(std::move(some));
       open_ = before;

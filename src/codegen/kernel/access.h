@@ -4,24 +4,22 @@
 
 #include <span>
 
-#include "ir/graph.h"
+#include "codegen/kernel/ir.h"
 
 namespace sinter::codegen {
 
-inline bool is_access(ir::UOp n) { return n->op == ir::Op::Load || n->op == ir::Op::Store; }
+inline bool is_access(UOp n) { return n->op == Op::Load || n->op == Op::Store; }
 /// Slot of the Param that a LOAD or STORE accesses.
-inline int64_t slot_of(ir::UOp access) { return access->src[0]->integer(); }
+inline int64_t slot_of(UOp access) { return access->src[0]->integer(); }
 /// One index per dim.
-inline std::span<const ir::UOp> indices_of(ir::UOp access) {
-  return std::span(access->src).subspan(1, access->src[0]->rank());
-}
-inline ir::UOp stored_value(ir::UOp store) { return store->src[1 + store->src[0]->rank()]; }
+inline std::span<const UOp> indices_of(UOp access) { return std::span(access->src).subspan(1, access->src[0]->rank()); }
+inline UOp stored_value(UOp store) { return store->src[1 + store->src[0]->rank()]; }
 /// Null if the LOAD or STORE is unconditional.
-inline ir::UOp predicate_of(ir::UOp access) {
-  const size_t at = (access->op == ir::Op::Store ? 2 : 1) + access->src[0]->rank();
-  return at < access->src.size() ? access->src[at] : ir::UOp();
+inline UOp predicate_of(UOp access) {
+  const size_t at = (access->op == Op::Store ? 2 : 1) + access->src[0]->rank();
+  return at < access->src.size() ? access->src[at] : UOp();
 }
 /// Value of a LOAD where its predicate is false; null without a predicate.
-inline ir::UOp other_of(ir::UOp load) { return predicate_of(load) ? load->src.back() : ir::UOp(); }
+inline UOp other_of(UOp load) { return predicate_of(load) ? load->src.back() : UOp(); }
 
 }  // namespace sinter::codegen

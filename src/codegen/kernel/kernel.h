@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/graph.h"
+#include "codegen/kernel/ir.h"
 #include "sinter/shape.h"
 
 namespace sinter::codegen {
@@ -36,13 +36,13 @@ namespace sinter::codegen {
 struct Kernel {
   std::string name;  ///< hints at shape and ops, e.g. "r_256_128_784"; for readers only
   std::shared_ptr<ir::Arena> graph;
-  ir::UOp sink;
+  UOp sink;
   std::vector<Var> vars;    ///< symbolic sizes in use
   std::vector<DType> args;  ///< types of Arg 0 .. n-1
   int params = 0;           ///< Params have slots 0 .. params-1
   std::vector<Dim> outer;   ///< bounds of the outer ranges by id; symbolic ones hold any value
   /// Second SINK, without outer ranges, that runs after all tasks of `sink`; or null.
-  ir::UOp epilogue_sink = {};
+  UOp epilogue_sink = {};
 };
 
 }  // namespace sinter::codegen

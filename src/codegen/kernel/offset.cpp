@@ -11,9 +11,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 /// Maps the unsigned divisions that legalize() made back to IDiv and Mod of Index, and vice versa.
 class DivisionForms {
  public:
@@ -44,8 +41,7 @@ class DivisionForms {
 
 /// Merges an axis that was split into contiguous parts, so that the divisions by which its parts were computed cancel.
 ir::LinearExpr merge_split_axes(const ir::LinearExpr& sum) {
-  if (std::none_of(sum.terms.begin(), sum.terms.end(), [](const ir::LinearTerm& t) { return t.atom->op == Op::Cast; }))
-    return sum;
+  if (std::ranges::none_of(sum.terms, [](const ir::LinearTerm& t) { return t.atom->op == Op::Cast; })) return sum;
   DivisionForms divisions;
   ir::LinearExpr plain = ir::linear_of(sum.constant), legal = plain;
   for (const ir::LinearTerm& t : sum.terms)

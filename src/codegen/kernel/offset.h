@@ -10,9 +10,9 @@
 namespace sinter::codegen {
 
 /// Row-major offset of the element that a LOAD or STORE accesses in its Param, in elements.
-ir::LinearExpr offset_of(ir::UOp access);
+ir::LinearExpr offset_of(UOp access);
 
 /// Stride of an offset along a range, in elements; nullopt if it is not constant.
-std::optional<int64_t> stride_along(const ir::LinearExpr& offset, ir::UOp range, FreeRanges& ranges);
+std::optional<int64_t> stride_along(const ir::LinearExpr& offset, UOp range, FreeRanges& ranges);
 
 }  // namespace sinter::codegen

@@ -9,9 +9,6 @@
 
 namespace sinter::codegen {
 
-using ir::Op;
-using ir::UOp;
-
 std::vector<UOp> values_of(UOp reduce) {
   return {reduce->src.begin(), reduce->src.begin() + ir::value_count(reduce->reduction().combine)};
 }

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "ir/graph.h"
+#include "codegen/kernel/ir.h"
 
 namespace sinter::codegen {
 
@@ -50,28 +50,28 @@ class RangeSet {
   std::vector<uint64_t> more_;  ///< the last word is not 0
 };
 
-inline int range_id(ir::UOp range) { return range->get<ir::RangeAttr>().id; }
-inline ir::AxisKind range_kind(ir::UOp range) { return range->get<ir::RangeAttr>().kind; }
+inline int range_id(UOp range) { return range->get<ir::RangeAttr>().id; }
+inline AxisKind range_kind(UOp range) { return range->get<ir::RangeAttr>().kind; }
 /// Upper bound of the trip count over all values of the variables, at least 1.
-int64_t max_trip_count(ir::UOp range);
-inline bool is_outer(ir::UOp range) { return range_kind(range) == ir::AxisKind::Outer; }
+int64_t max_trip_count(UOp range);
+inline bool is_outer(UOp range) { return range_kind(range) == AxisKind::Outer; }
 /// Whether the node has accumulators: a REDUCE, or a SCAN, which has a value in each iteration of its ranges.
-inline bool has_accumulators(ir::UOp n) { return n->op == ir::Op::Reduce || n->op == ir::Op::Scan; }
+inline bool has_accumulators(UOp n) { return n->op == Op::Reduce || n->op == Op::Scan; }
 /// The sources of a REDUCE or SCAN: first the values, then the ranges.
-std::vector<ir::UOp> values_of(ir::UOp reduce);
-std::vector<ir::UOp> ranges_of(ir::UOp reduce);
+std::vector<UOp> values_of(UOp reduce);
+std::vector<UOp> ranges_of(UOp reduce);
 /// The node of another accumulator (`result`) of the same reduction. All accumulators of a reduction form one
 /// statement, that of accumulator 0.
-ir::UOp result_of(ir::UOp reduce, int result);
+UOp result_of(UOp reduce, int result);
 
 /// Free ranges of all nodes of one graph. Nodes may be added later.
 class FreeRanges {
  public:
   /// The ranges that are free in n.
-  const RangeSet& free(ir::UOp n);
+  const RangeSet& free(UOp n);
   /// The range's number: its bit in a RangeSet.
-  size_t number(ir::UOp range);
-  bool depends(ir::UOp n, ir::UOp range) { return free(n)[number(range)]; }
+  size_t number(UOp range);
+  bool depends(UOp n, UOp range) { return free(n)[number(range)]; }
 
  private:
   std::unordered_map<ir::Node*, RangeSet> free_;

@@ -12,9 +12,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 bool is_known_size(UOp range) { return range->src[0]->op == Op::Const && range->src[0]->scalar().as_int() > 1; }
 
 /// Whether an expression is a sum, whose terms are its parent's.
@@ -37,7 +34,7 @@ std::optional<Window> window_of(UOp value, UOp along, UOp taps, FreeRanges& rang
       if (s->dtype != DType::Index || (!ranges.depends(s, along) && !ranges.depends(s, taps))) continue;
       const ir::LinearExpr sum = ir::linear_of(s);
       const int64_t a = sum.factor(along), t = sum.factor(taps), unit = std::gcd(a, t);
-      const bool other = std::any_of(sum.terms.begin(), sum.terms.end(), [&](const ir::LinearTerm& x) {
+      const bool other = std::ranges::any_of(sum.terms, [&](const ir::LinearTerm& x) {
         return x.atom->op == Op::Range && !(x.atom == along) && !(x.atom == taps) &&
                (ranges.depends(x.atom, along) || ranges.depends(x.atom, taps));
       });

@@ -10,7 +10,7 @@ namespace sinter::codegen {
 
 /// Positions step * along + dilation * tap. One of the two factors is 1.
 struct Window {
-  ir::UOp along, taps;
+  UOp along, taps;
   int64_t step = 1, dilation = 1;
   /// Positions of `values` neighbors along `along`, with `taps` taps each.
   int64_t extent(int64_t values) const { return step * (values - 1) + dilation * (max_trip_count(taps) - 1) + 1; }
@@ -19,12 +19,12 @@ struct Window {
 
 /// The window of a value along two ranges of known sizes. Empty if it depends on one of them in another way than
 /// through such a sum.
-std::optional<Window> window_of(ir::UOp value, ir::UOp along, ir::UOp taps, FreeRanges& ranges);
+std::optional<Window> window_of(UOp value, UOp along, UOp taps, FreeRanges& ranges);
 
 /// The value as a function of a position: `position` in place of the sum.
-ir::UOp at_position(ir::Graph& g, ir::UOp value, const Window& window, ir::UOp position);
+UOp at_position(ir::Graph& g, UOp value, const Window& window, UOp position);
 
 /// step * along + dilation * taps
-ir::UOp position_of(ir::Graph& g, const Window& window);
+UOp position_of(ir::Graph& g, const Window& window);
 
 }  // namespace sinter::codegen

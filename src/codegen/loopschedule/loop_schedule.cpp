@@ -12,15 +12,12 @@
 #include "codegen/kernel/offset.h"
 #include "codegen/kernel/ranges.h"
 #include "ir/build.h"
+#include "ir/contains.h"
 #include "ir/walk.h"
 #include "sinter/error.h"
 
 namespace sinter::codegen {
 namespace {
-
-using ir::AxisKind;
-using ir::Op;
-using ir::UOp;
 
 constexpr int kMaxThreads = 1024;  // CUDA's limit
 constexpr int kMaxBlocks = 32;     // of a multiprocessor
@@ -49,8 +46,8 @@ class LoopScheduleBuilder {
       }
       schedule_.outer.push_back(range);
     }
-    std::sort(schedule_.axes.begin(), schedule_.axes.end(),
-              [](const LoopAxis& a, const LoopAxis& b) { return range_id(a.range) < range_id(b.range); });
+    std::ranges::sort(schedule_.axes,
+                      [](const LoopAxis& a, const LoopAxis& b) { return range_id(a.range) < range_id(b.range); });
   }
 
   LoopSchedule run(const std::vector<Opt>& opts) {
@@ -99,8 +96,7 @@ class LoopScheduleBuilder {
   void apply(const Cut& o) {
     LoopAxis& a = axis(o.range);
     require(!o.at.empty() && o.at.size() <= Cut::kMax, "a loop is cut at 1 to 64 values");
-    require(std::adjacent_find(o.at.begin(), o.at.end(), std::greater_equal<>()) == o.at.end(),
-            "the values do not ascend");
+    require(std::ranges::adjacent_find(o.at, std::greater_equal<>()) == o.at.end(), "the values do not ascend");
     require(a.cuts.empty(), "the range is cut already");
     a.cuts = o.at;
   }
@@ -128,8 +124,7 @@ class LoopScheduleBuilder {
   void apply(const Mma& o) {
     require(o.rows != o.columns, "a tile has rows along one range and columns along another");
     const LoopSchedule::MmaRanges tile{axis(o.rows).range, axis(o.columns).range};
-    require(std::find(schedule_.mma.begin(), schedule_.mma.end(), tile) == schedule_.mma.end(),
-            "these ranges are a tile already");
+    require(!ir::contains(schedule_.mma, tile), "these ranges are a tile already");
     give_tile(axis(o.rows), kMmaRows);
     give_tile(axis(o.columns), kMmaColumns);
     schedule_.mma.push_back(tile);
@@ -157,8 +152,7 @@ class LoopScheduleBuilder {
   }
   void apply(const NonTemporal& o) {
     require(o.store >= 0 && static_cast<size_t>(o.store) < kernel_.sink->src.size(), "the kernel has no such store");
-    require(std::find(schedule_.nontemporal.begin(), schedule_.nontemporal.end(), o) == schedule_.nontemporal.end(),
-            "the store is nontemporal already");
+    require(!ir::contains(schedule_.nontemporal, o), "the store is nontemporal already");
     schedule_.nontemporal.push_back(o);
   }
   void apply(const Prefetch& o) {
@@ -189,7 +183,7 @@ class LoopScheduleBuilder {
     std::vector<int> named;
     for (const TileCopy::CopyDim& d : o.dims) {
       for (const int r : {d.range, d.taps}) {
-        require(r < 0 || std::find(named.begin(), named.end(), r) == named.end(), "a range is in two dims of the tile");
+        require(r < 0 || !ir::contains(named, r), "a range is in two dims of the tile");
         named.push_back(r);
       }
       const LoopAxis& a = axis(d.range);
@@ -223,8 +217,7 @@ class LoopScheduleBuilder {
 
   /// Constraints between the Opts of one axis.
   void check_axis(LoopAxis& a) {
-    if (a.outer() && std::find(blocks_.begin(), blocks_.end(), range_id(a.range)) == blocks_.end())
-      a.block = a.steps.empty() ? a.width() : a.steps[0];
+    if (a.outer() && !ir::contains(blocks_, range_id(a.range))) a.block = a.steps.empty() ? a.width() : a.steps[0];
     const std::string which = fmt::format("range {}: ", range_id(a.range));
     for (int64_t step : a.steps)
       require(step % a.width() == 0, which + "the step is not a multiple of threads x lanes x unroll");
@@ -276,13 +269,13 @@ class LoopScheduleBuilder {
 bool LoopAxis::outer() const { return range_kind(range) == AxisKind::Outer; }
 
 const LoopAxis& LoopSchedule::of(UOp range) const {
-  auto it = std::find_if(axes.begin(), axes.end(), [range](const LoopAxis& a) { return a.range == range; });
+  auto it = std::ranges::find_if(axes, [range](const LoopAxis& a) { return a.range == range; });
   if (it == axes.end()) throw InternalError(fmt::format("codegen: range {} has no axis", range_id(range)));
   return *it;
 }
 
 const LoopAxis& LoopSchedule::of(const TileCopy::CopyDim& dim) const {
-  return *std::find_if(axes.begin(), axes.end(), [&](const LoopAxis& a) {
+  return *std::ranges::find_if(axes, [&](const LoopAxis& a) {
     if (dim.taps < 0) return range_id(a.range) == dim.range;
     return a.window && range_id(a.window->along) == dim.range && range_id(a.window->taps) == dim.taps;
   });
@@ -290,7 +283,7 @@ const LoopAxis& LoopSchedule::of(const TileCopy::CopyDim& dim) const {
 
 int LoopSchedule::order_position(UOp range, int level) const {
   const LoopOrder::Loop loop{range_id(range), level};
-  auto it = std::find(order.begin(), order.end(), loop);
+  auto it = std::ranges::find(order, loop);
   return it == order.end() ? -1 : static_cast<int>(it - order.begin());
 }
 

@@ -16,7 +16,7 @@ namespace sinter::codegen {
 /// A range and its loops. A split does not rewrite the range: each loop variable holds the first value of its block.
 /// The value of the range is the innermost loop variable plus the offsets of thread, unrolled copy and lane.
 struct LoopAxis {
-  ir::UOp range;
+  UOp range;
   int64_t size = 0;            ///< trip count of the range; 0 if it is known only at the launch
   std::vector<int64_t> steps;  ///< steps of the loops around the innermost one, outermost first
   int lanes = 1;
@@ -43,14 +43,14 @@ struct LoopAxis {
 
 struct LoopSchedule {
   std::vector<LoopAxis> axes;  ///< one per range, by id
-  std::vector<ir::UOp> outer;  ///< outer ranges by id, including those that the kernel does not use
+  std::vector<UOp> outer;      ///< outer ranges by id, including those that the kernel does not use
   std::vector<LoopOrder::Loop> order;
   std::vector<Materialize> materializations;
   std::vector<TileCopy> tile_copies;
   std::vector<NonTemporal> nontemporal;
   /// Rows and columns of the tiles of tensor cores.
   struct MmaRanges {
-    ir::UOp rows, columns;
+    UOp rows, columns;
     friend bool operator==(const MmaRanges&, const MmaRanges&) = default;
   };
   std::vector<MmaRanges> mma;
@@ -63,11 +63,11 @@ struct LoopSchedule {
   int threads = 1;    ///< threads of a block: as many as the digits of all axes need
   int occupancy = 0;  ///< blocks that must fit a multiprocessor at once; 0: as it comes
 
-  const LoopAxis& of(ir::UOp range) const;
+  const LoopAxis& of(UOp range) const;
   /// The axis of a TileCopy's dim.
   const LoopAxis& of(const TileCopy::CopyDim& dim) const;
   /// Position of a loop in `order`, or -1.
-  int order_position(ir::UOp range, int level) const;
+  int order_position(UOp range, int level) const;
 };
 
 /// Applies the Opts in order. Throws IllegalOpt for an illegal Opt: Opts are refused, never repaired. Checks that need

@@ -13,9 +13,6 @@
 
 namespace sinter::codegen {
 
-using ir::Op;
-using ir::UOp;
-
 AccumulatorHomes::AccumulatorHomes(UOp sink) {
   for (UOp n : ir::topological(sink)) {
     if (n->op == Op::Load) ++loads_[slot_of(n)];

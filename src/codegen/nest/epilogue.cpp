@@ -11,9 +11,6 @@
 
 namespace sinter::codegen {
 
-using ir::Op;
-using ir::UOp;
-
 namespace {
 
 constexpr int kVectors = 2;    ///< vectors along one range in one iteration, at most
@@ -24,9 +21,8 @@ constexpr int kMinCopies = 4;  ///< and at least
 int epilogue_unroll(int copies) { return copies % kVectors == 0 ? kVectors : 1; }
 
 bool is_contiguous(const std::vector<UOp>& body, UOp range) {
-  return std::any_of(body.begin(), body.end(), [&](UOp n) {
-    return (n->op == Op::Load || n->op == Op::Store) && offset_of(n).factor(range) == 1;
-  });
+  return std::ranges::any_of(
+      body, [&](UOp n) { return (n->op == Op::Load || n->op == Op::Store) && offset_of(n).factor(range) == 1; });
 }
 
 /// Whether a loop can have this many unrolled copies: they divide its block, or the block is the whole range.
@@ -37,20 +33,20 @@ bool divides(int copies, const LoopLevel& l, const LoopAxis& a) {
 }
 
 bool reads_tile(const std::vector<UOp>& body, const Tile& tile) {
-  return std::any_of(body.begin(), body.end(), [&](UOp n) { return n->op == Op::Load && slot_of(n) == tile.slot; });
+  return std::ranges::any_of(body, [&](UOp n) { return n->op == Op::Load && slot_of(n) == tile.slot; });
 }
 
 /// Whether the unrolled copies of every tile element that the body reads lie in one panel, so that one access reads
 /// them.
 bool fit_panels(int copies, UOp range, const std::vector<UOp>& body, const std::vector<Tile>& tiles) {
-  return std::none_of(tiles.begin(), tiles.end(), [&](const Tile& t) {
+  return std::ranges::none_of(tiles, [&](const Tile& t) {
     return t.tile_copy && t.tile_copy->panel % copies != 0 && t.dims.back().range == range && reads_tile(body, t);
   });
 }
 
 bool bound_by_others(UOp range) {
   const std::vector<UOp> bound = ir::topological(range->src[0]);
-  return std::any_of(bound.begin(), bound.end(), [](UOp n) { return n->op == Op::Range; });
+  return std::ranges::any_of(bound, [](UOp n) { return n->op == Op::Range; });
 }
 
 /// Sorts loops by decreasing stride of the store, so that each cache line is complete before the next one begins. Left
@@ -83,7 +79,7 @@ void choose_epilogue(Statement& store, const Statements& made, const LoopSchedul
   const std::vector<UOp> body = body_of(store.node);
   const ir::LinearExpr place = offset_of(store.node);
   const bool plain = store.node->integer() == 0 && !predicate_of(store.node) && schedule.materializations.empty();
-  const bool apart = plain && std::any_of(store.loops.begin(), store.loops.end(), [&](const LoopLevel& l) {
+  const bool apart = plain && std::ranges::any_of(store.loops, [&](const LoopLevel& l) {
                        return l.lanes > 1 && place.factor(l.range) != 1;
                      });
   for (size_t i = shared; i < store.loops.size(); ++i) {
@@ -97,8 +93,8 @@ void choose_epilogue(Statement& store, const Statements& made, const LoopSchedul
         if (copies <= a.size && divides(copies, l, a) && fit_panels(copies, l.range, body, made.tiles))
           l.unroll = copies;
   }
-  const bool reads_tile_copy = std::any_of(made.tiles.begin(), made.tiles.end(),
-                                           [&](const Tile& t) { return t.tile_copy && reads_tile(body, t); });
+  const bool reads_tile_copy =
+      std::ranges::any_of(made.tiles, [&](const Tile& t) { return t.tile_copy && reads_tile(body, t); });
   if (apart) sort_loops_by_stride(store, shared, place, reads_tile_copy);
 }
 

@@ -14,9 +14,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 /// The condition where whose opposite a step of a tensor core adds nothing, or each value of an ExpSum is the identity;
 /// null if there is none.
 UOp condition_of(const Statement& s) {

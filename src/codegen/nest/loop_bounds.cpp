@@ -11,8 +11,6 @@ namespace sinter::codegen {
 namespace {
 
 using ir::LinearExpr;
-using ir::Op;
-using ir::UOp;
 
 bool is_comparison(UOp condition) {
   while (condition->op == Op::Not) condition = condition->src[0];
@@ -45,8 +43,7 @@ LoopBounds solve_bounds(UOp predicate, UOp range, const std::function<bool(UOp)>
     const auto& [core, lo, hi] = facts.constraints()[0];
     const int64_t factor = core.factor(range);
     const LinearExpr rest = ir::plus(core, ir::linear_of(range), -factor);
-    if (factor == 0 ||
-        !std::all_of(rest.terms.begin(), rest.terms.end(), [&](const ir::LinearTerm& t) { return known(t.atom); }))
+    if (factor == 0 || !std::ranges::all_of(rest.terms, [&](const ir::LinearTerm& t) { return known(t.atom); }))
       continue;
     // Bounds on |factor| * range: at least `above`, at most `below`.
     const int64_t sign = factor < 0 ? -1 : 1;

@@ -12,9 +12,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 /// Chains that form one vector if no Opt sets lanes or unroll. More of them go into an array.
 constexpr int kMaxDefaultChains = 64;
 

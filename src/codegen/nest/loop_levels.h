@@ -20,19 +20,19 @@ class LoopLevels {
   LoopLevels(const LoopSchedule& schedule, FreeRanges& ranges) : schedule_(schedule), ranges_(ranges) {}
 
   /// Appends the loops of a range, outermost first; none if each task has one value.
-  void add(std::vector<LoopLevel>& loops, ir::UOp range, const LoopWidth& width) const;
+  void add(std::vector<LoopLevel>& loops, UOp range, const LoopWidth& width) const;
   /// Whether a loop of this width is straight (LoopLevel).
   bool is_straight(const LoopAxis& axis, int64_t width) const;
   /// Whether a REDUCE below `node` that varies along `range` has several chains, or steps that each thread computes for
   /// itself. The loop over `range` then has no lanes.
-  bool lanes_inside(ir::UOp node, ir::UOp range);
+  bool lanes_inside(UOp node, UOp range);
   /// A REDUCE's own loops. `vector`: an outer range has lanes. Throws IllegalOpt.
-  std::vector<LoopLevel> of_reduce(ir::UOp reduce, bool vector);
+  std::vector<LoopLevel> of_reduce(UOp reduce, bool vector);
 
  private:
-  bool has_plain_steps(ir::UOp reduce);
-  LoopWidth width_of(ir::UOp reduce, const LoopAxis& axis, bool vector);
-  LoopWidth threaded_width(ir::UOp reduce, const LoopAxis& axis, bool vector) const;
+  bool has_plain_steps(UOp reduce);
+  LoopWidth width_of(UOp reduce, const LoopAxis& axis, bool vector);
+  LoopWidth threaded_width(UOp reduce, const LoopAxis& axis, bool vector) const;
 
   const LoopSchedule& schedule_;
   FreeRanges& ranges_;

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "codegen/nest/ring.h"
+#include "ir/contains.h"
 
 namespace sinter::codegen {
 namespace {
@@ -35,9 +36,9 @@ class LoopTreeBuilder {
         early = overwrites_early(depth, group, rest);
       }
       int first = blocker(level, depth, group, rest);
-      if (first >= 0 && std::find(moved.begin(), moved.end(), first) == moved.end()) {
+      if (first >= 0 && !ir::contains(moved, first)) {
         moved.push_back(first);
-        todo.erase(std::find(todo.begin(), todo.end(), first));
+        todo.erase(std::ranges::find(todo, first));
         todo.insert(todo.begin(), first);
         continue;
       }
@@ -59,7 +60,7 @@ class LoopTreeBuilder {
 
  private:
   const Statement& at(int i) const { return all_[static_cast<size_t>(i)]; }
-  static bool in(const std::vector<int>& list, int x) { return std::find(list.begin(), list.end(), x) != list.end(); }
+  static bool in(const std::vector<int>& list, int x) { return ir::contains(list, x); }
 
   void emit(std::vector<LoopItem>& out, int t, size_t depth) const {
     if (!at(t).accumulates()) return out.push_back({ItemKind::Store, t});
@@ -76,7 +77,7 @@ class LoopTreeBuilder {
     for (const Dependence& d : s.deps) {
       if (in(rest, d.on)) return false;
       if (!in(group, d.on)) continue;
-      const bool outer = range_kind(level.range) == ir::AxisKind::Outer;
+      const bool outer = range_kind(level.range) == AxisKind::Outer;
       if (d.reason == Dependence::Reason::Value && at(d.on).own_depth <= depth && !at(d.on).at_once())
         return false;  // complete only after this loop
       if (d.reason == Dependence::Reason::Memory && !outer) return false;
@@ -99,7 +100,7 @@ class LoopTreeBuilder {
       if (needed.size() == 1 || after_group) continue;
       // The first one in `rest`, where sources precede users. Statement numbers do not give that order: duplicates have
       // larger numbers than their users.
-      return *std::find_if(rest.begin(), rest.end(), [&](int r) { return r != t && in(needed, r); });
+      return *std::ranges::find_if(rest, [&](int r) { return r != t && in(needed, r); });
     }
     return -1;
   }
@@ -134,8 +135,7 @@ class LoopTreeBuilder {
                            std::vector<int>& out) {
     for (size_t i = 0; i < at(t).deps.size(); ++i) {
       const Dependence dep = at(t).deps[i];
-      if (dep.reason != Dependence::Reason::Value || at(dep.on).own_depth <= depth ||
-          std::find(group.begin(), group.end(), dep.on) != group.end())
+      if (dep.reason != Dependence::Reason::Value || at(dep.on).own_depth <= depth || ir::contains(group, dep.on))
         continue;
       auto [it, fresh] = copies.try_emplace(dep.on, static_cast<int>(all_.size()));
       if (fresh) {
@@ -209,11 +209,11 @@ int only_reduce(const std::vector<LoopItem>& items) {
   return only;
 }
 
-std::vector<ir::UOp> ranges_of(const LoopItem& loop) {
-  std::vector<ir::UOp> ranges{loop.level.range};
+std::vector<UOp> ranges_of(const LoopItem& loop) {
+  std::vector<UOp> ranges{loop.level.range};
   for (const LoopItem& i : loop.body)
     if (i.kind == LoopItem::ItemKind::Loop)
-      for (ir::UOp r : ranges_of(i)) ranges.push_back(r);
+      for (UOp r : ranges_of(i)) ranges.push_back(r);
   return ranges;
 }
 

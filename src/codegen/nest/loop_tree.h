@@ -69,7 +69,7 @@ bool is_legal(const Kernel& kernel, const std::vector<Opt>& opts);
 int only_reduce(const std::vector<LoopItem>& items);
 
 /// The range of a loop, and the ranges of all loops inside it.
-std::vector<ir::UOp> ranges_of(const LoopItem& loop);
+std::vector<UOp> ranges_of(const LoopItem& loop);
 
 /// The tree as indented text.
 std::string to_string(const std::vector<LoopItem>& tree);

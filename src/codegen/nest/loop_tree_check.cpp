@@ -87,8 +87,8 @@ class LoopTreeChecker {
     for (const LoopItem& item : loop.body)
       if (item.kind == ItemKind::FillNext) next.push_back(&item);
     if (!first && next.empty()) return;
-    const auto begin = std::find_if(loop.body.begin(), loop.body.end(),
-                                    [](const LoopItem& item) { return item.kind != ItemKind::Barrier; });
+    const auto begin =
+        std::ranges::find_if(loop.body, [](const LoopItem& item) { return item.kind != ItemKind::Barrier; });
     if (begin != loop.body.end() && begin->kind == ItemKind::Wait) {
       const auto second =
           std::find_if(begin + 1, loop.body.end(), [](const LoopItem& item) { return item.kind != ItemKind::Barrier; });
@@ -109,13 +109,11 @@ class LoopTreeChecker {
       if (a.kind == ItemKind::Store || a.kind == ItemKind::Copy) return b.kind == what && a.statement == b.statement;
       return a.kind == ItemKind::Loop && b.kind == ItemKind::Loop && same_fills(a, b, what);
     };
-    return first.level == next.level &&
-           std::equal(first.body.begin(), first.body.end(), next.body.begin(), next.body.end(), alike);
+    return first.level == next.level && std::ranges::equal(first.body, next.body, alike);
   }
   static bool has_leaf(const LoopItem& item, ItemKind what) {
-    return item.has_body()
-               ? std::any_of(item.body.begin(), item.body.end(), [&](const LoopItem& i) { return has_leaf(i, what); })
-               : item.kind == what;
+    return item.has_body() ? std::ranges::any_of(item.body, [&](const LoopItem& i) { return has_leaf(i, what); })
+                           : item.kind == what;
   }
 
   static bool same_level(const LoopItem* open, const LoopLevel& level) { return open->level == level; }
@@ -138,11 +136,11 @@ class LoopTreeChecker {
     for (const Tile& tile : statements_.tiles) {
       if (tile.slot != slot_of(writer.node)) continue;
       for (size_t i = 0; i < there.size(); ++i) {
-        auto dim = std::find_if(tile.dims.begin(), tile.dims.end(),
-                                [&](const Tile::TileDim& t) { return t.block_range() == there[i]->level.range; });
+        auto dim = std::ranges::find_if(
+            tile.dims, [&](const Tile::TileDim& t) { return t.block_range() == there[i]->level.range; });
         if (dim == tile.dims.end() || there[i]->level.fills) continue;
         // A loop that fills another tile iterates over the range again, but this tile holds only the current iteration.
-        const bool again = std::any_of(open_.begin(), open_.end(), [&](const LoopItem* o) {
+        const bool again = std::ranges::any_of(open_, [&](const LoopItem* o) {
           return o->level.fills && o->level.range == there[i]->level.range && o->level.number <= there[i]->level.number;
         });
         if (again || (dim->level >= there[i]->level.number && !shared(i)))

@@ -4,10 +4,9 @@
 #include <utility>
 
 #include "codegen/kernel/common_predicate.h"
+#include "ir/contains.h"
 
 namespace sinter::codegen {
-
-using ir::UOp;
 
 std::optional<LoopSchedule::MmaRanges> mma_ranges_of(UOp reduce, const LoopSchedule& schedule, FreeRanges& ranges) {
   if (!reduce->reduction().tree.mma) return {};
@@ -22,10 +21,10 @@ std::optional<LoopSchedule::MmaRanges> mma_ranges_of(UOp reduce, const LoopSched
 }
 
 std::vector<LoopLevel> loops_with_own_threads(UOp node, std::vector<LoopLevel> loops, FreeRanges& ranges) {
-  const std::vector<UOp> own = node->op == ir::Op::Reduce ? ranges_of(node) : std::vector<UOp>{};
+  const std::vector<UOp> own = node->op == Op::Reduce ? ranges_of(node) : std::vector<UOp>{};
   std::erase_if(loops, [&](const LoopLevel& l) {
-    if (node->op == ir::Op::Reduce && node->reduction().tree.mma && l.range == own.back()) return true;
-    return l.straight && !ranges.depends(node, l.range) && std::find(own.begin(), own.end(), l.range) == own.end();
+    if (node->op == Op::Reduce && node->reduction().tree.mma && l.range == own.back()) return true;
+    return l.straight && !ranges.depends(node, l.range) && !ir::contains(own, l.range);
   });
   return loops;
 }
@@ -34,8 +33,7 @@ const char* why_no_steps(const Statement& s, FreeRanges& ranges) {
   if (s.mma) {
     if (!(s.loops.back().range == ranges_of(s.node).back())) return "the loop over steps is not the innermost";
     for (UOp r : {s.mma->rows, s.mma->columns})
-      if (std::none_of(s.loops.begin(), s.loops.end(),
-                       [&](const LoopLevel& l) { return l.range == r && !(l.warp == WarpDigits{}); }))
+      if (std::ranges::none_of(s.loops, [&](const LoopLevel& l) { return l.range == r && !(l.warp == WarpDigits{}); }))
         return "tensor cores compute results that are not in tiles";
     for (UOp value : values_of(s.node))  // its columns are held by other threads than those of the result
       for (UOp n : body_of(value))
@@ -45,7 +43,7 @@ const char* why_no_steps(const Statement& s, FreeRanges& ranges) {
   }
   if (s.carried()) return "steps of a tensor core cannot be carried without one";
   const auto vector = [&](const LoopLevel& l) { return l.lanes > 1 && ranges.depends(s.node, l.range); };
-  return std::any_of(s.loops.begin(), s.loops.end(), vector) ? "a step of a tensor core has lanes of its own" : nullptr;
+  return std::ranges::any_of(s.loops, vector) ? "a step of a tensor core has lanes of its own" : nullptr;
 }
 
 }  // namespace sinter::codegen

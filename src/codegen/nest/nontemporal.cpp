@@ -9,14 +9,12 @@
 
 namespace sinter::codegen {
 
-using ir::UOp;
-
 namespace {
 
 /// The contiguous range of a vector, and its number of elements: the lanes, or the unrolled copies of a register
 /// transpose (Values::transpose_group). Null: none.
 std::pair<UOp, int> vector_of(const std::vector<LoopLevel>& loops, const ir::LinearExpr& place) {
-  const auto vector = std::find_if(loops.begin(), loops.end(), [](const LoopLevel& l) { return l.lanes > 1; });
+  const auto vector = std::ranges::find_if(loops, [](const LoopLevel& l) { return l.lanes > 1; });
   if (vector == loops.end()) return {};
   if (place.factor(vector->range) == 1) return {vector->range, vector->lanes};
   for (const LoopLevel& l : loops)
@@ -42,7 +40,7 @@ void require_whole_vectors(const NonTemporal& opt, UOp store, const std::vector<
   for (const LoopLevel& l : loops)
     if (l.range == along && l.width() > 1) multiple &= l.lanes == width || l.unroll % width == 0;
   for (const ir::LinearTerm& t : place.terms)
-    if (!(t.atom == along) && !(t.atom->op == ir::Op::Range && one_trip(t.atom)))
+    if (!(t.atom == along) && !(t.atom->op == Op::Range && one_trip(t.atom)))
       multiple &= t.factor % width == 0 && !ranges.depends(t.atom, along);
   require(multiple, "its vectors are not aligned to their size");
 }

@@ -1,12 +1,11 @@
 // Walks down the loops around the readers of a load.
 #include "codegen/nest/prefetch.h"
+#include "ir/contains.h"
 
 #include <algorithm>
 
 namespace sinter::codegen {
 namespace {
-
-using ir::UOp;
 
 class PrefetchPlacer {
  public:
@@ -14,7 +13,7 @@ class PrefetchPlacer {
       : load_(load), statements_(statements), ranges_(ranges) {
     for (const Statement& s : statements.list) {
       const std::vector<UOp> body = body_of(s.node);
-      reads_.push_back(std::find(body.begin(), body.end(), load) != body.end());
+      reads_.push_back(ir::contains(body, load));
     }
   }
 
@@ -40,14 +39,14 @@ class PrefetchPlacer {
     using ItemKind = LoopItem::ItemKind;
     if (item.kind == ItemKind::Update || item.kind == ItemKind::Store || item.kind == ItemKind::Fetch)
       return reads_[static_cast<size_t>(item.statement)];
-    return std::any_of(item.body.begin(), item.body.end(), [this](const LoopItem& inner) { return reads(inner); });
+    return std::ranges::any_of(item.body, [this](const LoopItem& inner) { return reads(inner); });
   }
   bool advances(const LoopItem& loop) const {
     const std::vector<UOp> inside = ranges_of(loop);
-    return std::any_of(inside.begin(), inside.end(), [this](UOp r) { return ranges_.depends(load_, r); });
+    return std::ranges::any_of(inside, [this](UOp r) { return ranges_.depends(load_, r); });
   }
   void place(Statement& s) const {
-    if (std::find(s.prefetches.begin(), s.prefetches.end(), load_) == s.prefetches.end()) s.prefetches.push_back(load_);
+    if (!ir::contains(s.prefetches, load_)) s.prefetches.push_back(load_);
   }
 
   const UOp load_;

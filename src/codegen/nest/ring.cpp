@@ -9,8 +9,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
 using ItemKind = LoopItem::ItemKind;
 
 class RingBuilder {
@@ -30,8 +28,7 @@ class RingBuilder {
         continue;
       }
       const auto place =
-          std::find_if(body.begin(), body.end(), [&](const LoopItem& item) { return fills_ring(item, level); }) -
-          body.begin();
+          std::ranges::find_if(body, [&](const LoopItem& item) { return fills_ring(item, level); }) - body.begin();
       std::erase_if(body, [&](const LoopItem& item) { return fills_ring(item, level); });
       walk(body);
       if (const int copied = async_statement(fills); copied >= 0) {

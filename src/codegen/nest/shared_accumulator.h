@@ -9,6 +9,6 @@ namespace sinter::codegen {
 /// The source that an accumulator follows alone, as the maximum of an ExpSum follows its scores. Results that differ
 /// only along straight loops on which that source does not depend have the same accumulator, and share it. Null: each
 /// result has its own.
-ir::UOp followed_source(const Statement& reduce, size_t accumulator, FreeRanges& ranges);
+UOp followed_source(const Statement& reduce, size_t accumulator, FreeRanges& ranges);
 
 }  // namespace sinter::codegen

@@ -22,6 +22,7 @@
 #include "codegen/nest/tile_copy.h"
 #include "ir/build.h"
 #include "ir/combine.h"
+#include "ir/contains.h"
 #include "ir/names.h"
 #include "ir/walk.h"
 #include "rewrite/interval.h"
@@ -29,9 +30,6 @@
 
 namespace sinter::codegen {
 namespace {
-
-using ir::Op;
-using ir::UOp;
 
 class StatementBuilder {
  public:
@@ -53,13 +51,13 @@ class StatementBuilder {
   void find_memory() {
     for (UOp n : ir::topological(sink_))
       if (n->op == Op::Load && accumulator_homes_->stores(slot_of(n))) out_.read_write_slots.push_back(slot_of(n));
-    std::sort(out_.read_write_slots.begin(), out_.read_write_slots.end());
+    std::ranges::sort(out_.read_write_slots);
     out_.read_write_slots.erase(std::unique(out_.read_write_slots.begin(), out_.read_write_slots.end()),
                                 out_.read_write_slots.end());
     versions_.assign(out_.read_write_slots.size(), 0);
   }
   int read_write_index(int64_t slot) const {
-    auto it = std::lower_bound(out_.read_write_slots.begin(), out_.read_write_slots.end(), slot);
+    auto it = std::ranges::lower_bound(out_.read_write_slots, slot);
     return it != out_.read_write_slots.end() && *it == slot ? static_cast<int>(it - out_.read_write_slots.begin()) : -1;
   }
   bool is_tile(int64_t slot) const { return slot >= kernel_.params; }
@@ -70,7 +68,7 @@ class StatementBuilder {
   // ---- guards
   int guard_index(const StoreGuard& guard) {
     if (guard.empty()) return -1;
-    auto it = std::find(out_.guards.begin(), out_.guards.end(), guard);
+    auto it = std::ranges::find(out_.guards, guard);
     if (it == out_.guards.end()) it = out_.guards.insert(it, guard);
     return static_cast<int>(it - out_.guards.begin());
   }
@@ -94,7 +92,7 @@ class StatementBuilder {
     std::vector<LoopLevel> named;
     for (const LoopLevel& l : loops)
       if (place(l) >= 0) named.push_back(l);
-    std::sort(named.begin(), named.end(), [&](const LoopLevel& a, const LoopLevel& b) { return place(a) < place(b); });
+    std::ranges::sort(named, [&](const LoopLevel& a, const LoopLevel& b) { return place(a) < place(b); });
     size_t next = 0;
     for (LoopLevel& l : loops)
       if (place(l) >= 0) l = named[next++];
@@ -120,8 +118,7 @@ class StatementBuilder {
     for (const LoopAxis& a : schedule_.axes)
       if (levels_.is_straight(a, a.width()) && !adds && !free[ranges_.number(a.range)] && !one_trip(a.range) &&
           stored_along(a.range))
-        axes.insert(std::find_if(axes.begin(), axes.end(),
-                                 [&](UOp r) { return !is_outer(r) && range_id(r) > range_id(a.range); }),
+        axes.insert(std::ranges::find_if(axes, [&](UOp r) { return !is_outer(r) && range_id(r) > range_id(a.range); }),
                     a.range);
     std::vector<LoopLevel> loops;
     int vectors = 0;
@@ -145,8 +142,7 @@ class StatementBuilder {
     return loops;
   }
   bool stored_along(UOp range) {
-    return std::any_of(sink_->src.begin(), sink_->src.end(),
-                       [&](UOp store) { return ranges_.free(store)[ranges_.number(range)]; });
+    return std::ranges::any_of(sink_->src, [&](UOp store) { return ranges_.free(store)[ranges_.number(range)]; });
   }
   template <class Concerned>
   static bool same_order(const std::vector<LoopLevel>& a, const std::vector<LoopLevel>& b, Concerned concerned) {
@@ -165,7 +161,7 @@ class StatementBuilder {
     if (!s.loops.empty()) s.loops[0].guard = s.guard;
     s.nontemporal = goes_past_caches(s);
     add_values(s, guard);
-    const bool lies_there = std::any_of(s.deps.begin(), s.deps.end(), [&](const Dependence& d) {
+    const bool lies_there = std::ranges::any_of(s.deps, [&](const Dependence& d) {
       const Statement& r = out_.list[static_cast<size_t>(d.on)];
       return r.carried() && slot_of(r.homes[0]) == slot_of(store) && r.node == stored_value(store);
     });
@@ -184,10 +180,7 @@ class StatementBuilder {
     }
     return opt;
   }
-  bool wants_nontemporal(UOp store) const {
-    return std::find(schedule_.nontemporal.begin(), schedule_.nontemporal.end(), nontemporal(store)) !=
-           schedule_.nontemporal.end();
-  }
+  bool wants_nontemporal(UOp store) const { return ir::contains(schedule_.nontemporal, nontemporal(store)); }
   bool goes_past_caches(const Statement& s) {
     if (is_tile(slot_of(s.node)) || !wants_nontemporal(s.node)) return false;
     const NonTemporal opt = nontemporal(s.node);
@@ -262,7 +255,7 @@ class StatementBuilder {
   void place_scan(Statement& s) {
     std::vector<UOp> own = ranges_of(s.node);
     std::erase_if(own, one_trip);
-    auto is_own = [&](const LoopLevel& l) { return std::find(own.begin(), own.end(), l.range) != own.end(); };
+    auto is_own = [&](const LoopLevel& l) { return ir::contains(own, l.range); };
     s.loops = user_loops_;
     s.own_depth = s.accumulator_depth = s.loops.size();
     while (s.accumulator_depth > 0 && is_own(s.loops[s.accumulator_depth - 1])) --s.accumulator_depth;
@@ -272,8 +265,7 @@ class StatementBuilder {
       if (l.width() > 1) refuse(to_string(l), "a SCAN runs element by element");
       if (order.empty() || !(order.back() == l.range)) order.push_back(l.range);
     }
-    if (order != own ||
-        std::count_if(s.loops.begin(), s.loops.end(), is_own) != static_cast<long>(s.own_depth - s.accumulator_depth))
+    if (order != own || std::ranges::count_if(s.loops, is_own) != static_cast<long>(s.own_depth - s.accumulator_depth))
       refuse_order("a loop would stand inside those of a SCAN, or those in another order");
   }
 
@@ -282,28 +274,24 @@ class StatementBuilder {
   const char* place_reduce(Statement& s, bool by_id) {
     const RangeSet& free = ranges_.free(s.node);
     auto depends = [&](const LoopLevel& l) { return free[ranges_.number(l.range)]; };
-    bool vector = std::any_of(user_loops_.begin(), user_loops_.end(),
-                              [&](const LoopLevel& l) { return l.lanes > 1 && depends(l); });
+    bool vector = std::ranges::any_of(user_loops_, [&](const LoopLevel& l) { return l.lanes > 1 && depends(l); });
     while (true) {
       const std::vector<LoopLevel> own = levels_.of_reduce(s.node, vector);
       s.loops = user_loops_;
       // A user's loop over one of the REDUCE's own ranges starts after the result is complete.
       const std::vector<UOp> closed = ranges_of(s.node);
-      std::erase_if(s.loops, [&](const LoopLevel& l) {
-        return std::find(closed.begin(), closed.end(), l.range) != closed.end();
-      });
+      std::erase_if(s.loops, [&](const LoopLevel& l) { return ir::contains(closed, l.range); });
       for (const LoopLevel& l : own) {
         auto at = s.loops.end();
         if (by_id)
-          at = std::find_if(s.loops.begin(), s.loops.end(), [&](const LoopLevel& o) {
-            return !is_outer(o.range) && range_id(o.range) > range_id(l.range);
-          });
+          at = std::ranges::find_if(
+              s.loops, [&](const LoopLevel& o) { return !is_outer(o.range) && range_id(o.range) > range_id(l.range); });
         s.loops.insert(at, l);
       }
       if (const char* why = arrange(s.loops)) return why;
       require_disjoint_thread_digits(loops_with_own_threads(s.node, s.loops, ranges_));
-      auto is_own = [&](const LoopLevel& l) { return std::find(own.begin(), own.end(), l) != own.end(); };
-      s.own_depth = static_cast<size_t>(std::find_if(s.loops.begin(), s.loops.end(), is_own) - s.loops.begin());
+      auto is_own = [&](const LoopLevel& l) { return ir::contains(own, l); };
+      s.own_depth = static_cast<size_t>(std::ranges::find_if(s.loops, is_own) - s.loops.begin());
       if (!std::equal(s.loops.begin(), s.loops.begin() + static_cast<long>(s.own_depth), user_loops_.begin()))
         return "a REDUCE would not stand in the loops of its user";
       // Inside the first own loop, keep only loops that the value depends on.
@@ -323,7 +311,7 @@ class StatementBuilder {
       if (s.node->reduction().tree.lanes > 1) return "a REDUCE with chains of its own cannot be carried";
       if (accumulator_tile(s, 0, s.node->dtype).size > kLargestTile)
         return "carried accumulators would need too large a tile";
-      if (s.mma || std::all_of(own.begin(), own.end(), [](const LoopLevel& l) { return l.lanes == 1; })) return nullptr;
+      if (s.mma || std::ranges::all_of(own, [](const LoopLevel& l) { return l.lanes == 1; })) return nullptr;
       vector = true;  // accumulators in memory lie along other ranges
     }
   }
@@ -364,7 +352,7 @@ class StatementBuilder {
     if (std::any_of(own, s.loops.end(),
                     [&](const LoopLevel& l) { return may_be_empty(l.range) && !ranges_.depends(s.node, l.range); }))
       return false;
-    return std::all_of(s.loops.begin(), s.loops.end(), [&](const LoopLevel& l) {
+    return std::ranges::all_of(s.loops, [&](const LoopLevel& l) {
       return l.lanes == 1 || !ranges_.depends(s.node, l.range) || stride_along(offset_of(store), l.range, ranges_) == 1;
     });
   }

@@ -14,7 +14,7 @@ namespace sinter::codegen {
 
 /// One loop around a statement. Statements share a loop only if all fields agree.
 struct LoopLevel {
-  ir::UOp range;
+  UOp range;
   int number = 0;   ///< level within its axis, 0: outermost
   int lanes = 1;    ///< of the innermost loop: elements per vector
   int unroll = 1;   ///< of the innermost loop: unrolled copies
@@ -29,7 +29,7 @@ struct LoopLevel {
   bool straight = false;
   /// Where it is false, an iteration adds zeros only: one +0 stands for all that do not run. Null: each
   /// iteration counts.
-  ir::UOp live = {};
+  UOp live = {};
   /// Level of the loop over the same range around it; -1: the task.
   int enclosing() const { return fills ? covers : number - 1; }
   int64_t width() const { return int64_t{1} * lanes * warp.threads * unroll * threads; }
@@ -52,7 +52,7 @@ struct Dependence {
 /// statement, the rest run before its result is complete. A REDUCE is carried if a loop that its result depends on
 /// stands inside one of its own. Its accumulators then live in `homes` between iterations of its own loop.
 struct Statement {
-  ir::UOp node;
+  UOp node;
   std::vector<LoopLevel> loops;
   size_t own_depth = 0;          ///< of a REDUCE: its outermost own loop; of a STORE: the end
   size_t accumulator_depth = 0;  ///< of a REDUCE: from here on all loops are its own; accumulators live across them
@@ -61,17 +61,17 @@ struct Statement {
   /// How often each Param that the kernel both reads and writes was stored before. Tells which value a LOAD sees.
   std::vector<int> versions = {};
   /// Of a carried REDUCE, per accumulator: a LOAD of its home, a tile or an output.
-  std::vector<ir::UOp> homes = {};
+  std::vector<UOp> homes = {};
   /// Loops along which threads have results of their own. Along all other thread digits the threads compute the same
   /// result redundantly.
   std::vector<LoopLevel> thread_loops = {};
   /// Of a REDUCE that tensor cores compute: the ranges of its tiles. The last of its loops sums.
   std::optional<LoopSchedule::MmaRanges> mma = {};
-  bool nontemporal = false;              ///< of a STORE: bypasses the caches
-  std::vector<ir::UOp> prefetches = {};  ///< LOADs to prefetch where it reads them (codegen/nest/prefetch.h)
-  bool is_reduce() const { return node->op == ir::Op::Reduce; }
+  bool nontemporal = false;          ///< of a STORE: bypasses the caches
+  std::vector<UOp> prefetches = {};  ///< LOADs to prefetch where it reads them (codegen/nest/prefetch.h)
+  bool is_reduce() const { return node->op == Op::Reduce; }
   /// Its loops end with those of its ranges, from `accumulator_depth` on. None is its own, because users stand in them.
-  bool is_scan() const { return node->op == ir::Op::Scan; }
+  bool is_scan() const { return node->op == Op::Scan; }
   bool accumulates() const { return has_accumulators(node); }
   bool carried() const { return is_reduce() && own_depth < accumulator_depth; }
   /// Whether a REDUCE is complete after one update, so that its users may share even its own loops: all are straight.
@@ -100,11 +100,11 @@ std::string to_string(const LoopLevel& level);
 std::string to_string(const Statements& statements);
 
 /// The nodes below `root` that belong to its own statement. REDUCEs below it are listed, but not entered.
-std::vector<ir::UOp> body_of(ir::UOp root);
+std::vector<UOp> body_of(UOp root);
 
 /// Whether the range has a single value and needs no loop.
-bool one_trip(ir::UOp range);
+bool one_trip(UOp range);
 /// Whether the trip count may be 0, which is known at launch only.
-bool may_be_empty(ir::UOp range);
+bool may_be_empty(UOp range);
 
 }  // namespace sinter::codegen

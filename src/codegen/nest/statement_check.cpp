@@ -9,9 +9,6 @@
 
 namespace sinter::codegen {
 
-using ir::Op;
-using ir::UOp;
-
 void verify(const Statements& statements, FreeRanges& ranges) {
   for (size_t i = 0; i < statements.list.size(); ++i) {
     const Statement& s = statements.list[i];

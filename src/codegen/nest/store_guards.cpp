@@ -11,12 +11,9 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 bool reads(UOp store, int64_t slot) {
   const std::vector<UOp> body = ir::topological(store);
-  return std::any_of(body.begin(), body.end(), [&](UOp n) { return n->op == Op::Load && slot_of(n) == slot; });
+  return std::ranges::any_of(body, [&](UOp n) { return n->op == Op::Load && slot_of(n) == slot; });
 }
 
 }  // namespace
@@ -43,7 +40,7 @@ void StoreGuards::find_tile_guards(UOp sink, std::span<const Tile> tiles, int64_
     const int64_t slot = slot_of(row);
     if (slot < params) continue;
     const StoreGuard* guard = nullptr;
-    bool differ = std::any_of(tiles.begin(), tiles.end(), [&](const Tile& t) { return t.fill && reads(t.fill, slot); });
+    bool differ = std::ranges::any_of(tiles, [&](const Tile& t) { return t.fill && reads(t.fill, slot); });
     for (UOp s : sink->src) {
       if (s == row || !reads(s, slot)) continue;
       const auto its = guards_.find(s.get());

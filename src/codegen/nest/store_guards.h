@@ -12,21 +12,20 @@
 namespace sinter::codegen {
 
 /// Outer ranges that a STORE lacks. It runs in the tasks whose blocks of all of these begin at 0. Empty: in every task.
-using StoreGuard = std::vector<ir::UOp>;
+using StoreGuard = std::vector<UOp>;
 
 class StoreGuards {
  public:
   /// Guards of the stores of `sink` and of the reductions below them. Slots from `params` on are `tiles`.
-  StoreGuards(ir::UOp sink, std::span<const Tile> tiles, int64_t params, const LoopSchedule& schedule,
-              FreeRanges& ranges);
+  StoreGuards(UOp sink, std::span<const Tile> tiles, int64_t params, const LoopSchedule& schedule, FreeRanges& ranges);
 
-  const StoreGuard& of_store(ir::UOp store) const { return guards_.at(store.get()); }
+  const StoreGuard& of_store(UOp store) const { return guards_.at(store.get()); }
   /// A REDUCE or SCAN has the guard that all stores using it share, else none.
-  const StoreGuard& of_reduce(ir::UOp first) const { return guards_.at(first.get()); }
+  const StoreGuard& of_reduce(UOp first) const { return guards_.at(first.get()); }
 
  private:
-  void find_tile_guards(ir::UOp sink, std::span<const Tile> tiles, int64_t params);
-  void find_reduce_guards(ir::UOp store);
+  void find_tile_guards(UOp sink, std::span<const Tile> tiles, int64_t params);
+  void find_reduce_guards(UOp store);
 
   std::unordered_map<ir::Node*, StoreGuard> guards_;
 };

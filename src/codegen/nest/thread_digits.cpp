@@ -18,7 +18,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
 using ItemKind = LoopItem::ItemKind;
 
 class BarrierPlanner {
@@ -96,8 +95,7 @@ class BarrierPlanner {
     return item.kind == ItemKind::Put || item.kind == ItemKind::Copy ? RingSlot::Next : RingSlot::Present;
   }
   static bool has_ring_fill(const LoopItem& loop) {
-    return std::any_of(loop.body.begin(), loop.body.end(),
-                       [](const LoopItem& i) { return i.kind == ItemKind::FillNext; });
+    return std::ranges::any_of(loop.body, [](const LoopItem& i) { return i.kind == ItemKind::FillNext; });
   }
   template <class F>
   static AccessSet map_slots(const AccessSet& touched, F f) {
@@ -126,7 +124,7 @@ class BarrierPlanner {
       std::vector<std::tuple<int, int, int, int, int, int>> all;
       for (const LoopLevel& l : partition_loops(s))
         all.emplace_back(range_id(l.range), l.threads, l.thread_stride, l.lanes, l.warp.threads, l.warp.stride);
-      std::sort(all.begin(), all.end());
+      std::ranges::sort(all);
       return all;
     };
     return partitions_memory(a) && partitions_memory(b) && shares(a) == shares(b);
@@ -141,11 +139,10 @@ class BarrierPlanner {
   }
   bool needs_barrier(const LoopItem& item, const AccessSet& touched) const {
     if (item.has_body())
-      return std::any_of(item.body.begin(), item.body.end(),
-                         [&](const LoopItem& i) { return needs_barrier(i, touched); });
+      return std::ranges::any_of(item.body, [&](const LoopItem& i) { return needs_barrier(i, touched); });
     if (!touches(item)) return false;
     const auto s = static_cast<size_t>(item.statement);
-    return std::any_of(touched.begin(), touched.end(), [&](const auto& before) {
+    return std::ranges::any_of(touched, [&](const auto& before) {
       const auto [t, slot] = before;
       const auto it = conflicts_.find({t, s});
       if (it == conflicts_.end() || (it->second && slot != RingSlot::Unknown && slot != ring_slot_at(item)))
@@ -170,10 +167,7 @@ int64_t count_barriers(const std::vector<LoopItem>& items) {
 }  // namespace
 
 Id thread_digit(BlockWriter& emit, int stride, int count) {
-  Inst inst{InstCode::Thread, {DType::Index, 1}, {}};
-  inst.imm = stride;
-  inst.number = ir::Scalar::of(DType::Index, count);
-  return emit.value(std::move(inst));
+  return emit.value({InstCode::Thread, {DType::Index, 1}, {}, stride, ir::Scalar::of(DType::Index, count)});
 }
 
 Id leader_predicate(BlockWriter& emit, const Statement& statement, int threads) {
@@ -182,7 +176,7 @@ Id leader_predicate(BlockWriter& emit, const Statement& statement, int threads) 
     if (l.threads > 1) used.emplace_back(l.thread_stride, l.threads);
     if (l.warp.threads > 1) used.emplace_back(l.warp.stride, l.warp.threads);
   }
-  std::sort(used.begin(), used.end());
+  std::ranges::sort(used);
   used.emplace_back(threads, 1);
   Id ok = kNone;
   int from = 1;
@@ -195,7 +189,7 @@ Id leader_predicate(BlockWriter& emit, const Statement& statement, int threads) 
 }
 
 bool reduces_across_threads(const Statements& statements) {
-  return std::any_of(statements.list.begin(), statements.list.end(), [](const Statement& s) {
+  return std::ranges::any_of(statements.list, [](const Statement& s) {
     return s.is_reduce() && s.own_depth < s.loops.size() && s.node->reduction().tree.lanes > 1 &&
            s.loops.back().threads > 1;
   });
@@ -203,9 +197,9 @@ bool reduces_across_threads(const Statements& statements) {
 
 bool loads_what_it_stores(const Statement& store, const Statements& statements) {
   const int64_t slot = slot_of(store.node);
-  const std::vector<ir::UOp> body = body_of(store.node);
-  return std::any_of(body.begin(), body.end(), [&](ir::UOp n) { return n->op == Op::Load && slot_of(n) == slot; }) ||
-         std::any_of(store.deps.begin(), store.deps.end(), [&](const Dependence& d) {
+  const std::vector<UOp> body = body_of(store.node);
+  return std::ranges::any_of(body, [&](UOp n) { return n->op == Op::Load && slot_of(n) == slot; }) ||
+         std::ranges::any_of(store.deps, [&](const Dependence& d) {
            const Statement& sum = statements.list[static_cast<size_t>(d.on)];
            return d.reason == Dependence::Reason::Value && sum.carried() && slot_of(sum.homes[0]) == slot;
          });

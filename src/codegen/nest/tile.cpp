@@ -13,14 +13,12 @@
 #include "codegen/loopschedule/mma_tile.h"
 #include "codegen/nest/tile_copy.h"
 #include "ir/build.h"
+#include "ir/contains.h"
 #include "ir/walk.h"
 #include "sinter/error.h"
 
 namespace sinter::codegen {
 namespace {
-
-using ir::Op;
-using ir::UOp;
 
 class TileBuilder {
  public:
@@ -81,7 +79,7 @@ class TileBuilder {
   int64_t next_slot() const { return kernel_.params + static_cast<int64_t>(tiles_.size()); }
 
   static bool has_windows(const TileCopy& copy) {
-    return std::any_of(copy.dims.begin(), copy.dims.end(), [](const TileCopy::CopyDim& d) { return d.taps >= 0; });
+    return std::ranges::any_of(copy.dims, [](const TileCopy::CopyDim& d) { return d.taps >= 0; });
   }
   /// The value as a function of positions in place of windows.
   UOp at_positions(UOp value, const TileCopy& copy) {
@@ -94,7 +92,7 @@ class TileBuilder {
   void require_no_bound(UOp value, const std::string& opt) const {
     for (const LoopAxis& a : schedule_.axes) {
       const std::vector<UOp> bound = ir::topological(a.range->src[0]);
-      if (std::find(bound.begin(), bound.end(), value) != bound.end())
+      if (ir::contains(bound, value))
         refuse(opt, fmt::format("the bound of range {} depends on the value", range_id(a.range)));
     }
   }
@@ -112,7 +110,7 @@ class TileBuilder {
     size_t first = stores.size(), last = 0;
     for (size_t s = 0; s < stores.size(); ++s) {
       const std::vector<UOp> below = ir::topological(stores[s]);
-      if (std::find(below.begin(), below.end(), value) == below.end()) continue;
+      if (!ir::contains(below, value)) continue;
       first = std::min(first, s);
       last = s;
     }
@@ -133,7 +131,7 @@ class TileBuilder {
     size_t kept = 0;
     for (const LoopAxis& a : schedule_.axes) {
       if (a.size == 1 || !ranges_.depends(value, a.range)) continue;
-      const bool along = std::find(opt.ranges.begin(), opt.ranges.end(), range_id(a.range)) != opt.ranges.end();
+      const bool along = ir::contains(opt.ranges, range_id(a.range));
       kept += along;
       ranges.push_back(a.range);
       levels.push_back(along ? -1 : a.levels() - 1);
@@ -176,8 +174,7 @@ Tile make_tile(int64_t slot, DType dtype, const std::vector<UOp>& ranges, const 
     const LoopAxis& a = schedule.of(ranges[i]);
     return a.lanes > 1 ? 0 : levels[i] == a.levels() - 1 ? 2 : 1;
   };
-  std::sort(order.begin(), order.end(),
-            [&](size_t a, size_t b) { return std::pair(rank(a), b) < std::pair(rank(b), a); });
+  std::ranges::sort(order, [&](size_t a, size_t b) { return std::pair(rank(a), b) < std::pair(rank(b), a); });
   for (size_t i : order) {
     Tile::TileDim& d = tile.dims[i];
     if (d.stored_extent > 1) d.stride = tile.size;

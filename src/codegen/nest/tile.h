@@ -14,13 +14,13 @@ namespace sinter::codegen {
 /// A dim of windows has a range of positions, and a LOAD the sum of the ranges that give the position.
 struct Tile {
   struct TileDim {
-    ir::UOp range;
+    UOp range;
     int level = -1;                     ///< positions are relative to this level's block; -1: to the task's first value
     int64_t stored_extent = 1;          ///< positions that are stored
     int64_t stride = 0;                 ///< in elements
     std::optional<Window> window = {};  ///< of positions: what they are computed from
     /// The range whose loop `level` is meant.
-    ir::UOp block_range() const { return window ? window->along : range; }
+    UOp block_range() const { return window ? window->along : range; }
   };
   int64_t slot = 0;
   DType dtype = DType::Void;
@@ -32,7 +32,7 @@ struct Tile {
   int64_t ring_slot_size = 0;  ///< with several slots: elements per slot
   size_t ring_dim = 0;         ///< the dim whose blocks rotate through the slots
   int64_t swizzle_period = 0;  ///< swizzled: elements of a row within which pieces are permuted
-  ir::UOp fill = {};           ///< the STORE that fills it
+  UOp fill = {};               ///< the STORE that fills it
 };
 
 /// Elements that a tile may hold at most. Excludes symbolic bounds and whole tensors.
@@ -40,23 +40,23 @@ inline constexpr int64_t kLargestTile = int64_t{1} << 22;
 
 /// The tile of a value that depends on `ranges`. `levels`: per range the loop whose block the tile covers, as in
 /// Tile::TileDim. Ranges with lanes are innermost.
-Tile make_tile(int64_t slot, DType dtype, const std::vector<ir::UOp>& ranges, const std::vector<int>& levels,
+Tile make_tile(int64_t slot, DType dtype, const std::vector<UOp>& ranges, const std::vector<int>& levels,
                const LoopSchedule& schedule);
 
 /// The Param that stands for a tile, and its indices: the ranges themselves.
-ir::UOp param_of(ir::Graph& g, const Tile& tile);
-std::vector<ir::UOp> indices_of(const Tile& tile);
+UOp param_of(ir::Graph& g, const Tile& tile);
+std::vector<UOp> indices_of(const Tile& tile);
 /// The indices where a user reads: in place of a range of positions, their sum.
-std::vector<ir::UOp> user_indices_of(ir::Graph& g, const Tile& tile);
+std::vector<UOp> user_indices_of(ir::Graph& g, const Tile& tile);
 
 /// How a warp can load a tile as matrices of 8 rows of 16 bytes: along which of the two ranges rows lie. Null if rows
 /// do not begin at 16 bytes, or do not lie along `depth`, which is summed, where only 16-bit elements can be
 /// transposed. Float32 elements are rounded one by one.
-ir::UOp matrix_rows(const Tile& tile, ir::UOp across, ir::UOp depth);
+UOp matrix_rows(const Tile& tile, UOp across, UOp depth);
 
 /// In: a kernel, with the Materialize and TileCopy Opts of its schedule. Out: the sink in which all users of such a
 /// value load it from a tile. A materialized value is stored by the sink, before its first user. The STORE of a
 /// TileCopy is Tile::fill. Appends to `tiles`. Throws IllegalOpt.
-ir::UOp insert_tiles(const Kernel& kernel, const LoopSchedule& schedule, std::vector<Tile>& tiles);
+UOp insert_tiles(const Kernel& kernel, const LoopSchedule& schedule, std::vector<Tile>& tiles);
 
 }  // namespace sinter::codegen

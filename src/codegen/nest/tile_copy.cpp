@@ -15,9 +15,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 constexpr int kMaxSlots = 8;
 
 /// Whether each task has a single value of the range.
@@ -67,11 +64,11 @@ void add_ring_slots(Tile& tile, const LoopSchedule& schedule, const std::string&
   auto covers = [&](const Tile::TileDim& d) {
     const auto copied = [&](const TileCopy::CopyDim& c) { return schedule.of(c).range == d.range; };
     return d.level >= 0 && !has_one_value(schedule.of(d.block_range())) &&
-           std::any_of(tile.tile_copy->dims.begin(), tile.tile_copy->dims.end(), copied);
+           std::ranges::any_of(tile.tile_copy->dims, copied);
   };
-  if (std::count_if(tile.dims.begin(), tile.dims.end(), covers) != 1)
+  if (std::ranges::count_if(tile.dims, covers) != 1)
     refuse(opt, "ring slots rotate with the blocks of exactly one loop");
-  tile.ring_dim = static_cast<size_t>(std::find_if(tile.dims.begin(), tile.dims.end(), covers) - tile.dims.begin());
+  tile.ring_dim = static_cast<size_t>(std::ranges::find_if(tile.dims, covers) - tile.dims.begin());
   if (tile.dims[tile.ring_dim].window) refuse(opt, "slots hold no overlapping windows");
   for (const TileCopy::CopyDim& d : tile.tile_copy->dims) {
     const LoopAxis& axis = schedule.of(d);
@@ -123,7 +120,7 @@ Tile make_copy_tile(int64_t slot, UOp value, const TileCopy& copy, const LoopSch
   for (const LoopAxis& a : schedule.axes) {
     if (!ranges.depends(value, a.range) || a.size == 1) continue;
     const auto copied = [&](const TileCopy::CopyDim& d) { return schedule.of(d).range == a.range; };
-    if (std::any_of(copy.dims.begin(), copy.dims.end(), copied)) continue;
+    if (std::ranges::any_of(copy.dims, copied)) continue;
     if (!has_one_value(a) && a.width() > 1)
       refuse(opt, fmt::format("the value also depends on range {}, which has lanes, threads or is unrolled",
                               range_id(a.range)));
@@ -132,7 +129,7 @@ Tile make_copy_tile(int64_t slot, UOp value, const TileCopy& copy, const LoopSch
   for (const TileCopy::CopyDim& d : copy.dims) {
     const LoopAxis& a = schedule.of(d);
     if (!ranges.depends(value, a.range)) refuse(opt, fmt::format("the value does not depend on range {}", d.range));
-    if (std::any_of(tile.dims.begin(), tile.dims.end(), [&](const Tile::TileDim& t) { return t.range == a.range; }))
+    if (std::ranges::any_of(tile.dims, [&](const Tile::TileDim& t) { return t.range == a.range; }))
       refuse(opt, fmt::format("range {} has a dim already, or one value for each task", d.range));
     const int64_t extent = extent_of(schedule, a, d.level);
     const int64_t block = a.window       ? extent < a.size ? extent : 0
@@ -149,7 +146,7 @@ Tile make_copy_tile(int64_t slot, UOp value, const TileCopy& copy, const LoopSch
     if (!(a.warp == WarpDigits{})) tile.dims.back().stored_extent = round_up(tile.dims.back().stored_extent, a.width());
   }
   if (copy.dims.empty()) refuse(opt, "a tile of one element");
-  if (std::count_if(copy.dims.begin(), copy.dims.end(), [](const TileCopy::CopyDim& d) { return d.lanes > 1; }) > 1)
+  if (std::ranges::count_if(copy.dims, [](const TileCopy::CopyDim& d) { return d.lanes > 1; }) > 1)
     refuse(opt, "a copy has lanes along one range only");
   // The tile holds whole vectors and panels, whatever the size of the range.
   Tile::TileDim& last = tile.dims.back();
@@ -179,9 +176,8 @@ std::vector<LoopLevel> fill_loops(const Tile& tile, const std::vector<LoopLevel>
   for (const Tile::TileDim& d : tile.dims) {
     const LoopAxis& blocks = schedule.of(d.block_range());
     if (d.level < 0 || has_one_value(blocks)) continue;
-    const auto block = std::find_if(user.begin(), user.end(), [&](const LoopLevel& l) {
-      return l.range == blocks.range && l.number == d.level && !l.fills;
-    });
+    const auto block = std::ranges::find_if(
+        user, [&](const LoopLevel& l) { return l.range == blocks.range && l.number == d.level && !l.fills; });
     if (block == user.end())
       refuse(to_string(*tile.tile_copy),
              fmt::format("a user has no loop {} of range {} outside", d.level, range_id(blocks.range)));
@@ -211,8 +207,7 @@ std::vector<LoopLevel> fill_loops(const Tile& tile, const std::vector<LoopLevel>
 }
 
 size_t shared_loops(const std::vector<LoopLevel>& fill) {
-  return static_cast<size_t>(std::find_if(fill.begin(), fill.end(), [](const LoopLevel& l) { return l.fills; }) -
-                             fill.begin());
+  return static_cast<size_t>(std::ranges::find_if(fill, [](const LoopLevel& l) { return l.fills; }) - fill.begin());
 }
 
 void require_layout(const Tile& tile, const std::vector<LoopLevel>& user) {

@@ -9,8 +9,7 @@ namespace sinter::codegen {
 
 /// The tile of a TileCopy for `value`, without its fill. Throws IllegalOpt if the value has accumulators or checks, or
 /// if the TileCopy does not cover it.
-Tile make_copy_tile(int64_t slot, ir::UOp value, const TileCopy& copy, const LoopSchedule& schedule,
-                    FreeRanges& ranges);
+Tile make_copy_tile(int64_t slot, UOp value, const TileCopy& copy, const LoopSchedule& schedule, FreeRanges& ranges);
 
 /// The loops that fill a tile for a user with the loops `user`. First the user's, down to the last that begins a block
 /// covered by the tile, or that gives its value to a range without a copied dim. Then the copying loops, in the order

@@ -1,5 +1,5 @@
 // Replaces common inner ranges by outer ranges.
-#include "codegen/normalize/epilogue_kernel.h"
+#include "codegen/normalize/normalize.h"
 
 #include <algorithm>
 #include <set>
@@ -8,22 +8,18 @@
 #include "codegen/kernel/access.h"
 #include "codegen/kernel/ranges.h"
 #include "ir/build.h"
+#include "ir/contains.h"
 #include "ir/rebuild.h"
 #include "ir/walk.h"
 
 namespace sinter::codegen {
 namespace {
 
-using ir::AxisKind;
-using ir::Op;
-using ir::UOp;
-
 bool reads_what_it_writes(UOp sink) {
   std::set<int64_t> written;
   for (UOp store : sink->src) written.insert(slot_of(store));
   const std::vector<UOp> nodes = ir::topological(sink);
-  return std::any_of(nodes.begin(), nodes.end(),
-                     [&](UOp n) { return n->op == Op::Load && written.contains(slot_of(n)); });
+  return std::ranges::any_of(nodes, [&](UOp n) { return n->op == Op::Load && written.contains(slot_of(n)); });
 }
 
 /// Ranges of constant size that all stores run over and no REDUCE or SCAN binds, by id. None if a store adds.
@@ -34,12 +30,10 @@ std::vector<UOp> common_ranges(UOp sink) {
     if (has_accumulators(n))
       for (UOp r : ranges_of(n)) closed.push_back(r);
   for (UOp n : ir::topological(sink))
-    if (n->op == Op::Range && std::find(closed.begin(), closed.end(), n) == closed.end() &&
-        n->src[0]->op == Op::Const && std::all_of(sink->src.begin(), sink->src.end(), [&](UOp store) {
-          return store->integer() == 0 && free.depends(store, n);
-        }))
+    if (n->op == Op::Range && !ir::contains(closed, n) && n->src[0]->op == Op::Const &&
+        std::ranges::all_of(sink->src, [&](UOp store) { return store->integer() == 0 && free.depends(store, n); }))
       all.push_back(n);
-  std::sort(all.begin(), all.end(), [](UOp a, UOp b) { return range_id(a) < range_id(b); });
+  std::ranges::sort(all, [](UOp a, UOp b) { return range_id(a) < range_id(b); });
   return all;
 }
 

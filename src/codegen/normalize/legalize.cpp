@@ -1,9 +1,8 @@
 // One rebuild of the graph.
-#include "codegen/normalize/legalize.h"
+#include "codegen/normalize/normalize.h"
 
 #include <fmt/core.h>
 
-#include "codegen/normalize/short_floats.h"
 #include "ir/build.h"
 #include "ir/rebuild.h"
 #include "ir/walk.h"
@@ -12,9 +11,6 @@
 
 namespace sinter::codegen {
 namespace {
-
-using ir::Op;
-using ir::UOp;
 
 bool arithmetic_on_bool(UOp n) {
   if (!is_bool(n->dtype)) return false;

@@ -1,5 +1,5 @@
 // The table of expansions and the pass that applies it.
-#include "codegen/normalize/math.h"
+#include "codegen/normalize/normalize.h"
 
 #include <fmt/core.h>
 
@@ -10,9 +10,6 @@
 
 namespace sinter::codegen {
 namespace {
-
-using ir::Op;
-using ir::UOp;
 
 struct Expansion {
   Op op;

@@ -5,8 +5,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::UOp;
-
 // (erf(x) / x - 1) in x^2, up to x = 0.93 and 1: relative errors 2^-25.8 and 2^-56.3 of erf.
 constexpr double kSmallSingle[] = {0x1.06eba6p-3,  -0x1.8126e2p-2, 0x1.ce1986p-4,
                                    -0x1.b67c04p-6, 0x1.46d9e2p-8,  -0x1.38741cp-11};

@@ -7,9 +7,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 constexpr double kLog2E = kLog2EDouble[0];
 
 // (e^r - 1 - r) / r^2 on |r| <= ln2/2: relative errors 2^-28.2 and 2^-57.1 of e^r.

@@ -8,8 +8,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::UOp;
-
 constexpr double kTwoThirds = 0x1.555556p-1;
 
 // (log(1+r) - r + r^2/2) / r^3 on |r| <= 1/3: relative error 2^-27.7 of log(1+r).

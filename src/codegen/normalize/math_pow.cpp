@@ -5,9 +5,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 UOp round(UOp x) { return alu(Op::Round, {x}); }
 
 /// Where y * log|x| is 0 by definition: pow(x, 0) = 1 even for NaN, and pow(1, y) = 1 even for NaN and infinity.

@@ -10,9 +10,6 @@
 
 namespace sinter::codegen {
 
-using ir::Op;
-using ir::UOp;
-
 const FloatFormat& format_of(DType dtype) {
   static constexpr FloatFormat kSingle = {DType::U32, 23, 127, 0x80000000u, FLT_MIN};
   static constexpr FloatFormat kDouble = {DType::U64, 52, 1023, 0x8000000000000000u, DBL_MIN};

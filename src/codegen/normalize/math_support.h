@@ -5,6 +5,7 @@
 #include <limits>
 #include <span>
 
+#include "codegen/kernel/ir.h"
 #include "ir/build.h"
 
 namespace sinter::codegen {
@@ -30,43 +31,43 @@ struct FloatFormat {
 const FloatFormat& format_of(DType dtype);
 
 /// An integer constant of x's type and shape.
-ir::UOp word(ir::UOp x, uint64_t value);
-ir::UOp bits_of(ir::UOp x);
-ir::UOp absolute(ir::UOp x);
+UOp word(UOp x, uint64_t value);
+UOp bits_of(UOp x);
+UOp absolute(UOp x);
 /// The non-negative `size` with the sign bit of `sign`.
-ir::UOp with_sign(ir::UOp size, ir::UOp sign);
-ir::UOp shl(ir::UOp x, int by);
-ir::UOp shr(ir::UOp x, int by);
+UOp with_sign(UOp size, UOp sign);
+UOp shl(UOp x, int by);
+UOp shr(UOp x, int by);
 /// Clamps x from above, from below, or both, by selects. NaN stays NaN.
-ir::UOp at_most(ir::UOp x, double hi);
-ir::UOp at_least(ir::UOp x, double lo);
-ir::UOp clamp(ir::UOp x, double lo, double hi);
+UOp at_most(UOp x, double hi);
+UOp at_least(UOp x, double lo);
+UOp clamp(UOp x, double lo, double hi);
 /// The polynomial with these coefficients, lowest first, by Horner's rule.
-ir::UOp polynomial(ir::UOp x, std::span<const double> coefficients);
+UOp polynomial(UOp x, std::span<const double> coefficients);
 
 /// A product rounded to the nearest integer by adding 1.5 * 2^mantissa: as a float, and in the low bits of a word.
 struct RoundedProduct {
-  ir::UOp value;  ///< as a float
-  ir::UOp word;   ///< bits whose low half is value + offset in two's complement
+  UOp value;  ///< as a float
+  UOp word;   ///< bits whose low half is value + offset in two's complement
 };
 /// round(x * scale); |x * scale| < 2^(mantissa-2). `offset` is added in the word only.
-RoundedProduct round_scaled(ir::UOp x, double scale, int offset = 0);
+RoundedProduct round_scaled(UOp x, double scale, int offset = 0);
 /// 2^n where that is a normal number. `n` must come from round_scaled with offset bias.
-ir::UOp power_of_two(const RoundedProduct& n);
+UOp power_of_two(const RoundedProduct& n);
 
 /// x = mantissa * 2^exponent with lowest <= mantissa < 2 * lowest, for positive finite x, denormals included. Other x
 /// give garbage.
 struct FloatParts {
-  ir::UOp mantissa, exponent;
+  UOp mantissa, exponent;
 };
-FloatParts split_exponent(ir::UOp x, double lowest);
+FloatParts split_exponent(UOp x, double lowest);
 
 /// An unevaluated sum with |lo| <= ulp(hi) / 2.
 struct FloatPair {
-  ir::UOp hi, lo;
+  UOp hi, lo;
 };
-FloatPair two_sum(ir::UOp a, ir::UOp b);       ///< exact
-FloatPair fast_two_sum(ir::UOp a, ir::UOp b);  ///< exact if |a| >= |b| or a is 0
-FloatPair two_product(ir::UOp a, ir::UOp b);   ///< exact unless it underflows
+FloatPair two_sum(UOp a, UOp b);       ///< exact
+FloatPair fast_two_sum(UOp a, UOp b);  ///< exact if |a| >= |b| or a is 0
+FloatPair two_product(UOp a, UOp b);   ///< exact unless it underflows
 
 }  // namespace sinter::codegen

@@ -7,9 +7,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 // Minimax on |r| <= pi/4 in z = r^2: (sin(r)/r - 1) / z and (cos(r) - 1 + z/2) / z^2; relative errors 2^-27.8, 2^-32.9
 // (Single), 2^-37.5, 2^-42.9 (Middle: float32 results computed in float64), 2^-57.9, 2^-63.8 (Double).
 constexpr double kSinSingle[] = {-0x1.555544p-3, 0x1.1106c6p-7, -0x1.991c1cp-13};

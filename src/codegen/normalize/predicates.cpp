@@ -1,5 +1,5 @@
 // A LOAD without its predicate is in bounds, or keeps a part of it.
-#include "codegen/normalize/predicates.h"
+#include "codegen/normalize/normalize.h"
 
 #include "codegen/kernel/access.h"
 #include "codegen/kernel/common_predicate.h"
@@ -10,9 +10,6 @@
 
 namespace sinter::codegen {
 namespace {
-
-using ir::Op;
-using ir::UOp;
 
 bool in_bounds(UOp load, ir::IntervalAnalysis intervals) {
   const Shape& shape = load->src[0]->shape;

@@ -1,5 +1,5 @@
 // Flattening and blocking of ranges as graph rewrites.
-#include "codegen/normalize/reduce_tree.h"
+#include "codegen/normalize/normalize.h"
 
 #include <algorithm>
 #include <limits>
@@ -11,6 +11,7 @@
 #include "ir/build.h"
 #include "ir/ceil_div.h"
 #include "ir/combine.h"
+#include "ir/contains.h"
 #include "ir/mma_step.h"
 #include "ir/walk.h"
 #include "sinter/error.h"
@@ -18,9 +19,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::AxisKind;
-using ir::Op;
-using ir::UOp;
 using Substitution = std::unordered_map<UOp, UOp>;
 
 bool is_const(UOp bound) { return bound->op == Op::Const; }
@@ -79,8 +77,8 @@ class ReductionSplitter {
         inner.push_back(n);
         first = std::min(first, path_of(n)[0]);
       }
-    std::sort(inner.begin(), inner.end(),
-              [&](UOp a, UOp b) { return std::pair(path_of(a), range_id(a)) < std::pair(path_of(b), range_id(b)); });
+    std::ranges::sort(
+        inner, [&](UOp a, UOp b) { return std::pair(path_of(a), range_id(a)) < std::pair(path_of(b), range_id(b)); });
     std::unordered_map<UOp, int> ids;
     for (size_t i = 0; i < inner.size(); ++i) ids[inner[i]] = first + static_cast<int>(i);
     Substitution done;
@@ -124,7 +122,7 @@ class ReductionSplitter {
   }
   static bool binds(UOp reduce, const Substitution& map) {
     std::vector<UOp> own = ranges_of(reduce);
-    return std::any_of(own.begin(), own.end(), [&](UOp r) { return map.contains(r); });
+    return std::ranges::any_of(own, [&](UOp r) { return map.contains(r); });
   }
   /// Substitutes in a REDUCE that binds some of the replaced ranges: only the others are free in it.
   UOp substitute_around(UOp reduce, const Substitution& map) {
@@ -206,8 +204,7 @@ class ReductionSplitter {
   /// unrolled along it. The blocks read the stored values instead (reload_stores()).
   bool sums_along(UOp store, UOp range) {
     const std::vector<UOp> nodes = ir::topological(store);
-    return std::any_of(nodes.begin(), nodes.end(),
-                       [&](UOp n) { return has_accumulators(n) && ranges_.depends(n, range); });
+    return std::ranges::any_of(nodes, [&](UOp n) { return has_accumulators(n) && ranges_.depends(n, range); });
   }
   /// A range that one sum runs over in equal blocks and another loop runs over differently. Splitting it for both lets
   /// them share the loops and the values computed in them.
@@ -225,7 +222,7 @@ class ReductionSplitter {
         if (n->op == Op::Store) shared |= ranges_.depends(n, cut.range) && !sums_along(n, cut.range);
         if (!has_accumulators(n)) continue;
         const std::vector<UOp> own = ranges_of(n);
-        if (std::find(own.begin(), own.end(), cut.range) == own.end()) continue;
+        if (!ir::contains(own, cut.range)) continue;
         possible &= n->op == Op::Reduce && (!(own.back() == cut.range) || cut.size % together(n) == 0);
         const std::optional<RangeBlocking> other = blocking_of(n);
         shared |= !(other == cut);

@@ -1,5 +1,5 @@
 // Finds the stores that may move to the front, and replaces their values below blocked REDUCEs by loads.
-#include "codegen/normalize/reload.h"
+#include "codegen/normalize/normalize.h"
 
 #include <algorithm>
 #include <set>
@@ -13,9 +13,6 @@
 
 namespace sinter::codegen {
 namespace {
-
-using ir::Op;
-using ir::UOp;
 
 bool in_blocks(UOp n) { return n->op == Op::Reduce && n->reduction().tree.block > 0; }
 
@@ -53,7 +50,7 @@ class Reloader {
   bool may_come_first(UOp store) {
     if (store->integer() != 0 || predicate_of(store)) return false;
     if (outer_.size() != kernel_.outer.size()) return false;
-    if (!std::all_of(outer_.begin(), outer_.end(), [&](UOp r) { return ranges_.depends(store, r); })) return false;
+    if (!std::ranges::all_of(outer_, [&](UOp r) { return ranges_.depends(store, r); })) return false;
     std::set<int64_t> read;
     for (UOp n : ir::topological(store)) {
       if (in_blocks(n)) return false;  // would be computed twice: for the store, and from loads for the others

@@ -1,5 +1,5 @@
 // One rebuild of the graph. Conversions that go through float32 avoid double rounding.
-#include "codegen/normalize/short_floats.h"
+#include "codegen/normalize/normalize.h"
 
 #include "ir/build.h"
 #include "ir/rebuild.h"
@@ -7,9 +7,6 @@
 
 namespace sinter::codegen {
 namespace {
-
-using ir::Op;
-using ir::UOp;
 
 bool is_short(UOp n) { return ir::is_short_float(n->dtype); }
 

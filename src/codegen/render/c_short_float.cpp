@@ -79,10 +79,10 @@ std::string CSpelling::short_float(Type result, Type source, const std::string& 
   name = half ? "half" : "brain";
   if (!widens) {
     const std::string made[] = {fmt::format("{}({})", helper(name, word, source, half ? kToHalf : kToBrain), value)};
-    return fmt::format("({})({})", type(result), alu(ir::Op::Cast, bits, word, made));
+    return fmt::format("({})({})", type(result), alu(Op::Cast, bits, word, made));
   }
   const std::string given[] = {"(" + value + ")"};
-  const std::string widened = alu(ir::Op::Cast, word, bits, given);
+  const std::string widened = alu(Op::Cast, word, bits, given);
   return fmt::format("{}({})", helper(name, result, word, half ? kFromHalf : kFromBrain), widened);
 }
 

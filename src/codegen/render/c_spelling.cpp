@@ -17,7 +17,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
 using runtime::Dialect;
 
 /// Patterns of one op. "@name" calls a function of kHelpers. Null: undefined on the type; for vectors: lane by lane.

@@ -23,7 +23,7 @@ class CSpelling {
   std::string memory_type(Type type);
   std::string number(DType dtype, ir::Scalar value);
   /// An expression. `args` are the texts of the operands, parenthesized as needed for use next to any operator.
-  std::string alu(ir::Op op, Type result, Type source, std::span<const std::string> args);
+  std::string alu(Op op, Type result, Type source, std::span<const std::string> args);
   std::string splat(Type type, const std::string& scalar);
   /// A vector of the given lanes.
   std::string pack(Type type, std::span<const std::string> lanes);
@@ -79,11 +79,11 @@ class CSpelling {
  private:
   bool cuda() const { return target_.dialect == runtime::Dialect::Cuda; }
   std::string vector_type(Type type, bool memory);
-  std::string pattern(ir::Op op, Type result, Type source);
-  std::string conversion(ir::Op op, Type result, Type source);
+  std::string pattern(Op op, Type result, Type source);
+  std::string conversion(Op op, Type result, Type source);
   /// float32 to a 16-bit float, or back.
   std::string short_float(Type result, Type source, const std::string& value);
-  std::string lane_by_lane(ir::Op op, Type result, Type source);
+  std::string lane_by_lane(Op op, Type result, Type source);
   /// The full name of a helper function, which is emitted at its first use. `body` is its parameters and body, with
   /// $-placeholders.
   std::string helper(const std::string& name, Type result, Type source, const std::string& body);
@@ -111,6 +111,6 @@ size_t closing_parenthesis(const std::string& text, size_t open);
 std::string without_parentheses(const std::string& text);
 
 /// Whether the table has a spelling for the op on `dtype`.
-bool spelled_in_c(ir::Op op, DType dtype);
+bool spelled_in_c(Op op, DType dtype);
 
 }  // namespace sinter::codegen

@@ -30,8 +30,7 @@ size_t name_length(const std::string& e) {
   return i;
 }
 bool is_name(const std::string& e) {
-  return !e.empty() &&
-         std::all_of(e.begin(), e.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)); });
+  return !e.empty() && std::ranges::all_of(e, [](char c) { return std::isalnum(static_cast<unsigned char>(c)); });
 }
 /// Whether an expression is a name, a number, an element or a call, which need no parentheses.
 bool is_primary_expression(const std::string& e) {
@@ -39,9 +38,7 @@ bool is_primary_expression(const std::string& e) {
   return n == e.size() || (n > 0 && e[n] == '(' && closing_parenthesis(e, n) + 1 == e.size());
 }
 
-bool is_index(const Inst& n, ir::Op op) {
-  return n.code == InstCode::Alu && n.op == op && n.type == Type{DType::Index, 1};
-}
+bool is_index(const Inst& n, Op op) { return n.code == InstCode::Alu && n.op == op && n.type == Type{DType::Index, 1}; }
 
 }  // namespace
 
@@ -115,7 +112,7 @@ void CStyleRenderer::define(Id id, const std::string& expression, bool movable) 
 /// not analyze a separate sum for each.
 bool CStyleRenderer::is_rematerialized_sum(Id id) const {
   const Inst& n = code_[id];
-  if (!pointers_may_wrap() || !is_index(n, ir::Op::Add)) return false;
+  if (!pointers_may_wrap() || !is_index(n, Op::Add)) return false;
   const bool name = is_name(text_[static_cast<size_t>(n.src[0])]);
   if (code_[n.src[1]].code == InstCode::Const) return name || is_rematerialized_sum(n.src[0]);
   return name && induction_[static_cast<size_t>(n.src[1])];
@@ -245,7 +242,7 @@ std::vector<Id> CStyleRenderer::derived_inductions(Id loop) {
   induction_[static_cast<size_t>(loop)] = loop_depth == 1;
   for (Id id : code_.blocks[static_cast<size_t>(code_[loop].block)]) {
     const Inst& n = code_[id];
-    if (!is_index(n, ir::Op::Mul) || n.src[0] != loop || code_[n.src[1]].code != InstCode::Const) continue;
+    if (!is_index(n, Op::Mul) || n.src[0] != loop || code_[n.src[1]].code != InstCode::Const) continue;
     induction_[static_cast<size_t>(id)] = loop_depth == 1;
     found.push_back(id);
   }

@@ -8,8 +8,6 @@
 
 namespace sinter::codegen {
 
-using ir::Op;
-
 size_t BlockWriter::InstHash::operator()(const Inst& n) const {
   uint64_t h =
       ir::mix(static_cast<uint64_t>(n.code) << 8 | static_cast<uint64_t>(n.op), static_cast<uint64_t>(n.type.dtype));
@@ -86,8 +84,7 @@ void BlockWriter::open(Id owner, bool barrier) {
 
 Id BlockWriter::open_loop(Id begin, Id end, int64_t step, std::string note) {
   // The loop is appended to its block by close(), so that values hoisted out of it come before it.
-  Inst loop{InstCode::Loop, {DType::Index, 1}, {begin, end}};
-  loop.imm = step;
+  Inst loop{InstCode::Loop, {DType::Index, 1}, {begin, end}, step};
   loop.note = std::move(note);
   const Id id = append(std::move(loop), scopes_.size());
   open(id, false);
@@ -113,7 +110,7 @@ void BlockWriter::close() {
 }
 
 bool BlockWriter::in_loop() const {
-  return std::any_of(scopes_.begin(), scopes_.end(), [this](const Scope& s) { return is_inner_loop(s); });
+  return std::ranges::any_of(scopes_, [this](const Scope& s) { return is_inner_loop(s); });
 }
 
 bool BlockWriter::is_inner_loop(const Scope& s) const {
@@ -224,15 +221,14 @@ BlockWriter::LaneStride BlockWriter::lane_stride(Id id) {
   return {index(n.op, a.first, b.first), a.step + b.step};
 }
 
-Id BlockWriter::constant(DType dtype, ir::Scalar v) {
-  Inst n{InstCode::Const, {dtype, 1}, {}};
-  n.number = v;
-  return value(std::move(n));
-}
+Id BlockWriter::constant(DType dtype, ir::Scalar v) { return value({InstCode::Const, {dtype, 1}, {}, 0, v}); }
 Id BlockWriter::number(int64_t v) { return constant(DType::Index, ir::Scalar::of(DType::Index, v)); }
-Id BlockWriter::alu(Op op, Type type, std::vector<Id> src) { return value({InstCode::Alu, type, std::move(src), op}); }
+Id BlockWriter::alu(Op op, Type type, std::vector<Id> src) {
+  return value({.code = InstCode::Alu, .type = type, .src = std::move(src), .op = op});
+}
 Id BlockWriter::divide_unsigned(Op op, Id a, Id b) {
-  if (Id folded = fold({InstCode::Alu, {DType::Index, 1}, {a, b}, op}); folded != kNone) return folded;
+  if (Id folded = fold({.code = InstCode::Alu, .type = {DType::Index, 1}, .src = {a, b}, .op = op}); folded != kNone)
+    return folded;
   const Type wide{DType::U64, 1};
   return alu(Op::Cast, {DType::Index, 1}, {alu(op, wide, {alu(Op::Cast, wide, {a}), alu(Op::Cast, wide, {b})})});
 }
@@ -241,9 +237,7 @@ Id BlockWriter::splat(Id scalar, int lanes) {
 }
 Id BlockWriter::part(Id vector, int from, int lanes) {
   if (type(vector).lanes == lanes) return vector;
-  Inst n{InstCode::Part, {type(vector).dtype, lanes}, {vector}};
-  n.imm = from;
-  return value(std::move(n));
+  return value({InstCode::Part, {type(vector).dtype, lanes}, {vector}, from});
 }
 
 }  // namespace sinter::codegen

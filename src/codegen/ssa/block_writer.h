@@ -66,18 +66,18 @@ class BlockWriter {
   // Index arithmetic, and shorthands.
   Id number(int64_t v);
   Id constant(DType dtype, ir::Scalar v);
-  Id alu(ir::Op op, Type type, std::vector<Id> src);
-  Id index(ir::Op op, Id a, Id b) { return alu(op, {DType::Index, 1}, {a, b}); }
+  Id alu(Op op, Type type, std::vector<Id> src);
+  Id index(Op op, Id a, Id b) { return alu(op, {DType::Index, 1}, {a, b}); }
   /// IDiv or Mod of a non-negative number by a positive one, as an unsigned division: there C's truncation is floor.
-  Id divide_unsigned(ir::Op op, Id a, Id b);
+  Id divide_unsigned(Op op, Id a, Id b);
   Id splat(Id scalar, int lanes);
+  Id zero(DType dtype, int lanes = 1) { return splat(constant(dtype, ir::Scalar::of(dtype, 0)), lanes); }
+  Id truth(bool v) { return constant(DType::Bool, ir::Scalar::of(DType::Bool, v)); }
   Id part(Id vector, int from, int lanes);
   Id lane(Id vector, int lane) { return part(vector, lane, 1); }
   /// InstCode::Interleave of blocks of `block` lanes, the even or the odd ones.
   Id interleave(Id a, Id b, int block, bool odd) {
-    Inst n{InstCode::Interleave, type(a), {a, b}};
-    n.imm = odd ? -block : block;
-    return value(std::move(n));
+    return value({InstCode::Interleave, type(a), {a, b}, odd ? -block : block});
   }
   Id iota(int lanes) { return value({InstCode::Iota, {DType::Index, lanes}, {}}); }
   /// Bool per lane: lane number < count.
@@ -85,7 +85,7 @@ class BlockWriter {
   /// Conjunction of two scalar conditions; kNone means true.
   Id both(Id a, Id b) {
     if (a == kNone || always(a)) return b == kNone || always(b) ? kNone : b;
-    return b == kNone || always(b) ? a : alu(ir::Op::And, {DType::Bool, 1}, {a, b});
+    return b == kNone || always(b) ? a : alu(Op::And, {DType::Bool, 1}, {a, b});
   }
   /// Whether a condition, or a splat of one, is known true; known false.
   bool always(Id condition) const { return is_known(condition, true); }

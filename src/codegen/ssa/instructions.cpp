@@ -9,8 +9,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-
 std::string_view name(InstCode code) {
   constexpr std::string_view kNames[] = {"begin",
                                          "end",

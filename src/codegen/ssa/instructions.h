@@ -10,6 +10,8 @@
 
 namespace sinter::codegen {
 
+using ir::Op;
+
 /// Names an instruction and its value.
 using Id = int;
 inline constexpr Id kNone = -1;
@@ -70,9 +72,9 @@ struct Inst {
   InstCode code;
   Type type;
   std::vector<Id> src;
-  ir::Op op = ir::Op::Const;
-  ir::Scalar number = {};
   int64_t imm = 0;
+  ir::Scalar number = {};
+  Op op = Op::Const;
   int block = -1;
   std::string note = {};  ///< comment on a loop in the rendered text
 };

@@ -14,8 +14,6 @@ IntegerBounds sum(IntegerBounds a, IntegerBounds b) {
 
 namespace {
 
-using ir::Op;
-
 /// The full range of an integer type of at most 32 bits.
 IntegerBounds all_of(DType d) {
   if (is_bool(d)) return {0, 1};

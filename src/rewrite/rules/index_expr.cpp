@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ir/build.h"
+#include "ir/contains.h"
 #include "rewrite/rules/rules.h"
 
 namespace sinter::ir {
@@ -107,7 +108,7 @@ UOp select_of_load(RewriteContext& context, UOp x) {
   if (l->op != Op::Load || l->src.size() != l->src[0]->rank() + 3) return {};
   const std::vector<UOp> predicate = conjuncts(l->src[l->src.size() - 2]), chosen = conjuncts(x->src[0]);
   for (UOp c : chosen)
-    if (std::find(predicate.begin(), predicate.end(), c) == predicate.end()) return {};
+    if (!contains(predicate, c)) return {};
   if (l->src.back() == x->src[2]) return l;
   if (chosen.size() != predicate.size() || x->src[2]->op != Op::Const) return {};
   std::vector<UOp> src = l->src;

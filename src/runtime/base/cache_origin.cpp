@@ -34,7 +34,7 @@ std::optional<CacheOrigin> read(std::string_view bytes) {
   const std::string dialect = line(), version = line();
   CacheOrigin by;
   if (dialect.size() != 1 || dialect[0] < '0' || dialect[0] > '2' || version.empty() || version.size() > 3 ||
-      !std::all_of(version.begin(), version.end(), [](unsigned char c) { return std::isdigit(c); }))
+      !std::ranges::all_of(version, [](unsigned char c) { return std::isdigit(c); }))
     return std::nullopt;
   by.dialect = static_cast<Dialect>(dialect[0] - '0');
   by.version = std::stoi(version);

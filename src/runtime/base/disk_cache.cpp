@@ -185,7 +185,7 @@ std::vector<std::string> DiskCache::names(const char* extension) const {
     if (const std::string stem = file.substr(0, file.rfind('.')); file == stem + extension && stem.size() > key)
       found.push_back(stem.substr(0, stem.size() - key));
   });
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found);
   return found;
 }
 
@@ -248,7 +248,7 @@ void DiskCache::trim() {
   if (total <= bound_) return;
   std::vector<const EntryFiles*> oldest;
   for (const auto& [stem, entry] : entries) oldest.push_back(&entry);
-  std::sort(oldest.begin(), oldest.end(), [](const EntryFiles* a, const EntryFiles* b) { return a->used < b->used; });
+  std::ranges::sort(oldest, [](const EntryFiles* a, const EntryFiles* b) { return a->used < b->used; });
   for (const EntryFiles* entry : oldest) {
     if (total <= bound_ / 4 * 3) break;
     for (const std::string& file : entry->files) unlinkat(folder_fd_, file.c_str(), 0);

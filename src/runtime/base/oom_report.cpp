@@ -20,8 +20,7 @@ std::string oom_report() {
   if (!graph) return "";
   std::vector<const ir::NodeOrigin*> origins = ir::origins();
   std::erase_if(origins, [](const ir::NodeOrigin* o) { return o->bytes == 0; });
-  std::sort(origins.begin(), origins.end(),
-            [](const ir::NodeOrigin* a, const ir::NodeOrigin* b) { return a->bytes > b->bytes; });
+  std::ranges::sort(origins, [](const ir::NodeOrigin* a, const ir::NodeOrigin* b) { return a->bytes > b->bytes; });
   std::string text;
   for (size_t i = 0; i < std::min(kMost, origins.size()); ++i) {
     const ir::NodeOrigin& o = *origins[i];

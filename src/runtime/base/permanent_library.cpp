@@ -126,9 +126,8 @@ void* open_permanent_library(const std::string& path) {
   std::set<ElfW(Addr)> own;  // another thread may have loaded others meanwhile
   add_closure(library, own);
   for (const dl_phdr_info& object : loaded_objects())
-    if (own.contains(object.dlpi_addr) && std::none_of(before.begin(), before.end(), [&](const dl_phdr_info& known) {
-          return known.dlpi_phdr == object.dlpi_phdr;
-        }))
+    if (own.contains(object.dlpi_addr) &&
+        std::ranges::none_of(before, [&](const dl_phdr_info& known) { return known.dlpi_phdr == object.dlpi_phdr; }))
       stop_registering(object);
   return library;
 }

@@ -31,7 +31,7 @@ void ThreadAffinity::pin_workers(std::vector<std::thread>& workers) {
     for (std::thread& worker : workers) pin(worker.native_handle(), cpus_);
     return;
   }
-  std::partition(free_cpus_.begin(), free_cpus_.end(), [here](int cpu) { return cpu == here; });
+  std::ranges::partition(free_cpus_, [here](int cpu) { return cpu == here; });
   for (std::thread& worker : workers) {
     cpu_of_.push_back(free_cpus_.back());
     free_cpus_.pop_back();
@@ -41,7 +41,7 @@ void ThreadAffinity::pin_workers(std::vector<std::thread>& workers) {
 
 void ThreadAffinity::avoid_caller_cpu(std::vector<std::thread>& workers) {
   if (cpu_of_.empty()) return;
-  const auto met = std::find(cpu_of_.begin(), cpu_of_.end(), sched_getcpu());
+  const auto met = std::ranges::find(cpu_of_, sched_getcpu());
   if (met == cpu_of_.end()) return;
   std::swap(*met, free_cpus_.front());
   pin(workers[static_cast<size_t>(met - cpu_of_.begin())].native_handle(), {&*met, 1});

@@ -68,8 +68,7 @@ class ExternalCompiler final : public Compiler {
  public:
   ExternalCompiler(std::string program, std::vector<std::string> flags)
       : program_(std::move(program)), flags_(std::move(flags)), dialect_(find_dialect(program_)) {
-    library_ =
-        std::any_of(flags_.begin(), flags_.end(), [](const std::string& f) { return f.rfind("-fsanitize=", 0) == 0; });
+    library_ = std::ranges::any_of(flags_, [](const std::string& f) { return f.rfind("-fsanitize=", 0) == 0; });
   }
 
   // Identified by the file's stamp: asking the compiler for its version would start it once in each process.

@@ -15,7 +15,7 @@ std::string read_model() {
   for (std::string line; std::getline(info, line) && !line.empty();) {  // the first CPU only
     std::string_view field = std::string_view(line).substr(0, line.find(':'));
     field = field.substr(0, field.find_last_not_of(" \t") + 1);
-    if (std::find(kFields.begin(), kFields.end(), field) != kFields.end()) model += line + "\n";
+    if (std::ranges::find(kFields, field) != kFields.end()) model += line + "\n";
   }
   return model;
 }

@@ -100,7 +100,7 @@ class Columns {
   }
   T* write(T* to) { return write(to, rows_, columns_); }
   bool finite() const {
-    return std::all_of(numbers_.begin(), numbers_.end(), [](T x) { return std::isfinite(x); });
+    return std::ranges::all_of(numbers_, [](T x) { return std::isfinite(x); });
   }
   /// Of the lower triangle, diagonal included.
   bool lower_triangle_finite() const {

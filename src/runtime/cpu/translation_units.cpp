@@ -29,12 +29,11 @@ std::vector<Unit> split_into_units(std::span<const KernelSource* const> kernels,
   const size_t count = alone ? kernels.size() : std::min(kernels.size(), shared);
   std::vector<size_t> order(kernels.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](size_t a, size_t b) { return bytes(a) != bytes(b) ? bytes(a) > bytes(b) : a < b; });
+  std::ranges::sort(order, [&](size_t a, size_t b) { return bytes(a) != bytes(b) ? bytes(a) > bytes(b) : a < b; });
   std::vector<Unit> units(count);
   std::vector<size_t> load(count);
   for (size_t k : order) {
-    const size_t least = static_cast<size_t>(std::min_element(load.begin(), load.end()) - load.begin());
+    const size_t least = static_cast<size_t>(std::ranges::min_element(load) - load.begin());
     units[least].push_back(k);
     load[least] += bytes(k) + 1;
   }

@@ -96,7 +96,7 @@ std::string open(const std::string& path, int most_major, NvrtcLibrary& out) {
                        out.major < kOldest ? "12 or later" : fmt::format("{} or older, as the driver", most_major));
   out.archs.resize(static_cast<size_t>(count));
   if (t.supported_archs(out.archs.data())) return path + " does not say what it compiles for";
-  std::sort(out.archs.begin(), out.archs.end());
+  std::ranges::sort(out.archs);
   out.library = path;
   out.table = t;
   return "";
@@ -122,7 +122,7 @@ NvrtcLibrary search(const std::string& given, int most_major) {
     const std::string name = fmt::format("libnvrtc.so.{}", major);
     if (take(name)) return found;
     for (const std::string& folder : folders(major)) {
-      if (std::find(looked.begin(), looked.end(), folder) == looked.end()) looked.push_back(folder);
+      if (std::ranges::find(looked, folder) == looked.end()) looked.push_back(folder);
       for (const std::string& file : matches(fmt::format("{}/{}", folder, name)))
         if (take(file)) return found;
     }

@@ -102,7 +102,7 @@ class OccupiedBytes {
     }
     for (const size_t n : subtrees_)
       for (size_t up = n / 2; up; up /= 2) ancestors_.push_back(up);
-    std::sort(ancestors_.begin(), ancestors_.end());
+    std::ranges::sort(ancestors_);
     ancestors_.erase(std::unique(ancestors_.begin(), ancestors_.end()), ancestors_.end());
   }
 
@@ -121,7 +121,7 @@ ArenaLayout lay_out(const Plan& plan) {
   for (size_t i = 0; i < plan.buffers.size(); ++i)
     if (plan.buffers[i].kind == PlanBuffer::Kind::Scratch) order.push_back(i);
   if (order.empty()) return out;
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+  std::ranges::sort(order, [&](size_t a, size_t b) {
     const int64_t x = plan.buffers[a].bound_bytes, y = plan.buffers[b].bound_bytes;
     return x != y ? x > y : a < b;
   });

@@ -14,11 +14,10 @@ namespace sinter::runtime {
 ExecutablePlan::ExecutablePlan(Plan plan, PlanSignature signature)
     : plan_(std::move(plan)), signature_(std::move(signature)), layout_(lay_out(plan_)) {
   const auto symbolic = [](const PlanDim& d) { return d.var >= 0; };
-  const auto varies = [&](const std::vector<PlanDim>& dims) { return std::any_of(dims.begin(), dims.end(), symbolic); };
+  const auto varies = [&](const std::vector<PlanDim>& dims) { return std::ranges::any_of(dims, symbolic); };
   const bool fixed =
-      std::none_of(plan_.buffers.begin(), plan_.buffers.end(), [&](const PlanBuffer& b) { return varies(b.shape); }) &&
-      std::all_of(plan_.steps.begin(), plan_.steps.end(),
-                  [&](const PlanStep& s) { return s.vars.empty() && !varies(s.outer); });
+      std::ranges::none_of(plan_.buffers, [&](const PlanBuffer& b) { return varies(b.shape); }) &&
+      std::ranges::all_of(plan_.steps, [&](const PlanStep& s) { return s.vars.empty() && !varies(s.outer); });
   if (fixed) costs_ = step_costs(plan_, {});
   if (plan_.device.kind() == Device::Kind::Cuda) graphs_ = std::make_unique<cuda::LaunchGraphPool>();
 }

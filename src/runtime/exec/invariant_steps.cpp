@@ -1,6 +1,7 @@
 // The greatest fixed point: begins with all steps and removes those that depend on anything else than each other and
 // invariant inputs. Then groups the remaining steps by shared scratch.
 #include "runtime/exec/invariant_steps.h"
+#include "ir/contains.h"
 
 #include <algorithm>
 #include <map>
@@ -14,8 +15,8 @@ size_t at(int number) { return static_cast<size_t>(number); }
 /// Whether all sizes of the step are invariant.
 bool same_sizes(const PlanStep& step, const InvariantInputs& invariant) {
   const auto same = [&](int v) { return v < 0 || invariant.vars.empty() || invariant.vars[at(v)]; };
-  return std::all_of(step.vars.begin(), step.vars.end(), same) &&
-         std::all_of(step.outer.begin(), step.outer.end(), [&](const PlanDim& d) { return same(d.var); });
+  return std::ranges::all_of(step.vars, same) &&
+         std::ranges::all_of(step.outer, [&](const PlanDim& d) { return same(d.var); });
 }
 
 /// Per step, whether its results are invariant.
@@ -28,8 +29,8 @@ std::vector<uint8_t> find_invariant_steps(const Plan& plan, const InvariantInput
     changed = false;
     for (size_t s = 0; s < plan.steps.size(); ++s) {
       const PlanStep& step = plan.steps[s];
-      const bool all = std::all_of(step.buffers.begin(), step.buffers.end(), [&](int b) { return same[at(b)]; }) &&
-                       std::all_of(step.args.begin(), step.args.end(), [&](int a) { return invariant.args[at(a)]; }) &&
+      const bool all = std::ranges::all_of(step.buffers, [&](int b) { return same[at(b)]; }) &&
+                       std::ranges::all_of(step.args, [&](int a) { return invariant.args[at(a)]; }) &&
                        same_sizes(step, invariant);
       if (!stays[s] || all) continue;
       changed = true;
@@ -64,7 +65,7 @@ std::vector<size_t> joined(const Plan& plan, const std::vector<uint8_t>& stays) 
 
 Plan hoist_invariants(Plan plan, const InvariantInputs& invariant) {
   const std::vector<uint8_t> stays = find_invariant_steps(plan, invariant);
-  if (std::find(stays.begin(), stays.end(), 1) == stays.end()) return plan;
+  if (!ir::contains(stays, 1)) return plan;
   const std::vector<size_t> first = joined(plan, stays);
 
   std::map<size_t, std::vector<int>> slots;             // slots on which the group of a step depends
@@ -74,7 +75,7 @@ Plan hoist_invariants(Plan plan, const InvariantInputs& invariant) {
     for (int b : plan.steps[s].writes) stored[at(b)] = 1;
     for (int b : plan.steps[s].buffers)
       if (std::vector<int>& of = slots[first[s]];
-          plan.buffers[at(b)].kind == PlanBuffer::Kind::Slot && std::find(of.begin(), of.end(), b) == of.end())
+          plan.buffers[at(b)].kind == PlanBuffer::Kind::Slot && !ir::contains(of, b))
         of.push_back(b);
   }
   for (size_t s = 0; s < plan.steps.size(); ++s)

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "ir/contains.h"
 #include "runtime/base/env.h"
 #include "runtime/base/fault_injection.h"
 #include "runtime/base/log.h"
@@ -30,8 +31,7 @@ class OverlapObserver final : public LaunchObserver {
       std::map<int, bool> written;  // by buffer; sections of one kernel count as one use
       do {
         const PlanStep& step = steps[i];
-        for (int b : step.buffers)
-          written[b] |= std::find(step.writes.begin(), step.writes.end(), b) != step.writes.end();
+        for (int b : step.buffers) written[b] |= ir::contains(step.writes, b);
         ++i;
       } while (i < launch.first + launch.count && steps[i].section_of >= 0 &&
                steps[i].section_of == steps[begin].section_of);

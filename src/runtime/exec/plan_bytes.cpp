@@ -13,40 +13,19 @@ namespace {
 template <class T, class Of>
 concept SameType = std::same_as<std::remove_const_t<T>, Of>;
 
-template <class A, SameType<PlanDim> T>
-void fields(A& a, T& d) {
-  a(d.fixed, d.var);
-}
-template <class A, SameType<PlanBuffer> T>
-void fields(A& a, T& b) {
-  a(b.kind, b.dtype, b.shape, b.bound_bytes, b.first, b.last);
-}
-template <class A, SameType<PlanStep> T>
-void fields(A& a, T& s) {
+void fields(auto& a, SameType<PlanDim> auto& d) { a(d.fixed, d.var); }
+void fields(auto& a, SameType<PlanBuffer> auto& b) { a(b.kind, b.dtype, b.shape, b.bound_bytes, b.first, b.last); }
+void fields(auto& a, SameType<PlanStep> auto& s) {
   a(s.program, s.buffers, s.vars, s.args, s.outer, s.writes, s.time, s.offsets, s.section_of, s.position);
 }
-template <class A, SameType<SizePolynomial::Term> T>
-void fields(A& a, T& t) {
-  a(t.factor, t.vars);
-}
-template <class A, SameType<SizePolynomial> T>
-void fields(A& a, T& m) {
-  a(m.terms);
-}
-template <class A, SameType<KernelWork> T>
-void fields(A& a, T& w) {
-  a(w.flops, w.accesses, w.tensor);
-}
-template <class A, SameType<Hash128> T>
-void fields(A& a, T& h) {
-  a(h.low, h.high);
-}
-template <class A, SameType<KernelSource> T>
-void fields(A& a, T& k) {
+void fields(auto& a, SameType<SizePolynomial::Term> auto& t) { a(t.factor, t.vars); }
+void fields(auto& a, SameType<SizePolynomial> auto& m) { a(m.terms); }
+void fields(auto& a, SameType<KernelWork> auto& w) { a(w.flops, w.accesses, w.tensor); }
+void fields(auto& a, SameType<Hash128> auto& h) { a(h.low, h.high); }
+void fields(auto& a, SameType<KernelSource> auto& k) {
   a(k.name, k.has_epilogue, k.blocks, k.scratch, k.threads, k.epilogue_threads, k.epilogue_blocks, k.shared);
 }
-template <class A, SameType<StoredPlan> T>
-void fields(A& a, T& s) {
+void fields(auto& a, SameType<StoredPlan> auto& s) {
   a(s.plan.buffers, s.plan.steps, s.plan.launches, s.plan.work, s.plan.outputs, s.plan.raises_errors, s.kernels,
     s.keys);
 }
@@ -127,7 +106,7 @@ class PlanDeserializer {
 };
 
 bool indices_below(const std::vector<int>& numbers, size_t count) {
-  return std::all_of(numbers.begin(), numbers.end(), [&](int n) { return n >= 0 && static_cast<size_t>(n) < count; });
+  return std::ranges::all_of(numbers, [&](int n) { return n >= 0 && static_cast<size_t>(n) < count; });
 }
 
 /// Whether every buffer and kernel number is in range.
@@ -140,9 +119,8 @@ bool is_consistent(const StoredPlan& s) {
            plan.work[static_cast<size_t>(step.program)].accesses.size() == step.buffers.size();
   };
   return s.keys.size() == s.kernels.size() && plan.work.size() == s.kernels.size() &&
-         std::all_of(plan.buffers.begin(), plan.buffers.end(), known) &&
-         std::all_of(plan.steps.begin(), plan.steps.end(), fits) && indices_below(plan.outputs, plan.buffers.size()) &&
-         indices_below(plan.launches, plan.steps.size() + 1) &&
+         std::ranges::all_of(plan.buffers, known) && std::ranges::all_of(plan.steps, fits) &&
+         indices_below(plan.outputs, plan.buffers.size()) && indices_below(plan.launches, plan.steps.size() + 1) &&
          std::accumulate(plan.launches.begin(), plan.launches.end(), size_t{0}) == plan.steps.size();
 }
 

@@ -49,8 +49,8 @@ bool PlanExecution::same_sizes(const std::vector<int64_t>& vars) const {
   for (size_t l = 0; l < plan().invariant_launches.size(); ++l) steps += plan().launches[l];
   return std::all_of(plan().steps.begin(), plan().steps.begin() + steps, [&](const PlanStep& s) {
     const auto same = [&](int v) { return vars_[static_cast<size_t>(v)] == vars[static_cast<size_t>(v)]; };
-    return std::all_of(s.vars.begin(), s.vars.end(), same) &&
-           std::all_of(s.outer.begin(), s.outer.end(), [&](const PlanDim& d) { return d.at(vars_) == d.at(vars); });
+    return std::ranges::all_of(s.vars, same) &&
+           std::ranges::all_of(s.outer, [&](const PlanDim& d) { return d.at(vars_) == d.at(vars); });
   });
 }
 
@@ -116,8 +116,8 @@ std::vector<int64_t> PlanExecution::scalars(size_t step) const {
 
 bool PlanExecution::skippable(size_t launch, std::span<const uint8_t> same) const {
   return launch < plan().invariant_launches.size() &&
-         std::all_of(
-             plan().invariant_launches[launch].begin(), plan().invariant_launches[launch].end(),
+         std::ranges::all_of(
+             plan().invariant_launches[launch],
              [&](int slot) { return static_cast<size_t>(slot) < same.size() && same[static_cast<size_t>(slot)]; });
 }
 

@@ -38,14 +38,14 @@ std::vector<WorkChunk> split_work(std::span<const StepCost* const> costs, int th
   };
   std::vector<double> busy(static_cast<size_t>(threads));
   for (const WorkChunk& p : all) busy[static_cast<size_t>(p.thread)] += p.time;
-  std::sort(few.begin(), few.end(), longer);
+  std::ranges::sort(few, longer);
   for (WorkChunk& p : few) {
-    const auto least = std::min_element(busy.begin(), busy.end());
+    const auto least = std::ranges::min_element(busy);
     *least += p.time;
     p.thread = static_cast<int>(least - busy.begin());
     all.push_back(p);
   }
-  std::sort(all.begin(), all.end(), [&](const WorkChunk& a, const WorkChunk& b) {
+  std::ranges::sort(all, [&](const WorkChunk& a, const WorkChunk& b) {
     return a.thread != b.thread ? a.thread < b.thread : longer(a, b);
   });
   return all;

@@ -58,7 +58,7 @@ class ProgramCache {
     std::vector<std::pair<uint64_t, Hash128>> unused;
     for (const auto& [key, entry] : programs_)
       if (entry.program.use_count() == 1) unused.emplace_back(entry.used, key);
-    std::sort(unused.begin(), unused.end());
+    std::ranges::sort(unused);
     for (size_t i = 0; i + kMaxUnused / 2 < unused.size(); ++i) {
       auto found = programs_.find(unused[i].second);
       dropped.push_back(std::move(found->second.program));

@@ -48,8 +48,7 @@ Prices prices_for(const runtime::Target& target) {
   return p;
 }
 
-double weight_of(ir::Op op) {
-  using ir::Op;
+double weight_of(Op op) {
   switch (op) {
     case Op::Div:
     case Op::Sqrt:

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "ir/graph.h"
 #include "runtime/base/target.h"
+#include "schedule/graph/plan_graph.h"
 
 namespace sinter::schedule {
 
@@ -60,9 +60,9 @@ struct Prices {
 Prices prices_for(const runtime::Target& target);
 
 /// Cost of an elementwise op in simple operations: 1 for most, 4 for a division, 8 for exp.
-double weight_of(ir::Op op);
+double weight_of(Op op);
 
 /// Bytes of a value. Symbolic sizes count with their bounds.
-inline int64_t bytes_of(ir::UOp n) { return n->shape.bound() * static_cast<int64_t>(size_of(n->dtype)); }
+inline int64_t bytes_of(UOp n) { return n->shape.bound() * static_cast<int64_t>(size_of(n->dtype)); }
 
 }  // namespace sinter::schedule

@@ -13,6 +13,10 @@
 
 namespace sinter::schedule {
 
+// The names of the IR that all of the scheduler uses as its own.
+using ir::Op;
+using ir::UOp;
+
 /// A buffer that exists before the plan runs: Param(slot) in the graph.
 struct PlanSlot {
   DType dtype;
@@ -22,7 +26,7 @@ struct PlanSlot {
 /// A value that the plan stores; outputs have distinct values. An After node is a version: stored whole, or, in its
 /// home, only its box.
 struct Output {
-  ir::UOp value;
+  UOp value;
   int home = -1;  ///< slot that may take the value in place, or -1; a slot is named by at most one output
 };
 
@@ -41,8 +45,8 @@ struct PlanGraph {
 };
 
 /// The roots: what each output stores.
-inline std::vector<ir::UOp> values_of(const PlanGraph& plan) {
-  std::vector<ir::UOp> values;
+inline std::vector<UOp> values_of(const PlanGraph& plan) {
+  std::vector<UOp> values;
   for (const Output& o : plan.outputs) values.push_back(o.value);
   return values;
 }

@@ -1,6 +1,6 @@
 // Checks every sum in which outer ranges occur; for a LOAD or STORE that is the whole offset. The collapsed range takes
 // the place of the last of its parts and the others become 0, so the sums keep their values.
-#include "schedule/lower/collapse_axes.h"
+#include "schedule/lower/kernel_passes.h"
 
 #include <algorithm>
 #include <map>
@@ -11,6 +11,7 @@
 #include "codegen/kernel/offset.h"
 #include "codegen/kernel/ranges.h"
 #include "ir/build.h"
+#include "ir/contains.h"
 #include "ir/rebuild.h"
 #include "ir/walk.h"
 #include "rewrite/linear.h"
@@ -20,8 +21,6 @@ namespace sinter::schedule {
 namespace {
 
 using codegen::is_access;
-using ir::Op;
-using ir::UOp;
 
 /// Which outer ranges are contiguous with the next one.
 class CollapsibleAxes {
@@ -38,9 +37,7 @@ class CollapsibleAxes {
   }
   /// By range id; false for the last.
   const std::vector<bool>& contiguous_with_next() const { return contiguous_with_next_; }
-  bool any() const {
-    return std::find(contiguous_with_next_.begin(), contiguous_with_next_.end(), true) != contiguous_with_next_.end();
-  }
+  bool any() const { return ir::contains(contiguous_with_next_, true); }
 
  private:
   void visit(UOp n) {
@@ -92,7 +89,7 @@ CollapsedDims dims_of(const codegen::Kernel& kernel, const std::vector<bool>& co
     for (size_t r = 0; r + 1 < outer.size(); ++r) {
       if (!contiguous_with_next[r] || !outer[r]) continue;
       const auto runs = [&](UOp i) { return ranges.depends(i, outer[r]) || ranges.depends(i, outer[r + 1]); };
-      const auto first = std::find_if(index.begin(), index.end(), runs);
+      const auto first = std::ranges::find_if(index, runs);
       const auto last = std::find_if(index.rbegin(), index.rend(), runs);
       for (auto d = first - index.begin(); d + 1 < index.rend() - last; ++d) joined[static_cast<size_t>(d)] = true;
     }

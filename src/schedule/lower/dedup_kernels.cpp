@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "ir/contains.h"
 #include "ir/rebuild.h"
 #include "ir/walk.h"
 #include "schedule/graph/plan_graph.h"
@@ -12,17 +13,16 @@
 namespace sinter::schedule {
 
 using ir::mix;
-using ir::UOp;
 
 void normalize_vars(codegen::Kernel& kernel) {
   std::vector<Var> before = kernel.vars, after;
   for (UOp n : nodes_of(kernel))  // variables in a buffer's outermost size only
     for (const Dim& d : n->shape)
-      if (d.symbolic() && std::find(before.begin(), before.end(), d.var()) == before.end()) before.push_back(d.var());
+      if (d.symbolic() && !ir::contains(before, d.var())) before.push_back(d.var());
   for (const Var& v : before) after.push_back(numbered(after.size(), v));
   if (after == before) return;
   const auto var = [&](const Var& v) {
-    return after[static_cast<size_t>(std::find(before.begin(), before.end(), v) - before.begin())];
+    return after[static_cast<size_t>(std::ranges::find(before, v) - before.begin())];
   };
   const auto dim = [&](const Dim& d) { return d.symbolic() ? var(d.var())(d.value()) : d; };
   const auto graph = std::make_shared<ir::Arena>();

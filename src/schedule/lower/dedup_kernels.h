@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "codegen/kernel/kernel.h"
+#include "schedule/graph/plan_graph.h"
 
 namespace sinter::schedule {
 
@@ -13,7 +14,7 @@ namespace sinter::schedule {
 void normalize_vars(codegen::Kernel& kernel);
 
 /// The nodes of a kernel and of its epilogue, sources first.
-std::vector<ir::UOp> nodes_of(const codegen::Kernel& kernel);
+std::vector<UOp> nodes_of(const codegen::Kernel& kernel);
 /// Whether the graphs under both sinks are equal. Names do not count.
 bool same_kernel(const codegen::Kernel& a, const codegen::Kernel& b);
 /// Equal for equal bodies.

@@ -7,6 +7,7 @@
 
 #include "interp/interpreter.h"
 #include "ir/build.h"
+#include "ir/contains.h"
 #include "ir/walk.h"
 #include "schedule/lower/predicate.h"
 #include "sinter/error.h"
@@ -15,8 +16,6 @@ namespace sinter::schedule {
 
 using ir::ElementIndex;
 using ir::IndexMath;
-using ir::Op;
-using ir::UOp;
 
 size_t IndexMap::ElementIndexHash::operator()(const ElementIndex& at) const {
   size_t h = std::hash<UOp>{}(at.valid);
@@ -56,7 +55,7 @@ void IndexMap::begin_epilogue() {
   for (const auto& [sum, ranges] : split_reductions_of(kernel_))
     across.insert(across.end(), ranges.begin(), ranges.end());
   std::vector<int> axes = kernel_.outer;
-  std::erase_if(axes, [&](int a) { return std::find(across.begin(), across.end(), a) != across.end(); });
+  std::erase_if(axes, [&](int a) { return ir::contains(across, a); });
   axes.insert(axes.end(), kernel_.inner.begin(), kernel_.inner.end());
   for (int a : axes) index_[a] = inner_[a] = range(p_.space.size(a));
 }
@@ -108,7 +107,7 @@ UOp IndexMap::expression(const std::vector<int>& axes, const AxisIndex& index) {
 }
 
 bool IndexMap::empty(const std::vector<int>& axes) const {
-  return std::any_of(axes.begin(), axes.end(), [&](int a) { return p_.space.bound(a) == 0; });
+  return std::ranges::any_of(axes, [&](int a) { return p_.space.bound(a) == 0; });
 }
 
 IndexMap::RangeBinding IndexMap::bind(const std::vector<int>& axes, const ElementIndex& at) {
@@ -120,10 +119,10 @@ IndexMap::RangeBinding IndexMap::bind(const std::vector<int>& axes, const Elemen
   for (int a : p_.space.expand(axes))
     if (inner_.contains(a)) own.push_back(a);
   // A sum across outer ranges is outside the loops over its results.
-  const bool across = std::find(own.begin(), own.end(), kernel_.blocks.axis) != own.end();
+  const bool across = ir::contains(own, kernel_.blocks.axis);
   const bool inside =
-      across || std::all_of(own.begin(), own.end(), [&](int a) {
-        return std::all_of(inner_.begin(), inner_.end(), [&](const auto& other) {
+      across || std::ranges::all_of(own, [&](int a) {
+        return std::ranges::all_of(inner_, [&](const auto& other) {
           return !open[free_.number(other.second)] || codegen::range_id(other.second) < codegen::range_id(inner_.at(a));
         });
       });

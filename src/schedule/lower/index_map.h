@@ -16,7 +16,7 @@
 namespace sinter::schedule {
 
 /// Per axis, its index expression.
-using AxisIndex = std::map<int, ir::UOp>;
+using AxisIndex = std::map<int, UOp>;
 
 /// The ranges, Params and Args of a kernel, numbered in order of first use, and the interned indices ("places") at
 /// which it needs values.
@@ -28,38 +28,38 @@ class IndexMap {
   const std::shared_ptr<ir::Arena>& arena() const { return graph_; }
 
   // ---- parameters and constants
-  ir::UOp param(int buffer, DType dtype, const Shape& shape);
-  ir::UOp argument(ir::UOp n);
-  ir::UOp zero(DType dtype) { return ir::constant(*graph_, dtype, 0); }
+  UOp param(int buffer, DType dtype, const Shape& shape);
+  UOp argument(UOp n);
+  UOp zero(DType dtype) { return ir::constant(*graph_, dtype, 0); }
   /// A leaf of the plan graph without a buffer, at this index.
-  ir::UOp leaf(ir::UOp n, const ir::ElementIndex& at);
+  UOp leaf(UOp n, const ir::ElementIndex& at);
   /// A movement node, with this kernel's arguments for its dynamic begins.
-  ir::UOp with_local_arguments(ir::UOp movement);
+  UOp with_local_arguments(UOp movement);
   const std::vector<int>& buffers() const { return buffers_; }  ///< per Param: the plan's buffer
   const std::vector<int>& args() const { return args_; }        ///< per Arg: the plan's argument
   const std::vector<DType>& arg_types() const { return arg_types_; }
 
   // ---- ranges
   /// A new inner range. Its id is above all others, so its loop is inside all of them.
-  ir::UOp range(const Dim& size) { return ir::range(ir::extent_of(*graph_, size), ranges_++, ir::AxisKind::Inner); }
+  UOp range(const Dim& size) { return ir::range(ir::extent_of(*graph_, size), ranges_++, ir::AxisKind::Inner); }
   const std::vector<Dim>& outer() const { return outer_; }
   /// From now on values are computed after all tasks: in new inner ranges, also along outer axes.
   void begin_epilogue();
   /// The outer range of an axis. For an axis in blocks, that is the block number.
-  ir::UOp outer_range(int outer_axis) const { return outer_ranges_.at(outer_axis); }
+  UOp outer_range(int outer_axis) const { return outer_ranges_.at(outer_axis); }
   /// The axes of a dim's digits.
   static std::vector<int> axes_of(const DimIndex& dim);
   /// The row-major index over these axes.
-  ir::UOp expression(const std::vector<int>& axes) { return expression(axes, index_); }
-  ir::UOp expression(const std::vector<int>& axes, const AxisIndex& index);
+  UOp expression(const std::vector<int>& axes) { return expression(axes, index_); }
+  UOp expression(const std::vector<int>& axes, const AxisIndex& index);
   /// The loops of a reduction at an index: the kernel's ranges, or new ones if the index depends on loops inside those.
   /// (A predicate may depend on more loops than the partition's index.) `index` has the index along their axes.
   struct RangeBinding {
     AxisIndex index;
-    std::vector<ir::UOp> ranges;
+    std::vector<UOp> ranges;
   };
   RangeBinding bind(const std::vector<int>& axes, const ir::ElementIndex& at);
-  bool depends(ir::UOp value, int axis) { return free_.depends(value, inner_.at(axis)); }
+  bool depends(UOp value, int axis) { return free_.depends(value, inner_.at(axis)); }
   bool empty(const std::vector<int>& axes) const;
 
   // ---- indices
@@ -67,14 +67,14 @@ class IndexMap {
   const ir::ElementIndex& operator[](int index_id) const { return *indices_[static_cast<size_t>(index_id)]; }
   /// The index below the movement nodes from `head` on. If they pad, `predicate` says where the value is not zero.
   struct ViewSource {
-    ir::UOp node;
+    UOp node;
     int index_id;
-    ir::UOp predicate;
+    UOp predicate;
   };
-  ViewSource down(ir::UOp head, int at);
+  ViewSource down(UOp head, int at);
   /// A loaded index, from a tensor of shape `indices` (SEMANTICS F6). Negative indices count from the end; one out of
   /// range raises the error bit. Narrows the predicate `valid`.
-  ir::UOp checked_index(ir::UOp index, const Dim& size, const Shape& indices, ir::UOp& valid);
+  UOp checked_index(UOp index, const Dim& size, const Shape& indices, UOp& valid);
 
  private:
   void open_ranges();
@@ -94,7 +94,7 @@ class IndexMap {
   ir::IndexMath math_;
   int ranges_ = 0;
   std::vector<Dim> outer_;
-  std::map<int, ir::UOp> outer_ranges_,
+  std::map<int, UOp> outer_ranges_,
       inner_;  ///< ranges by axis; for an axis in blocks, `inner_` is the index inside the block
   AxisIndex index_;
   codegen::FreeRanges free_;

@@ -17,8 +17,6 @@
 namespace sinter::schedule {
 namespace {
 
-using ir::Op;
-using ir::UOp;
 using runtime::SizePolynomial;
 using RangeIds = std::vector<uint64_t>;  ///< node ids, ascending
 
@@ -77,14 +75,12 @@ class LoopSizes {
       out.factor *= size.factor;
       out.vars.insert(out.vars.end(), size.vars.begin(), size.vars.end());
     }
-    std::sort(out.vars.begin(), out.vars.end());
+    std::ranges::sort(out.vars);
     return out;
   }
 
  private:
-  int number(UOp var) const {
-    return static_cast<int>(std::find(vars_.begin(), vars_.end(), var->get<Var>()) - vars_.begin());
-  }
+  int number(UOp var) const { return static_cast<int>(std::ranges::find(vars_, var->get<Var>()) - vars_.begin()); }
   /// For the range inside a block of a symbolic axis: the symbolic size, and the range over the blocks.
   static std::pair<UOp, UOp> symbolic_blocks(UOp bound) {
     std::pair<UOp, UOp> out;
@@ -105,8 +101,8 @@ void multiply(SizePolynomial::Term& term, const Dim& d, const std::vector<Var>& 
     term.factor *= static_cast<double>(d.value());
     return;
   }
-  const auto number = static_cast<int>(std::find(vars.begin(), vars.end(), d.var()) - vars.begin());
-  term.vars.insert(std::upper_bound(term.vars.begin(), term.vars.end(), number), number);
+  const auto number = static_cast<int>(std::ranges::find(vars, d.var()) - vars.begin());
+  term.vars.insert(std::ranges::upper_bound(term.vars, number), number);
 }
 
 /// An opaque kernel reads and writes every element once.

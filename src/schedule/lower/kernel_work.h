@@ -3,6 +3,7 @@
 
 #include "codegen/kernel/kernel.h"
 #include "runtime/exec/plan.h"
+#include "schedule/graph/plan_graph.h"
 
 namespace sinter::schedule {
 

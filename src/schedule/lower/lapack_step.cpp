@@ -20,7 +20,7 @@ KernelInstance lapack_step(const OpaqueNode& node) {
     from.push_back(ir::param(g, static_cast<int64_t>(i) + 1, node.types[i],
                              rows.with({shape[shape.rank() - 2], shape[shape.rank() - 1]})));
   }
-  const ir::UOp to = ir::param(g, 0, node.uop->dtype, rows.with({result[result.rank() - 1]}));
+  const UOp to = ir::param(g, 0, node.uop->dtype, rows.with({result[result.rank() - 1]}));
   out.kernel.sink = ir::sink(g, {ir::lapack_in_kernel(call, to, from)});
   const Shape& a = from[0]->shape;
   out.kernel.name =

@@ -20,7 +20,7 @@ uint64_t likeness(const Partition& p, const FusionGroup& k) {
   for (const std::vector<int>* axes : {&k.outer, &k.inner})
     for (int a : *axes) h = ir::mix(h, static_cast<uint64_t>(p.space.bound(a)));
   for (const Member& m : k.members) {
-    ir::UOp n = p.graph.nodes[static_cast<size_t>(m.node)].uop;
+    UOp n = p.graph.nodes[static_cast<size_t>(m.node)].uop;
     h = ir::mix(ir::mix(h, static_cast<uint64_t>(n->op)),
                 ir::mix(static_cast<uint64_t>(n->dtype), ir::hash_of(n->shape)));
   }
@@ -32,7 +32,7 @@ uint64_t likeness(const Partition& p, const FusionGroup& k) {
 std::vector<int> barriers_before(const Partition& p) {
   std::vector<int> count(p.kernels.size(), 0), order;
   for (size_t k = 0; k < p.kernels.size(); ++k) order.push_back(static_cast<int>(k));
-  std::sort(order.begin(), order.end(), [&](int a, int b) {  // sources first
+  std::ranges::sort(order, [&](int a, int b) {  // sources first
     return std::pair(-p.kernels[static_cast<size_t>(a)].level, a) <
            std::pair(-p.kernels[static_cast<size_t>(b)].level, b);
   });
@@ -42,8 +42,8 @@ std::vector<int> barriers_before(const Partition& p) {
     for (const auto& [node, at] : kernel.reads)
       if (p.graph.nodes[static_cast<size_t>(node)].kind != FusionNodeKind::Buffer)
         most = std::max(most, count[static_cast<size_t>(p.kernel_of[static_cast<size_t>(node)])]);
-    most += std::any_of(kernel.members.begin(), kernel.members.end(), [&](const Member& m) {
-      return p.graph.nodes[static_cast<size_t>(m.node)].uop->op == ir::Op::Barrier;
+    most += std::ranges::any_of(kernel.members, [&](const Member& m) {
+      return p.graph.nodes[static_cast<size_t>(m.node)].uop->op == Op::Barrier;
     });
   }
   return count;
@@ -91,7 +91,7 @@ std::vector<std::vector<int>> waits(const Partition& p, const std::vector<int>& 
       if (writer != k) wait(writer, k);
     }
   for (std::vector<int>& list : before) {
-    std::sort(list.begin(), list.end());
+    std::ranges::sort(list);
     list.erase(std::unique(list.begin(), list.end()), list.end());
   }
   return before;
@@ -116,7 +116,7 @@ std::vector<int> in_order(const std::vector<std::vector<int>>& before, const std
       if (--followers[static_cast<size_t>(b)] == 0) free(b);
   }
   if (order.size() != before.size()) throw InternalError("launches of a plan wait for each other in a circle");
-  std::reverse(order.begin(), order.end());
+  std::ranges::reverse(order);
   return order;
 }
 
@@ -141,8 +141,8 @@ std::vector<std::vector<int>> launch_order(const Partition& p, const Prices& pri
   std::vector<int> open;  // the groups merged into the last launch
   for (int l : in_order(before, barriers_of)) {
     const std::vector<int>& waits_for = before[static_cast<size_t>(l)];
-    const bool free = std::none_of(open.begin(), open.end(),
-                                   [&](int o) { return std::binary_search(waits_for.begin(), waits_for.end(), o); });
+    const bool free =
+        std::ranges::none_of(open, [&](int o) { return std::binary_search(waits_for.begin(), waits_for.end(), o); });
     if (!free || open.empty() || policy == Policy::Unfused) {
       out.emplace_back();
       open.clear();

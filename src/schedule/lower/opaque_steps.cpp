@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ir/contains.h"
 #include "sinter/error.h"
 
 namespace sinter::schedule {
@@ -18,8 +19,7 @@ const FusionNode& node_of(const Partition& p, int kernel) {
 OpaqueRows::OpaqueRows(const Shape& result) {
   for (size_t i = 0; i + 1 < result.rank(); ++i) {
     sizes.push_back(result[i]);
-    if (result[i].symbolic() && std::find(vars.begin(), vars.end(), result[i].var()) == vars.end())
-      vars.push_back(result[i].var());
+    if (result[i].symbolic() && !ir::contains(vars, result[i].var())) vars.push_back(result[i].var());
   }
   if (vars.empty()) sizes = {Dim(Shape(sizes).numel())};
 }
@@ -46,7 +46,7 @@ std::vector<KernelInstance> opaque_steps(const PlanGraph& graph, const Partition
                               : placement.node_buffers[static_cast<size_t>(source.node)]);
     opaque.types.push_back(read.uop->dtype);
   }
-  if (node.uop->op == ir::Op::Sort) return sort_steps(graph, opaque, target, plan);
+  if (node.uop->op == Op::Sort) return sort_steps(graph, opaque, target, plan);
   return {lapack_step(opaque)};
 }
 

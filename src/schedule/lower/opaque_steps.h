@@ -19,7 +19,7 @@ std::vector<KernelInstance> opaque_steps(const PlanGraph& graph, const Partition
 
 /// An opaque node and its buffers.
 struct OpaqueNode {
-  ir::UOp uop;
+  UOp uop;
   std::vector<int> from;
   std::vector<DType> types;  ///< of what lies in `from`
   int to = -1;

@@ -13,7 +13,7 @@ using runtime::PlanBuffer;
 
 runtime::PlanDim plan_dim(const Dim& dim, const std::vector<Var>& vars) {
   if (!dim.symbolic()) return {dim.value(), -1};
-  auto it = std::find(vars.begin(), vars.end(), dim.var());
+  auto it = std::ranges::find(vars, dim.var());
   if (it == vars.end()) throw InternalError(fmt::format("plan: no variable {}", dim.var().name()));
   return {0, static_cast<int>(it - vars.begin())};
 }
@@ -37,8 +37,7 @@ Placement place_values(const PlanGraph& graph, const Partition& p, runtime::Plan
     const int node = p.graph.output_nodes[o];
     int buffer = p.graph.homes[o];
     if (buffer < 0) {
-      const ir::UOp value =
-          p.graph.nodes[static_cast<size_t>(node)].uop;  // as stored: an output may be a reshape of it
+      const UOp value = p.graph.nodes[static_cast<size_t>(node)].uop;  // as stored: an output may be a reshape of it
       buffer = add_buffer(plan, PlanBuffer::Kind::Output, value->dtype, value->shape, graph.vars);
     }
     placement.output_buffers.push_back(buffer);
@@ -46,7 +45,7 @@ Placement place_values(const PlanGraph& graph, const Partition& p, runtime::Plan
   }
   for (size_t s = 0; s < p.graph.nodes.size(); ++s) {
     if (p.kernel_of[s] < 0 || placement.node_buffers[s] >= 0) continue;
-    const ir::UOp value = p.graph.nodes[s].uop;
+    const UOp value = p.graph.nodes[s].uop;
     placement.node_buffers[s] = add_buffer(plan, PlanBuffer::Kind::Scratch, value->dtype, value->shape, graph.vars);
   }
   for (size_t k = 0; k < p.kernels.size(); ++k) {
@@ -61,7 +60,7 @@ Placement place_values(const PlanGraph& graph, const Partition& p, runtime::Plan
       if (!parts.empty()) continue;
       std::vector<Dim> dims;
       for (int a : ranges) dims.push_back(tasks_along(p.space, kernel, a));
-      const ir::UOp value = p.graph.nodes[static_cast<size_t>(sum)].uop;
+      const UOp value = p.graph.nodes[static_cast<size_t>(sum)].uop;
       dims.insert(dims.end(), value->shape.begin(), value->shape.end());
       const Shape shape(dims);
       for (DType t : ir::accumulator_types(value))

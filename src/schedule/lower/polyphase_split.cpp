@@ -1,5 +1,5 @@
 // Finds the divisors, then replaces ranges. Whoever reads the kernel simplifies its indices (codegen.h).
-#include "schedule/lower/polyphase_split.h"
+#include "schedule/lower/kernel_passes.h"
 
 #include <algorithm>
 #include <map>
@@ -17,9 +17,6 @@
 
 namespace sinter::schedule {
 namespace {
-
-using ir::Op;
-using ir::UOp;
 
 constexpr int64_t kLongest = 8;  ///< stride: each phase is a loop of its own
 constexpr int64_t kPanel = 16;   ///< columns that fill whole vectors on every machine, or a multiple of it
@@ -68,8 +65,7 @@ class RangeDivisions {
     if (n->dtype != DType::Index || (n->op != Op::IDiv && n->op != Op::Mod) || !ir::constant_of(n->src[1], k) || k < 2)
       return;
     const ir::LinearExpr place = ir::linear_of(n->src[0]);
-    const auto apart = std::count_if(place.terms.begin(), place.terms.end(),
-                                     [k](const ir::LinearTerm& t) { return t.factor % k != 0; });
+    const auto apart = std::ranges::count_if(place.terms, [k](const ir::LinearTerm& t) { return t.factor % k != 0; });
     for (const ir::LinearTerm& t : place.terms)
       if (t.atom->op == Op::Range && codegen::is_outer(t.atom) && t.factor % k)
         to[codegen::range_id(t.atom)].add(

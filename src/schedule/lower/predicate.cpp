@@ -11,12 +11,9 @@
 namespace sinter::schedule {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 bool reads(UOp condition) {
   const std::vector<UOp> all = ir::topological(condition);
-  return std::any_of(all.begin(), all.end(), [](UOp n) { return n->op == Op::Load || n->op == Op::Check; });
+  return std::ranges::any_of(all, [](UOp n) { return n->op == Op::Load || n->op == Op::Check; });
 }
 
 }  // namespace

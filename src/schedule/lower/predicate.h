@@ -3,12 +3,13 @@
 
 #include "codegen/kernel/ranges.h"
 #include "rewrite/movement_index.h"
+#include "schedule/graph/plan_graph.h"
 
 namespace sinter::schedule {
 
 /// The predicate of a place without conditions on loops that its index lacks: a broadcast value is the same in all of
 /// their iterations. Keeps conditions on loaded values, which raise errors, and conditions on loops that share a
 /// condition with a loop of the index. Null if none is left.
-ir::UOp needed_predicate(const ir::ElementIndex& at, codegen::FreeRanges& free);
+UOp needed_predicate(const ir::ElementIndex& at, codegen::FreeRanges& free);
 
 }  // namespace sinter::schedule

@@ -8,6 +8,7 @@
 
 #include "ir/build.h"
 #include "ir/combine.h"
+#include "ir/contains.h"
 #include "ir/walk.h"
 #include "schedule/lower/dedup_kernels.h"
 #include "schedule/lower/index_map.h"
@@ -18,8 +19,6 @@ namespace {
 
 using ir::ElementIndex;
 using ir::mix;
-using ir::Op;
-using ir::UOp;
 
 /// What a node shows of itself: neither where boxes begin nor the number of an argument, which kernels that do the same
 /// to other parts of a tensor differ in.
@@ -75,9 +74,7 @@ class KernelWriter {
     out_.args = index_map_.args();
     out_.kernel.args = index_map_.arg_types();
     for (UOp n : nodes_of(out_.kernel))
-      if (n->op == Op::Var &&
-          std::find(out_.kernel.vars.begin(), out_.kernel.vars.end(), n->get<Var>()) == out_.kernel.vars.end())
-        out_.kernel.vars.push_back(n->get<Var>());
+      if (n->op == Op::Var && !ir::contains(out_.kernel.vars, n->get<Var>())) out_.kernel.vars.push_back(n->get<Var>());
     out_.kernel.name = name();
     return std::move(out_);
   }
@@ -278,9 +275,8 @@ class KernelWriter {
   /// Stores each task's partial sums: all accumulators, even if only some are used in the end.
   void store_parts(int sum, std::vector<UOp>& stores) {
     const std::vector<int>& buffers = buffers_of(sum);
-    if (std::find(out_.writes.begin(), out_.writes.end(), buffers[0]) != out_.writes.end()) return;
-    const Member& m = *std::find_if(kernel_.members.begin(), kernel_.members.end(),
-                                    [&](const Member& member) { return member.node == sum; });
+    if (ir::contains(out_.writes, buffers[0])) return;
+    const Member& m = *std::ranges::find_if(kernel_.members, [&](const Member& member) { return member.node == sum; });
     ElementIndex at = index_of(m.at[0]);
     std::vector<UOp> index = task_ranges_of(sum);
     index.insert(index.end(), at.index.begin(), at.index.end());
@@ -423,7 +419,7 @@ KernelInstance Rangeifier::kernel(int number) {
     member_of_[static_cast<size_t>(m.node)] = number;
     members.push_back(m.node);
   }
-  std::sort(members.begin(), members.end());  // node numbers are topological, sources first
+  std::ranges::sort(members);  // node numbers are topological, sources first
   members.erase(std::unique(members.begin(), members.end()), members.end());
   for (int m : members) {
     const FusionNode& s = partition_.graph.nodes[static_cast<size_t>(m)];
@@ -440,7 +436,7 @@ KernelInstance Rangeifier::kernel(int number) {
       }
       seen.push_back(blind_source(src, from));
     }
-    if (ir::commutes(n->op, n->dtype)) std::sort(seen.begin(), seen.end());
+    if (ir::commutes(n->op, n->dtype)) std::ranges::sort(seen);
     uint64_t h = blind_form(n);
     for (uint64_t source : seen) h = mix(h, source);
     blind_[static_cast<size_t>(m)] = h;

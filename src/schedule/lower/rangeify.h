@@ -21,10 +21,10 @@ struct Placement {
 /// A kernel and its launch arguments.
 struct KernelInstance {
   codegen::Kernel kernel;
-  std::vector<int> buffers;   ///< per Param: the plan's buffer
-  std::vector<int> args;      ///< per Arg: the plan's argument
-  std::vector<int> writes;    ///< those of the buffers that it stores into
-  ir::UOp invariant_scatter;  ///< null, or a SCATTER whose update is loop-invariant: its index must be stored first
+  std::vector<int> buffers;  ///< per Param: the plan's buffer
+  std::vector<int> args;     ///< per Arg: the plan's argument
+  std::vector<int> writes;   ///< those of the buffers that it stores into
+  UOp invariant_scatter;     ///< null, or a SCATTER whose update is loop-invariant: its index must be stored first
 };
 
 /// Numbers ranges, Params and Args in order of first use, and visits commutative operands in an order that does not

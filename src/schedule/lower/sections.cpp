@@ -10,6 +10,7 @@
 
 #include "codegen/kernel/ranges.h"
 #include "ir/build.h"
+#include "ir/contains.h"
 #include "ir/rebuild.h"
 #include "ir/walk.h"
 #include "rewrite/linear.h"
@@ -19,9 +20,6 @@
 
 namespace sinter::schedule {
 namespace {
-
-using ir::Op;
-using ir::UOp;
 
 constexpr size_t kFewSections = 8;  ///< sections that one kernel may select among
 
@@ -62,8 +60,7 @@ void renumber(KernelInstance& part) {
       part.args.push_back(static_cast<int>(n->integer()));
       kernel.args.push_back(n->dtype);
     }
-    if (n->op == Op::Var && std::find(kernel.vars.begin(), kernel.vars.end(), n->get<Var>()) == kernel.vars.end())
-      kernel.vars.push_back(n->get<Var>());
+    if (n->op == Op::Var && !ir::contains(kernel.vars, n->get<Var>())) kernel.vars.push_back(n->get<Var>());
   }
   kernel.sink = ir::rebuild(*kernel.graph, kernel.sink, [&](UOp n, const std::vector<UOp>&) -> UOp {
     if (n->op == Op::Param)
@@ -97,9 +94,8 @@ KernelInstance section(const codegen::Kernel& whole, UOp range, int64_t begin, i
 /// Empty if the kernel is not split.
 std::vector<KernelInstance> split(const codegen::Kernel& whole) {
   const std::map<int, SplitPoints> changes = split_points_of(whole.sink);
-  const auto most = std::max_element(changes.begin(), changes.end(), [](const auto& a, const auto& b) {
-    return a.second.places.size() < b.second.places.size();
-  });
+  const auto most = std::ranges::max_element(
+      changes, [](const auto& a, const auto& b) { return a.second.places.size() < b.second.places.size(); });
   if (most == changes.end() || most->second.places.size() < kFewSections) return {};
   const UOp range = most->second.range;
   codegen::FreeRanges ranges;
@@ -137,7 +133,7 @@ std::vector<KernelInstance> SectionSplit::of(KernelInstance whole) {
     for (int& b : mine.buffers) b = whole.buffers[static_cast<size_t>(b)];
     for (int& a : mine.args) a = whole.args[static_cast<size_t>(a)];
     for (int b : whole.writes)
-      if (std::find(mine.buffers.begin(), mine.buffers.end(), b) != mine.buffers.end()) mine.writes.push_back(b);
+      if (ir::contains(mine.buffers, b)) mine.writes.push_back(b);
   }
   return out;
 }

@@ -1,6 +1,6 @@
 // Every index of a LOAD or STORE is a base plus a constant. Kernels whose bases are all equal form a group. Constants
 // that differ within the group become arguments. Constants with the same values in every kernel share an argument.
-#include "schedule/lower/share_offsets.h"
+#include "schedule/lower/kernel_passes.h"
 
 #include <fmt/core.h>
 
@@ -21,8 +21,6 @@ namespace {
 
 using codegen::is_access;
 using codegen::Kernel;
-using ir::Op;
-using ir::UOp;
 
 constexpr size_t kFewBodies = 8;  ///< up to this many bodies are compiled separately
 constexpr size_t kFewOuter = 2;   ///< the same where the constants that differ belong to outer dims

@@ -13,8 +13,6 @@
 namespace sinter::schedule {
 namespace {
 
-using ir::UOp;
-
 constexpr int64_t kShortestRun = 1 << 14;        ///< of a CPU's task: shorter ones cost more in merges than they gain
 constexpr int64_t kShortestVectorRun = 1 << 17;  ///< the same of values that vectors sort
 constexpr int64_t kFewRanks = 2;  ///< a CPU's task selects up to this part of a row in less time than several sort it

@@ -16,9 +16,6 @@
 namespace sinter::schedule {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 bool is_wide_integer(DType d) { return d == DType::I32 || d == DType::I64; }
 
 /// For each axis of a movement's source the axis that it is in the result; -1: it has one element. Null: an axis is

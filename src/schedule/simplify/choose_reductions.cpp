@@ -8,6 +8,7 @@
 
 #include "ir/build.h"
 #include "ir/ceil_div.h"
+#include "ir/contains.h"
 #include "ir/splat.h"
 #include "ir/walk.h"
 #include "schedule/graph/rebuild_plan.h"
@@ -17,9 +18,6 @@
 
 namespace sinter::schedule {
 namespace {
-
-using ir::Op;
-using ir::UOp;
 
 // Lanes fill 64 bytes on every CPU: the tree is part of a program's meaning.
 constexpr int64_t kLaneBytes = 64;
@@ -87,7 +85,7 @@ int64_t floor_power(int64_t n) { return static_cast<int64_t>(std::bit_floor(stat
 bool results_in_order(const Shape& shape, const ir::Ints& axes, const std::vector<const Strides*>& strides,
                       int64_t row) {
   for (size_t a = 0; a < shape.rank(); ++a) {
-    if (shape[a].bound() <= row || std::find(axes.begin(), axes.end(), static_cast<int64_t>(a)) != axes.end()) continue;
+    if (shape[a].bound() <= row || ir::contains(axes, static_cast<int64_t>(a))) continue;
     const auto [fewest, most] = std::minmax_element(
         strides.begin(), strides.end(), [a](const Strides* x, const Strides* y) { return (*x)[a] < (*y)[a]; });
     if ((**fewest)[a] >= 0 && (**most)[a] >= 1 && (**most)[a] <= kNear) return true;
@@ -143,8 +141,7 @@ std::vector<int64_t> operand_reuse(const Shape& shape, const ir::Ints& axes,
   for (const Strides* s : strides) {
     int64_t& results = reuse.emplace_back(1);
     for (size_t a = 0; a < shape.rank(); ++a)
-      if ((*s)[a] == 0 && std::find(axes.begin(), axes.end(), static_cast<int64_t>(a)) == axes.end())
-        results *= shape[a].bound();
+      if ((*s)[a] == 0 && !ir::contains(axes, static_cast<int64_t>(a))) results *= shape[a].bound();
   }
   return reuse;
 }
@@ -153,7 +150,7 @@ std::vector<int64_t> operand_reuse(const Shape& shape, const ir::Ints& axes,
 /// with the same axes are ordered by the ops near them.
 void order_factors(std::vector<UOp>& values, const ir::Ints& axes, const std::vector<const Strides*>& strides) {
   for (size_t a = values[0]->rank(); a-- > 0;) {
-    const bool summed = std::find(axes.begin(), axes.end(), static_cast<int64_t>(a)) != axes.end();
+    const bool summed = ir::contains(axes, static_cast<int64_t>(a));
     const bool first = (*strides[0])[a] != 0, second = (*strides[1])[a] != 0;
     if (summed || first == second) continue;
     if (first) std::swap(values[0], values[1]);
@@ -229,7 +226,7 @@ int64_t rows_in_block(int64_t rows, const Prices& prices) {
 
 bool is_contraction(ir::Combine combine, const std::vector<UOp>& values) {
   if (combine != ir::Combine::Dot) return false;
-  return std::all_of(values.begin(), values.end(), [](UOp n) {
+  return std::ranges::all_of(values, [](UOp n) {
     const UOp value = ir::below_movements(n);
     return ir::is_expanded(n) && value->shape.bound() > 1 && value->op != Op::Arange;
   });

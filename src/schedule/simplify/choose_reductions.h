@@ -25,6 +25,6 @@ int64_t rows_in_block(int64_t rows, const Prices& prices);
 
 /// Whether every factor is broadcast along an axis, so that each of its elements serves several results
 /// (docs/decisions/0033).
-bool is_contraction(ir::Combine combine, const std::vector<ir::UOp>& values);
+bool is_contraction(ir::Combine combine, const std::vector<UOp>& values);
 
 }  // namespace sinter::schedule

@@ -1,5 +1,5 @@
 // The divisor goes through the same views as the weight. Stride 0 proves that it is constant along the summed axes.
-#include "schedule/simplify/deferred_division.h"
+#include "schedule/simplify/simplify.h"
 
 #include <algorithm>
 
@@ -9,9 +9,6 @@
 
 namespace sinter::schedule {
 namespace {
-
-using ir::Op;
-using ir::UOp;
 
 /// The movement ops from n down to `base`, the first other node or a PAD.
 std::vector<UOp> view_of(UOp n, UOp& base) {

@@ -1,5 +1,5 @@
 // One comparison of boxes per select below a slice.
-#include "schedule/simplify/forward_slices.h"
+#include "schedule/simplify/simplify.h"
 
 #include "ir/splat.h"
 #include "schedule/graph/rebuild_plan.h"
@@ -7,9 +7,7 @@
 namespace sinter::schedule {
 namespace {
 
-using ir::Op;
 using ir::Region;
-using ir::UOp;
 
 /// The box in which a mask is true; it is false elsewhere. Null if the mask is none of a fixed box.
 const Region* box_of(UOp mask) {

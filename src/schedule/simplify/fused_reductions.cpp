@@ -13,8 +13,6 @@ namespace sinter::schedule {
 namespace {
 
 using ir::Combine;
-using ir::Op;
-using ir::UOp;
 
 /// Shorter rows stay in the L1 cache until they are read again.
 constexpr int64_t kRowBytes = 16 << 10;

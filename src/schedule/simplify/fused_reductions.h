@@ -14,14 +14,14 @@ void fuse_reductions(PlanGraph& plan);
 
 /// The maximum in a sum of exp(x - maximum), over the same axes as the sum.
 struct ExpSumMatch {
-  ir::UOp maximum = {};
+  UOp maximum = {};
   bool guarded = false;  ///< a maximum that is not finite is replaced by 0
 };
 /// `maximum` is null if `sum` has another form.
-ExpSumMatch match_exp_sum(ir::UOp sum);
+ExpSumMatch match_exp_sum(UOp sum);
 /// Whether n is a softmax weight: e / expand(sum of e), with e = exp(x - maximum).
-bool is_softmax_weight(ir::UOp n);
+bool is_softmax_weight(UOp n);
 /// The x of a softmax weight.
-inline ir::UOp scores_of(ir::UOp weight) { return weight->src[0]->src[0]->src[0]; }
+inline UOp scores_of(UOp weight) { return weight->src[0]->src[0]->src[0]; }
 
 }  // namespace sinter::schedule

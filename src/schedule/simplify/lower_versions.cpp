@@ -1,5 +1,5 @@
 // Removes After nodes from the plan graph.
-#include "schedule/simplify/lower_versions.h"
+#include "schedule/simplify/simplify.h"
 
 #include <unordered_set>
 
@@ -7,9 +7,6 @@
 
 namespace sinter::schedule {
 namespace {
-
-using ir::Op;
-using ir::UOp;
 
 bool partial(UOp n) { return n->op == Op::After && std::holds_alternative<ir::Region>(n->attr); }
 

@@ -4,12 +4,11 @@
 #include <algorithm>
 
 #include "ir/build.h"
+#include "ir/contains.h"
 #include "ir/mma_step.h"
 
 namespace sinter::schedule {
 namespace {
-
-using ir::UOp;
 
 constexpr int kFirstMachine = 90;  ///< compute capability whose arithmetic of floats ir/mma_step.h is
 constexpr int kFirstOfBytes = 80;  ///< that has steps of 32 bytes, and asynchronous copies
@@ -67,8 +66,7 @@ void cut_into_parts(MmaFactors& factors, int64_t step) {
   const Shape& shape = factors.values[0]->shape;
   int64_t inside = 1, results = 1;
   for (size_t a = 0; a < shape.rank(); ++a) {
-    const bool summed =
-        std::find(factors.axes.begin(), factors.axes.end(), static_cast<int64_t>(a)) != factors.axes.end();
+    const bool summed = ir::contains(factors.axes, static_cast<int64_t>(a));
     if (!summed)
       results *= shape[a].bound();
     else if (static_cast<int64_t>(a) != factors.axes[0])
@@ -115,7 +113,7 @@ bool has_mma_steps(const runtime::Target& target) { return target.cuda() && targ
 
 UOp narrow_source(UOp n) {
   UOp narrow = ir::widened_source(ir::below_movements(n));
-  if (narrow && narrow->op == ir::Op::Cast)  // of a value that was widened and is rounded again
+  if (narrow && narrow->op == Op::Cast)  // of a value that was widened and is rounded again
     if (const UOp same = ir::widened_source(narrow->src[0]); same && same->dtype == narrow->dtype) narrow = same;
   return narrow ? ir::with_movements_of(n, narrow) : UOp();
 }

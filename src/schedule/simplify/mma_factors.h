@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "ir/graph.h"
 #include "runtime/base/target.h"
+#include "schedule/graph/plan_graph.h"
 
 namespace sinter::schedule {
 
@@ -13,12 +13,12 @@ namespace sinter::schedule {
 bool has_mma_steps(const runtime::Target& target);
 
 /// The value that `n` widens (ir::widened_source), with the movements on top of the cast; null if it widens none.
-ir::UOp narrow_source(ir::UOp n);
+UOp narrow_source(UOp n);
 
 /// A sum of products as steps of a tensor core (ir/mma_step.h).
 struct MmaFactors {
-  std::vector<ir::UOp> values;  ///< both factors, of the operands' type
-  ir::Ints axes;                ///< those that are summed
+  std::vector<UOp> values;  ///< both factors, of the operands' type
+  ir::Ints axes;            ///< those that are summed
   ir::ReductionTree tree;
   int64_t parts = -1;  ///< the axis of the result whose elements are parts of a sum; -1: there are none
 };
@@ -30,7 +30,7 @@ struct MmaFactors {
 /// axis of the sum that is a multiple of a step, or else the longest, becomes the last, along which steps go. Sums of
 /// floats much longer than the rounding toward zero of these steps permits are cut into blocks. If there are few
 /// results and long sums, blocks are results of their own first, so that more multiprocessors have work.
-std::optional<MmaFactors> mma_factors(const std::vector<ir::UOp>& values, const ir::Ints& axes,
+std::optional<MmaFactors> mma_factors(const std::vector<UOp>& values, const ir::Ints& axes,
                                       const std::vector<int64_t>& reuse, const runtime::Target& target);
 
 }  // namespace sinter::schedule

@@ -1,5 +1,5 @@
 // The inner sum's axes move to the front of its factors, where the view does not touch them.
-#include "schedule/simplify/nested_sums.h"
+#include "schedule/simplify/simplify.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -10,9 +10,6 @@
 
 namespace sinter::schedule {
 namespace {
-
-using ir::Op;
-using ir::UOp;
 
 ir::Ints shifted(ir::Ints axes, size_t by) {
   for (int64_t& a : axes) a += static_cast<int64_t>(by);
@@ -107,7 +104,7 @@ UOp narrowed(UOp slice, UOp sum, const std::unordered_set<UOp>& shared) {
 void merge_nested_sums(PlanGraph& plan) {
   const std::vector<UOp> roots = values_of(plan);
   const std::vector<UOp> order = ir::topological(roots);
-  if (std::none_of(order.begin(), order.end(), [](UOp n) { return n->op == Op::Window; })) return;
+  if (std::ranges::none_of(order, [](UOp n) { return n->op == Op::Window; })) return;
   std::unordered_map<UOp, int> uses;
   for (UOp r : roots) ++uses[r];
   for (UOp n : order)

@@ -17,8 +17,6 @@ namespace sinter::schedule {
 namespace {
 
 using ir::Combine;
-using ir::Op;
-using ir::UOp;
 
 /// Keys of a block: as many results as a thread can hold beside those of the second product.
 constexpr int64_t kMaxKeys = 128;

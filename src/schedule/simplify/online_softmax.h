@@ -20,18 +20,18 @@ void roll_softmax(PlanGraph& plan, const runtime::Target& target);
 
 /// The softmax over the last axis of scores x in blocks of keys.
 struct SoftmaxBlocks {
-  ir::UOp e;             ///< exp(x - maximum of the block), [.., queries, blocks, keys]
-  ir::UOp maximum, sum;  ///< of a block; -inf and 0 where a mask hides all of it from the row
-  ir::UOp seen;          ///< as BoundedKeys::seen
-  ir::UOp scores;        ///< x, with its masks as bound_keys() makes them
+  UOp e;             ///< exp(x - maximum of the block), [.., queries, blocks, keys]
+  UOp maximum, sum;  ///< of a block; -inf and 0 where a mask hides all of it from the row
+  UOp seen;          ///< as BoundedKeys::seen
+  UOp scores;        ///< x, with its masks as bound_keys() makes them
 };
 
 /// Whether the softmax of x is computed in blocks.
-bool has_softmax_blocks(ir::UOp x);
-SoftmaxBlocks softmax_in_blocks(ir::Graph& g, ir::UOp x);
+bool has_softmax_blocks(UOp x);
+SoftmaxBlocks softmax_in_blocks(ir::Graph& g, UOp x);
 /// The logarithm of a row's sum of exp(x).
-ir::UOp log_of_sum(const SoftmaxBlocks& blocks);
+UOp log_of_sum(const SoftmaxBlocks& blocks);
 /// What roll_softmax() makes of the sum; null if it leaves it.
-ir::UOp roll_weighted_sum(ir::Graph& g, ir::UOp sum);
+UOp roll_weighted_sum(ir::Graph& g, UOp sum);
 
 }  // namespace sinter::schedule

@@ -12,8 +12,6 @@
 namespace sinter::schedule {
 namespace {
 
-using ir::Op;
-using ir::UOp;
 using States = std::vector<UOp>;  ///< a value for each accumulator, all of one shape
 
 /// A divisor of n near `wanted`, multiples of 16 first; else `wanted`.
@@ -154,7 +152,7 @@ std::vector<int64_t> scan_axes(int64_t length) {
     rest = ceil_div(rest, axes.back());
   }
   axes.push_back(rest);
-  std::reverse(axes.begin(), axes.end());
+  std::ranges::reverse(axes);
   return axes;
 }
 

@@ -10,9 +10,7 @@
 namespace sinter::schedule {
 namespace {
 
-using ir::Op;
 using ir::ScatterMode;
-using ir::UOp;
 
 ir::Combine combine_of(ScatterMode mode) {
   switch (mode) {

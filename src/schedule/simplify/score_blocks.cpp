@@ -13,8 +13,6 @@ namespace sinter::schedule {
 namespace {
 
 using ir::Combine;
-using ir::Op;
-using ir::UOp;
 
 constexpr int64_t kMinElements = 32;  ///< of a block
 constexpr int64_t kMaxDepth = 256;    ///< elements that a score sums: a row of a factor is staged as a whole

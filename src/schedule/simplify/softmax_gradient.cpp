@@ -17,8 +17,6 @@ namespace sinter::schedule {
 namespace {
 
 using ir::Combine;
-using ir::Op;
-using ir::UOp;
 
 /// Keys or queries of a block: results of two or three products fit the registers of a thread.
 constexpr int64_t kMaxKeysAtOnce = 64, kMaxQueriesAtOnce = 32;

@@ -1,7 +1,7 @@
 // The gradients of attention on tensor cores: scores and weights are computed again, a block at a time.
 #pragma once
 
-#include "ir/graph.h"
+#include "schedule/graph/plan_graph.h"
 
 namespace sinter::schedule {
 
@@ -13,6 +13,6 @@ namespace sinter::schedule {
 ///      its gradient. Nothing is summed along a row before it is multiplied, so no scores need be stored.
 /// Null if the sum has another form. Decided by the sum and its shape alone (SEMANTICS F2, F3).
 /// Dao, "FlashAttention-2" (2023).
-ir::UOp softmax_gradient(ir::Graph& g, ir::UOp sum);
+UOp softmax_gradient(ir::Graph& g, UOp sum);
 
 }  // namespace sinter::schedule

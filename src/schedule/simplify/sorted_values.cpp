@@ -1,5 +1,5 @@
 // Counts the readers of all SORTs, then replaces the GATHERs.
-#include "schedule/simplify/sorted_values.h"
+#include "schedule/simplify/simplify.h"
 
 #include <unordered_set>
 
@@ -8,9 +8,6 @@
 
 namespace sinter::schedule {
 namespace {
-
-using ir::Op;
-using ir::UOp;
 
 UOp below_copy(UOp n) { return n->op == Op::Contiguous ? n->src[0] : n; }
 

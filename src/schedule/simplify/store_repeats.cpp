@@ -1,10 +1,11 @@
 // The copy goes below the windows and their padding.
-#include "schedule/simplify/store_repeats.h"
+#include "schedule/simplify/simplify.h"
 
 #include <algorithm>
 #include <span>
 #include <vector>
 
+#include "ir/contains.h"
 #include "ir/walk.h"
 #include "schedule/graph/rebuild_plan.h"
 #include "schedule/simplify/strides.h"
@@ -12,13 +13,10 @@
 namespace sinter::schedule {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 /// Whether a value is computed from a reduction without being stored in between.
 bool reads_reduction(UOp value) {
   const auto computed = ir::topological(std::span(&value, 1), [](UOp n) { return n->op != Op::Contiguous; });
-  return std::any_of(computed.begin(), computed.end(), [](UOp n) { return n->op == Op::Reduce; });
+  return std::ranges::any_of(computed, [](UOp n) { return n->op == Op::Reduce; });
 }
 
 /// The factor with a materialized source; itself if it needs none.
@@ -39,7 +37,7 @@ UOp over_stored(UOp factor) {
   if (!below(Op::Expand) || below(Op::Pad)) return factor;
   Strides strides = row_major(moved.back()->src[0]->shape);
   for (size_t i = moved.size(); i-- > seen;) strides = strides_after(moved[i], strides);
-  if (std::find(strides.begin(), strides.end(), kNoStride) == strides.end()) return factor;
+  if (!ir::contains(strides, kNoStride)) return factor;
   ir::Graph& g = *factor->graph;
   const auto stored = [&](UOp n) { return g.make({Op::Contiguous, n->dtype, n->shape, {n}}); };
   UOp n = moved.back()->src[0];

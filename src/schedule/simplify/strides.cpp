@@ -9,9 +9,6 @@
 namespace sinter::schedule {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 /// RESHAPE where runs of axes correspond. The last axis of a run keeps its stride; the others follow if the run is
 /// contiguous.
 Strides reshaped(const Strides& in, const Shape& from, const Shape& to) {

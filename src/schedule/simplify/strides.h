@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "ir/node.h"
+#include "schedule/graph/plan_graph.h"
 
 namespace sinter::schedule {
 
@@ -17,8 +17,8 @@ inline constexpr int64_t kMixedStride =
 /// Strides of a stored value.
 Strides row_major(const Shape& shape);
 /// Strides after a movement op, given those of its source.
-Strides strides_after(ir::UOp movement, const Strides& in);
+Strides strides_after(UOp movement, const Strides& in);
 /// Strides of the movements on top of a stored value.
-Strides strides_of_view(ir::UOp view);
+Strides strides_of_view(UOp view);
 
 }  // namespace sinter::schedule

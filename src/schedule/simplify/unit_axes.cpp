@@ -1,14 +1,11 @@
 // Rebuilds values in the shape without the axes, from users to sources.
-#include "schedule/simplify/unit_axes.h"
+#include "schedule/simplify/simplify.h"
 
 #include "ir/splat.h"
 #include "schedule/graph/rebuild_plan.h"
 
 namespace sinter::schedule {
 namespace {
-
-using ir::Op;
-using ir::UOp;
 
 constexpr int kDeepest = 8;  ///< elementwise ops between two reshapes
 

@@ -1,8 +1,7 @@
 // The passes one by one: what each makes, that DEBUG=5 shows it, and that each verifier refuses what is broken.
 #include "codegen/emit/emit.h"
 #include "codegen/nest/loop_tree.h"
-#include "codegen/normalize/legalize.h"
-#include "codegen/normalize/reduce_tree.h"
+#include "codegen/normalize/normalize.h"
 #include "codegen/ssa/block_writer.h"
 #include "ir/walk.h"
 #include "sinter/error.h"

@@ -5,7 +5,7 @@
 
 #include "catch.h"
 #include "codegen/codegen.h"
-#include "codegen/normalize/math.h"
+#include "codegen/normalize/normalize.h"
 #include "gradient/adjoint.h"
 #include "interp/interpreter.h"
 #include "ir/build.h"

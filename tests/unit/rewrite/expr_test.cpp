@@ -6,7 +6,6 @@
 #include "rewrite/movement_index.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rules/rules.h"
-#include "rewrite/share_divisions.h"
 
 using namespace sinter;
 using namespace sinter::ir;
@@ -136,18 +135,6 @@ TEST_CASE("floats change only where nothing is lost", "[rewrite][expr]") {
       {"(Cast:i8 (Cast:i64 x:i32))", "(Cast:i8 x)"},
       {"(Exp (Log 1:f32))", "1:f32"},
   });
-}
-
-TEST_CASE("a remainder beside its quotient needs no division of its own", "[rewrite][expr]") {
-  Arena g;
-  Names names;
-  const std::vector<UOp> roots{parse_expr("(IDiv x:100 20)", g, names), parse_expr("(Mod (IDiv x 4) 5)", g, names),
-                               parse_expr("(Mod x 4)", g, names), parse_expr("(Mod x 7)", g, names)};
-  const std::vector<UOp> shared = share_divisions(g, roots);
-  CHECK(shared[0] == roots[0]);
-  CHECK(shared[1] == parse_expr("(Sub (IDiv x 4) (Mul (IDiv x 20) 5))", g, names));
-  CHECK(shared[2] == parse_expr("(Sub x (Mul (IDiv x 4) 4))", g, names));
-  CHECK(shared[3] == roots[3]);
 }
 
 TEST_CASE("views of symbolic sizes and dynamic offsets", "[rewrite][views]") {

@@ -9,7 +9,7 @@
 #include "catch.h"
 #include "index_oracle.h"
 #include "ir/walk.h"
-#include "rewrite/share_divisions.h"
+#include "unit/rewrite/share_divisions.h"
 #include "view_chain.h"
 
 using namespace sinter;

@@ -2,7 +2,7 @@
 
 #include "ir/verify.h"
 #include "ir/walk.h"
-#include "schedule/lower/collapse_axes.h"
+#include "schedule/lower/kernel_passes.h"
 #include "unit/codegen_support.h"
 
 using namespace codegen_test;

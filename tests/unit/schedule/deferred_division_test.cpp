@@ -4,7 +4,7 @@
 
 #include "catch.h"
 #include "ir/walk.h"
-#include "schedule/simplify/deferred_division.h"
+#include "schedule/simplify/simplify.h"
 #include "unit/schedule_support.h"
 
 using namespace sinter;

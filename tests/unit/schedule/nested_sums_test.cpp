@@ -1,5 +1,5 @@
 // Slices of sums of products: what lies outside of them is not computed.
-#include "schedule/simplify/nested_sums.h"
+#include "schedule/simplify/simplify.h"
 
 #include <cmath>
 

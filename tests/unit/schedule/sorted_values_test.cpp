@@ -1,5 +1,5 @@
 // Which sorts give their elements alone, and that these are the elements at the positions.
-#include "schedule/simplify/sorted_values.h"
+#include "schedule/simplify/simplify.h"
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
 // The loops of a packed product, outermost first: blocks of the reduced range, rows, columns, then the reduction
 // itself. The panel of one block fills half of the second cache while the rows pass. Its columns are stored in the
 // order in which a step of the tile reads them. So are rows whose lines would evict one another.
-#include "codegen/tune/heuristic/blocking.h"
+#include "codegen/tune/heuristic/steps.h"
 
 #include <algorithm>
 
@@ -18,8 +18,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
 using runtime::kCacheLine, runtime::kPage;
 
 /// Results per element from which packing pays for an operand that could be read without it.
@@ -113,9 +111,8 @@ class Blocker {
   }
   bool reads_windows() {
     const std::vector<UOp> values = values_of(product_.node);
-    return std::any_of(values.begin(), values.end(), [&](UOp v) {
-      return !(without_predicate(v) == panel_) && has_overlapping_windows(analysis_, v);
-    });
+    return std::ranges::any_of(
+        values, [&](UOp v) { return !(without_predicate(v) == panel_) && has_overlapping_windows(analysis_, v); });
   }
   /// For windows beside the panel: bytes of the lines that one row reads along some ranges. 0 for other operands,
   /// whose lines no other row reads.
@@ -129,7 +126,7 @@ class Blocker {
         for (UOp r : ranges)
           if (const int64_t step = analysis_.byte_stride(n, r); step != 0)
             steps.emplace_back(step == KernelAnalysis::kScattered ? kCacheLine : step, analysis_.size(r));
-        std::sort(steps.begin(), steps.end());
+        std::ranges::sort(steps);
         int64_t span = 1, pieces = 1;
         for (const auto& [step, times] : steps)
           (step <= std::max(span, kCacheLine) ? span += step * (times - 1) : pieces *= times);
@@ -180,7 +177,7 @@ class Blocker {
     for (UOp predicated : values_of(product_.node)) {
       const UOp value = without_predicate(predicated);
       if (value == panel_ || !analysis_.depends(value, tile_.row_range) || node_index_of(kernel_, value) < 0) continue;
-      const bool alone = std::all_of(analysis_.ranges().begin(), analysis_.ranges().end(), [&](UOp r) {
+      const bool alone = std::ranges::all_of(analysis_.ranges(), [&](UOp r) {
         return r == tile_.row_range || !analysis_.depends(value, r) || contains(product_.reduced_ranges, r) ||
                analysis_.depends(panel_, r);
       });
@@ -188,8 +185,8 @@ class Blocker {
           results_per_element(analysis_, product_, value) < kMinPassesPerRow * width())
         continue;
       const std::vector<UOp> nodes = ir::topological(value);
-      if (std::any_of(nodes.begin(), nodes.end(),
-                      [&](UOp n) { return n->op == Op::Load && evicts_own_lines(analysis_, product_, n, target_); }))
+      if (std::ranges::any_of(
+              nodes, [&](UOp n) { return n->op == Op::Load && evicts_own_lines(analysis_, product_, n, target_); }))
         copied_rows_.push_back(value);
     }
   }
@@ -326,11 +323,9 @@ class Blocker {
     for (size_t i = 0; i < outer_reductions_; ++i) order.loops.push_back({range_id(product_.reduced_ranges[i]), 0});
     std::vector<UOp> rows;
     for (UOp r : product_.result_ranges)
-      if (r == tile_.row_range || std::any_of(other_blocks_.begin(), other_blocks_.end(),
-                                              [r](const TaskBlock& b) { return b.range == range_id(r); }))
-        rows.insert(
-            std::find_if(rows.begin(), rows.end(), [&](UOp b) { return row_step_bytes({b}) < row_step_bytes({r}); }),
-            r);
+      if (r == tile_.row_range ||
+          std::ranges::any_of(other_blocks_, [r](const TaskBlock& b) { return b.range == range_id(r); }))
+        rows.insert(std::ranges::find_if(rows, [&](UOp b) { return row_step_bytes({b}) < row_step_bytes({r}); }), r);
     for (UOp r : rows) order.loops.push_back({range_id(r), 0});
     order.loops.push_back({range_id(tile_.lane_range), 0});
     for (size_t i = whole; i < product_.reduced_ranges.size(); ++i)

@@ -5,19 +5,16 @@
 
 namespace sinter::codegen {
 
-using ir::Op;
-using ir::UOp;
-
 bool conflicts_in_sets(KernelAnalysis& analysis, const StatementAnalysis& product, UOp load) {
   constexpr int64_t kFewValues = 8;  // lines of one set that stay in the cache
-  return load->op == Op::Load && std::any_of(product.reduced_ranges.begin(), product.reduced_ranges.end(), [&](UOp r) {
+  return load->op == Op::Load && std::ranges::any_of(product.reduced_ranges, [&](UOp r) {
            return analysis.size(r) > kFewValues && is_page_stride(analysis.byte_stride(load, r));
          });
 }
 
 bool evicts_own_lines(KernelAnalysis& analysis, const StatementAnalysis& product, UOp load,
                       const runtime::Target& target) {
-  return load->op == Op::Load && std::any_of(product.reduced_ranges.begin(), product.reduced_ranges.end(), [&](UOp r) {
+  return load->op == Op::Load && std::ranges::any_of(product.reduced_ranges, [&](UOp r) {
            const int64_t stride = analysis.byte_stride(load, r);
            if (stride < runtime::kCacheLine) return false;
            const int64_t sets = runtime::kPage / std::max(runtime::kCacheLine, std::gcd(stride, runtime::kPage));

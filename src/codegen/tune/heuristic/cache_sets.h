@@ -20,10 +20,10 @@ inline bool is_page_stride(int64_t bytes) {
 
 /// Whether the values of a reduced range are is_page_stride() in an operand, and there are more of them than a set
 /// holds.
-bool conflicts_in_sets(KernelAnalysis& analysis, const StatementAnalysis& product, ir::UOp load);
+bool conflicts_in_sets(KernelAnalysis& analysis, const StatementAnalysis& product, UOp load);
 /// Whether the steps of a reduced range read more distinct lines of an operand than the sets of the first cache to
 /// which they map can hold.
-bool evicts_own_lines(KernelAnalysis& analysis, const StatementAnalysis& product, ir::UOp load,
+bool evicts_own_lines(KernelAnalysis& analysis, const StatementAnalysis& product, UOp load,
                       const runtime::Target& target);
 
 }  // namespace sinter::codegen

@@ -1,5 +1,5 @@
 // Counts what is left of each statement in each segment.
-#include "codegen/tune/heuristic/cut.h"
+#include "codegen/tune/heuristic/steps.h"
 
 #include <algorithm>
 #include <limits>
@@ -14,9 +14,6 @@
 
 namespace sinter::codegen {
 namespace {
-
-using ir::Op;
-using ir::UOp;
 
 constexpr double kMinSaved = 0.25;  ///< share of the kernel's operations that cuts must save
 constexpr double kMaxGrowth = 2;    ///< of the code, unless that stays below kMaxBodyOperations

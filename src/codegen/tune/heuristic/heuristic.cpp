@@ -7,27 +7,15 @@
 #include <utility>
 
 #include "codegen/nest/loop_tree.h"
-#include "codegen/tune/heuristic/blocking.h"
-#include "codegen/tune/heuristic/cut.h"
 #include "codegen/tune/heuristic/peel.h"
-#include "codegen/tune/heuristic/stream_prefetch.h"
-#include "codegen/tune/heuristic/streaming.h"
-#include "codegen/tune/heuristic/strided_lanes.h"
-#include "codegen/tune/heuristic/task_grain.h"
-#include "codegen/tune/heuristic/tile_prefetch.h"
+#include "codegen/tune/heuristic/steps.h"
 #include "codegen/tune/heuristic/tuning_state.h"
-#include "codegen/tune/heuristic/unroll.h"
-#include "codegen/tune/heuristic/unroll_jam.h"
 #include "codegen/tune/heuristic/vector_lanes.h"
-#include "codegen/tune/heuristic/window_rows.h"
-#include "codegen/tune/heuristic/writeback_buffer.h"
 #include "ir/short_float.h"
 
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
 using TiledProduct = TuningState::TiledProduct;
 
 constexpr double kProductShare = 6;  ///< a product below 1 / kProductShare of the time gets no tile
@@ -38,7 +26,7 @@ int lanes_per_register(const TuningState& state) {
   size_t bytes = 1;
   for (const StatementAnalysis& w : statements)
     for (UOp a : w.accesses) bytes = std::max(bytes, size_of(ir::compute_type(a->src[0]->dtype)));
-  if (std::all_of(statements.begin(), statements.end(), [](const StatementAnalysis& w) {
+  if (std::ranges::all_of(statements, [](const StatementAnalysis& w) {
         return size_of(w.node->src[0]->op == Op::Param ? w.node->src[0]->dtype : w.node->dtype) == 8;
       }))
     return std::max(1, state.target.vector_bytes / 8);
@@ -62,7 +50,7 @@ void tile_products(TuningState& state) {
     if (w.is_reduce() && TuningState::scalar_cycles(w) >= std::max(all / kProductShare, kMinProductCycles) &&
         !w.reduced_ranges.empty() && w.sums.empty() && !reuse_ranges(state.analysis, w).empty())
       products.push_back(&w);
-  std::sort(products.begin(), products.end(), [&](const StatementAnalysis* a, const StatementAnalysis* b) {
+  std::ranges::sort(products, [&](const StatementAnalysis* a, const StatementAnalysis* b) {
     return std::pair(-TuningState::scalar_cycles(*a), a) <
            std::pair(-TuningState::scalar_cycles(*b), b);  // ties in the order of the statements
   });
@@ -81,10 +69,9 @@ void tile_products(TuningState& state) {
 /// The busiest reduction, if no other statement is busier.
 std::optional<TiledProduct> busiest_sum(const TuningState& state) {
   const std::vector<StatementAnalysis>& statements = state.analysis.statements();
-  const auto busiest = std::max_element(statements.begin(), statements.end(),
-                                        [](const StatementAnalysis& a, const StatementAnalysis& b) {
-                                          return TuningState::scalar_cycles(a) < TuningState::scalar_cycles(b);
-                                        });
+  const auto busiest = std::ranges::max_element(statements, [](const StatementAnalysis& a, const StatementAnalysis& b) {
+    return TuningState::scalar_cycles(a) < TuningState::scalar_cycles(b);
+  });
   if (busiest == statements.end() || !busiest->is_reduce() || busiest->reduced_ranges.empty() || !busiest->sums.empty())
     return {};
   TiledProduct sum{&*busiest, {}};

@@ -13,9 +13,6 @@
 
 namespace sinter::codegen {
 
-using ir::Op;
-using ir::UOp;
-
 double operations_of(UOp n) {
   constexpr double kDivision = 4, kThreefry = 125;
   if (!ir::is_alu(n->op) || n->dtype == DType::Index) return 0;
@@ -37,7 +34,7 @@ KernelAnalysis::KernelAnalysis(const Kernel& kernel) : params_(kernel.params) {
       sizes_[n.get()] = max_trip_count(n);
       if (size(n) > 1) ranges_.push_back(n);
     }
-  std::sort(ranges_.begin(), ranges_.end(), [](UOp a, UOp b) { return range_id(a) < range_id(b); });
+  std::ranges::sort(ranges_, [](UOp a, UOp b) { return range_id(a) < range_id(b); });
   for (UOp n : nodes)
     if (n->op == Op::Reduce || n->op == Op::Store) add(n);
 }
@@ -53,9 +50,9 @@ StatementAnalysis* KernelAnalysis::joined_by(UOp node) {
   const std::vector<UOp> factors = values_of(w.node);
   if (w.node->reduction().combine != ir::Combine::Dot || w.chains() > 1) return nullptr;
   // A matrix product: each factor is used by several of the results, whatever the predicate of both depends on.
-  const bool reused = std::all_of(factors.begin(), factors.end(), [&](UOp factor) {
-    return std::any_of(w.result_ranges.begin(), w.result_ranges.end(),
-                       [&](UOp r) { return !dependences_.depends(without_predicate(factor), r); });
+  const bool reused = std::ranges::all_of(factors, [&](UOp factor) {
+    return std::ranges::any_of(w.result_ranges,
+                               [&](UOp r) { return !dependences_.depends(without_predicate(factor), r); });
   });
   return reused ? &w : nullptr;
 }

@@ -16,10 +16,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::AxisKind;
-using ir::Op;
-using ir::UOp;
-
 constexpr double kMinRecompute = 12;  ///< operations from which an expression is materialized
 /// Operations that a load counts as if vectors of a CPU transpose it, and the elements of a row up to which they do.
 /// On Zen 3, rows of 48 that are materialized for their second use take 0.77 of the time. Longer rows were not
@@ -65,8 +61,7 @@ class MaterializationFinder {
 
   /// Whether all users of n use it only through a materialized value.
   bool covered(UOp n) {
-    return std::any_of(materialized_.begin(), materialized_.end(),
-                       [&](UOp k) { return users_[k.get()] == users_[n.get()] && below(k, n); });
+    return std::ranges::any_of(materialized_, [&](UOp k) { return users_[k.get()] == users_[n.get()] && below(k, n); });
   }
   static bool below(UOp root, UOp n) {
     const std::vector<UOp> all =
@@ -92,8 +87,8 @@ class MaterializationFinder {
     double operations = 0;
     for (UOp u : ir::topological(std::span<const UOp>(&n, 1), [&](UOp u) { return u->op != Op::Reduce; })) {
       operations += operations_of(u);
-      if (u->op == Op::Load && std::any_of(users.begin(), users.end(),
-                                           [&](size_t w) { return reads_across_lanes(analysis_.statements()[w], u); }))
+      if (u->op == Op::Load &&
+          std::ranges::any_of(users, [&](size_t w) { return reads_across_lanes(analysis_.statements()[w], u); }))
         operations += kTransposedLoad;
     }
     return operations;
@@ -102,17 +97,17 @@ class MaterializationFinder {
   /// Whether a reduction of short rows, without chains, reads memory across its lanes, which lie along other ranges.
   bool reads_across_lanes(const StatementAnalysis& w, UOp load) {
     return transposes_ && w.is_reduce() && w.chains() == 1 && !w.result_ranges.empty() &&
-           reuse_ranges(analysis_, w).empty() &&
-           std::any_of(w.reduced_ranges.begin(), w.reduced_ranges.end(),
-                       [&](UOp r) { return analysis_.stride(load, r) == 1 && analysis_.size(r) <= kShortRow; });
+           reuse_ranges(analysis_, w).empty() && std::ranges::any_of(w.reduced_ranges, [&](UOp r) {
+             return analysis_.stride(load, r) == 1 && analysis_.size(r) <= kShortRow;
+           });
   }
 
   /// Whether n is worth a tile, and the ranges along which the tile lies.
   bool is_worth_a_tile(UOp n, std::vector<int>& along) {
     const std::vector<size_t>& users = users_.at(n.get());
     if (recompute_operations(n, users) < kMinRecompute) return false;
-    const bool repeated = std::any_of(users.begin(), users.end(),
-                                      [&](size_t u) { return is_reused_in_loop(analysis_.statements()[u], n); });
+    const bool repeated =
+        std::ranges::any_of(users, [&](size_t u) { return is_reused_in_loop(analysis_.statements()[u], n); });
     if (users.size() < 2 && !repeated) return false;
     std::vector<UOp> ranges;
     bool siblings = repeated;
@@ -143,14 +138,12 @@ class MaterializationFinder {
   /// Whether a reduction without chains uses n again in each iteration of a loop over its result, on which n does not
   /// depend: its lanes lie there.
   bool is_reused_in_loop(const StatementAnalysis& w, UOp n) {
-    return w.is_reduce() && w.chains() == 1 && std::any_of(w.result_ranges.begin(), w.result_ranges.end(), [&](UOp r) {
-             return is_inner(r) && !analysis_.depends(n, r);
-           });
+    return w.is_reduce() && w.chains() == 1 &&
+           std::ranges::any_of(w.result_ranges, [&](UOp r) { return is_inner(r) && !analysis_.depends(n, r); });
   }
   /// Whether the loop over a reduced range is outside of a loop over the result.
   bool carried(const StatementAnalysis& w, UOp range) {
-    return std::any_of(w.result_ranges.begin(), w.result_ranges.end(),
-                       [&](UOp o) { return is_inner(o) && range_id(o) > range_id(range); });
+    return std::ranges::any_of(w.result_ranges, [&](UOp o) { return is_inner(o) && range_id(o) > range_id(range); });
   }
 
   KernelAnalysis& analysis_;

@@ -1,7 +1,7 @@
 // On Zen 3, 64 MiB in eight rows of 4 to 400 KB at a time take 0.63 to 0.80 of the time of single rows that are
 // prefetched two pages ahead. Prefetching the eight rows as well does not pay. Nor do rows of 1 KB: hardware fetches
 // beyond their ends. A row that is read twice (variances, softmax) is better prefetched.
-#include "codegen/tune/heuristic/multi_row_reduction.h"
+#include "codegen/tune/heuristic/steps.h"
 
 #include <algorithm>
 
@@ -10,9 +10,6 @@
 
 namespace sinter::codegen {
 namespace {
-
-using ir::Op;
-using ir::UOp;
 
 constexpr int kStreams = 8;              ///< streams that a core follows at a time
 constexpr double kMaxRowOperations = 8;  ///< operations per element; with more, a row is slower than memory
@@ -73,8 +70,8 @@ void choose_multi_row_reduction(TuningState& state) {
     return;
   const RowSums rows = row_sums_along(state, state.lane_ranges[0]);
   if (rows.loads.empty() || rows.operations > kMaxRowOperations) return;
-  const bool far = std::all_of(rows.loads.begin(), rows.loads.end(),
-                               [&](UOp load) { return far_exceeds_l2(state.analysis, load, state.target); });
+  const bool far =
+      std::ranges::all_of(rows.loads, [&](UOp load) { return far_exceeds_l2(state.analysis, load, state.target); });
   const UOp next = far ? find_row_range(state, rows) : UOp();
   if (!next) return;
   // An element that is added straight from memory needs no register of its own.

@@ -7,9 +7,6 @@
 
 namespace sinter::codegen {
 
-using ir::Op;
-using ir::UOp;
-
 bool has_overlapping_windows(KernelAnalysis& analysis, UOp operand) {
   int64_t elements = 1, stored = 0;
   for (UOp r : analysis.ranges())
@@ -35,10 +32,9 @@ int64_t batch_size_of(KernelAnalysis& analysis, const StatementAnalysis& product
 
 int node_index_of(const Kernel& kernel, UOp value) {
   const std::vector<UOp> below = ir::topological(value);
-  if (std::any_of(below.begin(), below.end(), [](UOp n) { return has_accumulators(n) || n->op == Op::Check; }))
-    return -1;
+  if (std::ranges::any_of(below, [](UOp n) { return has_accumulators(n) || n->op == Op::Check; })) return -1;
   const std::vector<UOp> nodes = ir::topological(kernel.sink);
-  const auto it = std::find(nodes.begin(), nodes.end(), value);
+  const auto it = std::ranges::find(nodes, value);
   return it == nodes.end() ? -1 : static_cast<int>(it - nodes.begin());
 }
 

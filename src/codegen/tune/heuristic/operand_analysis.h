@@ -13,26 +13,26 @@ inline constexpr int64_t kMinReuseStrided = 4;
 inline constexpr double kFarL2Sizes = 4;  ///< sizes of the second cache from which operands are prefetched
 
 /// Whether a load reads at least kFarL2Sizes second caches.
-inline bool far_exceeds_l2(KernelAnalysis& analysis, ir::UOp load, const runtime::Target& target) {
+inline bool far_exceeds_l2(KernelAnalysis& analysis, UOp load, const runtime::Target& target) {
   return analysis.bytes_read(load) >= kFarL2Sizes * static_cast<double>(target.l2);
 }
 
 /// How many results of a product use each element of `operand`.
-int64_t results_per_element(KernelAnalysis& analysis, const StatementAnalysis& product, ir::UOp operand);
+int64_t results_per_element(KernelAnalysis& analysis, const StatementAnalysis& product, UOp operand);
 
 /// The batch size of an operand with vectors along `lanes`: the number of values of the other outer ranges on which it
 /// depends.
-int64_t batch_size_of(KernelAnalysis& analysis, const StatementAnalysis& product, ir::UOp operand, ir::UOp lanes);
+int64_t batch_size_of(KernelAnalysis& analysis, const StatementAnalysis& product, UOp operand, UOp lanes);
 
 /// Whether a tile of an operand would hold elements of memory several times: the operand consists of overlapping
 /// windows or is broadcast.
-bool has_overlapping_windows(KernelAnalysis& analysis, ir::UOp operand);
+bool has_overlapping_windows(KernelAnalysis& analysis, UOp operand);
 
 /// Whether a load of a product should be packed if its vectors lie along `lanes`: it is not contiguous there, enough
 /// results use each element, and it does not consist of overlapping windows.
-bool worth_packing(KernelAnalysis& analysis, const StatementAnalysis& product, ir::UOp load, ir::UOp lanes);
+bool worth_packing(KernelAnalysis& analysis, const StatementAnalysis& product, UOp load, UOp lanes);
 
 /// The index by which a TileCopy or a Prefetch names a value. -1 if no Opt may hold the value, or the kernel lacks it.
-int node_index_of(const Kernel& kernel, ir::UOp value);
+int node_index_of(const Kernel& kernel, UOp value);
 
 }  // namespace sinter::codegen

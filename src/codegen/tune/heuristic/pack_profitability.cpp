@@ -12,8 +12,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
 using runtime::kCacheLine, runtime::kPage;
 
 constexpr int64_t kMinThreadRows = 32;  ///< rows per thread; fewer were not measured

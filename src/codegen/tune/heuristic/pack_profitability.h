@@ -23,7 +23,7 @@ inline constexpr int64_t kMinPanelLines = 2;
 /// On one core of a Zen 5 and on two cores far apart, 128 x 256 x 784 takes 0.94 and 0.83 of the time without packing.
 /// Shapes that are refused would lose: 512 x 256 x 1024 (rows pages apart) 1.11 and 1.08, 1024 x 2000 x 512 (panels
 /// exceed their sets) 1.37 and 1.45.
-bool stays_unpacked(KernelAnalysis& analysis, const StatementAnalysis& product, const RegisterTile& tile, ir::UOp load,
+bool stays_unpacked(KernelAnalysis& analysis, const StatementAnalysis& product, const RegisterTile& tile, UOp load,
                     int lanes, const runtime::Target& target);
 
 }  // namespace sinter::codegen

@@ -7,13 +7,11 @@
 #include "codegen/nest/loop_tree.h"
 #include "codegen/tune/heuristic/register_pressure.h"
 #include "ir/ceil_div.h"
+#include "ir/contains.h"
 #include "rewrite/interval.h"
 
 namespace sinter::codegen {
 namespace {
-
-using ir::Op;
-using ir::UOp;
 
 constexpr int kMaxEdgeSteps = 2;  ///< peeled steps at either end, which make the code longer
 
@@ -40,8 +38,8 @@ bool leaves_enough_tasks(KernelAnalysis& analysis, const StatementAnalysis& prod
                          const runtime::Target& target) {
   int64_t tasks = 1;
   for (UOp r : product.result_ranges) {
-    const bool beside = std::any_of(product.accesses.begin(), product.accesses.end(),
-                                    [&](UOp a) { return analysis.depends(a, range) && analysis.depends(a, r); });
+    const bool beside = std::ranges::any_of(
+        product.accesses, [&](UOp a) { return analysis.depends(a, range) && analysis.depends(a, r); });
     if (is_outer(r) && !(r == range) && beside) tasks *= analysis.size(r);
   }
   return tasks >= target.threads;
@@ -94,8 +92,7 @@ std::optional<Cut> peel_of(KernelAnalysis& analysis, const StatementAnalysis& pr
 std::vector<Opt> peel_products(TuningState& state, std::vector<Opt> opts) {
   for (const TuningState::TiledProduct& p : state.products) {
     const std::optional<Cut> edges = peel_of(state.analysis, *p.work, p.tile, state.target);
-    if (!edges || edges->at.empty() || !covers(state, p.tile.row_range, opts) ||
-        std::find(opts.begin(), opts.end(), Opt(*edges)) != opts.end())
+    if (!edges || edges->at.empty() || !covers(state, p.tile.row_range, opts) || ir::contains(opts, Opt(*edges)))
       continue;
     opts.emplace_back(*edges);
     if (!is_legal(state.kernel, opts)) opts.pop_back();
@@ -106,8 +103,7 @@ std::vector<Opt> peel_products(TuningState& state, std::vector<Opt> opts) {
 bool peels_edges(TuningState& state, const TuningState::TiledProduct& product, const std::vector<Opt>& opts) {
   const std::optional<Cut> edges = peel_of(state.analysis, *product.work, product.tile, state.target);
   if (!edges) return false;
-  return edges->at.empty() ? covers(state, product.tile.row_range, opts)
-                           : std::find(opts.begin(), opts.end(), Opt(*edges)) != opts.end();
+  return edges->at.empty() ? covers(state, product.tile.row_range, opts) : ir::contains(opts, Opt(*edges));
 }
 
 }  // namespace sinter::codegen

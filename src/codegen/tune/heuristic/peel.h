@@ -18,12 +18,12 @@ struct Interior {
 /// constant predicates, or if too few tasks remain for the threads when each covers the whole range. Constant
 /// predicates require that conditions which depend on `range` depend on no other inner range but the innermost one,
 /// which must be short enough to unroll completely. Conditions that do not depend on `range` guard whole steps.
-std::optional<Interior> interior_of(KernelAnalysis& analysis, const StatementAnalysis& product, ir::UOp range,
+std::optional<Interior> interior_of(KernelAnalysis& analysis, const StatementAnalysis& product, UOp range,
                                     const runtime::Target& target);
 
 /// Cuts off each step of `copies` unrolled copies that contains values outside of the interior. Cuts nothing if only
 /// the remainder behind the last whole step contains such values. None if there are too many steps.
-std::optional<Cut> peel_outside(const Interior& interior, KernelAnalysis& analysis, ir::UOp range, int copies);
+std::optional<Cut> peel_outside(const Interior& interior, KernelAnalysis& analysis, UOp range, int copies);
 
 /// The Cut of a product's rows, if the predicate depends on them.
 std::optional<Cut> peel_of(KernelAnalysis& analysis, const StatementAnalysis& product, const RegisterTile& tile,

@@ -10,9 +10,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 /// Registers beside those of the tile and of a step's vectors: LLVM loads the first operands of the next step early.
 constexpr int kSpareRegisters = 3;
 
@@ -36,7 +33,7 @@ bool may_unroll(KernelAnalysis& analysis, const StatementAnalysis& product, cons
     return false;
   const int left = target.vector_registers - tile.rows * tile.columns - tile.columns;
   if (left < kSpareRegisters) return false;
-  return std::none_of(product.accesses.begin(), product.accesses.end(), [&](UOp a) {
+  return std::ranges::none_of(product.accesses, [&](UOp a) {
     if (a->op != Op::Load) return false;
     if (const int64_t lane = tile.lane_range && !staged ? analysis.stride(a, tile.lane_range) : 0; lane < 0 || lane > 1)
       return true;

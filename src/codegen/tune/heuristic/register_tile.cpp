@@ -18,8 +18,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
 using runtime::kCacheLine;
 
 // Cycles on a current x86 core, which loads as many vectors per cycle as it multiplies.
@@ -101,12 +99,12 @@ class RegisterTileModel {
     for (UOp q : loads_)
       if (is_vector_load(q, t) && !(t.row_range && analysis_.depends(q, t.row_range)))
         held += !t.column_range || analysis_.depends(q, t.column_range) ? t.columns : 1;
-    if (masks_ && std::any_of(loads_.begin(), loads_.end(), [&](UOp q) {
+    if (masks_ && std::ranges::any_of(loads_, [&](UOp q) {
           return t.lane_range && predicate_of(q) && analysis_.depends(predicate_of(q), t.lane_range);
         }))
       held += kMaskRegisters;
     // The columns of this iteration are live while the rows of one vector become columns of the next iteration
-    // (codegen/cpu/pipeline.h).
+    // (codegen/cpu/pipeline.cpp).
     if (t.transpose_unroll > 1) return t.rows * t.columns + (t.columns + 1) * t.transpose_unroll <= registers_;
     return (t.rows * t.columns) * accumulators_ + (t.rows > 1 ? held : 1) + 1 <= registers_;
   }
@@ -135,8 +133,7 @@ class RegisterTileModel {
   /// Whether stores after the product write vectors to rows that are far apart. Each row is then a stream of lines
   /// that memory must deliver.
   bool stores_far(UOp lanes, UOp rows) const {
-    return lanes &&
-           std::any_of(analysis_.statements().begin(), analysis_.statements().end(), [&](const StatementAnalysis& w) {
+    return lanes && std::ranges::any_of(analysis_.statements(), [&](const StatementAnalysis& w) {
              return is_epilogue_store(w) && analysis_.stride(w.node, lanes) == 1 && is_far_apart(w.node, rows);
            });
   }
@@ -178,9 +175,9 @@ class RegisterTileModel {
   bool is_epilogue_store(const StatementAnalysis& w) const { return !w.is_reduce() && contains(w.sums, product_.node); }
   bool feeds_epilogue(const StatementAnalysis& w) const {
     if (!w.is_reduce() || w.node == product_.node || !reuse_ranges(analysis_, w).empty()) return false;
-    return std::any_of(
-        analysis_.statements().begin(), analysis_.statements().end(),
-        [&](const StatementAnalysis& store) { return is_epilogue_store(store) && contains(store.sums, w.node); });
+    return std::ranges::any_of(analysis_.statements(), [&](const StatementAnalysis& store) {
+      return is_epilogue_store(store) && contains(store.sums, w.node);
+    });
   }
   /// Accesses that are contiguous along the unrolled rows are transposed in registers. Stores of a reduction that
   /// continues from block to block have no unrolled copies.
@@ -227,10 +224,10 @@ class RegisterTileModel {
     return std::min(uneven(apart), kWindowReread * uneven(all));
   }
   bool slides(UOp range) const {
-    return std::any_of(loads_.begin(), loads_.end(), [&](UOp q) {
+    return std::ranges::any_of(loads_, [&](UOp q) {
       const int64_t stride = analysis_.stride(q, range);
       return stride != 0 && stride != KernelAnalysis::kScattered &&
-             std::any_of(product_.reduced_ranges.begin(), product_.reduced_ranges.end(), [&](UOp own) {
+             std::ranges::any_of(product_.reduced_ranges, [&](UOp own) {
                return analysis_.stride(q, own) == stride && analysis_.size(own) > analysis_.size(range);
              });
     });
@@ -244,7 +241,7 @@ class RegisterTileModel {
   }
   /// peel_of(), from the results of interior_of() that the constructor stored.
   bool is_peeled(const RegisterTile& t) const {
-    return t.rows > 1 && std::any_of(interiors_.begin(), interiors_.end(), [&](const auto& i) {
+    return t.rows > 1 && std::ranges::any_of(interiors_, [&](const auto& i) {
              return i.first == t.row_range && i.second && peel_outside(*i.second, analysis_, t.row_range, t.rows);
            });
   }
@@ -287,7 +284,7 @@ class RegisterTileModel {
            std::max(0.0, vectors - kHiddenFetchShare * t.rows * t.columns * product_.operations / multiplications_);
   }
   bool is_far_apart(UOp access, UOp range) const { return analysis_.byte_stride(access, range) >= kFarBytes; }
-  /// Whether an operand will be packed into a panel that passes under the rows (codegen/tune/heuristic/blocking.h).
+  /// Whether an operand will be packed into a panel that passes under the rows (codegen/tune/heuristic/blocking.cpp).
   bool will_be_packed(UOp load, const RegisterTile& t) const {
     return is_shared_by_rows(load, t) && worth_packing(analysis_, product_, load, t.lane_range);
   }
@@ -312,8 +309,7 @@ class RegisterTileModel {
   }
   bool is_vector_load(UOp load, const RegisterTile& t) const {
     if (t.lane_range) return analysis_.depends(load, t.lane_range);
-    return std::any_of(product_.reduced_ranges.begin(), product_.reduced_ranges.end(),
-                       [&](UOp r) { return analysis_.depends(load, r); });
+    return std::ranges::any_of(product_.reduced_ranges, [&](UOp r) { return analysis_.depends(load, r); });
   }
   /// Elements that unrolled copies of a load read per step. If loops are unrolled completely (`whole`), copies of
   /// windows share them.
@@ -383,14 +379,15 @@ class RegisterTileModel {
 
 /// Whether a STORE runs over both ranges. They cannot both have lanes.
 bool stored_together(const KernelAnalysis& analysis, UOp a, UOp b) {
-  return std::any_of(analysis.statements().begin(), analysis.statements().end(),
-                     [&](const StatementAnalysis& w) { return !w.is_reduce() && w.runs_over(a) && w.runs_over(b); });
+  return std::ranges::any_of(analysis.statements(), [&](const StatementAnalysis& w) {
+    return !w.is_reduce() && w.runs_over(a) && w.runs_over(b);
+  });
 }
 
 /// Whether a tile keeps the widths that ranges already have, and the lanes of those that have some.
 bool agrees(const KernelAnalysis& analysis, const RegisterTile& t, const StatementAnalysis& product,
             const std::vector<RangeWidth>& given) {
-  return std::all_of(given.begin(), given.end(), [&](const RangeWidth& w) {
+  return std::ranges::all_of(given, [&](const RangeWidth& w) {
     if (t.lane_range && w.lanes > 1 && !(t.lane_range == w.range) && stored_together(analysis, t.lane_range, w.range))
       return false;
     if (!contains(product.result_ranges, w.range)) return true;
@@ -405,8 +402,7 @@ bool agrees(const KernelAnalysis& analysis, const RegisterTile& t, const Stateme
 std::vector<UOp> reuse_ranges(KernelAnalysis& analysis, const StatementAnalysis& product) {
   std::vector<UOp> out;
   for (UOp r : product.result_ranges)
-    if (std::any_of(product.accesses.begin(), product.accesses.end(),
-                    [&](UOp a) { return a->op == Op::Load && !analysis.depends(a, r); }))
+    if (std::ranges::any_of(product.accesses, [&](UOp a) { return a->op == Op::Load && !analysis.depends(a, r); }))
       out.push_back(r);
   return out;
 }
@@ -415,16 +411,13 @@ RegisterTile pick_register_tile(KernelAnalysis& analysis, const StatementAnalysi
                                 const runtime::Target& target, const std::vector<UOp>& fixed,
                                 const std::vector<RangeWidth>& given) {
   auto free = [&](UOp r) { return !contains(fixed, r); };
-  auto has_width = [&](UOp r) {
-    return std::any_of(given.begin(), given.end(), [r](const RangeWidth& w) { return w.range == r; });
-  };
+  auto has_width = [&](UOp r) { return std::ranges::any_of(given, [r](const RangeWidth& w) { return w.range == r; }); };
   const bool unrolls = !product.reduced_ranges.empty() && free(product.reduced_ranges.back()) &&
                        !has_width(product.reduced_ranges.back());
   const RegisterTileModel model(analysis, product, lanes, target, unrolls);
   // Not for windows: the model does not tell how many rows they should have, and wrong tiles are slow.
-  const bool may_have_three = std::none_of(product.accesses.begin(), product.accesses.end(), [&](UOp a) {
-    return a->op == Op::Load && has_overlapping_windows(analysis, a);
-  });
+  const bool may_have_three = std::ranges::none_of(
+      product.accesses, [&](UOp a) { return a->op == Op::Load && has_overlapping_windows(analysis, a); });
   std::vector<UOp> reuse = reuse_ranges(analysis, product), along;
   std::erase_if(reuse, [&](UOp r) { return !free(r); });
   if (product.chains() > 1)
@@ -433,8 +426,8 @@ RegisterTile pick_register_tile(KernelAnalysis& analysis, const StatementAnalysi
     for (UOp r : product.result_ranges)
       if (free(r) && analysis.size(r) >= 4) along.push_back(r);
   auto apart = [&](UOp a, UOp b) {
-    return std::none_of(product.accesses.begin(), product.accesses.end(),
-                        [&](UOp q) { return analysis.depends(q, a) && analysis.depends(q, b); });
+    return std::ranges::none_of(product.accesses,
+                                [&](UOp q) { return analysis.depends(q, a) && analysis.depends(q, b); });
   };
   RegisterTile best;
   auto consider = [&](RegisterTile t) {

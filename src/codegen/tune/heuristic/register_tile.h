@@ -11,8 +11,8 @@ namespace sinter::codegen {
 
 /// Unrolled copies of one or two ranges, and lanes along one. The lanes of a product that has chains are its chains.
 struct RegisterTile {
-  ir::UOp lane_range;               ///< null: lanes along the reduced range
-  ir::UOp row_range, column_range;  ///< null: none. `column_range` may be `lane_range`
+  UOp lane_range;               ///< null: lanes along the reduced range
+  UOp row_range, column_range;  ///< null: none. `column_range` may be `lane_range`
   int rows = 1, columns = 1;
   /// Unrolled copies of the last reduced range. An operand that is contiguous along it is transposed in registers.
   int transpose_unroll = 1;
@@ -27,13 +27,13 @@ struct RegisterTile {
 
 /// The width that a range already has for another product.
 struct RangeWidth {
-  ir::UOp range;
+  UOp range;
   int lanes = 1, unroll = 1;
   int64_t total() const { return int64_t{1} * lanes * unroll; }
 };
 /// The width of a range by a list; one lane and one copy if it is not listed.
-inline RangeWidth width_of(const std::vector<RangeWidth>& widths, ir::UOp range) {
-  const auto it = std::find_if(widths.begin(), widths.end(), [&](const RangeWidth& w) { return w.range == range; });
+inline RangeWidth width_of(const std::vector<RangeWidth>& widths, UOp range) {
+  const auto it = std::ranges::find_if(widths, [&](const RangeWidth& w) { return w.range == range; });
   return it == widths.end() ? RangeWidth{range} : *it;
 }
 
@@ -42,10 +42,10 @@ inline RangeWidth width_of(const std::vector<RangeWidth>& widths, ir::UOp range)
 /// `given`: widths that ranges already have and keep. No STORE runs over two ranges with lanes. Returns cycles 0 if no
 /// tile meets all of this.
 RegisterTile pick_register_tile(KernelAnalysis& analysis, const StatementAnalysis& product, int lanes,
-                                const runtime::Target& target, const std::vector<ir::UOp>& fixed,
+                                const runtime::Target& target, const std::vector<UOp>& fixed,
                                 const std::vector<RangeWidth>& given);
 
 /// Ranges on which some operand of a REDUCE does not depend. Unrolled copies along them share its load.
-std::vector<ir::UOp> reuse_ranges(KernelAnalysis& analysis, const StatementAnalysis& product);
+std::vector<UOp> reuse_ranges(KernelAnalysis& analysis, const StatementAnalysis& product);
 
 }  // namespace sinter::codegen

@@ -7,7 +7,7 @@
 //
 // On Granite Rapids only the second of several loops over a row should prefetch: the first one waits for its own
 // elements. Rows that do not follow each other were not measured.
-#include "codegen/tune/heuristic/stream_prefetch.h"
+#include "codegen/tune/heuristic/steps.h"
 
 #include <algorithm>
 #include <optional>
@@ -18,9 +18,6 @@
 
 namespace sinter::codegen {
 namespace {
-
-using ir::Op;
-using ir::UOp;
 
 constexpr int64_t kDistance = 2 * runtime::kPage;  ///< bytes; shorter and longer distances gain less
 /// Bytes, for data that one loop reads if the last cache is far. On Granite Rapids, a chain from memory takes 0.84 of
@@ -86,7 +83,7 @@ class StreamPrefetcher {
     int64_t bytes = 0;       // bytes that the first loop reads
     for (const StatementAnalysis& w : analysis_.statements()) {
       const bool reads = contains(w.accesses, load);
-      const bool later = std::any_of(w.sums.begin(), w.sums.end(), [&](UOp sum) { return contains(first, sum); });
+      const bool later = std::ranges::any_of(w.sums, [&](UOp sum) { return contains(first, sum); });
       if (reads && later) return bytes <= kMaxFirstLoopBytes ? std::pair{runtime::kPage, 1} : std::pair{kDistance, -1};
       if (reads && first.empty()) bytes = analysis_.bytes(load, [&](UOp r) { return contains(w.reduced_ranges, r); });
       if (reads || later) first.push_back(w.node);
@@ -138,7 +135,7 @@ std::vector<Opt> prefetch_transposed_rows(TuningState& state, const LoadLists& l
   if (!state.target.near_l3 || state.target.masks) return opts;  // not measured elsewhere
   for (UOp load : loads.summed) {
     if (!far_exceeds_l2(state.analysis, load, state.target)) continue;
-    const auto across = std::find_if(state.strided_lane_ranges.begin(), state.strided_lane_ranges.end(), [&](UOp r) {
+    const auto across = std::ranges::find_if(state.strided_lane_ranges, [&](UOp r) {
       const int64_t stride = state.analysis.lane_stride(load, r);
       return stride != 0 && stride != 1 && stride != KernelAnalysis::kScattered;
     });

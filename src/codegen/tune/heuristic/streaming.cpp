@@ -1,5 +1,5 @@
 // Down a column each element is on a new page. Along a few adjacent rows, hardware prefetches.
-#include "codegen/tune/heuristic/streaming.h"
+#include "codegen/tune/heuristic/steps.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -14,9 +14,6 @@
 
 namespace sinter::codegen {
 namespace {
-
-using ir::Op;
-using ir::UOp;
 
 constexpr int kStreamedRows = 16;  ///< rows that are read at once: as many streams as hardware follows
 /// Rows that are read at once if more would crowd their cache sets, or if registers hold their factors for several
@@ -69,9 +66,9 @@ std::vector<UOp> streamed(KernelAnalysis& analysis, const StatementAnalysis& pro
 /// apart. On Zen 3 (November 2026), 24 x 144 x 1024 as a stream takes 5 times as long as by tiles.
 bool results_crowd_sets(KernelAnalysis& analysis, const StatementAnalysis& product, UOp stream,
                         const runtime::Target& target) {
-  return std::any_of(analysis.statements().begin(), analysis.statements().end(), [&](const StatementAnalysis& store) {
+  return std::ranges::any_of(analysis.statements(), [&](const StatementAnalysis& store) {
     if (store.is_reduce() || !contains(store.sums, product.node)) return false;
-    return std::any_of(product.result_ranges.begin(), product.result_ranges.end(), [&](UOp r) {
+    return std::ranges::any_of(product.result_ranges, [&](UOp r) {
       return !analysis.depends(stream, r) && analysis.size(r) > l1_associativity(target) &&
              is_page_stride(analysis.byte_stride(store.node, r));
     });

@@ -1,18 +1,15 @@
 // Stores are transposed before other unrolled copies are chosen, reductions when all else is decided.
-#include "codegen/tune/heuristic/strided_lanes.h"
+#include "codegen/tune/heuristic/steps.h"
 
 #include <utility>
 
 #include "codegen/emit/register_transpose.h"
 #include "codegen/nest/loop_tree.h"
-#include "codegen/tune/heuristic/unroll_jam.h"
+#include "ir/contains.h"
 #include "ir/walk.h"
 
 namespace sinter::codegen {
 namespace {
-
-using ir::Op;
-using ir::UOp;
 
 constexpr double kMaxTransposedOperations = 320;  ///< operations of transposed unrolled copies, at most
 /// Bytes of each row that a transpose accesses at once if it streams memory.
@@ -63,8 +60,7 @@ void transpose(TuningState& state, const StatementAnalysis& w, UOp access, UOp v
 void choose_register_transposes(TuningState& state) {
   for (const StatementAnalysis& w : state.analysis.statements()) {
     if (w.is_reduce()) continue;
-    const auto vector = std::find_if(state.lane_ranges.begin(), state.lane_ranges.end(),
-                                     [&](UOp v) { return contains(w.result_ranges, v); });
+    const auto vector = std::ranges::find_if(state.lane_ranges, [&](UOp v) { return contains(w.result_ranges, v); });
     if (vector == state.lane_ranges.end() || state.is_tiled(*vector)) continue;
     for (UOp a : w.accesses)
       for (UOp r : w.result_ranges)
@@ -77,7 +73,7 @@ std::vector<UOp> rows_of_scans(TuningState& state, bool joined) {
   for (const StatementAnalysis& w : state.analysis.statements()) {
     if (w.is_reduce()) continue;
     for (UOp n : ir::topological(w.node)) {
-      const bool stored = std::find(w.node->src.begin(), w.node->src.end(), n) != w.node->src.end();
+      const bool stored = ir::contains(w.node->src, n);
       if (n->op != Op::Scan || (joined && stored)) continue;
       const std::vector<UOp> own = ranges_of(n);
       for (UOp a : w.accesses)
@@ -108,16 +104,15 @@ void interleave_rows(TuningState& state, const std::vector<UOp>& rows) {
 
 std::vector<Opt> transpose_sums(TuningState& state, std::vector<Opt> opts) {
   for (const StatementAnalysis& w : state.analysis.statements()) {
-    const auto vector = std::find_if(state.lane_ranges.begin(), state.lane_ranges.end(),
-                                     [&](UOp v) { return contains(w.result_ranges, v); });
+    const auto vector = std::ranges::find_if(state.lane_ranges, [&](UOp v) { return contains(w.result_ranges, v); });
     if (!w.is_reduce() || w.reduced_ranges.empty() || vector == state.lane_ranges.end() || w.chains() > 1 ||
         kTransposedSumUnroll * w.operations > kMaxTransposedOperations)
       continue;
     UOp r = w.reduced_ranges.back();
-    const bool across = std::any_of(w.accesses.begin(), w.accesses.end(),
-                                    [&](UOp a) { return is_contiguous_across(state.analysis, a, *vector, r); });
-    const bool repeated = std::any_of(state.analysis.statements().begin(), state.analysis.statements().end(),
-                                      [&](const StatementAnalysis& other) { return contains(other.result_ranges, r); });
+    const bool across =
+        std::ranges::any_of(w.accesses, [&](UOp a) { return is_contiguous_across(state.analysis, a, *vector, r); });
+    const bool repeated = std::ranges::any_of(
+        state.analysis.statements(), [&](const StatementAnalysis& other) { return contains(other.result_ranges, r); });
     if (!across || repeated || state.is_tiled(r) || state.is_product(w) || contains(state.fixed, r) ||
         state.width_of(r) > 1 || state.analysis.size(r) % kTransposedSumUnroll)
       continue;

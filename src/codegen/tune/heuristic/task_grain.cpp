@@ -1,6 +1,6 @@
 // Tasks grow along the ranges in the order of what that saves: values computed once per task, panels, lines, rows,
 // launches.
-#include "codegen/tune/heuristic/task_grain.h"
+#include "codegen/tune/heuristic/steps.h"
 
 #include <cmath>
 
@@ -10,9 +10,6 @@
 
 namespace sinter::codegen {
 namespace {
-
-using ir::Op;
-using ir::UOp;
 
 constexpr double kMaxTaskCycles = 16 * kTaskCycles;  ///< cycles of a task above which more tasks are better
 constexpr double kTasksPerUnit = 2;                  ///< tasks per parallel unit, so that every thread gets several
@@ -28,21 +25,20 @@ double cycles_of_all(const TuningState& state) {
 
 /// Whether a store has a smaller stride along one range than along another.
 bool stored_nearer(TuningState& state, UOp range, UOp other) {
-  return std::any_of(
-      state.analysis.statements().begin(), state.analysis.statements().end(), [&](const StatementAnalysis& w) {
-        if (w.is_reduce()) return false;
-        const int64_t near = state.analysis.stride(w.node, range), far = state.analysis.stride(w.node, other);
-        return near > 0 && near < far;
-      });
+  return std::ranges::any_of(state.analysis.statements(), [&](const StatementAnalysis& w) {
+    if (w.is_reduce()) return false;
+    const int64_t near = state.analysis.stride(w.node, range), far = state.analysis.stride(w.node, other);
+    return near > 0 && near < far;
+  });
 }
 
 /// Whether consecutive tasks read different columns of a product's operand, and half of the second cache does not hold
 /// what the next row rereads. The panels of such an operand are apart, as those of attention heads.
 bool many_panels(TuningState& state, const TuningState::TiledProduct& p) {
   const auto again = [&](UOp r) { return !is_outer(r) || range_id(r) > range_id(p.tile.row_range); };
-  return std::any_of(p.work->accesses.begin(), p.work->accesses.end(), [&](UOp a) {
+  return std::ranges::any_of(p.work->accesses, [&](UOp a) {
     if (!passes_under_rows(state.analysis, p.tile, a)) return false;
-    const bool apart = std::any_of(state.analysis.ranges().begin(), state.analysis.ranges().end(), [&](UOp r) {
+    const bool apart = std::ranges::any_of(state.analysis.ranges(), [&](UOp r) {
       return state.analysis.depends(a, r) && again(r) && is_outer(r) && !(r == p.tile.lane_range);
     });
     return apart && state.analysis.bytes(a, again) > state.target.l2 / 2;
@@ -51,9 +47,7 @@ bool many_panels(TuningState& state, const TuningState::TiledProduct& p) {
 
 /// Whether a reduction or a packed operand that does not depend on an outer range is needed at each of its values.
 bool is_recomputed_along(TuningState& state, UOp range) {
-  if (std::any_of(state.packed_operands.begin(), state.packed_operands.end(),
-                  [&](UOp v) { return !state.analysis.depends(v, range); }))
-    return true;
+  if (std::ranges::any_of(state.packed_operands, [&](UOp v) { return !state.analysis.depends(v, range); })) return true;
   for (const StatementAnalysis& w : state.analysis.statements())
     if (state.analysis.depends(w.node, range))
       for (UOp r : w.sums)
@@ -110,11 +104,10 @@ void choose_task_grain(TuningState& state) {
     if (is_recomputed_along(state, outer[i])) tasks.enlarge(i, tasks.count / units);
   if (!state.products.empty())
     if (const RegisterTile& t = state.products[0].tile; t.row_range && is_outer(t.row_range)) {
-      const auto rows = static_cast<size_t>(std::find(outer.begin(), outer.end(), t.row_range) - outer.begin());
-      const bool peeled =
-          std::any_of(state.products.begin(), state.products.end(), [&](const TuningState::TiledProduct& p) {
-            return p.tile.row_range == t.row_range && peel_of(state.analysis, *p.work, p.tile, state.target);
-          });
+      const auto rows = static_cast<size_t>(std::ranges::find(outer, t.row_range) - outer.begin());
+      const bool peeled = std::ranges::any_of(state.products, [&](const TuningState::TiledProduct& p) {
+        return p.tile.row_range == t.row_range && peel_of(state.analysis, *p.work, p.tile, state.target);
+      });
       if (peeled)
         tasks.enlarge(rows, static_cast<double>(state.analysis.size(t.row_range)));  // a task holds both edges
       if (covers_all_rows_of_thread(state.analysis, *state.products[0].work, t, state.target))

@@ -11,9 +11,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 /// Rows per reduced value, at most. With more rows (256 x 10 x 128) stores cost more than packing saves: a core
 /// prefetches lines between its own, which another core holds.
 constexpr int64_t kMaxRowsPerDepth = 4;
@@ -24,8 +21,8 @@ bool is_matrix(const StatementAnalysis& product, const RegisterTile& tile) {
   if (!tile.lane_range || !is_outer(tile.lane_range) || !tile.row_range || !is_outer(tile.row_range) ||
       tile.transpose_unroll > 1)
     return false;
-  return std::all_of(product.result_ranges.begin(), product.result_ranges.end(),
-                     [&](UOp r) { return !is_outer(r) || r == tile.lane_range || r == tile.row_range; });
+  return std::ranges::all_of(product.result_ranges,
+                             [&](UOp r) { return !is_outer(r) || r == tile.lane_range || r == tile.row_range; });
 }
 
 /// Vectors of the busiest thread if each thread gets the same number of adjacent tasks, give or take one.
@@ -73,7 +70,7 @@ bool covers_all_rows_of_thread(KernelAnalysis& analysis, const StatementAnalysis
   if (!is_matrix(product, tile) || !has_static_size(tile.row_range) ||
       range_id(tile.lane_range) < range_id(tile.row_range))
     return false;
-  return std::any_of(product.accesses.begin(), product.accesses.end(), [&](UOp a) {
+  return std::ranges::any_of(product.accesses, [&](UOp a) {
     return passes_under_rows(analysis, tile, a) && analysis.bytes(a) >= large_operand_bytes(target);
   });
 }

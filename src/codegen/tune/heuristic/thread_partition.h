@@ -30,7 +30,7 @@ inline int64_t large_operand_bytes(const runtime::Target& target) {
 
 /// Whether a load of a product lies along the lanes, is shared by all rows, and does not consist of overlapping
 /// windows.
-bool passes_under_rows(KernelAnalysis& analysis, const RegisterTile& tile, ir::UOp load);
+bool passes_under_rows(KernelAnalysis& analysis, const RegisterTile& tile, UOp load);
 
 /// Columns of a task that covers all rows, if several threads split a product by columns: each thread then packs only
 /// its own part of the operand along the lanes. A multiple of the tile's columns. `lanes`: elements of a vector.

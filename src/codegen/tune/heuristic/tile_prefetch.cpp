@@ -1,5 +1,5 @@
 // A row is short, and each begins on a new line, often on a new page. Hardware prefetch comes late for most of it.
-#include "codegen/tune/heuristic/tile_prefetch.h"
+#include "codegen/tune/heuristic/steps.h"
 
 #include <algorithm>
 #include <map>
@@ -10,9 +10,6 @@
 
 namespace sinter::codegen {
 namespace {
-
-using ir::Op;
-using ir::UOp;
 
 constexpr int64_t kMinRowDistance = 256;  ///< bytes from one row to the next, at least
 /// Associativity of a first cache whose sets the rows of two tiles fill. With 12 ways (Zen 5, 6 rows) the prefetch

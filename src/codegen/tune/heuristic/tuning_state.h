@@ -28,7 +28,7 @@ struct RangeCut {
     double cycles;      ///< operations and accesses per element, on average over the segments
     double operations;  ///< in the busiest segment
   };
-  ir::UOp range;
+  UOp range;
   std::vector<int64_t> seams;  ///< ascending
   std::vector<Left> left;
   const Left* of(const StatementAnalysis& w) const {
@@ -53,19 +53,19 @@ struct TuningState {
   TuningState(const TuningState&) = delete;  // `products` points into `analysis`
   TuningState& operator=(const TuningState&) = delete;
 
-  RangeWidth& width(ir::UOp range) {
-    auto it = std::find_if(widths.begin(), widths.end(), [&](const RangeWidth& w) { return w.range == range; });
+  RangeWidth& width(UOp range) {
+    auto it = std::ranges::find_if(widths, [&](const RangeWidth& w) { return w.range == range; });
     return it == widths.end() ? widths.emplace_back(RangeWidth{range}) : *it;
   }
-  int64_t width_of(ir::UOp range) const { return codegen::width_of(widths, range).total(); }
+  int64_t width_of(UOp range) const { return codegen::width_of(widths, range).total(); }
   /// Whether a range belongs to the register tile of a product.
-  bool is_tiled(ir::UOp range) const {
-    return std::any_of(products.begin(), products.end(), [&](const TiledProduct& p) {
+  bool is_tiled(UOp range) const {
+    return std::ranges::any_of(products, [&](const TiledProduct& p) {
       return p.tile.lane_range == range || p.tile.row_range == range || p.tile.column_range == range;
     });
   }
   bool is_product(const StatementAnalysis& w) const {
-    return std::any_of(products.begin(), products.end(), [&](const TiledProduct& p) { return p.work == &w; });
+    return std::ranges::any_of(products, [&](const TiledProduct& p) { return p.work == &w; });
   }
   /// Cycles without vectors.
   static double scalar_cycles(const StatementAnalysis& w) {
@@ -86,15 +86,15 @@ struct TuningState {
   const Kernel& kernel;
   const runtime::Target& target;
   const std::vector<Materialize> materializations;
-  KernelAnalysis analysis;                   ///< of the kernel with `materializations`
-  int lanes = 1;                             ///< lanes of a register, for the kernel's usual elements
-  std::vector<ir::UOp> fixed, lane_ranges;   ///< sequential ranges; ranges with lanes
-  std::vector<ir::UOp> strided_lane_ranges;  ///< ranges with lanes along which memory is strided
-  bool stores_row_streams = false;           ///< stores write whole lines of many rows, which no cache holds
+  KernelAnalysis analysis;               ///< of the kernel with `materializations`
+  int lanes = 1;                         ///< lanes of a register, for the kernel's usual elements
+  std::vector<UOp> fixed, lane_ranges;   ///< sequential ranges; ranges with lanes
+  std::vector<UOp> strided_lane_ranges;  ///< ranges with lanes along which memory is strided
+  bool stores_row_streams = false;       ///< stores write whole lines of many rows, which no cache holds
   std::vector<RangeWidth> widths;
   std::optional<RangeCut> cut;
-  std::vector<TiledProduct> products;    ///< busiest first
-  std::vector<ir::UOp> packed_operands;  ///< operands that each task packs
+  std::vector<TiledProduct> products;  ///< busiest first
+  std::vector<UOp> packed_operands;    ///< operands that each task packs
   std::vector<Opt> opts;
 };
 

@@ -1,5 +1,5 @@
 // Short loops are unrolled completely, long ones by a few steps.
-#include "codegen/tune/heuristic/unroll.h"
+#include "codegen/tune/heuristic/steps.h"
 
 #include <algorithm>
 #include <initializer_list>
@@ -11,8 +11,6 @@
 
 namespace sinter::codegen {
 namespace {
-
-using ir::UOp;
 
 constexpr int kLongLoopUnroll = 4;  ///< unroll count of a long loop
 
@@ -33,8 +31,7 @@ std::vector<int> unroll_candidates(int64_t size) {
 }  // namespace
 
 std::vector<Opt> unroll_products(TuningState& state, std::vector<Opt> opts) {
-  const bool staged =
-      std::any_of(opts.begin(), opts.end(), [](const Opt& o) { return std::holds_alternative<TileCopy>(o); });
+  const bool staged = std::ranges::any_of(opts, [](const Opt& o) { return std::holds_alternative<TileCopy>(o); });
   for (const TuningState::TiledProduct& p : state.products) {
     UOp r = p.work->reduced_ranges.back();
     const bool peeled = peels_edges(state, p, opts);

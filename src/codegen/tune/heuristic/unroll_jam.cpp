@@ -1,19 +1,15 @@
 // In order: serial reductions, reductions that a short loop repeats, short loops of reductions, ranges with lanes,
 // interleaved row reductions.
-#include "codegen/tune/heuristic/unroll_jam.h"
+#include "codegen/tune/heuristic/steps.h"
 
 #include <algorithm>
 #include <vector>
 
 #include "codegen/emit/register_transpose.h"
 #include "codegen/kernel/access.h"
-#include "codegen/tune/heuristic/multi_row_reduction.h"
 
 namespace sinter::codegen {
 namespace {
-
-using ir::Op;
-using ir::UOp;
 
 /// Size of a window that may be unrolled completely. Each of its addresses is then known.
 constexpr int64_t kShortWindow = 9;
@@ -35,9 +31,9 @@ void unroll_serial_sums(TuningState& state) {
       UOp r = w.result_ranges[i];
       if (is_outer(r) || contains(state.fixed, r) || state.width_of(r) > 1 || state.analysis.size(r) % kSerialSumUnroll)
         continue;
-      if (!std::all_of(
-              state.analysis.statements().begin(), state.analysis.statements().end(),
-              [&](const StatementAnalysis& other) { return !other.runs_over(r) || is_serial_sum(state, other); }))
+      if (!std::ranges::all_of(state.analysis.statements(), [&](const StatementAnalysis& other) {
+            return !other.runs_over(r) || is_serial_sum(state, other);
+          }))
         continue;
       state.width(r).unroll = kSerialSumUnroll;
       break;
@@ -52,9 +48,9 @@ void unroll_repeating_loops(TuningState& state) {
     for (UOp r : w.result_ranges) {
       if (is_outer(r) || contains(state.fixed, r) || state.width_of(r) > 1 || state.analysis.size(r) > kShortLoop)
         continue;
-      const bool repeated = std::any_of(w.sums.begin(), w.sums.end(), [&](UOp sum) {
+      const bool repeated = std::ranges::any_of(w.sums, [&](UOp sum) {
         return !state.analysis.depends(sum, r) && !state.analysis.statement_of(sum).reduced_ranges.empty() &&
-               std::any_of(state.analysis.ranges().begin(), state.analysis.ranges().end(), [&](UOp v) {
+               std::ranges::any_of(state.analysis.ranges(), [&](UOp v) {
                  return !is_outer(v) && range_id(v) > range_id(r) && state.analysis.depends(sum, v);
                });
       });
@@ -65,9 +61,9 @@ void unroll_repeating_loops(TuningState& state) {
 /// Whether the lanes of a load have a mask that changes along a range.
 bool masks_change(TuningState& state, const StatementAnalysis& w, UOp load, UOp range) {
   const UOp predicate = load->op == Op::Load ? predicate_of(load) : UOp();
-  return predicate && state.analysis.depends(predicate, range) &&
-         std::any_of(state.lane_ranges.begin(), state.lane_ranges.end(),
-                     [&](UOp v) { return contains(w.result_ranges, v) && state.analysis.depends(predicate, v); });
+  return predicate && state.analysis.depends(predicate, range) && std::ranges::any_of(state.lane_ranges, [&](UOp v) {
+           return contains(w.result_ranges, v) && state.analysis.depends(predicate, v);
+         });
 }
 
 /// A short loop of a reduction is unrolled completely if memory is read at no fixed distance along it, as in a window
@@ -82,7 +78,7 @@ void unroll_short_sums(TuningState& state) {
         static_cast<double>(std::max(size, kShortLoop)) * w.operations > kMaxBodyOperations)
       continue;
     if (contains(state.fixed, r) || state.width_of(r) > 1) continue;
-    if (std::any_of(w.accesses.begin(), w.accesses.end(), [&](UOp a) {
+    if (std::ranges::any_of(w.accesses, [&](UOp a) {
           return state.analysis.stride(a, r) == KernelAnalysis::kScattered || masks_change(state, w, a, r);
         }))
       state.width(r).unroll = static_cast<int>(size);
@@ -131,8 +127,7 @@ void unroll_lane_ranges(TuningState& state) {
 
 bool is_serial_sum(const TuningState& state, const StatementAnalysis& w) {
   return w.is_reduce() && w.chains() == 1 && kSerialSumUnroll * w.operations <= kMaxBodyOperations &&
-         std::none_of(state.lane_ranges.begin(), state.lane_ranges.end(),
-                      [&](UOp v) { return contains(w.result_ranges, v); });
+         std::ranges::none_of(state.lane_ranges, [&](UOp v) { return contains(w.result_ranges, v); });
 }
 
 void choose_unrolls(TuningState& state) {

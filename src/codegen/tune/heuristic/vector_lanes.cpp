@@ -9,9 +9,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 constexpr double kTransposedElement = 0.75;  ///< cycles per element that is transposed in registers
 constexpr int64_t kMinTransposed = 4;        ///< unrolled copies that this takes
 /// Cycles that lanes along a range save, at least, as a share of what runs over it: all of that gets the unrolled
@@ -80,8 +77,7 @@ class LaneChooser {
   /// Whether an access that is strided along the lanes of results is contiguous along another range of the statement.
   /// Unrolled along that range, it is transposed in registers.
   bool can_transpose(const StatementAnalysis& w, UOp access, UOp lanes) {
-    return contains(w.result_ranges, lanes) &&
-           std::any_of(analysis_.ranges().begin(), analysis_.ranges().end(), [&](UOp r) {
+    return contains(w.result_ranges, lanes) && std::ranges::any_of(analysis_.ranges(), [&](UOp r) {
              return !(r == lanes) && w.runs_over(r) && !contains(fixed_, r) && analysis_.size(r) >= kMinTransposed &&
                     analysis_.stride(access, r) == 1;
            });
@@ -93,8 +89,8 @@ class LaneChooser {
            std::min(1.0, static_cast<double>(analysis_.size(range)) / 4);
   }
   bool conflicts_with_lanes(UOp range) const {
-    return std::any_of(analysis_.statements().begin(), analysis_.statements().end(), [&](const StatementAnalysis& w) {
-      return std::any_of(vectors_.begin(), vectors_.end(), [&](UOp v) { return lanes_conflict(w, range, v); });
+    return std::ranges::any_of(analysis_.statements(), [&](const StatementAnalysis& w) {
+      return std::ranges::any_of(vectors_, [&](UOp v) { return lanes_conflict(w, range, v); });
     });
   }
   /// Whether lanes along both ranges conflict in a statement. They do not if one of the ranges has the chains of a
@@ -106,19 +102,19 @@ class LaneChooser {
     return !(contains(w.reduced_ranges, range) && contains(w.result_ranges, vector));
   }
   bool conflicts_with_lanes(const StatementAnalysis& w) const {
-    return std::any_of(vectors_.begin(), vectors_.end(), [&](UOp v) { return contains(w.result_ranges, v); });
+    return std::ranges::any_of(vectors_, [&](UOp v) { return contains(w.result_ranges, v); });
   }
   /// Whether lanes along the range would not reach a statement: its own chains have lanes, or those of reductions
   /// inside.
   bool has_own_lanes(const StatementAnalysis& w, UOp range) {
     if (w.chains() > 1 && !w.reduced_ranges.empty() && !(w.reduced_ranges.back() == range)) return true;
-    return std::any_of(w.sums.begin(), w.sums.end(), [&](UOp r) { return has_chains(r, range); });
+    return std::ranges::any_of(w.sums, [&](UOp r) { return has_chains(r, range); });
   }
   /// Whether a reduction that depends on the range has chains, or is one over blocks that have.
   bool has_chains(UOp sum, UOp range) {
     const StatementAnalysis& w = analysis_.statement_of(sum);
     if (!analysis_.depends(sum, range)) return false;
-    return w.chains() > 1 || std::any_of(w.sums.begin(), w.sums.end(), [&](UOp r) { return has_chains(r, range); });
+    return w.chains() > 1 || std::ranges::any_of(w.sums, [&](UOp r) { return has_chains(r, range); });
   }
 
   KernelAnalysis& analysis_;

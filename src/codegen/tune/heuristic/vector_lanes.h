@@ -21,7 +21,7 @@ inline double strided_load_cycles(int64_t stride, int lanes) {
 
 /// Ranges that get `lanes` lanes in addition to `taken`: those whose lanes save their statements most. No statement
 /// runs over two of them. None of them is in `fixed`.
-std::vector<ir::UOp> choose_lanes(KernelAnalysis& analysis, int lanes, const std::vector<ir::UOp>& fixed,
-                                  const std::vector<ir::UOp>& taken);
+std::vector<UOp> choose_lanes(KernelAnalysis& analysis, int lanes, const std::vector<UOp>& fixed,
+                              const std::vector<UOp>& taken);
 
 }  // namespace sinter::codegen

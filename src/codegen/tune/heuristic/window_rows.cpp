@@ -1,6 +1,6 @@
 // A task covers some rows of one image. It copies what their windows read into a tile with zeros at the border, so that
 // each vector of the image is one load at any tap. Vectors pass under a few filters, whose taps are broadcast.
-#include "codegen/tune/heuristic/window_rows.h"
+#include "codegen/tune/heuristic/steps.h"
 
 #include <algorithm>
 
@@ -13,9 +13,6 @@
 
 namespace sinter::codegen {
 namespace {
-
-using ir::Op;
-using ir::UOp;
 
 /// Filters by vectors of the image. On Zen 3 (November 2026, AVX2), 6 x 2 vectors take as long, and spill where
 /// accumulators are carried from block to block.
@@ -61,14 +58,13 @@ class WindowRows {
         if (is_outer(along) && analysis_.depends(image_, taps) && analysis_.depends(image_, along))
           if (const auto window = window_of(image_, along, taps, ranges)) windows_.push_back(*window);
     if (windows_.empty() || windows_.size() > 3) return false;
-    if (std::none_of(windows_.begin(), windows_.end(),
-                     [&](const Window& w) { return analysis_.depends(predicate_of(image_), w.along); }))
+    if (std::ranges::none_of(windows_,
+                             [&](const Window& w) { return analysis_.depends(predicate_of(image_), w.along); }))
       return false;
     row_ = windows_.back();
     return row_.taps == product_->reduced_ranges.back() && row_.step == 1 &&
            analysis_.stride(image_, row_.along) == 1 &&
-           std::none_of(windows_.begin(), windows_.end(),
-                        [&](const Window& w) { return analysis_.depends(filters_, w.along); });
+           std::ranges::none_of(windows_, [&](const Window& w) { return analysis_.depends(filters_, w.along); });
   }
 
   bool find_tile() {
@@ -128,7 +124,7 @@ class WindowRows {
   }
   bool is_block(UOp range) const {
     const auto& all = product_->reduced_ranges;
-    return std::find(all.begin(), all.end(), range) - all.begin() < static_cast<std::ptrdiff_t>(product_->blocks);
+    return std::ranges::find(all, range) - all.begin() < static_cast<std::ptrdiff_t>(product_->blocks);
   }
 
   std::vector<Opt> make_opts() {
@@ -151,7 +147,7 @@ class WindowRows {
     for (UOp r : product_->reduced_ranges) {
       if (is_block(r)) continue;
       add_loop(r);
-      const auto window = std::find_if(windows_.begin(), windows_.end(), [&](const Window& w) { return w.taps == r; });
+      const auto window = std::ranges::find_if(windows_, [&](const Window& w) { return w.taps == r; });
       if (window != windows_.end())
         copy.dims.push_back({.range = range_id(window->along), .taps = range_id(r)});
       else if (analysis_.depends(image_, r))

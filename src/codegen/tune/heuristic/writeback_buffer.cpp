@@ -1,5 +1,5 @@
 // Measured on the input gradient of 5 x 5 windows, 128 x 32 x 24 x 24: faster, and less code.
-#include "codegen/tune/heuristic/writeback_buffer.h"
+#include "codegen/tune/heuristic/steps.h"
 
 #include <algorithm>
 
@@ -7,9 +7,6 @@
 
 namespace sinter::codegen {
 namespace {
-
-using ir::Op;
-using ir::UOp;
 
 constexpr int64_t kMaxBufferBytes = 48 << 10;  ///< bytes of buffered results: they stay in the first cache or near it
 constexpr int64_t kMinRowResults = 8;          ///< results that are stored together, at least
@@ -50,19 +47,17 @@ std::vector<Opt> add_writeback_buffer(KernelAnalysis& analysis, const StatementA
     return {};
   const UOp row = find_store_range(analysis, product, tile), summed = product.reduced_ranges[0];
   const auto sums = [&](int range) {
-    return std::any_of(product.reduced_ranges.begin(), product.reduced_ranges.end(),
-                       [&](UOp r) { return range_id(r) == range; });
+    return std::ranges::any_of(product.reduced_ranges, [&](UOp r) { return range_id(r) == range; });
   };
   const auto carried = [&](const Opt& o) {  // whether a reduced loop is outside those of the tile
     const LoopOrder* order = std::get_if<LoopOrder>(&o);
     if (!order) return false;
-    const auto lanes =
-        std::find(order->loops.begin(), order->loops.end(), LoopOrder::Loop{range_id(tile.lane_range), 0});
+    const auto lanes = std::ranges::find(order->loops, LoopOrder::Loop{range_id(tile.lane_range), 0});
     return std::any_of(order->loops.begin(), lanes, [&](const LoopOrder::Loop& l) { return sums(l.range); });
   };
   double deep = 1;
   for (UOp r : product.reduced_ranges) deep *= static_cast<double>(analysis.size(r));
-  if (!row || deep < kMinDepth || deep > kMaxDepth || std::any_of(opts.begin(), opts.end(), carried)) return {};
+  if (!row || deep < kMinDepth || deep > kMaxDepth || std::ranges::any_of(opts, carried)) return {};
 
   // As much of a row as fits.
   const int64_t rows = block_of(opts, tile.row_range), whole = std::min(block_of(opts, row), analysis.size(row));

@@ -14,12 +14,11 @@
 #include "codegen/tune/heuristic/materialize_rows.h"
 #include "codegen/tune/search/neighbors_memory.h"
 #include "ir/ceil_div.h"
+#include "ir/contains.h"
 
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
 using Opts = std::vector<Opt>;
 
 constexpr std::array kUnrolls = {1, 2, 3, 4, 5, 6, 8, 12, 16};
@@ -97,7 +96,7 @@ struct ChangeContext {
     }
     if (!order) return all;
     const auto holds = [](const std::vector<LoopOrder::Loop>& list, const LoopOrder::Loop& l) {
-      return std::find(list.begin(), list.end(), l) != list.end();
+      return ir::contains(list, l);
     };
     std::vector<LoopOrder::Loop> named = order->loops;
     std::erase_if(named, [&](const LoopOrder::Loop& l) { return !holds(all, l); });
@@ -141,7 +140,7 @@ void lanes(ChangeContext& s) {
 void unrolls(ChangeContext& s) {
   const auto other = [&](Opts& o, UOp r, int by) {
     const int now = count_of<Unroll>(o, range_id(r));
-    const auto at = std::lower_bound(kUnrolls.begin(), kUnrolls.end(), now) - kUnrolls.begin() + by;
+    const auto at = std::ranges::lower_bound(kUnrolls, now) - kUnrolls.begin() + by;
     if (at < 0 || at >= static_cast<long>(kUnrolls.size())) return false;
     const int count = kUnrolls[static_cast<size_t>(at)];
     if (count > s.analysis.size(r)) return false;
@@ -165,8 +164,8 @@ void unrolls(ChangeContext& s) {
 /// Peels the edge iterations of an unrolled range under a predicate. The loop then covers the whole range.
 void peels(ChangeContext& s) {
   const auto predicated = [&](UOp r) {
-    return std::any_of(s.analysis.statements().begin(), s.analysis.statements().end(), [&](const StatementAnalysis& w) {
-      return std::any_of(w.accesses.begin(), w.accesses.end(), [&](UOp a) {
+    return std::ranges::any_of(s.analysis.statements(), [&](const StatementAnalysis& w) {
+      return std::ranges::any_of(w.accesses, [&](UOp a) {
         return a->op == Op::Load && predicate_of(a) && s.analysis.depends(predicate_of(a), r);
       });
     });
@@ -269,7 +268,7 @@ void blocks(ChangeContext& s) {
 /// Adds one Opt.
 void add(ChangeContext& s, const Opts& more) {
   for (const Opt& opt : more)
-    if (std::find(s.given.begin(), s.given.end(), opt) == s.given.end()) s.make([&](Opts& o) { o.push_back(opt); });
+    if (!ir::contains(s.given, opt)) s.make([&](Opts& o) { o.push_back(opt); });
 }
 
 /// Materializes one more value.

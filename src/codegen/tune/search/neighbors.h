@@ -29,7 +29,7 @@ class Neighborhood {
   const Kernel& kernel_;
   const runtime::Target& target_;
   KernelAnalysis analysis_;
-  std::vector<ir::UOp> free_;                  ///< ranges that may have lanes and unrolled copies
+  std::vector<UOp> free_;                      ///< ranges that may have lanes and unrolled copies
   std::vector<Materialize> materializations_;  ///< candidates that are worth a tile
 };
 

@@ -11,17 +11,13 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 constexpr std::array<int64_t, 2> kSteps = {4, 16};  ///< prefetch distances, in steps of the innermost loop
 
 /// Whether a statement that reads the LOAD runs over a range on which the LOAD does not depend.
 bool is_reused(KernelAnalysis& analysis, UOp load) {
-  return std::any_of(analysis.statements().begin(), analysis.statements().end(), [&](const StatementAnalysis& w) {
-    return contains(w.accesses, load) && std::any_of(analysis.ranges().begin(), analysis.ranges().end(), [&](UOp r) {
-             return w.runs_over(r) && !analysis.depends(load, r);
-           });
+  return std::ranges::any_of(analysis.statements(), [&](const StatementAnalysis& w) {
+    return contains(w.accesses, load) &&
+           std::ranges::any_of(analysis.ranges(), [&](UOp r) { return w.runs_over(r) && !analysis.depends(load, r); });
   });
 }
 
@@ -42,8 +38,8 @@ std::vector<Opt> tile_copies_to_try(const Kernel& kernel, KernelAnalysis& analys
   for (UOp load : loads_of(analysis)) {
     TileCopy tile_copy;
     tile_copy.value = node_index_of(kernel, load);
-    const bool staged = std::any_of(schedule.tile_copies.begin(), schedule.tile_copies.end(),
-                                    [&](const TileCopy& s) { return s.value == tile_copy.value; });
+    const bool staged =
+        std::ranges::any_of(schedule.tile_copies, [&](const TileCopy& s) { return s.value == tile_copy.value; });
     if (tile_copy.value < 0 || staged || !is_reused(analysis, load)) continue;
     int together = 1;  // elements of the last dim that one step of the consumer reads
     for (const bool vectors : {false, true})
@@ -71,8 +67,9 @@ std::vector<Opt> prefetches_to_try(const Kernel& kernel, KernelAnalysis& analysi
     const auto moves = [&](UOp r) { return analysis.depends(load, r); };
     const auto innermost = std::find_if(analysis.ranges().rbegin(), analysis.ranges().rend(), moves);
     if (number < 0 || schedule.prefetches.contains(load.get()) || innermost == analysis.ranges().rend()) continue;
-    const bool several = std::count_if(analysis.statements().begin(), analysis.statements().end(),
-                                       [&](const StatementAnalysis& w) { return contains(w.accesses, load); }) > 1;
+    const bool several = std::ranges::count_if(analysis.statements(), [&](const StatementAnalysis& w) {
+                           return contains(w.accesses, load);
+                         }) > 1;
     for (const int64_t steps : kSteps)
       for (const int loop : several ? std::vector{-1, 1} : std::vector{-1})
         out.emplace_back(Prefetch{number, range_id(*innermost), steps * schedule.of(*innermost).width(), loop});

@@ -13,9 +13,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 constexpr double kIssueWidth = 2;  ///< operations issued per slot, multiply-adds and others together
 constexpr double kSpillSlots = 2;  ///< slots to store and reload a spilled accumulator
 /// Steps of a reduction from which the next reduction cannot hide its latency.
@@ -112,8 +109,8 @@ double TimeBound::loads(const LoopShape& s) {
       double count = s.vectors(a->dtype, [&](UOp r) { return analysis_.depends(a, r); });
       for (UOp out : w.result_ranges) {
         if (analysis_.depends(a, out)) continue;
-        const bool again = std::any_of(w.reduced_ranges.begin(), w.reduced_ranges.end(),
-                                       [&](UOp own) { return analysis_.depends(a, own) && s.outside(out, own); });
+        const bool again = std::ranges::any_of(
+            w.reduced_ranges, [&](UOp own) { return analysis_.depends(a, own) && s.outside(out, own); });
         if (again)
           count *= std::max(static_cast<double>(analysis_.size(out)) / (s.lanes(out, a->dtype) * s.unroll(out)), 1.0);
       }

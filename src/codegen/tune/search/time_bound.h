@@ -31,7 +31,7 @@ class TimeBound {
   const Kernel& kernel_;
   const runtime::Target& target_;
   const double slot_ns_;  ///< ns of one vector multiply-add
-  const std::vector<ir::UOp> nodes_;
+  const std::vector<UOp> nodes_;
   KernelAnalysis analysis_;
 };
 

@@ -1,7 +1,7 @@
 // Which instructions take turns, and what keeps its place.
 #include <algorithm>
 
-#include "codegen/cpu/interleave.h"
+#include "codegen/cpu/cpu_passes.h"
 #include "codegen/ssa/block_writer.h"
 #include "unit/codegen_support.h"
 

@@ -1,7 +1,7 @@
 // Transposes one turn ahead: what moves where, and which loops stay as they are.
 #include <algorithm>
 
-#include "codegen/cpu/pipeline.h"
+#include "codegen/cpu/cpu_passes.h"
 #include "codegen/emit/register_transpose.h"
 #include "codegen/ssa/block_writer.h"
 #include "unit/codegen_support.h"

@@ -1,6 +1,6 @@
 // What becomes of conditions that are known, and how far a loop looks into its body.
 #include "catch.h"
-#include "codegen/cpu/render_c.h"
+#include "codegen/cpu/cpu_passes.h"
 #include "codegen/ssa/block_writer.h"
 #include "runtime/base/target.h"
 

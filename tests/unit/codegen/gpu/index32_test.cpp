@@ -1,6 +1,6 @@
 // Which indices get 32 bits, at the edges of what these hold.
-#include "codegen/gpu/index32.h"
 #include "catch.h"
+#include "codegen/gpu/gpu_passes.h"
 
 using namespace sinter;
 using codegen::Id;
@@ -35,7 +35,9 @@ struct Program {
     n.number = ir::Scalar::of(dtype, v);
     return add(std::move(n));
   }
-  Id alu(Op op, DType dtype, std::vector<Id> src) { return add({InstCode::Alu, {dtype, 1}, std::move(src), op}); }
+  Id alu(Op op, DType dtype, std::vector<Id> src) {
+    return add({.code = InstCode::Alu, .type = {dtype, 1}, .src = std::move(src), .op = op});
+  }
   Id loop(Id begin, Id end, int64_t step) {
     Inst n{InstCode::Loop, kIndex, {begin, end}};
     n.imm = step;

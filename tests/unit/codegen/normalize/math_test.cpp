@@ -1,5 +1,5 @@
 // Expansions of math functions against libm in a wider type: stated errors, special values, exact ops.
-#include "codegen/normalize/math.h"
+#include "codegen/normalize/normalize.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,5 +1,5 @@
 // Sums in blocks of what their kernel stores: computed once, for the store.
-#include "codegen/normalize/reload.h"
+#include "codegen/normalize/normalize.h"
 #include "ir/walk.h"
 #include "unit/codegen_support.h"
 

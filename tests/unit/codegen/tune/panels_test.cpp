@@ -1,7 +1,7 @@
 // A matrix in panels of some columns: heads that lie one after the other, or weights that were packed before.
 #include <functional>
 
-#include "schedule/lower/polyphase_split.h"
+#include "schedule/lower/kernel_passes.h"
 #include "unit/codegen/choice.h"
 
 using namespace codegen_test;

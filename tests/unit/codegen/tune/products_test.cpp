@@ -4,7 +4,7 @@
 
 #include "codegen/kernel/ranges.h"
 #include "ir/walk.h"
-#include "schedule/lower/polyphase_split.h"
+#include "schedule/lower/kernel_passes.h"
 #include "unit/codegen/choice.h"
 #include "unit/codegen/products.h"
 

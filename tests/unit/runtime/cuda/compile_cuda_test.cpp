@@ -5,10 +5,10 @@
 
 #include <cstring>
 
+#include "ptxas_lint.h"
 #include "runtime/base/counters.h"
 #include "runtime/base/disk_cache.h"
 #include "runtime/cuda/compile_cuda.h"
-#include "runtime/cuda/lint.h"
 #include "runtime/program/program.h"
 #include "sinter/error.h"
 #include "skip.h"

@@ -1,5 +1,5 @@
 // Two walks: collect the existing quotients, then replace, sources first.
-#include "rewrite/share_divisions.h"
+#include "unit/rewrite/share_divisions.h"
 
 #include <unordered_map>
 #include <unordered_set>
