@@ -52,8 +52,8 @@ uint64_t recent_key(const Request& request, const Liveness& liveness) {
 std::unique_ptr<PlanInstance> find_recent(const Request& request, const Liveness& liveness,
                                           const runtime::Hash128& salt) {
   std::unique_ptr<PlanInstance>& last = recent(recent_key(request, liveness));
-  if (!last || !(last->salt == salt) || !last->fingerprint.matches(request, liveness, last->plan)) return nullptr;
-  last->fingerprint.rebind(liveness, last->plan, last->plan_key);
+  if (!last || !(last->salt == salt) || !last->fingerprint.matches(request, liveness, last->program)) return nullptr;
+  last->fingerprint.rebind(liveness, last->program, last->plan_key);
   last->from_recent = true;
   PlanCache::get().touch(*last->entry);
   return std::move(last);
@@ -68,19 +68,19 @@ std::unique_ptr<PlanInstance> lookup_by_key(const Request& request, const Livene
   out->flushes = flushes;
   out->salt = salt;
   out->place = recent_key(request, liveness);
-  out->plan = canonicalize(request, liveness);
-  out->plan_key = make_plan_key(out->plan, salt);
+  out->program = canonicalize(request, liveness);
+  out->plan_key = make_plan_key(out->program, salt);
   out->entry = PlanCache::get().find(out->plan_key);
   if (out->entry && liveness.order.size() <= kLargeRecent)
-    out->fingerprint = Fingerprint(request, liveness, out->plan, out->plan_key);
+    out->fingerprint = Fingerprint(request, liveness, out->program, out->plan_key);
   return out;
 }
 
 bool checking() { return runtime::fault_injection().check_plans || runtime::env().check; }
 
 /// Verifies that all decisions follow from the key and the key from the fingerprint, by computing both again.
-void check(const PlanInstance& program, const PlanInstance& again) {
-  if (materialize(program.plan) != program.entry->materialization)
+void check(const PlanInstance& instance, const PlanInstance& again) {
+  if (materialize(instance.program) != instance.entry->materialization)
     throw InternalError("two programs of one plan key store different values or write in different places");
   const auto storage = [](const StorageUse& use) { return std::tuple(use.storage, use.node.get(), use.owners); };
   const auto number = [](const Number& n) { return std::tuple(n.value.bits(), n.dtype, n.always); };
@@ -90,11 +90,11 @@ void check(const PlanInstance& program, const PlanInstance& again) {
   const auto same = [](const auto& a, const auto& b, auto what) {
     return std::ranges::equal(a, b, [&](const auto& x, const auto& y) { return what(x) == what(y); });
   };
-  const CanonicalProgram &a = program.plan, &b = again.plan;
-  if (!(program.plan_key.hash == again.plan_key.hash) || program.entry != again.entry ||
+  const CanonicalProgram &a = instance.program, &b = again.program;
+  if (!(instance.plan_key.hash == again.plan_key.hash) || instance.entry != again.entry ||
       a.position_of != b.position_of || a.roots != b.roots || a.nodes != b.nodes || a.constants != b.constants ||
       !same(a.positions, b.positions, place) || !same(a.storages, b.storages, storage) ||
-      !same(program.plan_key.numbers, again.plan_key.numbers, number))
+      !same(instance.plan_key.numbers, again.plan_key.numbers, number))
     throw InternalError("a program was taken for one that ran with the same walk, and is another");
 }
 
@@ -143,66 +143,66 @@ PlanLookup lookup_plan(const Request& request, Executor executor, const runtime:
   return out;
 }
 
-void keep_recent(std::unique_ptr<PlanInstance> program) {
-  if (program->fingerprint.empty()) return;
-  unbind(*program);
-  std::unique_ptr<PlanInstance>& place = recent(program->place);
-  place = std::move(program);
+void keep_recent(std::unique_ptr<PlanInstance> instance) {
+  if (instance->fingerprint.empty()) return;
+  unbind(*instance);
+  std::unique_ptr<PlanInstance>& place = recent(instance->place);
+  place = std::move(instance);
 }
 
 void forget_recent() {
   for (size_t i = 0; i < kRecent; ++i) recent(i).reset();
 }
 
-PlanBuild build_plan(const PlanInstance& program, Executor executor) {
+PlanBuild build_plan(const PlanInstance& instance, Executor executor) {
   PlanBuild build;
-  build.is_argument = PlanCache::get().arguments_for(program.plan_key);
-  inject_refusal(program.plan);
-  Materialization materialization = materialize(program.plan);
-  const bool spare_stores = has_spare_stores(program.plan, materialization);
+  build.is_argument = PlanCache::get().arguments_for(instance.plan_key);
+  inject_refusal(instance.program);
+  Materialization materialization = materialize(instance.program);
+  const bool spare_stores = has_spare_stores(instance.program, materialization);
   std::function<PlanEntry()> make;
   const auto made = [](PlanEntry entry) {
     return [entry = std::make_shared<PlanEntry>(std::move(entry))] { return std::move(*entry); };
   };
-  if (program.copies) {
-    make = made(make_copies(program.plan));
+  if (instance.copies) {
+    make = made(make_copies(instance.program));
   } else if (executor == Executor::Interpreter) {
-    make = made(make_interpreted(program.plan, materialization, program.plan_key, build.is_argument));
+    make = made(make_interpreted(instance.program, materialization, instance.plan_key, build.is_argument));
   } else {
-    Compilation compilation = make_compiled(program.plan, materialization, program.plan_key, build.is_argument,
-                                            program.target, executor == Executor::Unfused);
+    Compilation compilation = make_compiled(instance.program, materialization, instance.plan_key, build.is_argument,
+                                            instance.target, executor == Executor::Unfused);
     make = std::move(compilation.run);
     build.write = std::move(compilation.write);
   }
   build.run = [make = std::move(make), materialization = std::move(materialization), spare_stores,
-               flushes = program.flushes, positions = program.plan.positions.size()] {
+               flushes = instance.flushes, positions = instance.program.positions.size()] {
     runtime::count(runtime::counters().plan_misses);
     const ir::FlushDenormals zeros(flushes);  // fold constants as kernels would compute them
-    auto plan = std::make_shared<PlanEntry>(make());
-    plan->materialization = materialization;
-    plan->spare_stores = spare_stores;
-    plan->flushes = flushes;
-    plan->target_of.assign(positions, -1);
-    for (size_t t = 0; t < plan->targets.size(); ++t)
-      plan->target_of[static_cast<size_t>(plan->targets[t].position)] = static_cast<int32_t>(t);
-    return plan;
+    auto entry = std::make_shared<PlanEntry>(make());
+    entry->materialization = materialization;
+    entry->spare_stores = spare_stores;
+    entry->flushes = flushes;
+    entry->target_of.assign(positions, -1);
+    for (size_t t = 0; t < entry->targets.size(); ++t)
+      entry->target_of[static_cast<size_t>(entry->targets[t].position)] = static_cast<int32_t>(t);
+    return entry;
   };
   return build;
 }
 
-void bind(PlanInstance& program) {
+void bind(PlanInstance& instance) {
   runtime::Bindings out;
-  for (const StorageUse& s : program.plan.storages) out.slots.push_back(static_cast<runtime::Buffer*>(s.storage));
-  for (uint32_t n : program.entry->arg_numbers) out.args.push_back(program.plan_key.numbers[n].value);
-  for (const BoundVar& v : program.plan_key.vars) out.vars.push_back(v.value);
+  for (const StorageUse& s : instance.program.storages) out.slots.push_back(static_cast<runtime::Buffer*>(s.storage));
+  for (uint32_t n : instance.entry->arg_numbers) out.args.push_back(instance.plan_key.numbers[n].value);
+  for (const BoundVar& v : instance.plan_key.vars) out.vars.push_back(v.value);
   if (runtime::logging(1))
-    for (const Position& p : program.plan.positions) out.origins.push_back(p.node->state.origin);
-  if (!program.execution) program.execution = program.entry->executable->make_execution();
-  program.execution->bind(out);
+    for (const Position& p : instance.program.positions) out.origins.push_back(p.node->state.origin);
+  if (!instance.execution) instance.execution = instance.entry->executable->make_execution();
+  instance.execution->bind(out);
 }
 
-void unbind(PlanInstance& program) {
-  if (program.execution) program.execution->unbind();
+void unbind(PlanInstance& instance) {
+  if (instance.execution) instance.execution->unbind();
 }
 
 }  // namespace sinter::plan

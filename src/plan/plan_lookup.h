@@ -17,7 +17,7 @@ using debug::Executor;
 
 /// A program of this moment, and what the caches know of it.
 struct PlanInstance {
-  CanonicalProgram plan;
+  CanonicalProgram program;
   runtime::Target target;  ///< the device's now: part of the plan key, and what kernels are written for
   bool copies = false;     ///< the plan only copies between devices
   bool flushes = false;    ///< denormals are zeros in the plan (SEMANTICS N7)
@@ -43,7 +43,7 @@ PlanLookup lookup_plan(const Request& request, Executor executor);
 PlanLookup lookup_plan(const Request& request, Executor executor, const runtime::Target& target);
 
 /// Keeps a program that has run, to recognize it at the next call. Under the graph's mutex.
-void keep_recent(std::unique_ptr<PlanInstance> program);
+void keep_recent(std::unique_ptr<PlanInstance> instance);
 /// Forgets what keep_recent() kept.
 void forget_recent();
 
@@ -55,11 +55,11 @@ struct PlanBuild {
   std::function<KernelSources()> write;  ///< only writes the kernels; null on the interpreter
   std::vector<uint8_t> is_argument;
 };
-PlanBuild build_plan(const PlanInstance& program, Executor executor);
+PlanBuild build_plan(const PlanInstance& instance, Executor executor);
 
 /// Binds the execution to the slots, arguments and sizes of this call. Throws like runtime::Execution::bind().
-void bind(PlanInstance& program);
+void bind(PlanInstance& instance);
 /// Releases what bind() took, if it was called.
-void unbind(PlanInstance& program);
+void unbind(PlanInstance& instance);
 
 }  // namespace sinter::plan

@@ -70,7 +70,7 @@ class Observer {
   /// program for all calls".
   virtual std::string_view one_program() const = 0;
   /// Called before a realization runs, with the first of its `plans` plans.
-  virtual void on_plan(const plan::PlanInstance& plan, size_t plans) = 0;
+  virtual void on_plan(const plan::PlanInstance& instance, size_t plans) = 0;
 
  protected:
   static inline thread_local constinit Observer* current_ = nullptr;

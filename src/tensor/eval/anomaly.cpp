@@ -284,8 +284,8 @@ struct AnomalySearch::Copy {
   }
 };
 
-AnomalySearch::AnomalySearch(const plan::PlanInstance& program) : copy_(std::make_unique<Copy>()) {
-  const plan::CanonicalProgram& plan = program.plan;
+AnomalySearch::AnomalySearch(const plan::PlanInstance& instance) : copy_(std::make_unique<Copy>()) {
+  const plan::CanonicalProgram& plan = instance.program;
   // Not what handles of temporaries hold: the branch of a where(), perhaps.
   std::vector<uint8_t> result(plan.positions.size());
   for (int32_t root : plan.roots) result[static_cast<size_t>(root)] = 1;
@@ -295,12 +295,12 @@ AnomalySearch::AnomalySearch(const plan::PlanInstance& program) : copy_(std::mak
   std::vector<UOp> stored;
   for (size_t i = 0; i < plan.nodes.size(); ++i) {
     const auto position = static_cast<size_t>(plan.position_of[i]);
-    if (program.entry->target_of[position] >= 0 && (result[position] || losses.contains(plan.nodes[i].get())))
+    if (instance.entry->target_of[position] >= 0 && (result[position] || losses.contains(plan.nodes[i].get())))
       stored.push_back(plan.nodes[i]);
   }
   std::sort(stored.begin(), stored.end(), [](UOp a, UOp b) { return a->id < b->id; });
   const auto overwritten = [&](UOp n) {
-    return std::any_of(program.entry->targets.begin(), program.entry->targets.end(), [&](const plan::StoreTarget& t) {
+    return std::any_of(instance.entry->targets.begin(), instance.entry->targets.end(), [&](const plan::StoreTarget& t) {
       return t.home >= 0 && plan.storages[static_cast<size_t>(t.home)].storage == n->storage();
     });
   };

@@ -10,7 +10,7 @@ namespace sinter::tensor {
 /// One plan. Made before it runs, inside a GraphScope: copies its program, and what it will overwrite.
 class AnomalySearch {
  public:
-  explicit AnomalySearch(const plan::PlanInstance& program);
+  explicit AnomalySearch(const plan::PlanInstance& instance);
   ~AnomalySearch();
   AnomalySearch(const AnomalySearch&) = delete;
   AnomalySearch& operator=(const AnomalySearch&) = delete;

@@ -24,9 +24,9 @@ plan::KernelSources explain(std::span<const Tensor> tensors, const runtime::Targ
       usage_error("another thread computes one of the tensors at this moment; wait for it");
     if (std::holds_alternative<plan::SpansDevices>(found))
       usage_error("the tensors lie on several devices, or are copied from one to another");
-    auto program = std::get<std::unique_ptr<plan::PlanInstance>>(std::move(found));
-    build = plan::build_plan(*program, debug::Executor::Compiled);
-    plan::keep_recent(std::move(program));
+    auto instance = std::get<std::unique_ptr<plan::PlanInstance>>(std::move(found));
+    build = plan::build_plan(*instance, debug::Executor::Compiled);
+    plan::keep_recent(std::move(instance));
   }
   return build.write();
 }

@@ -163,14 +163,14 @@ void InFlightPlan::store(const std::shared_ptr<ir::DeferredError>& notice) {
   for (const auto& [n, t] : stored_) g.on_stored(n);
 }
 
-InFlightRealization::InFlightRealization(const plan::PlanInstance& program)
-    : InFlightPlan(*program.execution, *program.entry) {
-  const plan::CanonicalProgram& plan = program.plan;
+InFlightRealization::InFlightRealization(const plan::PlanInstance& instance)
+    : InFlightPlan(*instance.execution, *instance.entry) {
+  const plan::CanonicalProgram& plan = instance.program;
   for (const plan::StorageUse& s : plan.storages) hold(*s.storage);
   for (const plan::Position& p : plan.positions)
     if (p.slot >= 0) read(*p.node->storage());
   for (size_t i = 0; i < plan.nodes.size(); ++i)
-    if (const int32_t t = program.entry->target_of[static_cast<size_t>(plan.position_of[i])]; t >= 0)
+    if (const int32_t t = instance.entry->target_of[static_cast<size_t>(plan.position_of[i])]; t >= 0)
       claim(plan.nodes[i], t);
   register_in_flight();
   for (const plan::StoreTarget& t : targets())

@@ -81,7 +81,7 @@ class InFlightPlan {
 class InFlightRealization final : public InFlightPlan {
  public:
   /// `program` is bound and outlives this object. From now on only those of its nodes that are stored are used.
-  explicit InFlightRealization(const plan::PlanInstance& program);
+  explicit InFlightRealization(const plan::PlanInstance& instance);
 
  private:
   ErrorReporter error_reporter() const override;

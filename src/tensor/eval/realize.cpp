@@ -103,7 +103,7 @@ class Realization {
 
  private:
   struct DevicePlan {
-    std::unique_ptr<PlanInstance> program;
+    std::unique_ptr<PlanInstance> instance;
     std::optional<InFlightRealization> in_flight = {};
   };
   using Plans = std::list<DevicePlan>;  // std::list: plans in flight must not move
@@ -138,10 +138,10 @@ class Realization {
       return false;
     }
     if (plans.empty()) return false;
-    if (Observer* observer = Observer::current()) observer->on_plan(*plans.front().program, plans.size());
+    if (Observer* observer = Observer::current()) observer->on_plan(*plans.front().instance, plans.size());
     std::list<AnomalySearch> searches;
     if (debug::detect_anomaly::enabled())
-      for (const DevicePlan& p : plans) searches.emplace_back(*p.program);
+      for (const DevicePlan& p : plans) searches.emplace_back(*p.instance);
     if (last && !with_assigned_) forget_assigned_versions();
     if (last && commit_) commit_->switch_cells();
     try {
@@ -157,7 +157,7 @@ class Realization {
         throw;
       return false;
     }
-    for (DevicePlan& p : plans) plan::keep_recent(std::move(p.program));
+    for (DevicePlan& p : plans) plan::keep_recent(std::move(p.instance));
     forget_stored_versions();
     for (const AnomalySearch& search : searches) search.check();
     return last;
@@ -181,8 +181,8 @@ class Realization {
       }
     }
     for (const DevicePlan& p : plans)
-      if (!ready(*p.program, request.roots)) return {};
-    for (const DevicePlan& p : plans) runtime::count(runtime::counters().plans_known, p.program->from_recent);
+      if (!ready(*p.instance, request.roots)) return {};
+    for (const DevicePlan& p : plans) runtime::count(runtime::counters().plans_known, p.instance->from_recent);
     if (!bind(plans)) return {};
     runtime::count(runtime::counters().plans, plans.size());
     return plans;
@@ -195,9 +195,9 @@ class Realization {
       InFlightPlan::wait();
       return false;
     }
-    auto* program = std::get_if<std::unique_ptr<PlanInstance>>(&found);
-    if (!program) throw InternalError("a part of a program that spans devices does too");
-    plans.emplace_back(std::move(*program));
+    auto* instance = std::get_if<std::unique_ptr<PlanInstance>>(&found);
+    if (!instance) throw InternalError("a part of a program that spans devices does too");
+    plans.emplace_back(std::move(*instance));
     return true;
   }
 
@@ -205,10 +205,10 @@ class Realization {
   /// lean.
   bool bind(Plans& plans) {
     for (bool again = true;; again = false) try {
-        for (DevicePlan& p : plans) plan::bind(*p.program);
+        for (DevicePlan& p : plans) plan::bind(*p.instance);
         return true;
       } catch (const OutOfMemory&) {
-        for (DevicePlan& p : plans) plan::unbind(*p.program);
+        for (DevicePlan& p : plans) plan::unbind(*p.instance);
         if (again && kHooks.on_out_of_memory()) continue;
         if (!spares(plans)) throw;
         lean_ = true;
@@ -216,7 +216,7 @@ class Realization {
       }
   }
   static bool spares(const Plans& plans) {
-    return std::any_of(plans.begin(), plans.end(), [](const DevicePlan& p) { return p.program->entry->spare_stores; });
+    return std::any_of(plans.begin(), plans.end(), [](const DevicePlan& p) { return p.instance->entry->spare_stores; });
   }
 
   /// Not for a jitted function: its results need memory of their own, since replays look at no node.
@@ -226,24 +226,24 @@ class Realization {
   }
 
   /// False if the plan was built: others had the graph meanwhile.
-  bool ready(const PlanInstance& program, std::span<const UOp> roots) {
-    if (program.entry) return true;
-    plan::PlanBuild build = plan::build_plan(program, executor_);
+  bool ready(const PlanInstance& instance, std::span<const UOp> roots) {
+    if (instance.entry) return true;
+    plan::PlanBuild build = plan::build_plan(instance, executor_);
     const ScopedHold keep(roots);
-    RecompileNotice notice(program);
+    RecompileNotice notice(instance);
     const auto start = std::chrono::steady_clock::now();
-    std::shared_ptr<const plan::PlanEntry> plan;
+    std::shared_ptr<const plan::PlanEntry> entry;
     {
       const runtime::GraphUnlockedScope outside;
       runtime::fire_hook(runtime::fault_injection().while_compiling);
       try {
-        plan = build.run();
+        entry = build.run();
       } catch (const runtime::DialectMismatch&) {
         return false;  // the next attempt plans for another Target
       }
     }
     plan::PlanCache& cache = plan::PlanCache::get();
-    if (!cache.find(program.plan_key)) cache.insert(program.plan_key, std::move(build.is_argument), std::move(plan));
+    if (!cache.find(instance.plan_key)) cache.insert(instance.plan_key, std::move(build.is_argument), std::move(entry));
     if (executor_ != debug::Executor::Interpreter)
       std::move(notice).record_compile(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     return false;
@@ -253,8 +253,8 @@ class Realization {
   static void run_plans(Plans& plans) {
     bool is_short = !runtime::fault_injection().before_launch;  // the hook checks that others may use the graph
     for (DevicePlan& p : plans) {
-      is_short &= p.program->execution->is_short;
-      p.in_flight.emplace(*p.program);
+      is_short &= p.instance->execution->is_short;
+      p.in_flight.emplace(*p.instance);
     }
     {
       std::optional<runtime::GraphUnlockedScope> outside;

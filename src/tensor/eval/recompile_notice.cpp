@@ -117,14 +117,14 @@ struct RecompileNotice::Registry {
   }
 };
 
-RecompileNotice::RecompileNotice(const plan::PlanInstance& program)
-    : site_(ir::current_origin()), key_(program.plan_key.hash) {
-  enabled_ = runtime::logging(0) && !program.copies && !sizes_are_own() && !site_.call.empty() &&
+RecompileNotice::RecompileNotice(const plan::PlanInstance& instance)
+    : site_(ir::current_origin()), key_(instance.plan_key.hash) {
+  enabled_ = runtime::logging(0) && !instance.copies && !sizes_are_own() && !site_.call.empty() &&
              !Registry::get().reported.contains(&site_);
   if (!enabled_) return;
-  collect_inputs(program.plan);
-  group_ = group_of(program);
-  sizes_ = sizes_of(program.plan);
+  collect_inputs(instance.program);
+  group_ = group_of(instance);
+  sizes_ = sizes_of(instance.program);
 }
 
 void RecompileNotice::collect_inputs(const plan::CanonicalProgram& plan) {
@@ -140,8 +140,8 @@ void RecompileNotice::collect_inputs(const plan::CanonicalProgram& plan) {
 
 /// Equal for all programs that differ in sizes only. The order of commutative operands depends on their sizes
 /// (SEMANTICS N4), and so do slot numbers; neither enters the hash.
-uint64_t RecompileNotice::group_of(const plan::PlanInstance& program) const {
-  const plan::CanonicalProgram& plan = program.plan;
+uint64_t RecompileNotice::group_of(const plan::PlanInstance& instance) const {
+  const plan::CanonicalProgram& plan = instance.program;
   std::vector<uint64_t> hash(plan.positions.size());
   for (size_t i = 0; i < hash.size(); ++i) {
     const plan::Position& p = plan.positions[i];
@@ -155,7 +155,7 @@ uint64_t RecompileNotice::group_of(const plan::PlanInstance& program) const {
     if (ir::has(p.node->op, ir::kCommutative)) std::sort(operands.begin(), operands.end());
     for (const uint64_t o : operands) h = ir::mix(h, o);
   }
-  uint64_t all = ir::mix(ir::mix(program.salt.low, hash.size()), reinterpret_cast<uintptr_t>(&site_));
+  uint64_t all = ir::mix(ir::mix(instance.salt.low, hash.size()), reinterpret_cast<uintptr_t>(&site_));
   for (const int32_t root : plan.roots) {
     all = ir::mix(all, hash[static_cast<size_t>(root)]);
     if (inputs_.empty()) all = ir::mix(all, ir::hash_of(plan.positions[static_cast<size_t>(root)].node->shape));

@@ -18,7 +18,7 @@ namespace sinter::tensor {
 class RecompileNotice {
  public:
   /// Inside the GraphScope in which the program was parametrized: it is not kept.
-  explicit RecompileNotice(const plan::PlanInstance& program);
+  explicit RecompileNotice(const plan::PlanInstance& instance);
   /// Records that the plan was made, and the seconds it took. Inside a GraphScope.
   void record_compile(double seconds) &&;
 
@@ -36,7 +36,7 @@ class RecompileNotice {
   struct ProgramGroup;
   struct Registry;
   void collect_inputs(const plan::CanonicalProgram& plan);
-  uint64_t group_of(const plan::PlanInstance& program) const;
+  uint64_t group_of(const plan::PlanInstance& instance) const;
 
   const ir::NodeOrigin& site_;
   const runtime::Hash128 key_;

@@ -223,17 +223,17 @@ bool Capture::disturbed() const {
          std::any_of(assigned_.begin(), assigned_.end(), computed);
 }
 
-void Capture::on_plan(const plan::PlanInstance& plan, size_t plans) {
+void Capture::on_plan(const plan::PlanInstance& instance, size_t plans) {
   if (disturbed()) return;
-  if (plans != 1 || plan.copies)
+  if (plans != 1 || instance.copies)
     usage_error("the jitted function computes on several devices; jit the parts that lie on one");
-  captured.key = plan.plan_key.hash;
-  captured.entry = plan.entry;
-  captured.device = plan.plan.positions[static_cast<size_t>(plan.plan.roots[0])].node->device;
-  for (const plan::BoundVar& v : plan.plan_key.vars) captured.vars.push_back(sizes_.capture(v.var(v.value)));
-  capture_slots(plan);
-  capture_numbers(plan);
-  capture_targets(plan);
+  captured.key = instance.plan_key.hash;
+  captured.entry = instance.entry;
+  captured.device = instance.program.positions[static_cast<size_t>(instance.program.roots[0])].node->device;
+  for (const plan::BoundVar& v : instance.plan_key.vars) captured.vars.push_back(sizes_.capture(v.var(v.value)));
+  capture_slots(instance);
+  capture_numbers(instance);
+  capture_targets(instance);
 }
 
 template <class Reads>
@@ -247,8 +247,8 @@ ir::UOp Capture::find_pending(Reads reads) const {
   return {};
 }
 
-void Capture::capture_slots(const plan::PlanInstance& plan) {
-  for (const plan::StorageUse& use : plan.plan.storages) {
+void Capture::capture_slots(const plan::PlanInstance& instance) {
+  for (const plan::StorageUse& use : instance.program.storages) {
     SlotSource source{.alignment = plan::alignment_of(*use.storage)};
     const auto holds = [&](const std::shared_ptr<Cell>& c) { return c->node->storage() == use.storage; };
     const auto input = std::find_if(inputs_.begin(), inputs_.end(), holds);
@@ -267,14 +267,15 @@ void Capture::capture_slots(const plan::PlanInstance& plan) {
   }
 }
 
-void Capture::capture_numbers(const plan::PlanInstance& plan) {
-  for (const plan::Number& n : plan.plan_key.numbers) captured.numbers.push_back(n.value);
+void Capture::capture_numbers(const plan::PlanInstance& instance) {
+  for (const plan::Number& n : instance.plan_key.numbers) captured.numbers.push_back(n.value);
   std::vector<int> arg_of(captured.numbers.size(), -1);
-  for (size_t a = 0; a < plan.entry->arg_numbers.size(); ++a) arg_of[plan.entry->arg_numbers[a]] = static_cast<int>(a);
-  for (size_t i = 0; i < plan.plan.positions.size(); ++i) {
-    const ir::UOp n = plan.plan.positions[i].node;
-    if (n->op != ir::Op::Num || plan.plan.positions[i].slot >= 0) continue;
-    const size_t number = plan.plan_key.first_number[i];
+  for (size_t a = 0; a < instance.entry->arg_numbers.size(); ++a)
+    arg_of[instance.entry->arg_numbers[a]] = static_cast<int>(a);
+  for (size_t i = 0; i < instance.program.positions.size(); ++i) {
+    const ir::UOp n = instance.program.positions[i].node;
+    if (n->op != ir::Op::Num || instance.program.positions[i].slot >= 0) continue;
+    const size_t number = instance.plan_key.first_number[i];
     bool known = false;
     for (size_t d = 0; d < draws_.size(); ++d) {
       if (n->id == draws_[d].seed) captured.randoms[d].seed = arg_of[number], known = true;
@@ -291,12 +292,12 @@ void Capture::capture_numbers(const plan::PlanInstance& plan) {
     }
     captured.numbers[number] = {};
   }
-  for (const uint32_t n : plan.entry->arg_numbers) captured.args.push_back(captured.numbers[n]);
+  for (const uint32_t n : instance.entry->arg_numbers) captured.args.push_back(captured.numbers[n]);
 }
 
-void Capture::capture_targets(const plan::PlanInstance& plan) {
-  const plan::CanonicalProgram& all = plan.plan;
-  for (const plan::StoreTarget& store_target : plan.entry->targets) {
+void Capture::capture_targets(const plan::PlanInstance& instance) {
+  const plan::CanonicalProgram& all = instance.program;
+  for (const plan::StoreTarget& store_target : instance.entry->targets) {
     const plan::Position& p = all.positions[static_cast<size_t>(store_target.position)];
     CapturedTarget target{{}, {}, p.node->dtype, sizes_.capture(p.node->shape)};
     for (size_t i = 0; i < all.nodes.size(); ++i) {
@@ -317,7 +318,7 @@ void Capture::capture_targets(const plan::PlanInstance& plan) {
   // stores it. If it is recomputed instead, it is the same at every call only if it reads no memory.
   for (size_t t = 0; t < captured.targets.size(); ++t)
     if (captured.targets[t].results.empty() && captured.targets[t].cells.empty())
-      reject_pending(all.positions[static_cast<size_t>(plan.entry->targets[t].position)].node);
+      reject_pending(all.positions[static_cast<size_t>(instance.entry->targets[t].position)].node);
   std::vector<uint8_t> reads(all.positions.size());
   for (size_t i = 0; i < all.positions.size(); ++i) {
     const plan::Position& p = all.positions[i];

@@ -127,7 +127,7 @@ class Capture final : public Observer {
   /// assigned.
   void on_return(std::span<const Tensor> results);
   /// Throws UsageError for a plan that cannot be replayed.
-  void on_plan(const plan::PlanInstance& plan, size_t plans) override;
+  void on_plan(const plan::PlanInstance& instance, size_t plans) override;
 
   /// Without an entry if another thread computed part of it, or had assigned what it uses. The results are right
   /// then, but how they were computed is unknown.
@@ -147,9 +147,9 @@ class Capture final : public Observer {
   /// is none.
   template <class Reads>
   ir::UOp find_pending(Reads reads) const;
-  void capture_slots(const plan::PlanInstance& plan);
-  void capture_numbers(const plan::PlanInstance& plan);
-  void capture_targets(const plan::PlanInstance& plan);
+  void capture_slots(const plan::PlanInstance& instance);
+  void capture_numbers(const plan::PlanInstance& instance);
+  void capture_targets(const plan::PlanInstance& instance);
 
   std::vector<std::shared_ptr<Cell>> inputs_;
   const CallSizes& sizes_;
