@@ -299,6 +299,29 @@ def capability_faults():
             yield f"docs/from-pytorch.md: no test proves {row.split(' | ')[0].strip('| ')}"
 
 
+def reading_path():
+    """docs/reading-path.md with the line counts that are true now: of files, of parts, of all."""
+    def lines(names):
+        return sum(len((ROOT / name).read_text().splitlines()) for name in names)
+
+    head, *parts = re.split(r"(?m)^(?=## \d+\.)", (ROOT / "docs/reading-path.md").read_text())
+    row, everything = r"(?m)^(\| `([^`]+)` \| )[\d,]+ \|$", 0
+    for i, part in enumerate(parts):
+        total = lines(name for _, name in re.findall(row, part))
+        parts[i] = re.sub(row, lambda m: f"{m[1]}{lines([m[2]]):,} |", part)
+        head = re.sub(rf"(?m)^(\| {i + 1}\. .*\| )[\d,]+ \|$", rf"\g<1>{total:,} |", head)
+        everything += total
+    return re.sub(r"(?m)^(\| all .*\| )[\d,]+ \|$", rf"\g<1>{everything:,} |", head) + "".join(parts)
+
+
+def reading_path_faults():
+    """Line counts may be off by a tenth."""
+    counts = [re.findall(r"(?m)^(\| .*\| )([\d,]+) \|$", text) for text in ((ROOT / "docs/reading-path.md").read_text(), reading_path())]
+    for (row, said), (_, true) in zip(*counts):
+        if abs(int(said.replace(",", "")) / int(true.replace(",", "")) - 1) > 0.1:
+            yield f"docs/reading-path.md: {row.strip('| ')} has {true} lines, not {said}: scripts/check_repository.py --count"
+
+
 def subject_faults():
     """Subjects of commits after the one that adds CHANGELOG.md. Merges and reverts are exempt, and so is what git does
     not know."""
@@ -314,9 +337,12 @@ def subject_faults():
 
 
 def main():
+    if "--count" in sys.argv[1:]:
+        (ROOT / "docs/reading-path.md").write_text(reading_path())
+        return 0
     faults = [*include_faults(), *length_faults(), *readme_faults(), *sorted(set(name_faults())), *short_name_faults(),
               *stem_faults(), *word_faults(), *portable_faults(), *semantics_faults(), *path_faults(),
-              *capability_faults(), *subject_faults()]
+              *capability_faults(), *reading_path_faults(), *subject_faults()]
     print("\n".join(faults) if faults else "repository: includes, lengths, READMEs, names, words, semantics, paths and subjects are in order")
     return 1 if faults else 0
 
