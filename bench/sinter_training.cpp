@@ -1,30 +1,11 @@
 // Steps of training: 784-128-10 with SGD, and a convolutional net with Adam, on a batch that stays the same.
+#include "networks/digits.h"
 #include "sinter_cases.h"
 
 namespace sn = sinter;
 
 namespace bench {
 namespace {
-
-struct Mlp {
-  static constexpr int64_t kBatch = 256;
-  using Optimizer = sn::optim::SGD;
-  sn::nn::Linear l1{784, 128}, l2{128, 10};
-  SINTER_MODULE(l1, l2)
-  sn::Tensor operator()(const sn::Tensor& x) const { return l2(relu(l1(x))); }
-};
-
-struct ConvNet {
-  static constexpr int64_t kBatch = 128;
-  using Optimizer = sn::optim::Adam;
-  sn::nn::Conv2d c1{1, 32, 5}, c2{32, 32, 5}, c3{32, 64, 3}, c4{64, 64, 3};
-  sn::nn::Linear out{576, 10};
-  SINTER_MODULE(c1, c2, c3, c4, out)
-  sn::Tensor operator()(const sn::Tensor& x) const {
-    sn::Tensor h = max_pool2d(relu(c2(relu(c1(x.reshape({-1, 1, 28, 28}))))), 2);
-    return out(max_pool2d(relu(c4(relu(c3(h)))), 2).flatten(1));
-  }
-};
 
 /// Parameters that every worker can make: parameter i is uniform(.., 10 + i) / 10.
 template <class Model>

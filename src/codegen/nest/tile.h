@@ -21,6 +21,12 @@ struct Tile {
     std::optional<Window> window = {};  ///< of positions: what they are computed from
     /// The range whose loop `level` is meant.
     UOp block_range() const { return window ? window->along : range; }
+    /// Elements between neighbors along a range, for the fill or a user.
+    int64_t stride_along(UOp r) const {
+      if (r == range) return stride;
+      if (!window) return 0;
+      return r == window->along ? stride * window->step : r == window->taps ? stride * window->dilation : 0;
+    }
   };
   int64_t slot = 0;
   DType dtype = DType::Void;

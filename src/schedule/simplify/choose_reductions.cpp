@@ -13,6 +13,7 @@
 #include "ir/walk.h"
 #include "schedule/graph/rebuild_plan.h"
 #include "schedule/simplify/mma_factors.h"
+#include "schedule/simplify/partial_products.h"
 #include "schedule/simplify/strides.h"
 #include "schedule/simplify/sum_blocks.h"
 
@@ -268,6 +269,22 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
     if (mma->parts >= 0) made = note(ir::reduce(ir::Combine::Add, made, {mma->parts}));
     return note(ir::reshape(made, n->shape));
   };
+  /// The same in two steps; null if one is as good.
+  auto in_two_steps = [&](UOp n, const std::vector<UOp>& factors, const ir::Ints& axes,
+                          const ir::ReductionTree& tree) -> UOp {
+    const auto partial = partial_products(factors, axes, tree, target);
+    if (!partial) return {};
+    for (UOp u : ir::topological(partial->values, unknown)) note(u);
+    const auto sum = [&](ir::Combine combine, const std::vector<UOp>& values, const ir::Ints& over,
+                         const ir::ReductionTree& order) {
+      return note(plan.graph->make(
+          {Op::Reduce, n->dtype, ir::without(values[0]->shape, over), values, ir::ReduceAttr{combine, over, order}}));
+    };
+    UOp made = sum(ir::Combine::Dot, partial->values, partial->axes, {});
+    made = note(plan.graph->make({Op::Contiguous, made->dtype, made->shape, {made}}));
+    made = sum(ir::Combine::Add, {made}, partial->blocks, ir::merge_tree(tree, partial->count));
+    return note(ir::reshape(made, n->shape));
+  };
   const std::unordered_set<UOp> placed = with_places(plan);
   rebuild(plan, [&](UOp n, const std::vector<UOp>& src) -> UOp {
     UOp made;
@@ -314,6 +331,8 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
         if (rounds) attr.tree = blocked_tree(sizes_of(values[0]->shape, axes), attr.tree);
         if (attr.tree.block)
           attr.tree.lanes = static_cast<int>(std::min<int64_t>(attr.tree.lanes, floor_power(attr.tree.block)));
+        if (packed)
+          if (const UOp sum = in_two_steps(n, values, axes, attr.tree)) return sum;
       }
       // Both are chains that keep the first of equal elements, so the loop that finds the position gives the same bits.
       if (placed.contains(n) && attr.tree == ir::ReductionTree{}) {

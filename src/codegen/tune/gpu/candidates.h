@@ -59,6 +59,8 @@ Candidate make_candidate(const char* generator, const TuneSpace& space, const st
 void propose_shares(TuneSpace& space, std::vector<Candidate>& out);
 /// Register tiles of one product, whose factors may go through shared memory. `space` must outlive the candidates.
 void propose_products(TuneSpace& space, std::vector<Candidate>& out);
+/// Tiles of a product whose results are taps of windows, which the sum moves over an image.
+void propose_windows(TuneSpace& space, std::vector<Candidate>& out);
 /// Tiles of tensor cores for one product in their steps, with staged factors. `space` must outlive the candidates.
 void propose_mma(TuneSpace& space, std::vector<Candidate>& out);
 /// Tiles of tensor cores for two products back to back: the second one's factor is made of the first one's results.

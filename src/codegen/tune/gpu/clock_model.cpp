@@ -258,7 +258,7 @@ class ClockModel {
   std::optional<int64_t> stride_of(UOp access, UOp range) {
     if (const Tile* tile = tile_of(access)) {
       for (const Tile::TileDim& d : tile->dims)
-        if (d.range == range) return d.stride;
+        if (const int64_t stride = d.stride_along(range)) return stride;
       return 0;
     }
     return stride_along(offset_expr(access), range, ranges_);
@@ -312,12 +312,15 @@ class ClockModel {
   }
   /// Whether vectors of `v` elements begin at whole vectors in memory.
   bool aligned(UOp access, UOp along, const std::vector<ThreadLoop>& loops, int64_t v) {
-    if (tile_of(access)) return true;
+    const Tile* tile = tile_of(access);
+    const auto has_window = [](const Tile::TileDim& d) { return d.window.has_value(); };
+    if (tile && std::none_of(tile->dims.begin(), tile->dims.end(), has_window)) return true;
     for (const ThreadLoop& t : loops) {
       if (t.range == along || !ranges_.depends(access, t.range)) continue;
       const auto stride = stride_of(access, t.range);
       if (!stride || *stride % v) return false;
     }
+    if (tile) return true;
     for (UOp r : schedule_.outer)
       if (ranges_.depends(access, r) && !(r == along)) {
         const auto stride = stride_of(access, r);
@@ -364,8 +367,7 @@ class ClockModel {
       int64_t row = 0, column = 0;
       for (const ThreadLoop& t : loops)
         for (size_t d = 0; d < tile.dims.size(); ++d)
-          if (tile.dims[d].range == t.range)
-            (d + 1 == tile.dims.size() ? column : row) += tile.dims[d].stride * t.offset(i);
+          (d + 1 == tile.dims.size() ? column : row) += tile.dims[d].stride_along(t.range) * t.offset(i);
       if (tile.swizzle_period) {
         const TileCopy& copy = *tile.tile_copy;
         const int64_t pitch = std::max<int64_t>(tile.dims[tile.dims.size() - 2].stride, 1);
@@ -382,10 +384,17 @@ class ClockModel {
     for (const ThreadLoop& t : loops)
       if (ranges_.depends(access, t.range)) run = std::max(run, run_along(access, t.range, t.extent));
     std::set<ir::Node*> met;
+    std::map<int64_t, double> positions;  // by stride: windows overlap
     for (size_t i = 0; i < loops.size(); ++i) {
       if (!ranges_.depends(access, loops[i].range) || !met.insert(loops[i].range.get()).second) continue;
-      footprint *= static_cast<double>(loops[i].extent);
+      const auto extent = static_cast<double>(loops[i].extent);
+      const auto stride = stride_of(access, loops[i].range);
+      if (!stride || *stride == 0)
+        footprint *= extent;
+      else if (auto [it, fresh] = positions.try_emplace(std::abs(*stride), extent); !fresh)
+        it->second += extent - 1;
     }
+    for (const auto& [stride, extent] : positions) footprint *= extent;
     for (const LoopAxis& a : schedule_.axes)
       if (ranges_.depends(access, a.range)) all *= static_cast<double>(max_trip_count(a.range));
     const double buffer = static_cast<double>(access->src[0]->shape.bound() * size);

@@ -42,6 +42,8 @@ class ShareGenerator {
       for (UOp r : w.result_ranges) inner_ |= !is_outer(r);
       inner_ |= w.chains() > 1;
     }
+    for (const StatementAnalysis& w : analysis_.statements())
+      for (UOp r : w.result_ranges) scores_ |= w.is_reduce() && !is_outer(r) && chains_along(r) > 0;
   }
 
   void run() {
@@ -56,7 +58,8 @@ class ShareGenerator {
           for (const bool vectors : {true, false})
             for (const bool apart : {false, true}) {
               apart_ = apart;
-              propose(threads, along_outer, copies, vectors);
+              for (wide_ = 1; wide_ <= (scores_ && copies > 1 ? 2 : 1); ++wide_)
+                propose(threads, along_outer, copies, vectors);
             }
       }
   }
@@ -186,9 +189,12 @@ class ShareGenerator {
         const int64_t chains = chains_along(r);
         if (!chains && r == lead_) s.lanes = lanes;
         // Copies along the results of a product share the loads of the other operand.
-        if (s.lanes == 1 && w->is_reduce() && !contains(w->reduced_ranges, r) &&
-            (chains ? chains % (int64_t{1} * copies * left) == 0 : analysis_.size(r) >= int64_t{1} * copies * left))
-          s.unroll = copies;
+        if (s.lanes == 1 && w->is_reduce() && !contains(w->reduced_ranges, r)) {
+          if (chains && chains % (int64_t{1} * wide_ * copies * left) == 0)
+            s.unroll = wide_ * copies;
+          else if (!chains)
+            s.unroll = static_cast<int>(std::clamp<int64_t>(analysis_.size(r) / left, 1, copies));
+        }
         int64_t count =
             std::min<int64_t>(left, ceil_power(ceil_div(analysis_.size(r), int64_t{1} * s.lanes * s.unroll)));
         if (chains) count = std::min(count, chains / s.unroll);
@@ -246,9 +252,11 @@ class ShareGenerator {
   UOp lead_;             ///< the range with the most contiguous accesses
   bool chains_ = false;  ///< whether a reduction has chains
   bool reduces_ = false;
-  bool apart_ = false;  ///< whether no two ranges of a statement may get the same digits
-  bool inner_ = false;  ///< whether threads can share an inner range
-  int64_t widest_ = 1;  ///< values of all ranges together, as far as threads go
+  bool apart_ = false;   ///< whether no two ranges of a statement may get the same digits
+  bool inner_ = false;   ///< whether threads can share an inner range
+  bool scores_ = false;  ///< whether a reduction has results along an inner range, and another one has chains there
+  int wide_ = 1;         ///< of `scores_`, by how much more copies they get than other results
+  int64_t widest_ = 1;   ///< values of all ranges together, as far as threads go
   std::vector<RangeShare> shares_;
 };
 

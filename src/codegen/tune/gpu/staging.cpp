@@ -16,6 +16,7 @@ using ir::UOp;
 
 constexpr int64_t kMaxStagingRegisters = 16;  ///< registers of a thread that stage an operand, at most
 constexpr int64_t kMaxFillCopies = 8;         ///< unrolled copies of a loop that fills
+constexpr int64_t kMaxWindowCopies = 16;      ///< of all loops together that fill a tile of windows
 
 /// Whether a load of a value is contiguous along a range.
 bool is_contiguous_along(KernelAnalysis& analysis, UOp value, UOp range) {
@@ -24,20 +25,27 @@ bool is_contiguous_along(KernelAnalysis& analysis, UOp value, UOp range) {
                      [&](UOp n) { return n->op == Op::Load && analysis.stride(n, range) == 1; });
 }
 
+bool has_windows(const std::vector<StagedDim>& dims) {
+  return std::any_of(dims.begin(), dims.end(), [](const StagedDim& d) { return bool(d.taps); });
+}
+
 /// Threads along the contiguous range first, then along the others from the last to the first.
 void distribute(TileCopy& copy, const std::vector<StagedDim>& dims, UOp near, int64_t row, DType dtype, int threads) {
   std::vector<size_t> order(dims.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = order.size() - 1 - i;
   const auto first = std::find_if(order.begin(), order.end(), [&](size_t i) { return dims[i].range == near; });
   if (first != order.end()) std::rotate(order.begin(), first, first + 1);
-  int64_t left = threads, stride = 1;
+  const bool windows = has_windows(dims);
+  int64_t left = threads, stride = 1, most = windows ? kMaxWindowCopies : std::numeric_limits<int64_t>::max();
   for (const size_t i : order) {
     TileCopy::CopyDim& d = copy.dims[i];
     const int64_t extent = dims[i].extent;
-    if (dims[i].range == near)  // what does not begin at whole vectors is loaded element by element
+    const bool window(dims[i].taps);
+    if (dims[i].range == near && !window)  // what does not begin at whole vectors is loaded element by element
       while (d.lanes * 2 <= 16 / static_cast<int64_t>(size_of(dtype)) && extent % (d.lanes * 2) == 0 &&
              row % (d.lanes * 2) == 0)
         d.lanes *= 2;
+    if (window && d.level >= 0) continue;  // its blocks begin anywhere
     int64_t count = std::min(left, extent / d.lanes);
     while (left % count || extent / d.lanes % count) --count;
     d.threads = static_cast<int>(count);
@@ -45,9 +53,10 @@ void distribute(TileCopy& copy, const std::vector<StagedDim>& dims, UOp near, in
     left /= count;
     stride *= count;
     const int64_t copies = extent / (d.lanes * count);
-    int64_t together = std::min(copies, kMaxFillCopies);
+    int64_t together = std::min({copies, kMaxFillCopies, most});
     while (copies % together) --together;
     d.unroll = static_cast<int>(together);
+    most /= together;
   }
 }
 
@@ -78,6 +87,7 @@ class LayoutSearch {
       if (pad % vector == 0) consider(copy, dtype);
     }
     copy.pad = 0;
+    if (has_windows(dims)) return;  // they lie in plain rows
     const int64_t period = swizzle_period(columns, dtype);
     if (columns % period) return;
     copy.swizzle_rows = 1;
@@ -117,7 +127,10 @@ std::optional<TileCopy> stage_value(TuneSpace& space, UOp value, std::vector<Sta
       std::rotate(at, at + 1, dims.end());
     }
     TileCopy copy{number, {}};
-    for (const StagedDim& d : dims) copy.dims.push_back({range_id(d.range), d.level});
+    for (const StagedDim& d : dims) {
+      copy.dims.push_back({range_id(d.range), d.level});
+      if (d.taps) copy.dims.back().taps = range_id(d.taps);
+    }
     const UOp along = near ? near : dims.back().range;
     distribute(copy, dims, along, space.analysis.size(along), value->dtype, threads);
     search.run(copy, dims, value->dtype);

@@ -14,7 +14,8 @@ struct StagedDim {
   ir::UOp range;
   int level = -1;  ///< as in TileCopy::CopyDim
   int64_t extent = 1;
-  RangeShare read;  ///< how threads read the dim; without a range: each thread reads all of it
+  RangeShare read;    ///< how threads read the dim; without a range: each thread reads all of it
+  ir::UOp taps = {};  ///< of windows along `range`: the dim has their positions
 };
 
 /// The copy of `value` by `threads` threads, in the layout with the fewest passes over the banks to fill and to read

@@ -29,10 +29,14 @@ std::vector<ThreadLoop> thread_loops_of(const Statement& s, const LoopSchedule& 
   const std::vector<UOp> own = s.is_reduce() ? ranges_of(s.node) : std::vector<UOp>{};
   for (const LoopLevel& l : s.loops) {
     const LoopAxis& a = schedule.of(l.range);
-    const int64_t all = max_trip_count(l.range);
     auto block_of_level = [&](int level) {
-      if (level >= 0) return std::min(all, a.steps[static_cast<size_t>(level)]);
-      return a.outer() ? std::min(all, a.block) : all;
+      const LoopAxis& blocks = a.window ? schedule.of(a.window->along) : a;
+      int64_t block = max_trip_count(blocks.range);
+      if (level >= 0)
+        block = std::min(block, blocks.steps[static_cast<size_t>(level)]);
+      else if (blocks.outer())
+        block = std::min(block, blocks.block);
+      return a.window ? a.window->extent(block) : block;
     };
     ThreadLoop t{l.range};
     t.extent = block_of_level(l.fills ? l.covers : l.number - 1);

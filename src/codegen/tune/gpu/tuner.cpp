@@ -80,6 +80,7 @@ std::vector<RankedCandidate> rank_candidates(const Kernel& kernel, const runtime
     TuneSpace& space = spaces.emplace_back(kernel, target, std::move(values));
     propose_shares(space, all);
     propose_products(space, all);
+    propose_windows(space, all);
     propose_mma(space, all);
     propose_transposes(space, all);
   };

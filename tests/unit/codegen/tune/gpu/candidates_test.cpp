@@ -56,6 +56,7 @@ const std::vector<Case>& programs() {
       {"a padded convolution", [] { return conv2d(stored({2, 3, 9, 9}), stored({8, 3, 3, 3}), {}, {.padding = 1}); }},
       {"its gradient by image", [] { return convolution({2, 3, 9, 9}, {8, 3, 3, 3}, Part::Input); }},
       {"its gradient by filter", [] { return convolution({2, 3, 9, 9}, {8, 3, 3, 3}, Part::Filter); }},
+      {"a filter gradient of many results", [] { return convolution({2, 16, 7, 8}, {32, 16, 3, 3}, Part::Filter); }},
       {"a filter gradient in blocks", [] { return convolution({64, 2, 7, 7}, {4, 2, 3, 3}, Part::Filter); }},
       {"column sums", [] { return stored({1300, 33}).sum(0); }},
       {"row sums", [] { return stored({33, 1300}).sum(1); }},
@@ -178,8 +179,8 @@ TEST_CASE("every candidate leaves what the kernel without Opts leaves", "[codege
     }
   }
   CHECK(ran["bytes"] > 0);
-  for (const char* what : {"share", "product", "mma", "transpose", "slots 2", "async", "mma(", "order(", "materialize(",
-                           "swizzle", "pad ", "staged shares"}) {
+  for (const char* what : {"share", "product", "window", "mma", "transpose", "slots 2", "async", "mma(", "order(",
+                           "materialize(", "swizzle", "pad ", "staged shares"}) {
     INFO(what);
     CHECK(ran[what] > 0);
   }

@@ -22,8 +22,8 @@ const runtime::Target& h100() {
   return target;
 }
 
-codegen::NormalizedKernel kernel_of(const Tensor& value) {
-  const auto sources = tensor::explain(std::vector{value}, h100());
+codegen::NormalizedKernel kernel_of(const Tensor& value, const runtime::Target& target = h100()) {
+  const auto sources = tensor::explain(std::vector{value}, target);
   REQUIRE(sources.scheduled.kernels.size() == 1);
   return codegen::normalize(sources.scheduled.kernels[0], h100());
 }
@@ -51,12 +51,22 @@ double rank_correlation(const std::vector<double>& a, const std::vector<double>&
   return 1 - 6 * squares / (n * (n * n - 1));
 }
 
-/// The best prediction for a kernel and its epilogue.
-double tuned_microseconds(const codegen::NormalizedKernel& kernel) {
-  double sum = codegen::rank_candidates(kernel.main, h100()).at(0).terms.microseconds();
-  if (kernel.epilogue_kernel)
-    sum += codegen::rank_candidates(*kernel.epilogue_kernel, h100()).at(0).terms.microseconds();
+/// The best prediction for the kernels of a value and their epilogues.
+double tuned_microseconds(const Tensor& value) {
+  double sum = 0;
+  for (const codegen::Kernel& kernel : tensor::explain(std::vector{value}, h100()).scheduled.kernels) {
+    const codegen::NormalizedKernel normal = codegen::normalize(kernel, h100());
+    sum += codegen::rank_candidates(normal.main, h100()).at(0).terms.microseconds();
+    if (normal.epilogue_kernel)
+      sum += codegen::rank_candidates(*normal.epilogue_kernel, h100()).at(0).terms.microseconds();
+  }
   return sum;
+}
+
+/// The kernel that ran. Gradients of filters were one then, as they still are on a GPU that their results fill.
+codegen::NormalizedKernel kernel_as_measured(const MeasuredKernel& m) {
+  const bool filter = std::string(m.name).starts_with("filter gradient");
+  return kernel_of(m.make(), filter ? runtime::cuda_target({.multiprocessors = 4}) : h100());
 }
 
 }  // namespace
@@ -66,7 +76,7 @@ TEST_CASE("the clock model ranks kernels as an H100 does", "[codegen][cuda][cloc
   std::string table;
   double worst = 1;
   for (const MeasuredKernel& m : measured_kernels()) {
-    const codegen::NormalizedKernel kernel = kernel_of(m.make());
+    const codegen::NormalizedKernel kernel = kernel_as_measured(m);
     double us = microseconds(kernel.main, m.opts);
     if (kernel.epilogue_kernel) us += microseconds(*kernel.epilogue_kernel, m.epilogue_opts);
     measured.push_back(m.microseconds);
@@ -102,21 +112,21 @@ TEST_CASE("the tuner finds what the model promises for each measured program", "
                            Goal{"product 4096", 3100},
                            Goal{"gelu(matmul + b) 1024", 84},
                            Goal{"32 products of 256", 49},
-                           Goal{"attention 4x8x512x64", 400},
+                           Goal{"attention 4x8x512x64", 100},
                            Goal{"convolution 128x32x24x24 * 32x5x5", 110},
                            Goal{"input gradient 128x32x24x24 * 32x5x5", 270},
-                           Goal{"filter gradient 128x32x24x24 * 32x5x5", 300},
+                           Goal{"filter gradient 128x32x24x24 * 32x5x5", 72},
                            Goal{"convolution 128x32x10x10 * 64x3x3", 27},
                            Goal{"input gradient 128x32x10x10 * 64x3x3", 50},
-                           Goal{"filter gradient 128x32x10x10 * 64x3x3", 50},
+                           Goal{"filter gradient 128x32x10x10 * 64x3x3", 22},
                            Goal{"convolution 128x64x8x8 * 64x3x3", 27},
                            Goal{"input gradient 128x64x8x8 * 64x3x3", 50},
-                           Goal{"filter gradient 128x64x8x8 * 64x3x3", 48}}) {
+                           Goal{"filter gradient 128x64x8x8 * 64x3x3", 25}}) {
     const auto program = std::find_if(measured_kernels().begin(), measured_kernels().end(),
                                       [&](const MeasuredKernel& m) { return m.name == std::string(goal.name); });
     REQUIRE(program != measured_kernels().end());
     INFO(goal.name);
-    const double tuned = tuned_microseconds(kernel_of(program->make()));
+    const double tuned = tuned_microseconds(program->make());
     CHECK(tuned <= goal.microseconds);
     CHECK(tuned >= goal.microseconds / 3);  // a model that forgets a term promises more
   }
