@@ -299,7 +299,8 @@ TEST_CASE("PyTorch's BatchNorm weights load, with their num_batches_tracked", "[
     nn::load(counted, file.path);
     CHECK(norm.running_mean.to_vector<float>() == mean);
     CHECK(counted.num_batches_tracked.item<int64_t>() == 77);
-    CHECK_THAT(refusal([&] { nn::load(plain, file.path); }), Contains("running_mean"));
+    CHECK_THAT(refusal([&] { nn::load(plain, file.path); }),
+               Contains("num_batches_tracked") && Contains("belongs nowhere"));
   }
   SECTION("a tensor of that name is loaded") {
     Counted counted;
