@@ -5,6 +5,15 @@
 
 namespace sn = sinter;
 
+//! [member]
+struct Net {
+  sn::nn::AnyModule features = sn::nn::Conv2d(1, 2, 3);  // in place of `sn::nn::Conv2d features{1, 2, 3}`
+  sn::nn::Linear head{8, 1};
+  SINTER_MODULE(features, head)
+  sn::Tensor operator()(const sn::Tensor& x) const { return head(features(x).flatten(1)); }
+};
+//! [member]
+
 int main() {
   //! [sequential]
   sn::nn::Sequential net;
@@ -33,6 +42,18 @@ int main() {
   net(sn::ones({5, 8}));
   //> [5, 8] to [5, 4]
   //! [any]
+
+  //! [forward hook]
+  Net hooked;
+  const size_t seen = hooked.features.register_forward_hook(
+      [](const std::vector<sn::Tensor>&, sn::Tensor& y) { std::cout << "features " << to_string(y.shape()) << '\n'; });
+  hooked(sn::ones({5, 1, 4, 4}));
+  //> features [5, 2, 2, 2]
+  hooked.features.remove_hook(seen);
+  hooked(sn::ones({5, 1, 4, 4}));
+  std::cout << sn::nn::state_dict(hooked)[0].first << '\n';
+  //> features.weight
+  //! [forward hook]
 
   //! [list]
   sn::nn::ModuleDict heads({{"value", sn::nn::Linear(4, 1)}, {"policy", sn::nn::Linear(4, 6)}});

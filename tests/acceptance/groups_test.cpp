@@ -43,11 +43,12 @@ TEST_CASE("Adam over a hundred tensors is at most two launches", "[launches]") {
 
 namespace {
 
-/// What a step over a hundred tensors costs, from the third on.
+/// What a step over so many tensors of so many shapes costs, from the third on.
 template <class Rule>
-uint64_t launches_of(typename Rule::Options options) {
+uint64_t launches_of(typename Rule::Options options, int64_t tensors = 100, int64_t shapes = 100) {
   std::vector<Tensor> parameters;
-  for (int64_t i = 0; i < 100; ++i) parameters.push_back(stored(full({3 + i, 7 + i % 13}, 1.0f)).requires_grad());
+  for (int64_t i = 0; i < tensors; ++i)
+    parameters.push_back(stored(full({3 + i % shapes, 7 + i % shapes % 13}, 1.0f)).requires_grad());
   Rule rule(parameters, options);
   uint64_t launches = 0;
   for (int step = 0; step < 3; ++step) {
@@ -77,4 +78,11 @@ TEST_CASE("a step of any elementwise rule over a hundred tensors is at most two 
 TEST_CASE("a step of LAMB, which takes norms of each tensor, is at most two launches", "[launches]") {
   const FixedTarget fixed(kSmallPrograms);
   CHECK(launches_of<optim::LAMB>({.weight_decay = 0.1}) <= 2);
+}
+
+/// Five iterations of three products each, the norm before them, and the update.
+TEST_CASE("a step of Muon is as many launches for twenty tensors as for one", "[launches]") {
+  const FixedTarget fixed(kSmallPrograms);
+  CHECK(launches_of<optim::Muon>({}, 1) <= 17);
+  CHECK(launches_of<optim::Muon>({}, 20, 2) <= 17);
 }

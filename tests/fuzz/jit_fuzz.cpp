@@ -56,10 +56,11 @@ std::vector<Tensor> steps(uint64_t seed, Random& random, const State& state, con
   for (size_t i = 0; i < all; ++i) {
     if (i == alone) values.push_back(x);
     const Tensor a = i == alone ? x : any();
-    switch (random.below(8)) {
+    switch (random.below(9)) {
       case 0: values.push_back(tanh(a) + any()); break;
       case 1: values.push_back(matmul(a, any()) * 0.125); break;
       case 2: values.push_back(a.transpose().contiguous()); break;
+      case 8: values.push_back(solve_triangular(a, any() * 0.125, false, {.unitriangular = true}) * 0.0625); break;
       case 3: values.push_back(softmax(a, 1)); break;
       case 4: values.push_back((a * any()).contiguous()); break;
       case 5: values.push_back(a[state.rows].contiguous()); break;
@@ -166,9 +167,26 @@ Tensor sized(uint64_t seed, const Dim& n) {
   return from(values, {n, kSize});
 }
 
-/// What the function with this seed makes of x [n, kSize], the first n rows of a table and its row at a place; it may
+/// Two rows of a table from a place on, which a tensor says, or a number: to read, and to write.
+struct Rows {
+  Tensor at;
+  std::optional<int64_t> number;
+  Tensor read(const Tensor& table) const { return number ? table.narrow(0, *number, 2) : table.narrow(0, at, 2); }
+  Place write(Tensor& table) const {
+    if (!number) return table.at({Narrow{at, 2}});
+    const int64_t first = *number < 0 ? *number + kRows : *number;
+    return table.at({Slice{first, first + 2}});
+  }
+  Place write(Tensor& table, int64_t column) const {
+    if (!number) return table.at({Narrow{at, 2}, column});
+    const int64_t first = *number < 0 ? *number + kRows : *number;
+    return table.at({Slice{first, first + 2}, column});
+  }
+};
+
+/// What the function with this seed makes of x [n, kSize], the first n rows of a table and its rows at a place; it may
 /// write to the table.
-Tensor sized_function(uint64_t seed, Tensor& table, const Tensor& place, const Tensor& x, const Dim& n) {
+Tensor sized_function(uint64_t seed, Tensor& table, const Rows& rows, const Tensor& x, const Dim& n) {
   Random random{std::mt19937_64(seed)};
   std::vector<Tensor> values{x, table.slice(0, {0, n})};
   Tensor whole = table * 0.5;  // of fixed size
@@ -183,7 +201,7 @@ Tensor sized_function(uint64_t seed, Tensor& table, const Tensor& place, const T
       case 4: values.push_back(matmul(matmul(a, any().transpose()), any()) * 0.03); break;
       case 5: values.push_back(a * rand(a.shape())); break;
       case 6: values.push_back(a + Tensor(n).to(float32)); break;
-      case 7: values.push_back(a + table.narrow(0, place, 1)); break;
+      case 7: values.push_back(a + rows.read(table).mean({0})); break;
       case 8: values.push_back(a.flip(0).contiguous()); break;
       case 9:
         whole = tanh(whole * a.mean({0})).contiguous();
@@ -196,26 +214,30 @@ Tensor sized_function(uint64_t seed, Tensor& table, const Tensor& place, const T
   if (random.chance(40)) {
     const Tensor row = tanh(any().sum({0}));
     if (random.chance(50))
-      table.at({Narrow{place, 2}}) = row;
+      rows.write(table) = row;
     else
-      table.at({Narrow{place, 2}, static_cast<int64_t>(random.below(kSize))}) = row.slice(0, {0, 2});
+      rows.write(table, static_cast<int64_t>(random.below(kSize))) = row.slice(0, {0, 2});
   }
   if (random.chance(30)) table.at({Slice{0, n}}) = tanh(any()) * 0.25;
   return out;
 }
 
+/// Without jit the place is a number, from either end.
 std::optional<std::string> sized_difference(uint64_t seed) {
   const no_grad off;
   const Var rows("rows", 1, kRows);
   Random random{std::mt19937_64(seed + 77)};
   Tensor plain = sized(seed, kRows).clone().realize(), jitted = sized(seed, kRows).clone().realize();
-  auto fast = jit(
-      [&](const Tensor& x, const Tensor& place, const Dim& n) { return sized_function(seed, jitted, place, x, n); });
+  auto fast = jit([&](const Tensor& x, const Tensor& place, const Dim& n) {
+    return sized_function(seed, jitted, {place, {}}, x, n);
+  });
   for (uint64_t i = 0; i < kCalls; ++i) {
     const Dim n = rows(static_cast<int64_t>(1 + random.below(kRows)));
-    const Tensor x = sized(i, n), place = Tensor(static_cast<int64_t>(random.below(kRows - 1))).contiguous().realize();
+    const int64_t first = static_cast<int64_t>(random.below(kRows - 1)),
+                  number = random.chance(50) ? first : first - kRows;
+    const Tensor x = sized(i, n), place = Tensor(number).contiguous().realize();
     manual_seed(i);
-    const Tensor expected = sized_function(seed, plain, place, x, n);
+    const Tensor expected = sized_function(seed, plain, {place, number}, x, n);
     const std::vector<float> want = expected.to_vector<float>(), table = plain.to_vector<float>();
     manual_seed(i);
     const std::vector<float> got = fast(x, place, n).to_vector<float>();
@@ -232,11 +254,16 @@ TEST_CASE("random jitted functions of symbolic sizes give what they give without
   for (uint64_t seed = first; seed < first + count; ++seed) CHECK(sized_difference(seed).value_or("") == "");
 }
 
-TEST_CASE("a program that serves sizes it was not built for is found by random jitted functions", "[.mutants]") {
+TEST_CASE("each wrong rule of sizes and of dynamic slices is found by random jitted functions", "[.mutants]") {
+  const auto [name, mutant] = GENERATE(
+      table<std::string, fuzz::Mutant>({{"a program serves every size", fuzz::Mutant::SizesUnproven},
+                                        {"a part begins at 0", fuzz::Mutant::NarrowAtStart},
+                                        {"a part from the end begins too early", fuzz::Mutant::NarrowFromEnd}}));
+  CAPTURE(name);
   std::optional<std::string> found;
   uint64_t seed = 0;
   {
-    const fuzz::ScopedMutant fault(fuzz::Mutant::SizesUnproven);
+    const fuzz::ScopedMutant fault(mutant);
     while (!found && ++seed < 400) found = sized_difference(seed);
   }
   CHECK(found);
@@ -256,6 +283,7 @@ TEST_CASE("each wrong rule of what is kept, held and read is found by random jit
                                                  {"what the function assigns stays", fuzz::Mutant::KeptOfChanging},
                                                  {"a step's sources stay where it runs again", fuzz::Mutant::KeptApart},
                                                  {"random numbers stay", fuzz::Mutant::KeptRandom},
+                                                 {"what LAPACK writes is not said", fuzz::Mutant::CallUndeclared},
                                                  {"who holds an equal expression counts", fuzz::Mutant::NotApart},
                                                  {"reads are not noticed", fuzz::Mutant::ReadsUnseen},
                                                  {"a call computes as its thread does", fuzz::Mutant::CallersFloats}}));

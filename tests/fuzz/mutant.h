@@ -64,6 +64,9 @@ enum class Mutant : uint8_t {
   ScatterAssigns,      ///< the last update stays
   ScatterModeLost,     ///< every update that is joined is added
   SortTurned,          ///< a sort that gives elements knows only one direction
+  NanByBits,           ///< a NaN has its place in a sort by its bits
+  NansFirst,           ///< a sort in vectors puts NaNs at the other end
+  TriangleLost,        ///< a triangular solve takes the lower triangle and its diagonal
   DivisionTruncates,   ///< x / y as in C
   RemainderTruncates,  ///< x % y as in C
   UnsignedCompare,     ///< x < y on integers without their sign
@@ -90,6 +93,9 @@ enum class Mutant : uint8_t {
   KeptOfChanging,  ///< what an assigned tensor gives is kept
   KeptApart,       ///< steps that pass values to one another run again each for itself
   KeptRandom,      ///< what random numbers give is kept
+  CallUndeclared,  ///< a call of LAPACK does not say what it writes
+  NarrowAtStart,   ///< a part that begins where a tensor says begins at 0
+  NarrowFromEnd,   ///< one that begins before 0 counts from the last element
   SizesUnproven,   ///< a program serves every value of a size, though it was built at one only
   NotApart,        ///< nodes of a jitted function are those of equal expressions elsewhere
   ReadsUnseen,     ///< a function that reads what is stored is not refused

@@ -51,6 +51,8 @@ const Row kRows[] = {
     {Mutant::ScatterAssigns, "scatter assigns instead of adding", true, {"scatter_add"}},
     {Mutant::ScatterModeLost, "scatter adds in every mode", true, {"scatter"}},
     {Mutant::SortTurned, "sorted elements in one direction only", true, {"sort"}},
+    {Mutant::NanByBits, "NaNs sorted by their bits", true, {"sort nan"}},
+    {Mutant::NansFirst, "NaNs at the other end of a sort", true, {"sort nan"}},
     {Mutant::DivisionTruncates, "integer division truncates", true, {"floor_divide", "cast"}},
     {Mutant::RemainderTruncates, "integer remainder truncates", true, {"remainder", "cast"}},
     {Mutant::UnsignedCompare, "integers compared without sign", true, {"lt", "gt", "cast"}},

@@ -320,6 +320,30 @@ edit(src/ir/sort_runs.cpp [=[
 Ints{positions->ints()[0], positions->ints()[1], 1}]=] [=[
 Ints{positions->ints()[0], FAULT(SortTurned) ? int64_t{0} : positions->ints()[1], 1}]=])
 
+# -- src/codegen/opaque
+edit(src/codegen/opaque/sort_text.cpp [=[
+hex((sign - 1) >> mantissa << mantissa)]=] [=[
+hex(FAULT(NanByBits) ? sign - 1 : (sign - 1) >> mantissa << mantissa)]=])
+edit(src/codegen/opaque/sort_vectors.cpp [=[
+{"$NANS_AT", descending ?]=] [=[
+{"$NANS_AT", descending != FAULT(NansFirst) ?]=])
+edit(src/codegen/opaque/sort_vectors.cpp [=[
+{"$NUMBERS_AT", descending ?]=] [=[
+{"$NUMBERS_AT", descending != FAULT(NansFirst) ?]=])
+edit(src/codegen/opaque/lapack_c.cpp [=[
+call[0], call[1],]=] [=[
+call[0], FAULT(TriangleLost) && call[0] == static_cast<int64_t>(ir::LapackRoutine::TriangularSolve) ? 0 : call[1],]=])
+
+# -- src/schedule/lower/lapack_step.cpp
+edit(src/schedule/lower/lapack_step.cpp [=[
+out.writes = {node.to};]=] [=[
+if (!FAULT(CallUndeclared)) out.writes = {node.to};]=])
+
+# -- src/tensor/ops/index.cpp
+edit(src/tensor/ops/index.cpp [=[
+start + count, start);]=] [=[
+FAULT(NarrowFromEnd) ? start + count + ir::like(start, -1.0) : start + count, FAULT(NarrowAtStart) ? zero : start);]=])
+
 # -- src/ir/combine.cpp
 edit(src/ir/combine.cpp [=[
 off * (off * (a[0] * share));]=] [=[

@@ -115,8 +115,6 @@ Item& ProgramBuilder::like(const Item& x) {
   return leaf(x.t.dtype(), x.t.shape());
 }
 
-namespace {
-
 std::vector<double> read(const Tensor& t) {
   if (t.dtype() == float64) return t.to_vector<double>();
   std::vector<double> out;
@@ -126,6 +124,8 @@ std::vector<double> read(const Tensor& t) {
     for (int64_t v : t.to(int64).to_vector<int64_t>()) out.push_back(static_cast<double>(v));
   return out;
 }
+
+namespace {
 
 std::vector<Result> run(const Program& program, debug::Executor executor, Coverage* coverage = nullptr) {
   debug::set_executor(executor);

@@ -68,6 +68,8 @@ class Program {
   Sizes sizes_;
 };
 
+/// All elements, on the host.
+std::vector<double> read(const sinter::Tensor& t);
 std::vector<Result> read_all(const std::vector<std::pair<const OpCase*, Item>>& values);
 
 /// Empty when the two agree: to the bit, or within the bounds that the program propagated.

@@ -106,6 +106,22 @@ Item not_numbers(ProgramBuilder& r) {
   return Item{where(t != t, 5.0, t), 6, 0};
 }
 
+/// NaNs of either sign among what is sorted: an x86 machine makes one with the sign of infinity - infinity.
+Item sorted_not_numbers(ProgramBuilder& r) {
+  const DType d = r.chance(70) ? float32 : r.chance(50) ? float64 : float16;
+  Item& a = r.leaf(d, {r.pick(1, 4), r.pick(2, 40)});
+  const Tensor infinite = where(a.t == 2.0, std::numeric_limits<double>::infinity(), a.t);
+  Tensor x = where(a.t == 1.0, std::numeric_limits<double>::quiet_NaN(), infinite - infinite + a.t);
+  const bool descending = r.chance(50);
+  switch (r.pick(0, 3)) {
+    case 0: return Item{argsort(x, 1, descending), 40, 0};
+    case 1: x = topk(x, r.pick(1, a.t.size(1)), 1, descending).values; break;
+    case 2: x = median(x, 1).values; break;
+    default: x = sort(x, 1, descending).values; break;
+  }
+  return Item{where(x != x, 5.0, x), 6, 0};
+}
+
 Item saturate(ProgramBuilder& r) {
   const DType d = r.chance(50) ? float32 : float64;
   static constexpr DType kinds[] = {int8, int16, int32, int64, uint8, uint16, uint32, uint64};
@@ -124,6 +140,7 @@ void add_situation_cases(std::vector<OpCase>& cases) {
   cases.push_back({"twins", true, true, twins});
   cases.push_back({"long sum", true, true, long_sum});
   cases.push_back({"nan", true, false, not_numbers});
+  cases.push_back({"sort nan", true, false, sorted_not_numbers});
   cases.push_back({"saturate", true, false, saturate});
   cases.push_back({"truth", true, false, truth});
 }

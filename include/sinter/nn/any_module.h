@@ -32,6 +32,9 @@ using ForwardHook = std::function<void(const std::vector<Tensor>& inputs, Tensor
 /// modules; clone() copies the tensors too. Functions of models walk into it, and give its tensors the names they have
 /// there.
 /// @snippet containers.cpp any
+/// As a member, in place of a layer whose calls are to have hooks; names of tensors stay the same:
+/// @snippet containers.cpp member
+/// @snippet containers.cpp forward hook
 class AnyModule {
  public:
   AnyModule() = default;  ///< empty: calling it is a UsageError

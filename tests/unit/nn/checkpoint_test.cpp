@@ -291,6 +291,17 @@ TEST_CASE("PyTorch's BatchNorm weights load, with their num_batches_tracked", "[
     nn::load(plain, file.path);
     CHECK(plain.running_mean.to_vector<float>() == mean);
   }
+  SECTION("an InstanceNorm with statistics, which has the same names") {
+    nn::InstanceNorm2d norm(2, {.affine = true, .track_running_stats = true}),
+        counted(2, {.momentum = std::nullopt, .affine = true, .track_running_stats = true}), plain(2, {.affine = true});
+    write(file.path, batch_norm(""));
+    nn::load(norm, file.path);
+    nn::load(counted, file.path);
+    CHECK(norm.running_mean.to_vector<float>() == mean);
+    CHECK(counted.num_batches_tracked.item<int64_t>() == 77);
+    CHECK_THAT(refusal([&] { nn::load(plain, file.path); }),
+               Contains("num_batches_tracked") && Contains("belongs nowhere"));
+  }
   SECTION("a tensor of that name is loaded") {
     Counted counted;
     std::vector<Entry> entries = batch_norm("norm.");
