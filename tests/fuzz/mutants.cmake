@@ -256,8 +256,8 @@ if (!(FAULT(PoisonOnlyCurrent) && home < 0)) memory.back()->error = text;]=])
 
 # -- src/plan/plan_lookup.cpp and interpreted_plan.cpp
 edit(src/plan/plan_lookup.cpp [=[
-plan->spare_stores = spare_stores;]=] [=[
-plan->spare_stores = spare_stores && !FAULT(NoSecondTry);]=])
+entry->spare_stores = spare_stores;]=] [=[
+entry->spare_stores = spare_stores && !FAULT(NoSecondTry);]=])
 edit(src/plan/interpreted_plan.cpp [=[
 if (step.mode == EvalStep::InPlace) memory.read]=] [=[
 if (step.mode == EvalStep::InPlace && !FAULT(NotPutBack)) memory.read]=])
@@ -330,7 +330,7 @@ edit(src/codegen/opaque/sort_vectors.cpp [=[
 edit(src/codegen/opaque/sort_vectors.cpp [=[
 {"$NUMBERS_AT", descending ?]=] [=[
 {"$NUMBERS_AT", descending != FAULT(NansFirst) ?]=])
-edit(src/codegen/opaque/lapack_c.cpp [=[
+edit(src/codegen/opaque/opaque_source.cpp [=[
 call[0], call[1],]=] [=[
 call[0], FAULT(TriangleLost) && call[0] == static_cast<int64_t>(ir::LapackRoutine::TriangularSolve) ? 0 : call[1],]=])
 

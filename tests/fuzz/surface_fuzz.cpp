@@ -51,7 +51,7 @@ std::string missing_from(const std::set<const surface::Row*>& drawn) {
 TEST_CASE("random programs of all functions agree: interpreted, fused, unfused", "[programs][functions]") {
   const bool simulated = !(default_device() == Device::cpu());
   const long passes = setting("FUZZ_PASSES", 1),
-             most = setting("FUZZ_PROGRAMS", 1'000'000) / (simulated ? kSimulatedEach : 1);
+             most = std::max(1L, setting("FUZZ_PROGRAMS", 1'000'000) / (simulated ? kSimulatedEach : 1));
   const auto first = static_cast<uint64_t>(setting("FUZZ_SEED", 1));
   std::set<const surface::Row*> drawn;
   long programs = 0, steady = 0;
@@ -68,7 +68,7 @@ TEST_CASE("random programs of all functions agree: interpreted, fused, unfused",
       drawn.insert(rows.begin(), rows.end());
     }
   fmt::print("{} programs of {} functions, {} of them compared with the interpreter\n", programs, drawn.size(), steady);
-  CHECK(steady > programs * 3 / 4);
+  if (programs >= 10) CHECK(steady > programs * 3 / 4);
   if (programs < most && failures == 0) CHECK(missing_from(drawn) == "");
 }
 

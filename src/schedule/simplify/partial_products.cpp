@@ -9,7 +9,7 @@ namespace {
 
 using ir::UOp;
 
-constexpr int64_t kBlockResults = 64 * 64;  ///< results that one thread block computes
+constexpr int64_t kTaskResults = 64 * 64;  ///< results that one task computes
 
 }  // namespace
 
@@ -24,7 +24,7 @@ std::optional<PartialProducts> partial_products(const std::vector<UOp>& values, 
     if (summed(a) && size(a).symbolic()) return {};
     if (!summed(a)) results *= size(a).bound();
   }
-  if (results >= target.threads * kBlockResults) return {};
+  if (results >= target.threads * kTaskResults) return {};
   size_t outer = axes.size();  // axes of which a block has one value or a part
   int64_t inside = 1;
   while (outer > 0 && inside * size(axes[outer - 1]).value() <= tree.block) inside *= size(axes[--outer]).value();
@@ -34,7 +34,8 @@ std::optional<PartialProducts> partial_products(const std::vector<UOp>& values, 
 
   PartialProducts made{values, {}, {}, size(cut).value() / part};
   for (size_t i = 0; i + 1 < outer; ++i) made.count *= size(axes[i]).value();
-  const int64_t more = part > 1;  // axes
+  if (results * made.count * 4 > target.l2) return {};
+  const int64_t more = part > 1;  // by which axes behind `cut` move
   if (part > 1) {
     Shape halves;
     for (int64_t a = 0; a < static_cast<int64_t>(shape.rank()); ++a) {

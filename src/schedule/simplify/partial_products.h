@@ -11,15 +11,15 @@ namespace sinter::schedule {
 
 /// A sum of products in two steps: of each block over `axes`, then of the blocks' results over `blocks`.
 struct PartialProducts {
-  std::vector<ir::UOp> values;  ///< both factors, an axis of whose may be cut in two
+  std::vector<ir::UOp> values;  ///< both factors; a summed axis may be cut in two
   ir::Ints axes;
   ir::Ints blocks;  ///< axes of what the first step leaves
   int64_t count;    ///< of blocks
 };
 
 /// The two steps of a sum by `tree` over `axes` of the product of `values`, which add in the tree's order. None unless
-/// there are blocks of equal length, some axes whole and a part of another, and fewer tiles of results than a GPU
-/// needs.
+/// there are blocks of equal length, some axes whole and a part of another, fewer tiles of results than a GPU needs,
+/// and its second cache holds what the first step leaves.
 std::optional<PartialProducts> partial_products(const std::vector<ir::UOp>& values, const ir::Ints& axes,
                                                 const ir::ReductionTree& tree, const runtime::Target& target);
 

@@ -62,7 +62,7 @@ TEST_CASE("a GPU whose results fill it sums long products in one step, others in
 }
 
 TEST_CASE("a sum of products in two steps has the bits of one step", "[schedule]") {
-  for (const std::vector<int64_t>& summed : {std::vector<int64_t>{1100}, {12, 100}}) {
+  for (const std::vector<int64_t>& summed : {std::vector<int64_t>{1100}, {12, 100}, {3, 7, 100}}) {
     const Program p = outer_products(summed, 64);
     const Inputs in = numbers(p);
     const KernelSchedule one = schedule::schedule(p.plan, with_units(1)),

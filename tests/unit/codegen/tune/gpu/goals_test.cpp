@@ -31,7 +31,7 @@ struct Goal {
   const char* name;
   double peer;    ///< microseconds: a copy of as many bytes, cuBLAS or PyTorch
   double wanted;  ///< rate
-  double least;   ///< rate that the model promises; below `wanted` where the goal is open
+  double least;   ///< rate that the model promises; below `wanted` where the goal is open, above where it is passed
   std::function<std::vector<Tensor>()> make;
 };
 
