@@ -130,7 +130,7 @@ struct ReduceRow {
 };
 constexpr ReduceRow kReductions[] = {
     {"add", "u32", reduce<std::plus<>, uint32_t>},
-    {"add", "s32", reduce<std::plus<>, int32_t>},
+    {"add", "s32", reduce<std::plus<>, uint32_t>},  // wraps
     {"min", "u32", reduce<Min, uint32_t>},
     {"min", "s32", reduce<Min, int32_t>},
     {"max", "u32", reduce<Max, uint32_t>},

@@ -96,6 +96,10 @@ TEST_CASE("votes and reductions of a warp", "[cuda-sim]") {
   )"),
                           32);
   CHECK(result == each(32, [](uint32_t) { return 6 + 496 * 100 + 31 * 1000000; }));
+  const auto sums = run(kernel("or.b32 %r1, %r0, 0x7fffffff;\nredux.sync.add.s32 %r2, %r1, 0xffffffff;\n"
+                               "st.global.u32 [%rd1], %r2;"),
+                        32);
+  CHECK(sums == each(32, [](uint32_t) { return 32 * 0x7fffffffu; }));  // it wraps
 }
 
 TEST_CASE("atomics of all threads add up", "[cuda-sim]") {
