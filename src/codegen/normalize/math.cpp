@@ -1,5 +1,5 @@
-// The table of expansions and the pass that applies it. Expanded functions fuse and vectorize like everything else, and give
-// the same bits on every machine with an FMA.
+// The table of expansions and the pass that applies it. Expanded functions fuse and vectorize like everything else, and
+// give the same bits on every machine with an FMA.
 #include "codegen/normalize/normalize.h"
 
 #include <fmt/core.h>
