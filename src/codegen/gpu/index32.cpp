@@ -1,5 +1,5 @@
-// Chooses a width for every integer from its bounds, and inserts casts where widths differ. A GPU's integer units are 32 bits
-// wide; 64-bit arithmetic takes several instructions.
+// Chooses a width for every integer from its bounds, and inserts casts where widths differ. A GPU's integer units are
+// 32 bits wide; 64-bit arithmetic takes several instructions.
 #include "codegen/gpu/gpu_passes.h"
 
 #include <algorithm>
