@@ -1,16 +1,9 @@
 // Each test case draws from seed 0, so that a new test changes no other one's numbers.
 #include <sinter/random.h>
 
-#define CATCH_CONFIG_EXTERNAL_INTERFACES  // of 2.13
-#include "catch.h"
+#include "listener.h"
 
 namespace {
-
-#if __has_include(<catch2/catch_all.hpp>)
-using Listener = Catch::EventListenerBase;
-#else
-using Listener = Catch::TestEventListenerBase;
-#endif
 
 struct Seed : Listener {
   using Listener::Listener;

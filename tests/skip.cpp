@@ -6,16 +6,9 @@
 #include <map>
 #include <set>
 
-#define CATCH_CONFIG_EXTERNAL_INTERFACES  // of 2.13
-#include "catch.h"
+#include "listener.h"
 
 namespace {
-
-#if __has_include(<catch2/catch_all.hpp>)
-using Listener = Catch::EventListenerBase;
-#else
-using Listener = Catch::TestEventListenerBase;
-#endif
 
 std::map<std::string, std::set<std::string>> skipped;  ///< names of tests by their reason
 

@@ -123,8 +123,7 @@ void Values::prefetch(const Inst& load, UOp n, int64_t ahead) {
 }
 
 Id Values::emit_load(Inst inst, UOp n) {
-  if (std::ranges::find(*prefetches_, n) != prefetches_->end())
-    prefetch(inst, n, schedule_.prefetches.at(n.get()).elements);
+  if (ir::contains(*prefetches_, n)) prefetch(inst, n, schedule_.prefetches.at(n.get()).elements);
   // Memory that the kernel writes is loaded at the point of use: before or after the store, as the statement's versions
   // say.
   return is_read_only(n) ? emit_.value(std::move(inst)) : emit_.insert_here(std::move(inst));

@@ -27,8 +27,6 @@ UOp all_of(const std::vector<UOp>& conditions) {
   return std::accumulate(conditions.begin() + 1, conditions.end(), conditions[0], std::bit_and<>());
 }
 
-bool holds(const std::vector<UOp>& list, UOp n) { return ir::contains(list, n); }
-
 }  // namespace
 
 void ReductionElements::add(int statement) {
@@ -65,7 +63,7 @@ std::optional<ReductionElements::OpenPredicate> ReductionElements::open_predicat
   if (!predicate) return {};
   Conditions guaranteed, same, different;
   for (UOp c : ir::operands_of(predicate, Op::And))
-    (holds(enforced_, c) ? guaranteed : differs(c) ? different : same).push_back(c);
+    (ir::contains(enforced_, c) ? guaranteed : differs(c) ? different : same).push_back(c);
   std::optional<OpenPredicate> open = outcomes_in_copies(at(statement).node, different);
   if (!open && guaranteed.empty()) return {};
   if (open && !same.empty()) {
@@ -185,7 +183,7 @@ void ReductionElements::add_masked(int statement) {
     if (values_.varies(load)) predicates.push_back(predicate_of(load));
   for (UOp predicate : predicates)
     for (UOp c : ir::operands_of(predicate, Op::And))
-      if (!values_.varies(c) && !holds(shared, c)) shared.push_back(c);
+      if (!values_.varies(c) && !ir::contains(shared, c)) shared.push_back(c);
   Id open = kNone;
   if (unswitch_ && !shared.empty())
     unrolled_copies_.for_each(n, true, [&] {
@@ -235,7 +233,8 @@ Id ReductionElements::last_iteration(UOp sum, const Conditions& predicate) {
   const std::vector<UOp> own = ranges_of(sum);
   Id last = kNone;
   for (const OpenLoop& t : open_loops_)
-    if (holds(own, t.range) && std::ranges::none_of(predicate, [&](UOp c) { return ranges_.depends(c, t.range); }))
+    if (ir::contains(own, t.range) &&
+        std::ranges::none_of(predicate, [&](UOp c) { return ranges_.depends(c, t.range); }))
       last =
           emit_.both(last, emit_.alu(Op::Eq, {DType::Bool, 1}, {emit_.index(Op::Add, t.at, emit_.number(1)), t.end}));
   return last;
