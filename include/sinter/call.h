@@ -12,7 +12,7 @@
 namespace sinter::inline v0 {
 
 /// While alive, a UsageError of any call by this thread names `name` and `where`. The outermost of nested scopes
-/// counts.
+/// counts. It leaves the float environment alone: the functions called inside set what they need.
 class CallScope {
  public:
   CallScope(std::string_view name, Loc where);  ///< opens it; `name` must outlive it

@@ -26,7 +26,7 @@ const surface::Family kRearranging("rearranging", {
      "x.flip(tuple(range(x.dim()))), torch.flip(x, (1,)), x.flip((0, -1))", {{{2, 3}}, {{0, 2}}}},
     {"fliplr", [](const Tensors& x) { return fliplr(x[0]); }, "torch.fliplr(x)", {{{2, 3}}}},
     {"flipud", [](const Tensors& x) { return flipud(x[0]); }, "torch.flipud(x)", {{{2, 3}}, {{3}}}},
-    {"roll", [](const Tensors& x) { return Tensors{roll(x[0], 1), roll(x[0], -4, 1), roll(x[0], {2, 1}, {0, -1}), roll(x[0], {5}), roll(x[0], {1, 1}, {1, 1})}; },
+    {"roll", [](const Tensors& x) { return Tensors{roll(x[0], 1), roll(x[0], -4, 1), roll(x[0], {2, 1}, {0, -1}), roll(x[0], std::vector<int64_t>{5}), roll(x[0], {1, 1}, {1, 1})}; },
      "torch.roll(x, 1), torch.roll(x, -4, 1), torch.roll(x, (2, 1), (0, -1)), torch.roll(x, (5,)), torch.roll(x, (1, 1), (1, 1))",
      {{{3, 5}}, {{1, 1}}, {{0, 2}}}},
     {"rot90", [](const Tensors& x) { return Tensors{rot90(x[0]), rot90(x[0], 2), rot90(x[0], -1, {1, 2}), rot90(x[0], 4), rot90(x[0], 1, {2, 0})}; },
