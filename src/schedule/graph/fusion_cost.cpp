@@ -38,7 +38,7 @@ Prices prices_for(const runtime::Target& target) {
   p.lanes = std::max(1, target.vector_bytes / 4);
   const auto lanes = static_cast<double>(p.lanes * target.threads);
   p.elementwise = 2.25 * lanes;
-  p.contraction = (target.fma ? 15.6 : 7.8) * lanes;
+  p.contraction = (target.fma ? 7.8 : 3.9) * target.multiplies_per_cycle * lanes;
   p.cached = 100.0 * target.threads;
   p.cached_bytes = target.l2;
   p.parallel = target.parallel_units;
