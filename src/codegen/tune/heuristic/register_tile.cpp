@@ -41,9 +41,10 @@ constexpr int64_t kFarBytes = 2048;
 /// Per line that comes from the second cache in each step. On Zen 4 (November 2026), with three of them 2 x 2 vectors
 /// take 3.8 times as long as their multiplications, and four are hidden behind 6 x 4.
 constexpr double kMissedLine = 2;
-/// Per part of a line that comes from behind the second cache, since the lines between evicted it. On Zen 3 (November
-/// 2026), 128 x 256 x 1024 with a matrix added takes 1.3 of the time with lanes along the rows.
-constexpr double kFarLine = 15;
+/// Per part of a line that the first cache holds no longer, since the lines between map to the same set. On Zen 4
+/// (November 2026), 64 x 3 x 3 windows over 64 x 32 x 32 with a residual added: tiles of 8 x 2 vectors take 0.75 of the
+/// time of 5 x 4. On Zen 3, 128 x 256 x 1024 with a matrix added takes 1.3 of the time with lanes along the rows.
+constexpr double kEvictedPart = 12;
 /// A panel that exceeds the first cache is loaded from the second one, a vector per cycle. These loads are hidden up
 /// to kHiddenFetchShare of a step's time. Of the rest, the share kExposedFetch is exposed. On Zen 3, tiles of 4 rows by
 /// 3 vectors take 1.03 to 1.1 of the time of 6 by 2.
@@ -184,8 +185,10 @@ class RegisterTileModel {
   bool is_transposed(const RegisterTile& t, UOp access) const {
     return steps_ <= kMaxBlockDepth && t.row_range && analysis_.stride(access, t.row_range) == 1;
   }
+  /// Accesses of a register transpose to each of its rows: it handles 7 of them as 4, 2 and 1.
+  static int transposed_parts(const RegisterTile& t) { return std::popcount(static_cast<unsigned>(t.rows)); }
   double cross_lane_cycles(const RegisterTile& t) const {
-    double cycles = 0, parts = 0;  // of lines, which the rows of one tile access
+    double cycles = 0, parts = 0;  // of lines, which one tile accesses
     int64_t lines = 0;             // that map to the same sets, and that the next tiles access again
     for_each_cross_lane_access(t.lane_range, [&](const StatementAnalysis& w, UOp a) {
       const bool transposed = is_transposed(t, a), conflicts = is_page_stride(analysis_.byte_stride(a, t.lane_range));
@@ -193,17 +196,16 @@ class RegisterTileModel {
       if (conflicts && !transposed) cycles += w.iterations * kMissedLine;
       if (!conflicts || !transposed) return;
       lines += analysis_.size(t.lane_range);
-      parts += w.iterations / t.rows;
+      parts += w.iterations / t.rows * transposed_parts(t);
     });
-    return lines * runtime::kPage < target_.l2 ? cycles : cycles + parts * kFarLine;
+    return lines <= l1_associativity(target_) ? cycles : cycles + parts * kEvictedPart;
   }
-  /// How often these accesses occur in the code, for the vectors of a whole tile and once more for a remainder. A
-  /// register transpose handles 7 rows as 4, 2 and 1.
+  /// How often these accesses occur in the code, for the vectors of a whole tile and once more for a remainder.
   double cross_lane_code(const RegisterTile& t) const {
     double accesses = 0;
     if (steps_ <= kMaxBlockDepth)
       for_each_cross_lane_access(t.lane_range, [&](const StatementAnalysis&, UOp a) {
-        accesses += t.columns * lanes_ * (is_transposed(t, a) ? std::popcount(static_cast<unsigned>(t.rows)) : t.rows);
+        accesses += t.columns * lanes_ * (is_transposed(t, a) ? transposed_parts(t) : t.rows);
       });
     return accesses * static_cast<double>(whole_and_remainder(t.row_range, t.rows).size());
   }

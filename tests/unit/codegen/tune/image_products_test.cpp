@@ -1,4 +1,6 @@
 // Products of filters and images that are small, or of which there is one.
+#include <bit>
+
 #include "unit/codegen/choice.h"
 #include "unit/codegen/convolution.h"
 
@@ -50,4 +52,18 @@ TEST_CASE("filters behind a border are zeros at another address where vectors ha
   const std::string text = codegen::generate_source(b.kernel, reference_machine("x86-64-v3", 32, 16), opts).text;
   CHECK(text.find("sn_load_if_f32x8") != std::string::npos);
   CHECK(text.find("sn_select_f32x8") == std::string::npos);
+}
+
+TEST_CASE("results a page apart are transposed in whole vectors", "[codegen][products]") {
+  // Lanes along the filters, whose planes are 4 KiB: one set of the first cache has fewer ways than they have lines.
+  const KernelHarness b = Convolution{.rows = 32, .columns = 32, .channels = 64, .filters = 64}.kernel();
+  runtime::Target one = runtime::reference_target();
+  one.multiplies_per_cycle = 1;
+  for (const runtime::Target& target : {one, runtime::reference_target()}) {
+    const Choice choice(b, target);
+    INFO(to_string(choice.opts()));
+    CHECK(choice.has_lanes(1));
+    CHECK(choice.copies(3) >= 4);
+    CHECK(std::has_single_bit(static_cast<unsigned>(choice.copies(3))));
+  }
 }
