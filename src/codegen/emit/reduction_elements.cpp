@@ -185,10 +185,8 @@ void ReductionElements::add_masked(int statement) {
     for (UOp c : ir::operands_of(predicate, Op::And))
       if (!values_.varies(c) && !ir::contains(shared, c)) shared.push_back(c);
   Id open = kNone;
-  if (unswitch_ && !shared.empty())
-    unrolled_copies_.for_each(n, true, [&] {
-      for (UOp c : shared) open = emit_.both(open, values_.value(c));
-    });
+  if (unswitch_)
+    for (UOp c : shared) unrolled_copies_.for_each(c, false, [&] { open = emit_.both(open, values_.value(c)); });
   if (open == kNone || emit_.never(open)) return unrolled_copies_.for_each(n, true, update);
   add_versions(
       open,
