@@ -54,7 +54,7 @@ StoredPlan some_plan() {
   s.plan.outputs = {1};
   s.plan.raises_errors = true;
   s.kernels = {{.name = "a", .text = "", .has_epilogue = true, .blocks = {4, 2}, .scratch = 64},
-               {.name = "b", .text = "", .threads = 32}};
+               {.name = "b", .text = "", .threads = 32, .takes_tickets = true}};
   s.keys = {{1, 2}, {3, 4}};
   return s;
 }
