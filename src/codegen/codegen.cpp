@@ -15,7 +15,6 @@
 #include "codegen/pass_check.h"
 #include "codegen/rule_log.h"
 #include "codegen/tune/choose_opts.h"
-#include "codegen/tune/gpu/last_block.h"
 #include "ir/ceil_div.h"
 #include "ir/dump.h"
 #include "ir/verify.h"

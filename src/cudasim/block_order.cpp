@@ -2,16 +2,11 @@
 
 #include <algorithm>
 
+#include "cudasim/launch.h"
 #include "cudasim/races.h"
-#include "cudasim/warp.h"
 #include "cudasim/warp_lanes.h"
 
 namespace sinter::runtime::cuda::sim {
-namespace {
-
-constexpr size_t kMostThreads = 1024;
-
-}  // namespace
 
 void BlockOrder::Known::merge(const Known& other) {
   std::vector<uint32_t> both;
@@ -35,7 +30,7 @@ void BlockOrder::begin_block(uint32_t started) {
 }
 
 BlockOrder::Known& BlockOrder::of(const Warp& warp, int lane) {
-  if (threads_.empty()) threads_.resize(kMostThreads);
+  if (threads_.empty()) threads_.resize(warp.block->warps.size() * kLanes);
   return threads_[warp.index * kLanes + static_cast<size_t>(lane)];
 }
 

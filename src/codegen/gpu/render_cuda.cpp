@@ -24,10 +24,10 @@ int64_t tile_bytes(const Instructions& code) {
   return all;
 }
 
-/// What both parts of a kernel agree on: the main part, and an epilogue, which is a kernel of its own or the end of the
-/// last block.
-struct CudaParts {
-  const Instructions* parts[2];  ///< those of one function; the second may be null
+/// What is in one function: a kernel or an epilogue kernel alone, or a kernel and the epilogue that its last block
+/// runs.
+struct CudaFunction {
+  const Instructions* parts[2];  ///< the second may be null
   bool scratch = false;          ///< the kernel has scratch memory
   bool dynamic = false;          ///< tiles lie in dynamic shared memory
 
@@ -36,7 +36,7 @@ struct CudaParts {
 
 class CudaRenderer final : public CStyleRenderer {
  public:
-  CudaRenderer(const Instructions& code, const runtime::Target& target, const CudaParts& function)
+  CudaRenderer(const Instructions& code, const runtime::Target& target, const CudaFunction& function)
       : CStyleRenderer(code, target), function_(function) {}
 
  protected:
@@ -107,8 +107,8 @@ class CudaRenderer final : public CStyleRenderer {
 
  private:
   bool is_last() const { return function_.takes_tickets() && &code_ == function_.parts[1]; }
-  /// Only the block that takes the last ticket goes on. The fence before the ticket is behind all stores of the block,
-  /// and the one behind it before all loads of the last one. Tickets wrap to 0.
+  /// Only the block that takes the last ticket goes on. All stores of a block come before the fence ahead of its
+  /// ticket, and all loads of the last one after the fence behind it. Tickets wrap to 0.
   void end_others() {
     line("__syncthreads();");
     line("int last = 0;");
@@ -141,6 +141,7 @@ class CudaRenderer final : public CStyleRenderer {
     };
     const auto is_read = [&](const Instructions& part) {
       return std::ranges::any_of(part.insts, [&](const Inst& n) {
+        if (n.code == InstCode::CopyAsync) return n.number.as_int() == static_cast<int64_t>(slot);
         return (n.code == InstCode::Load || n.code == InstCode::LoadMatrices) && n.imm == static_cast<int64_t>(slot);
       });
     };
@@ -154,7 +155,7 @@ class CudaRenderer final : public CStyleRenderer {
              (code == InstCode::If && is_long(code_[id].block));
     });
   }
-  const CudaParts& function_;
+  const CudaFunction& function_;
 };
 
 std::string function(const std::string& name, const KernelText& text, const Instructions& code) {
@@ -172,10 +173,11 @@ runtime::KernelSource render_cuda(const Instructions& code, const Instructions* 
   // Tiles of both parts of a function lie side by side, or one over the other where that is more than may be declared.
   const int64_t tiles = tile_bytes(code), more = epilogue_kernel ? tile_bytes(*epilogue_kernel) : 0;
   const bool all_dynamic = in_last_block && tiles + more > kStaticShared;
-  const CudaParts first{
+  const CudaFunction first{
       {&code, in_last_block ? epilogue_kernel : nullptr}, scratch > 0, all_dynamic || tiles > kStaticShared};
-  const CudaParts second = in_last_block ? CudaParts{first.parts[0], first.parts[1], scratch > 0, first.dynamic}
-                                         : CudaParts{{epilogue_kernel, nullptr}, scratch > 0, more > kStaticShared};
+  const CudaFunction second = in_last_block
+                                  ? CudaFunction{first.parts[0], first.parts[1], scratch > 0, first.dynamic}
+                                  : CudaFunction{{epilogue_kernel, nullptr}, scratch > 0, more > kStaticShared};
   KernelText main = CudaRenderer(code, target, first).run();
   const KernelText last = epilogue_kernel ? CudaRenderer(*epilogue_kernel, target, second).run() : KernelText{};
   runtime::KernelSource source;

@@ -66,6 +66,9 @@ void CudaExecution::bind(const Bindings& bindings) {
     invariant_graph_ = invariant_graphs_.acquire(context_);
     invariant_graph_->begin();
   }
+  if (std::ranges::any_of(kernels_, [](const LoadedKernel* k) { return k->takes_tickets; }))
+    for (LaunchGraph* graph : {graph_.get(), invariant_graph_.get()})
+      if (graph) graph->tickets(plan().steps.size());  // a run may not meet the end of memory
 }
 
 void CudaExecution::unbind() {

@@ -68,14 +68,10 @@ std::vector<std::vector<Opt>> lists_in_last_block(const Kernel& epilogue, int th
 
 }  // namespace
 
-bool always_has_tasks(const Kernel& main) {
-  return std::ranges::all_of(main.outer, [](const Dim& d) { return d.symbolic() ? d.var().min() > 0 : d.value() > 0; });
-}
-
 std::vector<Opt> tune_epilogue(const Kernel& epilogue, const Kernel& main, const std::vector<Opt>& opts,
                                const runtime::Target& target) {
   std::vector<Opt> alone = tune_for_gpu(epilogue, target);
-  if (!always_has_tasks(main)) return alone;
+  if (!always_has_tasks(main)) return alone;  // a launch without blocks has no last one
   const LoopSchedule schedule = make_loop_schedule(main, opts);
   // The epilogue gets the registers that the main part leaves it.
   const auto fits = [&](const ClockTerms& t) {

@@ -9,9 +9,6 @@
 
 namespace sinter::codegen {
 
-/// Whether a launch of the kernel has a block, whatever its sizes are. A launch without any has no last one.
-bool always_has_tasks(const Kernel& main);
-
 /// The Opts of a kernel's epilogue, both normalized: the best ones for a launch of its own, or the best ones for the
 /// last block of the main kernel under `opts`, with LastBlock, where the clock model finds these faster. The only place
 /// that decides which of the two it is.

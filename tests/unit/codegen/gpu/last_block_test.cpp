@@ -7,6 +7,7 @@
 #include "codegen/nest/loop_tree.h"
 #include "codegen/tune/gpu/last_block.h"
 #include "codegen/tune/gpu/tuner.h"
+#include "ir/walk.h"
 #include "runtime/cuda/simulator.h"
 #include "sinter/sinter.h"
 #include "tensor/eval/explain.h"
@@ -221,6 +222,35 @@ TEST_CASE("an epilogue with barriers runs in some warps of the last block", "[co
   CHECK(barriers > 0);
   const std::vector<Array> before = b.interpret();
   for (const auto& program : runtime::compile(sources, gpu.target())) gpu.compare(b, "", *program, before);
+}
+
+TEST_CASE("tiles of a main kernel and of its last block share dynamic shared memory", "[codegen][cuda]") {
+  const SimulatedGpu gpu;
+  constexpr int64_t kRow = 13000;  // more than a kernel may declare
+  KernelHarness b;
+  UOp x = b.buffer(random_array(DType::F32, {3, kRow}, 1)), part = b.buffer(Array(DType::F32, {3, 64})),
+      out = b.buffer(Array(DType::F32, {}));
+  UOp i = b.outer(3), j = b.over(kRow, 1), c = b.inner(64, 2), k = b.over(3, 3), l = b.over(64, 4);
+  UOp twice = b.at(x, {i, j}) * 2.0, most = b.reduce(Combine::Max, {twice}, {j}, {64, 0});
+  UOp sum = b.reduce(Combine::Add, {twice - most}, {j}, {64, 0});
+  b.stores({b.put(part, {i, c}, sum * b.at(x, {i, c}))});
+  b.kernel.epilogue_sink =
+      sink(b.g(), {b.put(out, {}, b.reduce(Combine::Add, {b.reduce(Combine::Add, {b.at(part, {k, l})}, {l})}, {k}))});
+  const codegen::NormalizedKernel normalized = codegen::normalize(b.kernel, gpu.target());
+  const auto place = [](const codegen::Kernel& kernel, auto what) {
+    const std::vector<UOp> nodes = ir::topological(kernel.sink);
+    return static_cast<int>(std::find_if(nodes.begin(), nodes.end(), what) - nodes.begin());
+  };
+  const int row = place(normalized.main, [](UOp n) { return n->op == Op::Mul && n->dtype == DType::F32; });
+  const int inner = place(*normalized.epilogue_kernel, [](UOp n) { return n->op == Op::Reduce; });
+  const std::vector<Opt> main{codegen::ThreadBind{1, 64, 1}, codegen::Materialize{row, {1}}};
+  const std::vector<Opt> finish{codegen::Materialize{inner, {3}}, codegen::ThreadBind{3, 4, 1}, codegen::LastBlock{32}};
+  const std::vector<runtime::KernelSource> sources{codegen::generate_source(normalized, gpu.target(), main, finish)};
+  INFO(sources[0].text);
+  CHECK(sources[0].shared >= kRow * 4);
+  CHECK(count(sources[0].text, "extern __shared__") == 2);
+  const std::vector<Array> before = b.interpret();
+  gpu.compare(b, "", *runtime::compile(sources, gpu.target())[0], before);
 }
 
 TEST_CASE("an epilogue that is too much for one block is a launch", "[codegen][cuda]") {
