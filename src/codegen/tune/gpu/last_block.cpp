@@ -28,8 +28,8 @@ std::vector<Opt> in_last_block(const Kernel& epilogue, std::vector<Opt> opts, in
   return opts;
 }
 
-/// The Opts with all elements of one sum side by side: a single block waits for its loads, and no other block fills the
-/// time.
+/// The Opts with all elements of one sum side by side, and no other copies: a single block waits for its loads, and no
+/// other block fills the time.
 std::vector<std::vector<Opt>> with_whole_sums(const Kernel& epilogue, const std::vector<Opt>& opts) {
   std::vector<std::vector<Opt>> out;
   std::set<int> met;
@@ -40,7 +40,7 @@ std::vector<std::vector<Opt>> with_whole_sums(const Kernel& epilogue, const std:
     if (size->op != ir::Op::Const || size->scalar().as_int() < 2 || size->scalar().as_int() > kMaxUnroll) continue;
     if (find_opt<ThreadBind>(opts, id) || find_opt<Lanes>(opts, id) || !met.insert(id).second) continue;
     std::vector<Opt> list = opts;
-    std::erase_if(list, [&](const Opt& o) { return std::get_if<Unroll>(&o) && std::get<Unroll>(o).range == id; });
+    std::erase_if(list, [](const Opt& o) { return std::holds_alternative<Unroll>(o); });
     list.push_back(Unroll{id, static_cast<int>(size->scalar().as_int())});
     out.push_back(std::move(list));
   }
