@@ -10,6 +10,7 @@
 #include "runtime/cuda/image.h"
 #include "runtime/exec/array.h"
 #include "runtime/program/program.h"
+#include "sinter/error.h"
 
 /// What the error word and then each of the arrays hold after all phases of a program, begun with what `arrays` hold;
 /// these stay as they are. `numbers`: sizes and arguments. The memory comes from no pool: whatever lies behind its last
@@ -29,15 +30,19 @@ inline std::vector<sinter::runtime::PoolVector<std::byte>> launched(sinter::runt
   for (const sinter::runtime::Array& a : arrays) gpu.copy_to_device(place(a.data.size()), a.data.data(), a.data.size());
   const sinter::runtime::cuda::LoadedKernel& kernel = program.image()->load_on(gpu);
   if (program.scratch()) place(static_cast<size_t>(program.scratch() * std::max(points, kernel.epilogue_blocks)));
+  if (kernel.takes_tickets) gpu.fill(place(sizeof(uint32_t)), 0, sizeof(uint32_t));
   const size_t places = parameters.size();
   parameters.insert(parameters.end(), numbers.begin(), numbers.end());
   gpu.launch(kernel.main, points, parameters);
   if (kernel.epilogue) gpu.launch(*kernel.epilogue, kernel.epilogue_blocks, parameters);
+  uint32_t next_ticket = 0;
+  if (kernel.takes_tickets) gpu.copy_to_host(&next_ticket, parameters[places - 1], sizeof next_ticket);
   std::vector<sinter::runtime::PoolVector<std::byte>> out;
   for (size_t i = 0; i <= arrays.size(); ++i) {
     out.emplace_back(i ? arrays[i - 1].data.size() : sizeof(uint32_t));
     gpu.copy_to_host(out.back().data(), parameters[i], out.back().size());
   }
   for (size_t i = 0; i < places; ++i) gpu.driver().mem_free(parameters[i]);
+  if (next_ticket) throw sinter::InternalError("the tickets of a launch do not begin at 0 again");
   return out;
 }

@@ -90,7 +90,7 @@ Instructions lower(const Kernel& kernel, const runtime::Target& target, const st
   const LoopSchedule schedule = make_loop_schedule(kernel, opts);
   if (target.cuda() && !(schedule.nontemporal.empty() && schedule.prefetches.empty()))
     refuse(to_string(opts), "nontemporal and prefetch are for CPUs");
-  if (!target.cuda() && (schedule.threads > 1 || schedule.occupancy))
+  if (!target.cuda() && (schedule.threads > 1 || schedule.occupancy || schedule.last_block))
     refuse(to_string(opts), "threads share a block, and blocks a multiprocessor, on GPUs only");
   if (!opts.empty()) log_pass(kernel, "schedule", [&] { return to_string(opts); }, 3);
   for (UOp r : schedule.outer) blocks.push_back(schedule.of(r).block);
@@ -135,6 +135,12 @@ NormalizedKernel normalize(const Kernel& kernel, const runtime::Target& target) 
   return made;
 }
 
+std::vector<Opt> choose_epilogue_opts(const NormalizedKernel& kernel, const runtime::Target& target,
+                                      const std::vector<Opt>& opts) {
+  if (!kernel.epilogue_kernel) return {};
+  return choose_epilogue_opts(*kernel.epilogue_kernel, kernel.main, opts, target);
+}
+
 LoweredKernel lower(const NormalizedKernel& kernel, const runtime::Target& target, const std::vector<Opt>& opts,
                     const std::vector<Opt>& epilogue_opts) {
   LoweredKernel made;
@@ -142,6 +148,11 @@ LoweredKernel lower(const NormalizedKernel& kernel, const runtime::Target& targe
   if (!kernel.epilogue_kernel) return made;
   std::vector<int64_t> blocks;
   made.epilogue_kernel = lower(*kernel.epilogue_kernel, target, epilogue_opts, blocks);
+  const int threads = made.main.threads, last = made.epilogue_kernel->threads;
+  if (made.epilogue_kernel->last_block && last != threads && (last > threads || last % kWarp))
+    refuse(to_string(epilogue_opts), fmt::format("they are not some warps of the {} threads of a block", threads));
+  if (made.epilogue_kernel->last_block && !always_has_tasks(kernel.main))
+    refuse(to_string(epilogue_opts), "the main kernel may have no block");
   for (size_t i = 0; i < blocks.size(); ++i)
     made.epilogue_blocks *= ceil_div(kernel.epilogue_kernel->outer[i].value(), blocks[i]);
   return made;
@@ -163,8 +174,8 @@ runtime::KernelSource generate_source(const NormalizedKernel& kernel, const runt
 runtime::KernelSource generate_source(const Kernel& kernel, const runtime::Target& target) {
   if (is_opaque(kernel)) return opaque_source(kernel, target);
   const NormalizedKernel made = normalize(kernel, target);
-  return generate_source(made, target, choose_opts(made.main, target),
-                         made.epilogue_kernel ? choose_opts(*made.epilogue_kernel, target) : std::vector<Opt>{});
+  const std::vector<Opt> opts = choose_opts(made.main, target);
+  return generate_source(made, target, opts, choose_epilogue_opts(made, target, opts));
 }
 
 runtime::KernelSource generate_source(const Kernel& kernel, const runtime::Target& target,

@@ -29,6 +29,9 @@ struct NormalizedKernel {
   std::optional<Kernel> epilogue_kernel;
 };
 NormalizedKernel normalize(const Kernel& kernel, const runtime::Target& target = {});
+/// The Opts of its epilogue under the main part's; none if it has no epilogue.
+std::vector<Opt> choose_epilogue_opts(const NormalizedKernel& kernel, const runtime::Target& target,
+                                      const std::vector<Opt>& opts);
 runtime::KernelSource generate_source(const NormalizedKernel& kernel, const runtime::Target& target,
                                       const std::vector<Opt>& opts, const std::vector<Opt>& epilogue_opts);
 

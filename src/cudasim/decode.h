@@ -72,6 +72,8 @@ class Decoder {
   RegisterSlot scratch(int bytes);                         ///< a register for unused results
   RegisterSlot carry();                                    ///< the carry predicate between the words of a longer sum
 
+  void note_fence() { kernel_.has_fences = true; }
+
   Instruction out;
   const PtxStatement& statement() const { return *statement_; }
 

@@ -89,6 +89,7 @@ struct SimKernel {
   std::vector<uint64_t> param_at, param_bytes;  ///< per parameter, within the parameter block
   uint64_t params_bytes = 0;
   int64_t max_threads = 1024;
+  bool has_fences = false;  ///< of the device's scope
 };
 
 }  // namespace sinter::runtime::cuda::sim

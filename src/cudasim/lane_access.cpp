@@ -41,7 +41,8 @@ LaneAccessBase::LaneAccessBase(Warp& warp, const Instruction& in, uint64_t bytes
             warp.barrier,
             warp.synced,
             0,
-            static_cast<uint16_t>(warp.at)};
+            static_cast<uint16_t>(warp.at),
+            block_.order.any() ? &block_.order : nullptr};
   if (space_ == StateSpace::Shared) enter(block_.shared, StateSpace::Shared);
   if (space_ == StateSpace::Global && block_.hints[warp.at]) enter(*block_.hints[warp.at], StateSpace::Global);
 }
@@ -113,7 +114,8 @@ void LaneAccessBase::check_state(uint64_t at, int lane, AccessKind touch) {
 void LaneAccessBase::report_race(const AccessStamp& other, uint64_t at, int lane) {
   std::string who = "thread " + thread_name(block_, other.thread), why = "no barrier stands between";
   std::string when = " at " + place_of(block_.kernel, other.instruction);
-  if (other.when < actor_.block || other.blocks) who = "another block of this launch", why = "blocks have no order";
+  if (other.when < actor_.block || other.blocks)
+    who = "another block of this launch", why = "no fence and atomic order the two";
   if (other.when < block_.launched) who = "a launch", when.clear(), why = "the two launches have no order";
   fail(warp_, lane, CudaResult::LaunchFailed,
        fmt::format("race: {} in {} was touched by {}{}, and {}", where(at), name_of(space_), who, when, why));

@@ -86,6 +86,7 @@ class BlockRunner {
  private:
   void start() {
     block_.started = ++now;
+    block_.order.begin_block(block_.started);
     reset_states(block_.shared, block_.kernel.shared, 1, 0, block_.shape.dynamic_shared);
     reset_states(block_.local, block_.kernel.local, block_.threads(), block_.kernel.local_bytes, 0);
     for (Barrier& barrier : block_.barriers) barrier = {};
@@ -193,6 +194,7 @@ void SimBlock::arrive(Warp& warp, uint32_t id, uint32_t threads, const Instructi
     fail(warp, 0, CudaResult::LaunchFailed,
          fmt::format("barrier {} is used for {} threads and for {} at once", id, barrier.expected, threads));
   barrier.arrived += kLanes;  // all lanes of a warp are counted
+  order.arrive(warp, barrier.known);
   if (reduction)
     barrier.votes += static_cast<uint32_t>(std::popcount(source_predicate(warp, *reduction, 2) & warp.all));
   warp.reduction = reduction;
@@ -208,6 +210,7 @@ void SimBlock::arrive(Warp& warp, uint32_t id, uint32_t threads, const Instructi
   for (const uint32_t i : barrier.waiting) {
     warps[i].waiting = false;
     warps[i].barrier = now;
+    order.leave(warps[i], barrier.known);
     if (warps[i].reduction)
       write_reduction(warps[i], *warps[i].reduction, barrier, std::min(barrier.expected, this->threads()));
   }

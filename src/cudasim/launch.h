@@ -4,6 +4,7 @@
 #include <array>
 #include <random>
 
+#include "cudasim/block_order.h"
 #include "cudasim/device_memory.h"
 #include "cudasim/fault.h"
 #include "cudasim/instruction.h"
@@ -29,6 +30,7 @@ struct Barrier {
   uint32_t expected = 0, arrived = 0;  ///< threads
   uint32_t votes = 0;                  ///< threads that arrived with bar.red and a true predicate
   std::vector<uint32_t> waiting;       ///< warps
+  BlockOrder::Known known{};           ///< by those that arrived
 };
 
 struct SimBlock {
@@ -44,6 +46,7 @@ struct SimBlock {
   std::vector<Warp> warps{};
   std::map<uint32_t, std::string> unwritten{};  ///< per load, a description of a byte it read that was never written
   std::vector<MemoryRegion*> hints{};           ///< per instruction, the last allocation it touched
+  BlockOrder order{};
   // Times as in AccessStamp. Everything before `ordered_before` is done. Everything after it that is not by this block
   // may be concurrent.
   uint32_t ordered_before = 0, launched = 0, started = 0;

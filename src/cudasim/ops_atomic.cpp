@@ -25,6 +25,8 @@ void atomic(Warp& warp, const Instruction& in, uint32_t mask, F&& new_value) {
     const T next = new_value(lane, old);
     std::memcpy(data, &next, sizeof next);
     if (in.result[0].at) lanes<T>(warp, in.result[0])[lane] = old;
+    if (warp.block->kernel.has_fences && access.is_global())
+      warp.block->order.atomic(warp, lane, access.address(lane), in.result[0].at != 0);
   });
   access.count();
   warp.block->counters.atomics += static_cast<uint64_t>(std::popcount(mask));

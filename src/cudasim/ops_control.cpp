@@ -134,12 +134,23 @@ void trap(Warp& warp, const Instruction&, uint32_t mask) {
   fail(warp, std::countr_zero(mask), CudaResult::LaunchFailed, "the kernel stopped itself");
 }
 
+void fence(Warp& warp, const Instruction&, uint32_t mask) { warp.block->order.fence(warp, mask, SimBlock::tick()); }
+
 void do_nothing(Warp&, const Instruction&, uint32_t) {}
 
 void decode_nothing(Decoder& d) {
   d.take_rest();
   while (d.remaining()) d.operand();
   d.out.run = do_nothing;
+}
+
+/// Fences of a block's scope order nothing that barriers do not, and those of proxies are of other units.
+void decode_fence(Decoder& d) {
+  const bool device = d.take_one({"gl", "gpu", "sys"}) >= 0, proxy = d.take("proxy");
+  decode_nothing(d);
+  if (!device || proxy) return;
+  d.out.run = fence;
+  d.note_fence();
 }
 
 void decode_bra(Decoder& d) {
@@ -174,8 +185,8 @@ constexpr Opcode kOpcodes[] = {
     {"bar", decode_barrier},
     {"barrier", decode_barrier},
     {"trap", [](Decoder& d) { d.out.run = trap; }},
-    {"membar", decode_nothing},
-    {"fence", decode_nothing},
+    {"membar", decode_fence},
+    {"fence", decode_fence},
     {"nop", decode_nothing},
     {"prefetch", decode_nothing},
     {"nanosleep", decode_nothing},

@@ -2,6 +2,7 @@
 // it runs for each lane of each access.
 #pragma once
 
+#include "cudasim/block_order.h"
 #include "cudasim/regions.h"
 
 namespace sinter::runtime::cuda::sim {
@@ -14,13 +15,14 @@ struct Actor {
   uint32_t synced = 0;             ///< when the warp last synchronized its lanes
   uint16_t thread = 0;
   uint16_t instruction = 0;
+  const BlockOrder* order = nullptr;  ///< null if no block of the launch has released anything
 };
 
 enum class AccessKind : uint8_t { Read, Write, Atomic };
 
 inline bool is_ordered(const AccessStamp& before, const Actor& actor) {
   if (before.when < actor.launch) return true;
-  if (before.when < actor.block) return false;  // another block of this launch
+  if (before.when < actor.block) return actor.order && actor.order->acquired(before, actor);
   if (before.when < actor.barrier || before.thread == actor.thread) return true;
   return before.thread / 32 == actor.thread / 32 && before.when < actor.synced;
 }
@@ -28,7 +30,8 @@ inline bool is_ordered(const AccessStamp& before, const Actor& actor) {
 /// Whether all reads that `read` stands for are ordered before a write by `actor`.
 inline bool reads_are_ordered(const AccessStamp& read, const Actor& actor) {
   if (read.when < actor.launch) return true;
-  if (read.blocks || read.when < actor.block) return false;
+  if (read.blocks && !(actor.order && !read.withheld && actor.order->acquired_all(actor))) return false;
+  if (read.when < actor.block) return actor.order && actor.order->acquired(read, actor);
   if (read.when < actor.barrier) return true;
   if (read.warps || read.thread / 32 != actor.thread / 32) return false;
   if (read.when < actor.synced) return true;
@@ -37,9 +40,11 @@ inline bool reads_are_ordered(const AccessStamp& read, const Actor& actor) {
 
 /// The actor's read, merged with the earlier reads that the cell records.
 inline AccessStamp join_reads(const AccessStamp& old, const Actor& actor) {
-  AccessStamp read{actor.now, actor.thread, 0, 0, 0, 0, actor.instruction};
+  AccessStamp read{actor.now, actor.thread, 0, 0, 0, 0, 0, actor.instruction};
   if (old.when < actor.launch) return read;
-  read.blocks = old.blocks || old.when < actor.block;
+  const bool other = old.when < actor.block;
+  read.blocks = old.blocks || other;
+  read.withheld = old.withheld || (other && !(actor.order && actor.order->released(old)));
   if (old.when < actor.barrier) return read;
   const bool same_warp = old.thread / 32 == actor.thread / 32;
   read.warps = old.warps || !same_warp;
@@ -48,7 +53,7 @@ inline AccessStamp join_reads(const AccessStamp& old, const Actor& actor) {
 }
 
 /// Records an access. Returns the earlier access that races with it, or null. Two accesses race if at least one is a
-/// write, not both are atomic, and no barrier or launch separates them.
+/// write, not both are atomic, and neither a barrier nor a launch nor what BlockOrder knows separates them.
 template <AccessKind kTouch>
 const AccessStamp* note_cell(ShadowCell& cell, const Actor& actor) {
   const bool both_atomic = kTouch == AccessKind::Atomic && cell.write.atomic;
@@ -57,7 +62,7 @@ const AccessStamp* note_cell(ShadowCell& cell, const Actor& actor) {
     cell.read = join_reads(cell.read, actor);
   } else {
     if (!reads_are_ordered(cell.read, actor)) return &cell.read;
-    cell.write = {actor.now, actor.thread, kTouch == AccessKind::Atomic, 0, 0, 0, actor.instruction};
+    cell.write = {actor.now, actor.thread, kTouch == AccessKind::Atomic, 0, 0, 0, 0, actor.instruction};
   }
   return nullptr;
 }

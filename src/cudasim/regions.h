@@ -18,11 +18,12 @@ enum ByteState : uint8_t { kUninitialized = 0, kInitialized = 1, kRed = 2, kPadd
 /// One access. Time is a counter that advances at each launch, block, barrier and warp synchronization.
 struct AccessStamp {
   uint32_t when = 0;
-  uint16_t thread : 10;  ///< within its block
-  uint16_t atomic : 1;   ///< for a write
-  uint16_t lanes : 1;    ///< for a read: other lanes of this warp also read since its last synchronization
-  uint16_t warps : 1;    ///< for a read: other warps also read since the last barrier
-  uint16_t blocks : 1;   ///< for a read: other blocks also read in this launch
+  uint16_t thread : 10;   ///< within its block
+  uint16_t atomic : 1;    ///< for a write
+  uint16_t lanes : 1;     ///< for a read: other lanes of this warp also read since its last synchronization
+  uint16_t warps : 1;     ///< for a read: other warps also read since the last barrier
+  uint16_t blocks : 1;    ///< for a read: other blocks also read in this launch
+  uint16_t withheld : 1;  ///< for a read: one of these blocks has not released it (block_order.h)
   uint16_t instruction = 0;
 };
 static_assert(sizeof(AccessStamp) == 8);

@@ -16,7 +16,6 @@
 
 #include "codegen/loopschedule/opt_parse.h"
 #include "codegen/nest/loop_tree.h"
-#include "codegen/tune/choose_opts.h"
 #include "ir/dump.h"
 #include "plan/opt_source.h"
 #include "runtime/base/build_id.h"
@@ -134,10 +133,9 @@ class BeamSearch {
   std::vector<BeamEntry> build(std::vector<OptProposal> lists) {
     std::vector<BeamEntry> batch;
     std::vector<runtime::KernelSource> sources;
-    const std::vector<Opt> finish =
-        kernel_.epilogue_kernel ? codegen::choose_opts(*kernel_.epilogue_kernel, target_) : std::vector<Opt>{};
     for (OptProposal& list : lists) try {
-        runtime::KernelSource source = codegen::generate_source(kernel_, target_, list.opts, finish);
+        runtime::KernelSource source = codegen::generate_source(
+            kernel_, target_, list.opts, codegen::choose_epilogue_opts(kernel_, target_, list.opts));
         if (!programs_.insert(source.name).second) continue;
         sources.push_back(std::move(source));
         batch.push_back({std::move(list)});

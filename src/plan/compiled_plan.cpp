@@ -45,9 +45,8 @@ runtime::KernelSource write_kernel(const schedule::KernelSchedule& scheduled, si
   const std::optional<std::vector<codegen::Opt>> found =
       search_opts(scheduled, number, normalized, target, policy.beam);
   if (!found) decided = false;
-  return codegen::generate_source(normalized, target, found ? *found : codegen::choose_opts(normalized.main, target),
-                                  normalized.epilogue_kernel ? codegen::choose_opts(*normalized.epilogue_kernel, target)
-                                                             : std::vector<codegen::Opt>{});
+  const std::vector<codegen::Opt> opts = found ? *found : codegen::choose_opts(normalized.main, target);
+  return codegen::generate_source(normalized, target, opts, codegen::choose_epilogue_opts(normalized, target, opts));
 }
 
 KernelSources write_kernels(const PlanProgram& program, const runtime::Target& target, const OptPolicy& policy) {

@@ -174,9 +174,7 @@ TEST_CASE("edits of golden kernels for GPUs are found", "[golden][cuda]") {
     const codegen::NormalizedKernel normalized = codegen::normalize(s.kernel, target);
     const std::vector<codegen::Opt> opts = codegen::choose_opts(normalized.main, target);
     const LoweredKernel plain =
-        codegen::lower(normalized, target, opts,
-                       normalized.epilogue_kernel ? codegen::choose_opts(*normalized.epilogue_kernel, target)
-                                                  : std::vector<codegen::Opt>{});
+        codegen::lower(normalized, target, opts, codegen::choose_epilogue_opts(normalized, target, opts));
     std::vector<Outcome> right;  // by filling, as far as it was asked for
     const auto is_right = [&](const LoweredKernel& code, size_t filling) {
       while (right.size() <= filling) {

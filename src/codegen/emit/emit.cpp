@@ -59,6 +59,7 @@ class KernelEmitter {
     code_.vars = static_cast<int>(kernel_.vars.size());
     code_.threads = schedule_.threads;
     code_.occupancy = schedule_.occupancy;
+    code_.last_block = schedule_.last_block;
     assign_slots(kernel_, statements_.tiles, fast_bytes_, code_);
     emit_task_loop(tree);
     if (!schedule_.nontemporal.empty()) emit_.insert_here({InstCode::Fence, {}, {}});

@@ -63,6 +63,7 @@ class Scalarizer {
     out_.scratch = code.scratch;
     out_.threads = code.threads;
     out_.occupancy = code.occupancy;
+    out_.last_block = code.last_block;
   }
 
   Instructions run() {

@@ -1,6 +1,7 @@
 // The kernel form: what the scheduler hands over and every codegen pass works on.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -44,5 +45,11 @@ struct Kernel {
   /// Second SINK, without outer ranges, that runs after all tasks of `sink`; or null.
   UOp epilogue_sink = {};
 };
+
+/// Whether a launch of the kernel has a task, whatever its sizes are.
+inline bool always_has_tasks(const Kernel& kernel) {
+  return std::ranges::all_of(kernel.outer,
+                             [](const Dim& d) { return d.symbolic() ? d.var().min() > 0 : d.value() > 0; });
+}
 
 }  // namespace sinter::codegen

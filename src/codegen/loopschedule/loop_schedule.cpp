@@ -178,6 +178,13 @@ class LoopScheduleBuilder {
     schedule_.occupancy = o.blocks;
   }
 
+  void apply(const LastBlock& o) {
+    require(o.threads >= 1 && o.threads <= kMaxThreads, "a block has 1 to 1024 threads");
+    require(!schedule_.last_block, "the threads of the last block are set already");
+    schedule_.last_block = true;
+    last_block_threads_ = o.threads;
+  }
+
   /// Checks that concern the tile itself are in codegen/nest/tile.h.
   void apply(const TileCopy& o) {
     std::vector<int> named;
@@ -239,6 +246,12 @@ class LoopScheduleBuilder {
     for (const LoopAxis& a : schedule_.axes)
       if (a.threads > 1) schedule_.threads = std::max(schedule_.threads, a.threads * a.thread_stride);
     if (!schedule_.mma.empty()) schedule_.threads = std::max(schedule_.threads, kWarp);
+    if (schedule_.last_block) {
+      require(schedule_.threads <= last_block_threads_, "the digits of its ranges need more threads");
+      schedule_.threads = last_block_threads_;
+      require(std::ranges::all_of(schedule_.axes, [](const LoopAxis& a) { return a.whole(); }),
+              "one task of the last block does not cover all outer ranges");
+    }
     for (const TileCopy& s : schedule_.tile_copies)
       for (const TileCopy::CopyDim& d : s.dims)
         require(d.threads == 1 || schedule_.threads % (d.threads * d.stride) == 0,
@@ -260,6 +273,7 @@ class LoopScheduleBuilder {
   LoopSchedule schedule_;
   FreeRanges ranges_;
   std::vector<int> blocks_;
+  int last_block_threads_ = 1;
   std::vector<LoopAxis> windows_;
   std::string opt_text_;
 };

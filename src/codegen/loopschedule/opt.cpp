@@ -23,6 +23,7 @@ std::string text(const Prefetch& o) {
   return fmt::format("prefetch(#{}, {}, {}{})", o.load, o.range, o.distance, loop);
 }
 std::string text(const Occupancy& o) { return fmt::format("occupancy({})", o.blocks); }
+std::string text(const LastBlock& o) { return fmt::format("last_block({})", o.threads); }
 std::string text(const LoopOrder& o) {
   std::string list;
   for (const LoopOrder::Loop& l : o.loops)

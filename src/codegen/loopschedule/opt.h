@@ -137,8 +137,14 @@ struct Occupancy {
   int blocks = 1;
   friend bool operator==(const Occupancy&, const Occupancy&) = default;
 };
+/// Runs an epilogue in this many threads of the last block of its main kernel, in place of a launch of its own (GPU):
+/// all that the block has, or some of its warps. One task must cover all of the epilogue's outer ranges.
+struct LastBlock {
+  int threads = 1;
+  friend bool operator==(const LastBlock&, const LastBlock&) = default;
+};
 using Opt = std::variant<Lanes, Unroll, Cut, Split, LoopOrder, Materialize, TileCopy, TaskBlock, ThreadBind, Mma,
-                         NonTemporal, Prefetch, Occupancy>;
+                         NonTemporal, Prefetch, Occupancy, LastBlock>;
 
 /// The first Opt of kind T for `range`; null if there is none.
 template <class T, class List>

@@ -111,6 +111,7 @@ Opt read_prefetch(TextCursor& c) {
 }
 
 Opt read_occupancy(TextCursor& c) { return Occupancy{c.integer<int>()}; }
+Opt read_last_block(TextCursor& c) { return LastBlock{c.integer<int>()}; }
 
 struct OptReader {
   std::string_view name;
@@ -130,6 +131,7 @@ constexpr std::array kOptReaders = {
     OptReader{"nontemporal", read_nontemporal},
     OptReader{"prefetch", read_prefetch},
     OptReader{"occupancy", read_occupancy},
+    OptReader{"last_block", read_last_block},
 };
 
 Opt read(TextCursor& c) {

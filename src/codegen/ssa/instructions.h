@@ -94,10 +94,11 @@ struct Instructions {
   std::vector<MemorySlot> slots;
   std::vector<DType> args;
   int vars = 0;
-  int params = 0;       ///< slots 0 .. params-1 are buffers of the launch
-  int64_t scratch = 0;  ///< bytes of scratch memory per thread (CPU) or block (GPU)
-  int threads = 1;      ///< threads per block
-  int occupancy = 0;    ///< blocks that must fit a multiprocessor at once; 0: as it comes
+  int params = 0;           ///< slots 0 .. params-1 are buffers of the launch
+  int64_t scratch = 0;      ///< bytes of scratch memory per thread (CPU) or block (GPU)
+  int threads = 1;          ///< threads per block
+  int occupancy = 0;        ///< blocks that must fit a multiprocessor at once; 0: as it comes
+  bool last_block = false;  ///< an epilogue that the last block of its main kernel runs
 
   const Inst& operator[](Id id) const { return insts[static_cast<size_t>(id)]; }
   Inst& operator[](Id id) { return insts[static_cast<size_t>(id)]; }

@@ -16,18 +16,21 @@ namespace sinter::runtime {
 /// Texts that collide are compiled one by one: slower, but still correct.
 ///
 /// For a GPU: CUDA C++ without headers,
-///   extern "C" __global__ void NAME(unsigned* error, T0* p0, ..., [char* scratch,] long long v0, ...)
-/// All pointers come first (the error word, the Params by slot, scratch memory if needed), then all numbers (symbolic
-/// sizes, bits of the arguments). One block of `threads` threads runs each task.
+///   extern "C" __global__ void NAME(unsigned* error, T0* p0, ..., [char* scratch,] [unsigned* tickets,] long long v0,
+///   ...)
+/// All pointers come first (the error word, the Params by slot, scratch memory and the tickets if needed), then all
+/// numbers (symbolic sizes, bits of the arguments). One block of `threads` threads runs each task.
 struct KernelSource {
   std::string name;  ///< the function it defines; partly derived from the content, so names do not collide
   std::string text;
-  bool has_epilogue = false;         ///< also defines NAME_finish, the epilogue, which runs after the join
+  bool has_epilogue = false;         ///< also defines NAME_finish, an epilogue that runs after the join
   std::vector<int64_t> blocks = {};  ///< per outer range, the number of values that one task covers; missing entries
                                      ///< are 1
-  int64_t scratch = 0;       ///< bytes per thread, 64-byte aligned, passed after the last buffer; on a GPU, per block
-  int threads = 0;           ///< threads per block on a GPU; 0: a CPU kernel
-  int epilogue_threads = 0;  ///< threads per block of the epilogue
+  int64_t scratch = 0;         ///< bytes per thread, 64-byte aligned, passed after the last buffer; on a GPU, per block
+  int threads = 0;             ///< threads per block on a GPU; 0: a CPU kernel
+  bool takes_tickets = false;  ///< on a GPU: the last block runs the epilogue. Blocks count in a word, which is 0
+                               ///< before a launch and after it
+  int epilogue_threads = 0;    ///< threads per block of the epilogue
   int64_t epilogue_blocks = 1;  ///< blocks of the epilogue
   int64_t shared = 0;           ///< dynamic shared memory in bytes, beyond what the text declares
 };

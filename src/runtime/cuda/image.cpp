@@ -21,6 +21,7 @@ Image::Image(const KernelSource& kernel, std::string bytes)
     : name_(kernel.name),
       bytes_(std::move(bytes)),
       has_epilogue_(kernel.has_epilogue),
+      takes_tickets_(kernel.takes_tickets),
       epilogue_blocks_(kernel.epilogue_blocks),
       threads_(static_cast<unsigned>(kernel.threads)),
       epilogue_threads_(static_cast<unsigned>(kernel.epilogue_threads)),
@@ -48,8 +49,10 @@ const LoadedKernel& Image::load_on(Context& context) const {
     context.check(code, fmt::format("loading kernel {}{}{}", name_, *log ? "\n" : "", log));
   }
   try {
-    auto made = std::make_unique<LoadedModule>(LoadedModule{
-        context.weak_from_this(), module, {function(context, module, name_, threads_), nullptr, epilogue_blocks_}});
+    auto made = std::make_unique<LoadedModule>(
+        LoadedModule{context.weak_from_this(),
+                     module,
+                     {function(context, module, name_, threads_), nullptr, epilogue_blocks_, takes_tickets_}});
     if (has_epilogue_)
       made->kernel.epilogue =
           std::make_unique<DeviceKernel>(function(context, module, name_ + "_finish", epilogue_threads_));

@@ -33,6 +33,7 @@ struct LoadedKernel {
   DeviceKernel main;
   std::unique_ptr<DeviceKernel> epilogue;
   int64_t epilogue_blocks = 1;
+  bool takes_tickets = false;  ///< see KernelSource
 };
 
 /// The compiled image of a KernelSource, for any device of one architecture. Safe from several threads.
@@ -60,7 +61,7 @@ class Image {
   DeviceKernel function(Context& context, ModuleHandle module, const std::string& name, unsigned threads) const;
 
   std::string name_, bytes_;
-  bool has_epilogue_;
+  bool has_epilogue_, takes_tickets_;
   int64_t epilogue_blocks_;
   unsigned threads_, epilogue_threads_, shared_;
   mutable std::mutex mutex_;

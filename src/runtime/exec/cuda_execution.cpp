@@ -66,6 +66,9 @@ void CudaExecution::bind(const Bindings& bindings) {
     invariant_graph_ = invariant_graphs_.acquire(context_);
     invariant_graph_->begin();
   }
+  if (std::ranges::any_of(kernels_, [](const LoadedKernel* k) { return k->takes_tickets; }))
+    for (LaunchGraph* graph : {graph_.get(), invariant_graph_.get()})
+      if (graph) graph->tickets(plan().steps.size());  // a run may not meet the end of memory
 }
 
 void CudaExecution::unbind() {
@@ -111,11 +114,14 @@ double CudaExecution::time_step(size_t step, int times) {
 void CudaExecution::record(size_t first, size_t count) {
   std::byte* scratch = scratch_ ? scratch_->as<std::byte>() : nullptr;
   std::vector<KernelLaunch> mains, finishes;
+  LaunchGraph& graph = graph_of(first);
   for (size_t i = first; i < first + count; ++i) {
     const PlanStep& step = plan().steps[i];
     std::vector<uint64_t> parameters{error ? address(error->data()) : 0};
     for (int b : step.buffers) parameters.push_back(address(data(b)));
     if (program(i).scratch()) parameters.push_back(address(scratch));
+    // A word for each step: no two launches that may run at once count in the same.
+    if (kernel(i).takes_tickets) parameters.push_back(graph.tickets(plan().steps.size()) + i * sizeof(uint32_t));
     for (int64_t n : scalars(i)) parameters.push_back(static_cast<uint64_t>(n));
     scratch += scratch_of(program(i), kernel(i), cost(i));
     // The time of an epilogue kernel is unknown; most have one block.
@@ -124,7 +130,6 @@ void CudaExecution::record(size_t first, size_t count) {
     mains.push_back(
         {&kernel(i).main, cost(i).tasks, step.time, static_cast<double>(cost(i).bytes), std::move(parameters)});
   }
-  LaunchGraph& graph = graph_of(first);
   add_concurrent(graph, mains);
   add_concurrent(graph, finishes);
 }

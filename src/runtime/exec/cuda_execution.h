@@ -32,8 +32,8 @@ class CudaExecution final : public PlanExecution {
   /// `graphs` are those of the plan and outlive this object.
   CudaExecution(LaunchGraphPool& graphs, const ExecutablePlan& executable);
   ~CudaExecution() override;
-  /// As PlanExecution. Also allocates the error word and the blocks' scratch memory, and loads the kernels. Throws
-  /// BackendError for a kernel that the device rejects.
+  /// As PlanExecution. Also allocates the error word, the blocks' scratch memory and tickets, and loads the kernels.
+  /// Throws BackendError for a kernel that the device rejects.
   void bind(const Bindings& bindings) override;
   void unbind() override;
   double time_step(size_t step, int times) override;

@@ -17,7 +17,20 @@ constexpr size_t kGraphs = 4;  ///< graphs kept, at most: output memory recurs e
 }  // namespace
 
 LaunchGraph::LaunchGraph(std::shared_ptr<Context> context) : context_(std::move(context)) {}
-LaunchGraph::~LaunchGraph() { drop_graphs(); }
+LaunchGraph::~LaunchGraph() {
+  drop_graphs();
+  if (tickets_) context_->allocator().deallocate(tickets_, ticket_words_ * sizeof(uint32_t));
+}
+
+DevicePointer LaunchGraph::tickets(size_t words) {
+  if (words <= ticket_words_) return tickets_;
+  const DevicePointer made = context_->allocator().allocate(words * sizeof(uint32_t));
+  if (tickets_) context_->allocator().deallocate(tickets_, ticket_words_ * sizeof(uint32_t));
+  tickets_ = made;
+  ticket_words_ = words;
+  context_->fill(tickets_, 0, words * sizeof(uint32_t));
+  return tickets_;
+}
 
 void LaunchGraph::begin() {
   recorded_ = stage_ = 0;

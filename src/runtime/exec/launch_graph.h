@@ -39,6 +39,10 @@ class LaunchGraph {
   /// Throws BackendError; see Context.
   void run();
 
+  /// Words that were 0 when they were made and are changed by the launches alone: where blocks count, for kernels that
+  /// leave 0 again. The address stays the same, unless more are asked for than ever before.
+  DevicePointer tickets(size_t words);
+
   size_t size() const { return recorded_; }  ///< recorded launches
   size_t graphs() const { return instances_.size(); }
 
@@ -71,6 +75,8 @@ class LaunchGraph {
   bool ran_ = false;
   std::vector<GraphInstance> instances_;
   std::shared_ptr<const std::string> names_;
+  DevicePointer tickets_ = 0;  ///< null before the first call
+  size_t ticket_words_ = 0;
 };
 
 }  // namespace sinter::runtime::cuda

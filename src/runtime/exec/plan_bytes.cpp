@@ -23,7 +23,8 @@ void fields(auto& a, SameType<SizePolynomial> auto& m) { a(m.terms); }
 void fields(auto& a, SameType<KernelWork> auto& w) { a(w.flops, w.accesses, w.tensor); }
 void fields(auto& a, SameType<Hash128> auto& h) { a(h.low, h.high); }
 void fields(auto& a, SameType<KernelSource> auto& k) {
-  a(k.name, k.has_epilogue, k.blocks, k.scratch, k.threads, k.epilogue_threads, k.epilogue_blocks, k.shared);
+  a(k.name, k.has_epilogue, k.takes_tickets, k.blocks, k.scratch, k.threads, k.epilogue_threads, k.epilogue_blocks,
+    k.shared);
 }
 void fields(auto& a, SameType<StoredPlan> auto& s) {
   a(s.plan.buffers, s.plan.steps, s.plan.launches, s.plan.work, s.plan.outputs, s.plan.raises_errors, s.kernels,

@@ -19,7 +19,7 @@ struct StoredPlan {
 };
 
 /// Both functions change together with kPlanFormat.
-inline constexpr std::string_view kPlanFormat = "sinter plan 2";
+inline constexpr std::string_view kPlanFormat = "sinter plan 3";
 std::string to_bytes(const StoredPlan& plan);
 /// Nullopt for bytes that to_bytes() has not written or that refer to a missing buffer or kernel.
 std::optional<StoredPlan> plan_from_bytes(std::string_view bytes);

@@ -24,7 +24,7 @@ using ProgramPtr = std::shared_ptr<const Program>;
 Hash128 key_of(const KernelSource& kernel, const std::string& compiler, const Target& target) {
   HashBuilder fields;
   fields.add("sinter kernel 1").add(compiler).add(target.isa);
-  fields.add(kernel.name).add(kernel.has_epilogue).add(static_cast<uint64_t>(kernel.scratch));
+  fields.add(kernel.name).add(kernel.has_epilogue).add(kernel.takes_tickets).add(static_cast<uint64_t>(kernel.scratch));
   for (const int64_t n :
        {int64_t{kernel.threads}, int64_t{kernel.epilogue_threads}, kernel.epilogue_blocks, kernel.shared})
     fields.add(static_cast<uint64_t>(n));

@@ -28,7 +28,7 @@ double ClockTerms::clocks() const {
   double most = 1, sum = 0;
   for (const auto& [name, clocks] : list_of(*this)) most = std::max(most, clocks);
   for (const auto& [name, clocks] : list_of(*this)) sum += std::pow(clocks / most, kOverlap);
-  return kLaunchClocks + most * std::pow(sum, 1 / kOverlap);
+  return start + most * std::pow(sum, 1 / kOverlap);
 }
 
 const char* ClockTerms::bound() const {

@@ -9,14 +9,17 @@ namespace sinter::codegen {
 
 // Clocks of an H100 (SIMT kernels run at 1.98 GHz there).
 inline constexpr double kClocksPerMicrosecond = 1980;
-inline constexpr double kLaunchClocks = 4000;        ///< a launch of an empty kernel in a graph
-inline constexpr double kGlobalLatency = 700;        ///< of a load from L2 or memory
-inline constexpr double kL1Latency = 40;             ///< of a load that L1 serves
-inline constexpr double kSharedLatency = 30;         ///< of a load from shared memory
-inline constexpr double kArithmeticLatency = 4;      ///< until the next operation of a chain
-inline constexpr double kShuffle = 25;               ///< latency of an exchange within a warp
-inline constexpr double kBarrier = 30;               ///< latency of a barrier
-inline constexpr double kIterationsAhead = 4;        ///< iterations of a loop whose loads are under way together
+inline constexpr double kLaunchClocks = 4000;  ///< a launch of an empty kernel in a graph
+// Before the last block can finish: estimates, not measured. Both wait for L2, which is nearer than memory.
+inline constexpr double kFenceClocks = 350;      ///< of a fence of the device's scope, until what was stored is there
+inline constexpr double kTicketClocks = 350;     ///< of an atomic, there and back
+inline constexpr double kGlobalLatency = 700;    ///< of a load from L2 or memory
+inline constexpr double kL1Latency = 40;         ///< of a load that L1 serves
+inline constexpr double kSharedLatency = 30;     ///< of a load from shared memory
+inline constexpr double kArithmeticLatency = 4;  ///< until the next operation of a chain
+inline constexpr double kShuffle = 25;           ///< latency of an exchange within a warp
+inline constexpr double kBarrier = 30;           ///< latency of a barrier
+inline constexpr double kIterationsAhead = 4;    ///< iterations of a loop whose loads are under way together
 inline constexpr double kUnrolledInstructions = 32;  ///< of a body that the compiler unrolls by itself
 inline constexpr double kL1Pass = 1.3;               ///< clocks of a pass over the banks for a load through L1
 inline constexpr double kUnused = 2;                 ///< share of issue clocks lost with one warp a scheduler,

@@ -31,8 +31,12 @@ TEST_CASE("random kernels for a GPU under random Opts", "[codegen][cuda]") {
     std::vector<runtime::KernelSource> sources;
     std::vector<std::string> names;
     for (size_t i = 0; i < lists.size(); ++i) try {
-        sources.push_back(codegen::generate_source(normalized, gpu.target(), lists[i], {}));
+        std::vector<Opt> finish;
+        if (normalized.epilogue_kernel && always_has_tasks(normalized.main) && i % 2)
+          finish = {codegen::LastBlock{codegen::make_loop_schedule(normalized.main, lists[i]).threads}};
+        sources.push_back(codegen::generate_source(normalized, gpu.target(), lists[i], finish));
         names.push_back(to_string(lists[i]));
+        used["last block"] += sources.back().takes_tickets;
         for (const Opt& o : lists[i]) {
           ++used[to_string(o).substr(0, to_string(o).find('('))];
           used["slots"] += to_string(o).find("slots") != std::string::npos;
@@ -57,6 +61,7 @@ TEST_CASE("random kernels for a GPU under random Opts", "[codegen][cuda]") {
     INFO(opt << ": " << used[opt]);
     CHECK(used[opt] >= 8);
   }
+  CHECK(used["last block"] >= 5);
 }
 
 TEST_CASE("a block of a sum that is shorter than the others takes no turn too many on a GPU", "[codegen][cuda]") {

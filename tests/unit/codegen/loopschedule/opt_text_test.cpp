@@ -28,7 +28,8 @@ TEST_CASE("every kind of Opt is read back from its text", "[codegen][opts]") {
                                  codegen::NonTemporal{2},
                                  codegen::Prefetch{31, 0, -2},
                                  codegen::Prefetch{6, 1, 1024, 1},
-                                 codegen::Occupancy{2}};
+                                 codegen::Occupancy{2},
+                                 codegen::LastBlock{256}};
   CHECK(to_string(opts) ==
         "lanes(12, 16) unroll(-1, 6) cut(4, 16, 48) split(3, 1099511627776) order(2, 0.1, 12.3) materialize(#7, 1, 22) "
         "block(0, "
@@ -38,7 +39,7 @@ TEST_CASE("every kind of Opt is read back from its text", "[codegen][opts]") {
         "tile_copy(#5, 1, 2.0, slots 4 "
         "async) mma(0, 1) nontemporal(2) prefetch(#31, 0, "
         "-2) prefetch(#6, "
-        "1, 1024, loop 1) occupancy(2)");
+        "1, 1024, loop 1) occupancy(2) last_block(256)");
   CHECK(parse_opts(to_string(opts)) == opts);
   CHECK(parse_opts("").empty());
   CHECK(parse_opts(" \torder( ) ") == std::vector<Opt>{codegen::LoopOrder{}});

@@ -180,6 +180,30 @@ TEST_CASE("launches that a run leaves out do not cost the others their graph", "
   }
 }
 
+TEST_CASE("the words in which blocks count are cleared once, and stay where they are", "[cuda]") {
+  FakeDriver driver;
+  {
+    const auto context = Context::get(0);
+    LaunchGraph list(context), other(context);
+    const DevicePointer tickets = list.tickets(2);
+    CHECK(other.tickets(2) != tickets);
+    std::vector<uint32_t> words(2, 7);
+    context->copy_to_host(words.data(), tickets, 8);
+    CHECK(words == std::vector<uint32_t>{0, 0});
+    words = {3, 4};
+    context->copy_to_device(tickets, words.data(), 8);
+    list.begin();
+    list.run();
+    CHECK(list.tickets(2) == tickets);
+    CHECK(list.tickets(1) == tickets);
+    words = {0, 0};
+    context->copy_to_host(words.data(), tickets, 8);
+    CHECK(words == std::vector<uint32_t>{3, 4});
+  }
+  forget_devices();
+  CHECK(driver->alive() == 0);
+}
+
 TEST_CASE("graphs leave nothing behind", "[cuda]") {
   FakeDriver driver;
   {

@@ -54,7 +54,7 @@ StoredPlan some_plan() {
   s.plan.outputs = {1};
   s.plan.raises_errors = true;
   s.kernels = {{.name = "a", .text = "", .has_epilogue = true, .blocks = {4, 2}, .scratch = 64},
-               {.name = "b", .text = "", .threads = 32}};
+               {.name = "b", .text = "", .threads = 32, .takes_tickets = true}};
   s.keys = {{1, 2}, {3, 4}};
   return s;
 }
@@ -88,6 +88,8 @@ TEST_CASE("a plan comes back from its bytes", "[runtime][plans]") {
   CHECK(back->plan.device == Device::cuda(3));
   CHECK(to_string(back->plan) == to_string(some_plan().plan));
   CHECK(back->kernels[0].blocks == std::vector<int64_t>{4, 2});
+  CHECK((back->kernels[0].has_epilogue && !back->kernels[0].takes_tickets));
+  CHECK((back->kernels[1].takes_tickets && !back->kernels[1].has_epilogue));
   CHECK(back->keys[1] == Hash128{3, 4});
 }
 

@@ -151,8 +151,7 @@ TEST_CASE("every candidate leaves what the kernel without Opts leaves", "[codege
       std::vector<runtime::KernelSource> texts;
       const auto add = [&](const std::vector<Opt>& list, const char* generator) {
         runtime::KernelSource text = codegen::generate_source(
-            kernel, gpu.target(), list,
-            kernel.epilogue_kernel ? codegen::choose_opts(*kernel.epilogue_kernel, gpu.target()) : std::vector<Opt>{});
+            kernel, gpu.target(), list, codegen::choose_epilogue_opts(kernel, gpu.target(), list));
         if (!list.empty() && text.text.size() > kLongestText) return;
         lists.push_back(list);
         generators.emplace_back(generator);

@@ -57,8 +57,11 @@ double tuned_microseconds(const Tensor& value) {
   for (const codegen::Kernel& kernel : tensor::explain(std::vector{value}, h100()).scheduled.kernels) {
     const codegen::NormalizedKernel normal = codegen::normalize(kernel, h100());
     sum += codegen::rank_candidates(normal.main, h100()).at(0).terms.microseconds();
-    if (normal.epilogue_kernel)
-      sum += codegen::rank_candidates(*normal.epilogue_kernel, h100()).at(0).terms.microseconds();
+    if (normal.epilogue_kernel) {
+      const std::vector<Opt> finish =
+          codegen::choose_epilogue_opts(normal, h100(), codegen::choose_opts(normal.main, h100()));
+      sum += codegen::predict_clocks(*normal.epilogue_kernel, finish, h100()).value().microseconds();
+    }
   }
   return sum;
 }

@@ -1,0 +1,94 @@
+#include "codegen/tune/gpu/last_block.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "codegen/kernel/ranges.h"
+#include "codegen/loopschedule/loop_schedule.h"
+#include "codegen/tune/gpu/gpu_clocks.h"
+#include "codegen/tune/gpu/tuner.h"
+#include "ir/ceil_div.h"
+#include "ir/walk.h"
+#include "runtime/base/log.h"
+
+namespace sinter::codegen {
+namespace {
+
+constexpr int64_t kMaxUnroll = 64;  ///< elements of a sum that are all loaded before they are added
+
+/// One task runs all of the epilogue, in `threads` threads.
+std::vector<Opt> in_last_block(const Kernel& epilogue, std::vector<Opt> opts, int threads) {
+  for (size_t id = 0; id < epilogue.outer.size(); ++id)
+    opts.push_back(TaskBlock{static_cast<int>(id), epilogue.outer[id].value()});
+  opts.push_back(LastBlock{threads});
+  return opts;
+}
+
+/// The Opts with all elements of one sum side by side, and no other copies: a single block waits for its loads, and no
+/// other block fills the time.
+std::vector<std::vector<Opt>> with_whole_sums(const Kernel& epilogue, const std::vector<Opt>& opts) {
+  std::vector<std::vector<Opt>> out;
+  std::set<int> met;
+  for (UOp n : ir::topological(epilogue.sink)) {
+    if (n->op != ir::Op::Reduce || ranges_of(n).empty()) continue;
+    const UOp range = ranges_of(n).back(), size = range->src[0];
+    const int id = range_id(range);
+    if (size->op != ir::Op::Const || size->scalar().as_int() < 2 || size->scalar().as_int() > kMaxUnroll) continue;
+    if (find_opt<ThreadBind>(opts, id) || find_opt<Lanes>(opts, id) || !met.insert(id).second) continue;
+    std::vector<Opt> list = opts;
+    std::erase_if(list, [](const Opt& o) { return std::holds_alternative<Unroll>(o); });
+    list.push_back(Unroll{id, static_cast<int>(size->scalar().as_int())});
+    out.push_back(std::move(list));
+  }
+  return out;
+}
+
+/// What the epilogue may be in a block of the main kernel, which has `threads` threads.
+std::vector<std::vector<Opt>> lists_in_last_block(const Kernel& epilogue, int threads, const runtime::Target& target) {
+  std::vector<std::pair<int, std::vector<Opt>>> found{{1, {}}};  // with the threads that they need
+  for (RankedCandidate& r : rank_candidates(epilogue, target))
+    found.emplace_back(r.terms.threads, std::move(r.candidate.opts));
+  std::vector<std::vector<Opt>> lists;
+  for (auto& [needed, opts] : found) {
+    std::set<int> counts{threads};  // all, or some warps
+    if (const auto warps = static_cast<int>(round_up(needed, kWarp)); warps < threads) counts.insert(warps);
+    for (const int count : counts) {
+      if (needed > count) continue;
+      lists.push_back(in_last_block(epilogue, opts, count));
+      for (std::vector<Opt>& whole : with_whole_sums(epilogue, opts))
+        lists.push_back(in_last_block(epilogue, std::move(whole), count));
+    }
+  }
+  return lists;
+}
+
+}  // namespace
+
+std::vector<Opt> tune_epilogue(const Kernel& epilogue, const Kernel& main, const std::vector<Opt>& opts,
+                               const runtime::Target& target) {
+  std::vector<Opt> alone = tune_for_gpu(epilogue, target);
+  if (!always_has_tasks(main)) return alone;  // a launch without blocks has no last one
+  const LoopSchedule schedule = make_loop_schedule(main, opts);
+  // The epilogue gets the registers that the main part leaves it.
+  const auto fits = [&](const ClockTerms& t) {
+    return t.resident > 0 &&
+           resident_by_registers(t.registers, schedule.threads, target) >= std::max(schedule.occupancy, 1);
+  };
+  std::optional<std::pair<ClockTerms, std::vector<Opt>>> best;
+  for (std::vector<Opt>& list : lists_in_last_block(epilogue, schedule.threads, target)) {
+    const std::optional<ClockTerms> terms = predict_clocks(epilogue, list, target);
+    if (terms && fits(*terms) && (!best || terms->clocks() < best->first.clocks())) best = {*terms, std::move(list)};
+  }
+  const std::optional<ClockTerms> launch = predict_clocks(epilogue, alone, target);
+  if (!best || (launch && launch->clocks() < best->first.clocks())) return alone;
+  if (runtime::logging(3))
+    runtime::log(3, fmt::format("{}: in the last block, {}\n  {}", epilogue.name, to_string(best->first),
+                                to_string(best->second)));
+  return std::move(best->second);
+}
+
+}  // namespace sinter::codegen
