@@ -1,5 +1,4 @@
-// Loops and their contents. Reductions are in reduction_body.cpp and reduction_elements.cpp, stores in stores.cpp,
-// values in values.cpp.
+// Loops and their contents. reduction_elements.cpp, stores.cpp and values.cpp have what stands in them.
 #include "codegen/emit/emit.h"
 
 #include <fmt/core.h>
@@ -7,6 +6,7 @@
 #include <algorithm>
 
 #include "codegen/emit/async_copy.h"
+#include "codegen/emit/finite_tiles.h"
 #include "codegen/emit/live_loops.h"
 #include "codegen/emit/loop_note.h"
 #include "codegen/emit/memory_slots.h"
@@ -50,7 +50,8 @@ class KernelEmitter {
         accumulators_(statements, values_, emit_, schedule.threads),
         unrolled_copies_(values_, ranges),
         mma_(statements, values_, emit_, code_, accumulators_, unrolled_copies_),
-        elements_(statements, values_, emit_, accumulators_, unrolled_copies_, ranges, cpu_),
+        finite_tiles_(schedule, statements, emit_),
+        elements_(statements, values_, emit_, accumulators_, unrolled_copies_, ranges, finite_tiles_, cpu_),
         staging_registers_(statements, values_, emit_, schedule.threads),
         live_loops_(schedule, values_, emit_) {}
 
@@ -123,12 +124,15 @@ class KernelEmitter {
 
   // ---- items
   void emit_items(const std::vector<LoopItem>& items) {
-    for (const LoopItem& item : items) {
+    for (size_t i = 0; i < items.size(); ++i) {
+      const LoopItem& item = items[i];
       if (item.has_body()) {
         const Id guard = item.kind == ItemKind::FillNext ? kNone : guard_condition(item.level.guard);
+        const bool fill = cpu_ && finite_tiles_.begin(item, guard != kNone);
         if (guard != kNone) emit_.open_if(guard);
         item.kind == ItemKind::Loop ? emit_loop(item) : emit_ring_fill(item);
         if (guard != kNone) emit_.close();
+        if (fill) finite_tiles_.end();
         continue;
       }
       if (item.kind == ItemKind::Barrier) {
@@ -143,6 +147,9 @@ class KernelEmitter {
       values_.set_statement(s);
       if (item.kind == ItemKind::Init) {
         init_accumulators(item.statement);
+        if (i + 1 < items.size() && only_reduce(items[i + 1].body) == item.statement && items[i + 1].level.guard < 0 &&
+            elements_.add_without_border(item.statement, [&] { emit_loop(items[i + 1]); }))
+          ++i;
         continue;
       }
       if (item.kind == ItemKind::Update) {
@@ -180,6 +187,7 @@ class KernelEmitter {
     const Id guard = s.loops.empty() ? guard_condition(s.guard) : kNone;
     if (guard != kNone) emit_.open_if(guard);
     const Id v = emit_store(values_, emit_, s, statements_, schedule_.threads, cold_);
+    finite_tiles_.add(s, v);
     if (guard != kNone)
       emit_.close();
     else if (!predicate_of(s.node) && s.node->integer() == 0)
@@ -335,7 +343,7 @@ class KernelEmitter {
       unrolled_copies_.with(level.range, copies, [&] { emit_items(item.body); });
       values_.leave();
     };
-    if (pads_blocks(axis)) {
+    if (axis.pads_blocks()) {
       const Id padded_end = emit_.index(Op::Add, begin, emit_.number(axis.block));
       return emit_iterations(begin, padded_end, width, loop_note(axis, level, step_text(level)), [&](Id at) {
         const bool whole = axis.size && axis.size % level.lanes == 0;
@@ -398,12 +406,6 @@ class KernelEmitter {
     }
   }
 
-  /// Whether tasks compute whole tiles of tensor cores also where the rows end inside one. Code of its own for the last
-  /// rows would be as long as all the rest.
-  static bool pads_blocks(const LoopAxis& axis) {
-    return axis.outer() && !(axis.warp == WarpDigits{}) && axis.lanes == 1 && axis.block == axis.width() &&
-           (axis.size == 0 || axis.size % axis.block != 0);
-  }
   /// Whether the last enclosing block ends where the range does.
   bool ends_with_block(const LoopAxis& axis, int outside, Id block_end) const {
     const LoopAxis& blocks = axis.window ? schedule_.of(axis.window->along) : axis;
@@ -480,6 +482,7 @@ class KernelEmitter {
   Accumulators accumulators_;
   UnrolledCopies unrolled_copies_;
   MmaBody mma_;
+  FiniteTiles finite_tiles_;
   ReductionElements elements_;
   StagingRegisters staging_registers_;
   LiveLoops live_loops_;

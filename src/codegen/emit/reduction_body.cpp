@@ -234,6 +234,21 @@ void Accumulators::add_zero(int statement) {
   emit_.insert_here({InstCode::AccumulatorWrite, {}, {sum, emit_.alu(Op::Add, type, {before, zero})}});
 }
 
+Id Accumulators::has_negative_zero(int statement) {
+  const Id sum = registers(statement)[0].back();
+  const Type type = emit_.type(sum);
+  const Id bits =
+      emit_.alu(Op::Bitcast, {DType::U32, type.lanes}, {emit_.insert_here({InstCode::AccumulatorRead, type, {sum}})});
+  const Id wanted = emit_.splat(emit_.constant(DType::U32, ir::Scalar::of(DType::U32, int64_t{1} << 31)), type.lanes);
+  return emit_.alu(Op::Eq, {DType::Bool, type.lanes}, {bits, wanted});
+}
+
+void Accumulators::reset(int statement) {
+  const Id sum = registers(statement)[0].back();
+  const Type type = emit_.type(sum);
+  emit_.insert_here({InstCode::AccumulatorWrite, {}, {sum, emit_.zero(type.dtype, type.lanes)}});
+}
+
 /// The value in a home after all loops. If one of them has no iterations, nothing was stored there, and the value is
 /// the identity.
 UOp Accumulators::home_value(const Statement& s, size_t accumulator) const {

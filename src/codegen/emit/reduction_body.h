@@ -28,6 +28,10 @@ class Accumulators {
   Id register_of(int statement) { return registers(statement)[0][0]; }
   /// Adds +0 to the sum of a REDUCE with a single chain: Add, Dot or ExpSum.
   void add_zero(int statement);
+  /// Whether the sum of a REDUCE with a single chain is -0, of float32: a bool per lane.
+  Id has_negative_zero(int statement);
+  /// Begins such a sum anew.
+  void reset(int statement);
   /// Combines the chains and records the result.
   void finish(int statement);
 

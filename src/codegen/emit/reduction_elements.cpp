@@ -123,7 +123,55 @@ bool ReductionElements::open_step(int statement, const Conditions& conditions) {
   return true;
 }
 
-/// Two versions of a step: where a condition holds, and where it does not.
+/// Whether steps that a border closes add 0 times finite numbers, to a sum of float32 in one chain whose loop has not
+/// begun; kNone: unknown, or there are no such steps.
+Id ReductionElements::has_finite_border(int statement) {
+  const Statement& s = at(statement);
+  if (!unswitch_ || !s.is_reduce() || s.carried() || s.node->dtype != DType::F32 ||
+      s.node->reduction().tree.lanes > 1 || predicate_of_chain(s.node) || !values_.varies(s.node))
+    return kNone;
+  const Conditions loads = predicated_loads(s.node);
+  const UOp other = loads.size() == 1 ? factor_beside(s.node, loads[0]) : UOp();
+  if (!other || !unrolled_copies_.differ(loads[0]) || values_.varies(loads[0])) return kNone;
+  const auto is_common = [&](UOp c) {
+    return !differs(c) && std::ranges::none_of(s.loops, [&](const LoopLevel& l) {
+      return l.unroll > 1 && ir::contains(ranges_of(s.node), l.range) && ranges_.depends(c, l.range);
+    });
+  };
+  return std::ranges::any_of(ir::operands_of(predicate_of(loads[0]), Op::And), is_common) ? finite_tiles_.finite(other)
+                                                                                          : kNone;
+}
+
+bool ReductionElements::add_without_border(int statement, const std::function<void()>& loop) {
+  const Id finite = has_finite_border(statement);
+  if (finite == kNone) return false;
+  const UOp sum = at(statement).node;
+  const Type boolean{DType::Bool, 1};
+  const Id again = emit_.insert_here({InstCode::Accumulator, boolean, {emit_.truth(true)}, 1});
+  emit_.open_if(finite);
+  skips_border_ = true;
+  loop();
+  skips_border_ = false;
+  Id negative = kNone;
+  unrolled_copies_.for_each(sum, false, [&] {
+    const Id here = accumulators_.has_negative_zero(statement);
+    negative = negative == kNone ? here : emit_.alu(Op::Or, emit_.type(here), {negative, here});
+  });
+  for (int lanes = emit_.type(negative).lanes / 2; lanes > 0; lanes /= 2)
+    negative =
+        emit_.alu(Op::Or, {DType::Bool, lanes}, {emit_.part(negative, 0, lanes), emit_.part(negative, lanes, lanes)});
+  emit_.insert_here({InstCode::AccumulatorWrite, {}, {again, negative}});
+  emit_.open_if(negative);
+  unrolled_copies_.for_each(sum, false, [&] { accumulators_.reset(statement); });
+  emit_.close();
+  emit_.close();
+  emit_.open_if(emit_.insert_here({InstCode::AccumulatorRead, boolean, {again}}));
+  loop();
+  emit_.close();
+  return true;
+}
+
+/// Two versions of a step: where a condition holds, and where it does not. Of the second one there may be nothing.
 void ReductionElements::add_versions(Id open, const std::function<void()>& if_open,
                                      const std::function<void()>& if_closed) {
   const auto version = [&](Id condition, const std::function<void()>& body) {
@@ -134,7 +182,7 @@ void ReductionElements::add_versions(Id open, const std::function<void()>& if_op
     emit_.close();
   };
   version(open, if_open);
-  version(emit_.alu(Op::Not, {DType::Bool, 1}, {open}), if_closed);
+  if (if_closed) version(emit_.alu(Op::Not, {DType::Bool, 1}, {open}), if_closed);
 }
 
 /// Unswitches one element of a sum of vectors on the common part of the predicates of scalar loads that differ between
@@ -157,18 +205,20 @@ bool ReductionElements::add_unswitched(int statement) {
   const Id open = values_.value(all);
   if (emit_.always(open) || emit_.never(open)) return false;
   const auto update = [&] { accumulators_.update(statement); };
+  std::function<void()> closed = [&] {
+    unrolled_copies_.for_each(n, true, [&] {
+      for (UOp load : loads) values_.assume_false(load);
+      update();
+    });
+  };
+  if (skips_border_) closed = {};
   add_versions(
       open,
       [&] {
         values_.assume(all);
         unrolled_copies_.for_each(n, true, update);
       },
-      [&] {
-        unrolled_copies_.for_each(n, true, [&] {
-          for (UOp load : loads) values_.assume_false(load);
-          update();
-        });
-      });
+      closed);
   return true;
 }
 

@@ -1,6 +1,8 @@
 // A predicated factor has two forms: a LOAD with a predicate, and a WHERE.
 #include "codegen/kernel/common_predicate.h"
 
+#include <algorithm>
+
 #include "codegen/kernel/access.h"
 #include "codegen/kernel/ranges.h"
 #include "ir/scalar_eval.h"
@@ -44,6 +46,16 @@ std::vector<UOp> predicated_loads(UOp reduce) {
   for (UOp n : ir::topological(values, [](UOp n) { return !has_accumulators(n); }))
     if (n->op == Op::Load && predicate_of(n)) loads.push_back(n);
   return loads;
+}
+
+UOp factor_beside(UOp reduce, UOp load) {
+  if (reduce->op != Op::Reduce || reduce->reduction().combine != ir::Combine::Dot || !is_float(reduce->dtype))
+    return {};
+  const std::vector<UOp> factors = values_of(reduce);
+  const auto at = std::ranges::find(factors, load);
+  if (factors.size() != 2 || factors[0] == factors[1] || at == factors.end() || !zero_predicate(load)) return {};
+  const UOp other = factors[at == factors.begin()];
+  return other->op == Op::Load ? other : UOp();
 }
 
 UOp without_predicate(UOp value) { return value->op == Op::Where && zero_predicate(value) ? value->src[1] : value; }

@@ -20,6 +20,10 @@ std::vector<UOp> open_factors(UOp reduce);
 /// The predicated LOADs in the values of a REDUCE, not those of nested reductions.
 std::vector<UOp> predicated_loads(UOp reduce);
 
+/// The factor, a LOAD, that a sum of products multiplies with +0 where the predicate of `load`, its other factor, is
+/// false. Null if the sum is another one.
+UOp factor_beside(UOp reduce, UOp load);
+
 /// The value where its predicate is true: strips a WHERE that selects +0 otherwise.
 UOp without_predicate(UOp value);
 

@@ -31,6 +31,11 @@ struct LoopAxis {
 
   /// Step of the innermost loop.
   int64_t width() const { return int64_t{1} * lanes * warp.threads * warp.copies * unroll * threads; }
+  /// Whether tasks compute whole tiles of tensor cores also where the rows end inside one. Code of its own for the last
+  /// rows would be as long as all the rest.
+  bool pads_blocks() const {
+    return outer() && !(warp == WarpDigits{}) && lanes == 1 && block == width() && (size == 0 || size % block != 0);
+  }
   int levels() const { return static_cast<int>(steps.size()) + 1; }
   bool outer() const;
   /// Whether one task covers the whole range. True for inner ranges.

@@ -1,6 +1,8 @@
 // Convolutions as kernels.
 #pragma once
 
+#include <optional>
+
 #include "unit/codegen_support.h"
 
 namespace codegen_test {
@@ -9,14 +11,20 @@ namespace codegen_test {
 /// 3 columns of the result; 4 channels, 5 and 6 taps.
 struct Convolution {
   int64_t rows = 6, columns = 16, taps = 3, step = 1, dilation = 1, channels = 3, filters = 5, border = 1;
+  double scale = 1;                  ///< of images and filters
+  std::optional<double> first = {};  ///< the first element of the filters
 
   KernelHarness kernel() const {
     KernelHarness b;
     const int64_t reach = dilation * (taps - 1) - 2 * border, height = step * (rows - 1) + 1 + reach,
                   width = step * (columns - 1) + 1 + reach;
-    UOp x = b.buffer(random_array(DType::F32, {2, channels, height, width}, 1)),
-        w = b.buffer(random_array(DType::F32, {filters, channels, taps, taps}, 2)),
-        out = b.buffer(Array(DType::F32, {2, filters, rows, columns}));
+    Array images = random_array(DType::F32, {2, channels, height, width}, 1),
+          weights = random_array(DType::F32, {filters, channels, taps, taps}, 2);
+    for (Array* a : {&images, &weights})
+      for (int64_t i = 0; scale != 1 && i < a->numel(); ++i)
+        a->set(i, ir::Scalar::of(DType::F32, a->at(i).as_double() * scale));
+    if (first) weights.set(0, ir::Scalar::of(DType::F32, *first));
+    UOp x = b.buffer(images), w = b.buffer(weights), out = b.buffer(Array(DType::F32, {2, filters, rows, columns}));
     UOp n = b.outer(2), f = b.outer(filters), h = b.outer(rows), v = b.outer(columns);
     UOp c = b.over(channels, 4), p = b.over(taps, 5), q = b.over(taps, 6);
     const auto along = [&](UOp r, UOp tap) { return r * b.index(step) + tap * b.index(dilation); };

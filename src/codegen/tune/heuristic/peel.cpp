@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "codegen/kernel/access.h"
 #include "codegen/kernel/common_predicate.h"
 #include "codegen/nest/loop_tree.h"
 #include "codegen/tune/heuristic/register_pressure.h"
@@ -13,6 +14,9 @@
 namespace sinter::codegen {
 namespace {
 
+/// Taps that lie outside of an image, as a share, where some do: (p + 1) / 2 of 2 p + 1 where a window of that width
+/// has a border of p.
+constexpr double kTapsOutside = .3;
 constexpr int kMaxEdgeSteps = 2;  ///< peeled steps at either end, which make the code longer
 
 /// Narrows `interior` to the values at which the condition holds, of a range of `size` values. Returns false if these
@@ -45,6 +49,19 @@ bool leaves_enough_tasks(KernelAnalysis& analysis, const StatementAnalysis& prod
   return tasks >= target.threads;
 }
 
+/// The share of a product's steps at which a condition of a window's position fails; 0: unknown.
+double closed_share(KernelAnalysis& analysis, const StatementAnalysis& product, UOp condition) {
+  ir::Facts closed;
+  closed.assume(condition, false);
+  for (UOp r : product.result_ranges) {
+    if (!analysis.depends(condition, r)) continue;
+    const ir::Interval outside = ir::IntervalAnalysis(closed).of(r);
+    const auto size = static_cast<double>(analysis.size(r));
+    return kTapsOutside * std::clamp(static_cast<double>(outside.hi - outside.lo + 1), 0.0, size) / size;
+  }
+  return 0;
+}
+
 /// Whether a task covers the whole range, so that each step at an edge is a number.
 bool covers(TuningState& state, UOp range, const std::vector<Opt>& opts) {
   const TaskBlock* block = find_opt<TaskBlock>(opts, range_id(range));
@@ -70,6 +87,16 @@ std::optional<Interior> interior_of(KernelAnalysis& analysis, const StatementAna
   }
   interior.to = std::max(interior.from, interior.to);
   return interior;
+}
+
+std::vector<Border> borders_of(KernelAnalysis& analysis, const StatementAnalysis& product) {
+  std::vector<Border> borders;
+  if (!product.is_reduce()) return borders;
+  for (UOp load : predicated_loads(product.node))
+    if (const UOp other = factor_beside(product.node, load))
+      for (UOp c : ir::operands_of(predicate_of(load), Op::And))
+        if (const double share = closed_share(analysis, product, c); share > 0) borders.push_back({c, other, share});
+  return borders;
 }
 
 std::optional<Cut> peel_outside(const Interior& interior, KernelAnalysis& analysis, UOp range, int copies) {

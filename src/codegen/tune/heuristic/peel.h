@@ -21,6 +21,14 @@ struct Interior {
 std::optional<Interior> interior_of(KernelAnalysis& analysis, const StatementAnalysis& product, UOp range,
                                     const runtime::Target& target);
 
+/// A condition of an image's border; the factor that a step beyond it multiplies with 0; the share of such steps.
+struct Border {
+  UOp condition, other;
+  double share;
+};
+/// Those of a product whose other factor is a LOAD.
+std::vector<Border> borders_of(KernelAnalysis& analysis, const StatementAnalysis& product);
+
 /// Cuts off each step of `copies` unrolled copies that contains values outside of the interior. Cuts nothing if only
 /// the remainder behind the last whole step contains such values. None if there are too many steps.
 std::optional<Cut> peel_outside(const Interior& interior, KernelAnalysis& analysis, UOp range, int copies);

@@ -41,10 +41,11 @@ constexpr int64_t kFarBytes = 2048;
 /// Per line that comes from the second cache in each step. On Zen 4 (November 2026), with three of them 2 x 2 vectors
 /// take 3.8 times as long as their multiplications, and four are hidden behind 6 x 4.
 constexpr double kMissedLine = 2;
-/// Per part of a line that the first cache holds no longer, since the lines between map to the same set. On Zen 4
-/// (November 2026), 64 x 3 x 3 windows over 64 x 32 x 32 with a residual added: tiles of 8 x 2 vectors take 0.75 of the
-/// time of 5 x 4. On Zen 3, 128 x 256 x 1024 with a matrix added takes 1.3 of the time with lanes along the rows.
-constexpr double kEvictedPart = 12;
+/// Per part of a line that the first cache holds no longer, since the lines between map to the same set; and if the
+/// second cache does not hold it either. On Zen 4 (November 2026), 64 x 3 x 3 windows over 64 x 32 x 32 with a residual
+/// added: tiles of 8 x 2 vectors take 0.75 of the time of 5 x 4. On Zen 3, 128 x 256 x 1024 with a matrix added takes
+/// 1.3 of the time with lanes along the rows.
+constexpr double kEvictedPart = 5, kFarPart = 15;
 /// A panel that exceeds the first cache is loaded from the second one, a vector per cycle. These loads are hidden up
 /// to kHiddenFetchShare of a step's time. Of the rest, the share kExposedFetch is exposed. On Zen 3, tiles of 4 rows by
 /// 3 vectors take 1.03 to 1.1 of the time of 6 by 2.
@@ -93,6 +94,7 @@ class RegisterTileModel {
     if (!w.reduced_ranges.empty()) innermost_steps_ = analysis.size(w.reduced_ranges.back());
     gate_ = common_predicate(w.node);
     for (UOp r : w.result_ranges) interiors_.emplace_back(r, interior_of(analysis, w, r, target));
+    borders_ = borders_of(analysis, w);
   }
 
   bool fits(const RegisterTile& t) const {
@@ -147,13 +149,14 @@ class RegisterTileModel {
     if (t.lane_range && !(t.column_range == t.lane_range))
       calls *= std::ceil(static_cast<double>(analysis_.size(t.lane_range)) / lanes_);
     const bool whole = unrolls_fully(t);
+    const double steps = steps_ * (1 - skipped_share(t));
     const double around = loop_overhead(t, whole) + panel_fetch_cycles(t);
     for (auto [many, rows] : whole_and_remainder(t.row_range, t.rows))
       for (auto [often, span] : whole_and_remainder(
                t.column_range, t.column_range == t.lane_range && t.lane_range ? t.columns * lanes_ : t.columns)) {
         const double columns = t.column_range == t.lane_range && t.lane_range ? std::ceil(span / lanes_) : span;
         all += many * often * calls *
-               (steps_ * (step_cycles(t, rows, columns, whole) + around) + 10 +
+               (steps * (step_cycles(t, rows, columns, whole) + around) + 10 +
                 rows * columns * (product_.chains() > 1 ? 8 : 1));
       }
     if (t.lane_range && t.transpose_unroll == 1)
@@ -164,6 +167,18 @@ class RegisterTileModel {
   }
 
  private:
+  /// The share of the steps that a border closes for all of a tile. They do not run if the other factor is finite,
+  /// which its panel tells (codegen/emit/finite_tiles.h).
+  double skipped_share(const RegisterTile& t) const {
+    double share = 0;
+    for (const Border& b : borders_) {
+      const auto differs = [&](UOp r) { return r && analysis_.depends(b.condition, r); };
+      if (!differs(t.lane_range) && !differs(t.row_range) && !differs(t.column_range) &&
+          !differs(product_.reduced_ranges.back()) && t.lane_range && will_be_packed(b.other, t))
+        share += b.share;
+    }
+    return share;
+  }
   /// Calls `body` for each access of the epilogue across the lanes. The epilogue is the stores after the product along
   /// its lanes, and other reductions without reuse that these stores read.
   template <class Body>
@@ -198,7 +213,8 @@ class RegisterTileModel {
       lines += analysis_.size(t.lane_range);
       parts += w.iterations / t.rows * transposed_parts(t);
     });
-    return lines <= l1_associativity(target_) ? cycles : cycles + parts * kEvictedPart;
+    if (lines <= l1_associativity(target_)) return cycles;
+    return cycles + parts * (lines * runtime::kPage < target_.l2 ? kEvictedPart : kFarPart);
   }
   /// How often these accesses occur in the code, for the vectors of a whole tile and once more for a remainder.
   double cross_lane_code(const RegisterTile& t) const {
@@ -376,6 +392,7 @@ class RegisterTileModel {
   double steps_ = 1;
   std::vector<UOp> loads_, evicting_;                               ///< all, and those that evict their own lines
   std::vector<std::pair<UOp, std::optional<Interior>>> interiors_;  ///< per result range
+  std::vector<Border> borders_;
   UOp gate_;  ///< elements without effect on the sum are skipped, if all of a tile agree
 };
 

@@ -41,19 +41,20 @@ TEST_CASE(
 }
 
 TEST_CASE("lanes lie along the columns where too many rows of results share sets", "[codegen][products]") {
-  // x [m, 256] times y [n, 256] turned, which is packed across the lanes, plus z [m, n].
-  const auto lanes_along_rows = [](int64_t m, int64_t n) {
+  // x [m, 256] times y [n, 256] turned, which is packed across the lanes, and perhaps plus z [m, n].
+  const auto lanes_along_rows = [](int64_t m, int64_t n, bool plus = true) {
     KernelHarness b;
     UOp x = b.buffer(random_array(DType::F32, {m, 256}, 1)), y = b.buffer(random_array(DType::F32, {n, 256}, 2)),
         z = b.buffer(random_array(DType::F32, {m, n}, 3)), out = b.buffer(Array(DType::F32, {m, n}));
     UOp i = b.outer(m), j = b.outer(n), l = b.over(256, 2);
-    b.stores({b.put(out, {i, j}, b.reduce(Combine::Dot, {b.at(x, {i, l}), b.at(y, {j, l})}, {l}) + b.at(z, {i, j}))});
+    UOp sum = b.reduce(Combine::Dot, {b.at(x, {i, l}), b.at(y, {j, l})}, {l});
+    b.stores({b.put(out, {i, j}, plus ? sum + b.at(z, {i, j}) : sum)});
     const Choice c(b, avx2());
     INFO(to_string(c.opts()));
     b.check(c.opts(), false);
     return c.has_lanes(0);
   };
-  CHECK(lanes_along_rows(32, 1024));
+  CHECK(lanes_along_rows(32, 1024, false));
   CHECK(!lanes_along_rows(64, 1024));  // the second cache has room for 128 lines at this distance, results and z
   CHECK(lanes_along_rows(64, 1000));
 }
