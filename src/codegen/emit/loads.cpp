@@ -38,7 +38,8 @@ Id Values::make_load(UOp n, int lane) {
       const TransposeGroup group = this->transpose_group(n);
       const auto moves = [&](UOp x) { return varies(x) || ranges_.depends(x, copy_[group.range].range); };
       if (group.count > 1 && !(predicate && (moves(predicate) || moves(other))))
-        return is_contiguous_group(n, group) ? load_contiguous_group(n, group) : make_rows(n, group);
+        return is_contiguous_group(n, group) || is_strided(n, p) ? load_dense_group(n, group, p.stride)
+                                                                 : make_rows(n, group);
       if (is_strided(n, p)) return make_strided(n, p.stride);
       if (const int repeats = repeats_of(n); repeats > 1) return make_repeated(n, repeats);
       return is_gathered(n) ? make_gathered(n) : pack(n);

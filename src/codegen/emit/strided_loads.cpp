@@ -62,11 +62,12 @@ Id Values::make_strided(UOp n, int64_t stride) {
   return transpose_vectors(emit_, load_dense(n, stride, 1), static_cast<int>(stride))[0];
 }
 
-/// Loads all copies of a group that is one piece of memory.
-Id Values::load_contiguous_group(UOp n, const TransposeGroup& group) {
+/// Loads all copies of a group whose lanes are `stride` elements apart, and what lies between them.
+Id Values::load_dense_group(UOp n, const TransposeGroup& group, int64_t stride) {
   if (!use_load(n, 0)) return kNone;
   const int present = std::exchange(copy_[group.range].number, group.first);
-  const std::vector<Id> columns = transpose_vectors(emit_, load_dense(n, group.count, group.count), group.count);
+  const std::vector<Id> columns =
+      transpose_vectors(emit_, load_dense(n, stride, group.count), static_cast<int>(stride));
   copy_[group.range].number = present;
   auto column = columns.begin();
   for_each(group, [&] { remember(key(n, kAllLanes), n, *column++); });

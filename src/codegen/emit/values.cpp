@@ -7,6 +7,7 @@
 #include <bit>
 #include <utility>
 
+#include "codegen/emit/register_transpose.h"
 #include "codegen/kernel/access.h"
 #include "codegen/kernel/offset.h"
 #include "ir/build.h"
@@ -315,11 +316,15 @@ Values::TransposeGroup Values::transpose_group(UOp access, int widest) {
     const OpenRange* o = c.count > 1 ? binding(c.range) : nullptr;
     if (!o || o->lanes > 1 || o->thread_offset != kNone) continue;
     if (stride_along(offset_of(access), c.range, ranges_) != 1) continue;
-    // Groups from the first copy on: of the largest count allowed, then of the largest powers of two that are left.
+    // Groups from the first copy on: of one piece of memory, or else of the largest count allowed, then of the largest
+    // powers of two that are left.
     TransposeGroup group{i, 0, 1};
     while (true) {
-      group.count = static_cast<int>(
-          std::bit_floor(static_cast<unsigned>(std::min(std::max(vector->lanes, widest), c.count - group.first))));
+      const int left = c.count - group.first;
+      const bool dense = shuffles_ && along.stride > 1 && along.stride <= std::min<int64_t>(left, kWidestStride);
+      group.count = dense ? static_cast<int>(along.stride)
+                          : static_cast<int>(
+                                std::bit_floor(static_cast<unsigned>(std::min(std::max(vector->lanes, widest), left))));
       if (c.number < group.first + group.count) return group;
       group.first += group.count;
     }

@@ -158,8 +158,8 @@ class Values {
   };
   LaneLayout lane_layout(UOp access);
   /// Unrolled copies of a range without lanes that are contiguous in memory while the lanes are not, as a register
-  /// transpose takes them. Their count is a power of two, at most the lanes or `widest`, whichever is more. The current
-  /// copy is one of them. Count 1: no group.
+  /// transpose takes them. Their count is the stride of the lanes if that is small, or a power of two, at most the
+  /// lanes or `widest`, whichever is more. The current copy is one of them. Count 1: no group.
   struct TransposeGroup {
     size_t range = 0;  ///< index into the current copies
     int first = 0;
@@ -233,7 +233,7 @@ class Values {
   Id make_range(UOp n, int lane);
   Id make_load(UOp n, int lane);
   Id make_rows(UOp n, const TransposeGroup& group);
-  Id load_contiguous_group(UOp n, const TransposeGroup& group);
+  Id load_dense_group(UOp n, const TransposeGroup& group, int64_t stride);
   Id make_strided(UOp n, int64_t stride);
   bool is_strided(UOp n, const LaneLayout& place);
   std::vector<Id> load_dense(UOp n, int64_t stride, int64_t last);

@@ -23,10 +23,11 @@ namespace {
 // Lanes fill 64 bytes on every CPU: the tree is part of a program's meaning.
 constexpr int64_t kLaneBytes = 64;
 constexpr int64_t kNear = 4;           // largest stride of elements in a vector
+constexpr int64_t kFewest = 4;         // elements of a vector along results, at least
 constexpr int64_t kShortRow = 8;       // shorter rows do not use a part of a vector
 constexpr int64_t kThreadLanes = 256;  // GPU: at most one lane per thread of a block
 constexpr int64_t kFewOutputs = 4096;  // GPU: a matrix product with fewer outputs has a block per output
-constexpr int64_t kShortest = 64;      // elements below which a single chain is as good
+constexpr int64_t kShortest = 64;      // elements, times their stride, below which a single chain is as good
 constexpr int64_t kPacked = 8;    // reuse of operand elements from which operands are packed and lanes go along results
 constexpr int64_t kLong = 65536;  // elements of a row that is a block by itself
 
@@ -59,12 +60,12 @@ int64_t divisor_from(int64_t n, int64_t least) {
   return best;
 }
 
-/// Elements of the leading axes in one block, about `most` at most; 0 if there are too few rows. A block is some values
-/// of one of those axes with all axes inside it.
-int64_t block_of(const std::vector<int64_t>& leading, int64_t most, const Prices& prices) {
+/// Elements of the leading axes in one block, about `most` at most; 0 if there are too few rows, of `row` elements
+/// each. A block is some values of one of those axes with all axes inside it.
+int64_t block_of(const std::vector<int64_t>& leading, int64_t row, int64_t most, const Prices& prices) {
   int64_t rows = 1;
   for (int64_t n : leading) rows *= n;
-  const int64_t wanted = std::min(rows_in_block(rows, prices), most);
+  const int64_t wanted = std::min(rows_in_block(rows / row, prices) * row, most);
   if (wanted == 0) return 0;
   int64_t inside = 1;
   for (size_t k = leading.size(); k-- > 0; inside *= leading[k]) {
@@ -94,16 +95,26 @@ bool results_in_order(const Shape& shape, const ir::Ints& axes, const std::vecto
   return false;
 }
 
-/// Lanes are used if all sources have unit stride along the last reduced axis. They are also used if only some do,
-/// unless vectors can lie along an axis of the results.
+/// The largest distance between neighbors along an axis; at least 1.
+int64_t largest_stride(const std::vector<const Strides*>& strides, size_t axis) {
+  int64_t largest = 1;
+  for (const Strides* s : strides) largest = std::max(largest, (*s)[axis]);
+  return largest;
+}
+
+/// Lanes are used if all sources have unit stride along the last reduced axis. They are also used if only some do or
+/// if, on CPUs, strides are small enough to pick lanes out of whole vectors, unless vectors along an axis of the
+/// results hold more.
 int choose_lanes(DType dtype, const Shape& shape, const ir::Ints& axes, const std::vector<const Strides*>& strides,
                  bool gpu) {
   const auto inner = static_cast<size_t>(axes.back());
   const int64_t wide = kLaneBytes / static_cast<int64_t>(size_of(dtype));
-  for (const Strides* s : strides)
-    if ((*s)[inner] == kMixedStride ? results_in_order(shape, axes, strides, wide - 1)
-                                    : (*s)[inner] != 0 && (*s)[inner] != 1)
-      return 1;
+  const int64_t apart = largest_stride(strides, inner);
+  const auto has = [&](int64_t stride) {
+    return std::ranges::any_of(strides, [&](const Strides* s) { return (*s)[inner] == stride; });
+  };
+  if (has(kNoStride) || apart > (gpu ? 1 : kNear)) return 1;
+  if (has(kMixedStride) && results_in_order(shape, axes, strides, wide - 1)) return 1;
   int64_t total = 1;
   for (int64_t a : axes) total *= shape[static_cast<size_t>(a)].bound();
   const int64_t row = shape[inner].bound();
@@ -116,7 +127,8 @@ int choose_lanes(DType dtype, const Shape& shape, const ir::Ints& axes, const st
       return 1;
     lanes = std::min(lanes, row & -row);
   }
-  return total < kShortest ? 1 : static_cast<int>(lanes);
+  if (apart > 1 && results_in_order(shape, axes, strides, std::max(lanes, kFewest - 1))) return 1;
+  return total < kShortest * apart ? 1 : static_cast<int>(lanes);
 }
 
 /// Whether a sum goes over the trailing axes of sources that are contiguous along them, so that they form one row.
@@ -162,8 +174,9 @@ void order_factors(std::vector<UOp>& values, const ir::Ints& axes, const std::ve
 
 /// The block of a sum over the outermost axis, which may be an outer range of its kernel. Blocks have at most about
 /// `longest` elements if a loop over results separates that range from the other reduced axes: groups of blocks would
-/// need that loop around both. `axes` have sizes other than 1.
-int64_t choose_block(const Shape& shape, const ir::Ints& axes, int lanes, int64_t longest, const Prices& prices) {
+/// need that loop around both. `axes` have sizes other than 1. `apart`: the largest stride along the last of them.
+int64_t choose_block(const Shape& shape, const ir::Ints& axes, int lanes, int64_t apart, int64_t longest,
+                     const Prices& prices) {
   std::vector<int64_t> leading;
   int64_t rest = 1, kept = 0;
   size_t next = 0;
@@ -186,9 +199,10 @@ int64_t choose_block(const Shape& shape, const ir::Ints& axes, int lanes, int64_
     leading.pop_back();
   }
   if (leading.empty() || rest == 0) return 0;
-  if (kept && rest == 1 && lanes > 1) return 0;  // contiguous along the outermost axis: no row to split by
+  const bool across = kept && rest == 1 && lanes > 1;  // lanes along the outermost axis
+  if (across && apart == 1) return 0;                  // contiguous: no row to split by
   const int64_t most = kept && lanes == 1 ? std::max<int64_t>(longest / rest, 1) : std::numeric_limits<int64_t>::max();
-  if (const int64_t block = block_of(leading, most, prices)) return block * rest;
+  if (const int64_t block = block_of(leading, across ? lanes : 1, most, prices)) return block * rest;
   return !kept && leading[0] > 1 && rest >= kLong / 2 ? rest : 0;
 }
 
@@ -327,7 +341,8 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
         const bool rounds = dtype == DType::F32 && adds(attr.combine);
         const int64_t longest = rounds ? kChain * attr.tree.lanes : std::numeric_limits<int64_t>::max();
         if (is_float(dtype) && !contraction)
-          attr.tree.block = choose_block(values[0]->shape, axes, attr.tree.lanes, longest, prices);
+          attr.tree.block = choose_block(values[0]->shape, axes, attr.tree.lanes,
+                                         largest_stride(of(values), static_cast<size_t>(axes.back())), longest, prices);
         if (rounds) attr.tree = blocked_tree(sizes_of(values[0]->shape, axes), attr.tree);
         if (attr.tree.block)
           attr.tree.lanes = static_cast<int>(std::min<int64_t>(attr.tree.lanes, floor_power(attr.tree.block)));

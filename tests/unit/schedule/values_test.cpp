@@ -165,7 +165,10 @@ TEST_CASE("sums in trees", "[schedule]") {
   Program p;
   UOp x = p.slot({70, 130}), line = p.slot({70000}), column = p.slot({200, 3}), twice = p.slot({4, 80}, DType::F64),
       image = p.slot({3, 4, 5, 7}), signal = p.slot({5, 3, 26}), places = p.slot({5, 3, 24}),
-      channels = p.slot({5, 9, 30}), taps = p.slot({9, 8}), pairs = p.slot({40, 50, 2}), sixes = p.slot({40, 50, 6});
+      channels = p.slot({5, 9, 30}), taps = p.slot({9, 8}), pairs = p.slot({40, 50, 2}), sixes = p.slot({40, 50, 6}),
+      colors = p.slot({9, 48, 3}), long_column = p.slot({5000, 3}), fives = p.slot({300, 5}), few = p.slot({100, 2}),
+      rows = p.slot({32, 3, 50}), steps = p.slot({32, 3, 24}), patches = p.slot({32, 3, 8}), narrow = p.slot({6, 64}),
+      wide = p.slot({64, 4});
   p.store(sum(x, {1}));
   p.store(sum(line, {0}));
   p.store(sum(column, {0}));
@@ -178,6 +181,14 @@ TEST_CASE("sums in trees", "[schedule]") {
   p.store(sum(window(channels, 2, 8, 1, 1) * expand(taps, {5, 9, 23, 8}, {0, 2}), {1, 3}));
   p.store(sum(pairs * pairs, {0, 2}));
   p.store(sum(sixes, {0, 2}));
+  p.store(sum(colors, {0, 1}));
+  p.store(sum(long_column, {0}));
+  p.store(sum(fives, {0}));
+  p.store(sum(few, {0}));
+  p.store(sum(window(rows, 2, 3, 2, 1) * expand(steps, {32, 3, 24, 3}, {3}), {0, 2}));
+  p.store(
+      sum(window(shrink(rows, {{0, 32}, {0, 3}, {0, 32}}), 2, 4, 4, 1) * expand(patches, {32, 3, 8, 4}, {3}), {0, 2}));
+  p.store(matmul(narrow, wide));
   Inputs in = inputs_for(p.plan, random);
   check_values(p.plan, in);
   check_meaning(p.plan, in);
@@ -190,7 +201,7 @@ TEST_CASE("sums in trees", "[schedule]") {
   };
   CHECK(tree(0).tree == ReductionTree{16, 0});
   CHECK(tree(1).tree == ReductionTree{16, 2048});
-  CHECK(tree(2).tree == ReductionTree{1, 32});  // rows of the outermost axis
+  CHECK(tree(2).tree == ReductionTree{16, 0});  // lanes near each other
   CHECK(tree(4).tree == ReductionTree{8, 0});
   CHECK(tree(4).combine == Combine::Dot);
   CHECK(tree(5).tree == ReductionTree{16, 0});
@@ -201,6 +212,13 @@ TEST_CASE("sums in trees", "[schedule]") {
   CHECK(tree(9).tree == ReductionTree{1, 0});  // their use: places lie in order too, and are more
   CHECK(tree(10).tree.lanes == 1);             // results lie near enough to each other
   CHECK(tree(11).tree.lanes == 1);             // too short a row
+  CHECK(tree(12).tree == ReductionTree{16, 0});
+  CHECK(tree(13).tree == ReductionTree{16, 512});  // blocks of as many vectors as there are rows in other blocks
+  CHECK(tree(14).tree == ReductionTree{1, 32});    // rows of the outermost axis: lanes would be too far apart
+  CHECK(tree(15).tree == ReductionTree{1, 32});    // too few elements for two loads per vector
+  CHECK(tree(16).tree == ReductionTree{8, 0});     // the gradient of taps in steps of two
+  CHECK(tree(17).tree == ReductionTree{8, 0});     // patches are shorter than rows of them
+  CHECK(tree(18).tree.lanes == 1);                 // as many rows of results fill vectors
 }
 
 TEST_CASE("gather and scatter: negative indices, and ones out of range", "[schedule]") {

@@ -59,7 +59,7 @@ std::vector<Opt> stream_product(KernelAnalysis& analysis, const StatementAnalysi
 inline constexpr double kRowStreamL3Share = .5;
 
 /// Where a store reads or writes memory that is strided along its lanes, unrolls a range by the lanes of a register.
-/// No long reduction may run along that range.
+/// No long reduction may run along that range. Results that lie between the strided lanes of a sum become copies, too.
 void choose_register_transposes(TuningState& state);
 
 /// Adds an Unroll for each reduction that reads memory strided along its lanes and contiguous along its last reduced

@@ -55,11 +55,37 @@ void transpose(TuningState& state, const StatementAnalysis& w, UOp access, UOp v
   state.strided_lane_ranges.push_back(vector);
 }
 
+/// Whether a range may have unrolled copies: no other step decided about it, and threads have enough tasks without it.
+bool is_free(TuningState& state, UOp range) {
+  if (state.is_tiled(range) || contains(state.fixed, range) || state.width_of(range) > 1) return false;
+  int64_t tasks = 1;
+  for (UOp r : state.analysis.ranges())
+    if (is_outer(r) && !(r == range)) tasks *= state.analysis.size(r);
+  return !is_outer(range) || state.target.threads == 1 || tasks >= state.target.parallel_units;
+}
+
+/// Results of a reduction with strided lanes that lie between the lanes, as channels next to each other do: their
+/// unrolled copies share whole vectors.
+void share_strided_loads(TuningState& state, const StatementAnalysis& sum) {
+  if (sum.chains() == 1) return;
+  UOp vector = sum.reduced_ranges.back();
+  for (UOp a : sum.accesses) {
+    const int64_t stride = state.analysis.lane_stride(a, vector);
+    if (!contains(state.lane_ranges, vector) || stride < 2 || stride > kWidestStride) continue;
+    for (UOp r : sum.result_ranges)
+      if (state.analysis.stride(a, r) == 1 && state.analysis.size(r) == stride && is_free(state, r))
+        state.width(r).unroll = static_cast<int>(stride);
+  }
+}
+
 }  // namespace
 
 void choose_register_transposes(TuningState& state) {
   for (const StatementAnalysis& w : state.analysis.statements()) {
-    if (w.is_reduce()) continue;
+    if (w.is_reduce()) {
+      share_strided_loads(state, w);
+      continue;
+    }
     const auto vector = std::ranges::find_if(state.lane_ranges, [&](UOp v) { return contains(w.result_ranges, v); });
     if (vector == state.lane_ranges.end() || state.is_tiled(*vector)) continue;
     for (UOp a : w.accesses)

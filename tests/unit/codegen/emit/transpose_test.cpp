@@ -181,9 +181,23 @@ TEST_CASE("copies that fill what lies between the lanes are loaded and stored in
         b.stores(
             {b.put(out, {r, i, k}, (gated ? b.at(in, {r, i, k}, lt(r, b.index(1)), two) : b.at(in, {r, i, k})) * 2.0)});
         const std::string text = b.check({Lanes{1, 16}, Unroll{2, static_cast<int>(copies)}});
-        CHECK((count(text, fmt::format("sn_transpose{}_16_", copies)) > 0) ==
-              (copies != 3));  // 3 are two runs, of 2 and 1
+        CHECK(count(text, fmt::format("sn_transpose{}_16_", copies)) > 0);
       }
+}
+
+TEST_CASE("copies that reach beyond the next lane are loaded in pieces that do not", "[codegen][transpose]") {
+  for (const int64_t stride : {2, 3, 4})
+    for (const int64_t copies : {3, 5, 8}) {
+      INFO(copies << " copies, stride " << stride);
+      KernelHarness b;
+      UOp in = b.buffer(random_array(DType::F32, {stride * 36 + copies}, 1)),
+          out = b.buffer(Array(DType::F32, {copies, 37}));
+      UOp k = b.outer(copies), i = b.outer(37);
+      b.stores({b.put(out, {k, i}, b.at(in, {i * b.index(stride) + k}))});
+      const std::string text = b.check({Lanes{1, 16}, Unroll{0, static_cast<int>(copies)}});
+      CHECK(count(text, fmt::format("sn_transpose{0}_{0}_", stride)) > 0);
+      CHECK(count(text, "sn_odd1_") == 0);  // rows of copies
+    }
 }
 
 TEST_CASE("more bytes than a byte can number are transposed in one piece", "[codegen][transpose]") {

@@ -67,3 +67,24 @@ TEST_CASE("results a page apart are transposed in whole vectors", "[codegen][pro
     CHECK(std::has_single_bit(static_cast<unsigned>(choice.copies(3))));
   }
 }
+
+TEST_CASE("what a filter of one pixel reads of an image is computed with lanes along the pixels, for all results",
+          "[codegen][products]") {
+  // out [n, f, p]: the sum over c of w [f, c] times a long expression of x [n, c, p]. Ranges: n, p, f, c.
+  for (const bool across : {false, true}) {  // of x [n, p, c], too
+    KernelHarness b;
+    UOp x = b.buffer(
+            random_array(DType::F32, across ? std::vector<int64_t>{2, 256, 96} : std::vector{2l, 96l, 256l}, 1)),
+        w = b.buffer(random_array(DType::F32, {16, 96}, 2)), out = b.buffer(Array(DType::F32, {2, 16, 256}));
+    UOp n = b.outer(2), p = b.outer(256), f = b.inner(16, 2), c = b.over(96, 3);
+    UOp value = across ? b.at(x, {n, p, c}) : b.at(x, {n, c, p});
+    for (int i = 0; i < 8; ++i) value = maximum(value * value, value + 1.0);
+    b.stores({b.put(out, {n, f, p}, b.reduce(Combine::Dot, {value, b.at(w, {f, c})}, {c}))});
+    const Choice choice(b);
+    INFO(to_string(choice.opts()));
+    CHECK(choice.has_lanes(1) == !across);
+    CHECK(std::ranges::any_of(choice.opts(),
+                              [](const Opt& o) { return std::holds_alternative<codegen::Materialize>(o); }) == across);
+    b.check(choice.opts(), false);
+  }
+}

@@ -127,3 +127,25 @@ TEST_CASE("a gate of both factors makes the ends of a long loop, which is not un
   open.check(chosen(open), false);
   both.check(chosen(both), false);
 }
+
+TEST_CASE("results between the strided lanes of a sum are copies that share its vectors", "[codegen]") {
+  for (const int64_t channels : {2, 3, 4, 5})
+    for (const bool rows : {false, true}) {  // whether the row is stored, less its sum
+      INFO(channels << " channels, rows " << rows);
+      KernelHarness b;
+      UOp in = b.buffer(random_array(DType::F32, {16, 100, channels}, 1));
+      UOp image = b.outer(16), channel = b.outer(channels), pixel = b.over(100, rows ? 3 : 2);
+      UOp sum = b.reduce(Combine::Add, {b.at(in, {image, pixel, channel})}, {pixel}, ReductionTree{16, 0});
+      if (rows) {
+        UOp out = b.buffer(Array(DType::F32, {16, 100, channels})), other = b.inner(100, 2);
+        b.stores({b.put(out, {image, other, channel}, b.at(in, {image, other, channel}) - sum)});
+      } else {
+        UOp out = b.buffer(Array(DType::F32, {16, channels}));
+        b.stores({b.put(out, {image, channel}, sum)});
+      }
+      const Choice c(b);
+      INFO(to_string(c.opts()));
+      CHECK((c.copies(1) > 1) == (channels < 5));
+      b.check(c.opts(), false);
+    }
+}
