@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <numeric>
 
 #include "cudasim/poison.h"
 #include "cudasim/warp_lanes.h"
@@ -239,10 +240,18 @@ void run_launch(const SimKernel& kernel, DeviceMemory& memory, const LaunchShape
   block.ordered_before = options.unordered_since ? options.unordered_since : block.launched;
   std::mt19937_64 random(options.seed);
   BlockRunner runner(block, random);
-  auto& at = block.index;
-  for (at[2] = 0; at[2] < shape.grid[2]; ++at[2])
-    for (at[1] = 0; at[1] < shape.grid[1]; ++at[1])
-      for (at[0] = 0; at[0] < shape.grid[0]; ++at[0]) runner.run();
+  const uint64_t blocks = uint64_t{shape.grid[0]} * shape.grid[1] * shape.grid[2];
+  // Which block is the last one must follow from what they tell each other, so it is another one for each seed.
+  std::vector<uint64_t> shuffled(kernel.has_fences ? blocks : 0);
+  std::iota(shuffled.begin(), shuffled.end(), 0);
+  std::ranges::shuffle(shuffled, random);
+  for (uint64_t i = 0; i < blocks; ++i) {
+    const uint64_t number = shuffled.empty() ? i : shuffled[i];
+    block.index = {static_cast<uint32_t>(number % shape.grid[0]),
+                   static_cast<uint32_t>(number / shape.grid[0] % shape.grid[1]),
+                   static_cast<uint32_t>(number / shape.grid[0] / shape.grid[1])};
+    runner.run();
+  }
 }
 
 }  // namespace sinter::runtime::cuda::sim

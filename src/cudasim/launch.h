@@ -19,7 +19,7 @@ struct LaunchShape {
 };
 
 struct LaunchOptions {
-  uint64_t seed = 0;  ///< determines the order in which warps run
+  uint64_t seed = 0;  ///< determines the order in which warps run, and the blocks of a kernel with fences
   bool check = true;  ///< shadow memory: races and reads of bytes that were never written
   uint32_t unordered_since =
       0;  ///< other launches' work after this time is unordered with this launch; 0: there is none

@@ -144,3 +144,12 @@ TEST_CASE("whatever is left out between two blocks is a race", "[cuda-sim]") {
                    "((float*)x)[k] = part[k];",
          .fault = kOther});
 }
+
+TEST_CASE("a block that is the last one by its number alone races where others run behind it", "[cuda-sim]") {
+  if (!cuda::has_clang()) SKIP_TEST("no Clang plugin");
+  const std::string text = text_of({.name = "", .ticket = "blockIdx.x + 0 * atomicInc(done, gridDim.x - 1)"});
+  int races = 0;
+  for (uint64_t seed = 0; seed < 5; ++seed) races += run(text, seed).result == CudaResult::LaunchFailed;
+  CHECK(races >= 3);  // the last number runs last for one seed of five
+  CHECK_THAT(sim::last_fault(), Contains("race") && Contains("another block of this launch"));
+}
