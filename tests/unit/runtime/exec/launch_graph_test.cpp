@@ -238,6 +238,23 @@ TEST_CASE("the words in which blocks count are cleared once, and stay where they
   CHECK(driver->alive() == 0);
 }
 
+TEST_CASE("words that cannot be cleared are not given out", "[cuda]") {
+  FakeDriver driver;
+  {
+    const auto context = Context::get(0);
+    LaunchGraph(context).tickets(2);  // memory that is there without a call of the driver
+    LaunchGraph list(context);
+    driver->fault = CudaResult::InvalidValue;
+    for (int again = 0; again < 2; ++again) {
+      CHECK_THROWS_AS(list.tickets(2), BackendError);
+      CHECK(context->allocator().live() == 0);
+    }
+  }
+  driver->fault = CudaResult::Success;
+  forget_devices();
+  CHECK(driver->alive() == 0);
+}
+
 TEST_CASE("graphs leave nothing behind", "[cuda]") {
   FakeDriver driver;
   {
