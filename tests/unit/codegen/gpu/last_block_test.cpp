@@ -184,6 +184,9 @@ TEST_CASE("some warps of the last block do all of the epilogue, or all of its th
   for (size_t i = 0; i < programs.size(); ++i) {
     INFO(sources[i].text);
     CHECK(sources[i].takes_tickets);
+    CHECK(count(sources[i].text, ", f32* p1,") == 1);  // what one part writes and one reads
+    CHECK(count(sources[i].text, "__restrict__ p1") == 0);
+    CHECK(count(sources[i].text, "__restrict__ p0") == 1);
     gpu.compare(b, names[i], *programs[i], before);
   }
   const auto refused = [&](int threads, const std::vector<Opt>& finish, const std::string& why) {
