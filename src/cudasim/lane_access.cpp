@@ -121,6 +121,12 @@ void LaneAccessBase::report_race(const AccessStamp& other, uint64_t at, int lane
        fmt::format("race: {} in {} was touched by {}{}, and {}", where(at), name_of(space_), who, when, why));
 }
 
+void LaneAccessBase::report_noncoherent(const AccessStamp& write, uint64_t at, int lane) {
+  fail(warp_, lane, CudaResult::LaunchFailed,
+       fmt::format("{} in {} is read by .nc and was written at {} in the same launch: a non-coherent load", where(at),
+                   name_of(space_), place_of(block_.kernel, write.instruction)));
+}
+
 void LaneAccessBase::count() {
   if (!lanes_) return;
   if (space_ == StateSpace::Global) count_global(block_.counters, addresses_, lanes_, bytes_);

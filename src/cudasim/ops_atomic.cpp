@@ -25,7 +25,7 @@ void atomic(Warp& warp, const Instruction& in, uint32_t mask, F&& new_value) {
     const T next = new_value(lane, old);
     std::memcpy(data, &next, sizeof next);
     if (in.result[0].at) lanes<T>(warp, in.result[0])[lane] = old;
-    if (warp.block->kernel.has_fences && access.is_global())
+    if (warp.block->kernel.has_fences && access.is_global() && !in.block_scope)
       warp.block->order.atomic(warp, lane, access.address(lane), in.result[0].at != 0);
   });
   access.count();
