@@ -39,10 +39,13 @@ LaneAccessBase::LaneAccessBase(Warp& warp, const Instruction& in, uint64_t bytes
             block_.ordered_before,
             block_.started,
             warp.barrier,
+            warp.grouped,
+            warp.group,
             warp.synced,
             0,
             static_cast<uint16_t>(warp.at),
             block_.order.any() ? &block_.order : nullptr};
+  if (space_ != StateSpace::Local) warp.accessed = actor_.now;
   if (space_ == StateSpace::Shared) enter(block_.shared, StateSpace::Shared);
   if (space_ == StateSpace::Global && block_.hints[warp.at]) enter(*block_.hints[warp.at], StateSpace::Global);
 }
