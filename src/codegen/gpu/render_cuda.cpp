@@ -175,9 +175,8 @@ runtime::KernelSource render_cuda(const Instructions& code, const Instructions* 
   const bool all_dynamic = in_last_block && tiles + more > kStaticShared;
   const CudaFunction first{
       {&code, in_last_block ? epilogue_kernel : nullptr}, scratch > 0, all_dynamic || tiles > kStaticShared};
-  const CudaFunction second = in_last_block
-                                  ? CudaFunction{first.parts[0], first.parts[1], scratch > 0, first.dynamic}
-                                  : CudaFunction{{epilogue_kernel, nullptr}, scratch > 0, more > kStaticShared};
+  const CudaFunction second =
+      in_last_block ? first : CudaFunction{{epilogue_kernel, nullptr}, scratch > 0, more > kStaticShared};
   KernelText main = CudaRenderer(code, target, first).run();
   const KernelText last = epilogue_kernel ? CudaRenderer(*epilogue_kernel, target, second).run() : KernelText{};
   runtime::KernelSource source;

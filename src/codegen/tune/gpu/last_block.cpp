@@ -18,10 +18,8 @@
 namespace sinter::codegen {
 namespace {
 
-constexpr int64_t kMaxUnroll = 64;  ///< elements of a sum that are all loaded before they are added
-
 /// One task runs all of the epilogue, in `threads` threads.
-std::vector<Opt> in_last_block(const Kernel& epilogue, std::vector<Opt> opts, int threads) {
+std::vector<Opt> for_last_block(const Kernel& epilogue, std::vector<Opt> opts, int threads) {
   for (size_t id = 0; id < epilogue.outer.size(); ++id)
     opts.push_back(TaskBlock{static_cast<int>(id), epilogue.outer[id].value()});
   opts.push_back(LastBlock{threads});
@@ -37,7 +35,7 @@ std::vector<std::vector<Opt>> with_whole_sums(const Kernel& epilogue, const std:
     if (n->op != ir::Op::Reduce || ranges_of(n).empty()) continue;
     const UOp range = ranges_of(n).back(), size = range->src[0];
     const int id = range_id(range);
-    if (size->op != ir::Op::Const || size->scalar().as_int() < 2 || size->scalar().as_int() > kMaxUnroll) continue;
+    if (size->op != ir::Op::Const || size->scalar().as_int() < 2 || size->scalar().as_int() > Unroll::kMax) continue;
     if (find_opt<ThreadBind>(opts, id) || find_opt<Lanes>(opts, id) || !met.insert(id).second) continue;
     std::vector<Opt> list = opts;
     std::erase_if(list, [](const Opt& o) { return std::holds_alternative<Unroll>(o); });
@@ -58,9 +56,9 @@ std::vector<std::vector<Opt>> lists_in_last_block(const Kernel& epilogue, int th
     if (const auto warps = static_cast<int>(round_up(needed, kWarp)); warps < threads) counts.insert(warps);
     for (const int count : counts) {
       if (needed > count) continue;
-      lists.push_back(in_last_block(epilogue, opts, count));
+      lists.push_back(for_last_block(epilogue, opts, count));
       for (std::vector<Opt>& whole : with_whole_sums(epilogue, opts))
-        lists.push_back(in_last_block(epilogue, std::move(whole), count));
+        lists.push_back(for_last_block(epilogue, std::move(whole), count));
     }
   }
   return lists;
