@@ -251,6 +251,7 @@ class LoopScheduleBuilder {
       schedule_.threads = last_block_threads_;
       require(std::ranges::all_of(schedule_.axes, [](const LoopAxis& a) { return a.whole(); }),
               "one task of the last block does not cover all outer ranges");
+      require(schedule_.occupancy == 0, "a last block has the occupancy of its main kernel");
     }
     for (const TileCopy& s : schedule_.tile_copies)
       for (const TileCopy::CopyDim& d : s.dims)

@@ -197,9 +197,36 @@ TEST_CASE("some warps of the last block do all of the epilogue, or all of its th
   refused(64, {all, codegen::LastBlock{16}}, "not some warps of the 64 threads");
   refused(8, {codegen::LastBlock{8}}, "does not cover all outer ranges");
   refused(8, {codegen::ThreadBind{0, 16, 1}, all, codegen::LastBlock{8}}, "more threads");
+  refused(8, {all, codegen::LastBlock{8}, codegen::Occupancy{2}}, "the occupancy of its main kernel");
+  CHECK_THROWS_WITH(
+      codegen::generate_source(normalized, gpu.target(), {codegen::TaskBlock{0, 6}, codegen::LastBlock{8}},
+                               {all, codegen::LastBlock{8}}),
+      Catch::Matchers::Contains("only an epilogue"));
   CHECK_THROWS_WITH(
       codegen::generate_source(codegen::normalize(b.kernel), runtime::reference_target(), {}, {codegen::LastBlock{1}}),
       Catch::Matchers::Contains("on GPUs only"));
+}
+
+TEST_CASE("an epilogue whose main kernel may have no block is a launch", "[codegen][cuda]") {
+  const SimulatedGpu gpu;
+  for (const int64_t least : {0, 1}) {
+    const Var blocks("blocks", least, 9);
+    KernelHarness b = column_sums(blocks(5), 5, 40);
+    const codegen::NormalizedKernel normalized = codegen::normalize(b.kernel, gpu.target());
+    const std::vector<Opt> main = codegen::choose_opts(normalized.main, gpu.target());
+    const runtime::KernelSource chosen = codegen::generate_source(
+        normalized, gpu.target(), main, codegen::choose_epilogue_opts(normalized, gpu.target(), main));
+    CHECK(chosen.takes_tickets == (least == 1));
+    const std::vector<Array> before = b.interpret();
+    gpu.compare(b, to_string(main), *runtime::compile({&chosen, 1}, gpu.target())[0], before);
+    const std::vector<Opt> finish{codegen::TaskBlock{0, 40}, codegen::LastBlock{8}},
+        eight{codegen::ThreadBind{1, 8, 1}};
+    if (least == 0)
+      CHECK_THROWS_WITH(codegen::generate_source(normalized, gpu.target(), eight, finish),
+                        Catch::Matchers::Contains("the main kernel may have no block"));
+    else
+      CHECK(codegen::generate_source(normalized, gpu.target(), eight, finish).takes_tickets);
+  }
 }
 
 TEST_CASE("an epilogue with barriers runs in some warps of the last block", "[codegen][cuda]") {
