@@ -21,7 +21,8 @@ struct ClockTerms {
   double l2 = 0;       ///< bytes between L1 and L2
   double memory = 0;   ///< bytes between L2 and memory
   double latency = 0;  ///< chains of dependent operations in a block, for each wave of blocks
-  double start = 0;    ///< what stands before all of these: the launch, or the ticket of a last block
+
+  double start = 0;  ///< what stands before all of these: the launch, or the tickets of a last block
 
   int64_t blocks = 0;
   int threads = 0;
