@@ -43,7 +43,7 @@ int resident_by_registers(int registers, int threads, const runtime::Target& tar
 std::string to_string(const ClockTerms& terms);
 
 /// The terms of a launch; symbolic sizes count with their upper bounds. `kernel`: normalized. nullopt if an Opt is not
-/// legal.
+/// legal. Of a last block, what stands before it is left out: see predict_epilogue().
 ///
 /// A thread evaluates a node once for each iteration of the loops down to the innermost one that the node depends on,
 /// and for each lane and copy along the ranges that it depends on. Threads that share the work of a statement divide

@@ -46,10 +46,10 @@ std::vector<std::vector<Opt>> with_whole_sums(const Kernel& epilogue, const std:
 }
 
 /// What the epilogue may be in a block of the main kernel, which has `threads` threads.
-std::vector<std::vector<Opt>> lists_in_last_block(const Kernel& epilogue, int threads, const runtime::Target& target) {
+std::vector<std::vector<Opt>> lists_in_last_block(const Kernel& epilogue, const std::vector<RankedCandidate>& ranked,
+                                                  int threads) {
   std::vector<std::pair<int, std::vector<Opt>>> found{{1, {}}};  // with the threads that they need
-  for (RankedCandidate& r : rank_candidates(epilogue, target))
-    found.emplace_back(r.terms.threads, std::move(r.candidate.opts));
+  for (const RankedCandidate& r : ranked) found.emplace_back(r.terms.threads, r.candidate.opts);
   std::vector<std::vector<Opt>> lists;
   for (auto& [needed, opts] : found) {
     std::set<int> counts{threads};  // all, or some warps
@@ -66,22 +66,35 @@ std::vector<std::vector<Opt>> lists_in_last_block(const Kernel& epilogue, int th
 
 }  // namespace
 
+std::optional<ClockTerms> predict_epilogue(const Kernel& epilogue, const std::vector<Opt>& opts, const ClockTerms& main,
+                                           const runtime::Target& target) {
+  std::optional<ClockTerms> terms = predict_clocks(epilogue, opts, target);
+  const bool last = std::ranges::any_of(opts, [](const Opt& o) { return std::holds_alternative<LastBlock>(o); });
+  if (!terms || !last) return terms;
+  const int64_t together = int64_t{std::max(target.threads, 1)} * std::max(main.resident, 1);
+  terms->start = static_cast<double>(ceil_div(main.blocks, together)) * (kTicketClocks + 2 * kFenceClocks);
+  return terms;
+}
+
 std::vector<Opt> tune_epilogue(const Kernel& epilogue, const Kernel& main, const std::vector<Opt>& opts,
                                const runtime::Target& target) {
-  std::vector<Opt> alone = tune_for_gpu(epilogue, target);
+  const std::vector<RankedCandidate> ranked = rank_candidates(epilogue, target);
+  std::vector<Opt> alone = best_for_gpu(ranked, epilogue, target, 1).front();
   if (!always_has_tasks(main)) return alone;  // a launch without blocks has no last one
+  const std::optional<ClockTerms> before = predict_clocks(main, opts, target);
+  if (!before) return alone;  // refused anyway
   const LoopSchedule schedule = make_loop_schedule(main, opts);
-  // The epilogue gets the registers that the main part leaves it.
+  // The epilogue gets the registers and the shared memory that the main part leaves it.
   const auto fits = [&](const ClockTerms& t) {
-    return t.resident > 0 &&
-           resident_by_registers(t.registers, schedule.threads, target) >= std::max(schedule.occupancy, 1);
+    return std::min(t.resident, resident_by_registers(t.registers, schedule.threads, target)) >=
+           std::max(schedule.occupancy, 1);
   };
   std::optional<std::pair<ClockTerms, std::vector<Opt>>> best;
-  for (std::vector<Opt>& list : lists_in_last_block(epilogue, schedule.threads, target)) {
-    const std::optional<ClockTerms> terms = predict_clocks(epilogue, list, target);
+  for (std::vector<Opt>& list : lists_in_last_block(epilogue, ranked, schedule.threads)) {
+    const std::optional<ClockTerms> terms = predict_epilogue(epilogue, list, *before, target);
     if (terms && fits(*terms) && (!best || terms->clocks() < best->first.clocks())) best = {*terms, std::move(list)};
   }
-  const std::optional<ClockTerms> launch = predict_clocks(epilogue, alone, target);
+  const std::optional<ClockTerms> launch = predict_epilogue(epilogue, alone, *before, target);
   if (!best || (launch && launch->clocks() < best->first.clocks())) return alone;
   if (runtime::logging(3))
     runtime::log(3, fmt::format("{}: in the last block, {}\n  {}", epilogue.name, to_string(best->first),

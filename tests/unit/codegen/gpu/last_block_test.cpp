@@ -299,6 +299,25 @@ TEST_CASE("an epilogue that is too much for one block is a launch", "[codegen][c
   CHECK(wide.epilogue_blocks > 1);
 }
 
+TEST_CASE("each wave of a main kernel's blocks takes tickets, a launch does not", "[codegen][cuda]") {
+  const runtime::Target target = runtime::cuda_target({});
+  KernelHarness b = column_sums(64, 4, 4);
+  const codegen::NormalizedKernel normalized = codegen::normalize(b.kernel, target);
+  const auto start = [&](int64_t blocks, const std::vector<Opt>& opts) {
+    const codegen::ClockTerms main{.blocks = blocks, .resident = 2};
+    const auto terms = codegen::predict_epilogue(*normalized.epilogue_kernel, opts, main, target).value();
+    CHECK_THAT(to_string(terms), Catch::Matchers::Contains(fmt::format(" start {:.0f};", terms.start)));
+    return terms.start;
+  };
+  const std::vector<Opt> last{codegen::TaskBlock{0, 4}, codegen::LastBlock{32}};
+  const int64_t wave = 2 * target.threads;
+  CHECK(start(1, last) > 0);
+  CHECK(start(wave, last) == start(1, last));
+  CHECK(start(wave + 1, last) == 2 * start(1, last));
+  CHECK(start(wave + 1, {}) == start(1, {}));
+  CHECK(start(1, {}) > start(1, last));
+}
+
 TEST_CASE("without a fence or its barrier the last block races with the others", "[codegen][cuda]") {
   KernelHarness b = column_sums(6, 5, 40);
   runtime::KernelSource good;
