@@ -135,6 +135,12 @@ TEST_CASE("whatever is left out between two blocks is a race", "[cuda-sim]") {
          .ticket = R"(0; asm volatile("atom.global.cta.inc.u32 %0, [%1], %2;"
                                       : "=r"(ticket) : "l"(done), "r"(gridDim.x - 1) : "memory"))",
          .fault = kOther});
+  check({.name = "comparisons that fail release nothing",
+         .release = "__threadfence(); atomicCAS(done + 1, 77u, 0u);",
+         .ticket = R"(0; asm volatile("atom.global.cta.inc.u32 %0, [%1], %2;"
+                                      : "=r"(ticket) : "l"(done), "r"(gridDim.x - 1) : "memory"))",
+         .acquire = "atomicCAS(done + 1, 77u, 0u); __threadfence();",
+         .fault = kOther});
   check({.name = "each block has a word of its own",
          .ticket = "blockIdx.x + 0 * atomicInc(done + blockIdx.x, gridDim.x - 1)",
          .fault = kOther});
