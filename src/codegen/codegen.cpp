@@ -145,6 +145,7 @@ LoweredKernel lower(const NormalizedKernel& kernel, const runtime::Target& targe
                     const std::vector<Opt>& epilogue_opts) {
   LoweredKernel made;
   made.main = lower(kernel.main, target, opts, made.blocks);
+  if (made.main.last_block) refuse(to_string(opts), "only an epilogue runs in the last block of another kernel");
   if (!kernel.epilogue_kernel) return made;
   std::vector<int64_t> blocks;
   made.epilogue_kernel = lower(*kernel.epilogue_kernel, target, epilogue_opts, blocks);

@@ -43,11 +43,11 @@ void BlockOrder::fence(const Warp& warp, uint32_t mask, uint32_t now) {
   });
 }
 
-void BlockOrder::atomic(const Warp& warp, int lane, uint64_t word, bool reads) {
+void BlockOrder::atomic(const Warp& warp, int lane, uint64_t word, bool reads, bool writes) {
   Known& known = of(warp, lane);
   std::vector<Release>& releases = releases_[word];
   if (reads) known.seen[word] = releases.size();
-  if (known.fences.empty()) return;
+  if (!writes || known.fences.empty()) return;
   Release made{started_, {}};
   for (const uint32_t f : known.fences) made.fences.push_back(fences_[f]);
   releases.push_back(std::move(made));

@@ -19,8 +19,9 @@ class BlockOrder {
   void begin_block(uint32_t started);
   /// Lanes of a warp execute a fence of the device's scope at the time `now`, which no earlier access has.
   void fence(const Warp& warp, uint32_t mask, uint32_t now);
-  /// A lane executes an atomic on a word of global memory. `reads`: it returns what the word was.
-  void atomic(const Warp& warp, int lane, uint64_t word, bool reads);
+  /// A lane executes an atomic on a word of global memory. `reads`: it returns what the word was. `writes`: it is no
+  /// comparison that failed.
+  void atomic(const Warp& warp, int lane, uint64_t word, bool reads, bool writes);
 
   /// What a thread's later work is ordered behind, beyond its own block's barriers.
   struct Known {

@@ -224,9 +224,11 @@ void Decoder::take_space() {
       {"local", StateSpace::Local},   {"shared::cta", StateSpace::Shared}, {"param", StateSpace::Param}};
   for (const auto& [word, space] : kSpaces)
     if (take(word)) out.space = space;
-  // Each access is executed immediately and in order, so ordering and cache modifiers have no effect.
-  for (const std::string_view word : {"volatile", "weak", "relaxed", "acquire", "release", "acq_rel", "nc", "cta",
-                                      "cluster", "gpu", "sys", "ca", "cg", "cs", "lu", "cv", "wb", "wt"})
+  out.noncoherent = take("nc");
+  out.block_scope = take_one({"cta", "cluster"}) >= 0;
+  // Each access is executed immediately and in order, so other ordering and cache modifiers have no effect.
+  for (const std::string_view word : {"volatile", "weak", "relaxed", "acquire", "release", "acq_rel", "gpu", "sys",
+                                      "ca", "cg", "cs", "lu", "cv", "wb", "wt"})
     take(word);
   std::erase_if(words_, [](std::string_view word) { return word.starts_with("L1::") || word.starts_with("L2::"); });
 }

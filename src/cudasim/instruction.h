@@ -56,6 +56,8 @@ struct Instruction {
   uint8_t vector = 1;           ///< elements per lane
   uint8_t mode = 0;             ///< opcode-specific: rounding, kind of shuffle
   uint8_t width = 8;            ///< bytes read of a source whose register is wider
+  bool noncoherent = false;     ///< a load by .nc: of what nothing writes in the launch
+  bool block_scope = false;     ///< .cta or .cluster: orders nothing for other blocks
   uint8_t full_dependence = 0;  ///< a bit per source that all result bits depend on, such as a shift count
   uint32_t statement = 0;
 };

@@ -39,10 +39,13 @@ LaneAccessBase::LaneAccessBase(Warp& warp, const Instruction& in, uint64_t bytes
             block_.ordered_before,
             block_.started,
             warp.barrier,
+            warp.grouped,
+            warp.group,
             warp.synced,
             0,
             static_cast<uint16_t>(warp.at),
             block_.order.any() ? &block_.order : nullptr};
+  if (space_ != StateSpace::Local) warp.accessed = actor_.now;
   if (space_ == StateSpace::Shared) enter(block_.shared, StateSpace::Shared);
   if (space_ == StateSpace::Global && block_.hints[warp.at]) enter(*block_.hints[warp.at], StateSpace::Global);
 }
@@ -119,6 +122,12 @@ void LaneAccessBase::report_race(const AccessStamp& other, uint64_t at, int lane
   if (other.when < block_.launched) who = "a launch", when.clear(), why = "the two launches have no order";
   fail(warp_, lane, CudaResult::LaunchFailed,
        fmt::format("race: {} in {} was touched by {}{}, and {}", where(at), name_of(space_), who, when, why));
+}
+
+void LaneAccessBase::report_noncoherent(const AccessStamp& write, uint64_t at, int lane) {
+  fail(warp_, lane, CudaResult::LaunchFailed,
+       fmt::format("{} in {} is read by .nc and was written at {} in the same launch: a non-coherent load", where(at),
+                   name_of(space_), place_of(block_.kernel, write.instruction)));
 }
 
 void LaneAccessBase::count() {

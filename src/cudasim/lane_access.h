@@ -22,6 +22,7 @@ class LaneAccessBase {
   /// plain read of bytes that were never written is only recorded, with its place.
   void check_state(uint64_t at, int lane, AccessKind touch);
   [[noreturn]] void report_race(const AccessStamp& other, uint64_t at, int lane);
+  [[noreturn]] void report_noncoherent(const AccessStamp& write, uint64_t at, int lane);
   void count();
 
   Warp& warp_;
@@ -122,8 +123,11 @@ class LaneAccess : LaneAccessBase {
     actor_.thread = static_cast<uint16_t>(warp_.index * kLanes + static_cast<uint32_t>(lane));
     ShadowCell* cells = region_->cells.get();
     const uint64_t end = (at + kBytes) >> region_->shift;
-    for (uint64_t i = at >> region_->shift; i < end; ++i)
+    for (uint64_t i = at >> region_->shift; i < end; ++i) {
       if (const AccessStamp* other = note_cell<kTouch>(cells[i], actor_)) report_race(*other, at, lane);
+      if (kTouch == AccessKind::Read && in_.noncoherent && cells[i].write.when >= actor_.launch)
+        report_noncoherent(cells[i].write, at, lane);
+    }
   }
 
   std::byte* data_ = nullptr;

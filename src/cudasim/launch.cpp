@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <numeric>
 
 #include "cudasim/poison.h"
 #include "cudasim/warp_lanes.h"
@@ -85,7 +86,7 @@ class BlockRunner {
 
  private:
   void start() {
-    block_.started = ++now;
+    block_.started = block_.joined = ++now;
     block_.order.begin_block(block_.started);
     reset_states(block_.shared, block_.kernel.shared, 1, 0, block_.shape.dynamic_shared);
     reset_states(block_.local, block_.kernel.local, block_.threads(), block_.kernel.local_bytes, 0);
@@ -194,6 +195,7 @@ void SimBlock::arrive(Warp& warp, uint32_t id, uint32_t threads, const Instructi
     fail(warp, 0, CudaResult::LaunchFailed,
          fmt::format("barrier {} is used for {} threads and for {} at once", id, barrier.expected, threads));
   barrier.arrived += kLanes;  // all lanes of a warp are counted
+  barrier.group |= 1u << warp.index;
   order.arrive(warp, barrier.known);
   if (reduction)
     barrier.votes += static_cast<uint32_t>(std::popcount(source_predicate(warp, *reduction, 2) & warp.all));
@@ -207,15 +209,24 @@ void SimBlock::arrive(Warp& warp, uint32_t id, uint32_t threads, const Instructi
     fail(warp, 0, CudaResult::LaunchFailed,
          fmt::format("barrier {} was reached by {} threads and is for {}", id, barrier.arrived, barrier.expected));
   ++now;
+  const bool all = stands_for_all(barrier.group);
+  if (static_cast<size_t>(std::popcount(barrier.group)) == warps.size()) joined = now;
   for (const uint32_t i : barrier.waiting) {
     warps[i].waiting = false;
-    warps[i].barrier = now;
+    if (all)
+      warps[i].barrier = now;
+    else
+      warps[i].grouped = now, warps[i].group = barrier.group;
     order.leave(warps[i], barrier.known);
     if (warps[i].reduction)
       write_reduction(warps[i], *warps[i].reduction, barrier, std::min(barrier.expected, this->threads()));
   }
   barrier = {};
   ++counters.barriers;
+}
+
+bool SimBlock::stands_for_all(uint32_t group) const {
+  return std::ranges::all_of(warps, [&](const Warp& w) { return (group >> w.index & 1) || w.accessed < joined; });
 }
 
 uint32_t SimBlock::tick() { return ++now; }
@@ -239,10 +250,18 @@ void run_launch(const SimKernel& kernel, DeviceMemory& memory, const LaunchShape
   block.ordered_before = options.unordered_since ? options.unordered_since : block.launched;
   std::mt19937_64 random(options.seed);
   BlockRunner runner(block, random);
-  auto& at = block.index;
-  for (at[2] = 0; at[2] < shape.grid[2]; ++at[2])
-    for (at[1] = 0; at[1] < shape.grid[1]; ++at[1])
-      for (at[0] = 0; at[0] < shape.grid[0]; ++at[0]) runner.run();
+  const uint64_t blocks = uint64_t{shape.grid[0]} * shape.grid[1] * shape.grid[2];
+  // Which block is the last one must follow from what they tell each other, so it is another one for each seed.
+  std::vector<uint64_t> shuffled(kernel.has_fences ? blocks : 0);
+  std::iota(shuffled.begin(), shuffled.end(), 0);
+  std::ranges::shuffle(shuffled, random);
+  for (uint64_t i = 0; i < blocks; ++i) {
+    const uint64_t number = shuffled.empty() ? i : shuffled[i];
+    block.index = {static_cast<uint32_t>(number % shape.grid[0]),
+                   static_cast<uint32_t>(number / shape.grid[0] % shape.grid[1]),
+                   static_cast<uint32_t>(number / shape.grid[0] / shape.grid[1])};
+    runner.run();
+  }
 }
 
 }  // namespace sinter::runtime::cuda::sim

@@ -14,9 +14,9 @@ using AtomicIncrement = decltype([]<typename T>(T old, T b) -> T { return old >=
 using AtomicDecrement = decltype([](auto old, auto b) { return old == 0 || old > b ? b : old - 1; });
 
 /// Replaces the value at each lane's address by `new_value(lane, old)`. The old value goes to the result, if there is
-/// one.
+/// one. A lane that does not write, by `writes(lane, old)`, releases nothing.
 template <typename T, typename F>
-void atomic(Warp& warp, const Instruction& in, uint32_t mask, F&& new_value) {
+void atomic(Warp& warp, const Instruction& in, uint32_t mask, F&& new_value, auto&& writes) {
   LaneAccess<sizeof(T), AccessKind::Atomic> access(warp, in);
   for_lanes(mask, [&](int lane) {
     std::byte* data = access(lane);
@@ -25,8 +25,8 @@ void atomic(Warp& warp, const Instruction& in, uint32_t mask, F&& new_value) {
     const T next = new_value(lane, old);
     std::memcpy(data, &next, sizeof next);
     if (in.result[0].at) lanes<T>(warp, in.result[0])[lane] = old;
-    if (warp.block->kernel.has_fences && access.is_global())
-      warp.block->order.atomic(warp, lane, access.address(lane), in.result[0].at != 0);
+    if (warp.block->kernel.has_fences && access.is_global() && !in.block_scope)
+      warp.block->order.atomic(warp, lane, access.address(lane), in.result[0].at != 0, writes(lane, old));
   });
   access.count();
   warp.block->counters.atomics += static_cast<uint64_t>(std::popcount(mask));
@@ -34,14 +34,17 @@ void atomic(Warp& warp, const Instruction& in, uint32_t mask, F&& new_value) {
 
 template <typename F, typename T>
 void update(Warp& warp, const Instruction& in, uint32_t mask) {
-  atomic<T>(warp, in, mask, [&](int lane, T old) { return F()(old, lanes<T>(warp, in.source[1])[lane]); });
+  atomic<T>(
+      warp, in, mask, [&](int lane, T old) { return F()(old, lanes<T>(warp, in.source[1])[lane]); },
+      [](int, T) { return true; });
 }
 
 template <typename T>
 void compare_and_swap(Warp& warp, const Instruction& in, uint32_t mask) {
-  atomic<T>(warp, in, mask, [&](int lane, T old) {
-    return old == lanes<T>(warp, in.source[1])[lane] ? lanes<T>(warp, in.source[2])[lane] : old;
-  });
+  const auto same = [&](int lane, T old) { return old == lanes<T>(warp, in.source[1])[lane]; };
+  atomic<T>(
+      warp, in, mask, [&](int lane, T old) { return same(lane, old) ? lanes<T>(warp, in.source[2])[lane] : old; },
+      same);
 }
 
 constexpr TypeList kSums{NamedType<uint32_t>{"u32"}, NamedType<uint32_t>{"s32"}, NamedType<uint64_t>{"u64"},

@@ -10,9 +10,10 @@ namespace sinter::runtime::cuda::sim {
 /// The accessing thread, and the times since which earlier accesses are ordered before it.
 struct Actor {
   uint32_t now = 0;
-  uint32_t launch = 0, block = 0;  ///< when these began
-  uint32_t barrier = 0;            ///< when the warp last left a block barrier
-  uint32_t synced = 0;             ///< when the warp last synchronized its lanes
+  uint32_t launch = 0, block = 0;   ///< when these began
+  uint32_t barrier = 0;             ///< when the warp last left a block barrier
+  uint32_t grouped = 0, group = 0;  ///< when it last left a barrier of some warps only, and which, as a bit mask
+  uint32_t synced = 0;              ///< when the warp last synchronized its lanes
   uint16_t thread = 0;
   uint16_t instruction = 0;
   const BlockOrder* order = nullptr;  ///< null if no block of the launch has released anything
@@ -20,10 +21,15 @@ struct Actor {
 
 enum class AccessKind : uint8_t { Read, Write, Atomic };
 
+/// Whether a barrier of some warps separates an access of one thread, in the actor's block, from the actor's.
+inline bool group_orders(const AccessStamp& before, const Actor& actor) {
+  return before.when < actor.grouped && (actor.group >> before.thread / 32 & 1);
+}
+
 inline bool is_ordered(const AccessStamp& before, const Actor& actor) {
   if (before.when < actor.launch) return true;
   if (before.when < actor.block) return actor.order && actor.order->acquired(before, actor);
-  if (before.when < actor.barrier || before.thread == actor.thread) return true;
+  if (before.when < actor.barrier || before.thread == actor.thread || group_orders(before, actor)) return true;
   return before.thread / 32 == actor.thread / 32 && before.when < actor.synced;
 }
 
@@ -33,7 +39,9 @@ inline bool reads_are_ordered(const AccessStamp& read, const Actor& actor) {
   if (read.blocks && !(actor.order && !read.withheld && actor.order->acquired_all(actor))) return false;
   if (read.when < actor.block) return actor.order && actor.order->acquired(read, actor);
   if (read.when < actor.barrier) return true;
-  if (read.warps || read.thread / 32 != actor.thread / 32) return false;
+  if (read.warps) return false;
+  if (group_orders(read, actor)) return true;
+  if (read.thread / 32 != actor.thread / 32) return false;
   if (read.when < actor.synced) return true;
   return !read.lanes && read.thread == actor.thread;
 }
@@ -45,7 +53,7 @@ inline AccessStamp join_reads(const AccessStamp& old, const Actor& actor) {
   const bool other = old.when < actor.block;
   read.blocks = old.blocks || other;
   read.withheld = old.withheld || (other && !(actor.order && actor.order->released(old)));
-  if (old.when < actor.barrier) return read;
+  if (old.when < actor.barrier || (!old.warps && group_orders(old, actor))) return read;
   const bool same_warp = old.thread / 32 == actor.thread / 32;
   read.warps = old.warps || !same_warp;
   read.lanes = same_warp && old.when >= actor.synced && (old.lanes || old.thread != actor.thread);

@@ -44,6 +44,8 @@ struct Warp {
   bool waiting = false;                    ///< at a barrier of the block
   const Instruction* reduction = nullptr;  ///< the bar.red that it waits at
   uint32_t barrier = 0;                    ///< when it last left a barrier of the block, or started
+  uint32_t grouped = 0, group = 0;         ///< when it last left a barrier of some warps only, and which, as a bit mask
+  uint32_t accessed = 0;                   ///< when it last accessed memory that others see
   uint32_t synced = 0;                     ///< when its lanes last synchronized with each other
   uint32_t lane_pc[kLanes] = {};
   std::vector<AsyncCopy> copies;    ///< in order of issue

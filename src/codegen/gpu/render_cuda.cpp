@@ -108,7 +108,7 @@ class CudaRenderer final : public CStyleRenderer {
  private:
   bool is_last() const { return function_.takes_tickets() && &code_ == function_.parts[1]; }
   /// Only the block that takes the last ticket goes on. All stores of a block come before the fence ahead of its
-  /// ticket, and all loads of the last one after the fence behind it. Tickets wrap to 0.
+  /// ticket, and all loads of its epilogue after the fence behind it. Tickets wrap to 0.
   void end_others() {
     line("__syncthreads();");
     line("int last = 0;");
@@ -170,14 +170,14 @@ runtime::KernelSource render_cuda(const Instructions& code, const Instructions* 
                                   const std::string& hint, const runtime::Target& target) {
   const bool in_last_block = epilogue_kernel && epilogue_kernel->last_block;
   const int64_t scratch = std::max(code.scratch, epilogue_kernel ? epilogue_kernel->scratch : 0);
-  // Tiles of both parts of a function lie side by side, or one over the other where that is more than may be declared.
+  // Where both parts of a function have tiles, these lie one over the other.
   const int64_t tiles = tile_bytes(code), more = epilogue_kernel ? tile_bytes(*epilogue_kernel) : 0;
-  const bool all_dynamic = in_last_block && tiles + more > kStaticShared;
-  const CudaFunction first{
-      {&code, in_last_block ? epilogue_kernel : nullptr}, scratch > 0, all_dynamic || tiles > kStaticShared};
-  const CudaFunction second = in_last_block
-                                  ? CudaFunction{first.parts[0], first.parts[1], scratch > 0, first.dynamic}
-                                  : CudaFunction{{epilogue_kernel, nullptr}, scratch > 0, more > kStaticShared};
+  const bool overlaid = in_last_block && tiles && more;
+  const CudaFunction first{{&code, in_last_block ? epilogue_kernel : nullptr},
+                           scratch > 0,
+                           overlaid || (in_last_block ? std::max(tiles, more) : tiles) > kStaticShared};
+  const CudaFunction second =
+      in_last_block ? first : CudaFunction{{epilogue_kernel, nullptr}, scratch > 0, more > kStaticShared};
   KernelText main = CudaRenderer(code, target, first).run();
   const KernelText last = epilogue_kernel ? CudaRenderer(*epilogue_kernel, target, second).run() : KernelText{};
   runtime::KernelSource source;

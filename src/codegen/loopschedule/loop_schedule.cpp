@@ -89,7 +89,7 @@ class LoopScheduleBuilder {
   }
   void apply(const Unroll& o) {
     LoopAxis& a = axis(o.range);
-    require(o.count >= 2 && o.count <= 64, "a loop is unrolled by 2 to 64");
+    require(o.count >= 2 && o.count <= Unroll::kMax, "a loop is unrolled by 2 to 64");
     require(a.unroll == 1, "the range is unrolled already");
     a.unroll = o.count;
   }
@@ -196,7 +196,7 @@ class LoopScheduleBuilder {
       const LoopAxis& a = axis(d.range);
       require(d.level >= -1 && d.level < a.levels() - 1, "a tile covers a block of a loop that has loops inside");
       require(d.lanes == 1 || (power_of_two(d.lanes) && d.lanes <= 256), "a vector has 2, 4, 8, ... 256 elements");
-      require(d.unroll >= 1 && d.unroll <= 64, "a loop is unrolled by 2 to 64");
+      require(d.unroll >= 1 && d.unroll <= Unroll::kMax, "a loop is unrolled by 2 to 64");
       if (d.taps >= 0) add_window(o.value, a.range, axis(d.taps).range);
       require(d.threads >= 1 && d.threads <= kMaxThreads && d.stride >= 1 && d.stride <= kMaxThreads,
               "a dim is bound to 1 to 1024 threads with a stride of 1 to 1024");
@@ -251,6 +251,7 @@ class LoopScheduleBuilder {
       schedule_.threads = last_block_threads_;
       require(std::ranges::all_of(schedule_.axes, [](const LoopAxis& a) { return a.whole(); }),
               "one task of the last block does not cover all outer ranges");
+      require(schedule_.occupancy == 0, "a last block has the occupancy of its main kernel");
     }
     for (const TileCopy& s : schedule_.tile_copies)
       for (const TileCopy::CopyDim& d : s.dims)

@@ -30,6 +30,7 @@ struct Lanes {
 /// Unrolls a range: `count` copies of everything that depends on it. If the range has lanes, each copy is one vector.
 /// On a range that a REDUCE sums, the copies update its accumulators in sequence, as its ReductionTree says.
 struct Unroll {
+  static constexpr int kMax = 64;  ///< copies
   int range = 0;
   int count = 1;
   friend bool operator==(const Unroll&, const Unroll&) = default;

@@ -24,12 +24,17 @@ LaunchGraph::~LaunchGraph() {
 
 DevicePointer LaunchGraph::tickets(size_t words) {
   if (words <= ticket_words_) return tickets_;
-  const DevicePointer made = context_->allocator().allocate(words * sizeof(uint32_t));
+  const size_t bytes = words * sizeof(uint32_t);
+  const DevicePointer made = context_->allocator().allocate(bytes);
+  try {
+    context_->fill(made, 0, bytes);
+  } catch (...) {
+    context_->allocator().deallocate(made, bytes);
+    throw;
+  }
   if (tickets_) context_->allocator().deallocate(tickets_, ticket_words_ * sizeof(uint32_t));
-  tickets_ = made;
   ticket_words_ = words;
-  context_->fill(tickets_, 0, words * sizeof(uint32_t));
-  return tickets_;
+  return tickets_ = made;
 }
 
 void LaunchGraph::begin() {

@@ -131,6 +131,16 @@ TEST_CASE("whatever is left out between two blocks is a race", "[cuda-sim]") {
   check({.name = "a fence of the block behind it", .acquire = "__threadfence_block();", .fault = kOther});
   check(
       {.name = "the ticket is no atomic", .ticket = "*(volatile unsigned*)done; *done = ticket + 1", .fault = kOther});
+  check({.name = "an atomic of the block's scope",
+         .ticket = R"(0; asm volatile("atom.global.cta.inc.u32 %0, [%1], %2;"
+                                      : "=r"(ticket) : "l"(done), "r"(gridDim.x - 1) : "memory"))",
+         .fault = kOther});
+  check({.name = "comparisons that fail release nothing",
+         .release = "__threadfence(); atomicCAS(done + 1, 77u, 0u);",
+         .ticket = R"(0; asm volatile("atom.global.cta.inc.u32 %0, [%1], %2;"
+                                      : "=r"(ticket) : "l"(done), "r"(gridDim.x - 1) : "memory"))",
+         .acquire = "atomicCAS(done + 1, 77u, 0u); __threadfence();",
+         .fault = kOther});
   check({.name = "each block has a word of its own",
          .ticket = "blockIdx.x + 0 * atomicInc(done + blockIdx.x, gridDim.x - 1)",
          .fault = kOther});
@@ -143,4 +153,25 @@ TEST_CASE("whatever is left out between two blocks is a race", "[cuda-sim]") {
          .finish = "for (unsigned k = threadIdx.x; k < gridDim.x * blockDim.x; k += blockDim.x) "
                    "((float*)x)[k] = part[k];",
          .fault = kOther});
+}
+
+TEST_CASE("a block that is the last one by its number alone races where others run behind it", "[cuda-sim]") {
+  if (!cuda::has_clang()) SKIP_TEST("no Clang plugin");
+  const std::string text = text_of({.name = "", .ticket = "blockIdx.x + 0 * atomicInc(done, gridDim.x - 1)"});
+  int races = 0;
+  for (uint64_t seed = 0; seed < 5; ++seed) races += run(text, seed).result == CudaResult::LaunchFailed;
+  CHECK(races >= 3);  // the last number runs last for one seed of five
+  CHECK_THAT(sim::last_fault(), Contains("race") && Contains("another block of this launch"));
+}
+
+TEST_CASE("a load by .nc of what the launch has written is a fault, ordered or not", "[cuda-sim]") {
+  if (!cuda::has_clang()) SKIP_TEST("no Clang plugin");
+  const std::string text = text_of({.name = "", .finish = R"(
+      for (unsigned k = threadIdx.x; k < gridDim.x * blockDim.x; k += blockDim.x) {
+        float number;
+        asm volatile("ld.global.nc.f32 %0, [%1];" : "=f"(number) : "l"(part + k));
+        out[k] = number + 1;
+      })"});
+  CHECK(run(text, 0).result == CudaResult::LaunchFailed);
+  CHECK_THAT(sim::last_fault(), Contains("a non-coherent load") && Contains("st.global"));
 }

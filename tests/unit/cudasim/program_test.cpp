@@ -1,4 +1,6 @@
 // What threads do together and how control flows on the simulated GPU, from PTX; the counters of what it costs.
+#include <fmt/format.h>
+
 #include <numeric>
 
 #include "sim_support.h"
@@ -164,6 +166,40 @@ TEST_CASE("barriers count and combine predicates, and have numbers", "[cuda-sim]
     )"),
                            128, 0, seed);
     CHECK(pairs == each(128, [](uint32_t i) { return i ^ 32; }));
+  }
+}
+
+TEST_CASE("a barrier of some warps orders these and no others", "[cuda-sim]") {
+  // All three warps write shared memory. Then the first two wait for each other, without the third.
+  const auto text = [](const char* before, const char* behind, const char* third) {
+    return kernel(fmt::format(R"(
+      .shared .align 4 .b8 s[384];
+      mov.u64 %rd2, s;
+      mul.wide.u32 %rd3, %r0, 4;
+      add.s64 %rd2, %rd2, %rd3;
+      st.shared.u32 [%rd2], %r0;
+      setp.ge.u32 %p0, %r0, 64;
+      setp.eq.u32 %p1, %r0, 0;
+      bar.sync 0;
+      @%p0 bra THIRD;
+      {}
+      bar.sync 1, 64;
+      {}
+      bra END;
+    THIRD:
+      {}
+    END:
+    )",
+                              before, behind, third));
+  };
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    run(text("ld.shared.u32 %r1, [s];", "@%p1 st.shared.u32 [s], %r0;", ""), 96, 0, seed);
+    run(text("st.shared.u32 [%rd2], %r0;", "@%p1 ld.shared.u32 %r1, [s+128];", "st.shared.u32 [%rd2], %r0;"), 96, 0,
+        seed);
+    Gpu gpu({.seed = seed});
+    const std::string race = text("", "@%p1 ld.shared.u32 %r1, [s+256];", "st.shared.u32 [%rd2], %r0;");
+    CHECK(gpu.launch(gpu.load(race, "k"), 1, 96, {gpu.allocate(4)}) == CudaResult::LaunchFailed);
+    CHECK_THAT(sim::last_fault(), Contains("race") && Contains("no barrier stands between"));
   }
 }
 

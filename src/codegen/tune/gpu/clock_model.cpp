@@ -43,7 +43,7 @@ class ClockModel {
 
   ClockTerms run() {
     terms_.threads = schedule_.threads;
-    terms_.start = schedule_.last_block ? kFenceClocks + kTicketClocks : kLaunchClocks;
+    terms_.start = schedule_.last_block ? 0 : kLaunchClocks;
     terms_.blocks = 1;
     for (UOp r : schedule_.outer) terms_.blocks *= ceil_div(max_trip_count(r), schedule_.of(r).block);
     const std::vector<double> accumulators = accumulator_registers(statements_, schedule_, ranges_);

@@ -21,7 +21,8 @@ struct ClockTerms {
   double l2 = 0;       ///< bytes between L1 and L2
   double memory = 0;   ///< bytes between L2 and memory
   double latency = 0;  ///< chains of dependent operations in a block, for each wave of blocks
-  double start = 0;    ///< what stands before all of these: the launch, or the ticket of a last block
+
+  double start = 0;  ///< what stands before all of these: the launch, or the tickets of a last block
 
   int64_t blocks = 0;
   int threads = 0;
@@ -42,7 +43,7 @@ int resident_by_registers(int registers, int threads, const runtime::Target& tar
 std::string to_string(const ClockTerms& terms);
 
 /// The terms of a launch; symbolic sizes count with their upper bounds. `kernel`: normalized. nullopt if an Opt is not
-/// legal.
+/// legal. Of a last block, what stands before it is left out: see predict_epilogue().
 ///
 /// A thread evaluates a node once for each iteration of the loops down to the innermost one that the node depends on,
 /// and for each lane and copy along the ranges that it depends on. Threads that share the work of a statement divide

@@ -48,8 +48,8 @@ int resident_by_registers(int registers, int threads, const runtime::Target& tar
 std::string to_string(const ClockTerms& t) {
   std::string out = fmt::format("{:.1f} us by {}:", t.microseconds(), t.bound());
   for (const auto& [name, clocks] : list_of(t)) out += fmt::format(" {} {:.0f}", name, clocks);
-  return out + fmt::format("; {} blocks of {} threads, {} at once, {} registers", t.blocks, t.threads, t.resident,
-                           t.registers);
+  return out + fmt::format(" start {:.0f}; {} blocks of {} threads, {} at once, {} registers", t.start, t.blocks,
+                           t.threads, t.resident, t.registers);
 }
 
 }  // namespace sinter::codegen

@@ -1,10 +1,12 @@
 // Where an epilogue runs: in a launch of its own, or in the last block of its main kernel.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "codegen/kernel/kernel.h"
 #include "codegen/loopschedule/opt.h"
+#include "codegen/tune/gpu/clock_model.h"
 #include "runtime/base/target.h"
 
 namespace sinter::codegen {
@@ -14,5 +16,10 @@ namespace sinter::codegen {
 /// that decides which of the two it is.
 std::vector<Opt> tune_epilogue(const Kernel& epilogue, const Kernel& main, const std::vector<Opt>& opts,
                                const runtime::Target& target);
+
+/// predict_clocks() of an epilogue behind a main kernel with these terms. With LastBlock, each wave of the main
+/// kernel's blocks takes tickets.
+std::optional<ClockTerms> predict_epilogue(const Kernel& epilogue, const std::vector<Opt>& opts, const ClockTerms& main,
+                                           const runtime::Target& target);
 
 }  // namespace sinter::codegen

@@ -105,7 +105,11 @@ std::vector<RankedCandidate> rank_candidates(const Kernel& kernel, const runtime
 }
 
 std::vector<std::vector<Opt>> best_for_gpu(const Kernel& kernel, const runtime::Target& target, size_t most) {
-  const std::vector<RankedCandidate> ranked = rank_candidates(kernel, target);
+  return best_for_gpu(rank_candidates(kernel, target), kernel, target, most);
+}
+
+std::vector<std::vector<Opt>> best_for_gpu(const std::vector<RankedCandidate>& ranked, const Kernel& kernel,
+                                           const runtime::Target& target, size_t most) {
   if (ranked.empty()) {
     // A join of parts into one result has no work for a second thread.
     if (!kernel.outer.empty())

@@ -21,6 +21,9 @@ std::vector<RankedCandidate> rank_candidates(const Kernel& kernel, const runtime
 /// The Opts of the first `most` of rank_candidates(), or one list without Opts if there is no candidate. DEBUG=3 prints
 /// the first and its terms.
 std::vector<std::vector<Opt>> best_for_gpu(const Kernel& kernel, const runtime::Target& target, size_t most);
+/// The same of a ranking that is there already.
+std::vector<std::vector<Opt>> best_for_gpu(const std::vector<RankedCandidate>& ranked, const Kernel& kernel,
+                                           const runtime::Target& target, size_t most);
 
 /// The first of them.
 std::vector<Opt> tune_for_gpu(const Kernel& kernel, const runtime::Target& target);

@@ -1,8 +1,9 @@
-// Sums in blocks whose last block finishes them: values against the interpreter on the simulated GPU, launches, and
+// Sums in blocks whose last block finishes them: values against plain loops on the simulated GPU, launches, and
 // what its races say of a kernel without a part of the pattern.
 #include <fmt/format.h>
 
 #include <functional>
+#include <random>
 
 #include "codegen/nest/loop_tree.h"
 #include "codegen/tune/gpu/last_block.h"
@@ -26,7 +27,15 @@ Tensor numbers_of(const Shape& shape, DType dtype = float32) {
   return from(values, shape, Device::cuda()).to(dtype).realize();
 }
 
-/// What a program gives on the device, from an interpreter of its plans, and the kernels that ran in blocks.
+/// Numbers in [-1, 1), whose sums show their order.
+Tensor fractions_of(const Shape& shape) {
+  std::mt19937 random(1);
+  std::vector<float> values(static_cast<size_t>(shape.bound()));
+  for (float& v : values) v = static_cast<float>(random() >> 8) * 0x1p-23f - 1.0f;
+  return from(values, shape, Device::cuda()).realize();
+}
+
+/// What a program gives on the device, from plain loops for each tensor op, and the kernels that ran in blocks.
 struct Run {
   std::vector<runtime::KernelSource> sources;
   std::vector<std::vector<double>> values;
@@ -56,14 +65,15 @@ std::vector<runtime::KernelSource> sources_of(const Program& program) {
   return tensor::explain(results, runtime::cuda::Context::get(0)->target()).sources;
 }
 
-constexpr int64_t kLong = 1 << 20;
+constexpr int64_t kLong = 1 << 18;
 
 }  // namespace
 
-TEST_CASE("sums in blocks are finished by their last block, with the bits of the interpreter", "[codegen][cuda]") {
+TEST_CASE("sums in blocks are finished by their last block, with the bits of plain loops", "[codegen][cuda]") {
   const runtime_test::ScopedEnv device("SINTER_DEVICE", "cuda-sim");
-  const Tensor x = numbers_of({kLong}), y = numbers_of({kLong + 3}), table = numbers_of({1 << 18, 6});
-  const Tensor n = x.to(int32).realize(), tiny = x.to(int8).realize(), half = x.to(float16).realize(),
+  const Tensor x = fractions_of({kLong}), y = fractions_of({kLong + 3}), table = fractions_of({1 << 16, 6});
+  const Tensor integers = numbers_of({kLong});
+  const Tensor n = integers.to(int32).realize(), tiny = integers.to(int8).realize(), half = x.to(float16).realize(),
                brain = x.to(bfloat16).realize();
   struct Case {
     const char* name;
@@ -82,7 +92,7 @@ TEST_CASE("sums in blocks are finished by their last block, with the bits of the
                          {"int8", [&] { return std::vector{tiny.sum()}; }},
                          {"float16", [&] { return std::vector{half.sum()}; }},
                          {"bfloat16", [&] { return std::vector{brain.mean()}; }},
-                         {"any", [&] { return std::vector{(x > 6).any()}; }},
+                         {"any", [&] { return std::vector{(x > 0.99999).any()}; }},
                          {"several results", [&] { return std::vector{x.sum(), x.max(), square(x).mean()}; }},
                          {"sums of few columns", [&] { return std::vector{table.sum(0)}; }},
                          {"a sum, and what is stored on the way", [&] { return std::vector{x + 1, (x + 1).sum()}; }},
@@ -90,7 +100,7 @@ TEST_CASE("sums in blocks are finished by their last block, with the bits of the
     INFO(c.name);
     const std::vector<runtime::KernelSource> sources = sources_of(c.make);
     CHECK(tickets_in(sources) == c.tickets);
-    const auto expected = values_of(c.make, debug::Executor::Interpreter);
+    const auto expected = values_of(c.make, debug::Executor::Unfused);
     for (int again = 0; again < 3; ++again) CHECK(values_of(c.make, debug::Executor::Compiled) == expected);
   }
 }
@@ -113,12 +123,12 @@ TEST_CASE("a sum is one launch of one kernel", "[codegen][cuda]") {
 
 TEST_CASE("a plan is run again and again, with tickets that begin at 0", "[codegen][cuda]") {
   const runtime_test::ScopedEnv device("SINTER_DEVICE", "cuda-sim");
-  const Tensor x = numbers_of({kLong});
+  const Tensor x = fractions_of({kLong});
   auto step = jit([](const Tensor& v) { return std::vector{v.sum(), (v * 2 + 1).max()}; });
   for (int run = 0; run < 5; ++run) {
     const Tensor now = (x + run).realize();
     const auto expected =
-        values_of([&] { return std::vector{now.sum(), (now * 2 + 1).max()}; }, debug::Executor::Interpreter);
+        values_of([&] { return std::vector{now.sum(), (now * 2 + 1).max()}; }, debug::Executor::Unfused);
     const std::vector<Tensor> got = step(now);
     for (size_t i = 0; i < got.size(); ++i) CHECK(got[i].to(float64).to_vector<double>() == expected[i]);
   }
@@ -128,11 +138,12 @@ TEST_CASE("sums of symbolic sizes are finished by the last block that there is",
   const runtime_test::ScopedEnv device("SINTER_DEVICE", "cuda-sim");
   for (const int64_t least : {0, 1}) {
     const Var rows("rows", least, 300);
-    for (const int64_t count : {1, 2, 37, 300}) {
-      const Tensor x = numbers_of({300, 257}).narrow(0, 0, rows(count));
-      const Program make = [&] { return std::vector{x.sum(), x.max(0).values, x.sum(1)}; };
+    for (const int64_t count : {0, 1, 2, 37, 300}) {
+      if (count < least) continue;
+      const Tensor x = fractions_of({300, 257}).narrow(0, 0, rows(count));
+      const Program make = [&] { return std::vector{x.sum(), count ? x.max(0).values : x.sum(0), x.sum(1)}; };
       INFO(count << " rows of " << least << " or more");
-      CHECK(values_of(make, debug::Executor::Compiled) == values_of(make, debug::Executor::Interpreter));
+      CHECK(values_of(make, debug::Executor::Compiled) == values_of(make, debug::Executor::Unfused));
     }
   }
 }
@@ -140,10 +151,10 @@ TEST_CASE("sums of symbolic sizes are finished by the last block that there is",
 namespace {
 
 /// Column sums in blocks: `blocks` tasks of `rows` rows each, whose partial sums the epilogue adds.
-KernelHarness column_sums(int64_t blocks, int64_t rows, int64_t columns) {
+KernelHarness column_sums(const Dim& blocks, int64_t rows, int64_t columns) {
   KernelHarness b;
-  UOp x = b.buffer(random_array(DType::F32, {blocks * rows, columns}, 1)),
-      part = b.buffer(Array(DType::F32, {blocks, columns})), out = b.buffer(Array(DType::F32, {columns}));
+  UOp x = b.buffer(random_array(DType::F32, {blocks.bound() * rows, columns}, 1)),
+      part = b.buffer(Array(DType::F32, {blocks.bound(), columns})), out = b.buffer(Array(DType::F32, {columns}));
   UOp i = b.outer(blocks), c = b.inner(columns, 1), k = b.over(rows, 2);
   b.stores({b.put(part, {i, c}, b.reduce(Combine::Add, {b.at(x, {i * b.index(rows) + k, c})}, {k}))});
   UOp last = b.inner(columns, 3), l = b.over(blocks, 4);
@@ -184,6 +195,9 @@ TEST_CASE("some warps of the last block do all of the epilogue, or all of its th
   for (size_t i = 0; i < programs.size(); ++i) {
     INFO(sources[i].text);
     CHECK(sources[i].takes_tickets);
+    CHECK(count(sources[i].text, ", f32* p1,") == 1);  // what one part writes and one reads
+    CHECK(count(sources[i].text, "__restrict__ p1") == 0);
+    CHECK(count(sources[i].text, "__restrict__ p0") == 1);
     gpu.compare(b, names[i], *programs[i], before);
   }
   const auto refused = [&](int threads, const std::vector<Opt>& finish, const std::string& why) {
@@ -194,9 +208,36 @@ TEST_CASE("some warps of the last block do all of the epilogue, or all of its th
   refused(64, {all, codegen::LastBlock{16}}, "not some warps of the 64 threads");
   refused(8, {codegen::LastBlock{8}}, "does not cover all outer ranges");
   refused(8, {codegen::ThreadBind{0, 16, 1}, all, codegen::LastBlock{8}}, "more threads");
+  refused(8, {all, codegen::LastBlock{8}, codegen::Occupancy{2}}, "the occupancy of its main kernel");
+  CHECK_THROWS_WITH(
+      codegen::generate_source(normalized, gpu.target(), {codegen::TaskBlock{0, 6}, codegen::LastBlock{8}},
+                               {all, codegen::LastBlock{8}}),
+      Catch::Matchers::Contains("only an epilogue"));
   CHECK_THROWS_WITH(
       codegen::generate_source(codegen::normalize(b.kernel), runtime::reference_target(), {}, {codegen::LastBlock{1}}),
       Catch::Matchers::Contains("on GPUs only"));
+}
+
+TEST_CASE("an epilogue whose main kernel may have no block is a launch", "[codegen][cuda]") {
+  const SimulatedGpu gpu;
+  for (const int64_t least : {0, 1}) {
+    const Var blocks("blocks", least, 9);
+    KernelHarness b = column_sums(blocks(5), 5, 40);
+    const codegen::NormalizedKernel normalized = codegen::normalize(b.kernel, gpu.target());
+    const std::vector<Opt> main = codegen::choose_opts(normalized.main, gpu.target());
+    const runtime::KernelSource chosen = codegen::generate_source(
+        normalized, gpu.target(), main, codegen::choose_epilogue_opts(normalized, gpu.target(), main));
+    CHECK(chosen.takes_tickets == (least == 1));
+    const std::vector<Array> before = b.interpret();
+    gpu.compare(b, to_string(main), *runtime::compile({&chosen, 1}, gpu.target())[0], before);
+    const std::vector<Opt> finish{codegen::TaskBlock{0, 40}, codegen::LastBlock{8}},
+        eight{codegen::ThreadBind{1, 8, 1}};
+    if (least == 0)
+      CHECK_THROWS_WITH(codegen::generate_source(normalized, gpu.target(), eight, finish),
+                        Catch::Matchers::Contains("the main kernel may have no block"));
+    else
+      CHECK(codegen::generate_source(normalized, gpu.target(), eight, finish).takes_tickets);
+  }
 }
 
 TEST_CASE("an epilogue with barriers runs in some warps of the last block", "[codegen][cuda]") {
@@ -224,9 +265,9 @@ TEST_CASE("an epilogue with barriers runs in some warps of the last block", "[co
   for (const auto& program : runtime::compile(sources, gpu.target())) gpu.compare(b, "", *program, before);
 }
 
-TEST_CASE("tiles of a main kernel and of its last block share dynamic shared memory", "[codegen][cuda]") {
+TEST_CASE("tiles of a main kernel and of its last block lie one over the other", "[codegen][cuda]") {
   const SimulatedGpu gpu;
-  constexpr int64_t kRow = 13000;  // more than a kernel may declare
+  const int64_t kRow = GENERATE(640, 13000);  // the second is more than a kernel may declare
   KernelHarness b;
   UOp x = b.buffer(random_array(DType::F32, {3, kRow}, 1)), part = b.buffer(Array(DType::F32, {3, 64})),
       out = b.buffer(Array(DType::F32, {}));
@@ -247,7 +288,7 @@ TEST_CASE("tiles of a main kernel and of its last block share dynamic shared mem
   const std::vector<Opt> finish{codegen::Materialize{inner, {3}}, codegen::ThreadBind{3, 4, 1}, codegen::LastBlock{32}};
   const std::vector<runtime::KernelSource> sources{codegen::generate_source(normalized, gpu.target(), main, finish)};
   INFO(sources[0].text);
-  CHECK(sources[0].shared >= kRow * 4);
+  CHECK(sources[0].shared == kRow * 4 + 64 * 4);  // the main kernel's row, and what its threads exchange
   CHECK(count(sources[0].text, "extern __shared__") == 2);
   const std::vector<Array> before = b.interpret();
   gpu.compare(b, "", *runtime::compile(sources, gpu.target())[0], before);
@@ -266,6 +307,25 @@ TEST_CASE("an epilogue that is too much for one block is a launch", "[codegen][c
   CHECK_FALSE(wide.takes_tickets);
   CHECK(wide.has_epilogue);
   CHECK(wide.epilogue_blocks > 1);
+}
+
+TEST_CASE("each wave of a main kernel's blocks takes tickets, a launch does not", "[codegen][cuda]") {
+  const runtime::Target target = runtime::cuda_target({});
+  KernelHarness b = column_sums(64, 4, 4);
+  const codegen::NormalizedKernel normalized = codegen::normalize(b.kernel, target);
+  const auto start = [&](int64_t blocks, const std::vector<Opt>& opts) {
+    const codegen::ClockTerms main{.blocks = blocks, .resident = 2};
+    const auto terms = codegen::predict_epilogue(*normalized.epilogue_kernel, opts, main, target).value();
+    CHECK_THAT(to_string(terms), Catch::Matchers::Contains(fmt::format(" start {:.0f};", terms.start)));
+    return terms.start;
+  };
+  const std::vector<Opt> last{codegen::TaskBlock{0, 4}, codegen::LastBlock{32}};
+  const int64_t wave = 2 * target.threads;
+  CHECK(start(1, last) > 0);
+  CHECK(start(wave, last) == start(1, last));
+  CHECK(start(wave + 1, last) == 2 * start(1, last));
+  CHECK(start(wave + 1, {}) == start(1, {}));
+  CHECK(start(1, {}) > start(1, last));
 }
 
 TEST_CASE("without a fence or its barrier the last block races with the others", "[codegen][cuda]") {

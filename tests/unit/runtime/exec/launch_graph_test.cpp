@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include <set>
+
 #include "runtime/exec/cuda_execution.h"
 #include "runtime/exec/launch_graph.h"
 #include "runtime/program/program.h"
@@ -180,6 +182,38 @@ TEST_CASE("launches that a run leaves out do not cost the others their graph", "
   }
 }
 
+TEST_CASE("launches that may run at once count in different words", "[cuda]") {
+  FakeDriver driver;
+  runtime::Plan plan;
+  plan.device = Device::cuda(0);
+  plan.buffers = {{runtime::PlanBuffer::Kind::Slot, DType::F32, {{64, -1}}, 64 * 4, 0, 0}};
+  std::set<uint64_t> words;
+  for (const char* name : {"a", "b", "c"}) {
+    KernelSource source{.name = name, .text = "", .threads = 64, .takes_tickets = true};
+    auto image = std::make_unique<Image>(source, fmt::format("{}/3", name));
+    driver->kernels[name] = [&](const std::vector<uint64_t>& p, unsigned) { words.insert(p[2]); };
+    const auto number = static_cast<int>(plan.steps.size());
+    plan.programs.push_back(std::make_shared<runtime::Program>(
+        source, runtime::Hash128{static_cast<uint64_t>(number), 2}, std::move(image)));
+    plan.steps.push_back({number, {0}, {}, {}, {{10, -1}}, {}, 0});
+    plan.work.push_back({{}, {{}}});
+  }
+  plan.launches = {3};
+  const runtime::ExecutablePlan executable(plan, {});
+  LaunchGraphPool graphs;
+  CudaExecution run(graphs, executable);
+  const auto buffer = runtime::Buffer::allocate(64 * 4, plan.device);
+  for (int again = 0; again < 3; ++again) {  // one by one, then as a graph
+    runtime::Bindings bindings;
+    bindings.slots.push_back(buffer.get());
+    bindings.unchanged_slots = {false};
+    run.bind(bindings);
+    run.run();
+    run.unbind();
+    CHECK(words.size() == 3);  // the same ones in every run
+  }
+}
+
 TEST_CASE("the words in which blocks count are cleared once, and stay where they are", "[cuda]") {
   FakeDriver driver;
   {
@@ -200,6 +234,23 @@ TEST_CASE("the words in which blocks count are cleared once, and stay where they
     context->copy_to_host(words.data(), tickets, 8);
     CHECK(words == std::vector<uint32_t>{3, 4});
   }
+  forget_devices();
+  CHECK(driver->alive() == 0);
+}
+
+TEST_CASE("words that cannot be cleared are not given out", "[cuda]") {
+  FakeDriver driver;
+  {
+    const auto context = Context::get(0);
+    LaunchGraph(context).tickets(2);  // memory that is there without a call of the driver
+    LaunchGraph list(context);
+    driver->fault = CudaResult::InvalidValue;
+    for (int again = 0; again < 2; ++again) {
+      CHECK_THROWS_AS(list.tickets(2), BackendError);
+      CHECK(context->allocator().live() == 0);
+    }
+  }
+  driver->fault = CudaResult::Success;
   forget_devices();
   CHECK(driver->alive() == 0);
 }

@@ -7,6 +7,7 @@
 
 #include "codegen/codegen.h"
 #include "codegen/loopschedule/opt_parse.h"
+#include "codegen/tune/gpu/last_block.h"
 #include "codegen/tune/gpu/tuner.h"
 #include "cuda_lint.h"
 #include "tensor/eval/explain.h"
@@ -56,11 +57,12 @@ double tuned_microseconds(const Tensor& value) {
   double sum = 0;
   for (const codegen::Kernel& kernel : tensor::explain(std::vector{value}, h100()).scheduled.kernels) {
     const codegen::NormalizedKernel normal = codegen::normalize(kernel, h100());
-    sum += codegen::rank_candidates(normal.main, h100()).at(0).terms.microseconds();
+    const codegen::ClockTerms main = codegen::rank_candidates(normal.main, h100()).at(0).terms;
+    sum += main.microseconds();
     if (normal.epilogue_kernel) {
       const std::vector<Opt> finish =
           codegen::choose_epilogue_opts(normal, h100(), codegen::choose_opts(normal.main, h100()));
-      sum += codegen::predict_clocks(*normal.epilogue_kernel, finish, h100()).value().microseconds();
+      sum += codegen::predict_epilogue(*normal.epilogue_kernel, finish, main, h100()).value().microseconds();
     }
   }
   return sum;

@@ -11,6 +11,7 @@
 #include "bench/networks/digits.h"
 #include "bench/networks/transformer.h"
 #include "codegen/codegen.h"
+#include "codegen/tune/gpu/last_block.h"
 #include "codegen/tune/gpu/tuner.h"
 #include "cuda_lint.h"
 #include "tensor/eval/explain.h"
@@ -146,18 +147,21 @@ Prediction predict(const plan::KernelSources& made) {
       const codegen::NormalizedKernel kernel =
           codegen::normalize(made.scheduled.kernels[static_cast<size_t>(step.program)], h100());
       double& microseconds = time->second;
-      const auto add = [&](const codegen::Kernel& part, const std::vector<Opt>& opts) {
-        const std::optional<codegen::ClockTerms> terms = codegen::predict_clocks(part, opts, h100());
+      const auto add = [&](const codegen::Kernel& part, const std::optional<codegen::ClockTerms>& terms) {
         REQUIRE(terms);
         microseconds += terms->microseconds();
         sum.blocks = std::max(sum.blocks, terms->blocks);
         sum.terms += fmt::format("  {}: {}\n", part.name, to_string(*terms));
       };
       const std::vector<codegen::RankedCandidate> ranked = codegen::rank_candidates(kernel.main, h100());
-      add(kernel.main, ranked.empty() ? std::vector<Opt>{} : ranked[0].candidate.opts);
-      if (kernel.epilogue_kernel)  // in the last block, or a launch
-        add(*kernel.epilogue_kernel,
-            codegen::choose_epilogue_opts(kernel, h100(), codegen::choose_opts(kernel.main, h100())));
+      const std::optional<codegen::ClockTerms> main =
+          codegen::predict_clocks(kernel.main, ranked.empty() ? std::vector<Opt>{} : ranked[0].candidate.opts, h100());
+      add(kernel.main, main);
+      if (kernel.epilogue_kernel) {  // in the last block, or a launch
+        const std::vector<Opt> finish =
+            codegen::choose_epilogue_opts(kernel, h100(), codegen::choose_opts(kernel.main, h100()));
+        add(*kernel.epilogue_kernel, codegen::predict_epilogue(*kernel.epilogue_kernel, finish, *main, h100()));
+      }
     }
     sum.microseconds += time->second;
   }
