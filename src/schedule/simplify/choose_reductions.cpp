@@ -174,7 +174,8 @@ void order_factors(std::vector<UOp>& values, const ir::Ints& axes, const std::ve
 
 /// The block of a sum over the outermost axis, which may be an outer range of its kernel. Blocks have at most about
 /// `longest` elements if a loop over results separates that range from the other reduced axes: groups of blocks would
-/// need that loop around both. `axes` have sizes other than 1. `apart`: the largest stride along the last of them.
+/// need that loop around both, or if lanes lie along it. `axes` have sizes other than 1. `apart`: the largest stride
+/// along the last of them.
 int64_t choose_block(const Shape& shape, const ir::Ints& axes, int lanes, int64_t apart, int64_t longest,
                      const Prices& prices) {
   std::vector<int64_t> leading;
@@ -201,7 +202,8 @@ int64_t choose_block(const Shape& shape, const ir::Ints& axes, int lanes, int64_
   if (leading.empty() || rest == 0) return 0;
   const bool across = kept && rest == 1 && lanes > 1;  // lanes along the outermost axis
   if (across && apart == 1) return 0;                  // contiguous: no row to split by
-  const int64_t most = kept && lanes == 1 ? std::max<int64_t>(longest / rest, 1) : std::numeric_limits<int64_t>::max();
+  const int64_t most =
+      kept && (lanes == 1 || across) ? std::max<int64_t>(longest / rest, 1) : std::numeric_limits<int64_t>::max();
   if (const int64_t block = block_of(leading, across ? lanes : 1, most, prices)) return block * rest;
   return !kept && leading[0] > 1 && rest >= kLong / 2 ? rest : 0;
 }
