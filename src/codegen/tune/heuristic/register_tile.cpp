@@ -41,11 +41,13 @@ constexpr int64_t kFarBytes = 2048;
 /// Per line that comes from the second cache in each step. On Zen 4 (November 2026), with three of them 2 x 2 vectors
 /// take 3.8 times as long as their multiplications, and four are hidden behind 6 x 4.
 constexpr double kMissedLine = 2;
-/// Per part of a line that the first cache holds no longer, since the lines between map to the same set; and if the
-/// second cache does not hold it either. On Zen 4 (November 2026), 64 x 3 x 3 windows over 64 x 32 x 32 with a residual
-/// added: tiles of 8 x 2 vectors take 0.75 of the time of 5 x 4. On Zen 3, 128 x 256 x 1024 with a matrix added takes
-/// 1.3 of the time with lanes along the rows.
-constexpr double kEvictedPart = 5, kFarPart = 15;
+/// Per part of a line that the first cache holds no longer, since the lines between map to the same set: for each lane
+/// of a vector, since the wider it is the fewer multiplications hide the wait. On Zen 4 (November 2026), 64 x 3 x 3
+/// windows over 64 x 32 x 32 with a residual added: tiles of 8 x 2 vectors take 0.75 of the time of 5 x 4.
+constexpr double kEvictedPart = .7;
+/// The same if the second cache does not hold it either. On Zen 3, 128 x 256 x 1024 with a matrix added takes 1.3 of
+/// the time with lanes along the rows.
+constexpr double kFarPart = 15;
 /// A panel that exceeds the first cache is loaded from the second one, a vector per cycle. These loads are hidden up
 /// to kHiddenFetchShare of a step's time. Of the rest, the share kExposedFetch is exposed. On Zen 3, tiles of 4 rows by
 /// 3 vectors take 1.03 to 1.1 of the time of 6 by 2.
@@ -214,7 +216,7 @@ class RegisterTileModel {
       parts += w.iterations / t.rows * transposed_parts(t);
     });
     if (lines <= l1_associativity(target_)) return cycles;
-    return cycles + parts * (lines * runtime::kPage < target_.l2 ? kEvictedPart : kFarPart);
+    return cycles + parts * (lines * runtime::kPage < target_.l2 ? kEvictedPart * lanes_ : kFarPart);
   }
   /// How often these accesses occur in the code, for the vectors of a whole tile and once more for a remainder.
   double cross_lane_code(const RegisterTile& t) const {
