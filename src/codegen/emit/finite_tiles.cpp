@@ -68,9 +68,7 @@ void FiniteTiles::add(const Statement& store, Id value) {
 
 void FiniteTiles::end() {
   const Type type = emit_.type(open_.sum);
-  Id sum = emit_.insert_here({InstCode::AccumulatorRead, type, {open_.sum}});
-  for (int lanes = type.lanes / 2; lanes > 0; lanes /= 2)
-    sum = emit_.alu(Op::Add, {type.dtype, lanes}, {emit_.part(sum, 0, lanes), emit_.part(sum, lanes, lanes)});
+  const Id sum = emit_.join_lanes(Op::Add, emit_.insert_here({InstCode::AccumulatorRead, type, {open_.sum}}));
   finite_[open_.slot] = emit_.alu(Op::Eq, {DType::Bool, 1}, {sum, emit_.zero(type.dtype)});
   open_ = {};
 }

@@ -157,9 +157,7 @@ bool ReductionElements::add_without_border(int statement, const std::function<vo
     const Id here = accumulators_.has_negative_zero(statement);
     negative = negative == kNone ? here : emit_.alu(Op::Or, emit_.type(here), {negative, here});
   });
-  for (int lanes = emit_.type(negative).lanes / 2; lanes > 0; lanes /= 2)
-    negative =
-        emit_.alu(Op::Or, {DType::Bool, lanes}, {emit_.part(negative, 0, lanes), emit_.part(negative, lanes, lanes)});
+  negative = emit_.join_lanes(Op::Or, negative);
   emit_.insert_here({InstCode::AccumulatorWrite, {}, {again, negative}});
   emit_.open_if(negative);
   unrolled_copies_.for_each(sum, false, [&] { accumulators_.reset(statement); });
@@ -205,20 +203,19 @@ bool ReductionElements::add_unswitched(int statement) {
   const Id open = values_.value(all);
   if (emit_.always(open) || emit_.never(open)) return false;
   const auto update = [&] { accumulators_.update(statement); };
-  std::function<void()> closed = [&] {
+  const std::function<void()> closed = [&] {
     unrolled_copies_.for_each(n, true, [&] {
       for (UOp load : loads) values_.assume_false(load);
       update();
     });
   };
-  if (skips_border_) closed = {};
   add_versions(
       open,
       [&] {
         values_.assume(all);
         unrolled_copies_.for_each(n, true, update);
       },
-      closed);
+      skips_border_ ? nullptr : closed);
   return true;
 }
 

@@ -221,6 +221,13 @@ BlockWriter::LaneStride BlockWriter::lane_stride(Id id) {
   return {index(n.op, a.first, b.first), a.step + b.step};
 }
 
+Id BlockWriter::join_lanes(Op op, Id vector) {
+  const Type all = type(vector);
+  for (int lanes = all.lanes / 2; lanes > 0; lanes /= 2)
+    vector = alu(op, {all.dtype, lanes}, {part(vector, 0, lanes), part(vector, lanes, lanes)});
+  return vector;
+}
+
 Id BlockWriter::constant(DType dtype, ir::Scalar v) { return value({InstCode::Const, {dtype, 1}, {}, 0, v}); }
 Id BlockWriter::number(int64_t v) { return constant(DType::Index, ir::Scalar::of(DType::Index, v)); }
 Id BlockWriter::alu(Op op, Type type, std::vector<Id> src) {

@@ -75,6 +75,8 @@ class BlockWriter {
   Id truth(bool v) { return constant(DType::Bool, ir::Scalar::of(DType::Bool, v)); }
   Id part(Id vector, int from, int lanes);
   Id lane(Id vector, int lane) { return part(vector, lane, 1); }
+  /// The lanes of a vector joined by an op: its halves, then the halves of what they give. A power of two of them.
+  Id join_lanes(Op op, Id vector);
   /// InstCode::Interleave of blocks of `block` lanes, the even or the odd ones.
   Id interleave(Id a, Id b, int block, bool odd) {
     return value({InstCode::Interleave, type(a), {a, b}, odd ? -block : block});
