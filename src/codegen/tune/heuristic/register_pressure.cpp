@@ -12,6 +12,8 @@ namespace {
 
 /// Registers beside those of the tile and of a step's vectors: LLVM loads the first operands of the next step early.
 constexpr int kSpareRegisters = 3;
+/// Registers beside the elements of a step: one of the next step's vectors.
+constexpr int kNextVector = 1;
 
 /// Elements of a load that registers hold from one step of the unrolled `range` to another, with `width` copies along
 /// `copies`: what a copy of a window reads, its neighbor reads some steps later.
@@ -39,7 +41,7 @@ bool may_unroll(KernelAnalysis& analysis, const StatementAnalysis& product, cons
       return true;
     const auto crowded = [&](UOp copies, int width) {
       const int held = held_elements(analysis, a, copies, width, range, count);
-      return held > 0 && std::max(width, held) > left;
+      return held > 0 && std::max(width + kNextVector, held) > left;
     };
     return crowded(tile.row_range, tile.rows) || (tile.has_own_columns() && crowded(tile.column_range, tile.columns));
   });
