@@ -16,15 +16,18 @@ class UnrolledCopies {
  public:
   UnrolledCopies(Values& values, FreeRanges& ranges) : values_(values), ranges_(ranges) {}
 
-  /// Runs `body` with `count` unrolled copies of a range. A loop that fills a tile replaces an outer loop over the same
-  /// range.
+  /// Runs `body` with `count` unrolled copies of a range, each with `lanes`. A loop that fills a tile replaces an outer
+  /// loop over the same range.
   template <class Body>
-  void with(UOp range, int count, Body body) {
-    std::vector<std::pair<UOp, int>> around = open_;
+  void with(UOp range, int count, int lanes, Body body) {
+    const std::vector<std::pair<UOp, int>> around = open_;
+    const UOp vectors = vectors_;
     std::erase_if(open_, [&](const auto& o) { return o.first == range; });
     if (count > 1) open_.emplace_back(range, count);
+    if (lanes > 1) vectors_ = range;
     body();
-    open_ = std::move(around);
+    open_ = around;
+    vectors_ = vectors;
   }
 
   /// Open copies of a range.
@@ -57,7 +60,8 @@ class UnrolledCopies {
   }
 
   /// Runs `body` for each unrolled copy of the ranges on which n depends. `own`: also of those that n, a REDUCE,
-  /// closes. These vary slowest: each element goes to all accumulators that take it before the next one is loaded.
+  /// closes. These vary slowest: each element goes to all accumulators that take it before the next one is loaded. The
+  /// range with lanes varies fastest: registers hold its vectors while the elements of other copies pass.
   template <class Body>
   void for_each(UOp n, bool own, Body body) {
     std::vector<UnrollCopy> copy;
@@ -71,7 +75,8 @@ class UnrolledCopies {
         continue;
       }
       const bool closes = ir::contains(closed, range);
-      fastest.insert(fastest.begin() + static_cast<std::ptrdiff_t>(closes ? open : 0), copy.size());
+      const bool vectors_first = own && open > 0 && copy[fastest[0]].range == vectors_;
+      fastest.insert(fastest.begin() + static_cast<std::ptrdiff_t>(closes ? open : vectors_first), copy.size());
       open += !closes;
       copy.push_back({range, 0, closes || ranges_.depends(n, range) ? count : 1});
     }
@@ -89,6 +94,7 @@ class UnrolledCopies {
   Values& values_;
   FreeRanges& ranges_;
   std::vector<std::pair<UOp, int>> open_;
+  UOp vectors_;                   ///< the range with lanes; null: none
   std::vector<UnrollCopy> step_;  ///< of for_each_step()
 };
 

@@ -41,6 +41,9 @@ constexpr int64_t kFarBytes = 2048;
 /// Per line that comes from the second cache in each step. On Zen 4 (November 2026), with three of them 2 x 2 vectors
 /// take 3.8 times as long as their multiplications, and four are hidden behind 6 x 4.
 constexpr double kMissedLine = 2;
+/// Per part of a line that a register transpose stores or loads. On Zen 4 (November 2026), under 64 x 7 x 7 windows over
+/// 16 x 3 x 112 x 112, 7 x 2 and 5 x 4 vectors take 1.09 of the time of 8 x 2, which stores a row as one part.
+constexpr double kTransposedPart = 1;
 /// Per part of a line that the first cache holds no longer, since the lines between map to the same set: for each lane
 /// of a vector, since the wider it is the fewer multiplications hide the wait. On Zen 4 (November 2026), 64 x 3 x 3
 /// windows over 64 x 32 x 32 with a residual added: tiles of 8 x 2 vectors take 0.75 of the time of 5 x 4.
@@ -205,18 +208,22 @@ class RegisterTileModel {
   /// Accesses of a register transpose to each of its rows: it handles 7 of them as 4, 2 and 1.
   static int transposed_parts(const RegisterTile& t) { return std::popcount(static_cast<unsigned>(t.rows)); }
   double cross_lane_cycles(const RegisterTile& t) const {
-    double cycles = 0, parts = 0;  // of lines, which one tile accesses
-    int64_t lines = 0;             // that map to the same sets, and that the next tiles access again
+    double cycles = 0, evicted = 0;  // parts of lines that map to the same sets
+    int64_t lines = 0;               // that do, and that the next tiles access again
     for_each_cross_lane_access(t.lane_range, [&](const StatementAnalysis& w, UOp a) {
       const bool transposed = is_transposed(t, a), conflicts = is_page_stride(analysis_.byte_stride(a, t.lane_range));
-      cycles += w.iterations * (transposed ? kTransposedElement : kCrossLaneElement);
-      if (conflicts && !transposed) cycles += w.iterations * kMissedLine;
-      if (!conflicts || !transposed) return;
+      if (!transposed) {
+        cycles += w.iterations * (kCrossLaneElement + (conflicts ? kMissedLine : 0));
+        return;
+      }
+      const double parts = w.iterations / t.rows * transposed_parts(t);
+      cycles += w.iterations * kTransposedElement + parts * kTransposedPart;
+      if (!conflicts) return;
       lines += analysis_.size(t.lane_range);
-      parts += w.iterations / t.rows * transposed_parts(t);
+      evicted += parts;
     });
     if (lines <= l1_associativity(target_)) return cycles;
-    return cycles + parts * (lines * runtime::kPage < target_.l2 ? kEvictedPart * lanes_ : kFarPart);
+    return cycles + evicted * (lines * runtime::kPage < target_.l2 ? kEvictedPart * lanes_ : kFarPart);
   }
   /// How often these accesses occur in the code, for the vectors of a whole tile and once more for a remainder.
   double cross_lane_code(const RegisterTile& t) const {
