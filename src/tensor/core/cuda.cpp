@@ -7,6 +7,7 @@
 #include "runtime/cuda/context.h"
 #include "runtime/program/toolchain.h"
 #include "sinter/error.h"
+#include "tensor/core/cell.h"
 
 namespace sinter::inline v0::cuda {
 namespace {

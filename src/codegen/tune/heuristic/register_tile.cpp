@@ -9,6 +9,7 @@
 #include "codegen/kernel/access.h"
 #include "codegen/kernel/common_predicate.h"
 #include "codegen/tune/heuristic/cache_sets.h"
+#include "codegen/tune/heuristic/epilogue.h"
 #include "codegen/tune/heuristic/operand_analysis.h"
 #include "codegen/tune/heuristic/peel.h"
 #include "codegen/tune/heuristic/register_pressure.h"
@@ -41,9 +42,10 @@ constexpr int64_t kFarBytes = 2048;
 /// Per line that comes from the second cache in each step. On Zen 4 (November 2026), with three of them 2 x 2 vectors
 /// take 3.8 times as long as their multiplications, and four are hidden behind 6 x 4.
 constexpr double kMissedLine = 2;
-/// Per part of a line that a register transpose stores or loads. On Zen 4 (November 2026), under 64 x 7 x 7 windows over
-/// 16 x 3 x 112 x 112, 7 x 2 and 5 x 4 vectors take 1.09 of the time of 8 x 2, which stores a row as one part.
-constexpr double kTransposedPart = 1;
+/// Per part of a line that a register transpose stores or loads, where memory holds the lines. On Zen 4 (November 2026),
+/// under 64 x 7 x 7 windows over 16 x 3 x 112 x 112, 7 x 2 and 5 x 4 vectors take 1.09 of the time of 8 x 2, which
+/// stores a row as one part.
+constexpr double kMemoryPart = 1;
 /// Per part of a line that the first cache holds no longer, since the lines between map to the same set: for each lane
 /// of a vector, since the wider it is the fewer multiplications hide the wait. On Zen 4 (November 2026), 64 x 3 x 3
 /// windows over 64 x 32 x 32 with a residual added: tiles of 8 x 2 vectors take 0.75 of the time of 5 x 4.
@@ -142,7 +144,7 @@ class RegisterTileModel {
   /// that memory must deliver.
   bool stores_far(UOp lanes, UOp rows) const {
     return lanes && std::ranges::any_of(analysis_.statements(), [&](const StatementAnalysis& w) {
-             return is_epilogue_store(w) && analysis_.stride(w.node, lanes) == 1 && is_far_apart(w.node, rows);
+             return is_epilogue_store(w, product_) && analysis_.stride(w.node, lanes) == 1 && is_far_apart(w.node, rows);
            });
   }
 
@@ -184,22 +186,6 @@ class RegisterTileModel {
     }
     return share;
   }
-  /// Calls `body` for each access of the epilogue across the lanes. The epilogue is the stores after the product along
-  /// its lanes, and other reductions without reuse that these stores read.
-  template <class Body>
-  void for_each_cross_lane_access(UOp lanes, Body body) const {
-    for (const StatementAnalysis& w : analysis_.statements())
-      if (lanes && contains(w.result_ranges, lanes) && (is_epilogue_store(w) || feeds_epilogue(w)))
-        for (UOp a : w.accesses)
-          if (const int64_t stride = analysis_.stride(a, lanes); stride != 0 && stride != 1) body(w, a);
-  }
-  bool is_epilogue_store(const StatementAnalysis& w) const { return !w.is_reduce() && contains(w.sums, product_.node); }
-  bool feeds_epilogue(const StatementAnalysis& w) const {
-    if (!w.is_reduce() || w.node == product_.node || !reuse_ranges(analysis_, w).empty()) return false;
-    return std::ranges::any_of(analysis_.statements(), [&](const StatementAnalysis& store) {
-      return is_epilogue_store(store) && contains(store.sums, w.node);
-    });
-  }
   /// Accesses that are contiguous along the unrolled rows are transposed in registers. Stores of a reduction that
   /// continues from block to block have no unrolled copies.
   bool is_transposed(const RegisterTile& t, UOp access) const {
@@ -210,18 +196,20 @@ class RegisterTileModel {
   double cross_lane_cycles(const RegisterTile& t) const {
     double cycles = 0, evicted = 0;  // parts of lines that map to the same sets
     int64_t lines = 0;               // that do, and that the next tiles access again
-    for_each_cross_lane_access(t.lane_range, [&](const StatementAnalysis& w, UOp a) {
-      const bool transposed = is_transposed(t, a), conflicts = is_page_stride(analysis_.byte_stride(a, t.lane_range));
-      if (!transposed) {
+    for (const auto& [w, a] : cross_lane_accesses(analysis_, product_, t.lane_range)) {
+      const bool conflicts = is_page_stride(analysis_.byte_stride(a, t.lane_range));
+      if (!is_transposed(t, a)) {
         cycles += w.iterations * (kCrossLaneElement + (conflicts ? kMissedLine : 0));
-        return;
+        continue;
       }
       const double parts = w.iterations / t.rows * transposed_parts(t);
-      cycles += w.iterations * kTransposedElement + parts * kTransposedPart;
-      if (!conflicts) return;
+      const bool in_memory =
+          w.iterations * static_cast<double>(size_of(a->src[0]->dtype)) > static_cast<double>(target_.l2);
+      cycles += w.iterations * kTransposedElement + (in_memory ? parts * kMemoryPart : 0);
+      if (!conflicts) continue;
       lines += analysis_.size(t.lane_range);
       evicted += parts;
-    });
+    }
     if (lines <= l1_associativity(target_)) return cycles;
     return cycles + evicted * (lines * runtime::kPage < target_.l2 ? kEvictedPart * lanes_ : kFarPart);
   }
@@ -229,9 +217,8 @@ class RegisterTileModel {
   double cross_lane_code(const RegisterTile& t) const {
     double accesses = 0;
     if (steps_ <= kMaxBlockDepth)
-      for_each_cross_lane_access(t.lane_range, [&](const StatementAnalysis&, UOp a) {
-        accesses += t.columns * lanes_ * (is_transposed(t, a) ? transposed_parts(t) : t.rows);
-      });
+      for (const EpilogueAccess& a : cross_lane_accesses(analysis_, product_, t.lane_range))
+        accesses += t.columns * lanes_ * (is_transposed(t, a.access) ? transposed_parts(t) : t.rows);
     return accesses * static_cast<double>(whole_and_remainder(t.row_range, t.rows).size());
   }
   /// The slowdown if threads get unequal numbers of tiles. Along ranges that move a window less far than the reduction

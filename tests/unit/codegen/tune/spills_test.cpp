@@ -44,6 +44,7 @@ std::vector<Case> programs() {
         [](int64_t m, int64_t k, int64_t n) { return gelu(matmul(stored({m, k}), stored({k, n})) + stored({n})); });
   }
   all.push_back({"conv 5x5 of one plane", [] { return conv2d(stored({16, 1, 28, 28}), stored({32, 1, 5, 5})); }});
+  all.push_back({"conv 5x5", [] { return conv2d(stored({8, 32, 24, 24}), stored({32, 32, 5, 5})); }});
   all.push_back({"conv 3x3", [] { return conv2d(stored({4, 32, 24, 24}), stored({32, 32, 3, 3})); }});
   all.push_back({"conv 3x3 padded",
                  [] { return conv2d(stored({4, 64, 14, 14}), stored({64, 64, 3, 3}), {}, {.padding = {1, 1}}); }});
