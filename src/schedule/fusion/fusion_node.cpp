@@ -191,7 +191,7 @@ class FusionGraphBuilder {
           s.mma || (s.kind == FusionNodeKind::Reduce && is_contraction(s.uop->reduction().combine, s.uop->src));
       if (s.contraction) s.sliding = sliding_axes(s.uop);
       s.own = cost(s);
-      int64_t sources = 0;
+      int64_t sources = 0, largest = 0;
       const bool opens = s.kind == FusionNodeKind::Buffer || s.kind == FusionNodeKind::Gather || s.scatter ||
                          s.kind == FusionNodeKind::Opaque;
       if (opens) s.frontier = s.bytes;
@@ -199,6 +199,7 @@ class FusionGraphBuilder {
         if (src.node < 0) continue;
         const FusionNode& from = out_.nodes[static_cast<size_t>(src.node)];
         sources += from.read_bytes;
+        largest = std::max(largest, from.read_bytes);
         if (!opens) s.frontier = std::max(s.frontier, from.frontier);
         if (from.kind == FusionNodeKind::Elementwise && from.outputs.empty())
           s.chain = std::max(s.chain, from.own + from.chain);
@@ -206,6 +207,8 @@ class FusionGraphBuilder {
         if (s.anchor < 0 || own(from.anchor) > own(s.anchor)) s.anchor = from.anchor;
       }
       if (s.contraction && s.own > prices_.launch) s.anchor = static_cast<int>(i);
+      if (s.contraction && s.own > prices_.blow_up * prices_.transfer(s.bytes) && s.bytes <= prices_.far_larger * largest)
+        s.frontier = std::max(s.frontier, s.bytes);
       s.read_bytes = s.kind == FusionNodeKind::Elementwise ? std::min(s.bytes, sources) : s.bytes;
     }
   }
