@@ -20,8 +20,6 @@ namespace {
 
 using runtime::kCacheLine, runtime::kPage;
 
-/// Results per element from which packing pays for an operand that could be read without it.
-constexpr int64_t kMinReuse = 16;
 /// Bytes between rows from which panels of fewer than kMinPanelLines should be packed, if at least kMinReuseShortRows
 /// results of a thread use an element.
 constexpr int64_t kMinRowDistance = 8 * kCacheLine;

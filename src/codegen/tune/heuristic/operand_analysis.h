@@ -7,6 +7,8 @@
 
 namespace sinter::codegen {
 
+/// Results per element from which packing pays for an operand that could be read without it.
+inline constexpr int64_t kMinReuse = 16;
 inline constexpr int64_t kMaxBlockDepth = 2048;  ///< values that one block of a product sums, at most
 /// Results per element from which packing an operand pays that is not contiguous along the lanes.
 inline constexpr int64_t kMinReuseStrided = 4;

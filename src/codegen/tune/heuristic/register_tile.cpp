@@ -10,6 +10,7 @@
 #include "codegen/kernel/common_predicate.h"
 #include "codegen/tune/heuristic/cache_sets.h"
 #include "codegen/tune/heuristic/epilogue.h"
+#include "codegen/tune/heuristic/factor_operations.h"
 #include "codegen/tune/heuristic/operand_analysis.h"
 #include "codegen/tune/heuristic/peel.h"
 #include "codegen/tune/heuristic/register_pressure.h"
@@ -89,7 +90,10 @@ class RegisterTileModel {
         multiplications_(target.multiplies_per_cycle),
         threads_(target.threads),
         masks_(target.masks),
-        unrolls_(unrolls) {
+        unrolls_(unrolls),
+        factor_operations_(factor_operations(analysis, w)),
+        step_operations_(w.operations) {
+    for (const FactorOperation& o : factor_operations_) step_operations_ -= operations_of(o.node);
     for (UOp a : w.accesses) {
       if (a->op != Op::Load) continue;
       loads_.push_back(a);
@@ -169,6 +173,8 @@ class RegisterTileModel {
     if (t.lane_range && t.transpose_unroll == 1)
       for (UOp q : loads_)
         if (will_be_packed(q, t)) all += packing_cycles(q);
+    for (const FactorOperation& o : factor_operations_)
+      if (is_packed(o.factor, t)) all += o.cycles * values_of_ranges(o.node) / lanes_ / multiplications_;
     all = (all + cross_lane_cycles(t)) * imbalance_and_rereads(t);
     return all + std::min(kCrossLaneCode * cross_lane_code(t), kMaxCodeShare * all);
   }
@@ -302,15 +308,21 @@ class RegisterTileModel {
   bool will_be_packed(UOp load, const RegisterTile& t) const {
     return is_shared_by_rows(load, t) && worth_packing(analysis_, product_, load, t.lane_range);
   }
+  /// Whether a computed factor will be packed. Its operations are then those of the copy.
+  bool is_packed(UOp factor, const RegisterTile& t) const {
+    return t.lane_range && is_outer(t.lane_range) && is_shared_by_rows(factor, t) &&
+           results_per_element(analysis_, product_, factor) >= kMinReuse;
+  }
   double packing_cycles(UOp load) const {
-    double elements = 1;
-    bool rows = false;
-    for (UOp r : analysis_.ranges()) {
-      if (!analysis_.depends(load, r)) continue;
-      elements *= static_cast<double>(analysis_.size(r));
-      rows |= analysis_.stride(load, r) == 1;
-    }
-    return elements * (rows ? kTransposedElement : kScalarElement);
+    const bool rows = std::ranges::any_of(analysis_.ranges(), [&](UOp r) { return analysis_.stride(load, r) == 1; });
+    return values_of_ranges(load) * (rows ? kTransposedElement : kScalarElement);
+  }
+  /// Values of all ranges on which a node depends.
+  double values_of_ranges(UOp n) const {
+    double values = 1;
+    for (UOp r : analysis_.ranges())
+      if (analysis_.depends(n, r)) values *= static_cast<double>(analysis_.size(r));
+    return values;
   }
   /// (how often, copies) for the whole tiles, then for the remainder.
   std::vector<std::pair<double, double>> whole_and_remainder(UOp range, int count) const {
@@ -370,8 +382,13 @@ class RegisterTileModel {
                           : will_be_packed(q, t) ? 0
                                                  : strided_load_cycles(analysis_.stride(q, t.lane_range), lanes_));
     }
-    const double busy = std::max({rows * columns * product_.operations / multiplications_, loads / multiplications_,
-                                  kChainStep / accumulators_, kMissedLine * missed});
+    double operations = rows * columns * step_operations_;
+    for (const FactorOperation& o : factor_operations_)
+      if (!is_packed(o.factor, t))
+        operations += o.cycles * (t.row_range && analysis_.depends(o.node, t.row_range) ? rows : 1) *
+                      (t.column_range && analysis_.depends(o.node, t.column_range) ? columns : 1);
+    const double busy = std::max({operations / multiplications_, loads / multiplications_, kChainStep / accumulators_,
+                                  kMissedLine * missed});
     const double all = busy + .06 * loads + .05 * vectors + slow;
     const bool differs = gate_ && ((t.row_range && analysis_.depends(gate_, t.row_range) && !(whole && is_peeled(t))) ||
                                    (t.lane_range && analysis_.depends(gate_, t.lane_range)));
@@ -383,6 +400,8 @@ class RegisterTileModel {
   const runtime::Target& target_;
   const int lanes_, registers_, multiplications_, threads_;
   const bool masks_, unrolls_;
+  const std::vector<FactorOperation> factor_operations_;
+  double step_operations_;       ///< per product, beside them
   int accumulators_ = 1;         ///< accumulators per element
   int64_t innermost_steps_ = 1;  ///< trip count of the innermost loop
   double steps_ = 1;
