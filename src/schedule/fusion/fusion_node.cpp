@@ -207,7 +207,8 @@ class FusionGraphBuilder {
         if (s.anchor < 0 || own(from.anchor) > own(s.anchor)) s.anchor = from.anchor;
       }
       if (s.contraction && s.own > prices_.launch) s.anchor = static_cast<int>(i);
-      if (s.contraction && s.own > prices_.blow_up * prices_.transfer(s.bytes) && s.bytes <= prices_.far_larger * largest)
+      if (s.contraction && s.own > prices_.blow_up * prices_.transfer(s.bytes) &&
+          s.bytes <= prices_.far_larger * largest)
         s.frontier = std::max(s.frontier, s.bytes);
       s.read_bytes = s.kind == FusionNodeKind::Elementwise ? std::min(s.bytes, sources) : s.bytes;
     }

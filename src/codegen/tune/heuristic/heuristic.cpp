@@ -97,7 +97,8 @@ std::vector<Opt> try_streaming(TuningState& state) {
   return is_legal(state.kernel, opts) ? opts : std::vector<Opt>{};
 }
 
-/// All Opts with a packed operand of the busiest product. Empty if packing does not pay or is illegal.
+/// All Opts with a packed operand of the busiest product. Empty if packing does not pay, is illegal, or leaves no tile
+/// for a value that would then be computed again in each iteration of a loop.
 std::vector<Opt> try_packing(TuningState& state) {
   if (state.products.empty()) return {};
   const TiledProduct& p = state.products[0];
@@ -110,7 +111,9 @@ std::vector<Opt> try_packing(TuningState& state) {
     for (std::vector<Opt> candidate :
          {peeled ? std::vector<Opt>{} : add_writeback_buffer(state.analysis, *p.work, p.tile, opts), opts}) {
       if (candidate.empty()) continue;
+      const size_t blocked = candidate.size();
       candidate = add_materializations(state.kernel, std::move(candidate), state.materializations);
+      if (candidate.size() - blocked < state.materializations.size()) continue;
       if (is_legal(state.kernel, candidate)) return candidate;
     }
   }

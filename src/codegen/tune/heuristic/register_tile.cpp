@@ -43,9 +43,9 @@ constexpr int64_t kFarBytes = 2048;
 /// Per line that comes from the second cache in each step. On Zen 4 (November 2026), with three of them 2 x 2 vectors
 /// take 3.8 times as long as their multiplications, and four are hidden behind 6 x 4.
 constexpr double kMissedLine = 2;
-/// Per part of a line that a register transpose stores or loads, where memory holds the lines. On Zen 4 (November 2026),
-/// under 64 x 7 x 7 windows over 16 x 3 x 112 x 112, 7 x 2 and 5 x 4 vectors take 1.09 of the time of 8 x 2, which
-/// stores a row as one part.
+/// Per part of a line that a register transpose stores or loads, where memory holds the lines. On Zen 4 (November
+/// 2026), under 64 x 7 x 7 windows over 16 x 3 x 112 x 112, 7 x 2 and 5 x 4 vectors take 1.09 of the time of 8 x 2,
+/// which stores a row as one part.
 constexpr double kMemoryPart = 1;
 /// Per part of a line that the first cache holds no longer, since the lines between map to the same set: for each lane
 /// of a vector, since the wider it is the fewer multiplications hide the wait. On Zen 4 (November 2026), 64 x 3 x 3
@@ -148,7 +148,8 @@ class RegisterTileModel {
   /// that memory must deliver.
   bool stores_far(UOp lanes, UOp rows) const {
     return lanes && std::ranges::any_of(analysis_.statements(), [&](const StatementAnalysis& w) {
-             return is_epilogue_store(w, product_) && analysis_.stride(w.node, lanes) == 1 && is_far_apart(w.node, rows);
+             return is_epilogue_store(w, product_) && analysis_.stride(w.node, lanes) == 1 &&
+                    is_far_apart(w.node, rows);
            });
   }
 
@@ -387,8 +388,8 @@ class RegisterTileModel {
       if (!is_packed(o.factor, t))
         operations += o.cycles * (t.row_range && analysis_.depends(o.node, t.row_range) ? rows : 1) *
                       (t.column_range && analysis_.depends(o.node, t.column_range) ? columns : 1);
-    const double busy = std::max({operations / multiplications_, loads / multiplications_, kChainStep / accumulators_,
-                                  kMissedLine * missed});
+    const double busy = std::max(
+        {operations / multiplications_, loads / multiplications_, kChainStep / accumulators_, kMissedLine * missed});
     const double all = busy + .06 * loads + .05 * vectors + slow;
     const bool differs = gate_ && ((t.row_range && analysis_.depends(gate_, t.row_range) && !(whole && is_peeled(t))) ||
                                    (t.lane_range && analysis_.depends(gate_, t.lane_range)));
@@ -410,26 +411,6 @@ class RegisterTileModel {
   std::vector<Border> borders_;
   UOp gate_;  ///< elements without effect on the sum are skipped, if all of a tile agree
 };
-
-/// Whether a STORE runs over both ranges. They cannot both have lanes.
-bool stored_together(const KernelAnalysis& analysis, UOp a, UOp b) {
-  return std::ranges::any_of(analysis.statements(), [&](const StatementAnalysis& w) {
-    return !w.is_reduce() && w.runs_over(a) && w.runs_over(b);
-  });
-}
-
-/// Whether a tile keeps the widths that ranges already have, and the lanes of those that have some.
-bool agrees(const KernelAnalysis& analysis, const RegisterTile& t, const StatementAnalysis& product,
-            const std::vector<RangeWidth>& given) {
-  return std::ranges::all_of(given, [&](const RangeWidth& w) {
-    if (t.lane_range && w.lanes > 1 && !(t.lane_range == w.range) && stored_together(analysis, t.lane_range, w.range))
-      return false;
-    if (!contains(product.result_ranges, w.range)) return true;
-    if (w.lanes > 1 && !(t.lane_range == w.range)) return false;
-    const int copies = t.row_range == w.range ? t.rows : t.column_range == w.range ? t.columns : 1;
-    return copies == w.unroll;
-  });
-}
 
 }  // namespace
 

@@ -1,10 +1,10 @@
 // Which ranges of a product get lanes and unrolled copies: a search over a model of its cycles.
 #pragma once
 
-#include <algorithm>
 #include <vector>
 
 #include "codegen/tune/heuristic/kernel_analysis.h"
+#include "codegen/tune/heuristic/range_width.h"
 #include "runtime/base/target.h"
 
 namespace sinter::codegen {
@@ -24,18 +24,6 @@ struct RegisterTile {
     return column_range && !(column_range == lane_range);
   }  ///< whether the columns are a range of their own, unrolled completely
 };
-
-/// The width that a range already has for another product.
-struct RangeWidth {
-  UOp range;
-  int lanes = 1, unroll = 1;
-  int64_t total() const { return int64_t{1} * lanes * unroll; }
-};
-/// The width of a range by a list; one lane and one copy if it is not listed.
-inline RangeWidth width_of(const std::vector<RangeWidth>& widths, UOp range) {
-  const auto it = std::ranges::find_if(widths, [&](const RangeWidth& w) { return w.range == range; });
-  return it == widths.end() ? RangeWidth{range} : *it;
-}
 
 /// The best tile for a REDUCE: few loads per multiplication, enough accumulators to hide their latency, no more than
 /// the registers hold. `lanes`: elements of a vector. `fixed`: ranges that may have neither unrolled copies nor lanes.
