@@ -254,7 +254,7 @@ class Blocker {
     int64_t rows = 1;
     for (UOp r : product_.result_ranges)
       if (is_outer(r) && !(r == tile_.lane_range) && !analysis_.depends(panel_, r)) rows *= analysis_.size(r);
-    return batch_size_of(analysis_, product_, panel_, tile_.lane_range) * ceil_div(rows, kMinTaskRows) >=
+    return batch_size_of(analysis_, product_, panel_, tile_.lane_range) * std::max<int64_t>(rows / kMinTaskRows, 1) >=
            target_.threads;
   }
 

@@ -170,6 +170,12 @@ TEST_CASE("an operand is not read by all threads where each has matrices of its 
   rows.check(chosen(rows, machine(2)), false);
 }
 
+TEST_CASE("threads share the columns where they would have few rows each", "[codegen][sharing]") {
+  KernelHarness few = product(128, 512, 128, false, true);
+  CHECK(has_own_columns(few, 2));
+  few.check(chosen(few, machine(2)), false);
+}
+
 TEST_CASE("columns are not shared where their number is not known", "[codegen][sharing]") {
   const Var width("width", 1, 512);
   CHECK(has_own_columns(product(512, 512, 512, false, false), 2));
