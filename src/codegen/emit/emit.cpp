@@ -340,7 +340,7 @@ class KernelEmitter {
       } else {
         values_.bind(level.range, level.number, base, lanes, copies == 1 && lanes == 1 ? 1 : width, limit);
       }
-      unrolled_copies_.with(level.range, copies, lanes, [&] { emit_items(item.body); });
+      unrolled_copies_.with(level.range, copies, cpu_ && lanes > 1, [&] { emit_items(item.body); });
       values_.leave();
     };
     if (axis.pads_blocks()) {

@@ -16,18 +16,21 @@ class UnrolledCopies {
  public:
   UnrolledCopies(Values& values, FreeRanges& ranges) : values_(values), ranges_(ranges) {}
 
-  /// Runs `body` with `count` unrolled copies of a range, each with `lanes`. A loop that fills a tile replaces an outer
-  /// loop over the same range.
+  /// Runs `body` with `count` unrolled copies of a range, which are vectors or not. A loop that fills a tile replaces
+  /// an outer loop over the same range.
   template <class Body>
-  void with(UOp range, int count, int lanes, Body body) {
-    const std::vector<std::pair<UOp, int>> around = open_;
-    const UOp vectors = vectors_;
+  void with(UOp range, int count, bool vectors, Body body) {
+    std::vector<std::pair<UOp, int>> around = open_;
+    const UOp outer_vectors = vectors_;
     std::erase_if(open_, [&](const auto& o) { return o.first == range; });
     if (count > 1) open_.emplace_back(range, count);
-    if (lanes > 1) vectors_ = range;
+    if (vectors)
+      vectors_ = range;
+    else if (vectors_ == range)
+      vectors_ = {};
     body();
-    open_ = around;
-    vectors_ = vectors;
+    open_ = std::move(around);
+    vectors_ = outer_vectors;
   }
 
   /// Open copies of a range.
@@ -61,7 +64,7 @@ class UnrolledCopies {
 
   /// Runs `body` for each unrolled copy of the ranges on which n depends. `own`: also of those that n, a REDUCE,
   /// closes. These vary slowest: each element goes to all accumulators that take it before the next one is loaded. The
-  /// range with lanes varies fastest: registers hold its vectors while the elements of other copies pass.
+  /// range of vectors varies fastest: registers hold them while the elements of other copies pass.
   template <class Body>
   void for_each(UOp n, bool own, Body body) {
     std::vector<UnrollCopy> copy;
@@ -94,7 +97,7 @@ class UnrolledCopies {
   Values& values_;
   FreeRanges& ranges_;
   std::vector<std::pair<UOp, int>> open_;
-  UOp vectors_;                   ///< the range with lanes; null: none
+  UOp vectors_;                   ///< the range whose copies are vectors; null: none
   std::vector<UnrollCopy> step_;  ///< of for_each_step()
 };
 

@@ -44,8 +44,9 @@ struct FusionNode {
 
   // Cost estimates, known before the pass. Sizes are bounds.
   int64_t numel = 0, bytes = 0;
-  int64_t domain = 0;        ///< elements computed: for a reduction, those of its source
-  int64_t frontier = 0;      ///< bytes of the largest buffer that it is computed from
+  int64_t domain = 0;  ///< elements computed: for a reduction, those of its source
+  /// Bytes of the largest buffer that it is computed from, or of the largest product that is worth storing.
+  int64_t frontier = 0;
   int64_t read_bytes = 0;    ///< bytes to read for one use, stored or recomputed
   double own = 0;            ///< ns to evaluate all elements once
   double chain = 0;          ///< the same, of the longest chain of elementwise nodes that it is computed from

@@ -154,16 +154,9 @@ class Blocker {
       if (tile_.has_own_columns() && analysis_.depends(value, tile_.column_range)) continue;
       if (has_overlapping_windows(analysis_, value)) return {};
       const int64_t results = results_per_element(analysis_, product_, value);
-      bool strided = false;
-      double operations = 0;
-      for (UOp n : ir::topological(value)) {
-        operations += operations_of(n);
-        if (n->op == Op::Load)
-          strided |= analysis_.depends(n, tile_.lane_range) && analysis_.stride(n, tile_.lane_range) != 1;
-      }
-      if (strided && results >= kMinReuseStrided) return value;
-      if (results < kMinReuse) return {};
-      if (operations > 0) return value;
+      if (results < min_reuse_to_pack(analysis_, value, tile_.lane_range)) return {};
+      if (is_strided(analysis_, value, tile_.lane_range)) return value;
+      if (std::ranges::any_of(ir::topological(value), [](UOp n) { return operations_of(n) > 0; })) return value;
       if (bytes_of(value) < min_bytes_to_pack(value, results) || is_packed_in_memory(value)) return {};
       return stays_unpacked(analysis_, product_, tile_, value, lanes_, target_) ? UOp() : value;
     }
@@ -175,7 +168,7 @@ class Blocker {
   /// of a weight's gradient are such operands. None if a step takes long enough to hide the lines that it waits for.
   void find_copied_rows() {
     if (!is_outer(tile_.row_range) || peel_of(analysis_, product_, tile_, target_) ||
-        tile_.rows * tile_.columns * product_.operations >= kHiddenLineCycles * target_.multiplies_per_cycle)
+        tile_.rows * tile_.columns >= kHiddenLineCycles * target_.multiplies_per_cycle)
       return;
     for (UOp predicated : values_of(product_.node)) {
       const UOp value = without_predicate(predicated);
@@ -248,14 +241,12 @@ class Blocker {
     }
   }
 
-  /// Whether there are enough tasks whatever the columns. A task of few rows does not count, because it would pack the
-  /// panel once more.
-  bool has_tasks_for_all_threads() {
+  /// Tasks whatever the columns. Tasks of few rows do not count, because each would pack the panel once more.
+  int64_t tasks_of_rows() {
     int64_t rows = 1;
     for (UOp r : product_.result_ranges)
       if (is_outer(r) && !(r == tile_.lane_range) && !analysis_.depends(panel_, r)) rows *= analysis_.size(r);
-    return batch_size_of(analysis_, product_, panel_, tile_.lane_range) * std::max<int64_t>(rows / kMinTaskRows, 1) >=
-           target_.threads;
+    return batch_size_of(analysis_, product_, panel_, tile_.lane_range) * std::max<int64_t>(rows / kMinTaskRows, 1);
   }
 
   void choose_columns() {
@@ -268,8 +259,8 @@ class Blocker {
       return;
     }
     columns_ = std::clamp(std::min(room, kMaxColumns) / step * step, step, round_up(size, step));
-    const int64_t fewest =
-        has_tasks_for_all_threads() ? 1 : target_.threads;  // blocks of columns, each of which packs its own
+    // Blocks of columns, each of which packs its own.
+    const int64_t fewest = ceil_div(int64_t{target_.threads}, tasks_of_rows());
     columns_ = round_up(ceil_div(size, std::max(fewest, ceil_div(size, columns_))), step);
   }
 

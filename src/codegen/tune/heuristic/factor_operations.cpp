@@ -1,4 +1,4 @@
-// Lists the operations of a product's factors.
+// Lists the operations of a product's factors. Normalization has made polynomials of exponentials and the like.
 #include "codegen/tune/heuristic/factor_operations.h"
 
 #include <algorithm>
@@ -9,37 +9,30 @@
 namespace sinter::codegen {
 namespace {
 
-constexpr double kPolynomial = 16;  ///< cycles of an exponential and of what is made of one
-
-double cycles_of(UOp n) {
-  switch (n->op) {
-    case Op::Exp:
-    case Op::Exp2:
-    case Op::Expm1:
-    case Op::Log:
-    case Op::Log2:
-    case Op::Log1p:
-    case Op::Tanh:
-    case Op::Erf:
-    case Op::Sin:
-    case Op::Cos:
-    case Op::Pow: return kPolynomial;
-    default: return operations_of(n);
-  }
+/// The share of the steps in which a node is evaluated anew: it stands outside of the innermost loops on which it does
+/// not depend.
+double share_of_steps(KernelAnalysis& analysis, const StatementAnalysis& product, UOp n) {
+  double share = 1;
+  for (size_t i = product.reduced_ranges.size(); i-- > 0;
+       share /= static_cast<double>(analysis.size(product.reduced_ranges[i])))
+    if (analysis.depends(n, product.reduced_ranges[i])) return share;
+  return 0;
 }
 
 }  // namespace
 
-std::vector<FactorOperation> factor_operations(KernelAnalysis& analysis, const StatementAnalysis& product) {
-  std::vector<FactorOperation> out;
+FactorOperations operations_of_factors(KernelAnalysis& analysis, const StatementAnalysis& product) {
+  FactorOperations out{{}, product.operations};
   if (!product.is_reduce()) return out;
   for (UOp value : values_of(product.node)) {
     const UOp factor = without_predicate(value);
-    const auto inside = [&](UOp n) { return n->op != Op::Load && n->op != Op::Reduce; };
-    for (UOp n : ir::topological(std::span<const UOp>(&factor, 1), inside))
-      if (operations_of(n) > 0 && n->dtype != DType::Bool &&
-          std::ranges::any_of(product.reduced_ranges, [&](UOp r) { return analysis.depends(n, r); }))
-        out.push_back({n, factor, cycles_of(n)});
+    for (UOp n : ir::topological(std::span<const UOp>(&factor, 1), [](UOp u) { return u->op != Op::Reduce; })) {
+      if (operations_of(n) == 0 || n->dtype == DType::Bool ||
+          std::ranges::any_of(out.of_steps, [n](const FactorOperation& o) { return o.node == n; }))
+        continue;
+      out.beside -= operations_of(n);
+      out.of_steps.push_back({n, factor, operations_of(n) * share_of_steps(analysis, product, n)});
+    }
   }
   return out;
 }

@@ -7,15 +7,18 @@
 
 namespace sinter::codegen {
 
-/// An operation of a factor. A step evaluates it for each unrolled copy of the factor: as a vector if the factor has
-/// lanes, as a scalar that is broadcast if not.
+/// An operation of a factor. A step evaluates it once for each unrolled copy of the factor: as a vector if the factor
+/// has lanes, as a scalar that is broadcast if not.
 struct FactorOperation {
   UOp node, factor;
-  double cycles = 1;  ///< of a vector or of a scalar
+  double cycles = 1;  ///< per step of the innermost loop; less if the node is the same in several steps
 };
 
-/// Operations that the steps of a product evaluate. Those that are the same in each step stand outside of its loop;
-/// those on indices and bools do not count.
-std::vector<FactorOperation> factor_operations(KernelAnalysis& analysis, const StatementAnalysis& product);
+struct FactorOperations {
+  std::vector<FactorOperation> of_steps;  ///< operations on numbers that change along a reduced range, each once
+  double beside = 1;                      ///< operations per element of the sum: the multiply-add, and bools
+};
+
+FactorOperations operations_of_factors(KernelAnalysis& analysis, const StatementAnalysis& product);
 
 }  // namespace sinter::codegen

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "codegen/nest/loop_tree.h"
+#include "codegen/tune/heuristic/operand_analysis.h"
 #include "codegen/tune/heuristic/peel.h"
 #include "codegen/tune/heuristic/steps.h"
 #include "codegen/tune/heuristic/tuning_state.h"
@@ -97,13 +98,18 @@ std::vector<Opt> try_streaming(TuningState& state) {
   return is_legal(state.kernel, opts) ? opts : std::vector<Opt>{};
 }
 
-/// All Opts with a packed operand of the busiest product. Empty if packing does not pay, is illegal, or leaves no tile
-/// for a value that would then be computed again in each iteration of a loop.
+/// All Opts with a packed operand of the busiest product. Empty if packing does not pay, is illegal, or costs a value
+/// its tile: loops would compute the value again that share it otherwise.
 std::vector<Opt> try_packing(TuningState& state) {
   if (state.products.empty()) return {};
   const TiledProduct& p = state.products[0];
   const bool peeled = peel_of(state.analysis, *p.work, p.tile, state.target)
                           .has_value();  // with a writeback buffer it would run over blocks of the image
+  const auto materialized = [&](const std::vector<Opt>& opts) {
+    return std::ranges::count_if(add_materializations(state.kernel, opts, state.materializations),
+                                 [](const Opt& o) { return std::holds_alternative<Materialize>(o); });
+  };
+  const auto without_blocks = materialized(state.opts);
   for (const std::vector<Opt>& blocks :
        block_product(state.kernel, state.analysis, *p.work, p.tile, state.lanes, state.target)) {
     std::vector<Opt> opts = state.opts;
@@ -111,9 +117,8 @@ std::vector<Opt> try_packing(TuningState& state) {
     for (std::vector<Opt> candidate :
          {peeled ? std::vector<Opt>{} : add_writeback_buffer(state.analysis, *p.work, p.tile, opts), opts}) {
       if (candidate.empty()) continue;
-      const size_t blocked = candidate.size();
+      if (materialized(candidate) < without_blocks) continue;
       candidate = add_materializations(state.kernel, std::move(candidate), state.materializations);
-      if (candidate.size() - blocked < state.materializations.size()) continue;
       if (is_legal(state.kernel, candidate)) return candidate;
     }
   }

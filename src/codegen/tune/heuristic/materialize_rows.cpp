@@ -10,6 +10,7 @@
 #include "codegen/loopschedule/loop_schedule.h"
 #include "codegen/nest/loop_tree.h"
 #include "codegen/nest/tile.h"
+#include "codegen/tune/heuristic/operand_analysis.h"
 #include "codegen/tune/heuristic/register_tile.h"
 #include "ir/walk.h"
 

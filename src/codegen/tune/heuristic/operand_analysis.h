@@ -7,6 +7,8 @@
 
 namespace sinter::codegen {
 
+struct RegisterTile;
+
 /// Results per element from which packing pays for an operand that could be read without it.
 inline constexpr int64_t kMinReuse = 16;
 inline constexpr int64_t kMaxBlockDepth = 2048;  ///< values that one block of a product sums, at most
@@ -22,6 +24,9 @@ inline bool far_exceeds_l2(KernelAnalysis& analysis, UOp load, const runtime::Ta
 /// How many results of a product use each element of `operand`.
 int64_t results_per_element(KernelAnalysis& analysis, const StatementAnalysis& product, UOp operand);
 
+/// Ranges on which some operand of a REDUCE does not depend. Unrolled copies along them share its load.
+std::vector<UOp> reuse_ranges(KernelAnalysis& analysis, const StatementAnalysis& product);
+
 /// The batch size of an operand with vectors along `lanes`: the number of values of the other outer ranges on which it
 /// depends.
 int64_t batch_size_of(KernelAnalysis& analysis, const StatementAnalysis& product, UOp operand, UOp lanes);
@@ -33,6 +38,16 @@ bool has_overlapping_windows(KernelAnalysis& analysis, UOp operand);
 /// Whether a load of a product should be packed if its vectors lie along `lanes`: it is not contiguous there, enough
 /// results use each element, and it does not consist of overlapping windows.
 bool worth_packing(KernelAnalysis& analysis, const StatementAnalysis& product, UOp load, UOp lanes);
+
+/// Whether a load of an operand depends on `lanes` and is not contiguous along them.
+bool is_strided(KernelAnalysis& analysis, UOp operand, UOp lanes);
+
+/// Results per element from which an operand is packed if its vectors lie along `lanes`.
+int64_t min_reuse_to_pack(KernelAnalysis& analysis, UOp operand, UOp lanes);
+
+/// Whether a factor that is computed is packed, so that each of its elements is computed once for a task: its vectors
+/// pass under the rows of a tile that is not transposed, and enough results use an element.
+bool packs_computed(KernelAnalysis& analysis, const StatementAnalysis& product, const RegisterTile& tile, UOp factor);
 
 /// The index by which a TileCopy or a Prefetch names a value. -1 if no Opt may hold the value, or the kernel lacks it.
 int node_index_of(const Kernel& kernel, UOp value);

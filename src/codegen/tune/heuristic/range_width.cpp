@@ -15,8 +15,8 @@ bool stored_together(const KernelAnalysis& analysis, UOp a, UOp b) {
 
 }  // namespace
 
-bool agrees(const KernelAnalysis& analysis, const RegisterTile& t, const StatementAnalysis& product,
-            const std::vector<RangeWidth>& given) {
+bool keeps_widths(const KernelAnalysis& analysis, const RegisterTile& t, const StatementAnalysis& product,
+                  const std::vector<RangeWidth>& given) {
   return std::ranges::all_of(given, [&](const RangeWidth& w) {
     if (t.lane_range && w.lanes > 1 && !(t.lane_range == w.range) && stored_together(analysis, t.lane_range, w.range))
       return false;

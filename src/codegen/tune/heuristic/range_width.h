@@ -23,7 +23,7 @@ inline RangeWidth width_of(const std::vector<RangeWidth>& widths, UOp range) {
 }
 
 /// Whether a tile of a product keeps the widths that ranges already have, and the lanes of those that have some.
-bool agrees(const KernelAnalysis& analysis, const RegisterTile& tile, const StatementAnalysis& product,
-            const std::vector<RangeWidth>& given);
+bool keeps_widths(const KernelAnalysis& analysis, const RegisterTile& tile, const StatementAnalysis& product,
+                  const std::vector<RangeWidth>& given);
 
 }  // namespace sinter::codegen

@@ -21,7 +21,8 @@ inline constexpr int kMaxFullUnroll = 8;  ///< trip count up to which a loop is 
 /// Not if registers do not suffice. Copies may read an element that others read in an earlier step, as windows do. The
 /// element then stays in a register for both. On Zen 3 (November 2026), copies of 4 x 2 vectors under 4 x 4 windows
 /// with a stride of 2, which hold 6 elements beside 10 vectors, take 0.75 of the time of a loop. On Zen 4 with AVX-512,
-/// 10 x 2 vectors under 5 x 5 windows, whose steps read 10 elements beside 22 vectors, spill: 1.17 of the time of 7 x 2.
+/// 10 x 2 vectors under 5 x 5 windows, whose steps read 10 elements beside 22 vectors, spill: 1.17 of the time of 7
+/// x 2.
 bool may_unroll(KernelAnalysis& analysis, const StatementAnalysis& product, const RegisterTile& tile, UOp range,
                 int count, bool staged, bool peeled, const runtime::Target& target);
 

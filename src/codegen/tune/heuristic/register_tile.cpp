@@ -9,10 +9,10 @@
 #include "codegen/kernel/access.h"
 #include "codegen/kernel/common_predicate.h"
 #include "codegen/tune/heuristic/cache_sets.h"
-#include "codegen/tune/heuristic/epilogue.h"
 #include "codegen/tune/heuristic/factor_operations.h"
 #include "codegen/tune/heuristic/operand_analysis.h"
 #include "codegen/tune/heuristic/peel.h"
+#include "codegen/tune/heuristic/product_epilogue.h"
 #include "codegen/tune/heuristic/register_pressure.h"
 #include "codegen/tune/heuristic/vector_lanes.h"
 #include "ir/ceil_div.h"
@@ -43,9 +43,9 @@ constexpr int64_t kFarBytes = 2048;
 /// Per line that comes from the second cache in each step. On Zen 4 (November 2026), with three of them 2 x 2 vectors
 /// take 3.8 times as long as their multiplications, and four are hidden behind 6 x 4.
 constexpr double kMissedLine = 2;
-/// Per part of a line that a register transpose stores or loads, where memory holds the lines. On Zen 4 (November
-/// 2026), under 64 x 7 x 7 windows over 16 x 3 x 112 x 112, 7 x 2 and 5 x 4 vectors take 1.09 of the time of 8 x 2,
-/// which stores a row as one part.
+/// Per part of a line that a register transpose stores or loads, where the second cache does not hold all of them. On
+/// Zen 4 (November 2026), under 64 x 7 x 7 windows over 16 x 3 x 112 x 112, 7 x 2 and 5 x 4 vectors take 1.09 of the
+/// time of 8 x 2, which stores a row as one part.
 constexpr double kMemoryPart = 1;
 /// Per part of a line that the first cache holds no longer, since the lines between map to the same set: for each lane
 /// of a vector, since the wider it is the fewer multiplications hide the wait. On Zen 4 (November 2026), 64 x 3 x 3
@@ -91,9 +91,7 @@ class RegisterTileModel {
         threads_(target.threads),
         masks_(target.masks),
         unrolls_(unrolls),
-        factor_operations_(factor_operations(analysis, w)),
-        step_operations_(w.operations) {
-    for (const FactorOperation& o : factor_operations_) step_operations_ -= operations_of(o.node);
+        factors_(operations_of_factors(analysis, w)) {
     for (UOp a : w.accesses) {
       if (a->op != Op::Load) continue;
       loads_.push_back(a);
@@ -174,8 +172,10 @@ class RegisterTileModel {
     if (t.lane_range && t.transpose_unroll == 1)
       for (UOp q : loads_)
         if (will_be_packed(q, t)) all += packing_cycles(q);
-    for (const FactorOperation& o : factor_operations_)
-      if (is_packed(o.factor, t)) all += o.cycles * values_of_ranges(o.node) / lanes_ / multiplications_;
+    for (const FactorOperation& o : factors_.of_steps)
+      if (packs_computed(analysis_, product_, t, o.factor))
+        all += o.cycles * values_of_ranges(o.node) / (analysis_.depends(o.node, t.lane_range) ? lanes_ : 1) /
+               multiplications_;
     all = (all + cross_lane_cycles(t)) * imbalance_and_rereads(t);
     return all + std::min(kCrossLaneCode * cross_lane_code(t), kMaxCodeShare * all);
   }
@@ -211,8 +211,8 @@ class RegisterTileModel {
       }
       const double parts = w.iterations / t.rows * transposed_parts(t);
       const bool in_memory =
-          w.iterations * static_cast<double>(size_of(a->src[0]->dtype)) > static_cast<double>(target_.l2);
-      cycles += w.iterations * kTransposedElement + (in_memory ? parts * kMemoryPart : 0);
+          values_of_ranges(a) * static_cast<double>(size_of(a->src[0]->dtype)) > static_cast<double>(target_.l2);
+      cycles += w.iterations * kTransposedElement + (in_memory && !conflicts ? parts * kMemoryPart : 0);
       if (!conflicts) continue;
       lines += analysis_.size(t.lane_range);
       evicted += parts;
@@ -309,11 +309,6 @@ class RegisterTileModel {
   bool will_be_packed(UOp load, const RegisterTile& t) const {
     return is_shared_by_rows(load, t) && worth_packing(analysis_, product_, load, t.lane_range);
   }
-  /// Whether a computed factor will be packed. Its operations are then those of the copy.
-  bool is_packed(UOp factor, const RegisterTile& t) const {
-    return t.lane_range && is_outer(t.lane_range) && is_shared_by_rows(factor, t) &&
-           results_per_element(analysis_, product_, factor) >= kMinReuse;
-  }
   double packing_cycles(UOp load) const {
     const bool rows = std::ranges::any_of(analysis_.ranges(), [&](UOp r) { return analysis_.stride(load, r) == 1; });
     return values_of_ranges(load) * (rows ? kTransposedElement : kScalarElement);
@@ -383,9 +378,9 @@ class RegisterTileModel {
                           : will_be_packed(q, t) ? 0
                                                  : strided_load_cycles(analysis_.stride(q, t.lane_range), lanes_));
     }
-    double operations = rows * columns * step_operations_;
-    for (const FactorOperation& o : factor_operations_)
-      if (!is_packed(o.factor, t))
+    double operations = rows * columns * factors_.beside;
+    for (const FactorOperation& o : factors_.of_steps)
+      if (!packs_computed(analysis_, product_, t, o.factor))
         operations += o.cycles * (t.row_range && analysis_.depends(o.node, t.row_range) ? rows : 1) *
                       (t.column_range && analysis_.depends(o.node, t.column_range) ? columns : 1);
     const double busy = std::max(
@@ -401,8 +396,7 @@ class RegisterTileModel {
   const runtime::Target& target_;
   const int lanes_, registers_, multiplications_, threads_;
   const bool masks_, unrolls_;
-  const std::vector<FactorOperation> factor_operations_;
-  double step_operations_;       ///< per product, beside them
+  const FactorOperations factors_;
   int accumulators_ = 1;         ///< accumulators per element
   int64_t innermost_steps_ = 1;  ///< trip count of the innermost loop
   double steps_ = 1;
@@ -413,14 +407,6 @@ class RegisterTileModel {
 };
 
 }  // namespace
-
-std::vector<UOp> reuse_ranges(KernelAnalysis& analysis, const StatementAnalysis& product) {
-  std::vector<UOp> out;
-  for (UOp r : product.result_ranges)
-    if (std::ranges::any_of(product.accesses, [&](UOp a) { return a->op == Op::Load && !analysis.depends(a, r); }))
-      out.push_back(r);
-  return out;
-}
 
 RegisterTile pick_register_tile(KernelAnalysis& analysis, const StatementAnalysis& product, int lanes,
                                 const runtime::Target& target, const std::vector<UOp>& fixed,
@@ -446,7 +432,7 @@ RegisterTile pick_register_tile(KernelAnalysis& analysis, const StatementAnalysi
   };
   RegisterTile best;
   auto consider = [&](RegisterTile t) {
-    if (!model.fits(t) || !agrees(analysis, t, product, given)) return;
+    if (!model.fits(t) || !keeps_widths(analysis, t, product, given)) return;
     t.cycles = model.cycles(t);
     if (best.cycles == 0 || t.cycles < best.cycles * .999) best = t;
   };

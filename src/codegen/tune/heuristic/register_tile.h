@@ -33,7 +33,4 @@ RegisterTile pick_register_tile(KernelAnalysis& analysis, const StatementAnalysi
                                 const runtime::Target& target, const std::vector<UOp>& fixed,
                                 const std::vector<RangeWidth>& given);
 
-/// Ranges on which some operand of a REDUCE does not depend. Unrolled copies along them share its load.
-std::vector<UOp> reuse_ranges(KernelAnalysis& analysis, const StatementAnalysis& product);
-
 }  // namespace sinter::codegen

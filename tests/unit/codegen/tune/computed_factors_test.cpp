@@ -23,15 +23,15 @@ TEST_CASE("a product below another one is not computed again for each of its col
     const auto matrices = [&](int64_t width, unsigned seed) {
       return b.buffer(random_array(DType::F32, {heads, length, width}, seed));
     };
-    UOp keys = matrices(64, 1), queries = matrices(64, 2), y = matrices(64, 3),
-        weights = matrices(length, 4), sums = b.buffer(random_array(DType::F32, {heads, length}, 5)),
+    UOp keys = matrices(64, 1), queries = matrices(64, 2), y = matrices(64, 3), weights = matrices(length, 4),
+        sums = b.buffer(random_array(DType::F32, {heads, length}, 5)),
         out = b.buffer(Array(DType::F32, {heads, length, 64}));
     UOp head = b.outer(heads), key = b.outer(length), column = b.inner(64, 2), query = b.over(length, 3),
         i = b.over(64, 4);
     UOp weight = exp(b.at(weights, {head, query, key})) / b.at(sums, {head, query});
     UOp score = weight * b.reduce(Combine::Dot, {b.at(queries, {head, query, i}), b.at(keys, {head, key, i})}, {i});
-    b.stores({b.put(out, {head, key, column},
-                    b.reduce(Combine::Dot, {score, b.at(y, {head, query, column})}, {query}))});
+    b.stores(
+        {b.put(out, {head, key, column}, b.reduce(Combine::Dot, {score, b.at(y, {head, query, column})}, {query}))});
     return b;
   };
   for (const int64_t length : {128, 512}) {

@@ -181,6 +181,7 @@ TEST_CASE("rows whose lines evict one another are copied beside the panel", "[co
   CHECK(choice(1024, 512, 512, 1024, false).packs() == 1);  // contiguous along what is summed
   CHECK(choice(1024, 512, 40, 1024).packs() <= 1);          // few columns read a row again
   target = reference_machine("x86-64-v4", 64, 32);
+  CHECK(choice(67, 520, 512, 256).packs() == 2);
   target.multiplies_per_cycle = 1;  // steps take long enough to hide a line
   CHECK(choice(67, 520, 512, 256).packs() == 1);
 }

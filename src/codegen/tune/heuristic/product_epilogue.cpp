@@ -1,9 +1,9 @@
 // Accesses of a product's epilogue across the lanes.
-#include "codegen/tune/heuristic/epilogue.h"
+#include "codegen/tune/heuristic/product_epilogue.h"
 
 #include <algorithm>
 
-#include "codegen/tune/heuristic/register_tile.h"
+#include "codegen/tune/heuristic/operand_analysis.h"
 
 namespace sinter::codegen {
 namespace {
