@@ -13,7 +13,7 @@
 #include "codegen/kernel/access.h"
 #include "codegen/kernel/offset.h"
 #include "codegen/nest/accumulator_home.h"
-#include "codegen/nest/epilogue.h"
+#include "codegen/nest/carried_stores.h"
 #include "codegen/nest/live_iterations.h"
 #include "codegen/nest/loop_levels.h"
 #include "codegen/nest/mma_statement.h"
@@ -166,7 +166,7 @@ class StatementBuilder {
       return r.carried() && slot_of(r.homes[0]) == slot_of(store) && r.node == stored_value(store);
     });
     if (lies_there) return;
-    if (!s.nontemporal) choose_epilogue(s, out_, schedule_);
+    if (!s.nontemporal) choose_store_loops(s, out_, schedule_);
     append(std::move(s));
     if (int p = read_write_index(slot_of(store)); p >= 0) ++versions_[static_cast<size_t>(p)];
   }

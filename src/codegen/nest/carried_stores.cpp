@@ -1,5 +1,5 @@
-// Unroll factors of an epilogue store, and the order of its loops.
-#include "codegen/nest/epilogue.h"
+// Unroll factors of a store of carried reductions, and the order of its loops.
+#include "codegen/nest/carried_stores.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -18,7 +18,7 @@ constexpr int kMaxCopies = 8;  ///< elements of a row that are stored together: 
 constexpr int kMinCopies = 4;  ///< and at least
 
 /// The new loop width must divide the old one, since blocks are multiples of that.
-int epilogue_unroll(int copies) { return copies % kVectors == 0 ? kVectors : 1; }
+int store_unroll(int copies) { return copies % kVectors == 0 ? kVectors : 1; }
 
 bool is_contiguous(const std::vector<UOp>& body, UOp range) {
   return std::ranges::any_of(
@@ -65,7 +65,7 @@ void sort_loops_by_stride(Statement& store, size_t shared, const ir::LinearExpr&
 
 }  // namespace
 
-void choose_epilogue(Statement& store, const Statements& made, const LoopSchedule& schedule) {
+void choose_store_loops(Statement& store, const Statements& made, const LoopSchedule& schedule) {
   size_t shared = 0;  // loops around all of the store
   bool reads = false;
   for (const Dependence& d : store.deps) {
@@ -87,7 +87,7 @@ void choose_epilogue(Statement& store, const Statements& made, const LoopSchedul
     if (!is_contiguous(body, l.range))
       l.unroll = 1;
     else if (l.lanes > 1)
-      l.unroll = epilogue_unroll(l.unroll);
+      l.unroll = store_unroll(l.unroll);
     else if (const LoopAxis& a = schedule.of(l.range); apart && l.unroll == 1 && place.factor(l.range) == 1)
       for (int copies = kMaxCopies; copies >= kMinCopies && l.unroll == 1; copies /= 2)
         if (copies <= a.size && divides(copies, l, a) && fit_panels(copies, l.range, body, made.tiles))

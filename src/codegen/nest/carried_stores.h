@@ -1,4 +1,4 @@
-// Epilogue stores: carried reductions are stored in loops of their own.
+// Stores of carried reductions, which run in loops of their own.
 #pragma once
 
 #include "codegen/nest/statement.h"
@@ -10,6 +10,6 @@ namespace sinter::codegen {
 /// factors: two vectors along a contiguous range, none along other ranges. Where lanes are strided, a contiguous range
 /// gets as many copies as a register transpose takes, within a panel of the tiles read, and the loops with the smallest
 /// stride go innermost. `made`: has the statements that the STORE depends on.
-void choose_epilogue(Statement& store, const Statements& made, const LoopSchedule& schedule);
+void choose_store_loops(Statement& store, const Statements& made, const LoopSchedule& schedule);
 
 }  // namespace sinter::codegen
