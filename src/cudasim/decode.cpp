@@ -12,21 +12,10 @@
 namespace sinter::runtime::cuda::sim {
 namespace {
 
-/// By name, and whether the type is a float.
-using OpcodeRows = std::map<std::pair<std::string_view, bool>, void (*)(Decoder&)>;
-
 const OpcodeRows& opcodes() {
-  static const auto& all = *new OpcodeRows([] {
-    OpcodeRows rows;
-    for (const auto table :
-         {integer_opcodes(), bit_opcodes(), float_opcodes(), compare_opcodes(), convert_opcodes(), move_opcodes(),
-          memory_opcodes(), atomic_opcodes(), warp_opcodes(), matrix_opcodes(), async_opcodes(), control_opcodes()})
-      for (const Opcode& row : table) {
-        if (row.types != OpcodeTypes::Floats) rows[{row.name, false}] = row.decode;
-        if (row.types != OpcodeTypes::Integers) rows[{row.name, true}] = row.decode;
-      }
-    return rows;
-  }());
+  static const auto& all = *new OpcodeRows(opcode_rows(
+      {integer_opcodes(), bit_opcodes(), float_opcodes(), compare_opcodes(), convert_opcodes(), move_opcodes(),
+       memory_opcodes(), atomic_opcodes(), warp_opcodes(), matrix_opcodes(), async_opcodes(), control_opcodes()}));
   return all;
 }
 

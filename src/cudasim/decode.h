@@ -9,19 +9,9 @@
 #include <vector>
 
 #include "cudasim/instruction.h"
+#include "cudasim/opcode_table.h"
 
 namespace sinter::runtime::cuda::sim {
-
-class Decoder;
-
-/// By the type that ends an opcode.
-enum class OpcodeTypes : uint8_t { All, Integers, Floats };
-
-struct Opcode {
-  std::string_view name;     ///< the first word
-  void (*decode)(Decoder&);  ///< parses the other words and the operands
-  OpcodeTypes types = OpcodeTypes::All;
-};
 
 // The tables, one per family.
 std::span<const Opcode> integer_opcodes();
