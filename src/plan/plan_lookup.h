@@ -1,5 +1,5 @@
-// From a request to a plan that can run: liveness, canonicalize, key, lookup; on a miss materialize and build. A known
-// program costs one walk over its nodes; a recent one is recognized by that walk (fingerprint.h).
+// From a request to a plan that can run: liveness, canonicalize, key, lookup; on a miss materialize and build. The walk
+// of liveness alone recognizes a program that ran a moment ago (fingerprint.h), without canonicalizing and key.
 #pragma once
 
 #include <functional>
