@@ -91,8 +91,9 @@ constexpr size_t mma_step_length(DType factor) { return mma_step_length(mma_oper
 /// mma, of a Dot: elements do not join one by one. Along the last reduced axis of more than one element, each
 /// mma_step_length() consecutive ones join in one step of a tensor core (ir/mma_step.h), with zeros for what the last
 /// step lacks. Factors have the type of its operands, the sum is of mma_sum(). There is one lane, and no block cuts a
-/// step. A SCAN is one chain. With a block, which is its whole row, it is a part of a longer row: fusion may evaluate
-/// it where the parts are joined.
+/// step.
+/// A SCAN is one chain. If `block` is set, it is the length of the row, which is a piece of a longer scan: fusion may
+/// evaluate it where the pieces are joined.
 struct ReductionTree {
   static constexpr int64_t kFanIn = 64;
   int lanes = 1;

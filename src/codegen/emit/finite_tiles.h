@@ -1,6 +1,5 @@
-// Which tiles hold finite numbers only. Where a border makes one factor of a product 0, the other one is multiplied by
-// 0, and the sum stays as it is unless that factor is infinite or NaN. Its tile tells while it is filled: elements
-// times 0 are added up, and the sum is 0 if all of them are finite.
+// Which tiles hold finite numbers only. To multiply by the 0 of a border is harmless unless the other factor is
+// infinite or NaN. While a tile is filled, its elements times 0 are added up: the sum is 0 only if all are finite.
 #pragma once
 
 #include <map>

@@ -1,7 +1,7 @@
-// A skipped element adds +0, and many add the same as one. It turns an accumulator that underflow left at -0 into +0.
-// If each iteration of a loop of the sum would skip the same elements, only the last one adds the +0. Until then its
-// absence changes at most the sign of a zero, which the last iteration corrects. (No range of a sum bounds another, so
-// the last iteration skips as much as the others. Loops over other ranges begin new accumulators.)
+// An element that is skipped would have added +0. That changes only an accumulator that underflow left at -0: it
+// becomes +0. So one +0 stands for all. If each iteration of a loop of the sum skips the same elements, the last one
+// adds it; until then at most the sign of a zero is wrong. (No range of a sum bounds another, so the last iteration
+// skips as much as the others. Loops over other ranges begin new accumulators.)
 #include "codegen/emit/reduction_elements.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Each Opt is checked as it is applied. Checks across Opts come at the end.
+// Each Opt is checked as it is applied, and all of them together at the end. refuse() throws IllegalOpt.
 #include "codegen/loopschedule/loop_schedule.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// The inner sum's axes move to the front of its factors, where the view does not touch them.
+// Merges a sum over windows of a sum of products into one sum of products: the inner axes move to the front of the
+// factors, where the views do not touch them. A slice of a sum of products becomes a sum of sliced factors.
 #include "schedule/simplify/simplify.h"
 
 #include <algorithm>

@@ -18,8 +18,11 @@ struct PartialProducts {
 };
 
 /// The two steps of a sum by `tree` over `axes` of the product of `values`, which add in the tree's order. None unless
-/// there are blocks of equal length, some axes whole and a part of another, fewer tiles of results than a GPU needs,
-/// and its second cache holds what the first step leaves.
+///  - the target is a GPU, and the summed axes have fixed sizes;
+///  - the tree has blocks, all of one length, and one lane;
+///  - a block is some axes whole and a part of one more;
+///  - there are fewer tiles of results than the GPU needs;
+///  - its second cache holds what the first step leaves.
 std::optional<PartialProducts> partial_products(const std::vector<ir::UOp>& values, const ir::Ints& axes,
                                                 const ir::ReductionTree& tree, const runtime::Target& target);
 

@@ -1,4 +1,4 @@
-// The passes over a plan graph that need nothing beside their function, in the order in which schedule.cpp runs them.
+// Passes over a plan graph that are declared by one function each, in the order in which schedule.cpp runs them.
 #pragma once
 
 #include <vector>
