@@ -53,8 +53,8 @@ struct WindowAttr {
   friend bool operator==(const WindowAttr&, const WindowAttr&) = default;
 };
 
-/// How a reduction combines. The arithmetic of each combine, for one step and for merging two partial results, is data:
-/// ir/combine.h.
+/// How a reduction combines. The arithmetic of each combine, for one element and for merging two partial results, is
+/// data: ir/combine.h.
 enum class Combine : uint8_t {
   Add,
   Mul,

@@ -65,9 +65,9 @@ struct LoopSchedule {
     int loop = -1;
   };
   std::unordered_map<ir::Node*, PrefetchOffset> prefetches;  ///< by LOAD
-  int threads = 1;          ///< threads of a block: as many as the digits of all axes need, or as LastBlock says
-  int occupancy = 0;        ///< blocks that must fit a multiprocessor at once; 0: as it comes
-  bool last_block = false;  ///< an epilogue that the last block of its main kernel runs
+  int threads = 1;          ///< threads of a GPU block: as many as the digits of all axes need, or as LastBlock says
+  int occupancy = 0;        ///< GPU blocks that must fit a multiprocessor at once; 0: as it comes
+  bool last_block = false;  ///< an epilogue that the last GPU block of its main kernel runs
 
   const LoopAxis& of(UOp range) const;
   /// The axis of a TileCopy's dim.

@@ -19,7 +19,8 @@ class IllegalOpt : public InternalError {
 };
 
 // Opts name ranges by their ids. Legality: make_loop_schedule(), then statements and tiles of codegen/nest; is_legal()
-// of codegen/nest/loop_tree.h asks all of them. What a device lacks is refused by lower().
+// of codegen/nest/loop_tree.h asks all of them. lower() refuses what a device lacks, and Opts of an epilogue that do
+// not fit those of its main kernel.
 
 /// Vectorizes a range: `count` adjacent elements are one vector.
 struct Lanes {
@@ -91,7 +92,7 @@ struct TileCopy {
   /// by `swizzle_rows`.
   int pad = 0, swizzle_unit = 0, swizzle_rows = 1;
   int slots = 1;       ///< more: blocks rotate through so many ring slots and are filled ahead (codegen/nest/ring.h)
-  bool async = false;  ///< the value is a LOAD and goes to its slot without passing through registers (GPU)
+  bool async = false;  ///< the value is a LOAD and goes to its ring slot without passing through registers (GPU)
   friend bool operator==(const TileCopy&, const TileCopy&) = default;
 };
 /// One task covers `size` adjacent values of an outer range. The last task covers the remainder.

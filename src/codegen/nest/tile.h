@@ -35,8 +35,8 @@ struct Tile {
   // For a tile filled ahead of its users (codegen/nest/tile_copy.h):
   std::optional<TileCopy> tile_copy = {};
   int64_t panel_stride = 0;    ///< from one panel of the last dim to the next; `stride` holds within a panel
-  int64_t ring_slot_size = 0;  ///< with several slots: elements per slot
-  size_t ring_dim = 0;         ///< the dim whose blocks rotate through the slots
+  int64_t ring_slot_size = 0;  ///< of a ring: elements per ring slot
+  size_t ring_dim = 0;         ///< the dim whose blocks rotate through the ring slots
   int64_t swizzle_period = 0;  ///< swizzled: elements of a row within which pieces are permuted
   UOp fill = {};               ///< the STORE that fills it
 };

@@ -41,7 +41,7 @@ class PlanExecution : public Execution {
   /// other, on average. They are neither counted nor logged. Throws BackendError if the device refuses a launch.
   virtual double time_step(size_t step, int times) = 0;
 
-  /// The call that made a position of the program, for the log. If unknown, the call for which the plan runs.
+  /// The call that made a position of the canonical program, for the log. If unknown, the call for which the plan runs.
   std::string made_by(int position) const;
 
  protected:

@@ -91,8 +91,8 @@ void Partitioner::visit(int s) {
   users_[static_cast<size_t>(s)] = {};
 }
 
-/// Per kernel, the extra cost of evaluating an epilogue there: the product's trip through memory if the kernel cannot
-/// take the product too, and needs it for nothing else. `hosted`: some kernel could take it.
+/// Per kernel, the extra cost of evaluating a product's epilogue there: the product's trip through memory if the kernel
+/// cannot take the product too, and needs it for nothing else. `hosted`: some kernel could take it.
 std::vector<double> Partitioner::away_from_product(const FusionNode& st, int s, const std::vector<int>& kernels,
                                                    bool& hosted) {
   std::vector<double> away(kernels.size(), 0.0);
