@@ -207,7 +207,7 @@ class FusionGraphBuilder {
         if (s.anchor < 0 || own(from.anchor) > own(s.anchor)) s.anchor = from.anchor;
       }
       if (s.contraction && s.own > prices_.launch) s.anchor = static_cast<int>(i);
-      // What is computed from a product does not blow up if the product did not, and costs far more than its stores.
+      // A product counts as a source of what follows, if it is no blow-up itself and costs far more than its stores.
       if (s.contraction && s.own > prices_.blow_up * prices_.transfer(s.bytes) &&
           s.bytes <= prices_.far_larger * largest)
         s.frontier = std::max(s.frontier, s.bytes);

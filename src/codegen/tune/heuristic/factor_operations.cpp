@@ -1,7 +1,7 @@
 // Lists the operations of a product's factors. Normalization has made polynomials of exponentials and the like.
 #include "codegen/tune/heuristic/factor_operations.h"
 
-#include <algorithm>
+#include <utility>
 
 #include "codegen/kernel/common_predicate.h"
 #include "ir/walk.h"
@@ -24,15 +24,16 @@ double share_of_steps(KernelAnalysis& analysis, const StatementAnalysis& product
 FactorOperations operations_of_factors(KernelAnalysis& analysis, const StatementAnalysis& product) {
   FactorOperations out{{}, product.operations};
   if (!product.is_reduce()) return out;
+  std::vector<UOp> listed;
   for (UOp value : values_of(product.node)) {
-    const UOp factor = without_predicate(value);
-    for (UOp n : ir::topological(std::span<const UOp>(&factor, 1), [](UOp u) { return u->op != Op::Reduce; })) {
-      if (operations_of(n) == 0 || n->dtype == DType::Bool ||
-          std::ranges::any_of(out.of_steps, [n](const FactorOperation& o) { return o.node == n; }))
-        continue;
+    ComputedFactor factor{without_predicate(value), {}};
+    for (UOp n : ir::topological(std::span<const UOp>(&factor.value, 1), [](UOp u) { return u->op != Op::Reduce; })) {
+      if (operations_of(n) == 0 || n->dtype == DType::Bool || contains(listed, n)) continue;
+      listed.push_back(n);
       out.beside -= operations_of(n);
-      out.of_steps.push_back({n, factor, operations_of(n) * share_of_steps(analysis, product, n)});
+      factor.operations.push_back({n, operations_of(n) * share_of_steps(analysis, product, n)});
     }
+    if (!factor.operations.empty()) out.computed.push_back(std::move(factor));
   }
   return out;
 }

@@ -105,11 +105,10 @@ std::vector<Opt> try_packing(TuningState& state) {
   const TiledProduct& p = state.products[0];
   const bool peeled = peel_of(state.analysis, *p.work, p.tile, state.target)
                           .has_value();  // with a writeback buffer it would run over blocks of the image
-  const auto materialized = [&](const std::vector<Opt>& opts) {
-    return std::ranges::count_if(add_materializations(state.kernel, opts, state.materializations),
-                                 [](const Opt& o) { return std::holds_alternative<Materialize>(o); });
+  const auto tiles = [](const std::vector<Opt>& opts) {
+    return std::ranges::count_if(opts, [](const Opt& o) { return std::holds_alternative<Materialize>(o); });
   };
-  const auto without_blocks = materialized(state.opts);
+  const auto without_blocks = tiles(add_materializations(state.kernel, state.opts, state.materializations));
   for (const std::vector<Opt>& blocks :
        block_product(state.kernel, state.analysis, *p.work, p.tile, state.lanes, state.target)) {
     std::vector<Opt> opts = state.opts;
@@ -117,9 +116,8 @@ std::vector<Opt> try_packing(TuningState& state) {
     for (std::vector<Opt> candidate :
          {peeled ? std::vector<Opt>{} : add_writeback_buffer(state.analysis, *p.work, p.tile, opts), opts}) {
       if (candidate.empty()) continue;
-      if (materialized(candidate) < without_blocks) continue;
       candidate = add_materializations(state.kernel, std::move(candidate), state.materializations);
-      if (is_legal(state.kernel, candidate)) return candidate;
+      if (tiles(candidate) >= without_blocks && is_legal(state.kernel, candidate)) return candidate;
     }
   }
   return {};

@@ -172,10 +172,12 @@ class RegisterTileModel {
     if (t.lane_range && t.transpose_unroll == 1)
       for (UOp q : loads_)
         if (will_be_packed(q, t)) all += packing_cycles(q);
-    for (const FactorOperation& o : factors_.of_steps)
-      if (packs_computed(analysis_, product_, t, o.factor))
+    for (const ComputedFactor& f : factors_.computed) {
+      if (!packs_computed(analysis_, product_, t, f.value)) continue;
+      for (const FactorOperation& o : f.operations)
         all += o.cycles * values_of_ranges(o.node) / (analysis_.depends(o.node, t.lane_range) ? lanes_ : 1) /
                multiplications_;
+    }
     all = (all + cross_lane_cycles(t)) * imbalance_and_rereads(t);
     return all + std::min(kCrossLaneCode * cross_lane_code(t), kMaxCodeShare * all);
   }
@@ -379,10 +381,12 @@ class RegisterTileModel {
                                                  : strided_load_cycles(analysis_.stride(q, t.lane_range), lanes_));
     }
     double operations = rows * columns * factors_.beside;
-    for (const FactorOperation& o : factors_.of_steps)
-      if (!packs_computed(analysis_, product_, t, o.factor))
+    for (const ComputedFactor& f : factors_.computed) {
+      if (packs_computed(analysis_, product_, t, f.value)) continue;
+      for (const FactorOperation& o : f.operations)
         operations += o.cycles * (t.row_range && analysis_.depends(o.node, t.row_range) ? rows : 1) *
                       (t.column_range && analysis_.depends(o.node, t.column_range) ? columns : 1);
+    }
     const double busy = std::max(
         {operations / multiplications_, loads / multiplications_, kChainStep / accumulators_, kMissedLine * missed});
     const double all = busy + .06 * loads + .05 * vectors + slow;
