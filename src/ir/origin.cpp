@@ -2,6 +2,7 @@
 #include "ir/origin.h"
 
 #include <array>
+#include <cstring>
 #include <functional>
 #include <unordered_set>
 #include <utility>
@@ -50,12 +51,11 @@ std::unordered_set<NodeOrigin*, OriginHash, OriginEqual>& table() {
 
 /// Cache of recent origins, keyed by the addresses of the call's and the file's names and the line. Most calls come
 /// from a few sites.
-NodeOrigin*& recent(const Caller* caller) {
+NodeOrigin*& recent(const Caller& caller) {
   static std::array<NodeOrigin*, 64> all{};
-  if (!caller) return all[0];
-  const auto file = reinterpret_cast<uintptr_t>(caller->where.file_name()),
-             call = reinterpret_cast<uintptr_t>(caller->name.data());
-  return all[(file ^ call ^ caller->where.line()) % all.size()];
+  const auto file = reinterpret_cast<uintptr_t>(caller.where.file_name()),
+             call = reinterpret_cast<uintptr_t>(caller.name.data());
+  return all[(file ^ call ^ caller.where.line()) % all.size()];
 }
 
 NodeOrigin& of_site(const CallSite& site, std::string_view function) {
@@ -69,12 +69,22 @@ NodeOrigin& of_site(const CallSite& site, std::string_view function) {
   return *origin;
 }
 
-NodeOrigin& find(const Caller* caller) {
-  const CallSite site =
-      caller ? CallSite{caller->name, caller->where.file_name(), caller->where.line()} : CallSite{"", "", 0};
+/// The texts of an origin are compared where they lie: this runs once for each call of the program.
+bool is_of(const NodeOrigin& o, const Caller& caller) {
+  return o.line == caller.where.line() && o.call.size() == caller.name.size() &&
+         std::memcmp(o.call.data(), caller.name.data(), o.call.size()) == 0 &&
+         std::strcmp(o.file.c_str(), caller.where.file_name()) == 0;
+}
+
+NodeOrigin& origin_outside() {
+  static NodeOrigin& origin = of_site({"", "", 0}, "");
+  return origin;
+}
+NodeOrigin& origin_of(const Caller& caller) {
   NodeOrigin*& known = recent(caller);
-  if (known && OriginEqual()(site, known)) return *known;
-  return *(known = &of_site(site, caller ? caller->where.function_name() : ""));
+  if (!known || !is_of(*known, caller))
+    known = &of_site({caller.name, caller.where.file_name(), caller.where.line()}, caller.where.function_name());
+  return *known;
 }
 
 thread_local bool tracing = false;
@@ -117,8 +127,8 @@ std::string_view differentiated_call(const NodeOrigin& origin) {
 
 NodeOrigin& current_origin() {
   if (traced) return *traced;
-  if (!frame.depth) return find(nullptr);
-  if (!frame.origin) frame.origin = &find(&frame.caller);
+  if (!frame.depth) return origin_outside();
+  if (!frame.origin) frame.origin = &origin_of(frame.caller);
   return *frame.origin;
 }
 

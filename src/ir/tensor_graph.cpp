@@ -23,6 +23,8 @@ PrivateInterning::PrivateInterning()
     : before_(std::exchange(private_interning_id, TensorGraph::get().next_unique_id())) {}
 PrivateInterning::~PrivateInterning() { private_interning_id = before_; }
 
+TensorGraph& TensorGraph::construct() { return *new TensorGraph; }
+
 UOp TensorGraph::make(NodeSpec&& spec) {
   bool keeps_history = grad_mode && spec.op != Op::Detach && is_float(spec.dtype);
   bool requires_grad = false;

@@ -13,8 +13,8 @@ class TensorGraph final : public Graph {
  public:
   /// Never destroyed: handles in static objects may die after main (SEMANTICS V7).
   static TensorGraph& get() {
-    static TensorGraph* const graph = new TensorGraph;
-    return *graph;
+    static TensorGraph& graph = construct();
+    return graph;
   }
 
   /// Under no_grad, an operand with history is read through DETACH (SEMANTICS G6). Nodes that require grad, and kUnique
@@ -58,6 +58,7 @@ class TensorGraph final : public Graph {
   friend class GraphPause;
   friend class GraphTryLock;
   TensorGraph() = default;
+  static TensorGraph& construct();  ///< out of line, so that get() is inlined
   void* allocate() override;
   void deallocate(void* memory) noexcept override;
   void destroy(Node* node) noexcept;

@@ -85,47 +85,29 @@ constexpr std::string_view kWide[] = {"exp",
                                       "triplet_margin_loss",
                                       "ctc_loss"};
 
-struct AutocastState {
-  DType dtype = DType::Void;
-  AutocastRule rule = AutocastRule::None;
-};
-thread_local AutocastState state;
+}  // namespace
 
-AutocastRule rule_of(std::string_view name) {
+constinit thread_local AutocastState autocast_state;
+
+AutocastRule autocast_rule(std::string_view name) {
   const auto in = [name](const auto& list) {
     return std::find(std::begin(list), std::end(list), name) != std::end(list);
   };
   return in(kNarrow) ? AutocastRule::Narrow : in(kWide) ? AutocastRule::Wide : AutocastRule::None;
 }
 
-}  // namespace
-
-DType autocast_type() { return state.dtype; }
-
-DType autocast_type(DType given) {
-  if (state.rule == AutocastRule::None || state.rule == AutocastRule::Inside ||
-      !(given == DType::F32 || ir::is_short_float(given)))
-    return given;
-  return state.rule == AutocastRule::Narrow ? state.dtype : DType::F32;
-}
-
-AutocastCall::AutocastCall(std::string_view name) : before_(state.rule) {
-  if (state.dtype != DType::Void) state.rule = before_ == AutocastRule::None ? rule_of(name) : AutocastRule::Inside;
-}
-AutocastCall::~AutocastCall() { state.rule = before_; }
-
 }  // namespace tensor
 
 inline namespace v0 {
 
-autocast::autocast(DType dtype, Loc where) : before_(tensor::state.dtype) {
+autocast::autocast(DType dtype, Loc where) : before_(tensor::autocast_state.dtype) {
   if (dtype != DType::F32 && !ir::is_short_float(dtype)) {
     const tensor::OuterCall call("autocast", where);
     tensor::usage_error("cannot compute in {}; give bfloat16 or float16, or float32 to end a scope", name_of(dtype));
   }
-  tensor::state.dtype = dtype == DType::F32 ? DType::Void : dtype;
+  tensor::autocast_state.dtype = dtype == DType::F32 ? DType::Void : dtype;
 }
-autocast::~autocast() { tensor::state.dtype = before_; }
+autocast::~autocast() { tensor::autocast_state.dtype = before_; }
 
 }  // namespace v0
 }  // namespace sinter

@@ -174,9 +174,10 @@ ir::UOp operand(const Arg& a) { return operand(a, type_of(a)); }
 
 void broadcast(std::span<ir::UOp> nodes) {
   unify_devices(nodes);
+  const std::span others = nodes.subspan(1);
+  if (std::ranges::all_of(others, [&](ir::UOp n) { return n->shape == nodes[0]->shape; })) return;
   Shape shape = nodes[0]->shape;
-  for (ir::UOp n : nodes)
-    if (!(n->shape == shape)) shape = common_shape(shape, n->shape);
+  for (ir::UOp n : others) shape = common_shape(shape, n->shape);
   for (ir::UOp& n : nodes) n = ir::broadcast_to(n, shape);
 }
 
