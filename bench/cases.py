@@ -205,6 +205,7 @@ CASES = [
     Case("memory:mlp", kind="memory", once="step:mlp", steps=100, warm=True),
     Case("memory:conv", kind="memory", once="step:conv", steps=5, warm=True),
     *network("resnet18", 32, resnet18_macs()), *network("mobilenet", 32, mobilenet_macs()), *network("unet", 8, unet_macs()),
-    *network("gpt", 32, gpt_macs()), *network("lstm", 32, lstm_macs()), *network("vae", 64, vae_macs()),
+    *network("gpt", 32, gpt_macs()), *network("lstm", 32, lstm_macs()),
+    *network("lstm-layer", 32, lstm_macs()), *network("vae", 64, vae_macs()),
     *network("mixer", 32, mixer_macs()),
 ]

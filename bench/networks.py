@@ -133,7 +133,7 @@ class Transformer(Gpt):
 
 
 class LstmModel(nn.Module):
-    """With all steps in one call, which is quicker than a loop over nn.LSTMCell."""
+    """The peer of both ways to write it: one call is quicker than a loop over nn.LSTMCell."""
     TOKENS, POSITIONS, SIZE = 256, 64, 256
 
     def __init__(self):
@@ -276,6 +276,7 @@ RECIPES = {
     "gpt": Recipe(Gpt, torch.optim.AdamW, {"lr": 1e-3}, text(Gpt), token_loss, True),
     "transformer": Recipe(Transformer, torch.optim.AdamW, {"lr": 1e-4}, text(Transformer), token_loss),
     "lstm": Recipe(LstmModel, torch.optim.Adam, {"lr": 1e-3}, text(LstmModel), token_loss),
+    "lstm-layer": Recipe(LstmModel, torch.optim.Adam, {"lr": 1e-3}, text(LstmModel), token_loss),
     "vae": Recipe(Vae, torch.optim.Adam, {"lr": 1e-3}, digits, lambda model, x, y: model.loss(x), True),
     "mixer": Recipe(Mixer, torch.optim.Adam, {"lr": 1e-3}, classes, class_loss),
 }

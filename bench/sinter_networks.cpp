@@ -137,6 +137,7 @@ const Network& find(const std::string& name) {
       {"gpt", network<Gpt, AdamW>({{}, text<Gpt>, token_loss, true})},
       {"transformer", network<Transformer, AdamW>({{.lr = 1e-4}, text<Transformer>, token_loss})},
       {"lstm", network<LstmModel, Adam>({{}, text<LstmModel>, token_loss})},
+      {"lstm-layer", network<LstmLayerModel, Adam>({{}, text<LstmLayerModel>, token_loss})},
       {"vae", network<Vae, Adam>({{}, digits, [](const Vae& vae, const Batch& b) { return vae.loss(b.x); }, true})},
       {"mixer", network<Mixer, Adam>({{}, classes, class_loss})},
   };

@@ -1,4 +1,4 @@
-// A language model: an LSTM that is written as a loop over its cell, 64 steps long.
+// A language model of 64 steps, written in two ways: over the layer, and as a loop over its cell.
 #pragma once
 
 #include <sinter/sinter.h>
@@ -6,6 +6,16 @@
 #include <vector>
 
 namespace bench {
+
+struct LstmLayerModel {
+  static constexpr int64_t kTokens = 256, kPositions = 64, kSize = 256;
+  /// [n, positions] to [n, positions, tokens].
+  sinter::Tensor operator()(const sinter::Tensor& tokens) const { return out(lstm(token(tokens)).first); }
+  sinter::nn::Embedding token{kTokens, kSize};
+  sinter::nn::LSTM lstm{kSize, kSize, {.batch_first = true}};
+  sinter::nn::Linear out{kSize, kTokens};
+  SINTER_MODULE(token, lstm, out)
+};
 
 struct LstmModel {
   static constexpr int64_t kTokens = 256, kPositions = 64, kSize = 256;

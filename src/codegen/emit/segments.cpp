@@ -2,6 +2,7 @@
 #include "codegen/emit/segments.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "codegen/kernel/access.h"
 #include "ir/build.h"
@@ -25,6 +26,7 @@ void Segments::analyze() {
     facts.assume(ir::le(ir::constant(*range->graph, DType::Index, from), range));
     facts.assume(ir::lt(range, ir::constant(*range->graph, DType::Index, to)));
   }
+  reduced_.clear();
   intervals_ = open_.empty() ? std::nullopt : std::optional(ir::IntervalAnalysis(std::move(facts)));
 }
 
@@ -44,8 +46,33 @@ int Segments::outcome(UOp condition) {
   return known.single() ? static_cast<int>(known.lo) : -1;
 }
 
+bool Segments::is_zero(UOp n) {
+  const UOp simpler = reduced(n);
+  return simpler->op == Op::Const && is_float(n->dtype) && simpler->scalar().as_double() == 0 &&
+         !std::signbit(simpler->scalar().as_double());
+}
+
+UOp Segments::without_zero(UOp n) {
+  if (n->op != Op::Add || !is_float(n->dtype)) return {};
+  for (const size_t zero : {0, 1})
+    if (is_zero(n->src[zero])) return n->src[1 - zero];
+  return {};
+}
+
 UOp Segments::reduced(UOp n) {
   if (!intervals_) return n;
+  if (const auto known = reduced_.find(n.get()); known != reduced_.end()) return known->second;
+  const UOp simpler = reduce(n);
+  reduced_[n.get()] = simpler;
+  return simpler;
+}
+
+UOp Segments::reduce(UOp n) {
+  // x + 0 is not x where that is -0, but x + 0 + 0 is x + 0.
+  if (const UOp sum = without_zero(n)) {
+    const UOp simpler = reduced(sum);
+    return without_zero(simpler) ? simpler : n;
+  }
   if (n->op == Op::Where) {
     const int yes = outcome(n->src[0]);
     return yes < 0 || raises(n->src[yes ? 2 : 1]) ? n : n->src[yes ? 1 : 2];

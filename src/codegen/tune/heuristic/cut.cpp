@@ -97,8 +97,7 @@ bool may_be_cut(TuningState& state, UOp range) {
   if (!has_static_size(range) || contains(state.fixed, range)) return false;
   return std::ranges::none_of(state.analysis.statements(), [&](const StatementAnalysis& w) {
     const UOp predicate = common_predicate(w.node);
-    return contains(w.reduced_ranges, range) || (state.is_product(w) && w.runs_over(range)) ||
-           (predicate && state.analysis.depends(predicate, range));
+    return (state.is_product(w) && w.runs_over(range)) || (predicate && state.analysis.depends(predicate, range));
   });
 }
 
@@ -131,7 +130,7 @@ std::optional<RangeCut> cut_of(TuningState& state, UOp range, double& saved) {
   for (const StatementAnalysis& w : state.analysis.statements()) {
     const double whole = work.of(w).all();
     all += w.iterations * whole;
-    if (!contains(w.result_ranges, range)) continue;
+    if (!w.runs_over(range)) continue;
     cut.left.push_back(left_in_segments(work, w, range, ends, cut_code));
     saved += w.iterations * (whole - cut.left.back().cycles);
     code += whole;

@@ -179,3 +179,30 @@ TEST_CASE("a stack of many parts reads one of them for each element", "[codegen]
   CHECK(count(text, "sn_select_") == 0);
   CHECK(choice.tasks(0) * choice.tasks(1) * choice.tasks(2) > 1);
 }
+
+TEST_CASE("a sum over parts is cut, and of the zeros that a part has beside it one is left", "[codegen][cut]") {
+  KernelHarness b;  // gradients of a sequence's steps, which are stored and summed
+  const int64_t parts = 23, rows = 8, columns = 64;
+  const bool negative_zeros = GENERATE(false, true);
+  const auto values = [&](unsigned seed) {
+    Array all = random_array(DType::F32, {rows, columns}, seed);
+    for (int64_t i = 0; negative_zeros && i < rows * columns; ++i) all.set(i, Scalar::of(DType::F32, -0.0));
+    return all;
+  };
+  UOp out = b.buffer(Array(DType::F32, {parts, rows, columns})), sums = b.buffer(Array(DType::F32, {columns}));
+  UOp column = b.outer(columns), part = b.inner(parts, 1), row = b.inner(rows, 2),
+      zero = constant(b.g(), DType::F32, 0.0), v;
+  for (int64_t k = 0; k < parts; ++k) {
+    const UOp x = b.at(b.buffer(values(static_cast<unsigned>(k + 1))), {row, column});
+    const UOp step = where(eq(part, b.index(k)), x, zero);
+    v = v ? v + step : step;
+  }
+  b.stores({b.put(out, {part, row, column}, v), b.put(sums, {column}, b.reduce(Combine::Add, {v}, {part, row}))});
+  const Choice choice(b);
+  INFO(to_string(choice.opts()));
+  CHECK(choice.is_cut(1));
+  const std::string text = b.check(choice.opts(), false);
+  INFO(text);
+  CHECK(count(text, "sn_select_") == 0);
+  CHECK(count(text, " + ") < 30 * parts);  // of four copies
+}
