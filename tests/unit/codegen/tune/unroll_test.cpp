@@ -1,5 +1,6 @@
 // How far the innermost loop of a product is unrolled, and that its sums keep every bit.
 #include "unit/codegen/choice.h"
+#include "unit/codegen/convolution.h"
 #include "unit/codegen/products.h"
 
 using namespace codegen_test;
@@ -98,6 +99,18 @@ TEST_CASE("under a stride a window holds only what copies read in a later step",
   CHECK(choice.copies(1) == 2);  // 8 sums, 2 vectors, and 6 of the 10 elements of a row for two steps
   CHECK(choice.copies(2) == 4);
   CHECK(choice.copies(4) == taps);
+  b.check(choice.opts(), false);
+}
+
+TEST_CASE("of windows of 2 x 2 all steps follow one another, of 3 x 3 those of a row", "[codegen][products]") {
+  const int64_t taps = GENERATE(2, 3);
+  const Convolution strided{
+      .rows = 4, .columns = 32, .taps = taps, .step = taps, .channels = 32, .filters = 64, .border = 0};
+  KernelHarness b = strided.kernel();
+  const Choice choice(b);
+  INFO(to_string(choice.opts()));
+  CHECK(choice.copies(6) == taps);
+  CHECK(choice.copies(5) == (taps == 2 ? 2 : 1));
   b.check(choice.opts(), false);
 }
 
