@@ -24,6 +24,7 @@ struct EventCounters {
   Count nodes_interpreted = 0;  ///< nodes evaluated by interpreted plans
   GuardedCount in_place = 0;    ///< versions written in place, into the previous version's storage
   GuardedCount relocated = 0;   ///< versions that needed new storage although a previous one existed
+  Count allocations = 0;        ///< blocks of memory allocated, on all devices
   Count bytes_moved = 0;        ///< bytes that launched kernels read and wrote, according to their plans
 };
 

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "runtime/base/counters.h"
 #include "runtime/base/env.h"
 #include "runtime/base/fork.h"
 #include "runtime/base/oom_report.h"
@@ -68,6 +69,7 @@ class BlockPool {
     unpoison_memory(block, bytes);  // only the bytes that were requested
     set_live(live() + size);
     peak_ = std::max(peak_, live());
+    count(counters().allocations);
     return block;
   }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "runtime/base/counters.h"
 #include "runtime/base/env.h"
 #include "runtime/base/oom_report.h"
 #include "runtime/base/size_class.h"
@@ -38,6 +39,7 @@ DevicePointer DeviceAllocator::allocate(size_t bytes) {
         live_ += size;
         peak_ = std::max(peak_, live_.load());
         ++blocks_;
+        count(counters().allocations);
         return block;
       }
     drop();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "plan/canonicalize.h"
+#include "runtime/base/counters.h"
 #include "runtime/base/log.h"
 #include "runtime/exec/devices.h"
 #include "sinter/error.h"
@@ -23,6 +24,7 @@ using ir::UOp;
 struct PendingTracker {
   size_t limit = kPendingLimit, check_at = kPendingLimit, patience = 0;  ///< nodes
   bool tracking = false;                                                 ///< a look may be near
+  uint64_t allocations = ~uint64_t{0};                                   ///< at the last call that found nothing to do
   double check_at_share = 0;  ///< look only above this share of a device's memory: the last look found no gain below
   std::array<std::weak_ptr<Cell>, 64> made;  ///< ring of the latest values
   size_t next = 0;
@@ -113,12 +115,19 @@ void realize_unread(bool many, const runtime::MemoryUsage& usage) {
 void auto_realize() {
   const ir::TensorGraph& g = ir::TensorGraph::get();
   PendingTracker& p = PendingTracker::get();
+  // Memory fills by allocations only, and most calls follow none.
+  const uint64_t allocations = runtime::counters().allocations.load(std::memory_order_relaxed);
+  if (allocations == p.allocations && g.live_nodes() <= p.check_at / 2) return;
   const runtime::MemoryUsage usage = runtime::fullest_device();
-  const double share = usage.live > usage.limit / 8 ? usage.share() : 0;  // most calls skip the division
+  const double share = usage.share();
   p.tracking = g.live_nodes() > p.check_at / 2 || share > kMemoryShare / 2;
   if (share <= kMemoryShare) p.check_at_share = 0;
   const bool many = g.live_nodes() > p.check_at, much = share > std::max(kMemoryShare, p.check_at_share);
-  if ((!many && !much) || g.depth() > 1) return;
+  if (!many && !much) {
+    p.allocations = allocations;
+    return;
+  }
+  if (g.depth() > 1) return;
   try {
     realize_unread(many, usage);
   } catch (const Error& error) {  // not this call's fault: reading the values reports it
