@@ -151,12 +151,13 @@ Tensor mv(Arg a, Arg b) {
 }
 
 Tensor linear(Arg x, const Tensor& weight, const Tensor& bias) {
-  const OuterCall call("linear", x.where());
-  const Shape w = weight.shape();
+  const Call call("linear", x.where());
+  const Shape& w = tensor::node_of(weight)->shape;
   if (w.rank() != 2) usage_error("the weight has shape {}, {} axes; it must be [out, in]", to_string(w), w.rank());
-  if (bias.defined() && !(bias.shape() == Shape{w[0]}))
-    usage_error("the bias has shape {} beside a weight {}; it must be [{}]", to_string(bias.shape()), to_string(w),
-                to_string(w[0]));
+  if (bias.defined())
+    if (const Shape& b = tensor::node_of(bias)->shape; b.rank() != 1 || !(b[0] == w[0]))
+      usage_error("the bias has shape {} beside a weight {}; it must be [{}]", to_string(b), to_string(w),
+                  to_string(w[0]));
   Tensor y = matmul(x, Arg(weight.transpose(), x.where()));
   if (!bias.defined()) return y;
   return y + (tensor::autocast_type() == DType::Void ? bias : bias.to(y.dtype()));
