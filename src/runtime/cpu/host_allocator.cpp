@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstdlib>
 #include <mutex>
 #include <unordered_map>
@@ -24,15 +25,22 @@
 namespace sinter::runtime::cpu {
 namespace {
 
-constexpr size_t kAlignment = 64;
+constexpr size_t kAlignment = 64, kMaxAlignment = 4096;
 constexpr size_t kMinMappedBytes = 256 << 10;  ///< from this size on, blocks have pages of their own
 constexpr size_t kLargest = size_t{1} << 47;
 
 size_t class_of(size_t bytes) { return size_class(bytes, kAlignment); }
 
+/// A load waits for an earlier store whose address has the same last 12 bits. Blocks that begin at a multiple of their
+/// size, up to a page, are not read just behind the place where another one is written. With a weight that began 64
+/// bytes before a page, layer_norm of 8192 x 1024 took 1.2 times as long (Zen 4, December 2026).
+size_t alignment_of(size_t size) { return std::clamp(std::bit_floor(size), kAlignment, kMaxAlignment); }
+
 /// Null if the system is out of memory.
 void* map_from_system(size_t size) {
-  return size < kMinMappedBytes ? std::aligned_alloc(kAlignment, size) : map_pages(size);
+  if (size >= kMinMappedBytes) return map_pages(size);
+  void* block = nullptr;
+  return posix_memalign(&block, alignment_of(size), size) == 0 ? block : nullptr;
 }
 
 /// A block between red zones, all of it poisoned. Null if the system is out of memory.

@@ -1,4 +1,4 @@
-// Memory for buffers on the CPU: pooled, 64-byte aligned, limited.
+// Memory for buffers on the CPU: pooled, aligned to 64 bytes or more, limited.
 #pragma once
 
 #include <cstddef>

@@ -17,8 +17,8 @@ class Context;
 /// once.
 class Buffer final : public ir::Storage {
  public:
-  /// New memory, 64-byte aligned, contents undefined. Zero bytes are a valid size. Throws OutOfMemory, and the error of
-  /// a device that cannot be used.
+  /// New memory, aligned to 64 bytes or more, contents undefined. Zero bytes are a valid size. Throws OutOfMemory, and
+  /// the error of a device that cannot be used.
   static std::unique_ptr<Buffer> allocate(size_t bytes, Device device = Device::cpu());
 
   /// User memory or a mapped file, never written (SEMANTICS V3), with any alignment. `deleter` runs when the buffer is

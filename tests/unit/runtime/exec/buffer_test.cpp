@@ -7,6 +7,7 @@
 #include "skip.h"
 #include "unit/runtime_support.h"
 
+#include <bit>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -65,6 +66,18 @@ TEST_CASE("freed blocks are reused and can be given back", "[runtime]") {
   second.reset();
   cpu::release_cached_memory();
   CHECK(cpu::memory_stats().cached == 0);
+}
+
+TEST_CASE("blocks begin at a multiple of their size, up to a page", "[runtime]") {
+  if (kSanitizer != Sanitizer::None) SKIP_TEST("a sanitizer's build");
+  cpu::release_cached_memory();
+  std::vector<std::unique_ptr<Buffer>> held;
+  for (int i = 0; i < 20; ++i)
+    for (const size_t size : {128, 1024, 4096, 5 << 10, 40 << 10, 300 << 10}) {
+      held.push_back(Buffer::allocate(size));
+      INFO(size);
+      CHECK(reinterpret_cast<uintptr_t>(held.back()->data()) % std::min<size_t>(std::bit_floor(size), 4096) == 0);
+    }
 }
 
 TEST_CASE("blocks lie on huge pages where the system has some", "[runtime]") {
