@@ -69,8 +69,8 @@ class Observer {
   /// What the calls of the function have in common, which is why the data may choose no size: "a jitted function is one
   /// program for all calls".
   virtual std::string_view one_program() const = 0;
-  /// Called before a realization runs, with the first of its `plans` plans.
-  virtual void on_plan(const plan::PlanInstance& instance, size_t plans) = 0;
+  /// Called before plans run, with the first of them. `whole`: it is the only one and computes all that is asked for.
+  virtual void on_plan(const plan::PlanInstance& instance, bool whole) = 0;
 
  protected:
   static inline thread_local constinit Observer* current_ = nullptr;

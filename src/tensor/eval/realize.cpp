@@ -138,7 +138,7 @@ class Realization {
       return false;
     }
     if (plans.empty()) return false;
-    if (Observer* observer = Observer::current()) observer->on_plan(*plans.front().instance, plans.size());
+    if (Observer* observer = Observer::current()) observer->on_plan(*plans.front().instance, last && plans.size() == 1);
     std::list<AnomalySearch> searches;
     if (debug::detect_anomaly::enabled())
       for (const DevicePlan& p : plans) searches.emplace_back(*p.instance);

@@ -223,10 +223,12 @@ bool Capture::disturbed() const {
          std::any_of(assigned_.begin(), assigned_.end(), computed);
 }
 
-void Capture::on_plan(const plan::PlanInstance& instance, size_t plans) {
+void Capture::on_plan(const plan::PlanInstance& instance, bool whole) {
   if (disturbed()) return;
-  if (plans != 1 || instance.copies)
-    usage_error("the jitted function computes on several devices; jit the parts that lie on one");
+  if (!whole || instance.copies)
+    usage_error(
+        "the jitted function computes on several devices; jit the parts that lie on one (inverse, solve and what else "
+        "LAPACK computes lie on the CPU)");
   captured.key = instance.plan_key.hash;
   captured.entry = instance.entry;
   captured.device = instance.program.positions[static_cast<size_t>(instance.program.roots[0])].node->device;

@@ -127,7 +127,7 @@ class Capture final : public Observer {
   /// assigned.
   void on_return(std::span<const Tensor> results);
   /// Throws UsageError for a plan that cannot be replayed.
-  void on_plan(const plan::PlanInstance& instance, size_t plans) override;
+  void on_plan(const plan::PlanInstance& instance, bool whole) override;
 
   /// Without an entry if another thread computed part of it, or had assigned what it uses. The results are right
   /// then, but how they were computed is unknown.

@@ -49,8 +49,8 @@ class BatchObserver : public Observer {
   std::string_view one_program() const override {
     return outer_ ? outer_->one_program() : "vmap is one program for all elements of the batch";
   }
-  void on_plan(const plan::PlanInstance& instance, size_t plans) override {
-    if (outer_) outer_->on_plan(instance, plans);
+  void on_plan(const plan::PlanInstance& instance, bool whole) override {
+    if (outer_) outer_->on_plan(instance, whole);
   }
 
  private:

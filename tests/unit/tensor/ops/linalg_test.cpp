@@ -147,6 +147,8 @@ TEST_CASE("matrices of a GPU travel to the host", "[tensor]") {
   CHECK(x.device() == a.device());
   CHECK(close(numbers(matmul(a, x)), numbers(eye(3)), 1e-12));
   CHECK_THAT(log.text(), Contains("float64 [3, 3] of cuda:0 travels to the host and back"));
+  auto jitted = jit([](const Tensor& t) { return inverse(t * 2.0); });
+  CHECK_THROWS_WITH(jitted(a.realize()), Contains("several devices") && Contains("inverse"));
 }
 
 TEST_CASE("child: there is no LAPACK", "[.][runtime-child]") {
