@@ -6,6 +6,7 @@
 #include <iterator>
 #include <ranges>
 
+#include "codegen/kernel/access.h"
 #include "codegen/nest/loop_tree.h"
 #include "codegen/tune/heuristic/peel.h"
 #include "codegen/tune/heuristic/register_pressure.h"
@@ -15,7 +16,8 @@ namespace {
 
 constexpr int kLongLoopUnroll = 4;  ///< unroll count of a long loop
 /// Steps of a loop around unrolled ones up to which it is unrolled too, and multiplications of its body then. Windows
-/// of 2 x 2 take 0.8 of the time (Zen 4, December 2026), those of 3 x 3 up to 1.1 times as long.
+/// of 2 x 2 take 0.8 of the time (Zen 4, December 2026), those of 3 x 3 up to 1.1 times as long. Windows that reach
+/// over a border skip steps, which unrolled ones cannot.
 constexpr int64_t kMaxNestedSteps = 2, kMaxNestedProducts = 128;
 
 /// Unroll counts for a loop of `size` steps, the best ones first. Empty: not unrolled.
@@ -30,6 +32,14 @@ std::vector<int> unroll_candidates(int64_t size) {
   std::vector<int> out = dividing({kLongLoopUnroll, 5, 7});
   if (size % kLongLoopUnroll) out.push_back(kLongLoopUnroll);
   return out;
+}
+
+/// Whether a factor is 0 in some steps of the range: behind a border, or in another phase of a stride.
+bool skips_steps(TuningState& state, const TuningState::TiledProduct& product, UOp range) {
+  return std::ranges::any_of(product.work->accesses, [&](UOp a) {
+    const UOp predicate = a->op == Op::Load ? predicate_of(a) : UOp();
+    return predicate && state.analysis.depends(predicate, range);
+  });
 }
 
 /// Adds the Unroll of a range that a product reduces. Its count; 1: there is none.
@@ -54,7 +64,7 @@ std::vector<Opt> unroll_products(TuningState& state, std::vector<Opt> opts) {
     for (UOp r : std::views::reverse(p.work->reduced_ranges)) {
       const int64_t size = state.analysis.size(r);
       const bool innermost = r == p.work->reduced_ranges.back();
-      if (!innermost && (size > kMaxNestedSteps || size * body > kMaxNestedProducts)) break;
+      if (!innermost && (size > kMaxNestedSteps || size * body > kMaxNestedProducts || skips_steps(state, p, r))) break;
       if (state.width_of(r) > 1 || contains(state.fixed, r) || unroll_range(state, p, r, staged, opts) != size) break;
       body *= size;
     }

@@ -114,6 +114,15 @@ TEST_CASE("of windows of 2 x 2 all steps follow one another, of 3 x 3 those of a
   b.check(choice.opts(), false);
 }
 
+TEST_CASE("rows of a window that a border skips are not unrolled", "[codegen][products]") {
+  KernelHarness b =
+      Convolution{.rows = 9, .columns = 33, .taps = 2, .channels = 32, .filters = 64, .border = 1}.kernel();
+  const Choice choice(b);
+  INFO(to_string(choice.opts()));
+  CHECK(choice.copies(5) == 1);
+  b.check(choice.opts(), false);
+}
+
 TEST_CASE("short loops under rows at no fixed distance, or that windows skip, keep every bit", "[codegen][products]") {
   const bool scattered = GENERATE(true, false);
   const int64_t o = 64, c = 8, taps = 3, results = 30;
