@@ -12,8 +12,9 @@ namespace sinter::inline v0 {
 /// Of the matrices along the last two axes, whose sizes are fixed; the axes before them are batches. They compute in
 /// float32 and float64: integers and 16-bit floats in float32, and 16-bit results are rounded once. LAPACK does it, on
 /// the host: where there is none, a BackendError says how to get it. Tensors on a GPU travel to the host and back, and
-/// DEBUG=1 says so. A matrix that has no result (not positive definite, an iteration that does not end) throws at the
-/// first host read and gives NaN. Derivatives follow PyTorch's conventions.
+/// DEBUG=1 says so; a jitted function refuses it, since it computes on one device. A matrix that has no result (not
+/// positive definite, an iteration that does not end) throws at the first host read and gives NaN. Derivatives follow
+/// PyTorch's conventions.
 /// @snippet linalg.cpp decompositions
 /// @{
 

@@ -58,7 +58,7 @@ NodeOrigin*& recent(const Caller& caller) {
   return all[(file ^ call ^ caller.where.line()) % all.size()];
 }
 
-NodeOrigin& of_site(const CallSite& site, std::string_view function) {
+NodeOrigin& find_or_make(const CallSite& site, std::string_view function) {
   if (const auto found = table().find(site); found != table().end()) return **found;
   auto* origin = new NodeOrigin;
   origin->call = site.call;
@@ -69,21 +69,21 @@ NodeOrigin& of_site(const CallSite& site, std::string_view function) {
   return *origin;
 }
 
-/// The texts of an origin are compared where they lie: this runs once for each call of the program.
-bool is_of(const NodeOrigin& o, const Caller& caller) {
+/// As OriginEqual, without a CallSite: lines and lengths tell most apart. It runs once for each call of the program.
+bool matches(const NodeOrigin& o, const Caller& caller) {
   return o.line == caller.where.line() && o.call.size() == caller.name.size() &&
          std::memcmp(o.call.data(), caller.name.data(), o.call.size()) == 0 &&
          std::strcmp(o.file.c_str(), caller.where.file_name()) == 0;
 }
 
 NodeOrigin& origin_outside() {
-  static NodeOrigin& origin = of_site({"", "", 0}, "");
+  static NodeOrigin& origin = find_or_make({"", "", 0}, "");
   return origin;
 }
 NodeOrigin& origin_of(const Caller& caller) {
   NodeOrigin*& known = recent(caller);
-  if (!known || !is_of(*known, caller))
-    known = &of_site({caller.name, caller.where.file_name(), caller.where.line()}, caller.where.function_name());
+  if (!known || !matches(*known, caller))
+    known = &find_or_make({caller.name, caller.where.file_name(), caller.where.line()}, caller.where.function_name());
   return *known;
 }
 
@@ -116,7 +116,7 @@ void trace_gradients(bool on) { tracing = on; }
 GradientOrigin::GradientOrigin(const NodeOrigin* of) : before_(traced) {
   if (!tracing || !of) return;
   const std::string call = differentiated_call(*of).empty() ? std::string(kGradientOf) + of->call : of->call;
-  traced = &of_site({call, of->file, of->line}, of->function);
+  traced = &find_or_make({call, of->file, of->line}, of->function);
 }
 GradientOrigin::~GradientOrigin() { traced = before_; }
 

@@ -2,9 +2,9 @@
 #include "codegen/emit/segments.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "codegen/kernel/access.h"
+#include "codegen/kernel/common_predicate.h"
 #include "ir/build.h"
 #include "ir/walk.h"
 
@@ -26,7 +26,7 @@ void Segments::analyze() {
     facts.assume(ir::le(ir::constant(*range->graph, DType::Index, from), range));
     facts.assume(ir::lt(range, ir::constant(*range->graph, DType::Index, to)));
   }
-  reduced_.clear();
+  simplified_.clear();
   intervals_ = open_.empty() ? std::nullopt : std::optional(ir::IntervalAnalysis(std::move(facts)));
 }
 
@@ -46,32 +46,28 @@ int Segments::outcome(UOp condition) {
   return known.single() ? static_cast<int>(known.lo) : -1;
 }
 
-bool Segments::is_zero(UOp n) {
-  const UOp simpler = reduced(n);
-  return simpler->op == Op::Const && is_float(n->dtype) && simpler->scalar().as_double() == 0 &&
-         !std::signbit(simpler->scalar().as_double());
-}
+bool Segments::is_zero(UOp n) const { return codegen::is_zero(simplified_.at(n.get())); }
 
-UOp Segments::without_zero(UOp n) {
+UOp Segments::without_zero(UOp n) const {
   if (n->op != Op::Add || !is_float(n->dtype)) return {};
   for (const size_t zero : {0, 1})
     if (is_zero(n->src[zero])) return n->src[1 - zero];
   return {};
 }
 
-UOp Segments::reduced(UOp n) {
+UOp Segments::simplified(UOp n) {
   if (!intervals_) return n;
-  if (const auto known = reduced_.find(n.get()); known != reduced_.end()) return known->second;
-  const UOp simpler = reduce(n);
-  reduced_[n.get()] = simpler;
-  return simpler;
+  const auto unknown = [this](UOp u) { return !simplified_.contains(u.get()); };
+  for (UOp u : ir::topological(std::span<const UOp>(&n, 1), unknown))
+    if (unknown(u)) simplified_[u.get()] = simplify(u);
+  return simplified_.at(n.get());
 }
 
-UOp Segments::reduce(UOp n) {
-  // x + 0 is not x where that is -0, but x + 0 + 0 is x + 0.
-  if (const UOp sum = without_zero(n)) {
-    const UOp simpler = reduced(sum);
-    return without_zero(simpler) ? simpler : n;
+UOp Segments::simplify(UOp n) {
+  // As the rule float-add-zero-twice: x + 0 is not x where that is -0, but x + 0 + 0 is x + 0.
+  if (const UOp value = without_zero(n)) {
+    const UOp simpler = simplified_.at(value.get());
+    return codegen::is_zero(simpler) || without_zero(simpler) ? simpler : n;
   }
   if (n->op == Op::Where) {
     const int yes = outcome(n->src[0]);

@@ -230,7 +230,7 @@ Id Values::value(UOp root, int lane) {
 /// The instruction of n, or kNone if sources are missing; missing_ then lists them.
 Id Values::make(UOp n, int lane) {
   if (n == supposed_) return emit_.truth(true);
-  const UOp simpler = segments_.reduced(n);
+  const UOp simpler = segments_.simplified(n);
   if (!(simpler == n) && !(simpler->op == Op::Load && n->op == Op::Load && schedule_.prefetches.contains(n.get()))) {
     const Id made = use(simpler, lane);
     return made == kNone ? kNone : emit_.splat(made, type_of(n, lane).lanes);

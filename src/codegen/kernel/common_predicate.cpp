@@ -9,11 +9,7 @@
 #include "ir/walk.h"
 
 namespace sinter::codegen {
-namespace {
-
 bool is_zero(UOp n) { return n->op == Op::Const && ir::to_bits(n->dtype, n->scalar()) == 0; }
-
-}  // namespace
 
 UOp zero_predicate(UOp value) {
   if (value->op == Op::Where && is_zero(value->src[2])) return value->src[0];

@@ -7,6 +7,9 @@
 
 namespace sinter::codegen {
 
+/// Whether n is the constant +0.
+bool is_zero(UOp n);
+
 /// The predicate of a value that is +0 where the predicate is false; null if there is none.
 UOp zero_predicate(UOp value);
 

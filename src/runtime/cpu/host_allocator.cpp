@@ -31,9 +31,10 @@ constexpr size_t kLargest = size_t{1} << 47;
 
 size_t class_of(size_t bytes) { return size_class(bytes, kAlignment); }
 
-/// A load waits for an earlier store whose address has the same last 12 bits. Blocks that begin at a multiple of their
-/// size, up to a page, are not read just behind the place where another one is written. With a weight that began 64
-/// bytes before a page, layer_norm of 8192 x 1024 took 1.2 times as long (Zen 4, December 2026).
+/// Against 4K aliasing: a load waits for an earlier store whose address has the same last 12 bits. Blocks that begin at
+/// a multiple of the power of two in their size, up to a page, are not read just behind the place where another one is
+/// written. With a weight that began 64 bytes before a page, layer_norm of 8192 x 1024 took 1.2 times as long (Zen 4,
+/// December 2026). The limit does not count what malloc leaves between such blocks, less than a page for each.
 size_t alignment_of(size_t size) { return std::clamp(std::bit_floor(size), kAlignment, kMaxAlignment); }
 
 /// Null if the system is out of memory.

@@ -1,4 +1,5 @@
-// Two counters that cost nothing decide when to look. One walk over the latest values decides what to realize.
+// Counts of nodes, allocations and bytes, which cost nothing, decide when to look. One walk over the latest values
+// decides what to realize.
 #include "tensor/eval/auto_realize.h"
 
 #include <fmt/format.h>
@@ -115,9 +116,9 @@ void realize_unread(bool many, const runtime::MemoryUsage& usage) {
 void auto_realize() {
   const ir::TensorGraph& g = ir::TensorGraph::get();
   PendingTracker& p = PendingTracker::get();
-  // Memory fills by allocations only, and most calls follow none.
+  // Memory fills by allocations only, and most calls follow none. Once a look found no gain, releases count too.
   const uint64_t allocations = runtime::counters().allocations.load(std::memory_order_relaxed);
-  if (allocations == p.allocations && g.live_nodes() <= p.check_at / 2) return;
+  if (allocations == p.allocations && p.check_at_share == 0 && g.live_nodes() <= p.check_at / 2) return;
   const runtime::MemoryUsage usage = runtime::fullest_device();
   const double share = usage.share();
   p.tracking = g.live_nodes() > p.check_at / 2 || share > kMemoryShare / 2;

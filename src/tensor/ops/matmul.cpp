@@ -15,7 +15,6 @@ namespace {
 using ir::UOp;
 using tensor::Call;
 using tensor::describe;
-using tensor::OuterCall;
 using tensor::usage_error;
 using tensor::wrap;
 

@@ -62,7 +62,7 @@ class SegmentWork {
     while (!open.empty()) {
       UOp n = open.back();
       open.pop_back();
-      for (UOp simpler = segments_.reduced(n); !(simpler == n); simpler = segments_.reduced(n)) n = simpler;
+      for (UOp simpler = segments_.simplified(n); !(simpler == n); simpler = segments_.simplified(n)) n = simpler;
       if (!seen.insert(n.get()).second || (n->op == Op::Reduce && !(n == work.node))) continue;
       sum.operations += operations_of(n);
       if (is_access(n)) sum.accesses += access_cycles(n);
@@ -92,12 +92,16 @@ class SegmentWork {
 };
 
 /// Whether a loop over the range may be cut: no other mechanism deals with its conditions, and no register tile, whose
-/// text is long, is in it.
+/// text is long, is in it. A range of sums, if results lie along it too, whose loop they share: a loop of sums alone
+/// has bounds instead. Sums of several chains take steps of their own.
 bool may_be_cut(TuningState& state, UOp range) {
   if (!has_static_size(range) || contains(state.fixed, range)) return false;
-  return std::ranges::none_of(state.analysis.statements(), [&](const StatementAnalysis& w) {
+  const auto& statements = state.analysis.statements();
+  if (std::ranges::none_of(statements, [&](const auto& w) { return contains(w.result_ranges, range); })) return false;
+  return std::ranges::none_of(statements, [&](const StatementAnalysis& w) {
     const UOp predicate = common_predicate(w.node);
-    return (state.is_product(w) && w.runs_over(range)) || (predicate && state.analysis.depends(predicate, range));
+    return (contains(w.reduced_ranges, range) && w.chains() > 1) || (state.is_product(w) && w.runs_over(range)) ||
+           (predicate && state.analysis.depends(predicate, range));
   });
 }
 

@@ -1,4 +1,4 @@
-// Register pressure of unrolling the innermost loop.
+// Register pressure of unrolling a product's loop.
 #include "codegen/tune/heuristic/register_pressure.h"
 
 #include <algorithm>

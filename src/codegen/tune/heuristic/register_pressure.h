@@ -1,4 +1,4 @@
-// Whether the innermost loop of a product may be unrolled.
+// Whether a loop of a product may be unrolled.
 #pragma once
 
 #include "codegen/tune/heuristic/kernel_analysis.h"
@@ -9,7 +9,8 @@ namespace sinter::codegen {
 
 inline constexpr int kMaxFullUnroll = 8;  ///< trip count up to which a loop is unrolled completely
 
-/// Whether the innermost loop of a product, along `range`, may be unrolled `count` times with this tile.
+/// Whether the innermost loop of a product, or one around unrolled loops, along `range`, may be unrolled `count` times
+/// with this tile. What copies hold is counted for each range alone.
 ///
 /// Not if a predicate of both factors depends on `range`. Such a predicate becomes the bounds of the loop
 /// (loop_bounds.h); unrolled, it would be evaluated for each product. It does no harm if the edges of the rows are

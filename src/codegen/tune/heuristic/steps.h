@@ -103,8 +103,9 @@ std::optional<RangeCut> choose_cut(TuningState& state);
 /// Adds the Cut of the chosen range. A step that contains a seam is a segment of its own. Legal if `opts` are.
 std::vector<Opt> add_cut(TuningState& state, std::vector<Opt> opts);
 
-/// Adds an Unroll for the innermost loop of each product: fewer branches are taken, and the exit of a short loop is
-/// predicted. `opts` must already have the Cuts. Legal if `opts` are.
+/// Adds an Unroll for the innermost loop of each product, and of windows of 2 x 2 for the loop around it: fewer
+/// branches are taken, and the exit of a short loop is predicted. `opts` must already have the Cuts. Legal if `opts`
+/// are.
 std::vector<Opt> unroll_products(TuningState& state, std::vector<Opt> opts);
 
 /// Adds TaskBlocks to the Opts. Tasks take about kTaskCycles cycles, suffice for all threads, share what they read,

@@ -15,9 +15,8 @@ namespace sinter::codegen {
 namespace {
 
 constexpr int kLongLoopUnroll = 4;  ///< unroll count of a long loop
-/// Steps of a loop around unrolled ones up to which it is unrolled too, and multiplications of its body then. Windows
-/// of 2 x 2 take 0.8 of the time (Zen 4, December 2026), those of 3 x 3 up to 1.1 times as long. Windows that reach
-/// over a border skip steps, which unrolled ones cannot.
+/// Steps of a loop around unrolled ones up to which it is unrolled too, and vector multiplications of its body then.
+/// Windows of 2 x 2 take 0.6 to 0.9 of the time (Zen 4, December 2026), those of 3 x 3 up to 1.1 times as long.
 constexpr int64_t kMaxNestedSteps = 2, kMaxNestedProducts = 128;
 
 /// Unroll counts for a loop of `size` steps, the best ones first. Empty: not unrolled.
@@ -34,7 +33,8 @@ std::vector<int> unroll_candidates(int64_t size) {
   return out;
 }
 
-/// Whether a factor is 0 in some steps of the range: behind a border, or in another phase of a stride.
+/// Whether a load gives 0 in some steps of the range: behind a border, or in another phase of a stride. Loops skip
+/// these, unrolled steps cannot.
 bool skips_steps(TuningState& state, const TuningState::TiledProduct& product, UOp range) {
   return std::ranges::any_of(product.work->accesses, [&](UOp a) {
     const UOp predicate = a->op == Op::Load ? predicate_of(a) : UOp();
@@ -60,7 +60,7 @@ int unroll_range(TuningState& state, const TuningState::TiledProduct& product, U
 std::vector<Opt> unroll_products(TuningState& state, std::vector<Opt> opts) {
   const bool staged = std::ranges::any_of(opts, [](const Opt& o) { return std::holds_alternative<TileCopy>(o); });
   for (const TuningState::TiledProduct& p : state.products) {
-    int64_t body = p.tile.rows * p.tile.columns;  // multiplications in the loop
+    int64_t body = p.tile.rows * p.tile.columns;  // vector multiplications in the loop
     for (UOp r : std::views::reverse(p.work->reduced_ranges)) {
       const int64_t size = state.analysis.size(r);
       const bool innermost = r == p.work->reduced_ranges.back();

@@ -1,4 +1,4 @@
-// How far the innermost loop of a product is unrolled, and that its sums keep every bit.
+// How far the innermost loops of a product are unrolled, and that its sums keep every bit.
 #include "unit/codegen/choice.h"
 #include "unit/codegen/convolution.h"
 #include "unit/codegen/products.h"
@@ -115,8 +115,11 @@ TEST_CASE("of windows of 2 x 2 all steps follow one another, of 3 x 3 those of a
 }
 
 TEST_CASE("rows of a window that a border skips are not unrolled", "[codegen][products]") {
-  KernelHarness b =
-      Convolution{.rows = 9, .columns = 33, .taps = 2, .channels = 32, .filters = 64, .border = 1}.kernel();
+  const auto window = [](int64_t border) {
+    return Convolution{.rows = 9, .columns = 33, .taps = 2, .channels = 32, .filters = 64, .border = border}.kernel();
+  };
+  CHECK(Choice(window(0)).copies(5) == 2);
+  KernelHarness b = window(1);
   const Choice choice(b);
   INFO(to_string(choice.opts()));
   CHECK(choice.copies(5) == 1);
