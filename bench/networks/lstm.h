@@ -7,8 +7,11 @@
 
 namespace bench {
 
-struct LstmLayerModel {
+struct LstmSizes {
   static constexpr int64_t kTokens = 256, kPositions = 64, kSize = 256;
+};
+
+struct LstmLayerModel : LstmSizes {
   /// [n, positions] to [n, positions, tokens].
   sinter::Tensor operator()(const sinter::Tensor& tokens) const { return out(lstm(token(tokens)).first); }
   sinter::nn::Embedding token{kTokens, kSize};
@@ -17,8 +20,7 @@ struct LstmLayerModel {
   SINTER_MODULE(token, lstm, out)
 };
 
-struct LstmModel {
-  static constexpr int64_t kTokens = 256, kPositions = 64, kSize = 256;
+struct LstmModel : LstmSizes {
   /// [n, positions] to [n, positions, tokens].
   sinter::Tensor operator()(const sinter::Tensor& tokens) const {
     const sinter::Tensor x = token(tokens), zero = sinter::zeros({tokens.size(0), kSize});

@@ -9,6 +9,7 @@
 #include "ir/walk.h"
 
 namespace sinter::codegen {
+
 bool is_zero(UOp n) { return n->op == Op::Const && ir::to_bits(n->dtype, n->scalar()) == 0; }
 
 UOp zero_predicate(UOp value) {

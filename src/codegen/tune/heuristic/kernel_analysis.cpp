@@ -117,6 +117,11 @@ int64_t KernelAnalysis::stride(UOp access, UOp range) {
   return stride_along(it->second, range, dependences_).value_or(kScattered);
 }
 
+bool KernelAnalysis::is_masked_along(UOp access, UOp range) {
+  const UOp predicate = access->op == Op::Load ? predicate_of(access) : UOp();
+  return predicate && depends(predicate, range);
+}
+
 std::optional<int64_t> KernelAnalysis::steps_apart(UOp access, UOp copies, UOp range) {
   const int64_t copy = stride(access, copies), step = stride(access, range);
   if (step == 0 || step == kScattered || copy == kScattered || copy % step) return {};

@@ -64,6 +64,8 @@ class KernelAnalysis {
   /// The stride between neighboring lanes along a range. In a tile, lanes are contiguous.
   int64_t lane_stride(UOp access, UOp range);
   bool depends(UOp n, UOp range) { return dependences_.depends(n, range); }
+  /// Whether an access is a LOAD with a predicate that depends on the range.
+  bool is_masked_along(UOp access, UOp range);
   /// Bytes of a value over those ranges that it depends on and that `counts` selects.
   template <class Counts>
   int64_t bytes(UOp value, Counts counts) {

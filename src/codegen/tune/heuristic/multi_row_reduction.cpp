@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "codegen/kernel/access.h"
 #include "codegen/tune/heuristic/operand_analysis.h"
 
 namespace sinter::codegen {
@@ -31,7 +30,7 @@ RowSums row_sums_along(TuningState& state, UOp along) {
     rows.operations += w.operations;
     rows.registers += std::max(1, w.chains() / state.width(along).lanes);
     for (UOp a : w.accesses) {
-      if (a->op != Op::Load || (predicate_of(a) && state.analysis.depends(predicate_of(a), along))) return {};
+      if (a->op != Op::Load || state.analysis.is_masked_along(a, along)) return {};
       if (!contains(rows.loads, a)) rows.loads.push_back(a);
     }
   }

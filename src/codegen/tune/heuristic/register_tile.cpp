@@ -111,9 +111,8 @@ class RegisterTileModel {
     for (UOp q : loads_)
       if (is_vector_load(q, t) && !(t.row_range && analysis_.depends(q, t.row_range)))
         held += !t.column_range || analysis_.depends(q, t.column_range) ? t.columns : 1;
-    if (masks_ && std::ranges::any_of(loads_, [&](UOp q) {
-          return t.lane_range && predicate_of(q) && analysis_.depends(predicate_of(q), t.lane_range);
-        }))
+    if (masks_ && t.lane_range &&
+        std::ranges::any_of(loads_, [&](UOp q) { return analysis_.is_masked_along(q, t.lane_range); }))
       held += kMaskRegisters;
     // The columns of this iteration are live while the rows of one vector become columns of the next iteration
     // (codegen/cpu/pipeline.cpp).

@@ -13,7 +13,6 @@
 #include <optional>
 
 #include "codegen/emit/register_transpose.h"
-#include "codegen/kernel/access.h"
 #include "codegen/tune/heuristic/operand_analysis.h"
 
 namespace sinter::codegen {
@@ -61,7 +60,7 @@ class StreamPrefetcher {
         next = r;  // a gradient's windows also go backwards
     }
     if (!lanes) return {};
-    const bool masked = predicate_of(load) && analysis_.depends(predicate_of(load), lanes);
+    const bool masked = analysis_.is_masked_along(load, lanes);
     if (masked && !target_.has_masked_loads(size_of(load->dtype)))
       return {};  // each lane would be prefetched by itself
     if (!masked && (copies || apart > 1 || !(lanes == innermost))) return {};

@@ -6,7 +6,6 @@
 #include <iterator>
 #include <ranges>
 
-#include "codegen/kernel/access.h"
 #include "codegen/nest/loop_tree.h"
 #include "codegen/tune/heuristic/peel.h"
 #include "codegen/tune/heuristic/register_pressure.h"
@@ -36,10 +35,7 @@ std::vector<int> unroll_candidates(int64_t size) {
 /// Whether a load gives 0 in some steps of the range: behind a border, or in another phase of a stride. Loops skip
 /// these, unrolled steps cannot.
 bool skips_steps(TuningState& state, const TuningState::TiledProduct& product, UOp range) {
-  return std::ranges::any_of(product.work->accesses, [&](UOp a) {
-    const UOp predicate = a->op == Op::Load ? predicate_of(a) : UOp();
-    return predicate && state.analysis.depends(predicate, range);
-  });
+  return std::ranges::any_of(product.work->accesses, [&](UOp a) { return state.analysis.is_masked_along(a, range); });
 }
 
 /// Adds the Unroll of a range that a product reduces. Its count; 1: there is none.

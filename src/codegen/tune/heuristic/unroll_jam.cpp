@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "codegen/emit/register_transpose.h"
-#include "codegen/kernel/access.h"
 
 namespace sinter::codegen {
 namespace {
@@ -60,9 +59,8 @@ void unroll_repeating_loops(TuningState& state) {
 
 /// Whether the lanes of a load have a mask that changes along a range.
 bool masks_change(TuningState& state, const StatementAnalysis& w, UOp load, UOp range) {
-  const UOp predicate = load->op == Op::Load ? predicate_of(load) : UOp();
-  return predicate && state.analysis.depends(predicate, range) && std::ranges::any_of(state.lane_ranges, [&](UOp v) {
-           return contains(w.result_ranges, v) && state.analysis.depends(predicate, v);
+  return state.analysis.is_masked_along(load, range) && std::ranges::any_of(state.lane_ranges, [&](UOp v) {
+           return contains(w.result_ranges, v) && state.analysis.is_masked_along(load, v);
          });
 }
 

@@ -8,7 +8,6 @@
 #include <span>
 #include <utility>
 
-#include "codegen/kernel/access.h"
 #include "codegen/loopschedule/loop_schedule.h"
 #include "codegen/nest/loop_tree.h"
 #include "codegen/tune/heuristic/materialize_rows.h"
@@ -165,9 +164,7 @@ void unrolls(ChangeContext& s) {
 void peels(ChangeContext& s) {
   const auto predicated = [&](UOp r) {
     return std::ranges::any_of(s.analysis.statements(), [&](const StatementAnalysis& w) {
-      return std::ranges::any_of(w.accesses, [&](UOp a) {
-        return a->op == Op::Load && predicate_of(a) && s.analysis.depends(predicate_of(a), r);
-      });
+      return std::ranges::any_of(w.accesses, [&](UOp a) { return s.analysis.is_masked_along(a, r); });
     });
   };
   for (UOp r : s.free) {
