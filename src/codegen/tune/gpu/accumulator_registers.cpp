@@ -21,6 +21,35 @@ double own_registers(const Statement& s, const LoopSchedule& schedule, FreeRange
   return all;
 }
 
+/// What a statement needs of REDUCEs before it, by their positions.
+struct Needs {
+  std::vector<bool> complete;  ///< results: these have left their loops when it runs
+  std::vector<bool> read;      ///< results, itself or from the tile of a STORE whose loops it may share
+};
+
+std::vector<Needs> needs_of(const std::vector<Statement>& list) {
+  const size_t size = list.size();
+  std::vector<Needs> all(size, {std::vector<bool>(size, false), std::vector<bool>(size, false)});
+  for (size_t i = 0; i < size; ++i) {
+    Needs& own = all[i];
+    for (const Dependence& d : list[i].deps) {
+      const auto on = static_cast<size_t>(d.on);
+      const bool passes_on = d.reason == Dependence::Reason::Element && !list[on].is_reduce();
+      for (size_t k = 0; k < on; ++k) {
+        if (all[on].complete[k]) own.complete[k] = true;
+        if (passes_on && all[on].read[k]) own.read[k] = true;
+      }
+      if (d.reason == Dependence::Reason::Value && !list[on].at_once()) own.complete[on] = true;
+    }
+    for (size_t m = 0; m < i; ++m)  // the loops of a tile that a complete REDUCE read have ended
+      for (size_t k = 0; k < m && own.complete[m]; ++k)
+        if (all[m].read[k]) own.read[k] = false;
+    for (const Dependence& d : list[i].deps)
+      if (list[static_cast<size_t>(d.on)].is_reduce()) own.read[static_cast<size_t>(d.on)] = true;
+  }
+  return all;
+}
+
 }  // namespace
 
 double chains_per_thread(const Statement& s, const std::vector<ThreadLoop>& loops) {
@@ -34,20 +63,19 @@ double chains_per_thread(const Statement& s, const std::vector<ThreadLoop>& loop
 std::vector<double> accumulator_registers(const Statements& statements, const LoopSchedule& schedule,
                                           FreeRanges& ranges) {
   const std::vector<Statement>& list = statements.list;
+  const std::vector<Needs> needs = needs_of(list);
   std::vector<double> own(list.size(), 0), around = own, all = own;
   for (size_t i = list.size(); i-- > 0;) {
     if (!list[i].is_reduce()) continue;
     own[i] = own_registers(list[i], schedule, ranges);
-    for (size_t u = i + 1; u < list.size(); ++u) {
-      const bool reads = std::any_of(list[u].deps.begin(), list[u].deps.end(),
-                                     [&](const Dependence& d) { return d.on == static_cast<int>(i); });
-      if (reads && list[u].is_reduce() && !list[u].carried() && list[u].own_depth < list[i].own_depth)
+    for (size_t u = i + 1; u < list.size(); ++u)
+      if (needs[u].read[i] && list[u].is_reduce() && !list[u].carried() && list[u].own_depth < list[i].own_depth)
         around[i] = std::max(around[i], (list[u].at_once() ? 0 : own[u]) + around[u]);
-    }
   }
   for (size_t i = 0; i < list.size(); ++i)
     for (size_t k = 0; k < list.size(); ++k)
-      if (list[i].is_reduce() && list[k].is_reduce() && list[i].loops == list[k].loops)
+      if (list[i].is_reduce() && list[k].is_reduce() && list[i].loops == list[k].loops && !needs[i].complete[k] &&
+          !needs[k].complete[i])
         all[i] += own[k] + (i == k || !list[i].at_once() ? around[k] : 0);
   return all;
 }
