@@ -33,6 +33,7 @@ std::string text(const LoopOrder& o) {
 std::string text(const Materialize& o) {
   std::string list;
   for (int r : o.ranges) list += fmt::format(", {}", r);
+  if (o.over >= 0) list += fmt::format(", over #{}", o.over);
   return fmt::format("materialize(#{}{})", o.value, list);
 }
 std::string text(const TileCopy& o) {

@@ -68,6 +68,9 @@ struct LoopOrder {
 struct Materialize {
   int value = 0;            ///< position in ir::topological(sink) of the normalized kernel
   std::vector<int> ranges;  ///< dims of the tile; the loops over all other ranges enclose its users
+  /// Another materialized value, whose tile this one takes element by element: nothing that runs later needs it. -1:
+  /// a tile of its own.
+  int over = -1;
   friend bool operator==(const Materialize&, const Materialize&) = default;
 };
 /// Copies a value into a tile before its users, at the start of every block that the tile covers. On a CPU this packs

@@ -47,7 +47,14 @@ Opt read_order(TextCursor& c) {
 Opt read_materialize(TextCursor& c) {
   c.expect("#");
   Materialize made{c.integer<int>(), {}};
-  while (c.consume(",")) made.ranges.push_back(c.integer<int>());
+  while (c.consume(",")) {
+    if (!c.consume("over")) {
+      made.ranges.push_back(c.integer<int>());
+      continue;
+    }
+    c.expect("#");
+    made.over = c.integer<int>();
+  }
   return made;
 }
 /// Parses one layout attribute, which follow the dims. False if the next word is none.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <unordered_map>
 
 #include "codegen/kernel/access.h"
@@ -45,7 +46,7 @@ class TileBuilder {
       if (auto it = materializations.find(static_cast<int>(i)); it != materializations.end()) {
         require_no_bound(n, to_string(*it->second));
         before.push_back(first_user(n, *it->second));
-        const Tile& tile = add_tile(n, *it->second);
+        const Tile& tile = tile_for(n, *it->second, before.back());
         UOp param = param_of(*kernel_.graph, tile);
         fills.push_back(ir::store(param, indices_of(tile), now));
         now = ir::load(param, indices_of(tile));
@@ -123,7 +124,39 @@ class TileBuilder {
     return first;
   }
 
-  const Tile& add_tile(UOp value, const Materialize& opt) {
+  /// `first`: the first store that uses the value.
+  const Tile& tile_for(UOp value, const Materialize& opt, size_t first) {
+    Tile tile = tile_of(value, opt);
+    size_t at = tiles_.size();
+    if (opt.over < 0) {
+      tiles_.push_back(std::move(tile));
+    } else {
+      const auto held = held_.find(opt.over);
+      if (held == held_.end()) refuse(to_string(opt), "no tile holds the value that it takes the place of");
+      at = held->second;
+      if (tile.dtype != tiles_[at].dtype || tile.dims != tiles_[at].dims)
+        refuse(to_string(opt), "the tiles of the two values differ");
+      require_last_use(value, nodes_[static_cast<size_t>(opt.over)], opt, first);
+      held_.erase(held);
+    }
+    held_[opt.value] = at;
+    return tiles_[at];
+  }
+  /// Stores from the first user of `value` on may use `old` only by way of it. Fills of other tiles run where these
+  /// stores need them, so the same holds for them; those of copies may use neither.
+  void require_last_use(UOp value, UOp old, const Materialize& opt, size_t first) const {
+    const auto uses = [&](UOp root, UOp except) {
+      return ir::contains(ir::topological(std::span<const UOp>(&root, 1), [&](UOp n) { return !(n == except); }), old);
+    };
+    if (!uses(value, UOp())) refuse(to_string(opt), "it is not computed from the value whose place it takes");
+    for (size_t s = first; s < kernel_.sink->src.size(); ++s)
+      if (uses(kernel_.sink->src[s], value)) refuse(to_string(opt), "the value whose place it takes is used later");
+    for (const TileCopy& copy : schedule_.tile_copies)
+      if (copy.value >= 0 && static_cast<size_t>(copy.value) < nodes_.size() &&
+          uses(nodes_[static_cast<size_t>(copy.value)], UOp()))
+        refuse(to_string(opt), "the value whose place it takes is copied");
+  }
+  Tile tile_of(UOp value, const Materialize& opt) {
     if (value->op == Op::Store || value->op == Op::Range || value->op == Op::Param || value->dtype == DType::Void)
       refuse(to_string(opt), "it is not a value");
     std::vector<UOp> ranges;
@@ -138,15 +171,16 @@ class TileBuilder {
     }
     if (kept != opt.ranges.size()) refuse(to_string(opt), "the value does not depend on all these ranges");
     if (kept == 0) refuse(to_string(opt), "a tile of one element");
-    tiles_.push_back(make_tile(next_slot(), value->dtype, ranges, levels, schedule_));
-    if (tiles_.back().size > kLargestTile) refuse(to_string(opt), "the tile would be too large");
-    return tiles_.back();
+    Tile tile = make_tile(next_slot(), value->dtype, ranges, levels, schedule_);
+    if (tile.size > kLargestTile) refuse(to_string(opt), "the tile would be too large");
+    return tile;
   }
 
   const Kernel& kernel_;
   const LoopSchedule& schedule_;
   std::vector<Tile>& tiles_;
   std::vector<UOp> nodes_;
+  std::map<int, size_t> held_;  ///< by the position of a value: the tile that holds it
   FreeRanges ranges_;
 };
 

@@ -27,6 +27,7 @@ struct Tile {
       if (!window) return 0;
       return r == window->along ? stride * window->step : r == window->taps ? stride * window->dilation : 0;
     }
+    friend bool operator==(const TileDim&, const TileDim&) = default;
   };
   int64_t slot = 0;
   DType dtype = DType::Void;

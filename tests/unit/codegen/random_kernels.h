@@ -375,7 +375,14 @@ class KernelGenerator {
           row.ranges.push_back(codegen::range_id(a.range));
       if (!row.ranges.empty()) candidates.push_back(row);
     }
-    if (!candidates.empty()) list.push_back(any(candidates));
+    if (candidates.empty()) return;
+    const codegen::Materialize row = any(candidates);
+    list.push_back(row);
+    for (codegen::Materialize& later : candidates)  // the first that may take its tile
+      if (later.value > row.value && later.ranges == row.ranges) {
+        later.over = row.value;
+        if (codegen::is_legal(kernel, {row, later})) return list.push_back(later);
+      }
   }
 
   /// A tile for a load or an expression without sums, for random blocks; about one in three is legal.

@@ -204,7 +204,8 @@ std::vector<Materialize> legal_materializations(const Kernel& kernel, const runt
   return materializations;
 }
 
-Kernel with_materialized(const Kernel& kernel, const std::vector<Materialize>& materializations) {
+Kernel with_materialized(const Kernel& kernel, std::vector<Materialize> materializations) {
+  for (Materialize& m : materializations) m.over = -1;
   Kernel made = kernel;
   std::vector<Tile> tiles;
   made.sink =

@@ -20,8 +20,8 @@ std::vector<Materialize> find_materializations(const Kernel& kernel, KernelAnaly
 std::vector<Materialize> legal_materializations(const Kernel& kernel, const runtime::Target& target,
                                                 int64_t most_bytes);
 
-/// The kernel in which these values are stored into tiles and loaded from there.
-Kernel with_materialized(const Kernel& kernel, const std::vector<Materialize>& materializations);
+/// The kernel in which these values are stored into tiles and loaded from there. Each has a tile of its own.
+Kernel with_materialized(const Kernel& kernel, std::vector<Materialize> materializations);
 
 /// The Opts with these materializations. A value is skipped if the loops do not fill its tile before its first use.
 std::vector<Opt> add_materializations(const Kernel& kernel, std::vector<Opt> opts,
