@@ -70,21 +70,20 @@ class ShareGenerator {
 
   void propose(int threads, int along_outer, int copies, bool vectors) {
     shares_.clear();
-    // Vectors lie along the lead. Where sums have chains of their own, an outer range has none, and a loop that several
-    // statements share may permit none.
-    const int lanes = !vectors || (is_outer(lead_) && chains_) ? 1 : space_.vector_along(lead_);
-    if (vectors && lanes == 1) return;  // proposed without
+    vectors_ = vectors;
     const int along_inner = threads / along_outer;
     // Threads next to each other lie along the lead.
     if (is_outer(lead_)) {
-      const int used = share_outer(along_outer, 1, lanes, copies);
+      const int used = share_outer(along_outer, 1, copies);
       if (used < along_outer) return;
-      if (share_inner(along_inner, used, lanes, copies) < along_inner) return;
+      if (share_inner(along_inner, used, copies) < along_inner) return;
     } else {
-      const int used = share_inner(along_inner, 1, lanes, copies);
-      if (used < along_inner || share_outer(along_outer, used, lanes, copies) < along_outer) return;
+      const int used = share_inner(along_inner, 1, copies);
+      if (used < along_inner || share_outer(along_outer, used, copies) < along_outer) return;
     }
     if (shares_.empty()) return;
+    if (vectors && std::ranges::all_of(shares_, [](const RangeShare& s) { return s.lanes == 1; }))
+      return;  // proposed without
     out_.push_back(make_candidate("share", space_, shares_));
     const std::vector<Opt> unrolled = unroll_chains();
     if (!unrolled.empty()) out_.push_back(make_candidate("share", space_, shares_, unrolled));
@@ -136,13 +135,20 @@ class ShareGenerator {
     });
   }
 
+  /// Vectors lie along the lead and along inner ranges. Where sums have chains of their own, an outer range has none,
+  /// and a loop that several statements share may permit none.
+  int lanes_along(UOp r) {
+    const bool may = is_outer(r) ? r == lead_ && !chains_ : chains_along(r) == 0;
+    return vectors_ && may ? space_.vector_along(r) : 1;
+  }
+
   /// Gives up to `threads` to the outer ranges, the contiguous one first, from the digit `stride` on. Returns how many
   /// they take.
-  int share_outer(int threads, int stride, int lanes, int copies) {
+  int share_outer(int threads, int stride, int copies) {
     int used = 1;
     for (UOp r : outer_) {
       RangeShare s{r};
-      if (r == lead_) s.lanes = lanes;
+      s.lanes = lanes_along(r);
       const bool repeats = reduces_ ? inner_ && r == outer_.front() : r == lead_;
       if (repeats && analysis_.size(r) >= int64_t{1} * s.lanes * copies) s.unroll = copies;
       s.threads = static_cast<int>(
@@ -174,7 +180,7 @@ class ShareGenerator {
 
   /// Gives up to `threads` to the inner ranges of each statement, the busiest first, from the digit `base` on. Returns
   /// the most that a statement takes.
-  int share_inner(int threads, int base, int lanes, int copies) {
+  int share_inner(int threads, int base, int copies) {
     int most = 1;
     for (const StatementAnalysis* w : order_) {
       int used = 1;
@@ -187,7 +193,7 @@ class ShareGenerator {
         if (left <= 1 || (apart_ && meets(r, base * used))) continue;
         RangeShare s{r};
         const int64_t chains = chains_along(r);
-        if (!chains && r == lead_) s.lanes = lanes;
+        s.lanes = lanes_along(r);
         // Copies along the results of a product share the loads of the other operand.
         if (s.lanes == 1 && w->is_reduce() && !contains(w->reduced_ranges, r)) {
           if (chains && chains % (int64_t{1} * wide_ * copies * left) == 0)
@@ -252,6 +258,7 @@ class ShareGenerator {
   UOp lead_;             ///< the range with the most contiguous accesses
   bool chains_ = false;  ///< whether a reduction has chains
   bool reduces_ = false;
+  bool vectors_ = false;
   bool apart_ = false;   ///< whether no two ranges of a statement may get the same digits
   bool inner_ = false;   ///< whether threads can share an inner range
   bool scores_ = false;  ///< whether a reduction has results along an inner range, and another one has chains there

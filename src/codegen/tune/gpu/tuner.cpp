@@ -62,6 +62,17 @@ class Ranking {
   std::set<std::string> met_;
 };
 
+/// The same values in fewer tiles: one that takes the place of another, wherever that is legal.
+std::vector<Materialize> share_tiles(const Kernel& kernel, std::vector<Materialize> values) {
+  for (Materialize& m : values)
+    for (const Materialize& old : values) {
+      if (m.over >= 0 || old.value >= m.value) continue;
+      m.over = old.value;
+      if (!is_legal(kernel, {values.begin(), values.end()})) m.over = -1;
+    }
+  return values;
+}
+
 /// Blocks that a multiprocessor holds if a thread takes somewhat more registers than predicted: ptxas, which likes to
 /// take all that it may, is held to the number that the prediction rests on, without being made to spill.
 int occupancy_of(const ClockTerms& terms, const runtime::Target& target) {
@@ -77,17 +88,18 @@ std::vector<RankedCandidate> rank_candidates(const Kernel& kernel, const runtime
   std::vector<Candidate> all;
   std::deque<TuneSpace> spaces;  // candidates that can be refined refer to theirs
   const auto propose = [&](std::vector<Materialize> values) {
-    TuneSpace& space = spaces.emplace_back(kernel, target, std::move(values));
+    TuneSpace& space = spaces.emplace_back(kernel, target, share_tiles(kernel, std::move(values)));
     propose_shares(space, all);
     propose_products(space, all);
     propose_windows(space, all);
     propose_mma(space, all);
     propose_transposes(space, all);
   };
-  propose(legal_materializations(kernel, target, target.shared / 2));
+  const std::vector<Materialize> rows = legal_materializations(kernel, target, target.shared / 2);
+  propose(rows);
   propose_mma_pairs(spaces.emplace_back(kernel, target, std::vector<Materialize>{}), all);  // registers hold the values
   for (const std::vector<Materialize>& parts : partial_sums(spaces.front())) {
-    std::vector<Materialize> values = spaces.front().materializations;
+    std::vector<Materialize> values = rows;
     values.insert(values.end(), parts.begin(), parts.end());
     if (is_legal(kernel, {values.begin(), values.end()})) propose(std::move(values));
   }
