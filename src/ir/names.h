@@ -1,4 +1,4 @@
-// Spellings of the small enums in attributes, for dump, parse and the partition's table.
+// Spellings of the small enums in attributes, for dump and the partition's table.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// The op table and lookup by name.
+// The op table.
 #include "ir/op.h"
 
 #include <iterator>
@@ -13,11 +13,5 @@ constexpr OpInfo kOps[] = {
 };
 
 const int kOpCount = static_cast<int>(std::size(kOps));
-
-bool op_named(std::string_view name, Op& op) {
-  for (int i = 0; i < kOpCount; ++i)
-    if (kOps[i].name == name) return op = static_cast<Op>(i), true;
-  return false;
-}
 
 }  // namespace sinter::ir

@@ -45,8 +45,6 @@ extern const OpInfo kOps[];
 inline const OpInfo& info(Op op) { return kOps[static_cast<int>(op)]; }
 /// Ops are 0 .. kOpCount-1.
 extern const int kOpCount;
-/// Looks up an op by name. False if there is none.
-bool op_named(std::string_view name, Op& op);
 
 inline bool has(Op op, Trait trait) { return info(op).traits & trait; }
 inline bool is_alu(Op op) { return info(op).cls == OpClass::Alu; }

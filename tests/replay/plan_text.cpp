@@ -8,8 +8,8 @@
 
 #include "ir/build.h"
 #include "ir/dump.h"
-#include "ir/parse.h"
 #include "ir/text_cursor.h"
+#include "ir_text/parse.h"
 
 namespace replay {
 

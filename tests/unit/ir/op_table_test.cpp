@@ -11,12 +11,13 @@
 #include "ir/build.h"
 #include "ir/dump.h"
 #include "ir/lapack_call.h"
-#include "ir/parse.h"
 #include "ir/scalar_eval.h"
 #include "ir/short_float.h"
 #include "ir/sort_runs.h"
 #include "ir/verify.h"
 #include "ir/walk.h"
+#include "ir_text/parse.h"
+#include "ir_text/words.h"
 #include "sinter/error.h"
 
 using namespace sinter;
@@ -197,7 +198,7 @@ TEST_CASE("every op is built, verified, written as text and read back", "[ops]")
       const std::string text = dump(root);
       CHECK(dump(parse(text, again)) == text);
     }
-    CHECK(types > 0);  // tests/unit/ir/op_table_test.cpp: sample(); ir/verify_shape.cpp; ir/parse.cpp
+    CHECK(types > 0);  // tests/unit/ir/op_table_test.cpp: sample(); ir/verify_shape.cpp; ir_text/parse.cpp
   });
 }
 

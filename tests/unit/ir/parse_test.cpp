@@ -6,8 +6,8 @@
 #include "catch.h"
 #include "ir/build.h"
 #include "ir/dump.h"
-#include "ir/parse.h"
 #include "ir/walk.h"
+#include "ir_text/parse.h"
 #include "sinter/error.h"
 
 using namespace sinter;

@@ -2,7 +2,7 @@
 #include "catch.h"
 #include "ir/build.h"
 #include "ir/dump.h"
-#include "ir/parse.h"
+#include "ir_text/parse.h"
 #include "rewrite/movement_index.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rules/rules.h"

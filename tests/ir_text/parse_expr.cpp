@@ -2,12 +2,11 @@
 // type.
 #include <fmt/core.h>
 
-#include <array>
 #include <utility>
 
 #include "ir/build.h"
-#include "ir/parse.h"
-#include "ir/text_cursor.h"
+#include "ir_text/parse.h"
+#include "ir_text/words.h"
 
 namespace sinter::ir {
 namespace {
@@ -59,25 +58,25 @@ UOp build(TextCursor& c, Graph& g, PartialExpr open) {
 }
 
 ExprOperand leaf(TextCursor& c, Graph& g, Names& names) {
-  std::string_view word = c.word("()");
+  std::string_view word = next_word(c, "()");
   const size_t colon = word.find(':');
   if (colon != std::string_view::npos && !word.starts_with("nan:")) {
     const std::string key(word.substr(0, colon));
     const std::string_view type = word.substr(colon + 1);
-    const bool number = !key.empty() && (std::isdigit(static_cast<unsigned char>(key[0])) || key[0] == '-');
-    if (!number && names.contains(key)) c.fail(fmt::format("{} has its type already", key));
+    const bool numeral = !key.empty() && (std::isdigit(static_cast<unsigned char>(key[0])) || key[0] == '-');
+    if (!numeral && names.contains(key)) c.fail(fmt::format("{} has its type already", key));
     if (!type.empty() && std::isdigit(static_cast<unsigned char>(type[0]))) {
       const int id = static_cast<int>(names.size());
-      return {names[key] = range(constant(g, DType::Index, c.number(type).as_int()), id, AxisKind::Outer), {}};
+      return {names[key] = range(constant(g, DType::Index, number(c, type).as_int()), id, AxisKind::Outer), {}};
     }
     const DType dtype = type_named(type);
     if (dtype == DType::Void) c.fail(fmt::format("no type is called \"{}\"", type));
-    if (number) return {literal(g, c.number(key), dtype), {}};
+    if (numeral) return {literal(g, number(c, key), dtype), {}};
     return {names[key] = argument(g, static_cast<int64_t>(names.size()), dtype), {}};
   }
   if (auto it = names.find(word); it != names.end()) return {it->second, {}};
   if (word == "true" || word == "false") return {constant(g, DType::Bool, word == "true" ? 1 : 0), {}};
-  return {{}, c.number(word)};
+  return {{}, number(c, word)};
 }
 
 }  // namespace
@@ -91,7 +90,7 @@ UOp parse_expr(std::string_view text, Graph& g, Names& names) {
     if (have) c.fail("expected the end");
     if (c.consume("(")) {
       PartialExpr open{};
-      std::string_view op = c.word("()");
+      std::string_view op = next_word(c, "()");
       const size_t colon = op.find(':');
       if (colon != std::string_view::npos) open.to = type_named(op.substr(colon + 1)), op = op.substr(0, colon);
       if (!op_named(op, open.op) || !is_alu(open.op)) c.fail(fmt::format("no elementwise op is called \"{}\"", op));

@@ -1,4 +1,4 @@
-// Text back to graphs: the output of dump(), and short expressions for tests of rewrites.
+// Text back to graphs, for tests: the output of dump(), and short expressions.
 #pragma once
 
 #include <map>

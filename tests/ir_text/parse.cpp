@@ -1,12 +1,12 @@
 // One line is one node. The kind of an attribute is recognized by its first characters.
-#include "ir/parse.h"
+#include "ir_text/parse.h"
 
 #include <fmt/core.h>
 
 #include <utility>
 
 #include "ir/names.h"
-#include "ir/text_cursor.h"
+#include "ir_text/words.h"
 
 namespace sinter::ir {
 namespace {
@@ -81,7 +81,7 @@ Attr attribute(TextCursor& c) {
   ReduceAttr reduce;
   RangeAttr range;
   if (c.consume("= ")) {
-    attr = c.scalar("}");
+    attr = number(c, next_word(c, "}"));
   } else if (c.peek("[")) {
     attr = ints(c);
   } else if (c.consume("box")) {
@@ -142,9 +142,9 @@ UOp node(TextCursor& c, Graph& g, const std::vector<UOp>& nodes) {
   Attr attr;
   Sources src;
   Device on;
-  const std::string_view name = c.word("([");
+  const std::string_view name = next_word(c, "([");
   if (!op_named(name, op)) c.fail(fmt::format("no op is called \"{}\"", name));
-  const std::string_view type = c.word("[");
+  const std::string_view type = next_word(c, "[");
   const DType dtype = dtype_named(type);
   if (dtype == DType::Void && type != name_of(DType::Void)) c.fail(fmt::format("no type is called \"{}\"", type));
   const Shape shape = Shape(list(c, dim));
