@@ -1,10 +1,10 @@
 // Attention: one sweep over the keys per query, no array of scores, and the bits of the unfused form.
 #include "catch.h"
 #include "cost.h"
+#include "explain.h"
 #include "fixed_target.h"
 #include "runtime/exec/arena.h"
 #include "runtime/program/host_target.h"
-#include "tensor/eval/explain.h"
 
 using namespace sinter;
 
@@ -28,7 +28,7 @@ uint64_t size_of(const Tensor& t) { return static_cast<uint64_t>(t.numel()) * 4;
 /// Bytes of all that the plan stores between its kernels.
 uint64_t between_kernels(const std::vector<Tensor>& asked) {
   return static_cast<uint64_t>(
-      runtime::memory_of(tensor::explain(asked, runtime::host_target()).scheduled.plan).scratch);
+      runtime::memory_of(testing::explain(asked, runtime::host_target()).scheduled.plan).scratch);
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ TEST_CASE("attention is one kernel on machines of every width", "[launches]") {
       target.threads = threads;
       target.parallel_units = 4 * threads;
       const std::vector<Tensor> asked{scaled_dot_product_attention(q, k, v)};
-      CHECK(tensor::explain(asked, target).scheduled.kernels.size() == 1);
+      CHECK(testing::explain(asked, target).scheduled.kernels.size() == 1);
     }
 }
 

@@ -7,7 +7,7 @@
 #include "catch.h"
 #include "cost.h"
 #include "cuda_lint.h"
-#include "tensor/eval/explain.h"
+#include "explain.h"
 
 using namespace sinter;
 
@@ -15,7 +15,7 @@ namespace {
 
 size_t launches(const std::vector<Tensor>& asked) {
   const runtime::Target target = runtime::cuda_target({});
-  const plan::KernelSources made = tensor::explain(asked, target);
+  const plan::KernelSources made = testing::explain(asked, target);
   check_lint(made.sources, target);
   return made.scheduled.plan.launches.size();
 }
@@ -45,7 +45,7 @@ TEST_CASE("launches on a GPU: rows", "[launches][cuda]") {
 TEST_CASE("threads of a row on a GPU wait only where they exchange partial sums", "[cuda]") {
   Tensor x = stored(rand({8192, 1024})), w = stored(ones({1024})), b = stored(ones({1024}));
   for (const Tensor& rows : {softmax(x, 1), layer_norm(x, {1024}, w, b)}) {
-    const plan::KernelSources made = tensor::explain(std::vector<Tensor>{rows}, runtime::cuda_target({}));
+    const plan::KernelSources made = testing::explain(std::vector<Tensor>{rows}, runtime::cuda_target({}));
     REQUIRE(made.sources.size() == 1);
     const std::string& text = made.sources[0].text;
     INFO(text);
@@ -60,14 +60,14 @@ TEST_CASE("threads of a row on a GPU wait only where they exchange partial sums"
 
 TEST_CASE("a scan on a GPU has threads along its other axes", "[cuda]") {
   const plan::KernelSources made =
-      tensor::explain(std::vector<Tensor>{cumsum(stored(rand({4096, 256})), 1)}, runtime::cuda_target({}));
+      testing::explain(std::vector<Tensor>{cumsum(stored(rand({4096, 256})), 1)}, runtime::cuda_target({}));
   REQUIRE(made.sources.size() == 1);
   CHECK(made.sources[0].threads > 1);
 }
 
 TEST_CASE("a scan of one long row on a GPU is three kernels of many threads", "[launches][cuda]") {
   const plan::KernelSources made =
-      tensor::explain(std::vector<Tensor>{cumsum(stored(rand({1 << 20})), 0)}, runtime::cuda_target({}));
+      testing::explain(std::vector<Tensor>{cumsum(stored(rand({1 << 20})), 0)}, runtime::cuda_target({}));
   CHECK(made.sources.size() == 3);
   for (const auto& source : made.sources) {
     INFO(source.name);

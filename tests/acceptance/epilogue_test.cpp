@@ -1,9 +1,9 @@
 // What follows a product is computed once for each element, also where a window reads it.
+#include "explain.h"
 #include "fixed_target.h"
 #include "runtime/exec/arena.h"
 #include "runtime/program/host_target.h"
 #include "schedule/schedule.h"
-#include "tensor/eval/explain.h"
 #include "unit/tensor_support.h"
 
 using namespace sinter;
@@ -20,7 +20,7 @@ TEST_CASE("a norm between a product and a window is stored, and nothing else", "
   const Tensor x = randn({kImages, kNarrow, kSize, kSize}).contiguous().realize();
   realize(expand.weight, window.weight, norm.weight, norm.bias);
   const std::vector<Tensor> y{window(clamp(norm(expand(x)), 0, 6))};
-  const auto plan = tensor::explain(y, runtime::host_target()).scheduled.plan;
+  const auto plan = testing::explain(y, runtime::host_target()).scheduled.plan;
   CHECK(runtime::memory_of(plan).scratch == kImages * kWide * kSize * kSize * 4);
   CHECK(plan.launches.size() == 2);
 }
@@ -35,7 +35,7 @@ TEST_CASE("the gradient of a filter before a norm has its results as tasks, not 
   realize(first.weight, norm.weight, norm.bias);
   const Tensor y = clamp(norm(first(x)), 0, 6);
   const std::vector<Tensor> asked = gradient((y * y).mean(), {first.weight, norm.weight, norm.bias});
-  const plan::KernelSources made = tensor::explain(asked, runtime::host_target());
+  const plan::KernelSources made = testing::explain(asked, runtime::host_target());
   int stores = 0;
   for (const codegen::Kernel& k : made.scheduled.kernels) {
     int64_t tasks = 1;

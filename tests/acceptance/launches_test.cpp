@@ -4,9 +4,9 @@
 
 #include "catch.h"
 #include "cost.h"
+#include "explain.h"
 #include "fixed_target.h"
 #include "runtime/program/host_target.h"
-#include "tensor/eval/explain.h"
 
 using namespace sinter;
 
@@ -31,7 +31,7 @@ TEST_CASE("an elementwise chain of sixty ops is one launch", "[launches]") {
 TEST_CASE("a product is what it computes: written as a sum of expanded tensors it is the same kernel", "[launches]") {
   const FixedTarget fixed;
   const auto text = [](const Tensor& t) {
-    const plan::KernelSources made = tensor::explain(std::vector<Tensor>{t}, runtime::host_target());
+    const plan::KernelSources made = testing::explain(std::vector<Tensor>{t}, runtime::host_target());
     REQUIRE(made.sources.size() == 1);
     return made.sources[0].text;
   };
@@ -226,7 +226,7 @@ TEST_CASE("counts of a vector are two launches, the first one a task for each bl
   const auto counts = [&] { return scatter_add(zeros({100}, int64), 0, places, 1); };
   CHECK(cost(counts()).launches == 2);
   CHECK(cost(scatter_add(zeros({100}), 0, places, weights)).launches == 2);
-  const plan::KernelSources made = tensor::explain(std::vector<Tensor>{counts()}, runtime::host_target());
+  const plan::KernelSources made = testing::explain(std::vector<Tensor>{counts()}, runtime::host_target());
   CHECK(made.scheduled.plan.steps[0].outer[0].fixed >= 40);
   CHECK(same_as_interpreted([&] { return std::vector<Tensor>{counts(), bincount(places, weights)}; }));
 }

@@ -10,10 +10,10 @@
 #include "bench/networks/vae.h"
 #include "catch.h"
 #include "cost.h"
+#include "explain.h"
 #include "fixed_target.h"
 #include "ir/walk.h"
 #include "runtime/program/host_target.h"
-#include "tensor/eval/explain.h"
 
 using namespace sinter;
 
@@ -26,7 +26,7 @@ struct Planned {
 };
 
 Planned planned_values(const std::vector<Tensor>& asked) {
-  const plan::KernelSources written = tensor::explain(asked, runtime::host_target());
+  const plan::KernelSources written = testing::explain(asked, runtime::host_target());
   const runtime::Plan& plan = written.scheduled.plan;
   Planned out{.launches = plan.launches.size()};
   for (const runtime::PlanStep& step : plan.steps) {
@@ -106,7 +106,7 @@ TEST_CASE("what several layers read of a network in evaluation is one tensor of 
   const Tensor x = images({32, 3, 64, 64});
   for (Tensor& p : nn::parameters(model)) p.realize();
   const std::vector<Tensor> y{model(x)};
-  const plan::KernelSources written = tensor::explain(y, runtime::host_target());
+  const plan::KernelSources written = testing::explain(y, runtime::host_target());
   int stores = 0;
   for (const codegen::Kernel& k : written.scheduled.kernels)
     for (ir::UOp n : ir::topological(k.sink)) {

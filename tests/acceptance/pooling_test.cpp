@@ -6,9 +6,9 @@
 
 #include "catch.h"
 #include "cost.h"
+#include "explain.h"
 #include "fixed_target.h"
 #include "ir/walk.h"
-#include "tensor/eval/explain.h"
 
 using namespace sinter;
 
@@ -22,7 +22,7 @@ struct Content {
 
 Content content_of(const std::vector<Tensor>& asked) {
   Content out;
-  const plan::KernelSources made = tensor::explain(asked, runtime::reference_target());
+  const plan::KernelSources made = testing::explain(asked, runtime::reference_target());
   for (const codegen::Kernel& k : made.scheduled.kernels)
     for (ir::UOp n : ir::topological(k.sink)) {
       const bool reduces = n->op == ir::Op::Reduce;
@@ -69,7 +69,7 @@ TEST_CASE("beside a loss that sums its elements, max_pool2d finds them in the ke
   leaf.realize();
   const Tensor y = max_pool2d(leaf, 3, {.stride = 1, .padding = 1}), loss = (y * weights).sum();
   const std::vector<Tensor> asked{loss, gradient(loss, {leaf})[0]};
-  const plan::KernelSources made = tensor::explain(asked, runtime::reference_target());
+  const plan::KernelSources made = testing::explain(asked, runtime::reference_target());
   int finding = 0;
   for (const codegen::Kernel& k : made.scheduled.kernels) {
     const std::vector<ir::UOp> nodes = ir::topological(k.sink);
@@ -101,7 +101,7 @@ TEST_CASE("the place of a large window's first largest is found once, not for ea
   const Tensor leaf = stored(rand({8, 16, 32, 32})).requires_grad();
   leaf.realize();
   const plan::KernelSources made =
-      tensor::explain(gradient(max_pool2d(leaf, 8).sum(), {leaf}), runtime::reference_target());
+      testing::explain(gradient(max_pool2d(leaf, 8).sum(), {leaf}), runtime::reference_target());
   int found = 0;
   for (const codegen::Kernel& k : made.scheduled.kernels)
     for (ir::UOp n : ir::topological(k.sink)) {

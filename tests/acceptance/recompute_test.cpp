@@ -1,8 +1,8 @@
 // What checkpoint() is for: the memory of a deep network's training step.
+#include "explain.h"
 #include "fixed_target.h"
 #include "runtime/exec/arena.h"
 #include "schedule/schedule.h"
-#include "tensor/eval/explain.h"
 #include "unit/tensor_support.h"
 
 using namespace sinter;
@@ -24,7 +24,7 @@ int64_t arena_of_step(bool checkpoints) {
   }
   const std::vector<Tensor> gradients = gradient((h * h).mean(), parameters);
   h = Tensor();
-  return runtime::memory_of(tensor::explain(gradients, runtime::reference_target()).scheduled.plan).arena;
+  return runtime::memory_of(testing::explain(gradients, runtime::reference_target()).scheduled.plan).arena;
 }
 
 }  // namespace

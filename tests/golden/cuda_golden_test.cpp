@@ -2,9 +2,9 @@
 // shared memory than there is. Nothing runs, so no GPU is needed.
 #include "catch.h"
 #include "cuda_lint.h"
+#include "explain.h"
 #include "programs.h"
 #include "skip.h"
-#include "tensor/eval/explain.h"
 
 using namespace sinter;
 namespace gpu = runtime::cuda;
@@ -30,7 +30,7 @@ TEST_CASE("NVRTC compiles the kernels of golden programs without a lint", "[gold
   for (const runtime::Target& target : targets())
     for (const golden::Program& program : golden::programs()) {
       INFO(program.name);
-      check_lint(tensor::explain(program.build(), target).sources, target);
+      check_lint(testing::explain(program.build(), target).sources, target);
     }
 }
 
@@ -48,7 +48,7 @@ TEST_CASE("NVRTC spills no register of a product, however its operands lie", "[g
       const std::vector<float> zeros(static_cast<size_t>(c.size * c.size));
       const Tensor a = from(zeros, {c.size, c.size}), b = from(zeros, {c.size, c.size});
       const std::vector<runtime::KernelSource> sources =
-          tensor::explain(std::vector{matmul(c.a_turned ? a.transpose() : a, c.b_turned ? b.transpose() : b)}, target)
+          testing::explain(std::vector{matmul(c.a_turned ? a.transpose() : a, c.b_turned ? b.transpose() : b)}, target)
               .sources;
       REQUIRE(sources.size() == 1);
       CHECK_THAT(sources[0].text, Catch::Matchers::Contains("__syncthreads"));  // its operands are staged

@@ -9,6 +9,7 @@
 #include "catch.h"
 #include "codegen/codegen.h"
 #include "codegen/tune/choose_opts.h"
+#include "explain.h"
 #include "gpu_launch.h"
 #include "ir/scalar_eval.h"
 #include "programs.h"
@@ -18,7 +19,6 @@
 #include "runtime/exec/array.h"
 #include "runtime/program/program.h"
 #include "step_memory.h"
-#include "tensor/eval/explain.h"
 #include "unit/runtime_support.h"
 
 using namespace sinter;
@@ -71,8 +71,9 @@ bool is_equal(const std::vector<codegen::Opt>& opts, const std::string& edit) {
 /// Every kernel of the golden programs, and a product.
 std::vector<Subject> subjects(const runtime::Target& target) {
   std::vector<Subject> all;
-  for (const golden::Program& program : golden::programs()) add(all, program, tensor::explain(program.build(), target));
-  add(all, {"product", product}, tensor::explain(product(), target));
+  for (const golden::Program& program : golden::programs())
+    add(all, program, testing::explain(program.build(), target));
+  add(all, {"product", product}, testing::explain(product(), target));
   return all;
 }
 

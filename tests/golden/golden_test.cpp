@@ -6,13 +6,13 @@
 #include <sstream>
 
 #include "catch.h"
+#include "explain.h"
 #include "ir/dump.h"
 #include "programs.h"
 #include "repository.h"
 #include "runtime/base/log.h"
 #include "sinter/debug.h"
 #include "tensor/core/cell.h"
-#include "tensor/eval/explain.h"
 #include "unit/runtime_support.h"
 
 using namespace sinter;
@@ -57,7 +57,7 @@ std::vector<Section> follow(const golden::Program& program) {
   }
   {
     const Recorder recorder(sections);
-    const plan::KernelSources explained = tensor::explain(tensors, runtime::reference_target());
+    const plan::KernelSources explained = testing::explain(tensors, runtime::reference_target());
     for (size_t k = 0; k < explained.sources.size(); ++k)
       sections.push_back({explained.scheduled.kernels[k].name + " in C", explained.sources[k].text});
   }

@@ -2,11 +2,11 @@
 #include <atomic>
 #include <type_traits>
 
+#include "explain.h"
 #include "runtime/program/host_target.h"
 #include "semantics/support.h"
 #include "sinter/jit.h"
 #include "tensor/core/cell.h"
-#include "tensor/eval/explain.h"
 
 using namespace semantics;
 
@@ -82,7 +82,7 @@ TEST_CASE("H3 a reshape lies where its source lies", "[semantics]") {
   CHECK_FALSE(node(zeros({2, 3}))->storage());  // whoever uses the number wants no memory for it
 
   const auto kernels = [](const Tensor& t) {
-    return tensor::explain(std::vector{t}, runtime::host_target()).scheduled.kernels.size();
+    return testing::explain(std::vector{t}, runtime::host_target()).scheduled.kernels.size();
   };
   const Tensor lazy = exp(z) + 1.0;
   CHECK(kernels(lazy.reshape({6})) == 1);

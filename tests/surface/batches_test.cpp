@@ -4,10 +4,10 @@
 #include <map>
 #include <set>
 
+#include "explain.h"
 #include "runtime/program/host_target.h"
 #include "sinter/transforms.h"
 #include "surface/comparison.h"
-#include "tensor/eval/explain.h"
 
 using namespace sinter;
 using namespace sinter::testing;
@@ -89,7 +89,7 @@ std::string refusal_of(const Row& row, const Tensors& batch) {
 
 /// A function may give its argument itself, which is computed: its copy counts.
 size_t launches_of(const Tensor& t) {
-  return tensor::explain(std::vector<Tensor>{t.clone()}, runtime::host_target()).sources.size();
+  return testing::explain(std::vector<Tensor>{t.clone()}, runtime::host_target()).sources.size();
 }
 
 }  // namespace

@@ -5,10 +5,10 @@
 #include "codegen/loopschedule/opt_parse.h"
 #include "codegen/tune/gpu/tuner.h"
 #include "cuda_lint.h"
+#include "explain.h"
 #include "runtime/cuda/simulator.h"
 #include "sinter/attention.h"
 #include "step_memory.h"
-#include "tensor/eval/explain.h"
 #include "unit/codegen/cuda_support.h"
 #include "unit/codegen/tune/gpu/measured_kernels.h"
 
@@ -127,7 +127,7 @@ plan::KernelSources gradients_of(const Heads& size, const AttentionOptions& opti
   for (const int64_t rows : {size.queries, size.keys, size.keys}) from.push_back(values(rows).requires_grad());
   std::vector<Tensor> all{scaled_dot_product_attention(from[0], from[1], from[2], options)};
   for (const Tensor& g : gradient(all[0], from, values(size.queries))) all.push_back(g);
-  return tensor::explain(all, target);
+  return testing::explain(all, target);
 }
 
 }  // namespace

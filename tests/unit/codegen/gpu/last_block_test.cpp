@@ -8,10 +8,10 @@
 #include "codegen/nest/loop_tree.h"
 #include "codegen/tune/gpu/last_block.h"
 #include "codegen/tune/gpu/tuner.h"
+#include "explain.h"
 #include "ir/walk.h"
 #include "runtime/cuda/simulator.h"
 #include "sinter/sinter.h"
-#include "tensor/eval/explain.h"
 #include "unit/codegen/cuda_support.h"
 
 using namespace codegen_test;
@@ -62,7 +62,7 @@ int tickets_in(const std::vector<runtime::KernelSource>& sources) {
 
 std::vector<runtime::KernelSource> sources_of(const Program& program) {
   const std::vector<Tensor> results = program();
-  return tensor::explain(results, runtime::cuda::Context::get(0)->target()).sources;
+  return testing::explain(results, runtime::cuda::Context::get(0)->target()).sources;
 }
 
 constexpr int64_t kLong = 1 << 18;

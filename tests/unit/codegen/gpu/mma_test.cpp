@@ -8,10 +8,10 @@
 #include "codegen/codegen.h"
 #include "codegen/loopschedule/opt_parse.h"
 #include "codegen/tune/gpu/tuner.h"
+#include "explain.h"
 #include "runtime/cuda/simulator.h"
 #include "sinter/create.h"
 #include "sinter/ops.h"
-#include "tensor/eval/explain.h"
 #include "unit/codegen/cuda_support.h"
 
 using namespace codegen_test;
@@ -240,7 +240,7 @@ TEST_CASE("tensor cores refuse what they cannot compute", "[codegen][cuda][mma]"
 TEST_CASE("machines whose steps are not known sum short floats in chains", "[codegen][cuda][mma]") {
   const auto x = [](DType dtype) { return full({64, 64}, 1, dtype, Device::cpu()).contiguous().realize(); };
   const auto has_steps = [](const Tensor& product, int sm) {
-    const auto sources = tensor::explain(std::vector{product}, runtime::cuda_target({.sm = sm}));
+    const auto sources = testing::explain(std::vector{product}, runtime::cuda_target({.sm = sm}));
     REQUIRE(sources.scheduled.kernels.size() == 1);
     bool steps = false;
     for (UOp n : ir::topological(sources.scheduled.kernels[0].sink))

@@ -7,10 +7,10 @@
 #include "codegen/kernel/access.h"
 #include "codegen/loopschedule/opt_parse.h"
 #include "codegen/tune/gpu/tuner.h"
+#include "explain.h"
 #include "runtime/cuda/simulator.h"
 #include "sinter/attention.h"
 #include "step_memory.h"
-#include "tensor/eval/explain.h"
 #include "unit/codegen/cuda_support.h"
 #include "unit/codegen/tune/gpu/measured_kernels.h"
 
@@ -162,7 +162,7 @@ TEST_CASE("attention under a causal mask computes the blocks of keys up to the d
   const auto steps = [&](const AttentionOptions& options) {
     const auto heads = [] { return stored({1, 1, 512, 32}).to(bfloat16).realize(); };
     const auto made =
-        tensor::explain(std::vector{scaled_dot_product_attention(heads(), heads(), heads(), options)}, gpu.target());
+        testing::explain(std::vector{scaled_dot_product_attention(heads(), heads(), heads(), options)}, gpu.target());
     const runtime::Plan& plan = made.scheduled.plan;
     REQUIRE(plan.steps.size() == 1);
     const codegen::NormalizedKernel kernel = codegen::normalize(made.scheduled.kernels[0], gpu.target());

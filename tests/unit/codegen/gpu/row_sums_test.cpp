@@ -1,6 +1,7 @@
 // Reductions on the simulated GPU whose operand is computed at each element: their blocks of threads cross the rows, or
 // lie along them.
 #include "catch.h"
+#include "explain.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +11,6 @@
 
 #include "runtime/cuda/context.h"
 #include "sinter/sinter.h"
-#include "tensor/eval/explain.h"
 #include "unit/runtime_support.h"
 
 using namespace sinter;
@@ -161,7 +161,7 @@ TEST_CASE("every integer reduction has kernels for a GPU", "[cuda][row-sums]") {
             INFO(form.name << ", " << combine.name << " over " << axes_text(axes) << " of " << rows << " rows of "
                            << dtype);
             const Tensor result = combine.of(form.make(given.labels, given.table), axes);
-            CHECK_NOTHROW(tensor::explain(std::vector<Tensor>{result}, runtime::cuda_target({})));
+            CHECK_NOTHROW(testing::explain(std::vector<Tensor>{result}, runtime::cuda_target({})));
           }
     }
 }
@@ -218,7 +218,7 @@ TEST_CASE("sums across rows have kernels for a GPU beside sums within rows", "[c
       INFO(first.name << " over " << fmt::format("{}", fmt::join(j.inside, ",")) << " and " << second.name << " over "
                       << fmt::format("{}", fmt::join(j.across, ",")) << ", peaks over "
                       << fmt::format("{}", fmt::join(j.row, ",")) << " of " << j.shape << " " << j.dtype);
-      CHECK_NOTHROW(tensor::explain(both(first, second, x, j), runtime::cuda_target({})));
+      CHECK_NOTHROW(testing::explain(both(first, second, x, j), runtime::cuda_target({})));
     }
   }
 }

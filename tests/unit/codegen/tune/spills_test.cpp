@@ -6,13 +6,13 @@
 
 #include "codegen/tune/choose_opts.h"
 #include "codegen/tune/heuristic/kernel_analysis.h"
+#include "explain.h"
 #include "machine_loops.h"
 #include "runtime/base/sanitizer.h"
 #include "runtime/cpu/clang_plugin.h"
 #include "runtime/program/toolchain.h"
 #include "sinter/sinter.h"
 #include "skip.h"
-#include "tensor/eval/explain.h"
 #include "unit/codegen_support.h"
 
 using namespace codegen_test;
@@ -124,7 +124,7 @@ TEST_CASE("inner loops of products are their register tiles, and nothing is spil
     for (const auto& [name, make, in_registers] : programs()) {
       INFO(target.isa << ": " << name);
       const Tensor made[] = {make()};
-      const plan::KernelSources written = tensor::explain(made, target);
+      const plan::KernelSources written = testing::explain(made, target);
       std::vector<Product> loops, wanted;
       for (size_t i = 0; i < written.sources.size(); ++i) {
         const auto found = compiled(written.sources[i], target);

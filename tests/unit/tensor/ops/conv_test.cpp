@@ -2,7 +2,7 @@
 #include <limits>
 #include <random>
 
-#include "tensor/eval/explain.h"
+#include "explain.h"
 #include "unit/differences.h"
 
 using namespace sinter;
@@ -122,7 +122,7 @@ TEST_CASE("sums of windows with a stride loop over phases of what they are the g
           "[conv][schedule]") {
   const auto loops = [](const Tensor& t, bool cuda = false) {
     const plan::KernelSources made =
-        tensor::explain({&t, 1}, cuda ? runtime::cuda_target({}) : runtime::reference_target());
+        testing::explain({&t, 1}, cuda ? runtime::cuda_target({}) : runtime::reference_target());
     REQUIRE(made.scheduled.kernels.size() == 1);
     std::vector<int64_t> sizes;
     for (const Dim& d : made.scheduled.kernels[0].outer) sizes.push_back(d.bound());

@@ -9,8 +9,8 @@
 
 #include "codegen/codegen.h"
 #include "codegen/tune/gpu/tuner.h"
+#include "explain.h"
 #include "step_memory.h"
-#include "tensor/eval/explain.h"
 #include "unit/codegen/cuda_support.h"
 #include "unit/codegen/tune/gpu/measured_kernels.h"
 
@@ -138,7 +138,7 @@ TEST_CASE("every candidate leaves what the kernel without Opts leaves", "[codege
   small.threads = 2;               // a machine that large tiles fill
   std::map<std::string, int> ran;  // by generator and by what a list has
   for (const Case& program : programs()) {
-    const auto sources = tensor::explain(std::vector{program.make()}, gpu.target());
+    const auto sources = testing::explain(std::vector{program.make()}, gpu.target());
     const runtime::Plan& plan = sources.scheduled.plan;
     for (const runtime::PlanStep& step : plan.steps) {
       const codegen::NormalizedKernel kernel =

@@ -10,7 +10,7 @@
 #include "codegen/tune/gpu/last_block.h"
 #include "codegen/tune/gpu/tuner.h"
 #include "cuda_lint.h"
-#include "tensor/eval/explain.h"
+#include "explain.h"
 #include "unit/codegen/tune/gpu/measured_kernels.h"
 #include "unit/codegen_support.h"
 
@@ -24,7 +24,7 @@ const runtime::Target& h100() {
 }
 
 codegen::NormalizedKernel kernel_of(const Tensor& value, const runtime::Target& target = h100()) {
-  const auto sources = tensor::explain(std::vector{value}, target);
+  const auto sources = testing::explain(std::vector{value}, target);
   REQUIRE(sources.scheduled.kernels.size() == 1);
   return codegen::normalize(sources.scheduled.kernels[0], h100());
 }
@@ -55,7 +55,7 @@ double rank_correlation(const std::vector<double>& a, const std::vector<double>&
 /// The best prediction for the kernels of a value and their epilogues.
 double tuned_microseconds(const Tensor& value) {
   double sum = 0;
-  for (const codegen::Kernel& kernel : tensor::explain(std::vector{value}, h100()).scheduled.kernels) {
+  for (const codegen::Kernel& kernel : testing::explain(std::vector{value}, h100()).scheduled.kernels) {
     const codegen::NormalizedKernel normal = codegen::normalize(kernel, h100());
     const codegen::ClockTerms main = codegen::rank_candidates(normal.main, h100()).at(0).terms;
     sum += main.microseconds();

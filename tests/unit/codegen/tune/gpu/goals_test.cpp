@@ -14,7 +14,7 @@
 #include "codegen/tune/gpu/last_block.h"
 #include "codegen/tune/gpu/tuner.h"
 #include "cuda_lint.h"
-#include "tensor/eval/explain.h"
+#include "explain.h"
 #include "unit/codegen/tune/gpu/measured_kernels.h"
 #include "unit/codegen_support.h"
 
@@ -185,7 +185,7 @@ Prediction check_rate(const Goal& goal, const plan::KernelSources& made) {
 
 TEST_CASE("kernels for an H100 reach their goals by the clock model", "[codegen][cuda][goals]") {
   for (const Goal& goal : kernels()) {
-    const plan::KernelSources made = tensor::explain(goal.make(), h100());
+    const plan::KernelSources made = testing::explain(goal.make(), h100());
     CHECK(made.scheduled.plan.launches.size() <= 2);
     const Prediction found = check_rate(goal, made);
     INFO(goal.name);
@@ -195,5 +195,5 @@ TEST_CASE("kernels for an H100 reach their goals by the clock model", "[codegen]
 }
 
 TEST_CASE("steps of training on an H100 reach their goals by the clock model", "[codegen][cuda][goals]") {
-  for (const Goal& goal : steps()) check_rate(goal, tensor::explain(goal.make(), h100()));
+  for (const Goal& goal : steps()) check_rate(goal, testing::explain(goal.make(), h100()));
 }

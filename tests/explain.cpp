@@ -1,12 +1,14 @@
 // The steps of realize() up to the compiler.
-#include "tensor/eval/explain.h"
+#include "explain.h"
 
 #include "plan/plan_lookup.h"
 #include "tensor/core/cell.h"
 #include "tensor/core/cell_version.h"
 #include "tensor/eval/realize.h"
 
-namespace sinter::tensor {
+namespace sinter::testing {
+
+using namespace tensor;
 
 plan::KernelSources explain(std::span<const Tensor> tensors, const runtime::Target& target) {
   plan::PlanBuild build;
@@ -31,4 +33,4 @@ plan::KernelSources explain(std::span<const Tensor> tensors, const runtime::Targ
   return build.write();
 }
 
-}  // namespace sinter::tensor
+}  // namespace sinter::testing
