@@ -4,9 +4,7 @@
 
 #include <bit>
 #include <cstdint>
-#include <utility>
 #include <variant>
-#include <vector>
 
 #include "ir/mma_step.h"
 #include "sinter/dtype.h"

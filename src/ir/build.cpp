@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "ir/short_float.h"
 #include "ir/tensor_graph.h"

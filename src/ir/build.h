@@ -3,9 +3,7 @@
 // No broadcasting and no promotion here: elementwise sources have one shape and one dtype.
 #pragma once
 
-#include <initializer_list>
 #include <span>
-#include <vector>
 
 #include "ir/axis_lists.h"
 #include "ir/graph.h"

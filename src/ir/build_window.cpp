@@ -1,5 +1,4 @@
 // Windows as views: the inputs of convolution and pooling.
-#include <algorithm>
 
 #include "ir/build.h"
 #include "ir/ceil_div.h"

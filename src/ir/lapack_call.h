@@ -1,7 +1,6 @@
 // A call of LAPACK in the graph. The op is opaque: what it computes is the library's, and its kernel is one call.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <span>
 #include <string>

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <utility>
 
 #include "ir/form.h"
 #include "ir/storage.h"

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <string>
-#include <utility>
 
 #include "ir/build.h"
 #include "rewrite/index_math.h"

@@ -1,7 +1,6 @@
 // Matching runs the prefix code on a small stack. Instantiation runs it backwards.
 #include "rewrite/pattern.h"
 
-#include <utility>
 #include <vector>
 
 #include "ir/build.h"

@@ -1,7 +1,6 @@
 // From a plan graph to kernels. schedule.cpp has the only list of the passes.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "codegen/kernel/kernel.h"

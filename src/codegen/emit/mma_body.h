@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <map>
 #include <utility>
-#include <vector>
 
 #include "codegen/emit/reduction_body.h"
 #include "codegen/emit/unrolled_copies.h"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 

@@ -3,7 +3,6 @@
 #include "codegen/gpu/gpu_passes.h"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 #include <utility>
 

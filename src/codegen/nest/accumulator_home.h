@@ -4,7 +4,6 @@
 
 #include <map>
 #include <unordered_map>
-#include <vector>
 
 #include "codegen/kernel/ranges.h"
 

@@ -2,7 +2,6 @@
 #include "codegen/nest/shared_accumulator.h"
 
 #include <algorithm>
-#include <set>
 
 #include "ir/combine.h"
 #include "ir/walk.h"

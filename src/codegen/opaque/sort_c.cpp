@@ -3,7 +3,6 @@
 // left out. Short runs by merges.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "codegen/opaque/sort_text.h"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
-#include <string_view>
 
 #include "codegen/render/c_spelling.h"
 #include "ir/scalar_eval.h"

@@ -5,7 +5,6 @@
 #include <set>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "codegen/ssa/instructions.h"
 #include "runtime/base/target.h"

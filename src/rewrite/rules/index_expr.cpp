@@ -1,5 +1,4 @@
 // Index expressions and predicates: thin rules over IndexMath, which has the algebra.
-#include <algorithm>
 
 #include "ir/build.h"
 #include "ir/contains.h"

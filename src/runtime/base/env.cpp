@@ -7,7 +7,6 @@
 #include <atomic>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <mutex>
 #include <vector>
 

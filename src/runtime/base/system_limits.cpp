@@ -8,7 +8,6 @@
 #include <cmath>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <vector>

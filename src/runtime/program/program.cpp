@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <optional>
 #include <unordered_map>
 
 #include "runtime/base/counters.h"

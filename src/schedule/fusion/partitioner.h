@@ -8,7 +8,6 @@
 #include <array>
 #include <limits>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "schedule/fusion/partition.h"

@@ -6,7 +6,6 @@
 #include <iterator>
 #include <map>
 #include <tuple>
-#include <unordered_map>
 
 #include "schedule/fusion/hazards.h"
 #include "sinter/error.h"

@@ -1,8 +1,6 @@
 // Finds a node's buffers, and the steps by its op.
 #include "schedule/lower/opaque_steps.h"
 
-#include <algorithm>
-
 #include "ir/contains.h"
 #include "sinter/error.h"
 

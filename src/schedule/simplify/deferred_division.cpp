@@ -1,8 +1,6 @@
 // The divisor goes through the same views as the weight. Stride 0 proves that it is constant along the summed axes.
 #include "schedule/simplify/simplify.h"
 
-#include <algorithm>
-
 #include "schedule/graph/rebuild_plan.h"
 #include "schedule/simplify/fused_reductions.h"
 #include "schedule/simplify/strides.h"

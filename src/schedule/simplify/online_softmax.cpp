@@ -1,7 +1,6 @@
 // The rows of x get an axis of blocks and one of the keys in a block, and so do both factors of the second product.
 #include "schedule/simplify/online_softmax.h"
 
-#include <algorithm>
 #include <limits>
 #include <optional>
 

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <unordered_map>
-#include <vector>
 
 #include "schedule/graph/plan_graph.h"
 

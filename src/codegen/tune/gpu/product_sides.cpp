@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <tuple>
 
 #include "codegen/kernel/common_predicate.h"
 #include "ir/ceil_div.h"

@@ -1,7 +1,6 @@
 // A kernel as the heuristics see it: its statements, their iteration counts, and their strides in memory.
 #pragma once
 
-#include <algorithm>
 #include <optional>
 #include <unordered_map>
 #include <vector>

@@ -1,8 +1,6 @@
 // Stores are transposed before other unrolled copies are chosen, reductions when all else is decided.
 #include "codegen/tune/heuristic/steps.h"
 
-#include <utility>
-
 #include "codegen/emit/register_transpose.h"
 #include "codegen/nest/loop_tree.h"
 #include "ir/contains.h"

@@ -3,7 +3,6 @@
 #include "codegen/tune/heuristic/steps.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "codegen/emit/register_transpose.h"
 
