@@ -14,6 +14,8 @@
 namespace sinter::inline v0::nn {
 namespace {
 
+using namespace tensor;
+
 /// [.., length, size] to [.., heads, length, size / heads].
 Tensor split_heads(const Tensor& x, int64_t heads) {
   std::vector<Dim> dims = x.shape().dims();
@@ -36,9 +38,9 @@ int64_t checked(std::string_view layer, int64_t size, int64_t heads, double drop
   require_size(fmt::format("{}: size", layer), size, where);
   require_size(fmt::format("{}: heads", layer), heads, where);
   if (size % heads)
-    tensor::usage_error_at(where, "{}: the size {} does not fall into {} heads; choose a divisor", layer, size, heads);
+    usage_error_at(where, "{}: the size {} does not fall into {} heads; choose a divisor", layer, size, heads);
   if (!(dropout >= 0 && dropout <= 1))
-    tensor::usage_error_at(where, "{}: dropout is {}; a probability in [0, 1] is needed", layer, dropout);
+    usage_error_at(where, "{}: dropout is {}; a probability in [0, 1] is needed", layer, dropout);
   return size;
 }
 
@@ -54,7 +56,7 @@ MultiheadAttention::MultiheadAttention(int64_t size, int64_t heads, MultiheadOpt
     : out_proj(checked("MultiheadAttention", size, heads, options.dropout, where), size, options.bias, where),
       heads(heads),
       dropout(options.dropout) {
-  const tensor::OuterCall call("MultiheadAttention", where);
+  const OuterCall call("MultiheadAttention", where);
   const int64_t kdim = options.kdim.value_or(size), vdim = options.vdim.value_or(size);
   require_size("MultiheadAttention: kdim", kdim, where);
   require_size("MultiheadAttention: vdim", vdim, where);
@@ -101,7 +103,7 @@ Tensor MultiheadAttention::joined(const Tensor& attended) const {
 
 Tensor MultiheadAttention::operator()(const Tensor& q, const Tensor& k, const Tensor& v,
                                       const AttentionOptions& attention, Loc where) const {
-  const tensor::OuterCall call("MultiheadAttention", where);
+  const OuterCall call("MultiheadAttention", where);
   const auto [queries, keys, values] = heads_of(q, k, v);
   return joined(scaled_dot_product_attention(queries, keys, values, with_dropout(attention)));
 }
@@ -109,14 +111,14 @@ Tensor MultiheadAttention::operator()(const Tensor& q, const Tensor& k, const Te
 std::pair<Tensor, Tensor> MultiheadAttention::with_weights(const Tensor& q, const Tensor& k, const Tensor& v,
                                                            const AttentionOptions& attention, bool average,
                                                            Loc where) const {
-  const tensor::OuterCall call("MultiheadAttention", where);
+  const OuterCall call("MultiheadAttention", where);
   const auto [queries, keys, values] = heads_of(q, k, v);
   const Tensor weights = dropped_at_one(attention_weights(queries, keys, with_dropout(attention)));
   return {out_proj(join_heads(matmul(weights, values))), average ? weights.mean(-3) : weights};
 }
 
 Tensor MultiheadAttention::operator()(const Tensor& x, const AttentionOptions& attention, Loc where) const {
-  const tensor::OuterCall call("MultiheadAttention", where);
+  const OuterCall call("MultiheadAttention", where);
   if (!in_proj_weight.defined()) return (*this)(x, x, x, attention);
   require_last(x, {in_proj_weight.shape()[1]}, "MultiheadAttention");
   const std::vector<Tensor> made = linear(x, in_proj_weight, in_proj_bias).chunk(3, -1);
@@ -125,17 +127,16 @@ Tensor MultiheadAttention::operator()(const Tensor& x, const AttentionOptions& a
 }
 
 Tensor RotaryEmbedding::operator()(const Tensor& x, int64_t offset, Loc where) const {
-  const tensor::OuterCall call("RotaryEmbedding", where);
+  const OuterCall call("RotaryEmbedding", where);
   RotaryOptions shifted = options;
   if (__builtin_add_overflow(shifted.offset, offset, &shifted.offset))
-    tensor::usage_error(
-        "the offsets {} and {} of RotaryEmbedding add up to more than an int64 holds; give smaller ones",
-        options.offset, offset);
+    usage_error("the offsets {} and {} of RotaryEmbedding add up to more than an int64 holds; give smaller ones",
+                options.offset, offset);
   return rotary_embedding(x, shifted);
 }
 
 Tensor RotaryEmbedding::operator()(const Tensor& x, const Tensor& positions, Loc where) const {
-  const tensor::OuterCall call("RotaryEmbedding", where);
+  const OuterCall call("RotaryEmbedding", where);
   return rotary_embedding(x, positions, options);
 }
 
@@ -153,7 +154,7 @@ TransformerEncoderLayer::TransformerEncoderLayer(int64_t size, int64_t heads, Tr
       norm_first(options.norm_first) {}
 
 Tensor TransformerEncoderLayer::operator()(const Tensor& x, const AttentionOptions& attention, Loc where) const {
-  const tensor::OuterCall call("TransformerEncoderLayer", where);
+  const OuterCall call("TransformerEncoderLayer", where);
   auto attend = [&](const Tensor& t) { return dropout1(self_attn(t, attention)); };
   auto feed = [&](const Tensor& t) {
     const Tensor inner = linear1(t);

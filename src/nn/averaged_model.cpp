@@ -9,19 +9,20 @@
 
 namespace sinter::inline v0::nn::averaging {
 
+using namespace tensor;
+
 void check(const AveragingOptions& options, Loc where) {
   if (options.ema_decay && !(*options.ema_decay >= 0 && *options.ema_decay <= 1))
-    tensor::usage_error_at(where, "AveragedModel: ema_decay is {}; give the share that is kept, in [0, 1]",
-                           *options.ema_decay);
+    usage_error_at(where, "AveragedModel: ema_decay is {}; give the share that is kept, in [0, 1]", *options.ema_decay);
 }
 
 void update(const NamedTensors& means, const NamedTensors& values, Tensor count, const AveragingOptions& options,
             Loc where) {
-  const tensor::OuterCall call("update", where);
+  const OuterCall call("update", where);
   check(options, where);
   if (means.size() != values.size())
-    tensor::usage_error("the model has {} tensors, the averaged one {}; they must be of one structure", values.size(),
-                        means.size());
+    usage_error("the model has {} tensors, the averaged one {}; they must be of one structure", values.size(),
+                means.size());
   const no_grad guard;
   std::vector<Tensor> changed{count};
   const Tensor first = count == 0;
@@ -29,8 +30,8 @@ void update(const NamedTensors& means, const NamedTensors& values, Tensor count,
     Tensor mean = means[i].second;
     const Tensor& value = values[i].second;
     if (means[i].first != values[i].first || !(mean.shape() == value.shape()))
-      tensor::usage_error("the model has {} {} where the averaged one has {} {}; they must be of one structure",
-                          values[i].first, to_string(value.shape()), means[i].first, to_string(mean.shape()));
+      usage_error("the model has {} {} where the averaged one has {} {}; they must be of one structure",
+                  values[i].first, to_string(value.shape()), means[i].first, to_string(mean.shape()));
     const Tensor here = value.detach().to(mean.device()).to(mean.dtype());
     if (!is_float(mean.dtype()) || !(options.use_buffers || mean.needs_grad())) {
       mean.assign(here);

@@ -12,6 +12,8 @@
 namespace sinter::inline v0::nn {
 namespace {
 
+using namespace tensor;
+
 Tensor power_sum(const Tensor& g, double p) {
   if (std::isinf(p)) return abs(g).max();
   if (p == 2) return square(g).sum();
@@ -21,8 +23,8 @@ Tensor power_sum(const Tensor& g, double p) {
 }  // namespace
 
 Tensor grad_norm(const std::vector<Tensor>& parameters, double p, Loc where) {
-  const tensor::OuterCall call("grad_norm", where);
-  if (!(p > 0)) tensor::usage_error("p is {}; a norm needs one above 0, or infinity", p);
+  const OuterCall call("grad_norm", where);
+  if (!(p > 0)) usage_error("p is {}; a norm needs one above 0, or infinity", p);
   const no_grad guard;
   DType dtype = float32;
   for (const Tensor& t : parameters)
@@ -43,9 +45,8 @@ Tensor grad_norm(const std::vector<Tensor>& parameters, double p, Loc where) {
 }
 
 Tensor clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double p, Loc where) {
-  const tensor::OuterCall call("clip_grad_norm_", where);
-  if (!(max_norm >= 0))
-    tensor::usage_error_at(where, "clip_grad_norm_: max_norm is {}; give one of at least 0", max_norm);
+  const OuterCall call("clip_grad_norm_", where);
+  if (!(max_norm >= 0)) usage_error_at(where, "clip_grad_norm_: max_norm is {}; give one of at least 0", max_norm);
   const no_grad guard;
   const Tensor norm = grad_norm(parameters, p, where);
   const Tensor factor = minimum(max_norm / (norm + 1e-6), 1.0);
@@ -55,8 +56,8 @@ Tensor clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
 }
 
 void clip_grad_value_(const std::vector<Tensor>& parameters, double limit, Loc where) {
-  const tensor::OuterCall call("clip_grad_value_", where);
-  if (!(limit >= 0)) tensor::usage_error_at(where, "clip_grad_value_: limit is {}; give one of at least 0", limit);
+  const OuterCall call("clip_grad_value_", where);
+  if (!(limit >= 0)) usage_error_at(where, "clip_grad_value_: limit is {}; give one of at least 0", limit);
   const no_grad guard;
   for (Tensor t : parameters)
     if (t.has_grad()) t.set_grad(clamp(t.grad(), -limit, limit));

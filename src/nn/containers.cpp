@@ -9,11 +9,13 @@
 
 namespace sinter::inline v0::nn {
 
+using namespace tensor;
+
 void throw_in_layer(const UsageError& error, const std::string& layer) {
   const Loc where = error.where();
   std::string text = error.what();
   if (where.line()) text.erase(text.rfind("\n  at "));  // the error says it again
-  tensor::usage_error_at(where, "{}, in layer {} of Sequential", text, layer);
+  usage_error_at(where, "{}, in layer {} of Sequential", text, layer);
 }
 
 void throw_in_layer(const UsageError& error, size_t layer) { throw_in_layer(error, std::to_string(layer)); }
@@ -34,19 +36,19 @@ AnyModule& AnyModule::operator=(const AnyModule& other) { return *this = AnyModu
 
 void AnyModule::require_type(const std::type_info& wanted, Loc where) const {
   if (!held_ || held_->type() != wanted)
-    tensor::usage_error_at(where, "get: the module is {}, not {}; ask is() before",
-                           held_ ? "a " + full_name(held_->type()) : "empty", full_name(wanted));
+    usage_error_at(where, "get: the module is {}, not {}; ask is() before",
+                   held_ ? "a " + full_name(held_->type()) : "empty", full_name(wanted));
 }
 
 Tensor AnyModule::call(std::vector<Tensor> x, Loc where) const {
   CallScope call("AnyModule", where);
-  if (!held_) tensor::usage_error("the module is empty; give it one, such as AnyModule(Linear(2, 3))");
+  if (!held_) usage_error("the module is empty; give it one, such as AnyModule(Linear(2, 3))");
   for (const Hook& hook : hooks_)
     if (hook.before) hook.before(x);
   Tensor y;
   if (!held_->call(x, y))
-    tensor::usage_error("{} is no function of {} tensors to a tensor; call get<...>() of its type",
-                        full_name(held_->type()), x.size());
+    usage_error("{} is no function of {} tensors to a tensor; call get<...>() of its type", full_name(held_->type()),
+                x.size());
   for (const Hook& hook : hooks_)
     if (hook.after) hook.after(x, y);
   return y;
@@ -66,8 +68,8 @@ size_t AnyModule::register_forward_hook(ForwardHook hook) {
 
 void AnyModule::remove_hook(size_t number, Loc where) {
   if (!std::erase_if(hooks_, [&](const Hook& hook) { return hook.number == number; }))
-    tensor::usage_error_at(where, "remove_hook: there is no hook {} among {}; give what its registration returned",
-                           number, hooks_.size());
+    usage_error_at(where, "remove_hook: there is no hook {} among {}; give what its registration returned", number,
+                   hooks_.size());
 }
 
 void AnyModule::walk(const std::string& path, const walk::ErasedWalk& with) const {
@@ -82,26 +84,26 @@ std::vector<std::string> NamedModules::names() const {
 
 void NamedModules::add(std::string_view what, std::string name, AnyModule module, Loc where) {
   if (name.empty() || name.find('.') != std::string::npos)
-    tensor::usage_error_at(where, "{}: a module's name is '{}'; give one that is not empty, without dots", what, name);
+    usage_error_at(where, "{}: a module's name is '{}'; give one that is not empty, without dots", what, name);
   for (const auto& [other, held] : modules_)
     if (other == name)
-      tensor::usage_error_at(where, "{}: there is a module {} already, among {}; choose another name", what, name,
-                             modules_.size());
+      usage_error_at(where, "{}: there is a module {} already, among {}; choose another name", what, name,
+                     modules_.size());
   modules_.emplace_back(std::move(name), std::move(module));
 }
 
 const AnyModule& NamedModules::at(std::string_view what, int64_t index, Loc where) const {
   const int64_t count = static_cast<int64_t>(modules_.size()), from_begin = index < 0 ? index + count : index;
   if (from_begin < 0 || from_begin >= count)
-    tensor::usage_error_at(where, "{}: there is no module {} among {}; they count from 0", what, index, count);
+    usage_error_at(where, "{}: there is no module {} among {}; they count from 0", what, index, count);
   return modules_[static_cast<size_t>(from_begin)].module();
 }
 
 const AnyModule& NamedModules::at(std::string_view what, const std::string& name, Loc where) const {
   for (const auto& [other, module] : modules_)
     if (other == name) return module;
-  tensor::usage_error_at(where, "{}: there is no module {} among {}; names() says which there are", what, name,
-                         modules_.size());
+  usage_error_at(where, "{}: there is no module {} among {}; names() says which there are", what, name,
+                 modules_.size());
 }
 
 Sequential<>::Sequential(std::vector<AnyModule> layers, Loc where) {
@@ -134,8 +136,7 @@ Tensor Sequential<>::operator()(const Tensor& x, Loc where) const {
 }
 
 const NamedModule& Sequential<>::first(size_t inputs) const {
-  if (modules_.empty())
-    tensor::usage_error("{} tensors are given to 0 layers; give 1, or add a layer that takes them", inputs);
+  if (modules_.empty()) usage_error("{} tensors are given to 0 layers; give 1, or add a layer that takes them", inputs);
   return modules_[0];
 }
 

@@ -11,6 +11,8 @@
 namespace sinter::inline v0::nn {
 namespace {
 
+using namespace tensor;
+
 /// The table, normal(0, 1) but for the row of padding, and that row counted from 0.
 Tensor make_table(const char* layer, int64_t count, int64_t size, std::optional<int64_t>& padding, Loc where) {
   require_size(fmt::format("{}: count", layer), count, where);
@@ -18,8 +20,7 @@ Tensor make_table(const char* layer, int64_t count, int64_t size, std::optional<
   Tensor table = init::normal({count, size});
   if (!padding) return table.requires_grad();
   if (*padding < -count || *padding >= count)
-    tensor::usage_error_at(where, "{}: padding_idx is {}, but there are {} rows; give one of them", layer, *padding,
-                           count);
+    usage_error_at(where, "{}: padding_idx is {}, but there are {} rows; give one of them", layer, *padding, count);
   if (*padding < 0) *padding += count;
   return sinter::where((arange(count) == *padding).unsqueeze(1), 0.0, table).requires_grad();
 }
@@ -28,17 +29,17 @@ Tensor make_table(const char* layer, int64_t count, int64_t size, std::optional<
 
 Embedding::Embedding(int64_t count, int64_t size, EmbeddingOptions options, Loc where)
     : padding_idx(options.padding_idx) {
-  const tensor::OuterCall call("Embedding", where);
+  const OuterCall call("Embedding", where);
   weight = make_table("Embedding", count, size, padding_idx, where);
 }
 
 Tensor Embedding::operator()(const Tensor& index, Loc where) const {
-  const tensor::OuterCall call("Embedding", where);
+  const OuterCall call("Embedding", where);
   return embedding(index, weight, padding_idx, where);
 }
 
 EmbeddingBag::EmbeddingBag(int64_t count, int64_t size, EmbeddingBagOptions options, Loc where) : options(options) {
-  const tensor::OuterCall call("EmbeddingBag", where);
+  const OuterCall call("EmbeddingBag", where);
   weight = make_table("EmbeddingBag", count, size, this->options.padding_idx, where);
 }
 
@@ -46,7 +47,7 @@ Tensor EmbeddingBag::operator()(const Tensor& index, Loc where) const { return (
 
 Tensor EmbeddingBag::operator()(const Tensor& index, const Tensor& offsets, const Tensor& per_sample_weights,
                                 Loc where) const {
-  const tensor::OuterCall call("EmbeddingBag", where);
+  const OuterCall call("EmbeddingBag", where);
   return embedding_bag(index, weight, offsets, options, per_sample_weights, where);
 }
 

@@ -14,20 +14,22 @@
 
 namespace sinter::inline v0::optim {
 
+using namespace tensor;
+
 GradScaler::GradScaler(Options options, Loc where) : options_(options), scale_(options.init_scale) {
-  const tensor::OuterCall call("GradScaler", where);
+  const OuterCall call("GradScaler", where);
   const auto positive = [](double x) { return std::isfinite(x) && x > 0; };
   if (!positive(options.init_scale) || !positive(options.backoff_factor) || options.backoff_factor > 1)
-    tensor::usage_error("init_scale is {} and backoff_factor {}; give numbers above 0, the second at most 1",
-                        options.init_scale, options.backoff_factor);
+    usage_error("init_scale is {} and backoff_factor {}; give numbers above 0, the second at most 1",
+                options.init_scale, options.backoff_factor);
   if (!std::isfinite(options.growth_factor) || options.growth_factor < 1 || options.growth_interval < 1)
-    tensor::usage_error("growth_factor is {} and growth_interval {}; both are at least 1", options.growth_factor,
-                        options.growth_interval);
+    usage_error("growth_factor is {} and growth_interval {}; both are at least 1", options.growth_factor,
+                options.growth_interval);
 }
 
 Tensor GradScaler::scale(const Tensor& loss, Loc where) const {
   if (!options_.enabled) return loss;
-  const tensor::OuterCall call("scale", where);
+  const OuterCall call("scale", where);
   const DType dtype = is_float(loss.dtype()) ? promote(loss.dtype(), float32) : float32;  // the scale may be large
   return loss.to(dtype) * number(scale_, dtype, loss.device());
 }
@@ -40,14 +42,13 @@ GradScaler::Progress* GradScaler::progress_of(const Optimizer& optimizer) {
 
 void GradScaler::unscale(Optimizer& optimizer, Loc where) {
   if (!options_.enabled) return;
-  const tensor::OuterCall call("unscale", where);
+  const OuterCall call("unscale", where);
   if (progress_of(optimizer))
-    tensor::usage_error(
-        "the gradients of this optimizer are divided by the scale already; call update() after its step");
+    usage_error("the gradients of this optimizer are divided by the scale already; call update() after its step");
   const auto& parameters = optimizer.parameters();
   for (size_t i = 0; i < parameters.size(); ++i)
     if (parameters[i].has_grad() && parameters[i].dtype() == float16)
-      tensor::usage_error(
+      usage_error(
           "the gradient of parameter {} of {} is float16, where one divided by the scale may become "
           "zero; keep the weights float32 and compute the loss under autocast(float16)",
           i, parameters.size());
@@ -63,9 +64,9 @@ bool GradScaler::step(Optimizer& optimizer, Loc where) {
     return true;
   }
   if (!progress_of(optimizer)) unscale(optimizer, where);
-  const tensor::OuterCall call("step", where);
+  const OuterCall call("step", where);
   if (std::exchange(progress_of(optimizer)->stepped, true))
-    tensor::usage_error("this optimizer had its step; call update() before the next one");
+    usage_error("this optimizer had its step; call update() before the next one");
   std::vector<Tensor> made;  // gradients, which the flags and the step read, and the flags
   bool finite = true;
   {
@@ -87,7 +88,7 @@ bool GradScaler::step(Optimizer& optimizer, Loc where) {
 
 void GradScaler::update() {
   if (!options_.enabled) return;
-  const tensor::DefaultFloatEnv floats;  // the scale lies in memory
+  const DefaultFloatEnv floats;  // the scale lies in memory
   if (skipped_) {
     scale_ *= options_.backoff_factor;
     growth_tracker_ = 0;
@@ -106,13 +107,13 @@ nn::NamedTensors GradScaler::state_dict() const {
 }
 
 void GradScaler::load(const nn::NamedTensors& from, Loc where) {
-  const tensor::OuterCall call("load", where);
+  const OuterCall call("load", where);
   const nn::NamedTensors into = state_dict();
   nn::load(into, from, {}, where);
   const double scale = into[0].second.item<double>();
   const int64_t tracker = into[1].second.item<int64_t>();
   if (!std::isfinite(scale) || scale <= 0 || tracker < 0)
-    tensor::usage_error(
+    usage_error(
         "the scale is {} and growth_tracker {}; load the state_dict() of a GradScaler, whose scale is "
         "above 0 and whose growth_tracker is at least 0",
         scale, tracker);

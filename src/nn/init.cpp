@@ -14,6 +14,7 @@
 namespace sinter::inline v0::nn::init {
 namespace {
 
+using namespace tensor;
 using runtime::cpu::with_default_float_env;
 
 struct Fans {
@@ -22,8 +23,7 @@ struct Fans {
 /// Weights are [out, in, window...], as in PyTorch.
 Fans fans(const Shape& shape, Loc where) {
   if (shape.rank() < 2)
-    tensor::usage_error_at(where, "init: shape {} has no fan-in and fan-out; weights have at least 2 axes",
-                           to_string(shape));
+    usage_error_at(where, "init: shape {} has no fan-in and fan-out; weights have at least 2 axes", to_string(shape));
   double window = 1;
   for (size_t i = 2; i < shape.rank(); ++i) window *= static_cast<double>(shape[i].value());
   return {static_cast<double>(shape[1].value()) * window, static_cast<double>(shape[0].value()) * window};
@@ -84,11 +84,11 @@ double calculate_gain(Nonlinearity nonlinearity, double a) {
 }
 
 Tensor uniform(const Shape& shape, double low, double high, Loc where) {
-  const tensor::OuterCall call("init::uniform", where);
+  const OuterCall call("init::uniform", where);
   return uniform(shape, low, high, RandomOptions());
 }
 Tensor normal(const Shape& shape, double mean, double std, Loc where) {
-  const tensor::OuterCall call("init::normal", where);
+  const OuterCall call("init::normal", where);
   return normal(shape, mean, std, RandomOptions());
 }
 Tensor xavier_uniform(const Shape& shape, double gain, Loc where) {
@@ -111,18 +111,18 @@ Tensor trunc_normal(const Shape& shape, double mean, double std, double low, dou
 }
 
 Tensor orthogonal(const Shape& shape, double gain, Loc where) {
-  const tensor::OuterCall call("init::orthogonal", where);
+  const OuterCall call("init::orthogonal", where);
   return orthogonal(shape, gain, RandomOptions(), where);
 }
 
 Tensor dirac(const Shape& shape, int64_t groups, Loc where) {
-  const tensor::OuterCall call("init::dirac", where);
+  const OuterCall call("init::dirac", where);
   const size_t rank = shape.rank();
   if (rank < 3 || rank > 5)
-    tensor::usage_error("shape {} has {} axes; weights of a convolution have 3 to 5", to_string(shape), rank);
+    usage_error("shape {} has {} axes; weights of a convolution have 3 to 5", to_string(shape), rank);
   const int64_t out = shape[0].value(), in = shape[1].value();
   if (groups < 1 || out % groups)
-    tensor::usage_error("{} channels out do not fall into {} groups; choose a divisor", out, groups);
+    usage_error("{} channels out do not fall into {} groups; choose a divisor", out, groups);
   Shape thin{out, in};
   std::vector<std::pair<int64_t, int64_t>> widths;
   for (size_t i = 2; i < rank; ++i) {
@@ -134,59 +134,59 @@ Tensor dirac(const Shape& shape, int64_t groups, Loc where) {
 }
 
 Tensor uniform_(Tensor t, double low, double high, Loc where) {
-  const tensor::OuterCall call("init::uniform_", where);
+  const OuterCall call("init::uniform_", where);
   return set(t, uniform(t.shape(), low, high, drawn_for(t)));
 }
 Tensor normal_(Tensor t, double mean, double std, Loc where) {
-  const tensor::OuterCall call("init::normal_", where);
+  const OuterCall call("init::normal_", where);
   return set(t, normal(t.shape(), mean, std, drawn_for(t)));
 }
 Tensor constant_(Tensor t, double value, Loc where) {
-  const tensor::OuterCall call("init::constant_", where);
+  const OuterCall call("init::constant_", where);
   return set(t, value);
 }
 Tensor zeros_(Tensor t, Loc where) {
-  const tensor::OuterCall call("init::zeros_", where);
+  const OuterCall call("init::zeros_", where);
   return set(t, 0);
 }
 Tensor ones_(Tensor t, Loc where) {
-  const tensor::OuterCall call("init::ones_", where);
+  const OuterCall call("init::ones_", where);
   return set(t, 1);
 }
 Tensor eye_(Tensor t, Loc where) {
-  const tensor::OuterCall call("init::eye_", where);
+  const OuterCall call("init::eye_", where);
   const Shape shape = t.shape();
-  if (shape.rank() != 2) tensor::usage_error("shape {} has {} axes; a matrix has 2", to_string(shape), shape.rank());
+  if (shape.rank() != 2) usage_error("shape {} has {} axes; a matrix has 2", to_string(shape), shape.rank());
   return set(t, eye(shape[0], shape[1], t.dtype(), t.device()));
 }
 Tensor xavier_uniform_(Tensor t, double gain, Loc where) {
-  const tensor::OuterCall call("init::xavier_uniform_", where);
+  const OuterCall call("init::xavier_uniform_", where);
   const double bound = xavier(6, t.shape(), gain, where);
   return set(t, uniform(t.shape(), -bound, bound, drawn_for(t)));
 }
 Tensor xavier_normal_(Tensor t, double gain, Loc where) {
-  const tensor::OuterCall call("init::xavier_normal_", where);
+  const OuterCall call("init::xavier_normal_", where);
   return set(t, normal(t.shape(), 0, xavier(2, t.shape(), gain, where), drawn_for(t)));
 }
 Tensor kaiming_uniform_(Tensor t, KaimingOptions options, Loc where) {
-  const tensor::OuterCall call("init::kaiming_uniform_", where);
+  const OuterCall call("init::kaiming_uniform_", where);
   const double bound = kaiming(3, t.shape(), options, where);
   return set(t, uniform(t.shape(), -bound, bound, drawn_for(t)));
 }
 Tensor kaiming_normal_(Tensor t, KaimingOptions options, Loc where) {
-  const tensor::OuterCall call("init::kaiming_normal_", where);
+  const OuterCall call("init::kaiming_normal_", where);
   return set(t, normal(t.shape(), 0, kaiming(1, t.shape(), options, where), drawn_for(t)));
 }
 Tensor trunc_normal_(Tensor t, double mean, double std, double low, double high, Loc where) {
-  const tensor::OuterCall call("init::trunc_normal_", where);
+  const OuterCall call("init::trunc_normal_", where);
   return set(t, sinter::trunc_normal(mean, std, low, high, t.shape(), drawn_for(t)));
 }
 Tensor orthogonal_(Tensor t, double gain, Loc where) {
-  const tensor::OuterCall call("init::orthogonal_", where);
+  const OuterCall call("init::orthogonal_", where);
   return set(t, orthogonal(t.shape(), gain, drawn_for(t), where));
 }
 Tensor dirac_(Tensor t, int64_t groups, Loc where) {
-  const tensor::OuterCall call("init::dirac_", where);
+  const OuterCall call("init::dirac_", where);
   return set(t, dirac(t.shape(), groups, where).to(t.device()));
 }
 

@@ -13,8 +13,10 @@
 
 namespace sinter::inline v0::nn {
 
+using namespace tensor;
+
 Linear::Linear(int64_t in, int64_t out, bool with_bias, Loc where) {
-  const tensor::OuterCall call("Linear", where);
+  const OuterCall call("Linear", where);
   require_size("Linear: in", in, where);
   require_size("Linear: out", out, where);
   const double bound = 1.0 / std::sqrt(static_cast<double>(in));
@@ -23,53 +25,53 @@ Linear::Linear(int64_t in, int64_t out, bool with_bias, Loc where) {
 }
 
 Tensor Linear::operator()(const Tensor& x, Loc where) const {
-  const tensor::OuterCall call("Linear", where);
+  const OuterCall call("Linear", where);
   require_last(x, {weight.shape()[1]}, "Linear");
   return linear(x, weight, bias);
 }
 
 LayerNorm::LayerNorm(Shape shape, LayerNormOptions options, Loc where) : shape(std::move(shape)), eps(options.eps) {
-  const tensor::OuterCall call("LayerNorm", where);
+  const OuterCall call("LayerNorm", where);
   if (!options.elementwise_affine) return;
   weight = ones(this->shape).requires_grad();
   if (options.bias) bias = zeros(this->shape).requires_grad();
 }
 
 Tensor LayerNorm::operator()(const Tensor& x, Loc where) const {
-  const tensor::OuterCall call("LayerNorm", where);
+  const OuterCall call("LayerNorm", where);
   require_last(x, shape, "LayerNorm");
   return layer_norm(x, shape, weight, bias, eps);
 }
 
 double checked_probability(std::string_view layer, double p, Loc where) {
   if (p >= 0 && p <= 1) return p;
-  tensor::usage_error_at(where, "{}: p is {}; give the probability that {} becomes zero, in [0, 1]", layer, p,
-                         layer == "Dropout" || layer == "AlphaDropout" ? "an element" : "a channel");
+  usage_error_at(where, "{}: p is {}; give the probability that {} becomes zero, in [0, 1]", layer, p,
+                 layer == "Dropout" || layer == "AlphaDropout" ? "an element" : "a channel");
 }
 
 Dropout::Dropout(double p, Loc where) : p(checked_probability("Dropout", p, where)) {}
 
 Tensor Dropout::operator()(const Tensor& x, Loc where) const {
-  const tensor::OuterCall call("Dropout", where);
+  const OuterCall call("Dropout", where);
   return !training || p == 0 ? x : dropout(x, p);
 }
 
 Tensor Flatten::operator()(const Tensor& x, Loc where) const {
-  const tensor::OuterCall call("Flatten", where);
+  const OuterCall call("Flatten", where);
   return x.flatten(1);
 }
 
 PReLU::PReLU(int64_t count, double slope, Loc where) {
-  const tensor::OuterCall call("PReLU", where);
+  const OuterCall call("PReLU", where);
   require_size("PReLU: count", count, where);
   weight = full({count}, slope).requires_grad();
 }
 
 Tensor Softmax2d::operator()(const Tensor& x, Loc where) const {
-  const tensor::OuterCall call("Softmax2d", where);
+  const OuterCall call("Softmax2d", where);
   if (x.rank() != 3 && x.rank() != 4)
-    tensor::usage_error("the input of Softmax2d has shape {}, of {} axes; give [n, channels, h, w]",
-                        to_string(x.shape()), x.rank());
+    usage_error("the input of Softmax2d has shape {}, of {} axes; give [n, channels, h, w]", to_string(x.shape()),
+                x.rank());
   return softmax(x, -3);
 }
 

@@ -18,6 +18,8 @@
 namespace sinter::inline v0::optim {
 namespace {
 
+using namespace tensor;
+
 /// Evaluations that the first search of a step has at least. With fewer, as for a small max_iter, a step might end
 /// where it began, and so would all that follow.
 constexpr int64_t kFirstSearch = 25;
@@ -157,10 +159,10 @@ class LBFGS::Evaluation {
   /// With the parameters as they are.
   TrialStep here(double t) {
     ++count_;
-    const Tensor loss = tensor::call_program_in_scope(closure_);
+    const Tensor loss = call_program_in_scope(closure_);
     if (!loss.defined() || loss.numel() != 1)
-      tensor::usage_error("the closure of LBFGS gave {}; return the loss, a tensor of one element",
-                          loss.defined() ? to_string(loss.shape()) : "an empty handle");
+      usage_error("the closure of LBFGS gave {}; return the loss, a tensor of one element",
+                  loss.defined() ? to_string(loss.shape()) : "an empty handle");
     const no_grad guard;
     const Device device = parameters_[0].device();
     std::vector<Tensor> parts;
@@ -209,7 +211,7 @@ void LBFGS::check_options(Loc where) const {
         "LBFGS", {{"lr", o.lr}, {"tolerance_grad", o.tolerance_grad}, {"tolerance_change", o.tolerance_change}}, where);
     for (const auto& [name, value] :
          {std::pair{"max_iter", o.max_iter}, {"history_size", o.history_size}, {"max_eval", o.max_eval.value_or(1)}})
-      if (value < 1) tensor::usage_error_at(where, "LBFGS: {} is {}; give at least 1", name, value);
+      if (value < 1) usage_error_at(where, "LBFGS: {} is {}; give at least 1", name, value);
   });
 }
 
@@ -219,7 +221,7 @@ Tensor LBFGS::updated(Update&) {
 
 Tensor LBFGS::step(const std::function<Tensor()>& closure, Loc where) {
   check_options(where);
-  const tensor::OuterCall call("step", where);
+  const OuterCall call("step", where);
   const Options o = options();
   const int64_t most = o.max_eval.value_or(o.max_iter * 5 / 4);
   if (history_->revision != revision()) {  // its vectors are of other parameters
@@ -237,7 +239,7 @@ Tensor LBFGS::step(const std::function<Tensor()>& closure, Loc where) {
     double slope = 0, longest = 0;
     {
       const no_grad guard;
-      const tensor::OwnSizes rows;  // of the history, which grows
+      const OwnSizes rows;  // of the history, which grows
       history.direction = history.next_direction(now.gradient, o.history_size);
       const Tensor numbers = stack({(now.gradient * history.direction).sum(), abs(history.direction).max()}, 0);
       realize(history.direction, numbers);

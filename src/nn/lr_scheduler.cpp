@@ -19,6 +19,7 @@
 namespace sinter::inline v0::optim {
 namespace {
 
+using namespace tensor;
 using runtime::cpu::with_default_float_env;
 
 /// The scheduler that gets the schedule adds the call site to errors.
@@ -109,17 +110,17 @@ double OneCycleLR::operator()(double, int64_t t) const {
 SequentialLR::SequentialLR(std::vector<Schedule> schedules, std::vector<int64_t> milestones, Loc where)
     : schedules_(std::move(schedules)), milestones_(std::move(milestones)) {
   if (milestones_.size() + 1 != schedules_.size())
-    tensor::usage_error_at(where, "SequentialLR: {} schedules need one milestone less than that; given: {}",
-                           schedules_.size(), milestones_.size());
+    usage_error_at(where, "SequentialLR: {} schedules need one milestone less than that; given: {}", schedules_.size(),
+                   milestones_.size());
   for (size_t i = 0; i < schedules_.size(); ++i)
     if (!schedules_[i])
-      tensor::usage_error_at(
+      usage_error_at(
           where,
           "SequentialLR: schedule {} of {}, counting from 0, is empty; give one, such as StepLR{{.step_size = 10}}", i,
           schedules_.size());
   const auto stop = std::adjacent_find(milestones_.begin(), milestones_.end(), std::greater_equal<>());
   if (stop != milestones_.end())
-    tensor::usage_error_at(where, "SequentialLR: milestone {} comes before {}; give increasing ones", stop[0], stop[1]);
+    usage_error_at(where, "SequentialLR: milestone {} comes before {}; give increasing ones", stop[0], stop[1]);
 }
 
 double SequentialLR::operator()(double base, int64_t t) const {
@@ -137,12 +138,12 @@ LRScheduler::LRScheduler(Optimizer& optimizer, Schedule schedule, Loc where)
 }
 
 void LRScheduler::seek(int64_t t, Loc where) {
-  if (tensor::Observer::current())
-    tensor::usage_error_at(where,
-                           "LRScheduler: a jitted function goes from step {} to {}, and later calls would not; "
-                           "step the schedule outside, where it acts on the next call",
-                           t_, t);
-  if (t < 0) tensor::usage_error_at(where, "LRScheduler: step {} is before the first; steps count from 0", t);
+  if (Observer::current())
+    usage_error_at(where,
+                   "LRScheduler: a jitted function goes from step {} to {}, and later calls would not; "
+                   "step the schedule outside, where it acts on the next call",
+                   t_, t);
+  if (t < 0) usage_error_at(where, "LRScheduler: step {} is before the first; steps count from 0", t);
   try {
     std::vector<double> rates;
     for (const double base : bases_) rates.push_back(schedule_(base, t));
@@ -157,11 +158,10 @@ void LRScheduler::seek(int64_t t, Loc where) {
 ReduceLROnPlateau::ReduceLROnPlateau(Optimizer& optimizer, Options options, Loc where)
     : optimizer_(&optimizer), options_(options) {
   if (!(options.factor >= 0 && options.factor < 1))
-    tensor::usage_error_at(where, "ReduceLROnPlateau: factor is {}; a cut needs one in [0, 1)", options.factor);
+    usage_error_at(where, "ReduceLROnPlateau: factor is {}; a cut needs one in [0, 1)", options.factor);
   if (options.patience < 0 || options.cooldown < 0)
-    tensor::usage_error_at(where,
-                           "ReduceLROnPlateau: patience is {} and cooldown {}; give numbers of steps of at least 0",
-                           options.patience, options.cooldown);
+    usage_error_at(where, "ReduceLROnPlateau: patience is {} and cooldown {}; give numbers of steps of at least 0",
+                   options.patience, options.cooldown);
   check_settings("ReduceLROnPlateau",
                  {{"threshold", options.threshold}, {"min_lr", options.min_lr}, {"eps", options.eps}}, where);
   best_ = std::numeric_limits<double>::infinity() * (options.mode == Mode::Min ? 1 : -1);

@@ -7,25 +7,26 @@
 
 namespace sinter::inline v0::nn::walk {
 
+using namespace tensor;
+
 void move(Tensor& t, Device device, Loc where) {
   if (t.device() == device) return;
-  const tensor::Call call("to", where);
-  tensor::check_device(device);
-  tensor::move_to_device(t.cell(), device);
+  const Call call("to", where);
+  check_device(device);
+  move_to_device(t.cell(), device);
 }
 
 void convert(Tensor& t, DType dtype, Loc where) {
   if (t.dtype() == dtype || !is_float(t.dtype()) || !is_float(dtype)) return;
-  const tensor::Call call("to", where);
-  tensor::convert_dtype(t.cell(), dtype);
+  const Call call("to", where);
+  convert_dtype(t.cell(), dtype);
 }
 
 void require_float(DType dtype, Loc where) {
-  const tensor::Call call("to", where);
-  tensor::check_usable(dtype);
+  const Call call("to", where);
+  check_usable(dtype);
   if (!is_float(dtype))
-    tensor::usage_error("{} is no type of parameters, which are floats; give one such as {}", name_of(dtype),
-                        name_of(float32));
+    usage_error("{} is no type of parameters, which are floats; give one such as {}", name_of(dtype), name_of(float32));
 }
 
 }  // namespace sinter::inline v0::nn::walk

@@ -11,6 +11,8 @@
 namespace sinter::inline v0::nn {
 namespace {
 
+using namespace tensor;
+
 /// All axes, without that of channels.
 Axes all_but_channels(const Tensor& x) {
   std::vector<int64_t> axes{0};
@@ -33,7 +35,7 @@ int64_t spatial_size(const Tensor& x) {
 /// Refuses to train on `values` per channel unless they have a variance.
 void require_variance(const char* layer, const Tensor& x, std::string_view of, int64_t values) {
   if (values < 2)
-    tensor::usage_error(
+    usage_error(
         "values per channel{} in the input of {}, of shape {}: {}; a variance needs at least 2: give "
         "more, or call nn::eval",
         of, layer, to_string(x.shape()), values);
@@ -51,14 +53,14 @@ constexpr const char* kSpatialAxes[] = {"length", "h, w", "d, h, w"};
 /// Refuses x unless it is [n, channels, ...], with so many axes behind the channels. `layout` describes what is given.
 void require_layout(const char* layer, const Tensor& x, int64_t channels, size_t axes, const std::string& layout) {
   if (x.rank() != static_cast<int64_t>(axes) + 2 || !(x.shape()[1] == channels))
-    tensor::usage_error("the input of {} has shape {}; give {}", layer, to_string(x.shape()), layout);
+    usage_error("the input of {} has shape {}; give {}", layer, to_string(x.shape()), layout);
 }
 
 }  // namespace
 
 RunningNorm::RunningNorm(const char* layer, int64_t channels, BatchNormOptions options, Loc where)
     : options(options), channels(channels) {
-  const tensor::OuterCall call(layer, where);
+  const OuterCall call(layer, where);
   require_size(fmt::format("{}: channels", layer), channels, where);
   if (options.affine) {
     weight = ones({channels}).requires_grad();
@@ -85,7 +87,7 @@ void RunningNorm::track(const Tensor& mean, const Tensor& variance) const {
 }
 
 Tensor RunningNorm::batch_normalized(const char* layer, size_t axes, const Tensor& x, Loc where) const {
-  const tensor::OuterCall call(layer, where);
+  const OuterCall call(layer, where);
   const std::string flat = axes == 1 ? fmt::format("[n, {}] or ", channels) : "";
   require_layout(layer, x, channels, axes == 1 && x.rank() == 2 ? 0 : axes,
                  fmt::format("{}[n, {}, {}]", flat, channels, kSpatialAxes[axes - 1]));
@@ -100,7 +102,7 @@ Tensor RunningNorm::batch_normalized(const char* layer, size_t axes, const Tenso
 }
 
 Tensor RunningNorm::instance_normalized(const char* layer, size_t axes, const Tensor& given, Loc where) const {
-  const tensor::OuterCall call(layer, where);
+  const OuterCall call(layer, where);
   const bool one_sample = given.rank() == static_cast<int64_t>(axes) + 1;
   const Tensor x = one_sample ? given.unsqueeze(0) : given;  // instance_norm() takes a batch
   require_layout(layer, x, channels, axes,
@@ -119,29 +121,28 @@ Tensor RunningNorm::instance_normalized(const char* layer, size_t axes, const Te
 
 GroupNorm::GroupNorm(int64_t groups, int64_t channels, GroupNormOptions options, Loc where)
     : groups(groups), eps(options.eps) {
-  const tensor::OuterCall call("GroupNorm", where);
+  const OuterCall call("GroupNorm", where);
   require_size("GroupNorm: groups", groups, where);
   require_size("GroupNorm: channels", channels, where);
   if (channels % groups)
-    tensor::usage_error_at(where, "GroupNorm: {} channels do not fall into {} groups; choose a divisor", channels,
-                           groups);
+    usage_error_at(where, "GroupNorm: {} channels do not fall into {} groups; choose a divisor", channels, groups);
   if (!options.affine) return;
   weight = ones({channels}).requires_grad();
   bias = zeros({channels}).requires_grad();
 }
 
 Tensor GroupNorm::operator()(const Tensor& x, Loc where) const {
-  const tensor::OuterCall call("GroupNorm", where);
+  const OuterCall call("GroupNorm", where);
   return group_norm(x, groups, weight, bias, eps);
 }
 
 RMSNorm::RMSNorm(Shape shape, std::optional<double> eps, Loc where) : eps(eps) {
-  const tensor::OuterCall call("RMSNorm", where);
+  const OuterCall call("RMSNorm", where);
   weight = ones(shape).requires_grad();
 }
 
 Tensor RMSNorm::operator()(const Tensor& x, Loc where) const {
-  const tensor::OuterCall call("RMSNorm", where);
+  const OuterCall call("RMSNorm", where);
   require_last(x, weight.shape(), "RMSNorm");
   return rms_norm(x, weight.shape(), weight, eps);
 }

@@ -21,6 +21,8 @@
 
 namespace sinter::inline v0::optim {
 
+using namespace tensor;
+
 /// A step under construction. Parameters of a group at the same step share its numbers. A model that is trained as a
 /// whole has one of each, so its plan stays the same.
 struct Optimizer::Step {
@@ -33,7 +35,7 @@ struct Optimizer::Step {
     Tensor number;
   };
 
-  tensor::StepCommit commit;
+  StepCommit commit;
   std::map<Number, size_t> known = {};
   std::vector<Source> sources = {};
 
@@ -50,7 +52,7 @@ struct Optimizer::Step {
 };
 
 /// A step for replays of a jitted function.
-class Optimizer::JitStep final : public tensor::HostStep {
+class Optimizer::JitStep final : public HostStep {
  public:
   JitStep(Optimizer& optimizer, std::vector<Step::Source> sources, std::vector<size_t> reached)
       : optimizer_(optimizer),
@@ -107,8 +109,8 @@ Tensor Optimizer::Update::number(std::function<double(int64_t t)> value) {
 }
 
 Tensor Optimizer::Update::number(double value) {
-  if (tensor::Observer::current())
-    tensor::usage_error(
+  if (Observer::current())
+    usage_error(
         "the rule's number {} is {} now, and what it will be at later calls of the jitted function is "
         "unknown; give number() a function of the step, as in number([](int64_t t) {{ return 1.0 / t; }})",
         numbers_, value);
@@ -152,7 +154,7 @@ Optimizer::Optimizer(Grouping grouping, Loc where, std::string_view rule)
       alive_(std::make_shared<char>()),
       rule_(rule),
       made_at_(where) {
-  const tensor::OuterCall call(rule, where);
+  const OuterCall call(rule, where);
   if (rates_.empty()) rates_ = {&own_lr_};
   group_of_.resize(parameters_.size());
   for (const double* rate : rates_) check_settings(rule, {{"lr", *rate}}, where);
@@ -160,7 +162,7 @@ Optimizer::Optimizer(Grouping grouping, Loc where, std::string_view rule)
 }
 
 void Optimizer::check_leaves(const std::vector<Tensor>& all, std::string_view rule, Loc where) {
-  const auto fail = [&](const std::string& what) { tensor::usage_error_at(where, "{}: {}", rule, what); };
+  const auto fail = [&](const std::string& what) { usage_error_at(where, "{}: {}", rule, what); };
   if (all.empty()) fail("there are 0 parameters; give at least 1, such as nn::parameters(model)");
   for (size_t i = 0; i < all.size(); ++i) {
     if (!all[i].defined() || !all[i].needs_grad())
@@ -183,7 +185,7 @@ void Optimizer::check_parameters(const std::vector<Tensor>& all, std::string_vie
 }
 
 void Optimizer::add_group(const std::vector<Tensor>& parameters, double& rate, Loc where) {
-  const tensor::OuterCall call("add_param_group", where);
+  const OuterCall call("add_param_group", where);
   check_settings("add_param_group", {{"lr", rate}}, where);
   if (parameters.empty()) throw UsageError("add_param_group: the group has 0 parameters; give at least 1", where);
   std::vector<Tensor> all = parameters_;
@@ -208,9 +210,9 @@ void Optimizer::add_group(const std::vector<Tensor>& parameters, double& rate, L
 
 void Optimizer::replace(Tensor& parameter, const Tensor& with, const std::function<Tensor(const Tensor&)>& state,
                         Loc where) {
-  const tensor::OuterCall call("replace", where);
+  const OuterCall call("replace", where);
   const auto fail = [&](const std::string& what) { throw UsageError("replace: " + what, where); };
-  if (tensor::Observer::current()) fail("a jitted function would not replace a parameter again; call it outside");
+  if (Observer::current()) fail("a jitted function would not replace a parameter again; call it outside");
   const auto at = std::find_if(parameters_.begin(), parameters_.end(),
                                [&](const Tensor& p) { return p.cell() == parameter.cell(); });
   if (at == parameters_.end())
@@ -227,7 +229,7 @@ void Optimizer::replace(Tensor& parameter, const Tensor& with, const std::functi
       stored.push_back(initial_state(with, kind.initial));
       continue;
     }
-    const Tensor made = tensor::call_program_in_scope([&] { return state(kind.tensors[i]); });
+    const Tensor made = call_program_in_scope([&] { return state(kind.tensors[i]); });
     if (!made.defined() || !(made.shape() == with.shape()))
       fail(fmt::format("the function gave {} for {} of a parameter {}; give a tensor of the parameter's shape",
                        made.defined() ? to_string(made.shape()) : "an empty handle", kind.name,
@@ -256,7 +258,7 @@ std::vector<Tensor> Optimizer::group_parameters(size_t group, Loc where) const {
 
 void Optimizer::require_group(std::string_view call, size_t group, Loc where) const {
   if (group < rates_.size()) return;
-  tensor::usage_error_at(where, "{}: there is no group {} among {}; they count from 0", call, group, rates_.size());
+  usage_error_at(where, "{}: there is no group {} among {}; they count from 0", call, group, rates_.size());
 }
 
 double& Optimizer::group_lr(size_t group, Loc where) {
@@ -280,7 +282,7 @@ Tensor Optimizer::initial_state(const Tensor& p, double value) {
 }
 
 Optimizer::State Optimizer::make_state(std::string name, double initial) {
-  const tensor::OuterCall call(rule_, made_at_);
+  const OuterCall call(rule_, made_at_);
   std::vector<Tensor> made;
   for (const Tensor& p : parameters_) made.push_back(initial_state(p, initial));
   state_.push_back({std::move(name), std::move(made), initial, std::vector<int64_t>(parameters_.size())});
@@ -302,7 +304,7 @@ nn::NamedTensors Optimizer::state_dict() const {
 }
 
 void Optimizer::load(const nn::NamedTensors& from, nn::LoadOptions options, Loc where) {
-  const tensor::OuterCall call("load", where);
+  const OuterCall call("load", where);
   const nn::NamedTensors into = state_dict();
   const nn::NamedTensors numbers(into.begin(), into.begin() + 2);
   nn::load(numbers, from, {.strict = false, .cast = options.cast}, where);
@@ -311,10 +313,10 @@ void Optimizer::load(const nn::NamedTensors& from, nn::LoadOptions options, Loc 
   for (const double rate : rates) check_settings("load", {{"lr", rate}}, where);
   for (size_t i = 0; i < steps.size(); ++i)
     if (steps[i] < 0)
-      tensor::usage_error_at(where,
-                             "load: \"steps\" says that parameter {} of {} was updated {} times; give what "
-                             "state_dict() returned, where the numbers are at least 0",
-                             i, steps.size(), steps[i]);
+      usage_error_at(where,
+                     "load: \"steps\" says that parameter {} of {} was updated {} times; give what "
+                     "state_dict() returned, where the numbers are at least 0",
+                     i, steps.size(), steps[i]);
   nn::load(into, from, options, where);
   for (size_t i = 0; i < rates.size(); ++i) *rates_[i] = rates[i];
   steps_ = steps;
@@ -330,7 +332,7 @@ void Optimizer::zero_grad() {
 }
 
 void Optimizer::step(Loc where) {
-  const tensor::Call call("step", where);
+  const Call call("step", where);
   for (const double* rate : rates_) check_settings("step", {{"lr", *rate}}, where);
   check_options(where);
   no_grad guard;
@@ -345,7 +347,7 @@ void Optimizer::step(Loc where) {
     }
     Update update(*this, step, i);
     const auto next = [&] {
-      const tensor::DefaultFloatEnv::ProgramFloatEnv program;  // the rule may be user code
+      const DefaultFloatEnv::ProgramFloatEnv program;  // the rule may be user code
       return updated(update);
     };
     step.commit.update(parameters_[i], next());
@@ -357,9 +359,9 @@ void Optimizer::step(Loc where) {
     for (const auto& [kind, i] : set_now)
       if (int64_t& first = state_[kind].first_set[i]; !first) first = steps_[i];
   };
-  if (tensor::Observer* observer = tensor::Observer::current()) {
+  if (Observer* observer = Observer::current()) {
     std::vector<ir::UOp> numbers;
-    for (const Step::Source& s : step.sources) numbers.push_back(tensor::node_of(s.number));
+    for (const Step::Source& s : step.sources) numbers.push_back(node_of(s.number));
     const auto counted = std::make_shared<JitStep>(*this, std::move(step.sources), reached);
     observer->on_step(counted, numbers);
     counted->advance();

@@ -6,15 +6,16 @@
 
 namespace sinter::inline v0::optim {
 
+using namespace tensor;
+
 void SGDOptions::check(Loc where) const {
   check_settings("SGD", {{"momentum", momentum}, {"dampening", dampening}, {"weight_decay", weight_decay}}, where);
   if (nesterov && (momentum <= 0 || dampening != 0))
-    tensor::usage_error_at(where, "SGD: nesterov needs momentum above 0 (is {}) and dampening 0 (is {})", momentum,
-                           dampening);
+    usage_error_at(where, "SGD: nesterov needs momentum above 0 (is {}) and dampening 0 (is {})", momentum, dampening);
 }
 
 Tensor SGD::updated(Update& update) {
-  const tensor::DefaultFloatEnv floats;
+  const DefaultFloatEnv floats;
   const Options& o = options(update);
   const Tensor& p = update.parameter();
   Tensor d = descent(update.gradient(), p, o.maximize, o.weight_decay);
@@ -62,7 +63,7 @@ void Adam::check_options(Loc where) const {
 }
 
 Tensor Adam::updated(Update& update) {
-  const tensor::DefaultFloatEnv floats;
+  const DefaultFloatEnv floats;
   const Options& o = options(update);
   const Tensor& p = update.parameter();
   const Tensor rate = update.rate();

@@ -8,13 +8,15 @@
 
 namespace sinter::inline v0::optim {
 
+using namespace tensor;
+
 void RMSpropOptions::check(Loc where) const {
   check_settings("RMSprop", {{"eps", eps}, {"weight_decay", weight_decay}, {"momentum", momentum}}, where);
   check_shares("RMSprop", {{"alpha", alpha}}, where);
 }
 
 Tensor RMSprop::updated(Update& update) {
-  const tensor::DefaultFloatEnv floats;
+  const DefaultFloatEnv floats;
   const Options& o = options(update);
   const Tensor& p = update.parameter();
   const Tensor g = descent(update.gradient(), p, o.maximize, o.weight_decay);
@@ -42,7 +44,7 @@ void AdagradOptions::check(Loc where) const {
 }
 
 Tensor Adagrad::updated(Update& update) {
-  const tensor::DefaultFloatEnv floats;
+  const DefaultFloatEnv floats;
   const Options& o = options(update);
   const Tensor& p = update.parameter();
   const Tensor g = descent(update.gradient(), p, o.maximize, o.weight_decay);
@@ -58,7 +60,7 @@ void AdadeltaOptions::check(Loc where) const {
 }
 
 Tensor Adadelta::updated(Update& update) {
-  const tensor::DefaultFloatEnv floats;
+  const DefaultFloatEnv floats;
   const Options& o = options(update);
   const Tensor& p = update.parameter();
   const Tensor g = descent(update.gradient(), p, o.maximize, o.weight_decay);
@@ -75,7 +77,7 @@ void AdamaxOptions::check(Loc where) const {
 }
 
 Tensor Adamax::updated(Update& update) {
-  const tensor::DefaultFloatEnv floats;
+  const DefaultFloatEnv floats;
   const Options& o = options(update);
   const Tensor& p = update.parameter();
   const Tensor g = descent(update.gradient(), p, o.maximize, o.weight_decay);

@@ -10,6 +10,8 @@
 
 namespace sinter::inline v0::optim {
 
+using namespace tensor;
+
 void NAdamOptions::check(Loc where) const {
   check_settings("NAdam", {{"eps", eps}, {"weight_decay", weight_decay}, {"momentum_decay", momentum_decay}}, where);
   check_shares("NAdam", {{"beta1", beta1}, {"beta2", beta2}}, where);
@@ -34,7 +36,7 @@ double NAdam::product_of_shares(size_t group, const Options& o, int64_t t) {
 }
 
 Tensor NAdam::updated(Update& update) {
-  const tensor::DefaultFloatEnv floats;
+  const DefaultFloatEnv floats;
   const Options& o = options(update);
   const Tensor& p = update.parameter();
   const auto product = [this, &o, group = update.group()](int64_t t) { return product_of_shares(group, o, t); };
@@ -72,7 +74,7 @@ std::optional<double> rectification(const RAdamOptions& o, int64_t step) {
 }  // namespace
 
 Tensor RAdam::updated(Update& update) {
-  const tensor::DefaultFloatEnv floats;
+  const DefaultFloatEnv floats;
   const Options& o = options(update);
   const Tensor& p = update.parameter();
   const Tensor g = descent(update.gradient(), p, o.maximize, o.decoupled_weight_decay ? 0.0 : o.weight_decay);
@@ -94,7 +96,7 @@ void LionOptions::check(Loc where) const {
 }
 
 Tensor Lion::updated(Update& update) {
-  const tensor::DefaultFloatEnv floats;
+  const DefaultFloatEnv floats;
   const Options& o = options(update);
   const Tensor& p = update.parameter();
   const Tensor g = descent(update.gradient(), p, o.maximize, 0);
@@ -111,7 +113,7 @@ void LAMBOptions::check(Loc where) const {
 }
 
 Tensor LAMB::updated(Update& update) {
-  const tensor::DefaultFloatEnv floats;
+  const DefaultFloatEnv floats;
   const Options& o = options(update);
   const Tensor& p = update.parameter();
   const Tensor unbias_m = update.number([&o](int64_t t) { return unbiased(o.beta1, t); });
@@ -137,18 +139,16 @@ Muon::Muon(const std::vector<ParamGroup<Options>>& groups, Loc where) : UpdateRu
 
 void Muon::check_parameter(const Tensor& p, const std::string& which, Loc where) const {
   if (p.rank() != 2)
-    tensor::usage_error_at(where,
-                           "{} has shape {}, and Muon needs two axes; give it to another optimizer, such as AdamW",
-                           which, to_string(p.shape()));
+    usage_error_at(where, "{} has shape {}, and Muon needs two axes; give it to another optimizer, such as AdamW",
+                   which, to_string(p.shape()));
 }
 
 void MuonOptions::check(Loc where) const {
   check_settings("Muon", {{"weight_decay", weight_decay}, {"eps", eps}}, where);
   check_shares("Muon", {{"momentum", momentum}}, where);
   if (ns_steps < 1 || ns_steps > 99)
-    tensor::usage_error_at(where, "Muon: ns_steps is {}; give a number of iterations from 1 to 99", ns_steps);
-  if (!is_float(ns_dtype))
-    tensor::usage_error_at(where, "Muon: ns_dtype is {}; give a type of floats", name_of(ns_dtype));
+    usage_error_at(where, "Muon: ns_steps is {}; give a number of iterations from 1 to 99", ns_steps);
+  if (!is_float(ns_dtype)) usage_error_at(where, "Muon: ns_dtype is {}; give a type of floats", name_of(ns_dtype));
 }
 
 namespace {
@@ -181,7 +181,7 @@ double adjustment(const Shape& shape, MuonOptions::AdjustLr how) {
 }  // namespace
 
 Tensor Muon::updated(Update& update) {
-  const tensor::DefaultFloatEnv floats;
+  const DefaultFloatEnv floats;
   const Options& o = options(update);
   const Tensor& p = update.parameter();
   const Tensor g = update.gradient();

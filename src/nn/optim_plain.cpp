@@ -9,12 +9,14 @@
 
 namespace sinter::inline v0::optim {
 
+using namespace tensor;
+
 void ASGDOptions::check(Loc where) const {
   check_settings("ASGD", {{"lambd", lambd}, {"alpha", alpha}, {"t0", t0}, {"weight_decay", weight_decay}}, where);
 }
 
 Tensor ASGD::updated(Update& update) {
-  const tensor::DefaultFloatEnv floats;
+  const DefaultFloatEnv floats;
   const Options& o = options(update);
   const Tensor& p = update.parameter();
   const auto eta = [&o](int64_t t) {
@@ -33,15 +35,14 @@ Tensor ASGD::updated(Update& update) {
 void RpropOptions::check(Loc where) const {
   check_settings("Rprop", {{"step_min", step_min}, {"step_max", step_max}}, where);
   if (!(etaminus > 0 && etaminus < 1 && etaplus > 1 && std::isfinite(etaplus)))
-    tensor::usage_error_at(where, "Rprop: etaminus is {} and etaplus {}; give a factor in (0, 1) and one above 1",
-                           etaminus, etaplus);
+    usage_error_at(where, "Rprop: etaminus is {} and etaplus {}; give a factor in (0, 1) and one above 1", etaminus,
+                   etaplus);
   if (step_min > step_max)
-    tensor::usage_error_at(where, "Rprop: step_min is {} and step_max {}; the first is the smaller one", step_min,
-                           step_max);
+    usage_error_at(where, "Rprop: step_min is {} and step_max {}; the first is the smaller one", step_min, step_max);
 }
 
 Tensor Rprop::updated(Update& update) {
-  const tensor::DefaultFloatEnv floats;
+  const DefaultFloatEnv floats;
   const Options& o = options(update);
   const Tensor& p = update.parameter();
   const Tensor g = descent(update.gradient(), p, o.maximize, 0);

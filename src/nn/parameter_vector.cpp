@@ -8,21 +8,23 @@
 
 namespace sinter::inline v0::nn {
 
+using namespace tensor;
+
 Tensor parameters_to_vector(const std::vector<Tensor>& parameters, Loc where) {
-  const tensor::OuterCall call("parameters_to_vector", where);
-  if (parameters.empty()) tensor::usage_error("there are 0 tensors; give at least 1, such as nn::parameters(model)");
+  const OuterCall call("parameters_to_vector", where);
+  if (parameters.empty()) usage_error("there are 0 tensors; give at least 1, such as nn::parameters(model)");
   std::vector<Tensor> parts;
   for (const Tensor& p : parameters) parts.push_back(p.flatten());
   return cat(parts, 0);
 }
 
 void vector_to_parameters(const Tensor& vector, const std::vector<Tensor>& parameters, Loc where) {
-  const tensor::OuterCall call("vector_to_parameters", where);
+  const OuterCall call("vector_to_parameters", where);
   int64_t count = 0;
   for (const Tensor& p : parameters) count += p.numel();
   if (vector.rank() != 1 || vector.numel() != count)
-    tensor::usage_error("the vector has shape {} and the {} tensors have {} elements; give [{}]",
-                        to_string(vector.shape()), parameters.size(), count, count);
+    usage_error("the vector has shape {} and the {} tensors have {} elements; give [{}]", to_string(vector.shape()),
+                parameters.size(), count, count);
   const no_grad guard;
   const Tensor whole = vector.detach();  // a parameter may be the vector itself
   int64_t at = 0;

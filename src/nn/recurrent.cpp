@@ -14,6 +14,8 @@
 namespace sinter::inline v0::nn {
 namespace {
 
+using namespace tensor;
+
 template <class Cell>
 void make_weights(Cell& cell, std::string_view name, int64_t gates, int64_t in, int64_t hidden, bool bias, Loc where) {
   require_size(fmt::format("{}: in", name), in, where);
@@ -55,34 +57,34 @@ LSTMCell::State lstm_step(const Tensor& input, const Tensor& state, const Tensor
 }
 
 RNNCell::RNNCell(int64_t in, int64_t hidden, bool bias, Activation activation, Loc where) : activation(activation) {
-  const tensor::OuterCall call("RNNCell", where);
+  const OuterCall call("RNNCell", where);
   make_weights(*this, "RNNCell", 1, in, hidden, bias, where);
 }
 
 Tensor RNNCell::operator()(const Tensor& x, const Tensor& h, Loc where) const {
-  const tensor::OuterCall call("RNNCell", where);
+  const OuterCall call("RNNCell", where);
   return rnn_step(activation, of_input(*this, x, "RNNCell"), of_state(*this, h, "RNNCell"));
 }
 
 LSTMCell::LSTMCell(int64_t in, int64_t hidden, bool bias, Loc where) {
-  const tensor::OuterCall call("LSTMCell", where);
+  const OuterCall call("LSTMCell", where);
   make_weights(*this, "LSTMCell", 4, in, hidden, bias, where);
 }
 
 LSTMCell::State LSTMCell::operator()(const Tensor& x, const State& state, Loc where) const {
-  const tensor::OuterCall call("LSTMCell", where);
+  const OuterCall call("LSTMCell", where);
   const auto& [h, c] = state;
   require_last(c, {weight_hh.shape()[1]}, "LSTMCell", "state c");
   return lstm_step(of_input(*this, x, "LSTMCell"), of_state(*this, h, "LSTMCell"), c);
 }
 
 GRUCell::GRUCell(int64_t in, int64_t hidden, bool bias, Loc where) {
-  const tensor::OuterCall call("GRUCell", where);
+  const OuterCall call("GRUCell", where);
   make_weights(*this, "GRUCell", 3, in, hidden, bias, where);
 }
 
 Tensor GRUCell::operator()(const Tensor& x, const Tensor& h, Loc where) const {
-  const tensor::OuterCall call("GRUCell", where);
+  const OuterCall call("GRUCell", where);
   return gru_step(of_input(*this, x, "GRUCell"), of_state(*this, h, "GRUCell"), h);
 }
 

@@ -26,6 +26,7 @@
 namespace sinter::inline v0::nn {
 namespace {
 
+using namespace tensor;
 using nlohmann::json;
 
 /// The JSON text. UsageError if a name is not UTF-8.
@@ -33,7 +34,7 @@ std::string text_of(const json& header, Loc where) {
   try {
     return header.dump();
   } catch (const json::exception& e) {
-    tensor::usage_error_at(where, "save: a tensor's name is no UTF-8 text ({}); give it another", e.what());
+    usage_error_at(where, "save: a tensor's name is no UTF-8 text ({}); give it another", e.what());
   }
 }
 
@@ -42,17 +43,17 @@ void check_names(std::string_view call, const NamedTensors& tensors, Loc where) 
   std::set<std::string_view> met;
   for (const auto& [name, t] : tensors) {
     if (!t.defined())
-      tensor::usage_error_at(where, "{}: \"{}\" is an empty handle; give a tensor, or leave the name out", call, name);
+      usage_error_at(where, "{}: \"{}\" is an empty handle; give a tensor, or leave the name out", call, name);
     if (!met.insert(name).second)
-      tensor::usage_error_at(where, "{}: the name \"{}\" stands twice; give each tensor its own", call, name);
+      usage_error_at(where, "{}: the name \"{}\" stands twice; give each tensor its own", call, name);
   }
 }
 
 void check_fits(const std::string& name, const Tensor& target, const Tensor& value, LoadOptions options, Loc where) {
   const auto refuse = [&](std::string_view why) {
-    tensor::usage_error_at(where, "load: \"{}\" is {} {} where it belongs and {} {} in the state; {}", name,
-                           name_of(target.dtype()), sinter::to_string(target.shape()), name_of(value.dtype()),
-                           sinter::to_string(value.shape()), why);
+    usage_error_at(where, "load: \"{}\" is {} {} where it belongs and {} {} in the state; {}", name,
+                   name_of(target.dtype()), sinter::to_string(target.shape()), name_of(value.dtype()),
+                   sinter::to_string(value.shape()), why);
   };
   if (!(value.shape() == target.shape())) refuse("they must agree");
   if (value.dtype() == target.dtype()) return;
@@ -85,12 +86,12 @@ class SequentialFile {
     if (file_ < 0 || fstat(file_, &info)) {
       const int error = errno;
       if (file_ >= 0) close(file_);
-      tensor::usage_error_at(where, "load: cannot open {}: {}", path, std::strerror(error));
+      usage_error_at(where, "load: cannot open {}: {}", path, std::strerror(error));
     }
     left_ = static_cast<uint64_t>(info.st_size);
     if (S_ISREG(info.st_mode)) return;
     close(file_);
-    tensor::usage_error_at(where, "load: {} is no regular file; give the path of a safetensors file", path);
+    usage_error_at(where, "load: {} is no regular file; give the path of a safetensors file", path);
   }
   ~SequentialFile() { close(file_); }
   SequentialFile(const SequentialFile&) = delete;
@@ -98,7 +99,7 @@ class SequentialFile {
 
   uint64_t left() const { return left_; }  ///< bytes not read yet
   [[noreturn]] void report_damage(const std::string& why) const {
-    tensor::usage_error_at(where_, "load: {} is no valid safetensors file: {}; save() writes such files", path_, why);
+    usage_error_at(where_, "load: {} is no valid safetensors file: {}; save() writes such files", path_, why);
   }
   /// Reads the next bytes into all of `to`.
   void read(std::span<std::byte> to) {
@@ -140,7 +141,7 @@ NamedTensors read_file(const std::string& path, Device device, Loc where) {
   SequentialFile file(path, where);
   std::vector<StoredTensor> stored = read_header(file);
   // Allocate all memory first: if it does not suffice, no data are read.
-  std::vector<tensor::UninitializedTensor> uninitialized;
+  std::vector<UninitializedTensor> uninitialized;
   for (const StoredTensor& t : stored) uninitialized.emplace_back(t.dtype, t.shape, device);
   NamedTensors found;
   for (size_t i = 0; i < stored.size(); ++i)
@@ -156,10 +157,10 @@ void save(const NamedTensors& tensors, const std::string& path, Loc where) {
   check_names("save", tensors, where);
   for (const auto& [name, t] : tensors) {
     if (format_name(t.dtype()).empty())
-      tensor::usage_error_at(where, "save: the format has no name for the dtype {} of \"{}\"; convert it with .to()",
-                             name_of(t.dtype()), name);
+      usage_error_at(where, "save: the format has no name for the dtype {} of \"{}\"; convert it with .to()",
+                     name_of(t.dtype()), name);
     if (name == kMetadata)
-      tensor::usage_error_at(where, "save: \"{}\" is a word of the format's own; give the tensor another name", name);
+      usage_error_at(where, "save: \"{}\" is a word of the format's own; give the tensor another name", name);
   }
   std::vector<Tensor> list;
   for (const auto& [name, t] : tensors) list.push_back(t);
@@ -177,10 +178,10 @@ void save(const NamedTensors& tensors, const std::string& path, Loc where) {
   text.append((8 - text.size() % 8) % 8, ' ');  // data begin at a multiple of 8
 
   if (text.size() > kMaxHeader)
-    tensor::usage_error_at(where,
-                           "save: the names and shapes of {} tensors take {} bytes, and a file has room for {}; "
-                           "save to several files",
-                           tensors.size(), text.size(), kMaxHeader);
+    usage_error_at(where,
+                   "save: the names and shapes of {} tensors take {} bytes, and a file has room for {}; "
+                   "save to several files",
+                   tensors.size(), text.size(), kMaxHeader);
 
   AtomicFile file(path);
   std::array<unsigned char, 8> size;
@@ -211,10 +212,10 @@ void load(const NamedTensors& into, const NamedTensors& from, LoadOptions option
     auto it = given.find(name);
     if (it == given.end()) {
       if (options.strict && !counts_batches(name, from))
-        tensor::usage_error_at(where,
-                               "load: \"{}\" is to be loaded, but the state has it not; pass {{.strict = false}} "
-                               "to leave it alone",
-                               name);
+        usage_error_at(where,
+                       "load: \"{}\" is to be loaded, but the state has it not; pass {{.strict = false}} "
+                       "to leave it alone",
+                       name);
       continue;
     }
     check_fits(name, target, it->second, options, where);
@@ -223,9 +224,8 @@ void load(const NamedTensors& into, const NamedTensors& from, LoadOptions option
   }
   std::erase_if(given, [&](const auto& entry) { return counts_batches(entry.first, into); });
   if (options.strict && !given.empty())
-    tensor::usage_error_at(where,
-                           "load: the state has \"{}\", which belongs nowhere; pass {{.strict = false}} to skip it",
-                           given.begin()->first);
+    usage_error_at(where, "load: the state has \"{}\", which belongs nowhere; pass {{.strict = false}} to skip it",
+                   given.begin()->first);
   no_grad guard;
   std::vector<Tensor> assigned;
   for (auto& [target, value] : pairs)

@@ -19,6 +19,8 @@
 namespace sinter::inline v0::nn {
 namespace {
 
+using namespace tensor;
+
 /// A permutation of the batch's axis of a state [layers, n, hidden], or nothing to do.
 Tensor permuted(const Tensor& state, const std::vector<int64_t>& order) {
   if (order.empty() || !state.defined()) return state;
@@ -51,9 +53,8 @@ void check_packed(const PackedSequence& x) {
   int64_t sum = 0;
   for (const int64_t count : x.batch_sizes) sum += count;
   if (!x.data.defined() || x.data.rank() < 1 || !(x.data.shape()[0] == Dim(sum)) || x.batch_sizes.empty())
-    tensor::usage_error(
-        "the packed sequence has data {} and batch sizes that add up to {}; make it by pack_padded_sequence()",
-        x.data.defined() ? to_string(x.data.shape()) : "that is an empty handle", sum);
+    usage_error("the packed sequence has data {} and batch sizes that add up to {}; make it by pack_padded_sequence()",
+                x.data.defined() ? to_string(x.data.shape()) : "that is an empty handle", sum);
 }
 
 /// [length, n, ...] of a packed sequence, in the sorted order. Behind the end of a sequence is its batch's first
@@ -77,18 +78,18 @@ Tensor padded(const PackedSequence& x, int64_t length) {
 
 PackedSequence pack_padded_sequence(const Tensor& given, const std::vector<int64_t>& lengths, PackOptions options,
                                     Loc where) {
-  const tensor::OuterCall call("pack_padded_sequence", where);
-  if (given.rank() < 2) tensor::usage_error("x has shape {}; give [length, n, ...]", to_string(given.shape()));
+  const OuterCall call("pack_padded_sequence", where);
+  if (given.rank() < 2) usage_error("x has shape {}; give [length, n, ...]", to_string(given.shape()));
   const Tensor x = options.batch_first ? given.transpose(0, 1) : given;
   const int64_t length = x.shape()[0].value(), n = x.shape()[1].value();
   if (static_cast<int64_t>(lengths.size()) != n)
-    tensor::usage_error("{} sequences have {} lengths; give one for each", n, lengths.size());
+    usage_error("{} sequences have {} lengths; give one for each", n, lengths.size());
   PackedSequence made;
   std::vector<int64_t> order(lengths.size());
   std::iota(order.begin(), order.end(), 0);
   if (!std::is_sorted(lengths.rbegin(), lengths.rend())) {
     if (options.enforce_sorted)
-      tensor::usage_error(
+      usage_error(
           "the lengths increase somewhere; sort the batch, the longest first, or give {.enforce_sorted = false}");
     std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
       const int64_t left = lengths[static_cast<size_t>(a)], right = lengths[static_cast<size_t>(b)];
@@ -97,7 +98,7 @@ PackedSequence pack_padded_sequence(const Tensor& given, const std::vector<int64
   }
   for (const int64_t count : lengths)
     if (count < 1 || count > length)
-      tensor::usage_error("a sequence has length {}, the padded ones {}; give one from 1 to that", count, length);
+      usage_error("a sequence has length {}, the padded ones {}; give one from 1 to that", count, length);
   if (!options.enforce_sorted) made.sorted_indices = order, made.unsorted_indices = inverse_of(order);
   std::vector<int64_t> rows;
   for (int64_t t = 0; n && t < lengths[static_cast<size_t>(order[0])]; ++t) {
@@ -112,10 +113,10 @@ PackedSequence pack_padded_sequence(const Tensor& given, const std::vector<int64
 
 std::pair<Tensor, std::vector<int64_t>> pad_packed_sequence(const PackedSequence& sequence, PadOptions options,
                                                             Loc where) {
-  const tensor::OuterCall call("pad_packed_sequence", where);
+  const OuterCall call("pad_packed_sequence", where);
   check_packed(sequence);
   const int64_t longest = static_cast<int64_t>(sequence.batch_sizes.size()), length = options.length.value_or(longest);
-  if (length < longest) tensor::usage_error("the length {} is less than the longest sequence's {}", length, longest);
+  if (length < longest) usage_error("the length {} is less than the longest sequence's {}", length, longest);
   PackedSequence to_length = sequence;
   to_length.batch_sizes.resize(static_cast<size_t>(length));
   Shape::Dims mask_dims(sequence.data.rank() + 1, Dim(1));
@@ -140,13 +141,12 @@ struct RecurrentLayers::Cell {
 RecurrentLayers::RecurrentLayers(std::string_view name, int64_t gates, int64_t in, int64_t hidden, LSTMOptions o,
                                  Loc where)
     : options(o) {
-  const tensor::OuterCall call(name, where);
+  const OuterCall call(name, where);
   for (const auto& [what, value] : {std::pair{"in", in}, {"hidden", hidden}, {"num_layers", o.num_layers}})
     require_size(fmt::format("{}: {}", name, what), value, where);
-  if (!(o.dropout >= 0 && o.dropout <= 1))
-    tensor::usage_error("dropout is {}; a probability in [0, 1] is needed", o.dropout);
+  if (!(o.dropout >= 0 && o.dropout <= 1)) usage_error("dropout is {}; a probability in [0, 1] is needed", o.dropout);
   if (o.proj_size < 0 || o.proj_size >= hidden)
-    tensor::usage_error("proj_size is {}; give 0, or a size below hidden, {}", o.proj_size, hidden);
+    usage_error("proj_size is {}; give 0, or a size below hidden, {}", o.proj_size, hidden);
   const double bound = 1.0 / std::sqrt(static_cast<double>(hidden));
   const auto make = [&](const Shape& shape) { return init::uniform(shape, -bound, bound).requires_grad(); };
   const int64_t directions = o.bidirectional ? 2 : 1, out = o.proj_size ? o.proj_size : hidden;
@@ -171,8 +171,8 @@ std::vector<Tensor> RecurrentLayers::initial(std::string_view name, const Cell& 
     if (!states[i].defined())
       states[i] = zeros({count, n, size}, x.dtype(), x.device());
     else if (!(states[i].shape() == wanted))
-      tensor::usage_error("state {} of {} has shape {}; for this input it is {}", i ? "c" : "h", name,
-                          to_string(states[i].shape()), to_string(wanted));
+      usage_error("state {} of {} has shape {}; for this input it is {}", i ? "c" : "h", name,
+                  to_string(states[i].shape()), to_string(wanted));
     else if (!batched)
       states[i] = states[i].unsqueeze(1);
   }
@@ -222,11 +222,10 @@ RecurrentLayers::Result RecurrentLayers::run(std::string_view name, const Cell& 
                                              std::vector<Tensor> states) const {
   require_last(x, {weights[0].weight_ih.shape()[1]}, name);
   if (x.rank() != 2 && x.rank() != 3)
-    tensor::usage_error("the input of {} has shape {}; give two axes, or three with a batch", name,
-                        to_string(x.shape()));
+    usage_error("the input of {} has shape {}; give two axes, or three with a batch", name, to_string(x.shape()));
   const bool batched = x.rank() == 3, turned = batched && options.batch_first;
   const Tensor timed = !batched ? x.unsqueeze(1) : turned ? x.transpose(0, 1) : x;
-  if (timed.shape()[0] == Dim(0)) tensor::usage_error("the input of {} has length 0; give at least one step", name);
+  if (timed.shape()[0] == Dim(0)) usage_error("the input of {} has length 0; give at least one step", name);
   Result result = run_layers(cell, timed, initial(name, cell, std::move(states), timed, batched), {});
   if (turned) result.output = result.output.transpose(0, 1);
   if (batched) return result;
@@ -283,34 +282,34 @@ auto next_of_rnn(RNNCell::Activation activation) {
 }  // namespace
 
 std::pair<Tensor, Tensor> RNN::operator()(const Tensor& x, const Tensor& h, Loc where) const {
-  const tensor::OuterCall call("RNN", where);
+  const OuterCall call("RNN", where);
   const Result made = run("RNN", {1, next_of_rnn(nonlinearity)}, x, {h});
   return {made.output, made.states[0]};
 }
 std::pair<PackedSequence, Tensor> RNN::operator()(const PackedSequence& x, const Tensor& h, Loc where) const {
-  const tensor::OuterCall call("RNN", where);
+  const OuterCall call("RNN", where);
   const auto [output, states] = run("RNN", {1, next_of_rnn(nonlinearity)}, x, {h});
   return {output, states[0]};
 }
 
 std::pair<Tensor, Tensor> GRU::operator()(const Tensor& x, const Tensor& h, Loc where) const {
-  const tensor::OuterCall call("GRU", where);
+  const OuterCall call("GRU", where);
   const Result made = run("GRU", {1, next_of_gru}, x, {h});
   return {made.output, made.states[0]};
 }
 std::pair<PackedSequence, Tensor> GRU::operator()(const PackedSequence& x, const Tensor& h, Loc where) const {
-  const tensor::OuterCall call("GRU", where);
+  const OuterCall call("GRU", where);
   const auto [output, states] = run("GRU", {1, next_of_gru}, x, {h});
   return {output, states[0]};
 }
 
 std::pair<Tensor, LSTM::State> LSTM::operator()(const Tensor& x, const State& state, Loc where) const {
-  const tensor::OuterCall call("LSTM", where);
+  const OuterCall call("LSTM", where);
   const Result made = run("LSTM", {2, next_of_lstm}, x, {state.first, state.second});
   return {made.output, {made.states[0], made.states[1]}};
 }
 std::pair<PackedSequence, LSTM::State> LSTM::operator()(const PackedSequence& x, const State& state, Loc where) const {
-  const tensor::OuterCall call("LSTM", where);
+  const OuterCall call("LSTM", where);
   const auto [output, states] = run("LSTM", {2, next_of_lstm}, x, {state.first, state.second});
   return {output, {states[0], states[1]}};
 }

@@ -10,6 +10,8 @@
 
 namespace sinter::inline v0::nn {
 
+using namespace tensor;
+
 TransformerDecoderLayer::TransformerDecoderLayer(int64_t size, int64_t heads, TransformerOptions options, Loc where)
     : self_attn(checked_attention("TransformerDecoderLayer", size, heads, options, where), heads,
                 {.dropout = options.dropout}, where),
@@ -28,7 +30,7 @@ TransformerDecoderLayer::TransformerDecoderLayer(int64_t size, int64_t heads, Tr
 
 Tensor TransformerDecoderLayer::operator()(const Tensor& x, const Tensor& memory, const AttentionOptions& own,
                                            const AttentionOptions& cross, Loc where) const {
-  const tensor::OuterCall call("TransformerDecoderLayer", where);
+  const OuterCall call("TransformerDecoderLayer", where);
   const auto attend = [&](const Tensor& t) { return dropout1(self_attn(t, own)); };
   const auto look_up = [&](const Tensor& t) { return dropout2(multihead_attn(t, memory, memory, cross)); };
   const auto feed = [&](const Tensor& t) {
@@ -60,7 +62,7 @@ TransformerEncoder::TransformerEncoder(const TransformerEncoderLayer& layer, int
     : layers(copies("TransformerEncoder", layer, count, where)), norm(std::move(last)) {}
 
 Tensor TransformerEncoder::operator()(const Tensor& x, const AttentionOptions& attention, Loc where) const {
-  const tensor::OuterCall call("TransformerEncoder", where);
+  const OuterCall call("TransformerEncoder", where);
   Tensor y = x;
   for (const TransformerEncoderLayer& layer : layers) y = layer(y, attention);
   return norm ? (*norm)(y) : y;
@@ -72,7 +74,7 @@ TransformerDecoder::TransformerDecoder(const TransformerDecoderLayer& layer, int
 
 Tensor TransformerDecoder::operator()(const Tensor& x, const Tensor& memory, const AttentionOptions& own,
                                       const AttentionOptions& cross, Loc where) const {
-  const tensor::OuterCall call("TransformerDecoder", where);
+  const OuterCall call("TransformerDecoder", where);
   Tensor y = x;
   for (const TransformerDecoderLayer& layer : layers) y = layer(y, memory, own, cross);
   return norm ? (*norm)(y) : y;
@@ -95,7 +97,7 @@ Transformer::Transformer(int64_t size, int64_t heads, int64_t encoder_layers, in
 
 Tensor Transformer::operator()(const Tensor& source, const Tensor& target, const TransformerMasks& masks,
                                Loc where) const {
-  const tensor::OuterCall call("Transformer", where);
+  const OuterCall call("Transformer", where);
   return decoder(target, encoder(source, masks.source), masks.target, masks.memory);
 }
 

@@ -100,14 +100,16 @@ AutocastRule autocast_rule(std::string_view name) {
 
 inline namespace v0 {
 
-autocast::autocast(DType dtype, Loc where) : before_(tensor::autocast_state.dtype) {
+using namespace tensor;
+
+autocast::autocast(DType dtype, Loc where) : before_(autocast_state.dtype) {
   if (dtype != DType::F32 && !ir::is_short_float(dtype)) {
-    const tensor::OuterCall call("autocast", where);
-    tensor::usage_error("cannot compute in {}; give bfloat16 or float16, or float32 to end a scope", name_of(dtype));
+    const OuterCall call("autocast", where);
+    usage_error("cannot compute in {}; give bfloat16 or float16, or float32 to end a scope", name_of(dtype));
   }
-  tensor::autocast_state.dtype = dtype == DType::F32 ? DType::Void : dtype;
+  autocast_state.dtype = dtype == DType::F32 ? DType::Void : dtype;
 }
-autocast::~autocast() { tensor::autocast_state.dtype = before_; }
+autocast::~autocast() { autocast_state.dtype = before_; }
 
 }  // namespace v0
 }  // namespace sinter

@@ -11,7 +11,6 @@
 namespace sinter::tensor {
 
 using ir::Ints;
-using ir::UOp;
 
 int64_t axis_of(UOp x, int64_t axis) {
   const int64_t rank = static_cast<int64_t>(x->rank());

@@ -22,13 +22,15 @@ std::unordered_map<uint64_t, std::weak_ptr<Cell>>& leaves() {
 
 inline namespace v0 {
 
+using namespace tensor;
+
 CallScope::CallScope(std::string_view name, Loc where) { ir::enter_call(name, where); }
 CallScope::~CallScope() { ir::leave_call(); }
 
 Cell::~Cell() {
   const ir::GraphScope scope;
   --origin.tensors;
-  if (leaf_id) tensor::unregister_leaf(*this);
+  if (leaf_id) unregister_leaf(*this);
   node = {};
 }
 

@@ -38,6 +38,8 @@ struct Cell {
 
 namespace tensor {
 
+using ir::UOp;
+
 /// A new handle to a new cell. Inside a GraphScope.
 Tensor wrap(ir::UOp node);
 /// The node of a handle's cell; UsageError when the handle is empty.

@@ -11,8 +11,6 @@
 namespace sinter::tensor {
 namespace {
 
-using ir::UOp;
-
 /// The cells that one thread has assigned and not yet realized. Dead cells are dropped when the list has doubled.
 struct AssignedCells {
   const uint64_t thread;

@@ -12,12 +12,14 @@
 namespace sinter::inline v0::cuda {
 namespace {
 
+using namespace tensor;
+
 namespace device = runtime::cuda;
 
 std::shared_ptr<device::Context> context(const char* call, int index, Loc where) {
   const device::DriverLibrary& found = device::find_driver();
   if (found.table && (index < 0 || index >= found.devices))
-    tensor::usage_error_at(where, "cuda::{}: {}", call, device::no_such_device(index, found.devices));
+    usage_error_at(where, "cuda::{}: {}", call, device::no_such_device(index, found.devices));
   return device::Context::get(index);
 }
 

@@ -11,6 +11,8 @@
 namespace sinter::inline v0 {
 namespace {
 
+using namespace tensor;
+
 /// By MatmulPrecision.
 constexpr std::array<std::string_view, 3> kPrecisions{"highest", "high", "medium"};
 
@@ -20,10 +22,10 @@ void set_flush_denormal(bool on) { ir::set_flush_denormals(on); }
 bool flush_denormal() { return ir::flush_denormals(); }
 
 void set_float32_matmul_precision(std::string_view precision, Loc where) {
-  const tensor::OuterCall call("set_float32_matmul_precision", where);
+  const OuterCall call("set_float32_matmul_precision", where);
   const auto found = std::find(kPrecisions.begin(), kPrecisions.end(), precision);
   if (found == kPrecisions.end())
-    tensor::usage_error("the precision is \"{}\"; give \"highest\", \"high\" or \"medium\"", precision);
+    usage_error("the precision is \"{}\"; give \"highest\", \"high\" or \"medium\"", precision);
   ir::set_matmul_precision(static_cast<ir::MatmulPrecision>(found - kPrecisions.begin()));
 }
 std::string get_float32_matmul_precision() {

@@ -16,8 +16,6 @@ namespace sinter {
 namespace tensor {
 namespace {
 
-using ir::UOp;
-
 /// A number in the program, without memory: it can be on any device.
 bool is_number(UOp x) {
   if (x->rank()) return false;
@@ -63,6 +61,8 @@ void unify_devices(std::span<UOp> nodes) {
 inline namespace v0 {
 namespace {
 
+using namespace tensor;
+
 /// The simulated GPUs are cuda:0 and up (runtime/cuda/driver.h).
 std::atomic<Device>& chosen() {
   const std::string& named = runtime::env().device;
@@ -76,7 +76,7 @@ Device default_device() { return chosen(); }
 
 void set_default_device(Device device, Loc where) {
   const CallScope call("set_default_device", where);
-  tensor::check_device(device);
+  check_device(device);
   chosen() = device;
 }
 

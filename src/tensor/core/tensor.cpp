@@ -7,11 +7,9 @@
 #include "tensor/core/operands.h"
 
 namespace sinter::inline v0 {
-
-using tensor::Call;
-using tensor::node_of;
-
 namespace {
+
+using namespace tensor;
 
 /// Answers a question about the tensor's node. It fails only for an empty handle; the call is opened only for that
 /// error.
@@ -43,28 +41,28 @@ Device Tensor::device(Loc where) const {
 Dim Tensor::size(int64_t axis, Loc where) const {
   Call call("size", where);
   ir::UOp x = node_of(*this);
-  return x->shape[static_cast<size_t>(tensor::axis_of(x, axis))];
+  return x->shape[static_cast<size_t>(axis_of(x, axis))];
 }
 
 Tensor Tensor::to(DType dtype, Loc where) const {
   Call call("to", where);
   ir::UOp x = node_of(*this);
-  tensor::check_usable(dtype);
-  return tensor::wrap(ir::cast(x, dtype));  // a cell of its own even if nothing changes (SEMANTICS H1)
+  check_usable(dtype);
+  return wrap(ir::cast(x, dtype));  // a cell of its own even if nothing changes (SEMANTICS H1)
 }
 
 Tensor Tensor::to(Device device, Loc where) const {
   Call call("to", where);
   ir::UOp x = node_of(*this);
-  tensor::check_device(device);
-  return tensor::wrap(ir::copy(x, device));
+  check_device(device);
+  return wrap(ir::copy(x, device));
 }
 Tensor Tensor::cuda(int index, Loc where) const { return to(Device::cuda(index), where); }
 Tensor Tensor::cpu(Loc where) const { return to(Device::cpu(), where); }
 
 Tensor Tensor::contiguous(Loc where) const {
   Call call("contiguous", where);
-  return tensor::wrap(ir::contiguous(node_of(*this)));
+  return wrap(ir::contiguous(node_of(*this)));
 }
 
 }  // namespace sinter::inline v0

@@ -19,8 +19,6 @@
 namespace sinter::tensor {
 namespace {
 
-using ir::UOp;
-
 /// Guarded by the graph's mutex.
 struct PendingTracker {
   size_t limit = kPendingLimit, check_at = kPendingLimit, patience = 0;  ///< nodes

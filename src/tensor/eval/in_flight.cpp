@@ -18,7 +18,6 @@ namespace {
 
 using ir::Storage;
 using ir::TensorGraph;
-using ir::UOp;
 
 /// Most bytes that the sources of an index tensor may have, to be held until a GPU reports whether an index was out of
 /// range. At most 64 plans in a row wait for that report (ir/deferred_error.cpp).

@@ -12,43 +12,45 @@
 namespace sinter::inline v0 {
 namespace {
 
+using namespace tensor;
+
 /// Throws the error of a poisoned node (SEMANTICS V6). Throws the error of an index out of range once (F6).
 void check_readable(ir::UOp node) {
   const ir::Storage& s = *node->storage();
   if (!s.error.empty()) throw BackendError(s.error);
   if (!s.deferred_error) return;
-  if (const std::string text = s.deferred_error->take(); !text.empty()) tensor::usage_error(text);
+  if (const std::string text = s.deferred_error->take(); !text.empty()) usage_error(text);
 }
 
 /// The memory of the tensor, computed. It stays valid inside the call's scope.
 const runtime::Buffer& memory_of(const Tensor& t) {
-  ir::UOp n = tensor::node_of(t);
-  if (tensor::Observer* observer = tensor::Observer::current()) observer->on_read({&n, 1});
+  ir::UOp n = node_of(t);
+  if (Observer* observer = Observer::current()) observer->on_read({&n, 1});
   while (!n->storage()) {  // repeat if another thread has assigned the cell meanwhile
     tensor::realize({&n, 1});
-    n = tensor::node_of(t);
+    n = node_of(t);
   }
   check_readable(n);
   return static_cast<const runtime::Buffer&>(*n->storage());
 }
 
 /// Whether the elements must be converted: 16-bit floats that are read as floats.
-bool widens(const Tensor& t, DType asked) { return asked == float32 && ir::is_short_float(tensor::node_of(t)->dtype); }
+bool widens(const Tensor& t, DType asked) { return asked == float32 && ir::is_short_float(node_of(t)->dtype); }
 void require_type(const Tensor& t, DType asked) {
-  const DType has = tensor::node_of(t)->dtype;
+  const DType has = node_of(t)->dtype;
   if (has == asked || widens(t, asked)) return;
-  tensor::usage_error("the tensor is {} and was read as {}; read it as {} or convert it with .to()", name_of(has),
-                      name_of(asked), name_of(has));
+  usage_error("the tensor is {} and was read as {}; read it as {} or convert it with .to()", name_of(has),
+              name_of(asked), name_of(has));
 }
 /// The element of a tensor of one, as a number of the program.
 Arg single(const Tensor& t) {
-  const Shape& shape = tensor::node_of(t)->shape;
+  const Shape& shape = node_of(t)->shape;
   if (shape.numel() != 1)
-    tensor::usage_error("shape {} has {} elements and item() reads 1; use to_vector() or reduce it first",
-                        to_string(shape), shape.numel());
+    usage_error("shape {} has {} elements and item() reads 1; use to_vector() or reduce it first", to_string(shape),
+                shape.numel());
   std::byte bytes[sizeof(double)];
   memory_of(t).read(bytes);
-  const DType dtype = tensor::node_of(t)->dtype;
+  const DType dtype = node_of(t)->dtype;
   const ir::Scalar value = runtime::load_scalar(dtype, bytes);
   if (is_float(dtype)) return ir::evaluate(ir::Op::Cast, float64, dtype, {&value, 1}).as_double();
   if (dtype == uint64) return static_cast<uint64_t>(value.as_int());
@@ -60,24 +62,24 @@ Arg single(const Tensor& t) {
 
 template <Element T>
 T Tensor::item(Loc where) const {
-  const tensor::Call call("item", where);
-  const ir::Scalar value = tensor::number_of(single(*this), dtype_of<T>::value);
+  const Call call("item", where);
+  const ir::Scalar value = number_of(single(*this), dtype_of<T>::value);
   T out;
   runtime::store_scalar(dtype_of<T>::value, reinterpret_cast<std::byte*>(&out), value);
   return out;
 }
 
 double Tensor::item(Loc where) const {
-  const tensor::Call call("item", where);
+  const Call call("item", where);
   return single(*this).real();
 }
 
 template <Element T>
 std::vector<T> Tensor::to_vector(Loc where) const {
-  const tensor::Call call("to_vector", where);
+  const Call call("to_vector", where);
   require_type(*this, dtype_of<T>::value);
   if (widens(*this, dtype_of<T>::value)) {
-    const DType dtype = tensor::node_of(*this)->dtype;
+    const DType dtype = node_of(*this)->dtype;
     const std::vector<std::byte> bytes = to_bytes(where);
     std::vector<T> values(bytes.size() / size_of(dtype));
     for (size_t i = 0; i < values.size(); ++i)
@@ -85,7 +87,7 @@ std::vector<T> Tensor::to_vector(Loc where) const {
     return values;
   }
   const runtime::Buffer& memory = memory_of(*this);
-  const auto count = static_cast<size_t>(tensor::node_of(*this)->shape.numel());
+  const auto count = static_cast<size_t>(node_of(*this)->shape.numel());
   if (memory.device() == Device::cpu()) return std::vector<T>(memory.as<T>(), memory.as<T>() + count);
   std::vector<std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>> values(count);  // vector<bool> is no array
   memory.read(values.data());
@@ -93,9 +95,9 @@ std::vector<T> Tensor::to_vector(Loc where) const {
 }
 
 std::vector<std::byte> Tensor::to_bytes(Loc where) const {
-  const tensor::Call call("to_bytes", where);
+  const Call call("to_bytes", where);
   const runtime::Buffer& memory = memory_of(*this);
-  const ir::UOp n = tensor::node_of(*this);
+  const ir::UOp n = node_of(*this);
   std::vector<std::byte> bytes(static_cast<size_t>(n->shape.numel()) * size_of(n->dtype));
   memory.read(bytes.data());
   return bytes;

@@ -32,7 +32,6 @@ namespace {
 
 using ir::Op;
 using ir::TensorGraph;
-using ir::UOp;
 using plan::PlanInstance;
 
 /// The base of a reshape: it has the same elements in the same order, so both share memory (SEMANTICS H3). The walk
@@ -289,16 +288,17 @@ void realize(std::span<const UOp> asked, StepCommit* commit, IncludeAssigned inc
 
 inline namespace v0 {
 
+using namespace tensor;
+
 void realize_all(std::span<const Tensor> tensors, Loc where) {
-  const tensor::Call call("realize", where);
+  const Call call("realize", where);
   ir::Sources nodes;
-  for (const Tensor& t : tensors) nodes.push_back(tensor::node_of(t));
+  for (const Tensor& t : tensors) nodes.push_back(node_of(t));
   tensor::realize(nodes);
 }
 void realize_all(const Arg& first, std::span<const Tensor> others) {
-  const tensor::Call call("realize", first.where());
-  if (!first.is_tensor())
-    tensor::usage_error("{} is a number, which has nothing to compute; give tensors", first.real());
+  const Call call("realize", first.where());
+  if (!first.is_tensor()) usage_error("{} is a number, which has nothing to compute; give tensors", first.real());
   std::vector<Tensor> all{Tensor(first.cell())};
   all.insert(all.end(), others.begin(), others.end());
   realize_all(all, first.where());

@@ -24,7 +24,6 @@ namespace {
 
 using ir::Op;
 using ir::Storage;
-using ir::UOp;
 using runtime::Array;
 
 /// Memory that an index tensor or a matrix is made from, held to be read after the run, until a plan overwrites it or

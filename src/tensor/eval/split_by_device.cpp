@@ -10,7 +10,6 @@ namespace sinter::tensor {
 namespace {
 
 using ir::Op;
-using ir::UOp;
 
 bool pending(UOp n) { return !n->storage(); }
 

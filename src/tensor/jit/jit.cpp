@@ -23,11 +23,7 @@
 namespace sinter::inline v0 {
 namespace {
 
-using ir::UOp;
-using tensor::CallSizes;
-using tensor::CapturedPlan;
-using tensor::CapturedShape;
-using tensor::Replay;
+using namespace tensor;
 
 constexpr int kMaxPrograms = 4;  ///< differing programs in a row: no longer an effect of the first calls
 constexpr int kMaxWaits = 64;    ///< waits for plans in flight before the function runs instead of its plan
@@ -65,7 +61,7 @@ size_t memory_of(std::span<const Tensor> inputs, UOp n) {
 
 Signature signature_of(const CallInputs& call) {
   Signature out{
-      {}, {}, ir::grad_enabled(), ir::flush_denormals(), debug::executor(), tensor::autocast_type(), ir::allows_tf32()};
+      {}, {}, ir::grad_enabled(), ir::flush_denormals(), debug::executor(), autocast_type(), ir::allows_tf32()};
   for (const Tensor& t : call.tensors) {
     const UOp n = t.cell()->node.get();
     out.inputs.push_back(
@@ -78,7 +74,7 @@ Signature signature_of(const CallInputs& call) {
 /// Whether the inputs and the current settings have this signature, whatever the values of symbolic sizes.
 bool matches(const Signature& signature, const CallInputs& call) {
   if (signature.grad != ir::grad_enabled() || signature.flush != ir::flush_denormals() ||
-      signature.executor != debug::executor() || signature.autocast != tensor::autocast_type() ||
+      signature.executor != debug::executor() || signature.autocast != autocast_type() ||
       signature.tf32 != ir::allows_tf32())
     return false;
   const auto same = [&](const Signature::Input& a, const Tensor& t) {
@@ -93,7 +89,7 @@ bool matches(const Signature& signature, const CallInputs& call) {
 /// A program and the caches of its runs. Runs share its ownership: another program may replace it meanwhile.
 struct SharedPlan {
   CapturedPlan captured;
-  std::vector<std::unique_ptr<tensor::InvariantCache>> idle = {};  ///< of runs that ended; one per concurrent run
+  std::vector<std::unique_ptr<InvariantCache>> idle = {};  ///< of runs that ended; one per concurrent run
 };
 
 struct JitEntry {
@@ -133,16 +129,16 @@ class CacheLease {
   }
   CacheLease(const CacheLease&) = delete;
   CacheLease& operator=(const CacheLease&) = delete;
-  std::unique_ptr<tensor::InvariantCache>& get() { return cache_; }
+  std::unique_ptr<InvariantCache>& get() { return cache_; }
 
  private:
   const std::shared_ptr<SharedPlan> plan_;
-  std::unique_ptr<tensor::InvariantCache> cache_;
+  std::unique_ptr<InvariantCache> cache_;
 };
 
 /// Whether both write the same slots in place. That depends on who else holds the old values.
 bool writes_alike(const CapturedPlan& a, const CapturedPlan& b) {
-  const auto same = [](const tensor::SlotSource& x, const tensor::SlotSource& y) { return x.written == y.written; };
+  const auto same = [](const SlotSource& x, const SlotSource& y) { return x.written == y.written; };
   return std::equal(a.slots.begin(), a.slots.end(), b.slots.begin(), b.slots.end(), same);
 }
 
@@ -156,7 +152,7 @@ bool same_program(const CapturedPlan& a, const CapturedPlan& b, bool equal_sizes
   for (size_t i = 0; i < a.vars.size(); ++i)
     if (!(a.vars[i] == b.vars[i])) {
       if (!equal_sizes || a.vars[i].number != b.vars[i].number) return false;
-      tensor::usage_error(
+      usage_error(
           "a symbolic size that the jitted function binds itself was {} in one call and {} in the next, "
           "and what it will "
           "be is unknown; bind it to an axis of an input, or pass it: the function may take a const Dim& "
@@ -167,7 +163,7 @@ bool same_program(const CapturedPlan& a, const CapturedPlan& b, bool equal_sizes
   for (size_t i = 0; i < a.numbers.size(); ++i)
     if (!(a.numbers[i] == b.numbers[i])) {
       if (!equal_sizes) return false;
-      tensor::usage_error(
+      usage_error(
           "a number of the jitted function was {} in one call and {} in the next, and what it will be "
           "is unknown; pass it as a tensor",
           a.numbers[i].as_double(), b.numbers[i].as_double());
@@ -178,9 +174,9 @@ bool same_program(const CapturedPlan& a, const CapturedPlan& b, bool equal_sizes
 /// Realizes what the thread has assigned, and those of the tensors that wait. Neither is part of the function's
 /// program.
 void realize_pending(std::span<const Tensor> tensors) {
-  for (std::vector<UOp> waiting = tensor::assigned_versions([](const Cell&) { return false; });; waiting.clear()) {
+  for (std::vector<UOp> waiting = assigned_versions([](const Cell&) { return false; });; waiting.clear()) {
     for (const Tensor& t : tensors)  // repeat if another thread has assigned one meanwhile
-      if (UOp n = tensor::node_of(t); !n->storage()) waiting.push_back(n);
+      if (UOp n = node_of(t); !n->storage()) waiting.push_back(n);
     if (waiting.empty()) return;
     tensor::realize(waiting);
   }
@@ -248,11 +244,11 @@ struct JitPlans::Known {
     } else if (writes_alike(old, captured) && ++known->mismatches >= kMaxPrograms) {
       known->mismatches = 0;
       if (equal_sizes)
-        tensor::usage_error(
+        usage_error(
             "the jitted function built another program at each of {} calls in a row; jit a part that does "
             "the same every time",
             kMaxPrograms + 1);
-      tensor::notice_by_size(known->sizes, call.sizes.all());
+      notice_by_size(known->sizes, call.sizes.all());
       known->by_size = true;
       known->confirmed = false;
     } else {
@@ -270,8 +266,8 @@ JitPlans& JitPlans::operator=(JitPlans&&) noexcept = default;
 
 std::vector<Tensor> JitPlans::call(const Function& function, std::span<const Tensor> inputs, std::span<const Dim> given,
                                    Loc where) {
-  const tensor::Call call("jit", where);
-  if (tensor::Capture::current()) tensor::usage_error("a jitted function calls another one; jit the outer one alone");
+  const Call call("jit", where);
+  if (Capture::current()) usage_error("a jitted function calls another one; jit the outer one alone");
   const CallInputs now{inputs, given};
   JitEntry* known = nullptr;
   bool was_ready = false;
@@ -284,7 +280,7 @@ std::vector<Tensor> JitPlans::call(const Function& function, std::span<const Ten
       Replay replay(plan->captured, inputs, now.sizes);
       const Replay::Readiness ready = replay.ready();
       if (ready == Replay::Readiness::Later && waits++ < kMaxWaits) {
-        tensor::InFlightPlan::wait();
+        InFlightPlan::wait();
         continue;
       }
       was_ready = ready == Replay::Readiness::Yes;
@@ -306,11 +302,11 @@ std::vector<Tensor> JitPlans::call(const Function& function, std::span<const Ten
   const RunLockGuard guard{known_->run_lock};
   // A model's new parameters: as part of the function's program they would be computed anew in each call.
   // Held as nodes: a handle to what another thread's function makes would look like one that escapes.
-  for (std::vector<UOp> leaves; !(leaves = tensor::pending_leaves()).empty();) tensor::realize(leaves);
+  for (std::vector<UOp> leaves; !(leaves = pending_leaves()).empty();) tensor::realize(leaves);
   std::vector<Tensor> fresh;  // cells that tell inputs from tensors that the function uses besides
-  for (const Tensor& t : inputs) fresh.push_back(tensor::wrap(t.cell()->node.get()));
-  tensor::Capture capture(fresh, now.sizes);
-  std::vector<Tensor> results = tensor::call_program_in_scope([&] { return function(fresh); });
+  for (const Tensor& t : inputs) fresh.push_back(wrap(t.cell()->node.get()));
+  Capture capture(fresh, now.sizes);
+  std::vector<Tensor> results = call_program_in_scope([&] { return function(fresh); });
   capture.on_return(results);
   realize_pending(results);
   capture.keep_steps();

@@ -22,7 +22,6 @@ namespace {
 
 using ir::Storage;
 using ir::TensorGraph;
-using ir::UOp;
 
 runtime::InvariantInputs steady_of(const CapturedPlan& captured) {
   runtime::InvariantInputs steady{{}, std::vector<uint8_t>(captured.args.size(), 1)};

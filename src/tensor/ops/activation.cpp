@@ -12,8 +12,6 @@
 
 namespace sinter {
 
-using ir::UOp;
-
 namespace tensor {
 namespace {
 
@@ -40,10 +38,7 @@ UOp log_sigmoid(UOp x) { return ir::where(not_negative(x), ir::like(x, 0.0), x) 
 inline namespace v0 {
 namespace {
 
-using tensor::Call;
-using tensor::float_operand;
-using tensor::usage_error;
-using tensor::wrap;
+using namespace tensor;
 
 /// f of x in its compute type.
 template <class F>
@@ -70,12 +65,12 @@ UOp exponential_below(UOp x, double alpha, double width, double scale) {
 
 /// The operand of a function that keeps integers.
 UOp number_operand(const Arg& x) {
-  UOp n = tensor::operand(x);
-  tensor::require_type(!is_bool(n->dtype), x, "numbers");
+  UOp n = operand(x);
+  require_type(!is_bool(n->dtype), x, "numbers");
   return n;
 }
 /// A bound in the type of x. UsageError if an integer type does not hold it.
-UOp bound_like(UOp x, double bound) { return ir::like(x, tensor::number_of(Arg(bound), x->dtype)); }
+UOp bound_like(UOp x, double bound) { return ir::like(x, number_of(Arg(bound), x->dtype)); }
 
 }  // namespace
 
@@ -108,15 +103,15 @@ Tensor leaky_relu(Arg x, double slope) {
 
 Tensor prelu(Arg x, const Tensor& weight) {
   Call call("prelu", x.where());
-  UOp given = float_operand(x), n = ir::to_compute_type(given), w = tensor::node_of(weight);
+  UOp given = float_operand(x), n = ir::to_compute_type(given), w = node_of(weight);
   if (w->shape.numel() == 1) {
-    w = ir::cast(tensor::on_device(w, n->device, n->shape), n->dtype);
+    w = ir::cast(on_device(w, n->device, n->shape), n->dtype);
     w = ir::broadcast_to(ir::reshape(w, {}), n->shape);
   } else {
     if (n->rank() < 2)
-      usage_error("the weight {} needs channels, the second axis of x, but x is {}; give one number",
-                  tensor::describe(w), tensor::describe(given));
-    w = tensor::broadcast_param(weight, "weight", n, Shape{n->shape[1]}, 1);
+      usage_error("the weight {} needs channels, the second axis of x, but x is {}; give one number", describe(w),
+                  describe(given));
+    w = broadcast_param(weight, "weight", n, Shape{n->shape[1]}, 1);
   }
   return wrap(ir::cast(positive_or(n, n * w), given->dtype));
 }
@@ -126,7 +121,7 @@ Tensor rrelu(Arg x, double lower, double upper, bool training, Generator* genera
   if (!(lower <= upper)) usage_error("no slope lies between {} and {}; give lower <= upper", lower, upper);
   UOp given = float_operand(x), n = ir::to_compute_type(given);
   if (!training) return wrap(ir::cast(positive_or(n, n * ((lower + upper) / 2)), given->dtype));
-  UOp noise = tensor::node_of(rand(n->shape, {n->dtype, generator, n->device}, x.where()));
+  UOp noise = node_of(rand(n->shape, {n->dtype, generator, n->device}, x.where()));
   return wrap(ir::cast(positive_or(n, n * (noise * (upper - lower) + lower)), given->dtype));
 }
 
@@ -183,7 +178,7 @@ Tensor mish(Arg x) {
   return float_function("mish", x, [](UOp n) { return n * ir::alu(ir::Op::Tanh, {tensor::softplus(n)}); });
 }
 Tensor logsigmoid(Arg x) {
-  return float_function("logsigmoid", x, [](UOp n) { return tensor::log_sigmoid(n); });
+  return float_function("logsigmoid", x, [](UOp n) { return log_sigmoid(n); });
 }
 Tensor tanhshrink(Arg x) {
   return float_function("tanhshrink", x, [](UOp n) { return n - ir::alu(ir::Op::Tanh, {n}); });

@@ -13,10 +13,8 @@
 namespace sinter::inline v0 {
 namespace {
 
+using namespace tensor;
 using ir::Combine;
-using ir::UOp;
-using tensor::Call;
-using tensor::usage_error;
 
 /// One axis: `periods` times `in` elements, from which `out` windows are taken.
 struct Period {
@@ -36,19 +34,19 @@ std::vector<Period> periods_of(UOp x, size_t axes, const AdaptiveSize& size) {
     if (*wanted < 1)
       usage_error("the output's size is {}; it must be at least 1, or std::nullopt for that of the input", *wanted);
     const auto axis = static_cast<int64_t>(x->rank() - axes + i);
-    const int64_t have = tensor::fixed_size(x, axis, "seen through windows", ", or keep it by std::nullopt"),
+    const int64_t have = fixed_size(x, axis, "seen through windows", ", or keep it by std::nullopt"),
                   common = std::gcd(have, *wanted);
     if (have == 0)
       usage_error("axis {} of {} has 0 elements, from which {} windows cannot be taken; give at least 1", axis,
-                  tensor::describe(x), *wanted);
+                  describe(x), *wanted);
     found.push_back({axis, common, have / common, *wanted / common});
   }
   return found;
 }
 
 /// Windows next to each other, if that is what all `sliding` axes have.
-std::vector<tensor::WindowAxis> even_windows(const std::vector<Period>& axes, size_t sliding) {
-  std::vector<tensor::WindowAxis> out;
+std::vector<WindowAxis> even_windows(const std::vector<Period>& axes, size_t sliding) {
+  std::vector<WindowAxis> out;
   if (axes.size() != sliding) return out;
   for (const Period& p : axes) {
     if (p.out != 1) return {};
@@ -69,7 +67,7 @@ UOp periods(UOp x, const Period& p) {
     for (const int64_t n : {p.periods, p.in}) split.push_back(n);
     for (const int64_t n : {p.periods, p.out, p.in}) seen.push_back(n);
   }
-  tensor::check_shape(seen);
+  check_shape(seen);
   return ir::expand(ir::reshape(x, split), seen, {p.axis + 1});
 }
 
@@ -77,7 +75,7 @@ UOp periods(UOp x, const Period& p) {
 UOp belongs(UOp seen, const Period& p) {
   if (p.out == 1) return {};
   const Shape plane{p.out, p.in};
-  const UOp window = tensor::position(plane, 0, seen->device), at = tensor::position(plane, 1, seen->device);
+  const UOp window = position(plane, 0, seen->device), at = position(plane, 1, seen->device);
   const auto number = [&](int64_t n) { return ir::like(at, ir::Scalar::of(DType::I64, n)); };
   const UOp first = ir::idiv(window * number(p.in), number(p.out)),
             end = ir::idiv(window * number(p.in) + number(p.in + p.out - 1), number(p.out));
@@ -103,7 +101,7 @@ UOp mean_over_periods(UOp x, const Period& p) {
   return joined(total / ir::reduce(Combine::Add, ir::cast(inside, x->dtype), axis), p);
 }
 
-tensor::MaxPooled max_over_periods(const tensor::MaxPooled& x, const Period& p) {
+MaxPooled max_over_periods(const MaxPooled& x, const Period& p) {
   UOp seen = periods(x.value, p), place = periods(x.place, p);
   const UOp inside = belongs(seen, p);
   if (inside) {
@@ -119,33 +117,33 @@ tensor::MaxPooled max_over_periods(const tensor::MaxPooled& x, const Period& p) 
 UOp places(UOp x, size_t axes) {
   Shape plane;
   for (size_t i = x->rank() - axes; i < x->rank(); ++i) plane.push_back(x->shape[i]);
-  return ir::broadcast_to(tensor::flat_position(plane, x->device), x->shape);
+  return ir::broadcast_to(flat_position(plane, x->device), x->shape);
 }
 
 Tensor adaptive_avg(std::string_view name, size_t axes, const Arg& input, const AdaptiveSize& size) {
   Call call(name, input.where());
-  const UOp given = tensor::float_operand(input), x = ir::to_compute_type(tensor::with_batch_axis(given, axes));
+  const UOp given = float_operand(input), x = ir::to_compute_type(with_batch_axis(given, axes));
   const std::vector<Period> list = periods_of(x, axes, size);
   UOp y = x;
   if (const auto even = even_windows(list, axes); !even.empty())
-    y = tensor::mean_over_windows(x, even, given, true, {});
+    y = mean_over_windows(x, even, given, true, {});
   else
     for (size_t i = list.size(); i-- > 0;) y = mean_over_periods(y, list[i]);
-  return tensor::unbatched(ir::cast(y, given->dtype), given, x);
+  return unbatched(ir::cast(y, given->dtype), given, x);
 }
 
 std::pair<Tensor, Tensor> adaptive_max(std::string_view name, size_t axes, const Arg& input, const AdaptiveSize& size) {
   Call call(name, input.where());
-  const UOp given = tensor::operand(input), x = tensor::with_batch_axis(given, axes);
+  const UOp given = operand(input), x = with_batch_axis(given, axes);
   const std::vector<Period> list = periods_of(x, axes, size);
-  tensor::MaxPooled y;
+  MaxPooled y;
   if (const auto even = even_windows(list, axes); !even.empty()) {
-    y = tensor::max_over_windows(x, even, given);
+    y = max_over_windows(x, even, given);
   } else {
     y = {x, places(x, axes)};
     for (size_t i = list.size(); i-- > 0;) y = max_over_periods(y, list[i]);
   }
-  return {tensor::unbatched(y.value, given, x), tensor::unbatched(y.place, given, x)};
+  return {unbatched(y.value, given, x), unbatched(y.place, given, x)};
 }
 
 }  // namespace

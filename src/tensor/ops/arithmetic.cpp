@@ -5,25 +5,23 @@
 namespace sinter::inline v0 {
 namespace {
 
-using ir::UOp;
-using tensor::Call;
-using tensor::wrap;
+using namespace tensor;
 
 bool is_one(const Arg& a) { return !a.is_tensor() && a.real() == 1; }
 
 /// UsageError if all operands are bool.
-DType type_of_numbers(tensor::Args args) {
-  const DType dtype = tensor::common_type(args);
+DType type_of_numbers(Args args) {
+  const DType dtype = common_type(args);
   if (is_bool(dtype))
-    tensor::usage_error("has no meaning on {} and {}; convert one with to(int64)", tensor::describe(**args.begin()),
-                        tensor::describe(**(args.begin() + 1)));
+    usage_error("has no meaning on {} and {}; convert one with to(int64)", describe(**args.begin()),
+                describe(**(args.begin() + 1)));
   return dtype;
 }
 
 /// f of the operands in the type in which ops on `dtype` compute.
 template <class F>
-Tensor rounded_once(tensor::Args args, DType dtype, F f) {
-  ir::Sources n = tensor::operands(args, dtype);
+Tensor rounded_once(Args args, DType dtype, F f) {
+  ir::Sources n = operands(args, dtype);
   for (UOp& x : n) x = ir::to_compute_type(x);
   return wrap(ir::cast(f(n), dtype));
 }
@@ -45,8 +43,7 @@ Tensor add(Arg a, Arg b, Arg alpha) {
     return a + b;
   }
   const Call call("add", a.where());
-  return rounded_once({&a, &b, &alpha}, tensor::common_type({&a, &b}),
-                      [](const ir::Sources& n) { return n[0] + n[2] * n[1]; });
+  return rounded_once({&a, &b, &alpha}, common_type({&a, &b}), [](const ir::Sources& n) { return n[0] + n[2] * n[1]; });
 }
 Tensor sub(Arg a, Arg b, Arg alpha) {
   if (is_one(alpha)) {
@@ -75,8 +72,8 @@ Tensor true_divide(Arg a, Arg b) {
 }
 Tensor positive(Arg x) {
   const Call call("positive", x.where());
-  UOp n = tensor::operand(x);
-  tensor::require_type(!is_bool(n->dtype), x, "numbers");
+  UOp n = operand(x);
+  require_type(!is_bool(n->dtype), x, "numbers");
   return wrap(n);
 }
 Tensor negative(Arg x) {
@@ -91,7 +88,7 @@ Tensor addcmul(Arg x, Arg a, Arg b, Arg value) {
 }
 Tensor float_power(Arg a, Arg b) {
   const Call call("float_power", a.where());
-  return wrap(ir::alu(ir::Op::Pow, tensor::operands({&a, &b}, DType::F64)));
+  return wrap(ir::alu(ir::Op::Pow, operands({&a, &b}, DType::F64)));
 }
 
 #define SINTER_NAMED(name, op)       \

@@ -8,10 +8,7 @@
 namespace sinter::inline v0 {
 namespace {
 
-using ir::UOp;
-using tensor::Call;
-using tensor::OuterCall;
-using tensor::usage_error;
+using namespace tensor;
 
 constexpr const char* kKinds[] = {"a bool", "an integer", "a float"};
 /// What makes a tensor of each kind.
@@ -19,20 +16,19 @@ constexpr const char* kMakers[] = {"", "Tensor(0) or .to(int64)", "Tensor(0.0) o
 
 /// UsageError for a value of a higher kind than the target's.
 void require_kind(const Arg& value, UOp target) {
-  const DType meant = value.is_tensor() ? tensor::operand(value)->dtype : tensor::default_type(value.kind());
-  if (tensor::kind_of(meant) > tensor::kind_of(target->dtype))
+  const DType meant = value.is_tensor() ? operand(value)->dtype : default_type(value.kind());
+  if (kind_of(meant) > kind_of(target->dtype))
     usage_error(
         "{} value ({}) does not fit {} tensor ({}); make the tensor {} one first, by {}, or convert the value with "
         ".to({})",
-        kKinds[tensor::kind_of(meant)], tensor::describe(value), kKinds[tensor::kind_of(target->dtype)],
-        tensor::describe(target), kKinds[tensor::kind_of(meant)], kMakers[tensor::kind_of(meant)],
-        name_of(target->dtype));
+        kKinds[kind_of(meant)], describe(value), kKinds[kind_of(target->dtype)], describe(target),
+        kKinds[kind_of(meant)], kMakers[kind_of(meant)], name_of(target->dtype));
 }
 
 /// The value as the target stores it: in its dtype and in the shape of the part that is written.
 UOp convert_to_part(const Arg& value, UOp target, const Shape& part) {
   require_kind(value, target);
-  return tensor::broadcast_to_part(tensor::operand(value, target->dtype), target, part);
+  return broadcast_to_part(operand(value, target->dtype), target, part);
 }
 
 void require_assignable(const Cell& cell) {
@@ -43,42 +39,42 @@ void require_assignable(const Cell& cell) {
 }
 
 /// The next version of a cell whose value is x, with v, of the part's shape, in a part of it.
-UOp with_part(const Cell& cell, UOp x, const tensor::BasicIndex& part, UOp v) {
-  if (!part.box()) return tensor::next_version(cell, tensor::overwrite(x, part, v));
+UOp with_part(const Cell& cell, UOp x, const BasicIndex& part, UOp v) {
+  if (!part.box()) return next_version(cell, overwrite(x, part, v));
   const ir::Region box = part.region();
   Shape sizes;
   for (const auto& slice : part.slices) sizes.push_back(slice.count);
   const bool whole = box == ir::full_region(x->shape);
-  return tensor::next_version(cell, ir::reshape(v, sizes), whole ? std::optional<ir::Region>() : box);
+  return next_version(cell, ir::reshape(v, sizes), whole ? std::optional<ir::Region>() : box);
 }
 
 /// `value` scattered to the elements of the part that the items' integer tensors name; of several values for one
 /// element the last stays. `target` is the tensor that is written, for errors.
-UOp scattered_part(UOp part, const tensor::AdvancedIndex& to, UOp target, const Arg& value) {
-  const Shape shape = tensor::picked_shape(part, to.axes, to.index, to.place);
+UOp scattered_part(UOp part, const AdvancedIndex& to, UOp target, const Arg& value) {
+  const Shape shape = picked_shape(part, to.axes, to.index, to.place);
   const UOp v = convert_to_part(value, target, shape);
-  return tensor::put(part, to.axes, to.index, to.place, v, ir::ScatterMode::Set);
+  return put(part, to.axes, to.index, to.place, v, ir::ScatterMode::Set);
 }
 
 /// Makes a version with the value where the mask is true; false for no mask.
-bool write_masked(const Tensor& target, const tensor::MaskedValue& to) {
+bool write_masked(const Tensor& target, const MaskedValue& to) {
   if (!to.mask) return false;
   const Cell& cell = *target.cell();
   require_assignable(cell);
-  const UOp old = tensor::node_of(target), made = ir::where(to.mask, to.value, tensor::read(old, to.part));
-  tensor::install(target.cell(), with_part(cell, old, to.part, made));
+  const UOp old = node_of(target), made = ir::where(to.mask, to.value, read(old, to.part));
+  install(target.cell(), with_part(cell, old, to.part, made));
   return true;
 }
 
 /// The same with op(element, value); the elements are not read to the host. False if they must be.
 bool update_masked(const Tensor& target, std::span<const Index> items, const Arg& value, Tensor (*op)(Arg, Arg)) {
-  if (!tensor::has_mask(items)) return false;
+  if (!has_mask(items)) return false;
   const Call call("at", value.where());
-  const UOp old = tensor::node_of(target);
-  tensor::MaskedValue to = tensor::masked_value(old, items, tensor::operand(value));
+  const UOp old = node_of(target);
+  MaskedValue to = masked_value(old, items, operand(value));
   if (!to.mask) return false;
-  const Tensor part = tensor::wrap(tensor::read(old, to.part));
-  const Tensor made = value.is_tensor() ? op(part, tensor::wrap(to.value)) : op(part, value);
+  const Tensor part = wrap(read(old, to.part));
+  const Tensor made = value.is_tensor() ? op(part, wrap(to.value)) : op(part, value);
   to.value = convert_to_part(made, old, to.part.shape);
   return write_masked(target, to);
 }
@@ -87,9 +83,9 @@ bool update_masked(const Tensor& target, std::span<const Index> items, const Arg
 
 Tensor& Tensor::assign(Arg value, Loc where) & {
   const Call call("assign", where);
-  UOp old = tensor::node_of(*this);
+  UOp old = node_of(*this);
   require_assignable(*cell_);
-  tensor::install(cell_, tensor::next_version(*cell_, convert_to_part(value, old, old->shape)));
+  install(cell_, next_version(*cell_, convert_to_part(value, old, old->shape)));
   return *this;
 }
 
@@ -129,37 +125,37 @@ Place::Place(Tensor target, std::vector<Index> items, Loc where)
 
 Place& Place::assign(Arg value) {
   const OuterCall outer("at", where_);
-  tensor::UnmaskedIndex to{{}, *items_};
-  if (tensor::has_mask(*items_)) {
+  UnmaskedIndex to{{}, *items_};
+  if (has_mask(*items_)) {
     const bool written = [&] {
       const Call call("at", where_);
-      const UOp old = tensor::node_of(target_);
+      const UOp old = node_of(target_);
       require_kind(value, old);
-      return write_masked(target_, tensor::masked_value(old, *items_, tensor::operand(value, old->dtype)));
+      return write_masked(target_, masked_value(old, *items_, operand(value, old->dtype)));
     }();
     if (written) return *this;
-    to = tensor::unmask(target_, *items_);  // a host read: no node lives across it
+    to = unmask(target_, *items_);  // a host read: no node lives across it
   }
   const Call call("at", where_);
   const Cell& cell = *target_.cell();
-  const UOp old = tensor::node_of(target_);
+  const UOp old = node_of(target_);
   UOp next;
-  if (!tensor::has_tensor(to.items)) {
-    const tensor::BasicIndex part = tensor::resolve(old, to.items);
+  if (!has_tensor(to.items)) {
+    const BasicIndex part = resolve(old, to.items);
     require_assignable(cell);
     next = with_part(cell, old, part, convert_to_part(value, old, part.shape));
   } else {
-    const bool masked = tensor::has_mask(*items_);
+    const bool masked = has_mask(*items_);
     const UOp x = masked ? ir::reshape(old, to.shape) : old;
-    const tensor::AdvancedIndex advanced = tensor::resolve_advanced(x, to.items);
-    const tensor::BasicIndex part = tensor::resolve(x, advanced.basic);
+    const AdvancedIndex advanced = resolve_advanced(x, to.items);
+    const BasicIndex part = resolve(x, advanced.basic);
     require_assignable(cell);
-    const UOp v = scattered_part(tensor::read(x, part), advanced, old, value);
+    const UOp v = scattered_part(read(x, part), advanced, old, value);
     const bool whole = part.box() && part.region() == ir::full_region(x->shape);
     next = !masked ? with_part(cell, x, part, v)
-                   : tensor::next_version(cell, ir::reshape(whole ? v : tensor::overwrite(x, part, v), old->shape));
+                   : next_version(cell, ir::reshape(whole ? v : overwrite(x, part, v), old->shape));
   }
-  tensor::install(target_.cell(), next);
+  install(target_.cell(), next);
   return *this;
 }
 
@@ -186,14 +182,14 @@ Place& Place::operator/=(Arg value) {
 
 /// A version without a home: never merged with its source, and stored in memory of its own if it is realized.
 Tensor Tensor::clone(Loc where) const {
-  const tensor::Call call("clone", where);
-  const UOp n = tensor::node_of(*this);
-  return tensor::wrap(ir::TensorGraph::get().make({ir::Op::After, n->dtype, n->shape, {n}}));
+  const Call call("clone", where);
+  const UOp n = node_of(*this);
+  return wrap(ir::TensorGraph::get().make({ir::Op::After, n->dtype, n->shape, {n}}));
 }
 
 Tensor Tensor::detach(Loc where) const {
-  const tensor::Call call("detach", where);
-  return tensor::wrap(ir::detach(tensor::node_of(*this)));
+  const Call call("detach", where);
+  return wrap(ir::detach(node_of(*this)));
 }
 
 }  // namespace sinter::inline v0

@@ -14,12 +14,7 @@
 namespace sinter::inline v0 {
 namespace {
 
-using ir::UOp;
-using tensor::Call;
-using tensor::describe;
-using tensor::node_of;
-using tensor::usage_error;
-using tensor::wrap;
+using namespace tensor;
 
 constexpr int64_t kFewQueries = 8, kManyKeys = 256;
 
@@ -31,14 +26,14 @@ void check_queries(UOp q, UOp k) {
   if (!(dim_from_end(q, 1) == dim_from_end(k, 1)))
     usage_error("queries are {}, keys {}: sizes {} and {}; {}", describe(q), describe(k), to_string(dim_from_end(q, 1)),
                 to_string(dim_from_end(k, 1)),
-                tensor::mismatch_hint(dim_from_end(q, 1), dim_from_end(k, 1), "they must be equal"));
+                mismatch_hint(dim_from_end(q, 1), dim_from_end(k, 1), "they must be equal"));
 }
 void check_values(UOp k, UOp v) {
   if (v->rank() < 2) usage_error("{} has {} axes; give [..., length, size]", describe(v), v->rank());
   if (!(dim_from_end(k, 2) == dim_from_end(v, 2)))
     usage_error("keys are {}, values {}: lengths {} and {}; {}", describe(k), describe(v),
                 to_string(dim_from_end(k, 2)), to_string(dim_from_end(v, 2)),
-                tensor::mismatch_hint(dim_from_end(k, 2), dim_from_end(v, 2), "they must be equal"));
+                mismatch_hint(dim_from_end(k, 2), dim_from_end(v, 2), "they must be equal"));
 }
 
 /// Keys or values whose heads are as many as q's: each stands for so many after it.
@@ -46,8 +41,8 @@ UOp heads_shared(UOp x, UOp q) {
   if (x->rank() < 3 || q->rank() < 3)
     usage_error("queries are {}, keys or values {}; with enable_gqa give [..., heads, length, size]", describe(q),
                 describe(x));
-  const int64_t axis = static_cast<int64_t>(x->rank()) - 3, heads = tensor::fixed_size(x, axis, "shared"),
-                wanted = tensor::fixed_size(q, static_cast<int64_t>(q->rank()) - 3, "shared");
+  const int64_t axis = static_cast<int64_t>(x->rank()) - 3, heads = fixed_size(x, axis, "shared"),
+                wanted = fixed_size(q, static_cast<int64_t>(q->rank()) - 3, "shared");
   if (heads == wanted) return x;
   if (heads == 0 || wanted % heads)
     usage_error("{} heads of queries cannot share {} heads of keys or values; give a multiple", wanted, heads);
@@ -94,7 +89,7 @@ UOp mask_of_padding(UOp scores, UOp padding) {
 UOp aligned_at_end(UOp positions, UOp scores) {
   const Dim &queries = dim_from_end(scores, 2), &keys = dim_from_end(scores, 1);
   if (!queries.symbolic() && !keys.symbolic()) return positions + static_cast<double>(keys.value() - queries.value());
-  const auto size = [&](const Dim& d) { return wrap(tensor::size_node(d, positions->dtype, positions->device)); };
+  const auto size = [&](const Dim& d) { return wrap(size_node(d, positions->dtype, positions->device)); };
   return node_of(wrap(positions) + (size(keys) - size(queries)));
 }
 
@@ -107,13 +102,13 @@ Tensor weights_of(UOp q, const Tensor& keys, const AttentionOptions& o) {
   const Tensor scores = matmul(wrap(q), keys.transpose());
   UOp s =
       node_of(o.scale           ? scores * *o.scale
-              : size.symbolic() ? scores / sqrt(wrap(tensor::size_node(size, q->dtype, q->device)))
+              : size.symbolic() ? scores / sqrt(wrap(size_node(size, q->dtype, q->device)))
                                 : scores * (1 / std::sqrt(static_cast<double>(std::max<int64_t>(size.value(), 1)))));
   if (o.causal) {
     const Shape plane{dim_from_end(s, 2), dim_from_end(s, 1)};
-    UOp query = tensor::position(plane, 0, s->device);
+    UOp query = position(plane, 0, s->device);
     if (o.lower_right) query = aligned_at_end(query, s);
-    s = mask_unseen(s, ir::le(tensor::position(plane, 1, s->device), query));
+    s = mask_unseen(s, ir::le(position(plane, 1, s->device), query));
   }
   if (o.mask.defined()) s = apply_mask(s, node_of(o.mask));
   if (o.key_padding_mask.defined()) s = apply_mask(s, mask_of_padding(s, node_of(o.key_padding_mask)));
@@ -129,9 +124,9 @@ Tensor weights_of(UOp q, const Tensor& keys, const AttentionOptions& o) {
 Tensor scaled_dot_product_attention(Arg query, const Tensor& k, const Tensor& v, const AttentionOptions& o) {
   Call call("scaled_dot_product_attention", query.where());
   const Arg key(k, query.where()), value(v, query.where());
-  const DType t = tensor::common_float_type({&query, &key, &value});
-  const UOp q = tensor::operand(query, t);
-  UOp keys = tensor::operand(key, t), values = tensor::operand(value, t);
+  const DType t = common_float_type({&query, &key, &value});
+  const UOp q = operand(query, t);
+  UOp keys = operand(key, t), values = operand(value, t);
   if (o.enable_gqa) keys = heads_shared(keys, q), values = heads_shared(values, q);
   check_queries(q, keys);
   check_values(keys, values);
@@ -147,9 +142,9 @@ Tensor scaled_dot_product_attention(Arg query, const Tensor& k, const Tensor& v,
 Tensor attention_weights(Arg query, const Tensor& k, const AttentionOptions& o) {
   Call call("attention_weights", query.where());
   const Arg key(k, query.where());
-  const DType t = tensor::common_float_type({&query, &key});
-  const UOp q = tensor::operand(query, t);
-  UOp keys = tensor::operand(key, t);
+  const DType t = common_float_type({&query, &key});
+  const UOp q = operand(query, t);
+  UOp keys = operand(key, t);
   if (o.enable_gqa) keys = heads_shared(keys, q);
   return weights_of(q, wrap(keys), o).to(t);
 }
@@ -160,7 +155,7 @@ namespace {
 Tensor rotated(UOp given, UOp places, const RotaryOptions& o) {
   UOp x = ir::to_compute_type(given);
   if (x->rank() < 2) usage_error("{} has {} axes; give [..., positions, size]", describe(given), x->rank());
-  const int64_t last = static_cast<int64_t>(x->rank()) - 1, size = tensor::fixed_size(given, last, "rotated");
+  const int64_t last = static_cast<int64_t>(x->rank()) - 1, size = fixed_size(given, last, "rotated");
   if (size % 2) usage_error("the last axis of {} has the odd size {}; pairs are rotated", describe(given), size);
   if (!(o.base > 0 && std::isfinite(o.base))) usage_error("base is {}; angles need a finite number above 0", o.base);
   const int64_t half = size / 2;
@@ -175,10 +170,10 @@ Tensor rotated(UOp given, UOp places, const RotaryOptions& o) {
     column.push_back(Dim(1));
     places = node_of(wrap(ir::reshape(places, Shape(column))).expand(plane));
   } else {
-    places = tensor::position(plane, 0, x->device);
+    places = position(plane, 0, x->device);
   }
   UOp place = ir::cast(places, x->dtype) + static_cast<double>(o.offset);
-  UOp pair = ir::cast(tensor::position(plane, static_cast<int64_t>(plane.rank()) - 1, x->device), x->dtype);
+  UOp pair = ir::cast(position(plane, static_cast<int64_t>(plane.rank()) - 1, x->device), x->dtype);
   UOp angle = place * ir::exp(pair * (-2.0 * std::log(o.base) / static_cast<double>(size)));
 
   // The two elements of a pair get an axis of their own: after the axis of pairs if interleaved, before it otherwise.
@@ -190,7 +185,7 @@ Tensor rotated(UOp given, UOp places, const RotaryOptions& o) {
   UOp pairs = ir::reshape(x, paired);
   auto wave = [&](ir::Op op) { return ir::broadcast_to(ir::alu(op, {angle}), paired, {twos}); };
   // (a, b) becomes (a cos - b sin, b cos + a sin).
-  UOp sine = wave(ir::Op::Sin), number = tensor::position(paired, twos, x->device);
+  UOp sine = wave(ir::Op::Sin), number = position(paired, twos, x->device);
   sine = ir::where(ir::eq(number, ir::like(number, 0.0)), -sine, sine);
   UOp y = ir::reshape(pairs * wave(ir::Op::Cos) + ir::flip(pairs, {twos}) * sine, x->shape);
   return wrap(ir::cast(y, given->dtype));
@@ -200,12 +195,12 @@ Tensor rotated(UOp given, UOp places, const RotaryOptions& o) {
 
 Tensor rotary_embedding(Arg x, const RotaryOptions& o) {
   Call call("rotary_embedding", x.where());
-  return rotated(tensor::float_operand(x), nullptr, o);
+  return rotated(float_operand(x), nullptr, o);
 }
 
 Tensor rotary_embedding(Arg x, const Tensor& positions, const RotaryOptions& o) {
   Call call("rotary_embedding", x.where());
-  const UOp given = tensor::float_operand(x), places = node_of(positions);
+  const UOp given = float_operand(x), places = node_of(positions);
   if (is_float(places->dtype) || is_bool(places->dtype))
     usage_error("the positions are {}; give whole numbers", describe(places));
   return rotated(given, places, o);

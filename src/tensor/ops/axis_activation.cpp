@@ -10,11 +10,7 @@
 namespace sinter::inline v0 {
 namespace {
 
-using ir::UOp;
-using tensor::Call;
-using tensor::float_operand;
-using tensor::usage_error;
-using tensor::wrap;
+using namespace tensor;
 
 /// -log(-log(1 - u)) for u uniform in [0, 1). Where u = 0, half a step stands for it: the logarithm of 0 is no number
 /// to add.
@@ -28,8 +24,8 @@ UOp gumbel_noise(UOp u) {
 Tensor glu(Arg x, int64_t axis) {
   Call call("glu", x.where());
   UOp given = float_operand(x);
-  const int64_t a = tensor::axis_of(given, axis), size = tensor::fixed_size(given, a, "halves of an axis");
-  if (size % 2) usage_error("axis {} of {} has the odd size {}; give two halves", axis, tensor::describe(given), size);
+  const int64_t a = axis_of(given, axis), size = fixed_size(given, a, "halves of an axis");
+  if (size % 2) usage_error("axis {} of {} has the odd size {}; give two halves", axis, describe(given), size);
   UOp n = ir::to_compute_type(given), second = tensor::shrink_axis(n, a, size / 2, size);
   return wrap(ir::cast(tensor::shrink_axis(n, a, 0, size / 2) * tensor::sigmoid(second), given->dtype));
 }
@@ -37,20 +33,20 @@ Tensor glu(Arg x, int64_t axis) {
 Tensor softmin(Arg x, int64_t axis) {
   Call call("softmin", x.where());
   UOp n = float_operand(x);
-  return wrap(ir::cast(tensor::softmax(-ir::to_compute_type(n), tensor::axis_of(n, axis)), n->dtype));
+  return wrap(ir::cast(tensor::softmax(-ir::to_compute_type(n), axis_of(n, axis)), n->dtype));
 }
 
 Tensor gumbel_softmax(Arg logits, double tau, bool hard, int64_t axis, Generator* generator) {
   Call call("gumbel_softmax", logits.where());
   UOp given = float_operand(logits), n = ir::to_compute_type(given);
-  const int64_t a = tensor::axis_of(given, axis);
+  const int64_t a = axis_of(given, axis);
   if (!(tau > 0)) usage_error("tau is {}, which is not above {}; give a temperature", tau, 0);
-  UOp noise = gumbel_noise(tensor::node_of(rand(n->shape, {n->dtype, generator, n->device}, logits.where())));
+  UOp noise = gumbel_noise(node_of(rand(n->shape, {n->dtype, generator, n->device}, logits.where())));
   UOp soft = tensor::softmax((n + noise) / tau, a);
   if (!hard) return wrap(ir::cast(soft, given->dtype));
-  tensor::require_elements(soft, {a});
-  UOp place = tensor::position(soft->shape, a, soft->device), value = ir::detach(soft);
-  UOp largest = tensor::arg_reduce(ir::Combine::ArgMax, value, place, {a});
+  require_elements(soft, {a});
+  UOp place = position(soft->shape, a, soft->device), value = ir::detach(soft);
+  UOp largest = arg_reduce(ir::Combine::ArgMax, value, place, {a});
   UOp chosen = ir::cast(ir::eq(place, ir::expand(largest, soft->shape, {a})), soft->dtype);
   return wrap(ir::cast(chosen + (soft - value), given->dtype));  // the difference is 0 and has a gradient
 }

@@ -8,7 +8,6 @@
 namespace sinter::tensor {
 namespace {
 
-using ir::UOp;
 using AxisSlice = BasicIndex::AxisSlice;
 
 bool takes_axis(const Index& i) { return i.kind != Index::Kind::NewAxis && i.kind != Index::Kind::Ellipsis; }

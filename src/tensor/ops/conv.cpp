@@ -14,10 +14,7 @@
 namespace sinter::inline v0 {
 namespace {
 
-using ir::UOp;
-using tensor::Call;
-using tensor::describe;
-using tensor::usage_error;
+using namespace tensor;
 
 void check_channels(UOp x, UOp weight, UOp bias, int64_t groups) {
   const Dim &in = x->shape[1], &out = weight->shape[0], &each = weight->shape[1];
@@ -25,7 +22,7 @@ void check_channels(UOp x, UOp weight, UOp bias, int64_t groups) {
   if (out.value() % groups)
     usage_error("the weight {} has {} output channels, which {} groups do not divide; choose a divisor",
                 describe(weight), to_string(out), groups);
-  tensor::fixed_size(x, 1, "an axis of channels");
+  fixed_size(x, 1, "an axis of channels");
   if (in.value() % groups || in.value() / groups != each.value())
     usage_error("{} has {} channels, but the weight {} takes {} in each of {} {}; together they must be equal",
                 describe(x), to_string(in), describe(weight), to_string(each), groups,
@@ -46,20 +43,20 @@ ConvOperands conv_operands(size_t sliding, const Arg& input, const Tensor& weigh
                            const char* layout) {
   const Arg w_arg(weight, input.where()), b_arg(bias.defined() ? bias : weight, input.where());
   ConvOperands c;
-  c.type = tensor::common_type({&input, &w_arg, &b_arg});
-  c.given = tensor::operand(input, c.type);
-  c.x = tensor::with_batch_axis(c.given, sliding);
-  c.weight = tensor::on_device(tensor::operand(w_arg, c.type), c.x->device, c.given->shape);
-  if (bias.defined()) c.bias = tensor::on_device(tensor::operand(b_arg, c.type), c.x->device, c.given->shape);
+  c.type = common_type({&input, &w_arg, &b_arg});
+  c.given = operand(input, c.type);
+  c.x = with_batch_axis(c.given, sliding);
+  c.weight = on_device(operand(w_arg, c.type), c.x->device, c.given->shape);
+  if (bias.defined()) c.bias = on_device(operand(b_arg, c.type), c.x->device, c.given->shape);
   if (c.weight->rank() != sliding + 2)
     usage_error("the weight {} has {} axes; give [{}, {}]", describe(c.weight), c.weight->rank(), layout,
                 sliding == 1   ? "kernel"
                 : sliding == 2 ? "kernel, kernel"
                                : "kernel, kernel, kernel");
-  tensor::fixed_size(c.weight, 0, "a number of channels");
-  tensor::fixed_size(c.weight, 1, "a number of channels");
+  fixed_size(c.weight, 0, "a number of channels");
+  fixed_size(c.weight, 1, "a number of channels");
   for (size_t i = 2; i < c.weight->rank(); ++i)
-    c.kernel.push_back(tensor::fixed_size(c.weight, static_cast<int64_t>(i), "a kernel's size"));
+    c.kernel.push_back(fixed_size(c.weight, static_cast<int64_t>(i), "a kernel's size"));
   return c;
 }
 
@@ -70,28 +67,28 @@ Tensor finish(const ConvOperands& c, UOp y, int64_t out) {
   y = ir::reshape(y, joined);
   if (c.bias) y = y + ir::expand(ir::to_compute_type(c.bias), joined, ir::others(joined.rank(), {1}));
   y = ir::cast(y, c.type);
-  return tensor::unbatched(y, c.given, c.x);
+  return unbatched(y, c.given, c.x);
 }
 
 /// Replaces padding that is no zeros around every window of x by elements of x; `slide` then has none.
-UOp pad_input(UOp x, std::vector<tensor::WindowAxis>& slide, PadMode mode) {
+UOp pad_input(UOp x, std::vector<WindowAxis>& slide, PadMode mode) {
   if (mode == PadMode::Constant) return x;
   for (size_t i = 0; i < slide.size(); ++i) {
-    tensor::WindowAxis& s = slide[i];
-    x = tensor::pad_from_itself(x, static_cast<int64_t>(2 + i), s.padding, s.padding + s.more_after, mode);
+    WindowAxis& s = slide[i];
+    x = pad_from_itself(x, static_cast<int64_t>(2 + i), s.padding, s.padding + s.more_after, mode);
     s.padding = s.more_after = 0;
   }
   return x;
 }
 
 /// The windows of a convolution: numbers of padding, or those that its name means.
-std::vector<tensor::WindowAxis> conv_axes(size_t sliding, const ir::Ints& kernel, const ConvOptions& o) {
+std::vector<WindowAxis> conv_axes(size_t sliding, const ir::Ints& kernel, const ConvOptions& o) {
   const std::string& name = o.padding.name();
   if (!name.empty() && name != "same" && name != "valid")
     usage_error("padding is \"{}\"; give numbers, \"same\" or \"valid\"", name);
-  auto slide = tensor::window_axes(sliding, kernel, o.stride, o.padding, o.dilation);
+  auto slide = window_axes(sliding, kernel, o.stride, o.padding, o.dilation);
   if (name != "same") return slide;
-  for (tensor::WindowAxis& s : slide) {
+  for (WindowAxis& s : slide) {
     if (s.stride != 1)
       usage_error(
           "padding \"same\" with stride {}: there are fewer outputs than elements; give stride 1, or "
@@ -124,26 +121,26 @@ Tensor conv(std::string_view name, size_t sliding, const Arg& input, const Tenso
     over_windows.push_back(static_cast<int64_t>(4 + 2 * i));
   }
   UOp image = x, filter = w;
-  tensor::as_factors(image, filter);
-  UOp seen = tensor::windows(ir::reshape(image, grouped), slide, x == c.x ? given : x);
+  as_factors(image, filter);
+  UOp seen = windows(ir::reshape(image, grouped), slide, x == c.x ? given : x);
   const Shape shape(ir::with_axes(seen->shape.dims(), {2}, [&](int64_t) { return Dim(out / groups); }));
-  tensor::check_shape(shape);
+  check_shape(shape);
   seen = ir::expand(seen, shape, {2});
-  ir::Ints summed = tensor::tap_axes(seen, sliding);
+  ir::Ints summed = tap_axes(seen, sliding);
   summed.insert(summed.begin(), 3);
-  const UOp y = ir::reduce(tensor::addition_of(c.type),
+  const UOp y = ir::reduce(addition_of(c.type),
                            seen * ir::broadcast_to(ir::reshape(filter, weights), shape, over_windows), summed);
   return finish(c, y, out);
 }
 
 /// The sizes of a transposed convolution's result.
-ir::Ints transposed_sizes(UOp x, const std::vector<tensor::WindowAxis>& slide, const PerAxis& output_padding) {
-  const ir::Ints more = tensor::per_axis("output_padding", output_padding.numbers(), slide.size(), 0);
+ir::Ints transposed_sizes(UOp x, const std::vector<WindowAxis>& slide, const PerAxis& output_padding) {
+  const ir::Ints more = per_axis("output_padding", output_padding.numbers(), slide.size(), 0);
   ir::Ints sizes;
   for (size_t i = 0; i < slide.size(); ++i) {
-    const tensor::WindowAxis& s = slide[i];
+    const WindowAxis& s = slide[i];
     const auto axis = static_cast<int64_t>(2 + i);
-    const int64_t have = tensor::fixed_size(x, axis, "spread to windows");
+    const int64_t have = fixed_size(x, axis, "spread to windows");
     if (more[i] >= std::max(s.stride, s.dilation))
       usage_error("output_padding is {}; it must be less than the stride {} or the dilation {}", more[i], s.stride,
                   s.dilation);
@@ -151,8 +148,8 @@ ir::Ints transposed_sizes(UOp x, const std::vector<tensor::WindowAxis>& slide, c
     int64_t apart = 0;
     widest[axis] = __builtin_mul_overflow(have - 1, s.stride, &apart)
                        ? std::numeric_limits<int64_t>::max()
-                       : tensor::saturating_add(std::max<int64_t>(apart, 0), tensor::saturating_add(s.span(), more[i]));
-    tensor::check_shape(widest);
+                       : saturating_add(std::max<int64_t>(apart, 0), saturating_add(s.span(), more[i]));
+    check_shape(widest);
     const int64_t size = apart + s.span() + more[i] - 2 * s.padding;
     if (have < 1 || size < 1)
       usage_error("axis {} of {} has {} elements, whose windows of {} with padding {} leave {}; less padding is needed",
@@ -177,7 +174,7 @@ Tensor transposed(std::string_view name, size_t sliding, const Arg& input, const
   if (c.bias && !(c.bias->shape == Shape{each * groups}))
     usage_error("the bias is {}, the output has {} channels; give one number for each", describe(c.bias),
                 each * groups);
-  const auto slide = tensor::window_axes(sliding, c.kernel, o.stride, o.padding, o.dilation);
+  const auto slide = window_axes(sliding, c.kernel, o.stride, o.padding, o.dilation);
   const ir::Ints sizes = transposed_sizes(x, slide, o.output_padding);
 
   // Both are broadcast to [n, group, in, out, windows, taps, ...]: x has no output channels and no taps.
@@ -192,13 +189,12 @@ Tensor transposed(std::string_view name, size_t sliding, const Arg& input, const
     grouped.push_back(x->shape[2 + i]);
     weights.push_back(c.kernel[i]);
   }
-  tensor::check_shape(shape);
+  check_shape(shape);
   UOp image = x, filter = w;
-  tensor::as_factors(image, filter);
+  as_factors(image, filter);
   const UOp products = ir::expand(ir::reshape(image, grouped), shape, of_x) *
                        ir::expand(ir::reshape(filter, weights), shape, of_weights);
-  return finish(c, tensor::overlap_add(ir::reduce(tensor::addition_of(c.type), products, {2}), slide, sizes),
-                each * groups);
+  return finish(c, tensor::overlap_add(ir::reduce(addition_of(c.type), products, {2}), slide, sizes), each * groups);
 }
 
 }  // namespace

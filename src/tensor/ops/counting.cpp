@@ -16,12 +16,7 @@
 namespace sinter::inline v0 {
 namespace {
 
-using ir::UOp;
-using tensor::Call;
-using tensor::describe;
-using tensor::OuterCall;
-using tensor::usage_error;
-using tensor::wrap;
+using namespace tensor;
 
 /// Of a row of elements, `order` their places in the operand (empty: they stand there), which has `shape`.
 Distinct distinct(const Tensor& row, const Tensor& order, const Shape& shape) {
@@ -69,12 +64,12 @@ UOp count_bins(const HistogramRange& range, int64_t bins) {
 }
 
 HistogramRange histogram_operand(const Arg& x, int64_t bins, double low, double high, double margin) {
-  tensor::require_type(x.is_tensor() && is_float(tensor::operand(x)->dtype), x, "a float tensor");
-  UOp n = ir::detach(tensor::operand(x));
+  require_type(x.is_tensor() && is_float(operand(x)->dtype), x, "a float tensor");
+  UOp n = ir::detach(operand(x));
   if (bins < 1) usage_error("{} bins for {}; give 1 or more", bins, describe(n));
   if (!(std::isfinite(low) && std::isfinite(high) && low <= high))
     usage_error("the bins reach from {} to {}; give finite numbers in order", low, high);
-  return histogram_range(tensor::all_in_one(ir::to_compute_type(n)).x, low, high, margin);
+  return histogram_range(all_in_one(ir::to_compute_type(n)).x, low, high, margin);
 }
 
 Tensor counted(const Tensor& x, const Tensor* weights, int64_t least) {
@@ -84,7 +79,7 @@ Tensor counted(const Tensor& x, const Tensor* weights, int64_t least) {
   if (weights && !(weights->shape() == x.shape()))
     usage_error("the weights are {} and the integers {}; give one for each", to_string(weights->shape()),
                 to_string(x.shape()));
-  tensor::refuse_size_by_data("the number of counts", "scatter_add into zeros of a fixed size");
+  refuse_size_by_data("the number of counts", "scatter_add into zeros of a fixed size");
   int64_t size = least;
   if (x.numel() > 0) {
     const auto [least_one, largest] = aminmax(x.to(int64));
@@ -102,7 +97,7 @@ Tensor counted(const Tensor& x, const Tensor* weights, int64_t least) {
 
 Distinct unique(Arg x) {
   OuterCall call("unique", x.where());
-  tensor::refuse_size_by_data("the number of different elements", "sort, and compare neighbors");
+  refuse_size_by_data("the number of different elements", "sort, and compare neighbors");
   const Tensor given = x.is_tensor() ? Tensor(x.cell()) : full({}, x);
   const Ranked all = sort(given.flatten());
   return distinct(all.values.contiguous(), all.indices, given.shape());
@@ -110,7 +105,7 @@ Distinct unique(Arg x) {
 
 Distinct unique_consecutive(Arg x) {
   OuterCall call("unique_consecutive", x.where());
-  tensor::refuse_size_by_data("the number of different elements", "comparisons of neighbors");
+  refuse_size_by_data("the number of different elements", "comparisons of neighbors");
   const Tensor given = x.is_tensor() ? Tensor(x.cell()) : full({}, x);
   return distinct(given.flatten().contiguous(), Tensor(), given.shape());
 }
@@ -127,15 +122,15 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t least, Loc where
 Tensor histc(Arg x, int64_t bins, double low, double high) {
   Call call("histc", x.where());
   const HistogramRange range = histogram_operand(x, bins, low, high, 1);
-  return wrap(ir::cast(count_bins(range, bins), tensor::operand(x)->dtype));
+  return wrap(ir::cast(count_bins(range, bins), operand(x)->dtype));
 }
 
 Histogram histogram(Arg x, int64_t bins, std::optional<std::pair<double, double>> range) {
   Call call("histogram", x.where());
-  const bool empty = x.is_tensor() && tensor::operand(x)->shape.numel() == 0;
+  const bool empty = x.is_tensor() && operand(x)->shape.numel() == 0;
   const auto [low, high] = range.value_or(std::pair(0.0, empty ? 1.0 : 0.0));
   const HistogramRange over = histogram_operand(x, bins, low, high, 0.5);
-  const DType given = tensor::operand(x)->dtype, type = over.x->dtype;
+  const DType given = operand(x)->dtype, type = over.x->dtype;
   const Shape shape{bins + 1};
   UOp number = ir::cast(ir::arange(*over.x->graph, bins + 1, over.x->device), type);
   UOp first = ir::broadcast_to(over.low, shape), last = ir::broadcast_to(over.high, shape);

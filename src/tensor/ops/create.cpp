@@ -14,18 +14,14 @@
 namespace sinter::inline v0 {
 namespace {
 
+using namespace tensor;
 using ir::Scalar;
-using ir::UOp;
-using tensor::Call;
-using tensor::check_shape;
-using tensor::usage_error;
-using tensor::wrap;
 
 ir::TensorGraph& graph() { return ir::TensorGraph::get(); }
 
 Tensor fill_constant(const Shape& shape, Scalar value, DType dtype, Device device) {
   check_shape(shape);
-  tensor::check_device(device);
+  check_device(device);
   return wrap(ir::broadcast_to(ir::constant(graph(), value, dtype, device), shape));
 }
 
@@ -54,10 +50,10 @@ void flatten(const Nested& list, const Shape& shape, size_t depth, std::vector<c
 
 int64_t count_of(const Arg& begin, const Arg& end, const Arg& step) {
   if (begin.kind() != Arg::Kind::Float && end.kind() != Arg::Kind::Float && step.kind() != Arg::Kind::Float) {
-    for (const Arg* a : {&begin, &end, &step}) tensor::number_of(*a, DType::I64);
+    for (const Arg* a : {&begin, &end, &step}) number_of(*a, DType::I64);
     if (!step.integer())
       usage_error("a step of 0 never gets from {} to {}; give another step", begin.integer(), end.integer());
-    return tensor::range_length(begin.integer(), end.integer(), step.integer());
+    return range_length(begin.integer(), end.integer(), step.integer());
   }
   const double count = std::ceil((end.real() - begin.real()) / step.real());
   if (!(std::abs(count) < 0x1p53))
@@ -70,13 +66,13 @@ int64_t count_of(const Arg& begin, const Arg& end, const Arg& step) {
 
 std::shared_ptr<Cell> Tensor::scalar(Arg value) {
   Call call("Tensor", value.where());
-  DType t = tensor::default_type(value.kind());
-  return wrap(tensor::operand(value, t)).cell();
+  DType t = default_type(value.kind());
+  return wrap(operand(value, t)).cell();
 }
 
 std::shared_ptr<Cell> Tensor::scalar(const Dim& size, Loc where) {
   const Call call("Tensor", where);
-  return wrap(tensor::size_node(size, DType::I64, default_device())).cell();
+  return wrap(size_node(size, DType::I64, default_device())).cell();
 }
 
 void require_count(size_t given, const Shape& shape) {
@@ -88,7 +84,7 @@ void require_count(size_t given, const Shape& shape) {
 
 Tensor from_bytes(const void* data, size_t bytes, DType dtype, const Shape& shape, Device device, Loc where) {
   Call call("from_bytes", where);
-  tensor::check_usable(dtype);
+  check_usable(dtype);
   check_shape(shape);
   const size_t needed = static_cast<size_t>(shape.numel()) * size_of(dtype);
   if (bytes != needed)
@@ -100,9 +96,9 @@ Tensor from_bytes(const void* data, size_t bytes, DType dtype, const Shape& shap
 
 Tensor from_bytes(const void* data, DType dtype, const Shape& shape, Device device, Loc where) {
   Call call("from_bytes", where);
-  tensor::check_usable(dtype);
+  check_usable(dtype);
   check_shape(shape);
-  tensor::check_device(device);
+  check_device(device);
   auto buffer = runtime::Buffer::allocate(static_cast<size_t>(shape.numel()) * size_of(dtype), device);
   if (dtype == DType::Bool) {  // a byte other than 0 and 1 means true and is stored as 1
     std::vector<uint8_t> truth(buffer->bytes());
@@ -123,12 +119,12 @@ Tensor from(const Nested& values, DType dtype, Device device, Loc where) {
   std::vector<const Arg*> numbers;
   flatten(values, shape, 0, numbers);
   DType widest = numbers.empty() ? DType::F32 : DType::Bool;
-  for (const Arg* a : numbers) widest = promote(widest, tensor::default_type(a->kind()));
-  const DType t = tensor::type_or(dtype, widest);
+  for (const Arg* a : numbers) widest = promote(widest, default_type(a->kind()));
+  const DType t = type_or(dtype, widest);
   std::vector<unsigned char> bytes(numbers.size() * size_of(t));
   for (size_t i = 0; i < numbers.size(); ++i) {
     // Every target is little-endian: the low bytes come first.
-    const uint64_t bits = ir::to_bits(t, tensor::number_of(*numbers[i], t));
+    const uint64_t bits = ir::to_bits(t, number_of(*numbers[i], t));
     std::memcpy(bytes.data() + i * size_of(t), &bits, size_of(t));
   }
   return from_bytes(bytes.data(), bytes.size(), t, shape, device, where);
@@ -136,33 +132,33 @@ Tensor from(const Nested& values, DType dtype, Device device, Loc where) {
 
 Tensor zeros(const Shape& shape, DType dtype, Device device, Loc where) {
   Call call("zeros", where);
-  const DType t = tensor::type_or(dtype, float32);
+  const DType t = type_or(dtype, float32);
   return fill_constant(shape, Scalar::of(t, 0), t, device);
 }
 Tensor ones(const Shape& shape, DType dtype, Device device, Loc where) {
   Call call("ones", where);
-  const DType t = tensor::type_or(dtype, float32);
+  const DType t = type_or(dtype, float32);
   return fill_constant(shape, Scalar::of(t, 1), t, device);
 }
 
 Tensor full(const Shape& shape, Arg value, DType dtype, Device device) {
   Call call("full", value.where());
   check_shape(shape);
-  tensor::check_device(device);
-  const DType t = tensor::type_or(dtype, tensor::common_type({&value}));
-  UOp n = tensor::operand(value, t);
+  check_device(device);
+  const DType t = type_or(dtype, common_type({&value}));
+  UOp n = operand(value, t);
   if (n->rank())
-    usage_error("the value is {} and must be one number to fill {}; use expand for more", tensor::describe(n),
+    usage_error("the value is {} and must be one number to fill {}; use expand for more", describe(n),
                 to_string(shape));
-  return wrap(ir::broadcast_to(tensor::on_device(n, device, shape), shape));
+  return wrap(ir::broadcast_to(on_device(n, device, shape), shape));
 }
 
 Tensor empty(const Shape& shape, DType dtype, Device device, Loc where) {
-  const tensor::OuterCall call("empty", where);
+  const OuterCall call("empty", where);
   return zeros(shape, dtype, device, where);
 }
 Tensor empty_like(Arg x, DType dtype) {
-  const tensor::OuterCall call("empty_like", x.where());
+  const OuterCall call("empty_like", x.where());
   return zeros_like(x, dtype);
 }
 Tensor zeros_like(Arg x, DType dtype) {
@@ -175,26 +171,25 @@ Tensor ones_like(Arg x, DType dtype) {
 }
 Tensor full_like(Arg x, Arg value, DType dtype) {
   Call call("full_like", x.where());
-  UOp n = tensor::operand(x);
+  UOp n = operand(x);
   return full(n->shape, value, dtype == DType::Void ? n->dtype : dtype, n->device);
 }
 
 Tensor arange(const Dim& end, DType dtype, Device device, Loc where) {
   Call call("arange", where);
   check_shape({end});
-  tensor::check_device(device);
-  return wrap(ir::cast(ir::arange(graph(), end, device), tensor::type_or(dtype, int64)));
+  check_device(device);
+  return wrap(ir::cast(ir::arange(graph(), end, device), type_or(dtype, int64)));
 }
 
 Tensor arange(Arg begin, Arg end, DType dtype, Device device) { return arange(begin, end, 1, dtype, device); }
 Tensor arange(Arg begin, Arg end, Arg step, DType dtype, Device device) {
   Call call("arange", begin.where());
-  for (const Arg* a : {&begin, &end, &step}) tensor::number_of(*a, DType::F64);
+  for (const Arg* a : {&begin, &end, &step}) number_of(*a, DType::F64);
   const int64_t count = count_of(begin, end, step);
   check_shape({count});
-  tensor::check_device(device);
-  const DType natural = tensor::common_type({&begin, &end, &step}),
-              t = tensor::type_or(dtype, is_bool(natural) ? int64 : natural);
+  check_device(device);
+  const DType natural = common_type({&begin, &end, &step}), t = type_or(dtype, is_bool(natural) ? int64 : natural);
   UOp i = ir::arange(graph(), count, device);
   if (is_float(natural)) {
     i = ir::cast(i, DType::F64);
@@ -206,11 +201,11 @@ Tensor arange(Arg begin, Arg end, Arg step, DType dtype, Device device) {
 
 Tensor linspace(Arg begin, Arg end, int64_t count, DType dtype, Device device) {
   Call call("linspace", begin.where());
-  for (const Arg* a : {&begin, &end}) tensor::number_of(*a, DType::F64);
-  const DType t = tensor::type_or(dtype, float32);
+  for (const Arg* a : {&begin, &end}) number_of(*a, DType::F64);
+  const DType t = type_or(dtype, float32);
   if (count < 0) usage_error("{} numbers from {} to {}; the count is 0 or more", count, begin.real(), end.real());
   check_shape({count});
-  tensor::check_device(device);
+  check_device(device);
   if (count < 2) return full({count}, begin.real(), float64, device).to(t);
   // Computed from both ends inward, so both ends are exact.
   const double step = (end.real() - begin.real()) / static_cast<double>(count - 1);
@@ -224,19 +219,19 @@ Tensor linspace(Arg begin, Arg end, int64_t count, DType dtype, Device device) {
 
 Tensor eye(int64_t n, int64_t m, DType dtype, Device device, Loc where) {
   Call call("eye", where);
-  const DType t = tensor::type_or(dtype, float32);
+  const DType t = type_or(dtype, float32);
   if (n < 0 || m < -1) usage_error("a matrix of {} rows and {} columns; sizes are 0 or more", n, m);
   const Shape shape{n, m < 0 ? n : m};
   check_shape(shape);
-  tensor::check_device(device);
-  return wrap(ir::cast(ir::eq(tensor::position(shape, 0, device), tensor::position(shape, 1, device)), t));
+  check_device(device);
+  return wrap(ir::cast(ir::eq(position(shape, 0, device), position(shape, 1, device)), t));
 }
 
 Tensor number(Arg value, DType dtype, Device device) {
   Call call("number", value.where());
-  tensor::check_usable(dtype);
-  tensor::check_device(device);
-  return wrap(tensor::launch_argument(tensor::number_of(value, dtype), dtype, device));
+  check_usable(dtype);
+  check_device(device);
+  return wrap(launch_argument(number_of(value, dtype), dtype, device));
 }
 
 }  // namespace sinter::inline v0

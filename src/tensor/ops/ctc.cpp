@@ -17,11 +17,8 @@
 namespace sinter::inline v0 {
 namespace {
 
+using namespace tensor;
 using ir::Scalar;
-using ir::UOp;
-using tensor::Call;
-using tensor::describe;
-using tensor::usage_error;
 
 /// Stands for the logarithm of 0: its differences are finite, so no gradient is NaN.
 constexpr double kLogOfZero = -1e30;
@@ -48,14 +45,14 @@ UOp log_add(UOp a, UOp b, UOp c) {
 class CtcRecursion {
  public:
   CtcRecursion(const CtcOperands& in, int64_t blank) {
-    const int64_t size = tensor::fixed_size(in.labels, 1, "the labels of ctc_loss"), count = 2 * size + 1;
+    const int64_t size = fixed_size(in.labels, 1, "the labels of ctc_loss"), count = 2 * size + 1;
     const Dim n = in.labels->shape[0];
     // Labels behind the last one may be anything; those out of range are reported by GATHER.
     UOp place = tensor::position(in.labels->shape, 1, in.labels->device);
     UOp no_label = ir::like(place, Scalar::of(DType::I64, blank));
-    UOp labels = tensor::class_numbers(in.labels, in.log_p->shape[2]);
+    UOp labels = class_numbers(in.labels, in.log_p->shape[2]);
     labels = ir::where(ir::lt(place, per_label(in.target_length, place->shape)), labels, no_label);
-    const UOp halves[] = {tensor::insert_axis(no_label, 2), tensor::insert_axis(labels, 2)};
+    const UOp halves[] = {insert_axis(no_label, 2), insert_axis(labels, 2)};
     UOp pairs = ir::reshape(ir::cat(halves, 2), Shape{n, Dim(2 * size)});
     UOp position = tensor::position(Shape{n, Dim(count)}, 1, place->device);
     UOp blanks = ir::like(position, Scalar::of(DType::I64, blank));
@@ -95,15 +92,15 @@ class CtcRecursion {
     return ir::expand(x, shape, {static_cast<int64_t>(shape.rank()) - 1});
   }
   /// x[i]: a time step, or one of the two directions.
-  static UOp part(UOp x, int64_t i) { return tensor::drop_axes(tensor::shrink_axis(x, 0, i, i + 1), {0}); }
+  static UOp part(UOp x, int64_t i) { return drop_axes(tensor::shrink_axis(x, 0, i, i + 1), {0}); }
   static UOp stacked(UOp forward, UOp backward, int64_t axis = 0) {
-    const UOp both[] = {tensor::insert_axis(forward, axis), tensor::insert_axis(backward, axis)};
+    const UOp both[] = {insert_axis(forward, axis), insert_axis(backward, axis)};
     return ir::cat(both, axis);
   }
   /// x[time, n, ..] as [half of the time, 2, n, ..], the second half from its end along the axes `back`.
   static UOp over_halves(UOp x, const ir::Ints& back) {
     const int64_t time = x->shape[0].value(), half = (time + 1) / 2;
-    if (time < 2 * half) x = tensor::pad_axis(x, 0, 0, 2 * half);
+    if (time < 2 * half) x = pad_axis(x, 0, 0, 2 * half);
     return stacked(tensor::shrink_axis(x, 0, 0, half), ir::flip(tensor::shrink_axis(x, 0, half, 2 * half), back), 1);
   }
   /// x[.., i - by], `fill` where there is none.
@@ -111,7 +108,7 @@ class CtcRecursion {
     const auto axis = static_cast<int64_t>(x->rank()) - 1;
     const int64_t count = x->shape[static_cast<size_t>(axis)].value();
     if (by >= count) return ir::like(x, fill);
-    UOp moved = tensor::pad_axis(tensor::shrink_axis(x, axis, 0, count - by), axis, by, count);
+    UOp moved = pad_axis(tensor::shrink_axis(x, axis, 0, count - by), axis, by, count);
     UOp place = tensor::position(x->shape, axis, x->device);
     return ir::where(ir::lt(place, ir::like(place, static_cast<double>(by))), ir::like(x, fill), moved);
   }
@@ -125,12 +122,12 @@ class CtcRecursion {
 };
 
 UOp length_operand(const Tensor& t, const char* role, UOp log_p) {
-  UOp n = ir::cast(tensor::index_operand(tensor::node_of(t)), DType::I64);
-  if (n->rank() == 0) n = tensor::insert_axis(n, 0);
+  UOp n = ir::cast(index_operand(node_of(t)), DType::I64);
+  if (n->rank() == 0) n = insert_axis(n, 0);
   if (!(n->shape == Shape{log_p->shape[1]}))
-    usage_error("the {} are {}, one for each of {} sequences is needed; give [n]", role, describe(tensor::node_of(t)),
+    usage_error("the {} are {}, one for each of {} sequences is needed; give [n]", role, describe(node_of(t)),
                 to_string(log_p->shape[1]));
-  return tensor::on_device(n, log_p->device, log_p->shape);
+  return on_device(n, log_p->device, log_p->shape);
 }
 
 /// Log-probabilities as [time, n, classes] in the compute type; `one` is whether there was no axis of sequences.
@@ -140,10 +137,10 @@ UOp time_steps(UOp given, bool& one, const CtcOptions& options) {
     usage_error("the log-probabilities are {}, of {} axes; give [time, n, classes] or [time, classes]", describe(given),
                 given->rank());
   UOp x = ir::to_compute_type(given);
-  if (one) x = tensor::insert_axis(x, 1);
-  if (tensor::fixed_size(x, 0, "the time of ctc_loss") < 1)
+  if (one) x = insert_axis(x, 1);
+  if (fixed_size(x, 0, "the time of ctc_loss") < 1)
     usage_error("the log-probabilities are {}, of {} time steps; give at least one", describe(given), 0);
-  const int64_t classes = tensor::fixed_size(x, 2, "the classes of ctc_loss");
+  const int64_t classes = fixed_size(x, 2, "the classes of ctc_loss");
   if (options.blank < 0 || options.blank >= classes)
     usage_error("blank is {}, and there are {} classes; give one of them", options.blank, classes);
   return x;
@@ -156,8 +153,8 @@ Tensor ctc(UOp given, bool one, const CtcOperands& in, const CtcOptions& options
   UOp loss = ir::where(impossible, ir::like(log_likelihood, instead), -log_likelihood);
   if (options.reduction == Reduction::Mean)
     loss = loss / ir::cast(ir::maximum(in.target_length, ir::like(in.target_length, 1.0)), loss->dtype);
-  if (one) loss = tensor::drop_axes(loss, {0});
-  return tensor::finished_loss(loss, options.reduction, given->dtype);
+  if (one) loss = drop_axes(loss, {0});
+  return finished_loss(loss, options.reduction, given->dtype);
 }
 
 /// Lengths in [0, most], as many as there are sequences.
@@ -181,7 +178,7 @@ UOp separate_labels(UOp labels, const std::vector<int64_t>& lengths) {
   if (begin != total)
     usage_error("there are {} labels in all, and the lengths of the targets add up to {}; give as many", total, begin);
   if (place.empty()) return ir::reshape(tensor::shrink_axis(labels, 0, 0, 0), {n, size});
-  return ir::reshape(ir::gather(labels, tensor::node_of(from(place, labels->device)), 0), {n, size});
+  return ir::reshape(ir::gather(labels, node_of(from(place, labels->device)), 0), {n, size});
 }
 
 }  // namespace
@@ -189,15 +186,15 @@ UOp separate_labels(UOp labels, const std::vector<int64_t>& lengths) {
 Tensor ctc_loss(Arg log_probabilities, const Tensor& targets, const Tensor& input_lengths, const Tensor& target_lengths,
                 CtcOptions options) {
   Call call("ctc_loss", log_probabilities.where());
-  UOp given = tensor::float_operand(log_probabilities);
+  UOp given = float_operand(log_probabilities);
   bool one = false;
   UOp x = time_steps(given, one, options);
-  UOp labels = ir::cast(tensor::index_operand(tensor::node_of(targets)), DType::I64);
-  if (one && labels->rank() == 1) labels = tensor::insert_axis(labels, 0);
+  UOp labels = ir::cast(index_operand(node_of(targets)), DType::I64);
+  if (one && labels->rank() == 1) labels = insert_axis(labels, 0);
   if (labels->rank() != 2 || !(labels->shape[0] == x->shape[1]))
-    usage_error("the targets are {}, and there are {} sequences; give [n, size]", describe(tensor::node_of(targets)),
+    usage_error("the targets are {}, and there are {} sequences; give [n, size]", describe(node_of(targets)),
                 to_string(x->shape[1]));
-  labels = tensor::on_device(labels, x->device, x->shape);
+  labels = on_device(labels, x->device, x->shape);
   return ctc(given, one,
              {x, labels, length_operand(input_lengths, "input_lengths", x),
               length_operand(target_lengths, "target_lengths", x)},
@@ -208,18 +205,18 @@ Tensor ctc_loss(Arg log_probabilities, const Tensor& targets, const std::vector<
                 const std::vector<int64_t>& target_lengths, CtcOptions options) {
   Call call("ctc_loss", log_probabilities.where());
   bool one = false;
-  UOp x = time_steps(tensor::float_operand(log_probabilities), one, options), labels = tensor::node_of(targets);
+  UOp x = time_steps(float_operand(log_probabilities), one, options), labels = node_of(targets);
   const bool joined = labels->rank() == 1 && !one;
   const int64_t most = joined           ? std::accumulate(target_lengths.begin(), target_lengths.end(), int64_t{0})
-                       : labels->rank() ? tensor::fixed_size(labels, static_cast<int64_t>(labels->rank()) - 1, "labels")
+                       : labels->rank() ? fixed_size(labels, static_cast<int64_t>(labels->rank()) - 1, "labels")
                                         : 0;
   require_lengths(input_lengths, "input_lengths", x, x->shape[0].value());
   require_lengths(target_lengths, "target_lengths", x, most);
   if (joined) {
-    tensor::fixed_size(labels, 0, "labels that follow each other");
-    labels = separate_labels(tensor::index_operand(labels), target_lengths);
+    fixed_size(labels, 0, "labels that follow each other");
+    labels = separate_labels(index_operand(labels), target_lengths);
   }
-  return ctc_loss(log_probabilities, joined ? tensor::wrap(labels) : targets, from(input_lengths, x->device),
+  return ctc_loss(log_probabilities, joined ? wrap(labels) : targets, from(input_lengths, x->device),
                   from(target_lengths, x->device), options);
 }
 

@@ -24,13 +24,7 @@ ir::UOp take_diagonal(ir::UOp x, int64_t a, int64_t b) {
 inline namespace v0 {
 namespace {
 
-using ir::UOp;
-using tensor::Call;
-using tensor::describe;
-using tensor::fixed_size;
-using tensor::node_of;
-using tensor::usage_error;
-using tensor::wrap;
+using namespace tensor;
 
 /// Two different axes of a tensor of `rank` axes like x, counted from 0.
 std::pair<int64_t, int64_t> two_axes(UOp x, size_t rank, int64_t a, int64_t b) {
@@ -58,14 +52,14 @@ UOp diagonal_of(UOp x, int64_t offset, int64_t a, int64_t b) {
   order.push_back(rows_axis), order.push_back(columns_axis);
   UOp matrix = ir::permute(x, order);
   const int64_t axis = static_cast<int64_t>(x->rank()) - 2;
-  if (!offset && matrix->shape[-1] == matrix->shape[-2]) return tensor::take_diagonal(matrix, axis, axis + 1);
+  if (!offset && matrix->shape[-1] == matrix->shape[-2]) return take_diagonal(matrix, axis, axis + 1);
   const int64_t rows = fixed_size(x, rows_axis, "an axis of this diagonal"),
                 columns = fixed_size(x, columns_axis, "an axis of this diagonal");
   // Beyond the corners, where the diagonal is empty, the number of the offset does not matter.
   const int64_t row = offset < 0 ? std::min(rows, -std::max(offset, -rows)) : 0,
                 column = offset > 0 ? std::min(columns, offset) : 0, n = std::min(rows - row, columns - column);
   UOp square = tensor::shrink_axis(tensor::shrink_axis(matrix, axis, row, row + n), axis + 1, column, column + n);
-  return tensor::take_diagonal(square, axis, axis + 1);
+  return take_diagonal(square, axis, axis + 1);
 }
 
 UOp embedded_diagonal(UOp x, int64_t offset, int64_t a, int64_t b) {
@@ -74,15 +68,15 @@ UOp embedded_diagonal(UOp x, int64_t offset, int64_t a, int64_t b) {
   const auto last = static_cast<int64_t>(x->rank()) - 1;
   Shape square = x->shape;
   square.push_back(square[last]);
-  tensor::check_shape(square);
-  UOp y = ir::where(ir::eq(tensor::position(square, last, x->device), tensor::position(square, last + 1, x->device)),
+  check_shape(square);
+  UOp y = ir::where(ir::eq(position(square, last, x->device), position(square, last + 1, x->device)),
                     ir::expand(x, square, {last + 1}), ir::full(*x->graph, square, x->dtype, 0, x->device));
   if (offset) {
     const int64_t most = Shape::kMaxElements, shift = std::clamp(offset, -most, most),
                   away = shift < 0 ? -shift : shift, n = fixed_size(x, last, "put beside the main diagonal") + away;
     square[last] = square[last + 1] = n;
-    tensor::check_shape(square);
-    y = tensor::pad_axis(tensor::pad_axis(y, last, shift < 0 ? away : 0, n), last + 1, shift > 0 ? away : 0, n);
+    check_shape(square);
+    y = pad_axis(pad_axis(y, last, shift < 0 ? away : 0, n), last + 1, shift > 0 ? away : 0, n);
   }
   return ir::permute(y, last_two_to(y->rank(), rows_axis, columns_axis));
 }
@@ -91,7 +85,7 @@ UOp embedded_diagonal(UOp x, int64_t offset, int64_t a, int64_t b) {
 UOp triangle_of(UOp x, int64_t offset, bool upper) {
   if (x->rank() < 2) usage_error("{} has {} axes and needs at least 2, those of a matrix", describe(x), x->rank());
   const auto last = static_cast<int64_t>(x->rank()) - 1;
-  UOp rows = tensor::position(x->shape, last - 1, x->device), columns = tensor::position(x->shape, last, x->device);
+  UOp rows = position(x->shape, last - 1, x->device), columns = position(x->shape, last, x->device);
   const int64_t most = Shape::kMaxElements;
   UOp at = rows + ir::like(rows, ir::Scalar::of(DType::I64, std::clamp(offset, -most, most)));
   return ir::where(upper ? ir::le(at, columns) : ir::le(columns, at), x, ir::like(x, ir::Scalar::of(x->dtype, 0)));
@@ -100,7 +94,7 @@ UOp triangle_of(UOp x, int64_t offset, bool upper) {
 Tensor triangle_indices(std::string_view name, int64_t rows, int64_t columns, int64_t offset, bool upper, Device device,
                         Loc where) {
   Call call(name, where);
-  tensor::check_shape({rows, columns});
+  check_shape({rows, columns});
   const int64_t most = Shape::kMaxElements, shift = std::clamp(offset, -most, most);
   std::vector<int64_t> row_of, column_of;
   for (int64_t r = 0; r < rows; ++r) {

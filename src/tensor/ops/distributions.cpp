@@ -19,18 +19,16 @@
 namespace sinter::inline v0::distributions {
 namespace {
 
-using tensor::OuterCall;
-using tensor::usage_error;
+using namespace tensor;
 
 const double kLogTwoPi = std::log(2 * std::numbers::pi);
 
 /// Both parameters in one float type and one shape.
 std::vector<Tensor> parameters(const Arg& a, const Arg& b) {
-  const tensor::Call call("parameters", a.where());
-  std::vector<ir::UOp> nodes{tensor::operand(a, tensor::common_float_type({&a, &b})),
-                             tensor::operand(b, tensor::common_float_type({&a, &b}))};
+  const Call call("parameters", a.where());
+  std::vector<ir::UOp> nodes{operand(a, common_float_type({&a, &b})), operand(b, common_float_type({&a, &b}))};
   tensor::broadcast(nodes);
-  return {tensor::wrap(nodes[0]), tensor::wrap(nodes[1])};
+  return {wrap(nodes[0]), wrap(nodes[1])};
 }
 
 Shape joined(const Shape& lead, const Shape& shape) {
@@ -41,11 +39,11 @@ Shape joined(const Shape& lead, const Shape& shape) {
 
 /// UsageError unless it is a tensor of floats with at least `rank` axes.
 void require_floats(const Tensor& x, int64_t rank) {
-  const tensor::Call call("logits", Loc::current());
-  const ir::UOp n = tensor::node_of(x);
-  if (!is_float(n->dtype)) usage_error("needs floats, got {}; convert them with to(float32)", tensor::describe(n));
+  const Call call("logits", Loc::current());
+  const ir::UOp n = node_of(x);
+  if (!is_float(n->dtype)) usage_error("needs floats, got {}; convert them with to(float32)", describe(n));
   if (static_cast<int64_t>(n->rank()) < rank)
-    usage_error("{} has no axis of classes; give the shape [.., classes]", tensor::describe(n));
+    usage_error("{} has no axis of classes; give the shape [.., classes]", describe(n));
 }
 
 const Tensor& the_given(const Odds& odds) {
@@ -58,8 +56,8 @@ const Tensor& the_given(const Odds& odds) {
 
 /// Numbers become tensors.
 Tensor tensor_of(const Arg& a) {
-  const tensor::Call call("parameters", a.where());
-  return tensor::wrap(tensor::float_operand(a));
+  const Call call("parameters", a.where());
+  return wrap(float_operand(a));
 }
 
 /// Of triangles with a positive diagonal.
@@ -120,7 +118,7 @@ Bernoulli::Bernoulli(const Odds& odds, Loc where) {
   logits_ = given;
   if (odds.logits.defined()) return;
   probs_ = given;
-  const double epsilon = tensor::epsilon_of(given.dtype());
+  const double epsilon = epsilon_of(given.dtype());
   const Tensor p = sinter::where((given >= 0) & (given <= 1), clamp(given, epsilon, 1 - epsilon),
                                  std::numeric_limits<double>::quiet_NaN());
   logits_ = log(p) - log1p(-p);
@@ -162,7 +160,7 @@ Tensor Categorical::sample(const Shape& shape, RandomOptions options) const {
 Tensor Categorical::log_prob(const Tensor& classes, Loc where) const {
   const OuterCall call("log_prob", where);
   const Shape shape = logits_.shape();
-  const Shape all = tensor::common_shape(ir::without(shape, {logits_.rank() - 1}), classes.shape());
+  const Shape all = common_shape(ir::without(shape, {logits_.rank() - 1}), classes.shape());
   return gather(logits_.expand(joined(all, {shape[shape.rank() - 1]})), -1, classes.expand(all).unsqueeze(-1))
       .squeeze(-1);
 }
@@ -175,11 +173,11 @@ Tensor Categorical::entropy(Loc where) const {
 void MultivariateNormal::set(const Tensor& mean, const Tensor& l) {
   const Dim n = mean.rank() ? mean.size(-1) : Dim(0);
   if (mean.rank() == 0 || l.rank() < 2 || !(l.size(-1) == n) || !(l.size(-2) == n))
-    usage_error("the mean is {} and the matrix {}; give shapes [.., n] and [.., n, n]", tensor::describe(Arg(mean)),
-                tensor::describe(Arg(l)));
+    usage_error("the mean is {} and the matrix {}; give shapes [.., n] and [.., n, n]", describe(Arg(mean)),
+                describe(Arg(l)));
   const Shape vectors = mean.shape(), matrices = l.shape();
-  Shape batch = tensor::common_shape(Shape(std::vector<Dim>(vectors.begin(), vectors.end() - 1)),
-                                     Shape(std::vector<Dim>(matrices.begin(), matrices.end() - 2)));
+  Shape batch = common_shape(Shape(std::vector<Dim>(vectors.begin(), vectors.end() - 1)),
+                             Shape(std::vector<Dim>(matrices.begin(), matrices.end() - 2)));
   batch.push_back(n);
   mean_ = mean.expand(batch);
   batch.push_back(n);
@@ -196,7 +194,7 @@ MultivariateNormal MultivariateNormal::of_factor(Arg mean, Arg l) {
   return made;
 }
 Tensor MultivariateNormal::rsample(const Shape& shape, RandomOptions options) const {
-  options.dtype = tensor::type_or(options.dtype, l_.dtype());
+  options.dtype = type_or(options.dtype, l_.dtype());
   options.device = l_.device();
   const Tensor e = randn(joined(shape, mean_.shape()), options);
   return mean_ + matmul(l_, e.unsqueeze(-1)).squeeze({-1});

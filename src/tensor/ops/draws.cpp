@@ -14,13 +14,8 @@
 namespace sinter::inline v0 {
 namespace {
 
+using namespace tensor;
 using ir::Op;
-using ir::UOp;
-using tensor::Args;
-using tensor::Call;
-using tensor::RandomWords;
-using tensor::usage_error;
-using tensor::wrap;
 
 /// The parameters of a distribution, in the type that it is computed in and broadcast to the shape of the result.
 class Draw {
@@ -29,19 +24,19 @@ class Draw {
     DType fallback = float32;
     for (const Arg* a : parameters) {
       if (a->kind() != Arg::Kind::Tensor) continue;
-      fallback = tensor::common_float_type(parameters);
-      options_.device = tensor::node_of(a->cell())->device;
+      fallback = common_float_type(parameters);
+      options_.device = node_of(a->cell())->device;
     }
-    dtype_ = tensor::float_type(options, fallback);
+    dtype_ = float_type(options, fallback);
     compute_ = dtype_ == float64 ? float64 : float32;
     for (const Arg* a : parameters)
-      nodes_.push_back(a->is_tensor() ? tensor::operand(*a, compute_)
+      nodes_.push_back(a->is_tensor() ? operand(*a, compute_)
                                       : ir::constant(ir::TensorGraph::get(), compute_, a->real(), options_.device));
     tensor::broadcast(nodes_);
     shape_ = nodes_[0]->shape;
     if (!shape) return;
-    tensor::check_shape(*shape);
-    if (!(tensor::common_shape(shape_, *shape) == *shape))
+    check_shape(*shape);
+    if (!(common_shape(shape_, *shape) == *shape))
       usage_error("parameters of shape {} do not fit into {}; give a shape that they broadcast to", to_string(shape_),
                   to_string(*shape));
     shape_ = *shape;
@@ -58,10 +53,10 @@ class Draw {
     all.push_back(count);
     return {all, options_, per_proposal};
   }
-  UOp open_uniform() const { return tensor::open_uniform_of(words(1).get(0), compute_); }
+  UOp open_uniform() const { return open_uniform_of(words(1).get(0), compute_); }
   UOp normal() const {
     const RandomWords w = words(compute_ == float64 ? 2 : 1);
-    return compute_ == float64 ? tensor::normal_of(w.get(0), w.get(1)) : tensor::normal_of(w.get(0));
+    return compute_ == float64 ? normal_of(w.get(0), w.get(1)) : normal_of(w.get(0));
   }
   /// -log of a uniform number: of rate 1.
   UOp exponential() const { return -ir::log(open_uniform()); }
@@ -108,8 +103,8 @@ UOp gamma_of(const Draw& draw, UOp concentration) {
   const DType t = draw.compute();
   const int normals = t == float64 ? 2 : 1;
   const RandomWords words = draw.proposals(kGammaProposals, normals + 1);
-  const UOp x = t == float64 ? tensor::normal_of(words.get(0), words.get(1)) : tensor::normal_of(words.get(0));
-  const UOp u = tensor::open_uniform_of(words.get(normals), t);
+  const UOp x = t == float64 ? normal_of(words.get(0), words.get(1)) : normal_of(words.get(0));
+  const UOp u = open_uniform_of(words.get(normals), t);
   // Below 1 the density has a pole: gamma(a) is gamma(a + 1) u^(1/a).
   const UOp one = ir::like(concentration, 1.0), low = ir::lt(concentration, one);
   const UOp d = ir::where(low, concentration + 1.0, concentration) - 1.0 / 3, c = 1.0 / ir::sqrt(d * 9.0);
@@ -133,7 +128,7 @@ UOp log_factorial(UOp k) {
 /// Inverts the distribution function: how many of its values a uniform number is not below.
 UOp small_poisson(const Draw& draw, UOp rate) {
   constexpr int kLargest = 40;  // beyond, less than 1e-12 is left at a rate of 10
-  const UOp u = tensor::uniform_of(draw.words(1).get(0), draw.compute());
+  const UOp u = uniform_of(draw.words(1).get(0), draw.compute());
   UOp probability = ir::exp(-rate), below = probability, count = ir::like(rate, 0.0);
   for (int k = 1; k <= kLargest; ++k) {
     count = count + ir::cast(ir::le(below, u), rate->dtype);
@@ -149,8 +144,7 @@ UOp large_poisson(const Draw& draw, UOp rate) {
   const UOp mean = ir::cast(rate, DType::F64), root = ir::sqrt(mean), b = root * 2.53 + 0.931;
   const UOp a = b * 0.02483 - 0.059, alpha = 1.1328 / (b - 3.4) + 1.1239, quick = 0.9277 - 3.6224 / (b - 2.0);
   const auto each = [](UOp x) { return per_proposal(x, kPoissonProposals); };
-  const UOp u = tensor::open_uniform_of(words.get(0), DType::F64) - 0.5,
-            v = tensor::open_uniform_of(words.get(1), DType::F64);
+  const UOp u = open_uniform_of(words.get(0), DType::F64) - 0.5, v = open_uniform_of(words.get(1), DType::F64);
   const UOp distance = 0.5 - ir::alu(Op::Abs, {u});
   const UOp k = ir::alu(Op::Floor, {(each(a) * 2.0 / distance + each(b)) * u + each(mean) + 0.43});
   const UOp zero = ir::like(k, 0.0), inside = ir::le(zero, k), safe = ir::where(inside, k, zero);
@@ -165,7 +159,7 @@ Tensor uniform_in(const Arg& low, const Arg& high, const Shape* shape, const Ran
   if (!low.is_tensor() && !high.is_tensor() && !(low.real() <= high.real()))
     usage_error("no number lies in [{}, {}); give low < high", low.real(), high.real());
   const Draw draw({&low, &high}, shape, options);
-  return draw.result(draw[0] + (draw[1] - draw[0]) * tensor::uniform_of(draw.words(1).get(0), draw.compute()));
+  return draw.result(draw[0] + (draw[1] - draw[0]) * uniform_of(draw.words(1).get(0), draw.compute()));
 }
 Tensor normal_in(const Arg& mean, const Arg& deviation, const Shape* shape, const RandomOptions& options) {
   Call call("normal", mean.where());
@@ -239,8 +233,8 @@ Tensor poisson_in(const Arg& rate, const Shape* shape, const RandomOptions& opti
 }
 
 RandomOptions like(const Tensor& x, RandomOptions options) {
-  const UOp n = tensor::node_of(x);
-  options.dtype = tensor::type_or(options.dtype, n->dtype);
+  const UOp n = node_of(x);
+  options.dtype = type_or(options.dtype, n->dtype);
   options.device = n->device;
   return options;
 }
@@ -249,17 +243,17 @@ RandomOptions like(const Tensor& x, RandomOptions options) {
 UOp chances_of(UOp logits, RandomOptions options) {
   options.device = logits->device;
   const DType t = logits->dtype == DType::F64 ? float64 : float32;
-  const UOp u = tensor::open_uniform_of(RandomWords(logits->shape, options, 1).get(0), t);
+  const UOp u = open_uniform_of(RandomWords(logits->shape, options, 1).get(0), t);
   return logits - ir::log(-ir::log(u));
 }
 
 /// The logits as they compute, without their history. UsageError if there is no class, or `count` is no number of
 /// draws.
 UOp logits_of(const Tensor& logits, int64_t count, const char* what) {
-  const UOp n = ir::detach(tensor::float_operand(logits));
+  const UOp n = ir::detach(float_operand(logits));
   if (n->rank() == 0 || n->shape[n->rank() - 1] == 0)
-    usage_error("{} has no classes along its last axis; give {} of shape [.., classes]", tensor::describe(n), what);
-  if (count < 0) usage_error("{} classes cannot be drawn of {}; give at least 0", count, tensor::describe(n));
+    usage_error("{} has no classes along its last axis; give {} of shape [.., classes]", describe(n), what);
+  if (count < 0) usage_error("{} classes cannot be drawn of {}; give at least 0", count, describe(n));
   return ir::to_compute_type(n);
 }
 
@@ -296,25 +290,24 @@ Tensor trunc_normal_in(const Arg& mean, const Arg& deviation, const Arg& low, co
 
 Tensor bernoulli(const Tensor& p, RandomOptions options, Loc where) {
   Call call("bernoulli", where);
-  const UOp n = tensor::node_of(p);
-  if (!is_float(n->dtype))
-    usage_error("probabilities are floats, not {}; convert them with to(float32)", tensor::describe(n));
+  const UOp n = node_of(p);
+  if (!is_float(n->dtype)) usage_error("probabilities are floats, not {}; convert them with to(float32)", describe(n));
   if (options.dtype != DType::Void && options.dtype != boolean)
     usage_error("the result is bool, not {}; convert it with to(dtype)", name_of(options.dtype));
   options.device = n->device;
   const UOp x = ir::detach(ir::to_compute_type(n));
-  return wrap(ir::lt(tensor::uniform_of(RandomWords(n->shape, options, 1).get(0), x->dtype), x));
+  return wrap(ir::lt(uniform_of(RandomWords(n->shape, options, 1).get(0), x->dtype), x));
 }
 Tensor rand_like(const Tensor& x, RandomOptions options, Loc where) {
-  const tensor::OuterCall call("rand_like", where);
+  const OuterCall call("rand_like", where);
   return rand(x.shape(), like(x, options), where);
 }
 Tensor randn_like(const Tensor& x, RandomOptions options, Loc where) {
-  const tensor::OuterCall call("randn_like", where);
+  const OuterCall call("randn_like", where);
   return randn(x.shape(), like(x, options), where);
 }
 Tensor randint_like(const Tensor& x, int64_t low, int64_t high, RandomOptions options, Loc where) {
-  const tensor::OuterCall call("randint_like", where);
+  const OuterCall call("randint_like", where);
   RandomOptions drawn = like(x, options);
   const DType t = drawn.dtype;
   if (is_float(t)) drawn.dtype = int64;
@@ -362,10 +355,10 @@ Tensor gamma(Arg concentration, Arg rate, RandomOptions options) {
 Tensor beta(Arg a, Arg b, const Shape& shape, RandomOptions options) { return beta_in(a, b, &shape, options); }
 Tensor beta(Arg a, Arg b, RandomOptions options) { return beta_in(a, b, nullptr, options); }
 Tensor dirichlet(const Tensor& concentration, RandomOptions options, Loc where) {
-  const tensor::OuterCall call("dirichlet", where);
+  const OuterCall call("dirichlet", where);
   if (concentration.rank() == 0)
     usage_error("{} has no axis of classes; give concentrations of shape [.., classes]",
-                tensor::describe(tensor::node_of(concentration)));
+                describe(node_of(concentration)));
   const Tensor x = gamma_in(Arg(concentration, where), Arg(1.0, where), nullptr, options);
   return x / x.sum(-1, true, where);
 }
@@ -384,20 +377,20 @@ Tensor multinomial(const Tensor& p, int64_t count, bool replacement, RandomOptio
   const UOp weights = logits_of(p, count, "probabilities"), logits = ir::log(weights);
   // A row that cannot be drawn from gives 0s, beside the report.
   const auto accepted = [&](UOp drawn, int64_t positive) {
-    return wrap(drawn * ir::broadcast_to(tensor::accepted_weights(weights, positive), drawn->shape));
+    return wrap(drawn * ir::broadcast_to(accepted_weights(weights, positive), drawn->shape));
   };
   if (replacement) return accepted(classes_of(logits, count, options), 1);
   const auto last = static_cast<int64_t>(logits->rank()) - 1;
-  const int64_t classes = tensor::fixed_size(logits, last, "drawn from without replacement");
+  const int64_t classes = fixed_size(logits, last, "drawn from without replacement");
   if (count > classes)
     usage_error("{} classes are drawn of {}, which has {}; draw fewer, or with replacement", count,
-                tensor::describe(tensor::node_of(p)), classes);
+                describe(node_of(p)), classes);
   return accepted(ir::sort_positions(chances_of(logits, options), 0, count, true), std::max<int64_t>(count, 1));
 }
 Tensor randperm(int64_t n, RandomOptions options, Loc where) {
   Call call("randperm", where);
   if (n < 0) usage_error("{} numbers; give at least {}", n, 0);
-  const DType type = tensor::type_or(options.dtype, int64);
+  const DType type = type_or(options.dtype, int64);
   if (is_bool(type)) usage_error("bool holds no numbers 0 to n - 1; give an integer type, such as int64");
   options.dtype = DType::Void;
   return wrap(ir::cast(ir::sort_positions(RandomWords({n}, options, 1).get(0), 0, n, false), type));

@@ -9,11 +9,7 @@
 namespace sinter::inline v0 {
 namespace {
 
-using ir::UOp;
-using tensor::Call;
-using tensor::describe;
-using tensor::usage_error;
-using tensor::wrap;
+using namespace tensor;
 
 /// What shares one draw.
 enum class DropUnit : uint8_t { Element, Channel, ChannelOfOne };
@@ -24,7 +20,7 @@ UOp dropped(UOp x, double p, DropUnit unit, Generator* generator, Loc where) {
   Shape drawn = x->shape;
   if (unit != DropUnit::Element)
     for (size_t i = unit == DropUnit::Channel ? 2 : 1; i < drawn.rank(); ++i) drawn[i] = Dim(1);
-  UOp mask = tensor::node_of(bernoulli(p, drawn, {.generator = generator, .device = x->device}, where));
+  UOp mask = node_of(bernoulli(p, drawn, {.generator = generator, .device = x->device}, where));
   return ir::broadcast_to(mask, x->shape);
 }
 
@@ -32,7 +28,7 @@ UOp dropped(UOp x, double p, DropUnit unit, Generator* generator, Loc where) {
 UOp drop_operand(const Arg& x, double p, DropUnit unit) {
   if (!(p >= 0 && p <= 1))
     usage_error("p is {}, the probability that something is dropped; give one in [{}, {}]", p, 0, 1);
-  UOp n = tensor::float_operand(x);
+  UOp n = float_operand(x);
   if (unit == DropUnit::Channel && n->rank() < 2)
     usage_error("{} has no axis of channels; give [n, channels, ...]", describe(n));
   return n;
@@ -48,7 +44,7 @@ Tensor drop(const Arg& x, double p, bool training, DropUnit unit, Generator* gen
 /// Of x of `rank` axes or one less, where `one_sample`: the axis of samples is the one that lacks.
 Tensor drop_channels(const Arg& x, double p, bool training, size_t rank, bool one_sample, const char* shapes,
                      Generator* generator) {
-  UOp n = tensor::float_operand(x);
+  UOp n = float_operand(x);
   if (n->rank() != rank && n->rank() + 1 != rank)
     usage_error("{} has {} axes; give {}", describe(n), n->rank(), shapes);
   const bool single = one_sample && n->rank() < rank;

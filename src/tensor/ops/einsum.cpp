@@ -14,9 +14,7 @@
 namespace sinter::inline v0 {
 namespace {
 
-using ir::UOp;
-using tensor::describe;
-using tensor::usage_error;
+using namespace tensor;
 
 /// A letter, or kEllipsis + n for an axis of "...": n counts from its last axis.
 using Label = int;
@@ -73,9 +71,9 @@ void take_diagonals(EinsumTerm& term) {
     if (!(x->shape[a] == x->shape[b]))
       usage_error("letter '{}' stands for {} and {} in {}; {}", name_of(term.labels[b]), to_string(x->shape[a]),
                   to_string(x->shape[b]), describe(x),
-                  tensor::mismatch_hint(x->shape[a], x->shape[b], "a repeated letter needs equal sizes"));
+                  mismatch_hint(x->shape[a], x->shape[b], "a repeated letter needs equal sizes"));
     const int64_t at = static_cast<int64_t>(b);
-    term.x = tensor::take_diagonal(x, static_cast<int64_t>(a), at);
+    term.x = take_diagonal(x, static_cast<int64_t>(a), at);
     term.labels.erase(term.labels.begin() + at);
     --b;
   }
@@ -87,7 +85,7 @@ void sum_unneeded(EinsumTerm& term, const Labels& needed) {
   for (size_t i = 0; i < term.labels.size(); ++i)
     if (!contains(needed, term.labels[i])) axes.push_back(static_cast<int64_t>(i));
   if (axes.empty()) return;
-  term.x = ir::reduce(tensor::addition_of(term.x->dtype), term.x, axes);
+  term.x = ir::reduce(addition_of(term.x->dtype), term.x, axes);
   std::erase_if(term.labels, [&](Label l) { return !contains(needed, l); });
 }
 
@@ -106,7 +104,7 @@ UOp broadcast_term(const EinsumTerm& term, const Labels& order, const Shape& sha
 
 /// The product of two terms. Sizes of a common letter are equal or 1.
 EinsumTerm multiply(EinsumTerm a, EinsumTerm b) {
-  tensor::as_factors(a.x, b.x);
+  as_factors(a.x, b.x);
   Labels order = a.labels;
   Shape shape = a.x->shape;
   for (size_t i = 0; i < b.labels.size(); ++i) {
@@ -117,7 +115,7 @@ EinsumTerm multiply(EinsumTerm a, EinsumTerm b) {
     else if (shape[at] == 1)
       shape[at] = size;
   }
-  tensor::check_shape(shape);
+  check_shape(shape);
   return {broadcast_term(a, order, shape) * broadcast_term(b, order, shape), order};
 }
 
@@ -135,8 +133,8 @@ Labels implicit_result(std::string_view inputs, size_t ellipsis) {
 
 /// The common dtype of the operands.
 DType type_of(const std::vector<Tensor>& operands) {
-  DType type = tensor::autocast_type(tensor::node_of(operands[0])->dtype);
-  for (const Tensor& t : operands) type = promote(type, tensor::autocast_type(tensor::node_of(t)->dtype));
+  DType type = autocast_type(node_of(operands[0])->dtype);
+  for (const Tensor& t : operands) type = promote(type, autocast_type(node_of(t)->dtype));
   return type;
 }
 
@@ -149,8 +147,8 @@ std::vector<EinsumTerm> parse_terms(std::string_view inputs, std::string_view fo
     usage_error("\"{}\" names {} operands, {} are given; write one list of letters for each", formula, parts.size(),
                 operands.size());
   std::vector<UOp> nodes;
-  for (const Tensor& t : operands) nodes.push_back(ir::to_compute_type(ir::cast(tensor::node_of(t), type)));
-  tensor::unify_devices(nodes);
+  for (const Tensor& t : operands) nodes.push_back(ir::to_compute_type(ir::cast(node_of(t), type)));
+  unify_devices(nodes);
   std::vector<EinsumTerm> terms;
   for (size_t i = 0; i < parts.size(); ++i) {
     UOp x = nodes[i];
@@ -176,7 +174,7 @@ void check_sizes(const std::vector<EinsumTerm>& terms, std::string_view formula)
       if (!(seen->second == 1))
         usage_error("index '{}' of \"{}\" stands for {} and for {}; {}", name_of(t.labels[i]), formula,
                     to_string(seen->second), to_string(d),
-                    tensor::mismatch_hint(seen->second, d, "sizes of one letter must be equal"));
+                    mismatch_hint(seen->second, d, "sizes of one letter must be equal"));
       seen->second = d;
     }
 }
@@ -184,7 +182,7 @@ void check_sizes(const std::vector<EinsumTerm>& terms, std::string_view formula)
 }  // namespace
 
 Tensor einsum(std::string_view formula, const std::vector<Tensor>& operands, Loc where) {
-  tensor::Call call("einsum", where);
+  Call call("einsum", where);
   if (operands.empty()) usage_error("\"{}\" with 0 operands; give at least 1", formula);
   const size_t arrow = formula.find("->");
   size_t ellipsis = 0;
@@ -217,7 +215,7 @@ Tensor einsum(std::string_view formula, const std::vector<Tensor>& operands, Loc
   ir::Ints places;
   for (Label l : result)
     places.push_back(std::find(product.labels.begin(), product.labels.end(), l) - product.labels.begin());
-  return tensor::wrap(ir::cast(ir::permute(product.x, places), type));
+  return wrap(ir::cast(ir::permute(product.x, places), type));
 }
 
 }  // namespace sinter::inline v0

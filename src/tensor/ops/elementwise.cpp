@@ -8,52 +8,47 @@
 namespace sinter::inline v0 {
 namespace {
 
+using namespace tensor;
 using ir::Op;
-using ir::UOp;
-using tensor::Call;
-using tensor::wrap;
 
 /// One op on floats; integers are computed in float32.
 Tensor float_op(std::string_view name, Op op, const Arg& x) {
   Call call(name, x.where());
-  return wrap(ir::alu(op, {tensor::float_operand(x)}));
+  return wrap(ir::alu(op, {float_operand(x)}));
 }
 /// One op on floats that leaves integers and bools unchanged.
 Tensor rounding(std::string_view name, Op op, const Arg& x) {
   Call call(name, x.where());
-  UOp n = tensor::operand(x);
+  UOp n = operand(x);
   return wrap(is_float(n->dtype) ? ir::alu(op, {n}) : n);
 }
 /// One op on operands of dtype `dtype`, broadcast to a common shape.
-Tensor binary(Op op, const Arg& a, const Arg& b, DType dtype) {
-  return wrap(ir::alu(op, tensor::operands({&a, &b}, dtype)));
-}
+Tensor binary(Op op, const Arg& a, const Arg& b, DType dtype) { return wrap(ir::alu(op, operands({&a, &b}, dtype))); }
 
 Tensor same_type(std::string_view name, Op op, const Arg& a, const Arg& b) {
   Call call(name, a.where());
-  return binary(op, a, b, tensor::common_type({&a, &b}));
+  return binary(op, a, b, common_type({&a, &b}));
 }
 
 /// One op on numbers. UsageError if both operands are bool.
 Tensor numeric(std::string_view name, Op op, Op on_floats, const Arg& a, const Arg& b, std::string_view instead) {
   Call call(name, a.where());
-  DType t = tensor::common_type({&a, &b});
-  if (is_bool(t))
-    tensor::usage_error("has no meaning on {} and {}; {}", tensor::describe(a), tensor::describe(b), instead);
+  DType t = common_type({&a, &b});
+  if (is_bool(t)) usage_error("has no meaning on {} and {}; {}", describe(a), describe(b), instead);
   return binary(is_float(t) ? on_floats : op, a, b, t);
 }
 /// One op on integers, and on bools if `bools`.
 Tensor bitwise(std::string_view name, Op op, const Arg& a, const Arg& b, bool bools) {
   Call call(name, a.where());
-  DType t = tensor::common_type({&a, &b});
+  DType t = common_type({&a, &b});
   if (is_float(t) || (is_bool(t) && !bools))
-    tensor::usage_error("works on integers{}, got {} and {}; convert with to(int64)", bools ? " and bool" : "",
-                        tensor::describe(a), tensor::describe(b));
+    usage_error("works on integers{}, got {} and {}; convert with to(int64)", bools ? " and bool" : "", describe(a),
+                describe(b));
   return binary(op, a, b, t);
 }
 constexpr std::string_view kToInteger = "convert one with to(int64)";
 
-UOp truth(const Arg& x) { return ir::cast(tensor::operand(x), DType::Bool); }
+UOp truth(const Arg& x) { return ir::cast(operand(x), DType::Bool); }
 Tensor logical(std::string_view name, Op op, const Arg& a, const Arg& b) {
   Call call(name, a.where());
   UOp nodes[] = {truth(a), truth(b)};
@@ -79,7 +74,7 @@ UOp beyond(UOp x, UOp bound, const Arg& given, bool above) {
 }
 Tensor one_bound(std::string_view name, const Arg& x, const Arg& bound, bool above) {
   Call call(name, x.where());
-  ir::Sources n = tensor::operands({&x, &bound}, tensor::common_type({&x, &bound}));
+  ir::Sources n = operands({&x, &bound}, common_type({&x, &bound}));
   return wrap(ir::where(beyond(n[0], n[1], bound, above), n[1], n[0]));
 }
 
@@ -119,13 +114,13 @@ Tensor operator-(Arg a, Arg b) {
 }
 Tensor operator/(Arg a, Arg b) {
   Call call("operator/", a.where());
-  return binary(Op::Div, a, b, tensor::common_float_type({&a, &b}));
+  return binary(Op::Div, a, b, common_float_type({&a, &b}));
 }
 Tensor operator%(Arg a, Arg b) { return numeric("operator%", Op::Mod, Op::FMod, a, b, kToInteger); }
 Tensor operator-(Arg a) {
   Call call("operator-", a.where());
-  UOp n = tensor::operand(a);
-  tensor::require_type(!is_bool(n->dtype), a, "numbers (for bool use ~)");
+  UOp n = operand(a);
+  require_type(!is_bool(n->dtype), a, "numbers (for bool use ~)");
   return wrap(-n);
 }
 Tensor operator==(Arg a, Arg b) { return same_type("operator==", Op::Eq, a, b); }
@@ -134,11 +129,11 @@ Tensor operator<(Arg a, Arg b) { return same_type("operator<", Op::Lt, a, b); }
 Tensor operator<=(Arg a, Arg b) { return same_type("operator<=", Op::Le, a, b); }
 Tensor operator>(Arg a, Arg b) {
   Call call("operator>", a.where());
-  return binary(Op::Lt, b, a, tensor::common_type({&a, &b}));
+  return binary(Op::Lt, b, a, common_type({&a, &b}));
 }
 Tensor operator>=(Arg a, Arg b) {
   Call call("operator>=", a.where());
-  return binary(Op::Le, b, a, tensor::common_type({&a, &b}));
+  return binary(Op::Le, b, a, common_type({&a, &b}));
 }
 Tensor operator&(Arg a, Arg b) { return bitwise("operator&", Op::And, a, b, true); }
 Tensor operator|(Arg a, Arg b) { return bitwise("operator|", Op::Or, a, b, true); }
@@ -147,8 +142,8 @@ Tensor operator<<(Arg a, Arg b) { return bitwise("operator<<", Op::Shl, a, b, fa
 Tensor operator>>(Arg a, Arg b) { return bitwise("operator>>", Op::Shr, a, b, false); }
 Tensor operator~(Arg a) {
   Call call("operator~", a.where());
-  UOp n = tensor::operand(a);
-  tensor::require_type(!is_float(n->dtype), a, "integers or bool");
+  UOp n = operand(a);
+  require_type(!is_float(n->dtype), a, "integers or bool");
   return wrap(~n);
 }
 
@@ -176,29 +171,29 @@ Tensor erfc(Arg x) { return float_op("erfc", Op::Erfc, x); }
 Tensor erfinv(Arg x) { return float_op("erfinv", Op::Erfinv, x); }
 Tensor rsqrt(Arg x) {
   Call call("rsqrt", x.where());
-  UOp n = tensor::float_operand(x);
+  UOp n = float_operand(x);
   return wrap(ir::cast(1.0 / ir::sqrt(ir::to_compute_type(n)), n->dtype));
 }
 Tensor reciprocal(Arg x) {
   Call call("reciprocal", x.where());
-  return wrap(1.0 / tensor::float_operand(x));
+  return wrap(1.0 / float_operand(x));
 }
 
 // -- functions that keep the type
 
 Tensor abs(Arg x) {
   Call call("abs", x.where());
-  UOp n = tensor::operand(x);
+  UOp n = operand(x);
   return wrap(is_bool(n->dtype) ? n : ir::alu(Op::Abs, {n}));
 }
 Tensor square(Arg x) {
   Call call("square", x.where());
-  UOp n = tensor::operand(x);
+  UOp n = operand(x);
   return wrap(n * n);
 }
 Tensor sign(Arg x) {
   Call call("sign", x.where());
-  UOp n = tensor::operand(x);
+  UOp n = operand(x);
   if (is_bool(n->dtype)) return wrap(n);
   UOp zero = ir::like(n, 0.0);
   // The rest is a zero of either sign, or NaN. x*0 + 0 makes 0 of the zeros and keeps NaN. Unlike a constant, it passes
@@ -212,18 +207,18 @@ Tensor round(Arg x) { return rounding("round", Op::Round, x); }
 Tensor trunc(Arg x) { return rounding("trunc", Op::Trunc, x); }
 Tensor ceil(Arg x) {
   Call call("ceil", x.where());
-  UOp n = tensor::operand(x);
+  UOp n = operand(x);
   return wrap(is_float(n->dtype) ? -ir::alu(Op::Floor, {-n}) : n);
 }
 Tensor frac(Arg x) {
   Call call("frac", x.where());
-  UOp n = tensor::operand(x);
-  tensor::require_type(is_float(n->dtype), x, "floats");
+  UOp n = operand(x);
+  require_type(is_float(n->dtype), x, "floats");
   return wrap(n - ir::alu(Op::Trunc, {n}));
 }
 Tensor nan_to_num(Arg x, double nan, std::optional<double> posinf, std::optional<double> neginf) {
   Call call("nan_to_num", x.where());
-  UOp n = tensor::operand(x);
+  UOp n = operand(x);
   if (!is_float(n->dtype)) return wrap(n);
   const double most = largest(n->dtype);
   auto replace = [&](UOp condition, double by) { n = ir::where(condition, ir::like(n, by), n); };
@@ -242,9 +237,9 @@ Tensor remainder(Arg a, Arg b) { return numeric("remainder", Op::Mod, Op::FMod, 
 
 Tensor floor_divide(Arg a, Arg b) {
   Call call("floor_divide", a.where());
-  DType t = tensor::common_type({&a, &b});
+  DType t = common_type({&a, &b});
   if (!is_float(t)) return numeric("floor_divide", Op::IDiv, Op::IDiv, a, b, kToInteger);
-  std::vector<UOp> n = tensor::operands({&a, &b}, t);
+  std::vector<UOp> n = operands({&a, &b}, t);
   UOp x = ir::to_compute_type(ir::detach(n[0])), y = ir::to_compute_type(ir::detach(n[1])), zero = ir::like(x, 0.0);
   // On magnitudes: first subtract the exact remainder, so that the quotient is a whole number except for rounding.
   UOp size = ir::alu(Op::Abs, {x}), by = ir::alu(Op::Abs, {y}), rest = ir::alu(Op::FMod, {size, by});
@@ -257,25 +252,24 @@ Tensor floor_divide(Arg a, Arg b) {
 
 Tensor pow(Arg a, Arg b) {
   Call call("pow", a.where());
-  DType t = tensor::common_type({&a, &b});
+  DType t = common_type({&a, &b});
   if (is_float(t)) {
     // These two powers are bitwise equal to products.
     if (!b.is_tensor() && (b.real() == 1 || b.real() == 2))
-      return wrap(integer_power(tensor::operand(a, t), b.real() == 1 ? 1 : 2));
+      return wrap(integer_power(operand(a, t), b.real() == 1 ? 1 : 2));
     return binary(Op::Pow, a, b, t);
   }
   if (is_bool(t) || (b.kind() == Arg::Kind::Integer && b.integer() < 0))
-    tensor::usage_error(
-        "{} to the power of {}: integers are raised only to integers >= 0; convert the base with to({})",
-        tensor::describe(a), tensor::describe(b), is_bool(t) ? "int64" : "float32");
-  if (b.kind() == Arg::Kind::Integer) return wrap(integer_power(tensor::operand(a, t), b.integer()));
-  const ir::Sources n = tensor::operands({&a, &b}, t);
+    usage_error("{} to the power of {}: integers are raised only to integers >= 0; convert the base with to({})",
+                describe(a), describe(b), is_bool(t) ? "int64" : "float32");
+  if (b.kind() == Arg::Kind::Integer) return wrap(integer_power(operand(a, t), b.integer()));
+  const ir::Sources n = operands({&a, &b}, t);
   return wrap(integer_power(n[0], n[1]));
 }
 
 Tensor clamp(Arg x, Arg lo, Arg hi) {
   Call call("clamp", x.where());
-  std::vector<UOp> n = tensor::operands({&x, &lo, &hi}, tensor::common_type({&x, &lo, &hi}));
+  std::vector<UOp> n = operands({&x, &lo, &hi}, common_type({&x, &lo, &hi}));
   UOp above = ir::where(beyond(n[0], n[1], lo, false), n[1], n[0]);
   return wrap(ir::where(beyond(above, n[2], hi, true), n[2], above));
 }
@@ -286,28 +280,28 @@ Tensor clamp_max(Arg x, Arg hi) { return one_bound("clamp_max", x, hi, true); }
 
 Tensor masked_fill(Arg x, Arg mask, Arg value) {
   Call call("masked_fill", x.where());
-  UOp given = tensor::operand(x), m = tensor::operand(mask);
-  tensor::require_type(is_bool(m->dtype), mask, "a bool mask");
-  UOp n[] = {m, tensor::operand(value, given->dtype), given};
+  UOp given = operand(x), m = operand(mask);
+  require_type(is_bool(m->dtype), mask, "a bool mask");
+  UOp n[] = {m, operand(value, given->dtype), given};
   if (n[1]->rank() > 0)
-    tensor::usage_error("fills {} with one number, got {}; where(mask, value, x) takes values of a shape",
-                        tensor::describe(x), tensor::describe(value));
+    usage_error("fills {} with one number, got {}; where(mask, value, x) takes values of a shape", describe(x),
+                describe(value));
   tensor::broadcast(n);
   return wrap(ir::where(n[0], n[1], n[2]));
 }
 Tensor heaviside(Arg x, Arg values) {
   Call call("heaviside", x.where());
-  ir::Sources n = tensor::operands({&x, &values}, tensor::common_type({&x, &values}));
+  ir::Sources n = operands({&x, &values}, common_type({&x, &values}));
   UOp zero = ir::like(n[0], 0.0);
   return wrap(ir::where(ir::eq(n[0], zero), n[1], ir::cast(ir::lt(zero, n[0]), n[0]->dtype)));
 }
 
 Tensor where(Arg condition, Arg a, Arg b) {
   Call call("where", condition.where());
-  UOp c = tensor::operand(condition);
-  tensor::require_type(is_bool(c->dtype), condition, "a bool condition");
-  DType t = tensor::common_type({&a, &b});
-  UOp n[] = {c, tensor::operand(a, t), tensor::operand(b, t)};
+  UOp c = operand(condition);
+  require_type(is_bool(c->dtype), condition, "a bool condition");
+  DType t = common_type({&a, &b});
+  UOp n[] = {c, operand(a, t), operand(b, t)};
   tensor::broadcast(n);
   return wrap(ir::where(n[0], n[1], n[2]));
 }
@@ -323,17 +317,17 @@ Tensor logical_not(Arg x) {
 }
 Tensor isnan(Arg x) {
   Call call("isnan", x.where());
-  UOp n = tensor::operand(x);
+  UOp n = operand(x);
   return wrap(ir::ne(n, n));
 }
 Tensor isinf(Arg x) {
   Call call("isinf", x.where());
-  UOp n = tensor::float_operand(x);
+  UOp n = float_operand(x);
   return wrap(ir::eq(ir::alu(Op::Abs, {n}), ir::like(n, std::numeric_limits<double>::infinity())));
 }
 Tensor isfinite(Arg x) {
   Call call("isfinite", x.where());
-  UOp n = tensor::float_operand(x);
+  UOp n = float_operand(x);
   return wrap(ir::lt(ir::alu(Op::Abs, {n}), ir::like(n, std::numeric_limits<double>::infinity())));
 }
 

@@ -8,7 +8,7 @@
 namespace sinter::inline v0 {
 namespace {
 
-using tensor::usage_error;
+using namespace tensor;
 
 /// The index, whose type may be too narrow for numbers of rows, as int64.
 /// A large uint64 must not turn negative, which would count from the end.
@@ -74,7 +74,7 @@ void require_bags(const Tensor& index, const Tensor& offsets, BagMode mode, cons
 }  // namespace
 
 Tensor embedding(const Tensor& index, const Tensor& weight, std::optional<int64_t> padding_idx, Loc where) {
-  const tensor::OuterCall call("embedding", where);
+  const OuterCall call("embedding", where);
   const Tensor rows = embedding(index, weight, where);
   const std::optional<int64_t> padding = row_of_padding(padding_idx, weight);
   return padding ? sinter::where(names_row(index, *padding, weight).unsqueeze(-1), rows.detach(), rows) : rows;
@@ -82,7 +82,7 @@ Tensor embedding(const Tensor& index, const Tensor& weight, std::optional<int64_
 
 Tensor embedding_bag(const Tensor& index, const Tensor& weight, const Tensor& offsets,
                      const EmbeddingBagOptions& options, const Tensor& weights, Loc where) {
-  const tensor::OuterCall call("embedding_bag", where);
+  const OuterCall call("embedding_bag", where);
   require_bags(index, offsets, options.mode, weights);
   const std::optional<int64_t> padding = row_of_padding(options.padding_idx, weight);
   Tensor bag;

@@ -6,12 +6,8 @@
 namespace sinter::inline v0 {
 namespace {
 
+using namespace tensor;
 using ir::Op;
-using ir::UOp;
-using tensor::Call;
-using tensor::describe;
-using tensor::usage_error;
-using tensor::wrap;
 
 /// A coordinate mirrored at low/2 and high/2 until it is between them.
 UOp reflected(UOp at, double twice_low, double twice_high) {
@@ -64,7 +60,7 @@ UOp bilinear(UOp x, UOp column, UOp row) {
 
 /// Coordinates [count] of the centers (or corners) of `count` elements from -1 to 1.
 UOp centers(UOp like, int64_t count, bool align) {
-  const UOp i = ir::cast(tensor::position({count}, 0, like->device), like->dtype);
+  const UOp i = ir::cast(position({count}, 0, like->device), like->dtype);
   const auto n = static_cast<double>(count);
   if (align) return count == 1 ? ir::like(i, 0.0) : i * (2.0 / (n - 1)) - 1.0;
   return (i * 2.0 + 1.0) / n - 1.0;
@@ -74,20 +70,19 @@ UOp centers(UOp like, int64_t count, bool align) {
 
 Tensor grid_sample(Arg input, const Tensor& grid, const GridSampleOptions& o) {
   Call call("grid_sample", input.where());
-  const UOp given = tensor::float_operand(input), x = ir::to_compute_type(given);
-  UOp g = tensor::on_device(tensor::node_of(grid), x->device, x->shape);
+  const UOp given = float_operand(input), x = ir::to_compute_type(given);
+  UOp g = on_device(node_of(grid), x->device, x->shape);
   if (x->rank() != 4 || g->rank() != 4 || !(g->shape[3] == 2) || !(g->shape[0] == x->shape[0]))
     usage_error("{} at the places of {}; give [n, c, h, w] and [n, out, out, 2]", describe(given), describe(g));
   if (o.mode != ResampleMode::Bilinear && o.mode != ResampleMode::Nearest)
     usage_error("the mode is neither ResampleMode::Bilinear nor ResampleMode::Nearest; give one of them");
-  const int64_t h = tensor::fixed_size(x, 2, "sampled"), w = tensor::fixed_size(x, 3, "sampled"),
-                oh = tensor::fixed_size(g, 1, "a size of the result"),
-                ow = tensor::fixed_size(g, 2, "a size of the result");
-  tensor::fixed_size(x, 0, "sampled");
-  tensor::fixed_size(x, 1, "sampled");
+  const int64_t h = fixed_size(x, 2, "sampled"), w = fixed_size(x, 3, "sampled"),
+                oh = fixed_size(g, 1, "a size of the result"), ow = fixed_size(g, 2, "a size of the result");
+  fixed_size(x, 0, "sampled");
+  fixed_size(x, 1, "sampled");
   if (h < 1 || w < 1) usage_error("{} has no elements to sample; h and w must be at least 1", describe(given));
   g = ir::reshape(ir::cast(g, x->dtype), {g->shape[0], oh * ow, 2});
-  const auto coordinate = [&](int64_t k) { return tensor::drop_axes(tensor::shrink_axis(g, 2, k, k + 1), {2}); };
+  const auto coordinate = [&](int64_t k) { return drop_axes(tensor::shrink_axis(g, 2, k, k + 1), {2}); };
   UOp column = positions_in(coordinate(0), w, o), row = positions_in(coordinate(1), h, o);
   const UOp y = o.mode == ResampleMode::Nearest ? looked_up(x, ir::alu(Op::Round, {column}), ir::alu(Op::Round, {row}))
                                                 : bilinear(x, column, row);
@@ -96,8 +91,8 @@ Tensor grid_sample(Arg input, const Tensor& grid, const GridSampleOptions& o) {
 
 Tensor affine_grid(Arg theta, const Shape& size, bool align_corners) {
   Call call("affine_grid", theta.where());
-  const UOp given = tensor::float_operand(theta), t = ir::to_compute_type(given);
-  tensor::check_shape(size);
+  const UOp given = float_operand(theta), t = ir::to_compute_type(given);
+  check_shape(size);
   if (t->rank() != 3 || !(t->shape[1] == 2) || !(t->shape[2] == 3) || size.rank() != 4 || size.symbolic() ||
       !(size[0] == t->shape[0]))
     usage_error("{} for a result of size {}; give maps [n, 2, 3] and a size [n, c, h, w]", describe(given),
@@ -105,7 +100,7 @@ Tensor affine_grid(Arg theta, const Shape& size, bool align_corners) {
   const Shape shape{size[0], size[2], size[3], 2};
   // Column k of the maps, in the shape of the grid.
   const auto column = [&](int64_t k) {
-    return ir::expand(tensor::drop_axes(tensor::shrink_axis(t, 2, k, k + 1), {2}), shape, {1, 2});
+    return ir::expand(drop_axes(tensor::shrink_axis(t, 2, k, k + 1), {2}), shape, {1, 2});
   };
   const UOp x = ir::expand(centers(t, size[3].value(), align_corners), shape, {0, 1, 3}),
             y = ir::expand(centers(t, size[2].value(), align_corners), shape, {0, 2, 3});

@@ -7,10 +7,12 @@
 namespace sinter::inline v0 {
 namespace {
 
+using namespace tensor;
+
 /// Assigns what `value` makes of the tensor.
 template <class F>
 Tensor& write(const char* name, Tensor& to, Loc where, F value) {
-  const tensor::OuterCall call(name, where);
+  const OuterCall call(name, where);
   return to.assign(value(Arg(to, where)), where);
 }
 
@@ -100,7 +102,7 @@ Tensor& TensorMethods::normal_(double mean, double deviation, Generator* generat
 Tensor& TensorMethods::fill_diagonal_(Arg value) & {
   return write("fill_diagonal_", self(), value.where(), [&](const Arg& x) {
     const Shape shape = self().shape(value.where());
-    if (shape.rank() != 2) tensor::usage_error("shape {} has no diagonal; give a matrix", to_string(shape));
+    if (shape.rank() != 2) usage_error("shape {} has no diagonal; give a matrix", to_string(shape));
     const Tensor row = arange(shape[0], int64, self().device()).unsqueeze(1);
     return sinter::where(row == arange(shape[1], int64, self().device()), value, x);
   });
@@ -121,7 +123,7 @@ Tensor& TensorMethods::index_fill_(int64_t axis, const Tensor& index, Arg value,
   return write("index_fill_", self(), where, [&](const Arg& x) { return sinter::index_fill(x, axis, index, value); });
 }
 Tensor& TensorMethods::index_put_(const std::vector<Index>& items, Arg value, bool accumulate, Loc where) & {
-  const tensor::OuterCall call("index_put_", where);
+  const OuterCall call("index_put_", where);
   if (!accumulate) {
     self().at(items, where).assign(value);
     return self();

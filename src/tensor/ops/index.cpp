@@ -93,43 +93,44 @@ AdvancedIndex resolve_advanced(ir::UOp x, std::span<const Index> items) {
 
 inline namespace v0 {
 
+using namespace tensor;
+
 Tensor Tensor::index(std::vector<Index> items, Loc where) const {
-  const tensor::OuterCall outer("index", where);
-  if (tensor::has_mask(items)) {
-    const tensor::UnmaskedIndex unmasked = tensor::unmask(*this, items);
+  const OuterCall outer("index", where);
+  if (has_mask(items)) {
+    const UnmaskedIndex unmasked = unmask(*this, items);
     return reshape(unmasked.shape, where).index(unmasked.items, where);
   }
-  tensor::Call call("index", where);
-  ir::UOp x = tensor::node_of(*this);
-  if (!tensor::has_tensor(items)) return tensor::wrap(tensor::read(x, tensor::resolve(x, items)));
-  tensor::AdvancedIndex advanced = tensor::resolve_advanced(x, items);
-  ir::UOp part = tensor::read(x, tensor::resolve(x, advanced.basic));
-  return tensor::wrap(tensor::pick(part, advanced.axes, std::move(advanced.index), advanced.place));
+  Call call("index", where);
+  ir::UOp x = node_of(*this);
+  if (!has_tensor(items)) return wrap(read(x, resolve(x, items)));
+  AdvancedIndex advanced = resolve_advanced(x, items);
+  ir::UOp part = read(x, resolve(x, advanced.basic));
+  return wrap(pick(part, advanced.axes, std::move(advanced.index), advanced.place));
 }
 
 Index::Index(const char* dots) : kind(Kind::Ellipsis) {
   if (std::string_view(dots) != "...")
-    tensor::usage_error("\"{}\" is no item of an index; give a number, a Slice, a tensor, newaxis or \"...\"", dots);
+    usage_error("\"{}\" is no item of an index; give a number, a Slice, a tensor, newaxis or \"...\"", dots);
 }
 
 Tensor Tensor::operator[](Arg i) const {
-  const tensor::OuterCall outer("operator[]", i.where());
+  const OuterCall outer("operator[]", i.where());
   if (i.is_tensor()) return index({Index(Tensor(i.cell()))});
-  const tensor::Call call("operator[]", i.where());
+  const Call call("operator[]", i.where());
   if (i.kind() != Arg::Kind::Integer)
-    tensor::usage_error("{} is no index of {}; give an integer or a tensor of integers", tensor::describe(i),
-                        tensor::describe(tensor::node_of(*this)));
+    usage_error("{} is no index of {}; give an integer or a tensor of integers", describe(i), describe(node_of(*this)));
   return index({Index(i.integer())});
 }
 
 Place::operator Tensor() const { return target_.index(*items_, where_); }
 
 Tensor Tensor::slice(int64_t axis, Slice slice, Loc where) const {
-  tensor::Call call("slice", where);
-  ir::UOp x = tensor::node_of(*this);
-  std::vector<Index> items(static_cast<size_t>(tensor::axis_of(x, axis)), Index(Slice{}));
+  Call call("slice", where);
+  ir::UOp x = node_of(*this);
+  std::vector<Index> items(static_cast<size_t>(axis_of(x, axis)), Index(Slice{}));
   items.emplace_back(slice);
-  return tensor::wrap(tensor::read(x, tensor::resolve(x, items)));
+  return wrap(read(x, resolve(x, items)));
 }
 
 }  // namespace v0

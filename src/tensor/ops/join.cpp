@@ -9,12 +9,7 @@
 namespace sinter::inline v0 {
 namespace {
 
-using ir::UOp;
-using tensor::Call;
-using tensor::describe;
-using tensor::node_of;
-using tensor::usage_error;
-using tensor::wrap;
+using namespace tensor;
 
 /// The nodes of the parts in their common dtype. At least one part.
 std::vector<UOp> promote_parts(const std::vector<Tensor>& parts) {
@@ -23,7 +18,7 @@ std::vector<UOp> promote_parts(const std::vector<Tensor>& parts) {
   for (const Tensor& p : parts) t = promote(t, node_of(p)->dtype);
   std::vector<UOp> nodes;
   for (const Tensor& p : parts) nodes.push_back(ir::cast(node_of(p), t));
-  tensor::unify_devices(nodes);
+  unify_devices(nodes);
   return nodes;
 }
 
@@ -36,10 +31,10 @@ constexpr size_t kJoinGroup = 16;
 UOp join(std::vector<UOp> parts, int64_t axis) {
   const size_t a = static_cast<size_t>(axis);
   int64_t total = 0;
-  for (UOp p : parts) total = tensor::saturating_add(total, p->shape[a].value());
+  for (UOp p : parts) total = saturating_add(total, p->shape[a].value());
   Shape whole = parts[0]->shape;
   whole[a] = total;
-  tensor::check_shape(whole);
+  check_shape(whole);
   if (total == 0)
     parts.resize(1);
   else
@@ -68,7 +63,7 @@ Tensor cat(const std::vector<Tensor>& parts, int64_t axis, Loc where) {
   Call call("cat", where);
   std::vector<UOp> nodes = promote_parts(parts);
   if (!nodes[0]->rank()) usage_error("{} has no axis to join along; use stack for scalars", describe(nodes[0]));
-  axis = tensor::axis_of(nodes[0], axis);
+  axis = axis_of(nodes[0], axis);
   if (nodes.size() == 1) return wrap(nodes[0]);
   for (size_t n = 0; n < nodes.size(); ++n) {
     bool fits = nodes[n]->rank() == nodes[0]->rank();
@@ -77,8 +72,8 @@ Tensor cat(const std::vector<Tensor>& parts, int64_t axis, Loc where) {
     if (!fits)
       usage_error("part 0 is {}, part {} is {}: all sizes but that of axis {} must be equal; {}",
                   to_string(nodes[0]->shape), n, to_string(nodes[n]->shape), axis,
-                  tensor::mismatch_hint(nodes[0]->shape, nodes[n]->shape, "reshape or slice one"));
-    tensor::fixed_size(nodes[n], axis, "joined");
+                  mismatch_hint(nodes[0]->shape, nodes[n]->shape, "reshape or slice one"));
+    fixed_size(nodes[n], axis, "joined");
   }
   return wrap(join(std::move(nodes), axis));
 }
@@ -95,9 +90,9 @@ Tensor stack(const std::vector<Tensor>& parts, int64_t axis, Loc where) {
     if (!(nodes[n]->shape == nodes[0]->shape))
       usage_error("part 0 is {}, part {} is {}: all shapes must be equal; {}", to_string(nodes[0]->shape), n,
                   to_string(nodes[n]->shape),
-                  tensor::mismatch_hint(nodes[0]->shape, nodes[n]->shape, "use cat to join along an axis"));
+                  mismatch_hint(nodes[0]->shape, nodes[n]->shape, "use cat to join along an axis"));
   }
-  for (UOp& n : nodes) n = tensor::insert_axis(n, axis);
+  for (UOp& n : nodes) n = insert_axis(n, axis);
   return wrap(join(std::move(nodes), axis));
 }
 
@@ -133,7 +128,7 @@ std::vector<Tensor> meshgrid(const std::vector<Tensor>& vectors, GridOrder order
   Shape grid(Shape::Dims(nodes.size(), Dim(1)));
   for (size_t i = 0; i < nodes.size(); ++i)
     if (nodes[i]->rank()) grid[place(i)] = nodes[i]->shape[0];
-  tensor::check_shape(grid);
+  check_shape(grid);
   std::vector<Tensor> out;
   for (size_t i = 0; i < nodes.size(); ++i) {
     const UOp vector = nodes[i]->rank() ? nodes[i] : ir::reshape(nodes[i], {1});
@@ -154,9 +149,9 @@ Tensor cartesian_prod(const std::vector<Tensor>& vectors, Loc where) {
 std::vector<Tensor> Tensor::split(int64_t size, int64_t axis, Loc where) const {
   Call call("split", where);
   UOp x = node_of(*this);
-  axis = tensor::axis_of(x, axis);
+  axis = axis_of(x, axis);
   if (size <= 0) usage_error("parts of size {} of {}; give a size of 1 or more", size, describe(x));
-  const int64_t total = tensor::fixed_size(x, axis, "split");
+  const int64_t total = fixed_size(x, axis, "split");
   std::vector<Tensor> parts;
   for (int64_t begin = 0; begin < total || parts.empty(); begin += size)
     parts.push_back(wrap(tensor::shrink_axis(x, axis, begin, std::min(begin + size, total))));
@@ -166,9 +161,9 @@ std::vector<Tensor> Tensor::split(int64_t size, int64_t axis, Loc where) const {
 std::vector<Tensor> Tensor::chunk(int64_t count, int64_t axis, Loc where) const {
   Call call("chunk", where);
   UOp x = node_of(*this);
-  axis = tensor::axis_of(x, axis);
+  axis = axis_of(x, axis);
   if (count <= 0) usage_error("{} chunks of {}; give 1 or more", count, describe(x));
-  const int64_t total = tensor::fixed_size(x, axis, "split");
+  const int64_t total = fixed_size(x, axis, "split");
   if (total > 0) return split(total / count + (total % count != 0), axis, where);
   std::vector<Tensor> parts;
   for (int64_t i = 0; i < count; ++i) parts.push_back(wrap(x));

@@ -14,20 +14,16 @@
 namespace sinter::inline v0 {
 namespace {
 
+using namespace tensor;
 using ir::LapackCall;
 using ir::LapackRoutine;
 using ir::LapackRows;
-using ir::UOp;
-using tensor::Call;
-using tensor::describe;
-using tensor::Matrices;
-using tensor::usage_error;
 
 /// [.., n] of the [.., n, n] in which l and u lie.
 UOp diagonal_of_u(const LapackRows& factors) {
   const UOp both = factors[0];
   const auto last = static_cast<int64_t>(both->rank()) - 1;
-  return tensor::take_diagonal(both, last - 1, last);
+  return take_diagonal(both, last - 1, last);
 }
 
 /// Rows of l, u and more, as Lu gives them.
@@ -35,7 +31,7 @@ LapackRows factors_of(const Matrices& a) { return ir::lapack({LapackRoutine::Lu}
 /// Of the permutation, [..].
 UOp sign_of(const LapackRows& factors) {
   UOp sign = factors[2];
-  return tensor::drop_axes(sign, {static_cast<int64_t>(sign->rank()) - 1});
+  return drop_axes(sign, {static_cast<int64_t>(sign->rank()) - 1});
 }
 
 LapackRows singular(const Matrices& a, int64_t options) { return ir::lapack({LapackRoutine::Svd, options}, {a.x}); }
@@ -50,7 +46,7 @@ bool is_upper(std::string_view name, const Arg& a, std::string_view uplo) {
 }
 
 double relative_cutoff(const Matrices& a) {
-  return tensor::epsilon_of(a.x->dtype) * static_cast<double>(std::max(a.rows(), a.columns()));
+  return epsilon_of(a.x->dtype) * static_cast<double>(std::max(a.rows(), a.columns()));
 }
 
 /// x with a x = b.
@@ -58,7 +54,7 @@ UOp solution(const LapackCall& call, UOp a, UOp b) { return ir::lapack(call, {a,
 
 Tensor inverse_of(std::string_view name, const Arg& a) {
   Call call(name, a.where());
-  const Matrices m = tensor::square_matrices(a);
+  const Matrices m = square_matrices(a);
   return m.back(solution({LapackRoutine::Solve}, m.x, ir::unit_matrix_like(m.x)));
 }
 
@@ -66,14 +62,14 @@ Tensor inverse_of(std::string_view name, const Arg& a) {
 
 Tensor cholesky(Arg a, bool upper) {
   Call call("cholesky", a.where());
-  const Matrices m = tensor::square_matrices(a);
+  const Matrices m = square_matrices(a);
   UOp l = ir::lapack({LapackRoutine::Cholesky}, {square_with(m, upper)})[0];
   return m.back(upper ? ir::matrix_transpose(l) : l);
 }
 
 LU lu(Arg a) {
   Call call("lu", a.where());
-  const Matrices m = tensor::matrices(a);
+  const Matrices m = matrices(a);
   const LapackRows factors = factors_of(m);
   UOp both = factors[0], order = factors[1];
   const int64_t k = std::min(m.rows(), m.columns());
@@ -81,14 +77,14 @@ LU lu(Arg a) {
   // Row i of the product is row order[i] of a.
   const auto rows = static_cast<int64_t>(m.x->rank()) - 2;
   UOp row_of_a = ir::expand(ir::detach(order), ir::matrix_shape(m.x, m.rows(), m.rows()), {rows});
-  UOp row = ir::cast(tensor::position(row_of_a->shape, rows, row_of_a->device), order->dtype);
+  UOp row = ir::cast(position(row_of_a->shape, rows, row_of_a->device), order->dtype);
   return {m.back(ir::cast(ir::eq(row_of_a, row), order->dtype)),
           m.back(ir::lower_triangle(l, false) + ir::unit_matrix_like(l)), m.back(ir::upper_triangle(u))};
 }
 
 QR qr(Arg a, std::string_view mode) {
   Call call("qr", a.where());
-  const Matrices m = tensor::matrices(a);
+  const Matrices m = matrices(a);
   if (mode != "reduced" && mode != "complete" && mode != "r")
     usage_error("the mode \"{}\" of {}; give \"reduced\", \"complete\" or \"r\"", mode, describe(m.x));
   const LapackRows all = ir::lapack({LapackRoutine::Qr, mode == "complete" ? ir::kFullMatrices : 0}, {m.x});
@@ -97,27 +93,27 @@ QR qr(Arg a, std::string_view mode) {
 
 SVD svd(Arg a, bool full_matrices) {
   Call call("svd", a.where());
-  const Matrices m = tensor::matrices(a);
+  const Matrices m = matrices(a);
   const LapackRows all = singular(m, full_matrices ? ir::kFullMatrices : 0);
   return {m.back(all[0]), m.back(all[1]), m.back(all[2])};
 }
 
 Tensor svdvals(Arg a) {
   Call call("svdvals", a.where());
-  const Matrices m = tensor::matrices(a);
+  const Matrices m = matrices(a);
   return m.back(singular(m, ir::kValuesOnly)[0]);
 }
 
 Eigh eigh(Arg a, bool upper) {
   Call call("eigh", a.where());
-  const Matrices m = tensor::square_matrices(a);
+  const Matrices m = square_matrices(a);
   const LapackRows all = ir::lapack({LapackRoutine::Eigh}, {square_with(m, upper)});
   return {m.back(all[0]), m.back(all[1])};
 }
 
 Tensor eigvalsh(Arg a, bool upper) {
   Call call("eigvalsh", a.where());
-  const Matrices m = tensor::square_matrices(a);
+  const Matrices m = square_matrices(a);
   return m.back(ir::lapack({LapackRoutine::Eigh, ir::kValuesOnly}, {square_with(m, upper)})[0]);
 }
 
@@ -126,7 +122,7 @@ Tensor eigvalsh(Arg a, const char* uplo) { return eigvalsh(a, is_upper("eigvalsh
 
 Tensor det(Arg a) {
   Call call("det", a.where());
-  const Matrices m = tensor::square_matrices(a);
+  const Matrices m = square_matrices(a);
   const LapackRows factors = factors_of(m);
   UOp diagonal = diagonal_of_u(factors);
   return m.back(ir::reduce(ir::Combine::Mul, diagonal, {static_cast<int64_t>(diagonal->rank()) - 1}) *
@@ -135,7 +131,7 @@ Tensor det(Arg a) {
 
 SlogDet slogdet(Arg a) {
   Call call("slogdet", a.where());
-  const Matrices m = tensor::square_matrices(a);
+  const Matrices m = square_matrices(a);
   const LapackRows factors = factors_of(m);
   UOp diagonal = diagonal_of_u(factors), zero = ir::like(diagonal, 0.0);
   const ir::Ints last{static_cast<int64_t>(diagonal->rank()) - 1};
@@ -147,18 +143,18 @@ SlogDet slogdet(Arg a) {
 }
 
 Tensor logdet(Arg a) {
-  const tensor::OuterCall call("logdet", a.where());
+  const OuterCall call("logdet", a.where());
   const auto [sign, log] = slogdet(a);
   return where(Arg(sign, a.where()) < 0, std::numeric_limits<double>::quiet_NaN(), Arg(log, a.where()));
 }
 
 Tensor matrix_rank(Arg a, std::optional<double> tol) {
   Call call("matrix_rank", a.where());
-  const Matrices m = tensor::matrices(a);
+  const Matrices m = matrices(a);
   UOp s = ir::detach(singular(m, ir::kValuesOnly)[0]);
   const auto last = static_cast<int64_t>(s->rank()) - 1;
   if (s->shape[last] == 0) return m.back_as(ir::sum(ir::cast(s, DType::I64), {last}), DType::I64);
-  UOp largest = tensor::insert_axis(ir::reduce(ir::Combine::Max, s, {last}), last);
+  UOp largest = insert_axis(ir::reduce(ir::Combine::Max, s, {last}), last);
   UOp least = tol ? ir::like(largest, *tol) : largest * relative_cutoff(m);
   UOp above = ir::lt(ir::broadcast_to(least, s->shape), s);
   return m.back_as(ir::sum(ir::cast(above, DType::I64), {last}), DType::I64);
@@ -166,7 +162,7 @@ Tensor matrix_rank(Arg a, std::optional<double> tol) {
 
 Tensor cond(Arg a) {
   Call call("cond", a.where());
-  const Matrices m = tensor::matrices(a);
+  const Matrices m = matrices(a);
   UOp s = singular(m, ir::kValuesOnly)[0];
   const auto last = static_cast<int64_t>(s->rank()) - 1;
   if (s->shape[last] == 0) usage_error("{} has no singular values; check the size first", describe(m.x));
@@ -175,13 +171,13 @@ Tensor cond(Arg a) {
 
 Tensor solve(Arg a, Arg b, bool left) {
   Call call("solve", a.where());
-  const tensor::Equation e = tensor::equation(a, b, left, true);
+  const Equation e = equation(a, b, left, true);
   return e.back(solution({LapackRoutine::Solve}, e.a(), e.b()));
 }
 
 Tensor solve_triangular(Arg a, Arg b, bool upper, TriangularOptions options) {
   Call call("solve_triangular", a.where());
-  const tensor::Equation e = tensor::equation(a, b, options.left, false);
+  const Equation e = equation(a, b, options.left, false);
   const int64_t bits =
       (upper == options.left ? ir::kUpperTriangle : 0) | (options.unitriangular ? ir::kUnitTriangle : 0);
   return e.back(solution({LapackRoutine::TriangularSolve, bits}, e.a(), e.b()));
@@ -189,7 +185,7 @@ Tensor solve_triangular(Arg a, Arg b, bool upper, TriangularOptions options) {
 
 Tensor cholesky_solve(Arg b, Arg l, bool upper) {
   Call call("cholesky_solve", b.where());
-  const tensor::Equation e = tensor::equation(l, b, true, false);
+  const Equation e = equation(l, b, true, false);
   UOp lower = upper ? ir::matrix_transpose(e.a()) : e.a();
   UOp inner = solution({LapackRoutine::TriangularSolve}, lower, e.b());
   return e.back(solution({LapackRoutine::TriangularSolve, ir::kUpperTriangle}, ir::matrix_transpose(lower), inner));
@@ -200,25 +196,25 @@ Tensor inv(Arg a) { return inverse_of("inv", a); }
 
 LeastSquares lstsq(Arg a, Arg b, std::optional<double> cutoff) {
   Call call("lstsq", a.where());
-  const tensor::Equation e = tensor::least_squares(a, b);
+  const Equation e = least_squares(a, b);
   const LapackRows all =
       ir::lapack({LapackRoutine::LeastSquares, 0, cutoff.value_or(relative_cutoff(e.matrices))}, {e.a(), e.b()});
   UOp rank = ir::detach(all[2]), off = ir::matrix_product(e.a(), all[0]) - e.b();
   return {e.back(all[0]), e.matrices.back(ir::sum(off * off, {static_cast<int64_t>(off->rank()) - 2})),
-          e.matrices.back_as(tensor::drop_axes(rank, {static_cast<int64_t>(rank->rank()) - 1}), DType::I64),
+          e.matrices.back_as(drop_axes(rank, {static_cast<int64_t>(rank->rank()) - 1}), DType::I64),
           e.matrices.back(ir::detach(all[1]))};
 }
 
 Tensor pinv(Arg a, std::optional<double> cutoff) {
   Call call("pinv", a.where());
-  const Matrices m = tensor::matrices(a);
+  const Matrices m = matrices(a);
   const Shape square = ir::matrix_shape(m.x, m.rows(), m.rows());
   UOp one = ir::unit_matrix_like(ir::full(*m.x->graph, square, m.x->dtype, 0, m.x->device));
   return m.back(solution({LapackRoutine::LeastSquares, 0, cutoff.value_or(relative_cutoff(m))}, m.x, one));
 }
 
 Tensor pinverse(Arg a, std::optional<double> cutoff) {
-  const tensor::OuterCall call("pinverse", a.where());
+  const OuterCall call("pinverse", a.where());
   return pinv(a, cutoff);
 }
 

@@ -14,7 +14,6 @@ namespace sinter {
 namespace tensor {
 
 using ir::Combine;
-using ir::UOp;
 
 UOp total_of(UOp x) { return ir::reduce(Combine::Add, x, ir::all_axes(x->rank())); }
 
@@ -91,12 +90,7 @@ UOp at_least_zero(UOp x) {
 inline namespace v0 {
 namespace {
 
-using ir::Combine;
-using ir::UOp;
-using tensor::Call;
-using tensor::describe;
-using tensor::usage_error;
-using tensor::wrap;
+using namespace tensor;
 
 /// The class axis of [classes], [n, classes] and [n, classes, ...].
 int64_t class_axis(UOp x) {
@@ -106,35 +100,32 @@ int64_t class_axis(UOp x) {
 
 /// The weight of each class, along the class axis of x. Null if there are none.
 UOp class_weights(const Tensor& weight, UOp x, int64_t axis) {
-  return tensor::broadcast_param(weight, "weight", x, Shape{x->shape[static_cast<size_t>(axis)]},
-                                 static_cast<size_t>(axis));
+  return broadcast_param(weight, "weight", x, Shape{x->shape[static_cast<size_t>(axis)]}, static_cast<size_t>(axis));
 }
 
-double class_count(UOp x, int64_t axis) { return static_cast<double>(tensor::fixed_size(x, axis, "label_smoothing")); }
+double class_count(UOp x, int64_t axis) { return static_cast<double>(fixed_size(x, axis, "label_smoothing")); }
 
 /// -log p of each target's class; the share options.label_smoothing of it is spread over all classes. x holds
 /// log-probabilities of `given`.
 UOp class_loss(UOp given, UOp x, int64_t axis, UOp target, const CrossEntropyOptions& options) {
-  tensor::unify_devices(x, target);
-  UOp index = tensor::class_index(given, x, axis, target), kept;
+  unify_devices(x, target);
+  UOp index = class_index(given, x, axis, target), kept;
   if (options.ignore_index) {
-    UOp number = ir::cast(tensor::insert_axis(tensor::index_operand(target), axis), DType::I64);
+    UOp number = ir::cast(insert_axis(index_operand(target), axis), DType::I64);
     kept = ir::ne(number, ir::like(number, ir::Scalar::of(DType::I64, *options.ignore_index)));
   }
   if (kept) index = ir::where(kept, index, ir::like(index, 0.0));  // an ignored class may not exist
-  const auto only_kept = [&](UOp n) {
-    return tensor::drop_axes(kept ? ir::where(kept, n, ir::like(n, 0.0)) : n, {axis});
-  };
+  const auto only_kept = [&](UOp n) { return drop_axes(kept ? ir::where(kept, n, ir::like(n, 0.0)) : n, {axis}); };
   UOp weights = class_weights(options.weight, x, axis), loss = -ir::gather(x, index, axis);
   UOp weight = weights ? ir::gather(weights, index, axis) : UOp();
   loss = only_kept(weight ? loss * weight : loss);
   if (const double share = options.label_smoothing; share > 0) {
     UOp all = ir::reduce(Combine::Add, weights ? x * weights : x, {axis});
-    loss = loss * (1 - share) - only_kept(tensor::insert_axis(all, axis)) * (share / class_count(x, axis));
+    loss = loss * (1 - share) - only_kept(insert_axis(all, axis)) * (share / class_count(x, axis));
   }
-  if (options.reduction != Reduction::Mean || !(kept || weight)) return tensor::reduce_loss(loss, options.reduction);
-  if (weight) return tensor::total_of(loss) / tensor::total_of(only_kept(weight));
-  return tensor::total_of(loss) / ir::cast(tensor::total_of(ir::cast(kept, DType::I64)), x->dtype);
+  if (options.reduction != Reduction::Mean || !(kept || weight)) return reduce_loss(loss, options.reduction);
+  if (weight) return total_of(loss) / total_of(only_kept(weight));
+  return total_of(loss) / ir::cast(total_of(ir::cast(kept, DType::I64)), x->dtype);
 }
 
 void require_share(double label_smoothing) {
@@ -149,16 +140,15 @@ Tensor nll_loss(Arg log_probabilities, const Tensor& target, CrossEntropyOptions
   if (options.label_smoothing != 0)
     usage_error("label_smoothing is {}, but only cross_entropy() can spread a target; give {}", options.label_smoothing,
                 0);
-  UOp x = tensor::float_operand(log_probabilities);
-  return wrap(
-      ir::cast(class_loss(x, ir::to_compute_type(x), class_axis(x), tensor::node_of(target), options), x->dtype));
+  UOp x = float_operand(log_probabilities);
+  return wrap(ir::cast(class_loss(x, ir::to_compute_type(x), class_axis(x), node_of(target), options), x->dtype));
 }
 
 Tensor cross_entropy(Arg logits, const Tensor& target, CrossEntropyOptions options) {
   Call call("cross_entropy", logits.where());
   require_share(options.label_smoothing);
-  UOp given = tensor::float_operand(logits), y = tensor::node_of(target);
-  tensor::unify_devices(given, y);
+  UOp given = float_operand(logits), y = node_of(target);
+  unify_devices(given, y);
   UOp x = ir::to_compute_type(given);
   const int64_t axis = class_axis(given);
   if (!is_float(y->dtype))
@@ -174,42 +164,41 @@ Tensor cross_entropy(Arg logits, const Tensor& target, CrossEntropyOptions optio
   if (const double share = options.label_smoothing; share > 0) p = p * (1 - share) + share / class_count(x, axis);
   if (UOp weights = class_weights(options.weight, x, axis)) p = p * weights;
   UOp loss = -ir::reduce(Combine::Add, tensor::log_softmax(x, axis) * p, {axis});
-  return tensor::finished_loss(loss, options.reduction, given->dtype);
+  return finished_loss(loss, options.reduction, given->dtype);
 }
 
 Tensor multi_margin_loss(Arg x, const Tensor& target, MultiMarginOptions options) {
   Call call("multi_margin_loss", x.where());
   if (options.p != 1 && options.p != 2) usage_error("p is {}; give {} or 2", options.p, 1);
-  UOp given = tensor::float_operand(x), y = tensor::node_of(target);
-  tensor::unify_devices(given, y);
+  UOp given = float_operand(x), y = node_of(target);
+  unify_devices(given, y);
   if (given->rank() < 1 || given->rank() > 2)
     usage_error("{} has {} axes; give [n, classes] or [classes]", describe(given), given->rank());
   const auto axis = static_cast<int64_t>(given->rank()) - 1;
-  UOp n = ir::to_compute_type(given), index = tensor::class_index(given, n, axis, y);
-  UOp own = tensor::drop_axes(ir::gather(n, index, axis), {axis});
+  UOp n = ir::to_compute_type(given), index = class_index(given, n, axis, y);
+  UOp own = drop_axes(ir::gather(n, index, axis), {axis});
   UOp over = n - ir::expand(own, n->shape, {axis}) + options.margin, zero = ir::like(n, 0.0);
   over = ir::where(ir::lt(zero, over), options.p == 1 ? over : over * over, zero);
-  UOp place = tensor::position(n->shape, axis, n->device);
-  over = ir::where(ir::eq(place, ir::expand(tensor::drop_axes(index, {axis}), n->shape, {axis})), zero, over);
+  UOp place = position(n->shape, axis, n->device);
+  over = ir::where(ir::eq(place, ir::expand(drop_axes(index, {axis}), n->shape, {axis})), zero, over);
   if (UOp weights = class_weights(options.weight, n, axis)) {
-    UOp weight = tensor::drop_axes(ir::gather(weights, index, axis), {axis});
+    UOp weight = drop_axes(ir::gather(weights, index, axis), {axis});
     over = over * ir::expand(weight, n->shape, {axis});
   }
   UOp loss = ir::reduce(Combine::Add, over, {axis});
-  return tensor::finished_loss(loss / ir::broadcast_to(tensor::count_of(n, {axis}, n->dtype), loss->shape),
-                               options.reduction, given->dtype);
+  return finished_loss(loss / ir::broadcast_to(count_of(n, {axis}, n->dtype), loss->shape), options.reduction,
+                       given->dtype);
 }
 
 Tensor multilabel_soft_margin_loss(Arg x, Arg target, MultilabelOptions options) {
   Call call("multilabel_soft_margin_loss", x.where());
-  auto [a, b, t] = tensor::loss_operands(x, target);
+  auto [a, b, t] = loss_operands(x, target);
   if (!a->rank()) usage_error("{} has {} axes; give [n, classes]", describe(x), 0);
-  UOp loss = -(b * tensor::log_sigmoid(a) + (1.0 - b) * tensor::log_sigmoid(-a));
-  if (UOp weight = tensor::weight_operand(options.weight, a)) loss = loss * weight;
+  UOp loss = -(b * log_sigmoid(a) + (1.0 - b) * log_sigmoid(-a));
+  if (UOp weight = weight_operand(options.weight, a)) loss = loss * weight;
   const auto axis = static_cast<int64_t>(a->rank()) - 1;
   loss = ir::reduce(Combine::Add, loss, {axis});
-  return tensor::finished_loss(loss / ir::broadcast_to(tensor::count_of(a, {axis}, a->dtype), loss->shape),
-                               options.reduction, t);
+  return finished_loss(loss / ir::broadcast_to(count_of(a, {axis}, a->dtype), loss->shape), options.reduction, t);
 }
 
 }  // namespace v0

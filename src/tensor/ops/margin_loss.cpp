@@ -9,14 +9,8 @@
 namespace sinter::inline v0 {
 namespace {
 
+using namespace tensor;
 using ir::Combine;
-using ir::UOp;
-using tensor::at_least_zero;
-using tensor::Call;
-using tensor::describe;
-using tensor::finished_loss;
-using tensor::loss_operands;
-using tensor::usage_error;
 
 /// The last axis of x. UsageError if it has none.
 int64_t vector_axis(UOp x) {
@@ -44,18 +38,18 @@ Tensor hinge_embedding_loss(Arg x, Arg target, HingeEmbeddingOptions options) {
 
 Tensor margin_ranking_loss(Arg x1, Arg x2, Arg target, MarginOptions options) {
   Call call("margin_ranking_loss", x1.where());
-  auto [a, b, y, t] = tensor::three_operands(x1, x2, target);
-  tensor::require_equal_shapes({a, b, y}, {"first prediction", "second", "target"});
+  auto [a, b, y, t] = three_operands(x1, x2, target);
+  require_equal_shapes({a, b, y}, {"first prediction", "second", "target"});
   return finished_loss(at_least_zero(-y * (a - b) + options.margin), options.reduction, t);
 }
 
 Tensor cosine_embedding_loss(Arg x1, Arg x2, Arg target, MarginOptions options) {
   Call call("cosine_embedding_loss", x1.where());
-  auto [a, b, y, t] = tensor::three_operands(x1, x2, target);
-  tensor::require_equal_shapes({a, b}, {"first prediction", "second"});
+  auto [a, b, y, t] = three_operands(x1, x2, target);
+  require_equal_shapes({a, b}, {"first prediction", "second"});
   const int64_t axis = vector_axis(a);
   UOp product = sum_of_products(a, b, axis);
-  tensor::require_equal_shapes({product, y}, {"angle between predictions", "target"});
+  require_equal_shapes({product, y}, {"angle between predictions", "target"});
   constexpr double kLeast = 1e-12;  // PyTorch's, added to the squares
   UOp cosine = product / ir::sqrt((sum_of_products(a, a, axis) + kLeast) * (sum_of_products(b, b, axis) + kLeast));
   UOp zero = ir::like(y, 0.0), near = ir::eq(y, ir::like(y, 1.0)), far = ir::eq(y, ir::like(y, -1.0));
@@ -66,10 +60,10 @@ Tensor cosine_embedding_loss(Arg x1, Arg x2, Arg target, MarginOptions options) 
 Tensor triplet_margin_loss(Arg anchor, Arg positive, Arg negative, TripletMarginOptions options) {
   Call call("triplet_margin_loss", anchor.where());
   if (!(options.p > 0)) usage_error("p is {}, and a norm needs one above {}", options.p, 0);
-  auto [a, near, far, t] = tensor::three_operands(anchor, positive, negative);
-  tensor::require_equal_shapes({a, near, far}, {"anchor", "positive", "negative"});
+  auto [a, near, far, t] = three_operands(anchor, positive, negative);
+  require_equal_shapes({a, near, far}, {"anchor", "positive", "negative"});
   const int64_t axis = vector_axis(a);
-  const auto distance = [&](UOp x, UOp y) { return tensor::norm_over(x - y + options.eps, options.p, {axis}); };
+  const auto distance = [&](UOp x, UOp y) { return norm_over(x - y + options.eps, options.p, {axis}); };
   UOp to_far = distance(a, far);
   if (options.swap) to_far = ir::minimum(to_far, distance(near, far));
   return finished_loss(at_least_zero(distance(a, near) - to_far + options.margin), options.reduction, t);

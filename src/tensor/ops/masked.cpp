@@ -14,8 +14,6 @@ namespace sinter {
 namespace tensor {
 namespace {
 
-using ir::UOp;
-
 bool is_mask(const Index& i) { return i.kind == Index::Kind::Tensor && is_bool(node_of(i.tensor)->dtype); }
 /// The axes of x that an item stands for; an ellipsis for those that are left.
 size_t axes_of_item(const Index& i) {
@@ -151,32 +149,25 @@ MaskedValue masked_value(UOp x, std::span<const Index> items, UOp value) {
 inline namespace v0 {
 namespace {
 
-using ir::UOp;
-using tensor::Call;
-using tensor::describe;
-using tensor::node_of;
-using tensor::OuterCall;
-using tensor::refuse_size_by_data;
-using tensor::usage_error;
-using tensor::wrap;
+using namespace tensor;
 
 Tensor as_tensor(const Arg& x) {
   const ir::GraphScope scope;
-  return wrap(tensor::operand(x));
+  return wrap(operand(x));
 }
 
 /// The places where x is not 0, a row of indices each.
 Tensor places(const Tensor& x) {
   refuse_size_by_data("the size of the result", "the mask itself: where(mask, value, x), or sums of x * mask");
   const Shape shape = x.shape();
-  const std::vector<int64_t> flat = tensor::true_positions(x);
+  const std::vector<int64_t> flat = true_positions(x);
   const size_t rank = shape.rank();
   std::vector<int64_t> rows(flat.size() * rank);
   for (size_t i = 0; i < flat.size(); ++i) {
     int64_t rest = flat[i];
     for (size_t a = rank; a-- > 0; rest /= shape[a].value()) rows[i * rank + a] = rest % shape[a].value();
   }
-  return tensor::counted_by_data(rows, {static_cast<int64_t>(flat.size()), static_cast<int64_t>(rank)}, x.device());
+  return counted_by_data(rows, {static_cast<int64_t>(flat.size()), static_cast<int64_t>(rank)}, x.device());
 }
 
 void require_mask(const char* takes, UOp x, UOp mask) {
@@ -207,28 +198,28 @@ Tensor masked_select(Arg x, const Tensor& mask) {
   Tensor all, chosen;
   {
     const Call both("masked_select", x.where());
-    UOp nodes[] = {tensor::operand(x), node_of(mask)};
+    UOp nodes[] = {operand(x), node_of(mask)};
     require_mask("compare", nodes[0], nodes[1]);
     tensor::broadcast(nodes);
     all = wrap(nodes[0]);
     chosen = wrap(nodes[1]);
   }
-  return take(all, tensor::positions_of(chosen, all.device()));
+  return take(all, positions_of(chosen, all.device()));
 }
 
 Tensor masked_scatter(Arg x, const Tensor& mask, Arg source) {
   const Call call("masked_scatter", x.where());
-  const DType t = tensor::common_type({&x, &source});
-  UOp n = tensor::operand(x, t), m = node_of(mask);
+  const DType t = common_type({&x, &source});
+  UOp n = operand(x, t), m = node_of(mask);
   require_mask("compare", n, m);
-  m = tensor::broadcast_to_part(m, n, n->shape);
-  UOp values = tensor::on_device(tensor::operand(source, t), n->device, n->shape);
+  m = broadcast_to_part(m, n, n->shape);
+  UOp values = on_device(operand(source, t), n->device, n->shape);
   for (const UOp of : {n, values})
-    for (int64_t a = 0; a < static_cast<int64_t>(of->rank()); ++a) tensor::fixed_size(of, a, "scattered by a mask");
+    for (int64_t a = 0; a < static_cast<int64_t>(of->rank()); ++a) fixed_size(of, a, "scattered by a mask");
   const int64_t size = n->shape.numel();
   // The number of chosen elements up to each one is its place among the values, counted from 1; place 0 is a number
   // for all elements that are not chosen.
-  values = tensor::pad_axis(ir::reshape(values, {values->shape.numel()}), 0, 1, values->shape.numel() + 1);
+  values = pad_axis(ir::reshape(values, {values->shape.numel()}), 0, 1, values->shape.numel() + 1);
   const UOp chosen = ir::reshape(m, {size});
   UOp place = ir::scan(ir::Combine::Add, ir::cast(chosen, DType::I64), 0);
   place = ir::where(chosen, place, ir::like(place, 0.0));

@@ -9,13 +9,8 @@
 namespace sinter::inline v0 {
 namespace {
 
+using namespace tensor;
 using ir::Ints;
-using ir::UOp;
-using tensor::Call;
-using tensor::describe;
-using tensor::node_of;
-using tensor::usage_error;
-using tensor::wrap;
 
 std::vector<Dim> symbols(const Shape& shape) {
   std::vector<Dim> out;
@@ -51,7 +46,7 @@ void infer(UOp x, Shape& shape) {
                   sinter::to_string(shape), shape[i].value());
     }
   }
-  tensor::check_shape(others);
+  check_shape(others);
   if (unknown == shape.rank()) return;
   for (const Dim& d : symbols(x->shape))
     if (std::find(shape.begin(), shape.end(), d) == shape.end()) {
@@ -72,7 +67,7 @@ Tensor Tensor::reshape(Shape shape, Loc where) const {
   UOp x = node_of(*this);
   const Shape asked = shape;
   infer(x, shape);
-  tensor::check_shape(shape);
+  check_shape(shape);
   if (symbols(shape) != symbols(x->shape) || (counts_between(shape) != counts_between(x->shape) && shape.symbolic()))
     usage_error(
         "{} to {}: a symbolic size stays an axis of its own, with as many elements before and after it; keep it, as "
@@ -88,7 +83,7 @@ Tensor Tensor::flatten(int64_t first, int64_t last, Loc where) const {
   Call call("flatten", where);
   UOp x = node_of(*this);
   if (!x->rank()) return reshape({1}, where);
-  const int64_t a = tensor::axis_of(x, first), b = tensor::axis_of(x, last);
+  const int64_t a = axis_of(x, first), b = axis_of(x, last);
   if (a > b)
     usage_error("from axis {} to axis {} of {}; the first must not come after the last", first, last, describe(x));
   if (a == b) return wrap(x);
@@ -100,7 +95,7 @@ Tensor Tensor::flatten(int64_t first, int64_t last, Loc where) const {
       shape.push_back(d);
       continue;
     }
-    joined *= tensor::fixed_size(x, i, "joined with others");
+    joined *= fixed_size(x, i, "joined with others");
     if (i == b) shape.push_back(joined);
   }
   return wrap(ir::reshape(x, shape));
@@ -113,7 +108,7 @@ Tensor Tensor::permute(std::vector<int64_t> order, Loc where) const {
     usage_error("{} axes given for {}, which has {}; name each axis once", order.size(), describe(x), x->rank());
   std::vector<bool> seen(order.size());
   for (int64_t& a : order) {
-    a = tensor::axis_of(x, a);
+    a = axis_of(x, a);
     if (seen[static_cast<size_t>(a)]) usage_error("axis {} of {} is given twice; name each axis once", a, describe(x));
     seen[static_cast<size_t>(a)] = true;
   }
@@ -124,14 +119,14 @@ Tensor Tensor::transpose(int64_t a, int64_t b, Loc where) const {
   Call call("transpose", where);
   UOp x = node_of(*this);
   Ints order = ir::all_axes(x->rank());
-  std::swap(order[static_cast<size_t>(tensor::axis_of(x, a))], order[static_cast<size_t>(tensor::axis_of(x, b))]);
+  std::swap(order[static_cast<size_t>(axis_of(x, a))], order[static_cast<size_t>(axis_of(x, b))]);
   return wrap(ir::permute(x, order));
 }
 
 Tensor Tensor::movedim(int64_t from, int64_t to, Loc where) const {
   Call call("movedim", where);
   UOp x = node_of(*this);
-  return wrap(tensor::move_axis(x, tensor::axis_of(x, from), tensor::axis_of(x, to)));
+  return wrap(move_axis(x, axis_of(x, from), axis_of(x, to)));
 }
 
 Tensor Tensor::expand(Shape shape, Loc where) const {
@@ -154,20 +149,20 @@ Tensor Tensor::expand(Shape shape, Loc where) const {
     if (i >= lead && !(x->shape[i - lead] == shape[i]) && !(x->shape[i - lead] == 1))
       usage_error("{} to {}: axis {} has {} elements and cannot become {}; {}", describe(x), sinter::to_string(asked),
                   i - lead, sinter::to_string(x->shape[i - lead]), sinter::to_string(shape[i]),
-                  tensor::mismatch_hint(x->shape[i - lead], shape[i], "only size 1 repeats"));
+                  mismatch_hint(x->shape[i - lead], shape[i], "only size 1 repeats"));
   }
-  tensor::check_shape(shape);
+  check_shape(shape);
   return wrap(ir::broadcast_to(x, shape));
 }
 
 Tensor Tensor::squeeze(Axes axes, Loc where) const {
   Call call("squeeze", where);
   UOp x = node_of(*this);
-  Ints list = tensor::axes_of(x, axes);
+  Ints list = axes_of(x, axes);
   list.erase(
       std::remove_if(list.begin(), list.end(), [&](int64_t a) { return !(x->shape[static_cast<size_t>(a)] == 1); }),
       list.end());
-  return wrap(tensor::drop_axes(x, list));
+  return wrap(drop_axes(x, list));
 }
 
 Tensor Tensor::unsqueeze(int64_t axis, Loc where) const {
@@ -177,13 +172,13 @@ Tensor Tensor::unsqueeze(int64_t axis, Loc where) const {
   if (axis < -rank - 1 || axis > rank)
     usage_error("axis {} is no place for a new axis of {}; the places are {} to {}", axis, describe(x), -rank - 1,
                 rank);
-  return wrap(tensor::insert_axis(x, axis < 0 ? axis + rank + 1 : axis));
+  return wrap(insert_axis(x, axis < 0 ? axis + rank + 1 : axis));
 }
 
 Tensor Tensor::flip(Axes axes, Loc where) const {
   Call call("flip", where);
   UOp x = node_of(*this);
-  return wrap(ir::flip(x, tensor::axes_of(x, axes)));
+  return wrap(ir::flip(x, axes_of(x, axes)));
 }
 
 Tensor Tensor::pad(std::vector<std::pair<int64_t, int64_t>> widths, Arg value, Loc where) const {
@@ -194,7 +189,7 @@ Tensor Tensor::pad(std::vector<std::pair<int64_t, int64_t>> widths, Arg value, L
         "{} pairs of widths given for {}, which has {} axes; give at most one {{before, after}} per axis, "
         "in the order of the axes",
         widths.size(), describe(x), x->rank());
-  const ir::Scalar fill = tensor::number_of(value, x->dtype);
+  const ir::Scalar fill = number_of(value, x->dtype);
   Shape shape = x->shape;
   ir::Region box = ir::full_region(shape);
   for (size_t i = 0; i < widths.size(); ++i) {
@@ -204,12 +199,11 @@ Tensor Tensor::pad(std::vector<std::pair<int64_t, int64_t>> widths, Arg value, L
       usage_error("the widths {{{}, {}}} of axis {} of {} are negative; slice to take elements away", before, after, a,
                   describe(x));
     if (!before && !after) continue;
-    const int64_t size = tensor::fixed_size(x, static_cast<int64_t>(a), "padded"),
-                  end = tensor::saturating_add(before, size);
+    const int64_t size = fixed_size(x, static_cast<int64_t>(a), "padded"), end = saturating_add(before, size);
     box[a] = {before, end};
-    shape[a] = tensor::saturating_add(end, after);
+    shape[a] = saturating_add(end, after);
   }
-  tensor::check_shape(shape);
+  check_shape(shape);
   UOp padded = ir::pad(x, box, shape);
   if (fill == ir::Scalar::of(x->dtype, 0)) return wrap(padded);
   UOp inside = ir::pad(ir::true_like(x), box, shape);

@@ -10,14 +10,8 @@
 namespace sinter::inline v0 {
 namespace {
 
+using namespace tensor;
 using ir::Ints;
-using ir::UOp;
-using tensor::broadcast_param;
-using tensor::Call;
-using tensor::describe;
-using tensor::float_operand;
-using tensor::usage_error;
-using tensor::wrap;
 
 UOp scale_and_shift(UOp x, UOp weight, UOp bias) {
   if (weight) x = x * weight;
@@ -25,8 +19,8 @@ UOp scale_and_shift(UOp x, UOp weight, UOp bias) {
 }
 
 UOp standardize(UOp x, const Ints& axes, double eps) {
-  UOp off = x - ir::expand(tensor::mean_over(x, axes), x->shape, axes);
-  UOp scale = 1.0 / ir::sqrt(tensor::variance_over(x, axes, 0) + eps);
+  UOp off = x - ir::expand(mean_over(x, axes), x->shape, axes);
+  UOp scale = 1.0 / ir::sqrt(variance_over(x, axes, 0) + eps);
   return off * ir::expand(scale, x->shape, axes);
 }
 
@@ -48,7 +42,7 @@ Ints last_axes(UOp x, const Shape& normalized) {
 /// The number of channels of [n, channels, ...].
 int64_t channels_of(UOp x) {
   if (x->rank() < 2) usage_error("{} has no axis of channels; give [n, channels, ...]", describe(x));
-  return tensor::fixed_size(x, 1, "an axis of channels");
+  return fixed_size(x, 1, "an axis of channels");
 }
 
 }  // namespace
@@ -67,7 +61,7 @@ Tensor rms_norm(Arg input, const Shape& normalized, const Tensor& weight, std::o
   UOp given = float_operand(input), x = ir::to_compute_type(given);
   const Ints axes = last_axes(given, normalized);
   UOp w = broadcast_param(weight, "weight", x, normalized, static_cast<size_t>(axes[0]));
-  UOp scale = 1.0 / ir::sqrt(tensor::mean_over(x * x, axes) + eps.value_or(tensor::epsilon_of(x->dtype)));
+  UOp scale = 1.0 / ir::sqrt(mean_over(x * x, axes) + eps.value_or(epsilon_of(x->dtype)));
   return wrap(ir::cast(scale_and_shift(x * ir::expand(scale, x->shape, axes), w, {}), given->dtype));
 }
 
@@ -94,10 +88,10 @@ Tensor batch_norm(Arg input, const Tensor& mean, const Tensor& variance, const T
   UOp given = float_operand(input), x = ir::to_compute_type(given);
   const int64_t channels = channels_of(given);
   UOp w = broadcast_param(weight, "weight", x, {channels}, 1), b = broadcast_param(bias, "bias", x, {channels}, 1);
-  UOp m = broadcast_param(mean, "mean", x, {channels}, 1), v = tensor::param_of(variance, "variance", x, {channels});
+  UOp m = broadcast_param(mean, "mean", x, {channels}, 1), v = param_of(variance, "variance", x, {channels});
   if (!m != !v) usage_error("only a {} is given; give the mean and the variance, or neither", m ? "mean" : "variance");
   if (m) {  // one division for each channel
-    UOp scale = tensor::broadcast_at(1.0 / ir::sqrt(v + eps), x, 1);
+    UOp scale = broadcast_at(1.0 / ir::sqrt(v + eps), x, 1);
     return wrap(ir::cast(scale_and_shift((x - m) * scale, w, b), given->dtype));
   }
   Ints axes{0};
@@ -123,7 +117,7 @@ Tensor local_response_norm(Arg input, int64_t size, double alpha, double beta, d
   const int64_t channels = channels_of(given);
   if (size < 1 || size > Shape::kMaxElements)
     usage_error("size is {}; {} needs a window of at least 1 of its {} channels", size, describe(given), channels);
-  UOp squares = tensor::pad_axis(x * x, 1, size / 2, channels + size - 1);
+  UOp squares = pad_axis(x * x, 1, size / 2, channels + size - 1);
   UOp sums = channels ? ir::sum(ir::window(squares, 1, size, 1, 1), {2}) : x;
   UOp base = sums * (alpha / static_cast<double>(size)) + k;
   return wrap(ir::cast(x / ir::alu(ir::Op::Pow, {base, ir::like(base, beta)}), given->dtype));

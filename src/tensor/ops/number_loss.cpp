@@ -11,12 +11,7 @@
 namespace sinter::inline v0 {
 namespace {
 
-using ir::UOp;
-using tensor::Call;
-using tensor::describe;
-using tensor::finished_loss;
-using tensor::loss_operands;
-using tensor::usage_error;
+using namespace tensor;
 
 UOp magnitude(UOp x) { return ir::alu(ir::Op::Abs, {x}); }
 
@@ -96,13 +91,13 @@ Tensor poisson_nll_loss(Arg x, Arg target, PoissonNllOptions options) {
 Tensor gaussian_nll_loss(Arg x, Arg target, Arg variance, GaussianNllOptions options) {
   Call call("gaussian_nll_loss", x.where());
   if (!(options.eps > 0)) usage_error("eps is {}, which is not above {}; give the least variance", options.eps, 0);
-  auto [a, b, v, t] = tensor::three_operands(x, target, variance);
-  tensor::require_equal_shapes({a, b}, {"prediction", "target"});
+  auto [a, b, v, t] = three_operands(x, target, variance);
+  require_equal_shapes({a, b}, {"prediction", "target"});
   Shape without_last, last_is_one = a->shape;
   for (size_t i = 0; i + 1 < a->rank(); ++i) without_last.push_back(a->shape[i]);
   if (a->rank()) last_is_one[a->rank() - 1] = 1;
   if (v->rank() && v->rank() + 1 == a->rank() && v->shape == without_last)
-    v = tensor::insert_axis(v, static_cast<int64_t>(v->rank()));
+    v = insert_axis(v, static_cast<int64_t>(v->rank()));
   if (v->rank() && !(v->shape == a->shape || v->shape == last_is_one))
     usage_error("the variance is {}, the prediction {}; give one for each element or for each row", to_string(v->shape),
                 to_string(a->shape));
@@ -117,25 +112,25 @@ Tensor gaussian_nll_loss(Arg x, Arg target, Arg variance, GaussianNllOptions opt
 Tensor binary_cross_entropy(Arg x, Arg target, BinaryCrossEntropyOptions options) {
   Call call("binary_cross_entropy", x.where());
   if (options.pos_weight.defined())
-    usage_error("pos_weight {} needs logits; call {}, or scale by weight",
-                describe(tensor::node_of(options.pos_weight)), "binary_cross_entropy_with_logits");
+    usage_error("pos_weight {} needs logits; call {}, or scale by weight", describe(node_of(options.pos_weight)),
+                "binary_cross_entropy_with_logits");
   auto [a, b, t] = loss_operands(x, target);
   UOp loss = binary_loss(a, b);
-  if (UOp weight = tensor::weight_operand(options.weight, a)) loss = loss * weight;
+  if (UOp weight = weight_operand(options.weight, a)) loss = loss * weight;
   return finished_loss(loss, options.reduction, t);
 }
 
 Tensor binary_cross_entropy_with_logits(Arg x, Arg target, BinaryCrossEntropyOptions options) {
   Call call("binary_cross_entropy_with_logits", x.where());
   auto [a, b, t] = loss_operands(x, target);
-  UOp loss, zero = ir::like(a, 0.0), rest = tensor::softplus_rest(a), positive = ir::le(zero, a);
-  if (UOp weight = tensor::weight_operand(options.pos_weight, a, "pos_weight")) {
+  UOp loss, zero = ir::like(a, 0.0), rest = softplus_rest(a), positive = ir::le(zero, a);
+  if (UOp weight = weight_operand(options.pos_weight, a, "pos_weight")) {
     loss = (1.0 - b) * a + ((weight - 1.0) * b + 1.0) * (rest + ir::where(positive, zero, -a));
   } else {
     // max(a, 0) - a b is exact where the prediction is confident and right, so adding the small rest does not lose it.
     loss = (ir::where(positive, a, zero) - a * b) + rest;
   }
-  if (UOp weight = tensor::weight_operand(options.weight, a)) loss = loss * weight;
+  if (UOp weight = weight_operand(options.weight, a)) loss = loss * weight;
   return finished_loss(loss, options.reduction, t);
 }
 
@@ -149,7 +144,7 @@ Tensor kl_div(Arg x, Arg target, KlDivOptions options) {
                 options.reduction == Reduction::Sum ? "Sum" : "None");
   UOp loss = options.log_target ? ir::exp(b) * (b - a) : times_own_log(b) - b * a;
   if (!options.batchmean) return finished_loss(loss, options.reduction, t);
-  return tensor::wrap(ir::cast(tensor::total_of(loss) / tensor::count_of(loss, {0}, loss->dtype), t));
+  return wrap(ir::cast(total_of(loss) / count_of(loss, {0}, loss->dtype), t));
 }
 
 }  // namespace sinter::inline v0

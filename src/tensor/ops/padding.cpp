@@ -10,8 +10,6 @@ namespace sinter {
 namespace tensor {
 namespace {
 
-using ir::UOp;
-
 /// What stands before (or behind) the axis of `size` elements.
 UOp beyond_end(UOp x, int64_t axis, int64_t size, int64_t width, bool before, PadMode mode) {
   if (mode == PadMode::Circular)
@@ -50,23 +48,25 @@ UOp pad_from_itself(UOp x, int64_t axis, int64_t before, int64_t after, PadMode 
 
 inline namespace v0 {
 
+using namespace tensor;
+
 Tensor pad(Arg input, const std::vector<std::pair<int64_t, int64_t>>& widths, PadMode mode, Arg value) {
-  tensor::Call call("pad", input.where());
-  ir::UOp x = tensor::operand(input);
-  if (mode == PadMode::Constant) return tensor::wrap(x).pad(widths, value, input.where());
+  Call call("pad", input.where());
+  ir::UOp x = operand(input);
+  if (mode == PadMode::Constant) return wrap(x).pad(widths, value, input.where());
   if (widths.size() > x->rank())
-    tensor::usage_error("{} pairs of widths given for {}, which has {} axes; give at most one per axis", widths.size(),
-                        tensor::describe(x), x->rank());
+    usage_error("{} pairs of widths given for {}, which has {} axes; give at most one per axis", widths.size(),
+                describe(x), x->rank());
   const auto first = static_cast<int64_t>(x->rank() - widths.size());
   for (size_t i = 0; i < widths.size(); ++i) {
     const auto [before, after] = widths[i];
     const int64_t axis = first + static_cast<int64_t>(i);
     if (before < 0 || after < 0)
-      tensor::usage_error("the widths {{{}, {}}} of axis {} of {} are negative; slice to take elements away", before,
-                          after, axis, tensor::describe(x));
-    x = tensor::pad_from_itself(x, axis, before, after, mode);
+      usage_error("the widths {{{}, {}}} of axis {} of {} are negative; slice to take elements away", before, after,
+                  axis, describe(x));
+    x = pad_from_itself(x, axis, before, after, mode);
   }
-  return tensor::wrap(x);
+  return wrap(x);
 }
 
 }  // namespace v0

@@ -15,8 +15,6 @@
 namespace sinter {
 namespace tensor {
 
-using ir::UOp;
-
 UOp index_operand(UOp index) {
   if (!is_integer(index->dtype))
     usage_error("an index needs an integer type, got {}; convert it with to(int64)", describe(index));
@@ -177,30 +175,21 @@ void require_same_rank(UOp x, UOp index) {
 }  // namespace tensor
 
 inline namespace v0 {
-namespace {
 
-using ir::UOp;
-using tensor::Call;
-using tensor::describe;
-using tensor::node_of;
-using tensor::require_same_rank;
-using tensor::usage_error;
-using tensor::wrap;
-
-}  // namespace
+using namespace tensor;
 
 Tensor gather(Arg x, int64_t axis, const Tensor& index) {
   Call call("gather", x.where());
-  UOp n = tensor::operand(x), i = tensor::index_operand(node_of(index));
-  axis = tensor::axis_of(n, axis);
-  tensor::unify_devices(n, i);
+  UOp n = operand(x), i = index_operand(node_of(index));
+  axis = axis_of(n, axis);
+  unify_devices(n, i);
   require_same_rank(n, i);
   for (size_t a = 0; a < n->rank(); ++a) {
     const int64_t at = static_cast<int64_t>(a);
     if (at == axis || n->shape[a] == i->shape[a]) continue;
     if (n->shape[a].symbolic() || i->shape[a].symbolic() || i->shape[a].value() > n->shape[a].value())
       usage_error("the index {} is larger than {} in axis {}; {}", to_string(i->shape), to_string(n->shape), a,
-                  tensor::mismatch_hint(i->shape[a], n->shape[a], fmt::format("only along axis {} it may be", axis)));
+                  mismatch_hint(i->shape[a], n->shape[a], fmt::format("only along axis {} it may be", axis)));
     n = tensor::shrink_axis(n, at, 0, i->shape[a].value());
   }
   return wrap(ir::gather(n, i, axis));
@@ -208,57 +197,57 @@ Tensor gather(Arg x, int64_t axis, const Tensor& index) {
 
 Tensor take_along_dim(Arg x, const Tensor& index, int64_t axis) {
   Call call("take_along_dim", x.where());
-  UOp n = tensor::operand(x), i = tensor::index_operand(node_of(index));
-  axis = tensor::axis_of(n, axis);
-  tensor::unify_devices(n, i);
+  UOp n = operand(x), i = index_operand(node_of(index));
+  axis = axis_of(n, axis);
+  unify_devices(n, i);
   require_same_rank(n, i);
   const size_t a = static_cast<size_t>(axis);
   Shape table = n->shape, rows = i->shape;
   table[a] = rows[a] = 1;
-  const Shape common = tensor::common_shape(table, rows);
+  const Shape common = common_shape(table, rows);
   table = rows = common;
   table[a] = n->shape[a];
   rows[a] = i->shape[a];
-  tensor::check_shape(table);
-  tensor::check_shape(rows);
+  check_shape(table);
+  check_shape(rows);
   return wrap(ir::gather(ir::broadcast_to(n, table), ir::broadcast_to(i, rows), axis));
 }
 
 Tensor index_select(Arg x, int64_t axis, const Tensor& index) {
   Call call("index_select", x.where());
-  UOp n = tensor::operand(x), i = tensor::index_operand(node_of(index));
-  axis = tensor::axis_of(n, axis);
+  UOp n = operand(x), i = index_operand(node_of(index));
+  axis = axis_of(n, axis);
   if (i->rank() != 1)
     usage_error("the index {} has {} axes and must have 1; use x.index or gather", describe(i), i->rank());
-  return wrap(tensor::pick(n, {axis}, {i}, axis));
+  return wrap(pick(n, {axis}, {i}, axis));
 }
 
 Tensor take(Arg x, const Tensor& index) {
   Call call("take", x.where());
-  UOp n = tensor::operand(x), i = tensor::index_operand(node_of(index));
-  for (int64_t a = 0; n->rank() > 1 && a < static_cast<int64_t>(n->rank()); ++a) tensor::fixed_size(n, a, "flattened");
+  UOp n = operand(x), i = index_operand(node_of(index));
+  for (int64_t a = 0; n->rank() > 1 && a < static_cast<int64_t>(n->rank()); ++a) fixed_size(n, a, "flattened");
   if (n->rank() != 1) n = ir::reshape(n, {n->shape.numel()});
-  return wrap(tensor::pick(n, {0}, {i}, 0));
+  return wrap(pick(n, {0}, {i}, 0));
 }
 
 Tensor embedding(const Tensor& index, const Tensor& weight, Loc where) {
   Call call("embedding", where);
-  UOp w = node_of(weight), i = tensor::index_operand(node_of(index));
+  UOp w = node_of(weight), i = index_operand(node_of(index));
   if (w->rank() != 2)
     usage_error("the weight is {} and must have 2 axes, [entries, size]; its rank is {}", describe(w), w->rank());
-  return wrap(tensor::pick(w, {0}, {i}, 0));
+  return wrap(pick(w, {0}, {i}, 0));
 }
 
 Tensor one_hot(const Tensor& index, int64_t classes, Loc where) {
   Call call("one_hot", where);
-  UOp i = tensor::index_operand(node_of(index));
+  UOp i = index_operand(node_of(index));
   if (classes < 1) usage_error("{} classes for {}; give 1 or more", classes, describe(i));
   const auto last = static_cast<int64_t>(i->rank());
-  i = tensor::normalize_index(tensor::class_numbers(i, classes), classes, last);
+  i = normalize_index(class_numbers(i, classes), classes, last);
   Shape shape = i->shape;
   shape.push_back(classes);
-  tensor::check_shape(shape);
-  return wrap(ir::cast(ir::eq(ir::expand(i, shape, {last}), tensor::position(shape, last, i->device)), DType::I64));
+  check_shape(shape);
+  return wrap(ir::cast(ir::eq(ir::expand(i, shape, {last}), position(shape, last, i->device)), DType::I64));
 }
 
 }  // namespace v0

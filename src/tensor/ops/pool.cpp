@@ -16,7 +16,6 @@ namespace tensor {
 namespace {
 
 using ir::Combine;
-using ir::UOp;
 
 /// The taps of the windows, merged into one last axis.
 UOp taps_last(UOp windows, size_t sliding) {
@@ -90,18 +89,13 @@ UOp mean_over_windows(UOp x, const std::vector<WindowAxis>& sliding, UOp given, 
 inline namespace v0 {
 namespace {
 
-using ir::UOp;
-using tensor::Call;
-using tensor::usage_error;
-using tensor::WindowAxis;
-using tensor::wrap;
+using namespace tensor;
 
 /// The windows over the last axes of x. With ceil_mode the last one may reach beyond the padding; it is left out if it
 /// begins there.
 std::vector<WindowAxis> pooling_axes(UOp x, size_t axes, const PerAxis& kernel, const PerAxis& stride,
                                      const PerAxis& padding, const PerAxis& dilation, bool ceil_mode) {
-  std::vector<WindowAxis> out =
-      tensor::window_axes(axes, kernel.numbers(), stride, padding, dilation, tensor::ZeroStride::Kernel);
+  std::vector<WindowAxis> out = window_axes(axes, kernel.numbers(), stride, padding, dilation, ZeroStride::Kernel);
   for (size_t i = 0; i < axes; ++i) {
     WindowAxis& s = out[i];
     if (s.padding > s.span() / 2)
@@ -110,7 +104,7 @@ std::vector<WindowAxis> pooling_axes(UOp x, size_t axes, const PerAxis& kernel, 
           "give at most {}",
           s.padding, s.span(), s.span() / 2);
     const auto axis = static_cast<int64_t>(x->rank() - axes + i);
-    const int64_t size = tensor::fixed_size(x, axis, "seen through windows"), room = s.padded(size);
+    const int64_t size = fixed_size(x, axis, "seen through windows"), room = s.padded(size);
     if (!ceil_mode || s.span() >= room + s.stride) continue;
     const int64_t last = round_up(room - s.span(), s.stride);  // begin of the last window
     if (last < size + s.padding) s.more_after = std::max<int64_t>(0, last + s.span() - room);
@@ -121,35 +115,35 @@ std::vector<WindowAxis> pooling_axes(UOp x, size_t axes, const PerAxis& kernel, 
 std::pair<Tensor, Tensor> max_pool(std::string_view name, size_t axes, const Arg& input, const PerAxis& kernel,
                                    const MaxPoolOptions& o) {
   Call call(name, input.where());
-  const UOp given = tensor::operand(input), x = tensor::with_batch_axis(given, axes);
+  const UOp given = operand(input), x = with_batch_axis(given, axes);
   const auto sliding = pooling_axes(x, axes, kernel, o.stride, o.padding, o.dilation, o.ceil_mode);
-  const tensor::MaxPooled y = tensor::max_over_windows(x, sliding, given);
-  return {tensor::unbatched(y.value, given, x), tensor::unbatched(y.place, given, x)};
+  const MaxPooled y = max_over_windows(x, sliding, given);
+  return {unbatched(y.value, given, x), unbatched(y.place, given, x)};
 }
 
 Tensor avg_pool(std::string_view name, size_t axes, const Arg& input, const PerAxis& kernel, const AvgPoolOptions& o) {
   Call call(name, input.where());
-  const UOp given = tensor::float_operand(input), x = ir::to_compute_type(tensor::with_batch_axis(given, axes));
+  const UOp given = float_operand(input), x = ir::to_compute_type(with_batch_axis(given, axes));
   const auto sliding = pooling_axes(x, axes, kernel, o.stride, o.padding, 1, o.ceil_mode);
   if (o.divisor_override == 0)
     usage_error("divisor_override is 0, by which nothing can be divided; give another number, or none");
-  const UOp y = tensor::mean_over_windows(x, sliding, given, o.count_include_pad, o.divisor_override);
-  return tensor::unbatched(ir::cast(y, given->dtype), given, x);
+  const UOp y = mean_over_windows(x, sliding, given, o.count_include_pad, o.divisor_override);
+  return unbatched(ir::cast(y, given->dtype), given, x);
 }
 
 Tensor lp_pool(std::string_view name, size_t axes, const Arg& input, double p, const PerAxis& kernel,
                const LpPoolOptions& o) {
   Call call(name, input.where());
-  const UOp given = tensor::float_operand(input), x = ir::to_compute_type(tensor::with_batch_axis(given, axes));
+  const UOp given = float_operand(input), x = ir::to_compute_type(with_batch_axis(given, axes));
   if (!(std::abs(p) > 0)) usage_error("p is {}; the root of that order does not exist, give another", p);
   const auto sliding = pooling_axes(x, axes, kernel, o.stride, 0, 1, o.ceil_mode);
   // As in PyTorch, a window that ceil_mode cuts off stands for a whole one.
   double taps = 1;
   for (const WindowAxis& s : sliding) taps *= static_cast<double>(s.kernel);
-  const UOp mean = tensor::mean_over_windows(tensor::node_of(pow(wrap(x), p)), sliding, given, true, {});
+  const UOp mean = mean_over_windows(node_of(pow(wrap(x), p)), sliding, given, true, {});
   const Tensor total = wrap(mean * taps), positive = sign(total) * relu(abs(total));
-  const UOp root = tensor::node_of(pow(positive, 1.0 / p));
-  return tensor::unbatched(ir::cast(root, given->dtype), given, x);
+  const UOp root = node_of(pow(positive, 1.0 / p));
+  return unbatched(ir::cast(root, given->dtype), given, x);
 }
 
 }  // namespace

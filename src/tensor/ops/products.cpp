@@ -9,11 +9,7 @@
 namespace sinter::inline v0 {
 namespace {
 
-using ir::UOp;
-using tensor::Call;
-using tensor::describe;
-using tensor::usage_error;
-using tensor::wrap;
+using namespace tensor;
 
 /// The axes of x that are not among `summed`.
 ir::Ints free_axes(UOp x, ir::Ints summed) {
@@ -38,19 +34,19 @@ UOp contract_axes(UOp x, const ir::Ints& of_x, UOp y, const ir::Ints& of_y, DTyp
     order_x.push_back(of_x[i]);
     order_y.push_back(of_y[i]);
   }
-  tensor::check_shape(shape);
-  tensor::as_factors(x, y);
+  check_shape(shape);
+  as_factors(x, y);
   x = ir::expand(ir::permute(x, order_x), shape, lacked_x);
   y = ir::expand(ir::permute(y, order_y), shape, lacked_y);
   UOp products = x * y;
-  return ir::cast(summed.empty() ? products : ir::reduce(tensor::addition_of(products->dtype), products, summed), t);
+  return ir::cast(summed.empty() ? products : ir::reduce(addition_of(products->dtype), products, summed), t);
 }
 
 /// The axes of x as given, counted from 0. UsageError if one is given twice.
 ir::Ints axes_in_order(UOp x, const std::vector<int64_t>& axes) {
-  tensor::axes_of(x, axes);
+  axes_of(x, axes);
   ir::Ints out;
-  for (int64_t a : axes) out.push_back(tensor::axis_of(x, a));
+  for (int64_t a : axes) out.push_back(axis_of(x, a));
   return out;
 }
 
@@ -60,7 +56,7 @@ UOp contract_checked(UOp x, const ir::Ints& of_x, UOp y, const ir::Ints& of_y, D
     if (!(a == b))
       usage_error("axis {} of {} and axis {} of {} differ, {} against {}; {}", of_x[i], describe(x), of_y[i],
                   describe(y), to_string(a), to_string(b),
-                  tensor::mismatch_hint(a, b, "axes that are summed together have one size"));
+                  mismatch_hint(a, b, "axes that are summed together have one size"));
   }
   return contract_axes(x, of_x, y, of_y, t);
 }
@@ -71,9 +67,9 @@ struct Factors {
   DType type;
 };
 Factors factors(const Arg& a, const Arg& b) {
-  const DType t = tensor::common_type({&a, &b});
-  UOp x = tensor::operand(a, t), y = tensor::operand(b, t);
-  tensor::unify_devices(x, y);
+  const DType t = common_type({&a, &b});
+  UOp x = operand(a, t), y = operand(b, t);
+  unify_devices(x, y);
   return {x, y, t};
 }
 
@@ -81,11 +77,11 @@ Factors factors(const Arg& a, const Arg& b) {
 
 Tensor vecdot(Arg a, Arg b, int64_t axis) {
   Call call("vecdot", a.where());
-  const DType t = tensor::common_type({&a, &b});
-  const std::vector<UOp> n = tensor::operands({&a, &b}, t);
-  axis = tensor::axis_of(n[0], axis);
+  const DType t = common_type({&a, &b});
+  const std::vector<UOp> n = operands({&a, &b}, t);
+  axis = axis_of(n[0], axis);
   UOp products = ir::to_compute_type(n[0]) * ir::to_compute_type(n[1]);
-  return wrap(ir::cast(ir::reduce(tensor::addition_of(products->dtype), products, {axis}), t));
+  return wrap(ir::cast(ir::reduce(addition_of(products->dtype), products, {axis}), t));
 }
 
 Tensor inner(Arg a, Arg b) {
@@ -127,15 +123,14 @@ Tensor tensordot(Arg a, Arg b, const std::vector<int64_t>& axes_a, const std::ve
 
 Tensor cross(Arg a, Arg b, int64_t axis) {
   Call call("cross", a.where());
-  const DType t = tensor::common_type({&a, &b});
-  if (is_bool(t))
-    usage_error("has no meaning on {} and {}; convert one with to(int64)", tensor::describe(a), tensor::describe(b));
-  std::vector<UOp> n = tensor::operands({&a, &b}, t);
-  axis = tensor::axis_of(n[0], axis);
+  const DType t = common_type({&a, &b});
+  if (is_bool(t)) usage_error("has no meaning on {} and {}; convert one with to(int64)", describe(a), describe(b));
+  std::vector<UOp> n = operands({&a, &b}, t);
+  axis = axis_of(n[0], axis);
   const Dim size = n[0]->shape[axis];
   if (!(size == 3))
-    usage_error("{} x {} have {} elements along axis {} and must have {}", tensor::describe(a), tensor::describe(b),
-                to_string(size), axis, 3);
+    usage_error("{} x {} have {} elements along axis {} and must have {}", describe(a), describe(b), to_string(size),
+                axis, 3);
   const auto part = [&](UOp x, int64_t i) { return ir::to_compute_type(tensor::shrink_axis(x, axis, i, i + 1)); };
   std::vector<UOp> parts;
   for (int64_t i = 0; i < 3; ++i) {
@@ -155,10 +150,10 @@ Tensor kron(Arg a, Arg b) {
   for (size_t i = 0; i < rank; ++i) {
     const auto size_of_axis = [&](UOp n) {
       const size_t lead = rank - n->rank();
-      return i < lead ? 1 : tensor::fixed_size(n, static_cast<int64_t>(i - lead), "multiplied");
+      return i < lead ? 1 : fixed_size(n, static_cast<int64_t>(i - lead), "multiplied");
     };
     const Shape both{size_of_axis(x), size_of_axis(y)};
-    tensor::check_shape(both);
+    check_shape(both);
     pairs.push_back(both[0]), pairs.push_back(both[1]);
     joined.push_back(both.numel());
     const auto at = static_cast<int64_t>(2 * i);
@@ -167,7 +162,7 @@ Tensor kron(Arg a, Arg b) {
     lacked_y.push_back(at);
     if (i < rank - y->rank()) lacked_y.push_back(at + 1);
   }
-  tensor::check_shape(joined);
+  check_shape(joined);
   return wrap(ir::reshape(ir::expand(x, pairs, lacked_x) * ir::expand(y, pairs, lacked_y), joined));
 }
 

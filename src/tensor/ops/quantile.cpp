@@ -10,12 +10,7 @@
 namespace sinter::inline v0 {
 namespace {
 
-using ir::UOp;
-using tensor::Call;
-using tensor::describe;
-using tensor::SortRows;
-using tensor::usage_error;
-using tensor::wrap;
+using namespace tensor;
 
 UOp rounded(UOp rank, Interpolation interpolation) {
   switch (interpolation) {
@@ -45,11 +40,11 @@ QuantileArgument quantile_argument(const Arg& q, UOp x, DType type) {
       usage_error("q is {} for {}; give a number in 0 to 1", q.real(), describe(x));
     return {{}, q.real(), true};
   }
-  UOp list = tensor::operand(q);
+  UOp list = operand(q);
   if (list->rank() > 1 || !is_float(list->dtype))
     usage_error("q is {} for {}; give a float tensor of shape [] or [k]", describe(list), describe(x));
   const bool scalar = list->rank() == 0;
-  list = ir::cast(tensor::on_device(ir::detach(list), x->device, x->shape), type);
+  list = ir::cast(on_device(ir::detach(list), x->device, x->shape), type);
   return {scalar ? ir::reshape(list, {1}) : list, 0, scalar};
 }
 
@@ -66,16 +61,16 @@ UOp ranks_of(const SortRows& rows, UOp q, UOp nan) {
 Tensor quantile_of(const char* name, const Arg& x, const Arg& q, std::optional<int64_t> axis, bool keepdim,
                    Interpolation interpolation, bool skips) {
   Call call(name, x.where());
-  tensor::require_type(x.is_tensor() && is_float(tensor::operand(x)->dtype), x, "a float tensor");
-  UOp given = tensor::operand(x), n = ir::to_compute_type(given);
-  const SortRows rows = axis ? tensor::rows_along(n, *axis) : tensor::all_in_one(n);
+  require_type(x.is_tensor() && is_float(operand(x)->dtype), x, "a float tensor");
+  UOp given = operand(x), n = ir::to_compute_type(given);
+  const SortRows rows = axis ? rows_along(n, *axis) : all_in_one(n);
   if (rows.size == 0)
     usage_error("{} has 0 elements along axis {}, and 0 elements have no quantile; check the size first",
                 describe(given), rows.axis);
   const DType type = n->dtype;
   const QuantileArgument asked = quantile_argument(q, given, type);
   const int64_t last = rows.last();
-  UOp nan = tensor::insert_axis(ir::sum(ir::cast(tensor::is_nan(ir::detach(rows.x)), DType::I64), {last}), last);
+  UOp nan = insert_axis(ir::sum(ir::cast(is_nan(ir::detach(rows.x)), DType::I64), {last}), last);
   UOp list = asked.list ? asked.list : ir::reshape(ir::constant(*n->graph, type, asked.number, n->device), {1});
   UOp rank = rounded(ranks_of(rows, list, skips ? nan : UOp()), interpolation);
   UOp low = ir::cast(ir::alu(ir::Op::Floor, {rank}), DType::I64);
@@ -102,15 +97,15 @@ Tensor quantile_of(const char* name, const Arg& x, const Arg& q, std::optional<i
   result = ir::cast(result, given->dtype);
   const bool kept = keepdim && !rows.scalar;
   // The axis of quantiles comes first.
-  result = tensor::move_axis(result, last, 0);
-  if (kept && axis) result = tensor::insert_axis(result, rows.axis + 1);
+  result = move_axis(result, last, 0);
+  if (kept && axis) result = insert_axis(result, rows.axis + 1);
   if (kept && !axis) {
     Shape ones{result->shape[0]};
     for (size_t i = 0; i < given->rank(); ++i) ones.push_back(1);
     result = ir::reshape(result, ones);
   }
   if (rows.scalar) result = ir::reshape(result, {result->shape[0]});
-  return wrap(asked.scalar ? tensor::drop_axes(result, {0}) : result);
+  return wrap(asked.scalar ? drop_axes(result, {0}) : result);
 }
 
 }  // namespace

@@ -7,24 +7,25 @@
 
 namespace sinter::inline v0 {
 
+using namespace tensor;
+
 std::pair<uint64_t, uint64_t> GeneratorState::take(uint64_t count) { return {seed, std::exchange(next, next + count)}; }
 
 void Generator::manual_seed(uint64_t seed) {
   const ir::GraphScope lock;
-  if (tensor::Observer* observer = tensor::Observer::current()) observer->on_seed();
+  if (Observer* observer = Observer::current()) observer->on_seed();
   *state_ = {seed};
 }
 Tensor Generator::state(Loc where) const {
-  const tensor::Call call("state", where);
+  const Call call("state", where);
   return from(std::vector<uint64_t>{state_->seed, state_->next}, Device::cpu(), where);
 }
 void Generator::set_state(const Tensor& state, Loc where) {
-  const tensor::Call call("set_state", where);
-  const ir::UOp n = tensor::node_of(state);
+  const Call call("set_state", where);
+  const ir::UOp n = node_of(state);
   if (n->dtype != uint64 || n->shape != Shape{2})
-    tensor::usage_error("the state is {}, and one of a generator uint64 [2]; give what state() gave",
-                        tensor::describe(n));
-  if (tensor::Observer* observer = tensor::Observer::current()) observer->on_seed();
+    usage_error("the state is {}, and one of a generator uint64 [2]; give what state() gave", describe(n));
+  if (Observer* observer = Observer::current()) observer->on_seed();
   const std::vector<uint64_t> numbers = state.to_vector<uint64_t>(where);
   *state_ = {numbers[0], numbers[1]};
 }
@@ -41,34 +42,28 @@ void manual_seed(uint64_t seed) { default_generator().manual_seed(seed); }
 namespace {
 
 using ir::Scalar;
-using ir::UOp;
-using tensor::Call;
-using tensor::RandomWords;
-using tensor::usage_error;
-using tensor::wrap;
 
 }  // namespace
 
 Tensor rand(const Shape& shape, RandomOptions options, Loc where) {
   Call call("rand", where);
-  const DType t = tensor::float_type(options);
-  return wrap(tensor::uniform_of(RandomWords(shape, options, 1).get(0), t));
+  const DType t = float_type(options);
+  return wrap(uniform_of(RandomWords(shape, options, 1).get(0), t));
 }
 
 Tensor randn(const Shape& shape, RandomOptions options, Loc where) {
   Call call("randn", where);
-  const DType t = tensor::float_type(options);
+  const DType t = float_type(options);
   const RandomWords words(shape, options, t == DType::F64 ? 2 : 1);
-  return wrap(t == DType::F64 ? tensor::normal_of(words.get(0), words.get(1))
-                              : ir::cast(tensor::normal_of(words.get(0)), t));
+  return wrap(t == DType::F64 ? normal_of(words.get(0), words.get(1)) : ir::cast(normal_of(words.get(0)), t));
 }
 
 Tensor randint(int64_t low, int64_t high, const Shape& shape, RandomOptions options, Loc where) {
   Call call("randint", where);
-  const DType t = tensor::type_or(options.dtype, int64);
+  const DType t = type_or(options.dtype, int64);
   if (!is_integer(t)) usage_error("needs an integer type, got {}; use rand for floats", name_of(t));
   if (low >= high) usage_error("no integer lies in [{}, {}); give low < high", low, high);
-  for (int64_t bound : {low, high - 1}) tensor::number_of(Arg(bound), t);
+  for (int64_t bound : {low, high - 1}) number_of(Arg(bound), t);
   // The word modulo the size of the range. For ranges below 2^40 the bias is less than one in 2^24.
   const uint64_t size = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
   UOp word = RandomWords(shape, options, 1).get(0);
@@ -82,7 +77,7 @@ Tensor bernoulli(double p, const Shape& shape, RandomOptions options, Loc where)
   if (!(p >= 0 && p <= 1)) usage_error("the probability {} lies outside [0, 1]; give one inside", p);
   if (options.dtype != DType::Void && options.dtype != boolean)
     usage_error("the result is bool, not {}; convert it with to(dtype)", name_of(options.dtype));
-  UOp u = tensor::uniform_of(RandomWords(shape, options, 1).get(0), float32);
+  UOp u = uniform_of(RandomWords(shape, options, 1).get(0), float32);
   return wrap(ir::lt(u, ir::like(u, p)));
 }
 

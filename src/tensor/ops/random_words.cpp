@@ -9,7 +9,6 @@
 namespace sinter::tensor {
 
 using ir::Scalar;
-using ir::UOp;
 
 RandomWords::RandomWords(const Shape& shape, const RandomOptions& options, int per_element) {
   check_shape(shape);

@@ -13,13 +13,7 @@
 namespace sinter::inline v0 {
 namespace {
 
-using ir::UOp;
-using tensor::Call;
-using tensor::describe;
-using tensor::fixed_size;
-using tensor::node_of;
-using tensor::usage_error;
-using tensor::wrap;
+using namespace tensor;
 
 /// The parts that have elements, joined.
 UOp join_parts(std::initializer_list<UOp> parts, int64_t axis) {
@@ -51,10 +45,10 @@ UOp repeat_axes(UOp x, const std::vector<int64_t>& counts) {
     spread.push_back(counts[i]);
     spread.push_back(fixed_size(x, static_cast<int64_t>(i), "repeated"));
     Shape both{counts[i], size};
-    tensor::check_shape(both);
+    check_shape(both);
     joined.push_back(both.numel());
   }
-  tensor::check_shape(joined);
+  check_shape(joined);
   return ir::reshape(ir::expand(x, spread, added), joined);
 }
 
@@ -62,7 +56,7 @@ UOp repeat_axes(UOp x, const std::vector<int64_t>& counts) {
 UOp with_rank(UOp x, size_t rank) {
   ir::Ints lead;
   while (x->rank() + lead.size() < rank) lead.push_back(static_cast<int64_t>(lead.size()));
-  return lead.empty() ? x : tensor::insert_axes(x, lead);
+  return lead.empty() ? x : insert_axes(x, lead);
 }
 
 void check_counts(UOp x, const std::vector<int64_t>& counts) {
@@ -73,7 +67,7 @@ void check_counts(UOp x, const std::vector<int64_t>& counts) {
 
 /// The axis of x that elements are repeated along; without one x is flattened.
 int64_t axis_to_repeat(UOp& x, std::optional<int64_t> axis) {
-  if (axis) return tensor::axis_of(x, *axis);
+  if (axis) return axis_of(x, *axis);
   for (size_t i = 0; i < x->rank(); ++i) fixed_size(x, static_cast<int64_t>(i), "joined with others");
   x = ir::reshape(x, {x->shape.numel()});
   return 0;
@@ -115,7 +109,7 @@ Tensor roll(const Tensor& x, const std::vector<int64_t>& shifts, const std::vect
   }
   if (shifts.size() != axes.size())
     usage_error("{} shifts for {} axes of {}; give a shift for each axis", shifts.size(), axes.size(), describe(n));
-  for (size_t i = 0; i < axes.size(); ++i) n = roll_axis(n, tensor::axis_of(n, axes[i]), shifts[i]);
+  for (size_t i = 0; i < axes.size(); ++i) n = roll_axis(n, axis_of(n, axes[i]), shifts[i]);
   return wrap(n);
 }
 Tensor roll(const Tensor& x, int64_t shift, std::optional<int64_t> axis, Loc where) {
@@ -126,13 +120,13 @@ Tensor rot90(const Tensor& x, int64_t times, const std::vector<int64_t>& axes, L
   Call call("rot90", where);
   UOp n = node_of(x);
   if (axes.size() != 2) usage_error("{} axes given for {}; a rotation is between 2", axes.size(), describe(n));
-  tensor::axes_of(n, axes);  // errors: no such axis, or one given twice
-  const int64_t a = tensor::axis_of(n, axes[0]), b = tensor::axis_of(n, axes[1]);
+  axes_of(n, axes);  // errors: no such axis, or one given twice
+  const int64_t a = axis_of(n, axes[0]), b = axis_of(n, axes[1]);
   ir::Ints order = ir::all_axes(n->rank());
   std::swap(order[static_cast<size_t>(a)], order[static_cast<size_t>(b)]);
   switch (times & 3) {
     case 1: return wrap(ir::permute(ir::flip(n, {b}), order));
-    case 2: return wrap(ir::flip(n, tensor::axes_of(n, axes)));
+    case 2: return wrap(ir::flip(n, axes_of(n, axes)));
     case 3: return wrap(ir::flip(ir::permute(n, order), {b}));
     default: return wrap(n);
   }
@@ -168,14 +162,14 @@ Tensor repeat_interleave(const Tensor& x, int64_t count, std::optional<int64_t> 
     spread.push_back(shape[i]);
     if (static_cast<int64_t>(i) == a) spread.push_back(count);
   }
-  tensor::check_shape(spread);
+  check_shape(spread);
   shape[static_cast<size_t>(a)] = fixed_size(n, a, "repeated") * count;
   return wrap(ir::reshape(ir::expand(n, spread, {a + 1}), shape));
 }
 
 Tensor repeat_interleave(const Tensor& x, const Tensor& repeats, std::optional<int64_t> axis,
                          std::optional<int64_t> output_size, Loc where) {
-  const tensor::OuterCall outer("repeat_interleave", where);
+  const OuterCall outer("repeat_interleave", where);
   Tensor counts;
   int64_t size = 0;
   {
@@ -190,11 +184,10 @@ Tensor repeat_interleave(const Tensor& x, const Tensor& repeats, std::optional<i
     if (!(r->shape == vector) && !(r->shape.numel() == 1))
       usage_error("{} repeats for {} elements along axis {} of {}; give one for each, or one for all", r->shape.numel(),
                   length, a, describe(n));
-    counts = wrap(tensor::on_device(ir::broadcast_to(r, vector), n->device, n->shape));
+    counts = wrap(on_device(ir::broadcast_to(r, vector), n->device, n->shape));
     if (!output_size)
-      tensor::refuse_size_by_data(
-          fmt::format("the size of the result of {} with the repeats {}", describe(n), describe(r)),
-          "the argument output_size, which is their sum");
+      refuse_size_by_data(fmt::format("the size of the result of {} with the repeats {}", describe(n), describe(r)),
+                          "the argument output_size, which is their sum");
     if (output_size && *output_size < 0)
       usage_error("the output_size {} for {}; it is the sum of the repeats, 0 or more", *output_size, describe(r));
   }
@@ -203,7 +196,7 @@ Tensor repeat_interleave(const Tensor& x, const Tensor& repeats, std::optional<i
   } else {
     for (int64_t c : counts.detach().to_vector<int64_t>(where)) {
       if (c < 0) usage_error("an element of {} repeated {} times; counts are 0 or more", to_string(x.shape()), c);
-      size = tensor::saturating_add(size, c);
+      size = saturating_add(size, c);
     }
   }
   Call call("repeat_interleave", where);
@@ -211,9 +204,9 @@ Tensor repeat_interleave(const Tensor& x, const Tensor& repeats, std::optional<i
   const int64_t a = axis_to_repeat(n, axis);
   Shape shape = n->shape;
   shape[static_cast<size_t>(a)] = size;
-  tensor::check_shape(shape);
+  check_shape(shape);
   if (shape.numel() == 0) return wrap(ir::full(*n->graph, shape, n->dtype, 0, n->device));
-  return wrap(tensor::pick(n, {a}, {repeated_places(node_of(counts), size)}, a));
+  return wrap(pick(n, {a}, {repeated_places(node_of(counts), size)}, a));
 }
 
 Tensor diff(const Tensor& x, int64_t n, int64_t axis, const Tensor& before, const Tensor& after, Loc where) {
@@ -223,7 +216,7 @@ Tensor diff(const Tensor& x, int64_t n, int64_t axis, const Tensor& before, cons
   if (before.defined()) whole = cat({before, whole}, axis, where);
   if (after.defined()) whole = cat({whole, after}, axis, where);
   UOp y = node_of(whole);
-  axis = tensor::axis_of(y, axis);
+  axis = axis_of(y, axis);
   const int64_t size = fixed_size(y, axis, "compared with its neighbors");
   if (n >= size) return wrap(tensor::shrink_axis(y, axis, 0, 0));
   for (int64_t last = size; n-- > 0; --last) {

@@ -15,7 +15,6 @@ namespace tensor {
 
 using ir::Combine;
 using ir::Ints;
-using ir::UOp;
 
 UOp widen_sum(UOp x) {
   if (is_float(x->dtype)) return ir::cast(x, autocast_type(x->dtype));
@@ -80,15 +79,10 @@ void require_elements(UOp x, const Ints& axes) {
 inline namespace v0 {
 namespace {
 
-using ir::Combine;
-using ir::Ints;
-using ir::UOp;
-using tensor::Call;
-using tensor::node_of;
-using tensor::wrap;
+using namespace tensor;
 
 Tensor wrap_reduced(UOp reduced, const Ints& axes, bool keepdim) {
-  return wrap(keepdim ? tensor::insert_axes(reduced, axes) : reduced);
+  return wrap(keepdim ? insert_axes(reduced, axes) : reduced);
 }
 /// Converts a result computed in ir::to_compute_type() of x back to x's dtype.
 Tensor wrap_reduced(UOp x, UOp reduced, const Ints& axes, bool keepdim) {
@@ -102,15 +96,15 @@ UOp to_float(UOp x) { return is_float(x->dtype) ? x : ir::cast(x, DType::F32); }
 Tensor extreme(std::string_view name, Combine combine, const Tensor& t, const Axes& axes, bool keepdim, Loc where) {
   Call call(name, where);
   UOp x = node_of(t);
-  Ints list = tensor::axes_of(x, axes);
-  tensor::require_elements(x, list);
+  Ints list = axes_of(x, axes);
+  require_elements(x, list);
   return wrap_reduced(ir::reduce(combine, x, list), list, keepdim);
 }
 
 Tensor truth(std::string_view name, Combine combine, const Tensor& t, const Axes& axes, bool keepdim, Loc where) {
   Call call(name, where);
   UOp x = ir::cast(node_of(t), DType::Bool);
-  Ints list = tensor::axes_of(x, axes);
+  Ints list = axes_of(x, axes);
   return wrap_reduced(ir::reduce(combine, x, list), list, keepdim);
 }
 
@@ -118,44 +112,43 @@ Tensor arg_extreme(std::string_view name, Combine combine, const Tensor& t, std:
                    Loc where) {
   Call call(name, where);
   UOp x = ir::detach(node_of(t));
-  Ints axes = axis ? Ints{tensor::axis_of(x, *axis)} : ir::all_axes(x->rank());
-  tensor::require_elements(x, axes);
-  UOp places = axis ? tensor::position(x->shape, axes[0], x->device) : tensor::flat_position(x->shape, x->device);
-  return wrap_reduced(tensor::arg_reduce(combine, x, places, axes), axes, keepdim);
+  Ints axes = axis ? Ints{axis_of(x, *axis)} : ir::all_axes(x->rank());
+  require_elements(x, axes);
+  UOp places = axis ? position(x->shape, axes[0], x->device) : flat_position(x->shape, x->device);
+  return wrap_reduced(arg_reduce(combine, x, places, axes), axes, keepdim);
 }
 
 }  // namespace
 
 Tensor Tensor::sum(Axes axes, bool keepdim, Loc where) const {
   Call call("sum", where);
-  UOp x = tensor::widen_sum(node_of(*this));
-  Ints list = tensor::axes_of(x, axes);
+  UOp x = widen_sum(node_of(*this));
+  Ints list = axes_of(x, axes);
   return wrap_reduced(ir::reduce(Combine::Add, x, list), list, keepdim);
 }
 Tensor Tensor::prod(Axes axes, bool keepdim, Loc where) const {
   Call call("prod", where);
-  UOp x = tensor::widen_sum(node_of(*this));
-  Ints list = tensor::axes_of(x, axes);
+  UOp x = widen_sum(node_of(*this));
+  Ints list = axes_of(x, axes);
   return wrap_reduced(ir::reduce(Combine::Mul, x, list), list, keepdim);
 }
 Tensor Tensor::mean(Axes axes, bool keepdim, Loc where) const {
   Call call("mean", where);
   UOp x = to_float(node_of(*this));
-  Ints list = tensor::axes_of(x, axes);
-  return wrap_reduced(x, tensor::mean_over(ir::to_compute_type(x), list), list, keepdim);
+  Ints list = axes_of(x, axes);
+  return wrap_reduced(x, mean_over(ir::to_compute_type(x), list), list, keepdim);
 }
 Tensor Tensor::var(Axes axes, int64_t correction, bool keepdim, Loc where) const {
   Call call("var", where);
   UOp x = to_float(node_of(*this));
-  Ints list = tensor::axes_of(x, axes);
-  return wrap_reduced(x, tensor::variance_over(ir::to_compute_type(x), list, correction), list, keepdim);
+  Ints list = axes_of(x, axes);
+  return wrap_reduced(x, variance_over(ir::to_compute_type(x), list, correction), list, keepdim);
 }
 Tensor Tensor::std(Axes axes, int64_t correction, bool keepdim, Loc where) const {
   Call call("std", where);
   UOp x = to_float(node_of(*this));
-  Ints list = tensor::axes_of(x, axes);
-  return wrap_reduced(x, tensor::root(tensor::variance_over(ir::to_compute_type(x), list, correction), 2), list,
-                      keepdim);
+  Ints list = axes_of(x, axes);
+  return wrap_reduced(x, root(variance_over(ir::to_compute_type(x), list, correction), 2), list, keepdim);
 }
 Tensor Tensor::max(Axes axes, bool keepdim, Loc where) const {
   return extreme("max", Combine::Max, *this, axes, keepdim, where);
@@ -208,7 +201,7 @@ Tensor nansum(const Tensor& x, Axes axes, bool keepdim, Loc where) {
 Tensor nanmean(const Tensor& x, Axes axes, bool keepdim, Loc where) {
   Call call("nanmean", where);
   UOp n = to_float(node_of(x)), wide = ir::to_compute_type(n);
-  Ints list = tensor::axes_of(n, axes);
+  Ints list = axes_of(n, axes);
   UOp count = ir::sum(ir::cast(ir::eq(wide, wide), wide->dtype), list);
   return wrap_reduced(n, ir::sum(without_nan(wide), list) / count, list, keepdim);
 }

@@ -15,12 +15,8 @@
 namespace sinter::inline v0 {
 namespace {
 
+using namespace tensor;
 using ir::Op;
-using ir::UOp;
-using tensor::Call;
-using tensor::describe;
-using tensor::usage_error;
-using tensor::wrap;
 
 /// How one axis is resampled. Position i of the result is at i * scale of the axis.
 struct ResampledAxis {
@@ -41,7 +37,7 @@ std::vector<ResampledAxis> resampled_axes(UOp x, size_t axes, const InterpolateO
   std::vector<ResampledAxis> out;
   for (size_t i = 0; i < axes; ++i) {
     const auto axis = static_cast<int64_t>(x->rank() - axes + i);
-    ResampledAxis r{axis, tensor::fixed_size(x, axis, "resampled"), 0, 0};
+    ResampledAxis r{axis, fixed_size(x, axis, "resampled"), 0, 0};
     const double factor = factors.empty() ? 0 : factors[given == 1 ? 0 : i];
     const double size = factors.empty() ? static_cast<double>(sizes[given == 1 ? 0 : i])
                                         : std::floor(static_cast<double>(r.in) * factor);
@@ -59,7 +55,7 @@ std::vector<ResampledAxis> resampled_axes(UOp x, size_t axes, const InterpolateO
 
 /// The place of each element of the result along the axis, in type t: of its center, unless `corner`.
 UOp places_of(UOp x, const ResampledAxis& r, DType t, bool corner) {
-  const UOp i = ir::cast(tensor::position({r.out}, 0, x->device), t);
+  const UOp i = ir::cast(position({r.out}, 0, x->device), t);
   return corner ? i * r.scale : (i + 0.5) * r.scale - 0.5;
 }
 
@@ -69,7 +65,7 @@ UOp within(UOp index, const ResampledAxis& r) {
 
 /// x along the axis at `index`, times `weight` if there is one.
 UOp picked(UOp x, const ResampledAxis& r, UOp index, UOp weight = {}) {
-  const UOp y = tensor::pick(x, {r.axis}, {within(index, r)}, r.axis);
+  const UOp y = pick(x, {r.axis}, {within(index, r)}, r.axis);
   return weight ? y * ir::expand(weight, y->shape, ir::others(y->rank(), {r.axis})) : y;
 }
 
@@ -85,7 +81,7 @@ UOp nearest(UOp x, const ResampledAxis& r, bool exact) {
     shape[r.axis] = r.out;
     return ir::reshape(ir::expand(x, repeated, {r.axis + 1}), shape);
   }
-  const UOp i = ir::cast(tensor::position({r.out}, 0, x->device), DType::F32);
+  const UOp i = ir::cast(position({r.out}, 0, x->device), DType::F32);
   return picked(x, r, ir::cast(ir::alu(Op::Floor, {(exact ? i + 0.5 : i) * r.scale}), DType::I64));
 }
 
@@ -131,7 +127,7 @@ Tensor area(UOp x, size_t axes, const std::vector<ResampledAxis>& list) {
 
 /// The size of `axis`, which must be a multiple of `divisor`, at least 1.
 int64_t divisible(UOp x, int64_t axis, int64_t divisor, const char* name) {
-  const int64_t size = tensor::fixed_size(x, axis, "divided");
+  const int64_t size = fixed_size(x, axis, "divided");
   if (divisor < 1 || size % divisor)
     usage_error("axis {} of {} has {} elements, which {} {} do not divide; choose a divisor", axis, describe(x), size,
                 name, divisor);
@@ -163,25 +159,25 @@ Tensor rearranged(UOp x, std::initializer_list<int64_t> sizes, std::initializer_
 
 Tensor interpolate(Arg input, const InterpolateOptions& o) {
   Call call("interpolate", input.where());
-  const UOp given = tensor::operand(input);
+  const UOp given = operand(input);
   const size_t axes = given->rank() - std::min<size_t>(given->rank(), 2), wanted = axes_of_mode(o.mode);
   if (axes < 1 || axes > 3 || (wanted && wanted != axes))
     usage_error("{} has {} axes; give [n, channels, {}]", describe(given), given->rank(),
-                tensor::sliding_names(wanted ? wanted : 2));
+                sliding_names(wanted ? wanted : 2));
   if (o.align_corners && !has_corners(o.mode))
     usage_error("align_corners is true, but only linear and cubic modes have corners to keep; leave it false");
   const std::vector<ResampledAxis> list = resampled_axes(given, axes, o);
   if (o.mode == ResampleMode::Area) return area(given, axes, list);
   Shape shape = given->shape;
   for (const ResampledAxis& r : list) shape[r.axis] = r.out;
-  tensor::check_shape(shape);
+  check_shape(shape);
   const bool exact = o.mode == ResampleMode::NearestExact;
   if (exact || o.mode == ResampleMode::Nearest) {
     UOp y = given;
     for (const ResampledAxis& r : list) y = nearest(y, r, exact);
     return wrap(y);
   }
-  const UOp x = tensor::float_operand(input);
+  const UOp x = float_operand(input);
   UOp y = ir::to_compute_type(x);
   for (const ResampledAxis& r : list)
     y = o.mode == ResampleMode::Bicubic ? cubic(y, r, o.align_corners) : linear(y, r, o.align_corners);
@@ -190,28 +186,28 @@ Tensor interpolate(Arg input, const InterpolateOptions& o) {
 
 Tensor pixel_shuffle(Arg input, int64_t r) {
   Call call("pixel_shuffle", input.where());
-  const UOp x = tensor::operand(input);
+  const UOp x = operand(input);
   require_image(x);
   const auto rank = static_cast<int64_t>(x->rank());
   const int64_t squares = r > 0 && r < (int64_t{1} << 20) ? r * r : 0;
-  const int64_t c = divisible(x, rank - 3, squares, "blocks of"), h = tensor::fixed_size(x, rank - 2, "made longer"),
-                w = tensor::fixed_size(x, rank - 1, "made longer");
+  const int64_t c = divisible(x, rank - 3, squares, "blocks of"), h = fixed_size(x, rank - 2, "made longer"),
+                w = fixed_size(x, rank - 1, "made longer");
   return rearranged(x, {c, r, r, h, w}, {0, 3, 1, 4, 2}, {c, h * r, w * r});
 }
 
 Tensor pixel_unshuffle(Arg input, int64_t r) {
   Call call("pixel_unshuffle", input.where());
-  const UOp x = tensor::operand(input);
+  const UOp x = operand(input);
   require_image(x);
   const auto rank = static_cast<int64_t>(x->rank());
   const int64_t h = divisible(x, rank - 2, r, "parts of"), w = divisible(x, rank - 1, r, "parts of"),
-                c = tensor::fixed_size(x, rank - 3, "made longer");
+                c = fixed_size(x, rank - 3, "made longer");
   return rearranged(x, {c, h, r, w, r}, {0, 2, 4, 1, 3}, {c * r * r, h, w});
 }
 
 Tensor channel_shuffle(Arg input, int64_t groups) {
   Call call("channel_shuffle", input.where());
-  const UOp x = tensor::operand(input);
+  const UOp x = operand(input);
   if (x->rank() < 2) usage_error("{} has no axis of channels; give [n, channels, ..]", describe(x));
   const int64_t each = divisible(x, 1, groups, "groups of");
   Shape split{x->shape[0], groups, each};

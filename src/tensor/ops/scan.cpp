@@ -8,24 +8,21 @@
 namespace sinter::inline v0 {
 namespace {
 
+using namespace tensor;
 using ir::Combine;
-using ir::UOp;
-using tensor::Call;
-using tensor::float_operand;
-using tensor::wrap;
 
 Tensor running(std::string_view name, Combine combine, const Arg& x, int64_t axis) {
   Call call(name, x.where());
-  const UOp n = tensor::widen_sum(tensor::operand(x));
-  return wrap(ir::scan(combine, n, tensor::axis_of(n, axis)));
+  const UOp n = widen_sum(operand(x));
+  return wrap(ir::scan(combine, n, axis_of(n, axis)));
 }
 
 /// The places count down: of equal elements the one with the smallest place is taken, which then is the last.
 Ranked running_extreme(std::string_view name, Combine combine, const Arg& x, int64_t axis) {
   Call call(name, x.where());
-  const UOp n = tensor::operand(x);
-  const int64_t at = tensor::axis_of(n, axis);
-  const UOp place = tensor::position(n->shape, at, n->device);
+  const UOp n = operand(x);
+  const int64_t at = axis_of(n, axis);
+  const UOp place = position(n->shape, at, n->device);
   const UOp pairs[] = {is_bool(n->dtype) ? ir::cast(n, DType::U8) : n, ir::like(place, 0.0) - place};
   const UOp taken = ir::detach(ir::scan(combine, pairs, at, 1));
   return {wrap(ir::cast(ir::scan(combine, pairs, at, 0), n->dtype)), wrap(ir::like(taken, 0.0) - taken)};
@@ -34,7 +31,7 @@ Ranked running_extreme(std::string_view name, Combine combine, const Arg& x, int
 /// The areas between neighbors along the axis, in ir::to_compute_type(). `width` is that of a trapezoid, or null for
 /// dx.
 UOp areas(UOp y, UOp width, double dx, int64_t axis) {
-  const int64_t size = tensor::fixed_size(y, axis, "integrated");
+  const int64_t size = fixed_size(y, axis, "integrated");
   if (size == 0) return y;
   const UOp both = tensor::shrink_axis(y, axis, 1, size) + tensor::shrink_axis(y, axis, 0, size - 1);
   return both * (width ? width * 0.5 : ir::like(both, 0.5 * dx));
@@ -42,7 +39,7 @@ UOp areas(UOp y, UOp width, double dx, int64_t axis) {
 
 /// The distances between the places x of the elements of y.
 UOp widths(UOp y, UOp x, int64_t axis) {
-  const int64_t size = tensor::fixed_size(y, axis, "integrated");
+  const int64_t size = fixed_size(y, axis, "integrated");
   if (x->rank() == 1 && x->shape[0] == size) {
     Shape one;
     for (size_t i = 0; i < y->rank(); ++i) one.push_back(static_cast<int64_t>(i) == axis ? Dim(size) : Dim(1));
@@ -50,24 +47,24 @@ UOp widths(UOp y, UOp x, int64_t axis) {
   }
   const auto from_end = static_cast<int64_t>(y->rank()) - axis;
   if (static_cast<int64_t>(x->rank()) >= from_end && x->shape[-from_end] == size &&
-      tensor::common_shape(x->shape, y->shape) == y->shape)
+      common_shape(x->shape, y->shape) == y->shape)
     x = ir::broadcast_to(x, y->shape);
   if (!(x->shape == y->shape))
-    tensor::usage_error("places {} fit no axis {} of {}; give {} of them, or one for each element", tensor::describe(x),
-                        axis, tensor::describe(y), size);
+    usage_error("places {} fit no axis {} of {}; give {} of them, or one for each element", describe(x), axis,
+                describe(y), size);
   return size == 0 ? x : tensor::shrink_axis(x, axis, 1, size) - tensor::shrink_axis(x, axis, 0, size - 1);
 }
 
 UOp areas(const Arg& y, const Arg& x, int64_t& axis) {
-  const DType dtype = tensor::common_float_type({&y, &x});
-  const UOp values = ir::cast(tensor::operand(y), dtype), places = ir::cast(tensor::operand(x), dtype);
-  axis = tensor::axis_of(values, axis);
+  const DType dtype = common_float_type({&y, &x});
+  const UOp values = ir::cast(operand(y), dtype), places = ir::cast(operand(x), dtype);
+  axis = axis_of(values, axis);
   const UOp wide = ir::to_compute_type(values);
   return areas(wide, widths(wide, ir::to_compute_type(places), axis), 1, axis);
 }
 UOp areas(const Arg& y, double dx, int64_t& axis) {
   const UOp values = float_operand(y);
-  axis = tensor::axis_of(values, axis);
+  axis = axis_of(values, axis);
   return areas(ir::to_compute_type(values), {}, dx, axis);
 }
 
@@ -79,7 +76,7 @@ Tensor cumprod(Arg x, int64_t axis) { return running("cumprod", Combine::Mul, x,
 Tensor logcumsumexp(Arg x, int64_t axis) {
   Call call("logcumsumexp", x.where());
   const UOp n = float_operand(x), wide = ir::to_compute_type(n);
-  const int64_t at = tensor::axis_of(n, axis);
+  const int64_t at = axis_of(n, axis);
   const UOp values[] = {wide, ir::like(wide, 1.0)};
   const UOp top = ir::detach(ir::scan(Combine::ExpSum, values, at, 0));
   return wrap(ir::cast(top + ir::log(ir::scan(Combine::ExpSum, values, at, 1)), n->dtype));
@@ -96,7 +93,7 @@ Tensor trapezoid(Arg y, double dx, int64_t axis) {
 Tensor trapezoid(Arg y, Arg x, int64_t axis) {
   Call call("trapezoid", y.where());
   const UOp all = areas(y, x, axis);
-  return wrap(ir::cast(ir::sum(all, {axis}), tensor::common_float_type({&y, &x})));
+  return wrap(ir::cast(ir::sum(all, {axis}), common_float_type({&y, &x})));
 }
 Tensor cumulative_trapezoid(Arg y, double dx, int64_t axis) {
   Call call("cumulative_trapezoid", y.where());
@@ -106,7 +103,7 @@ Tensor cumulative_trapezoid(Arg y, double dx, int64_t axis) {
 Tensor cumulative_trapezoid(Arg y, Arg x, int64_t axis) {
   Call call("cumulative_trapezoid", y.where());
   const UOp all = areas(y, x, axis);
-  return wrap(ir::cast(ir::scan(Combine::Add, all, axis), tensor::common_float_type({&y, &x})));
+  return wrap(ir::cast(ir::scan(Combine::Add, all, axis), common_float_type({&y, &x})));
 }
 
 }  // namespace sinter::inline v0

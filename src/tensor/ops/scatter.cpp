@@ -12,13 +12,8 @@
 namespace sinter::inline v0 {
 namespace {
 
+using namespace tensor;
 using ir::ScatterMode;
-using ir::UOp;
-using tensor::Call;
-using tensor::describe;
-using tensor::node_of;
-using tensor::usage_error;
-using tensor::wrap;
 
 /// The operands of a scatter along one axis: base and value in one type; index and value of one shape, which is no
 /// larger than base's along the other axes.
@@ -31,28 +26,28 @@ struct ScatterOperands {
 /// What both forms of them share: all but the value.
 ScatterOperands operands_along(const Arg& base, int64_t axis, const Tensor& index, const Arg& value) {
   ScatterOperands out;
-  out.dtype = tensor::common_type({&base, &value});
-  out.base = tensor::operand(base, out.dtype);
-  out.index = tensor::index_operand(node_of(index));
-  out.axis = tensor::axis_of(out.base, axis);
-  tensor::unify_devices(out.base, out.index);
+  out.dtype = common_type({&base, &value});
+  out.base = operand(base, out.dtype);
+  out.index = index_operand(node_of(index));
+  out.axis = axis_of(out.base, axis);
+  unify_devices(out.base, out.index);
   return out;
 }
 
 ScatterOperands scatter_operands(const Arg& base, int64_t axis, const Tensor& index, const Arg& value) {
   ScatterOperands out = operands_along(base, axis, index, value);
-  tensor::require_same_rank(out.base, out.index);
+  require_same_rank(out.base, out.index);
   const Shape &whole = out.base->shape, &part = out.index->shape;
   for (size_t a = 0; a < whole.rank(); ++a) {
     if (static_cast<int64_t>(a) == out.axis || whole[a] == part[a]) continue;
     if (whole[a].symbolic() || part[a].symbolic() || part[a].value() > whole[a].value())
       usage_error("the index {} is larger than {} in axis {}; {}", to_string(part), to_string(whole), a,
-                  tensor::mismatch_hint(part[a], whole[a], fmt::format("only along axis {} it may be", out.axis)));
+                  mismatch_hint(part[a], whole[a], fmt::format("only along axis {} it may be", out.axis)));
   }
-  const UOp v = tensor::on_device(tensor::operand(value, out.dtype), out.base->device, whole);
+  const UOp v = on_device(operand(value, out.dtype), out.base->device, whole);
   if (value.is_tensor() && v->rank() > 0 && !(v->shape == part))
     usage_error("the value is {} and the index {}; {}", describe(v), to_string(part),
-                tensor::mismatch_hint(v->shape, part, "they need one shape, use expand"));
+                mismatch_hint(v->shape, part, "they need one shape, use expand"));
   out.value = ir::broadcast_to(v, part);
   return out;
 }
@@ -105,12 +100,12 @@ ScatterOperands slices_operands(const Arg& x, int64_t axis, const Tensor& index,
   if (out.index->rank() == 0) out.index = ir::reshape(out.index, {1});
   Shape rows = out.base->shape;
   rows[static_cast<size_t>(out.axis)] = out.index->shape[0];
-  tensor::check_shape(rows);
-  const UOp v = tensor::on_device(tensor::operand(source, out.dtype), out.base->device, out.base->shape);
+  check_shape(rows);
+  const UOp v = on_device(operand(source, out.dtype), out.base->device, out.base->shape);
   if (v->rank() > 0 && !(v->shape == rows))
     usage_error("the source is {} and {} of the index {} on {} along axis {}; {}", describe(v), to_string(rows),
                 to_string(out.index->shape), describe(out.base), out.axis,
-                tensor::mismatch_hint(v->shape, rows, "they need one shape, use expand"));
+                mismatch_hint(v->shape, rows, "they need one shape, use expand"));
   out.value = ir::broadcast_to(v, rows);
   ir::Ints others;
   for (int64_t a = 0; a < static_cast<int64_t>(rows.rank()); ++a)
@@ -134,7 +129,7 @@ Tensor scatter(Arg base, int64_t axis, const Tensor& index, Arg value) {
 Tensor scatter_reduce(Arg base, int64_t axis, const Tensor& index, Arg value, ScatterReduce reduce, bool include_self) {
   const Call call("scatter_reduce", base.where());
   ScatterOperands of = scatter_operands(base, axis, index, value);
-  if (reduce == ScatterReduce::Mean) tensor::require_type(!is_bool(of.dtype), base, "integers or floats for a mean");
+  if (reduce == ScatterReduce::Mean) require_type(!is_bool(of.dtype), base, "integers or floats for a mean");
   of.value = ir::to_compute_type(of.value);
   UOp part = ir::to_compute_type(reached(of.base, of.index->shape, of.axis));
   if (!include_self) part = without_itself(part, of.index, of.axis, reduce);
@@ -147,20 +142,20 @@ Tensor scatter_reduce(Arg base, int64_t axis, const Tensor& index, Arg value, Sc
 
 Tensor put_along_axis(Arg x, const Tensor& index, Arg value, int64_t axis) {
   const Call call("put_along_axis", x.where());
-  const DType t = tensor::common_type({&x, &value});
-  UOp n = tensor::operand(x, t), i = tensor::index_operand(node_of(index));
-  axis = tensor::axis_of(n, axis);
-  tensor::unify_devices(n, i);
-  tensor::require_same_rank(n, i);
+  const DType t = common_type({&x, &value});
+  UOp n = operand(x, t), i = index_operand(node_of(index));
+  axis = axis_of(n, axis);
+  unify_devices(n, i);
+  require_same_rank(n, i);
   const auto a = static_cast<size_t>(axis);
   Shape rows = n->shape;
   rows[a] = i->shape[a];
-  tensor::check_shape(rows);
+  check_shape(rows);
   for (size_t d = 0; d < rows.rank(); ++d)
     if (d != a && !(i->shape[d] == rows[d]) && !(i->shape[d] == 1))
       usage_error("the index {} does not broadcast to {} in axis {}; {}", to_string(i->shape), to_string(n->shape), d,
-                  tensor::mismatch_hint(i->shape[d], rows[d], "give that size, or 1"));
-  const UOp v = tensor::broadcast_to_part(tensor::operand(value, t), n, rows);
+                  mismatch_hint(i->shape[d], rows[d], "give that size, or 1"));
+  const UOp v = broadcast_to_part(operand(value, t), n, rows);
   return wrap(ir::scatter(n, ir::broadcast_to(i, rows), v, axis, ScatterMode::Set));
 }
 
@@ -170,7 +165,7 @@ Tensor index_add(Arg x, int64_t axis, const Tensor& index, Arg source, Arg alpha
     usage_error("alpha is {} and must be a number; multiply the source {} by it", describe(alpha), describe(source));
   ScatterOperands of = slices_operands(x, axis, index, source);
   UOp value = ir::to_compute_type(of.value);
-  const ir::Scalar factor = tensor::number_of(alpha, value->dtype);
+  const ir::Scalar factor = number_of(alpha, value->dtype);
   if (!(factor == ir::Scalar::of(value->dtype, 1))) value = value * ir::like(value, factor);
   const UOp sums = ir::scatter_add(ir::to_compute_type(of.base), of.index, value, of.axis);
   return wrap(ir::cast(sums, of.dtype));
@@ -183,29 +178,28 @@ Tensor index_copy(Arg x, int64_t axis, const Tensor& index, Arg source) {
 
 Tensor index_fill(Arg x, int64_t axis, const Tensor& index, Arg value) {
   const Call call("index_fill", x.where());
-  if (value.is_tensor() && tensor::operand(value)->rank() > 0)
+  if (value.is_tensor() && operand(value)->rank() > 0)
     usage_error("the value is {} and {} is filled with one number; use index_copy", describe(value), describe(x));
   return scattered(slices_operands(x, axis, index, value), ScatterMode::Set);
 }
 
 Tensor index_put(Arg x, const std::vector<Tensor>& indices, Arg value, bool accumulate) {
-  const tensor::OuterCall outer("index_put", x.where());
+  const OuterCall outer("index_put", x.where());
   const Tensor base = [&] {
     const Call call("index_put", x.where());
-    return wrap(tensor::operand(x, tensor::common_type({&x, &value})));
+    return wrap(operand(x, common_type({&x, &value})));
   }();
   const Shape shape = base.shape();
-  tensor::UnmaskedIndex to{shape, {indices.begin(), indices.end()}};
-  if (tensor::has_mask(to.items)) to = tensor::unmask(base, to.items);
+  UnmaskedIndex to{shape, {indices.begin(), indices.end()}};
+  if (has_mask(to.items)) to = unmask(base, to.items);
   const Call call("index_put", x.where());
   if (indices.empty())
     usage_error("no index for {}; give one tensor for each of the first axes", describe(node_of(base)));
   const UOp n = ir::reshape(node_of(base), to.shape);
-  const tensor::AdvancedIndex at = tensor::resolve_advanced(n, to.items);
-  const UOp v = tensor::broadcast_to_part(tensor::operand(value, n->dtype), n,
-                                          tensor::picked_shape(n, at.axes, at.index, at.place));
+  const AdvancedIndex at = resolve_advanced(n, to.items);
+  const UOp v = broadcast_to_part(operand(value, n->dtype), n, picked_shape(n, at.axes, at.index, at.place));
   const ScatterMode mode = accumulate ? ScatterMode::Add : ScatterMode::Set;
-  return wrap(ir::reshape(tensor::put(n, at.axes, at.index, at.place, v, mode), shape));
+  return wrap(ir::reshape(put(n, at.axes, at.index, at.place, v, mode), shape));
 }
 
 }  // namespace sinter::inline v0

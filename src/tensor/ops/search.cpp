@@ -9,8 +9,6 @@
 namespace sinter {
 namespace tensor {
 
-using ir::UOp;
-
 UOp search_sorted(UOp sorted, UOp values, bool right) {
   const int64_t last = static_cast<int64_t>(sorted->rank()) - 1, size = sorted->shape[last].value();
   UOp at = ir::broadcast_to(ir::constant(*sorted->graph, DType::I64, 0, values->device), values->shape);
@@ -32,36 +30,31 @@ UOp search_sorted(UOp sorted, UOp values, bool right) {
 inline namespace v0 {
 namespace {
 
-using ir::UOp;
-using tensor::Call;
-using tensor::describe;
-using tensor::usage_error;
-using tensor::wrap;
+using namespace tensor;
 
 Tensor search(const Arg& sorted, const Arg& values, bool out_int32, bool right, const char* role) {
-  const DType type = tensor::common_type({&sorted, &values});
-  UOp s = ir::detach(tensor::operand(sorted, type)), v = ir::detach(tensor::operand(values, type));
-  tensor::unify_devices(s, v);
+  const DType type = common_type({&sorted, &values});
+  UOp s = ir::detach(operand(sorted, type)), v = ir::detach(operand(values, type));
+  unify_devices(s, v);
   if (s->rank() == 0)
     usage_error("the {} {} has no axis, and the values are {}; give one that ascends", role, describe(s), describe(v));
   const int64_t last = static_cast<int64_t>(s->rank()) - 1;
-  tensor::fixed_size(s, last, "searched");
+  fixed_size(s, last, "searched");
   s = ir::contiguous(s);
   const auto made = [&](UOp place) { return wrap(out_int32 ? ir::cast(place, DType::I32) : place); };
   if (s->rank() == 1) {  // one row for all values
     Shape rows = v->shape;
     rows.push_back(s->shape[0]);
     s = ir::broadcast_to(s, rows);
-    return made(
-        tensor::drop_axes(tensor::search_sorted(s, tensor::insert_axis(v, static_cast<int64_t>(v->rank())), right),
+    return made(drop_axes(search_sorted(s, insert_axis(v, static_cast<int64_t>(v->rank())), right),
                           {static_cast<int64_t>(v->rank())}));
   }
   bool fits = s->rank() == v->rank();
   for (size_t a = 0; fits && a + 1 < s->rank(); ++a) fits = s->shape[a] == v->shape[a];
   if (!fits)
     usage_error("the {} {} and the values {} differ in an axis before the last; {}", role, describe(s), describe(v),
-                tensor::mismatch_hint(s->shape, v->shape, "give one row for all, or equal axes"));
-  return made(tensor::search_sorted(s, v, right));
+                mismatch_hint(s->shape, v->shape, "give one row for all, or equal axes"));
+  return made(search_sorted(s, v, right));
 }
 
 }  // namespace
@@ -73,25 +66,25 @@ Tensor searchsorted(Arg sorted, Arg values, bool out_int32, bool right) {
 
 Tensor bucketize(Arg x, Arg boundaries, bool out_int32, bool right) {
   Call call("bucketize", x.where());
-  if (boundaries.is_tensor() && tensor::operand(boundaries)->rank() != 1)
-    usage_error("the boundaries {} for {} must have one axis; use searchsorted", describe(tensor::operand(boundaries)),
+  if (boundaries.is_tensor() && operand(boundaries)->rank() != 1)
+    usage_error("the boundaries {} for {} must have one axis; use searchsorted", describe(operand(boundaries)),
                 describe(x));
   return search(boundaries, x, out_int32, right, "list of boundaries");
 }
 
 Tensor isin(Arg elements, Arg among, bool, bool invert) {
   Call call("isin", elements.where());
-  const DType type = tensor::common_type({&elements, &among});
-  UOp x = ir::detach(tensor::operand(elements, type)), set = ir::detach(tensor::operand(among, type));
-  tensor::unify_devices(x, set);
-  const tensor::SortRows rows = tensor::all_in_one(set);
+  const DType type = common_type({&elements, &among});
+  UOp x = ir::detach(operand(elements, type)), set = ir::detach(operand(among, type));
+  unify_devices(x, set);
+  const SortRows rows = all_in_one(set);
   UOp found;
   if (rows.size == 0) {
     found = ir::full(*x->graph, x->shape, DType::Bool, 0, x->device);
   } else {
     UOp flat = ir::reshape(x, {x->shape.numel()});
     UOp sorted = ir::contiguous(ir::gather(rows.x, ir::sort_positions(rows.x, 0, rows.size, false), 0));
-    UOp at = tensor::search_sorted(sorted, flat, false);
+    UOp at = search_sorted(sorted, flat, false);
     UOp last = ir::like(at, static_cast<double>(rows.size - 1));
     found = ir::reshape(ir::eq(ir::gather(sorted, ir::minimum(at, last), 0), flat), x->shape);
   }

@@ -5,7 +5,7 @@
 namespace sinter::inline v0 {
 namespace {
 
-using ir::UOp;
+using namespace tensor;
 
 /// Whether the sign bit is set.
 UOp has_sign(UOp x) {
@@ -17,13 +17,13 @@ UOp has_sign(UOp x) {
 }  // namespace
 
 Tensor signbit(Arg x) {
-  tensor::Call call("signbit", x.where());
-  UOp n = tensor::operand(x);
-  return tensor::wrap(is_bool(n->dtype) ? ir::ne(n, n) : has_sign(n));
+  Call call("signbit", x.where());
+  UOp n = operand(x);
+  return wrap(is_bool(n->dtype) ? ir::ne(n, n) : has_sign(n));
 }
 
 Tensor copysign(Arg a, Arg b) {
-  return tensor::in_floats("copysign", {&a, &b}, [](const ir::Sources& n) {
+  return in_floats("copysign", {&a, &b}, [](const ir::Sources& n) {
     UOp size = ir::alu(ir::Op::Abs, {n[0]});
     // The slope in b is 0, which a select gives that never takes b.
     UOp negative = has_sign(n[1]), never = ir::like(negative, 0.0);
@@ -32,23 +32,21 @@ Tensor copysign(Arg a, Arg b) {
 }
 
 Tensor fmod(Arg a, Arg b) {
-  tensor::Call call("fmod", a.where());
-  const DType dtype = tensor::common_type({&a, &b});
-  if (is_bool(dtype))
-    tensor::usage_error("has no meaning on {} and {}; convert one with to(int64)", tensor::describe(a),
-                        tensor::describe(b));
-  const ir::Sources n = tensor::operands({&a, &b}, dtype);
+  Call call("fmod", a.where());
+  const DType dtype = common_type({&a, &b});
+  if (is_bool(dtype)) usage_error("has no meaning on {} and {}; convert one with to(int64)", describe(a), describe(b));
+  const ir::Sources n = operands({&a, &b}, dtype);
   UOp x = n[0], y = n[1];
   if (is_float(dtype)) {
     // Of the sizes, where both definitions agree. Selects keep the slope 1 at x = 0.
     UOp negative = has_sign(x);
     UOp rest = ir::alu(ir::Op::FMod, {ir::where(negative, -x, x), ir::alu(ir::Op::Abs, {y})});
-    return tensor::wrap(ir::where(negative, -rest, rest));
+    return wrap(ir::where(negative, -rest, rest));
   }
   UOp rest = ir::mod(x, y);
-  if (is_unsigned(dtype)) return tensor::wrap(rest);
+  if (is_unsigned(dtype)) return wrap(rest);
   UOp zero = ir::like(x, 0.0);
-  return tensor::wrap(ir::where(ir::ne(rest, zero) & ir::ne(has_sign(x), has_sign(y)), rest - y, rest));
+  return wrap(ir::where(ir::ne(rest, zero) & ir::ne(has_sign(x), has_sign(y)), rest - y, rest));
 }
 
 }  // namespace sinter::inline v0

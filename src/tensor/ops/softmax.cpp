@@ -11,7 +11,6 @@ namespace sinter {
 namespace tensor {
 
 using ir::Combine;
-using ir::UOp;
 
 namespace {
 /// The largest element along the axes, without history: it only keeps exp in range (SEMANTICS G7).
@@ -39,33 +38,27 @@ UOp logsumexp(UOp x, const ir::Ints& axes) {
 }  // namespace tensor
 
 inline namespace v0 {
-namespace {
 
-using ir::UOp;
-using tensor::Call;
-using tensor::float_operand;
-using tensor::wrap;
-
-}  // namespace
+using namespace tensor;
 
 Tensor softmax(Arg x, int64_t axis, DType dtype) {
   Call call("softmax", x.where());
   UOp n = float_operand(x, dtype);
-  return wrap(ir::cast(tensor::softmax(ir::to_compute_type(n), tensor::axis_of(n, axis)), n->dtype));
+  return wrap(ir::cast(tensor::softmax(ir::to_compute_type(n), axis_of(n, axis)), n->dtype));
 }
 
 Tensor log_softmax(Arg x, int64_t axis, DType dtype) {
   Call call("log_softmax", x.where());
   UOp n = float_operand(x, dtype);
-  return wrap(ir::cast(tensor::log_softmax(ir::to_compute_type(n), tensor::axis_of(n, axis)), n->dtype));
+  return wrap(ir::cast(tensor::log_softmax(ir::to_compute_type(n), axis_of(n, axis)), n->dtype));
 }
 
 Tensor logsumexp(Arg x, Axes axes, bool keepdim) {
   Call call("logsumexp", x.where());
   UOp n = float_operand(x);
-  ir::Ints list = tensor::axes_of(n, axes);
+  ir::Ints list = axes_of(n, axes);
   UOp out = ir::cast(tensor::logsumexp(ir::to_compute_type(n), list), n->dtype);
-  return wrap(keepdim ? tensor::insert_axes(out, list) : out);
+  return wrap(keepdim ? insert_axes(out, list) : out);
 }
 
 }  // namespace v0

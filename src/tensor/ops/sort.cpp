@@ -11,8 +11,6 @@
 namespace sinter {
 namespace tensor {
 
-using ir::UOp;
-
 SortRows rows_along(UOp x, int64_t axis) {
   SortRows rows;
   rows.scalar = x->rank() == 0;
@@ -42,13 +40,8 @@ UOp is_nan(UOp x) { return ir::ne(x, x); }
 inline namespace v0 {
 namespace {
 
+using namespace tensor;
 using ir::Combine;
-using ir::UOp;
-using tensor::Call;
-using tensor::describe;
-using tensor::SortRows;
-using tensor::usage_error;
-using tensor::wrap;
 
 /// Elements of ranks `first` to `first + count` - 1, and their positions, with the axis in its place.
 Ranked ranked(const SortRows& rows, int64_t first, int64_t count, bool descending) {
@@ -63,8 +56,8 @@ Ranked one_per_row(const SortRows& rows, UOp at, bool keepdim) {
 
 /// int64, one per row: how many elements are NaN.
 UOp count_nan(const SortRows& rows) {
-  UOp count = ir::sum(ir::cast(tensor::is_nan(rows.x), DType::I64), {rows.last()});
-  return tensor::insert_axis(count, rows.last());
+  UOp count = ir::sum(ir::cast(is_nan(rows.x), DType::I64), {rows.last()});
+  return insert_axis(count, rows.last());
 }
 
 Ranked median_of(const SortRows& rows, bool keepdim, bool skips) {
@@ -79,10 +72,9 @@ Ranked median_of(const SortRows& rows, bool keepdim, bool skips) {
     return one_per_row(rows, ir::gather(ir::sort_positions(rows.x, 0, rows.size, false), rank, last), keepdim);
   }
   UOp at = ir::sort_positions(rows.x, middle, 1, false);
-  UOp x = ir::detach(rows.x), any = ir::reduce(Combine::Max, tensor::is_nan(x), {last});
-  UOp first =
-      tensor::arg_reduce(Combine::ArgMax, ir::to_compute_type(x), tensor::position(x->shape, last, x->device), {last});
-  at = ir::where(tensor::insert_axis(any, last), tensor::insert_axis(first, last), at);
+  UOp x = ir::detach(rows.x), any = ir::reduce(Combine::Max, is_nan(x), {last});
+  UOp first = arg_reduce(Combine::ArgMax, ir::to_compute_type(x), position(x->shape, last, x->device), {last});
+  at = ir::where(insert_axis(any, last), insert_axis(first, last), at);
   return one_per_row(rows, at, keepdim);
 }
 
@@ -92,26 +84,26 @@ Tensor without_indices(const Ranked& all) { return all.values; }
 
 Ranked sort(Arg x, int64_t axis, bool descending) {
   Call call("sort", x.where());
-  const SortRows rows = tensor::rows_along(tensor::operand(x), axis);
+  const SortRows rows = rows_along(operand(x), axis);
   return ranked(rows, 0, rows.size, descending);
 }
 
 Tensor argsort(Arg x, int64_t axis, bool descending) {
   Call call("argsort", x.where());
-  const SortRows rows = tensor::rows_along(tensor::operand(x), axis);
+  const SortRows rows = rows_along(operand(x), axis);
   return wrap(rows.back(ir::sort_positions(rows.x, 0, rows.size, descending)));
 }
 
 Tensor msort(Arg x) {
   Call call("msort", x.where());
-  const SortRows rows = tensor::rows_along(tensor::operand(x), 0);
+  const SortRows rows = rows_along(operand(x), 0);
   return without_indices(ranked(rows, 0, rows.size, false));
 }
 
 Ranked topk(Arg x, int64_t k, int64_t axis, bool largest, bool) {
   Call call("topk", x.where());
-  UOp n = tensor::operand(x);
-  const SortRows rows = tensor::rows_along(n, axis);
+  UOp n = operand(x);
+  const SortRows rows = rows_along(n, axis);
   if (k < 0 || k > rows.size)
     usage_error("k is {}, and {} has {} elements along axis {}; give 0 to {}", k, describe(n), rows.size, rows.axis,
                 rows.size);
@@ -120,8 +112,8 @@ Ranked topk(Arg x, int64_t k, int64_t axis, bool largest, bool) {
 
 Ranked kthvalue(Arg x, int64_t k, int64_t axis, bool keepdim) {
   Call call("kthvalue", x.where());
-  UOp n = tensor::operand(x);
-  const SortRows rows = tensor::rows_along(n, axis);
+  UOp n = operand(x);
+  const SortRows rows = rows_along(n, axis);
   if (k < 1 || k > rows.size)
     usage_error("k is {}, and {} has {} elements along axis {}; give 1 to {}", k, describe(n), rows.size, rows.axis,
                 rows.size);
@@ -130,37 +122,37 @@ Ranked kthvalue(Arg x, int64_t k, int64_t axis, bool keepdim) {
 
 Tensor median(Arg x) {
   Call call("median", x.where());
-  return without_indices(median_of(tensor::all_in_one(tensor::operand(x)), false, false));
+  return without_indices(median_of(all_in_one(operand(x)), false, false));
 }
 Ranked median(Arg x, int64_t axis, bool keepdim) {
   Call call("median", x.where());
-  return median_of(tensor::rows_along(tensor::operand(x), axis), keepdim, false);
+  return median_of(rows_along(operand(x), axis), keepdim, false);
 }
 Tensor nanmedian(Arg x) {
   Call call("nanmedian", x.where());
-  return without_indices(median_of(tensor::all_in_one(tensor::operand(x)), false, true));
+  return without_indices(median_of(all_in_one(operand(x)), false, true));
 }
 Ranked nanmedian(Arg x, int64_t axis, bool keepdim) {
   Call call("nanmedian", x.where());
-  return median_of(tensor::rows_along(tensor::operand(x), axis), keepdim, true);
+  return median_of(rows_along(operand(x), axis), keepdim, true);
 }
 
 Ranked mode(Arg x, int64_t axis, bool keepdim) {
   Call call("mode", x.where());
-  UOp n = tensor::operand(x);
-  const SortRows rows = tensor::rows_along(n, axis);
+  UOp n = operand(x);
+  const SortRows rows = rows_along(n, axis);
   if (rows.size == 0)
     usage_error("{} has 0 elements along axis {}, and 0 elements have no mode; check the size first", describe(n),
                 rows.axis);
   const int64_t last = rows.last();
   UOp at = ir::sort_positions(rows.x, 0, rows.size, false);
-  UOp values = ir::gather(ir::detach(rows.x), at, last), here = tensor::position(at->shape, last, at->device);
+  UOp values = ir::gather(ir::detach(rows.x), at, last), here = position(at->shape, last, at->device);
   // The place where each run of equal elements begins; the longest run ends where the distance from it is largest.
-  UOp before = tensor::pad_axis(tensor::shrink_axis(values, last, 0, rows.size - 1), last, 1, rows.size);
+  UOp before = pad_axis(tensor::shrink_axis(values, last, 0, rows.size - 1), last, 1, rows.size);
   UOp begin = ir::where(ir::ne(values, before), here, ir::like(here, 0.0));
   UOp length = here - ir::scan(Combine::Max, begin, last);
-  UOp end = tensor::arg_reduce(Combine::ArgMax, length, here, {last});
-  return one_per_row(rows, ir::gather(at, tensor::insert_axis(end, last), last), keepdim);
+  UOp end = arg_reduce(Combine::ArgMax, length, here, {last});
+  return one_per_row(rows, ir::gather(at, insert_axis(end, last), last), keepdim);
 }
 
 }  // namespace v0

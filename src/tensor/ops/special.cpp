@@ -8,10 +8,9 @@
 namespace sinter::inline v0 {
 namespace {
 
+using namespace tensor;
 using ir::Op;
 using ir::Sources;
-using ir::UOp;
-using tensor::in_floats;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 

@@ -10,23 +10,20 @@
 namespace sinter::inline v0 {
 namespace {
 
-using ir::UOp;
-using tensor::Call;
-using tensor::describe;
-using tensor::usage_error;
+using namespace tensor;
 
 /// The sizes of the result along the sliding axes of x. Every size from which a pooling with these windows, with or
 /// without ceil_mode, makes as many may be asked for: less than a stride from the default, as in PyTorch.
 Shape unpooled_sizes(UOp x, size_t axes, const PerAxis& kernel, const MaxUnpoolOptions& o) {
-  const auto sliding = tensor::window_axes(axes, kernel.numbers(), o.stride, o.padding, 1, tensor::ZeroStride::Kernel);
+  const auto sliding = window_axes(axes, kernel.numbers(), o.stride, o.padding, 1, ZeroStride::Kernel);
   ir::Ints wanted;
   const bool given = !o.output_size.numbers().empty();
-  if (given) wanted = tensor::per_axis("output_size", o.output_size.numbers(), axes, 1);
+  if (given) wanted = per_axis("output_size", o.output_size.numbers(), axes, 1);
   Shape out;
   for (size_t i = 0; i < axes; ++i) {
-    const tensor::WindowAxis& s = sliding[i];
+    const WindowAxis& s = sliding[i];
     const auto axis = static_cast<int64_t>(x->rank() - axes + i);
-    const int64_t windows = tensor::fixed_size(x, axis, "made of windows");
+    const int64_t windows = fixed_size(x, axis, "made of windows");
     int64_t before = 0, size = 0;  // the begin of the last window
     if (__builtin_mul_overflow(windows - 1, s.stride, &before) || __builtin_sub_overflow(before, s.padding, &size) ||
         __builtin_sub_overflow(size, s.padding, &size) || __builtin_add_overflow(size, s.kernel, &size))
@@ -48,11 +45,11 @@ Shape unpooled_sizes(UOp x, size_t axes, const PerAxis& kernel, const MaxUnpoolO
 Tensor max_unpool(std::string_view name, size_t axes, const Arg& input, const Tensor& indices, const PerAxis& kernel,
                   const MaxUnpoolOptions& o) {
   const Call call(name, input.where());
-  UOp given = tensor::operand(input), index = tensor::index_operand(tensor::node_of(indices));
-  tensor::unify_devices(given, index);
+  UOp given = operand(input), index = index_operand(node_of(indices));
+  unify_devices(given, index);
   if (!(given->shape == index->shape))
     usage_error("the values are {} and the indices {}; they need one shape", describe(given), describe(index));
-  const UOp x = tensor::with_batch_axis(given, axes);
+  const UOp x = with_batch_axis(given, axes);
   const Shape sizes = unpooled_sizes(x, axes, kernel, o);
   // One axis for all elements of a channel, which the indices count.
   Shape windows, channel, out;
@@ -60,13 +57,13 @@ Tensor max_unpool(std::string_view name, size_t axes, const Arg& input, const Te
   int64_t taken = 1;
   for (size_t i = 2; i < x->rank(); ++i) taken *= x->shape[i].value();
   for (const Dim& d : sizes) out.push_back(d);
-  tensor::check_shape(sizes);
-  tensor::check_shape(out);
+  check_shape(sizes);
+  check_shape(out);
   windows.push_back(taken);
   channel.push_back(sizes.numel());
   const UOp empty = ir::full(*x->graph, channel, x->dtype, 0, x->device);
   const UOp y = ir::scatter(empty, ir::reshape(index, windows), ir::reshape(x, windows), 2, ir::ScatterMode::Set);
-  return tensor::unbatched(ir::reshape(y, out), given, x);
+  return unbatched(ir::reshape(y, out), given, x);
 }
 
 }  // namespace

@@ -10,13 +10,7 @@
 namespace sinter::inline v0 {
 namespace {
 
-using ir::UOp;
-using tensor::Call;
-using tensor::describe;
-using tensor::fixed_size;
-using tensor::node_of;
-using tensor::usage_error;
-using tensor::wrap;
+using namespace tensor;
 
 std::string list_of(const std::vector<int64_t>& list) { return sinter::to_string(Shape(list)); }
 
@@ -43,13 +37,13 @@ Tensor ravel(const Tensor& x, Loc where) {
 Tensor unflatten(const Tensor& x, int64_t axis, const Shape& sizes, Loc where) {
   Call call("unflatten", where);
   UOp n = node_of(x);
-  axis = tensor::axis_of(n, axis);
+  axis = axis_of(n, axis);
   const int64_t size = fixed_size(n, axis, "split into several");
   Shape others = sizes;
   const auto unknown = std::count_if(sizes.begin(), sizes.end(), [](const Dim& d) { return d == -1; });
   for (size_t i = 0; i < others.rank(); ++i)
     if (others[i] == -1 && unknown == 1) others[i] = 1;
-  tensor::check_shape(others);
+  check_shape(others);
   const int64_t known = others.numel();
   if (sizes.empty() || (unknown ? !known || size % known : size != known))
     usage_error("axis {} of {} has {} elements and cannot become {}; the sizes must multiply to {}", axis, describe(n),
@@ -92,11 +86,11 @@ Tensor movedim(const Tensor& x, const std::vector<int64_t>& from, const std::vec
   UOp n = node_of(x);
   if (from.size() != to.size())
     usage_error("axes {} to positions {}; give a position for each axis", list_of(from), list_of(to));
-  tensor::axes_of(n, from), tensor::axes_of(n, to);  // errors: no such axis, or one given twice
+  axes_of(n, from), axes_of(n, to);  // errors: no such axis, or one given twice
   ir::Ints order(n->rank(), -1), rest = ir::all_axes(n->rank());
   for (size_t i = 0; i < from.size(); ++i) {
-    const int64_t axis = tensor::axis_of(n, from[i]);
-    order[static_cast<size_t>(tensor::axis_of(n, to[i]))] = axis;
+    const int64_t axis = axis_of(n, from[i]);
+    order[static_cast<size_t>(axis_of(n, to[i]))] = axis;
     rest.erase(std::find(rest.begin(), rest.end(), axis));
   }
   auto next = rest.begin();
@@ -117,15 +111,15 @@ Tensor atleast_1d(const Tensor& x, Loc where) {
 Tensor atleast_2d(const Tensor& x, Loc where) {
   Call call("atleast_2d", where);
   UOp n = node_of(x);
-  return n->rank() > 1 ? wrap(n) : wrap(n->rank() ? tensor::insert_axis(n, 0) : ir::reshape(n, {1, 1}));
+  return n->rank() > 1 ? wrap(n) : wrap(n->rank() ? insert_axis(n, 0) : ir::reshape(n, {1, 1}));
 }
 Tensor atleast_3d(const Tensor& x, Loc where) {
   Call call("atleast_3d", where);
   UOp n = node_of(x);
   switch (n->rank()) {
     case 0: return wrap(ir::reshape(n, {1, 1, 1}));
-    case 1: return wrap(tensor::insert_axes(n, {0, 2}));
-    case 2: return wrap(tensor::insert_axis(n, 2));
+    case 1: return wrap(insert_axes(n, {0, 2}));
+    case 2: return wrap(insert_axis(n, 2));
     default: return wrap(n);
   }
 }
@@ -144,7 +138,7 @@ Tensor expand_as(const Tensor& x, const Tensor& like, Loc where) {
 Tensor narrow(const Tensor& x, int64_t axis, int64_t start, const Dim& length, Loc where) {
   Call call("narrow", where);
   UOp n = node_of(x);
-  axis = tensor::axis_of(n, axis);
+  axis = axis_of(n, axis);
   const int64_t size = fixed_size(n, axis, "narrowed"), begin = start < 0 ? start + size : start;
   if (begin < 0 || begin > size || length.value() < 0 || length.bound() > size - begin)
     usage_error("{} elements from {} on of axis {} of {}, which has {}; take fewer, or begin earlier",
@@ -155,11 +149,11 @@ Tensor narrow(const Tensor& x, int64_t axis, int64_t start, const Dim& length, L
 }
 
 Tensor narrow(const Tensor& x, int64_t axis, const Tensor& start, const Dim& length, Loc where) {
-  const tensor::OuterCall outer("narrow", where);
+  const OuterCall outer("narrow", where);
   std::vector<Index> items;
   {
     const Call call("narrow", where);
-    items.assign(static_cast<size_t>(tensor::axis_of(node_of(x), axis)), Index(Slice{}));
+    items.assign(static_cast<size_t>(axis_of(node_of(x), axis)), Index(Slice{}));
   }
   items.emplace_back(Narrow{start, length});
   return x.index(std::move(items), where);
@@ -167,7 +161,7 @@ Tensor narrow(const Tensor& x, int64_t axis, const Tensor& start, const Dim& len
 
 Tensor select(const Tensor& x, int64_t axis, int64_t index, Loc where) {
   Call call("select", where);
-  std::vector<Index> items(static_cast<size_t>(tensor::axis_of(node_of(x), axis)), Index(Slice{}));
+  std::vector<Index> items(static_cast<size_t>(axis_of(node_of(x), axis)), Index(Slice{}));
   items.emplace_back(index);
   return x.index(std::move(items), where);
 }
@@ -175,23 +169,23 @@ Tensor select(const Tensor& x, int64_t axis, int64_t index, Loc where) {
 std::vector<Tensor> unbind(const Tensor& x, int64_t axis, Loc where) {
   Call call("unbind", where);
   UOp n = node_of(x);
-  axis = tensor::axis_of(n, axis);
+  axis = axis_of(n, axis);
   std::vector<Tensor> parts;
   for (int64_t i = 0, size = fixed_size(n, axis, "taken apart"); i < size; ++i)
-    parts.push_back(wrap(tensor::drop_axes(tensor::shrink_axis(n, axis, i, i + 1), {axis})));
+    parts.push_back(wrap(drop_axes(tensor::shrink_axis(n, axis, i, i + 1), {axis})));
   return parts;
 }
 
 std::vector<Tensor> split(const Tensor& x, const std::vector<int64_t>& sizes, int64_t axis, Loc where) {
   Call call("split", where);
   UOp n = node_of(x);
-  axis = tensor::axis_of(n, axis);
+  axis = axis_of(n, axis);
   const int64_t size = fixed_size(n, axis, "split");
   std::vector<int64_t> ends;
   int64_t end = 0;
   for (int64_t s : sizes) {
     if (s < 0) usage_error("the sizes {} of parts of {}: {} is negative", list_of(sizes), describe(n), s);
-    ends.push_back(end = tensor::saturating_add(end, s));
+    ends.push_back(end = saturating_add(end, s));
   }
   if (end != size)
     usage_error("parts of {} take {} elements of axis {} of {}, which has {}; the sizes must sum to it", list_of(sizes),
@@ -206,7 +200,7 @@ std::vector<Tensor> Tensor::split(const std::vector<int64_t>& sizes, int64_t axi
 std::vector<Tensor> tensor_split(const Tensor& x, const std::vector<int64_t>& indices, int64_t axis, Loc where) {
   Call call("tensor_split", where);
   UOp n = node_of(x);
-  axis = tensor::axis_of(n, axis);
+  axis = axis_of(n, axis);
   const int64_t size = fixed_size(n, axis, "split");
   std::vector<int64_t> ends;
   for (int64_t i : indices) ends.push_back(std::clamp<int64_t>(i < 0 ? i + size : i, 0, size));
@@ -217,7 +211,7 @@ std::vector<Tensor> tensor_split(const Tensor& x, const std::vector<int64_t>& in
 std::vector<Tensor> array_split(const Tensor& x, int64_t sections, int64_t axis, Loc where) {
   Call call("array_split", where);
   UOp n = node_of(x);
-  axis = tensor::axis_of(n, axis);
+  axis = axis_of(n, axis);
   if (sections < 1) usage_error("{} parts of {}; give 1 or more", sections, describe(n));
   const int64_t size = fixed_size(n, axis, "split");
   std::vector<int64_t> ends;

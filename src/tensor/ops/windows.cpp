@@ -11,7 +11,6 @@
 #include "tensor/ops/reduce.h"
 
 namespace sinter::tensor {
-using ir::UOp;
 
 ir::Ints per_axis(std::string_view name, const std::vector<int64_t>& numbers, size_t axes, int64_t least) {
   if (numbers.size() != 1 && numbers.size() != axes)

@@ -12,10 +12,8 @@
 namespace sinter::inline v0 {
 namespace {
 
+using namespace tensor;
 using ir::TensorGraph;
-using ir::UOp;
-using tensor::describe;
-using tensor::usage_error;
 
 /// Refuses a gradient that does not fit what it is of.
 void check_gradient(UOp gradient, UOp of, const std::string& by, const std::string& what) {
@@ -29,7 +27,7 @@ void check_gradient(UOp gradient, UOp of, const std::string& by, const std::stri
 
 std::vector<Tensor> wrapped(const std::vector<UOp>& nodes) {
   std::vector<Tensor> out;
-  for (UOp n : nodes) out.push_back(tensor::wrap(n));
+  for (UOp n : nodes) out.push_back(wrap(n));
   return out;
 }
 
@@ -48,8 +46,8 @@ class BackwardRule final : public ir::UserRule {
     std::vector<UOp> made;
     {
       transforms::BackwardCall given{wrapped(gradients), wrapped(values), wrapped(call.arguments)};
-      const std::vector<Tensor> results = tensor::call_program([&] { return backward_(given); });
-      made = tensor::held_nodes(results);
+      const std::vector<Tensor> results = call_program([&] { return backward_(given); });
+      made = held_nodes(results);
     }
     if (made.size() != call.arguments.size())
       usage_error("{} gave {} gradients for {} arguments; give one for each, an empty Tensor for 0", by_, made.size(),
@@ -59,7 +57,7 @@ class BackwardRule final : public ir::UserRule {
     return made;
   }
   std::shared_ptr<const UserRule> batched(UOp node, const Dim& count) const override {
-    return tensor::batched_rule(std::make_shared<BackwardRule>(*this), node, count);
+    return batched_rule(std::make_shared<BackwardRule>(*this), node, count);
   }
 
  private:
@@ -85,19 +83,19 @@ class HookRule final : public ir::UserRule {
   std::vector<UOp> gradients(const Call& call) const override {
     std::vector<UOp> made;
     {
-      const Tensor given = tensor::wrap(call.gradients[0]);
-      const std::vector<Tensor> results = tensor::call_program([&] {
+      const Tensor given = wrap(call.gradients[0]);
+      const std::vector<Tensor> results = call_program([&] {
         Tensor changed;
         hook_(given, changed);
         return std::vector<Tensor>{changed};
       });
-      made = tensor::held_nodes(results);
+      made = held_nodes(results);
     }
     if (made[0]) check_gradient(made[0], call.gradients[0], by_, "a tensor");
     return made;
   }
   std::shared_ptr<const UserRule> batched(UOp node, const Dim& count) const override {
-    return tensor::batched_rule(std::make_shared<HookRule>(*this), node, count);
+    return batched_rule(std::make_shared<HookRule>(*this), node, count);
   }
 
  private:
@@ -111,18 +109,18 @@ namespace transforms {
 
 std::vector<Tensor> custom_gradient(const ListFunction& forward, BackwardFunction backward,
                                     const std::vector<Tensor>& x, Loc where) {
-  const tensor::OuterCall call("custom_gradient", where);
+  const OuterCall call("custom_gradient", where);
   std::vector<Tensor> values;
   {
     const no_grad off;
-    values = tensor::call_program_in_scope([&] { return forward(x); });
+    values = call_program_in_scope([&] { return forward(x); });
   }
   const ir::GraphScope scope;
   ir::Sources src;
-  for (const Tensor& y : values) src.push_back(ir::detach(tensor::node_of(y)));
+  for (const Tensor& y : values) src.push_back(ir::detach(node_of(y)));
   bool wanted = false;
   for (const Tensor& t : x) {
-    src.push_back(tensor::node_of(t));
+    src.push_back(node_of(t));
     wanted |= src.back()->state.requires_grad;
   }
   for (UOp n : src)
@@ -134,14 +132,14 @@ std::vector<Tensor> custom_gradient(const ListFunction& forward, BackwardFunctio
   group->values = values.size();
   for (size_t k = 0; k < values.size(); ++k) {
     if (!wanted || !ir::grad_enabled() || !is_float(src[k]->dtype)) {
-      values[k] = tensor::wrap(src[k]);
+      values[k] = wrap(src[k]);
       continue;
     }
     const UOp n = TensorGraph::get().make(
         {ir::Op::Custom, src[k]->dtype, src[k]->shape, ir::Sources(src), static_cast<int64_t>(k)});
     ir::set_rule_group(n, group);
-    if (tensor::Observer* observer = tensor::Observer::current()) observer->on_rule(n);
-    values[k] = tensor::wrap(n);
+    if (Observer* observer = Observer::current()) observer->on_rule(n);
+    values[k] = wrap(n);
   }
   return values;
 }
@@ -154,13 +152,13 @@ void RemovableHandle::remove() {
 }
 
 RemovableHandle TensorMethods::add_gradient_hook(GradientHook hook, Loc where) const {
-  const tensor::Call call("register_hook", where);
+  const Call call("register_hook", where);
   const Tensor& x = self();
-  const UOp n = tensor::node_of(x);
+  const UOp n = node_of(x);
   if (!n->state.requires_grad)
     usage_error("{} depends on nothing that requires grad, so it has no gradient; call requires_grad() on it before",
                 describe(n));
-  if (tensor::Observer* observer = tensor::Observer::current()) {
+  if (Observer* observer = Observer::current()) {
     if (n->state.leaf) observer->on_change(x.cell(), "registers a hook on the gradient of");
     observer->on_rule(n);
   }
@@ -168,8 +166,8 @@ RemovableHandle TensorMethods::add_gradient_hook(GradientHook hook, Loc where) c
 }
 
 void Tensor::retain_grad(Loc where) {
-  const tensor::OuterCall outer("retain_grad", where);
-  if (tensor::node_of(*this)->state.leaf) return;  // backward() gives it one
+  const OuterCall outer("retain_grad", where);
+  if (node_of(*this)->state.leaf) return;  // backward() gives it one
   register_hook(
       [cell = std::weak_ptr<Cell>(cell_)](const Tensor& gradient) {
         const std::shared_ptr<Cell> kept = cell.lock();

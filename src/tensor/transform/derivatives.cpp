@@ -9,8 +9,7 @@
 namespace sinter::inline v0::transforms {
 namespace {
 
-using tensor::OuterCall;
-using tensor::usage_error;
+using namespace tensor;
 
 /// f at x, and the argument that it can be differentiated by: x[argument] itself if that requires grad, so that what is
 /// made of it can be differentiated further.
@@ -25,7 +24,7 @@ Evaluated evaluate(const TensorFunction& f, std::vector<Tensor> x, size_t argume
     usage_error("argument {} is {}, and only floats can be differentiated by; convert it with to(float32)", argument,
                 name_of(by.dtype()));
   if (!by.needs_grad()) by = by.detach().clone().requires_grad();
-  const Tensor value = tensor::call_program_in_scope([&] { return f(x); });
+  const Tensor value = call_program_in_scope([&] { return f(x); });
   if (!is_float(value.dtype()))
     usage_error("the function's value is {}, and only floats can be differentiated", name_of(value.dtype()));
   return {value, by, value.needs_grad()};

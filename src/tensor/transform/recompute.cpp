@@ -19,7 +19,6 @@ namespace {
 
 using ir::Op;
 using ir::TensorGraph;
-using ir::UOp;
 
 /// Records history while alive.
 class GradScope {
@@ -143,41 +142,40 @@ class RecomputeRule final : public ir::UserRule {
 }  // namespace tensor
 
 inline namespace v0 {
+
+using namespace tensor;
+
 namespace transforms {
 
 Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& x, Loc where) {
-  using tensor::UOp;
-  const tensor::OuterCall call("checkpoint", where);
-  if (!ir::grad_enabled()) return tensor::call_program_in_scope([&] { return f(x); });
+  const OuterCall call("checkpoint", where);
+  if (!ir::grad_enabled()) return call_program_in_scope([&] { return f(x); });
   std::vector<Tensor> given;
   uint64_t newest = 0;
   {
     const ir::GraphScope scope;
-    for (const Tensor& t : x) given.push_back(tensor::wrap(ir::contiguous(tensor::node_of(t))));
-    newest = tensor::launch_argument(ir::Scalar::of(DType::I64, 0), DType::I64, Device::cpu())->id;
+    for (const Tensor& t : x) given.push_back(wrap(ir::contiguous(node_of(t))));
+    newest = launch_argument(ir::Scalar::of(DType::I64, 0), DType::I64, Device::cpu())->id;
   }
-  Tensor value = tensor::call_program_in_scope([&] { return f(given); });
+  Tensor value = call_program_in_scope([&] { return f(given); });
   const ir::GraphScope scope;
-  const UOp root = tensor::node_of(value);
+  const UOp root = node_of(value);
   if (!root->state.requires_grad || root->id <= newest) return value;
   ir::Sources src{ir::detach(root)};
-  for (const Tensor& t : given) src.push_back(tensor::node_of(t));
+  for (const Tensor& t : given) src.push_back(node_of(t));
   const auto made_by_f = [newest](UOp n) { return n->id > newest; };
   for (UOp n : ir::topological(std::span<const UOp>(&root, 1), made_by_f))
-    if (!made_by_f(n) && !tensor::is_number(n) && !ir::splat_const(n) &&
-        std::find(src.begin(), src.end(), n) == src.end())
+    if (!made_by_f(n) && !is_number(n) && !ir::splat_const(n) && std::find(src.begin(), src.end(), n) == src.end())
       src.push_back(n);
   for (UOp n : src)
     if (n->device != root->device)
-      tensor::usage_error(
-          "the value lies on {} and something that it is computed from on {}; move all to one device before",
-          to_string(root->device), to_string(n->device));
+      usage_error("the value lies on {} and something that it is computed from on {}; move all to one device before",
+                  to_string(root->device), to_string(n->device));
   ir::TensorGraph& graph = ir::TensorGraph::get();
   const UOp n = graph.make({ir::Op::Custom, root->dtype, root->shape, std::move(src), int64_t{0}});
   graph.set_loss(n, root);
-  ir::set_rule_group(
-      n, std::make_shared<ir::RuleGroup>(ir::RuleGroup{std::make_shared<tensor::RecomputeRule>(x.size()), 1}));
-  return tensor::wrap(n);
+  ir::set_rule_group(n, std::make_shared<ir::RuleGroup>(ir::RuleGroup{std::make_shared<RecomputeRule>(x.size()), 1}));
+  return wrap(n);
 }
 
 }  // namespace transforms

@@ -11,8 +11,6 @@ namespace sinter {
 namespace tensor {
 namespace {
 
-using ir::UOp;
-
 /// What stands for one element of a batch: nothing else is this node, and it is not taken for a number, which would be
 /// made anew on another device.
 UOp stand_in(UOp all) {
@@ -113,10 +111,8 @@ inline namespace v0 {
 namespace transforms {
 namespace {
 
+using namespace tensor;
 using batching::BatchedInput;
-using ir::UOp;
-using tensor::BatchObserver;
-using tensor::usage_error;
 
 /// An argument with its batch in front, and what stands for one element.
 struct Argument {
@@ -126,7 +122,7 @@ struct Argument {
 Argument argument_of(const Tensor& x, int64_t axis, Loc where) {
   const Tensor all = x.movedim(axis, 0, where);
   const ir::GraphScope scope;
-  Tensor element = tensor::wrap(tensor::stand_in(tensor::node_of(all)));
+  Tensor element = wrap(stand_in(node_of(all)));
   if (x.needs_grad()) element.requires_grad();
   return {all, element};
 }
@@ -138,7 +134,7 @@ std::optional<int64_t> axis_of(const VmapOptions& options, size_t i) {
 }  // namespace
 
 Tensor vmap(const TensorFunction& f, const std::vector<Tensor>& x, const VmapOptions& options, Loc where) {
-  const tensor::OuterCall call("vmap", where);
+  const OuterCall call("vmap", where);
   if (options.in_axes.size() > x.size())
     usage_error("{} axes are given for {} arguments; give at most one for each", options.in_axes.size(), x.size());
   std::vector<Tensor> given = x, elements, batches;
@@ -160,14 +156,13 @@ Tensor vmap(const TensorFunction& f, const std::vector<Tensor>& x, const VmapOpt
   Tensor value;
   {
     const BatchObserver observer(elements);
-    value = tensor::call_program_in_scope([&] { return f(given); });
+    value = call_program_in_scope([&] { return f(given); });
   }
-  const tensor::Call build("vmap", where);
+  const Call build("vmap", where);
   std::vector<BatchedInput> pairs;
-  for (size_t i = 0; i < elements.size(); ++i)
-    pairs.push_back({tensor::node_of(elements[i]), tensor::node_of(batches[i])});
-  const UOp root = tensor::node_of(value);
-  const Tensor all = tensor::wrap(batching::batched({&root, 1}, pairs, *count)[0]);
+  for (size_t i = 0; i < elements.size(); ++i) pairs.push_back({node_of(elements[i]), node_of(batches[i])});
+  const UOp root = node_of(value);
+  const Tensor all = wrap(batching::batched({&root, 1}, pairs, *count)[0]);
   return all.movedim(0, options.out_axis, where);
 }
 
