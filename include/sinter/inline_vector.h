@@ -131,7 +131,7 @@ class InlineVector {
     if (other.inside())
       std::memcpy(bytes_, other.bytes_, sizeof bytes_);  // all of it: a constant size compiles better
     else
-      std::copy(other.begin(), other.end(), data_);
+      std::ranges::copy(other, data_);
   }
   void take(InlineVector& other) {
     size_ = other.size_;

@@ -183,7 +183,7 @@ class Shape {
   static constexpr int64_t kMaxElements = int64_t{1} << 56;  ///< limit for any tensor
   /// Whether one of the sizes is symbolic.
   bool symbolic() const {
-    return std::any_of(dims_.begin(), dims_.end(), [](const Dim& d) { return d.symbolic(); });
+    return std::ranges::any_of(dims_, [](const Dim& d) { return d.symbolic(); });
   }
   /// Whether all sizes are equal.
   friend bool operator==(const Shape& a, const Shape& b) { return a.dims_ == b.dims_; }

@@ -53,9 +53,8 @@ class ReverseWalk {
   /// Per source of a node, its place; -1 for one that carries no gradient. Empty for a leaf.
   std::span<const int32_t> sources(size_t i) const { return {places_.data() + first_[i], first_[i + 1] - first_[i]}; }
   bool has_user_rules() const {
-    return ir::any_user_rules() && std::any_of(order_.begin(), order_.end(), [](UOp n) {
-             return n->op == ir::Op::Custom || !ir::hooks_of(n).empty();
-           });
+    return ir::any_user_rules() &&
+           std::ranges::any_of(order_, [](UOp n) { return n->op == ir::Op::Custom || !ir::hooks_of(n).empty(); });
   }
 
  private:
@@ -131,7 +130,7 @@ class GradientWalk {
     }
     if (parts.empty() || walk_.sources(i).empty()) return;
     std::vector<bool> sources = wanted_sources(i);
-    if (std::find(sources.begin(), sources.end(), true) == sources.end()) return;
+    if (std::ranges::find(sources, true) == sources.end()) return;
     const GradientRule rule = rule_of(n->op);
     if (!rule) throw InternalError(fmt::format("no gradient rule for {}", ir::info(n->op).name));
     require_sources(n, sources.size());
@@ -177,10 +176,9 @@ class GradientWalk {
     CustomValues& all = customs_.at(group.get());
     if (!grads_[i].empty()) all.gradients[static_cast<size_t>(n->integer())] = add_up(grads_[i]);
     if (!wanted_[i]) grads_[i] = {};
-    const bool any =
-        std::any_of(all.gradients.begin(), all.gradients.end(), [](UOp g) { return static_cast<bool>(g); });
+    const bool any = std::ranges::any_of(all.gradients, [](UOp g) { return static_cast<bool>(g); });
     std::vector<bool> sources = wanted_sources(i);
-    if (i != all.last || !any || std::find(sources.begin(), sources.end(), true) == sources.end()) return;
+    if (i != all.last || !any || std::ranges::find(sources, true) == sources.end()) return;
     require_sources(n, sources.size());
     ir::UserRule::Call call{.node = n, .gradients = std::move(all.gradients), .values = std::move(all.values)};
     for (size_t k = group->values; k < sources.size(); ++k) {
@@ -207,7 +205,7 @@ class GradientWalk {
 std::vector<UOp> gradient_nodes(UOp root) {
   std::vector<UOp> order = ir::topological(std::span<const UOp>(&root, 1), propagates_gradient);
   std::erase_if(order, [](UOp n) { return !n->state.requires_grad; });
-  std::reverse(order.begin(), order.end());
+  std::ranges::reverse(order);
   for (UOp n : order)
     if (n->state.consumed && !n->state.leaf)
       throw UsageError(

@@ -91,7 +91,7 @@ class StoreInterpreter {
   /// Runs the store for one iteration of the outer ranges. `outermost_changed` is the outermost range whose index
   /// changed, 0 in the first iteration.
   void run(const std::vector<int64_t>& outer_index, size_t outermost_changed, bool first) {
-    std::copy(outer_index.begin(), outer_index.end(), index_.begin());
+    std::ranges::copy(outer_index, index_.begin());
     for (size_t r : absent_)
       if (index_[r] != 0) return;  // a store that lacks an outer range runs only at its index 0
     loop(nest_, first || !absent_.empty() ? 0 : outermost_changed + 1, [this] { write(); });
@@ -108,11 +108,11 @@ class StoreInterpreter {
       while (!stack.empty()) {
         const size_t n = stack.back();
         stack.pop_back();
-        if (order_[n]->op == Op::Range || std::find(nodes.begin(), nodes.end(), n) != nodes.end()) continue;
+        if (order_[n]->op == Op::Range || std::ranges::find(nodes, n) != nodes.end()) continue;
         nodes.push_back(n);
         stack.insert(stack.end(), sources_[n].begin(), sources_[n].end());
       }
-      std::sort(nodes.begin(), nodes.end());
+      std::ranges::sort(nodes);
     }
   }
   int64_t bound_now(size_t range) {
@@ -167,12 +167,12 @@ class StoreInterpreter {
       const size_t values = values_of(order_[i]);
       for (size_t k = values; k < src.size(); ++k) {
         deeper.push_back(number_.at(order_[i]->src[k]));
-        found.back().shadows |= std::find(nest.loops.begin(), nest.loops.end(), deeper.back()) != nest.loops.end();
+        found.back().shadows |= std::ranges::find(nest.loops, deeper.back()) != nest.loops.end();
       }
       found.back().body =
           std::make_unique<EvaluationNest>(build(std::move(deeper), nest.loops.size(), src.first(values), stack, true));
     }
-    std::sort(found.begin(), found.end(), [](const Evaluation& a, const Evaluation& b) { return a.node < b.node; });
+    std::ranges::sort(found, [](const Evaluation& a, const Evaluation& b) { return a.node < b.node; });
     for (Evaluation& e : found) {
       const size_t depth = depth_of(nest.loops, e.node);
       nest.at[depth].push_back(std::move(e));
@@ -270,8 +270,8 @@ class StoreInterpreter {
       for (size_t k = 0; k < elements.size(); ++k) elements[k].push_back(value(src[k]));
     });
     if (e.shadows) {
-      std::copy(values.begin(), values.end(), value_.begin());  // not assigned: the caller has a reference into it
-      std::copy(indices.begin(), indices.end(), index_.begin());
+      std::ranges::copy(values, value_.begin());  // not assigned: the caller has a reference into it
+      std::ranges::copy(indices, index_.begin());
     }
     return combiner(e.node).reduce(elements, row_of(e.node));
   }
@@ -351,10 +351,10 @@ void interpret_kernel(UOp sink, const KernelInputs& inputs) {
   std::vector<UOp> outer;
   for (UOp n : ir::topological(sink))
     if (n->op == Op::Range && n->get<ir::RangeAttr>().kind == ir::AxisKind::Outer) outer.push_back(n);
-  std::sort(outer.begin(), outer.end(), [](UOp a, UOp b) { return id_of(a) < id_of(b); });
+  std::ranges::sort(outer, [](UOp a, UOp b) { return id_of(a) < id_of(b); });
   std::vector<int64_t> bound;
   for (UOp r : outer) bound.push_back(bound_of(r, inputs));
-  if (std::any_of(bound.begin(), bound.end(), [](int64_t b) { return b <= 0; })) return;
+  if (std::ranges::any_of(bound, [](int64_t b) { return b <= 0; })) return;
 
   std::vector<StoreInterpreter> stores;
   stores.reserve(sink->src.size());

@@ -45,7 +45,7 @@ Array sort_view(const StridedView& x, int64_t first, int64_t count, bool descend
   for (int64_t begin = 0, to = 0; to < out.numel(); begin += row) {
     for (int64_t i = 0; i < row; ++i)
       elements[static_cast<size_t>(i)] = {key_of(x.dtype, values.at(begin + i), descending), static_cast<uint64_t>(i)};
-    std::sort(elements.begin(), elements.end());
+    std::ranges::sort(elements);
     for (int64_t i = 0; i < count; ++i, ++to) {
       const auto at = static_cast<int64_t>(elements[static_cast<size_t>(first + i)].position);
       if (gives_values)

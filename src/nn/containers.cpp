@@ -162,7 +162,7 @@ void ModuleDict::insert(std::string name, AnyModule module, Loc where) {
 }
 
 bool ModuleDict::contains(const std::string& name) const {
-  return std::any_of(modules_.begin(), modules_.end(), [&](const auto& entry) { return entry.name() == name; });
+  return std::ranges::any_of(modules_, [&](const auto& entry) { return entry.name() == name; });
 }
 
 }  // namespace sinter::inline v0::nn

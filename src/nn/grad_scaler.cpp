@@ -35,8 +35,7 @@ Tensor GradScaler::scale(const Tensor& loss, Loc where) const {
 }
 
 GradScaler::Progress* GradScaler::progress_of(const Optimizer& optimizer) {
-  const auto found =
-      std::find_if(unscaled_.begin(), unscaled_.end(), [&](const Progress& p) { return p.optimizer == &optimizer; });
+  const auto found = std::ranges::find_if(unscaled_, [&](const Progress& p) { return p.optimizer == &optimizer; });
   return found == unscaled_.end() ? nullptr : &*found;
 }
 

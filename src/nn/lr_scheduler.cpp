@@ -46,7 +46,7 @@ double StepLR::operator()(double base, int64_t t) const {
 
 double MultiStepLR::operator()(double base, int64_t t) const {
   return with_default_float_env([&] {
-    const auto passed = std::count_if(milestones.begin(), milestones.end(), [t](int64_t m) { return m <= t; });
+    const auto passed = std::ranges::count_if(milestones, [t](int64_t m) { return m <= t; });
     return base * std::pow(gamma, static_cast<double>(passed));
   });
 }
@@ -124,7 +124,7 @@ SequentialLR::SequentialLR(std::vector<Schedule> schedules, std::vector<int64_t>
 }
 
 double SequentialLR::operator()(double base, int64_t t) const {
-  const auto next = std::upper_bound(milestones_.begin(), milestones_.end(), t);
+  const auto next = std::ranges::upper_bound(milestones_, t);
   return schedules_[static_cast<size_t>(next - milestones_.begin())](base,
                                                                      next == milestones_.begin() ? t : t - *(next - 1));
 }

@@ -89,7 +89,7 @@ void ModuleFacts::add(std::string_view name, const std::vector<std::pair<int64_t
 }
 
 bool ModuleFacts::is(const PerAxis& value, int64_t number) {
-  return std::all_of(value.numbers().begin(), value.numbers().end(), [&](int64_t n) { return n == number; });
+  return std::ranges::all_of(value.numbers(), [&](int64_t n) { return n == number; });
 }
 
 bool ModuleFacts::is(const ConvPadding& value, int64_t number) {

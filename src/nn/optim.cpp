@@ -213,8 +213,7 @@ void Optimizer::replace(Tensor& parameter, const Tensor& with, const std::functi
   const OuterCall call("replace", where);
   const auto fail = [&](const std::string& what) { throw UsageError("replace: " + what, where); };
   if (Observer::current()) fail("a jitted function would not replace a parameter again; call it outside");
-  const auto at = std::find_if(parameters_.begin(), parameters_.end(),
-                               [&](const Tensor& p) { return p.cell() == parameter.cell(); });
+  const auto at = std::ranges::find_if(parameters_, [&](const Tensor& p) { return p.cell() == parameter.cell(); });
   if (at == parameters_.end())
     fail(fmt::format("{} is none of the {} parameters; give a handle to one of them",
                      parameter.defined() ? "the tensor " + to_string(parameter.shape()) : "an empty handle",

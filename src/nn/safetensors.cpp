@@ -70,8 +70,8 @@ bool counts_batches(const std::string& name, const NamedTensors& tensors) {
   if (!name.ends_with(kCount)) return false;
   const std::string module = name.substr(0, name.size() - kCount.size());
   const auto has = [&](std::string_view statistic) {
-    return std::any_of(tensors.begin(), tensors.end(),
-                       [&](const auto& entry) { return entry.first == module + std::string(statistic); });
+    return std::ranges::any_of(tensors,
+                               [&](const auto& entry) { return entry.first == module + std::string(statistic); });
   };
   return (module.empty() || module.ends_with('.')) && has("running_mean") && has("running_var");
 }

@@ -165,8 +165,9 @@ class HeaderParser final : public nlohmann::json_sax<json> {
 void check_names(const std::vector<StoredTensor>& tensors) {
   std::vector<const StoredTensor*> by_name;
   for (const StoredTensor& t : tensors) by_name.push_back(&t);
-  std::sort(by_name.begin(), by_name.end(),
-            [](const auto* a, const auto* b) { return a->name != b->name ? a->name < b->name : a->begin < b->begin; });
+  std::ranges::sort(by_name, [](const auto* a, const auto* b) {
+    return a->name != b->name ? a->name < b->name : a->begin < b->begin;
+  });
   for (size_t i = 1; i < by_name.size(); ++i)
     if (by_name[i]->name == by_name[i - 1]->name)
       header_error(fmt::format("the name {} stands twice, for the bytes {} and {}", quote(by_name[i]->name),
@@ -211,7 +212,7 @@ std::vector<StoredTensor> parse_header(std::string_view text, uint64_t bytes) {
   HeaderParser parser;
   json::sax_parse(text.begin(), text.end(), &parser);
   check_names(parser.tensors);
-  std::sort(parser.tensors.begin(), parser.tensors.end(), [](const StoredTensor& a, const StoredTensor& b) {
+  std::ranges::sort(parser.tensors, [](const StoredTensor& a, const StoredTensor& b) {
     return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);  // an empty one before its neighbor
   });
   check_ranges(parser.tensors, bytes);

@@ -91,7 +91,7 @@ PackedSequence pack_padded_sequence(const Tensor& given, const std::vector<int64
     if (options.enforce_sorted)
       usage_error(
           "the lengths increase somewhere; sort the batch, the longest first, or give {.enforce_sorted = false}");
-    std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    std::ranges::sort(order, [&](int64_t a, int64_t b) {
       const int64_t left = lengths[static_cast<size_t>(a)], right = lengths[static_cast<size_t>(b)];
       return left != right ? left > right : a < b;
     });

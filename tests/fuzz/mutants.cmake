@@ -384,8 +384,8 @@ edit(src/schedule/fusion/split_reductions.cpp [=[
 Dim(k.blocks.count(space.bound(axis)))]=] [=[
 Dim(FAULT(LastBlockDropped) ? space.bound(axis) / k.blocks.size : k.blocks.count(space.bound(axis)))]=])
 edit(src/schedule/fusion/split_reductions.cpp [=[
-std::binary_search(found.begin(), found.end(), src.node);]=] [=[
-(!FAULT(LateUnmarked) && std::binary_search(found.begin(), found.end(), src.node));]=])
+std::ranges::binary_search(found, src.node);]=] [=[
+(!FAULT(LateUnmarked) && std::ranges::binary_search(found, src.node));]=])
 edit(src/schedule/fusion/split_reductions.cpp [=[
 blocks.size = fixed ? sizes[0] :]=] [=[
 blocks.size = fixed ? (FAULT(BlocksTooLong) ? 2 : 1) * sizes[0] :]=])

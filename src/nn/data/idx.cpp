@@ -85,7 +85,7 @@ class GunzipReader {
   GunzipReader(ByteReader& packed, std::span<const uint8_t> first, const std::string& name, Loc where)
       : packed_(packed), name_(name), where_(where) {
     if (inflateInit2(&stream_, 16 + MAX_WBITS) != Z_OK) throw std::bad_alloc();
-    std::copy(first.begin(), first.end(), input_.begin());
+    std::ranges::copy(first, input_.begin());
     stream_.next_in = input_.data();
     stream_.avail_in = static_cast<uInt>(first.size());
   }

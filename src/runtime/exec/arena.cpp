@@ -31,7 +31,7 @@ struct ByteSpan {
 class SpanSet {
  public:
   void add(ByteSpan s) {
-    auto first = std::partition_point(spans_.begin(), spans_.end(), [&](const ByteSpan& o) { return o.end < s.begin; });
+    auto first = std::ranges::partition_point(spans_, [&](const ByteSpan& o) { return o.end < s.begin; });
     auto last = first;
     for (; last != spans_.end() && last->begin <= s.end; ++last)
       s = {std::min(s.begin, last->begin), std::max(s.end, last->end)};
@@ -44,8 +44,7 @@ class SpanSet {
   }
   /// The end of the first span that `s` overlaps, or -1.
   int64_t overlapped(const ByteSpan& s) const {
-    const auto at =
-        std::partition_point(spans_.begin(), spans_.end(), [&](const ByteSpan& o) { return o.end <= s.begin; });
+    const auto at = std::ranges::partition_point(spans_, [&](const ByteSpan& o) { return o.end <= s.begin; });
     return at != spans_.end() && at->begin < s.end ? at->end : -1;
   }
 

@@ -14,7 +14,7 @@ ResourceCounts Partitioner::resources_of(const FusionGroup& k) const {
 /// Whether s adds to what the kernel needs. It does not if its sources are constants or already needed or read.
 bool Partitioner::is_pending(const FusionGroup& k, int s) const {
   const std::vector<FusionEdge>& sources = node(s).sources;
-  return std::any_of(sources.begin(), sources.end(), [&](const FusionEdge& src) {
+  return std::ranges::any_of(sources, [&](const FusionEdge& src) {
     return src.node >= 0 && !k.wanted.contains(src.node) && !k.reads.contains(src.node);
   });
 }
@@ -73,7 +73,7 @@ bool Partitioner::rest_fits(const FusionGroup& k, ResourceCounts room) const {
     if (boundary && !k.reads.contains(number)) --room[2];
     if (!boundary) --room[0];
     if (!boundary && st.loops()) --room[1];
-    if (*std::min_element(room.begin(), room.end()) < 0) return false;
+    if (*std::ranges::min_element(room) < 0) return false;
     if (boundary) continue;
     for (const FusionEdge& src : st.sources)
       if (src.node >= 0 && seen.insert(src.node).second) todo.push_back(src.node);

@@ -54,10 +54,10 @@ void Partitioner::add_evaluation(int kernel, int s, std::vector<IndexId> ix, con
     find_epilogue_wants(kernel);
   }
   std::vector<int>& epilogue_wants = epilogue_wants_[static_cast<size_t>(kernel)];
-  const bool in_epilogue = std::binary_search(epilogue_wants.begin(), epilogue_wants.end(), s);
+  const bool in_epilogue = std::ranges::binary_search(epilogue_wants, s);
   if (in_epilogue) {
-    epilogue_wants.erase(std::lower_bound(epilogue_wants.begin(), epilogue_wants.end(), s));
-    k.epilogue.insert(std::lower_bound(k.epilogue.begin(), k.epilogue.end(), s), s);
+    epilogue_wants.erase(std::ranges::lower_bound(epilogue_wants, s));
+    k.epilogue.insert(std::ranges::lower_bound(k.epilogue, s), s);
   }
   const FusionNode& st = node(s);
   const Member* with = other_accumulator(k, s, ix, in_epilogue);
@@ -66,7 +66,7 @@ void Partitioner::add_evaluation(int kernel, int s, std::vector<IndexId> ix, con
   if (k.blocks.axis >= 0)
     for (const FusionEdge& src : st.sources) {
       if (src.node < 0) continue;
-      auto it = std::lower_bound(epilogue_wants.begin(), epilogue_wants.end(), src.node);
+      auto it = std::ranges::lower_bound(epilogue_wants, src.node);
       const bool known = it != epilogue_wants.end() && *it == src.node;
       if (waits && !known && !k.wanted.contains(src.node))
         epilogue_wants.insert(it, src.node);
@@ -98,13 +98,13 @@ void Partitioner::find_epilogue_wants(int kernel) {
   for (const auto& [s, indices] : k.wanted) pending.push_back(s);
   const std::vector<SplitReduction> sums = split_reductions_of(k);
   auto waits = [&](int s) {  // a sum across outer ranges is in the epilogue, its sources are not
-    return std::binary_search(k.epilogue.begin(), k.epilogue.end(), s) &&
-           std::none_of(sums.begin(), sums.end(), [&](const SplitReduction& a) { return a.first == s; });
+    return std::ranges::binary_search(k.epilogue, s) &&
+           std::ranges::none_of(sums, [&](const SplitReduction& a) { return a.first == s; });
   };
   for (const Member& m : k.members)
     if (!waits(m.node))
       for (const FusionEdge& src : node(m.node).sources) std::erase(pending, src.node);
-  std::sort(pending.begin(), pending.end());
+  std::ranges::sort(pending);
 }
 
 /// `within`: the reductions in whose loops the source is used.
@@ -129,7 +129,7 @@ const Member* Partitioner::other_accumulator(const FusionGroup& k, int s, const 
     if (n.at != ix[0] || n.node == s || !is_same_reduction(node(n.node), node(s))) continue;
     const bool across = count_split_axes(n.axes, k.outer) != 0;
     if (across != in_epilogue || (in_epilogue && ix.size() != 1)) continue;
-    return &*std::find_if(k.members.begin(), k.members.end(), [&](const Member& m) { return m.node == n.node; });
+    return &*std::ranges::find_if(k.members, [&](const Member& m) { return m.node == n.node; });
   }
   return nullptr;
 }

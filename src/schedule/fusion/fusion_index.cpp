@@ -13,7 +13,7 @@ using ir::Op;
 using ir::UOp;
 
 void insert_axis(std::vector<int>& axes, int a) {
-  auto it = std::lower_bound(axes.begin(), axes.end(), a);
+  auto it = std::ranges::lower_bound(axes, a);
   if (it == axes.end() || *it != a) axes.insert(it, a);
 }
 

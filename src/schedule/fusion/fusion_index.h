@@ -15,9 +15,7 @@
 namespace sinter::schedule {
 
 /// Linear search: lists of axes are short.
-inline bool contains(const std::vector<int>& list, int axis) {
-  return std::find(list.begin(), list.end(), axis) != list.end();
-}
+inline bool contains(const std::vector<int>& list, int axis) { return std::ranges::find(list, axis) != list.end(); }
 
 /// The value (axis / div) % size.
 struct Digit {
@@ -41,7 +39,7 @@ struct DimIndex {
 using FusionIndex = std::vector<DimIndex>;
 /// Whether the elements are unknown in some dim.
 inline bool is_opaque(const FusionIndex& index) {
-  return std::any_of(index.begin(), index.end(), [](const DimIndex& d) { return d.opaque; });
+  return std::ranges::any_of(index, [](const DimIndex& d) { return d.opaque; });
 }
 using IndexId = int;
 
@@ -64,7 +62,7 @@ class IndexSpace {
   std::vector<int> expand(const std::vector<int>& axes) const;
   /// expand() in place.
   void renew(std::vector<int>& axes) const {
-    if (!std::all_of(axes.begin(), axes.end(), [&](int a) { return stands(a); })) axes = expand(axes);
+    if (!std::ranges::all_of(axes, [&](int a) { return stands(a); })) axes = expand(axes);
   }
   /// Changes with every unification and split. Axis names are valid as long as it is unchanged.
   uint64_t epoch() const { return epoch_; }

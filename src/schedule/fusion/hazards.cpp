@@ -67,9 +67,7 @@ std::vector<int> break_cycles(FusionGraph& g) {
   return lost;
 }
 
-bool in_epilogue(const FusionGroup& k, int node) {
-  return std::binary_search(k.epilogue.begin(), k.epilogue.end(), node);
-}
+bool in_epilogue(const FusionGroup& k, int node) { return std::ranges::binary_search(k.epilogue, node); }
 
 /// The nodes inside the kernel from which a node's value is computed when it is stored, through its sources from number
 /// `first` on: members and what they read. Inputs of sums across outer ranges are excluded: they have been read by
@@ -107,25 +105,22 @@ std::vector<int> homes_read(const Partition& p, const FusionGroup& k, int node, 
 /// Sorts the stores: those that read a home come before the store into it.
 void order_stores(Partition& p, FusionGroup& k, const std::map<int, int>& stores) {
   const size_t n = k.outputs.size();
-  const bool in_place = std::any_of(k.outputs.begin(), k.outputs.end(), [&](const KernelStore& s) {
+  const bool in_place = std::ranges::any_of(k.outputs, [&](const KernelStore& s) {
     const std::vector<int>& outputs = p.graph.nodes[static_cast<size_t>(s.node)].outputs;
-    return std::any_of(outputs.begin(), outputs.end(),
-                       [&](int o) { return p.graph.homes[static_cast<size_t>(o)] >= 0; });
+    return std::ranges::any_of(outputs, [&](int o) { return p.graph.homes[static_cast<size_t>(o)] >= 0; });
   });
   std::vector<std::vector<int>> reads;
   for (const KernelStore& o : k.outputs)
     reads.push_back(in_place ? homes_read(p, k, o.node, 0, stores) : std::vector<int>());
   auto writes = [&](size_t i, int slot) {
     const std::vector<int>& outputs = p.graph.nodes[static_cast<size_t>(k.outputs[i].node)].outputs;
-    return std::any_of(outputs.begin(), outputs.end(),
-                       [&](int o) { return p.graph.homes[static_cast<size_t>(o)] == slot; });
+    return std::ranges::any_of(outputs, [&](int o) { return p.graph.homes[static_cast<size_t>(o)] == slot; });
   };
   // Epilogue stores run after all others, whatever they read.
   auto last = [&](size_t i) { return in_epilogue(k, k.outputs[i].node); };
   for (size_t i = 0; i < n; ++i)
     for (size_t j = 0; j < n; ++j)
-      if (!last(i) && last(j) &&
-          std::any_of(reads[j].begin(), reads[j].end(), [&](int slot) { return writes(i, slot); }))
+      if (!last(i) && last(j) && std::ranges::any_of(reads[j], [&](int slot) { return writes(i, slot); }))
         take_new_storage(p.graph, k.outputs[i].node);
   auto box = [&](size_t i) {
     return p.graph.nodes[static_cast<size_t>(k.outputs[i].node)].kind == FusionNodeKind::Box;
@@ -185,7 +180,7 @@ std::vector<int> order_in_place(FusionGraph& g) {
       if (!is_buffer(g, src.node)) continue;
       auto it = stores.find(slot_of(g, src.node));
       if (it == stores.end() || it->second == static_cast<int>(i)) continue;
-      if (std::find(s.before.begin(), s.before.end(), it->second) == s.before.end()) s.before.push_back(it->second);
+      if (std::ranges::find(s.before, it->second) == s.before.end()) s.before.push_back(it->second);
     }
     waits = waits || !s.before.empty();
   }
@@ -200,7 +195,7 @@ bool reads_only_what_it_writes(Partition& p, int kernel, int buffer, int store) 
     if (p.graph.nodes[static_cast<size_t>(store)].scatter) {
       const int slot = slot_of(p.graph, buffer);
       const std::vector<int> read = homes_read(p, k, store, 1, {{slot, store}});
-      if (std::find(read.begin(), read.end(), slot) != read.end()) return false;
+      if (std::ranges::find(read, slot) != read.end()) return false;
     }
     const ir::UOp target = p.graph.nodes[static_cast<size_t>(store)].target;
     const IndexId element = p.space.normal(target ? p.space.down(target, out.at) : out.at);
@@ -225,12 +220,12 @@ bool reads_only_what_it_writes(Partition& p, int kernel, int buffer, int store) 
     const int slot = slot_of(p.graph, buffer);
     for (const KernelStore& other : k.outputs) {
       const std::vector<int>& around = p.space.axes_of(other.at);
-      if (std::none_of(lacks.begin(), lacks.end(), [&](int a) { return contains(around, a); })) continue;
+      if (std::ranges::none_of(lacks, [&](int a) { return contains(around, a); })) continue;
       if (contains(homes_read(p, k, other.node, 0, {{slot, store}}), slot)) return false;
     }
     for (const Member& m : k.members) {
       const std::vector<FusionEdge>& sources = p.graph.nodes[static_cast<size_t>(m.node)].sources;
-      if (std::none_of(sources.begin(), sources.end(), [&](const FusionEdge& s) { return s.node == buffer; })) continue;
+      if (std::ranges::none_of(sources, [&](const FusionEdge& s) { return s.node == buffer; })) continue;
       for (IndexId at : m.at)
         if (p.space.axes_of(at) != axes) return false;
     }

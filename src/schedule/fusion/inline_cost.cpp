@@ -18,7 +18,7 @@ bool Partitioner::aligned(const FusionNode& s, IndexId ix) const {
   std::vector<int> axes;
   for (size_t i = 0; i < index.size(); ++i)
     if (!space_.covers(index[i], s.uop->shape[i].bound(), axes)) return false;
-  std::sort(axes.begin(), axes.end());
+  std::ranges::sort(axes);
   return std::adjacent_find(axes.begin(), axes.end()) == axes.end();
 }
 
@@ -47,8 +47,7 @@ std::vector<int> Partitioner::loops_around(const FusionGroup& k, int number, Ind
     const auto sums = k.within.find(todo[i].first);
     if (inner.empty() || sums == k.within.end()) continue;
     for (const ReductionNest& n : k.nests)
-      if (contains(sums->second, n.node) &&
-          std::any_of(n.axes.begin(), n.axes.end(), [&](int a) { return contains(inner, a); }))
+      if (contains(sums->second, n.node) && std::ranges::any_of(n.axes, [&](int a) { return contains(inner, a); }))
         add_once(todo, {n.node, n.at});
   }
   return open;
@@ -150,7 +149,7 @@ double Partitioner::serialization_cost(const FusionGroup& k, const std::vector<i
   if (lost.empty()) return 0;
   if (k.blocks.axis >= 0) {
     const std::vector<int> needed = required_outer_axes(k);
-    if (std::any_of(lost.begin(), lost.end(), [&](int a) { return contains(needed, a); })) return kNever;
+    if (std::ranges::any_of(lost, [&](int a) { return contains(needed, a); })) return kNever;
   }
   std::vector<int> rest;
   for (int a : k.outer)
@@ -193,12 +192,12 @@ bool Partitioner::is_matrix_row(const FusionGroup& k, const FusionNode& s, Index
 }
 
 bool Partitioner::has_mma(const FusionGroup& k) const {
-  return std::any_of(k.nests.begin(), k.nests.end(), [&](const ReductionNest& n) { return node(n.node).mma; });
+  return std::ranges::any_of(k.nests, [&](const ReductionNest& n) { return node(n.node).mma; });
 }
 
 /// Whether the kernel computes a pair of products.
 bool Partitioner::has_pair(const FusionGroup& k) const {
-  return std::any_of(k.nests.begin(), k.nests.end(), [&](const ReductionNest& n) { return node(n.node).pair >= 0; });
+  return std::ranges::any_of(k.nests, [&](const ReductionNest& n) { return node(n.node).pair >= 0; });
 }
 
 /// The share of a product's time lost when it is computed in loops inside one task.
@@ -232,9 +231,8 @@ bool Partitioner::needs_both_lanes(const FusionGroup& k, int number, IndexId ix)
   if (index.empty() || index.back().digits.empty() || !contains(k.outer, index.back().digits.back().axis)) return false;
   const std::vector<int>& axes = space_.axes_of(ix);
   const auto within = k.within.find(number);
-  return within != k.within.end() &&
-         std::any_of(axes.begin(), axes.end(), [&](int a) { return !contains(k.outer, a); }) &&
-         std::any_of(within->second.begin(), within->second.end(), [&](int r) {
+  return within != k.within.end() && std::ranges::any_of(axes, [&](int a) { return !contains(k.outer, a); }) &&
+         std::ranges::any_of(within->second, [&](int r) {
            return node(r).kind == FusionNodeKind::Reduce && node(r).uop->reduction().tree.lanes > 1;
          });
 }
@@ -281,7 +279,7 @@ InlineCost Partitioner::inline_cost(int kernel, int s, const std::vector<IndexId
   if (st.loops() && k.nests.size() >= static_cast<size_t>(prices_.max_loops))
     return {kNever, "kernel has too many loops"};
   const std::vector<int>& wants = epilogue_wants_[static_cast<size_t>(kernel)];
-  if (std::binary_search(wants.begin(), wants.end(), s)) {
+  if (std::ranges::binary_search(wants, s)) {
     if (other_accumulator(k, s, ix, true)) return {0, "in the epilogue, beside another accumulator"};
     InlineCost across = split_cost(k, s, ix);
     const double serial =
@@ -330,8 +328,8 @@ bool Partitioner::cuts_vectors(const FusionGroup& k, IndexId ix) {
     if (const FusionIndex& at = space_[space_.normal(o.at)]; !at.empty() && !at.back().digits.empty())
       add_once(rows, at.back().digits.back().axis);
   const FusionIndex& index = space_[space_.normal(ix)];
-  return std::any_of(index.begin(), index.end(), [&](const DimIndex& dim) {
-    return std::any_of(dim.digits.begin(), dim.digits.end(), [&](const Digit& d) {
+  return std::ranges::any_of(index, [&](const DimIndex& dim) {
+    return std::ranges::any_of(dim.digits, [&](const Digit& d) {
       return d.div > 1 && d.div < prices_.lanes && contains(rows, d.axis) && !contains(k.outer, d.axis);
     });
   });
@@ -359,7 +357,7 @@ InlineCost Partitioner::inline_cost_per_use(const FusionGroup& k, int number, co
   if (s.contraction && inner)
     for (IndexId i : ix)
       ns += tile_loss(k, s, i, {}) * s.own * iterations_per_element(s, i) / static_cast<double>(ix.size());
-  if (inner && std::any_of(ix.begin(), ix.end(), [&](IndexId i) { return cuts_vectors(k, i); }))
+  if (inner && std::ranges::any_of(ix, [&](IndexId i) { return cuts_vectors(k, i); }))
     ns += static_cast<double>(prices_.lanes - 1) * (k.time + s.own);
   return {ns, ix.size() > 1 ? "reduction, at several indices"
               : times > 1   ? "reduction, recomputed"
@@ -381,8 +379,8 @@ IndexId Partitioner::unify_indices(FusionGroup& k, std::vector<IndexId> ix, Inli
 
 /// Whether the node may be part of the kernel as one of a pair of products: the kernel has no reduction that is not.
 bool Partitioner::joins_pair(const FusionGroup& k, const FusionNode& s) const {
-  return s.pair >= 0 && std::all_of(k.nests.begin(), k.nests.end(),
-                                    [&](const ReductionNest& n) { return node(n.node).pair == s.pair; });
+  return s.pair >= 0 &&
+         std::ranges::all_of(k.nests, [&](const ReductionNest& n) { return node(n.node).pair == s.pair; });
 }
 
 /// Evaluated once per block, whose values threads keep. Outer ranges that the node lacks become loops inside a task.
@@ -410,8 +408,7 @@ InlineCost Partitioner::inline_cost_per_row(FusionGroup& k, int number, const st
   std::vector<int> repeated;
   for (int a : k.outer)
     if (!contains(axes, a) && !contains(out.lost, a)) repeated.push_back(a);
-  const bool inner =
-      !out.lost.empty() || std::any_of(axes.begin(), axes.end(), [&](int a) { return !contains(k.outer, a); });
+  const bool inner = !out.lost.empty() || std::ranges::any_of(axes, [&](int a) { return !contains(k.outer, a); });
   // A value of outer ranges alone without a loop is hoisted out of the innermost ranges that it lacks, for free.
   if (s.loops() || inner) out.lost.insert(out.lost.end(), repeated.begin(), repeated.end());
   if (out.lost.empty() && given.size() == 1) return {};

@@ -17,7 +17,7 @@ bool Partitioner::level_fits(int k, const std::vector<int>& users, const std::ve
 bool Partitioner::levels_fit(const std::vector<int>& kernels, const std::vector<int>& hazards) const {
   int highest = -1, own = -1;
   for (int h : hazards) {
-    if (!std::binary_search(kernels.begin(), kernels.end(), h)) {
+    if (!std::ranges::binary_search(kernels, h)) {
       highest = std::max(highest, at(h).level);
     } else if (own >= 0) {
       return false;
@@ -29,8 +29,7 @@ bool Partitioner::levels_fit(const std::vector<int>& kernels, const std::vector<
     if (at(own).level <= highest && at(own).has_feeders) return false;
     highest = std::max(at(own).level, highest + 1);
   }
-  return std::all_of(kernels.begin(), kernels.end(),
-                     [&](int k) { return k == own || at(k).level > highest || !at(k).has_feeders; });
+  return std::ranges::all_of(kernels, [&](int k) { return k == own || at(k).level > highest || !at(k).has_feeders; });
 }
 
 void Partitioner::raise_level(int k, const std::vector<int>& users, const std::vector<int>& hazards) {
@@ -49,11 +48,9 @@ bool Partitioner::exact_where_stored(int k, int s, const std::vector<IndexId>& i
     if (where < 0 || find(where) != k) continue;
     // An epilogue store runs after all reads but those of the epilogue.
     const std::vector<int>&epilogue = at(k).epilogue, &wants = epilogue_wants_[static_cast<size_t>(k)];
-    if (std::binary_search(epilogue.begin(), epilogue.end(), store) &&
-        !std::binary_search(wants.begin(), wants.end(), s))
-      continue;
+    if (std::ranges::binary_search(epilogue, store) && !std::ranges::binary_search(wants, s)) continue;
     const std::vector<KernelStore>& outputs = at(k).outputs;
-    auto out = std::find_if(outputs.begin(), outputs.end(), [&](const KernelStore& o) { return o.node == store; });
+    auto out = std::ranges::find_if(outputs, [&](const KernelStore& o) { return o.node == store; });
     if (node(s).kind != FusionNodeKind::Elementwise || out == outputs.end()) return false;
     const ir::UOp target = node(store).target;
     const IndexId element = space_.normal(target ? space_.down(target, out->at) : out->at);

@@ -17,15 +17,15 @@ using Edges = std::vector<std::pair<int, int>>;  ///< a loop, and one inside it
 
 /// Whether the edges have no cycle: repeatedly removes loops that are in no other loop.
 bool acyclic(Edges edges) {
-  std::sort(edges.begin(), edges.end());
+  std::ranges::sort(edges);
   edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
   std::vector<int> inside;
   for (size_t before = edges.size() + 1; edges.size() < before;) {
     before = edges.size();
     inside.clear();
     for (auto [a, b] : edges) inside.push_back(b);
-    std::sort(inside.begin(), inside.end());
-    std::erase_if(edges, [&](auto e) { return !std::binary_search(inside.begin(), inside.end(), e.first); });
+    std::ranges::sort(inside);
+    std::erase_if(edges, [&](auto e) { return !std::ranges::binary_search(inside, e.first); });
   }
   return edges.empty();
 }
@@ -57,8 +57,7 @@ bool Partitioner::are_siblings(const FusionGroup& k, IndexId a, IndexId b, AxisP
 bool Partitioner::loops_stay_apart(const FusionGroup& k, const AxisPairs& pairs, const std::vector<int>& lost) {
   const AxisNames names(pairs);
   auto outer = [&](int a) {
-    return std::any_of(k.outer.begin(), k.outer.end(),
-                       [&](int o) { return !contains(lost, o) && names.of(o) == names.of(a); });
+    return std::ranges::any_of(k.outer, [&](int o) { return !contains(lost, o) && names.of(o) == names.of(a); });
   };
   for (const KernelStore& o : k.outputs)
     if (!distinct(space_.axes_of(space_.normal(o.at)), names)) return false;
@@ -83,15 +82,14 @@ bool Partitioner::loops_stay_apart(const FusionGroup& k, const AxisPairs& pairs,
 /// other's tile and gain no reuse.
 bool Partitioner::joins_unrelated_products(const FusionGroup& k, const AxisPairs& pairs) const {
   const auto shares = [&](const FusionNode& one, const FusionNode& other) {
-    return std::any_of(one.sources.begin(), one.sources.end(), [&](const FusionEdge& p) {
-      return std::any_of(other.sources.begin(), other.sources.end(),
-                         [&](const FusionEdge& q) { return p.node >= 0 && p.node == q.node; });
+    return std::ranges::any_of(one.sources, [&](const FusionEdge& p) {
+      return std::ranges::any_of(other.sources, [&](const FusionEdge& q) { return p.node >= 0 && p.node == q.node; });
     });
   };
   const AxisNames names(pairs);
   const auto meet = [&](const ReductionNest& a, const ReductionNest& b) {
-    return std::any_of(a.axes.begin(), a.axes.end(), [&](int x) {
-      return std::any_of(b.axes.begin(), b.axes.end(), [&](int y) { return x != y && names.of(x) == names.of(y); });
+    return std::ranges::any_of(a.axes, [&](int x) {
+      return std::ranges::any_of(b.axes, [&](int y) { return x != y && names.of(x) == names.of(y); });
     });
   };
   for (size_t i = 0; i < k.nests.size(); ++i)
@@ -113,7 +111,7 @@ void Partitioner::unify_sibling_loops(FusionGroup& k) {
   std::vector<int> nodes;
   for (const auto& [s, indices] : k.reads)
     if (indices.size() > 1) nodes.push_back(s);
-  std::sort(nodes.begin(), nodes.end());
+  std::ranges::sort(nodes);
   for (int s : nodes) {
     const std::vector<IndexId> ix = k.reads[s];
     for (size_t i = 1; i < ix.size(); ++i)
@@ -160,16 +158,15 @@ void Partitioner::order_loops(FusionGroup& k) const {
   for (const ReductionNest& n : k.nests)
     for (int a : n.axes) add(a);
   auto waits = [&](int a) {
-    return std::any_of(k.nests.begin(), k.nests.end(), [&](const ReductionNest& n) {
+    return std::ranges::any_of(k.nests, [&](const ReductionNest& n) {
       const std::vector<int>& around = space_.axes_of(n.at);
-      const auto self = std::find(n.axes.begin(), n.axes.end(), a);
+      const auto self = std::ranges::find(n.axes, a);
       auto open = [&](int b) { return contains(all, b); };
-      return self != n.axes.end() &&
-             (std::any_of(around.begin(), around.end(), open) || std::any_of(n.axes.begin(), self, open));
+      return self != n.axes.end() && (std::ranges::any_of(around, open) || std::any_of(n.axes.begin(), self, open));
     });
   };
   while (!all.empty()) {
-    auto next = std::find_if(all.begin(), all.end(), [&](int a) { return !waits(a); });
+    auto next = std::ranges::find_if(all, [&](int a) { return !waits(a); });
     if (next == all.end()) throw InternalError("partition: loops are nested in each other");
     k.inner.push_back(*next);
     all.erase(next);

@@ -23,7 +23,7 @@ void Partitioner::merge_users(int s, std::vector<int>& kernels) {
     return std::tuple(-at(k).contraction_time, -static_cast<int64_t>(at(k).members.size()), -task_count(at(k).outer),
                       k);
   };
-  std::sort(order.begin(), order.end(), [&](int a, int b) { return size(a) < size(b); });
+  std::ranges::sort(order, [&](int a, int b) { return size(a) < size(b); });
   for (size_t i = 1; i < order.size(); ++i) {
     const MergePlan form = plan_merge(order[0], order[i], s);
     if (form.price == kNever) continue;
@@ -78,9 +78,9 @@ AxisPairs Partitioner::correspondence(int a, int b, int s) {
     normalize(indices);
     auto count = [&](IndexId i) {
       const std::vector<int>& axes = space_.axes_of(i);
-      return std::count_if(axes.begin(), axes.end(), [&](int x) { return is_outer(k, x); });
+      return std::ranges::count_if(axes, [&](int x) { return is_outer(k, x); });
     };
-    return *std::max_element(indices.begin(), indices.end(), [&](IndexId x, IndexId y) { return count(x) < count(y); });
+    return *std::ranges::max_element(indices, [&](IndexId x, IndexId y) { return count(x) < count(y); });
   };
   auto uses = [&](FusionGroup& k, int t) -> std::vector<IndexId>& {
     auto read = k.reads.find(t);
@@ -100,12 +100,10 @@ AxisPairs Partitioner::correspondence(int a, int b, int s) {
   for (const Uses* list : {&k1.wanted, &k1.reads})
     for (const auto& [t, indices] : *list)
       if (t != s && (k2.wanted.contains(t) || k2.reads.contains(t)) && !indices.empty()) shared.push_back(t);
-  std::sort(shared.begin(), shared.end(),
-            [&](int x, int y) { return std::pair(-node(x).numel, x) < std::pair(-node(y).numel, y); });
+  std::ranges::sort(shared, [&](int x, int y) { return std::pair(-node(x).numel, x) < std::pair(-node(y).numel, y); });
   if (shared.size() > kMaxCompared) shared.resize(kMaxCompared);
   for (int t : shared) {
-    const bool covered =
-        std::all_of(k2.outer.begin(), k2.outer.end(), [&](int o) { return partner(pairs, o, false) >= 0; });
+    const bool covered = std::ranges::all_of(k2.outer, [&](int o) { return partner(pairs, o, false) >= 0; });
     if (covered) break;
     through(t);
   }
@@ -124,8 +122,7 @@ double Partitioner::shared_reads(const FusionGroup& k1, const FusionGroup& k2) c
 /// What products lose when a sum of the other kernel shares the loop that they reduce over.
 double Partitioner::sums_beside(const FusionGroup& k1, const FusionGroup& k2, const AxisPairs& pairs) const {
   const auto shared = [&](const ReductionNest& m, const ReductionNest& n) {
-    return std::any_of(pairs.begin(), pairs.end(),
-                       [&](auto p) { return contains(m.axes, p.first) && contains(n.axes, p.second); });
+    return std::ranges::any_of(pairs, [&](auto p) { return contains(m.axes, p.first) && contains(n.axes, p.second); });
   };
   for (const ReductionNest& m : k1.nests)
     for (const ReductionNest& n : k2.nests)
@@ -154,7 +151,7 @@ MergePlan Partitioner::plan_merge(int a, int b, int s) {
     return none;
   // A scatter's inner loop cannot be shared.
   auto scatters = [&](const FusionGroup& k) {
-    return std::any_of(k.outputs.begin(), k.outputs.end(), [&](const KernelStore& o) {
+    return std::ranges::any_of(k.outputs, [&](const KernelStore& o) {
       const FusionNodeKind kind = node(o.node).kind;
       return kind == FusionNodeKind::Scatter || kind == FusionNodeKind::Scan || kind == FusionNodeKind::Box ||
              kind == FusionNodeKind::Opaque;
@@ -208,10 +205,10 @@ bool Partitioner::can_merge(const FusionGroup& k1, const FusionGroup& k2, MergeP
   // A node that one kernel evaluates only in its epilogue and the other before it would be needed at two times.
   const auto early = [&](const FusionGroup& k, int s) {
     return !contains(k.epilogue, s) && !contains(form.epilogue, s) &&
-           std::any_of(k.members.begin(), k.members.end(), [&](const Member& m) { return m.node == s; });
+           std::ranges::any_of(k.members, [&](const Member& m) { return m.node == s; });
   };
   for (const auto& [one, other] : {std::pair{&k1, &k2}, std::pair{&k2, &k1}})
-    if (std::any_of(one->epilogue.begin(), one->epilogue.end(), [&](int s) { return early(*other, s); })) return false;
+    if (std::ranges::any_of(one->epilogue, [&](int s) { return early(*other, s); })) return false;
   both.blocks = form.blocks;
   const int64_t units = task_count(both.outer, both.blocks);
   form.partial = part_bytes(both) * units;
@@ -227,7 +224,7 @@ MergePlan Partitioner::plan_row_merge(const FusionGroup& k1, const FusionGroup& 
   std::vector<int> lost1, lost2;
   bool meet = true, shares_sum = false;
   auto reduced = [](const FusionGroup& k, int a) {
-    return std::any_of(k.nests.begin(), k.nests.end(), [&](const ReductionNest& n) { return contains(n.axes, a); });
+    return std::ranges::any_of(k.nests, [&](const ReductionNest& n) { return contains(n.axes, a); });
   };
   for (int a : k1.outer)
     if (const int b = partner(pairs, a, true); b < 0 || !is_outer(k2, b)) lost1.push_back(a), meet &= b >= 0;
@@ -314,7 +311,7 @@ void Partitioner::merge(int a, int b, const MergePlan& form) {
     space_.forbid_split(k1.blocks.axis);
     for (const std::vector<int>& list : {form.epilogue, k2.epilogue})
       k1.epilogue.insert(k1.epilogue.end(), list.begin(), list.end());
-    std::sort(k1.epilogue.begin(), k1.epilogue.end());
+    std::ranges::sort(k1.epilogue);
     k1.epilogue.erase(std::unique(k1.epilogue.begin(), k1.epilogue.end()), k1.epilogue.end());
     find_epilogue_wants(a);
   }

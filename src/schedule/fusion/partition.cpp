@@ -25,7 +25,7 @@ int Partitioner::find(int k) const {
 std::vector<int> Partitioner::roots(const std::vector<int>& kernels) const {
   std::vector<int> out;
   for (int k : kernels) out.push_back(find(k));
-  std::sort(out.begin(), out.end());
+  std::ranges::sort(out);
   out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
 }
@@ -107,9 +107,9 @@ std::vector<double> Partitioner::away_from_product(const FusionNode& st, int s, 
     const std::vector<int>& axes = space_.axes_of(ix[0]);
     return std::all_of(at(k).outer.begin(), at(k).outer.end(), [&](int a) { return contains(axes, a); });
   };
-  hosted = std::any_of(kernels.begin(), kernels.end(), host);
+  hosted = std::ranges::any_of(kernels, host);
   auto needs_product = [&](const FusionGroup& k) {
-    return k.reads.contains(st.anchor) || std::any_of(k.wanted.begin(), k.wanted.end(), [&](const auto& use) {
+    return k.reads.contains(st.anchor) || std::ranges::any_of(k.wanted, [&](const auto& use) {
              return use.first != s && node(use.first).anchor == st.anchor;
            });
   };
@@ -129,7 +129,7 @@ std::vector<double> Partitioner::away_from_product(const FusionNode& st, int s, 
 /// One simple op on positions and constants: loading it would not be cheaper.
 bool Partitioner::is_constant_expr(const FusionNode& s) const {
   return s.kind == FusionNodeKind::Elementwise && weight_of(s.uop->op) <= 1 &&
-         std::all_of(s.sources.begin(), s.sources.end(), [](const FusionEdge& src) { return src.node < 0; });
+         std::ranges::all_of(s.sources, [](const FusionEdge& src) { return src.node < 0; });
 }
 
 /// The extra cost, besides reads, of sources that both a kernel of the node's own and its users need and that nobody
@@ -142,7 +142,7 @@ double Partitioner::duplicated_source_cost(const FusionNode& st, const std::vect
     seen.push_back(src.node);
     const FusionNode& from = node(src.node);
     if (from.kind == FusionNodeKind::Buffer || always_stored(from.kind) || !from.outputs.empty()) continue;
-    if (std::none_of(kernels.begin(), kernels.end(), [&](int k) { return at(k).wanted.contains(src.node); })) continue;
+    if (std::ranges::none_of(kernels, [&](int k) { return at(k).wanted.contains(src.node); })) continue;
     const double read = prices_.transfer(from.read_bytes);
     ns += std::max(0.0, std::min(from.own, write_price(from) + read) - read);
   }
@@ -158,11 +158,11 @@ double Partitioner::write_price(const FusionNode& st) const {
 /// Whether some kernel evaluates each element several times, as windows do. If no user can take the product of such an
 /// epilogue, either the product or the epilogue is stored. Both are of one size, so the epilogue does not grow.
 bool Partitioner::is_repeated(int s, const std::vector<int>& kernels) {
-  return std::any_of(kernels.begin(), kernels.end(), [&](int k) {
+  return std::ranges::any_of(kernels, [&](int k) {
     refresh(at(k));
     const std::vector<IndexId>& indices = at(k).wanted[s];
-    return std::any_of(indices.begin(), indices.end(),
-                       [&](IndexId ix) { return is_opaque(space_[ix]) && evaluations(at(k), s, ix) > 1; });
+    return std::ranges::any_of(indices,
+                               [&](IndexId ix) { return is_opaque(space_[ix]) && evaluations(at(k), s, ix) > 1; });
   });
 }
 
@@ -202,7 +202,7 @@ Partitioner::ChoiceCosts Partitioner::price(int s, const std::vector<int>& kerne
       if (join < o.join_price) o.join_price = join, o.host = k;
     }
     if (all && levels_fit(kernels, hazards))
-      o.inline_price = is_constant_expr(st) ? 0 : sum + *std::max_element(away.begin(), away.end());
+      o.inline_price = is_constant_expr(st) ? 0 : sum + *std::ranges::max_element(away);
   }
   double reads = reads_of(st, nullptr);
   if (!hosted) reads = std::max(0.0, reads - prices_.transfer(node(st.anchor).bytes));
@@ -224,7 +224,7 @@ void Partitioner::do_inline(int s, const std::vector<int>& kernels, const std::v
   // A kernel that overwrites what s reads must be below the others that evaluate s, so its level is raised first.
   for (bool stores : {true, false})
     for (int k : kernels)
-      if (std::binary_search(hazards.begin(), hazards.end(), k) == stores) raise_level(k, {}, hazards);
+      if (std::ranges::binary_search(hazards, k) == stores) raise_level(k, {}, hazards);
   for (size_t i = 0; i < kernels.size(); ++i) {
     const int k = kernels[i];
     std::vector<IndexId> ix = std::move(at(k).wanted.extract(s).mapped());
@@ -295,8 +295,7 @@ Partition Partitioner::take_partition() {
   std::vector<int> number(kernels_.size(), -1), order;
   for (size_t k = 0; k < kernels_.size(); ++k)
     if (kernels_[k].parent < 0) order.push_back(static_cast<int>(k));
-  std::sort(order.begin(), order.end(),
-            [&](int a, int b) { return std::pair(at(a).level, a) < std::pair(at(b).level, b); });
+  std::ranges::sort(order, [&](int a, int b) { return std::pair(at(a).level, a) < std::pair(at(b).level, b); });
   for (size_t i = 0; i < order.size(); ++i) number[static_cast<size_t>(order[i])] = static_cast<int>(i);
   for (FusionDecision& d : decisions_) {
     d.kernel = number[static_cast<size_t>(find(d.kernel))];

@@ -76,7 +76,7 @@ class PairFinder {
       const auto has_columns = [&](int p) {
         return node(p).uop->shape == node(edge.node).uop->shape && is_product_with_columns(node(p).uop, columns);
       };
-      if (first.empty() || first.size() > 2 || !std::all_of(first.begin(), first.end(), has_columns)) continue;
+      if (first.empty() || first.size() > 2 || !std::ranges::all_of(first, has_columns)) continue;
       mark_pair(first, last);
       // Where the other factor is 0 as well is known for whole blocks.
       for (const FusionEdge& other : s.sources)
@@ -128,7 +128,7 @@ class PairFinder {
   std::vector<int> products_below(int value) const {
     std::vector<int> todo, products;
     const auto open = [&](int s) {
-      if (std::find(todo.begin(), todo.end(), s) == todo.end()) todo.push_back(s);
+      if (std::ranges::find(todo, s) == todo.end()) todo.push_back(s);
     };
     if (node(value).kind == FusionNodeKind::Elementwise)
       open(value);
@@ -139,7 +139,7 @@ class PairFinder {
       if (s.mma) products.push_back(todo[i]);
       if (s.kind == FusionNodeKind::Elementwise) each_source(s, open);
     }
-    std::sort(products.begin(), products.end());
+    std::ranges::sort(products);
     return products;
   }
   /// Marks all nodes between the first products and `last`, all included, and those of other pairs that begin with one

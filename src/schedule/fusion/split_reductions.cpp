@@ -56,13 +56,12 @@ int64_t Partitioner::task_count(const std::vector<int>& outer, const BlockedAxis
 std::vector<int> Partitioner::downstream(const std::vector<Member>& members, const std::vector<int>& seeds) const {
   std::vector<int> order;
   for (const Member& m : members) order.push_back(m.node);
-  std::sort(order.begin(), order.end());  // node numbers are topological, sources first
+  std::ranges::sort(order);  // node numbers are topological, sources first
   order.erase(std::unique(order.begin(), order.end()), order.end());
   std::vector<int> found;
   for (int s : order) {
     bool waits = contains(seeds, s);
-    for (const FusionEdge& src : node(s).sources)
-      waits = waits || std::binary_search(found.begin(), found.end(), src.node);
+    for (const FusionEdge& src : node(s).sources) waits = waits || std::ranges::binary_search(found, src.node);
     if (waits) found.push_back(s);
   }
   return found;
@@ -131,8 +130,7 @@ bool Partitioner::can_split_reductions(const FusionGroup& k, const AxisPairs& pa
         if (part == 0 || elements == 0 || part % elements) continue;
         // Blocks of a nested axis must divide it. Otherwise a block of the tree would span two of its outer iterations.
         if (count > 1 && space_.bound(axis) % (part / elements)) continue;
-        if (!fixed || std::find(sizes.begin(), sizes.end(), part / elements) != sizes.end())
-          possible.push_back(part / elements);
+        if (!fixed || std::ranges::find(sizes, part / elements) != sizes.end()) possible.push_back(part / elements);
       }
       if (possible.empty()) return false;
       sizes = std::move(possible);
@@ -161,23 +159,20 @@ bool Partitioner::can_split_reductions(const FusionGroup& k, const AxisPairs& pa
   // Only the last range has blocks: sums across the others alone would be cut at every index.
   epilogue = downstream(k.members, seeds);
   auto crosses = [&](const std::vector<int>& axes) {
-    return std::any_of(axes.begin(), axes.end(), [&](int a) { return contains(across, names.of(a)); });
+    return std::ranges::any_of(axes, [&](int a) { return contains(across, names.of(a)); });
   };
   for (const Member& m : k.members) {
-    if (!std::binary_search(epilogue.begin(), epilogue.end(), m.node)) continue;
+    if (!std::ranges::binary_search(epilogue, m.node)) continue;
     for (IndexId i : m.at)
       if (crosses(space_.axes_of(space_.normal(i)))) return false;  // used inside the loops that must end first
     if (!contains(seeds, m.node)) continue;
     for (const FusionEdge& src : node(m.node).sources)
-      if (std::binary_search(epilogue.begin(), epilogue.end(), src.node))
-        return false;  // a sum over a value that is not known yet
+      if (std::ranges::binary_search(epilogue, src.node)) return false;  // a sum over a value that is not known yet
     if (m.at.size() != 1 || !aligned(node(m.node), space_.normal(m.at[0]))) return false;
-    if (std::count_if(k.members.begin(), k.members.end(), [&](const Member& o) { return o.node == m.node; }) != 1)
-      return false;
+    if (std::ranges::count_if(k.members, [&](const Member& o) { return o.node == m.node; }) != 1) return false;
   }
   for (const ReductionNest& n : k.nests)
-    if (std::binary_search(epilogue.begin(), epilogue.end(), n.node) && !contains(seeds, n.node) && crosses(n.axes))
-      return false;
+    if (std::ranges::binary_search(epilogue, n.node) && !contains(seeds, n.node) && crosses(n.axes)) return false;
   return true;
 }
 
@@ -277,7 +272,7 @@ bool Partitioner::cut_into_blocks(const FusionGroup& k, const ReductionNest& sum
 
 /// The last step for a kernel: a sum that runs in few tasks is cut into its blocks.
 void Partitioner::split_long_reductions(FusionGroup& k) {
-  const bool chains = std::any_of(k.members.begin(), k.members.end(), [&](const Member& m) {
+  const bool chains = std::ranges::any_of(k.members, [&](const Member& m) {
     const ir::UOp n = node(m.node).uop;
     return n->op == ir::Op::Reduce && n->reduction().tree.lanes > 1;
   });
@@ -315,8 +310,8 @@ MergePlan Partitioner::plan_split_merge(const FusionGroup& host, const FusionGro
   bool crosses = false;
   for (int a : host.outer) {
     const int b = partner(pairs, a, !swapped);
-    const bool summed = b >= 0 && std::any_of(guest.nests.begin(), guest.nests.end(),
-                                              [&](const ReductionNest& n) { return contains(n.axes, b); });
+    const bool summed =
+        b >= 0 && std::ranges::any_of(guest.nests, [&](const ReductionNest& n) { return contains(n.axes, b); });
     crosses |= summed;
     if (b >= 0 && (summed || contains(guest.outer, b)))
       outer.push_back(names.of(a));

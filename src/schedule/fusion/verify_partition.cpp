@@ -33,12 +33,11 @@ void check_late(const Partition& p, size_t k) {
   std::vector<int> waits = sums;
   std::vector<const Member*> members;  // with duplicates: a node may be evaluated in several ways
   for (const Member& m : kernel.members) members.push_back(&m);
-  std::sort(members.begin(), members.end(), [](const Member* a, const Member* b) { return a->node < b->node; });
+  std::ranges::sort(members, [](const Member* a, const Member* b) { return a->node < b->node; });
   for (const Member* m : members) {
     const std::vector<FusionEdge>& sources = p.graph.nodes[static_cast<size_t>(m->node)].sources;
     const bool sum = contains(sums, m->node);
-    const bool after =
-        std::any_of(sources.begin(), sources.end(), [&](const FusionEdge& s) { return contains(waits, s.node); });
+    const bool after = std::ranges::any_of(sources, [&](const FusionEdge& s) { return contains(waits, s.node); });
     if (sum && after) fail(p, k, m->node, "sums across outer ranges and depends on a sum that does");
     const bool in_epilogue = contains(kernel.epilogue, m->node);
     if (!sum && !after && !in_epilogue) continue;
@@ -88,7 +87,7 @@ void verify_partition(Partition& p) {
         fail(p, k, node, "overwritten before it is read");
     }
     // Loops: every element is stored once, and a sum runs over a parallel axis only in blocks.
-    auto place = [&](int axis) { return std::find(kernel.inner.begin(), kernel.inner.end(), axis); };
+    auto place = [&](int axis) { return std::ranges::find(kernel.inner, axis); };
     check_late(p, k);
     for (const ReductionNest& n : kernel.nests)
       for (size_t i = 0; i < n.axes.size(); ++i) {
@@ -108,7 +107,7 @@ void verify_partition(Partition& p) {
       for (size_t d = 0; d < p.space[o.at].size(); ++d)
         if (kind != FusionNodeKind::Box && !p.space.covers(p.space[o.at][d], shape[d].bound(), axes))
           fail(p, k, o.node, "not each element is stored");
-      std::sort(axes.begin(), axes.end());
+      std::ranges::sort(axes);
       if (std::adjacent_find(axes.begin(), axes.end()) != axes.end()) fail(p, k, o.node, "only a diagonal is stored");
       for (int a : axes)
         if (!contains(kernel.outer, a) && place(a) == kernel.inner.end()) fail(p, k, o.node, "stored over no loop");

@@ -140,8 +140,7 @@ std::vector<std::vector<int>> launch_order(const Partition& p, const Prices& pri
   std::vector<int> open;  // the groups merged into the last launch
   for (int l : in_order(before, barriers_of)) {
     const std::vector<int>& waits_for = before[static_cast<size_t>(l)];
-    const bool free =
-        std::ranges::none_of(open, [&](int o) { return std::binary_search(waits_for.begin(), waits_for.end(), o); });
+    const bool free = std::ranges::none_of(open, [&](int o) { return std::ranges::binary_search(waits_for, o); });
     if (!free || open.empty() || policy == Policy::Unfused) {
       out.emplace_back();
       open.clear();

@@ -50,9 +50,7 @@ class KernelWriter {
   KernelInstance write() {
     for (const Member& m : kernel_.members) loops_[m.node] = &m.reduced;
     for (const auto& [sum, ranges] : split_reductions_of(kernel_)) split_axes_[sum] = ranges;
-    auto in_epilogue = [&](const KernelStore& o) {
-      return std::binary_search(kernel_.epilogue.begin(), kernel_.epilogue.end(), o.node);
-    };
+    auto in_epilogue = [&](const KernelStore& o) { return std::ranges::binary_search(kernel_.epilogue, o.node); };
     std::vector<UOp> stores;
     for (const auto& [sum, ranges] : split_axes_)
       store_parts(sum, stores);  // before the outputs, which may overwrite what they read

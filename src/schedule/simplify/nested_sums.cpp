@@ -72,7 +72,7 @@ UOp join(UOp outer, UOp source, const std::unordered_set<UOp>& shared) {
   for (int64_t a : summed) lead.push_back(product->shape[static_cast<size_t>(a)]);
   ir::Ints order = summed;
   for (int64_t a = 0; a < static_cast<int64_t>(product->rank()); ++a)
-    if (!std::binary_search(summed.begin(), summed.end(), a)) order.push_back(a);
+    if (!std::ranges::binary_search(summed, a)) order.push_back(a);
   std::vector<UOp> factors;
   for (UOp x : product->src) {
     x = ir::permute(x, order);
@@ -94,7 +94,7 @@ UOp narrowed(UOp slice, UOp sum, const std::unordered_set<UOp>& shared) {
   const ir::Ints& axes = sum->reduction().axes;
   ir::Region box;
   for (size_t a = 0, kept = 0; a < product->rank(); ++a)
-    box.push_back(std::binary_search(axes.begin(), axes.end(), static_cast<int64_t>(a))
+    box.push_back(std::ranges::binary_search(axes, static_cast<int64_t>(a))
                       ? ir::full_region(Shape({product->shape[a]}))[0]
                       : slice->region()[kept++]);
   return ir::sum(ir::shrink(product->src[0], box) * ir::shrink(product->src[1], box), axes);

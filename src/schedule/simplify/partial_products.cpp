@@ -18,7 +18,7 @@ std::optional<PartialProducts> partial_products(const std::vector<UOp>& values, 
   if (!target.cuda() || tree.block == 0 || tree.lanes > 1) return {};
   const Shape& shape = values[0]->shape;
   const auto size = [&](int64_t axis) { return shape[static_cast<size_t>(axis)]; };
-  const auto summed = [&](int64_t axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); };
+  const auto summed = [&](int64_t axis) { return std::ranges::find(axes, axis) != axes.end(); };
   int64_t results = 1;
   for (int64_t a = 0; a < static_cast<int64_t>(shape.rank()); ++a) {
     if (summed(a) && size(a).symbolic()) return {};

@@ -25,7 +25,7 @@ Ints axes_of(UOp x, const Axes& axes) {
   if (axes.all()) return ir::all_axes(x->rank());
   Ints list;
   for (int64_t a : axes.list()) list.push_back(axis_of(x, a));
-  std::sort(list.begin(), list.end());
+  std::ranges::sort(list);
   if (auto twice = std::adjacent_find(list.begin(), list.end()); twice != list.end())
     usage_error("axis {} of {} is given twice; name each axis once", *twice, describe(x));
   return list;

@@ -23,7 +23,7 @@ bool flush_denormal() { return ir::flush_denormals(); }
 
 void set_float32_matmul_precision(std::string_view precision, Loc where) {
   const OuterCall call("set_float32_matmul_precision", where);
-  const auto found = std::find(kPrecisions.begin(), kPrecisions.end(), precision);
+  const auto found = std::ranges::find(kPrecisions, precision);
   if (found == kPrecisions.end())
     usage_error("the precision is \"{}\"; give \"highest\", \"high\" or \"medium\"", precision);
   ir::set_matmul_precision(static_cast<ir::MatmulPrecision>(found - kPrecisions.begin()));

@@ -45,7 +45,7 @@ Report report() {
     out.tensors += o->tensors;
     out.nodes += o->nodes;
   }
-  std::sort(out.origins.begin(), out.origins.end(), [](const Origin& a, const Origin& b) {
+  std::ranges::sort(out.origins, [](const Origin& a, const Origin& b) {
     return std::tie(b.bytes, b.nodes, a.file, a.line, a.call) < std::tie(a.bytes, a.nodes, b.file, b.line, b.call);
   });
   const runtime::cpu::HostMemoryStats cpu = runtime::cpu::memory_stats();

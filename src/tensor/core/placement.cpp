@@ -50,8 +50,8 @@ void unify_devices(UOp& a, UOp& b) {
 
 void unify_devices(std::span<UOp> nodes) {
   const auto differs = [&](UOp n) { return !(n->device == nodes[0]->device); };
-  if (std::none_of(nodes.begin(), nodes.end(), differs)) return;
-  const auto tensor = std::find_if_not(nodes.begin(), nodes.end(), is_number);
+  if (std::ranges::none_of(nodes, differs)) return;
+  const auto tensor = std::ranges::find_if_not(nodes, is_number);
   const UOp lead = tensor == nodes.end() ? nodes[0] : *tensor;
   for (UOp& n : nodes) n = on_device(n, lead->device, lead->shape);
 }

@@ -61,8 +61,7 @@ bool move_down(UOp n, std::vector<int64_t>& index) {
     case Op::Expand: {
       at.clear();
       for (size_t i = 0; i < index.size(); ++i)
-        if (std::find(n->ints().begin(), n->ints().end(), static_cast<int64_t>(i)) == n->ints().end())
-          at.push_back(index[i]);
+        if (std::ranges::find(n->ints(), static_cast<int64_t>(i)) == n->ints().end()) at.push_back(index[i]);
       break;
     }
     case Op::Shrink:
@@ -218,7 +217,7 @@ class OriginOfElement {
     std::vector<int64_t> along, index;
     size_t kept = 0;
     for (size_t i = 0; i < from.size(); ++i) {
-      const bool reduced = std::find(axes.begin(), axes.end(), static_cast<int64_t>(i)) != axes.end();
+      const bool reduced = std::ranges::find(axes, static_cast<int64_t>(i)) != axes.end();
       if (n->op == Op::Scan)
         along.push_back(reduced ? e.index[i] + 1 : 1), index.push_back(reduced ? 0 : e.index[i]);
       else
@@ -298,9 +297,9 @@ AnomalySearch::AnomalySearch(const plan::PlanInstance& instance) : copy_(std::ma
     if (instance.entry->target_of[position] >= 0 && (result[position] || losses.contains(plan.nodes[i].get())))
       stored.push_back(plan.nodes[i]);
   }
-  std::sort(stored.begin(), stored.end(), [](UOp a, UOp b) { return a->id < b->id; });
+  std::ranges::sort(stored, [](UOp a, UOp b) { return a->id < b->id; });
   const auto overwritten = [&](UOp n) {
-    return std::any_of(instance.entry->targets.begin(), instance.entry->targets.end(), [&](const plan::StoreTarget& t) {
+    return std::ranges::any_of(instance.entry->targets, [&](const plan::StoreTarget& t) {
       return t.home >= 0 && plan.storages[static_cast<size_t>(t.home)].storage == n->storage();
     });
   };

@@ -37,7 +37,7 @@ struct PendingTracker {
     std::vector<UOp> out;
     for (const std::weak_ptr<Cell>& made_one : made)
       if (const auto cell = made_one.lock(); cell && !cell->node->storage()) out.push_back(cell->node.get());
-    std::sort(out.begin(), out.end(), [](UOp a, UOp b) { return a->id < b->id; });
+    std::ranges::sort(out, [](UOp a, UOp b) { return a->id < b->id; });
     out.erase(std::unique(out.begin(), out.end()), out.end());
     return out;
   }

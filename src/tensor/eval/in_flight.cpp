@@ -142,7 +142,7 @@ bool InFlightPlan::waiters_waking() { return InFlightRegistry::get().woken; }
 int InFlightPlan::count_holders(const Storage& memory) {
   int count = 0;
   for (const InFlightPlan* f : InFlightRegistry::get().plans)
-    count += static_cast<int>(std::count(f->slots_.begin(), f->slots_.end(), &memory));
+    count += static_cast<int>(std::ranges::count(f->slots_, &memory));
   return count;
 }
 

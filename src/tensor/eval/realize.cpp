@@ -61,8 +61,7 @@ class ScopedHold {
 /// Whether computing n computes one of `nodes`.
 bool depends_on_any(UOp n, const ir::Sources& nodes) {
   const std::vector<UOp> way = ir::topological(std::span<const UOp>(&n, 1), [](UOp m) { return !m->storage(); });
-  return std::any_of(way.begin(), way.end(),
-                     [&](UOp m) { return std::find(nodes.begin(), nodes.end(), m) != nodes.end(); });
+  return std::ranges::any_of(way, [&](UOp m) { return std::ranges::find(nodes, m) != nodes.end(); });
 }
 
 }  // namespace
@@ -215,7 +214,7 @@ class Realization {
       }
   }
   static bool spares(const Plans& plans) {
-    return std::any_of(plans.begin(), plans.end(), [](const DevicePlan& p) { return p.instance->entry->spare_stores; });
+    return std::ranges::any_of(plans, [](const DevicePlan& p) { return p.instance->entry->spare_stores; });
   }
 
   /// Not for a jitted function: its results need memory of their own, since replays look at no node.

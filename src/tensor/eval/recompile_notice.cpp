@@ -59,7 +59,7 @@ struct RecompileNotice::ProgramGroup {
   bool size_varies(const std::vector<PlanInput>& now) const {
     bool another = false;  // an old tensor in place of another
     for (const PlanInput& s : now) {
-      if (std::any_of(first.begin(), first.end(), [&](const PlanInput& f) { return f.same(s); })) return true;
+      if (std::ranges::any_of(first, [&](const PlanInput& f) { return f.same(s); })) return true;
       another |= s.value <= newest && !has_shape(first, s.shape);
     }
     return !another;
@@ -69,7 +69,7 @@ struct RecompileNotice::ProgramGroup {
     std::string changed = "a size has changed", size = "the size", where = "where the tensor is made";
     for (const PlanInput& is : now) {
       if (has_shape(first, is.shape)) continue;
-      const auto was = std::find_if(first.begin(), first.end(), [&](const PlanInput& f) {
+      const auto was = std::ranges::find_if(first, [&](const PlanInput& f) {
         return f.origin == is.origin && f.shape.rank() == is.shape.rank() && !has_shape(now, f.shape);
       });
       if (was == first.end()) continue;
@@ -102,7 +102,7 @@ struct RecompileNotice::ProgramGroup {
                 "where(mask, x, 0), sums of x * mask, or masked_scatter are one program for all masks");
   }
   static bool has_shape(const std::vector<PlanInput>& all, const Shape& shape) {
-    return std::any_of(all.begin(), all.end(), [&](const PlanInput& s) { return s.shape == shape; });
+    return std::ranges::any_of(all, [&](const PlanInput& s) { return s.shape == shape; });
   }
 };
 
@@ -152,7 +152,7 @@ uint64_t RecompileNotice::group_of(const plan::PlanInstance& instance) const {
     }
     std::vector<uint64_t> operands;
     for (const plan::SourceRef s : plan.sources_of(p)) operands.push_back(s.constant() ? 0 : hash[s.position()]);
-    if (ir::has(p.node->op, ir::kCommutative)) std::sort(operands.begin(), operands.end());
+    if (ir::has(p.node->op, ir::kCommutative)) std::ranges::sort(operands);
     for (const uint64_t o : operands) h = ir::mix(h, o);
   }
   uint64_t all = ir::mix(ir::mix(instance.salt.low, hash.size()), reinterpret_cast<uintptr_t>(&site_));
@@ -168,9 +168,9 @@ void RecompileNotice::record_compile(double seconds) && {
   if (!enabled_ || known.reported.contains(&site_)) return;
   if (known.groups.size() >= kMaxGroups && !known.groups.contains(group_)) known.groups.clear();
   ProgramGroup& group = known.groups[group_];
-  if (std::find(group.plans.begin(), group.plans.end(), key_) != group.plans.end())
+  if (std::ranges::find(group.plans, key_) != group.plans.end())
     return;  // a constant has changed, or the plan was evicted
-  if (std::find(group.sizes.begin(), group.sizes.end(), sizes_) != group.sizes.end())
+  if (std::ranges::find(group.sizes, sizes_) != group.sizes.end())
     return;  // what differs is no size: the order of operands, or what outlives the plan
   if (group.plans.empty())
     group.first = std::move(inputs_), group.newest = newest_;

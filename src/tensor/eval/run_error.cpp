@@ -116,7 +116,7 @@ class Suspects {
       if (bytes[value->position] <= most_bytes) evaluable.push_back(value);
     }
     // In the order of the calls. Sources of a commutative op are in no fixed order.
-    std::sort(found.begin(), found.end(), [](UOp x, UOp y) { return x->id < y->id; });
+    std::ranges::sort(found, [](UOp x, UOp y) { return x->id < y->id; });
     copy(evaluable, intact);
     for (UOp n : found) {
       const auto value = copied_.find(n->op == Op::Lapack ? n.get() : n->src[1].get());
@@ -143,14 +143,13 @@ class Suspects {
       const std::string text = s.copied.value ? fault_of(s) : "";
       if (!text.empty()) return text;
     }
-    const bool weights = std::any_of(suspects_.begin(), suspects_.end(), [](const Suspect& s) { return s.weights; });
+    const bool weights = std::ranges::any_of(suspects_, [](const Suspect& s) { return s.weights; });
     std::string text = !index    ? "a matrix has no result"
                        : weights ? "an index is out of range, or weights cannot be drawn from"
                                  : "an index is out of range";
     std::vector<const ir::NodeOrigin*> named;
     for (const Suspect& s : suspects_)
-      if (s.picks() == index && !s.origin->call.empty() &&
-          std::find(named.begin(), named.end(), s.origin) == named.end()) {
+      if (s.picks() == index && !s.origin->call.empty() && std::ranges::find(named, s.origin) == named.end()) {
         text += (named.empty() ? ", in " : " or ") + call_site(*s.origin);
         named.push_back(s.origin);
       }
@@ -299,8 +298,7 @@ bool release_held_memory() { return HeldMemory::release_all(); }
 
 void DeferredErrorCollector::add(const Storage& memory) {
   const std::shared_ptr<ir::DeferredError>& n = memory.deferred_error;
-  if (n && !n->silent() && std::find(collected_.begin(), collected_.end(), n) == collected_.end())
-    collected_.push_back(n);
+  if (n && !n->silent() && std::ranges::find(collected_, n) == collected_.end()) collected_.push_back(n);
 }
 
 std::shared_ptr<ir::DeferredError> DeferredErrorCollector::notice(

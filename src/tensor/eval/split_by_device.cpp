@@ -31,7 +31,7 @@ std::vector<UOp> walk(std::span<const UOp> roots) {
 void add(std::vector<std::vector<UOp>>& plans, UOp n) {
   for (std::vector<UOp>& roots : plans)
     if (roots[0]->device == n->device) {
-      if (std::find(roots.begin(), roots.end(), n) == roots.end()) roots.push_back(n);
+      if (std::ranges::find(roots, n) == roots.end()) roots.push_back(n);
       return;
     }
   plans.push_back({n});

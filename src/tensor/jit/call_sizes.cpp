@@ -13,11 +13,11 @@ CallSizes::CallSizes(std::span<const Tensor> inputs, std::span<const Dim> given)
 }
 
 void CallSizes::add(const Dim& dim) {
-  if (dim.symbolic() && std::find(all_.begin(), all_.end(), dim) == all_.end()) all_.push_back(dim);
+  if (dim.symbolic() && std::ranges::find(all_, dim) == all_.end()) all_.push_back(dim);
 }
 
 CapturedSize CallSizes::capture(const Dim& dim) const {
-  const auto found = dim.symbolic() ? std::find(all_.begin(), all_.end(), dim) : all_.end();
+  const auto found = dim.symbolic() ? std::ranges::find(all_, dim) : all_.end();
   return {dim, found == all_.end() ? -1 : static_cast<int32_t>(found - all_.begin())};
 }
 

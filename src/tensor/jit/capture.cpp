@@ -69,12 +69,12 @@ void Capture::on_use(const std::shared_ptr<Cell>& cell) {
   const bool own = cell->number > start_;
   if (own && !storage) return;
   const auto shares = [&](const CellUse& m) { return m.storage && m.storage == storage; };
-  const auto other = std::find_if(uses_.begin(), uses_.end(), shares);
+  const auto other = std::ranges::find_if(uses_, shares);
   const bool alias = other != uses_.end();
   const int same =  // equal constants are one node
       alias && other->cell->node.get() == cell->node.get() ? static_cast<int>(other - uses_.begin()) : -1;
-  const bool of_input = std::any_of(inputs_.begin(), inputs_.end(),
-                                    [&](const auto& c) { return storage && c->node->storage() == storage; });
+  const bool of_input =
+      std::ranges::any_of(inputs_, [&](const auto& c) { return storage && c->node->storage() == storage; });
   if (own && (alias || of_input)) return;  // a view of a known tensor, such as by detach() or reshape
   if (own)
     usage_error(
@@ -205,7 +205,7 @@ void Capture::reject_escapes(std::span<const Tensor> results) const {
     const std::shared_ptr<Cell> cell = made.lock();
     if (!cell) continue;
     const auto is_cell = [&](const Tensor& t) { return t.cell() == cell; };
-    const auto copies = std::count_if(results.begin(), results.end(), is_cell);
+    const auto copies = std::ranges::count_if(results, is_cell);
     if (!copies && !cell->node->storage() && ir::splat_const(cell->node.get())) continue;
     if (cell.use_count() > 1 + 2 * copies)  // `cell`, and the handles in results and results_
       usage_error(
@@ -219,8 +219,7 @@ void Capture::reject_escapes(std::span<const Tensor> results) const {
 /// the function uses.
 bool Capture::disturbed() const {
   const auto computed = [](const std::shared_ptr<Cell>& c) { return c->node->storage() != nullptr; };
-  return waits_for_others_ || std::any_of(results_.begin(), results_.end(), computed) ||
-         std::any_of(assigned_.begin(), assigned_.end(), computed);
+  return waits_for_others_ || std::ranges::any_of(results_, computed) || std::ranges::any_of(assigned_, computed);
 }
 
 void Capture::on_plan(const plan::PlanInstance& instance, bool whole) {
@@ -244,7 +243,7 @@ ir::UOp Capture::find_pending(Reads reads) const {
     const ir::UOp n = m.cell->node.get();
     if (m.storage || n->src.empty()) continue;
     const std::vector<ir::UOp> nodes = ir::topological({&n, 1}, [](ir::UOp s) { return !s->storage(); });
-    if (std::any_of(nodes.begin(), nodes.end(), reads)) return n;
+    if (std::ranges::any_of(nodes, reads)) return n;
   }
   return {};
 }
@@ -253,9 +252,8 @@ void Capture::capture_slots(const plan::PlanInstance& instance) {
   for (const plan::StorageUse& use : instance.program.storages) {
     SlotSource source{.alignment = plan::alignment_of(*use.storage)};
     const auto holds = [&](const std::shared_ptr<Cell>& c) { return c->node->storage() == use.storage; };
-    const auto input = std::find_if(inputs_.begin(), inputs_.end(), holds);
-    const auto met =
-        std::find_if(uses_.begin(), uses_.end(), [&](const CellUse& m) { return m.storage == use.storage; });
+    const auto input = std::ranges::find_if(inputs_, holds);
+    const auto met = std::ranges::find_if(uses_, [&](const CellUse& m) { return m.storage == use.storage; });
     if (input != inputs_.end()) {
       source.input = true;
       source.number = static_cast<uint32_t>(input - inputs_.begin());

@@ -227,7 +227,7 @@ struct JitPlans::Known {
     auto plan = [&] { return std::make_shared<SharedPlan>(SharedPlan{std::move(captured)}); };
     if (!known) {
       const auto other = [&](const JitEntry& p) { return matches(p.signature, call); };
-      const bool by_size = std::any_of(programs.begin(), programs.end(), other);
+      const bool by_size = std::ranges::any_of(programs, other);
       known = &programs.emplace_back(JitEntry{.signature = signature_of(call), .plan = plan(), .by_size = by_size});
       return known->built_at(call.sizes, false);
     }

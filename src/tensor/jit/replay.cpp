@@ -206,8 +206,7 @@ bool Replay::fits(const UsedCell& used, const Cell& cell) const {
 
 /// An input that shares memory with a used tensor would be read while that memory is written in place.
 bool Replay::is_input(const Storage* storage) const {
-  return storage && std::any_of(inputs_.begin(), inputs_.end(),
-                                [&](const Tensor& t) { return t.cell()->node->storage() == storage; });
+  return storage && std::ranges::any_of(inputs_, [&](const Tensor& t) { return t.cell()->node->storage() == storage; });
 }
 
 InvariantCache::Versions Replay::versions() const {

@@ -94,7 +94,7 @@ SliceMovements movements_of(const Shape& shape, const BasicIndex& index) {
 }  // namespace
 
 std::vector<Index> expand_ellipsis(UOp x, std::span<const Index> items) {
-  const auto taken = static_cast<size_t>(std::count_if(items.begin(), items.end(), takes_axis));
+  const auto taken = static_cast<size_t>(std::ranges::count_if(items, takes_axis));
   if (taken > x->rank())
     usage_error("{} items that take an axis, but {} has {} axes; leave some out", taken, describe(x), x->rank());
   std::vector<Index> out;
@@ -113,7 +113,7 @@ std::vector<Index> expand_ellipsis(UOp x, std::span<const Index> items) {
 }
 
 bool BasicIndex::box() const {
-  return std::all_of(slices.begin(), slices.end(), [](const AxisSlice& s) { return s.step == 1; });
+  return std::ranges::all_of(slices, [](const AxisSlice& s) { return s.step == 1; });
 }
 
 ir::Region BasicIndex::region() const {

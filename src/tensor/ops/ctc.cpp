@@ -168,7 +168,7 @@ void require_lengths(const std::vector<int64_t>& lengths, const char* role, UOp 
 /// Labels that follow each other as [n, size].
 UOp separate_labels(UOp labels, const std::vector<int64_t>& lengths) {
   const int64_t total = labels->shape[0].value(), n = static_cast<int64_t>(lengths.size());
-  const int64_t size = n ? *std::max_element(lengths.begin(), lengths.end()) : 0;
+  const int64_t size = n ? *std::ranges::max_element(lengths) : 0;
   std::vector<int64_t> place;
   int64_t begin = 0;
   for (const int64_t length : lengths) {

@@ -28,7 +28,7 @@ struct EinsumTerm {
 
 std::string name_of(Label l) { return l < kEllipsis ? std::string(1, static_cast<char>(l)) : "..."; }
 
-bool contains(const Labels& list, Label l) { return std::find(list.begin(), list.end(), l) != list.end(); }
+bool contains(const Labels& list, Label l) { return std::ranges::find(list, l) != list.end(); }
 
 /// The labels of one operand or of the result. "..." stands for `ellipsis` axes.
 Labels parse(std::string_view text, std::string_view formula, size_t ellipsis) {
@@ -64,8 +64,7 @@ std::vector<std::string_view> split_commas(std::string_view text) {
 /// A label that occurs twice in a term: keeps the diagonal of its two axes.
 void take_diagonals(EinsumTerm& term) {
   for (size_t b = 1; b < term.labels.size(); ++b) {
-    const size_t a =
-        static_cast<size_t>(std::find(term.labels.begin(), term.labels.end(), term.labels[b]) - term.labels.begin());
+    const size_t a = static_cast<size_t>(std::ranges::find(term.labels, term.labels[b]) - term.labels.begin());
     if (a == b) continue;
     UOp x = term.x;
     if (!(x->shape[a] == x->shape[b]))
@@ -93,7 +92,7 @@ void sum_unneeded(EinsumTerm& term, const Labels& needed) {
 UOp broadcast_term(const EinsumTerm& term, const Labels& order, const Shape& shape) {
   ir::Ints own, lacked;
   for (size_t i = 0; i < order.size(); ++i) {
-    const auto at = std::find(term.labels.begin(), term.labels.end(), order[i]);
+    const auto at = std::ranges::find(term.labels, order[i]);
     if (at == term.labels.end())
       lacked.push_back(static_cast<int64_t>(i));
     else
@@ -108,7 +107,7 @@ EinsumTerm multiply(EinsumTerm a, EinsumTerm b) {
   Labels order = a.labels;
   Shape shape = a.x->shape;
   for (size_t i = 0; i < b.labels.size(); ++i) {
-    const size_t at = static_cast<size_t>(std::find(order.begin(), order.end(), b.labels[i]) - order.begin());
+    const size_t at = static_cast<size_t>(std::ranges::find(order, b.labels[i]) - order.begin());
     const Dim& size = b.x->shape[i];
     if (at == order.size())
       order.push_back(b.labels[i]), shape.push_back(size);
@@ -191,9 +190,8 @@ Tensor einsum(std::string_view formula, const std::vector<Tensor>& operands, Loc
   const Labels result =
       arrow == formula.npos ? implicit_result(formula, ellipsis) : parse(formula.substr(arrow + 2), formula, ellipsis);
   for (size_t i = 0; i < result.size(); ++i) {
-    bool known =
-        std::any_of(terms.begin(), terms.end(), [&](const EinsumTerm& t) { return contains(t.labels, result[i]); });
-    bool once = std::count(result.begin(), result.end(), result[i]) == 1;
+    bool known = std::ranges::any_of(terms, [&](const EinsumTerm& t) { return contains(t.labels, result[i]); });
+    bool once = std::ranges::count(result, result[i]) == 1;
     if (!known || !once)
       usage_error("letter '{}' of the result of \"{}\" stands {}; each must stand once there and in an operand",
                   name_of(result[i]), formula, known ? "there twice" : "in no operand");
@@ -213,8 +211,7 @@ Tensor einsum(std::string_view formula, const std::vector<Tensor>& operands, Loc
     sum_unneeded(product, needed_from(i + 1, i));
   }
   ir::Ints places;
-  for (Label l : result)
-    places.push_back(std::find(product.labels.begin(), product.labels.end(), l) - product.labels.begin());
+  for (Label l : result) places.push_back(std::ranges::find(product.labels, l) - product.labels.begin());
   return wrap(ir::cast(ir::permute(product.x, places), type));
 }
 

@@ -56,15 +56,14 @@ bool is_narrow(const Index& i) { return i.kind == Index::Kind::Narrow; }
 }  // namespace
 
 bool has_tensor(std::span<const Index> items) {
-  return std::any_of(items.begin(), items.end(),
-                     [](const Index& i) { return i.kind == Index::Kind::Tensor || is_narrow(i); });
+  return std::ranges::any_of(items, [](const Index& i) { return i.kind == Index::Kind::Tensor || is_narrow(i); });
 }
 
 AdvancedIndex resolve_advanced(ir::UOp x, std::span<const Index> items) {
   AdvancedIndex out;
   int64_t result_axes = 0, free_axes = 0, first = -1, last = -1, advanced = 0;
   const std::vector<Index> all = expand_ellipsis(x, items);
-  if (std::any_of(all.begin(), all.end(), is_narrow)) return resolve_narrow(x, all);
+  if (std::ranges::any_of(all, is_narrow)) return resolve_narrow(x, all);
   for (size_t i = 0; i < all.size(); ++i) {
     const bool is_tensor = all[i].kind == Index::Kind::Tensor;
     if (is_tensor || all[i].kind == Index::Kind::Number) {

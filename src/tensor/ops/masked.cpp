@@ -68,7 +68,7 @@ void for_each_item(UOp x, std::span<const Index> items, Visit visit) {
 
 bool has_mask(std::span<const Index> items) {
   const ir::GraphScope scope;
-  return std::any_of(items.begin(), items.end(), is_mask);
+  return std::ranges::any_of(items, is_mask);
 }
 
 UnmaskedIndex unmask(const Tensor& x, std::span<const Index> items) {
@@ -121,7 +121,7 @@ MaskedValue masked_value(UOp x, std::span<const Index> items, UOp value) {
       if (!mask) first += i.kind == Index::Kind::NewAxis || i.kind == Index::Kind::Slice ? 1 : picked ? 0 : count;
     }
   });
-  const bool one_mask = std::count_if(items.begin(), items.end(), is_mask) == 1;
+  const bool one_mask = std::ranges::count_if(items, is_mask) == 1;
   if (!one_mask || has_tensor(basic)) return {};
   MaskedValue out{resolve(x, basic), {}, {}};
   const Shape& part = out.part.shape;

@@ -49,7 +49,7 @@ void infer(UOp x, Shape& shape) {
   check_shape(others);
   if (unknown == shape.rank()) return;
   for (const Dim& d : symbols(x->shape))
-    if (std::find(shape.begin(), shape.end(), d) == shape.end()) {
+    if (std::ranges::find(shape, d) == shape.end()) {
       shape[unknown] = d;
       return;
     }

@@ -13,7 +13,7 @@ using namespace tensor;
 
 /// The axes of x that are not among `summed`.
 ir::Ints free_axes(UOp x, ir::Ints summed) {
-  std::sort(summed.begin(), summed.end());
+  std::ranges::sort(summed);
   return ir::others(x->rank(), summed);
 }
 

@@ -40,7 +40,7 @@ Tensor unflatten(const Tensor& x, int64_t axis, const Shape& sizes, Loc where) {
   axis = axis_of(n, axis);
   const int64_t size = fixed_size(n, axis, "split into several");
   Shape others = sizes;
-  const auto unknown = std::count_if(sizes.begin(), sizes.end(), [](const Dim& d) { return d == -1; });
+  const auto unknown = std::ranges::count_if(sizes, [](const Dim& d) { return d == -1; });
   for (size_t i = 0; i < others.rank(); ++i)
     if (others[i] == -1 && unknown == 1) others[i] = 1;
   check_shape(others);
@@ -91,7 +91,7 @@ Tensor movedim(const Tensor& x, const std::vector<int64_t>& from, const std::vec
   for (size_t i = 0; i < from.size(); ++i) {
     const int64_t axis = axis_of(n, from[i]);
     order[static_cast<size_t>(axis_of(n, to[i]))] = axis;
-    rest.erase(std::find(rest.begin(), rest.end(), axis));
+    rest.erase(std::ranges::find(rest, axis));
   }
   auto next = rest.begin();
   for (int64_t& axis : order)

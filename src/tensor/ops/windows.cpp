@@ -67,16 +67,14 @@ UOp windows(UOp x, const std::vector<WindowAxis>& sliding, UOp given) {
 }
 
 UOp valid_mask(UOp x, const std::vector<WindowAxis>& sliding) {
-  if (std::none_of(sliding.begin(), sliding.end(),
-                   [](const WindowAxis& s) { return s.padding > 0 || s.more_after > 0; }))
-    return {};
+  if (std::ranges::none_of(sliding, [](const WindowAxis& s) { return s.padding > 0 || s.more_after > 0; })) return {};
   Shape plane = x->shape;
   for (size_t i = 0; i + sliding.size() < x->rank(); ++i) plane[i] = 1;
   return windows(ir::full(*x->graph, plane, DType::Bool, 1, x->device), sliding, x);
 }
 
 UOp counted_mask(UOp x, const std::vector<WindowAxis>& sliding) {
-  if (std::none_of(sliding.begin(), sliding.end(), [](const WindowAxis& s) { return s.more_after > 0; })) return {};
+  if (std::ranges::none_of(sliding, [](const WindowAxis& s) { return s.more_after > 0; })) return {};
   Shape plane = x->shape;
   std::vector<WindowAxis> unpadded = sliding;
   const size_t lead = x->rank() - sliding.size();

@@ -126,7 +126,7 @@ class RecomputeRule final : public ir::UserRule {
     const std::vector<UOp> order = autodiff::gradient_nodes(value);
     size_t kept = 0;
     for (size_t k = 0; k < wanted.size(); ++k) {
-      if (std::find(order.begin(), order.end(), wanted[k]) == order.end()) continue;
+      if (std::ranges::find(order, wanted[k]) == order.end()) continue;
       wanted[kept] = wanted[k];
       places[kept++] = places[k];
     }
@@ -165,7 +165,7 @@ Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& x, Loc whe
   for (const Tensor& t : given) src.push_back(node_of(t));
   const auto made_by_f = [newest](UOp n) { return n->id > newest; };
   for (UOp n : ir::topological(std::span<const UOp>(&root, 1), made_by_f))
-    if (!made_by_f(n) && !is_number(n) && !ir::splat_const(n) && std::find(src.begin(), src.end(), n) == src.end())
+    if (!made_by_f(n) && !is_number(n) && !ir::splat_const(n) && std::ranges::find(src, n) == src.end())
       src.push_back(n);
   for (UOp n : src)
     if (n->device != root->device)

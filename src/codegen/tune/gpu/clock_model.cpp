@@ -119,8 +119,8 @@ class ClockModel {
   }
   /// Whether a statement in the same straight loops computed the value before.
   bool is_known(UOp n, const Statement& s) {
-    const bool straight = std::any_of(s.loops.begin(), s.loops.end(),
-                                      [&](const LoopLevel& l) { return l.straight && ranges_.depends(n, l.range); });
+    const bool straight =
+        std::ranges::any_of(s.loops, [&](const LoopLevel& l) { return l.straight && ranges_.depends(n, l.range); });
     return straight && ir::is_alu(n->op) && !known_.insert(n.get()).second;
   }
   /// Updates of accumulators, and how chains of several threads are joined. Returns the latency of a chain.
@@ -314,7 +314,7 @@ class ClockModel {
   bool aligned(UOp access, UOp along, const std::vector<ThreadLoop>& loops, int64_t v) {
     const Tile* tile = tile_of(access);
     const auto has_window = [](const Tile::TileDim& d) { return d.window.has_value(); };
-    if (tile && std::none_of(tile->dims.begin(), tile->dims.end(), has_window)) return true;
+    if (tile && std::ranges::none_of(tile->dims, has_window)) return true;
     for (const ThreadLoop& t : loops) {
       if (t.range == along || !ranges_.depends(access, t.range)) continue;
       const auto stride = stride_of(access, t.range);
@@ -351,7 +351,7 @@ class ClockModel {
         sectors.insert(floor_of(byte, kSector));
         lines.insert(floor_of(byte, kLine));
       }
-    const int64_t lowest = *std::min_element(at.begin(), at.end());
+    const int64_t lowest = *std::ranges::min_element(at);
     for (int64_t& a : at) a -= lowest;
     // L1 has the banks of shared memory, and looks up a few lines at a time.
     return {

@@ -33,8 +33,7 @@ double ClockTerms::clocks() const {
 
 const char* ClockTerms::bound() const {
   const auto list = list_of(*this);
-  return std::max_element(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.second < b.second; })
-      ->first;
+  return std::ranges::max_element(list, [](const auto& a, const auto& b) { return a.second < b.second; })->first;
 }
 
 double ClockTerms::microseconds() const { return clocks() / kClocksPerMicrosecond; }

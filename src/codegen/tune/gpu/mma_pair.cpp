@@ -87,7 +87,7 @@ class ChainFinder {
   /// The only one of the ranges that `is` selects; null if there is none, or several.
   template <class Select>
   static UOp only(const std::vector<UOp>& ranges, Select is) {
-    const auto found = std::find_if(ranges.begin(), ranges.end(), is);
+    const auto found = std::ranges::find_if(ranges, is);
     return found != ranges.end() && std::find_if(found + 1, ranges.end(), is) == ranges.end() ? *found : UOp();
   }
   /// Whether the range that a chain has in one place is this one too.

@@ -134,7 +134,7 @@ class ProductGenerator : public std::enable_shared_from_this<ProductGenerator> {
     for (size_t i = 0; i < product_.blocks; ++i) order.loops.push_back({range_id(product_.reduced_ranges[i]), 0});
     std::vector<int> results;
     for (const RangeShare& s : shape.shares) results.push_back(range_id(s.range));
-    std::sort(results.begin(), results.end());
+    std::ranges::sort(results);
     for (int r : results) order.loops.push_back({r, 0});
     return order;
   }

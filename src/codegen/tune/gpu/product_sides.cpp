@@ -55,7 +55,7 @@ std::optional<ProductSides> product_sides(TuneSpace& space) {
     if (of[0] && of[1] && !is_outer(r)) made.parts.push_back(r);
   }
   for (std::vector<UOp>& side : made.sides)
-    std::sort(side.begin(), side.end(), [&](UOp a, UOp b) {
+    std::ranges::sort(side, [&](UOp a, UOp b) {
       return std::pair(distance(space, a), range_id(a)) < std::pair(distance(space, b), range_id(b));
     });
   if (made.sides[0].empty() || made.sides[1].empty()) return {};

@@ -30,7 +30,7 @@ class ShareGenerator {
       : space_(space), analysis_(space.analysis), out_(out), outer_(space.outer_ranges()) {
     for (const StatementAnalysis& w : analysis_.statements()) order_.push_back(&w);
     // Ties go to the earlier statement: all are in one vector.
-    std::sort(order_.begin(), order_.end(), [](const StatementAnalysis* a, const StatementAnalysis* b) {
+    std::ranges::sort(order_, [](const StatementAnalysis* a, const StatementAnalysis* b) {
       return std::pair(-a->iterations * (a->operations + 1), a) < std::pair(-b->iterations * (b->operations + 1), b);
     });
     for (UOp r : analysis_.ranges())
@@ -128,7 +128,7 @@ class ShareGenerator {
   /// Whether loads of a value move by at most a vector with the range.
   bool is_near(UOp value, UOp range) {
     const std::vector<UOp> below = ir::topological(value);
-    return std::none_of(below.begin(), below.end(), [&](UOp n) {
+    return std::ranges::none_of(below, [&](UOp n) {
       if (n->op != Op::Load) return false;
       const int64_t stride = analysis_.stride(n, range);
       return stride == KernelAnalysis::kScattered || std::abs(stride) > 16 / space_.element_bytes;
@@ -216,10 +216,11 @@ class ShareGenerator {
   }
   /// Whether a statement runs over a range and over another whose threads have digits from `stride` on.
   bool meets(UOp range, int stride) const {
-    return std::any_of(shares_.begin(), shares_.end(), [&](const RangeShare& s) {
+    return std::ranges::any_of(shares_, [&](const RangeShare& s) {
       return s.threads > 1 && !is_outer(s.range) && s.stride * s.threads > stride &&
-             std::any_of(analysis_.statements().begin(), analysis_.statements().end(),
-                         [&](const StatementAnalysis& w) { return w.runs_over(range) && w.runs_over(s.range); });
+             std::ranges::any_of(analysis_.statements(), [&](const StatementAnalysis& w) {
+               return w.runs_over(range) && w.runs_over(s.range);
+             });
     });
   }
   /// Ranges of a statement that threads can share, the contiguous one first.
@@ -230,7 +231,7 @@ class ShareGenerator {
     if (w.chains() > 1 && !space_.is_fixed(w.reduced_ranges.back()) && !is_outer(w.reduced_ranges.back()))
       ranges.push_back(w.reduced_ranges.back());
     auto rank = [&](UOp r) { return std::tuple(space_.contiguous_accesses(r) == 0, -analysis_.size(r), range_id(r)); };
-    std::sort(ranges.begin(), ranges.end(), [&](UOp a, UOp b) { return rank(a) < rank(b); });
+    std::ranges::sort(ranges, [&](UOp a, UOp b) { return rank(a) < rank(b); });
     return ranges;
   }
   /// The fewest chains of the reductions along r; 0 if there is none with chains.
@@ -243,7 +244,7 @@ class ShareGenerator {
   }
   /// Whether a reduction along a range, in one chain, reads w in its loop, itself or by way of others.
   bool summed_in_order(const StatementAnalysis& w, UOp range) const {
-    return std::any_of(analysis_.statements().begin(), analysis_.statements().end(), [&](const StatementAnalysis& u) {
+    return std::ranges::any_of(analysis_.statements(), [&](const StatementAnalysis& u) {
       if (!contains(u.sums, w.node)) return false;
       return (contains(u.reduced_ranges, range) && (u.chains() == 1 || !(u.reduced_ranges.back() == range))) ||
              (contains(u.result_ranges, range) && u.is_reduce() && summed_in_order(u, range));

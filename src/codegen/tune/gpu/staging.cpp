@@ -21,19 +21,18 @@ constexpr int64_t kMaxWindowCopies = 16;      ///< of all loops together that fi
 /// Whether a load of a value is contiguous along a range.
 bool is_contiguous_along(KernelAnalysis& analysis, UOp value, UOp range) {
   const std::vector<UOp> below = ir::topological(value);
-  return std::any_of(below.begin(), below.end(),
-                     [&](UOp n) { return n->op == Op::Load && analysis.stride(n, range) == 1; });
+  return std::ranges::any_of(below, [&](UOp n) { return n->op == Op::Load && analysis.stride(n, range) == 1; });
 }
 
 bool has_windows(const std::vector<StagedDim>& dims) {
-  return std::any_of(dims.begin(), dims.end(), [](const StagedDim& d) { return bool(d.taps); });
+  return std::ranges::any_of(dims, [](const StagedDim& d) { return bool(d.taps); });
 }
 
 /// Threads along the contiguous range first, then along the others from the last to the first.
 void distribute(TileCopy& copy, const std::vector<StagedDim>& dims, UOp near, int64_t row, DType dtype, int threads) {
   std::vector<size_t> order(dims.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = order.size() - 1 - i;
-  const auto first = std::find_if(order.begin(), order.end(), [&](size_t i) { return dims[i].range == near; });
+  const auto first = std::ranges::find_if(order, [&](size_t i) { return dims[i].range == near; });
   if (first != order.end()) std::rotate(order.begin(), first, first + 1);
   const bool windows = has_windows(dims);
   int64_t left = threads, stride = 1, most = windows ? kMaxWindowCopies : std::numeric_limits<int64_t>::max();
@@ -123,7 +122,7 @@ std::optional<TileCopy> stage_value(TuneSpace& space, UOp value, std::vector<Sta
   for (const bool turned : {false, true}) {
     if (turned) {
       if (!near || near == dims.back().range) continue;
-      const auto at = std::find_if(dims.begin(), dims.end(), [&](const StagedDim& d) { return d.range == near; });
+      const auto at = std::ranges::find_if(dims, [&](const StagedDim& d) { return d.range == near; });
       std::rotate(at, at + 1, dims.end());
     }
     TileCopy copy{number, {}};
@@ -167,8 +166,7 @@ std::optional<TileCopy> stage_matrices(TuneSpace& space, UOp value, std::vector<
 std::optional<TileCopy> with_ring(TileCopy copy, const std::vector<StagedDim>& dims) {
   int64_t held = 1;
   for (TileCopy::CopyDim& d : copy.dims) {
-    const auto dim =
-        std::find_if(dims.begin(), dims.end(), [&](const StagedDim& s) { return range_id(s.range) == d.range; });
+    const auto dim = std::ranges::find_if(dims, [&](const StagedDim& s) { return range_id(s.range) == d.range; });
     d.unroll = static_cast<int>(dim->extent / (int64_t{1} * d.lanes * d.threads));
     held *= int64_t{1} * d.lanes * d.unroll;
   }

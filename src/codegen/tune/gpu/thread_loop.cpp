@@ -40,7 +40,7 @@ std::vector<ThreadLoop> thread_loops_of(const Statement& s, const LoopSchedule& 
     };
     ThreadLoop t{l.range};
     t.extent = block_of_level(l.fills ? l.covers : l.number - 1);
-    t.own = std::find(own.begin(), own.end(), l.range) != own.end();
+    t.own = std::ranges::find(own, l.range) != own.end();
     if (l.straight && !t.own && !ranges.depends(s.node, l.range)) {
       out.push_back({l.range});
       continue;

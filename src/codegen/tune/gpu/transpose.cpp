@@ -37,8 +37,7 @@ void propose_transposes(TuneSpace& space, std::vector<Candidate>& out) {
             column = r;
             const int number = node_index_of(space.kernel, load);
             if (number < 0 ||
-                std::any_of(
-                    tiles.begin(), tiles.end(), [&](const Opt& o) { return std::get<TileCopy>(o).value == number; }))
+                std::ranges::any_of(tiles, [&](const Opt& o) { return std::get<TileCopy>(o).value == number; }))
               continue;
             TileCopy copy{number, {{range_id(row), -1}, {range_id(r), -1}}};
             copy.dims[0].threads = q.rows;

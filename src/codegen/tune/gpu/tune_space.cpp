@@ -33,7 +33,7 @@ std::vector<UOp> TuneSpace::outer_ranges() {
   std::vector<UOp> outer;
   for (UOp r : analysis.ranges())
     if (is_outer(r) && !is_fixed(r)) outer.push_back(r);
-  std::sort(outer.begin(), outer.end(), [&](UOp a, UOp b) {
+  std::ranges::sort(outer, [&](UOp a, UOp b) {
     return std::pair(-contiguous_accesses(a), -range_id(a)) < std::pair(-contiguous_accesses(b), -range_id(b));
   });
   return outer;
@@ -54,8 +54,7 @@ int TuneSpace::copies_of_sum(const StatementAnalysis& sum) {
   const int64_t size = analysis.size(range), vector = 16 / element_bytes;
   if (is_fixed(range)) return 1;
   if (size <= kShortRange) return static_cast<int>(size);
-  const bool contiguous =
-      std::any_of(sum.accesses.begin(), sum.accesses.end(), [&](UOp a) { return analysis.stride(a, range) == 1; });
+  const bool contiguous = std::ranges::any_of(sum.accesses, [&](UOp a) { return analysis.stride(a, range) == 1; });
   return contiguous && size % vector == 0 ? static_cast<int>(vector) : 1;
 }
 
@@ -88,11 +87,11 @@ std::vector<std::vector<Materialize>> partial_sums(TuneSpace& space) {
     for (UOp r : ranges_of(sum))
       if (!contains(along, r)) along.push_back(r);
     around[part.get()] = along;
-    Materialize opt{static_cast<int>(std::find(nodes.begin(), nodes.end(), part) - nodes.begin()), {}};
+    Materialize opt{static_cast<int>(std::ranges::find(nodes, part) - nodes.begin()), {}};
     for (UOp r : along)
       if (!is_outer(r) && space.analysis.depends(part, r)) opt.ranges.push_back(range_id(r));
     if (opt.ranges.empty()) continue;
-    std::sort(opt.ranges.begin(), opt.ranges.end());
+    std::ranges::sort(opt.ranges);
     out.push_back({opt});
     if (first) outermost.push_back(std::move(opt));
   }

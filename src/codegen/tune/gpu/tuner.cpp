@@ -34,7 +34,7 @@ class Ranking {
       if (!terms || terms->resident == 0) continue;
       list.push_back({std::move(c), *terms, terms->clocks(), list.size()});
     }
-    std::sort(list.begin(), list.end(), [](const RankedCandidate& a, const RankedCandidate& b) {
+    std::ranges::sort(list, [](const RankedCandidate& a, const RankedCandidate& b) {
       return std::pair(price(a), a.order) < std::pair(price(b), b.order);
     });
   }
@@ -42,8 +42,8 @@ class Ranking {
   void prefer_short_text() {
     if (list.empty() || list.front().terms.code < kLongText) return;
     if (std::string_view(list.front().terms.bound()) == "memory") return;  // copies are loads under way
-    const auto same = std::find_if(
-        list.begin(), list.end(), [&](const RankedCandidate& r) { return price(r) > kSameTime * price(list.front()); });
+    const auto same = std::ranges::find_if(
+        list, [&](const RankedCandidate& r) { return price(r) > kSameTime * price(list.front()); });
     const auto shortest = std::min_element(list.begin(), same, [](const RankedCandidate& a, const RankedCandidate& b) {
       return a.terms.code < b.terms.code;
     });

@@ -51,11 +51,10 @@ class WindowGenerator {
     if (image_ == 2) return false;
     results_ = sides_.sides[1 - image_].front();
     // The last is along a row of the image.
-    std::sort(windows_.begin(), windows_.end(),
-              [](const Window& a, const Window& b) { return range_id(a.along) < range_id(b.along); });
+    std::ranges::sort(windows_, [](const Window& a, const Window& b) { return range_id(a.along) < range_id(b.along); });
     const auto outer = [&](UOp r) { return is_outer(r) && !space_.is_fixed(r); };
     return windows_.back().along == product_.reduced_ranges.back() && outer(channels_) && outer(results_) &&
-           std::all_of(windows_.begin(), windows_.end(), [&](const Window& w) { return outer(w.taps); });
+           std::ranges::all_of(windows_, [&](const Window& w) { return outer(w.taps); });
   }
 
   void propose(int channels, int copies, int threads) {
