@@ -9,6 +9,7 @@
 #include "gradient/adjoint.h"
 #include "gradient/batch_products.h"
 #include "ir/build.h"
+#include "ir/contains.h"
 #include "ir/dump.h"
 #include "ir/tensor_graph.h"
 #include "ir/user_rule.h"
@@ -130,7 +131,7 @@ class GradientWalk {
     }
     if (parts.empty() || walk_.sources(i).empty()) return;
     std::vector<bool> sources = wanted_sources(i);
-    if (std::ranges::find(sources, true) == sources.end()) return;
+    if (!ir::contains(sources, true)) return;
     const GradientRule rule = rule_of(n->op);
     if (!rule) throw InternalError(fmt::format("no gradient rule for {}", ir::info(n->op).name));
     require_sources(n, sources.size());
@@ -178,7 +179,7 @@ class GradientWalk {
     if (!wanted_[i]) grads_[i] = {};
     const bool any = std::ranges::any_of(all.gradients, [](UOp g) { return static_cast<bool>(g); });
     std::vector<bool> sources = wanted_sources(i);
-    if (i != all.last || !any || std::ranges::find(sources, true) == sources.end()) return;
+    if (i != all.last || !any || !ir::contains(sources, true)) return;
     require_sources(n, sources.size());
     ir::UserRule::Call call{.node = n, .gradients = std::move(all.gradients), .values = std::move(all.values)};
     for (size_t k = group->values; k < sources.size(); ++k) {

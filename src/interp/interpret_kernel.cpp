@@ -9,6 +9,7 @@
 #include "interp/interpreter.h"
 #include "interp/op_classes.h"
 #include "ir/combine.h"
+#include "ir/contains.h"
 #include "ir/scalar_eval.h"
 #include "ir/walk.h"
 #include "sinter/error.h"
@@ -108,7 +109,7 @@ class StoreInterpreter {
       while (!stack.empty()) {
         const size_t n = stack.back();
         stack.pop_back();
-        if (order_[n]->op == Op::Range || std::ranges::find(nodes, n) != nodes.end()) continue;
+        if (order_[n]->op == Op::Range || ir::contains(nodes, n)) continue;
         nodes.push_back(n);
         stack.insert(stack.end(), sources_[n].begin(), sources_[n].end());
       }
@@ -167,7 +168,7 @@ class StoreInterpreter {
       const size_t values = values_of(order_[i]);
       for (size_t k = values; k < src.size(); ++k) {
         deeper.push_back(number_.at(order_[i]->src[k]));
-        found.back().shadows |= std::ranges::find(nest.loops, deeper.back()) != nest.loops.end();
+        found.back().shadows |= ir::contains(nest.loops, deeper.back());
       }
       found.back().body =
           std::make_unique<EvaluationNest>(build(std::move(deeper), nest.loops.size(), src.first(values), stack, true));

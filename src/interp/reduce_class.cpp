@@ -9,6 +9,7 @@
 #include "interp/op_classes.h"
 #include "ir/axis_lists.h"
 #include "ir/combine.h"
+#include "ir/contains.h"
 #include "ir/mma_step.h"
 #include "ir/scalar_eval.h"
 #include "ir/short_float.h"
@@ -163,7 +164,7 @@ Array gather_then_reduce(const ReductionSpec& r, std::span<const StridedView* co
   const StridedView& a = *views[0];
   ir::Ints order;
   for (int64_t i = 0; i < static_cast<int64_t>(a.rank()); ++i)
-    if (std::ranges::find(r.attr.axes, i) == r.attr.axes.end()) order.push_back(i);
+    if (!ir::contains(r.attr.axes, i)) order.push_back(i);
   order.insert(order.end(), r.attr.axes.begin(), r.attr.axes.end());
   std::vector<Array> sources;
   for (const StridedView* v : views) sources.push_back(v->permute(order).copy());

@@ -7,6 +7,7 @@
 #include "ir/build.h"
 #include "ir/ceil_div.h"
 #include "ir/combine.h"
+#include "ir/contains.h"
 #include "ir/rebuild.h"
 #include "ir/scalar_eval.h"
 #include "ir/walk.h"
@@ -71,7 +72,7 @@ void find_live_iterations(Statements& statements) {
     const UOp condition = condition_of(s);
     for (const LoopLevel& l : s.loops) {
       if (!is_outermost(l)) continue;
-      const bool closes = std::ranges::find(own, l.range) != own.end();
+      const bool closes = ir::contains(own, l.range);
       const bool stays =
           s.is_reduce() || std::ranges::any_of(statements.tiles, [&](const Tile& t) { return t.fill == s.node; });
       if (!closes && stays) continue;  // its users are in the loop

@@ -9,13 +9,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include "ir/contains.h"
 #include "ir/node.h"
 #include "sinter/shape.h"
 
 namespace sinter::schedule {
 
-/// Linear search: lists of axes are short.
-inline bool contains(const std::vector<int>& list, int axis) { return std::ranges::find(list, axis) != list.end(); }
+using ir::contains;  // linear search: lists of axes are short
 
 /// The value (axis / div) % size.
 struct Digit {

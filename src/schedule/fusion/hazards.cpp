@@ -180,7 +180,7 @@ std::vector<int> order_in_place(FusionGraph& g) {
       if (!is_buffer(g, src.node)) continue;
       auto it = stores.find(slot_of(g, src.node));
       if (it == stores.end() || it->second == static_cast<int>(i)) continue;
-      if (std::ranges::find(s.before, it->second) == s.before.end()) s.before.push_back(it->second);
+      if (!contains(s.before, it->second)) s.before.push_back(it->second);
     }
     waits = waits || !s.before.empty();
   }
@@ -195,7 +195,7 @@ bool reads_only_what_it_writes(Partition& p, int kernel, int buffer, int store) 
     if (p.graph.nodes[static_cast<size_t>(store)].scatter) {
       const int slot = slot_of(p.graph, buffer);
       const std::vector<int> read = homes_read(p, k, store, 1, {{slot, store}});
-      if (std::ranges::find(read, slot) != read.end()) return false;
+      if (contains(read, slot)) return false;
     }
     const ir::UOp target = p.graph.nodes[static_cast<size_t>(store)].target;
     const IndexId element = p.space.normal(target ? p.space.down(target, out.at) : out.at);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ir/combine.h"
+#include "ir/contains.h"
 #include "ir/mma_step.h"
 #include "schedule/simplify/score_blocks.h"
 
@@ -128,7 +129,7 @@ class PairFinder {
   std::vector<int> products_below(int value) const {
     std::vector<int> todo, products;
     const auto open = [&](int s) {
-      if (std::ranges::find(todo, s) == todo.end()) todo.push_back(s);
+      if (!ir::contains(todo, s)) todo.push_back(s);
     };
     if (node(value).kind == FusionNodeKind::Elementwise)
       open(value);

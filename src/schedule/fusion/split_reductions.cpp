@@ -130,7 +130,7 @@ bool Partitioner::can_split_reductions(const FusionGroup& k, const AxisPairs& pa
         if (part == 0 || elements == 0 || part % elements) continue;
         // Blocks of a nested axis must divide it. Otherwise a block of the tree would span two of its outer iterations.
         if (count > 1 && space_.bound(axis) % (part / elements)) continue;
-        if (!fixed || std::ranges::find(sizes, part / elements) != sizes.end()) possible.push_back(part / elements);
+        if (!fixed || contains(sizes, part / elements)) possible.push_back(part / elements);
       }
       if (possible.empty()) return false;
       sizes = std::move(possible);

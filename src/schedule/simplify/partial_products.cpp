@@ -1,8 +1,7 @@
 #include "schedule/simplify/partial_products.h"
 
-#include <algorithm>
-
 #include "ir/build.h"
+#include "ir/contains.h"
 
 namespace sinter::schedule {
 namespace {
@@ -18,7 +17,7 @@ std::optional<PartialProducts> partial_products(const std::vector<UOp>& values, 
   if (!target.cuda() || tree.block == 0 || tree.lanes > 1) return {};
   const Shape& shape = values[0]->shape;
   const auto size = [&](int64_t axis) { return shape[static_cast<size_t>(axis)]; };
-  const auto summed = [&](int64_t axis) { return std::ranges::find(axes, axis) != axes.end(); };
+  const auto summed = [&](int64_t axis) { return ir::contains(axes, axis); };
   int64_t results = 1;
   for (int64_t a = 0; a < static_cast<int64_t>(shape.rank()); ++a) {
     if (summed(a) && size(a).symbolic()) return {};

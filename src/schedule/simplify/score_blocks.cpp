@@ -1,10 +1,10 @@
 // A longer axis is made by padding factors, so that products need not be padded.
 #include "schedule/simplify/score_blocks.h"
 
-#include <algorithm>
 #include <limits>
 
 #include "ir/ceil_div.h"
+#include "ir/contains.h"
 #include "schedule/graph/rebuild_plan.h"
 #include "schedule/simplify/mma_factors.h"
 #include "schedule/simplify/strides.h"
@@ -65,8 +65,7 @@ Shape in_blocks(const Shape& shape, int64_t axis, int64_t block) {
 UOp continued(UOp n, int64_t axis, int64_t size) {
   Shape shape = n->shape;
   shape[static_cast<size_t>(axis)] = size;
-  if (n->op == Op::Expand && std::ranges::find(n->ints(), axis) != n->ints().end())
-    return ir::expand(n->src[0], shape, n->ints());
+  if (n->op == Op::Expand && ir::contains(n->ints(), axis)) return ir::expand(n->src[0], shape, n->ints());
   ir::Region box = ir::full_region(n->shape);
   if (!lacks(n, axis)) return ir::pad(n, box, shape);
   box[static_cast<size_t>(axis)] = {0, 1};

@@ -14,6 +14,7 @@
 
 #include "interp/interpreter.h"
 #include "ir/build.h"
+#include "ir/contains.h"
 #include "ir/origin.h"
 #include "ir/storage.h"
 #include "ir/tensor_graph.h"
@@ -61,7 +62,7 @@ bool move_down(UOp n, std::vector<int64_t>& index) {
     case Op::Expand: {
       at.clear();
       for (size_t i = 0; i < index.size(); ++i)
-        if (std::ranges::find(n->ints(), static_cast<int64_t>(i)) == n->ints().end()) at.push_back(index[i]);
+        if (!ir::contains(n->ints(), static_cast<int64_t>(i))) at.push_back(index[i]);
       break;
     }
     case Op::Shrink:
@@ -217,7 +218,7 @@ class OriginOfElement {
     std::vector<int64_t> along, index;
     size_t kept = 0;
     for (size_t i = 0; i < from.size(); ++i) {
-      const bool reduced = std::ranges::find(axes, static_cast<int64_t>(i)) != axes.end();
+      const bool reduced = ir::contains(axes, static_cast<int64_t>(i));
       if (n->op == Op::Scan)
         along.push_back(reduced ? e.index[i] + 1 : 1), index.push_back(reduced ? 0 : e.index[i]);
       else

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "ir/contains.h"
 #include "ir/verify.h"
 #include "ir/walk.h"
 #include "plan/plan_lookup.h"
@@ -61,7 +62,7 @@ class ScopedHold {
 /// Whether computing n computes one of `nodes`.
 bool depends_on_any(UOp n, const ir::Sources& nodes) {
   const std::vector<UOp> way = ir::topological(std::span<const UOp>(&n, 1), [](UOp m) { return !m->storage(); });
-  return std::ranges::any_of(way, [&](UOp m) { return std::ranges::find(nodes, m) != nodes.end(); });
+  return std::ranges::any_of(way, [&](UOp m) { return ir::contains(nodes, m); });
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "ir/contains.h"
 #include "runtime/base/log.h"
 #include "tensor/core/unchosen_sizes.h"
 
@@ -168,9 +169,8 @@ void RecompileNotice::record_compile(double seconds) && {
   if (!enabled_ || known.reported.contains(&site_)) return;
   if (known.groups.size() >= kMaxGroups && !known.groups.contains(group_)) known.groups.clear();
   ProgramGroup& group = known.groups[group_];
-  if (std::ranges::find(group.plans, key_) != group.plans.end())
-    return;  // a constant has changed, or the plan was evicted
-  if (std::ranges::find(group.sizes, sizes_) != group.sizes.end())
+  if (ir::contains(group.plans, key_)) return;  // a constant has changed, or the plan was evicted
+  if (ir::contains(group.sizes, sizes_))
     return;  // what differs is no size: the order of operands, or what outlives the plan
   if (group.plans.empty())
     group.first = std::move(inputs_), group.newest = newest_;

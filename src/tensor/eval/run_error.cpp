@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "interp/interpreter.h"
+#include "ir/contains.h"
 #include "ir/lapack_call.h"
 #include "ir/origin.h"
 #include "ir/storage.h"
@@ -149,7 +150,7 @@ class Suspects {
                                  : "an index is out of range";
     std::vector<const ir::NodeOrigin*> named;
     for (const Suspect& s : suspects_)
-      if (s.picks() == index && !s.origin->call.empty() && std::ranges::find(named, s.origin) == named.end()) {
+      if (s.picks() == index && !s.origin->call.empty() && !ir::contains(named, s.origin)) {
         text += (named.empty() ? ", in " : " or ") + call_site(*s.origin);
         named.push_back(s.origin);
       }
@@ -298,7 +299,7 @@ bool release_held_memory() { return HeldMemory::release_all(); }
 
 void DeferredErrorCollector::add(const Storage& memory) {
   const std::shared_ptr<ir::DeferredError>& n = memory.deferred_error;
-  if (n && !n->silent() && std::ranges::find(collected_, n) == collected_.end()) collected_.push_back(n);
+  if (n && !n->silent() && !ir::contains(collected_, n)) collected_.push_back(n);
 }
 
 std::shared_ptr<ir::DeferredError> DeferredErrorCollector::notice(

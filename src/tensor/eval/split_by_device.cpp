@@ -1,8 +1,7 @@
 // One walk over the pending nodes finds the COPYs, and those that wait for no other.
 #include "tensor/eval/split_by_device.h"
 
-#include <algorithm>
-
+#include "ir/contains.h"
 #include "ir/walk.h"
 #include "tensor/eval/realize.h"
 
@@ -31,7 +30,7 @@ std::vector<UOp> walk(std::span<const UOp> roots) {
 void add(std::vector<std::vector<UOp>>& plans, UOp n) {
   for (std::vector<UOp>& roots : plans)
     if (roots[0]->device == n->device) {
-      if (std::ranges::find(roots, n) == roots.end()) roots.push_back(n);
+      if (!ir::contains(roots, n)) roots.push_back(n);
       return;
     }
   plans.push_back({n});

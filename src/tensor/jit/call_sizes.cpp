@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/contains.h"
 #include "tensor/core/operands.h"
 
 namespace sinter::tensor {
@@ -13,7 +14,7 @@ CallSizes::CallSizes(std::span<const Tensor> inputs, std::span<const Dim> given)
 }
 
 void CallSizes::add(const Dim& dim) {
-  if (dim.symbolic() && std::ranges::find(all_, dim) == all_.end()) all_.push_back(dim);
+  if (dim.symbolic() && !ir::contains(all_, dim)) all_.push_back(dim);
 }
 
 CapturedSize CallSizes::capture(const Dim& dim) const {

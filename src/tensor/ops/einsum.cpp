@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "ir/contains.h"
 #include "sinter/ops.h"
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
@@ -15,6 +16,7 @@ namespace sinter::inline v0 {
 namespace {
 
 using namespace tensor;
+using ir::contains;
 
 /// A letter, or kEllipsis + n for an axis of "...": n counts from its last axis.
 using Label = int;
@@ -27,8 +29,6 @@ struct EinsumTerm {
 };
 
 std::string name_of(Label l) { return l < kEllipsis ? std::string(1, static_cast<char>(l)) : "..."; }
-
-bool contains(const Labels& list, Label l) { return std::ranges::find(list, l) != list.end(); }
 
 /// The labels of one operand or of the result. "..." stands for `ellipsis` axes.
 Labels parse(std::string_view text, std::string_view formula, size_t ellipsis) {

@@ -2,6 +2,7 @@
 // joins and splits in join.cpp.
 #include <algorithm>
 
+#include "ir/contains.h"
 #include "sinter/tensor.h"
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
@@ -49,7 +50,7 @@ void infer(UOp x, Shape& shape) {
   check_shape(others);
   if (unknown == shape.rank()) return;
   for (const Dim& d : symbols(x->shape))
-    if (std::ranges::find(shape, d) == shape.end()) {
+    if (!ir::contains(shape, d)) {
       shape[unknown] = d;
       return;
     }

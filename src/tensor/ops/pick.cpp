@@ -4,9 +4,9 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <limits>
 
+#include "ir/contains.h"
 #include "sinter/ops.h"
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
@@ -72,7 +72,7 @@ PickTable table_of(UOp x, const ir::Ints& axes, std::vector<UOp> index, int64_t 
   if (count == 1) return out;  // along its own axis, so that errors name it and a home is written in place
   out.order = axes;
   for (int64_t a = 0; a < static_cast<int64_t>(x->rank()); ++a)
-    if (std::ranges::find(axes, a) == axes.end()) out.order.push_back(a);
+    if (!ir::contains(axes, a)) out.order.push_back(a);
   out.table = ir::permute(x, out.order);
   std::vector<Dim> dims{Dim(1)};
   UOp at, beyond;  // an index is out of range of its own axis: merged, it could be a valid position in another row
@@ -141,7 +141,7 @@ Shape picked_shape(UOp x, const ir::Ints& axes, std::vector<UOp> index, int64_t 
   broadcast(index);
   std::vector<Dim> front(index[0]->shape.begin(), index[0]->shape.end());
   for (int64_t a = 0; a < static_cast<int64_t>(x->rank()); ++a)
-    if (std::ranges::find(axes, a) == axes.end()) front.push_back(x->shape[static_cast<size_t>(a)]);
+    if (!ir::contains(axes, a)) front.push_back(x->shape[static_cast<size_t>(a)]);
   std::vector<Dim> out;
   for (const int64_t a : axes_with_index_at(place, index[0]->rank(), x->rank() - axes.size(), 0))
     out.push_back(front[static_cast<size_t>(a)]);

@@ -1,10 +1,10 @@
 // checkpoint(): a value whose gradient is that of its graph built again. The graph that the gradient differentiates
 // begins at barriers: it is no part of the forward pass, and is computed once the gradient of the value is there.
-#include <algorithm>
 #include <unordered_map>
 
 #include "gradient/reverse.h"
 #include "ir/build.h"
+#include "ir/contains.h"
 #include "ir/splat.h"
 #include "ir/user_rule.h"
 #include "ir/walk.h"
@@ -126,7 +126,7 @@ class RecomputeRule final : public ir::UserRule {
     const std::vector<UOp> order = autodiff::gradient_nodes(value);
     size_t kept = 0;
     for (size_t k = 0; k < wanted.size(); ++k) {
-      if (std::ranges::find(order, wanted[k]) == order.end()) continue;
+      if (!ir::contains(order, wanted[k])) continue;
       wanted[kept] = wanted[k];
       places[kept++] = places[k];
     }
@@ -165,8 +165,7 @@ Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& x, Loc whe
   for (const Tensor& t : given) src.push_back(node_of(t));
   const auto made_by_f = [newest](UOp n) { return n->id > newest; };
   for (UOp n : ir::topological(std::span<const UOp>(&root, 1), made_by_f))
-    if (!made_by_f(n) && !is_number(n) && !ir::splat_const(n) && std::ranges::find(src, n) == src.end())
-      src.push_back(n);
+    if (!made_by_f(n) && !is_number(n) && !ir::splat_const(n) && !ir::contains(src, n)) src.push_back(n);
   for (UOp n : src)
     if (n->device != root->device)
       usage_error("the value lies on {} and something that it is computed from on {}; move all to one device before",

@@ -1,11 +1,11 @@
 #include "codegen/tune/gpu/instruction_count.h"
 
-#include <algorithm>
 #include <set>
 
 #include "codegen/nest/shared_accumulator.h"
 #include "codegen/tune/gpu/gpu_clocks.h"
 #include "ir/combine.h"
+#include "ir/contains.h"
 #include "ir/walk.h"
 
 namespace sinter::codegen {
@@ -37,7 +37,7 @@ double shared_step_instructions(const Statement& s, FreeRanges& ranges) {
   const std::vector<DType> types = ir::accumulator_types(s.node);
   std::vector<bool> shared;
   for (size_t k = 0; k < types.size(); ++k) shared.push_back(static_cast<bool>(followed_source(s, k, ranges)));
-  if (std::ranges::find(shared, true) == shared.end()) return 0;
+  if (!ir::contains(shared, true)) return 0;
   std::set<ir::Node*> own;  // ops that differ between the results
   double count = 0;
   for (UOp n : ir::topological(ir::combine_step(s.node->reduction().combine, types).next)) {

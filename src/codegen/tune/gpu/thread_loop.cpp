@@ -4,6 +4,7 @@
 
 #include "codegen/nest/live_iterations.h"
 #include "ir/ceil_div.h"
+#include "ir/contains.h"
 #include "ir/scalar_eval.h"
 
 namespace sinter::codegen {
@@ -40,7 +41,7 @@ std::vector<ThreadLoop> thread_loops_of(const Statement& s, const LoopSchedule& 
     };
     ThreadLoop t{l.range};
     t.extent = block_of_level(l.fills ? l.covers : l.number - 1);
-    t.own = std::ranges::find(own, l.range) != own.end();
+    t.own = ir::contains(own, l.range);
     if (l.straight && !t.own && !ranges.depends(s.node, l.range)) {
       out.push_back({l.range});
       continue;
