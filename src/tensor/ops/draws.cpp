@@ -314,46 +314,27 @@ Tensor randint_like(const Tensor& x, int64_t low, int64_t high, RandomOptions op
   return randint(low, high, x.shape(), drawn, where).to(t, where);
 }
 
-Tensor uniform(Arg low, Arg high, const Shape& shape, RandomOptions options) {
-  return uniform_in(low, high, &shape, options);
-}
-Tensor uniform(Arg low, Arg high, RandomOptions options) { return uniform_in(low, high, nullptr, options); }
-Tensor normal(Arg mean, Arg deviation, const Shape& shape, RandomOptions options) {
-  return normal_in(mean, deviation, &shape, options);
-}
-Tensor normal(Arg mean, Arg deviation, RandomOptions options) { return normal_in(mean, deviation, nullptr, options); }
-Tensor log_normal(Arg mean, Arg deviation, const Shape& shape, RandomOptions options) {
-  return log_normal_in(mean, deviation, &shape, options);
-}
-Tensor log_normal(Arg mean, Arg deviation, RandomOptions options) {
-  return log_normal_in(mean, deviation, nullptr, options);
-}
-Tensor exponential(Arg rate, const Shape& shape, RandomOptions options) {
-  return exponential_in(rate, &shape, options);
-}
-Tensor exponential(Arg rate, RandomOptions options) { return exponential_in(rate, nullptr, options); }
-Tensor gumbel(Arg location, Arg scale, const Shape& shape, RandomOptions options) {
-  return gumbel_in(location, scale, &shape, options);
-}
-Tensor gumbel(Arg location, Arg scale, RandomOptions options) { return gumbel_in(location, scale, nullptr, options); }
-Tensor laplace(Arg location, Arg scale, const Shape& shape, RandomOptions options) {
-  return laplace_in(location, scale, &shape, options);
-}
-Tensor laplace(Arg location, Arg scale, RandomOptions options) { return laplace_in(location, scale, nullptr, options); }
-Tensor cauchy(Arg location, Arg scale, const Shape& shape, RandomOptions options) {
-  return cauchy_in(location, scale, &shape, options);
-}
-Tensor cauchy(Arg location, Arg scale, RandomOptions options) { return cauchy_in(location, scale, nullptr, options); }
-Tensor geometric(Arg p, const Shape& shape, RandomOptions options) { return geometric_in(p, &shape, options); }
-Tensor geometric(Arg p, RandomOptions options) { return geometric_in(p, nullptr, options); }
-Tensor gamma(Arg concentration, Arg rate, const Shape& shape, RandomOptions options) {
-  return gamma_in(concentration, rate, &shape, options);
-}
-Tensor gamma(Arg concentration, Arg rate, RandomOptions options) {
-  return gamma_in(concentration, rate, nullptr, options);
-}
-Tensor beta(Arg a, Arg b, const Shape& shape, RandomOptions options) { return beta_in(a, b, &shape, options); }
-Tensor beta(Arg a, Arg b, RandomOptions options) { return beta_in(a, b, nullptr, options); }
+// A distribution's two functions: with a shape, and in the shape of its parameters.
+#define SINTER_DRAW_OF_ONE(name, a)                                                                       \
+  Tensor name(Arg a, const Shape& shape, RandomOptions options) { return name##_in(a, &shape, options); } \
+  Tensor name(Arg a, RandomOptions options) { return name##_in(a, nullptr, options); }
+#define SINTER_DRAW_OF_TWO(name, a, b)                                                                              \
+  Tensor name(Arg a, Arg b, const Shape& shape, RandomOptions options) { return name##_in(a, b, &shape, options); } \
+  Tensor name(Arg a, Arg b, RandomOptions options) { return name##_in(a, b, nullptr, options); }
+SINTER_DRAW_OF_TWO(uniform, low, high)
+SINTER_DRAW_OF_TWO(normal, mean, deviation)
+SINTER_DRAW_OF_TWO(log_normal, mean, deviation)
+SINTER_DRAW_OF_TWO(gumbel, location, scale)
+SINTER_DRAW_OF_TWO(laplace, location, scale)
+SINTER_DRAW_OF_TWO(cauchy, location, scale)
+SINTER_DRAW_OF_TWO(gamma, concentration, rate)
+SINTER_DRAW_OF_TWO(beta, a, b)
+SINTER_DRAW_OF_ONE(exponential, rate)
+SINTER_DRAW_OF_ONE(geometric, p)
+SINTER_DRAW_OF_ONE(poisson, rate)
+#undef SINTER_DRAW_OF_ONE
+#undef SINTER_DRAW_OF_TWO
+
 Tensor dirichlet(const Tensor& concentration, RandomOptions options, Loc where) {
   const OuterCall call("dirichlet", where);
   if (concentration.rank() == 0)
@@ -362,8 +343,6 @@ Tensor dirichlet(const Tensor& concentration, RandomOptions options, Loc where) 
   const Tensor x = gamma_in(Arg(concentration, where), Arg(1.0, where), nullptr, options);
   return x / x.sum(-1, true, where);
 }
-Tensor poisson(Arg rate, const Shape& shape, RandomOptions options) { return poisson_in(rate, &shape, options); }
-Tensor poisson(Arg rate, RandomOptions options) { return poisson_in(rate, nullptr, options); }
 Tensor categorical(const Tensor& logits, int64_t count, RandomOptions options, Loc where) {
   Call call("categorical", where);
   return wrap(classes_of(logits_of(logits, count, "logits"), count, options));
