@@ -28,11 +28,6 @@ struct CtcOperands {
   UOp log_p, labels, input_length, target_length;
 };
 
-UOp at_least(UOp x, double least) {
-  UOp bound = ir::like(x, least);
-  return ir::where(ir::lt(x, bound), bound, x);
-}
-
 /// log(e^a + e^b + e^c) of finite numbers.
 UOp log_add(UOp a, UOp b, UOp c) {
   UOp top = ir::detach(ir::maximum(ir::maximum(a, b), c));

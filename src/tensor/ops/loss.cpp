@@ -80,6 +80,11 @@ UOp weight_operand(const Tensor& weight, UOp x, const char* role) {
   return ir::broadcast_to(ir::cast(on_device(n, x->device, x->shape), x->dtype), x->shape);
 }
 
+UOp at_least(UOp x, double least) {
+  UOp bound = ir::like(x, least);
+  return ir::where(ir::lt(x, bound), bound, x);
+}
+
 UOp at_least_zero(UOp x) {
   UOp zero = ir::like(x, 0.0);
   return ir::where(ir::le(x, zero), zero, x);

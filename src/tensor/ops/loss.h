@@ -29,6 +29,8 @@ ThreeOperands three_operands(const Arg& a, const Arg& b, const Arg& c);
 /// The weight of each element, broadcast to x, in its type. Null if the handle is empty.
 ir::UOp weight_operand(const Tensor& weight, ir::UOp x, const char* role = "weight");
 
+/// max(x, least). NaN passes through.
+ir::UOp at_least(ir::UOp x, double least);
 /// max(x, 0). The gradient at 0 is 0, as in PyTorch's losses.
 ir::UOp at_least_zero(ir::UOp x);
 

@@ -21,17 +21,11 @@ UOp times_own_log(UOp x) {
   return ir::where(zero, ir::like(x, 0.0), x * ir::log(ir::where(zero, ir::like(x, 1.0), x)));
 }
 
-/// max(log, -100). NaN passes through.
-UOp bounded_log(UOp log) {
-  UOp least = ir::like(log, -100.0);
-  return ir::where(ir::lt(log, least), least, log);
-}
-
 /// PyTorch's slope by x is (x - t) / max(x (1 - x), 1e-12). Where the bound holds, x is taken as fixed, and a parabola
 /// that adds 0 to the value has the slope; elsewhere the logarithms have it.
 UOp binary_loss(UOp x, UOp t) {
   const auto logarithms = [&](UOp p) {
-    return -(t * bounded_log(ir::log(p)) + (1.0 - t) * bounded_log(ir::alu(ir::Op::Log1p, {-p})));
+    return -(t * at_least(ir::log(p), -100.0) + (1.0 - t) * at_least(ir::alu(ir::Op::Log1p, {-p}), -100.0));
   };
   constexpr double kLeast = 1e-12;
   UOp edge = ir::lt(x * (1.0 - x), ir::like(x, kLeast)), half = ir::like(x, 0.5), fixed = ir::detach(x);
