@@ -36,7 +36,7 @@ struct SelfAttention {
   /// All tokens of x [n, length, kWidth] at once.
   sn::Tensor operator()(const sn::Tensor& x) const {
     const auto qkv = heads(x);
-    return joined(scaled_dot_product_attention(qkv[0], qkv[1], qkv[2], {.causal = true}));
+    return joined(scaled_dot_product_attention(qkv[0], qkv[1], qkv[2], {.is_causal = true}));
   }
   /// The token at one position, x [1, 1, kWidth], after those in the cache. One program for all positions: they are
   /// arguments of its kernels.
@@ -46,7 +46,7 @@ struct SelfAttention {
     cache.k.at({sn::ellipsis, here, sn::Slice{}}) = qkv[1];
     cache.v.at({sn::ellipsis, here, sn::Slice{}}) = qkv[2];
     const sn::Tensor past = sn::arange(kContext) <= sn::number(position, sn::int64);
-    return joined(scaled_dot_product_attention(qkv[0], cache.k, cache.v, {.mask = past}));
+    return joined(scaled_dot_product_attention(qkv[0], cache.k, cache.v, {.attn_mask = past}));
   }
 };
 
