@@ -70,6 +70,10 @@ struct Transformer {
   /// source: [n, keys, size] or [keys, size]; target, and the result: [n, queries, size] or [queries, size].
   Tensor operator()(const Tensor& source, const Tensor& target, const TransformerMasks& masks = {},
                     Loc where = Loc::current()) const;
+  /// float32 [size, size], -infinity above the diagonal and 0 elsewhere: an attn_mask under which position i attends
+  /// to 0 to i. {.is_causal = true} is the same without a matrix.
+  static Tensor generate_square_subsequent_mask(int64_t size, Device device = default_device(),
+                                                Loc where = Loc::current());
   TransformerEncoder encoder;
   TransformerDecoder decoder;
   SINTER_MODULE(encoder, decoder)

@@ -95,7 +95,7 @@ TEST_CASE("attention: a causal query sees what came before it, a query without k
 TEST_CASE("layers name their tensors as PyTorch does", "[nn]") {
   using Names = std::vector<std::string>;
   CHECK(names(nn::state_dict(nn::Conv2d(3, 4, 5))) == Names{"weight", "bias"});
-  CHECK(names(nn::state_dict(nn::Conv1d(3, 4, 5, {}, false))) == Names{"weight"});
+  CHECK(names(nn::state_dict(nn::Conv1d(3, 4, 5, {.bias = false}))) == Names{"weight"});
   CHECK(nn::Conv2d(4, 6, {3, 5}, {.groups = 2}).weight.shape() == Shape{6, 2, 3, 5});
   CHECK(names(nn::state_dict(nn::GRUCell(2, 3))) == Names{"weight_ih", "weight_hh", "bias_ih", "bias_hh"});
   CHECK(nn::LSTMCell(2, 3).weight_ih.shape() == Shape{12, 2});

@@ -57,6 +57,17 @@ TEST_CASE("the last queries of a longer attention", "[nn]") {
   CHECK(close(numbers(attention_weights(q, k).sum(-1)), std::vector<double>(12, 1.0), 1e-6));
 }
 
+TEST_CASE("a mask of floats hides what follows", "[nn]") {
+  const double inf = std::numeric_limits<double>::infinity();
+  const Tensor mask = nn::Transformer::generate_square_subsequent_mask(3);
+  CHECK(same(numbers(mask), {0, -inf, -inf, 0, 0, -inf, 0, 0, 0}));
+  CHECK(mask.dtype() == float32);
+  const Tensor q = randn({2, 3, 4});
+  CHECK(close(numbers(scaled_dot_product_attention(q, q, q, {.attn_mask = mask})),
+              numbers(scaled_dot_product_attention(q, q, q, {.is_causal = true})), 1e-6));
+  CHECK_THROWS_WITH(nn::Transformer::generate_square_subsequent_mask(0), Contains("size is 0"));
+}
+
 TEST_CASE("dropout 1 leaves nothing of attention, as in PyTorch", "[nn]") {
   nn::MultiheadAttention attend(4, 2, {.dropout = 1});
   attend.out_proj.bias = from({1.0, 2.0, 3.0, 4.0}).to(float32);
