@@ -113,7 +113,7 @@ TEST_CASE("a transformer block is ten launches, its training step thirty", "[lau
   const FixedTarget fixed;
   manual_seed(0);
   const nn::TransformerEncoderLayer block(256, 4,
-                                          {.feedforward = 1024, .dropout = 0, .gelu = true, .norm_first = true});
+                                          {.dim_feedforward = 1024, .dropout = 0, .gelu = true, .norm_first = true});
   const std::vector<Tensor> parameters = nn::parameters(block);
   realize_all(parameters);
   Tensor x = stored(randn({1, 256, 256}));

@@ -60,7 +60,7 @@ size_t recurrent(auto model, int steps) {
 }
 
 size_t transformer(int layers, bool norm_first) {
-  const nn::TransformerEncoderLayer layer(32, 2, {.feedforward = 64, .dropout = 0, .norm_first = norm_first});
+  const nn::TransformerEncoderLayer layer(32, 2, {.dim_feedforward = 64, .dropout = 0, .norm_first = norm_first});
   const nn::TransformerEncoder model(layer, layers);
   const Tensor x = randn({2, 16, 32}).realize();
   return bodies_of(model, [&] { return model(x).square().mean(); });
