@@ -1,58 +1,40 @@
 // Each method calls the function of its name. Those that write are in in_place.cpp.
 #include "sinter/tensor_methods.h"
 
+#include "sinter/for_each.h"
 #include "sinter/ops.h"
 
 namespace sinter::inline v0 {
 
 const Tensor& TensorMethods::self() const { return static_cast<const Tensor&>(*this); }
 
-Tensor TensorMethods::abs(Loc where) const { return sinter::abs(Arg(self(), where)); }
-Tensor TensorMethods::acos(Loc where) const { return sinter::acos(Arg(self(), where)); }
-Tensor TensorMethods::acosh(Loc where) const { return sinter::acosh(Arg(self(), where)); }
-Tensor TensorMethods::asin(Loc where) const { return sinter::asin(Arg(self(), where)); }
-Tensor TensorMethods::asinh(Loc where) const { return sinter::asinh(Arg(self(), where)); }
-Tensor TensorMethods::atan(Loc where) const { return sinter::atan(Arg(self(), where)); }
-Tensor TensorMethods::atanh(Loc where) const { return sinter::atanh(Arg(self(), where)); }
-Tensor TensorMethods::bitwise_not(Loc where) const { return sinter::bitwise_not(Arg(self(), where)); }
-Tensor TensorMethods::ceil(Loc where) const { return sinter::ceil(Arg(self(), where)); }
-Tensor TensorMethods::cos(Loc where) const { return sinter::cos(Arg(self(), where)); }
-Tensor TensorMethods::cosh(Loc where) const { return sinter::cosh(Arg(self(), where)); }
-Tensor TensorMethods::deg2rad(Loc where) const { return sinter::deg2rad(Arg(self(), where)); }
-Tensor TensorMethods::erf(Loc where) const { return sinter::erf(Arg(self(), where)); }
-Tensor TensorMethods::erfc(Loc where) const { return sinter::erfc(Arg(self(), where)); }
-Tensor TensorMethods::erfinv(Loc where) const { return sinter::erfinv(Arg(self(), where)); }
-Tensor TensorMethods::exp(Loc where) const { return sinter::exp(Arg(self(), where)); }
-Tensor TensorMethods::exp2(Loc where) const { return sinter::exp2(Arg(self(), where)); }
-Tensor TensorMethods::expm1(Loc where) const { return sinter::expm1(Arg(self(), where)); }
-Tensor TensorMethods::floor(Loc where) const { return sinter::floor(Arg(self(), where)); }
-Tensor TensorMethods::frac(Loc where) const { return sinter::frac(Arg(self(), where)); }
-Tensor TensorMethods::isfinite(Loc where) const { return sinter::isfinite(Arg(self(), where)); }
-Tensor TensorMethods::isinf(Loc where) const { return sinter::isinf(Arg(self(), where)); }
-Tensor TensorMethods::isnan(Loc where) const { return sinter::isnan(Arg(self(), where)); }
-Tensor TensorMethods::log(Loc where) const { return sinter::log(Arg(self(), where)); }
-Tensor TensorMethods::log10(Loc where) const { return sinter::log10(Arg(self(), where)); }
-Tensor TensorMethods::log1p(Loc where) const { return sinter::log1p(Arg(self(), where)); }
-Tensor TensorMethods::log2(Loc where) const { return sinter::log2(Arg(self(), where)); }
-Tensor TensorMethods::logical_not(Loc where) const { return sinter::logical_not(Arg(self(), where)); }
-Tensor TensorMethods::negative(Loc where) const { return sinter::negative(Arg(self(), where)); }
-Tensor TensorMethods::positive(Loc where) const { return sinter::positive(Arg(self(), where)); }
-Tensor TensorMethods::rad2deg(Loc where) const { return sinter::rad2deg(Arg(self(), where)); }
-Tensor TensorMethods::reciprocal(Loc where) const { return sinter::reciprocal(Arg(self(), where)); }
-Tensor TensorMethods::relu(Loc where) const { return sinter::relu(Arg(self(), where)); }
-Tensor TensorMethods::round(Loc where) const { return sinter::round(Arg(self(), where)); }
-Tensor TensorMethods::rsqrt(Loc where) const { return sinter::rsqrt(Arg(self(), where)); }
-Tensor TensorMethods::sigmoid(Loc where) const { return sinter::sigmoid(Arg(self(), where)); }
-Tensor TensorMethods::sign(Loc where) const { return sinter::sign(Arg(self(), where)); }
-Tensor TensorMethods::signbit(Loc where) const { return sinter::signbit(Arg(self(), where)); }
-Tensor TensorMethods::sin(Loc where) const { return sinter::sin(Arg(self(), where)); }
-Tensor TensorMethods::sinc(Loc where) const { return sinter::sinc(Arg(self(), where)); }
-Tensor TensorMethods::sinh(Loc where) const { return sinter::sinh(Arg(self(), where)); }
-Tensor TensorMethods::sqrt(Loc where) const { return sinter::sqrt(Arg(self(), where)); }
-Tensor TensorMethods::square(Loc where) const { return sinter::square(Arg(self(), where)); }
-Tensor TensorMethods::tan(Loc where) const { return sinter::tan(Arg(self(), where)); }
-Tensor TensorMethods::tanh(Loc where) const { return sinter::tanh(Arg(self(), where)); }
-Tensor TensorMethods::trunc(Loc where) const { return sinter::trunc(Arg(self(), where)); }
+// The signatures that many methods have.
+#define SINTER_UNARY(f) \
+  Tensor TensorMethods::f(Loc where) const { return sinter::f(Arg(self(), where)); }
+#define SINTER_BINARY(f) \
+  Tensor TensorMethods::f(Arg other, Loc where) const { return sinter::f(Arg(self(), where), other); }
+#define SINTER_OVER_AXES(f)                                           \
+  Tensor TensorMethods::f(Axes axes, bool keepdim, Loc where) const { \
+    return sinter::f(self(), std::move(axes), keepdim, where);        \
+  }
+#define SINTER_ALONG_AXIS(f) \
+  Tensor TensorMethods::f(int64_t axis, Loc where) const { return sinter::f(Arg(self(), where), axis); }
+SINTER_FOR_EACH(SINTER_UNARY, abs, acos, acosh, asin, asinh, atan, atanh, bitwise_not, ceil, cos, cosh, deg2rad, erf,
+                erfc, erfinv, exp, exp2, expm1, floor, frac, isfinite, isinf, isnan, log, log10, log1p, log2,
+                logical_not, negative, positive, rad2deg, reciprocal, relu, round, rsqrt, sigmoid, sign, signbit, sin,
+                sinc, sinh, sqrt, square, tan, tanh, trunc, det, inverse, logdet, median, nanmedian, msort, nonzero,
+                argwhere)
+SINTER_FOR_EACH(SINTER_BINARY, atan2, bitwise_and, bitwise_left_shift, bitwise_or, bitwise_right_shift, bitwise_xor,
+                clamp_max, clamp_min, copysign, eq, float_power, floor_divide, fmod, ge, gt, heaviside, hypot, ldexp,
+                le, logaddexp, logaddexp2, logical_and, logical_or, logical_xor, lt, maximum, minimum, mul, ne, pow,
+                remainder, true_divide, xlogy, add, sub, div, matmul, mm, bmm, mv, dot, inner, outer, kron)
+SINTER_FOR_EACH(SINTER_OVER_AXES, amax, amin, count_nonzero, nansum, nanmean)
+SINTER_FOR_EACH(SINTER_ALONG_AXIS, softmax, log_softmax, cumsum, cumprod, logcumsumexp)
+#undef SINTER_UNARY
+#undef SINTER_BINARY
+#undef SINTER_OVER_AXES
+#undef SINTER_ALONG_AXIS
+
 Tensor TensorMethods::nan_to_num(double nan, std::optional<double> posinf, std::optional<double> neginf,
                                  Loc where) const {
   return sinter::nan_to_num(Arg(self(), where), nan, posinf, neginf);
@@ -60,54 +42,12 @@ Tensor TensorMethods::nan_to_num(double nan, std::optional<double> posinf, std::
 Tensor TensorMethods::logit(std::optional<double> eps, Loc where) const {
   return sinter::logit(Arg(self(), where), eps);
 }
-Tensor TensorMethods::atan2(Arg other, Loc where) const { return sinter::atan2(Arg(self(), where), other); }
-Tensor TensorMethods::bitwise_and(Arg other, Loc where) const { return sinter::bitwise_and(Arg(self(), where), other); }
-Tensor TensorMethods::bitwise_left_shift(Arg other, Loc where) const {
-  return sinter::bitwise_left_shift(Arg(self(), where), other);
-}
-Tensor TensorMethods::bitwise_or(Arg other, Loc where) const { return sinter::bitwise_or(Arg(self(), where), other); }
-Tensor TensorMethods::bitwise_right_shift(Arg other, Loc where) const {
-  return sinter::bitwise_right_shift(Arg(self(), where), other);
-}
-Tensor TensorMethods::bitwise_xor(Arg other, Loc where) const { return sinter::bitwise_xor(Arg(self(), where), other); }
-Tensor TensorMethods::clamp_max(Arg other, Loc where) const { return sinter::clamp_max(Arg(self(), where), other); }
-Tensor TensorMethods::clamp_min(Arg other, Loc where) const { return sinter::clamp_min(Arg(self(), where), other); }
-Tensor TensorMethods::copysign(Arg other, Loc where) const { return sinter::copysign(Arg(self(), where), other); }
-Tensor TensorMethods::eq(Arg other, Loc where) const { return sinter::eq(Arg(self(), where), other); }
-Tensor TensorMethods::float_power(Arg other, Loc where) const { return sinter::float_power(Arg(self(), where), other); }
-Tensor TensorMethods::floor_divide(Arg other, Loc where) const {
-  return sinter::floor_divide(Arg(self(), where), other);
-}
-Tensor TensorMethods::fmod(Arg other, Loc where) const { return sinter::fmod(Arg(self(), where), other); }
-Tensor TensorMethods::ge(Arg other, Loc where) const { return sinter::ge(Arg(self(), where), other); }
-Tensor TensorMethods::gt(Arg other, Loc where) const { return sinter::gt(Arg(self(), where), other); }
-Tensor TensorMethods::heaviside(Arg other, Loc where) const { return sinter::heaviside(Arg(self(), where), other); }
-Tensor TensorMethods::hypot(Arg other, Loc where) const { return sinter::hypot(Arg(self(), where), other); }
-Tensor TensorMethods::ldexp(Arg other, Loc where) const { return sinter::ldexp(Arg(self(), where), other); }
-Tensor TensorMethods::le(Arg other, Loc where) const { return sinter::le(Arg(self(), where), other); }
-Tensor TensorMethods::logaddexp(Arg other, Loc where) const { return sinter::logaddexp(Arg(self(), where), other); }
-Tensor TensorMethods::logaddexp2(Arg other, Loc where) const { return sinter::logaddexp2(Arg(self(), where), other); }
-Tensor TensorMethods::logical_and(Arg other, Loc where) const { return sinter::logical_and(Arg(self(), where), other); }
-Tensor TensorMethods::logical_or(Arg other, Loc where) const { return sinter::logical_or(Arg(self(), where), other); }
-Tensor TensorMethods::logical_xor(Arg other, Loc where) const { return sinter::logical_xor(Arg(self(), where), other); }
-Tensor TensorMethods::lt(Arg other, Loc where) const { return sinter::lt(Arg(self(), where), other); }
-Tensor TensorMethods::maximum(Arg other, Loc where) const { return sinter::maximum(Arg(self(), where), other); }
-Tensor TensorMethods::minimum(Arg other, Loc where) const { return sinter::minimum(Arg(self(), where), other); }
-Tensor TensorMethods::mul(Arg other, Loc where) const { return sinter::mul(Arg(self(), where), other); }
-Tensor TensorMethods::ne(Arg other, Loc where) const { return sinter::ne(Arg(self(), where), other); }
-Tensor TensorMethods::pow(Arg other, Loc where) const { return sinter::pow(Arg(self(), where), other); }
-Tensor TensorMethods::remainder(Arg other, Loc where) const { return sinter::remainder(Arg(self(), where), other); }
-Tensor TensorMethods::true_divide(Arg other, Loc where) const { return sinter::true_divide(Arg(self(), where), other); }
-Tensor TensorMethods::xlogy(Arg other, Loc where) const { return sinter::xlogy(Arg(self(), where), other); }
-Tensor TensorMethods::add(Arg other, Loc where) const { return sinter::add(Arg(self(), where), other); }
 Tensor TensorMethods::add(Arg other, Arg alpha, Loc where) const {
   return sinter::add(Arg(self(), where), other, alpha);
 }
-Tensor TensorMethods::sub(Arg other, Loc where) const { return sinter::sub(Arg(self(), where), other); }
 Tensor TensorMethods::sub(Arg other, Arg alpha, Loc where) const {
   return sinter::sub(Arg(self(), where), other, alpha);
 }
-Tensor TensorMethods::div(Arg other, Loc where) const { return sinter::div(Arg(self(), where), other); }
 Tensor TensorMethods::div(Arg other, RoundingMode rounding_mode, Loc where) const {
   return sinter::div(Arg(self(), where), other, rounding_mode);
 }
@@ -206,14 +146,6 @@ Tensor TensorMethods::diff(int64_t n, int64_t axis, Loc where) const {
   return sinter::diff(self(), n, axis, {}, {}, where);
 }
 
-Tensor TensorMethods::matmul(Arg other, Loc where) const { return sinter::matmul(Arg(self(), where), other); }
-Tensor TensorMethods::mm(Arg other, Loc where) const { return sinter::mm(Arg(self(), where), other); }
-Tensor TensorMethods::bmm(Arg other, Loc where) const { return sinter::bmm(Arg(self(), where), other); }
-Tensor TensorMethods::mv(Arg other, Loc where) const { return sinter::mv(Arg(self(), where), other); }
-Tensor TensorMethods::dot(Arg other, Loc where) const { return sinter::dot(Arg(self(), where), other); }
-Tensor TensorMethods::inner(Arg other, Loc where) const { return sinter::inner(Arg(self(), where), other); }
-Tensor TensorMethods::outer(Arg other, Loc where) const { return sinter::outer(Arg(self(), where), other); }
-Tensor TensorMethods::kron(Arg other, Loc where) const { return sinter::kron(Arg(self(), where), other); }
 Tensor TensorMethods::cross(Arg other, int64_t axis, Loc where) const {
   return sinter::cross(Arg(self(), where), other, axis);
 }
@@ -232,42 +164,15 @@ Tensor TensorMethods::norm(double p, Axes axes, bool keepdim, Loc where) const {
 }
 
 Tensor TensorMethods::cholesky(bool upper, Loc where) const { return sinter::cholesky(Arg(self(), where), upper); }
-Tensor TensorMethods::det(Loc where) const { return sinter::det(Arg(self(), where)); }
-Tensor TensorMethods::inverse(Loc where) const { return sinter::inverse(Arg(self(), where)); }
-Tensor TensorMethods::logdet(Loc where) const { return sinter::logdet(Arg(self(), where)); }
 SlogDet TensorMethods::slogdet(Loc where) const { return sinter::slogdet(Arg(self(), where)); }
 QR TensorMethods::qr(std::string_view mode, Loc where) const { return sinter::qr(Arg(self(), where), mode); }
 SVD TensorMethods::svd(bool full_matrices, Loc where) const { return sinter::svd(Arg(self(), where), full_matrices); }
 
-Tensor TensorMethods::amax(Axes axes, bool keepdim, Loc where) const {
-  return sinter::amax(self(), std::move(axes), keepdim, where);
-}
-Tensor TensorMethods::amin(Axes axes, bool keepdim, Loc where) const {
-  return sinter::amin(self(), std::move(axes), keepdim, where);
-}
 std::pair<Tensor, Tensor> TensorMethods::aminmax(Axes axes, bool keepdim, Loc where) const {
   return sinter::aminmax(self(), std::move(axes), keepdim, where);
 }
-Tensor TensorMethods::count_nonzero(Axes axes, bool keepdim, Loc where) const {
-  return sinter::count_nonzero(self(), std::move(axes), keepdim, where);
-}
-Tensor TensorMethods::nansum(Axes axes, bool keepdim, Loc where) const {
-  return sinter::nansum(self(), std::move(axes), keepdim, where);
-}
-Tensor TensorMethods::nanmean(Axes axes, bool keepdim, Loc where) const {
-  return sinter::nanmean(self(), std::move(axes), keepdim, where);
-}
-Tensor TensorMethods::softmax(int64_t axis, Loc where) const { return sinter::softmax(Arg(self(), where), axis); }
-Tensor TensorMethods::log_softmax(int64_t axis, Loc where) const {
-  return sinter::log_softmax(Arg(self(), where), axis);
-}
 Tensor TensorMethods::logsumexp(Axes axes, bool keepdim, Loc where) const {
   return sinter::logsumexp(Arg(self(), where), std::move(axes), keepdim);
-}
-Tensor TensorMethods::cumsum(int64_t axis, Loc where) const { return sinter::cumsum(Arg(self(), where), axis); }
-Tensor TensorMethods::cumprod(int64_t axis, Loc where) const { return sinter::cumprod(Arg(self(), where), axis); }
-Tensor TensorMethods::logcumsumexp(int64_t axis, Loc where) const {
-  return sinter::logcumsumexp(Arg(self(), where), axis);
 }
 Ranked TensorMethods::cummax(int64_t axis, Loc where) const { return sinter::cummax(Arg(self(), where), axis); }
 Ranked TensorMethods::cummin(int64_t axis, Loc where) const { return sinter::cummin(Arg(self(), where), axis); }
@@ -283,7 +188,6 @@ Ranked TensorMethods::topk(int64_t k, int64_t axis, bool largest, bool sorted, L
 Ranked TensorMethods::kthvalue(int64_t k, int64_t axis, bool keepdim, Loc where) const {
   return sinter::kthvalue(Arg(self(), where), k, axis, keepdim);
 }
-Tensor TensorMethods::median(Loc where) const { return sinter::median(Arg(self(), where)); }
 Ranked TensorMethods::median(int64_t axis, bool keepdim, Loc where) const {
   return sinter::median(Arg(self(), where), axis, keepdim);
 }
@@ -293,14 +197,12 @@ Tensor TensorMethods::quantile(Arg q, std::optional<int64_t> axis, bool keepdim,
 Tensor TensorMethods::nanquantile(Arg q, std::optional<int64_t> axis, bool keepdim, Loc where) const {
   return sinter::nanquantile(Arg(self(), where), q, axis, keepdim);
 }
-Tensor TensorMethods::nanmedian(Loc where) const { return sinter::nanmedian(Arg(self(), where)); }
 Ranked TensorMethods::nanmedian(int64_t axis, bool keepdim, Loc where) const {
   return sinter::nanmedian(Arg(self(), where), axis, keepdim);
 }
 Ranked TensorMethods::mode(int64_t axis, bool keepdim, Loc where) const {
   return sinter::mode(Arg(self(), where), axis, keepdim);
 }
-Tensor TensorMethods::msort(Loc where) const { return sinter::msort(Arg(self(), where)); }
 Distinct TensorMethods::unique(Loc where) const { return sinter::unique(Arg(self(), where)); }
 Tensor TensorMethods::bincount(int64_t least, Loc where) const { return sinter::bincount(self(), least, where); }
 Tensor TensorMethods::bincount(const Tensor& weights, int64_t least, Loc where) const {
@@ -348,8 +250,6 @@ Tensor TensorMethods::masked_select(const Tensor& mask, Loc where) const {
 Tensor TensorMethods::masked_scatter(const Tensor& mask, Arg source, Loc where) const {
   return sinter::masked_scatter(Arg(self(), where), mask, source);
 }
-Tensor TensorMethods::nonzero(Loc where) const { return sinter::nonzero(Arg(self(), where)); }
-Tensor TensorMethods::argwhere(Loc where) const { return sinter::argwhere(Arg(self(), where)); }
 Tensor TensorMethods::multinomial(int64_t count, bool replacement, Loc where) const {
   return sinter::multinomial(self(), count, replacement, {}, where);
 }
