@@ -10,39 +10,13 @@ namespace sinter::codegen {
 namespace {
 
 std::string_view name(InstCode code) {
-  constexpr std::string_view kNames[] = {"begin",
-                                         "end",
-                                         "thread",
-                                         "const",
-                                         "var",
-                                         "arg",
-                                         "alu",
-                                         "splat",
-                                         "iota",
-                                         "below",
-                                         "pack",
-                                         "interleave",
-                                         "transpose",
-                                         "part",
-                                         "load",
-                                         "store",
-                                         "stream",
-                                         "fence",
-                                         "prefetch",
-                                         "raise",
-                                         "accumulator",
-                                         "accumulator_read",
-                                         "accumulator_write",
-                                         "shuffle",
-                                         "mma",
-                                         "mma_step",
-                                         "load_matrices",
-                                         "copy_async",
-                                         "commit_copies",
-                                         "wait_copies",
-                                         "barrier",
-                                         "loop",
-                                         "if"};
+  // clang-format off
+  constexpr std::string_view kNames[] = {
+      "begin", "end", "thread", "const", "var", "arg", "alu", "splat", "iota", "below", "pack", "interleave",
+      "transpose", "part", "load", "store", "stream", "fence", "prefetch", "raise", "accumulator", "accumulator_read",
+      "accumulator_write", "shuffle", "mma", "mma_step", "load_matrices", "copy_async", "commit_copies",
+      "wait_copies", "barrier", "loop", "if"};
+  // clang-format on
   return kNames[static_cast<int>(code)];
 }
 

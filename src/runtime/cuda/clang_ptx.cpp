@@ -21,29 +21,14 @@ constexpr int kLevel = 2;
 
 // Denormals are kept, and division and square root follow IEEE: Clang's defaults for CUDA.
 std::vector<std::string> arguments(int sm) {
-  return {"-triple",
-          "nvptx64-nvidia-cuda",
-          "-target-cpu",
-          fmt::format("sm_{}", sm),
-          "-target-feature",
-          sm >= 90 ? "+ptx80" : "+ptx75",
-          "-S",
-          "-x",
-          "cuda",
-          "-fcuda-is-device",
-          "-std=c++17",
-          "-O2",
-          "-w",
-          "-fno-builtin",
-          "-nostdsysteminc",
-          "-nobuiltininc",
-          "-fdeclspec",
-          "-ffp-contract=off",
-          "-fwrapv",
-          "-fno-threadsafe-statics",
-          "-debug-info-kind=line-directives-only",
-          "-dwarf-version=2",
-          "-debugger-tuning=gdb"};
+  // clang-format off
+  return {"-triple", "nvptx64-nvidia-cuda", "-target-cpu", fmt::format("sm_{}", sm),
+          "-target-feature", sm >= 90 ? "+ptx80" : "+ptx75",
+          "-S", "-x", "cuda", "-fcuda-is-device", "-std=c++17", "-O2", "-w",
+          "-fno-builtin", "-nostdsysteminc", "-nobuiltininc", "-fdeclspec",
+          "-ffp-contract=off", "-fwrapv", "-fno-threadsafe-statics",
+          "-debug-info-kind=line-directives-only", "-dwarf-version=2", "-debugger-tuning=gdb"};
+  // clang-format on
 }
 
 }  // namespace
