@@ -21,7 +21,7 @@ UOp dropped(UOp x, double p, DropUnit unit, Generator* generator, Loc where) {
   if (unit != DropUnit::Element)
     for (size_t i = unit == DropUnit::Channel ? 2 : 1; i < drawn.rank(); ++i) drawn[i] = Dim(1);
   UOp mask = node_of(bernoulli(p, drawn, {.generator = generator, .device = x->device}, where));
-  return ir::broadcast_to(mask, x->shape);
+  return broadcast_to(mask, x->shape);
 }
 
 /// The operand of a call that drops such units.
@@ -38,7 +38,7 @@ Tensor drop(const Arg& x, double p, bool training, DropUnit unit, Generator* gen
   UOp n = drop_operand(x, p, unit);
   if (!training || p == 0) return wrap(n);
   UOp mask = dropped(n, p, unit, generator, x.where());
-  return wrap(ir::where(mask, ir::like(n, 0.0), n * (p < 1 ? 1.0 / (1.0 - p) : 0.0)));
+  return wrap(where(mask, like(n, 0.0), n * (p < 1 ? 1.0 / (1.0 - p) : 0.0)));
 }
 
 /// Of x of `rank` axes or one less, where `one_sample`: the axis of samples is the one that lacks.
@@ -55,11 +55,11 @@ Tensor alpha_drop(const Arg& x, double p, bool training, DropUnit unit, Generato
   UOp given = drop_operand(x, p, unit);
   if (!training || p == 0) return wrap(given);
   if (p == 1) return wrap(given * 0.0);
-  UOp n = ir::to_compute_type(given), mask = dropped(n, p, unit, generator, x.where());
+  UOp n = to_compute_type(given), mask = dropped(n, p, unit, generator, x.where());
   constexpr double kLowest = 1.7580993408473766;  // -selu(-infinity)
   const double scale = 1 / std::sqrt((kLowest * kLowest * p + 1) * (1 - p)), shift = scale * kLowest * p;
-  UOp out = ir::where(mask, ir::like(n, shift - scale * kLowest), n * scale + shift);
-  return wrap(ir::cast(out, given->dtype));
+  UOp out = where(mask, like(n, shift - scale * kLowest), n * scale + shift);
+  return wrap(cast(out, given->dtype));
 }
 
 }  // namespace

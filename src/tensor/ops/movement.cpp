@@ -11,7 +11,6 @@ namespace sinter::inline v0 {
 namespace {
 
 using namespace tensor;
-using ir::Ints;
 
 std::vector<Dim> symbols(const Shape& shape) {
   std::vector<Dim> out;
@@ -50,7 +49,7 @@ void infer(UOp x, Shape& shape) {
   check_shape(others);
   if (unknown == shape.rank()) return;
   for (const Dim& d : symbols(x->shape))
-    if (!ir::contains(shape, d)) {
+    if (!contains(shape, d)) {
       shape[unknown] = d;
       return;
     }
@@ -190,9 +189,9 @@ Tensor Tensor::pad(std::vector<std::pair<int64_t, int64_t>> widths, Arg value, L
         "{} pairs of widths given for {}, which has {} axes; give at most one {{before, after}} per axis, "
         "in the order of the axes",
         widths.size(), describe(x), x->rank());
-  const ir::Scalar fill = number_of(value, x->dtype);
+  const Scalar fill = number_of(value, x->dtype);
   Shape shape = x->shape;
-  ir::Region box = ir::full_region(shape);
+  Region box = full_region(shape);
   for (size_t i = 0; i < widths.size(); ++i) {
     const auto [before, after] = widths[i];
     const size_t a = x->rank() - widths.size() + i;
@@ -206,9 +205,9 @@ Tensor Tensor::pad(std::vector<std::pair<int64_t, int64_t>> widths, Arg value, L
   }
   check_shape(shape);
   UOp padded = ir::pad(x, box, shape);
-  if (fill == ir::Scalar::of(x->dtype, 0)) return wrap(padded);
+  if (fill == Scalar::of(x->dtype, 0)) return wrap(padded);
   UOp inside = ir::pad(ir::true_like(x), box, shape);
-  return wrap(ir::where(inside, padded, ir::like(padded, fill)));
+  return wrap(ir::where(inside, padded, like(padded, fill)));
 }
 
 }  // namespace sinter::inline v0
