@@ -44,6 +44,10 @@ class SignalBlock {
 
 }  // namespace
 
+Descriptor::~Descriptor() {
+  if (fd_ >= 0) close(fd_);
+}
+
 bool write_all(int fd, std::string_view bytes) {
   const SignalBlock guard;
   while (!bytes.empty()) {
