@@ -32,8 +32,8 @@ constexpr std::string_view kWide[] = {
 constinit thread_local AutocastState autocast_state;
 
 AutocastRule autocast_rule(std::string_view name) {
-  if (ir::contains(kNarrow, name)) return AutocastRule::Narrow;
-  return ir::contains(kWide, name) ? AutocastRule::Wide : AutocastRule::None;
+  if (contains(kNarrow, name)) return AutocastRule::Narrow;
+  return contains(kWide, name) ? AutocastRule::Wide : AutocastRule::None;
 }
 
 }  // namespace tensor
@@ -43,7 +43,7 @@ inline namespace v0 {
 using namespace tensor;
 
 autocast::autocast(DType dtype, Loc where) : before_(autocast_state.dtype) {
-  if (dtype != DType::F32 && !ir::is_short_float(dtype)) {
+  if (dtype != DType::F32 && !is_short_float(dtype)) {
     const OuterCall call("autocast", where);
     usage_error("cannot compute in {}; give bfloat16 or float16, or float32 to end a scope", name_of(dtype));
   }

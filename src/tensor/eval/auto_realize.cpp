@@ -59,10 +59,10 @@ std::vector<UOp> unread_roots(const plan::CanonicalProgram& walk) {
 }  // namespace
 
 void set_pending_limit(size_t nodes) {
-  const ir::GraphScope scope;
+  const GraphScope scope;
   PendingTracker& p = PendingTracker::get();
   p.limit = nodes;
-  p.check_at = ir::TensorGraph::get().live_nodes() + nodes;
+  p.check_at = TensorGraph::get().live_nodes() + nodes;
   p.patience = 0;
 }
 
@@ -77,7 +77,7 @@ namespace {
 /// Realizes the unread values of the ring, if that frees enough. `many`: the node count asks for it, and not the
 /// memory.
 void realize_unread(bool many, const runtime::MemoryUsage& usage) {
-  ir::TensorGraph& g = ir::TensorGraph::get();
+  TensorGraph& g = TensorGraph::get();
   PendingTracker& p = PendingTracker::get();
   g.release_pool();
   const size_t nodes = g.live_nodes();
@@ -112,7 +112,7 @@ void realize_unread(bool many, const runtime::MemoryUsage& usage) {
 }  // namespace
 
 void auto_realize() {
-  const ir::TensorGraph& g = ir::TensorGraph::get();
+  const TensorGraph& g = TensorGraph::get();
   PendingTracker& p = PendingTracker::get();
   // Memory fills by allocations only, and most calls follow none. Once a look found no gain, releases count too.
   const uint64_t allocations = runtime::counters().allocations.load(std::memory_order_relaxed);

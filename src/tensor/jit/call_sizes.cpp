@@ -14,7 +14,7 @@ CallSizes::CallSizes(std::span<const Tensor> inputs, std::span<const Dim> given)
 }
 
 void CallSizes::add(const Dim& dim) {
-  if (dim.symbolic() && !ir::contains(all_, dim)) all_.push_back(dim);
+  if (dim.symbolic() && !contains(all_, dim)) all_.push_back(dim);
 }
 
 CapturedSize CallSizes::capture(const Dim& dim) const {
