@@ -145,6 +145,7 @@ struct RangeAttr {
   friend bool operator==(const RangeAttr&, const RangeAttr&) = default;
 };
 
+/// AttrKind (ir/op.h) names these.
 using Attr = std::variant<std::monostate, int64_t, Scalar, Ints, Region, ReduceAttr, RangeAttr, sinter::Var, WindowAttr,
                           ScatterAttr>;
 
