@@ -116,7 +116,7 @@ class Batcher {
   UOp custom(UOp n) {
     const std::shared_ptr<const ir::RuleGroup> group = ir::rule_group(n);
     const UOp all = with(n, n->attr);
-    if (!group || !all->state.requires_grad) return of(n->src[static_cast<size_t>(n->integer())]);
+    if (!group || !all->state.requires_grad) return of(n->src[n->integer()]);
     std::shared_ptr<const ir::RuleGroup>& made = groups_[group.get()];
     if (!made) made = std::make_shared<ir::RuleGroup>(ir::RuleGroup{group->rule->batched(n, count_), group->values});
     ir::set_rule_group(all, made);

@@ -128,7 +128,7 @@ class GraphInterpreter {
       case Op::Arg:
         if (static_cast<size_t>(n->integer()) >= inputs_.args.size())
           refuse(n, fmt::format("no argument {}", n->integer()));
-        return scalar(n, inputs_.args[static_cast<size_t>(n->integer())]);
+        return scalar(n, inputs_.args[n->integer()]);
       default: refuse(n, "it has no storage");
     }
   }

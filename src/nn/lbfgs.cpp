@@ -70,8 +70,8 @@ Tensor LBFGS::History::next_direction(const Tensor& g, int64_t limit) {
   if (new_sy > 1e-10) {
     std::vector<double> of_s, of_y;
     for (int64_t i = 0; i < old; ++i) {
-      sy[static_cast<size_t>(i)].push_back(product(first_s + i, 1));
-      yy[static_cast<size_t>(i)].push_back(product(first_y + i, 1));
+      sy[i].push_back(product(first_s + i, 1));
+      yy[i].push_back(product(first_y + i, 1));
       of_s.push_back(product(first_y + i, 0));
       of_y.push_back(product(first_y + i, 1));
     }

@@ -125,8 +125,7 @@ SequentialLR::SequentialLR(std::vector<Schedule> schedules, std::vector<int64_t>
 
 double SequentialLR::operator()(double base, int64_t t) const {
   const auto next = std::ranges::upper_bound(milestones_, t);
-  return schedules_[static_cast<size_t>(next - milestones_.begin())](base,
-                                                                     next == milestones_.begin() ? t : t - *(next - 1));
+  return schedules_[next - milestones_.begin()](base, next == milestones_.begin() ? t : t - *(next - 1));
 }
 
 LRScheduler::LRScheduler(Optimizer& optimizer, Schedule schedule, Loc where)

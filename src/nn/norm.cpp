@@ -28,7 +28,7 @@ Axes after_channels(const Tensor& x) {
 /// The elements of a channel in one sample.
 int64_t spatial_size(const Tensor& x) {
   int64_t size = 1;
-  for (int64_t a = 2; a < x.rank(); ++a) size *= x.shape()[static_cast<size_t>(a)].value();
+  for (int64_t a = 2; a < x.rank(); ++a) size *= x.shape()[a].value();
   return size;
 }
 

@@ -117,7 +117,7 @@ Accumulators::ChainState Accumulators::emit_combine(const ir::CombineGraph& rule
   std::unordered_map<UOp, Id> made;
   for (UOp n : ir::topological(rule.next)) {
     if (n->op == Op::Arg) {
-      made[n] = inputs[static_cast<size_t>(n->integer())];
+      made[n] = inputs[n->integer()];
     } else if (n->op == Op::Const) {
       made[n] = emit_.splat(emit_.constant(n->dtype, n->scalar()), uniform ? lanes : 1);
     } else {
@@ -221,8 +221,7 @@ void Accumulators::update_lanes(const Statement& s, const ChainLayout& c, const 
     const Id exists = values_.existing_lanes(range, at, width);
     ChainState part;
     for (Id v : values) part.push_back(emit_.part(emit_.splat(v, lanes), at, width));
-    emit_assign(lowered_combine(s), registers[static_cast<size_t>((first + at) % c.count / width)], kNone, part,
-                exists);
+    emit_assign(lowered_combine(s), registers[(first + at) % c.count / width], kNone, part, exists);
   }
 }
 

@@ -45,7 +45,7 @@ class RingBuilder {
   }
 
  private:
-  const Statement& at(int i) const { return statements_.list[static_cast<size_t>(i)]; }
+  const Statement& at(int i) const { return statements_.list[i]; }
 
   /// Whether an item in the loop `around` only fills ring tiles whose slots rotate with that loop.
   bool fills_ring(const LoopItem& item, const LoopLevel& around) const {

@@ -136,7 +136,7 @@ class TileBuilder {
       at = held->second;
       if (tile.dtype != tiles_[at].dtype || tile.dims != tiles_[at].dims)
         refuse(to_string(opt), "the tiles of the two values differ");
-      require_last_use(value, nodes_[static_cast<size_t>(opt.over)], opt, first);
+      require_last_use(value, nodes_[opt.over], opt, first);
       held_.erase(held);
     }
     held_[opt.value] = at;
@@ -152,8 +152,7 @@ class TileBuilder {
     for (size_t s = first; s < kernel_.sink->src.size(); ++s)
       if (uses(kernel_.sink->src[s], value)) refuse(to_string(opt), "the value whose place it takes is used later");
     for (const TileCopy& copy : schedule_.tile_copies)
-      if (copy.value >= 0 && static_cast<size_t>(copy.value) < nodes_.size() &&
-          uses(nodes_[static_cast<size_t>(copy.value)], UOp()))
+      if (copy.value >= 0 && static_cast<size_t>(copy.value) < nodes_.size() && uses(nodes_[copy.value], UOp()))
         refuse(to_string(opt), "the value whose place it takes is copied");
   }
   Tile tile_of(UOp value, const Materialize& opt) {
@@ -195,7 +194,7 @@ Tile make_tile(int64_t slot, DType dtype, const std::vector<UOp>& ranges, const 
     if (levels[i] == a.levels() - 1)
       dim.stored_extent = a.width();
     else if (levels[i] >= 0)
-      dim.stored_extent = std::min(dim.stored_extent, a.steps[static_cast<size_t>(levels[i])]);
+      dim.stored_extent = std::min(dim.stored_extent, a.steps[levels[i]]);
     else if (a.outer())
       dim.stored_extent = std::min(dim.stored_extent, a.block);
     tile.dims.push_back(dim);

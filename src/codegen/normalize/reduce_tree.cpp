@@ -198,7 +198,7 @@ class ReductionSplitter {
     const std::vector<UOp> ranges = ranges_of(reduce);
     const int at = size ? blocked_range(ranges, size, size) : -1;
     if (at < 0 || size == 1) return {};
-    return RangeBlocking{ranges[static_cast<size_t>(at)], size};
+    return RangeBlocking{ranges[at], size};
   }
   /// Whether a store computes a sum per value of a range. Such a store keeps the range unsplit, because the sum may be
   /// unrolled along it. The blocks read the stored values instead (reload_stores()).
@@ -274,7 +274,7 @@ class ReductionSplitter {
       at = 0;
     }
     std::vector<UOp> around(ranges.begin(), ranges.begin() + at), inside(ranges.begin() + at + 1, ranges.end());
-    UOp cut = ranges[static_cast<size_t>(at)];
+    UOp cut = ranges[at];
     std::vector<UOp> elements = values;
     if (size == 1 && !inside.empty()) {
       around.push_back(cut);

@@ -348,7 +348,7 @@ std::string CSpelling::fill(const std::string& pattern, Type result, Type source
     }
     const char c = pattern[++i];
     if (c >= '0' && c <= '9') {
-      text += args[static_cast<size_t>(c - '0')];
+      text += args[c - '0'];
       continue;
     }
     size_t end = i + 1;

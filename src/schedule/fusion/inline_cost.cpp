@@ -266,8 +266,7 @@ InlineCost Partitioner::inline_cost(int kernel, int s, const std::vector<IndexId
   const FusionNode& st = node(s);
   steps_ += static_cast<int64_t>(ix.size());
   refresh(k);
-  if (cut_trackers_[static_cast<size_t>(kernel)].is_full && is_pending(k, s))
-    return {kNever, "what a full kernel still needs"};
+  if (cut_trackers_[kernel].is_full && is_pending(k, s)) return {kNever, "what a full kernel still needs"};
   if (k.evaluations + static_cast<int>(ix.size()) > prices_.max_nodes) return {kNever, "kernel has too many nodes"};
   if (!fits(k, s, false)) return {kNever, "kernel has too many buffers"};
   if (st.scatter) return {kNever, "a scatter owns its loops"};
@@ -278,7 +277,7 @@ InlineCost Partitioner::inline_cost(int kernel, int s, const std::vector<IndexId
   if (st.ends_pair && !paired) return {kNever, "a pair of products has a kernel of its own"};
   if (st.loops() && k.nests.size() >= static_cast<size_t>(prices_.max_loops))
     return {kNever, "kernel has too many loops"};
-  const std::vector<int>& wants = epilogue_wants_[static_cast<size_t>(kernel)];
+  const std::vector<int>& wants = epilogue_wants_[kernel];
   if (std::ranges::binary_search(wants, s)) {
     if (other_accumulator(k, s, ix, true)) return {0, "in the epilogue, beside another accumulator"};
     InlineCost across = split_cost(k, s, ix);
@@ -311,7 +310,7 @@ InlineCost Partitioner::inline_cost_of_scan(const FusionGroup& k, int s, const s
     if (node(n.node).kind != FusionNodeKind::Scan || node(n.node).uop->src != st.uop->src)
       return {kNever, "a scan beside other loops"};
   InlineCost out{st.own, "a scan of blocks, where they are joined"};
-  for (const Digit& d : space_[at][static_cast<size_t>(st.uop->reduction().axes[0])].digits) {
+  for (const Digit& d : space_[at][st.uop->reduction().axes[0]].digits) {
     for (const KernelStore& o : k.outputs)
       if (!contains(space_.axes_of(space_.normal(o.at)), d.axis))
         return {kNever, "a scan outside the loops of a store"};

@@ -323,8 +323,8 @@ void Partitioner::merge(int a, int b, const MergePlan& form) {
   k1.contraction_time += k2.contraction_time;
   k1.contractions += k2.contractions;
   k1.evaluations += k2.evaluations;
-  const bool is_full = cut_trackers_[static_cast<size_t>(a)].is_full || cut_trackers_[static_cast<size_t>(b)].is_full;
-  cut_trackers_[static_cast<size_t>(a)] = {.is_full = is_full};
+  const bool is_full = cut_trackers_[a].is_full || cut_trackers_[b].is_full;
+  cut_trackers_[a] = {.is_full = is_full};
   k2.parent = a;
 }
 

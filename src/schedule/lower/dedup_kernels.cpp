@@ -21,9 +21,7 @@ void normalize_vars(codegen::Kernel& kernel) {
       if (d.symbolic() && !ir::contains(before, d.var())) before.push_back(d.var());
   for (const Var& v : before) after.push_back(numbered(after.size(), v));
   if (after == before) return;
-  const auto var = [&](const Var& v) {
-    return after[static_cast<size_t>(std::ranges::find(before, v) - before.begin())];
-  };
+  const auto var = [&](const Var& v) { return after[std::ranges::find(before, v) - before.begin()]; };
   const auto dim = [&](const Dim& d) { return d.symbolic() ? var(d.var())(d.value()) : d; };
   const auto graph = std::make_shared<ir::Arena>();
   for (UOp* sink : {&kernel.sink, &kernel.epilogue_sink}) {

@@ -65,7 +65,7 @@ class ScanBlocks {
       results = last;
     }
     // Stored in these axes, as other scans are: along those of its users no loop would be that of a block.
-    const UOp joined = ir::contiguous(all[static_cast<size_t>(attr_.result)]);
+    const UOp joined = ir::contiguous(all[attr_.result]);
     const UOp whole = ir::reshape(joined, ir::replace_axis(given, at_, {filled}));
     return filled == length ? whole : ir::shrink_axis(whole, at_, 0, length);
   }
@@ -159,7 +159,7 @@ std::vector<int64_t> scan_axes(int64_t length) {
 void cut_scans(PlanGraph& plan) {
   rebuild(plan, [&](UOp n, const std::vector<UOp>& src) -> UOp {
     if (n->op != Op::Scan || n->reduction().combine == ir::Combine::Dot) return {};
-    const Dim& size = n->shape[static_cast<size_t>(n->reduction().axes[0])];
+    const Dim& size = n->shape[n->reduction().axes[0]];
     const std::vector<int64_t> axes = size.symbolic() ? std::vector<int64_t>() : scan_axes(size.value());
     return axes.empty() ? UOp() : ScanBlocks(n).write(src, axes);
   });

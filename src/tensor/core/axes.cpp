@@ -30,7 +30,7 @@ Ints axes_of(UOp x, const Axes& axes) {
 }
 
 int64_t fixed_size(UOp x, int64_t axis, const char* what, const char* instead) {
-  const Dim& size = x->shape[static_cast<size_t>(axis)];
+  const Dim& size = x->shape[axis];
   if (size.symbolic())
     usage_error(
         "axis {} of {} has the symbolic size {} and cannot be {}; take a fixed size there: make the tensor "
@@ -58,7 +58,7 @@ UOp count_of(UOp x, const Ints& axes, DType dtype) {
   int64_t fixed = 1;
   UOp product;
   for (int64_t a : axes) {
-    const Dim& d = x->shape[static_cast<size_t>(a)];
+    const Dim& d = x->shape[a];
     if (!d.symbolic())
       fixed *= d.value();
     else
@@ -99,7 +99,7 @@ UOp move_axis(UOp x, int64_t from, int64_t to) {
 
 UOp shrink_axis(UOp x, int64_t axis, int64_t begin, const Dim& end) {
   Region box = full_region(x->shape);
-  if (!(begin == 0 && x->shape[static_cast<size_t>(axis)] == end)) box[static_cast<size_t>(axis)] = {begin, end};
+  if (!(begin == 0 && x->shape[axis] == end)) box[axis] = {begin, end};
   return shrink(x, box);
 }
 

@@ -41,7 +41,7 @@ Device Tensor::device(Loc where) const {
 Dim Tensor::size(int64_t axis, Loc where) const {
   Call call("size", where);
   UOp x = node_of(*this);
-  return x->shape[static_cast<size_t>(axis_of(x, axis))];
+  return x->shape[axis_of(x, axis)];
 }
 
 Tensor Tensor::to(DType dtype, Loc where) const {

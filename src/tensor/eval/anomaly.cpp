@@ -57,7 +57,7 @@ bool move_down(UOp n, std::vector<int64_t>& index) {
   switch (n->op) {
     case Op::Reshape: at = unravel(ravel_of(index, sizes_of(n)), from); break;
     case Op::Permute:
-      for (size_t i = 0; i < index.size(); ++i) at[static_cast<size_t>(n->ints()[i])] = index[i];
+      for (size_t i = 0; i < index.size(); ++i) at[n->ints()[i]] = index[i];
       break;
     case Op::Expand: {
       at.clear();
@@ -73,8 +73,7 @@ bool move_down(UOp n, std::vector<int64_t>& index) {
       break;
     case Op::Flip:
       at = index;
-      for (int64_t a : n->ints())
-        at[static_cast<size_t>(a)] = from[static_cast<size_t>(a)] - 1 - at[static_cast<size_t>(a)];
+      for (int64_t a : n->ints()) at[a] = from[a] - 1 - at[a];
       break;
     case Op::Window: {
       at = index;
@@ -176,7 +175,7 @@ class OriginOfElement {
     };
     switch (n->op) {
       case Op::Where: return f({n->src[values_.at({n->src[0], e.index}) != 0 ? 1 : 2], e.index});
-      case Op::Custom: return f({n->src[static_cast<size_t>(n->integer())], e.index});
+      case Op::Custom: return f({n->src[n->integer()], e.index});
       case Op::Barrier: return f({n->src[0], e.index});
       case Op::After: return f(written(e));
       case Op::Reduce:
@@ -288,7 +287,7 @@ AnomalySearch::AnomalySearch(const plan::PlanInstance& instance) : copy_(std::ma
   const plan::CanonicalProgram& plan = instance.program;
   // Not what handles of temporaries hold: the branch of a where(), perhaps.
   std::vector<uint8_t> result(plan.positions.size());
-  for (int32_t root : plan.roots) result[static_cast<size_t>(root)] = 1;
+  for (int32_t root : plan.roots) result[root] = 1;
   std::set<const ir::Node*> losses;
   for (UOp n : plan.nodes)
     if (n->state.loss) losses.insert(n->state.loss);
@@ -301,7 +300,7 @@ AnomalySearch::AnomalySearch(const plan::PlanInstance& instance) : copy_(std::ma
   std::ranges::sort(stored, [](UOp a, UOp b) { return a->id < b->id; });
   const auto overwritten = [&](UOp n) {
     return std::ranges::any_of(instance.entry->targets, [&](const plan::StoreTarget& t) {
-      return t.home >= 0 && plan.storages[static_cast<size_t>(t.home)].storage == n->storage();
+      return t.home >= 0 && plan.storages[t.home].storage == n->storage();
     });
   };
   std::unordered_map<const ir::Node*, UOp> copies;

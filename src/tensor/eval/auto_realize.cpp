@@ -52,7 +52,7 @@ std::vector<UOp> unread_roots(const plan::CanonicalProgram& walk) {
     if (!s.constant()) read[s.position()] = 1;
   std::vector<UOp> out;
   for (const int32_t root : walk.roots)
-    if (!read[static_cast<size_t>(root)]) out.push_back(walk.positions[static_cast<size_t>(root)].node);
+    if (!read[root]) out.push_back(walk.positions[root].node);
   return out;
 }
 

@@ -155,7 +155,7 @@ void InFlightPlan::store(const std::shared_ptr<DeferredError>& notice) {
     memory.back()->error = text;
     memory.back()->deferred_error = notice;
   }
-  for (const auto& [n, t] : stored_) g.attach_storage(n, memory[static_cast<size_t>(t)]);
+  for (const auto& [n, t] : stored_) g.attach_storage(n, memory[t]);
   for (const auto& [n, t] : stored_) g.on_stored(n);
 }
 
@@ -166,11 +166,10 @@ InFlightRealization::InFlightRealization(const plan::PlanInstance& instance)
   for (const plan::Position& p : plan.positions)
     if (p.slot >= 0) read(*p.node->storage());
   for (size_t i = 0; i < plan.nodes.size(); ++i)
-    if (const int32_t t = instance.entry->target_of[static_cast<size_t>(plan.position_of[i])]; t >= 0)
-      claim(plan.nodes[i], t);
+    if (const int32_t t = instance.entry->target_of[plan.position_of[i]]; t >= 0) claim(plan.nodes[i], t);
   register_in_flight();
   for (const plan::StoreTarget& t : targets())
-    if (plan.positions[static_cast<size_t>(t.position)].home >= 0)
+    if (plan.positions[t.position].home >= 0)
       runtime::count(t.home >= 0 ? runtime::counters().in_place : runtime::counters().relocated);
 }
 

@@ -126,7 +126,7 @@ class Suspects {
         s.dtype = n->dtype;
       } else {
         s.axis = n->pick_axis();
-        s.size = n->src[0]->shape[static_cast<size_t>(s.axis)].value();
+        s.size = n->src[0]->shape[s.axis].value();
         s.weights = picks_weights(n->src[1]);
       }
       suspects_.push_back(std::move(s));

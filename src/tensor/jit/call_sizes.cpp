@@ -37,8 +37,7 @@ Shape CallSizes::at(const CapturedShape& shape) const {
 bool CallSizes::match(const CapturedShape& shape, std::span<const Dim> dims) const {
   return std::equal(shape.begin(), shape.end(), dims.begin(), dims.end(), [&](const CapturedSize& s, const Dim& d) {
     if (s.number < 0) return s.dim == d;
-    return d.symbolic() && d.var() == s.dim.var() && static_cast<size_t>(s.number) < all_.size() &&
-           all_[static_cast<size_t>(s.number)] == d;
+    return d.symbolic() && d.var() == s.dim.var() && static_cast<size_t>(s.number) < all_.size() && all_[s.number] == d;
   });
 }
 

@@ -230,7 +230,7 @@ void Capture::on_plan(const plan::PlanInstance& instance, bool whole) {
         "LAPACK computes lie on the CPU)");
   captured.key = instance.plan_key.hash;
   captured.entry = instance.entry;
-  captured.device = instance.program.positions[static_cast<size_t>(instance.program.roots[0])].node->device;
+  captured.device = instance.program.positions[instance.program.roots[0]].node->device;
   for (const plan::BoundVar& v : instance.plan_key.vars) captured.vars.push_back(sizes_.capture(v.var(v.value)));
   capture_slots(instance);
   capture_numbers(instance);
@@ -298,7 +298,7 @@ void Capture::capture_numbers(const plan::PlanInstance& instance) {
 void Capture::capture_targets(const plan::PlanInstance& instance) {
   const plan::CanonicalProgram& all = instance.program;
   for (const plan::StoreTarget& store_target : instance.entry->targets) {
-    const plan::Position& p = all.positions[static_cast<size_t>(store_target.position)];
+    const plan::Position& p = all.positions[store_target.position];
     CapturedTarget target{{}, {}, p.node->dtype, sizes_.capture(p.node->shape)};
     for (size_t i = 0; i < all.nodes.size(); ++i) {
       if (all.position_of[i] != store_target.position) continue;
@@ -309,7 +309,7 @@ void Capture::capture_targets(const plan::PlanInstance& instance) {
         if (index_in(assigned_, uses_[c].cell) >= 0 && holds(uses_[c].cell))
           target.cells.push_back(static_cast<uint32_t>(c));
     }
-    if (store_target.home >= 0) captured.slots[static_cast<size_t>(store_target.home)].written = true;
+    if (store_target.home >= 0) captured.slots[store_target.home].written = true;
     for (SlotSource& source : captured.slots)
       source.assigned |= !source.input && index_in(target.cells, source.number) >= 0;
     captured.targets.push_back(std::move(target));
@@ -318,7 +318,7 @@ void Capture::capture_targets(const plan::PlanInstance& instance) {
   // stores it. If it is recomputed instead, it is the same at every call only if it reads no memory.
   for (size_t t = 0; t < captured.targets.size(); ++t)
     if (captured.targets[t].results.empty() && captured.targets[t].cells.empty())
-      reject_pending(all.positions[static_cast<size_t>(instance.entry->targets[t].position)].node);
+      reject_pending(all.positions[instance.entry->targets[t].position].node);
   std::vector<uint8_t> reads(all.positions.size());
   for (size_t i = 0; i < all.positions.size(); ++i) {
     const plan::Position& p = all.positions[i];

@@ -25,11 +25,11 @@ runtime::InvariantInputs steady_of(const CapturedPlan& captured) {
   for (const SlotSource& source : captured.slots) steady.slots.push_back(source.steady());
   for (const RandomSource& source : captured.randoms)
     for (const int arg : {source.seed, source.first})
-      if (arg >= 0) steady.args[static_cast<size_t>(arg)] = 0;
+      if (arg >= 0) steady.args[arg] = 0;
   for (const CapturedSize& size : captured.vars) steady.vars.push_back(size.number < 0);
   for (const StepSource& source : captured.steps)
     for (const StepSource::Number& n : source.numbers)
-      if (n.arg >= 0) steady.args[static_cast<size_t>(n.arg)] = 0;
+      if (n.arg >= 0) steady.args[n.arg] = 0;
   return steady;
 }
 
@@ -40,7 +40,7 @@ class CountedSteps {
     for (const StepSource& source : captured.steps) {
       for (size_t n = 0; n < source.numbers.size(); ++n)
         if (const auto [arg, dtype] = source.numbers[n]; arg >= 0)
-          bindings.args[static_cast<size_t>(arg)] = Scalar::of(dtype, source.step->number(n));
+          bindings.args[arg] = Scalar::of(dtype, source.step->number(n));
       source.step->advance();
     }
   }
@@ -141,8 +141,7 @@ Replay::Readiness Replay::ready() {
     if (!cells_.back()) return Readiness::No;
     if (cells_.back()->node->state.claimed) return Readiness::Later;
     if (!fits(used, *cells_.back()) || is_input(cells_.back()->node->storage())) return Readiness::No;
-    if (used.same >= 0 && cells_.back()->node.get() != cells_[static_cast<size_t>(used.same)]->node.get())
-      return Readiness::No;
+    if (used.same >= 0 && cells_.back()->node.get() != cells_[used.same]->node.get()) return Readiness::No;
   }
   generators_.reserve(captured_.randoms.size());
   for (const RandomSource& source : captured_.randoms)
@@ -222,8 +221,8 @@ void Replay::draw() {
     const auto [seed, first] =
         generators_[r]->take(static_cast<uint64_t>(sizes_.at(source.shape).numel()) * source.each);
     const auto number = [](uint64_t v) { return Scalar::of(DType::U64, static_cast<int64_t>(v)); };
-    if (source.seed >= 0) bindings_.args[static_cast<size_t>(source.seed)] = number(seed);
-    if (source.first >= 0) bindings_.args[static_cast<size_t>(source.first)] = number(first);
+    if (source.seed >= 0) bindings_.args[source.seed] = number(seed);
+    if (source.first >= 0) bindings_.args[source.first] = number(first);
   }
 }
 

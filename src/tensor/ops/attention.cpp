@@ -50,7 +50,7 @@ UOp heads_shared(UOp x, UOp q) {
   dims.insert(dims.begin() + axis + 1, Dim(wanted / heads));
   const UOp spread = broadcast_to(x, Shape(dims), {axis + 1});
   dims.erase(dims.begin() + axis);
-  dims[static_cast<size_t>(axis)] = wanted;
+  dims[axis] = wanted;
   return reshape(spread, Shape(dims));
 }
 

@@ -22,7 +22,7 @@ AxisSlice resolve_number(UOp x, int64_t axis, int64_t number) {
 
 /// The elements from the first to a symbolic number of them.
 AxisSlice resolve_symbolic(UOp x, int64_t axis, const Slice& s) {
-  const Dim& size = x->shape[static_cast<size_t>(axis)];
+  const Dim& size = x->shape[axis];
   if (s.begin && s.begin->symbolic())
     usage_error("a slice of axis {} of {} begins at the symbolic size {}; give Narrow{{Tensor(n), length}}", axis,
                 describe(x), to_string(*s.begin));
@@ -41,7 +41,7 @@ AxisSlice resolve_symbolic(UOp x, int64_t axis, const Slice& s) {
 }
 
 AxisSlice resolve_slice(UOp x, int64_t axis, const Slice& s) {
-  const Dim& size = x->shape[static_cast<size_t>(axis)];
+  const Dim& size = x->shape[axis];
   if (s.step == 0) usage_error("a slice of axis {} of {} has step 0; give another step", axis, describe(x));
   if (s.begin.value_or(0) == 0 && !s.end && s.step == 1) return {0, 1, size, true};
   if (!s.begin && !s.end && s.step == -1) return {size.value() - 1, -1, size, false};

@@ -98,7 +98,7 @@ class CtcRecursion {
   /// x[.., i - by], `fill` where there is none.
   static UOp shifted(UOp x, int64_t by, double fill) {
     const auto axis = static_cast<int64_t>(x->rank()) - 1;
-    const int64_t count = x->shape[static_cast<size_t>(axis)].value();
+    const int64_t count = x->shape[axis].value();
     if (by >= count) return like(x, fill);
     UOp moved = pad_axis(tensor::shrink_axis(x, axis, 0, count - by), axis, by, count);
     UOp place = tensor::position(x->shape, axis, x->device);

@@ -17,7 +17,7 @@ namespace {
 /// Start, start + 1, ...: int64, [length]. One out of range of the axis leaves it, and no other element counts from the
 /// end.
 UOp narrow_index(UOp x, int64_t axis, const Tensor& given, const Dim& length) {
-  const Dim& size = x->shape[static_cast<size_t>(axis)];
+  const Dim& size = x->shape[axis];
   UOp start = node_of(given);
   if (start->shape.symbolic() || start->shape.numel() != 1)
     usage_error("the start {} is not one number; give an integer tensor of one element", describe(start));

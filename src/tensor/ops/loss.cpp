@@ -34,7 +34,7 @@ UOp class_index(UOp given, UOp x, int64_t axis, UOp target) {
   if (const Shape expected(dims); !(target->shape == expected))
     usage_error("predictions {} need class targets of shape {}, got {}; {}", describe(given), to_string(expected),
                 describe(target), mismatch_hint(target->shape, expected, "leave out the class axis"));
-  return class_numbers(insert_axis(index_operand(target), axis), x->shape[static_cast<size_t>(axis)]);
+  return class_numbers(insert_axis(index_operand(target), axis), x->shape[axis]);
 }
 
 }  // namespace
@@ -103,7 +103,7 @@ int64_t class_axis(UOp x) {
 
 /// The weight of each class, along the class axis of x. Null if there are none.
 UOp class_weights(const Tensor& weight, UOp x, int64_t axis) {
-  return broadcast_param(weight, "weight", x, Shape{x->shape[static_cast<size_t>(axis)]}, static_cast<size_t>(axis));
+  return broadcast_param(weight, "weight", x, Shape{x->shape[axis]}, static_cast<size_t>(axis));
 }
 
 double class_count(UOp x, int64_t axis) { return static_cast<double>(fixed_size(x, axis, "label_smoothing")); }

@@ -90,7 +90,7 @@ Tensor Tensor::flatten(int64_t first, int64_t last, Loc where) const {
   Shape shape;
   int64_t joined = 1;
   for (int64_t i = 0; i < static_cast<int64_t>(x->rank()); ++i) {
-    const Dim& d = x->shape[static_cast<size_t>(i)];
+    const Dim& d = x->shape[i];
     if (i < a || i > b) {
       shape.push_back(d);
       continue;
@@ -109,8 +109,8 @@ Tensor Tensor::permute(std::vector<int64_t> order, Loc where) const {
   std::vector<bool> seen(order.size());
   for (int64_t& a : order) {
     a = axis_of(x, a);
-    if (seen[static_cast<size_t>(a)]) usage_error("axis {} of {} is given twice; name each axis once", a, describe(x));
-    seen[static_cast<size_t>(a)] = true;
+    if (seen[a]) usage_error("axis {} of {} is given twice; name each axis once", a, describe(x));
+    seen[a] = true;
   }
   return wrap(ir::permute(x, order));
 }
@@ -119,7 +119,7 @@ Tensor Tensor::transpose(int64_t a, int64_t b, Loc where) const {
   Call call("transpose", where);
   UOp x = node_of(*this);
   Ints order = ir::all_axes(x->rank());
-  std::swap(order[static_cast<size_t>(axis_of(x, a))], order[static_cast<size_t>(axis_of(x, b))]);
+  std::swap(order[axis_of(x, a)], order[axis_of(x, b)]);
   return wrap(ir::permute(x, order));
 }
 
@@ -159,9 +159,7 @@ Tensor Tensor::squeeze(Axes axes, Loc where) const {
   Call call("squeeze", where);
   UOp x = node_of(*this);
   Ints list = axes_of(x, axes);
-  list.erase(
-      std::remove_if(list.begin(), list.end(), [&](int64_t a) { return !(x->shape[static_cast<size_t>(a)] == 1); }),
-      list.end());
+  list.erase(std::remove_if(list.begin(), list.end(), [&](int64_t a) { return !(x->shape[a] == 1); }), list.end());
   return wrap(drop_axes(x, list));
 }
 

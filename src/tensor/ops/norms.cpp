@@ -16,7 +16,7 @@ using namespace tensor;
 
 /// The largest or the smallest of norms along an axis. The largest of none is 0.
 UOp extreme_norm(UOp norms, bool largest, int64_t axis) {
-  if (largest && norms->shape[static_cast<size_t>(axis)] == 0) return sum(norms, {axis});
+  if (largest && norms->shape[axis] == 0) return sum(norms, {axis});
   require_elements(norms, {axis});
   return reduce(largest ? Combine::Max : Combine::Min, norms, {axis});
 }

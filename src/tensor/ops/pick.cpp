@@ -31,7 +31,7 @@ UOp normalize_index(UOp index, const Dim& size, int64_t axis) {
   for (int64_t a = 0; a < axis; ++a) along.push_back(Dim(1));
   for (const Dim& d : index->shape) along.push_back(d);
   Shape table = along;
-  table[static_cast<size_t>(axis)] = size;
+  table[axis] = size;
   const UOp found = gather(position(table, axis, index->device), reshape(index, along), axis);
   const UOp place = reshape(found, index->shape), wide = cast(index, DType::I64);
   const UOp end = broadcast_to(size_node(size, DType::I64, index->device), index->shape);
@@ -108,7 +108,7 @@ Shape with_axes_at(const Shape& shape, size_t at, const Shape& axes) {
 
 Ints inverse_of(const Ints& order) {
   Ints out = order;
-  for (size_t i = 0; i < order.size(); ++i) out[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  for (size_t i = 0; i < order.size(); ++i) out[order[i]] = static_cast<int64_t>(i);
   return out;
 }
 
@@ -141,10 +141,10 @@ Shape picked_shape(UOp x, const Ints& axes, std::vector<UOp> index, int64_t plac
   broadcast(index);
   std::vector<Dim> front(index[0]->shape.begin(), index[0]->shape.end());
   for (int64_t a = 0; a < static_cast<int64_t>(x->rank()); ++a)
-    if (!contains(axes, a)) front.push_back(x->shape[static_cast<size_t>(a)]);
+    if (!contains(axes, a)) front.push_back(x->shape[a]);
   std::vector<Dim> out;
   for (const int64_t a : axes_with_index_at(place, index[0]->rank(), x->rank() - axes.size(), 0))
-    out.push_back(front[static_cast<size_t>(a)]);
+    out.push_back(front[a]);
   return Shape(out);
 }
 
@@ -162,7 +162,7 @@ UOp put(UOp x, const Ints& axes, std::vector<UOp> index, int64_t place, UOp valu
   const UOp made = scatter(to.table, row, value, axis, mode);
   if (axes.size() == 1) return made;
   Shape permuted;
-  for (const int64_t a : to.order) permuted.push_back(x->shape[static_cast<size_t>(a)]);
+  for (const int64_t a : to.order) permuted.push_back(x->shape[a]);
   return permute(reshape(made, permuted), inverse_of(to.order));
 }
 

@@ -19,7 +19,7 @@ using namespace tensor;
 UOp join_parts(std::initializer_list<UOp> parts, int64_t axis) {
   std::vector<UOp> filled;
   for (UOp p : parts)
-    if (!(p->shape[static_cast<size_t>(axis)] == 0)) filled.push_back(p);
+    if (!(p->shape[axis] == 0)) filled.push_back(p);
   return filled.empty() ? *parts.begin() : cat(filled, axis);
 }
 
@@ -123,7 +123,7 @@ Tensor rot90(const Tensor& x, int64_t times, const std::vector<int64_t>& axes, L
   axes_of(n, axes);  // errors: no such axis, or one given twice
   const int64_t a = axis_of(n, axes[0]), b = axis_of(n, axes[1]);
   Ints order = ir::all_axes(n->rank());
-  std::swap(order[static_cast<size_t>(a)], order[static_cast<size_t>(b)]);
+  std::swap(order[a], order[b]);
   switch (times & 3) {
     case 1: return wrap(permute(flip(n, {b}), order));
     case 2: return wrap(flip(n, axes_of(n, axes)));
@@ -163,7 +163,7 @@ Tensor repeat_interleave(const Tensor& x, int64_t count, std::optional<int64_t> 
     if (static_cast<int64_t>(i) == a) spread.push_back(count);
   }
   check_shape(spread);
-  shape[static_cast<size_t>(a)] = fixed_size(n, a, "repeated") * count;
+  shape[a] = fixed_size(n, a, "repeated") * count;
   return wrap(reshape(expand(n, spread, {a + 1}), shape));
 }
 
@@ -203,7 +203,7 @@ Tensor repeat_interleave(const Tensor& x, const Tensor& repeats, std::optional<i
   UOp n = node_of(x);
   const int64_t a = axis_to_repeat(n, axis);
   Shape shape = n->shape;
-  shape[static_cast<size_t>(a)] = size;
+  shape[a] = size;
   check_shape(shape);
   if (shape.numel() == 0) return wrap(full(*n->graph, shape, n->dtype, 0, n->device));
   return wrap(pick(n, {a}, {repeated_places(node_of(counts), size)}, a));

@@ -66,7 +66,7 @@ UOp arg_reduce(Combine combine, UOp x, UOp place, const Ints& axes, UOp among) {
 
 void require_elements(UOp x, const Ints& axes) {
   for (int64_t a : axes)
-    if (x->shape[static_cast<size_t>(a)].value() == 0)
+    if (x->shape[a].value() == 0)
       usage_error("{} has 0 elements along axis {}, and 0 elements have no largest or smallest; check the size first",
                   describe(x), a);
 }

@@ -98,7 +98,7 @@ ScatterOperands slices_operands(const Arg& x, int64_t axis, const Tensor& index,
                 out.index->rank());
   if (out.index->rank() == 0) out.index = reshape(out.index, {1});
   Shape rows = out.base->shape;
-  rows[static_cast<size_t>(out.axis)] = out.index->shape[0];
+  rows[out.axis] = out.index->shape[0];
   check_shape(rows);
   const UOp v = on_device(operand(source, out.dtype), out.base->device, out.base->shape);
   if (v->rank() > 0 && !(v->shape == rows))

@@ -51,7 +51,7 @@ Tensor unflatten(const Tensor& x, int64_t axis, const Shape& sizes, Loc where) {
   Shape shape;
   for (int64_t i = 0; i < static_cast<int64_t>(n->rank()); ++i) {
     if (i != axis) {
-      shape.push_back(n->shape[static_cast<size_t>(i)]);
+      shape.push_back(n->shape[i]);
       continue;
     }
     for (const Dim& d : sizes) shape.push_back(d == -1 ? Dim(size / known) : d);
@@ -90,7 +90,7 @@ Tensor movedim(const Tensor& x, const std::vector<int64_t>& from, const std::vec
   Ints order(n->rank(), -1), rest = ir::all_axes(n->rank());
   for (size_t i = 0; i < from.size(); ++i) {
     const int64_t axis = axis_of(n, from[i]);
-    order[static_cast<size_t>(axis_of(n, to[i]))] = axis;
+    order[axis_of(n, to[i])] = axis;
     rest.erase(std::ranges::find(rest, axis));
   }
   auto next = rest.begin();
