@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "interp/op_classes.h"
-#include "ir/short_float.h"
 
 namespace sinter::runtime {
 namespace {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "nn/layer_checks.h"
 #include "nn/line_search.h"
 #include "nn/optim_terms.h"
 #include "sinter/create.h"

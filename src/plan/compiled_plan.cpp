@@ -9,7 +9,6 @@
 #include "codegen/tune/choose_opts.h"
 #include "ir/denormals.h"
 #include "ir/origin.h"
-#include "ir/scalar_eval.h"
 #include "ir/walk.h"
 #include "plan/beam_search.h"
 #include "plan/plan_entry.h"

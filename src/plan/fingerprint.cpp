@@ -1,8 +1,6 @@
 // Records, compares and rebinds fingerprints.
 #include "plan/fingerprint.h"
 
-#include <algorithm>
-
 namespace sinter::plan {
 namespace {
 

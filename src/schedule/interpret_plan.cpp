@@ -15,7 +15,6 @@
 #include "interp/interpreter.h"
 #include "interp/sample.h"
 #include "ir/contains.h"
-#include "ir/scalar_eval.h"
 #include "ir/walk.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rules/rules.h"

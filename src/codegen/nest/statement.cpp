@@ -23,7 +23,6 @@
 #include "ir/build.h"
 #include "ir/combine.h"
 #include "ir/contains.h"
-#include "ir/names.h"
 #include "ir/walk.h"
 #include "rewrite/interval.h"
 #include "sinter/error.h"

@@ -10,7 +10,6 @@
 #include "codegen/loopschedule/mma_tile.h"
 #include "codegen/tune/gpu/candidates.h"
 #include "codegen/tune/gpu/staging.h"
-#include "ir/ceil_div.h"
 #include "ir/walk.h"
 
 namespace sinter::codegen {
