@@ -19,9 +19,6 @@
 namespace sinter::schedule {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 constexpr double kSortStep = 64;     ///< simple operations per element of a sort
 constexpr double kLapackSlower = 8;  ///< than a product of as many operations: the reference library
 

@@ -11,9 +11,6 @@
 namespace sinter::schedule {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 /// Of a product that is computed between others: threads hold its results, and those of the sums made of it.
 constexpr int64_t kMaxColumns = 128;
 

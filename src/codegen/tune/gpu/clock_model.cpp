@@ -28,9 +28,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 constexpr int64_t kSector = 32, kLine = 128, kWidestAccess = 16;  ///< bytes
 constexpr int kMaxRegisters = 255;                                ///< of a thread
 

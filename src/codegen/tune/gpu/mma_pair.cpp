@@ -15,9 +15,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 constexpr int kPairWarps[] = {8, 4, 2, 1};  ///< of a block; each has one tile of rows
 constexpr int kRingSlots[] = {2, 3};        ///< of both rings
 

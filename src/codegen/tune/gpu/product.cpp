@@ -17,9 +17,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 constexpr int kMinTileThreads = 48, kMaxTileThreads = 256;
 
 /// Copies and threads along one side.

@@ -13,9 +13,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 constexpr int kMaxBlockThreads = 1024;
 constexpr int64_t kMaxStagedDepth = 128;            ///< reduced values of a staged factor
 constexpr int64_t kSmallKernel = kMaxBlockThreads;  ///< values of all ranges together

@@ -9,8 +9,6 @@
 
 namespace sinter::codegen {
 
-using ir::UOp;
-
 /// Recursion depth: that of the index.
 std::optional<int64_t> index_at(UOp index, const std::function<int64_t(UOp)>& value_of_range) {
   if (index->op == ir::Op::Range) return value_of_range(index);

@@ -8,9 +8,6 @@
 
 namespace sinter::codegen {
 
-using ir::Op;
-using ir::UOp;
-
 TuneSpace::TuneSpace(const Kernel& given, const runtime::Target& machine, std::vector<Materialize> values)
     : kernel(given),
       target(machine),
