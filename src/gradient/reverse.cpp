@@ -117,9 +117,7 @@ class GradientWalk {
 
  private:
   std::vector<bool> wanted_sources(size_t i) const {
-    std::vector<bool> wanted;
-    for (int32_t s : walk_.sources(i)) wanted.push_back(s >= 0 && leads_[s]);
-    return wanted;
+    return ir::mapped(walk_.sources(i), [&](int32_t s) { return s >= 0 && leads_[s]; });
   }
 
   void visit(size_t i) {

@@ -353,8 +353,7 @@ void interpret_kernel(UOp sink, const KernelInputs& inputs) {
   for (UOp n : ir::topological(sink))
     if (n->op == Op::Range && n->get<ir::RangeAttr>().kind == ir::AxisKind::Outer) outer.push_back(n);
   std::ranges::sort(outer, [](UOp a, UOp b) { return id_of(a) < id_of(b); });
-  std::vector<int64_t> bound;
-  for (UOp r : outer) bound.push_back(bound_of(r, inputs));
+  std::vector<int64_t> bound = ir::mapped(outer, [&](UOp r) { return bound_of(r, inputs); });
   if (std::ranges::any_of(bound, [](int64_t b) { return b <= 0; })) return;
 
   std::vector<StoreInterpreter> stores;

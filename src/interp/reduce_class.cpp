@@ -166,8 +166,7 @@ Array gather_then_reduce(const ReductionSpec& r, std::span<const StridedView* co
   for (int64_t i = 0; i < static_cast<int64_t>(a.rank()); ++i)
     if (!ir::contains(r.attr.axes, i)) order.push_back(i);
   order.insert(order.end(), r.attr.axes.begin(), r.attr.axes.end());
-  std::vector<Array> sources;
-  for (const StridedView* v : views) sources.push_back(v->permute(order).copy());
+  std::vector<Array> sources = ir::mapped(views, [&](const StridedView* v) { return v->permute(order).copy(); });
   ir::ReduceAttr attr = r.attr;
   if (!r.exact && is_float(out.dtype)) attr.tree = {};
   CombineEvaluator combiner(attr, accumulators(r, views), a.dtype);
@@ -265,8 +264,7 @@ Array reduce_view(const ReductionSpec& r, std::span<const StridedView* const> vi
 Array scan_view(const ReductionSpec& r, std::span<const StridedView* const> views) {
   const StridedView& a = *views[0];
   const auto axis = static_cast<size_t>(r.attr.axes[0]), result = static_cast<size_t>(r.attr.result);
-  std::vector<Array> sources;
-  for (const StridedView* v : views) sources.push_back(v->copy());
+  std::vector<Array> sources = ir::mapped(views, [](const StridedView* v) { return v->copy(); });
   Array out(views[result]->dtype, a.shape);
   CombineEvaluator combiner(r.attr, accumulators(r, views), a.dtype);
   int64_t inner = 1;

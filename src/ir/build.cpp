@@ -216,8 +216,7 @@ UOp reduce(Combine combine, std::span<const UOp> values, Ints axes, int result) 
           "values do not fit");
   if (axes.empty()) return values[result];
   if (std::ranges::any_of(values, is_short)) {
-    std::vector<UOp> wide;
-    for (UOp v : values) wide.push_back(to_compute_type(v));
+    std::vector<UOp> wide = mapped(values, to_compute_type);
     return cast(reduce(combine, wide, std::move(axes), result), values[result]->dtype);
   }
   std::ranges::sort(axes);
@@ -235,8 +234,7 @@ UOp scan(Combine combine, UOp x, int64_t axis) { return scan(combine, std::span<
 UOp scan(Combine combine, std::span<const UOp> values, int64_t axis, int result) {
   require(static_cast<int>(values.size()) == value_count(combine) && result < accumulator_count(combine), Op::Scan,
           "values do not fit");
-  Sources wide;
-  for (UOp v : values) wide.push_back(to_compute_type(v));
+  auto wide = mapped<Sources>(values, to_compute_type);
   UOp typed = wide[result];
   UOp made = typed->graph->make(
       {Op::Scan, typed->dtype, typed->shape, std::move(wide), ReduceAttr{combine, {axis}, {}, result}});

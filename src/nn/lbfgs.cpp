@@ -164,9 +164,9 @@ class LBFGS::Evaluation {
                   loss.defined() ? to_string(loss.shape()) : "an empty handle");
     const no_grad guard;
     const Device device = parameters_[0].device();
-    std::vector<Tensor> parts;
-    for (const Tensor& p : parameters_)
-      parts.push_back(p.has_grad() ? p.grad().flatten().to(dtype_).to(device) : zeros({p.numel()}, dtype_, device));
+    std::vector<Tensor> parts = ir::mapped(parameters_, [&](const Tensor& p) {
+      return p.has_grad() ? p.grad().flatten().to(dtype_).to(device) : zeros({p.numel()}, dtype_, device);
+    });
     const Tensor whole = cat(parts, 0) * sign_;
     const Tensor slope = direction_.defined() ? (whole * direction_).sum() : zeros({}, dtype_, device);
     const Tensor numbers = stack(

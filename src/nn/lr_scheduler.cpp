@@ -144,8 +144,7 @@ void LRScheduler::seek(int64_t t, Loc where) {
                    t_, t);
   if (t < 0) usage_error_at(where, "LRScheduler: step {} is before the first; steps count from 0", t);
   try {
-    std::vector<double> rates;
-    for (const double base : bases_) rates.push_back(schedule_(base, t));
+    std::vector<double> rates = ir::mapped(bases_, [&](const double base) { return schedule_(base, t); });
     for (size_t i = 0; i < rates.size(); ++i) optimizer_->group_lr(i) = rates[i];
   } catch (const UsageError& e) {
     if (e.where().line()) throw;

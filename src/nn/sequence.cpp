@@ -218,8 +218,7 @@ RecurrentLayers::Result RecurrentLayers::run_layers(const Cell& cell, Tensor x, 
     for (size_t k = i; k < i + static_cast<size_t>(directions); ++k) {
       const RecurrentWeights& w = weights[k];
       const Tensor inputs = linear(x, w.weight_ih, w.bias_ih);
-      std::vector<Tensor> state;
-      for (const Tensor& s : states) state.push_back(s[static_cast<int64_t>(k)]);
+      std::vector<Tensor> state = ir::mapped(states, [&](const Tensor& s) { return s[static_cast<int64_t>(k)]; });
       std::vector<Tensor> made(static_cast<size_t>(length));
       for (int64_t step = 0; step < length; ++step) {
         const int64_t t = k == i ? step : length - 1 - step;

@@ -194,9 +194,7 @@ class BeamSearch {
   }
 
   std::vector<std::vector<Opt>> opts_of_beam() const {
-    std::vector<std::vector<Opt>> out;
-    for (const BeamEntry& t : beam_) out.push_back(t.list.opts);
-    return out;
+    return ir::mapped(beam_, [](const BeamEntry& t) { return t.list.opts; });
   }
 
   const codegen::NormalizedKernel& kernel_;

@@ -52,9 +52,7 @@ class PlanGraphBuilder {
   UOp value(size_t i) const { return value_[i]; }
 
   Shape shape(const Shape& s) const {
-    Shape out;
-    for (const Dim& d : s) out.push_back(dim(d));
-    return out;
+    return ir::mapped<Shape>(s, [&](const Dim& d) { return dim(d); });
   }
   const std::vector<Var>& vars() const { return vars_; }
   const std::vector<uint32_t>& args() const { return args_; }

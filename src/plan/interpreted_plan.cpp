@@ -116,9 +116,7 @@ class InterpretedExecution final : public runtime::Execution {
     for (const auto& [memory, bytes] : before_) memory->write(bytes.data());
   }
   std::vector<int64_t> sizes(const Shape& shape) const {
-    std::vector<int64_t> out;
-    for (const Dim& d : shape) out.push_back(d.symbolic() ? vars_.at(d.var().name()) : d.value());
-    return out;
+    return ir::mapped(shape, [&](const Dim& d) { return d.symbolic() ? vars_.at(d.var().name()) : d.value(); });
   }
 
   Array evaluate(const InterpreterStep& step, uint32_t& error) {

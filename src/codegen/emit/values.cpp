@@ -464,8 +464,7 @@ Id Values::make_check(UOp n, int lane) {
 Id Values::make_alu(UOp n, int lane) {
   const Type type = type_of(n, lane);
   if (type.lanes > 1 && selects_load(n)) return make_selected_load(n);
-  std::vector<Id> src;
-  for (UOp s : n->src) src.push_back(use(s, lane));
+  std::vector<Id> src = ir::mapped(n->src, [&](UOp s) { return use(s, lane); });
   if (ir::contains(src, kNone)) return kNone;
   for (Id& s : src) s = emit_.splat(s, type.lanes);
   if (n->op == Op::Where && emit_.always(src[0])) return src[1];

@@ -40,8 +40,7 @@ class TileBuilder {
     for (size_t i = 0; i < nodes_.size(); ++i) {
       UOp n = nodes_[i];
       if (n->op == Op::Sink) break;
-      std::vector<UOp> src;
-      for (UOp s : n->src) src.push_back(made.at(s));
+      std::vector<UOp> src = ir::mapped(n->src, [&](UOp s) { return made.at(s); });
       UOp now = src == n->src ? n : ir::with_sources(*kernel_.graph, n, src);
       if (auto it = materializations.find(static_cast<int>(i)); it != materializations.end()) {
         require_no_bound(n, to_string(*it->second));
@@ -232,21 +231,14 @@ UOp matrix_rows(const Tile& tile, UOp across, UOp depth) {
 }
 
 UOp param_of(ir::Graph& g, const Tile& tile) {
-  Shape shape;
-  for (const Tile::TileDim& d : tile.dims) shape.push_back(max_trip_count(d.range));
+  auto shape = ir::mapped<Shape>(tile.dims, [&](const Tile::TileDim& d) { return max_trip_count(d.range); });
   return ir::param(g, tile.slot, tile.dtype, shape);
 }
 
-std::vector<UOp> indices_of(const Tile& tile) {
-  std::vector<UOp> index;
-  for (const Tile::TileDim& d : tile.dims) index.push_back(d.range);
-  return index;
-}
+std::vector<UOp> indices_of(const Tile& tile) { return ir::mapped(tile.dims, &Tile::TileDim::range); }
 
 std::vector<UOp> user_indices_of(ir::Graph& g, const Tile& tile) {
-  std::vector<UOp> index;
-  for (const Tile::TileDim& d : tile.dims) index.push_back(d.window ? position_of(g, *d.window) : d.range);
-  return index;
+  return ir::mapped(tile.dims, [&](const Tile::TileDim& d) { return d.window ? position_of(g, *d.window) : d.range; });
 }
 
 UOp insert_tiles(const Kernel& kernel, const LoopSchedule& schedule, std::vector<Tile>& tiles) {

@@ -444,8 +444,7 @@ std::string CSpelling::alu(Op op, Type result, Type source, std::span<const std:
   if (op == Op::Cast && (ir::is_short_float(result.dtype) || ir::is_short_float(source.dtype)))
     return short_float(result, source, without_parentheses(args[0]));
   auto call = [&](const std::string& function) {
-    std::vector<std::string> bare;
-    for (const std::string& a : args) bare.push_back(without_parentheses(a));
+    std::vector<std::string> bare = ir::mapped(args, without_parentheses);
     return fmt::format("{}({})", function, fmt::join(bare, ", "));
   };
   if (op == Op::Threefry) return call(threefry(result));

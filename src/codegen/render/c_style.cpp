@@ -85,9 +85,7 @@ void CStyleRenderer::block(int b) {
 }
 
 std::vector<std::string> CStyleRenderer::operands(const std::vector<Id>& ids) {
-  std::vector<std::string> texts;
-  for (Id id : ids) texts.push_back(text(id));
-  return texts;
+  return ir::mapped(ids, [&](Id id) { return text(id); });
 }
 
 /// Gives the value a name, or inlines it into its only user.

@@ -160,8 +160,7 @@ IndexId IndexSpace::normal(IndexId id) {
   for (int a : at(id).axes) same &= stands(a);
   IndexId result = id;
   if (!same) {
-    FusionIndex index;
-    for (const DimIndex& d : at(id).index) index.push_back(normal(d));
+    auto index = ir::mapped<FusionIndex>(at(id).index, [&](const DimIndex& d) { return normal(d); });
     result = intern(std::move(index));
   }
   at(id).epoch = epoch_;
@@ -170,8 +169,7 @@ IndexId IndexSpace::normal(IndexId id) {
 }
 
 IndexId IndexSpace::fresh(const Shape& shape) {
-  FusionIndex index;
-  for (const Dim& d : shape) index.push_back(d == 1 ? DimIndex{} : whole(axis(d)));
+  auto index = ir::mapped<FusionIndex>(shape, [&](const Dim& d) { return d == 1 ? DimIndex{} : whole(axis(d)); });
   return intern(std::move(index));
 }
 

@@ -105,9 +105,9 @@ void order_stores(Partition& p, FusionGroup& k, const std::map<int, int>& stores
     const std::vector<int>& outputs = p.graph.nodes[s.node].outputs;
     return std::ranges::any_of(outputs, [&](int o) { return p.graph.homes[o] >= 0; });
   });
-  std::vector<std::vector<int>> reads;
-  for (const KernelStore& o : k.outputs)
-    reads.push_back(in_place ? homes_read(p, k, o.node, 0, stores) : std::vector<int>());
+  std::vector<std::vector<int>> reads = ir::mapped(k.outputs, [&](const KernelStore& o) {
+    return in_place ? homes_read(p, k, o.node, 0, stores) : std::vector<int>();
+  });
   auto writes = [&](size_t i, int slot) {
     const std::vector<int>& outputs = p.graph.nodes[k.outputs[i].node].outputs;
     return std::ranges::any_of(outputs, [&](int o) { return p.graph.homes[o] == slot; });

@@ -23,8 +23,7 @@ int Partitioner::find(int k) const {
 }
 
 std::vector<int> Partitioner::roots(const std::vector<int>& kernels) const {
-  std::vector<int> out;
-  for (int k : kernels) out.push_back(find(k));
+  std::vector<int> out = ir::mapped(kernels, [&](int k) { return find(k); });
   std::ranges::sort(out);
   out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
@@ -73,8 +72,7 @@ Partition Partitioner::run() {
 void Partitioner::visit(int s) {
   std::vector<int> kernels = roots(users_[s]);
   if (kernels.empty() && node(s).outputs.empty()) return;
-  std::vector<int> hazards;
-  for (int store : node(s).before) hazards.push_back(stored_by_[store]);
+  std::vector<int> hazards = ir::mapped(node(s).before, [&](int store) { return stored_by_[store]; });
   hazards = roots(hazards);
   const bool forced = policy_ == Policy::Unfused || (always_stored(node(s).kind) && !scans_block(node(s)));
   if (!forced && kernels.size() > 1 && kernels.size() <= prices_.max_inline) merge_users(s, kernels);

@@ -53,8 +53,7 @@ int64_t Partitioner::task_count(const std::vector<int>& outer, const BlockedAxis
 
 /// The members that wait for the sums `seeds`: those sums and everything in the kernel that depends on them.
 std::vector<int> Partitioner::downstream(const std::vector<Member>& members, const std::vector<int>& seeds) const {
-  std::vector<int> order;
-  for (const Member& m : members) order.push_back(m.node);
+  std::vector<int> order = ir::mapped(members, &Member::node);
   std::ranges::sort(order);  // node numbers are topological, sources first
   order.erase(std::unique(order.begin(), order.end()), order.end());
   std::vector<int> found;

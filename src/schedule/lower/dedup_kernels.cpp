@@ -27,8 +27,7 @@ void normalize_vars(codegen::Kernel& kernel) {
   for (UOp* sink : {&kernel.sink, &kernel.epilogue_sink}) {
     if (!*sink) continue;
     *sink = ir::rebuild(*graph, *sink, [&](UOp n, const std::vector<UOp>& src) {
-      Shape shape;
-      for (const Dim& d : n->shape) shape.push_back(dim(d));
+      auto shape = ir::mapped<Shape>(n->shape, [&](const Dim& d) { return dim(d); });
       const auto* v = std::get_if<Var>(&n->attr);
       return graph->make({n->op, n->dtype, std::move(shape), src, v ? ir::Attr(var(*v)) : n->attr, n->device});
     });

@@ -58,8 +58,7 @@ Placement place_values(const PlanGraph& graph, const Partition& p, runtime::Plan
         if (shares_partials(p.graph, sums[j], sums[i]))
           parts = placement.parts.at({static_cast<int>(k), sums[j].first});
       if (!parts.empty()) continue;
-      std::vector<Dim> dims;
-      for (int a : ranges) dims.push_back(tasks_along(p.space, kernel, a));
+      std::vector<Dim> dims = ir::mapped(ranges, [&](int a) { return tasks_along(p.space, kernel, a); });
       const UOp value = p.graph.nodes[sum].uop;
       dims.insert(dims.end(), value->shape.begin(), value->shape.end());
       const Shape shape(dims);

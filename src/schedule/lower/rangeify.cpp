@@ -255,17 +255,14 @@ class KernelWriter {
   // ---- sums across outer ranges
   /// The partial sums of an accumulator: one copy of the result per task.
   UOp parts_of(int sum, size_t accumulator) {
-    std::vector<Dim> dims;
-    for (int a : split_axes_.at(sum)) dims.push_back(tasks_along(p_.space, kernel_, a));
+    std::vector<Dim> dims = ir::mapped(split_axes_.at(sum), [&](int a) { return tasks_along(p_.space, kernel_, a); });
     UOp n = node(sum).uop;
     dims.insert(dims.end(), n->shape.begin(), n->shape.end());
     return index_map_.param(buffers_of(sum)[accumulator], ir::accumulator_types(n)[accumulator], Shape(dims));
   }
   const std::vector<int>& buffers_of(int sum) const { return placement_.parts.at({number_, sum}); }
   std::vector<UOp> task_ranges_of(int sum) const {
-    std::vector<UOp> ranges;
-    for (int a : split_axes_.at(sum)) ranges.push_back(index_map_.outer_range(a));
-    return ranges;
+    return ir::mapped(split_axes_.at(sum), [&](int a) { return index_map_.outer_range(a); });
   }
 
   /// Stores each task's partial sums: all accumulators, even if only some are used in the end.

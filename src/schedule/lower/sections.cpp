@@ -104,9 +104,7 @@ std::vector<KernelInstance> split(const codegen::Kernel& whole) {
   int64_t begin = 0;
   std::vector<int64_t> ends(most->second.places.begin(), most->second.places.end());
   ends.push_back(whole.outer[most->first].value());
-  std::vector<KernelInstance> parts;
-  for (int64_t end : ends) parts.push_back(section(whole, range, std::exchange(begin, end), end));
-  return parts;
+  return ir::mapped(ends, [&](int64_t end) { return section(whole, range, std::exchange(begin, end), end); });
 }
 
 }  // namespace

@@ -214,9 +214,7 @@ bool adds(ir::Combine combine) {
 }
 
 std::vector<Dim> sizes_of(const Shape& shape, const ir::Ints& axes) {
-  std::vector<Dim> out;
-  for (int64_t a : axes) out.push_back(shape[a]);
-  return out;
+  return ir::mapped(axes, [&](int64_t a) { return shape[a]; });
 }
 
 /// Whether n is the value of an ArgMax. The position is the other accumulator.
@@ -252,9 +250,7 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
   const Prices prices = prices_for(target);
   std::vector<Strides> known;  // by id of the new nodes; empty for scalars and unknown nodes
   auto of = [&](const std::vector<UOp>& src) {
-    std::vector<const Strides*> out;
-    for (UOp s : src) out.push_back(&known.at(s->id));
-    return out;
+    return ir::mapped(src, [&](UOp s) -> const Strides* { return &known.at(s->id); });
   };
   auto note = [&](UOp made) {
     if (made->id < known.size() && !known[made->id].empty()) return made;

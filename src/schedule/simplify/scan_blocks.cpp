@@ -115,8 +115,7 @@ class ScanBlocks {
 
   /// The merge of the combine on whole tensors.
   States merged(const States& a, const States& b) const {
-    std::vector<DType> types;
-    for (UOp x : a) types.push_back(x->dtype);
+    std::vector<DType> types = ir::mapped(a, [](UOp x) { return x->dtype; });
     const ir::CombineGraph rule = ir::combine_merge(attr_.combine, types);
     std::unordered_map<UOp, UOp> made;
     for (UOp n : ir::topological(rule.next)) {
@@ -127,14 +126,11 @@ class ScanBlocks {
         UOp number = ir::constant(*a[0]->graph, n->scalar(), n->dtype, a[0]->device);
         made[n] = ir::broadcast_to(number, a[0]->shape);
       } else {
-        ir::Sources src;
-        for (UOp s : n->src) src.push_back(made.at(s));
+        auto src = ir::mapped<ir::Sources>(n->src, [&](UOp s) { return made.at(s); });
         made[n] = a[0]->graph->make({n->op, n->dtype, a[0]->shape, std::move(src), n->attr});
       }
     }
-    States out;
-    for (UOp n : rule.next) out.push_back(made.at(n));
-    return out;
+    return ir::mapped<States>(rule.next, [&](UOp n) { return made.at(n); });
   }
 
   const ir::ReduceAttr& attr_;

@@ -86,8 +86,7 @@ UOp ScoresOfFactors::made(UOp x) {
       const UOp factors = leaf(n->src[0]->src[0], axis) * leaf(n->src[0]->src[1], axis);
       known[n] = ir::reduce(Combine::Add, factors, {summed + (block_ && summed > axis)});
     } else if (ir::is_alu(n->op)) {
-      std::vector<UOp> src;
-      for (UOp from : n->src) src.push_back(known.at(from));
+      std::vector<UOp> src = ir::mapped(n->src, [&](UOp from) { return known.at(from); });
       const Shape shape = src[0]->shape;
       known[n] = graph_.make({n->op, n->dtype, shape, src, n->attr, n->device});
     } else {

@@ -21,8 +21,7 @@ int64_t axis_of(UOp x, int64_t axis) {
 
 Ints axes_of(UOp x, const Axes& axes) {
   if (axes.all()) return ir::all_axes(x->rank());
-  Ints list;
-  for (int64_t a : axes.list()) list.push_back(axis_of(x, a));
+  auto list = mapped<Ints>(axes.list(), [&](int64_t a) { return axis_of(x, a); });
   std::ranges::sort(list);
   if (auto twice = std::adjacent_find(list.begin(), list.end()); twice != list.end())
     usage_error("axis {} of {} is given twice; name each axis once", *twice, describe(x));

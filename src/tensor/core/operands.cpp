@@ -182,8 +182,7 @@ void broadcast(std::span<UOp> nodes) {
 }
 
 Sources operands(Args args, DType dtype) {
-  Sources nodes;
-  for (const Arg* a : args) nodes.push_back(operand(*a, dtype));
+  auto nodes = mapped<Sources>(args, [&](const Arg* a) { return operand(*a, dtype); });
   broadcast(nodes);
   return nodes;
 }

@@ -32,9 +32,7 @@ using ir::UOp;
 using runtime::Array;
 
 std::vector<int64_t> sizes_of(UOp n) {
-  std::vector<int64_t> out;
-  for (const Dim& d : n->shape) out.push_back(d.value());
-  return out;
+  return ir::mapped(n->shape, [](const Dim& d) { return d.value(); });
 }
 std::vector<int64_t> unravel(int64_t element, const std::vector<int64_t>& sizes) {
   std::vector<int64_t> index(sizes.size());
@@ -277,9 +275,7 @@ struct AnomalySearch::Copy {
     return Array::read(n->dtype, sizes_of(n), static_cast<const runtime::Buffer&>(*n->storage()));
   }
   std::vector<Array> memory() const {
-    std::vector<Array> out;
-    for (const Source& s : sources) out.push_back(s.before ? *s.before : read(s.node.get()));
-    return out;
+    return ir::mapped(sources, [&](const Source& s) { return s.before ? *s.before : read(s.node.get()); });
   }
 };
 
@@ -311,8 +307,7 @@ AnomalySearch::AnomalySearch(const plan::PlanInstance& instance) : copy_(std::ma
           {Op::Param, n->dtype, n->shape, {}, static_cast<int64_t>(copy_->sources.size()), n->device});
       copy_->sources.push_back({ir::NodeRef(n), overwritten(n) ? std::optional(Copy::read(n)) : std::nullopt});
     } else {
-      ir::Sources src;
-      for (UOp s : n->src) src.push_back(copies.at(s.get()));
+      auto src = ir::mapped<ir::Sources>(n->src, [&](UOp s) { return copies.at(s.get()); });
       made = copy_->graph.make({n->op, n->dtype, n->shape, std::move(src), n->attr, n->device});
     }
     copy_->origins.emplace(made.get(), n->state.origin);

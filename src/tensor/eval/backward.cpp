@@ -160,8 +160,7 @@ void Tensor::backward(const Tensor& seed, bool keep_graph, Loc where) const {
       gradient_nodes = autodiff::gradient_nodes(loss);
       reached = reached_leaves(gradient_nodes);
     }
-    std::vector<UOp> xs;
-    for (const ReachedLeaf& r : reached) xs.push_back(r.leaf);
+    std::vector<UOp> xs = mapped(reached, &ReachedLeaf::leaf);
     {
       const no_grad off;
       const std::vector<UOp> grads = autodiff::gradient(loss, factor.get() ? factor.get() : like(loss, 1.0), xs);
@@ -237,8 +236,7 @@ std::vector<Tensor> gradient(const Tensor& y, std::span<const Tensor> xs, const 
     s = like(root, 1.0);
   }
   if (xs.empty()) return {};
-  std::vector<UOp> nodes;
-  for (const Tensor& x : xs) nodes.push_back(node_of(x));
+  std::vector<UOp> nodes = mapped(xs, [&](const Tensor& x) { return node_of(x); });
   std::vector<Tensor> out;
   for (UOp g : with_call_site([&] { return autodiff::gradient(root, s, nodes); })) out.push_back(wrap(g));
   return out;

@@ -290,8 +290,7 @@ using namespace tensor;
 
 void realize_all(std::span<const Tensor> tensors, Loc where) {
   const Call call("realize", where);
-  Sources nodes;
-  for (const Tensor& t : tensors) nodes.push_back(node_of(t));
+  auto nodes = mapped<Sources>(tensors, [&](const Tensor& t) { return node_of(t); });
   tensor::realize(nodes);
 }
 void realize_all(const Arg& first, std::span<const Tensor> others) {

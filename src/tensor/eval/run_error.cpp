@@ -72,9 +72,7 @@ class HeldMemory : public std::enable_shared_from_this<HeldMemory> {
 };
 
 std::vector<int64_t> sizes(const Shape& shape) {
-  std::vector<int64_t> out;
-  for (const Dim& d : shape) out.push_back(d.value());
-  return out;
+  return mapped(shape, [](const Dim& d) { return d.value(); });
 }
 
 /// Where the first element of `index` is that is out of range for an axis of this size.

@@ -60,8 +60,7 @@ DeviceSplit split_by_device(std::span<const UOp> roots) {
     out.last = true;
     return out;
   }
-  Sources sources;
-  for (UOp copy : ready) sources.push_back(source_of(copy));
+  auto sources = mapped<Sources>(ready, [&](UOp copy) { return source_of(copy); });
   for (UOp s : sources) share_base_memory(s);
   for (UOp r : roots_for(sources)) add(out.plans, r);
   out.copies = out.plans.empty();

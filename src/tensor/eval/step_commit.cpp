@@ -24,8 +24,7 @@ void StepCommit::take_grad(const Tensor& param) { taken_grads_.push_back(param.c
 void StepCommit::realize() {
   GraphScope scope;
   if (Observer::current()) return install_all();
-  std::vector<UOp> versions;
-  for (const CellUpdate& p : updates_) versions.push_back(p.version.get());
+  std::vector<UOp> versions = mapped(updates_, [](const CellUpdate& p) { return p.version.get(); });
   tensor::realize(versions, this);
   updates_.clear();
   taken_grads_.clear();
@@ -41,8 +40,7 @@ void StepCommit::install_all() {
 }
 
 std::vector<UOp> StepCommit::dying_refs() const {
-  std::vector<UOp> out;
-  for (const CellUpdate& p : updates_) out.push_back(p.cell->node.get());
+  std::vector<UOp> out = mapped(updates_, [](const CellUpdate& p) { return p.cell->node.get(); });
   for (const auto& p : taken_grads_)
     if (p->grad && p->grad.use_count() == 1) out.push_back(p->grad->node.get());
   return out;

@@ -23,15 +23,11 @@ CapturedSize CallSizes::capture(const Dim& dim) const {
 }
 
 CapturedShape CallSizes::capture(const Shape& shape) const {
-  CapturedShape out;
-  for (const Dim& d : shape) out.push_back(capture(d));
-  return out;
+  return mapped<CapturedShape>(shape, [&](const Dim& d) { return capture(d); });
 }
 
 Shape CallSizes::at(const CapturedShape& shape) const {
-  Shape out;
-  for (const CapturedSize& s : shape) out.push_back(at(s));
-  return out;
+  return mapped<Shape>(shape, [&](const CapturedSize& s) { return at(s); });
 }
 
 bool CallSizes::match(const CapturedShape& shape, std::span<const Dim> dims) const {

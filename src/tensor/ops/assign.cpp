@@ -42,8 +42,7 @@ void require_assignable(const Cell& cell) {
 UOp with_part(const Cell& cell, UOp x, const BasicIndex& part, UOp v) {
   if (!part.box()) return next_version(cell, overwrite(x, part, v));
   const Region box = part.region();
-  Shape sizes;
-  for (const auto& slice : part.slices) sizes.push_back(slice.count);
+  auto sizes = mapped<Shape>(part.slices, [](const auto& slice) { return slice.count; });
   const bool whole = box == full_region(x->shape);
   return next_version(cell, reshape(v, sizes), whole ? std::optional<Region>() : box);
 }

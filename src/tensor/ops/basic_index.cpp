@@ -117,10 +117,9 @@ bool BasicIndex::box() const {
 }
 
 Region BasicIndex::region() const {
-  Region out;
-  for (const AxisSlice& s : slices)
-    out.push_back(s.whole || s.count.symbolic() ? Extent{0, s.count} : Extent{s.begin, s.begin + s.count.value()});
-  return out;
+  return mapped<Region>(slices, [&](const AxisSlice& s) {
+    return s.whole || s.count.symbolic() ? Extent{0, s.count} : Extent{s.begin, s.begin + s.count.value()};
+  });
 }
 
 BasicIndex resolve(UOp x, std::span<const Index> items) {
@@ -154,8 +153,7 @@ UOp overwrite(UOp x, const BasicIndex& index, UOp v) {
   // The inverse of read(): places the value, then places a mask that tells where it is.
   auto placed = [&](UOp part) {
     if (w.strided) {
-      Shape thin;
-      for (const Extent& e : w.column) thin.push_back(e.end);
+      auto thin = mapped<Shape>(w.column, &Extent::end);
       part = reshape(pad(reshape(part, thin), w.column, w.rows), w.filled);
       part = shrink(part, full_region(w.taken));
     } else {

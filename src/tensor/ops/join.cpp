@@ -16,8 +16,7 @@ std::vector<UOp> promote_parts(const std::vector<Tensor>& parts) {
   if (parts.empty()) usage_error("0 tensors given, which have neither a shape nor a type; give at least 1");
   DType t = node_of(parts[0])->dtype;
   for (const Tensor& p : parts) t = promote(t, node_of(p)->dtype);
-  std::vector<UOp> nodes;
-  for (const Tensor& p : parts) nodes.push_back(cast(node_of(p), t));
+  std::vector<UOp> nodes = mapped(parts, [&](const Tensor& p) { return cast(node_of(p), t); });
   unify_devices(nodes);
   return nodes;
 }
@@ -172,12 +171,9 @@ std::vector<Tensor> Tensor::chunk(int64_t count, int64_t axis, Loc where) const 
 
 std::vector<Tensor> broadcast(const std::vector<Tensor>& list, Loc where) {
   Call call("broadcast", where);
-  std::vector<UOp> nodes;
-  for (const Tensor& t : list) nodes.push_back(node_of(t));
+  std::vector<UOp> nodes = mapped(list, [&](const Tensor& t) { return node_of(t); });
   if (!nodes.empty()) tensor::broadcast(nodes);
-  std::vector<Tensor> out;
-  for (UOp n : nodes) out.push_back(wrap(n));
-  return out;
+  return mapped(nodes, wrap);
 }
 
 }  // namespace sinter::inline v0

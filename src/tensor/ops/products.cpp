@@ -45,9 +45,7 @@ UOp contract_axes(UOp x, const Ints& of_x, UOp y, const Ints& of_y, DType t) {
 /// The axes of x as given, counted from 0. UsageError if one is given twice.
 Ints axes_in_order(UOp x, const std::vector<int64_t>& axes) {
   axes_of(x, axes);
-  Ints out;
-  for (int64_t a : axes) out.push_back(axis_of(x, a));
-  return out;
+  return mapped<Ints>(axes, [&](int64_t a) { return axis_of(x, a); });
 }
 
 UOp contract_checked(UOp x, const Ints& of_x, UOp y, const Ints& of_y, DType t) {

@@ -25,9 +25,7 @@ void check_gradient(UOp gradient, UOp of, const std::string& by, const std::stri
 }
 
 std::vector<Tensor> wrapped(const std::vector<UOp>& nodes) {
-  std::vector<Tensor> out;
-  for (UOp n : nodes) out.push_back(wrap(n));
-  return out;
+  return mapped(nodes, wrap);
 }
 
 class BackwardRule final : public UserRule {
@@ -115,8 +113,7 @@ std::vector<Tensor> custom_gradient(const ListFunction& forward, BackwardFunctio
     values = call_program_in_scope([&] { return forward(x); });
   }
   const GraphScope scope;
-  Sources src;
-  for (const Tensor& y : values) src.push_back(detach(node_of(y)));
+  auto src = mapped<Sources>(values, [&](const Tensor& y) { return detach(node_of(y)); });
   bool wanted = false;
   for (const Tensor& t : x) {
     src.push_back(node_of(t));

@@ -40,9 +40,7 @@ class BatchedRule final : public UserRule {
       return pairs.back().element;
     };
     const auto elements_of = [&](const std::vector<UOp>& all) {
-      std::vector<UOp> out;
-      for (UOp n : all) out.push_back(element(n));
-      return out;
+      return mapped(all, [&](UOp n) { return element(n); });
     };
     const Call one{node_.get(), elements_of(call.gradients), elements_of(call.values), elements_of(call.arguments),
                    call.wanted};
@@ -161,8 +159,7 @@ std::vector<Tensor> vmap(const ListFunction& f, const std::vector<Tensor>& x, co
   const Call build("vmap", where);
   std::vector<BatchedInput> pairs;
   for (size_t i = 0; i < elements.size(); ++i) pairs.push_back({node_of(elements[i]), node_of(batches[i])});
-  std::vector<UOp> roots;
-  for (const Tensor& value : values) roots.push_back(node_of(value));
+  std::vector<UOp> roots = mapped(values, [&](const Tensor& value) { return node_of(value); });
   const std::vector<UOp> all = batching::batched(roots, pairs, *count);
   for (size_t i = 0; i < values.size(); ++i) values[i] = wrap(all[i]).movedim(0, options.out_dims, where);
   return values;
