@@ -35,226 +35,129 @@ SINTER_FOR_EACH(SINTER_ALONG_AXIS, softmax, log_softmax, cumsum, cumprod, logcum
 #undef SINTER_OVER_AXES
 #undef SINTER_ALONG_AXIS
 
-Tensor TensorMethods::nan_to_num(double nan, std::optional<double> posinf, std::optional<double> neginf,
-                                 Loc where) const {
-  return sinter::nan_to_num(Arg(self(), where), nan, posinf, neginf);
-}
-Tensor TensorMethods::logit(std::optional<double> eps, Loc where) const {
-  return sinter::logit(Arg(self(), where), eps);
-}
-Tensor TensorMethods::add(Arg other, Arg alpha, Loc where) const {
-  return sinter::add(Arg(self(), where), other, alpha);
-}
-Tensor TensorMethods::sub(Arg other, Arg alpha, Loc where) const {
-  return sinter::sub(Arg(self(), where), other, alpha);
-}
-Tensor TensorMethods::div(Arg other, RoundingMode rounding_mode, Loc where) const {
-  return sinter::div(Arg(self(), where), other, rounding_mode);
-}
-Tensor TensorMethods::clamp(Arg lo, Arg hi, Loc where) const { return sinter::clamp(Arg(self(), where), lo, hi); }
+// Those of other signatures: what they return, their name, their parameters but the place, and the function's
+// arguments. The place is that of the first argument, or an argument of its own.
+#define SINTER_PARAMETERS(...) __VA_ARGS__
+#define SINTER_METHOD(result, f, parameters, ...)                          \
+  result TensorMethods::f(SINTER_PARAMETERS parameters, Loc where) const { \
+    return sinter::f(Arg(self(), where), __VA_ARGS__);                     \
+  }
+#define SINTER_PLACED(result, f, parameters, ...)                          \
+  result TensorMethods::f(SINTER_PARAMETERS parameters, Loc where) const { \
+    return sinter::f(self(), __VA_ARGS__, where);                          \
+  }
+
+SINTER_METHOD(Tensor, nan_to_num, (double nan, std::optional<double> posinf, std::optional<double> neginf), nan, posinf,
+              neginf)
+SINTER_METHOD(Tensor, logit, (std::optional<double> eps), eps)
+SINTER_METHOD(Tensor, add, (Arg other, Arg alpha), other, alpha)
+SINTER_METHOD(Tensor, sub, (Arg other, Arg alpha), other, alpha)
+SINTER_METHOD(Tensor, div, (Arg other, RoundingMode rounding_mode), other, rounding_mode)
+SINTER_METHOD(Tensor, clamp, (Arg lo, Arg hi), lo, hi)
 Tensor TensorMethods::clamp(Arg lo, Loc where) const { return sinter::clamp_min(Arg(self(), where), lo); }
 Tensor TensorMethods::clamp(std::nullopt_t, Arg hi, Loc where) const {
   return sinter::clamp_max(Arg(self(), where), hi);
 }
-Tensor TensorMethods::lerp(Arg end, Arg weight, Loc where) const {
-  return sinter::lerp(Arg(self(), where), end, weight);
-}
-Tensor TensorMethods::addcmul(Arg a, Arg b, Loc where) const { return sinter::addcmul(Arg(self(), where), a, b); }
-Tensor TensorMethods::addcmul(Arg a, Arg b, Arg value, Loc where) const {
-  return sinter::addcmul(Arg(self(), where), a, b, value);
-}
-Tensor TensorMethods::addcdiv(Arg a, Arg b, Loc where) const { return sinter::addcdiv(Arg(self(), where), a, b); }
-Tensor TensorMethods::addcdiv(Arg a, Arg b, Arg value, Loc where) const {
-  return sinter::addcdiv(Arg(self(), where), a, b, value);
-}
+SINTER_METHOD(Tensor, lerp, (Arg end, Arg weight), end, weight)
+SINTER_METHOD(Tensor, addcmul, (Arg a, Arg b), a, b)
+SINTER_METHOD(Tensor, addcmul, (Arg a, Arg b, Arg value), a, b, value)
+SINTER_METHOD(Tensor, addcdiv, (Arg a, Arg b), a, b)
+SINTER_METHOD(Tensor, addcdiv, (Arg a, Arg b, Arg value), a, b, value)
 Tensor TensorMethods::where(Arg condition, Arg other, Loc at) const {
   return sinter::where(condition, Arg(self(), at), other);
 }
-Tensor TensorMethods::masked_fill(Arg mask, Arg value, Loc where) const {
-  return sinter::masked_fill(Arg(self(), where), mask, value);
-}
-Tensor TensorMethods::isclose(Arg other, double rtol, double atol, bool equal_nan, Loc where) const {
-  return sinter::isclose(Arg(self(), where), other, rtol, atol, equal_nan);
-}
-bool TensorMethods::allclose(Arg other, double rtol, double atol, bool equal_nan, Loc where) const {
-  return sinter::allclose(Arg(self(), where), other, rtol, atol, equal_nan);
-}
-bool TensorMethods::equal(Arg other, Loc where) const { return sinter::equal(Arg(self(), where), other); }
+SINTER_METHOD(Tensor, masked_fill, (Arg mask, Arg value), mask, value)
+SINTER_METHOD(Tensor, isclose, (Arg other, double rtol, double atol, bool equal_nan), other, rtol, atol, equal_nan)
+SINTER_METHOD(bool, allclose, (Arg other, double rtol, double atol, bool equal_nan), other, rtol, atol, equal_nan)
+SINTER_METHOD(bool, equal, (Arg other), other)
 
 Tensor TensorMethods::view(Shape shape, Loc where) const { return self().reshape(std::move(shape), where); }
-Tensor TensorMethods::view_as(const Tensor& like, Loc where) const { return sinter::view_as(self(), like, where); }
-Tensor TensorMethods::reshape_as(const Tensor& like, Loc where) const {
-  return sinter::reshape_as(self(), like, where);
-}
-Tensor TensorMethods::expand_as(const Tensor& like, Loc where) const { return sinter::expand_as(self(), like, where); }
-Tensor TensorMethods::unflatten(int64_t axis, const Shape& sizes, Loc where) const {
-  return sinter::unflatten(self(), axis, sizes, where);
-}
+SINTER_PLACED(Tensor, view_as, (const Tensor& like), like)
+SINTER_PLACED(Tensor, reshape_as, (const Tensor& like), like)
+SINTER_PLACED(Tensor, expand_as, (const Tensor& like), like)
+SINTER_PLACED(Tensor, unflatten, (int64_t axis, const Shape& sizes), axis, sizes)
 Tensor TensorMethods::t(Loc where) const { return sinter::t(self(), where); }
 Tensor TensorMethods::ravel(Loc where) const { return sinter::ravel(self(), where); }
 Tensor TensorMethods::fliplr(Loc where) const { return sinter::fliplr(self(), where); }
 Tensor TensorMethods::flipud(Loc where) const { return sinter::flipud(self(), where); }
-Tensor TensorMethods::swapaxes(int64_t a, int64_t b, Loc where) const { return sinter::swapaxes(self(), a, b, where); }
-Tensor TensorMethods::broadcast_to(const Shape& shape, Loc where) const {
-  return sinter::broadcast_to(self(), shape, where);
-}
-Tensor TensorMethods::narrow(int64_t axis, int64_t start, const Dim& length, Loc where) const {
-  return sinter::narrow(self(), axis, start, length, where);
-}
-Tensor TensorMethods::narrow(int64_t axis, const Tensor& start, const Dim& length, Loc where) const {
-  return sinter::narrow(self(), axis, start, length, where);
-}
-Tensor TensorMethods::select(int64_t axis, int64_t index, Loc where) const {
-  return sinter::select(self(), axis, index, where);
-}
-std::vector<Tensor> TensorMethods::unbind(int64_t axis, Loc where) const { return sinter::unbind(self(), axis, where); }
-std::vector<Tensor> TensorMethods::tensor_split(const std::vector<int64_t>& indices, int64_t axis, Loc where) const {
-  return sinter::tensor_split(self(), indices, axis, where);
-}
+SINTER_PLACED(Tensor, swapaxes, (int64_t a, int64_t b), a, b)
+SINTER_PLACED(Tensor, broadcast_to, (const Shape& shape), shape)
+SINTER_PLACED(Tensor, narrow, (int64_t axis, int64_t start, const Dim& length), axis, start, length)
+SINTER_PLACED(Tensor, narrow, (int64_t axis, const Tensor& start, const Dim& length), axis, start, length)
+SINTER_PLACED(Tensor, select, (int64_t axis, int64_t index), axis, index)
+SINTER_PLACED(std::vector<Tensor>, unbind, (int64_t axis), axis)
+SINTER_PLACED(std::vector<Tensor>, tensor_split, (const std::vector<int64_t>& indices, int64_t axis), indices, axis)
 std::vector<Tensor> TensorMethods::split_evenly(int64_t sections, int64_t axis, Loc where) const {
   return sinter::tensor_split(self(), sections, axis, where);
 }
-Tensor TensorMethods::roll(int64_t shift, std::optional<int64_t> axis, Loc where) const {
-  return sinter::roll(self(), shift, axis, where);
-}
-Tensor TensorMethods::roll(const std::vector<int64_t>& shifts, const std::vector<int64_t>& axes, Loc where) const {
-  return sinter::roll(self(), shifts, axes, where);
-}
-Tensor TensorMethods::rot90(int64_t times, const std::vector<int64_t>& axes, Loc where) const {
-  return sinter::rot90(self(), times, axes, where);
-}
-Tensor TensorMethods::repeat(const std::vector<int64_t>& counts, Loc where) const {
-  return sinter::repeat(self(), counts, where);
-}
-Tensor TensorMethods::tile(const std::vector<int64_t>& counts, Loc where) const {
-  return sinter::tile(self(), counts, where);
-}
-Tensor TensorMethods::repeat_interleave(int64_t count, std::optional<int64_t> axis, Loc where) const {
-  return sinter::repeat_interleave(self(), count, axis, where);
-}
-Tensor TensorMethods::diagonal(int64_t offset, int64_t a, int64_t b, Loc where) const {
-  return sinter::diagonal(self(), offset, a, b, where);
-}
-Tensor TensorMethods::diag_embed(int64_t offset, int64_t a, int64_t b, Loc where) const {
-  return sinter::diag_embed(self(), offset, a, b, where);
-}
-Tensor TensorMethods::diag(int64_t offset, Loc where) const { return sinter::diag(self(), offset, where); }
+SINTER_PLACED(Tensor, roll, (int64_t shift, std::optional<int64_t> axis), shift, axis)
+SINTER_PLACED(Tensor, roll, (const std::vector<int64_t>& shifts, const std::vector<int64_t>& axes), shifts, axes)
+SINTER_PLACED(Tensor, rot90, (int64_t times, const std::vector<int64_t>& axes), times, axes)
+SINTER_PLACED(Tensor, repeat, (const std::vector<int64_t>& counts), counts)
+SINTER_PLACED(Tensor, tile, (const std::vector<int64_t>& counts), counts)
+SINTER_PLACED(Tensor, repeat_interleave, (int64_t count, std::optional<int64_t> axis), count, axis)
+SINTER_PLACED(Tensor, diagonal, (int64_t offset, int64_t a, int64_t b), offset, a, b)
+SINTER_PLACED(Tensor, diag_embed, (int64_t offset, int64_t a, int64_t b), offset, a, b)
+SINTER_PLACED(Tensor, diag, (int64_t offset), offset)
 Tensor TensorMethods::trace(Loc where) const { return sinter::trace(self(), where); }
-Tensor TensorMethods::triu(int64_t offset, Loc where) const { return sinter::triu(self(), offset, where); }
-Tensor TensorMethods::tril(int64_t offset, Loc where) const { return sinter::tril(self(), offset, where); }
-Tensor TensorMethods::diff(int64_t n, int64_t axis, Loc where) const {
-  return sinter::diff(self(), n, axis, {}, {}, where);
-}
+SINTER_PLACED(Tensor, triu, (int64_t offset), offset)
+SINTER_PLACED(Tensor, tril, (int64_t offset), offset)
+SINTER_PLACED(Tensor, diff, (int64_t n, int64_t axis), n, axis, {}, {})
 
-Tensor TensorMethods::cross(Arg other, int64_t axis, Loc where) const {
-  return sinter::cross(Arg(self(), where), other, axis);
-}
-Tensor TensorMethods::matrix_power(int64_t n, Loc where) const { return sinter::matrix_power(Arg(self(), where), n); }
-Tensor TensorMethods::addmm(Arg a, Arg b, Arg beta, Arg alpha, Loc where) const {
-  return sinter::addmm(Arg(self(), where), a, b, beta, alpha);
-}
-Tensor TensorMethods::baddbmm(Arg a, Arg b, Arg beta, Arg alpha, Loc where) const {
-  return sinter::baddbmm(Arg(self(), where), a, b, beta, alpha);
-}
-Tensor TensorMethods::addmv(Arg a, Arg b, Arg beta, Arg alpha, Loc where) const {
-  return sinter::addmv(Arg(self(), where), a, b, beta, alpha);
-}
-Tensor TensorMethods::norm(double p, Axes axes, bool keepdim, Loc where) const {
-  return sinter::norm(Arg(self(), where), p, std::move(axes), keepdim);
-}
+SINTER_METHOD(Tensor, cross, (Arg other, int64_t axis), other, axis)
+SINTER_METHOD(Tensor, matrix_power, (int64_t n), n)
+SINTER_METHOD(Tensor, addmm, (Arg a, Arg b, Arg beta, Arg alpha), a, b, beta, alpha)
+SINTER_METHOD(Tensor, baddbmm, (Arg a, Arg b, Arg beta, Arg alpha), a, b, beta, alpha)
+SINTER_METHOD(Tensor, addmv, (Arg a, Arg b, Arg beta, Arg alpha), a, b, beta, alpha)
+SINTER_METHOD(Tensor, norm, (double p, Axes axes, bool keepdim), p, std::move(axes), keepdim)
 
-Tensor TensorMethods::cholesky(bool upper, Loc where) const { return sinter::cholesky(Arg(self(), where), upper); }
+SINTER_METHOD(Tensor, cholesky, (bool upper), upper)
 SlogDet TensorMethods::slogdet(Loc where) const { return sinter::slogdet(Arg(self(), where)); }
-QR TensorMethods::qr(std::string_view mode, Loc where) const { return sinter::qr(Arg(self(), where), mode); }
-SVD TensorMethods::svd(bool full_matrices, Loc where) const { return sinter::svd(Arg(self(), where), full_matrices); }
+SINTER_METHOD(QR, qr, (std::string_view mode), mode)
+SINTER_METHOD(SVD, svd, (bool full_matrices), full_matrices)
 
 std::pair<Tensor, Tensor> TensorMethods::aminmax(Axes axes, bool keepdim, Loc where) const {
   return sinter::aminmax(self(), std::move(axes), keepdim, where);
 }
-Tensor TensorMethods::logsumexp(Axes axes, bool keepdim, Loc where) const {
-  return sinter::logsumexp(Arg(self(), where), std::move(axes), keepdim);
-}
-Ranked TensorMethods::cummax(int64_t axis, Loc where) const { return sinter::cummax(Arg(self(), where), axis); }
-Ranked TensorMethods::cummin(int64_t axis, Loc where) const { return sinter::cummin(Arg(self(), where), axis); }
-Ranked TensorMethods::sort(int64_t axis, bool descending, Loc where) const {
-  return sinter::sort(Arg(self(), where), axis, descending);
-}
-Tensor TensorMethods::argsort(int64_t axis, bool descending, Loc where) const {
-  return sinter::argsort(Arg(self(), where), axis, descending);
-}
-Ranked TensorMethods::topk(int64_t k, int64_t axis, bool largest, bool sorted, Loc where) const {
-  return sinter::topk(Arg(self(), where), k, axis, largest, sorted);
-}
-Ranked TensorMethods::kthvalue(int64_t k, int64_t axis, bool keepdim, Loc where) const {
-  return sinter::kthvalue(Arg(self(), where), k, axis, keepdim);
-}
-Ranked TensorMethods::median(int64_t axis, bool keepdim, Loc where) const {
-  return sinter::median(Arg(self(), where), axis, keepdim);
-}
-Tensor TensorMethods::quantile(Arg q, std::optional<int64_t> axis, bool keepdim, Loc where) const {
-  return sinter::quantile(Arg(self(), where), q, axis, keepdim);
-}
-Tensor TensorMethods::nanquantile(Arg q, std::optional<int64_t> axis, bool keepdim, Loc where) const {
-  return sinter::nanquantile(Arg(self(), where), q, axis, keepdim);
-}
-Ranked TensorMethods::nanmedian(int64_t axis, bool keepdim, Loc where) const {
-  return sinter::nanmedian(Arg(self(), where), axis, keepdim);
-}
-Ranked TensorMethods::mode(int64_t axis, bool keepdim, Loc where) const {
-  return sinter::mode(Arg(self(), where), axis, keepdim);
-}
+SINTER_METHOD(Tensor, logsumexp, (Axes axes, bool keepdim), std::move(axes), keepdim)
+SINTER_METHOD(Ranked, cummax, (int64_t axis), axis)
+SINTER_METHOD(Ranked, cummin, (int64_t axis), axis)
+SINTER_METHOD(Ranked, sort, (int64_t axis, bool descending), axis, descending)
+SINTER_METHOD(Tensor, argsort, (int64_t axis, bool descending), axis, descending)
+SINTER_METHOD(Ranked, topk, (int64_t k, int64_t axis, bool largest, bool sorted), k, axis, largest, sorted)
+SINTER_METHOD(Ranked, kthvalue, (int64_t k, int64_t axis, bool keepdim), k, axis, keepdim)
+SINTER_METHOD(Ranked, median, (int64_t axis, bool keepdim), axis, keepdim)
+SINTER_METHOD(Tensor, quantile, (Arg q, std::optional<int64_t> axis, bool keepdim), q, axis, keepdim)
+SINTER_METHOD(Tensor, nanquantile, (Arg q, std::optional<int64_t> axis, bool keepdim), q, axis, keepdim)
+SINTER_METHOD(Ranked, nanmedian, (int64_t axis, bool keepdim), axis, keepdim)
+SINTER_METHOD(Ranked, mode, (int64_t axis, bool keepdim), axis, keepdim)
 Distinct TensorMethods::unique(Loc where) const { return sinter::unique(Arg(self(), where)); }
-Tensor TensorMethods::bincount(int64_t least, Loc where) const { return sinter::bincount(self(), least, where); }
-Tensor TensorMethods::bincount(const Tensor& weights, int64_t least, Loc where) const {
-  return sinter::bincount(self(), weights, least, where);
-}
-Tensor TensorMethods::histc(int64_t bins, double low, double high, Loc where) const {
-  return sinter::histc(Arg(self(), where), bins, low, high);
-}
+SINTER_PLACED(Tensor, bincount, (int64_t least), least)
+SINTER_PLACED(Tensor, bincount, (const Tensor& weights, int64_t least), weights, least)
+SINTER_METHOD(Tensor, histc, (int64_t bins, double low, double high), bins, low, high)
 
-Tensor TensorMethods::gather(int64_t axis, const Tensor& index, Loc where) const {
-  return sinter::gather(Arg(self(), where), axis, index);
-}
-Tensor TensorMethods::take_along_dim(const Tensor& index, int64_t axis, Loc where) const {
-  return sinter::take_along_dim(Arg(self(), where), index, axis);
-}
-Tensor TensorMethods::index_select(int64_t axis, const Tensor& index, Loc where) const {
-  return sinter::index_select(Arg(self(), where), axis, index);
-}
-Tensor TensorMethods::take(const Tensor& index, Loc where) const { return sinter::take(Arg(self(), where), index); }
-Tensor TensorMethods::scatter(int64_t axis, const Tensor& index, Arg value, Loc where) const {
-  return sinter::scatter(Arg(self(), where), axis, index, value);
-}
-Tensor TensorMethods::scatter_add(int64_t axis, const Tensor& index, Arg value, Loc where) const {
-  return sinter::scatter_add(Arg(self(), where), axis, index, value);
-}
-Tensor TensorMethods::scatter_reduce(int64_t axis, const Tensor& index, Arg value, ScatterReduce reduce,
-                                     bool include_self, Loc where) const {
-  return sinter::scatter_reduce(Arg(self(), where), axis, index, value, reduce, include_self);
-}
-Tensor TensorMethods::index_add(int64_t axis, const Tensor& index, Arg source, Loc where) const {
-  return sinter::index_add(Arg(self(), where), axis, index, source);
-}
-Tensor TensorMethods::index_copy(int64_t axis, const Tensor& index, Arg source, Loc where) const {
-  return sinter::index_copy(Arg(self(), where), axis, index, source);
-}
-Tensor TensorMethods::index_fill(int64_t axis, const Tensor& index, Arg value, Loc where) const {
-  return sinter::index_fill(Arg(self(), where), axis, index, value);
-}
-Tensor TensorMethods::index_put(const std::vector<Tensor>& indices, Arg value, bool accumulate, Loc where) const {
-  return sinter::index_put(Arg(self(), where), indices, value, accumulate);
-}
-Tensor TensorMethods::masked_select(const Tensor& mask, Loc where) const {
-  return sinter::masked_select(Arg(self(), where), mask);
-}
-Tensor TensorMethods::masked_scatter(const Tensor& mask, Arg source, Loc where) const {
-  return sinter::masked_scatter(Arg(self(), where), mask, source);
-}
-Tensor TensorMethods::multinomial(int64_t count, bool replacement, Loc where) const {
-  return sinter::multinomial(self(), count, replacement, {}, where);
-}
-Tensor TensorMethods::multinomial(int64_t count, bool replacement, const RandomOptions& options, Loc where) const {
-  return sinter::multinomial(self(), count, replacement, options, where);
-}
+SINTER_METHOD(Tensor, gather, (int64_t axis, const Tensor& index), axis, index)
+SINTER_METHOD(Tensor, take_along_dim, (const Tensor& index, int64_t axis), index, axis)
+SINTER_METHOD(Tensor, index_select, (int64_t axis, const Tensor& index), axis, index)
+SINTER_METHOD(Tensor, take, (const Tensor& index), index)
+SINTER_METHOD(Tensor, scatter, (int64_t axis, const Tensor& index, Arg value), axis, index, value)
+SINTER_METHOD(Tensor, scatter_add, (int64_t axis, const Tensor& index, Arg value), axis, index, value)
+SINTER_METHOD(Tensor, scatter_reduce,
+              (int64_t axis, const Tensor& index, Arg value, ScatterReduce reduce, bool include_self), axis, index,
+              value, reduce, include_self)
+SINTER_METHOD(Tensor, index_add, (int64_t axis, const Tensor& index, Arg source), axis, index, source)
+SINTER_METHOD(Tensor, index_copy, (int64_t axis, const Tensor& index, Arg source), axis, index, source)
+SINTER_METHOD(Tensor, index_fill, (int64_t axis, const Tensor& index, Arg value), axis, index, value)
+SINTER_METHOD(Tensor, index_put, (const std::vector<Tensor>& indices, Arg value, bool accumulate), indices, value,
+              accumulate)
+SINTER_METHOD(Tensor, masked_select, (const Tensor& mask), mask)
+SINTER_METHOD(Tensor, masked_scatter, (const Tensor& mask, Arg source), mask, source)
+SINTER_PLACED(Tensor, multinomial, (int64_t count, bool replacement), count, replacement, {})
+SINTER_PLACED(Tensor, multinomial, (int64_t count, bool replacement, const RandomOptions& options), count, replacement,
+              options)
+
+#undef SINTER_PARAMETERS
+#undef SINTER_METHOD
+#undef SINTER_PLACED
 
 }  // namespace sinter::inline v0
