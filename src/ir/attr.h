@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <variant>
 
-#include "ir/mapped.h"
+#include "ir/lists.h"
 #include "ir/mma_step.h"
 #include "sinter/dtype.h"
 #include "sinter/shape.h"

@@ -20,9 +20,7 @@ class RingBuilder {
       if (items[i].kind != ItemKind::Loop) continue;
       const LoopLevel level = items[i].level;
       std::vector<LoopItem>& body = items[i].body;
-      std::vector<LoopItem> fills;
-      for (const LoopItem& item : body)
-        if (fills_ring(item, level)) fills.push_back(item);
+      std::vector<LoopItem> fills = ir::filtered(body, [&](const LoopItem& item) { return fills_ring(item, level); });
       if (fills.empty()) {
         walk(body);
         continue;

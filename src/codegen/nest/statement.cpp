@@ -86,9 +86,7 @@ class StatementBuilder {
   /// Permutes the loops that the LoopOrder names among themselves. Returns why the result is illegal, or null.
   const char* arrange(std::vector<LoopLevel>& loops) {
     auto place = [this](const LoopLevel& l) { return schedule_.order_position(l.range, l.number); };
-    std::vector<LoopLevel> named;
-    for (const LoopLevel& l : loops)
-      if (place(l) >= 0) named.push_back(l);
+    std::vector<LoopLevel> named = ir::filtered(loops, [&](const LoopLevel& l) { return place(l) >= 0; });
     std::ranges::sort(named, [&](const LoopLevel& a, const LoopLevel& b) { return place(a) < place(b); });
     size_t next = 0;
     for (LoopLevel& l : loops)

@@ -151,9 +151,7 @@ double Partitioner::serialization_cost(const FusionGroup& k, const std::vector<i
     const std::vector<int> needed = required_outer_axes(k);
     if (std::ranges::any_of(lost, [&](int a) { return contains(needed, a); })) return kNever;
   }
-  std::vector<int> rest;
-  for (int a : k.outer)
-    if (!contains(lost, a)) rest.push_back(a);
+  std::vector<int> rest = ir::filtered(k.outer, [&](int a) { return !contains(lost, a); });
   double ns = idle(k.time + extra, task_count(k.outer, k.blocks), task_count(rest, k.blocks));
   int64_t tile = 1;
   for (int a : lost)
@@ -404,9 +402,8 @@ InlineCost Partitioner::inline_cost_per_row(FusionGroup& k, int number, const st
   const IndexId first = unify_indices(k, given, out);
   if (first < 0) return {};
   const std::vector<int>& axes = space_.axes_of(first);
-  std::vector<int> repeated;
-  for (int a : k.outer)
-    if (!contains(axes, a) && !contains(out.lost, a)) repeated.push_back(a);
+  std::vector<int> repeated =
+      ir::filtered(k.outer, [&](int a) { return !contains(axes, a) && !contains(out.lost, a); });
   const bool inner = !out.lost.empty() || std::ranges::any_of(axes, [&](int a) { return !contains(k.outer, a); });
   // A value of outer ranges alone without a loop is hoisted out of the innermost ranges that it lacks, for free.
   if (s.loops() || inner) out.lost.insert(out.lost.end(), repeated.begin(), repeated.end());

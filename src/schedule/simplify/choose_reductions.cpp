@@ -313,9 +313,7 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
         values = {src[0]};
       }
       const ir::Ints given = attr.axes;
-      ir::Ints axes;
-      for (int64_t a : attr.axes)
-        if (!(values[0]->shape[a] == 1)) axes.push_back(a);
+      auto axes = ir::filtered<ir::Ints>(attr.axes, [&](int64_t a) { return !(values[0]->shape[a] == 1); });
       const DType dtype = values[0]->dtype;  // the value type decides, for positions too
       // Blocks of a softmax join in order (online_softmax.h), and other trees may be chosen already.
       const bool joins_blocks = attr.combine == ir::Combine::ExpSum && !ir::splat_const(values[1]);

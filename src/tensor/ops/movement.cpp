@@ -13,10 +13,7 @@ namespace {
 using namespace tensor;
 
 std::vector<Dim> symbols(const Shape& shape) {
-  std::vector<Dim> out;
-  for (const Dim& d : shape)
-    if (d.symbolic()) out.push_back(d);
-  return out;
+  return filtered(shape, &Dim::symbolic);
 }
 
 /// Element counts between symbolic sizes, in order. A reshape keeps the symbolic axes and these counts.

@@ -17,9 +17,7 @@ using namespace tensor;
 
 /// The parts that have elements, joined.
 UOp join_parts(std::initializer_list<UOp> parts, int64_t axis) {
-  std::vector<UOp> filled;
-  for (UOp p : parts)
-    if (!(p->shape[axis] == 0)) filled.push_back(p);
+  std::vector<UOp> filled = filtered(parts, [&](UOp p) { return !(p->shape[axis] == 0); });
   return filled.empty() ? *parts.begin() : cat(filled, axis);
 }
 

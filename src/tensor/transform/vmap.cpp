@@ -49,9 +49,7 @@ class BatchedRule final : public UserRule {
       const BatchObserver observer(elements);
       made = rule_->gradients(one);
     }
-    std::vector<UOp> some;
-    for (UOp g : made)
-      if (g) some.push_back(g);
+    std::vector<UOp> some = filtered(made, [&](UOp g) { return g; });
     const std::vector<UOp> all = batching::batched(some, pairs, count_);
     size_t next = 0;
     for (UOp& g : made)

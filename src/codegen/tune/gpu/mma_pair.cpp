@@ -40,10 +40,7 @@ struct ProductChain {
 bool is_mma(UOp n) { return n->op == Op::Reduce && n->reduction().tree.mma; }
 
 std::vector<UOp> products_below(UOp value) {
-  std::vector<UOp> found;
-  for (UOp n : ir::topological(value))
-    if (is_mma(n)) found.push_back(n);
-  return found;
+  return ir::filtered(ir::topological(value), is_mma);
 }
 
 int step_of(UOp factor) { return mma_depth(factor->dtype).size(); }

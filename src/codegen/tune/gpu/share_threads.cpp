@@ -222,9 +222,8 @@ class ShareGenerator {
   }
   /// Ranges of a statement that threads can share, the contiguous one first.
   std::vector<UOp> inner_of(const StatementAnalysis& w) {
-    std::vector<UOp> ranges;
-    for (UOp r : w.result_ranges)
-      if (!is_outer(r) && !space_.is_fixed(r) && !summed_in_order(w, r)) ranges.push_back(r);
+    std::vector<UOp> ranges = ir::filtered(
+        w.result_ranges, [&](UOp r) { return !is_outer(r) && !space_.is_fixed(r) && !summed_in_order(w, r); });
     if (w.chains() > 1 && !space_.is_fixed(w.reduced_ranges.back()) && !is_outer(w.reduced_ranges.back()))
       ranges.push_back(w.reduced_ranges.back());
     auto rank = [&](UOp r) { return std::tuple(space_.contiguous_accesses(r) == 0, -analysis_.size(r), range_id(r)); };

@@ -18,4 +18,14 @@ auto mapped(const Range& range, F f) {
   return list;
 }
 
+/// The elements of the range for which keep() holds: a List, or a vector.
+template <class List = void, class Range, class F>
+auto filtered(const Range& range, F keep) {
+  using Value = std::decay_t<decltype(*std::begin(range))>;
+  std::conditional_t<std::is_void_v<List>, std::vector<Value>, List> list;
+  for (const auto& element : range)
+    if (std::invoke(keep, element)) list.push_back(element);
+  return list;
+}
+
 }  // namespace sinter::ir
