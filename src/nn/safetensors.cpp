@@ -162,7 +162,7 @@ void save(const NamedTensors& tensors, const std::string& path, Loc where) {
   json header = json::object();
   uint64_t offset = 0;
   for (const auto& [name, t] : tensors) {
-    std::vector<int64_t> shape = ir::mapped(t.shape(), [](const Dim& d) { return d.value(); });
+    std::vector<int64_t> shape = ir::mapped(t.shape(), &Dim::value);
     const uint64_t bytes = static_cast<uint64_t>(t.numel()) * size_of(t.dtype());
     header[name] = {{"dtype", format_name(t.dtype())}, {"shape", shape}, {"data_offsets", {offset, offset + bytes}}};
     offset += bytes;

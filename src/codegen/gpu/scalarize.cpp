@@ -54,15 +54,9 @@ class Alignment {
 
 class Scalarizer {
  public:
-  explicit Scalarizer(const Instructions& code) : code_(code), alignment_(code), lanes_(code.insts.size()) {
-    out_.slots = code.slots;
-    out_.args = code.args;
-    out_.vars = code.vars;
-    out_.params = code.params;
-    out_.scratch = code.scratch;
-    out_.threads = code.threads;
-    out_.occupancy = code.occupancy;
-    out_.last_block = code.last_block;
+  explicit Scalarizer(const Instructions& code) : code_(code), alignment_(code), lanes_(code.insts.size()), out_(code) {
+    out_.insts.clear();
+    out_.blocks.clear();
   }
 
   Instructions run() {

@@ -31,9 +31,7 @@ using ir::Op;
 using ir::UOp;
 using runtime::Array;
 
-std::vector<int64_t> sizes_of(UOp n) {
-  return ir::mapped(n->shape, [](const Dim& d) { return d.value(); });
-}
+std::vector<int64_t> sizes_of(UOp n) { return ir::mapped(n->shape, &Dim::value); }
 std::vector<int64_t> unravel(int64_t element, const std::vector<int64_t>& sizes) {
   std::vector<int64_t> index(sizes.size());
   for (size_t i = sizes.size(); i-- > 0;) {

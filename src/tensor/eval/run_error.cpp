@@ -71,9 +71,7 @@ class HeldMemory : public std::enable_shared_from_this<HeldMemory> {
   Storage* memory_;
 };
 
-std::vector<int64_t> sizes(const Shape& shape) {
-  return mapped(shape, [](const Dim& d) { return d.value(); });
-}
+std::vector<int64_t> sizes(const Shape& shape) { return mapped(shape, &Dim::value); }
 
 /// Where the first element of `index` is that is out of range for an axis of this size.
 std::optional<int64_t> outside(const Array& index, int64_t size) {
