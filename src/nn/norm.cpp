@@ -131,11 +131,6 @@ GroupNorm::GroupNorm(int64_t groups, int64_t channels, GroupNormOptions options,
   bias = zeros({channels}).requires_grad();
 }
 
-Tensor GroupNorm::operator()(const Tensor& x, Loc where) const {
-  const OuterCall call("GroupNorm", where);
-  return group_norm(x, groups, weight, bias, eps);
-}
-
 RMSNorm::RMSNorm(Shape shape, std::optional<double> eps, Loc where) : eps(eps) {
   const OuterCall call("RMSNorm", where);
   weight = ones(shape).requires_grad();
