@@ -1,4 +1,5 @@
 // State: assignment to a tensor or a part of it, clone, detach (SEMANTICS V1, V5, H5).
+#include "sinter/for_each.h"
 #include "tensor/core/cell_version.h"
 #include "tensor/core/operands.h"
 #include "tensor/ops/index.h"
@@ -88,34 +89,13 @@ Tensor& Tensor::assign(Arg value, Loc where) & {
   return *this;
 }
 
-Tensor& Tensor::operator+=(Arg value) & {
-  const Call call("operator+=", value.where());
-  return assign(*this + value);
-}
-Tensor& Tensor::operator-=(Arg value) & {
-  const Call call("operator-=", value.where());
-  return assign(*this - value);
-}
-Tensor& Tensor::operator*=(Arg value) & {
-  const Call call("operator*=", value.where());
-  return assign(*this * value);
-}
-Tensor& Tensor::operator/=(Arg value) & {
-  const Call call("operator/=", value.where());
-  return assign(*this / value);
-}
-Tensor& Tensor::operator&=(Arg value) & {
-  const Call call("operator&=", value.where());
-  return assign(*this & value);
-}
-Tensor& Tensor::operator|=(Arg value) & {
-  const Call call("operator|=", value.where());
-  return assign(*this | value);
-}
-Tensor& Tensor::operator^=(Arg value) & {
-  const Call call("operator^=", value.where());
-  return assign(*this ^ value);
-}
+#define SINTER_ASSIGN(op)                               \
+  Tensor& Tensor::operator op##=(Arg value)& {          \
+    const Call call("operator" #op "=", value.where()); \
+    return assign(*this op value);                      \
+  }
+SINTER_FOR_EACH(SINTER_ASSIGN, +, -, *, /, &, |, ^)
+#undef SINTER_ASSIGN
 
 Place Tensor::at(std::vector<Index> items, Loc where) & { return Place(*this, std::move(items), where); }
 
@@ -158,26 +138,14 @@ Place& Place::assign(Arg value) {
   return *this;
 }
 
-Place& Place::operator+=(Arg value) {
-  const OuterCall outer("operator+=", value.where());
-  if (update_masked(target_, *items_, value, operator+)) return *this;
-  return assign(static_cast<Tensor>(*this) + value);
-}
-Place& Place::operator-=(Arg value) {
-  const OuterCall outer("operator-=", value.where());
-  if (update_masked(target_, *items_, value, operator-)) return *this;
-  return assign(static_cast<Tensor>(*this) - value);
-}
-Place& Place::operator*=(Arg value) {
-  const OuterCall outer("operator*=", value.where());
-  if (update_masked(target_, *items_, value, operator*)) return *this;
-  return assign(static_cast<Tensor>(*this) * value);
-}
-Place& Place::operator/=(Arg value) {
-  const OuterCall outer("operator/=", value.where());
-  if (update_masked(target_, *items_, value, operator/)) return *this;
-  return assign(static_cast<Tensor>(*this) / value);
-}
+#define SINTER_ASSIGN_PART(op)                                             \
+  Place& Place::operator op##=(Arg value) {                                \
+    const OuterCall outer("operator" #op "=", value.where());              \
+    if (update_masked(target_, *items_, value, operator op)) return *this; \
+    return assign(static_cast<Tensor>(*this) op value);                    \
+  }
+SINTER_FOR_EACH(SINTER_ASSIGN_PART, +, -, *, /)
+#undef SINTER_ASSIGN_PART
 
 /// A version without a home: never merged with its source, and stored in memory of its own if it is realized.
 Tensor Tensor::clone(Loc where) const {

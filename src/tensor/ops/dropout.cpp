@@ -64,33 +64,20 @@ Tensor alpha_drop(const Arg& x, double p, bool training, DropUnit unit, Generato
 
 }  // namespace
 
-Tensor dropout(Arg x, double p, bool training, Generator* generator) {
-  Call call("dropout", x.where());
-  return drop(x, p, training, DropUnit::Element, generator);
-}
-Tensor feature_dropout(Arg x, double p, bool training, Generator* generator) {
-  Call call("feature_dropout", x.where());
-  return drop(x, p, training, DropUnit::Channel, generator);
-}
-Tensor dropout1d(Arg x, double p, bool training, Generator* generator) {
-  Call call("dropout1d", x.where());
-  return drop_channels(x, p, training, 3, true, "[n, channels, l] or [channels, l]", generator);
-}
-Tensor dropout2d(Arg x, double p, bool training, Generator* generator) {
-  Call call("dropout2d", x.where());
-  return drop_channels(x, p, training, 4, false, "[n, channels, h, w] or [n, channels, l]", generator);
-}
-Tensor dropout3d(Arg x, double p, bool training, Generator* generator) {
-  Call call("dropout3d", x.where());
-  return drop_channels(x, p, training, 5, true, "[n, channels, d, h, w] or [channels, d, h, w]", generator);
-}
-Tensor alpha_dropout(Arg x, double p, bool training, Generator* generator) {
-  Call call("alpha_dropout", x.where());
-  return alpha_drop(x, p, training, DropUnit::Element, generator);
-}
-Tensor feature_alpha_dropout(Arg x, double p, bool training, Generator* generator) {
-  Call call("feature_alpha_dropout", x.where());
-  return alpha_drop(x, p, training, DropUnit::Channel, generator);
-}
+// The functions of the header, and what each drops.
+#define SINTER_DROPOUT(name, dropped)                                 \
+  Tensor name(Arg x, double p, bool training, Generator* generator) { \
+    Call call(#name, x.where());                                      \
+    return dropped;                                                   \
+  }
+SINTER_DROPOUT(dropout, drop(x, p, training, DropUnit::Element, generator))
+SINTER_DROPOUT(feature_dropout, drop(x, p, training, DropUnit::Channel, generator))
+SINTER_DROPOUT(dropout1d, drop_channels(x, p, training, 3, true, "[n, channels, l] or [channels, l]", generator))
+SINTER_DROPOUT(dropout2d, drop_channels(x, p, training, 4, false, "[n, channels, h, w] or [n, channels, l]", generator))
+SINTER_DROPOUT(dropout3d,
+               drop_channels(x, p, training, 5, true, "[n, channels, d, h, w] or [channels, d, h, w]", generator))
+SINTER_DROPOUT(alpha_dropout, alpha_drop(x, p, training, DropUnit::Element, generator))
+SINTER_DROPOUT(feature_alpha_dropout, alpha_drop(x, p, training, DropUnit::Channel, generator))
+#undef SINTER_DROPOUT
 
 }  // namespace sinter::inline v0
