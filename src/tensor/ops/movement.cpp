@@ -12,9 +12,7 @@ namespace {
 
 using namespace tensor;
 
-std::vector<Dim> symbols(const Shape& shape) {
-  return filtered(shape, &Dim::symbolic);
-}
+std::vector<Dim> symbols(const Shape& shape) { return filtered(shape, &Dim::symbolic); }
 
 /// Element counts between symbolic sizes, in order. A reshape keeps the symbolic axes and these counts.
 std::vector<int64_t> counts_between(const Shape& shape) {

@@ -24,9 +24,7 @@ void check_gradient(UOp gradient, UOp of, const std::string& by, const std::stri
                 what, to_string(of->device));
 }
 
-std::vector<Tensor> wrapped(const std::vector<UOp>& nodes) {
-  return mapped(nodes, wrap);
-}
+std::vector<Tensor> wrapped(const std::vector<UOp>& nodes) { return mapped(nodes, wrap); }
 
 class BackwardRule final : public UserRule {
  public:

@@ -39,9 +39,7 @@ struct ProductChain {
 
 bool is_mma(UOp n) { return n->op == Op::Reduce && n->reduction().tree.mma; }
 
-std::vector<UOp> products_below(UOp value) {
-  return ir::filtered(ir::topological(value), is_mma);
-}
+std::vector<UOp> products_below(UOp value) { return ir::filtered(ir::topological(value), is_mma); }
 
 int step_of(UOp factor) { return mma_depth(factor->dtype).size(); }
 
